@@ -1,0 +1,62 @@
+// Integer arithmetic that reports overflow instead of wrapping. Sizes and offsets that come from a
+// file go through these.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace nn {
+
+template <std::integral T>
+std::optional<T> CheckedAdd(T a, T b) {
+  T r;
+  if (__builtin_add_overflow(a, b, &r)) return std::nullopt;
+  return r;
+}
+
+template <std::integral T>
+std::optional<T> CheckedSub(T a, T b) {
+  T r;
+  if (__builtin_sub_overflow(a, b, &r)) return std::nullopt;
+  return r;
+}
+
+template <std::integral T>
+std::optional<T> CheckedMul(T a, T b) {
+  T r;
+  if (__builtin_mul_overflow(a, b, &r)) return std::nullopt;
+  return r;
+}
+
+// Product of non-negative dimensions; nullopt on overflow or a negative dimension.
+inline std::optional<int64_t> CheckedElements(std::span<const int64_t> dims) {
+  int64_t n = 1;
+  bool empty = false;
+  for (int64_t d : dims) {
+    if (d < 0) return std::nullopt;
+    if (d == 0) {
+      empty = true;
+    } else if (__builtin_mul_overflow(n, d, &n)) {
+      return std::nullopt;
+    }
+  }
+  return empty ? 0 : n;
+}
+
+// True when [offset, offset + length) lies inside [0, size).
+inline bool InRange(uint64_t offset, uint64_t length, uint64_t size) {
+  return offset <= size && length <= size - offset;
+}
+
+// Rounding division for non-negative divisors; the quotient of a negative dividend is exact in the
+// named direction.
+constexpr int64_t FloorDiv(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return q - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+constexpr int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
+constexpr int64_t RoundUp(int64_t a, int64_t multiple) { return CeilDiv(a, multiple) * multiple; }
+
+}  // namespace nn

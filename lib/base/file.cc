@@ -1,0 +1,244 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+namespace nn {
+namespace {
+
+std::string ErrnoText(int code) { return std::generic_category().message(code); }
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor() {
+    if (fd_ > STDERR_FILENO) close(fd_);
+  }
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// All live file mappings, by address: DropResidentPages must never touch other memory.
+class MappingTable {
+ public:
+  static MappingTable& Get() {
+    static MappingTable table;
+    return table;
+  }
+  void Add(uintptr_t begin, size_t size) {
+    const std::lock_guard lock(mutex_);
+    ranges_[begin] = begin + size;
+  }
+  void Remove(uintptr_t begin) {
+    const std::lock_guard lock(mutex_);
+    ranges_.erase(begin);
+  }
+  bool Contains(uintptr_t begin, size_t size) {
+    const std::lock_guard lock(mutex_);
+    auto it = ranges_.upper_bound(begin);
+    return it != ranges_.begin() && begin + size <= std::prev(it)->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<uintptr_t, uintptr_t> ranges_;
+};
+
+class Mapping {
+ public:
+  Mapping(void* address, size_t size) : address_(address), size_(size) {
+    MappingTable::Get().Add(reinterpret_cast<uintptr_t>(address), size);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping() {
+    MappingTable::Get().Remove(reinterpret_cast<uintptr_t>(address_));
+    munmap(address_, size_);
+  }
+
+ private:
+  void* address_;
+  size_t size_;
+};
+
+Result<Blob> ReadStream(int fd, const std::string& path, uint64_t max_bytes) {
+  constexpr size_t kChunk = size_t{1} << 20;
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  size_t have = 0;
+  while (true) {
+    if (have > max_bytes) return LimitError("{}: more than {} bytes", path, max_bytes);
+    bytes->resize(have + kChunk);
+    const ssize_t n = read(fd, bytes->data() + have, kChunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return IoError("{}: {}", path, ErrnoText(errno));
+    if (n == 0) break;
+    have += static_cast<size_t>(n);
+  }
+  bytes->resize(have);
+  return Blob(std::span<const std::byte>(*bytes), bytes);
+}
+
+Result<Blob> ReadRegular(int fd, uint64_t size, const std::string& path, uint64_t max_bytes) {
+  if (size > max_bytes) return LimitError("{}: {} bytes, the limit is {}", path, size, max_bytes);
+  if (size == 0) return Blob();
+  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (address == MAP_FAILED) return ReadStream(fd, path, max_bytes);
+  return Blob({static_cast<const std::byte*>(address), size},
+              std::make_shared<Mapping>(address, size));
+}
+
+// Opens without following any symbolic link: for systems without openat2.
+FileDescriptor OpenComponents(FileDescriptor at, const std::filesystem::path& relative) {
+  auto it = relative.begin();
+  while (it != relative.end()) {
+    const std::string part = *it++;
+    const bool last = it == relative.end();
+    const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (last ? 0 : O_DIRECTORY);
+    at = FileDescriptor(openat(at.get(), part.c_str(), flags));
+    if (!at) break;
+  }
+  return at;
+}
+
+FileDescriptor OpenBeneath(const std::filesystem::path& directory,
+                           const std::filesystem::path& relative) {
+  FileDescriptor base(open(directory.empty() ? "." : directory.c_str(),
+                           O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!base) return base;
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  FileDescriptor file(
+      static_cast<int>(syscall(SYS_openat2, base.get(), relative.c_str(), &how, sizeof(how))));
+  if (!file && (errno == ENOSYS || errno == EPERM)) return OpenComponents(std::move(base), relative);
+  return file;
+}
+
+}  // namespace
+
+Result<Blob> ReadFile(const std::string& path, uint64_t max_bytes) {
+  if (path == "-") return ReadStream(STDIN_FILENO, "standard input", max_bytes);
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return IoError("{}: {}", path, ErrnoText(errno));
+  struct stat st {};
+  if (fstat(file.get(), &st) != 0) return IoError("{}: {}", path, ErrnoText(errno));
+  if (S_ISREG(st.st_mode))
+    return ReadRegular(file.get(), static_cast<uint64_t>(st.st_size), path, max_bytes);
+  if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)) return ReadStream(file.get(), path, max_bytes);
+  return IoError("{}: {}", path, S_ISDIR(st.st_mode) ? "is a directory" : "is not a regular file");
+}
+
+void DropResidentPages(const Blob& blob) {
+  if (blob.empty()) return;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<uintptr_t>(blob.data());
+  const uintptr_t begin = (first + page - 1) / page * page;
+  const uintptr_t end = (first + blob.size()) / page * page;
+  if (begin >= end || !MappingTable::Get().Contains(first, blob.size())) return;
+  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
+Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string_view relative,
+                             uint64_t max_bytes) {
+  const std::filesystem::path path(relative);
+  const std::string shown = fmt::format("external file \"{}\"", relative);
+  if (relative.empty() || relative.find('\0') != std::string_view::npos)
+    return ModelError("{}: not a file name", shown);
+  if (path.is_absolute()) return ModelError("{}: absolute paths are refused", shown);
+  for (const auto& part : path)
+    if (part == "..") return ModelError("{}: leaves the model's folder", shown);
+  const FileDescriptor file = OpenBeneath(directory, path);
+  if (!file) {
+    if (errno == EXDEV || errno == ELOOP)
+      return ModelError("{}: a symbolic link leaves the model's folder", shown);
+    return IoError("{}: {}", shown, ErrnoText(errno));
+  }
+  struct stat st {};
+  if (fstat(file.get(), &st) != 0) return IoError("{}: {}", shown, ErrnoText(errno));
+  if (!S_ISREG(st.st_mode)) return ModelError("{}: not a regular file", shown);
+  return ReadRegular(file.get(), static_cast<uint64_t>(st.st_size), shown, max_bytes);
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(fd_, other.fd_);
+  std::swap(error_, other.error_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ > STDERR_FILENO) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+  AtomicFile file;
+  file.path_ = path;
+  if (path == "-") {
+    file.fd_ = STDOUT_FILENO;
+    return file;
+  }
+  std::string name = path + ".XXXXXX";
+  file.fd_ = mkostemp(name.data(), O_CLOEXEC);
+  if (file.fd_ < 0) return IoError("{}: {}", path, ErrnoText(errno));
+  file.temporary_ = std::move(name);
+  // mkostemp makes files private; a result is as readable as any other new file.
+  const mode_t mask = umask(0);
+  umask(mask);
+  if (fchmod(file.fd_, 0666 & ~mask) != 0) return IoError("{}: {}", path, ErrnoText(errno));
+  return file;
+}
+
+void AtomicFile::Write(std::span<const std::byte> bytes) {
+  while (!bytes.empty() && error_ == 0) {
+    const ssize_t n = write(fd_, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno != EINTR) error_ = errno;
+      continue;
+    }
+    size_ += static_cast<uint64_t>(n);
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+}
+
+Status AtomicFile::Commit() {
+  if (fd_ == STDOUT_FILENO) {
+    if (error_ != 0) return IoError("standard output: {}", ErrnoText(error_));
+    return {};
+  }
+  if (error_ == 0 && close(std::exchange(fd_, -1)) != 0) error_ = errno;
+  if (error_ == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
+  if (error_ != 0) return IoError("{}: {}", path_, ErrnoText(error_));
+  temporary_.clear();
+  return {};
+}
+
+Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  file.Write(bytes);
+  return file.Commit();
+}
+
+}  // namespace nn

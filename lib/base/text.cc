@@ -1,0 +1,97 @@
+#include "base/text.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cstdint>
+
+namespace nn {
+namespace {
+
+// Length of the well-formed UTF-8 sequence at the start of `s` (RFC 3629), 0 if there is none.
+size_t Utf8Length(std::string_view s) {
+  const auto at = [&](size_t i) { return i < s.size() ? static_cast<uint8_t>(s[i]) : 0u; };
+  const auto continuation = [&](size_t i) { return (at(i) & 0xC0u) == 0x80u; };
+  const uint32_t c = at(0);
+  if (c < 0x80) return s.empty() ? 0 : 1;
+  if (c >= 0xC2 && c <= 0xDF) return continuation(1) ? 2 : 0;
+  if (c >= 0xE0 && c <= 0xEF) {
+    if (!continuation(1) || !continuation(2)) return 0;
+    if (c == 0xE0 && at(1) < 0xA0) return 0;  // overlong
+    if (c == 0xED && at(1) > 0x9F) return 0;  // surrogate
+    return 3;
+  }
+  if (c >= 0xF0 && c <= 0xF4) {
+    if (!continuation(1) || !continuation(2) || !continuation(3)) return 0;
+    if (c == 0xF0 && at(1) < 0x90) return 0;
+    if (c == 0xF4 && at(1) > 0x8F) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string Escape(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const size_t n = Utf8Length(text);
+    const auto c = static_cast<uint8_t>(text[0]);
+    if (n == 1) {
+      switch (c) {
+        case '"': out += "\\\""; break;
+        case '\\': out += "\\\\"; break;
+        case '\n': out += "\\n"; break;
+        case '\t': out += "\\t"; break;
+        case '\r': out += "\\r"; break;
+        default:
+          if (c < 0x20 || c == 0x7F)
+            out += fmt::format("\\x{:02x}", c);
+          else
+            out += static_cast<char>(c);
+      }
+    } else if (n == 2 && c == 0xC2 && static_cast<uint8_t>(text[1]) < 0xA0) {
+      out += fmt::format("\\x{:02x}\\x{:02x}", c, static_cast<uint8_t>(text[1]));  // C1 controls
+    } else if (n > 1) {
+      out += text.substr(0, n);
+    } else {
+      out += fmt::format("\\x{:02x}", c);
+    }
+    text.remove_prefix(n == 0 ? 1 : n);
+  }
+  return out;
+}
+
+std::string Quote(std::string_view text) { return "\"" + Escape(text) + "\""; }
+
+std::string WithThousands(uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (size_t i = digits.size(); i > 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string HumanBytes(uint64_t bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+bool IsUtf8(std::string_view text) {
+  while (!text.empty()) {
+    const size_t n = Utf8Length(text);
+    if (n == 0) return false;
+    text.remove_prefix(n);
+  }
+  return true;
+}
+
+}  // namespace nn

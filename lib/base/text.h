@@ -1,0 +1,26 @@
+// Small helpers for text that is printed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nn {
+
+// `text` with control characters, quotes, backslashes and invalid UTF-8 escaped, so that a name from
+// a file cannot change a terminal, a log line or a quoted string.
+std::string Escape(std::string_view text);
+
+// "\"" + Escape(text) + "\"".
+std::string Quote(std::string_view text);
+
+// 1234567 -> "1,234,567".
+std::string WithThousands(uint64_t value);
+
+// 1536 -> "1.5 KiB".
+std::string HumanBytes(uint64_t bytes);
+
+// True when `text` is a well-formed UTF-8 string.
+bool IsUtf8(std::string_view text);
+
+}  // namespace nn

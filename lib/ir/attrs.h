@@ -1,0 +1,201 @@
+// Attributes of an operator: a plain struct, described once by a table of its members.
+//
+//   struct EluAttrs {
+//     float alpha = 1.0f;
+//     static std::span<const AttrField> Fields() {
+//       static const AttrField fields[] = {Field<&EluAttrs::alpha>("alpha")};
+//       return fields;
+//     }
+//   };
+//
+// From the table come equality, printing, parsing, JSON and the one-to-one mapping to the formats'
+// attributes. A member's default value in the struct is the attribute's default.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/dim.h"
+#include "ir/dtype.h"
+
+namespace nn {
+
+// Enumerations that appear in attributes name their values: specialise with
+//   template <> struct EnumNames<Layout> {
+//     static constexpr std::string_view kNames[] = {"ncx", "nxc"};
+//   };
+// in the order of the enumerators, which count from 0.
+template <typename E>
+struct EnumNames;
+
+template <typename E>
+std::string_view EnumName(E value) {
+  return EnumNames<E>::kNames[static_cast<size_t>(value)];
+}
+
+template <typename E>
+std::optional<E> ParseEnum(std::string_view name) {
+  for (size_t i = 0; i < std::size(EnumNames<E>::kNames); ++i)
+    if (EnumNames<E>::kNames[i] == name) return static_cast<E>(i);
+  return std::nullopt;
+}
+
+// An enumerator by name, so that it can travel without its C++ type.
+struct EnumValue {
+  std::string_view name;
+  bool operator==(const EnumValue&) const = default;
+};
+
+using AttrValue =
+    std::variant<int64_t, float, bool, EnumValue, std::string, DType, std::vector<int64_t>,
+                 std::vector<float>, std::vector<std::string>, Dims>;
+
+// "3", "0.5", "true", "same_upper", "\"text\"", "f32", "[1, 2]", ...
+std::string ToString(const AttrValue& value);
+
+struct AttrField {
+  std::string_view name;
+  AttrValue (*get)(const void* attrs);
+  // False if the value's kind does not fit. An integer is taken for a float; [] for any list;
+  // a string for an enumerator.
+  bool (*set)(void* attrs, const AttrValue& value);
+};
+
+struct AttrsInfo {
+  std::span<const AttrField> fields;
+  std::shared_ptr<void> (*make)();
+  std::shared_ptr<void> (*clone)(const void* attrs);
+};
+
+namespace internal {
+
+template <typename T>
+AttrValue ToAttrValue(const T& member) {
+  if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, bool> || std::is_same_v<T, float>)
+    return member;
+  else if constexpr (std::is_enum_v<T>)
+    return EnumValue{EnumName(member)};
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<int64_t>(member);
+  else
+    return member;
+}
+
+template <typename T>
+bool FromAttrValue(const AttrValue& value, T& member) {
+  if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, bool>) {
+    if (const auto* v = std::get_if<T>(&value)) return member = *v, true;
+    return false;
+  } else if constexpr (std::is_enum_v<T>) {
+    std::string_view name;
+    if (const auto* v = std::get_if<EnumValue>(&value)) name = v->name;
+    if (const auto* v = std::get_if<std::string>(&value)) name = *v;
+    const auto parsed = ParseEnum<T>(name);
+    if (parsed) member = *parsed;
+    return parsed.has_value();
+  } else if constexpr (std::is_same_v<T, float>) {
+    if (const auto* v = std::get_if<float>(&value)) return member = *v, true;
+    if (const auto* v = std::get_if<int64_t>(&value)) return member = static_cast<float>(*v), true;
+    return false;
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto* v = std::get_if<int64_t>(&value);
+    if (v == nullptr || static_cast<int64_t>(static_cast<T>(*v)) != *v) return false;
+    return member = static_cast<T>(*v), true;
+  } else {
+    if (const auto* v = std::get_if<T>(&value)) return member = *v, true;
+    if (const auto* v = std::get_if<std::vector<int64_t>>(&value)) {
+      if (v->empty()) return member = T(), true;
+      if constexpr (std::is_same_v<T, Dims>) return member = ToDims(*v), true;
+      if constexpr (std::is_same_v<T, std::vector<float>>) {
+        member.assign(v->begin(), v->end());
+        return true;
+      }
+    }
+    return false;
+  }
+}
+
+template <typename M>
+struct MemberOf;
+template <typename C, typename T>
+struct MemberOf<T C::*> {
+  using Class = C;
+};
+
+}  // namespace internal
+
+template <auto kMember>
+AttrField Field(std::string_view name) {
+  using C = typename internal::MemberOf<decltype(kMember)>::Class;
+  return {name,
+          [](const void* attrs) {
+            return internal::ToAttrValue(static_cast<const C*>(attrs)->*kMember);
+          },
+          [](void* attrs, const AttrValue& value) {
+            return internal::FromAttrValue(value, static_cast<C*>(attrs)->*kMember);
+          }};
+}
+
+// The one AttrsInfo of an attribute struct.
+template <typename T>
+const AttrsInfo* AttrsInfoOf() {
+  static const AttrsInfo info = {
+      T::Fields(), [] { return std::shared_ptr<void>(std::make_shared<T>()); },
+      [](const void* attrs) {
+        return std::shared_ptr<void>(std::make_shared<T>(*static_cast<const T*>(attrs)));
+      }};
+  return &info;
+}
+
+struct NoAttrs {
+  static std::span<const AttrField> Fields() { return {}; }
+};
+
+// An immutable value of some attribute struct; copies share it.
+class Attrs {
+ public:
+  Attrs() : Attrs(NoAttrs()) {}
+  template <typename T>
+    requires requires { T::Fields(); }
+  Attrs(T value)  // NOLINT(google-explicit-constructor)
+      : info_(AttrsInfoOf<T>()), value_(std::make_shared<const T>(std::move(value))) {}
+  // All defaults.
+  explicit Attrs(const AttrsInfo* info) : info_(info), value_(info->make()) {}
+
+  template <typename T>
+  const T& As() const {
+    if (info_ != AttrsInfoOf<T>()) Mismatch();
+    return *static_cast<const T*>(value_.get());
+  }
+  template <typename T>
+  bool Is() const {
+    return info_ == AttrsInfoOf<T>();
+  }
+
+  const AttrsInfo& info() const { return *info_; }
+  AttrValue Get(const AttrField& field) const { return field.get(value_.get()); }
+  // The value of the named attribute; nullopt if there is none.
+  std::optional<AttrValue> Get(std::string_view name) const;
+  // Sets the named attribute in a copy. kModel if there is none or the kind is wrong.
+  Result<Attrs> With(std::string_view name, const AttrValue& value) const;
+
+  friend bool operator==(const Attrs& a, const Attrs& b);
+  // "{alpha = 0.5, axes = [1]}", attributes with default values left out; "" if none is left.
+  std::string ToString() const;
+
+ private:
+  [[noreturn]] static void Mismatch();
+
+  const AttrsInfo* info_;
+  std::shared_ptr<const void> value_;
+};
+
+}  // namespace nn

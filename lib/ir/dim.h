@@ -1,0 +1,89 @@
+// A tensor dimension: an integer, or an integer expression over named symbols ("batch").
+//
+// Expressions are polynomials over atoms; an atom is a symbol or one of floor-division, remainder,
+// minimum, maximum of two dims. They are kept in a canonical form, so that two dims that are equal
+// as polynomials compare equal: (h + 2 - 3) + 1 == h. Text form, printed and parsed:
+//   "batch", "2*h + 1", "floordiv(w - 1, 2) + 1", "max(a, 4)".
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace nn {
+
+class Dim {
+ public:
+  Dim() = default;                               // 0
+  Dim(int64_t value) : value_(value) {}          // NOLINT(google-explicit-constructor)
+  static Dim Symbol(std::string_view name);
+  // The result of arithmetic that overflowed; every operation on it is invalid too.
+  static Dim Invalid();
+  static Result<Dim> Parse(std::string_view text);
+
+  bool is_const() const { return poly_ == nullptr && valid_; }
+  bool is_valid() const { return valid_; }
+  // Requires is_const().
+  int64_t value() const { return value_; }
+  // The name if this is a plain symbol.
+  std::optional<std::string_view> symbol() const;
+  bool operator==(int64_t v) const { return is_const() && value_ == v; }
+
+  std::string ToString() const;
+  void CollectSymbols(std::set<std::string>& out) const;
+  // Replaces symbols; the function returns nullopt for those that stay.
+  Dim Substitute(const std::function<std::optional<Dim>(std::string_view)>& fn) const;
+
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+  // Rounds down; b == 0 is invalid.
+  static Dim FloorDiv(const Dim& a, const Dim& b);
+  static Dim CeilDiv(const Dim& a, const Dim& b);
+  // a - FloorDiv(a, b) * b
+  static Dim Mod(const Dim& a, const Dim& b);
+  static Dim Min(const Dim& a, const Dim& b);
+  static Dim Max(const Dim& a, const Dim& b);
+  // a / b if b divides a for all values of the symbols, as far as the canonical form shows it.
+  static std::optional<Dim> ExactDiv(const Dim& a, const Dim& b);
+
+  friend bool operator==(const Dim& a, const Dim& b) { return Compare(a, b) == 0; }
+  // Any total order, for canonical forms and containers.
+  static int Compare(const Dim& a, const Dim& b);
+
+ private:
+  struct Atom;
+  struct Term;
+  struct Poly;
+  friend class DimParser;
+
+  static Dim FromPoly(Poly poly);
+  static Dim FromAtom(Atom atom);
+  static int CompareAtoms(const Atom& a, const Atom& b);
+  static int CompareFactors(const std::vector<Atom>& a, const std::vector<Atom>& b);
+  Poly ToPoly() const;
+
+  int64_t value_ = 0;                    // the constant when poly_ is null
+  std::shared_ptr<const Poly> poly_;
+  bool valid_ = true;
+};
+
+using Dims = std::vector<Dim>;
+
+// Product of all; 1 for none.
+Dim Product(const Dims& dims);
+// "[1, batch, 3*h]"
+std::string ToString(const Dims& dims);
+Dims ToDims(const std::vector<int64_t>& dims);
+// The plain numbers if all dims are constant.
+std::optional<std::vector<int64_t>> ConstDims(const Dims& dims);
+
+}  // namespace nn

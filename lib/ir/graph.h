@@ -1,0 +1,210 @@
+// The graph that all formats import to and export from.
+//
+// A Graph owns nodes, in execution order, and values. A value is defined by exactly one of: a node's
+// output, a graph input, a constant. Values have one definition (single assignment) and are told
+// apart by identity, never by name; names exist for people and for the interface.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/attrs.h"
+#include "ir/tensor.h"
+#include "ir/type.h"
+
+namespace nn {
+
+class Graph;
+class Node;
+struct OpDef;
+
+// Which published integer algorithm a node on quantised types follows; it decides the rounding.
+enum class Arithmetic : uint8_t {
+  kDefault,  // not an integer computation on quantised types
+  kTflite,   // TensorFlow Lite's reference kernels (Android NNAPI 1.0 follows the same)
+
+};
+template <>
+struct EnumNames<Arithmetic> {
+  static constexpr std::string_view kNames[] = {"default", "tflite"};
+};
+
+// Where something came from in the file it was read from.
+struct Source {
+  std::string op;      // operator name there, "Conv"
+  int64_t index = -1;  // operator index there
+  std::string ToString() const;  // "operator 12 (Conv)"
+};
+
+struct Use {
+  Node* node;
+  int index;
+  bool operator==(const Use&) const = default;
+};
+
+class Value {
+ public:
+  // Unique in its graph, in order of creation.
+  int64_t id() const { return id_; }
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+  const Type& type() const { return type_; }
+  void set_type(Type type) { type_ = std::move(type); }
+  DType dtype() const { return type_.dtype; }
+
+  // The defining node and output index; null for inputs and constants.
+  Node* def() const { return def_; }
+  int def_index() const { return def_index_; }
+  bool is_constant() const { return constant_.has_value(); }
+  bool is_input() const { return def_ == nullptr && !is_constant(); }
+  const Tensor& constant() const { return *constant_; }
+
+  // The contents, where inference knows them as expressions: shapes and what is computed from them.
+  const std::optional<Dims>& elements() const { return elements_; }
+  void set_elements(std::optional<Dims> elements) { elements_ = std::move(elements); }
+
+  std::span<const Use> uses() const { return uses_; }
+
+ private:
+  friend class Graph;
+  int64_t id_ = 0;
+  std::string name_;
+  Type type_;
+  Node* def_ = nullptr;
+  int def_index_ = 0;
+  std::optional<Tensor> constant_;
+  std::optional<Dims> elements_;
+  std::vector<Use> uses_;
+  std::list<Value>::iterator self_;
+};
+
+class Node {
+ public:
+  Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  const OpDef& op() const { return *op_; }
+  std::string_view op_name() const;
+  bool Is(std::string_view op) const { return op_name() == op; }
+
+  const Attrs& attrs() const { return attrs_; }
+  template <typename T>
+  const T& attrs() const {
+    return attrs_.As<T>();
+  }
+  void set_attrs(Attrs attrs) { attrs_ = std::move(attrs); }
+
+  // Inputs; an absent optional input is null.
+  std::span<Value* const> inputs() const { return inputs_; }
+  // Null also for i beyond the number of inputs.
+  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
+  std::span<Value* const> outputs() const { return outputs_; }
+  Value* output(size_t i = 0) const { return outputs_[i]; }
+
+  // Sub-graphs. Their inputs correspond to the node's inputs: nothing is captured implicitly.
+  const std::vector<std::unique_ptr<Graph>>& regions() const { return regions_; }
+  std::vector<std::unique_ptr<Graph>>& regions() { return regions_; }
+
+  Arithmetic arithmetic() const { return arithmetic_; }
+  void set_arithmetic(Arithmetic a) { arithmetic_ = a; }
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+  const Source& source() const { return source_; }
+  void set_source(Source source) { source_ = std::move(source); }
+
+  // For messages: `conv "features.0" (operator 3, Conv)`.
+  std::string Describe() const;
+
+ private:
+  friend class Graph;
+  const OpDef* op_ = nullptr;
+  Attrs attrs_;
+  std::vector<Value*> inputs_;
+  std::vector<Value*> outputs_;
+  std::vector<std::unique_ptr<Graph>> regions_;
+  Arithmetic arithmetic_ = Arithmetic::kDefault;
+  std::string name_;
+  Source source_;
+  std::list<Node>::iterator self_;
+};
+
+// An input or output of a graph, under the name by which its users know it.
+struct Port {
+  std::string name;
+  Value* value;
+};
+
+class Graph {
+ public:
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  Graph(Graph&&) = default;
+  Graph& operator=(Graph&&) = default;
+
+  Graph Clone() const;
+
+  std::string name;
+  std::map<std::string, std::string> metadata;  // producer and the like, carried where a format can
+
+  const std::vector<Port>& inputs() const { return inputs_; }
+  const std::vector<Port>& outputs() const { return outputs_; }
+  std::list<Node>& nodes() { return nodes_; }
+  const std::list<Node>& nodes() const { return nodes_; }
+  std::list<Value>& values() { return values_; }
+  const std::list<Value>& values() const { return values_; }
+
+  Value* AddInput(std::string name, Type type);
+  Value* AddConstant(Tensor tensor, std::string name = {}, std::shared_ptr<const Quant> quant = {});
+  void AddOutput(std::string name, Value* value) { outputs_.push_back({std::move(name), value}); }
+  void set_output(size_t i, Value* value) { outputs_[i].value = value; }
+  void RenameInput(size_t i, std::string name) { inputs_[i].name = std::move(name); }
+  void RenameOutput(size_t i, std::string name) { outputs_[i].name = std::move(name); }
+
+  // Adds a node before `before`, or at the end, with `output_count` new values of unknown type.
+  Node* AddNode(const OpDef& op, std::vector<Value*> inputs, Attrs attrs, size_t output_count = 1,
+                Node* before = nullptr);
+  // AddNode, then infers the output types.
+  Result<Node*> Append(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
+                       size_t output_count = 1, Node* before = nullptr);
+
+  void SetInput(Node* node, size_t index, Value* value);
+  void SetInputs(Node* node, std::vector<Value*> inputs);
+  void SetOp(Node* node, const OpDef& op, Attrs attrs);
+  // Gives the value a constant and takes it away from its node or the inputs.
+  void MakeConstant(Value* value, Tensor tensor);
+  // All uses of `from`, graph outputs included, become uses of `to`.
+  void ReplaceUses(Value* from, Value* to);
+  // Requires that no output of the node is used.
+  void Erase(Node* node);
+  // Removes values without definition, uses or interface role. Returns how many.
+  size_t EraseDeadValues();
+
+  bool IsOutput(const Value* value) const;
+  bool HasUses(const Value* value) const { return !value->uses().empty() || IsOutput(value); }
+
+  // Orders nodes so that every value is defined before it is used, keeping the present order where
+  // it can. kModel when there is a cycle.
+  Status SortNodes();
+
+ private:
+  Value* NewValue();
+  static void RemoveUse(Value* value, Use use);
+
+  int64_t next_id_ = 0;
+  std::list<Value> values_;
+  std::list<Node> nodes_;
+  std::vector<Port> inputs_;
+  std::vector<Port> outputs_;
+};
+
+}  // namespace nn

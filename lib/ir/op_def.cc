@@ -1,0 +1,148 @@
+#include "ir/op_def.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace nn {
+namespace {
+
+constexpr int64_t kMaxKnownElements = 4096;
+
+const OpRegistry* g_ops = nullptr;
+
+Status CheckArity(const Node& node) {
+  const OpDef& op = node.op();
+  const size_t count = node.inputs().size();
+  const bool variadic = !op.inputs.empty() && op.inputs.back().arity == Arity::kVariadic;
+  if (count > op.inputs.size() && !variadic)
+    return ModelError("{} takes at most {} inputs, not {}", op.name, op.inputs.size(), count);
+  for (size_t i = 0; i < op.inputs.size(); ++i)
+    if (op.inputs[i].arity == Arity::kRequired && node.input(i) == nullptr)
+      return ModelError("{} needs input {} ({})", op.name, i, op.inputs[i].name);
+  if (variadic)
+    for (size_t i = op.inputs.size() - 1; i < count; ++i)
+      if (node.input(i) == nullptr) return ModelError("{}: input {} is absent", op.name, i);
+  const bool variadic_out = !op.outputs.empty() && op.outputs.back().arity == Arity::kVariadic;
+  if (node.outputs().size() > op.outputs.size() && !variadic_out)
+    return ModelError("{} has at most {} outputs, not {}", op.name, op.outputs.size(),
+                      node.outputs().size());
+  if (&node.attrs().info() != op.attrs)
+    return InternalError("{} carries attributes of another operator", op.name);
+  return {};
+}
+
+}  // namespace
+
+const Tensor* InferContext::constant(size_t i) const {
+  const Value* v = node_.input(i);
+  return v != nullptr && v->is_constant() ? &v->constant() : nullptr;
+}
+
+std::optional<Dims> InferContext::elements(size_t i) const {
+  const Value* v = node_.input(i);
+  if (v == nullptr) return std::nullopt;
+  if (!v->is_constant()) return v->elements();
+  const Tensor& t = v->constant();
+  if (!(IsInteger(t.dtype()) || t.dtype() == DType::kBool) || t.elements() > kMaxKnownElements)
+    return std::nullopt;
+  Dims out;
+  out.reserve(static_cast<size_t>(t.elements()));
+  for (int64_t k = 0; k < t.elements(); ++k) out.emplace_back(t.GetInt(k));
+  return out;
+}
+
+Dim InferContext::NewSymbol() {
+  return Dim::Symbol(fmt::format("?{}.{}", node_.output(0)->id(), symbols_++));
+}
+
+Result<TensorBuilder> EvalContext::NewOutput(size_t i) const {
+  const auto dims = output_types_[i].const_dims();
+  if (!dims) return UnsupportedError("{}: output {} has no known shape", node_.Describe(), i);
+  return TensorBuilder::Create(output_types_[i].dtype, *dims);
+}
+
+const FormatName* OpDef::FindFormat(std::string_view format) const {
+  for (const FormatName& f : formats)
+    if (f.format == format) return &f;
+  return nullptr;
+}
+
+void OpRegistry::Add(OpDef def) {
+  auto owned = std::make_unique<OpDef>(std::move(def));
+  const OpDef* op = owned.get();
+  if (!ops_.emplace(op->name, std::move(owned)).second) {
+    std::fprintf(stderr, "operator registered twice: %.*s\n", static_cast<int>(op->name.size()),
+                 op->name.data());
+    std::abort();
+  }
+  for (const FormatName& f : op->formats) encodings_[{f.format, f.path}].emplace_back(op, &f);
+}
+
+const OpDef* OpRegistry::Find(std::string_view name) const {
+  const auto it = ops_.find(name);
+  return it == ops_.end() ? nullptr : it->second.get();
+}
+
+std::pair<const OpDef*, const FormatName*> OpRegistry::FindEncoding(std::string_view format,
+                                                                    std::string_view path,
+                                                                    int version) const {
+  std::pair<const OpDef*, const FormatName*> best = {nullptr, nullptr};
+  const auto it = encodings_.find({format, path});
+  if (it == encodings_.end()) return best;
+  for (const auto& entry : it->second)
+    if (entry.second->since_version <= version &&
+        (best.second == nullptr || entry.second->since_version > best.second->since_version))
+      best = entry;
+  return best;
+}
+
+std::vector<const OpDef*> OpRegistry::All() const {
+  std::vector<const OpDef*> out;
+  for (const auto& [name, op] : ops_) out.push_back(op.get());
+  return out;
+}
+
+const OpRegistry& Ops() {
+  if (g_ops == nullptr) {
+    std::fputs("InstallOps() was not called\n", stderr);
+    std::abort();
+  }
+  return *g_ops;
+}
+
+void SetOps(const OpRegistry* registry) { g_ops = registry; }
+
+Status InferNode(Node& node) {
+  if (auto s = CheckArity(node); !s) return tl::unexpected(s.error().In(node.Describe()));
+  std::vector<Type> declared;
+  for (Value* v : node.outputs()) {
+    declared.push_back(v->type());
+    v->set_type(Type());
+    v->set_elements(std::nullopt);
+  }
+  InferContext context(node);
+  if (auto s = node.op().infer(context); !s) return tl::unexpected(s.error().In(node.Describe()));
+  for (size_t i = 0; i < declared.size(); ++i) {
+    Value* v = node.output(i);
+    if (v->type().dims)
+      for (const Dim& d : *v->type().dims)
+        if (!d.is_valid() || (d.is_const() && d.value() < 0))
+          return ModelError("{}: output {} would have a dimension {}", node.Describe(), i,
+                            d.ToString());
+    if (!Compatible(declared[i], v->type()))
+      return ModelError("{}: output {} is declared {} but is {}", node.Describe(), i,
+                        declared[i].ToString(), v->type().ToString());
+    v->set_type(Refine(v->type(), declared[i]));
+  }
+  return {};
+}
+
+Status InferGraph(Graph& graph) {
+  for (Node& node : graph.nodes()) NN_RETURN_IF_ERROR(InferNode(node));
+  return {};
+}
+
+}  // namespace nn

@@ -1,0 +1,177 @@
+// The definition of an operator: everything that is true of it apart from file formats' encodings.
+// Each operator is defined in one place, lib/ops/<family>.cc, and registered by an explicit call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/attrs.h"
+#include "ir/axis_map.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+#include "ir/type.h"
+
+namespace nn {
+
+enum class Arity : uint8_t { kRequired, kOptional, kVariadic /* any number, last only */ };
+
+struct OperandDef {
+  std::string_view name;
+  Arity arity = Arity::kRequired;
+};
+
+// What type inference sees and sets. Output types start out unknown.
+class InferContext {
+ public:
+  explicit InferContext(Node& node) : node_(node) {}
+
+  const Node& node() const { return node_; }
+  template <typename T>
+  const T& attrs() const {
+    return node_.attrs<T>();
+  }
+  size_t input_count() const { return node_.inputs().size(); }
+  size_t output_count() const { return node_.outputs().size(); }
+  bool has(size_t i) const { return node_.input(i) != nullptr; }
+  // Requires has(i).
+  const Type& in(size_t i) const { return node_.input(i)->type(); }
+  // The constant an input holds; null if it is not constant or absent.
+  const Tensor* constant(size_t i) const;
+  // The contents of an integer input as expressions, from a constant or from inference; nullopt if
+  // unknown or above 4096 elements.
+  std::optional<Dims> elements(size_t i) const;
+
+  void set_out(size_t i, Type type) { node_.output(i)->set_type(std::move(type)); }
+  void set_out_elements(size_t i, Dims elements) {
+    node_.output(i)->set_elements(std::move(elements));
+  }
+  // A dimension that is not known before the run; the same symbols each time a node is inferred.
+  Dim NewSymbol();
+
+ private:
+  Node& node_;
+  int symbols_ = 0;
+};
+
+// What the scalar reference evaluation sees: complete inputs, output types with known shapes.
+class EvalContext {
+ public:
+  EvalContext(const Node& node, std::vector<const Tensor*> inputs, std::vector<Type> input_types,
+              std::vector<Type> output_types)
+      : node_(node),
+        inputs_(std::move(inputs)),
+        input_types_(std::move(input_types)),
+        output_types_(std::move(output_types)),
+        outputs_(output_types_.size()) {}
+
+  const Node& node() const { return node_; }
+  template <typename T>
+  const T& attrs() const {
+    return node_.attrs<T>();
+  }
+  size_t input_count() const { return inputs_.size(); }
+  bool has(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  // Aligned data. Requires has(i).
+  const Tensor& in(size_t i) const { return *inputs_[i]; }
+  const Type& in_type(size_t i) const { return input_types_[i]; }
+  size_t output_count() const { return outputs_.size(); }
+  const Type& out_type(size_t i = 0) const { return output_types_[i]; }
+  // Allocates output i by its type. kUnsupported if its shape is not known.
+  Result<TensorBuilder> NewOutput(size_t i = 0) const;
+  void set_out(size_t i, Tensor tensor) { outputs_[i] = std::move(tensor); }
+  std::vector<Tensor> TakeOutputs() { return std::move(outputs_); }
+
+ private:
+  const Node& node_;
+  std::vector<const Tensor*> inputs_;
+  std::vector<Type> input_types_;
+  std::vector<Type> output_types_;
+  std::vector<Tensor> outputs_;
+};
+
+// One value of a node: input or output, by index.
+struct Operand {
+  bool is_output;
+  size_t index;
+  bool operator==(const Operand&) const = default;
+};
+
+// How a node follows when the axes of one of its values are rearranged: its new attributes and the
+// rearrangement of its other values. Values that are not named stay as they are.
+struct AxesChange {
+  Attrs attrs;
+  std::vector<std::pair<Operand, AxisMap>> others;
+};
+
+// The one-to-one encoding of an operator in a format. `path` names the format's operator:
+//   onnx "Elu", tflite "ELU", coreml "activation.ELU" (layer.field...), nnapi "RELU".
+// `attrs` pairs our attribute names with the format's field names.
+struct FormatName {
+  std::string_view format;
+  std::string_view path;
+  int since_version = 1;  // onnx: first operator set version that this encoding fits
+  std::vector<std::pair<std::string_view, std::string_view>> attrs;
+};
+
+struct OpDef {
+  std::string_view name;
+  std::string_view summary;  // one line, shown in the support table
+  const AttrsInfo* attrs = AttrsInfoOf<NoAttrs>();
+  std::vector<OperandDef> inputs;
+  std::vector<OperandDef> outputs = {{"y"}};
+
+  // Checks inputs and attributes against the operator's rules and sets the output types.
+  Status (*infer)(InferContext&) = nullptr;
+  // The normative meaning, element by element. Null: only a decomposition gives it meaning.
+  Status (*eval)(EvalContext&) = nullptr;
+  // How it follows a rearrangement of the axes of `changed`; nullopt: it does not.
+  std::optional<AxesChange> (*change_axes)(const Node&, Operand changed, const AxisMap&) = nullptr;
+  // Multiply-adds for known shapes; null: none.
+  std::optional<int64_t> (*multiply_adds)(const Node&) = nullptr;
+  // Replaces the node in the graph by simpler ones; false if it does not apply.
+  Result<bool> (*decompose)(Graph&, Node&) = nullptr;
+  std::vector<FormatName> formats;
+
+  const FormatName* FindFormat(std::string_view format) const;
+};
+
+class OpRegistry {
+ public:
+  // Aborts on a name that is there already: registration is code, not data.
+  void Add(OpDef def);
+  const OpDef* Find(std::string_view name) const;
+  // The operator whose one-to-one encoding in `format` is `path`, and the entry; newest version not
+  // above `version`.
+  std::pair<const OpDef*, const FormatName*> FindEncoding(std::string_view format,
+                                                          std::string_view path,
+                                                          int version) const;
+  // By name.
+  std::vector<const OpDef*> All() const;
+
+ private:
+  std::map<std::string_view, std::unique_ptr<OpDef>> ops_;
+  std::map<std::pair<std::string_view, std::string_view>,
+           std::vector<std::pair<const OpDef*, const FormatName*>>>
+      encodings_;
+};
+
+// The registry with all operators of lib/ops. Set once by InstallOps() (ops/ops.h), because ir does
+// not depend on ops.
+const OpRegistry& Ops();
+void SetOps(const OpRegistry* registry);
+
+// Runs the node's inference and refines its output types by what was declared before: a declared
+// dimension that contradicts inference is kModel.
+Status InferNode(Node& node);
+// InferNode over all nodes in order.
+Status InferGraph(Graph& graph);
+
+}  // namespace nn

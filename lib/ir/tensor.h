@@ -1,0 +1,114 @@
+// A tensor with known contents: a constant of a graph, an input or an output of a run.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/blob.h"
+#include "base/status.h"
+#include "ir/dtype.h"
+
+namespace nn {
+
+// Elements are dense, row-major, little-endian; types under 8 bits are packed from the lowest bits
+// up, without padding between rows. Copies share the bytes.
+class Tensor {
+ public:
+  Tensor() = default;
+  // Requires blob.size() == ByteSize(dtype, elements of dims), see Make for unchecked sources.
+  Tensor(DType dtype, std::vector<int64_t> dims, Blob blob)
+      : dtype_(dtype), dims_(std::move(dims)), blob_(std::move(blob)) {}
+  Tensor(std::vector<int64_t> dims, std::vector<std::string> strings);
+
+  // kModel if the byte count is not what type and shape need.
+  static Result<Tensor> Make(DType dtype, std::vector<int64_t> dims, Blob blob);
+  template <typename T>
+  static Tensor Of(std::vector<int64_t> dims, const std::vector<T>& values) {
+    return Tensor(kDTypeOf<T>, std::move(dims), Blob::CopyOf(values));
+  }
+  template <typename T>
+  static Tensor Scalar(T value) {
+    return Tensor(kDTypeOf<T>, {}, Blob::CopyOf(std::span<const T>(&value, 1)));
+  }
+  // One-dimensional i64, the usual form of shapes and axes.
+  static Tensor Ints(const std::vector<int64_t>& values) {
+    return Of<int64_t>({static_cast<int64_t>(values.size())}, values);
+  }
+
+  DType dtype() const { return dtype_; }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  int rank() const { return static_cast<int>(dims_.size()); }
+  int64_t dim(int i) const { return dims_[static_cast<size_t>(i)]; }
+  int64_t elements() const;
+  const Blob& blob() const { return blob_; }
+  size_t byte_size() const { return blob_.size(); }
+  const std::vector<std::string>& strings() const { return *strings_; }
+
+  // The elements as T, which must be the C++ type of dtype() (bool: uint8_t; f16, bf16: uint16_t)
+  // and the data must be aligned: true for all but views of a file, see Aligned().
+  template <typename T>
+  std::span<const T> As() const {
+    assert(sizeof(T) * 8 == static_cast<size_t>(DTypeBits(dtype_)) && blob_.IsAligned(alignof(T)));
+    return {reinterpret_cast<const T*>(blob_.data()), blob_.size() / sizeof(T)};
+  }
+  // The same tensor with data aligned to `alignment` bytes; copies only if it is not yet.
+  Tensor Aligned(size_t alignment = 16) const;
+
+  // Element i as a double or integer, of any numeric type. Slow; for small tensors and printing.
+  double GetDouble(int64_t i) const;
+  int64_t GetInt(int64_t i) const;
+  std::vector<int64_t> ToInts() const;
+  std::vector<double> ToDoubles() const;
+
+  // Same elements in the same order; kModel if the counts differ.
+  Result<Tensor> Reshaped(std::vector<int64_t> dims) const;
+
+  // Equal type, shape and bytes.
+  bool Identical(const Tensor& other) const;
+
+ private:
+  DType dtype_ = DType::kUnknown;
+  std::vector<int64_t> dims_;
+  Blob blob_;
+  std::shared_ptr<const std::vector<std::string>> strings_;  // kString only
+};
+
+// Bytes that `elements` elements take.
+size_t ByteSize(DType dtype, int64_t elements);
+
+// A new tensor, to be filled and then turned into a Tensor.
+class TensorBuilder {
+ public:
+  // kLimit when the size overflows or memory is short.
+  static Result<TensorBuilder> Create(DType dtype, std::vector<int64_t> dims);
+
+  DType dtype() const { return dtype_; }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  int64_t elements() const { return elements_; }
+  std::byte* data() { return buffer_.data(); }
+  template <typename T>
+  std::span<T> As() {
+    assert(sizeof(T) * 8 == static_cast<size_t>(DTypeBits(dtype_)));
+    return {reinterpret_cast<T*>(buffer_.data()), static_cast<size_t>(elements_)};
+  }
+  // Stores a number in element i, of any numeric type. Integers are stored modulo their width,
+  // reals rounded to nearest even.
+  void SetDouble(int64_t i, double value);
+  void SetInt(int64_t i, int64_t value);
+  Tensor Finish() { return Tensor(dtype_, std::move(dims_), Blob(std::move(buffer_))); }
+
+ private:
+  DType dtype_ = DType::kUnknown;
+  std::vector<int64_t> dims_;
+  int64_t elements_ = 0;
+  Buffer buffer_;
+};
+
+// Row-major strides in elements.
+std::vector<int64_t> Strides(std::span<const int64_t> dims);
+
+}  // namespace nn

@@ -1,0 +1,73 @@
+// The type of a value: element type, shape and, for quantised tensors, how integers stand for reals.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/dim.h"
+#include "ir/dtype.h"
+
+namespace nn {
+
+// real = scale * (integer - zero_point). Per tensor: one scale, axis < 0. Per axis: one scale for
+// each index of dimension `axis`.
+struct Quant {
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;  // empty means all zero; else as long as scales
+  int axis = -1;
+  // The range of real values that a converter recorded (TensorFlow Lite); carried, never used.
+  std::vector<float> min;
+  std::vector<float> max;
+
+  bool per_axis() const { return axis >= 0; }
+  float scale(size_t i = 0) const { return scales[scales.size() == 1 ? 0 : i]; }
+  int64_t zero_point(size_t i = 0) const {
+    return zero_points.empty() ? 0 : zero_points[zero_points.size() == 1 ? 0 : i];
+  }
+  // Same meaning: scales, zero points and axis; the recorded ranges do not count.
+  bool SameMapping(const Quant& other) const;
+  bool operator==(const Quant&) const = default;
+
+  static std::shared_ptr<const Quant> PerTensor(float scale, int64_t zero_point);
+};
+
+struct Type {
+  DType dtype = DType::kUnknown;
+  std::optional<Dims> dims;  // nullopt: unknown rank
+  std::shared_ptr<const Quant> quant;
+
+  Type() = default;
+  Type(DType t, Dims d, std::shared_ptr<const Quant> q = nullptr)
+      : dtype(t), dims(std::move(d)), quant(std::move(q)) {}
+
+  bool ranked() const { return dims.has_value(); }
+  // Requires ranked().
+  int rank() const { return static_cast<int>(dims->size()); }
+  const Dim& dim(int i) const { return (*dims)[static_cast<size_t>(i)]; }
+  // Plain numbers when the shape is fully known.
+  std::optional<std::vector<int64_t>> const_dims() const {
+    return dims ? ConstDims(*dims) : std::nullopt;
+  }
+  bool quantised() const { return quant != nullptr; }
+  Type WithDims(Dims d) const { return Type(dtype, std::move(d), quant); }
+
+  // "f32[1, batch]", "u8[4]{scale=0.5, zp=128}", "f32[*]" for unknown rank.
+  std::string ToString() const;
+};
+
+bool operator==(const Type& a, const Type& b);
+
+// True when a value of type `actual` can stand where `declared` is promised: unknown element types,
+// ranks and symbols match anything, two different numbers do not.
+bool Compatible(const Type& declared, const Type& actual);
+
+// The more exact of two compatible types, dimension by dimension; `preferred` wins between symbols.
+Type Refine(const Type& preferred, const Type& other);
+
+// The shortest decimal that parses back to the same float.
+std::string FloatText(float value);
+
+}  // namespace nn

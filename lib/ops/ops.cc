@@ -1,0 +1,17 @@
+#include "ops/ops.h"
+
+#include "ir/op_def.h"
+
+namespace nn {
+
+void InstallOps() {
+  static const OpRegistry* const registry = [] {
+    auto* ops = new OpRegistry();  // lives as long as the program: definitions are referred to
+    RegisterConvOps(*ops);
+    RegisterElementwiseOps(*ops);
+    return ops;
+  }();
+  SetOps(registry);
+}
+
+}  // namespace nn

@@ -1,0 +1,14 @@
+// All operators. One registration function a family, each in its own file of this folder.
+#pragma once
+
+namespace nn {
+
+class OpRegistry;
+
+// Makes Ops() hold every operator. Call once at the start of a program; later calls do nothing.
+void InstallOps();
+
+void RegisterConvOps(OpRegistry& ops);
+void RegisterElementwiseOps(OpRegistry& ops);
+
+}  // namespace nn

@@ -1,0 +1,69 @@
+#include "ops/types.h"
+
+#include <algorithm>
+
+namespace nn {
+
+Result<DType> SameDType(const InferContext& ctx, std::initializer_list<size_t> indices) {
+  DType dtype = DType::kUnknown;
+  for (const size_t i : indices) {
+    if (!ctx.has(i) || ctx.in(i).dtype == DType::kUnknown) continue;
+    if (dtype == DType::kUnknown) dtype = ctx.in(i).dtype;
+    if (dtype != ctx.in(i).dtype)
+      return ModelError("inputs of different element types, {} and {}", DTypeName(dtype),
+                        DTypeName(ctx.in(i).dtype));
+  }
+  return dtype;
+}
+
+Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most) {
+  const Type& type = ctx.in(input);
+  if (!type.ranked())
+    return UnsupportedError("input {} has no known rank", input);
+  if (type.rank() < at_least || type.rank() > at_most)
+    return ModelError("input {} is {}, its rank must be {}", input, type.ToString(),
+                      at_least == at_most ? fmt::format("{}", at_least)
+                      : at_most >= 64     ? fmt::format("at least {}", at_least)
+                                          : fmt::format("{} to {}", at_least, at_most));
+  return {};
+}
+
+Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
+  const Dims& longer = a.size() >= b.size() ? a : b;
+  const Dims& shorter = a.size() >= b.size() ? b : a;
+  Dims out = longer;
+  const size_t offset = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    const Dim& x = longer[offset + i];
+    const Dim& y = shorter[i];
+    if (x == y || y == 1) continue;
+    if (x == 1) {
+      out[offset + i] = y;
+    } else if (x.is_const() && y.is_const()) {
+      return ModelError("shapes {} and {} do not broadcast: {} against {} on axis {}",
+                        ToString(a), ToString(b), x.ToString(), y.ToString(), offset + i);
+    } else if (y.is_const()) {
+      out[offset + i] = y;  // the symbol can only be 1 or the same number
+    }
+  }
+  return out;
+}
+
+Result<int> NormalizeAxis(int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    return ModelError("axis {} is outside a tensor of rank {}", axis, rank);
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+Result<std::vector<int>> NormalizeAxes(std::span<const int64_t> axes, int rank) {
+  std::vector<int> out;
+  for (const int64_t axis : axes) {
+    NN_ASSIGN(const int a, NormalizeAxis(axis, rank));
+    if (std::find(out.begin(), out.end(), a) != out.end())
+      return ModelError("axis {} occurs twice", a);
+    out.push_back(a);
+  }
+  return out;
+}
+
+}  // namespace nn

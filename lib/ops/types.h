@@ -1,0 +1,26 @@
+// Checks on operand types that many operators share.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "base/status.h"
+#include "ir/op_def.h"
+
+namespace nn {
+
+// kModel unless all present inputs in `indices` have one element type (unknown matches any).
+Result<DType> SameDType(const InferContext& ctx, std::initializer_list<size_t> indices);
+
+// kModel unless the input's rank is known and at least / exactly as given.
+Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most = 64);
+
+// The shape of a broadcast of two shapes, aligned at the last axis (numpy rules). A symbol meets 1:
+// the symbol; two different symbols: an error only if both are numbers.
+Result<Dims> BroadcastDims(const Dims& a, const Dims& b);
+
+// Normalises an axis in [-rank, rank) to [0, rank); kModel outside.
+Result<int> NormalizeAxis(int64_t axis, int rank);
+Result<std::vector<int>> NormalizeAxes(std::span<const int64_t> axes, int rank);
+
+}  // namespace nn
