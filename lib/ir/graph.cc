@@ -74,7 +74,10 @@ Result<Node*> Graph::Append(std::string_view op, std::vector<Value*> inputs, Att
   if (def == nullptr) return InternalError("no operator named {}", op);
   if (&attrs.info() != def->attrs && attrs.Is<NoAttrs>()) attrs = Attrs(def->attrs);
   Node* n = AddNode(*def, std::move(inputs), std::move(attrs), output_count, before);
-  NN_RETURN_IF_ERROR(InferNode(*n));
+  if (auto inferred = InferNode(*n); !inferred) {
+    Erase(n);
+    return tl::unexpected(inferred.error());
+  }
   return n;
 }
 
@@ -128,6 +131,11 @@ void Graph::ReplaceUses(Value* from, Value* to) {
     SetInput(use.node, static_cast<size_t>(use.index), to);
   for (Port& p : outputs_)
     if (p.value == from) p.value = to;
+}
+
+Node* Graph::After(const Value* value) {
+  const auto next = value->def_ == nullptr ? nodes_.begin() : std::next(value->def_->self_);
+  return next == nodes_.end() ? nullptr : &*next;
 }
 
 void Graph::Erase(Node* node) {

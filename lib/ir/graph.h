@@ -184,6 +184,9 @@ class Graph {
   void MakeConstant(Value* value, Tensor tensor);
   // All uses of `from`, graph outputs included, become uses of `to`.
   void ReplaceUses(Value* from, Value* to);
+  // The node that follows the value's definition, or the first one; null at the end. New nodes that
+  // use the value can stand before it.
+  Node* After(const Value* value);
   // Requires that no output of the node is used.
   void Erase(Node* node);
   // Removes values without definition, uses or interface role. Returns how many.

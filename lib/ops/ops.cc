@@ -9,6 +9,8 @@ void InstallOps() {
     auto* ops = new OpRegistry();  // lives as long as the program: definitions are referred to
     RegisterConvOps(*ops);
     RegisterElementwiseOps(*ops);
+    RegisterShapeOps(*ops);
+    RegisterOpaqueOp(*ops);
     return ops;
   }();
   SetOps(registry);

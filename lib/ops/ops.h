@@ -10,5 +10,7 @@ void InstallOps();
 
 void RegisterConvOps(OpRegistry& ops);
 void RegisterElementwiseOps(OpRegistry& ops);
+void RegisterShapeOps(OpRegistry& ops);
+void RegisterOpaqueOp(OpRegistry& ops);
 
 }  // namespace nn

@@ -1,0 +1,230 @@
+#include "exec/kernels/matrix_f32.h"
+
+#include <algorithm>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exec/kernels/matrix_f32.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "exec/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nn {
+namespace HWY_NAMESPACE {
+namespace {
+
+using D = hn::CappedTag<float, kPanelWidth>;
+using M = SimdMachine<D>;
+using V = hn::Vec<D>;
+
+constexpr size_t kLanes = hn::MaxLanes(D());
+// Vectors that cover a panel.
+constexpr size_t kPanelVectors = kPanelWidth / kLanes;
+
+// Tile sizes by registers: rows x panels accumulators, a panel of b, one broadcast.
+#if HWY_TARGET <= HWY_AVX3
+constexpr size_t kMaxRows = 12;
+constexpr size_t kMaxPanels = 2;
+#elif HWY_TARGET == HWY_AVX2
+constexpr size_t kMaxRows = 6;
+constexpr size_t kMaxPanels = 1;
+#elif HWY_ARCH_ARM_A64
+constexpr size_t kMaxRows = 6;
+constexpr size_t kMaxPanels = 1;
+#else
+constexpr size_t kMaxRows = 2;
+constexpr size_t kMaxPanels = 1;
+#endif
+
+// Depth of a block of k: a panel's slice of it stays in the first-level cache.
+constexpr size_t kDepthBlock = kMaxPanels == 2 ? 192 : 256;
+
+// One slice of k: part of the runs, the same for all rows.
+struct Slice {
+  size_t first_run, last_run;    // [first, last)
+  size_t offset, length;         // within each run
+  bool first, last;              // of the whole k
+};
+
+// Sums kRows x (kVectors vectors from kPanels panels) over a slice.
+template <size_t kRows, size_t kPanels, size_t kVectors>
+HWY_INLINE void Tile(const MatrixF32& g, const Slice& s, const float* const* rows,
+                     const float* HWY_RESTRICT b, size_t panel_stride, size_t m, size_t n,
+                     size_t columns) {
+  constexpr size_t kV = kPanels == 1 ? kVectors : kPanels * kPanelVectors;
+  const D d;
+  float* out = g.out + m * g.out_stride + n;
+  V acc[kRows][kV];
+  const bool whole = columns == kV * kLanes;
+  HWY_ALIGN float scratch[kPanels * kPanelWidth];
+  if (s.first) {
+    for (size_t i = 0; i < kRows; ++i)
+      for (size_t v = 0; v < kV; ++v) acc[i][v] = hn::Zero(d);
+  } else {
+    for (size_t i = 0; i < kRows; ++i) {
+      const float* from = out + i * g.out_stride;
+      if (!whole) {
+        std::memcpy(scratch, from, columns * sizeof(float));
+        from = scratch;
+      }
+      for (size_t v = 0; v < kV; ++v) acc[i][v] = hn::LoadU(d, from + v * kLanes);
+    }
+  }
+  for (size_t r = s.first_run; r < s.last_run; ++r) {
+    const float* const* HWY_RESTRICT at = rows + r * g.row_pitch + m;
+    const float* a[kRows];
+    for (size_t i = 0; i < kRows; ++i) a[i] = at[i] + s.offset;
+    for (size_t k = 0; k < s.length; ++k) {
+      V bv[kV];
+      for (size_t v = 0; v < kV; ++v)
+        bv[v] = hn::Load(d, b + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
+      b += kPanelWidth;
+      for (size_t i = 0; i < kRows; ++i) {
+        const V av = hn::Set(d, a[i][k]);
+        for (size_t v = 0; v < kV; ++v) acc[i][v] = M::Fma(av, bv[v], acc[i][v]);
+      }
+    }
+  }
+  if (s.last) {
+    const EpilogueF32& e = g.epilogue;
+    const V low = hn::Set(d, e.min);
+    const V high = hn::Set(d, e.max);
+    for (size_t v = 0; v < kV; ++v) {
+      const size_t at = n + v * kLanes;
+      const size_t have = columns - std::min(columns, v * kLanes);
+      const auto load = [&](const float* p) {
+        if (have >= kLanes) return hn::LoadU(d, p);
+        HWY_ALIGN float part[kLanes] = {};
+        std::memcpy(part, p, have * sizeof(float));
+        return hn::Load(d, part);
+      };
+      const V bias = e.bias == nullptr ? hn::Zero(d) : load(e.bias + at);
+      for (size_t i = 0; i < kRows; ++i) acc[i][v] = hn::Add(acc[i][v], bias);
+      if (e.scale != nullptr) {
+        const V scale = load(e.scale + at);
+        const V shift = load(e.shift + at);
+        for (size_t i = 0; i < kRows; ++i) acc[i][v] = M::Fma(acc[i][v], scale, shift);
+      }
+      if (e.residual != nullptr)
+        for (size_t i = 0; i < kRows; ++i)
+          acc[i][v] = hn::Add(acc[i][v], load(e.residual + (m + i) * e.residual_stride + at));
+      for (size_t i = 0; i < kRows; ++i) acc[i][v] = M::Min(high, M::Max(low, acc[i][v]));
+    }
+  }
+  for (size_t i = 0; i < kRows; ++i) {
+    float* to = out + i * g.out_stride;
+    if (whole) {
+      for (size_t v = 0; v < kV; ++v) hn::StoreU(acc[i][v], d, to + v * kLanes);
+    } else {
+      for (size_t v = 0; v < kV; ++v) hn::Store(acc[i][v], d, scratch + v * kLanes);
+      std::memcpy(to, scratch, columns * sizeof(float));
+    }
+  }
+}
+
+using TileFn = void (*)(const MatrixF32&, const Slice&, const float* const*, const float*, size_t,
+                        size_t, size_t, size_t);
+
+template <size_t kRows, size_t kPanels, size_t kVectors>
+HWY_NOINLINE void TileOf(const MatrixF32& g, const Slice& s, const float* const* rows,
+                         const float* b, size_t panel_stride, size_t m, size_t n, size_t columns) {
+  Tile<kRows, kPanels, kVectors>(g, s, rows, b, panel_stride, m, n, columns);
+}
+
+// Tiles of 1 to kMaxRows rows for a given width.
+template <size_t kPanels, size_t kVectors, size_t... kRows>
+TileFn PickTile(size_t rows, std::index_sequence<kRows...>) {
+  static constexpr TileFn kTable[] = {&TileOf<kRows + 1, kPanels, kVectors>...};
+  return kTable[rows - 1];
+}
+
+template <size_t kPanels, size_t kVectors>
+TileFn PickTile(size_t rows) {
+  return PickTile<kPanels, kVectors>(rows, std::make_index_sequence<kMaxRows>());
+}
+
+// All rows of the block against one group of panels, one slice of k.
+void Columns(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n) {
+  const size_t left = g.column_count - n;
+  const size_t columns = std::min(left, kMaxPanels * kPanelWidth);
+  // Rows are spread evenly over the tiles, so that none is too short to hide latency.
+  const size_t tiles = (g.row_count + kMaxRows - 1) / kMaxRows;
+  const size_t base = g.row_count / tiles;
+  const size_t larger = g.row_count % tiles;
+  const auto pick = [&](size_t rows) {
+    if (columns > kPanelWidth) return PickTile<kMaxPanels, kPanelVectors>(rows);
+    if constexpr (kPanelVectors > 1)
+      if (columns <= kPanelWidth / 2) return PickTile<1, kPanelVectors / 2>(rows);
+    return PickTile<1, kPanelVectors>(rows);
+  };
+  size_t m = 0;
+  const TileFn large = larger == 0 ? nullptr : pick(base + 1);
+  for (size_t t = 0; t < larger; ++t, m += base + 1)
+    large(g, s, g.rows, b, panel_stride, m, n, columns);
+  const TileFn small = pick(base);
+  for (size_t t = larger; t < tiles; ++t, m += base)
+    small(g, s, g.rows, b, panel_stride, m, n, columns);
+}
+
+void Matrix(const MatrixF32& g) {
+  if (g.row_count == 0 || g.column_count == 0) return;
+  const size_t depth = g.run_count * g.run_length;
+  const size_t panel_stride = depth * kPanelWidth;
+  // Slices: several whole runs, or part of one.
+  const size_t piece = std::min(g.run_length, kDepthBlock);
+  const size_t runs_per_slice =
+      g.run_length > kDepthBlock ? 1 : std::max<size_t>(1, kDepthBlock / std::max<size_t>(piece, 1));
+  size_t k = 0;
+  do {
+    Slice s;
+    if (g.run_length > kDepthBlock) {
+      s.first_run = k / g.run_length;
+      s.last_run = s.first_run + 1;
+      s.offset = k % g.run_length;
+      s.length = std::min(kDepthBlock, g.run_length - s.offset);
+    } else {
+      s.first_run = g.run_length == 0 ? 0 : k / g.run_length;
+      s.last_run = std::min(g.run_count, s.first_run + runs_per_slice);
+      s.offset = 0;
+      s.length = g.run_length;
+    }
+    const size_t step = (s.last_run - s.first_run) * s.length;
+    s.first = k == 0;
+    s.last = k + step >= depth;
+    for (size_t n = 0; n < g.column_count; n += kMaxPanels * kPanelWidth)
+      Columns(g, s, g.panels + n / kPanelWidth * panel_stride + k * kPanelWidth, panel_stride, n);
+    k += step;
+  } while (k < depth);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace nn
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nn {
+
+HWY_EXPORT(Matrix);
+
+void RunMatrixF32(const MatrixF32& block) { HWY_DYNAMIC_DISPATCH(Matrix)(block); }
+
+size_t PackedSize(size_t k, size_t n) {
+  return k * ((n + kPanelWidth - 1) / kPanelWidth) * kPanelWidth;
+}
+
+void PackPanels(const std::byte* b, size_t k, size_t n, size_t k_stride, size_t n_stride,
+                float* out) {
+  for (size_t p = 0; p < n; p += kPanelWidth) {
+    const size_t width = std::min(kPanelWidth, n - p);
+    for (size_t i = 0; i < k; ++i, out += kPanelWidth) {
+      for (size_t j = 0; j < width; ++j)
+        std::memcpy(out + j, b + (i * k_stride + (p + j) * n_stride) * sizeof(float), sizeof(float));
+      for (size_t j = width; j < kPanelWidth; ++j) out[j] = 0;
+    }
+  }
+}
+
+}  // namespace nn
+#endif  // HWY_ONCE

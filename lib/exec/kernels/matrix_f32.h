@@ -1,0 +1,56 @@
+// The matrix micro-kernel for float32: matrix products and convolutions alike.
+//
+// y[m, n] = epilogue(sum over k of a[m, k] * b[k, n]), the sum from +0 in order of k with one fused
+// multiply-add each. Row m of `a` is made of runs: `run_count` pieces of memory that follow each
+// other in k, so that a convolution reads its input in place (one run a kernel position).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace nn {
+
+// Columns of a packed panel, the same for every target.
+inline constexpr size_t kPanelWidth = 16;
+
+// What happens to a finished sum, in this order; null pointers skip a step.
+struct EpilogueF32 {
+  const float* bias = nullptr;       // [n] added; without it +0 is added
+  const float* scale = nullptr;      // [n] y = y * scale + shift, fused
+  const float* shift = nullptr;
+  const float* residual = nullptr;   // [m, n] added, rows residual_stride apart
+  size_t residual_stride = 0;
+  float min = -std::numeric_limits<float>::infinity();
+  float max = std::numeric_limits<float>::infinity();
+};
+
+struct MatrixF32 {
+  // Start of run r of row m: rows[r * row_pitch + m]. Each run has run_length elements.
+  const float* const* rows = nullptr;
+  size_t row_pitch = 0;
+  size_t run_count = 1;
+  size_t run_length = 0;
+  size_t row_count = 0;              // m
+  // Packed by PackPanels: panel p holds columns [16p, 16p + 16) as [k][16].
+  const float* panels = nullptr;
+  size_t column_count = 0;           // n
+  float* out = nullptr;              // [m, n], rows out_stride apart
+  size_t out_stride = 0;
+  EpilogueF32 epilogue;
+};
+
+// Computes the whole block on the calling thread.
+void RunMatrixF32(const MatrixF32& block);
+
+// Rows of a block that the kernel handles best at a time, on any target.
+inline constexpr size_t kMatrixRowBlock = 192;
+
+// Elements of a packed matrix of n columns.
+size_t PackedSize(size_t k, size_t n);
+
+// Packs element (k, n) from b[k * k_stride + n * n_stride]; columns beyond n are zero. `b` may be
+// unaligned bytes of float32.
+void PackPanels(const std::byte* b, size_t k, size_t n, size_t k_stride, size_t n_stride, float* out);
+
+}  // namespace nn

@@ -1,0 +1,120 @@
+// What every model file format offers, behind one table, so that programs need not know which
+// formats there are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/blob.h"
+#include "base/status.h"
+#include "ir/graph.h"
+#include "passes/legalise.h"
+
+namespace nn {
+
+// A model as its own format has it, safe to read whether it is valid or not. Each format derives its
+// own type.
+class NativeModel {
+ public:
+  virtual ~NativeModel() = default;
+};
+
+// What a reader refuses to go beyond; violations are kLimit.
+struct ReadLimits {
+  uint64_t max_file_bytes = uint64_t{64} << 30;
+  int max_depth = 100;                     // nested messages or sub-graphs
+  uint64_t max_items = uint64_t{16} << 20;  // nodes, tensors, operands: any one list
+};
+
+// A graph, and what of the file has no place in it. With obstacles the graph still holds an "opaque"
+// node for each of them.
+struct ImportedModel {
+  Graph graph;
+  std::vector<Obstacle> obstacles;
+};
+
+struct ExportOptions {
+  int64_t opset = 0;  // ONNX operator set version; 0: the format's default
+  std::string producer_version;
+};
+
+// The bytes of a file to be written, in order; weights are not copied.
+struct FileImage {
+  std::vector<Blob> parts;
+  // Files that belong beside it: name and contents.
+  std::vector<std::pair<std::string, std::vector<Blob>>> side_files;
+
+  uint64_t size() const;
+};
+
+// One line of a model's table of operators.
+struct OperatorSummary {
+  std::string op;
+  std::string name;
+  std::vector<std::string> inputs;   // names; "" for absent ones
+  std::vector<std::string> outputs;
+  std::vector<std::pair<std::string, std::string>> attributes;
+};
+
+struct TensorSummary {
+  std::string name;
+  std::string type;                  // the format's own name: "FLOAT", "FLOAT32"
+  std::optional<std::vector<std::string>> shape;  // numbers or symbols; nullopt: unknown rank
+  std::string quantisation;          // text, empty if none
+};
+
+// What can be told about a model from its file alone, operators known or not.
+struct ModelSummary {
+  std::string format;                // "ONNX"
+  std::string version;               // "IR version 7, opset 13"
+  std::string producer;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<TensorSummary> inputs;
+  std::vector<TensorSummary> outputs;
+  std::vector<OperatorSummary> operators;  // in file order, sub-graphs included
+  uint64_t parameter_count = 0;      // elements of constant tensors
+  uint64_t parameter_bytes = 0;
+};
+
+struct Format {
+  std::string_view name;             // "onnx"
+  std::string_view label;            // "ONNX"
+  std::vector<std::string_view> extensions;  // ".onnx", longest first
+  // True if the bytes look like this format. Cheap; only the first bytes are looked at.
+  bool (*sniff)(std::span<const std::byte> bytes) = nullptr;
+  // `path` is where the file came from: external data lies beside it.
+  Result<std::unique_ptr<NativeModel>> (*read)(const Blob& file, const std::string& path,
+                                               const ReadLimits& limits) = nullptr;
+  Result<ImportedModel> (*import)(const NativeModel& model) = nullptr;
+  // Requires a graph that Legalise found legal for `target`.
+  Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
+  const Target* target = nullptr;
+  Result<ModelSummary> (*summarize)(const NativeModel& model) = nullptr;
+};
+
+// All formats.
+std::span<const Format> Formats();
+const Format* FindFormat(std::string_view name);
+// By the path's extension; nullptr if none fits.
+const Format* FormatOfPath(std::string_view path);
+
+struct ReadModel {
+  const Format* format;
+  std::unique_ptr<NativeModel> model;
+};
+
+// Reads a file of any format: told by its bytes, by its extension where those do not tell. Files
+// that are something else altogether (a Git LFS pointer, an HTML page) are named for what they are.
+Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits = {});
+
+// ReadModelFile and import; obstacles are an error of kind kUnsupported that lists them all.
+Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits = {});
+
+}  // namespace nn

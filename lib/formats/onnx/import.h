@@ -1,0 +1,99 @@
+// From ONNX to the graph. Operators that are one-to-one (OpDef::formats) need nothing here; every
+// other operator has a function in import_<family>.cc, listed with the operator set version from
+// which it applies.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/format.h"
+#include "formats/onnx/native.h"
+#include "ir/graph.h"
+#include "ir/op_def.h"
+
+namespace nn::onnx {
+
+// One node to be imported, and the graph that it goes to.
+class ImportContext {
+ public:
+  ImportContext(const Model& model, const pb::NodeProto& node, int64_t opset, int64_t index,
+                Graph& graph, std::vector<Value*> inputs)
+      : model_(model), node_(node), opset_(opset), index_(index), graph_(graph),
+        inputs_(std::move(inputs)), outputs_(static_cast<size_t>(node.output_size()), nullptr) {}
+
+  const pb::NodeProto& node() const { return node_; }
+  int64_t opset() const { return opset_; }
+  Graph& graph() { return graph_; }
+
+  size_t input_count() const { return inputs_.size(); }
+  // Null if absent.
+  Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
+  // The input, or kModel if it is absent.
+  Result<Value*> Required(size_t i) const;
+  // The constant an input holds; null if it is absent or not constant.
+  const Tensor* Constant(size_t i) const;
+  size_t output_count() const { return outputs_.size(); }
+  // Whether the model wants output i.
+  bool WantsOutput(size_t i) const {
+    return i < outputs_.size() && !node_.output(static_cast<int>(i)).empty();
+  }
+
+  // Attributes; the second argument is the operator's default.
+  bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
+  const pb::AttributeProto* FindAttr(std::string_view name) const;
+  int64_t Int(std::string_view name, int64_t fallback) const;
+  float Float(std::string_view name, float fallback) const;
+  std::string String(std::string_view name, std::string_view fallback) const;
+  std::vector<int64_t> Ints(std::string_view name) const;  // empty if absent
+  std::vector<float> Floats(std::string_view name) const;
+  Result<Tensor> TensorAttr(std::string_view name) const;
+
+  // Adds a node of ours; its types are inferred and it remembers where it came from.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
+                        size_t output_count = 1);
+  // The same for operators with one result.
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // Adds the node whose results are the ONNX node's outputs.
+  Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
+  void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
+  const std::vector<Value*>& outputs() const { return outputs_; }
+
+ private:
+  const Model& model_;
+  const pb::NodeProto& node_;
+  int64_t opset_;
+  int64_t index_;
+  Graph& graph_;
+  std::vector<Value*> inputs_;
+  std::vector<Value*> outputs_;
+};
+
+using ImportFn = Status (*)(ImportContext&);
+
+class ImportTable {
+ public:
+  void Add(std::string_view domain, std::string_view op, int64_t since, ImportFn fn);
+  // The function with the highest `since` not above `opset`; null if there is none.
+  ImportFn Find(std::string_view domain, std::string_view op, int64_t opset) const;
+  // All (domain, op, since), for the support table.
+  std::vector<std::tuple<std::string, std::string, int64_t>> Entries() const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::map<int64_t, ImportFn>, std::less<>> table_;
+};
+
+const ImportTable& Imports();
+
+// One function a family.
+void AddConvImports(ImportTable& table);
+void AddElementwiseImports(ImportTable& table);
+void AddShapeImports(ImportTable& table);
+
+Result<ImportedModel> Import(const NativeModel& model);
+
+}  // namespace nn::onnx

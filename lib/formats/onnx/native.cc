@@ -1,0 +1,39 @@
+#include "formats/onnx/native.h"
+
+#include <algorithm>
+
+#include "formats/onnx/tensor.h"
+
+namespace nn::onnx {
+
+bool Sniff(std::span<const std::byte> bytes) {
+  // ModelProto begins with ir_version (field 1, varint) in every exporter seen, or with another of
+  // its small fields: producer_name 2, producer_version 3, domain 4, model_version 5, graph 7,
+  // opset_import 8. An .mlmodel begins with field 1 too, followed by its description (field 2) as a
+  // message; ReadModelFile goes by the extension first.
+  if (bytes.size() < 2) return false;
+  const auto first = std::to_integer<int>(bytes[0]);
+  return first == 0x08 || first == 0x12 || first == 0x3A || first == 0x42;
+}
+
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
+                                          const ReadLimits& limits) {
+  auto model = std::make_unique<Model>();
+  model->file = file;
+  model->directory = std::filesystem::path(path).parent_path();
+  PayloadLimits payload_limits;
+  payload_limits.max_depth = limits.max_depth;
+  NN_RETURN_IF_ERROR(ParseWithPayloads(file, &model->proto, model->payloads, payload_limits));
+  return std::unique_ptr<NativeModel>(std::move(model));
+}
+
+int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain) {
+  const auto normal = [](std::string_view d) { return d == "ai.onnx" ? std::string_view() : d; };
+  int64_t version = 0;
+  for (const auto& id : model.opset_import())
+    if (normal(id.domain()) == normal(domain)) version = std::max(version, id.version());
+  if (version == 0 && normal(domain).empty() && model.ir_version() < 3) return 1;
+  return version;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,33 @@
+// An ONNX model as protobuf has it, large tensor data kept apart as views of the file.
+#pragma once
+
+#include <filesystem>
+
+#include "base/blob.h"
+#include "formats/common/pb_payload.h"
+#include "formats/format.h"
+#include "onnx.pb.h"
+
+namespace nn::onnx {
+
+struct Model : NativeModel {
+  pb::ModelProto proto;
+  PayloadTable payloads;
+  Blob file;
+  std::filesystem::path directory;  // of the file: external data lies beneath it
+};
+
+// Parses an .onnx file. Checks limits and the wire form, not the model's rules.
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
+                                          const ReadLimits& limits);
+
+// True if the bytes start like a ModelProto.
+bool Sniff(std::span<const std::byte> bytes);
+
+Result<ModelSummary> Summarize(const NativeModel& model);
+
+// The version of the operator set `domain` that the model imports; 0 if it imports none. ONNX files
+// before IR version 3 import version 1 of the default domain implicitly.
+int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);
+
+}  // namespace nn::onnx

@@ -1,0 +1,218 @@
+#include "formats/onnx/tensor.h"
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "base/checked_math.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace nn::onnx {
+namespace {
+
+struct TypeRow {
+  pb::TensorProto::DataType onnx;
+  DType dtype;
+};
+
+constexpr TypeRow kTypes[] = {
+    {pb::TensorProto::FLOAT, DType::kF32},
+    {pb::TensorProto::UINT8, DType::kU8},
+    {pb::TensorProto::INT8, DType::kI8},
+    {pb::TensorProto::UINT16, DType::kU16},
+    {pb::TensorProto::INT16, DType::kI16},
+    {pb::TensorProto::INT32, DType::kI32},
+    {pb::TensorProto::INT64, DType::kI64},
+    {pb::TensorProto::STRING, DType::kString},
+    {pb::TensorProto::BOOL, DType::kBool},
+    {pb::TensorProto::FLOAT16, DType::kF16},
+    {pb::TensorProto::DOUBLE, DType::kF64},
+    {pb::TensorProto::UINT32, DType::kU32},
+    {pb::TensorProto::UINT64, DType::kU64},
+    {pb::TensorProto::COMPLEX64, DType::kC64},
+    {pb::TensorProto::COMPLEX128, DType::kC128},
+    {pb::TensorProto::BFLOAT16, DType::kBF16},
+    {pb::TensorProto::FLOAT8E4M3FN, DType::kF8E4M3FN},
+    {pb::TensorProto::FLOAT8E4M3FNUZ, DType::kF8E4M3FNUZ},
+    {pb::TensorProto::FLOAT8E5M2, DType::kF8E5M2},
+    {pb::TensorProto::FLOAT8E5M2FNUZ, DType::kF8E5M2FNUZ},
+    {pb::TensorProto::UINT4, DType::kU4},
+    {pb::TensorProto::INT4, DType::kI4},
+    {pb::TensorProto::FLOAT4E2M1, DType::kF4E2M1},
+    {pb::TensorProto::FLOAT8E8M0, DType::kF8E8M0},
+    {pb::TensorProto::UINT2, DType::kU2},
+    {pb::TensorProto::INT2, DType::kI2},
+};
+
+Result<uint64_t> ParseNumber(const std::string& text, std::string_view key) {
+  uint64_t v = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (r.ec != std::errc() || r.ptr != text.data() + text.size())
+    return ModelError("external data: {} = {} is not a number", key, Quote(text));
+  return v;
+}
+
+Result<Blob> ReadExternal(const pb::TensorProto& tensor, const Model& model, uint64_t need) {
+  std::string location;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") {
+      location = entry.value();
+    } else if (entry.key() == "offset") {
+      NN_ASSIGN(offset, ParseNumber(entry.value(), "offset"));
+    } else if (entry.key() == "length") {
+      NN_ASSIGN(length, ParseNumber(entry.value(), "length"));
+    }
+  }
+  NN_ASSIGN(const Blob file, ReadFileBeneath(model.directory, location));
+  if (!InRange(offset, length.value_or(need), file.size()))
+    return ModelError("external data: bytes {} to {} are outside {} ({} bytes)", offset,
+                      offset + length.value_or(need), Quote(location), file.size());
+  return file.Slice(offset, length.value_or(need));
+}
+
+// Narrows the values of a typed field into the tensor's own element type. For types under 8 bits a
+// value is one packed byte.
+template <typename To, typename Field>
+Blob Narrow(const Field& values) {
+  std::vector<To> out;
+  out.reserve(static_cast<size_t>(values.size()));
+  for (const auto v : values) out.push_back(static_cast<To>(v));
+  return Blob::CopyOf(out);
+}
+
+// An array field: from the payloads, or copied out of the message.
+template <typename T, typename Field>
+Blob Array(const pb::TensorProto& tensor, const Model& model, int number, const Field& values) {
+  if (auto blob = model.payloads.Find(tensor, number)) return *blob;
+  return Narrow<T>(values);
+}
+
+Result<Blob> TypedData(const pb::TensorProto& t, const Model& model, DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+    case DType::kC64:
+      return Array<float>(t, model, pb::TensorProto::kFloatDataFieldNumber, t.float_data());
+    case DType::kF64:
+    case DType::kC128:
+      return Array<double>(t, model, pb::TensorProto::kDoubleDataFieldNumber, t.double_data());
+    case DType::kI64: return Narrow<int64_t>(t.int64_data());
+    case DType::kU64: return Narrow<uint64_t>(t.uint64_data());
+    case DType::kU32: return Narrow<uint32_t>(t.uint64_data());
+    case DType::kI32: return Narrow<int32_t>(t.int32_data());
+    default: break;
+  }
+  // All others are stored in int32_data.
+  return DTypeBits(dtype) == 16 ? Narrow<uint16_t>(t.int32_data())
+                                : Narrow<uint8_t>(t.int32_data());
+}
+
+}  // namespace
+
+DType DTypeOf(int data_type) {
+  for (const TypeRow& row : kTypes)
+    if (row.onnx == data_type) return row.dtype;
+  return DType::kUnknown;
+}
+
+int DataTypeOf(DType dtype) {
+  for (const TypeRow& row : kTypes)
+    if (row.dtype == dtype) return row.onnx;
+  return pb::TensorProto::UNDEFINED;
+}
+
+std::string DataTypeName(int data_type) {
+  return pb::TensorProto::DataType_IsValid(data_type)
+             ? pb::TensorProto::DataType_Name(static_cast<pb::TensorProto::DataType>(data_type))
+             : fmt::format("data type {}", data_type);
+}
+
+Result<Tensor> ReadTensor(const pb::TensorProto& t, const Model& model) {
+  const std::string who = t.name().empty() ? "tensor" : "tensor " + Quote(t.name());
+  const auto fail = [&](const Error& e) { return tl::unexpected(e.In(who)); };
+  const DType dtype = DTypeOf(t.data_type());
+  if (dtype == DType::kUnknown)
+    return ModelError("{}: {} is not an element type", who, DataTypeName(t.data_type()));
+  if (t.has_segment()) return UnsupportedError("{}: stored in segments", who);
+  const std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
+  const auto elements = CheckedElements(dims);
+  if (!elements) return ModelError("{}: its shape is negative or overflows", who);
+  if (dtype == DType::kString) {
+    std::vector<std::string> strings(t.string_data().begin(), t.string_data().end());
+    if (static_cast<int64_t>(strings.size()) != *elements)
+      return ModelError("{}: {} strings for {} elements", who, strings.size(), *elements);
+    return Tensor(dims, std::move(strings));
+  }
+  Blob blob;
+  if (t.data_location() == pb::TensorProto::EXTERNAL) {
+    auto external = ReadExternal(t, model, ByteSize(dtype, *elements));
+    if (!external) return fail(external.error());
+    blob = *external;
+  } else if (auto raw = model.payloads.Find(t, pb::TensorProto::kRawDataFieldNumber)) {
+    blob = *raw;
+  } else if (t.has_raw_data()) {
+    blob = Blob::Copy(std::as_bytes(std::span(t.raw_data())));
+  } else {
+    auto typed = TypedData(t, model, dtype);
+    if (!typed) return fail(typed.error());
+    blob = *typed;
+  }
+  auto tensor = Tensor::Make(dtype, dims, std::move(blob));
+  if (!tensor) return fail(tensor.error());
+  return tensor;
+}
+
+void WriteTensor(const Tensor& tensor, const std::string& name, pb::TensorProto* out,
+                 PayloadTable& payloads) {
+  constexpr size_t kInline = 1024;
+  if (!name.empty()) out->set_name(name);
+  out->set_data_type(DataTypeOf(tensor.dtype()));
+  for (const int64_t d : tensor.dims()) out->add_dims(d);
+  if (tensor.dtype() == DType::kString) {
+    for (const std::string& s : tensor.strings()) out->add_string_data(s);
+  } else if (tensor.byte_size() < kInline) {
+    out->set_raw_data(tensor.blob().data(), tensor.byte_size());
+  } else {
+    payloads.Attach(out, pb::TensorProto::kRawDataFieldNumber, tensor.blob());
+  }
+}
+
+Type ReadType(const pb::TypeProto& type, const std::string& prefix) {
+  Type out;
+  if (!type.has_tensor_type()) return out;
+  const auto& tensor = type.tensor_type();
+  out.dtype = DTypeOf(tensor.elem_type());
+  if (!tensor.has_shape()) return out;
+  Dims dims;
+  for (int i = 0; i < tensor.shape().dim_size(); ++i) {
+    const auto& d = tensor.shape().dim(i);
+    if (d.has_dim_value() && d.dim_value() >= 0)
+      dims.emplace_back(d.dim_value());
+    else if (d.has_dim_param() && !d.dim_param().empty())
+      dims.push_back(Dim::Symbol(d.dim_param()));
+    else
+      dims.push_back(Dim::Symbol(fmt::format("{}.{}", prefix, i)));
+  }
+  out.dims = std::move(dims);
+  return out;
+}
+
+void WriteType(const Type& type, pb::TypeProto* out) {
+  auto* tensor = out->mutable_tensor_type();
+  tensor->set_elem_type(DataTypeOf(type.dtype));
+  if (!type.dims) return;
+  auto* shape = tensor->mutable_shape();
+  for (const Dim& d : *type.dims) {
+    auto* dim = shape->add_dim();
+    if (d.is_const())
+      dim->set_dim_value(d.value());
+    else if (const auto symbol = d.symbol(); symbol && !symbol->starts_with('?'))
+      dim->set_dim_param(std::string(*symbol));
+    else if (!d.ToString().starts_with("'?"))
+      dim->set_dim_param(d.ToString());
+  }
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,29 @@
+// ONNX tensors to and from ours.
+#pragma once
+
+#include "base/status.h"
+#include "formats/onnx/native.h"
+#include "ir/tensor.h"
+#include "ir/type.h"
+
+namespace nn::onnx {
+
+// kUnknown for numbers that TensorProto.DataType does not have.
+DType DTypeOf(int data_type);
+// TensorProto.DataType; UNDEFINED for kUnknown.
+int DataTypeOf(DType dtype);
+// "FLOAT", "INT64", ...
+std::string DataTypeName(int data_type);
+
+// The tensor's contents, from raw, typed or external data. raw data stay a view of the file.
+Result<Tensor> ReadTensor(const pb::TensorProto& tensor, const Model& model);
+
+// Stores type, shape and data; large data become a reference into `payloads`.
+void WriteTensor(const Tensor& tensor, const std::string& name, pb::TensorProto* out,
+                 PayloadTable& payloads);
+
+// A tensor type. Dimensions without value get symbols: dim_param, or `prefix` and the axis number.
+Type ReadType(const pb::TypeProto& type, const std::string& prefix);
+void WriteType(const Type& type, pb::TypeProto* out);
+
+}  // namespace nn::onnx

@@ -1,0 +1,453 @@
+#include "ops/shape.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "ir/op_def.h"
+#include "ops/ops.h"
+#include "ops/types.h"
+
+namespace nn {
+
+std::span<const AttrField> TransposeAttrs::Fields() {
+  static const AttrField fields[] = {Field<&TransposeAttrs::perm>("perm")};
+  return fields;
+}
+std::span<const AttrField> ReshapeAttrs::Fields() {
+  static const AttrField fields[] = {Field<&ReshapeAttrs::dims>("dims"),
+                                     Field<&ReshapeAttrs::zero_copies>("zero_copies")};
+  return fields;
+}
+std::span<const AttrField> AxesAttrs::Fields() {
+  static const AttrField fields[] = {Field<&AxesAttrs::axes>("axes")};
+  return fields;
+}
+
+namespace {
+
+// Copies elements of `size` bytes so that result axis k is source axis with stride steps[k].
+void CopyStrided(const std::byte* in, std::byte* out, size_t size, const std::vector<int64_t>& dims,
+                 const std::vector<int64_t>& steps) {
+  if (dims.empty()) {
+    std::memcpy(out, in, size);
+    return;
+  }
+  const int64_t n = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+  std::vector<int64_t> index(dims.size(), 0);
+  int64_t at = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    std::memcpy(out + static_cast<size_t>(i) * size, in + static_cast<size_t>(at) * size, size);
+    for (size_t d = dims.size(); d-- > 0;) {
+      at += steps[d];
+      if (++index[d] < dims[d]) break;
+      at -= steps[d] * dims[d];
+      index[d] = 0;
+    }
+  }
+}
+
+// ---- transpose -----------------------------------------------------------------------------------
+
+Status InferTranspose(InferContext& ctx) {
+  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
+  const Type& x = ctx.in(0);
+  const auto& perm = ctx.attrs<TransposeAttrs>().perm;
+  if (static_cast<int>(perm.size()) != x.rank())
+    return ModelError("perm has {} entries for a tensor of rank {}", perm.size(), x.rank());
+  NN_RETURN_IF_ERROR(NormalizeAxes(perm, x.rank()));
+  if (std::any_of(perm.begin(), perm.end(), [](int64_t p) { return p < 0; }))
+    return ModelError("perm has a negative entry");
+  ctx.set_out(0, RearrangeType(x, AxisMap::Permutation(perm)));
+  return {};
+}
+
+Status EvalTranspose(EvalContext& ctx) {
+  NN_ASSIGN(Tensor t, RearrangeTensor(ctx.in(0), AxisMap::Permutation(
+                                                     ctx.attrs<TransposeAttrs>().perm)));
+  ctx.set_out(0, std::move(t));
+  return {};
+}
+
+// ---- expand_dims, squeeze ------------------------------------------------------------------------
+
+Result<AxisMap> ExpandMap(const std::vector<int64_t>& axes, int rank) {
+  const int result_rank = rank + static_cast<int>(axes.size());
+  NN_ASSIGN(const auto normal, NormalizeAxes(axes, result_rank));
+  std::vector<int> from;
+  int source = 0;
+  for (int k = 0; k < result_rank; ++k) {
+    const bool is_new = std::find(normal.begin(), normal.end(), k) != normal.end();
+    from.push_back(is_new ? AxisMap::kNew : source++);
+  }
+  return AxisMap(rank, std::move(from));
+}
+
+Result<AxisMap> SqueezeMap(const std::vector<int64_t>& axes, const Dims& dims) {
+  const int rank = static_cast<int>(dims.size());
+  NN_ASSIGN(const auto normal, NormalizeAxes(axes, rank));
+  std::vector<int> from;
+  for (int k = 0; k < rank; ++k) {
+    const Dim& d = dims[static_cast<size_t>(k)];
+    const bool drop = axes.empty() ? d == 1
+                                   : std::find(normal.begin(), normal.end(), k) != normal.end();
+    if (drop && d.is_const() && !(d == 1))
+      return ModelError("axis {} of size {} cannot be squeezed", k, d.ToString());
+    if (!drop) from.push_back(k);
+  }
+  return AxisMap(rank, std::move(from));
+}
+
+Status InferExpandDims(InferContext& ctx) {
+  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
+  NN_ASSIGN(const AxisMap map, ExpandMap(ctx.attrs<AxesAttrs>().axes, ctx.in(0).rank()));
+  ctx.set_out(0, RearrangeType(ctx.in(0), map));
+  if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
+  return {};
+}
+
+Status InferSqueeze(InferContext& ctx) {
+  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
+  NN_ASSIGN(const AxisMap map, SqueezeMap(ctx.attrs<AxesAttrs>().axes, *ctx.in(0).dims));
+  ctx.set_out(0, RearrangeType(ctx.in(0), map));
+  if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
+  return {};
+}
+
+Status EvalAsView(EvalContext& ctx) {
+  const auto dims = ctx.out_type().const_dims();
+  if (!dims) return UnsupportedError("output shape is not known");
+  NN_ASSIGN(Tensor t, ctx.in(0).Reshaped(*dims));
+  ctx.set_out(0, std::move(t));
+  return {};
+}
+
+// ---- reshape -------------------------------------------------------------------------------------
+
+// Fills in -1 and 0 entries.
+Result<Dims> ResolveReshape(const Dims& input, Dims shape, bool zero_copies) {
+  Dim known(1);
+  std::optional<size_t> rest;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1) {
+      if (rest) return ModelError("the new shape {} has two -1", ToString(shape));
+      rest = i;
+      continue;
+    }
+    if (shape[i] == 0 && zero_copies) {
+      if (i >= input.size())
+        return ModelError("entry {} of the new shape copies a dimension that does not exist", i);
+      shape[i] = input[i];
+    }
+    if (shape[i].is_const() && shape[i].value() < 0)
+      return ModelError("the new shape {} has a negative entry", ToString(shape));
+    known = known * shape[i];
+  }
+  const Dim total = Product(input);
+  if (rest) {
+    // A common zero: the rest is 0 too.
+    if (known == 0) {
+      shape[*rest] = Dim(0);
+    } else if (const auto q = Dim::ExactDiv(total, known)) {
+      shape[*rest] = *q;
+    } else if (total.is_const() && known.is_const()) {
+      return ModelError("{} elements do not divide into the new shape {}", total.ToString(),
+                        ToString(shape));
+    } else {
+      shape[*rest] = Dim::FloorDiv(total, known);
+    }
+  } else if (total.is_const() && known.is_const() && total != known) {
+    return ModelError("{} elements cannot take the shape {}", total.ToString(), ToString(shape));
+  }
+  return shape;
+}
+
+Status InferReshape(InferContext& ctx) {
+  const auto& a = ctx.attrs<ReshapeAttrs>();
+  const Type& x = ctx.in(0);
+  if (ctx.has(1) && !a.dims.empty()) return ModelError("both a shape attribute and a shape input");
+  std::optional<Dims> shape = a.dims;
+  if (ctx.has(1)) shape = ctx.elements(1);
+  if (!shape) {
+    // Only the rank is known, and that only if the shape input's length is.
+    Type out;
+    out.dtype = x.dtype;
+    const Type& s = ctx.in(1);
+    if (s.ranked() && s.rank() == 1 && s.dim(0).is_const()) {
+      Dims dims;
+      for (int64_t i = 0; i < s.dim(0).value(); ++i) dims.push_back(ctx.NewSymbol());
+      out.dims = std::move(dims);
+    }
+    ctx.set_out(0, out);
+    return {};
+  }
+  if (!x.ranked()) return UnsupportedError("reshape of a tensor of unknown rank");
+  NN_ASSIGN(Dims dims, ResolveReshape(*x.dims, *std::move(shape), a.zero_copies));
+  ctx.set_out(0, Type(x.dtype, std::move(dims)));
+  if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
+  return {};
+}
+
+Status EvalReshape(EvalContext& ctx) {
+  auto dims = ctx.out_type().const_dims();
+  if (!dims) {
+    if (!ctx.has(1)) return UnsupportedError("output shape is not known");
+    NN_ASSIGN(const Dims resolved,
+              ResolveReshape(ToDims(ctx.in(0).dims()), ToDims(ctx.in(1).ToInts()),
+                             ctx.attrs<ReshapeAttrs>().zero_copies));
+    dims = ConstDims(resolved);
+  }
+  NN_ASSIGN(Tensor t, ctx.in(0).Reshaped(*dims));
+  ctx.set_out(0, std::move(t));
+  return {};
+}
+
+// Runs of axes that a reshape maps onto one another: [begin, end) of the input to that of the
+// output, with equal products and as short as possible.
+struct AxisGroup {
+  int in_begin, in_end, out_begin, out_end;
+};
+
+std::optional<std::vector<AxisGroup>> GroupAxes(const Dims& in, const Dims& out) {
+  std::vector<AxisGroup> groups;
+  size_t i = 0;
+  size_t o = 0;
+  while (i < in.size() || o < out.size()) {
+    AxisGroup g{static_cast<int>(i), 0, static_cast<int>(o), 0};
+    Dim a(1);
+    Dim b(1);
+    if (i < in.size()) a = in[i++];
+    if (o < out.size()) b = out[o++];
+    while (!(a == b)) {
+      // Extend the side whose product is smaller; symbols only match when equal.
+      const bool extend_out = o < out.size() && (i >= in.size() || Dim::ExactDiv(a, b));
+      if (extend_out) {
+        b = b * out[o++];
+      } else if (i < in.size() && Dim::ExactDiv(b, a)) {
+        a = a * in[i++];
+      } else {
+        return std::nullopt;
+      }
+    }
+    g.in_end = static_cast<int>(i);
+    g.out_end = static_cast<int>(o);
+    groups.push_back(g);
+  }
+  return groups;
+}
+
+// A reshape follows a permutation that keeps each of its groups together and in order.
+std::optional<AxesChange> ChangeReshapeAxes(const Node& node, Operand changed, const AxisMap& map) {
+  const Type& x = node.input(0)->type();
+  const Type& y = node.output()->type();
+  if (!x.ranked() || !y.ranked() || !map.IsPermutation()) return std::nullopt;
+  if (!changed.is_output && changed.index != 0) return std::nullopt;
+  const auto groups = GroupAxes(*x.dims, *y.dims);
+  if (!groups) return std::nullopt;
+  const bool from_output = changed.is_output;
+  // Order of the groups after the permutation.
+  std::vector<const AxisGroup*> order;
+  const auto& from = map.from();
+  for (size_t k = 0; k < from.size();) {
+    const AxisGroup* hit = nullptr;
+    for (const AxisGroup& g : *groups) {
+      const int begin = from_output ? g.out_begin : g.in_begin;
+      const int end = from_output ? g.out_end : g.in_end;
+      if (begin < end && from[k] == begin) hit = &g;
+    }
+    if (hit == nullptr) return std::nullopt;
+    const int begin = from_output ? hit->out_begin : hit->in_begin;
+    const int end = from_output ? hit->out_end : hit->in_end;
+    for (int axis = begin; axis < end; ++axis, ++k)
+      if (k >= from.size() || from[k] != axis) return std::nullopt;
+    order.push_back(hit);
+  }
+  // A group without axes on the changed side (unit axes only) has no place in the new order.
+  if (order.size() != groups->size()) return std::nullopt;
+  std::vector<int> other;
+  for (const AxisGroup* g : order) {
+    const int begin = from_output ? g->in_begin : g->out_begin;
+    const int end = from_output ? g->in_end : g->out_end;
+    for (int axis = begin; axis < end; ++axis) other.push_back(axis);
+  }
+  const AxisMap other_map(static_cast<int>(other.size()), other);
+  ReshapeAttrs attrs;
+  attrs.dims = from_output ? map.Apply(*y.dims) : other_map.Apply(*y.dims);
+  if (node.input(1) != nullptr) return std::nullopt;  // folded into the attribute first
+  return AxesChange{attrs, {{Operand{!changed.is_output, 0}, other_map}}};
+}
+
+std::optional<AxisMap> ReshapeAsAxisMap(const Dims& in, const Dims& out) {
+  // Non-unit axes must agree one to one.
+  std::vector<int> from;
+  size_t i = 0;
+  for (const Dim& d : out) {
+    while (i < in.size() && in[i] == 1 && !(d == 1)) ++i;
+    if (i < in.size() && in[i] == d) {
+      from.push_back(static_cast<int>(i++));
+    } else if (d == 1) {
+      from.push_back(AxisMap::kNew);
+    } else {
+      return std::nullopt;
+    }
+  }
+  for (; i < in.size(); ++i)
+    if (!(in[i] == 1)) return std::nullopt;
+  return AxisMap(static_cast<int>(in.size()), std::move(from));
+}
+
+}  // namespace
+
+std::optional<AxisMap> AxisMapOf(const Node& node) {
+  if (node.inputs().empty() || node.input(0) == nullptr) return std::nullopt;
+  const Type& x = node.input(0)->type();
+  if (!x.ranked()) return std::nullopt;
+  if (node.Is("transpose")) return AxisMap::Permutation(node.attrs<TransposeAttrs>().perm);
+  if (node.Is("expand_dims")) {
+    const auto map = ExpandMap(node.attrs<AxesAttrs>().axes, x.rank());
+    return map ? std::optional(*map) : std::nullopt;
+  }
+  if (node.Is("squeeze")) {
+    const auto map = SqueezeMap(node.attrs<AxesAttrs>().axes, *x.dims);
+    return map ? std::optional(*map) : std::nullopt;
+  }
+  if (node.Is("reshape") && node.output()->type().ranked())
+    return ReshapeAsAxisMap(*x.dims, *node.output()->type().dims);
+  return std::nullopt;
+}
+
+Type RearrangeType(const Type& type, const AxisMap& map) {
+  Type out = type;
+  if (type.dims) out.dims = map.Apply(*type.dims);
+  if (type.quant != nullptr && type.quant->per_axis()) {
+    auto q = std::make_shared<Quant>(*type.quant);
+    q->axis = map.ResultAxis(q->axis).value_or(-1);
+    out.quant = std::move(q);
+  }
+  return out;
+}
+
+Result<Tensor> RearrangeTensor(const Tensor& tensor, const AxisMap& map) {
+  const auto dims = map.Apply(tensor.dims());
+  if (map.KeepsOrder(ToDims(tensor.dims()))) return tensor.Reshaped(dims);
+  const auto strides = Strides(tensor.dims());
+  std::vector<int64_t> steps;
+  for (const int f : map.from())
+    steps.push_back(f == AxisMap::kNew ? 0 : strides[static_cast<size_t>(f)]);
+  if (tensor.dtype() == DType::kString) {
+    std::vector<int64_t> index(static_cast<size_t>(tensor.elements()));
+    std::vector<int64_t> source(index.size());
+    std::iota(source.begin(), source.end(), 0);
+    CopyStrided(reinterpret_cast<const std::byte*>(source.data()),
+                reinterpret_cast<std::byte*>(index.data()), sizeof(int64_t), dims, steps);
+    std::vector<std::string> out;
+    for (const int64_t i : index) out.push_back(tensor.strings()[static_cast<size_t>(i)]);
+    return Tensor(dims, std::move(out));
+  }
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(tensor.dtype(), dims));
+  const int bits = DTypeBits(tensor.dtype());
+  if (bits >= 8) {
+    CopyStrided(tensor.blob().data(), b.data(), static_cast<size_t>(bits / 8), dims, steps);
+    return b.Finish();
+  }
+  // Packed elements: by value.
+  std::vector<int64_t> index(dims.size(), 0);
+  int64_t at = 0;
+  for (int64_t i = 0; i < b.elements(); ++i) {
+    if (IsFloat(tensor.dtype()))
+      b.SetDouble(i, tensor.GetDouble(at));
+    else
+      b.SetInt(i, tensor.GetInt(at));
+    for (size_t d = dims.size(); d-- > 0;) {
+      at += steps[d];
+      if (++index[d] < dims[d]) break;
+      at -= steps[d] * dims[d];
+      index[d] = 0;
+    }
+  }
+  return b.Finish();
+}
+
+Result<Value*> Rearrange(Graph& graph, Value* value, const AxisMap& map) {
+  if (map.IsIdentity()) return value;
+  if (value->is_constant()) {
+    NN_ASSIGN(Tensor t, RearrangeTensor(value->constant(), map));
+    const Type type = RearrangeType(value->type(), map);
+    return graph.AddConstant(std::move(t), value->name(), type.quant);
+  }
+  Node* before = graph.After(value);
+  const Type type = RearrangeType(value->type(), map);
+  const auto add = [&](std::string_view op, Attrs attrs) -> Status {
+    NN_ASSIGN(Node* const node, graph.Append(op, {value}, std::move(attrs), 1, before));
+    node->output()->set_name(value->name());
+    value = node->output();
+    return {};
+  };
+  if (value->type().ranked() && map.KeepsOrder(*value->type().dims)) {
+    NN_RETURN_IF_ERROR(add("reshape", ReshapeAttrs{*type.dims, false}));
+  } else {
+    // Drop axes, permute the rest, add axes.
+    AxesAttrs dropped;
+    for (int axis = 0; axis < map.source_rank(); ++axis)
+      if (!map.ResultAxis(axis)) dropped.axes.push_back(axis);
+    TransposeAttrs permuted;
+    AxesAttrs added;
+    for (int k = 0; k < map.result_rank(); ++k) {
+      const int f = map.from()[static_cast<size_t>(k)];
+      if (f == AxisMap::kNew) {
+        added.axes.push_back(k);
+        continue;
+      }
+      const auto below = std::count_if(dropped.axes.begin(), dropped.axes.end(),
+                                       [&](int64_t d) { return d < f; });
+      permuted.perm.push_back(f - below);
+    }
+    if (!dropped.axes.empty()) NN_RETURN_IF_ERROR(add("squeeze", dropped));
+    if (!std::is_sorted(permuted.perm.begin(), permuted.perm.end()))
+      NN_RETURN_IF_ERROR(add("transpose", permuted));
+    if (!added.axes.empty()) NN_RETURN_IF_ERROR(add("expand_dims", added));
+  }
+  value->set_type(type);
+  return value;
+}
+
+void RegisterShapeOps(OpRegistry& ops) {
+  OpDef transpose;
+  transpose.name = "transpose";
+  transpose.summary = "permutes axes";
+  transpose.attrs = AttrsInfoOf<TransposeAttrs>();
+  transpose.inputs = {{"x"}};
+  transpose.infer = InferTranspose;
+  transpose.eval = EvalTranspose;
+  ops.Add(std::move(transpose));
+
+  OpDef reshape;
+  reshape.name = "reshape";
+  reshape.summary = "the same elements under another shape";
+  reshape.attrs = AttrsInfoOf<ReshapeAttrs>();
+  reshape.inputs = {{"x"}, {"shape", Arity::kOptional}};
+  reshape.infer = InferReshape;
+  reshape.eval = EvalReshape;
+  reshape.change_axes = ChangeReshapeAxes;
+  ops.Add(std::move(reshape));
+
+  OpDef expand;
+  expand.name = "expand_dims";
+  expand.summary = "adds axes of size 1";
+  expand.attrs = AttrsInfoOf<AxesAttrs>();
+  expand.inputs = {{"x"}};
+  expand.infer = InferExpandDims;
+  expand.eval = EvalAsView;
+  ops.Add(std::move(expand));
+
+  OpDef squeeze;
+  squeeze.name = "squeeze";
+  squeeze.summary = "drops axes of size 1";
+  squeeze.attrs = AttrsInfoOf<AxesAttrs>();
+  squeeze.inputs = {{"x"}};
+  squeeze.infer = InferSqueeze;
+  squeeze.eval = EvalAsView;
+  ops.Add(std::move(squeeze));
+}
+
+}  // namespace nn

@@ -1,0 +1,296 @@
+// Moves rearrangements of axes (transpose, expand_dims, squeeze, unit reshape: "axis nodes") through
+// the graph until they cancel.
+//
+// One step: take an axis node and let its result (or its input) have the axes of the other side. The
+// change floods from value to value through every operator that can follow (OpDef::change_axes).
+// Where it meets another axis node the two merge; where it meets a graph input or output, a constant
+// or an operator that cannot follow, the flood ends and a rearrangement is placed on that edge. If
+// all of it together moves fewer elements than before, the change is made, else nothing happens.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/op_def.h"
+#include "ops/shape.h"
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+// Cost of one rearrangement beside the elements that it moves.
+constexpr int64_t kNodeCost = 8;
+
+// Elements of a value; symbols count as 16.
+int64_t ElementsOf(const Value* v) {
+  if (!v->type().ranked()) return 1;
+  const Dim n = Product(*v->type().dims).Substitute([](std::string_view) { return Dim(16); });
+  return n.is_const() && n.value() > 0 ? n.value() : 1;
+}
+
+int64_t CostOf(const Value* source, const AxisMap& map) {
+  if (source->is_constant() || map.IsIdentity()) return 0;
+  // Unit axes move for free but still take a node.
+  if (source->type().ranked() && map.KeepsOrder(*source->type().dims)) return kNodeCost / 2;
+  return kNodeCost + ElementsOf(source);
+}
+
+struct OperandHash {
+  size_t operator()(const Operand& o) const { return o.index * 2 + (o.is_output ? 1 : 0); }
+};
+
+// The planned change: which values get other axes, and what each node then expects.
+class Flood {
+ public:
+  Flood(Graph& graph, const AxesOptions& options) : graph_(graph), options_(options) {}
+
+  // Starts at `value`; false if its definition cannot follow.
+  bool Start(Value* value, const AxisMap& map) {
+    Request(value, map);
+    while (!queue_.empty()) {
+      const Task task = queue_.front();
+      queue_.pop_front();
+      if (task.node == nullptr)
+        Visit(task.value, task.map);
+      else
+        Follows(task.node, Operand{false, task.index}, task.map);
+    }
+    return maps_.contains(value);
+  }
+
+  // Change of the total cost if Apply() were called.
+  int64_t CostDelta() const {
+    int64_t delta = 0;
+    std::unordered_set<const Node*> axis_nodes;
+    for (const auto& [v, map] : maps_) {
+      if (v->def() != nullptr && IsAxisNode(v->def())) axis_nodes.insert(v->def());
+      for (const Use& u : v->uses())
+        if (IsAxisNode(u.node)) axis_nodes.insert(u.node);
+      if (graph_.IsOutput(v)) delta += CostOf(v, map.Inverse());
+    }
+    for (const Node* n : axis_nodes) {
+      delta -= CostOf(n->input(0), *AxisMapOf(*n));
+      delta += CostOf(n->input(0), MergedMap(*n));
+    }
+    // Edges that need a rearrangement; one serves all uses of a value that want the same.
+    std::vector<std::pair<const Value*, AxisMap>> placed;
+    for (const Node* n : TouchedNodes()) {
+      if (IsAxisNode(n)) continue;
+      for (size_t i = 0; i < n->inputs().size(); ++i) {
+        const Value* v = n->input(i);
+        if (v == nullptr) continue;
+        const AxisMap map = EdgeMap(*n, i);
+        const std::pair<const Value*, AxisMap> entry{v, map};
+        if (map.IsIdentity() || std::find(placed.begin(), placed.end(), entry) != placed.end())
+          continue;
+        placed.push_back(entry);
+        delta += CostOf(v, map);
+      }
+    }
+    return delta;
+  }
+
+  Status Apply() {
+    const std::vector<Node*> touched = TouchedNodes();
+    // What each edge needs is decided before anything moves.
+    struct Edge {
+      Node* node;
+      size_t index;
+      AxisMap map;
+    };
+    std::vector<Edge> edges;
+    std::vector<std::pair<Node*, AxisMap>> merged;
+    for (Node* n : touched) {
+      if (IsAxisNode(n)) {
+        merged.emplace_back(n, MergedMap(*n));
+        continue;
+      }
+      for (size_t i = 0; i < n->inputs().size(); ++i)
+        if (n->input(i) != nullptr)
+          if (AxisMap map = EdgeMap(*n, i); !map.IsIdentity()) edges.push_back({n, i, map});
+    }
+    std::vector<std::optional<AxisMap>> output_maps;
+    for (const Port& p : graph_.outputs()) {
+      const auto it = maps_.find(p.value);
+      output_maps.push_back(it == maps_.end() ? std::nullopt : std::optional(it->second));
+    }
+    for (const auto& [n, change] : nodes_)
+      if (change) n->set_attrs(change->attrs);
+    for (const auto& [v, map] : maps_) v->set_type(RearrangeType(v->type(), map));
+
+    for (const auto& [n, map] : merged) {
+      NN_ASSIGN(Value* const v, Rearranged(n->input(0), map));
+      Value* old = n->output();
+      if (v->name().empty()) v->set_name(old->name());
+      graph_.ReplaceUses(old, v);
+    }
+    for (const Edge& e : edges) {
+      NN_ASSIGN(Value* const v, Rearranged(e.node->input(e.index), e.map));
+      graph_.SetInput(e.node, e.index, v);
+    }
+    for (size_t i = 0; i < output_maps.size(); ++i) {
+      if (!output_maps[i]) continue;
+      NN_ASSIGN(Value* const back, Rearranged(graph_.outputs()[i].value, output_maps[i]->Inverse()));
+      graph_.set_output(i, back);
+    }
+    NN_RETURN_IF_ERROR(RemoveDeadCode(graph_));
+    return InferGraph(graph_);
+  }
+
+ private:
+  using Maps = std::unordered_map<Operand, AxisMap, OperandHash>;
+  struct Change {
+    Attrs attrs;
+    Maps maps;  // of every operand that changes
+  };
+
+  // To decide: whether a value changes by a map, or (with a node) whether a user of it follows.
+  struct Task {
+    Value* value;
+    Node* node;
+    size_t index;
+    AxisMap map;
+  };
+
+  static bool IsAxisNode(const Node* n) { return AxisMapOf(*n).has_value(); }
+
+  void Request(Value* v, const AxisMap& map) {
+    if (!map.IsIdentity()) queue_.push_back({v, nullptr, 0, map});
+  }
+
+  void SetMap(Value* v, const AxisMap& map) {
+    if (!maps_.emplace(v, map).second) return;
+    for (const Use& u : v->uses())
+      queue_.push_back({v, u.node, static_cast<size_t>(u.index), map});
+  }
+
+  // Decides whether v changes by `map`, and spreads to the nodes around it.
+  void Visit(Value* v, const AxisMap& map) {
+    if (maps_.contains(v) || fixed_.contains(v)) return;
+    if (v->def() == nullptr || !v->type().ranked() || v->type().rank() != map.source_rank() ||
+        !Follows(v->def(), Operand{true, static_cast<size_t>(v->def_index())}, map)) {
+      fixed_.insert(v);
+      return;
+    }
+    SetMap(v, map);
+  }
+
+  // Lets a node take part in the change of one operand. True if the operand's map is then `map`.
+  bool Follows(Node* n, Operand operand, const AxisMap& map) {
+    if (IsAxisNode(n)) {
+      touched_axis_nodes_.insert(n);
+      return true;
+    }
+    if (const auto it = nodes_.find(n); it != nodes_.end()) {
+      if (!it->second) return false;
+      const auto at = it->second->maps.find(operand);
+      return at != it->second->maps.end() && at->second == map;
+    }
+    std::optional<Change>& entry = nodes_[n];
+    if (n->op().change_axes == nullptr || !n->regions().empty()) return false;
+    auto change = n->op().change_axes(*n, operand, map);
+    if (!change || (options_.allow && !options_.allow(*n, change->attrs))) return false;
+    entry = Change{std::move(change->attrs), {}};
+    entry->maps.emplace(operand, map);
+    for (auto& [other, other_map] : change->others) entry->maps.insert_or_assign(other, other_map);
+    for (const auto& [other, other_map] : entry->maps) {
+      if (other == operand) continue;
+      Value* v = other.is_output ? n->output(other.index) : n->input(other.index);
+      if (v != nullptr) Request(v, other_map);
+    }
+    // All outputs of a node that changed must change too: an edge cannot mend a definition.
+    for (size_t i = 0; i < n->outputs().size(); ++i) {
+      const auto at = entry->maps.find(Operand{true, i});
+      if (at == entry->maps.end() || at->second.IsIdentity()) continue;
+      if (fixed_.contains(n->output(i))) {
+        entry.reset();
+        return false;
+      }
+      SetMap(n->output(i), at->second);
+    }
+    return true;
+  }
+
+  AxisMap MapOfValue(const Value* v) const {
+    const auto it = maps_.find(const_cast<Value*>(v));
+    return it == maps_.end() ? AxisMap::Identity(v->type().ranked() ? v->type().rank() : 0)
+                             : it->second;
+  }
+
+  // What a node expects on input i, relative to the axes before the change.
+  AxisMap ExpectedMap(const Node& n, size_t i) const {
+    const auto it = nodes_.find(const_cast<Node*>(&n));
+    if (it != nodes_.end() && it->second) {
+      const auto at = it->second->maps.find(Operand{false, i});
+      if (at != it->second->maps.end()) return at->second;
+    }
+    const Type& type = n.input(i)->type();
+    return AxisMap::Identity(type.ranked() ? type.rank() : 0);
+  }
+
+  AxisMap EdgeMap(const Node& n, size_t i) const {
+    return MapOfValue(n.input(i)).Inverse().Then(ExpectedMap(n, i));
+  }
+
+  AxisMap MergedMap(const Node& n) const {
+    return MapOfValue(n.input(0)).Inverse().Then(*AxisMapOf(n)).Then(MapOfValue(n.output()));
+  }
+
+  // Nodes in graph order whose attributes or edges may change.
+  std::vector<Node*> TouchedNodes() const {
+    std::unordered_set<const Node*> set(touched_axis_nodes_.begin(), touched_axis_nodes_.end());
+    for (const auto& [n, change] : nodes_) set.insert(n);
+    for (const auto& [v, map] : maps_)
+      for (const Use& u : v->uses()) set.insert(u.node);
+    std::vector<Node*> out;
+    for (Node& n : graph_.nodes())
+      if (set.contains(&n)) out.push_back(&n);
+    return out;
+  }
+
+  Result<Value*> Rearranged(Value* v, const AxisMap& map) {
+    for (const auto& [key, result] : made_)
+      if (key.first == v && key.second == map) return result;
+    NN_ASSIGN(Value* const result, Rearrange(graph_, v, map));
+    made_.push_back({{v, map}, result});
+    return result;
+  }
+
+  Graph& graph_;
+  const AxesOptions& options_;
+  std::deque<Task> queue_;
+  std::unordered_map<Value*, AxisMap> maps_;
+  std::unordered_set<Value*> fixed_;
+  std::unordered_map<Node*, std::optional<Change>> nodes_;
+  std::unordered_set<Node*> touched_axis_nodes_;
+  std::vector<std::pair<std::pair<Value*, AxisMap>, Value*>> made_;
+};
+
+}  // namespace
+
+Status ChangeAxes(Graph& graph, const AxesOptions& options) {
+  NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (Node& node : graph.nodes()) {
+      const auto map = AxisMapOf(node);
+      if (!map) continue;
+      for (const bool at_output : {true, false}) {
+        Flood flood(graph, options);
+        const bool started = at_output ? flood.Start(node.output(), map->Inverse())
+                                       : flood.Start(node.input(0), *map);
+        if (!started || flood.CostDelta() >= 0) continue;
+        NN_RETURN_IF_ERROR(flood.Apply());
+        changed = true;
+        break;
+      }
+      if (changed) break;
+    }
+  }
+  return {};
+}
+
+}  // namespace nn

@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "ir/eval.h"
+#include "ir/op_def.h"
+#include "ops/shape.h"
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+// Constants larger than this, or costlier, are left to the run: they would bloat a converted file.
+constexpr int64_t kMaxFoldedBytes = int64_t{256} << 20;
+constexpr int64_t kMaxFoldedWork = int64_t{1} << 30;
+
+bool WorthFolding(const Node& node) {
+  if (node.op().eval == nullptr || !node.regions().empty()) return false;
+  for (const Value* v : node.inputs())
+    if (v != nullptr && !v->is_constant()) return false;
+  for (const Value* v : node.outputs()) {
+    const auto dims = v->type().const_dims();
+    if (!dims) continue;  // known after evaluation
+    const Dim bytes = Product(*v->type().dims) * Dim(DTypeBits(v->dtype()));
+    if (!bytes.is_const() || bytes.value() / 8 > kMaxFoldedBytes) return false;
+  }
+  if (node.op().multiply_adds == nullptr) return true;
+  return node.op().multiply_adds(node).value_or(0) <= kMaxFoldedWork;
+}
+
+Result<bool> FoldNode(Graph& graph, Node& node) {
+  if (!WorthFolding(node)) return false;
+  std::vector<const Tensor*> inputs;
+  for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());
+  auto outputs = EvalNode(node, inputs);
+  if (!outputs) {
+    // What cannot be evaluated stays as it is; whoever needs it will say so.
+    if (outputs.error().code() == ErrorCode::kUnsupported) return false;
+    return tl::unexpected(outputs.error());
+  }
+  for (size_t i = 0; i < outputs->size(); ++i)
+    graph.MakeConstant(node.output(i), std::move((*outputs)[i]));
+  return true;
+}
+
+// Integer contents that inference knows as plain numbers.
+Status FoldElements(Graph& graph, Value* value) {
+  if (value->is_constant() || !value->elements()) return {};
+  const auto numbers = ConstDims(*value->elements());
+  const auto dims = value->type().const_dims();
+  if (!numbers || !dims) return {};
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(value->dtype(), *dims));
+  if (static_cast<size_t>(b.elements()) != numbers->size()) return {};
+  for (size_t i = 0; i < numbers->size(); ++i) b.SetInt(static_cast<int64_t>(i), (*numbers)[i]);
+  graph.MakeConstant(value, b.Finish());
+  return {};
+}
+
+// reshape(x, shape) with known shape -> reshape(x) {dims}.
+void FoldReshape(Graph& graph, Node& node) {
+  if (!node.Is("reshape") || node.input(1) == nullptr) return;
+  const Value* shape = node.input(1);
+  if (!shape->is_constant() && !shape->elements()) return;
+  if (!node.output()->type().ranked()) return;
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(ReshapeAttrs{*node.output()->type().dims, false});
+}
+
+}  // namespace
+
+Status FoldConstants(Graph& graph) {
+  for (Node& node : graph.nodes()) {
+    NN_RETURN_IF_ERROR(InferNode(node));
+    FoldReshape(graph, node);
+    const std::vector<Value*> outputs(node.outputs().begin(), node.outputs().end());
+    NN_ASSIGN(const bool folded, FoldNode(graph, node));
+    if (folded) continue;
+    for (Value* v : outputs) NN_RETURN_IF_ERROR(FoldElements(graph, v));
+  }
+  return RemoveDeadCode(graph);
+}
+
+Status RemoveDeadCode(Graph& graph) {
+  for (auto it = graph.nodes().end(); it != graph.nodes().begin();) {
+    --it;
+    const auto outputs = it->outputs();
+    if (std::any_of(outputs.begin(), outputs.end(),
+                    [&](const Value* v) { return graph.HasUses(v); }))
+      continue;
+    Node* dead = &*it;
+    ++it;
+    graph.Erase(dead);
+  }
+  graph.EraseDeadValues();
+  return {};
+}
+
+}  // namespace nn

@@ -1,0 +1,143 @@
+#include "passes/legalise.h"
+
+#include <fmt/core.h>
+
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+// Each node can be rewritten by each rule a few times; more is a loop among the rules.
+constexpr size_t kMaxRewritesPerNode = 64;
+
+// A copy of the node with other attributes, to ask the target about.
+std::optional<std::string> WhyIllegalWith(const Target& target, const Node& node,
+                                          const Attrs& attrs) {
+  Node& mutable_node = const_cast<Node&>(node);
+  const Attrs old = node.attrs();
+  mutable_node.set_attrs(attrs);
+  auto reason = target.why_illegal(node);
+  mutable_node.set_attrs(old);
+  return reason;
+}
+
+Result<bool> RewriteNode(Graph& graph, Node& node, const Target& target) {
+  for (const Rewrite& rewrite : target.rewrites) {
+    if (!rewrite.op.empty() && !node.Is(rewrite.op)) continue;
+    auto changed = rewrite.apply(graph, node);
+    if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
+    if (*changed) return true;
+  }
+  if (node.op().decompose != nullptr) return node.op().decompose(graph, node);
+  return false;
+}
+
+Status RewriteAll(Graph& graph, const Target& target) {
+  size_t budget = kMaxRewritesPerNode * (graph.nodes().size() + 16);
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+      // Rewrites insert before and erase at the node, so its predecessor stays.
+      const bool first = it == graph.nodes().begin();
+      const auto previous = first ? it : std::prev(it);
+      if (!target.why_illegal(*it)) {
+        ++it;
+        continue;
+      }
+      NN_ASSIGN(const bool rewritten, RewriteNode(graph, *it, target));
+      if (!rewritten) {
+        ++it;
+        continue;
+      }
+      if (--budget == 0)
+        return InternalError("the rewrites for {} do not come to an end", target.name);
+      changed = true;
+      it = first ? graph.nodes().begin() : std::next(previous);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target) {
+  NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+  AxesOptions options;
+  options.allow = [&](const Node& node, const Attrs& attrs) {
+    return !WhyIllegalWith(target, node, attrs) || target.why_illegal(node);
+  };
+  const auto rewrite = [&](Graph& g) { return RewriteAll(g, target); };
+  const auto change_axes = [&](Graph& g) { return ChangeAxes(g, options); };
+  // A second round mends what the axes' removal may have brought about.
+  for (int round = 0; round < 2; ++round) {
+    NN_RETURN_IF_ERROR(RunPass("rewrite", graph, rewrite));
+    NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+    NN_RETURN_IF_ERROR(RunPass("change axes", graph, change_axes));
+  }
+  std::vector<Obstacle> obstacles;
+  for (const Node& node : graph.nodes())
+    if (auto reason = target.why_illegal(node))
+      obstacles.push_back(
+          {node.Describe(), std::string(node.op_name()), node.source().op, *std::move(reason)});
+  return obstacles;
+}
+
+Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles) {
+  std::string text = fmt::format("{} operator{} cannot be expressed in {}:", obstacles.size(),
+                                 obstacles.size() == 1 ? "" : "s", target);
+  for (const Obstacle& o : obstacles) text += fmt::format("\n  {}: {}", o.node, o.reason);
+  return Error(ErrorCode::kUnsupported, std::move(text));
+}
+
+Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map) {
+  if (node.op().change_axes == nullptr) return false;
+  const auto change = node.op().change_axes(node, Operand{true, 0}, map);
+  if (!change) return false;
+  std::vector<AxisMap> output_maps(node.outputs().size());
+  output_maps[0] = map;
+  for (const auto& [operand, operand_map] : change->others)
+    if (operand.is_output) output_maps[operand.index] = operand_map;
+  for (const auto& [operand, operand_map] : change->others) {
+    if (operand.is_output || node.input(operand.index) == nullptr) continue;
+    NN_ASSIGN(Value* const v, Rearrange(graph, node.input(operand.index), operand_map));
+    graph.SetInput(&node, operand.index, v);
+  }
+  node.set_attrs(change->attrs);
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    Value* v = node.output(i);
+    if (!v->type().ranked() || output_maps[i].from().empty()) continue;
+    v->set_type(RearrangeType(v->type(), output_maps[i]));
+    const std::vector<Use> uses(v->uses().begin(), v->uses().end());
+    std::vector<size_t> ports;
+    for (size_t k = 0; k < graph.outputs().size(); ++k)
+      if (graph.outputs()[k].value == v) ports.push_back(k);
+    NN_ASSIGN(Value* const back, Rearrange(graph, v, output_maps[i].Inverse()));
+    for (const Use& u : uses) graph.SetInput(u.node, static_cast<size_t>(u.index), back);
+    for (const size_t k : ports) graph.set_output(k, back);
+  }
+  NN_RETURN_IF_ERROR(InferNode(node));
+  return true;
+}
+
+Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout) {
+  auto attrs = node.attrs<ConvAttrs>();
+  if (attrs.filter_layout == layout) return false;
+  const int rank = node.input(1)->type().rank();
+  NN_ASSIGN(Value* const filter,
+            Rearrange(graph, node.input(1), FilterMap(attrs.filter_layout, layout, rank)));
+  graph.SetInput(&node, 1, filter);
+  attrs.filter_layout = layout;
+  node.set_attrs(attrs);
+  return true;
+}
+
+void ReplaceNode(Graph& graph, Node& node, std::span<Value* const> values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i]->name().empty()) values[i]->set_name(node.output(i)->name());
+    graph.ReplaceUses(node.output(i), values[i]);
+  }
+  graph.Erase(&node);
+}
+
+}  // namespace nn

@@ -1,0 +1,77 @@
+// Makes a graph fit what a consumer can take: a file format or the executor.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/axis_map.h"
+#include "ir/graph.h"
+#include "ir/op_def.h"
+#include "ops/conv.h"
+#include "ops/shape.h"
+#include "ops/window.h"
+
+namespace nn {
+
+// A step toward legality for one kind of node. True if it changed the graph; the node may be gone
+// then. It must make progress: no two rules may undo one another.
+struct Rewrite {
+  std::string_view op;  // operator it applies to; empty: any
+  std::string_view name;
+  Result<bool> (*apply)(Graph&, Node&);
+};
+
+// What a consumer can take.
+struct Target {
+  std::string_view name;  // "tflite", for messages
+  // Why a node cannot be expressed as it is; nullopt if it can. The reason names the attribute, type
+  // or shape, not the node.
+  std::optional<std::string> (*why_illegal)(const Node&) = nullptr;
+  // Tried in order on illegal nodes.
+  std::span<const Rewrite> rewrites;
+};
+
+// A node that a target cannot take.
+struct Obstacle {
+  std::string node;    // Node::Describe()
+  std::string op;      // our operator name
+  std::string source;  // operator name in the file it came from
+  std::string reason;
+};
+
+// Rewrites until nothing illegal can be improved, cleans up axes, and returns what stays illegal:
+// every such node with its reason. The graph stays valid either way.
+Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target);
+
+// "3 operators cannot be expressed in tflite: ..." as an error of kind kUnsupported.
+Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles);
+
+// ---- Building blocks for rewrites ----------------------------------------------------------------
+
+// Changes the node as OpDef::change_axes says for `map` on its first output, with rearrangements
+// around it so that its neighbours see no difference. False if the operator does not follow.
+Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map);
+
+// Gives a spatial operator the layout, by RearrangeAround.
+template <Layout layout>
+Result<bool> SetLayout(Graph& graph, Node& node) {
+  const auto attr = node.attrs().Get("layout");
+  if (!attr || std::get<EnumValue>(*attr).name == EnumName(layout)) return false;
+  const int rank = node.output()->type().rank();
+  return RearrangeAround(
+      graph, node,
+      layout == Layout::kNxc ? AxisMap::ChannelsLast(rank) : AxisMap::ChannelsFirst(rank));
+}
+
+// Gives a convolution's filter the layout, by a rearrangement of the filter.
+Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout);
+
+// Replaces the node's results by `values` and removes it.
+void ReplaceNode(Graph& graph, Node& node, std::span<Value* const> values);
+
+}  // namespace nn
