@@ -10,6 +10,7 @@ void InstallOps() {
     RegisterConvOps(*ops);
     RegisterElementwiseOps(*ops);
     RegisterShapeOps(*ops);
+    RegisterNormOps(*ops);
     RegisterOpaqueOp(*ops);
     return ops;
   }();

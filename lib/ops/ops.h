@@ -11,6 +11,7 @@ void InstallOps();
 void RegisterConvOps(OpRegistry& ops);
 void RegisterElementwiseOps(OpRegistry& ops);
 void RegisterShapeOps(OpRegistry& ops);
+void RegisterNormOps(OpRegistry& ops);
 void RegisterOpaqueOp(OpRegistry& ops);
 
 }  // namespace nn

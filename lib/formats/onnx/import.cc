@@ -141,6 +141,7 @@ class Importer {
 
   Status ImportNode(const pb::NodeProto& node, int index) {
     std::vector<Value*> inputs;
+    // What lies behind an unsupported operator often has no known type; only the first is reported.
     bool on_opaque = false;
     for (const std::string& name : node.input()) {
       if (name.empty()) {
@@ -152,8 +153,7 @@ class Importer {
         return ModelError("operator {} ({}): input {} is not defined", index,
                           Escape(node.op_type()), Quote(name));
       inputs.push_back(it->second);
-      on_opaque |= it->second->def() != nullptr && it->second->def()->Is("opaque") &&
-                   !it->second->type().ranked();
+      on_opaque |= !it->second->type().ranked() && !obstacles_.empty();
     }
     const std::string_view domain = NormalDomain(node.domain());
     ImportContext ctx(model_, node, OpsetVersion(model_.proto, domain), index, graph_, inputs);

@@ -1,0 +1,21 @@
+#include "exec/kernel_table.h"
+
+#include <map>
+
+namespace nn {
+
+const KernelInfo* FindKernel(std::string_view op) {
+  static const auto table = [] {
+    std::vector<KernelInfo> kernels;
+    AddConvKernels(kernels);
+    AddElementwiseKernels(kernels);
+    AddShapeKernels(kernels);
+    std::map<std::string_view, KernelInfo> m;
+    for (const KernelInfo& k : kernels) m[k.op] = k;
+    return m;
+  }();
+  const auto it = table.find(op);
+  return it == table.end() ? nullptr : &it->second;
+}
+
+}  // namespace nn

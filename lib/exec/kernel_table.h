@@ -1,0 +1,14 @@
+// The list of kernels. One function a family, in plan_<family>.cc.
+#pragma once
+
+#include <vector>
+
+#include "exec/plan.h"
+
+namespace nn {
+
+void AddConvKernels(std::vector<KernelInfo>& kernels);
+void AddElementwiseKernels(std::vector<KernelInfo>& kernels);
+void AddShapeKernels(std::vector<KernelInfo>& kernels);
+
+}  // namespace nn

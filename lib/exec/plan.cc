@@ -1,0 +1,100 @@
+#include "exec/plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked_math.h"
+
+namespace nn {
+
+std::vector<int64_t> ShapeOf(const Value* value) { return *value->type().const_dims(); }
+
+void Plan::AssignArena() {
+  // Lifetime of each arena buffer: first to last step that names it.
+  constexpr size_t kNever = ~size_t{0};
+  std::vector<size_t> first(buffers.size(), kNever);
+  std::vector<size_t> last(buffers.size(), 0);
+  for (size_t s = 0; s < steps.size(); ++s) {
+    for (const auto* list : {&steps[s]->reads, &steps[s]->writes}) {
+      for (const BufferId b : *list) {
+        first[b] = std::min(first[b], s);
+        last[b] = std::max(last[b], s);
+      }
+    }
+  }
+  // Largest first, each at the lowest offset that no buffer alive at the same time occupies.
+  std::vector<BufferId> order;
+  for (BufferId b = 0; b < buffers.size(); ++b)
+    if (buffers[b].kind == BufferKind::kArena && first[b] != kNever) order.push_back(b);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](BufferId a, BufferId b) { return buffers[a].bytes > buffers[b].bytes; });
+  std::vector<BufferId> placed;
+  arena_bytes = 0;
+  for (const BufferId b : order) {
+    const auto size = static_cast<size_t>(
+        RoundUp(static_cast<int64_t>(buffers[b].bytes), static_cast<int64_t>(kBufferAlignment)));
+    std::vector<std::pair<size_t, size_t>> taken;
+    for (const BufferId p : placed)
+      if (first[p] <= last[b] && first[b] <= last[p])
+        taken.emplace_back(buffers[p].arena_offset,
+                           buffers[p].arena_offset +
+                               static_cast<size_t>(RoundUp(static_cast<int64_t>(buffers[p].bytes),
+                                                           kBufferAlignment)));
+    std::sort(taken.begin(), taken.end());
+    size_t offset = 0;
+    for (const auto& [begin, end] : taken) {
+      if (offset + size <= begin) break;
+      offset = std::max(offset, end);
+    }
+    buffers[b].arena_offset = offset;
+    arena_bytes = std::max(arena_bytes, offset + size);
+    placed.push_back(b);
+  }
+}
+
+Place PlanContext::PlaceOf(const Value* value) {
+  const auto it = places_.find(value);
+  if (it != places_.end()) return it->second;
+  Place place;
+  const auto shape = ShapeOf(value);
+  place.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  if (value->is_constant()) {
+    place.buffer = AddConstant(value->constant().Aligned(kBufferAlignment).blob());
+  } else {
+    BufferInfo info;
+    info.bytes = ByteSize(value->dtype(), *CheckedElements(shape));
+    place.buffer = plan_.AddBuffer(std::move(info));
+  }
+  places_.emplace(value, place);
+  return place;
+}
+
+BufferId PlanContext::AddScratch(size_t bytes) {
+  BufferInfo info;
+  info.bytes = bytes;
+  return plan_.AddBuffer(std::move(info));
+}
+
+BufferId PlanContext::AddConstant(Blob blob) {
+  BufferInfo info;
+  info.kind = BufferKind::kConstant;
+  info.bytes = blob.size();
+  info.constant = std::move(blob);
+  return plan_.AddBuffer(std::move(info));
+}
+
+void PlanContext::AddStep(std::unique_ptr<Step> step, std::vector<BufferId> reads,
+                          std::vector<BufferId> writes) {
+  step->reads = std::move(reads);
+  step->writes = std::move(writes);
+  for (const auto* list : {&step->reads, &step->writes})
+    for (const BufferId b : *list) step->bytes += plan_.buffers[b].bytes;
+  if (step->label.empty() && group_ != nullptr) {
+    step->label = std::string(group_->node->op_name());
+    for (const Node* n : group_->tail) step->label += "+" + std::string(n->op_name());
+    if (!group_->node->name().empty()) step->label += " " + group_->node->name();
+  }
+  plan_.steps.push_back(std::move(step));
+}
+
+}  // namespace nn

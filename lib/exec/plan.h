@@ -1,0 +1,110 @@
+// Turns a graph into steps. Internal to exec/: kernels are listed in
+// kernel_table.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/blob.h"
+#include "base/status.h"
+#include "exec/step.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+namespace nn {
+
+// A node together with the elementwise nodes that are computed on its results before they leave the
+// cache: each is the only user of the one before.
+struct Group {
+  Node* node = nullptr;
+  std::vector<Node*> tail;
+
+  // The value that the whole group produces (first output of the last node).
+  Value* result() const { return tail.empty() ? node->output(0) : tail.back()->output(0); }
+};
+
+enum class BufferKind : uint8_t {
+  kArena,     // an intermediate value; shares memory with others that are not alive
+  kInput,     // graph input, set for each run
+  kOutput,    // graph output, set for each run
+  kConstant,  // fixed
+};
+
+struct BufferInfo {
+  BufferKind kind = BufferKind::kArena;
+  size_t bytes = 0;
+  size_t index = 0;            // graph input or output
+  Blob constant;
+  size_t arena_offset = 0;
+};
+
+class Plan {
+ public:
+  std::vector<BufferInfo> buffers;
+  std::vector<std::unique_ptr<Step>> steps;
+  size_t arena_bytes = 0;
+  size_t packed_bytes = 0;
+
+  BufferId AddBuffer(BufferInfo info) {
+    buffers.push_back(std::move(info));
+    return static_cast<BufferId>(buffers.size() - 1);
+  }
+  // Gives every arena buffer an offset, by size and lifetime.
+  void AssignArena();
+};
+
+// What a kernel sees when it plans a group.
+class PlanContext {
+ public:
+  PlanContext(Plan& plan, std::unordered_map<const Value*, Place>& places)
+      : plan_(plan), places_(places) {}
+
+  const Group& group() const { return *group_; }
+  const Node& node() const { return *group_->node; }
+  void set_group(const Group* group) { group_ = group; }
+
+  // Where a value lies. Outputs of the group get dense memory when they have none yet; a constant
+  // gets a buffer of its own.
+  Place PlaceOf(const Value* value);
+  // Temporary memory that lives during the steps that name it.
+  BufferId AddScratch(size_t bytes);
+  // Constant data made at planning time, such as packed weights.
+  BufferId AddConstant(Blob blob);
+  // The step is labelled after the group. Buffers named here stay alive for it.
+  void AddStep(std::unique_ptr<Step> step, std::vector<BufferId> reads,
+               std::vector<BufferId> writes);
+
+ private:
+  Plan& plan_;
+  std::unordered_map<const Value*, Place>& places_;
+  const Group* group_ = nullptr;
+};
+
+// Known shape of a value; every value has one when planning begins.
+std::vector<int64_t> ShapeOf(const Value* value);
+
+// A kernel's planning function. False: not for this node (type, shape or attribute); the scalar
+// reference evaluation takes it then.
+using PlanFn = Result<bool> (*)(PlanContext&);
+
+// What a kernel can do with the nodes around its own.
+struct KernelInfo {
+  std::string_view op;
+  PlanFn plan = nullptr;
+  // Whether it takes tails of elementwise nodes.
+  bool takes_tail = false;
+  // Whether it can be part of one.
+  bool elementwise = false;
+  // Whether its first input, or its output, may have rows further apart than they are long.
+  bool strided_input = false;
+  bool strided_output = false;
+};
+
+// The kernels of an operator; null if there is none.
+const KernelInfo* FindKernel(std::string_view op);
+
+}  // namespace nn

@@ -1,0 +1,367 @@
+#include "exec/program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <unordered_set>
+
+#include "base/checked_math.h"
+#include "base/text.h"
+#include "base/thread_pool.h"
+#include "exec/plan.h"
+#include "exec/target.h"
+#include "ir/eval.h"
+#include "ir/op_def.h"
+#include "ops/shape.h"
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+constexpr uint32_t kCanonicalNan = 0x7FC00000;
+
+// NaN bits differ between processors; outputs hold one.
+void CanonicalizeNan(DType dtype, std::byte* data, int64_t n) {
+  if (dtype != DType::kF32) return;
+  auto* v = reinterpret_cast<float*>(data);
+  for (int64_t i = 0; i < n; ++i)
+    if (std::isnan(v[i])) std::memcpy(v + i, &kCanonicalNan, sizeof(float));
+}
+
+// The scalar reference evaluation of one node as a step.
+class ReferenceStep : public Step {
+ public:
+  const Node* node = nullptr;
+  std::vector<std::optional<Place>> inputs;
+  std::vector<Place> outputs;
+
+  size_t grid() const override { return 1; }
+  void Run(const Memory& memory, size_t) const override {
+    std::vector<Tensor> tensors;
+    tensors.reserve(inputs.size());
+    std::vector<const Tensor*> pointers;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i]) {
+        pointers.push_back(nullptr);
+        continue;
+      }
+      const Value* v = node->input(i);
+      const auto shape = ShapeOf(v);
+      const size_t bytes = ByteSize(v->dtype(), *CheckedElements(shape));
+      tensors.emplace_back(v->dtype(), shape,
+                           Blob({inputs[i]->As<const std::byte>(memory), bytes}, nullptr));
+      pointers.push_back(&tensors.back());
+    }
+    const auto results = EvalNode(*node, pointers);
+    if (!results) {
+      error = results.error().message();
+      return;
+    }
+    for (size_t i = 0; i < outputs.size(); ++i)
+      std::memcpy(outputs[i].As<std::byte>(memory), (*results)[i].blob().data(),
+                  (*results)[i].byte_size());
+  }
+  mutable std::string error;
+};
+
+// Copies bytes: for an output that is an input, or that lies where something else does.
+class CopyStep : public Step {
+ public:
+  Place in, out;
+  size_t size = 0;
+  size_t grid() const override { return 1; }
+  void Run(const Memory& memory, size_t) const override {
+    std::memcpy(out.As<std::byte>(memory), in.As<const std::byte>(memory), size);
+  }
+};
+
+size_t ByteSizeOf(const Value* v) { return ByteSize(v->dtype(), *CheckedElements(ShapeOf(v))); }
+
+}  // namespace
+
+struct Program::Impl {
+  Graph graph;
+  ProgramOptions options;
+  Plan plan;
+  std::unique_ptr<ThreadPool> pool;
+  Buffer arena;
+  std::vector<Type> input_types;
+  std::vector<StepInfo> infos;
+  std::vector<double> milliseconds;
+  bool profiling = false;
+  std::vector<const ReferenceStep*> reference_steps;
+
+  Status Build();
+  Status BuildPlan();
+  std::vector<Group> MakeGroups(std::unordered_map<const Value*, Place>& places);
+  Result<std::vector<Tensor>> RunPlan(std::span<const Tensor> inputs);
+  Result<std::vector<Tensor>> RunReference(std::span<const Tensor> inputs);
+};
+
+Status Program::Impl::Build() {
+  for (const Port& p : graph.inputs()) {
+    if (!p.value->type().const_dims())
+      return UsageError("input {} is {}: its shape must be given", Quote(p.name),
+                        p.value->type().ToString());
+    input_types.push_back(p.value->type());
+  }
+  for (const Node& n : graph.nodes())
+    if (n.Is("opaque") || n.op().eval == nullptr)
+      return UnsupportedError("{} cannot be executed", n.Describe());
+  NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+  if (options.backend == Backend::kReference) return {};
+  NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
+  for (const Value& v : graph.values())
+    if (!v.type().const_dims() || v.dtype() == DType::kString) {
+      // Shapes that only a run can tell: node by node.
+      options.backend = Backend::kReference;
+      return {};
+    }
+  return BuildPlan();
+}
+
+std::vector<Group> Program::Impl::MakeGroups(std::unordered_map<const Value*, Place>&) {
+  std::unordered_map<const Node*, size_t> position;
+  size_t at = 0;
+  for (const Node& n : graph.nodes()) position[&n] = at++;
+  std::unordered_set<const Node*> taken;
+  std::vector<Group> groups;
+  for (Node& n : graph.nodes()) {
+    if (taken.contains(&n)) continue;
+    Group g;
+    g.node = &n;
+    const KernelInfo* kernel = FindKernel(n.op_name());
+    while (options.fuse && kernel != nullptr && kernel->takes_tail) {
+      const Value* v = g.result();
+      if (v->uses().size() != 1 || graph.IsOutput(v)) break;
+      Node* next = v->uses()[0].node;
+      const KernelInfo* next_kernel = FindKernel(next->op_name());
+      if (next_kernel == nullptr || !next_kernel->elementwise || next->output()->type() == Type())
+        break;
+      if (ShapeOf(next->output()) != ShapeOf(v)) break;
+      // Its other operands must be there before the group runs.
+      const bool ready = std::all_of(next->inputs().begin(), next->inputs().end(), [&](Value* o) {
+        return o == nullptr || o == v || o->def() == nullptr ||
+               position[o->def()] < position[&n];
+      });
+      if (!ready || taken.contains(next)) break;
+      taken.insert(next);
+      g.tail.push_back(next);
+    }
+    groups.push_back(std::move(g));
+  }
+  return groups;
+}
+
+Status Program::Impl::BuildPlan() {
+  std::unordered_map<const Value*, Place> places;
+  PlanContext ctx(plan, places);
+  const auto dense = [](const Value* v, BufferId buffer) {
+    const auto shape = ShapeOf(v);
+    return Place{buffer, 0, shape.empty() ? 1 : static_cast<size_t>(shape.back())};
+  };
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Value* v = graph.inputs()[i].value;
+    BufferInfo info;
+    info.kind = BufferKind::kInput;
+    info.bytes = ByteSizeOf(v);
+    info.index = i;
+    places[v] = dense(v, plan.AddBuffer(std::move(info)));
+  }
+  std::vector<Place> output_places;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Value* v = graph.outputs()[i].value;
+    BufferInfo info;
+    info.kind = BufferKind::kOutput;
+    info.bytes = ByteSizeOf(v);
+    info.index = i;
+    const Place place = dense(v, plan.AddBuffer(std::move(info)));
+    output_places.push_back(place);
+    if (v->def() != nullptr) places.emplace(v, place);
+  }
+  for (const Group& group : MakeGroups(places)) {
+    ctx.set_group(&group);
+    const Node& node = *group.node;
+    // A view shares its input's memory.
+    if (AxisMapOf(node) || node.Is("reshape")) {
+      const auto map = AxisMapOf(node);
+      const bool in_place = !map || map->KeepsOrder(*node.input(0)->type().dims);
+      if (in_place && !places.contains(node.output()) && node.input(1) == nullptr) {
+        Place place = ctx.PlaceOf(node.input(0));
+        const auto shape = ShapeOf(node.input(0));
+        if (shape.empty() || place.row_stride == static_cast<size_t>(shape.back())) {
+          place.row_stride = dense(node.output(), 0).row_stride;
+          places[node.output()] = place;
+          continue;
+        }
+      }
+    }
+    const KernelInfo* kernel = FindKernel(node.op_name());
+    bool planned = false;
+    if (kernel != nullptr) {
+      NN_ASSIGN(planned, kernel->plan(ctx));
+    }
+    if (planned) continue;
+    // Node by node, the reference evaluation.
+    std::vector<Node*> rest = {group.node};
+    rest.insert(rest.end(), group.tail.begin(), group.tail.end());
+    for (Node* n : rest) {
+      const Group single{n, {}};
+      ctx.set_group(&single);
+      kernel = FindKernel(n->op_name());
+      if (n != group.node && kernel != nullptr) {
+        NN_ASSIGN(const bool done, kernel->plan(ctx));
+        if (done) continue;
+      }
+      auto step = std::make_unique<ReferenceStep>();
+      step->node = n;
+      std::vector<BufferId> reads, writes;
+      for (const Value* v : n->inputs()) {
+        if (v == nullptr) {
+          step->inputs.emplace_back();
+          continue;
+        }
+        step->inputs.push_back(ctx.PlaceOf(v));
+        reads.push_back(step->inputs.back()->buffer);
+      }
+      for (const Value* v : n->outputs()) {
+        step->outputs.push_back(ctx.PlaceOf(v));
+        writes.push_back(step->outputs.back().buffer);
+      }
+      reference_steps.push_back(step.get());
+      ctx.AddStep(std::move(step), std::move(reads), std::move(writes));
+    }
+    ctx.set_group(nullptr);
+  }
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Value* v = graph.outputs()[i].value;
+    const Place place = ctx.PlaceOf(v);
+    if (place.buffer == output_places[i].buffer) continue;
+    auto step = std::make_unique<CopyStep>();
+    step->label = "copy to output";
+    step->in = place;
+    step->out = output_places[i];
+    step->size = ByteSizeOf(v);
+    ctx.AddStep(std::move(step), {place.buffer}, {output_places[i].buffer});
+  }
+  plan.AssignArena();
+  if (plan.arena_bytes > options.max_memory)
+    return LimitError("intermediate values need {}, the limit is {}", HumanBytes(plan.arena_bytes),
+                      HumanBytes(options.max_memory));
+  arena = Buffer(plan.arena_bytes);
+  for (const auto& step : plan.steps)
+    infos.push_back({step->label, step->multiply_adds, step->bytes});
+  milliseconds.assign(plan.steps.size(), 0.0);
+  pool = std::make_unique<ThreadPool>(options.threads);
+  return {};
+}
+
+Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> inputs) {
+  std::vector<Tensor> aligned;
+  for (const Tensor& t : inputs) aligned.push_back(t.Aligned());
+  std::vector<TensorBuilder> outputs;
+  for (const Port& p : graph.outputs()) {
+    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(p.value->dtype(), ShapeOf(p.value)));
+    outputs.push_back(std::move(b));
+  }
+  std::vector<std::byte*> buffers;
+  for (const BufferInfo& info : plan.buffers) {
+    switch (info.kind) {
+      case BufferKind::kArena: buffers.push_back(arena.data() + info.arena_offset); break;
+      // Steps do not write to inputs and constants.
+      case BufferKind::kInput:
+        buffers.push_back(const_cast<std::byte*>(aligned[info.index].blob().data()));
+        break;
+      case BufferKind::kOutput: buffers.push_back(outputs[info.index].data()); break;
+      case BufferKind::kConstant:
+        buffers.push_back(const_cast<std::byte*>(info.constant.data()));
+        break;
+    }
+  }
+  const Memory memory(std::move(buffers));
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = *plan.steps[s];
+    const auto begin = profiling ? std::chrono::steady_clock::now()
+                                 : std::chrono::steady_clock::time_point();
+    pool->ParallelFor(step.grid(), [&](size_t item) { step.Run(memory, item); });
+    if (profiling)
+      milliseconds[s] = std::chrono::duration<double, std::milli>(
+                            std::chrono::steady_clock::now() - begin).count();
+  }
+  for (const ReferenceStep* step : reference_steps)
+    if (!step->error.empty()) return ModelError("{}", step->error);
+  std::vector<Tensor> results;
+  for (TensorBuilder& b : outputs) {
+    CanonicalizeNan(b.dtype(), b.data(), b.elements());
+    results.push_back(b.Finish());
+  }
+  return results;
+}
+
+Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> inputs) {
+  std::unordered_map<const Value*, Tensor> tensors;
+  std::unordered_map<const Value*, size_t> uses;
+  for (size_t i = 0; i < inputs.size(); ++i) tensors[graph.inputs()[i].value] = inputs[i];
+  for (const Value& v : graph.values()) uses[&v] = v.uses().size() + (graph.IsOutput(&v) ? 1 : 0);
+  for (const Node& n : graph.nodes()) {
+    std::vector<const Tensor*> operands;
+    for (const Value* v : n.inputs())
+      operands.push_back(v == nullptr         ? nullptr
+                         : v->is_constant() ? &v->constant()
+                                            : &tensors.at(v));
+    NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands));
+    for (size_t i = 0; i < results.size(); ++i) tensors[n.output(i)] = std::move(results[i]);
+    for (const Value* v : n.inputs())
+      if (v != nullptr && --uses[v] == 0) tensors.erase(v);
+  }
+  std::vector<Tensor> outputs;
+  for (const Port& p : graph.outputs()) {
+    const Tensor& t = p.value->is_constant() ? p.value->constant() : tensors.at(p.value);
+    if (t.dtype() != DType::kF32) {
+      outputs.push_back(t);
+      continue;
+    }
+    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
+    std::memcpy(b.data(), t.blob().data(), t.byte_size());
+    CanonicalizeNan(b.dtype(), b.data(), b.elements());
+    outputs.push_back(b.Finish());
+  }
+  return outputs;
+}
+
+Program::Program(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+Result<Program> Program::Compile(const Graph& graph, const ProgramOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->graph = graph.Clone();
+  impl->options = options;
+  NN_RETURN_IF_ERROR(impl->Build());
+  return Program(std::move(impl));
+}
+
+Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) {
+  const auto& ports = impl_->graph.inputs();
+  if (inputs.size() != ports.size())
+    return UsageError("{} inputs given, the model has {}", inputs.size(), ports.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Type& type = impl_->input_types[i];
+    if (inputs[i].dtype() != type.dtype || inputs[i].dims() != type.const_dims())
+      return UsageError("input {} is {}{}, the model takes {}", Quote(ports[i].name),
+                        DTypeName(inputs[i].dtype()), ToString(ToDims(inputs[i].dims())),
+                        type.ToString());
+  }
+  return impl_->options.backend == Backend::kReference ? impl_->RunReference(inputs)
+                                                       : impl_->RunPlan(inputs);
+}
+
+const std::vector<StepInfo>& Program::steps() const { return impl_->infos; }
+void Program::set_profiling(bool on) { impl_->profiling = on; }
+const std::vector<double>& Program::step_milliseconds() const { return impl_->milliseconds; }
+uint64_t Program::arena_bytes() const { return impl_->plan.arena_bytes; }
+uint64_t Program::packed_bytes() const { return impl_->plan.packed_bytes; }
+
+}  // namespace nn

@@ -1,0 +1,54 @@
+// The steps of a plan and the memory they work on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nn {
+
+using BufferId = uint32_t;
+
+// The buffers of one run.
+class Memory {
+ public:
+  explicit Memory(std::vector<std::byte*> buffers) : buffers_(std::move(buffers)) {}
+
+  std::byte* data(BufferId id) const { return buffers_[id]; }
+  void set(BufferId id, std::byte* data) { buffers_[id] = data; }
+
+ private:
+  std::vector<std::byte*> buffers_;
+};
+
+// Where a value lies: in a buffer, from a byte offset on, its innermost rows `row_stride` elements
+// apart. A dense value has rows as far apart as they are long; a value that is part of a wider one
+// (an input of a concatenation) has them further apart.
+struct Place {
+  BufferId buffer = 0;
+  size_t offset = 0;       // bytes
+  size_t row_stride = 0;   // elements
+
+  template <typename T>
+  T* As(const Memory& memory) const {
+    return reinterpret_cast<T*>(memory.data(buffer) + offset);
+  }
+};
+
+// One step: a grid of independent items. The grid depends on shapes only, never on the number of
+// threads; items write disjoint memory.
+class Step {
+ public:
+  virtual ~Step() = default;
+  virtual size_t grid() const = 0;
+  virtual void Run(const Memory& memory, size_t item) const = 0;
+
+  std::string label;
+  int64_t multiply_adds = 0;
+  uint64_t bytes = 0;
+  std::vector<BufferId> reads;
+  std::vector<BufferId> writes;
+};
+
+}  // namespace nn

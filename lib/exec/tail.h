@@ -1,0 +1,81 @@
+// Elementwise operations applied to rows of memory: the tail of a group, or a group of its own.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "exec/kernels/matrix_f32.h"
+#include "exec/plan.h"
+#include "exec/step.h"
+#include "ops/functions.h"
+
+namespace nn {
+
+// Finds the row of an operand that belongs to row r of the result, under broadcasting.
+class RowMap {
+ public:
+  // Rows are all axes but the last.
+  RowMap() = default;
+  RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& operand, size_t row_stride);
+
+  // Element offset of the operand's row for result row r.
+  size_t Offset(size_t r) const {
+    if (simple_) return r / divisor_ * stride_;
+    return General(r);
+  }
+  // Whether every result row has a row of its own, one after the other.
+  bool IsIdentity() const { return simple_ && divisor_ == 1 && stride_ != 0; }
+  // Whether one element serves the whole row.
+  bool scalar() const { return scalar_; }
+
+ private:
+  size_t General(size_t r) const;
+
+  bool scalar_ = false;
+  bool simple_ = true;  // offset = r / divisor * stride
+  size_t divisor_ = 1;
+  size_t stride_ = 0;
+  std::vector<size_t> dims_;   // general form, outermost first
+  std::vector<size_t> steps_;
+};
+
+// What a matrix step has to set in its epilogue for each block.
+struct EpilogueSources {
+  std::vector<float> bias, scale, shift;  // empty: none
+  std::optional<Place> residual;
+};
+
+// A chain of elementwise operations on the rows of one value.
+class TailProgram {
+ public:
+  // kUnary: y = f(y). kBinary: y = f(y, other) or f(other, y). kMulAdd: y = y * scale + shift.
+  struct Op {
+    enum class Kind : uint8_t { kUnary, kBinary, kMulAdd } kind = Kind::kUnary;
+    size_t function = 0;
+    FunctionParams params{};
+    bool other_is_left = false;
+    Place other;
+    RowMap rows;
+    std::vector<float> scale, shift;
+  };
+
+  bool empty() const { return ops_.empty(); }
+  const std::vector<BufferId>& reads() const { return reads_; }
+
+  // Compiles the nodes; false if one of them has no row kernel.
+  bool Add(PlanContext& ctx, const Value* input, const Node& node);
+
+  // Applies the chain to columns [column, column + n) of rows [first, first + count); `data` points
+  // to the first row's first of these columns, rows are `stride` elements apart.
+  void Run(const Memory& memory, float* data, size_t stride, size_t first, size_t count,
+           size_t column, size_t n) const;
+
+  // Moves as much of the front of the chain as fits into a matrix kernel's epilogue.
+  void MoveInto(EpilogueF32& epilogue, EpilogueSources& sources);
+
+ private:
+  std::vector<Op> ops_;
+  std::vector<BufferId> reads_;
+};
+
+}  // namespace nn

@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "formats/onnx/onnx.h"
+
+namespace nn {
+namespace {
+
+// What a file is that is no model at all; empty if nothing is recognised.
+std::string_view KnownNonModel(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              std::min<size_t>(bytes.size(), 512));
+  if (text.starts_with("version https://git-lfs.github.com/spec/"))
+    return "a Git LFS pointer, not the model itself: run \"git lfs pull\" where it came from";
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const size_t start = lower.find_first_not_of(" \t\r\n");
+  if (start != std::string::npos) {
+    const std::string_view rest = std::string_view(lower).substr(start);
+    if (rest.starts_with("<!doctype html") || rest.starts_with("<html"))
+      return "an HTML page, probably of the site that it was downloaded from";
+  }
+  if (text.starts_with("PK\x03\x04")) return "a ZIP archive";
+  if (text.starts_with("\x1f\x8b")) return "a gzip archive";
+  if (text.starts_with("\x93NUMPY")) return "a NumPy array";
+  if (text.starts_with("\x89HDF")) return "an HDF5 file (Keras?)";
+  return {};
+}
+
+}  // namespace
+
+uint64_t FileImage::size() const {
+  uint64_t n = 0;
+  for (const Blob& b : parts) n += b.size();
+  return n;
+}
+
+std::span<const Format> Formats() {
+  static const std::array formats = {onnx::OnnxFormat()};
+  return formats;
+}
+
+const Format* FindFormat(std::string_view name) {
+  for (const Format& f : Formats())
+    if (f.name == name) return &f;
+  return nullptr;
+}
+
+const Format* FormatOfPath(std::string_view path) {
+  const Format* best = nullptr;
+  size_t length = 0;
+  for (const Format& f : Formats())
+    for (const std::string_view e : f.extensions)
+      if (path.size() > e.size() && path.ends_with(e) && e.size() > length) {
+        best = &f;
+        length = e.size();
+      }
+  return best;
+}
+
+Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits) {
+  NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes));
+  if (file.empty()) return ParseError("{}: the file is empty", path);
+  const Format* format = FormatOfPath(path);
+  if (format == nullptr || !format->sniff(file.bytes())) {
+    for (const Format& f : Formats())
+      if (&f != format && f.sniff(file.bytes()) && format == nullptr) format = &f;
+    if (const auto what = KnownNonModel(file.bytes()); !what.empty())
+      return ParseError("{}: this is {}", path, what);
+    if (format == nullptr) {
+      std::string known;
+      for (const Format& f : Formats()) known += fmt::format(" {}", f.extensions[0]);
+      return ParseError("{}: not a model file; known extensions are{}", path, known);
+    }
+  }
+  auto model = format->read(file, path, limits);
+  if (!model) return tl::unexpected(model.error().In(path));
+  return ReadModel{format, *std::move(model)};
+}
+
+Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits) {
+  NN_ASSIGN(const ReadModel read, ReadModelFile(path, limits));
+  auto imported = read.format->import(*read.model);
+  if (!imported) return tl::unexpected(imported.error().In(path));
+  if (!imported->obstacles.empty())
+    return tl::unexpected(ObstaclesError("this suite's graph", imported->obstacles).In(path));
+  return std::move(imported->graph);
+}
+
+}  // namespace nn

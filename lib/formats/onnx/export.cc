@@ -1,0 +1,204 @@
+#include "formats/onnx/export.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "formats/onnx/tensor.h"
+#include "ir/op_def.h"
+
+namespace nn::onnx {
+namespace {
+
+// The IR version that goes with an operator set: what the first onnx release with that set wrote.
+int64_t IrVersionFor(int64_t opset) {
+  if (opset >= 21) return 10;
+  if (opset >= 19) return 9;
+  if (opset >= 15) return 8;
+  if (opset >= 12) return 7;
+  if (opset >= 11) return 6;
+  if (opset >= 10) return 5;
+  if (opset >= 9) return 4;
+  return 3;
+}
+
+void SetAttr(pb::NodeProto* node, std::string_view name, const AttrValue& value) {
+  if (const auto* v = std::get_if<int64_t>(&value)) SetInt(node, name, *v);
+  if (const auto* v = std::get_if<bool>(&value)) SetInt(node, name, *v ? 1 : 0);
+  if (const auto* v = std::get_if<float>(&value)) SetFloat(node, name, *v);
+  if (const auto* v = std::get_if<EnumValue>(&value)) SetString(node, name, v->name);
+  if (const auto* v = std::get_if<std::string>(&value)) SetString(node, name, *v);
+  if (const auto* v = std::get_if<std::vector<int64_t>>(&value)) SetInts(node, name, *v);
+  if (const auto* v = std::get_if<std::vector<float>>(&value)) SetFloats(node, name, *v);
+}
+
+Status WriteNode(ExportContext& ctx, const Node& node) {
+  if (const ExportRow* row = FindExport(node.op_name())) return row->write(ctx, node);
+  const FormatName* format = node.op().FindFormat("onnx");
+  if (format == nullptr) return InternalError("{} was not legalised for ONNX", node.Describe());
+  pb::NodeProto* out = ctx.AddNode(node, format->path);
+  for (const auto& [ours, theirs] : format->attrs)
+    if (const auto value = node.attrs().Get(ours)) SetAttr(out, theirs, *value);
+  return {};
+}
+
+std::optional<std::string> WhyIllegal(const Node& node) {
+  if (const ExportRow* row = FindExport(node.op_name()))
+    return row->why_not == nullptr ? std::nullopt : row->why_not(node);
+  const FormatName* format = node.op().FindFormat("onnx");
+  if (format == nullptr) return fmt::format("ONNX has no {} operator", node.op_name());
+  if (format->since_version > kDefaultOpset)
+    return fmt::format("needs operator set {}", format->since_version);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string ExportContext::NewName(std::string_view hint) {
+  std::string name(hint.empty() ? "value" : hint);
+  for (int i = 1; !used_.insert(name).second; ++i)
+    name = fmt::format("{}_{}", hint.empty() ? "value" : hint, i);
+  return name;
+}
+
+bool ExportContext::Claim(const Value* value, const std::string& name) {
+  if (names_.contains(value)) return false;
+  used_.insert(name);
+  names_[value] = name;
+  return true;
+}
+
+std::string ExportContext::NameOf(const Value* value) {
+  if (value == nullptr) return {};
+  const auto it = names_.find(value);
+  if (it != names_.end()) return it->second;
+  const std::string name = NewName(value->name());
+  names_[value] = name;
+  if (value->is_constant())
+    WriteTensor(value->constant(), name, graph_->add_initializer(), payloads_);
+  return name;
+}
+
+pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_type,
+                                      std::vector<std::string> inputs,
+                                      std::vector<std::string> outputs) {
+  pb::NodeProto* node = graph_->add_node();
+  node->set_op_type(std::string(op_type));
+  if (!source.name().empty()) node->set_name(source.name());
+  while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
+  for (std::string& name : inputs) node->add_input(std::move(name));
+  for (std::string& name : outputs) node->add_output(std::move(name));
+  return node;
+}
+
+pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_type) {
+  std::vector<std::string> inputs, outputs;
+  for (const Value* v : source.inputs()) inputs.push_back(NameOf(v));
+  for (const Value* v : source.outputs()) outputs.push_back(NameOf(v));
+  return AddNode(source, op_type, std::move(inputs), std::move(outputs));
+}
+
+std::string ExportContext::AddTensor(const Tensor& tensor, std::string_view hint) {
+  std::string name = NewName(hint);
+  WriteTensor(tensor, name, graph_->add_initializer(), payloads_);
+  return name;
+}
+
+namespace {
+
+pb::AttributeProto* AddAttr(pb::NodeProto* node, std::string_view name,
+                            pb::AttributeProto::AttributeType type) {
+  pb::AttributeProto* a = node->add_attribute();
+  a->set_name(std::string(name));
+  a->set_type(type);
+  return a;
+}
+
+}  // namespace
+
+void SetInt(pb::NodeProto* node, std::string_view name, int64_t value) {
+  AddAttr(node, name, pb::AttributeProto::INT)->set_i(value);
+}
+void SetFloat(pb::NodeProto* node, std::string_view name, float value) {
+  AddAttr(node, name, pb::AttributeProto::FLOAT)->set_f(value);
+}
+void SetString(pb::NodeProto* node, std::string_view name, std::string_view value) {
+  AddAttr(node, name, pb::AttributeProto::STRING)->set_s(std::string(value));
+}
+void SetInts(pb::NodeProto* node, std::string_view name, const std::vector<int64_t>& values) {
+  auto* a = AddAttr(node, name, pb::AttributeProto::INTS);
+  for (const int64_t v : values) a->add_ints(v);
+}
+void SetFloats(pb::NodeProto* node, std::string_view name, const std::vector<float>& values) {
+  auto* a = AddAttr(node, name, pb::AttributeProto::FLOATS);
+  for (const float v : values) a->add_floats(v);
+}
+
+const ExportRow* FindExport(std::string_view op) {
+  static const auto table = [] {
+    std::vector<ExportRow> rows;
+    AddConvExports(rows);
+    AddElementwiseExports(rows);
+    AddShapeExports(rows);
+    std::map<std::string_view, ExportRow> m;
+    for (const ExportRow& r : rows) m[r.op] = r;
+    return m;
+  }();
+  const auto it = table.find(op);
+  return it == table.end() ? nullptr : &it->second;
+}
+
+const Target& OnnxTarget() {
+  static const Rewrite rewrites[] = {
+      {"", "channels first", &SetLayout<Layout::kNcx>},
+      {"conv", "filter layout",
+       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
+  };
+  static const Target target = {"ONNX", WhyIllegal, rewrites};
+  return target;
+}
+
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  const int64_t opset = options.opset == 0 ? kDefaultOpset : options.opset;
+  if (opset < 7 || opset > kNewestOpset)
+    return UnsupportedError("operator set {}: 7 to {} can be written", opset, kNewestOpset);
+  pb::ModelProto model;
+  PayloadTable payloads;
+  model.set_ir_version(IrVersionFor(opset));
+  model.set_producer_name("nnconvert");
+  model.set_producer_version(options.producer_version);
+  auto* id = model.add_opset_import();
+  id->set_domain("");
+  id->set_version(opset);
+  pb::GraphProto* g = model.mutable_graph();
+  g->set_name(graph.name.empty() ? "main" : graph.name);
+
+  ExportContext ctx(g, payloads, opset);
+  for (const Port& p : graph.inputs()) {
+    ctx.Claim(p.value, p.name);
+    auto* info = g->add_input();
+    info->set_name(p.name);
+    WriteType(p.value->type(), info->mutable_type());
+  }
+  // An output whose value has another name already (an input, a constant, a second output) is
+  // written as a copy.
+  std::vector<const Port*> copies;
+  for (const Port& p : graph.outputs()) {
+    auto* info = g->add_output();
+    info->set_name(p.name);
+    WriteType(p.value->type(), info->mutable_type());
+    if (p.value->is_constant() || !ctx.Claim(p.value, p.name)) copies.push_back(&p);
+  }
+  for (const Node& node : graph.nodes()) NN_RETURN_IF_ERROR(WriteNode(ctx, node));
+  for (const Port* p : copies) {
+    pb::NodeProto* identity = g->add_node();
+    identity->set_op_type("Identity");
+    identity->add_input(ctx.NameOf(p->value));
+    identity->add_output(p->name);
+  }
+  FileImage image;
+  NN_ASSIGN(image.parts, SerializeWithPayloads(model, payloads));
+  return image;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,78 @@
+// From the graph to ONNX. Operators that are one-to-one (OpDef::formats) need nothing here; every
+// other operator has a row in export_<family>.cc.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/format.h"
+#include "formats/onnx/native.h"
+#include "ir/graph.h"
+
+namespace nn::onnx {
+
+// The operator set that is written when none is asked for, and the newest that can be.
+inline constexpr int64_t kDefaultOpset = 17;
+inline constexpr int64_t kNewestOpset = 22;
+
+class ExportContext {
+ public:
+  ExportContext(pb::GraphProto* graph, PayloadTable& payloads, int64_t opset)
+      : graph_(graph), payloads_(payloads), opset_(opset) {}
+
+  int64_t opset() const { return opset_; }
+
+  // The name of a value in the file; "" for null. Constants become initializers when first named.
+  std::string NameOf(const Value* value);
+  // Fixes a value's name before any other is chosen; false if the value has one already.
+  bool Claim(const Value* value, const std::string& name);
+  // A name that is not in use.
+  std::string NewName(std::string_view hint);
+
+  // Adds an ONNX node; trailing absent inputs are dropped. It takes its name from `source`.
+  pb::NodeProto* AddNode(const Node& source, std::string_view op_type,
+                         std::vector<std::string> inputs, std::vector<std::string> outputs);
+  // The node with the inputs and outputs of ours.
+  pb::NodeProto* AddNode(const Node& source, std::string_view op_type);
+  // An initializer.
+  std::string AddTensor(const Tensor& tensor, std::string_view hint);
+
+ private:
+  pb::GraphProto* graph_;
+  PayloadTable& payloads_;
+  int64_t opset_;
+  std::unordered_map<const Value*, std::string> names_;
+  std::unordered_set<std::string> used_;
+};
+
+void SetInt(pb::NodeProto* node, std::string_view name, int64_t value);
+void SetFloat(pb::NodeProto* node, std::string_view name, float value);
+void SetString(pb::NodeProto* node, std::string_view name, std::string_view value);
+void SetInts(pb::NodeProto* node, std::string_view name, const std::vector<int64_t>& values);
+void SetFloats(pb::NodeProto* node, std::string_view name, const std::vector<float>& values);
+
+struct ExportRow {
+  std::string_view op;
+  Status (*write)(ExportContext&, const Node&) = nullptr;
+  // Why a node cannot be written; null: every node can.
+  std::optional<std::string> (*why_not)(const Node&) = nullptr;
+};
+
+// The row of an operator; null if there is none.
+const ExportRow* FindExport(std::string_view op);
+
+// One function a family.
+void AddConvExports(std::vector<ExportRow>& rows);
+void AddElementwiseExports(std::vector<ExportRow>& rows);
+void AddShapeExports(std::vector<ExportRow>& rows);
+
+const Target& OnnxTarget();
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
+
+}  // namespace nn::onnx

@@ -1,0 +1,23 @@
+#include "formats/onnx/onnx.h"
+
+#include "formats/onnx/export.h"
+#include "formats/onnx/import.h"
+#include "formats/onnx/native.h"
+
+namespace nn::onnx {
+
+const Format& OnnxFormat() {
+  static const Format format = {
+      .name = "onnx",
+      .label = "ONNX",
+      .extensions = {".onnx"},
+      .sniff = Sniff,
+      .read = Read,
+      .import = Import,
+      .write = Write,
+      .target = &OnnxTarget(),
+  };
+  return format;
+}
+
+}  // namespace nn::onnx
