@@ -1,0 +1,95 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "ir/eval.h"
+#include "ops/conv.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+// Convolution of channels-first doubles, written without regard to anything but the definition.
+std::vector<double> NaiveConv2d(const Tensor& x, const Tensor& w, const std::vector<double>& bias,
+                                int64_t stride, int64_t dilation, int64_t pad, int64_t groups) {
+  const int64_t in_group = w.dim(1), out_group = w.dim(0) / groups;
+  const auto size = [&](int64_t in, int64_t k) {
+    return (in + 2 * pad - (k - 1) * dilation - 1) / stride + 1;
+  };
+  const int64_t oh = size(x.dim(2), w.dim(2)), ow = size(x.dim(3), w.dim(3));
+  std::vector<double> y;
+  for (int64_t n = 0; n < x.dim(0); ++n)
+    for (int64_t o = 0; o < w.dim(0); ++o)
+      for (int64_t i = 0; i < oh; ++i)
+        for (int64_t j = 0; j < ow; ++j) {
+          double sum = bias.empty() ? 0 : bias[static_cast<size_t>(o)];
+          for (int64_t c = 0; c < in_group; ++c)
+            for (int64_t a = 0; a < w.dim(2); ++a)
+              for (int64_t b = 0; b < w.dim(3); ++b) {
+                const int64_t p = i * stride + a * dilation - pad;
+                const int64_t q = j * stride + b * dilation - pad;
+                if (p < 0 || q < 0 || p >= x.dim(2) || q >= x.dim(3)) continue;
+                const int64_t channel = o / out_group * in_group + c;
+                sum += x.GetDouble(((n * x.dim(1) + channel) * x.dim(2) + p) * x.dim(3) + q) *
+                       w.GetDouble(((o * in_group + c) * w.dim(2) + a) * w.dim(3) + b);
+              }
+          y.push_back(sum);
+        }
+  return y;
+}
+
+TEST_CASE("conv: 2-D results are those of the definition") {
+  struct Row {
+    const char* name;
+    int64_t n, c, h, w, o, k, stride, dilation, pad, groups;
+  };
+  for (const Row& r : {
+           Row{"1x1", 1, 16, 5, 7, 24, 1, 1, 1, 0, 1},
+           Row{"3x3 padded", 2, 5, 9, 8, 20, 3, 1, 1, 1, 1},
+           Row{"strided", 1, 3, 15, 15, 33, 3, 2, 1, 1, 1},
+           Row{"dilated", 1, 4, 12, 12, 8, 3, 1, 3, 3, 1},
+           Row{"wide kernel", 1, 3, 20, 20, 7, 7, 2, 1, 3, 1},
+           Row{"grouped", 1, 12, 6, 6, 24, 3, 1, 1, 1, 3},
+           Row{"depthwise", 1, 19, 7, 7, 19, 3, 1, 1, 1, 19},
+           Row{"depthwise, two outputs a channel", 1, 8, 7, 7, 16, 3, 2, 1, 1, 8},
+           Row{"deep", 1, 600, 3, 3, 17, 1, 1, 1, 0, 1},
+           Row{"many rows", 1, 2, 40, 40, 3, 3, 1, 1, 0, 1},
+       }) {
+    CAPTURE(r.name);
+    const std::string text = fmt::format(
+        R"(graph {{
+             in %x: f32[{}, {}, {}, {}]
+             const %w: f32[{}, {}, {}, {}] = seeded(3)
+             const %b: f32[{}] = seeded(4)
+             %y = conv(%x, %w, %b) {{strides = [{}, {}], dilations = [{}, {}],
+                                     pads = [{}, {}, {}, {}], groups = {}}}
+             out "y" = %y
+           }})",
+        r.n, r.c, r.h, r.w, r.o, r.c / r.groups, r.k, r.k, r.o, r.stride, r.stride, r.dilation,
+        r.dilation, r.pad, r.pad, r.pad, r.pad, r.groups);
+    const Graph g = Parse(text);
+    const auto inputs = InputsOf(g, {});
+    const auto outputs = RunEverywhere(g, inputs);
+    const Node& conv = g.nodes().front();
+    const auto want =
+        NaiveConv2d(inputs[0], conv.input(1)->constant(), conv.input(2)->constant().ToDoubles(),
+                    r.stride, r.dilation, r.pad, r.groups);
+    REQUIRE(want.size() == static_cast<size_t>(outputs[0].elements()));
+    for (size_t i = 0; i < want.size(); ++i)
+      CHECK(std::fabs(outputs[0].GetDouble(static_cast<int64_t>(i)) - want[i]) < 1e-4);
+  }
+}
+
+TEST_CASE("conv: errors name what does not fit") {
+  CHECK(ErrorOf(R"(graph { in %x: f32[1, 4, 8, 8]  const %w: f32[8, 3, 3, 3] = splat(0)
+                           %y = conv(%x, %w)  out "y" = %y })")
+            .find("4 input channels, but the filter f32[8, 3, 3, 3] with 1 group(s) takes 3") !=
+        std::string::npos);
+  CHECK(ErrorOf(R"(graph { in %x: f32[1, 3, 2, 2]  const %w: f32[8, 3, 3, 3] = splat(0)
+                           %y = conv(%x, %w)  out "y" = %y })")
+            .find("a window of 3 elements does not fit spatial axis 0 of size 2") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace nn::test

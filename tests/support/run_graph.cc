@@ -1,0 +1,114 @@
+#include "support/run_graph.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "exec/program.h"
+#include "ir/seeded.h"
+#include "ir/text.h"
+
+namespace nn::test {
+
+Graph Parse(std::string_view text) {
+  auto g = ParseGraph(text);
+  REQUIRE_MESSAGE(g.has_value(), g.error().message());
+  return *std::move(g);
+}
+
+std::vector<Tensor> InputsOf(const Graph& graph, const std::vector<std::vector<double>>& values) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Type& type = graph.inputs()[i].value->type();
+    const auto dims = type.const_dims();
+    REQUIRE(dims.has_value());
+    if (values.empty()) {
+      auto t = SeededTensor(type.dtype, *dims, 1, i);
+      REQUIRE_MESSAGE(t.has_value(), t.error().message());
+      inputs.push_back(*std::move(t));
+      continue;
+    }
+    auto b = TensorBuilder::Create(type.dtype, *dims);
+    REQUIRE(b.has_value());
+    REQUIRE(values[i].size() == static_cast<size_t>(b->elements()));
+    for (size_t k = 0; k < values[i].size(); ++k)
+      b->SetDouble(static_cast<int64_t>(k), values[i][k]);
+    inputs.push_back(b->Finish());
+  }
+  return inputs;
+}
+
+namespace {
+
+std::vector<Tensor> RunWith(const Graph& graph, const std::vector<Tensor>& inputs,
+                            const ProgramOptions& options) {
+  auto program = Program::Compile(graph, options);
+  REQUIRE_MESSAGE(program.has_value(), program.error().message());
+  auto outputs = program->Run(inputs);
+  REQUIRE_MESSAGE(outputs.has_value(), outputs.error().message());
+  return *std::move(outputs);
+}
+
+void CheckIdentical(const std::vector<Tensor>& want, const std::vector<Tensor>& got) {
+  REQUIRE(want.size() == got.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    CAPTURE(i);
+    CHECK(want[i].dims() == got[i].dims());
+    CHECK(want[i].Identical(got[i]));
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs) {
+  ProgramOptions reference;
+  reference.backend = Backend::kReference;
+  const auto want = RunWith(graph, inputs, reference);
+  for (const std::string& target : SimdTargets()) {
+    REQUIRE(UseSimdTarget(target).has_value());
+    for (const size_t threads : {1, 2, 7}) {
+      for (const bool fuse : {true, false}) {
+        CAPTURE(target);
+        CAPTURE(threads);
+        CAPTURE(fuse);
+        ProgramOptions options;
+        options.threads = threads;
+        options.fuse = fuse;
+        CheckIdentical(want, RunWith(graph, inputs, options));
+      }
+    }
+  }
+  REQUIRE(UseSimdTarget("").has_value());
+  return want;
+}
+
+void CheckCase(const OpCase& c) {
+  CAPTURE(c.name);
+  const Graph graph = Parse(c.graph);
+  const auto outputs = RunEverywhere(graph, InputsOf(graph, c.inputs));
+  if (c.outputs.empty()) return;
+  REQUIRE(outputs.size() == c.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    REQUIRE(outputs[i].elements() == static_cast<int64_t>(c.outputs[i].size()));
+    for (size_t k = 0; k < c.outputs[i].size(); ++k) {
+      CAPTURE(i);
+      CAPTURE(k);
+      const double want = c.outputs[i][k];
+      const double got = outputs[i].GetDouble(static_cast<int64_t>(k));
+      if (std::isnan(want)) {
+        CHECK(std::isnan(got));
+      } else if (std::isinf(want) || c.tolerance == 0) {
+        CHECK(got == want);
+      } else {
+        CHECK(std::fabs(got - want) <= c.tolerance * std::max(1.0, std::fabs(want)));
+      }
+    }
+  }
+}
+
+std::string ErrorOf(std::string_view graph) {
+  const auto g = ParseGraph(graph);
+  return g ? std::string() : g.error().message();
+}
+
+}  // namespace nn::test

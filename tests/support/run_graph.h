@@ -1,0 +1,42 @@
+// Runs graphs for tests: once by the reference evaluation, then on every SIMD target and thread
+// count, which must give the same bits.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+namespace nn::test {
+
+// A row of an operator's table: a graph in the text form, and what its outputs are to be for seeded
+// inputs or for the given ones.
+struct OpCase {
+  std::string_view name;
+  std::string_view graph;
+  // Contents of the graph's inputs, flat, in order; empty: seeded (seed 1, stream = input number).
+  std::vector<std::vector<double>> inputs = {};
+  // Expected contents of the outputs, flat; empty: only the backends are compared with each other.
+  std::vector<std::vector<double>> outputs = {};
+  // Largest difference from `outputs`, relative to max(1, |expected|).
+  double tolerance = 0;
+};
+
+// Parses the graph (a failed REQUIRE if it is wrong).
+Graph Parse(std::string_view text);
+
+// The inputs of a case.
+std::vector<Tensor> InputsOf(const Graph& graph, const std::vector<std::vector<double>>& values);
+
+// Runs the graph everywhere, checks that all bits agree, and returns the outputs.
+std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs);
+
+// RunEverywhere, and the comparison with the expected outputs.
+void CheckCase(const OpCase& c);
+
+// The message of the error that parsing, and so inference, gives; "" if it succeeds.
+std::string ErrorOf(std::string_view graph);
+
+}  // namespace nn::test
