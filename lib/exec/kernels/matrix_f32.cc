@@ -22,23 +22,24 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 // Vectors that cover a panel.
 constexpr size_t kPanelVectors = kPanelWidth / kLanes;
 
-// Tile sizes by registers: rows x panels accumulators, a panel of b, one broadcast.
-#if HWY_TARGET <= HWY_AVX3
-constexpr size_t kMaxRows = 12;
-constexpr size_t kMaxPanels = 2;
-#elif HWY_TARGET == HWY_AVX2
-constexpr size_t kMaxRows = 6;
-constexpr size_t kMaxPanels = 1;
-#elif HWY_ARCH_ARM_A64
-constexpr size_t kMaxRows = 6;
-constexpr size_t kMaxPanels = 1;
+// Registers for accumulators: all but one for the broadcast and those that hold a row of b.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr size_t kRegisters = 32;
 #else
-constexpr size_t kMaxRows = 2;
-constexpr size_t kMaxPanels = 1;
+constexpr size_t kRegisters = 16;
 #endif
 
+// Most rows of a tile that is `vectors` wide.
+constexpr size_t MaxRows(size_t vectors) {
+  return std::clamp<size_t>((kRegisters - 1 - vectors) / vectors, 1, 12);
+}
+
+// Panels of the usual tile: two vectors or, where a vector is short, one panel.
+constexpr size_t kPanels = kPanelVectors >= 2 ? 1 : 2;
+constexpr size_t kRows = MaxRows(kPanels * kPanelVectors);
+
 // Depth of a block of k: a panel's slice of it stays in the first-level cache.
-constexpr size_t kDepthBlock = kMaxPanels == 2 ? 192 : 256;
+constexpr size_t kDepthBlock = kPanels == 2 ? 192 : 256;
 
 // One slice of k: part of the runs, the same for all rows.
 struct Slice {
@@ -47,42 +48,40 @@ struct Slice {
   bool first, last;              // of the whole k
 };
 
-// Sums kRows x (kVectors vectors from kPanels panels) over a slice.
-template <size_t kRows, size_t kPanels, size_t kVectors>
-HWY_INLINE void Tile(const MatrixF32& g, const Slice& s, const float* const* rows,
-                     const float* HWY_RESTRICT b, size_t panel_stride, size_t m, size_t n,
-                     size_t columns) {
-  constexpr size_t kV = kPanels == 1 ? kVectors : kPanels * kPanelVectors;
+// Sums R rows x V vectors over a slice: `columns` columns, the first of them g's column n.
+template <size_t R, size_t V_>
+HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_RESTRICT b,
+                       size_t panel_stride, size_t m, size_t n, size_t columns) {
   const D d;
   float* out = g.out + m * g.out_stride + n;
-  V acc[kRows][kV];
-  const bool whole = columns == kV * kLanes;
-  HWY_ALIGN float scratch[kPanels * kPanelWidth];
+  V acc[R][V_];
+  const bool whole = columns == V_ * kLanes;
+  HWY_ALIGN float scratch[V_ * kLanes];
   if (s.first) {
-    for (size_t i = 0; i < kRows; ++i)
-      for (size_t v = 0; v < kV; ++v) acc[i][v] = hn::Zero(d);
+    for (size_t i = 0; i < R; ++i)
+      for (size_t v = 0; v < V_; ++v) acc[i][v] = hn::Zero(d);
   } else {
-    for (size_t i = 0; i < kRows; ++i) {
+    for (size_t i = 0; i < R; ++i) {
       const float* from = out + i * g.out_stride;
       if (!whole) {
         std::memcpy(scratch, from, columns * sizeof(float));
         from = scratch;
       }
-      for (size_t v = 0; v < kV; ++v) acc[i][v] = hn::LoadU(d, from + v * kLanes);
+      for (size_t v = 0; v < V_; ++v) acc[i][v] = hn::LoadU(d, from + v * kLanes);
     }
   }
   for (size_t r = s.first_run; r < s.last_run; ++r) {
-    const float* const* HWY_RESTRICT at = rows + r * g.row_pitch + m;
-    const float* a[kRows];
-    for (size_t i = 0; i < kRows; ++i) a[i] = at[i] + s.offset;
+    const float* const* HWY_RESTRICT at = g.rows + r * g.row_pitch + m;
+    const float* a[R];
+    for (size_t i = 0; i < R; ++i) a[i] = at[i] + s.offset;
     for (size_t k = 0; k < s.length; ++k) {
-      V bv[kV];
-      for (size_t v = 0; v < kV; ++v)
+      V bv[V_];
+      for (size_t v = 0; v < V_; ++v)
         bv[v] = hn::Load(d, b + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
       b += kPanelWidth;
-      for (size_t i = 0; i < kRows; ++i) {
+      for (size_t i = 0; i < R; ++i) {
         const V av = hn::Set(d, a[i][k]);
-        for (size_t v = 0; v < kV; ++v) acc[i][v] = M::Fma(av, bv[v], acc[i][v]);
+        for (size_t v = 0; v < V_; ++v) acc[i][v] = M::Fma(av, bv[v], acc[i][v]);
       }
     }
   }
@@ -90,7 +89,7 @@ HWY_INLINE void Tile(const MatrixF32& g, const Slice& s, const float* const* row
     const EpilogueF32& e = g.epilogue;
     const V low = hn::Set(d, e.min);
     const V high = hn::Set(d, e.max);
-    for (size_t v = 0; v < kV; ++v) {
+    for (size_t v = 0; v < V_; ++v) {
       const size_t at = n + v * kLanes;
       const size_t have = columns - std::min(columns, v * kLanes);
       const auto load = [&](const float* p) {
@@ -100,71 +99,80 @@ HWY_INLINE void Tile(const MatrixF32& g, const Slice& s, const float* const* row
         return hn::Load(d, part);
       };
       const V bias = e.bias == nullptr ? hn::Zero(d) : load(e.bias + at);
-      for (size_t i = 0; i < kRows; ++i) acc[i][v] = hn::Add(acc[i][v], bias);
+      for (size_t i = 0; i < R; ++i) acc[i][v] = hn::Add(acc[i][v], bias);
       if (e.scale != nullptr) {
         const V scale = load(e.scale + at);
         const V shift = load(e.shift + at);
-        for (size_t i = 0; i < kRows; ++i) acc[i][v] = M::Fma(acc[i][v], scale, shift);
+        for (size_t i = 0; i < R; ++i) acc[i][v] = M::Fma(acc[i][v], scale, shift);
       }
       if (e.residual != nullptr)
-        for (size_t i = 0; i < kRows; ++i)
+        for (size_t i = 0; i < R; ++i)
           acc[i][v] = hn::Add(acc[i][v], load(e.residual + (m + i) * e.residual_stride + at));
-      for (size_t i = 0; i < kRows; ++i) acc[i][v] = M::Min(high, M::Max(low, acc[i][v]));
+      for (size_t i = 0; i < R; ++i) acc[i][v] = M::Min(high, M::Max(low, acc[i][v]));
     }
   }
-  for (size_t i = 0; i < kRows; ++i) {
+  for (size_t i = 0; i < R; ++i) {
     float* to = out + i * g.out_stride;
     if (whole) {
-      for (size_t v = 0; v < kV; ++v) hn::StoreU(acc[i][v], d, to + v * kLanes);
+      for (size_t v = 0; v < V_; ++v) hn::StoreU(acc[i][v], d, to + v * kLanes);
     } else {
-      for (size_t v = 0; v < kV; ++v) hn::Store(acc[i][v], d, scratch + v * kLanes);
+      for (size_t v = 0; v < V_; ++v) hn::Store(acc[i][v], d, scratch + v * kLanes);
       std::memcpy(to, scratch, columns * sizeof(float));
     }
   }
 }
 
-using TileFn = void (*)(const MatrixF32&, const Slice&, const float* const*, const float*, size_t,
-                        size_t, size_t, size_t);
+using TileFn = void (*)(const MatrixF32&, const Slice&, const float*, size_t, size_t, size_t,
+                        size_t);
 
-template <size_t kRows, size_t kPanels, size_t kVectors>
-HWY_NOINLINE void TileOf(const MatrixF32& g, const Slice& s, const float* const* rows,
-                         const float* b, size_t panel_stride, size_t m, size_t n, size_t columns) {
-  Tile<kRows, kPanels, kVectors>(g, s, rows, b, panel_stride, m, n, columns);
-}
-
-// Tiles of 1 to kMaxRows rows for a given width.
-template <size_t kPanels, size_t kVectors, size_t... kRows>
-TileFn PickTile(size_t rows, std::index_sequence<kRows...>) {
-  static constexpr TileFn kTable[] = {&TileOf<kRows + 1, kPanels, kVectors>...};
+template <size_t V_, size_t... kIndex>
+TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
+  static constexpr TileFn kTable[] = {&Tile<kIndex + 1, V_>...};
   return kTable[rows - 1];
 }
 
-template <size_t kPanels, size_t kVectors>
-TileFn PickTile(size_t rows) {
-  return PickTile<kPanels, kVectors>(rows, std::make_index_sequence<kMaxRows>());
-}
-
-// All rows of the block against one group of panels, one slice of k.
-void Columns(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n) {
-  const size_t left = g.column_count - n;
-  const size_t columns = std::min(left, kMaxPanels * kPanelWidth);
-  // Rows are spread evenly over the tiles, so that none is too short to hide latency.
-  const size_t tiles = (g.row_count + kMaxRows - 1) / kMaxRows;
+// All rows of the block against the columns that V_ vectors hold, one slice of k. Rows are spread
+// evenly over the tiles, so that none is too short to hide latency.
+template <size_t V_>
+void Rows(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n,
+          size_t columns) {
+  constexpr size_t kMost = MaxRows(V_);
+  const size_t tiles = (g.row_count + kMost - 1) / kMost;
   const size_t base = g.row_count / tiles;
   const size_t larger = g.row_count % tiles;
-  const auto pick = [&](size_t rows) {
-    if (columns > kPanelWidth) return PickTile<kMaxPanels, kPanelVectors>(rows);
-    if constexpr (kPanelVectors > 1)
-      if (columns <= kPanelWidth / 2) return PickTile<1, kPanelVectors / 2>(rows);
-    return PickTile<1, kPanelVectors>(rows);
+  const auto pick = [](size_t rows) {
+    return PickTile<V_>(rows, std::make_index_sequence<kMost>());
   };
   size_t m = 0;
-  const TileFn large = larger == 0 ? nullptr : pick(base + 1);
-  for (size_t t = 0; t < larger; ++t, m += base + 1)
-    large(g, s, g.rows, b, panel_stride, m, n, columns);
-  const TileFn small = pick(base);
-  for (size_t t = larger; t < tiles; ++t, m += base)
-    small(g, s, g.rows, b, panel_stride, m, n, columns);
+  for (size_t t = 0; t < tiles; ++t) {
+    const size_t rows = t < larger ? base + 1 : base;
+    pick(rows)(g, s, b, panel_stride, m, n, columns);
+    m += rows;
+  }
+}
+
+// One slice of k for all columns: as many panels at a time as make enough accumulators.
+void Columns(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride) {
+  constexpr size_t kFew = 2;  // rows that leave registers for wider tiles
+  constexpr size_t kWide = kPanelVectors >= 4 ? 1 : 4 / kPanelVectors * kPanels;
+  for (size_t n = 0; n < g.column_count;) {
+    const float* at = b + n / kPanelWidth * panel_stride;
+    const size_t left = g.column_count - n;
+    if (g.row_count <= kFew && left > kPanels * kPanelWidth && kWide > kPanels) {
+      Rows<kWide * kPanelVectors>(g, s, at, panel_stride, n, std::min(left, kWide * kPanelWidth));
+      n += kWide * kPanelWidth;
+    } else if (kPanelVectors > 1 && left <= kPanelWidth / 2) {
+      Rows<std::max<size_t>(kPanelVectors / 2, 1)>(g, s, at, panel_stride, n, left);
+      n += left;
+    } else if (kPanels > 1 && left <= kPanelWidth) {
+      Rows<kPanelVectors>(g, s, at, panel_stride, n, left);
+      n += left;
+    } else {
+      const size_t columns = std::min(left, kPanels * kPanelWidth);
+      Rows<kPanels * kPanelVectors>(g, s, at, panel_stride, n, columns);
+      n += columns;
+    }
+  }
 }
 
 void Matrix(const MatrixF32& g) {
@@ -192,8 +200,7 @@ void Matrix(const MatrixF32& g) {
     const size_t step = (s.last_run - s.first_run) * s.length;
     s.first = k == 0;
     s.last = k + step >= depth;
-    for (size_t n = 0; n < g.column_count; n += kMaxPanels * kPanelWidth)
-      Columns(g, s, g.panels + n / kPanelWidth * panel_stride + k * kPanelWidth, panel_stride, n);
+    Columns(g, s, g.panels + k * kPanelWidth, panel_stride);
     k += step;
   } while (k < depth);
 }
