@@ -23,6 +23,7 @@ class Buffer {
 
   size_t size() const { return size_; }
   std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
   template <typename T>
   std::span<T> as() {
     return {reinterpret_cast<T*>(data_.get()), size_ / sizeof(T)};

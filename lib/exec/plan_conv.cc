@@ -1,61 +1,29 @@
-// Convolution of float32 on the matrix kernel: each kernel position is a run of a row of the left
-// matrix, read in place.
+// Convolution of float32: on the matrix kernel, where each kernel position is a run of a row of the
+// left matrix, read in place; or, one channel a group, on the depthwise kernel.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 
-#include "base/checked_math.h"
+#include "exec/conv_geometry.h"
 #include "exec/kernel_table.h"
+#include "exec/kernels/depthwise_f32.h"
 #include "exec/kernels/matrix_f32.h"
+#include "exec/plan_conv.h"
 #include "exec/tail.h"
-#include "ops/conv.h"
 
 namespace nn {
 namespace {
 
-// Up to three spatial axes, outermost first; missing ones are trivial.
-struct Spatial3 {
-  std::array<ConstWindow, 3> axis;
-};
-
-Spatial3 ToThree(const std::vector<ConstWindow>& windows) {
-  Spatial3 s;
-  s.axis.fill(ConstWindow{1, 1, 1, 1, 0, 0, 1});
-  std::copy(windows.begin(), windows.end(),
-            s.axis.end() - static_cast<std::ptrdiff_t>(windows.size()));
-  return s;
+float LoadFloat(const std::byte* p, size_t index) {
+  float v;
+  std::memcpy(&v, p + index * sizeof(float), sizeof(v));
+  return v;
 }
 
-// Reads element (o, i, tap) of a filter in any layout, from possibly unaligned bytes.
-class FilterReader {
- public:
-  FilterReader(const Tensor& filter, FilterLayout layout) : data_(filter.blob().data()) {
-    const auto strides = Strides(filter.dims());
-    const int rank = filter.rank();
-    const FilterAxes axes = AxesOf(layout, rank);
-    output_ = static_cast<size_t>(strides[static_cast<size_t>(axes.output)]);
-    input_ = static_cast<size_t>(strides[static_cast<size_t>(axes.input)]);
-    // The spatial axes are neighbours, so that taps have one stride.
-    tap_ = static_cast<size_t>(strides[static_cast<size_t>(axes.spatial + rank - 3)]);
-  }
-  const std::byte* At(size_t o, size_t i, size_t tap) const {
-    return data_ + (o * output_ + i * input_ + tap * tap_) * sizeof(float);
-  }
-  size_t output_stride() const { return output_; }
-  size_t input_stride() const { return input_; }
-
- private:
-  const std::byte* data_;
-  size_t output_, input_, tap_;
-};
-
 bool AllFinite(const Tensor& t) {
-  for (int64_t i = 0; i < t.elements(); ++i) {
-    float v;
-    std::memcpy(&v, t.blob().data() + static_cast<size_t>(i) * sizeof(float), sizeof(v));
-    if (!std::isfinite(v)) return false;
-  }
+  for (size_t i = 0; i < static_cast<size_t>(t.elements()); ++i)
+    if (!std::isfinite(LoadFloat(t.blob().data(), i))) return false;
   return true;
 }
 
@@ -65,167 +33,314 @@ std::vector<float> FloatsOf(const Tensor& t) {
   return v;
 }
 
-class ConvStep : public Step {
+// What both kinds of step share: geometry, places, and what happens to the results.
+class ConvStepBase : public Step {
  public:
   ConvGeometry g;
   Spatial3 s;
   Place in, out;
-  BufferId packed = 0;
-  size_t packed_group = 0;     // floats of one group's panels
-  size_t row_block = 0;        // output positions of an item
-  size_t column_block = 0;     // output channels of an item, a multiple of the panel width
-  size_t row_items = 0, column_items = 0;
-  std::vector<float> zeros;    // read for padded taps
   EpilogueF32 epilogue;
   EpilogueSources sources;
   TailProgram tail;
 
-  size_t grid() const override {
-    return static_cast<size_t>(g.batch * g.groups) * row_items * column_items;
-  }
-
-  void Run(const Memory& memory, size_t item) const override {
-    const size_t row_item = item % row_items;
-    const size_t column_item = item / row_items % column_items;
-    const size_t group = item / (row_items * column_items) % static_cast<size_t>(g.groups);
-    const size_t batch = item / (row_items * column_items) / static_cast<size_t>(g.groups);
-    const auto positions = static_cast<size_t>(g.out_positions());
-    const auto channels = static_cast<size_t>(g.out_channels);
-    const auto in_channels = static_cast<size_t>(g.in_channels);
-    const size_t first = row_item * row_block;
-    const size_t rows = std::min(row_block, positions - first);
-    const size_t column = column_item * column_block;
-    const auto taps = static_cast<size_t>(g.taps());
-
-    std::array<const float*, kMaxPointers> pointers;
-    const float* x = in.As<const float>(memory) +
-                     batch * static_cast<size_t>(in_positions()) * in.row_stride +
-                     group * in_channels;
-    FillPointers(x, first, rows, pointers.data());
-
-    MatrixF32 m;
-    m.rows = pointers.data();
-    m.row_pitch = rows;
-    m.run_count = taps;
-    m.run_length = in_channels;
-    m.row_count = rows;
-    m.panels = reinterpret_cast<const float*>(memory.data(packed)) + group * packed_group +
-               column / kPanelWidth * (taps * in_channels * kPanelWidth);
-    m.column_count = std::min(column_block, channels - column);
-    const size_t row = batch * positions + first;
-    const size_t channel = group * channels + column;
-    m.out = out.As<float>(memory) + row * out.row_stride + channel;
-    m.out_stride = out.row_stride;
-    m.epilogue = epilogue;
-    if (!sources.bias.empty()) m.epilogue.bias = sources.bias.data() + channel;
+ protected:
+  // The epilogue for results that begin at a row (of all positions) and a channel.
+  EpilogueF32 EpilogueAt(const Memory& memory, size_t row, size_t channel) const {
+    EpilogueF32 e = epilogue;
+    if (!sources.bias.empty()) e.bias = sources.bias.data() + channel;
     if (!sources.scale.empty()) {
-      m.epilogue.scale = sources.scale.data() + channel;
-      m.epilogue.shift = sources.shift.data() + channel;
+      e.scale = sources.scale.data() + channel;
+      e.shift = sources.shift.data() + channel;
     }
     if (sources.residual) {
-      m.epilogue.residual = sources.residual->As<const float>(memory) +
-                            row * sources.residual->row_stride + channel;
-      m.epilogue.residual_stride = sources.residual->row_stride;
+      e.residual = sources.residual->As<const float>(memory) +
+                   row * sources.residual->row_stride + channel;
+      e.residual_stride = sources.residual->row_stride;
     }
-    RunMatrixF32(m);
-    if (!tail.empty())
-      tail.Run(memory, m.out, m.out_stride, row, rows, channel, m.column_count);
-  }
-
-  static constexpr size_t kMaxPointers = 4096;
-
- private:
-  int64_t in_positions() const { return s.axis[0].input * s.axis[1].input * s.axis[2].input; }
-
-  // pointers[tap * rows + r]: where kernel position `tap` of output position first + r reads.
-  void FillPointers(const float* x, size_t first, size_t rows, const float** pointers) const {
-    const auto& [d, h, w] = s.axis;
-    const auto stride = static_cast<int64_t>(in.row_stride);
-    auto p = static_cast<int64_t>(first);
-    int64_t pw = p % w.output;
-    int64_t ph = p / w.output % h.output;
-    int64_t pd = p / w.output / h.output;
-    for (size_t r = 0; r < rows; ++r) {
-      const float** to = pointers + r;
-      for (int64_t kd = 0; kd < d.kernel; ++kd) {
-        const int64_t id = pd * d.stride + kd * d.dilation - d.pad_begin;
-        const bool in_d = id >= 0 && id < d.input;
-        for (int64_t kh = 0; kh < h.kernel; ++kh) {
-          const int64_t ih = ph * h.stride + kh * h.dilation - h.pad_begin;
-          const bool in_h = in_d && ih >= 0 && ih < h.input;
-          const int64_t line = (id * h.input + ih) * w.input;
-          int64_t iw = pw * w.stride - w.pad_begin;
-          for (int64_t kw = 0; kw < w.kernel; ++kw, iw += w.dilation, to += rows)
-            *to = in_h && iw >= 0 && iw < w.input ? x + (line + iw) * stride : zeros.data();
-        }
-      }
-      if (++pw == w.output) {
-        pw = 0;
-        if (++ph == h.output) {
-          ph = 0;
-          ++pd;
-        }
-      }
-    }
+    return e;
   }
 };
 
-Result<bool> PlanConv(PlanContext& ctx) {
-  const Node& node = ctx.node();
-  const auto& a = node.attrs<ConvAttrs>();
-  const Value* filter = node.input(1);
-  const Value* bias = node.input(2);
-  if (node.output()->dtype() != DType::kF32 || a.layout != Layout::kNxc || !filter->is_constant() ||
-      (bias != nullptr && !bias->is_constant()))
-    return false;
-  NN_ASSIGN(const ConvGeometry g,
-            GeometryOf(a, ShapeOf(node.input(0)), filter->constant().dims()));
-  if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > ConvStep::kMaxPointers ||
-      !AllFinite(filter->constant()))
-    return false;
+// ---- Matrix --------------------------------------------------------------------------------------
 
-  auto step = std::make_unique<ConvStep>();
-  step->g = g;
-  step->s = ToThree(g.windows);
-  step->in = ctx.PlaceOf(node.input(0));
-  step->zeros.assign(static_cast<size_t>(g.in_channels), 0.0f);
+class MatrixConvStep : public ConvStepBase {
+ public:
+  static constexpr size_t kMaxPointers = 4096;
 
+  BufferId packed = 0;
+  size_t run_length = 0;       // contiguous elements of a tap
+  size_t packed_group = 0;     // floats of one group's panels
+  RowBlocks rows;
+  size_t column_block = 0;     // output channels of an item, a multiple of the panel width
+  size_t column_items = 0;
+  std::vector<float> zeros;    // read for padded taps
+
+  size_t grid() const override {
+    return static_cast<size_t>(g.batch * g.groups) * rows.items * column_items;
+  }
+
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t row_item = item % rows.items;
+    const size_t column_item = item / rows.items % column_items;
+    const size_t group = item / (rows.items * column_items) % static_cast<size_t>(g.groups);
+    const size_t batch = item / (rows.items * column_items) / static_cast<size_t>(g.groups);
+    const auto positions = static_cast<size_t>(g.out_positions());
+    const auto channels = static_cast<size_t>(g.out_channels);
+    const size_t first = row_item * rows.block;
+    const size_t count = std::min(rows.block, positions - first);
+    const size_t column = column_item * column_block;
+    const auto taps = static_cast<size_t>(Taps(s));
+
+    std::array<const float*, kMaxPointers> pointers;
+    FillTapPointers(s,
+                    in.As<const float>(memory) +
+                        batch * static_cast<size_t>(InPositions(s)) * in.row_stride +
+                        group * static_cast<size_t>(g.in_channels),
+                    in.row_stride, zeros.data(), first, count, count, 1, pointers.data());
+    const size_t row = batch * positions + first;
+    const size_t channel = group * channels + column;
+    MatrixF32 m;
+    m.rows = pointers.data();
+    m.row_pitch = count;
+    m.run_count = taps;
+    m.run_length = run_length;
+    m.row_count = count;
+    m.panels = reinterpret_cast<const float*>(memory.data(packed)) + group * packed_group +
+               column / kPanelWidth * (taps * run_length * kPanelWidth);
+    m.column_count = std::min(column_block, channels - column);
+    m.out = out.As<float>(memory) + row * out.row_stride + channel;
+    m.out_stride = out.row_stride;
+    m.epilogue = EpilogueAt(memory, row, channel);
+    RunMatrixF32(m);
+    if (!tail.empty())
+      tail.Run(memory, m.out, m.out_stride, row, count, channel, m.column_count);
+  }
+};
+
+// Copies the input with zeros before and after each line, so that taps along a line are one run.
+class PadLinesStep : public Step {
+ public:
+  Place in, out;
+  size_t lines = 0, width = 0, channels = 0, pad_begin = 0, pad_end = 0;
+
+  size_t grid() const override { return (lines + kLinesPerItem - 1) / kLinesPerItem; }
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t padded = (pad_begin + width + pad_end) * channels;
+    for (size_t l = item * kLinesPerItem; l < std::min(lines, (item + 1) * kLinesPerItem); ++l) {
+      const float* x = in.As<const float>(memory) + l * width * in.row_stride;
+      float* y = out.As<float>(memory) + l * padded;
+      std::fill_n(y, pad_begin * channels, 0.0f);
+      y += pad_begin * channels;
+      if (in.row_stride == channels) {
+        std::memcpy(y, x, width * channels * sizeof(float));
+      } else {
+        for (size_t i = 0; i < width; ++i)
+          std::memcpy(y + i * channels, x + i * in.row_stride, channels * sizeof(float));
+      }
+      std::fill_n(y + width * channels, pad_end * channels, 0.0f);
+    }
+  }
+
+ private:
+  static constexpr size_t kLinesPerItem = 8;
+};
+
+// With few channels the taps along a line are joined into one run over padded lines.
+void JoinTaps(PlanContext& ctx, MatrixConvStep& step) {
+  constexpr int64_t kFewChannels = 16;
+  ConstWindow& w = step.s[2];
+  if (step.g.groups != 1 || step.g.in_channels >= kFewChannels || w.kernel == 1 ||
+      w.dilation != 1)
+    return;
+  const auto channels = static_cast<size_t>(step.g.in_channels);
+  // Columns that no window reaches are not copied; the line is as long as the windows need.
+  const int64_t needed = (w.output - 1) * w.stride + w.kernel;
+  auto pad = std::make_unique<PadLinesStep>();
+  pad->in = step.in;
+  pad->lines = static_cast<size_t>(step.g.batch * step.s[0].input * step.s[1].input);
+  pad->width = static_cast<size_t>(w.input);
+  pad->channels = channels;
+  pad->pad_begin = static_cast<size_t>(w.pad_begin);
+  pad->pad_end = static_cast<size_t>(std::max<int64_t>(0, needed - w.pad_begin - w.input));
+  pad->label = "pad lines";
+  const size_t width = pad->pad_begin + pad->width + pad->pad_end;
+  const Place padded{ctx.AddScratch(pad->lines * width * channels * sizeof(float)), 0, channels};
+  pad->out = padded;
+  const BufferId from = step.in.buffer;
+  ctx.AddStep(std::move(pad), {from}, {padded.buffer});
+  step.in = padded;
+  step.run_length = static_cast<size_t>(w.kernel) * channels;
+  w = ConstWindow{static_cast<int64_t>(width), 1, w.stride, 1, 0, 0, w.output};
+}
+
+Buffer PackFilter(const Tensor& filter, FilterLayout layout, const ConvGeometry& g) {
   const auto taps = static_cast<size_t>(g.taps());
   const auto in_channels = static_cast<size_t>(g.in_channels);
   const auto out_channels = static_cast<size_t>(g.out_channels);
-  const size_t depth = taps * in_channels;
-  step->packed_group = PackedSize(depth, out_channels);
-  Buffer packed(step->packed_group * static_cast<size_t>(g.groups) * sizeof(float));
-  const FilterReader reader(filter->constant(), a.filter_layout);
-  for (size_t group = 0; group < static_cast<size_t>(g.groups); ++group) {
-    float* to = packed.as<float>().data() + group * step->packed_group;
+  const size_t group_size = PackedSize(taps * in_channels, out_channels);
+  Buffer packed(group_size * static_cast<size_t>(g.groups) * sizeof(float));
+  const FilterStrides strides(filter, layout);
+  float* to = packed.as<float>().data();
+  for (size_t group = 0; group < static_cast<size_t>(g.groups); ++group)
     for (size_t column = 0; column < out_channels; column += kPanelWidth)
       for (size_t tap = 0; tap < taps; ++tap, to += in_channels * kPanelWidth)
-        PackPanels(reader.At(group * out_channels + column, 0, tap), in_channels,
-                   std::min(kPanelWidth, out_channels - column), reader.input_stride(),
-                   reader.output_stride(), to);
-  }
-  step->packed = ctx.AddConstant(Blob(std::move(packed)));
-  if (bias != nullptr) step->sources.bias = FloatsOf(bias->constant());
+        PackPanels(filter.blob().data() +
+                       ((group * out_channels + column) * strides.output + tap * strides.tap) *
+                           sizeof(float),
+                   in_channels, std::min(kPanelWidth, out_channels - column), strides.input,
+                   strides.output, to);
+  return packed;
+}
 
+std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometry& g,
+                                             std::vector<BufferId>& reads) {
+  const Node& node = ctx.node();
+  auto step = std::make_unique<MatrixConvStep>();
+  step->g = g;
+  step->s = ToThree(g.windows);
+  step->in = ctx.PlaceOf(node.input(0));
+  step->run_length = static_cast<size_t>(g.in_channels);
+  JoinTaps(ctx, *step);
+  step->zeros.assign(step->run_length, 0.0f);
+  const size_t depth = static_cast<size_t>(g.taps() * g.in_channels);
+  const auto out_channels = static_cast<size_t>(g.out_channels);
+  step->packed_group = PackedSize(depth, out_channels);
+  step->packed = ctx.AddConstant(Blob(PackFilter(
+      node.input(1)->constant(), node.attrs<ConvAttrs>().filter_layout, g)));
+  reads.push_back(step->packed);
+  const auto positions = static_cast<size_t>(g.out_positions());
+  const auto runs = static_cast<size_t>(Taps(step->s));
+  constexpr size_t kRowsPerItem = 128;
+  step->rows = RowBlocks(positions, std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1,
+                                                       kRowsPerItem));
+  // Few rows: columns make the items.
+  constexpr size_t kEnoughItems = 8;
+  const size_t items = static_cast<size_t>(g.batch * g.groups) * step->rows.items;
+  const size_t panels = std::max<size_t>(1, (out_channels + kPanelWidth - 1) / kPanelWidth);
+  const size_t cuts = std::clamp<size_t>(kEnoughItems / std::max<size_t>(items, 1), 1, panels);
+  step->column_block = (panels + cuts - 1) / cuts * kPanelWidth;
+  step->column_items = (panels * kPanelWidth + step->column_block - 1) / step->column_block;
+  return step;
+}
+
+// ---- Depthwise -----------------------------------------------------------------------------------
+
+class DepthwiseConvStep : public ConvStepBase {
+ public:
+  BufferId packed = 0;
+  size_t segment = 0;          // outputs along a line of an item
+  size_t segments = 0;
+
+  size_t grid() const override {
+    return static_cast<size_t>(g.batch * s[0].output * s[1].output) * segments;
+  }
+
+  void Run(const Memory& memory, size_t item) const override {
+    const auto& [d, h, w] = s;
+    const size_t line = item / segments;
+    const auto first = static_cast<int64_t>(item % segments * segment);
+    const auto lines = static_cast<size_t>(d.output * h.output);
+    const size_t batch = line / lines;
+    const auto pd = static_cast<int64_t>(line % lines) / h.output;
+    const int64_t ph = static_cast<int64_t>(line % lines) % h.output;
+    const float* x = in.As<const float>(memory) +
+                     batch * static_cast<size_t>(InPositions(s)) * in.row_stride;
+    std::array<const float*, kMaxRows> rows;
+    size_t count = 0;
+    for (int64_t kd = 0; kd < d.kernel; ++kd)
+      for (int64_t kh = 0; kh < h.kernel; ++kh) {
+        const int64_t id = SourceOf(d, pd, kd);
+        const int64_t ih = SourceOf(h, ph, kh);
+        rows[count++] = id < 0 || ih < 0
+                            ? nullptr
+                            : x + static_cast<size_t>((id * h.input + ih) * w.input) * in.row_stride;
+      }
+    const size_t row = line * static_cast<size_t>(w.output) + static_cast<size_t>(first);
+    DepthwiseRowF32 r;
+    r.rows = rows.data();
+    r.row_count = count;
+    r.input_width = w.input;
+    r.in_stride = in.row_stride;
+    r.kernel = w.kernel;
+    r.stride = w.stride;
+    r.dilation = w.dilation;
+    r.pad = w.pad_begin;
+    r.filter = reinterpret_cast<const float*>(memory.data(packed));
+    r.channels = static_cast<size_t>(g.groups);
+    r.filter_stride = PackedSize(1, r.channels);
+    r.out = out.As<float>(memory) + row * out.row_stride;
+    r.out_stride = out.row_stride;
+    r.first = first;
+    r.count = std::min(static_cast<int64_t>(segment), w.output - first);
+    r.epilogue = EpilogueAt(memory, row, 0);
+    RunDepthwiseRowF32(r);
+    if (!tail.empty())
+      tail.Run(memory, r.out, r.out_stride, row, static_cast<size_t>(r.count), 0, r.channels);
+  }
+
+  static constexpr size_t kMaxRows = 256;
+};
+
+std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeometry& g,
+                                                std::vector<BufferId>& reads) {
+  constexpr size_t kSegment = 256;
+  const Node& node = ctx.node();
+  auto step = std::make_unique<DepthwiseConvStep>();
+  step->g = g;
+  step->s = ToThree(g.windows);
+  step->in = ctx.PlaceOf(node.input(0));
+  const Tensor& filter = node.input(1)->constant();
+  const FilterStrides strides(filter, node.attrs<ConvAttrs>().filter_layout);
+  const auto channels = static_cast<size_t>(g.groups);
+  const auto taps = static_cast<size_t>(g.taps());
+  const size_t width = PackedSize(1, channels);
+  Buffer packed(taps * width * sizeof(float));
+  packed.Clear();
+  for (size_t tap = 0; tap < taps; ++tap)
+    for (size_t c = 0; c < channels; ++c)
+      packed.as<float>()[tap * width + c] =
+          LoadFloat(filter.blob().data(), c * strides.output + tap * strides.tap);
+  step->packed = ctx.AddConstant(Blob(std::move(packed)));
+  reads.push_back(step->packed);
+  step->segment = std::clamp<size_t>(static_cast<size_t>(step->s[2].output), 1, kSegment);
+  step->segments = (static_cast<size_t>(step->s[2].output) + step->segment - 1) / step->segment;
+  return step;
+}
+
+Result<bool> PlanConv(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  if (node.output()->type().quantised()) return PlanQuantConv(ctx);
+  const auto& a = node.attrs<ConvAttrs>();
+  const Value* filter = node.input(1);
+  const Value* bias = node.input(2);
+  if (node.output()->dtype() != DType::kF32 || a.layout != Layout::kNxc ||
+      !filter->is_constant() || (bias != nullptr && !bias->is_constant()))
+    return false;
+  NN_ASSIGN(const ConvGeometry g,
+            GeometryOf(a, ShapeOf(node.input(0)), filter->constant().dims()));
+  // Padding is skipped or read as zeros, which only finite weights allow.
+  if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > MatrixConvStep::kMaxPointers ||
+      !AllFinite(filter->constant()))
+    return false;
+  TailProgram tail;
   const Value* value = node.output();
   for (const Node* n : ctx.group().tail) {
-    if (!step->tail.Add(ctx, value, *n)) return false;
+    if (!tail.Add(ctx, value, *n)) return false;
     value = n->output();
   }
-  std::vector<BufferId> reads = {step->in.buffer, step->packed};
-  reads.insert(reads.end(), step->tail.reads().begin(), step->tail.reads().end());
+  const Spatial3 s = ToThree(g.windows);
+  const bool depthwise = g.in_channels == 1 && g.out_channels == 1 && g.groups > 1 &&
+                         static_cast<size_t>(s[0].kernel * s[1].kernel) <=
+                             DepthwiseConvStep::kMaxRows;
+  std::vector<BufferId> reads = tail.reads();
+  auto step = depthwise ? MakeDepthwiseConv(ctx, g, reads) : MakeMatrixConv(ctx, g, reads);
+  reads.push_back(step->in.buffer);
+  if (bias != nullptr) step->sources.bias = FloatsOf(bias->constant());
+  step->tail = std::move(tail);
   step->tail.MoveInto(step->epilogue, step->sources);
   step->out = ctx.PlaceOf(ctx.group().result());
-
-  const auto positions = static_cast<size_t>(g.out_positions());
-  step->row_block =
-      std::clamp<size_t>(ConvStep::kMaxPointers / taps, 1, std::min(kMatrixRowBlock, std::max<size_t>(positions, 1)));
-  step->column_block = RoundUp(static_cast<int64_t>(std::max<size_t>(out_channels, 1)), kPanelWidth);
-  step->row_items = (positions + step->row_block - 1) / step->row_block;
-  step->column_items = 1;
-  step->multiply_adds = g.batch * g.groups * g.out_channels * g.out_positions() *
-                        static_cast<int64_t>(depth);
+  step->multiply_adds =
+      g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
   return true;
@@ -234,7 +349,11 @@ Result<bool> PlanConv(PlanContext& ctx) {
 }  // namespace
 
 void AddConvKernels(std::vector<KernelInfo>& kernels) {
-  kernels.push_back({"conv", PlanConv, true, false, true, true});
+  kernels.push_back({.op = "conv",
+                     .plan = PlanConv,
+                     .takes_tail = true,
+                     .strided_input = true,
+                     .strided_output = true});
 }
 
 }  // namespace nn

@@ -23,13 +23,12 @@ struct FixedMultiplier {
 // Factors below about 2^-32 become 0.
 FixedMultiplier QuantizeMultiplier(double factor);
 
-// round(a * b / 2^31), halves away from zero as gemmlowp rounds them; saturates the one overflow.
+// floor(a * b / 2^31 + 1/2): what gemmlowp's "saturating rounding doubling high multiply" amounts to.
+// Saturates the one overflow.
 inline int32_t RoundingDoublingHighMul(int32_t a, int32_t b) {
   if (a == b && a == std::numeric_limits<int32_t>::min())
     return std::numeric_limits<int32_t>::max();
-  const int64_t product = static_cast<int64_t>(a) * b;
-  const int64_t nudge = product >= 0 ? (int64_t{1} << 30) : 1 - (int64_t{1} << 30);
-  return static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
+  return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
 }
 
 // round(x / 2^exponent), halves away from zero; exponent in [0, 31].

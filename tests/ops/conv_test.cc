@@ -80,6 +80,38 @@ TEST_CASE("conv: 2-D results are those of the definition") {
   }
 }
 
+TEST_CASE("conv: 8-bit integers are the same everywhere") {
+  struct Row {
+    const char* name;
+    const char* type;
+    const char* filter;
+    int64_t c, o, k, groups, h;
+  };
+  const char* per_tensor = "{scale=0.02, zp=3}";
+  const char* per_channel = "{axis=0, scale=[0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08]}";
+  for (const Row& r : {
+           Row{"u8", "u8", "{scale=0.02, zp=120}", 5, 19, 3, 1, 9},
+           Row{"u8 1x1", "u8", "{scale=0.02, zp=120}", 32, 40, 1, 1, 13},
+           Row{"u8 depthwise", "u8", "{scale=0.02, zp=99}", 21, 21, 3, 21, 10},
+           Row{"i8", "i8", per_tensor, 7, 8, 3, 1, 11},
+           Row{"i8 per channel", "i8", per_channel, 7, 8, 5, 1, 8},
+           Row{"i8 depthwise per channel", "i8", per_channel, 8, 8, 3, 8, 12},
+           Row{"i8 grouped", "i8", per_channel, 8, 8, 3, 2, 6},
+       }) {
+    CAPTURE(r.name);
+    CheckCase({r.name, fmt::format(R"(graph {{
+        in %x: {0}[2, {1}, {4}, {4}]{{scale=0.05, zp=7}}
+        const %w: {0}[{2}, {5}, {3}, {3}]{6} = seeded(3)
+        const %b: i32[{2}] = seeded(9)
+        %y = conv(%x, %w, %b) {{padding = same_upper, groups = {7}}} @tflite
+            : {0}[2, {2}, {4}, {4}]{{scale=0.9, zp=11}}
+        %z = clip(%y) {{min = 0.0, max = 6.0}} : {0}[2, {2}, {4}, {4}]{{scale=0.9, zp=11}}
+        out "z" = %z
+      }})",
+                                   r.type, r.c, r.o, r.k, r.h, r.c / r.groups, r.filter, r.groups)});
+  }
+}
+
 TEST_CASE("conv: errors name what does not fit") {
   CHECK(ErrorOf(R"(graph { in %x: f32[1, 4, 8, 8]  const %w: f32[8, 3, 3, 3] = splat(0)
                            %y = conv(%x, %w)  out "y" = %y })")

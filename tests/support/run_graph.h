@@ -14,8 +14,8 @@ namespace nn::test {
 // A row of an operator's table: a graph in the text form, and what its outputs are to be for seeded
 // inputs or for the given ones.
 struct OpCase {
-  std::string_view name;
-  std::string_view graph;
+  std::string name;
+  std::string graph;
   // Contents of the graph's inputs, flat, in order; empty: seeded (seed 1, stream = input number).
   std::vector<std::vector<double>> inputs = {};
   // Expected contents of the outputs, flat; empty: only the backends are compared with each other.

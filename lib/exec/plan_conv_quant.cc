@@ -1,0 +1,252 @@
+// Convolution of 8-bit integers with TensorFlow Lite's arithmetic.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "exec/conv_geometry.h"
+#include "exec/kernels/depthwise_i8.h"
+#include "exec/kernels/matrix_f32.h"
+#include "exec/kernels/matrix_i8.h"
+#include "exec/plan_conv.h"
+#include "ops/elementwise.h"
+#include "ops/functions.h"
+#include "ops/requant.h"
+
+namespace nn {
+namespace {
+
+constexpr size_t kMaxPointers = 4096;
+
+// What both kinds of step share.
+class QuantConvStep : public Step {
+ public:
+  ConvGeometry g;
+  Spatial3 s;
+  Place in, out;
+  bool is_signed = false;
+  int32_t out_zero = 0, out_min = 0, out_max = 0;
+  std::vector<uint8_t> padding;  // channels that hold the input's zero point
+
+ protected:
+  const uint8_t* Input(const Memory& memory, size_t batch) const {
+    return in.As<const uint8_t>(memory) +
+           batch * static_cast<size_t>(InPositions(s)) * in.row_stride;
+  }
+};
+
+class MatrixStep : public QuantConvStep {
+ public:
+  std::vector<PackedI8> packed;  // one a group
+  RowBlocks rows;
+  size_t column_block = 0, column_items = 1;
+
+  size_t grid() const override {
+    return static_cast<size_t>(g.batch * g.groups) * rows.items * column_items;
+  }
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t row_item = item % rows.items;
+    const size_t column_item = item / rows.items % column_items;
+    const size_t group = item / (rows.items * column_items) % static_cast<size_t>(g.groups);
+    const size_t batch = item / (rows.items * column_items) / static_cast<size_t>(g.groups);
+    const auto positions = static_cast<size_t>(OutPositions(s));
+    const auto channels = static_cast<size_t>(g.out_channels);
+    const size_t first = row_item * rows.block;
+    const size_t count = std::min(rows.block, positions - first);
+    std::array<const uint8_t*, kMaxPointers> pointers;
+    FillTapPointers(s, Input(memory, batch) + group * static_cast<size_t>(g.in_channels),
+                    in.row_stride, padding.data(), first, count, count, 1, pointers.data());
+    MatrixI8 m;
+    m.rows = pointers.data();
+    m.row_pitch = count;
+    m.run_count = static_cast<size_t>(Taps(s));
+    m.run_length = static_cast<size_t>(g.in_channels);
+    m.row_count = count;
+    m.is_signed = is_signed;
+    m.packed = &packed[group];
+    m.first_column = column_item * column_block;
+    m.column_count = std::min(column_block, channels - m.first_column);
+    m.out = out.As<uint8_t>(memory) + (batch * positions + first) * out.row_stride +
+            group * channels + m.first_column;
+    m.out_stride = out.row_stride;
+    m.out_zero = out_zero;
+    m.out_min = out_min;
+    m.out_max = out_max;
+    RunMatrixI8(m);
+  }
+};
+
+class DepthwiseStep : public QuantConvStep {
+ public:
+  DepthwiseI8Filter filter;
+  RowBlocks rows;
+
+  size_t grid() const override { return static_cast<size_t>(g.batch) * rows.items; }
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t batch = item / rows.items;
+    const auto positions = static_cast<size_t>(OutPositions(s));
+    const size_t first = item % rows.items * rows.block;
+    const size_t count = std::min(rows.block, positions - first);
+    std::array<const uint8_t*, kMaxPointers> pointers;
+    FillTapPointers(s, Input(memory, batch), in.row_stride, padding.data(), first, count, 1,
+                    filter.taps, pointers.data());
+    DepthwiseI8 d;
+    d.taps = pointers.data();
+    d.filter = &filter;
+    d.is_signed = is_signed;
+    d.out = out.As<uint8_t>(memory) + (batch * positions + first) * out.row_stride;
+    d.out_zero = out_zero;
+    d.out_min = out_min;
+    d.out_max = out_max;
+    RunDepthwiseI8(d, count, out.row_stride);
+  }
+};
+
+std::vector<int32_t> Int32Of(const Value* bias) {
+  std::vector<int32_t> out;
+  if (bias != nullptr)
+    for (int64_t i = 0; i < bias->constant().elements(); ++i)
+      out.push_back(static_cast<int32_t>(bias->constant().GetInt(i)));
+  return out;
+}
+
+std::vector<int32_t> ZeroPoints(const Quant& q) {
+  if (q.zero_points.empty()) return {0};
+  return {q.zero_points.begin(), q.zero_points.end()};
+}
+
+// The part of a per-channel list that belongs to a group; lists of one serve all.
+template <typename T>
+std::vector<T> Part(const std::vector<T>& list, size_t first, size_t count) {
+  if (list.size() <= 1) return list;
+  return {list.begin() + static_cast<std::ptrdiff_t>(first),
+          list.begin() + static_cast<std::ptrdiff_t>(first + count)};
+}
+
+// Bounds of the integers that the tail (relu, clip on the same quantisation) leaves.
+bool TakeBounds(const Group& group, QuantConvStep& step) {
+  for (const Node* n : group.tail) {
+    const Quant& q = *group.node->output()->type().quant;
+    const Quant* out = n->output()->type().quant.get();
+    if (out == nullptr || !out->SameMapping(q)) return false;
+    if (n->Is("relu")) {
+      step.out_min = std::max(step.out_min, QuantizeBound(0, q.scale(), q.zero_point()));
+    } else if (n->Is("clip")) {
+      const auto& clip = n->attrs<ClipAttrs>();
+      if (std::isfinite(clip.min))
+        step.out_min = std::max(step.out_min, QuantizeBound(clip.min, q.scale(), q.zero_point()));
+      if (std::isfinite(clip.max))
+        step.out_max = std::min(step.out_max, QuantizeBound(clip.max, q.scale(), q.zero_point()));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::unique_ptr<QuantConvStep> MakeDepthwise(const Node& node, const ConvGeometry& g,
+                                             std::vector<FixedMultiplier> multipliers) {
+  auto step = std::make_unique<DepthwiseStep>();
+  const Tensor& filter = node.input(1)->constant();
+  const FilterStrides strides(filter, node.attrs<ConvAttrs>().filter_layout);
+  const Quant& xq = *node.input(0)->type().quant;
+  DepthwiseI8Weights w;
+  w.w = reinterpret_cast<const uint8_t*>(filter.blob().data());
+  w.taps = static_cast<size_t>(g.taps());
+  w.channels = static_cast<size_t>(g.groups);
+  w.tap_stride = strides.tap;
+  w.channel_stride = strides.output;
+  w.is_signed = filter.dtype() == DType::kI8;
+  w.in_zero = static_cast<int32_t>(xq.zero_point());
+  w.in_signed = node.input(0)->dtype() == DType::kI8;
+  w.zero = ZeroPoints(*node.input(1)->type().quant);
+  w.bias = Int32Of(node.input(2));
+  w.multipliers = std::move(multipliers);
+  step->filter = PackDepthwiseI8(w);
+  step->rows = RowBlocks(static_cast<size_t>(g.out_positions()),
+                         std::clamp<size_t>(kMaxPointers / w.taps, 1, 128));
+  return step;
+}
+
+std::unique_ptr<QuantConvStep> MakeMatrix(const Node& node, const ConvGeometry& g,
+                                          const std::vector<FixedMultiplier>& multipliers) {
+  auto step = std::make_unique<MatrixStep>();
+  const Tensor& filter = node.input(1)->constant();
+  const FilterStrides strides(filter, node.attrs<ConvAttrs>().filter_layout);
+  const Quant& xq = *node.input(0)->type().quant;
+  const std::vector<int32_t> bias = Int32Of(node.input(2));
+  const std::vector<int32_t> zero = ZeroPoints(*node.input(1)->type().quant);
+  const auto n = static_cast<size_t>(g.out_channels);
+  MatrixI8Weights w;
+  for (size_t tap = 0; tap < static_cast<size_t>(g.taps()); ++tap)
+    for (size_t c = 0; c < static_cast<size_t>(g.in_channels); ++c)
+      w.k_offsets.push_back(tap * strides.tap + c * strides.input);
+  w.n = n;
+  w.n_stride = strides.output;
+  w.is_signed = filter.dtype() == DType::kI8;
+  w.a_zero = static_cast<int32_t>(xq.zero_point());
+  for (size_t group = 0; group < static_cast<size_t>(g.groups); ++group) {
+    w.b = reinterpret_cast<const uint8_t*>(filter.blob().data()) + group * n * strides.output;
+    w.b_zero = Part(zero, group * n, n);
+    w.bias = Part(bias, group * n, n);
+    w.multipliers = Part(multipliers, group * n, n);
+    step->packed.push_back(PackMatrixI8(w, node.input(0)->dtype() == DType::kI8));
+  }
+  step->rows = RowBlocks(
+      static_cast<size_t>(g.out_positions()),
+      std::clamp<size_t>(kMaxPointers / static_cast<size_t>(g.taps()), 1, kMatrixI8Rows));
+  const size_t panels = (n + kPanelWidth - 1) / kPanelWidth;
+  constexpr size_t kEnoughItems = 8;
+  const size_t items = static_cast<size_t>(g.batch * g.groups) * step->rows.items;
+  const size_t cuts = std::clamp<size_t>(kEnoughItems / std::max<size_t>(items, 1), 1, panels);
+  step->column_block = (panels + cuts - 1) / cuts * kPanelWidth;
+  step->column_items = (panels * kPanelWidth + step->column_block - 1) / step->column_block;
+  return step;
+}
+
+}  // namespace
+
+Result<bool> PlanQuantConv(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const auto& a = node.attrs<ConvAttrs>();
+  const Value* x = node.input(0);
+  const Value* filter = node.input(1);
+  const Value* bias = node.input(2);
+  const DType dtype = x->dtype();
+  if ((dtype != DType::kU8 && dtype != DType::kI8) || filter->dtype() != dtype ||
+      node.output()->dtype() != dtype || a.layout != Layout::kNxc || !filter->is_constant() ||
+      (bias != nullptr && !bias->is_constant()) || !x->type().quantised())
+    return false;
+  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(x), filter->constant().dims()));
+  // int32 sums must not overflow: 2^16 per product.
+  if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > kMaxPointers ||
+      g.taps() * g.in_channels > 32000)
+    return false;
+  const Quant& yq = *node.output()->type().quant;
+  const Quant& wq = *filter->type().quant;
+  std::vector<FixedMultiplier> multipliers;
+  for (int64_t c = 0; c < g.groups * g.out_channels; ++c)
+    multipliers.push_back(
+        ProductMultiplier(dtype, *x->type().quant, wq, static_cast<size_t>(c), yq));
+  const bool depthwise = g.in_channels == 1 && g.out_channels == 1 && g.groups > 1;
+  auto step = depthwise ? MakeDepthwise(node, g, std::move(multipliers))
+                        : MakeMatrix(node, g, multipliers);
+  step->g = g;
+  step->s = ToThree(g.windows);
+  step->is_signed = dtype == DType::kI8;
+  step->out_zero = static_cast<int32_t>(yq.zero_point());
+  step->out_min = static_cast<int32_t>(MinInteger(dtype));
+  step->out_max = static_cast<int32_t>(MaxInteger(dtype));
+  if (!TakeBounds(ctx.group(), *step)) return false;
+  const auto zero = static_cast<uint8_t>(x->type().quant->zero_point());
+  step->padding.assign(static_cast<size_t>(g.in_channels * g.groups), zero);
+  step->in = ctx.PlaceOf(x);
+  step->out = ctx.PlaceOf(ctx.group().result());
+  step->multiply_adds =
+      g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;
+  const BufferId in = step->in.buffer;
+  const BufferId out = step->out.buffer;
+  ctx.AddStep(std::move(step), {in}, {out});
+  return true;
+}
+
+}  // namespace nn
