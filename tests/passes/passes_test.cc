@@ -1,0 +1,174 @@
+#include "passes/passes.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "ir/text.h"
+#include "passes/legalise.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+size_t Count(const Graph& g, std::string_view op) {
+  return static_cast<size_t>(std::count_if(g.nodes().begin(), g.nodes().end(),
+                                           [&](const Node& n) { return n.Is(op); }));
+}
+
+TEST_CASE("fold: nodes on constants become constants, dead ones go") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[2]
+    const %a: f32[2] = [1, -2]
+    %b = relu(%a)
+    %dead = neg(%x)
+    %y = add(%x, %b)
+    out "y" = %y
+  })");
+  REQUIRE(FoldConstants(g).has_value());
+  CHECK(g.nodes().size() == 1);
+  CHECK(g.nodes().front().input(1)->constant().ToDoubles() == std::vector<double>{1, 0});
+}
+
+TEST_CASE("fold: a reshape to a computed shape keeps its symbols") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[batch, 6]
+    const %shape: i64[3] = [-1, 2, 3]
+    %y = reshape(%x, %shape)
+    out "y" = %y
+  })");
+  REQUIRE(FoldConstants(g).has_value());
+  CHECK(PrintGraph(g).find("reshape(%x) {dims = [batch, 2, 3]}") != std::string::npos);
+}
+
+TEST_CASE("bind: input shapes give symbols numbers everywhere") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[n, 3, h, h]
+    const %w: f32[4, 3, 3, 3] = seeded(1)
+    %y = conv(%x, %w) {strides = [2, 2]}
+    out "y" = %y
+  })");
+  CHECK(g.outputs()[0].value->type().ToString() ==
+        "f32[n, 4, floordiv(h + 1, 2) - 1, floordiv(h + 1, 2) - 1]");
+  Graph bound = g.Clone();
+  REQUIRE(BindInputShapes(bound, {{"x", {2, 3, 9, 9}}}).has_value());
+  CHECK(bound.outputs()[0].value->type().ToString() == "f32[2, 4, 4, 4]");
+
+  const auto error = [&](std::vector<int64_t> shape) {
+    Graph copy = g.Clone();
+    const auto s = BindInputShapes(copy, {{"x", std::move(shape)}});
+    REQUIRE_FALSE(s.has_value());
+    CHECK(s.error().code() == ErrorCode::kUsage);
+    return s.error().message();
+  };
+  CHECK(error({2, 3, 9}).find("a tensor of shape [2, 3, 9] does not fit") != std::string::npos);
+  CHECK(error({2, 4, 9, 9}).find("does not fit") != std::string::npos);
+  CHECK(error({2, 3, 9, 8}) == "dimension \"h\" of the model would be 9 and 8");
+}
+
+TEST_CASE("change_axes: a pair of transposes around elementwise nodes cancels") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[1, 2, 3, 4]
+    const %c: f32[2, 1, 1] = [5, 6]
+    %a = transpose(%x) {perm = [0, 2, 3, 1]}
+    %b = relu(%a)
+    %d = transpose(%b) {perm = [0, 3, 1, 2]}
+    %e = add(%d, %c)
+    out "e" = %e
+  })");
+  const auto inputs = InputsOf(g, {});
+  const auto before = RunEverywhere(g, inputs);
+  REQUIRE(ChangeAxes(g).has_value());
+  CHECK(Count(g, "transpose") == 0);
+  CHECK(RunEverywhere(g, inputs)[0].Identical(before[0]));
+}
+
+TEST_CASE("change_axes: a residual block changes as a whole") {
+  const char* text = R"(graph {
+    in %x: f32[1, 8, 6, 6]
+    const %w: f32[8, 8, 3, 3] = seeded(1, 0.2)
+    %a = conv(%x, %w) {pads = [1, 1, 1, 1]}
+    %b = relu(%a)
+    %c = conv(%b, %w) {pads = [1, 1, 1, 1]}
+    %d = add(%c, %a)
+    %e = relu(%d)
+    %f = conv(%e, %w) {pads = [1, 1, 1, 1]}
+    out "f" = %f
+  })";
+  static const Rewrite rewrites[] = {{"conv", "channels last", &SetLayout<Layout::kNxc>}};
+  const Target target = {
+      "test",
+      [](const Node& n) -> std::optional<std::string> {
+        if (n.Is("conv") && n.attrs<ConvAttrs>().layout != Layout::kNxc) return "layout";
+        return std::nullopt;
+      },
+      rewrites};
+  Graph g = Parse(text);
+  const auto inputs = InputsOf(g, {});
+  const auto before = RunEverywhere(g, inputs);
+  const auto obstacles = Legalise(g, target);
+  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
+  CHECK(obstacles->empty());
+  // One at the input, one at the output.
+  CHECK(Count(g, "transpose") == 2);
+  CHECK(g.nodes().front().Is("transpose"));
+  CHECK(g.nodes().back().Is("transpose"));
+  CHECK(RunEverywhere(g, inputs)[0].Identical(before[0]));
+}
+
+TEST_CASE("change_axes: unit axes that come and go cancel") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[4, 5]
+    %a = expand_dims(%x) {axes = [0, 2]}
+    %b = relu(%a)
+    %c = squeeze(%b) {axes = [0]}
+    %d = neg(%c)
+    %e = squeeze(%d)
+    out "e" = %e
+  })");
+  REQUIRE(ChangeAxes(g).has_value());
+  CHECK(g.nodes().size() == 2);
+}
+
+TEST_CASE("change_axes: a channel shuffle keeps its one transpose") {
+  const char* text = R"(graph {
+    in %x: f32[1, 5, 5, 8]
+    %a = transpose(%x) {perm = [0, 3, 1, 2]}
+    %b = reshape(%a) {dims = [1, 2, 4, 5, 5]}
+    %c = transpose(%b) {perm = [0, 2, 1, 3, 4]}
+    %d = reshape(%c) {dims = [1, 8, 5, 5]}
+    %e = transpose(%d) {perm = [0, 2, 3, 1]}
+    out "e" = %e
+  })";
+  Graph g = Parse(text);
+  const auto inputs = InputsOf(g, {});
+  const auto before = RunEverywhere(g, inputs);
+  REQUIRE(ChangeAxes(g).has_value());
+  CHECK(Count(g, "transpose") == 1);
+  CHECK(RunEverywhere(g, inputs)[0].Identical(before[0]));
+}
+
+TEST_CASE("change_axes: what cannot follow keeps its transposes") {
+  const char* text = R"(graph {
+    in %x: f32[1, 2, 3, 4]
+    %a = transpose(%x) {perm = [0, 2, 3, 1]}
+    %b = reshape(%a) {dims = [1, 24]}
+    out "b" = %b
+  })";
+  Graph g = Parse(text);
+  REQUIRE(ChangeAxes(g).has_value());
+  CHECK(Count(g, "transpose") == 1);
+}
+
+TEST_CASE("change_axes: per-axis quantisation follows its axis") {
+  Graph g = Parse(R"(graph {
+    in %x: i8[1, 2, 3, 2]{axis=3, scale=[0.5, 0.25]}
+    %a = transpose(%x) {perm = [0, 3, 1, 2]}
+    out "a" = %a
+  })");
+  CHECK(g.outputs()[0].value->type().ToString() ==
+        "i8[1, 2, 2, 3]{axis=1, scale=[0.5, 0.25]}");
+}
+
+}  // namespace
+}  // namespace nn::test
