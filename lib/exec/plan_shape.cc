@@ -1,61 +1,113 @@
+// Transposition, on the matrix transposition kernel.
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "exec/kernel_table.h"
+#include "exec/kernels/transpose.h"
 #include "ops/shape.h"
 
 namespace nn {
 namespace {
 
-constexpr size_t kItemElements = 16384;
+// Elements that an item moves at least.
+constexpr size_t kItemElements = 32768;
 
-// Copies elements so that axis k of the result is a given axis of the input.
+struct Axis {
+  size_t size, in_stride, out_stride;
+};
+
+// The axes of the result, outermost first, without those of size 1 and with neighbours joined that
+// are neighbours in the input too.
+std::vector<Axis> JoinAxes(const std::vector<int64_t>& in_shape, const std::vector<int64_t>& perm) {
+  const auto in_strides = Strides(in_shape);
+  std::vector<int64_t> out_shape;
+  for (const int64_t p : perm) out_shape.push_back(in_shape[static_cast<size_t>(p)]);
+  const auto out_strides = Strides(out_shape);
+  std::vector<Axis> axes;
+  for (size_t k = 0; k < perm.size(); ++k) {
+    if (out_shape[k] == 1) continue;
+    const Axis a{static_cast<size_t>(out_shape[k]),
+                 static_cast<size_t>(in_strides[static_cast<size_t>(perm[k])]),
+                 static_cast<size_t>(out_strides[k])};
+    if (!axes.empty() && axes.back().in_stride == a.size * a.in_stride)
+      axes.back() = {axes.back().size * a.size, a.in_stride, a.out_stride};
+    else
+      axes.push_back(a);
+  }
+  return axes;
+}
+
+// A batch of matrices, each transposed or (where the innermost axis stays) copied row by row.
 class TransposeStep : public Step {
  public:
   Place in, out;
-  std::vector<int64_t> dims;   // of the result
-  std::vector<int64_t> steps;  // strides of the input, in the result's order of axes
-  size_t element_size = 4;
-  size_t rows = 0;             // all axes but the last
-  size_t row_block = 1;
+  size_t element = 4;
+  std::vector<Axis> outer;  // all but the two of the matrix
+  Axis row{1, 0, 0};        // innermost in the result
+  Axis column{1, 1, 1};     // innermost in the input
+  size_t matrices = 1;
+  size_t cut = 1, cuts = 1;  // rows of a matrix that an item takes; items of a matrix
 
-  size_t grid() const override { return (rows + row_block - 1) / row_block; }
+  size_t grid() const override { return matrices * cuts; }
 
   void Run(const Memory& memory, size_t item) const override {
-    const size_t columns = static_cast<size_t>(dims.back());
-    const auto step = static_cast<size_t>(steps.back());
-    const std::byte* x = in.As<const std::byte>(memory);
-    std::byte* y = out.As<std::byte>(memory);
-    for (size_t r = item * row_block; r < std::min(rows, (item + 1) * row_block); ++r) {
-      size_t offset = 0;
-      size_t rest = r;
-      for (size_t i = dims.size() - 1; i-- > 0;) {
-        offset += rest % static_cast<size_t>(dims[i]) * static_cast<size_t>(steps[i]);
-        rest /= static_cast<size_t>(dims[i]);
-      }
-      const std::byte* from = x + offset * element_size;
-      std::byte* to = y + r * columns * element_size;
-      for (size_t c = 0; c < columns; ++c)
-        std::memcpy(to + c * element_size, from + c * step * element_size, element_size);
+    size_t from = 0;
+    size_t to = 0;
+    size_t rest = item / cuts;
+    for (size_t i = outer.size(); i-- > 0;) {
+      from += rest % outer[i].size * outer[i].in_stride;
+      to += rest % outer[i].size * outer[i].out_stride;
+      rest /= outer[i].size;
     }
+    const size_t first = item % cuts * cut;
+    const size_t count = std::min(cut, row.size - first);
+    from += first * row.in_stride;
+    to += first * row.out_stride;
+    const std::byte* x = in.As<const std::byte>(memory) + from * element;
+    std::byte* y = out.As<std::byte>(memory) + to * element;
+    if (column.out_stride != 1) {
+      TransposeMatrix(x, row.in_stride, y, column.out_stride, count, column.size, element);
+      return;
+    }
+    for (size_t r = 0; r < count; ++r)
+      std::memcpy(y + r * row.out_stride * element, x + r * row.in_stride * element,
+                  column.size * element);
   }
 };
 
 Result<bool> PlanTranspose(PlanContext& ctx) {
   const Node& node = ctx.node();
   const int bits = DTypeBits(node.output()->dtype());
-  const auto shape = ShapeOf(node.output());
-  if (bits < 8 || shape.empty()) return false;
+  const auto shape = ShapeOf(node.input(0));
+  if (bits < 8) return false;
+  std::vector<Axis> axes = JoinAxes(shape, node.attrs<TransposeAttrs>().perm);
   auto step = std::make_unique<TransposeStep>();
   step->in = ctx.PlaceOf(node.input(0));
   step->out = ctx.PlaceOf(node.output());
-  step->dims = shape;
-  step->element_size = static_cast<size_t>(bits / 8);
-  const auto strides = Strides(ShapeOf(node.input(0)));
-  for (const int64_t p : node.attrs<TransposeAttrs>().perm)
-    step->steps.push_back(strides[static_cast<size_t>(p)]);
-  step->rows = 1;
-  for (size_t i = 0; i + 1 < shape.size(); ++i) step->rows *= static_cast<size_t>(shape[i]);
-  step->row_block = std::max<size_t>(1, kItemElements / std::max<size_t>(1, static_cast<size_t>(shape.back())));
+  step->element = static_cast<size_t>(bits / 8);
+  const auto take = [&](auto is_wanted) -> std::optional<Axis> {
+    const auto it = std::find_if(axes.begin(), axes.end(), is_wanted);
+    if (it == axes.end()) return std::nullopt;
+    const Axis found = *it;
+    axes.erase(it);
+    return found;
+  };
+  step->column = take([](const Axis& a) { return a.in_stride == 1; }).value_or(step->column);
+  // Rows: the result's innermost axis, or the next one where that is the column axis itself.
+  if (const auto innermost = take([](const Axis& a) { return a.out_stride == 1; })) {
+    step->row = *innermost;
+  } else if (!axes.empty()) {
+    step->row = axes.back();
+    axes.pop_back();
+  }
+  step->outer = std::move(axes);
+  for (const Axis& a : step->outer) step->matrices *= a.size;
+  const size_t rows_per_item =
+      std::max<size_t>(1, kItemElements / std::max<size_t>(1, step->column.size));
+  step->cut = std::clamp<size_t>(rows_per_item, 1, std::max<size_t>(1, step->row.size));
+  step->cuts = (step->row.size + step->cut - 1) / step->cut;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) step->matrices = 0;
   const BufferId in = step->in.buffer;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
@@ -65,7 +117,7 @@ Result<bool> PlanTranspose(PlanContext& ctx) {
 }  // namespace
 
 void AddShapeKernels(std::vector<KernelInfo>& kernels) {
-  kernels.push_back({"transpose", PlanTranspose});
+  kernels.push_back({.op = "transpose", .plan = PlanTranspose});
 }
 
 }  // namespace nn
