@@ -200,6 +200,12 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
     file.fd_ = STDOUT_FILENO;
     return file;
   }
+  struct stat st {};
+  if (stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) {
+    file.fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (file.fd_ < 0) return IoError("{}: {}", path, ErrnoText(errno));
+    return file;
+  }
   std::string name = path + ".XXXXXX";
   file.fd_ = mkostemp(name.data(), O_CLOEXEC);
   if (file.fd_ < 0) return IoError("{}: {}", path, ErrnoText(errno));
@@ -229,7 +235,8 @@ Status AtomicFile::Commit() {
     return {};
   }
   if (error_ == 0 && close(std::exchange(fd_, -1)) != 0) error_ = errno;
-  if (error_ == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
+  if (error_ == 0 && !temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0)
+    error_ = errno;
   if (error_ != 0) return IoError("{}: {}", path_, ErrnoText(error_));
   temporary_.clear();
   return {};
@@ -239,6 +246,16 @@ Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
   NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   file.Write(bytes);
   return file.Commit();
+}
+
+Status WriteFile(const std::string& path, std::span<const Blob> parts) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  for (const Blob& part : parts) file.Write(part.bytes());
+  return file.Commit();
+}
+
+Status WriteFile(const std::string& path, std::string_view text) {
+  return WriteFile(path, std::as_bytes(std::span(text)));
 }
 
 }  // namespace nn
