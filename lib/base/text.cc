@@ -30,9 +30,7 @@ size_t Utf8Length(std::string_view s) {
   return 0;
 }
 
-}  // namespace
-
-std::string Escape(std::string_view text) {
+std::string EscapeText(std::string_view text, bool quotes) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
@@ -40,8 +38,8 @@ std::string Escape(std::string_view text) {
     const auto c = static_cast<uint8_t>(text[0]);
     if (n == 1) {
       switch (c) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
+        case '"': out += quotes ? "\\\"" : "\""; break;
+        case '\\': out += quotes ? "\\\\" : "\\"; break;
         case '\n': out += "\\n"; break;
         case '\t': out += "\\t"; break;
         case '\r': out += "\\r"; break;
@@ -62,6 +60,12 @@ std::string Escape(std::string_view text) {
   }
   return out;
 }
+
+}  // namespace
+
+std::string Escape(std::string_view text) { return EscapeText(text, true); }
+
+std::string EscapeControls(std::string_view text) { return EscapeText(text, false); }
 
 std::string Quote(std::string_view text) { return "\"" + Escape(text) + "\""; }
 

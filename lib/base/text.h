@@ -11,6 +11,9 @@ namespace nn {
 // a file cannot change a terminal, a log line or a quoted string.
 std::string Escape(std::string_view text);
 
+// Escape() of text that stands alone: quotes and backslashes stay as they are.
+std::string EscapeControls(std::string_view text);
+
 // "\"" + Escape(text) + "\"".
 std::string Quote(std::string_view text);
 

@@ -36,6 +36,9 @@ std::string ListText(const List& list, Fn text) {
 std::string FloatNumber(float v) {
   return FloatText(v);
 }
+std::string Quoted(const std::string& s) {
+  return Quote(s);
+}
 std::string IntNumber(int64_t v) {
   return std::to_string(v);
 }
@@ -73,6 +76,7 @@ std::string TypeName(const pb::TypeProto& type) {
   return "";
 }
 
+// Type and shape.
 std::string TensorText(const pb::TensorProto& t) {
   return DataTypeName(t.data_type()) + ListText(t.dims(), IntNumber);
 }
@@ -234,6 +238,22 @@ class Summarizer {
     return a.s().size() <= kShown ? Quote(a.s()) : fmt::format("string of {} bytes", a.s().size());
   }
 
+  // Small tensors with their contents.
+  std::string ValueText(const pb::TensorProto& t) const {
+    const std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
+    const auto elements = CheckedElements(dims);
+    const bool small =
+        elements && *elements <= kShownElements && t.data_location() != pb::TensorProto::EXTERNAL;
+    const auto value = small ? ReadTensor(t, model_) : Result<Tensor>(Tensor());
+    if (!value || value->dtype() == DType::kUnknown || IsComplex(value->dtype()))
+      return TensorText(t);
+    if (value->dtype() == DType::kString)
+      return TensorText(t) + " " + ListText(value->strings(), Quoted);
+    if (!IsFloat(value->dtype())) return TensorText(t) + " " + ListText(value->ToInts(), IntNumber);
+    return TensorText(t) + " " +
+           ListText(value->ToDoubles(), [](double v) { return FloatText(static_cast<float>(v)); });
+  }
+
   static std::string GraphText(const pb::GraphProto& g) {
     return fmt::format("graph {} of {} operators", Quote(g.name()), g.node_size());
   }
@@ -265,7 +285,7 @@ class Summarizer {
       case A::STRING:
         return StringText(a);
       case A::TENSOR:
-        return TensorText(a.t());
+        return ValueText(a.t());
       case A::GRAPH:
         return GraphText(a.g());
       case A::FLOATS:
@@ -275,7 +295,7 @@ class Summarizer {
       case A::INTS:
         return ListText(a.ints(), IntNumber);
       case A::STRINGS:
-        return ListText(a.strings(), [](const std::string& s) { return Quote(s); });
+        return ListText(a.strings(), Quoted);
       case A::TENSORS:
         return ListText(a.tensors(), TensorText);
       case A::GRAPHS:

@@ -1,0 +1,44 @@
+#include "apps/common/table.h"
+
+#include <algorithm>
+
+namespace nn::app {
+
+size_t DisplayWidth(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // not a continuation byte
+  }));
+}
+
+std::string Table::Text(size_t indent) const {
+  std::vector<std::string> titles;
+  std::vector<size_t> widths;
+  for (const Column& c : columns_) {
+    titles.push_back(c.title);
+    widths.push_back(DisplayWidth(c.title));
+  }
+  for (const auto& row : rows_)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text(indent, ' ');
+    bool first = true;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      if (widths[i] == 0) continue;
+      if (!first) text += "  ";
+      first = false;
+      const std::string padding(widths[i] - DisplayWidth(cells[i]), ' ');
+      text += columns_[i].align == Align::kRight ? padding + cells[i] : cells[i] + padding;
+    }
+    text.resize(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  };
+  const bool titled = std::any_of(columns_.begin(), columns_.end(),
+                                  [](const Column& c) { return !c.title.empty(); });
+  if (titled) line(titles);
+  for (const auto& row : rows_) line(row);
+  return out;
+}
+
+}  // namespace nn::app
