@@ -115,6 +115,8 @@ Status CopyTo(zip_source_t* source, const std::string& path) {
 }  // namespace
 
 Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limits) {
+  // libzip takes an empty file for an archive without entries.
+  if (file.empty()) return ParseError("not a ZIP archive: the file is empty");
   ZipError error;
   Source source(zip_source_buffer_create(file.data(), file.size(), 0, error.get()));
   if (source == nullptr) return InternalError("{}", error.text());
@@ -144,6 +146,8 @@ Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limi
 }
 
 Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
+  // libzip writes nothing for an archive without entries: its end record, all zero.
+  if (tensors.empty()) return WriteFile(path, "PK\x05\x06" + std::string(18, '\0'));
   ZipError error;
   const Source bytes(zip_source_buffer_create(nullptr, 0, 0, error.get()));
   if (bytes == nullptr) return InternalError("{}", error.text());

@@ -42,7 +42,9 @@ void WriteText(const std::string& path, std::string_view text) {
   REQUIRE_MESSAGE(out.good(), path);
 }
 
-bool Exists(const std::string& path) { return fs::exists(path); }
+bool Exists(const std::string& path) {
+  return fs::exists(path);
+}
 
 std::string Listing(const std::string& directory) {
   std::vector<std::string> names;

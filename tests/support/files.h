@@ -31,8 +31,7 @@ bool Exists(const std::string& path);
 std::string Listing(const std::string& directory);
 
 // Writes the graph (text form) as a model of the format that the path's extension tells.
-void WriteModel(const std::string& path, std::string_view graph,
-                const ExportOptions& options = {});
+void WriteModel(const std::string& path, std::string_view graph, const ExportOptions& options = {});
 
 // Replaces every occurrence of `from` in a file by `to`, which is as long.
 void Patch(const std::string& path, std::string_view from, std::string_view to);
