@@ -30,21 +30,12 @@ std::string SummaryLine(const FileReport& file) {
   return out.empty() ? "no findings" : out;
 }
 
-// Message, place and hint as plain lines.
+// Message, place and hint as lines, those after the first indented.
 std::string Body(const Finding& f) {
   std::string out = f.message;
   if (const std::string where = LocationText(f.location); !where.empty()) out += "\nat " + where;
   if (!f.hint.empty()) out += "\nhint: " + f.hint;
-  return out;
-}
-
-std::string Indented(std::string_view text, std::string_view indent) {
-  std::string out;
-  for (const char c : text) {
-    out += c;
-    if (c == '\n') out += indent;
-  }
-  return out;
+  return EscapeLines(out, "\n    ");
 }
 
 Json LocationJson(const Location& where) {
@@ -75,8 +66,7 @@ std::string TextReport(const Report& report) {
   std::string out;
   for (const FileReport& file : report.files) {
     for (const Finding& f : file.findings)
-      out += fmt::format("{}: {} {}: {}\n", file.path, SeverityName(f.severity), f.rule,
-                         Indented(Body(f), "    "));
+      out += fmt::format("{}: {} {}: {}\n", file.path, SeverityName(f.severity), f.rule, Body(f));
     out += fmt::format("{}: {}\n", file.path, SummaryLine(file));
   }
   return out;

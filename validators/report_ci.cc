@@ -35,24 +35,12 @@ std::string Xml(std::string_view text) {
   return out;
 }
 
-// XML cannot hold control characters, nor may they reach a log; line ends stay.
-std::string Printable(std::string_view text) {
-  std::string out;
-  while (true) {
-    const size_t end = text.find('\n');
-    out += EscapeControls(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    out += '\n';
-    text.remove_prefix(end + 1);
-  }
-}
-
-// Message, place and hint.
+// Message, place and hint. XML cannot hold control characters, nor may they reach a log.
 std::string Text(const Finding& f) {
   std::string out = f.message;
   if (const std::string at = LocationText(f.location); !at.empty()) out += " (at " + at + ")";
   if (!f.hint.empty()) out += "\n" + f.hint;
-  return Printable(out);
+  return EscapeLines(out);
 }
 
 class Suite {
@@ -66,7 +54,7 @@ class Suite {
   void Failed(std::string_view name, const Finding& f) {
     ++failures_;
     Case(name, fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>",
-                           SeverityName(f.severity), Xml(Printable(f.message)), Xml(Text(f))));
+                           SeverityName(f.severity), Xml(EscapeLines(f.message)), Xml(Text(f))));
   }
   void Error(std::string_view name, std::string_view message) {
     ++errors_;
@@ -76,14 +64,14 @@ class Suite {
   std::string Finish() const {
     return fmt::format(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}  </testsuite>\n",
-        Xml(Printable(path_)), tests_, failures_, errors_, cases_);
+        Xml(EscapeLines(path_)), tests_, failures_, errors_, cases_);
   }
 
  private:
   void Case(std::string_view name, std::string_view content) {
     ++tests_;
-    cases_ += fmt::format("    <testcase classname=\"{}\" name=\"{}\"", Xml(Printable(classname_)),
-                          Xml(Printable(name)));
+    cases_ += fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
+                          Xml(EscapeLines(classname_)), Xml(EscapeLines(name)));
     cases_ += content.empty() ? "/>\n" : fmt::format(">{}</testcase>\n", content);
   }
 
@@ -105,7 +93,7 @@ std::string SuiteText(const FileReport& file, Severity fail_on) {
     else
       suite.Passed(name, fmt::format("{}: {}", SeverityName(f.severity), Text(f)));
   }
-  if (!file.failure.empty()) suite.Error("readable", Printable(file.failure));
+  if (!file.failure.empty()) suite.Error("readable", EscapeLines(file.failure));
   if (file.findings.empty() && file.failure.empty()) suite.Passed("all rules", "");
   return suite.Finish();
 }
@@ -156,15 +144,15 @@ std::string JunitReport(const Report& report) {
 std::string GithubReport(const Report& report) {
   std::string out;
   for (const FileReport& file : report.files) {
-    const std::string path = CommandProperty(Printable(file.path));
+    const std::string path = CommandProperty(EscapeLines(file.path));
     for (const Finding& f : file.findings) {
       const std::string_view command =
           f.severity == Severity::kNote ? "notice" : SeverityName(f.severity);
       out += fmt::format("::{} file={},title={}::{}\n", command, path,
-                         CommandProperty(Printable(f.rule)), CommandData(Text(f)));
+                         CommandProperty(EscapeLines(f.rule)), CommandData(Text(f)));
     }
     if (!file.failure.empty())
-      out += fmt::format("::error file={}::{}\n", path, CommandData(Printable(file.failure)));
+      out += fmt::format("::error file={}::{}\n", path, CommandData(EscapeLines(file.failure)));
   }
   return out;
 }

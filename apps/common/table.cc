@@ -17,8 +17,11 @@ std::string Table::Text(size_t indent) const {
     titles.push_back(c.title);
     widths.push_back(DisplayWidth(c.title));
   }
-  for (const auto& row : rows_)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
+  for (size_t i = 0; i < widths.size() && !rows_.empty(); ++i) {
+    size_t contents = 0;
+    for (const auto& row : rows_) contents = std::max(contents, DisplayWidth(row[i]));
+    widths[i] = contents == 0 ? 0 : std::max(widths[i], contents);
+  }
 
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {

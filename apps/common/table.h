@@ -23,7 +23,7 @@ class Table {
   bool empty() const { return rows_.empty(); }
 
   // Title line and rows, columns two spaces apart, each line after `indent` spaces and ended by a
-  // newline. Columns with neither title nor contents are left out.
+  // newline. Columns without contents are left out.
   std::string Text(size_t indent = 0) const;
 
  private:

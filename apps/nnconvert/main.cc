@@ -140,7 +140,7 @@ Result<bool> WriteModel(const Graph& source, const FileImage& image, const Forma
   NN_RETURN_IF_ERROR(CheckWritten(written));
   if (o.verify) {
     NN_ASSIGN(const Graph converted, Reimport(written));
-    NN_ASSIGN(report.verification, Verify(source, converted, o));
+    NN_ASSIGN(report.verification, VerifyConversion(source, converted, o));
     if (!report.verification->passed) return false;
   }
   NN_RETURN_IF_ERROR(staged.Commit());

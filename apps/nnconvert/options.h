@@ -50,7 +50,7 @@ struct Verification {
 
 // Runs both graphs on the same seeded inputs. `converted` has the inputs and outputs of `source` in
 // the same order. Elements of outputs that are quantised may differ by one step.
-Result<Verification> Verify(const Graph& source, const Graph& converted,
-                            const ConvertOptions& options);
+Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
+                                      const ConvertOptions& options);
 
 }  // namespace nn::app

@@ -14,13 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A target that is written to rather than replaced.
-bool IsDirect(const std::string& target) {
-  std::error_code error;
-  const auto type = fs::status(target, error).type();
-  return target == "-" || (type != fs::file_type::not_found && type != fs::file_type::regular);
-}
-
 bool IsPlainName(const std::string& name) {
   const fs::path path(name);
   return !name.empty() && name != "." && name != ".." && path == path.filename();
@@ -42,20 +35,21 @@ StagedModel::~StagedModel() {
 
 Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string& target) {
   StagedModel staged;
-  staged.target_ = target;
-  staged.direct_ = IsDirect(target);
+  const auto place = ReplaceableFile(target);
+  staged.direct_ = !place;
+  staged.target_ = place.value_or(target);
   if (staged.direct_ && !image.side_files.empty())
     return UsageError("{}: the model has {} more files beside it; name a file", target,
                       image.side_files.size());
   std::error_code error;
   const std::string base =
-      staged.direct_ ? (fs::temp_directory_path(error) / "nnconvert").string() : target;
+      staged.direct_ ? (fs::temp_directory_path(error) / "nnconvert").string() : staged.target_;
   if (error) return IoError("no folder for temporary files: {}", error.message());
   std::string folder = base + ".XXXXXX";
   if (mkdtemp(folder.data()) == nullptr)
     return IoError("{}: {}", target, std::generic_category().message(errno));
   staged.folder_ = folder;
-  const std::string name = staged.direct_ ? "model" : fs::path(target).filename().string();
+  const std::string name = staged.direct_ ? "model" : fs::path(staged.target_).filename().string();
   staged.model_ = (fs::path(folder) / name).string();
   NN_RETURN_IF_ERROR(WriteFile(staged.model_, image.parts));
   for (const auto& [side, parts] : image.side_files) {

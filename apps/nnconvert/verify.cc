@@ -120,8 +120,8 @@ Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
 
 }  // namespace
 
-Result<Verification> Verify(const Graph& source, const Graph& converted,
-                            const ConvertOptions& options) {
+Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
+                                      const ConvertOptions& options) {
   Verification out;
   Graph shaped = source.Clone();
   NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));

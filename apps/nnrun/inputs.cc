@@ -3,6 +3,7 @@
 #include "apps/nnrun/options.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/thread_pool.h"
 #include "tensorio/literal.h"
 #include "tensorio/npy.h"
 #include "tensorio/tensor_file.h"
@@ -26,6 +27,13 @@ Result<Tensor> ReadValue(const std::string& value, const Type& type) {
 }
 
 }  // namespace
+
+ProgramOptions RunOptions::program() const {
+  ProgramOptions o;
+  o.backend = backend == "reference" ? Backend::kReference : Backend::kSimd;
+  o.threads = threads == 0 ? AvailableProcessors() : threads;
+  return o;
+}
 
 Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
                                                           const std::vector<Port>& ports,

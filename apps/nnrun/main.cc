@@ -3,17 +3,9 @@
 
 #include "apps/nnrun/options.h"
 #include "base/text.h"
-#include "base/thread_pool.h"
 #include "tensorio/digest.h"
 
 namespace nn::app {
-
-ProgramOptions RunOptions::program() const {
-  ProgramOptions o;
-  o.backend = backend == "reference" ? Backend::kReference : Backend::kSimd;
-  o.threads = threads == 0 ? AvailableProcessors() : threads;
-  return o;
-}
 
 namespace {
 

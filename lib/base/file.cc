@@ -177,6 +177,17 @@ Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string
   return ReadRegular(file.get(), static_cast<uint64_t>(st.st_size), shown, max_bytes);
 }
 
+std::optional<std::string> ReplaceableFile(const std::string& path) {
+  if (path == "-") return std::nullopt;
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::not_found) return path;
+  if (type != std::filesystem::file_type::regular) return std::nullopt;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
@@ -200,13 +211,14 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
     file.fd_ = STDOUT_FILENO;
     return file;
   }
-  struct stat st {};
-  if (stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) {
+  const auto replaceable = ReplaceableFile(path);
+  if (!replaceable) {
     file.fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (file.fd_ < 0) return IoError("{}: {}", path, ErrnoText(errno));
     return file;
   }
-  std::string name = path + ".XXXXXX";
+  file.path_ = *replaceable;
+  std::string name = *replaceable + ".XXXXXX";
   file.fd_ = mkostemp(name.data(), O_CLOEXEC);
   if (file.fd_ < 0) return IoError("{}: {}", path, ErrnoText(errno));
   file.temporary_ = std::move(name);

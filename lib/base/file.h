@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,9 +31,13 @@ void DropResidentPages(const Blob& blob);
 Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string_view relative,
                              uint64_t max_bytes = kMaxFileBytes);
 
+// The file that is replaced when `path` is written: `path` itself, or where a symbolic link leads.
+// nullopt for what can only be written to: "-" (standard output), devices, pipes, directories.
+std::optional<std::string> ReplaceableFile(const std::string& path);
+
 // Writes a file so that it is either there and complete or not there at all: bytes go to a
-// temporary file in the same directory, which Commit() renames. "-" is standard output; devices and
-// pipes that exist under the path are written to directly, directories are refused with kIo.
+// temporary file beside ReplaceableFile(path), which Commit() renames. "-" is standard output;
+// devices and pipes are written to directly, directories refused with kIo.
 class AtomicFile {
  public:
   AtomicFile() = default;

@@ -67,6 +67,17 @@ std::string Escape(std::string_view text) { return EscapeText(text, true); }
 
 std::string EscapeControls(std::string_view text) { return EscapeText(text, false); }
 
+std::string EscapeLines(std::string_view text, std::string_view line_end) {
+  std::string out;
+  while (true) {
+    const size_t end = text.find('\n');
+    out += EscapeControls(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += line_end;
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string Quote(std::string_view text) { return "\"" + Escape(text) + "\""; }
 
 std::string WithThousands(uint64_t value) {
