@@ -177,6 +177,17 @@ Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string
   return ReadRegular(file.get(), static_cast<uint64_t>(st.st_size), shown, max_bytes);
 }
 
+std::optional<std::string> ReplaceableFile(const std::string& path) {
+  if (path == "-") return std::nullopt;
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::not_found) return path;
+  if (type != std::filesystem::file_type::regular) return std::nullopt;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const auto target = std::filesystem::canonical(path, error);
+  return error ? path : target.string();
+}
+
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
@@ -200,7 +211,14 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
     file.fd_ = STDOUT_FILENO;
     return file;
   }
-  std::string name = path + ".XXXXXX";
+  const auto replaceable = ReplaceableFile(path);
+  if (!replaceable) {
+    file.fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (file.fd_ < 0) return IoError("{}: {}", path, ErrnoText(errno));
+    return file;
+  }
+  file.path_ = *replaceable;
+  std::string name = *replaceable + ".XXXXXX";
   file.fd_ = mkostemp(name.data(), O_CLOEXEC);
   if (file.fd_ < 0) return IoError("{}: {}", path, ErrnoText(errno));
   file.temporary_ = std::move(name);
@@ -229,7 +247,8 @@ Status AtomicFile::Commit() {
     return {};
   }
   if (error_ == 0 && close(std::exchange(fd_, -1)) != 0) error_ = errno;
-  if (error_ == 0 && rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
+  if (error_ == 0 && !temporary_.empty() && rename(temporary_.c_str(), path_.c_str()) != 0)
+    error_ = errno;
   if (error_ != 0) return IoError("{}: {}", path_, ErrnoText(error_));
   temporary_.clear();
   return {};
@@ -239,6 +258,16 @@ Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
   NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   file.Write(bytes);
   return file.Commit();
+}
+
+Status WriteFile(const std::string& path, std::span<const Blob> parts) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  for (const Blob& part : parts) file.Write(part.bytes());
+  return file.Commit();
+}
+
+Status WriteFile(const std::string& path, std::string_view text) {
+  return WriteFile(path, std::as_bytes(std::span(text)));
 }
 
 }  // namespace nn

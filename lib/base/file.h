@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,8 +31,13 @@ void DropResidentPages(const Blob& blob);
 Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string_view relative,
                              uint64_t max_bytes = kMaxFileBytes);
 
+// The file that is replaced when `path` is written: `path` itself, or where a symbolic link leads.
+// nullopt for what can only be written to: "-" (standard output), devices, pipes, directories.
+std::optional<std::string> ReplaceableFile(const std::string& path);
+
 // Writes a file so that it is either there and complete or not there at all: bytes go to a
-// temporary file in the same directory, which Commit() renames. "-" is standard output.
+// temporary file beside ReplaceableFile(path), which Commit() renames. "-" is standard output;
+// devices and pipes are written to directly, directories refused with kIo.
 class AtomicFile {
  public:
   AtomicFile() = default;
@@ -48,7 +54,7 @@ class AtomicFile {
   void Write(std::string_view text) { Write(std::as_bytes(std::span(text))); }
   // Bytes written so far.
   uint64_t size() const { return size_; }
-  // Path of the temporary file, for libraries that write by name; empty for standard output.
+  // Path of the temporary file, for libraries that write by name; empty where there is none.
   const std::string& temporary_path() const { return temporary_; }
 
   Status Commit();
@@ -61,7 +67,9 @@ class AtomicFile {
   uint64_t size_ = 0;
 };
 
-// AtomicFile in one call.
+// AtomicFile in one call: the bytes, or the parts one after the other.
 Status WriteFile(const std::string& path, std::span<const std::byte> bytes);
+Status WriteFile(const std::string& path, std::span<const Blob> parts);
+Status WriteFile(const std::string& path, std::string_view text);
 
 }  // namespace nn

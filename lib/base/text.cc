@@ -30,9 +30,7 @@ size_t Utf8Length(std::string_view s) {
   return 0;
 }
 
-}  // namespace
-
-std::string Escape(std::string_view text) {
+std::string EscapeText(std::string_view text, bool quotes) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
@@ -40,8 +38,8 @@ std::string Escape(std::string_view text) {
     const auto c = static_cast<uint8_t>(text[0]);
     if (n == 1) {
       switch (c) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
+        case '"': out += quotes ? "\\\"" : "\""; break;
+        case '\\': out += quotes ? "\\\\" : "\\"; break;
         case '\n': out += "\\n"; break;
         case '\t': out += "\\t"; break;
         case '\r': out += "\\r"; break;
@@ -61,6 +59,23 @@ std::string Escape(std::string_view text) {
     text.remove_prefix(n == 0 ? 1 : n);
   }
   return out;
+}
+
+}  // namespace
+
+std::string Escape(std::string_view text) { return EscapeText(text, true); }
+
+std::string EscapeControls(std::string_view text) { return EscapeText(text, false); }
+
+std::string EscapeLines(std::string_view text, std::string_view line_end) {
+  std::string out;
+  while (true) {
+    const size_t end = text.find('\n');
+    out += EscapeControls(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    out += line_end;
+    text.remove_prefix(end + 1);
+  }
 }
 
 std::string Quote(std::string_view text) { return "\"" + Escape(text) + "\""; }

@@ -11,6 +11,12 @@ namespace nn {
 // a file cannot change a terminal, a log line or a quoted string.
 std::string Escape(std::string_view text);
 
+// Escape() of text that stands alone: quotes and backslashes stay as they are.
+std::string EscapeControls(std::string_view text);
+
+// EscapeControls() of text of several lines, which then end in `line_end`.
+std::string EscapeLines(std::string_view text, std::string_view line_end = "\n");
+
 // "\"" + Escape(text) + "\"".
 std::string Quote(std::string_view text);
 

@@ -55,8 +55,9 @@ struct FileImage {
 
 // One line of a model's table of operators.
 struct OperatorSummary {
-  std::string op;
+  std::string op;                    // with its domain where that is not the format's own
   std::string name;
+  std::string scope;                 // the sub-graph or function it stands in; "": the main graph
   std::vector<std::string> inputs;   // names; "" for absent ones
   std::vector<std::string> outputs;
   std::vector<std::pair<std::string, std::string>> attributes;
@@ -78,7 +79,8 @@ struct ModelSummary {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<TensorSummary> inputs;
   std::vector<TensorSummary> outputs;
-  std::vector<OperatorSummary> operators;  // in file order, sub-graphs included
+  // In file order; sub-graphs follow the operator that has them, functions come last.
+  std::vector<OperatorSummary> operators;
   uint64_t parameter_count = 0;      // elements of constant tensors
   uint64_t parameter_bytes = 0;
 };

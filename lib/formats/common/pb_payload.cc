@@ -65,8 +65,8 @@ class Splitter {
     const char* field_start = view.data();
     while (reader.next()) {
       const auto number = static_cast<int>(reader.tag());
-      if (number >= 19000 && number <= 19999)
-        return ParseError("field number {} at byte {} is reserved", number, Offset(field_start));
+      if (number == PayloadTable::kReferenceField)
+        return ParseError("field number {} at byte {} is none", number, Offset(field_start));
       const pb::FieldDescriptor* field = type.FindFieldByNumber(number);
       const bool delimited = reader.wire_type() == protozero::pbf_wire_type::length_delimited;
       if (!delimited) {

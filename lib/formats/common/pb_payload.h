@@ -6,8 +6,9 @@
 // files above protobuf's 2 GiB limit can be read, and loading takes no time. JoinPayloads is the
 // inverse, for writing.
 //
-// A reference is a length-delimited unknown field with number kReferenceField, which no schema can
-// use (protobuf reserves 19000 to 19999); it holds the field number and an index.
+// A reference is a length-delimited unknown field with number kReferenceField, which no schema uses
+// and no file may (protobuf's own reserved numbers, 19000 to 19999, do not pass through protozero);
+// it holds the field number and an index.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -25,7 +26,7 @@ namespace nn {
 
 class PayloadTable {
  public:
-  static constexpr int kReferenceField = 19001;
+  static constexpr int kReferenceField = (1 << 29) - 1;
 
   // The bytes of `field` in `message` if they were cut out; nullopt if the field, if present, is in
   // the message itself. A field that occurred several times in the file is concatenated.

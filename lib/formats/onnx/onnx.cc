@@ -16,6 +16,7 @@ const Format& OnnxFormat() {
       .import = Import,
       .write = Write,
       .target = &OnnxTarget(),
+      .summarize = Summarize,
   };
   return format;
 }

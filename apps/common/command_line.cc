@@ -1,0 +1,81 @@
+#include "apps/common/command_line.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <new>
+#include <optional>
+
+#include "base/file.h"
+#include "ops/ops.h"
+
+namespace nn::app {
+
+std::string_view Version() {
+  return NN_VERSION;
+}
+
+CommandLine::CommandLine(std::string name, const std::string& description)
+    : app_(description, name), name_(std::move(name)) {
+  app_.set_version_flag("--version", fmt::format("{} {}", name_, Version()));
+  app_.add_flag("-v,--verbose", verbosity_, "Say what is being done");
+  app_.add_flag("-q,--quiet", quiet_, "Print errors only");
+  app_.footer(
+      "\"-\" as a file name is standard input or output.\n"
+      "Exit codes: 0 done; 1 the model fails the check; 2 usage, file or parse error;\n"
+      "3 something in the model is not supported; 4 a resource limit was hit.");
+  app_.get_formatter()->column_width(32);
+}
+
+void CommandLine::StartLog() const {
+  auto logger = spdlog::stderr_color_mt(name_);
+  logger->set_pattern("%n: %^%l%$: %v");
+  logger->set_level(quiet_           ? spdlog::level::err
+                    : verbosity_ > 0 ? spdlog::level::debug
+                                     : spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+// The program's exit code if it ends here, without having run.
+Result<int> CommandLine::Parse(int argc, char** argv) {
+  constexpr int kGoOn = -1;
+  try {
+    app_.parse(argc, argv);
+    return kGoOn;
+  } catch (const CLI::CallForHelp&) {
+    NN_RETURN_IF_ERROR(WriteText("-", app_.help()));
+  } catch (const CLI::CallForVersion&) {
+    NN_RETURN_IF_ERROR(WriteText("-", app_.version() + "\n"));
+  } catch (const CLI::ParseError& e) {
+    return UsageError("{}; \"{} --help\" lists the options", e.what(), name_);
+  }
+  return kExitDone;
+}
+
+int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& run) {
+  Result<int> result = kExitDone;
+  try {
+    result = Parse(argc, argv);
+    StartLog();
+    if (result && *result < 0) {
+      InstallOps();
+      result = run();
+    }
+  } catch (const std::bad_alloc&) {
+    result = LimitError("out of memory");
+  } catch (const std::exception& e) {
+    result = InternalError("{}", e.what());
+  }
+  if (result) return *result;
+  const Error& error = result.error();
+  spdlog::error("{}{}", error.code() == ErrorCode::kInternal ? "internal error: " : "",
+                error.message());
+  return ExitCode(error.code());
+}
+
+Status WriteText(const std::string& path, std::string_view text) {
+  return WriteFile(path, text);
+}
+
+}  // namespace nn::app

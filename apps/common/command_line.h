@@ -1,0 +1,54 @@
+// What all programs have in common: arguments, messages, exit codes.
+//
+// Exit codes: 0 done and clean; 1 the model fails the check; 2 usage, file or parse error; 3
+// something in the model is not supported; 4 a resource limit was hit (ExitCode() in
+// base/status.h).
+//
+// Data go to standard output, messages to standard error.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace nn::app {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitCheckFailed = 1;
+
+// The suite's version, "0.1.0".
+std::string_view Version();
+
+class CommandLine {
+ public:
+  CommandLine(std::string name, const std::string& description);
+
+  CLI::App& options() { return app_; }
+
+  // An option that takes one value each time it is given.
+  template <typename T>
+  CLI::Option* AddRepeated(const std::string& name, T& values, const std::string& description) {
+    return app_.add_option(name, values, description)->allow_extra_args(false);
+  }
+
+  // Parses the arguments and runs the program. The exit code is what `run` returns, or that of its
+  // error, which is printed. --help and --version are done here.
+  int Run(int argc, char** argv, const std::function<Result<int>()>& run);
+
+ private:
+  Result<int> Parse(int argc, char** argv);
+  void StartLog() const;
+
+  CLI::App app_;
+  std::string name_;
+  int verbosity_ = 0;
+  bool quiet_ = false;
+};
+
+// Writes text to a file, "-" being standard output.
+Status WriteText(const std::string& path, std::string_view text);
+
+}  // namespace nn::app

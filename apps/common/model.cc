@@ -1,0 +1,157 @@
+#include "apps/common/model.h"
+
+#include <charconv>
+
+#include "base/text.h"
+#include "ir/seeded.h"
+#include "passes/passes.h"
+
+namespace nn::app {
+namespace {
+
+Result<std::vector<int64_t>> ParseShape(std::string_view text) {
+  std::vector<int64_t> shape;
+  while (!text.empty()) {
+    int64_t v = 0;
+    const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
+    if (r.ec != std::errc() || v < 0)
+      return UsageError("{} is not a list of sizes such as 1,3,224,224", Quote(text));
+    text.remove_prefix(static_cast<size_t>(r.ptr - text.data()));
+    shape.push_back(v);
+    if (text.empty()) break;
+    if (text[0] != ',' || text.size() == 1)
+      return UsageError("{} is not a list of sizes such as 1,3,224,224", Quote(text));
+    text.remove_prefix(1);
+  }
+  return shape;
+}
+
+// Names may hold colons: the shape stands after the last one.
+Result<std::pair<std::string, std::vector<int64_t>>> ParseInputShape(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos)
+    return UsageError("--input-shape {}: NAME:SIZE,SIZE,... is expected", Quote(text));
+  auto shape = ParseShape(std::string_view(text).substr(colon + 1));
+  if (!shape) return tl::unexpected(shape.error().In("--input-shape"));
+  return std::pair(text.substr(0, colon), *std::move(shape));
+}
+
+Status BindBatch(Graph& graph, int64_t batch) {
+  if (batch < 0) return UsageError("--batch {}: a batch has no negative size", batch);
+  std::map<std::string, int64_t> symbols;
+  std::string seen;
+  for (const Port& p : graph.inputs()) {
+    const Type& type = p.value->type();
+    seen += fmt::format("{}{} is {}", seen.empty() ? "" : ", ", Quote(p.name), type.ToString());
+    if (!type.ranked() || type.rank() == 0) continue;
+    if (const auto symbol = type.dim(0).symbol()) symbols.emplace(*symbol, batch);
+  }
+  if (symbols.empty())
+    return UsageError("--batch {}: no input has a symbolic first dimension ({})", batch, seen);
+  return BindSymbols(graph, symbols);
+}
+
+Status BindAll(Graph& graph, const ShapeOptions& options) {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const std::string& text : options.input_shapes) {
+    NN_ASSIGN(auto shape, ParseInputShape(text));
+    if (!shapes.insert(std::move(shape)).second)
+      return UsageError("--input-shape {}: the input has a shape already", Quote(text));
+  }
+  if (!shapes.empty()) NN_RETURN_IF_ERROR(BindInputShapes(graph, shapes));
+  if (options.batch) NN_RETURN_IF_ERROR(BindBatch(graph, *options.batch));
+  return {};
+}
+
+// A model that was sound before it was given shapes does not fit the shapes.
+Status AsUsage(const Status& status) {
+  if (status || status.error().code() != ErrorCode::kModel) return status;
+  return UsageError("the shapes given do not fit the model: {}", status.error().message());
+}
+
+void NameAll(const std::vector<Port>& ports, std::string_view prefix,
+             const std::function<void(size_t, std::string)>& rename) {
+  std::set<std::string> taken;
+  for (const Port& p : ports) taken.insert(p.name);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!ports[i].name.empty()) continue;
+    std::string name = fmt::format("{}_{}", prefix, i);
+    while (!taken.insert(name).second) name += '_';
+    rename(i, name);
+  }
+}
+
+}  // namespace
+
+void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
+  command
+      .AddRepeated("--input-shape", options.input_shapes,
+                   "Shape of an input, as NAME:1,3,224,224; repeatable")
+      ->type_name("NAME:SHAPE");
+  command.options()
+      .add_option("--batch", options.batch,
+                  "Size of the first dimension of the inputs, where it is symbolic")
+      ->type_name("N");
+}
+
+void NamePorts(Graph& graph) {
+  NameAll(graph.inputs(), "in",
+          [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); });
+  NameAll(graph.outputs(), "out",
+          [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
+}
+
+Status BindShapes(Graph& graph, const ShapeOptions& options) {
+  return AsUsage(BindAll(graph, options));
+}
+
+Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes) {
+  return AsUsage(BindInputShapes(graph, shapes));
+}
+
+std::set<std::string> InputSymbols(const Graph& graph) {
+  std::set<std::string> symbols;
+  for (const Port& p : graph.inputs())
+    if (p.value->type().ranked())
+      for (const Dim& d : *p.value->type().dims) d.CollectSymbols(symbols);
+  return symbols;
+}
+
+Result<Tensor> SeededInput(const Graph& graph, size_t i, uint64_t seed) {
+  const Port& port = graph.inputs()[i];
+  const Type& type = port.value->type();
+  const auto dims = type.const_dims();
+  if (!dims)
+    return UsageError("input {} is {}: give its shape with --input-shape or --batch",
+                      Quote(port.name), type.ToString());
+  auto tensor = SeededTensor(type.dtype, *dims, seed, i);
+  if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(port.name)));
+  return tensor;
+}
+
+Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    NN_ASSIGN(Tensor t, SeededInput(graph, i, seed));
+    inputs.push_back(std::move(t));
+  }
+  return inputs;
+}
+
+std::string NameList(const std::vector<Port>& ports) {
+  std::string out;
+  for (const Port& p : ports) out += (out.empty() ? "" : ", ") + Quote(p.name);
+  return out.empty() ? "none" : out;
+}
+
+Result<Assignment> SplitAssignment(const std::string& text, const std::vector<Port>& ports) {
+  for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
+    for (size_t i = 0; i < ports.size(); ++i)
+      if (ports[i].name == std::string_view(text).substr(0, at))
+        return Assignment{i, text.substr(at + 1)};
+  if (text.find('=') == std::string::npos)
+    return UsageError("{}: NAME=VALUE is expected", Quote(text));
+  return UsageError("{}: no such name; there are {}", Quote(text), NameList(ports));
+}
+
+}  // namespace nn::app

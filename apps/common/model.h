@@ -1,0 +1,58 @@
+// Models as the programs use them: read, imported, with shapes from the command line.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/common/command_line.h"
+#include "base/status.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+namespace nn::app {
+
+// --input-shape and --batch.
+struct ShapeOptions {
+  std::vector<std::string> input_shapes;  // "NAME:1,3,224,224"
+  std::optional<int64_t> batch;
+
+  bool empty() const { return input_shapes.empty() && !batch; }
+};
+void AddShapeOptions(CommandLine& command, ShapeOptions& options);
+
+// Every input that has a name keeps it; the others become in_0, in_1, ..., and so do outputs as
+// out_K, by position.
+void NamePorts(Graph& graph);
+
+// Gives the graph's inputs the shapes asked for. kUsage for names, ranks or sizes that do not fit,
+// and for a batch where no input has a symbolic first dimension.
+Status BindShapes(Graph& graph, const ShapeOptions& options);
+// The same for shapes by input name.
+Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes);
+
+// The symbols in the shapes of the inputs.
+std::set<std::string> InputSymbols(const Graph& graph);
+
+// Contents for input number `i` of the graph: SeededTensor(type, shape, seed, i). kUsage if its
+// shape is not known.
+Result<Tensor> SeededInput(const Graph& graph, size_t i, uint64_t seed);
+Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed);
+
+// Splits "NAME=VALUE" where NAME is one of the ports' names (names may hold "="). kUsage if none
+// fits.
+struct Assignment {
+  size_t port;
+  std::string value;
+};
+Result<Assignment> SplitAssignment(const std::string& text, const std::vector<Port>& ports);
+
+// "x", "y": the ports' names, quoted.
+std::string NameList(const std::vector<Port>& ports);
+
+}  // namespace nn::app

@@ -1,0 +1,202 @@
+// nnconvert: writes a model in another format and shows that it computes the same.
+#include <algorithm>
+#include <cstdio>
+
+#include "apps/nnconvert/options.h"
+#include "apps/nnconvert/report.h"
+#include "apps/nnconvert/staging.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "passes/legalise.h"
+#include "validators/runner.h"
+
+namespace nn::app {
+namespace {
+
+void AddOptions(CommandLine& command, ConvertOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("IN", o.input, "Model file")->required();
+  app.add_option("OUT", o.output, "File to write; its extension tells the format");
+  app.add_option("--to", o.to, "Format to write, where the extension does not tell")
+      ->type_name("FORMAT");
+  AddShapeOptions(command, o.shapes);
+  app.add_option("--opset", o.opset, "ONNX operator set version to write")->type_name("N");
+  command.AddRepeated("--rename-input", o.rename_inputs, "Rename an input; repeatable")
+      ->type_name("OLD=NEW");
+  command.AddRepeated("--rename-output", o.rename_outputs, "Rename an output; repeatable")
+      ->type_name("OLD=NEW");
+  app.add_flag("--dry-run", o.dry_run,
+               "Write nothing; list every operator that cannot be converted (exit code 3 if any)");
+  app.add_flag("!--no-verify", o.verify, "Do not run both models and compare their outputs");
+  app.add_option("--seed", o.seed, "Seed of the first verification run's inputs")
+      ->capture_default_str();
+  app.add_option("--verify-runs", o.verify_runs, "Verification runs, each with the next seed")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command
+      .AddRepeated("--verify-shape", o.verify_shapes,
+                   "Shape of an input in the verification alone; repeatable")
+      ->type_name("NAME:SHAPE");
+  app.add_option("--atol", o.atol, "Largest absolute difference of a float output")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--rtol", o.rtol, "Largest relative difference; quantised outputs: one step")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--format", o.format, "Form of the report")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+Result<const Format*> TargetFormat(const ConvertOptions& o) {
+  std::string known;
+  for (const Format& f : Formats())
+    if (f.write != nullptr) known += fmt::format("{}{}", known.empty() ? "" : ", ", f.name);
+  const Format* format = o.to.empty() ? FormatOfPath(o.output) : FindFormat(o.to);
+  if (format == nullptr)
+    return UsageError("{}; --to takes {}",
+                      o.to.empty() ? fmt::format("{} does not tell the format", Quote(o.output))
+                                   : fmt::format("there is no format {}", Quote(o.to)),
+                      known);
+  if (format->write == nullptr)
+    return UsageError("{} models cannot be written; --to takes {}", format->label, known);
+  if (o.opset != 0 && format->name != "onnx")
+    return UsageError("--opset is for ONNX; the output is {}", format->label);
+  return format;
+}
+
+// `others` are the ports at the model's other end, whose names must differ too.
+Status Rename(const std::vector<std::string>& renames, const std::vector<Port>& ports,
+              const std::vector<Port>& others,
+              const std::function<void(size_t, std::string)>& rename) {
+  for (const std::string& text : renames) {
+    NN_ASSIGN(const Assignment a, SplitAssignment(text, ports));
+    const auto clashes = [&](const Port& p) { return p.name == a.value; };
+    if (a.value.empty()) return UsageError("{}: the new name is empty", Quote(text));
+    if (ports[a.port].name == a.value) continue;
+    if (std::any_of(ports.begin(), ports.end(), clashes) ||
+        std::any_of(others.begin(), others.end(), clashes))
+      return UsageError("{}: the model has an input or output of that name", Quote(text));
+    rename(a.port, a.value);
+  }
+  return {};
+}
+
+// What is the user's wish about the graph before any format's.
+Status Prepare(Graph& graph, const ConvertOptions& o) {
+  NamePorts(graph);
+  NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  NN_RETURN_IF_ERROR(
+      Rename(o.rename_inputs, graph.inputs(), graph.outputs(),
+             [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); }));
+  return Rename(o.rename_outputs, graph.outputs(), graph.inputs(),
+                [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
+}
+
+// Fits the graph to the format and collects what does not fit, the import's obstacles first.
+Status Fit(Graph& graph, const Format& format, ConvertReport& report) {
+  auto obstacles = Legalise(graph, *format.target);
+  if (!obstacles) {
+    if (report.obstacles.empty()) return tl::unexpected(obstacles.error());
+    report.rest_unchecked = obstacles.error().message();
+    return {};
+  }
+  for (Obstacle& o : *obstacles)
+    if (o.op != "opaque") report.obstacles.push_back(std::move(o));
+  return {};
+}
+
+// What the output format's own rules say of a model that was written. This is the one place where a
+// conversion is validated.
+Status CheckWritten(const ReadModel& written) {
+  for (const Finding& f : Validate(*written.model, *written.format, ValidateOptions{}))
+    if (f.severity == Severity::kError)
+      return InternalError("the written model breaks rule {}: {}", f.rule, f.message);
+  return {};
+}
+
+Result<ReadModel> ReadBack(const std::string& path, const Format& format) {
+  NN_ASSIGN(const Blob bytes, ReadFile(path));
+  auto model = format.read(bytes, path, ReadLimits{});
+  if (!model) return InternalError("the written file cannot be read: {}", model.error().message());
+  return ReadModel{&format, *std::move(model)};
+}
+
+Result<Graph> Reimport(const ReadModel& written) {
+  auto imported = written.format->import(*written.model);
+  if (!imported)
+    return InternalError("the written model cannot be imported: {}", imported.error().message());
+  if (!imported->obstacles.empty())
+    return InternalError("the written model has what this suite does not import: {}",
+                         imported->obstacles[0].reason);
+  return std::move(imported->graph);
+}
+
+// Writes, checks, verifies and puts in place; false if the outputs drift.
+Result<bool> WriteModel(const Graph& source, const FileImage& image, const Format& format,
+                        const ConvertOptions& o, ConvertReport& report) {
+  NN_ASSIGN(StagedModel staged, StagedModel::Write(image, o.output));
+  NN_ASSIGN(const ReadModel written, ReadBack(staged.path(), format));
+  NN_RETURN_IF_ERROR(CheckWritten(written));
+  if (o.verify) {
+    NN_ASSIGN(const Graph converted, Reimport(written));
+    NN_ASSIGN(report.verification, VerifyConversion(source, converted, o));
+    if (!report.verification->passed) return false;
+  }
+  NN_RETURN_IF_ERROR(staged.Commit());
+  report.bytes = image.size();
+  for (const auto& [name, parts] : image.side_files) {
+    uint64_t bytes = 0;
+    for (const Blob& part : parts) bytes += part.size();
+    report.side_files.emplace_back(name, bytes);
+  }
+  return true;
+}
+
+Result<int> Convert(const ConvertOptions& o, const Format& format, ConvertReport& report) {
+  NN_ASSIGN(const ReadModel read, ReadModelFile(o.input));
+  report.input_format = read.format->label;
+  auto imported = read.format->import(*read.model);
+  if (!imported) return tl::unexpected(imported.error().In(o.input));
+  report.obstacles = std::move(imported->obstacles);
+  const Graph& source = imported->graph;
+  NN_RETURN_IF_ERROR(Prepare(imported->graph, o));
+  Graph fitted = source.Clone();
+  NN_RETURN_IF_ERROR(Fit(fitted, format, report));
+  if (!report.obstacles.empty()) return ExitCode(ErrorCode::kUnsupported);
+  NN_ASSIGN(const FileImage image,
+            format.write(fitted, ExportOptions{o.opset, std::string(Version())}));
+  if (o.dry_run) return kExitDone;
+  NN_ASSIGN(const bool passed, WriteModel(source, image, format, o, report));
+  return passed ? kExitDone : kExitCheckFailed;
+}
+
+Result<int> Run(const ConvertOptions& o) {
+  if (o.output.empty() && !(o.dry_run && !o.to.empty()))
+    return UsageError("OUT is missing (with --dry-run, --to is enough)");
+  NN_ASSIGN(const Format* const format, TargetFormat(o));
+  ConvertReport report;
+  report.input = o.input;
+  report.output = o.output.empty() ? "-" : o.output;
+  report.output_format = format->label;
+  report.dry_run = o.dry_run;
+  NN_ASSIGN(const int code, Convert(o, *format, report));
+  const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
+  if (o.output == "-" && !o.dry_run)
+    std::fputs(text.c_str(), stderr);  // standard output has the model
+  else
+    NN_RETURN_IF_ERROR(WriteText("-", text));
+  return code;
+}
+
+}  // namespace
+}  // namespace nn::app
+
+int main(int argc, char** argv) {
+  nn::app::CommandLine command(
+      "nnconvert",
+      "Converts neural-network models between formats and verifies the result by running both.");
+  nn::app::ConvertOptions options;
+  nn::app::AddOptions(command, options);
+  return command.Run(argc, argv, [&] { return nn::app::Run(options); });
+}

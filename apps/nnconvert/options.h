@@ -1,0 +1,56 @@
+// nnconvert's arguments and the parts of a conversion.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/common/model.h"
+#include "base/json.h"
+#include "formats/format.h"
+#include "tensorio/compare.h"
+
+namespace nn::app {
+
+struct ConvertOptions {
+  std::string input;
+  std::string output;
+  std::string to;
+  std::string format = "text";
+  ShapeOptions shapes;
+  int64_t opset = 0;
+  std::vector<std::string> rename_inputs;  // "OLD=NEW"
+  std::vector<std::string> rename_outputs;
+  bool dry_run = false;
+  // Verification
+  bool verify = true;
+  uint64_t seed = 0;
+  uint64_t verify_runs = 3;
+  std::vector<std::string> verify_shapes;
+  double atol = 1e-6;
+  double rtol = 1e-5;
+};
+
+// One output, over all runs of the verification.
+struct OutputDrift {
+  std::string name;
+  std::string type;
+  Comparison worst;   // of the run that differed most
+  std::string where;  // Describe() of that run
+};
+
+struct Verification {
+  std::vector<uint64_t> seeds;
+  // Sizes that were given to symbols for these runs alone.
+  std::vector<std::pair<std::string, int64_t>> symbols;
+  std::vector<OutputDrift> outputs;
+  bool passed = true;
+};
+
+// Runs both graphs on the same seeded inputs. `converted` has the inputs and outputs of `source` in
+// the same order. Elements of outputs that are quantised may differ by one step.
+Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
+                                      const ConvertOptions& options);
+
+}  // namespace nn::app

@@ -1,0 +1,102 @@
+#include "apps/nnconvert/report.h"
+
+#include "apps/common/command_line.h"
+#include "apps/common/table.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+std::string ObstacleText(const ConvertReport& r) {
+  if (r.obstacles.empty()) return {};
+  Table table({{""}, {""}});
+  for (const Obstacle& o : r.obstacles) table.Add({o.node, EscapeControls(o.reason)});
+  return fmt::format("{} operator{} cannot be converted:\n{}", r.obstacles.size(),
+                     r.obstacles.size() == 1 ? "" : "s", table.Text(2));
+}
+
+std::string VerificationText(const Verification& v) {
+  std::string seeds;
+  for (const uint64_t s : v.seeds) seeds += fmt::format("{}{}", seeds.empty() ? "" : ", ", s);
+  std::string symbols;
+  for (const auto& [name, size] : v.symbols)
+    symbols += fmt::format(", {} = {}", Escape(name), size);
+  Table table(
+      {{"output"}, {"type"}, {"absolute", Align::kRight}, {"relative", Align::kRight}, {"result"}});
+  for (const OutputDrift& d : v.outputs)
+    table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
+               fmt::format("{:.3g}", d.worst.max_relative), d.where});
+  return fmt::format("{} by {} run{} (seeds {}{})\n{}", v.passed ? "verified" : "refuted",
+                     v.seeds.size(), v.seeds.size() == 1 ? "" : "s", seeds, symbols, table.Text(2));
+}
+
+Json VerificationJson(const Verification& v) {
+  Json symbols = Json::object();
+  for (const auto& [name, size] : v.symbols) symbols[name] = size;
+  Json outputs = Json::array();
+  for (const OutputDrift& d : v.outputs) {
+    Json entry = {{"name", d.name},
+                  {"type", d.type},
+                  {"agrees", d.worst.agrees},
+                  {"identical", d.worst.identical}};
+    if (!d.worst.mismatch.empty()) {
+      entry["mismatch"] = d.worst.mismatch;
+    } else {
+      entry["max_absolute"] = d.worst.max_absolute;
+      entry["max_relative"] = d.worst.max_relative;
+      entry["outside"] = d.worst.outside;
+    }
+    outputs.push_back(std::move(entry));
+  }
+  return {{"passed", v.passed},
+          {"seeds", v.seeds},
+          {"symbols", std::move(symbols)},
+          {"outputs", std::move(outputs)}};
+}
+
+}  // namespace
+
+std::string ConvertText(const ConvertReport& r) {
+  std::string out =
+      fmt::format("{} ({}) -> {} ({})", r.input, r.input_format, r.output, r.output_format);
+  if (r.bytes) out += fmt::format(", {}", HumanBytes(*r.bytes));
+  out += "\n";
+  for (const auto& [name, bytes] : r.side_files)
+    out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
+  out += ObstacleText(r);
+  if (!r.rest_unchecked.empty())
+    out += fmt::format("other operators could not be checked: {}\n", r.rest_unchecked);
+  if (r.dry_run && r.obstacles.empty() && r.rest_unchecked.empty())
+    out += "every operator can be converted\n";
+  if (r.verification)
+    out += VerificationText(*r.verification);
+  else if (!r.dry_run && r.obstacles.empty())
+    out += "not verified (--no-verify)\n";
+  if (r.verification && !r.verification->passed) out += "no file was written\n";
+  return out;
+}
+
+Json ConvertJson(const ConvertReport& r) {
+  Json obstacles = Json::array();
+  for (const Obstacle& o : r.obstacles)
+    obstacles.push_back(
+        {{"node", o.node}, {"operator", o.op}, {"source", o.source}, {"reason", o.reason}});
+  Json json = {{"version", 1}, {"tool", {{"name", "nnconvert"}, {"version", Version()}}}};
+  json["input"] = {{"path", r.input}, {"format", r.input_format}};
+  json["output"] = {{"path", r.output}, {"format", r.output_format}};
+  json["dry_run"] = r.dry_run;
+  json["written"] = r.bytes.has_value();
+  if (r.bytes) json["output"]["bytes"] = *r.bytes;
+  if (!r.side_files.empty()) {
+    Json files = Json::array();
+    for (const auto& [name, bytes] : r.side_files)
+      files.push_back({{"name", name}, {"bytes", bytes}});
+    json["output"]["side_files"] = std::move(files);
+  }
+  json["obstacles"] = std::move(obstacles);
+  if (!r.rest_unchecked.empty()) json["rest_unchecked"] = r.rest_unchecked;
+  json["verification"] = r.verification ? VerificationJson(*r.verification) : Json(nullptr);
+  return json;
+}
+
+}  // namespace nn::app

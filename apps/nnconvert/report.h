@@ -1,0 +1,27 @@
+// What a conversion has to tell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/nnconvert/options.h"
+
+namespace nn::app {
+
+struct ConvertReport {
+  std::string input, input_format;
+  std::string output, output_format;
+  std::vector<Obstacle> obstacles;
+  std::string rest_unchecked;  // why not all operators could be looked at; empty if they were
+  bool dry_run = false;
+  // Of the files, when they are there.
+  std::optional<uint64_t> bytes;
+  std::vector<std::pair<std::string, uint64_t>> side_files;
+  std::optional<Verification> verification;  // nullopt: not verified
+};
+
+std::string ConvertText(const ConvertReport& report);
+Json ConvertJson(const ConvertReport& report);
+
+}  // namespace nn::app

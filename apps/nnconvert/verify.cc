@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "apps/common/progress.h"
+#include "apps/nnconvert/options.h"
+#include "base/text.h"
+#include "base/thread_pool.h"
+#include "exec/program.h"
+#include "passes/passes.h"
+
+namespace nn::app {
+namespace {
+
+// Sizes that are tried for dimensions that a model leaves open and that nobody has given: the
+// batch, and others such as lengths, heights and widths until the model takes one.
+constexpr int64_t kBatch = 2;
+constexpr int64_t kSizes[] = {32, 64, 224, 256, 16, 8};
+
+std::set<std::string> BatchSymbols(const Graph& graph) {
+  std::set<std::string> symbols;
+  for (const Port& p : graph.inputs())
+    if (p.value->type().ranked() && p.value->type().rank() > 0)
+      if (const auto symbol = p.value->type().dim(0).symbol()) symbols.emplace(*symbol);
+  return symbols;
+}
+
+Result<Program> Compile(const Graph& graph) {
+  ProgramOptions options;
+  options.threads = AvailableProcessors();
+  return Program::Compile(graph, options);
+}
+
+// A program for the source with every input dimension known. `graph` receives the shapes.
+Result<Program> CompileSource(const Graph& source, Verification& out, Graph& graph) {
+  const auto open = InputSymbols(source);
+  const auto batch = BatchSymbols(source);
+  const bool only_batch = std::includes(batch.begin(), batch.end(), open.begin(), open.end());
+  std::optional<Error> first_error;
+  for (const int64_t size : kSizes) {
+    std::map<std::string, int64_t> symbols;
+    for (const std::string& s : open) symbols[s] = batch.contains(s) ? kBatch : size;
+    graph = source.Clone();
+    const auto bound = BindSymbols(graph, symbols);
+    auto program = bound ? Compile(graph) : Result<Program>(tl::unexpected(bound.error()));
+    if (program) {
+      out.symbols.assign(symbols.begin(), symbols.end());
+      return program;
+    }
+    if (!first_error) first_error = program.error();
+    if (only_batch) break;  // all tries are the same
+  }
+  const Error error = first_error->In("the model cannot be run for the verification");
+  if (open.empty()) return tl::unexpected(error);
+  return UsageError("{}; give --verify-shape or --no-verify", error.message());
+}
+
+// The element's value in another numeric type, for formats whose interface has fewer types.
+Result<Tensor> CastTo(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return tensor;
+  const auto numeric = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };
+  if (!numeric(tensor.dtype()) || !numeric(dtype))
+    return UnsupportedError("{} became {}", DTypeName(tensor.dtype()), DTypeName(dtype));
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, tensor.dims()));
+  for (int64_t i = 0; i < b.elements(); ++i) {
+    if (IsFloat(tensor.dtype()))
+      b.SetDouble(i, tensor.GetDouble(i));
+    else
+      b.SetInt(i, tensor.GetInt(i));
+  }
+  return b.Finish();
+}
+
+// The same graph with the shapes of `source`'s inputs, by position.
+Result<Program> CompileConverted(const Graph& source, const Graph& converted) {
+  const auto count = [](const Graph& g) {
+    return fmt::format("{} inputs and {} outputs", g.inputs().size(), g.outputs().size());
+  };
+  if (source.inputs().size() != converted.inputs().size() ||
+      source.outputs().size() != converted.outputs().size())
+    return InternalError("the model has {}, the written one {}", count(source), count(converted));
+  Graph graph = converted.Clone();
+  NamePorts(graph);
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < source.inputs().size(); ++i)
+    if (const auto dims = source.inputs()[i].value->type().const_dims())
+      shapes[graph.inputs()[i].name] = *dims;
+  if (auto s = BindInputShapes(graph, shapes); !s)
+    return InternalError("the written model takes other shapes: {}", s.error().message());
+  return Compile(graph);
+}
+
+// Whether `b` is further off than `a`.
+bool IsWorse(const Comparison& a, const Comparison& b) {
+  const auto rank = [](const Comparison& c) {
+    return std::tuple(!c.mismatch.empty(), !c.agrees, c.max_absolute, !c.identical);
+  };
+  return rank(a) < rank(b);
+}
+
+Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
+                  const std::vector<Tensor>& got, const ConvertOptions& options,
+                  Verification& out) {
+  for (size_t i = 0; i < want.size(); ++i) {
+    const Port& port = source.outputs()[i];
+    NN_ASSIGN(const Tensor same_type, CastTo(got[i], want[i].dtype()));
+    const Tolerance tolerance{options.atol, options.rtol,
+                              port.value->type().quantised() ? int64_t{1} : int64_t{0}};
+    const Comparison c = Compare(want[i], same_type, tolerance);
+    OutputDrift& drift = out.outputs[i];
+    if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;
+    drift.name = port.name;
+    drift.type = DTypeName(want[i].dtype());
+    if (got[i].dtype() != want[i].dtype())
+      drift.type += fmt::format(" -> {}", DTypeName(got[i].dtype()));
+    drift.worst = c;
+    drift.where = Describe(c, want[i]);
+    out.passed = out.passed && c.agrees;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
+                                      const ConvertOptions& options) {
+  Verification out;
+  Graph shaped = source.Clone();
+  NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));
+  Graph graph;
+  NN_ASSIGN(Program before, CompileSource(shaped, out, graph));
+  NN_ASSIGN(Program after, CompileConverted(graph, converted));
+  out.outputs.resize(graph.outputs().size());
+  Progress progress("verification runs", options.verify_runs);
+  for (uint64_t run = 0; run < options.verify_runs; ++run) {
+    const uint64_t seed = options.seed + run;
+    out.seeds.push_back(seed);
+    NN_ASSIGN(const std::vector<Tensor> inputs, SeededInputs(graph, seed));
+    std::vector<Tensor> cast;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      NN_ASSIGN(Tensor t, CastTo(inputs[i], converted.inputs()[i].value->dtype()));
+      cast.push_back(std::move(t));
+    }
+    NN_ASSIGN(const std::vector<Tensor> want, before.Run(inputs));
+    NN_ASSIGN(const std::vector<Tensor> got, after.Run(cast));
+    NN_RETURN_IF_ERROR(CompareRun(graph, want, got, options, out));
+    progress.Step();
+  }
+  return out;
+}
+
+}  // namespace nn::app

@@ -1,0 +1,34 @@
+// nninspect: says what is in a model file.
+#include "apps/nninspect/inspection.h"
+
+namespace nn::app {
+namespace {
+
+void AddOptions(CommandLine& command, InspectOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("MODEL", o.model, "Model file")->required();
+  app.add_flag("--nodes", o.nodes, "List every operator");
+  app.add_option("--format", o.format, "Form of what is printed")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
+  AddShapeOptions(command, o.shapes);
+}
+
+Result<int> Run(const InspectOptions& o) {
+  NN_ASSIGN(const Inspection inspection, Inspect(o));
+  NN_RETURN_IF_ERROR(WriteText(o.output, o.format == "json"
+                                             ? JsonText(InspectionJson(inspection, o.nodes))
+                                             : InspectionText(inspection, o.nodes)));
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace nn::app
+
+int main(int argc, char** argv) {
+  nn::app::CommandLine command("nninspect", "Says what is in a neural-network model file.");
+  nn::app::InspectOptions options;
+  nn::app::AddOptions(command, options);
+  return command.Run(argc, argv, [&] { return nn::app::Run(options); });
+}

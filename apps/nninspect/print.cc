@@ -1,0 +1,187 @@
+#include "apps/common/command_line.h"
+#include "apps/common/table.h"
+#include "apps/nninspect/inspection.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+std::string ShapeText(const TensorSummary& t) {
+  if (!t.shape) return "[*]";
+  std::string out;
+  for (const std::string& d : *t.shape) out += (out.empty() ? "" : ", ") + Escape(d);
+  return "[" + out + "]";
+}
+
+std::string Joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& n : names)
+    out += (out.empty() ? "" : ", ") + (n.empty() ? std::string("-") : Escape(n));
+  return out;
+}
+
+std::string TensorTable(std::string_view title, const std::vector<TensorSummary>& tensors) {
+  Table table({{""}, {""}, {""}, {""}});
+  for (const TensorSummary& t : tensors)
+    table.Add({Escape(t.name), t.type, ShapeText(t), EscapeControls(t.quantisation)});
+  return fmt::format("\n{}{}\n{}", title, table.empty() ? ": none" : "", table.Text(2));
+}
+
+std::string MultiplyAddsText(const Inspection& i) {
+  std::string out = i.multiply_adds ? WithThousands(*i.multiply_adds) : "";
+  for (const std::string& note : i.notes) {
+    const std::string text = EscapeControls(note);
+    out += out.empty() ? text : " (" + text + ")";
+  }
+  return out;
+}
+
+std::string DynamicText(const Inspection& i) {
+  Table table({{""}, {""}});
+  for (const auto& [symbol, axes] : i.dynamic) {
+    std::string where;
+    for (const DynamicAxis& a : axes)
+      where += fmt::format("{}{} {} axis {}", where.empty() ? "" : ", ",
+                           a.is_output ? "output" : "input", Quote(a.tensor), a.axis);
+    table.Add({symbol.empty() ? "?" : Escape(symbol), where});
+  }
+  return table.empty() ? "" : "\nDynamic dimensions\n" + table.Text(2);
+}
+
+std::string UnsupportedText(const Inspection& i) {
+  Table table({{""}, {"", Align::kRight}, {""}});
+  for (const Unsupported& u : i.unsupported)
+    table.Add({Escape(u.op), WithThousands(u.count), EscapeControls(u.reason)});
+  return table.empty() ? "" : "\nNot supported\n" + table.Text(2);
+}
+
+std::string HistogramText(const Inspection& i) {
+  Table table({{""}, {"", Align::kRight}});
+  for (const auto& [op, count] : i.histogram) table.Add({Escape(op), WithThousands(count)});
+  return fmt::format("\nOperators: {}\n{}", WithThousands(i.summary.operators.size()),
+                     table.Text(2));
+}
+
+std::string NodeTable(const ModelSummary& summary) {
+  Table table({{"#", Align::kRight},
+               {"operator"},
+               {"name"},
+               {"scope"},
+               {"inputs"},
+               {"outputs"},
+               {"attributes"}});
+  size_t index = 0;
+  for (const OperatorSummary& op : summary.operators) {
+    std::string attributes;
+    for (const auto& [name, value] : op.attributes)
+      attributes += fmt::format("{}{} = {}", attributes.empty() ? "" : ", ", Escape(name),
+                                EscapeControls(value));
+    table.Add({std::to_string(index++), Escape(op.op), Escape(op.name), Escape(op.scope),
+               Joined(op.inputs), Joined(op.outputs), attributes});
+  }
+  return "\n" + table.Text();
+}
+
+Json TensorsJson(const std::vector<TensorSummary>& tensors) {
+  Json list = Json::array();
+  for (const TensorSummary& t : tensors) {
+    Json entry = {{"name", t.name}, {"type", t.type}, {"shape", nullptr}};
+    if (t.shape) {
+      entry["shape"] = Json::array();
+      for (const std::string& d : *t.shape) {
+        const auto size = FixedSize(d);
+        entry["shape"].push_back(size ? Json(*size) : Json(d));
+      }
+    }
+    if (!t.quantisation.empty()) entry["quantisation"] = t.quantisation;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json NodesJson(const ModelSummary& summary) {
+  Json list = Json::array();
+  for (const OperatorSummary& op : summary.operators) {
+    Json attributes = Json::array();
+    for (const auto& [name, value] : op.attributes)
+      attributes.push_back({{"name", name}, {"value", value}});
+    list.push_back({{"operator", op.op},
+                    {"name", op.name},
+                    {"scope", op.scope},
+                    {"inputs", op.inputs},
+                    {"outputs", op.outputs},
+                    {"attributes", std::move(attributes)}});
+  }
+  return list;
+}
+
+Json DynamicJson(const Inspection& i) {
+  Json list = Json::array();
+  for (const auto& [symbol, axes] : i.dynamic) {
+    Json where = Json::array();
+    for (const DynamicAxis& a : axes)
+      where.push_back(
+          {{"role", a.is_output ? "output" : "input"}, {"tensor", a.tensor}, {"axis", a.axis}});
+    list.push_back(
+        {{"symbol", symbol.empty() ? Json(nullptr) : Json(symbol)}, {"where", std::move(where)}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string InspectionText(const Inspection& i, bool nodes) {
+  const ModelSummary& s = i.summary;
+  std::string out = fmt::format("{}: {}, {}\n", i.path, s.format, EscapeControls(s.version));
+  Table facts({{""}, {""}});
+  if (!s.producer.empty()) facts.Add({"Producer", Escape(s.producer)});
+  if (!s.name.empty()) facts.Add({"Name", Escape(s.name)});
+  for (const auto& [key, value] : s.metadata) facts.Add({Escape(key), Escape(value)});
+  out += facts.Text(2);
+  out += TensorTable("Inputs", s.inputs);
+  out += TensorTable("Outputs", s.outputs);
+  out += HistogramText(i);
+  out += UnsupportedText(i);
+  out += DynamicText(i);
+  Table totals({{""}, {""}});
+  totals.Add({"Parameters", fmt::format("{} ({})", WithThousands(s.parameter_count),
+                                        HumanBytes(s.parameter_bytes))});
+  totals.Add({"Multiply-adds", MultiplyAddsText(i)});
+  if (i.file_bytes) totals.Add({"File", HumanBytes(*i.file_bytes)});
+  out += "\n" + totals.Text();
+  return nodes ? out + NodeTable(s) : out;
+}
+
+Json InspectionJson(const Inspection& i, bool nodes) {
+  const ModelSummary& s = i.summary;
+  Json metadata = Json::array();
+  for (const auto& [key, value] : s.metadata) metadata.push_back({{"key", key}, {"value", value}});
+  Json histogram = Json::array();
+  for (const auto& [op, count] : i.histogram)
+    histogram.push_back({{"operator", op}, {"count", count}});
+  Json unsupported = Json::array();
+  for (const Unsupported& u : i.unsupported)
+    unsupported.push_back({{"operator", u.op}, {"count", u.count}, {"reason", u.reason}});
+
+  Json json = {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
+  json["path"] = i.path;
+  if (i.file_bytes) json["file_bytes"] = *i.file_bytes;
+  json["format"] = s.format;
+  json["format_version"] = s.version;
+  json["producer"] = s.producer;
+  json["name"] = s.name;
+  json["metadata"] = std::move(metadata);
+  json["inputs"] = TensorsJson(s.inputs);
+  json["outputs"] = TensorsJson(s.outputs);
+  json["operators"] = {{"count", s.operators.size()}, {"histogram", std::move(histogram)}};
+  json["unsupported"] = std::move(unsupported);
+  json["dynamic_dimensions"] = DynamicJson(i);
+  json["parameters"] = {{"count", s.parameter_count}, {"bytes", s.parameter_bytes}};
+  json["multiply_adds"] = {{"count", i.multiply_adds ? Json(*i.multiply_adds) : Json(nullptr)},
+                           {"complete", i.complete},
+                           {"notes", i.notes}};
+  if (nodes) json["nodes"] = NodesJson(s);
+  return json;
+}
+
+}  // namespace nn::app

@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <chrono>
+
+#include "apps/common/progress.h"
+#include "apps/common/table.h"
+#include "apps/nnrun/options.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+struct Latency {
+  double median, min, mean, p90;
+};
+
+// Requires at least one number. The median of an even count is the mean of the two in the middle;
+// p90 is the smallest number that nine tenths of them do not exceed.
+Latency Summarise(std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  const size_t n = ms.size();
+  double sum = 0;
+  for (const double v : ms) sum += v;
+  return {.median = (ms[(n - 1) / 2] + ms[n / 2]) / 2,
+          .min = ms[0],
+          .mean = sum / static_cast<double>(n),
+          .p90 = ms[(n * 9 + 9) / 10 - 1]};
+}
+
+double RatePerSecond(double count, double ms) {
+  return ms > 0 ? count / ms * 1e3 : 0;
+}
+
+// Mean milliseconds of each step.
+void AddProfile(const Program& program, const std::vector<double>& step_ms, RunReport& report) {
+  double total = 0;
+  for (const double ms : step_ms) total += ms;
+  Table table({{"step", Align::kRight},
+               {"ms", Align::kRight},
+               {"%", Align::kRight},
+               {"GMAC/s", Align::kRight},
+               {"GB/s", Align::kRight},
+               {"operators"}});
+  Json steps = Json::array();
+  for (size_t i = 0; i < step_ms.size(); ++i) {
+    const StepInfo& info = program.steps()[i];
+    const double macs = RatePerSecond(static_cast<double>(info.multiply_adds), step_ms[i]);
+    const double bytes = RatePerSecond(static_cast<double>(info.bytes), step_ms[i]);
+    table.Add({std::to_string(i), fmt::format("{:.4f}", step_ms[i]),
+               fmt::format("{:.1f}", total > 0 ? 100 * step_ms[i] / total : 0),
+               info.multiply_adds == 0 ? "" : fmt::format("{:.1f}", macs / 1e9),
+               fmt::format("{:.1f}", bytes / 1e9), Escape(info.label)});
+    steps.push_back({{"operators", info.label},
+                     {"ms", step_ms[i]},
+                     {"multiply_adds", info.multiply_adds},
+                     {"bytes", info.bytes}});
+  }
+  if (step_ms.empty()) report.text += "no profile: the reference backend runs without a plan\n";
+  report.text += table.empty() ? "" : table.Text();
+  report.json["steps"] = std::move(steps);
+}
+
+}  // namespace
+
+Status RunBench(Program& program, std::span<const Tensor> inputs, const RunOptions& options,
+                RunReport& report) {
+  using Clock = std::chrono::steady_clock;
+  Progress progress("runs", static_cast<uint64_t>(options.warmup + options.runs));
+  std::vector<double> ms;
+  std::vector<double> step_ms(options.profile ? program.steps().size() : 0, 0.0);
+  program.set_profiling(options.profile);
+  for (int64_t i = 0; i < options.warmup + options.runs; ++i) {
+    const auto begin = Clock::now();
+    NN_RETURN_IF_ERROR(program.Run(inputs));
+    const std::chrono::duration<double, std::milli> elapsed = Clock::now() - begin;
+    progress.Step();
+    if (i < options.warmup) continue;
+    ms.push_back(elapsed.count());
+    for (size_t k = 0; k < step_ms.size(); ++k)
+      step_ms[k] += program.step_milliseconds()[k] / static_cast<double>(options.runs);
+  }
+  const Latency l = Summarise(ms);
+  const size_t threads = options.program().threads;
+  report.json["latency_ms"] = {
+      {"median", l.median}, {"min", l.min}, {"mean", l.mean}, {"p90", l.p90}};
+  report.json["threads"] = threads;
+  report.json["runs"] = options.runs;
+  report.json["warmup"] = options.warmup;
+  report.json["backend"] = options.backend;
+  report.json["target"] = options.target.empty() ? SimdTargets().front() : options.target;
+  report.json["arena_bytes"] = program.arena_bytes();
+  report.json["packed_bytes"] = program.packed_bytes();
+  report.text += fmt::format(
+      "latency: median {:.3f} ms, min {:.3f}, mean {:.3f}, p90 {:.3f} ({} runs, {} thread{})\n"
+      "memory: {} of intermediate values, {} of packed weights\n",
+      l.median, l.min, l.mean, l.p90, options.runs, threads, threads == 1 ? "" : "s",
+      HumanBytes(program.arena_bytes()), HumanBytes(program.packed_bytes()));
+  if (options.profile) AddProfile(program, step_ms, report);
+  return {};
+}
+
+}  // namespace nn::app

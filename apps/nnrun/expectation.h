@@ -1,0 +1,30 @@
+// Outputs compared with what they should be, one line each.
+#pragma once
+
+#include <string>
+
+#include "apps/common/table.h"
+#include "base/json.h"
+#include "tensorio/compare.h"
+
+namespace nn::app {
+
+class Expectation {
+ public:
+  // Compares one output.
+  void Check(const std::string& name, const Tensor& want, const Tensor& got,
+             const Tolerance& tolerance);
+  // Mentions an output that nothing is known about.
+  void Skip(const std::string& name);
+
+  bool passed() const { return passed_; }
+  std::string Text() const { return table_.Text(2); }
+  Json TakeJson() { return std::move(json_); }
+
+ private:
+  Table table_{{{""}, {""}}};
+  Json json_ = Json::array();
+  bool passed_ = true;
+};
+
+}  // namespace nn::app

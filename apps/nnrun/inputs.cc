@@ -1,0 +1,94 @@
+#include <spdlog/spdlog.h>
+
+#include "apps/nnrun/options.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "base/thread_pool.h"
+#include "tensorio/literal.h"
+#include "tensorio/npy.h"
+#include "tensorio/tensor_file.h"
+
+namespace nn::app {
+namespace {
+
+// The port that an array is meant for: by name (as it is or as an .npz file has it), or by
+// position.
+std::optional<size_t> PortOf(const std::string& key, const std::vector<Port>& ports,
+                             std::string_view prefix) {
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (ports[i].name == key || Escape(ports[i].name) == key) return i;
+  for (size_t i = 0; i < ports.size(); ++i)
+    if (key == fmt::format("{}_{}", prefix, i)) return i;
+  return std::nullopt;
+}
+
+Result<Tensor> ReadValue(const std::string& value, const Type& type) {
+  return LooksLikeLiteral(value) ? ParseLiteral(value, type) : ReadTensorFile(value, type);
+}
+
+}  // namespace
+
+ProgramOptions RunOptions::program() const {
+  ProgramOptions o;
+  o.backend = backend == "reference" ? Backend::kReference : Backend::kSimd;
+  o.threads = threads == 0 ? AvailableProcessors() : threads;
+  return o;
+}
+
+Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
+                                                          const std::vector<Port>& ports,
+                                                          std::string_view prefix) {
+  NN_ASSIGN(const Blob file, ReadFile(path));
+  auto arrays = ReadNpz(file);
+  if (!arrays) return tl::unexpected(arrays.error().In(path));
+  std::vector<std::optional<Tensor>> out(ports.size());
+  for (const NamedTensor& array : *arrays) {
+    const auto port = PortOf(array.name, ports, prefix);
+    if (!port)
+      return UsageError("{}: array {} belongs to none of {}; nor is it {}_K for one of them", path,
+                        Quote(array.name), NameList(ports), prefix);
+    if (out[*port])
+      return UsageError("{}: two arrays belong to {}", path, Quote(ports[*port].name));
+    const DType wanted = ports[*port].value->dtype();
+    out[*port] = array.tensor;
+    if (array.tensor.dtype() == wanted || array.tensor.dtype() != StoredType(wanted)) continue;
+    auto converted = FromStored(array.tensor, wanted);
+    if (!converted)
+      return tl::unexpected(converted.error().In(fmt::format("{}: {}", path, Quote(array.name))));
+    out[*port] = *std::move(converted);
+  }
+  return out;
+}
+
+Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options) {
+  const auto& ports = graph.inputs();
+  std::vector<std::optional<Tensor>> given(ports.size());
+  if (!options.inputs_file.empty()) {
+    NN_ASSIGN(given, ReadPortArrays(options.inputs_file, ports, "in"));
+  }
+  for (const std::string& text : options.inputs) {
+    NN_ASSIGN(const Assignment a, SplitAssignment(text, ports));
+    if (given[a.port])
+      return UsageError("input {} is given more than once", Quote(ports[a.port].name));
+    auto tensor = ReadValue(a.value, ports[a.port].value->type());
+    if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(ports[a.port].name)));
+    given[a.port] = *std::move(tensor);
+  }
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i]) shapes[ports[i].name] = given[i]->dims();
+  NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i]) {
+      inputs.push_back(*std::move(given[i]));
+      continue;
+    }
+    NN_ASSIGN(Tensor seeded, SeededInput(graph, i, options.seed));
+    spdlog::debug("input {} is seeded with {}", Quote(ports[i].name), options.seed);
+    inputs.push_back(std::move(seeded));
+  }
+  return inputs;
+}
+
+}  // namespace nn::app

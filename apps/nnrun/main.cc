@@ -1,0 +1,154 @@
+// nnrun: executes a model.
+#include <CLI/CLI.hpp>
+
+#include "apps/nnrun/options.h"
+#include "base/text.h"
+#include "tensorio/digest.h"
+
+namespace nn::app {
+
+namespace {
+
+void AddInputOptions(CommandLine& command, RunOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("MODEL", o.model, "Model file");
+  app.add_option("--inputs", o.inputs_file, "Inputs by name, or in_0, in_1, ... by position")
+      ->type_name("FILE.npz");
+  command
+      .AddRepeated("--input", o.inputs,
+                   "One input: an .npy, .pb, .bin or .raw file, or a literal: 0.5 fills, [1,2,3] "
+                   "lists; repeatable")
+      ->type_name("NAME=VALUE");
+  app.add_option("--seed", o.seed, "Seed of inputs that are not given")->capture_default_str();
+  AddShapeOptions(command, o.shapes);
+  app.add_option("--test-data", o.test_data,
+                 "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
+                 "compare (--atol 1e-7, --rtol 1e-3 unless given)")
+      ->type_name("DIR");
+}
+
+void AddResultOptions(CommandLine& command, RunOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("-o,--output", o.output, "Write the outputs, keyed by name")
+      ->type_name("FILE.npz");
+  app.add_option("--expect", o.expect,
+                 "Compare the outputs with arrays keyed by name, or out_0, out_1, ...")
+      ->type_name("FILE.npz");
+  app.add_option("--atol", o.atol, "Largest absolute difference (1e-6); integers must be equal")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--rtol", o.rtol, "Largest difference relative to what is expected (1e-5)")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--save-steps", o.save_steps,
+                 "Write every intermediate value as .npy, and index.json")
+      ->type_name("DIR");
+  app.add_flag("--digest", o.digest, "Print the SHA-256 of the outputs' names, types and contents");
+  app.add_option("--format", o.format, "Form of what is printed")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+}
+
+void AddExecutionOptions(CommandLine& command, RunOptions& o) {
+  CLI::App& app = command.options();
+  app.add_option("--backend", o.backend,
+                 "simd: planned and vectorised; reference: the scalar definition. Same bits")
+      ->check(CLI::IsMember({"simd", "reference"}))
+      ->capture_default_str();
+  app.add_option("--target", o.target, "SIMD target, one of --list-targets")->type_name("NAME");
+  app.add_flag("--list-targets", o.list_targets, "Print the SIMD targets of this processor");
+  app.add_option("--threads", o.threads, "Threads; 0: one a processor. Same bits")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+  app.add_flag("--bench", o.bench, "Measure the latency");
+  app.add_flag("--profile", o.profile, "With --bench: the time of every step");
+  app.add_option("--warmup", o.warmup, "Runs before those that count")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  app.add_option("--runs", o.runs, "Runs that count")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+}
+
+// Combinations that make no sense, or that would mix data on standard output.
+Status CheckOptions(const RunOptions& o) {
+  if (o.model.empty()) return UsageError("MODEL is missing");
+  const bool prints = o.digest || o.bench || !o.expect.empty();
+  if (o.output == "-" && prints)
+    return UsageError("--output - and --digest, --bench or --expect both write to standard output");
+  if (!o.test_data.empty()) {
+    if (prints || !o.output.empty() || !o.save_steps.empty())
+      return UsageError("--test-data compares; it takes no other results");
+    if (!o.inputs_file.empty() || !o.inputs.empty())
+      return UsageError("--test-data has its own inputs");
+  }
+  if (o.profile && !o.bench) return UsageError("--profile needs --bench");
+  if (o.bench && !o.save_steps.empty())
+    return UsageError("--bench would time the copies that --save-steps makes");
+  return {};
+}
+
+// Runs once and reports what was asked for; false if the outputs are not what was expected.
+Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
+  NN_ASSIGN(const std::vector<Tensor> inputs, GatherInputs(graph, o));
+  const size_t own_outputs = graph.outputs().size();
+  if (!o.save_steps.empty()) ExposeSteps(graph);
+  NN_ASSIGN(Program program, Program::Compile(graph, o.program()));
+  NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs));
+  if (!o.save_steps.empty())
+    NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, graph, own_outputs, inputs, results));
+  results.resize(own_outputs);
+  const std::vector<NamedTensor> outputs = NameOutputs(graph, std::move(results));
+
+  bool passed = true;
+  if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteNpz(o.output, outputs));
+  if (o.digest) {
+    report.json["digest"] = Digest(outputs);
+    report.text += Digest(outputs) + "\n";
+  }
+  if (!o.expect.empty()) {
+    NN_ASSIGN(passed, CompareWithFile(graph, outputs, o, report));
+  }
+  if (o.bench) NN_RETURN_IF_ERROR(RunBench(program, inputs, o, report));
+  if (o.output.empty() && o.expect.empty() && o.save_steps.empty() && !o.digest && !o.bench)
+    DescribeOutputs(outputs, report);
+  return passed;
+}
+
+Result<int> Run(const RunOptions& o) {
+  if (o.list_targets) {
+    std::string text;
+    for (const std::string& name : SimdTargets()) text += name + "\n";
+    NN_RETURN_IF_ERROR(WriteText("-", text));
+    return kExitDone;
+  }
+  NN_RETURN_IF_ERROR(CheckOptions(o));
+  NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
+  NN_ASSIGN(Graph graph, ReadGraph(o.model));
+  NamePorts(graph);
+  NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  RunReport report;
+  report.json["version"] = 1;
+  report.json["model"] = o.model;
+  bool passed = true;
+  if (o.test_data.empty()) {
+    NN_ASSIGN(passed, RunModel(graph, o, report));
+  } else {
+    NN_ASSIGN(passed, RunTestData(graph, o, report));
+  }
+  // The outputs themselves may already stand there.
+  if (o.output != "-")
+    NN_RETURN_IF_ERROR(WriteText("-", o.format == "json" ? JsonText(report.json) : report.text));
+  return passed ? kExitDone : kExitCheckFailed;
+}
+
+}  // namespace
+}  // namespace nn::app
+
+int main(int argc, char** argv) {
+  nn::app::CommandLine command(
+      "nnrun", "Executes a neural-network model on the CPU, with the same bits everywhere.");
+  nn::app::RunOptions options;
+  nn::app::AddInputOptions(command, options);
+  nn::app::AddResultOptions(command, options);
+  nn::app::AddExecutionOptions(command, options);
+  return command.Run(argc, argv, [&] { return nn::app::Run(options); });
+}

@@ -1,0 +1,92 @@
+// nnrun's arguments, and what a run has to report.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/common/model.h"
+#include "base/json.h"
+#include "exec/program.h"
+#include "tensorio/compare.h"
+#include "tensorio/npz.h"
+
+namespace nn::app {
+
+struct RunOptions {
+  std::string model;
+  // Inputs
+  std::string inputs_file;
+  std::vector<std::string> inputs;  // NAME=VALUE
+  uint64_t seed = 0;
+  ShapeOptions shapes;
+  std::string test_data;
+  // Results
+  std::string output;
+  std::string expect;
+  std::optional<double> atol;
+  std::optional<double> rtol;
+  std::string save_steps;
+  bool digest = false;
+  std::string format = "text";
+  // Execution
+  std::string backend = "simd";
+  std::string target;
+  bool list_targets = false;
+  size_t threads = 0;  // 0: all processors
+  // Timing
+  bool bench = false;
+  bool profile = false;
+  int64_t warmup = 3;
+  int64_t runs = 10;
+
+  ProgramOptions program() const;
+  Tolerance tolerance(double atol_default, double rtol_default) const {
+    return {atol.value_or(atol_default), rtol.value_or(rtol_default), 0};
+  }
+};
+
+// Results in both forms that --format knows; one of them is printed.
+struct RunReport {
+  std::string text;
+  Json json;
+};
+
+// The arrays of an .npz file by port: under the port's name, or "<prefix>_K" for port K. kUsage for
+// arrays that belong to no port.
+Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
+                                                          const std::vector<Port>& ports,
+                                                          std::string_view prefix);
+
+// The inputs of a run: from files and literals, seeded where none is given. Binds the graph's
+// shapes to theirs.
+Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options);
+
+// The results under the outputs' names.
+std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs);
+
+// A table of the outputs: types, shapes, statistics, first values.
+void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report);
+
+// Compares with the arrays of options.expect; false on a mismatch. Outputs without array there are
+// only mentioned.
+Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
+                             const RunOptions& options, RunReport& report);
+
+// Runs the ONNX test sets of options.test_data; false on a mismatch.
+Result<bool> RunTestData(const Graph& graph, const RunOptions& options, RunReport& report);
+
+// Makes every value that a node computes an output, after those that there are. Returns their
+// number.
+size_t ExposeSteps(Graph& graph);
+// Writes inputs and outputs of a graph so exposed to a folder: .npy files and index.json.
+Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_outputs,
+                 std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+
+// Times the program.
+Status RunBench(Program& program, std::span<const Tensor> inputs, const RunOptions& options,
+                RunReport& report);
+
+}  // namespace nn::app

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "apps/common/table.h"
+#include "apps/nnrun/options.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+constexpr int64_t kFirstValues = 5;
+
+// Minimum and maximum leave NaN out; the mean of a tensor with NaN is NaN.
+struct Statistics {
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+  double mean = 0;
+};
+
+std::optional<Statistics> StatisticsOf(const Tensor& t) {
+  if (t.elements() == 0 || t.dtype() == DType::kString || IsComplex(t.dtype())) return std::nullopt;
+  Statistics s;
+  double sum = 0;
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    const double v = t.GetDouble(i);
+    sum += v;
+    s.min = v < s.min ? v : s.min;
+    s.max = v > s.max ? v : s.max;
+  }
+  s.mean = sum / static_cast<double>(t.elements());
+  if (s.min > s.max) s.min = s.max = std::numeric_limits<double>::quiet_NaN();
+  return s;
+}
+
+std::string FirstValues(const Tensor& t) {
+  std::string out;
+  const int64_t n = std::min(t.elements(), kFirstValues);
+  for (int64_t i = 0; i < n; ++i) out += (i == 0 ? "" : ", ") + ElementText(t, i);
+  return t.elements() > n ? out + ", ..." : out;
+}
+
+Json ValueJson(const Tensor& t, int64_t i) {
+  if (t.dtype() == DType::kString) return t.strings()[static_cast<size_t>(i)];
+  if (t.dtype() == DType::kBool) return t.GetInt(i) != 0;
+  if (t.dtype() == DType::kU64) return static_cast<uint64_t>(t.GetInt(i));
+  if (IsInteger(t.dtype())) return t.GetInt(i);
+  if (IsComplex(t.dtype())) return ElementText(t, i);
+  return t.GetDouble(i);
+}
+
+}  // namespace
+
+std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs) {
+  std::vector<NamedTensor> named;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    named.push_back({graph.outputs()[i].name, std::move(outputs[i])});
+  return named;
+}
+
+void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report) {
+  Table table({{"output"},
+               {"type"},
+               {"shape"},
+               {"min", Align::kRight},
+               {"max", Align::kRight},
+               {"mean", Align::kRight},
+               {"first values"}});
+  Json list = Json::array();
+  for (const auto& [name, t] : outputs) {
+    const auto s = StatisticsOf(t);
+    const auto number = [&](double v) { return s ? fmt::format("{:.6g}", v) : std::string(); };
+    table.Add({Escape(name), std::string(DTypeName(t.dtype())), ToString(ToDims(t.dims())),
+               number(s ? s->min : 0), number(s ? s->max : 0), number(s ? s->mean : 0),
+               FirstValues(t)});
+    Json entry = {{"name", name}, {"type", DTypeName(t.dtype())}, {"shape", t.dims()}};
+    if (s) {
+      entry["min"] = s->min;
+      entry["max"] = s->max;
+      entry["mean"] = s->mean;
+    }
+    entry["first"] = Json::array();
+    for (int64_t i = 0; i < std::min(t.elements(), kFirstValues); ++i)
+      entry["first"].push_back(ValueJson(t, i));
+    list.push_back(std::move(entry));
+  }
+  report.text += table.Text();
+  report.json["outputs"] = std::move(list);
+}
+
+}  // namespace nn::app

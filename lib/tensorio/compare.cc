@@ -1,0 +1,171 @@
+#include "tensorio/compare.h"
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/text.h"
+#include "ir/type.h"
+
+namespace nn {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Difference {
+  double absolute = 0;
+  double relative = 0;
+  bool agrees = true;
+};
+
+Difference RealDifference(double want, double got, const Tolerance& t) {
+  if (want == got || (std::isnan(want) && std::isnan(got))) return {};
+  if (!std::isfinite(want) || !std::isfinite(got)) return {kInfinity, kInfinity, false};
+  const double d = std::fabs(got - want);
+  return {d, want == 0 ? 0 : d / std::fabs(want), d <= t.atol + t.rtol * std::fabs(want)};
+}
+
+Difference IntegerDifference(const Tensor& want, const Tensor& got, int64_t i, int64_t steps) {
+  const int64_t a = want.GetInt(i), b = got.GetInt(i);
+  if (a == b) return {};
+  const bool unsigned64 = want.dtype() == DType::kU64;
+  const bool less = unsigned64 ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
+  // Modulo 2^64 the difference of the larger and the smaller is exact.
+  const uint64_t d = less ? static_cast<uint64_t>(b) - static_cast<uint64_t>(a)
+                          : static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
+  const double magnitude = std::fabs(want.GetDouble(i));
+  const auto distance = static_cast<double>(d);
+  return {distance, magnitude == 0 ? 0 : distance / magnitude, d <= static_cast<uint64_t>(steps)};
+}
+
+Difference ComplexDifference(const Tensor& want, const Tensor& got, int64_t i, const Tolerance& t) {
+  const bool narrow = want.dtype() == DType::kC64;
+  const auto part = [&](const Tensor& tensor, int64_t k) {
+    const DType real = narrow ? DType::kF32 : DType::kF64;
+    return Tensor(real, {2 * tensor.elements()}, tensor.blob()).GetDouble(2 * i + k);
+  };
+  const Difference re = RealDifference(part(want, 0), part(got, 0), t);
+  const Difference im = RealDifference(part(want, 1), part(got, 1), t);
+  return {std::max(re.absolute, im.absolute), std::max(re.relative, im.relative),
+          re.agrees && im.agrees};
+}
+
+// Takes differences in element order and keeps the worst.
+class Summary {
+ public:
+  explicit Summary(Comparison& out) : out_(out) {}
+
+  void Add(int64_t i, const Difference& d) {
+    if (d.agrees && d.absolute == 0) return;
+    out_.max_absolute = std::max(out_.max_absolute, d.absolute);
+    out_.max_relative = std::max(out_.max_relative, d.relative);
+    const bool first_outside = !d.agrees && out_.outside == 0;
+    const bool same_kind = d.agrees == (out_.outside == 0);
+    if (first_outside || (same_kind && (!out_.worst || d.absolute > worst_))) {
+      out_.worst = i;
+      worst_ = d.absolute;
+    }
+    if (!d.agrees) ++out_.outside;
+  }
+
+ private:
+  Comparison& out_;
+  double worst_ = 0;
+};
+
+template <typename Fn>
+void ForEach(int64_t n, Summary& summary, Fn difference) {
+  for (int64_t i = 0; i < n; ++i) summary.Add(i, difference(i));
+}
+
+void CompareElements(const Tensor& want, const Tensor& got, const Tolerance& t, Comparison& out) {
+  Summary summary(out);
+  const int64_t n = out.elements;
+  const DType type = want.dtype();
+  if (type == DType::kString) {
+    ForEach(n, summary, [&](int64_t i) {
+      const auto k = static_cast<size_t>(i);
+      return Difference{0, 0, want.strings()[k] == got.strings()[k]};
+    });
+  } else if (type == DType::kF32) {
+    const Tensor a = want.Aligned(), b = got.Aligned();
+    const auto x = a.As<float>(), y = b.As<float>();
+    ForEach(n, summary, [&](int64_t i) {
+      const auto k = static_cast<size_t>(i);
+      return RealDifference(x[k], y[k], t);
+    });
+  } else if (IsFloat(type)) {
+    ForEach(n, summary,
+            [&](int64_t i) { return RealDifference(want.GetDouble(i), got.GetDouble(i), t); });
+  } else if (IsComplex(type)) {
+    ForEach(n, summary, [&](int64_t i) { return ComplexDifference(want, got, i, t); });
+  } else {
+    const int64_t steps = type == DType::kBool ? 0 : t.steps;
+    ForEach(n, summary, [&](int64_t i) { return IntegerDifference(want, got, i, steps); });
+  }
+}
+
+std::string DoubleText(double v, DType type) {
+  return type == DType::kF64 ? fmt::format("{}", v) : FloatText(static_cast<float>(v));
+}
+
+}  // namespace
+
+std::string ElementText(const Tensor& tensor, int64_t i) {
+  const DType type = tensor.dtype();
+  if (type == DType::kString) return Quote(tensor.strings()[static_cast<size_t>(i)]);
+  if (type == DType::kBool) return tensor.GetInt(i) != 0 ? "true" : "false";
+  if (type == DType::kU64) return std::to_string(static_cast<uint64_t>(tensor.GetInt(i)));
+  if (IsInteger(type)) return std::to_string(tensor.GetInt(i));
+  if (!IsComplex(type)) return DoubleText(tensor.GetDouble(i), type);
+  const DType real = type == DType::kC64 ? DType::kF32 : DType::kF64;
+  const Tensor parts(real, {2 * tensor.elements()}, tensor.blob());
+  const std::string imaginary = DoubleText(parts.GetDouble(2 * i + 1), real);
+  return DoubleText(parts.GetDouble(2 * i), real) + (imaginary[0] == '-' ? "" : "+") + imaginary +
+         "i";
+}
+
+std::string IndexText(int64_t flat, const std::vector<int64_t>& dims) {
+  std::string out;
+  for (size_t k = dims.size(); k-- > 0;) {
+    out = std::to_string(flat % dims[k]) + (out.empty() ? "" : ", ") + out;
+    flat /= dims[k];
+  }
+  return "[" + out + "]";
+}
+
+Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& tolerance) {
+  Comparison c;
+  if (want.dtype() != got.dtype() || want.dims() != got.dims()) {
+    const auto text = [](const Tensor& t) { return Type(t.dtype(), ToDims(t.dims())).ToString(); };
+    c.mismatch = fmt::format("{}, expected {}", text(got), text(want));
+    return c;
+  }
+  c.elements = want.elements();
+  c.identical = want.Identical(got);
+  if (!c.identical) CompareElements(want, got, tolerance, c);
+  c.agrees = c.outside == 0;
+  if (c.worst) {
+    c.want_text = ElementText(want, *c.worst);
+    c.got_text = ElementText(got, *c.worst);
+  }
+  return c;
+}
+
+std::string Describe(const Comparison& c, const Tensor& want) {
+  if (!c.mismatch.empty()) return c.mismatch;
+  if (c.identical) return "bit-identical";
+  if (!c.worst) return "equal";  // zeros of another sign, other NaN bits
+  const std::string size = fmt::format("largest difference {:.3g} absolute, {:.3g} relative",
+                                       c.max_absolute, c.max_relative);
+  const std::string where = fmt::format("at {}: {}, expected {}", IndexText(*c.worst, want.dims()),
+                                        c.got_text, c.want_text);
+  if (c.agrees) return fmt::format("within tolerance, {}, {}", size, where);
+  return fmt::format("{} of {} elements differ, {}, {}",
+                     WithThousands(static_cast<uint64_t>(c.outside)),
+                     WithThousands(static_cast<uint64_t>(c.elements)), size, where);
+}
+
+}  // namespace nn

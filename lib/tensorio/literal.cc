@@ -1,0 +1,179 @@
+#include "tensorio/literal.h"
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+
+namespace nn {
+namespace {
+
+constexpr size_t kMaxDepth = 64;
+constexpr int64_t kOpen = -1;  // length of a list that has not ended yet
+
+struct Literal {
+  std::vector<int64_t> dims;  // of a list; empty for a single value
+  std::vector<std::string> elements;
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Result<Literal> Parse() {
+    SkipSpace();
+    if (At('[')) {
+      NN_RETURN_IF_ERROR(List(0));
+    } else {
+      NN_RETURN_IF_ERROR(Element(0));
+    }
+    SkipSpace();
+    if (at_ != text_.size()) return Fail("text after its end");
+    return std::move(literal_);
+  }
+
+ private:
+  Status List(size_t depth) {
+    if (depth == kMaxDepth) return Fail("lists nested too deeply");
+    ++at_;
+    if (literal_.dims.size() == depth) {
+      if (!literal_.elements.empty()) return Fail("lists of different depth");
+      literal_.dims.push_back(kOpen);
+    }
+    int64_t count = 0;
+    SkipSpace();
+    while (!At(']')) {
+      if (count > 0) {
+        if (!At(',')) return Fail("',' or ']' expected");
+        ++at_;
+        SkipSpace();
+      }
+      if (At('[')) {
+        NN_RETURN_IF_ERROR(List(depth + 1));
+      } else {
+        NN_RETURN_IF_ERROR(Element(depth + 1));
+      }
+      ++count;
+      SkipSpace();
+    }
+    ++at_;
+    if (literal_.dims[depth] != kOpen && literal_.dims[depth] != count)
+      return Fail("lists of different length");
+    literal_.dims[depth] = count;
+    return {};
+  }
+
+  Status Element(size_t depth) {
+    if (depth != literal_.dims.size()) return Fail("lists of different depth");
+    if (At('"')) {
+      std::string s;
+      for (++at_; !At('"'); ++at_) {
+        if (At('\\')) ++at_;
+        if (at_ >= text_.size()) return Fail("a string does not end");
+        s += text_[at_];
+      }
+      ++at_;
+      literal_.elements.push_back(std::move(s));
+      return {};
+    }
+    const size_t end = std::min(text_.find_first_of(",[] \t\n", at_), text_.size());
+    if (end == at_) return Fail("a value expected");
+    literal_.elements.emplace_back(text_.substr(at_, end - at_));
+    at_ = end;
+    return {};
+  }
+
+  bool At(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  void SkipSpace() {
+    while (At(' ') || At('\t') || At('\n')) ++at_;
+  }
+  tl::unexpected<Error> Fail(std::string_view what) const {
+    return UsageError("{}: {} at character {}", Quote(text_), what, at_);
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  Literal literal_;
+};
+
+template <typename T>
+std::optional<T> ParseNumber(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  T value{};
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (r.ec != std::errc() || r.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Status SetElement(TensorBuilder& b, int64_t i, const std::string& text) {
+  const DType type = b.dtype();
+  if (IsFloat(type)) {
+    const auto v = ParseNumber<double>(text);
+    if (!v) return UsageError("{} is not a number", Quote(text));
+    b.SetDouble(i, *v);
+    return {};
+  }
+  if (type == DType::kBool && (text == "true" || text == "false")) {
+    b.SetInt(i, text == "true" ? 1 : 0);
+    return {};
+  }
+  if (type == DType::kU64) {
+    const auto v = ParseNumber<uint64_t>(text);
+    if (!v) return UsageError("{} is not an integer of u64", Quote(text));
+    b.SetInt(i, static_cast<int64_t>(*v));
+    return {};
+  }
+  const auto v = ParseNumber<int64_t>(text);
+  if (!v || *v < MinInteger(type) || *v > MaxInteger(type))
+    return UsageError("{} is not a value of {}", Quote(text), DTypeName(type));
+  b.SetInt(i, *v);
+  return {};
+}
+
+// The shape that the literal takes.
+Result<std::vector<int64_t>> ShapeFor(const Literal& literal, const Type& type) {
+  const bool list = !literal.dims.empty();
+  if (const auto dims = type.const_dims()) {
+    const Dim count = Product(*type.dims);
+    const bool fits =
+        !list || literal.dims == *dims || (literal.dims.size() == 1 && count == literal.dims[0]);
+    if (fits) return *dims;
+    return UsageError("a list of shape {} for {}", ToString(ToDims(literal.dims)), type.ToString());
+  }
+  if (!list)
+    return UsageError("a single value needs a shape to fill, but the type is {}", type.ToString());
+  const Type own(type.dtype, ToDims(literal.dims));
+  if (!Compatible(type, own))
+    return UsageError("a list of shape {} for {}", ToString(ToDims(literal.dims)), type.ToString());
+  return literal.dims;
+}
+
+}  // namespace
+
+bool LooksLikeLiteral(std::string_view text) {
+  if (text.starts_with('[') || text.starts_with('"') || text == "true" || text == "false")
+    return true;
+  return ParseNumber<double>(text).has_value();
+}
+
+Result<Tensor> ParseLiteral(std::string_view text, const Type& type) {
+  NN_ASSIGN(const Literal literal, Parser(text).Parse());
+  if (type.dtype == DType::kUnknown || IsComplex(type.dtype))
+    return UsageError("values of {} cannot be written inline", DTypeName(type.dtype));
+  NN_ASSIGN(const std::vector<int64_t> dims, ShapeFor(literal, type));
+  const bool fill = literal.dims.empty();
+  if (type.dtype == DType::kString) {
+    if (!fill) return Tensor(dims, literal.elements);
+    const Tensor shape(DType::kI8, dims, {});
+    return Tensor(
+        dims, std::vector<std::string>(static_cast<size_t>(shape.elements()), literal.elements[0]));
+  }
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(type.dtype, dims));
+  for (int64_t i = 0; i < b.elements(); ++i)
+    NN_RETURN_IF_ERROR(SetElement(b, i, literal.elements[fill ? 0 : static_cast<size_t>(i)]));
+  return b.Finish();
+}
+
+}  // namespace nn

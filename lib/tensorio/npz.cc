@@ -1,0 +1,173 @@
+#include "tensorio/npz.h"
+
+#include <zip.h>
+
+#include <memory>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "tensorio/npy.h"
+
+namespace nn {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+constexpr size_t kChunk = size_t{1} << 20;
+// 1980-01-01 00:00, the first date that ZIP can tell, in MS-DOS's form.
+constexpr zip_uint16_t kDosDate = 1 << 5 | 1;
+constexpr zip_uint32_t kFileAttributes = 0100644u << 16;
+
+class ZipError {
+ public:
+  ZipError() { zip_error_init(&error_); }
+  ~ZipError() { zip_error_fini(&error_); }
+  ZipError(const ZipError&) = delete;
+  ZipError& operator=(const ZipError&) = delete;
+  zip_error_t* get() { return &error_; }
+  const char* text() { return zip_error_strerror(&error_); }
+
+ private:
+  zip_error_t error_;
+};
+
+struct CloseEntry {
+  void operator()(zip_file_t* f) const { zip_fclose(f); }
+};
+struct DiscardArchive {
+  void operator()(zip_t* z) const { zip_discard(z); }
+};
+struct FreeSource {
+  void operator()(zip_source_t* s) const { zip_source_free(s); }
+};
+using Entry = std::unique_ptr<zip_file_t, CloseEntry>;
+using Archive = std::unique_ptr<zip_t, DiscardArchive>;
+using Source = std::unique_ptr<zip_source_t, FreeSource>;
+
+// Opens an archive over `source`, which it takes over.
+Result<Archive> Open(Source source, int flags) {
+  ZipError error;
+  Archive archive(zip_open_from_source(source.get(), flags, error.get()));
+  if (archive == nullptr) return ParseError("not a ZIP archive: {}", error.text());
+  source.release();
+  return archive;
+}
+
+Result<Blob> ReadEntry(zip_t* archive, zip_uint64_t index, uint64_t max_bytes) {
+  const Entry entry(zip_fopen_index(archive, index, 0));
+  if (entry == nullptr) return ParseError("{}", zip_strerror(archive));
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  size_t have = 0;
+  while (true) {
+    bytes->resize(have + kChunk);
+    const zip_int64_t n = zip_fread(entry.get(), bytes->data() + have, kChunk);
+    if (n < 0) return ParseError("{}", zip_file_strerror(entry.get()));
+    if (n == 0) break;
+    have += static_cast<size_t>(n);
+    if (have > max_bytes) return LimitError("more than {} unpacked", HumanBytes(max_bytes));
+  }
+  bytes->resize(have);
+  return Blob(std::span<const std::byte>(*bytes), bytes);
+}
+
+// The parts of one entry's data, which libzip refers to until the archive is closed.
+struct EntryImage {
+  std::vector<Blob> parts;
+  std::vector<zip_buffer_fragment_t> fragments;
+};
+
+Status AddEntry(zip_t* archive, const NamedTensor& named, EntryImage& image) {
+  NN_ASSIGN(image.parts, NpyImage(named.tensor));
+  for (const Blob& part : image.parts) {
+    // libzip only reads the data.
+    auto* data = reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(part.data()));
+    if (!part.empty()) image.fragments.push_back({data, part.size()});
+  }
+  Source source(
+      zip_source_buffer_fragment(archive, image.fragments.data(), image.fragments.size(), 0));
+  if (source == nullptr) return InternalError("{}", zip_strerror(archive));
+  const std::string name =
+      (IsUtf8(named.name) ? named.name : Escape(named.name)) + std::string(kSuffix);
+  const zip_int64_t index = zip_file_add(archive, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
+  if (index < 0) return UsageError("{}", zip_strerror(archive));
+  source.release();
+  const auto i = static_cast<zip_uint64_t>(index);
+  if (zip_set_file_compression(archive, i, ZIP_CM_STORE, 0) != 0 ||
+      zip_file_set_dostime(archive, i, 0, kDosDate, 0) != 0 ||
+      zip_file_set_external_attributes(archive, i, 0, ZIP_OPSYS_UNIX, kFileAttributes) != 0)
+    return InternalError("{}", zip_strerror(archive));
+  return {};
+}
+
+Status CopyTo(zip_source_t* source, const std::string& path) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  if (zip_source_open(source) != 0)
+    return InternalError("{}: {}", path, zip_error_strerror(zip_source_error(source)));
+  std::vector<std::byte> chunk(kChunk);
+  zip_int64_t n = 0;
+  while ((n = zip_source_read(source, chunk.data(), chunk.size())) > 0)
+    file.Write(std::span(chunk).first(static_cast<size_t>(n)));
+  zip_source_close(source);
+  if (n < 0) return InternalError("{}: {}", path, zip_error_strerror(zip_source_error(source)));
+  return file.Commit();
+}
+
+}  // namespace
+
+Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limits) {
+  // libzip takes an empty file for an archive without entries.
+  if (file.empty()) return ParseError("not a ZIP archive: the file is empty");
+  ZipError error;
+  Source source(zip_source_buffer_create(file.data(), file.size(), 0, error.get()));
+  if (source == nullptr) return InternalError("{}", error.text());
+  NN_ASSIGN(const Archive archive, Open(std::move(source), ZIP_RDONLY));
+  const auto count = static_cast<uint64_t>(zip_get_num_entries(archive.get(), 0));
+  if (count > limits.max_entries)
+    return LimitError("{} arrays, the limit is {}", count, limits.max_entries);
+  std::vector<NamedTensor> tensors;
+  std::set<std::string> names;
+  uint64_t left = limits.max_bytes;
+  for (zip_uint64_t i = 0; i < count; ++i) {
+    const char* raw_name = zip_get_name(archive.get(), i, ZIP_FL_ENC_RAW);
+    if (raw_name == nullptr) return ParseError("entry {}: {}", i, zip_strerror(archive.get()));
+    std::string name(raw_name);
+    const std::string who = "array " + Quote(name);
+    if (!name.ends_with(kSuffix)) return ParseError("{}: not an .npy file", who);
+    name.resize(name.size() - kSuffix.size());
+    if (!names.insert(name).second) return ParseError("{}: occurs twice", who);
+    auto bytes = ReadEntry(archive.get(), i, left);
+    if (!bytes) return tl::unexpected(bytes.error().In(who));
+    left -= bytes->size();
+    auto tensor = ReadNpy(*bytes);
+    if (!tensor) return tl::unexpected(tensor.error().In(who));
+    tensors.push_back({std::move(name), *std::move(tensor)});
+  }
+  return tensors;
+}
+
+Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
+  // libzip writes nothing for an archive without entries: its end record, all zero.
+  if (tensors.empty()) return WriteFile(path, "PK\x05\x06" + std::string(18, '\0'));
+  ZipError error;
+  const Source bytes(zip_source_buffer_create(nullptr, 0, 0, error.get()));
+  if (bytes == nullptr) return InternalError("{}", error.text());
+  zip_source_keep(bytes.get());
+  std::vector<EntryImage> images(tensors.size());
+  std::set<std::string> names;
+  {
+    NN_ASSIGN(Archive archive, Open(Source(bytes.get()), ZIP_CREATE | ZIP_TRUNCATE));
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].name.empty()) return UsageError("{}: array {} has no name", path, i);
+      if (!names.insert(tensors[i].name).second)
+        return UsageError("{}: two arrays are named {}", path, Quote(tensors[i].name));
+      if (auto s = AddEntry(archive.get(), tensors[i], images[i]); !s)
+        return tl::unexpected(s.error().In(Quote(tensors[i].name)));
+    }
+    if (zip_close(archive.get()) != 0)
+      return InternalError("{}: {}", path, zip_strerror(archive.get()));
+    archive.release();
+  }
+  return CopyTo(bytes.get(), path);
+}
+
+}  // namespace nn

@@ -1,0 +1,48 @@
+#include "tensorio/tensor_file.h"
+
+#include <string_view>
+
+#include "base/file.h"
+#include "formats/onnx/tensor_file.h"
+#include "tensorio/npy.h"
+
+namespace nn {
+namespace {
+
+bool IsNpy(const Blob& file) {
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  return std::string_view(reinterpret_cast<const char*>(file.data()), file.size())
+      .starts_with(kMagic);
+}
+
+Result<Tensor> ReadRaw(const Blob& file, const Type& type) {
+  const auto dims = type.const_dims();
+  if (!dims)
+    return UsageError("bare bytes need a known shape, but the type is {}: give --input-shape",
+                      type.ToString());
+  if (type.dtype == DType::kString) return UnsupportedError("bare bytes cannot hold strings");
+  return Tensor::Make(type.dtype, *dims, file);
+}
+
+Result<Tensor> ReadAny(const Blob& file, const std::string& path, const Type& type) {
+  if (IsNpy(file)) {
+    NN_ASSIGN(Tensor tensor, ReadNpy(file));
+    if (StoredType(type.dtype) == tensor.dtype()) return FromStored(tensor, type.dtype);
+    return tensor;
+  }
+  if (path.ends_with(".npy")) return ReadNpy(file);  // for its error
+  if (path.ends_with(".pb")) return onnx::ReadTensorProto(file, path);
+  if (path.ends_with(".bin") || path.ends_with(".raw")) return ReadRaw(file, type);
+  return UsageError("not a tensor file; .npy, .pb, .bin and .raw are read");
+}
+
+}  // namespace
+
+Result<Tensor> ReadTensorFile(const std::string& path, const Type& type) {
+  NN_ASSIGN(const Blob file, ReadFile(path));
+  auto tensor = ReadAny(file, path, type);
+  if (!tensor) return tl::unexpected(tensor.error().In(path));
+  return tensor;
+}
+
+}  // namespace nn

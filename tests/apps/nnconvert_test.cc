@@ -1,0 +1,225 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "apps/program.h"
+#include "base/json.h"
+#include "support/files.h"
+
+namespace nn::test {
+namespace {
+
+ProgramResult Convert(const std::string& arguments, std::string_view input = {}) {
+  return RunProgram("nnconvert " + arguments, input);
+}
+
+Json Inspect(const std::string& path) {
+  const ProgramResult r = RunProgram("nninspect --format json " + path);
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  return Json::parse(r.out);
+}
+
+// Weights of more than a kilobyte, which files hold apart from the rest.
+const char* const kWideModel = R"(graph "wide" {
+  in %x: f32[1, 16, 8, 8]
+  const %w: f32[32, 16, 3, 3] = seeded(1, 0.3)
+  %y = conv(%x, %w) {pads = [1, 1, 1, 1], strides = [2, 2]} "c"
+  out "y" = %y
+})";
+
+TEST_CASE("nnconvert: writes, verifies and says so") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx");
+  CHECK(r.code == 0);
+  CHECK(r.err.empty());
+  CHECK(Contains(r.out, "in.onnx (ONNX) -> "));
+  CHECK(Contains(r.out, "verified by 3 runs (seeds 0, 1, 2)\n"));
+  CHECK(Contains(r.out, "  y       f32          0         0  bit-identical\n"));
+  CHECK(RunProgram("nnrun --digest " + dir / "out.onnx").out ==
+        RunProgram("nnrun --digest " + dir / "in.onnx").out);
+  CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
+}
+
+TEST_CASE("nnconvert: large weights arrive, and the same command writes the same bytes") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWideModel);
+  REQUIRE(Convert(dir / "in.onnx " + dir / "a.onnx").code == 0);
+  REQUIRE(Convert(dir / "in.onnx " + dir / "b.onnx").code == 0);
+  CHECK(ReadText(dir / "a.onnx") == ReadText(dir / "b.onnx"));
+  CHECK(Inspect(dir / "a.onnx")["parameters"]["count"] == 32 * 16 * 3 * 3);
+  CHECK(RunProgram("nnrun --digest " + dir / "a.onnx").out ==
+        RunProgram("nnrun --digest " + dir / "in.onnx").out);
+}
+
+TEST_CASE("nnconvert: JSON report") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  const ProgramResult r =
+      Convert(dir / "in.onnx " + dir / "out.onnx --format json --seed 5 --verify-runs 2");
+  CHECK(r.code == 0);
+  const Json json = Json::parse(r.out);
+  CHECK(json["version"] == 1);
+  CHECK(json["written"] == true);
+  CHECK(json["output"]["format"] == "ONNX");
+  CHECK(json["output"]["bytes"] == ReadText(dir / "out.onnx").size());
+  CHECK(json["verification"]["passed"] == true);
+  CHECK(json["verification"]["seeds"] == Json::parse("[5, 6]"));
+  CHECK(json["verification"]["outputs"][0]["identical"] == true);
+}
+
+TEST_CASE("nnconvert: --no-verify is said in the report") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx --no-verify");
+  CHECK(r.code == 0);
+  CHECK(Contains(r.out, "not verified (--no-verify)\n"));
+  const Json json =
+      Json::parse(Convert(dir / "in.onnx " + dir / "out.onnx --no-verify --format json").out);
+  CHECK(json["verification"].is_null());
+  CHECK(json["written"] == true);
+}
+
+TEST_CASE("nnconvert: shapes, operator set and names") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", BatchModel());
+  REQUIRE(Convert(dir / "in.onnx " + dir / "out.onnx --batch 4 --opset 13 --rename-input x=image "
+                                           "--rename-output y=scores")
+              .code == 0);
+  const Json json = Inspect(dir / "out.onnx");
+  CHECK(json["format_version"] == "IR version 7, opset 13");
+  CHECK(json["inputs"][0]["name"] == "image");
+  CHECK(json["inputs"][0]["shape"] == Json::parse("[4, 3, 8, 8]"));
+  CHECK(json["outputs"][0]["name"] == "scores");
+  CHECK(json["outputs"][0]["shape"] == Json::parse("[4, 4, 8, 8]"));
+  REQUIRE(Convert(dir / "in.onnx " + dir / "fixed.onnx --input-shape x:2,3,8,8").code == 0);
+  CHECK(Inspect(dir / "fixed.onnx")["inputs"][0]["shape"] == Json::parse("[2, 3, 8, 8]"));
+}
+
+TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", BatchModel());
+  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx");
+  CHECK(r.code == 0);
+  CHECK(Contains(r.out, "(seeds 0, 1, 2, batch = 2)"));
+  CHECK(Inspect(dir / "out.onnx")["inputs"][0]["shape"][0] == "batch");
+  const ProgramResult given = Convert(dir / "in.onnx " + dir / "out.onnx --verify-shape x:5,3,8,8");
+  CHECK(given.code == 0);
+  CHECK(!Contains(given.out, "batch ="));
+  CHECK(Inspect(dir / "out.onnx")["inputs"][0]["shape"][0] == "batch");
+
+  WriteModel(dir / "sizes.onnx", R"(graph {
+    in %x: f32[n, 3, h, w]
+    const %k: f32[2, 3, 9, 9] = seeded(1)
+    %y = conv(%x, %k)
+    out "y" = %y
+  })");
+  const ProgramResult sizes = Convert(dir / "sizes.onnx " + dir / "out.onnx");
+  CHECK_MESSAGE(sizes.code == 0, sizes.err);
+  CHECK(Contains(sizes.out, "h = 32, n = 2, w = 32"));
+}
+
+TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothing") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", TwoOutputsModel());
+  for (const std::string& target : {dir / "out.onnx", std::string("--to onnx")}) {
+    const ProgramResult clean = Convert("--dry-run " + dir / "in.onnx " + target);
+    CHECK(clean.code == 0);
+    CHECK(Contains(clean.out, "every operator can be converted"));
+  }
+  Patch(dir / "in.onnx", "Add", "Foo");
+  Patch(dir / "in.onnx", "Mul", "Bar");
+  for (const std::string& dry : {std::string(), std::string("--dry-run ")}) {
+    const ProgramResult r = Convert(dry + dir / "in.onnx " + dir / "out.onnx");
+    CHECK(r.code == 3);
+    CHECK(Contains(r.out, "2 operators cannot be converted:\n"));
+    CHECK(Contains(r.out, "(operator 0 (Foo))"));
+    CHECK(Contains(r.out, "Bar (operator set ai.onnx, version 17) is not supported"));
+  }
+  const Json json =
+      Json::parse(Convert("--dry-run --format json " + dir / "in.onnx " + dir / "out.onnx").out);
+  CHECK(json["dry_run"] == true);
+  CHECK(json["written"] == false);
+  CHECK(json["obstacles"].size() == 2);
+  CHECK(json["obstacles"][1]["source"] == "Bar");
+  CHECK(Listing(dir.path()) == "in.onnx\n");
+}
+
+TEST_CASE("nnconvert: standard input and output") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  REQUIRE(Convert(dir / "in.onnx " + dir / "out.onnx").code == 0);
+  const ProgramResult r = Convert("- - --to onnx", ReadText(dir / "in.onnx"));
+  CHECK(r.code == 0);
+  CHECK(r.out == ReadText(dir / "out.onnx"));
+  CHECK(Contains(r.err, "verified by 3 runs"));
+}
+
+TEST_CASE("nnconvert: a symbolic link keeps leading to the file") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  std::filesystem::create_directory(dir / "store");
+  WriteText(dir / "store/real.onnx", "old");
+  std::filesystem::create_symlink("store/real.onnx", dir / "out.onnx");
+  REQUIRE(Convert(dir / "in.onnx " + dir / "out.onnx").code == 0);
+  CHECK(std::filesystem::is_symlink(dir / "out.onnx"));
+  CHECK(ReadText(dir / "store/real.onnx") == Convert(dir / "in.onnx - --to onnx").out);
+  CHECK(Listing(dir / "store") == "real.onnx\n");
+}
+
+TEST_CASE("nnconvert: a failure leaves what stands at the target") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", BatchModel());
+  WriteText(dir / "out.onnx", "old");
+  for (const std::string arguments : {"--verify-shape x:1,3,1", "--opset 3", "--opset 99",
+                                      "--batch -3", "--rename-input nosuch=x"}) {
+    CAPTURE(arguments);
+    const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx " + arguments);
+    CHECK(r.code != 0);
+    CHECK(ReadText(dir / "out.onnx") == "old");
+  }
+  CHECK(Convert(dir / "in.onnx " + dir / "nosuch/out.onnx").code == 2);
+  CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
+  // The source is no special case.
+  REQUIRE(Convert(dir / "in.onnx " + dir / "in.onnx --batch 3").code == 0);
+  CHECK(Inspect(dir / "in.onnx")["inputs"][0]["shape"][0] == 3);
+  CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
+}
+
+TEST_CASE("nnconvert: wrong usage is named") {
+  const TempDir dir;
+  const std::string in = dir / "in.onnx";
+  WriteModel(in, TwoOutputsModel());
+  struct Row {
+    std::string arguments;
+    int code;
+    std::string message;
+  };
+  for (const Row& r : {
+           Row{"", 2, "IN is required"},
+           Row{in, 2, "OUT is missing"},
+           Row{in + " --dry-run", 2, "OUT is missing"},
+           Row{in + " out.xyz", 2, "\"out.xyz\" does not tell the format; --to takes onnx"},
+           Row{in + " -", 2, "does not tell the format"},
+           Row{in + " out.onnx --to nosuch", 2, "there is no format \"nosuch\""},
+           Row{"nosuch.onnx out.onnx", 2, "No such file"},
+           Row{in + " out.onnx --opset 6", 3, "operator set 6"},
+           Row{in + " out.onnx --rename-input a", 2, "NAME=VALUE is expected"},
+           Row{in + " out.onnx --rename-input c=d", 2, "no such name"},
+           Row{in + " out.onnx --rename-input a=", 2, "the new name is empty"},
+           Row{in + " out.onnx --rename-input a=b", 2, "an input or output of that name"},
+           Row{in + " out.onnx --rename-output sum=a", 2, "an input or output of that name"},
+           Row{in + " out.onnx --verify-runs 0", 2, "--verify-runs"},
+           Row{in + " out.onnx --verify-shape a:5", 2, "does not fit"},
+           Row{in + " out.onnx --batch 2", 2, "no input has a symbolic first dimension"},
+       }) {
+    CAPTURE(r.arguments);
+    const ProgramResult result = Convert(r.arguments);
+    CHECK(result.code == r.code);
+    CHECK(result.out.empty());
+    CHECK_MESSAGE(Contains(result.err, r.message), result.err);
+  }
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,393 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "apps/program.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "formats/onnx/tensor_file.h"
+#include "ir/seeded.h"
+#include "support/files.h"
+#include "tensorio/digest.h"
+#include "tensorio/npy.h"
+#include "tensorio/npz.h"
+
+namespace nn::test {
+namespace {
+
+ProgramResult Run(const std::string& arguments, std::string_view input = {}) {
+  return RunProgram("nnrun " + arguments, input);
+}
+
+Json RunJson(const std::string& arguments) {
+  const ProgramResult r = Run("--format json " + arguments);
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  return Json::parse(r.out);
+}
+
+std::vector<NamedTensor> ReadArrays(const std::string& path) {
+  auto arrays = ReadNpz(*ReadFile(path));
+  REQUIRE_MESSAGE(arrays.has_value(), arrays.error().message());
+  return *std::move(arrays);
+}
+
+void WriteArrays(const std::string& path, const std::vector<NamedTensor>& arrays) {
+  REQUIRE(WriteNpz(path, arrays).has_value());
+}
+
+void WriteArray(const std::string& path, const Tensor& t) {
+  REQUIRE(WriteFile(path, *NpyImage(t)).has_value());
+}
+
+void WriteProto(const std::string& path, const Tensor& t) {
+  REQUIRE(WriteFile(path, *onnx::TensorProtoImage(t, "")).has_value());
+}
+
+Tensor F(const std::vector<float>& v) {
+  return Tensor::Of<float>({static_cast<int64_t>(v.size())}, v);
+}
+
+TEST_CASE("nnrun: inputs by name, by position, inline and from files give the same") {
+  const TempDir dir;
+  const std::string model = dir / "m.onnx";
+  WriteModel(model, TwoOutputsModel());
+  const Tensor a = F({1, 2, 3, 4}), b = F({0.5f, 0.5f, 0.5f, 0.5f});
+  WriteArrays(dir / "names.npz", {{"b", b}, {"a", a}});
+  WriteArrays(dir / "positions.npz", {{"in_1", b}, {"in_0", a}});
+  WriteArrays(dir / "a.npz", {{"a", a}});
+  WriteArray(dir / "a.npy", a);
+  WriteProto(dir / "b.pb", b);
+  const std::string_view raw(reinterpret_cast<const char*>(a.blob().data()), a.byte_size());
+  WriteText(dir / "a.bin", raw);
+  for (const std::string& arguments :
+       {"--inputs " + dir / "names.npz", "--inputs " + dir / "positions.npz",
+        "--inputs " + dir / "a.npz --input b=0.5",
+        "--input a=" + dir / "a.npy --input b=" + dir / "b.pb",
+        "--input a=" + dir / "a.bin --input 'b=[0.5, 0.5, 0.5, 0.5]'"}) {
+    CAPTURE(arguments);
+    const Json json = RunJson(model + " " + arguments);
+    REQUIRE(json["outputs"].size() == 2);
+    CHECK(json["outputs"][0]["name"] == "sum");
+    CHECK(json["outputs"][0]["first"] == Json::parse("[1.5, 2.5, 3.5, 4.5]"));
+    CHECK(json["outputs"][1]["name"] == "product");
+    CHECK(json["outputs"][1]["first"] == Json::parse("[0.5, 1.0, 1.5, 2.0]"));
+  }
+}
+
+TEST_CASE("nnrun: inputs that are not given are seeded as documented") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  for (const uint64_t seed : {0, 7}) {
+    const auto a = SeededTensor(DType::kF32, {4}, seed, 0),
+               b = SeededTensor(DType::kF32, {4}, seed, 1);
+    const Json json = RunJson(dir / "m.onnx" + (seed == 0 ? "" : " --seed 7"));
+    for (int64_t i = 0; i < 4; ++i) {
+      const float want =
+          a->As<float>()[static_cast<size_t>(i)] + b->As<float>()[static_cast<size_t>(i)];
+      CHECK(json["outputs"][0]["first"][static_cast<size_t>(i)].get<double>() == want);
+    }
+  }
+}
+
+TEST_CASE("nnrun: the table of outputs") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  const ProgramResult r = Run(dir / "m.onnx --input a=[1,2,3,4] --input b=2");
+  CHECK(r.code == 0);
+  CHECK(r.err.empty());
+  CHECK(r.out ==
+        "output   type  shape  min  max  mean  first values\n"
+        "sum      f32   [4]      3    6   4.5  3.0, 4.0, 5.0, 6.0\n"
+        "product  f32   [4]      2    8     5  2.0, 4.0, 6.0, 8.0\n");
+  const ProgramResult nan = Run(dir / "m.onnx --input a=[nan,1,2,inf] --input b=1");
+  CHECK(Contains(nan.out, "sum      f32   [4]      2  inf   nan  nan, 2.0, 3.0, inf\n"));
+}
+
+TEST_CASE("nnrun: --output is keyed by name, complete and the same each time") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  const ProgramResult r = Run(dir / "m.onnx --input a=3 --input b=2 --output " + dir / "out.npz");
+  CHECK(r.code == 0);
+  CHECK(r.out.empty());
+  const auto arrays = ReadArrays(dir / "out.npz");
+  REQUIRE(arrays.size() == 2);
+  CHECK(arrays[0].name == "sum");
+  CHECK(arrays[0].tensor.Identical(F({5, 5, 5, 5})));
+  CHECK(arrays[1].name == "product");
+  CHECK(arrays[1].tensor.Identical(F({6, 6, 6, 6})));
+  const ProgramResult piped = Run(dir / "m.onnx --input a=3 --input b=2 -o -");
+  CHECK(piped.out == ReadText(dir / "out.npz"));
+  CHECK(Listing(dir.path()) == "m.onnx\nout.npz\n");
+}
+
+TEST_CASE("nnrun: shapes come from the inputs, --input-shape or --batch") {
+  const TempDir dir;
+  const std::string model = dir / "m.onnx";
+  WriteModel(model, BatchModel());
+  WriteArray(dir / "x.npy", *SeededTensor(DType::kF32, {3, 3, 8, 8}, 0, 0));
+  const std::string digest = Run(model + " --batch 3 --digest").out;
+  CHECK(digest.size() == 7 + 64 + 1);
+  CHECK(Run(model + " --input-shape x:3,3,8,8 --digest").out == digest);
+  CHECK(Run(model + " --input x=" + dir / "x.npy --digest").out == digest);
+  CHECK(Run(model + " --batch 2 --digest").out != digest);
+  const ProgramResult open = Run(model);
+  CHECK(open.code == 2);
+  CHECK(Contains(open.err, "\"x\" is f32[batch, 3, 8, 8]: give its shape"));
+}
+
+TEST_CASE("nnrun: the digest is that of the outputs, on every backend, target and thread count") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  REQUIRE(Run(dir / "m.onnx -o " + dir / "out.npz").code == 0);
+  const std::string want = Digest(ReadArrays(dir / "out.npz")) + "\n";
+  std::vector<std::string> variants = {"", "--backend reference", "--backend simd", "--threads 1",
+                                       "--threads 7"};
+  const ProgramResult targets = Run("--list-targets");
+  CHECK(targets.code == 0);
+  size_t count = 0;
+  for (size_t at = 0; at < targets.out.size(); ++count) {
+    const size_t end = targets.out.find('\n', at);
+    variants.push_back("--target " + targets.out.substr(at, end - at));
+    at = end + 1;
+  }
+  CHECK(count >= 1);
+  for (const std::string& v : variants) {
+    CAPTURE(v);
+    CHECK(Run(dir / "m.onnx --digest " + v).out == want);
+  }
+  CHECK(RunJson(dir / "m.onnx --digest")["digest"].get<std::string>() + "\n" == want);
+  CHECK(Run(dir / "m.onnx --target NOSUCH").code == 2);
+}
+
+TEST_CASE("nnrun: --expect compares by name or position") {
+  const TempDir dir;
+  const std::string run = dir / "m.onnx --input a=[1,2,3,4] --input b=1 --expect " + dir / "e.npz";
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  const Tensor sum = F({2, 3, 4, 5}), product = F({1, 2, 3, 4});
+  WriteArrays(dir / "e.npz", {{"product", product}, {"sum", sum}});
+  CHECK(Run(run).code == 0);
+  CHECK(Contains(Run(run).out, "e.npz: agrees\n  sum      bit-identical\n"));
+  WriteArrays(dir / "e.npz", {{"out_1", product}});
+  CHECK(Run(run).code == 0);
+  CHECK(Contains(Run(run).out, "sum      not compared: nothing is expected of it\n"));
+
+  WriteArrays(dir / "e.npz", {{"sum", F({2, 3.5f, 4, 5})}, {"product", product}});
+  const ProgramResult drift = Run(run);
+  CHECK(drift.code == 1);
+  CHECK(Contains(drift.out, "e.npz: does not agree\n"));
+  CHECK(Contains(drift.out, "1 of 4 elements differ, largest difference 0.5 absolute"));
+  CHECK(Contains(drift.out, "at [1]: 3.0, expected 3.5"));
+  CHECK(Run(run + " --atol 0.5").code == 0);
+  CHECK(Run(run + " --atol 0.4").code == 1);
+  CHECK(Run(run + " --rtol 0.15").code == 0);
+  CHECK(Run(run + " --rtol 0.14").code == 1);
+  const ProgramResult json = Run(run + " --format json");
+  CHECK(json.code == 1);
+  const Json report = Json::parse(json.out)["expect"];
+  CHECK(report["passed"] == false);
+  CHECK(report["outputs"][0]["outside"] == 1);
+  CHECK(report["outputs"][0]["worst"]["index"] == 1);
+  CHECK(report["outputs"][1]["identical"] == true);
+
+  WriteArrays(dir / "e.npz", {{"sum", Tensor::Of<float>({2, 2}, {2, 3, 4, 5})}});
+  CHECK(Run(run).code == 1);
+  CHECK(Contains(Run(run).out, "f32[4], expected f32[2, 2]"));
+  WriteArrays(dir / "e.npz", {{"other", sum}});
+  CHECK(Run(run).code == 2);
+  CHECK(Contains(Run(run).err, "array \"other\" belongs to none of \"sum\", \"product\""));
+  WriteArrays(dir / "e.npz", {{"sum", sum}, {"out_0", sum}});
+  CHECK(Run(run).code == 2);
+  WriteArrays(dir / "e.npz", {});
+  CHECK(Run(run).code == 2);
+}
+
+TEST_CASE("nnrun: ONNX test sets") {
+  namespace fs = std::filesystem;
+  const TempDir dir;
+  const std::string run = dir / "m.onnx --test-data " + dir.path();
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  const ProgramResult none = Run(run);
+  CHECK(none.code == 2);
+  CHECK(Contains(none.err, "holds neither input_0.pb and output_0.pb nor test_data_set_*"));
+  for (const int set : {0, 2, 10}) {
+    const std::string folder = dir / ("test_data_set_" + std::to_string(set));
+    fs::create_directory(folder);
+    const auto v = static_cast<float>(set);
+    WriteProto(folder + "/input_0.pb", F({v, v, v, v}));
+    WriteProto(folder + "/input_1.pb", F({2, 2, 2, 2}));
+    WriteProto(folder + "/output_0.pb", F({v + 2, v + 2, v + 2, v + 2}));
+    WriteProto(folder + "/output_1.pb", F({2 * v, 2 * v, 2 * v, 2 * v}));
+  }
+  const ProgramResult passed = Run(run);
+  CHECK(passed.code == 0);
+  const size_t second = passed.out.find("test_data_set_2: passed");
+  CHECK(passed.out.find("test_data_set_0: passed") < second);
+  CHECK(second < passed.out.find("test_data_set_10: passed"));
+  CHECK(Run(dir / "m.onnx --test-data " + dir / "test_data_set_2").code == 0);
+
+  WriteProto(dir / "test_data_set_2/output_1.pb", F({4, 4, 4, 4.5f}));
+  const ProgramResult failed = Run(run);
+  CHECK(failed.code == 1);
+  CHECK(Contains(failed.out, "test_data_set_2: failed"));
+  CHECK(Contains(failed.out, "test_data_set_10: passed"));
+  CHECK(Run(run + " --atol 0.5").code == 0);
+  const ProgramResult json = Run(run + " --format json");
+  CHECK(json.code == 1);
+  CHECK(Json::parse(json.out)["test_data"][1]["passed"] == false);
+
+  WriteText(dir / "test_data_set_2/output_1.pb", std::string("\x0A\x01s\x10\x01\x1A\x00", 7));
+  CHECK(Run(run).code == 3);
+  CHECK(Contains(Run(run).err, "a sequence or an optional value"));
+  fs::remove(dir / "test_data_set_0/input_1.pb");
+  CHECK(Run(run).code == 2);
+  CHECK(Contains(Run(run).err, "input_1.pb is missing, for input \"b\""));
+  CHECK(Run(dir / "m.onnx --test-data " + dir / "nosuch").code == 2);
+}
+
+TEST_CASE("nnrun: --save-steps writes every value in the model's layout") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  for (const char* backend : {"simd", "reference"}) {
+    const std::string folder = dir / backend;
+    const ProgramResult r =
+        Run(dir / "m.onnx --backend " + backend + " --save-steps " + folder + "/deep/er");
+    CHECK_MESSAGE(r.code == 0, r.err);
+    CHECK(Listing(folder + "/deep/er") == "0000_x.npy\n0001_hidden.npy\n0002_y.npy\nindex.json\n");
+  }
+  const auto read = [&](const std::string& name) {
+    return *ReadNpy(*ReadFile(dir / ("simd/deep/er/" + name)));
+  };
+  const Tensor hidden = read("0001_hidden.npy"), y = read("0002_y.npy");
+  CHECK(hidden.dims() == std::vector<int64_t>{1, 4, 8, 8});
+  for (int64_t i = 0; i < y.elements(); ++i)
+    CHECK(y.GetDouble(i) == std::max(0.0, hidden.GetDouble(i)));
+  CHECK(read("0000_x.npy").Identical(*SeededTensor(DType::kF32, {1, 3, 8, 8}, 0, 0)));
+  for (const char* name : {"0001_hidden.npy", "0002_y.npy", "index.json"})
+    CHECK(ReadText(dir / "simd/deep/er/" + name) == ReadText(dir / "reference/deep/er/" + name));
+  const Json index = Json::parse(ReadText(dir / "simd/deep/er/index.json"));
+  CHECK(index["version"] == 1);
+  const Json& entry = index["values"][1];
+  CHECK(entry["name"] == "hidden");
+  CHECK(entry["kind"] == "intermediate");
+  CHECK(entry["operator"] == "conv");
+  CHECK(entry["node"] == "conv1");
+  CHECK(entry["source"] == "operator 0 (Conv)");
+  CHECK(entry["file"] == "0001_hidden.npy");
+}
+
+TEST_CASE("nnrun: names of values are made safe as file names") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  Patch(dir / "m.onnx", "hidden", "../h\n*");
+  const ProgramResult r = Run(dir / "m.onnx --save-steps " + dir / "steps");
+  CHECK_MESSAGE(r.code == 0, r.err);
+  CHECK(Listing(dir / "steps") == "0000_x.npy\n0001_.._h__.npy\n0002_y.npy\nindex.json\n");
+  CHECK(Listing(dir.path()) == "m.onnx\nsteps\n");
+}
+
+TEST_CASE("nnrun: --bench") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  const Json json = RunJson(dir / "m.onnx --bench --runs 5 --warmup 1 --threads 2 --profile");
+  CHECK(json["runs"] == 5);
+  CHECK(json["warmup"] == 1);
+  CHECK(json["threads"] == 2);
+  CHECK(json["backend"] == "simd");
+  const Json& latency = json["latency_ms"];
+  const double min = latency["min"], median = latency["median"], p90 = latency["p90"];
+  CHECK(min > 0);
+  CHECK(min <= median);
+  CHECK(median <= p90);
+  CHECK(latency["mean"].get<double>() >= min);
+  REQUIRE(!json["steps"].empty());
+  bool conv = false;
+  for (const Json& step : json["steps"]) conv |= step["multiply_adds"] == 6912;
+  CHECK(conv);
+  CHECK(!RunJson(dir / "m.onnx --bench --runs 1").contains("steps"));
+  const ProgramResult text = Run(dir / "m.onnx --bench --runs 1 --profile");
+  CHECK(text.out.starts_with("latency: median "));
+  CHECK(Contains(text.out, "conv conv1"));
+  CHECK(text.err.empty());
+}
+
+TEST_CASE("nnrun: operators that are not supported are all named, exit code 3") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  Patch(dir / "m.onnx", "Add", "Foo");
+  Patch(dir / "m.onnx", "Mul", "Bar");
+  const ProgramResult r = Run(dir / "m.onnx");
+  CHECK(r.code == 3);
+  CHECK(r.out.empty());
+  CHECK(Contains(r.err, "Foo (operator set ai.onnx, version 17) is not supported"));
+  CHECK(Contains(r.err, "Bar (operator set ai.onnx, version 17) is not supported"));
+}
+
+TEST_CASE("nnrun: models on standard input") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  CHECK(Run("- --digest", ReadText(dir / "m.onnx")).out == Run(dir / "m.onnx --digest").out);
+}
+
+TEST_CASE("nnrun: nothing is written when the run fails") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  WriteText(dir / "out.npz", "old");
+  CHECK(Run(dir / "m.onnx --input a=[1] -o " + dir / "out.npz").code == 2);
+  CHECK(ReadText(dir / "out.npz") == "old");
+  CHECK(Run(dir / "m.onnx -o " + dir / "nosuch/out.npz").code == 2);
+  CHECK(Run(dir / "m.onnx -o " + dir.path()).code == 2);
+  CHECK(Listing(dir.path()) == "m.onnx\nout.npz\n");
+}
+
+TEST_CASE("nnrun: wrong usage is named, exit code 2") {
+  const TempDir dir;
+  const std::string model = dir / "m.onnx";
+  WriteModel(model, TwoOutputsModel());
+  WriteArrays(dir / "a.npz", {{"a", F({1, 2, 3, 4})}});
+  WriteArrays(dir / "c.npz", {{"c", F({1})}});
+  WriteArray(dir / "i.npy", Tensor::Ints({1, 2, 3, 4}));
+  WriteText(dir / "bad.npz", "PK");
+  struct Row {
+    std::string arguments;
+    std::string message;
+  };
+  for (const Row& r : {
+           Row{"", "MODEL is missing"},
+           Row{"nosuch.onnx", "nosuch.onnx: No such file"},
+           Row{model + " --input a", "NAME=VALUE is expected"},
+           Row{model + " --input c=1", "no such name; there are \"a\", \"b\""},
+           Row{model + " --input a=1 --input a=2", "input \"a\" is given more than once"},
+           Row{model + " --input a=1 --inputs " + dir / "a.npz", "given more than once"},
+           Row{model + " --inputs " + dir / "c.npz", "array \"c\" belongs to none of"},
+           Row{model + " --inputs " + dir / "bad.npz", "bad.npz: not a ZIP archive"},
+           Row{model + " --input a=[1,2,3]", "a list of shape [3] for f32[4]"},
+           Row{model + " --input a=x.npy", "x.npy: No such file"},
+           Row{model + " --input a=" + dir / "i.npy", "\"a\" is i64[4], the model takes f32[4]"},
+           Row{model + " --profile", "--profile needs --bench"},
+           Row{model + " --runs 0 --bench", "--runs"},
+           Row{model + " --threads 9999", "--threads"},
+           Row{model + " --atol -1", "--atol"},
+           Row{model + " --backend gpu", "gpu"},
+           Row{model + " -o - --digest", "both write to standard output"},
+           Row{model + " --bench --save-steps x", "--save-steps"},
+           Row{model + " --test-data x --digest", "--test-data"},
+           Row{model + " --test-data x --input a=1", "has its own inputs"},
+       }) {
+    CAPTURE(r.arguments);
+    const ProgramResult result = Run(r.arguments);
+    CHECK(result.code == 2);
+    CHECK(result.out.empty());
+    CHECK_MESSAGE(Contains(result.err, r.message), result.err);
+  }
+}
+
+TEST_CASE("nnrun: what is beyond a limit gives exit code 4") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", BatchModel());
+  const ProgramResult r = Run(dir / "m.onnx --batch 1000000000000");
+  CHECK(r.code == 4);
+  CHECK(r.out.empty());
+}
+
+}  // namespace
+}  // namespace nn::test

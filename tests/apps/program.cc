@@ -1,0 +1,59 @@
+#include "apps/program.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+
+#include "support/files.h"
+
+namespace nn::test {
+
+ProgramResult RunProgram(const std::string& command, std::string_view input) {
+  const TempDir dir;
+  WriteText(dir / "in", input);
+  const std::string line = fmt::format("'{}'/{} <'{}' >'{}' 2>'{}'", NN_BIN_DIR, command,
+                                       dir / "in", dir / "out", dir / "err");
+  const int status = std::system(line.c_str());
+  REQUIRE(WIFEXITED(status));
+  return {WEXITSTATUS(status), ReadText(dir / "out"), ReadText(dir / "err")};
+}
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string ConvModel() {
+  return R"(graph "small" {
+    in %x: f32[1, 3, 8, 8]
+    const %w: f32[4, 3, 3, 3] = seeded(1, 0.3)
+    const %b: f32[4] = seeded(2)
+    %hidden = conv(%x, %w, %b) {pads = [1, 1, 1, 1]} "conv1"
+    %y = relu(%hidden) "relu1"
+    out "y" = %y
+  })";
+}
+
+std::string BatchModel() {
+  return R"(graph "small" {
+    in %x: f32[batch, 3, 8, 8]
+    const %w: f32[4, 3, 3, 3] = seeded(1, 0.3)
+    %hidden = conv(%x, %w) {pads = [1, 1, 1, 1]} "conv1"
+    %y = relu(%hidden) "relu1"
+    out "y" = %y
+  })";
+}
+
+std::string TwoOutputsModel() {
+  return R"(graph {
+    in %a: f32[4]
+    in %b: f32[4]
+    %sum = add(%a, %b)
+    %product = mul(%a, %b)
+    out "sum" = %sum
+    out "product" = %product
+  })";
+}
+
+}  // namespace nn::test

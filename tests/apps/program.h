@@ -1,0 +1,29 @@
+// Runs the built programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace nn::test {
+
+struct ProgramResult {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+// Runs a shell command line whose first word is one of the programs, with `input` as its standard
+// input. Standard output and error are pipes to the program, not a terminal.
+ProgramResult RunProgram(const std::string& command, std::string_view input = {});
+
+bool Contains(std::string_view text, std::string_view part);
+
+// Small models, in the text form.
+// Conv, Relu; "x": f32[1, 3, 8, 8] -> "y": f32[1, 4, 8, 8].
+std::string ConvModel();
+// The same with a symbolic batch.
+std::string BatchModel();
+// "a", "b": f32[4] -> "sum", "product".
+std::string TwoOutputsModel();
+
+}  // namespace nn::test

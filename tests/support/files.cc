@@ -1,0 +1,84 @@
+#include "support/files.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "base/file.h"
+#include "passes/legalise.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+
+namespace fs = std::filesystem;
+
+TempDir::TempDir() {
+  path_ = (fs::temp_directory_path() / "nntest.XXXXXX").string();
+  REQUIRE(mkdtemp(path_.data()) != nullptr);
+}
+
+TempDir::~TempDir() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE_MESSAGE(in.good(), path);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void WriteText(const std::string& path, std::string_view text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  REQUIRE_MESSAGE(out.good(), path);
+}
+
+bool Exists(const std::string& path) {
+  return fs::exists(path);
+}
+
+std::string Listing(const std::string& directory) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(directory))
+    names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  std::string out;
+  for (const std::string& name : names) out += name + "\n";
+  return out;
+}
+
+void WriteModel(const std::string& path, std::string_view text, const ExportOptions& options) {
+  Graph graph = Parse(text);
+  const Format* format = FormatOfPath(path);
+  REQUIRE(format != nullptr);
+  const auto obstacles = Legalise(graph, *format->target);
+  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
+  REQUIRE(obstacles->empty());
+  const auto image = format->write(graph, options);
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  REQUIRE(image->side_files.empty());
+  REQUIRE(WriteFile(path, image->parts).has_value());
+}
+
+void Patch(const std::string& path, std::string_view from, std::string_view to) {
+  REQUIRE(from.size() == to.size());
+  std::string text = ReadText(path);
+  size_t count = 0;
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1)) {
+    text.replace(at, from.size(), to);
+    ++count;
+  }
+  REQUIRE(count > 0);
+  WriteText(path, text);
+}
+
+}  // namespace nn::test

@@ -1,0 +1,105 @@
+#include "tensorio/literal.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "ir/text.h"
+
+namespace nn::test {
+namespace {
+
+Type TypeOf(const char* text) {
+  return *ParseType(text);
+}
+
+TEST_CASE("literals: values, lists and shapes") {
+  struct Row {
+    const char* text;
+    const char* type;
+    std::vector<int64_t> dims;
+    std::vector<double> values;
+  };
+  for (const Row& r : {
+           Row{"0.5", "f32[3]", {3}, {0.5, 0.5, 0.5}},
+           Row{"-1e-2", "f64[]", {}, {-0.01}},
+           Row{"+3", "i32[2]", {2}, {3, 3}},
+           Row{"true", "bool[2]", {2}, {1, 1}},
+           Row{"0", "bool[1]", {1}, {0}},
+           Row{"[1,2, 3]", "f32[3]", {3}, {1, 2, 3}},
+           Row{"[1, 2, 3, 4]", "f32[2, 2]", {2, 2}, {1, 2, 3, 4}},
+           Row{" [[1, 2], [3, 4]] ", "f32[2, 2]", {2, 2}, {1, 2, 3, 4}},
+           Row{"[[1, 2], [3, 4]]", "f32[batch, 2]", {2, 2}, {1, 2, 3, 4}},
+           Row{"[[1, 2], [3, 4]]", "f16[*]", {2, 2}, {1, 2, 3, 4}},
+           Row{"[[], []]", "f32[*]", {2, 0}, {}},
+           Row{"[]", "f32[0]", {0}, {}},
+           Row{"[-128, 127]", "i8[2]", {2}, {-128, 127}},
+           Row{"[-8, 7]", "i4[2]", {2}, {-8, 7}},
+           Row{"18446744073709551615", "u64[1]", {1}, {18446744073709551615.0}},
+           Row{"1.00390625", "bf16[1]", {1}, {1.0}},
+       }) {
+    CAPTURE(std::string(r.text));
+    CHECK(LooksLikeLiteral(r.text) == (r.text[0] != ' '));
+    const auto t = ParseLiteral(r.text, TypeOf(r.type));
+    REQUIRE_MESSAGE(t.has_value(), t.error().message());
+    CHECK(t->dtype() == TypeOf(r.type).dtype);
+    CHECK(t->dims() == r.dims);
+    CHECK(t->ToDoubles() == r.values);
+  }
+  CHECK(std::isnan(ParseLiteral("nan", TypeOf("f32[1]"))->GetDouble(0)));
+  CHECK(ParseLiteral("-inf", TypeOf("f32[1]"))->GetDouble(0) == -INFINITY);
+}
+
+TEST_CASE("literals: strings") {
+  CHECK(ParseLiteral(R"(["a, b", "c\"d", ""])", TypeOf("str[3]"))->strings() ==
+        std::vector<std::string>{"a, b", "c\"d", ""});
+  CHECK(ParseLiteral(R"("x")", TypeOf("str[2]"))->strings() == std::vector<std::string>{"x", "x"});
+}
+
+TEST_CASE("literals: file names are none") {
+  for (const char* text : {"x.npy", "./5", "5.npy", "", "-", "data/[1].npy", "TRUE", "0x10", "1,2"})
+    CHECK_MESSAGE(!LooksLikeLiteral(text), text);
+}
+
+TEST_CASE("literals: what does not fit is refused by name") {
+  struct Row {
+    const char* text;
+    const char* type;
+    std::string message;
+  };
+  for (const Row& r : {
+           Row{"[1, 2]", "f32[3]", "a list of shape [2] for f32[3]"},
+           Row{"[[1, 2, 3, 4]]", "f32[2, 2]", "a list of shape [1, 4] for f32[2, 2]"},
+           Row{"[1, 2]", "f32[batch, 2]", "a list of shape [2] for f32[batch, 2]"},
+           Row{"1", "f32[batch]", "a single value needs a shape to fill"},
+           Row{"1", "f32[*]", "a single value needs a shape to fill"},
+           Row{"[1, x]", "f32[2]", "\"x\" is not a number"},
+           Row{"1.5", "i32[1]", "\"1.5\" is not a value of i32"},
+           Row{"128", "i8[1]", "\"128\" is not a value of i8"},
+           Row{"-1", "u64[1]", "not an integer of u64"},
+           Row{"2", "bool[1]", "\"2\" is not a value of bool"},
+           Row{"true", "f32[1]", "\"true\" is not a number"},
+           Row{"1", "c64[1]", "values of c64 cannot be written inline"},
+           Row{"[1, 2", "f32[2]", "',' or ']' expected"},
+           Row{"[1 2]", "f32[2]", "',' or ']' expected"},
+           Row{"[1,]", "f32[1]", "a value expected"},
+           Row{"[1]]", "f32[1]", "text after its end"},
+           Row{"[[1], 2]", "f32[*]", "lists of different depth"},
+           Row{"[1, [2]]", "f32[*]", "lists of different depth"},
+           Row{"[[], 1]", "f32[*]", "lists of different depth"},
+           Row{"[[1], [2, 3]]", "f32[*]", "lists of different length"},
+           Row{"[\"a", "str[1]", "a string does not end"},
+       }) {
+    CAPTURE(std::string(r.text));
+    const auto t = ParseLiteral(r.text, TypeOf(r.type));
+    REQUIRE(!t.has_value());
+    CHECK(t.error().code() == ErrorCode::kUsage);
+    CHECK_MESSAGE(t.error().message().find(r.message) != std::string::npos, t.error().message());
+  }
+  const auto deep = ParseLiteral(std::string(100000, '['), TypeOf("f32[*]"));
+  REQUIRE(!deep.has_value());
+  CHECK(deep.error().message().find("nested too deeply") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,163 @@
+#include "validators/report.h"
+
+#include <doctest/doctest.h>
+
+#include "base/json.h"
+#include "validators/runner.h"
+
+namespace nn::test {
+namespace {
+
+constexpr RuleInfo kRules[] = {
+    {"T-001", Severity::kError, "Names are unique.", "spec 3.1", true, "Rename one."},
+    {"T-002", Severity::kWarning, "Names are short.", "spec 3.2", false, ""},
+};
+
+Report MakeReport() {
+  Report r;
+  r.rules = {std::begin(kRules), std::end(kRules)};
+  r.tool_version = "1.2.3";
+  FileReport bad;
+  bad.path = "dir/a b.onnx";
+  bad.format = "ONNX";
+  bad.findings = {
+      {"T-002", Severity::kWarning, "name <\"x\"> & co is 100% long", {}, ""},
+      {"T-001",
+       Severity::kError,
+       "two are named \"y\"",
+       {"dir/a b.onnx", "graph.node[3]", 3, 1234},
+       "Rename one."},
+      {"T-009", Severity::kNote, "line one\nline\x1b two", {"", "", -1, 7}, ""},
+  };
+  FileReport clean;
+  clean.path = "/abs/clean.onnx";
+  clean.format = "ONNX";
+  FileReport missing;
+  missing.path = "missing:1,2";
+  missing.failure = "No such file";
+  r.files = {bad, clean, missing};
+  return r;
+}
+
+TEST_CASE("reports: text") {
+  CHECK(TextReport(MakeReport()) ==
+        "dir/a b.onnx: warning T-002: name <\"x\"> & co is 100% long\n"
+        "dir/a b.onnx: error T-001: two are named \"y\"\n"
+        "    at graph.node[3], operator 3, byte 1234\n"
+        "    hint: Rename one.\n"
+        "dir/a b.onnx: note T-009: line one\n"
+        "    line\\x1b two\n"
+        "    at byte 7\n"
+        "dir/a b.onnx: 1 error, 1 warning, 1 note\n"
+        "/abs/clean.onnx: no findings\n"
+        "missing:1,2: not checked: No such file\n");
+}
+
+TEST_CASE("reports: JSON") {
+  const Json json = Json::parse(JsonReport(MakeReport()));
+  CHECK(json["version"] == 1);
+  CHECK(json["summary"] == Json::parse(R"({"errors": 1, "warnings": 1, "notes": 1})"));
+  REQUIRE(json["files"].size() == 3);
+  CHECK(json["files"][0]["findings"][1] == Json::parse(R"({
+      "rule": "T-001", "severity": "error", "message": "two are named \"y\"",
+      "location": {"element": "graph.node[3]", "index": 3, "offset": 1234},
+      "hint": "Rename one."})"));
+  CHECK(json["files"][1]["findings"].empty());
+  CHECK(json["files"][2]["failure"] == "No such file");
+  CHECK(!json["files"][2].contains("format"));
+}
+
+TEST_CASE("reports: SARIF 2.1.0") {
+  const Json json = Json::parse(SarifReport(MakeReport()));
+  CHECK(json["version"] == "2.1.0");
+  CHECK(json["$schema"].get<std::string>().ends_with("sarif-schema-2.1.0.json"));
+  REQUIRE(json["runs"].size() == 1);
+  const Json& run = json["runs"][0];
+  const Json& driver = run["tool"]["driver"];
+  CHECK(driver["name"] == "nnvalidate");
+  CHECK(driver["version"] == "1.2.3");
+  REQUIRE(driver["rules"].size() == 2);
+  CHECK(driver["rules"][0]["id"] == "T-001");
+  CHECK(driver["rules"][0]["shortDescription"]["text"] == "Names are unique.");
+  CHECK(driver["rules"][0]["help"]["text"] == "Rename one.");
+  CHECK(driver["rules"][1]["defaultConfiguration"]["level"] == "warning");
+  CHECK(!driver["rules"][1].contains("help"));
+  CHECK(run["artifacts"][0]["location"]["uri"] == "dir/a%20b.onnx");
+  CHECK(run["artifacts"][1]["location"]["uri"] == "file:///abs/clean.onnx");
+  CHECK(run["artifacts"][2]["location"]["uri"] == "missing%3A1%2C2");
+  REQUIRE(run["results"].size() == 3);
+  const Json& result = run["results"][1];
+  CHECK(result["ruleId"] == "T-001");
+  CHECK(result["ruleIndex"] == 0);
+  CHECK(result["level"] == "error");
+  CHECK(result["message"]["text"] == "two are named \"y\"\nRename one.");
+  const Json& location = result["locations"][0];
+  CHECK(location["physicalLocation"]["artifactLocation"]["index"] == 0);
+  CHECK(location["physicalLocation"]["region"]["byteOffset"] == 1234);
+  CHECK(location["logicalLocations"][0]["fullyQualifiedName"] == "graph.node[3]");
+  CHECK(!run["results"][2].contains("ruleIndex"));  // not among the rules
+  CHECK(run["results"][2]["level"] == "note");
+  CHECK(run["invocations"][0]["executionSuccessful"] == false);
+  CHECK(run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"] ==
+        "No such file");
+  Report clean = MakeReport();
+  clean.files.resize(2);
+  CHECK(Json::parse(SarifReport(clean))["runs"][0]["invocations"][0] ==
+        Json::parse(R"({"executionSuccessful": true})"));
+}
+
+TEST_CASE("reports: JUnit XML") {
+  CHECK(JunitReport(MakeReport()) ==
+        R"(<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="nnvalidate">
+  <testsuite name="dir/a b.onnx" tests="3" failures="1" errors="0">
+    <testcase classname="ONNX" name="T-002"><system-out>warning: name &lt;&quot;x&quot;&gt; &amp; co is 100% long</system-out></testcase>
+    <testcase classname="ONNX" name="T-001 at graph.node[3], operator 3, byte 1234"><failure type="error" message="two are named &quot;y&quot;">two are named &quot;y&quot; (at graph.node[3], operator 3, byte 1234)&#10;Rename one.</failure></testcase>
+    <testcase classname="ONNX" name="T-009 at byte 7"><system-out>note: line one&#10;line\x1b two (at byte 7)</system-out></testcase>
+  </testsuite>
+  <testsuite name="/abs/clean.onnx" tests="1" failures="0" errors="0">
+    <testcase classname="ONNX" name="all rules"/>
+  </testsuite>
+  <testsuite name="missing:1,2" tests="1" failures="0" errors="1">
+    <testcase classname="file" name="readable"><error message="No such file"/></testcase>
+  </testsuite>
+</testsuites>
+)");
+  Report strict = MakeReport();
+  strict.fail_on = Severity::kWarning;
+  CHECK(JunitReport(strict).find("tests=\"3\" failures=\"2\"") != std::string::npos);
+}
+
+TEST_CASE("reports: GitHub workflow commands") {
+  CHECK(GithubReport(MakeReport()) ==
+        "::warning file=dir/a b.onnx,title=T-002::name <\"x\"> & co is 100%25 long\n"
+        "::error file=dir/a b.onnx,title=T-001::two are named \"y\" (at graph.node[3], operator 3, "
+        "byte 1234)%0ARename one.\n"
+        "::notice file=dir/a b.onnx,title=T-009::line one%0Aline\\x1b two (at byte 7)\n"
+        "::error file=missing%3A1%2C2::No such file\n");
+}
+
+TEST_CASE("reports: each form by its name") {
+  const Report report = MakeReport();
+  const std::string want[] = {TextReport(report), JsonReport(report), SarifReport(report),
+                              JunitReport(report), GithubReport(report)};
+  REQUIRE(ReportFormats().size() == std::size(want));
+  for (size_t i = 0; i < std::size(want); ++i)
+    CHECK(RenderReport(report, ReportFormats()[i]) == want[i]);
+  CHECK(CountFindings(report, Severity::kError) == 1);
+}
+
+TEST_CASE("an unreadable file is a finding of a listed rule") {
+  const Finding f = UnreadableFile(Error(ErrorCode::kParse, "cut off"));
+  CHECK(f.message == "cut off");
+  CHECK(f.severity == Severity::kError);
+  CHECK(!f.hint.empty());
+  for (const Profile p : {Profile::kSpec, Profile::kVendor, Profile::kStrict}) {
+    const auto rules = Rules(p);
+    CHECK(
+        std::any_of(rules.begin(), rules.end(), [&](const RuleInfo& r) { return r.id == f.rule; }));
+  }
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,51 @@
+// Findings as text and in the forms that other tools read.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "validators/finding.h"
+
+namespace nn {
+
+// What became of one file.
+struct FileReport {
+  std::string path;
+  std::string format;  // "ONNX"; empty if the file could not be read
+  std::vector<Finding> findings;
+  // Why the file could not be checked at all (missing, too large); empty if it was.
+  std::string failure;
+};
+
+struct Report {
+  std::vector<FileReport> files;
+  std::vector<RuleInfo> rules;  // those that were applied
+  Severity fail_on = Severity::kError;
+  std::string tool_version;
+};
+
+// "graph.node[3], operator 3, byte 1234"; empty if nothing is known.
+std::string LocationText(const Location& location);
+
+size_t CountFindings(const Report& report, Severity severity);
+
+// For people: one block a finding, one line of summary a file.
+std::string TextReport(const Report& report);
+// {"version": 1, "files": [...], "summary": {...}}.
+std::string JsonReport(const Report& report);
+// SARIF 2.1.0 (OASIS), one run; elements are logical locations, byte offsets regions.
+std::string SarifReport(const Report& report);
+// JUnit XML: a suite a file, a case a finding; findings below `fail_on` are passed cases with text.
+std::string JunitReport(const Report& report);
+// GitHub Actions workflow commands, one line a finding.
+std::string GithubReport(const Report& report);
+
+// "text", "json", "sarif", "junit", "github".
+std::span<const std::string_view> ReportFormats();
+// Requires a name of the above.
+std::string RenderReport(const Report& report, std::string_view format);
+
+}  // namespace nn

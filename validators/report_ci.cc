@@ -1,0 +1,160 @@
+// The forms that continuous integration reads: JUnit XML, GitHub workflow commands.
+#include <fmt/core.h>
+
+#include <string>
+
+#include "base/text.h"
+#include "validators/report.h"
+
+namespace nn {
+namespace {
+
+std::string Xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\n':
+        out += "&#10;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+// Message, place and hint. XML cannot hold control characters, nor may they reach a log.
+std::string Text(const Finding& f) {
+  std::string out = f.message;
+  if (const std::string at = LocationText(f.location); !at.empty()) out += " (at " + at + ")";
+  if (!f.hint.empty()) out += "\n" + f.hint;
+  return EscapeLines(out);
+}
+
+class Suite {
+ public:
+  explicit Suite(const FileReport& file)
+      : path_(file.path), classname_(file.format.empty() ? "file" : file.format) {}
+
+  void Passed(std::string_view name, std::string_view output) {
+    Case(name, output.empty() ? "" : fmt::format("<system-out>{}</system-out>", Xml(output)));
+  }
+  void Failed(std::string_view name, const Finding& f) {
+    ++failures_;
+    Case(name, fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>",
+                           SeverityName(f.severity), Xml(EscapeLines(f.message)), Xml(Text(f))));
+  }
+  void Error(std::string_view name, std::string_view message) {
+    ++errors_;
+    Case(name, fmt::format("<error message=\"{}\"/>", Xml(message)));
+  }
+
+  std::string Finish() const {
+    return fmt::format(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}  </testsuite>\n",
+        Xml(EscapeLines(path_)), tests_, failures_, errors_, cases_);
+  }
+
+ private:
+  void Case(std::string_view name, std::string_view content) {
+    ++tests_;
+    cases_ += fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
+                          Xml(EscapeLines(classname_)), Xml(EscapeLines(name)));
+    cases_ += content.empty() ? "/>\n" : fmt::format(">{}</testcase>\n", content);
+  }
+
+  std::string path_;
+  std::string classname_;
+  std::string cases_;
+  size_t tests_ = 0;
+  size_t failures_ = 0;
+  size_t errors_ = 0;
+};
+
+std::string SuiteText(const FileReport& file, Severity fail_on) {
+  Suite suite(file);
+  for (const Finding& f : file.findings) {
+    const std::string at = LocationText(f.location);
+    const std::string name = at.empty() ? f.rule : f.rule + " at " + at;
+    if (f.severity >= fail_on)
+      suite.Failed(name, f);
+    else
+      suite.Passed(name, fmt::format("{}: {}", SeverityName(f.severity), Text(f)));
+  }
+  if (!file.failure.empty()) suite.Error("readable", EscapeLines(file.failure));
+  if (file.findings.empty() && file.failure.empty()) suite.Passed("all rules", "");
+  return suite.Finish();
+}
+
+// Values of workflow commands: a percent sign starts an escape.
+std::string CommandData(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '%':
+        out += "%25";
+        break;
+      case '\r':
+        out += "%0D";
+        break;
+      case '\n':
+        out += "%0A";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string CommandProperty(std::string_view text) {
+  std::string out;
+  for (const char c : CommandData(text)) {
+    if (c == ':')
+      out += "%3A";
+    else if (c == ',')
+      out += "%2C";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string JunitReport(const Report& report) {
+  std::string out =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"nnvalidate\">\n";
+  for (const FileReport& file : report.files) out += SuiteText(file, report.fail_on);
+  return out + "</testsuites>\n";
+}
+
+std::string GithubReport(const Report& report) {
+  std::string out;
+  for (const FileReport& file : report.files) {
+    const std::string path = CommandProperty(EscapeLines(file.path));
+    for (const Finding& f : file.findings) {
+      const std::string_view command =
+          f.severity == Severity::kNote ? "notice" : SeverityName(f.severity);
+      out += fmt::format("::{} file={},title={}::{}\n", command, path,
+                         CommandProperty(EscapeLines(f.rule)), CommandData(Text(f)));
+    }
+    if (!file.failure.empty())
+      out += fmt::format("::error file={}::{}\n", path, CommandData(EscapeLines(file.failure)));
+  }
+  return out;
+}
+
+}  // namespace nn
