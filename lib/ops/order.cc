@@ -206,7 +206,7 @@ std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, cons
 
 Status InferCumSum(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
-  NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
+  if (!ctx.has(1)) NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
   ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
   return {};
 }
@@ -229,7 +229,9 @@ void CumSum(const CumSumAttrs& a, const Rows& rows, Get get, Put put) {
 Status EvalCumSum(EvalContext& ctx) {
   const auto& a = ctx.attrs<CumSumAttrs>();
   const Tensor& x = ctx.in(0);
-  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  if (ctx.has(1) && ctx.in(1).elements() != 1)
+    return ModelError("axis has {} elements", ctx.in(1).elements());
+  NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(1) ? ctx.in(1).GetInt(0) : a.axis, x.rank()));
   if (ctx.in_type(0).quantised())
     return UnsupportedError("cum_sum of {}", ctx.in_type(0).ToString());
   const Rows rows(x.dims(), std::span(&axis, 1));
@@ -253,6 +255,7 @@ Status EvalCumSum(EvalContext& ctx) {
 }
 
 std::optional<AxesChange> ChangeCumSumAxes(const Node& node, Operand changed, const AxisMap& map) {
+  if (node.input(1) != nullptr) return std::nullopt;  // folded into the attribute first
   CumSumAttrs a = node.attrs<CumSumAttrs>();
   const auto axis = MapAxis(a.axis, node.input(0)->type().rank(), map);
   if (!axis) return std::nullopt;
@@ -290,7 +293,7 @@ void RegisterOrderOps(OpRegistry& ops) {
   cum_sum.name = "cum_sum";
   cum_sum.summary = "running sum along an axis";
   cum_sum.attrs = AttrsInfoOf<CumSumAttrs>();
-  cum_sum.inputs = {{"x"}};
+  cum_sum.inputs = {{"x"}, {"axis", Arity::kOptional}};
   cum_sum.infer = InferCumSum;
   cum_sum.eval = EvalCumSum;
   cum_sum.change_axes = ChangeCumSumAxes;

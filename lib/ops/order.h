@@ -30,7 +30,8 @@ struct TopKAttrs {
   static std::span<const AttrField> Fields();
 };
 
-// y_i = x_0 + ... + x_i, added one by one from +0; exclusive: without x_i; reverse: from the end.
+// y_i = x_0 + ... + x_i, added one by one from +0; exclusive: without x_i; reverse: from the end. The
+// axis comes from the attribute or, while it is not known, from the input `axis` with one integer.
 struct CumSumAttrs {
   int64_t axis = 0;
   bool exclusive = false;

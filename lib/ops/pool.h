@@ -50,7 +50,8 @@ struct LpPoolAttrs : PoolAttrs {
 
 // Puts the elements of x at the places `indices` of an output of zeros. The places count in a
 // channels-first tensor of the natural size, (input - 1) * stride - pads + kernel; with output_shape
-// the result has that size, natural elements keep their coordinates.
+// the result has that size, natural elements keep their coordinates. While it is not known it comes
+// from the input `output_shape`, the shape of a channels-first result.
 struct MaxUnpoolAttrs {
   Layout layout = Layout::kNcx;
   std::vector<int64_t> kernel;

@@ -181,11 +181,47 @@ const ReduceRow& RowOf(const Node& node) {
   return *index.at(node.op_name());
 }
 
+// Axes that an input holds, in ascending order.
+Result<std::vector<int>> SortedAxes(const std::vector<int64_t>& axes, int rank) {
+  NN_ASSIGN(auto sorted, ReducedAxes(axes, rank));
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+// The output's type while the axes are not known.
+Type OpenType(InferContext& ctx, bool keep_dims) {
+  const Type& x = ctx.in(0);
+  const Type& axes = ctx.in(1);
+  Type y;
+  y.dtype = x.dtype;
+  int rank = x.rank();
+  if (!keep_dims) {
+    if (!axes.ranked() || axes.rank() != 1 || !axes.dim(0).is_const()) return y;
+    const int64_t count = axes.dim(0).value();
+    rank = count == 0 || count > rank ? 0 : rank - static_cast<int>(count);
+  }
+  y.dims.emplace();
+  for (int i = 0; i < rank; ++i) y.dims->push_back(ctx.NewSymbol());
+  return y;
+}
+
 Status InferReduce(InferContext& ctx) {
   const auto& a = ctx.attrs<ReduceAttrs>();
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
   const Type& x = ctx.in(0);
-  NN_ASSIGN(const auto axes, ReducedAxes(a.axes, x.rank()));
+  if (!ctx.has(1)) {
+    NN_ASSIGN(const auto axes, ReducedAxes(a.axes, x.rank()));
+    ctx.set_out(0, Type(x.dtype, ReducedDims(*x.dims, axes, a.keep_dims)));
+    return {};
+  }
+  if (!a.axes.empty()) return ModelError("both an axes attribute and an axes input");
+  const auto elements = ctx.elements(1);
+  const auto numbers = elements ? ConstDims(*elements) : std::nullopt;
+  if (!numbers) {
+    ctx.set_out(0, OpenType(ctx, a.keep_dims));
+    return {};
+  }
+  NN_ASSIGN(const auto axes, SortedAxes(*numbers, x.rank()));
   ctx.set_out(0, Type(x.dtype, ReducedDims(*x.dims, axes, a.keep_dims)));
   return {};
 }
@@ -199,7 +235,8 @@ Status InferLogical(InferContext& ctx) {
 
 Result<Rows> RowsOf(const EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
-  NN_ASSIGN(const auto axes, ReducedAxes(ctx.attrs<ReduceAttrs>().axes, x.rank()));
+  NN_ASSIGN(const auto axes, ctx.has(1) ? SortedAxes(ctx.in(1).ToInts(), x.rank())
+                                        : ReducedAxes(ctx.attrs<ReduceAttrs>().axes, x.rank()));
   return Rows(x.dims(), axes);
 }
 
@@ -265,6 +302,7 @@ Status EvalLogical(EvalContext& ctx) {
 std::optional<AxesChange> ChangeReduceAxes(const Node& node, Operand changed, const AxisMap& map) {
   const auto& a = node.attrs<ReduceAttrs>();
   const int rank = node.input(0)->type().rank();
+  if (node.input(1) != nullptr) return std::nullopt;  // folded into the attribute first
   const auto axes = ReducedAxes(a.axes, rank);
   if (!axes) return std::nullopt;
   auto change = FollowReduction(rank, *axes, a.keep_dims, changed, map);
@@ -278,7 +316,7 @@ OpDef ReduceDef(std::string_view name, std::string_view summary) {
   op.name = name;
   op.summary = summary;
   op.attrs = AttrsInfoOf<ReduceAttrs>();
-  op.inputs = {{"x"}};
+  op.inputs = {{"x"}, {"axes", Arity::kOptional}};
   op.infer = InferReduce;
   op.eval = EvalReduce;
   op.change_axes = ChangeReduceAxes;

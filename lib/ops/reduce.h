@@ -11,6 +11,9 @@
 // is, and +0 where they are zero of either sign, so that they do not depend on an order; of no
 // elements they are the other end of the type. Integers: sums and products wrap, mean and l2 round
 // toward zero.
+//
+// The axes come from the attribute or, while they are not known, from the input `axes` (one-
+// dimensional; there an order does not count, and no elements mean all axes).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,7 @@
 // max_unpool.
+#include <algorithm>
+#include <iterator>
+
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/index.h"
@@ -46,6 +49,25 @@ Result<Dims> NaturalSizes(const MaxUnpoolAttrs& a, const Dims& spatial) {
   return out;
 }
 
+// The spatial sizes of the result.
+Result<Dims> OutputSizes(InferContext& ctx, const Dims& natural) {
+  Dims sizes = ctx.attrs<MaxUnpoolAttrs>().output_shape;
+  if (ctx.has(2)) {
+    if (!sizes.empty()) return ModelError("both an output_shape attribute and input");
+    if (auto elements = ctx.elements(2)) {
+      sizes = *std::move(elements);
+      sizes.erase(sizes.begin(), sizes.begin() + std::min<std::ptrdiff_t>(2, std::ssize(sizes)));
+    } else {
+      for (size_t i = 0; i < natural.size(); ++i) sizes.push_back(ctx.NewSymbol());
+    }
+  } else if (sizes.empty()) {
+    return natural;
+  }
+  if (sizes.size() != natural.size())
+    return ModelError("output_shape has {} spatial axes, x has {}", sizes.size(), natural.size());
+  return sizes;
+}
+
 Status InferMaxUnpool(InferContext& ctx) {
   const auto& a = ctx.attrs<MaxUnpoolAttrs>();
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 3));
@@ -56,12 +78,10 @@ Status InferMaxUnpool(InferContext& ctx) {
   if (!Compatible(Type(DType::kUnknown, *x.dims), indices))
     return ModelError("indices {} for elements {}", indices.ToString(), x.ToString());
   NN_ASSIGN(const Dims natural, NaturalSizes(a, SpatialDims(*x.dims, a.layout)));
-  if (!a.output_shape.empty() && a.output_shape.size() != natural.size())
-    return ModelError("output_shape has {} entries for {} spatial axes", a.output_shape.size(),
-                      natural.size());
+  NN_ASSIGN(const Dims sizes, OutputSizes(ctx, natural));
   Dims dims = *x.dims;
   for (size_t i = 0; i < natural.size(); ++i) {
-    const Dim& d = a.output_shape.empty() ? natural[i] : a.output_shape[i];
+    const Dim& d = sizes[i];
     if (d.is_const() && natural[i].is_const() && d.value() < natural[i].value())
       return ModelError("output_shape[{}] is {}, less than the natural size {}", i, d.ToString(),
                         natural[i].ToString());
@@ -106,6 +126,7 @@ Status EvalMaxUnpool(EvalContext& ctx) {
 
 std::optional<AxesChange> ChangeMaxUnpoolAxes(const Node& node, Operand changed,
                                               const AxisMap& map) {
+  if (!changed.is_output && changed.index == 2) return std::nullopt;
   MaxUnpoolAttrs a = node.attrs<MaxUnpoolAttrs>();
   const auto layout = FlipLayout(a.layout, node.input(0)->type().rank(), map);
   if (!layout) return std::nullopt;
@@ -123,7 +144,7 @@ void RegisterUnpoolOps(OpRegistry& ops) {
   op.name = "max_unpool";
   op.summary = "elements put back where max_pool took them from, zeros elsewhere";
   op.attrs = AttrsInfoOf<MaxUnpoolAttrs>();
-  op.inputs = {{"x"}, {"indices"}};
+  op.inputs = {{"x"}, {"indices"}, {"output_shape", Arity::kOptional}};
   op.infer = InferMaxUnpool;
   op.eval = EvalMaxUnpool;
   op.change_axes = ChangeMaxUnpoolAxes;
