@@ -132,9 +132,9 @@ struct MemberOf<T C::*> {
 
 }  // namespace internal
 
-template <auto kMember>
+// C is named where the member comes from a base of the attribute struct.
+template <auto kMember, class C = typename internal::MemberOf<decltype(kMember)>::Class>
 AttrField Field(std::string_view name) {
-  using C = typename internal::MemberOf<decltype(kMember)>::Class;
   return {name,
           [](const void* attrs) {
             return internal::ToAttrValue(static_cast<const C*>(attrs)->*kMember);

@@ -30,11 +30,13 @@ struct OpDef;
 enum class Arithmetic : uint8_t {
   kDefault,  // not an integer computation on quantised types
   kTflite,   // TensorFlow Lite's reference kernels (Android NNAPI 1.0 follows the same)
-
+  // The same with fixed-point rescaling where FULLY_CONNECTED's reference kernel rescales in double:
+  // BATCH_MATMUL.
+  kTfliteFixed,
 };
 template <>
 struct EnumNames<Arithmetic> {
-  static constexpr std::string_view kNames[] = {"default", "tflite"};
+  static constexpr std::string_view kNames[] = {"default", "tflite", "tflite_fixed"};
 };
 
 // Where something came from in the file it was read from.

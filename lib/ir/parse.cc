@@ -456,7 +456,7 @@ class Parser {
     }
     if (lex_.Take('@')) {
       const auto arithmetic = ParseEnum<Arithmetic>(lex_.Word());
-      if (!arithmetic) return lex_.Fail("expected default or tflite");
+      if (!arithmetic) return lex_.Fail("expected default, tflite or tflite_fixed");
       node->set_arithmetic(*arithmetic);
     }
     if (lex_.Take(':')) {

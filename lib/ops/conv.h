@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,16 +13,18 @@
 
 namespace nn {
 
-// Axis order of a filter: O output channels, I input channels of one group, X the spatial axes.
+// Axis order of a filter: O output channels, I input channels of one group, X the spatial axes. In a
+// transposed convolution I are all input channels and O the output channels of one group.
 enum class FilterLayout : uint8_t {
   kOix,  // ONNX, Core ML
-  kOxi,  // TensorFlow Lite and NNAPI convolution
+  kOxi,  // TensorFlow Lite and NNAPI convolution, TensorFlow Lite transposed convolution
   kIxo,  // TensorFlow Lite and NNAPI depthwise convolution (I = 1)
   kXio,  // TensorFlow
+  kIox,  // transposed convolution of ONNX and Core ML
 };
 template <>
 struct EnumNames<FilterLayout> {
-  static constexpr std::string_view kNames[] = {"oix", "oxi", "ixo", "xio"};
+  static constexpr std::string_view kNames[] = {"oix", "oxi", "ixo", "xio", "iox"};
 };
 
 // y[n, o, p] = sum over kernel positions k, then input channels c of the group of o:
@@ -49,6 +52,9 @@ FilterAxes AxesOf(FilterLayout layout, int rank);
 
 // The permutation that takes a filter from one layout to another.
 AxisMap FilterMap(FilterLayout from, FilterLayout to, int rank);
+
+// The layout of a filter whose axes are rearranged; nullopt if it is none of the layouts.
+std::optional<FilterLayout> FollowFilter(FilterLayout from, int rank, const AxisMap& map);
 
 // Everything about a convolution whose shapes are known.
 struct ConvGeometry {

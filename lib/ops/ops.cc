@@ -8,10 +8,18 @@ void InstallOps() {
   static const OpRegistry* const registry = [] {
     auto* ops = new OpRegistry();  // lives as long as the program: definitions are referred to
     RegisterConvOps(*ops);
+    RegisterConvTransposeOps(*ops);
     RegisterElementwiseOps(*ops);
     RegisterShapeOps(*ops);
+    RegisterMatmulOps(*ops);
+    RegisterNormAxesOps(*ops);
     RegisterNormOps(*ops);
     RegisterOpaqueOp(*ops);
+    RegisterOrderOps(*ops);
+    RegisterPoolOps(*ops);
+    RegisterReduceOps(*ops);
+    RegisterSoftmaxOps(*ops);
+    RegisterUnpoolOps(*ops);
     return ops;
   }();
   SetOps(registry);

@@ -9,9 +9,17 @@ class OpRegistry;
 void InstallOps();
 
 void RegisterConvOps(OpRegistry& ops);
+void RegisterConvTransposeOps(OpRegistry& ops);
 void RegisterElementwiseOps(OpRegistry& ops);
 void RegisterShapeOps(OpRegistry& ops);
+void RegisterMatmulOps(OpRegistry& ops);
+void RegisterNormAxesOps(OpRegistry& ops);
 void RegisterNormOps(OpRegistry& ops);
 void RegisterOpaqueOp(OpRegistry& ops);
+void RegisterOrderOps(OpRegistry& ops);
+void RegisterPoolOps(OpRegistry& ops);
+void RegisterReduceOps(OpRegistry& ops);
+void RegisterSoftmaxOps(OpRegistry& ops);
+void RegisterUnpoolOps(OpRegistry& ops);
 
 }  // namespace nn

@@ -3,7 +3,7 @@
 namespace nn {
 
 FixedMultiplier QuantizeMultiplier(double factor) {
-  if (factor == 0) return {};
+  if (factor == 0 || !std::isfinite(factor)) return {};
   FixedMultiplier m;
   const double fraction = std::frexp(factor, &m.shift);
   auto fixed = static_cast<int64_t>(std::round(fraction * 0x1p31));
@@ -12,6 +12,7 @@ FixedMultiplier QuantizeMultiplier(double factor) {
     ++m.shift;
   }
   if (m.shift < -31) return {};
+  if (m.shift > 31) return {std::numeric_limits<int32_t>::max(), 31};
   m.multiplier = static_cast<int32_t>(fixed);
   return m;
 }

@@ -20,7 +20,8 @@ struct FixedMultiplier {
   int shift = 0;
 };
 
-// Factors below about 2^-32 become 0.
+// Factors below about 2^-32 become 0, as do those that are not finite; factors from 2^31 on become
+// the largest that there is. Neither occurs in a sane model.
 FixedMultiplier QuantizeMultiplier(double factor);
 
 // floor(a * b / 2^31 + 1/2): what gemmlowp's "saturating rounding doubling high multiply" amounts to.
@@ -51,7 +52,7 @@ inline int32_t Rescale(int32_t x, FixedMultiplier m) {
 inline int32_t Rescale64(int64_t x, FixedMultiplier m) {
   const int32_t reduced =
       m.multiplier < 0x7FFF0000 ? (m.multiplier + (1 << 15)) >> 16 : 0x7FFF;
-  const int total_shift = 15 - m.shift;
+  const int total_shift = 15 - std::min(m.shift, 14);
   const auto scaled = static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(reduced) +
                                            (uint64_t{1} << (total_shift - 1)));
   return static_cast<int32_t>(scaled >> total_shift);

@@ -30,10 +30,12 @@ int64_t ElementsOf(const Value* v) {
   return n.is_const() && n.value() > 0 ? n.value() : 1;
 }
 
-int64_t CostOf(const Value* source, const AxisMap& map) {
+// Cost of rearranging a value whose own axes were rearranged by `before`.
+int64_t CostOf(const Value* source, const AxisMap& before, const AxisMap& map) {
   if (source->is_constant() || map.IsIdentity()) return 0;
   // Unit axes move for free but still take a node.
-  if (source->type().ranked() && map.KeepsOrder(*source->type().dims)) return kNodeCost / 2;
+  if (source->type().ranked() && map.KeepsOrder(before.Apply(*source->type().dims)))
+    return kNodeCost / 2;
   return kNodeCost + ElementsOf(source);
 }
 
@@ -68,11 +70,12 @@ class Flood {
       if (v->def() != nullptr && IsAxisNode(v->def())) axis_nodes.insert(v->def());
       for (const Use& u : v->uses())
         if (IsAxisNode(u.node)) axis_nodes.insert(u.node);
-      if (graph_.IsOutput(v)) delta += CostOf(v, map.Inverse());
+      if (graph_.IsOutput(v)) delta += CostOf(v, map, map.Inverse());
     }
     for (const Node* n : axis_nodes) {
-      delta -= CostOf(n->input(0), *AxisMapOf(*n));
-      delta += CostOf(n->input(0), MergedMap(*n));
+      const AxisMap now = *AxisMapOf(*n);
+      delta -= CostOf(n->input(0), AxisMap::Identity(now.source_rank()), now);
+      delta += CostOf(n->input(0), MapOfValue(n->input(0)), MergedMap(*n));
     }
     // Edges that need a rearrangement; one serves all uses of a value that want the same.
     std::vector<std::pair<const Value*, AxisMap>> placed;
@@ -86,7 +89,7 @@ class Flood {
         if (map.IsIdentity() || std::find(placed.begin(), placed.end(), entry) != placed.end())
           continue;
         placed.push_back(entry);
-        delta += CostOf(v, map);
+        delta += CostOf(v, MapOfValue(v), map);
       }
     }
     return delta;

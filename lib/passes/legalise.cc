@@ -121,14 +121,15 @@ Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map) {
 }
 
 Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout) {
-  auto attrs = node.attrs<ConvAttrs>();
-  if (attrs.filter_layout == layout) return false;
+  const auto current = node.attrs().Get("filter_layout");
+  if (!current) return false;
+  const FilterLayout from = *ParseEnum<FilterLayout>(std::get<EnumValue>(*current).name);
+  if (from == layout) return false;
   const int rank = node.input(1)->type().rank();
-  NN_ASSIGN(Value* const filter,
-            Rearrange(graph, node.input(1), FilterMap(attrs.filter_layout, layout, rank)));
+  NN_ASSIGN(Value* const filter, Rearrange(graph, node.input(1), FilterMap(from, layout, rank)));
+  NN_ASSIGN(Attrs attrs, node.attrs().With("filter_layout", EnumValue{EnumName(layout)}));
   graph.SetInput(&node, 1, filter);
-  attrs.filter_layout = layout;
-  node.set_attrs(attrs);
+  node.set_attrs(std::move(attrs));
   return true;
 }
 

@@ -63,12 +63,18 @@ Result<bool> SetLayout(Graph& graph, Node& node) {
   const auto attr = node.attrs().Get("layout");
   if (!attr || std::get<EnumValue>(*attr).name == EnumName(layout)) return false;
   const int rank = node.output()->type().rank();
+  if (rank <= 2) {  // no spatial axes: both layouts are the same
+    NN_ASSIGN(Attrs attrs, node.attrs().With("layout", EnumValue{EnumName(layout)}));
+    node.set_attrs(std::move(attrs));
+    return true;
+  }
   return RearrangeAround(
       graph, node,
       layout == Layout::kNxc ? AxisMap::ChannelsLast(rank) : AxisMap::ChannelsFirst(rank));
 }
 
-// Gives a convolution's filter the layout, by a rearrangement of the filter.
+// Gives the filter of a convolution or transposed convolution the layout, by a rearrangement of the
+// filter.
 Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout);
 
 // Replaces the node's results by `values` and removes it.

@@ -82,9 +82,15 @@ std::string ExportContext::NameOf(const Value* value) {
 pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_type,
                                       std::vector<std::string> inputs,
                                       std::vector<std::string> outputs) {
+  pb::NodeProto* node = AddHelper(op_type, std::move(inputs), std::move(outputs));
+  if (!source.name().empty()) node->set_name(source.name());
+  return node;
+}
+
+pb::NodeProto* ExportContext::AddHelper(std::string_view op_type, std::vector<std::string> inputs,
+                                        std::vector<std::string> outputs) {
   pb::NodeProto* node = graph_->add_node();
   node->set_op_type(std::string(op_type));
-  if (!source.name().empty()) node->set_name(source.name());
   while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
   for (std::string& name : inputs) node->add_input(std::move(name));
   for (std::string& name : outputs) node->add_output(std::move(name));
@@ -96,6 +102,10 @@ pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_ty
   for (const Value* v : source.inputs()) inputs.push_back(NameOf(v));
   for (const Value* v : source.outputs()) outputs.push_back(NameOf(v));
   return AddNode(source, op_type, std::move(inputs), std::move(outputs));
+}
+
+void ExportContext::AddCast(std::string from, std::string to, DType dtype) {
+  SetInt(AddHelper("Cast", {std::move(from)}, {std::move(to)}), "to", DataTypeOf(dtype));
 }
 
 std::string ExportContext::AddTensor(const Tensor& tensor, std::string_view hint) {
@@ -139,7 +149,13 @@ const ExportRow* FindExport(std::string_view op) {
     std::vector<ExportRow> rows;
     AddConvExports(rows);
     AddElementwiseExports(rows);
+    AddMatmulExports(rows);
+    AddNormExports(rows);
+    AddOrderExports(rows);
+    AddPoolExports(rows);
+    AddReduceExports(rows);
     AddShapeExports(rows);
+    AddSoftmaxExports(rows);
     std::map<std::string_view, ExportRow> m;
     for (const ExportRow& r : rows) m[r.op] = r;
     return m;
@@ -153,6 +169,8 @@ const Target& OnnxTarget() {
       {"", "channels first", &SetLayout<Layout::kNcx>},
       {"conv", "filter layout",
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
+      {"conv_transpose", "filter layout",
+       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
   };
   static const Target target = {"ONNX", WhyIllegal, rewrites};
   return target;
@@ -187,7 +205,10 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
     auto* info = g->add_output();
     info->set_name(p.name);
     WriteType(p.value->type(), info->mutable_type());
-    if (p.value->is_constant() || !ctx.Claim(p.value, p.name)) copies.push_back(&p);
+    if (p.value->is_constant() || !ctx.Claim(p.value, p.name)) {
+      ctx.Reserve(p.name);
+      copies.push_back(&p);
+    }
   }
   for (const Node& node : graph.nodes()) NN_RETURN_IF_ERROR(WriteNode(ctx, node));
   for (const Port* p : copies) {

@@ -32,6 +32,8 @@ class ExportContext {
   std::string NameOf(const Value* value);
   // Fixes a value's name before any other is chosen; false if the value has one already.
   bool Claim(const Value* value, const std::string& name);
+  // Keeps a name from being chosen for a value.
+  void Reserve(const std::string& name) { used_.insert(name); }
   // A name that is not in use.
   std::string NewName(std::string_view hint);
 
@@ -40,6 +42,11 @@ class ExportContext {
                          std::vector<std::string> inputs, std::vector<std::string> outputs);
   // The node with the inputs and outputs of ours.
   pb::NodeProto* AddNode(const Node& source, std::string_view op_type);
+  // A node beside the one that bears our node's name.
+  pb::NodeProto* AddHelper(std::string_view op_type, std::vector<std::string> inputs,
+                           std::vector<std::string> outputs);
+  // A Cast between two names.
+  void AddCast(std::string from, std::string to, DType dtype);
   // An initializer.
   std::string AddTensor(const Tensor& tensor, std::string_view hint);
 
@@ -70,7 +77,13 @@ const ExportRow* FindExport(std::string_view op);
 // One function a family.
 void AddConvExports(std::vector<ExportRow>& rows);
 void AddElementwiseExports(std::vector<ExportRow>& rows);
+void AddMatmulExports(std::vector<ExportRow>& rows);
+void AddNormExports(std::vector<ExportRow>& rows);
+void AddOrderExports(std::vector<ExportRow>& rows);
+void AddPoolExports(std::vector<ExportRow>& rows);
+void AddReduceExports(std::vector<ExportRow>& rows);
 void AddShapeExports(std::vector<ExportRow>& rows);
+void AddSoftmaxExports(std::vector<ExportRow>& rows);
 
 const Target& OnnxTarget();
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options);

@@ -327,7 +327,13 @@ const ImportTable& Imports() {
     ImportTable t;
     AddConvImports(t);
     AddElementwiseImports(t);
+    AddMatmulImports(t);
+    AddNormImports(t);
+    AddOrderImports(t);
+    AddPoolImports(t);
+    AddReduceImports(t);
     AddShapeImports(t);
+    AddSoftmaxImports(t);
     return t;
   }();
   return table;

@@ -92,7 +92,13 @@ const ImportTable& Imports();
 // One function a family.
 void AddConvImports(ImportTable& table);
 void AddElementwiseImports(ImportTable& table);
+void AddMatmulImports(ImportTable& table);
+void AddNormImports(ImportTable& table);
+void AddOrderImports(ImportTable& table);
+void AddPoolImports(ImportTable& table);
+void AddReduceImports(ImportTable& table);
 void AddShapeImports(ImportTable& table);
+void AddSoftmaxImports(ImportTable& table);
 
 Result<ImportedModel> Import(const NativeModel& model);
 

@@ -1,17 +1,10 @@
 #include "formats/onnx/import.h"
+#include "formats/onnx/window_attrs.h"
 #include "ops/conv.h"
+#include "ops/conv_transpose.h"
 
 namespace nn::onnx {
 namespace {
-
-Result<Padding> ReadAutoPad(const ImportContext& ctx) {
-  const std::string text = ctx.String("auto_pad", "NOTSET");
-  if (text == "NOTSET" || text.empty()) return Padding::kExplicit;
-  if (text == "VALID") return Padding::kValid;
-  if (text == "SAME_UPPER") return Padding::kSameUpper;
-  if (text == "SAME_LOWER") return Padding::kSameLower;
-  return ModelError("auto_pad is \"{}\"", text);
-}
 
 // The kernel_shape attribute repeats the filter's shape; where both are there they must agree.
 Status CheckKernelShape(const ImportContext& ctx, const Value* filter) {
@@ -34,18 +27,43 @@ Status ImportConv(ImportContext& ctx) {
   NN_ASSIGN(Value* const w, ctx.Required(1));
   NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w));
   ConvAttrs a;
-  a.strides = ctx.Ints("strides");
-  a.dilations = ctx.Ints("dilations");
+  NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
   a.groups = ctx.Int("group", 1);
-  NN_ASSIGN(a.padding, ReadAutoPad(ctx));
-  if (a.padding == Padding::kExplicit) a.pads = ctx.Ints("pads");
   std::vector<Value*> inputs = {x, w};
   if (Value* bias = ctx.input(2)) inputs.push_back(bias);
   return ctx.Emit("conv", std::move(inputs), std::move(a));
 }
 
+// With output_shape the pads are derived: the odd element of padding goes to the begin, in the text of
+// version 1 without auto_pad to the end.
+template <Padding split>
+Status ImportConvTranspose(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const w, ctx.Required(1));
+  NN_RETURN_IF_ERROR(CheckKernelShape(ctx, w));
+  ConvTransposeAttrs a;
+  NN_RETURN_IF_ERROR(ReadWindow(ctx, a));
+  a.groups = ctx.Int("group", 1);
+  a.output_padding = ctx.Ints("output_padding");
+  if (auto shape = ctx.Ints("output_shape"); !shape.empty()) {
+    // Some exporters write batch and channels too.
+    if (w->type().ranked() && shape.size() == w->type().dims->size())
+      shape.erase(shape.begin(), shape.begin() + 2);
+    a.output_shape = ToDims(shape);
+    a.pads.clear();
+    if (a.padding == Padding::kExplicit || a.padding == Padding::kValid) a.padding = split;
+  }
+  std::vector<Value*> inputs = {x, w};
+  if (Value* bias = ctx.input(2)) inputs.push_back(bias);
+  return ctx.Emit("conv_transpose", std::move(inputs), std::move(a));
+}
+
 }  // namespace
 
-void AddConvImports(ImportTable& t) { t.Add("", "Conv", 1, ImportConv); }
+void AddConvImports(ImportTable& t) {
+  t.Add("", "Conv", 1, ImportConv);
+  t.Add("", "ConvTranspose", 1, ImportConvTranspose<Padding::kSameUpper>);
+  t.Add("", "ConvTranspose", 11, ImportConvTranspose<Padding::kSameLower>);
+}
 
 }  // namespace nn::onnx

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cmath>
+
+#include "formats/onnx/export.h"
+#include "formats/onnx/window_attrs.h"
+#include "ops/pool.h"
+
+namespace nn::onnx {
+namespace {
+
+bool Dilated(const PoolAttrs& a) {
+  return std::any_of(a.dilations.begin(), a.dilations.end(), [](int64_t d) { return d != 1; });
+}
+
+// Writes what all pools have; `ceil_since` and `dilations_since` are the operator sets that have
+// these attributes.
+Result<pb::NodeProto*> WritePool(ExportContext& ctx, const Node& node, std::string_view op,
+                                 PoolAttrs a, int64_t ceil_since, int64_t dilations_since) {
+  if ((a.ceil_mode && ctx.opset() < ceil_since) || (Dilated(a) && ctx.opset() < dilations_since))
+    return UnsupportedError("{}: {} of operator set {} has no {}", node.Describe(), op, ctx.opset(),
+                            Dilated(a) ? "dilations" : "ceil_mode");
+  if (!Dilated(a)) a.dilations.clear();
+  pb::NodeProto* out = ctx.AddNode(node, op);
+  SetInts(out, "kernel_shape", a.kernel);
+  SetWindow(out, a);
+  if (a.ceil_mode) SetInt(out, "ceil_mode", 1);
+  return out;
+}
+
+Status WriteMaxPool(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<MaxPoolAttrs>();
+  if (node.outputs().size() > 1 && ctx.opset() < 8)
+    return UnsupportedError("{}: indices need operator set 8", node.Describe());
+  NN_ASSIGN(pb::NodeProto* const out, WritePool(ctx, node, "MaxPool", a, 10, 10));
+  if (a.storage_order != 0) SetInt(out, "storage_order", a.storage_order);
+  return {};
+}
+
+Status WriteAveragePool(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<AveragePoolAttrs>();
+  NN_ASSIGN(pb::NodeProto* const out, WritePool(ctx, node, "AveragePool", a, 10, 19));
+  if (a.count_include_pad) SetInt(out, "count_include_pad", 1);
+  return {};
+}
+
+Status WriteLpPool(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<LpPoolAttrs>();
+  NN_ASSIGN(pb::NodeProto* const out, WritePool(ctx, node, "LpPool", a, 18, 18));
+  SetInt(out, "p", static_cast<int64_t>(a.p));
+  return {};
+}
+
+std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a, int64_t ceil_since,
+                                      int64_t dilations_since) {
+  if (node.input(0)->type().quantised()) return "quantised pooling";
+  if (a.layout != Layout::kNcx) return "channels are not first";
+  if (a.ceil_mode && ceil_since > kDefaultOpset)
+    return fmt::format("rounding its size up needs operator set {}", ceil_since);
+  if (Dilated(a) && dilations_since > kDefaultOpset)
+    return fmt::format("dilation needs operator set {}", dilations_since);
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotMaxPool(const Node& node) {
+  return WhyNotPool(node, node.attrs<MaxPoolAttrs>(), 10, 10);
+}
+std::optional<std::string> WhyNotAveragePool(const Node& node) {
+  return WhyNotPool(node, node.attrs<AveragePoolAttrs>(), 10, 19);
+}
+std::optional<std::string> WhyNotLpPool(const Node& node) {
+  const auto& a = node.attrs<LpPoolAttrs>();
+  if (a.average) return "the mean of powers";
+  if (a.p != std::floor(a.p)) return fmt::format("p = {} is not an integer", a.p);
+  return WhyNotPool(node, a, 18, 18);
+}
+
+Status WriteMaxUnpool(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<MaxUnpoolAttrs>();
+  if (ctx.opset() < 9)
+    return UnsupportedError("{}: MaxUnpool needs operator set 9", node.Describe());
+  std::vector<std::string> inputs = {ctx.NameOf(node.input(0)), ctx.NameOf(node.input(1))};
+  if (node.input(2) != nullptr)
+    inputs.push_back(ctx.NameOf(node.input(2)));
+  else if (!a.output_shape.empty())
+    inputs.push_back(ctx.AddTensor(Tensor::Ints(*node.output()->type().const_dims()), "shape"));
+  pb::NodeProto* out =
+      ctx.AddNode(node, "MaxUnpool", std::move(inputs), {ctx.NameOf(node.output())});
+  SetInts(out, "kernel_shape", a.kernel);
+  if (!a.strides.empty()) SetInts(out, "strides", a.strides);
+  if (!a.pads.empty()) SetInts(out, "pads", a.pads);
+  return {};
+}
+
+std::optional<std::string> WhyNotMaxUnpool(const Node& node) {
+  const auto& a = node.attrs<MaxUnpoolAttrs>();
+  if (a.layout != Layout::kNcx) return "channels are not first";
+  if (!a.output_shape.empty() && !node.output()->type().const_dims())
+    return "its output size is not known";
+  return std::nullopt;
+}
+
+}  // namespace
+
+void AddPoolExports(std::vector<ExportRow>& rows) {
+  rows.push_back({"max_pool", WriteMaxPool, WhyNotMaxPool});
+  rows.push_back({"average_pool", WriteAveragePool, WhyNotAveragePool});
+  rows.push_back({"lp_pool", WriteLpPool, WhyNotLpPool});
+  rows.push_back({"max_unpool", WriteMaxUnpool, WhyNotMaxUnpool});
+}
+
+}  // namespace nn::onnx

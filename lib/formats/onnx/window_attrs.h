@@ -1,0 +1,39 @@
+// Attributes of sliding windows, which ONNX's convolutions and pools share.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/onnx/export.h"
+#include "formats/onnx/import.h"
+#include "ops/window.h"
+
+namespace nn::onnx {
+
+// auto_pad.
+Result<Padding> ReadAutoPad(const ImportContext& ctx);
+
+// strides, dilations, and padding from auto_pad or pads.
+template <typename A>
+Status ReadWindow(const ImportContext& ctx, A& a) {
+  a.strides = ctx.Ints("strides");
+  a.dilations = ctx.Ints("dilations");
+  NN_ASSIGN(a.padding, ReadAutoPad(ctx));
+  if (a.padding == Padding::kExplicit) a.pads = ctx.Ints("pads");
+  return {};
+}
+
+// auto_pad or pads; nothing where there is no padding.
+void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>& pads);
+
+// The same attributes in the other direction.
+template <typename A>
+void SetWindow(pb::NodeProto* node, const A& a) {
+  if (!a.strides.empty()) SetInts(node, "strides", a.strides);
+  if (!a.dilations.empty()) SetInts(node, "dilations", a.dilations);
+  SetPadding(node, a.padding, a.pads);
+}
+
+}  // namespace nn::onnx
