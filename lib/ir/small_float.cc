@@ -50,6 +50,13 @@ float Magnitude(const Format& f, uint8_t bits) {
                     exponent - f.bias - f.mantissa_bits);
 }
 
+// Whether a magnitude is past the largest finite value even after rounding to nearest even.
+bool RoundsBeyond(const Format& f, float magnitude) {
+  const float largest = Magnitude(f, f.max_finite);
+  const float limit = largest + (largest - Magnitude(f, static_cast<uint8_t>(f.max_finite - 1))) / 2;
+  return magnitude > limit || (magnitude == limit && (f.max_finite & 1) != 0);
+}
+
 }  // namespace
 
 float SmallFloatToFloat(DType type, uint8_t bits) {
@@ -63,10 +70,14 @@ float SmallFloatToFloat(DType type, uint8_t bits) {
   return (bits & sign_bit) != 0 ? -value : value;
 }
 
-uint8_t FloatToSmallFloat(DType type, float value) {
+uint8_t FloatToSmallFloat(DType type, float value, bool saturate) {
   const Format f = FormatOf(type);
   if (std::isnan(value)) return f.nan;
   const float magnitude = std::fabs(value);
+  if (!saturate && RoundsBeyond(f, magnitude)) {
+    if (f.infinity == 0) return f.nan;
+    return static_cast<uint8_t>(f.infinity | (value < 0 ? 0x80 : 0));
+  }
   // Patterns grow with the value: search the nearest, ties to the even pattern.
   uint8_t low = 0;
   uint8_t high = f.max_finite;

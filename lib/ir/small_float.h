@@ -11,8 +11,8 @@ namespace nn {
 // `type` is one of the types above; `bits` holds the value in its lowest bits.
 float SmallFloatToFloat(DType type, uint8_t bits);
 
-// Rounds to nearest even; out of range saturates to the largest finite value (ONNX Cast,
-// saturate = 1), NaN stays NaN where the type has one.
-uint8_t FloatToSmallFloat(DType type, float value);
+// Rounds to nearest even; NaN stays NaN where the type has one. Out of range becomes the largest
+// finite value, or without `saturate` infinity, where the type has it, else NaN (ONNX Cast).
+uint8_t FloatToSmallFloat(DType type, float value, bool saturate = true);
 
 }  // namespace nn

@@ -7,6 +7,8 @@
 #define NN_OPS_FUNCTIONS_INL_H_
 #endif
 
+#include <limits>
+
 #include "ops/elementary-inl.h"
 #include "ops/functions.h"
 
@@ -19,6 +21,8 @@ namespace NN_TARGET_NAMESPACE {
   static NN_INLINE typename M::V Run(typename M::V x, [[maybe_unused]] const FunctionParams& p)
 #define NN_BINARY(a, b) static NN_INLINE typename M::V Run(typename M::V a, typename M::V b)
 
+// ---- Exact, or one rounding ----------------------------------------------------------------------
+
 template <class M>
 struct AbsFn {
   NN_UNARY(x, p) { return M::Abs(x); }
@@ -28,6 +32,49 @@ template <class M>
 struct NegFn {
   NN_UNARY(x, p) { return M::Neg(x); }
 };
+
+// -1, 0 or 1; NaN stays NaN.
+template <class M>
+struct SignFn {
+  NN_UNARY(x, p) {
+    const auto one = M::CopySign(M::Set(1.0f), x);
+    const auto y = M::Select(M::Eq(x, M::Set(0.0f)), M::Set(0.0f), one);
+    return M::Select(M::IsNan(x), x, y);
+  }
+};
+
+template <class M>
+struct FloorFn {
+  NN_UNARY(x, p) { return M::Floor(x); }
+};
+
+template <class M>
+struct CeilFn {
+  NN_UNARY(x, p) { return M::Ceil(x); }
+};
+
+template <class M>
+struct RoundFn {
+  NN_UNARY(x, p) { return M::Round(x); }
+};
+
+template <class M>
+struct SqrtFn {
+  NN_UNARY(x, p) { return M::Sqrt(x); }
+};
+
+template <class M>
+struct ReciprocalFn {
+  NN_UNARY(x, p) { return M::Div(M::Set(1.0f), x); }
+};
+
+// Two roundings.
+template <class M>
+struct RsqrtFn {
+  NN_UNARY(x, p) { return M::Div(M::Set(1.0f), M::Sqrt(x)); }
+};
+
+// ---- Piecewise linear ----------------------------------------------------------------------------
 
 template <class M>
 struct ReluFn {
@@ -44,6 +91,12 @@ struct ClipFn {
 template <class M>
 struct LeakyReluFn {
   NN_UNARY(x, p) { return M::Select(M::Lt(x, M::Set(0.0f)), M::Mul(x, M::Set(p[0])), x); }
+};
+
+// p: alpha. NaN stays NaN.
+template <class M>
+struct ThresholdedReluFn {
+  NN_UNARY(x, p) { return M::Select(M::Le(x, M::Set(p[0])), M::Set(0.0f), x); }
 };
 
 // p: alpha, beta.
@@ -63,15 +116,96 @@ struct HardSwishFn {
   }
 };
 
+// p: bias, lambd. NaN stays NaN.
 template <class M>
-struct ExpFn {
-  NN_UNARY(x, p) { return Elementary<M>::Exp(x); }
+struct ShrinkFn {
+  NN_UNARY(x, p) {
+    const auto lambd = M::Set(p[1]);
+    const auto bias = M::Set(p[0]);
+    auto y = M::Select(M::IsNan(x), x, M::Set(0.0f));
+    y = M::Select(M::Gt(x, lambd), M::Sub(x, bias), y);
+    return M::Select(M::Lt(x, M::Neg(lambd)), M::Add(x, bias), y);
+  }
 };
 
 template <class M>
-struct SqrtFn {
-  NN_UNARY(x, p) { return M::Sqrt(x); }
+struct SoftsignFn {
+  NN_UNARY(x, p) {
+    // The largest float in place of infinity.
+    const auto a = M::Min(M::Set(std::numeric_limits<float>::max()), M::Abs(x));
+    return M::Div(M::CopySign(a, x), M::Add(M::Set(1.0f), a));
+  }
 };
+
+// ---- Elementary ----------------------------------------------------------------------------------
+
+#define NN_ELEMENTARY(name)                                    \
+  template <class M>                                           \
+  struct name##Fn {                                            \
+    NN_UNARY(x, p) { return Elementary<M>::name(x); }          \
+  };
+NN_ELEMENTARY(Acos)
+NN_ELEMENTARY(Acosh)
+NN_ELEMENTARY(Asin)
+NN_ELEMENTARY(Asinh)
+NN_ELEMENTARY(Atan)
+NN_ELEMENTARY(Atanh)
+NN_ELEMENTARY(Cos)
+NN_ELEMENTARY(Cosh)
+NN_ELEMENTARY(Erf)
+NN_ELEMENTARY(Exp)
+NN_ELEMENTARY(Exp2)
+NN_ELEMENTARY(Expm1)
+NN_ELEMENTARY(Log)
+NN_ELEMENTARY(Log1p)
+NN_ELEMENTARY(Mish)
+NN_ELEMENTARY(Sigmoid)
+NN_ELEMENTARY(Silu)
+NN_ELEMENTARY(Sin)
+NN_ELEMENTARY(Sinh)
+NN_ELEMENTARY(Softplus)
+NN_ELEMENTARY(Tan)
+NN_ELEMENTARY(Tanh)
+#undef NN_ELEMENTARY
+
+// p: which formula, in the order of GeluApproximation.
+template <class M>
+struct GeluFn {
+  NN_UNARY(x, p) {
+    if (p[0] == 0) return Elementary<M>::GeluErf(x);
+    return p[0] == 1 ? Elementary<M>::GeluTanh(x) : Elementary<M>::GeluSigmoid(x);
+  }
+};
+
+// p: alpha.
+template <class M>
+struct EluFn {
+  NN_UNARY(x, p) {
+    const auto y = M::Mul(M::Set(p[0]), Elementary<M>::Expm1(x));
+    return M::Select(M::Lt(x, M::Set(0.0f)), y, x);
+  }
+};
+
+// p: alpha, gamma.
+template <class M>
+struct SeluFn {
+  NN_UNARY(x, p) {
+    const auto y = M::Mul(M::Set(p[0]), Elementary<M>::Expm1(x));
+    return M::Mul(M::Set(p[1]), M::Select(M::Gt(x, M::Set(0.0f)), x, y));
+  }
+};
+
+// p: alpha. max(0, x) + min(0, alpha (e^(x / alpha) - 1))
+template <class M>
+struct CeluFn {
+  NN_UNARY(x, p) {
+    const auto zero = M::Set(0.0f);
+    const auto y = M::Mul(M::Set(p[0]), Elementary<M>::Expm1(M::Div(x, M::Set(p[0]))));
+    return M::Add(M::Max(zero, x), M::Min(zero, y));
+  }
+};
+
+// ---- Binary --------------------------------------------------------------------------------------
 
 template <class M>
 struct AddFn {
@@ -103,6 +237,29 @@ struct MinimumFn {
 template <class M>
 struct MaximumFn {
   NN_BINARY(a, b) { return M::Select(M::IsNan(a), a, M::Max(a, b)); }
+};
+
+template <class M>
+struct PowFn {
+  NN_BINARY(a, b) { return Elementary<M>::Pow(a, b); }
+};
+
+template <class M>
+struct Atan2Fn {
+  NN_BINARY(a, b) { return Elementary<M>::Atan2(a, b); }
+};
+
+template <class M>
+struct PreluFn {
+  NN_BINARY(a, b) { return M::Select(M::Lt(a, M::Set(0.0f)), M::Mul(a, b), a); }
+};
+
+template <class M>
+struct SquaredDifferenceFn {
+  NN_BINARY(a, b) {
+    const auto d = M::Sub(a, b);
+    return M::Mul(d, d);
+  }
 };
 
 #undef NN_UNARY

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "base/arith.h"
 
@@ -26,6 +25,8 @@ struct ScalarMachine {
   static V Abs(V a) { return std::fabs(a); }
   static V Sqrt(V a) { return std::sqrt(a); }
   static V Fma(V a, V b, V c) { return nn::Fma(a, b, c); }
+  static V Fms(V a, V b, V c) { return nn::Fma(a, b, -c); }
+  static V Fnma(V a, V b, V c) { return nn::Fma(-a, b, c); }
   static V Max(V a, V b) { return a > b ? a : b; }
   static V Min(V a, V b) { return a < b ? a : b; }
   static V Round(V a) { return std::nearbyint(a); }
@@ -48,10 +49,7 @@ struct ScalarMachine {
     return a >> k;
   }
 
-  // Values outside int32, and NaN, become INT32_MIN as on x86; callers discard such lanes.
-  static I ToInt(V a) {
-    return a >= -0x1p31f && a < 0x1p31f ? static_cast<I>(a) : std::numeric_limits<I>::min();
-  }
+  static I ToInt(V a) { return a > -0x1p31f && a < 0x1p31f ? static_cast<I>(a) : 0; }
   static V ToFloat(I a) { return static_cast<V>(a); }
   static I Bits(V a) { return std::bit_cast<I>(a); }
   static V FromBits(I a) { return std::bit_cast<V>(a); }
@@ -62,10 +60,15 @@ struct ScalarMachine {
   static Mask Ge(V a, V b) { return a >= b; }
   static Mask Eq(V a, V b) { return a == b; }
   static Mask IsNan(V a) { return a != a; }
+  static Mask EqI(I a, I b) { return a == b; }
   static Mask And(Mask a, Mask b) { return a && b; }
   static Mask Or(Mask a, Mask b) { return a || b; }
   static Mask Not(Mask a) { return !a; }
   static V Select(Mask m, V yes, V no) { return m ? yes : no; }
+  static I SelectI(Mask m, I yes, I no) { return m ? yes : no; }
+  static bool AnyTrue(Mask m) { return m; }
+
+  static V Gather(const float* table, I index) { return table[index]; }
 
  private:
   static uint32_t Unsigned(I a) { return static_cast<uint32_t>(a); }

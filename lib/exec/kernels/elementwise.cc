@@ -19,45 +19,38 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// Whole vectors, then a last partial one through a padded copy.
-template <class Fn>
-HWY_INLINE void ForEachVector(const float* a, const float* b, float* y, size_t n, Fn fn) {
-  const D d;
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    hn::StoreU(fn(hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
-  if (i == n) return;
-  HWY_ALIGN float pa[kLanes] = {};
-  HWY_ALIGN float pb[kLanes] = {};
-  std::memcpy(pa, a + i, (n - i) * sizeof(float));
-  std::memcpy(pb, b + i, (n - i) * sizeof(float));
-  hn::Store(fn(hn::Load(d, pa), hn::Load(d, pb)), d, pa);
-  std::memcpy(y + i, pa, (n - i) * sizeof(float));
-}
-
+// Whole vectors; then the rest as one more, through padded copies, so that each function is compiled
+// once.
 template <template <class> class F>
 HWY_NOINLINE void UnaryRow(const FunctionParams& params, const float* x, float* y, size_t n) {
-  ForEachVector(x, x, y, n, [&](V v, V) HWY_ATTR { return F<M>::Run(v, params); });
+  const D d;
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) hn::StoreU(F<M>::Run(hn::LoadU(d, x + i), params), d, y + i);
+  if (i == n) return;
+  HWY_ALIGN float piece[kLanes] = {};
+  std::memcpy(piece, x + i, (n - i) * sizeof(float));
+  UnaryRow<F>(params, piece, piece, kLanes);
+  std::memcpy(y + i, piece, (n - i) * sizeof(float));
 }
 
+// An operand advances by a step of kLanes for each vector, or by 0 when one vector serves all.
 template <template <class> class F>
-HWY_NOINLINE void BinaryRow(BinaryForm form, const float* a, const float* b, float* y, size_t n) {
+HWY_NOINLINE void BinaryRow(const float* a, size_t a_step, const float* b, size_t b_step, float* y,
+                            size_t n) {
   const D d;
-  switch (form) {
-    case BinaryForm::kVectorVector:
-      ForEachVector(a, b, y, n, [](V x, V z) HWY_ATTR { return F<M>::Run(x, z); });
-      break;
-    case BinaryForm::kVectorScalar: {
-      const V s = hn::Set(d, b[0]);
-      ForEachVector(a, a, y, n, [&](V x, V) HWY_ATTR { return F<M>::Run(x, s); });
-      break;
-    }
-    case BinaryForm::kScalarVector: {
-      const V s = hn::Set(d, a[0]);
-      ForEachVector(b, b, y, n, [&](V x, V) HWY_ATTR { return F<M>::Run(s, x); });
-      break;
-    }
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    hn::StoreU(F<M>::Run(hn::LoadU(d, a), hn::LoadU(d, b)), d, y + i);
+    a += a_step;
+    b += b_step;
   }
+  if (i == n) return;
+  HWY_ALIGN float piece_a[kLanes] = {};
+  HWY_ALIGN float piece_b[kLanes] = {};
+  std::memcpy(piece_a, a, (n - i) * sizeof(float));
+  std::memcpy(piece_b, b, (n - i) * sizeof(float));
+  BinaryRow<F>(piece_a, kLanes, piece_b, kLanes, piece_a, kLanes);
+  std::memcpy(y + i, piece_a, (n - i) * sizeof(float));
 }
 
 void Unary(size_t function, const FunctionParams& params, const float* x, float* y, size_t n) {
@@ -71,13 +64,25 @@ void Unary(size_t function, const FunctionParams& params, const float* x, float*
 }
 
 void Binary(size_t function, BinaryForm form, const float* a, const float* b, float* y, size_t n) {
-  using Fn = void (*)(BinaryForm, const float*, const float*, float*, size_t);
+  using Fn = void (*)(const float*, size_t, const float*, size_t, float*, size_t);
   static constexpr Fn kTable[] = {
 #define NN_ROW(name, fn) &BinaryRow<fn>,
       NN_BINARY_FUNCTIONS(NN_ROW)
 #undef NN_ROW
   };
-  kTable[function](form, a, b, y, n);
+  const D d;
+  HWY_ALIGN float scalar[kLanes];
+  switch (form) {
+    case BinaryForm::kVectorVector: kTable[function](a, kLanes, b, kLanes, y, n); break;
+    case BinaryForm::kVectorScalar:
+      hn::Store(hn::Set(d, b[0]), d, scalar);
+      kTable[function](a, kLanes, scalar, 0, y, n);
+      break;
+    case BinaryForm::kScalarVector:
+      hn::Store(hn::Set(d, a[0]), d, scalar);
+      kTable[function](scalar, 0, b, kLanes, y, n);
+      break;
+  }
 }
 
 void MulAdd(const float* x, const float* scale, const float* shift, float* y, size_t n) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "hwy/highway.h"
+#include "ops/scalar.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -56,19 +57,26 @@ struct SimdMachine {
     return hn::IfThenElse(hn::Lt(a, b), a, b);
 #endif
   }
+#if HWY_TARGET == HWY_SCALAR
+  // Highway's own scalar Round is wrong just below 1/2.
+  static HWY_INLINE V Round(V a) { return V(ScalarMachine::Round(a.raw)); }
+#else
   static HWY_INLINE V Round(V a) { return hn::Round(a); }
+#endif
   static HWY_INLINE V Floor(V a) { return hn::Floor(a); }
   static HWY_INLINE V Ceil(V a) { return hn::Ceil(a); }
   static HWY_INLINE V Trunc(V a) { return hn::Trunc(a); }
   static HWY_INLINE V CopySign(V magnitude, V sign) { return hn::CopySign(magnitude, sign); }
 
-  static HWY_INLINE V Fma(V a, V b, V c) {
 #if HWY_NATIVE_FMA
-    return hn::MulAdd(a, b, c);
+  static HWY_INLINE V Fma(V a, V b, V c) { return hn::MulAdd(a, b, c); }
+  static HWY_INLINE V Fms(V a, V b, V c) { return hn::MulSub(a, b, c); }
+  static HWY_INLINE V Fnma(V a, V b, V c) { return hn::NegMulAdd(a, b, c); }
 #else
-    return EmulatedFma(a, b, c);
+  static HWY_INLINE V Fma(V a, V b, V c) { return EmulatedFma(a, b, c); }
+  static HWY_INLINE V Fms(V a, V b, V c) { return EmulatedFma(a, b, hn::Neg(c)); }
+  static HWY_INLINE V Fnma(V a, V b, V c) { return EmulatedFma(hn::Neg(a), b, c); }
 #endif
-  }
 
   static HWY_INLINE I AddI(I a, I b) { return hn::Add(a, b); }
   static HWY_INLINE I SubI(I a, I b) { return hn::Sub(a, b); }
@@ -94,12 +102,24 @@ struct SimdMachine {
   static HWY_INLINE Mask Ge(V a, V b) { return hn::Ge(a, b); }
   static HWY_INLINE Mask Eq(V a, V b) { return hn::Eq(a, b); }
   static HWY_INLINE Mask IsNan(V a) { return hn::IsNaN(a); }
+  static HWY_INLINE Mask EqI(I a, I b) { return hn::RebindMask(D(), hn::Eq(a, b)); }
   static HWY_INLINE Mask And(Mask a, Mask b) { return hn::And(a, b); }
   static HWY_INLINE Mask Or(Mask a, Mask b) { return hn::Or(a, b); }
   static HWY_INLINE Mask Not(Mask a) { return hn::Not(a); }
   static HWY_INLINE V Select(Mask m, V yes, V no) { return hn::IfThenElse(m, yes, no); }
 
+  static HWY_INLINE I SelectI(Mask m, I yes, I no) {
+    return hn::IfThenElse(hn::RebindMask(DI(), m), yes, no);
+  }
+  static HWY_INLINE bool AnyTrue(Mask m) { return !hn::AllFalse(D(), m); }
+
+  static HWY_INLINE V Gather(const float* table, I index) {
+    return hn::GatherIndex(D(), table, index);
+  }
+
 #if !HWY_NATIVE_FMA
+ private:
+#if HWY_TARGET == HWY_SCALAR || !HWY_HAVE_FLOAT64
   static HWY_INLINE V EmulatedFma(V a, V b, V c) {
     const D d;
     HWY_ALIGN float x[hn::MaxLanes(D())];
@@ -111,6 +131,40 @@ struct SimdMachine {
     for (size_t i = 0; i < hn::Lanes(d); ++i) z[i] = std::fma(x[i], y[i], z[i]);
     return hn::Load(d, z);
   }
+#else
+  static HWY_INLINE V EmulatedFma(V a, V b, V c) {
+    if constexpr (hn::MaxLanes(D()) * sizeof(double) <= 16) {
+      return RoundedFma(D(), a, b, c);
+    } else {
+      const hn::Half<D> h;
+      const auto low = RoundedFma(h, hn::LowerHalf(h, a), hn::LowerHalf(h, b), hn::LowerHalf(h, c));
+      const auto high = RoundedFma(h, hn::UpperHalf(h, a), hn::UpperHalf(h, b), hn::UpperHalf(h, c));
+      return hn::Combine(D(), high, low);
+    }
+  }
+
+  // In double precision the product is exact; the sum is rounded to odd, after which rounding to
+  // float32 is as if there had been no other (Boldo and Melquiond, "Emulation of FMA and correctly
+  // rounded sums: proved algorithms using rounding to odd", 2008).
+  template <class H>
+  static HWY_INLINE hn::Vec<H> RoundedFma(H h, hn::Vec<H> a, hn::Vec<H> b, hn::Vec<H> c) {
+    const hn::Rebind<double, H> d;
+    const hn::RebindToUnsigned<decltype(d)> u;
+    const auto p = hn::Mul(hn::PromoteTo(d, a), hn::PromoteTo(d, b));
+    const auto q = hn::PromoteTo(d, c);
+    const auto s = hn::Add(p, q);
+    const auto t = hn::Sub(s, p);
+    const auto error = hn::Add(hn::Sub(p, hn::Sub(s, t)), hn::Sub(q, t));
+    // Where the sum is inexact: toward zero, then the last bit set. Infinity and NaN have a NaN for
+    // their error and stay.
+    const auto inexact =
+        hn::BitCast(u, hn::VecFromMask(d, hn::Gt(hn::Abs(error), hn::Zero(d))));
+    const auto bits = hn::BitCast(u, s);
+    const auto away = hn::And(hn::ShiftRight<63>(hn::Xor(bits, hn::BitCast(u, error))), inexact);
+    const auto odd = hn::Or(hn::Sub(bits, away), hn::And(inexact, hn::Set(u, 1)));
+    return hn::DemoteTo(h, hn::BitCast(d, odd));
+  }
+#endif
 #endif
 };
 
