@@ -1,4 +1,5 @@
-// A tensor dimension: an integer, or an integer expression over named symbols ("batch").
+// A tensor dimension: an integer, or an integer expression over named symbols ("batch"). Symbols stand
+// for dimensions, so for numbers that are not negative.
 //
 // Expressions are polynomials over atoms; an atom is a symbol or one of floor-division, remainder,
 // minimum, maximum of two dims. They are kept in a canonical form, so that two dims that are equal
@@ -31,6 +32,8 @@ class Dim {
 
   bool is_const() const { return poly_ == nullptr && valid_; }
   bool is_valid() const { return valid_; }
+  // Whether the form shows that it is not negative: no coefficient is.
+  bool non_negative() const;
   // Requires is_const().
   int64_t value() const { return value_; }
   // The name if this is a plain symbol.

@@ -9,8 +9,6 @@
 namespace nn {
 namespace {
 
-constexpr int64_t kMaxKnownElements = 4096;
-
 const OpRegistry* g_ops = nullptr;
 
 Status CheckArity(const Node& node) {
@@ -46,7 +44,7 @@ std::optional<Dims> InferContext::elements(size_t i) const {
   if (v == nullptr) return std::nullopt;
   if (!v->is_constant()) return v->elements();
   const Tensor& t = v->constant();
-  if (!(IsInteger(t.dtype()) || t.dtype() == DType::kBool) || t.elements() > kMaxKnownElements)
+  if (!(IsInteger(t.dtype()) || t.dtype() == DType::kBool) || t.elements() > kMaxElements)
     return std::nullopt;
   Dims out;
   out.reserve(static_cast<size_t>(t.elements()));

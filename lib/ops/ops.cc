@@ -10,6 +10,16 @@ void InstallOps() {
     RegisterConvOps(*ops);
     RegisterElementwiseOps(*ops);
     RegisterShapeOps(*ops);
+    RegisterConcatOps(*ops);
+    RegisterSliceOps(*ops);
+    RegisterGatherOps(*ops);
+    RegisterScatterOps(*ops);
+    RegisterPadOps(*ops);
+    RegisterTileOps(*ops);
+    RegisterShapeOfOps(*ops);
+    RegisterGenerateOps(*ops);
+    RegisterSelectOps(*ops);
+    RegisterBlockOps(*ops);
     RegisterNormOps(*ops);
     RegisterOpaqueOp(*ops);
     return ops;

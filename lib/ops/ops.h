@@ -11,6 +11,16 @@ void InstallOps();
 void RegisterConvOps(OpRegistry& ops);
 void RegisterElementwiseOps(OpRegistry& ops);
 void RegisterShapeOps(OpRegistry& ops);
+void RegisterConcatOps(OpRegistry& ops);
+void RegisterSliceOps(OpRegistry& ops);
+void RegisterGatherOps(OpRegistry& ops);
+void RegisterScatterOps(OpRegistry& ops);
+void RegisterPadOps(OpRegistry& ops);
+void RegisterTileOps(OpRegistry& ops);
+void RegisterShapeOfOps(OpRegistry& ops);
+void RegisterGenerateOps(OpRegistry& ops);
+void RegisterSelectOps(OpRegistry& ops);
+void RegisterBlockOps(OpRegistry& ops);
 void RegisterNormOps(OpRegistry& ops);
 void RegisterOpaqueOp(OpRegistry& ops);
 

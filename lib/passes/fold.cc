@@ -2,7 +2,6 @@
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "ops/shape.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -54,22 +53,15 @@ Status FoldElements(Graph& graph, Value* value) {
   return {};
 }
 
-// reshape(x, shape) with known shape -> reshape(x) {dims}.
-void FoldReshape(Graph& graph, Node& node) {
-  if (!node.Is("reshape") || node.input(1) == nullptr) return;
-  const Value* shape = node.input(1);
-  if (!shape->is_constant() && !shape->elements()) return;
-  if (!node.output()->type().ranked()) return;
-  graph.SetInputs(&node, {node.input(0)});
-  node.set_attrs(ReshapeAttrs{*node.output()->type().dims, false});
-}
-
 }  // namespace
 
 Status FoldConstants(Graph& graph) {
   for (Node& node : graph.nodes()) {
     NN_RETURN_IF_ERROR(InferNode(node));
-    FoldReshape(graph, node);
+    if (node.op().absorb_inputs != nullptr) {
+      NN_ASSIGN(const bool absorbed, node.op().absorb_inputs(graph, node));
+      if (absorbed) NN_RETURN_IF_ERROR(InferNode(node));
+    }
     const std::vector<Value*> outputs(node.outputs().begin(), node.outputs().end());
     NN_ASSIGN(const bool folded, FoldNode(graph, node));
     if (folded) continue;
