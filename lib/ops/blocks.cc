@@ -65,17 +65,7 @@ Status CheckBlocks(const std::vector<int64_t>& blocks) {
   return {};
 }
 
-std::optional<AxesChange> ChangeLayout(const Node& node, Operand changed, const AxisMap& map,
-                                       Layout layout) {
-  const auto flipped = FlipLayout(layout, map.source_rank(), map);
-  if (!flipped) return std::nullopt;
-  const auto attrs = node.attrs().With("layout", EnumValue{EnumName(*flipped)});
-  if (!attrs) return std::nullopt;
-  return SameAxesChange(node, changed, map, *attrs);
-}
-
-// ---- depth_to_space, space_to_depth
-// --------------------------------------------------------------
+// ---- depth_to_space, space_to_depth -------------------------------------------------------------
 
 BlockShape BlockOf(const DepthToSpaceAttrs& a, size_t rank) {
   return {std::vector<int64_t>(rank - 2, a.block)};
@@ -160,14 +150,10 @@ Status EvalSpaceToDepth(EvalContext& ctx) {
   });
 }
 
-std::optional<AxesChange> ChangeDepthAxes(const Node& node, Operand changed, const AxisMap& map) {
-  return ChangeLayout(node, changed, map, node.attrs<DepthToSpaceAttrs>().layout);
-}
-
-// ---- Decomposition
-// ------------------------------------------------------------------------------- Each of the four
-// operators is: split axes, permute, join axes. An axis of `split` is one of x or a factor of one;
-// `permuted` lists the axes of `split` in the order of the result; `joined` is the result's shape.
+// ---- Decomposition ------------------------------------------------------------------------------
+// Each of the four operators is: split axes, permute, join axes. An axis of `split` is one of x or a
+// factor of one; `permuted` lists the axes of `split` in the order of the result; `joined` is the
+// result's shape.
 
 struct Rewiring {
   Dims split;
@@ -248,8 +234,7 @@ Result<bool> DecomposeDepth(Graph& graph, Node& node) {
   return true;
 }
 
-// ---- space_to_batch_nd, batch_to_space_nd
-// --------------------------------------------------------
+// ---- space_to_batch_nd, batch_to_space_nd -------------------------------------------------------
 
 // The spatial pads, 0 where none are given.
 std::vector<int64_t> PadsOf(const SpaceToBatchAttrs& a) {
@@ -347,10 +332,6 @@ Status EvalBatchToSpace(EvalContext& ctx) {
   });
 }
 
-std::optional<AxesChange> ChangeBatchAxes(const Node& node, Operand changed, const AxisMap& map) {
-  return ChangeLayout(node, changed, map, node.attrs<SpaceToBatchAttrs>().layout);
-}
-
 Result<bool> DecomposeSpaceToBatch(Graph& graph, Node& node) {
   const auto& a = node.attrs<SpaceToBatchAttrs>();
   const Type& y = node.output()->type();
@@ -410,7 +391,7 @@ void RegisterBlockOps(OpRegistry& ops) {
                           AttrsInfoOf<DepthToSpaceAttrs>());
   to_space.infer = InferDepthToSpace<true>;
   to_space.eval = EvalDepthToSpace;
-  to_space.change_axes = ChangeDepthAxes;
+  to_space.change_axes = LayoutChange;
   to_space.decompose = DecomposeDepth<true>;
   ops.Add(std::move(to_space));
 
@@ -418,7 +399,7 @@ void RegisterBlockOps(OpRegistry& ops) {
                           AttrsInfoOf<DepthToSpaceAttrs>());
   to_depth.infer = InferDepthToSpace<false>;
   to_depth.eval = EvalSpaceToDepth;
-  to_depth.change_axes = ChangeDepthAxes;
+  to_depth.change_axes = LayoutChange;
   to_depth.decompose = DecomposeDepth<false>;
   ops.Add(std::move(to_depth));
 
@@ -426,7 +407,7 @@ void RegisterBlockOps(OpRegistry& ops) {
                           AttrsInfoOf<SpaceToBatchAttrs>());
   to_batch.infer = InferSpaceToBatch<true>;
   to_batch.eval = EvalSpaceToBatch;
-  to_batch.change_axes = ChangeBatchAxes;
+  to_batch.change_axes = LayoutChange;
   to_batch.decompose = DecomposeSpaceToBatch;
   ops.Add(std::move(to_batch));
 
@@ -434,7 +415,7 @@ void RegisterBlockOps(OpRegistry& ops) {
                             AttrsInfoOf<SpaceToBatchAttrs>());
   from_batch.infer = InferSpaceToBatch<false>;
   from_batch.eval = EvalBatchToSpace;
-  from_batch.change_axes = ChangeBatchAxes;
+  from_batch.change_axes = LayoutChange;
   from_batch.decompose = DecomposeBatchToSpace;
   ops.Add(std::move(from_batch));
 }

@@ -31,8 +31,7 @@ int64_t Count(const std::vector<int64_t>& dims, size_t begin, size_t end) {
                          std::multiplies<>());
 }
 
-// ---- concat
-// --------------------------------------------------------------------------------------
+// ---- concat -------------------------------------------------------------------------------------
 
 // The contents of a vector that is joined from vectors, where all are known.
 void JoinElements(InferContext& ctx) {
@@ -136,8 +135,7 @@ std::optional<AxesChange> ChangeConcatAxes(const Node& node, Operand changed, co
   return SameAxesChange(node, changed, map, ConcatAttrs{*axis}, node.inputs().size());
 }
 
-// ---- split
-// ---------------------------------------------------------------------------------------
+// ---- split --------------------------------------------------------------------------------------
 
 // The sizes of the parts of an axis of size `total`.
 Result<Dims> PartSizes(Dims sizes, const Dim& total, size_t parts) {

@@ -44,8 +44,7 @@ int64_t Count(std::span<const int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
 
-// ---- gather
-// --------------------------------------------------------------------------------------
+// ---- gather -------------------------------------------------------------------------------------
 
 struct GatherAxes {
   int axis, batch;
@@ -174,8 +173,7 @@ std::optional<AxesChange> ChangeGatherAxes(const Node& node, Operand changed, co
   return AxesChange{a, {{Operand{true, 0}, y_map}}};
 }
 
-// ---- gather_elements
-// -----------------------------------------------------------------------------
+// ---- gather_elements ----------------------------------------------------------------------------
 
 Status InferGatherElements(InferContext& ctx) {
   const Type& x = ctx.in(0);
@@ -239,8 +237,7 @@ std::optional<AxesChange> ChangeGatherElementsAxes(const Node& node, Operand cha
   return SameAxesChange(node, changed, map, GatherElementsAttrs{*axis}, 2);
 }
 
-// ---- gather_nd
-// -----------------------------------------------------------------------------------
+// ---- gather_nd ----------------------------------------------------------------------------------
 
 // The shape of the result. Requires ranked operands.
 Result<Dims> GatherNdDims(const Dims& x, const Dims& indices, int64_t batch_dims) {

@@ -38,8 +38,7 @@ Status RequireOneElement(const InferContext& ctx, size_t input) {
   return {};
 }
 
-// ---- range
-// ---------------------------------------------------------------------------------------
+// ---- range --------------------------------------------------------------------------------------
 
 Result<int64_t> RangeLength(const Tensor& start, const Tensor& limit, const Tensor& delta) {
   if (IsInteger(start.dtype())) {
@@ -123,8 +122,7 @@ Status EvalRange(EvalContext& ctx) {
   return {};
 }
 
-// ---- one_hot
-// -------------------------------------------------------------------------------------
+// ---- one_hot ------------------------------------------------------------------------------------
 
 Status InferOneHot(InferContext& ctx) {
   const Type& indices = ctx.in(0);
@@ -169,8 +167,7 @@ Status EvalOneHot(EvalContext& ctx) {
   return {};
 }
 
-// ---- eye_like, trilu
-// -----------------------------------------------------------------------------
+// ---- eye_like, trilu ----------------------------------------------------------------------------
 
 Status InferEyeLike(InferContext& ctx) {
   const Type& x = ctx.in(0);

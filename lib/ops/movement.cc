@@ -4,6 +4,7 @@
 
 #include "base/checked_math.h"
 #include "ops/types.h"
+#include "ops/window.h"
 
 namespace nn {
 
@@ -152,6 +153,16 @@ AxesChange SameAxesChange(const Node& node, Operand changed, const AxisMap& map,
   for (size_t i = 0; i < node.outputs().size(); ++i)
     if (!(changed == Operand{true, i})) change.others.push_back({Operand{true, i}, map});
   return change;
+}
+
+std::optional<AxesChange> LayoutChange(const Node& node, Operand changed, const AxisMap& map) {
+  const auto attr = node.attrs().Get("layout");
+  const auto layout = attr ? ParseEnum<Layout>(std::get<EnumValue>(*attr).name) : std::nullopt;
+  const auto flipped = layout ? FlipLayout(*layout, map.source_rank(), map) : std::nullopt;
+  if (!flipped) return std::nullopt;
+  auto attrs = node.attrs().With("layout", EnumValue{EnumName(*flipped)});
+  if (!attrs) return std::nullopt;
+  return SameAxesChange(node, changed, map, *std::move(attrs));
 }
 
 }  // namespace nn

@@ -93,8 +93,10 @@ std::optional<std::vector<T>> MapPerAxis(const std::vector<T>& values, const Axi
 AxesChange SameAxesChange(const Node& node, Operand changed, const AxisMap& map, Attrs attrs,
                           size_t tensors = 1);
 
-// ---- Implementation
-// ------------------------------------------------------------------------------
+// The change of a node with an attribute `layout`, whose tensors, as above, have its axes.
+std::optional<AxesChange> LayoutChange(const Node& node, Operand changed, const AxisMap& map);
+
+// ---- Implementation -----------------------------------------------------------------------------
 
 namespace internal {
 

@@ -20,6 +20,7 @@ void InstallOps() {
     RegisterGenerateOps(*ops);
     RegisterSelectOps(*ops);
     RegisterBlockOps(*ops);
+    RegisterResizeOps(*ops);
     RegisterNormOps(*ops);
     RegisterOpaqueOp(*ops);
     return ops;

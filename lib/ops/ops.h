@@ -21,6 +21,7 @@ void RegisterShapeOfOps(OpRegistry& ops);
 void RegisterGenerateOps(OpRegistry& ops);
 void RegisterSelectOps(OpRegistry& ops);
 void RegisterBlockOps(OpRegistry& ops);
+void RegisterResizeOps(OpRegistry& ops);
 void RegisterNormOps(OpRegistry& ops);
 void RegisterOpaqueOp(OpRegistry& ops);
 

@@ -155,8 +155,7 @@ Status CheckEqual(const Dims& have, const Dims& want, std::string_view what) {
   return {};
 }
 
-// ---- scatter_elements
-// ----------------------------------------------------------------------------
+// ---- scatter_elements ---------------------------------------------------------------------------
 
 Status InferScatterElements(InferContext& ctx) {
   NN_RETURN_IF_ERROR(InferScatter(ctx));
@@ -216,8 +215,7 @@ std::optional<AxesChange> ChangeScatterElementsAxes(const Node& node, Operand ch
   return SameAxesChange(node, changed, map, a, 3);
 }
 
-// ---- scatter_nd
-// ----------------------------------------------------------------------------------
+// ---- scatter_nd ---------------------------------------------------------------------------------
 
 Status InferScatterNd(InferContext& ctx) {
   NN_RETURN_IF_ERROR(InferScatter(ctx));

@@ -95,8 +95,7 @@ struct AxisView {
   }
 };
 
-// ---- non_zero, compress
-// --------------------------------------------------------------------------
+// ---- non_zero, compress -------------------------------------------------------------------------
 
 Status InferNonZero(InferContext& ctx) {
   const Type& x = ctx.in(0);
@@ -189,8 +188,7 @@ std::optional<AxesChange> ChangeCompressAxes(const Node& node, Operand changed,
   return SameAxesChange(node, changed, map, a);
 }
 
-// ---- top_k
-// ---------------------------------------------------------------------------------------
+// ---- top_k --------------------------------------------------------------------------------------
 
 Status InferTopK(InferContext& ctx) {
   const auto& a = ctx.attrs<TopKAttrs>();
@@ -274,8 +272,7 @@ Result<bool> AbsorbK(Graph& graph, Node& node) {
   return true;
 }
 
-// ---- unique
-// --------------------------------------------------------------------------------------
+// ---- unique -------------------------------------------------------------------------------------
 
 Status InferUnique(InferContext& ctx) {
   const auto& a = ctx.attrs<UniqueAttrs>();
@@ -372,8 +369,7 @@ Status EvalUnique(EvalContext& ctx) {
   return {};
 }
 
-// ---- reverse_sequence
-// ----------------------------------------------------------------------------
+// ---- reverse_sequence ---------------------------------------------------------------------------
 
 struct SequenceAxes {
   size_t batch, time;

@@ -225,8 +225,7 @@ Result<bool> AbsorbRanges(Graph& graph, Node& node) {
   return true;
 }
 
-// ---- reverse
-// -------------------------------------------------------------------------------------
+// ---- reverse ------------------------------------------------------------------------------------
 
 std::vector<AxisTable> ReverseTables(const std::vector<int64_t>& axes,
                                      const std::vector<int64_t>& dims) {

@@ -44,8 +44,7 @@ std::optional<int64_t> KnownLength(const Type& vector) {
   return vector.dim(0).value();
 }
 
-// ---- tile
-// ----------------------------------------------------------------------------------------
+// ---- tile ---------------------------------------------------------------------------------------
 
 std::vector<AxisTable> TileTables(const std::vector<int64_t>& dims,
                                   const std::vector<int64_t>& repeated) {
@@ -99,8 +98,7 @@ Result<bool> AbsorbRepeats(Graph& graph, Node& node) {
   return true;
 }
 
-// ---- expand
-// --------------------------------------------------------------------------------------
+// ---- expand -------------------------------------------------------------------------------------
 
 std::vector<AxisTable> ExpandTables(const std::vector<int64_t>& dims,
                                     const std::vector<int64_t>& expanded) {
