@@ -28,10 +28,14 @@ struct OperandDef {
   Arity arity = Arity::kRequired;
 };
 
+// The contents of an integer value as expressions, from a constant or from inference; nullopt if they
+// are unknown or more than 4096 elements.
+std::optional<Dims> KnownElements(const Value* value);
+
 // What type inference sees and sets. Output types start out unknown.
 class InferContext {
  public:
-  // Contents of more elements than this are not tracked as expressions.
+  // Contents of more elements than this are not tracked as expressions (KnownElements).
   static constexpr int64_t kMaxElements = 4096;
 
   explicit InferContext(Node& node) : node_(node) {}
@@ -48,9 +52,8 @@ class InferContext {
   const Type& in(size_t i) const { return node_.input(i)->type(); }
   // The constant an input holds; null if it is not constant or absent.
   const Tensor* constant(size_t i) const;
-  // The contents of an integer input as expressions, from a constant or from inference; nullopt if
-  // unknown or above kMaxElements elements.
-  std::optional<Dims> elements(size_t i) const;
+  // KnownElements of an input; nullopt also if it is absent.
+  std::optional<Dims> elements(size_t i) const { return KnownElements(node_.input(i)); }
 
   void set_out(size_t i, Type type) { node_.output(i)->set_type(std::move(type)); }
   // Ignored above kMaxElements elements.

@@ -156,6 +156,7 @@ AxesChange SameAxesChange(const Node& node, Operand changed, const AxisMap& map,
 }
 
 std::optional<AxesChange> LayoutChange(const Node& node, Operand changed, const AxisMap& map) {
+  if (!changed.is_output && changed.index != 0) return std::nullopt;
   const auto attr = node.attrs().Get("layout");
   const auto layout = attr ? ParseEnum<Layout>(std::get<EnumValue>(*attr).name) : std::nullopt;
   const auto flipped = layout ? FlipLayout(*layout, map.source_rank(), map) : std::nullopt;

@@ -93,7 +93,7 @@ std::optional<std::vector<T>> MapPerAxis(const std::vector<T>& values, const Axi
 AxesChange SameAxesChange(const Node& node, Operand changed, const AxisMap& map, Attrs attrs,
                           size_t tensors = 1);
 
-// The change of a node with an attribute `layout`, whose tensors, as above, have its axes.
+// The change of a node with an attribute `layout`; its first input and its outputs have those axes.
 std::optional<AxesChange> LayoutChange(const Node& node, Operand changed, const AxisMap& map);
 
 // ---- Implementation -----------------------------------------------------------------------------

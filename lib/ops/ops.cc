@@ -21,6 +21,7 @@ void InstallOps() {
     RegisterSelectOps(*ops);
     RegisterBlockOps(*ops);
     RegisterResizeOps(*ops);
+    RegisterGridSampleOps(*ops);
     RegisterNormOps(*ops);
     RegisterOpaqueOp(*ops);
     return ops;

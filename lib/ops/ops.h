@@ -22,6 +22,7 @@ void RegisterGenerateOps(OpRegistry& ops);
 void RegisterSelectOps(OpRegistry& ops);
 void RegisterBlockOps(OpRegistry& ops);
 void RegisterResizeOps(OpRegistry& ops);
+void RegisterGridSampleOps(OpRegistry& ops);
 void RegisterNormOps(OpRegistry& ops);
 void RegisterOpaqueOp(OpRegistry& ops);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
@@ -18,17 +17,10 @@ std::span<const AttrField> CompressAttrs::Fields() {
                                      Field<&CompressAttrs::axis>("axis")};
   return fields;
 }
-std::span<const AttrField> TopKAttrs::Fields() {
-  static const AttrField fields[] = {Field<&TopKAttrs::k>("k"), Field<&TopKAttrs::axis>("axis"),
-                                     Field<&TopKAttrs::largest>("largest"),
-                                     Field<&TopKAttrs::sorted>("sorted"),
-                                     Field<&TopKAttrs::index_dtype>("index_dtype")};
-  return fields;
-}
 std::span<const AttrField> UniqueAttrs::Fields() {
   static const AttrField fields[] = {
       Field<&UniqueAttrs::flatten>("flatten"), Field<&UniqueAttrs::axis>("axis"),
-      Field<&UniqueAttrs::sorted>("sorted"), Field<&UniqueAttrs::index_dtype>("index_dtype")};
+      Field<&UniqueAttrs::sorted>("sorted"), Field<&UniqueAttrs::index_type>("index_type")};
   return fields;
 }
 std::span<const AttrField> ReverseSequenceAttrs::Fields() {
@@ -72,7 +64,7 @@ class Comparison {
   const Tensor& t_;
 };
 
-Status CheckIndexDType(DType dtype) {
+Status CheckIndexType(DType dtype) {
   if (dtype == DType::kI32 || dtype == DType::kI64) return {};
   return ModelError("indices as {}", DTypeName(dtype));
 }
@@ -188,97 +180,13 @@ std::optional<AxesChange> ChangeCompressAxes(const Node& node, Operand changed,
   return SameAxesChange(node, changed, map, a);
 }
 
-// ---- top_k --------------------------------------------------------------------------------------
-
-Status InferTopK(InferContext& ctx) {
-  const auto& a = ctx.attrs<TopKAttrs>();
-  const Type& x = ctx.in(0);
-  NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  NN_RETURN_IF_ERROR(CheckIndexDType(a.index_dtype));
-  Dim k(a.k);
-  if (ctx.has(1)) {
-    const auto dims = ctx.in(1).const_dims();
-    if (dims && CheckedElements(*dims) != 1)
-      return ModelError("k is {}, not one element", ctx.in(1).ToString());
-    const auto contents = ctx.elements(1);
-    k = contents && contents->size() == 1 ? (*contents)[0] : ctx.NewSymbol();
-  }
-  Type indices;
-  indices.dtype = a.index_dtype;
-  if (!x.ranked()) {
-    ctx.set_out(0, Unranked(x));
-    if (ctx.output_count() > 1) ctx.set_out(1, indices);
-    return {};
-  }
-  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
-  const Dim& size = x.dim(axis);
-  if (k.is_const() && (k.value() < 0 || (size.is_const() && k.value() > size.value())))
-    return ModelError("the first {} of {} elements", k.ToString(), size.ToString());
-  Dims dims = *x.dims;
-  dims[static_cast<size_t>(axis)] = k;
-  indices.dims = dims;
-  ctx.set_out(0, x.WithDims(std::move(dims)));
-  if (ctx.output_count() > 1) ctx.set_out(1, indices);
-  return {};
-}
-
-Status EvalTopK(EvalContext& ctx) {
-  const auto& a = ctx.attrs<TopKAttrs>();
-  const Tensor& x = ctx.in(0);
-  if (!Comparison::Supports(x.dtype()))
-    return UnsupportedError("top_k of {}", DTypeName(x.dtype()));
-  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
-  const AxisView view(x.dims(), axis);
-  const Comparison compare(x);
-  NN_ASSIGN(TensorBuilder values, ctx.NewOutput(0));
-  NN_ASSIGN(TensorBuilder indices, TensorBuilder::Create(a.index_dtype, values.dims()));
-  const int64_t k = values.dims()[static_cast<size_t>(axis)];
-  std::vector<int64_t> order(static_cast<size_t>(values.elements() == 0 ? 0 : view.size));
-  for (int64_t row = 0; values.elements() > 0 && row < view.outer * view.inner; ++row) {
-    const int64_t base = row / view.inner * view.size * view.inner + row % view.inner;
-    const auto before = [&](int64_t i, int64_t j) {
-      const int c = compare(base + i * view.inner, base + j * view.inner);
-      return c != 0 ? (a.largest ? c > 0 : c < 0) : i < j;
-    };
-    std::iota(order.begin(), order.end(), 0);
-    std::partial_sort(order.begin(), order.begin() + k, order.end(), before);
-    const int64_t to = row / view.inner * k * view.inner + row % view.inner;
-    for (int64_t i = 0; i < k; ++i) {
-      values.Copy(to + i * view.inner, x, base + order[static_cast<size_t>(i)] * view.inner);
-      indices.SetInt(to + i * view.inner, order[static_cast<size_t>(i)]);
-    }
-  }
-  ctx.set_out(0, values.Finish());
-  if (ctx.output_count() > 1) ctx.set_out(1, indices.Finish());
-  return {};
-}
-
-std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, const AxisMap& map) {
-  TopKAttrs a = node.attrs<TopKAttrs>();
-  const auto axis = MapAxis(a.axis, map);
-  if (!axis || changed == Operand{false, 1}) return std::nullopt;
-  a.axis = *axis;
-  return SameAxesChange(node, changed, map, a);
-}
-
-Result<bool> AbsorbK(Graph& graph, Node& node) {
-  if (node.input(1) == nullptr) return false;
-  const auto contents = InferContext(node).elements(1);
-  if (!contents || contents->size() != 1 || !(*contents)[0].is_const()) return false;
-  TopKAttrs a = node.attrs<TopKAttrs>();
-  a.k = (*contents)[0].value();
-  graph.SetInputs(&node, {node.input(0)});
-  node.set_attrs(a);
-  return true;
-}
-
 // ---- unique -------------------------------------------------------------------------------------
 
 Status InferUnique(InferContext& ctx) {
   const auto& a = ctx.attrs<UniqueAttrs>();
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  NN_RETURN_IF_ERROR(CheckIndexDType(a.index_dtype));
+  NN_RETURN_IF_ERROR(CheckIndexType(a.index_type));
   const Dim count = ctx.NewSymbol();
   Dim total = ctx.NewSymbol();
   Type y = Unranked(x);
@@ -293,7 +201,7 @@ Status InferUnique(InferContext& ctx) {
   }
   ctx.set_out(0, y);
   for (size_t i = 1; i < ctx.output_count(); ++i)
-    ctx.set_out(i, Type(a.index_dtype, {i == 2 ? total : count}));
+    ctx.set_out(i, Type(a.index_type, {i == 2 ? total : count}));
   return {};
 }
 
@@ -363,7 +271,7 @@ Status EvalUnique(EvalContext& ctx) {
   ctx.set_out(0, y.Finish());
   const std::vector<int64_t>* const lists[] = {&d.first, &d.inverse, &d.counts};
   for (size_t i = 1; i < ctx.output_count(); ++i) {
-    NN_ASSIGN(Tensor list, IndexTensor(a.index_dtype, *lists[i - 1]));
+    NN_ASSIGN(Tensor list, IndexTensor(a.index_type, *lists[i - 1]));
     ctx.set_out(i, std::move(list));
   }
   return {};
@@ -448,18 +356,6 @@ void RegisterSelectOps(OpRegistry& ops) {
   compress.eval = EvalCompress;
   compress.change_axes = ChangeCompressAxes;
   ops.Add(std::move(compress));
-
-  OpDef top_k;
-  top_k.name = "top_k";
-  top_k.summary = "the largest or smallest elements along an axis";
-  top_k.attrs = AttrsInfoOf<TopKAttrs>();
-  top_k.inputs = {{"x"}, {"k", Arity::kOptional}};
-  top_k.outputs = {{"values"}, {"indices", Arity::kOptional}};
-  top_k.infer = InferTopK;
-  top_k.eval = EvalTopK;
-  top_k.change_axes = ChangeTopKAxes;
-  top_k.absorb_inputs = AbsorbK;
-  ops.Add(std::move(top_k));
 
   OpDef unique;
   unique.name = "unique";

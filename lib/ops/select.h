@@ -1,4 +1,4 @@
-// Choosing, ordering and counting elements by their values.
+// Choosing and counting elements by their values.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,6 @@ struct CompressAttrs {
   static std::span<const AttrField> Fields();
 };
 
-// The k largest (or smallest) elements along `axis` and their indices, in order; of equal elements
-// the one with the lower index comes first, NaN counts as larger than any number. In place of the
-// attribute k there may be an input, a scalar or one element.
-struct TopKAttrs {
-  int64_t k = 1;
-  int64_t axis = -1;
-  bool largest = true;
-  // Whether the order is promised; the outputs are in order either way.
-  bool sorted = true;
-  DType index_dtype = DType::kI64;
-  static std::span<const AttrField> Fields();
-};
-
 // The different slices of x along `axis` (or, with `flatten`, the different elements of x), each
 // once, in ascending order or, if not `sorted`, in order of their first occurrence. Further
 // outputs: where each occurs first in x; for each slice of x which of the results it is; how often
@@ -42,7 +29,7 @@ struct UniqueAttrs {
   bool flatten = true;
   int64_t axis = 0;
   bool sorted = true;
-  DType index_dtype = DType::kI64;
+  DType index_type = DType::kI64;
   static std::span<const AttrField> Fields();
 };
 

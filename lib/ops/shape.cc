@@ -89,20 +89,43 @@ Result<AxisMap> SqueezeMap(const std::vector<int64_t>& axes, const Dims& dims) {
   return AxisMap(rank, std::move(from));
 }
 
-Status InferExpandDims(InferContext& ctx) {
-  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
-  NN_ASSIGN(const AxisMap map, ExpandMap(ctx.attrs<AxesAttrs>().axes, ctx.in(0).rank()));
-  ctx.set_out(0, RearrangeType(ctx.in(0), map));
+// The axes of the attribute or the input; nullopt if the input's contents are not known.
+Result<std::optional<std::vector<int64_t>>> AxesOf(const InferContext& ctx) {
+  const auto& axes = ctx.attrs<AxesAttrs>().axes;
+  if (!ctx.has(1)) return axes;
+  if (!axes.empty()) return ModelError("axes as an attribute and as an input");
+  const auto elements = ctx.elements(1);
+  return elements ? ConstDims(*elements) : std::nullopt;
+}
+
+template <bool expands>
+Status InferAxes(InferContext& ctx) {
+  const Type& x = ctx.in(0);
+  NN_ASSIGN(const auto axes, AxesOf(ctx));
+  if (!x.ranked() || !axes) {
+    ctx.set_out(0, Unranked(x));
+    return {};
+  }
+  // No axes as an input drop nothing; as an attribute they stand for all of size 1.
+  AxisMap map = AxisMap::Identity(x.rank());
+  if (expands) {
+    NN_ASSIGN(map, ExpandMap(*axes, x.rank()));
+  } else if (!ctx.has(1) || !axes->empty()) {
+    NN_ASSIGN(map, SqueezeMap(*axes, *x.dims));
+  }
+  ctx.set_out(0, RearrangeType(x, map));
   if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
   return {};
 }
 
-Status InferSqueeze(InferContext& ctx) {
-  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
-  NN_ASSIGN(const AxisMap map, SqueezeMap(ctx.attrs<AxesAttrs>().axes, *ctx.in(0).dims));
-  ctx.set_out(0, RearrangeType(ctx.in(0), map));
-  if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
-  return {};
+// axes as an input with known contents become the attribute.
+Result<bool> AbsorbAxes(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr) return false;
+  NN_ASSIGN(auto axes, AxesOf(InferContext(node)));
+  if (!axes || axes->empty()) return false;
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(AxesAttrs{*std::move(axes)});
+  return true;
 }
 
 Status EvalAsView(EvalContext& ctx) {
@@ -306,6 +329,7 @@ std::optional<AxisMap> AxisMapOf(const Node& node) {
   const Type& x = node.input(0)->type();
   if (!x.ranked()) return std::nullopt;
   if (node.Is("transpose")) return AxisMap::Permutation(node.attrs<TransposeAttrs>().perm);
+  if (node.input(1) != nullptr && !node.Is("reshape")) return std::nullopt;
   if (node.Is("expand_dims")) {
     const auto map = ExpandMap(node.attrs<AxesAttrs>().axes, x.rank());
     return map ? std::optional(*map) : std::nullopt;
@@ -351,7 +375,7 @@ Result<Value*> Rearrange(Graph& graph, Value* value, const AxisMap& map) {
     value = node->output();
     return {};
   };
-  if (value->type().ranked() && map.KeepsOrder(*value->type().dims)) {
+  if (value->type().ranked() && map.KeepsOrder(*value->type().dims) && KnownBeforeRun(*type.dims)) {
     NN_RETURN_IF_ERROR(add("reshape", ReshapeAttrs{*type.dims, false}));
   } else {
     // Drop axes, permute the rest, add axes.
@@ -404,18 +428,20 @@ void RegisterShapeOps(OpRegistry& ops) {
   expand.name = "expand_dims";
   expand.summary = "adds axes of size 1";
   expand.attrs = AttrsInfoOf<AxesAttrs>();
-  expand.inputs = {{"x"}};
-  expand.infer = InferExpandDims;
+  expand.inputs = {{"x"}, {"axes", Arity::kOptional}};
+  expand.infer = InferAxes<true>;
   expand.eval = EvalAsView;
+  expand.absorb_inputs = AbsorbAxes;
   ops.Add(std::move(expand));
 
   OpDef squeeze;
   squeeze.name = "squeeze";
   squeeze.summary = "drops axes of size 1";
   squeeze.attrs = AttrsInfoOf<AxesAttrs>();
-  squeeze.inputs = {{"x"}};
-  squeeze.infer = InferSqueeze;
+  squeeze.inputs = {{"x"}, {"axes", Arity::kOptional}};
+  squeeze.infer = InferAxes<false>;
   squeeze.eval = EvalAsView;
+  squeeze.absorb_inputs = AbsorbAxes;
   ops.Add(std::move(squeeze));
 }
 
