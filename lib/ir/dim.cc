@@ -296,6 +296,30 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(std::string_view)>& f
   return sum;
 }
 
+Dim::Tree Dim::ToTree() const {
+  const auto constant = [](int64_t value) { return Tree{Tree::Kind::kConstant, value, {}, {}}; };
+  if (poly_ == nullptr) return constant(value_);
+  Tree sum{Tree::Kind::kSum, 0, {}, {}};
+  for (const Term& t : poly_->terms) {
+    Tree product{Tree::Kind::kProduct, 0, {}, {}};
+    if (t.coefficient != 1 || t.factors.empty()) product.operands.push_back(constant(t.coefficient));
+    for (const Atom& f : t.factors) {
+      if (f.kind == Atom::Kind::kSymbol) {
+        product.operands.push_back({Tree::Kind::kSymbol, 0, f.symbol, {}});
+        continue;
+      }
+      constexpr Tree::Kind kKinds[] = {Tree::Kind::kSymbol, Tree::Kind::kFloorDiv, Tree::Kind::kMod,
+                                       Tree::Kind::kMin, Tree::Kind::kMax};
+      product.operands.push_back(
+          {kKinds[static_cast<size_t>(f.kind)], 0, {}, {f.a->ToTree(), f.b->ToTree()}});
+    }
+    const bool single = product.operands.size() == 1;
+    sum.operands.push_back(single ? std::move(product.operands[0]) : std::move(product));
+  }
+  if (sum.operands.size() == 1) return std::move(sum.operands[0]);
+  return sum;
+}
+
 namespace {
 
 bool IsPlainSymbol(std::string_view s) {

@@ -40,6 +40,18 @@ class Dim {
   std::optional<std::string_view> symbol() const;
   bool operator==(int64_t v) const { return is_const() && value_ == v; }
 
+  // The expression as a tree, for those who write it down in another language. kConstant and kSymbol
+  // have no operands, kSum and kProduct two or more, the others two.
+  struct Tree {
+    enum class Kind : uint8_t { kConstant, kSymbol, kSum, kProduct, kFloorDiv, kMod, kMin, kMax };
+    Kind kind = Kind::kConstant;
+    int64_t value = 0;
+    std::string symbol;
+    std::vector<Tree> operands;
+  };
+  // Requires is_valid().
+  Tree ToTree() const;
+
   std::string ToString() const;
   void CollectSymbols(std::set<std::string>& out) const;
   // Replaces symbols; the function returns nullopt for those that stay.

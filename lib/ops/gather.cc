@@ -7,6 +7,7 @@
 #include "ir/op_def.h"
 #include "ops/movement.h"
 #include "ops/ops.h"
+#include "ops/shape.h"
 #include "ops/types.h"
 
 namespace nn {
@@ -173,6 +174,42 @@ std::optional<AxesChange> ChangeGatherAxes(const Node& node, Operand changed, co
   return AxesChange{a, {{Operand{true, 0}, y_map}}};
 }
 
+// Batch axes are those of gather_nd: `axis` moves behind them and is addressed by vectors of length
+// 1, and the axes between return to their place.
+Result<bool> DecomposeGather(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  const Type& indices = node.input(1)->type();
+  const auto& a = node.attrs<GatherAttrs>();
+  if (a.batch_dims == 0 || !x.ranked() || !indices.ranked()) return false;
+  NN_ASSIGN(const GatherAxes at, AxesOf(a, x.rank(), indices.rank()));
+  const int between = at.axis - at.batch;
+  const int added = indices.rank() - at.batch;
+  TransposeAttrs to_front;
+  for (int d = 0; d < x.rank(); ++d) to_front.perm.push_back(d);
+  std::rotate(to_front.perm.begin() + at.batch, to_front.perm.begin() + at.axis,
+              to_front.perm.begin() + at.axis + 1);
+  TransposeAttrs back;
+  for (int d = 0; d < x.rank() - 1 + added; ++d) back.perm.push_back(d);
+  std::rotate(back.perm.begin() + at.batch, back.perm.begin() + at.batch + added,
+              back.perm.begin() + at.batch + added + between);
+  Value* v = node.input(0);
+  const auto add = [&](std::string_view op, std::vector<Value*> inputs, Attrs attrs) -> Status {
+    NN_ASSIGN(const Node* n, graph.Append(op, std::move(inputs), std::move(attrs), 1, &node));
+    v = n->output();
+    return {};
+  };
+  NN_RETURN_IF_ERROR(add("expand_dims", {node.input(1)}, AxesAttrs{{-1}}));
+  Value* const vectors = v;
+  v = node.input(0);
+  if (between > 0) NN_RETURN_IF_ERROR(add("transpose", {v}, to_front));
+  NN_RETURN_IF_ERROR(add("gather_nd", {v, vectors}, GatherNdAttrs{at.batch}));
+  if (between > 0 && added > 0) NN_RETURN_IF_ERROR(add("transpose", {v}, back));
+  if (v->name().empty()) v->set_name(node.output()->name());
+  graph.ReplaceUses(node.output(), v);
+  graph.Erase(&node);
+  return true;
+}
+
 // ---- gather_elements ----------------------------------------------------------------------------
 
 Status InferGatherElements(InferContext& ctx) {
@@ -314,6 +351,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   gather.infer = InferGather;
   gather.eval = EvalGather;
   gather.change_axes = ChangeGatherAxes;
+  gather.decompose = DecomposeGather;
   ops.Add(std::move(gather));
 
   OpDef elements;
