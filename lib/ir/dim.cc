@@ -211,8 +211,10 @@ Dim Dim::Mod(const Dim& a, const Dim& b) {
 
 Dim Dim::Min(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_) return Invalid();
+  if (a.is_const() && b.is_const()) return a.value_ < b.value_ ? a : b;
   const Dim difference = a - b;
-  if (difference.is_const()) return difference.value_ <= 0 ? a : b;
+  if (difference.non_negative()) return b;
+  if ((b - a).non_negative()) return a;
   const bool ordered = Compare(a, b) <= 0;
   return FromAtom({Atom::Kind::kMin, {}, std::make_shared<const Dim>(ordered ? a : b),
                    std::make_shared<const Dim>(ordered ? b : a)});
@@ -220,11 +222,29 @@ Dim Dim::Min(const Dim& a, const Dim& b) {
 
 Dim Dim::Max(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_) return Invalid();
+  if (a.is_const() && b.is_const()) return a.value_ > b.value_ ? a : b;
   const Dim difference = a - b;
-  if (difference.is_const()) return difference.value_ >= 0 ? a : b;
+  if (difference.non_negative()) return a;
+  if ((b - a).non_negative()) return b;
   const bool ordered = Compare(a, b) <= 0;
   return FromAtom({Atom::Kind::kMax, {}, std::make_shared<const Dim>(ordered ? a : b),
                    std::make_shared<const Dim>(ordered ? b : a)});
+}
+
+bool Dim::non_negative() const {
+  if (!valid_) return false;
+  if (poly_ == nullptr) return value_ >= 0;
+  const auto atom = [](const Atom& f) {
+    switch (f.kind) {
+      case Atom::Kind::kSymbol: return true;
+      case Atom::Kind::kMax: return f.a->non_negative() || f.b->non_negative();
+      case Atom::Kind::kMod: return f.b->non_negative();  // 0 is no divisor
+      default: return f.a->non_negative() && f.b->non_negative();
+    }
+  };
+  return std::all_of(poly_->terms.begin(), poly_->terms.end(), [&](const Term& t) {
+    return t.coefficient >= 0 && std::all_of(t.factors.begin(), t.factors.end(), atom);
+  });
 }
 
 std::optional<std::string_view> Dim::symbol() const {
@@ -273,6 +293,30 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(std::string_view)>& f
     }
     sum = sum + product;
   }
+  return sum;
+}
+
+Dim::Tree Dim::ToTree() const {
+  const auto constant = [](int64_t value) { return Tree{Tree::Kind::kConstant, value, {}, {}}; };
+  if (poly_ == nullptr) return constant(value_);
+  Tree sum{Tree::Kind::kSum, 0, {}, {}};
+  for (const Term& t : poly_->terms) {
+    Tree product{Tree::Kind::kProduct, 0, {}, {}};
+    if (t.coefficient != 1 || t.factors.empty()) product.operands.push_back(constant(t.coefficient));
+    for (const Atom& f : t.factors) {
+      if (f.kind == Atom::Kind::kSymbol) {
+        product.operands.push_back({Tree::Kind::kSymbol, 0, f.symbol, {}});
+        continue;
+      }
+      constexpr Tree::Kind kKinds[] = {Tree::Kind::kSymbol, Tree::Kind::kFloorDiv, Tree::Kind::kMod,
+                                       Tree::Kind::kMin, Tree::Kind::kMax};
+      product.operands.push_back(
+          {kKinds[static_cast<size_t>(f.kind)], 0, {}, {f.a->ToTree(), f.b->ToTree()}});
+    }
+    const bool single = product.operands.size() == 1;
+    sum.operands.push_back(single ? std::move(product.operands[0]) : std::move(product));
+  }
+  if (sum.operands.size() == 1) return std::move(sum.operands[0]);
   return sum;
 }
 

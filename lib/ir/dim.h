@@ -1,4 +1,5 @@
-// A tensor dimension: an integer, or an integer expression over named symbols ("batch").
+// A tensor dimension: an integer, or an integer expression over named symbols ("batch"). Symbols stand
+// for dimensions, so for numbers that are not negative.
 //
 // Expressions are polynomials over atoms; an atom is a symbol or one of floor-division, remainder,
 // minimum, maximum of two dims. They are kept in a canonical form, so that two dims that are equal
@@ -31,11 +32,25 @@ class Dim {
 
   bool is_const() const { return poly_ == nullptr && valid_; }
   bool is_valid() const { return valid_; }
+  // Whether the form shows that it is not negative: no coefficient is.
+  bool non_negative() const;
   // Requires is_const().
   int64_t value() const { return value_; }
   // The name if this is a plain symbol.
   std::optional<std::string_view> symbol() const;
   bool operator==(int64_t v) const { return is_const() && value_ == v; }
+
+  // The expression as a tree, for those who write it down in another language. kConstant and kSymbol
+  // have no operands, kSum and kProduct two or more, the others two.
+  struct Tree {
+    enum class Kind : uint8_t { kConstant, kSymbol, kSum, kProduct, kFloorDiv, kMod, kMin, kMax };
+    Kind kind = Kind::kConstant;
+    int64_t value = 0;
+    std::string symbol;
+    std::vector<Tree> operands;
+  };
+  // Requires is_valid().
+  Tree ToTree() const;
 
   std::string ToString() const;
   void CollectSymbols(std::set<std::string>& out) const;

@@ -37,6 +37,8 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
   aligned.reserve(inputs.size());
   std::vector<const Tensor*> pointers;
   std::vector<Type> input_types;
+  // Whether what inference checked were shapes with unknowns.
+  bool open = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) {
       pointers.push_back(nullptr);
@@ -47,9 +49,9 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
     pointers.push_back(&aligned.back());
     input_types.emplace_back(inputs[i]->dtype(), ToDims(inputs[i]->dims()),
                              node.input(i)->type().quant);
+    open |= !node.input(i)->type().const_dims();
   }
   std::vector<Type> output_types;
-  bool open = false;
   for (const Value* v : node.outputs()) {
     output_types.push_back(v->type());
     open |= !v->type().const_dims();
@@ -59,7 +61,15 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
   }
   EvalContext context(node, std::move(pointers), std::move(input_types), std::move(output_types));
   if (auto s = node.op().eval(context); !s) return tl::unexpected(s.error().In(node.Describe()));
-  return context.TakeOutputs();
+  std::vector<Tensor> outputs = context.TakeOutputs();
+  // Whoever reads an output relies on its type, which a file may have declared.
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Type actual(outputs[i].dtype(), ToDims(outputs[i].dims()));
+    if (!Compatible(node.output(i)->type(), actual))
+      return ModelError("{}: output {} is declared {} but is {}", node.Describe(), i,
+                        node.output(i)->type().ToString(), actual.ToString());
+  }
+  return outputs;
 }
 
 }  // namespace nn

@@ -9,8 +9,6 @@
 namespace nn {
 namespace {
 
-constexpr int64_t kMaxKnownElements = 4096;
-
 const OpRegistry* g_ops = nullptr;
 
 Status CheckArity(const Node& node) {
@@ -41,12 +39,12 @@ const Tensor* InferContext::constant(size_t i) const {
   return v != nullptr && v->is_constant() ? &v->constant() : nullptr;
 }
 
-std::optional<Dims> InferContext::elements(size_t i) const {
-  const Value* v = node_.input(i);
-  if (v == nullptr) return std::nullopt;
-  if (!v->is_constant()) return v->elements();
-  const Tensor& t = v->constant();
-  if (!(IsInteger(t.dtype()) || t.dtype() == DType::kBool) || t.elements() > kMaxKnownElements)
+std::optional<Dims> KnownElements(const Value* value) {
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_constant()) return value->elements();
+  const Tensor& t = value->constant();
+  if (!(IsInteger(t.dtype()) || t.dtype() == DType::kBool) ||
+      t.elements() > InferContext::kMaxElements)
     return std::nullopt;
   Dims out;
   out.reserve(static_cast<size_t>(t.elements()));

@@ -28,9 +28,16 @@ struct OperandDef {
   Arity arity = Arity::kRequired;
 };
 
+// The contents of an integer value as expressions, from a constant or from inference; nullopt if they
+// are unknown or more than 4096 elements.
+std::optional<Dims> KnownElements(const Value* value);
+
 // What type inference sees and sets. Output types start out unknown.
 class InferContext {
  public:
+  // Contents of more elements than this are not tracked as expressions (KnownElements).
+  static constexpr int64_t kMaxElements = 4096;
+
   explicit InferContext(Node& node) : node_(node) {}
 
   const Node& node() const { return node_; }
@@ -45,16 +52,18 @@ class InferContext {
   const Type& in(size_t i) const { return node_.input(i)->type(); }
   // The constant an input holds; null if it is not constant or absent.
   const Tensor* constant(size_t i) const;
-  // The contents of an integer input as expressions, from a constant or from inference; nullopt if
-  // unknown or above 4096 elements.
-  std::optional<Dims> elements(size_t i) const;
+  // KnownElements of an input; nullopt also if it is absent.
+  std::optional<Dims> elements(size_t i) const { return KnownElements(node_.input(i)); }
 
   void set_out(size_t i, Type type) { node_.output(i)->set_type(std::move(type)); }
+  // Ignored above kMaxElements elements.
   void set_out_elements(size_t i, Dims elements) {
-    node_.output(i)->set_elements(std::move(elements));
+    if (elements.size() <= kMaxElements) node_.output(i)->set_elements(std::move(elements));
   }
   // A dimension that is not known before the run; the same symbols each time a node is inferred.
   Dim NewSymbol();
+  // Whether a symbol is one of those.
+  static bool IsNewSymbol(std::string_view symbol) { return symbol.starts_with('?'); }
 
  private:
   Node& node_;
@@ -134,6 +143,9 @@ struct OpDef {
   Status (*eval)(EvalContext&) = nullptr;
   // How it follows a rearrangement of the axes of `changed`; nullopt: it does not.
   std::optional<AxesChange> (*change_axes)(const Node&, Operand changed, const AxisMap&) = nullptr;
+  // Turns inputs whose contents are known (constants, or Value::elements) into the attributes that
+  // say the same; true if it did. Null: no input has an attribute form.
+  Result<bool> (*absorb_inputs)(Graph&, Node&) = nullptr;
   // Multiply-adds for known shapes; null: none.
   std::optional<int64_t> (*multiply_adds)(const Node&) = nullptr;
   // Replaces the node in the graph by simpler ones; false if it does not apply.

@@ -1,8 +1,10 @@
 #include "ir/tensor.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "base/checked_math.h"
@@ -36,6 +38,14 @@ void StoreBits(std::byte* base, int bits, int64_t i, uint64_t v) {
   }
   const auto n = static_cast<size_t>(bits / 8);
   std::memcpy(base + static_cast<size_t>(i) * n, &v, n);
+}
+
+// Truncated toward zero; what int64_t cannot hold is clamped, NaN becomes 0.
+int64_t ToInteger(double v) {
+  if (std::isnan(v)) return 0;
+  if (v >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  if (v < -0x1p63) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(v);
 }
 
 int64_t SignExtend(uint64_t v, int bits) {
@@ -92,7 +102,7 @@ double Tensor::GetDouble(int64_t i) const {
 }
 
 int64_t Tensor::GetInt(int64_t i) const {
-  if (IsFloat(dtype_)) return static_cast<int64_t>(GetDouble(i));
+  if (IsFloat(dtype_)) return ToInteger(GetDouble(i));
   const int bits = DTypeBits(dtype_);
   const uint64_t v = LoadBits(blob_.data(), bits, i);
   return IsSigned(dtype_) ? SignExtend(v, bits) : static_cast<int64_t>(v);
@@ -136,6 +146,7 @@ Result<TensorBuilder> TensorBuilder::Create(DType dtype, std::vector<int64_t> di
   b.dims_ = std::move(dims);
   b.elements_ = *n;
   try {
+    if (dtype == DType::kString) b.strings_.resize(static_cast<size_t>(*n));
     b.buffer_ = Buffer(ByteSize(dtype, *n));
   } catch (const std::bad_alloc&) {
     return LimitError("out of memory for a tensor of {} elements", *n);
@@ -156,7 +167,7 @@ void TensorBuilder::SetDouble(int64_t i, double value) {
       if (IsFloat(dtype_)) {
         v = FloatToSmallFloat(dtype_, static_cast<float>(value));
       } else {
-        SetInt(i, static_cast<int64_t>(std::nearbyint(value)));
+        SetInt(i, ToInteger(std::nearbyint(value)));
         return;
       }
   }
@@ -169,6 +180,37 @@ void TensorBuilder::SetInt(int64_t i, int64_t value) {
     return;
   }
   StoreBits(buffer_.data(), DTypeBits(dtype_), i, static_cast<uint64_t>(value));
+}
+
+void TensorBuilder::Copy(int64_t to, const Tensor& source, int64_t from, int64_t count) {
+  if (count <= 0) return;
+  if (dtype_ == DType::kString) {
+    std::copy_n(source.strings().begin() + from, count, strings_.begin() + to);
+    return;
+  }
+  const std::byte* in = source.blob().data();
+  const int bits = DTypeBits(dtype_);
+  const auto size = static_cast<size_t>(bits / 8);
+  const auto n = static_cast<size_t>(count);
+  std::byte* out = buffer_.data() + static_cast<size_t>(to) * size;
+  in += static_cast<size_t>(from) * size;
+  if (n == 1 && size == 4) {
+    std::memcpy(out, in, 4);
+  } else if (size != 0) {
+    std::memcpy(out, in, n * size);
+  } else {
+    for (int64_t k = 0; k < count; ++k)
+      StoreBits(buffer_.data(), bits, to + k, LoadBits(source.blob().data(), bits, from + k));
+  }
+}
+
+void TensorBuilder::Fill(int64_t to, int64_t count, const Tensor& source, int64_t from) {
+  for (int64_t k = 0; k < count; ++k) Copy(to + k, source, from);
+}
+
+Tensor TensorBuilder::Finish() {
+  if (dtype_ == DType::kString) return Tensor(std::move(dims_), std::move(strings_));
+  return Tensor(dtype_, std::move(dims_), Blob(std::move(buffer_)));
 }
 
 std::vector<int64_t> Strides(std::span<const int64_t> dims) {

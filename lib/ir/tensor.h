@@ -95,17 +95,25 @@ class TensorBuilder {
     assert(sizeof(T) * 8 == static_cast<size_t>(DTypeBits(dtype_)));
     return {reinterpret_cast<T*>(buffer_.data()), static_cast<size_t>(elements_)};
   }
+  // The elements of a kString tensor.
+  std::vector<std::string>& strings() { return strings_; }
   // Stores a number in element i, of any numeric type. Integers are stored modulo their width,
   // reals rounded to nearest even.
   void SetDouble(int64_t i, double value);
   void SetInt(int64_t i, int64_t value);
-  Tensor Finish() { return Tensor(dtype_, std::move(dims_), Blob(std::move(buffer_))); }
+  // Element `to` + k becomes element `from` + k of `source`, for k < count. Of any type, which is
+  // that of `source` too; the bits stay as they are.
+  void Copy(int64_t to, const Tensor& source, int64_t from, int64_t count = 1);
+  // Elements [to, to + count) become element `from` of `source`.
+  void Fill(int64_t to, int64_t count, const Tensor& source, int64_t from = 0);
+  Tensor Finish();
 
  private:
   DType dtype_ = DType::kUnknown;
   std::vector<int64_t> dims_;
   int64_t elements_ = 0;
   Buffer buffer_;
+  std::vector<std::string> strings_;  // kString only
 };
 
 // Row-major strides in elements.

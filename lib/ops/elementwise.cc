@@ -103,7 +103,6 @@ void RegisterElementwiseOps(OpRegistry& ops) {
   RegisterLogicOps(ops);
   RegisterSelectOp(ops);
   RegisterCastOp(ops);
-  RegisterQuantizeOps(ops);
 }
 
 }  // namespace nn

@@ -13,6 +13,18 @@ void InstallOps() {
     RegisterShapeOps(*ops);
     RegisterMatmulOps(*ops);
     RegisterNormAxesOps(*ops);
+    RegisterConcatOps(*ops);
+    RegisterSliceOps(*ops);
+    RegisterGatherOps(*ops);
+    RegisterScatterOps(*ops);
+    RegisterPadOps(*ops);
+    RegisterTileOps(*ops);
+    RegisterShapeOfOps(*ops);
+    RegisterGenerateOps(*ops);
+    RegisterSelectOps(*ops);
+    RegisterBlockOps(*ops);
+    RegisterResizeOps(*ops);
+    RegisterGridSampleOps(*ops);
     RegisterNormOps(*ops);
     RegisterOpaqueOp(*ops);
     RegisterOrderOps(*ops);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/movement.h"
 #include "ops/ops.h"
 #include "ops/reals.h"
 #include "ops/reduction.h"
@@ -263,6 +264,18 @@ std::optional<AxesChange> ChangeCumSumAxes(const Node& node, Operand changed, co
   return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
 }
 
+// The axis as an input with known contents becomes the attribute.
+Result<bool> AbsorbAxis(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr) return false;
+  const auto contents = Contents(InferContext(node), 1);
+  if (!contents || contents->size() != 1 || !contents->front().is_const()) return false;
+  CumSumAttrs attrs = node.attrs<CumSumAttrs>();
+  attrs.axis = contents->front().value();
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(std::move(attrs));
+  return true;
+}
+
 }  // namespace
 
 void RegisterOrderOps(OpRegistry& ops) {
@@ -297,6 +310,7 @@ void RegisterOrderOps(OpRegistry& ops) {
   cum_sum.infer = InferCumSum;
   cum_sum.eval = EvalCumSum;
   cum_sum.change_axes = ChangeCumSumAxes;
+  cum_sum.absorb_inputs = AbsorbAxis;
   ops.Add(std::move(cum_sum));
 }
 

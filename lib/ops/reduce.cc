@@ -8,6 +8,7 @@
 
 #include "ir/op_def.h"
 #include "ops/elementary_standin.h"
+#include "ops/movement.h"
 #include "ops/ops.h"
 #include "ops/quant_reduce.h"
 #include "ops/quantised.h"
@@ -311,6 +312,22 @@ std::optional<AxesChange> ChangeReduceAxes(const Node& node, Operand changed, co
                     std::move(change->others)};
 }
 
+// Axes as an input with known contents become the attribute; an empty list would there mean all axes.
+Result<bool> AbsorbAxes(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr || !node.input(0)->type().ranked()) return false;
+  const auto contents = Contents(InferContext(node), 1);
+  if (!contents || contents->empty()) return false;
+  auto axes = ConstDims(*contents);
+  if (!axes) return false;
+  for (int64_t& axis : *axes) axis += axis < 0 ? node.input(0)->type().rank() : 0;
+  std::sort(axes->begin(), axes->end());
+  ReduceAttrs attrs = node.attrs<ReduceAttrs>();
+  attrs.axes = *std::move(axes);
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(std::move(attrs));
+  return true;
+}
+
 OpDef ReduceDef(std::string_view name, std::string_view summary) {
   OpDef op;
   op.name = name;
@@ -320,6 +337,7 @@ OpDef ReduceDef(std::string_view name, std::string_view summary) {
   op.infer = InferReduce;
   op.eval = EvalReduce;
   op.change_axes = ChangeReduceAxes;
+  op.absorb_inputs = AbsorbAxes;
   return op;
 }
 

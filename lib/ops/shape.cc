@@ -1,10 +1,9 @@
 #include "ops/shape.h"
 
 #include <algorithm>
-#include <cstring>
-#include <numeric>
 
 #include "ir/op_def.h"
+#include "ops/movement.h"
 #include "ops/ops.h"
 #include "ops/types.h"
 
@@ -26,25 +25,15 @@ std::span<const AttrField> AxesAttrs::Fields() {
 
 namespace {
 
-// Copies elements of `size` bytes so that result axis k is source axis with stride steps[k].
-void CopyStrided(const std::byte* in, std::byte* out, size_t size, const std::vector<int64_t>& dims,
-                 const std::vector<int64_t>& steps) {
-  if (dims.empty()) {
-    std::memcpy(out, in, size);
-    return;
-  }
-  const int64_t n = std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
-  std::vector<int64_t> index(dims.size(), 0);
-  int64_t at = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(out + static_cast<size_t>(i) * size, in + static_cast<size_t>(at) * size, size);
-    for (size_t d = dims.size(); d-- > 0;) {
-      at += steps[d];
-      if (++index[d] < dims[d]) break;
-      at -= steps[d] * dims[d];
-      index[d] = 0;
-    }
-  }
+// Where a rearranged tensor's elements come from.
+std::vector<AxisTable> TablesOf(const AxisMap& map, const std::vector<int64_t>& dims) {
+  const auto strides = Strides(dims);
+  std::vector<AxisTable> tables;
+  for (const int f : map.from())
+    tables.push_back(f == AxisMap::kNew ? AxisTable{0}
+                                        : WholeAxis(dims[static_cast<size_t>(f)],
+                                                    strides[static_cast<size_t>(f)]));
+  return tables;
 }
 
 // ---- transpose -----------------------------------------------------------------------------------
@@ -58,7 +47,9 @@ Status InferTranspose(InferContext& ctx) {
   NN_RETURN_IF_ERROR(NormalizeAxes(perm, x.rank()));
   if (std::any_of(perm.begin(), perm.end(), [](int64_t p) { return p < 0; }))
     return ModelError("perm has a negative entry");
-  ctx.set_out(0, RearrangeType(x, AxisMap::Permutation(perm)));
+  const AxisMap map = AxisMap::Permutation(perm);
+  ctx.set_out(0, RearrangeType(x, map));
+  MoveKnownElements(ctx, [&] { return TablesOf(map, *x.const_dims()); });
   return {};
 }
 
@@ -98,20 +89,43 @@ Result<AxisMap> SqueezeMap(const std::vector<int64_t>& axes, const Dims& dims) {
   return AxisMap(rank, std::move(from));
 }
 
-Status InferExpandDims(InferContext& ctx) {
-  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
-  NN_ASSIGN(const AxisMap map, ExpandMap(ctx.attrs<AxesAttrs>().axes, ctx.in(0).rank()));
-  ctx.set_out(0, RearrangeType(ctx.in(0), map));
+// The axes of the attribute or the input; nullopt if the input's contents are not known.
+Result<std::optional<std::vector<int64_t>>> AxesOf(const InferContext& ctx) {
+  const auto& axes = ctx.attrs<AxesAttrs>().axes;
+  if (!ctx.has(1)) return axes;
+  if (!axes.empty()) return ModelError("axes as an attribute and as an input");
+  const auto elements = ctx.elements(1);
+  return elements ? ConstDims(*elements) : std::nullopt;
+}
+
+template <bool expands>
+Status InferAxes(InferContext& ctx) {
+  const Type& x = ctx.in(0);
+  NN_ASSIGN(const auto axes, AxesOf(ctx));
+  if (!x.ranked() || !axes) {
+    ctx.set_out(0, Unranked(x));
+    return {};
+  }
+  // No axes as an input drop nothing; as an attribute they stand for all of size 1.
+  AxisMap map = AxisMap::Identity(x.rank());
+  if (expands) {
+    NN_ASSIGN(map, ExpandMap(*axes, x.rank()));
+  } else if (!ctx.has(1) || !axes->empty()) {
+    NN_ASSIGN(map, SqueezeMap(*axes, *x.dims));
+  }
+  ctx.set_out(0, RearrangeType(x, map));
   if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
   return {};
 }
 
-Status InferSqueeze(InferContext& ctx) {
-  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
-  NN_ASSIGN(const AxisMap map, SqueezeMap(ctx.attrs<AxesAttrs>().axes, *ctx.in(0).dims));
-  ctx.set_out(0, RearrangeType(ctx.in(0), map));
-  if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
-  return {};
+// axes as an input with known contents become the attribute.
+Result<bool> AbsorbAxes(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr) return false;
+  NN_ASSIGN(auto axes, AxesOf(InferContext(node)));
+  if (!axes || axes->empty()) return false;
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(AxesAttrs{*std::move(axes)});
+  return true;
 }
 
 Status EvalAsView(EvalContext& ctx) {
@@ -174,6 +188,8 @@ Status InferReshape(InferContext& ctx) {
     out.dtype = x.dtype;
     const Type& s = ctx.in(1);
     if (s.ranked() && s.rank() == 1 && s.dim(0).is_const()) {
+      if (s.dim(0).value() > kMaxRank)
+        return LimitError("a tensor of rank {}", s.dim(0).value());
       Dims dims;
       for (int64_t i = 0; i < s.dim(0).value(); ++i) dims.push_back(ctx.NewSymbol());
       out.dims = std::move(dims);
@@ -181,25 +197,35 @@ Status InferReshape(InferContext& ctx) {
     ctx.set_out(0, out);
     return {};
   }
-  if (!x.ranked()) return UnsupportedError("reshape of a tensor of unknown rank");
+  if (!x.ranked()) {
+    for (Dim& d : *shape)
+      if (d == -1 || (d == 0 && a.zero_copies)) d = ctx.NewSymbol();
+    ctx.set_out(0, Type(x.dtype, *std::move(shape)));
+    return {};
+  }
   NN_ASSIGN(Dims dims, ResolveReshape(*x.dims, *std::move(shape), a.zero_copies));
-  ctx.set_out(0, Type(x.dtype, std::move(dims)));
+  // Scales of an axis have no place in another shape; they may be declared.
+  const bool per_axis = x.quant != nullptr && x.quant->per_axis();
+  ctx.set_out(0, Type(x.dtype, std::move(dims), per_axis ? nullptr : x.quant));
   if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
   return {};
 }
 
-Status EvalReshape(EvalContext& ctx) {
-  auto dims = ctx.out_type().const_dims();
-  if (!dims) {
-    if (!ctx.has(1)) return UnsupportedError("output shape is not known");
-    NN_ASSIGN(const Dims resolved,
-              ResolveReshape(ToDims(ctx.in(0).dims()), ToDims(ctx.in(1).ToInts()),
-                             ctx.attrs<ReshapeAttrs>().zero_copies));
-    dims = ConstDims(resolved);
-  }
-  NN_ASSIGN(Tensor t, ctx.in(0).Reshaped(*dims));
-  ctx.set_out(0, std::move(t));
-  return {};
+// reshape(x, shape) with a known shape -> reshape(x) {dims}. Entries 0 and -1 are resolved unless
+// only a run can tell them.
+Result<bool> AbsorbShape(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr) return false;
+  InferContext ctx(node);
+  const auto shape = ctx.elements(1);
+  if (!shape || !KnownBeforeRun(*shape)) return false;
+  ReshapeAttrs a = node.attrs<ReshapeAttrs>();
+  a.dims = *shape;
+  const Type& y = node.output()->type();
+  if (node.input(0)->type().ranked() && y.ranked() && KnownBeforeRun(*y.dims))
+    a = ReshapeAttrs{*y.dims, false};
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(a);
+  return true;
 }
 
 // Runs of axes that a reshape maps onto one another: [begin, end) of the input to that of the
@@ -303,6 +329,7 @@ std::optional<AxisMap> AxisMapOf(const Node& node) {
   const Type& x = node.input(0)->type();
   if (!x.ranked()) return std::nullopt;
   if (node.Is("transpose")) return AxisMap::Permutation(node.attrs<TransposeAttrs>().perm);
+  if (node.input(1) != nullptr && !node.Is("reshape")) return std::nullopt;
   if (node.Is("expand_dims")) {
     const auto map = ExpandMap(node.attrs<AxesAttrs>().axes, x.rank());
     return map ? std::optional(*map) : std::nullopt;
@@ -329,43 +356,8 @@ Type RearrangeType(const Type& type, const AxisMap& map) {
 
 Result<Tensor> RearrangeTensor(const Tensor& tensor, const AxisMap& map) {
   const auto dims = map.Apply(tensor.dims());
-  if (map.KeepsOrder(ToDims(tensor.dims()))) return tensor.Reshaped(dims);
-  const auto strides = Strides(tensor.dims());
-  std::vector<int64_t> steps;
-  for (const int f : map.from())
-    steps.push_back(f == AxisMap::kNew ? 0 : strides[static_cast<size_t>(f)]);
-  if (tensor.dtype() == DType::kString) {
-    std::vector<int64_t> index(static_cast<size_t>(tensor.elements()));
-    std::vector<int64_t> source(index.size());
-    std::iota(source.begin(), source.end(), 0);
-    CopyStrided(reinterpret_cast<const std::byte*>(source.data()),
-                reinterpret_cast<std::byte*>(index.data()), sizeof(int64_t), dims, steps);
-    std::vector<std::string> out;
-    for (const int64_t i : index) out.push_back(tensor.strings()[static_cast<size_t>(i)]);
-    return Tensor(dims, std::move(out));
-  }
-  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(tensor.dtype(), dims));
-  const int bits = DTypeBits(tensor.dtype());
-  if (bits >= 8) {
-    CopyStrided(tensor.blob().data(), b.data(), static_cast<size_t>(bits / 8), dims, steps);
-    return b.Finish();
-  }
-  // Packed elements: by value.
-  std::vector<int64_t> index(dims.size(), 0);
-  int64_t at = 0;
-  for (int64_t i = 0; i < b.elements(); ++i) {
-    if (IsFloat(tensor.dtype()))
-      b.SetDouble(i, tensor.GetDouble(at));
-    else
-      b.SetInt(i, tensor.GetInt(at));
-    for (size_t d = dims.size(); d-- > 0;) {
-      at += steps[d];
-      if (++index[d] < dims[d]) break;
-      at -= steps[d] * dims[d];
-      index[d] = 0;
-    }
-  }
-  return b.Finish();
+  if (tensor.elements() == 0 || map.KeepsOrder(ToDims(tensor.dims()))) return tensor.Reshaped(dims);
+  return MoveElements(tensor, TablesOf(map, tensor.dims()));
 }
 
 Result<Value*> Rearrange(Graph& graph, Value* value, const AxisMap& map) {
@@ -383,7 +375,7 @@ Result<Value*> Rearrange(Graph& graph, Value* value, const AxisMap& map) {
     value = node->output();
     return {};
   };
-  if (value->type().ranked() && map.KeepsOrder(*value->type().dims)) {
+  if (value->type().ranked() && map.KeepsOrder(*value->type().dims) && KnownBeforeRun(*type.dims)) {
     NN_RETURN_IF_ERROR(add("reshape", ReshapeAttrs{*type.dims, false}));
   } else {
     // Drop axes, permute the rest, add axes.
@@ -427,26 +419,29 @@ void RegisterShapeOps(OpRegistry& ops) {
   reshape.attrs = AttrsInfoOf<ReshapeAttrs>();
   reshape.inputs = {{"x"}, {"shape", Arity::kOptional}};
   reshape.infer = InferReshape;
-  reshape.eval = EvalReshape;
+  reshape.eval = EvalAsView;
   reshape.change_axes = ChangeReshapeAxes;
+  reshape.absorb_inputs = AbsorbShape;
   ops.Add(std::move(reshape));
 
   OpDef expand;
   expand.name = "expand_dims";
   expand.summary = "adds axes of size 1";
   expand.attrs = AttrsInfoOf<AxesAttrs>();
-  expand.inputs = {{"x"}};
-  expand.infer = InferExpandDims;
+  expand.inputs = {{"x"}, {"axes", Arity::kOptional}};
+  expand.infer = InferAxes<true>;
   expand.eval = EvalAsView;
+  expand.absorb_inputs = AbsorbAxes;
   ops.Add(std::move(expand));
 
   OpDef squeeze;
   squeeze.name = "squeeze";
   squeeze.summary = "drops axes of size 1";
   squeeze.attrs = AttrsInfoOf<AxesAttrs>();
-  squeeze.inputs = {{"x"}};
-  squeeze.infer = InferSqueeze;
+  squeeze.inputs = {{"x"}, {"axes", Arity::kOptional}};
+  squeeze.infer = InferAxes<false>;
   squeeze.eval = EvalAsView;
+  squeeze.absorb_inputs = AbsorbAxes;
   ops.Add(std::move(squeeze));
 }
 

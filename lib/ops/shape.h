@@ -28,6 +28,7 @@ struct ReshapeAttrs {
 
 // expand_dims: the axes of the result that are new, each of size 1.
 // squeeze: the axes to drop, each of size 1; empty: all axes of size 1.
+// In place of the attribute there may be an input of this name; if empty, squeeze drops none.
 struct AxesAttrs {
   std::vector<int64_t> axes;
   static std::span<const AttrField> Fields();

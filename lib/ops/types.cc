@@ -1,6 +1,8 @@
 #include "ops/types.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace nn {
 
@@ -23,7 +25,7 @@ Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_m
   if (type.rank() < at_least || type.rank() > at_most)
     return ModelError("input {} is {}, its rank must be {}", input, type.ToString(),
                       at_least == at_most ? fmt::format("{}", at_least)
-                      : at_most >= 64     ? fmt::format("at least {}", at_least)
+                      : at_most >= kMaxRank ? fmt::format("at least {}", at_least)
                                           : fmt::format("{} to {}", at_least, at_most));
   return {};
 }
@@ -47,6 +49,13 @@ Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
     }
   }
   return out;
+}
+
+bool KnownBeforeRun(const Dims& dims) {
+  std::set<std::string> symbols;
+  for (const Dim& d : dims) d.CollectSymbols(symbols);
+  return std::none_of(symbols.begin(), symbols.end(),
+                      [](const std::string& s) { return InferContext::IsNewSymbol(s); });
 }
 
 Result<int> NormalizeAxis(int64_t axis, int rank) {

@@ -12,12 +12,19 @@ namespace nn {
 // kModel unless all present inputs in `indices` have one element type (unknown matches any).
 Result<DType> SameDType(const InferContext& ctx, std::initializer_list<size_t> indices);
 
+// Tensors of higher rank are refused (kLimit): the formats' own limits are lower.
+inline constexpr int kMaxRank = 64;
+
 // kModel unless the input's rank is known and at least / exactly as given.
-Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most = 64);
+Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most = kMaxRank);
 
 // The shape of a broadcast of two shapes, aligned at the last axis (numpy rules). A symbol meets 1:
 // the symbol; two different symbols: an error only if both are numbers.
 Result<Dims> BroadcastDims(const Dims& a, const Dims& b);
+
+// Whether all symbols in the dims are those of inputs: none is of InferContext::NewSymbol, whose value
+// only a run can tell.
+bool KnownBeforeRun(const Dims& dims);
 
 // Normalises an axis in [-rank, rank) to [0, rank); kModel outside.
 Result<int> NormalizeAxis(int64_t axis, int rank);

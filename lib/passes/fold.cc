@@ -2,7 +2,6 @@
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "ops/shape.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -54,52 +53,15 @@ Status FoldElements(Graph& graph, Value* value) {
   return {};
 }
 
-// reshape(x, shape) with known shape -> reshape(x) {dims}.
-void FoldReshape(Graph& graph, Node& node) {
-  if (!node.Is("reshape") || node.input(1) == nullptr) return;
-  const Value* shape = node.input(1);
-  if (!shape->is_constant() && !shape->elements()) return;
-  if (!node.output()->type().ranked()) return;
-  graph.SetInputs(&node, {node.input(0)});
-  node.set_attrs(ReshapeAttrs{*node.output()->type().dims, false});
-}
-
-// The integers that a value is known to hold.
-std::optional<std::vector<int64_t>> KnownInts(const Value* v) {
-  if (v->is_constant()) return v->constant().ToInts();
-  return v->elements() ? ConstDims(*v->elements()) : std::nullopt;
-}
-
-// reduce_sum(x, axes) with known axes -> reduce_sum(x) {axes}, cum_sum(x, axis) likewise.
-Status FoldAxes(Graph& graph, Node& node) {
-  if (node.input(1) == nullptr || !node.input(0)->type().ranked()) return {};
-  const std::string_view name = node.op().inputs[1].name;
-  if ((name != "axes" && name != "axis") || !node.attrs().Get(name)) return {};
-  auto numbers = KnownInts(node.input(1));
-  if (!numbers) return {};
-  AttrValue value;
-  if (name == "axis") {
-    if (numbers->size() != 1) return {};
-    value = numbers->front();
-  } else {
-    const int64_t rank = node.input(0)->type().rank();
-    for (int64_t& axis : *numbers) axis += axis < 0 ? rank : 0;
-    std::sort(numbers->begin(), numbers->end());
-    value = *std::move(numbers);
-  }
-  NN_ASSIGN(Attrs attrs, node.attrs().With(name, value));
-  graph.SetInputs(&node, {node.input(0)});
-  node.set_attrs(std::move(attrs));
-  return {};
-}
-
 }  // namespace
 
 Status FoldConstants(Graph& graph) {
   for (Node& node : graph.nodes()) {
     NN_RETURN_IF_ERROR(InferNode(node));
-    FoldReshape(graph, node);
-    NN_RETURN_IF_ERROR(FoldAxes(graph, node));
+    if (node.op().absorb_inputs != nullptr) {
+      NN_ASSIGN(const bool absorbed, node.op().absorb_inputs(graph, node));
+      if (absorbed) NN_RETURN_IF_ERROR(InferNode(node));
+    }
     const std::vector<Value*> outputs(node.outputs().begin(), node.outputs().end());
     NN_ASSIGN(const bool folded, FoldNode(graph, node));
     if (folded) continue;

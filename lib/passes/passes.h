@@ -19,7 +19,7 @@ Status RunPass(std::string_view name, Graph& graph, const std::function<Status(G
 
 // Replaces values whose contents are known by constants: nodes on constants are evaluated (by the
 // reference evaluation, so the bits are those of a run), shapes that inference knows are written
-// down, a reshape's shape input and a reduction's axes become attributes.
+// down, known inputs become attributes (OpDef::absorb_inputs).
 Status FoldConstants(Graph& graph);
 
 // Removes nodes and constants that no output depends on.

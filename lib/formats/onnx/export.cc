@@ -47,9 +47,25 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     return row->why_not == nullptr ? std::nullopt : row->why_not(node);
   const FormatName* format = node.op().FindFormat("onnx");
   if (format == nullptr) return fmt::format("ONNX has no {} operator", node.op_name());
-  if (format->since_version > kDefaultOpset)
-    return fmt::format("needs operator set {}", format->since_version);
   return std::nullopt;
+}
+
+// The lowest operator set for a node, 1 if any will do.
+int64_t MinOpset(const Node& node) {
+  if (const ExportRow* row = FindExport(node.op_name()))
+    return row->min_opset == nullptr ? 1 : row->min_opset(node);
+  const FormatName* format = node.op().FindFormat("onnx");
+  return format == nullptr ? 1 : format->since_version;
+}
+
+// kUnsupported, with all nodes that the operator set cannot express.
+Status CheckOpset(const Graph& graph, int64_t opset) {
+  std::string text;
+  for (const Node& node : graph.nodes())
+    if (const int64_t needs = MinOpset(node); needs > opset)
+      text += fmt::format("\n  {} needs {}", node.Describe(), needs);
+  if (text.empty()) return {};
+  return UnsupportedError("operator set {} is too low:{}", opset, text);
 }
 
 }  // namespace
@@ -76,6 +92,13 @@ std::string ExportContext::NameOf(const Value* value) {
   names_[value] = name;
   if (value->is_constant())
     WriteTensor(value->constant(), name, graph_->add_initializer(), payloads_);
+  return name;
+}
+
+std::string ExportContext::NameAs(const Value* value, DType dtype) {
+  if (value == nullptr || value->dtype() == dtype) return NameOf(value);
+  std::string name = NewName(value->name());
+  AddCast(NameOf(value), name, dtype);
   return name;
 }
 
@@ -106,6 +129,13 @@ pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_ty
 
 void ExportContext::AddCast(std::string from, std::string to, DType dtype) {
   SetInt(AddHelper("Cast", {std::move(from)}, {std::move(to)}), "to", DataTypeOf(dtype));
+}
+
+std::string ExportContext::AddValue(std::string_view op_type, std::vector<std::string> inputs,
+                                    std::string_view hint) {
+  std::string name = NewName(hint);
+  AddHelper(op_type, std::move(inputs), {name});
+  return name;
 }
 
 std::string ExportContext::AddTensor(const Tensor& tensor, std::string_view hint) {
@@ -156,6 +186,9 @@ const ExportRow* FindExport(std::string_view op) {
     AddReduceExports(rows);
     AddShapeExports(rows);
     AddSoftmaxExports(rows);
+    AddSliceExports(rows);
+    AddGatherExports(rows);
+    AddResizeExports(rows);
     std::map<std::string_view, ExportRow> m;
     for (const ExportRow& r : rows) m[r.op] = r;
     return m;
@@ -180,6 +213,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   const int64_t opset = options.opset == 0 ? kDefaultOpset : options.opset;
   if (opset < 7 || opset > kNewestOpset)
     return UnsupportedError("operator set {}: 7 to {} can be written", opset, kNewestOpset);
+  NN_RETURN_IF_ERROR(CheckOpset(graph, opset));
   pb::ModelProto model;
   PayloadTable payloads;
   model.set_ir_version(IrVersionFor(opset));
@@ -194,6 +228,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   ExportContext ctx(g, payloads, opset);
   for (const Port& p : graph.inputs()) {
     ctx.Claim(p.value, p.name);
+    ctx.Define(p.value);
     auto* info = g->add_input();
     info->set_name(p.name);
     WriteType(p.value->type(), info->mutable_type());
@@ -210,7 +245,10 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
       copies.push_back(&p);
     }
   }
-  for (const Node& node : graph.nodes()) NN_RETURN_IF_ERROR(WriteNode(ctx, node));
+  for (const Node& node : graph.nodes()) {
+    if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
+    for (const Value* v : node.outputs()) ctx.Define(v);
+  }
   for (const Port* p : copies) {
     pb::NodeProto* identity = g->add_node();
     identity->set_op_type("Identity");

@@ -30,6 +30,8 @@ class ExportContext {
 
   // The name of a value in the file; "" for null. Constants become initializers when first named.
   std::string NameOf(const Value* value);
+  // The name of the value with another element type: behind a Cast unless it has that type.
+  std::string NameAs(const Value* value, DType dtype);
   // Fixes a value's name before any other is chosen; false if the value has one already.
   bool Claim(const Value* value, const std::string& name);
   // Keeps a name from being chosen for a value.
@@ -47,15 +49,29 @@ class ExportContext {
                            std::vector<std::string> outputs);
   // A Cast between two names.
   void AddCast(std::string from, std::string to, DType dtype);
+  // A node with one result, whose new name is returned.
+  std::string AddValue(std::string_view op_type, std::vector<std::string> inputs,
+                       std::string_view hint);
   // An initializer.
   std::string AddTensor(const Tensor& tensor, std::string_view hint);
+  // An i64 vector that holds the dimensions: an initializer if all are numbers, else computed from the
+  // shapes of values that have been written (export_dims.cc). kUnsupported if a symbol is the size of
+  // none, or the operator set lacks an operation.
+  Result<std::string> AddDims(const Dims& dims, std::string_view hint);
+  // Lets the symbols in the value's type be read off the value from here on.
+  void Define(const Value* value);
 
  private:
+  Result<std::string> AddDim(const Dim& dim);
+  Result<std::string> AddDimTree(const Dim::Tree& tree);
+
   pb::GraphProto* graph_;
   PayloadTable& payloads_;
   int64_t opset_;
   std::unordered_map<const Value*, std::string> names_;
   std::unordered_set<std::string> used_;
+  std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // a value and its axis
+  std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString
 };
 
 void SetInt(pb::NodeProto* node, std::string_view name, int64_t value);
@@ -69,6 +85,8 @@ struct ExportRow {
   Status (*write)(ExportContext&, const Node&) = nullptr;
   // Why a node cannot be written; null: every node can.
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
+  // The lowest operator set that can express a node; null: all can.
+  int64_t (*min_opset)(const Node&) = nullptr;
 };
 
 // The row of an operator; null if there is none.
@@ -84,6 +102,9 @@ void AddPoolExports(std::vector<ExportRow>& rows);
 void AddReduceExports(std::vector<ExportRow>& rows);
 void AddShapeExports(std::vector<ExportRow>& rows);
 void AddSoftmaxExports(std::vector<ExportRow>& rows);
+void AddSliceExports(std::vector<ExportRow>& rows);
+void AddGatherExports(std::vector<ExportRow>& rows);
+void AddResizeExports(std::vector<ExportRow>& rows);
 
 const Target& OnnxTarget();
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options);

@@ -94,9 +94,12 @@ class Importer {
         return ModelError("two initializers are named {}", Quote(t.name()));
       scope_[t.name()] = graph_.AddConstant(std::move(tensor), t.name());
     }
-    if (g.sparse_initializer_size() > 0)
-      return UnsupportedError("sparse initializer {}",
-                              Quote(g.sparse_initializer(0).values().name()));
+    for (const pb::SparseTensorProto& t : g.sparse_initializer()) {
+      const std::string& name = t.values().name();
+      NN_ASSIGN(Tensor tensor, ReadSparseTensor(t, model_));
+      if (scope_.contains(name)) return ModelError("two initializers are named {}", Quote(name));
+      scope_[name] = graph_.AddConstant(std::move(tensor), name);
+    }
     return {};
   }
 
@@ -246,6 +249,12 @@ int64_t ImportContext::Int(std::string_view name, int64_t fallback) const {
   return a == nullptr ? fallback : a->i();
 }
 
+Result<int64_t> ImportContext::RequiredInt(std::string_view name) const {
+  const auto* a = FindAttr(name);
+  if (a == nullptr) return ModelError("attribute {} is missing", name);
+  return a->i();
+}
+
 float ImportContext::Float(std::string_view name, float fallback) const {
   const auto* a = FindAttr(name);
   return a == nullptr ? fallback : a->f();
@@ -277,6 +286,12 @@ Result<Tensor> ImportContext::TensorAttr(std::string_view name) const {
   const auto* a = FindAttr(name);
   if (a == nullptr || !a->has_t()) return ModelError("attribute {} is missing", name);
   return ReadTensor(a->t(), model_);
+}
+
+Result<Tensor> ImportContext::SparseTensorAttr(std::string_view name) const {
+  const auto* a = FindAttr(name);
+  if (a == nullptr || !a->has_sparse_tensor()) return ModelError("attribute {} is missing", name);
+  return ReadSparseTensor(a->sparse_tensor(), model_);
 }
 
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
@@ -334,6 +349,9 @@ const ImportTable& Imports() {
     AddReduceImports(t);
     AddShapeImports(t);
     AddSoftmaxImports(t);
+    AddSliceImports(t);
+    AddGatherImports(t);
+    AddResizeImports(t);
     return t;
   }();
   return table;

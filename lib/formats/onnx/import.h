@@ -36,6 +36,8 @@ class ImportContext {
   Result<Value*> Required(size_t i) const;
   // The constant an input holds; null if it is absent or not constant.
   const Tensor* Constant(size_t i) const;
+  // The contents of an integer input as far as inference knows them (KnownElements).
+  std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
   size_t output_count() const { return outputs_.size(); }
   // Whether the model wants output i.
   bool WantsOutput(size_t i) const {
@@ -46,11 +48,15 @@ class ImportContext {
   bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
   const pb::AttributeProto* FindAttr(std::string_view name) const;
   int64_t Int(std::string_view name, int64_t fallback) const;
+  // The attribute, or kModel if it is absent.
+  Result<int64_t> RequiredInt(std::string_view name) const;
   float Float(std::string_view name, float fallback) const;
   std::string String(std::string_view name, std::string_view fallback) const;
   std::vector<int64_t> Ints(std::string_view name) const;  // empty if absent
   std::vector<float> Floats(std::string_view name) const;
   Result<Tensor> TensorAttr(std::string_view name) const;
+  // The dense form of a sparse tensor.
+  Result<Tensor> SparseTensorAttr(std::string_view name) const;
 
   // Adds a node of ours; its types are inferred and it remembers where it came from.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
@@ -99,6 +105,9 @@ void AddPoolImports(ImportTable& table);
 void AddReduceImports(ImportTable& table);
 void AddShapeImports(ImportTable& table);
 void AddSoftmaxImports(ImportTable& table);
+void AddSliceImports(ImportTable& table);
+void AddGatherImports(ImportTable& table);
+void AddResizeImports(ImportTable& table);
 
 Result<ImportedModel> Import(const NativeModel& model);
 

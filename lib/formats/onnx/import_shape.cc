@@ -1,27 +1,37 @@
+#include <algorithm>
+
 #include "formats/onnx/import.h"
+#include "formats/onnx/tensor.h"
 #include "ops/shape.h"
+#include "ops/shape_of.h"
+#include "ops/tile.h"
 
 namespace nn::onnx {
 namespace {
 
 Status ImportConstant(ImportContext& ctx) {
-  Value* v = nullptr;
+  Tensor t;
   if (ctx.HasAttr("value")) {
-    NN_ASSIGN(Tensor t, ctx.TensorAttr("value"));
-    v = ctx.Constant(std::move(t));
+    NN_ASSIGN(t, ctx.TensorAttr("value"));
+  } else if (ctx.HasAttr("sparse_value")) {
+    NN_ASSIGN(t, ctx.SparseTensorAttr("sparse_value"));
   } else if (ctx.HasAttr("value_float")) {
-    v = ctx.Constant(Tensor::Scalar(ctx.Float("value_float", 0)));
+    t = Tensor::Scalar(ctx.Float("value_float", 0));
   } else if (ctx.HasAttr("value_int")) {
-    v = ctx.Constant(Tensor::Scalar(ctx.Int("value_int", 0)));
+    t = Tensor::Scalar(ctx.Int("value_int", 0));
   } else if (ctx.HasAttr("value_ints")) {
-    v = ctx.Constant(Tensor::Ints(ctx.Ints("value_ints")));
+    t = Tensor::Ints(ctx.Ints("value_ints"));
   } else if (ctx.HasAttr("value_floats")) {
     const auto values = ctx.Floats("value_floats");
-    v = ctx.Constant(Tensor::Of({static_cast<int64_t>(values.size())}, values));
+    t = Tensor::Of({static_cast<int64_t>(values.size())}, values);
+  } else if (ctx.HasAttr("value_string")) {
+    t = Tensor({}, {ctx.String("value_string", "")});
+  } else if (const auto* a = ctx.FindAttr("value_strings")) {
+    t = Tensor({a->strings_size()}, {a->strings().begin(), a->strings().end()});
   } else {
-    return UnsupportedError("Constant without a dense numeric value");
+    return ModelError("Constant without a value");
   }
-  ctx.SetOutput(0, v);
+  ctx.SetOutput(0, ctx.Constant(std::move(t)));
   return {};
 }
 
@@ -34,6 +44,8 @@ Status ImportTranspose(ImportContext& ctx) {
   }
   return ctx.Emit("transpose", {x}, a);
 }
+
+// ---- Reshaping ----------------------------------------------------------------------------------
 
 // Flatten to [product of the axes before `axis`, product of the rest].
 Status ImportFlatten(ImportContext& ctx) {
@@ -49,12 +61,122 @@ Status ImportFlatten(ImportContext& ctx) {
   return ctx.Emit("reshape", {x}, ReshapeAttrs{{Product(head), Product(tail)}, false});
 }
 
+// Before operator set 5 the shape is an attribute.
+Status ImportReshape1(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  return ctx.Emit("reshape", {x}, ReshapeAttrs{ToDims(ctx.Ints("shape")), true});
+}
+
+Status ImportReshape5(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const shape, ctx.Required(1));
+  const bool allow_zero = ctx.Int("allowzero", 0) != 0;
+  const auto entries = ctx.Elements(1);
+  if (allow_zero && entries && std::count(entries->begin(), entries->end(), Dim(0)) > 0 &&
+      std::count(entries->begin(), entries->end(), Dim(-1)) > 0)
+    return ModelError("allowzero with a shape that has both 0 and -1");
+  return ctx.Emit("reshape", {x, shape}, ReshapeAttrs{{}, !allow_zero});
+}
+
+// The axes of Squeeze and Unsqueeze are an attribute before operator set 13, then an input.
+Status ImportSqueeze1(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  return ctx.Emit("squeeze", {x}, AxesAttrs{ctx.Ints("axes")});
+}
+
+Status ImportUnsqueeze1(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (!ctx.HasAttr("axes")) return ModelError("attribute axes is missing");
+  return ctx.Emit("expand_dims", {x}, AxesAttrs{ctx.Ints("axes")});
+}
+
+Status ImportSqueeze13(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  std::vector<Value*> inputs = {x};
+  if (Value* axes = ctx.input(1)) inputs.push_back(axes);
+  return ctx.Emit("squeeze", std::move(inputs), AxesAttrs{});
+}
+
+Status ImportUnsqueeze13(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const axes, ctx.Required(1));
+  return ctx.Emit("expand_dims", {x, axes}, AxesAttrs{});
+}
+
+// ---- Shapes and repetition ----------------------------------------------------------------------
+
+// `start` and `end` came with operator set 15.
+Status ImportShape(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  ShapeOfAttrs a;
+  a.start = ctx.Int("start", a.start);
+  a.end = ctx.Int("end", a.end);
+  return ctx.Emit("shape_of", {x}, a);
+}
+
+Status ImportSize(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  return ctx.Emit("size_of", {x}, SizeOfAttrs{});
+}
+
+Status ImportExpand(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const shape, ctx.Required(1));
+  return ctx.Emit("expand", {x, shape}, ExpandAttrs{});
+}
+
+Status ImportConstantOfShape(ImportContext& ctx) {
+  NN_ASSIGN(Value* const shape, ctx.Required(0));
+  Tensor value = Tensor::Scalar(0.0f);
+  if (ctx.HasAttr("value")) {
+    NN_ASSIGN(value, ctx.TensorAttr("value"));
+    if (value.elements() != 1) return ModelError("a value of {} elements", value.elements());
+    NN_ASSIGN(value, value.Reshaped({}));
+  }
+  return ctx.Emit("expand", {ctx.Constant(std::move(value)), shape}, ExpandAttrs{});
+}
+
+// Tile-1 repeats one axis; its operands are scalars.
+Status ImportTile1(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  const Tensor* tiles = ctx.Constant(1);
+  const Tensor* axis = ctx.Constant(2);
+  if (tiles == nullptr || axis == nullptr || !x->type().ranked())
+    return UnsupportedError("Tile-1 with tiles or an axis that is not constant");
+  if (tiles->elements() != 1 || axis->elements() != 1)
+    return ModelError("{} tiles and {} axes", tiles->elements(), axis->elements());
+  const int64_t rank = x->type().rank();
+  const int64_t at = axis->GetInt(0);
+  if (at < 0 || at >= rank) return ModelError("axis {} for rank {}", at, rank);
+  TileAttrs a{Dims(static_cast<size_t>(rank), Dim(1))};
+  a.repeats[static_cast<size_t>(at)] = Dim(tiles->GetInt(0));
+  return ctx.Emit("tile", {x}, std::move(a));
+}
+
+Status ImportTile6(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const repeats, ctx.Required(1));
+  return ctx.Emit("tile", {x, repeats}, TileAttrs{});
+}
+
 }  // namespace
 
 void AddShapeImports(ImportTable& t) {
   t.Add("", "Constant", 1, ImportConstant);
   t.Add("", "Transpose", 1, ImportTranspose);
   t.Add("", "Flatten", 1, ImportFlatten);
+  t.Add("", "Reshape", 1, ImportReshape1);
+  t.Add("", "Reshape", 5, ImportReshape5);
+  t.Add("", "Squeeze", 1, ImportSqueeze1);
+  t.Add("", "Squeeze", 13, ImportSqueeze13);
+  t.Add("", "Unsqueeze", 1, ImportUnsqueeze1);
+  t.Add("", "Unsqueeze", 13, ImportUnsqueeze13);
+  t.Add("", "Shape", 1, ImportShape);
+  t.Add("", "Size", 1, ImportSize);
+  t.Add("", "Expand", 8, ImportExpand);
+  t.Add("", "ConstantOfShape", 9, ImportConstantOfShape);
+  t.Add("", "Tile", 1, ImportTile1);
+  t.Add("", "Tile", 6, ImportTile6);
 }
 
 }  // namespace nn::onnx

@@ -164,6 +164,41 @@ Result<Tensor> ReadTensor(const pb::TensorProto& t, const Model& model) {
   return tensor;
 }
 
+Result<Tensor> ReadSparseTensor(const pb::SparseTensorProto& t, const Model& model) {
+  constexpr uint64_t kMaxDenseBytes = uint64_t{256} << 20;
+  const std::string who = "sparse tensor " + Quote(t.values().name());
+  NN_ASSIGN(const Tensor values, ReadTensor(t.values(), model));
+  NN_ASSIGN(const Tensor indices, ReadTensor(t.indices(), model));
+  const std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
+  const auto elements = CheckedElements(dims);
+  const int64_t n = values.elements();
+  const auto rank = static_cast<int64_t>(dims.size());
+  if (!elements) return ModelError("{}: its shape is negative or overflows", who);
+  if (values.rank() != 1 || indices.dtype() != DType::kI64)
+    return ModelError("{}: its values are not a vector, or its indices not INT64", who);
+  const bool flat = indices.dims() == std::vector{n};
+  if (!flat && indices.dims() != std::vector{n, rank})
+    return ModelError("{}: indices of shape {} for {} values of rank {}", who,
+                      ToString(ToDims(indices.dims())), n, rank);
+  const uint64_t element_size = std::max(DTypeBits(values.dtype()), 64) / 8;
+  if (static_cast<uint64_t>(*elements) > kMaxDenseBytes / element_size)
+    return LimitError("{}: {} elements, too many for a dense tensor", who, *elements);
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(values.dtype(), dims));
+  std::memset(out.data(), 0, ByteSize(values.dtype(), *elements));
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t at = 0;
+    for (int64_t d = 0; d < (flat ? 1 : rank); ++d) {
+      const int64_t size = flat ? *elements : dims[static_cast<size_t>(d)];
+      const int64_t index = indices.GetInt(flat ? i : i * rank + d);
+      if (index < 0 || index >= size)
+        return ModelError("{}: index {} is outside an axis of size {}", who, index, size);
+      at = at * size + index;
+    }
+    out.Copy(at, values, i);
+  }
+  return out.Finish();
+}
+
 void WriteTensor(const Tensor& tensor, const std::string& name, pb::TensorProto* out,
                  PayloadTable& payloads) {
   constexpr size_t kInline = 1024;

@@ -18,6 +18,9 @@ std::string DataTypeName(int data_type);
 // The tensor's contents, from raw, typed or external data. raw data stay a view of the file.
 Result<Tensor> ReadTensor(const pb::TensorProto& tensor, const Model& model);
 
+// The dense form of a sparse tensor, at most 256 MiB (kLimit beyond that).
+Result<Tensor> ReadSparseTensor(const pb::SparseTensorProto& tensor, const Model& model);
+
 // Stores type, shape and data; large data become a reference into `payloads`.
 void WriteTensor(const Tensor& tensor, const std::string& name, pb::TensorProto* out,
                  PayloadTable& payloads);
