@@ -216,6 +216,7 @@ Status Program::Impl::BuildPlan() {
       }
       auto step = std::make_unique<ReferenceStep>();
       step->node = n;
+      step->reference = true;
       std::vector<BufferId> reads, writes;
       for (const Value* v : n->inputs()) {
         if (v == nullptr) {
@@ -251,7 +252,7 @@ Status Program::Impl::BuildPlan() {
                       HumanBytes(options.max_memory));
   arena = Buffer(plan.arena_bytes);
   for (const auto& step : plan.steps)
-    infos.push_back({step->label, step->multiply_adds, step->bytes});
+    infos.push_back({step->label, step->multiply_adds, step->bytes, step->reference});
   milliseconds.assign(plan.steps.size(), 0.0);
   pool = std::make_unique<ThreadPool>(options.threads);
   return {};
