@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hwy/cache_control.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/matrix_f32.cc"
-#include "exec/kernels/simd-inl.h"
-#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+
+#include "exec/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
