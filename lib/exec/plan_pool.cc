@@ -17,7 +17,7 @@ enum class PoolKind : uint8_t { kMaxF32, kAverageF32, kMax8, kAverage8 };
 
 // Taps along one axis for an output position, as ops/pool.cc counts them.
 struct AxisTaps {
-  int64_t first = 0;   // position of the first tap that is not padding
+  int64_t first = 0;  // position of the first tap that is not padding
   int64_t count = 0;
   int64_t padded = 0;  // kernel positions before the end of the padding
 };
@@ -65,8 +65,8 @@ class PoolStep : public Step {
     const AxisTaps td = TapsAt(d, static_cast<int64_t>(line % lines) / h.output);
     const AxisTaps th = TapsAt(h, static_cast<int64_t>(line % lines) % h.output);
     const auto stride = static_cast<std::ptrdiff_t>(in.row_stride);
-    const T* x = in.As<const T>(memory) +
-                 line / lines * static_cast<size_t>(InPositions(s)) * in.row_stride;
+    const T* x =
+        in.As<const T>(memory) + line / lines * static_cast<size_t>(InPositions(s)) * in.row_stride;
     std::array<PoolWindow<T>, kPiece> windows;
     for (int64_t p = first; p < end; ++p) {
       const AxisTaps tw = TapsAt(w, p);
@@ -76,8 +76,8 @@ class PoolStep : public Step {
       if (empty) window.counts = {};
       window.first =
           empty ? x : x + ((td.first * h.input + th.first) * w.input + tw.first) * stride;
-      window.divisor = include_pad ? td.padded * th.padded * tw.padded
-                                   : td.count * th.count * tw.count;
+      window.divisor =
+          include_pad ? td.padded * th.padded * tw.padded : td.count * th.count * tw.count;
     }
     const size_t row = line * static_cast<size_t>(w.output) + static_cast<size_t>(first);
     PoolRow<T> r;
@@ -174,8 +174,8 @@ Result<bool> PlanAveragePool(PlanContext& ctx) {
 }  // namespace
 
 void AddPoolKernels(std::vector<KernelInfo>& kernels) {
-  for (const auto& [op, plan] : {std::pair("max_pool", &PlanMaxPool),
-                                 std::pair("average_pool", &PlanAveragePool)})
+  for (const auto& [op, plan] :
+       {std::pair("max_pool", &PlanMaxPool), std::pair("average_pool", &PlanAveragePool)})
     kernels.push_back({.op = op,
                        .plan = plan,
                        .takes_tail = true,

@@ -8,8 +8,8 @@
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/reduce.h"
 #include "exec/plan.h"
-#include "ops/quantised.h"
 #include "ops/quant_reduce.h"
+#include "ops/quantised.h"
 #include "ops/reduce.h"
 #include "ops/reduction.h"
 #include "ops/requant.h"
@@ -17,8 +17,8 @@
 namespace nn {
 namespace {
 
-// What a reduction walks over. The kept axes behind the last reduced one are columns, which lie side
-// by side; each index of the other kept axes starts a row of them.
+// What a reduction walks over. The kept axes behind the last reduced one are columns, which lie
+// side by side; each index of the other kept axes starts a row of them.
 struct RowPlan {
   size_t columns = 1;
   std::vector<int64_t> starts;   // of the rows, in elements of x
@@ -168,8 +168,8 @@ Result<bool> PlanReduce(PlanContext& ctx) {
   const Node& node = ctx.node();
   if (node.input(1) != nullptr) return false;
   const auto shape = ShapeOf(node.input(0));
-  NN_ASSIGN(const auto axes, ReducedAxes(node.attrs<ReduceAttrs>().axes,
-                                         static_cast<int>(shape.size())));
+  NN_ASSIGN(const auto axes,
+            ReducedAxes(node.attrs<ReduceAttrs>().axes, static_cast<int>(shape.size())));
   auto step = MakeStep(node, RowPlan(shape, axes));
   if (step == nullptr) return false;
   step->in = ctx.PlaceOf(node.input(0));
@@ -183,8 +183,7 @@ Result<bool> PlanReduce(PlanContext& ctx) {
 }  // namespace
 
 void AddReduceKernels(std::vector<KernelInfo>& kernels) {
-  for (const ReduceKernel& k : kReduceKernels)
-    kernels.push_back({.op = k.op, .plan = PlanReduce});
+  for (const ReduceKernel& k : kReduceKernels) kernels.push_back({.op = k.op, .plan = PlanReduce});
 }
 
 }  // namespace nn

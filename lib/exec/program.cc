@@ -210,14 +210,14 @@ Status Program::Impl::BuildPlan() {
         if (v != nullptr && v->is_constant()) DropResidentPages(v->constant().blob());
       continue;
     }
-    // Node by node, the reference evaluation.
+    // Node by node, by a kernel that takes it without a tail or by the reference evaluation.
     std::vector<Node*> rest = {group.node};
     rest.insert(rest.end(), group.tail.begin(), group.tail.end());
     for (Node* n : rest) {
       const Group single{n, {}};
       ctx.set_group(&single);
       kernel = FindKernel(n->op_name());
-      if (n != group.node && kernel != nullptr) {
+      if (kernel != nullptr && rest.size() > 1) {
         NN_ASSIGN(const bool done, kernel->plan(ctx));
         if (done) continue;
       }

@@ -40,9 +40,10 @@ TEST_CASE("pool kernels: float32 of every rank, layout and number of channels") 
        }) {
     CAPTURE(r.name);
     for (const char* op : {"max_pool", "average_pool"})
-      RunPlanned(fmt::format("graph {{ in %x: f32{}  %y = {}(%x) {{{}}}  %z = relu(%y)  "
-                             "out \"z\" = %z }}",
-                             r.shape, op, r.attrs));
+      RunPlanned(
+          fmt::format("graph {{ in %x: f32{}  %y = {}(%x) {{{}}}  %z = relu(%y)  "
+                      "out \"z\" = %z }}",
+                      r.shape, op, r.attrs));
     RunPlanned(fmt::format(
         "graph {{ in %x: f32{}  %y = average_pool(%x) {{{}, count_include_pad = true}}  "
         "out \"y\" = %y }}",

@@ -7,9 +7,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/pool.cc"
+#include "exec/kernels/simd-inl.h"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "exec/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -123,8 +123,12 @@ HWY_NOINLINE void Pool(const PoolRow<T>& row) {
   }
 }
 
-void MaxPoolF32(const PoolRow<float>& row) { Pool<MaxF32>(row); }
-void AveragePoolF32(const PoolRow<float>& row) { Pool<AverageF32>(row); }
+void MaxPoolF32(const PoolRow<float>& row) {
+  Pool<MaxF32>(row);
+}
+void AveragePoolF32(const PoolRow<float>& row) {
+  Pool<AverageF32>(row);
+}
 
 template <typename To, typename From>
 PoolRow<To> As(const PoolRow<From>& row, const PoolWindow<From>& window, PoolWindow<To>& to) {
@@ -169,8 +173,7 @@ void AverageBytes(const PoolRow<uint8_t>& row, const PoolWindow<uint8_t>& window
     const auto divisor = static_cast<int32_t>(window.divisor);
     const int32_t half = divisor / 2;
     for (size_t s = 0; s < n; ++s)
-      out[c + s] =
-          static_cast<uint8_t>((sums[s] > 0 ? sums[s] + half : sums[s] - half) / divisor);
+      out[c + s] = static_cast<uint8_t>((sums[s] > 0 ? sums[s] + half : sums[s] - half) / divisor);
   }
 }
 
@@ -197,8 +200,12 @@ HWY_EXPORT(AveragePoolF32);
 HWY_EXPORT(MaxPool8);
 HWY_EXPORT(AveragePool8);
 
-void RunMaxPoolF32(const PoolRow<float>& row) { HWY_DYNAMIC_DISPATCH(MaxPoolF32)(row); }
-void RunAveragePoolF32(const PoolRow<float>& row) { HWY_DYNAMIC_DISPATCH(AveragePoolF32)(row); }
+void RunMaxPoolF32(const PoolRow<float>& row) {
+  HWY_DYNAMIC_DISPATCH(MaxPoolF32)(row);
+}
+void RunAveragePoolF32(const PoolRow<float>& row) {
+  HWY_DYNAMIC_DISPATCH(AveragePoolF32)(row);
+}
 void RunMaxPool8(const PoolRow<uint8_t>& row, bool is_signed) {
   HWY_DYNAMIC_DISPATCH(MaxPool8)(row, is_signed);
 }

@@ -7,12 +7,13 @@
 
 namespace nn {
 
-// The taps of one window that are not padding: a box of counts[0] x counts[1] x counts[2] positions.
+// The taps of one window that are not padding: a box of counts[0] x counts[1] x counts[2]
+// positions.
 template <typename T>
 struct PoolWindow {
-  const T* first = nullptr;            // channels of the first tap
-  std::array<int64_t, 3> counts{};     // 0: no taps
-  int64_t divisor = 1;                 // of an average
+  const T* first = nullptr;         // channels of the first tap
+  std::array<int64_t, 3> counts{};  // 0: no taps
+  int64_t divisor = 1;              // of an average
 };
 
 // Neighbouring outputs.

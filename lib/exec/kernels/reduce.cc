@@ -6,9 +6,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/reduce.cc"
+#include "exec/kernels/simd-inl.h"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "exec/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -43,9 +43,7 @@ struct Product : Plain {
 };
 // Adding +0 leaves all but the sign of a zero.
 struct Max : Plain {
-  static HWY_INLINE V Initial() {
-    return hn::Set(D(), -std::numeric_limits<float>::infinity());
-  }
+  static HWY_INLINE V Initial() { return hn::Set(D(), -std::numeric_limits<float>::infinity()); }
   static HWY_INLINE V Combine(V a, V b) { return hn::IfThenElse(hn::IsNaN(b), b, M::Max(b, a)); }
   static HWY_INLINE V Finish(V v) { return hn::Add(v, hn::Zero(D())); }
 };
@@ -64,8 +62,7 @@ HWY_INLINE void Columns(const float* x, const int64_t* offsets, size_t n, float*
     for (size_t v = 0; v < W; ++v) slot[s][v] = R::Initial();
     for (size_t i = s; i < n; i += kSlots)
       for (size_t v = 0; v < W; ++v)
-        slot[s][v] =
-            R::Combine(slot[s][v], R::Element(hn::LoadU(d, x + offsets[i] + v * kLanes)));
+        slot[s][v] = R::Combine(slot[s][v], R::Element(hn::LoadU(d, x + offsets[i] + v * kLanes)));
   }
   for (size_t half = kSlots / 2; half > 0; half /= 2)
     for (size_t s = 0; s < half; ++s)
@@ -143,12 +140,18 @@ HWY_NOINLINE float Row(const float* x, size_t n) {
 template <class Fn>
 HWY_INLINE auto With(Reduction reduction, Fn fn) {
   switch (reduction) {
-    case Reduction::kSumOfSquares: return fn(SumOfSquares());
-    case Reduction::kSumOfMagnitudes: return fn(SumOfMagnitudes());
-    case Reduction::kProduct: return fn(Product());
-    case Reduction::kMax: return fn(Max());
-    case Reduction::kMin: return fn(Min());
-    default: return fn(Sum());
+    case Reduction::kSumOfSquares:
+      return fn(SumOfSquares());
+    case Reduction::kSumOfMagnitudes:
+      return fn(SumOfMagnitudes());
+    case Reduction::kProduct:
+      return fn(Product());
+    case Reduction::kMax:
+      return fn(Max());
+    case Reduction::kMin:
+      return fn(Min());
+    default:
+      return fn(Sum());
   }
 }
 

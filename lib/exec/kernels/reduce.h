@@ -1,5 +1,5 @@
-// Reductions in the order of the arithmetic contract (ops/reduction.h): element i goes to lane i mod
-// 16, then halves are combined.
+// Reductions in the order of the arithmetic contract (ops/reduction.h): element i goes to lane i
+// mod 16, then halves are combined.
 #pragma once
 
 #include <cstddef>
