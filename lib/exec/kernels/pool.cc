@@ -7,9 +7,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/pool.cc"
-#include "exec/kernels/simd-inl.h"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "exec/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
