@@ -5,8 +5,8 @@
 
 namespace nn::test {
 
-// Called in a test case in the place of its assertions; `why` is printed. A program in which every
-// test case that ran was skipped ends with exit code 77, which CTest counts as skipped.
+// Called in a test case in the place of its assertions; `why` is printed. CTest counts a file in
+// which every test case was skipped as skipped.
 void Skip(std::string_view why);
 
 }  // namespace nn::test
