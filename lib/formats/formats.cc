@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "formats/format.h"
 #include "formats/onnx/onnx.h"
+#include "formats/tflite/tflite.h"
 
 namespace nn {
 namespace {
@@ -40,7 +41,7 @@ uint64_t FileImage::size() const {
 }
 
 std::span<const Format> Formats() {
-  static const std::array formats = {onnx::OnnxFormat()};
+  static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat()};
   return formats;
 }
 
