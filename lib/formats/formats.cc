@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
 #include "formats/tflite/tflite.h"
 
@@ -41,7 +42,8 @@ uint64_t FileImage::size() const {
 }
 
 std::span<const Format> Formats() {
-  static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat()};
+  static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
+                                     nnapi::NnapiFormat()};
   return formats;
 }
 
