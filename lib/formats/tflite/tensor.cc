@@ -79,7 +79,8 @@ Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType d
   if (!q->zero_points.empty() && q->zero_points.size() != n)
     return ModelError("{} scales but {} zero points", n, q->zero_points.size());
   if (n == 1) return q;
-  q->axis = p->quantized_dimension();
+  // Of a vector there is no other axis; converters give biases the number of the filter's.
+  q->axis = rank == 1 ? 0 : p->quantized_dimension();
   if (q->axis < 0 || (rank >= 0 && q->axis >= rank))
     return ModelError("quantised along axis {} of {}", q->axis, rank);
   return q;
