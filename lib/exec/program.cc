@@ -39,6 +39,7 @@ class ReferenceStep : public Step {
 
   size_t grid() const override { return 1; }
   void Run(const Memory& memory, size_t) const override {
+    error.reset();
     std::vector<Tensor> tensors;
     tensors.reserve(inputs.size());
     std::vector<const Tensor*> pointers;
@@ -56,14 +57,14 @@ class ReferenceStep : public Step {
     }
     const auto results = EvalNode(*node, pointers);
     if (!results) {
-      error = results.error().message();
+      error = results.error();
       return;
     }
     for (size_t i = 0; i < outputs.size(); ++i)
       std::memcpy(outputs[i].As<std::byte>(memory), (*results)[i].blob().data(),
                   (*results)[i].byte_size());
   }
-  mutable std::string error;
+  mutable std::optional<Error> error;  // of the last run
 };
 
 // Copies bytes: for an output that is an input, or that lies where something else does.
@@ -302,7 +303,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
               .count();
   }
   for (const ReferenceStep* step : reference_steps)
-    if (!step->error.empty()) return ModelError("{}", step->error);
+    if (step->error) return tl::unexpected(*step->error);
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
     CanonicalizeNan(b.dtype(), b.data(), b.elements());
