@@ -1,5 +1,8 @@
 #include "apps/nnconvert/report.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "apps/common/command_line.h"
 #include "apps/common/table.h"
 #include "base/text.h"
@@ -68,6 +71,9 @@ std::string ConvertText(const ConvertReport& r) {
     out += fmt::format("other operators could not be checked: {}\n", r.rest_unchecked);
   if (r.dry_run && r.obstacles.empty() && r.rest_unchecked.empty())
     out += "every operator can be converted\n";
+  for (const MovedPort& p : r.moved_ports)
+    out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
+                       p.to, fmt::join(p.axes, ", "));
   if (r.verification)
     out += VerificationText(*r.verification);
   else if (!r.dry_run && r.obstacles.empty())
@@ -94,6 +100,13 @@ Json ConvertJson(const ConvertReport& r) {
     json["output"]["side_files"] = std::move(files);
   }
   json["obstacles"] = std::move(obstacles);
+  if (!r.moved_ports.empty()) {
+    Json moved = Json::array();
+    for (const MovedPort& p : r.moved_ports)
+      moved.push_back(
+          {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
+    json["transposed"] = std::move(moved);
+  }
   if (!r.rest_unchecked.empty()) json["rest_unchecked"] = r.rest_unchecked;
   json["verification"] = r.verification ? VerificationJson(*r.verification) : Json(nullptr);
   return json;
