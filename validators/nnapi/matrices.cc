@@ -112,6 +112,13 @@ void SvdfFits(const Subject& s, Findings& f) {
   });
 }
 
+// Whether an optional input has a value. A model input can still be left out by a request: nullopt.
+std::optional<bool> Given(const OperationAt& op, size_t input) {
+  const Operand* o = op.Input(input);
+  if (o != nullptr && o->lifetime == LifeTime::kModelInput) return std::nullopt;
+  return o != nullptr;
+}
+
 void LstmFits(const Subject& s, Findings& f) {
   Each(s, kLstm, [&](const OperationAt& op) {
     Sizes sizes(op, f);
@@ -119,31 +126,39 @@ void LstmFits(const Subject& s, Findings& f) {
     sizes.Check(op.InputDims(19), "bu", "inputs", 19);
     sizes.Inputs({"bi", "ui", "ui", "ui", "ui", "uo", "uo", "uo", "uo", "u", "u", "u", "u", "u",
                   "u", "u", "ou", "o"});
-    const bool cifg = op.Input(1) == nullptr;
-    sizes.Outputs({cifg ? "bu3" : "bu4", "bo", "bu", "bo"});
+    if (const auto input_gate = Given(op, 1))
+      sizes.Check(op.OutputDims(0), *input_gate ? "bu4" : "bu3", "outputs", 0);
+    sizes.Outputs({"", "bo", "bu", "bo"});
   });
 }
 
-// True if the inputs are all there or all left out.
+// True if all inputs may be there, or all left out.
 bool Together(const OperationAt& op, const std::vector<size_t>& inputs) {
-  size_t there = 0;
-  for (const size_t i : inputs) there += op.Input(i) != nullptr ? 1 : 0;
-  return there == 0 || there == inputs.size();
+  bool all = true;
+  bool none = true;
+  for (const size_t i : inputs) {
+    const auto given = Given(op, i);
+    all = all && given.value_or(true);
+    none = none && !given.value_or(false);
+  }
+  return all || none;
 }
 
 void LstmParts(const Subject& s, Findings& f) {
   Each(s, kLstm, [&](const OperationAt& op) {
-    if (!Together(op, {1, 5, 12}))
+    const bool gate = Together(op, {1, 5, 12});
+    if (!gate)
       f.Add(op.Where("inputs"), "{} has only some of the input gate's weights and bias",
             op.Title());
     if (!Together(op, {10, 11}))
       f.Add(op.Where("inputs"), "{} has only one of the peephole weights 10 and 11", op.Title());
-    const bool cifg = op.Input(1) == nullptr;
-    const bool peephole = op.Input(10) != nullptr;
-    if (Together(op, {1, 5, 12}) && (op.Input(9) != nullptr) != (peephole && !cifg))
+    const auto input = Given(op, 1);
+    const auto peephole = Given(op, 10);
+    const auto cell = Given(op, 9);
+    if (gate && input && peephole && cell && *cell != (*peephole && *input))
       f.Add(op.Where("inputs[9]"), "cell-to-input weights of {} go with peepholes and input gate",
             op.Title());
-    if (op.Input(16) == nullptr && op.Input(17) != nullptr)
+    if (Given(op, 16) == false && Given(op, 17) == true)
       f.Add(op.Where("inputs[17]"), "{} has a projection bias without weights", op.Title());
   });
 }
