@@ -9,6 +9,7 @@ namespace nn {
 
 void AddConvKernels(std::vector<KernelInfo>& kernels);
 void AddElementwiseKernels(std::vector<KernelInfo>& kernels);
+void AddQuantizeKernels(std::vector<KernelInfo>& kernels);
 void AddShapeKernels(std::vector<KernelInfo>& kernels);
 
 }  // namespace nn

@@ -16,6 +16,7 @@
 #include "ir/op_def.h"
 #include "ops/shape.h"
 #include "passes/passes.h"
+#include "passes/qdq.h"
 
 namespace nn {
 namespace {
@@ -112,6 +113,7 @@ Status Program::Impl::Build() {
   for (const Node& n : graph.nodes())
     if (n.Is("opaque") || n.op().eval == nullptr)
       return UnsupportedError("{} cannot be executed", n.Describe());
+  NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   if (options.backend == Backend::kReference) return {};
   NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
@@ -217,7 +219,7 @@ Status Program::Impl::BuildPlan() {
       const Group single{n, {}};
       ctx.set_group(&single);
       kernel = FindKernel(n->op_name());
-      if (n != group.node && kernel != nullptr) {
+      if ((n != group.node || !group.tail.empty()) && kernel != nullptr) {
         NN_ASSIGN(const bool done, kernel->plan(ctx));
         if (done) continue;
       }

@@ -34,6 +34,8 @@ struct Target {
   std::optional<std::string> (*why_illegal)(const Node&) = nullptr;
   // Tried in order on illegal nodes.
   std::span<const Rewrite> rewrites;
+  // Done before anything else: brings quantisation into the target's form (passes/qdq.h).
+  Status (*prepare)(Graph&) = nullptr;
 };
 
 // A node that a target cannot take.
