@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
+#include "formats/tflite/tflite.h"
 
 namespace nn {
 namespace {
@@ -40,7 +42,8 @@ uint64_t FileImage::size() const {
 }
 
 std::span<const Format> Formats() {
-  static const std::array formats = {onnx::OnnxFormat()};
+  static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
+                                     nnapi::NnapiFormat()};
   return formats;
 }
 
