@@ -9,13 +9,10 @@ const KernelInfo* FindKernel(std::string_view op) {
     std::vector<KernelInfo> kernels;
     AddConvKernels(kernels);
     AddElementwiseKernels(kernels);
-<<<<<<< HEAD
     AddQuantizeKernels(kernels);
-=======
     AddMatmulKernels(kernels);
     AddPoolKernels(kernels);
     AddReduceKernels(kernels);
->>>>>>> main
     AddShapeKernels(kernels);
     std::map<std::string_view, KernelInfo> m;
     for (const KernelInfo& k : kernels) m[k.op] = k;

@@ -9,13 +9,10 @@ namespace nn {
 
 void AddConvKernels(std::vector<KernelInfo>& kernels);
 void AddElementwiseKernels(std::vector<KernelInfo>& kernels);
-<<<<<<< HEAD
 void AddQuantizeKernels(std::vector<KernelInfo>& kernels);
-=======
 void AddMatmulKernels(std::vector<KernelInfo>& kernels);
 void AddPoolKernels(std::vector<KernelInfo>& kernels);
 void AddReduceKernels(std::vector<KernelInfo>& kernels);
->>>>>>> main
 void AddShapeKernels(std::vector<KernelInfo>& kernels);
 
 }  // namespace nn
