@@ -211,19 +211,20 @@ Status Program::Impl::BuildPlan() {
         if (v != nullptr && v->is_constant()) DropResidentPages(v->constant().blob());
       continue;
     }
-    // Node by node, the reference evaluation.
+    // Node by node, by a kernel that takes it without a tail or by the reference evaluation.
     std::vector<Node*> rest = {group.node};
     rest.insert(rest.end(), group.tail.begin(), group.tail.end());
     for (Node* n : rest) {
       const Group single{n, {}};
       ctx.set_group(&single);
       kernel = FindKernel(n->op_name());
-      if (n != group.node && kernel != nullptr) {
+      if (kernel != nullptr && rest.size() > 1) {
         NN_ASSIGN(const bool done, kernel->plan(ctx));
         if (done) continue;
       }
       auto step = std::make_unique<ReferenceStep>();
       step->node = n;
+      step->reference = true;
       std::vector<BufferId> reads, writes;
       for (const Value* v : n->inputs()) {
         if (v == nullptr) {
@@ -259,7 +260,7 @@ Status Program::Impl::BuildPlan() {
                       HumanBytes(options.max_memory));
   arena = Buffer(plan.arena_bytes);
   for (const auto& step : plan.steps)
-    infos.push_back({step->label, step->multiply_adds, step->bytes});
+    infos.push_back({step->label, step->multiply_adds, step->bytes, step->reference});
   milliseconds.assign(plan.steps.size(), 0.0);
   pool = std::make_unique<ThreadPool>(options.threads);
   return {};
