@@ -1,5 +1,7 @@
 #include "apps/common/model.h"
 
+#include <spdlog/spdlog.h>
+
 #include <charconv>
 
 #include "base/text.h"
@@ -107,6 +109,21 @@ Status BindShapes(Graph& graph, const ShapeOptions& options) {
 
 Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes) {
   return AsUsage(BindInputShapes(graph, shapes));
+}
+
+Status BindOpenBatch(Graph& graph) {
+  std::map<std::string, int64_t> symbols;
+  std::string names;
+  for (const Port& p : graph.inputs()) {
+    const Type& type = p.value->type();
+    if (!type.ranked() || type.rank() == 0) continue;
+    const auto symbol = type.dim(0).symbol();
+    if (!symbol || !symbols.emplace(*symbol, 1).second) continue;
+    names += (names.empty() ? "" : ", ") + Quote(*symbol);
+  }
+  if (symbols.empty()) return {};
+  spdlog::info("{} taken as 1; --batch sets it", names);
+  return BindSymbols(graph, symbols);
 }
 
 std::set<std::string> InputSymbols(const Graph& graph) {

@@ -36,6 +36,9 @@ Status BindShapes(Graph& graph, const ShapeOptions& options);
 // The same for shapes by input name.
 Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes);
 
+// Takes a symbolic first dimension of an input that nobody has given as a batch of 1.
+Status BindOpenBatch(Graph& graph);
+
 // The symbols in the shapes of the inputs.
 std::set<std::string> InputSymbols(const Graph& graph);
 

@@ -78,6 +78,7 @@ Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options
   for (size_t i = 0; i < given.size(); ++i)
     if (given[i]) shapes[ports[i].name] = given[i]->dims();
   NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
+  if (shapes.size() < ports.size()) NN_RETURN_IF_ERROR(BindOpenBatch(graph));
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i]) {

@@ -59,7 +59,7 @@ Place PlanContext::PlaceOf(const Value* value) {
   const auto shape = ShapeOf(value);
   place.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   if (value->is_constant()) {
-    place.buffer = AddConstant(value->constant().Aligned(kBufferAlignment).blob());
+    place.buffer = AddFixed(value->constant().Aligned(kBufferAlignment).blob());
   } else {
     BufferInfo info;
     info.bytes = ByteSize(value->dtype(), *CheckedElements(shape));
@@ -76,6 +76,11 @@ BufferId PlanContext::AddScratch(size_t bytes) {
 }
 
 BufferId PlanContext::AddConstant(Blob blob) {
+  plan_.packed_bytes += blob.size();
+  return AddFixed(std::move(blob));
+}
+
+BufferId PlanContext::AddFixed(Blob blob) {
   BufferInfo info;
   info.kind = BufferKind::kConstant;
   info.bytes = blob.size();

@@ -79,6 +79,8 @@ class PlanContext {
                std::vector<BufferId> writes);
 
  private:
+  BufferId AddFixed(Blob blob);
+
   Plan& plan_;
   std::unordered_map<const Value*, Place>& places_;
   const Group* group_ = nullptr;

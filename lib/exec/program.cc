@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/checked_math.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/plan.h"
@@ -76,7 +77,9 @@ class CopyStep : public Step {
   }
 };
 
-size_t ByteSizeOf(const Value* v) { return ByteSize(v->dtype(), *CheckedElements(ShapeOf(v))); }
+size_t ByteSizeOf(const Value* v) {
+  return ByteSize(v->dtype(), *CheckedElements(ShapeOf(v)));
+}
 
 }  // namespace
 
@@ -142,8 +145,7 @@ std::vector<Group> Program::Impl::MakeGroups(std::unordered_map<const Value*, Pl
       if (ShapeOf(next->output()) != ShapeOf(v)) break;
       // Its other operands must be there before the group runs.
       const bool ready = std::all_of(next->inputs().begin(), next->inputs().end(), [&](Value* o) {
-        return o == nullptr || o == v || o->def() == nullptr ||
-               position[o->def()] < position[&n];
+        return o == nullptr || o == v || o->def() == nullptr || position[o->def()] < position[&n];
       });
       if (!ready || taken.contains(next)) break;
       taken.insert(next);
@@ -202,7 +204,12 @@ Status Program::Impl::BuildPlan() {
     if (kernel != nullptr) {
       NN_ASSIGN(planned, kernel->plan(ctx));
     }
-    if (planned) continue;
+    if (planned) {
+      // What was packed is not read again.
+      for (const Value* v : node.inputs())
+        if (v != nullptr && v->is_constant()) DropResidentPages(v->constant().blob());
+      continue;
+    }
     // Node by node, the reference evaluation.
     std::vector<Node*> rest = {group.node};
     rest.insert(rest.end(), group.tail.begin(), group.tail.end());
@@ -268,12 +275,16 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   std::vector<std::byte*> buffers;
   for (const BufferInfo& info : plan.buffers) {
     switch (info.kind) {
-      case BufferKind::kArena: buffers.push_back(arena.data() + info.arena_offset); break;
+      case BufferKind::kArena:
+        buffers.push_back(arena.data() + info.arena_offset);
+        break;
       // Steps do not write to inputs and constants.
       case BufferKind::kInput:
         buffers.push_back(const_cast<std::byte*>(aligned[info.index].blob().data()));
         break;
-      case BufferKind::kOutput: buffers.push_back(outputs[info.index].data()); break;
+      case BufferKind::kOutput:
+        buffers.push_back(outputs[info.index].data());
+        break;
       case BufferKind::kConstant:
         buffers.push_back(const_cast<std::byte*>(info.constant.data()));
         break;
@@ -282,12 +293,13 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   const Memory memory(std::move(buffers));
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Step& step = *plan.steps[s];
-    const auto begin = profiling ? std::chrono::steady_clock::now()
-                                 : std::chrono::steady_clock::time_point();
+    const auto begin =
+        profiling ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     pool->ParallelFor(step.grid(), [&](size_t item) { step.Run(memory, item); });
     if (profiling)
-      milliseconds[s] = std::chrono::duration<double, std::milli>(
-                            std::chrono::steady_clock::now() - begin).count();
+      milliseconds[s] =
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+              .count();
   }
   for (const ReferenceStep* step : reference_steps)
     if (!step->error.empty()) return ModelError("{}", step->error);
@@ -307,7 +319,7 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
   for (const Node& n : graph.nodes()) {
     std::vector<const Tensor*> operands;
     for (const Value* v : n.inputs())
-      operands.push_back(v == nullptr         ? nullptr
+      operands.push_back(v == nullptr       ? nullptr
                          : v->is_constant() ? &v->constant()
                                             : &tensors.at(v));
     NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands));
@@ -358,10 +370,20 @@ Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) {
                                                        : impl_->RunPlan(inputs);
 }
 
-const std::vector<StepInfo>& Program::steps() const { return impl_->infos; }
-void Program::set_profiling(bool on) { impl_->profiling = on; }
-const std::vector<double>& Program::step_milliseconds() const { return impl_->milliseconds; }
-uint64_t Program::arena_bytes() const { return impl_->plan.arena_bytes; }
-uint64_t Program::packed_bytes() const { return impl_->plan.packed_bytes; }
+const std::vector<StepInfo>& Program::steps() const {
+  return impl_->infos;
+}
+void Program::set_profiling(bool on) {
+  impl_->profiling = on;
+}
+const std::vector<double>& Program::step_milliseconds() const {
+  return impl_->milliseconds;
+}
+uint64_t Program::arena_bytes() const {
+  return impl_->plan.arena_bytes;
+}
+uint64_t Program::packed_bytes() const {
+  return impl_->plan.packed_bytes;
+}
 
 }  // namespace nn

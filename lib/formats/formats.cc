@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
 
 namespace nn {
@@ -40,7 +41,7 @@ uint64_t FileImage::size() const {
 }
 
 std::span<const Format> Formats() {
-  static const std::array formats = {onnx::OnnxFormat()};
+  static const std::array formats = {onnx::OnnxFormat(), nnapi::NnapiFormat()};
   return formats;
 }
 

@@ -77,12 +77,9 @@ tl::unexpected<Error> UnsupportedTypes(const EvalContext& ctx) {
   return UnsupportedError("{} of {}", ctx.node().op_name(), types);
 }
 
-Result<bool> IsQuantised(const EvalContext& ctx) {
+bool IsQuantised(const EvalContext& ctx) {
   bool quantised = ctx.out_type().quantised();
   for (size_t i = 0; i < ctx.input_count(); ++i) quantised |= ctx.in_type(i).quantised();
-  if (quantised && ctx.node().arithmetic() != Arithmetic::kTflite)
-    return UnsupportedError("{} on quantised types, which names no arithmetic for them",
-                            ctx.node().op_name());
   return quantised;
 }
 
@@ -103,6 +100,7 @@ void RegisterElementwiseOps(OpRegistry& ops) {
   RegisterLogicOps(ops);
   RegisterSelectOp(ops);
   RegisterCastOp(ops);
+  RegisterQuantizeOps(ops);
 }
 
 }  // namespace nn

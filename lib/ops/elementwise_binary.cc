@@ -17,8 +17,12 @@ namespace {
 using BinaryFloat = float (*)(float, float);
 
 // std::fmod is exact, so it is the same everywhere.
-float FmodF32(float a, float b) { return std::fmod(a, b); }
-double FmodF64(double a, double b) { return std::fmod(a, b); }
+float FmodF32(float a, float b) {
+  return std::fmod(a, b);
+}
+double FmodF64(double a, double b) {
+  return std::fmod(a, b);
+}
 
 // The remainder of a division that rounds down: it has the sign of b.
 template <typename T>
@@ -38,7 +42,7 @@ const std::map<std::string_view, BinaryFloat>& FloatTable() {
 #define NN_ROW(name, fn) {name, &scalar::fn<ScalarMachine>::Run},
       NN_BINARY_FUNCTIONS(NN_ROW)
 #undef NN_ROW
-      {"floor_div", FloorDivF32},
+          {"floor_div", FloorDivF32},
       {"mod", FloorMod<float>},
       {"fmod", FmodF32},
   };
@@ -53,8 +57,8 @@ struct BinaryRow {
   std::vector<FormatName> formats;
 };
 
-// Integer arithmetic wraps, as the formats' own kernels do. Division by zero gives 0, where hardware
-// would trap.
+// Integer arithmetic wraps, as the formats' own kernels do. Division by zero gives 0, where
+// hardware would trap.
 struct AddInt {
   template <typename T>
   static T Run(T a, T b, int) {
@@ -147,42 +151,70 @@ struct PreluInt {
 
 const std::vector<BinaryRow>& Rows() {
   static const std::vector<BinaryRow> rows = {
-      {"add", "a + b", [](double a, double b) { return a + b; }, IntegersOf2<AddInt>(),
+      {"add",
+       "a + b",
+       [](double a, double b) { return a + b; },
+       IntegersOf2<AddInt>(),
        {{"onnx", "Add", 7, {}}, {"coreml", "addBroadcastable", 1, {}}}},
-      {"sub", "a - b", [](double a, double b) { return a - b; }, IntegersOf2<SubInt>(),
+      {"sub",
+       "a - b",
+       [](double a, double b) { return a - b; },
+       IntegersOf2<SubInt>(),
        {{"onnx", "Sub", 7, {}}, {"coreml", "subtractBroadcastable", 1, {}}}},
-      {"mul", "a * b", [](double a, double b) { return a * b; }, IntegersOf2<MulInt>(),
+      {"mul",
+       "a * b",
+       [](double a, double b) { return a * b; },
+       IntegersOf2<MulInt>(),
        {{"onnx", "Mul", 7, {}}, {"coreml", "multiplyBroadcastable", 1, {}}}},
-      {"div", "a / b; integers toward zero", [](double a, double b) { return a / b; },
-       IntegersOf2<DivInt>(), {{"onnx", "Div", 7, {}}, {"coreml", "divideBroadcastable", 1, {}}}},
-      {"floor_div", "a / b, rounded down", [](double a, double b) { return std::floor(a / b); },
+      {"div",
+       "a / b; integers toward zero",
+       [](double a, double b) { return a / b; },
+       IntegersOf2<DivInt>(),
+       {{"onnx", "Div", 7, {}}, {"coreml", "divideBroadcastable", 1, {}}}},
+      {"floor_div",
+       "a / b, rounded down",
+       [](double a, double b) { return std::floor(a / b); },
        IntegersOf2<FloorDivInt>(),
        {{"tflite", "FLOOR_DIV", 1, {}}, {"coreml", "floorDivBroadcastable", 1, {}}}},
-      {"mod", "the remainder of a / b rounded down, with the sign of b", FloorMod<double>,
+      {"mod",
+       "the remainder of a / b rounded down, with the sign of b",
+       FloorMod<double>,
        IntegersOf2<ModInt>(),
        {{"tflite", "FLOOR_MOD", 1, {}}, {"coreml", "modBroadcastable", 1, {}}}},
-      {"fmod", "the remainder of a / b rounded toward zero, with the sign of a", FmodF64,
-       IntegersOf2<FmodInt>(), {}},
-      {"pow", "a to the b", nullptr, IntegersOf2<PowInt>(),
-       {{"onnx", "Pow", 7, {}},
-        {"tflite", "POW", 1, {}},
-        {"coreml", "powBroadcastable", 1, {}}}},
-      {"minimum", "the smaller", [](double a, double b) { return a != a || a < b ? a : b; },
+      {"fmod",
+       "the remainder of a / b rounded toward zero, with the sign of a",
+       FmodF64,
+       IntegersOf2<FmodInt>(),
+       {}},
+      {"pow",
+       "a to the b",
+       nullptr,
+       IntegersOf2<PowInt>(),
+       {{"onnx", "Pow", 7, {}}, {"tflite", "POW", 1, {}}, {"coreml", "powBroadcastable", 1, {}}}},
+      {"minimum",
+       "the smaller",
+       [](double a, double b) { return a != a || a < b ? a : b; },
        IntegersOf2<MinimumInt>(),
        {{"onnx", "Min", 8, {}},
         {"tflite", "MINIMUM", 1, {}},
         {"coreml", "minBroadcastable", 1, {}}}},
-      {"maximum", "the larger", [](double a, double b) { return a != a || a > b ? a : b; },
+      {"maximum",
+       "the larger",
+       [](double a, double b) { return a != a || a > b ? a : b; },
        IntegersOf2<MaximumInt>(),
        {{"onnx", "Max", 8, {}},
         {"tflite", "MAXIMUM", 1, {}},
         {"coreml", "maxBroadcastable", 1, {}}}},
       {"atan2", "the angle of the point (b, a)", nullptr, {}, {{"tflite", "ATAN2", 1, {}}}},
-      {"squared_difference", "(a - b)^2",
-       [](double a, double b) { return (a - b) * (a - b); }, IntegersOf2<SquaredDifferenceInt>(),
+      {"squared_difference",
+       "(a - b)^2",
+       [](double a, double b) { return (a - b) * (a - b); },
+       IntegersOf2<SquaredDifferenceInt>(),
        {{"tflite", "SQUARED_DIFFERENCE", 1, {}}}},
-      {"prelu", "a < 0 ? a * b : a; b is broadcast to the shape of a",
-       [](double a, double b) { return a < 0 ? a * b : a; }, IntegersOf2<PreluInt>(),
+      {"prelu",
+       "a < 0 ? a * b : a; b is broadcast to the shape of a",
+       [](double a, double b) { return a < 0 ? a * b : a; },
+       IntegersOf2<PreluInt>(),
        {{"onnx", "PRelu", 7, {}}, {"tflite", "PRELU", 1, {}}}},
   };
   return rows;
@@ -233,8 +265,7 @@ void InferElements(InferContext& ctx) {
 Status InferBinary(InferContext& ctx) {
   // The exponent of a power may be of another type, as ONNX has it; so may the slope of a quantised
   // prelu (TensorFlow Lite takes i8 for i16).
-  const bool mixed =
-      ctx.node().Is("pow") || (ctx.node().Is("prelu") && ctx.in(0).quantised());
+  const bool mixed = ctx.node().Is("pow") || (ctx.node().Is("prelu") && ctx.in(0).quantised());
   DType dtype = ctx.in(0).dtype;
   if (!mixed) {
     NN_ASSIGN(dtype, SameDType(ctx, {0, 1}));
@@ -260,9 +291,7 @@ Status EvalMixedPow(EvalContext& ctx) {
   const Tensor& b = ctx.in(1);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   if (a.dtype() == DType::kF64) return UnsupportedTypes(ctx);
-  const auto each = [&](auto fn) {
-    ForEachBroadcast<2>(out.dims(), {a.dims(), b.dims()}, fn);
-  };
+  const auto each = [&](auto fn) { ForEachBroadcast<2>(out.dims(), {a.dims(), b.dims()}, fn); };
   if (IsFloat(a.dtype())) {
     const bool whole = IsInteger(b.dtype());
     each([&](int64_t i, const auto& at) {
@@ -303,18 +332,12 @@ Status EvalMixedPow(EvalContext& ctx) {
 
 Status EvalBinary(EvalContext& ctx) {
   const BinaryRow& row = RowOf(ctx.node());
-  NN_ASSIGN(const bool quantised, IsQuantised(ctx));
-  if (quantised) {
-    const QuantisedEval eval = FindTfliteBinary(row.name);
-    return eval == nullptr ? UnsupportedTypes(ctx) : eval(ctx);
-  }
+  if (IsQuantised(ctx)) return EvalQuantisedBinary(ctx);
   const Tensor& a = ctx.in(0);
   const Tensor& b = ctx.in(1);
   if (a.dtype() != b.dtype() && ctx.node().Is("pow")) return EvalMixedPow(ctx);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
-  const auto each = [&](auto fn) {
-    ForEachBroadcast<2>(out.dims(), {a.dims(), b.dims()}, fn);
-  };
+  const auto each = [&](auto fn) { ForEachBroadcast<2>(out.dims(), {a.dims(), b.dims()}, fn); };
   const BinaryFloat f32 = FloatTable().at(row.name);
   const int bits = DTypeBits(a.dtype());
   if (a.dtype() == DType::kF32) {
@@ -322,13 +345,12 @@ Status EvalBinary(EvalContext& ctx) {
     const auto y = b.As<float>();
     const auto z = out.As<float>();
     each([&](int64_t i, const auto& at) {
-      z[static_cast<size_t>(i)] =
-          f32(x[static_cast<size_t>(at[0])], y[static_cast<size_t>(at[1])]);
+      z[static_cast<size_t>(i)] = f32(x[static_cast<size_t>(at[0])], y[static_cast<size_t>(at[1])]);
     });
   } else if (a.dtype() == DType::kF16 || a.dtype() == DType::kBF16) {
     each([&](int64_t i, const auto& at) {
-      out.SetDouble(i, f32(static_cast<float>(a.GetDouble(at[0])),
-                           static_cast<float>(b.GetDouble(at[1]))));
+      out.SetDouble(
+          i, f32(static_cast<float>(a.GetDouble(at[0])), static_cast<float>(b.GetDouble(at[1]))));
     });
   } else if (a.dtype() == DType::kF64 && row.f64 != nullptr) {
     each([&](int64_t i, const auto& at) {
@@ -340,9 +362,9 @@ Status EvalBinary(EvalContext& ctx) {
     });
   } else if (IsInteger(a.dtype()) && row.integer.u != nullptr) {
     each([&](int64_t i, const auto& at) {
-      out.SetInt(i, static_cast<int64_t>(row.integer.u(static_cast<uint64_t>(a.GetInt(at[0])),
-                                                       static_cast<uint64_t>(b.GetInt(at[1])),
-                                                       bits)));
+      out.SetInt(i,
+                 static_cast<int64_t>(row.integer.u(static_cast<uint64_t>(a.GetInt(at[0])),
+                                                    static_cast<uint64_t>(b.GetInt(at[1])), bits)));
     });
   } else {
     return UnsupportedTypes(ctx);

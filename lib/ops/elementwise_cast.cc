@@ -12,7 +12,8 @@
 namespace nn {
 namespace {
 
-// Rounded to odd, so that rounding on to a type of at most 22 bits is as if there had been no other.
+// Rounded to odd, so that rounding on to a type of at most 22 bits is as if there had been no
+// other.
 float OddFloat(double value) {
   const auto f = static_cast<float>(value);
   const auto back = static_cast<double>(f);
@@ -85,14 +86,14 @@ class Caster {
     else if (!IsFloat(a_.to))
       out_.SetInt(i, v);  // modulo the width
     else if (a_.to == DType::kF32)
-      out_.SetDouble(i, is_unsigned ? static_cast<float>(static_cast<uint64_t>(v))
-                                    : static_cast<float>(v));
+      out_.SetDouble(
+          i, is_unsigned ? static_cast<float>(static_cast<uint64_t>(v)) : static_cast<float>(v));
     else if (a_.to == DType::kF64)
-      out_.SetDouble(i, is_unsigned ? static_cast<double>(static_cast<uint64_t>(v))
-                                    : static_cast<double>(v));
+      out_.SetDouble(
+          i, is_unsigned ? static_cast<double>(static_cast<uint64_t>(v)) : static_cast<double>(v));
     else
-      PutReal(i, OddDouble(negative, negative ? 0 - static_cast<uint64_t>(v)
-                                              : static_cast<uint64_t>(v)));
+      PutReal(i, OddDouble(negative,
+                           negative ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v)));
   }
 
  private:
@@ -100,7 +101,8 @@ class Caster {
   TensorBuilder& out_;
 };
 
-// ---- Strings -------------------------------------------------------------------------------------
+// ---- Strings
+// -------------------------------------------------------------------------------------
 
 Result<double> ParseReal(std::string_view text) {
   std::string_view digits = text;
@@ -147,8 +149,7 @@ std::string RealText(T v) {
   if (std::isnan(v)) return "NaN";
   if (std::isinf(v)) return v < 0 ? "-INF" : "INF";
   char buffer[512];
-  const auto end =
-      std::to_chars(buffer, buffer + sizeof(buffer), v, std::chars_format::fixed).ptr;
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), v, std::chars_format::fixed).ptr;
   std::string text(buffer, end);
   if (text.find('.') == std::string::npos) text += ".0";
   return text;
@@ -169,7 +170,8 @@ Result<Tensor> ToStrings(const Tensor& x) {
   return Tensor(x.dims(), std::move(out));
 }
 
-// ---- The operator --------------------------------------------------------------------------------
+// ---- The operator
+// --------------------------------------------------------------------------------
 
 Status InferCast(InferContext& ctx) {
   const DType to = ctx.attrs<CastAttrs>().to;

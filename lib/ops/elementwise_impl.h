@@ -11,8 +11,8 @@
 
 namespace nn {
 
-// The definition of an operator on integers, once for signed and once for unsigned ones, both widened
-// to 64 bits; results are stored modulo their width. Null: not defined for integers. Binary
+// The definition of an operator on integers, once for signed and once for unsigned ones, both
+// widened to 64 bits; results are stored modulo their width. Null: not defined for integers. Binary
 // functions also get the width of the type in bits.
 struct IntegerUnary {
   int64_t (*s)(int64_t, const FunctionParams&) = nullptr;
@@ -50,16 +50,13 @@ T WrapMul(T a, T b) {
 // kUnsupported: the operator on this type, as in "sin of f64".
 tl::unexpected<Error> UnsupportedTypes(const EvalContext& ctx);
 
-// Whether the node computes on quantised integers by TensorFlow Lite's reference kernels.
-// kUnsupported if an operand is quantised but the node names no arithmetic.
-Result<bool> IsQuantised(const EvalContext& ctx);
+// Whether the node computes on quantised integers.
+bool IsQuantised(const EvalContext& ctx);
 
-// Evaluations of operators on quantised types by TensorFlow Lite's reference kernels, by operator
-// name; null if there is none. The operators' definitions are in tflite_unary.cc and
-// tflite_binary.cc.
-using QuantisedEval = Status (*)(EvalContext&);
-QuantisedEval FindTfliteUnary(std::string_view op);
-QuantisedEval FindTfliteBinary(std::string_view op);
+// Evaluations of operators on quantised types by the algorithm that the node names (kUnsupported if
+// it names none that there is).
+Status EvalQuantisedUnary(EvalContext& ctx);
+Status EvalQuantisedBinary(EvalContext& ctx);
 
 // One registration function a file.
 void RegisterUnaryOps(OpRegistry& ops);

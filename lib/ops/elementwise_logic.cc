@@ -10,7 +10,8 @@
 namespace nn {
 namespace {
 
-// ---- Comparisons ---------------------------------------------------------------------------------
+// ---- Comparisons
+// ---------------------------------------------------------------------------------
 
 struct CompareRow {
   std::string_view name;
@@ -41,8 +42,9 @@ const std::vector<CompareRow>& CompareRows() {
       Compare<std::not_equal_to<>>("not_equal", "a != b", false, {{"tflite", "NOT_EQUAL", 1, {}}}),
       Compare<std::less<>>("less", "a < b", true,
                            {{"onnx", "Less", 7, {}}, {"tflite", "LESS", 1, {}}}),
-      Compare<std::less_equal<>>("less_equal", "a <= b", true,
-                                 {{"onnx", "LessOrEqual", 12, {}}, {"tflite", "LESS_EQUAL", 1, {}}}),
+      Compare<std::less_equal<>>(
+          "less_equal", "a <= b", true,
+          {{"onnx", "LessOrEqual", 12, {}}, {"tflite", "LESS_EQUAL", 1, {}}}),
       Compare<std::greater<>>("greater", "a > b", true,
                               {{"onnx", "Greater", 7, {}}, {"tflite", "GREATER", 1, {}}}),
       Compare<std::greater_equal<>>(
@@ -90,11 +92,7 @@ Status EvalCompare(EvalContext& ctx) {
   const CompareRow& row = RowOf(CompareRows(), ctx.node());
   const Tensor& a = ctx.in(0);
   const Tensor& b = ctx.in(1);
-  NN_ASSIGN(const bool quantised, IsQuantised(ctx));
-  if (quantised) {
-    const QuantisedEval eval = FindTfliteBinary(row.name);
-    return eval == nullptr ? UnsupportedTypes(ctx) : eval(ctx);
-  }
+  if (IsQuantised(ctx)) return EvalQuantisedBinary(ctx);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const auto y = out.As<uint8_t>();
   const auto each = [&](auto test) {
@@ -114,8 +112,7 @@ Status EvalCompare(EvalContext& ctx) {
     });
   } else if (a.dtype() == DType::kString && !row.ordered) {
     each([&](int64_t i, int64_t k) {
-      const bool same =
-          a.strings()[static_cast<size_t>(i)] == b.strings()[static_cast<size_t>(k)];
+      const bool same = a.strings()[static_cast<size_t>(i)] == b.strings()[static_cast<size_t>(k)];
       return same == (row.name == "equal");
     });
   } else {
@@ -125,7 +122,8 @@ Status EvalCompare(EvalContext& ctx) {
   return {};
 }
 
-// ---- Logic and bits ------------------------------------------------------------------------------
+// ---- Logic and bits
+// ------------------------------------------------------------------------------
 
 struct AndInt {
   template <typename T>
@@ -173,17 +171,29 @@ struct BitsRow {
 
 const std::vector<BitsRow>& BitsRows() {
   static const std::vector<BitsRow> rows = {
-      {"and", "both", true, IntegersOf2<AndInt>(),
+      {"and",
+       "both",
+       true,
+       IntegersOf2<AndInt>(),
        {{"onnx", "And", 7, {}}, {"tflite", "LOGICAL_AND", 1, {}}}},
-      {"or", "either", true, IntegersOf2<OrInt>(),
+      {"or",
+       "either",
+       true,
+       IntegersOf2<OrInt>(),
        {{"onnx", "Or", 7, {}}, {"tflite", "LOGICAL_OR", 1, {}}}},
       {"xor", "one but not both", true, IntegersOf2<XorInt>(), {{"onnx", "Xor", 7, {}}}},
       {"bitwise_and", "a & b", false, IntegersOf2<AndInt>(), {{"onnx", "BitwiseAnd", 18, {}}}},
       {"bitwise_or", "a | b", false, IntegersOf2<OrInt>(), {{"onnx", "BitwiseOr", 18, {}}}},
-      {"bitwise_xor", "a ^ b", false, IntegersOf2<XorInt>(),
+      {"bitwise_xor",
+       "a ^ b",
+       false,
+       IntegersOf2<XorInt>(),
        {{"onnx", "BitwiseXor", 18, {}}, {"tflite", "BITWISE_XOR", 1, {}}}},
       {"shift_left", "a << b", false, IntegersOf2<ShiftLeftInt>(), {}},
-      {"shift_right", "a >> b", false, IntegersOf2<ShiftRightInt>(),
+      {"shift_right",
+       "a >> b",
+       false,
+       IntegersOf2<ShiftRightInt>(),
        {{"tflite", "RIGHT_SHIFT", 1, {}}}},
   };
   return rows;
@@ -222,7 +232,8 @@ Status EvalBits(EvalContext& ctx) {
   return {};
 }
 
-// ---- One operand ---------------------------------------------------------------------------------
+// ---- One operand
+// ---------------------------------------------------------------------------------
 
 template <DType required>
 Status InferNot(InferContext& ctx) {
@@ -311,7 +322,9 @@ void RegisterLogicOps(OpRegistry& ops) {
   ops.Add(UnaryOp("is_nan", "whether x is NaN", InferTest, EvalTest, {{"onnx", "IsNaN", 9, {}}}));
   OpDef is_inf =
       UnaryOp("is_inf", "whether x is infinite", InferTest, EvalTest,
-              {{"onnx", "IsInf", 10,
+              {{"onnx",
+                "IsInf",
+                10,
                 {{"detect_negative", "detect_negative"}, {"detect_positive", "detect_positive"}}}});
   is_inf.attrs = AttrsInfoOf<IsInfAttrs>();
   ops.Add(std::move(is_inf));

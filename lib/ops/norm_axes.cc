@@ -4,7 +4,7 @@
 
 #include "base/arith.h"
 #include "ir/op_def.h"
-#include "ops/elementary_standin.h"
+#include "ops/scalar_functions.h"
 #include "ops/fixed_point.h"
 #include "ops/moments.h"
 #include "ops/norm.h"
@@ -113,7 +113,8 @@ Status EvalLrn(EvalContext& ctx) {
           const float v = values[start + k * step];
           sum = sum + v * v;
         }
-        y[start + c * step] = values[start + c * step] / PowOf(Fma(alpha, sum, a.bias), a.beta);
+        y[start + c * step] =
+            values[start + c * step] / ScalarFunctions::Pow(Fma(alpha, sum, a.bias), a.beta);
       }
     });
     y.Finish();

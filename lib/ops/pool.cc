@@ -7,7 +7,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
-#include "ops/elementary_standin.h"
+#include "ops/scalar_functions.h"
 #include "ops/index.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
@@ -321,13 +321,13 @@ template <typename T>
 T ToThePower(T x, float p) {
   if (p == 1.0f) return std::fabs(x);
   if (p == 2.0f) return x * x;
-  return static_cast<T>(PowOf(static_cast<float>(std::fabs(x)), p));
+  return static_cast<T>(ScalarFunctions::Pow(static_cast<float>(std::fabs(x)), p));
 }
 template <typename T>
 T RootOf(T sum, float p) {
   if (p == 1.0f) return sum;
   if (p == 2.0f) return std::sqrt(sum);
-  return static_cast<T>(PowOf(static_cast<float>(sum), 1.0f / p));
+  return static_cast<T>(ScalarFunctions::Pow(static_cast<float>(sum), 1.0f / p));
 }
 
 Status EvalLpPool(EvalContext& ctx) {

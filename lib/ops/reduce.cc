@@ -7,7 +7,7 @@
 #include <map>
 
 #include "ir/op_def.h"
-#include "ops/elementary_standin.h"
+#include "ops/scalar_functions.h"
 #include "ops/movement.h"
 #include "ops/ops.h"
 #include "ops/quant_reduce.h"
@@ -59,7 +59,9 @@ T MinOf(const Row<T>& r) {
 float LogSumExpOf(const Row<float>& r) {
   const float m = MaxOf(r);
   const float shift = std::isfinite(m) ? m : 0.0f;
-  return LogOf(LaneSum<float>(r.size(), [&](int64_t i) { return ExpOf(r[i] - shift); })) + shift;
+  const float sum = LaneSum<float>(
+      r.size(), [&](int64_t i) { return ScalarFunctions::Exp(r[i] - shift); });
+  return ScalarFunctions::Log(sum) + shift;
 }
 
 // ---- Integers ------------------------------------------------------------------------------------
@@ -166,7 +168,7 @@ const std::vector<ReduceRow>& ReduceRows() {
       {"reduce_sum_square", "sum of squares over axes", SumSquareOf<float>, SumSquareOf<double>,
        IntegerSumSquare, nullptr},
       {"reduce_log_sum", "logarithm of the sum over axes",
-       [](const Row<float>& r) { return LogOf(SumOf(r)); }, nullptr, nullptr, nullptr},
+       [](const Row<float>& r) { return ScalarFunctions::Log(SumOf(r)); }, nullptr, nullptr, nullptr},
       {"reduce_log_sum_exp", "logarithm of the sum of exponentials over axes", LogSumExpOf, nullptr,
        nullptr, nullptr},
   };

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "ops/elementary_standin.h"
+#include "ops/scalar_functions.h"
 #include "ops/ops.h"
 #include "ops/reals.h"
 #include "ops/types.h"
@@ -52,7 +52,8 @@ Status EvalSoftmax(EvalContext& ctx) {
     rows.ForEach([&](int64_t, int64_t start) {
       const float m = MaxOf(x, rows, start);
       const auto at = [&](int64_t i) { return start + rows.offset(i); };
-      for (int64_t i = 0; i < rows.length(); ++i) y[at(i)] = ExpOf((x[at(i)] - m) * beta);
+      for (int64_t i = 0; i < rows.length(); ++i)
+        y[at(i)] = ScalarFunctions::Exp((x[at(i)] - m) * beta);
       const auto sum = LaneSum<float>(rows.length(), [&](int64_t i) { return y[at(i)]; });
       for (int64_t i = 0; i < rows.length(); ++i) y[at(i)] = y[at(i)] / sum;
     });
@@ -71,7 +72,8 @@ Status EvalLogSoftmax(EvalContext& ctx) {
       const float m = MaxOf(x, rows, start);
       const auto shifted = [&](int64_t i) { return x[start + rows.offset(i)] - m; };
       const float log_sum =
-          LogOf(LaneSum<float>(rows.length(), [&](int64_t i) { return ExpOf(shifted(i)); }));
+          ScalarFunctions::Log(LaneSum<float>(
+              rows.length(), [&](int64_t i) { return ScalarFunctions::Exp(shifted(i)); }));
       for (int64_t i = 0; i < rows.length(); ++i)
         y[start + rows.offset(i)] = shifted(i) - log_sum;
     });

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hwy/cache_control.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/matrix_f32.cc"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+
 #include "exec/kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -43,10 +46,23 @@ constexpr size_t kDepthBlock = kPanels == 2 ? 192 : 256;
 
 // One slice of k: part of the runs, the same for all rows.
 struct Slice {
-  size_t first_run, last_run;    // [first, last)
-  size_t offset, length;         // within each run
-  bool first, last;              // of the whole k
+  size_t first_run, last_run;  // [first, last)
+  size_t offset, length;       // within each run
+  bool first, last;            // of the whole k
 };
+
+// Asks for the lines that a tile's end will touch: rows lie too far apart for the processor to
+// foresee them.
+template <size_t R, size_t V_>
+HWY_INLINE void PrefetchEnds(const MatrixF32& g, size_t m, size_t n) {
+  constexpr size_t kLine = 16;  // floats
+  const EpilogueF32& e = g.epilogue;
+  for (size_t i = 0; i < R; ++i)
+    for (size_t c = 0; c < V_ * kLanes; c += kLine) {
+      hwy::Prefetch(g.out + (m + i) * g.out_stride + n + c);
+      if (e.residual != nullptr) hwy::Prefetch(e.residual + (m + i) * e.residual_stride + n + c);
+    }
+}
 
 // Sums R rows x V vectors over a slice: `columns` columns, the first of them g's column n.
 template <size_t R, size_t V_>
@@ -57,6 +73,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_REST
   V acc[R][V_];
   const bool whole = columns == V_ * kLanes;
   HWY_ALIGN float scratch[V_ * kLanes];
+  if (s.last) PrefetchEnds<R, V_>(g, m, n);
   if (s.first) {
     for (size_t i = 0; i < R; ++i)
       for (size_t v = 0; v < V_; ++v) acc[i][v] = hn::Zero(d);
@@ -181,8 +198,9 @@ void Matrix(const MatrixF32& g) {
   const size_t panel_stride = depth * kPanelWidth;
   // Slices: several whole runs, or part of one.
   const size_t piece = std::min(g.run_length, kDepthBlock);
-  const size_t runs_per_slice =
-      g.run_length > kDepthBlock ? 1 : std::max<size_t>(1, kDepthBlock / std::max<size_t>(piece, 1));
+  const size_t runs_per_slice = g.run_length > kDepthBlock
+                                    ? 1
+                                    : std::max<size_t>(1, kDepthBlock / std::max<size_t>(piece, 1));
   size_t k = 0;
   do {
     Slice s;
@@ -215,7 +233,9 @@ namespace nn {
 
 HWY_EXPORT(Matrix);
 
-void RunMatrixF32(const MatrixF32& block) { HWY_DYNAMIC_DISPATCH(Matrix)(block); }
+void RunMatrixF32(const MatrixF32& block) {
+  HWY_DYNAMIC_DISPATCH(Matrix)(block);
+}
 
 size_t PackedSize(size_t k, size_t n) {
   return k * ((n + kPanelWidth - 1) / kPanelWidth) * kPanelWidth;
@@ -227,7 +247,8 @@ void PackPanels(const std::byte* b, size_t k, size_t n, size_t k_stride, size_t 
     const size_t width = std::min(kPanelWidth, n - p);
     for (size_t i = 0; i < k; ++i, out += kPanelWidth) {
       for (size_t j = 0; j < width; ++j)
-        std::memcpy(out + j, b + (i * k_stride + (p + j) * n_stride) * sizeof(float), sizeof(float));
+        std::memcpy(out + j, b + (i * k_stride + (p + j) * n_stride) * sizeof(float),
+                    sizeof(float));
       for (size_t j = width; j < kPanelWidth; ++j) out[j] = 0;
     }
   }

@@ -1,0 +1,182 @@
+#include <flatbuffers/flatbuffers.h>
+
+#include <cstring>
+#include <limits>
+
+#include "formats/nnapi/native.h"
+#include "nnapi/nnapi_generated.h"
+
+namespace nn::nnapi {
+namespace {
+
+// Data of constants start at multiples of this within a file.
+constexpr size_t kDataAlignment = 16;
+
+// The tables of a buffer may share their vectors, so what is copied out of it can be far larger
+// than it is; the reader counts against one budget.
+class Reader {
+ public:
+  Reader(const Blob& file, const ReadLimits& limits) : file_(file), left_(limits.max_items) {}
+
+  Result<std::unique_ptr<Model>> Run(const fb::Model& in) {
+    auto model = std::make_unique<Model>();
+    model->version = in.version();
+    NN_RETURN_IF_ERROR(CopyName(in.name(), model->name));
+    NN_RETURN_IF_ERROR(Copy(in.inputIndexes(), model->input_indexes));
+    NN_RETURN_IF_ERROR(Copy(in.outputIndexes(), model->output_indexes));
+    if (in.operands() != nullptr)
+      for (const fb::Operand* o : *in.operands())
+        NN_RETURN_IF_ERROR(AddOperand(*o, model->operands.emplace_back()));
+    if (in.operations() != nullptr)
+      for (const fb::Operation* o : *in.operations())
+        NN_RETURN_IF_ERROR(AddOperation(*o, model->operations.emplace_back()));
+    model->operand_values = View(in.operandValues());
+    if (in.pools() != nullptr)
+      for (const fb::MemoryPool* p : *in.pools()) model->pools.push_back(View(p->data()));
+    return model;
+  }
+
+ private:
+  Status Take(uint64_t count) {
+    if (count > left_) return LimitError("the lists of the model have too many elements");
+    left_ -= count;
+    return {};
+  }
+
+  Status Copy(const flatbuffers::Vector<uint32_t>* in, std::vector<uint32_t>& out) {
+    if (in == nullptr) return {};
+    NN_RETURN_IF_ERROR(Take(in->size()));
+    out.assign(in->begin(), in->end());
+    return {};
+  }
+
+  Status CopyName(const flatbuffers::String* in, std::string& out) {
+    if (in == nullptr) return {};
+    NN_RETURN_IF_ERROR(Take(in->size()));
+    out = in->str();
+    return {};
+  }
+
+  Status AddOperand(const fb::Operand& in, Operand& out) {
+    out.type = static_cast<OperandType>(in.type());
+    out.number_of_consumers = in.numberOfConsumers();
+    out.scale = in.scale();
+    out.zero_point = in.zeroPoint();
+    out.lifetime = static_cast<LifeTime>(in.lifetime());
+    if (const fb::DataLocation* at = in.location())
+      out.location = {at->poolIndex(), at->offset(), at->length()};
+    NN_RETURN_IF_ERROR(CopyName(in.name(), out.name));
+    return Copy(in.dimensions(), out.dimensions);
+  }
+
+  Status AddOperation(const fb::Operation& in, Operation& out) {
+    out.type = static_cast<OperationType>(in.type());
+    NN_RETURN_IF_ERROR(Copy(in.inputs(), out.inputs));
+    return Copy(in.outputs(), out.outputs);
+  }
+
+  Blob View(const flatbuffers::Vector<uint8_t>* in) const {
+    if (in == nullptr) return {};
+    const auto* data = reinterpret_cast<const std::byte*>(in->data());
+    return file_.Slice(static_cast<size_t>(data - file_.data()), in->size());
+  }
+
+  const Blob& file_;
+  uint64_t left_;
+};
+
+class Writer {
+ public:
+  explicit Writer(const Model& model) : model_(model), builder_(Capacity(model)) {}
+
+  Blob Run() {
+    std::vector<flatbuffers::Offset<fb::Operand>> operands;
+    for (const Operand& o : model_.operands) operands.push_back(Add(o));
+    std::vector<flatbuffers::Offset<fb::Operation>> operations;
+    for (const Operation& o : model_.operations) {
+      const auto inputs = builder_.CreateVector(o.inputs);
+      operations.push_back(fb::CreateOperation(builder_, static_cast<int32_t>(o.type), inputs,
+                                               builder_.CreateVector(o.outputs)));
+    }
+    std::vector<flatbuffers::Offset<fb::MemoryPool>> pools;
+    for (const Blob& p : model_.pools) pools.push_back(fb::CreateMemoryPool(builder_, Add(p)));
+    const auto values = Add(model_.operand_values);
+    const auto all_operands = builder_.CreateVector(operands);
+    const auto all_operations = builder_.CreateVector(operations);
+    const auto inputs = builder_.CreateVector(model_.input_indexes);
+    const auto outputs = builder_.CreateVector(model_.output_indexes);
+    const auto all_pools = builder_.CreateVector(pools);
+    const auto name = AddName(model_.name);
+    fb::FinishModelBuffer(
+        builder_, fb::CreateModel(builder_, all_operands, all_operations, inputs, outputs, values,
+                                  all_pools, name, model_.version));
+    auto bytes = std::make_shared<flatbuffers::DetachedBuffer>(builder_.Release());
+    return Blob({reinterpret_cast<const std::byte*>(bytes->data()), bytes->size()}, bytes);
+  }
+
+ private:
+  // The builder grows by doubling, each time with a copy; a good guess avoids that.
+  static size_t Capacity(const Model& model) {
+    size_t bytes = 4096 + model.operand_values.size() + 128 * model.operands.size();
+    for (const Blob& p : model.pools) bytes += p.size() + kDataAlignment;
+    return bytes;
+  }
+
+  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> Add(const Blob& bytes) {
+    builder_.ForceVectorAlignment(bytes.size(), sizeof(uint8_t), kDataAlignment);
+    return builder_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  }
+
+  flatbuffers::Offset<flatbuffers::String> AddName(const std::string& name) {
+    return name.empty() ? flatbuffers::Offset<flatbuffers::String>() : builder_.CreateString(name);
+  }
+
+  flatbuffers::Offset<fb::Operand> Add(const Operand& o) {
+    const auto dimensions = builder_.CreateVector(o.dimensions);
+    const auto name = AddName(o.name);
+    const fb::DataLocation at(o.location.pool_index, o.location.offset, o.location.length);
+    return fb::CreateOperand(builder_, static_cast<int32_t>(o.type), dimensions,
+                             o.number_of_consumers, o.scale, o.zero_point,
+                             static_cast<int32_t>(o.lifetime),
+                             o.location == DataLocation{} ? nullptr : &at, name);
+  }
+
+  const Model& model_;
+  flatbuffers::FlatBufferBuilder builder_;
+};
+
+// Bytes that the file will have at most; the lists' own bytes are far below the slack.
+uint64_t EstimatedSize(const Model& model) {
+  uint64_t bytes = model.operand_values.size();
+  for (const Blob& p : model.pools) bytes += p.size() + kDataAlignment;
+  for (const Operand& o : model.operands) bytes += 96 + o.name.size() + 4 * o.dimensions.size();
+  for (const Operation& o : model.operations)
+    bytes += 64 + 4 * (o.inputs.size() + o.outputs.size());
+  return bytes + 4096;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits& limits) {
+  if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return LimitError("{} bytes; a flatbuffer has at most 2 GiB", file.size());
+  const Blob aligned = file.IsAligned(kDataAlignment) ? file : Blob::Copy(file.bytes());
+  flatbuffers::Verifier::Options options;
+  options.max_depth = static_cast<flatbuffers::uoffset_t>(limits.max_depth);
+  options.max_tables = static_cast<flatbuffers::uoffset_t>(
+      std::min<uint64_t>(limits.max_items, std::numeric_limits<flatbuffers::uoffset_t>::max()));
+  const auto* bytes = reinterpret_cast<const uint8_t*>(aligned.data());
+  flatbuffers::Verifier verifier(bytes, aligned.size(), options);
+  if (!fb::VerifyModelBuffer(verifier))
+    return ParseError("not a sound flatbuffer of schema nnapi.fbs: truncated or corrupt");
+  return Reader(aligned, limits).Run(*fb::GetModel(bytes));
+}
+
+Result<Blob> WriteFlatbuffer(const Model& model) {
+  if (EstimatedSize(model) >= FLATBUFFERS_MAX_BUFFER_SIZE)
+    return LimitError("the model has {} bytes of constants; a .nnapi file has at most 2 GiB",
+                      model.operand_values.size());
+  return Writer(model).Run();
+}
+
+}  // namespace nn::nnapi

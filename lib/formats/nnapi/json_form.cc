@@ -1,0 +1,389 @@
+// The .nnapi.json form: the HAL's structs with their field names; enumerators by name (or number
+// where there is none); a constant's elements as a flat list of numbers in "value".
+//
+// "location", "operandValuesSize" and "poolSizes" may be left out: the constants are then packed
+// into operandValues in operand order, each at a multiple of 4 bytes. Members that are not known
+// are skipped: test vectors carry examples and notes in the same object.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/checked_math.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "formats/nnapi/native.h"
+#include "ir/type.h"
+
+namespace nn::nnapi {
+namespace {
+
+using JsonObject = nlohmann::json;
+
+constexpr uint32_t kPackedAlignment = 4;
+
+// A pool may have this many bytes that no value of the file accounts for.
+constexpr uint64_t kPoolSlack = uint64_t{1} << 16;
+
+// Rejects text whose tree would be too deep or too large, before there is a tree. Every element of
+// the tree but the first of each list follows a comma.
+Status CheckSize(std::string_view text, const ReadLimits& limits) {
+  int depth = 0;
+  uint64_t items = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+      continue;
+    }
+    if (c == '"') quoted = true;
+    if (c == '{' || c == '[') {
+      if (++depth > limits.max_depth)
+        return LimitError("more than {} nested JSON values", limits.max_depth);
+      ++items;
+    }
+    if (c == '}' || c == ']') --depth;
+    if (c == ',') ++items;
+    // Values of weights are items too; they count for a sixteenth.
+    if (items / 16 > limits.max_items) return LimitError("too many JSON values");
+  }
+  return {};
+}
+
+// ---- Reading ------------------------------------------------------------------------------------
+
+const JsonObject* Find(const JsonObject& object, const char* key) {
+  const auto it = object.find(key);
+  return it == object.end() || it->is_null() ? nullptr : &*it;
+}
+
+template <typename T>
+Result<T> Integer(const JsonObject& value, std::string_view what) {
+  if (value.is_number_unsigned()) {
+    const auto v = value.get<uint64_t>();
+    if (v <= static_cast<uint64_t>(std::numeric_limits<T>::max())) return static_cast<T>(v);
+  } else if (value.is_number_integer()) {
+    const auto v = value.get<int64_t>();
+    if (v >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
+        (v < 0 || static_cast<uint64_t>(v) <= static_cast<uint64_t>(std::numeric_limits<T>::max())))
+      return static_cast<T>(v);
+  }
+  return ParseError("{} is {}, no integer of {} bits", what, Escape(value.dump().substr(0, 40)),
+                    sizeof(T) * 8);
+}
+
+template <typename T>
+Status ReadInteger(const JsonObject& object, const char* key, T& out) {
+  const JsonObject* value = Find(object, key);
+  if (value == nullptr) return {};
+  NN_ASSIGN(out, Integer<T>(*value, key));
+  return {};
+}
+
+template <typename T>
+Status ReadIntegers(const JsonObject& object, const char* key, std::vector<T>& out) {
+  const JsonObject* list = Find(object, key);
+  if (list == nullptr) return {};
+  if (!list->is_array()) return ParseError("{} is not a list", key);
+  for (const JsonObject& v : *list) {
+    NN_ASSIGN(const T value, Integer<T>(v, key));
+    out.push_back(value);
+  }
+  return {};
+}
+
+template <typename E>
+Status ReadCode(const JsonObject& object, const char* key, E& out) {
+  const JsonObject* value = Find(object, key);
+  if (value == nullptr) return ParseError("{} is missing", key);
+  if (value->is_string()) {
+    const auto code = Parse<E>(value->get_ref<const std::string&>());
+    if (!code) return ParseError("{} is {}", key, Quote(value->get_ref<const std::string&>()));
+    out = *code;
+    return {};
+  }
+  NN_ASSIGN(const int32_t number, Integer<int32_t>(*value, key));
+  out = static_cast<E>(number);
+  return {};
+}
+
+// Numbers, and "nan", "inf" and "-inf", for which JSON has none.
+Result<float> Real(const JsonObject& value, std::string_view what) {
+  if (value.is_number()) return static_cast<float>(value.get<double>());
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (text == "nan") return std::numeric_limits<float>::quiet_NaN();
+    if (text == "inf") return std::numeric_limits<float>::infinity();
+    if (text == "-inf") return -std::numeric_limits<float>::infinity();
+  }
+  return ParseError("{} is {}, no number", what, Escape(value.dump().substr(0, 40)));
+}
+
+Status ReadName(const JsonObject& object, std::string& out) {
+  const JsonObject* value = Find(object, "name");
+  if (value == nullptr) return {};
+  if (!value->is_string()) return ParseError("name is not a string");
+  out = value->get<std::string>();
+  return {};
+}
+
+template <typename T>
+void Append(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));
+}
+
+// The bytes of a constant's elements.
+Result<std::string> ReadValue(const JsonObject& list, OperandType type) {
+  if (!list.is_array()) return ParseError("value is not a list");
+  std::string bytes;
+  bytes.reserve(list.size() * ElementSize(type));
+  for (const JsonObject& v : list) {
+    switch (type) {
+      case OperandType::kFloat32:
+      case OperandType::kTensorFloat32: {
+        NN_ASSIGN(const float value, Real(v, "value"));
+        Append(bytes, value);
+        break;
+      }
+      case OperandType::kInt32:
+      case OperandType::kTensorInt32: {
+        NN_ASSIGN(const int32_t value, Integer<int32_t>(v, "value"));
+        Append(bytes, value);
+        break;
+      }
+      case OperandType::kUint32: {
+        NN_ASSIGN(const uint32_t value, Integer<uint32_t>(v, "value"));
+        Append(bytes, value);
+        break;
+      }
+      default: {  // bytes, of OEM types and of codes that are not known too
+        NN_ASSIGN(const uint8_t value, Integer<uint8_t>(v, "value"));
+        Append(bytes, value);
+      }
+    }
+  }
+  return bytes;
+}
+
+class Reader {
+ public:
+  explicit Reader(size_t text_size) : max_pool_bytes_(2 * uint64_t{text_size} + kPoolSlack) {}
+
+  Result<std::unique_ptr<Model>> Run(const JsonObject& in) {
+    if (!in.is_object()) return ParseError("not a JSON object");
+    auto model = std::make_unique<Model>();
+    NN_RETURN_IF_ERROR(ReadInteger(in, "version", model->version));
+    NN_RETURN_IF_ERROR(ReadName(in, model->name));
+    NN_RETURN_IF_ERROR(ReadIntegers(in, "inputIndexes", model->input_indexes));
+    NN_RETURN_IF_ERROR(ReadIntegers(in, "outputIndexes", model->output_indexes));
+    NN_RETURN_IF_ERROR(ReadPoolSizes(in));
+    NN_RETURN_IF_ERROR(ForEach(in, "operands", [&](const JsonObject& o) {
+      return ReadOperand(o, model->operands.emplace_back());
+    }));
+    NN_RETURN_IF_ERROR(ForEach(in, "operations", [&](const JsonObject& o) {
+      return ReadOperation(o, model->operations.emplace_back());
+    }));
+    model->operand_values = Blob::CopyOf(std::span<const char>(values_));
+    for (const std::string& p : pools_)
+      model->pools.push_back(Blob::CopyOf(std::span<const char>(p)));
+    return model;
+  }
+
+ private:
+  template <typename Fn>
+  static Status ForEach(const JsonObject& in, const char* key, Fn fn) {
+    const JsonObject* list = Find(in, key);
+    if (list == nullptr || !list->is_array()) return ParseError("there is no list {}", key);
+    size_t index = 0;
+    for (const JsonObject& entry : *list) {
+      const Status status = entry.is_object() ? fn(entry) : Status(ParseError("not a JSON object"));
+      if (!status) return tl::unexpected(status.error().In(fmt::format("{}[{}]", key, index)));
+      ++index;
+    }
+    return {};
+  }
+
+  Status ReadPoolSizes(const JsonObject& in) {
+    uint64_t size = 0;
+    NN_RETURN_IF_ERROR(ReadInteger(in, "operandValuesSize", size));
+    std::vector<uint64_t> sizes;
+    NN_RETURN_IF_ERROR(ReadIntegers(in, "poolSizes", sizes));
+    NN_RETURN_IF_ERROR(Resize(values_, size));
+    for (const uint64_t s : sizes) NN_RETURN_IF_ERROR(Resize(pools_.emplace_back(), s));
+    return {};
+  }
+
+  Status Resize(std::string& pool, uint64_t size) {
+    if (size > max_pool_bytes_)
+      return LimitError("a pool of {} bytes, most of which no value of the file fills", size);
+    max_pool_bytes_ -= size;
+    pool.resize(size, '\0');
+    return {};
+  }
+
+  Status ReadOperand(const JsonObject& in, Operand& out) {
+    NN_RETURN_IF_ERROR(ReadCode(in, "type", out.type));
+    NN_RETURN_IF_ERROR(ReadCode(in, "lifetime", out.lifetime));
+    NN_RETURN_IF_ERROR(ReadIntegers(in, "dimensions", out.dimensions));
+    NN_RETURN_IF_ERROR(ReadInteger(in, "numberOfConsumers", out.number_of_consumers));
+    NN_RETURN_IF_ERROR(ReadInteger(in, "zeroPoint", out.zero_point));
+    NN_RETURN_IF_ERROR(ReadName(in, out.name));
+    if (const JsonObject* scale = Find(in, "scale")) {
+      NN_ASSIGN(out.scale, Real(*scale, "scale"));
+    }
+    std::string value;
+    if (const JsonObject* list = Find(in, "value")) {
+      NN_ASSIGN(value, ReadValue(*list, out.type));
+    }
+    if (const JsonObject* location = Find(in, "location"))
+      return ReadLocation(*location, value, out);
+    if (out.lifetime == LifeTime::kConstantCopy) return Pack(value, out);
+    if (out.lifetime == LifeTime::kConstantReference)
+      return ParseError("a CONSTANT_REFERENCE without a location");
+    return {};
+  }
+
+  // A value whose location lies outside its pool has no place; the location stays as it is.
+  Status ReadLocation(const JsonObject& in, const std::string& value, Operand& out) {
+    if (!in.is_object()) return ParseError("location is not a JSON object");
+    NN_RETURN_IF_ERROR(ReadInteger(in, "poolIndex", out.location.pool_index));
+    NN_RETURN_IF_ERROR(ReadInteger(in, "offset", out.location.offset));
+    NN_RETURN_IF_ERROR(ReadInteger(in, "length", out.location.length));
+    std::string* pool = nullptr;
+    if (out.lifetime != LifeTime::kConstantReference)
+      pool = &values_;
+    else if (out.location.pool_index < pools_.size())
+      pool = &pools_[out.location.pool_index];
+    if (pool != nullptr && InRange(out.location.offset, value.size(), pool->size()))
+      std::memcpy(pool->data() + out.location.offset, value.data(), value.size());
+    return {};
+  }
+
+  Status Pack(const std::string& value, Operand& out) {
+    values_.resize(RoundUp(static_cast<int64_t>(values_.size()), kPackedAlignment), '\0');
+    if (values_.size() + value.size() > std::numeric_limits<uint32_t>::max())
+      return LimitError("more than 4 GiB of constants");
+    out.location.offset = static_cast<uint32_t>(values_.size());
+    out.location.length = static_cast<uint32_t>(value.size());
+    values_ += value;
+    return {};
+  }
+
+  static Status ReadOperation(const JsonObject& in, Operation& out) {
+    NN_RETURN_IF_ERROR(ReadCode(in, "type", out.type));
+    NN_RETURN_IF_ERROR(ReadIntegers(in, "inputs", out.inputs));
+    return ReadIntegers(in, "outputs", out.outputs);
+  }
+
+  uint64_t max_pool_bytes_;
+  std::string values_;
+  std::vector<std::string> pools_;
+};
+
+// ---- Writing ------------------------------------------------------------------------------------
+
+template <typename E>
+Json CodeJson(E code) {
+  const auto name = NameOf(code);
+  return name ? Json(*name) : Json(static_cast<int32_t>(code));
+}
+
+std::string RealText(float v) {
+  if (std::isnan(v)) return "\"nan\"";
+  if (std::isinf(v)) return v > 0 ? "\"inf\"" : "\"-inf\"";
+  return FloatText(v);
+}
+
+template <typename T, typename Fn>
+std::string ListText(const Blob& bytes, Fn text) {
+  std::string out = "[";
+  for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+    T v;
+    std::memcpy(&v, bytes.data() + i, sizeof(T));
+    if (i != 0) out += ',';
+    out += text(v);
+  }
+  return out + "]";
+}
+
+std::string ValueText(const Blob& bytes, OperandType type) {
+  const auto integer = [](auto v) { return std::to_string(v); };
+  switch (type) {
+    case OperandType::kFloat32:
+    case OperandType::kTensorFloat32:
+      return ListText<float>(bytes, RealText);
+    case OperandType::kInt32:
+    case OperandType::kTensorInt32:
+      return ListText<int32_t>(bytes, integer);
+    case OperandType::kUint32:
+      return ListText<uint32_t>(bytes, integer);
+    default:
+      return ListText<uint8_t>(bytes, integer);
+  }
+}
+
+// One line an operand. A constant's elements are the bulk of the text; they are not made a tree.
+std::string OperandText(const Model& model, const Operand& o) {
+  const Json json = {{"name", o.name},
+                     {"type", CodeJson(o.type)},
+                     {"dimensions", o.dimensions},
+                     {"numberOfConsumers", o.number_of_consumers},
+                     {"zeroPoint", o.zero_point},
+                     {"lifetime", CodeJson(o.lifetime)},
+                     {"location",
+                      {{"poolIndex", o.location.pool_index},
+                       {"offset", o.location.offset},
+                       {"length", o.location.length}}}};
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.pop_back();
+  text += ",\"scale\":" + RealText(o.scale);
+  if (const auto bytes = BytesOf(model, o)) text += ",\"value\":" + ValueText(*bytes, o.type);
+  return text + "}";
+}
+
+std::string OperationText(const Operation& o) {
+  return Json{{"type", CodeJson(o.type)}, {"inputs", o.inputs}, {"outputs", o.outputs}}.dump();
+}
+
+template <typename T, typename Fn>
+std::string Lines(const std::vector<T>& list, Fn text) {
+  std::string out = "[";
+  for (size_t i = 0; i < list.size(); ++i) out += (i == 0 ? "\n" : ",\n") + text(list[i]);
+  return out + "\n]";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limits) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  NN_RETURN_IF_ERROR(CheckSize(text, limits));
+  try {
+    return Reader(text.size()).Run(JsonObject::parse(text));
+  } catch (const JsonObject::exception& e) {
+    return ParseError("not JSON: {}", EscapeControls(e.what()));
+  } catch (const std::bad_alloc&) {
+    return LimitError("not enough memory for {} of JSON", HumanBytes(file.size()));
+  }
+}
+
+Result<Blob> WriteJson(const Model& model) {
+  std::vector<size_t> pools;
+  for (const Blob& p : model.pools) pools.push_back(p.size());
+  std::string out = "{\n\"version\":" + std::to_string(model.version);
+  out += ",\n\"operands\":" +
+         Lines(model.operands, [&](const Operand& o) { return OperandText(model, o); });
+  out += ",\n\"operations\":" + Lines(model.operations, OperationText);
+  out += ",\n\"inputIndexes\":" + Json(model.input_indexes).dump();
+  out += ",\n\"outputIndexes\":" + Json(model.output_indexes).dump();
+  out += ",\n\"operandValuesSize\":" + std::to_string(model.operand_values.size());
+  out += ",\n\"poolSizes\":" + Json(pools).dump();
+  out += ",\n\"name\":" + Json(model.name).dump(-1, ' ', false, Json::error_handler_t::replace);
+  out += "\n}\n";
+  return Blob::CopyOf(std::span<const char>(out));
+}
+
+}  // namespace nn::nnapi

@@ -1,0 +1,58 @@
+#include "formats/nnapi/native.h"
+
+#include <cstring>
+
+#include "base/checked_math.h"
+
+namespace nn::nnapi {
+namespace {
+
+// A flatbuffer begins with the offset of its root; the identifier follows.
+constexpr std::string_view kIdentifier = "NNA1";
+constexpr size_t kIdentifierOffset = 4;
+
+// How far into JSON text the member that tells an NNAPI model is looked for.
+constexpr size_t kSniffedText = 4096;
+
+bool IsFlatbuffer(std::span<const std::byte> bytes) {
+  return bytes.size() >= kIdentifierOffset + kIdentifier.size() &&
+         std::memcmp(bytes.data() + kIdentifierOffset, kIdentifier.data(), kIdentifier.size()) == 0;
+}
+
+bool LooksLikeJson(std::span<const std::byte> bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              std::min(bytes.size(), kSniffedText));
+  const size_t start = text.find_first_not_of(" \t\r\n");
+  return start != std::string_view::npos && text[start] == '{' &&
+         text.find("\"operands\"") != std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<Blob> BytesOf(const Model& model, const Operand& operand) {
+  const DataLocation& at = operand.location;
+  const Blob* pool = nullptr;
+  if (operand.lifetime == LifeTime::kConstantCopy) {
+    pool = &model.operand_values;
+  } else if (operand.lifetime == LifeTime::kConstantReference) {
+    if (at.pool_index < model.pools.size()) pool = &model.pools[at.pool_index];
+  }
+  if (pool == nullptr || !InRange(at.offset, at.length, pool->size())) return std::nullopt;
+  return pool->Slice(at.offset, at.length);
+}
+
+bool Sniff(std::span<const std::byte> bytes) {
+  return IsFlatbuffer(bytes) || LooksLikeJson(bytes);
+}
+
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string&,
+                                          const ReadLimits& limits) {
+  auto model = IsFlatbuffer(file.bytes()) ? ReadFlatbuffer(file, limits) : ReadJson(file, limits);
+  if (!model) return tl::unexpected(std::move(model).error());
+  if ((*model)->version > kFormVersion)
+    return UnsupportedError("form {} of NNAPI files; this program knows {}", (*model)->version,
+                            kFormVersion);
+  return std::unique_ptr<NativeModel>(*std::move(model));
+}
+
+}  // namespace nn::nnapi

@@ -1,0 +1,78 @@
+// An Android NNAPI 1.0 model as the neural networks HAL 1.0 has it (types.hal: Model, Operand,
+// Operation, DataLocation), field by field; it comes from a .nnapi file (schemas/nnapi.fbs) or from
+// .nnapi.json. Indices and locations are as the file says: Operand and pool indices may be out of
+// range, BytesOf() checks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/blob.h"
+#include "formats/format.h"
+#include "formats/nnapi/codes.h"
+
+namespace nn::nnapi {
+
+// The version of our file form that is written; files of a later one are refused.
+inline constexpr uint32_t kFormVersion = 1;
+
+struct DataLocation {
+  uint32_t pool_index = 0;
+  uint32_t offset = 0;
+  uint32_t length = 0;
+  bool operator==(const DataLocation&) const = default;
+};
+
+struct Operand {
+  OperandType type = OperandType::kFloat32;
+  std::vector<uint32_t> dimensions;  // empty for a scalar; 0 where a size is not known
+  uint32_t number_of_consumers = 0;
+  float scale = 0.0f;
+  int32_t zero_point = 0;
+  LifeTime lifetime = LifeTime::kTemporaryVariable;
+  DataLocation location;
+  std::string name;  // ours; may be empty
+  bool operator==(const Operand&) const = default;
+};
+
+struct Operation {
+  OperationType type = OperationType::kAdd;
+  std::vector<uint32_t> inputs;
+  std::vector<uint32_t> outputs;
+  bool operator==(const Operation&) const = default;
+};
+
+struct Model : NativeModel {
+  std::vector<Operand> operands;
+  std::vector<Operation> operations;
+  std::vector<uint32_t> input_indexes;
+  std::vector<uint32_t> output_indexes;
+  Blob operand_values;
+  std::vector<Blob> pools;
+  std::string name;      // ours; may be empty
+  uint32_t version = 0;  // of our form; 0: not stated
+};
+
+// The bytes of a constant, as long as its location says; nullopt if it has none, or if they do not
+// lie in its pool.
+std::optional<Blob> BytesOf(const Model& model, const Operand& operand);
+
+// Parses either form. Checks limits, the wire form, and that every field is of its type; not the
+// model's rules.
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
+                                          const ReadLimits& limits);
+Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits& limits);
+Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limits);
+
+// The inverse of the readers. kLimit beyond the 2 GiB that a flatbuffer can have.
+Result<Blob> WriteFlatbuffer(const Model& model);
+Result<Blob> WriteJson(const Model& model);
+
+// True if the bytes start like either form.
+bool Sniff(std::span<const std::byte> bytes);
+
+Result<ModelSummary> Summarize(const NativeModel& model);
+
+}  // namespace nn::nnapi

@@ -1,0 +1,21 @@
+#include "formats/nnapi/nnapi.h"
+
+#include "formats/nnapi/import.h"
+#include "formats/nnapi/native.h"
+
+namespace nn::nnapi {
+
+const Format& NnapiFormat() {
+  static const Format format = {
+      .name = "nnapi",
+      .label = "NNAPI",
+      .extensions = {".nnapi.json", ".nnapi"},
+      .sniff = Sniff,
+      .read = Read,
+      .import = Import,
+      .summarize = Summarize,
+  };
+  return format;
+}
+
+}  // namespace nn::nnapi

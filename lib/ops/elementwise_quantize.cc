@@ -1,0 +1,213 @@
+// quantize and dequantize: between reals and the integers of a quantised type.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/small_float.h"
+#include "ops/elementwise.h"
+#include "ops/elementwise_impl.h"
+#include "ops/quantised.h"
+#include "ops/tflite_elementwise.h"
+#include "ops/types.h"
+
+namespace nn {
+namespace {
+
+// Element types that quantize and dequantize know: integers of at most 32 bits and small floats.
+bool CanQuantise(DType t) {
+  return (IsInteger(t) && DTypeBits(t) <= 32) || (IsFloat(t) && DTypeBits(t) <= 8);
+}
+
+Status CheckQuant(const Type& type) {
+  const Quant& q = *type.quant;
+  if (!CanQuantise(type.dtype)) return UnsupportedError("quantised {}", DTypeName(type.dtype));
+  if (!q.zero_points.empty() && q.zero_points.size() != q.scales.size())
+    return ModelError("{}: {} scales but {} zero points", type.ToString(), q.scales.size(),
+                      q.zero_points.size());
+  if (!q.per_axis()) {
+    if (q.scales.size() != 1)
+      return ModelError("{}: {} scales without an axis", type.ToString(), q.scales.size());
+    return {};
+  }
+  if (!type.ranked()) return {};
+  if (q.axis >= type.rank())
+    return ModelError("{}: quantised along axis {}", type.ToString(), q.axis);
+  const Dim& d = type.dim(q.axis);
+  if (d.is_const() && q.scales.size() != 1 && !(d == static_cast<int64_t>(q.scales.size())))
+    return ModelError("{}: {} scales along axis {}", type.ToString(), q.scales.size(), q.axis);
+  return {};
+}
+
+// Which scale belongs to an element.
+class ScaleIndex {
+ public:
+  ScaleIndex(const Quant& q, const std::vector<int64_t>& dims) {
+    if (!q.per_axis() || q.scales.size() == 1) return;
+    const auto axis = static_cast<size_t>(q.axis);
+    channels_ = dims[axis];
+    inner_ = Strides(dims)[axis];
+  }
+  size_t operator()(int64_t i) const { return static_cast<size_t>(i / inner_ % channels_); }
+
+ private:
+  int64_t channels_ = 1, inner_ = 1;
+};
+
+// ---- quantize
+// ------------------------------------------------------------------------------------
+
+Status InferQuantize(InferContext& ctx) {
+  const Type& x = ctx.in(0);
+  const DType t = x.dtype;
+  if (t != DType::kUnknown && !x.quantised() &&
+      (!IsFloat(t) || DTypeBits(t) < 16 || t == DType::kF64))
+    return UnsupportedError("quantize of {}", x.ToString());
+  Type out;  // element type and quantisation are those that the output declares
+  out.dims = x.dims;
+  ctx.set_out(0, std::move(out));
+  return {};
+}
+
+float Rounded(float x, Rounding rounding) {
+  return rounding == Rounding::kHalfEven ? std::nearbyint(x) : std::round(x);
+}
+
+// The integer that stands for x: NaN counts as 0, what is out of range becomes the bound.
+int64_t QuantizeOne(float x, float scale, int64_t zero, DType to, Rounding rounding) {
+  const float steps = Rounded(x / scale, rounding);
+  if (std::isnan(steps)) return ClampTo(to, zero);
+  return ClampTo(to, static_cast<int64_t>(std::clamp(steps, -0x1p40f, 0x1p40f)) + zero);
+}
+
+Status QuantizeReals(EvalContext& ctx) {
+  const auto& a = ctx.attrs<QuantizeAttrs>();
+  const Type& type = ctx.out_type();
+  const Quant& q = *type.quant;
+  const Tensor& x = ctx.in(0);
+  if (DTypeBits(type.dtype) == 32) return UnsupportedError("quantize into {}", type.ToString());
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  const ScaleIndex index(q, y.dims());
+  for (int64_t i = 0; i < y.elements(); ++i) {
+    const size_t c = index(i);
+    const auto v = static_cast<float>(x.GetDouble(i));
+    if (IsInteger(type.dtype))
+      y.SetInt(i, QuantizeOne(v, q.scale(c), q.zero_point(c), type.dtype, a.rounding));
+    else if (DTypeBits(type.dtype) == 8)
+      reinterpret_cast<uint8_t*>(y.data())[i] =
+          FloatToSmallFloat(type.dtype, v / q.scale(c), a.saturate);
+    else
+      y.SetDouble(i, static_cast<double>(v / q.scale(c)));
+  }
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+// Whether TensorFlow Lite's QUANTIZE brings integers of one type to the other.
+bool CanRequantise(DType from, DType to) {
+  const auto is8 = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
+  if (is8(from)) return is8(to) || to == DType::kI16;
+  if (from == DType::kI16) return to == DType::kI8 || to == DType::kI16 || to == DType::kI32;
+  return from == DType::kI32 && (to == DType::kI8 || to == DType::kI16);
+}
+
+Status Requantise(EvalContext& ctx) {
+  const Type& from = ctx.in_type(0);
+  const Type& to = ctx.out_type();
+  const bool tflite = ctx.node().arithmetic() == Arithmetic::kTflite ||
+                      ctx.node().arithmetic() == Arithmetic::kTfliteFixed;
+  if (!tflite || from.quant->per_axis() || to.quant->per_axis() ||
+      !CanRequantise(from.dtype, to.dtype))
+    return UnsupportedError("quantize of {} into {}{}", from.ToString(), to.ToString(),
+                            tflite ? "" : " without the name of an integer algorithm");
+  const FixedMultiplier m = QuantizeMultiplier(static_cast<double>(from.quant->scale()) /
+                                               static_cast<double>(to.quant->scale()));
+  const Tensor& x = ctx.in(0);
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  for (int64_t i = 0; i < y.elements(); ++i) {
+    const auto v = static_cast<int32_t>(x.GetInt(i) - from.quant->zero_point());
+    y.SetInt(i, ClampTo(to.dtype, int64_t{Rescale(v, m)} + to.quant->zero_point()));
+  }
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+Status EvalQuantize(EvalContext& ctx) {
+  if (!ctx.out_type().quantised())
+    return ModelError("the output {} is not quantised", ctx.out_type().ToString());
+  NN_RETURN_IF_ERROR(CheckQuant(ctx.out_type()));
+  return ctx.in_type(0).quantised() ? Requantise(ctx) : QuantizeReals(ctx);
+}
+
+// ---- dequantize
+// ----------------------------------------------------------------------------------
+
+Status InferDequantize(InferContext& ctx) {
+  const DType to = ctx.attrs<DequantizeAttrs>().to;
+  if (to != DType::kF32 && to != DType::kF16 && to != DType::kBF16)
+    return UnsupportedError("dequantize to {}", DTypeName(to));
+  const Type& x = ctx.in(0);
+  // float16 weights are stored as they are.
+  const bool plain = x.dtype == DType::kF16 && !x.quantised();
+  if (!plain && x.dtype != DType::kUnknown) {
+    if (!x.quantised()) return ModelError("dequantize of {}, which is not quantised", x.ToString());
+    NN_RETURN_IF_ERROR(CheckQuant(x));
+  }
+  Type out;
+  out.dtype = to;
+  out.dims = x.dims;
+  ctx.set_out(0, std::move(out));
+  return {};
+}
+
+Status EvalDequantize(EvalContext& ctx) {
+  const Tensor& x = ctx.in(0);
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  if (!ctx.in_type(0).quantised()) {
+    for (int64_t i = 0; i < y.elements(); ++i) y.SetDouble(i, x.GetDouble(i));
+    ctx.set_out(0, y.Finish());
+    return {};
+  }
+  const Quant& q = *ctx.in_type(0).quant;
+  const ScaleIndex index(q, y.dims());
+  for (int64_t i = 0; i < y.elements(); ++i) {
+    const size_t c = index(i);
+    const float steps = IsInteger(x.dtype()) ? static_cast<float>(x.GetInt(i) - q.zero_point(c))
+                                             : static_cast<float>(x.GetDouble(i));
+    y.SetDouble(i, static_cast<double>(steps * q.scale(c)));
+  }
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+// Quantisation per axis goes where its axis goes; a map that drops or splits it is not followed.
+std::optional<AxesChange> ChangeQuantizedAxes(const Node& node, Operand changed,
+                                              const AxisMap& map) {
+  for (const Value* v : {node.input(0), node.output()})
+    if (v->type().quantised() && v->type().quant->per_axis()) return std::nullopt;
+  return ChangeUnaryAxes(node, changed, map);
+}
+
+}  // namespace
+
+void RegisterQuantizeOps(OpRegistry& ops) {
+  OpDef quantize;
+  quantize.name = "quantize";
+  quantize.summary = "reals, or integers of another quantised type, to a quantised type";
+  quantize.attrs = AttrsInfoOf<QuantizeAttrs>();
+  quantize.inputs = {{"x"}};
+  quantize.infer = InferQuantize;
+  quantize.eval = EvalQuantize;
+  quantize.change_axes = ChangeQuantizedAxes;
+  ops.Add(std::move(quantize));
+
+  OpDef dequantize;
+  dequantize.name = "dequantize";
+  dequantize.summary = "scale * (integer - zero point)";
+  dequantize.attrs = AttrsInfoOf<DequantizeAttrs>();
+  dequantize.inputs = {{"x"}};
+  dequantize.infer = InferDequantize;
+  dequantize.eval = EvalDequantize;
+  dequantize.change_axes = ChangeQuantizedAxes;
+  ops.Add(std::move(dequantize));
+}
+
+}  // namespace nn
