@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/coreml/coreml.h"
 #include "formats/format.h"
 #include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
@@ -41,7 +42,7 @@ uint64_t FileImage::size() const {
 }
 
 std::span<const Format> Formats() {
-  static const std::array formats = {onnx::OnnxFormat(), nnapi::NnapiFormat()};
+  static const std::array formats = {onnx::OnnxFormat(), coreml::CoremlFormat(), nnapi::NnapiFormat()};
   return formats;
 }
 
