@@ -7,6 +7,7 @@
 #include "formats/format.h"
 #include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
+#include "formats/tflite/tflite.h"
 
 namespace nn {
 namespace {
@@ -42,7 +43,8 @@ uint64_t FileImage::size() const {
 }
 
 std::span<const Format> Formats() {
-  static const std::array formats = {onnx::OnnxFormat(), coreml::CoremlFormat(), nnapi::NnapiFormat()};
+  static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
+                                     coreml::CoremlFormat(), nnapi::NnapiFormat()};
   return formats;
 }
 
