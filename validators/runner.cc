@@ -1,16 +1,39 @@
 #include "validators/runner.h"
 
+#include "validators/nnapi/validator.h"
+#include "validators/onnx/validator.h"
+#include "validators/rule.h"
+
 namespace nn {
 namespace {
 
 constexpr RuleInfo kReadable = {
     .id = "FILE-001",
     .severity = Severity::kError,
-    .statement = "The file can be read as a model of its format.",
-    .clause = "the format's encoding: Protocol Buffers wire form, FlatBuffers layout",
+    .statement = "The file is a model of a known format.",
+    .clause = "the formats' encodings",
     .vendor = true,
-    .hint = "Fetch or export the file again.",
+    .hint = "Name the file by its format's extension, or fetch it again.",
 };
+
+std::span<const RuleSet> RuleSets() {
+  static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), nnapi::NnapiRules()};
+  return kSets;
+}
+
+const RuleSet* FindRuleSet(std::string_view format) {
+  for (const RuleSet& set : RuleSets())
+    if (set.format == format) return &set;
+  return nullptr;
+}
+
+std::string MarkdownTable(const std::vector<RuleInfo>& rules) {
+  std::string out = "| rule | severity | vendor | statement | source |\n|---|---|---|---|---|\n";
+  for (const RuleInfo& r : rules)
+    out += fmt::format("| {} | {}{} | {} | {} | {} |\n", r.id, SeverityName(r.severity),
+                       r.lint ? ", strict only" : "", r.vendor ? "yes" : "", r.statement, r.clause);
+  return out;
+}
 
 }  // namespace
 
@@ -26,20 +49,67 @@ std::string_view SeverityName(Severity severity) {
   return "error";
 }
 
-std::vector<Finding> Validate(const NativeModel&, const Format&, const ValidateOptions&) {
-  return {};
+void Findings::Append(Location where, std::string message) {
+  out_.push_back({std::string(rule_.id), rule_.severity, std::move(message), std::move(where),
+                  std::string(rule_.hint)});
 }
 
-Finding UnreadableFile(const Error& error) {
-  return {std::string(kReadable.id),
-          kReadable.severity,
-          error.message(),
-          {},
-          std::string(kReadable.hint)};
+Findings::~Findings() {
+  if (count_ > kMost) Append({}, fmt::format("{} more findings of this rule", count_ - kMost));
 }
 
-std::vector<RuleInfo> Rules(Profile) {
-  return {kReadable};
+bool InProfile(const RuleInfo& rule, Profile profile) {
+  switch (profile) {
+    case Profile::kSpec:
+      return !rule.lint;
+    case Profile::kVendor:
+      return rule.vendor;
+    case Profile::kStrict:
+      break;
+  }
+  return true;
+}
+
+std::vector<Finding> Validate(const NativeModel& model, const Format& format,
+                              const ValidateOptions& options) {
+  std::vector<Finding> findings;
+  if (const RuleSet* set = FindRuleSet(format.name)) set->run(model, options.profile, findings);
+  return findings;
+}
+
+Finding UnreadableFile(const Error& error, const Format* format) {
+  const RuleSet* set = format != nullptr ? FindRuleSet(format->name) : nullptr;
+  const RuleInfo& rule = set != nullptr ? set->readable : kReadable;
+  return {std::string(rule.id), rule.severity, error.message(), {}, std::string(rule.hint)};
+}
+
+std::vector<RuleInfo> Rules(Profile profile) {
+  std::vector<RuleInfo> rules = {kReadable};
+  for (const RuleSet& set : RuleSets()) {
+    rules.push_back(set.readable);
+    for (const RuleInfo& info : set.rules)
+      if (InProfile(info, profile)) rules.push_back(info);
+  }
+  return rules;
+}
+
+std::string RulesMarkdown() {
+  std::string out =
+      "# Rules\n\n"
+      "Written by `scripts/update-rules` from the rules themselves; do not edit.\n\n"
+      "Vendor: the format owner's own loader or checker enforces the rule, so the `vendor` "
+      "profile\n"
+      "has it. The `spec` profile, the default, has all rules but those marked \"strict only\".\n\n"
+      "## Any format\n\n" +
+      MarkdownTable({kReadable});
+  for (const RuleSet& set : RuleSets()) {
+    std::vector<RuleInfo> rules = {set.readable};
+    rules.insert(rules.end(), set.rules.begin(), set.rules.end());
+    const Format* format = FindFormat(set.format);
+    out += fmt::format("\n## {}\n\n", format != nullptr ? format->label : set.format);
+    out += MarkdownTable(rules);
+  }
+  return out;
 }
 
 }  // namespace nn

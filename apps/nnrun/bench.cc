@@ -48,7 +48,8 @@ void AddProfile(const Program& program, const std::vector<double>& step_ms, RunR
     table.Add({std::to_string(i), fmt::format("{:.4f}", step_ms[i]),
                fmt::format("{:.1f}", total > 0 ? 100 * step_ms[i] / total : 0),
                info.multiply_adds == 0 ? "" : fmt::format("{:.1f}", macs / 1e9),
-               fmt::format("{:.1f}", bytes / 1e9), Escape(info.label)});
+               fmt::format("{:.1f}", bytes / 1e9),
+               Escape(info.label) + (info.reference ? " (reference)" : "")});
     steps.push_back({{"operators", info.label},
                      {"ms", step_ms[i]},
                      {"multiply_adds", info.multiply_adds},

@@ -3,7 +3,6 @@
 
 #include "apps/nnrun/options.h"
 #include "base/text.h"
-#include "tensorio/digest.h"
 
 namespace nn::app {
 
@@ -100,10 +99,7 @@ Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
 
   bool passed = true;
   if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteNpz(o.output, outputs));
-  if (o.digest) {
-    report.json["digest"] = Digest(outputs);
-    report.text += Digest(outputs) + "\n";
-  }
+  if (o.digest) DigestOutputs(outputs, report);
   if (!o.expect.empty()) {
     NN_ASSIGN(passed, CompareWithFile(graph, outputs, o, report));
   }

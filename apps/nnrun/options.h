@@ -69,6 +69,8 @@ std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> out
 
 // A table of the outputs: types, shapes, statistics, first values.
 void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report);
+// Digest() of all outputs; the JSON report has that of each output as well.
+void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 
 // Compares with the arrays of options.expect; false on a mismatch. Outputs without array there are
 // only mentioned.

@@ -5,6 +5,7 @@
 #include "apps/common/table.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
+#include "tensorio/digest.h"
 
 namespace nn::app {
 namespace {
@@ -85,6 +86,19 @@ void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report) {
     list.push_back(std::move(entry));
   }
   report.text += table.Text();
+  report.json["outputs"] = std::move(list);
+}
+
+void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report) {
+  const std::string digest = Digest(outputs);
+  report.text += digest + "\n";
+  report.json["digest"] = digest;
+  Json list = Json::array();
+  for (const NamedTensor& output : outputs)
+    list.push_back({{"name", output.name},
+                    {"type", DTypeName(output.tensor.dtype())},
+                    {"shape", output.tensor.dims()},
+                    {"digest", Digest(std::span(&output, 1))}});
   report.json["outputs"] = std::move(list);
 }
 

@@ -25,9 +25,11 @@ struct ValidateArguments {
 void AddOptions(CommandLine& command, ValidateArguments& a) {
   CLI::App& app = command.options();
   app.add_option("MODEL", a.models, "Model files");
-  const auto formats = ReportFormats();
-  app.add_option("--format", a.format, "Form of the report")
-      ->check(CLI::IsMember(std::vector<std::string>(formats.begin(), formats.end())))
+  const auto names = ReportFormats();
+  std::vector<std::string> formats(names.begin(), names.end());
+  formats.push_back("markdown");
+  app.add_option("--format", a.format, "Form of the report; markdown: of --list-rules")
+      ->check(CLI::IsMember(formats))
       ->capture_default_str();
   app.add_option("-o,--output", a.output, "Write the report to a file")->type_name("FILE");
   app.add_option("--fail-on", a.fail_on, "Least severity that gives exit code 1")
@@ -77,7 +79,8 @@ Status CheckFile(const ValidateOptions& options, FileReport& file) {
     file.findings = Validate(*read->model, *read->format, options);
   } else if (const ErrorCode code = read.error().code();
              code == ErrorCode::kParse || code == ErrorCode::kModel) {
-    file.findings = {UnreadableFile(WithoutPrefix(read.error(), file.path + ": "))};
+    file.findings = {
+        UnreadableFile(WithoutPrefix(read.error(), file.path + ": "), FormatOfPath(file.path))};
   } else {
     return tl::unexpected(read.error());
   }
@@ -90,11 +93,16 @@ Result<int> Run(const ValidateArguments& a) {
   Report report;
   report.rules = Rules(options.profile);
   if (a.list_rules) {
+    if (a.format == "markdown") {
+      NN_RETURN_IF_ERROR(WriteText(a.output, RulesMarkdown()));
+      return kExitDone;
+    }
     if (a.format != "text" && a.format != "json")
-      return UsageError("--list-rules prints text or json, not {}", a.format);
+      return UsageError("--list-rules prints text, json or markdown, not {}", a.format);
     NN_RETURN_IF_ERROR(WriteText(a.output, RuleList(report.rules, a.format == "json")));
     return kExitDone;
   }
+  if (a.format == "markdown") return UsageError("--format markdown is for --list-rules");
   if (a.models.empty()) return UsageError("MODEL is missing");
   report.fail_on = a.fail_on == "warning" ? Severity::kWarning : Severity::kError;
   report.tool_version = Version();

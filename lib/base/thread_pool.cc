@@ -18,7 +18,9 @@ ThreadPool::~ThreadPool() = default;
 void ThreadPool::Deleter::operator()(pthreadpool* pool) const { pthreadpool_destroy(pool); }
 
 void ThreadPool::Run(size_t n, void (*fn)(void*, size_t), void* context) {
-  pthreadpool_parallelize_1d(pool_.get(), fn, context, n, 0);
+  // Workers that wait for the next item by spinning would take the processors from those that work.
+  const uint32_t flags = threads_ > AvailableProcessors() ? PTHREADPOOL_FLAG_YIELD_WORKERS : 0;
+  pthreadpool_parallelize_1d(pool_.get(), fn, context, n, flags);
 }
 
 size_t AvailableProcessors() {

@@ -9,6 +9,9 @@ const KernelInfo* FindKernel(std::string_view op) {
     std::vector<KernelInfo> kernels;
     AddConvKernels(kernels);
     AddElementwiseKernels(kernels);
+    AddMatmulKernels(kernels);
+    AddPoolKernels(kernels);
+    AddReduceKernels(kernels);
     AddShapeKernels(kernels);
     std::map<std::string_view, KernelInfo> m;
     for (const KernelInfo& k : kernels) m[k.op] = k;

@@ -9,6 +9,9 @@ namespace nn {
 
 void AddConvKernels(std::vector<KernelInfo>& kernels);
 void AddElementwiseKernels(std::vector<KernelInfo>& kernels);
+void AddMatmulKernels(std::vector<KernelInfo>& kernels);
+void AddPoolKernels(std::vector<KernelInfo>& kernels);
+void AddReduceKernels(std::vector<KernelInfo>& kernels);
 void AddShapeKernels(std::vector<KernelInfo>& kernels);
 
 }  // namespace nn

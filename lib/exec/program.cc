@@ -39,6 +39,7 @@ class ReferenceStep : public Step {
 
   size_t grid() const override { return 1; }
   void Run(const Memory& memory, size_t) const override {
+    error.reset();
     std::vector<Tensor> tensors;
     tensors.reserve(inputs.size());
     std::vector<const Tensor*> pointers;
@@ -56,14 +57,14 @@ class ReferenceStep : public Step {
     }
     const auto results = EvalNode(*node, pointers);
     if (!results) {
-      error = results.error().message();
+      error = results.error();
       return;
     }
     for (size_t i = 0; i < outputs.size(); ++i)
       std::memcpy(outputs[i].As<std::byte>(memory), (*results)[i].blob().data(),
                   (*results)[i].byte_size());
   }
-  mutable std::string error;
+  mutable std::optional<Error> error;  // of the last run
 };
 
 // Copies bytes: for an output that is an input, or that lies where something else does.
@@ -210,19 +211,20 @@ Status Program::Impl::BuildPlan() {
         if (v != nullptr && v->is_constant()) DropResidentPages(v->constant().blob());
       continue;
     }
-    // Node by node, the reference evaluation.
+    // Node by node, by a kernel that takes it without a tail or by the reference evaluation.
     std::vector<Node*> rest = {group.node};
     rest.insert(rest.end(), group.tail.begin(), group.tail.end());
     for (Node* n : rest) {
       const Group single{n, {}};
       ctx.set_group(&single);
       kernel = FindKernel(n->op_name());
-      if (n != group.node && kernel != nullptr) {
+      if (kernel != nullptr && rest.size() > 1) {
         NN_ASSIGN(const bool done, kernel->plan(ctx));
         if (done) continue;
       }
       auto step = std::make_unique<ReferenceStep>();
       step->node = n;
+      step->reference = true;
       std::vector<BufferId> reads, writes;
       for (const Value* v : n->inputs()) {
         if (v == nullptr) {
@@ -258,7 +260,7 @@ Status Program::Impl::BuildPlan() {
                       HumanBytes(options.max_memory));
   arena = Buffer(plan.arena_bytes);
   for (const auto& step : plan.steps)
-    infos.push_back({step->label, step->multiply_adds, step->bytes});
+    infos.push_back({step->label, step->multiply_adds, step->bytes, step->reference});
   milliseconds.assign(plan.steps.size(), 0.0);
   pool = std::make_unique<ThreadPool>(options.threads);
   return {};
@@ -302,7 +304,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
               .count();
   }
   for (const ReferenceStep* step : reference_steps)
-    if (!step->error.empty()) return ModelError("{}", step->error);
+    if (step->error) return tl::unexpected(*step->error);
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
     CanonicalizeNan(b.dtype(), b.data(), b.elements());

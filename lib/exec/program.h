@@ -34,6 +34,7 @@ struct StepInfo {
   std::string label;          // "conv+add+relu features.0"
   int64_t multiply_adds = 0;
   uint64_t bytes = 0;         // read and written, weights included
+  bool reference = false;     // the scalar reference evaluation: there is no kernel for the node
 };
 
 class Program {

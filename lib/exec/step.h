@@ -47,6 +47,7 @@ class Step {
   std::string label;
   int64_t multiply_adds = 0;
   uint64_t bytes = 0;
+  bool reference = false;  // see StepInfo
   std::vector<BufferId> reads;
   std::vector<BufferId> writes;
 };

@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
+#include "formats/tflite/tflite.h"
 
 namespace nn {
 namespace {
@@ -41,7 +42,8 @@ uint64_t FileImage::size() const {
 }
 
 std::span<const Format> Formats() {
-  static const std::array formats = {onnx::OnnxFormat(), nnapi::NnapiFormat()};
+  static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
+                                     nnapi::NnapiFormat()};
   return formats;
 }
 

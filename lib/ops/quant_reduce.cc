@@ -14,8 +14,7 @@ bool IsTfliteType(DType dtype) {
   return dtype == DType::kU8 || dtype == DType::kI8 || dtype == DType::kI16;
 }
 
-// Source: tflite/kernels/reduce.cc and internal/reference/reduce.h, QuantizedMeanOrSum. The mean's
-// division by n is folded into the multiplier.
+// Source: tflite/kernels/reduce.cc and internal/reference/reduce.h, QuantizedMeanOrSum.
 Status SumOrMean(EvalContext& ctx, const Rows& rows, bool mean) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   const Tensor& x = ctx.in(0);
@@ -25,14 +24,7 @@ Status SumOrMean(EvalContext& ctx, const Rows& rows, bool mean) {
   const Quant& yq = *ctx.out_type().quant;
   const int64_t n = rows.length();
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-  FixedMultiplier m = QuantizeMultiplier(static_cast<double>(xq.scale()) /
-                                         static_cast<double>(yq.scale()));
-  if (mean && n > 0) {
-    int shift = 63 - std::countl_zero(static_cast<uint64_t>(n));
-    shift = std::max(0, std::min({shift, 32, 31 + m.shift}));
-    m.multiplier = static_cast<int32_t>((static_cast<int64_t>(m.multiplier) << shift) / n);
-    m.shift -= shift;
-  }
+  const FixedMultiplier m = ReductionMultiplier(xq, yq, mean ? std::max<int64_t>(1, n) : 1);
   rows.ForEach([&](int64_t row, int64_t start) {
     // No elements leave the raw value 0.
     if (n == 0) return y.SetInt(row, 0);
@@ -63,6 +55,17 @@ double NthRoot(double v, int64_t n) {
 }
 
 }  // namespace
+
+// Source: as above. The division is folded into the multiplier.
+FixedMultiplier ReductionMultiplier(const Quant& x, const Quant& y, int64_t n) {
+  FixedMultiplier m =
+      QuantizeMultiplier(static_cast<double>(x.scale()) / static_cast<double>(y.scale()));
+  int shift = 63 - std::countl_zero(static_cast<uint64_t>(n));
+  shift = std::max(0, std::min({shift, 32, 31 + m.shift}));
+  m.multiplier = static_cast<int32_t>((static_cast<int64_t>(m.multiplier) << shift) / n);
+  m.shift -= shift;
+  return m;
+}
 
 Status QuantisedSum(EvalContext& ctx, const Rows& rows) { return SumOrMean(ctx, rows, false); }
 Status QuantisedMean(EvalContext& ctx, const Rows& rows) { return SumOrMean(ctx, rows, true); }

@@ -1,11 +1,12 @@
-// Moves rearrangements of axes (transpose, expand_dims, squeeze, unit reshape: "axis nodes") through
-// the graph until they cancel.
+// Moves rearrangements of axes (transpose, expand_dims, squeeze, unit reshape: "axis nodes")
+// through the graph until they cancel.
 //
-// One step: take an axis node and let its result (or its input) have the axes of the other side. The
-// change floods from value to value through every operator that can follow (OpDef::change_axes).
-// Where it meets another axis node the two merge; where it meets a graph input or output, a constant
-// or an operator that cannot follow, the flood ends and a rearrangement is placed on that edge. If
-// all of it together moves fewer elements than before, the change is made, else nothing happens.
+// One step: take an axis node and let its result (or its input) have the axes of the other side.
+// The change floods from value to value through every operator that can follow
+// (OpDef::change_axes). Where it meets another axis node the two merge; where it meets a graph
+// input or output, a constant or an operator that cannot follow, the flood ends and a rearrangement
+// is placed on that edge. If all of it together moves fewer elements than before, the change is
+// made, else nothing happens.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 
 #include "ir/op_def.h"
 #include "ops/shape.h"
+#include "ops/types.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -30,13 +32,24 @@ int64_t ElementsOf(const Value* v) {
   return n.is_const() && n.value() > 0 ? n.value() : 1;
 }
 
-// Cost of rearranging a value whose own axes were rearranged by `before`.
+// Cost of rearranging a value whose own axes were rearranged by `before`: of the nodes that
+// Rearrange places. Were it less than that, a step could seem a gain for ever.
 int64_t CostOf(const Value* source, const AxisMap& before, const AxisMap& map) {
-  if (source->is_constant() || map.IsIdentity()) return 0;
   // Unit axes move for free but still take a node.
-  if (source->type().ranked() && map.KeepsOrder(before.Apply(*source->type().dims)))
-    return kNodeCost / 2;
-  return kNodeCost + ElementsOf(source);
+  constexpr int64_t kFree = kNodeCost / 2;
+  if (source->is_constant() || map.IsIdentity()) return 0;
+  if (source->type().ranked()) {
+    const Dims dims = before.Apply(*source->type().dims);
+    if (map.KeepsOrder(dims) && KnownBeforeRun(map.Apply(dims))) return kFree;
+  }
+  int64_t cost = 0;
+  const AxisMap back = map.Inverse();
+  for (const AxisMap* m : {&map, &back})
+    if (std::count(m->from().begin(), m->from().end(), AxisMap::kNew) > 0) cost += kFree;
+  std::vector<int> kept = map.from();
+  std::erase(kept, AxisMap::kNew);
+  if (!std::is_sorted(kept.begin(), kept.end())) cost += kNodeCost + ElementsOf(source);
+  return cost;
 }
 
 struct OperandHash {
@@ -135,7 +148,8 @@ class Flood {
     }
     for (size_t i = 0; i < output_maps.size(); ++i) {
       if (!output_maps[i]) continue;
-      NN_ASSIGN(Value* const back, Rearranged(graph_.outputs()[i].value, output_maps[i]->Inverse()));
+      NN_ASSIGN(Value* const back,
+                Rearranged(graph_.outputs()[i].value, output_maps[i]->Inverse()));
       graph_.set_output(i, back);
     }
     NN_RETURN_IF_ERROR(RemoveDeadCode(graph_));
@@ -165,8 +179,7 @@ class Flood {
 
   void SetMap(Value* v, const AxisMap& map) {
     if (!maps_.emplace(v, map).second) return;
-    for (const Use& u : v->uses())
-      queue_.push_back({v, u.node, static_cast<size_t>(u.index), map});
+    for (const Use& u : v->uses()) queue_.push_back({v, u.node, static_cast<size_t>(u.index), map});
   }
 
   // Decides whether v changes by `map`, and spreads to the nodes around it.

@@ -23,7 +23,7 @@ TEST_CASE("nnvalidate: a file that cannot be parsed is a finding") {
   CHECK(bad.code == 1);
   CHECK(bad.err.empty());
   CHECK(Contains(bad.out, dir / "good.onnx: no findings\n"));
-  CHECK(Contains(bad.out, dir / "cut.onnx: error FILE-001: "));
+  CHECK(Contains(bad.out, dir / "cut.onnx: error ONNX-FILE-001: "));
   CHECK(Contains(bad.out, dir / "cut.onnx: 1 error\n"));
   CHECK(Validate("- --fail-on warning", ReadText(dir / "good.onnx")).code == 0);
 }
@@ -49,7 +49,7 @@ TEST_CASE("nnvalidate: all report forms") {
     return r.out;
   };
   CHECK(Json::parse(report("json"))["summary"]["errors"] == 1);
-  CHECK(Json::parse(report("sarif"))["runs"][0]["results"][0]["ruleId"] == "FILE-001");
+  CHECK(Json::parse(report("sarif"))["runs"][0]["results"][0]["ruleId"] == "ONNX-FILE-001");
   CHECK(Contains(report("junit"), "failures=\"1\""));
   CHECK(report("github").starts_with("::error file="));
   const ProgramResult file =

@@ -12,8 +12,8 @@ namespace nn::test {
 namespace {
 
 size_t Count(const Graph& g, std::string_view op) {
-  return static_cast<size_t>(std::count_if(g.nodes().begin(), g.nodes().end(),
-                                           [&](const Node& n) { return n.Is(op); }));
+  return static_cast<size_t>(
+      std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.Is(op); }));
 }
 
 TEST_CASE("fold: nodes on constants become constants, dead ones go") {
@@ -96,13 +96,13 @@ TEST_CASE("change_axes: a residual block changes as a whole") {
     out "f" = %f
   })";
   static const Rewrite rewrites[] = {{"conv", "channels last", &SetLayout<Layout::kNxc>}};
-  const Target target = {
-      "test",
-      [](const Node& n) -> std::optional<std::string> {
-        if (n.Is("conv") && n.attrs<ConvAttrs>().layout != Layout::kNxc) return "layout";
-        return std::nullopt;
-      },
-      rewrites};
+  const Target target = {"test",
+                         [](const Node& n) -> std::optional<std::string> {
+                           if (n.Is("conv") && n.attrs<ConvAttrs>().layout != Layout::kNxc)
+                             return "layout";
+                           return std::nullopt;
+                         },
+                         rewrites};
   Graph g = Parse(text);
   const auto inputs = InputsOf(g, {});
   const auto before = RunEverywhere(g, inputs);
@@ -128,6 +128,19 @@ TEST_CASE("change_axes: unit axes that come and go cancel") {
   })");
   REQUIRE(ChangeAxes(g).has_value());
   CHECK(g.nodes().size() == 2);
+}
+
+TEST_CASE("change_axes: a transpose and a unit axis do not merge for ever") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[2, 3, 6]
+    %a = expand_dims(%x) {axes = [3]}
+    %b = transpose(%a) {perm = [0, 2, 3, 1]}
+    %y = average_pool(%b) {layout = nxc, kernel = [2, 1], strides = [2, 1]}
+    out "y" = %y
+  })");
+  REQUIRE(ChangeAxes(g).has_value());
+  CHECK(Count(g, "transpose") == 1);
+  CHECK(Count(g, "expand_dims") + Count(g, "reshape") == 1);
 }
 
 TEST_CASE("change_axes: a channel shuffle keeps its one transpose") {
@@ -166,8 +179,7 @@ TEST_CASE("change_axes: per-axis quantisation follows its axis") {
     %a = transpose(%x) {perm = [0, 3, 1, 2]}
     out "a" = %a
   })");
-  CHECK(g.outputs()[0].value->type().ToString() ==
-        "i8[1, 2, 2, 3]{axis=1, scale=[0.5, 0.25]}");
+  CHECK(g.outputs()[0].value->type().ToString() == "i8[1, 2, 2, 3]{axis=1, scale=[0.5, 0.25]}");
 }
 
 }  // namespace

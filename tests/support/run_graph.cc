@@ -82,6 +82,15 @@ std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>&
   return want;
 }
 
+void CheckHasKernels(const Graph& graph) {
+  auto program = Program::Compile(graph, {});
+  REQUIRE_MESSAGE(program.has_value(), program.error().message());
+  for (const StepInfo& step : program->steps()) {
+    CAPTURE(step.label);
+    CHECK_FALSE(step.reference);
+  }
+}
+
 void CheckCase(const OpCase& c) {
   CAPTURE(c.name);
   const Graph graph = Parse(c.graph);

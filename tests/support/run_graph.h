@@ -33,6 +33,9 @@ std::vector<Tensor> InputsOf(const Graph& graph, const std::vector<std::vector<d
 // Runs the graph everywhere, checks that all bits agree, and returns the outputs.
 std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs);
 
+// Checks that a kernel takes every node: no step of the plan is the reference evaluation.
+void CheckHasKernels(const Graph& graph);
+
 // RunEverywhere, and the comparison with the expected outputs.
 void CheckCase(const OpCase& c);
 

@@ -148,7 +148,7 @@ TEST_CASE("reports: each form by its name") {
 }
 
 TEST_CASE("an unreadable file is a finding of a listed rule") {
-  const Finding f = UnreadableFile(Error(ErrorCode::kParse, "cut off"));
+  const Finding f = UnreadableFile(Error(ErrorCode::kParse, "cut off"), nullptr);
   CHECK(f.message == "cut off");
   CHECK(f.severity == Severity::kError);
   CHECK(!f.hint.empty());

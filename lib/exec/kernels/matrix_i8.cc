@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -126,8 +127,21 @@ size_t PackRows(const MatrixI8& g, Element* out) {
   return width;
 }
 
+// The same with factors in double precision.
+HWY_NOINLINE void FinishByFactors(const MatrixI8& g, V32 sum, size_t column, uint8_t* out,
+                                  size_t have) {
+  HWY_ALIGN int32_t words[kLanes];
+  hn::Store(sum, D32(), words);
+  for (size_t i = 0; i < have; ++i) {
+    const double v = std::round(static_cast<double>(words[i]) * g.factors[column + i]);
+    const auto y = static_cast<int64_t>(std::clamp(v, -0x1p31, 0x1p31 - 1.0)) + g.out_zero;
+    out[i] = static_cast<uint8_t>(std::clamp<int64_t>(y, g.out_min, g.out_max));
+  }
+}
+
 // Rescales sums and stores them as bytes.
 HWY_INLINE void Finish(const MatrixI8& g, V32 sum, size_t column, uint8_t* out, size_t have) {
+  if (g.factors != nullptr) return FinishByFactors(g, sum, column, out, have);
   const D32 d;
   const PackedI8& p = *g.packed;
   const auto lanes = RescaleLanes<D32>::Load(p.multiplier.data() + column, p.left.data() + column,

@@ -57,6 +57,9 @@ struct MatrixI8 {
   uint8_t* out = nullptr;                // [m, first_column...]
   size_t out_stride = 0;
   int32_t out_zero = 0, out_min = 0, out_max = 0;
+  // One a column, or null. With factors the sum is multiplied in double precision and rounded,
+  // halves away from zero, in place of Rescale.
+  const double* factors = nullptr;
 };
 
 // Rows of a block that the kernel is given at most.

@@ -12,6 +12,7 @@ namespace {
 
 // The IR version that goes with an operator set: what the first onnx release with that set wrote.
 int64_t IrVersionFor(int64_t opset) {
+  if (opset >= 23) return 11;
   if (opset >= 21) return 10;
   if (opset >= 19) return 9;
   if (opset >= 15) return 8;
@@ -56,6 +57,13 @@ int64_t MinOpset(const Node& node) {
     return row->min_opset == nullptr ? 1 : row->min_opset(node);
   const FormatName* format = node.op().FindFormat("onnx");
   return format == nullptr ? 1 : format->since_version;
+}
+
+// The operator set to be written when none was asked for.
+int64_t DefaultOpset(const Graph& graph) {
+  int64_t opset = kDefaultOpset;
+  for (const Node& node : graph.nodes()) opset = std::max(opset, MinOpset(node));
+  return opset;
 }
 
 // kUnsupported, with all nodes that the operator set cannot express.
@@ -210,7 +218,7 @@ const Target& OnnxTarget() {
 }
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
-  const int64_t opset = options.opset == 0 ? kDefaultOpset : options.opset;
+  const int64_t opset = options.opset == 0 ? DefaultOpset(graph) : options.opset;
   if (opset < 7 || opset > kNewestOpset)
     return UnsupportedError("operator set {}: 7 to {} can be written", opset, kNewestOpset);
   NN_RETURN_IF_ERROR(CheckOpset(graph, opset));

@@ -17,9 +17,10 @@
 
 namespace nn::onnx {
 
-// The operator set that is written when none is asked for, and the newest that can be.
+// The operator set that is written when none is asked for and the graph needs no newer one, and the
+// newest that can be.
 inline constexpr int64_t kDefaultOpset = 17;
-inline constexpr int64_t kNewestOpset = 22;
+inline constexpr int64_t kNewestOpset = 23;
 
 class ExportContext {
  public:
@@ -54,9 +55,9 @@ class ExportContext {
                        std::string_view hint);
   // An initializer.
   std::string AddTensor(const Tensor& tensor, std::string_view hint);
-  // An i64 vector that holds the dimensions: an initializer if all are numbers, else computed from the
-  // shapes of values that have been written (export_dims.cc). kUnsupported if a symbol is the size of
-  // none, or the operator set lacks an operation.
+  // An i64 vector that holds the dimensions: an initializer if all are numbers, else computed from
+  // the shapes of values that have been written (export_dims.cc). kUnsupported if a symbol is the
+  // size of none, or the operator set lacks an operation.
   Result<std::string> AddDims(const Dims& dims, std::string_view hint);
   // Lets the symbols in the value's type be read off the value from here on.
   void Define(const Value* value);
@@ -70,7 +71,8 @@ class ExportContext {
   int64_t opset_;
   std::unordered_map<const Value*, std::string> names_;
   std::unordered_set<std::string> used_;
-  std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // a value and its axis
+  std::map<std::string, std::pair<const Value*, int>, std::less<>>
+      symbols_;                              // a value and its axis
   std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString
 };
 
@@ -88,6 +90,12 @@ struct ExportRow {
   // The lowest operator set that can express a node; null: all can.
   int64_t (*min_opset)(const Node&) = nullptr;
 };
+
+// An ExportRow::min_opset that is the same for all nodes.
+template <int64_t opset>
+int64_t Since(const Node&) {
+  return opset;
+}
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);

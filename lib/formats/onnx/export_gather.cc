@@ -206,11 +206,6 @@ std::optional<std::string> WhyNotReverseSequence(const Node& node) {
   return "batch and time are not on the first two axes";
 }
 
-template <int64_t opset>
-int64_t Since(const Node&) {
-  return opset;
-}
-
 }  // namespace
 
 void AddGatherExports(std::vector<ExportRow>& rows) {

@@ -15,11 +15,9 @@ void CastIndices(ExportContext& ctx, const Value* v, const std::string& from) {
 
 Status WriteArg(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ArgAttrs>();
-  if (a.select_last_index && ctx.opset() < 12)
-    return UnsupportedError("{}: select_last_index needs operator set 12", node.Describe());
   const std::string y = IndexName(ctx, node.output());
-  pb::NodeProto* out = ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin",
-                                   {ctx.NameOf(node.input(0))}, {y});
+  pb::NodeProto* out =
+      ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin", {ctx.NameOf(node.input(0))}, {y});
   SetInt(out, "axis", a.axis < 0 ? a.axis + node.input(0)->type().rank() : a.axis);
   SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
   if (a.select_last_index) SetInt(out, "select_last_index", 1);
@@ -45,16 +43,13 @@ std::string NameOfK(ExportContext& ctx, const Node& node) {
 
 Status WriteTopK(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<TopKAttrs>();
-  if (ctx.opset() < 10 || (ctx.opset() < 11 && (!a.largest || !a.sorted)))
-    return UnsupportedError("{}: this top_k needs operator set {}", node.Describe(),
-                            a.largest && a.sorted ? 10 : 11);
   const Value* indices = node.outputs().size() > 1 ? node.output(1) : nullptr;
-  std::vector<std::string> outputs = {
-      ctx.NameOf(node.output()),
-      indices == nullptr ? ctx.NewName("indices") : IndexName(ctx, indices)};
+  std::vector<std::string> outputs = {ctx.NameOf(node.output()), indices == nullptr
+                                                                     ? ctx.NewName("indices")
+                                                                     : IndexName(ctx, indices)};
   const std::string index_name = outputs[1];
-  pb::NodeProto* out = ctx.AddNode(
-      node, "TopK", {ctx.NameOf(node.input(0)), NameOfK(ctx, node)}, std::move(outputs));
+  pb::NodeProto* out = ctx.AddNode(node, "TopK", {ctx.NameOf(node.input(0)), NameOfK(ctx, node)},
+                                   std::move(outputs));
   SetInt(out, "axis", a.axis);
   if (ctx.opset() >= 11) {
     SetInt(out, "largest", a.largest ? 1 : 0);
@@ -66,11 +61,8 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
 
 Status WriteCumSum(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<CumSumAttrs>();
-  if (ctx.opset() < 11)
-    return UnsupportedError("{}: CumSum needs operator set 11", node.Describe());
-  const std::string axis = node.input(1) != nullptr
-                               ? ctx.NameOf(node.input(1))
-                               : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
+  const std::string axis = node.input(1) != nullptr ? ctx.NameOf(node.input(1))
+                                                    : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
   pb::NodeProto* out =
       ctx.AddNode(node, "CumSum", {ctx.NameOf(node.input(0)), axis}, {ctx.NameOf(node.output())});
   if (a.exclusive) SetInt(out, "exclusive", 1);
@@ -85,13 +77,21 @@ std::optional<std::string> WhyNotOrder(const Node& node) {
   return std::nullopt;
 }
 
+int64_t ArgOpset(const Node& node) {
+  return node.attrs<ArgAttrs>().select_last_index ? 12 : 1;
+}
+int64_t TopKOpset(const Node& node) {
+  const auto& a = node.attrs<TopKAttrs>();
+  return a.largest && a.sorted ? 10 : 11;
+}
+
 }  // namespace
 
 void AddOrderExports(std::vector<ExportRow>& rows) {
-  rows.push_back({"arg_max", WriteArg, WhyNotOrder});
-  rows.push_back({"arg_min", WriteArg, WhyNotOrder});
-  rows.push_back({"top_k", WriteTopK, WhyNotOrder});
-  rows.push_back({"cum_sum", WriteCumSum, WhyNotOrder});
+  rows.push_back({"arg_max", WriteArg, WhyNotOrder, ArgOpset});
+  rows.push_back({"arg_min", WriteArg, WhyNotOrder, ArgOpset});
+  rows.push_back({"top_k", WriteTopK, WhyNotOrder, TopKOpset});
+  rows.push_back({"cum_sum", WriteCumSum, WhyNotOrder, Since<11>});
 }
 
 }  // namespace nn::onnx

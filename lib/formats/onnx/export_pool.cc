@@ -12,13 +12,8 @@ bool Dilated(const PoolAttrs& a) {
   return std::any_of(a.dilations.begin(), a.dilations.end(), [](int64_t d) { return d != 1; });
 }
 
-// Writes what all pools have; `ceil_since` and `dilations_since` are the operator sets that have
-// these attributes.
-Result<pb::NodeProto*> WritePool(ExportContext& ctx, const Node& node, std::string_view op,
-                                 PoolAttrs a, int64_t ceil_since, int64_t dilations_since) {
-  if ((a.ceil_mode && ctx.opset() < ceil_since) || (Dilated(a) && ctx.opset() < dilations_since))
-    return UnsupportedError("{}: {} of operator set {} has no {}", node.Describe(), op, ctx.opset(),
-                            Dilated(a) ? "dilations" : "ceil_mode");
+// Writes what all pools have.
+pb::NodeProto* WritePool(ExportContext& ctx, const Node& node, std::string_view op, PoolAttrs a) {
   if (!Dilated(a)) a.dilations.clear();
   pb::NodeProto* out = ctx.AddNode(node, op);
   SetInts(out, "kernel_shape", a.kernel);
@@ -29,55 +24,60 @@ Result<pb::NodeProto*> WritePool(ExportContext& ctx, const Node& node, std::stri
 
 Status WriteMaxPool(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<MaxPoolAttrs>();
-  if (node.outputs().size() > 1 && ctx.opset() < 8)
-    return UnsupportedError("{}: indices need operator set 8", node.Describe());
-  NN_ASSIGN(pb::NodeProto* const out, WritePool(ctx, node, "MaxPool", a, 10, 10));
+  pb::NodeProto* out = WritePool(ctx, node, "MaxPool", a);
   if (a.storage_order != 0) SetInt(out, "storage_order", a.storage_order);
   return {};
 }
 
 Status WriteAveragePool(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<AveragePoolAttrs>();
-  NN_ASSIGN(pb::NodeProto* const out, WritePool(ctx, node, "AveragePool", a, 10, 19));
+  pb::NodeProto* out = WritePool(ctx, node, "AveragePool", a);
   if (a.count_include_pad) SetInt(out, "count_include_pad", 1);
   return {};
 }
 
 Status WriteLpPool(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<LpPoolAttrs>();
-  NN_ASSIGN(pb::NodeProto* const out, WritePool(ctx, node, "LpPool", a, 18, 18));
-  SetInt(out, "p", static_cast<int64_t>(a.p));
+  SetInt(WritePool(ctx, node, "LpPool", a), "p", static_cast<int64_t>(a.p));
   return {};
 }
 
-std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a, int64_t ceil_since,
-                                      int64_t dilations_since) {
+std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   if (node.input(0)->type().quantised()) return "quantised pooling";
   if (a.layout != Layout::kNcx) return "channels are not first";
-  if (a.ceil_mode && ceil_since > kDefaultOpset)
-    return fmt::format("rounding its size up needs operator set {}", ceil_since);
-  if (Dilated(a) && dilations_since > kDefaultOpset)
-    return fmt::format("dilation needs operator set {}", dilations_since);
   return std::nullopt;
 }
 
 std::optional<std::string> WhyNotMaxPool(const Node& node) {
-  return WhyNotPool(node, node.attrs<MaxPoolAttrs>(), 10, 10);
+  return WhyNotPool(node, node.attrs<MaxPoolAttrs>());
 }
 std::optional<std::string> WhyNotAveragePool(const Node& node) {
-  return WhyNotPool(node, node.attrs<AveragePoolAttrs>(), 10, 19);
+  return WhyNotPool(node, node.attrs<AveragePoolAttrs>());
 }
 std::optional<std::string> WhyNotLpPool(const Node& node) {
   const auto& a = node.attrs<LpPoolAttrs>();
   if (a.average) return "the mean of powers";
   if (a.p != std::floor(a.p)) return fmt::format("p = {} is not an integer", a.p);
-  return WhyNotPool(node, a, 18, 18);
+  return WhyNotPool(node, a);
+}
+
+int64_t MaxPoolOpset(const Node& node) {
+  const auto& a = node.attrs<MaxPoolAttrs>();
+  if (Dilated(a) || a.ceil_mode) return 10;
+  return node.outputs().size() > 1 || a.storage_order != 0 ? 8 : 1;
+}
+int64_t AveragePoolOpset(const Node& node) {
+  const auto& a = node.attrs<AveragePoolAttrs>();
+  if (Dilated(a)) return 19;
+  return a.ceil_mode ? 10 : 7;
+}
+int64_t LpPoolOpset(const Node& node) {
+  const auto& a = node.attrs<LpPoolAttrs>();
+  return Dilated(a) || a.ceil_mode ? 18 : 2;
 }
 
 Status WriteMaxUnpool(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<MaxUnpoolAttrs>();
-  if (ctx.opset() < 9)
-    return UnsupportedError("{}: MaxUnpool needs operator set 9", node.Describe());
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0)), ctx.NameOf(node.input(1))};
   if (node.input(2) != nullptr)
     inputs.push_back(ctx.NameOf(node.input(2)));
@@ -102,10 +102,10 @@ std::optional<std::string> WhyNotMaxUnpool(const Node& node) {
 }  // namespace
 
 void AddPoolExports(std::vector<ExportRow>& rows) {
-  rows.push_back({"max_pool", WriteMaxPool, WhyNotMaxPool});
-  rows.push_back({"average_pool", WriteAveragePool, WhyNotAveragePool});
-  rows.push_back({"lp_pool", WriteLpPool, WhyNotLpPool});
-  rows.push_back({"max_unpool", WriteMaxUnpool, WhyNotMaxUnpool});
+  rows.push_back({"max_pool", WriteMaxPool, WhyNotMaxPool, MaxPoolOpset});
+  rows.push_back({"average_pool", WriteAveragePool, WhyNotAveragePool, AveragePoolOpset});
+  rows.push_back({"lp_pool", WriteLpPool, WhyNotLpPool, LpPoolOpset});
+  rows.push_back({"max_unpool", WriteMaxUnpool, WhyNotMaxUnpool, Since<9>});
 }
 
 }  // namespace nn::onnx

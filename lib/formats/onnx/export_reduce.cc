@@ -5,7 +5,9 @@ namespace nn::onnx {
 namespace {
 
 // The operator set from which on the axes are an input.
-int64_t AxesInputSince(std::string_view op) { return op == "ReduceSum" ? 13 : 18; }
+int64_t AxesInputSince(std::string_view op) {
+  return op == "ReduceSum" ? 13 : 18;
+}
 
 // Writes a reduction of one named value to another.
 Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op, std::string x,
@@ -14,9 +16,6 @@ Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op,
   const bool as_input = ctx.opset() >= AxesInputSince(op);
   std::vector<std::string> inputs = {std::move(x)};
   if (node.input(1) != nullptr) {
-    if (!as_input)
-      return UnsupportedError("{}: axes that are computed need operator set {}", node.Describe(),
-                              AxesInputSince(op));
     inputs.push_back(ctx.NameOf(node.input(1)));
   } else if (as_input && !a.axes.empty()) {
     inputs.push_back(ctx.AddTensor(Tensor::Ints(a.axes), "axes"));
@@ -27,8 +26,26 @@ Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op,
   return {};
 }
 
+// The operator that reduces over all spatial axes and keeps them; null if the node does something
+// else.
+const char* GlobalPool(const Node& node) {
+  const auto& a = node.attrs<ReduceAttrs>();
+  const Type& x = node.input(0)->type();
+  if (!a.keep_dims || a.axes.empty() || !IsFloat(x.dtype) || x.dtype == DType::kBF16)
+    return nullptr;
+  for (size_t i = 0; i < a.axes.size(); ++i)
+    if (a.axes[i] != static_cast<int64_t>(i) + 2) return nullptr;
+  if (a.axes.size() + 2 != static_cast<size_t>(x.rank())) return nullptr;
+  if (node.Is("reduce_mean")) return "GlobalAveragePool";
+  return node.Is("reduce_max") ? "GlobalMaxPool" : nullptr;
+}
+
 template <const char* op>
 Status WriteReduce(ExportContext& ctx, const Node& node) {
+  if (const char* global = GlobalPool(node)) {
+    ctx.AddNode(node, global);
+    return {};
+  }
   return WriteReduction(ctx, node, op, ctx.NameOf(node.input(0)), ctx.NameOf(node.output()));
 }
 
@@ -44,14 +61,12 @@ Status WriteLogical(ExportContext& ctx, const Node& node) {
 }
 
 // ONNX takes i64 axes.
-std::optional<std::string> WhyNotAxes(const Node& node, bool default_set_has_input) {
+std::optional<std::string> WhyNotAxes(const Node& node) {
   const Value* axes = node.input(1);
-  if (axes == nullptr) return std::nullopt;
-  if (!default_set_has_input) return "axes that are computed need operator set 18";
-  if (axes->dtype() != DType::kI64) return fmt::format("axes of type {}", DTypeName(axes->dtype()));
+  if (axes != nullptr && axes->dtype() != DType::kI64)
+    return fmt::format("axes of type {}", DTypeName(axes->dtype()));
   return std::nullopt;
 }
-std::optional<std::string> WhyNotLogical(const Node& node) { return WhyNotAxes(node, false); }
 
 std::optional<std::string> WhyNotReduce(const Node& node) {
   const Type& x = node.input(0)->type();
@@ -61,29 +76,34 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
   if (x.dtype == DType::kBool || x.dtype == DType::kI16 || x.dtype == DType::kU16 ||
       (bytes && !extreme))
     return fmt::format("reduction of {}", DTypeName(x.dtype));
-  return WhyNotAxes(node, node.Is("reduce_sum"));
+  return WhyNotAxes(node);
+}
+
+int64_t ReduceOpset(const Node& node) {
+  if (node.input(1) == nullptr) return 1;
+  return AxesInputSince(node.Is("reduce_sum") ? "ReduceSum" : "");
 }
 
 constexpr char kSum[] = "ReduceSum", kMean[] = "ReduceMean", kMax[] = "ReduceMax",
-               kMin[] = "ReduceMin", kProd[] = "ReduceProd", kL1[] = "ReduceL1",
-               kL2[] = "ReduceL2", kLogSum[] = "ReduceLogSum", kLogSumExp[] = "ReduceLogSumExp",
+               kMin[] = "ReduceMin", kProd[] = "ReduceProd", kL1[] = "ReduceL1", kL2[] = "ReduceL2",
+               kLogSum[] = "ReduceLogSum", kLogSumExp[] = "ReduceLogSumExp",
                kSumSquare[] = "ReduceSumSquare";
 
 }  // namespace
 
 void AddReduceExports(std::vector<ExportRow>& rows) {
-  rows.push_back({"reduce_sum", WriteReduce<kSum>, WhyNotReduce});
-  rows.push_back({"reduce_mean", WriteReduce<kMean>, WhyNotReduce});
-  rows.push_back({"reduce_max", WriteReduce<kMax>, WhyNotReduce});
-  rows.push_back({"reduce_min", WriteReduce<kMin>, WhyNotReduce});
-  rows.push_back({"reduce_prod", WriteReduce<kProd>, WhyNotReduce});
-  rows.push_back({"reduce_l1", WriteReduce<kL1>, WhyNotReduce});
-  rows.push_back({"reduce_l2", WriteReduce<kL2>, WhyNotReduce});
-  rows.push_back({"reduce_log_sum", WriteReduce<kLogSum>, WhyNotReduce});
-  rows.push_back({"reduce_log_sum_exp", WriteReduce<kLogSumExp>, WhyNotReduce});
-  rows.push_back({"reduce_sum_square", WriteReduce<kSumSquare>, WhyNotReduce});
-  rows.push_back({"reduce_any", WriteLogical<kMax>, WhyNotLogical});
-  rows.push_back({"reduce_all", WriteLogical<kMin>, WhyNotLogical});
+  rows.push_back({"reduce_sum", WriteReduce<kSum>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_mean", WriteReduce<kMean>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_max", WriteReduce<kMax>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_min", WriteReduce<kMin>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_prod", WriteReduce<kProd>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_l1", WriteReduce<kL1>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_l2", WriteReduce<kL2>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_log_sum", WriteReduce<kLogSum>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_log_sum_exp", WriteReduce<kLogSumExp>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_sum_square", WriteReduce<kSumSquare>, WhyNotReduce, ReduceOpset});
+  rows.push_back({"reduce_any", WriteLogical<kMax>, WhyNotAxes, ReduceOpset});
+  rows.push_back({"reduce_all", WriteLogical<kMin>, WhyNotAxes, ReduceOpset});
 }
 
 }  // namespace nn::onnx

@@ -188,7 +188,7 @@ void AddShapeExports(std::vector<ExportRow>& rows) {
   rows.push_back({"shape_of", WriteShapeOf});
   rows.push_back({"size_of", WriteSizeOf});
   rows.push_back({"tile", WriteTile});
-  rows.push_back({"expand", WriteExpand, nullptr, [](const Node&) -> int64_t { return 8; }});
+  rows.push_back({"expand", WriteExpand, nullptr, Since<8>});
 }
 
 }  // namespace nn::onnx

@@ -223,7 +223,7 @@ void AddSliceExports(std::vector<ExportRow>& rows) {
   rows.push_back({"concat", WriteConcat});
   rows.push_back({"split", WriteSplit, WhyNotSplit, SplitOpset});
   rows.push_back({"slice", WriteSlice, nullptr, SliceOpset});
-  rows.push_back({"reverse", WriteReverse, nullptr, [](const Node&) -> int64_t { return 10; }});
+  rows.push_back({"reverse", WriteReverse, nullptr, Since<10>});
   rows.push_back({"pad", WritePad, WhyNotPad, PadOpset});
 }
 

@@ -4,25 +4,21 @@
 namespace nn::onnx {
 namespace {
 
-// Before operator set 13 the axes from `axis` on are taken together.
-Status Write(ExportContext& ctx, const Node& node, std::string_view op, int64_t axis) {
-  const int rank = node.input(0)->type().rank();
-  if (axis < 0) axis += rank;
-  if (ctx.opset() < 13 && axis != rank - 1)
-    return UnsupportedError("{}: an axis other than the last needs operator set 13",
-                            node.Describe());
-  SetInt(ctx.AddNode(node, op), "axis", axis);
+int64_t AxisOf(const Node& node) {
+  const int64_t axis =
+      node.Is("softmax") ? node.attrs<SoftmaxAttrs>().axis : node.attrs<AlongAxisAttrs>().axis;
+  return axis < 0 ? axis + node.input(0)->type().rank() : axis;
+}
+
+template <const char* op>
+Status Write(ExportContext& ctx, const Node& node) {
+  SetInt(ctx.AddNode(node, op), "axis", AxisOf(node));
   return {};
 }
 
-Status WriteSoftmax(ExportContext& ctx, const Node& node) {
-  return Write(ctx, node, "Softmax", node.attrs<SoftmaxAttrs>().axis);
-}
-Status WriteLogSoftmax(ExportContext& ctx, const Node& node) {
-  return Write(ctx, node, "LogSoftmax", node.attrs<AlongAxisAttrs>().axis);
-}
-Status WriteHardmax(ExportContext& ctx, const Node& node) {
-  return Write(ctx, node, "Hardmax", node.attrs<AlongAxisAttrs>().axis);
+// Before operator set 13 the axes from `axis` on are taken together.
+int64_t Opset(const Node& node) {
+  return AxisOf(node) == node.input(0)->type().rank() - 1 ? 1 : 13;
 }
 
 std::optional<std::string> WhyNotQuantised(const Node& node) {
@@ -34,12 +30,14 @@ std::optional<std::string> WhyNotSoftmax(const Node& node) {
   return WhyNotQuantised(node);
 }
 
+constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax", kHardmax[] = "Hardmax";
+
 }  // namespace
 
 void AddSoftmaxExports(std::vector<ExportRow>& rows) {
-  rows.push_back({"softmax", WriteSoftmax, WhyNotSoftmax});
-  rows.push_back({"log_softmax", WriteLogSoftmax, WhyNotQuantised});
-  rows.push_back({"hardmax", WriteHardmax, WhyNotQuantised});
+  rows.push_back({"softmax", Write<kSoftmax>, WhyNotSoftmax, Opset});
+  rows.push_back({"log_softmax", Write<kLogSoftmax>, WhyNotQuantised, Opset});
+  rows.push_back({"hardmax", Write<kHardmax>, WhyNotQuantised, Opset});
 }
 
 }  // namespace nn::onnx

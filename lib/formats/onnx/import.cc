@@ -18,6 +18,22 @@ std::string_view NormalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
+// What a value is that the graph has no type for; null for tensors.
+const char* KindOf(const pb::TypeProto& type) {
+  switch (type.value_case()) {
+    case pb::TypeProto::kSequenceType:
+      return "a sequence";
+    case pb::TypeProto::kMapType:
+      return "a map";
+    case pb::TypeProto::kOptionalType:
+      return "an optional";
+    case pb::TypeProto::kSparseTensorType:
+      return "a sparse tensor";
+    default:
+      return nullptr;
+  }
+}
+
 // Imports a node by its one-to-one encoding; false if it has none.
 Result<bool> ImportOneToOne(ImportContext& ctx) {
   const auto [op, format] =
@@ -29,16 +45,24 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
     if (a == nullptr) continue;
     AttrValue value;
     switch (a->type()) {
-      case pb::AttributeProto::FLOAT: value = a->f(); break;
+      case pb::AttributeProto::FLOAT:
+        value = a->f();
+        break;
       case pb::AttributeProto::INT: {
         const auto current = attrs.Get(ours);
         value = a->i();
         if (current && std::holds_alternative<bool>(*current)) value = a->i() != 0;
         break;
       }
-      case pb::AttributeProto::STRING: value = a->s(); break;
-      case pb::AttributeProto::INTS: value = ctx.Ints(theirs); break;
-      case pb::AttributeProto::FLOATS: value = ctx.Floats(theirs); break;
+      case pb::AttributeProto::STRING:
+        value = a->s();
+        break;
+      case pb::AttributeProto::INTS:
+        value = ctx.Ints(theirs);
+        break;
+      case pb::AttributeProto::FLOATS:
+        value = ctx.Floats(theirs);
+        break;
       default:
         return ModelError("attribute {} has type {}", theirs,
                           pb::AttributeProto::AttributeType_Name(a->type()));
@@ -61,10 +85,9 @@ class Importer {
     ReadMetadata();
     for (const auto& info : g.value_info())
       declared_[info.name()] = ReadType(info.type(), info.name());
-    for (const auto& info : g.output())
-      declared_[info.name()] = ReadType(info.type(), info.name());
+    for (const auto& info : g.output()) declared_[info.name()] = ReadType(info.type(), info.name());
     NN_RETURN_IF_ERROR(ReadInitializers(g));
-    ReadInputs(g);
+    NN_RETURN_IF_ERROR(ReadInputs(g));
     // Order is checked by the validator; here any order that can be sorted will do.
     NN_ASSIGN(const std::vector<int> order, NodeOrder(g));
     for (const int i : order) NN_RETURN_IF_ERROR(ImportNode(g.node(i), i));
@@ -104,11 +127,14 @@ class Importer {
   }
 
   // An input that has an initializer is a constant with a default; the constant is taken.
-  void ReadInputs(const pb::GraphProto& g) {
+  Status ReadInputs(const pb::GraphProto& g) {
     for (const auto& info : g.input()) {
       if (scope_.contains(info.name())) continue;
+      if (const char* kind = KindOf(info.type()))
+        return UnsupportedError("graph input {} is {}", Quote(info.name()), kind);
       scope_[info.name()] = graph_.AddInput(info.name(), ReadType(info.type(), info.name()));
     }
+    return {};
   }
 
   static Result<std::vector<int>> NodeOrder(const pb::GraphProto& g) {
@@ -170,7 +196,8 @@ class Importer {
       const std::string& name = node.output(static_cast<int>(i));
       if (name.empty()) continue;
       Value* v = ctx.outputs()[i];
-      if (v == nullptr) return UnsupportedError("operator {}: output {} is not supported", index, i);
+      if (v == nullptr)
+        return UnsupportedError("operator {}: output {} is not supported", index, i);
       NN_RETURN_IF_ERROR(Declare(v, name));
     }
     return {};
@@ -195,8 +222,8 @@ class Importer {
     const auto it = declared_.find(name);
     if (it != declared_.end()) {
       if (!Compatible(it->second, v->type()))
-        return ModelError("value {} is declared {} but is {}", Quote(name),
-                          it->second.ToString(), v->type().ToString());
+        return ModelError("value {} is declared {} but is {}", Quote(name), it->second.ToString(),
+                          v->type().ToString());
       v->set_type(Refine(v->type(), it->second));
     }
     scope_[name] = v;
@@ -208,9 +235,8 @@ class Importer {
     std::vector<Value*> inputs;
     for (size_t i = 0; i < ctx.input_count(); ++i)
       if (ctx.input(i) != nullptr) inputs.push_back(ctx.input(i));
-    NN_ASSIGN(Node* const opaque,
-              ctx.AddNode("opaque", inputs, OpaqueAttrs{node.op_type(), reason},
-                          static_cast<size_t>(node.output_size())));
+    NN_ASSIGN(Node* const opaque, ctx.AddNode("opaque", inputs, OpaqueAttrs{node.op_type(), reason},
+                                              static_cast<size_t>(node.output_size())));
     for (int i = 0; i < node.output_size(); ++i)
       if (!node.output(i).empty())
         NN_RETURN_IF_ERROR(Declare(opaque->output(static_cast<size_t>(i)), node.output(i)));

@@ -3,12 +3,14 @@
 #include "formats/onnx/import.h"
 #include "ops/norm.h"
 #include "ops/shape.h"
+#include "ops/tile.h"
 #include "ops/types.h"
 
 namespace nn::onnx {
 namespace {
 
-// ---- BatchNormalization --------------------------------------------------------------------------
+// ---- BatchNormalization
+// --------------------------------------------------------------------------
 
 // Training mode is told by is_test = 0 (versions 1 and 6), by more than one output (7 and 9) or by
 // training_mode (from 14 on).
@@ -48,7 +50,8 @@ Status ImportBatchNorm(ImportContext& ctx) {
   return ctx.Emit("reshape", {y}, ReshapeAttrs{*x.dims, false});
 }
 
-// ---- Normalisation by a tensor's own statistics --------------------------------------------------
+// ---- Normalisation by a tensor's own statistics
+// --------------------------------------------------
 
 // stash_type is the precision of the statistics: 1, float32, is the default and what f16, bf16 and
 // f32 are computed in here; f64 is computed in f64 and so takes 11.
@@ -132,17 +135,20 @@ Status ImportMeanVariance(ImportContext& ctx) {
   return ctx.Emit("mean_variance_normalization", {x}, std::move(a));
 }
 
-// ---- Dropout -------------------------------------------------------------------------------------
+// ---- Dropout
+// -------------------------------------------------------------------------------------
 
 Status EmitMask(ImportContext& ctx, const Value* x) {
   if (!ctx.WantsOutput(1)) return {};
-  const auto dims = x->type().const_dims();
-  if (!dims) return UnsupportedError("the mask of Dropout on {}", x->type().ToString());
+  if (!x->type().ranked())
+    return UnsupportedError("the mask of Dropout on {}", x->type().ToString());
   // Of the type of the data before version 10.
   const DType dtype = ctx.opset() < 10 ? x->dtype() : DType::kBool;
-  NN_ASSIGN(TensorBuilder mask, TensorBuilder::Create(dtype, *dims));
-  for (int64_t i = 0; i < mask.elements(); ++i) mask.SetInt(i, 1);
-  ctx.SetOutput(1, ctx.Constant(mask.Finish()));
+  NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(dtype, {}));
+  one.SetInt(0, 1);
+  NN_ASSIGN(Value* const mask,
+            ctx.Add("expand", {ctx.Constant(one.Finish())}, ExpandAttrs{*x->type().dims}));
+  ctx.SetOutput(1, mask);
   return {};
 }
 

@@ -35,6 +35,12 @@ Status ImportConstant(ImportContext& ctx) {
   return {};
 }
 
+Status ImportIdentity(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  ctx.SetOutput(0, x);
+  return {};
+}
+
 Status ImportTranspose(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   TransposeAttrs a{ctx.Ints("perm")};
@@ -163,6 +169,7 @@ Status ImportTile6(ImportContext& ctx) {
 
 void AddShapeImports(ImportTable& t) {
   t.Add("", "Constant", 1, ImportConstant);
+  t.Add("", "Identity", 1, ImportIdentity);
   t.Add("", "Transpose", 1, ImportTranspose);
   t.Add("", "Flatten", 1, ImportFlatten);
   t.Add("", "Reshape", 1, ImportReshape1);

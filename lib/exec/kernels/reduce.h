@@ -1,0 +1,25 @@
+// Reductions in the order of the arithmetic contract (ops/reduction.h): element i goes to lane i
+// mod 16, then halves are combined.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nn {
+
+// What is done with the elements x of a row. Maximum and minimum are NaN if any element is, and +0
+// where they are zero of either sign.
+enum class Reduction : uint8_t { kSum, kSumOfSquares, kSumOfMagnitudes, kProduct, kMax, kMin };
+
+// y[c] = the reduction of x[offsets[0] + c], x[offsets[1] + c], ... for c < columns.
+void ReduceColumnsF32(Reduction reduction, const float* x, const int64_t* offsets, size_t n,
+                      float* y, size_t columns);
+
+// The reduction of x[0], ..., x[n - 1].
+float ReduceRowF32(Reduction reduction, const float* x, size_t n);
+
+// y[c] = the sum of the 8-bit integers x[offsets[i] + c]. At most 2^23 of them.
+void SumColumns8(bool is_signed, const uint8_t* x, const int64_t* offsets, size_t n, int32_t* y,
+                 size_t columns);
+
+}  // namespace nn

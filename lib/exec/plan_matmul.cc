@@ -1,0 +1,431 @@
+// Matrix products on the matrix kernels: float32 with operands of any kind, 8-bit integers with a
+// constant right operand.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/checked_math.h"
+#include "exec/conv_geometry.h"
+#include "exec/kernel_table.h"
+#include "exec/kernels/matrix_f32.h"
+#include "exec/kernels/matrix_i8.h"
+#include "exec/kernels/transpose.h"
+#include "exec/tail.h"
+#include "ops/index.h"
+#include "ops/matmul.h"
+#include "ops/quantised.h"
+#include "ops/requant.h"
+
+namespace nn {
+namespace {
+
+// How a product is laid out for the kernels. A matrix of the batch is `m` rows; those of `a` are
+// `a_row` elements apart.
+struct Product {
+  size_t m = 0, n = 0, k = 0;
+  size_t a_row = 0;
+  // For each matrix of the batch: where those of the operands start, in elements, and which packed
+  // matrix it takes.
+  std::vector<int64_t> a_offsets;
+  std::vector<size_t> b_index;
+  std::vector<int64_t> b_offsets;  // of the different matrices of b
+
+  size_t batch() const { return a_offsets.size(); }
+};
+
+std::vector<int64_t> OffsetsOf(const std::vector<int64_t>& sizes,
+                               const std::vector<int64_t>& steps) {
+  std::vector<int64_t> offsets;
+  ForEachOffset(sizes, steps, [&](int64_t, int64_t offset) { offsets.push_back(offset); });
+  return offsets;
+}
+
+// `pitch`: the distance of the rows of a, where k is its last axis.
+Product ProductOf(const MatmulGeometry& g, size_t pitch) {
+  Product p;
+  p.m = static_cast<size_t>(g.m);
+  p.n = static_cast<size_t>(g.n);
+  p.k = static_cast<size_t>(g.k);
+  p.a_row = pitch;
+  p.a_offsets = OffsetsOf(g.batch, g.a_batch);
+  // Offsets count in dense rows; those of a may be further apart.
+  if (g.a_k == 1 && g.k != 0)
+    for (int64_t& o : p.a_offsets) o = o / g.k * static_cast<int64_t>(pitch);
+  for (const int64_t offset : OffsetsOf(g.batch, g.b_batch)) {
+    const auto it = std::find(p.b_offsets.begin(), p.b_offsets.end(), offset);
+    p.b_index.push_back(static_cast<size_t>(it - p.b_offsets.begin()));
+    if (it == p.b_offsets.end()) p.b_offsets.push_back(offset);
+  }
+  // One b for all and rows that follow one another: a single matrix.
+  bool joins = p.b_offsets.size() == 1 && g.a_k == 1;
+  for (size_t i = 0; i < p.batch(); ++i)
+    joins &= p.a_offsets[i] == static_cast<int64_t>(i * p.m * p.a_row);
+  if (joins) {
+    p.m *= p.batch();
+    p.a_offsets = {0};
+    p.b_index = {0};
+  }
+  return p;
+}
+
+// How the results are cut into items: blocks of rows and of whole panels of columns.
+struct Blocks {
+  RowBlocks rows;
+  size_t column_block = kPanelWidth, column_items = 0;
+
+  Blocks() = default;
+  Blocks(const Product& p, size_t rows_per_item) : rows(p.m, rows_per_item) {
+    // Few rows: columns make the items, none so small that starting it counts.
+    constexpr size_t kEnoughItems = 16;
+    constexpr size_t kItemProducts = 16384;
+    const size_t panels = (p.n + kPanelWidth - 1) / kPanelWidth;
+    if (panels == 0 || p.m == 0 || p.batch() == 0) return;
+    const size_t least = std::max<size_t>(
+        4, kItemProducts / std::max<size_t>(1, p.k * kPanelWidth * std::min(p.m, rows.block)));
+    const size_t items = p.batch() * rows.items;
+    const size_t cuts = std::clamp<size_t>(kEnoughItems / items, 1, (panels + least - 1) / least);
+    column_block = (panels + cuts - 1) / cuts * kPanelWidth;
+    column_items = (p.n + column_block - 1) / column_block;
+  }
+  size_t items(const Product& p) const { return p.batch() * rows.items * column_items; }
+};
+
+// The part of the results that an item computes.
+struct Part {
+  size_t batch, row, rows, column, columns;
+
+  Part(const Product& p, const Blocks& b, size_t item) {
+    const size_t row_item = item % b.rows.items;
+    const size_t column_item = item / b.rows.items % b.column_items;
+    batch = item / (b.rows.items * b.column_items);
+    row = row_item * b.rows.block;
+    rows = std::min(b.rows.block, p.m - row);
+    column = column_item * b.column_block;
+    columns = std::min(b.column_block, p.n - column);
+  }
+};
+
+// ---- float32
+// -------------------------------------------------------------------------------------
+
+class MatmulStep : public Step {
+ public:
+  static constexpr size_t kRowsPerItem = 128;
+
+  Product p;
+  Blocks blocks;
+  Place a, out;
+  BufferId panels = 0;
+  size_t out_row = 0;  // elements between rows of the result
+  EpilogueF32 epilogue;
+  EpilogueSources sources;
+  std::optional<Place> bias;  // where it is not constant
+  TailProgram tail;
+
+  size_t grid() const override { return blocks.items(p); }
+
+  void Run(const Memory& memory, size_t item) const override {
+    const Part part(p, blocks, item);
+    std::array<const float*, kRowsPerItem> rows;
+    const float* x = a.As<const float>(memory) + p.a_offsets[part.batch] + part.row * p.a_row;
+    for (size_t r = 0; r < part.rows; ++r) rows[r] = x + r * p.a_row;
+    const size_t row = part.batch * p.m + part.row;
+    MatrixF32 m;
+    m.rows = rows.data();
+    m.row_pitch = part.rows;
+    m.run_length = p.k;
+    m.row_count = part.rows;
+    m.panels = reinterpret_cast<const float*>(memory.data(panels)) +
+               p.b_index[part.batch] * PackedSize(p.k, p.n) + part.column * p.k;
+    m.column_count = part.columns;
+    m.out = out.As<float>(memory) + row * out_row + part.column;
+    m.out_stride = out_row;
+    m.epilogue = epilogue;
+    if (!sources.bias.empty()) m.epilogue.bias = sources.bias.data() + part.column;
+    if (bias) m.epilogue.bias = bias->As<const float>(memory) + part.column;
+    if (!sources.scale.empty()) {
+      m.epilogue.scale = sources.scale.data() + part.column;
+      m.epilogue.shift = sources.shift.data() + part.column;
+    }
+    if (sources.residual) {
+      m.epilogue.residual = sources.residual->As<const float>(memory) +
+                            row * sources.residual->row_stride + part.column;
+      m.epilogue.residual_stride = sources.residual->row_stride;
+    }
+    RunMatrixF32(m);
+    if (!tail.empty())
+      tail.Run(memory, m.out, m.out_stride, row, part.rows, part.column, part.columns);
+  }
+};
+
+// Packs matrices that are known only when the program runs; an item is a block of panels.
+class PackStep : public Step {
+ public:
+  Place b;
+  BufferId panels = 0;
+  std::vector<int64_t> offsets;
+  size_t n = 0, k = 0, k_stride = 0, n_stride = 0;
+
+  size_t grid() const override { return offsets.size() * items(); }
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t column = item % items() * kBlock;
+    const auto start = static_cast<size_t>(offsets[item / items()]);
+    float* out = reinterpret_cast<float*>(memory.data(panels)) + item / items() * PackedSize(k, n) +
+                 column * k;
+    PackPanels(b.As<const std::byte>(memory) + (start + column * n_stride) * sizeof(float), k,
+               std::min(kBlock, n - column), k_stride, n_stride, out);
+  }
+
+ private:
+  static constexpr size_t kBlock = 4 * kPanelWidth;
+  size_t items() const { return (n + kBlock - 1) / kBlock; }
+};
+
+// Transposes the matrices of a left operand whose rows are not runs of memory.
+class TransposeRowsStep : public Step {
+ public:
+  Place a;
+  BufferId out = 0;
+  std::vector<int64_t> offsets;
+  size_t m = 0, k = 0;
+
+  size_t grid() const override { return offsets.size(); }
+  void Run(const Memory& memory, size_t item) const override {
+    TransposeMatrix(
+        a.As<const std::byte>(memory) + static_cast<size_t>(offsets[item]) * sizeof(float), m,
+        memory.data(out) + item * m * k * sizeof(float), k, k, m, sizeof(float));
+  }
+};
+
+bool IsDense(const Place& place, const std::vector<int64_t>& shape) {
+  return shape.empty() || place.row_stride == static_cast<size_t>(shape.back());
+}
+
+// The right operand in panels: a constant, or a step that packs it.
+BufferId PackRight(PlanContext& ctx, const MatmulGeometry& g, const Product& p) {
+  const Value* b = ctx.node().input(1);
+  const size_t size = PackedSize(p.k, p.n);
+  const size_t bytes = p.b_offsets.size() * size * sizeof(float);
+  if (b->is_constant()) {
+    Buffer packed(bytes);
+    for (size_t i = 0; i < p.b_offsets.size(); ++i)
+      PackPanels(b->constant().blob().data() + static_cast<size_t>(p.b_offsets[i]) * sizeof(float),
+                 p.k, p.n, static_cast<size_t>(g.b_k), static_cast<size_t>(g.b_n),
+                 packed.as<float>().data() + i * size);
+    return ctx.AddConstant(Blob(std::move(packed)));
+  }
+  auto step = std::make_unique<PackStep>();
+  step->b = ctx.PlaceOf(b);
+  step->panels = ctx.AddScratch(bytes);
+  step->offsets = p.b_offsets;
+  step->n = p.n;
+  step->k = p.k;
+  step->k_stride = static_cast<size_t>(g.b_k);
+  step->n_stride = static_cast<size_t>(g.b_n);
+  step->label = "pack";
+  const BufferId from = step->b.buffer;
+  const BufferId to = step->panels;
+  ctx.AddStep(std::move(step), {from}, {to});
+  return to;
+}
+
+// The left operand with rows that are runs of memory.
+Place RowsOfLeft(PlanContext& ctx, const MatmulGeometry& g, Product& p) {
+  const Place a = ctx.PlaceOf(ctx.node().input(0));
+  if (g.a_k == 1) return a;
+  auto step = std::make_unique<TransposeRowsStep>();
+  step->a = a;
+  step->m = p.m;
+  step->k = p.k;
+  step->offsets = p.a_offsets;
+  step->out = ctx.AddScratch(p.batch() * p.m * p.k * sizeof(float));
+  step->label = "transpose rows";
+  for (size_t i = 0; i < p.batch(); ++i) p.a_offsets[i] = static_cast<int64_t>(i * p.m * p.k);
+  p.a_row = p.k;
+  const Place rows{step->out, 0, p.k};
+  ctx.AddStep(std::move(step), {a.buffer}, {rows.buffer});
+  return rows;
+}
+
+Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
+  const Node& node = ctx.node();
+  const Value* bias = node.input(2);
+  auto step = std::make_unique<MatmulStep>();
+  const Value* value = node.output();
+  // Rows of the result are rows of the product unless b is a vector.
+  const bool has_columns = node.input(1)->type().rank() > 1;
+  for (const Node* n : ctx.group().tail) {
+    if (!has_columns || !step->tail.Add(ctx, value, *n)) return false;
+    value = n->output();
+  }
+  std::vector<BufferId> reads = step->tail.reads();
+  if (bias != nullptr && bias->is_constant()) {
+    step->sources.bias.resize(p.n);
+    std::memcpy(step->sources.bias.data(), bias->constant().blob().data(), p.n * sizeof(float));
+  } else if (bias != nullptr) {
+    step->bias = ctx.PlaceOf(bias);
+    reads.push_back(step->bias->buffer);
+  }
+  step->panels = PackRight(ctx, g, p);
+  step->a = RowsOfLeft(ctx, g, p);
+  step->tail.MoveInto(step->epilogue, step->sources);
+  step->out = ctx.PlaceOf(ctx.group().result());
+  step->out_row = has_columns ? step->out.row_stride : 1;
+  step->blocks = Blocks(p, MatmulStep::kRowsPerItem);
+  step->multiply_adds = static_cast<int64_t>(p.batch() * p.m * p.n * p.k);
+  step->p = std::move(p);
+  reads.insert(reads.end(), {step->panels, step->a.buffer});
+  const BufferId out = step->out.buffer;
+  ctx.AddStep(std::move(step), std::move(reads), {out});
+  return true;
+}
+
+// ---- 8-bit integers
+// ------------------------------------------------------------------------------
+
+class QuantMatmulStep : public Step {
+ public:
+  Product p;
+  Blocks blocks;
+  Place a, out;
+  PackedI8 packed;
+  bool is_signed = false;
+  int32_t out_zero = 0, out_min = 0, out_max = 0;
+  // What sums are multiplied by, in double precision; empty: by the packed multipliers.
+  std::vector<double> factors;
+
+  size_t grid() const override { return blocks.items(p); }
+
+  void Run(const Memory& memory, size_t item) const override {
+    const Part part(p, blocks, item);
+    std::array<const uint8_t*, kMatrixI8Rows> rows;
+    const uint8_t* x = a.As<const uint8_t>(memory) + part.row * p.a_row;
+    for (size_t r = 0; r < part.rows; ++r) rows[r] = x + r * p.a_row;
+    MatrixI8 m;
+    m.rows = rows.data();
+    m.row_pitch = part.rows;
+    m.run_length = p.k;
+    m.row_count = part.rows;
+    m.is_signed = is_signed;
+    m.packed = &packed;
+    m.first_column = part.column;
+    m.column_count = part.columns;
+    m.out = out.As<uint8_t>(memory) + part.row * out.row_stride + part.column;
+    m.out_stride = out.row_stride;
+    m.out_zero = out_zero;
+    m.out_min = out_min;
+    m.out_max = out_max;
+    m.factors = factors.empty() ? nullptr : factors.data();
+    RunMatrixI8(m);
+  }
+};
+
+// Largest magnitude of a bias.
+int64_t LargestBias(const Tensor& bias) {
+  int64_t largest = 0;
+  for (int64_t i = 0; i < bias.elements(); ++i)
+    largest = std::max(largest, std::abs(bias.GetInt(i)));
+  return largest;
+}
+
+// Whether the kernel's int32 sums are exact: a product is less than 2^16.
+bool SumsFit(const Product& p, const Value* bias) {
+  const int64_t most = static_cast<int64_t>(p.k) << 16;
+  return p.k < 32000 && most + (bias == nullptr ? 0 : LargestBias(bias->constant())) <=
+                            std::numeric_limits<int32_t>::max();
+}
+
+// The columns' factors, as ops/matmul.cc rescales.
+void SetFactors(const Node& node, QuantMatmulStep& step, MatrixI8Weights& w) {
+  const Quant& aq = *node.input(0)->type().quant;
+  const Quant& bq = *node.input(1)->type().quant;
+  const double out = static_cast<double>(node.output()->type().quant->scale());
+  for (size_t n = 0; n < w.n; ++n) {
+    const float scale = bq.scale(n);
+    const double product = static_cast<double>(aq.scale()) * static_cast<double>(scale);
+    const double fixed = bq.per_axis() ? product : static_cast<double>(aq.scale() * scale);
+    if (node.arithmetic() == Arithmetic::kTflite) step.factors.push_back(product / out);
+    w.multipliers.push_back(QuantizeMultiplier(fixed / out));
+  }
+}
+
+Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
+  const Node& node = ctx.node();
+  const Value* a = node.input(0);
+  const Value* b = node.input(1);
+  const Value* bias = node.input(2);
+  const Type& y = node.output()->type();
+  const DType dtype = a->dtype();
+  const bool known = dtype == DType::kU8 || dtype == DType::kI8;
+  if (!known || b->dtype() != dtype || y.dtype != dtype || !b->is_constant() || p.batch() != 1 ||
+      g.a_k != 1 || b->type().rank() < 2 || (bias != nullptr && !bias->is_constant()) ||
+      !a->type().quantised() || !b->type().quantised() || !y.quantised() ||
+      a->type().quant->per_axis() || y.quant->per_axis() || !ctx.group().tail.empty() ||
+      (node.arithmetic() != Arithmetic::kTflite && node.arithmetic() != Arithmetic::kTfliteFixed) ||
+      !SumsFit(p, bias))
+    return false;
+  const Quant& bq = *b->type().quant;
+  const int rank = b->type().rank();
+  if (bq.per_axis() && (bq.axis != (node.attrs<MatmulAttrs>().transpose_b ? rank - 2 : rank - 1) ||
+                        bq.scales.size() != p.n))
+    return false;
+  auto step = std::make_unique<QuantMatmulStep>();
+  MatrixI8Weights w;
+  w.b = reinterpret_cast<const uint8_t*>(b->constant().blob().data());
+  for (int64_t k = 0; k < g.k; ++k) w.k_offsets.push_back(static_cast<size_t>(k * g.b_k));
+  w.n = p.n;
+  w.n_stride = static_cast<size_t>(g.b_n);
+  w.is_signed = dtype == DType::kI8;
+  w.a_zero = static_cast<int32_t>(a->type().quant->zero_point());
+  // Per-axis zero points do not count, as in the reference.
+  w.b_zero = {bq.per_axis() ? 0 : static_cast<int32_t>(bq.zero_point())};
+  if (bias != nullptr)
+    for (int64_t i = 0; i < bias->constant().elements(); ++i)
+      w.bias.push_back(static_cast<int32_t>(bias->constant().GetInt(i)));
+  SetFactors(node, *step, w);
+  step->packed = PackMatrixI8(w, dtype == DType::kI8);
+  step->is_signed = dtype == DType::kI8;
+  step->out_zero = static_cast<int32_t>(y.quant->zero_point());
+  step->out_min = static_cast<int32_t>(MinInteger(dtype));
+  step->out_max = static_cast<int32_t>(MaxInteger(dtype));
+  step->a = ctx.PlaceOf(a);
+  step->out = ctx.PlaceOf(node.output());
+  step->blocks = Blocks(p, kMatrixI8Rows);
+  step->multiply_adds = static_cast<int64_t>(p.m * p.n * p.k);
+  step->p = std::move(p);
+  const BufferId in = step->a.buffer;
+  const BufferId out = step->out.buffer;
+  ctx.AddStep(std::move(step), {in}, {out});
+  return true;
+}
+
+Result<bool> PlanMatmul(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const auto a_shape = ShapeOf(node.input(0));
+  const auto b_shape = ShapeOf(node.input(1));
+  const Place a = ctx.PlaceOf(node.input(0));
+  NN_ASSIGN(const MatmulGeometry g, GeometryOf(node.attrs<MatmulAttrs>(), a_shape, b_shape));
+  Product p =
+      ProductOf(g, g.a_k == 1 && a_shape.size() > 1 ? a.row_stride : static_cast<size_t>(g.k));
+  // Only rows of `a` that are runs of memory may be far apart.
+  if ((g.a_k != 1 && !IsDense(a, a_shape)) ||
+      (!node.input(1)->is_constant() && !IsDense(ctx.PlaceOf(node.input(1)), b_shape)))
+    return false;
+  if (node.input(0)->type().quantised()) return PlanQuant(ctx, g, std::move(p));
+  if (node.output()->dtype() != DType::kF32) return false;
+  return PlanFloat(ctx, g, std::move(p));
+}
+
+}  // namespace
+
+void AddMatmulKernels(std::vector<KernelInfo>& kernels) {
+  kernels.push_back({.op = "matmul",
+                     .plan = PlanMatmul,
+                     .takes_tail = true,
+                     .strided_input = true,
+                     .strided_output = true});
+}
+
+}  // namespace nn

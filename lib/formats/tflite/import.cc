@@ -1,0 +1,443 @@
+#include "formats/tflite/import.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "formats/tflite/options.h"
+#include "formats/tflite/tensor.h"
+#include "ir/verify.h"
+#include "ops/elementwise.h"
+#include "ops/opaque.h"
+
+namespace nn::tflite {
+namespace {
+
+// Imports an operator by its one-to-one encoding; false if it has none.
+Result<bool> ImportOneToOne(ImportContext& ctx) {
+  const fb::BuiltinOperator code = OperatorOf(ctx.code());
+  const auto [op, format] = Ops().FindEncoding("tflite", fb::EnumNameBuiltinOperator(code), 1);
+  if (op == nullptr) return false;
+  Attrs attrs(op->attrs);
+  for (const auto& [ours, theirs] : format->attrs) {
+    NN_ASSIGN(const AttrValue value, ReadOption(ctx.op(), OptionsOf(code), theirs));
+    NN_ASSIGN(attrs, attrs.With(ours, value));
+  }
+  NN_RETURN_IF_ERROR(ctx.Emit(op->name, ctx.inputs(), std::move(attrs)));
+  return true;
+}
+
+class Importer {
+ public:
+  Importer(const Model& model, const fb::SubGraph& subgraph) : model_(model), sub_(subgraph) {}
+
+  Result<ImportedModel> Run() {
+    graph_.name = std::string(Text(sub_.name()));
+    ReadMetadata();
+    values_.resize(static_cast<size_t>(SizeOf(sub_.tensors())), nullptr);
+    NN_RETURN_IF_ERROR(ReadInputs());
+    // Order is checked by the validator; here any order that can be sorted will do.
+    NN_ASSIGN(const std::vector<int64_t> order, OperatorOrder());
+    for (const int64_t i : order) NN_RETURN_IF_ERROR(ImportOperator(*At(sub_.operators(), i), i));
+    NN_RETURN_IF_ERROR(ReadOutputs());
+    NN_RETURN_IF_ERROR(Verify(graph_));
+    return ImportedModel{std::move(graph_), std::move(obstacles_)};
+  }
+
+ private:
+  void ReadMetadata() {
+    const fb::Model& m = *model_.root;
+    if (const auto text = Text(m.description()); !text.empty())
+      graph_.metadata["description"] = std::string(text);
+    for (int64_t i = 0; i < SizeOf(m.metadata()); ++i) {
+      const fb::Metadata* entry = At(m.metadata(), i);
+      const auto bytes =
+          entry == nullptr ? Result<Blob>(Blob()) : BufferBytes(model_, entry->buffer());
+      if (!bytes || bytes->empty() || bytes->size() > kMaxMetadata) continue;
+      std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+      text = text.substr(0, text.find_last_not_of('\0') + 1);
+      if (IsUtf8(text) && text.find('\0') == std::string_view::npos)
+        graph_.metadata["tflite." + std::string(Text(entry->name()))] = std::string(text);
+    }
+    for (int64_t i = 0; i < SizeOf(m.signature_defs()); ++i) {
+      const fb::SignatureDef* s = At(m.signature_defs(), i);
+      if (s == nullptr || At(m.subgraphs(), s->subgraph_index()) != &sub_) continue;
+      graph_.metadata["tflite.signature_key"] = std::string(Text(s->signature_key()));
+      ReadSignature(s->inputs(), sub_.inputs(), "tflite.signature.input.");
+      ReadSignature(s->outputs(), sub_.outputs(), "tflite.signature.output.");
+      return;
+    }
+  }
+
+  // Notes the names that a signature gives to the graph's inputs or outputs, by their number.
+  void ReadSignature(const flatbuffers::Vector<flatbuffers::Offset<fb::TensorMap>>* map,
+                     const flatbuffers::Vector<int32_t>* tensors, const std::string& prefix) {
+    const auto indices = ListOf<int64_t>(tensors);
+    for (int64_t i = 0; i < SizeOf(map); ++i) {
+      const fb::TensorMap* m = At(map, i);
+      if (m == nullptr) continue;
+      const auto it = std::find(indices.begin(), indices.end(), int64_t{m->tensor_index()});
+      if (it != indices.end())
+        graph_.metadata[fmt::format("{}{}", prefix, it - indices.begin())] =
+            std::string(Text(m->name()));
+    }
+  }
+
+  Result<const fb::Tensor*> TensorAt(int64_t index) const {
+    const fb::Tensor* t = At(sub_.tensors(), index);
+    if (t == nullptr)
+      return ModelError("there is no tensor {}, only {}", index, SizeOf(sub_.tensors()));
+    return t;
+  }
+
+  static std::string NameOf(const fb::Tensor& tensor, int64_t index) {
+    const auto name = Text(tensor.name());
+    return name.empty() ? fmt::format("tensor_{}", index) : std::string(name);
+  }
+
+  Result<Type> TypeOf(const fb::Tensor& tensor, int64_t index) const {
+    auto type = ReadType(tensor, NameOf(tensor, index));
+    if (!type)
+      return tl::unexpected(
+          type.error().In(fmt::format("tensor {} ({})", index, Quote(Text(tensor.name())))));
+    return type;
+  }
+
+  // A name for an input or output that no other one has.
+  std::string PortName(const fb::Tensor& tensor, int64_t index, std::set<std::string>& used) {
+    const std::string name = NameOf(tensor, index);
+    std::string unique = name;
+    for (int k = 1; !used.insert(unique).second; ++k) unique = fmt::format("{}_{}", name, k);
+    return unique;
+  }
+
+  Status ReadInputs() {
+    std::set<std::string> used;
+    for (const int64_t index : ListOf<int64_t>(sub_.inputs())) {
+      NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
+      if (values_[static_cast<size_t>(index)] != nullptr)
+        return ModelError("tensor {} is an input twice", index);
+      NN_ASSIGN(Type type, TypeOf(*tensor, index));
+      if (type.dtype == DType::kUnknown)
+        return UnsupportedError("input {} of type {}", Quote(Text(tensor->name())),
+                                TensorTypeName(tensor->type()));
+      if (type.dims && !ConstDims(*type.dims)) dynamic_ = true;
+      Value* v = graph_.AddInput(PortName(*tensor, index, used), std::move(type));
+      v->set_name(std::string(Text(tensor->name())));
+      values_[static_cast<size_t>(index)] = v;
+    }
+    return {};
+  }
+
+  Status ReadOutputs() {
+    std::set<std::string> used;
+    for (const int64_t index : ListOf<int64_t>(sub_.outputs())) {
+      NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
+      NN_ASSIGN(Value* const v, ValueOf(index));
+      graph_.AddOutput(PortName(*tensor, index, used), v);
+    }
+    return {};
+  }
+
+  Result<std::vector<int64_t>> OperatorOrder() const {
+    const int64_t count = SizeOf(sub_.operators());
+    std::unordered_map<int64_t, int64_t> producer;
+    for (int64_t i = 0; i < count; ++i) {
+      const fb::Operator* op = At(sub_.operators(), i);
+      for (const int64_t t : ListOf<int64_t>(op->outputs())) {
+        if (t == -1) continue;
+        NN_RETURN_IF_ERROR(TensorAt(t));
+        if (values_[static_cast<size_t>(t)] != nullptr)
+          return ModelError("operator {} writes tensor {}, an input", i, t);
+        if (!producer.emplace(t, i).second)
+          return ModelError("tensor {} is written by operators {} and {}", t, producer[t], i);
+      }
+    }
+    std::vector<int64_t> order;
+    std::vector<uint8_t> state(static_cast<size_t>(count), 0);  // 1: open, 2: done
+    std::vector<std::pair<int64_t, int64_t>> stack;             // operator, next input
+    for (int64_t root = 0; root < count; ++root) {
+      if (state[static_cast<size_t>(root)] != 0) continue;
+      stack.emplace_back(root, 0);
+      state[static_cast<size_t>(root)] = 1;
+      while (!stack.empty()) {
+        auto& [at, next] = stack.back();
+        const auto* inputs = At(sub_.operators(), at)->inputs();
+        if (next == SizeOf(inputs)) {
+          state[static_cast<size_t>(at)] = 2;
+          order.push_back(at);
+          stack.pop_back();
+          continue;
+        }
+        const int64_t tensor = inputs->Get(static_cast<flatbuffers::uoffset_t>(next++));
+        const auto it = producer.find(tensor);
+        if (it == producer.end() || state[static_cast<size_t>(it->second)] == 2) continue;
+        if (state[static_cast<size_t>(it->second)] == 1)
+          return ModelError("the graph has a cycle through tensor {}", tensor);
+        state[static_cast<size_t>(it->second)] = 1;
+        stack.emplace_back(it->second, 0);
+      }
+    }
+    return order;
+  }
+
+  // The value of a tensor; constants are read when first asked for. kUnsupported for variables.
+  Result<Value*> ValueOf(int64_t index) {
+    NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
+    Value*& v = values_[static_cast<size_t>(index)];
+    if (v != nullptr) return v;
+    auto constant = ReadConstant(*tensor, index);
+    if (!constant)
+      return tl::unexpected(
+          constant.error().In(fmt::format("tensor {} ({})", index, Quote(Text(tensor->name())))));
+    return v = *constant;
+  }
+
+  Result<Value*> ReadConstant(const fb::Tensor& tensor, int64_t index) {
+    NN_ASSIGN(Type type, TypeOf(tensor, index));
+    NN_ASSIGN(const bool contents, HasContents(model_, tensor));
+    const bool empty = type.dims && Product(*type.dims) == 0;
+    if (!contents && tensor.is_variable()) return UnsupportedError("a variable");
+    if (!contents && !empty) return ModelError("it is used, but has no value");
+    NN_ASSIGN(Tensor value, ReadContents(model_, tensor));
+    return graph_.AddConstant(std::move(value), std::string(Text(tensor.name())), type.quant);
+  }
+
+  Status ImportOperator(const fb::Operator& op, int64_t index) {
+    const fb::OperatorCode* code = At(model_.root->operator_codes(), op.opcode_index());
+    const std::string name = OperatorName(code);
+    auto status = code == nullptr
+                      ? Status(ModelError("there is no operator code {}, only {}",
+                                          op.opcode_index(), SizeOf(model_.root->operator_codes())))
+                      : ImportWithCode(op, *code, index, name);
+    if (!status)
+      return tl::unexpected(status.error().In(fmt::format("operator {} ({})", index, name)));
+    return {};
+  }
+
+  Status ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index,
+                        const std::string& name) {
+    std::vector<Value*> inputs;
+    std::string reason;
+    // What lies behind an unsupported operator often has no known type; only the first is reported.
+    bool on_opaque = false;
+    for (const int64_t t : ListOf<int64_t>(op.inputs())) {
+      auto v = t == -1 ? Result<Value*>(nullptr) : ValueOf(t);
+      if (!v && v.error().code() != ErrorCode::kUnsupported) return tl::unexpected(v.error());
+      if (!v && reason.empty()) reason = v.error().message();
+      inputs.push_back(v ? *v : nullptr);
+      on_opaque |= v && *v != nullptr && !(*v)->type().ranked() && !obstacles_.empty();
+    }
+    std::vector<Type> types;
+    for (const int64_t t : ListOf<int64_t>(op.outputs())) {
+      NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(t));
+      auto type = TypeOf(*tensor, t);
+      if (!type && type.error().code() != ErrorCode::kUnsupported)
+        return tl::unexpected(type.error());
+      if (!type && reason.empty()) reason = type.error().message();
+      types.push_back(type ? *type : Type());
+    }
+    ImportContext ctx(model_, op, code, index, graph_, inputs, types);
+    auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
+    if (!status && status.error().code() == ErrorCode::kUnsupported)
+      return MakeOpaque(ctx, name, index, on_opaque ? std::string() : status.error().message());
+    if (!status) return status;
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (ctx.outputs()[i] == nullptr)
+        return ModelError("it has {} outputs, the operator fewer", types.size());
+      NN_RETURN_IF_ERROR(
+          Declare(ctx.outputs()[i], op.outputs()->Get(static_cast<flatbuffers::uoffset_t>(i))));
+    }
+    return {};
+  }
+
+  Status ImportOp(ImportContext& ctx, const std::string& name) {
+    const fb::BuiltinOperator op = OperatorOf(ctx.code());
+    if (ImportFn fn = Imports().Find(op)) return fn(ctx);
+    NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+    if (done) return {};
+    return UnsupportedError("{} (version {}) is not supported", name, ctx.code().version());
+  }
+
+  // Names a value after its tensor and refines its type by what the file declares. Sizes that
+  // inference does not know are taken from the file only where it cannot mean "unknown" by 1.
+  Status Declare(Value* v, int64_t index) {
+    NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
+    NN_ASSIGN(Type declared, TypeOf(*tensor, index));
+    values_[static_cast<size_t>(index)] = v;
+    if (v->def() == nullptr) return {};
+    if (v->name().empty()) v->set_name(std::string(Text(tensor->name())));
+    Type type = v->type();
+    if (declared.dtype != DType::kUnknown && type.dtype != DType::kUnknown &&
+        declared.dtype != type.dtype)
+      return ModelError("tensor {} ({}) is declared {} but is {}", index,
+                        Quote(Text(tensor->name())), declared.ToString(), type.ToString());
+    if (declared.quant != nullptr) type.quant = declared.quant;
+    const bool sizes_known = SizeOf(tensor->shape_signature()) > 0 || !dynamic_;
+    if (!sizes_known || (type.ranked() && !Compatible(declared, type))) declared.dims = type.dims;
+    v->set_type(Refine(type, declared));
+    return {};
+  }
+
+  Status MakeOpaque(ImportContext& ctx, const std::string& name, int64_t index,
+                    std::string reason) {
+    std::vector<Value*> inputs;
+    for (Value* v : ctx.inputs())
+      if (v != nullptr) inputs.push_back(v);
+    NN_ASSIGN(Node* const opaque,
+              graph_.Append("opaque", inputs, OpaqueAttrs{name, reason}, ctx.output_count()));
+    opaque->set_source({name, index});
+    for (size_t i = 0; i < ctx.output_count(); ++i) {
+      const int64_t t = ctx.op().outputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
+      Value* v = opaque->output(i);
+      values_[static_cast<size_t>(t)] = v;
+      v->set_name(std::string(Text(At(sub_.tensors(), t)->name())));
+    }
+    if (!reason.empty())
+      obstacles_.push_back({opaque->Describe(), "opaque", name, std::move(reason)});
+    return {};
+  }
+
+  static constexpr size_t kMaxMetadata = 4096;
+
+  const Model& model_;
+  const fb::SubGraph& sub_;
+  Graph graph_;
+  std::vector<Value*> values_;  // by tensor
+  std::vector<Obstacle> obstacles_;
+  bool dynamic_ = false;  // an input has a size that is not known
+};
+
+struct Activation {
+  std::string_view op;
+  Attrs attrs;
+};
+
+// nullopt for NONE.
+Result<std::optional<Activation>> ActivationOf(fb::ActivationFunctionType type) {
+  using A = fb::ActivationFunctionType;
+  switch (type) {
+    case A::NONE:
+      return std::nullopt;
+    case A::RELU:
+      return Activation{"relu", {}};
+    case A::RELU_N1_TO_1:
+      return Activation{"clip", ClipAttrs{-1, 1}};
+    case A::RELU6:
+      return Activation{"clip", ClipAttrs{0, 6}};
+    case A::TANH:
+      return Activation{"tanh", {}};
+    case A::SIGN_BIT:
+      break;
+  }
+  return UnsupportedError("the fused activation {}", static_cast<int>(type));
+}
+
+}  // namespace
+
+Result<Value*> ImportContext::Required(size_t i) const {
+  if (input(i) == nullptr) return ModelError("input {} is missing", i);
+  return input(i);
+}
+
+Result<Value*> ImportContext::Ranked(size_t i) const {
+  NN_ASSIGN(Value* const v, Required(i));
+  if (!v->type().ranked()) return UnsupportedError("input {} is of unknown rank", i);
+  return v;
+}
+
+Result<std::vector<int64_t>> ImportContext::KnownInts(size_t i, std::string_view what) const {
+  NN_RETURN_IF_ERROR(Required(i));
+  const auto elements = Elements(i);
+  const auto ints = elements ? ConstDims(*elements) : std::nullopt;
+  if (!ints) return UnsupportedError("{} are not constant", what);
+  return *ints;
+}
+
+Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                     std::span<const Type> types) {
+  const OpDef* def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  bool quantised = false;
+  for (const Value* v : inputs) quantised |= v != nullptr && v->type().quantised();
+  Node* node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    Type type;
+    type.dtype = types[i].dtype;
+    type.quant = types[i].quant;
+    quantised |= type.quantised();
+    node->output(i)->set_type(std::move(type));
+  }
+  node->set_source({OperatorName(&code_), index_});
+  if (quantised) node->set_arithmetic(Arithmetic::kTflite);
+  NN_RETURN_IF_ERROR(InferNode(*node));
+  return node;
+}
+
+Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                  std::shared_ptr<const Quant> quant) {
+  Type type;
+  type.quant = std::move(quant);
+  NN_ASSIGN(Node* const node,
+            AddNode(op, std::move(inputs), std::move(attrs), std::span(&type, 1)));
+  return node->output();
+}
+
+Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  if (output_types_.empty()) return ModelError("it has no output");
+  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs), output_types_));
+  for (size_t i = 0; i < outputs_.size(); ++i) SetOutput(i, node->output(i));
+  return {};
+}
+
+Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
+                                    std::vector<Value*> inputs, Attrs attrs) {
+  NN_ASSIGN(const auto after, ActivationOf(activation));
+  if (!after) return Emit(op, std::move(inputs), std::move(attrs));
+  if (output_types_.empty()) return ModelError("it has no output");
+  NN_ASSIGN(Node* const node,
+            AddNode(op, std::move(inputs), std::move(attrs), std::span(&output_types_[0], 1)));
+  return Emit(after->op, {node->output()}, after->attrs);
+}
+
+ImportFn ImportTable::Find(fb::BuiltinOperator op) const {
+  const auto it = table_.find(op);
+  return it == table_.end() ? nullptr : it->second;
+}
+
+std::vector<fb::BuiltinOperator> ImportTable::Entries() const {
+  std::vector<fb::BuiltinOperator> out;
+  for (const auto& [op, fn] : table_) out.push_back(op);
+  return out;
+}
+
+const ImportTable& Imports() {
+  static const ImportTable table = [] {
+    ImportTable t;
+    AddConvImports(t);
+    AddElementwiseImports(t);
+    AddGatherImports(t);
+    AddMatmulImports(t);
+    AddNormImports(t);
+    AddOrderImports(t);
+    AddPoolImports(t);
+    AddReduceImports(t);
+    AddResizeImports(t);
+    AddShapeImports(t);
+    AddSliceImports(t);
+    return t;
+  }();
+  return table;
+}
+
+Result<ImportedModel> Import(const NativeModel& native) {
+  const auto& model = static_cast<const Model&>(native);
+  const fb::SubGraph* main = At(model.root->subgraphs(), 0);
+  if (main == nullptr) return ModelError("the model has no subgraph");
+  return Importer(model, *main).Run();
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,112 @@
+#include "formats/tflite/native.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked_math.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace nn::tflite {
+namespace {
+
+// Flatbuffers offsets are signed 32-bit numbers; what lies behind is data found by 64-bit offsets.
+constexpr uint64_t kMaxFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
+
+// `offset` 0 and 1 stand for no data.
+Result<Blob> Appended(const Model& model, uint64_t offset, uint64_t size, std::string_view what) {
+  if (!InRange(offset, size, model.file.size()))
+    return ModelError("{}: {} bytes from {} on are outside the file of {} bytes", what, size,
+                      offset, model.file.size());
+  return model.file.Slice(offset, size);
+}
+
+Blob ViewOf(const Model& model, const flatbuffers::Vector<uint8_t>& bytes) {
+  const auto offset = reinterpret_cast<const std::byte*>(bytes.data()) - model.file.data();
+  return model.file.Slice(static_cast<size_t>(offset), bytes.size());
+}
+
+}  // namespace
+
+bool Sniff(std::span<const std::byte> bytes) {
+  return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, fb::ModelIdentifier(), 4) == 0;
+}
+
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
+                                          const ReadLimits& limits) {
+  if (!Sniff(file.bytes())) return ParseError("the identifier TFL3 is missing");
+  auto model = std::make_unique<Model>();
+  model->file = file.IsAligned(kBufferAlignment) ? file : Blob::Copy(file.bytes());
+  model->directory = std::filesystem::path(path).parent_path();
+  const auto* data = reinterpret_cast<const uint8_t*>(model->file.data());
+  const auto max_tables = static_cast<flatbuffers::uoffset_t>(
+      std::min<uint64_t>(limits.max_items, std::numeric_limits<flatbuffers::uoffset_t>::max()));
+  flatbuffers::Verifier verifier(
+      data, static_cast<size_t>(std::min<uint64_t>(file.size(), kMaxFlatbuffer)),
+      static_cast<flatbuffers::uoffset_t>(limits.max_depth), max_tables);
+  if (!fb::VerifyModelBuffer(verifier))
+    return ParseError("the flatbuffer is damaged, or nested or divided beyond the limits");
+  model->root = fb::GetModel(data);
+  return std::unique_ptr<NativeModel>(std::move(model));
+}
+
+std::string_view Text(const flatbuffers::String* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
+}
+
+fb::BuiltinOperator OperatorOf(const fb::OperatorCode& code) {
+  return std::max(static_cast<fb::BuiltinOperator>(code.deprecated_builtin_code()),
+                  code.builtin_code());
+}
+
+std::string OperatorName(const fb::OperatorCode* code) {
+  if (code == nullptr) return "operator without a code";
+  const fb::BuiltinOperator op = OperatorOf(*code);
+  if (op == fb::BuiltinOperator::CUSTOM)
+    return fmt::format("CUSTOM {}", Escape(Text(code->custom_code())));
+  if (op < fb::BuiltinOperator::MIN || op > fb::BuiltinOperator::MAX)
+    return fmt::format("operator {}", static_cast<int>(op));
+  return fb::EnumNameBuiltinOperator(op);
+}
+
+Result<Blob> BufferBytes(const Model& model, uint32_t index) {
+  const fb::Buffer* buffer = At(model.root->buffers(), index);
+  if (buffer == nullptr)
+    return ModelError("there is no buffer {}, only {}", index, SizeOf(model.root->buffers()));
+  if (buffer->offset() > 1)
+    return Appended(model, buffer->offset(), buffer->size(), fmt::format("buffer {}", index));
+  if (buffer->data() == nullptr) return Blob();
+  return ViewOf(model, *buffer->data());
+}
+
+Result<Blob> ExternalBytes(const Model& model, uint32_t id) {
+  for (int64_t i = 0; i < SizeOf(model.root->external_buffers()); ++i) {
+    const fb::ExternalBuffer* buffer = At(model.root->external_buffers(), i);
+    if (buffer == nullptr || buffer->id() != id) continue;
+    const auto* group = At(model.root->external_buffer_groups(), buffer->group());
+    if (group == nullptr)
+      return ModelError("external buffer {}: there is no group {}", id, buffer->group());
+    if (!Text(buffer->packing()).empty())
+      return UnsupportedError("external buffer {} is packed as {}", id,
+                              Quote(Text(buffer->packing())));
+    NN_ASSIGN(const Blob file, ReadFileBeneath(model.directory, Text(group->name())));
+    if (!InRange(buffer->offset(), buffer->length(), file.size()))
+      return ModelError("external buffer {}: {} bytes from {} on are outside {} ({} bytes)", id,
+                        buffer->length(), buffer->offset(), Quote(Text(group->name())),
+                        file.size());
+    return file.Slice(buffer->offset(), buffer->length());
+  }
+  return ModelError("there is no external buffer {}", id);
+}
+
+Result<Blob> CustomOptions(const Model& model, const fb::Operator& op) {
+  if (op.large_custom_options_offset() > 1)
+    return Appended(model, op.large_custom_options_offset(), op.large_custom_options_size(),
+                    "custom options");
+  if (op.custom_options() == nullptr) return Blob();
+  return ViewOf(model, *op.custom_options());
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,70 @@
+// A TensorFlow Lite model: a verified flatbuffer, read in place. Verified means that every table,
+// vector and string lies inside the file; what the numbers in them mean is not checked. Indices go
+// through the functions below, which answer null for those that lead nowhere.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/blob.h"
+#include "formats/format.h"
+#include "tflite/tflite_generated.h"
+
+namespace nn::tflite {
+
+struct Model : NativeModel {
+  Blob file;                        // begins at a multiple of 16 bytes
+  std::filesystem::path directory;  // of the file: external buffers lie beneath it
+  const fb::Model* root = nullptr;  // in `file`
+};
+
+// Verifies the flatbuffer. kParse if it is damaged, kLimit beyond the limits.
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
+                                          const ReadLimits& limits);
+
+// True if the bytes bear the identifier TFL3.
+bool Sniff(std::span<const std::byte> bytes);
+
+Result<ModelSummary> Summarize(const NativeModel& model);
+
+// Element i of a vector that may be absent; null where it does not reach.
+template <typename T>
+const T* At(const flatbuffers::Vector<flatbuffers::Offset<T>>* list, int64_t i) {
+  if (list == nullptr || i < 0 || i >= static_cast<int64_t>(list->size())) return nullptr;
+  return list->Get(static_cast<flatbuffers::uoffset_t>(i));
+}
+
+template <typename List>
+int64_t SizeOf(const List* list) {
+  return list == nullptr ? 0 : static_cast<int64_t>(list->size());
+}
+
+// The numbers of a vector; none if it is absent.
+template <typename To, typename T>
+std::vector<To> ListOf(const flatbuffers::Vector<T>* list) {
+  if (list == nullptr) return {};
+  return {list->begin(), list->end()};
+}
+
+// The text; "" if it is absent.
+std::string_view Text(const flatbuffers::String* text);
+
+// The operator that a code stands for: the larger one of its two numbers.
+fb::BuiltinOperator OperatorOf(const fb::OperatorCode& code);
+
+// "CONV_2D", "CUSTOM Name", or "operator 999" for numbers that the schema does not have.
+std::string OperatorName(const fb::OperatorCode* code);
+
+// The bytes of a buffer of the model or of a file beside it, where it has any. kModel for a number
+// that leads nowhere or a range outside the file; kUnsupported for packed external data.
+Result<Blob> BufferBytes(const Model& model, uint32_t buffer);
+Result<Blob> ExternalBytes(const Model& model, uint32_t id);
+
+// The options that a custom operator has in place of a table.
+Result<Blob> CustomOptions(const Model& model, const fb::Operator& op);
+
+}  // namespace nn::tflite

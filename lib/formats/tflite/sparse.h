@@ -1,0 +1,17 @@
+// Sparse constants (SparsityParameters), in dense form.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "formats/tflite/native.h"
+#include "ir/tensor.h"
+
+namespace nn::tflite {
+
+// The dense tensor of shape `dims`, at most 256 MiB (kLimit beyond that). `values` holds the
+// elements that are stored. kModel where the parameters do not fit the shape or one another.
+Result<Tensor> ReadSparse(const fb::SparsityParameters& sparsity, DType dtype,
+                          std::vector<int64_t> dims, const Blob& values);
+
+}  // namespace nn::tflite

@@ -1,0 +1,204 @@
+#include "formats/tflite/tensor.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/checked_math.h"
+#include "formats/tflite/sparse.h"
+
+namespace nn::tflite {
+namespace {
+
+struct TypeRow {
+  fb::TensorType tflite;
+  DType dtype;
+};
+
+constexpr TypeRow kTypes[] = {
+    {fb::TensorType::FLOAT32, DType::kF32},
+    {fb::TensorType::FLOAT16, DType::kF16},
+    {fb::TensorType::INT32, DType::kI32},
+    {fb::TensorType::UINT8, DType::kU8},
+    {fb::TensorType::INT64, DType::kI64},
+    {fb::TensorType::STRING, DType::kString},
+    {fb::TensorType::BOOL, DType::kBool},
+    {fb::TensorType::INT16, DType::kI16},
+    {fb::TensorType::COMPLEX64, DType::kC64},
+    {fb::TensorType::INT8, DType::kI8},
+    {fb::TensorType::FLOAT64, DType::kF64},
+    {fb::TensorType::COMPLEX128, DType::kC128},
+    {fb::TensorType::UINT64, DType::kU64},
+    {fb::TensorType::UINT32, DType::kU32},
+    {fb::TensorType::UINT16, DType::kU16},
+    {fb::TensorType::INT4, DType::kI4},
+    {fb::TensorType::BFLOAT16, DType::kBF16},
+    {fb::TensorType::INT2, DType::kI2},
+    {fb::TensorType::UINT4, DType::kU4},
+    {fb::TensorType::FLOAT8_E4M3FN, DType::kF8E4M3FN},
+    {fb::TensorType::FLOAT8_E5M2, DType::kF8E5M2},
+};
+
+// Integers of other types have no scale that means anything, whatever the file says.
+bool CanBeQuantised(DType t) {
+  switch (t) {
+    case DType::kI2:
+    case DType::kI4:
+    case DType::kU4:
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kI16:
+    case DType::kU16:
+    case DType::kI32:
+    case DType::kI64:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// One scale: for the whole tensor. Several: for the indices of quantized_dimension. A scale of 0 is
+// how early converters said that there is none.
+Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType dtype, int rank) {
+  const fb::QuantizationParameters* p = tensor.quantization();
+  if (p == nullptr || !CanBeQuantised(dtype)) return nullptr;
+  if (p->details_type() != fb::QuantizationDetails::NONE)
+    return UnsupportedError("quantisation by {}",
+                            fb::EnumNameQuantizationDetails(p->details_type()));
+  auto q = std::make_shared<Quant>();
+  q->scales = ListOf<float>(p->scale());
+  const auto zero = [](float s) { return s == 0; };
+  if (std::all_of(q->scales.begin(), q->scales.end(), zero)) return nullptr;
+  q->zero_points = ListOf<int64_t>(p->zero_point());
+  q->min = ListOf<float>(p->min());
+  q->max = ListOf<float>(p->max());
+  const size_t n = q->scales.size();
+  if (q->zero_points.size() == 1) q->zero_points.resize(n, q->zero_points[0]);
+  if (!q->zero_points.empty() && q->zero_points.size() != n)
+    return ModelError("{} scales but {} zero points", n, q->zero_points.size());
+  if (n == 1) return q;
+  // Of a vector there is no other axis; converters give biases the number of the filter's.
+  q->axis = rank == 1 ? 0 : p->quantized_dimension();
+  if (q->axis < 0 || (rank >= 0 && q->axis >= rank))
+    return ModelError("quantised along axis {} of {}", q->axis, rank);
+  return q;
+}
+
+bool HasRank(const fb::Tensor& tensor) {
+  return tensor.has_rank() || SizeOf(tensor.shape()) > 0 || SizeOf(tensor.shape_signature()) > 0;
+}
+
+Result<std::vector<std::string>> UnpackStrings(const Blob& blob) {
+  const auto number = [&](size_t i) {
+    int32_t v = 0;
+    std::memcpy(&v, blob.data() + 4 * i, 4);
+    return static_cast<int64_t>(v);
+  };
+  if (blob.size() < 4) return ModelError("{} bytes of strings", blob.size());
+  const int64_t count = number(0);
+  if (count < 0 || static_cast<uint64_t>(count) + 2 > blob.size() / 4)
+    return ModelError("{} strings in {} bytes", count, blob.size());
+  std::vector<std::string> out;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = number(static_cast<size_t>(i) + 1);
+    const int64_t end = number(static_cast<size_t>(i) + 2);
+    if (begin < 0 || end < begin || static_cast<uint64_t>(end) > blob.size())
+      return ModelError("string {} lies at {} to {} of {} bytes", i, begin, end, blob.size());
+    out.emplace_back(reinterpret_cast<const char*>(blob.data()) + begin,
+                     static_cast<size_t>(end - begin));
+  }
+  return out;
+}
+
+Result<Blob> BytesOf(const Model& model, const fb::Tensor& tensor) {
+  if (tensor.external_buffer() != 0) return ExternalBytes(model, tensor.external_buffer());
+  if (tensor.buffer() == 0) return Blob();
+  return BufferBytes(model, tensor.buffer());
+}
+
+}  // namespace
+
+DType DTypeOf(fb::TensorType type) {
+  for (const TypeRow& row : kTypes)
+    if (row.tflite == type) return row.dtype;
+  return DType::kUnknown;
+}
+
+std::optional<fb::TensorType> TensorTypeOf(DType dtype) {
+  for (const TypeRow& row : kTypes)
+    if (row.dtype == dtype) return row.tflite;
+  return std::nullopt;
+}
+
+std::string TensorTypeName(fb::TensorType type) {
+  if (type < fb::TensorType::MIN || type > fb::TensorType::MAX)
+    return fmt::format("type {}", static_cast<int>(type));
+  return fb::EnumNameTensorType(type);
+}
+
+Result<Type> ReadType(const fb::Tensor& tensor, const std::string& prefix) {
+  Type type;
+  type.dtype = DTypeOf(tensor.type());
+  int rank = -1;
+  if (HasRank(tensor)) {
+    const auto signature = ListOf<int64_t>(tensor.shape_signature());
+    const auto shape = ListOf<int64_t>(tensor.shape());
+    if (!signature.empty() && !shape.empty() && signature.size() != shape.size())
+      return ModelError("shape has {} axes, shape_signature {}", shape.size(), signature.size());
+    Dims dims;
+    for (const int64_t d : signature.empty() ? shape : signature) {
+      if (d < -1) return ModelError("axis {} has size {}", dims.size(), d);
+      dims.push_back(d == -1 ? Dim::Symbol(fmt::format("{}_{}", prefix, dims.size())) : Dim(d));
+    }
+    rank = static_cast<int>(dims.size());
+    type.dims = std::move(dims);
+  }
+  NN_ASSIGN(type.quant, ReadQuant(tensor, type.dtype, rank));
+  return type;
+}
+
+Result<bool> HasContents(const Model& model, const fb::Tensor& tensor) {
+  if (tensor.external_buffer() != 0) return true;
+  if (tensor.buffer() == 0) return false;
+  NN_ASSIGN(const Blob bytes, BufferBytes(model, tensor.buffer()));
+  return !bytes.empty();
+}
+
+Result<Tensor> ReadContents(const Model& model, const fb::Tensor& tensor) {
+  const DType dtype = DTypeOf(tensor.type());
+  if (dtype == DType::kUnknown)
+    return UnsupportedError("a constant of type {}", TensorTypeName(tensor.type()));
+  auto dims = ListOf<int64_t>(tensor.shape());
+  NN_ASSIGN(const Blob bytes, BytesOf(model, tensor));
+  if (tensor.sparsity() != nullptr) return ReadSparse(*tensor.sparsity(), dtype, dims, bytes);
+  if (dtype != DType::kString) return Tensor::Make(dtype, std::move(dims), bytes);
+  NN_ASSIGN(auto strings, UnpackStrings(bytes));
+  const auto elements = CheckedElements(dims);
+  if (!elements || static_cast<uint64_t>(*elements) != strings.size())
+    return ModelError("{} strings for shape {}", strings.size(), ToString(ToDims(dims)));
+  return Tensor(std::move(dims), std::move(strings));
+}
+
+Result<Blob> PackStrings(const std::vector<std::string>& strings) {
+  constexpr size_t kMax = std::numeric_limits<int32_t>::max();
+  std::vector<int32_t> head = {static_cast<int32_t>(strings.size())};
+  size_t at = 4 * (strings.size() + 2);
+  for (const std::string& s : strings) {
+    head.push_back(static_cast<int32_t>(at));
+    at += s.size();
+    if (at > kMax) return LimitError("strings of more than 2 GiB");
+  }
+  head.push_back(static_cast<int32_t>(at));
+  Buffer out(at);
+  std::memcpy(out.data(), head.data(), 4 * head.size());
+  size_t to = 4 * head.size();
+  for (const std::string& s : strings) {
+    std::memcpy(out.data() + to, s.data(), s.size());
+    to += s.size();
+  }
+  return Blob(std::move(out));
+}
+
+}  // namespace nn::tflite

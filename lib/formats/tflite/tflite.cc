@@ -1,0 +1,21 @@
+#include "formats/tflite/tflite.h"
+
+#include "formats/tflite/import.h"
+#include "formats/tflite/native.h"
+
+namespace nn::tflite {
+
+const Format& TfliteFormat() {
+  static const Format format = {
+      .name = "tflite",
+      .label = "TensorFlow Lite",
+      .extensions = {".tflite", ".lite"},
+      .sniff = Sniff,
+      .read = Read,
+      .import = Import,
+      .summarize = Summarize,
+  };
+  return format;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,148 @@
+// The test models of the ONNX project, where they are installed (Debian: libonnx-testdata). Each is
+// a folder with model.onnx and test_data_set_K/{input,output}_K.pb. Every model is run as it is,
+// and once more after it has been written and read again.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "exec/program.h"
+#include "formats/format.h"
+#include "passes/passes.h"
+#include "tensorio/compare.h"
+#include "tensorio/tensor_file.h"
+
+namespace nn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What ONNX's own runner allows.
+constexpr Tolerance kTolerance{1e-7, 1e-3, 0};
+
+// The names of a folder's sub-folders, sorted; empty if there is no such folder.
+std::vector<std::string> Folders(const fs::path& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(directory, error))
+    if (entry.is_directory(error)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// prefix_0.pb, prefix_1.pb, ... for as many ports as there are files.
+Result<std::vector<Tensor>> ReadSeries(const fs::path& set, std::string_view prefix,
+                                       const std::vector<Port>& ports) {
+  std::vector<Tensor> tensors;
+  for (size_t i = 0;; ++i) {
+    const fs::path path = set / fmt::format("{}_{}.pb", prefix, i);
+    if (!fs::exists(path)) return tensors;
+    if (i == ports.size()) return ModelError("{} has no port", path.string());
+    NN_ASSIGN(Tensor t, ReadTensorFile(path, ports[i].value->type()));
+    tensors.push_back(std::move(t));
+  }
+}
+
+Status RunSet(const Graph& model, const fs::path& set) {
+  Graph graph = model.Clone();
+  NN_ASSIGN(const auto inputs, ReadSeries(set, "input", graph.inputs()));
+  NN_ASSIGN(const auto expected, ReadSeries(set, "output", graph.outputs()));
+  if (inputs.size() != graph.inputs().size() || expected.empty())
+    return ModelError("{} inputs and {} outputs in the set", inputs.size(), expected.size());
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) shapes[graph.inputs()[i].name] = inputs[i].dims();
+  NN_RETURN_IF_ERROR(BindInputShapes(graph, shapes));
+  NN_ASSIGN(Program program, Program::Compile(graph, ProgramOptions{}));
+  NN_ASSIGN(const auto outputs, program.Run(inputs));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const Comparison c = Compare(expected[i], outputs[i], kTolerance);
+    if (!c.agrees) return ModelError("output {}: {}", i, Describe(c, expected[i]));
+  }
+  return {};
+}
+
+Status RunSets(const Graph& graph, const fs::path& directory) {
+  for (const std::string& set : Folders(directory))
+    NN_RETURN_IF_ERROR(RunSet(graph, directory / set));
+  return {};
+}
+
+// The graph after it has been written as ONNX and read again.
+Result<Graph> WrittenAndRead(const Graph& source) {
+  const Format& onnx = *FindFormat("onnx");
+  Graph graph = source.Clone();
+  NN_ASSIGN(const auto obstacles, Legalise(graph, *onnx.target));
+  if (!obstacles.empty()) return UnsupportedError("{}", obstacles.front().reason);
+  NN_ASSIGN(const FileImage image, onnx.write(graph, ExportOptions{}));
+  std::vector<std::byte> bytes;
+  for (const Blob& part : image.parts)
+    bytes.insert(bytes.end(), part.data(), part.data() + part.size());
+  NN_ASSIGN(const auto model, onnx.read(Blob::CopyOf(bytes), "model.onnx", ReadLimits{}));
+  NN_ASSIGN(ImportedModel imported, onnx.import(*model));
+  if (!imported.obstacles.empty()) return ModelError("{}", imported.obstacles.front().reason);
+  return std::move(imported.graph);
+}
+
+struct Counts {
+  int passed = 0, failed = 0, unsupported = 0;
+
+  void Add(const std::string& name, const Status& status) {
+    if (status) {
+      ++passed;
+    } else if (status.error().code() == ErrorCode::kUnsupported) {
+      ++unsupported;
+    } else {
+      ++failed;
+      MESSAGE(name << ": " << status.error().message());
+    }
+  }
+  std::string Text() const {
+    return fmt::format("{} passed, {} failed, {} unsupported", passed, failed, unsupported);
+  }
+};
+
+Status WriteAndRun(const Graph& graph, const fs::path& directory) {
+  NN_ASSIGN(const Graph again, WrittenAndRead(graph));
+  return RunSets(again, directory);
+}
+
+TEST_CASE("onnx: the project's own test models") {
+  // Counts with version 1.12 of the data. Passes may not become fewer, failures not more.
+  struct Row {
+    const char* folder;
+    int passed;
+    int written;
+    int failed;
+  };
+  const char* variable = std::getenv("NN_ONNX_TESTDATA");
+  const fs::path root = variable != nullptr ? variable : "/usr/share/libonnx-testdata/data";
+  if (!fs::exists(root)) {
+    MESSAGE("skipped: " << root.string() << " is not there");
+    return;
+  }
+  for (const Row& row : {Row{"node", 622, 621, 4}, Row{"simple", 7, 7, 0},
+                         Row{"pytorch-operator", 23, 23, 0}, Row{"pytorch-converted", 72, 72, 0}}) {
+    Counts run, written;
+    for (const std::string& name : Folders(root / row.folder)) {
+      const fs::path directory = root / row.folder / name;
+      const auto graph = ReadGraph((directory / "model.onnx").string());
+      const Status status = graph ? RunSets(*graph, directory) : tl::unexpected(graph.error());
+      run.Add(name, status);
+      if (status) written.Add(name + ", written", WriteAndRun(*graph, directory));
+    }
+    MESSAGE(std::string(row.folder)
+            << ": " << run.Text() << "; written and read: " << written.Text());
+    CHECK(run.failed <= row.failed);
+    CHECK(run.passed >= row.passed);
+    CHECK(written.failed == 0);
+    CHECK(written.passed >= row.written);
+  }
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,73 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+TEST_CASE("reduction kernels: float32 over any axes") {
+  const auto check = [](const char* op, const char* shape, const char* axes) {
+    CAPTURE(op);
+    CAPTURE(shape);
+    CAPTURE(axes);
+    const Graph graph = Parse(
+        fmt::format("graph {{ in %x: f32{}  %y = {}(%x) {{axes = {}}}  %z = {}(%x) {{axes = {}, "
+                    "keep_dims = false}}  out \"y\" = %y  out \"z\" = %z }}",
+                    shape, op, axes, op, axes));
+    CheckHasKernels(graph);
+    RunEverywhere(graph, InputsOf(graph, {}));
+  };
+  for (const char* op : {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod",
+                         "reduce_l1", "reduce_l2", "reduce_sum_square"}) {
+    check(op, "[2, 7, 7, 130]", "[1, 2]");
+    check(op, "[3, 51]", "[1]");
+  }
+  for (const auto& [shape, axes] : {
+           std::pair("[2, 130, 7, 7]", "[2, 3]"),  // channels first
+           std::pair("[2, 7, 5, 3]", "[1, 2]"),
+           std::pair("[40, 15]", "[1]"),
+           std::pair("[3, 4, 5]", "[0, 2]"),
+           std::pair("[3, 4, 50]", "[1, 0]"),  // listed out of order
+           std::pair("[300]", "[0]"),
+           std::pair("[1, 1, 1, 20]", "[1, 2]"),
+           std::pair("[3, 0, 20]", "[1]"),
+           std::pair("[0, 4, 20]", "[1]"),
+       })
+    check("reduce_mean", shape, axes);
+}
+
+TEST_CASE("reduction kernels: values") {
+  CheckCase({"mean, largest and smallest",
+             R"(graph { in %x: f32[1, 3, 2]
+                %a = reduce_mean(%x) {axes = [1]}  %b = reduce_max(%x) {axes = [1]}
+                %c = reduce_min(%x) {axes = [2]}
+                out "a" = %a  out "b" = %b  out "c" = %c })",
+             {{1, -2, 5, kNan, 3, 4}},
+             {{3, kNan}, {5, kNan}, {-2, kNan, 3}}});
+}
+
+TEST_CASE("reduction kernels: 8-bit sums and means") {
+  for (const char* type : {"u8", "i8"})
+    for (const char* op : {"reduce_mean", "reduce_sum"})
+      for (const char* channels : {"3", "20", "200"}) {
+        CAPTURE(type);
+        CAPTURE(op);
+        CAPTURE(channels);
+        const Graph graph = Parse(fmt::format(
+            R"(graph {{ in %x: {0}[2, 7, 7, {1}]{{scale=0.05, zp=7}}
+               %y = {2}(%x) {{axes = [1, 2]}} @tflite : {0}[2, 1, 1, {1}]{{scale=0.04, zp=9}}
+               %z = {2}(%x) {{axes = [3]}} @tflite : {0}[2, 7, 7, 1]{{scale=0.04, zp=9}}
+               out "y" = %y  out "z" = %z }})",
+            type, channels, op));
+        CheckHasKernels(graph);
+        RunEverywhere(graph, InputsOf(graph, {}));
+      }
+}
+
+}  // namespace
+}  // namespace nn::test

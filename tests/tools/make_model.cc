@@ -1,0 +1,42 @@
+// Writes a graph in the text form as a model file: make_model GRAPH OUT, the extension of OUT
+// telling the format. For the models of golden/.
+#include <iostream>
+
+#include "base/file.h"
+#include "formats/format.h"
+#include "ir/text.h"
+#include "ops/ops.h"
+#include "passes/legalise.h"
+
+namespace nn {
+namespace {
+
+Status MakeModel(const std::string& from, const std::string& to) {
+  NN_ASSIGN(const Blob text, ReadFile(from));
+  auto graph =
+      ParseGraph({reinterpret_cast<const char*>(text.bytes().data()), text.bytes().size()});
+  if (!graph) return tl::unexpected(graph.error().In(from));
+  const Format* format = FormatOfPath(to);
+  if (format == nullptr || format->write == nullptr)
+    return UsageError("{}: no format that can be written has this extension", to);
+  NN_ASSIGN(const auto obstacles, Legalise(*graph, *format->target));
+  if (!obstacles.empty()) return tl::unexpected(ObstaclesError(format->label, obstacles).In(from));
+  NN_ASSIGN(const FileImage image, format->write(*graph, ExportOptions{}));
+  if (!image.side_files.empty()) return UsageError("{}: the model needs more than one file", to);
+  return WriteFile(to, image.parts);
+}
+
+}  // namespace
+}  // namespace nn
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: make_model GRAPH OUT\n";
+    return 2;
+  }
+  nn::InstallOps();
+  const nn::Status status = nn::MakeModel(argv[1], argv[2]);
+  if (status) return 0;
+  std::cerr << "make_model: " << status.error().message() << "\n";
+  return nn::ExitCode(status.error().code());
+}

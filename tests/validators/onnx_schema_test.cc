@@ -1,0 +1,60 @@
+#include "validators/onnx/schema.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace nn::test {
+namespace {
+
+TEST_CASE("onnx signatures: every table parses, versions ascend, types are bound") {
+  size_t count = 0;
+  for (const auto& [domain, text] : onnx::SchemaTexts()) {
+    const auto schemas = onnx::ParseSchemas(text);
+    REQUIRE_MESSAGE(schemas.has_value(), schemas.error().message());
+    count += schemas->size();
+    const onnx::Schema* previous = nullptr;
+    for (const onnx::Schema& s : *schemas) {
+      CAPTURE(s.op);
+      if (previous != nullptr && previous->op == s.op) CHECK(previous->since < s.since);
+      CHECK(s.since <= onnx::NewestOpset(domain));
+      for (const auto* list : {&s.inputs, &s.outputs})
+        for (const auto& p : *list) CHECK(s.types.contains(p.type));
+      previous = &s;
+    }
+  }
+  CHECK(count == 642);
+}
+
+TEST_CASE("onnx signatures: versions and types") {
+  const onnx::Schema* conv = onnx::FindSchema("", "Conv", 21);
+  REQUIRE(conv != nullptr);
+  CHECK(conv->since == 11);
+  CHECK(conv->min_inputs == 2);
+  CHECK(conv->inputs.size() == 3);
+  CHECK(conv->types.at("T") == std::set<std::string>{"f16", "f32", "f64"});
+  CHECK(conv->attributes.at("group").type == 'i');
+  CHECK(onnx::FindSchema("", "Conv", 22)->types.at("T").contains("bf16"));
+  CHECK(onnx::FindSchema("", "Gelu", 19) == nullptr);
+  CHECK(onnx::FindSchema("", "Gelu", 20) != nullptr);
+  CHECK(onnx::FindSchema("", "Upsample", 10)->deprecated);
+  CHECK(onnx::FindSchema("", "Loop", 13)->min_inputs == 2);
+  CHECK(onnx::FindSchema("", "Concat", 13)->attributes.at("axis").required);
+  CHECK(onnx::FindSchema("", "SequenceAt", 11)->types.at("S").contains("seq(f32)"));
+  CHECK(onnx::FindSchema("ai.onnx.ml", "ZipMap", 1)->types.at("T") ==
+        std::set<std::string>{"seq(map(i64:f32))", "seq(map(str:f32))"});
+  CHECK(onnx::FindSchema("com.example", "Conv", 1) == nullptr);
+}
+
+TEST_CASE("onnx signatures: what is not in the notation is refused") {
+  for (const char* text :
+       {"Abs", "Abs 1", "Abs 1 (X:T)", "Abs 1 (X:T) -> (Y:T", "Abs x (X:T) -> ()",
+        "Abs 1 (X) -> (Y:T)", "Abs 1 (X:T) -> (Y:T) axis", "Abs 1 (X:{f32) -> ()",
+        "Abs 1 (X:T) -> (Y:T) a:q", "Abs 1 () -> () | T", "Abs 1 () -> () | T=seq(f32"}) {
+    CAPTURE(text);
+    CHECK(!onnx::ParseSchemas(text).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,201 @@
+// Rules of what a graph takes and gives: value types, and annotations of values.
+#include <unordered_set>
+
+#include "base/text.h"
+#include "formats/onnx/tensor.h"
+#include "validators/onnx/rules.h"
+
+namespace nn::onnx {
+namespace {
+
+using Infos = google::protobuf::RepeatedPtrField<pb::ValueInfoProto>;
+
+// Calls visit(body, info, path) for the inputs and outputs of a graph, and its value_info if asked.
+template <typename Visit>
+void EachInfo(const Body& body, bool inner, const Visit& visit) {
+  const auto each = [&](const Infos& infos, std::string_view field) {
+    for (int i = 0; i < infos.size(); ++i)
+      visit(infos.Get(i), fmt::format("{}.{}[{}]", body.path, field, i));
+  };
+  if (body.graph == nullptr) return;
+  each(body.graph->input(), "input");
+  each(body.graph->output(), "output");
+  if (inner) each(body.graph->value_info(), "value_info");
+}
+
+void InterfaceNamed(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies())
+    EachInfo(*body, false, [&](const pb::ValueInfoProto& info, const std::string& path) {
+      if (info.name().empty()) f.Add(At(path + ".name"), "the value has no name");
+    });
+}
+
+// What a type lacks; "" if it is complete.
+std::string_view Missing(const pb::TypeProto& type) {
+  switch (type.value_case()) {
+    case pb::TypeProto::kTensorType:
+      if (!type.tensor_type().has_elem_type()) return "tensor_type.elem_type";
+      return type.tensor_type().has_shape() ? "" : "tensor_type.shape";
+    case pb::TypeProto::kSparseTensorType:
+      if (!type.sparse_tensor_type().has_elem_type()) return "sparse_tensor_type.elem_type";
+      return type.sparse_tensor_type().has_shape() ? "" : "sparse_tensor_type.shape";
+    case pb::TypeProto::kSequenceType:
+      return type.sequence_type().has_elem_type() ? "" : "sequence_type.elem_type";
+    case pb::TypeProto::kOptionalType:
+      return type.optional_type().has_elem_type() ? "" : "optional_type.elem_type";
+    case pb::TypeProto::kMapType:
+      if (!type.map_type().has_key_type()) return "map_type.key_type";
+      return type.map_type().has_value_type() ? "" : "map_type.value_type";
+    case pb::TypeProto::kOpaqueType:
+      return type.opaque_type().name().empty() ? "opaque_type.name" : "";
+    case pb::TypeProto::VALUE_NOT_SET:
+      break;
+  }
+  return "value";
+}
+
+void InterfaceTyped(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies()) {
+    if (body->kind != Body::Kind::kMain) continue;
+    EachInfo(*body, false, [&](const pb::ValueInfoProto& info, const std::string& path) {
+      if (!info.has_type())
+        f.Add(At(path + ".type"), "{} has no type", Quote(info.name()));
+      else if (const auto what = Missing(info.type()); !what.empty())
+        f.Add(At(path + ".type"), "the type of {} has no {}", Quote(info.name()), what);
+    });
+  }
+}
+
+const pb::TensorShapeProto* ShapeOf(const pb::TypeProto& type) {
+  if (type.has_tensor_type() && type.tensor_type().has_shape()) return &type.tensor_type().shape();
+  if (type.has_sparse_tensor_type() && type.sparse_tensor_type().has_shape())
+    return &type.sparse_tensor_type().shape();
+  return nullptr;
+}
+
+void DimensionsNatural(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies())
+    EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
+      const auto* shape = ShapeOf(info.type());
+      for (int i = 0; shape != nullptr && i < shape->dim_size(); ++i)
+        if (shape->dim(i).has_dim_value() && shape->dim(i).dim_value() < 0)
+          f.Add(At(fmt::format("{}.type.shape.dim[{}]", path, i)), "dimension {} of {} is {}", i,
+                Quote(info.name()), shape->dim(i).dim_value());
+    });
+}
+
+// The first element type in a type that no TensorProto.DataType has; nullopt if all are known.
+std::optional<int> UnknownElementType(const pb::TypeProto& type) {
+  const auto known = [](int t) {
+    return t > pb::TensorProto::UNDEFINED && pb::TensorProto::DataType_IsValid(t);
+  };
+  if (type.has_tensor_type() && type.tensor_type().has_elem_type() &&
+      !known(type.tensor_type().elem_type()))
+    return type.tensor_type().elem_type();
+  if (type.has_sparse_tensor_type() && !known(type.sparse_tensor_type().elem_type()))
+    return type.sparse_tensor_type().elem_type();
+  if (type.has_sequence_type()) return UnknownElementType(type.sequence_type().elem_type());
+  if (type.has_optional_type()) return UnknownElementType(type.optional_type().elem_type());
+  if (type.has_map_type()) {
+    if (!known(type.map_type().key_type())) return type.map_type().key_type();
+    return UnknownElementType(type.map_type().value_type());
+  }
+  return std::nullopt;
+}
+
+void ElementTypesKnown(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies())
+    EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
+      if (const auto type = UnknownElementType(info.type()))
+        f.Add(At(path + ".type"), "{} has element type {}, which is no TensorProto.DataType",
+              Quote(info.name()), *type);
+    });
+}
+
+void InitialisersFitInputs(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies()) {
+    if (body->graph == nullptr) continue;
+    std::unordered_map<std::string_view, const pb::TypeProto*> inputs;
+    for (const auto& info : body->graph->input()) inputs.emplace(info.name(), &info.type());
+    for (int i = 0; i < body->graph->initializer_size(); ++i) {
+      const auto& tensor = body->graph->initializer(i);
+      const auto input = inputs.find(tensor.name());
+      if (input == inputs.end() || !input->second->has_tensor_type()) continue;
+      const auto& type = input->second->tensor_type();
+      const Location where = At(fmt::format("{}.initializer[{}]", body->path, i));
+      if (type.has_elem_type() && type.elem_type() != tensor.data_type())
+        f.Add(where, "initialiser {} is of type {}, the input of that name of type {}",
+              Quote(tensor.name()), DataTypeName(tensor.data_type()),
+              DataTypeName(type.elem_type()));
+      if (!type.has_shape()) continue;
+      bool fits = type.shape().dim_size() == tensor.dims_size();
+      for (int d = 0; fits && d < tensor.dims_size(); ++d)
+        fits = !type.shape().dim(d).has_dim_value() ||
+               type.shape().dim(d).dim_value() == tensor.dims(d);
+      if (!fits)
+        f.Add(where, "the shape of initialiser {} is not that of the input of that name",
+              Quote(tensor.name()));
+    }
+  }
+}
+
+void AnnotationsOfValues(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies()) {
+    if (body->graph == nullptr) continue;
+    for (int i = 0; i < body->graph->quantization_annotation_size(); ++i) {
+      const auto& a = body->graph->quantization_annotation(i);
+      if (!body->defined.contains(a.tensor_name()))
+        f.Add(At(fmt::format("{}.quantization_annotation[{}]", body->path, i)),
+              "the graph has no value {}", Quote(a.tensor_name()));
+    }
+  }
+}
+
+void AnnotationParameters(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies()) {
+    if (body->graph == nullptr || body->graph->quantization_annotation_size() == 0) continue;
+    std::unordered_set<std::string_view> initialisers;
+    for (const auto& tensor : body->graph->initializer()) initialisers.insert(tensor.name());
+    for (int i = 0; i < body->graph->quantization_annotation_size(); ++i)
+      for (const auto& entry :
+           body->graph->quantization_annotation(i).quant_parameter_tensor_names())
+        if (!initialisers.contains(entry.value()))
+          f.Add(At(fmt::format("{}.quantization_annotation[{}]", body->path, i)),
+                "{} is {}, which is no initialiser", Quote(entry.key()), Quote(entry.value()));
+  }
+}
+
+constexpr Rule kRules[] = {
+    {{"ONNX-VALUE-001", Severity::kError, "Inputs and outputs of a graph have names.",
+      "IR.md, Graphs", true, ""},
+     InterfaceNamed},
+    {{"ONNX-VALUE-002", Severity::kError,
+      "Inputs and outputs of the main graph have a type with element type and shape.",
+      "IR.md, Graphs", true, "A dimension may be a symbol or empty, the shape may not be absent."},
+     InterfaceTyped},
+    {{"ONNX-VALUE-003", Severity::kError, "Stated dimensions are not negative.",
+      "IR.md, Static tensor shapes", false, "Use dim_param for a size that is not known."},
+     DimensionsNatural},
+    {{"ONNX-VALUE-004", Severity::kError, "Element types are those of TensorProto.DataType.",
+      "onnx.proto, TensorProto.DataType", false, ""},
+     ElementTypesKnown},
+    {{"ONNX-VALUE-005", Severity::kError,
+      "An initialiser fits the type of the input that it is the default of.", "IR.md, Graphs", true,
+      ""},
+     InitialisersFitInputs},
+    {{"ONNX-VALUE-006", Severity::kError, "A quantisation annotation names a value of its graph.",
+      "onnx.proto, TensorAnnotation.tensor_name", false, ""},
+     AnnotationsOfValues},
+    {{"ONNX-VALUE-007", Severity::kError,
+      "The parameters of a quantisation annotation are initialisers of its graph.",
+      "onnx.proto, TensorAnnotation.quant_parameter_tensor_names", false, ""},
+     AnnotationParameters},
+};
+
+}  // namespace
+
+std::span<const Rule> InterfaceRules() {
+  return kRules;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,26 @@
+// The lists of ONNX rules, one a theme.
+#pragma once
+
+#include <span>
+
+#include "validators/onnx/subject.h"
+#include "validators/rule.h"
+
+namespace nn::onnx {
+
+using Rule = nn::Rule<Subject>;
+
+std::span<const Rule> ModelRules();      // model.cc: versions, operator sets, metadata
+std::span<const Rule> GraphRules();      // graph.cc: names, order, scopes
+std::span<const Rule> InterfaceRules();  // interface.cc: inputs, outputs, value types, annotations
+std::span<const Rule> NodeRules();       // nodes.cc: operators against their signatures
+std::span<const Rule> AttributeRules();  // attributes.cc
+std::span<const Rule> OperatorRules();   // operators.cc: attribute values of single operators
+std::span<const Rule> TypeRules();       // types.cc: element types along the graph
+std::span<const Rule> TensorRules();     // tensors.cc: constants and their data
+std::span<const Rule> ExternalRules();   // external.cc: data in other files
+std::span<const Rule> SparseRules();     // sparse.cc
+std::span<const Rule> FunctionRules();   // functions.cc
+std::span<const Rule> TrainingRules();   // training.cc
+
+}  // namespace nn::onnx

@@ -1,0 +1,117 @@
+// Rules of sparse tensors.
+#include "base/checked_math.h"
+#include "base/text.h"
+#include "formats/onnx/tensor.h"
+#include "validators/onnx/rules.h"
+
+namespace nn::onnx {
+namespace {
+
+std::string Name(const SparseAt& t) {
+  return "sparse tensor " + Quote(t.tensor->values().name());
+}
+
+void ValuesAreList(const Subject& s, Findings& f) {
+  for (const SparseAt& t : s.sparse_tensors()) {
+    if (!t.tensor->has_values())
+      f.Add(s.Where(t.place, "values"), "{} has no values", Name(t));
+    else if (t.tensor->values().dims_size() != 1)
+      f.Add(s.Where(t.place, "values"), "the values of {} have rank {}, not 1", Name(t),
+            t.tensor->values().dims_size());
+  }
+}
+
+void DimensionsPositive(const Subject& s, Findings& f) {
+  for (const SparseAt& t : s.sparse_tensors()) {
+    if (t.tensor->dims().empty()) f.Add(s.Where(t.place, "dims"), "{} has rank 0", Name(t));
+    for (int i = 0; i < t.tensor->dims_size(); ++i)
+      if (t.tensor->dims(i) <= 0)
+        f.Add(s.Where(t.place, "dims"), "dimension {} of {} is {}", i, Name(t), t.tensor->dims(i));
+  }
+}
+
+// True if there are indices of a shape that goes with values and dims.
+bool IndicesShaped(const pb::SparseTensorProto& t) {
+  const auto& indices = t.indices();
+  if (indices.data_type() != pb::TensorProto::INT64 || t.values().dims_size() != 1) return false;
+  const bool flat = indices.dims_size() == 1;
+  return (flat || indices.dims_size() == 2) && indices.dims(0) == t.values().dims(0) &&
+         (flat || indices.dims(1) == t.dims_size());
+}
+
+void IndicesFit(const Subject& s, Findings& f) {
+  for (const SparseAt& t : s.sparse_tensors()) {
+    if (t.tensor->values().dims_size() != 1) continue;
+    const int64_t count = t.tensor->values().dims(0);
+    if (!t.tensor->has_indices()) {
+      if (count != 0)
+        f.Add(s.Where(t.place, "indices"), "{} has {} values but no indices", Name(t), count);
+    } else if (!IndicesShaped(*t.tensor)) {
+      f.Add(s.Where(t.place, "indices"),
+            "the indices of {} are not INT64 of shape [{}] or [{}, {}]", Name(t), count, count,
+            t.tensor->dims_size());
+    }
+  }
+}
+
+void CheckIndices(const Subject& s, Findings& f, const SparseAt& t, std::span<const int64_t> data) {
+  const auto& dims = t.tensor->dims();
+  const bool flat = t.tensor->indices().dims_size() == 1;
+  const size_t rank = flat ? 1 : static_cast<size_t>(dims.size());
+  const auto elements = CheckedElements(std::span(dims.data(), static_cast<size_t>(dims.size())));
+  if (!elements) return;
+  int64_t previous = -1;
+  for (size_t i = 0; i * rank < data.size(); ++i) {
+    int64_t position = 0;
+    for (size_t k = 0; k < rank; ++k) {
+      const int64_t index = data[i * rank + k];
+      const int64_t bound = flat ? *elements : dims.Get(static_cast<int>(k));
+      if (index < 0 || index >= bound) {
+        f.Add(s.Where(t.place, "indices"), "index {} of {} is {}, outside of [0, {})", i, Name(t),
+              index, bound);
+        return;
+      }
+      position = position * (flat ? 1 : bound) + index;
+    }
+    if (position <= previous) {
+      f.Add(s.Where(t.place, "indices"), "index {} of {} does not come after the one before it", i,
+            Name(t));
+      return;
+    }
+    previous = position;
+  }
+}
+
+void IndicesSorted(const Subject& s, Findings& f) {
+  for (const SparseAt& t : s.sparse_tensors()) {
+    bool positive = !t.tensor->dims().empty();
+    for (const int64_t d : t.tensor->dims()) positive = positive && d > 0;
+    if (!positive || !IndicesShaped(*t.tensor)) continue;
+    if (const auto indices = ReadTensor(t.tensor->indices(), s.native()))
+      CheckIndices(s, f, t, indices->ToInts());
+  }
+}
+
+constexpr Rule kRules[] = {
+    {{"ONNX-SPARSE-001", Severity::kError, "The values of a sparse tensor have rank 1.",
+      "onnx.proto, SparseTensorProto.values", true, ""},
+     ValuesAreList},
+    {{"ONNX-SPARSE-002", Severity::kError, "A sparse tensor has dimensions and all are positive.",
+      "onnx.proto, SparseTensorProto.dims", true, ""},
+     DimensionsPositive},
+    {{"ONNX-SPARSE-003", Severity::kError,
+      "Indices are INT64, one for each value: a flat offset or a coordinate.",
+      "onnx.proto, SparseTensorProto.indices", true, ""},
+     IndicesFit},
+    {{"ONNX-SPARSE-004", Severity::kError, "Indices lie inside the tensor and ascend.",
+      "onnx.proto, SparseTensorProto.indices", true, "Sort the values by index."},
+     IndicesSorted},
+};
+
+}  // namespace
+
+std::span<const Rule> SparseRules() {
+  return kRules;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,213 @@
+#include "validators/onnx/subject.h"
+
+#include "base/text.h"
+
+namespace nn::onnx {
+namespace {
+
+OpsetMap OpsetsOf(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& imports) {
+  OpsetMap map;
+  for (const auto& id : imports) map[std::string(PlainDomain(id.domain()))] = id.version();
+  return map;
+}
+
+void Define(Body& body, std::string_view name, int position) {
+  if (!name.empty()) body.defined.try_emplace(name, position);
+}
+
+std::string Field(std::string path, std::string_view field) {
+  if (!field.empty()) path.append(".").append(field);
+  return path;
+}
+
+}  // namespace
+
+std::string_view PlainDomain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+Subject::Subject(const Model& model) : model_(model) {
+  AddOpsets();
+  for (const auto& f : proto().functions())
+    functions_.try_emplace({std::string(PlainDomain(f.domain())), f.name()}, &f);
+  auto main = std::make_unique<Body>();
+  main->graph = &proto().graph();
+  main->path = "graph";
+  main->opsets = &opsets_;
+  AddBody(std::move(main), proto().graph().node());
+  const Body* const graph = bodies_.front().get();
+  for (int i = 0; i < proto().training_info_size(); ++i) {
+    const auto& training = proto().training_info(i);
+    const auto add = [&](const pb::GraphProto& g, std::string_view field, const Body* outer) {
+      auto body = std::make_unique<Body>();
+      body->kind = Body::Kind::kTraining;
+      body->graph = &g;
+      body->outer = outer;
+      body->path = fmt::format("training_info[{}].{}", i, field);
+      body->opsets = &opsets_;
+      AddBody(std::move(body), g.node());
+    };
+    if (training.has_initialization()) add(training.initialization(), "initialization", nullptr);
+    if (training.has_algorithm()) add(training.algorithm(), "algorithm", graph);
+  }
+  for (int i = 0; i < proto().functions_size(); ++i) {
+    const auto& f = proto().functions(i);
+    function_opsets_.push_back(std::make_unique<OpsetMap>(OpsetsOf(f.opset_import())));
+    auto body = std::make_unique<Body>();
+    body->kind = Body::Kind::kFunction;
+    body->function = &f;
+    body->path = fmt::format("functions[{}]", i);
+    body->opsets = function_opsets_.back().get();
+    AddBody(std::move(body), f.node());
+  }
+}
+
+void Subject::AddOpsets() {
+  opsets_ = OpsetsOf(proto().opset_import());
+  if (opsets_.empty() && ir_version() < 3) opsets_[""] = 1;
+}
+
+void Subject::AddBody(std::unique_ptr<Body> owned,
+                      const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
+  Body& body = *owned;
+  bodies_.push_back(std::move(owned));
+  body.first_node = static_cast<int>(nodes_.size());
+  body.node_count = nodes.size();
+  if (body.graph != nullptr) AddGraphData(body);
+  if (body.kind == Body::Kind::kFunction)
+    for (const auto& name : body.function->input()) Define(body, name, -1);
+  for (int i = 0; i < nodes.size(); ++i) {
+    NodeAt at;
+    at.node = &nodes.Get(i);
+    at.body = &body;
+    at.index = i;
+    const std::string domain(PlainDomain(at.node->domain()));
+    if (const auto opset = body.opsets->find(domain); opset != body.opsets->end())
+      at.opset = opset->second;
+    if (const auto f = functions_.find({domain, at.node->op_type()}); f != functions_.end())
+      at.function = f->second;
+    if (at.opset > 0 && at.function == nullptr)
+      at.schema = FindSchema(domain, at.node->op_type(), at.opset);
+    nodes_.push_back(at);
+    for (const auto& name : at.node->output()) Define(body, name, i);
+  }
+  for (int i = 0; i < body.node_count; ++i) AddNodeParts(body.first_node + i);
+}
+
+void Subject::AddGraphData(Body& body) {
+  const pb::GraphProto& graph = *body.graph;
+  for (const auto& info : graph.input()) Define(body, info.name(), -1);
+  for (int i = 0; i < graph.initializer_size(); ++i) {
+    Define(body, graph.initializer(i).name(), -1);
+    tensors_.push_back({&graph.initializer(i), {&body, -1, -1, "initializer", i}, {}});
+  }
+  for (int i = 0; i < graph.sparse_initializer_size(); ++i) {
+    Define(body, graph.sparse_initializer(i).values().name(), -1);
+    AddSparse(graph.sparse_initializer(i), {&body, -1, -1, "sparse_initializer", i});
+  }
+}
+
+void Subject::AddNodeParts(int node) {
+  const pb::NodeProto& proto = *nodes_[static_cast<size_t>(node)].node;
+  const Body* const body = nodes_[static_cast<size_t>(node)].body;
+  for (int i = 0; i < proto.attribute_size(); ++i) {
+    const auto& a = proto.attribute(i);
+    attributes_.push_back({&a, node, i});
+    if (a.has_t()) tensors_.push_back({&a.t(), {body, node, i, "t", -1}, {}});
+    for (int k = 0; k < a.tensors_size(); ++k)
+      tensors_.push_back({&a.tensors(k), {body, node, i, "tensors", k}, {}});
+    if (a.has_sparse_tensor()) AddSparse(a.sparse_tensor(), {body, node, i, "sparse_tensor", -1});
+    for (int k = 0; k < a.sparse_tensors_size(); ++k)
+      AddSparse(a.sparse_tensors(k), {body, node, i, "sparse_tensors", k});
+    if (!a.has_g() && a.graphs_size() == 0) continue;
+    const std::string path = Where(AttributeAt{&a, node, i}).element;
+    if (a.has_g()) AddSubGraph(a.g(), node, path + ".g");
+    for (int k = 0; k < a.graphs_size(); ++k)
+      AddSubGraph(a.graphs(k), node, fmt::format("{}.graphs[{}]", path, k));
+  }
+}
+
+void Subject::AddSubGraph(const pb::GraphProto& graph, int owner, std::string path) {
+  const Body& outer = *nodes_[static_cast<size_t>(owner)].body;
+  auto body = std::make_unique<Body>();
+  body->kind = Body::Kind::kSubGraph;
+  body->graph = &graph;
+  body->function = outer.function;
+  body->outer = &outer;
+  body->owner = owner;
+  body->path = std::move(path);
+  body->opsets = outer.opsets;
+  AddBody(std::move(body), graph.node());
+}
+
+void Subject::AddSparse(const pb::SparseTensorProto& tensor, const DataPlace& place) {
+  if (tensor.has_values()) tensors_.push_back({&tensor.values(), place, "values"});
+  if (tensor.has_indices()) tensors_.push_back({&tensor.indices(), place, "indices"});
+  sparse_.push_back({&tensor, place});
+}
+
+bool Subject::DefinedOutside(const Body& body, std::string_view name) const {
+  for (const Body* b = &body; b->outer != nullptr; b = b->outer) {
+    const auto found = b->outer->defined.find(name);
+    if (found == b->outer->defined.end()) continue;
+    if (b->owner < 0 || found->second < nodes_[static_cast<size_t>(b->owner)].index) return true;
+  }
+  return false;
+}
+
+bool Subject::DefinedBefore(const Body& body, std::string_view name, int index) const {
+  const auto found = body.defined.find(name);
+  return (found != body.defined.end() && found->second < index) || DefinedOutside(body, name);
+}
+
+Location Subject::Where(const NodeAt& node, std::string_view field) const {
+  return At(Field(fmt::format("{}.node[{}]", node.body->path, node.index), field), node.index);
+}
+
+Location Subject::Where(const AttributeAt& attribute, std::string_view field) const {
+  const NodeAt& node = nodes_[static_cast<size_t>(attribute.node)];
+  return Where(node, Field(fmt::format("attribute[{}]", attribute.index), field));
+}
+
+Location Subject::Where(const DataPlace& place, std::string_view field) const {
+  std::string own(place.field);
+  if (place.index >= 0) own += fmt::format("[{}]", place.index);
+  own = Field(std::move(own), field);
+  if (place.node < 0) return At(Field(place.body->path, own));
+  return Where(AttributeAt{nullptr, place.node, place.attribute}, own);
+}
+
+Location Subject::Where(const TensorAt& tensor, std::string_view field) const {
+  return Where(tensor.place, tensor.part.empty() ? field : Field(std::string(tensor.part), field));
+}
+
+bool Subject::Has(const google::protobuf::Message& message, int field) const {
+  const auto* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
+  const auto* reflection = message.GetReflection();
+  if (descriptor->is_repeated() ? reflection->FieldSize(message, descriptor) > 0
+                                : reflection->HasField(message, descriptor))
+    return true;
+  return model_.payloads.Find(message, field).has_value();
+}
+
+uint64_t Subject::SizeOf(const google::protobuf::Message& message, int field) const {
+  const auto* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
+  const auto* reflection = message.GetReflection();
+  if (const auto blob = model_.payloads.Find(message, field)) {
+    if (!descriptor->is_repeated()) return blob->size();
+    const bool wide = descriptor->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE;
+    return blob->size() / (wide ? 8 : 4);
+  }
+  if (descriptor->is_repeated())
+    return static_cast<uint64_t>(reflection->FieldSize(message, descriptor));
+  std::string scratch;
+  return reflection->GetStringReference(message, descriptor, &scratch).size();
+}
+
+std::string Title(const NodeAt& node) {
+  std::string out = fmt::format("node {} ({}", node.index, EscapeControls(node.node->op_type()));
+  if (!node.node->name().empty()) out += " " + Quote(node.node->name());
+  return out + ")";
+}
+
+}  // namespace nn::onnx
