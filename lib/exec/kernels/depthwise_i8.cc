@@ -5,9 +5,10 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/depthwise_i8.cc"
+#include "hwy/foreach_target.h"
+
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/requant-inl.h"
-#include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
