@@ -253,23 +253,11 @@ class Flood {
   }
 
   AxisMap EdgeMap(const Node& n, size_t i) const {
-    return Simplest(n.input(i), MapOfValue(n.input(i)).Inverse().Then(ExpectedMap(n, i)));
+    return MapOfValue(n.input(i)).Inverse().Then(ExpectedMap(n, i));
   }
 
   AxisMap MergedMap(const Node& n) const {
-    return Simplest(
-        n.input(0),
-        MapOfValue(n.input(0)).Inverse().Then(*AxisMapOf(n)).Then(MapOfValue(n.output())));
-  }
-
-  // A rearrangement of a changed value, or the identity if it is the same for its shape: where a
-  // unit axis goes and another comes in its place.
-  AxisMap Simplest(const Value* v, AxisMap map) const {
-    if (map.IsIdentity() || !v->type().ranked()) return map;
-    const Dims dims = MapOfValue(v).Apply(*v->type().dims);
-    if (map.Apply(dims) == dims && map.KeepsOrder(dims))
-      return AxisMap::Identity(map.source_rank());
-    return map;
+    return MapOfValue(n.input(0)).Inverse().Then(*AxisMapOf(n)).Then(MapOfValue(n.output()));
   }
 
   // Nodes in graph order whose attributes or edges may change.

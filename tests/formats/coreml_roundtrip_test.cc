@@ -119,7 +119,10 @@ TEST_CASE("coreml: convolutions") {
       {"same, heavier at the top", "convolution",
        One("in %x: f32[1, 2, 6, 6]\n const %w: f32[2, 2, 2, 2] = seeded(1)",
            "conv(%x, %w) {padding = same_lower}")},
-      {"one axis", "reshapeStatic convolution activation.ReLU convolution reshapeStatic", R"(graph {
+      {"one axis",
+       "reshapeStatic convolution reshapeStatic activation.ReLU reshapeStatic convolution "
+       "reshapeStatic",
+       R"(graph {
          in %x: f32[1, 2, 20]
          const %w: f32[4, 2, 3] = seeded(1)
          const %v: f32[3, 4, 3] = seeded(2)
