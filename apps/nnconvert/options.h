@@ -45,6 +45,8 @@ struct Verification {
   std::vector<uint64_t> seeds;
   // Sizes that were given to symbols for these runs alone.
   std::vector<std::pair<std::string, int64_t>> symbols;
+  // Operators between dequantize and quantize were run as integer operators.
+  bool qdq_as_integers = false;
   std::vector<OutputDrift> outputs;
   bool passed = true;
 };

@@ -29,8 +29,11 @@ std::string VerificationText(const Verification& v) {
   for (const OutputDrift& d : v.outputs)
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
                fmt::format("{:.3g}", d.relative), d.where});
-  return fmt::format("{} by {} run{} (seeds {}{})\n{}", v.passed ? "verified" : "refuted",
-                     v.seeds.size(), v.seeds.size() == 1 ? "" : "s", seeds, symbols, table.Text(2));
+  return fmt::format(
+      "{} by {} run{} (seeds {}{}){}\n{}", v.passed ? "verified" : "refuted", v.seeds.size(),
+      v.seeds.size() == 1 ? "" : "s", seeds, symbols,
+      v.qdq_as_integers ? "; QDQ run as the integer operators that it stands for" : "",
+      table.Text(2));
 }
 
 Json VerificationJson(const Verification& v) {
@@ -54,6 +57,7 @@ Json VerificationJson(const Verification& v) {
   return {{"passed", v.passed},
           {"seeds", v.seeds},
           {"symbols", std::move(symbols)},
+          {"qdq_as_integers", v.qdq_as_integers},
           {"outputs", std::move(outputs)}};
 }
 

@@ -8,6 +8,7 @@
 #include "exec/program.h"
 #include "ops/shape.h"
 #include "passes/passes.h"
+#include "passes/qdq.h"
 
 namespace nn::app {
 namespace {
@@ -23,6 +24,17 @@ std::set<std::string> BatchSymbols(const Graph& graph) {
     if (p.value->type().ranked() && p.value->type().rank() > 0)
       if (const auto symbol = p.value->type().dim(0).symbol()) symbols.emplace(*symbol);
   return symbols;
+}
+
+// Operators between dequantize and quantize are run as the integer operators that they stand for,
+// so that a quantised model computes the same in either form. True if there were any.
+Result<bool> RunQdqAsIntegers(Graph& graph) {
+  const auto count = [&] {
+    return std::count_if(graph.nodes().begin(), graph.nodes().end(), OnQuantisedTypes);
+  };
+  const auto before = count();
+  NN_RETURN_IF_ERROR(RunPass("fuse qdq", graph, FuseQdq));
+  return count() != before;
 }
 
 Result<Program> Compile(const Graph& graph) {
@@ -79,7 +91,7 @@ Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map) {
 
 // The same graph with the shapes of `source`'s inputs, by position.
 Result<Program> CompileConverted(const Graph& source, const Graph& converted,
-                                 const InterfaceAxes& axes) {
+                                 const InterfaceAxes& axes, Verification& out) {
   const auto count = [](const Graph& g) {
     return fmt::format("{} inputs and {} outputs", g.inputs().size(), g.outputs().size());
   };
@@ -95,6 +107,8 @@ Result<Program> CompileConverted(const Graph& source, const Graph& converted,
           axes.inputs[i].IsIdentity() ? *dims : axes.inputs[i].Apply(*dims);
   if (auto s = BindInputShapes(graph, shapes); !s)
     return InternalError("the written model takes other shapes: {}", s.error().message());
+  NN_ASSIGN(const bool fused, RunQdqAsIntegers(graph));
+  out.qdq_as_integers = out.qdq_as_integers || fused;
   return Compile(graph);
 }
 
@@ -149,9 +163,10 @@ Result<Verification> VerifyConversion(const Graph& source, const Graph& converte
   Verification out;
   Graph shaped = source.Clone();
   NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));
+  NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(shaped));
   Graph graph;
   NN_ASSIGN(Program before, CompileSource(shaped, out, graph));
-  NN_ASSIGN(Program after, CompileConverted(graph, converted, axes));
+  NN_ASSIGN(Program after, CompileConverted(graph, converted, axes, out));
   out.outputs.resize(graph.outputs().size());
   Progress progress("verification runs", options.verify_runs);
   for (uint64_t run = 0; run < options.verify_runs; ++run) {
