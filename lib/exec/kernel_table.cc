@@ -9,6 +9,7 @@ const KernelInfo* FindKernel(std::string_view op) {
     std::vector<KernelInfo> kernels;
     AddConvKernels(kernels);
     AddElementwiseKernels(kernels);
+    AddQuantizeKernels(kernels);
     AddMatmulKernels(kernels);
     AddMovementKernels(kernels);
     AddPoolKernels(kernels);

@@ -9,6 +9,7 @@ namespace nn {
 
 void AddConvKernels(std::vector<KernelInfo>& kernels);
 void AddElementwiseKernels(std::vector<KernelInfo>& kernels);
+void AddQuantizeKernels(std::vector<KernelInfo>& kernels);
 void AddMatmulKernels(std::vector<KernelInfo>& kernels);
 void AddMovementKernels(std::vector<KernelInfo>& kernels);
 void AddPoolKernels(std::vector<KernelInfo>& kernels);

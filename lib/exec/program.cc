@@ -17,6 +17,7 @@
 #include "ir/op_def.h"
 #include "ops/shape.h"
 #include "passes/passes.h"
+#include "passes/qdq.h"
 
 namespace nn {
 namespace {
@@ -141,6 +142,7 @@ Status Program::Impl::Build() {
   for (const Node& n : graph.nodes())
     if (n.Is("opaque") || n.op().eval == nullptr)
       return UnsupportedError("{} cannot be executed", n.Describe());
+  NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   if (options.backend == Backend::kReference) return {};
   NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
