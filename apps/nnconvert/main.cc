@@ -40,7 +40,10 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
   app.add_option("--atol", o.atol, "Largest absolute difference of a float output")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--rtol", o.rtol, "Largest relative difference; quantised outputs: one step")
+  app.add_option(
+         "--rtol", o.rtol,
+         "Largest difference relative to the output's largest magnitude; quantised outputs: "
+         "one step")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--format", o.format, "Form of the report")

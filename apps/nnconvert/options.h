@@ -36,8 +36,9 @@ struct ConvertOptions {
 struct OutputDrift {
   std::string name;
   std::string type;
-  Comparison worst;   // of the run that differed most
-  std::string where;  // Describe() of that run
+  Comparison worst;     // of the run that differed most
+  double relative = 0;  // its largest difference over the output's largest magnitude
+  std::string where;    // Describe() of that run
 };
 
 struct Verification {

@@ -28,7 +28,7 @@ std::string VerificationText(const Verification& v) {
       {{"output"}, {"type"}, {"absolute", Align::kRight}, {"relative", Align::kRight}, {"result"}});
   for (const OutputDrift& d : v.outputs)
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
-               fmt::format("{:.3g}", d.worst.max_relative), d.where});
+               fmt::format("{:.3g}", d.relative), d.where});
   return fmt::format("{} by {} run{} (seeds {}{})\n{}", v.passed ? "verified" : "refuted",
                      v.seeds.size(), v.seeds.size() == 1 ? "" : "s", seeds, symbols, table.Text(2));
 }
@@ -46,7 +46,7 @@ Json VerificationJson(const Verification& v) {
       entry["mismatch"] = d.worst.mismatch;
     } else {
       entry["max_absolute"] = d.worst.max_absolute;
-      entry["max_relative"] = d.worst.max_relative;
+      entry["max_relative"] = d.relative;
       entry["outside"] = d.worst.outside;
     }
     outputs.push_back(std::move(entry));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "apps/common/progress.h"
 #include "apps/nnconvert/options.h"
@@ -105,6 +106,17 @@ bool IsWorse(const Comparison& a, const Comparison& b) {
   return rank(a) < rank(b);
 }
 
+// The largest finite magnitude of a float output, which drift is measured by: an element near zero
+// is as far off as those it was summed up with. 0 for other types.
+double ScaleOf(const Tensor& tensor) {
+  double scale = 0;
+  if (!IsFloat(tensor.dtype())) return scale;
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    if (const double v = std::fabs(tensor.GetDouble(i)); std::isfinite(v))
+      scale = std::max(scale, v);
+  return scale;
+}
+
 Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
                   const std::vector<Tensor>& got, const InterfaceAxes& axes,
                   const ConvertOptions& options, Verification& out) {
@@ -112,7 +124,8 @@ Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
     const Port& port = source.outputs()[i];
     NN_ASSIGN(const Tensor same_axes, Moved(got[i], axes.outputs[i].Inverse()));
     NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype()));
-    const Tolerance tolerance{options.atol, options.rtol,
+    const double scale = ScaleOf(want[i]);
+    const Tolerance tolerance{options.atol + options.rtol * scale, 0,
                               port.value->type().quantised() ? int64_t{1} : int64_t{0}};
     const Comparison c = Compare(want[i], same_type, tolerance);
     OutputDrift& drift = out.outputs[i];
@@ -122,6 +135,7 @@ Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
     if (got[i].dtype() != want[i].dtype())
       drift.type += fmt::format(" -> {}", DTypeName(got[i].dtype()));
     drift.worst = c;
+    drift.relative = scale == 0 ? c.max_absolute : c.max_absolute / scale;
     drift.where = Describe(c, want[i]);
     out.passed = out.passed && c.agrees;
   }

@@ -61,6 +61,7 @@ Status RewriteAll(Graph& graph, const Target& target) {
 }
 
 Status Improve(Graph& graph, const Target& target) {
+  if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   AxesOptions options;
   options.allow = [&](const Node& node, const Attrs& attrs) {

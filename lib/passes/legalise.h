@@ -37,6 +37,8 @@ struct Target {
   // For targets that have no transposition: inputs and outputs may get another order of axes instead
   // (see InterfaceAxes).
   bool moves_interface = false;
+  // Done before anything else: brings quantisation into the target's form (passes/qdq.h).
+  Status (*prepare)(Graph&) = nullptr;
 };
 
 // How the inputs and outputs of a legalised graph stand to those it had before, by position: the
