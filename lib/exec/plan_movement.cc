@@ -400,6 +400,9 @@ Result<bool> PlanMove(PlanContext& ctx) {
   const Value* x = node.input(0);
   const int bits = DTypeBits(x->dtype());
   const auto elements = CheckedElements(ShapeOf(x));
+  // Positions are written down once, when the plan is made.
+  constexpr int64_t kMostPositions = int64_t{1} << 28;
+  if (CheckedElements(ShapeOf(node.output())) > kMostPositions) return false;
   if (bits < 8 || bits > 128 || node.output()->dtype() != x->dtype() || !MovesOnly(node))
     return false;
   for (size_t i = 1; i < node.inputs().size(); ++i)

@@ -69,6 +69,10 @@ TEST_CASE("movement kernels: results are made where they are wanted") {
   CHECK(RunPlanned(R"(graph { in %x: f32[1, 5, 6, 20]
           %a = slice(%x) {axes = [3], starts = [3], ends = [9]}  %b = exp(%a)
           %y = reshape(%b) {dims = [30, 6]}  out "y" = %y })") == 1);
+  // One channel of several, broadcast over the others.
+  RunPlanned(R"(graph { in %x: f32[1, 5, 6, 3]
+          %a = slice(%x) {axes = [3], starts = [1], ends = [2]}
+          %y = mul(%x, %a)  %z = sub(%a, %x)  out "y" = %y  out "z" = %z })");
   // Nested, and with a reader that wants the value in one piece.
   RunPlanned(R"(graph { in %x: f32[1, 4, 4, 8]
           %a = exp(%x)  %b = sin(%x)  %c = cos(%x)
