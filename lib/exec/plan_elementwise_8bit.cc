@@ -9,6 +9,7 @@
 #include "exec/plan_elementwise_8bit.h"
 #include "exec/tail.h"
 #include "ir/eval.h"
+#include "ir/op_def.h"
 #include "ops/elementwise.h"
 
 namespace nn {
