@@ -1,5 +1,6 @@
 #include "validators/runner.h"
 
+#include "validators/nnapi/validator.h"
 #include "validators/onnx/validator.h"
 #include "validators/rule.h"
 
@@ -16,7 +17,7 @@ constexpr RuleInfo kReadable = {
 };
 
 std::span<const RuleSet> RuleSets() {
-  static const std::vector<RuleSet> kSets = {onnx::OnnxRules()};
+  static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), nnapi::NnapiRules()};
   return kSets;
 }
 

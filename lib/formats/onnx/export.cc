@@ -215,7 +215,8 @@ const Target& OnnxTarget() {
       {"conv_transpose", "filter layout",
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
   };
-  static const Target target = {"ONNX", WhyIllegal, rewrites, UnfuseQdq};
+  static const Target target = {
+      .name = "ONNX", .why_illegal = WhyIllegal, .rewrites = rewrites, .prepare = UnfuseQdq};
   return target;
 }
 

@@ -1,0 +1,20 @@
+// The lists of NNAPI rules, one a theme.
+#pragma once
+
+#include "validators/nnapi/subject.h"
+#include "validators/rule.h"
+
+namespace nn::nnapi {
+
+using Rule = nn::Rule<Subject>;
+
+std::span<const Rule> ModelRules();        // model.cc: inputs, outputs, order of execution
+std::span<const Rule> OperandRules();      // operands.cc: types, quantisation, locations
+std::span<const Rule> OperationRules();    // operations.cc: operations against their signatures
+std::span<const Rule> WindowRules();       // windows.cc: convolutions and pools
+std::span<const Rule> ElementwiseRules();  // elementwise.cc
+std::span<const Rule> ShapeRules();        // shapes.cc: reshape, concatenation, blocks
+std::span<const Rule> LookupRules();       // lookups.cc
+std::span<const Rule> MatrixRules();       // matrices.cc: fully connected and recurrent
+
+}  // namespace nn::nnapi

@@ -1,0 +1,56 @@
+// What the operations of NNAPI 1.0 take and give: types.hal, OperationType.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "formats/nnapi/codes.h"
+
+namespace nn::nnapi {
+
+// One operand in a signature.
+struct Argument {
+  enum class Kind : char {
+    kData = 'x',       // a tensor of the operation's data type, the same for all of them
+    kBias = 'b',       // TENSOR_FLOAT32, or TENSOR_INT32 where the data are quantised
+    kFloats = 'f',     // TENSOR_FLOAT32
+    kInts = 't',       // TENSOR_INT32
+    kQuantised = 'q',  // TENSOR_QUANT8_ASYMM
+    kAnyTensor = 'y',
+    kReal = 'r',        // FLOAT32
+    kInt = 'i',         // INT32
+    kActivation = 'a',  // INT32, a FusedActivation
+    kScheme = 'p',      // INT32, an ImplicitPadding
+    kPositive = 's',    // INT32, at least 1
+    kNatural = 'n',     // INT32, at least 0
+  };
+  Kind kind = Kind::kData;
+  int min_rank = 0;
+  int max_rank = 0;  // 0: no limit
+  bool optional = false;
+  bool repeats = false;
+
+  bool is_tensor() const;
+};
+
+struct Signature {
+  OperationType type;
+  std::string_view data_types;  // of kData: f, q, i for float, quantised, int32
+  std::vector<Argument> inputs;
+  std::vector<Argument> outputs;
+
+  bool Takes(size_t count) const;
+  // The argument at a position; the repeated one stands for all that are not behind it.
+  const Argument& InputAt(size_t i, size_t count) const;
+};
+
+// The signatures of an operation: one, or two where padding can be explicit or implicit.
+std::vector<const Signature*> SignaturesOf(OperationType type);
+
+// The signature that takes so many inputs; nullptr if there is none.
+const Signature* FindSignature(OperationType type, size_t inputs);
+
+}  // namespace nn::nnapi

@@ -1,0 +1,32 @@
+#include "validators/nnapi/validator.h"
+
+#include "validators/nnapi/rules.h"
+
+namespace nn::nnapi {
+namespace {
+
+std::vector<std::span<const Rule>> Lists() {
+  return {ModelRules(),       OperandRules(), OperationRules(), WindowRules(),
+          ElementwiseRules(), ShapeRules(),   LookupRules(),    MatrixRules()};
+}
+
+void Run(const NativeModel& model, Profile profile, std::vector<Finding>& out) {
+  const Subject subject(static_cast<const Model&>(model));
+  RunRules<Subject>(Lists(), subject, profile, out);
+}
+
+}  // namespace
+
+RuleSet NnapiRules() {
+  return {.format = "nnapi",
+          .readable = {.id = "NNAPI-FILE-001",
+                       .severity = Severity::kError,
+                       .statement = "The file is a model in one of the two forms of this suite.",
+                       .clause = "schemas/nnapi.fbs",
+                       .vendor = false,
+                       .hint = "Convert the model again."},
+          .rules = InfoOf<Subject>(Lists()),
+          .run = Run};
+}
+
+}  // namespace nn::nnapi
