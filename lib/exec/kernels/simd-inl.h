@@ -60,6 +60,9 @@ struct SimdMachine {
 #if HWY_TARGET == HWY_SCALAR
   // Highway's own scalar Round is wrong just below 1/2.
   static HWY_INLINE V Round(V a) { return V(ScalarMachine::Round(a.raw)); }
+#elif HWY_ARCH_X86 && (HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128)
+  // Without an instruction for it Highway loses the sign of zero.
+  static HWY_INLINE V Round(V a) { return hn::CopySign(hn::Round(a), a); }
 #else
   static HWY_INLINE V Round(V a) { return hn::Round(a); }
 #endif
