@@ -115,9 +115,24 @@ void CheckCase(const OpCase& c) {
   }
 }
 
+std::string OneOp(std::string_view type, std::string_view op) {
+  return fmt::format("graph {{ in %x: {}  %y = {}  out \"y\" = %y }}", type, op);
+}
+
+std::string Braced(std::string_view attrs) {
+  return attrs.empty() ? std::string() : fmt::format("{{{}}}", attrs);
+}
+
 std::string ErrorOf(std::string_view graph) {
   const auto g = ParseGraph(graph);
   return g ? std::string() : g.error().message();
+}
+
+bool Fails(std::string_view graph, std::string_view part) {
+  const std::string error = ErrorOf(graph);
+  const bool fails = error.find(part) != std::string::npos;
+  if (!fails) MESSAGE("the error is: " << error);
+  return fails;
 }
 
 }  // namespace nn::test

@@ -39,7 +39,15 @@ void CheckHasKernels(const Graph& graph);
 // RunEverywhere, and the comparison with the expected outputs.
 void CheckCase(const OpCase& c);
 
+// A graph of one operator, written as in the text form, on an input %x.
+std::string OneOp(std::string_view type, std::string_view op);
+
+// Attributes in braces; nothing where there are none.
+std::string Braced(std::string_view attrs);
+
 // The message of the error that parsing, and so inference, gives; "" if it succeeds.
 std::string ErrorOf(std::string_view graph);
+// Whether it is an error that holds `part`; if not, the test's output shows what it is.
+bool Fails(std::string_view graph, std::string_view part);
 
 }  // namespace nn::test
