@@ -3,6 +3,7 @@
 #include "validators/nnapi/validator.h"
 #include "validators/onnx/validator.h"
 #include "validators/rule.h"
+#include "validators/tflite/validator.h"
 
 namespace nn {
 namespace {
@@ -17,7 +18,8 @@ constexpr RuleInfo kReadable = {
 };
 
 std::span<const RuleSet> RuleSets() {
-  static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), nnapi::NnapiRules()};
+  static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), tflite::TfliteRules(),
+                                             nnapi::NnapiRules()};
   return kSets;
 }
 
