@@ -101,7 +101,8 @@ void QuantisationLengths(const Subject& s, Findings& f) {
             zeros);
     if (scales == 1) continue;
     const auto shape = ListOf<int32_t>(at.tensor->shape());
-    const int64_t axis = q->quantized_dimension();
+    // Writers leave the axis of the weights in the bias, which has one axis only.
+    const int64_t axis = shape.size() == 1 ? 0 : q->quantized_dimension();
     if (axis < 0 || axis >= static_cast<int64_t>(shape.size()))
       f.Add(Where(at, "quantization.quantized_dimension"),
             "{} of rank {} is quantised along axis {}", Title(at), shape.size(), axis);
