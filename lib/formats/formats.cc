@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/coreml/coreml.h"
 #include "formats/format.h"
 #include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
@@ -43,7 +44,7 @@ uint64_t FileImage::size() const {
 
 std::span<const Format> Formats() {
   static const std::array formats = {onnx::OnnxFormat(), tflite::TfliteFormat(),
-                                     nnapi::NnapiFormat()};
+                                     coreml::CoremlFormat(), nnapi::NnapiFormat()};
   return formats;
 }
 

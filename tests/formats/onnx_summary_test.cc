@@ -3,22 +3,10 @@
 #include <string>
 
 #include "formats/format.h"
+#include "support/wire.h"
 
 namespace nn::test {
 namespace {
-
-// Protocol Buffers wire form, written by hand: models that no exporter of ours makes.
-std::string Varint(uint64_t v) {
-  std::string out;
-  for (; v >= 0x80; v >>= 7) out += static_cast<char>(v | 0x80);
-  return out + static_cast<char>(v);
-}
-std::string Int(int field, uint64_t v) {
-  return Varint(static_cast<uint64_t>(field) << 3) + Varint(v);
-}
-std::string Bytes(int field, const std::string& v) {
-  return Varint(static_cast<uint64_t>(field) << 3 | 2) + Varint(v.size()) + v;
-}
 
 // The messages that the tests need, with the field numbers of onnx.proto.
 std::string Attr(const std::string& name, uint64_t type, const std::string& value) {

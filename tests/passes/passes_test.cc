@@ -130,6 +130,20 @@ TEST_CASE("change_axes: unit axes that come and go cancel") {
   CHECK(g.nodes().size() == 2);
 }
 
+TEST_CASE("change_axes: nothing moves past a value of unknown rank") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[2, 3]
+    %a = transpose(%x) {perm = [1, 0]}
+    %u = opaque(%x) {op = "Strange"} : f32[*]
+    %y = concat(%a, %u) {axis = 0}
+    %z = transpose(%a) {perm = [1, 0]}
+    out "y" = %y
+    out "z" = %z
+  })");
+  REQUIRE(ChangeAxes(g).has_value());
+  CHECK(Count(g, "transpose") == 1);
+}
+
 TEST_CASE("change_axes: a transpose and a unit axis do not merge for ever") {
   Graph g = Parse(R"(graph {
     in %x: f32[2, 3, 6]

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -12,11 +14,22 @@
 namespace nn::onnx {
 namespace {
 
-using Scope = std::unordered_map<std::string, Value*>;
+using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 
-std::string_view NormalDomain(std::string_view domain) {
-  return domain == "ai.onnx" ? std::string_view() : domain;
-}
+// Calls within calls, and the nodes that calls of functions may become altogether.
+constexpr size_t kMaxCallDepth = 64;
+constexpr int64_t kMaxInlinedNodes = int64_t{1} << 18;
+
+// What names mean where nodes stand: in the graph, or in the body of a function.
+struct Scope {
+  std::unordered_map<std::string, Value*> values;  // null: an input that the call leaves out
+  std::unordered_map<std::string, Type> declared;
+  // In a function:
+  const pb::FunctionProto* function = nullptr;
+  AttrBindings attrs;
+  int64_t call = -1;   // index of the operator in the graph that the body stands for
+  std::string prefix;  // of the names of values and nodes
+};
 
 // What a value is that the graph has no type for; null for tensors.
 const char* KindOf(const pb::TypeProto& type) {
@@ -84,16 +97,16 @@ class Importer {
     graph_.name = g.name();
     ReadMetadata();
     for (const auto& info : g.value_info())
-      declared_[info.name()] = ReadType(info.type(), info.name());
-    for (const auto& info : g.output()) declared_[info.name()] = ReadType(info.type(), info.name());
+      main_.declared[info.name()] = ReadType(info.type(), info.name());
+    for (const auto& info : g.output())
+      main_.declared[info.name()] = ReadType(info.type(), info.name());
+    ReadFunctions();
     NN_RETURN_IF_ERROR(ReadInitializers(g));
     NN_RETURN_IF_ERROR(ReadInputs(g));
-    // Order is checked by the validator; here any order that can be sorted will do.
-    NN_ASSIGN(const std::vector<int> order, NodeOrder(g));
-    for (const int i : order) NN_RETURN_IF_ERROR(ImportNode(g.node(i), i));
+    NN_RETURN_IF_ERROR(ImportNodes(g.node(), main_));
     for (const auto& output : g.output()) {
-      const auto it = scope_.find(output.name());
-      if (it == scope_.end())
+      const auto it = main_.values.find(output.name());
+      if (it == main_.values.end())
         return ModelError("graph output {} is not defined", Quote(output.name()));
       graph_.AddOutput(output.name(), it->second);
     }
@@ -113,15 +126,16 @@ class Importer {
   Status ReadInitializers(const pb::GraphProto& g) {
     for (const pb::TensorProto& t : g.initializer()) {
       NN_ASSIGN(Tensor tensor, ReadTensor(t, model_));
-      if (scope_.contains(t.name()))
+      if (main_.values.contains(t.name()))
         return ModelError("two initializers are named {}", Quote(t.name()));
-      scope_[t.name()] = graph_.AddConstant(std::move(tensor), t.name());
+      main_.values[t.name()] = graph_.AddConstant(std::move(tensor), t.name());
     }
     for (const pb::SparseTensorProto& t : g.sparse_initializer()) {
       const std::string& name = t.values().name();
       NN_ASSIGN(Tensor tensor, ReadSparseTensor(t, model_));
-      if (scope_.contains(name)) return ModelError("two initializers are named {}", Quote(name));
-      scope_[name] = graph_.AddConstant(std::move(tensor), name);
+      if (main_.values.contains(name))
+        return ModelError("two initializers are named {}", Quote(name));
+      main_.values[name] = graph_.AddConstant(std::move(tensor), name);
     }
     return {};
   }
@@ -129,35 +143,46 @@ class Importer {
   // An input that has an initializer is a constant with a default; the constant is taken.
   Status ReadInputs(const pb::GraphProto& g) {
     for (const auto& info : g.input()) {
-      if (scope_.contains(info.name())) continue;
+      if (main_.values.contains(info.name())) continue;
       if (const char* kind = KindOf(info.type()))
         return UnsupportedError("graph input {} is {}", Quote(info.name()), kind);
-      scope_[info.name()] = graph_.AddInput(info.name(), ReadType(info.type(), info.name()));
+      main_.values[info.name()] = graph_.AddInput(info.name(), ReadType(info.type(), info.name()));
     }
     return {};
   }
 
-  static Result<std::vector<int>> NodeOrder(const pb::GraphProto& g) {
+  void ReadFunctions() {
+    for (const pb::FunctionProto& f : model_.proto.functions())
+      functions_[{std::string(NormalDomain(f.domain())), f.name(), f.overload()}] = &f;
+  }
+
+  const pb::FunctionProto* FindFunction(const pb::NodeProto& node) const {
+    const auto it = functions_.find(
+        {std::string(NormalDomain(node.domain())), node.op_type(), node.overload()});
+    return it == functions_.end() ? nullptr : it->second;
+  }
+
+  static Result<std::vector<int>> NodeOrder(const Nodes& nodes) {
     std::unordered_map<std::string_view, int> producer;
-    for (int i = 0; i < g.node_size(); ++i)
-      for (const std::string& name : g.node(i).output())
+    for (int i = 0; i < nodes.size(); ++i)
+      for (const std::string& name : nodes[i].output())
         if (!name.empty()) producer[name] = i;
     std::vector<int> order;
-    std::vector<uint8_t> state(static_cast<size_t>(g.node_size()), 0);  // 1: open, 2: done
-    std::vector<std::pair<int, int>> stack;                             // node, next input
-    for (int root = 0; root < g.node_size(); ++root) {
+    std::vector<uint8_t> state(static_cast<size_t>(nodes.size()), 0);  // 1: open, 2: done
+    std::vector<std::pair<int, int>> stack;                            // node, next input
+    for (int root = 0; root < nodes.size(); ++root) {
       if (state[static_cast<size_t>(root)] != 0) continue;
       stack.emplace_back(root, 0);
       state[static_cast<size_t>(root)] = 1;
       while (!stack.empty()) {
         auto& [node, next] = stack.back();
-        if (next == g.node(node).input_size()) {
+        if (next == nodes[node].input_size()) {
           state[static_cast<size_t>(node)] = 2;
           order.push_back(node);
           stack.pop_back();
           continue;
         }
-        const auto it = producer.find(g.node(node).input(next++));
+        const auto it = producer.find(nodes[node].input(next++));
         if (it == producer.end() || state[static_cast<size_t>(it->second)] == 2) continue;
         if (state[static_cast<size_t>(it->second)] == 1)
           return ModelError("the graph has a cycle through value {}", Quote(it->first));
@@ -168,7 +193,19 @@ class Importer {
     return order;
   }
 
-  Status ImportNode(const pb::NodeProto& node, int index) {
+  // Order is checked by the validator; here any order that can be sorted will do.
+  Status ImportNodes(const Nodes& nodes, Scope& scope) {
+    NN_ASSIGN(const std::vector<int> order, NodeOrder(nodes));
+    for (const int i : order) {
+      const pb::NodeProto& node = nodes[i];
+      if (auto s = ImportNode(node, i, scope); !s)
+        return tl::unexpected(s.error().In(
+            fmt::format("operator {} ({} {})", i, Escape(node.op_type()), Quote(node.name()))));
+    }
+    return {};
+  }
+
+  Status ImportNode(const pb::NodeProto& node, int index, Scope& scope) {
     std::vector<Value*> inputs;
     // What lies behind an unsupported operator often has no known type; only the first is reported.
     bool on_opaque = false;
@@ -177,28 +214,68 @@ class Importer {
         inputs.push_back(nullptr);
         continue;
       }
-      const auto it = scope_.find(name);
-      if (it == scope_.end())
-        return ModelError("operator {} ({}): input {} is not defined", index,
-                          Escape(node.op_type()), Quote(name));
+      const auto it = scope.values.find(name);
+      if (it == scope.values.end()) return ModelError("input {} is not defined", Quote(name));
       inputs.push_back(it->second);
-      on_opaque |= !it->second->type().ranked() && !obstacles_.empty();
+      on_opaque |= it->second != nullptr && !it->second->type().ranked() && !obstacles_.empty();
     }
     const std::string_view domain = NormalDomain(node.domain());
-    ImportContext ctx(model_, node, OpsetVersion(model_.proto, domain), index, graph_, inputs);
-    auto status = ImportOp(ctx, domain);
+    const int64_t opset = scope.function == nullptr
+                              ? OpsetVersion(model_.proto, domain)
+                              : OpsetVersion(scope.function->opset_import(), domain);
+    ImportContext ctx(model_, node, opset, scope.function == nullptr ? index : scope.call, graph_,
+                      std::move(inputs));
+    if (scope.function != nullptr) ctx.set_bindings(&scope.attrs);
+    const pb::FunctionProto* function = FindFunction(node);
+    auto status =
+        function != nullptr ? Inline(ctx, *function, scope, index) : ImportOp(ctx, domain);
     if (!status && status.error().code() == ErrorCode::kUnsupported)
-      return MakeOpaque(ctx, on_opaque ? std::string() : status.error().message());
-    if (!status)
-      return tl::unexpected(status.error().In(
-          fmt::format("operator {} ({} {})", index, Escape(node.op_type()), Quote(node.name()))));
+      return MakeOpaque(ctx, on_opaque ? std::string() : status.error().message(), scope);
+    NN_RETURN_IF_ERROR(status);
     for (size_t i = 0; i < ctx.outputs().size(); ++i) {
       const std::string& name = node.output(static_cast<int>(i));
       if (name.empty()) continue;
       Value* v = ctx.outputs()[i];
-      if (v == nullptr)
-        return UnsupportedError("operator {}: output {} is not supported", index, i);
-      NN_RETURN_IF_ERROR(Declare(v, name));
+      if (v == nullptr) return UnsupportedError("output {} is not supported", i);
+      NN_RETURN_IF_ERROR(Declare(v, name, scope));
+    }
+    return {};
+  }
+
+  // Imports the nodes of a function in place of its call.
+  Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index) {
+    if (std::find(calls_.begin(), calls_.end(), &f) != calls_.end())
+      return ModelError("the function calls itself");
+    inlined_ += f.node_size() + 1;
+    if (calls_.size() == kMaxCallDepth || inlined_ > kMaxInlinedNodes)
+      return LimitError(
+          "functions call each other more than {} deep, or take more than {} operators",
+          kMaxCallDepth, kMaxInlinedNodes);
+    if (ctx.input_count() > static_cast<size_t>(f.input_size()))
+      return ModelError("{} inputs for a function of {}", ctx.input_count(), f.input_size());
+    Scope body;
+    body.function = &f;
+    body.call = caller.function == nullptr ? index : caller.call;
+    body.prefix = caller.prefix + (ctx.node().name().empty() ? f.name() : ctx.node().name()) + "/";
+    for (int i = 0; i < f.input_size(); ++i)
+      body.values[f.input(i)] = ctx.input(static_cast<size_t>(i));
+    for (const std::string& name : f.attribute()) body.attrs[name] = ctx.FindAttr(name);
+    for (const pb::AttributeProto& a : f.attribute_proto())
+      body.attrs[a.name()] = ctx.HasAttr(a.name()) ? ctx.FindAttr(a.name()) : &a;
+    for (const auto& info : f.value_info())
+      body.declared[info.name()] = ReadType(info.type(), body.prefix + info.name());
+    calls_.push_back(&f);
+    const Status status = ImportNodes(f.node(), body);
+    calls_.pop_back();
+    NN_RETURN_IF_ERROR(status);
+    for (size_t i = 0; i < ctx.output_count(); ++i) {
+      if (!ctx.WantsOutput(i)) continue;
+      if (i >= static_cast<size_t>(f.output_size()))
+        return ModelError("output {} of a function that has {}", i, f.output_size());
+      const auto it = body.values.find(f.output(static_cast<int>(i)));
+      if (it == body.values.end() || it->second == nullptr)
+        return ModelError("output {} of the function is not defined", i);
+      ctx.SetOutput(i, it->second);
     }
     return {};
   }
@@ -216,21 +293,26 @@ class Importer {
                             domain.empty() ? "ai.onnx" : Escape(domain), ctx.opset());
   }
 
-  // Names a value after the ONNX output and refines its type by what the file declares.
-  Status Declare(Value* v, const std::string& name) {
-    if (!v->is_input() && v->name().empty()) v->set_name(name);
-    const auto it = declared_.find(name);
-    if (it != declared_.end()) {
+  // Names a value after the ONNX output (the results of a function after those of its call) and
+  // refines its type by what the file declares.
+  Status Declare(Value* v, const std::string& name, Scope& scope) {
+    const bool is_result =
+        scope.function != nullptr &&
+        std::find(scope.function->output().begin(), scope.function->output().end(), name) !=
+            scope.function->output().end();
+    if (!v->is_input() && v->name().empty() && !is_result) v->set_name(scope.prefix + name);
+    const auto it = scope.declared.find(name);
+    if (it != scope.declared.end()) {
       if (!Compatible(it->second, v->type()))
         return ModelError("value {} is declared {} but is {}", Quote(name), it->second.ToString(),
                           v->type().ToString());
       v->set_type(Refine(v->type(), it->second));
     }
-    scope_[name] = v;
+    scope.values[name] = v;
     return {};
   }
 
-  Status MakeOpaque(ImportContext& ctx, std::string reason) {
+  Status MakeOpaque(ImportContext& ctx, std::string reason, Scope& scope) {
     const pb::NodeProto& node = ctx.node();
     std::vector<Value*> inputs;
     for (size_t i = 0; i < ctx.input_count(); ++i)
@@ -239,7 +321,7 @@ class Importer {
                                               static_cast<size_t>(node.output_size())));
     for (int i = 0; i < node.output_size(); ++i)
       if (!node.output(i).empty())
-        NN_RETURN_IF_ERROR(Declare(opaque->output(static_cast<size_t>(i)), node.output(i)));
+        NN_RETURN_IF_ERROR(Declare(opaque->output(static_cast<size_t>(i)), node.output(i), scope));
     if (!reason.empty())
       obstacles_.push_back({opaque->Describe(), "opaque", node.op_type(), std::move(reason)});
     return {};
@@ -247,8 +329,10 @@ class Importer {
 
   const Model& model_;
   Graph graph_;
-  Scope scope_;
-  std::unordered_map<std::string, Type> declared_;
+  Scope main_;
+  std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;
+  std::vector<const pb::FunctionProto*> calls_;  // those being imported, outermost first
+  int64_t inlined_ = 0;
   std::vector<Obstacle> obstacles_;
 };
 
@@ -266,7 +350,12 @@ const Tensor* ImportContext::Constant(size_t i) const {
 
 const pb::AttributeProto* ImportContext::FindAttr(std::string_view name) const {
   for (const auto& a : node_.attribute())
-    if (a.name() == name) return &a;
+    if (a.name() == name) {
+      if (a.ref_attr_name().empty()) return &a;
+      if (bindings_ == nullptr) return nullptr;
+      const auto it = bindings_->find(a.ref_attr_name());
+      return it == bindings_->end() ? nullptr : it->second;
+    }
   return nullptr;
 }
 

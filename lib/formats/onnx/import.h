@@ -17,13 +17,25 @@
 
 namespace nn::onnx {
 
+// The attributes of a function's call by name; null for those that the call leaves out. They stand
+// for the attributes of the function's nodes that refer to them.
+using AttrBindings = std::map<std::string, const pb::AttributeProto*, std::less<>>;
+
 // One node to be imported, and the graph that it goes to.
 class ImportContext {
  public:
   ImportContext(const Model& model, const pb::NodeProto& node, int64_t opset, int64_t index,
                 Graph& graph, std::vector<Value*> inputs)
-      : model_(model), node_(node), opset_(opset), index_(index), graph_(graph),
-        inputs_(std::move(inputs)), outputs_(static_cast<size_t>(node.output_size()), nullptr) {}
+      : model_(model),
+        node_(node),
+        opset_(opset),
+        index_(index),
+        graph_(graph),
+        inputs_(std::move(inputs)),
+        outputs_(static_cast<size_t>(node.output_size()), nullptr) {}
+
+  // Requires that the bindings outlive this.
+  void set_bindings(const AttrBindings* bindings) { bindings_ = bindings; }
 
   const pb::NodeProto& node() const { return node_; }
   int64_t opset() const { return opset_; }
@@ -77,6 +89,7 @@ class ImportContext {
   Graph& graph_;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
+  const AttrBindings* bindings_ = nullptr;
 };
 
 using ImportFn = Status (*)(ImportContext&);

@@ -27,12 +27,21 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
-int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain) {
-  const auto normal = [](std::string_view d) { return d == "ai.onnx" ? std::string_view() : d; };
+std::string_view NormalDomain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
+int64_t OpsetVersion(const OperatorSets& sets, std::string_view domain) {
   int64_t version = 0;
-  for (const auto& id : model.opset_import())
-    if (normal(id.domain()) == normal(domain)) version = std::max(version, id.version());
-  if (version == 0 && normal(domain).empty() && model.ir_version() < 3) return 1;
+  for (const auto& id : sets)
+    if (NormalDomain(id.domain()) == NormalDomain(domain))
+      version = std::max(version, id.version());
+  return version;
+}
+
+int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain) {
+  const int64_t version = OpsetVersion(model.opset_import(), domain);
+  if (version == 0 && NormalDomain(domain).empty() && model.ir_version() < 3) return 1;
   return version;
 }
 

@@ -30,4 +30,11 @@ Result<ModelSummary> Summarize(const NativeModel& model);
 // before IR version 3 import version 1 of the default domain implicitly.
 int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);
 
+// The same among the operator sets that a function imports; 0 if it does not.
+using OperatorSets = google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>;
+int64_t OpsetVersion(const OperatorSets& sets, std::string_view domain);
+
+// The domain, "" for "ai.onnx", which is the same.
+std::string_view NormalDomain(std::string_view domain);
+
 }  // namespace nn::onnx

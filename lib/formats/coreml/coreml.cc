@@ -1,0 +1,24 @@
+#include "formats/coreml/coreml.h"
+
+#include "formats/coreml/export.h"
+#include "formats/coreml/import.h"
+#include "formats/coreml/native.h"
+
+namespace nn::coreml {
+
+const Format& CoremlFormat() {
+  static const Format format = {
+      .name = "coreml",
+      .label = "Core ML",
+      .extensions = {".mlmodel"},
+      .sniff = Sniff,
+      .read = Read,
+      .import = Import,
+      .write = Write,
+      .target = &CoremlTarget(),
+      .summarize = Summarize,
+  };
+  return format;
+}
+
+}  // namespace nn::coreml

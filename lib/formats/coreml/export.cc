@@ -1,0 +1,171 @@
+#include "formats/coreml/export.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "formats/coreml/native.h"
+#include "formats/coreml/weights.h"
+#include "formats/coreml/write_interface.h"
+#include "ir/op_def.h"
+#include "ops/ops.h"
+
+namespace nn::coreml {
+namespace {
+
+// Layers of a kind from this field number on came with version 5.
+constexpr int kVersion5Field = 1450;
+
+Status WriteNode(ExportContext& ctx, const Node& node) {
+  if (const ExportRow* row = FindExport(node.op_name())) return row->write(ctx, node);
+  const FormatName* format = node.op().FindFormat("coreml");
+  if (format == nullptr) return InternalError("{} was not legalised for Core ML", node.Describe());
+  const size_t dot = format->path.find('.');
+  Writer params = ctx.AddLayer(node, format->path.substr(0, dot));
+  if (dot != std::string_view::npos) {
+    const std::string_view inner = format->path.substr(dot + 1);
+    if (format->path.starts_with("unary."))
+      params.Enum("type", inner);
+    else
+      params = params.Sub(inner);
+  }
+  for (const auto& [ours, theirs] : format->attrs) {
+    const AttrValue value = *node.attrs().Get(ours);
+    if (const auto* v = std::get_if<float>(&value))
+      params.Float(theirs, *v);
+    else if (const auto* v = std::get_if<bool>(&value))
+      params.Bool(theirs, *v);
+    else if (const auto* v = std::get_if<int64_t>(&value))
+      params.Int(theirs, *v);
+    else
+      return InternalError("attribute {} of {} has no encoding", ours, node.op_name());
+  }
+  return {};
+}
+
+// The numbers of a constant as f32, which holds all of them (WhyIllegal). There are no scalars.
+Tensor AsFloats(const Tensor& t) {
+  std::vector<int64_t> dims = t.dims();
+  if (dims.empty()) dims = {1};
+  if (t.dtype() == DType::kF32) return Tensor(DType::kF32, std::move(dims), t.blob());
+  std::vector<float> values;
+  for (int64_t i = 0; i < t.elements(); ++i) values.push_back(static_cast<float>(t.GetInt(i)));
+  return Tensor::Of(std::move(dims), values);
+}
+
+}  // namespace
+
+std::string ExportContext::NewName(std::string_view hint) {
+  std::string base = IsUtf8(hint) ? std::string(hint) : Escape(hint);
+  if (base.empty()) base = "value";
+  std::string name = base;
+  for (int i = 1; !used_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
+bool ExportContext::Claim(const Value* value, const std::string& name) {
+  if (names_.contains(value)) return false;
+  used_.insert(name);
+  names_[value] = name;
+  return true;
+}
+
+std::string ExportContext::NameOf(const Value* value) {
+  const auto it = names_.find(value);
+  if (it != names_.end()) return it->second;
+  const std::string name = NewName(value->name());
+  names_[value] = name;
+  if (value->is_constant()) {
+    const Tensor floats = AsFloats(value->constant());
+    Writer layer = AddHelper("loadConstantND", {}, {name});
+    layer.Ints("shape", floats.dims());
+    WriteWeights(layer.Sub("data"), floats);
+  }
+  return name;
+}
+
+void ExportContext::Alias(const Node& source, const Value* value, const Value* same) {
+  const std::string name = NameOf(same);
+  if (!Claim(value, name)) AddLayer(source, "copy", {name}, {NameOf(value)});
+}
+
+Writer ExportContext::AddLayer(const Node& source, std::string_view kind,
+                               std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  Writer layer = network_.Add("layers");
+  // Names of layers differ from one another.
+  std::string base = source.name().empty() && !outputs.empty() ? outputs[0] : source.name();
+  if (!IsUtf8(base)) base = Escape(base);
+  if (base.empty()) base = kind;
+  std::string name = base;
+  for (int i = 1; !layers_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  layer.Text("name", name);
+  for (const std::string& s : inputs) layer.AddText("input", s);
+  for (const std::string& s : outputs) layer.AddText("output", s);
+  if (layer.NumberOf(kind) >= kVersion5Field) RequireVersion(5);
+  return layer.Sub(kind);
+}
+
+Writer ExportContext::AddLayer(const Node& source, std::string_view kind, size_t inputs) {
+  std::vector<std::string> ins, outs;
+  for (const Value* v : source.inputs().first(std::min(inputs, source.inputs().size())))
+    ins.push_back(NameOf(v));
+  for (const Value* v : source.outputs()) outs.push_back(NameOf(v));
+  return AddLayer(source, kind, std::move(ins), std::move(outs));
+}
+
+Writer ExportContext::AddHelper(std::string_view kind, std::vector<std::string> inputs,
+                                std::vector<std::string> outputs) {
+  return AddLayer(Node(), kind, std::move(inputs), std::move(outputs));
+}
+
+const ExportRow* FindExport(std::string_view op) {
+  static const auto table = [] {
+    std::vector<ExportRow> rows;
+    AddConvExports(rows);
+    AddElementwiseExports(rows);
+    AddGatherExports(rows);
+    AddMatmulExports(rows);
+    AddNormExports(rows);
+    AddPoolExports(rows);
+    AddReduceExports(rows);
+    AddResizeExports(rows);
+    AddShapeExports(rows);
+    AddSliceExports(rows);
+    std::map<std::string_view, ExportRow> m;
+    for (const ExportRow& r : rows) m[r.op] = r;
+    return m;
+  }();
+  const auto it = table.find(op);
+  return it == table.end() ? nullptr : &it->second;
+}
+
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  Model model;
+  Writer root = model.writer();
+  Writer network = root.Sub(NetworkKind(graph));
+  network.Enum("arrayInputShapeMapping", "EXACT_ARRAY_MAPPING");
+  network.Enum("imageInputShapeMapping", "RANK4_IMAGE_MAPPING");
+  ExportContext ctx(network);
+  for (const Port& p : graph.inputs()) ctx.Claim(p.value, p.name);
+  // An output whose value has another name already (an input, a constant, a second output) is
+  // written as a copy.
+  std::vector<const Port*> copies;
+  for (const Port& p : graph.outputs())
+    if (p.value->is_constant() || !ctx.Claim(p.value, p.name)) {
+      ctx.Reserve(p.name);
+      copies.push_back(&p);
+    }
+  for (const Node& node : graph.nodes())
+    if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
+  for (const Port* p : copies) ctx.AddHelper("copy", {ctx.NameOf(p->value)}, {p->name});
+  NN_RETURN_IF_ERROR(WriteDescription(graph, options, root.Sub("description")));
+  WriteClassifier(graph, root, network);
+  root.Int("specificationVersion", ctx.version());
+  FileImage image;
+  NN_ASSIGN(image.parts, SerializeWithPayloads(model.message(), model.payloads));
+  return image;
+}
+
+}  // namespace nn::coreml

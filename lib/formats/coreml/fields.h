@@ -1,0 +1,99 @@
+// Core ML messages by the names of their fields, through protobuf's reflection. The importer and
+// exporter speak of layers in these names, as the format's documentation does, and do without the
+// generated headers, which are large.
+//
+// A name that the schema does not have is a bug of the caller and aborts.
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/common/pb_payload.h"
+
+namespace nn::coreml {
+
+using google::protobuf::Message;
+
+// Read access to a message.
+class Fields {
+ public:
+  // Both outlive this.
+  Fields(const Message& message, const PayloadTable& payloads)
+      : message_(&message), payloads_(&payloads) {}
+
+  const Message& message() const { return *message_; }
+
+  // Whether a message or a member of a oneof is there; whether a list has entries.
+  bool Has(std::string_view name) const;
+  // The name of the field that is set in a oneof; "" if none is.
+  std::string_view OneOf(std::string_view oneof) const;
+  // An absent message has all defaults.
+  Fields Sub(std::string_view name) const;
+  std::vector<Fields> List(std::string_view name) const;
+
+  // An integer of any width; unsigned ones above INT64_MAX become that.
+  int64_t Int(std::string_view name) const;
+  // An integer that counts something or is a size in a file; kModel beyond 0 .. 2^31 - 1.
+  Result<int64_t> Size(std::string_view name) const;
+  bool Bool(std::string_view name) const;
+  float Float(std::string_view name) const;
+  // A float for which the format reads 0 as `if_zero`.
+  float FloatOr(std::string_view name, float if_zero) const {
+    const float v = Float(name);
+    return v == 0 ? if_zero : v;
+  }
+  std::string Text(std::string_view name) const;
+  // The enumerator's name; "" for a number that has none.
+  std::string_view Enum(std::string_view name) const;
+
+  std::vector<int64_t> Ints(std::string_view name) const;
+  // Entries as Size() has them; `count` entries, or none for which `fallback` stands.
+  Result<std::vector<int64_t>> Sizes(std::string_view name, size_t count, int64_t fallback) const;
+  std::vector<bool> Bools(std::string_view name) const;
+  std::vector<float> Floats(std::string_view name) const;
+  std::vector<std::string> Texts(std::string_view name) const;
+  size_t Count(std::string_view name) const;
+  // The contents of a bytes field, or of a list of floats.
+  Blob Bytes(std::string_view name) const;
+
+ private:
+  const Message* message_;
+  const PayloadTable* payloads_;
+};
+
+// Write access to a message.
+class Writer {
+ public:
+  Writer(Message* message, PayloadTable* payloads) : message_(message), payloads_(payloads) {}
+
+  // A message field, made present.
+  Writer Sub(std::string_view name);
+  // A new entry of a list of messages.
+  Writer Add(std::string_view name);
+
+  // The number of a field in the schema.
+  int NumberOf(std::string_view name) const;
+
+  void Int(std::string_view name, int64_t value);
+  void Bool(std::string_view name, bool value);
+  void Float(std::string_view name, float value);
+  void Text(std::string_view name, std::string_view value);
+  void Enum(std::string_view name, std::string_view value);
+  void Ints(std::string_view name, const std::vector<int64_t>& values);
+  void Bools(std::string_view name, const std::vector<bool>& values);
+  void Floats(std::string_view name, const std::vector<float>& values);
+  void AddText(std::string_view name, std::string_view value);
+  // The contents of a list of floats, kept out of the message.
+  void FloatBlob(std::string_view name, Blob blob);
+
+ private:
+  Message* message_;
+  PayloadTable* payloads_;
+};
+
+}  // namespace nn::coreml

@@ -1,0 +1,412 @@
+#include "formats/coreml/import.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "formats/coreml/interface.h"
+#include "formats/coreml/weights.h"
+#include "ir/verify.h"
+#include "ops/elementwise.h"
+#include "ops/opaque.h"
+#include "ops/shape.h"
+
+namespace nn::coreml {
+namespace {
+
+// "unary.SQRT" -> "unary".
+std::string_view Group(std::string_view kind) {
+  return kind.substr(0, kind.find('.'));
+}
+
+ImportFn FindImport(std::string_view kind) {
+  const ImportTable& table = Imports();
+  auto it = table.find(kind);
+  if (it == table.end()) it = table.find(Group(kind));
+  return it == table.end() ? nullptr : it->second;
+}
+
+// Operators that are the same for whole numbers, whether these are integers or floats.
+bool KeepsIntegers(std::string_view op) {
+  constexpr std::array kOps = {"add", "sub", "mul", "minimum", "maximum", "floor_div", "mod"};
+  return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
+}
+
+// Imports a layer by its one-to-one encoding; false if it has none.
+Result<bool> ImportOneToOne(ImportContext& ctx) {
+  const auto [op, format] = Ops().FindEncoding("coreml", ctx.kind(), 1);
+  if (op == nullptr) return false;
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(op->inputs.size(), op->inputs.size()));
+  const Fields fields = Group(ctx.kind()) == "activation"
+                            ? ctx.params().Sub(ctx.params().OneOf("NonlinearityType"))
+                            : ctx.params();
+  Attrs attrs(op->attrs);
+  for (const auto& [ours, theirs] : format->attrs) {
+    AttrValue value = *attrs.Get(ours);
+    if (std::holds_alternative<float>(value))
+      value = fields.Float(theirs);
+    else if (std::holds_alternative<bool>(value))
+      value = fields.Bool(theirs);
+    else if (std::holds_alternative<int64_t>(value))
+      value = fields.Int(theirs);
+    else
+      return InternalError("attribute {} of {} has no encoding", ours, op->name);
+    NN_ASSIGN(attrs, attrs.With(ours, value));
+  }
+  std::vector<Value*> inputs;
+  if (KeepsIntegers(op->name)) {
+    NN_ASSIGN(inputs, ctx.Alike());
+  } else {
+    for (size_t i = 0; i < ctx.input_count(); ++i) {
+      NN_ASSIGN(Value* const v, ctx.Float(i));
+      inputs.push_back(v);
+    }
+  }
+  NN_RETURN_IF_ERROR(ctx.Emit(op->name, std::move(inputs), std::move(attrs)));
+  return true;
+}
+
+bool IsImported(std::string_view kind) {
+  return FindImport(kind) != nullptr || Ops().FindEncoding("coreml", kind, 1).first != nullptr;
+}
+
+class Importer {
+ public:
+  explicit Importer(const Model& model)
+      : model_(model),
+        network_(model.network()),
+        description_(model.root().Sub("description")),
+        user_defined_(description_.Sub("metadata")) {}
+
+  Result<ImportedModel> Run() {
+    ReadMetadata();
+    for (const Fields& feature : description_.List("input")) NN_RETURN_IF_ERROR(ReadInput(feature));
+    int64_t index = 0;
+    for (const Fields& layer : network_.List("layers")) {
+      const std::string kind = KindOf(layer);
+      if (auto s = ImportLayer(layer, kind, index); !s)
+        return tl::unexpected(
+            s.error().In(fmt::format("layer {} ({} {})", index, kind.empty() ? "unknown" : kind,
+                                     Quote(layer.Text("name")))));
+      ++index;
+    }
+    for (const Fields& feature : description_.List("output"))
+      NN_RETURN_IF_ERROR(ReadOutput(feature));
+    NN_RETURN_IF_ERROR(Verify(graph_));
+    return ImportedModel{std::move(graph_), std::move(obstacles_)};
+  }
+
+ private:
+  bool rank5() const { return network_.Enum("arrayInputShapeMapping") == "RANK5_ARRAY_MAPPING"; }
+  bool IsClassifier() const { return model_.kind() == "neuralNetworkClassifier"; }
+
+  void ReadMetadata() {
+    const auto add = [&](std::string key, std::string value) {
+      if (!value.empty()) graph_.metadata[std::move(key)] = std::move(value);
+    };
+    add("doc_string", user_defined_.Text("shortDescription"));
+    add("author", user_defined_.Text("author"));
+    add("license", user_defined_.Text("license"));
+    add("version", user_defined_.Text("versionString"));
+    for (const Fields& entry : user_defined_.List("userDefined"))
+      if (std::string key = entry.Text("key"); !key.starts_with("nn."))
+        add("coreml." + key, entry.Text("value"));
+    if (!IsClassifier()) return;
+    Json labels = Json::array();
+    const std::string_view kind = network_.OneOf("ClassLabels");
+    if (kind == "stringClassLabels")
+      for (std::string& s : network_.Sub(kind).Texts("vector")) labels.push_back(std::move(s));
+    if (kind == "int64ClassLabels")
+      for (const int64_t v : network_.Sub(kind).Ints("vector")) labels.push_back(v);
+    add(std::string(kLabelsKey), labels.dump(-1, ' ', false, Json::error_handler_t::replace));
+    add(std::string(kLabelKey), description_.Text("predictedFeatureName"));
+  }
+
+  // Facts of a feature that its value does not show.
+  void ReadFeatureMetadata(const Fields& feature) {
+    const std::string name = feature.Text("name");
+    if (std::string text = feature.Text("shortDescription"); !text.empty())
+      graph_.metadata[std::string(kDescriptionKey) + name] = std::move(text);
+    const Fields type = feature.Sub("type");
+    if (type.OneOf("Type") == "imageType")
+      graph_.metadata[std::string(kImageKey) + name] = type.Sub("imageType").Enum("colorSpace");
+  }
+
+  Status ReadInput(const Fields& feature) {
+    const std::string name = feature.Text("name");
+    auto type = FeatureType(feature, user_defined_);
+    if (!type) return tl::unexpected(type.error().In("input " + Quote(name)));
+    if (scope_.contains(name)) return ModelError("two inputs are named {}", Quote(name));
+    Value* const input = graph_.AddInput(name, *std::move(type));
+    ReadFeatureMetadata(feature);
+    auto blob = FeatureBlob(graph_, input, feature, network_);
+    if (!blob) return tl::unexpected(blob.error().In("input " + Quote(name)));
+    scope_[name] = *blob;
+    return {};
+  }
+
+  // The blob with the scores of a classifier: the one that is named, or the last layer's output.
+  std::string ScoresBlob() const {
+    std::string name = network_.Text("labelProbabilityLayerName");
+    if (!name.empty()) return name;
+    const auto layers = network_.List("layers");
+    const auto outputs =
+        layers.empty() ? std::vector<std::string>() : layers.back().Texts("output");
+    return outputs.empty() ? std::string() : outputs[0];
+  }
+
+  Status ReadOutput(const Fields& feature) {
+    const std::string name = feature.Text("name");
+    std::string blob = name;
+    if (IsClassifier()) {
+      if (name == description_.Text("predictedFeatureName") && !scope_.contains(name)) return {};
+      if (name == description_.Text("predictedProbabilitiesName") || !scope_.contains(name)) {
+        blob = ScoresBlob();
+        graph_.metadata[std::string(kScoresKey)] = name;
+      }
+    }
+    const auto it = scope_.find(blob);
+    if (it == scope_.end()) return ModelError("output {} is not defined", Quote(blob));
+    ReadFeatureMetadata(feature);
+    auto value = OutputOf(graph_, it->second, feature, rank5());
+    if (!value) return tl::unexpected(value.error().In("output " + Quote(name)));
+    graph_.AddOutput(name, *value);
+    return {};
+  }
+
+  Status ImportLayer(const Fields& layer, const std::string& kind, int64_t index) {
+    std::vector<Value*> inputs;
+    bool on_opaque = false;
+    for (const std::string& name : layer.Texts("input")) {
+      const auto it = scope_.find(name);
+      if (it == scope_.end()) return ModelError("input {} is not defined", Quote(name));
+      inputs.push_back(it->second);
+      on_opaque |= !it->second->type().ranked();
+    }
+    ImportContext ctx(layer, index, graph_, inputs);
+    if (kind.empty()) return MakeOpaque(ctx, "a kind of layer that is not known");
+    // What lies behind an unsupported layer often has no known type; it is imported no further.
+    if (on_opaque && IsImported(kind)) return MakeOpaque(ctx, "");
+    auto status = ImportKind(ctx);
+    if (!status && status.error().code() == ErrorCode::kUnsupported)
+      return MakeOpaque(ctx, status.error().message());
+    if (!status) return status;
+    const auto names = layer.Texts("output");
+    for (size_t i = 0; i < names.size(); ++i) {
+      Value* const v = ctx.outputs()[i];
+      if (v == nullptr) return ModelError("output {} is one too many", Quote(names[i]));
+      Declare(v, names[i]);
+    }
+    return {};
+  }
+
+  Status ImportKind(ImportContext& ctx) {
+    if (ImportFn fn = FindImport(ctx.kind())) return fn(ctx);
+    NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+    if (done) return {};
+    return UnsupportedError("layer {} is not supported", ctx.kind());
+  }
+
+  // A later layer may write a blob again: from there on the name stands for the new value.
+  void Declare(Value* v, const std::string& name) {
+    if (!v->is_input() && v->name().empty()) v->set_name(name);
+    scope_[name] = v;
+  }
+
+  Status MakeOpaque(ImportContext& ctx, std::string reason) {
+    const std::vector<std::string> names = ctx.layer().Texts("output");
+    std::vector<Value*> inputs;
+    for (size_t i = 0; i < ctx.input_count(); ++i) inputs.push_back(ctx.input(i));
+    NN_ASSIGN(Node* const opaque,
+              ctx.AddNode("opaque", inputs, OpaqueAttrs{ctx.kind(), reason}, names.size()));
+    for (size_t i = 0; i < names.size(); ++i) Declare(opaque->output(i), names[i]);
+    if (!reason.empty())
+      obstacles_.push_back({opaque->Describe(), "opaque", ctx.kind(), std::move(reason)});
+    return {};
+  }
+
+  const Model& model_;
+  Fields network_;
+  Fields description_;
+  Fields user_defined_;
+  Graph graph_;
+  std::unordered_map<std::string, Value*> scope_;  // by blob name
+  std::vector<Obstacle> obstacles_;
+};
+
+// Whether a constant of floats holds whole numbers that an i64 has.
+bool IsIntegral(const Value* v) {
+  if (!v->is_constant() || v->dtype() != DType::kF32) return false;
+  const Tensor& t = v->constant();
+  if (t.elements() > InferContext::kMaxElements) return false;
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    const double x = t.GetDouble(i);
+    if (std::floor(x) != x || std::fabs(x) > 0x1p62) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+ImportContext::ImportContext(const Fields& layer, int64_t index, Graph& graph,
+                             std::vector<Value*> inputs)
+    : layer_(layer),
+      kind_(KindOf(layer)),
+      params_(kind_.empty() ? layer : layer.Sub(layer.OneOf("layer"))),
+      index_(index),
+      graph_(graph),
+      inputs_(std::move(inputs)),
+      outputs_(layer.Count("output"), nullptr) {}
+
+Status ImportContext::ExpectInputs(size_t at_least, size_t at_most) const {
+  if (input_count() >= at_least && input_count() <= at_most) return {};
+  return ModelError("{} inputs", input_count());
+}
+
+Result<Value*> ImportContext::Any(size_t i) const {
+  if (i >= inputs_.size()) return ModelError("input {} is missing", i);
+  if (!inputs_[i]->type().ranked()) return UnsupportedError("the rank of input {} is not known", i);
+  return inputs_[i];
+}
+
+Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype) {
+  if (v->dtype() == dtype) return v;
+  if (!v->is_constant()) {
+    NN_ASSIGN(Node* const cast, graph.Append("cast", {v}, CastAttrs{.to = dtype}));
+    return cast->output();
+  }
+  const Tensor& t = v->constant();
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype, t.dims()));
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    if (IsFloat(dtype))
+      out.SetDouble(i, t.GetDouble(i));
+    else
+      out.SetInt(i, IsFloat(t.dtype()) ? static_cast<int64_t>(t.GetDouble(i)) : t.GetInt(i));
+  }
+  return graph.AddConstant(out.Finish(), v->name());
+}
+
+Result<Value*> ImportContext::AsFloat(Value* v) {
+  return ConvertTo(graph_, v, DType::kF32);
+}
+
+Result<Value*> ImportContext::Float(size_t i) {
+  NN_ASSIGN(Value* const v, Any(i));
+  return AsFloat(v);
+}
+
+Result<Value*> ImportContext::Bool(size_t i) {
+  NN_ASSIGN(Value* const v, Any(i));
+  if (v->dtype() == DType::kBool) return v;
+  NN_ASSIGN(Value* const number, AsFloat(v));
+  return Add("not_equal", {number, Scalar(0)});
+}
+
+Result<Value*> ImportContext::Index(size_t i) {
+  NN_ASSIGN(Value* const v, Any(i));
+  if (v->is_constant() && v->dtype() == DType::kF32 && !IsIntegral(v))
+    return ModelError("input {} holds a number that is no index", i);
+  return ConvertTo(graph_, v, DType::kI64);
+}
+
+Result<std::vector<Value*>> ImportContext::Alike() {
+  bool same = true, integral = true;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    NN_ASSIGN(const Value* const v, Any(i));
+    same &= v->dtype() == inputs_[0]->dtype() && v->dtype() != DType::kBool;
+    integral &= v->dtype() == DType::kI64 || IsIntegral(v);
+  }
+  if (same) return inputs_;
+  std::vector<Value*> out;
+  for (Value* v : inputs_) {
+    NN_ASSIGN(Value* const alike, ConvertTo(graph_, v, integral ? DType::kI64 : DType::kF32));
+    out.push_back(alike);
+  }
+  return out;
+}
+
+Result<Value*> ImportContext::Spatial(size_t i, int least_rank) {
+  NN_ASSIGN(Value* const x, Float(i));
+  const Dims& dims = *x->type().dims;
+  if (x->type().rank() < least_rank)
+    return ModelError("input {} has rank {}, at least {} is needed", i, dims.size(), least_rank);
+  if (dims.size() == 4) return x;
+  if (dims.size() < 4) return Rearrange(graph_, x, AxisMap::Insert(x->type().rank(), 0));
+  Dims merged = {Product(Dims(dims.begin(), dims.end() - 3))};
+  merged.insert(merged.end(), dims.end() - 3, dims.end());
+  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph_, x, AxisMap::Remove(5, 0));
+  return Reshape(x, std::move(merged));
+}
+
+Result<Value*> ImportContext::Unspatial(Value* y, size_t i) {
+  const Dims& dims = *inputs_[i]->type().dims;
+  if (dims.size() == 4) return y;
+  if (dims.size() < 4) return Rearrange(graph_, y, AxisMap::Remove(4, 0));
+  if (dims.size() == 5 && dims[0] == 1) return Rearrange(graph_, y, AxisMap::Insert(4, 0));
+  Dims split(dims.begin(), dims.end() - 3);
+  const Dims& last = *y->type().dims;
+  split.insert(split.end(), last.begin() + 1, last.end());
+  return Reshape(y, std::move(split));
+}
+
+Result<Value*> ImportContext::Weights(std::string_view field, std::vector<int64_t> dims) {
+  auto tensor = ReadWeights(params_.Sub(field), std::move(dims));
+  if (!tensor) return tl::unexpected(tensor.error().In(field));
+  return graph_.AddConstant(*std::move(tensor), fmt::format("{}.{}", layer_.Text("name"), field));
+}
+
+Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                     size_t output_count) {
+  auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
+  if (!node) return node;
+  (*node)->set_source({kind_, index_});
+  (*node)->set_name(layer_.Text("name"));
+  return node;
+}
+
+Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs)));
+  return node->output();
+}
+
+Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  if (outputs_.size() != 1) return ModelError("{} outputs", outputs_.size());
+  NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs)));
+  SetOutput(0, y);
+  return {};
+}
+
+Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
+  return Add("reshape", {x}, ReshapeAttrs{std::move(dims), false});
+}
+
+const ImportTable& Imports() {
+  static const ImportTable table = [] {
+    ImportTable t;
+    AddConvImports(t);
+    AddElementwiseImports(t);
+    AddGatherImports(t);
+    AddGenerateImports(t);
+    AddMatmulImports(t);
+    AddNormImports(t);
+    AddPoolImports(t);
+    AddReduceImports(t);
+    AddResizeImports(t);
+    AddShapeImports(t);
+    AddSliceImports(t);
+    return t;
+  }();
+  return table;
+}
+
+Result<ImportedModel> Import(const NativeModel& native) {
+  const auto& model = static_cast<const Model&>(native);
+  if (model.has_network()) return Importer(model).Run();
+  return UnsupportedError("{}: only neural networks of layers are supported", DescribeKind(model));
+}
+
+}  // namespace nn::coreml

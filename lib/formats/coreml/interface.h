@@ -1,0 +1,38 @@
+// Inputs and outputs of a Core ML model: features, their types, and what happens to an image before
+// the first layer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/coreml/fields.h"
+#include "ir/graph.h"
+
+namespace nn::coreml {
+
+// Keys of Graph::metadata that carry what has no place in a graph from one Core ML model to
+// another. For an input or output the key is followed by its name.
+inline constexpr std::string_view kImageKey = "coreml.image.";              // color space
+inline constexpr std::string_view kDescriptionKey = "coreml.description.";  // shortDescription
+inline constexpr std::string_view kLabelsKey = "coreml.class_labels";       // JSON list
+inline constexpr std::string_view kScoresKey = "coreml.class_scores";  // output with the scores
+inline constexpr std::string_view kLabelKey = "coreml.class_label";    // output with the label
+// Key of a model's own metadata (userDefined) for the dimensions of an input, with their symbols.
+inline constexpr std::string_view kDimsKey = "nn.dims.";
+
+// An input feature as a value of the graph: f32 for images ([1, C, H, W], pixels from 0 to 255 in
+// the order of the color space) and for arrays of doubles, since networks compute in float32; for
+// other arrays their element type. Sizes that may vary become symbols. kUnsupported for other
+// features.
+Result<Type> FeatureType(const Fields& feature, const Fields& user_defined);
+DType ArrayDType(std::string_view name);
+
+// The blob that the layers know by the feature's name.
+Result<Value*> FeatureBlob(Graph& graph, Value* input, const Fields& feature,
+                           const Fields& network);
+
+// The value of an output feature from the blob of that name.
+Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool rank5);
+
+}  // namespace nn::coreml

@@ -1,0 +1,53 @@
+// A Core ML model as protobuf has it, large weights kept apart as views of the file.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/blob.h"
+#include "formats/coreml/fields.h"
+#include "formats/format.h"
+
+namespace nn::coreml {
+
+namespace pb {
+class Model;
+}
+
+struct Model : NativeModel {
+  Model();
+  ~Model() override;
+
+  std::unique_ptr<pb::Model> proto;
+  PayloadTable payloads;
+  Blob file;
+
+  Fields root() const;
+  // The same message, to be written to.
+  Writer writer();
+  const Message& message() const;
+  // The name of the field that holds the kind of model: "neuralNetworkClassifier"; "" for a kind
+  // that the schema does not have.
+  std::string_view kind() const;
+  // Whether it is a neural network of layers; network() is that network.
+  bool has_network() const;
+  Fields network() const;
+};
+
+// "a pipeline", "an ML program", ...: what kind of model it is.
+std::string DescribeKind(const Model& model);
+
+// Parses an .mlmodel file. Checks limits and the wire form, not the model's rules.
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
+                                          const ReadLimits& limits);
+
+// True if the bytes start like a Model.
+bool Sniff(std::span<const std::byte> bytes);
+
+Result<ModelSummary> Summarize(const NativeModel& model);
+
+// The name of a layer's kind as the schema has it: "convolution", "activation.ReLU", "unary.SQRT";
+// "" if the layer has none.
+std::string KindOf(const Fields& layer);
+
+}  // namespace nn::coreml

@@ -1,0 +1,305 @@
+#include "formats/coreml/rewrite.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "ops/elementwise.h"
+#include "ops/gather.h"
+#include "ops/matmul.h"
+#include "ops/reduce.h"
+#include "ops/shape.h"
+#include "ops/slice.h"
+#include "ops/softmax.h"
+#include "ops/types.h"
+#include "ops/window.h"
+#include "passes/legalise.h"
+
+namespace nn::coreml {
+namespace {
+
+// Puts nodes before the one that they take the place of.
+class Builder {
+ public:
+  Builder(Graph& graph, Node& node) : graph_(graph), node_(node) {}
+
+  Value* Scalar(float v) { return graph_.AddConstant(Tensor::Scalar(v)); }
+
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
+    NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
+    n->set_source(node_.source());
+    last_ = n;
+    return n->output();
+  }
+
+  // The last node takes over the name of the replaced one.
+  bool Replace(Value* y) {
+    if (last_ != nullptr) last_->set_name(node_.name());
+    ReplaceNode(graph_, node_, std::array{y});
+    return true;
+  }
+
+ private:
+  Graph& graph_;
+  Node& node_;
+  Node* last_ = nullptr;
+};
+
+bool IsFloat32(const Node& node) {
+  return node.output()->dtype() == DType::kF32;
+}
+
+// ---- Axes ---------------------------------------------------------------------------------------
+
+// A list per spatial axis, or of begins and ends, for `added` more axes before the others.
+AttrValue ForMoreAxes(std::string_view name, const AttrValue& value, size_t added) {
+  if (name == "pads") {
+    auto v = std::get<std::vector<int64_t>>(value);
+    if (v.empty()) return v;
+    v.insert(v.begin() + static_cast<ptrdiff_t>(v.size() / 2), added, 0);
+    v.insert(v.begin(), added, 0);
+    return v;
+  }
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+    auto v = *list;
+    if (!v.empty()) v.insert(v.begin(), added, name == "output_padding" ? 0 : 1);
+    return v;
+  }
+  if (const auto* list = std::get_if<std::vector<float>>(&value);
+      list != nullptr && name != "roi") {
+    auto v = *list;
+    if (!v.empty()) v.insert(v.begin(), added, 1.0f);
+    return v;
+  }
+  if (const auto* dims = std::get_if<Dims>(&value)) {
+    auto v = *dims;
+    if (!v.empty()) v.insert(v.begin(), added, Dim(1));
+    return v;
+  }
+  return value;
+}
+
+// [N, C, x...] -> [N, C, 1..., x...]
+AxisMap MoreAxes(int rank, int added) {
+  std::vector<int> from = {0, 1};
+  from.insert(from.end(), static_cast<size_t>(added), AxisMap::kNew);
+  for (int k = 2; k < rank; ++k) from.push_back(k);
+  return AxisMap(rank, std::move(from));
+}
+
+Result<Value*> WithMoreAxes(Graph& graph, Value* v, int added) {
+  return Rearrange(graph, v, MoreAxes(v->type().rank(), added));
+}
+
+}  // namespace
+
+Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
+  constexpr std::array kWindows = {"conv",         "conv_transpose", "max_pool",
+                                   "average_pool", "lp_pool",        "resize"};
+  constexpr std::array kNorms = {"batch_norm", "instance_norm", "lrn"};
+  const auto among = [&](const auto& ops) {
+    return std::any_of(ops.begin(), ops.end(), [&](auto op) { return node.Is(op); });
+  };
+  const bool windows = among(kWindows);
+  if ((!windows && !among(kNorms)) || node.outputs().size() != 1) return false;
+  const Type& x = node.input(0)->type();
+  const auto layout = node.attrs().Get("layout");
+  if (!x.ranked() || !layout || std::get<EnumValue>(*layout).name != EnumName(Layout::kNcx))
+    return false;
+  const int rank = x.rank();
+  if (rank > 3 || rank < (windows ? 3 : 2)) return false;
+  const int added = 4 - rank;
+  Attrs attrs = node.attrs();
+  for (const AttrField& f : node.attrs().info().fields) {
+    NN_ASSIGN(attrs, attrs.With(f.name, ForMoreAxes(f.name, node.attrs().Get(f),
+                                                    static_cast<size_t>(added))));
+  }
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(inputs[0], WithMoreAxes(graph, inputs[0], added));
+  if (node.Is("conv") || node.Is("conv_transpose")) {
+    NN_ASSIGN(inputs[1], WithMoreAxes(graph, inputs[1], added));
+  }
+  Builder b(graph, node);
+  NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), std::move(attrs)));
+  y->def()->set_name(node.name());
+  NN_ASSIGN(y, Rearrange(graph, y, MoreAxes(rank, added).Inverse()));
+  ReplaceNode(graph, node, std::array{y});
+  return true;
+}
+
+Result<bool> MergeSpatialAxes(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  const auto layout = node.attrs().Get("layout");
+  if (!x.ranked() || x.rank() <= 4 || std::get<EnumValue>(*layout).name != EnumName(Layout::kNcx))
+    return false;
+  const Dims dims = *x.dims;
+  Builder b(graph, node);
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(
+      inputs[0],
+      b.Add("reshape", {inputs[0]},
+            ReshapeAttrs{{dims[0], dims[1], Dim(1), Product(Dims(dims.begin() + 2, dims.end()))}}));
+  NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), node.attrs()));
+  NN_ASSIGN(y, b.Add("reshape", {y}, ReshapeAttrs{dims}));
+  return b.Replace(y);
+}
+
+// ---- Products -----------------------------------------------------------------------------------
+
+Result<bool> TransposeWeights(Graph& graph, Node& node) {
+  MatmulAttrs a = node.attrs<MatmulAttrs>();
+  Value* w = node.input(1);
+  if (!w->is_constant() || w->type().rank() != 2 || node.input(0)->is_constant()) return false;
+  if (a.transpose_a) {
+    const int rank = node.input(0)->type().rank();
+    if (rank < 2) return false;
+    std::vector<int64_t> perm;
+    for (int i = 0; i < rank; ++i) perm.push_back(i);
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    NN_ASSIGN(Value* const x, Rearrange(graph, node.input(0), AxisMap::Permutation(perm)));
+    graph.SetInput(&node, 0, x);
+    a.transpose_a = false;
+    node.set_attrs(a);
+    return true;
+  }
+  if (a.transpose_b) return false;
+  NN_ASSIGN(Tensor rows, RearrangeTensor(w->constant(), AxisMap::Permutation({1, 0})));
+  graph.SetInput(&node, 1, graph.AddConstant(std::move(rows), w->name()));
+  a.transpose_b = true;
+  node.set_attrs(a);
+  return true;
+}
+
+Result<bool> SplitBias(Graph& graph, Node& node) {
+  if (node.input(2) == nullptr) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("matmul", {node.input(0), node.input(1)}, node.attrs()));
+  NN_ASSIGN(y, b.Add("add", {y, node.input(2)}));
+  return b.Replace(y);
+}
+
+// ---- Gather -------------------------------------------------------------------------------------
+
+Result<bool> GatherToSlice(Graph& graph, Node& node) {
+  const Value* index = node.input(1);
+  const auto& a = node.attrs<GatherAttrs>();
+  const Type& x = node.input(0)->type();
+  if (!index->is_constant() || index->type().rank() != 0 || !x.ranked() || a.batch_dims != 0 ||
+      x.rank() < 2)
+    return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  const int64_t i = index->constant().GetInt(0);
+  SliceAttrs slice{{axis}, {i}, {i == -1 ? std::numeric_limits<int64_t>::max() : i + 1}, {1}};
+  Builder b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("slice", {node.input(0)}, std::move(slice)));
+  NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{axis}}));
+  return b.Replace(y);
+}
+
+// ---- Functions ----------------------------------------------------------------------------------
+
+// The steps of log_softmax's evaluation.
+Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  const ReduceAttrs along{{node.attrs<AlongAxisAttrs>().axis}, true};
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const max, b.Add("reduce_max", {node.input(0)}, along));
+  NN_ASSIGN(Value* const shifted, b.Add("sub", {node.input(0), max}));
+  NN_ASSIGN(Value * sum, b.Add("exp", {shifted}));
+  NN_ASSIGN(sum, b.Add("reduce_sum", {sum}, along));
+  NN_ASSIGN(sum, b.Add("log", {sum}));
+  NN_ASSIGN(Value* const y, b.Add("sub", {shifted, sum}));
+  return b.Replace(y);
+}
+
+// alpha * elu(x / alpha)
+Result<bool> DecomposeCelu(Graph& graph, Node& node) {
+  const float alpha = node.attrs<AlphaAttrs>().alpha;
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("div", {node.input(0), b.Scalar(alpha)}));
+  NN_ASSIGN(y, b.Add("elu", {y}, AlphaAttrs{1.0f}));
+  NN_ASSIGN(y, b.Add("mul", {y, b.Scalar(alpha)}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeHardSwish(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const gate,
+            b.Add("hard_sigmoid", {node.input(0)}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
+  NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeMish(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value * gate, b.Add("softplus", {node.input(0)}));
+  NN_ASSIGN(gate, b.Add("tanh", {gate}));
+  NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
+  return b.Replace(y);
+}
+
+// relu(x) + slope * min(x, 0)
+Result<bool> DecomposePrelu(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const positive, b.Add("relu", {node.input(0)}));
+  NN_ASSIGN(Value * negative, b.Add("minimum", {node.input(0), b.Scalar(0)}));
+  NN_ASSIGN(negative, b.Add("mul", {negative, node.input(1)}));
+  NN_ASSIGN(Value* const y, b.Add("add", {positive, negative}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeReciprocal(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const y, b.Add("div", {b.Scalar(1), node.input(0)}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeRsqrt(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const root, b.Add("sqrt", {node.input(0)}));
+  NN_ASSIGN(Value* const y, b.Add("div", {b.Scalar(1), root}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeSelu(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  const auto& a = node.attrs<SeluAttrs>();
+  Builder b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("elu", {node.input(0)}, AlphaAttrs{a.alpha}));
+  NN_ASSIGN(y, b.Add("mul", {y, b.Scalar(a.gamma)}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeSilu(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const gate, b.Add("sigmoid", {node.input(0)}));
+  NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const d, b.Add("sub", {node.input(0), node.input(1)}));
+  NN_ASSIGN(Value* const y, b.Add("mul", {d, d}));
+  return b.Replace(y);
+}
+
+// Core ML's own keeps an x that equals alpha.
+Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node) {
+  if (!IsFloat32(node)) return false;
+  Builder b(graph, node);
+  NN_ASSIGN(Value* const low,
+            b.Add("less_equal", {node.input(0), b.Scalar(node.attrs<AlphaAttrs>().alpha)}));
+  NN_ASSIGN(Value* const y, b.Add("select", {low, b.Scalar(0), node.input(0)}));
+  return b.Replace(y);
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,33 @@
+// Steps toward what Core ML can say. Each is the `apply` of a passes/legalise.h Rewrite.
+#pragma once
+
+#include "base/status.h"
+#include "ir/graph.h"
+
+namespace nn::coreml {
+
+// Windows over one spatial axis -> the same over two, the first of size 1; batch normalisation of a
+// matrix likewise.
+Result<bool> AddSpatialAxes(Graph& graph, Node& node);
+// Batch normalisation over three spatial axes -> over one.
+Result<bool> MergeSpatialAxes(Graph& graph, Node& node);
+// A product with a constant matrix -> with its transpose, as inner products have it.
+Result<bool> TransposeWeights(Graph& graph, Node& node);
+// A product of two blobs with a bias -> the product, and an addition.
+Result<bool> SplitBias(Graph& graph, Node& node);
+// One constant index -> a slice, and its axis dropped.
+Result<bool> GatherToSlice(Graph& graph, Node& node);
+
+Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node);
+Result<bool> DecomposeCelu(Graph& graph, Node& node);
+Result<bool> DecomposeHardSwish(Graph& graph, Node& node);
+Result<bool> DecomposeMish(Graph& graph, Node& node);
+Result<bool> DecomposePrelu(Graph& graph, Node& node);
+Result<bool> DecomposeReciprocal(Graph& graph, Node& node);
+Result<bool> DecomposeRsqrt(Graph& graph, Node& node);
+Result<bool> DecomposeSelu(Graph& graph, Node& node);
+Result<bool> DecomposeSilu(Graph& graph, Node& node);
+Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node);
+Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node);
+
+}  // namespace nn::coreml

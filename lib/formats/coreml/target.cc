@@ -1,0 +1,97 @@
+// What Core ML can say, and how to come closer to it.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "formats/coreml/export.h"
+#include "formats/coreml/rewrite.h"
+#include "ir/op_def.h"
+#include "ops/types.h"
+
+namespace nn::coreml {
+namespace {
+
+// Whole numbers that a float32 holds.
+bool AllExact(const Tensor& t) {
+  constexpr int64_t kLimit = int64_t{1} << 24;
+  for (int64_t i = 0; i < t.elements(); ++i)
+    if (const int64_t v = t.GetInt(i); v < -kLimit || v > kLimit) return false;
+  return true;
+}
+
+bool IsWhole(DType t) {
+  return t == DType::kI32 || t == DType::kI64 || t == DType::kBool;
+}
+
+std::optional<std::string> WhyNotValue(const Value& v, Types types) {
+  const Type& type = v.type();
+  if (!type.ranked()) return "a value of unknown rank";
+  if (type.quantised()) return "quantised values";
+  if (type.rank() > kMaxRank) return fmt::format("an array of {} axes", type.rank());
+  if (type.rank() == 0 && !v.is_constant()) return "a scalar";
+  if (type.dtype != DType::kF32 && !IsWhole(type.dtype))
+    return fmt::format("{} values", DTypeName(type.dtype));
+  if (type.dtype != DType::kF32 && types == Types::kFloat)
+    return fmt::format("a computation with {}", DTypeName(type.dtype));
+  if (!v.is_constant()) return std::nullopt;
+  if (v.constant().elements() == 0) return "a constant without elements";
+  if (type.dtype != DType::kF32 && !AllExact(v.constant()))
+    return "integers that float32 does not hold";
+  return std::nullopt;
+}
+
+// Arithmetic on whole numbers is exact where they are sizes and indices, of which inference knows
+// the contents.
+bool IsShapeArithmetic(const Node& node) {
+  constexpr std::array kOps = {"add", "sub", "mul", "minimum", "maximum", "floor_div", "mod"};
+  return std::any_of(kOps.begin(), kOps.end(), [&](auto op) { return node.Is(op); }) &&
+         node.output()->elements().has_value();
+}
+
+std::optional<std::string> WhyIllegal(const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  const FormatName* format = node.op().FindFormat("coreml");
+  if (row == nullptr && format == nullptr)
+    return fmt::format("Core ML has no {} layer", node.op_name());
+  Types types = row == nullptr ? Types::kFloat : row->types;
+  if (IsShapeArithmetic(node)) types = Types::kAny;
+  for (const auto values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v != nullptr)
+        if (auto reason = WhyNotValue(*v, types)) return reason;
+  return row == nullptr || row->why_not == nullptr ? std::nullopt : row->why_not(node);
+}
+
+}  // namespace
+
+const Target& CoremlTarget() {
+  static const Rewrite rewrites[] = {
+      {"", "channels first", &SetLayout<Layout::kNcx>},
+      {"conv", "filter layout",
+       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
+      {"conv_transpose", "filter layout",
+       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
+      {"", "two spatial axes", &AddSpatialAxes},
+      {"batch_norm", "spatial axes in one", &MergeSpatialAxes},
+      {"matmul", "weights in rows of outputs", &TransposeWeights},
+      {"matmul", "products of two blobs", &SplitBias},
+      {"gather", "index by a slice", &GatherToSlice},
+      {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
+      {"celu", "elementary steps", &DecomposeCelu},
+      {"hard_swish", "elementary steps", &DecomposeHardSwish},
+      {"mish", "elementary steps", &DecomposeMish},
+      {"prelu", "elementary steps", &DecomposePrelu},
+      {"reciprocal", "elementary steps", &DecomposeReciprocal},
+      {"rsqrt", "elementary steps", &DecomposeRsqrt},
+      {"selu", "elementary steps", &DecomposeSelu},
+      {"silu", "elementary steps", &DecomposeSilu},
+      {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
+      {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
+  };
+  static const Target target = {"Core ML", WhyIllegal, rewrites};
+  return target;
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,139 @@
+#include "formats/coreml/weights.h"
+
+#include <fmt/core.h>
+
+#include "base/checked_math.h"
+#include "base/half.h"
+
+namespace nn::coreml {
+namespace {
+
+constexpr int64_t kMaxBits = 8;
+
+Result<Tensor> ReadHalf(const Blob& bytes, std::vector<int64_t> dims, int64_t count) {
+  if (bytes.size() != static_cast<size_t>(count) * 2)
+    return ModelError("float16Value has {} bytes, needs {}", bytes.size(), count * 2);
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, std::move(dims)));
+  const auto y = out.As<float>();
+  for (size_t i = 0; i < y.size(); ++i) {
+    uint16_t half;
+    std::memcpy(&half, bytes.data() + 2 * i, sizeof half);
+    y[i] = HalfToFloat(half);
+  }
+  return out.Finish();
+}
+
+// Unsigned numbers of 1 to 8 bits without gaps, the highest bit first.
+class BitReader {
+ public:
+  BitReader(const Blob& bytes, int64_t bits) : bytes_(bytes), bits_(static_cast<size_t>(bits)) {}
+
+  size_t at(size_t i) const {
+    const size_t bit = i * bits_, byte = bit / 8;
+    const auto byte_at = [&](size_t k) {
+      return k < bytes_.size() ? std::to_integer<size_t>(bytes_.bytes()[k]) : 0;
+    };
+    const size_t window = byte_at(byte) << 8 | byte_at(byte + 1);
+    return window >> (16 - bits_ - bit % 8) & ((size_t{1} << bits_) - 1);
+  }
+
+ private:
+  const Blob& bytes_;
+  size_t bits_;
+};
+
+Status FillByTable(const Fields& table, const BitReader& q, int64_t bits, std::span<float> y) {
+  const auto values = table.Floats("floatValue");
+  if (values.size() != size_t{1} << bits)
+    return ModelError("the lookup table has {} entries, {}-bit weights need {}", values.size(),
+                      bits, size_t{1} << bits);
+  for (size_t i = 0; i < y.size(); ++i) y[i] = values[q.at(i)];
+  return {};
+}
+
+Status FillLinear(const Fields& linear, const BitReader& q, int64_t channels, std::span<float> y) {
+  const auto scale = linear.Floats("scale");
+  auto bias = linear.Floats("bias");
+  if (bias.empty()) bias.push_back(0);
+  const auto fits = [&](size_t n) { return n == 1 || n == static_cast<size_t>(channels); };
+  if (!fits(scale.size()) || !fits(bias.size()))
+    return ModelError("{} scales and {} biases for {} channels", scale.size(), bias.size(),
+                      channels);
+  const size_t row = channels == 0 ? 0 : y.size() / static_cast<size_t>(channels);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t c = i / row;
+    y[i] = static_cast<float>(q.at(i)) * scale[scale.size() == 1 ? 0 : c] +
+           bias[bias.size() == 1 ? 0 : c];
+  }
+  return {};
+}
+
+Result<Tensor> ReadQuantised(const Fields& weights, std::vector<int64_t> dims, int64_t count) {
+  const Fields quantisation = weights.Sub("quantization");
+  const int64_t bits = quantisation.Int("numberOfBits");
+  if (bits < 1 || bits > kMaxBits) return ModelError("weights of {} bits", bits);
+  const Blob raw = weights.Bytes("rawValue");
+  const auto needs = static_cast<size_t>(CeilDiv(count * bits, 8));
+  if (raw.size() != needs)
+    return ModelError("rawValue has {} bytes, {} weights of {} bits need {}", raw.size(), count,
+                      bits, needs);
+  const int64_t channels = dims.empty() ? 1 : dims[0];
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, std::move(dims)));
+  const BitReader q(raw, bits);
+  const auto y = out.As<float>();
+  const std::string_view kind = quantisation.OneOf("QuantizationType");
+  if (kind == "linearQuantization")
+    NN_RETURN_IF_ERROR(FillLinear(quantisation.Sub(kind), q, channels, y));
+  else if (kind == "lookupTableQuantization")
+    NN_RETURN_IF_ERROR(FillByTable(quantisation.Sub(kind), q, bits, y));
+  else
+    return ModelError("quantised weights with neither scale nor lookup table");
+  return out.Finish();
+}
+
+}  // namespace
+
+uint64_t WeightCount(const Fields& weights) {
+  if (const size_t n = weights.Bytes("floatValue").size(); n > 0) return n / sizeof(float);
+  if (const size_t n = weights.Bytes("float16Value").size(); n > 0) return n / 2;
+  if (const size_t n = weights.Bytes("int8RawValue").size(); n > 0) return n;
+  const int64_t bits = weights.Sub("quantization").Int("numberOfBits");
+  if (bits < 1 || bits > kMaxBits) return 0;
+  return weights.Bytes("rawValue").size() * 8 / static_cast<uint64_t>(bits);
+}
+
+uint64_t WeightBytes(const Fields& weights) {
+  return weights.Bytes("floatValue").size() + weights.Bytes("float16Value").size() +
+         weights.Bytes("int8RawValue").size() + weights.Bytes("rawValue").size();
+}
+
+std::string WeightForm(const Fields& weights) {
+  if (weights.Bytes("floatValue").size() > 0) return "float32";
+  if (weights.Bytes("float16Value").size() > 0) return "float16";
+  const Fields quantisation = weights.Sub("quantization");
+  const bool table = quantisation.OneOf("QuantizationType") == "lookupTableQuantization";
+  if (weights.Bytes("int8RawValue").size() > 0) return "int8";
+  if (weights.Bytes("rawValue").size() == 0) return {};
+  return fmt::format("{}-bit, {}", quantisation.Int("numberOfBits"),
+                     table ? "lookup table" : "linear");
+}
+
+Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims) {
+  const auto count = CheckedElements(dims);
+  if (!count || *count > int64_t{1} << 40) return ModelError("the shape of weights overflows");
+  if (weights.Bytes("int8RawValue").size() > 0)
+    return UnsupportedError("int8RawValue weights, which go with quantised products");
+  if (const Blob half = weights.Bytes("float16Value"); half.size() > 0)
+    return ReadHalf(half, std::move(dims), *count);
+  if (weights.Bytes("rawValue").size() > 0) return ReadQuantised(weights, std::move(dims), *count);
+  Blob floats = weights.Bytes("floatValue");
+  if (floats.size() != static_cast<size_t>(*count) * sizeof(float))
+    return ModelError("{} weights, {} are needed", floats.size() / sizeof(float), *count);
+  return Tensor::Make(DType::kF32, std::move(dims), std::move(floats));
+}
+
+void WriteWeights(Writer weights, const Tensor& tensor) {
+  weights.FloatBlob("floatValue", tensor.blob());
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,40 @@
+// Padding as convolutions and pools of Core ML state it.
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+#include "formats/coreml/fields.h"
+#include "ops/window.h"
+
+namespace nn::coreml {
+
+// Begins, then ends. None if the amounts are not stated.
+Result<std::vector<int64_t>> BorderPads(const Fields& border_amounts);
+void WriteBorderPads(Writer border_amounts, const std::vector<int64_t>& pads);
+
+// What the padding of a layer says, from a oneof with ValidPadding `valid` and SamePadding `same`.
+// With neither there is none.
+template <typename A>
+Status ReadPadding(const Fields& params, std::string_view oneof, A& attrs) {
+  const std::string_view kind = params.OneOf(oneof);
+  if (kind == "same") {
+    const bool top = params.Sub(kind).Enum("asymmetryMode") == "TOP_LEFT_HEAVY";
+    attrs.padding = top ? Padding::kSameLower : Padding::kSameUpper;
+  } else if (kind == "valid") {
+    NN_ASSIGN(attrs.pads, BorderPads(params.Sub(kind).Sub("paddingAmounts")));
+  }
+  return {};
+}
+
+void WritePadding(Writer params, Padding padding, const std::vector<int64_t>& pads);
+
+// Why Core ML has no such padding; nullopt if it has.
+std::optional<std::string> WhyNotPads(const std::vector<int64_t>& pads);
+
+// A list per spatial axis, written out where it is empty and stands for ones.
+inline std::vector<int64_t> OrOnes(const std::vector<int64_t>& values, size_t count) {
+  return values.empty() ? std::vector<int64_t>(count, 1) : values;
+}
+
+}  // namespace nn::coreml

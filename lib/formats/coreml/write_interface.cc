@@ -1,0 +1,194 @@
+#include "formats/coreml/write_interface.h"
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "formats/coreml/export.h"
+#include "formats/coreml/interface.h"
+
+namespace nn::coreml {
+namespace {
+
+std::string Metadata(const Graph& graph, std::string_view key, std::string_view suffix = {}) {
+  const auto it = graph.metadata.find(std::string(key) + std::string(suffix));
+  return it == graph.metadata.end() ? std::string() : it->second;
+}
+
+// The classes; null if there are none, or what is noted down are none.
+Json Labels(const Graph& graph) {
+  const std::string text = Metadata(graph, kLabelsKey);
+  Json labels = Json::parse(text, nullptr, false);
+  if (!labels.is_array() || labels.empty()) return nullptr;
+  const auto all = [&](auto holds) { return std::all_of(labels.begin(), labels.end(), holds); };
+  if (all([](const Json& l) { return l.is_string(); }) ||
+      all([](const Json& l) { return l.is_number_integer(); }))
+    return labels;
+  return nullptr;
+}
+
+bool HasOutput(const Graph& graph, std::string_view name) {
+  return std::any_of(graph.outputs().begin(), graph.outputs().end(),
+                     [&](const Port& p) { return p.name == name; });
+}
+
+bool IsClassifier(const Graph& graph) {
+  const std::string label = Metadata(graph, kLabelKey);
+  return !Labels(graph).is_null() && HasOutput(graph, Metadata(graph, kScoresKey)) &&
+         !label.empty() && !HasOutput(graph, label);
+}
+
+std::string_view ArrayTypeName(DType dtype) {
+  if (dtype == DType::kF32 || dtype == DType::kBool) return "FLOAT32";
+  if (dtype == DType::kI32 || dtype == DType::kI64) return "INT32";
+  return {};
+}
+
+void WriteRange(Writer range, const Dim& dim) {
+  range.Int("lowerBound", dim.is_const() ? dim.value() : 1);
+  range.Int("upperBound", dim.is_const() ? dim.value() : -1);
+}
+
+bool AllConst(const Dims& dims) {
+  return ConstDims(dims).has_value();
+}
+
+// Whether the value can be the image that the metadata says it once was.
+bool IsImage(const Type& type, std::string_view color) {
+  const int64_t channels = color == "RGB" || color == "BGR" ? 3 : 1;
+  return !color.empty() && type.dtype == DType::kF32 && type.rank() == 4 && type.dim(0) == 1 &&
+         type.dim(1) == channels;
+}
+
+// Sizes that vary have 1 as their default.
+int64_t DefaultSize(const Dim& dim) {
+  return dim.is_const() ? dim.value() : 1;
+}
+
+void WriteImage(const Type& type, std::string_view color, Writer image) {
+  image.Enum("colorSpace", color);
+  image.Int("height", DefaultSize(type.dim(2)));
+  image.Int("width", DefaultSize(type.dim(3)));
+  if (AllConst(*type.dims)) return;
+  Writer range = image.Sub("imageSizeRange");
+  WriteRange(range.Sub("heightRange"), type.dim(2));
+  WriteRange(range.Sub("widthRange"), type.dim(3));
+}
+
+// Outputs whose sizes vary have no declared shape.
+Status WriteArray(const Type& type, bool input, Writer array) {
+  const std::string_view name = ArrayTypeName(type.dtype);
+  if (name.empty() || type.quantised())
+    return UnsupportedError("there are no arrays of {}", type.ToString());
+  if (!type.ranked() || type.rank() < 1 || type.rank() > kMaxRank)
+    return UnsupportedError("{}: arrays have 1 to {} axes", type.ToString(), kMaxRank);
+  array.Enum("dataType", name);
+  const bool fixed = AllConst(*type.dims);
+  if (!fixed && !input) return {};
+  std::vector<int64_t> shape;
+  for (const Dim& d : *type.dims) shape.push_back(DefaultSize(d));
+  array.Ints("shape", shape);
+  if (fixed) return {};
+  Writer range = array.Sub("shapeRange");
+  for (const Dim& d : *type.dims) WriteRange(range.Add("sizeRanges"), d);
+  return {};
+}
+
+Status WriteFeature(const Graph& graph, const Port& port, bool input, Writer feature) {
+  if (!IsUtf8(port.name)) return UnsupportedError("{} is not UTF-8", Quote(port.name));
+  feature.Text("name", port.name);
+  if (const std::string text = Metadata(graph, kDescriptionKey, port.name); !text.empty())
+    feature.Text("shortDescription", text);
+  const Type& type = port.value->type();
+  const std::string color = Metadata(graph, kImageKey, port.name);
+  if (type.ranked() && IsImage(type, color)) {
+    WriteImage(type, color, feature.Sub("type").Sub("imageType"));
+    return {};
+  }
+  auto s = WriteArray(type, input, feature.Sub("type").Sub("multiArrayType"));
+  if (!s) return tl::unexpected(s.error().In((input ? "input " : "output ") + Quote(port.name)));
+  return {};
+}
+
+void AddUserDefined(Writer metadata, const std::string& key, const std::string& value) {
+  if (!IsUtf8(key) || !IsUtf8(value)) return;
+  Writer entry = metadata.Add("userDefined");
+  entry.Text("key", key);
+  entry.Text("value", value);
+}
+
+void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer metadata) {
+  const auto text = [&](std::string_view key, std::string_view field) {
+    if (const std::string value = Metadata(graph, key); !value.empty() && IsUtf8(value))
+      metadata.Text(field, value);
+  };
+  text("doc_string", "shortDescription");
+  text("author", "author");
+  text("license", "license");
+  text("version", "versionString");
+  AddUserDefined(
+      metadata, "nn.producer",
+      options.producer_version.empty() ? "nnconvert" : "nnconvert " + options.producer_version);
+  for (const Port& p : graph.inputs())
+    if (p.value->type().ranked() && !AllConst(*p.value->type().dims))
+      AddUserDefined(metadata, std::string(kDimsKey) + p.name, ToString(*p.value->type().dims));
+  constexpr std::string_view kOwn = "coreml.";
+  constexpr std::string_view kNotUsers[] = {kImageKey, kDescriptionKey, kLabelsKey, kScoresKey,
+                                            kLabelKey};
+  for (const auto& [key, value] : graph.metadata) {
+    const bool other = std::any_of(std::begin(kNotUsers), std::end(kNotUsers),
+                                   [&](std::string_view k) { return key.starts_with(k); });
+    if (key.starts_with(kOwn) && !other) AddUserDefined(metadata, key.substr(kOwn.size()), value);
+  }
+}
+
+void WriteLabelType(const Json& labels, Writer type) {
+  type.Sub(labels[0].is_string() ? "stringType" : "int64Type");
+}
+
+}  // namespace
+
+std::string_view NetworkKind(const Graph& graph) {
+  return IsClassifier(graph) ? "neuralNetworkClassifier" : "neuralNetwork";
+}
+
+Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description) {
+  for (const Port& p : graph.inputs())
+    NN_RETURN_IF_ERROR(WriteFeature(graph, p, true, description.Add("input")));
+  const bool classifier = IsClassifier(graph);
+  const std::string scores = Metadata(graph, kScoresKey);
+  for (const Port& p : graph.outputs()) {
+    Writer feature = description.Add("output");
+    if (!classifier || p.name != scores) {
+      NN_RETURN_IF_ERROR(WriteFeature(graph, p, false, feature));
+      continue;
+    }
+    feature.Text("name", p.name);
+    const bool strings = Labels(graph)[0].is_string();
+    feature.Sub("type").Sub("dictionaryType").Sub(strings ? "stringKeyType" : "int64KeyType");
+  }
+  WriteMetadata(graph, options, description.Sub("metadata"));
+  return {};
+}
+
+void WriteClassifier(const Graph& graph, Writer root, Writer network) {
+  if (!IsClassifier(graph)) return;
+  const Json labels = Labels(graph);
+  Writer description = root.Sub("description");
+  Writer label = description.Add("output");
+  label.Text("name", Metadata(graph, kLabelKey));
+  WriteLabelType(labels, label.Sub("type"));
+  description.Text("predictedFeatureName", Metadata(graph, kLabelKey));
+  description.Text("predictedProbabilitiesName", Metadata(graph, kScoresKey));
+  network.Text("labelProbabilityLayerName", Metadata(graph, kScoresKey));
+  const bool strings = labels[0].is_string();
+  Writer list = network.Sub(strings ? "stringClassLabels" : "int64ClassLabels");
+  for (const Json& l : labels) {
+    if (strings)
+      list.AddText("vector", l.get<std::string>());
+    else
+      list.Ints("vector", {l.get<int64_t>()});
+  }
+}
+
+}  // namespace nn::coreml

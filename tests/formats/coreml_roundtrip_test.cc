@@ -1,0 +1,378 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "exec/program.h"
+#include "formats/format.h"
+#include "ir/text.h"
+#include "passes/legalise.h"
+#include "passes/passes.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+// The graph as a Core ML file and back.
+struct Converted {
+  std::unique_ptr<NativeModel> model;
+  Graph graph;
+};
+
+Blob Join(const FileImage& image) {
+  Buffer all(image.size());
+  size_t at = 0;
+  for (const Blob& part : image.parts) {
+    std::memcpy(all.data() + at, part.data(), part.size());
+    at += part.size();
+  }
+  return Blob(std::move(all));
+}
+
+Converted Convert(const Graph& source) {
+  const Format* format = FindFormat("coreml");
+  REQUIRE(format != nullptr);
+  Graph fitted = source.Clone();
+  const auto obstacles = Legalise(fitted, *format->target);
+  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
+  for (const Obstacle& o : *obstacles) FAIL_CHECK(o.node << ": " << o.reason);
+  REQUIRE(obstacles->empty());
+  const auto image = format->write(fitted, {});
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  auto model = format->read(Join(*image), "m.mlmodel", {});
+  REQUIRE_MESSAGE(model.has_value(), model.error().message());
+  auto imported = format->import(**model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  for (const Obstacle& o : imported->obstacles) FAIL_CHECK(o.node << ": " << o.reason);
+  return {*std::move(model), std::move(imported->graph)};
+}
+
+// The kinds of the layers, in order.
+std::string LayersOf(const NativeModel& model) {
+  const auto summary = FindFormat("coreml")->summarize(model);
+  REQUIRE(summary.has_value());
+  std::string out;
+  for (const OperatorSummary& op : summary->operators) out += (out.empty() ? "" : " ") + op.op;
+  return out;
+}
+
+std::vector<Tensor> Run(const Graph& graph, const std::vector<Tensor>& inputs) {
+  auto program = Program::Compile(graph, {});
+  REQUIRE_MESSAGE(program.has_value(), program.error().message());
+  auto outputs = program->Run(inputs);
+  REQUIRE_MESSAGE(outputs.has_value(), outputs.error().message());
+  return *std::move(outputs);
+}
+
+struct Row {
+  const char* name;
+  const char* layers;  // what the file has
+  std::string graph;
+  double tolerance = 0;  // 0: the same bits
+};
+
+// Converts, runs both and compares. Outputs that are whole numbers or conditions become others of
+// the same value.
+void Check(const Row& row) {
+  CAPTURE(row.name);
+  const Graph source = Parse(row.graph);
+  const Converted converted = Convert(source);
+  CHECK(LayersOf(*converted.model) == row.layers);
+  const auto inputs = InputsOf(source, {});
+  REQUIRE(source.inputs().size() == converted.graph.inputs().size());
+  for (size_t i = 0; i < source.inputs().size(); ++i) {
+    CHECK(source.inputs()[i].name == converted.graph.inputs()[i].name);
+    CHECK(source.inputs()[i].value->type() == converted.graph.inputs()[i].value->type());
+  }
+  const auto want = Run(source, inputs), got = Run(converted.graph, inputs);
+  REQUIRE(want.size() == got.size());
+  for (size_t i = 0; i < want.size(); ++i) {
+    CHECK(source.outputs()[i].name == converted.graph.outputs()[i].name);
+    REQUIRE(want[i].dims() == got[i].dims());
+    if (row.tolerance == 0 && want[i].dtype() == DType::kF32) {
+      CHECK(want[i].Identical(got[i]));
+      continue;
+    }
+    for (int64_t k = 0; k < want[i].elements(); ++k) {
+      const double a = want[i].dtype() == DType::kF32 ? want[i].GetDouble(k)
+                                                      : static_cast<double>(want[i].GetInt(k));
+      const double b = got[i].dtype() == DType::kF32 ? got[i].GetDouble(k)
+                                                     : static_cast<double>(got[i].GetInt(k));
+      CHECK(std::fabs(a - b) <= row.tolerance * std::max(1.0, std::fabs(a)));
+    }
+  }
+}
+
+// A graph of one operator on inputs of the given types.
+std::string One(const std::string& inputs, const std::string& node) {
+  return "graph {\n" + inputs + "\n %y = " + node + "\n out \"y\" = %y\n}";
+}
+
+TEST_CASE("coreml: convolutions") {
+  const Row rows[] = {
+      {"plain", "convolution",
+       One("in %x: f32[2, 3, 9, 8]\n const %w: f32[4, 3, 3, 3] = seeded(1)\n"
+           "const %b: f32[4] = seeded(2)",
+           "conv(%x, %w, %b) {strides = [2, 1], dilations = [1, 2], pads = [1, 0, 2, 1]}")},
+      {"grouped, same", "convolution",
+       One("in %x: f32[1, 4, 7, 7]\n const %w: f32[8, 2, 3, 3] = seeded(1)",
+           "conv(%x, %w) {strides = [2, 2], padding = same_upper, groups = 2}")},
+      {"same, heavier at the top", "convolution",
+       One("in %x: f32[1, 2, 6, 6]\n const %w: f32[2, 2, 2, 2] = seeded(1)",
+           "conv(%x, %w) {padding = same_lower}")},
+      {"one axis",
+       "reshapeStatic convolution reshapeStatic activation.ReLU reshapeStatic convolution "
+       "reshapeStatic",
+       R"(graph {
+         in %x: f32[1, 2, 20]
+         const %w: f32[4, 2, 3] = seeded(1)
+         const %v: f32[3, 4, 3] = seeded(2)
+         %a = conv(%x, %w) {strides = [2], pads = [1, 1]}
+         %b = relu(%a)
+         %y = conv(%b, %v)
+         out "y" = %y
+       })"},
+      {"three axes", "convolution3d",
+       One("in %x: f32[1, 2, 5, 6, 7]\n const %w: f32[4, 2, 2, 3, 3] = seeded(1)",
+           "conv(%x, %w) {strides = [1, 2, 1], pads = [0, 1, 2, 1, 0, 1]}")},
+      {"filter as a blob", "convolution",
+       One("in %x: f32[1, 2, 5, 5]\n in %w: f32[3, 2, 3, 3]", "conv(%x, %w)")},
+      {"channels last", "transpose convolution activation.ReLU convolution transpose", R"(graph {
+         in %x: f32[1, 8, 8, 3]
+         const %w: f32[4, 3, 3, 3] = seeded(1)
+         const %v: f32[2, 3, 3, 4] = seeded(2)
+         %a = conv(%x, %w) {layout = nxc, filter_layout = oxi, padding = same_upper}
+         %b = relu(%a)
+         %y = conv(%b, %v) {layout = nxc, filter_layout = oxi}
+         out "y" = %y
+       })"},
+      {"transposed", "convolution",
+       One("in %x: f32[1, 4, 5, 5]\n const %w: f32[4, 2, 3, 3] = seeded(1)\n"
+           "const %b: f32[4] = seeded(2)",
+           "conv_transpose(%x, %w, %b) {strides = [2, 2], pads = [1, 0, 0, 1], groups = 2}")},
+      {"transposed to a size", "convolution",
+       One("in %x: f32[1, 4, 5, 5]\n const %w: f32[4, 2, 3, 3] = seeded(1)",
+           "conv_transpose(%x, %w) {strides = [2, 2], padding = same_upper, "
+           "output_shape = [10, 9]}")},
+  };
+  for (const Row& row : rows) Check(row);
+}
+
+TEST_CASE("coreml: pools") {
+  const std::string x = "in %x: f32[2, 3, 9, 10]";
+  const Row rows[] = {
+      {"max", "pooling", One(x, "max_pool(%x) {kernel = [3, 2], strides = [2, 2]}")},
+      {"max, padded", "pooling",
+       One(x, "max_pool(%x) {kernel = [3, 3], strides = [2, 1], pads = [1, 0, 0, 1]}")},
+      {"max, rounded up", "pooling",
+       One(x,
+           "max_pool(%x) {kernel = [2, 3], strides = [2, 2], pads = [1, 1, 1, 1], "
+           "ceil_mode = true}")},
+      {"average", "pooling",
+       One(x, "average_pool(%x) {kernel = [3, 3], strides = [2, 2], padding = same_upper}")},
+      {"average with padding", "pooling",
+       One(x,
+           "average_pool(%x) {kernel = [3, 3], pads = [1, 1, 1, 1], "
+           "count_include_pad = true}")},
+      {"l2", "pooling", One(x, "lp_pool(%x) {kernel = [2, 2], strides = [2, 2]}")},
+      {"three axes", "pooling3d",
+       One("in %x: f32[1, 2, 5, 6, 7]",
+           "average_pool(%x) {kernel = [2, 2, 3], pads = [0, 1, 1, 1, 0, 1]}")},
+      {"one axis", "reshapeStatic pooling reshapeStatic",
+       One("in %x: f32[1, 2, 12]", "max_pool(%x) {kernel = [4], strides = [4]}")},
+      {"global", "reduceMean", One(x, "reduce_mean(%x) {axes = [2, 3]}")},
+  };
+  for (const Row& row : rows) Check(row);
+}
+
+TEST_CASE("coreml: elementwise functions") {
+  const std::string x = "in %x: f32[1, 4, 3, 5]";
+  struct Function {
+    const char *node, *layers;
+    double tolerance = 0;
+  };
+  for (const Function& f : {
+           Function{"relu(%x)", "activation.ReLU"},
+           Function{"leaky_relu(%x) {alpha = 0.2}", "activation.leakyReLU"},
+           Function{"elu(%x) {alpha = 0.7}", "activation.ELU"},
+           Function{"sigmoid(%x)", "activation.sigmoid"},
+           Function{"hard_sigmoid(%x) {alpha = 0.3}", "activation.sigmoidHard"},
+           Function{"tanh(%x)", "activation.tanh"},
+           Function{"softplus(%x)", "activation.softplus"},
+           Function{"softsign(%x)", "activation.softsign"},
+           Function{"clip(%x) {min = 0, max = 6}", "clip"},
+           Function{"clip(%x) {min = 0.1}", "clip"},
+           Function{"gelu(%x) {approximate = tanh}", "gelu"},
+           Function{"gelu(%x)", "gelu"},
+           Function{"abs(%x)", "unary.ABS"},
+           Function{"exp(%x)", "unary.EXP"},
+           Function{"floor(%x)", "floor"},
+           Function{"ceil(%x)", "ceil"},
+           Function{"round(%x)", "round"},
+           Function{"sign(%x)", "sign"},
+           Function{"sin(%x)", "sin"},
+           Function{"cos(%x)", "cos"},
+           Function{"tan(%x)", "tan"},
+           Function{"sinh(%x)", "sinh"},
+           Function{"cosh(%x)", "cosh"},
+           Function{"atan(%x)", "atan"},
+           Function{"asinh(%x)", "asinh"},
+           Function{"erf(%x)", "erf"},
+           Function{"exp2(%x)", "exp2"},
+           Function{"neg(%x)", "multiply"},
+           Function{"hard_swish(%x)", "activation.sigmoidHard multiplyBroadcastable"},
+           Function{"silu(%x)", "activation.sigmoid multiplyBroadcastable", 1e-6},
+           Function{"mish(%x)", "activation.softplus activation.tanh multiplyBroadcastable", 1e-6},
+           Function{"selu(%x)", "activation.ELU loadConstantND multiplyBroadcastable", 1e-6},
+           Function{"reciprocal(%x)", "loadConstantND divideBroadcastable"},
+           Function{"thresholded_relu(%x) {alpha = 0.25}",
+                    "loadConstantND lessEqual loadConstantND whereBroadcastable"},
+           Function{"softmax(%x) {axis = 1}", "softmaxND"},
+           Function{"log_softmax(%x) {axis = 1}",
+                    "reduceMax subtractBroadcastable unary.EXP reduceSum unary.LOG "
+                    "subtractBroadcastable"},
+       })
+    Check({f.node, f.layers, One(x, f.node), f.tolerance});
+}
+
+TEST_CASE("coreml: operators of two operands") {
+  const std::string ab = "in %a: f32[2, 4, 3]\n in %b: f32[4, 1]";
+  for (const auto& [op, layer] :
+       {std::pair("add", "addBroadcastable"), std::pair("sub", "subtractBroadcastable"),
+        std::pair("mul", "multiplyBroadcastable"), std::pair("div", "divideBroadcastable"),
+        std::pair("minimum", "minBroadcastable"), std::pair("maximum", "maxBroadcastable"),
+        std::pair("floor_div", "floorDivBroadcastable"), std::pair("mod", "modBroadcastable"),
+        std::pair("less", "lessThan"), std::pair("less_equal", "lessEqual"),
+        std::pair("greater", "greaterThan"), std::pair("greater_equal", "greaterEqual"),
+        std::pair("equal", "equal"), std::pair("not_equal", "notEqual")})
+    Check({op, layer, One(ab, std::string(op) + "(%a, %b)")});
+  Check({"logic", "greaterThan lessThan logicalAnd logicalNot whereBroadcastable", R"(graph {
+    in %a: f32[2, 4]
+    in %b: f32[2, 4]
+    %c = greater(%a, %b)
+    %d = less(%a, %b)
+    %e = and(%c, %d)
+    %f = not(%e)
+    %y = select(%f, %a, %b)
+    out "y" = %y
+  })"});
+  Check(
+      {"slopes", "activation.PReLU",
+       One("in %x: f32[1, 3, 2, 2]\n const %s: f32[3, 1, 1] = [0.1, 0.2, 0.3]", "prelu(%x, %s)")});
+}
+
+TEST_CASE("coreml: products") {
+  const Row rows[] = {
+      {"weights in rows", "innerProduct",
+       One("in %x: f32[3, 5]\n const %w: f32[4, 5] = seeded(1)\n const %b: f32[4] = seeded(2)",
+           "matmul(%x, %w, %b) {transpose_b = true}")},
+      {"weights in columns", "innerProduct",
+       One("in %x: f32[2, 3, 5]\n const %w: f32[5, 4] = seeded(1)", "matmul(%x, %w)")},
+      {"rank 4", "batchedMatmul",
+       One("in %x: f32[2, 2, 3, 5]\n const %w: f32[5, 4] = seeded(1)\n const %b: f32[4] = "
+           "seeded(2)",
+           "matmul(%x, %w, %b)")},
+      {"two blobs", "batchedMatmul",
+       One("in %a: f32[2, 3, 5]\n in %b: f32[2, 4, 5]", "matmul(%a, %b) {transpose_b = true}")},
+  };
+  for (const Row& row : rows) Check(row);
+}
+
+TEST_CASE("coreml: normalisations") {
+  const std::string x = "in %x: f32[2, 4, 3, 5]\n";
+  const std::string params = "const %s: f32[4] = seeded(1)\n const %b: f32[4] = seeded(2)\n";
+  const Row rows[] = {
+      {"batch", "batchnorm",
+       One(x + params + "const %m: f32[4] = seeded(3)\n const %v: f32[4] = [1, 2, 0.5, 3]",
+           "batch_norm(%x, %s, %b, %m, %v) {epsilon = 0.001}")},
+      {"batch of a matrix", "reshapeStatic batchnorm reshapeStatic",
+       One("in %x: f32[2, 4]\n" + params +
+               "const %m: f32[4] = seeded(3)\n const %v: f32[4] = [1, 2, 0.5, 3]",
+           "batch_norm(%x, %s, %b, %m, %v)")},
+      {"instance", "batchnorm", One(x + params, "instance_norm(%x, %s, %b)")},
+      {"layer", "layerNormalization",
+       One("in %x: f32[2, 3, 4]\n" + params, "layer_norm(%x, %s, %b)")},
+      {"lrn", "lrn", One(x, "lrn(%x) {size = 3, alpha = 0.01, bias = 2}")},
+      {"l2", "l2normalize",
+       One(x, "l2_normalization(%x) {axes = [1, 2, 3], epsilon_rule = inside}")},
+      {"mvn", "mvn", One(x, "mean_variance_normalization(%x) {axes = [2, 3]}")},
+  };
+  for (const Row& row : rows) Check(row);
+}
+
+TEST_CASE("coreml: shapes and parts") {
+  const std::string x = "in %x: f32[2, 4, 3, 5]";
+  const Row rows[] = {
+      {"reshape", "reshapeStatic", One(x, "reshape(%x) {dims = [2, 60]}")},
+      {"transpose", "transpose", One(x, "transpose(%x) {perm = [0, 2, 3, 1]}")},
+      {"tile", "tile", One(x, "tile(%x) {repeats = [1, 2, 1, 3]}")},
+      {"slice", "sliceStatic",
+       One(x, "slice(%x) {axes = [1, 3], starts = [1, -1], ends = [3, -6], steps = [1, -2]}")},
+      {"reverse", "reverse", One(x, "reverse(%x) {axes = [1, -1]}")},
+      {"pad", "constantPad", One(x, "pad(%x) {pads = [0, 1, 0, 2, 0, 0, 3, 0]}")},
+      {"reflect", "padding", One(x, "pad(%x) {pads = [0, 0, 1, 2, 0, 0, 2, 1], mode = reflect}")},
+      {"edge", "padding", One(x, "pad(%x) {pads = [0, 0, 1, 2, 0, 0, 2, 1], mode = edge}")},
+      {"depth to space", "reorganizeData", One(x, "depth_to_space(%x) {block = 2}")},
+      {"pixel shuffle", "reorganizeData", One(x, "depth_to_space(%x) {block = 2, mode = crd}")},
+      {"upsample", "upsample",
+       One(x, "resize(%x) {coordinates = asymmetric, rounding = floor, scales = [2, 3]}")},
+      {"bilinear", "upsample",
+       One(x, "resize(%x) {mode = linear, coordinates = half_pixel, scales = [2, 2]}")},
+      {"bilinear to a size", "resizeBilinear",
+       One(x, "resize(%x) {mode = linear, coordinates = align_corners, sizes = [7, 4]}")},
+      {"concat", "concatND", One(x, "concat(%x, %x) {axis = 1}")},
+      {"gather", "loadConstantND gather",
+       One(x + "\n const %i: i64[2] = [2, 0]", "gather(%x, %i) {axis = 1}")},
+      {"one index", "sliceStatic squeeze",
+       One(x + "\n const %i: i64[] = [2]", "gather(%x, %i) {axis = 1}")},
+      {"sum", "reduceSum", One(x, "reduce_sum(%x) {axes = [1, 3], keep_dims = false}")},
+      {"log sum exp", "reduceLogSumExp", One(x, "reduce_log_sum_exp(%x) {axes = [1]}")},
+      {"largest", "argMax", One(x, "arg_max(%x) {axis = 1}")},
+      {"running sum", "cumSum", One(x, "cum_sum(%x) {axis = 3, exclusive = true}")},
+      {"lower triangle", "lowerTriangular", One(x, "trilu(%x) {upper = false, k = 1}")},
+      {"split", "splitND", "graph {\n" + x + R"(
+         %a, %b = split(%x) {axis = 1, sizes = [1, 3]}
+         out "a" = %a
+         out "b" = %b
+       })"},
+      {"an input, twice an output", "copy copy", "graph {\n" + x + R"(
+         out "a" = %x
+         out "b" = %x
+       })"},
+  };
+  for (const Row& row : rows) Check(row);
+}
+
+TEST_CASE("coreml: sizes that vary keep their symbols") {
+  const Graph source = Parse(R"(graph {
+    in %x "x": f32[batch, 2, 4, 4]
+    const %w: f32[3, 32] = seeded(1)
+    %f = reshape(%x) {dims = [batch, 32]}
+    %y = matmul(%f, %w) {transpose_b = true}
+    out "y" = %y
+  })");
+  const Converted converted = Convert(source);
+  CHECK(converted.graph.inputs()[0].value->type().ToString() == "f32[batch, 2, 4, 4]");
+  CHECK(converted.graph.outputs()[0].value->type().ToString() == "f32[batch, 3]");
+  const auto summary = FindFormat("coreml")->summarize(*converted.model);
+  CHECK(summary->inputs[0].shape == std::vector<std::string>{"1..", "2", "4", "4"});
+}
+
+TEST_CASE("coreml: what cannot be said is named") {
+  const auto reason = [](const std::string& text) {
+    Graph graph = Parse(text);
+    const auto obstacles = Legalise(graph, *FindFormat("coreml")->target);
+    REQUIRE(obstacles.has_value());
+    return obstacles->size() == 1 ? obstacles->front().reason
+                                  : std::to_string(obstacles->size()) + " obstacles";
+  };
+  CHECK(reason(One("in %x: f64[2]", "exp(%x)")) == "f64 values");
+  CHECK(reason(One("in %x: i32[2]", "abs(%x)")) == "a computation with i32");
+  CHECK(reason(One("in %x: f32[1, 2, 3, 1, 2, 3]", "relu(%x)")) == "an array of 6 axes");
+  CHECK(reason(One("in %x: f32[2]", "log1p(%x)")) == "Core ML has no log1p layer");
+  CHECK(reason(One("in %x: f32[1, 2, 5, 5]",
+                   "max_pool(%x) {kernel = [2, 2], dilations = [2, 2]}")) == "dilation of a pool");
+  CHECK(reason(One("in %x: f32[2, 2]", "reduce_sum(%x) {keep_dims = false}")) == "a scalar");
+}
+
+}  // namespace
+}  // namespace nn::test
