@@ -1,8 +1,10 @@
 #include "validators/runner.h"
 
+#include "validators/coreml/validator.h"
 #include "validators/nnapi/validator.h"
 #include "validators/onnx/validator.h"
 #include "validators/rule.h"
+#include "validators/tflite/validator.h"
 
 namespace nn {
 namespace {
@@ -17,7 +19,8 @@ constexpr RuleInfo kReadable = {
 };
 
 std::span<const RuleSet> RuleSets() {
-  static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), nnapi::NnapiRules()};
+  static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), tflite::TfliteRules(),
+                                             coreml::CoremlRules(), nnapi::NnapiRules()};
   return kSets;
 }
 

@@ -162,7 +162,7 @@ void GroupsDivide(const Subject& s, Findings& f) {
     const bool transposed = IsOneOf(node, std::array<std::string_view, 1>{"ConvTranspose"});
     if (!transposed && !IsOneOf(node, std::array<std::string_view, 1>{"Conv"})) continue;
     const A* a = Find(node, "group");
-    const int64_t group = a != nullptr ? a->i() : 1;
+    const int64_t group = a != nullptr && a->has_i() ? a->i() : 1;
     if (group <= 0) {
       f.Add(s.Where(node, "group"), "group of {} is {}", Title(node), group);
       continue;

@@ -1,0 +1,45 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "support/files.h"
+#include "validators/runner.h"
+
+namespace nn::test {
+namespace {
+
+TEST_CASE("rules: ids are unique, statements are sentences with a source") {
+  std::set<std::string_view> ids;
+  const auto rules = Rules(Profile::kStrict);
+  CHECK(rules.size() > 100);
+  for (const RuleInfo& rule : rules) {
+    CAPTURE(std::string(rule.id));
+    CHECK(ids.insert(rule.id).second);
+    CHECK(rule.statement.ends_with('.'));
+    CHECK(!rule.clause.empty());
+    CHECK((rule.hint.empty() || rule.hint.ends_with('.')));
+  }
+}
+
+TEST_CASE("rules: the vendor profile is part of spec, spec part of strict") {
+  const auto strict = Rules(Profile::kStrict);
+  const auto spec = Rules(Profile::kSpec);
+  const auto vendor = Rules(Profile::kVendor);
+  CHECK(vendor.size() < spec.size());
+  CHECK(spec.size() < strict.size());
+  const auto has = [](const std::vector<RuleInfo>& list, std::string_view id) {
+    return std::any_of(list.begin(), list.end(), [&](const RuleInfo& r) { return r.id == id; });
+  };
+  for (const RuleInfo& rule : vendor) CHECK(has(strict, rule.id));
+  for (const RuleInfo& rule : spec) CHECK(has(strict, rule.id));
+}
+
+TEST_CASE("rules: validators/RULES.md is what the rules say") {
+  CHECK_MESSAGE(ReadText(std::string(NN_SOURCE_DIR) + "/validators/RULES.md") == RulesMarkdown(),
+                "run scripts/update-rules");
+}
+
+}  // namespace
+}  // namespace nn::test

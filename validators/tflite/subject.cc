@@ -1,0 +1,43 @@
+#include "validators/tflite/subject.h"
+
+#include "base/text.h"
+
+namespace nn::tflite {
+namespace {
+
+std::string Path(int64_t graph, std::string_view list, int64_t index, std::string_view field) {
+  return fmt::format("subgraphs[{}].{}[{}]{}{}", graph, list, index, field.empty() ? "" : ".",
+                     field);
+}
+
+}  // namespace
+
+Subject::Subject(const Model& model) : model_(model) {
+  for (int64_t g = 0; g < SizeOf(root().subgraphs()); ++g) {
+    const fb::SubGraph* graph = At(root().subgraphs(), g);
+    if (graph == nullptr) continue;
+    for (int64_t i = 0; i < SizeOf(graph->tensors()); ++i)
+      if (const fb::Tensor* t = At(graph->tensors(), i)) tensors_.push_back({t, g, i});
+    for (int64_t i = 0; i < SizeOf(graph->operators()); ++i)
+      if (const fb::Operator* op = At(graph->operators(), i))
+        operators_.push_back({op, graph, At(root().operator_codes(), op->opcode_index()), g, i});
+  }
+}
+
+Location Where(const TensorAt& at, std::string_view field) {
+  return nn::At(Path(at.graph, "tensors", at.index, field));
+}
+
+Location Where(const OperatorAt& at, std::string_view field) {
+  return nn::At(Path(at.graph, "operators", at.index, field), at.index);
+}
+
+std::string Title(const TensorAt& at) {
+  return fmt::format("tensor {} {}", at.index, Quote(Text(at.tensor->name())));
+}
+
+std::string Title(const OperatorAt& at) {
+  return fmt::format("operator {} ({})", at.index, OperatorName(at.code));
+}
+
+}  // namespace nn::tflite

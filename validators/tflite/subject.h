@@ -1,0 +1,48 @@
+// What TensorFlow Lite rules look at: the model and lists of its tensors and operators. Pointers
+// are into the file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "formats/tflite/native.h"
+#include "validators/rule.h"
+
+namespace nn::tflite {
+
+struct TensorAt {
+  const fb::Tensor* tensor = nullptr;
+  int64_t graph = 0;
+  int64_t index = 0;
+};
+
+struct OperatorAt {
+  const fb::Operator* op = nullptr;
+  const fb::SubGraph* subgraph = nullptr;
+  const fb::OperatorCode* code = nullptr;  // nullptr if the index leads nowhere
+  int64_t graph = 0;
+  int64_t index = 0;
+};
+
+class Subject {
+ public:
+  explicit Subject(const Model& model);
+
+  const Model& native() const { return model_; }
+  const fb::Model& root() const { return *model_.root; }
+  const std::vector<TensorAt>& tensors() const { return tensors_; }
+  const std::vector<OperatorAt>& operators() const { return operators_; }
+
+ private:
+  const Model& model_;
+  std::vector<TensorAt> tensors_;
+  std::vector<OperatorAt> operators_;
+};
+
+Location Where(const TensorAt& at, std::string_view field = {});
+Location Where(const OperatorAt& at, std::string_view field = {});
+// "tensor 3 \"name\"", "operator 5 (CONV_2D)".
+std::string Title(const TensorAt& at);
+std::string Title(const OperatorAt& at);
+
+}  // namespace nn::tflite

@@ -1,0 +1,10 @@
+// The rules of TensorFlow Lite models.
+#pragma once
+
+#include "validators/rule.h"
+
+namespace nn::tflite {
+
+RuleSet TfliteRules();
+
+}  // namespace nn::tflite
