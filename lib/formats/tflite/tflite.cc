@@ -1,5 +1,6 @@
 #include "formats/tflite/tflite.h"
 
+#include "formats/tflite/export.h"
 #include "formats/tflite/import.h"
 #include "formats/tflite/native.h"
 
@@ -13,6 +14,8 @@ const Format& TfliteFormat() {
       .sniff = Sniff,
       .read = Read,
       .import = Import,
+      .write = Write,
+      .target = &TfliteTarget(),
       .summarize = Summarize,
   };
   return format;

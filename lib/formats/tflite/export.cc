@@ -1,0 +1,330 @@
+#include "formats/tflite/export.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_math.h"
+#include "formats/tflite/options.h"
+#include "formats/tflite/tensor.h"
+#include "ir/op_def.h"
+#include "ops/elementwise.h"
+#include "ops/shape.h"
+
+namespace nn::tflite {
+namespace {
+
+// Data up to this size are stored inside the flatbuffer, as every reader takes them.
+constexpr uint64_t kMaxInlineBytes = uint64_t{1} << 30;
+
+std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name) {
+  for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator())
+    if (fb::EnumNameBuiltinOperator(op) == name) return op;
+  return std::nullopt;
+}
+
+Status WriteOneToOne(ExportContext& ctx, const Node& node) {
+  const FormatName* format = node.op().FindFormat("tflite");
+  const auto op = format == nullptr ? std::nullopt : OperatorNamed(format->path);
+  if (!op) return InternalError("{} was not legalised for TensorFlow Lite", node.Describe());
+  std::vector<std::pair<std::string_view, AttrValue>> fields;
+  for (const auto& [ours, theirs] : format->attrs)
+    if (const auto value = node.attrs().Get(ours)) fields.emplace_back(theirs, *value);
+  const fb::BuiltinOptions kind = OptionsOf(*op);
+  flatbuffers::Offset<void> options = 0;
+  if (kind != fb::BuiltinOptions::NONE) {
+    NN_ASSIGN(options, WriteOptions(ctx.builder(), kind, fields));
+  }
+  ctx.AddOperatorOf(*op, ctx.InputsOf(node), ctx.ResultsOf(node), kind, options, {});
+  return {};
+}
+
+// The activation that a node computes, if there is one that operators take.
+std::optional<fb::ActivationFunctionType> FusibleActivation(const Node& node) {
+  if (node.Is("relu")) return fb::ActivationFunctionType::RELU;
+  if (!node.Is("clip")) return std::nullopt;
+  const auto& a = node.attrs<ClipAttrs>();
+  if (a.min == 0 && a.max == 6) return fb::ActivationFunctionType::RELU6;
+  if (a.min == -1 && a.max == 1) return fb::ActivationFunctionType::RELU_N1_TO_1;
+  return std::nullopt;
+}
+
+bool SameQuant(const Type& a, const Type& b) {
+  if (a.quantised() != b.quantised()) return false;
+  return !a.quantised() || a.quant->SameMapping(*b.quant);
+}
+
+}  // namespace
+
+ExportContext::ExportContext(const Graph& graph) {
+  buffers_.emplace_back();
+  FindActivations(graph);
+}
+
+void ExportContext::FindActivations(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    const ExportRow* row = FindExport(node.op_name());
+    if (row == nullptr || row->fuses == nullptr || !row->fuses(node)) continue;
+    const Value* y = node.output();
+    if (node.outputs().size() != 1 || y->uses().size() != 1 || graph.IsOutput(y)) continue;
+    const Node* next = y->uses()[0].node;
+    if (!FusibleActivation(*next) || !SameQuant(y->type(), next->output()->type())) continue;
+    activations_[&node] = next;
+    fused_.insert(next);
+  }
+}
+
+fb::ActivationFunctionType ExportContext::ActivationOf(const Node& node) const {
+  const auto it = activations_.find(&node);
+  return it == activations_.end() ? fb::ActivationFunctionType::NONE
+                                  : *FusibleActivation(*it->second);
+}
+
+TensorIndex ExportContext::ResultOf(const Node& node, size_t i) {
+  const auto it = activations_.find(&node);
+  return TensorOf(it == activations_.end() ? node.output(i) : it->second->output(i));
+}
+
+std::vector<TensorIndex> ExportContext::InputsOf(const Node& node) {
+  std::vector<TensorIndex> out;
+  for (const Value* v : node.inputs()) out.push_back(TensorOf(v));
+  while (!out.empty() && out.back() == kNoTensor) out.pop_back();
+  return out;
+}
+
+std::vector<TensorIndex> ExportContext::ResultsOf(const Node& node) {
+  std::vector<TensorIndex> out;
+  for (size_t i = 0; i < node.outputs().size(); ++i) out.push_back(ResultOf(node, i));
+  return out;
+}
+
+std::string ExportContext::NewName(std::string_view hint) {
+  const std::string base(hint.empty() ? "value" : hint);
+  std::string name = base;
+  for (int i = 1; !used_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
+void ExportContext::Claim(const Value* value, const std::string& name) {
+  tensors_[value] = AddNamed(value->type(), name);
+}
+
+TensorIndex ExportContext::AddNamed(const Type& type, const std::string& name) {
+  used_.insert(name);
+  rows_.push_back({type, name});
+  return static_cast<TensorIndex>(rows_.size()) - 1;
+}
+
+TensorIndex ExportContext::TensorOf(const Value* value) {
+  if (value == nullptr) return kNoTensor;
+  const auto it = tensors_.find(value);
+  if (it != tensors_.end()) return it->second;
+  const TensorIndex index = value->is_constant()
+                                ? AddConstant(value->constant(), value->name(), value->type().quant)
+                                : AddTensor(value->type(), value->name());
+  tensors_[value] = index;
+  return index;
+}
+
+TensorIndex ExportContext::TensorAs(const Value* value, DType dtype) {
+  const TensorIndex from = TensorOf(value);
+  if (value == nullptr || value->dtype() == dtype) return from;
+  Type type = value->type();
+  type.dtype = dtype;
+  const TensorIndex to = AddTensor(type, value->name());
+  AddCast(from, to);
+  return to;
+}
+
+void ExportContext::AddCast(TensorIndex from, TensorIndex to) {
+  const auto type = [&](TensorIndex i) {
+    return TensorTypeOf(rows_[static_cast<size_t>(i)].type.dtype).value_or(fb::TensorType::INT32);
+  };
+  AddOperator(fb::BuiltinOperator::CAST, {from}, {to},
+              fb::CreateCastOptions(builder_, type(from), type(to)));
+}
+
+TensorIndex ExportContext::AddTensor(const Type& type, const std::string& name) {
+  rows_.push_back({type, NewName(name)});
+  return static_cast<TensorIndex>(rows_.size()) - 1;
+}
+
+uint32_t ExportContext::AddBuffer(Blob bytes) {
+  buffers_.push_back(std::move(bytes));
+  return static_cast<uint32_t>(buffers_.size()) - 1;
+}
+
+TensorIndex ExportContext::AddConstant(const Tensor& tensor, std::string_view hint,
+                                       const std::shared_ptr<const Quant>& quant) {
+  const TensorIndex index = AddTensor(Type(tensor.dtype(), ToDims(tensor.dims()), quant),
+                                      std::string(hint.empty() ? "constant" : hint));
+  Blob bytes = tensor.blob();
+  // Legal graphs have no strings beyond 2 GiB.
+  if (tensor.dtype() == DType::kString)
+    if (auto packed = PackStrings(tensor.strings())) bytes = *std::move(packed);
+  rows_.back().buffer = AddBuffer(std::move(bytes));
+  return index;
+}
+
+Result<TensorIndex> ExportContext::AddInts(const std::vector<int64_t>& numbers,
+                                           std::string_view hint) {
+  if (const auto it = ints_.find(numbers); it != ints_.end()) return it->second;
+  std::vector<int32_t> narrow;
+  for (const int64_t n : numbers) {
+    if (n < std::numeric_limits<int32_t>::min() || n > std::numeric_limits<int32_t>::max())
+      return LimitError("{} {} is beyond 32 bits", hint, n);
+    narrow.push_back(static_cast<int32_t>(n));
+  }
+  const TensorIndex index =
+      AddConstant(Tensor::Of({static_cast<int64_t>(narrow.size())}, narrow), hint);
+  ints_[numbers] = index;
+  return index;
+}
+
+Result<TensorIndex> ExportContext::AddInt(int64_t number, std::string_view hint) {
+  if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max())
+    return LimitError("{} {} is beyond 32 bits", hint, number);
+  return AddConstant(Tensor::Scalar(static_cast<int32_t>(number)), hint);
+}
+
+void ExportContext::AddOperatorOf(fb::BuiltinOperator op, std::vector<TensorIndex> inputs,
+                                  std::vector<TensorIndex> outputs, fb::BuiltinOptions kind,
+                                  flatbuffers::Offset<void> options, const VersionTraits& traits) {
+  std::vector<Type> in, out;
+  for (const TensorIndex i : inputs)
+    in.push_back(i == kNoTensor ? Type() : rows_[static_cast<size_t>(i)].type);
+  for (const TensorIndex i : outputs) out.push_back(rows_[static_cast<size_t>(i)].type);
+  const std::pair code(op, VersionOf(op, in, out, traits));
+  auto it = std::find(codes_.begin(), codes_.end(), code);
+  if (it == codes_.end()) it = codes_.insert(codes_.end(), code);
+  operators_.push_back({static_cast<uint32_t>(it - codes_.begin()), std::move(inputs),
+                        std::move(outputs), kind, options});
+}
+
+const ExportRow* FindExport(std::string_view op) {
+  static const auto table = [] {
+    std::vector<ExportRow> rows;
+    AddConvExports(rows);
+    AddElementwiseExports(rows);
+    AddGatherExports(rows);
+    AddMatmulExports(rows);
+    AddNormExports(rows);
+    AddOrderExports(rows);
+    AddPoolExports(rows);
+    AddReduceExports(rows);
+    AddResizeExports(rows);
+    AddShapeExports(rows);
+    AddSliceExports(rows);
+    std::map<std::string_view, ExportRow> m;
+    for (const ExportRow& r : rows) m[r.op] = r;
+    return m;
+  }();
+  const auto it = table.find(op);
+  return it == table.end() ? nullptr : &it->second;
+}
+
+std::optional<std::string> WhyNotReal(const Node& node) {
+  const Type& type = node.input(0) == nullptr ? node.output()->type() : node.input(0)->type();
+  if (type.dtype == DType::kF32 || type.quantised()) return std::nullopt;
+  return fmt::format("{} of {}", node.op_name(), DTypeName(type.dtype));
+}
+
+namespace {
+
+// The outputs' tensors. One whose value has a tensor of another name already (an input, a constant,
+// a second output) is a copy, which RESHAPE makes.
+Result<std::vector<TensorIndex>> ClaimPorts(ExportContext& ctx, const Graph& graph,
+                                            std::vector<const Port*>& copies) {
+  for (const Port& p : graph.inputs()) {
+    ctx.Claim(p.value, p.name);
+    ctx.Define(p.value);
+  }
+  std::vector<TensorIndex> outputs;
+  for (const Port& p : graph.outputs()) {
+    if (p.value->is_constant() || ctx.HasTensor(p.value)) {
+      ctx.Reserve(p.name);
+      copies.push_back(&p);
+      outputs.push_back(kNoTensor);
+    } else {
+      ctx.Claim(p.value, p.name);
+      outputs.push_back(ctx.TensorOf(p.value));
+    }
+  }
+  return outputs;
+}
+
+Result<TensorIndex> WriteCopy(ExportContext& ctx, const Port& p) {
+  const Type& type = p.value->type();
+  if (!type.ranked()) return UnsupportedError("output \"{}\" of unknown rank", p.name);
+  NN_ASSIGN(const TensorIndex shape, ctx.AddDims(*type.dims, "shape"));
+  const TensorIndex y = ctx.AddNamed(type, p.name);
+  ctx.AddOperator(fb::BuiltinOperator::RESHAPE, {ctx.TensorOf(p.value), shape}, {y},
+                  fb::CreateReshapeOptions(ctx.builder()));
+  return y;
+}
+
+}  // namespace
+
+Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
+                            uint64_t max_inline_bytes) {
+  bool appended = false;
+  uint64_t base = 0;
+  while (true) {
+    ExportContext ctx(graph);
+    std::vector<const Port*> copies;
+    NN_ASSIGN(std::vector<TensorIndex> outputs, ClaimPorts(ctx, graph, copies));
+    for (const Node& node : graph.nodes()) {
+      if (!ctx.IsFused(node)) {
+        const ExportRow* row = FindExport(node.op_name());
+        auto s = row == nullptr ? WriteOneToOne(ctx, node) : row->write(ctx, node);
+        if (!s) return tl::unexpected(s.error().In(node.Describe()));
+      }
+      for (const Value* v : node.outputs()) ctx.Define(v);
+    }
+    size_t next = 0;
+    for (TensorIndex& y : outputs)
+      if (y == kNoTensor) {
+        NN_ASSIGN(y, WriteCopy(ctx, *copies[next++]));
+      }
+    uint64_t bytes = 0;
+    for (const Blob& b : ctx.buffers()) bytes += b.size();
+    if (!appended && bytes > max_inline_bytes) appended = true;
+    flatbuffers::DetachedBuffer file = ctx.Finish(graph, options, outputs, appended, base);
+    // Offsets of appended data count from the file's start, so the flatbuffer is written twice: for
+    // its size, then with the offsets. Both have the same size.
+    const auto rounded = static_cast<uint64_t>(
+        RoundUp(static_cast<int64_t>(file.size()), ExportContext::kDataAlignment));
+    if (appended && base == 0) {
+      base = rounded;
+      continue;
+    }
+    FileImage image;
+    auto owner = std::make_shared<flatbuffers::DetachedBuffer>(std::move(file));
+    const auto* data = reinterpret_cast<const std::byte*>(owner->data());
+    image.parts.emplace_back(std::span(data, owner->size()), owner);
+    if (!appended) return image;
+    const auto pad = [&](uint64_t size) {
+      const auto rest = RoundUp(static_cast<int64_t>(size), ExportContext::kDataAlignment) -
+                        static_cast<int64_t>(size);
+      if (rest > 0) {
+        Buffer zeros(static_cast<size_t>(rest));
+        zeros.Clear();
+        image.parts.emplace_back(std::move(zeros));
+      }
+    };
+    pad(owner->size());
+    for (const Blob& b : ctx.buffers()) {
+      if (b.empty()) continue;
+      image.parts.push_back(b);
+      pad(b.size());
+    }
+    return image;
+  }
+}
+
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  return WriteWith(graph, options, kMaxInlineBytes);
+}
+
+}  // namespace nn::tflite

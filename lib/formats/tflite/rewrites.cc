@@ -1,0 +1,281 @@
+#include "formats/tflite/rewrites.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "ir/op_def.h"
+#include "ops/blocks.h"
+#include "ops/conv.h"
+#include "ops/elementwise.h"
+#include "ops/gather.h"
+#include "ops/matmul.h"
+#include "ops/pad.h"
+#include "ops/reduce.h"
+#include "ops/shape.h"
+#include "ops/slice.h"
+#include "ops/softmax.h"
+#include "ops/types.h"
+#include "passes/legalise.h"
+
+namespace nn::tflite {
+namespace {
+
+// A scalar of the given floating-point or integer type.
+Result<Value*> Number(Graph& graph, DType dtype, double v) {
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {}));
+  b.SetDouble(0, v);
+  return graph.AddConstant(b.Finish());
+}
+
+bool IsPlainF32(const Node& node) {
+  return node.input(0)->dtype() == DType::kF32 && !node.input(0)->type().quantised();
+}
+
+// A chain of nodes in place of one.
+class Chain {
+ public:
+  Chain(Graph& graph, Node& node) : graph_(graph), node_(node), y_(node.input(0)) {}
+
+  Value* value() const { return y_; }
+  Status Then(std::string_view op, std::vector<Value*> more = {}, Attrs attrs = {}) {
+    more.insert(more.begin(), y_);
+    NN_ASSIGN(Node* const n, AddLike(graph_, node_, op, std::move(more), std::move(attrs)));
+    y_ = n->output();
+    return {};
+  }
+  Status ThenNumber(std::string_view op, double v) {
+    NN_ASSIGN(Value* const number, Number(graph_, y_->dtype(), v));
+    return Then(op, {number});
+  }
+  Result<bool> Finish() {
+    ReplaceNode(graph_, node_, std::span(&y_, 1));
+    return true;
+  }
+
+ private:
+  Graph& graph_;
+  Node& node_;
+  Value* y_;
+};
+
+}  // namespace
+
+Result<bool> ClipAsBounds(Graph& graph, Node& node) {
+  const auto a = node.attrs<ClipAttrs>();
+  if (node.input(0)->type().quantised()) return false;
+  Chain chain(graph, node);
+  if (a.min == 0)
+    NN_RETURN_IF_ERROR(chain.Then("relu"));
+  else if (a.min > -std::numeric_limits<float>::infinity())
+    NN_RETURN_IF_ERROR(chain.ThenNumber("maximum", a.min));
+  if (a.max < std::numeric_limits<float>::infinity())
+    NN_RETURN_IF_ERROR(chain.ThenNumber("minimum", a.max));
+  return chain.Finish();
+}
+
+// In units of a sixth, so that RELU6 does the clipping: clip(6 * (alpha * x + beta), 0, 6) / 6.
+Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
+  const auto a = node.attrs<HardSigmoidAttrs>();
+  if (!IsPlainF32(node)) return false;
+  Chain chain(graph, node);
+  if (const float factor = 6 * a.alpha; factor != 1)
+    NN_RETURN_IF_ERROR(chain.ThenNumber("mul", factor));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("add", 6 * a.beta));
+  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{0, 6}));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("mul", 1.0 / 6.0));
+  return chain.Finish();
+}
+
+Result<bool> SiluAsProduct(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  Chain chain(graph, node);
+  Value* x = chain.value();
+  NN_RETURN_IF_ERROR(chain.Then("sigmoid"));
+  NN_RETURN_IF_ERROR(chain.Then("mul", {x}));
+  return chain.Finish();
+}
+
+Result<bool> ReciprocalAsQuotient(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  NN_ASSIGN(Value* const one, Number(graph, DType::kF32, 1));
+  NN_ASSIGN(Node* const quotient, AddLike(graph, node, "div", {one, node.input(0)}));
+  Value* const y = quotient->output();
+  ReplaceNode(graph, node, std::span(&y, 1));
+  return true;
+}
+
+Result<bool> XorAsNotEqual(Graph& graph, Node& node) {
+  graph.SetOp(&node, *Ops().Find("not_equal"), {});
+  return true;
+}
+
+// Norms and the like are sums of other elements.
+Result<bool> ReduceAsSum(Graph& graph, Node& node) {
+  if (!IsPlainF32(node) || node.input(1) != nullptr) return false;
+  const ReduceAttrs a = node.attrs<ReduceAttrs>();
+  const bool squares = node.Is("reduce_l2") || node.Is("reduce_sum_square");
+  Chain chain(graph, node);
+  if (squares) NN_RETURN_IF_ERROR(chain.Then("mul", {chain.value()}));
+  if (node.Is("reduce_l1")) NN_RETURN_IF_ERROR(chain.Then("abs"));
+  NN_RETURN_IF_ERROR(chain.Then("reduce_sum", {}, a));
+  if (node.Is("reduce_l2")) NN_RETURN_IF_ERROR(chain.Then("sqrt"));
+  if (node.Is("reduce_log_sum")) NN_RETURN_IF_ERROR(chain.Then("log"));
+  return chain.Finish();
+}
+
+// ---- Matrix products ----------------------------------------------------------------------------
+
+// Weights as FULLY_CONNECTED has them, and its input the right way round.
+Result<bool> TransposedWeights(Graph& graph, Node& node) {
+  auto a = node.attrs<MatmulAttrs>();
+  Value* w = node.input(1);
+  if (w->type().rank() != 2 || !w->is_constant() || node.input(0)->type().rank() < 2) return false;
+  if (a.transpose_b && !a.transpose_a) return false;
+  if (!a.transpose_b) {
+    NN_ASSIGN(w, Rearrange(graph, w, AxisMap::Permutation({1, 0})));
+    a.transpose_b = true;
+  }
+  Value* x = node.input(0);
+  if (a.transpose_a) {
+    std::vector<int64_t> perm(static_cast<size_t>(x->type().rank()));
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    NN_ASSIGN(x, Rearrange(graph, x, AxisMap::Permutation(perm)));
+    a.transpose_a = false;
+  }
+  graph.SetInput(&node, 0, x);
+  graph.SetInput(&node, 1, w);
+  node.set_attrs(a);
+  NN_RETURN_IF_ERROR(InferNode(node));
+  return true;
+}
+
+// A row or a column of its own as a matrix with one.
+Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
+  const int a_rank = node.input(0)->type().rank();
+  const int b_rank = node.input(1)->type().rank();
+  if ((a_rank != 1 && b_rank != 1) || node.input(2) != nullptr) return false;
+  Value* a = node.input(0);
+  Value* b = node.input(1);
+  MatmulAttrs attrs = node.attrs<MatmulAttrs>();
+  if (a_rank == 1) {
+    attrs.transpose_a = false;
+    NN_ASSIGN(a, Rearrange(graph, a, AxisMap::Insert(1, 0)));
+  }
+  if (b_rank == 1) {
+    attrs.transpose_b = false;
+    NN_ASSIGN(b, Rearrange(graph, b, AxisMap::Insert(1, 1)));
+  }
+  NN_ASSIGN(Node* const product, AddLike(graph, node, "matmul", {a, b}, attrs));
+  Value* y = product->output();
+  if (b_rank == 1) {
+    const int rank = y->type().rank();
+    NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, rank - 1)));
+  }
+  if (a_rank == 1) {
+    const int rank = y->type().rank();
+    NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, b_rank == 1 ? rank - 1 : rank - 2)));
+  }
+  ReplaceNode(graph, node, std::span(&y, 1));
+  return true;
+}
+
+// ---- Axes ---------------------------------------------------------------------------------------
+
+Result<bool> SoftmaxAlongLast(Graph& graph, Node& node) {
+  const auto attr = node.attrs().Get("axis");
+  const Type& x = node.input(0)->type();
+  if (!attr || !x.ranked()) return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(std::get<int64_t>(*attr), x.rank()));
+  if (axis == x.rank() - 1) return false;
+  std::vector<int64_t> perm;
+  for (int i = 0; i < x.rank(); ++i)
+    if (i != axis) perm.push_back(i);
+  perm.push_back(axis);
+  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+}
+
+// The channels of depth_to_space (before it) or space_to_depth (behind it) in the order in which
+// the position in a block comes first.
+Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
+  auto a = node.attrs<DepthToSpaceAttrs>();
+  const bool to_space = node.Is("depth_to_space");
+  const Type& deep = to_space ? node.input(0)->type() : node.output()->type();
+  const int rank = deep.rank();
+  const Dim& size = deep.dim(ChannelAxis(a.layout, rank));
+  if (a.mode == DepthOrder::kDcr || rank != 4 || !size.is_const() || deep.quantised()) return false;
+  const int64_t block = a.block * a.block;
+  const int64_t channels = size.value() / block;
+  std::vector<int32_t> order(static_cast<size_t>(size.value()));
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t p = 0; p < block; ++p)
+      order[static_cast<size_t>(to_space ? p * channels + c : c * block + p)] =
+          static_cast<int32_t>(to_space ? c * block + p : p * channels + c);
+  Value* indices = graph.AddConstant(Tensor::Of({size.value()}, order), "order");
+  const GatherAttrs along{ChannelAxis(a.layout, rank), 0};
+  a.mode = DepthOrder::kDcr;
+  if (to_space) {
+    Value* x = node.input(0);
+    Node* conv = x->def();
+    const auto constant = [](const Value* v) { return v == nullptr || v->is_constant(); };
+    if (conv != nullptr && conv->Is("conv") && conv->attrs<ConvAttrs>().groups == 1 &&
+        x->uses().size() == 1 && !graph.IsOutput(x) && constant(conv->input(1)) &&
+        constant(conv->input(2))) {
+      // Constants take the order for nothing.
+      const FilterAxes axes = AxesOf(conv->attrs<ConvAttrs>().filter_layout, 4);
+      for (const size_t i : {size_t{1}, size_t{2}}) {
+        if (conv->input(i) == nullptr) continue;
+        NN_ASSIGN(Node* const g, graph.Append("gather", {conv->input(i), indices},
+                                              GatherAttrs{i == 1 ? axes.output : 0, 0}, 1, conv));
+        graph.SetInput(conv, i, g->output());
+      }
+    } else {
+      NN_ASSIGN(Node* const g, graph.Append("gather", {x, indices}, along, 1, &node));
+      graph.SetInput(&node, 0, g->output());
+    }
+    node.set_attrs(a);
+    NN_RETURN_IF_ERROR(InferNode(node));
+    return true;
+  }
+  NN_ASSIGN(Node* const blocks, AddLike(graph, node, node.op_name(), {node.input(0)}, a));
+  NN_ASSIGN(Node* const g, AddLike(graph, node, "gather", {blocks->output(), indices}, along));
+  Value* const y = g->output();
+  ReplaceNode(graph, node, std::span(&y, 1));
+  return true;
+}
+
+// Negative pads: a slice, then the pads that are left.
+Result<bool> CropAsSlice(Graph& graph, Node& node) {
+  auto a = node.attrs<PadAttrs>();
+  const Type& x = node.input(0)->type();
+  if (node.input(2) != nullptr || a.pads.empty()) return false;
+  const size_t rank = a.pads.size() / 2;
+  SliceAttrs cut;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t begin = std::min<int64_t>(0, a.pads[i]);
+    const int64_t end = std::min<int64_t>(0, a.pads[rank + i]);
+    if (begin == 0 && end == 0) continue;
+    cut.axes.push_back(static_cast<int64_t>(i));
+    cut.starts.push_back(-begin);
+    cut.ends.push_back(end == 0 ? std::numeric_limits<int64_t>::max() : end);
+    a.pads[i] -= begin;
+    a.pads[rank + i] -= end;
+  }
+  if (cut.axes.empty()) return false;
+  NN_ASSIGN(Node* const slice, AddLike(graph, node, "slice", {node.input(0)}, std::move(cut)));
+  Type type = slice->output()->type();
+  type.quant = x.quant;
+  slice->output()->set_type(std::move(type));
+  Value* y = slice->output();
+  if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p != 0; })) {
+    std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+    inputs[0] = y;
+    NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(a)));
+    y = pad->output();
+  }
+  ReplaceNode(graph, node, std::span(&y, 1));
+  return true;
+}
+
+}  // namespace nn::tflite

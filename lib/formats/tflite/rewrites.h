@@ -1,0 +1,36 @@
+// Steps that bring a graph into the forms that TensorFlow Lite's operators have. See
+// passes/legalise.h.
+#pragma once
+
+#include "base/status.h"
+#include "ir/graph.h"
+
+namespace nn::tflite {
+
+// A node before `like`, with its arithmetic and source; its result is quantised like that of
+// `like`.
+Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector<Value*> inputs,
+                      Attrs attrs = {});
+
+// rewrites_window.cc: convolutions and pools.
+Result<bool> OneAxisAsTwo(Graph& graph, Node& node);  // one spatial axis: a second one of size 1
+Result<bool> FilterOrder(Graph& graph, Node& node);   // the filter's axes
+Result<bool> ConvPadding(Graph& graph, Node& node);   // SAME, VALID, or VALID behind a pad
+Result<bool> MaxPoolPadding(Graph& graph, Node& node);
+Result<bool> AveragePoolPadding(Graph& graph, Node& node);
+Result<bool> TransposedConvPadding(Graph& graph, Node& node);
+
+// rewrites.cc: the rest.
+Result<bool> ClipAsBounds(Graph& graph, Node& node);
+Result<bool> HardSigmoidAsClip(Graph& graph, Node& node);
+Result<bool> SiluAsProduct(Graph& graph, Node& node);
+Result<bool> ReciprocalAsQuotient(Graph& graph, Node& node);
+Result<bool> XorAsNotEqual(Graph& graph, Node& node);
+Result<bool> ReduceAsSum(Graph& graph, Node& node);
+Result<bool> TransposedWeights(Graph& graph, Node& node);
+Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
+Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);
+Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
+Result<bool> CropAsSlice(Graph& graph, Node& node);
+
+}  // namespace nn::tflite

@@ -1,0 +1,317 @@
+#include <algorithm>
+#include <limits>
+
+#include "formats/tflite/export.h"
+#include "formats/tflite/rewrites.h"
+#include "ir/op_def.h"
+#include "ops/conv.h"
+#include "ops/conv_transpose.h"
+#include "ops/pad.h"
+#include "ops/pool.h"
+#include "ops/shape.h"
+#include "passes/legalise.h"
+
+namespace nn::tflite {
+namespace {
+
+// ---- One spatial axis ---------------------------------------------------------------------------
+
+void Prepend(std::vector<int64_t>& list, int64_t value) {
+  if (!list.empty()) list.insert(list.begin(), value);
+}
+
+// Pads hold begins, then ends.
+void PrependPads(std::vector<int64_t>& pads) {
+  if (!pads.empty()) pads = {0, pads[0], 0, pads[1]};
+}
+
+template <typename A>
+Attrs WithSecondAxis(A a) {
+  Prepend(a.strides, 1);
+  Prepend(a.dilations, 1);
+  PrependPads(a.pads);
+  if constexpr (requires { a.kernel; }) Prepend(a.kernel, 1);
+  if constexpr (requires { a.output_padding; }) Prepend(a.output_padding, 0);
+  if constexpr (requires { a.output_shape; })
+    if (!a.output_shape.empty()) a.output_shape.insert(a.output_shape.begin(), Dim(1));
+  return a;
+}
+
+Attrs TwoAxisAttrs(const Node& node) {
+  if (node.Is("conv")) return WithSecondAxis(node.attrs<ConvAttrs>());
+  if (node.Is("conv_transpose")) return WithSecondAxis(node.attrs<ConvTransposeAttrs>());
+  if (node.Is("max_pool")) return WithSecondAxis(node.attrs<MaxPoolAttrs>());
+  if (node.Is("average_pool")) return WithSecondAxis(node.attrs<AveragePoolAttrs>());
+  return WithSecondAxis(node.attrs<LpPoolAttrs>());
+}
+
+Layout LayoutOf(const Node& node) {
+  return *ParseEnum<Layout>(std::get<EnumValue>(*node.attrs().Get("layout")).name);
+}
+
+// ---- Padding ------------------------------------------------------------------------------------
+
+int64_t TotalSame(const Window& w) {
+  return std::max<int64_t>(0, (w.output.value() - 1) * w.stride + w.extent() - w.input.value());
+}
+
+bool Known(const Window& w) {
+  return w.input.is_const() && w.output.is_const() && w.pad_begin.is_const();
+}
+
+bool IsSame(const Window& w) {
+  if (!(w.output == Dim::CeilDiv(w.input, Dim(w.stride)))) return false;
+  if (Known(w)) return w.pad_begin == TotalSame(w) / 2;
+  return w.stride == 1 && w.pad_begin == (w.extent() - 1) / 2;
+}
+
+bool IsValid(const Window& w) {
+  if (!(w.pad_begin == 0)) return false;
+  if (Known(w))
+    return w.input.value() >= w.extent() &&
+           w.output.value() == (w.input.value() - w.extent()) / w.stride + 1;
+  return w.pad_end == 0;
+}
+
+// How the windows' padding is called; nullopt if it has to be made by a pad.
+std::optional<Padding> NamedPadding(const std::vector<Window>& windows) {
+  if (std::all_of(windows.begin(), windows.end(), IsValid)) return Padding::kValid;
+  if (std::all_of(windows.begin(), windows.end(), IsSame)) return Padding::kSameUpper;
+  return std::nullopt;
+}
+
+// The input of a window operator behind a pad that makes the windows VALID; null if the padding is
+// not known. Where sizes are known only what windows reach is added.
+Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windows, Value* value) {
+  Value* x = node.input(0);
+  const auto rank = static_cast<size_t>(x->type().rank());
+  const auto first = static_cast<size_t>(FirstSpatialAxis(LayoutOf(node)));
+  PadAttrs a;
+  a.pads.assign(2 * rank, 0);
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const Window& w = windows[i];
+    if (!w.pad_begin.is_const() || (!Known(w) && !w.pad_end.is_const())) return nullptr;
+    const int64_t begin = w.pad_begin.value();
+    const int64_t end =
+        Known(w) ? (w.output.value() - 1) * w.stride + w.extent() - w.input.value() - begin
+                 : w.pad_end.value();
+    a.pads[first + i] = begin;
+    a.pads[rank + first + i] = std::max<int64_t>(0, end);
+  }
+  std::vector<Value*> inputs = {x};
+  if (value != nullptr) inputs.push_back(value);
+  NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(a)));
+  Type type = pad->output()->type();
+  type.quant = x->type().quant;
+  pad->output()->set_type(std::move(type));
+  return pad->output();
+}
+
+// Names the padding of a window operator, behind a pad of `value` if it takes one.
+template <typename A>
+Result<bool> NamePadding(Graph& graph, Node& node, const std::vector<Window>& windows,
+                         Value* value) {
+  A a = node.attrs<A>();
+  if (a.padding == Padding::kValid || a.padding == Padding::kSameUpper) return false;
+  auto named = NamedPadding(windows);
+  if (!named) {
+    NN_ASSIGN(Value* const x, Padded(graph, node, windows, value));
+    if (x == nullptr) return false;
+    graph.SetInput(&node, 0, x);
+    named = Padding::kValid;
+  }
+  a.padding = *named;
+  a.pads.clear();
+  if constexpr (requires { a.ceil_mode; }) a.ceil_mode = false;
+  node.set_attrs(std::move(a));
+  NN_RETURN_IF_ERROR(InferNode(node));
+  return true;
+}
+
+// Less than every element: -infinity, or the least integer of a quantised type.
+Result<Value*> Lowest(Graph& graph, const Type& type) {
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(type.dtype, {}));
+  if (IsFloat(type.dtype))
+    b.SetDouble(0, -std::numeric_limits<double>::infinity());
+  else
+    b.SetInt(0, MinInteger(type.dtype));
+  return graph.AddConstant(b.Finish(), "lowest", type.quant);
+}
+
+// The named padding that attributes with ceil_mode, or "valid" ones among them, amount to.
+template <typename A>
+A ExplicitOf(A a) {
+  if (a.ceil_mode && a.padding == Padding::kValid) a.padding = Padding::kExplicit;
+  return a;
+}
+
+}  // namespace
+
+Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector<Value*> inputs,
+                      Attrs attrs) {
+  const OpDef* def = Ops().Find(op);
+  if (def == nullptr) return InternalError("no operator named {}", op);
+  Node* node = graph.AddNode(*def, std::move(inputs), std::move(attrs), 1, &like);
+  node->set_arithmetic(like.arithmetic());
+  node->set_source(like.source());
+  if (like.output()->type().quantised()) {
+    Type type;
+    type.dtype = like.output()->dtype();
+    type.quant = like.output()->type().quant;
+    node->output()->set_type(std::move(type));
+  }
+  NN_RETURN_IF_ERROR(InferNode(*node));
+  return node;
+}
+
+Result<bool> OneAxisAsTwo(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  if (x.rank() != 3 || node.outputs().size() != 1) return false;
+  const int axis = FirstSpatialAxis(LayoutOf(node));
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(inputs[0], Rearrange(graph, inputs[0], AxisMap::Insert(3, axis)));
+  if (const auto layout = node.attrs().Get("filter_layout")) {
+    const FilterAxes axes = AxesOf(*ParseEnum<FilterLayout>(std::get<EnumValue>(*layout).name), 3);
+    NN_ASSIGN(inputs[1], Rearrange(graph, inputs[1], AxisMap::Insert(3, axes.spatial)));
+  }
+  NN_ASSIGN(Node* const two,
+            AddLike(graph, node, node.op_name(), std::move(inputs), TwoAxisAttrs(node)));
+  NN_ASSIGN(Value* const y, Rearrange(graph, two->output(), AxisMap::Remove(4, axis)));
+  ReplaceNode(graph, node, std::span(&y, 1));
+  return true;
+}
+
+Result<bool> FilterOrder(Graph& graph, Node& node) {
+  if (node.Is("conv_transpose")) return SetFilterLayout(graph, node, FilterLayout::kOxi);
+  const int rank = node.input(1)->type().rank();
+  if (rank == 5) return SetFilterLayout(graph, node, FilterLayout::kXio);
+  return SetFilterLayout(graph, node, IsDepthwise(node) ? FilterLayout::kIxo : FilterLayout::kOxi);
+}
+
+Result<bool> ConvPadding(Graph& graph, Node& node) {
+  NN_ASSIGN(const auto windows, ConvWindows(node.attrs<ConvAttrs>(), *node.input(0)->type().dims,
+                                            *node.input(1)->type().dims));
+  return NamePadding<ConvAttrs>(graph, node, windows, nullptr);
+}
+
+Result<bool> MaxPoolPadding(Graph& graph, Node& node) {
+  if (node.outputs().size() != 1) return false;
+  const auto a = ExplicitOf(node.attrs<MaxPoolAttrs>());
+  NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
+  NN_ASSIGN(Value* const lowest, Lowest(graph, node.input(0)->type()));
+  node.set_attrs(a);
+  return NamePadding<MaxPoolAttrs>(graph, node, windows, lowest);
+}
+
+namespace {
+
+// The number that divides the sum of window i of an axis.
+int64_t CountAt(const Window& w, int64_t i, bool include_pad) {
+  const int64_t low = include_pad ? -w.pad_begin.value() : 0;
+  const int64_t high = w.input.value() + (include_pad ? w.pad_end.value() : 0);
+  const int64_t start = i * w.stride - w.pad_begin.value();
+  int64_t count = 0;
+  for (int64_t k = 0; k < w.kernel; ++k) {
+    const int64_t at = start + k * w.dilation;
+    count += at >= low && at < high;
+  }
+  return count;
+}
+
+// Factors by which means over the whole kernel become those that are asked for, [1, H, W, 1] or
+// [1, 1, H, W]; empty if all are 1. nullopt if sizes are not known.
+std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows,
+                                              bool include_pad) {
+  std::vector<std::vector<int64_t>> counts;
+  int64_t kernel = 1;
+  for (const Window& w : windows) {
+    if (!Known(w) || !w.pad_end.is_const()) return std::nullopt;
+    kernel *= w.kernel;
+    counts.emplace_back();
+    for (int64_t i = 0; i < w.output.value(); ++i)
+      counts.back().push_back(CountAt(w, i, include_pad));
+  }
+  std::vector<float> out;
+  for (const int64_t a : counts[0])
+    for (const int64_t b : counts[1])
+      out.push_back(a * b == 0 ? 0.0f : static_cast<float>(kernel) / static_cast<float>(a * b));
+  if (std::all_of(out.begin(), out.end(), [](float f) { return f == 1; })) out.clear();
+  return out;
+}
+
+}  // namespace
+
+// Means over padding that counts are those of VALID windows behind a pad; others are corrected by a
+// product.
+Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
+  auto a = ExplicitOf(node.attrs<AveragePoolAttrs>());
+  if (a.kernel.size() != 2 || a.padding == Padding::kValid) return false;
+  if (a.padding == Padding::kSameUpper && !a.count_include_pad) return false;
+  NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
+  const auto named = NamedPadding(windows);
+  if (named && (*named == Padding::kValid || !a.count_include_pad)) {
+    if (a.padding == Padding::kSameUpper) a.padding = Padding::kExplicit;
+    a.count_include_pad &= *named != Padding::kValid;
+    node.set_attrs(a);
+    return NamePadding<AveragePoolAttrs>(graph, node, windows, nullptr);
+  }
+  auto factors = Corrections(windows, a.count_include_pad);
+  if (!factors) {
+    // Without rounding up every window lies inside padding that counts.
+    if (!a.count_include_pad || a.ceil_mode) return false;
+    factors.emplace();
+  }
+  if (!factors->empty() && node.output()->type().quantised()) return false;
+  NN_ASSIGN(Value* const x, Padded(graph, node, windows, nullptr));
+  if (x == nullptr) return false;
+  a.padding = Padding::kValid;
+  a.pads.clear();
+  a.ceil_mode = false;
+  a.count_include_pad = false;
+  NN_ASSIGN(Node* const pool, AddLike(graph, node, "average_pool", {x}, a));
+  Value* y = pool->output();
+  if (!factors->empty()) {
+    const int64_t height = windows[0].output.value(), width = windows[1].output.value();
+    std::vector<int64_t> dims = {height, width};
+    if (a.layout == Layout::kNxc) dims.push_back(1);
+    NN_ASSIGN(Node* const product,
+              AddLike(graph, node, "mul", {y, graph.AddConstant(Tensor::Of(dims, *factors))}));
+    y = product->output();
+  }
+  ReplaceNode(graph, node, std::span(&y, 1));
+  return true;
+}
+
+// Pads without a name: VALID, whose surplus a slice (a pad by negative numbers) takes away.
+Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
+  auto a = node.attrs<ConvTransposeAttrs>();
+  if (a.groups != 1 || TransposePadding(node) || node.output()->type().rank() != 4) return false;
+  NN_ASSIGN(const auto windows,
+            ConvTransposeWindows(a, *node.input(0)->type().dims, *node.input(1)->type().dims));
+  const auto first = static_cast<size_t>(FirstSpatialAxis(a.layout));
+  PadAttrs cut;
+  cut.pads.assign(8, 0);
+  a.output_shape.clear();
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const Window& w = windows[i];
+    if (!w.input.is_const() || !w.pad_begin.is_const() || !w.output.is_const()) return false;
+    const int64_t full = (w.input.value() - 1) * w.stride + w.extent();
+    a.output_shape.emplace_back(full);
+    cut.pads[first + i] = -w.pad_begin.value();
+    cut.pads[4 + first + i] = w.output.value() + w.pad_begin.value() - full;
+  }
+  a.padding = Padding::kExplicit;
+  a.pads.clear();
+  a.output_padding.clear();
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(Node* const full, AddLike(graph, node, "conv_transpose", std::move(inputs), a));
+  // What is added at the end has no tap: it is the bias, which a pad of zeros is not.
+  for (size_t i = 4; i < 8; ++i)
+    if (cut.pads[i] > 0 && node.input(2) != nullptr) return false;
+  NN_ASSIGN(Node* const result, AddLike(graph, node, "pad", {full->output()}, std::move(cut)));
+  Value* const y = result->output();
+  ReplaceNode(graph, node, std::span(&y, 1));
+  return true;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,106 @@
+// What TensorFlow Lite can express.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "formats/tflite/export.h"
+#include "formats/tflite/rewrites.h"
+#include "formats/tflite/tensor.h"
+#include "ir/op_def.h"
+#include "ops/shape.h"
+#include "passes/legalise.h"
+#include "passes/weights.h"
+
+namespace nn::tflite {
+namespace {
+
+// Operators that move elements whatever they are; the others compute in float32 or integers.
+bool MovesElements(const Node& node) {
+  static constexpr std::string_view kOps[] = {
+      "transpose", "reshape", "expand_dims", "squeeze", "concat",          "split",
+      "slice",     "gather",  "gather_nd",   "tile",    "expand",          "pad",
+      "select",    "reverse", "shape_of",    "cast",    "reverse_sequence"};
+  return std::find(std::begin(kOps), std::end(kOps), node.op_name()) != std::end(kOps);
+}
+
+std::optional<std::string> WhyNotTypes(const Node& node) {
+  const auto check = [&](const Value* v) -> std::optional<std::string> {
+    if (v == nullptr) return std::nullopt;
+    const DType t = v->dtype();
+    if (!TensorTypeOf(t)) return fmt::format("element type {}", DTypeName(t));
+    if (IsFloat(t) && t != DType::kF32 && !MovesElements(node))
+      return fmt::format("{} of {}", node.op_name(), DTypeName(t));
+    return std::nullopt;
+  };
+  for (const Value* v : node.inputs())
+    if (auto reason = check(v)) return reason;
+  for (const Value* v : node.outputs())
+    if (auto reason = check(v)) return reason;
+  return std::nullopt;
+}
+
+// Not illegal as such, but better in another form.
+std::optional<std::string> WhyWasteful(const Node& node) {
+  if (node.Is("matmul") && TakesFlattenedTranspose(node))
+    return "its weights can take the place of a transposition";
+  // Channels that are last already can be shuffled as they are.
+  if (node.Is("transpose") && node.input(0)->def() != nullptr && IsShuffle(node)) {
+    const auto& perm = node.attrs<TransposeAttrs>().perm;
+    if (perm.back() == static_cast<int64_t>(perm.size()) - 1)
+      return "a gather can take the place of a transposition";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyIllegal(const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  if (row == nullptr && node.op().FindFormat("tflite") == nullptr)
+    return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
+  if (auto reason = WhyNotTypes(node)) return reason;
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) return reason;
+  return WhyWasteful(node);
+}
+
+}  // namespace
+
+const Target& TfliteTarget() {
+  static const Rewrite rewrites[] = {
+      {"matmul", "flattened transposition", FoldFlattenedTranspose},
+      {"transpose", "shuffle", ShuffleAsGather},
+      {"batch_norm", "into the convolution", FoldBatchNorm},
+      {"conv", "second spatial axis", OneAxisAsTwo},
+      {"conv_transpose", "second spatial axis", OneAxisAsTwo},
+      {"max_pool", "second spatial axis", OneAxisAsTwo},
+      {"average_pool", "second spatial axis", OneAxisAsTwo},
+      {"lp_pool", "second spatial axis", OneAxisAsTwo},
+      {"", "channels last", &SetLayout<Layout::kNxc>},
+      {"batch_norm", "product and sum", DecomposeBatchNorm},
+      {"conv", "filter layout", FilterOrder},
+      {"conv_transpose", "filter layout", FilterOrder},
+      {"conv", "padding", ConvPadding},
+      {"conv_transpose", "padding", TransposedConvPadding},
+      {"max_pool", "padding", MaxPoolPadding},
+      {"average_pool", "padding", AveragePoolPadding},
+      {"clip", "bounds", ClipAsBounds},
+      {"hard_sigmoid", "clip", HardSigmoidAsClip},
+      {"silu", "product", SiluAsProduct},
+      {"reciprocal", "quotient", ReciprocalAsQuotient},
+      {"xor", "inequality", XorAsNotEqual},
+      {"reduce_l1", "sum", ReduceAsSum},
+      {"reduce_l2", "sum", ReduceAsSum},
+      {"reduce_sum_square", "sum", ReduceAsSum},
+      {"reduce_log_sum", "sum", ReduceAsSum},
+      {"matmul", "weights", TransposedWeights},
+      {"matmul", "vectors", VectorsAsMatrices},
+      {"softmax", "last axis", SoftmaxAlongLast},
+      {"log_softmax", "last axis", SoftmaxAlongLast},
+      {"depth_to_space", "order of channels", BlocksBeforeChannels},
+      {"space_to_depth", "order of channels", BlocksBeforeChannels},
+      {"pad", "crop", CropAsSlice},
+  };
+  static const Target target = {"TensorFlow Lite", WhyIllegal, rewrites};
+  return target;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,28 @@
+// Versions of operators: the lowest that has what an operator uses.
+#pragma once
+
+#include <span>
+
+#include "formats/tflite/native.h"
+#include "ir/type.h"
+
+namespace nn::tflite {
+
+// What of an operator's options decides its version.
+struct VersionTraits {
+  bool dilated = false;        // DEPTHWISE_CONV_2D
+  bool grouped = false;        // CONV_2D
+  bool keep_num_dims = false;  // FULLY_CONNECTED
+  bool half_pixel = false;     // RESIZE_*
+  bool align_corners = false;
+  bool batch_dims = false;  // GATHER
+  bool activation = false;  // TRANSPOSE_CONV
+};
+
+// `inputs` in the operator's order; absent ones have type kUnknown.
+//
+// Source: tflite/converter/tools/versioning/op_version.cc.
+int32_t VersionOf(fb::BuiltinOperator op, std::span<const Type> inputs,
+                  std::span<const Type> outputs, const VersionTraits& traits);
+
+}  // namespace nn::tflite

@@ -1,0 +1,145 @@
+// The flatbuffer of a model whose tensors and operators are known.
+#include <fmt/core.h>
+
+#include "base/checked_math.h"
+#include "formats/tflite/export.h"
+#include "formats/tflite/tensor.h"
+
+namespace nn::tflite {
+namespace {
+
+// Metadata of the graph that import made from entries of the file's own (import.cc).
+constexpr std::string_view kEntryPrefix = "tflite.";
+constexpr std::string_view kSignaturePrefix = "tflite.signature";
+
+std::string MetadataOr(const Graph& graph, const std::string& key, const std::string& fallback) {
+  const auto it = graph.metadata.find(key);
+  return it == graph.metadata.end() ? fallback : it->second;
+}
+
+}  // namespace
+
+flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row) {
+  std::vector<int32_t> shape, signature;
+  bool known = true;
+  if (row.type.ranked())
+    for (const Dim& d : *row.type.dims) {
+      shape.push_back(d.is_const() ? static_cast<int32_t>(d.value()) : 1);
+      signature.push_back(d.is_const() ? static_cast<int32_t>(d.value()) : -1);
+      known &= d.is_const();
+    }
+  flatbuffers::Offset<fb::QuantizationParameters> quant = 0;
+  if (row.type.quantised()) {
+    const Quant& q = *row.type.quant;
+    std::vector<int64_t> zeros = q.zero_points;
+    if (zeros.empty()) zeros.resize(q.scales.size(), 0);
+    const auto floats = [&](const std::vector<float>& v) {
+      return v.empty() ? flatbuffers::Offset<flatbuffers::Vector<float>>(0)
+                       : builder_.CreateVector(v);
+    };
+    const auto min = floats(q.min);
+    const auto max = floats(q.max);
+    const auto scales = floats(q.scales);
+    quant = fb::CreateQuantizationParameters(
+        builder_, min, max, scales, builder_.CreateVector(zeros), fb::QuantizationDetails::NONE, 0,
+        q.per_axis() ? q.axis : 0);
+  }
+  const auto shape_offset = builder_.CreateVector(shape);
+  const auto signature_offset = known ? flatbuffers::Offset<flatbuffers::Vector<int32_t>>(0)
+                                      : builder_.CreateVector(signature);
+  const auto name = builder_.CreateString(row.name);
+  fb::TensorBuilder t(builder_);
+  t.add_shape(shape_offset);
+  t.add_type(TensorTypeOf(row.type.dtype).value_or(fb::TensorType::FLOAT32));
+  t.add_buffer(row.buffer);
+  t.add_name(name);
+  if (!quant.IsNull()) t.add_quantization(quant);
+  if (!known) t.add_shape_signature(signature_offset);
+  t.add_has_rank(row.type.ranked());
+  return t.Finish();
+}
+
+flatbuffers::Offset<fb::Buffer> ExportContext::WriteBuffer(const Blob& bytes, uint64_t offset) {
+  if (bytes.empty()) return fb::CreateBuffer(builder_);
+  if (offset != 0) return fb::CreateBuffer(builder_, 0, offset, bytes.size());
+  builder_.ForceVectorAlignment(bytes.size(), 1, 16);
+  const auto data =
+      builder_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  return fb::CreateBuffer(builder_, data);
+}
+
+flatbuffers::Offset<fb::SignatureDef> ExportContext::WriteSignature(
+    const Graph& graph, const std::vector<TensorIndex>& outputs) {
+  std::vector<flatbuffers::Offset<fb::TensorMap>> in, out;
+  const auto entry = [&](std::string_view kind, size_t i, const Port& p, TensorIndex tensor) {
+    const std::string name =
+        MetadataOr(graph, fmt::format("{}.{}.{}", kSignaturePrefix, kind, i), p.name);
+    return fb::CreateTensorMap(builder_, builder_.CreateString(name),
+                               static_cast<uint32_t>(tensor));
+  };
+  for (size_t i = 0; i < graph.inputs().size(); ++i)
+    in.push_back(entry("input", i, graph.inputs()[i], TensorOf(graph.inputs()[i].value)));
+  for (size_t i = 0; i < graph.outputs().size(); ++i)
+    out.push_back(entry("output", i, graph.outputs()[i], outputs[i]));
+  const auto in_offset = builder_.CreateVector(in);
+  const auto out_offset = builder_.CreateVector(out);
+  const auto key = builder_.CreateString(
+      MetadataOr(graph, std::string(kSignaturePrefix) + "_key", "serving_default"));
+  return fb::CreateSignatureDef(builder_, in_offset, out_offset, key, 0);
+}
+
+flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const ExportOptions& options,
+                                                  const std::vector<TensorIndex>& outputs,
+                                                  bool appended, uint64_t base) {
+  std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
+  for (const TensorRow& row : rows_) tensors.push_back(WriteTensor(row));
+  std::vector<flatbuffers::Offset<fb::Operator>> operators;
+  for (const OperatorRow& row : operators_) {
+    const auto in = builder_.CreateVector(row.inputs);
+    const auto out = builder_.CreateVector(row.outputs);
+    operators.push_back(fb::CreateOperator(builder_, row.code, in, out, row.kind, row.options));
+  }
+  std::vector<TensorIndex> inputs;
+  for (const Port& p : graph.inputs()) inputs.push_back(TensorOf(p.value));
+  const auto subgraph =
+      fb::CreateSubGraph(builder_, builder_.CreateVector(tensors), builder_.CreateVector(inputs),
+                         builder_.CreateVector(outputs), builder_.CreateVector(operators),
+                         builder_.CreateString(graph.name.empty() ? "main" : graph.name));
+  std::vector<flatbuffers::Offset<fb::OperatorCode>> codes;
+  for (const auto& [op, version] : codes_) {
+    const auto number = static_cast<int32_t>(op);
+    codes.push_back(fb::CreateOperatorCode(
+        builder_,
+        static_cast<int8_t>(std::min(
+            number, static_cast<int32_t>(fb::BuiltinOperator::PLACEHOLDER_FOR_GREATER_OP_CODES))),
+        0, version, op));
+  }
+  const auto signature = WriteSignature(graph, outputs);
+  std::vector<flatbuffers::Offset<fb::Metadata>> metadata;
+  for (const auto& [key, value] : graph.metadata) {
+    if (!key.starts_with(kEntryPrefix) || key.starts_with(kSignaturePrefix)) continue;
+    metadata.push_back(fb::CreateMetadata(builder_,
+                                          builder_.CreateString(key.substr(kEntryPrefix.size())),
+                                          AddBuffer(Blob::CopyOf(std::span<const char>(value)))));
+  }
+  std::vector<flatbuffers::Offset<fb::Buffer>> buffers;
+  uint64_t at = base == 0 ? kDataAlignment : base;
+  for (const Blob& b : buffers_) {
+    buffers.push_back(WriteBuffer(b, appended ? at : 0));
+    at += static_cast<uint64_t>(RoundUp(static_cast<int64_t>(b.size()), kDataAlignment));
+  }
+  const auto description = builder_.CreateString(MetadataOr(
+      graph, "description",
+      options.producer_version.empty() ? "nnconvert" : "nnconvert " + options.producer_version));
+  const auto codes_offset = builder_.CreateVector(codes);
+  const auto subgraphs_offset = builder_.CreateVector(&subgraph, 1);
+  const auto buffers_offset = builder_.CreateVector(buffers);
+  const auto metadata_offset = builder_.CreateVector(metadata);
+  const auto signatures_offset = builder_.CreateVector(&signature, 1);
+  builder_.Finish(fb::CreateModel(builder_, 3, codes_offset, subgraphs_offset, description,
+                                  buffers_offset, 0, metadata_offset, signatures_offset),
+                  fb::ModelIdentifier());
+  return builder_.Release();
+}
+
+}  // namespace nn::tflite
