@@ -211,7 +211,7 @@ TEST_CASE("coreml: errors name the layer") {
 
 TEST_CASE("coreml: other kinds of models are named") {
   Built b("pipeline");
-  CHECK(ImportError(b) == "a pipeline: only neural networks of layers are supported");
+  CHECK(ImportError(b) == "pipeline: only neural networks of layers are supported");
 }
 
 }  // namespace

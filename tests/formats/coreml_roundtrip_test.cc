@@ -366,6 +366,8 @@ TEST_CASE("coreml: what cannot be said is named") {
                                   : std::to_string(obstacles->size()) + " obstacles";
   };
   CHECK(reason(One("in %x: f64[2]", "exp(%x)")) == "f64 values");
+  CHECK(reason(One("in %x: f64[2, 3]\n const %w: f64[3, 4] = seeded(1)", "matmul(%x, %w)")) ==
+        "f64 values");
   CHECK(reason(One("in %x: i32[2]", "abs(%x)")) == "a computation with i32");
   CHECK(reason(One("in %x: f32[1, 2, 3, 1, 2, 3]", "relu(%x)")) == "an array of 6 axes");
   CHECK(reason(One("in %x: f32[2]", "log1p(%x)")) == "Core ML has no log1p layer");

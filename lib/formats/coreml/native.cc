@@ -36,7 +36,7 @@ Fields Model::network() const {
 }
 
 std::string DescribeKind(const Model& model) {
-  if (!model.kind().empty()) return fmt::format("a {}", model.kind());
+  if (!model.kind().empty()) return std::string(model.kind());
   struct Row {
     int field;  // of Model
     std::string_view name;
@@ -78,7 +78,7 @@ std::string DescribeKind(const Model& model) {
     const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) {
       return r.field == unknown.field(i).number();
     });
-    if (row != std::end(kRows)) return fmt::format("a {}", row->name);
+    if (row != std::end(kRows)) return std::string(row->name);
   }
   return "a model without a kind";
 }

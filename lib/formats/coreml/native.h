@@ -34,7 +34,8 @@ struct Model : NativeModel {
   Fields network() const;
 };
 
-// "a pipeline", "an ML program", ...: what kind of model it is.
+// "pipeline", "mlProgram", ...: what kind of model it is, also for kinds that the schema leaves
+// out.
 std::string DescribeKind(const Model& model);
 
 // Parses an .mlmodel file. Checks limits and the wire form, not the model's rules.

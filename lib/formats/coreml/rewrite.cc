@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "formats/coreml/export.h"
 #include "ops/elementwise.h"
 #include "ops/gather.h"
 #include "ops/matmul.h"
@@ -149,7 +150,10 @@ Result<bool> MergeSpatialAxes(Graph& graph, Node& node) {
 Result<bool> TransposeWeights(Graph& graph, Node& node) {
   MatmulAttrs a = node.attrs<MatmulAttrs>();
   Value* w = node.input(1);
+  const Type& x = node.input(0)->type();
   if (!w->is_constant() || w->type().rank() != 2 || node.input(0)->is_constant()) return false;
+  // What stays illegal for another reason is decomposed the other way round.
+  if (!IsFloat32(node) || !x.ranked() || x.rank() > kMaxRank) return false;
   if (a.transpose_a) {
     const int rank = node.input(0)->type().rank();
     if (rank < 2) return false;

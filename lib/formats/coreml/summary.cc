@@ -94,7 +94,7 @@ class Summarizer {
 
   void Metadata(const Fields& description) {
     const Fields m = description.Sub("metadata");
-    Add("kind", model_.kind().empty() ? DescribeKind(model_) : std::string(model_.kind()));
+    Add("kind", DescribeKind(model_));
     for (const char* key : {"shortDescription", "versionString", "author", "license"})
       Add(key, m.Text(key));
     if (model_.root().Bool("isUpdatable")) Add("isUpdatable", "true");
