@@ -40,7 +40,10 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
   app.add_option("--atol", o.atol, "Largest absolute difference of a float output")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--rtol", o.rtol, "Largest relative difference; quantised outputs: one step")
+  app.add_option(
+         "--rtol", o.rtol,
+         "Largest difference relative to the output's largest magnitude; quantised outputs: "
+         "one step")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--format", o.format, "Form of the report")
@@ -94,8 +97,8 @@ Status Prepare(Graph& graph, const ConvertOptions& o) {
 }
 
 // Fits the graph to the format and collects what does not fit, the import's obstacles first.
-Status Fit(Graph& graph, const Format& format, ConvertReport& report) {
-  auto obstacles = Legalise(graph, *format.target);
+Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, ConvertReport& report) {
+  auto obstacles = Legalise(graph, *format.target, &axes);
   if (!obstacles) {
     if (report.obstacles.empty()) return tl::unexpected(obstacles.error());
     report.rest_unchecked = obstacles.error().message();
@@ -104,6 +107,22 @@ Status Fit(Graph& graph, const Format& format, ConvertReport& report) {
   for (Obstacle& o : *obstacles)
     if (o.op != "opaque") report.obstacles.push_back(std::move(o));
   return {};
+}
+
+// The inputs and outputs whose axes had to take another order.
+std::vector<MovedPort> MovedPorts(const Graph& source, const Graph& fitted,
+                                  const InterfaceAxes& axes) {
+  std::vector<MovedPort> out;
+  const auto add = [&](std::string_view kind, const std::vector<Port>& from,
+                       const std::vector<Port>& to, const std::vector<AxisMap>& maps) {
+    for (size_t i = 0; i < maps.size(); ++i)
+      if (!maps[i].IsIdentity())
+        out.push_back({std::string(kind), from[i].name, from[i].value->type().ToString(),
+                       to[i].value->type().ToString(), maps[i].from()});
+  };
+  add("input", source.inputs(), fitted.inputs(), axes.inputs);
+  add("output", source.outputs(), fitted.outputs(), axes.outputs);
+  return out;
 }
 
 // What the output format's own rules say of a model that was written. This is the one place where a
@@ -133,14 +152,14 @@ Result<Graph> Reimport(const ReadModel& written) {
 }
 
 // Writes, checks, verifies and puts in place; false if the outputs drift.
-Result<bool> WriteModel(const Graph& source, const FileImage& image, const Format& format,
-                        const ConvertOptions& o, ConvertReport& report) {
+Result<bool> WriteModel(const Graph& source, const InterfaceAxes& axes, const FileImage& image,
+                        const Format& format, const ConvertOptions& o, ConvertReport& report) {
   NN_ASSIGN(StagedModel staged, StagedModel::Write(image, o.output));
   NN_ASSIGN(const ReadModel written, ReadBack(staged.path(), format));
   NN_RETURN_IF_ERROR(CheckWritten(written));
   if (o.verify) {
     NN_ASSIGN(const Graph converted, Reimport(written));
-    NN_ASSIGN(report.verification, VerifyConversion(source, converted, o));
+    NN_ASSIGN(report.verification, VerifyConversion(source, converted, axes, o));
     if (!report.verification->passed) return false;
   }
   NN_RETURN_IF_ERROR(staged.Commit());
@@ -162,12 +181,14 @@ Result<int> Convert(const ConvertOptions& o, const Format& format, ConvertReport
   const Graph& source = imported->graph;
   NN_RETURN_IF_ERROR(Prepare(imported->graph, o));
   Graph fitted = source.Clone();
-  NN_RETURN_IF_ERROR(Fit(fitted, format, report));
+  InterfaceAxes axes;
+  NN_RETURN_IF_ERROR(Fit(fitted, format, axes, report));
   if (!report.obstacles.empty()) return ExitCode(ErrorCode::kUnsupported);
+  report.moved_ports = MovedPorts(source, fitted, axes);
   NN_ASSIGN(const FileImage image,
-            format.write(fitted, ExportOptions{o.opset, std::string(Version())}));
+            format.write(fitted, ExportOptions{o.output, o.opset, std::string(Version())}));
   if (o.dry_run) return kExitDone;
-  NN_ASSIGN(const bool passed, WriteModel(source, image, format, o, report));
+  NN_ASSIGN(const bool passed, WriteModel(source, axes, image, format, o, report));
   return passed ? kExitDone : kExitCheckFailed;
 }
 

@@ -36,8 +36,9 @@ struct ConvertOptions {
 struct OutputDrift {
   std::string name;
   std::string type;
-  Comparison worst;   // of the run that differed most
-  std::string where;  // Describe() of that run
+  Comparison worst;     // of the run that differed most
+  double relative = 0;  // its largest difference over the output's largest magnitude
+  std::string where;    // Describe() of that run
 };
 
 struct Verification {
@@ -49,8 +50,9 @@ struct Verification {
 };
 
 // Runs both graphs on the same seeded inputs. `converted` has the inputs and outputs of `source` in
-// the same order. Elements of outputs that are quantised may differ by one step.
+// the same order, their axes as `axes` says. Elements of outputs that are quantised may differ by one
+// step.
 Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
-                                      const ConvertOptions& options);
+                                      const InterfaceAxes& axes, const ConvertOptions& options);
 
 }  // namespace nn::app

@@ -1,5 +1,8 @@
 #include "apps/nnconvert/report.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "apps/common/command_line.h"
 #include "apps/common/table.h"
 #include "base/text.h"
@@ -25,7 +28,7 @@ std::string VerificationText(const Verification& v) {
       {{"output"}, {"type"}, {"absolute", Align::kRight}, {"relative", Align::kRight}, {"result"}});
   for (const OutputDrift& d : v.outputs)
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
-               fmt::format("{:.3g}", d.worst.max_relative), d.where});
+               fmt::format("{:.3g}", d.relative), d.where});
   return fmt::format("{} by {} run{} (seeds {}{})\n{}", v.passed ? "verified" : "refuted",
                      v.seeds.size(), v.seeds.size() == 1 ? "" : "s", seeds, symbols, table.Text(2));
 }
@@ -43,7 +46,7 @@ Json VerificationJson(const Verification& v) {
       entry["mismatch"] = d.worst.mismatch;
     } else {
       entry["max_absolute"] = d.worst.max_absolute;
-      entry["max_relative"] = d.worst.max_relative;
+      entry["max_relative"] = d.relative;
       entry["outside"] = d.worst.outside;
     }
     outputs.push_back(std::move(entry));
@@ -68,6 +71,9 @@ std::string ConvertText(const ConvertReport& r) {
     out += fmt::format("other operators could not be checked: {}\n", r.rest_unchecked);
   if (r.dry_run && r.obstacles.empty() && r.rest_unchecked.empty())
     out += "every operator can be converted\n";
+  for (const MovedPort& p : r.moved_ports)
+    out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
+                       p.to, fmt::join(p.axes, ", "));
   if (r.verification)
     out += VerificationText(*r.verification);
   else if (!r.dry_run && r.obstacles.empty())
@@ -94,6 +100,13 @@ Json ConvertJson(const ConvertReport& r) {
     json["output"]["side_files"] = std::move(files);
   }
   json["obstacles"] = std::move(obstacles);
+  if (!r.moved_ports.empty()) {
+    Json moved = Json::array();
+    for (const MovedPort& p : r.moved_ports)
+      moved.push_back(
+          {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
+    json["transposed"] = std::move(moved);
+  }
   if (!r.rest_unchecked.empty()) json["rest_unchecked"] = r.rest_unchecked;
   json["verification"] = r.verification ? VerificationJson(*r.verification) : Json(nullptr);
   return json;

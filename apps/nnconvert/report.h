@@ -9,11 +9,22 @@
 
 namespace nn::app {
 
+// An input or output whose axes have another order in the written model: axis k there is axis
+// axes[k] of the source.
+struct MovedPort {
+  std::string kind;  // "input" or "output"
+  std::string name;
+  std::string from;  // types
+  std::string to;
+  std::vector<int> axes;
+};
+
 struct ConvertReport {
   std::string input, input_format;
   std::string output, output_format;
   std::vector<Obstacle> obstacles;
   std::string rest_unchecked;  // why not all operators could be looked at; empty if they were
+  std::vector<MovedPort> moved_ports;
   bool dry_run = false;
   // Of the files, when they are there.
   std::optional<uint64_t> bytes;

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cmath>
 
 #include "apps/common/progress.h"
 #include "apps/nnconvert/options.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/program.h"
+#include "ops/shape.h"
 #include "passes/passes.h"
 
 namespace nn::app {
@@ -69,8 +71,15 @@ Result<Tensor> CastTo(const Tensor& tensor, DType dtype) {
   return b.Finish();
 }
 
+// Identities are of no rank where the port's is not known.
+Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map) {
+  if (map.IsIdentity()) return tensor;
+  return RearrangeTensor(tensor, map);
+}
+
 // The same graph with the shapes of `source`'s inputs, by position.
-Result<Program> CompileConverted(const Graph& source, const Graph& converted) {
+Result<Program> CompileConverted(const Graph& source, const Graph& converted,
+                                 const InterfaceAxes& axes) {
   const auto count = [](const Graph& g) {
     return fmt::format("{} inputs and {} outputs", g.inputs().size(), g.outputs().size());
   };
@@ -82,7 +91,8 @@ Result<Program> CompileConverted(const Graph& source, const Graph& converted) {
   std::map<std::string, std::vector<int64_t>> shapes;
   for (size_t i = 0; i < source.inputs().size(); ++i)
     if (const auto dims = source.inputs()[i].value->type().const_dims())
-      shapes[graph.inputs()[i].name] = *dims;
+      shapes[graph.inputs()[i].name] =
+          axes.inputs[i].IsIdentity() ? *dims : axes.inputs[i].Apply(*dims);
   if (auto s = BindInputShapes(graph, shapes); !s)
     return InternalError("the written model takes other shapes: {}", s.error().message());
   return Compile(graph);
@@ -96,13 +106,26 @@ bool IsWorse(const Comparison& a, const Comparison& b) {
   return rank(a) < rank(b);
 }
 
+// The largest finite magnitude of a float output, which drift is measured by: an element near zero
+// is as far off as those it was summed up with. 0 for other types.
+double ScaleOf(const Tensor& tensor) {
+  double scale = 0;
+  if (!IsFloat(tensor.dtype())) return scale;
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    if (const double v = std::fabs(tensor.GetDouble(i)); std::isfinite(v))
+      scale = std::max(scale, v);
+  return scale;
+}
+
 Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
-                  const std::vector<Tensor>& got, const ConvertOptions& options,
-                  Verification& out) {
+                  const std::vector<Tensor>& got, const InterfaceAxes& axes,
+                  const ConvertOptions& options, Verification& out) {
   for (size_t i = 0; i < want.size(); ++i) {
     const Port& port = source.outputs()[i];
-    NN_ASSIGN(const Tensor same_type, CastTo(got[i], want[i].dtype()));
-    const Tolerance tolerance{options.atol, options.rtol,
+    NN_ASSIGN(const Tensor same_axes, Moved(got[i], axes.outputs[i].Inverse()));
+    NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype()));
+    const double scale = ScaleOf(want[i]);
+    const Tolerance tolerance{options.atol + options.rtol * scale, 0,
                               port.value->type().quantised() ? int64_t{1} : int64_t{0}};
     const Comparison c = Compare(want[i], same_type, tolerance);
     OutputDrift& drift = out.outputs[i];
@@ -112,6 +135,7 @@ Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
     if (got[i].dtype() != want[i].dtype())
       drift.type += fmt::format(" -> {}", DTypeName(got[i].dtype()));
     drift.worst = c;
+    drift.relative = scale == 0 ? c.max_absolute : c.max_absolute / scale;
     drift.where = Describe(c, want[i]);
     out.passed = out.passed && c.agrees;
   }
@@ -121,13 +145,13 @@ Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
 }  // namespace
 
 Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
-                                      const ConvertOptions& options) {
+                                      const InterfaceAxes& axes, const ConvertOptions& options) {
   Verification out;
   Graph shaped = source.Clone();
   NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));
   Graph graph;
   NN_ASSIGN(Program before, CompileSource(shaped, out, graph));
-  NN_ASSIGN(Program after, CompileConverted(graph, converted));
+  NN_ASSIGN(Program after, CompileConverted(graph, converted, axes));
   out.outputs.resize(graph.outputs().size());
   Progress progress("verification runs", options.verify_runs);
   for (uint64_t run = 0; run < options.verify_runs; ++run) {
@@ -136,12 +160,13 @@ Result<Verification> VerifyConversion(const Graph& source, const Graph& converte
     NN_ASSIGN(const std::vector<Tensor> inputs, SeededInputs(graph, seed));
     std::vector<Tensor> cast;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      NN_ASSIGN(Tensor t, CastTo(inputs[i], converted.inputs()[i].value->dtype()));
+      NN_ASSIGN(const Tensor moved, Moved(inputs[i], axes.inputs[i]));
+      NN_ASSIGN(Tensor t, CastTo(moved, converted.inputs()[i].value->dtype()));
       cast.push_back(std::move(t));
     }
     NN_ASSIGN(const std::vector<Tensor> want, before.Run(inputs));
     NN_ASSIGN(const std::vector<Tensor> got, after.Run(cast));
-    NN_RETURN_IF_ERROR(CompareRun(graph, want, got, options, out));
+    NN_RETURN_IF_ERROR(CompareRun(graph, want, got, axes, options, out));
     progress.Step();
   }
   return out;

@@ -9,10 +9,13 @@ const KernelInfo* FindKernel(std::string_view op) {
     std::vector<KernelInfo> kernels;
     AddConvKernels(kernels);
     AddElementwiseKernels(kernels);
+    AddQuantizeKernels(kernels);
     AddMatmulKernels(kernels);
+    AddMovementKernels(kernels);
     AddPoolKernels(kernels);
     AddReduceKernels(kernels);
     AddShapeKernels(kernels);
+    AddSoftmaxKernels(kernels);
     std::map<std::string_view, KernelInfo> m;
     for (const KernelInfo& k : kernels) m[k.op] = k;
     return m;

@@ -70,6 +70,9 @@ class PlanContext {
   // Where a value lies. Outputs of the group get dense memory when they have none yet; a constant
   // gets a buffer of its own.
   Place PlaceOf(const Value* value);
+  bool HasPlace(const Value* value) const { return places_.contains(value); }
+  // Makes the value lie in memory of another. Requires that it has no place yet.
+  void SetPlace(const Value* value, const Place& place) { places_[value] = place; }
   // Temporary memory that lives during the steps that name it.
   BufferId AddScratch(size_t bytes);
   // Constant data made at planning time, such as packed weights.

@@ -3,6 +3,7 @@
 
 #include "exec/kernel_table.h"
 #include "exec/kernels/elementwise.h"
+#include "exec/plan_elementwise_8bit.h"
 #include "exec/tail.h"
 
 namespace nn {
@@ -41,7 +42,8 @@ class ElementwiseStep : public Step {
 Result<bool> PlanElementwise(PlanContext& ctx) {
   const Node& node = ctx.node();
   const Value* result = ctx.group().result();
-  if (result->dtype() != DType::kF32 || ShapeOf(result).empty()) return false;
+  if (result->dtype() != DType::kF32) return PlanElementwise8Bit(ctx);
+  if (ShapeOf(result).empty()) return false;
   auto step = std::make_unique<ElementwiseStep>();
   // The chain starts with an input that has the result's shape, if there is one.
   const Value* start = node.input(0);

@@ -260,6 +260,8 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
     if (!has_columns || !step->tail.Add(ctx, value, *n)) return false;
     value = n->output();
   }
+  step->out = ctx.PlaceOf(ctx.group().result());
+  if (!has_columns && !IsDense(step->out, ShapeOf(node.output()))) return false;
   std::vector<BufferId> reads = step->tail.reads();
   if (bias != nullptr && bias->is_constant()) {
     step->sources.bias.resize(p.n);
@@ -271,7 +273,6 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   step->panels = PackRight(ctx, g, p);
   step->a = RowsOfLeft(ctx, g, p);
   step->tail.MoveInto(step->epilogue, step->sources);
-  step->out = ctx.PlaceOf(ctx.group().result());
   step->out_row = has_columns ? step->out.row_stride : 1;
   step->blocks = Blocks(p, MatmulStep::kRowsPerItem);
   step->multiply_adds = static_cast<int64_t>(p.batch() * p.m * p.n * p.k);

@@ -80,10 +80,13 @@ Result<bool> PlanTranspose(PlanContext& ctx) {
   const Node& node = ctx.node();
   const int bits = DTypeBits(node.output()->dtype());
   const auto shape = ShapeOf(node.input(0));
-  if (bits < 8) return false;
+  // Strides count in dense rows.
+  const Place in_place = ctx.PlaceOf(node.input(0));
+  if (bits < 8 || (!shape.empty() && in_place.row_stride != static_cast<size_t>(shape.back())))
+    return false;
   std::vector<Axis> axes = JoinAxes(shape, node.attrs<TransposeAttrs>().perm);
   auto step = std::make_unique<TransposeStep>();
-  step->in = ctx.PlaceOf(node.input(0));
+  step->in = in_place;
   step->out = ctx.PlaceOf(node.output());
   step->element = static_cast<size_t>(bits / 8);
   const auto take = [&](auto is_wanted) -> std::optional<Axis> {

@@ -10,12 +10,14 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "exec/alias.h"
 #include "exec/plan.h"
 #include "exec/target.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/shape.h"
 #include "passes/passes.h"
+#include "passes/qdq.h"
 
 namespace nn {
 namespace {
@@ -28,6 +30,27 @@ void CanonicalizeNan(DType dtype, std::byte* data, int64_t n) {
   auto* v = reinterpret_cast<float*>(data);
   for (int64_t i = 0; i < n; ++i)
     if (std::isnan(v[i])) std::memcpy(v + i, &kCanonicalNan, sizeof(float));
+}
+
+// Copies a value's rows between memory where they are `from_row` and `to_row` elements apart.
+void CopyRows(const Value* v, const std::byte* from, size_t from_row, std::byte* to,
+              size_t to_row) {
+  const auto shape = ShapeOf(v);
+  const auto bytes = ByteSize(v->dtype(), *CheckedElements(shape));
+  const auto row = shape.empty() ? size_t{1} : static_cast<size_t>(shape.back());
+  if (from_row == row && to_row == row) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  const size_t element = static_cast<size_t>(DTypeBits(v->dtype())) / 8;
+  for (size_t r = 0; row > 0 && r < bytes / element / row; ++r)
+    std::memcpy(to + r * to_row * element, from + r * from_row * element, row * element);
+}
+
+// The elements between rows of a dense value.
+size_t RowOf(const Value* v) {
+  const auto shape = ShapeOf(v);
+  return shape.empty() ? 1 : static_cast<size_t>(shape.back());
 }
 
 // The scalar reference evaluation of one node as a step.
@@ -51,8 +74,14 @@ class ReferenceStep : public Step {
       const Value* v = node->input(i);
       const auto shape = ShapeOf(v);
       const size_t bytes = ByteSize(v->dtype(), *CheckedElements(shape));
-      tensors.emplace_back(v->dtype(), shape,
-                           Blob({inputs[i]->As<const std::byte>(memory), bytes}, nullptr));
+      const std::byte* data = inputs[i]->As<const std::byte>(memory);
+      Blob blob({data, bytes}, nullptr);
+      if (inputs[i]->row_stride != RowOf(v)) {
+        Buffer dense(bytes);
+        CopyRows(v, data, inputs[i]->row_stride, dense.data(), RowOf(v));
+        blob = Blob(std::move(dense));
+      }
+      tensors.emplace_back(v->dtype(), shape, std::move(blob));
       pointers.push_back(&tensors.back());
     }
     const auto results = EvalNode(*node, pointers);
@@ -61,8 +90,8 @@ class ReferenceStep : public Step {
       return;
     }
     for (size_t i = 0; i < outputs.size(); ++i)
-      std::memcpy(outputs[i].As<std::byte>(memory), (*results)[i].blob().data(),
-                  (*results)[i].byte_size());
+      CopyRows(node->output(i), (*results)[i].blob().data(), RowOf(node->output(i)),
+               outputs[i].As<std::byte>(memory), outputs[i].row_stride);
   }
   mutable std::optional<Error> error;  // of the last run
 };
@@ -113,6 +142,7 @@ Status Program::Impl::Build() {
   for (const Node& n : graph.nodes())
     if (n.Is("opaque") || n.op().eval == nullptr)
       return UnsupportedError("{} cannot be executed", n.Describe());
+  NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   if (options.backend == Backend::kReference) return {};
   NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
@@ -160,10 +190,7 @@ std::vector<Group> Program::Impl::MakeGroups(std::unordered_map<const Value*, Pl
 Status Program::Impl::BuildPlan() {
   std::unordered_map<const Value*, Place> places;
   PlanContext ctx(plan, places);
-  const auto dense = [](const Value* v, BufferId buffer) {
-    const auto shape = ShapeOf(v);
-    return Place{buffer, 0, shape.empty() ? 1 : static_cast<size_t>(shape.back())};
-  };
+  const auto dense = [](const Value* v, BufferId buffer) { return Place{buffer, 0, RowOf(v)}; };
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Value* v = graph.inputs()[i].value;
     BufferInfo info;
@@ -183,21 +210,18 @@ Status Program::Impl::BuildPlan() {
     output_places.push_back(place);
     if (v->def() != nullptr) places.emplace(v, place);
   }
-  for (const Group& group : MakeGroups(places)) {
+  const std::vector<Group> groups = MakeGroups(places);
+  PlaceParts(graph, groups, ctx);
+  for (const Group& group : groups) {
     ctx.set_group(&group);
     const Node& node = *group.node;
     // A view shares its input's memory.
-    if (AxisMapOf(node) || node.Is("reshape")) {
-      const auto map = AxisMapOf(node);
-      const bool in_place = !map || map->KeepsOrder(*node.input(0)->type().dims);
-      if (in_place && !places.contains(node.output()) && node.input(1) == nullptr) {
-        Place place = ctx.PlaceOf(node.input(0));
-        const auto shape = ShapeOf(node.input(0));
-        if (shape.empty() || place.row_stride == static_cast<size_t>(shape.back())) {
-          place.row_stride = dense(node.output(), 0).row_stride;
-          places[node.output()] = place;
-          continue;
-        }
+    if (IsView(node) && !places.contains(node.output())) {
+      Place place = ctx.PlaceOf(node.input(0));
+      if (place.row_stride == RowOf(node.input(0))) {
+        place.row_stride = RowOf(node.output());
+        places[node.output()] = place;
+        continue;
       }
     }
     const KernelInfo* kernel = FindKernel(node.op_name());

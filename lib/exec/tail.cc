@@ -17,7 +17,7 @@ RowMap::RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& o
   const bool broadcast_row = !result.empty() && padded.back() == 1 && result.back() != 1;
   scalar_ = broadcast_row || result.empty();
   const size_t rank = result.empty() ? 0 : result.size() - 1;
-  size_t step = scalar_ ? 1 : row_stride;
+  size_t step = row_stride;
   steps_.assign(rank, 0);
   dims_.assign(rank, 1);
   for (size_t i = rank; i-- > 0;) {

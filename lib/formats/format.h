@@ -40,6 +40,7 @@ struct ImportedModel {
 };
 
 struct ExportOptions {
+  std::string path;   // of the file that is to be written: tells forms of one format apart
   int64_t opset = 0;  // ONNX operator set version; 0: the format's default
   std::string producer_version;
 };

@@ -178,11 +178,13 @@ Status EvalDequantize(EvalContext& ctx) {
   return {};
 }
 
-// Quantisation per axis goes where its axis goes; a map that drops or splits it is not followed.
+// Quantisation per axis goes where its axis goes; a map that drops it is not followed.
 std::optional<AxesChange> ChangeQuantizedAxes(const Node& node, Operand changed,
                                               const AxisMap& map) {
   for (const Value* v : {node.input(0), node.output()})
-    if (v->type().quantised() && v->type().quant->per_axis()) return std::nullopt;
+    if (v->type().quantised() && v->type().quant->per_axis() &&
+        !map.ResultAxis(v->type().quant->axis))
+      return std::nullopt;
   return ChangeUnaryAxes(node, changed, map);
 }
 

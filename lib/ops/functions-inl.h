@@ -103,7 +103,7 @@ struct ThresholdedReluFn {
 template <class M>
 struct HardSigmoidFn {
   NN_UNARY(x, p) {
-    const auto line = M::Fma(x, M::Set(p[0]), M::Set(p[1]));
+    const auto line = M::Add(M::Mul(x, M::Set(p[0])), M::Set(p[1]));
     return M::Min(M::Set(1.0f), M::Max(M::Set(0.0f), line));
   }
 };
@@ -111,7 +111,7 @@ struct HardSigmoidFn {
 template <class M>
 struct HardSwishFn {
   NN_UNARY(x, p) {
-    const auto line = M::Fma(x, M::Set(1.0f / 6.0f), M::Set(0.5f));
+    const auto line = M::Add(M::Mul(x, M::Set(1.0f / 6.0f)), M::Set(0.5f));
     return M::Mul(x, M::Min(M::Set(1.0f), M::Max(M::Set(0.0f), line)));
   }
 };

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ir/attrs.h"
 #include "ir/op_def.h"
@@ -26,6 +27,14 @@ struct AlongAxisAttrs {
   int64_t axis = -1;
   static std::span<const AttrField> Fields();
 };
+
+// TensorFlow Lite's softmax of 8-bit integers. Element k: the exponential, in fixed point, of an
+// integer that is k below the largest of its row; those that are not there count as 0. kUnsupported
+// if scale and beta are too small for the fixed-point format.
+Result<std::vector<int32_t>> SoftmaxExponentials8(float scale, float beta);
+// One row of `n` integers of u8 or i8, `stride` apart.
+void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::byte* x,
+                 std::byte* y, size_t n, size_t stride);
 
 // Quantised types, by the node's arithmetic (softmax_quant.cc). Internal to ops/.
 Status QuantisedSoftmax(EvalContext& ctx, const Rows& rows);

@@ -79,23 +79,15 @@ int32_t SumOfExponentials(const Differences& d, int64_t n, const DifferenceScali
 }
 
 Status Softmax8(EvalContext& ctx, const Rows& rows) {
-  const DType dtype = ctx.in(0).dtype();
-  NN_ASSIGN(const DifferenceScaling scaling,
-            ScalingOf(ctx.in_type(0).quant->scale(), ctx.attrs<SoftmaxAttrs>().beta));
+  NN_ASSIGN(const std::vector<int32_t> exponentials,
+            SoftmaxExponentials8(ctx.in_type(0).quant->scale(), ctx.attrs<SoftmaxAttrs>().beta));
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-  const std::vector<int64_t> x = ctx.in(0).ToInts();
-  const int64_t n = rows.length();
+  const Tensor& x = ctx.in(0);
+  const auto n = static_cast<size_t>(rows.length());
+  const auto stride = n > 1 ? static_cast<size_t>(rows.offset(1)) : 1;
   rows.ForEach([&](int64_t, int64_t start) {
-    const Differences d(x, rows, start);
-    const auto reciprocal = FixedReciprocal(SumOfExponentials(d, n, scaling), kAccumulatorBits);
-    const int exponent = std::clamp(reciprocal.bits_over_unit + 31 - 8, 0, 31);
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t v = MinInteger(dtype);
-      if (d[i] >= scaling.smallest)
-        v += RoundingShiftRight(
-            RoundingDoublingHighMul(reciprocal.scale, FixedExp(scaling(d[i]))), exponent);
-      y.SetInt(start + rows.offset(i), ClampTo(dtype, v));
-    }
+    if (n == 0) return;
+    SoftmaxRow8(exponentials, x.dtype(), x.blob().data() + start, y.data() + start, n, stride);
   });
   ctx.set_out(0, y.Finish());
   return {};
@@ -188,7 +180,51 @@ Status Softmax16(EvalContext& ctx, const Rows& rows) {
   return {};
 }
 
+// The integers of a row. T is uint8_t or int8_t.
+template <typename T>
+void SoftmaxRow(std::span<const int32_t> exponentials, const std::byte* x, std::byte* y, size_t n,
+                size_t stride) {
+  constexpr auto kMost = static_cast<size_t>(std::numeric_limits<uint8_t>::max()) + 1;
+  const auto at = [&](size_t i) { return int32_t{static_cast<T>(x[i * stride])}; };
+  int32_t largest = at(0);
+  for (size_t i = 1; i < n; ++i) largest = std::max(largest, at(i));
+  uint32_t sum = 0;  // wraps as the reference's accumulator does
+  for (size_t i = 0; i < n; ++i) {
+    const auto k = static_cast<size_t>(largest - at(i));
+    if (k < exponentials.size())
+      sum += static_cast<uint32_t>(RoundingShiftRight(exponentials[k], kAccumulatorBits));
+  }
+  const auto reciprocal = FixedReciprocal(static_cast<int32_t>(sum), kAccumulatorBits);
+  const int exponent = std::clamp(reciprocal.bits_over_unit + 31 - 8, 0, 31);
+  constexpr int64_t kLow = std::numeric_limits<T>::min();
+  constexpr int64_t kHigh = std::numeric_limits<T>::max();
+  std::array<std::byte, kMost> results;
+  for (size_t k = 0; k < kMost; ++k) {
+    int64_t v = kLow;
+    if (k < exponentials.size())
+      v += RoundingShiftRight(RoundingDoublingHighMul(reciprocal.scale, exponentials[k]), exponent);
+    results[k] = static_cast<std::byte>(std::clamp(v, kLow, kHigh));
+  }
+  for (size_t i = 0; i < n; ++i) y[i * stride] = results[static_cast<size_t>(largest - at(i))];
+}
+
 }  // namespace
+
+Result<std::vector<int32_t>> SoftmaxExponentials8(float scale, float beta) {
+  NN_ASSIGN(const DifferenceScaling scaling, ScalingOf(scale, beta));
+  std::vector<int32_t> exponentials;
+  for (int32_t k = 0; k < 256 && -k >= scaling.smallest; ++k)
+    exponentials.push_back(FixedExp(scaling(-k)));
+  return exponentials;
+}
+
+void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::byte* x,
+                 std::byte* y, size_t n, size_t stride) {
+  if (dtype == DType::kU8)
+    SoftmaxRow<uint8_t>(exponentials, x, y, n, stride);
+  else
+    SoftmaxRow<int8_t>(exponentials, x, y, n, stride);
+}
 
 Status QuantisedSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));

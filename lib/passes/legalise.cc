@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "passes/interface_axes.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -59,9 +60,8 @@ Status RewriteAll(Graph& graph, const Target& target) {
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target) {
+Status Improve(Graph& graph, const Target& target) {
+  if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   AxesOptions options;
   options.allow = [&](const Node& node, const Attrs& attrs) {
@@ -74,6 +74,18 @@ Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target) {
     NN_RETURN_IF_ERROR(RunPass("rewrite", graph, rewrite));
     NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
     NN_RETURN_IF_ERROR(RunPass("change axes", graph, change_axes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target,
+                                       InterfaceAxes* interface) {
+  NN_RETURN_IF_ERROR(Improve(graph, target));
+  if (interface != nullptr) {
+    *interface = IdentityInterface(graph);
+    if (target.moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
   }
   std::vector<Obstacle> obstacles;
   for (const Node& node : graph.nodes())

@@ -34,6 +34,20 @@ struct Target {
   std::optional<std::string> (*why_illegal)(const Node&) = nullptr;
   // Tried in order on illegal nodes.
   std::span<const Rewrite> rewrites;
+  // For targets that have no transposition: inputs and outputs may get another order of axes instead
+  // (see InterfaceAxes).
+  bool moves_interface = false;
+  // Done before anything else: brings quantisation into the target's form (passes/qdq.h).
+  Status (*prepare)(Graph&) = nullptr;
+};
+
+// How the inputs and outputs of a legalised graph stand to those it had before, by position: the
+// axes of the old port, rearranged, are those of the new one.
+struct InterfaceAxes {
+  std::vector<AxisMap> inputs;
+  std::vector<AxisMap> outputs;
+
+  bool unchanged() const;
 };
 
 // A node that a target cannot take.
@@ -45,8 +59,10 @@ struct Obstacle {
 };
 
 // Rewrites until nothing illegal can be improved, cleans up axes, and returns what stays illegal:
-// every such node with its reason. The graph stays valid either way.
-Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target);
+// every such node with its reason. The graph stays valid either way. Inputs and outputs keep their
+// axes unless the target moves them and `interface` is there to say which.
+Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target,
+                                       InterfaceAxes* interface = nullptr);
 
 // "3 operators cannot be expressed in tflite: ..." as an error of kind kUnsupported.
 Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles);

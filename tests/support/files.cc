@@ -60,10 +60,13 @@ void WriteModel(const std::string& path, std::string_view text, const ExportOpti
   Graph graph = Parse(text);
   const Format* format = FormatOfPath(path);
   REQUIRE(format != nullptr);
-  const auto obstacles = Legalise(graph, *format->target);
+  InterfaceAxes axes;
+  const auto obstacles = Legalise(graph, *format->target, &axes);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   REQUIRE(obstacles->empty());
-  const auto image = format->write(graph, options);
+  ExportOptions with_path = options;
+  with_path.path = path;
+  const auto image = format->write(graph, with_path);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   REQUIRE(image->side_files.empty());
   REQUIRE(WriteFile(path, image->parts).has_value());

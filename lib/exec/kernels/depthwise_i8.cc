@@ -6,9 +6,10 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/depthwise_i8.cc"
 #include "hwy/foreach_target.h"
-#include "hwy/highway.h"
+
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/requant-inl.h"
+#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -52,16 +53,18 @@ HWY_INLINE V32 PairOfTaps(V32 sum, V32 x0, V32 x1, const int16_t* w) {
 #if HWY_TARGET == HWY_SCALAR
   return hn::Add(sum, hn::Set(d, hn::GetLane(x0) * w[0] + hn::GetLane(x1) * w[1]));
 #else
-  // Both inputs in one lane as int16, against the pair of weights.
   const hn::Repartition<int16_t, D32> d16;
-  const auto x = hn::BitCast(d16, hn::Or(x0, hn::ShiftLeft<16>(x1)));
   const auto weights = hn::LoadU(d16, w);
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+  // Both inputs in one lane as int16, against the pair of weights.
+  const auto x = hn::BitCast(d16, hn::Or(x0, hn::ShiftLeft<16>(x1)));
 #if HWY_TARGET == HWY_AVX2
   return hn::Add(sum, V32{_mm256_madd_epi16(x.raw, weights.raw)});
 #elif HWY_TARGET <= HWY_AVX3
   return hn::Add(sum, V32{_mm512_madd_epi16(x.raw, weights.raw)});
-#elif HWY_ARCH_X86
+#else
   return hn::Add(sum, V32{_mm_madd_epi16(x.raw, weights.raw)});
+#endif
 #else
   const auto even = hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(d, weights)));
   const auto odd = hn::ShiftRight<16>(hn::BitCast(d, weights));
@@ -83,8 +86,8 @@ void Depthwise(const DepthwiseI8& g, size_t count, size_t out_stride) {
       V32 sum = bias;
       size_t t = 0;
       for (; t + 2 <= f.taps; t += 2, w += f.width * 2)
-        sum = PairOfTaps(sum, LoadTap(taps[t] + c, have, flip), LoadTap(taps[t + 1] + c, have, flip),
-                         w);
+        sum = PairOfTaps(sum, LoadTap(taps[t] + c, have, flip),
+                         LoadTap(taps[t + 1] + c, have, flip), w);
       if (t < f.taps) sum = PairOfTaps(sum, LoadTap(taps[t] + c, have, flip), hn::Zero(d), w);
       Finish(g, sum, c, g.out + i * out_stride + c, have);
     }
@@ -121,9 +124,8 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& w) {
       sum += value;
       f.words[(t / 2 * f.width + c) * 2 + t % 2] = static_cast<int16_t>(value);
     }
-    f.bias[c] = static_cast<int32_t>(
-        static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[c]) -
-        static_cast<uint32_t>(in_zero) * static_cast<uint32_t>(sum));
+    f.bias[c] = static_cast<int32_t>(static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[c]) -
+                                     static_cast<uint32_t>(in_zero) * static_cast<uint32_t>(sum));
     const FixedMultiplier m = w.multipliers[c];
     f.multiplier[c] = m.multiplier;
     f.left[c] = std::max(m.shift, 0);

@@ -39,7 +39,6 @@ constexpr size_t MaxRows(size_t vectors) {
 
 // Panels of the usual tile: two vectors or, where a vector is short, one panel.
 constexpr size_t kPanels = kPanelVectors >= 2 ? 1 : 2;
-constexpr size_t kRows = MaxRows(kPanels * kPanelVectors);
 
 // Depth of a block of k: a panel's slice of it stays in the first-level cache.
 constexpr size_t kDepthBlock = kPanels == 2 ? 192 : 256;

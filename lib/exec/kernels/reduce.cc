@@ -41,10 +41,12 @@ struct Product : Plain {
   static HWY_INLINE V Initial() { return hn::Set(D(), 1.0f); }
   static HWY_INLINE V Combine(V a, V b) { return hn::Mul(a, b); }
 };
-// Adding +0 leaves all but the sign of a zero.
-struct Max : Plain {
+struct Largest : Plain {
   static HWY_INLINE V Initial() { return hn::Set(D(), -std::numeric_limits<float>::infinity()); }
   static HWY_INLINE V Combine(V a, V b) { return hn::IfThenElse(hn::IsNaN(b), b, M::Max(b, a)); }
+};
+// Adding +0 leaves all but the sign of a zero.
+struct Max : Largest {
   static HWY_INLINE V Finish(V v) { return hn::Add(v, hn::Zero(D())); }
 };
 struct Min : Plain {
@@ -150,6 +152,8 @@ HWY_INLINE auto With(Reduction reduction, Fn fn) {
       return fn(Max());
     case Reduction::kMin:
       return fn(Min());
+    case Reduction::kLargest:
+      return fn(Largest());
     default:
       return fn(Sum());
   }

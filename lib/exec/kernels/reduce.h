@@ -9,7 +9,15 @@ namespace nn {
 
 // What is done with the elements x of a row. Maximum and minimum are NaN if any element is, and +0
 // where they are zero of either sign.
-enum class Reduction : uint8_t { kSum, kSumOfSquares, kSumOfMagnitudes, kProduct, kMax, kMin };
+enum class Reduction : uint8_t {
+  kSum,
+  kSumOfSquares,
+  kSumOfMagnitudes,
+  kProduct,
+  kMax,
+  kMin,
+  kLargest,  // kMax, but a zero has the sign of one of the zeros
+};
 
 // y[c] = the reduction of x[offsets[0] + c], x[offsets[1] + c], ... for c < columns.
 void ReduceColumnsF32(Reduction reduction, const float* x, const int64_t* offsets, size_t n,

@@ -1,5 +1,6 @@
 #include "formats/nnapi/nnapi.h"
 
+#include "formats/nnapi/export.h"
 #include "formats/nnapi/import.h"
 #include "formats/nnapi/native.h"
 
@@ -13,6 +14,8 @@ const Format& NnapiFormat() {
       .sniff = Sniff,
       .read = Read,
       .import = Import,
+      .write = Write,
+      .target = &NnapiTarget(),
       .summarize = Summarize,
   };
   return format;

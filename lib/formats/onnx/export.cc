@@ -6,6 +6,7 @@
 
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
+#include "passes/qdq.h"
 
 namespace nn::onnx {
 namespace {
@@ -44,6 +45,7 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {
+  if (OnQuantisedTypes(node)) return "quantised operands";
   if (const ExportRow* row = FindExport(node.op_name()))
     return row->why_not == nullptr ? std::nullopt : row->why_not(node);
   const FormatName* format = node.op().FindFormat("onnx");
@@ -213,7 +215,8 @@ const Target& OnnxTarget() {
       {"conv_transpose", "filter layout",
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
   };
-  static const Target target = {"ONNX", WhyIllegal, rewrites};
+  static const Target target = {
+      .name = "ONNX", .why_illegal = WhyIllegal, .rewrites = rewrites, .prepare = UnfuseQdq};
   return target;
 }
 

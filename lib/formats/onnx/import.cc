@@ -461,6 +461,7 @@ const ImportTable& Imports() {
     AddNormImports(t);
     AddOrderImports(t);
     AddPoolImports(t);
+    AddQuantizeImports(t);
     AddReduceImports(t);
     AddShapeImports(t);
     AddSoftmaxImports(t);

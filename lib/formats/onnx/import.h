@@ -96,6 +96,7 @@ using ImportFn = Status (*)(ImportContext&);
 
 class ImportTable {
  public:
+  // From version `since` on; null: the operator is one-to-one from there on.
   void Add(std::string_view domain, std::string_view op, int64_t since, ImportFn fn);
   // The function with the highest `since` not above `opset`; null if there is none.
   ImportFn Find(std::string_view domain, std::string_view op, int64_t opset) const;
@@ -115,6 +116,7 @@ void AddMatmulImports(ImportTable& table);
 void AddNormImports(ImportTable& table);
 void AddOrderImports(ImportTable& table);
 void AddPoolImports(ImportTable& table);
+void AddQuantizeImports(ImportTable& table);
 void AddReduceImports(ImportTable& table);
 void AddShapeImports(ImportTable& table);
 void AddSoftmaxImports(ImportTable& table);

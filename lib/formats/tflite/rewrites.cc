@@ -74,16 +74,14 @@ Result<bool> ClipAsBounds(Graph& graph, Node& node) {
   return chain.Finish();
 }
 
-// In units of a sixth, so that RELU6 does the clipping: clip(6 * (alpha * x + beta), 0, 6) / 6.
+// clip(alpha * x + beta, 0, 1), which is how the operator is defined.
 Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
   const auto a = node.attrs<HardSigmoidAttrs>();
   if (!IsPlainF32(node)) return false;
   Chain chain(graph, node);
-  if (const float factor = 6 * a.alpha; factor != 1)
-    NN_RETURN_IF_ERROR(chain.ThenNumber("mul", factor));
-  NN_RETURN_IF_ERROR(chain.ThenNumber("add", 6 * a.beta));
-  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{0, 6}));
-  NN_RETURN_IF_ERROR(chain.ThenNumber("mul", 1.0 / 6.0));
+  if (a.alpha != 1) NN_RETURN_IF_ERROR(chain.ThenNumber("mul", a.alpha));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("add", a.beta));
+  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{0, 1}));
   return chain.Finish();
 }
 

@@ -1,0 +1,77 @@
+#include "exec/kernels/quantize.h"
+
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "exec/kernels/quantize.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "exec/kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nn {
+namespace HWY_NAMESPACE {
+namespace {
+
+using D = hn::CappedTag<float, 16>;
+using M = SimdMachine<D>;
+using V = hn::Vec<D>;
+constexpr size_t kLanes = hn::MaxLanes(D());
+
+HWY_INLINE V HalfAway(V x) {
+  const V whole = M::Trunc(x);
+  const auto up = M::Ge(M::Abs(M::Sub(x, whole)), M::Set(0.5f));
+  return M::Select(up, M::Add(whole, M::CopySign(M::Set(1.0f), x)), whole);
+}
+
+template <typename T>
+HWY_INLINE void QuantizeRow(const QuantizeParams& p, const float* x, T* y, size_t n) {
+  const D d;
+  const hn::Rebind<int32_t, D> d32;
+  const hn::Rebind<T, D> d8;
+  const V scale = M::Set(p.scale);
+  // Bounds of what is added to the zero point: whole numbers, so that the sums are exact.
+  const auto bound = [&](int32_t v) { return static_cast<float>(v - p.zero_point); };
+  const V low = M::Set(bound(std::numeric_limits<T>::min()));
+  const V high = M::Set(bound(std::numeric_limits<T>::max()));
+  const auto zero = hn::Set(d32, p.zero_point);
+  const auto run = [&](const float* from, T* to) HWY_ATTR {
+    const V steps = M::Div(hn::LoadU(d, from), scale);
+    V rounded = p.half_even ? M::Round(steps) : HalfAway(steps);
+    rounded = M::Select(M::IsNan(rounded), M::Set(0.0f), rounded);
+    rounded = M::Min(high, M::Max(low, rounded));
+    hn::StoreU(hn::DemoteTo(d8, hn::Add(hn::ConvertTo(d32, rounded), zero)), d8, to);
+  };
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) run(x + i, y + i);
+  if (i == n) return;
+  HWY_ALIGN float piece[kLanes] = {};
+  HWY_ALIGN T result[kLanes];
+  std::memcpy(piece, x + i, (n - i) * sizeof(float));
+  run(piece, result);
+  std::memcpy(y + i, result, n - i);
+}
+
+void Quantize(const QuantizeParams& p, const float* x, uint8_t* y, size_t n) {
+  if (p.is_signed)
+    QuantizeRow(p, x, reinterpret_cast<int8_t*>(y), n);
+  else
+    QuantizeRow(p, x, y, n);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace nn
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nn {
+
+HWY_EXPORT(Quantize);
+
+void RunQuantizeF32(const QuantizeParams& params, const float* x, uint8_t* y, size_t n) {
+  HWY_DYNAMIC_DISPATCH(Quantize)(params, x, y, n);
+}
+
+}  // namespace nn
+#endif  // HWY_ONCE

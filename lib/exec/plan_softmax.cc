@@ -1,0 +1,165 @@
+// softmax and log_softmax of float32 along any axis; softmax of 8-bit integers.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "exec/kernel_table.h"
+#include "exec/kernels/elementwise.h"
+#include "exec/kernels/reduce.h"
+#include "exec/kernels/softmax.h"
+#include "exec/plan.h"
+#include "ops/scalar_functions.h"
+#include "ops/softmax.h"
+#include "ops/types.h"
+
+namespace nn {
+namespace {
+
+// Rows along an axis: `outer` blocks of `length` lines of `inner` neighbouring elements.
+struct AxisRows {
+  size_t outer = 1, length = 1, inner = 1;
+
+  AxisRows(const std::vector<int64_t>& shape, size_t axis) {
+    for (size_t i = 0; i < shape.size(); ++i)
+      (i < axis ? outer : i > axis ? inner : length) *= static_cast<size_t>(shape[i]);
+  }
+  size_t elements() const { return outer * length * inner; }
+};
+
+// What both element types share. An item is several rows of neighbouring elements (inner == 1) or a
+// block of the columns of one.
+class SoftmaxStepBase : public Step {
+ public:
+  static constexpr size_t kColumns = 64;
+
+  explicit SoftmaxStepBase(AxisRows axis_rows) : rows(axis_rows) {
+    constexpr size_t kItemElements = 8192;
+    column_items = (rows.inner + kColumns - 1) / kColumns;
+    row_block =
+        rows.inner == 1 ? std::max<size_t>(1, kItemElements / std::max<size_t>(1, rows.length)) : 1;
+  }
+
+  AxisRows rows;
+  Place in, out;
+  size_t column_items = 1, row_block = 1;
+
+  size_t grid() const override {
+    if (rows.elements() == 0) return 0;
+    return (rows.outer + row_block - 1) / row_block * column_items;
+  }
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t column = item % column_items * kColumns;
+    const size_t first = item / column_items * row_block;
+    for (size_t r = first; r < std::min(first + row_block, rows.outer); ++r)
+      RunColumns(memory, r * rows.length * rows.inner + column,
+                 std::min(kColumns, rows.inner - column));
+  }
+
+ protected:
+  // The rows that start at elements [start, start + columns).
+  virtual void RunColumns(const Memory& memory, size_t start, size_t columns) const = 0;
+};
+
+class SoftmaxStep : public SoftmaxStepBase {
+ public:
+  explicit SoftmaxStep(AxisRows axis_rows) : SoftmaxStepBase(axis_rows), offsets(rows.length) {
+    for (size_t i = 0; i < offsets.size(); ++i) offsets[i] = static_cast<int64_t>(i * rows.inner);
+  }
+
+  bool logarithm = false;
+  float beta = 1.0f;
+  std::vector<int64_t> offsets;  // of the elements of a row
+
+ private:
+  void RunColumns(const Memory& memory, size_t start, size_t columns) const override {
+    const float* x = in.As<const float>(memory) + start;
+    float* y = out.As<float>(memory) + start;
+    std::array<float, kColumns> largest;
+    std::array<float, kColumns> sums;
+    Reduce(Reduction::kLargest, x, largest.data(), columns);
+    ForEachLine(columns, [&](size_t at, size_t n) {
+      RunExpOfDifferencesF32(x + at, largest.data(), rows.inner > 1, beta, y + at, n);
+    });
+    Reduce(Reduction::kSum, y, sums.data(), columns);
+    static const size_t kSub = *BinaryFunctionId("sub");
+    static const size_t kDiv = *BinaryFunctionId("div");
+    const auto form = rows.inner > 1 ? BinaryForm::kVectorVector : BinaryForm::kVectorScalar;
+    if (logarithm)
+      for (size_t c = 0; c < columns; ++c) sums[c] = ScalarFunctions::Log(sums[c]);
+    ForEachLine(columns, [&](size_t at, size_t n) {
+      if (!logarithm) return RunBinaryF32(kDiv, form, y + at, sums.data(), y + at, n);
+      RunBinaryF32(kSub, form, x + at, largest.data(), y + at, n);
+      RunBinaryF32(kSub, form, y + at, sums.data(), y + at, n);
+    });
+  }
+
+  // Calls fn(offset, elements): once for a row of neighbouring elements, else for each line.
+  template <typename Fn>
+  void ForEachLine(size_t columns, Fn fn) const {
+    if (rows.inner == 1) return fn(size_t{0}, rows.length);
+    for (const int64_t offset : offsets) fn(static_cast<size_t>(offset), columns);
+  }
+  void Reduce(Reduction reduction, const float* x, float* y, size_t columns) const {
+    if (rows.inner == 1)
+      *y = ReduceRowF32(reduction, x, rows.length);
+    else
+      ReduceColumnsF32(reduction, x, offsets.data(), offsets.size(), y, columns);
+  }
+};
+
+class QuantSoftmaxStep : public SoftmaxStepBase {
+ public:
+  using SoftmaxStepBase::SoftmaxStepBase;
+  DType dtype = DType::kU8;
+  std::vector<int32_t> exponentials;
+
+ private:
+  void RunColumns(const Memory& memory, size_t start, size_t columns) const override {
+    for (size_t c = start; c < start + columns; ++c)
+      SoftmaxRow8(exponentials, dtype, in.As<const std::byte>(memory) + c,
+                  out.As<std::byte>(memory) + c, rows.length, rows.inner);
+  }
+};
+
+Result<bool> PlanSoftmax(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const Type& x = node.input(0)->type();
+  const auto shape = ShapeOf(node.input(0));
+  const bool logarithm = node.Is("log_softmax");
+  const float beta = logarithm ? 1.0f : node.attrs<SoftmaxAttrs>().beta;
+  NN_ASSIGN(const int axis, NormalizeAxis(logarithm ? node.attrs<AlongAxisAttrs>().axis
+                                                    : node.attrs<SoftmaxAttrs>().axis,
+                                          static_cast<int>(shape.size())));
+  const AxisRows rows(shape, static_cast<size_t>(axis));
+  std::unique_ptr<SoftmaxStepBase> base;
+  if (x.dtype == DType::kF32) {
+    auto step = std::make_unique<SoftmaxStep>(rows);
+    step->logarithm = logarithm;
+    step->beta = beta;
+    base = std::move(step);
+  } else if ((x.dtype == DType::kU8 || x.dtype == DType::kI8) && x.quantised() && !logarithm &&
+             node.arithmetic() == Arithmetic::kTflite && !x.quant->per_axis() &&
+             node.output()->dtype() == x.dtype) {
+    auto step = std::make_unique<QuantSoftmaxStep>(rows);
+    NN_ASSIGN(step->exponentials, SoftmaxExponentials8(x.quant->scale(), beta));
+    step->dtype = x.dtype;
+    base = std::move(step);
+  } else {
+    return false;
+  }
+  base->in = ctx.PlaceOf(node.input(0));
+  base->out = ctx.PlaceOf(node.output());
+  const BufferId in = base->in.buffer;
+  const BufferId out = base->out.buffer;
+  ctx.AddStep(std::move(base), {in}, {out});
+  return true;
+}
+
+}  // namespace
+
+void AddSoftmaxKernels(std::vector<KernelInfo>& kernels) {
+  kernels.push_back({.op = "softmax", .plan = PlanSoftmax});
+  kernels.push_back({.op = "log_softmax", .plan = PlanSoftmax});
+}
+
+}  // namespace nn

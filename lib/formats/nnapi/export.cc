@@ -1,0 +1,326 @@
+#include "formats/nnapi/export.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <unordered_set>
+
+#include "base/checked_math.h"
+#include "base/text.h"
+#include "ir/op_def.h"
+#include "ops/elementwise.h"
+
+namespace nn::nnapi {
+namespace {
+
+constexpr int64_t kConstantAlignment = 16;
+
+std::optional<OperandType> OperandTypeOf(const Type& type) {
+  switch (type.dtype) {
+    case DType::kF32:
+      return OperandType::kTensorFloat32;
+    case DType::kI32:
+      return OperandType::kTensorInt32;
+    case DType::kU8:
+      return OperandType::kTensorQuant8Asymm;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Why a value cannot be an operand.
+std::optional<std::string> WhyNotOperand(const Value& v) {
+  const Type& type = v.type();
+  if (!OperandTypeOf(type) || (type.dtype == DType::kU8 && !type.quantised()))
+    return fmt::format("tensors of {}", DTypeName(type.dtype));
+  if (type.quantised()) {
+    const Quant& q = *type.quant;
+    if (q.per_axis()) return "scales per channel";
+    if (!std::isfinite(q.scale()) || q.scale() <= 0) return fmt::format("scale {}", q.scale());
+    if (type.dtype == DType::kU8 ? q.zero_point() < 0 || q.zero_point() > 255 : q.zero_point() != 0)
+      return fmt::format("zero point {}", q.zero_point());
+  }
+  if (!type.ranked()) return "a tensor of unknown rank";
+  if (type.rank() > kMaxRank) return fmt::format("a tensor of rank {}", type.rank());
+  if (type.rank() == 0 && !v.is_constant()) return "a tensor without dimensions";
+  return std::nullopt;
+}
+
+// i32 tensors are indices and the biases of quantised products.
+bool TakesIntegers(const Node& node, size_t input) {
+  return (node.Is("gather") && input == 1) ||
+         ((node.Is("conv") || node.Is("matmul")) && input == 2);
+}
+
+std::optional<std::string> WhyIllegal(const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  const FormatName* format = node.op().FindFormat("nnapi");
+  if (row == nullptr && format == nullptr)
+    return fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    if (node.input(i) == nullptr) continue;
+    if (auto reason = WhyNotOperand(*node.input(i))) return reason;
+    if (node.input(i)->dtype() == DType::kI32 && !TakesIntegers(node, i))
+      return fmt::format("{} of i32", node.op_name());
+  }
+  for (const Value* v : node.outputs())
+    if (auto reason = WhyNotOperand(*v)) return reason;
+  if (row != nullptr && row->why_not != nullptr) return row->why_not(node);
+  return std::nullopt;
+}
+
+Status WriteNode(ExportContext& ctx, const Node& node) {
+  if (const ExportRow* row = FindExport(node.op_name()); row != nullptr && row->write != nullptr)
+    return row->write(ctx, node);
+  const FormatName* format = node.op().FindFormat("nnapi");
+  const auto type = format == nullptr ? std::nullopt : Parse<OperationType>(format->path);
+  if (!type) return InternalError("{} was not legalised for NNAPI", node.Describe());
+  std::vector<uint32_t> inputs;
+  for (const Value* v : node.inputs()) {
+    NN_ASSIGN(const uint32_t operand, ctx.OperandOf(v));
+    inputs.push_back(operand);
+  }
+  return ctx.AddOperation(node, *type, std::move(inputs));
+}
+
+bool SameQuant(const Type& a, const Type& b) {
+  if (a.quantised() != b.quantised()) return false;
+  return !a.quantised() || a.quant->SameMapping(*b.quant);
+}
+
+// The activation that alone uses the node's result, if the operation can take it.
+const Node* FusableActivation(const Graph& graph, const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  if (row == nullptr || !row->fuses) return nullptr;
+  const Value* y = node.output();
+  if (y->uses().size() != 1 || graph.IsOutput(y)) return nullptr;
+  const Node* next = y->uses()[0].node;
+  const bool fits = ActivationOf(*next) && SameQuant(y->type(), next->output()->type());
+  return fits ? next : nullptr;
+}
+
+Status CheckShapes(const Graph& graph) {
+  for (const Port& p : graph.inputs())
+    if (!p.value->type().const_dims())
+      return UnsupportedError(
+          "NNAPI 1.0 models have fixed shapes; input {} is {}: give --batch or --input-shape",
+          Quote(p.name), p.value->type().ToString());
+  for (const Node& node : graph.nodes())
+    for (const Value* v : node.outputs())
+      if (!v->type().const_dims())
+        return UnsupportedError("{}: NNAPI 1.0 models have fixed shapes, its result is {}",
+                                node.Describe(), v->type().ToString());
+  for (const auto* ports : {&graph.inputs(), &graph.outputs()})
+    for (const Port& p : *ports)
+      if (const auto reason = WhyNotOperand(*p.value))
+        return UnsupportedError("{} is {}: NNAPI 1.0 has no {}", Quote(p.name),
+                                p.value->type().ToString(), *reason);
+  return {};
+}
+
+// Gives inputs and outputs their operands. An output whose value has one already (an input, a
+// constant, a second output) is returned, to be written as a copy.
+Result<std::vector<std::pair<const Value*, uint32_t>>> AddInterface(ExportContext& ctx,
+                                                                    const Graph& graph,
+                                                                    Model& model) {
+  std::vector<const Value*> taken;
+  const auto is_taken = [&](const Value* v) {
+    return v->is_constant() || std::find(taken.begin(), taken.end(), v) != taken.end();
+  };
+  for (const Port& p : graph.inputs()) {
+    NN_ASSIGN(const uint32_t i, ctx.AddOperand(p.value, LifeTime::kModelInput, p.name));
+    model.input_indexes.push_back(i);
+    taken.push_back(p.value);
+  }
+  std::vector<std::pair<const Value*, uint32_t>> copies;
+  for (const Port& p : graph.outputs()) {
+    NN_ASSIGN(const uint32_t i, ctx.AddOperand(p.value, LifeTime::kModelOutput, p.name));
+    model.output_indexes.push_back(i);
+    if (is_taken(p.value)) copies.emplace_back(p.value, i);
+    taken.push_back(p.value);
+  }
+  return copies;
+}
+
+}  // namespace
+
+std::optional<FusedActivation> ActivationOf(const Node& node) {
+  if (node.Is("relu")) return FusedActivation::kRelu;
+  if (!node.Is("clip")) return std::nullopt;
+  const auto& a = node.attrs<ClipAttrs>();
+  if (a.min == 0 && a.max == 6) return FusedActivation::kRelu6;
+  if (a.min == -1 && a.max == 1) return FusedActivation::kRelu1;
+  if (a.min == 0 && a.max == std::numeric_limits<float>::infinity()) return FusedActivation::kRelu;
+  return std::nullopt;
+}
+
+Result<DataLocation> ExportContext::Store(const Blob& bytes) {
+  values_.resize(
+      static_cast<size_t>(RoundUp(static_cast<int64_t>(values_.size()), kConstantAlignment)), '\0');
+  if (values_.size() + bytes.size() > std::numeric_limits<uint32_t>::max())
+    return LimitError("more than 4 GiB of constants");
+  const DataLocation at{0, static_cast<uint32_t>(values_.size()),
+                        static_cast<uint32_t>(bytes.size())};
+  values_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return at;
+}
+
+Result<uint32_t> ExportContext::AddOperand(const Value* value, LifeTime lifetime,
+                                           std::string name) {
+  const Type& type = value->type();
+  const auto dims = type.const_dims();
+  const auto operand_type = OperandTypeOf(type);
+  if (!dims || !operand_type)
+    return UnsupportedError("a tensor of {} as an operand", type.ToString());
+  Operand o;
+  o.type = *operand_type;
+  o.lifetime = lifetime;
+  o.name = std::move(name);
+  for (const int64_t d : *dims) {
+    if (d < 1 || d > std::numeric_limits<uint32_t>::max())
+      return UnsupportedError("a tensor of {}: NNAPI 1.0 has no empty dimensions", type.ToString());
+    o.dimensions.push_back(static_cast<uint32_t>(d));
+  }
+  if (o.dimensions.empty()) o.dimensions = {1};  // a constant that is broadcast
+  if (type.quantised()) {
+    o.scale = type.quant->scale();
+    o.zero_point = static_cast<int32_t>(type.quant->zero_point());
+  }
+  if (lifetime == LifeTime::kConstantCopy) {
+    NN_ASSIGN(o.location, Store(value->constant().blob()));
+  }
+  const auto index = static_cast<uint32_t>(model_.operands.size());
+  model_.operands.push_back(std::move(o));
+  if (value->is_constant() == (lifetime == LifeTime::kConstantCopy))
+    operands_.emplace(value, index);
+  return index;
+}
+
+Result<uint32_t> ExportContext::OperandOf(const Value* value) {
+  if (const auto it = operands_.find(value); it != operands_.end()) return it->second;
+  return AddOperand(value,
+                    value->is_constant() ? LifeTime::kConstantCopy : LifeTime::kTemporaryVariable,
+                    value->name());
+}
+
+Result<uint32_t> ExportContext::AddConstant(const Tensor& tensor, const Quant* quant) {
+  Operand o;
+  const Type type(tensor.dtype(), ToDims(tensor.dims()));
+  o.type = *OperandTypeOf(type);
+  if (tensor.rank() == 0)
+    o.type = tensor.dtype() == DType::kF32 ? OperandType::kFloat32 : OperandType::kInt32;
+  o.lifetime = LifeTime::kConstantCopy;
+  for (const int64_t d : tensor.dims()) o.dimensions.push_back(static_cast<uint32_t>(d));
+  if (quant != nullptr) o.scale = quant->scale();
+  NN_ASSIGN(o.location, Store(tensor.blob()));
+  model_.operands.push_back(std::move(o));
+  return static_cast<uint32_t>(model_.operands.size() - 1);
+}
+
+Result<uint32_t> ExportContext::Int(int64_t value) {
+  if (const auto it = ints_.find(value); it != ints_.end()) return it->second;
+  if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
+    return UnsupportedError("the argument {}, beyond 32 bits", value);
+  NN_ASSIGN(ints_[value], AddConstant(Tensor::Scalar(static_cast<int32_t>(value))));
+  return ints_[value];
+}
+
+Result<uint32_t> ExportContext::Float(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (const auto it = floats_.find(bits); it != floats_.end()) return it->second;
+  NN_ASSIGN(floats_[bits], AddConstant(Tensor::Scalar(value)));
+  return floats_[bits];
+}
+
+const Node* ExportContext::Fused(const Node& node) const {
+  const auto it = fused_.find(&node);
+  return it == fused_.end() ? nullptr : it->second;
+}
+
+Result<uint32_t> ExportContext::Activation(const Node& node) {
+  const Node* fused = Fused(node);
+  const auto code = fused == nullptr ? FusedActivation::kNone : *ActivationOf(*fused);
+  return Int(static_cast<int64_t>(code));
+}
+
+Status ExportContext::AddOperation(const Node& node, OperationType type,
+                                   std::vector<uint32_t> inputs) {
+  const Node* last = Fused(node) == nullptr ? &node : Fused(node);
+  NN_ASSIGN(const uint32_t output, OperandOf(last->output()));
+  model_.operations.push_back({type, std::move(inputs), {output}});
+  return {};
+}
+
+Status ExportContext::AddCopy(uint32_t from, uint32_t to) {
+  const Operand& o = model_.operands[to];
+  if (o.type == OperandType::kTensorInt32)
+    return UnsupportedError("a copy of i32 as an output: NNAPI 1.0 has no operation for it");
+  const std::vector<int32_t> dims(o.dimensions.begin(), o.dimensions.end());
+  NN_ASSIGN(const uint32_t shape,
+            AddConstant(Tensor::Of({static_cast<int64_t>(dims.size())}, dims)));
+  model_.operations.push_back({OperationType::kReshape, {from, shape}, {to}});
+  return {};
+}
+
+void ExportContext::Finish() {
+  for (const Operation& operation : model_.operations)
+    for (const uint32_t i : operation.inputs) ++model_.operands[i].number_of_consumers;
+  model_.operand_values = Blob::CopyOf(std::span<const char>(values_));
+}
+
+const ExportRow* FindExport(std::string_view op) {
+  static const auto table = [] {
+    std::vector<ExportRow> rows;
+    AddConvExports(rows);
+    AddElementwiseExports(rows);
+    AddLookupExports(rows);
+    AddMatmulExports(rows);
+    AddNormExports(rows);
+    AddPoolExports(rows);
+    AddShapeExports(rows);
+    std::map<std::string_view, ExportRow> m;
+    for (const ExportRow& r : rows) m[r.op] = r;
+    return m;
+  }();
+  const auto it = table.find(op);
+  return it == table.end() ? nullptr : &it->second;
+}
+
+const Target& NnapiTarget() {
+  static const Target target = {"NNAPI 1.0", WhyIllegal, Rewrites(), true};
+  return target;
+}
+
+Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  NN_RETURN_IF_ERROR(CheckShapes(graph));
+  Model model;
+  model.version = kFormVersion;
+  model.name = graph.name;
+  ExportContext ctx(model);
+  NN_ASSIGN(const auto copies, AddInterface(ctx, graph, model));
+  std::unordered_set<const Node*> absorbed;
+  for (const Node& node : graph.nodes())
+    if (const Node* activation = FusableActivation(graph, node)) {
+      ctx.Fuse(&node, activation);
+      absorbed.insert(activation);
+    }
+  for (const Node& node : graph.nodes()) {
+    if (absorbed.contains(&node)) continue;
+    if (auto s = WriteNode(ctx, node); !s) return tl::unexpected(s.error().In(node.Describe()));
+  }
+  for (const auto& [value, operand] : copies) {
+    NN_ASSIGN(const uint32_t from, ctx.OperandOf(value));
+    NN_RETURN_IF_ERROR(ctx.AddCopy(from, operand));
+  }
+  ctx.Finish();
+  FileImage image;
+  NN_ASSIGN(Blob bytes, std::string_view(options.path).ends_with(".json") ? WriteJson(model)
+                                                                          : WriteFlatbuffer(model));
+  image.parts.push_back(std::move(bytes));
+  return image;
+}
+
+}  // namespace nn::nnapi

@@ -1,0 +1,289 @@
+// Operators that NNAPI 1.0 lacks, in terms of those it has. Each rewrite keeps the values up to
+// rounding.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "formats/nnapi/export.h"
+#include "ir/op_def.h"
+#include "ops/conv.h"
+#include "ops/matmul.h"
+#include "ops/norm.h"
+#include "ops/pad.h"
+#include "ops/pool.h"
+#include "ops/reduce.h"
+#include "ops/shape.h"
+#include "ops/softmax.h"
+
+namespace nn::nnapi {
+namespace {
+
+Result<Value*> AddBefore(Graph& graph, Node& node, std::string_view op, std::vector<Value*> inputs,
+                         Attrs attrs = {}) {
+  NN_ASSIGN(Node* const added, graph.Append(op, std::move(inputs), std::move(attrs), 1, &node));
+  added->set_source(node.source());
+  added->set_name(node.name());
+  return added->output();
+}
+
+Result<bool> ReplaceBy(Graph& graph, Node& node, Value* value) {
+  Value* values[] = {value};
+  ReplaceNode(graph, node, values);
+  return true;
+}
+
+// The value in another shape of as many elements.
+Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, std::vector<int64_t> dims) {
+  return AddBefore(graph, node, "reshape", {value}, ReshapeAttrs{ToDims(dims), false});
+}
+
+// ---- Filters and matrices
+// ------------------------------------------------------------------------
+
+Result<bool> SetFilter(Graph& graph, Node& node) {
+  const bool depthwise = node.attrs<ConvAttrs>().groups != 1;
+  return SetFilterLayout(graph, node, depthwise ? FilterLayout::kIxo : FilterLayout::kOxi);
+}
+
+// Operands as FULLY_CONNECTED has them: x [m, k], weights [n, k].
+Result<bool> TransposeMatrices(Graph& graph, Node& node) {
+  MatmulAttrs a = node.attrs<MatmulAttrs>();
+  const Type& x = node.input(0)->type();
+  const Type& w = node.input(1)->type();
+  if (!x.ranked() || x.rank() != 2 || !w.ranked() || w.rank() != 2) return false;
+  if (!a.transpose_a && a.transpose_b) return false;
+  const AxisMap swap = AxisMap::Permutation({1, 0});
+  if (a.transpose_a) {
+    NN_ASSIGN(Value* const v, Rearrange(graph, node.input(0), swap));
+    graph.SetInput(&node, 0, v);
+  }
+  if (!a.transpose_b) {
+    NN_ASSIGN(Value* const v, Rearrange(graph, node.input(1), swap));
+    graph.SetInput(&node, 1, v);
+  }
+  node.set_attrs(MatmulAttrs{false, true});
+  return true;
+}
+
+// x [..., m, k] by a matrix, as rows of one matrix.
+Result<bool> FlattenMatmul(Graph& graph, Node& node) {
+  const auto& a = node.attrs<MatmulAttrs>();
+  const auto x = node.input(0)->type().const_dims();
+  const auto y = node.output()->type().const_dims();
+  const Type& w = node.input(1)->type();
+  if (!x || !y || x->size() < 3 || a.transpose_a || !w.ranked() || w.rank() != 2) return false;
+  const int64_t rows =
+      std::accumulate(x->begin(), x->end() - 1, int64_t{1}, std::multiplies<int64_t>());
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  NN_ASSIGN(inputs[0], Reshaped(graph, node, inputs[0], {rows, x->back()}));
+  NN_ASSIGN(Value* const product, AddBefore(graph, node, "matmul", std::move(inputs), a));
+  NN_ASSIGN(Value* const back, Reshaped(graph, node, product, *y));
+  return ReplaceBy(graph, node, back);
+}
+
+// ---- Arithmetic
+// ----------------------------------------------------------------------------------
+
+Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
+  return AddBefore(graph, node, "mul", {v, graph.AddConstant(Tensor::Scalar(-1.0f))});
+}
+
+// a - b = a + -1 * b, to the bit.
+Result<bool> SubtractByAdding(Graph& graph, Node& node) {
+  if (node.output()->dtype() != DType::kF32) return false;
+  NN_ASSIGN(Value* const b, Negated(graph, node, node.input(1)));
+  NN_ASSIGN(Value* const y, AddBefore(graph, node, "add", {node.input(0), b}));
+  return ReplaceBy(graph, node, y);
+}
+
+Result<bool> NegateByMultiplying(Graph& graph, Node& node) {
+  if (node.output()->dtype() != DType::kF32) return false;
+  NN_ASSIGN(Value* const y, Negated(graph, node, node.input(0)));
+  return ReplaceBy(graph, node, y);
+}
+
+// Division by constants whose reciprocals are exact: powers of two.
+Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
+  const Value* divisor = node.input(1);
+  if (node.output()->dtype() != DType::kF32 || !divisor->is_constant()) return false;
+  const Tensor t = divisor->constant().Aligned();
+  NN_ASSIGN(TensorBuilder reciprocals, TensorBuilder::Create(DType::kF32, t.dims()));
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    const float v = t.As<float>()[static_cast<size_t>(i)];
+    int exponent = 0;
+    if (std::fabs(std::frexp(v, &exponent)) != 0.5f || !std::isnormal(1.0f / v)) return false;
+    reciprocals.As<float>()[static_cast<size_t>(i)] = 1.0f / v;
+  }
+  Value* factor = graph.AddConstant(reciprocals.Finish());
+  NN_ASSIGN(Value* const y, AddBefore(graph, node, "mul", {node.input(0), factor}));
+  return ReplaceBy(graph, node, y);
+}
+
+// y = x * s + t per channel, channels last.
+Result<bool> ScaleByBatchNorm(Graph& graph, Node& node) {
+  const auto& a = node.attrs<BatchNormAttrs>();
+  const Type& x = node.input(0)->type();
+  if (a.layout != Layout::kNxc || x.dtype != DType::kF32 || node.outputs().size() != 1)
+    return false;
+  Tensor params[4];  // scale, bias, mean, variance
+  for (size_t i = 0; i < 4; ++i) {
+    if (!node.input(i + 1)->is_constant() || node.input(i + 1)->dtype() != DType::kF32)
+      return false;
+    params[i] = node.input(i + 1)->constant().Aligned();
+  }
+  const auto count = static_cast<size_t>(params[0].elements());
+  std::vector<float> scales(count), shifts(count);
+  for (size_t c = 0; c < count; ++c) {
+    const ScaleShift f =
+        BatchNormFactors(params[0].As<float>()[c], params[1].As<float>()[c],
+                         params[2].As<float>()[c], params[3].As<float>()[c], a.epsilon);
+    scales[c] = f.scale;
+    shifts[c] = f.shift;
+  }
+  const std::vector<int64_t> dims = {static_cast<int64_t>(count)};
+  Value* scale = graph.AddConstant(Tensor::Of(dims, scales));
+  Value* shift = graph.AddConstant(Tensor::Of(dims, shifts));
+  NN_ASSIGN(Value* const scaled, AddBefore(graph, node, "mul", {node.input(0), scale}));
+  NN_ASSIGN(Value* const y, AddBefore(graph, node, "add", {scaled, shift}));
+  return ReplaceBy(graph, node, y);
+}
+
+// ---- Reductions over the spatial axes
+// ------------------------------------------------------------
+
+// The layout whose spatial axes these are.
+std::optional<Layout> SpatialLayout(std::vector<int64_t> axes, int rank) {
+  for (int64_t& axis : axes)
+    if (axis < 0) axis += rank;
+  std::sort(axes.begin(), axes.end());
+  if (rank != 4) return std::nullopt;
+  if (axes == std::vector<int64_t>{2, 3}) return Layout::kNcx;
+  if (axes == std::vector<int64_t>{1, 2}) return Layout::kNxc;
+  return std::nullopt;
+}
+
+template <typename A>
+Result<bool> PoolAll(Graph& graph, Node& node, std::string_view op) {
+  const auto& a = node.attrs<ReduceAttrs>();
+  const Type& x = node.input(0)->type();
+  if (!x.ranked() || x.dtype != DType::kF32 || node.inputs().size() > 1) return false;
+  const auto layout = SpatialLayout(a.axes, x.rank());
+  if (!layout) return false;
+  const auto kernel = ConstDims(SpatialDims(*x.dims, *layout));
+  if (!kernel) return false;
+  A pool;
+  pool.layout = *layout;
+  pool.kernel = *kernel;
+  NN_ASSIGN(Value * y, AddBefore(graph, node, op, {node.input(0)}, std::move(pool)));
+  if (!a.keep_dims) {
+    NN_ASSIGN(y, AddBefore(graph, node, "squeeze", {y}, AxesAttrs{a.axes}));
+  }
+  return ReplaceBy(graph, node, y);
+}
+
+Result<bool> PoolMean(Graph& graph, Node& node) {
+  return PoolAll<AveragePoolAttrs>(graph, node, "average_pool");
+}
+Result<bool> PoolMax(Graph& graph, Node& node) {
+  return PoolAll<MaxPoolAttrs>(graph, node, "max_pool");
+}
+
+// ---- Padding
+// -------------------------------------------------------------------------------------
+
+// Zeros around the spatial axes are what a convolution pads with.
+Result<bool> PadInConv(Graph& graph, Node& node) {
+  ConvAttrs a = node.attrs<ConvAttrs>();
+  const Node* pad = node.input(0)->def();
+  const int rank = node.input(0)->type().rank();
+  if (pad == nullptr || !pad->Is("pad") || pad->attrs<PadAttrs>().mode != PadMode::kConstant ||
+      (a.padding != Padding::kExplicit && a.padding != Padding::kValid))
+    return false;
+  const std::vector<int64_t>& pads = pad->attrs<PadAttrs>().pads;
+  if (pads.size() != 2 * static_cast<size_t>(rank)) return false;
+  for (size_t i = 1; i < pad->inputs().size(); ++i) {
+    const Value* v = pad->input(i);
+    const bool zero = v == nullptr || (v->is_constant() && v->constant().elements() == 1 &&
+                                       v->constant().GetDouble(0) == 0);
+    if (!zero) return false;
+  }
+  const auto first = static_cast<size_t>(FirstSpatialAxis(a.layout));
+  const auto axes = static_cast<size_t>(rank) - 2;
+  std::vector<int64_t> sum(2 * axes, 0);
+  for (size_t axis = 0; axis < static_cast<size_t>(rank); ++axis)
+    for (size_t end = 0; end < 2; ++end) {
+      const int64_t n = pads[end * static_cast<size_t>(rank) + axis];
+      const bool spatial = axis >= first && axis < first + axes;
+      if (n < 0 || (n != 0 && !spatial)) return false;
+      if (spatial) sum[end * axes + axis - first] = n;
+    }
+  if (a.padding == Padding::kExplicit && !a.pads.empty())
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += a.pads[i];
+  a.padding = Padding::kExplicit;
+  a.pads = std::move(sum);
+  graph.SetInput(&node, 0, pad->input(0));
+  node.set_attrs(std::move(a));
+  return true;
+}
+
+// A pad node is illegal where it stands; the convolutions behind it take it in.
+Result<bool> PadIntoUses(Graph& graph, Node& node) {
+  const std::vector<Use> uses(node.output()->uses().begin(), node.output()->uses().end());
+  bool changed = false;
+  for (const Use& use : uses) {
+    if (!use.node->Is("conv") || use.index != 0) continue;
+    NN_ASSIGN(const bool taken, PadInConv(graph, *use.node));
+    changed |= taken;
+  }
+  if (changed && !graph.HasUses(node.output())) graph.Erase(&node);
+  return changed;
+}
+
+// ---- Softmax
+// -------------------------------------------------------------------------------------
+
+// The axis last, and two or four axes.
+Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
+  const auto& a = node.attrs<SoftmaxAttrs>();
+  const Type& x = node.input(0)->type();
+  if (!x.ranked() || x.rank() == 0) return false;
+  const int rank = x.rank();
+  const int axis = static_cast<int>(a.axis < 0 ? a.axis + rank : a.axis);
+  if (axis != rank - 1) {
+    std::vector<int64_t> perm(static_cast<size_t>(rank));
+    std::iota(perm.begin(), perm.end(), 0);
+    perm.erase(perm.begin() + axis);
+    perm.push_back(axis);
+    return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+  }
+  const auto dims = x.const_dims();
+  if (!dims || (rank != 1 && rank != 3)) return false;
+  std::vector<int64_t> wider = {1};
+  wider.insert(wider.end(), dims->begin(), dims->end());
+  NN_ASSIGN(Value* const in, Reshaped(graph, node, node.input(0), wider));
+  NN_ASSIGN(Value* const y, AddBefore(graph, node, "softmax", {in}, SoftmaxAttrs{-1, a.beta}));
+  NN_ASSIGN(Value* const back, Reshaped(graph, node, y, *dims));
+  return ReplaceBy(graph, node, back);
+}
+
+}  // namespace
+
+std::span<const Rewrite> Rewrites() {
+  static const Rewrite rewrites[] = {
+      {"reduce_mean", "mean as a pool", PoolMean},
+      {"reduce_max", "maximum as a pool", PoolMax},
+      {"pad", "padding in convolutions", PadIntoUses},
+      {"", "channels last", &SetLayout<Layout::kNxc>},
+      {"conv", "filter layout", SetFilter},
+      {"matmul", "operands of a matrix product", TransposeMatrices},
+      {"matmul", "rows of a matrix", FlattenMatmul},
+      {"sub", "subtraction by addition", SubtractByAdding},
+      {"neg", "negation by multiplication", NegateByMultiplying},
+      {"div", "division by multiplication", DivideByMultiplying},
+      {"batch_norm", "scale and shift", ScaleByBatchNorm},
+      {"softmax", "axes of softmax", ShapeSoftmax},
+  };
+  return rewrites;
+}
+
+}  // namespace nn::nnapi

@@ -1,0 +1,308 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "ir/op_def.h"
+#include "ops/elementwise.h"
+#include "ops/tflite_elementwise.h"
+#include "passes/passes.h"
+#include "passes/qdq.h"
+
+namespace nn {
+namespace {
+
+// What TensorFlow Lite's kernel of an operator asks of scales and zero points.
+enum class Demand : uint8_t {
+  kProduct,  // input, filter, bias: the bias has the product of the scales
+  kKernel,   // what ops/tflite_elementwise.h takes
+  kSame,     // those of the input and the output are the same
+  kFree,     // any
+};
+
+struct FusableOp {
+  std::string_view op;
+  Demand demand;
+};
+
+constexpr FusableOp kOps[] = {
+    {"conv", Demand::kProduct},
+    {"conv_transpose", Demand::kProduct},
+    {"matmul", Demand::kProduct},
+    {"transpose", Demand::kSame},
+    {"reshape", Demand::kSame},
+    {"expand_dims", Demand::kSame},
+    {"squeeze", Demand::kSame},
+    {"slice", Demand::kSame},
+    {"reverse", Demand::kSame},
+    {"tile", Demand::kSame},
+    {"expand", Demand::kSame},
+    {"gather", Demand::kSame},
+    {"gather_nd", Demand::kSame},
+    {"split", Demand::kSame},
+    {"concat", Demand::kSame},
+    {"pad", Demand::kSame},
+    {"max_pool", Demand::kSame},
+    {"average_pool", Demand::kSame},
+    {"depth_to_space", Demand::kSame},
+    {"space_to_depth", Demand::kSame},
+    {"batch_to_space_nd", Demand::kSame},
+    {"space_to_batch_nd", Demand::kSame},
+    {"resize", Demand::kSame},
+    {"reduce_max", Demand::kSame},
+    {"reduce_min", Demand::kSame},
+    {"reduce_mean", Demand::kFree},
+    {"reduce_sum", Demand::kFree},
+    {"softmax", Demand::kFree},
+    {"log_softmax", Demand::kFree},
+    {"arg_max", Demand::kFree},
+    {"arg_min", Demand::kFree},
+};
+
+bool IsElementwiseUnary(const Node& node) {
+  static constexpr std::string_view kNames[] = {
+      "relu", "clip", "leaky_relu", "hard_swish", "sigmoid", "tanh", "elu",
+      "gelu", "exp",  "log",        "abs",        "neg",     "sqrt", "rsqrt"};
+  return std::ranges::find(kNames, node.op_name()) != std::end(kNames);
+}
+bool IsElementwiseBinary(const Node& node) {
+  static constexpr std::string_view kNames[] = {
+      "add",   "sub",   "mul",       "div",  "minimum",    "maximum", "squared_difference",
+      "prelu", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
+  return std::ranges::find(kNames, node.op_name()) != std::end(kNames);
+}
+
+std::optional<Demand> DemandOf(const Node& node) {
+  if (IsElementwiseUnary(node) || IsElementwiseBinary(node)) return Demand::kKernel;
+  for (const FusableOp& row : kOps)
+    if (row.op == node.op_name()) return row.demand;
+  return std::nullopt;
+}
+
+bool IsBounded(const Node& node) {
+  return node.Is("relu") || node.Is("clip");
+}
+
+// The integers behind a dequantize to f32; null for other values.
+Value* Integers(const Value* v) {
+  if (v == nullptr || v->def() == nullptr || !v->def()->Is("dequantize")) return nullptr;
+  Value* q = v->def()->input(0);
+  return v->dtype() == DType::kF32 && q->type().quantised() ? q : nullptr;
+}
+
+// The only user of v, which is no output of the graph.
+Node* OnlyUser(const Graph& graph, const Value* v) {
+  return v->uses().size() == 1 && !graph.IsOutput(v) ? v->uses()[0].node : nullptr;
+}
+
+// dequantize -> node -> bounds -> quantize: the values around it.
+struct Cluster {
+  std::vector<Value*> inputs;              // in place of the node's
+  std::vector<std::vector<Node*>> bounds;  // behind each output
+  std::vector<Node*> quantizes;            // null: an output that is no real number
+};
+
+std::optional<Cluster> ClusterOf(const Graph& graph, const Node& node) {
+  Cluster c;
+  bool any = false;
+  for (Value* v : node.inputs()) {
+    Value* q = Integers(v);
+    if (q == nullptr && v != nullptr && IsFloat(v->dtype())) return std::nullopt;
+    any |= q != nullptr;
+    c.inputs.push_back(q != nullptr ? q : v);
+  }
+  if (!any) return std::nullopt;
+  for (Value* v : node.outputs()) {
+    c.bounds.emplace_back();
+    c.quantizes.push_back(nullptr);
+    if (!IsFloat(v->dtype())) continue;
+    Node* user = OnlyUser(graph, v);
+    for (; user != nullptr && IsBounded(*user); user = OnlyUser(graph, user->output()))
+      c.bounds.back().push_back(user);
+    if (user == nullptr || !user->Is("quantize") || user->output()->dtype() == DType::kUnknown)
+      return std::nullopt;
+    c.quantizes.back() = user;
+  }
+  return c;
+}
+
+bool IsActivation(const Type& t) {
+  return t.quantised() && !t.quant->per_axis() &&
+         (t.dtype == DType::kU8 || t.dtype == DType::kI8 || t.dtype == DType::kI16);
+}
+
+// A bias of i32, if there is one, with the product of the scales and no zero point.
+bool BiasFits(const Cluster& c) {
+  if (c.inputs.size() < 3 || c.inputs[2] == nullptr) return true;
+  const Type& b = c.inputs[2]->type();
+  const Quant& x = *c.inputs[0]->type().quant;
+  const Quant& w = *c.inputs[1]->type().quant;
+  const size_t n = w.scales.size();
+  const bool wide = b.dtype == DType::kI32;
+  if (!wide || !b.quantised() || b.quant->scales.size() != n) return false;
+  for (size_t i = 0; i < n; ++i) {
+    const double product = static_cast<double>(x.scale()) * static_cast<double>(w.scale(i));
+    if (b.quant->zero_point(i) != 0 ||
+        !(std::fabs(product - static_cast<double>(b.quant->scale(i))) <= 1e-6 * product))
+      return false;
+  }
+  return true;
+}
+
+bool ProductFits(const Cluster& c, const Type& y) {
+  const Type& x = c.inputs[0]->type();
+  const Type& w = c.inputs[1]->type();
+  if (!IsActivation(x) || !IsActivation(y) || x.dtype != y.dtype || !w.quantised()) return false;
+  // Filters are u8 for u8, else i8 with zero points of 0.
+  if (x.dtype == DType::kU8) return w.dtype == DType::kU8 && !w.quant->per_axis() && BiasFits(c);
+  const bool symmetric =
+      std::ranges::all_of(w.quant->zero_points, [](int64_t v) { return v == 0; });
+  return w.dtype == DType::kI8 && symmetric && BiasFits(c);
+}
+
+bool KernelFits(const Node& node, const Cluster& c, const Type& y) {
+  if (IsElementwiseUnary(node)) return TfliteUnary(node, c.inputs[0]->type(), y).has_value();
+  if (!c.inputs[0]->type().quantised() || !c.inputs[1]->type().quantised()) return false;
+  return TfliteBinary(node, c.inputs[0]->type(), c.inputs[1]->type(), y).has_value();
+}
+
+bool Fits(const Node& node, Demand demand, const Cluster& c) {
+  for (size_t i = 0; i < c.quantizes.size(); ++i) {
+    const Type& y = (c.quantizes[i] != nullptr ? c.quantizes[i]->output() : node.output(i))->type();
+    switch (demand) {
+      case Demand::kProduct:
+        if (!ProductFits(c, y)) return false;
+        break;
+      case Demand::kKernel:
+        if (!KernelFits(node, c, y)) return false;
+        break;
+      case Demand::kSame:
+        for (const Value* x : c.inputs)
+          if (x != nullptr && x->type().quantised() &&
+              (!y.quantised() || x->dtype() != y.dtype || !x->type().quant->SameMapping(*y.quant)))
+            return false;
+        break;
+      case Demand::kFree:
+        if (!IsActivation(c.inputs[0]->type()) || (y.quantised() && !IsActivation(y))) return false;
+        break;
+    }
+  }
+  return true;
+}
+
+Status Fuse(Graph& graph, Node& node, const Cluster& c) {
+  graph.SetInputs(&node, c.inputs);
+  const bool batch_matmul = node.Is("matmul") && !c.inputs[1]->is_constant();
+  node.set_arithmetic(batch_matmul ? Arithmetic::kTfliteFixed : Arithmetic::kTflite);
+  for (size_t i = 0; i < c.quantizes.size(); ++i) {
+    if (c.quantizes[i] == nullptr) continue;
+    Value* result = c.quantizes[i]->output();
+    Type type = result->type();
+    node.output(i)->set_type(type);
+    for (Node* bound : c.bounds[i]) {
+      bound->set_arithmetic(Arithmetic::kTflite);
+      bound->output()->set_type(type);
+    }
+    Value* last = c.bounds[i].empty() ? node.output(i) : c.bounds[i].back()->output();
+    last->set_name(result->name());
+    graph.ReplaceUses(result, last);
+    graph.Erase(c.quantizes[i]);
+  }
+  NN_RETURN_IF_ERROR(InferNode(node));
+  for (const auto& bounds : c.bounds)
+    for (Node* bound : bounds) NN_RETURN_IF_ERROR(InferNode(*bound));
+  return {};
+}
+
+// dequantize -> quantize: nothing, or a change of scale, which is one operator in TensorFlow Lite.
+Status FuseRequantize(Graph& graph, Node& node) {
+  Value* q = Integers(node.input(0));
+  const Type& to = node.output()->type();
+  if (q != nullptr && to.quantised() && q->dtype() == to.dtype &&
+      q->type().quant->SameMapping(*to.quant)) {
+    graph.ReplaceUses(node.output(), q);
+    return {};
+  }
+  if (q == nullptr || !IsActivation(q->type()) || !IsActivation(to) ||
+      (q->dtype() == DType::kI16 && to.dtype == DType::kU8))
+    return {};
+  graph.SetInput(&node, 0, q);
+  node.set_arithmetic(Arithmetic::kTflite);
+  return InferNode(node);
+}
+
+// ---- Operators that move elements
+// ----------------------------------------------------------------
+
+bool MovesAxes(const Node& node) {
+  return node.Is("transpose") || node.Is("reshape") || node.Is("expand_dims") || node.Is("squeeze");
+}
+
+// dequantize -> move becomes move -> dequantize, so that operators find their dequantize.
+Status MoveBeforeDequantize(Graph& graph, Node& node) {
+  Value* q = Integers(node.input(0));
+  if (q == nullptr || (q->type().quant->per_axis() && !node.Is("transpose"))) return {};
+  Value* y = node.output();
+  const Attrs attrs = node.input(0)->def()->attrs();
+  graph.SetInput(&node, 0, q);
+  y->set_type(Type());
+  NN_RETURN_IF_ERROR(InferNode(node));
+  const std::vector<Use> uses(y->uses().begin(), y->uses().end());
+  const bool is_output = graph.IsOutput(y);
+  NN_ASSIGN(Node* const d, graph.Append("dequantize", {y}, attrs, 1, graph.After(y)));
+  for (const Use& use : uses) graph.SetInput(use.node, static_cast<size_t>(use.index), d->output());
+  if (!is_output) return {};
+  for (size_t i = 0; i < graph.outputs().size(); ++i)
+    if (graph.outputs()[i].value == y) graph.set_output(i, d->output());
+  return {};
+}
+
+// move -> quantize becomes quantize -> move.
+Status MoveBehindQuantize(Graph& graph, Node& node) {
+  Value* x = node.input(0);
+  Node* quantize = OnlyUser(graph, node.output());
+  if (quantize == nullptr || !quantize->Is("quantize") || x->is_constant() ||
+      !IsFloat(x->dtype()) || !IsActivation(quantize->output()->type()))
+    return {};
+  const Type to = quantize->output()->type();
+  Node* before = graph.AddNode(quantize->op(), {x}, quantize->attrs(), 1, &node);
+  before->output()->set_type(Type(to.dtype, *x->type().dims, to.quant));
+  NN_RETURN_IF_ERROR(InferNode(*before));
+  graph.SetInput(&node, 0, before->output());
+  node.output()->set_type(to);
+  node.output()->set_name(quantize->output()->name());
+  graph.ReplaceUses(quantize->output(), node.output());
+  graph.Erase(quantize);
+  return InferNode(node);
+}
+
+Status MoveMoves(Graph& graph) {
+  for (Node& node : graph.nodes())
+    if (MovesAxes(node)) NN_RETURN_IF_ERROR(MoveBeforeDequantize(graph, node));
+  for (auto it = graph.nodes().end(); it != graph.nodes().begin();) {
+    Node& node = *--it;
+    if (MovesAxes(node)) NN_RETURN_IF_ERROR(MoveBehindQuantize(graph, node));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status FuseQdq(Graph& graph) {
+  NN_RETURN_IF_ERROR(MoveMoves(graph));
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node& node = *it;
+    if (node.Is("quantize")) {
+      ++it;
+      NN_RETURN_IF_ERROR(FuseRequantize(graph, node));
+      continue;
+    }
+    const auto demand = DemandOf(node);
+    if (demand)
+      if (const auto cluster = ClusterOf(graph, node); cluster && Fits(node, *demand, *cluster))
+        NN_RETURN_IF_ERROR(Fuse(graph, node, *cluster));
+    ++it;
+  }
+  return RemoveDeadCode(graph);
+}
+
+}  // namespace nn

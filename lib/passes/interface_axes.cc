@@ -1,0 +1,77 @@
+#include "passes/interface_axes.h"
+
+#include "ops/shape.h"
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+AxisMap IdentityOf(const Value* v) {
+  return v->type().ranked() ? AxisMap::Identity(v->type().rank()) : AxisMap();
+}
+
+// The permutation that a node is; nullopt if it is none or moves no element.
+std::optional<AxisMap> PermutationOf(const Node& node) {
+  if (!node.Is("transpose") || !node.input(0)->type().ranked()) return std::nullopt;
+  const auto map = AxisMapOf(node);
+  if (!map || map->KeepsOrder(*node.input(0)->type().dims)) return std::nullopt;
+  return map;
+}
+
+// The one permutation through which all uses read the value.
+std::optional<AxisMap> PermutationOfUses(const Value* v) {
+  std::optional<AxisMap> common;
+  for (const Use& u : v->uses()) {
+    const auto map = PermutationOf(*u.node);
+    if (!map || (common && !(*common == *map))) return std::nullopt;
+    common = map;
+  }
+  return common;
+}
+
+void MoveInput(Graph& graph, Value* input, const AxisMap& map) {
+  const std::vector<Use> uses(input->uses().begin(), input->uses().end());
+  input->set_type(RearrangeType(input->type(), map));
+  for (const Use& u : uses) {
+    graph.ReplaceUses(u.node->output(), input);
+    graph.Erase(u.node);
+  }
+}
+
+}  // namespace
+
+bool InterfaceAxes::unchanged() const {
+  for (const auto* maps : {&inputs, &outputs})
+    for (const AxisMap& map : *maps)
+      if (!map.IsIdentity()) return false;
+  return true;
+}
+
+InterfaceAxes IdentityInterface(const Graph& graph) {
+  InterfaceAxes out;
+  for (const Port& p : graph.inputs()) out.inputs.push_back(IdentityOf(p.value));
+  for (const Port& p : graph.outputs()) out.outputs.push_back(IdentityOf(p.value));
+  return out;
+}
+
+Status MoveInterface(Graph& graph, InterfaceAxes& interface) {
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Node* def = graph.outputs()[i].value->def();
+    const auto map = def == nullptr ? std::nullopt : PermutationOf(*def);
+    if (!map) continue;
+    interface.outputs[i] = interface.outputs[i].Then(map->Inverse());
+    graph.set_output(i, def->input(0));
+  }
+  NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    Value* const input = graph.inputs()[i].value;
+    if (graph.IsOutput(input)) continue;
+    const auto map = PermutationOfUses(input);
+    if (!map) continue;
+    interface.inputs[i] = interface.inputs[i].Then(*map);
+    MoveInput(graph, input, *map);
+  }
+  return {};
+}
+
+}  // namespace nn

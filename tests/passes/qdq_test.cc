@@ -1,0 +1,165 @@
+#include "passes/qdq.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "formats/format.h"
+#include "ir/text.h"
+#include "passes/passes.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+size_t Count(const Graph& g, std::string_view op) {
+  return static_cast<size_t>(
+      std::count_if(g.nodes().begin(), g.nodes().end(), [&](const Node& n) { return n.Is(op); }));
+}
+
+const Node* Find(const Graph& g, std::string_view op) {
+  for (const Node& n : g.nodes())
+    if (n.Is(op)) return &n;
+  return nullptr;
+}
+
+// Per-channel filters, a bias without a scale of its own, a fused bound, an addition of two scales.
+constexpr std::string_view kModel = R"(graph {
+  in %x: i8[1, 4, 6, 6]{scale=0.05, zp=7}
+  const %w: i8[4, 4, 3, 3]{axis=0, scale=[0.01, 0.02, 0.03, 0.04]} = seeded(3)
+  const %b: i32[4] = seeded(9)
+  %c = conv(%x, %w, %b) {padding = same_upper} @tflite : i8[1, 4, 6, 6]{scale=0.9, zp=11}
+  %r = clip(%c) {min = 0.0, max = 6.0} @tflite : i8[1, 4, 6, 6]{scale=0.9, zp=11}
+  %s = add(%r, %x) @tflite : i8[1, 4, 6, 6]{scale=1.1, zp=-3}
+  %t = transpose(%s) {perm = [0, 2, 3, 1]}
+  out "y" = %t
+})";
+
+TEST_CASE("qdq: quantised operators and back lose no parameter and no bit") {
+  const Graph original = Parse(kModel);
+  Graph g = original.Clone();
+  REQUIRE(UnfuseQdq(g).has_value());
+  for (const Node& n : g.nodes()) CHECK_FALSE(OnQuantisedTypes(n));
+  CHECK(Find(g, "conv")->output()->dtype() == DType::kF32);
+  CHECK(g.outputs()[0].value->type().ToString() == original.outputs()[0].value->type().ToString());
+
+  REQUIRE(FuseQdq(g).has_value());
+  CHECK(Count(g, "dequantize") == 0);
+  CHECK(Count(g, "quantize") == 0);
+  for (const std::string_view op : {"conv", "clip", "add", "transpose"}) {
+    CAPTURE(op);
+    const Node* a = Find(original, op);
+    const Node* b = Find(g, op);
+    REQUIRE(b != nullptr);
+    CHECK(a->output()->type().ToString() == b->output()->type().ToString());
+    for (size_t i = 0; i < 2 && i < a->inputs().size(); ++i)
+      CHECK(a->input(i)->type().ToString() == b->input(i)->type().ToString());
+  }
+  CHECK(Find(g, "conv")->arithmetic() == Arithmetic::kTflite);
+  const Quant& bias = *Find(g, "conv")->input(2)->type().quant;
+  CHECK(bias.axis == 0);
+  CHECK(bias.scales ==
+        std::vector<float>{0.05f * 0.01f, 0.05f * 0.02f, 0.05f * 0.03f, 0.05f * 0.04f});
+  const auto inputs = InputsOf(original, {});
+  CHECK(RunEverywhere(original, inputs)[0].Identical(RunEverywhere(g, inputs)[0]));
+}
+
+TEST_CASE("qdq: a bound between operator and quantize is taken along") {
+  Graph g = Parse(R"(graph {
+    in %x: u8[1, 8]{scale=0.1, zp=10}
+    in %z: u8[1, 8]{scale=0.2, zp=0}
+    %a = dequantize(%x)
+    %b = dequantize(%z)
+    %s = add(%a, %b)
+    %r = relu(%s)
+    %y = quantize(%r) : u8[1, 8]{scale=0.3, zp=5}
+    out "y" = %y
+  })");
+  REQUIRE(FuseQdq(g).has_value());
+  CHECK(g.nodes().size() == 2);
+  CHECK(Find(g, "relu")->output()->type().ToString() == "u8[1, 8]{scale=0.3, zp=5}");
+}
+
+TEST_CASE("qdq: what has no quantised kernel stays real") {
+  for (const std::string_view text : {
+           // A real operand.
+           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  in %z: f32[4]  %a = dequantize(%x)
+                      %s = add(%a, %z)  %y = quantize(%s) : u8[4]{scale=0.3, zp=5}
+                      out "y" = %y })",
+           // A result that is used as a real, too.
+           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = relu(%a)
+                      %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y  out "s" = %s })",
+           // The output's scale of a sigmoid must be 1/256.
+           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sigmoid(%a)
+                      %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y })",
+           // No kernel at all.
+           R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sin(%a)
+                      %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y })",
+       }) {
+    Graph g = Parse(text);
+    const size_t before = g.nodes().size();
+    REQUIRE(FuseQdq(g).has_value());
+    CHECK(g.nodes().size() == before);
+    CHECK(Count(g, "quantize") == 1);
+  }
+}
+
+TEST_CASE("qdq: between scales") {
+  Graph g = Parse(R"(graph {
+    in %x: u8[4]{scale=0.1, zp=10}
+    %a = dequantize(%x)
+    %same = quantize(%a) : u8[4]{scale=0.1, zp=10}
+    %b = dequantize(%same)
+    %y = quantize(%b) : i8[4]{scale=0.2, zp=-3}
+    out "y" = %y
+  })");
+  REQUIRE(FuseQdq(g).has_value());
+  REQUIRE(g.nodes().size() == 1);
+  CHECK(g.nodes().front().Is("quantize"));
+  CHECK(g.nodes().front().input(0) == g.inputs()[0].value);
+  CHECK(g.nodes().front().arithmetic() == Arithmetic::kTflite);
+  REQUIRE(UnfuseQdq(g).has_value());
+  CHECK(Count(g, "dequantize") == 1);
+}
+
+TEST_CASE("qdq: quantised weights are not folded but for execution") {
+  Graph g = Parse(R"(graph {
+    in %x: f32[2]
+    const %w: i8[2]{axis=0, scale=[0.5, 0.25], zp=[0, 4]} = [3, 6]
+    %d = dequantize(%w)
+    %y = mul(%x, %d)
+    out "y" = %y
+  })");
+  REQUIRE(FoldConstants(g).has_value());
+  CHECK(Count(g, "dequantize") == 1);
+  REQUIRE(DequantizeConstants(g).has_value());
+  CHECK(Count(g, "dequantize") == 0);
+  CHECK(Find(g, "mul")->input(1)->constant().ToDoubles() == std::vector<double>{1.5, 0.5});
+}
+
+TEST_CASE("qdq: to ONNX and back") {
+  Graph g = Parse(kModel);
+  const Format& onnx = *FindFormat("onnx");
+  const auto obstacles = Legalise(g, *onnx.target);
+  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
+  REQUIRE(obstacles->empty());
+  const auto image = onnx.write(g, {});
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  std::vector<std::byte> bytes;
+  for (const Blob& part : image->parts)
+    bytes.insert(bytes.end(), part.bytes().begin(), part.bytes().end());
+  const auto native = onnx.read(Blob::CopyOf(bytes), "qdq.onnx", {});
+  REQUIRE_MESSAGE(native.has_value(), native.error().message());
+  auto imported = onnx.import(**native);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  REQUIRE(imported->obstacles.empty());
+  REQUIRE(FuseQdq(imported->graph).has_value());
+  CHECK(Count(imported->graph, "dequantize") == 0);
+  CHECK(Count(imported->graph, "quantize") == 0);
+  const auto inputs = InputsOf(imported->graph, {});
+  CHECK(
+      RunEverywhere(Parse(kModel), inputs)[0].Identical(RunEverywhere(imported->graph, inputs)[0]));
+}
+
+}  // namespace
+}  // namespace nn::test
