@@ -39,7 +39,9 @@ bool AxisMap::IsPermutation() const {
          std::find(from_.begin(), from_.end(), kNew) == from_.end();
 }
 
-bool AxisMap::IsIdentity() const { return *this == Identity(source_rank_); }
+bool AxisMap::IsIdentity() const {
+  return *this == Identity(source_rank_);
+}
 
 bool AxisMap::KeepsOrder(const Dims& source) const {
   int last = -1;
@@ -62,6 +64,16 @@ AxisMap AxisMap::Then(const AxisMap& next) const {
   std::vector<int> from;
   from.reserve(next.from_.size());
   for (const int f : next.from_) from.push_back(f == kNew ? kNew : from_[static_cast<size_t>(f)]);
+  // A unit axis that is dropped and one that is added are one axis, in order of the axes: so a map
+  // and its inverse make the identity.
+  int dropped = 0;
+  for (int& f : from) {
+    if (f != kNew) continue;
+    while (dropped < source_rank_ && std::find(from.begin(), from.end(), dropped) != from.end())
+      ++dropped;
+    if (dropped == source_rank_) break;
+    f = dropped;
+  }
   return AxisMap(source_rank_, std::move(from));
 }
 

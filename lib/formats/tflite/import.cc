@@ -256,6 +256,7 @@ class Importer {
 
   Status ImportOp(ImportContext& ctx, const std::string& name) {
     const fb::BuiltinOperator op = OperatorOf(ctx.code());
+    if (ctx.output_count() == 0) return ModelError("it has no output");
     if (ImportFn fn = Imports().Find(op)) return fn(ctx);
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};

@@ -1,0 +1,351 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "formats/format.h"
+#include "formats/tflite/export.h"
+#include "passes/legalise.h"
+#include "support/run_graph.h"
+
+// TensorFlow Lite models made from the text form: written, read, imported and run again.
+namespace nn::test {
+namespace {
+
+namespace fb = tflite::fb;
+
+const Format& Tflite() {
+  return *FindFormat("tflite");
+}
+
+std::string Joined(const FileImage& image) {
+  std::string out;
+  for (const Blob& b : image.parts) out.append(reinterpret_cast<const char*>(b.data()), b.size());
+  return out;
+}
+
+// The file that a graph becomes; a failed REQUIRE if something in it cannot be expressed.
+std::string FileOf(const Graph& graph) {
+  Graph fitted = graph.Clone();
+  const auto obstacles = Legalise(fitted, *Tflite().target);
+  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
+  for (const Obstacle& o : *obstacles) FAIL(o.node << ": " << o.reason);
+  const auto image = Tflite().write(fitted, {});
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  return Joined(*image);
+}
+
+Result<Graph> ImportFile(const std::string& file) {
+  NN_ASSIGN(const auto model,
+            Tflite().read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
+  NN_ASSIGN(ImportedModel imported, Tflite().import(*model));
+  if (!imported.obstacles.empty()) return UnsupportedError("{}", imported.obstacles[0].reason);
+  return std::move(imported.graph);
+}
+
+const fb::Model& Root(const std::string& file) {
+  return *fb::GetModel(file.data());
+}
+
+// "CONV_2D v1 RELU": the operators of a file in order.
+std::vector<std::string> OperatorsOf(const std::string& file) {
+  std::vector<std::string> out;
+  const fb::Model& m = Root(file);
+  for (const fb::Operator* op : *m.subgraphs()->Get(0)->operators()) {
+    const fb::OperatorCode* code = m.operator_codes()->Get(op->opcode_index());
+    out.push_back(
+        fmt::format("{} v{}", fb::EnumNameBuiltinOperator(code->builtin_code()), code->version()));
+  }
+  return out;
+}
+
+// Change a file in place.
+void Put(const flatbuffers::Vector<int32_t>* list, unsigned i, int32_t value) {
+  const_cast<flatbuffers::Vector<int32_t>*>(list)->Mutate(i, value);
+}
+template <typename Owner, typename T>
+void Set(const Owner* owner, flatbuffers::voffset_t field, T value) {
+  auto* table = const_cast<flatbuffers::Table*>(reinterpret_cast<const flatbuffers::Table*>(owner));
+  REQUIRE(table->SetField<T>(field, value, T()));
+}
+int32_t LastOutput(const fb::SubGraph& g) {
+  return g.operators()->Get(g.operators()->size() - 1)->outputs()->Get(0);
+}
+
+struct Row {
+  std::string name;
+  const char* graph;
+  std::vector<std::string> operators;  // of the file
+};
+
+TEST_CASE("tflite: a graph survives a file") {
+  for (const Row& r : std::vector<Row>{
+           {"conv with activation",
+            R"(graph { in %x "image": f32[1, 8, 9, 3]
+               const %w: f32[4, 3, 3, 3] = seeded(1)
+               const %b: f32[4] = seeded(2)
+               %y = conv(%x, %w, %b) {layout = nxc, filter_layout = oxi, padding = same_upper,
+                                      strides = [2, 1]}
+               %z = relu(%y)
+               out "prob" = %z })",
+            {"CONV_2D v1"}},
+           {"depthwise, dilated",
+            R"(graph { in %x: f32[1, 8, 9, 3]
+               const %w: f32[1, 3, 3, 6] = seeded(1)
+               %y = conv(%x, %w) {layout = nxc, filter_layout = ixo, padding = valid,
+                                  dilations = [2, 2], groups = 3}
+               %z = clip(%y) {min = 0.0, max = 6.0}
+               out "z" = %z })",
+            {"DEPTHWISE_CONV_2D v2"}},
+           {"grouped, channels last, pads without a name",
+            R"(graph { in %x: f32[1, 8, 8, 4]
+               const %w: f32[6, 3, 3, 2] = seeded(1)
+               %y = conv(%x, %w) {layout = nxc, filter_layout = oxi, pads = [1, 1, 1, 1],
+                                  strides = [2, 2], groups = 2}
+               out "y" = %y })",
+            {"PAD v1", "CONV_2D v6"}},
+           {"an activation that others need too",
+            R"(graph { in %x: f32[2, 3]
+               const %c: f32[3] = [1, 2, 3]
+               %y = add(%x, %c)
+               %z = relu(%y)
+               %u = mul(%y, %z)
+               out "u" = %u })",
+            {"ADD v1", "RELU v1", "MUL v1"}},
+           {"bounds without an operator",
+            R"(graph { in %x: f32[2, 3]
+               %y = clip(%x) {min = -2.0, max = 3.5}
+               out "y" = %y })",
+            {"MAXIMUM v1", "MINIMUM v1"}},
+           {"fully connected",
+            R"(graph { in %x: f32[2, 5]
+               const %w: f32[5, 4] = seeded(1)
+               const %b: f32[4] = seeded(2)
+               %y = matmul(%x, %w, %b)
+               %z = softmax(%y) {axis = 1}
+               out "z" = %z })",
+            {"FULLY_CONNECTED v1", "SOFTMAX v1"}},
+           {"batch matmul",
+            R"(graph { in %x: f32[2, 3, 5]
+               in %w: f32[2, 4, 5]
+               %y = matmul(%x, %w) {transpose_b = true}
+               out "y" = %y })",
+            {"BATCH_MATMUL v1"}},
+           {"max pool, padded and rounded up",
+            R"(graph { in %x: f32[1, 8, 8, 2]
+               %y = max_pool(%x) {layout = nxc, kernel = [3, 3], strides = [2, 2],
+                                  pads = [1, 1, 1, 1], ceil_mode = true}
+               out "y" = %y })",
+            {"PADV2 v1", "MAX_POOL_2D v1"}},
+           {"average pool, padding not counted",
+            R"(graph { in %x: f32[1, 8, 8, 2]
+               %y = average_pool(%x) {layout = nxc, kernel = [3, 3], strides = [2, 2],
+                                      pads = [1, 1, 1, 1]}
+               out "y" = %y })",
+            {"PAD v1", "AVERAGE_POOL_2D v1", "MUL v1"}},
+           {"average pool, SAME",
+            R"(graph { in %x: f32[1, 8, 8, 2]
+               %y = average_pool(%x) {layout = nxc, kernel = [3, 3], padding = same_upper}
+               out "y" = %y })",
+            {"AVERAGE_POOL_2D v1"}},
+           {"slices",
+            R"(graph { in %x: f32[4, 6]
+               %y = slice(%x) {axes = [1], starts = [1], ends = [4]}
+               %z = slice(%x) {axes = [1], starts = [-1], ends = [-100],
+                               steps = [-2]}
+               %u = concat(%y, %z) {axis = 0}
+               out "u" = %u })",
+            {"SLICE v1", "STRIDED_SLICE v1", "CONCATENATION v1"}},
+           {"i8 convolution",
+            R"(graph { in %x: i8[1, 4, 4, 3]{scale=0.5, zp=3}
+               const %w: i8[2, 1, 1, 3]{axis=0, scale=[0.25, 0.5]} = seeded(1)
+               const %b: i32[2] = [5, -7]
+               %y = conv(%x, %w, %b) {layout = nxc, filter_layout = oxi, padding = valid} @tflite
+                   : i8[1, 4, 4, 2]{scale=2, zp=-1}
+               %z = relu(%y) @tflite : i8[1, 4, 4, 2]{scale=2, zp=-1}
+               out "z" = %z })",
+            {"CONV_2D v3"}},
+       }) {
+    CAPTURE(r.name);
+    const Graph graph = Parse(r.graph);
+    const std::string file = FileOf(graph);
+    CHECK(fmt::format("{}", fmt::join(OperatorsOf(file), ", ")) ==
+          fmt::format("{}", fmt::join(r.operators, ", ")));
+    const auto again = ImportFile(file);
+    REQUIRE_MESSAGE(again.has_value(), again.error().message());
+    REQUIRE(again->inputs().size() == graph.inputs().size());
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      CHECK(again->inputs()[i].name == graph.inputs()[i].name);
+      CHECK(again->inputs()[i].value->type() == graph.inputs()[i].value->type());
+    }
+    CHECK(again->outputs()[0].name == graph.outputs()[0].name);
+    CHECK(again->outputs()[0].value->type() == graph.outputs()[0].value->type());
+    const auto inputs = InputsOf(graph, {});
+    const auto want = RunEverywhere(graph, inputs);
+    const auto got = RunEverywhere(*again, inputs);
+    REQUIRE(got[0].elements() == want[0].elements());
+    for (int64_t i = 0; i < want[0].elements(); ++i)
+      CHECK(got[0].GetDouble(i) == doctest::Approx(want[0].GetDouble(i)).epsilon(1e-5));
+    // A second file says the same as the first.
+    CHECK(OperatorsOf(FileOf(*again)) == r.operators);
+  }
+}
+
+TEST_CASE("tflite: what every file has") {
+  const Graph graph = Parse(R"(graph { in %x "in": f32[batch, 4]
+      const %w: f32[3, 4] = seeded(1)
+      %y = matmul(%x, %w) {transpose_b = true}
+      out "out" = %y })");
+  const std::string file = FileOf(graph);
+  const fb::Model& m = Root(file);
+  CHECK(fb::ModelBufferHasIdentifier(file.data()));
+  CHECK(m.version() == 3);
+  REQUIRE(m.buffers()->size() > 1);
+  CHECK(m.buffers()->Get(0)->data() == nullptr);
+  for (const fb::Buffer* b : *m.buffers())
+    if (b->data() != nullptr)
+      CHECK((reinterpret_cast<const char*>(b->data()->data()) - file.data()) % 16 == 0);
+  const fb::SubGraph& g = *m.subgraphs()->Get(0);
+  const fb::Tensor& x = *g.tensors()->Get(static_cast<unsigned>(g.inputs()->Get(0)));
+  CHECK(x.name()->str() == "in");
+  CHECK(x.shape()->Get(0) == 1);
+  CHECK(x.shape_signature()->Get(0) == -1);
+  REQUIRE(m.signature_defs()->size() == 1);
+  CHECK(m.signature_defs()->Get(0)->inputs()->Get(0)->name()->str() == "in");
+  CHECK(m.signature_defs()->Get(0)->outputs()->Get(0)->name()->str() == "out");
+}
+
+TEST_CASE("tflite: data behind the flatbuffer") {
+  const Graph graph = Parse(R"(graph { in %x: f32[2, 4]
+      const %w: f32[3, 4] = seeded(1)
+      %y = matmul(%x, %w) {transpose_b = true}
+      out "y" = %y })");
+  Graph fitted = graph.Clone();
+  REQUIRE(Legalise(fitted, *Tflite().target).has_value());
+  const auto image = tflite::WriteWith(fitted, {}, 0);
+  REQUIRE(image.has_value());
+  const std::string file = Joined(*image);
+  CHECK(Root(file).buffers()->Get(1)->offset() > 1);
+  const auto again = ImportFile(file);
+  REQUIRE_MESSAGE(again.has_value(), again.error().message());
+  const auto inputs = InputsOf(graph, {});
+  CHECK(RunEverywhere(*again, inputs)[0].Identical(RunEverywhere(graph, inputs)[0]));
+  // The data cut off.
+  const auto cut = ImportFile(file.substr(0, Root(file).buffers()->Get(1)->offset() + 8));
+  REQUIRE(!cut.has_value());
+  CHECK(cut.error().message().find("are outside the file") != std::string::npos);
+}
+
+TEST_CASE("tflite: quantisation parameters survive a file") {
+  const Graph graph = Parse(R"(graph { in %x: u8[1, 2, 2, 2]{scale=0.5, zp=7, min=-3.5, max=124}
+      const %w: u8[2, 1, 1, 2]{scale=0.25, zp=9} = seeded(1)
+      const %b: i32[2]{scale=0.125, zp=0} = [5, -7]
+      %y = conv(%x, %w, %b) {layout = nxc, filter_layout = oxi, padding = same_upper} @tflite
+          : u8[1, 2, 2, 2]{scale=1.5, zp=3}
+      out "y" = %y })");
+  const auto again = ImportFile(FileOf(graph));
+  REQUIRE(again.has_value());
+  const Node& conv = again->nodes().front();
+  for (size_t i = 0; i < 3; ++i)
+    CHECK(conv.input(i)->type() == graph.nodes().front().input(i)->type());
+  CHECK(conv.output()->type() == graph.nodes().front().output()->type());
+  CHECK(conv.arithmetic() == Arithmetic::kTflite);
+}
+
+TEST_CASE("tflite: what cannot be expressed is named") {
+  struct Refused {
+    const char* graph;
+    const char* reason;
+  };
+  for (const Refused& r : {
+           Refused{"graph { in %x: f32[2, 3]\n %y = erf(%x)\n out \"y\" = %y }",
+                   "TensorFlow Lite has no erf operator"},
+           Refused{"graph { in %x: f64[2, 3]\n %y = exp(%x)\n out \"y\" = %y }", "exp of f64"},
+           Refused{R"(graph { in %x: f32[1, 4, 4, 2]
+               %y = resize(%x) {layout = nxc, mode = cubic, sizes = [8, 8]}
+               out "y" = %y })",
+                   "cubic interpolation"},
+       }) {
+    Graph graph = Parse(r.graph);
+    const auto obstacles = Legalise(graph, *Tflite().target);
+    REQUIRE(obstacles.has_value());
+    REQUIRE(obstacles->size() == 1);
+    CHECK((*obstacles)[0].reason == r.reason);
+  }
+}
+
+TEST_CASE("tflite: broken files") {
+  const std::string good = FileOf(Parse(R"(graph { in %x: f32[2, 4]
+      const %w: f32[3, 4] = seeded(1)
+      %y = matmul(%x, %w) {transpose_b = true}
+      %z = relu(%y)
+      %u = add(%y, %z)
+      out "u" = %u })"));
+  REQUIRE(ImportFile(good).has_value());
+  SUBCASE("truncated anywhere") {
+    for (size_t n = 0; n < good.size(); n += 7) CHECK(!ImportFile(good.substr(0, n)).has_value());
+  }
+  SUBCASE("any byte changed: an error or a model, no crash") {
+    for (size_t n = 8; n < good.size(); n += 3)
+      for (const int flip : {0x01, 0x80, 0xFF}) {
+        std::string bad = good;
+        bad[n] = static_cast<char>(bad[n] ^ flip);
+        (void)ImportFile(bad);
+      }
+  }
+  SUBCASE("indices") {
+    struct Change {
+      const char* what;
+      void (*change)(const fb::SubGraph&);
+      const char* message;
+    };
+    for (const Change& c : {
+             Change{"an input that is not there",
+                    [](const fb::SubGraph& g) { Put(g.operators()->Get(0)->inputs(), 0, 99); },
+                    "there is no tensor 99"},
+             Change{"an operator code that is not there",
+                    [](const fb::SubGraph& g) {
+                      Set(g.operators()->Get(1), fb::Operator::VT_OPCODE_INDEX, uint32_t{77});
+                    },
+                    "there is no operator code 77"},
+             Change{"a buffer that is not there",
+                    [](const fb::SubGraph& g) {
+                      for (const fb::Tensor* t : *g.tensors())
+                        if (t->buffer() != 0) Set(t, fb::Tensor::VT_BUFFER, uint32_t{55});
+                    },
+                    "there is no buffer 55"},
+             Change{"a cycle",
+                    [](const fb::SubGraph& g) {
+                      Put(g.operators()->Get(0)->inputs(), 0, LastOutput(g));
+                    },
+                    "the graph has a cycle"},
+             Change{"a tensor written twice",
+                    [](const fb::SubGraph& g) {
+                      Put(g.operators()->Get(0)->outputs(), 0, LastOutput(g));
+                    },
+                    "is written by operators 0 and"},
+             Change{"contents of another size",
+                    [](const fb::SubGraph& g) {
+                      for (const fb::Tensor* t : *g.tensors())
+                        if (t->buffer() != 0) Put(t->shape(), 0, t->shape()->Get(0) + 1);
+                    },
+                    "bytes"},
+             Change{"a negative size",
+                    [](const fb::SubGraph& g) { Put(g.tensors()->Get(0)->shape(), 0, -5); },
+                    "axis 0 has size -5"},
+         }) {
+      CAPTURE(c.what);
+      std::string bad = good;
+      c.change(*Root(bad).subgraphs()->Get(0));
+      const auto graph = ImportFile(bad);
+      REQUIRE(!graph.has_value());
+      CHECK_MESSAGE(graph.error().message().find(c.message) != std::string::npos,
+                    graph.error().message());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nn::test
