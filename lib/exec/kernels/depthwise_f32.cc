@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/depthwise_f32.cc"
 #include "hwy/foreach_target.h"
+
 #include "hwy/highway.h"
 #include "exec/kernels/simd-inl.h"
 

@@ -5,6 +5,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/softmax.cc"
 #include "hwy/foreach_target.h"
+
 #include "hwy/highway.h"
 #include "exec/kernels/simd-inl.h"
 #include "ops/elementary-inl.h"

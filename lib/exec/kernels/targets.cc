@@ -1,6 +1,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/targets.cc"
 #include "hwy/foreach_target.h"
+
 #include "hwy/highway.h"
 
 #if HWY_ONCE
