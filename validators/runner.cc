@@ -1,6 +1,5 @@
 #include "validators/runner.h"
 
-#include "validators/coreml/validator.h"
 #include "validators/nnapi/validator.h"
 #include "validators/onnx/validator.h"
 #include "validators/rule.h"
@@ -20,7 +19,7 @@ constexpr RuleInfo kReadable = {
 
 std::span<const RuleSet> RuleSets() {
   static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), tflite::TfliteRules(),
-                                             coreml::CoremlRules(), nnapi::NnapiRules()};
+                                             nnapi::NnapiRules()};
   return kSets;
 }
 
