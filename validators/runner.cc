@@ -1,5 +1,6 @@
 #include "validators/runner.h"
 
+#include "validators/coreml/validator.h"
 #include "validators/nnapi/validator.h"
 #include "validators/onnx/validator.h"
 #include "validators/rule.h"
@@ -19,7 +20,7 @@ constexpr RuleInfo kReadable = {
 
 std::span<const RuleSet> RuleSets() {
   static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), tflite::TfliteRules(),
-                                             nnapi::NnapiRules()};
+                                             coreml::CoremlRules(), nnapi::NnapiRules()};
   return kSets;
 }
 

@@ -7,7 +7,11 @@
 namespace nn {
 
 // a * b + c with one rounding.
-inline float Fma(float a, float b, float c) { return std::fma(a, b, c); }
-inline double Fma(double a, double b, double c) { return std::fma(a, b, c); }
+inline float Fma(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
+inline double Fma(double a, double b, double c) {
+  return std::fma(a, b, c);
+}
 
 }  // namespace nn

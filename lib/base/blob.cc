@@ -15,7 +15,9 @@ Buffer::Buffer(size_t size) : size_(size) {
   data_.reset(p);
 }
 
-void Buffer::Free::operator()(std::byte* p) const { std::free(p); }
+void Buffer::Free::operator()(std::byte* p) const {
+  std::free(p);
+}
 
 Blob::Blob(Buffer buffer) {
   const size_t size = buffer.size_;

@@ -56,7 +56,11 @@ constexpr int64_t FloorDiv(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return q - ((a % b != 0) && ((a < 0) != (b < 0)));
 }
-constexpr int64_t CeilDiv(int64_t a, int64_t b) { return -FloorDiv(-a, b); }
-constexpr int64_t RoundUp(int64_t a, int64_t multiple) { return CeilDiv(a, multiple) * multiple; }
+constexpr int64_t CeilDiv(int64_t a, int64_t b) {
+  return -FloorDiv(-a, b);
+}
+constexpr int64_t RoundUp(int64_t a, int64_t multiple) {
+  return CeilDiv(a, multiple) * multiple;
+}
 
 }  // namespace nn

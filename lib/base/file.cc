@@ -16,7 +16,9 @@
 namespace nn {
 namespace {
 
-std::string ErrnoText(int code) { return std::generic_category().message(code); }
+std::string ErrnoText(int code) {
+  return std::generic_category().message(code);
+}
 
 class FileDescriptor {
  public:
@@ -120,15 +122,16 @@ FileDescriptor OpenComponents(FileDescriptor at, const std::filesystem::path& re
 
 FileDescriptor OpenBeneath(const std::filesystem::path& directory,
                            const std::filesystem::path& relative) {
-  FileDescriptor base(open(directory.empty() ? "." : directory.c_str(),
-                           O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  FileDescriptor base(
+      open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!base) return base;
   open_how how{};
   how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   FileDescriptor file(
       static_cast<int>(syscall(SYS_openat2, base.get(), relative.c_str(), &how, sizeof(how))));
-  if (!file && (errno == ENOSYS || errno == EPERM)) return OpenComponents(std::move(base), relative);
+  if (!file && (errno == ENOSYS || errno == EPERM))
+    return OpenComponents(std::move(base), relative);
   return file;
 }
 
@@ -188,7 +191,9 @@ std::optional<std::string> ReplaceableFile(const std::string& path) {
   return error ? path : target.string();
 }
 
-AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); }
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept {
+  *this = std::move(other);
+}
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(path_, other.path_);

@@ -94,15 +94,15 @@ tl::unexpected<Error> InternalError(fmt::format_string<A...> f, A&&... a) {
 #define NN_CONCAT(a, b) NN_CONCAT_INNER(a, b)
 
 // Returns from the enclosing function with the error of `expr`, if it has one.
-#define NN_RETURN_IF_ERROR(expr)                                               \
-  do {                                                                         \
-    if (auto nn_status = (expr); !nn_status)                                   \
-      return ::tl::unexpected<::nn::Error>(std::move(nn_status).error());      \
+#define NN_RETURN_IF_ERROR(expr)                                          \
+  do {                                                                    \
+    if (auto nn_status = (expr); !nn_status)                              \
+      return ::tl::unexpected<::nn::Error>(std::move(nn_status).error()); \
   } while (false)
 
 // NN_ASSIGN(auto x, MakeX()); : the value of a Result, or return with its error.
 #define NN_ASSIGN(lhs, expr) NN_ASSIGN_INNER(NN_CONCAT(nn_result_, __LINE__), lhs, expr)
-#define NN_ASSIGN_INNER(tmp, lhs, expr)                                        \
-  auto tmp = (expr);                                                           \
-  if (!tmp) return ::tl::unexpected<::nn::Error>(std::move(tmp).error());      \
+#define NN_ASSIGN_INNER(tmp, lhs, expr)                                   \
+  auto tmp = (expr);                                                      \
+  if (!tmp) return ::tl::unexpected<::nn::Error>(std::move(tmp).error()); \
   lhs = *std::move(tmp)

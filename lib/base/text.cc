@@ -38,11 +38,21 @@ std::string EscapeText(std::string_view text, bool quotes) {
     const auto c = static_cast<uint8_t>(text[0]);
     if (n == 1) {
       switch (c) {
-        case '"': out += quotes ? "\\\"" : "\""; break;
-        case '\\': out += quotes ? "\\\\" : "\\"; break;
-        case '\n': out += "\\n"; break;
-        case '\t': out += "\\t"; break;
-        case '\r': out += "\\r"; break;
+        case '"':
+          out += quotes ? "\\\"" : "\"";
+          break;
+        case '\\':
+          out += quotes ? "\\\\" : "\\";
+          break;
+        case '\n':
+          out += "\\n";
+          break;
+        case '\t':
+          out += "\\t";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
         default:
           if (c < 0x20 || c == 0x7F)
             out += fmt::format("\\x{:02x}", c);
@@ -63,9 +73,13 @@ std::string EscapeText(std::string_view text, bool quotes) {
 
 }  // namespace
 
-std::string Escape(std::string_view text) { return EscapeText(text, true); }
+std::string Escape(std::string_view text) {
+  return EscapeText(text, true);
+}
 
-std::string EscapeControls(std::string_view text) { return EscapeText(text, false); }
+std::string EscapeControls(std::string_view text) {
+  return EscapeText(text, false);
+}
 
 std::string EscapeLines(std::string_view text, std::string_view line_end) {
   std::string out;
@@ -78,7 +92,9 @@ std::string EscapeLines(std::string_view text, std::string_view line_end) {
   }
 }
 
-std::string Quote(std::string_view text) { return "\"" + Escape(text) + "\""; }
+std::string Quote(std::string_view text) {
+  return "\"" + Escape(text) + "\"";
+}
 
 std::string WithThousands(uint64_t value) {
   std::string digits = std::to_string(value);

@@ -7,8 +7,8 @@
 
 namespace nn {
 
-// `text` with control characters, quotes, backslashes and invalid UTF-8 escaped, so that a name from
-// a file cannot change a terminal, a log line or a quoted string.
+// `text` with control characters, quotes, backslashes and invalid UTF-8 escaped, so that a name
+// from a file cannot change a terminal, a log line or a quoted string.
 std::string Escape(std::string_view text);
 
 // Escape() of text that stands alone: quotes and backslashes stay as they are.

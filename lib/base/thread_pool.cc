@@ -15,7 +15,9 @@ ThreadPool::ThreadPool(size_t threads) : threads_(std::max<size_t>(threads, 1)) 
 
 ThreadPool::~ThreadPool() = default;
 
-void ThreadPool::Deleter::operator()(pthreadpool* pool) const { pthreadpool_destroy(pool); }
+void ThreadPool::Deleter::operator()(pthreadpool* pool) const {
+  pthreadpool_destroy(pool);
+}
 
 void ThreadPool::Run(size_t n, void (*fn)(void*, size_t), void* context) {
   // Workers that wait for the next item by spinning would take the processors from those that work.

@@ -29,7 +29,8 @@ class ThreadPool {
       return;
     }
     using F = std::remove_reference_t<Fn>;
-    Run(n, [](void* f, size_t i) { (*static_cast<F*>(f))(i); }, &fn);
+    Run(
+        n, [](void* f, size_t i) { (*static_cast<F*>(f))(i); }, &fn);
   }
 
  private:

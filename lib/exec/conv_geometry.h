@@ -16,14 +16,19 @@ using Spatial3 = std::array<ConstWindow, 3>;
 inline Spatial3 ToThree(const std::vector<ConstWindow>& windows) {
   Spatial3 s;
   s.fill(ConstWindow{1, 1, 1, 1, 0, 0, 1});
-  std::copy(windows.begin(), windows.end(),
-            s.end() - static_cast<std::ptrdiff_t>(windows.size()));
+  std::copy(windows.begin(), windows.end(), s.end() - static_cast<std::ptrdiff_t>(windows.size()));
   return s;
 }
 
-inline int64_t InPositions(const Spatial3& s) { return s[0].input * s[1].input * s[2].input; }
-inline int64_t OutPositions(const Spatial3& s) { return s[0].output * s[1].output * s[2].output; }
-inline int64_t Taps(const Spatial3& s) { return s[0].kernel * s[1].kernel * s[2].kernel; }
+inline int64_t InPositions(const Spatial3& s) {
+  return s[0].input * s[1].input * s[2].input;
+}
+inline int64_t OutPositions(const Spatial3& s) {
+  return s[0].output * s[1].output * s[2].output;
+}
+inline int64_t Taps(const Spatial3& s) {
+  return s[0].kernel * s[1].kernel * s[2].kernel;
+}
 
 // Where tap k of output position p reads along one axis; -1 in padding.
 inline int64_t SourceOf(const ConstWindow& w, int64_t p, int64_t k) {
@@ -31,8 +36,9 @@ inline int64_t SourceOf(const ConstWindow& w, int64_t p, int64_t k) {
   return at >= 0 && at < w.input ? at : -1;
 }
 
-// pointers[tap * tap_step + r * row_step]: the channels that kernel position `tap` of output position
-// first + r reads; `padding` where that is outside. Positions of `x` are `stride` elements apart.
+// pointers[tap * tap_step + r * row_step]: the channels that kernel position `tap` of output
+// position first + r reads; `padding` where that is outside. Positions of `x` are `stride` elements
+// apart.
 template <typename T>
 void FillTapPointers(const Spatial3& s, const T* x, size_t stride, const T* padding, size_t first,
                      size_t rows, size_t tap_step, size_t row_step, const T** pointers) {

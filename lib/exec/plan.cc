@@ -7,7 +7,9 @@
 
 namespace nn {
 
-std::vector<int64_t> ShapeOf(const Value* value) { return *value->type().const_dims(); }
+std::vector<int64_t> ShapeOf(const Value* value) {
+  return *value->type().const_dims();
+}
 
 void Plan::AssignArena() {
   // Lifetime of each arena buffer: first to last step that names it.

@@ -37,7 +37,7 @@ enum class BufferKind : uint8_t {
 struct BufferInfo {
   BufferKind kind = BufferKind::kArena;
   size_t bytes = 0;
-  size_t index = 0;            // graph input or output
+  size_t index = 0;  // graph input or output
   Blob constant;
   size_t arena_offset = 0;
 };

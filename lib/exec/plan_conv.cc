@@ -53,27 +53,28 @@ class ConvStepBase : public Step {
       e.shift = sources.shift.data() + channel;
     }
     if (sources.residual) {
-      e.residual = sources.residual->As<const float>(memory) +
-                   row * sources.residual->row_stride + channel;
+      e.residual =
+          sources.residual->As<const float>(memory) + row * sources.residual->row_stride + channel;
       e.residual_stride = sources.residual->row_stride;
     }
     return e;
   }
 };
 
-// ---- Matrix --------------------------------------------------------------------------------------
+// ---- Matrix
+// --------------------------------------------------------------------------------------
 
 class MatrixConvStep : public ConvStepBase {
  public:
   static constexpr size_t kMaxPointers = 4096;
 
   BufferId packed = 0;
-  size_t run_length = 0;       // contiguous elements of a tap
-  size_t packed_group = 0;     // floats of one group's panels
+  size_t run_length = 0;    // contiguous elements of a tap
+  size_t packed_group = 0;  // floats of one group's panels
   RowBlocks rows;
-  size_t column_block = 0;     // output channels of an item, a multiple of the panel width
+  size_t column_block = 0;  // output channels of an item, a multiple of the panel width
   size_t column_items = 0;
-  std::vector<float> zeros;    // read for padded taps
+  std::vector<float> zeros;  // read for padded taps
 
   size_t grid() const override {
     return static_cast<size_t>(g.batch * g.groups) * rows.items * column_items;
@@ -112,8 +113,7 @@ class MatrixConvStep : public ConvStepBase {
     m.out_stride = out.row_stride;
     m.epilogue = EpilogueAt(memory, row, channel);
     RunMatrixF32(m);
-    if (!tail.empty())
-      tail.Run(memory, m.out, m.out_stride, row, count, channel, m.column_count);
+    if (!tail.empty()) tail.Run(memory, m.out, m.out_stride, row, count, channel, m.column_count);
   }
 };
 
@@ -149,8 +149,7 @@ class PadLinesStep : public Step {
 void JoinTaps(PlanContext& ctx, MatrixConvStep& step) {
   constexpr int64_t kFewChannels = 16;
   ConstWindow& w = step.s[2];
-  if (step.g.groups != 1 || step.g.in_channels >= kFewChannels || w.kernel == 1 ||
-      w.dilation != 1)
+  if (step.g.groups != 1 || step.g.in_channels >= kFewChannels || w.kernel == 1 || w.dilation != 1)
     return;
   const auto channels = static_cast<size_t>(step.g.in_channels);
   // Columns that no window reaches are not copied; the line is as long as the windows need.
@@ -205,14 +204,14 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   const size_t depth = static_cast<size_t>(g.taps() * g.in_channels);
   const auto out_channels = static_cast<size_t>(g.out_channels);
   step->packed_group = PackedSize(depth, out_channels);
-  step->packed = ctx.AddConstant(Blob(PackFilter(
-      node.input(1)->constant(), node.attrs<ConvAttrs>().filter_layout, g)));
+  step->packed = ctx.AddConstant(
+      Blob(PackFilter(node.input(1)->constant(), node.attrs<ConvAttrs>().filter_layout, g)));
   reads.push_back(step->packed);
   const auto positions = static_cast<size_t>(g.out_positions());
   const auto runs = static_cast<size_t>(Taps(step->s));
   constexpr size_t kRowsPerItem = 128;
-  step->rows = RowBlocks(positions, std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1,
-                                                       kRowsPerItem));
+  step->rows = RowBlocks(positions,
+                         std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1, kRowsPerItem));
   // Few rows: columns make the items.
   constexpr size_t kEnoughItems = 8;
   const size_t items = static_cast<size_t>(g.batch * g.groups) * step->rows.items;
@@ -223,12 +222,13 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   return step;
 }
 
-// ---- Depthwise -----------------------------------------------------------------------------------
+// ---- Depthwise
+// -----------------------------------------------------------------------------------
 
 class DepthwiseConvStep : public ConvStepBase {
  public:
   BufferId packed = 0;
-  size_t segment = 0;          // outputs along a line of an item
+  size_t segment = 0;  // outputs along a line of an item
   size_t segments = 0;
 
   size_t grid() const override {
@@ -243,17 +243,17 @@ class DepthwiseConvStep : public ConvStepBase {
     const size_t batch = line / lines;
     const auto pd = static_cast<int64_t>(line % lines) / h.output;
     const int64_t ph = static_cast<int64_t>(line % lines) % h.output;
-    const float* x = in.As<const float>(memory) +
-                     batch * static_cast<size_t>(InPositions(s)) * in.row_stride;
+    const float* x =
+        in.As<const float>(memory) + batch * static_cast<size_t>(InPositions(s)) * in.row_stride;
     std::array<const float*, kMaxRows> rows;
     size_t count = 0;
     for (int64_t kd = 0; kd < d.kernel; ++kd)
       for (int64_t kh = 0; kh < h.kernel; ++kh) {
         const int64_t id = SourceOf(d, pd, kd);
         const int64_t ih = SourceOf(h, ph, kh);
-        rows[count++] = id < 0 || ih < 0
-                            ? nullptr
-                            : x + static_cast<size_t>((id * h.input + ih) * w.input) * in.row_stride;
+        rows[count++] = id < 0 || ih < 0 ? nullptr
+                                         : x + static_cast<size_t>((id * h.input + ih) * w.input) *
+                                                   in.row_stride;
       }
     const size_t row = line * static_cast<size_t>(w.output) + static_cast<size_t>(first);
     DepthwiseRowF32 r;
@@ -313,11 +313,10 @@ Result<bool> PlanConv(PlanContext& ctx) {
   const auto& a = node.attrs<ConvAttrs>();
   const Value* filter = node.input(1);
   const Value* bias = node.input(2);
-  if (node.output()->dtype() != DType::kF32 || a.layout != Layout::kNxc ||
-      !filter->is_constant() || (bias != nullptr && !bias->is_constant()))
+  if (node.output()->dtype() != DType::kF32 || a.layout != Layout::kNxc || !filter->is_constant() ||
+      (bias != nullptr && !bias->is_constant()))
     return false;
-  NN_ASSIGN(const ConvGeometry g,
-            GeometryOf(a, ShapeOf(node.input(0)), filter->constant().dims()));
+  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter->constant().dims()));
   // Padding is skipped or read as zeros, which only finite weights allow.
   if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > MatrixConvStep::kMaxPointers ||
       !AllFinite(filter->constant()))
@@ -329,9 +328,9 @@ Result<bool> PlanConv(PlanContext& ctx) {
     value = n->output();
   }
   const Spatial3 s = ToThree(g.windows);
-  const bool depthwise = g.in_channels == 1 && g.out_channels == 1 && g.groups > 1 &&
-                         static_cast<size_t>(s[0].kernel * s[1].kernel) <=
-                             DepthwiseConvStep::kMaxRows;
+  const bool depthwise =
+      g.in_channels == 1 && g.out_channels == 1 && g.groups > 1 &&
+      static_cast<size_t>(s[0].kernel * s[1].kernel) <= DepthwiseConvStep::kMaxRows;
   std::vector<BufferId> reads = tail.reads();
   auto step = depthwise ? MakeDepthwiseConv(ctx, g, reads) : MakeMatrixConv(ctx, g, reads);
   reads.push_back(step->in.buffer);

@@ -191,9 +191,9 @@ std::unique_ptr<QuantConvStep> MakeMatrix(const Node& node, const ConvGeometry& 
     w.multipliers = Part(multipliers, group * n, n);
     step->packed.push_back(PackMatrixI8(w, node.input(0)->dtype() == DType::kI8));
   }
-  step->rows = RowBlocks(
-      static_cast<size_t>(g.out_positions()),
-      std::clamp<size_t>(kMaxPointers / static_cast<size_t>(g.taps()), 1, kMatrixI8Rows));
+  step->rows =
+      RowBlocks(static_cast<size_t>(g.out_positions()),
+                std::clamp<size_t>(kMaxPointers / static_cast<size_t>(g.taps()), 1, kMatrixI8Rows));
   const size_t panels = (n + kPanelWidth - 1) / kPanelWidth;
   constexpr size_t kEnoughItems = 8;
   const size_t items = static_cast<size_t>(g.batch * g.groups) * step->rows.items;
@@ -228,8 +228,8 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
     multipliers.push_back(
         ProductMultiplier(dtype, *x->type().quant, wq, static_cast<size_t>(c), yq));
   const bool depthwise = g.in_channels == 1 && g.out_channels == 1 && g.groups > 1;
-  auto step = depthwise ? MakeDepthwise(node, g, std::move(multipliers))
-                        : MakeMatrix(node, g, multipliers);
+  auto step =
+      depthwise ? MakeDepthwise(node, g, std::move(multipliers)) : MakeMatrix(node, g, multipliers);
   step->g = g;
   step->s = ToThree(g.windows);
   step->is_signed = dtype == DType::kI8;

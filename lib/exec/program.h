@@ -1,4 +1,5 @@
-// Executes graphs on the CPU. A Program is planned once, for fixed input shapes, and run many times.
+// Executes graphs on the CPU. A Program is planned once, for fixed input shapes, and run many
+// times.
 //
 // Every output has the same bits whatever the backend, the SIMD target and the number of threads
 // (ARCHITECTURE.md, "Arithmetic contract"). NaN in an output is always the same quiet NaN.
@@ -25,16 +26,16 @@ enum class Backend : uint8_t {
 struct ProgramOptions {
   Backend backend = Backend::kSimd;
   size_t threads = 1;
-  bool fuse = true;           // whether elementwise steps may join the step that feeds them
+  bool fuse = true;  // whether elementwise steps may join the step that feeds them
   uint64_t max_memory = uint64_t{64} << 30;  // of intermediate values, in bytes
 };
 
 // What one step of a plan is and costs.
 struct StepInfo {
-  std::string label;          // "conv+add+relu features.0"
+  std::string label;  // "conv+add+relu features.0"
   int64_t multiply_adds = 0;
-  uint64_t bytes = 0;         // read and written, weights included
-  bool reference = false;     // the scalar reference evaluation: there is no kernel for the node
+  uint64_t bytes = 0;      // read and written, weights included
+  bool reference = false;  // the scalar reference evaluation: there is no kernel for the node
 };
 
 class Program {

@@ -27,8 +27,8 @@ class Memory {
 // (an input of a concatenation) has them further apart.
 struct Place {
   BufferId buffer = 0;
-  size_t offset = 0;       // bytes
-  size_t row_stride = 0;   // elements
+  size_t offset = 0;      // bytes
+  size_t row_stride = 0;  // elements
 
   template <typename T>
   T* As(const Memory& memory) const {

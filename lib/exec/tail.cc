@@ -110,7 +110,9 @@ void TailProgram::Run(const Memory& memory, float* data, size_t stride, size_t f
     for (size_t r = 0; r < count; ++r) {
       float* y = data + r * stride;
       switch (op.kind) {
-        case Op::Kind::kUnary: RunUnaryF32(op.function, op.params, y, y, n); break;
+        case Op::Kind::kUnary:
+          RunUnaryF32(op.function, op.params, y, y, n);
+          break;
         case Op::Kind::kMulAdd:
           RunMulAddF32(y, op.scale.data() + column, op.shift.data() + column, y, n);
           break;

@@ -16,7 +16,8 @@ class RowMap {
  public:
   // Rows are all axes but the last.
   RowMap() = default;
-  RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& operand, size_t row_stride);
+  RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& operand,
+         size_t row_stride);
 
   // Element offset of the operand's row for result row r.
   size_t Offset(size_t r) const {
@@ -35,7 +36,7 @@ class RowMap {
   bool simple_ = true;  // offset = r / divisor * stride
   size_t divisor_ = 1;
   size_t stride_ = 0;
-  std::vector<size_t> dims_;   // general form, outermost first
+  std::vector<size_t> dims_;  // general form, outermost first
   std::vector<size_t> steps_;
 };
 

@@ -18,8 +18,8 @@
 
 namespace nn {
 
-// A model as its own format has it, safe to read whether it is valid or not. Each format derives its
-// own type.
+// A model as its own format has it, safe to read whether it is valid or not. Each format derives
+// its own type.
 class NativeModel {
  public:
   virtual ~NativeModel() = default;
@@ -28,12 +28,12 @@ class NativeModel {
 // What a reader refuses to go beyond; violations are kLimit.
 struct ReadLimits {
   uint64_t max_file_bytes = uint64_t{64} << 30;
-  int max_depth = 100;                     // nested messages or sub-graphs
+  int max_depth = 100;                      // nested messages or sub-graphs
   uint64_t max_items = uint64_t{16} << 20;  // nodes, tensors, operands: any one list
 };
 
-// A graph, and what of the file has no place in it. With obstacles the graph still holds an "opaque"
-// node for each of them.
+// A graph, and what of the file has no place in it. With obstacles the graph still holds an
+// "opaque" node for each of them.
 struct ImportedModel {
   Graph graph;
   std::vector<Obstacle> obstacles;
@@ -56,25 +56,25 @@ struct FileImage {
 
 // One line of a model's table of operators.
 struct OperatorSummary {
-  std::string op;                    // with its domain where that is not the format's own
+  std::string op;  // with its domain where that is not the format's own
   std::string name;
-  std::string scope;                 // the sub-graph or function it stands in; "": the main graph
-  std::vector<std::string> inputs;   // names; "" for absent ones
+  std::string scope;                // the sub-graph or function it stands in; "": the main graph
+  std::vector<std::string> inputs;  // names; "" for absent ones
   std::vector<std::string> outputs;
   std::vector<std::pair<std::string, std::string>> attributes;
 };
 
 struct TensorSummary {
   std::string name;
-  std::string type;                  // the format's own name: "FLOAT", "FLOAT32"
+  std::string type;                               // the format's own name: "FLOAT", "FLOAT32"
   std::optional<std::vector<std::string>> shape;  // numbers or symbols; nullopt: unknown rank
-  std::string quantisation;          // text, empty if none
+  std::string quantisation;                       // text, empty if none
 };
 
 // What can be told about a model from its file alone, operators known or not.
 struct ModelSummary {
-  std::string format;                // "ONNX"
-  std::string version;               // "IR version 7, opset 13"
+  std::string format;   // "ONNX"
+  std::string version;  // "IR version 7, opset 13"
   std::string producer;
   std::string name;
   std::vector<std::pair<std::string, std::string>> metadata;
@@ -82,13 +82,13 @@ struct ModelSummary {
   std::vector<TensorSummary> outputs;
   // In file order; sub-graphs follow the operator that has them, functions come last.
   std::vector<OperatorSummary> operators;
-  uint64_t parameter_count = 0;      // elements of constant tensors
+  uint64_t parameter_count = 0;  // elements of constant tensors
   uint64_t parameter_bytes = 0;
 };
 
 struct Format {
-  std::string_view name;             // "onnx"
-  std::string_view label;            // "ONNX"
+  std::string_view name;                     // "onnx"
+  std::string_view label;                    // "ONNX"
   std::vector<std::string_view> extensions;  // ".onnx", longest first
   // True if the bytes look like this format. Cheap; only the first bytes are looked at.
   bool (*sniff)(std::span<const std::byte> bytes) = nullptr;

@@ -31,7 +31,9 @@ struct Printer {
 
 }  // namespace
 
-std::string ToString(const AttrValue& value) { return std::visit(Printer(), value); }
+std::string ToString(const AttrValue& value) {
+  return std::visit(Printer(), value);
+}
 
 std::optional<AttrValue> Attrs::Get(std::string_view name) const {
   for (const AttrField& field : info_->fields)
@@ -72,6 +74,8 @@ std::string Attrs::ToString() const {
   return out.empty() ? out : out + "}";
 }
 
-void Attrs::Mismatch() { throw std::logic_error("attributes of another operator"); }
+void Attrs::Mismatch() {
+  throw std::logic_error("attributes of another operator");
+}
 
 }  // namespace nn

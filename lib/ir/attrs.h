@@ -164,7 +164,7 @@ class Attrs {
  public:
   Attrs() : Attrs(NoAttrs()) {}
   template <typename T>
-    requires requires { T::Fields(); }
+  requires requires { T::Fields(); }
   Attrs(T value)  // NOLINT(google-explicit-constructor)
       : info_(AttrsInfoOf<T>()), value_(std::make_shared<const T>(std::move(value))) {}
   // All defaults.

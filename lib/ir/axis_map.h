@@ -16,8 +16,8 @@ class AxisMap {
   static constexpr int kNew = -1;
 
   AxisMap() = default;
-  // Result axis k is source axis from[k], or a new axis of size 1 where from[k] is kNew. Source axes
-  // that do not occur are dropped; they must have size 1.
+  // Result axis k is source axis from[k], or a new axis of size 1 where from[k] is kNew. Source
+  // axes that do not occur are dropped; they must have size 1.
   AxisMap(int source_rank, std::vector<int> from)
       : source_rank_(source_rank), from_(std::move(from)) {}
 
@@ -28,7 +28,9 @@ class AxisMap {
   static AxisMap ChannelsFirst(int rank) { return ChannelsLast(rank).Inverse(); }
   // Inserts a unit axis so that it stands at `axis` of the result.
   static AxisMap Insert(int source_rank, int axis);
-  static AxisMap Remove(int source_rank, int axis) { return Insert(source_rank - 1, axis).Inverse(); }
+  static AxisMap Remove(int source_rank, int axis) {
+    return Insert(source_rank - 1, axis).Inverse();
+  }
 
   int source_rank() const { return source_rank_; }
   int result_rank() const { return static_cast<int>(from_.size()); }

@@ -13,8 +13,8 @@ namespace nn {
 struct Dim::Atom {
   enum class Kind : uint8_t { kSymbol, kFloorDiv, kMod, kMin, kMax };
   Kind kind = Kind::kSymbol;
-  std::string symbol;                // kSymbol
-  std::shared_ptr<const Dim> a, b;   // the others
+  std::string symbol;               // kSymbol
+  std::shared_ptr<const Dim> a, b;  // the others
 };
 
 struct Dim::Term {
@@ -99,10 +99,10 @@ Dim operator+(const Dim& a, const Dim& b) {
   Dim::Poly pa = a.ToPoly();
   const Dim::Poly pb = b.ToPoly();
   for (const Dim::Term& t : pb.terms) {
-    const auto it = std::lower_bound(
-        pa.terms.begin(), pa.terms.end(), t, [](const Dim::Term& x, const Dim::Term& y) {
-          return Dim::CompareFactors(x.factors, y.factors) < 0;
-        });
+    const auto it = std::lower_bound(pa.terms.begin(), pa.terms.end(), t,
+                                     [](const Dim::Term& x, const Dim::Term& y) {
+                                       return Dim::CompareFactors(x.factors, y.factors) < 0;
+                                     });
     if (it != pa.terms.end() && Dim::CompareFactors(it->factors, t.factors) == 0) {
       const auto sum = CheckedAdd(it->coefficient, t.coefficient);
       if (!sum) return Dim::Invalid();
@@ -115,7 +115,9 @@ Dim operator+(const Dim& a, const Dim& b) {
   return Dim::FromPoly(std::move(pa));
 }
 
-Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
+Dim operator-(const Dim& a, const Dim& b) {
+  return a + b * Dim(-1);
+}
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_) return Dim::Invalid();
@@ -132,9 +134,8 @@ Dim operator*(const Dim& a, const Dim& b) {
       if (!c) return Dim::Invalid();
       Dim::Term t{*c, x.factors};
       t.factors.insert(t.factors.end(), y.factors.begin(), y.factors.end());
-      std::sort(t.factors.begin(), t.factors.end(), [](const Dim::Atom& p, const Dim::Atom& q) {
-        return Dim::CompareAtoms(p, q) < 0;
-      });
+      std::sort(t.factors.begin(), t.factors.end(),
+                [](const Dim::Atom& p, const Dim::Atom& q) { return Dim::CompareAtoms(p, q) < 0; });
       Dim::Poly one;
       one.terms.push_back(std::move(t));
       result = result + Dim::FromPoly(std::move(one));
@@ -160,9 +161,8 @@ std::optional<Dim> Dim::ExactDiv(const Dim& a, const Dim& b) {
       t.factors.erase(it);
     }
   }
-  std::sort(quotient.terms.begin(), quotient.terms.end(), [](const Term& x, const Term& y) {
-    return CompareFactors(x.factors, y.factors) < 0;
-  });
+  std::sort(quotient.terms.begin(), quotient.terms.end(),
+            [](const Term& x, const Term& y) { return CompareFactors(x.factors, y.factors) < 0; });
   return FromPoly(std::move(quotient));
 }
 
@@ -190,23 +190,26 @@ Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
     }
     const Dim r = FromPoly(std::move(rest));
     const Dim tail = r.is_const() ? Dim(nn::FloorDiv(r.value_, b.value_))
-                                  : FromAtom({Atom::Kind::kFloorDiv, {},
+                                  : FromAtom({Atom::Kind::kFloorDiv,
+                                              {},
                                               std::make_shared<const Dim>(r),
                                               std::make_shared<const Dim>(b)});
     return FromPoly(std::move(whole)) + tail;
   }
-  return FromAtom({Atom::Kind::kFloorDiv, {}, std::make_shared<const Dim>(a),
-                   std::make_shared<const Dim>(b)});
+  return FromAtom(
+      {Atom::Kind::kFloorDiv, {}, std::make_shared<const Dim>(a), std::make_shared<const Dim>(b)});
 }
 
-Dim Dim::CeilDiv(const Dim& a, const Dim& b) { return FloorDiv(a + b - Dim(1), b); }
+Dim Dim::CeilDiv(const Dim& a, const Dim& b) {
+  return FloorDiv(a + b - Dim(1), b);
+}
 
 Dim Dim::Mod(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_ || b == Dim(0)) return Invalid();
   if (a.is_const() && b.is_const()) return a - FloorDiv(a, b) * b;
   if (ExactDiv(a, b)) return Dim(0);
-  return FromAtom({Atom::Kind::kMod, {}, std::make_shared<const Dim>(a),
-                   std::make_shared<const Dim>(b)});
+  return FromAtom(
+      {Atom::Kind::kMod, {}, std::make_shared<const Dim>(a), std::make_shared<const Dim>(b)});
 }
 
 Dim Dim::Min(const Dim& a, const Dim& b) {
@@ -216,7 +219,9 @@ Dim Dim::Min(const Dim& a, const Dim& b) {
   if (difference.non_negative()) return b;
   if ((b - a).non_negative()) return a;
   const bool ordered = Compare(a, b) <= 0;
-  return FromAtom({Atom::Kind::kMin, {}, std::make_shared<const Dim>(ordered ? a : b),
+  return FromAtom({Atom::Kind::kMin,
+                   {},
+                   std::make_shared<const Dim>(ordered ? a : b),
                    std::make_shared<const Dim>(ordered ? b : a)});
 }
 
@@ -227,7 +232,9 @@ Dim Dim::Max(const Dim& a, const Dim& b) {
   if (difference.non_negative()) return a;
   if ((b - a).non_negative()) return b;
   const bool ordered = Compare(a, b) <= 0;
-  return FromAtom({Atom::Kind::kMax, {}, std::make_shared<const Dim>(ordered ? a : b),
+  return FromAtom({Atom::Kind::kMax,
+                   {},
+                   std::make_shared<const Dim>(ordered ? a : b),
                    std::make_shared<const Dim>(ordered ? b : a)});
 }
 
@@ -236,10 +243,14 @@ bool Dim::non_negative() const {
   if (poly_ == nullptr) return value_ >= 0;
   const auto atom = [](const Atom& f) {
     switch (f.kind) {
-      case Atom::Kind::kSymbol: return true;
-      case Atom::Kind::kMax: return f.a->non_negative() || f.b->non_negative();
-      case Atom::Kind::kMod: return f.b->non_negative();  // 0 is no divisor
-      default: return f.a->non_negative() && f.b->non_negative();
+      case Atom::Kind::kSymbol:
+        return true;
+      case Atom::Kind::kMax:
+        return f.a->non_negative() || f.b->non_negative();
+      case Atom::Kind::kMod:
+        return f.b->non_negative();  // 0 is no divisor
+      default:
+        return f.a->non_negative() && f.b->non_negative();
     }
   };
   return std::all_of(poly_->terms.begin(), poly_->terms.end(), [&](const Term& t) {
@@ -283,10 +294,18 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(std::string_view)>& f
         const Dim a = f.a->Substitute(fn);
         const Dim b = f.b->Substitute(fn);
         switch (f.kind) {
-          case Atom::Kind::kFloorDiv: factor = FloorDiv(a, b); break;
-          case Atom::Kind::kMod: factor = Mod(a, b); break;
-          case Atom::Kind::kMin: factor = Min(a, b); break;
-          default: factor = Max(a, b); break;
+          case Atom::Kind::kFloorDiv:
+            factor = FloorDiv(a, b);
+            break;
+          case Atom::Kind::kMod:
+            factor = Mod(a, b);
+            break;
+          case Atom::Kind::kMin:
+            factor = Min(a, b);
+            break;
+          default:
+            factor = Max(a, b);
+            break;
         }
       }
       product = product * factor;
@@ -302,7 +321,8 @@ Dim::Tree Dim::ToTree() const {
   Tree sum{Tree::Kind::kSum, 0, {}, {}};
   for (const Term& t : poly_->terms) {
     Tree product{Tree::Kind::kProduct, 0, {}, {}};
-    if (t.coefficient != 1 || t.factors.empty()) product.operands.push_back(constant(t.coefficient));
+    if (t.coefficient != 1 || t.factors.empty())
+      product.operands.push_back(constant(t.coefficient));
     for (const Atom& f : t.factors) {
       if (f.kind == Atom::Kind::kSymbol) {
         product.operands.push_back({Tree::Kind::kSymbol, 0, f.symbol, {}});
@@ -324,9 +344,8 @@ namespace {
 
 bool IsPlainSymbol(std::string_view s) {
   if (s.empty() || !(std::isalpha(static_cast<unsigned char>(s[0])) || s[0] == '_')) return false;
-  return std::all_of(s.begin(), s.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '_' || c == '.';
-  });
+  return std::all_of(s.begin(), s.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
 }
 
 constexpr std::string_view kFunctions[] = {"", "floordiv", "mod", "min", "max"};
@@ -367,8 +386,8 @@ std::string Dim::ToString() const {
           out += '\'';
         }
       } else {
-        out += fmt::format("{}({}, {})", kFunctions[static_cast<size_t>(f.kind)],
-                           f.a->ToString(), f.b->ToString());
+        out += fmt::format("{}({}, {})", kFunctions[static_cast<size_t>(f.kind)], f.a->ToString(),
+                           f.b->ToString());
       }
     }
   }
@@ -444,7 +463,8 @@ class DimParser {
     if (text_[pos_] == '\'') return Quoted();
     if (std::isdigit(static_cast<unsigned char>(text_[pos_]))) {
       int64_t v = 0;
-      const auto [end, error] = std::from_chars(text_.data() + pos_, text_.data() + text_.size(), v);
+      const auto [end, error] =
+          std::from_chars(text_.data() + pos_, text_.data() + text_.size(), v);
       if (error != std::errc()) return Fail();
       pos_ = static_cast<size_t>(end - text_.data());
       return Dim(v);
@@ -482,7 +502,9 @@ class DimParser {
   size_t pos_ = 0;
 };
 
-Result<Dim> Dim::Parse(std::string_view text) { return DimParser(text).Parse(); }
+Result<Dim> Dim::Parse(std::string_view text) {
+  return DimParser(text).Parse();
+}
 
 Dim Product(const Dims& dims) {
   Dim p(1);
@@ -499,7 +521,9 @@ std::string ToString(const Dims& dims) {
   return out + "]";
 }
 
-Dims ToDims(const std::vector<int64_t>& dims) { return Dims(dims.begin(), dims.end()); }
+Dims ToDims(const std::vector<int64_t>& dims) {
+  return Dims(dims.begin(), dims.end());
+}
 
 std::optional<std::vector<int64_t>> ConstDims(const Dims& dims) {
   std::vector<int64_t> out;

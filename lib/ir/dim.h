@@ -1,5 +1,5 @@
-// A tensor dimension: an integer, or an integer expression over named symbols ("batch"). Symbols stand
-// for dimensions, so for numbers that are not negative.
+// A tensor dimension: an integer, or an integer expression over named symbols ("batch"). Symbols
+// stand for dimensions, so for numbers that are not negative.
 //
 // Expressions are polynomials over atoms; an atom is a symbol or one of floor-division, remainder,
 // minimum, maximum of two dims. They are kept in a canonical form, so that two dims that are equal
@@ -23,8 +23,8 @@ namespace nn {
 
 class Dim {
  public:
-  Dim() = default;                               // 0
-  Dim(int64_t value) : value_(value) {}          // NOLINT(google-explicit-constructor)
+  Dim() = default;                       // 0
+  Dim(int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor)
   static Dim Symbol(std::string_view name);
   // The result of arithmetic that overflowed; every operation on it is invalid too.
   static Dim Invalid();
@@ -40,8 +40,8 @@ class Dim {
   std::optional<std::string_view> symbol() const;
   bool operator==(int64_t v) const { return is_const() && value_ == v; }
 
-  // The expression as a tree, for those who write it down in another language. kConstant and kSymbol
-  // have no operands, kSum and kProduct two or more, the others two.
+  // The expression as a tree, for those who write it down in another language. kConstant and
+  // kSymbol have no operands, kSum and kProduct two or more, the others two.
   struct Tree {
     enum class Kind : uint8_t { kConstant, kSymbol, kSum, kProduct, kFloorDiv, kMod, kMin, kMax };
     Kind kind = Kind::kConstant;
@@ -86,7 +86,7 @@ class Dim {
   static int CompareFactors(const std::vector<Atom>& a, const std::vector<Atom>& b);
   Poly ToPoly() const;
 
-  int64_t value_ = 0;                    // the constant when poly_ is null
+  int64_t value_ = 0;  // the constant when poly_ is null
   std::shared_ptr<const Poly> poly_;
   bool valid_ = true;
 };

@@ -52,11 +52,15 @@ constexpr bool InOrder() {
 }
 static_assert(InOrder());
 
-const Info& InfoOf(DType type) { return kInfo[static_cast<size_t>(type)]; }
+const Info& InfoOf(DType type) {
+  return kInfo[static_cast<size_t>(type)];
+}
 
 }  // namespace
 
-std::string_view DTypeName(DType type) { return InfoOf(type).name; }
+std::string_view DTypeName(DType type) {
+  return InfoOf(type).name;
+}
 
 std::optional<DType> ParseDType(std::string_view name) {
   for (const Info& info : kInfo)
@@ -64,10 +68,18 @@ std::optional<DType> ParseDType(std::string_view name) {
   return std::nullopt;
 }
 
-int DTypeBits(DType type) { return InfoOf(type).bits; }
-bool IsFloat(DType type) { return InfoOf(type).kind == Kind::kFloat; }
-bool IsComplex(DType type) { return InfoOf(type).kind == Kind::kComplex; }
-bool IsSigned(DType type) { return InfoOf(type).kind == Kind::kInt; }
+int DTypeBits(DType type) {
+  return InfoOf(type).bits;
+}
+bool IsFloat(DType type) {
+  return InfoOf(type).kind == Kind::kFloat;
+}
+bool IsComplex(DType type) {
+  return InfoOf(type).kind == Kind::kComplex;
+}
+bool IsSigned(DType type) {
+  return InfoOf(type).kind == Kind::kInt;
+}
 bool IsInteger(DType type) {
   return InfoOf(type).kind == Kind::kInt || InfoOf(type).kind == Kind::kUint;
 }

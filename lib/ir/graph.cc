@@ -16,7 +16,9 @@ std::string Source::ToString() const {
   return fmt::format("operator {} ({})", index, Escape(op));
 }
 
-std::string_view Node::op_name() const { return op_->name; }
+std::string_view Node::op_name() const {
+  return op_->name;
+}
 
 std::string Node::Describe() const {
   std::string out(op_->name);
@@ -184,9 +186,8 @@ Status Graph::SortNodes() {
     }
     if (!progress) {
       const Node& first = nodes_.front();
-      const std::string message =
-          fmt::format("the graph has a cycle of {} operators, through {}", nodes_.size(),
-                      first.Describe());
+      const std::string message = fmt::format("the graph has a cycle of {} operators, through {}",
+                                              nodes_.size(), first.Describe());
       sorted.splice(sorted.end(), nodes_);
       nodes_ = std::move(sorted);
       return ModelError("{}", message);

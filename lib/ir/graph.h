@@ -1,8 +1,8 @@
 // The graph that all formats import to and export from.
 //
-// A Graph owns nodes, in execution order, and values. A value is defined by exactly one of: a node's
-// output, a graph input, a constant. Values have one definition (single assignment) and are told
-// apart by identity, never by name; names exist for people and for the interface.
+// A Graph owns nodes, in execution order, and values. A value is defined by exactly one of: a
+// node's output, a graph input, a constant. Values have one definition (single assignment) and are
+// told apart by identity, never by name; names exist for people and for the interface.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct OpDef;
 enum class Arithmetic : uint8_t {
   kDefault,  // not an integer computation on quantised types
   kTflite,   // TensorFlow Lite's reference kernels (Android NNAPI 1.0 follows the same)
-  // The same with fixed-point rescaling where FULLY_CONNECTED's reference kernel rescales in double:
-  // BATCH_MATMUL.
+  // The same with fixed-point rescaling where FULLY_CONNECTED's reference kernel rescales in
+  // double: BATCH_MATMUL.
   kTfliteFixed,
 };
 template <>
@@ -41,8 +41,8 @@ struct EnumNames<Arithmetic> {
 
 // Where something came from in the file it was read from.
 struct Source {
-  std::string op;      // operator name there, "Conv"
-  int64_t index = -1;  // operator index there
+  std::string op;                // operator name there, "Conv"
+  int64_t index = -1;            // operator index there
   std::string ToString() const;  // "operator 12 (Conv)"
 };
 

@@ -111,7 +111,9 @@ const OpRegistry& Ops() {
   return *g_ops;
 }
 
-void SetOps(const OpRegistry* registry) { g_ops = registry; }
+void SetOps(const OpRegistry* registry) {
+  g_ops = registry;
+}
 
 Status InferNode(Node& node) {
   if (auto s = CheckArity(node); !s) return tl::unexpected(s.error().In(node.Describe()));

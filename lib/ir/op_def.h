@@ -28,8 +28,8 @@ struct OperandDef {
   Arity arity = Arity::kRequired;
 };
 
-// The contents of an integer value as expressions, from a constant or from inference; nullopt if they
-// are unknown or more than 4096 elements.
+// The contents of an integer value as expressions, from a constant or from inference; nullopt if
+// they are unknown or more than 4096 elements.
 std::optional<Dims> KnownElements(const Value* value);
 
 // What type inference sees and sets. Output types start out unknown.
@@ -163,8 +163,7 @@ class OpRegistry {
   // The operator whose one-to-one encoding in `format` is `path`, and the entry; newest version not
   // above `version`.
   std::pair<const OpDef*, const FormatName*> FindEncoding(std::string_view format,
-                                                          std::string_view path,
-                                                          int version) const;
+                                                          std::string_view path, int version) const;
   // By name.
   std::vector<const OpDef*> All() const;
 

@@ -265,7 +265,8 @@ class Parser {
   explicit Parser(Lexer& lex) : lex_(lex) {}
 
   Result<Graph> ParseGraphAt(int depth) {
-    if (depth > kMaxRegionDepth) return LimitError("regions nested deeper than {}", kMaxRegionDepth);
+    if (depth > kMaxRegionDepth)
+      return LimitError("regions nested deeper than {}", kMaxRegionDepth);
     if (!lex_.TakeWord("graph")) return lex_.Fail("expected \"graph\"");
     Graph graph;
     if (lex_.Peek() == '"') {

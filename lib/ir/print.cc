@@ -39,8 +39,8 @@ class Printer {
     NameValues(graph);
     Line(depth, "graph" + (graph.name.empty() ? "" : " " + Quote(graph.name)) + " {");
     for (const Port& p : graph.inputs())
-      Line(depth + 1, fmt::format("in {}{}: {}", Ref(p.value), PortName(p),
-                                  p.value->type().ToString()));
+      Line(depth + 1,
+           fmt::format("in {}{}: {}", Ref(p.value), PortName(p), p.value->type().ToString()));
     for (const Value& v : graph.values())
       if (v.is_constant() && (!v.uses().empty() || graph.IsOutput(&v)))
         Line(depth + 1, fmt::format("const {}: {} = {}", Definition(v), v.type().ToString(),
@@ -65,8 +65,8 @@ class Printer {
     std::unordered_map<std::string, int> count;
     for (const Value& v : graph.values()) ++count[v.name()];
     for (const Value& v : graph.values())
-      names_[&v] = IsPlainName(v.name()) && count[v.name()] == 1 ? v.name()
-                                                                 : std::to_string(v.id());
+      names_[&v] =
+          IsPlainName(v.name()) && count[v.name()] == 1 ? v.name() : std::to_string(v.id());
   }
 
   std::string Ref(const Value* v) const { return v == nullptr ? "_" : "%" + names_.at(v); }

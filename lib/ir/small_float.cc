@@ -12,30 +12,41 @@ struct Format {
   int mantissa_bits;
   int bias;
   bool is_signed;
-  uint8_t nan;        // a NaN pattern, 0 if the type has none
-  uint8_t max_finite; // largest finite magnitude
-  uint8_t infinity;   // 0 if the type has none
+  uint8_t nan;         // a NaN pattern, 0 if the type has none
+  uint8_t max_finite;  // largest finite magnitude
+  uint8_t infinity;    // 0 if the type has none
 };
 
 Format FormatOf(DType type) {
   switch (type) {
-    case DType::kF8E4M3FN: return {4, 3, 7, true, 0x7F, 0x7E, 0};
-    case DType::kF8E4M3FNUZ: return {4, 3, 8, true, 0x80, 0x7F, 0};
-    case DType::kF8E5M2: return {5, 2, 15, true, 0x7E, 0x7B, 0x7C};
-    case DType::kF8E5M2FNUZ: return {5, 2, 16, true, 0x80, 0x7F, 0};
-    case DType::kF8E8M0: return {8, 0, 127, false, 0xFF, 0xFE, 0};
-    default: return {2, 1, 1, true, 0, 0x7, 0};  // kF4E2M1
+    case DType::kF8E4M3FN:
+      return {4, 3, 7, true, 0x7F, 0x7E, 0};
+    case DType::kF8E4M3FNUZ:
+      return {4, 3, 8, true, 0x80, 0x7F, 0};
+    case DType::kF8E5M2:
+      return {5, 2, 15, true, 0x7E, 0x7B, 0x7C};
+    case DType::kF8E5M2FNUZ:
+      return {5, 2, 16, true, 0x80, 0x7F, 0};
+    case DType::kF8E8M0:
+      return {8, 0, 127, false, 0xFF, 0xFE, 0};
+    default:
+      return {2, 1, 1, true, 0, 0x7, 0};  // kF4E2M1
   }
 }
 
 bool IsNan(DType type, uint8_t bits) {
   switch (type) {
-    case DType::kF8E4M3FN: return (bits & 0x7F) == 0x7F;
-    case DType::kF8E5M2: return (bits & 0x7F) > 0x7C;
+    case DType::kF8E4M3FN:
+      return (bits & 0x7F) == 0x7F;
+    case DType::kF8E5M2:
+      return (bits & 0x7F) > 0x7C;
     case DType::kF8E4M3FNUZ:
-    case DType::kF8E5M2FNUZ: return bits == 0x80;
-    case DType::kF8E8M0: return bits == 0xFF;
-    default: return false;
+    case DType::kF8E5M2FNUZ:
+      return bits == 0x80;
+    case DType::kF8E8M0:
+      return bits == 0xFF;
+    default:
+      return false;
   }
 }
 
@@ -44,8 +55,7 @@ float Magnitude(const Format& f, uint8_t bits) {
   const int mantissa = bits & ((1 << f.mantissa_bits) - 1);
   const int exponent = bits >> f.mantissa_bits;
   if (!f.is_signed) return std::ldexp(1.0f, exponent - f.bias);
-  if (exponent == 0)
-    return std::ldexp(static_cast<float>(mantissa), 1 - f.bias - f.mantissa_bits);
+  if (exponent == 0) return std::ldexp(static_cast<float>(mantissa), 1 - f.bias - f.mantissa_bits);
   return std::ldexp(static_cast<float>(mantissa + (1 << f.mantissa_bits)),
                     exponent - f.bias - f.mantissa_bits);
 }
@@ -53,7 +63,8 @@ float Magnitude(const Format& f, uint8_t bits) {
 // Whether a magnitude is past the largest finite value even after rounding to nearest even.
 bool RoundsBeyond(const Format& f, float magnitude) {
   const float largest = Magnitude(f, f.max_finite);
-  const float limit = largest + (largest - Magnitude(f, static_cast<uint8_t>(f.max_finite - 1))) / 2;
+  const float limit =
+      largest + (largest - Magnitude(f, static_cast<uint8_t>(f.max_finite - 1))) / 2;
   return magnitude > limit || (magnitude == limit && (f.max_finite & 1) != 0);
 }
 
@@ -62,7 +73,8 @@ bool RoundsBeyond(const Format& f, float magnitude) {
 float SmallFloatToFloat(DType type, uint8_t bits) {
   const Format f = FormatOf(type);
   if (IsNan(type, bits)) return std::numeric_limits<float>::quiet_NaN();
-  const auto sign_bit = static_cast<uint8_t>(f.is_signed ? 1 << (f.exponent_bits + f.mantissa_bits) : 0);
+  const auto sign_bit =
+      static_cast<uint8_t>(f.is_signed ? 1 << (f.exponent_bits + f.mantissa_bits) : 0);
   const auto magnitude_bits = static_cast<uint8_t>(bits & (f.is_signed ? sign_bit - 1 : 0xFF));
   float value = f.infinity != 0 && magnitude_bits == f.infinity
                     ? std::numeric_limits<float>::infinity()
@@ -96,8 +108,9 @@ uint8_t FloatToSmallFloat(DType type, float value, bool saturate) {
   const auto sign_bit = static_cast<uint8_t>(1 << (f.exponent_bits + f.mantissa_bits));
   // The FNUZ types have no negative zero.
   const bool has_negative_zero = f.nan != sign_bit;
-  return std::signbit(value) && (low != 0 || has_negative_zero) ? static_cast<uint8_t>(low | sign_bit)
-                                                                : low;
+  return std::signbit(value) && (low != 0 || has_negative_zero)
+             ? static_cast<uint8_t>(low | sign_bit)
+             : low;
 }
 
 }  // namespace nn

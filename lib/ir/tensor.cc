@@ -90,12 +90,18 @@ double Tensor::GetDouble(int64_t i) const {
   const int bits = DTypeBits(dtype_);
   const uint64_t v = LoadBits(blob_.data(), bits, i);
   switch (dtype_) {
-    case DType::kF32: return std::bit_cast<float>(static_cast<uint32_t>(v));
-    case DType::kF64: return std::bit_cast<double>(v);
-    case DType::kF16: return HalfToFloat(static_cast<uint16_t>(v));
-    case DType::kBF16: return Bfloat16ToFloat(static_cast<uint16_t>(v));
-    case DType::kU64: return static_cast<double>(v);
-    default: break;
+    case DType::kF32:
+      return std::bit_cast<float>(static_cast<uint32_t>(v));
+    case DType::kF64:
+      return std::bit_cast<double>(v);
+    case DType::kF16:
+      return HalfToFloat(static_cast<uint16_t>(v));
+    case DType::kBF16:
+      return Bfloat16ToFloat(static_cast<uint16_t>(v));
+    case DType::kU64:
+      return static_cast<double>(v);
+    default:
+      break;
   }
   if (IsFloat(dtype_)) return SmallFloatToFloat(dtype_, static_cast<uint8_t>(v));
   return static_cast<double>(IsSigned(dtype_) ? SignExtend(v, bits) : static_cast<int64_t>(v));
@@ -159,10 +165,18 @@ void TensorBuilder::SetDouble(int64_t i, double value) {
   const int bits = DTypeBits(dtype_);
   uint64_t v = 0;
   switch (dtype_) {
-    case DType::kF64: v = std::bit_cast<uint64_t>(value); break;
-    case DType::kF32: v = std::bit_cast<uint32_t>(static_cast<float>(value)); break;
-    case DType::kF16: v = FloatToHalf(static_cast<float>(value)); break;
-    case DType::kBF16: v = FloatToBfloat16(static_cast<float>(value)); break;
+    case DType::kF64:
+      v = std::bit_cast<uint64_t>(value);
+      break;
+    case DType::kF32:
+      v = std::bit_cast<uint32_t>(static_cast<float>(value));
+      break;
+    case DType::kF16:
+      v = FloatToHalf(static_cast<float>(value));
+      break;
+    case DType::kBF16:
+      v = FloatToBfloat16(static_cast<float>(value));
+      break;
     default:
       if (IsFloat(dtype_)) {
         v = FloatToSmallFloat(dtype_, static_cast<float>(value));

@@ -1,4 +1,5 @@
-// The type of a value: element type, shape and, for quantised tensors, how integers stand for reals.
+// The type of a value: element type, shape and, for quantised tensors, how integers stand for
+// reals.
 #pragma once
 
 #include <cstdint>

@@ -151,8 +151,8 @@ Status EvalSpaceToDepth(EvalContext& ctx) {
 }
 
 // ---- Decomposition ------------------------------------------------------------------------------
-// Each of the four operators is: split axes, permute, join axes. An axis of `split` is one of x or a
-// factor of one; `permuted` lists the axes of `split` in the order of the result; `joined` is the
+// Each of the four operators is: split axes, permute, join axes. An axis of `split` is one of x or
+// a factor of one; `permuted` lists the axes of `split` in the order of the result; `joined` is the
 // result's shape.
 
 struct Rewiring {

@@ -13,12 +13,9 @@ namespace nn {
 
 std::span<const AttrField> ConvAttrs::Fields() {
   static const AttrField fields[] = {
-      Field<&ConvAttrs::layout>("layout"),
-      Field<&ConvAttrs::filter_layout>("filter_layout"),
-      Field<&ConvAttrs::strides>("strides"),
-      Field<&ConvAttrs::dilations>("dilations"),
-      Field<&ConvAttrs::pads>("pads"),
-      Field<&ConvAttrs::padding>("padding"),
+      Field<&ConvAttrs::layout>("layout"),   Field<&ConvAttrs::filter_layout>("filter_layout"),
+      Field<&ConvAttrs::strides>("strides"), Field<&ConvAttrs::dilations>("dilations"),
+      Field<&ConvAttrs::pads>("pads"),       Field<&ConvAttrs::padding>("padding"),
       Field<&ConvAttrs::groups>("groups"),
   };
   return fields;
@@ -26,11 +23,16 @@ std::span<const AttrField> ConvAttrs::Fields() {
 
 FilterAxes AxesOf(FilterLayout layout, int rank) {
   switch (layout) {
-    case FilterLayout::kOix: return {0, 1, 2};
-    case FilterLayout::kOxi: return {0, rank - 1, 1};
-    case FilterLayout::kIxo: return {rank - 1, 0, 1};
-    case FilterLayout::kXio: return {rank - 1, rank - 2, 0};
-    case FilterLayout::kIox: return {1, 0, 2};
+    case FilterLayout::kOix:
+      return {0, 1, 2};
+    case FilterLayout::kOxi:
+      return {0, rank - 1, 1};
+    case FilterLayout::kIxo:
+      return {rank - 1, 0, 1};
+    case FilterLayout::kXio:
+      return {rank - 1, rank - 2, 0};
+    case FilterLayout::kIox:
+      return {1, 0, 2};
   }
   return {0, 1, 2};
 }
@@ -71,7 +73,8 @@ Result<std::vector<Window>> ConvWindows(const ConvAttrs& attrs, const Dims& inpu
   WindowSpec spec;
   for (int i = 0; i < rank - 2; ++i) {
     const Dim& k = filter[static_cast<size_t>(axes.spatial + i)];
-    if (!k.is_const()) return UnsupportedError("the filter's kernel size {} is not known", k.ToString());
+    if (!k.is_const())
+      return UnsupportedError("the filter's kernel size {} is not known", k.ToString());
     spec.kernel.push_back(k.value());
   }
   spec.strides = attrs.strides;
@@ -207,8 +210,8 @@ std::optional<int64_t> ConvMultiplyAdds(const Node& node) {
   if (!x || !w) return std::nullopt;
   const auto g = GeometryOf(node.attrs<ConvAttrs>(), *x, *w);
   if (!g) return std::nullopt;
-  const std::array<int64_t, 6> factors = {g->batch, g->out_positions(), g->groups,
-                                          g->out_channels, g->in_channels, g->taps()};
+  const std::array<int64_t, 6> factors = {g->batch,        g->out_positions(), g->groups,
+                                          g->out_channels, g->in_channels,     g->taps()};
   return CheckedElements(factors);
 }
 

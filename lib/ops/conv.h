@@ -13,8 +13,8 @@
 
 namespace nn {
 
-// Axis order of a filter: O output channels, I input channels of one group, X the spatial axes. In a
-// transposed convolution I are all input channels and O the output channels of one group.
+// Axis order of a filter: O output channels, I input channels of one group, X the spatial axes. In
+// a transposed convolution I are all input channels and O the output channels of one group.
 enum class FilterLayout : uint8_t {
   kOix,  // ONNX, Core ML
   kOxi,  // TensorFlow Lite and NNAPI convolution, TensorFlow Lite transposed convolution
@@ -62,8 +62,8 @@ struct ConvGeometry {
   int64_t in_channels, out_channels;  // per group
   std::vector<ConstWindow> windows;   // per spatial axis
 
-  int64_t taps() const;               // kernel positions
-  int64_t out_positions() const;      // spatial outputs
+  int64_t taps() const;           // kernel positions
+  int64_t out_positions() const;  // spatial outputs
 };
 Result<ConvGeometry> GeometryOf(const ConvAttrs& attrs, const std::vector<int64_t>& input,
                                 const std::vector<int64_t>& filter);

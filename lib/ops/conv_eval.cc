@@ -65,8 +65,7 @@ void Convolve(const ConvProblem& p, const T* x, const T* w, const T* bias, bool 
     const T* weights = w + group * p.w_group;
     int64_t c = 0;
     for (; c + kLanes <= p.out_channels; c += kLanes) {
-      const auto sums =
-          DotProducts<kLanes>(p, taps, x + x0, weights + c * p.w_out, finite_filter);
+      const auto sums = DotProducts<kLanes>(p, taps, x + x0, weights + c * p.w_out, finite_filter);
       for (int64_t j = 0; j < kLanes; ++j) put(c + j, sums[static_cast<size_t>(j)]);
     }
     for (; c < p.out_channels; ++c)
@@ -89,7 +88,8 @@ Status EvalReals(EvalContext& ctx, const ConvProblem& p) {
   return {};
 }
 
-// Integer convolution of TensorFlow Lite's reference kernels. A 16-bit input accumulates in 64 bits.
+// Integer convolution of TensorFlow Lite's reference kernels. A 16-bit input accumulates in 64
+// bits.
 //
 // Source: tflite/kernels/internal/reference/{conv,depthwiseconv_uint8,transpose_conv}.h and
 // integer_ops/{conv,depthwise_conv,transpose_conv}.h.
@@ -125,13 +125,13 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
       for (const ConvTap& tap : taps) {
         if (tap.padded) continue;
         for (int64_t i = 0; i < p.in_channels; ++i)
-          acc += (x[x0 + tap.x + i * p.x_channel] - x_zero) * (weights[tap.w + i * p.w_in] - w_zero);
+          acc +=
+              (x[x0 + tap.x + i * p.x_channel] - x_zero) * (weights[tap.w + i * p.w_in] - w_zero);
       }
       const FixedMultiplier m = multipliers[static_cast<size_t>(channel)];
       const int64_t scaled = kWide ? Rescale64(acc, m) : Rescale(static_cast<int32_t>(acc), m);
-      y[y0 + c * p.y_channel] = static_cast<TX>(
-          std::clamp<int64_t>(scaled + y_zero, std::numeric_limits<TX>::min(),
-                              std::numeric_limits<TX>::max()));
+      y[y0 + c * p.y_channel] = static_cast<TX>(std::clamp<int64_t>(
+          scaled + y_zero, std::numeric_limits<TX>::min(), std::numeric_limits<TX>::max()));
     }
   });
   ctx.set_out(0, out.Finish());

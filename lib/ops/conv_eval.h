@@ -12,8 +12,8 @@
 
 namespace nn {
 
-// A kernel position at one output position: what it reads, in elements from the first of a batch and
-// group, or that it falls into padding.
+// A kernel position at one output position: what it reads, in elements from the first of a batch
+// and group, or that it falls into padding.
 struct ConvTap {
   int64_t x;
   int64_t w;
@@ -37,7 +37,8 @@ struct ConvProblem {
 ConvProblem ConvOperands(Layout layout, const std::vector<int64_t>& x,
                          const std::vector<int64_t>& y);
 
-// Evaluates a node with inputs x, filter and, optionally, bias, of floating-point or quantised types.
+// Evaluates a node with inputs x, filter and, optionally, bias, of floating-point or quantised
+// types.
 Status EvalConvolution(EvalContext& ctx, const ConvProblem& p);
 
 }  // namespace nn

@@ -14,12 +14,13 @@
 namespace nn {
 
 // y[n, o, p] = sum over kernel positions k, then input channels c of the group of o:
-//              x[n, c, q] * w[c, o, k] where q * stride + k * dilation - pad_begin == p   (+ bias[o])
+//              x[n, c, q] * w[c, o, k] where q * stride + k * dilation - pad_begin == p   (+
+//              bias[o])
 // Kernel positions for which there is no such q take no part. Group g maps input channels
 // [g * I / groups, ...) to output channels [g * O, (g + 1) * O), see FilterLayout.
 //
-// Size of an output axis: (input - 1) * stride + (kernel - 1) * dilation + 1 + output_padding - pads.
-// With output_shape that is the size, and the begins are
+// Size of an output axis: (input - 1) * stride + (kernel - 1) * dilation + 1 + output_padding -
+// pads. With output_shape that is the size, and the begins are
 //   explicit, valid  those of `pads`
 //   same_upper       half of the total of padding that gives the size, rounded down
 //   same_lower       half of it, rounded up
@@ -27,9 +28,9 @@ namespace nn {
 struct ConvTransposeAttrs {
   Layout layout = Layout::kNcx;
   FilterLayout filter_layout = FilterLayout::kIox;
-  std::vector<int64_t> strides;         // per spatial axis; empty: all 1
-  std::vector<int64_t> dilations;       // per spatial axis; empty: all 1
-  std::vector<int64_t> pads;            // begins, then ends; empty: none
+  std::vector<int64_t> strides;    // per spatial axis; empty: all 1
+  std::vector<int64_t> dilations;  // per spatial axis; empty: all 1
+  std::vector<int64_t> pads;       // begins, then ends; empty: none
   Padding padding = Padding::kExplicit;
   std::vector<int64_t> output_padding;  // per spatial axis; empty: none
   Dims output_shape;                    // per spatial axis; empty: from the rest

@@ -67,8 +67,7 @@ struct ErfFunctions {
     const V limit = M::Set(Exponential::kTail);
     const Mask in = M::Lt(w.hi, limit);
     return Exponential::TimesLogistic(
-        x, Exponential::Split(
-               P{M::Min(limit, w.hi), M::Select(in, w.lo, M::Set(0.0f))}));
+        x, Exponential::Split(P{M::Min(limit, w.hi), M::Select(in, w.lo, M::Set(0.0f))}));
   }
 
   // x sigmoid(1.702 x). Largest error 2 ULP.

@@ -156,9 +156,7 @@ struct ExpFunctions {
   static NN_INLINE P Log2() { return {M::Set(0x1.62e430p-1f), M::Set(-0x1.05c610p-29f)}; }
 
   // e^r - 1 for |r| up to about log(2) / 2.
-  static NN_INLINE V TOf(P r) {
-    return M::Add(r.hi, M::Fma(M::Mul(r.hi, r.hi), Tail(r.hi), r.lo));
-  }
+  static NN_INLINE V TOf(P r) { return M::Add(r.hi, M::Fma(M::Mul(r.hi, r.hi), Tail(r.hi), r.lo)); }
 
   // e^x as 2^n (1 + t).
   static NN_INLINE Parts Split(V x) {

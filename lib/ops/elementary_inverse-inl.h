@@ -42,9 +42,8 @@ struct InverseFunctions {
       return M::Select(small, M::Set(half_pi),
                        M::Select(negative, M::Set(2 * half_pi), M::Set(0.0f)));
     };
-    const V factor =
-        M::Select(small, M::Select(negative, M::Set(1.0f), M::Set(-1.0f)),
-                  M::Select(negative, M::Set(-2.0f), M::Set(2.0f)));
+    const V factor = M::Select(small, M::Select(negative, M::Set(1.0f), M::Set(-1.0f)),
+                               M::Select(negative, M::Set(-2.0f), M::Set(2.0f)));
     const P head = P::FastSum(base(kHalfPi), M::Mul(factor, s.hi));
     const V low = M::Fma(factor, s.lo, M::Add(head.lo, base(kHalfPiLow)));
     return M::Add(head.hi, low);

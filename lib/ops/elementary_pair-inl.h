@@ -1,5 +1,5 @@
-// Unevaluated sums of two floats, for the steps of elementary functions that need more than 24 bits.
-// See elementary-inl.h.
+// Unevaluated sums of two floats, for the steps of elementary functions that need more than 24
+// bits. See elementary-inl.h.
 #if defined(NN_OPS_ELEMENTARY_PAIR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NN_OPS_ELEMENTARY_PAIR_INL_H_
 #undef NN_OPS_ELEMENTARY_PAIR_INL_H_

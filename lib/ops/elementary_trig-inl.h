@@ -63,8 +63,7 @@ struct TrigFunctions {
     const Mask odd = M::EqI(M::AndI(r.quadrant, M::SetI(1)), M::SetI(1));
     const V y = M::Select(odd, SinOf(r.rest), CosOf(r.rest));
     // Negative in quadrants 1 and 2.
-    const I sign = M::template Shl<30>(
-        M::AndI(M::AddI(r.quadrant, M::SetI(1)), M::SetI(2)));
+    const I sign = M::template Shl<30>(M::AndI(M::AddI(r.quadrant, M::SetI(1)), M::SetI(2)));
     return M::FromBits(M::XorI(M::Bits(y), sign));
   }
 

@@ -13,7 +13,9 @@ constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
 constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
 constexpr int32_t kSqrtHalf = 1518500250;  // sqrt(1/2)
 
-int32_t Mul(int32_t a, int32_t b) { return RoundingDoublingHighMul(a, b); }
+int32_t Mul(int32_t a, int32_t b) {
+  return RoundingDoublingHighMul(a, b);
+}
 int32_t Add(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
@@ -28,7 +30,9 @@ int32_t RoundingHalfSum(int32_t a, int32_t b) {
   const int64_t sum = int64_t{a} + b;
   return static_cast<int32_t>((sum + (sum >= 0 ? 1 : -1)) / 2);
 }
-int LeadingZeros(int32_t x) { return std::countl_zero(static_cast<uint32_t>(x)); }
+int LeadingZeros(int32_t x) {
+  return std::countl_zero(static_cast<uint32_t>(x));
+}
 
 // e^x for x in [-1/4, 0), Q0.31: four terms of the Taylor series around -1/8.
 int32_t ExpNearZero(int32_t x) {
@@ -63,7 +67,8 @@ int32_t FixedExp(int32_t x) {
   const int32_t q = Sub(r, x);
   int32_t y = ExpNearZero(SaturatingShiftLeft(r, kIntegerBits));
   // e^-(2^k) for k = -2 .. 4.
-  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
+  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
+                                  39332535,   720401,     242};
   for (int k = 0; k < 7; ++k)
     if (q & (int32_t{1} << (kFractionBits - 2 + k))) y = Mul(y, kFactors[k]);
   return y;
@@ -85,18 +90,17 @@ int32_t FixedOneOverOnePlus(int32_t x) {
 
 int32_t FixedLog(int32_t x) {
   constexpr int kInputBits = 12;
-  constexpr int kAccumulatorBits = 6;  // one more than the result's, as headroom
-  constexpr int32_t kLog2 = 1488522236;               // log(2)
-  constexpr int32_t kFourthRootOfHalf = 1805811301;   // (1/2)^(1/4)
-  constexpr int32_t kAlphaN = 117049297;              // 11/240 * 2^(1/4)
-  constexpr int32_t kAlphaD = 127690142;              // 1/20 * 2^(1/4)
-  constexpr int32_t kAlphaI = 1057819769;             // 2 / 2^(1/4) - 2^(1/4)
-  constexpr int32_t kAlphaF = 638450708;              // 1/4 * 2^(1/4)
+  constexpr int kAccumulatorBits = 6;                // one more than the result's, as headroom
+  constexpr int32_t kLog2 = 1488522236;              // log(2)
+  constexpr int32_t kFourthRootOfHalf = 1805811301;  // (1/2)^(1/4)
+  constexpr int32_t kAlphaN = 117049297;             // 11/240 * 2^(1/4)
+  constexpr int32_t kAlphaD = 127690142;             // 1/20 * 2^(1/4)
+  constexpr int32_t kAlphaI = 1057819769;            // 2 / 2^(1/4) - 2^(1/4)
+  constexpr int32_t kAlphaF = 638450708;             // 1/4 * 2^(1/4)
   const int32_t quarter = RoundingShiftRight(int32_t{1} << 29, kAccumulatorBits);
-  const auto exponent = [](int bits) {
-    return SaturatingShiftLeft(bits, 31 - kAccumulatorBits);
-  };
-  // x = r * 2^e with r near (1/2)^(1/4), by two ways of normalising of which the better one is taken.
+  const auto exponent = [](int bits) { return SaturatingShiftLeft(bits, 31 - kAccumulatorBits); };
+  // x = r * 2^e with r near (1/2)^(1/4), by two ways of normalising of which the better one is
+  // taken.
   const int zeros_a = LeadingZeros(x);
   const int32_t r_a = SaturatingShiftLeft(Mul(SaturatingShiftLeft(x, zeros_a - 1), kSqrtHalf), 1);
   const int32_t e_a = SaturatingAdd(exponent(kInputBits - zeros_a), quarter);

@@ -1,6 +1,7 @@
 // Fixed-point functions on int32 as TensorFlow Lite's reference kernels compute them (the gemmlowp
-// scheme). Qm.n is a number with m integer and n fraction bits beside the sign: raw / 2^n. A product
-// of two such numbers is RoundingDoublingHighMul of the raw values; its integer bits add up.
+// scheme). Qm.n is a number with m integer and n fraction bits beside the sign: raw / 2^n. A
+// product of two such numbers is RoundingDoublingHighMul of the raw values; its integer bits add
+// up.
 //
 // Source: tflite/kernels/internal/common.h and gemmlowp's fixedpoint.h. Constants are the reals in
 // the comments, rounded to Q0.31 unless said otherwise.
@@ -22,8 +23,8 @@ int32_t FixedOneOverOnePlus(int32_t x);
 // log(x) for x >= 1 in Q12.19; Q5.26.
 int32_t FixedLog(int32_t x);
 
-// 1 / x for x > 0 in Q(integer_bits).(31 - integer_bits): a number in Q0.31 in [1/2, 1] that is still
-// to be divided by 2^bits_over_unit.
+// 1 / x for x > 0 in Q(integer_bits).(31 - integer_bits): a number in Q0.31 in [1/2, 1] that is
+// still to be divided by 2^bits_over_unit.
 struct FixedReciprocalResult {
   int32_t scale;
   int bits_over_unit;

@@ -16,12 +16,14 @@ NN_BEFORE_NAMESPACE
 namespace nn {
 namespace NN_TARGET_NAMESPACE {
 
-// The signature of a unary function f(x), with the constants p of its operator, and of a binary one.
+// The signature of a unary function f(x), with the constants p of its operator, and of a binary
+// one.
 #define NN_UNARY(x, p) \
   static NN_INLINE typename M::V Run(typename M::V x, [[maybe_unused]] const FunctionParams& p)
 #define NN_BINARY(a, b) static NN_INLINE typename M::V Run(typename M::V a, typename M::V b)
 
-// ---- Exact, or one rounding ----------------------------------------------------------------------
+// ---- Exact, or one rounding
+// ----------------------------------------------------------------------
 
 template <class M>
 struct AbsFn {
@@ -74,7 +76,8 @@ struct RsqrtFn {
   NN_UNARY(x, p) { return M::Div(M::Set(1.0f), M::Sqrt(x)); }
 };
 
-// ---- Piecewise linear ----------------------------------------------------------------------------
+// ---- Piecewise linear
+// ----------------------------------------------------------------------------
 
 template <class M>
 struct ReluFn {
@@ -137,12 +140,13 @@ struct SoftsignFn {
   }
 };
 
-// ---- Elementary ----------------------------------------------------------------------------------
+// ---- Elementary
+// ----------------------------------------------------------------------------------
 
-#define NN_ELEMENTARY(name)                                    \
-  template <class M>                                           \
-  struct name##Fn {                                            \
-    NN_UNARY(x, p) { return Elementary<M>::name(x); }          \
+#define NN_ELEMENTARY(name)                           \
+  template <class M>                                  \
+  struct name##Fn {                                   \
+    NN_UNARY(x, p) { return Elementary<M>::name(x); } \
   };
 NN_ELEMENTARY(Acos)
 NN_ELEMENTARY(Acosh)
@@ -205,7 +209,8 @@ struct CeluFn {
   }
 };
 
-// ---- Binary --------------------------------------------------------------------------------------
+// ---- Binary
+// --------------------------------------------------------------------------------------
 
 template <class M>
 struct AddFn {

@@ -111,9 +111,15 @@ Status InferMatmul(InferContext& ctx) {
   return {};
 }
 
-inline float MulAdd(float a, float b, float c) { return Fma(a, b, c); }
-inline double MulAdd(double a, double b, double c) { return Fma(a, b, c); }
-inline uint64_t MulAdd(uint64_t a, uint64_t b, uint64_t c) { return a * b + c; }
+inline float MulAdd(float a, float b, float c) {
+  return Fma(a, b, c);
+}
+inline double MulAdd(double a, double b, double c) {
+  return Fma(a, b, c);
+}
+inline uint64_t MulAdd(uint64_t a, uint64_t b, uint64_t c) {
+  return a * b + c;
+}
 
 // Accumulates kLanes neighbouring columns at once; each has its own sum, in order of k.
 template <size_t kLanes, typename T>
@@ -158,7 +164,8 @@ std::vector<uint64_t> Integers(const Tensor& t, int64_t zero_point = 0) {
   return out;
 }
 
-// ---- TensorFlow Lite -----------------------------------------------------------------------------
+// ---- TensorFlow Lite
+// -----------------------------------------------------------------------------
 
 // Turns accumulators of column n into steps of the output's scale.
 class Rescaler {
@@ -268,8 +275,8 @@ Status EvalMatmul(EvalContext& ctx) {
   });
 }
 
-// The leading axes are independent rows: with a matrix as b they may be rearranged at will, otherwise
-// all three values must have them and go alike.
+// The leading axes are independent rows: with a matrix as b they may be rearranged at will,
+// otherwise all three values must have them and go alike.
 std::optional<AxesChange> ChangeMatmulAxes(const Node& node, Operand changed, const AxisMap& map) {
   const auto& attrs = node.attrs<MatmulAttrs>();
   const int a = node.input(0)->type().rank();
@@ -308,8 +315,8 @@ Result<Value*> Transposed(Graph& graph, Value* v) {
   return Rearrange(graph, v, AxisMap(v->type().rank(), std::move(from)));
 }
 
-// One step toward a plain product: the bias becomes an addition, then the operands are transposed by
-// nodes of their own.
+// One step toward a plain product: the bias becomes an addition, then the operands are transposed
+// by nodes of their own.
 Result<bool> DecomposeMatmul(Graph& graph, Node& node) {
   MatmulAttrs attrs = node.attrs<MatmulAttrs>();
   if (node.input(0)->type().quantised() || node.input(1)->type().rank() == 1) return false;

@@ -87,9 +87,12 @@ std::optional<AxesChange> ChangeLayout(const Node& node, Operand changed, const 
   return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
 }
 
-// ---- batch_norm ----------------------------------------------------------------------------------
+// ---- batch_norm
+// ----------------------------------------------------------------------------------
 
-Status InferBatchNorm(InferContext& ctx) { return InferChannelNorm<BatchNormAttrs>(ctx, 4); }
+Status InferBatchNorm(InferContext& ctx) {
+  return InferChannelNorm<BatchNormAttrs>(ctx, 4);
+}
 
 Status EvalBatchNorm(EvalContext& ctx) {
   const auto& a = ctx.attrs<BatchNormAttrs>();
@@ -116,9 +119,12 @@ Status EvalBatchNorm(EvalContext& ctx) {
   });
 }
 
-// ---- instance_norm, group_norm -------------------------------------------------------------------
+// ---- instance_norm, group_norm
+// -------------------------------------------------------------------
 
-Status InferInstanceNorm(InferContext& ctx) { return InferChannelNorm<InstanceNormAttrs>(ctx, 2); }
+Status InferInstanceNorm(InferContext& ctx) {
+  return InferChannelNorm<InstanceNormAttrs>(ctx, 2);
+}
 
 Status InferGroupNorm(InferContext& ctx) {
   const int64_t groups = ctx.attrs<GroupNormAttrs>().groups;
@@ -209,7 +215,8 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
                          InstanceNormAttrs{a.epsilon, Layout::kNcx}, 1, &node));
   Value* y = normal->output();
   const auto reshape = [&](Value* v, Dims to) -> Result<Value*> {
-    NN_ASSIGN(Node* const n, graph.Append("reshape", {v}, ReshapeAttrs{std::move(to), false}, 1, &node));
+    NN_ASSIGN(Node* const n,
+              graph.Append("reshape", {v}, ReshapeAttrs{std::move(to), false}, 1, &node));
     return n->output();
   };
   NN_ASSIGN(y, reshape(y, dims));
@@ -227,7 +234,8 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   return true;
 }
 
-// ---- layer_norm, rms_norm ------------------------------------------------------------------------
+// ---- layer_norm, rms_norm
+// ------------------------------------------------------------------------
 
 // The axes from `axis` on.
 Result<std::vector<int>> TrailingAxes(int64_t axis, int rank) {
@@ -385,12 +393,12 @@ Result<bool> DecomposeRmsNorm(Graph& graph, Node& node) {
     return graph.Append(op, std::move(inputs), std::move(attrs), 1, &node);
   };
   NN_ASSIGN(Node* const squares, add("mul", {x, x}));
-  NN_ASSIGN(Node* const mean, add("reduce_mean", {squares->output()},
-                                  ReduceAttrs{{axes.begin(), axes.end()}, true}));
+  NN_ASSIGN(Node* const mean,
+            add("reduce_mean", {squares->output()}, ReduceAttrs{{axes.begin(), axes.end()}, true}));
   NN_ASSIGN(Node* const sum,
             add("add", {mean->output(), graph.AddConstant(Tensor::Scalar(a.epsilon), "epsilon")}));
   NN_ASSIGN(Node* const root, add("sqrt", {sum->output()}));
-  NN_ASSIGN(Node* y, add("div", {x, root->output()}));
+  NN_ASSIGN(Node * y, add("div", {x, root->output()}));
   if (Value* scale = node.input(1)) {
     NN_ASSIGN(y, add("mul", {y->output(), scale}));
   }

@@ -37,8 +37,8 @@ struct InstanceNormAttrs {
   static std::span<const AttrField> Fields();
 };
 
-// A row is a group of neighbouring channels of an element of the batch, in order of channels, then of
-// spatial positions. Inputs scale and bias have one element for each channel or for each group.
+// A row is a group of neighbouring channels of an element of the batch, in order of channels, then
+// of spatial positions. Inputs scale and bias have one element for each channel or for each group.
 struct GroupNormAttrs {
   int64_t groups = 1;
   float epsilon = 1e-5f;
@@ -47,7 +47,8 @@ struct GroupNormAttrs {
 };
 
 // A row are the axes from `axis` on. Inputs scale and bias broadcast to x (not beyond it). The
-// outputs mean and inv_std_dev, of size 1 on the axes of the row, are f64 for f64 and f32 otherwise.
+// outputs mean and inv_std_dev, of size 1 on the axes of the row, are f64 for f64 and f32
+// otherwise.
 struct LayerNormAttrs {
   int64_t axis = -1;
   float epsilon = 1e-5f;
@@ -62,8 +63,9 @@ struct RmsNormAttrs {
   static std::span<const AttrField> Fields();
 };
 
-// y = x / v^beta with v = (alpha / size) * s + bias (fused) and s the sum of squares of the channels
-// c - floor((size - 1) / 2) .. c + ceil((size - 1) / 2) that exist, added one by one from +0.
+// y = x / v^beta with v = (alpha / size) * s + bias (fused) and s the sum of squares of the
+// channels c - floor((size - 1) / 2) .. c + ceil((size - 1) / 2) that exist, added one by one from
+// +0.
 struct LrnAttrs {
   int64_t size = 1;
   float alpha = 1e-4f;

@@ -4,7 +4,6 @@
 
 #include "base/arith.h"
 #include "ir/op_def.h"
-#include "ops/scalar_functions.h"
 #include "ops/fixed_point.h"
 #include "ops/moments.h"
 #include "ops/norm.h"
@@ -14,14 +13,15 @@
 #include "ops/reduce.h"
 #include "ops/reduction.h"
 #include "ops/requant.h"
+#include "ops/scalar_functions.h"
 #include "ops/types.h"
 
 namespace nn {
 
 std::span<const AttrField> LrnAttrs::Fields() {
   static const AttrField fields[] = {
-      Field<&LrnAttrs::size>("size"), Field<&LrnAttrs::alpha>("alpha"),
-      Field<&LrnAttrs::beta>("beta"), Field<&LrnAttrs::bias>("bias"),
+      Field<&LrnAttrs::size>("size"),     Field<&LrnAttrs::alpha>("alpha"),
+      Field<&LrnAttrs::beta>("beta"),     Field<&LrnAttrs::bias>("bias"),
       Field<&LrnAttrs::layout>("layout"),
   };
   return fields;
@@ -84,7 +84,8 @@ void Replace(Graph& graph, Node& node, Value* y) {
   graph.Erase(&node);
 }
 
-// ---- lrn -----------------------------------------------------------------------------------------
+// ---- lrn
+// -----------------------------------------------------------------------------------------
 
 Status InferLrn(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 2));
@@ -130,7 +131,8 @@ std::optional<AxesChange> ChangeLrnAxes(const Node& node, Operand changed, const
   return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
 }
 
-// ---- Normalisation over any axes -----------------------------------------------------------------
+// ---- Normalisation over any axes
+// -----------------------------------------------------------------
 
 template <typename A>
 Status InferOverAxes(InferContext& ctx) {
@@ -219,7 +221,8 @@ Result<bool> DecomposeL2(Graph& graph, Node& node) {
   return true;
 }
 
-// ---- lp_normalization ----------------------------------------------------------------------------
+// ---- lp_normalization
+// ----------------------------------------------------------------------------
 
 Status InferLp(InferContext& ctx) {
   const auto& a = ctx.attrs<LpNormalizationAttrs>();
@@ -239,9 +242,8 @@ Status EvalLp(EvalContext& ctx) {
     const Reals<T> x(ctx.in(0));
     rows.ForEach([&](int64_t, int64_t start) {
       const auto at = [&](int64_t i) { return x[start + rows.offset(i)]; };
-      const T sum = LaneSum<T>(rows.length(), [&](int64_t i) {
-        return a.p == 1 ? std::fabs(at(i)) : at(i) * at(i);
-      });
+      const T sum = LaneSum<T>(
+          rows.length(), [&](int64_t i) { return a.p == 1 ? std::fabs(at(i)) : at(i) * at(i); });
       const T norm = a.p == 1 ? sum : std::sqrt(sum);
       for (int64_t i = 0; i < rows.length(); ++i)
         y[start + rows.offset(i)] = norm == T(0) ? T(0) : at(i) / norm;
@@ -259,7 +261,8 @@ std::optional<AxesChange> ChangeLpAxes(const Node& node, Operand changed, const 
   return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
 }
 
-// ---- mean_variance_normalization -----------------------------------------------------------------
+// ---- mean_variance_normalization
+// -----------------------------------------------------------------
 
 Status EvalMeanVariance(EvalContext& ctx) {
   const auto& a = ctx.attrs<MeanVarianceNormalizationAttrs>();
@@ -299,8 +302,7 @@ Result<bool> DecomposeMeanVariance(Graph& graph, Node& node) {
     return true;
   }
   NN_ASSIGN(Node* const squares, graph.Append("mul", {d, d}, {}, 1, &node));
-  NN_ASSIGN(Node* const variance,
-            graph.Append("reduce_mean", {squares->output()}, over, 1, &node));
+  NN_ASSIGN(Node* const variance, graph.Append("reduce_mean", {squares->output()}, over, 1, &node));
   NN_ASSIGN(Value* const root,
             AppendRoot(graph, node, variance->output(), a.epsilon, a.epsilon_rule));
   NN_ASSIGN(Node* const y, graph.Append("div", {d, root}, {}, 1, &node));

@@ -62,7 +62,8 @@ class Ordered {
   }
   // Whether element a comes before element b: is larger, or smaller.
   bool Before(int64_t a, int64_t b, bool largest) const {
-    if (!real_) return largest ? At(integers_, b) < At(integers_, a) : At(integers_, a) < At(integers_, b);
+    if (!real_)
+      return largest ? At(integers_, b) < At(integers_, a) : At(integers_, a) < At(integers_, b);
     const double x = At(reals_, a);
     const double y = At(reals_, b);
     if (x != x || y != y) return x != x && y == y;
@@ -83,7 +84,8 @@ bool Comparable(DType dtype) {
   return IsFloat(dtype) || IsInteger(dtype) || dtype == DType::kBool;
 }
 
-// ---- arg_max, arg_min ----------------------------------------------------------------------------
+// ---- arg_max, arg_min
+// ----------------------------------------------------------------------------
 
 Status InferArg(InferContext& ctx) {
   const auto& a = ctx.attrs<ArgAttrs>();
@@ -133,7 +135,8 @@ std::optional<AxesChange> ChangeArgAxes(const Node& node, Operand changed, const
   return AxesChange{a, std::move(change->others)};
 }
 
-// ---- top_k ---------------------------------------------------------------------------------------
+// ---- top_k
+// ---------------------------------------------------------------------------------------
 
 Status InferTopK(InferContext& ctx) {
   const auto& a = ctx.attrs<TopKAttrs>();
@@ -203,11 +206,13 @@ std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, cons
   return change;
 }
 
-// ---- cum_sum -------------------------------------------------------------------------------------
+// ---- cum_sum
+// -------------------------------------------------------------------------------------
 
 Status InferCumSum(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
-  if (!ctx.has(1)) NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
+  if (!ctx.has(1))
+    NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
   ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
   return {};
 }
@@ -279,8 +284,9 @@ Result<bool> AbsorbAxis(Graph& graph, Node& node) {
 }  // namespace
 
 void RegisterOrderOps(OpRegistry& ops) {
-  for (auto [name, summary] : {std::pair("arg_max", "place of the largest element along an axis"),
-                               std::pair("arg_min", "place of the smallest element along an axis")}) {
+  for (auto [name, summary] :
+       {std::pair("arg_max", "place of the largest element along an axis"),
+        std::pair("arg_min", "place of the smallest element along an axis")}) {
     OpDef op;
     op.name = name;
     op.summary = summary;

@@ -1,7 +1,8 @@
 // Operators that look for places along an axis: arg_max, arg_min, top_k; and cum_sum.
 //
-// Where values are compared, NaN counts as larger than every number for arg_max and top_k {largest},
-// and as smaller for arg_min and top_k {largest = false}: it is what a maximum or minimum would be.
+// Where values are compared, NaN counts as larger than every number for arg_max and top_k
+// {largest}, and as smaller for arg_min and top_k {largest = false}: it is what a maximum or
+// minimum would be.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace nn {
 struct ArgAttrs {
   int64_t axis = 0;
   bool keep_dims = true;
-  bool select_last_index = false;  // among equal elements
+  bool select_last_index = false;   // among equal elements
   DType output_type = DType::kI64;  // or i32
   static std::span<const AttrField> Fields();
 };
@@ -30,8 +31,9 @@ struct TopKAttrs {
   static std::span<const AttrField> Fields();
 };
 
-// y_i = x_0 + ... + x_i, added one by one from +0; exclusive: without x_i; reverse: from the end. The
-// axis comes from the attribute or, while it is not known, from the input `axis` with one integer.
+// y_i = x_0 + ... + x_i, added one by one from +0; exclusive: without x_i; reverse: from the end.
+// The axis comes from the attribute or, while it is not known, from the input `axis` with one
+// integer.
 struct CumSumAttrs {
   int64_t axis = 0;
   bool exclusive = false;

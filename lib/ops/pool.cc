@@ -7,12 +7,12 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
-#include "ops/scalar_functions.h"
 #include "ops/index.h"
 #include "ops/ops.h"
 #include "ops/quantised.h"
 #include "ops/reals.h"
 #include "ops/reduction.h"
+#include "ops/scalar_functions.h"
 #include "ops/types.h"
 
 namespace nn {
@@ -22,12 +22,9 @@ namespace {
 template <typename A, size_t n>
 std::array<AttrField, 7 + n> WithPoolFields(const std::array<AttrField, n>& own) {
   std::array<AttrField, 7 + n> fields = {
-      Field<&PoolAttrs::layout, A>("layout"),
-      Field<&PoolAttrs::kernel, A>("kernel"),
-      Field<&PoolAttrs::strides, A>("strides"),
-      Field<&PoolAttrs::dilations, A>("dilations"),
-      Field<&PoolAttrs::pads, A>("pads"),
-      Field<&PoolAttrs::padding, A>("padding"),
+      Field<&PoolAttrs::layout, A>("layout"),       Field<&PoolAttrs::kernel, A>("kernel"),
+      Field<&PoolAttrs::strides, A>("strides"),     Field<&PoolAttrs::dilations, A>("dilations"),
+      Field<&PoolAttrs::pads, A>("pads"),           Field<&PoolAttrs::padding, A>("padding"),
       Field<&PoolAttrs::ceil_mode, A>("ceil_mode"),
   };
   std::copy(own.begin(), own.end(), fields.begin() + 7);
@@ -96,7 +93,8 @@ Status InferLpPool(InferContext& ctx) {
   return InferPool<LpPoolAttrs>(ctx);
 }
 
-// ---- Windows -------------------------------------------------------------------------------------
+// ---- Windows
+// -------------------------------------------------------------------------------------
 
 // The windows of one pooling, in elements of x and y.
 class Pooling {
@@ -130,7 +128,8 @@ class Pooling {
     int64_t with_padding = 1;
   };
 
-  // fn(taps, x offset, y offset, number of the channel) for every window of every batch and channel.
+  // fn(taps, x offset, y offset, number of the channel) for every window of every batch and
+  // channel.
   template <typename Fn>
   void ForEach(Fn fn) const {
     if (outer_[0] == 0 || outer_[1] == 0) return;
@@ -159,10 +158,9 @@ class Pooling {
       const int64_t start = at[i] * w.stride - w.pad_begin;
       const int64_t begin = std::max<int64_t>(0, CeilDiv(-start, w.dilation));
       const int64_t end = std::min(w.kernel, CeilDiv(w.input - start, w.dilation));
-      const int64_t padded =
-          std::min(w.kernel, CeilDiv(w.input + w.pad_end - start, w.dilation));
-      taps.with_padding = CheckedMul(taps.with_padding, padded)
-                              .value_or(std::numeric_limits<int64_t>::max());
+      const int64_t padded = std::min(w.kernel, CeilDiv(w.input + w.pad_end - start, w.dilation));
+      taps.with_padding =
+          CheckedMul(taps.with_padding, padded).value_or(std::numeric_limits<int64_t>::max());
       Taps next;
       for (size_t t = 0; t < taps.offsets.size(); ++t)
         for (int64_t k = begin; k < end; ++k) {
@@ -188,7 +186,8 @@ Result<Pooling> PoolingOf(const EvalContext& ctx) {
   return Pooling::Create(ctx.attrs<A>(), ctx.in(0).dims(), *y);
 }
 
-// ---- max_pool ------------------------------------------------------------------------------------
+// ---- max_pool
+// ------------------------------------------------------------------------------------
 
 // A place in a channel, given row-major, in column-major order.
 int64_t ColumnMajor(int64_t position, const std::vector<ConstWindow>& windows) {
@@ -264,7 +263,8 @@ Status EvalMaxPool(EvalContext& ctx) {
   });
 }
 
-// ---- average_pool --------------------------------------------------------------------------------
+// ---- average_pool
+// --------------------------------------------------------------------------------
 
 int64_t CountOf(const Pooling::Taps& taps, bool include_pad) {
   return include_pad ? taps.with_padding : static_cast<int64_t>(taps.offsets.size());
@@ -277,8 +277,7 @@ Status EvalQuantisedAverage(EvalContext& ctx, const Pooling& pooling) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   NN_RETURN_IF_ERROR(RequireSameQuant(ctx));
   const Tensor& x = ctx.in(0);
-  const bool known =
-      x.dtype() == DType::kU8 || x.dtype() == DType::kI8 || x.dtype() == DType::kI16;
+  const bool known = x.dtype() == DType::kU8 || x.dtype() == DType::kI8 || x.dtype() == DType::kI16;
   if (!known || ctx.attrs<AveragePoolAttrs>().count_include_pad)
     return UnsupportedError("average_pool of {}{}", ctx.in_type(0).ToString(),
                             known ? " with padding in the count" : "");
@@ -315,7 +314,8 @@ Status EvalAveragePool(EvalContext& ctx) {
   });
 }
 
-// ---- lp_pool -------------------------------------------------------------------------------------
+// ---- lp_pool
+// -------------------------------------------------------------------------------------
 
 template <typename T>
 T ToThePower(T x, float p) {
@@ -361,22 +361,21 @@ Result<bool> DecomposeLpPool(Graph& graph, Node& node) {
   static_cast<PoolAttrs&>(pool) = a;
   Value* x = node.input(0);
   const bool squares = a.p == 2.0f;
-  NN_ASSIGN(Node* const powers,
-            squares ? graph.Append("mul", {x, x}, {}, 1, &node)
-                    : graph.Append("abs", {x}, {}, 1, &node));
+  NN_ASSIGN(Node* const powers, squares ? graph.Append("mul", {x, x}, {}, 1, &node)
+                                        : graph.Append("abs", {x}, {}, 1, &node));
   if (!squares) {
     graph.SetInputs(&node, {powers->output()});
     graph.SetOp(&node, *Ops().Find("average_pool"), pool);
     return true;
   }
-  NN_ASSIGN(Node* const mean,
-            graph.Append("average_pool", {powers->output()}, pool, 1, &node));
+  NN_ASSIGN(Node* const mean, graph.Append("average_pool", {powers->output()}, pool, 1, &node));
   graph.SetInputs(&node, {mean->output()});
   graph.SetOp(&node, *Ops().Find("sqrt"), {});
   return true;
 }
 
-// ---- Axes and cost -------------------------------------------------------------------------------
+// ---- Axes and cost
+// -------------------------------------------------------------------------------
 
 template <typename A>
 std::optional<AxesChange> ChangePoolAxes(const Node& node, Operand changed, const AxisMap& map) {
@@ -426,8 +425,7 @@ void RegisterPoolOps(OpRegistry& ops) {
   ops.Add(std::move(max_pool));
   ops.Add(PoolDef<AveragePoolAttrs>("average_pool", "mean of each window",
                                     InferPool<AveragePoolAttrs>, EvalAveragePool));
-  OpDef lp_pool =
-      PoolDef<LpPoolAttrs>("lp_pool", "p-norm of each window", InferLpPool, EvalLpPool);
+  OpDef lp_pool = PoolDef<LpPoolAttrs>("lp_pool", "p-norm of each window", InferLpPool, EvalLpPool);
   lp_pool.decompose = DecomposeLpPool;
   ops.Add(std::move(lp_pool));
 }

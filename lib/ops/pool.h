@@ -27,9 +27,9 @@ struct PoolAttrs {
   bool ceil_mode = false;  // see WindowSpec
 };
 
-// Output `indices` (i64): for each window the place of its maximum in x, counted in a channels-first
-// tensor whatever the layout; -1 for a window without taps. storage_order 1 counts the spatial axes
-// of a channel in column-major order.
+// Output `indices` (i64): for each window the place of its maximum in x, counted in a
+// channels-first tensor whatever the layout; -1 for a window without taps. storage_order 1 counts
+// the spatial axes of a channel in column-major order.
 struct MaxPoolAttrs : PoolAttrs {
   int64_t storage_order = 0;
   static std::span<const AttrField> Fields();
@@ -49,9 +49,9 @@ struct LpPoolAttrs : PoolAttrs {
 };
 
 // Puts the elements of x at the places `indices` of an output of zeros. The places count in a
-// channels-first tensor of the natural size, (input - 1) * stride - pads + kernel; with output_shape
-// the result has that size, natural elements keep their coordinates. While it is not known it comes
-// from the input `output_shape`, the shape of a channels-first result.
+// channels-first tensor of the natural size, (input - 1) * stride - pads + kernel; with
+// output_shape the result has that size, natural elements keep their coordinates. While it is not
+// known it comes from the input `output_shape`, the shape of a channels-first result.
 struct MaxUnpoolAttrs {
   Layout layout = Layout::kNcx;
   std::vector<int64_t> kernel;

@@ -67,8 +67,12 @@ FixedMultiplier ReductionMultiplier(const Quant& x, const Quant& y, int64_t n) {
   return m;
 }
 
-Status QuantisedSum(EvalContext& ctx, const Rows& rows) { return SumOrMean(ctx, rows, false); }
-Status QuantisedMean(EvalContext& ctx, const Rows& rows) { return SumOrMean(ctx, rows, true); }
+Status QuantisedSum(EvalContext& ctx, const Rows& rows) {
+  return SumOrMean(ctx, rows, false);
+}
+Status QuantisedMean(EvalContext& ctx, const Rows& rows) {
+  return SumOrMean(ctx, rows, true);
+}
 
 // Source: tflite/kernels/reduce.cc (GetQuantProdScaling) and internal/reference/reduce.h,
 // QuantizedReduceProd. Each factor is rescaled by input scale / n-th root of the output scale.

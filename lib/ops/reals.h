@@ -86,9 +86,12 @@ Status WithReals(const EvalContext& ctx, DType dtype, Fn fn) {
   switch (dtype) {
     case DType::kF16:
     case DType::kBF16:
-    case DType::kF32: return fn(float());
-    case DType::kF64: return fn(double());
-    default: return UnsupportedError("{} of {}", ctx.node().op_name(), DTypeName(dtype));
+    case DType::kF32:
+      return fn(float());
+    case DType::kF64:
+      return fn(double());
+    default:
+      return UnsupportedError("{} of {}", ctx.node().op_name(), DTypeName(dtype));
   }
 }
 

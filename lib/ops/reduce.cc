@@ -7,13 +7,13 @@
 #include <map>
 
 #include "ir/op_def.h"
-#include "ops/scalar_functions.h"
 #include "ops/movement.h"
 #include "ops/ops.h"
 #include "ops/quant_reduce.h"
 #include "ops/quantised.h"
 #include "ops/reals.h"
 #include "ops/reduction.h"
+#include "ops/scalar_functions.h"
 #include "ops/types.h"
 
 namespace nn {
@@ -59,13 +59,14 @@ T MinOf(const Row<T>& r) {
 float LogSumExpOf(const Row<float>& r) {
   const float m = MaxOf(r);
   const float shift = std::isfinite(m) ? m : 0.0f;
-  const float sum = LaneSum<float>(
-      r.size(), [&](int64_t i) { return ScalarFunctions::Exp(r[i] - shift); });
+  const float sum =
+      LaneSum<float>(r.size(), [&](int64_t i) { return ScalarFunctions::Exp(r[i] - shift); });
   return ScalarFunctions::Log(sum) + shift;
 }
 
-// ---- Integers ------------------------------------------------------------------------------------
-// 64-bit arithmetic that wraps; a result is cut to its type when it is stored.
+// ---- Integers
+// ------------------------------------------------------------------------------------ 64-bit
+// arithmetic that wraps; a result is cut to its type when it is stored.
 
 struct IntegerRow {
   const std::vector<int64_t>* x;
@@ -74,9 +75,7 @@ struct IntegerRow {
   bool is_unsigned;  // 64 bits that do not fit int64
   DType dtype;
   int64_t size() const { return rows->length(); }
-  int64_t operator[](int64_t i) const {
-    return (*x)[static_cast<size_t>(start + rows->offset(i))];
-  }
+  int64_t operator[](int64_t i) const { return (*x)[static_cast<size_t>(start + rows->offset(i))]; }
 };
 
 template <typename Fn>
@@ -94,9 +93,8 @@ int64_t IntegerSumSquare(const IntegerRow& r) {
 }
 int64_t IntegerL1(const IntegerRow& r) {
   const bool keep = r.is_unsigned;
-  return WrapSum(r, [keep](uint64_t v) {
-    return keep || static_cast<int64_t>(v) >= 0 ? v : uint64_t{0} - v;
-  });
+  return WrapSum(
+      r, [keep](uint64_t v) { return keep || static_cast<int64_t>(v) >= 0 ? v : uint64_t{0} - v; });
 }
 int64_t IntegerMean(const IntegerRow& r) {
   if (r.size() == 0) return 0;
@@ -124,14 +122,15 @@ int64_t IntegerExtreme(const IntegerRow& r) {
   return m;
 }
 
-// ---- The operators -------------------------------------------------------------------------------
+// ---- The operators
+// -------------------------------------------------------------------------------
 
 struct ReduceRow {
   std::string_view name;
   std::string_view summary;
   float (*f32)(const Row<float>&);
-  double (*f64)(const Row<double>&);          // null: takes an elementary function
-  int64_t (*integer)(const IntegerRow&);      // null: not defined
+  double (*f64)(const Row<double>&);               // null: takes an elementary function
+  int64_t (*integer)(const IntegerRow&);           // null: not defined
   Status (*quantised)(EvalContext&, const Rows&);  // by the node's arithmetic; null: not defined
 };
 
@@ -142,16 +141,18 @@ const std::vector<ReduceRow>& ReduceRows() {
        [](const Row<float>& r) { return SumOf(r) / static_cast<float>(r.size()); },
        [](const Row<double>& r) { return SumOf(r) / static_cast<double>(r.size()); }, IntegerMean,
        QuantisedMean},
-      {"reduce_max", "largest element over axes", MaxOf<float>, MaxOf<double>,
-       IntegerExtreme<true>, nullptr},
+      {"reduce_max", "largest element over axes", MaxOf<float>, MaxOf<double>, IntegerExtreme<true>,
+       nullptr},
       {"reduce_min", "smallest element over axes", MinOf<float>, MinOf<double>,
        IntegerExtreme<false>, nullptr},
       {"reduce_prod", "product over axes",
        [](const Row<float>& r) {
-         return LaneReduce(r.size(), 1.0f, [&](int64_t i) { return r[i]; }, std::multiplies<>());
+         return LaneReduce(
+             r.size(), 1.0f, [&](int64_t i) { return r[i]; }, std::multiplies<>());
        },
        [](const Row<double>& r) {
-         return LaneReduce(r.size(), 1.0, [&](int64_t i) { return r[i]; }, std::multiplies<>());
+         return LaneReduce(
+             r.size(), 1.0, [&](int64_t i) { return r[i]; }, std::multiplies<>());
        },
        IntegerProd, QuantisedProd},
       {"reduce_l1", "sum of absolute values over axes",
@@ -168,7 +169,8 @@ const std::vector<ReduceRow>& ReduceRows() {
       {"reduce_sum_square", "sum of squares over axes", SumSquareOf<float>, SumSquareOf<double>,
        IntegerSumSquare, nullptr},
       {"reduce_log_sum", "logarithm of the sum over axes",
-       [](const Row<float>& r) { return ScalarFunctions::Log(SumOf(r)); }, nullptr, nullptr, nullptr},
+       [](const Row<float>& r) { return ScalarFunctions::Log(SumOf(r)); }, nullptr, nullptr,
+       nullptr},
       {"reduce_log_sum_exp", "logarithm of the sum of exponentials over axes", LogSumExpOf, nullptr,
        nullptr, nullptr},
   };
@@ -247,8 +249,7 @@ template <typename T, typename Fn>
 Status EvalReals(EvalContext& ctx, const Rows& rows, Fn fn) {
   NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
   const Reals<T> x(ctx.in(0));
-  rows.ForEach(
-      [&](int64_t row, int64_t start) { y[row] = fn(Row<T>{x.data() + start, &rows}); });
+  rows.ForEach([&](int64_t row, int64_t start) { y[row] = fn(Row<T>{x.data() + start, &rows}); });
   y.Finish();
   return {};
 }
@@ -298,8 +299,8 @@ Status EvalLogical(EvalContext& ctx) {
   NN_ASSIGN(const Rows rows, RowsOf(ctx));
   if (ctx.in(0).dtype() != DType::kBool)
     return UnsupportedError("{} of {}", ctx.node().op_name(), DTypeName(ctx.in(0).dtype()));
-  return EvalIntegers(
-      ctx, rows, ctx.node().Is("reduce_any") ? IntegerExtreme<true> : IntegerExtreme<false>);
+  return EvalIntegers(ctx, rows,
+                      ctx.node().Is("reduce_any") ? IntegerExtreme<true> : IntegerExtreme<false>);
 }
 
 std::optional<AxesChange> ChangeReduceAxes(const Node& node, Operand changed, const AxisMap& map) {
@@ -314,7 +315,8 @@ std::optional<AxesChange> ChangeReduceAxes(const Node& node, Operand changed, co
                     std::move(change->others)};
 }
 
-// Axes as an input with known contents become the attribute; an empty list would there mean all axes.
+// Axes as an input with known contents become the attribute; an empty list would there mean all
+// axes.
 Result<bool> AbsorbAxes(Graph& graph, Node& node) {
   if (node.input(1) == nullptr || !node.input(0)->type().ranked()) return false;
   const auto contents = Contents(InferContext(node), 1);
@@ -347,8 +349,9 @@ OpDef ReduceDef(std::string_view name, std::string_view summary) {
 
 void RegisterReduceOps(OpRegistry& ops) {
   for (const ReduceRow& row : ReduceRows()) ops.Add(ReduceDef(row.name, row.summary));
-  for (auto [name, summary] : {std::pair("reduce_any", "whether any element over axes is true"),
-                               std::pair("reduce_all", "whether all elements over axes are true")}) {
+  for (auto [name, summary] :
+       {std::pair("reduce_any", "whether any element over axes is true"),
+        std::pair("reduce_all", "whether all elements over axes are true")}) {
     OpDef op = ReduceDef(name, summary);
     op.infer = InferLogical;
     op.eval = EvalLogical;

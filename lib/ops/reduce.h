@@ -7,10 +7,10 @@
 //   reduce_max reduce_min                  reduce_log_sum     log(sum x)
 //   reduce_log_sum_exp   log(sum exp(x - m)) + m with m the maximum, or 0 where that is not finite
 //   reduce_any reduce_all                  of bool
-// Sums and products go through 16 lanes (ops/reduction.h). Maximum and minimum are NaN if any element
-// is, and +0 where they are zero of either sign, so that they do not depend on an order; of no
-// elements they are the other end of the type. Integers: sums and products wrap, mean and l2 round
-// toward zero.
+// Sums and products go through 16 lanes (ops/reduction.h). Maximum and minimum are NaN if any
+// element is, and +0 where they are zero of either sign, so that they do not depend on an order; of
+// no elements they are the other end of the type. Integers: sums and products wrap, mean and l2
+// round toward zero.
 //
 // The axes come from the attribute or, while they are not known, from the input `axes` (one-
 // dimensional; there an order does not count, and no elements mean all axes).

@@ -19,7 +19,9 @@ std::vector<int> KeptAxes(int rank, std::span<const int> axes) {
   return kept;
 }
 
-std::vector<int64_t> ToAxes(std::span<const int> axes) { return {axes.begin(), axes.end()}; }
+std::vector<int64_t> ToAxes(std::span<const int> axes) {
+  return {axes.begin(), axes.end()};
+}
 
 // The map of the output, which has only the kept axes, for a map of the input.
 AxisMap KeptMap(const std::vector<int>& kept, std::span<const int> axes, const AxisMap& map) {

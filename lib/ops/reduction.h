@@ -45,9 +45,9 @@ T Smaller(T a, T b) {
   return b != b ? b : b < a ? b : a;
 }
 
-// The elements of a tensor in rows: one row for each index of the axes that stay, in row-major order;
-// the elements of a row in row-major order over the reduced axes, these in the order in which they
-// are listed.
+// The elements of a tensor in rows: one row for each index of the axes that stay, in row-major
+// order; the elements of a row in row-major order over the reduced axes, these in the order in
+// which they are listed.
 class Rows {
  public:
   // `axes` are different and in [0, rank).

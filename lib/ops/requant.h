@@ -24,8 +24,8 @@ struct FixedMultiplier {
 // the largest that there is. Neither occurs in a sane model.
 FixedMultiplier QuantizeMultiplier(double factor);
 
-// floor(a * b / 2^31 + 1/2): what gemmlowp's "saturating rounding doubling high multiply" amounts to.
-// Saturates the one overflow.
+// floor(a * b / 2^31 + 1/2): what gemmlowp's "saturating rounding doubling high multiply" amounts
+// to. Saturates the one overflow.
 inline int32_t RoundingDoublingHighMul(int32_t a, int32_t b) {
   if (a == b && a == std::numeric_limits<int32_t>::min())
     return std::numeric_limits<int32_t>::max();
@@ -50,11 +50,11 @@ inline int32_t Rescale(int32_t x, FixedMultiplier m) {
 
 // The form for 64-bit accumulators (16-bit activations): the multiplier is cut to 15 bits.
 inline int32_t Rescale64(int64_t x, FixedMultiplier m) {
-  const int32_t reduced =
-      m.multiplier < 0x7FFF0000 ? (m.multiplier + (1 << 15)) >> 16 : 0x7FFF;
+  const int32_t reduced = m.multiplier < 0x7FFF0000 ? (m.multiplier + (1 << 15)) >> 16 : 0x7FFF;
   const int total_shift = 15 - std::min(m.shift, 14);
-  const auto scaled = static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(reduced) +
-                                           (uint64_t{1} << (total_shift - 1)));
+  const auto scaled =
+      static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(reduced) +
+                           (uint64_t{1} << (total_shift - 1)));
   return static_cast<int32_t>(scaled >> total_shift);
 }
 

@@ -36,7 +36,8 @@ std::vector<AxisTable> TablesOf(const AxisMap& map, const std::vector<int64_t>& 
   return tables;
 }
 
-// ---- transpose -----------------------------------------------------------------------------------
+// ---- transpose
+// -----------------------------------------------------------------------------------
 
 Status InferTranspose(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
@@ -54,13 +55,14 @@ Status InferTranspose(InferContext& ctx) {
 }
 
 Status EvalTranspose(EvalContext& ctx) {
-  NN_ASSIGN(Tensor t, RearrangeTensor(ctx.in(0), AxisMap::Permutation(
-                                                     ctx.attrs<TransposeAttrs>().perm)));
+  NN_ASSIGN(Tensor t,
+            RearrangeTensor(ctx.in(0), AxisMap::Permutation(ctx.attrs<TransposeAttrs>().perm)));
   ctx.set_out(0, std::move(t));
   return {};
 }
 
-// ---- expand_dims, squeeze ------------------------------------------------------------------------
+// ---- expand_dims, squeeze
+// ------------------------------------------------------------------------
 
 Result<AxisMap> ExpandMap(const std::vector<int64_t>& axes, int rank) {
   const int result_rank = rank + static_cast<int>(axes.size());
@@ -80,8 +82,8 @@ Result<AxisMap> SqueezeMap(const std::vector<int64_t>& axes, const Dims& dims) {
   std::vector<int> from;
   for (int k = 0; k < rank; ++k) {
     const Dim& d = dims[static_cast<size_t>(k)];
-    const bool drop = axes.empty() ? d == 1
-                                   : std::find(normal.begin(), normal.end(), k) != normal.end();
+    const bool drop =
+        axes.empty() ? d == 1 : std::find(normal.begin(), normal.end(), k) != normal.end();
     if (drop && d.is_const() && !(d == 1))
       return ModelError("axis {} of size {} cannot be squeezed", k, d.ToString());
     if (!drop) from.push_back(k);
@@ -136,7 +138,8 @@ Status EvalAsView(EvalContext& ctx) {
   return {};
 }
 
-// ---- reshape -------------------------------------------------------------------------------------
+// ---- reshape
+// -------------------------------------------------------------------------------------
 
 // Fills in -1 and 0 entries.
 Result<Dims> ResolveReshape(const Dims& input, Dims shape, bool zero_copies) {
@@ -188,8 +191,7 @@ Status InferReshape(InferContext& ctx) {
     out.dtype = x.dtype;
     const Type& s = ctx.in(1);
     if (s.ranked() && s.rank() == 1 && s.dim(0).is_const()) {
-      if (s.dim(0).value() > kMaxRank)
-        return LimitError("a tensor of rank {}", s.dim(0).value());
+      if (s.dim(0).value() > kMaxRank) return LimitError("a tensor of rank {}", s.dim(0).value());
       Dims dims;
       for (int64_t i = 0; i < s.dim(0).value(); ++i) dims.push_back(ctx.NewSymbol());
       out.dims = std::move(dims);
@@ -390,8 +392,8 @@ Result<Value*> Rearrange(Graph& graph, Value* value, const AxisMap& map) {
         added.axes.push_back(k);
         continue;
       }
-      const auto below = std::count_if(dropped.axes.begin(), dropped.axes.end(),
-                                       [&](int64_t d) { return d < f; });
+      const auto below =
+          std::count_if(dropped.axes.begin(), dropped.axes.end(), [&](int64_t d) { return d < f; });
       permuted.perm.push_back(f - below);
     }
     if (!dropped.axes.empty()) NN_RETURN_IF_ERROR(add("squeeze", dropped));

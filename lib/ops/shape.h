@@ -17,9 +17,9 @@ struct TransposeAttrs {
   static std::span<const AttrField> Fields();
 };
 
-// Same elements in the same order under a new shape. The shape comes from `dims` or, while it is not
-// known as expressions, from the input `shape`; one entry may be -1 (the rest), and with zero_copies
-// an entry 0 repeats the input's dimension.
+// Same elements in the same order under a new shape. The shape comes from `dims` or, while it is
+// not known as expressions, from the input `shape`; one entry may be -1 (the rest), and with
+// zero_copies an entry 0 repeats the input's dimension.
 struct ReshapeAttrs {
   Dims dims;
   bool zero_copies = false;

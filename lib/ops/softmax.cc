@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "ops/scalar_functions.h"
 #include "ops/ops.h"
 #include "ops/reals.h"
+#include "ops/scalar_functions.h"
 #include "ops/types.h"
 
 namespace nn {
@@ -71,11 +71,9 @@ Status EvalLogSoftmax(EvalContext& ctx) {
     rows.ForEach([&](int64_t, int64_t start) {
       const float m = MaxOf(x, rows, start);
       const auto shifted = [&](int64_t i) { return x[start + rows.offset(i)] - m; };
-      const float log_sum =
-          ScalarFunctions::Log(LaneSum<float>(
-              rows.length(), [&](int64_t i) { return ScalarFunctions::Exp(shifted(i)); }));
-      for (int64_t i = 0; i < rows.length(); ++i)
-        y[start + rows.offset(i)] = shifted(i) - log_sum;
+      const float log_sum = ScalarFunctions::Log(LaneSum<float>(
+          rows.length(), [&](int64_t i) { return ScalarFunctions::Exp(shifted(i)); }));
+      for (int64_t i = 0; i < rows.length(); ++i) y[start + rows.offset(i)] = shifted(i) - log_sum;
     });
     y.Finish();
     return {};

@@ -60,9 +60,7 @@ class Differences {
   int32_t operator[](int64_t i) const { return static_cast<int32_t>(Element(i) - max_); }
 
  private:
-  int64_t Element(int64_t i) const {
-    return x_[static_cast<size_t>(start_ + rows_.offset(i))];
-  }
+  int64_t Element(int64_t i) const { return x_[static_cast<size_t>(start_ + rows_.offset(i))]; }
   const std::vector<int64_t>& x_;
   const Rows& rows_;
   int64_t start_;
@@ -93,12 +91,13 @@ Status Softmax8(EvalContext& ctx, const Rows& rows) {
   return {};
 }
 
-// ---- 16 bits: tables with linear interpolation ---------------------------------------------------
+// ---- 16 bits: tables with linear interpolation
+// ---------------------------------------------------
 
 using Table16 = std::array<int16_t, 513>;
 
-// The function sampled at 513 places from `low` to `high`, its values scaled by 32768; each sample is
-// moved by half of the error that interpolation makes in the middle of the step behind it.
+// The function sampled at 513 places from `low` to `high`, its values scaled by 32768; each sample
+// is moved by half of the error that interpolation makes in the middle of the step behind it.
 template <typename Fn>
 Table16 MakeTable(double low, double high, Fn fn) {
   constexpr int kSteps = 512;
@@ -143,16 +142,17 @@ const Table16& ReciprocalTable() {
   return table;
 }
 
-int32_t ToInt16(int32_t v) { return std::clamp(v, -32768, 32767); }
+int32_t ToInt16(int32_t v) {
+  return std::clamp(v, -32768, 32767);
+}
 
 Status Softmax16(EvalContext& ctx, const Rows& rows) {
   const Quant& xq = *ctx.in_type(0).quant;
   if (xq.zero_point() != 0 || ctx.out_type().quant->zero_point() != 0)
     return ModelError("softmax of i16: zero points must be 0");
   // Differences in [-10, 0] become [-65535, 0].
-  const FixedMultiplier scaling =
-      QuantizeMultiplier(static_cast<double>(xq.scale() * ctx.attrs<SoftmaxAttrs>().beta) /
-                         (10.0 / 65535.0));
+  const FixedMultiplier scaling = QuantizeMultiplier(
+      static_cast<double>(xq.scale() * ctx.attrs<SoftmaxAttrs>().beta) / (10.0 / 65535.0));
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   const std::vector<int64_t> x = ctx.in(0).ToInts();
   const int64_t n = rows.length();
@@ -230,9 +230,12 @@ Status QuantisedSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   switch (ctx.in(0).dtype()) {
     case DType::kU8:
-    case DType::kI8: return Softmax8(ctx, rows);
-    case DType::kI16: return Softmax16(ctx, rows);
-    default: return UnsupportedError("softmax of {}", ctx.in_type(0).ToString());
+    case DType::kI8:
+      return Softmax8(ctx, rows);
+    case DType::kI16:
+      return Softmax16(ctx, rows);
+    default:
+      return UnsupportedError("softmax of {}", ctx.in_type(0).ToString());
   }
 }
 
@@ -263,9 +266,8 @@ Status QuantisedLogSoftmax(EvalContext& ctx, const Rows& rows) {
     if (overflow || n == 0) return;
     const int32_t log_sum = FixedLog(sum);
     // Differences from here on, less log_sum, fit the fixed-point type.
-    const int32_t above = std::max(
-        scaling.smallest - 1,
-        Rescale(std::numeric_limits<int32_t>::min() + log_sum, inverse));
+    const int32_t above = std::max(scaling.smallest - 1,
+                                   Rescale(std::numeric_limits<int32_t>::min() + log_sum, inverse));
     for (int64_t i = 0; i < n; ++i) {
       int64_t v = MinInteger(dtype);
       if (d[i] > above)

@@ -20,13 +20,12 @@ Result<DType> SameDType(const InferContext& ctx, std::initializer_list<size_t> i
 
 Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most) {
   const Type& type = ctx.in(input);
-  if (!type.ranked())
-    return UnsupportedError("input {} has no known rank", input);
+  if (!type.ranked()) return UnsupportedError("input {} has no known rank", input);
   if (type.rank() < at_least || type.rank() > at_most)
     return ModelError("input {} is {}, its rank must be {}", input, type.ToString(),
-                      at_least == at_most ? fmt::format("{}", at_least)
+                      at_least == at_most   ? fmt::format("{}", at_least)
                       : at_most >= kMaxRank ? fmt::format("at least {}", at_least)
-                                          : fmt::format("{} to {}", at_least, at_most));
+                                            : fmt::format("{} to {}", at_least, at_most));
   return {};
 }
 
@@ -42,8 +41,8 @@ Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
     if (x == 1) {
       out[offset + i] = y;
     } else if (x.is_const() && y.is_const()) {
-      return ModelError("shapes {} and {} do not broadcast: {} against {} on axis {}",
-                        ToString(a), ToString(b), x.ToString(), y.ToString(), offset + i);
+      return ModelError("shapes {} and {} do not broadcast: {} against {} on axis {}", ToString(a),
+                        ToString(b), x.ToString(), y.ToString(), offset + i);
     } else if (y.is_const()) {
       out[offset + i] = y;  // the symbol can only be 1 or the same number
     }

@@ -22,8 +22,8 @@ Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_m
 // the symbol; two different symbols: an error only if both are numbers.
 Result<Dims> BroadcastDims(const Dims& a, const Dims& b);
 
-// Whether all symbols in the dims are those of inputs: none is of InferContext::NewSymbol, whose value
-// only a run can tell.
+// Whether all symbols in the dims are those of inputs: none is of InferContext::NewSymbol, whose
+// value only a run can tell.
 bool KnownBeforeRun(const Dims& dims);
 
 // Normalises an axis in [-rank, rank) to [0, rank); kModel outside.

@@ -58,8 +58,8 @@ Result<std::vector<Window>> ResolveWindows(const WindowSpec& spec, const Dims& s
       case Padding::kSameUpper:
       case Padding::kSameLower: {
         w.output = Dim::CeilDiv(w.input, Dim(w.stride));
-        const Dim total = Dim::Max(
-            (w.output - Dim(1)) * Dim(w.stride) + Dim(w.extent()) - w.input, Dim(0));
+        const Dim total =
+            Dim::Max((w.output - Dim(1)) * Dim(w.stride) + Dim(w.extent()) - w.input, Dim(0));
         const Dim half = Dim::FloorDiv(total, Dim(2));
         w.pad_begin = spec.padding == Padding::kSameUpper ? half : total - half;
         w.pad_end = total - w.pad_begin;

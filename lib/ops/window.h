@@ -33,8 +33,12 @@ struct EnumNames<Padding> {
   static constexpr std::string_view kNames[] = {"explicit", "valid", "same_upper", "same_lower"};
 };
 
-inline int ChannelAxis(Layout layout, int rank) { return layout == Layout::kNcx ? 1 : rank - 1; }
-inline int FirstSpatialAxis(Layout layout) { return layout == Layout::kNcx ? 2 : 1; }
+inline int ChannelAxis(Layout layout, int rank) {
+  return layout == Layout::kNcx ? 1 : rank - 1;
+}
+inline int FirstSpatialAxis(Layout layout) {
+  return layout == Layout::kNcx ? 2 : 1;
+}
 
 // One spatial axis of a window operation.
 struct Window {
@@ -76,8 +80,8 @@ Result<std::vector<ConstWindow>> ConstWindows(const std::vector<Window>& windows
 // The spatial part of a shape.
 Dims SpatialDims(const Dims& dims, Layout layout);
 
-// change_axes for operators with a layout attribute: the channels-first to channels-last map (or its
-// inverse) on `rank` axes flips the layout. Returns the new layout; nullopt for any other map.
+// change_axes for operators with a layout attribute: the channels-first to channels-last map (or
+// its inverse) on `rank` axes flips the layout. Returns the new layout; nullopt for any other map.
 std::optional<Layout> FlipLayout(Layout layout, int rank, const AxisMap& map);
 
 }  // namespace nn

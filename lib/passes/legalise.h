@@ -29,13 +29,13 @@ struct Rewrite {
 // What a consumer can take.
 struct Target {
   std::string_view name;  // "tflite", for messages
-  // Why a node cannot be expressed as it is; nullopt if it can. The reason names the attribute, type
-  // or shape, not the node.
+  // Why a node cannot be expressed as it is; nullopt if it can. The reason names the attribute,
+  // type or shape, not the node.
   std::optional<std::string> (*why_illegal)(const Node&) = nullptr;
   // Tried in order on illegal nodes.
   std::span<const Rewrite> rewrites;
-  // For targets that have no transposition: inputs and outputs may get another order of axes instead
-  // (see InterfaceAxes).
+  // For targets that have no transposition: inputs and outputs may get another order of axes
+  // instead (see InterfaceAxes).
   bool moves_interface = false;
   // Done before anything else: brings quantisation into the target's form (passes/qdq.h).
   Status (*prepare)(Graph&) = nullptr;
@@ -67,7 +67,8 @@ Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target,
 // "3 operators cannot be expressed in tflite: ..." as an error of kind kUnsupported.
 Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles);
 
-// ---- Building blocks for rewrites ----------------------------------------------------------------
+// ---- Building blocks for rewrites
+// ----------------------------------------------------------------
 
 // Changes the node as OpDef::change_axes says for `map` on its first output, with rearrangements
 // around it so that its neighbours see no difference. False if the operator does not follow.

@@ -74,11 +74,11 @@ bool Contains(const std::string& text, std::string_view part) {
 }
 
 TEST_CASE("onnx functions: attributes come from the call or from the function's defaults") {
-  const std::string body =
-      Bytes(6, "alpha") +
-      Bytes(11, Bytes(1, "beta") + Varint(2 << 3 | 5) + std::string("\0\0\x40\x3f", 4) + Int(20, 1)) +
-      Bytes(7, Node("LeakyRelu", {"a"}, {"t"}, Reference("alpha", "alpha"))) +
-      Bytes(7, Node("HardSigmoid", {"t"}, {"b"}, Reference("beta", "beta")));
+  const std::string body = Bytes(6, "alpha") +
+                           Bytes(11, Bytes(1, "beta") + Varint(2 << 3 | 5) +
+                                         std::string("\0\0\x40\x3f", 4) + Int(20, 1)) +
+                           Bytes(7, Node("LeakyRelu", {"a"}, {"t"}, Reference("alpha", "alpha"))) +
+                           Bytes(7, Node("HardSigmoid", {"t"}, {"b"}, Reference("beta", "beta")));
   const std::string text = TextOf(
       Model(Bytes(1, Node("F", {"x"}, {"m"}, Float("alpha", 0.25f), "my")) +
                 Bytes(1, Node("F", {"m"}, {"y"}, Float("alpha", 2) + Float("beta", 3), "my")),

@@ -49,8 +49,8 @@ TEST_CASE("dim: text parses back to the same dimension") {
 }
 
 TEST_CASE("dim: wrong text is an error with its column") {
-  for (const char* text : {"", "+", "2*", "f(1", "max(1)", "nope(1, 2)", "1 2", "'open",
-                           "99999999999999999999"})
+  for (const char* text :
+       {"", "+", "2*", "f(1", "max(1)", "nope(1, 2)", "1 2", "'open", "99999999999999999999"})
     CHECK_FALSE(Dim::Parse(text).has_value());
   CHECK(Dim::Parse("2 * * 3").error().message().find("column 5") != std::string::npos);
   CHECK(Dim::Parse(std::string(10000, '(')).error().code() == ErrorCode::kLimit);

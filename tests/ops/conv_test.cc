@@ -99,7 +99,8 @@ TEST_CASE("conv: 8-bit integers are the same everywhere") {
            Row{"i8 grouped", "i8", per_channel, 8, 8, 3, 2, 6},
        }) {
     CAPTURE(r.name);
-    CheckCase({r.name, fmt::format(R"(graph {{
+    CheckCase(
+        {r.name, fmt::format(R"(graph {{
         in %x: {0}[2, {1}, {4}, {4}]{{scale=0.05, zp=7}}
         const %w: {0}[{2}, {5}, {3}, {3}]{6} = seeded(3)
         const %b: i32[{2}] = seeded(9)
@@ -108,7 +109,7 @@ TEST_CASE("conv: 8-bit integers are the same everywhere") {
         %z = clip(%y) {{min = 0.0, max = 6.0}} : {0}[2, {2}, {4}, {4}]{{scale=0.9, zp=11}}
         out "z" = %z
       }})",
-                                   r.type, r.c, r.o, r.k, r.h, r.c / r.groups, r.filter, r.groups)});
+                             r.type, r.c, r.o, r.k, r.h, r.c / r.groups, r.filter, r.groups)});
   }
 }
 

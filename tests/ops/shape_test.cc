@@ -14,10 +14,10 @@ TEST_CASE("transpose: every permutation of every element size") {
       std::vector<int64_t> perm = {0, 1, 2};
       do {
         CAPTURE(type);
-        const std::string text =
-            fmt::format("graph {{ in %x: {}[{}, {}, {}]  %y = transpose(%x) {{perm = [{}, {}, {}]}} "
-                        " out \"y\" = %y }}",
-                        type, dims[0], dims[1], dims[2], perm[0], perm[1], perm[2]);
+        const std::string text = fmt::format(
+            "graph {{ in %x: {}[{}, {}, {}]  %y = transpose(%x) {{perm = [{}, {}, {}]}} "
+            " out \"y\" = %y }}",
+            type, dims[0], dims[1], dims[2], perm[0], perm[1], perm[2]);
         CAPTURE(text);
         const Graph g = Parse(text);
         const auto in = InputsOf(g, {});

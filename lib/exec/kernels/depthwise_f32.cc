@@ -7,8 +7,8 @@
 #define HWY_TARGET_INCLUDE "exec/kernels/depthwise_f32.cc"
 #include "hwy/foreach_target.h"
 
-#include "hwy/highway.h"
 #include "exec/kernels/simd-inl.h"
+#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -76,10 +76,11 @@ HWY_INLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t h
       for (size_t v = 0; v < W; ++v) w[v] = hn::Load(d, filter + v * kLanes);
       for (size_t t = 0; t < T; ++t)
         for (size_t v = 0; v < W; ++v)
-          acc[t][v] = M::Fma(
-              LoadChannels<kPartial>(row + x + static_cast<std::ptrdiff_t>(t) * out_step +
-                                         static_cast<std::ptrdiff_t>(v * kLanes), have),
-              w[v], acc[t][v]);
+          acc[t][v] =
+              M::Fma(LoadChannels<kPartial>(row + x + static_cast<std::ptrdiff_t>(t) * out_step +
+                                                static_cast<std::ptrdiff_t>(v * kLanes),
+                                            have),
+                     w[v], acc[t][v]);
     }
   }
   const EpilogueF32& e = g.epilogue;
@@ -95,8 +96,8 @@ HWY_INLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t h
         y = M::Fma(y, LoadChannels<kPartial>(e.scale + channel, have),
                    LoadChannels<kPartial>(e.shift + channel, have));
       if (e.residual != nullptr)
-        y = hn::Add(y, LoadChannels<kPartial>(e.residual + output * e.residual_stride + channel,
-                                              have));
+        y = hn::Add(
+            y, LoadChannels<kPartial>(e.residual + output * e.residual_stride + channel, have));
       StoreChannels<kPartial>(M::Min(high, M::Max(low, y)), g.out + output * g.out_stride + channel,
                               have);
     }
@@ -150,7 +151,9 @@ namespace nn {
 
 HWY_EXPORT(DepthwiseRow);
 
-void RunDepthwiseRowF32(const DepthwiseRowF32& row) { HWY_DYNAMIC_DISPATCH(DepthwiseRow)(row); }
+void RunDepthwiseRowF32(const DepthwiseRowF32& row) {
+  HWY_DYNAMIC_DISPATCH(DepthwiseRow)(row);
+}
 
 }  // namespace nn
 #endif  // HWY_ONCE

@@ -12,15 +12,15 @@ namespace nn {
 struct DepthwiseRowF32 {
   // Rows of the input that the row's kernel rows read, in kernel order; null for padding.
   const float* const* rows = nullptr;
-  size_t row_count = 0;        // kernel rows: all spatial kernel axes but the last, multiplied
-  int64_t input_width = 0;     // positions of an input row
-  size_t in_stride = 0;        // elements between input positions
-  int64_t kernel = 0;          // taps along the row
+  size_t row_count = 0;     // kernel rows: all spatial kernel axes but the last, multiplied
+  int64_t input_width = 0;  // positions of an input row
+  size_t in_stride = 0;     // elements between input positions
+  int64_t kernel = 0;       // taps along the row
   int64_t stride = 1, dilation = 1, pad = 0;
   const float* filter = nullptr;  // [row_count * kernel][filter_stride]
   size_t filter_stride = 0;       // channels, rounded up to kPanelWidth, zero beyond
   size_t channels = 0;
-  float* out = nullptr;        // position `first`
+  float* out = nullptr;  // position `first`
   size_t out_stride = 0;
   int64_t first = 0, count = 0;
   // The residual is relative to position `first` too.

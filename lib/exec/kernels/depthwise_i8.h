@@ -9,13 +9,13 @@
 
 namespace nn {
 
-// The filter of all channels. Taps come in pairs: [pair][channel][2], zero points taken out, channels
-// rounded up to kPanelWidth; an odd last tap is paired with zeros.
+// The filter of all channels. Taps come in pairs: [pair][channel][2], zero points taken out,
+// channels rounded up to kPanelWidth; an odd last tap is paired with zeros.
 struct DepthwiseI8Filter {
-  size_t channels = 0, width = 0;   // width: channels rounded up
+  size_t channels = 0, width = 0;  // width: channels rounded up
   size_t taps = 0;
   std::vector<int16_t> words;
-  std::vector<int32_t> bias;        // with the input's zero point taken out, for taps that are inside
+  std::vector<int32_t> bias;  // with the input's zero point taken out, for taps that are inside
   std::vector<int32_t> multiplier, left, right;
 };
 
@@ -26,8 +26,8 @@ struct DepthwiseI8Weights {
   bool is_signed = false;
   int32_t in_zero = 0;
   bool in_signed = false;
-  std::vector<int32_t> zero;        // one or channels
-  std::vector<int32_t> bias;        // empty or channels
+  std::vector<int32_t> zero;  // one or channels
+  std::vector<int32_t> bias;  // empty or channels
   std::vector<FixedMultiplier> multipliers;
 };
 DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& weights);
@@ -37,7 +37,7 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& weights);
 struct DepthwiseI8 {
   const uint8_t* const* taps = nullptr;
   const DepthwiseI8Filter* filter = nullptr;
-  bool is_signed = false;           // of input and output
+  bool is_signed = false;  // of input and output
   uint8_t* out = nullptr;
   int32_t out_zero = 0, out_min = 0, out_max = 0;
 };

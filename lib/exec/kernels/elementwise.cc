@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "exec/kernels/elementwise.cc"
 #include "hwy/foreach_target.h"
 
-#include "hwy/highway.h"
 #include "exec/kernels/simd-inl.h"
+#include "hwy/highway.h"
 #include "ops/functions-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -20,8 +20,8 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// Whole vectors; then the rest as one more, through padded copies, so that each function is compiled
-// once.
+// Whole vectors; then the rest as one more, through padded copies, so that each function is
+// compiled once.
 template <template <class> class F>
 HWY_NOINLINE void UnaryRow(const FunctionParams& params, const float* x, float* y, size_t n) {
   const D d;
@@ -74,7 +74,9 @@ void Binary(size_t function, BinaryForm form, const float* a, const float* b, fl
   const D d;
   HWY_ALIGN float scalar[kLanes];
   switch (form) {
-    case BinaryForm::kVectorVector: kTable[function](a, kLanes, b, kLanes, y, n); break;
+    case BinaryForm::kVectorVector:
+      kTable[function](a, kLanes, b, kLanes, y, n);
+      break;
     case BinaryForm::kVectorScalar:
       hn::Store(hn::Set(d, b[0]), d, scalar);
       kTable[function](a, kLanes, scalar, 0, y, n);
@@ -129,8 +131,12 @@ std::optional<size_t> IndexOf(const std::string_view (&names)[N], std::string_vi
 
 }  // namespace
 
-std::optional<size_t> UnaryFunctionId(std::string_view op) { return IndexOf(kUnaryNames, op); }
-std::optional<size_t> BinaryFunctionId(std::string_view op) { return IndexOf(kBinaryNames, op); }
+std::optional<size_t> UnaryFunctionId(std::string_view op) {
+  return IndexOf(kUnaryNames, op);
+}
+std::optional<size_t> BinaryFunctionId(std::string_view op) {
+  return IndexOf(kBinaryNames, op);
+}
 
 void RunUnaryF32(size_t function, const FunctionParams& params, const float* x, float* y,
                  size_t n) {

@@ -16,10 +16,10 @@ inline constexpr size_t kPanelWidth = 16;
 
 // What happens to a finished sum, in this order; null pointers skip a step.
 struct EpilogueF32 {
-  const float* bias = nullptr;       // [n] added; without it +0 is added
-  const float* scale = nullptr;      // [n] y = y * scale + shift, fused
+  const float* bias = nullptr;   // [n] added; without it +0 is added
+  const float* scale = nullptr;  // [n] y = y * scale + shift, fused
   const float* shift = nullptr;
-  const float* residual = nullptr;   // [m, n] added, rows residual_stride apart
+  const float* residual = nullptr;  // [m, n] added, rows residual_stride apart
   size_t residual_stride = 0;
   float min = -std::numeric_limits<float>::infinity();
   float max = std::numeric_limits<float>::infinity();
@@ -31,11 +31,11 @@ struct MatrixF32 {
   size_t row_pitch = 0;
   size_t run_count = 1;
   size_t run_length = 0;
-  size_t row_count = 0;              // m
+  size_t row_count = 0;  // m
   // Packed by PackPanels: panel p holds columns [16p, 16p + 16) as [k][16].
   const float* panels = nullptr;
-  size_t column_count = 0;           // n
-  float* out = nullptr;              // [m, n], rows out_stride apart
+  size_t column_count = 0;  // n
+  float* out = nullptr;     // [m, n], rows out_stride apart
   size_t out_stride = 0;
   EpilogueF32 epilogue;
 };
@@ -51,6 +51,7 @@ size_t PackedSize(size_t k, size_t n);
 
 // Packs element (k, n) from b[k * k_stride + n * n_stride]; columns beyond n are zero. `b` may be
 // unaligned bytes of float32.
-void PackPanels(const std::byte* b, size_t k, size_t n, size_t k_stride, size_t n_stride, float* out);
+void PackPanels(const std::byte* b, size_t k, size_t n, size_t k_stride, size_t n_stride,
+                float* out);
 
 }  // namespace nn

@@ -9,9 +9,9 @@
 #define HWY_TARGET_INCLUDE "exec/kernels/matrix_i8.cc"
 #include "hwy/foreach_target.h"
 
-#include "hwy/highway.h"
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/requant-inl.h"
+#include "hwy/highway.h"
 
 // The 4-element dot product of AVX-512 VNNI.
 #undef NN_DOT
@@ -96,8 +96,8 @@ NN_DOT_ATTR HWY_INLINE V32 Accumulate(V32 acc, const Element* a, const Element* 
 #endif
 }
 
-// Copies the rows of a block so that each is contiguous, in the elements of the accumulation, padded
-// with zeros to whole steps. Returns the elements of a row.
+// Copies the rows of a block so that each is contiguous, in the elements of the accumulation,
+// padded with zeros to whole steps. Returns the elements of a row.
 size_t PackRows(const MatrixI8& g, Element* out) {
   const size_t depth = g.run_count * g.run_length;
   const size_t width = (depth + kStep - 1) / kStep * kStep;
@@ -170,8 +170,9 @@ NN_DOT_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t w
   for (size_t k = 0; k < width; k += kStep, b += kStep * kPanelWidth)
     for (size_t i = 0; i < R; ++i)
       for (size_t v = 0; v < kV; ++v)
-        acc[i][v] = Accumulate(acc[i][v], rows + i * width + k,
-                               b + (v / kPanelVectors) * panel + (v % kPanelVectors) * kLanes * kStep);
+        acc[i][v] =
+            Accumulate(acc[i][v], rows + i * width + k,
+                       b + (v / kPanelVectors) * panel + (v % kPanelVectors) * kLanes * kStep);
   const size_t end = g.first_column + g.column_count;
   for (size_t v = 0; v < kV; ++v) {
     const size_t column = n + v * kLanes;
@@ -180,8 +181,8 @@ NN_DOT_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t w
     for (size_t i = 0; i < R; ++i) {
       V32 sum = hn::Add(acc[i][v], bias);
       if (row_sums != nullptr)
-        sum = hn::Sub(sum, hn::Mul(hn::Set(d, row_sums[m + i]),
-                                   hn::LoadU(d, p.b_zero.data() + column)));
+        sum = hn::Sub(sum,
+                      hn::Mul(hn::Set(d, row_sums[m + i]), hn::LoadU(d, p.b_zero.data() + column)));
       Finish(g, sum, column, g.out + (m + i) * g.out_stride + (column - g.first_column),
              std::min(kLanes, end - column));
     }
@@ -238,7 +239,9 @@ void Matrix(const MatrixI8& g) {
 }
 
 // Whether this target's form is the dot-product one.
-bool UsesDot() { return NN_DOT; }
+bool UsesDot() {
+  return NN_DOT;
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -285,11 +288,10 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
       else
         p.weights.as<int16_t>()[at] = static_cast<int16_t>(value - b_zero);
     }
-    // sum over k of (a - a_zero)(b - b_zero) = sum a * b' - b_zero' * sum a - a_zero * sum (b - b_zero),
-    // in wrapping arithmetic.
-    p.bias[n] = static_cast<int32_t>(
-        static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[n]) -
-        static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(sum));
+    // sum over k of (a - a_zero)(b - b_zero) = sum a * b' - b_zero' * sum a - a_zero * sum (b -
+    // b_zero), in wrapping arithmetic.
+    p.bias[n] = static_cast<int32_t>(static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[n]) -
+                                     static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(sum));
     p.b_zero[n] = p.dot ? b_zero - move : 0;
     p.row_sums |= p.b_zero[n] != 0;
     const FixedMultiplier m = w.multipliers[n];
@@ -300,7 +302,9 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
   return p;
 }
 
-void RunMatrixI8(const MatrixI8& block) { HWY_DYNAMIC_DISPATCH(Matrix)(block); }
+void RunMatrixI8(const MatrixI8& block) {
+  HWY_DYNAMIC_DISPATCH(Matrix)(block);
+}
 
 }  // namespace nn
 #endif  // HWY_ONCE

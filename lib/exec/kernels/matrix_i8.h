@@ -1,7 +1,7 @@
 // The matrix micro-kernel for 8-bit integers with TensorFlow Lite's rescaling.
 //
-// sum[m, n] = sum over k of (a[m, k] - a_zero) * (b[k, n] - b_zero[n]) + bias[n], in int32, exact in
-// any order; y = clamp(Rescale(sum, multiplier[n]) + y_zero). Rows of `a` are made of runs as in
+// sum[m, n] = sum over k of (a[m, k] - a_zero) * (b[k, n] - b_zero[n]) + bias[n], in int32, exact
+// in any order; y = clamp(Rescale(sum, multiplier[n]) + y_zero). Rows of `a` are made of runs as in
 // matrix_f32.h.
 #pragma once
 
@@ -17,15 +17,15 @@ namespace nn {
 // A packed right matrix with everything that belongs to its columns. Its form depends on the SIMD
 // target that was chosen when it was packed, and can be used with that target only.
 struct PackedI8 {
-  size_t depth = 0;            // k
-  size_t columns = 0;          // n
+  size_t depth = 0;    // k
+  size_t columns = 0;  // n
   // Dot-product form: int8 [n / 16][k / 4][16][4]. Widened form: int16 [n / 16][k / 2][16][2], zero
   // points taken out.
   Buffer weights;
-  bool dot = false;            // which of the two
-  bool row_sums = false;       // dot form: b_zero is not 0, sums over rows of `a` are needed
-  std::vector<int32_t> bias;   // per column, zero points of `a` taken out
-  std::vector<int32_t> b_zero; // dot form: what remains to be subtracted, per column
+  bool dot = false;             // which of the two
+  bool row_sums = false;        // dot form: b_zero is not 0, sums over rows of `a` are needed
+  std::vector<int32_t> bias;    // per column, zero points of `a` taken out
+  std::vector<int32_t> b_zero;  // dot form: what remains to be subtracted, per column
   std::vector<int32_t> multiplier, left, right;  // per column, rounded up to whole panels
 };
 
@@ -36,8 +36,8 @@ struct MatrixI8Weights {
   size_t n = 0, n_stride = 0;
   bool is_signed = false;
   int32_t a_zero = 0;
-  std::vector<int32_t> b_zero;   // one or n
-  std::vector<int32_t> bias;     // empty or n
+  std::vector<int32_t> b_zero;               // one or n
+  std::vector<int32_t> bias;                 // empty or n
   std::vector<FixedMultiplier> multipliers;  // n
 };
 
@@ -50,11 +50,11 @@ struct MatrixI8 {
   size_t run_count = 1;
   size_t run_length = 0;
   size_t row_count = 0;
-  bool is_signed = false;                // of a and y
+  bool is_signed = false;  // of a and y
   const PackedI8* packed = nullptr;
-  size_t first_column = 0;               // a multiple of 16
+  size_t first_column = 0;  // a multiple of 16
   size_t column_count = 0;
-  uint8_t* out = nullptr;                // [m, first_column...]
+  uint8_t* out = nullptr;  // [m, first_column...]
   size_t out_stride = 0;
   int32_t out_zero = 0, out_min = 0, out_max = 0;
   // One a column, or null. With factors the sum is multiplied in double precision and rounded,

@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "exec/kernels/quantize.cc"
 #include "hwy/foreach_target.h"
 
-#include "hwy/highway.h"
 #include "exec/kernels/simd-inl.h"
+#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {

@@ -59,33 +59,69 @@ struct SimdMachine {
   }
 #if HWY_TARGET == HWY_SCALAR
   // Highway's own scalar Round is wrong just below 1/2.
-  static HWY_INLINE V Round(V a) { return V(ScalarMachine::Round(a.raw)); }
+  static HWY_INLINE V Round(V a) {
+    return V(ScalarMachine::Round(a.raw));
+  }
 #elif HWY_ARCH_X86 && (HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128)
   // Without an instruction for it Highway loses the sign of zero.
-  static HWY_INLINE V Round(V a) { return hn::CopySign(hn::Round(a), a); }
+  static HWY_INLINE V Round(V a) {
+    return hn::CopySign(hn::Round(a), a);
+  }
 #else
-  static HWY_INLINE V Round(V a) { return hn::Round(a); }
+  static HWY_INLINE V Round(V a) {
+    return hn::Round(a);
+  }
 #endif
-  static HWY_INLINE V Floor(V a) { return hn::Floor(a); }
-  static HWY_INLINE V Ceil(V a) { return hn::Ceil(a); }
-  static HWY_INLINE V Trunc(V a) { return hn::Trunc(a); }
-  static HWY_INLINE V CopySign(V magnitude, V sign) { return hn::CopySign(magnitude, sign); }
+  static HWY_INLINE V Floor(V a) {
+    return hn::Floor(a);
+  }
+  static HWY_INLINE V Ceil(V a) {
+    return hn::Ceil(a);
+  }
+  static HWY_INLINE V Trunc(V a) {
+    return hn::Trunc(a);
+  }
+  static HWY_INLINE V CopySign(V magnitude, V sign) {
+    return hn::CopySign(magnitude, sign);
+  }
 
 #if HWY_NATIVE_FMA
-  static HWY_INLINE V Fma(V a, V b, V c) { return hn::MulAdd(a, b, c); }
-  static HWY_INLINE V Fms(V a, V b, V c) { return hn::MulSub(a, b, c); }
-  static HWY_INLINE V Fnma(V a, V b, V c) { return hn::NegMulAdd(a, b, c); }
+  static HWY_INLINE V Fma(V a, V b, V c) {
+    return hn::MulAdd(a, b, c);
+  }
+  static HWY_INLINE V Fms(V a, V b, V c) {
+    return hn::MulSub(a, b, c);
+  }
+  static HWY_INLINE V Fnma(V a, V b, V c) {
+    return hn::NegMulAdd(a, b, c);
+  }
 #else
-  static HWY_INLINE V Fma(V a, V b, V c) { return EmulatedFma(a, b, c); }
-  static HWY_INLINE V Fms(V a, V b, V c) { return EmulatedFma(a, b, hn::Neg(c)); }
-  static HWY_INLINE V Fnma(V a, V b, V c) { return EmulatedFma(hn::Neg(a), b, c); }
+  static HWY_INLINE V Fma(V a, V b, V c) {
+    return EmulatedFma(a, b, c);
+  }
+  static HWY_INLINE V Fms(V a, V b, V c) {
+    return EmulatedFma(a, b, hn::Neg(c));
+  }
+  static HWY_INLINE V Fnma(V a, V b, V c) {
+    return EmulatedFma(hn::Neg(a), b, c);
+  }
 #endif
 
-  static HWY_INLINE I AddI(I a, I b) { return hn::Add(a, b); }
-  static HWY_INLINE I SubI(I a, I b) { return hn::Sub(a, b); }
-  static HWY_INLINE I AndI(I a, I b) { return hn::And(a, b); }
-  static HWY_INLINE I OrI(I a, I b) { return hn::Or(a, b); }
-  static HWY_INLINE I XorI(I a, I b) { return hn::Xor(a, b); }
+  static HWY_INLINE I AddI(I a, I b) {
+    return hn::Add(a, b);
+  }
+  static HWY_INLINE I SubI(I a, I b) {
+    return hn::Sub(a, b);
+  }
+  static HWY_INLINE I AndI(I a, I b) {
+    return hn::And(a, b);
+  }
+  static HWY_INLINE I OrI(I a, I b) {
+    return hn::Or(a, b);
+  }
+  static HWY_INLINE I XorI(I a, I b) {
+    return hn::Xor(a, b);
+  }
   template <int k>
   static HWY_INLINE I Shl(I a) {
     return hn::ShiftLeft<k>(a);
@@ -94,27 +130,59 @@ struct SimdMachine {
   static HWY_INLINE I Shr(I a) {
     return hn::ShiftRight<k>(a);
   }
-  static HWY_INLINE I ToInt(V a) { return hn::ConvertTo(DI(), a); }
-  static HWY_INLINE V ToFloat(I a) { return hn::ConvertTo(D(), a); }
-  static HWY_INLINE I Bits(V a) { return hn::BitCast(DI(), a); }
-  static HWY_INLINE V FromBits(I a) { return hn::BitCast(D(), a); }
+  static HWY_INLINE I ToInt(V a) {
+    return hn::ConvertTo(DI(), a);
+  }
+  static HWY_INLINE V ToFloat(I a) {
+    return hn::ConvertTo(D(), a);
+  }
+  static HWY_INLINE I Bits(V a) {
+    return hn::BitCast(DI(), a);
+  }
+  static HWY_INLINE V FromBits(I a) {
+    return hn::BitCast(D(), a);
+  }
 
-  static HWY_INLINE Mask Lt(V a, V b) { return hn::Lt(a, b); }
-  static HWY_INLINE Mask Le(V a, V b) { return hn::Le(a, b); }
-  static HWY_INLINE Mask Gt(V a, V b) { return hn::Gt(a, b); }
-  static HWY_INLINE Mask Ge(V a, V b) { return hn::Ge(a, b); }
-  static HWY_INLINE Mask Eq(V a, V b) { return hn::Eq(a, b); }
-  static HWY_INLINE Mask IsNan(V a) { return hn::IsNaN(a); }
-  static HWY_INLINE Mask EqI(I a, I b) { return hn::RebindMask(D(), hn::Eq(a, b)); }
-  static HWY_INLINE Mask And(Mask a, Mask b) { return hn::And(a, b); }
-  static HWY_INLINE Mask Or(Mask a, Mask b) { return hn::Or(a, b); }
-  static HWY_INLINE Mask Not(Mask a) { return hn::Not(a); }
-  static HWY_INLINE V Select(Mask m, V yes, V no) { return hn::IfThenElse(m, yes, no); }
+  static HWY_INLINE Mask Lt(V a, V b) {
+    return hn::Lt(a, b);
+  }
+  static HWY_INLINE Mask Le(V a, V b) {
+    return hn::Le(a, b);
+  }
+  static HWY_INLINE Mask Gt(V a, V b) {
+    return hn::Gt(a, b);
+  }
+  static HWY_INLINE Mask Ge(V a, V b) {
+    return hn::Ge(a, b);
+  }
+  static HWY_INLINE Mask Eq(V a, V b) {
+    return hn::Eq(a, b);
+  }
+  static HWY_INLINE Mask IsNan(V a) {
+    return hn::IsNaN(a);
+  }
+  static HWY_INLINE Mask EqI(I a, I b) {
+    return hn::RebindMask(D(), hn::Eq(a, b));
+  }
+  static HWY_INLINE Mask And(Mask a, Mask b) {
+    return hn::And(a, b);
+  }
+  static HWY_INLINE Mask Or(Mask a, Mask b) {
+    return hn::Or(a, b);
+  }
+  static HWY_INLINE Mask Not(Mask a) {
+    return hn::Not(a);
+  }
+  static HWY_INLINE V Select(Mask m, V yes, V no) {
+    return hn::IfThenElse(m, yes, no);
+  }
 
   static HWY_INLINE I SelectI(Mask m, I yes, I no) {
     return hn::IfThenElse(hn::RebindMask(DI(), m), yes, no);
   }
-  static HWY_INLINE bool AnyTrue(Mask m) { return !hn::AllFalse(D(), m); }
+  static HWY_INLINE bool AnyTrue(Mask m) {
+    return !hn::AllFalse(D(), m);
+  }
 
   static HWY_INLINE V Gather(const float* table, I index) {
     return hn::GatherIndex(D(), table, index);
@@ -141,7 +209,8 @@ struct SimdMachine {
     } else {
       const hn::Half<D> h;
       const auto low = RoundedFma(h, hn::LowerHalf(h, a), hn::LowerHalf(h, b), hn::LowerHalf(h, c));
-      const auto high = RoundedFma(h, hn::UpperHalf(h, a), hn::UpperHalf(h, b), hn::UpperHalf(h, c));
+      const auto high =
+          RoundedFma(h, hn::UpperHalf(h, a), hn::UpperHalf(h, b), hn::UpperHalf(h, c));
       return hn::Combine(D(), high, low);
     }
   }
@@ -160,8 +229,7 @@ struct SimdMachine {
     const auto error = hn::Add(hn::Sub(p, hn::Sub(s, t)), hn::Sub(q, t));
     // Where the sum is inexact: toward zero, then the last bit set. Infinity and NaN have a NaN for
     // their error and stay.
-    const auto inexact =
-        hn::BitCast(u, hn::VecFromMask(d, hn::Gt(hn::Abs(error), hn::Zero(d))));
+    const auto inexact = hn::BitCast(u, hn::VecFromMask(d, hn::Gt(hn::Abs(error), hn::Zero(d))));
     const auto bits = hn::BitCast(u, s);
     const auto away = hn::And(hn::ShiftRight<63>(hn::Xor(bits, hn::BitCast(u, error))), inexact);
     const auto odd = hn::Or(hn::Sub(bits, away), hn::And(inexact, hn::Set(u, 1)));

@@ -46,7 +46,8 @@ Status UseSimdTarget(std::string_view name) {
     if (chosen == 0) {
       std::string known;
       for (const std::string& n : SimdTargets()) known += (known.empty() ? "" : ", ") + n;
-      return UsageError("this processor has no SIMD target named {}; it has {}", Quote(name), known);
+      return UsageError("this processor has no SIMD target named {}; it has {}", Quote(name),
+                        known);
     }
     // The target and all lesser ones: a kernel without code for the target uses the next.
     supported &= ~(chosen - 1);

@@ -78,10 +78,14 @@ void Blocks(const std::byte* in_bytes, size_t in_stride, std::byte* out_bytes, s
 void Matrix(const std::byte* in, size_t in_stride, std::byte* out, size_t out_stride, size_t rows,
             size_t columns, size_t element) {
   switch (element) {
-    case 1: return Blocks<uint8_t>(in, in_stride, out, out_stride, rows, columns);
-    case 2: return Blocks<uint16_t>(in, in_stride, out, out_stride, rows, columns);
-    case 4: return Blocks<uint32_t>(in, in_stride, out, out_stride, rows, columns);
-    case 8: return Blocks<uint64_t>(in, in_stride, out, out_stride, rows, columns);
+    case 1:
+      return Blocks<uint8_t>(in, in_stride, out, out_stride, rows, columns);
+    case 2:
+      return Blocks<uint16_t>(in, in_stride, out, out_stride, rows, columns);
+    case 4:
+      return Blocks<uint32_t>(in, in_stride, out, out_stride, rows, columns);
+    case 8:
+      return Blocks<uint64_t>(in, in_stride, out, out_stride, rows, columns);
     default:
       for (size_t r = 0; r < rows; ++r)
         for (size_t c = 0; c < columns; ++c)

@@ -15,14 +15,18 @@ namespace pb = google::protobuf;
 // Bytes of one element if the field can hold a payload: bytes, or an array of fixed-width numbers.
 int PayloadElementSize(const pb::FieldDescriptor& field) {
   switch (field.type()) {
-    case pb::FieldDescriptor::TYPE_BYTES: return field.is_repeated() ? 0 : 1;
+    case pb::FieldDescriptor::TYPE_BYTES:
+      return field.is_repeated() ? 0 : 1;
     case pb::FieldDescriptor::TYPE_FLOAT:
     case pb::FieldDescriptor::TYPE_FIXED32:
-    case pb::FieldDescriptor::TYPE_SFIXED32: return field.is_repeated() ? 4 : 0;
+    case pb::FieldDescriptor::TYPE_SFIXED32:
+      return field.is_repeated() ? 4 : 0;
     case pb::FieldDescriptor::TYPE_DOUBLE:
     case pb::FieldDescriptor::TYPE_FIXED64:
-    case pb::FieldDescriptor::TYPE_SFIXED64: return field.is_repeated() ? 8 : 0;
-    default: return 0;
+    case pb::FieldDescriptor::TYPE_SFIXED64:
+      return field.is_repeated() ? 8 : 0;
+    default:
+      return 0;
   }
 }
 
@@ -81,8 +85,8 @@ class Splitter {
           writer.add_message(static_cast<uint32_t>(number), inner);
         } else if (element != 0 && content.size() >= limits_.threshold) {
           if (content.size() % static_cast<size_t>(element) != 0)
-            return ParseError("{} at byte {} has {} bytes, not a multiple of {}", field->full_name(),
-                              Offset(content.data()), content.size(), element);
+            return ParseError("{} at byte {} has {} bytes, not a multiple of {}",
+                              field->full_name(), Offset(content.data()), content.size(), element);
           const uint64_t index = table_.Add(file_.Slice(Offset(content.data()), content.size()));
           writer.add_message(PayloadTable::kReferenceField, Reference(number, index));
         } else {
@@ -213,7 +217,8 @@ Status ParseWithPayloads(const Blob& file, pb::Message* message, PayloadTable& t
   std::string rest;
   const protozero::data_view view(reinterpret_cast<const char*>(file.data()), file.size());
   try {
-    NN_RETURN_IF_ERROR(Splitter(file, table, limits).Split(view, *message->GetDescriptor(), 1, rest));
+    NN_RETURN_IF_ERROR(
+        Splitter(file, table, limits).Split(view, *message->GetDescriptor(), 1, rest));
   } catch (const protozero::exception& e) {
     return ParseError("not a {}: {}", message->GetDescriptor()->name(), e.what());
   }

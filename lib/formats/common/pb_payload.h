@@ -46,8 +46,8 @@ class PayloadTable {
 };
 
 struct PayloadLimits {
-  size_t threshold = 1024;        // payloads from this size are cut out
-  int max_depth = 100;            // nested messages
+  size_t threshold = 1024;            // payloads from this size are cut out
+  int max_depth = 100;                // nested messages
   size_t max_rest = size_t{1} << 30;  // bytes left for protobuf
 };
 

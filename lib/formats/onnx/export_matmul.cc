@@ -34,9 +34,13 @@ std::optional<std::string> WhyNotMatmul(const Node& node) {
   const Type& b = node.input(1)->type();
   if (a.quantised()) return "quantised matrix product";
   switch (a.dtype) {
-    case DType::kI8: case DType::kU8: case DType::kI16: case DType::kU16:
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kI16:
+    case DType::kU16:
       return fmt::format("matrix product of {}", DTypeName(a.dtype));
-    default: break;
+    default:
+      break;
   }
   if (!IsPlain(node) && !(a.ranked() && b.ranked() && a.rank() == 2 && b.rank() == 2))
     return "a bias or transposed operands beyond two dimensions";

@@ -34,8 +34,8 @@ Status ImportConv(ImportContext& ctx) {
   return ctx.Emit("conv", std::move(inputs), std::move(a));
 }
 
-// With output_shape the pads are derived: the odd element of padding goes to the begin, in the text of
-// version 1 without auto_pad to the end.
+// With output_shape the pads are derived: the odd element of padding goes to the begin, in the text
+// of version 1 without auto_pad to the end.
 template <Padding split>
 Status ImportConvTranspose(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));

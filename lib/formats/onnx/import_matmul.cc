@@ -51,7 +51,7 @@ Status ImportGemm(ImportContext& ctx) {
     if (bias != nullptr) return ctx.Emit("matmul", {a, b, bias}, attrs);
   }
   if (c == nullptr && alpha == 1.0f) return ctx.Emit("matmul", {a, b}, attrs);
-  NN_ASSIGN(Value* y, ctx.Add("matmul", {a, b}, attrs));
+  NN_ASSIGN(Value * y, ctx.Add("matmul", {a, b}, attrs));
   NN_ASSIGN(y, Scaled(ctx, y, alpha, "alpha"));
   if (c != nullptr) {
     NN_ASSIGN(y, ctx.Add("add", {y, c}));

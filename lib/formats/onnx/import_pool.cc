@@ -50,16 +50,19 @@ Status EmitGlobal(ImportContext& ctx, std::string_view op) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   if (!x->type().ranked())
     return UnsupportedError("{} of a tensor of unknown rank", ctx.node().op_type());
-  if (x->type().rank() < 3)
-    return ModelError("{} has no spatial axes", x->type().ToString());
+  if (x->type().rank() < 3) return ModelError("{} has no spatial axes", x->type().ToString());
   ReduceAttrs a;
   a.axes.resize(static_cast<size_t>(x->type().rank()) - 2);
   std::iota(a.axes.begin(), a.axes.end(), 2);
   return ctx.Emit(op, {x}, std::move(a));
 }
 
-Status ImportGlobalAveragePool(ImportContext& ctx) { return EmitGlobal(ctx, "reduce_mean"); }
-Status ImportGlobalMaxPool(ImportContext& ctx) { return EmitGlobal(ctx, "reduce_max"); }
+Status ImportGlobalAveragePool(ImportContext& ctx) {
+  return EmitGlobal(ctx, "reduce_mean");
+}
+Status ImportGlobalMaxPool(ImportContext& ctx) {
+  return EmitGlobal(ctx, "reduce_max");
+}
 
 Status ImportGlobalLpPool(ImportContext& ctx) {
   const float p = ReadP(ctx);

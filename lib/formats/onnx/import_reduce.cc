@@ -15,10 +15,14 @@ struct ReduceName {
   bool identity;
 };
 constexpr ReduceName kNames[] = {
-    {"ReduceSum", "reduce_sum", true},         {"ReduceMean", "reduce_mean", true},
-    {"ReduceMax", "reduce_max", true},         {"ReduceMin", "reduce_min", true},
-    {"ReduceProd", "reduce_prod", true},       {"ReduceL1", "reduce_l1", false},
-    {"ReduceL2", "reduce_l2", false},          {"ReduceLogSum", "reduce_log_sum", false},
+    {"ReduceSum", "reduce_sum", true},
+    {"ReduceMean", "reduce_mean", true},
+    {"ReduceMax", "reduce_max", true},
+    {"ReduceMin", "reduce_min", true},
+    {"ReduceProd", "reduce_prod", true},
+    {"ReduceL1", "reduce_l1", false},
+    {"ReduceL2", "reduce_l2", false},
+    {"ReduceLogSum", "reduce_log_sum", false},
     {"ReduceLogSumExp", "reduce_log_sum_exp", false},
     {"ReduceSumSquare", "reduce_sum_square", false},
 };
@@ -38,8 +42,9 @@ Status EmitOverNothing(ImportContext& ctx, Value* x, const ReduceName& name) {
 // The axes are an attribute up to operator set 12 (ReduceSum) or 17 (the others), then an input.
 Status ImportReduce(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
-  const auto name = std::find_if(std::begin(kNames), std::end(kNames),
-                                 [&](const ReduceName& n) { return n.onnx == ctx.node().op_type(); });
+  const auto name = std::find_if(std::begin(kNames), std::end(kNames), [&](const ReduceName& n) {
+    return n.onnx == ctx.node().op_type();
+  });
   ReduceAttrs a{ctx.Ints("axes"), ctx.Int("keepdims", 1) != 0};
   const bool noop = ctx.Int("noop_with_empty_axes", 0) != 0;
   if (Value* axes = ctx.input(1)) {

@@ -98,11 +98,16 @@ Result<Blob> TypedData(const pb::TensorProto& t, const Model& model, DType dtype
     case DType::kF64:
     case DType::kC128:
       return Array<double>(t, model, pb::TensorProto::kDoubleDataFieldNumber, t.double_data());
-    case DType::kI64: return Narrow<int64_t>(t.int64_data());
-    case DType::kU64: return Narrow<uint64_t>(t.uint64_data());
-    case DType::kU32: return Narrow<uint32_t>(t.uint64_data());
-    case DType::kI32: return Narrow<int32_t>(t.int32_data());
-    default: break;
+    case DType::kI64:
+      return Narrow<int64_t>(t.int64_data());
+    case DType::kU64:
+      return Narrow<uint64_t>(t.uint64_data());
+    case DType::kU32:
+      return Narrow<uint32_t>(t.uint64_data());
+    case DType::kI32:
+      return Narrow<int32_t>(t.int32_data());
+    default:
+      break;
   }
   // All others are stored in int32_data.
   return DTypeBits(dtype) == 16 ? Narrow<uint16_t>(t.int32_data())

@@ -13,10 +13,14 @@ Result<Padding> ReadAutoPad(const ImportContext& ctx) {
 
 void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>& pads) {
   switch (padding) {
-    case Padding::kValid: return SetString(node, "auto_pad", "VALID");
-    case Padding::kSameUpper: return SetString(node, "auto_pad", "SAME_UPPER");
-    case Padding::kSameLower: return SetString(node, "auto_pad", "SAME_LOWER");
-    case Padding::kExplicit: break;
+    case Padding::kValid:
+      return SetString(node, "auto_pad", "VALID");
+    case Padding::kSameUpper:
+      return SetString(node, "auto_pad", "SAME_UPPER");
+    case Padding::kSameLower:
+      return SetString(node, "auto_pad", "SAME_LOWER");
+    case Padding::kExplicit:
+      break;
   }
   if (!pads.empty()) SetInts(node, "pads", pads);
 }

@@ -1,0 +1,318 @@
+// Rules of feature types.
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+#include "validators/coreml/rules.h"
+
+namespace nn::coreml {
+namespace {
+
+using Array = pb::ArrayFeatureType;
+using Image = pb::ImageFeatureType;
+
+constexpr int kVersionWithFlexibleShapes = 3;
+constexpr int kVersionWithDefaultValues = 5;
+constexpr int kVersionWithHalf = 7;
+constexpr int kVersionWithInt8 = 10;
+
+enum class Role { kInput, kOutput, kState, kTraining };
+
+template <typename Description, typename Visit>
+void EachIn(const Description& d, const std::string& path, const Visit& visit) {
+  const auto each = [&](const Features& list, std::string_view field, Role role) {
+    for (int i = 0; i < list.size(); ++i)
+      visit(list.Get(i), fmt::format("{}.{}[{}]", path, field, i), role);
+  };
+  each(d.input(), "input", Role::kInput);
+  each(d.output(), "output", Role::kOutput);
+  each(d.state(), "state", Role::kState);
+}
+
+// Calls visit(feature, path, role, version).
+template <typename Visit>
+void EachFeature(const Subject& s, const Visit& visit) {
+  for (const auto& m : s.models()) {
+    const auto with = [&](const pb::FeatureDescription& feature, const std::string& path,
+                          Role role) { visit(feature, path, role, m->version()); };
+    EachIn(m->description(), m->path + "description", with);
+    for (int i = 0; i < m->description().functions_size(); ++i)
+      EachIn(m->description().functions(i), fmt::format("{}description.functions[{}]", m->path, i),
+             with);
+  }
+}
+
+// Calls visit(feature, array, path, role, version) for arrays, those of states included.
+template <typename Visit>
+void EachArray(const Subject& s, const Visit& visit) {
+  EachFeature(s, [&](const pb::FeatureDescription& feature, const std::string& path, Role role,
+                     int version) {
+    const auto& type = feature.type();
+    if (type.has_multiarraytype()) visit(feature, type.multiarraytype(), path, role, version);
+    if (type.has_statetype()) visit(feature, type.statetype().arraytype(), path, role, version);
+  });
+}
+
+template <typename Visit>
+void EachImage(const Subject& s, const Visit& visit) {
+  EachFeature(
+      s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int version) {
+        if (feature.type().has_imagetype())
+          visit(feature, feature.type().imagetype(), path, version);
+      });
+}
+
+void Named(const Subject& s, Findings& f) {
+  EachFeature(s, [&](const auto& feature, const std::string& path, Role, int) {
+    if (feature.name().empty()) f.Add(At(path + ".name"), "the feature has no name");
+  });
+}
+
+void Typed(const Subject& s, Findings& f) {
+  EachFeature(s, [&](const auto& feature, const std::string& path, Role, int) {
+    if (feature.type().Type_case() == pb::FeatureType::TYPE_NOT_SET)
+      f.Add(At(path + ".type"), "{} has no type", Quote(feature.name()));
+  });
+}
+
+void StatesApart(const Subject& s, Findings& f) {
+  EachFeature(s, [&](const auto& feature, const std::string& path, Role role, int) {
+    const bool state = feature.type().has_statetype();
+    if (state ? role == Role::kOutput : role == Role::kState)
+      f.Add(At(path), "{} is {} among the {}", Quote(feature.name()),
+            state ? "a state" : "no state", state ? "outputs" : "states");
+  });
+}
+
+void ShapesPresent(const Subject& s, Findings& f) {
+  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role role,
+                   int version) {
+    const bool flexible = version >= kVersionWithFlexibleShapes &&
+                          a.ShapeFlexibility_case() != Array::SHAPEFLEXIBILITY_NOT_SET;
+    if ((role == Role::kInput || feature.type().has_statetype()) && a.shape().empty() && !flexible)
+      f.Add(At(path + ".type"), "array {} has no shape", Quote(feature.name()));
+  });
+}
+
+void ShapesNatural(const Subject& s, Findings& f) {
+  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role, int) {
+    for (int i = 0; i < a.shape_size(); ++i)
+      if (a.shape(i) < 0)
+        f.Add(At(fmt::format("{}.type.multiArrayType.shape[{}]", path, i)), "size {} of {} is {}",
+              i, Quote(feature.name()), a.shape(i));
+  });
+}
+
+void DataTypes(const Subject& s, Findings& f) {
+  EachArray(
+      s, [&](const auto& feature, const Array& a, const std::string& path, Role, int version) {
+        const int type = a.datatype();
+        const bool state = feature.type().has_statetype();
+        int since = 1;
+        if (type == Array::FLOAT16) since = state ? 1 : kVersionWithHalf;
+        if (type == Array::INT8) since = state ? 1 : kVersionWithInt8;
+        const bool known =
+            type == Array::FLOAT16 || type == Array::INT8 ||
+            (!state && (type == Array::FLOAT32 || type == Array::DOUBLE || type == Array::INT32));
+        if (!known)
+          f.Add(At(path + ".type"), "array {} has dataType {}", Quote(feature.name()), type);
+        else if (version < since)
+          f.Add(At(path + ".type"), "array {} has dataType {}, which exists from version {} on",
+                Quote(feature.name()), Array::ArrayDataType_Name(a.datatype()), since);
+      });
+}
+
+void DefaultValues(const Subject& s, Findings& f) {
+  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role,
+                   int version) {
+    const auto value = a.defaultOptionalValue_case();
+    if (value == Array::DEFAULTOPTIONALVALUE_NOT_SET) return;
+    const int type = a.datatype();
+    bool fits = false;
+    if (value == Array::kDoubleDefaultValue) fits = type == Array::DOUBLE;
+    if (value == Array::kFloatDefaultValue) fits = type == Array::FLOAT32 || type == Array::FLOAT16;
+    if (value == Array::kIntDefaultValue)
+      fits = type == Array::INT32 ||
+             (type == Array::INT8 && a.intdefaultvalue() >= std::numeric_limits<int8_t>::min() &&
+              a.intdefaultvalue() <= std::numeric_limits<int8_t>::max());
+    if (!fits)
+      f.Add(At(path + ".type"), "the default value of {} does not fit its dataType",
+            Quote(feature.name()));
+    if (feature.type().isoptional() && version < kVersionWithDefaultValues)
+      f.Add(At(path + ".type"), "default values exist from version {} on, not in {}",
+            kVersionWithDefaultValues, version);
+    if (feature.type().has_statetype())
+      f.Add(At(path + ".type"), "state {} has a default value", Quote(feature.name()));
+  });
+}
+
+bool Valid(const pb::SizeRange& r) {
+  return r.upperbound() <= 0 || r.lowerbound() <= static_cast<uint64_t>(r.upperbound());
+}
+
+bool Contains(const pb::SizeRange& r, int64_t size) {
+  return size >= 0 && static_cast<uint64_t>(size) >= r.lowerbound() &&
+         (r.upperbound() < 0 || size <= r.upperbound());
+}
+
+void RangesValid(const Subject& s, Findings& f) {
+  EachFeature(s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int) {
+    const auto check = [&](const pb::SizeRange& r, std::string_view what) {
+      if (!Valid(r))
+        f.Add(At(path + ".type"), "{} of {} may be {} to {}", what, Quote(feature.name()),
+              r.lowerbound(), r.upperbound());
+    };
+    const auto& type = feature.type();
+    for (const auto& r : type.multiarraytype().shaperange().sizeranges()) check(r, "a size");
+    if (type.imagetype().has_imagesizerange()) {
+      check(type.imagetype().imagesizerange().widthrange(), "the width");
+      check(type.imagetype().imagesizerange().heightrange(), "the height");
+    }
+    if (type.has_sequencetype()) check(type.sequencetype().sizerange(), "the length");
+  });
+}
+
+// Whether an array's own shape is one of those that it may have.
+bool DefaultAllowed(const Array& a) {
+  const auto same = [&](const Array::Shape& shape) {
+    return std::equal(shape.shape().begin(), shape.shape().end(), a.shape().begin(),
+                      a.shape().end());
+  };
+  if (a.has_enumeratedshapes()) {
+    const auto& list = a.enumeratedshapes().shapes();
+    return std::any_of(list.begin(), list.end(), same);
+  }
+  const auto& ranges = a.shaperange().sizeranges();
+  if (ranges.size() != a.shape_size()) return false;
+  for (int i = 0; i < ranges.size(); ++i)
+    if (!Contains(ranges.Get(i), a.shape(i))) return false;
+  return true;
+}
+
+void FlexibleShapes(const Subject& s, Findings& f) {
+  EachArray(s,
+            [&](const auto& feature, const Array& a, const std::string& path, Role, int version) {
+              if (a.ShapeFlexibility_case() == Array::SHAPEFLEXIBILITY_NOT_SET) return;
+              if (feature.type().has_statetype()) {
+                f.Add(At(path + ".type"), "state {} has a flexible shape", Quote(feature.name()));
+                return;
+              }
+              if (version < kVersionWithFlexibleShapes) return;
+              if (a.has_enumeratedshapes()) {
+                bool empty = a.enumeratedshapes().shapes().empty();
+                for (const auto& shape : a.enumeratedshapes().shapes())
+                  empty = empty || shape.shape().empty();
+                if (empty)
+                  f.Add(At(path + ".type"), "array {} enumerates no shapes, or empty ones",
+                        Quote(feature.name()));
+              }
+              if (!a.shape().empty() && !DefaultAllowed(a))
+                f.Add(At(path + ".type"), "the default shape of {} is not one that it may have",
+                      Quote(feature.name()));
+            });
+}
+
+void ImageSizes(const Subject& s, Findings& f) {
+  EachImage(s, [&](const auto& feature, const Image& image, const std::string& path, int version) {
+    int64_t width = image.width();
+    int64_t height = image.height();
+    const bool stated = width > 0 && height > 0;
+    if (version >= kVersionWithFlexibleShapes && image.has_enumeratedsizes()) {
+      const auto& sizes = image.enumeratedsizes().sizes();
+      const bool found = std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
+        return static_cast<int64_t>(size.width()) == width &&
+               static_cast<int64_t>(size.height()) == height;
+      });
+      if (sizes.empty() || (stated && !found))
+        f.Add(At(path + ".type"), "the size of image {} is not one that it enumerates",
+              Quote(feature.name()));
+      if (!stated && !sizes.empty()) {
+        width = static_cast<int64_t>(sizes.Get(0).width());
+        height = static_cast<int64_t>(sizes.Get(0).height());
+      }
+    } else if (version >= kVersionWithFlexibleShapes && image.has_imagesizerange()) {
+      const auto& range = image.imagesizerange();
+      if (stated &&
+          (!Contains(range.widthrange(), width) || !Contains(range.heightrange(), height)))
+        f.Add(At(path + ".type"), "image {} of {} x {} is outside of its range",
+              Quote(feature.name()), width, height);
+      if (!stated) {
+        width = static_cast<int64_t>(range.widthrange().lowerbound());
+        height = static_cast<int64_t>(range.heightrange().lowerbound());
+      }
+    }
+    if (width <= 0 || height <= 0)
+      f.Add(At(path + ".type"), "image {} is {} x {}", Quote(feature.name()), width, height);
+  });
+}
+
+void ColourSpaces(const Subject& s, Findings& f) {
+  EachImage(s, [&](const auto& feature, const Image& image, const std::string& path, int version) {
+    if (image.colorspace() == Image::INVALID_COLOR_SPACE ||
+        !Image::ColorSpace_IsValid(image.colorspace()))
+      f.Add(At(path + ".type"), "image {} has colorSpace {}", Quote(feature.name()),
+            static_cast<int>(image.colorspace()));
+    else if (image.colorspace() == Image::GRAYSCALE_FLOAT16 && version < kVersionWithHalf)
+      f.Add(At(path + ".type"), "image {} has colorSpace GRAYSCALE_FLOAT16 in version {}",
+            Quote(feature.name()), version);
+  });
+}
+
+void KeysTyped(const Subject& s, Findings& f) {
+  EachFeature(
+      s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int version) {
+        const auto& type = feature.type();
+        if (type.has_dictionarytype() &&
+            type.dictionarytype().KeyType_case() == pb::DictionaryFeatureType::KEYTYPE_NOT_SET)
+          f.Add(At(path + ".type"), "dictionary {} has no key type", Quote(feature.name()));
+        if (!type.has_sequencetype()) return;
+        if (type.sequencetype().Type_case() == pb::SequenceFeatureType::TYPE_NOT_SET)
+          f.Add(At(path + ".type"), "sequence {} has no element type", Quote(feature.name()));
+        if (version < kVersionWithFlexibleShapes)
+          f.Add(At(path + ".type"), "sequences exist from version {} on, not in {}",
+                kVersionWithFlexibleShapes, version);
+      });
+}
+
+constexpr std::string_view kClause = "FeatureTypes.proto";
+
+constexpr Rule kRules[] = {
+    {{"COREML-FEATURE-001", Severity::kError, "Features have names.", kClause, true, ""}, Named},
+    {{"COREML-FEATURE-002", Severity::kError, "Features have a type.", kClause, true, ""}, Typed},
+    {{"COREML-FEATURE-003", Severity::kError,
+      "States stand among states or inputs, and nothing else among states.", kClause, true, ""},
+     StatesApart},
+    {{"COREML-FEATURE-004", Severity::kError, "Array inputs and states have a shape.", kClause,
+      true, ""},
+     ShapesPresent},
+    {{"COREML-FEATURE-005", Severity::kError, "Sizes of arrays are not negative.", kClause, true,
+      ""},
+     ShapesNatural},
+    {{"COREML-FEATURE-006", Severity::kError, "Arrays have a dataType that the version has.",
+      kClause, true, ""},
+     DataTypes},
+    {{"COREML-FEATURE-007", Severity::kError, "Default values fit the array's dataType.", kClause,
+      true, ""},
+     DefaultValues},
+    {{"COREML-FEATURE-008", Severity::kError, "Size ranges are not empty.", kClause, true, ""},
+     RangesValid},
+    {{"COREML-FEATURE-009", Severity::kError,
+      "The default shape of an array is among its flexible ones.", kClause, true, ""},
+     FlexibleShapes},
+    {{"COREML-FEATURE-010", Severity::kError,
+      "Images have a size, which is among their flexible ones.", kClause, true, ""},
+     ImageSizes},
+    {{"COREML-FEATURE-011", Severity::kError, "Images have a colour space.", kClause, true, ""},
+     ColourSpaces},
+    {{"COREML-FEATURE-012", Severity::kError, "Dictionaries and sequences say what they hold.",
+      kClause, true, ""},
+     KeysTyped},
+};
+
+}  // namespace
+
+std::span<const Rule> FeatureRules() {
+  return kRules;
+}
+
+}  // namespace nn::coreml

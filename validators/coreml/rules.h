@@ -1,0 +1,21 @@
+// The lists of Core ML rules, one a theme.
+#pragma once
+
+#include "validators/coreml/subject.h"
+#include "validators/rule.h"
+
+namespace nn::coreml {
+
+using Rule = nn::Rule<Subject>;
+
+std::span<const Rule> ModelRules();      // model.cc: version, kind, interface as a whole
+std::span<const Rule> FeatureRules();    // features.cc: types of inputs and outputs
+std::span<const Rule> NetworkRules();    // network.cc: blobs and their order, mappings
+std::span<const Rule> LayerRules();      // layers.cc: layers against their signatures
+std::span<const Rule> WeightRules();     // weights.cc
+std::span<const Rule> WindowRules();     // windows.cc: kernels, strides, padding, resampling
+std::span<const Rule> ParameterRules();  // parameters.cc: axes, shapes, ranges of other layers
+std::span<const Rule> ControlRules();    // control.cc: loops and branches
+std::span<const Rule> UpdateRules();     // update.cc: on-device training
+
+}  // namespace nn::coreml
