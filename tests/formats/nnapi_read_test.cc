@@ -1,0 +1,314 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "base/json.h"
+#include "formats/format.h"
+#include "formats/nnapi/native.h"
+#include "support/files.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+Result<std::unique_ptr<NativeModel>> ReadText(const std::string& text,
+                                              const ReadLimits& limits = {}) {
+  return nnapi::Read(Blob::Copy(std::as_bytes(std::span(text))), "m.nnapi.json", limits);
+}
+
+std::string ReadError(const std::string& text, const ReadLimits& limits = {}) {
+  const auto model = ReadText(text, limits);
+  return model ? std::string() : model.error().message();
+}
+
+// The message of the import of a model in JSON; its obstacles count as one.
+std::string ImportError(const Json& json) {
+  const auto model = ReadText(json.dump());
+  REQUIRE_MESSAGE(model.has_value(), model.error().message());
+  const auto imported = FindFormat("nnapi")->import(**model);
+  if (!imported) return imported.error().message();
+  return imported->obstacles.empty() ? std::string() : imported->obstacles[0].reason;
+}
+
+Json Tensor(std::vector<int> dims, const std::string& lifetime) {
+  return {{"type", "TENSOR_FLOAT32"}, {"dimensions", dims}, {"lifetime", lifetime}};
+}
+Json Scalar(int value) {
+  return {{"type", "INT32"},
+          {"dimensions", Json::array()},
+          {"lifetime", "CONSTANT_COPY"},
+          {"value", {value}}};
+}
+
+// y = relu(a + b), a and b of two elements.
+Json AddModel() {
+  Json b = Tensor({2}, "CONSTANT_COPY");
+  b["value"] = {1.5, -3};
+  return {{"operands", {Tensor({2}, "MODEL_INPUT"), b, Scalar(1), Tensor({2}, "MODEL_OUTPUT")}},
+          {"operations", {{{"type", "ADD"}, {"inputs", {0, 1, 2}}, {"outputs", {3}}}}},
+          {"inputIndexes", {0}},
+          {"outputIndexes", {3}}};
+}
+
+const nnapi::Model& AsModel(const std::unique_ptr<NativeModel>& model) {
+  return static_cast<const nnapi::Model&>(*model);
+}
+
+TEST_CASE("nnapi json: constants are packed in operand order") {
+  const auto read = ReadText(AddModel().dump());
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  const nnapi::Model& m = AsModel(*read);
+  CHECK(m.operand_values.size() == 12);
+  CHECK(m.operands[1].location == nnapi::DataLocation{0, 0, 8});
+  CHECK(m.operands[2].location == nnapi::DataLocation{0, 8, 4});
+  CHECK(nnapi::BytesOf(m, m.operands[1])->size() == 8);
+  CHECK(!nnapi::BytesOf(m, m.operands[0]));
+  CHECK(m.version == 0);
+}
+
+TEST_CASE("nnapi json: locations, pools and counts stay as they are given") {
+  Json json = AddModel();
+  json["operandValuesSize"] = 32;
+  json["poolSizes"] = {64};
+  json["operands"][1]["lifetime"] = "CONSTANT_REFERENCE";
+  json["operands"][1]["location"] = {{"poolIndex", 0}, {"offset", 16}, {"length", 8}};
+  json["operands"][2]["location"] = {{"poolIndex", 0}, {"offset", 4}, {"length", 4}};
+  json["operands"][0]["numberOfConsumers"] = 7;
+  const auto read = ReadText(json.dump());
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  const nnapi::Model& m = AsModel(*read);
+  CHECK(m.operand_values.size() == 32);
+  REQUIRE(m.pools.size() == 1);
+  CHECK(m.pools[0].size() == 64);
+  CHECK(m.operands[0].number_of_consumers == 7);
+  float value[2];
+  std::memcpy(value, m.pools[0].data() + 16, 8);
+  CHECK(value[0] == 1.5f);
+  CHECK(value[1] == -3.0f);
+}
+
+TEST_CASE("nnapi: both forms hold the same model") {
+  Json json = AddModel();
+  json["name"] = "m";
+  json["operands"][0]["name"] = "x \"1\"";
+  json["operands"][1]["type"] = 77;  // codes that nobody knows are kept
+  json["operations"][0]["type"] = 29;
+  json["operands"][3]["scale"] = 0.1;
+  json["operands"][3]["zeroPoint"] = -4;
+  json["operands"][1]["value"] = {1, 255};
+  const auto first = ReadText(json.dump());
+  REQUIRE_MESSAGE(first.has_value(), first.error().message());
+  const nnapi::Model& m = AsModel(*first);
+  for (const auto write : {nnapi::WriteFlatbuffer, nnapi::WriteJson}) {
+    const auto bytes = write(m);
+    REQUIRE(bytes.has_value());
+    CHECK(nnapi::Sniff(bytes->bytes()));
+    const auto second = nnapi::Read(*bytes, "", {});
+    REQUIRE_MESSAGE(second.has_value(), second.error().message());
+    const nnapi::Model& n = AsModel(*second);
+    CHECK(m.operands == n.operands);
+    CHECK(m.operations == n.operations);
+    CHECK(m.input_indexes == n.input_indexes);
+    CHECK(m.output_indexes == n.output_indexes);
+    CHECK(m.name == n.name);
+    REQUIRE(m.operand_values.size() == n.operand_values.size());
+    CHECK(std::memcmp(m.operand_values.data(), n.operand_values.data(), m.operand_values.size()) ==
+          0);
+  }
+}
+
+TEST_CASE("nnapi json: what is no model") {
+  struct Row {
+    std::string text, error;
+  };
+  const std::string list = R"({"operands": [], "operations": [)";
+  const Row rows[] = {
+      {"{", "not JSON"},
+      {"[]", "not a JSON object"},
+      {"{}", "there is no list operands"},
+      {R"({"operands": 3})", "there is no list operands"},
+      {R"({"operands": [3]})", "operands[0]: not a JSON object"},
+      {R"({"operands": [{}]})", "operands[0]: type is missing"},
+      {R"({"operands": [{"type": "FLOAT64"}]})", "operands[0]: type is \"FLOAT64\""},
+      {R"({"operands": [{"type": 3, "lifetime": 1.5}]})", "lifetime is 1.5, no integer"},
+      {R"({"operands": [{"type": 3, "lifetime": 1, "dimensions": [-1]}]})", "dimensions is -1"},
+      {R"({"operands": [{"type": 3, "lifetime": 1, "dimensions": [4294967296]}]})",
+       "dimensions is 4294967296, no integer of 32 bits"},
+      {R"({"operands": [{"type": 3, "lifetime": 1, "scale": "big"}]})", "no number"},
+      {R"({"operands": [{"type": 3, "lifetime": 3, "value": ["x"]}]})", "value is"},
+      {R"({"operands": [{"type": 1, "lifetime": 3, "value": [2147483648]}]})",
+       "value is 2147483648"},
+      {R"({"operands": [{"type": 3, "lifetime": 4, "value": [1]}]})", "without a location"},
+      {list + R"({"type": "ADD", "inputs": 3}]})", "operations[0]: inputs is not a list"},
+      {R"({"operandValuesSize": 1000000000000, "operands": []})", "a pool of 1000000000000 bytes"},
+      {R"({"poolSizes": [40000, 40000], "operands": []})", "a pool of 40000 bytes"},
+      {R"({"version": 2, "operands": [], "operations": []})", "form 2 of NNAPI files"},
+      {std::string(200, '[') + std::string(200, ']'), "more than 100 nested JSON values"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(ReadError(row.text).find(row.error) != std::string::npos);
+  }
+  ReadLimits limits;
+  limits.max_items = 4;
+  CHECK(ReadError("[" + std::string(200, ',') + "]", limits) == "too many JSON values");
+}
+
+TEST_CASE("nnapi flatbuffer: every truncation and many corruptions are survived") {
+  const auto model = ReadText(AddModel().dump());
+  REQUIRE(model.has_value());
+  const auto bytes = nnapi::WriteFlatbuffer(AsModel(*model));
+  REQUIRE(bytes.has_value());
+  const Format* format = FindFormat("nnapi");
+  for (size_t n = 8; n < bytes->size(); ++n)
+    CHECK(!nnapi::ReadFlatbuffer(Blob::Copy(bytes->bytes().first(n)), {}));
+  int imported = 0;
+  for (size_t at = 0; at < bytes->size(); ++at) {
+    for (const int flip : {0x01, 0x80, 0xFF}) {
+      Buffer copy(bytes->size());
+      std::memcpy(copy.data(), bytes->data(), bytes->size());
+      copy.data()[at] ^= static_cast<std::byte>(flip);
+      const auto read = nnapi::ReadFlatbuffer(Blob(std::move(copy)), {});
+      if (!read) continue;
+      CHECK(nnapi::Summarize(**read).has_value());
+      if (format->import(**read)) ++imported;
+    }
+  }
+  CHECK(imported > 0);  // some bytes are numbers that may have any value
+}
+
+TEST_CASE("nnapi flatbuffer: vectors shared by many tables do not multiply") {
+  nnapi::Model model;
+  nnapi::Operation operation;
+  operation.inputs.assign(1000, 0);
+  model.operations.assign(100, operation);
+  const auto bytes = nnapi::WriteFlatbuffer(model);
+  REQUIRE(bytes.has_value());
+  ReadLimits limits;
+  limits.max_items = 50000;
+  const auto read = nnapi::ReadFlatbuffer(*bytes, limits);
+  REQUIRE(!read.has_value());
+  CHECK(read.error().code() == ErrorCode::kLimit);
+}
+
+TEST_CASE("nnapi import: models that break the rules that it relies on") {
+  struct Row {
+    std::string what;
+    std::function<void(Json&)> change;
+    std::string error;
+  };
+  const Row rows[] = {
+      {"operand index", [](Json& m) { m["operations"][0]["inputs"][1] = 9; },
+       "operation 0 (ADD): operand 9 of 4"},
+      {"output index", [](Json& m) { m["operations"][0]["outputs"][0] = 4; },
+       "operation 0 (ADD): operand 4 of 4"},
+      {"model input index", [](Json& m) { m["inputIndexes"][0] = 4294967295U; },
+       "operand 4294967295 of 4"},
+      {"model output index", [](Json& m) { m["outputIndexes"][0] = 17; }, "operand 17 of 4"},
+      {"input that is none", [](Json& m) { m["inputIndexes"][0] = 1; },
+       "operand 1 is a model input, its lifetime is CONSTANT_COPY"},
+      {"input twice",
+       [](Json& m) {
+         m["inputIndexes"] = {0, 0};
+       },
+       "is a model input twice"},
+      {"input not listed", [](Json& m) { m["inputIndexes"] = Json::array(); },
+       "operand 0 (MODEL_INPUT) is read before it is written"},
+      {"temporary never written",
+       [](Json& m) { m["operands"][1]["lifetime"] = "TEMPORARY_VARIABLE"; },
+       "operand 1 (TEMPORARY_VARIABLE) is read before it is written"},
+      {"constant written", [](Json& m) { m["operands"][3]["lifetime"] = "CONSTANT_COPY"; },
+       "it writes operand 3, whose lifetime is CONSTANT_COPY"},
+      {"written twice", [](Json& m) { m["operations"].push_back(m["operations"][0]); },
+       "operand 3 is written twice"},
+      {"unknown lifetime", [](Json& m) { m["operands"][0]["lifetime"] = 12; },
+       "its lifetime is 12"},
+      {"unknown operand type", [](Json& m) { m["operands"][0]["type"] = 77; },
+       "operand 0: its type is 77"},
+      {"unknown operation", [](Json& m) { m["operations"][0]["type"] = 29; },
+       "operation 0 (29): NNAPI 1.0 has no operation of this code"},
+      {"missing argument",
+       [](Json& m) {
+         m["operations"][0]["inputs"] = {0, 1};
+       },
+       "it has 2 inputs, not 3"},
+      {"absent argument", [](Json& m) { m["operands"][1]["lifetime"] = "NO_VALUE"; },
+       "input 1 is missing"},
+      {"two outputs",
+       [](Json& m) {
+         m["operations"][0]["outputs"] = {3, 3};
+       },
+       "it has 2 outputs, not 1"},
+      {"activation code", [](Json& m) { m["operands"][2]["value"] = {4}; }, "fused activation 4"},
+      {"activation of another type", [](Json& m) { m["operands"][2]["type"] = "FLOAT32"; },
+       "input 2 is f32[], not a scalar of i32"},
+      {"constant beyond its pool",
+       [](Json& m) {
+         m["operands"][1]["location"] = {{"offset", 4294967295U}, {"length", 8}};
+       },
+       "8 bytes at 4294967295 do not lie in their pool"},
+      {"constant of the wrong size", [](Json& m) { m["operands"][1]["dimensions"] = {3}; },
+       "operand 1"},
+      {"giant dimensions",
+       [](Json& m) {
+         m["operands"][1]["dimensions"] = {4294967295U, 4294967295U, 4294967295U, 4294967295U};
+       },
+       "operand 1"},
+      {"declared shape", [](Json& m) { m["operands"][3]["dimensions"] = {3}; },
+       "operand 3 is declared f32[3] but is f32[2]"},
+      {"scalar with dimensions", [](Json& m) { m["operands"][2]["dimensions"] = {1}; },
+       "a scalar with 1 dimensions"},
+      {"zero scale", [](Json& m) { m["operands"][0]["type"] = "TENSOR_QUANT8_ASYMM"; },
+       "operand 0: its scale is 0"},
+      {"zero point",
+       [](Json& m) {
+         m["operands"][0]["type"] = "TENSOR_QUANT8_ASYMM";
+         m["operands"][0]["scale"] = 1;
+         m["operands"][0]["zeroPoint"] = 256;
+       },
+       "TENSOR_QUANT8_ASYMM with zero point 256"},
+      {"argument that is no constant",
+       [](Json& m) {
+         m["operands"][2]["lifetime"] = "MODEL_INPUT";
+         m["inputIndexes"] = {0, 2};
+       },
+       "input 2 is not a constant"},
+      {"vendor's operation", [](Json& m) { m["operations"][0]["type"] = "OEM_OPERATION"; },
+       "OEM_OPERATION is not supported"},
+  };
+  CHECK(ImportError(AddModel()) == "");
+  for (const Row& row : rows) {
+    Json model = AddModel();
+    row.change(model);
+    CAPTURE(row.what);
+    const std::string error = ImportError(model);
+    CAPTURE(error);
+    CHECK(error.find(row.error) != std::string::npos);
+  }
+}
+
+TEST_CASE("nnapi summary") {
+  Json json = AddModel();
+  json["name"] = "net";
+  json["operands"][0]["dimensions"] = {0};
+  const auto model = ReadText(json.dump());
+  REQUIRE(model.has_value());
+  const auto s = nnapi::Summarize(**model);
+  REQUIRE(s.has_value());
+  CHECK(s->format == "NNAPI");
+  CHECK(s->version == "HAL 1.0");
+  CHECK(s->name == "net");
+  REQUIRE(s->inputs.size() == 1);
+  CHECK(s->inputs[0].name == "operand 0");
+  CHECK(s->inputs[0].type == "TENSOR_FLOAT32");
+  CHECK(*s->inputs[0].shape == std::vector<std::string>{"?"});
+  REQUIRE(s->operators.size() == 1);
+  CHECK(s->operators[0].op == "ADD");
+  CHECK(s->operators[0].inputs == std::vector<std::string>{"operand 0", "operand 1"});
+  CHECK(s->operators[0].attributes[0] == std::pair<std::string, std::string>("input 2", "1"));
+  CHECK(s->parameter_count == 2);
+  CHECK(s->parameter_bytes == 8);
+}
+
+}  // namespace
+}  // namespace nn::test
