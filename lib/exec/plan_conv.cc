@@ -62,7 +62,6 @@ class ConvStepBase : public Step {
 };
 
 // ---- Matrix
-// --------------------------------------------------------------------------------------
 
 class MatrixConvStep : public ConvStepBase {
  public:
@@ -223,7 +222,6 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
 }
 
 // ---- Depthwise
-// -----------------------------------------------------------------------------------
 
 class DepthwiseConvStep : public ConvStepBase {
  public:

@@ -108,7 +108,6 @@ struct Part {
 };
 
 // ---- float32
-// -------------------------------------------------------------------------------------
 
 class MatmulStep : public Step {
  public:
@@ -284,7 +283,6 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
 }
 
 // ---- 8-bit integers
-// ------------------------------------------------------------------------------
 
 class QuantMatmulStep : public Step {
  public:

@@ -34,7 +34,6 @@ size_t Count(const std::vector<int64_t>& dims, size_t begin, size_t end) {
 }
 
 // ---- Copies of boxes
-// -----------------------------------------------------------------------------
 
 // `blocks` blocks of `rows` rows of `run` bytes; distances in bytes.
 class CopyRowsStep : public Step {
@@ -178,7 +177,6 @@ Result<bool> PlanView(PlanContext& ctx) {
 }
 
 // ---- Moves by tables
-// -----------------------------------------------------------------------------
 
 // A result whose element (i, j, ...) is the input's at from[0][i] + from[1][j] + ..., or the fill
 // value where one of them is kFillPosition.

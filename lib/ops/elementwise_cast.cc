@@ -102,7 +102,6 @@ class Caster {
 };
 
 // ---- Strings
-// -------------------------------------------------------------------------------------
 
 Result<double> ParseReal(std::string_view text) {
   std::string_view digits = text;
@@ -171,7 +170,6 @@ Result<Tensor> ToStrings(const Tensor& x) {
 }
 
 // ---- The operator
-// --------------------------------------------------------------------------------
 
 Status InferCast(InferContext& ctx) {
   const DType to = ctx.attrs<CastAttrs>().to;

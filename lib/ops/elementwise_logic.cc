@@ -11,7 +11,6 @@ namespace nn {
 namespace {
 
 // ---- Comparisons
-// ---------------------------------------------------------------------------------
 
 struct CompareRow {
   std::string_view name;
@@ -123,7 +122,6 @@ Status EvalCompare(EvalContext& ctx) {
 }
 
 // ---- Logic and bits
-// ------------------------------------------------------------------------------
 
 struct AndInt {
   template <typename T>
@@ -233,7 +231,6 @@ Status EvalBits(EvalContext& ctx) {
 }
 
 // ---- One operand
-// ---------------------------------------------------------------------------------
 
 template <DType required>
 Status InferNot(InferContext& ctx) {

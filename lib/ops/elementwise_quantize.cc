@@ -53,7 +53,6 @@ class ScaleIndex {
 };
 
 // ---- quantize
-// ------------------------------------------------------------------------------------
 
 Status InferQuantize(InferContext& ctx) {
   const Type& x = ctx.in(0);
@@ -138,7 +137,6 @@ Status EvalQuantize(EvalContext& ctx) {
 }
 
 // ---- dequantize
-// ----------------------------------------------------------------------------------
 
 Status InferDequantize(InferContext& ctx) {
   const DType to = ctx.attrs<DequantizeAttrs>().to;

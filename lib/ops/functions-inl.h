@@ -23,7 +23,6 @@ namespace NN_TARGET_NAMESPACE {
 #define NN_BINARY(a, b) static NN_INLINE typename M::V Run(typename M::V a, typename M::V b)
 
 // ---- Exact, or one rounding
-// ----------------------------------------------------------------------
 
 template <class M>
 struct AbsFn {
@@ -77,7 +76,6 @@ struct RsqrtFn {
 };
 
 // ---- Piecewise linear
-// ----------------------------------------------------------------------------
 
 template <class M>
 struct ReluFn {
@@ -141,7 +139,6 @@ struct SoftsignFn {
 };
 
 // ---- Elementary
-// ----------------------------------------------------------------------------------
 
 #define NN_ELEMENTARY(name)                           \
   template <class M>                                  \
@@ -210,7 +207,6 @@ struct CeluFn {
 };
 
 // ---- Binary
-// --------------------------------------------------------------------------------------
 
 template <class M>
 struct AddFn {

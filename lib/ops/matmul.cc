@@ -165,7 +165,6 @@ std::vector<uint64_t> Integers(const Tensor& t, int64_t zero_point = 0) {
 }
 
 // ---- TensorFlow Lite
-// -----------------------------------------------------------------------------
 
 // Turns accumulators of column n into steps of the output's scale.
 class Rescaler {

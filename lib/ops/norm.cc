@@ -88,7 +88,6 @@ std::optional<AxesChange> ChangeLayout(const Node& node, Operand changed, const 
 }
 
 // ---- batch_norm
-// ----------------------------------------------------------------------------------
 
 Status InferBatchNorm(InferContext& ctx) {
   return InferChannelNorm<BatchNormAttrs>(ctx, 4);
@@ -235,7 +234,6 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
 }
 
 // ---- layer_norm, rms_norm
-// ------------------------------------------------------------------------
 
 // The axes from `axis` on.
 Result<std::vector<int>> TrailingAxes(int64_t axis, int rank) {

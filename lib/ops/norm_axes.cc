@@ -85,7 +85,6 @@ void Replace(Graph& graph, Node& node, Value* y) {
 }
 
 // ---- lrn
-// -----------------------------------------------------------------------------------------
 
 Status InferLrn(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 2));
@@ -222,7 +221,6 @@ Result<bool> DecomposeL2(Graph& graph, Node& node) {
 }
 
 // ---- lp_normalization
-// ----------------------------------------------------------------------------
 
 Status InferLp(InferContext& ctx) {
   const auto& a = ctx.attrs<LpNormalizationAttrs>();

@@ -85,7 +85,6 @@ bool Comparable(DType dtype) {
 }
 
 // ---- arg_max, arg_min
-// ----------------------------------------------------------------------------
 
 Status InferArg(InferContext& ctx) {
   const auto& a = ctx.attrs<ArgAttrs>();
@@ -136,7 +135,6 @@ std::optional<AxesChange> ChangeArgAxes(const Node& node, Operand changed, const
 }
 
 // ---- top_k
-// ---------------------------------------------------------------------------------------
 
 Status InferTopK(InferContext& ctx) {
   const auto& a = ctx.attrs<TopKAttrs>();
@@ -207,7 +205,6 @@ std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, cons
 }
 
 // ---- cum_sum
-// -------------------------------------------------------------------------------------
 
 Status InferCumSum(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));

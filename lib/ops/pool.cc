@@ -94,7 +94,6 @@ Status InferLpPool(InferContext& ctx) {
 }
 
 // ---- Windows
-// -------------------------------------------------------------------------------------
 
 // The windows of one pooling, in elements of x and y.
 class Pooling {
@@ -187,7 +186,6 @@ Result<Pooling> PoolingOf(const EvalContext& ctx) {
 }
 
 // ---- max_pool
-// ------------------------------------------------------------------------------------
 
 // A place in a channel, given row-major, in column-major order.
 int64_t ColumnMajor(int64_t position, const std::vector<ConstWindow>& windows) {
@@ -264,7 +262,6 @@ Status EvalMaxPool(EvalContext& ctx) {
 }
 
 // ---- average_pool
-// --------------------------------------------------------------------------------
 
 int64_t CountOf(const Pooling::Taps& taps, bool include_pad) {
   return include_pad ? taps.with_padding : static_cast<int64_t>(taps.offsets.size());
@@ -315,7 +312,6 @@ Status EvalAveragePool(EvalContext& ctx) {
 }
 
 // ---- lp_pool
-// -------------------------------------------------------------------------------------
 
 template <typename T>
 T ToThePower(T x, float p) {
@@ -375,7 +371,6 @@ Result<bool> DecomposeLpPool(Graph& graph, Node& node) {
 }
 
 // ---- Axes and cost
-// -------------------------------------------------------------------------------
 
 template <typename A>
 std::optional<AxesChange> ChangePoolAxes(const Node& node, Operand changed, const AxisMap& map) {

@@ -123,7 +123,6 @@ int64_t IntegerExtreme(const IntegerRow& r) {
 }
 
 // ---- The operators
-// -------------------------------------------------------------------------------
 
 struct ReduceRow {
   std::string_view name;

@@ -37,7 +37,6 @@ std::vector<AxisTable> TablesOf(const AxisMap& map, const std::vector<int64_t>& 
 }
 
 // ---- transpose
-// -----------------------------------------------------------------------------------
 
 Status InferTranspose(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 0));
@@ -62,7 +61,6 @@ Status EvalTranspose(EvalContext& ctx) {
 }
 
 // ---- expand_dims, squeeze
-// ------------------------------------------------------------------------
 
 Result<AxisMap> ExpandMap(const std::vector<int64_t>& axes, int rank) {
   const int result_rank = rank + static_cast<int>(axes.size());
@@ -139,7 +137,6 @@ Status EvalAsView(EvalContext& ctx) {
 }
 
 // ---- reshape
-// -------------------------------------------------------------------------------------
 
 // Fills in -1 and 0 entries.
 Result<Dims> ResolveReshape(const Dims& input, Dims shape, bool zero_copies) {

@@ -33,7 +33,6 @@ struct Types {
 constexpr std::string_view kNoKernel = "there is none for this type";
 
 // ---- Tables
-// --------------------------------------------------------------------------------------
 
 // An 8-bit function by its reals.
 template <typename F>
@@ -80,7 +79,6 @@ Fn Table16(const Types& t, F f) {
 }
 
 // ---- Activations
-// ---------------------------------------------------------------------------------
 
 Result<Fn> Bounded(const Types& t, QuantisedBounds bounds) {
   const FixedMultiplier m = QuantizeMultiplier(static_cast<double>(t.x_scale / t.y_scale));
@@ -140,7 +138,6 @@ Result<Fn> HardSwish(const Types& t) {
 }
 
 // ---- The sigmoid on 16 bits
-// ----------------------------------------------------------------------
 
 // 2^16 sigmoid(x), in double.
 double SigmoidForTable(double x) {
@@ -248,7 +245,6 @@ Result<Fn> Tanh(const Types& t) {
 }
 
 // ---- Others
-// --------------------------------------------------------------------------------------
 
 Result<Fn> Elu(const Types& t) {
   if (!t.Is(DType::kI8)) return t.Unsupported(kNoKernel);

@@ -125,8 +125,10 @@ TEST_CASE("onnx: the project's own test models") {
     MESSAGE("skipped: " << root.string() << " is not there");
     return;
   }
-  for (const Row& row : {Row{"node", 622, 621, 4}, Row{"simple", 7, 7, 0},
-                         Row{"pytorch-operator", 23, 23, 0}, Row{"pytorch-converted", 72, 72, 0}}) {
+  // The six that fail are flaws of the data: bfloat16 tensors stored as uint16, and second operands
+  // of CastLike of another shape than their models declare.
+  for (const Row& row : {Row{"node", 709, 698, 6}, Row{"simple", 7, 7, 0},
+                         Row{"pytorch-operator", 35, 35, 0}, Row{"pytorch-converted", 76, 76, 0}}) {
     Counts run, written;
     for (const std::string& name : Folders(root / row.folder)) {
       const fs::path directory = root / row.folder / name;

@@ -23,7 +23,6 @@ std::string BinaryGraph(std::string_view a, std::string_view b, std::string_view
 }
 
 // ---- Reals and integers
-// --------------------------------------------------------------------------
 
 TEST_CASE("elementwise: functions of one operand") {
   struct Row {
@@ -247,7 +246,6 @@ TEST_CASE("elementwise: errors name what does not fit") {
 }
 
 // ---- Quantised types
-// -----------------------------------------------------------------------------
 
 const std::vector<double> kU8 = {0, 1, 50, 99, 100, 101, 128, 200, 254, 255};
 const std::vector<double> kU8b = {255, 3, 77, 0, 128, 127, 129, 64, 1, 200};

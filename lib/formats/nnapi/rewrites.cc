@@ -38,7 +38,6 @@ Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, std::vector<int6
 }
 
 // ---- Filters and matrices
-// ------------------------------------------------------------------------
 
 Result<bool> SetFilter(Graph& graph, Node& node) {
   const bool depthwise = node.attrs<ConvAttrs>().groups != 1;
@@ -82,7 +81,6 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
 }
 
 // ---- Arithmetic
-// ----------------------------------------------------------------------------------
 
 Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
   return AddBefore(graph, node, "mul", {v, graph.AddConstant(Tensor::Scalar(-1.0f))});
@@ -189,7 +187,6 @@ Result<bool> PoolMax(Graph& graph, Node& node) {
 }
 
 // ---- Padding
-// -------------------------------------------------------------------------------------
 
 // Zeros around the spatial axes are what a convolution pads with.
 Result<bool> PadInConv(Graph& graph, Node& node) {
@@ -240,7 +237,6 @@ Result<bool> PadIntoUses(Graph& graph, Node& node) {
 }
 
 // ---- Softmax
-// -------------------------------------------------------------------------------------
 
 // The axis last, and two or four axes.
 Result<bool> ShapeSoftmax(Graph& graph, Node& node) {

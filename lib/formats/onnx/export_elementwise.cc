@@ -12,7 +12,6 @@ namespace nn::onnx {
 namespace {
 
 // ---- Element types
-// -------------------------------------------------------------------------------
 
 constexpr int64_t kNever = 1 << 20;
 
@@ -115,7 +114,6 @@ std::optional<std::string> WhyNot(const Node& node) {
 }
 
 // ---- Spelled with several
-// ------------------------------------------------------------------------
 
 // Writes expressions whose last operator bears the node's name.
 class Speller {
@@ -300,7 +298,6 @@ Status WriteShift(ExportContext& ctx, const Node& node) {
 }
 
 // ---- select, cast
-// --------------------------------------------------------------------------------
 
 std::optional<std::string> WhyNotSelect(const Node& node) {
   if (node.output()->type().quantised()) return "quantised operands";
@@ -357,7 +354,6 @@ int64_t MinOpsetOfCast(const Node& node) {
 }
 
 // ---- quantize, dequantize
-// ------------------------------------------------------------------------
 
 // Scale and zero point of a quantised type, the scale as `scale_type`. A zero point of 0 is written
 // too: QuantizeLinear takes the element type from it.

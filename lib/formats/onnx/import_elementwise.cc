@@ -9,7 +9,6 @@ namespace nn::onnx {
 namespace {
 
 // ---- Clip
-// ----------------------------------------------------------------------------------------
 
 // Before operator set 11 the bounds are attributes.
 Status ImportClip6(ImportContext& ctx) {
@@ -49,7 +48,6 @@ Status ImportClip11(ImportContext& ctx) {
 }
 
 // ---- Any number of operands
-// ----------------------------------------------------------------------
 
 // The operands folded from the left.
 Result<Value*> Folded(ImportContext& ctx, std::string_view op) {
@@ -80,7 +78,6 @@ Status ImportMean(ImportContext& ctx) {
 }
 
 // ---- Two operands
-// --------------------------------------------------------------------------------
 
 // Before operator set 7 an operand is broadcast only when it is said to be: its axes are those of
 // the other from `axis` on, or the last ones.
@@ -129,7 +126,6 @@ Status ImportBitShift(ImportContext& ctx) {
 }
 
 // ---- Cast
-// ----------------------------------------------------------------------------------------
 
 Status EmitCast(ImportContext& ctx, DType to) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
@@ -161,7 +157,6 @@ Status ImportCastLike(ImportContext& ctx) {
 }
 
 // ---- One operand
-// ---------------------------------------------------------------------------------
 
 // Version 1 has other defaults than version 6.
 Status ImportSelu1(ImportContext& ctx) {

@@ -10,7 +10,6 @@ namespace nn::onnx {
 namespace {
 
 // ---- BatchNormalization
-// --------------------------------------------------------------------------
 
 // Training mode is told by is_test = 0 (versions 1 and 6), by more than one output (7 and 9) or by
 // training_mode (from 14 on).
@@ -136,7 +135,6 @@ Status ImportMeanVariance(ImportContext& ctx) {
 }
 
 // ---- Dropout
-// -------------------------------------------------------------------------------------
 
 Status EmitMask(ImportContext& ctx, const Value* x) {
   if (!ctx.WantsOutput(1)) return {};
