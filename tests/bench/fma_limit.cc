@@ -30,8 +30,10 @@ float Run(size_t rounds) {
   // compiler.
   volatile float factor = 0.999f, addend = 0.001f;
   const V a = hn::Set(d, factor), b = hn::Set(d, addend);
-  V c0 = b, c1 = b, c2 = b, c3 = b, c4 = b, c5 = b, c6 = b, c7 = b, c8 = b, c9 = b, c10 = b,
-    c11 = b;
+  // Different starts: equal chains would be computed once.
+  V c0 = b, c1 = hn::Add(c0, b), c2 = hn::Add(c1, b), c3 = hn::Add(c2, b), c4 = hn::Add(c3, b),
+    c5 = hn::Add(c4, b), c6 = hn::Add(c5, b), c7 = hn::Add(c6, b), c8 = hn::Add(c7, b),
+    c9 = hn::Add(c8, b), c10 = hn::Add(c9, b), c11 = hn::Add(c10, b);
   for (size_t i = 0; i < rounds; ++i) {
     c0 = hn::MulAdd(c0, a, b);
     c1 = hn::MulAdd(c1, a, b);
