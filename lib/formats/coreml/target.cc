@@ -9,6 +9,7 @@
 #include "formats/coreml/rewrite.h"
 #include "ir/op_def.h"
 #include "ops/types.h"
+#include "passes/qdq.h"
 
 namespace nn::coreml {
 namespace {
@@ -66,6 +67,16 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 
 }  // namespace
 
+namespace {
+
+// Core ML computes with real numbers only: weights too become those that their integers stand for.
+Status AsReals(Graph& graph) {
+  NN_RETURN_IF_ERROR(UnfuseQdq(graph));
+  return DequantizeConstants(graph);
+}
+
+}  // namespace
+
 const Target& CoremlTarget() {
   static const Rewrite rewrites[] = {
       {"", "channels first", &SetLayout<Layout::kNcx>},
@@ -90,7 +101,8 @@ const Target& CoremlTarget() {
       {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
       {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
   };
-  static const Target target = {"Core ML", WhyIllegal, rewrites};
+  static const Target target = {
+      .name = "Core ML", .why_illegal = WhyIllegal, .rewrites = rewrites, .prepare = AsReals};
   return target;
 }
 

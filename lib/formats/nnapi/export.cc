@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "ir/op_def.h"
 #include "ops/elementwise.h"
+#include "passes/qdq.h"
 
 namespace nn::nnapi {
 namespace {
@@ -290,7 +291,11 @@ const ExportRow* FindExport(std::string_view op) {
 }
 
 const Target& NnapiTarget() {
-  static const Target target = {"NNAPI 1.0", WhyIllegal, Rewrites(), true};
+  static const Target target = {.name = "NNAPI 1.0",
+                                .why_illegal = WhyIllegal,
+                                .rewrites = Rewrites(),
+                                .moves_interface = true,
+                                .prepare = FuseQdq};
   return target;
 }
 

@@ -9,6 +9,7 @@
 #include "ir/op_def.h"
 #include "ops/shape.h"
 #include "passes/legalise.h"
+#include "passes/qdq.h"
 #include "passes/weights.h"
 
 namespace nn::tflite {
@@ -99,7 +100,10 @@ const Target& TfliteTarget() {
       {"space_to_depth", "order of channels", BlocksBeforeChannels},
       {"pad", "crop", CropAsSlice},
   };
-  static const Target target = {"TensorFlow Lite", WhyIllegal, rewrites};
+  static const Target target = {.name = "TensorFlow Lite",
+                                .why_illegal = WhyIllegal,
+                                .rewrites = rewrites,
+                                .prepare = FuseQdq};
   return target;
 }
 
