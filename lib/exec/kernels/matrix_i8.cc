@@ -13,9 +13,11 @@
 #include "exec/kernels/requant-inl.h"
 #include "hwy/highway.h"
 
-// The 4-element dot product of AVX-512 VNNI.
+// The 4-element dot product of AVX-512 VNNI. Highway's targets do not name the instruction set;
+// with GCC an attribute adds it, with Clang it would replace what the target has, so Clang goes
+// without.
 #undef NN_DOT
-#if HWY_TARGET <= HWY_AVX3_DL
+#if HWY_TARGET <= HWY_AVX3_DL && !HWY_COMPILER_CLANG
 #define NN_DOT 1
 #define NN_DOT_ATTR __attribute__((target("avx512vnni")))
 #else

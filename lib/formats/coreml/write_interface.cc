@@ -137,7 +137,7 @@ void WriteMetadata(const Graph& graph, const ExportOptions& options, Writer meta
                                             kLabelKey};
   for (const auto& [key, value] : graph.metadata) {
     const bool other = std::any_of(std::begin(kNotUsers), std::end(kNotUsers),
-                                   [&](std::string_view k) { return key.starts_with(k); });
+                                   [&k = key](std::string_view own) { return k.starts_with(own); });
     if (key.starts_with(kOwn) && !other) AddUserDefined(metadata, key.substr(kOwn.size()), value);
   }
 }
