@@ -140,21 +140,33 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
 
 }  // namespace
 
-ConvProblem ConvOperands(Layout layout, const std::vector<int64_t>& x,
+ConvProblem ConvOperands(Layout layout, FilterLayout filter_layout, const ConvGeometry& g,
+                         const std::vector<int64_t>& x, const std::vector<int64_t>& w,
                          const std::vector<int64_t>& y) {
   const int rank = static_cast<int>(x.size());
   const auto channel = static_cast<size_t>(ChannelAxis(layout, rank));
+  const FilterAxes filter = AxesOf(filter_layout, rank);
   const auto xs = Strides(x);
+  const auto ws = Strides(w);
   const auto ys = Strides(y);
   ConvProblem p{};
-  p.batch = x[0];
+  p.batch = g.batch;
+  p.groups = g.groups;
+  p.in_channels = g.in_channels;
+  p.out_channels = g.out_channels;
   p.x_batch = xs[0];
   p.x_channel = xs[channel];
+  p.w_out = ws[static_cast<size_t>(filter.output)];
+  p.w_in = ws[static_cast<size_t>(filter.input)];
+  p.filter_output_axis = filter.output;
   p.y_batch = ys[0];
   p.y_channel = ys[channel];
-  for (int i = 0; i < rank - 2; ++i) {
-    const auto axis = static_cast<size_t>(FirstSpatialAxis(layout) + i);
+  for (size_t i = 0; i < g.windows.size(); ++i) {
+    const size_t axis = static_cast<size_t>(FirstSpatialAxis(layout)) + i;
     p.y_size.push_back(y[axis]);
+    p.kernel.push_back(g.windows[i].kernel);
+    p.x_spatial.push_back(xs[axis]);
+    p.w_spatial.push_back(ws[static_cast<size_t>(filter.spatial) + i]);
     p.y_spatial.push_back(ys[axis]);
   }
   return p;

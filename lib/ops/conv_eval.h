@@ -1,13 +1,16 @@
-// Reference evaluation that convolution and transposed convolution share. Internal to ops/.
+// What convolution and transposed convolution share: reference evaluation and layouts. Internal to
+// ops/.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/status.h"
 #include "ir/op_def.h"
+#include "ops/conv.h"
 #include "ops/window.h"
 
 namespace nn {
@@ -27,18 +30,39 @@ struct ConvProblem {
   int64_t x_batch, x_channel;
   int64_t w_group, w_out, w_in;
   int64_t y_batch, y_channel;
-  std::vector<int64_t> y_size, y_spatial;  // per spatial axis
+  std::vector<int64_t> y_size, kernel, x_spatial, w_spatial, y_spatial;  // per spatial axis
   int filter_output_axis;
   // Appends the taps of an output position, in order of kernel position.
   std::function<void(std::span<const int64_t> position, std::vector<ConvTap>& taps)> taps;
 };
 
-// The members that tell of x and y; the others are left open.
-ConvProblem ConvOperands(Layout layout, const std::vector<int64_t>& x,
+// All members but w_group and taps, for operands of these shapes.
+ConvProblem ConvOperands(Layout layout, FilterLayout filter_layout, const ConvGeometry& g,
+                         const std::vector<int64_t>& x, const std::vector<int64_t>& w,
                          const std::vector<int64_t>& y);
 
 // Evaluates a node with inputs x, filter and, optionally, bias, of floating-point or quantised
 // types.
 Status EvalConvolution(EvalContext& ctx, const ConvProblem& p);
+
+// OpDef::change_axes for attributes with a layout and a filter_layout: the layout turns over for x
+// and the output together, the filter's follows any permutation that another one stands for.
+template <typename Attrs>
+std::optional<AxesChange> ChangeConvolutionAxes(const Node& node, Operand changed,
+                                                const AxisMap& map) {
+  Attrs a = node.attrs<Attrs>();
+  const int rank = node.input(0)->type().rank();
+  if (!changed.is_output && changed.index == 2) return std::nullopt;
+  if (!changed.is_output && changed.index == 1) {
+    const auto to = FollowFilter(a.filter_layout, rank, map);
+    if (!to) return std::nullopt;
+    a.filter_layout = *to;
+    return AxesChange{a, {}};
+  }
+  const auto layout = FlipLayout(a.layout, rank, map);
+  if (!layout) return std::nullopt;
+  a.layout = *layout;
+  return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
+}
 
 }  // namespace nn

@@ -153,25 +153,10 @@ Status InferConvTranspose(InferContext& ctx) {
 ConvProblem ProblemOf(const ConvTransposeAttrs& a, const ConvGeometry& g,
                       const std::vector<int64_t>& x, const std::vector<int64_t>& w,
                       const std::vector<int64_t>& y) {
-  const int rank = static_cast<int>(x.size());
-  const auto xs = Strides(x);
-  const auto ws = Strides(w);
-  const FilterAxes axes = AxesOf(a.filter_layout, rank);
-  ConvProblem p = ConvOperands(a.layout, x, y);
-  p.groups = g.groups;
-  p.in_channels = g.in_channels;
-  p.out_channels = g.out_channels;
-  p.w_out = ws[static_cast<size_t>(axes.output)];
-  p.w_in = ws[static_cast<size_t>(axes.input)];
+  ConvProblem p = ConvOperands(a.layout, a.filter_layout, g, x, w, y);
   p.w_group = g.in_channels * p.w_in;
-  p.filter_output_axis = axes.output;
-  std::vector<int64_t> kernel, x_spatial, w_spatial;
-  for (size_t i = 0; i < g.windows.size(); ++i) {
-    kernel.push_back(g.windows[i].kernel);
-    x_spatial.push_back(xs[static_cast<size_t>(FirstSpatialAxis(a.layout)) + i]);
-    w_spatial.push_back(ws[static_cast<size_t>(axes.spatial) + i]);
-  }
-  p.taps = [=, windows = g.windows](std::span<const int64_t> at, std::vector<ConvTap>& taps) {
+  p.taps = [windows = g.windows, kernel = p.kernel, x_spatial = p.x_spatial,
+            w_spatial = p.w_spatial](std::span<const int64_t> at, std::vector<ConvTap>& taps) {
     std::vector<int64_t> k(kernel.size(), 0);
     do {
       ConvTap tap{0, 0, false};
@@ -200,23 +185,6 @@ Status EvalConvTranspose(EvalContext& ctx) {
   return EvalConvolution(ctx, ProblemOf(a, g, x, w, *y));
 }
 
-std::optional<AxesChange> ChangeConvTransposeAxes(const Node& node, Operand changed,
-                                                  const AxisMap& map) {
-  ConvTransposeAttrs a = node.attrs<ConvTransposeAttrs>();
-  const int rank = node.input(0)->type().rank();
-  if (!changed.is_output && changed.index == 2) return std::nullopt;
-  if (!changed.is_output && changed.index == 1) {
-    const auto to = FollowFilter(a.filter_layout, rank, map);
-    if (!to) return std::nullopt;
-    a.filter_layout = *to;
-    return AxesChange{a, {}};
-  }
-  const auto layout = FlipLayout(a.layout, rank, map);
-  if (!layout) return std::nullopt;
-  a.layout = *layout;
-  return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
-}
-
 // Every input element meets every weight of its group.
 std::optional<int64_t> ConvTransposeMultiplyAdds(const Node& node) {
   const auto x = node.input(0)->type().const_dims();
@@ -239,7 +207,7 @@ void RegisterConvTransposeOps(OpRegistry& ops) {
   op.inputs = {{"x"}, {"filter"}, {"bias", Arity::kOptional}};
   op.infer = InferConvTranspose;
   op.eval = EvalConvTranspose;
-  op.change_axes = ChangeConvTransposeAxes;
+  op.change_axes = ChangeConvolutionAxes<ConvTransposeAttrs>;
   op.multiply_adds = ConvTransposeMultiplyAdds;
   ops.Add(std::move(op));
 }
