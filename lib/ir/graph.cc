@@ -135,6 +135,15 @@ void Graph::ReplaceUses(Value* from, Value* to) {
     if (p.value == from) p.value = to;
 }
 
+void Graph::Replace(Node* node, std::span<Value* const> values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    Value* const old = node->output(i);
+    if (values[i]->name().empty()) values[i]->set_name(old->name());
+    ReplaceUses(old, values[i]);
+  }
+  Erase(node);
+}
+
 Node* Graph::After(const Value* value) {
   const auto next = value->def_ == nullptr ? nodes_.begin() : std::next(value->def_->self_);
   return next == nodes_.end() ? nullptr : &*next;

@@ -186,6 +186,10 @@ class Graph {
   void MakeConstant(Value* value, Tensor tensor);
   // All uses of `from`, graph outputs included, become uses of `to`.
   void ReplaceUses(Value* from, Value* to);
+  // `values` take the place of the node's outputs, and their names where they have none; the node
+  // goes.
+  void Replace(Node* node, std::span<Value* const> values);
+  void Replace(Node* node, Value* value) { Replace(node, std::span<Value* const>(&value, 1)); }
   // The node that follows the value's definition, or the first one; null at the end. New nodes that
   // use the value can stand before it.
   Node* After(const Value* value);

@@ -171,12 +171,6 @@ Result<Value*> Rewire(Graph& graph, Node& node, Value* x, const Rewiring& r) {
   return joined->output();
 }
 
-void Replace(Graph& graph, Node& node, Value* value) {
-  if (value->name().empty()) value->set_name(node.output()->name());
-  graph.ReplaceUses(node.output(), value);
-  graph.Erase(&node);
-}
-
 // What takes a tensor of shape x to shape y. `heap` is the axis of channels or batch that holds the
 // positions in a block, either before its own index or after it; the spatial axes begin at `first`.
 // `gathers`: positions move from the spatial axes to the heap, otherwise the other way.
@@ -230,7 +224,7 @@ Result<bool> DecomposeDepth(Graph& graph, Node& node) {
                    static_cast<size_t>(FirstSpatialAxis(a.layout)), BlockOf(a, x.dims->size()),
                    a.mode == DepthOrder::kDcr, !to_space);
   NN_ASSIGN(Value* const result, Rewire(graph, node, node.input(0), r));
-  Replace(graph, node, result);
+  graph.Replace(&node, result);
   return true;
 }
 
@@ -349,7 +343,7 @@ Result<bool> DecomposeSpaceToBatch(Graph& graph, Node& node) {
   const Rewiring r = RewireBlocks(*padded->output()->type().dims, *y.dims, 0, first,
                                   BlockShape{a.blocks}, true, true);
   NN_ASSIGN(Value* const result, Rewire(graph, node, padded->output(), r));
-  Replace(graph, node, result);
+  graph.Replace(&node, result);
   return true;
 }
 
@@ -372,7 +366,7 @@ Result<bool> DecomposeBatchToSpace(Graph& graph, Node& node) {
   const Rewiring r = RewireBlocks(*x.dims, whole, 0, first, BlockShape{a.blocks}, true, false);
   NN_ASSIGN(Value* const wide, Rewire(graph, node, node.input(0), r));
   NN_ASSIGN(const Node* slice, graph.Append("slice", {wide}, cropped, 1, &node));
-  Replace(graph, node, slice->output());
+  graph.Replace(&node, slice->output());
   return true;
 }
 

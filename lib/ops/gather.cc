@@ -204,9 +204,7 @@ Result<bool> DecomposeGather(Graph& graph, Node& node) {
   if (between > 0) NN_RETURN_IF_ERROR(add("transpose", {v}, to_front));
   NN_RETURN_IF_ERROR(add("gather_nd", {v, vectors}, GatherNdAttrs{at.batch}));
   if (between > 0 && added > 0) NN_RETURN_IF_ERROR(add("transpose", {v}, back));
-  if (v->name().empty()) v->set_name(node.output()->name());
-  graph.ReplaceUses(node.output(), v);
-  graph.Erase(&node);
+  graph.Replace(&node, v);
   return true;
 }
 

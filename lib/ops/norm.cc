@@ -228,8 +228,7 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
       y = n->output();
     }
   }
-  graph.ReplaceUses(node.output(), y);
-  graph.Erase(&node);
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -400,8 +399,7 @@ Result<bool> DecomposeRmsNorm(Graph& graph, Node& node) {
   if (Value* scale = node.input(1)) {
     NN_ASSIGN(y, add("mul", {y->output(), scale}));
   }
-  graph.ReplaceUses(node.output(), y->output());
-  graph.Erase(&node);
+  graph.Replace(&node, y->output());
   return true;
 }
 

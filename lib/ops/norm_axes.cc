@@ -79,11 +79,6 @@ Result<Value*> AppendRoot(Graph& graph, Node& node, Value* v, float epsilon, Eps
   return rule == EpsilonRule::kOutside ? add("add", {root, e}) : add("maximum", {e, root});
 }
 
-void Replace(Graph& graph, Node& node, Value* y) {
-  graph.ReplaceUses(node.output(), y);
-  graph.Erase(&node);
-}
-
 // ---- lrn
 
 Status InferLrn(InferContext& ctx) {
@@ -216,7 +211,7 @@ Result<bool> DecomposeL2(Graph& graph, Node& node) {
             graph.Append("reduce_sum_square", {x}, ReduceAttrs{a.axes, true}, 1, &node));
   NN_ASSIGN(Value* const root, AppendRoot(graph, node, sum->output(), a.epsilon, a.epsilon_rule));
   NN_ASSIGN(Node* const y, graph.Append("div", {x, root}, {}, 1, &node));
-  Replace(graph, node, y->output());
+  graph.Replace(&node, y->output());
   return true;
 }
 
@@ -296,7 +291,7 @@ Result<bool> DecomposeMeanVariance(Graph& graph, Node& node) {
   NN_ASSIGN(Node* const centred, graph.Append("sub", {x, mean->output()}, {}, 1, &node));
   Value* d = centred->output();
   if (!a.normalize_variance) {
-    Replace(graph, node, d);
+    graph.Replace(&node, d);
     return true;
   }
   NN_ASSIGN(Node* const squares, graph.Append("mul", {d, d}, {}, 1, &node));
@@ -304,7 +299,7 @@ Result<bool> DecomposeMeanVariance(Graph& graph, Node& node) {
   NN_ASSIGN(Value* const root,
             AppendRoot(graph, node, variance->output(), a.epsilon, a.epsilon_rule));
   NN_ASSIGN(Node* const y, graph.Append("div", {d, root}, {}, 1, &node));
-  Replace(graph, node, y->output());
+  graph.Replace(&node, y->output());
   return true;
 }
 

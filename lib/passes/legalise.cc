@@ -145,12 +145,4 @@ Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout) {
   return true;
 }
 
-void ReplaceNode(Graph& graph, Node& node, std::span<Value* const> values) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i]->name().empty()) values[i]->set_name(node.output(i)->name());
-    graph.ReplaceUses(node.output(i), values[i]);
-  }
-  graph.Erase(&node);
-}
-
 }  // namespace nn

@@ -94,7 +94,4 @@ Result<bool> SetLayout(Graph& graph, Node& node) {
 // filter.
 Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout);
 
-// Replaces the node's results by `values` and removes it.
-void ReplaceNode(Graph& graph, Node& node, std::span<Value* const> values);
-
 }  // namespace nn

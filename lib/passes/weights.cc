@@ -77,7 +77,7 @@ Result<bool> FoldBatchNorm(Graph& graph, Node& node) {
              AddFloats(graph, {static_cast<int64_t>(channels)}, shifted, node.input(2)->name())});
   Value* const y = conv->output();
   y->set_name({});
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -100,7 +100,7 @@ Result<bool> DecomposeBatchNorm(Graph& graph, Node& node) {
       Node* const sum,
       graph.Append("add", {product->output(), AddFloats(graph, dims, shift, {})}, {}, 1, &node));
   Value* const y = sum->output();
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -215,7 +215,7 @@ Result<bool> ShuffleAsGather(Graph& graph, Node& transpose) {
                          GatherAttrs{static_cast<int64_t>(s->axis), 0}, 1, join));
   Value* const y = gather->output();
   y->set_type(Refine(join->output()->type(), y->type()));
-  ReplaceNode(graph, *join, std::span(&y, 1));
+  graph.Replace(join, y);
   graph.Erase(&transpose);
   return true;
 }

@@ -36,7 +36,7 @@ class Builder {
   // The last node takes over the name of the replaced one.
   bool Replace(Value* y) {
     if (last_ != nullptr) last_->set_name(node_.name());
-    ReplaceNode(graph_, node_, std::array{y});
+    graph_.Replace(&node_, y);
     return true;
   }
 
@@ -124,7 +124,7 @@ Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
   NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), std::move(attrs)));
   y->def()->set_name(node.name());
   NN_ASSIGN(y, Rearrange(graph, y, MoreAxes(rank, added).Inverse()));
-  ReplaceNode(graph, node, std::array{y});
+  graph.Replace(&node, y);
   return true;
 }
 

@@ -28,7 +28,7 @@ Result<Value*> AddBefore(Graph& graph, Node& node, std::string_view op, std::vec
 
 Result<bool> ReplaceBy(Graph& graph, Node& node, Value* value) {
   Value* values[] = {value};
-  ReplaceNode(graph, node, values);
+  graph.Replace(&node, values);
   return true;
 }
 

@@ -49,7 +49,7 @@ class Chain {
     return Then(op, {number});
   }
   Result<bool> Finish() {
-    ReplaceNode(graph_, node_, std::span(&y_, 1));
+    graph_.Replace(&node_, y_);
     return true;
   }
 
@@ -99,7 +99,7 @@ Result<bool> ReciprocalAsQuotient(Graph& graph, Node& node) {
   NN_ASSIGN(Value* const one, Number(graph, DType::kF32, 1));
   NN_ASSIGN(Node* const quotient, AddLike(graph, node, "div", {one, node.input(0)}));
   Value* const y = quotient->output();
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -175,7 +175,7 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
     const int rank = y->type().rank();
     NN_ASSIGN(y, Rearrange(graph, y, AxisMap::Remove(rank, b_rank == 1 ? rank - 1 : rank - 2)));
   }
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -239,7 +239,7 @@ Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
   NN_ASSIGN(Node* const blocks, AddLike(graph, node, node.op_name(), {node.input(0)}, a));
   NN_ASSIGN(Node* const g, AddLike(graph, node, "gather", {blocks->output(), indices}, along));
   Value* const y = g->output();
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -272,7 +272,7 @@ Result<bool> CropAsSlice(Graph& graph, Node& node) {
     NN_ASSIGN(Node* const pad, AddLike(graph, node, "pad", std::move(inputs), std::move(a)));
     y = pad->output();
   }
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 

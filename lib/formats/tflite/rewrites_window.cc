@@ -177,7 +177,7 @@ Result<bool> OneAxisAsTwo(Graph& graph, Node& node) {
   NN_ASSIGN(Node* const two,
             AddLike(graph, node, node.op_name(), std::move(inputs), TwoAxisAttrs(node)));
   NN_ASSIGN(Value* const y, Rearrange(graph, two->output(), AxisMap::Remove(4, axis)));
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -278,7 +278,7 @@ Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
               AddLike(graph, node, "mul", {y, graph.AddConstant(Tensor::Of(dims, *factors))}));
     y = product->output();
   }
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
@@ -310,7 +310,7 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
     if (cut.pads[i] > 0 && node.input(2) != nullptr) return false;
   NN_ASSIGN(Node* const result, AddLike(graph, node, "pad", {full->output()}, std::move(cut)));
   Value* const y = result->output();
-  ReplaceNode(graph, node, std::span(&y, 1));
+  graph.Replace(&node, y);
   return true;
 }
 
