@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "passes/legalise.h"
+#include "passes/weights.h"
 #include "validators/runner.h"
 
 namespace nn::app {
@@ -25,6 +26,9 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
       ->type_name("OLD=NEW");
   command.AddRepeated("--rename-output", o.rename_outputs, "Rename an output; repeatable")
       ->type_name("OLD=NEW");
+  app.add_flag("--fold-batch-norm", o.fold_batch_norm,
+               "Multiply batch normalisations into the weights of the convolutions before them: "
+               "faster, rounded differently");
   app.add_flag("--dry-run", o.dry_run,
                "Write nothing; list every operator that cannot be converted (exit code 3 if any)");
   app.add_flag("!--no-verify", o.verify, "Do not run both models and compare their outputs");
@@ -172,6 +176,11 @@ Result<bool> WriteModel(const Graph& source, const InterfaceAxes& axes, const Fi
   return true;
 }
 
+int CountOf(const Graph& graph, std::string_view op) {
+  return static_cast<int>(std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                                        [&](const Node& node) { return node.Is(op); }));
+}
+
 Result<int> Convert(const ConvertOptions& o, const Format& format, ConvertReport& report) {
   NN_ASSIGN(const ReadModel read, ReadModelFile(o.input));
   report.input_format = read.format->label;
@@ -182,9 +191,14 @@ Result<int> Convert(const ConvertOptions& o, const Format& format, ConvertReport
   NN_RETURN_IF_ERROR(Prepare(imported->graph, o));
   Graph fitted = source.Clone();
   InterfaceAxes axes;
+  if (o.fold_batch_norm) {
+    NN_ASSIGN(report.batch_norms_folded, FoldBatchNorms(fitted));
+  }
   NN_RETURN_IF_ERROR(Fit(fitted, format, axes, report));
   if (!report.obstacles.empty()) return ExitCode(ErrorCode::kUnsupported);
   report.moved_ports = MovedPorts(source, fitted, axes);
+  report.batch_norms_written_out =
+      CountOf(source, "batch_norm") - report.batch_norms_folded - CountOf(fitted, "batch_norm");
   NN_ASSIGN(const FileImage image,
             format.write(fitted, ExportOptions{o.output, o.opset, std::string(Version())}));
   if (o.dry_run) return kExitDone;

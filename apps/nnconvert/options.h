@@ -22,6 +22,7 @@ struct ConvertOptions {
   int64_t opset = 0;
   std::vector<std::string> rename_inputs;  // "OLD=NEW"
   std::vector<std::string> rename_outputs;
+  bool fold_batch_norm = false;
   bool dry_run = false;
   // Verification
   bool verify = true;

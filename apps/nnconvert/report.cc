@@ -78,6 +78,14 @@ std::string ConvertText(const ConvertReport& r) {
   for (const MovedPort& p : r.moved_ports)
     out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
                        p.to, fmt::join(p.axes, ", "));
+  if (r.batch_norms_folded > 0)
+    out += fmt::format("{} batch normalisation{} folded into convolutions\n", r.batch_norms_folded,
+                       r.batch_norms_folded == 1 ? "" : "s");
+  if (r.batch_norms_written_out > 0)
+    out += fmt::format(
+        "{} batch normalisation{} written as product and sum; --fold-batch-norm is faster, but "
+        "rounds differently\n",
+        r.batch_norms_written_out, r.batch_norms_written_out == 1 ? "" : "s");
   if (r.verification)
     out += VerificationText(*r.verification);
   else if (!r.dry_run && r.obstacles.empty())
@@ -111,6 +119,8 @@ Json ConvertJson(const ConvertReport& r) {
           {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
     json["transposed"] = std::move(moved);
   }
+  json["batch_norms"] = {{"folded", r.batch_norms_folded},
+                         {"written_out", r.batch_norms_written_out}};
   if (!r.rest_unchecked.empty()) json["rest_unchecked"] = r.rest_unchecked;
   json["verification"] = r.verification ? VerificationJson(*r.verification) : Json(nullptr);
   return json;

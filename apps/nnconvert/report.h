@@ -25,6 +25,8 @@ struct ConvertReport {
   std::vector<Obstacle> obstacles;
   std::string rest_unchecked;  // why not all operators could be looked at; empty if they were
   std::vector<MovedPort> moved_ports;
+  int batch_norms_folded = 0;       // into convolutions
+  int batch_norms_written_out = 0;  // as product and sum
   bool dry_run = false;
   // Of the files, when they are there.
   std::optional<uint64_t> bytes;

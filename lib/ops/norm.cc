@@ -111,7 +111,7 @@ Status EvalBatchNorm(EvalContext& ctx) {
     const Reals<T> values(x);
     for (int64_t i = 0; i < y.size(); ++i) {
       const auto& [s, t] = factors[static_cast<size_t>(i / inner % channels)];
-      y[i] = Fma(values[i], s, t);
+      y[i] = values[i] * s + t;
     }
     y.Finish();
     return {};

@@ -50,8 +50,6 @@ Value* AddFloats(Graph& graph, std::vector<int64_t> dims, const std::vector<floa
   return graph.AddConstant(Tensor::Of(std::move(dims), values), name);
 }
 
-}  // namespace
-
 Result<bool> FoldBatchNorm(Graph& graph, Node& node) {
   const std::vector<ScaleShift> factors = FactorsOf(node);
   Node* conv = ConvBefore(graph, node);
@@ -79,6 +77,19 @@ Result<bool> FoldBatchNorm(Graph& graph, Node& node) {
   y->set_name({});
   graph.Replace(&node, y);
   return true;
+}
+
+}  // namespace
+
+Result<int> FoldBatchNorms(Graph& graph) {
+  int count = 0;
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node& node = *it++;
+    if (!node.Is("batch_norm")) continue;
+    NN_ASSIGN(const bool folded, FoldBatchNorm(graph, node));
+    count += folded ? 1 : 0;
+  }
+  return count;
 }
 
 Result<bool> DecomposeBatchNorm(Graph& graph, Node& node) {

@@ -1,5 +1,5 @@
-// Rewrites that move work from the run into constant weights. They change the order or the number
-// of roundings, so results may differ in their last bits: for conversion, never for execution.
+// Rewrites that move work from the run into constant weights, for conversion. Unless one says that
+// it keeps every bit, it changes the order or the number of roundings.
 #pragma once
 
 #include "base/status.h"
@@ -7,11 +7,11 @@
 
 namespace nn {
 
-// Multiplies a batch_norm into the filter and bias of the convolution that it alone follows. False
-// if there is none, or anything but the convolution's input is not constant.
-Result<bool> FoldBatchNorm(Graph& graph, Node& node);
+// Multiplies every batch_norm of constant statistics that alone follows a convolution with constant
+// filter and bias into them. Returns how many.
+Result<int> FoldBatchNorms(Graph& graph);
 
-// Writes a batch_norm of constant statistics as mul and add.
+// Writes a batch_norm of constant statistics as mul and add. Keeps every bit.
 Result<bool> DecomposeBatchNorm(Graph& graph, Node& node);
 
 // Whether a matmul by constant weights [outputs, inputs] takes all but the first axis of a

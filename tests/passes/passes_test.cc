@@ -6,6 +6,7 @@
 
 #include "ir/text.h"
 #include "passes/legalise.h"
+#include "passes/weights.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -194,6 +195,57 @@ TEST_CASE("change_axes: per-axis quantisation follows its axis") {
     out "a" = %a
   })");
   CHECK(g.outputs()[0].value->type().ToString() == "i8[1, 2, 2, 3]{axis=1, scale=[0.5, 0.25]}");
+}
+
+constexpr std::string_view kConvAndNorm = R"(graph {
+  in %x: f32[1, 3, 6, 6]
+  const %w: f32[5, 3, 3, 3] = seeded(1)
+  const %b: f32[5] = [0.5, -1, 2, 0.1, 0]
+  const %scale: f32[5] = [1.1, 0.7, -0.3, 2, 1]
+  const %shift: f32[5] = [0.3, -0.2, 0, 5, 1]
+  const %mean: f32[5] = [0.01, 0.9, -0.4, 3, 0]
+  const %variance: f32[5] = [0.3, 1.7, 0.02, 4, 1]
+  %c = conv(%x, %w, %b) {pads = [1, 1, 1, 1]}
+  %n = batch_norm(%c, %scale, %shift, %mean, %variance)
+  %y = relu(%n)
+  out "y" = %y
+})";
+
+TEST_CASE("weights: a batch_norm as product and sum keeps every bit") {
+  Graph g = Parse(kConvAndNorm);
+  const auto inputs = InputsOf(g, {});
+  const auto before = RunEverywhere(g, inputs);
+  Node& norm = *std::next(g.nodes().begin());
+  REQUIRE(norm.Is("batch_norm"));
+  const auto done = DecomposeBatchNorm(g, norm);
+  REQUIRE(done.has_value());
+  CHECK(*done);
+  CHECK(Count(g, "batch_norm") == 0);
+  CHECK(Count(g, "mul") == 1);
+  CHECK(RunEverywhere(g, inputs)[0].Identical(before[0]));
+}
+
+TEST_CASE("weights: a batch_norm goes into the convolution that it alone follows") {
+  Graph g = Parse(kConvAndNorm);
+  const auto inputs = InputsOf(g, {});
+  const auto before = RunEverywhere(g, inputs)[0].ToDoubles();
+  CHECK(FoldBatchNorms(g).value() == 1);
+  CHECK(g.nodes().size() == 2);
+  const auto after = RunEverywhere(g, inputs)[0].ToDoubles();
+  REQUIRE(after.size() == before.size());
+  for (size_t i = 0; i < after.size(); ++i) CHECK(after[i] == doctest::Approx(before[i]));
+
+  Graph shared = Parse(R"(graph {
+    in %x: f32[1, 2, 4, 4]
+    const %w: f32[1, 2, 3, 3] = seeded(1)
+    const %one: f32[1] = [2]
+    %c = conv(%x, %w)
+    %n = batch_norm(%c, %one, %one, %one, %one)
+    %y = add(%n, %c)
+    out "y" = %y
+  })");
+  CHECK(FoldBatchNorms(shared).value() == 0);
+  CHECK(Count(shared, "batch_norm") == 1);
 }
 
 }  // namespace

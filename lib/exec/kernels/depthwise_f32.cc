@@ -93,8 +93,8 @@ HWY_INLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t h
       const auto output = static_cast<size_t>(at - g.first) + t;
       V y = hn::Add(acc[t][v], bias);
       if (e.scale != nullptr)
-        y = M::Fma(y, LoadChannels<kPartial>(e.scale + channel, have),
-                   LoadChannels<kPartial>(e.shift + channel, have));
+        y = hn::Add(hn::Mul(y, LoadChannels<kPartial>(e.scale + channel, have)),
+                    LoadChannels<kPartial>(e.shift + channel, have));
       if (e.residual != nullptr)
         y = hn::Add(
             y, LoadChannels<kPartial>(e.residual + output * e.residual_stride + channel, have));

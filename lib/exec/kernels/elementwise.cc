@@ -92,9 +92,10 @@ void MulAdd(const float* x, const float* scale, const float* shift, float* y, si
   const D d;
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
-    hn::StoreU(M::Fma(hn::LoadU(d, x + i), hn::LoadU(d, scale + i), hn::LoadU(d, shift + i)), d,
-               y + i);
-  for (; i < n; ++i) y[i] = std::fma(x[i], scale[i], shift[i]);
+    hn::StoreU(
+        hn::Add(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, scale + i)), hn::LoadU(d, shift + i)), d,
+        y + i);
+  for (; i < n; ++i) y[i] = x[i] * scale[i] + shift[i];
 }
 
 }  // namespace

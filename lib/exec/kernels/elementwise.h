@@ -27,7 +27,7 @@ enum class BinaryForm : uint8_t {
 void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float* b, float* y,
                   size_t n);
 
-// y[i] = x[i] * scale[i] + shift[i], fused; y may be x.
+// y[i] = x[i] * scale[i] + shift[i], rounded twice; y may be x.
 void RunMulAddF32(const float* x, const float* scale, const float* shift, float* y, size_t n);
 
 }  // namespace nn

@@ -120,7 +120,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_REST
       if (e.scale != nullptr) {
         const V scale = load(e.scale + at);
         const V shift = load(e.shift + at);
-        for (size_t i = 0; i < R; ++i) acc[i][v] = M::Fma(acc[i][v], scale, shift);
+        for (size_t i = 0; i < R; ++i) acc[i][v] = hn::Add(hn::Mul(acc[i][v], scale), shift);
       }
       if (e.residual != nullptr)
         for (size_t i = 0; i < R; ++i)

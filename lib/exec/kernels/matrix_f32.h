@@ -17,7 +17,7 @@ inline constexpr size_t kPanelWidth = 16;
 // What happens to a finished sum, in this order; null pointers skip a step.
 struct EpilogueF32 {
   const float* bias = nullptr;   // [n] added; without it +0 is added
-  const float* scale = nullptr;  // [n] y = y * scale + shift, fused
+  const float* scale = nullptr;  // [n] y = y * scale + shift, rounded twice
   const float* shift = nullptr;
   const float* residual = nullptr;  // [m, n] added, rows residual_stride apart
   size_t residual_stride = 0;

@@ -8,12 +8,12 @@
 #include "ir/op_def.h"
 #include "ops/conv.h"
 #include "ops/matmul.h"
-#include "ops/norm.h"
 #include "ops/pad.h"
 #include "ops/pool.h"
 #include "ops/reduce.h"
 #include "ops/shape.h"
 #include "ops/softmax.h"
+#include "passes/weights.h"
 
 namespace nn::nnapi {
 namespace {
@@ -27,8 +27,7 @@ Result<Value*> AddBefore(Graph& graph, Node& node, std::string_view op, std::vec
 }
 
 Result<bool> ReplaceBy(Graph& graph, Node& node, Value* value) {
-  Value* values[] = {value};
-  graph.Replace(&node, values);
+  graph.Replace(&node, value);
   return true;
 }
 
@@ -114,35 +113,6 @@ Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
   }
   Value* factor = graph.AddConstant(reciprocals.Finish());
   NN_ASSIGN(Value* const y, AddBefore(graph, node, "mul", {node.input(0), factor}));
-  return ReplaceBy(graph, node, y);
-}
-
-// y = x * s + t per channel, channels last.
-Result<bool> ScaleByBatchNorm(Graph& graph, Node& node) {
-  const auto& a = node.attrs<BatchNormAttrs>();
-  const Type& x = node.input(0)->type();
-  if (a.layout != Layout::kNxc || x.dtype != DType::kF32 || node.outputs().size() != 1)
-    return false;
-  Tensor params[4];  // scale, bias, mean, variance
-  for (size_t i = 0; i < 4; ++i) {
-    if (!node.input(i + 1)->is_constant() || node.input(i + 1)->dtype() != DType::kF32)
-      return false;
-    params[i] = node.input(i + 1)->constant().Aligned();
-  }
-  const auto count = static_cast<size_t>(params[0].elements());
-  std::vector<float> scales(count), shifts(count);
-  for (size_t c = 0; c < count; ++c) {
-    const ScaleShift f =
-        BatchNormFactors(params[0].As<float>()[c], params[1].As<float>()[c],
-                         params[2].As<float>()[c], params[3].As<float>()[c], a.epsilon);
-    scales[c] = f.scale;
-    shifts[c] = f.shift;
-  }
-  const std::vector<int64_t> dims = {static_cast<int64_t>(count)};
-  Value* scale = graph.AddConstant(Tensor::Of(dims, scales));
-  Value* shift = graph.AddConstant(Tensor::Of(dims, shifts));
-  NN_ASSIGN(Value* const scaled, AddBefore(graph, node, "mul", {node.input(0), scale}));
-  NN_ASSIGN(Value* const y, AddBefore(graph, node, "add", {scaled, shift}));
   return ReplaceBy(graph, node, y);
 }
 
@@ -276,7 +246,7 @@ std::span<const Rewrite> Rewrites() {
       {"sub", "subtraction by addition", SubtractByAdding},
       {"neg", "negation by multiplication", NegateByMultiplying},
       {"div", "division by multiplication", DivideByMultiplying},
-      {"batch_norm", "scale and shift", ScaleByBatchNorm},
+      {"batch_norm", "product and sum", DecomposeBatchNorm},
       {"softmax", "axes of softmax", ShapeSoftmax},
   };
   return rewrites;

@@ -69,7 +69,6 @@ const Target& TfliteTarget() {
   static const Rewrite rewrites[] = {
       {"matmul", "flattened transposition", FoldFlattenedTranspose},
       {"transpose", "shuffle", ShuffleAsGather},
-      {"batch_norm", "into the convolution", FoldBatchNorm},
       {"conv", "second spatial axis", OneAxisAsTwo},
       {"conv_transpose", "second spatial axis", OneAxisAsTwo},
       {"max_pool", "second spatial axis", OneAxisAsTwo},
