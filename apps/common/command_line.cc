@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 
+#include "apps/common/model.h"
 #include "base/file.h"
 #include "ops/ops.h"
 
@@ -44,9 +45,9 @@ Result<int> CommandLine::Parse(int argc, char** argv) {
     app_.parse(argc, argv);
     return kGoOn;
   } catch (const CLI::CallForHelp&) {
-    NN_RETURN_IF_ERROR(WriteText("-", app_.help()));
+    NN_RETURN_IF_ERROR(WriteFile("-", app_.help()));
   } catch (const CLI::CallForVersion&) {
-    NN_RETURN_IF_ERROR(WriteText("-", app_.version() + "\n"));
+    NN_RETURN_IF_ERROR(WriteFile("-", app_.version() + "\n"));
   } catch (const CLI::ParseError& e) {
     return UsageError("{}; \"{} --help\" lists the options", e.what(), name_);
   }
@@ -74,8 +75,15 @@ int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& 
   return ExitCode(error.code());
 }
 
-Status WriteText(const std::string& path, std::string_view text) {
-  return WriteFile(path, text);
+void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
+  command
+      .AddRepeated("--input-shape", options.input_shapes,
+                   "Shape of an input, as NAME:1,3,224,224; repeatable")
+      ->type_name("NAME:SHAPE");
+  command.options()
+      .add_option("--batch", options.batch,
+                  "Size of the first dimension of the inputs, where it is symbolic")
+      ->type_name("N");
 }
 
 }  // namespace nn::app

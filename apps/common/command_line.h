@@ -10,17 +10,11 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
-#include <string_view>
 
+#include "apps/common/program.h"
 #include "base/status.h"
 
 namespace nn::app {
-
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitCheckFailed = 1;
-
-// The suite's version, "0.1.0".
-std::string_view Version();
 
 class CommandLine {
  public:
@@ -48,7 +42,8 @@ class CommandLine {
   bool quiet_ = false;
 };
 
-// Writes text to a file, "-" being standard output.
-Status WriteText(const std::string& path, std::string_view text);
+// Adds --input-shape and --batch.
+struct ShapeOptions;
+void AddShapeOptions(CommandLine& command, ShapeOptions& options);
 
 }  // namespace nn::app

@@ -85,17 +85,6 @@ void NameAll(const std::vector<Port>& ports, std::string_view prefix,
 
 }  // namespace
 
-void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
-  command
-      .AddRepeated("--input-shape", options.input_shapes,
-                   "Shape of an input, as NAME:1,3,224,224; repeatable")
-      ->type_name("NAME:SHAPE");
-  command.options()
-      .add_option("--batch", options.batch,
-                  "Size of the first dimension of the inputs, where it is symbolic")
-      ->type_name("N");
-}
-
 void NamePorts(Graph& graph) {
   NameAll(graph.inputs(), "in",
           [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); });

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/command_line.h"
 #include "base/status.h"
 #include "formats/format.h"
 #include "ir/graph.h"
@@ -24,7 +23,6 @@ struct ShapeOptions {
 
   bool empty() const { return input_shapes.empty() && !batch; }
 };
-void AddShapeOptions(CommandLine& command, ShapeOptions& options);
 
 // Every input that has a name keeps it; the others become in_0, in_1, ..., and so do outputs as
 // out_K, by position.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/report.h"
 #include "apps/nnconvert/staging.h"
@@ -220,7 +221,7 @@ Result<int> Run(const ConvertOptions& o) {
   if (o.output == "-" && !o.dry_run)
     std::fputs(text.c_str(), stderr);  // standard output has the model
   else
-    NN_RETURN_IF_ERROR(WriteText("-", text));
+    NN_RETURN_IF_ERROR(WriteFile("-", text));
   return code;
 }
 

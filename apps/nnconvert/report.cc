@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/common/command_line.h"
+#include "apps/common/program.h"
 #include "apps/common/table.h"
 #include "base/text.h"
 

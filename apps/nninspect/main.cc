@@ -1,5 +1,7 @@
 // nninspect: says what is in a model file.
+#include "apps/common/command_line.h"
 #include "apps/nninspect/inspection.h"
+#include "base/file.h"
 
 namespace nn::app {
 namespace {
@@ -17,7 +19,7 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
 
 Result<int> Run(const InspectOptions& o) {
   NN_ASSIGN(const Inspection inspection, Inspect(o));
-  NN_RETURN_IF_ERROR(WriteText(o.output, o.format == "json"
+  NN_RETURN_IF_ERROR(WriteFile(o.output, o.format == "json"
                                              ? JsonText(InspectionJson(inspection, o.nodes))
                                              : InspectionText(inspection, o.nodes)));
   return kExitDone;

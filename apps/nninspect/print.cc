@@ -1,4 +1,4 @@
-#include "apps/common/command_line.h"
+#include "apps/common/program.h"
 #include "apps/common/table.h"
 #include "apps/nninspect/inspection.h"
 #include "base/text.h"

@@ -1,11 +1,10 @@
 // nnrun: executes a model.
-#include <CLI/CLI.hpp>
-
+#include "apps/common/command_line.h"
 #include "apps/nnrun/options.h"
+#include "base/file.h"
 #include "base/text.h"
 
 namespace nn::app {
-
 namespace {
 
 void AddInputOptions(CommandLine& command, RunOptions& o) {
@@ -113,7 +112,7 @@ Result<int> Run(const RunOptions& o) {
   if (o.list_targets) {
     std::string text;
     for (const std::string& name : SimdTargets()) text += name + "\n";
-    NN_RETURN_IF_ERROR(WriteText("-", text));
+    NN_RETURN_IF_ERROR(WriteFile("-", text));
     return kExitDone;
   }
   NN_RETURN_IF_ERROR(CheckOptions(o));
@@ -132,7 +131,7 @@ Result<int> Run(const RunOptions& o) {
   }
   // The outputs themselves may already stand there.
   if (o.output != "-")
-    NN_RETURN_IF_ERROR(WriteText("-", o.format == "json" ? JsonText(report.json) : report.text));
+    NN_RETURN_IF_ERROR(WriteFile("-", o.format == "json" ? JsonText(report.json) : report.text));
   return passed ? kExitDone : kExitCheckFailed;
 }
 

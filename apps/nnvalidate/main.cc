@@ -4,6 +4,7 @@
 #include "apps/common/command_line.h"
 #include "apps/common/progress.h"
 #include "apps/common/table.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "formats/format.h"
@@ -94,12 +95,12 @@ Result<int> Run(const ValidateArguments& a) {
   report.rules = Rules(options.profile);
   if (a.list_rules) {
     if (a.format == "markdown") {
-      NN_RETURN_IF_ERROR(WriteText(a.output, RulesMarkdown()));
+      NN_RETURN_IF_ERROR(WriteFile(a.output, RulesMarkdown()));
       return kExitDone;
     }
     if (a.format != "text" && a.format != "json")
       return UsageError("--list-rules prints text, json or markdown, not {}", a.format);
-    NN_RETURN_IF_ERROR(WriteText(a.output, RuleList(report.rules, a.format == "json")));
+    NN_RETURN_IF_ERROR(WriteFile(a.output, RuleList(report.rules, a.format == "json")));
     return kExitDone;
   }
   if (a.format == "markdown") return UsageError("--format markdown is for --list-rules");
@@ -122,7 +123,7 @@ Result<int> Run(const ValidateArguments& a) {
       progress.Step();
     }
   }
-  NN_RETURN_IF_ERROR(WriteText(a.output, RenderReport(report, a.format)));
+  NN_RETURN_IF_ERROR(WriteFile(a.output, RenderReport(report, a.format)));
   if (code != kExitDone) return code;
   size_t failing = CountFindings(report, Severity::kError);
   if (report.fail_on == Severity::kWarning) failing += CountFindings(report, Severity::kWarning);

@@ -1,0 +1,15 @@
+// What every program says of itself.
+#pragma once
+
+#include <string_view>
+
+namespace nn::app {
+
+// Exit codes next to those of errors (ExitCode() in base/status.h).
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitCheckFailed = 1;
+
+// The suite's version, "0.1.0".
+std::string_view Version();
+
+}  // namespace nn::app
