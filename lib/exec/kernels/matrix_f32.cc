@@ -175,7 +175,7 @@ void Columns(const MatrixF32& g, const Slice& s, const float* b, size_t panel_st
   for (size_t n = 0; n < g.column_count;) {
     const float* at = b + n / kPanelWidth * panel_stride;
     const size_t left = g.column_count - n;
-    if (g.row_count <= kFew && left > kPanels * kPanelWidth && kWide > kPanels) {
+    if (g.row_count <= kFew && kWide > kPanels && left > (kWide - 1) * kPanelWidth) {
       Rows<kWide * kPanelVectors>(g, s, at, panel_stride, n, std::min(left, kWide * kPanelWidth));
       n += kWide * kPanelWidth;
     } else if (kPanelVectors > 1 && left <= kPanelWidth / 2) {
