@@ -207,13 +207,14 @@ class Flood {
     std::optional<Change>& entry = nodes_[n];
     if (n->op().change_axes == nullptr || !n->regions().empty()) return false;
     auto change = n->op().change_axes(*n, operand, map);
-    if (!change || (options_.allow && !options_.allow(*n, change->attrs))) return false;
+    if (!change) return false;
     // Values of unknown rank, behind what is not supported, cannot change.
     for (const auto& [other, other_map] : change->others) {
       const Value* v = other.is_output ? n->output(other.index) : n->input(other.index);
       if (v != nullptr && (!v->type().ranked() || v->type().rank() != other_map.source_rank()))
         return false;
     }
+    if (options_.allow && !options_.allow(*n, operand, map, *change)) return false;
     entry = Change{std::move(change->attrs), {}};
     entry->maps.emplace(operand, map);
     for (auto& [other, other_map] : change->others) entry->maps.insert_or_assign(other, other_map);

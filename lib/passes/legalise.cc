@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <unordered_map>
+
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
 
@@ -11,14 +13,23 @@ namespace {
 // Each node can be rewritten by each rule a few times; more is a loop among the rules.
 constexpr size_t kMaxRewritesPerNode = 64;
 
-// A copy of the node with other attributes, to ask the target about.
-std::optional<std::string> WhyIllegalWith(const Target& target, const Node& node,
-                                          const Attrs& attrs) {
+// Asks the target about the node as it would be after a change of axes.
+std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& node, Operand changed,
+                                           const AxisMap& map, const AxesChange& change) {
   Node& mutable_node = const_cast<Node&>(node);
   const Attrs old = node.attrs();
-  mutable_node.set_attrs(attrs);
+  std::unordered_map<Value*, Type> old_types;
+  const auto rearrange = [&](Operand operand, const AxisMap& by) {
+    Value* v = operand.is_output ? node.output(operand.index) : node.input(operand.index);
+    if (v == nullptr || v->is_constant() || !v->type().ranked()) return;
+    if (old_types.emplace(v, v->type()).second) v->set_type(RearrangeType(v->type(), by));
+  };
+  mutable_node.set_attrs(change.attrs);
+  rearrange(changed, map);
+  for (const auto& [operand, by] : change.others) rearrange(operand, by);
   auto reason = target.why_illegal(node);
   mutable_node.set_attrs(old);
+  for (const auto& [v, type] : old_types) v->set_type(type);
   return reason;
 }
 
@@ -64,8 +75,9 @@ Status Improve(Graph& graph, const Target& target) {
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   AxesOptions options;
-  options.allow = [&](const Node& node, const Attrs& attrs) {
-    return !WhyIllegalWith(target, node, attrs) || target.why_illegal(node);
+  options.allow = [&](const Node& node, Operand changed, const AxisMap& map,
+                      const AxesChange& change) {
+    return !WhyIllegalAfter(target, node, changed, map, change) || target.why_illegal(node);
   };
   const auto rewrite = [&](Graph& g) { return RewriteAll(g, target); };
   const auto change_axes = [&](Graph& g) { return ChangeAxes(g, options); };

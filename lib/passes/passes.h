@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "ir/axis_map.h"
 #include "ir/graph.h"
+#include "ir/op_def.h"
 
 namespace nn {
 
@@ -35,8 +37,10 @@ Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int
 
 // Shapes that change_axes may not give to nodes, and the like.
 struct AxesOptions {
-  // Whether a node may take new attributes when the axes of its values change; null: always.
-  std::function<bool(const Node&, const Attrs&)> allow;
+  // Whether a node may take new attributes when the axes of its values change: those of `changed`
+  // by `map`, and the others that `change` names. Null: always.
+  std::function<bool(const Node&, Operand changed, const AxisMap& map, const AxesChange& change)>
+      allow;
 };
 
 // Removes transposes and axes of size 1 that come and go: moves every rearrangement of axes through

@@ -62,6 +62,16 @@ TEST_CASE("matmul: large products are the same everywhere") {
                                       %y = matmul(%a, %b, %c)  out "y" = %y })"});
 }
 
+// Tiles are as wide as there are panels left, and few rows take wider ones.
+TEST_CASE("matmul: few rows, every number of panels") {
+  for (const int rows : {1, 2, 3})
+    for (const int columns : {15, 16, 17, 33, 49, 65, 81, 97, 113, 128, 145})
+      CheckCase({fmt::format("{} x {}", rows, columns),
+                 fmt::format(R"(graph {{ in %a: f32[{}, 5]  const %b: f32[5, {}] = seeded(5)
+                                         %y = matmul(%a, %b)  out "y" = %y }})",
+                             rows, columns)});
+}
+
 TEST_CASE("matmul: errors name what does not fit") {
   CHECK(Fails(Product("f32[2, 3]", "f32[2, 3]"), "f32[2, 3]"));
   CHECK(Fails(Product("f32[2, 2, 3]", "f32[3, 3, 2]"), "matmul"));

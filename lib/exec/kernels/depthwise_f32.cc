@@ -20,6 +20,11 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
+// Neighbouring outputs at a time for W vectors of channels: as many as make enough accumulators.
+// Without fused multiply-adds the emulation keeps the registers busy.
+template <size_t W>
+constexpr int64_t kOutputs = HWY_NATIVE_FMA ? (W == 2 ? 4 : 6) : 1;
+
 // Channels whose filter stays in the first-level cache while a row is walked.
 constexpr size_t kChannelBlock = 64;
 
@@ -104,10 +109,16 @@ HWY_INLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t h
   }
 }
 
+// An output some of whose taps may be outside.
+template <size_t W, bool kPartial>
+HWY_NOINLINE void EdgeOutput(const DepthwiseRowF32& g, int64_t at, size_t c, size_t have) {
+  Outputs<1, W, 0, 0, false, kPartial>(g, at, c, have);
+}
+
 // The whole row for W vectors of channels.
 template <size_t W, int kKernel, int kStride, bool kPartial>
 HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
-  constexpr int64_t kT = W == 2 ? 4 : 6;
+  constexpr int64_t kT = kOutputs<W>;
   const int64_t end = g.first + g.count;
   // Outputs whose taps are all inside: 0 <= x0 and x0 + (kernel - 1) * dilation < input_width.
   const int64_t inner_first = (g.pad + g.stride - 1) / g.stride;
@@ -115,12 +126,17 @@ HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
   const int64_t inner_end = last_start < 0 ? 0 : last_start / g.stride + 1;
   int64_t at = g.first;
   for (; at < std::min(end, std::max(inner_first, g.first)); ++at)
-    Outputs<1, W, 0, 0, false, kPartial>(g, at, c, have);
+    EdgeOutput<W, kPartial>(g, at, c, have);
   for (; at + kT <= std::min(end, inner_end); at += kT)
     Outputs<static_cast<size_t>(kT), W, kKernel, kStride, true, kPartial>(g, at, c, have);
   for (; at < std::min(end, inner_end); ++at)
     Outputs<1, W, kKernel, kStride, true, kPartial>(g, at, c, have);
-  for (; at < end; ++at) Outputs<1, W, 0, 0, false, kPartial>(g, at, c, have);
+  for (; at < end; ++at) EdgeOutput<W, kPartial>(g, at, c, have);
+}
+
+// The same for the last channels, fewer than a vector has.
+HWY_NOINLINE void WalkLast(const DepthwiseRowF32& g, size_t c, size_t have) {
+  Walk<1, 0, 0, true>(g, c, have);
 }
 
 template <int kKernel, int kStride>
@@ -130,14 +146,16 @@ HWY_NOINLINE void Channels(const DepthwiseRowF32& g) {
     size_t c = block;
     for (; c + 2 * kLanes <= end; c += 2 * kLanes) Walk<2, kKernel, kStride, false>(g, c, kLanes);
     for (; c + kLanes <= end; c += kLanes) Walk<1, kKernel, kStride, false>(g, c, kLanes);
-    if (c < end) Walk<1, 0, 0, true>(g, c, end - c);
+    if (c < end) WalkLast(g, c, end - c);
   }
 }
 
 void DepthwiseRow(const DepthwiseRowF32& g) {
+#if HWY_NATIVE_FMA
   if (g.kernel == 3 && g.stride == 1) return Channels<3, 1>(g);
   if (g.kernel == 3 && g.stride == 2) return Channels<3, 2>(g);
   if (g.kernel == 5 && g.stride == 1) return Channels<5, 1>(g);
+#endif
   Channels<0, 0>(g);
 }
 

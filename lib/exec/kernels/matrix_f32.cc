@@ -33,8 +33,10 @@ constexpr size_t kRegisters = 32;
 constexpr size_t kRegisters = 16;
 #endif
 
-// Most rows of a tile that is `vectors` wide.
+// Most rows of a tile that is `vectors` wide. Without fused multiply-adds the emulation keeps the
+// registers busy.
 constexpr size_t MaxRows(size_t vectors) {
+  if (!HWY_NATIVE_FMA) return 2;
   return std::clamp<size_t>((kRegisters - 1 - vectors) / vectors, 1, 12);
 }
 
