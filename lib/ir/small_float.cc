@@ -7,7 +7,7 @@
 namespace nn {
 namespace {
 
-struct Format {
+struct Encoding {
   int exponent_bits;
   int mantissa_bits;
   int bias;
@@ -17,7 +17,7 @@ struct Format {
   uint8_t infinity;    // 0 if the type has none
 };
 
-Format FormatOf(DType type) {
+Encoding FormatOf(DType type) {
   switch (type) {
     case DType::kF8E4M3FN:
       return {4, 3, 7, true, 0x7F, 0x7E, 0};
@@ -51,7 +51,7 @@ bool IsNan(DType type, uint8_t bits) {
 }
 
 // Value of a finite magnitude pattern.
-float Magnitude(const Format& f, uint8_t bits) {
+float Magnitude(const Encoding& f, uint8_t bits) {
   const int mantissa = bits & ((1 << f.mantissa_bits) - 1);
   const int exponent = bits >> f.mantissa_bits;
   if (!f.is_signed) return std::ldexp(1.0f, exponent - f.bias);
@@ -61,7 +61,7 @@ float Magnitude(const Format& f, uint8_t bits) {
 }
 
 // Whether a magnitude is past the largest finite value even after rounding to nearest even.
-bool RoundsBeyond(const Format& f, float magnitude) {
+bool RoundsBeyond(const Encoding& f, float magnitude) {
   const float largest = Magnitude(f, f.max_finite);
   const float limit =
       largest + (largest - Magnitude(f, static_cast<uint8_t>(f.max_finite - 1))) / 2;
@@ -71,7 +71,7 @@ bool RoundsBeyond(const Format& f, float magnitude) {
 }  // namespace
 
 float SmallFloatToFloat(DType type, uint8_t bits) {
-  const Format f = FormatOf(type);
+  const Encoding f = FormatOf(type);
   if (IsNan(type, bits)) return std::numeric_limits<float>::quiet_NaN();
   const auto sign_bit =
       static_cast<uint8_t>(f.is_signed ? 1 << (f.exponent_bits + f.mantissa_bits) : 0);
@@ -83,7 +83,7 @@ float SmallFloatToFloat(DType type, uint8_t bits) {
 }
 
 uint8_t FloatToSmallFloat(DType type, float value, bool saturate) {
-  const Format f = FormatOf(type);
+  const Encoding f = FormatOf(type);
   if (std::isnan(value)) return f.nan;
   const float magnitude = std::fabs(value);
   if (!saturate && RoundsBeyond(f, magnitude)) {

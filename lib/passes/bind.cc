@@ -57,7 +57,7 @@ Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int
       input->set_type(type.WithDims(ToDims(shape)));
       continue;
     }
-    const auto mismatch = [&] {
+    const auto mismatch = [&type, &name = name, &shape = shape] {
       return UsageError("input {} is {}, a tensor of shape {} does not fit", Quote(name),
                         type.ToString(), ToString(ToDims(shape)));
     };

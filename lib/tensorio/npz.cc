@@ -42,10 +42,10 @@ struct FreeSource {
 };
 using Entry = std::unique_ptr<zip_file_t, CloseEntry>;
 using Archive = std::unique_ptr<zip_t, DiscardArchive>;
-using Source = std::unique_ptr<zip_source_t, FreeSource>;
+using ZipSource = std::unique_ptr<zip_source_t, FreeSource>;
 
 // Opens an archive over `source`, which it takes over.
-Result<Archive> Open(Source source, int flags) {
+Result<Archive> Open(ZipSource source, int flags) {
   ZipError error;
   Archive archive(zip_open_from_source(source.get(), flags, error.get()));
   if (archive == nullptr) return ParseError("not a ZIP archive: {}", error.text());
@@ -83,7 +83,7 @@ Status AddEntry(zip_t* archive, const NamedTensor& named, EntryImage& image) {
     auto* data = reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(part.data()));
     if (!part.empty()) image.fragments.push_back({data, part.size()});
   }
-  Source source(
+  ZipSource source(
       zip_source_buffer_fragment(archive, image.fragments.data(), image.fragments.size(), 0));
   if (source == nullptr) return InternalError("{}", zip_strerror(archive));
   const std::string name =
@@ -118,7 +118,7 @@ Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limi
   // libzip takes an empty file for an archive without entries.
   if (file.empty()) return ParseError("not a ZIP archive: the file is empty");
   ZipError error;
-  Source source(zip_source_buffer_create(file.data(), file.size(), 0, error.get()));
+  ZipSource source(zip_source_buffer_create(file.data(), file.size(), 0, error.get()));
   if (source == nullptr) return InternalError("{}", error.text());
   NN_ASSIGN(const Archive archive, Open(std::move(source), ZIP_RDONLY));
   const auto count = static_cast<uint64_t>(zip_get_num_entries(archive.get(), 0));
@@ -149,13 +149,13 @@ Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
   // libzip writes nothing for an archive without entries: its end record, all zero.
   if (tensors.empty()) return WriteFile(path, "PK\x05\x06" + std::string(18, '\0'));
   ZipError error;
-  const Source bytes(zip_source_buffer_create(nullptr, 0, 0, error.get()));
+  const ZipSource bytes(zip_source_buffer_create(nullptr, 0, 0, error.get()));
   if (bytes == nullptr) return InternalError("{}", error.text());
   zip_source_keep(bytes.get());
   std::vector<EntryImage> images(tensors.size());
   std::set<std::string> names;
   {
-    NN_ASSIGN(Archive archive, Open(Source(bytes.get()), ZIP_CREATE | ZIP_TRUNCATE));
+    NN_ASSIGN(Archive archive, Open(ZipSource(bytes.get()), ZIP_CREATE | ZIP_TRUNCATE));
     for (size_t i = 0; i < tensors.size(); ++i) {
       if (tensors[i].name.empty()) return UsageError("{}: array {} has no name", path, i);
       if (!names.insert(tensors[i].name).second)
