@@ -172,7 +172,8 @@ void RequiredAttributes(const Subject& s, Findings& f) {
     for (const auto& [name, attribute] : schema->attributes) {
       const auto& list = node.node->attribute();
       if (attribute.required &&
-          std::none_of(list.begin(), list.end(), [&](const auto& a) { return a.name() == name; }))
+          std::none_of(list.begin(), list.end(),
+                       [&name = name](const auto& a) { return a.name() == name; }))
         f.Add(s.Where(node, "attribute"), "{} has no attribute {}, which {} requires", Title(node),
               Quote(name), SignatureName(node));
     }
