@@ -12,7 +12,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST_CASE("softmax kernels: float32 along any axis") {
-  for (const auto& [shape, axis] : {
+  for (const auto& row : {
            std::pair("[3, 1001]", -1),
            std::pair("[40, 7]", 1),
            std::pair("[2, 21, 5, 13]", 1),
@@ -21,6 +21,8 @@ TEST_CASE("softmax kernels: float32 along any axis") {
            std::pair("[4, 0]", 1),
            std::pair("[0, 4]", 1),
        }) {
+    const char* const shape = row.first;
+    const int axis = row.second;
     CAPTURE(shape);
     CAPTURE(axis);
     const Graph graph =
@@ -45,7 +47,9 @@ TEST_CASE("softmax kernels: values") {
 
 TEST_CASE("softmax kernels: 8-bit integers") {
   for (const char* type : {"u8", "i8"})
-    for (const auto& [shape, axis] : {std::pair("[3, 1001]", -1), std::pair("[2, 5, 9]", 1)}) {
+    for (const auto& row : {std::pair("[3, 1001]", -1), std::pair("[2, 5, 9]", 1)}) {
+      const char* const shape = row.first;
+      const int axis = row.second;
       CAPTURE(type);
       CAPTURE(shape);
       const Graph graph = Parse(fmt::format(
