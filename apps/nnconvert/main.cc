@@ -6,6 +6,7 @@
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/report.h"
 #include "apps/nnconvert/staging.h"
+#include "apps/nnconvert/support.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "passes/legalise.h"
@@ -17,7 +18,7 @@ namespace {
 
 void AddOptions(CommandLine& command, ConvertOptions& o) {
   CLI::App& app = command.options();
-  app.add_option("IN", o.input, "Model file")->required();
+  app.add_option("IN", o.input, "Model file");
   app.add_option("OUT", o.output, "File to write; its extension tells the format");
   app.add_option("--to", o.to, "Format to write, where the extension does not tell")
       ->type_name("FORMAT");
@@ -32,6 +33,8 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
                "faster, rounded differently");
   app.add_flag("--dry-run", o.dry_run,
                "Write nothing; list every operator that cannot be converted (exit code 3 if any)");
+  app.add_flag("--support", o.support,
+               "Print which operators are read, written and executed, as Markdown");
   app.add_flag("!--no-verify", o.verify, "Do not run both models and compare their outputs");
   app.add_option("--seed", o.seed, "Seed of the first verification run's inputs")
       ->capture_default_str();
@@ -208,6 +211,11 @@ Result<int> Convert(const ConvertOptions& o, const Format& format, ConvertReport
 }
 
 Result<int> Run(const ConvertOptions& o) {
+  if (o.support) {
+    NN_RETURN_IF_ERROR(WriteFile("-", SupportMarkdown()));
+    return kExitDone;
+  }
+  if (o.input.empty()) return UsageError("IN is missing");
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is missing (with --dry-run, --to is enough)");
   NN_ASSIGN(const Format* const format, TargetFormat(o));

@@ -24,6 +24,7 @@ struct ConvertOptions {
   std::vector<std::string> rename_outputs;
   bool fold_batch_norm = false;
   bool dry_run = false;
+  bool support = false;
   // Verification
   bool verify = true;
   uint64_t seed = 0;

@@ -86,6 +86,12 @@ struct ModelSummary {
   uint64_t parameter_bytes = 0;
 };
 
+// An operator of a format, by the name that files have.
+struct OperatorSupport {
+  std::string name;
+  bool imported = false;  // in some form; other forms are refused by name
+};
+
 struct Format {
   std::string_view name;                     // "onnx"
   std::string_view label;                    // "ONNX"
@@ -100,6 +106,11 @@ struct Format {
   Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
   const Target* target = nullptr;
   Result<ModelSummary> (*summarize)(const NativeModel& model) = nullptr;
+  // The operators that the format's schema names, in its order; of ONNX, whose schema names none,
+  // those that are imported.
+  std::vector<OperatorSupport> (*operators)() = nullptr;
+  // Whether nodes of an operator of the graph can be written as they are, in some form.
+  bool (*writes)(const OpDef& op) = nullptr;
 };
 
 // All formats.

@@ -5,6 +5,7 @@
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/report.h"
 #include "apps/nnconvert/staging.h"
+#include "apps/nnconvert/support.h"
 #include "apps/program.h"
 #include "base/file.h"
 #include "passes/interface_axes.h"
@@ -163,6 +164,19 @@ TEST_CASE("staging: side files need a place and a plain name") {
     CHECK(!StagedModel::Write(image, dir / "m.onnx").has_value());
   }
   CHECK(Listing(dir.path()).empty());
+}
+
+TEST_CASE("support: SUPPORT.md is what the tables say") {
+  const std::string text = app::SupportMarkdown();
+  CHECK(text.find("| conv | convolution over 1 to 3 spatial axes") != std::string::npos);
+  for (const Format& f : Formats()) {
+    CHECK(text.find("## " + std::string(f.label) + " operators") != std::string::npos);
+    const auto operators = f.operators();
+    CHECK(std::any_of(operators.begin(), operators.end(),
+                      [](const OperatorSupport& op) { return op.imported; }));
+  }
+  CHECK_MESSAGE(ReadText(std::string(NN_SOURCE_DIR) + "/SUPPORT.md") == text,
+                "run scripts/update-support");
 }
 
 }  // namespace

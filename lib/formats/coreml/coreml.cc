@@ -17,6 +17,11 @@ const Format& CoremlFormat() {
       .write = Write,
       .target = &CoremlTarget(),
       .summarize = Summarize,
+      .operators = Operators,
+      .writes =
+          [](const OpDef& op) {
+            return FindExport(op.name) != nullptr || op.FindFormat("coreml") != nullptr;
+          },
   };
   return format;
 }

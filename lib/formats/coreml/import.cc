@@ -409,4 +409,13 @@ Result<ImportedModel> Import(const NativeModel& native) {
   return UnsupportedError("{}: only neural networks of layers are supported", DescribeKind(model));
 }
 
+std::vector<OperatorSupport> Operators() {
+  std::vector<OperatorSupport> out;
+  for (std::string& kind : LayerKinds()) {
+    const bool imported = IsImported(kind);
+    out.push_back({std::move(kind), imported});
+  }
+  return out;
+}
+
 }  // namespace nn::coreml

@@ -102,4 +102,7 @@ void AddSliceImports(ImportTable& table);
 
 Result<ImportedModel> Import(const NativeModel& model);
 
+// Format::operators.
+std::vector<OperatorSupport> Operators();
+
 }  // namespace nn::coreml

@@ -107,4 +107,27 @@ std::string KindOf(const Fields& layer) {
   return std::string(kind);
 }
 
+std::vector<std::string> LayerKinds() {
+  const google::protobuf::OneofDescriptor* layers =
+      pb::NeuralNetworkLayer::descriptor()->FindOneofByName("layer");
+  const google::protobuf::OneofDescriptor* activations =
+      pb::ActivationParams::descriptor()->FindOneofByName("NonlinearityType");
+  const google::protobuf::EnumDescriptor* unary =
+      pb::UnaryFunctionLayerParams::Operation_descriptor();
+  std::vector<std::string> kinds;
+  for (int i = 0; i < layers->field_count(); ++i) {
+    const std::string& layer = layers->field(i)->name();
+    if (layer == "activation") {
+      for (int k = 0; k < activations->field_count(); ++k)
+        kinds.push_back(layer + "." + activations->field(k)->name());
+    } else if (layer == "unary") {
+      for (int k = 0; k < unary->value_count(); ++k)
+        kinds.push_back(layer + "." + unary->value(k)->name());
+    } else {
+      kinds.push_back(layer);
+    }
+  }
+  return kinds;
+}
+
 }  // namespace nn::coreml

@@ -50,5 +50,7 @@ Result<ModelSummary> Summarize(const NativeModel& model);
 // The name of a layer's kind as the schema has it: "convolution", "activation.ReLU", "unary.SQRT";
 // "" if the layer has none.
 std::string KindOf(const Fields& layer);
+// All kinds, in the schema's order.
+std::vector<std::string> LayerKinds();
 
 }  // namespace nn::coreml

@@ -78,6 +78,12 @@ std::optional<E> Find(const Row<E> (&rows)[N], std::string_view text) {
 
 }  // namespace
 
+std::vector<OperationType> AllOperations() {
+  std::vector<OperationType> out;
+  for (const auto& [operation, name] : kOperationTypes) out.push_back(operation);
+  return out;
+}
+
 std::optional<std::string_view> NameOf(OperandType type) {
   return Find(kOperandTypes, type);
 }

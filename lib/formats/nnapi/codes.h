@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nn::nnapi {
 
@@ -71,6 +72,8 @@ enum class ImplicitPadding : int32_t { kNone = 0, kSame = 1, kValid = 2 };
 std::optional<std::string_view> NameOf(OperandType type);
 std::optional<std::string_view> NameOf(OperationType type);
 std::optional<std::string_view> NameOf(LifeTime lifetime);
+// In the order of their numbers.
+std::vector<OperationType> AllOperations();
 
 // The same, or the number where there is no name.
 template <typename E>

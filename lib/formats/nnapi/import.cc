@@ -354,4 +354,14 @@ Result<ImportedModel> Import(const NativeModel& native) {
   return Importer(static_cast<const Model&>(native)).Run();
 }
 
+std::vector<OperatorSupport> Operators() {
+  std::vector<OperatorSupport> out;
+  for (const OperationType type : AllOperations()) {
+    const std::string_view name = *NameOf(type);
+    out.push_back({std::string(name), Imports().contains(type) ||
+                                          Ops().FindEncoding("nnapi", name, 1).first != nullptr});
+  }
+  return out;
+}
+
 }  // namespace nn::nnapi

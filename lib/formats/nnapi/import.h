@@ -102,4 +102,7 @@ void AddShapeImports(ImportTable& t);
 
 Result<ImportedModel> Import(const NativeModel& model);
 
+// Format::operators.
+std::vector<OperatorSupport> Operators();
+
 }  // namespace nn::nnapi

@@ -17,6 +17,11 @@ const Format& NnapiFormat() {
       .write = Write,
       .target = &NnapiTarget(),
       .summarize = Summarize,
+      .operators = Operators,
+      .writes =
+          [](const OpDef& op) {
+            return FindExport(op.name) != nullptr || op.FindFormat("nnapi") != nullptr;
+          },
   };
   return format;
 }

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <tuple>
+#include <set>
 #include <unordered_map>
 
 #include "base/text.h"
@@ -445,11 +445,11 @@ ImportFn ImportTable::Find(std::string_view domain, std::string_view op, int64_t
   return version == it->second.begin() ? nullptr : std::prev(version)->second;
 }
 
-std::vector<std::tuple<std::string, std::string, int64_t>> ImportTable::Entries() const {
-  std::vector<std::tuple<std::string, std::string, int64_t>> out;
+std::vector<std::string> ImportTable::Names() const {
+  std::vector<std::string> names;
   for (const auto& [key, versions] : table_)
-    for (const auto& [since, fn] : versions) out.emplace_back(key.first, key.second, since);
-  return out;
+    names.push_back(key.first.empty() ? key.second : key.first + "." + key.second);
+  return names;
 }
 
 const ImportTable& Imports() {
@@ -477,6 +477,17 @@ Result<ImportedModel> Import(const NativeModel& native) {
   const auto& model = static_cast<const Model&>(native);
   if (!model.proto.has_graph()) return ModelError("the model has no graph");
   return Importer(model).Run();
+}
+
+std::vector<OperatorSupport> Operators() {
+  std::set<std::string> names;
+  for (std::string& name : Imports().Names()) names.insert(std::move(name));
+  for (const OpDef* op : Ops().All())
+    for (const FormatName& f : op->formats)
+      if (f.format == "onnx") names.emplace(f.path);
+  std::vector<OperatorSupport> out;
+  for (const std::string& name : names) out.push_back({name, true});
+  return out;
 }
 
 }  // namespace nn::onnx

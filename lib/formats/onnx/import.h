@@ -100,8 +100,8 @@ class ImportTable {
   void Add(std::string_view domain, std::string_view op, int64_t since, ImportFn fn);
   // The function with the highest `since` not above `opset`; null if there is none.
   ImportFn Find(std::string_view domain, std::string_view op, int64_t opset) const;
-  // All (domain, op, since), for the support table.
-  std::vector<std::tuple<std::string, std::string, int64_t>> Entries() const;
+  // All of them, "domain.Op" outside ai.onnx.
+  std::vector<std::string> Names() const;
 
  private:
   std::map<std::pair<std::string, std::string>, std::map<int64_t, ImportFn>, std::less<>> table_;
@@ -125,5 +125,8 @@ void AddGatherImports(ImportTable& table);
 void AddResizeImports(ImportTable& table);
 
 Result<ImportedModel> Import(const NativeModel& model);
+
+// Format::operators.
+std::vector<OperatorSupport> Operators();
 
 }  // namespace nn::onnx

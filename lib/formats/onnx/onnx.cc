@@ -17,6 +17,11 @@ const Format& OnnxFormat() {
       .write = Write,
       .target = &OnnxTarget(),
       .summarize = Summarize,
+      .operators = Operators,
+      .writes =
+          [](const OpDef& op) {
+            return FindExport(op.name) != nullptr || op.FindFormat("onnx") != nullptr;
+          },
   };
   return format;
 }

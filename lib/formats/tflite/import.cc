@@ -409,12 +409,6 @@ ImportFn ImportTable::Find(fb::BuiltinOperator op) const {
   return it == table_.end() ? nullptr : it->second;
 }
 
-std::vector<fb::BuiltinOperator> ImportTable::Entries() const {
-  std::vector<fb::BuiltinOperator> out;
-  for (const auto& [op, fn] : table_) out.push_back(op);
-  return out;
-}
-
 const ImportTable& Imports() {
   static const ImportTable table = [] {
     ImportTable t;
@@ -439,6 +433,16 @@ Result<ImportedModel> Import(const NativeModel& native) {
   const fb::SubGraph* main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
   return Importer(model, *main).Run();
+}
+
+std::vector<OperatorSupport> Operators() {
+  std::vector<OperatorSupport> out;
+  for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator()) {
+    const std::string name = fb::EnumNameBuiltinOperator(op);
+    out.push_back({name, Imports().Find(op) != nullptr ||
+                             Ops().FindEncoding("tflite", name, 1).first != nullptr});
+  }
+  return out;
 }
 
 }  // namespace nn::tflite

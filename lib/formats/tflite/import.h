@@ -96,7 +96,6 @@ class ImportTable {
   void Add(fb::BuiltinOperator op, ImportFn fn) { table_[op] = fn; }
   // Null if there is none.
   ImportFn Find(fb::BuiltinOperator op) const;
-  std::vector<fb::BuiltinOperator> Entries() const;
 
  private:
   std::map<fb::BuiltinOperator, ImportFn> table_;
@@ -118,5 +117,8 @@ void AddShapeImports(ImportTable& table);
 void AddSliceImports(ImportTable& table);
 
 Result<ImportedModel> Import(const NativeModel& model);
+
+// Format::operators.
+std::vector<OperatorSupport> Operators();
 
 }  // namespace nn::tflite

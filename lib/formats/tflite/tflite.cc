@@ -17,6 +17,11 @@ const Format& TfliteFormat() {
       .write = Write,
       .target = &TfliteTarget(),
       .summarize = Summarize,
+      .operators = Operators,
+      .writes =
+          [](const OpDef& op) {
+            return FindExport(op.name) != nullptr || op.FindFormat("tflite") != nullptr;
+          },
   };
   return format;
 }
