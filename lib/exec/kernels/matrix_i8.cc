@@ -65,7 +65,7 @@ HWY_INLINE V32 PairDot(V16 a, V16 b) {
   return V32{_mm256_madd_epi16(a.raw, b.raw)};
 #elif HWY_TARGET == HWY_AVX3
   return V32{_mm512_madd_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#elif HWY_TARGET == HWY_SSE4
   return V32{_mm_madd_epi16(a.raw, b.raw)};
 #elif HWY_ARCH_ARM_A64
   return V32(vpaddq_s32(vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw)),

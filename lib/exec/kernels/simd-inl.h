@@ -62,7 +62,7 @@ struct SimdMachine {
   static HWY_INLINE V Round(V a) {
     return V(ScalarMachine::Round(a.raw));
   }
-#elif HWY_ARCH_X86 && (HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_EMU128)
+#elif HWY_ARCH_X86 && HWY_TARGET == HWY_EMU128
   // Without an instruction for it Highway loses the sign of zero.
   static HWY_INLINE V Round(V a) {
     return hn::CopySign(hn::Round(a), a);
