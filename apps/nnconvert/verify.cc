@@ -179,9 +179,12 @@ Result<Verification> VerifyConversion(const Graph& source, const Graph& converte
       NN_ASSIGN(Tensor t, CastTo(moved, converted.inputs()[i].value->dtype()));
       cast.push_back(std::move(t));
     }
-    NN_ASSIGN(const std::vector<Tensor> want, before.Run(inputs));
+    const auto want = before.Run(inputs);
+    if (!want)
+      return tl::unexpected(want.error().In(fmt::format(
+          "the model cannot be verified on inputs of seed {} (see --seed, --no-verify)", seed)));
     NN_ASSIGN(const std::vector<Tensor> got, after.Run(cast));
-    NN_RETURN_IF_ERROR(CompareRun(graph, want, got, axes, options, out));
+    NN_RETURN_IF_ERROR(CompareRun(graph, *want, got, axes, options, out));
     progress.Step();
   }
   return out;
