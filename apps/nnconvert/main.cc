@@ -215,7 +215,7 @@ Result<int> Run(const ConvertOptions& o) {
     NN_RETURN_IF_ERROR(WriteFile("-", SupportMarkdown()));
     return kExitDone;
   }
-  if (o.input.empty()) return UsageError("IN is missing");
+  if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is missing (with --dry-run, --to is enough)");
   NN_ASSIGN(const Format* const format, TargetFormat(o));

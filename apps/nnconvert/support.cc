@@ -24,6 +24,16 @@ std::string Written(const Format& format, const OpDef& op) {
   return rewritten || op.decompose != nullptr ? "rewritten" : "";
 }
 
+// Text in a table of Markdown.
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 // The operators of a format by name. ONNX's standard ones come from the validator's tables.
 std::vector<OperatorSupport> OperatorsOf(const Format& format) {
   std::vector<OperatorSupport> operators = format.operators();
@@ -59,9 +69,9 @@ std::string SupportMarkdown() {
   std::string out =
       "# Supported operators\n\n"
       "Written by `scripts/update-support` from the suite's own tables; do not edit.\n\n"
-      "What stands here is supported in all its attributes and types unless a reason is given: "
-      "`nnconvert --dry-run`\nlists every operator of a model that a format cannot express, with "
-      "the reason.\n\n"
+      "Some forms of an operator may be out of a format's reach: `nnconvert --dry-run` names each "
+      "such "
+      "operator of a\nmodel, with the reason.\n\n"
       "## Operators of the graph\n\n"
       "A format has the operator (yes), or it is rewritten in terms of others. Execution is by a "
       "SIMD kernel or by\nthe reference evaluation; both give the same bits.\n\n"
@@ -74,7 +84,7 @@ std::string SupportMarkdown() {
   out += " execution |\n" + rule + "---|\n";
   for (const OpDef* op : Ops().All()) {
     if (op->name == "opaque") continue;  // stands for what is refused
-    out += fmt::format("| {} | {} |", op->name, op->summary);
+    out += fmt::format("| {} | {} |", op->name, Cell(op->summary));
     for (const Format& f : Formats()) {
       const std::string written = Written(f, *op);
       out += written.empty() ? " |" : fmt::format(" {} |", written);
