@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "formats/format.h"
 #include "support/files.h"
 #include "validators/runner.h"
 
@@ -34,6 +35,24 @@ TEST_CASE("rules: the vendor profile is part of spec, spec part of strict") {
   };
   for (const RuleInfo& rule : vendor) CHECK(has(strict, rule.id));
   for (const RuleInfo& rule : spec) CHECK(has(strict, rule.id));
+}
+
+// The *_rules_test.cc hold the cases of a format's rules and fail where one has none.
+TEST_CASE("rules: all are of a format with cases, or FILE-001") {
+  for (const RuleInfo& rule : Rules(Profile::kStrict)) {
+    CAPTURE(std::string(rule.id));
+    const std::string_view format = rule.id.substr(0, rule.id.find('-') + 1);
+    CHECK((format == "ONNX-" || format == "TFLITE-" || format == "COREML-" || format == "NNAPI-" ||
+           rule.id == "FILE-001"));
+  }
+  const TempDir folder;
+  const std::string path = folder / "model.bin";
+  WriteText(path, "no model");
+  const auto broken = ReadModelFile(path);
+  REQUIRE(!broken.has_value());
+  CHECK(UnreadableFile(broken.error(), FormatOfPath(path)).rule == "FILE-001");
+  WriteText(path, ReadText(std::string(NN_SOURCE_DIR) + "/tests/cases/onnx/good.onnx"));
+  CHECK(ReadModelFile(path).has_value());  // told by its bytes
 }
 
 TEST_CASE("rules: validators/RULES.md is what the rules say") {

@@ -108,9 +108,9 @@ void DataTypes(const Subject& s, Findings& f) {
       s, [&](const auto& feature, const Array& a, const std::string& path, Role, int version) {
         const int type = a.datatype();
         const bool state = feature.type().has_statetype();
-        int since = 1;
-        if (type == Array::FLOAT16) since = state ? 1 : kVersionWithHalf;
-        if (type == Array::INT8) since = state ? 1 : kVersionWithInt8;
+        int since = 0;
+        if (type == Array::FLOAT16) since = state ? 0 : kVersionWithHalf;
+        if (type == Array::INT8) since = state ? 0 : kVersionWithInt8;
         const bool known =
             type == Array::FLOAT16 || type == Array::INT8 ||
             (!state && (type == Array::FLOAT32 || type == Array::DOUBLE || type == Array::INT32));

@@ -125,16 +125,29 @@ void RanksConsistent(const Subject& s, Findings& f) {
   });
 }
 
+// Ranks that are not declared here follow from the model's description or from earlier layers.
 void RanksFitLayer(const Subject& s, Findings& f) {
+  std::map<const NetworkAt*, std::map<std::string, int, std::less<>>> known;
+  for (const auto& n : s.networks()) known[n.get()] = InterfaceRanks(*n);
   for (const LayerAt& at : s.layers()) {
-    const int in = at.InputRank(0);
-    if (at.signature == nullptr || !at.network->exact_ranks() || in == 0) continue;
+    if (at.signature == nullptr || !at.network->exact_ranks()) continue;
+    auto& ranks = known[at.network];
+    for (int i = 0; i < at.layer->input_size(); ++i)
+      if (at.InputRank(i) != 0) ranks.try_emplace(at.layer->input(i), at.InputRank(i));
+    for (int i = 0; i < at.layer->output_size(); ++i)
+      if (at.OutputRank(i) != 0) ranks.try_emplace(at.layer->output(i), at.OutputRank(i));
+    const auto rank_of = [&](const auto& blobs) {
+      const auto found = blobs.empty() ? ranks.end() : ranks.find(blobs.Get(0));
+      return found != ranks.end() ? found->second : 0;
+    };
+    const int in = rank_of(at.layer->input());
+    if (in == 0) continue;
     if (in < at.signature->min_rank || (at.signature->max_rank >= 0 && in > at.signature->max_rank))
-      f.Add(Where(at, "inputTensor[0]"), "{} takes rank {} instead of {}", Title(at), in,
+      f.Add(Where(at, "input[0]"), "{} takes rank {} instead of {}", Title(at), in,
             Range(at.signature->min_rank, at.signature->max_rank));
-    const int out = at.OutputRank(0);
+    const int out = rank_of(at.layer->output());
     if (at.signature->same_rank && out != 0 && out != in)
-      f.Add(Where(at, "outputTensor[0]"), "{} takes rank {} and gives rank {}", Title(at), in, out);
+      f.Add(Where(at, "output[0]"), "{} takes rank {} and gives rank {}", Title(at), in, out);
   }
 }
 
@@ -166,7 +179,7 @@ constexpr Rule kRules[] = {
      RanksOfInterface},
     {{"COREML-LAYER-008", Severity::kError, "A blob is declared of one rank.", kClause, true, ""},
      RanksConsistent},
-    {{"COREML-LAYER-009", Severity::kError, "Declared ranks are ones that the layer takes.",
+    {{"COREML-LAYER-009", Severity::kError, "Ranks of blobs are ones that the layer takes.",
       kClause, true, ""},
      RanksFitLayer},
 };

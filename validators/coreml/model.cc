@@ -1,4 +1,9 @@
 // Rules of the model as a whole.
+#include <fmt/ranges.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include <algorithm>
+#include <memory>
 #include <set>
 
 #include "base/text.h"
@@ -9,6 +14,7 @@ namespace {
 
 constexpr int kNewestVersion = 10;
 constexpr int kFirstVersionWithFunctions = 9;
+constexpr int kFirstVersionWithoutInputs = 9;
 
 void VersionPresent(const Subject& s, Findings& f) {
   if (s.proto().specificationversion() < 1)
@@ -48,9 +54,8 @@ void OutputsPresent(const Subject& s, Findings& f) {
 
 void InputsPresent(const Subject& s, Findings& f) {
   for (const auto& m : s.models()) {
-    const bool may_be_empty = m->model->Type_case() == pb::Model::TYPE_NOT_SET &&
-                              m->version() >= kFirstVersionWithFunctions;
-    if (!HasFunctions(*m) && !may_be_empty && m->description().input_size() == 0)
+    if (!HasFunctions(*m) && m->version() < kFirstVersionWithoutInputs &&
+        m->description().input_size() == 0)
       f.Add(At(m->path + "description.input"), "the model has no inputs");
   }
 }
@@ -170,6 +175,67 @@ void PipelinesFilled(const Subject& s, Findings& f) {
   }
 }
 
+// Kinds of Apple's own models, which the schema leaves out.
+constexpr int kVisionFeaturePrint = 2002;
+constexpr int kSoundAnalysisPreprocessing = 2003;
+constexpr int kAudioFeaturePrint = 2006;
+constexpr int kFirstType = 20;  // scene, vggish, sound; they have their version in field 1
+constexpr int kVersionField = 1;
+
+using Unknown = google::protobuf::UnknownFieldSet;
+
+const google::protobuf::UnknownField* FindUnknown(const Unknown& fields, int number) {
+  const google::protobuf::UnknownField* found = nullptr;
+  for (int i = 0; i < fields.field_count(); ++i)
+    if (fields.field(i).number() == number) found = &fields.field(i);
+  return found;
+}
+
+// The message in field `number`; nullptr if there is none.
+std::unique_ptr<Unknown> MessageIn(const Unknown& fields, int number) {
+  const auto* field = FindUnknown(fields, number);
+  if (field == nullptr || field->type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+    return nullptr;
+  auto inner = std::make_unique<Unknown>();
+  return inner->ParseFromString(field->length_delimited()) ? std::move(inner) : nullptr;
+}
+
+void OwnKindsComplete(const Subject& s, Findings& f) {
+  for (const auto& m : s.models()) {
+    const Unknown& kinds = m->model->GetReflection()->GetUnknownFields(*m->model);
+    for (const int kind : {kVisionFeaturePrint, kSoundAnalysisPreprocessing, kAudioFeaturePrint}) {
+      const auto params = MessageIn(kinds, kind);
+      if (params == nullptr) continue;
+      if (params->empty()) f.Add(At(m->path + "Type"), "model kind {} has no type", kind);
+      const auto type = MessageIn(*params, kFirstType);
+      if (type == nullptr || kind == kSoundAnalysisPreprocessing) continue;
+      const auto* version = FindUnknown(*type, kVersionField);
+      if (version == nullptr || version->type() != google::protobuf::UnknownField::TYPE_VARINT ||
+          version->varint() == 0)
+        f.Add(At(m->path + "Type"), "model kind {} has no version", kind);
+    }
+  }
+}
+
+void VggishShapes(const Subject& s, Findings& f) {
+  for (const auto& m : s.models()) {
+    const auto params = MessageIn(m->model->GetReflection()->GetUnknownFields(*m->model),
+                                  kSoundAnalysisPreprocessing);
+    if (params == nullptr || MessageIn(*params, kFirstType) == nullptr) continue;
+    const auto check = [&](const Features& list, std::string_view field,
+                           const std::vector<int64_t>& want) {
+      for (int i = 0; i < list.size(); ++i) {
+        const auto& shape = list.Get(i).type().multiarraytype().shape();
+        if (!std::equal(shape.begin(), shape.end(), want.begin(), want.end()))
+          f.Add(At(fmt::format("{}description.{}[{}]", m->path, field, i)),
+                "{} has another shape than [{}]", Quote(list.Get(i).name()), fmt::join(want, ", "));
+      }
+    };
+    check(m->description().input(), "input", {15600});
+    check(m->description().output(), "output", {1, 96, 64});
+  }
+}
+
 constexpr Rule kRules[] = {
     {{"COREML-MODEL-001", Severity::kError, "The model states a specificationVersion.",
       "Model.proto, Model.specificationVersion", true, ""},
@@ -184,8 +250,8 @@ constexpr Rule kRules[] = {
     {{"COREML-MODEL-004", Severity::kError, "A model has outputs.", "Model.proto, ModelDescription",
       true, ""},
      OutputsPresent},
-    {{"COREML-MODEL-005", Severity::kError, "A model has inputs.", "Model.proto, ModelDescription",
-      true, ""},
+    {{"COREML-MODEL-005", Severity::kError, "Before specification version 9 a model has inputs.",
+      "Model.proto, ModelDescription", true, ""},
      InputsPresent},
     {{"COREML-MODEL-006", Severity::kError,
       "Only ML programs of specification version 9 or later have functions.",
@@ -214,6 +280,14 @@ constexpr Rule kRules[] = {
     {{"COREML-MODEL-013", Severity::kError, "A pipeline has models, and no or as many names.",
       "Model.proto, Pipeline", true, ""},
      PipelinesFilled},
+    {{"COREML-MODEL-014", Severity::kError,
+      "Feature prints and sound preprocessing state their type, prints its version too.",
+      "VisionFeaturePrint.proto", true, ""},
+     OwnKindsComplete},
+    {{"COREML-MODEL-015", Severity::kError,
+      "VGGish preprocessing takes 15600 samples and gives 1 x 96 x 64 values.",
+      "SoundAnalysisPreprocessing.proto", true, ""},
+     VggishShapes},
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ void FeaturesOfNetworks(const Subject& s, Findings& f) {
 }
 
 // Walks a network in the order of execution and knows the blobs that there are. Branches start from
-// the same blobs; what either one writes is there after both.
+// the same blobs; what both of them write is there afterwards.
 class Flow {
  public:
   using OnMissing = void (*)(Findings& f, const LayerAt& at, int input);
@@ -100,19 +100,25 @@ class Flow {
         Walk(at.layer->loop().conditionnetwork().layers());
         Walk(at.layer->loop().bodynetwork().layers());
       } else if (at.layer->has_branch()) {
-        const size_t mark = added_.size();
-        Walk(at.layer->branch().ifbranch().layers());
-        std::vector<std::string> first(added_.begin() + static_cast<std::ptrdiff_t>(mark),
-                                       added_.end());
-        for (const std::string& blob : first) blobs_.erase(blob);
-        added_.resize(mark);
-        Walk(at.layer->branch().elsebranch().layers());
-        for (std::string& blob : first) Add(blob, "a branch");
+        const auto first = WalkBranch(at.layer->branch().ifbranch().layers());
+        const auto second = WalkBranch(at.layer->branch().elsebranch().layers());
+        for (const std::string& blob : first)
+          if (second.contains(blob)) Add(blob, "a branch");
       }
       for (int k = 0; k < at.layer->input_size(); ++k)
         if (missing_ != nullptr && !Has(at.layer->input(k))) missing_(findings_, at, k);
       for (int k = 0; k < at.layer->output_size(); ++k) Define(at, k);
     }
+  }
+
+  // The blobs that a branch adds; they are taken away again.
+  std::unordered_set<std::string> WalkBranch(const Layers& layers) {
+    const auto mark = static_cast<std::ptrdiff_t>(added_.size());
+    Walk(layers);
+    std::unordered_set<std::string> own(added_.begin() + mark, added_.end());
+    for (const std::string& blob : own) blobs_.erase(blob);
+    added_.resize(static_cast<size_t>(mark));
+    return own;
   }
 
   void Define(const LayerAt& at, int output) {

@@ -20,7 +20,8 @@ struct Weights {
   uint64_t elements;      // that it is to have; 0 if that does not follow from the parameters
   uint64_t channels = 1;  // scales of a linear quantisation: one, or so many
   bool required = true;
-  bool int8 = false;  // int8DynamicQuantize
+  bool int8 = false;     // int8DynamicQuantize
+  bool product = false;  // of innerProduct or batchedMatmul
 };
 
 struct List {
@@ -32,6 +33,10 @@ struct List {
     for (const uint64_t size : sizes)
       if (__builtin_mul_overflow(n, size, &n)) n = 0;
     all.push_back({field, &w, n, channels, required, int8});
+  }
+
+  void MarkProduct() {
+    for (Weights& w : all) w.product = true;
   }
 };
 
@@ -164,11 +169,13 @@ List WeightsOf(const pb::NeuralNetworkLayer& layer) {
     const auto& p = layer.innerproduct();
     TableWeights(p, "innerProduct.weights", "innerProduct.bias", p.inputchannels(),
                  p.outputchannels(), list, p.int8dynamicquantize());
+    list.MarkProduct();
   }
   if (layer.has_batchedmatmul() && layer.input_size() == 1) {
     const auto& p = layer.batchedmatmul();
     TableWeights(p, "batchedMatmul.weights", "batchedMatmul.bias", p.weightmatrixfirstdimension(),
                  p.weightmatrixseconddimension(), list, p.int8dynamicquantize());
+    list.MarkProduct();
   }
   if (layer.has_embedding())
     TableWeights(layer.embedding(), "embedding.weights", "embedding.bias",
@@ -204,9 +211,25 @@ void Present(const Subject& s, Findings& f) {
   EachWeights(s, [&](const LayerAt& at, const Weights& w, Storage storage) {
     if (storage == Storage::kSeveral)
       f.Add(Where(at, w.field), "{} has {} in several forms", Title(at), w.field);
-    else if (storage == Storage::kNone && w.required)
+    else if (storage == Storage::kNone && w.required && !w.product)
       f.Add(Where(at, w.field), "{} has no {}", Title(at), w.field);
   });
+}
+
+// The weights, or else the biases, that products lack.
+void CheckProducts(const Subject& s, Findings& f, bool biases) {
+  EachWeights(s, [&](const LayerAt& at, const Weights& w, Storage storage) {
+    if (w.product && storage == Storage::kNone && w.field.ends_with(".bias") == biases)
+      f.Add(Where(at, w.field), "{} has no {}", Title(at), w.field);
+  });
+}
+
+void ProductsHaveWeights(const Subject& s, Findings& f) {
+  CheckProducts(s, f, false);
+}
+
+void ProductsHaveBiases(const Subject& s, Findings& f) {
+  CheckProducts(s, f, true);
 }
 
 void SizesFit(const Subject& s, Findings& f) {
@@ -229,7 +252,8 @@ void SizesFit(const Subject& s, Findings& f) {
     } else {
       return;
     }
-    if (have != need)
+    const bool packed = storage == Storage::kInt8 || storage == Storage::kQuantised;
+    if (packed ? have < need : have != need)
       f.Add(Where(at, w.field), "{} has {} {} in {}; its parameters need {}", Title(at), have,
             storage == Storage::kFloat ? "values" : "bytes", w.field, need);
   });
@@ -295,10 +319,11 @@ void SamePrecision(const Subject& s, Findings& f) {
   }
 }
 
-void NormalisationNotQuantised(const Subject& s, Findings& f) {
+void NotQuantised(const Subject& s, Findings& f) {
   EachWeights(s, [&](const LayerAt& at, const Weights& w, Storage storage) {
-    if ((at.layer->has_layernormalization() || at.layer->has_batchnorm()) &&
-        (storage == Storage::kQuantised || storage == Storage::kInt8))
+    if ((at.layer->has_layernormalization() || at.layer->has_convolution3d()) &&
+        (storage == Storage::kQuantised || storage == Storage::kInt8 ||
+         (at.layer->has_layernormalization() && w.params->has_quantization())))
       f.Add(Where(at, w.field), "{} has a quantised {}", Title(at), w.field);
   });
 }
@@ -325,9 +350,18 @@ constexpr Rule kRules[] = {
     {{"COREML-WEIGHT-006", Severity::kError,
       "Weights of a layer are all of full or all of half precision.", kClause, true, ""},
      SamePrecision},
-    {{"COREML-WEIGHT-007", Severity::kError, "Weights of normalisations are not quantised.",
+    {{"COREML-WEIGHT-007", Severity::kError,
+      "Weights of layer normalisations and 3-D convolutions are not quantised.",
       "NeuralNetwork.proto, LayerNormalizationLayerParams", true, ""},
-     NormalisationNotQuantised},
+     NotQuantised},
+    {{"COREML-WEIGHT-008", Severity::kError,
+      "Inner products and batched matrix products have their weights.",
+      "NeuralNetwork.proto, InnerProductLayerParams", false, ""},
+     ProductsHaveWeights},
+    {{"COREML-WEIGHT-009", Severity::kWarning,
+      "Inner products and batched matrix products with hasBias have a bias.",
+      "NeuralNetwork.proto, InnerProductLayerParams.hasBias", false, "Clear hasBias."},
+     ProductsHaveBiases},
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ std::string_view PlainDomain(std::string_view domain) {
 Subject::Subject(const Model& model) : model_(model) {
   AddOpsets();
   for (const auto& f : proto().functions())
-    functions_.try_emplace({std::string(PlainDomain(f.domain())), f.name()}, &f);
+    functions_.try_emplace({PlainDomain(f.domain()), f.name(), f.overload()}, &f);
   auto main = std::make_unique<Body>();
   main->graph = &proto().graph();
   main->path = "graph";
@@ -84,7 +84,8 @@ void Subject::AddBody(std::unique_ptr<Body> owned,
     const std::string domain(PlainDomain(at.node->domain()));
     if (const auto opset = body.opsets->find(domain); opset != body.opsets->end())
       at.opset = opset->second;
-    if (const auto f = functions_.find({domain, at.node->op_type()}); f != functions_.end())
+    if (const auto f = functions_.find({domain, at.node->op_type(), at.node->overload()});
+        f != functions_.end())
       at.function = f->second;
     if (at.opset > 0 && at.function == nullptr)
       at.schema = FindSchema(domain, at.node->op_type(), at.opset);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -119,7 +120,10 @@ class Subject {
   const Model& model_;
   OpsetMap opsets_;
   std::vector<std::unique_ptr<OpsetMap>> function_opsets_;
-  std::map<std::pair<std::string, std::string>, const pb::FunctionProto*> functions_;
+  // By domain, name and overload.
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
+           const pb::FunctionProto*>
+      functions_;
   std::vector<std::unique_ptr<Body>> bodies_;
   std::vector<NodeAt> nodes_;
   std::vector<AttributeAt> attributes_;

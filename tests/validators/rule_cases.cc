@@ -1,0 +1,128 @@
+#include "validators/rule_cases.h"
+
+#include <doctest/doctest.h>
+#include <flatbuffers/idl.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
+
+#include <iterator>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "base/json.h"
+#include "formats/format.h"
+#include "support/files.h"
+#include "support/wire.h"
+#include "validators/runner.h"
+
+namespace nn::test {
+namespace {
+
+namespace pb = google::protobuf;
+
+std::string Apply(std::string text, const std::vector<Edit>& edits) {
+  for (const Edit& edit : edits) {
+    const size_t at = text.find(edit.from);
+    REQUIRE_MESSAGE(at != std::string::npos, "not in the base: " << edit.from);
+    text.replace(at, edit.from.size(), edit.to);
+  }
+  return text;
+}
+
+std::set<std::string> Words(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+// The rules that a file breaks, with the messages.
+std::set<std::string> BrokenRules(const std::string& path, std::string& messages) {
+  std::set<std::string> rules;
+  const auto add = [&](const Finding& f) {
+    rules.insert(f.rule);
+    messages += "\n" + f.rule + ": " + f.message + " at " + f.location.element;
+    CHECK(!f.message.empty());
+  };
+  if (const auto read = ReadModelFile(path); read) {
+    for (const Finding& f : Validate(*read->model, *read->format, {Profile::kStrict})) add(f);
+  } else {
+    add(UnreadableFile(read.error(), FormatOfPath(path)));
+  }
+  return rules;
+}
+
+class ErrorList : public pb::io::ErrorCollector {
+ public:
+  std::string text;
+  void AddError(int line, pb::io::ColumnNumber, const std::string& message) override {
+    text += "line " + std::to_string(line) + ": " + message + "\n";
+  }
+};
+
+}  // namespace
+
+void CheckRuleCases(const RuleCases& cases) {
+  const TempDir folder;
+  const std::string path = folder / cases.file;
+  if (cases.prepare != nullptr) cases.prepare(folder.path());
+  const auto check = [&](const std::string& bytes, std::string_view rules) {
+    WriteText(path, bytes);
+    std::string messages;
+    const std::set<std::string> found = BrokenRules(path, messages);
+    CHECK_MESSAGE(found == Words(rules), "found " << Json(found).dump() << messages);
+  };
+  std::set<std::string> covered;
+  for (const auto& list : cases.cases)
+    for (const RuleCase& c : list) {
+      INFO("case of ", std::string(c.rules));
+      covered.insert(std::string(c.rules.substr(0, c.rules.find(' '))));
+      {
+        INFO("broken");
+        check(cases.encode(Apply(c.base, c.broken)), c.rules);
+      }
+      INFO("near miss");
+      check(cases.encode(Apply(c.base, c.near)), "");
+    }
+  const std::string whole = cases.encode(cases.cases.front().front().base);
+  const std::string unreadable = std::string(cases.prefix) + "FILE-001";
+  covered.insert(unreadable);
+  check(whole, "");
+  check(whole.substr(0, whole.size() * 2 / 3), unreadable);
+  for (const RuleInfo& rule : Rules(Profile::kStrict))
+    if (rule.id.starts_with(cases.prefix))
+      CHECK_MESSAGE(covered.contains(std::string(rule.id)), rule.id << " has no case");
+}
+
+std::string EncodeProto(const std::string& message, const std::string& text) {
+  // The library's own messages, reached by name: their headers are not for tests.
+  const auto* type = pb::DescriptorPool::generated_pool()->FindMessageTypeByName(message);
+  REQUIRE(type != nullptr);
+  const std::unique_ptr<pb::Message> model(
+      pb::MessageFactory::generated_factory()->GetPrototype(type)->New());
+  ErrorList errors;
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  REQUIRE_MESSAGE(parser.ParseFromString(text, model.get()), errors.text);
+  std::string bytes = model->SerializeAsString();
+  static const std::regex kField("# field ([0-9]+) ?([0-9a-f]*)");
+  for (std::sregex_iterator at(text.begin(), text.end(), kField), end; at != end; ++at) {
+    std::string payload;
+    for (size_t i = 0; i + 1 < (*at)[2].str().size(); i += 2)
+      payload += static_cast<char>(std::stoi((*at)[2].str().substr(i, 2), nullptr, 16));
+    bytes += Bytes(std::stoi((*at)[1]), payload);
+  }
+  return bytes;
+}
+
+std::string EncodeFlatbuffer(const std::string& file, const std::string& text) {
+  flatbuffers::Parser parser;
+  REQUIRE_MESSAGE(parser.Parse(ReadText(std::string(NN_SOURCE_DIR) + "/schemas/" + file).c_str()),
+                  parser.error_);
+  REQUIRE_MESSAGE(parser.Parse(text.c_str()), parser.error_);
+  return {reinterpret_cast<const char*>(parser.builder_.GetBufferPointer()),
+          parser.builder_.GetSize()};
+}
+
+}  // namespace nn::test
