@@ -212,6 +212,25 @@ TEST_CASE("nnapi export: the file is what the HAL says") {
   for (const nnapi::Operand& o : m.operands) CHECK(o.location.offset % 4 == 0);
 }
 
+TEST_CASE("nnapi export: a flattened transposition goes into the weights") {
+  const Graph source = Parse(R"(graph "g" {
+    in %x "x": f32[1, 2, 3, 4]
+    const %w: f32[5, 24] = seeded(1)
+    %t = transpose(%x) {perm = [0, 3, 1, 2]}
+    %f = reshape(%t) {dims = [1, 24]}
+    %y = matmul(%f, %w) {transpose_b = true}
+    out "y" = %y
+  })");
+  const auto inputs = InputsOf(source, {});
+  const auto want = RunEverywhere(source, inputs)[0].ToDoubles();
+  const Written written = Convert(source, "m.nnapi");
+  CHECK(written.axes.unchanged());
+  CHECK(written.operations() == std::vector<T>{T::kReshape, T::kFullyConnected});
+  const auto got = RunEverywhere(Imported(*written.native), inputs)[0].ToDoubles();
+  REQUIRE(got.size() == want.size());
+  for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-5));
+}
+
 TEST_CASE("nnapi export: a channels-first network, its image transposed at the door") {
   const Graph source = Parse(R"(graph "g" {
     in %x "x": f32[1, 2, 6, 6]

@@ -13,6 +13,7 @@
 #include "ir/op_def.h"
 #include "ops/elementwise.h"
 #include "passes/qdq.h"
+#include "passes/weights.h"
 
 namespace nn::nnapi {
 namespace {
@@ -69,6 +70,8 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   }
   for (const Value* v : node.outputs())
     if (auto reason = WhyNotOperand(*v)) return reason;
+  if (node.Is("matmul") && TakesFlattenedTranspose(node))
+    return "its weights can take the place of a transposition";
   if (row != nullptr && row->why_not != nullptr) return row->why_not(node);
   return std::nullopt;
 }

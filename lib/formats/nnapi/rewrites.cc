@@ -241,6 +241,7 @@ std::span<const Rewrite> Rewrites() {
       {"pad", "padding in convolutions", PadIntoUses},
       {"", "channels last", &SetLayout<Layout::kNxc>},
       {"conv", "filter layout", SetFilter},
+      {"matmul", "flattened transposition", FoldFlattenedTranspose},
       {"matmul", "operands of a matrix product", TransposeMatrices},
       {"matmul", "rows of a matrix", FlattenMatmul},
       {"sub", "subtraction by addition", SubtractByAdding},
