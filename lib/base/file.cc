@@ -156,7 +156,7 @@ void DropResidentPages(const Blob& blob) {
   const uintptr_t begin = (first + page - 1) / page * page;
   const uintptr_t end = (first + blob.size()) / page * page;
   if (begin >= end || !MappingTable::Get().Contains(first, blob.size())) return;
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  madvise(const_cast<std::byte*>(blob.data()) + (begin - first), end - begin, MADV_DONTNEED);
 }
 
 Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string_view relative,

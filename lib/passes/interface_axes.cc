@@ -13,7 +13,7 @@ AxisMap IdentityOf(const Value* v) {
 // The permutation that a node is; nullopt if it is none or moves no element.
 std::optional<AxisMap> PermutationOf(const Node& node) {
   if (!node.Is("transpose") || !node.input(0)->type().ranked()) return std::nullopt;
-  const auto map = AxisMapOf(node);
+  auto map = AxisMapOf(node);
   if (!map || map->KeepsOrder(*node.input(0)->type().dims)) return std::nullopt;
   return map;
 }
