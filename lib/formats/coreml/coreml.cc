@@ -17,6 +17,9 @@ const Format& CoremlFormat() {
       .write = Write,
       .target = &CoremlTarget(),
       .summarize = Summarize,
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }

@@ -17,6 +17,9 @@ const Format& NnapiFormat() {
       .write = Write,
       .target = &NnapiTarget(),
       .summarize = Summarize,
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }

@@ -17,6 +17,9 @@ const Format& OnnxFormat() {
       .write = Write,
       .target = &OnnxTarget(),
       .summarize = Summarize,
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }

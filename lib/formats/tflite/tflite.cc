@@ -17,6 +17,9 @@ const Format& TfliteFormat() {
       .write = Write,
       .target = &TfliteTarget(),
       .summarize = Summarize,
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }
