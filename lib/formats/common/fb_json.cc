@@ -58,14 +58,18 @@ bool IsScalar(BaseType type) {
   return fb::IsScalar(type);
 }
 
-// The enumeration that a field's numbers belong to, by its type or by the attribute "names" of our
-// schemas; null if they do not.
+// The attribute "names" of our own schemas; null if the field does not have it.
+const reflection::KeyValue* NamesOf(const reflection::Field& field) {
+  return field.attributes() == nullptr ? nullptr : field.attributes()->LookupByKey("names");
+}
+
+// The enumeration that a field's numbers belong to, by its type or by the attribute "names"; null if
+// they do not.
 const reflection::Enum* EnumOf(const reflection::Field& field, const reflection::Schema& schema) {
   if (IsScalar(field.type()->base_type()) || IsScalar(field.type()->element()))
     if (const int32_t index = field.type()->index(); index >= 0)
       return schema.enums()->Get(static_cast<fb::uoffset_t>(index));
-  const auto* names =
-      field.attributes() == nullptr ? nullptr : field.attributes()->LookupByKey("names");
+  const auto* names = NamesOf(field);
   return names == nullptr ? nullptr : schema.enums()->LookupByKey(names->value()->c_str());
 }
 
@@ -165,7 +169,7 @@ class Dumper {
     NN_RETURN_IF_ERROR(CheckFields(table, type));
     out_.BeginObject();
     for (const reflection::Field* field : FieldsOf(type)) {
-      if (!table.CheckField(field->offset())) continue;
+      if (!table.CheckField(field->offset()) && NamesOf(*field) == nullptr) continue;
       out_.Key(View(field->name()));
       NN_RETURN_IF_ERROR(WriteField(table, *field, type));
     }
