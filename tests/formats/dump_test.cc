@@ -72,14 +72,14 @@ std::string FloatBytes(float v) {
 // ---- Files --------------------------------------------------------------------------------------
 
 TEST_CASE("dumps: files of the golden set") {
-  for (const std::string name : {"cnn.onnx", "superres.mlmodel", "squeeze.nnapi"}) {
+  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/dump.schema.json"));
+  for (const std::string name :
+       {"cnn.onnx", "superres.mlmodel", "squeeze.nnapi", "mobile_quant.tflite"}) {
     const std::string path = NN_SOURCE_DIR "/golden/" + name;
     const Copies c = CheckRoundTrip(path);
-    CHECK(c.restored == ReadText(path));
+    if (name != "mobile_quant.tflite") CHECK(c.restored == ReadText(path));
+    for (const std::string& error : SchemaErrors(schema, Json::parse(c.dump))) FAIL_CHECK(error);
   }
-  const Copies c = CheckRoundTrip(NN_SOURCE_DIR "/golden/mobile_quant.tflite");
-  const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/dump.schema.json"));
-  CHECK(SchemaErrors(schema, Json::parse(c.dump)) == std::vector<std::string>());
 }
 
 TEST_CASE("dumps: every model of the validators' cases that can be read") {

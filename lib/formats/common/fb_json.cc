@@ -63,8 +63,8 @@ const reflection::KeyValue* NamesOf(const reflection::Field& field) {
   return field.attributes() == nullptr ? nullptr : field.attributes()->LookupByKey("names");
 }
 
-// The enumeration that a field's numbers belong to, by its type or by the attribute "names"; null if
-// they do not.
+// The enumeration that a field's numbers belong to, by its type or by the attribute "names"; null
+// if they do not.
 const reflection::Enum* EnumOf(const reflection::Field& field, const reflection::Schema& schema) {
   if (IsScalar(field.type()->base_type()) || IsScalar(field.type()->element()))
     if (const int32_t index = field.type()->index(); index >= 0)

@@ -1,8 +1,8 @@
 // Flatbuffers in dumps, through the binary schema: an object whose members are the fields that are
 // stored (a field that is stored with its default is there, one that is left out is not), in the
 // names of the schema. Enumerators and the types of unions are names, or numbers where there is
-// none; so are integers with the attribute "names", which are always there. A [ubyte] is a string of
-// Base64.
+// none; so are integers with the attribute "names", which are always there. A [ubyte] is a string
+// of Base64.
 //
 // "$data" is what a table refers to outside of the flatbuffer.
 //
