@@ -200,6 +200,7 @@ Status CheckCopied(const ConvertOptions& o) {
                                   : o.opset != 0                 ? "--opset"
                                   : !o.rename_inputs.empty()     ? "--rename-input"
                                   : !o.rename_outputs.empty()    ? "--rename-output"
+                                  : o.fold_batch_norm            ? "--fold-batch-norm"
                                                                  : "";
   if (option.empty()) return {};
   return UsageError("{} changes the model, and a dump is written and restored as a copy of it",
