@@ -269,6 +269,7 @@ Result<DumpDocument> DumpDocument::Parse(std::string_view text, const ReadLimits
   } catch (const json::exception& e) {
     // The message quotes what was read last, which may be a string of weights.
     std::string_view what = e.what();
+    what.remove_prefix(std::min(what.find(' ') + 1, what.size()));  // "[json.exception...] "
     if (const size_t quote = what.find("; last read: "); quote != std::string_view::npos)
       what = what.substr(0, std::min(what.size(), quote + 100));
     return ParseError("not JSON: {}", EscapeControls(what));
