@@ -1,6 +1,8 @@
 // nnconvert: writes a model in another format and shows that it computes the same.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "apps/common/command_line.h"
 #include "apps/nnconvert/options.h"
@@ -19,8 +21,11 @@ namespace {
 void AddOptions(CommandLine& command, ConvertOptions& o) {
   CLI::App& app = command.options();
   app.add_option("IN", o.input, "Model file");
-  app.add_option("OUT", o.output, "File to write; its extension tells the format");
-  app.add_option("--to", o.to, "Format to write, where the extension does not tell")
+  app.add_option(
+      "OUT", o.output,
+      "File to write; its extension tells the format. .json: a dump of IN, a copy that is "
+      "taken for the model itself and restored by writing its own format");
+  app.add_option("--to", o.to, "Format to write, where the extension does not tell; json: a dump")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
   app.add_option("--opset", o.opset, "ONNX operator set version to write")->type_name("N");
@@ -62,7 +67,8 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
 Result<const Format*> TargetFormat(const ConvertOptions& o) {
   std::string known;
   for (const Format& f : Formats())
-    if (f.write != nullptr) known += fmt::format("{}{}", known.empty() ? "" : ", ", f.name);
+    if (f.write != nullptr) known += fmt::format("{}, ", f.name);
+  known += "json";
   const Format* format = o.to.empty() ? FormatOfPath(o.output) : FindFormat(o.to);
   if (format == nullptr)
     return UsageError("{}; --to takes {}",
@@ -171,6 +177,7 @@ Result<bool> WriteModel(const Graph& source, const InterfaceAxes& axes, const Fi
     if (!report.verification->passed) return false;
   }
   NN_RETURN_IF_ERROR(staged.Commit());
+  report.written = true;
   report.bytes = image.size();
   for (const auto& [name, parts] : image.side_files) {
     uint64_t bytes = 0;
@@ -185,9 +192,46 @@ int CountOf(const Graph& graph, std::string_view op) {
                                         [&](const Node& node) { return node.Is(op); }));
 }
 
-Result<int> Convert(const ConvertOptions& o, const Format& format, ConvertReport& report) {
-  NN_ASSIGN(const ReadModel read, ReadModelFile(o.input));
-  report.input_format = read.format->label;
+bool WantsDump(const ConvertOptions& o) {
+  return o.to.empty() ? IsDumpPath(o.output) : o.to == "json";
+}
+
+// What would make another model of it.
+Status CheckCopied(const ConvertOptions& o) {
+  const std::string_view option = !o.shapes.input_shapes.empty() ? "--input-shape"
+                                  : o.shapes.batch               ? "--batch"
+                                  : o.opset != 0                 ? "--opset"
+                                  : !o.rename_inputs.empty()     ? "--rename-input"
+                                  : !o.rename_outputs.empty()    ? "--rename-output"
+                                  : o.fold_batch_norm            ? "--fold-batch-norm"
+                                                                 : "";
+  if (option.empty()) return {};
+  return UsageError("{} changes the model, and a dump is written and restored as a copy of it",
+                    option);
+}
+
+// Writes a dump, or restores one to its own format if `format` is given.
+Result<int> Copy(const ConvertOptions& o, const ReadModel& read, const Format* format,
+                 ConvertReport& report) {
+  NN_RETURN_IF_ERROR(CheckCopied(o));
+  report.copy = true;
+  if (o.dry_run) return kExitDone;
+  if (format == nullptr) {
+    NN_RETURN_IF_ERROR(WriteDump(read, o.output));
+  } else {
+    auto image = format->save(*read.model, o.output);
+    if (!image) return tl::unexpected(image.error().In(o.input));
+    NN_RETURN_IF_ERROR(WriteFile(o.output, image->parts));
+  }
+  report.written = true;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(o.output, error);
+  if (!error) report.bytes = bytes;
+  return kExitDone;
+}
+
+Result<int> Convert(const ConvertOptions& o, const ReadModel& read, const Format& format,
+                    ConvertReport& report) {
   auto imported = read.format->import(*read.model);
   if (!imported) return tl::unexpected(imported.error().In(o.input));
   report.obstacles = std::move(imported->obstacles);
@@ -218,13 +262,23 @@ Result<int> Run(const ConvertOptions& o) {
   if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is missing (with --dry-run, --to is enough)");
-  NN_ASSIGN(const Format* const format, TargetFormat(o));
+  const Format* format = nullptr;
+  if (!WantsDump(o)) {
+    NN_ASSIGN(format, TargetFormat(o));
+  }
+  NN_ASSIGN(const ReadModel read, ReadModelFile(o.input));
+  const auto label = [](const Format& f, bool dump) {
+    return dump ? fmt::format("JSON dump of {}", f.label) : std::string(f.label);
+  };
   ConvertReport report;
   report.input = o.input;
+  report.input_format = label(*read.format, read.from_dump);
   report.output = o.output.empty() ? "-" : o.output;
-  report.output_format = format->label;
+  report.output_format = format == nullptr ? label(*read.format, true) : label(*format, false);
   report.dry_run = o.dry_run;
-  NN_ASSIGN(const int code, Convert(o, *format, report));
+  const bool copy = format == nullptr || (read.from_dump && format == read.format);
+  NN_ASSIGN(const int code,
+            copy ? Copy(o, read, format, report) : Convert(o, read, *format, report));
   const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
   if (o.output == "-" && !o.dry_run)
     std::fputs(text.c_str(), stderr);  // standard output has the model

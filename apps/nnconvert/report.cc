@@ -73,6 +73,10 @@ std::string ConvertText(const ConvertReport& r) {
   out += ObstacleText(r);
   if (!r.rest_unchecked.empty())
     out += fmt::format("other operators could not be checked: {}\n", r.rest_unchecked);
+  if (r.copy) {
+    out += "a copy of the model as it is: nothing was converted, checked or run\n";
+    return out;
+  }
   if (r.dry_run && r.obstacles.empty() && r.rest_unchecked.empty())
     out += "every operator can be converted\n";
   for (const MovedPort& p : r.moved_ports)
@@ -103,7 +107,8 @@ Json ConvertJson(const ConvertReport& r) {
   json["input"] = {{"path", r.input}, {"format", r.input_format}};
   json["output"] = {{"path", r.output}, {"format", r.output_format}};
   json["dry_run"] = r.dry_run;
-  json["written"] = r.bytes.has_value();
+  json["copy"] = r.copy;
+  json["written"] = r.written;
   if (r.bytes) json["output"]["bytes"] = *r.bytes;
   if (!r.side_files.empty()) {
     Json files = Json::array();

@@ -18,6 +18,7 @@ struct InspectOptions {
   std::string output = "-";
   std::string format = "text";
   bool nodes = false;
+  bool dump = false;
   ShapeOptions shapes;
 };
 

@@ -9,15 +9,26 @@ namespace {
 void AddOptions(CommandLine& command, InspectOptions& o) {
   CLI::App& app = command.options();
   app.add_option("MODEL", o.model, "Model file")->required();
-  app.add_flag("--nodes", o.nodes, "List every operator");
-  app.add_option("--format", o.format, "Form of what is printed")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  auto* nodes = app.add_flag("--nodes", o.nodes, "List every operator");
+  auto* format = app.add_option("--format", o.format, "Form of what is printed")
+                     ->check(CLI::IsMember({"text", "json"}))
+                     ->capture_default_str();
+  app.add_flag("--dump", o.dump, "Print the whole model as JSON, which is taken for the model")
+      ->excludes(nodes)
+      ->excludes(format);
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
   AddShapeOptions(command, o.shapes);
 }
 
+Result<int> Dump(const InspectOptions& o) {
+  if (!o.shapes.empty()) return UsageError("--dump prints the model as it is: it takes no shapes");
+  NN_ASSIGN(const ReadModel read, ReadModelFile(o.model));
+  NN_RETURN_IF_ERROR(WriteDump(read, o.output));
+  return kExitDone;
+}
+
 Result<int> Run(const InspectOptions& o) {
+  if (o.dump) return Dump(o);
   NN_ASSIGN(const Inspection inspection, Inspect(o));
   NN_RETURN_IF_ERROR(WriteFile(o.output, o.format == "json"
                                              ? JsonText(InspectionJson(inspection, o.nodes))

@@ -18,6 +18,9 @@
 
 namespace nn {
 
+class DumpNode;
+class JsonWriter;
+
 // A model as its own format has it, safe to read whether it is valid or not. Each format derives
 // its own type.
 class NativeModel {
@@ -111,6 +114,15 @@ struct Format {
   std::vector<OperatorSupport> (*operators)() = nullptr;
   // Whether nodes of an operator of the graph can be written as they are, in some form.
   bool (*writes)(const OpDef& op) = nullptr;
+  // Writes the model as one JSON value that holds all there is in it, in the names of the format's
+  // own schema. kUnsupported for what the schema does not let be read (named).
+  Status (*dump)(const NativeModel& model, JsonWriter& out) = nullptr;
+  // The model of such a value. `path` is as for `read`. kParse with the place for values that are
+  // not in the schema or do not fit it.
+  Result<std::unique_ptr<NativeModel>> (*restore)(const DumpNode& dump, const std::string& path,
+                                                  const ReadLimits& limits) = nullptr;
+  // The file of a native model, which is not checked. `path` tells forms of one format apart.
+  Result<FileImage> (*save)(const NativeModel& model, const std::string& path) = nullptr;
 };
 
 // All formats.
@@ -122,11 +134,21 @@ const Format* FormatOfPath(std::string_view path);
 struct ReadModel {
   const Format* format;
   std::unique_ptr<NativeModel> model;
+  bool from_dump = false;  // the file was a dump of a model of `format`
 };
 
-// Reads a file of any format: told by its bytes, by its extension where those do not tell. Files
-// that are something else altogether (a Git LFS pointer, an HTML page) are named for what they are.
+// Reads a file of any format, or the dump of one: told by its bytes, by its extension where those
+// do not tell. Files that are something else altogether (a Git LFS pointer, an HTML page) are named
+// for what they are.
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits = {});
+
+// Writes a model as JSON text that ReadModelFile takes for the model itself
+// (schemas/dump.schema.json): a copy, nothing is imported. Whatever the size of the model, little
+// of the text is in memory at a time.
+Status WriteDump(const ReadModel& model, const std::string& path);
+
+// Whether a path names a dump: ".json" that is no extension of a format.
+bool IsDumpPath(std::string_view path);
 
 // ReadModelFile and import; obstacles are an error of kind kUnsupported that lists them all.
 Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits = {});

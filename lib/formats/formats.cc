@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/common/dump.h"
 #include "formats/coreml/coreml.h"
 #include "formats/format.h"
 #include "formats/nnapi/nnapi.h"
@@ -69,12 +70,19 @@ const Format* FormatOfPath(std::string_view path) {
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits) {
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes));
   if (file.empty()) return ParseError("{}: the file is empty", path);
+  if (IsDump(file.bytes())) {
+    auto read = ReadDump(file, path, limits);
+    if (!read) return tl::unexpected(read.error().In(path));
+    return read;
+  }
   const Format* format = FormatOfPath(path);
   if (format == nullptr || !format->sniff(file.bytes())) {
     for (const Format& f : Formats())
       if (&f != format && f.sniff(file.bytes()) && format == nullptr) format = &f;
     if (const auto what = KnownNonModel(file.bytes()); !what.empty())
       return ParseError("{}: this is {}", path, what);
+    if (format == nullptr && path.ends_with(".json"))
+      return ParseError("{}: no dump of a model: its first member is not \"nn_dump\"", path);
     if (format == nullptr) {
       std::string known;
       for (const Format& f : Formats()) known += fmt::format(" {}", f.extensions[0]);

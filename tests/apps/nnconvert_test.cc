@@ -186,6 +186,43 @@ TEST_CASE("nnconvert: a failure leaves what stands at the target") {
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
 }
 
+TEST_CASE("nnconvert: dumps are copies, and are taken for the model") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", BatchModel());
+  ProgramResult r = Convert(dir / "in.onnx " + dir / "m.json");
+  CHECK(r.code == 0);
+  CHECK(Contains(r.out, "(ONNX) -> " + dir / "m.json (JSON dump of ONNX), "));
+  CHECK(Contains(r.out, "a copy of the model as it is: nothing was converted, checked or run"));
+  CHECK(Convert(dir / "in.onnx - --to json").out == ReadText(dir / "m.json"));
+  CHECK(RunProgram("nninspect --dump " + dir / "in.onnx").out == ReadText(dir / "m.json"));
+  r = Convert(dir / "m.json " + dir / "back.onnx --format json");
+  CHECK(r.code == 0);
+  CHECK(Json::parse(r.out)["copy"] == true);
+  CHECK(Json::parse(r.out)["written"] == true);
+  CHECK(ReadText(dir / "back.onnx") == ReadText(dir / "in.onnx"));
+  CHECK(Convert("- - --to onnx", ReadText(dir / "m.json")).out == ReadText(dir / "in.onnx"));
+  // Another format is a conversion like any other.
+  r = Convert(dir / "m.json " + dir / "m.tflite");
+  CHECK(r.code == 0);
+  CHECK(Contains(r.out, "verified by 3 runs"));
+  CHECK(RunProgram("nnvalidate " + dir / "m.json").code == 0);
+  CHECK(RunProgram("nnrun " + dir / "m.json --seed 1 --digest").out ==
+        RunProgram("nnrun " + dir / "in.onnx --seed 1 --digest").out);
+  for (const std::string& arguments :
+       {dir / "in.onnx " + dir / "m2.json --batch 2", dir / "m.json " + dir / "m2.onnx --batch 2",
+        dir / "m.json " + dir / "m2.onnx --rename-input x=z"}) {
+    CAPTURE(arguments);
+    r = Convert(arguments);
+    CHECK(r.code == 2);
+    CHECK(Contains(r.err, "changes the model"));
+  }
+  WriteText(dir / "bad.json", ReadText(dir / "m.json").substr(0, 300));
+  r = Convert(dir / "bad.json " + dir / "bad.onnx");
+  CHECK(r.code == 2);
+  CHECK_FALSE(Exists(dir / "bad.onnx"));
+  CHECK(RunProgram("nnvalidate " + dir / "bad.json").code == 1);
+}
+
 TEST_CASE("nnconvert: wrong usage is named") {
   const TempDir dir;
   const std::string in = dir / "in.onnx";

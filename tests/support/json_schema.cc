@@ -51,10 +51,15 @@ class Checker {
     } else if (keyword == "properties") {
       for (const auto& [name, inner] : rule.items())
         if (value.is_object() && value.contains(name)) Check(inner, value[name], at + "/" + name);
-    } else if (keyword == "additionalProperties" && rule == false) {
-      if (value.is_object())
-        for (const auto& [name, member] : value.items())
-          if (!schema.at("properties").contains(name)) Fail(at, "has an undescribed " + name);
+    } else if (keyword == "additionalProperties") {
+      for (const auto& [name, member] : value.items()) {
+        if (!value.is_object() || schema.value("properties", Json::object()).contains(name))
+          continue;
+        if (rule == false)
+          Fail(at, "has an undescribed " + name);
+        else
+          Check(rule, member, at + "/" + name);
+      }
     } else if (keyword == "items") {
       for (size_t i = 0; value.is_array() && i < value.size(); ++i)
         Check(rule, value[i], at + "/" + std::to_string(i));

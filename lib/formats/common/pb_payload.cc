@@ -7,28 +7,12 @@
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
+#include <algorithm>
+
 namespace nn {
 namespace {
 
 namespace pb = google::protobuf;
-
-// Bytes of one element if the field can hold a payload: bytes, or an array of fixed-width numbers.
-int PayloadElementSize(const pb::FieldDescriptor& field) {
-  switch (field.type()) {
-    case pb::FieldDescriptor::TYPE_BYTES:
-      return field.is_repeated() ? 0 : 1;
-    case pb::FieldDescriptor::TYPE_FLOAT:
-    case pb::FieldDescriptor::TYPE_FIXED32:
-    case pb::FieldDescriptor::TYPE_SFIXED32:
-      return field.is_repeated() ? 4 : 0;
-    case pb::FieldDescriptor::TYPE_DOUBLE:
-    case pb::FieldDescriptor::TYPE_FIXED64:
-    case pb::FieldDescriptor::TYPE_SFIXED64:
-      return field.is_repeated() ? 8 : 0;
-    default:
-      return 0;
-  }
-}
 
 std::string Reference(int field, uint64_t index) {
   std::string content;
@@ -142,20 +126,21 @@ class Joiner {
   }
 
   Parts Join(protozero::data_view view, const pb::Descriptor& type) {
+    const std::vector<ParsedReference> references = ReferencesIn(view);
+    auto next = references.begin();
     Parts parts;
+    const auto add_payloads_before = [&](int number) {
+      for (; next != references.end() && next->field < number; ++next) Payload(parts, *next);
+    };
     protozero::pbf_reader reader(view);
     const char* field_start = view.data();
     while (reader.next()) {
       const auto number = reader.tag();
       const pb::FieldDescriptor* field = type.FindFieldByNumber(static_cast<int>(number));
+      // protobuf writes the fields of the schema by their numbers, then all others.
+      add_payloads_before(field == nullptr ? PayloadTable::kReferenceField : field->number());
       if (number == PayloadTable::kReferenceField) {
-        const protozero::data_view content = reader.get_view();
-        const ParsedReference r = ParseReference({content.data(), content.size()});
-        const Blob& blob = table_.blobs()[r.index];
-        Header(parts, static_cast<uint32_t>(r.field), blob.size());
-        Flush(parts);
-        parts.blobs.push_back(blob);
-        parts.size += blob.size();
+        reader.skip();
       } else if (field != nullptr && field->type() == pb::FieldDescriptor::TYPE_MESSAGE) {
         Parts inner = Join(reader.get_view(), *field->message_type());
         Header(parts, number, inner.size);
@@ -175,10 +160,48 @@ class Joiner {
   }
 
  private:
+  // Those of the message itself, by field number.
+  static std::vector<ParsedReference> ReferencesIn(protozero::data_view view) {
+    std::vector<ParsedReference> out;
+    protozero::pbf_reader reader(view);
+    while (reader.next(PayloadTable::kReferenceField)) {
+      const protozero::data_view content = reader.get_view();
+      out.push_back(ParseReference({content.data(), content.size()}));
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const auto& a, const auto& b) { return a.field < b.field; });
+    return out;
+  }
+
+  void Payload(Parts& parts, const ParsedReference& reference) {
+    const Blob& blob = table_.blobs()[reference.index];
+    Header(parts, static_cast<uint32_t>(reference.field), blob.size());
+    Flush(parts);
+    parts.blobs.push_back(blob);
+    parts.size += blob.size();
+  }
+
   const PayloadTable& table_;
 };
 
 }  // namespace
+
+int PayloadElementSize(const pb::FieldDescriptor& field) {
+  switch (field.type()) {
+    case pb::FieldDescriptor::TYPE_BYTES:
+      return field.is_repeated() ? 0 : 1;
+    case pb::FieldDescriptor::TYPE_FLOAT:
+    case pb::FieldDescriptor::TYPE_FIXED32:
+    case pb::FieldDescriptor::TYPE_SFIXED32:
+      return field.is_repeated() ? 4 : 0;
+    case pb::FieldDescriptor::TYPE_DOUBLE:
+    case pb::FieldDescriptor::TYPE_FIXED64:
+    case pb::FieldDescriptor::TYPE_SFIXED64:
+      return field.is_repeated() ? 8 : 0;
+    default:
+      return 0;
+  }
+}
 
 std::optional<Blob> PayloadTable::Find(const pb::Message& message, int field) const {
   const pb::UnknownFieldSet& unknown = message.GetReflection()->GetUnknownFields(message);

@@ -24,6 +24,10 @@
 
 namespace nn {
 
+// Bytes of one element if the field can hold a payload (bytes, or an array of fixed-width numbers);
+// 0 if it cannot.
+int PayloadElementSize(const google::protobuf::FieldDescriptor& field);
+
 class PayloadTable {
  public:
   static constexpr int kReferenceField = (1 << 29) - 1;
@@ -57,7 +61,8 @@ Status ParseWithPayloads(const Blob& file, google::protobuf::Message* message, P
                          const PayloadLimits& limits = {});
 
 // The wire form of `message` with all references resolved, as parts to be written one after the
-// other. Payloads are not copied. Deterministic.
+// other. Payloads are not copied. Deterministic: fields go by their numbers, payloads too; those
+// that the schema does not know come last.
 Result<std::vector<Blob>> SerializeWithPayloads(const google::protobuf::Message& message,
                                                 const PayloadTable& table);
 

@@ -22,6 +22,9 @@ const Format& CoremlFormat() {
           [](const OpDef& op) {
             return FindExport(op.name) != nullptr || op.FindFormat("coreml") != nullptr;
           },
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }

@@ -22,6 +22,9 @@ Writer Model::writer() {
 const Message& Model::message() const {
   return *proto;
 }
+Message* Model::mutable_message() {
+  return proto.get();
+}
 
 std::string_view Model::kind() const {
   return root().OneOf("Type");

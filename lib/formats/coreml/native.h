@@ -26,6 +26,7 @@ struct Model : NativeModel {
   // The same message, to be written to.
   Writer writer();
   const Message& message() const;
+  Message* mutable_message();
   // The name of the field that holds the kind of model: "neuralNetworkClassifier"; "" for a kind
   // that the schema does not have.
   std::string_view kind() const;
@@ -46,6 +47,12 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
 bool Sniff(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
+
+// Format::dump, restore and save.
+Status Dump(const NativeModel& model, JsonWriter& out);
+Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
+                                             const ReadLimits& limits);
+Result<FileImage> Save(const NativeModel& model, const std::string& path);
 
 // The name of a layer's kind as the schema has it: "convolution", "activation.ReLU", "unary.SQRT";
 // "" if the layer has none.

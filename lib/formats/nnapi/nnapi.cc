@@ -22,6 +22,9 @@ const Format& NnapiFormat() {
           [](const OpDef& op) {
             return FindExport(op.name) != nullptr || op.FindFormat("nnapi") != nullptr;
           },
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }

@@ -26,6 +26,12 @@ bool Sniff(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
 
+// Format::dump, restore and save.
+Status Dump(const NativeModel& model, JsonWriter& out);
+Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
+                                             const ReadLimits& limits);
+Result<FileImage> Save(const NativeModel& model, const std::string& path);
+
 // The version of the operator set `domain` that the model imports; 0 if it imports none. ONNX files
 // before IR version 3 import version 1 of the default domain implicitly.
 int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);

@@ -22,6 +22,9 @@ const Format& OnnxFormat() {
           [](const OpDef& op) {
             return FindExport(op.name) != nullptr || op.FindFormat("onnx") != nullptr;
           },
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }

@@ -31,6 +31,12 @@ bool Sniff(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
 
+// Format::dump, restore and save.
+Status Dump(const NativeModel& model, JsonWriter& out);
+Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
+                                             const ReadLimits& limits);
+Result<FileImage> Save(const NativeModel& model, const std::string& path);
+
 // Element i of a vector that may be absent; null where it does not reach.
 template <typename T>
 const T* At(const flatbuffers::Vector<flatbuffers::Offset<T>>* list, int64_t i) {

@@ -22,6 +22,9 @@ const Format& TfliteFormat() {
           [](const OpDef& op) {
             return FindExport(op.name) != nullptr || op.FindFormat("tflite") != nullptr;
           },
+      .dump = Dump,
+      .restore = Restore,
+      .save = Save,
   };
   return format;
 }

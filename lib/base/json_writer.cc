@@ -1,0 +1,133 @@
+#include "base/json_writer.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/base64.h"
+
+namespace nn {
+namespace {
+
+constexpr size_t kFlushAt = size_t{1} << 16;
+constexpr uint64_t kExactInteger = uint64_t{1} << 53;
+
+template <typename T>
+std::string NumberText(T value) {
+  char buffer[32];
+  std::string text(buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr);
+  // "-0" would be an integer.
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+template <typename T, typename Bits>
+std::string RealText(T value) {
+  const auto bits = std::bit_cast<Bits>(value);
+  if (bits == std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN())) return "\"NaN\"";
+  if (std::isnan(value)) return fmt::format("\"0x{:0{}x}\"", bits, sizeof(T) * 2);
+  if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
+  const std::string text = NumberText(value);
+  if constexpr (sizeof(T) < sizeof(double)) {
+    // Readers round to a double first; a few short texts do not survive that.
+    double read = 0;
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    if (static_cast<T>(read) != value) return NumberText(static_cast<double>(value));
+  }
+  return text;
+}
+
+}  // namespace
+
+void JsonWriter::Separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (levels_.empty()) return;
+  Level& level = levels_.back();
+  if (!level.empty) pending_ += level.one_line ? ", " : ",";
+  if (!level.one_line) pending_.append("\n").append(2 * levels_.size(), ' ');
+  level.empty = false;
+}
+
+void JsonWriter::Raw(std::string_view text) {
+  Separate();
+  pending_ += text;
+  FlushIfFull();
+}
+
+void JsonWriter::FlushIfFull() {
+  if (pending_.size() < kFlushAt) return;
+  sink_(pending_);
+  pending_.clear();
+}
+
+void JsonWriter::Begin(char bracket, bool one_line) {
+  Separate();
+  pending_ += bracket;
+  levels_.push_back({one_line});
+}
+
+void JsonWriter::End(char bracket) {
+  const Level level = levels_.back();
+  levels_.pop_back();
+  if (!level.empty && !level.one_line) pending_.append("\n").append(2 * levels_.size(), ' ');
+  pending_ += bracket;
+  FlushIfFull();
+}
+
+void JsonWriter::Key(std::string_view name) {
+  String(name);
+  pending_ += ": ";
+  after_key_ = true;
+}
+
+void JsonWriter::String(std::string_view text) {
+  Raw(nlohmann::json(text).dump());
+}
+
+void JsonWriter::Int(int64_t value) {
+  if (value < 0 && -static_cast<uint64_t>(value) <= kExactInteger)
+    Raw(std::to_string(value));
+  else if (value < 0)
+    Raw(fmt::format("\"{}\"", value));
+  else
+    Uint(static_cast<uint64_t>(value));
+}
+
+void JsonWriter::Uint(uint64_t value) {
+  Raw(value <= kExactInteger ? std::to_string(value) : fmt::format("\"{}\"", value));
+}
+
+void JsonWriter::Float(float value) {
+  Raw(RealText<float, uint32_t>(value));
+}
+
+void JsonWriter::Double(double value) {
+  Raw(RealText<double, uint64_t>(value));
+}
+
+void JsonWriter::Bytes(std::span<const std::byte> bytes) {
+  constexpr size_t kStep = 3 * 4096;  // a multiple of 3: no padding between pieces
+  Separate();
+  pending_ += '"';
+  for (size_t at = 0; at < bytes.size(); at += kStep) {
+    pending_ += Base64(bytes.subspan(at, std::min(kStep, bytes.size() - at)));
+    FlushIfFull();
+  }
+  pending_ += '"';
+  FlushIfFull();
+}
+
+void JsonWriter::Finish() {
+  pending_ += '\n';
+  sink_(pending_);
+  pending_.clear();
+}
+
+}  // namespace nn

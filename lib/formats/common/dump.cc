@@ -1,0 +1,343 @@
+#include "formats/common/dump.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/base64.h"
+#include "base/file.h"
+
+namespace nn {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint32_t kDumpVersion = 1;
+constexpr std::string_view kVersionKey = "nn_dump";
+
+// Strings from this length on are tried as Base64 while the text is parsed.
+constexpr size_t kLongString = 1024;
+
+// Errors that leave nlohmann's parser.
+struct ParseFailure {
+  Error error;
+};
+
+[[noreturn]] void Fail(const tl::unexpected<Error>& error) {
+  throw ParseFailure{error.value()};
+}
+
+template <typename T>
+std::optional<T> FullNumber(std::string_view text, int base) {
+  T value{};
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (r.ec != std::errc() || r.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string Shortened(std::string_view text) {
+  constexpr size_t kShown = 60;
+  return text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
+}
+
+}  // namespace
+
+void DumpText(std::string_view text, JsonWriter& out) {
+  if (IsUtf8(text))
+    out.String(text);
+  else
+    DumpArrayBytes(std::as_bytes(std::span(text)), out);
+}
+
+void DumpArrayBytes(std::span<const std::byte> bytes, JsonWriter& out) {
+  out.BeginObject();
+  out.Key("base64");
+  out.Bytes(bytes);
+  out.EndObject();
+}
+
+// ---- Values -------------------------------------------------------------------------------------
+
+std::string DumpNode::Place() const {
+  if (parent_ == nullptr) return "/";
+  std::string out = parent_->Place();
+  if (parent_->parent_ != nullptr) out += '/';
+  for (const char c : EscapeControls(key_)) {
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
+  }
+  return out;
+}
+
+std::string DumpNode::Describe() const {
+  if (value_->is_string())
+    return "the string " + Quote(Shortened(value_->get_ref<const std::string&>()));
+  if (value_->is_number() || value_->is_boolean()) return value_->dump();
+  if (value_->is_binary()) return "a string of Base64";
+  return std::string(value_->is_null() ? "null" : value_->is_object() ? "an object" : "an array");
+}
+
+bool DumpNode::IsBytesObject() const {
+  return value_->is_object() && value_->size() == 1 && value_->contains("base64");
+}
+
+Status DumpNode::ForEachMember(
+    const std::function<Status(const std::string& name, const DumpNode& member)>& fn) const {
+  if (!value_->is_object()) return Bad("an object is expected, not {}", Describe());
+  for (auto it = value_->begin(); it != value_->end(); ++it)
+    NN_RETURN_IF_ERROR(fn(it.key(), DumpNode(*document_, *it, this, it.key())));
+  return {};
+}
+
+Status DumpNode::ForEachElement(const std::function<Status(const DumpNode& element)>& fn) const {
+  if (!value_->is_array()) return Bad("an array is expected, not {}", Describe());
+  for (size_t i = 0; i < value_->size(); ++i)
+    NN_RETURN_IF_ERROR(fn(DumpNode(*document_, (*value_)[i], this, std::to_string(i))));
+  return {};
+}
+
+std::optional<DumpNode> DumpNode::Find(const std::string& name) const {
+  if (!value_->is_object()) return std::nullopt;
+  const auto it = value_->find(name);
+  if (it == value_->end()) return std::nullopt;
+  return DumpNode(*document_, *it, this, name);
+}
+
+Result<int64_t> DumpNode::Signed() const {
+  std::optional<int64_t> v;
+  if (value_->is_number_unsigned()) {
+    if (const auto u = value_->get<uint64_t>(); u <= static_cast<uint64_t>(INT64_MAX))
+      v = static_cast<int64_t>(u);
+  } else if (value_->is_number_integer()) {
+    v = value_->get<int64_t>();
+  } else if (value_->is_string()) {
+    v = FullNumber<int64_t>(value_->get_ref<const std::string&>(), 10);
+  }
+  if (!v) return Bad("an integer is expected, not {}", Describe());
+  return *v;
+}
+
+Result<uint64_t> DumpNode::Unsigned() const {
+  std::optional<uint64_t> v;
+  if (value_->is_number_unsigned())
+    v = value_->get<uint64_t>();
+  else if (value_->is_string())
+    v = FullNumber<uint64_t>(value_->get_ref<const std::string&>(), 10);
+  if (!v) return Bad("an integer that is not negative is expected, not {}", Describe());
+  return *v;
+}
+
+template <typename T>
+Result<T> DumpNode::Real() const {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  if (value_->is_number()) {
+    const auto wide = value_->get<double>();
+    const auto v = static_cast<T>(wide);
+    if (std::isinf(v)) return Bad("{} is beyond the type", value_->dump());
+    return v;
+  }
+  if (value_->is_string()) {
+    const auto& text = value_->get_ref<const std::string&>();
+    if (text == "NaN") return std::numeric_limits<T>::quiet_NaN();
+    if (text == "Infinity") return std::numeric_limits<T>::infinity();
+    if (text == "-Infinity") return -std::numeric_limits<T>::infinity();
+    if (text.starts_with("0x") && text.size() == 2 + 2 * sizeof(T))
+      if (const auto bits = FullNumber<Bits>(std::string_view(text).substr(2), 16))
+        return std::bit_cast<T>(*bits);
+  }
+  return Bad("a number is expected, not {}", Describe());
+}
+
+Result<float> DumpNode::Float() const {
+  return Real<float>();
+}
+
+Result<double> DumpNode::Double() const {
+  return Real<double>();
+}
+
+Result<bool> DumpNode::Bool() const {
+  if (!value_->is_boolean()) return Bad("true or false is expected, not {}", Describe());
+  return value_->get<bool>();
+}
+
+Result<std::string> DumpNode::String() const {
+  if (value_->is_binary()) {
+    NN_ASSIGN(const Blob bytes, Bytes());
+    return Base64(bytes.bytes());
+  }
+  if (!value_->is_string()) return Bad("a string is expected, not {}", Describe());
+  return value_->get<std::string>();
+}
+
+Result<std::string> DumpNode::Text() const {
+  if (!IsBytesObject()) return String();
+  NN_ASSIGN(const Blob bytes, ArrayBytes(1));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+Result<Blob> DumpNode::Bytes() const {
+  if (value_->is_binary()) {
+    size_t index = 0;
+    std::memcpy(&index, value_->get_binary().data(), sizeof(index));
+    return document_->blobs_[index];
+  }
+  if (!value_->is_string()) return Bad("a string of Base64 is expected, not {}", Describe());
+  auto bytes = FromBase64(value_->get_ref<const std::string&>());
+  if (!bytes) return Bad("not Base64 (RFC 4648, padded): {}", Describe());
+  return *std::move(bytes);
+}
+
+Result<Blob> DumpNode::ArrayBytes(size_t element_size) const {
+  NN_ASSIGN(Blob bytes, Find("base64")->Bytes());
+  if (bytes.size() % element_size != 0)
+    return Bad("{} bytes are no elements of {} bytes", bytes.size(), element_size);
+  return bytes;
+}
+
+// ---- Parsing ------------------------------------------------------------------------------------
+
+// What nlohmann's parser calls back; throws ParseFailure.
+class DumpDocument::Builder {
+ public:
+  Builder(DumpDocument& document, const ReadLimits& limits)
+      : document_(document), limits_(limits) {}
+
+  bool operator()(int depth, json::parse_event_t event, json& parsed) {
+    switch (event) {
+      case json::parse_event_t::object_start:
+        names_.emplace_back();
+        [[fallthrough]];
+      case json::parse_event_t::array_start:
+        // A message takes two levels: its object and the array that it is in.
+        if (depth > 2 * limits_.max_depth + 2)
+          Fail(LimitError("more than {} nested JSON values", 2 * limits_.max_depth + 2));
+        break;
+      case json::parse_event_t::object_end:
+        names_.pop_back();
+        break;
+      case json::parse_event_t::key:
+        if (!names_.back().insert(parsed.get_ref<const std::string&>()).second)
+          Fail(ParseError("an object has two members {}",
+                          Quote(parsed.get_ref<const std::string&>())));
+        break;
+      case json::parse_event_t::value:
+        if (parsed.is_string()) Decode(parsed);
+        break;
+      default:
+        break;
+    }
+    // Values of weights are items too; they count for a sixteenth.
+    if (++items_ / 16 > limits_.max_items) Fail(LimitError("too many JSON values"));
+    return true;
+  }
+
+ private:
+  void Decode(json& parsed) {
+    const auto& text = parsed.get_ref<const std::string&>();
+    if (text.size() < kLongString) return;
+    auto bytes = FromBase64(text);
+    if (!bytes) return;
+    const size_t index = document_.blobs_.size();
+    document_.blobs_.push_back(*std::move(bytes));
+    json::binary_t reference;
+    reference.resize(sizeof(index));
+    std::memcpy(reference.data(), &index, sizeof(index));
+    parsed = json::binary(std::move(reference));
+  }
+
+  DumpDocument& document_;
+  const ReadLimits& limits_;
+  std::vector<std::set<std::string>> names_;
+  uint64_t items_ = 0;
+};
+
+Result<DumpDocument> DumpDocument::Parse(std::string_view text, const ReadLimits& limits) {
+  DumpDocument document;
+  Builder builder(document, limits);
+  try {
+    document.json_ = json::parse(text, std::ref(builder));
+  } catch (const ParseFailure& failure) {
+    return tl::unexpected(failure.error);
+  } catch (const json::exception& e) {
+    // The message quotes what was read last, which may be a string of weights.
+    std::string_view what = e.what();
+    what.remove_prefix(std::min(what.find(' ') + 1, what.size()));  // "[json.exception...] "
+    if (const size_t quote = what.find("; last read: "); quote != std::string_view::npos)
+      what = what.substr(0, std::min(what.size(), quote + 100));
+    return ParseError("not JSON: {}", EscapeControls(what));
+  } catch (const std::bad_alloc&) {
+    return LimitError("not enough memory for {} of JSON", HumanBytes(text.size()));
+  }
+  return document;
+}
+
+// ---- The envelope -------------------------------------------------------------------------------
+
+bool IsDump(std::span<const std::byte> bytes) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto skip = [&](std::string_view token) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.starts_with(token)) return false;
+    text.remove_prefix(token.size());
+    return true;
+  };
+  return skip("{") && skip(fmt::format("\"{}\"", kVersionKey));
+}
+
+bool IsDumpPath(std::string_view path) {
+  return path.ends_with(".json") && FormatOfPath(path) == nullptr;
+}
+
+Status WriteDump(const ReadModel& model, const std::string& path) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  JsonWriter out([&](std::string_view text) { file.Write(text); });
+  out.BeginObject();
+  out.Key(kVersionKey);
+  out.Uint(kDumpVersion);
+  out.Key("format");
+  out.String(model.format->name);
+  out.Key("model");
+  if (auto s = model.format->dump(*model.model, out); !s)
+    return tl::unexpected(s.error().In("the model cannot be written as JSON"));
+  out.EndObject();
+  out.Finish();
+  return file.Commit();
+}
+
+Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits) {
+  NN_ASSIGN(const DumpDocument document,
+            DumpDocument::Parse({reinterpret_cast<const char*>(text.data()), text.size()}, limits));
+  const DumpNode root = document.root();
+  const auto version_node = root.Find(std::string(kVersionKey));
+  if (!version_node) return root.Bad("the member \"{}\" is missing", kVersionKey);
+  NN_ASSIGN(const auto version, version_node->Integer<uint32_t>());
+  if (version == 0 || version > kDumpVersion)
+    return UnsupportedError("/{}: version {} of dumps; this program knows version {}", kVersionKey,
+                            version, kDumpVersion);
+  std::string known;
+  for (const Format& f : Formats()) known += fmt::format("{}{}", known.empty() ? "" : ", ", f.name);
+  const auto format_node = root.Find("format");
+  if (!format_node) return root.Bad("the member \"format\" is missing; it is one of {}", known);
+  NN_ASSIGN(const std::string name, format_node->String());
+  const Format* format = FindFormat(name);
+  if (format == nullptr)
+    return format_node->Bad("there is no format {}; there are {}", Quote(name), known);
+  const auto model_node = root.Find("model");
+  if (!model_node) return root.Bad("the member \"model\" is missing");
+  NN_RETURN_IF_ERROR(root.ForEachMember([&](const std::string& key, const DumpNode& member) {
+    const bool ours = key == kVersionKey || key == "format" || key == "model";
+    return ours ? Status() : Status(member.Bad("a dump has no such member"));
+  }));
+  NN_ASSIGN(auto model, format->restore(*model_node, path, limits));
+  return ReadModel{format, std::move(model), true};
+}
+
+}  // namespace nn

@@ -1,0 +1,132 @@
+// Dumps: the JSON text of a native model, {"nn_dump": 1, "format": "onnx", "model": {...}}, and
+// what the formats' own parts of it have in common.
+//
+// Text is a JSON string, or {"base64": "..."} where it is not UTF-8. Bytes are a string of Base64.
+// A list of numbers is a JSON array, or, from kDumpArrayBytes on, {"base64": "..."} of its
+// little-endian elements. Numbers are as JsonWriter has them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/blob.h"
+#include "base/json_writer.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "formats/format.h"
+
+namespace nn {
+
+inline constexpr size_t kDumpArrayBytes = 1024;
+
+// Text that may be no UTF-8.
+void DumpText(std::string_view text, JsonWriter& out);
+// {"base64": "..."}.
+void DumpArrayBytes(std::span<const std::byte> bytes, JsonWriter& out);
+
+class DumpDocument;
+
+// A value of a parsed document that knows its place in it. Readers return kParse with the place if
+// the value is not what is asked for. Valid as long as the document, and as the node that it was
+// got from.
+class DumpNode {
+ public:
+  // "/model/graph/node/3": a JSON pointer.
+  std::string Place() const;
+  // "/model/graph/node/3: " and the message.
+  template <typename... A>
+  tl::unexpected<Error> Bad(fmt::format_string<A...> f, A&&... a) const {
+    return ParseError("{}: {}", Place(), fmt::format(f, std::forward<A>(a)...));
+  }
+  // What the value is, for messages: "the string \"x\"".
+  std::string Describe() const;
+
+  bool IsBool() const { return value_->is_boolean(); }
+  bool IsString() const { return value_->is_string() || value_->is_binary(); }
+  // Whether it is {"base64": ...}.
+  bool IsBytesObject() const;
+  // Elements or members.
+  size_t size() const { return value_->size(); }
+
+  // In the order of their names.
+  Status ForEachMember(
+      const std::function<Status(const std::string& name, const DumpNode& member)>& fn) const;
+  Status ForEachElement(const std::function<Status(const DumpNode& element)>& fn) const;
+  // The member, or none.
+  std::optional<DumpNode> Find(const std::string& name) const;
+
+  // kParse beyond T, too.
+  template <typename T>
+  Result<T> Integer() const;
+  Result<float> Float() const;
+  Result<double> Double() const;
+  Result<bool> Bool() const;
+  Result<std::string> Text() const;
+  Result<Blob> Bytes() const;
+  // The bytes of a {"base64": ...} of elements of this size.
+  Result<Blob> ArrayBytes(size_t element_size) const;
+  // The string itself.
+  Result<std::string> String() const;
+
+ private:
+  friend class DumpDocument;
+  DumpNode(const DumpDocument& document, const nlohmann::json& value, const DumpNode* parent,
+           std::string key)
+      : document_(&document), value_(&value), parent_(parent), key_(std::move(key)) {}
+  template <typename T>
+  Result<T> Real() const;
+  Result<int64_t> Signed() const;
+  Result<uint64_t> Unsigned() const;
+
+  const DumpDocument* document_;
+  const nlohmann::json* value_;
+  const DumpNode* parent_;
+  std::string key_;
+};
+
+// Parsed JSON text. Long strings of Base64 are decoded as they are met, so that a document takes
+// little more than the bytes that it stands for.
+class DumpDocument {
+ public:
+  // kParse for what is no JSON or has a member twice, kLimit beyond the limits.
+  static Result<DumpDocument> Parse(std::string_view text, const ReadLimits& limits);
+
+  DumpNode root() const { return {*this, json_, nullptr, {}}; }
+
+ private:
+  friend class DumpNode;
+  class Builder;
+  // Decoded strings are binary values that hold an index of `blobs_`.
+  nlohmann::json json_;
+  std::vector<Blob> blobs_;
+};
+
+// True if the text begins like a dump.
+bool IsDump(std::span<const std::byte> bytes);
+
+// The model that a dump holds.
+Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits);
+
+template <typename T>
+Result<T> DumpNode::Integer() const {
+  if constexpr (std::is_signed_v<T>) {
+    NN_ASSIGN(const int64_t v, Signed());
+    if (v < std::numeric_limits<T>::min() || v > std::numeric_limits<T>::max())
+      return Bad("{} does not fit {} bits", v, sizeof(T) * 8);
+    return static_cast<T>(v);
+  } else {
+    NN_ASSIGN(const uint64_t v, Unsigned());
+    if (v > std::numeric_limits<T>::max()) return Bad("{} does not fit {} bits", v, sizeof(T) * 8);
+    return static_cast<T>(v);
+  }
+}
+
+}  // namespace nn

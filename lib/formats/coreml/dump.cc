@@ -1,0 +1,28 @@
+#include "formats/common/dump.h"
+
+#include "formats/common/pb_json.h"
+#include "formats/coreml/native.h"
+
+namespace nn::coreml {
+
+Status Dump(const NativeModel& model, JsonWriter& out) {
+  const auto& m = static_cast<const Model&>(model);
+  return DumpMessage(m.message(), m.payloads, {}, out);
+}
+
+Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string&,
+                                             const ReadLimits& limits) {
+  auto model = std::make_unique<Model>();
+  NN_RETURN_IF_ERROR(
+      RestoreMessage(dump, {}, limits.max_depth, model->mutable_message(), model->payloads));
+  return std::unique_ptr<NativeModel>(std::move(model));
+}
+
+Result<FileImage> Save(const NativeModel& model, const std::string&) {
+  const auto& m = static_cast<const Model&>(model);
+  FileImage image;
+  NN_ASSIGN(image.parts, SerializeWithPayloads(m.message(), m.payloads));
+  return image;
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,43 @@
+// Dumps hold the .nnapi form of a model, whatever form it came in.
+#include "formats/common/dump.h"
+
+#include "formats/common/fb_json.h"
+#include "formats/nnapi/native.h"
+#include "nnapi/nnapi_bfbs_generated.h"
+
+namespace nn::nnapi {
+namespace {
+
+const reflection::Schema& Schema() {
+  return *reflection::GetSchema(fb::ModelBinarySchema::data());
+}
+
+}  // namespace
+
+Status Dump(const NativeModel& model, JsonWriter& out) {
+  NN_ASSIGN(const Blob file, WriteFlatbuffer(static_cast<const Model&>(model)));
+  const auto no_outer_data = [](const flatbuffers::Table&, std::string_view) {
+    return std::optional<Blob>();
+  };
+  return DumpFlatbuffer(file, Schema(), no_outer_data, out);
+}
+
+Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
+                                             const ReadLimits& limits) {
+  NN_ASSIGN(RestoredFlatbuffer restored, RestoreFlatbuffer(dump, Schema(), limits.max_depth));
+  if (!restored.outer_data.empty())
+    return dump.Bad("a {} has no \"$data\"", restored.outer_data[0].type);
+  auto bytes = std::make_shared<flatbuffers::DetachedBuffer>(std::move(restored.file));
+  const Blob file({reinterpret_cast<const std::byte*>(bytes->data()), bytes->size()}, bytes);
+  return Read(file, path, limits);
+}
+
+Result<FileImage> Save(const NativeModel& model, const std::string& path) {
+  const auto& m = static_cast<const Model&>(model);
+  FileImage image;
+  NN_ASSIGN(Blob file, path.ends_with(".json") ? WriteJson(m) : WriteFlatbuffer(m));
+  image.parts = {std::move(file)};
+  return image;
+}
+
+}  // namespace nn::nnapi

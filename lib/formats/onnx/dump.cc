@@ -1,0 +1,36 @@
+#include "formats/common/dump.h"
+
+#include "formats/common/pb_json.h"
+#include "formats/onnx/native.h"
+
+namespace nn::onnx {
+namespace {
+
+constexpr std::string_view kTextFields[] = {"nn.onnx.pb.AttributeProto.s",
+                                            "nn.onnx.pb.AttributeProto.strings",
+                                            "nn.onnx.pb.TensorProto.string_data"};
+
+}  // namespace
+
+Status Dump(const NativeModel& model, JsonWriter& out) {
+  const auto& m = static_cast<const Model&>(model);
+  return DumpMessage(m.proto, m.payloads, kTextFields, out);
+}
+
+Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
+                                             const ReadLimits& limits) {
+  auto model = std::make_unique<Model>();
+  model->directory = std::filesystem::path(path).parent_path();
+  NN_RETURN_IF_ERROR(
+      RestoreMessage(dump, kTextFields, limits.max_depth, &model->proto, model->payloads));
+  return std::unique_ptr<NativeModel>(std::move(model));
+}
+
+Result<FileImage> Save(const NativeModel& model, const std::string&) {
+  const auto& m = static_cast<const Model&>(model);
+  FileImage image;
+  NN_ASSIGN(image.parts, SerializeWithPayloads(m.proto, m.payloads));
+  return image;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,94 @@
+#include "formats/common/dump.h"
+
+#include "base/checked_math.h"
+#include "formats/common/fb_json.h"
+#include "formats/tflite/export.h"
+#include "formats/tflite/native.h"
+#include "tflite/tflite_bfbs_generated.h"
+
+namespace nn::tflite {
+namespace {
+
+const reflection::Schema& Schema() {
+  return *reflection::GetSchema(fb::ModelBinarySchema::data());
+}
+
+// Where a table says that its data lie behind the flatbuffer; offsets 0 and 1 stand for none.
+struct OuterFields {
+  std::string_view table;
+  flatbuffers::voffset_t offset;
+  flatbuffers::voffset_t size;
+};
+constexpr OuterFields kOuterFields[] = {
+    {"Buffer", fb::Buffer::VT_OFFSET, fb::Buffer::VT_SIZE},
+    {"Operator", fb::Operator::VT_LARGE_CUSTOM_OPTIONS_OFFSET,
+     fb::Operator::VT_LARGE_CUSTOM_OPTIONS_SIZE},
+};
+
+const OuterFields* FindOuterFields(std::string_view table) {
+  for (const OuterFields& f : kOuterFields)
+    if (f.table == table) return &f;
+  return nullptr;
+}
+
+// None for data outside the file.
+std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& table,
+                              std::string_view type) {
+  const OuterFields* fields = FindOuterFields(type);
+  if (fields == nullptr) return std::nullopt;
+  const auto offset = table.GetField<uint64_t>(fields->offset, 0);
+  const auto size = table.GetField<uint64_t>(fields->size, 0);
+  if (offset <= 1 || !InRange(offset, size, model.file.size())) return std::nullopt;
+  return model.file.Slice(offset, size);
+}
+
+// The flatbuffer with the data behind it that its tables refer to.
+Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
+  const auto place = [&](const RestoredFlatbuffer::OuterData&, uint64_t at) {
+    return static_cast<uint64_t>(RoundUp(static_cast<int64_t>(at), ExportContext::kDataAlignment));
+  };
+  uint64_t total = restored.file.size();
+  for (const auto& data : restored.outer_data) total = place(data, total) + data.bytes.size();
+  Buffer out(total);
+  out.Clear();
+  std::memcpy(out.data(), restored.file.data(), restored.file.size());
+  uint64_t at = restored.file.size();
+  for (const auto& data : restored.outer_data) {
+    at = place(data, at);
+    const OuterFields* fields = FindOuterFields(data.type);
+    auto* table = reinterpret_cast<flatbuffers::Table*>(out.data() + data.table);
+    if (fields == nullptr || !table->SetField<uint64_t>(fields->offset, at) ||
+        !table->SetField<uint64_t>(fields->size, data.bytes.size()))
+      return dump.Bad("a {} with \"$data\" has no fields for its offset and size", data.type);
+    std::memcpy(out.data() + at, data.bytes.data(), data.bytes.size());
+    at += data.bytes.size();
+  }
+  return Blob(std::move(out));
+}
+
+}  // namespace
+
+Status Dump(const NativeModel& model, JsonWriter& out) {
+  const auto& m = static_cast<const Model&>(model);
+  return DumpFlatbuffer(
+      m.file, Schema(),
+      [&](const flatbuffers::Table& table, std::string_view type) {
+        return OuterData(m, table, type);
+      },
+      out);
+}
+
+Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
+                                             const ReadLimits& limits) {
+  NN_ASSIGN(RestoredFlatbuffer restored, RestoreFlatbuffer(dump, Schema(), limits.max_depth));
+  NN_ASSIGN(const Blob file, Join(dump, restored));
+  return Read(file, path, limits);
+}
+
+Result<FileImage> Save(const NativeModel& model, const std::string&) {
+  FileImage image;
+  image.parts = {static_cast<const Model&>(model).file};
+  return image;
+}
+
+}  // namespace nn::tflite
