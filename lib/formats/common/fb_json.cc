@@ -115,6 +115,48 @@ Status Unsupported(const reflection::Field& field) {
   return UnsupportedError("the schema's type of {} is not supported", Quote(View(field.name())));
 }
 
+template <typename T>
+void WriteScalar(T value, BaseType type, const reflection::Enum* names, JsonWriter& out) {
+  if constexpr (std::is_same_v<T, float>) {
+    out.Float(value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    out.Double(value);
+  } else {
+    const reflection::EnumVal* name =
+        names == nullptr ? nullptr : ValueOf(*names, static_cast<int64_t>(value));
+    if (name != nullptr)
+      out.String(View(name->name()));
+    else if (type == reflection::Bool && value <= 1)
+      out.Bool(value != 0);
+    else if constexpr (std::is_signed_v<T>)
+      out.Int(value);
+    else
+      out.Uint(value);
+  }
+}
+
+template <typename T>
+Result<T> ReadScalar(const DumpNode& in, BaseType type, const reflection::Enum* names) {
+  if constexpr (std::is_same_v<T, float>) {
+    return in.Float();
+  } else if constexpr (std::is_same_v<T, double>) {
+    return in.Double();
+  } else {
+    if (names != nullptr && in.IsString()) {
+      NN_ASSIGN(const std::string name, in.String());
+      for (const reflection::EnumVal* v : *names->values())
+        if (View(v->name()) == name) return static_cast<T>(v->value());
+      return in.Bad("{} has no enumerator {}; a number stands for those that have no name",
+                    ShortName(names->name()), Quote(name));
+    }
+    if (type == reflection::Bool && in.IsBool()) {
+      NN_ASSIGN(const bool value, in.Bool());
+      return static_cast<T>(value);
+    }
+    return in.Integer<T>();
+  }
+}
+
 // ---- Writing ------------------------------------------------------------------------------------
 
 class Dumper {
@@ -192,7 +234,7 @@ class Dumper {
         if (!table.VerifyField<T>(verifier_, field.offset(), sizeof(T)))
           return Damaged(View(field.name()));
         WriteScalar(table.GetField<T>(field.offset(), zero), type.base_type(),
-                    EnumOf(field, schema_));
+                    EnumOf(field, schema_), out_);
         return {};
       });
     }
@@ -234,7 +276,7 @@ class Dumper {
       out_.Key(View(f->name()));
       WithScalar(f->type()->base_type(), [&](auto value) {
         std::memcpy(&value, at + f->offset(), sizeof(value));
-        WriteScalar(value, f->type()->base_type(), EnumOf(*f, schema_));
+        WriteScalar(value, f->type()->base_type(), EnumOf(*f, schema_), out_);
       });
     }
     out_.EndObject();
@@ -297,30 +339,10 @@ class Dumper {
       for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
         T value;
         std::memcpy(&value, bytes.data() + at, sizeof(T));
-        WriteScalar(value, type.element(), names);
+        WriteScalar(value, type.element(), names, out_);
       }
     });
     out_.EndArray();
-  }
-
-  template <typename T>
-  void WriteScalar(T value, BaseType type, const reflection::Enum* names) {
-    if constexpr (std::is_same_v<T, float>) {
-      out_.Float(value);
-    } else if constexpr (std::is_same_v<T, double>) {
-      out_.Double(value);
-    } else {
-      const reflection::EnumVal* name =
-          names == nullptr ? nullptr : ValueOf(*names, static_cast<int64_t>(value));
-      if (name != nullptr)
-        out_.String(View(name->name()));
-      else if (type == reflection::Bool && value <= 1)
-        out_.Bool(value != 0);
-      else if constexpr (std::is_signed_v<T>)
-        out_.Int(value);
-      else
-        out_.Uint(value);
-    }
   }
 
   Status Take(uint64_t bytes) {
@@ -481,28 +503,6 @@ class Restorer {
         return {};
       });
     });
-  }
-
-  template <typename T>
-  static Result<T> ReadScalar(const DumpNode& in, BaseType type, const reflection::Enum* names) {
-    if constexpr (std::is_same_v<T, float>) {
-      return in.Float();
-    } else if constexpr (std::is_same_v<T, double>) {
-      return in.Double();
-    } else {
-      if (names != nullptr && in.IsString()) {
-        NN_ASSIGN(const std::string name, in.String());
-        for (const reflection::EnumVal* v : *names->values())
-          if (View(v->name()) == name) return static_cast<T>(v->value());
-        return in.Bad("{} has no enumerator {}; a number stands for those that have no name",
-                      ShortName(names->name()), Quote(name));
-      }
-      if (type == reflection::Bool && in.IsBool()) {
-        NN_ASSIGN(const bool value, in.Bool());
-        return static_cast<T>(value);
-      }
-      return in.Integer<T>();
-    }
   }
 
   Status CheckSpace(const DumpNode& in, size_t bytes) const {
