@@ -278,6 +278,25 @@ std::string FieldNames(const pb::Descriptor& type) {
   return out;
 }
 
+template <typename T>
+Result<T> Number(const DumpNode& in, const Field& field) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return in.Bool();
+  } else if constexpr (std::is_same_v<T, float>) {
+    return in.Float();
+  } else if constexpr (std::is_same_v<T, double>) {
+    return in.Double();
+  } else {
+    if (field.enum_type() == nullptr || !in.IsString()) return in.Integer<T>();
+    NN_ASSIGN(const std::string name, in.String());
+    const pb::EnumValueDescriptor* value = field.enum_type()->FindValueByName(name);
+    if (value == nullptr)
+      return in.Bad("{} has no enumerator {}; a number stands for those that have no name",
+                    field.enum_type()->name(), Quote(name));
+    return static_cast<T>(value->number());
+  }
+}
+
 class Restorer {
  public:
   Restorer(PayloadTable& payloads, PbTextFields text_fields, int max_depth)
@@ -397,25 +416,6 @@ class Restorer {
         field.file()->syntax() == pb::FileDescriptor::SYNTAX_PROTO3 && !IsUtf8(text))
       return in.Bad("strings of {} are UTF-8", field.full_name());
     return text;
-  }
-
-  template <typename T>
-  static Result<T> Number(const DumpNode& in, const Field& field) {
-    if constexpr (std::is_same_v<T, bool>) {
-      return in.Bool();
-    } else if constexpr (std::is_same_v<T, float>) {
-      return in.Float();
-    } else if constexpr (std::is_same_v<T, double>) {
-      return in.Double();
-    } else {
-      if (field.enum_type() == nullptr || !in.IsString()) return in.Integer<T>();
-      NN_ASSIGN(const std::string name, in.String());
-      const pb::EnumValueDescriptor* value = field.enum_type()->FindValueByName(name);
-      if (value == nullptr)
-        return in.Bad("{} has no enumerator {}; a number stands for those that have no name",
-                      field.enum_type()->name(), Quote(name));
-      return static_cast<T>(value->number());
-    }
   }
 
   static Status ReadUnknown(const DumpNode& in, pb::Message* message) {
