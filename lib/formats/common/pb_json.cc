@@ -209,6 +209,7 @@ class Dumper {
   Status WriteMap(const pb::Message& message, const Field& field) {
     const pb::Reflection& reflection = *message.GetReflection();
     std::vector<const pb::Message*> entries;
+    entries.reserve(static_cast<size_t>(reflection.FieldSize(message, &field)));
     for (int i = 0; i < reflection.FieldSize(message, &field); ++i)
       entries.push_back(&reflection.GetRepeatedMessage(message, &field, i));
     const Field* key = field.message_type()->map_key();
