@@ -75,7 +75,7 @@ bool ExportContext::Claim(const Value* value, const std::string& name) {
 std::string ExportContext::NameOf(const Value* value) {
   const auto it = names_.find(value);
   if (it != names_.end()) return it->second;
-  const std::string name = NewName(value->name());
+  std::string name = NewName(value->name());
   names_[value] = name;
   if (value->is_constant()) {
     const Tensor floats = AsFloats(value->constant());
@@ -92,7 +92,8 @@ void ExportContext::Alias(const Node& source, const Value* value, const Value* s
 }
 
 Writer ExportContext::AddLayer(const Node& source, std::string_view kind,
-                               std::vector<std::string> inputs, std::vector<std::string> outputs) {
+                               const std::vector<std::string>& inputs,
+                               const std::vector<std::string>& outputs) {
   Writer layer = network_.Add("layers");
   // Names of layers differ from one another.
   std::string base = source.name().empty() && !outputs.empty() ? outputs[0] : source.name();

@@ -42,8 +42,8 @@ class ExportContext {
   void Alias(const Node& source, const Value* value, const Value* same);
 
   // Adds a layer and returns the message with its parameters. It takes its name from `source`.
-  Writer AddLayer(const Node& source, std::string_view kind, std::vector<std::string> inputs,
-                  std::vector<std::string> outputs);
+  Writer AddLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs);
   // The layer with the inputs and outputs of ours, or with the first `inputs` of them: the others
   // are weights.
   Writer AddLayer(const Node& source, std::string_view kind, size_t inputs = SIZE_MAX);
