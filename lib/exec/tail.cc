@@ -55,16 +55,10 @@ namespace {
 
 // scale and shift of a batch_norm on constants, channels last.
 bool FoldBatchNorm(const Node& node, TailProgram::Op& op) {
-  const auto& a = node.attrs<BatchNormAttrs>();
-  if (a.layout != Layout::kNxc) return false;
-  for (size_t i = 1; i < 5; ++i)
-    if (!node.input(i)->is_constant()) return false;
-  const int64_t channels = node.input(1)->constant().elements();
-  const auto at = [&](size_t i, int64_t c) {
-    return static_cast<float>(node.input(i)->constant().GetDouble(c));
-  };
-  for (int64_t c = 0; c < channels; ++c) {
-    const ScaleShift f = BatchNormFactors(at(1, c), at(2, c), at(3, c), at(4, c), a.epsilon);
+  if (node.attrs<BatchNormAttrs>().layout != Layout::kNxc) return false;
+  const auto factors = BatchNormFactors(node);
+  if (!factors) return false;
+  for (const ScaleShift& f : *factors) {
     op.scale.push_back(f.scale);
     op.shift.push_back(f.shift);
   }

@@ -405,9 +405,21 @@ Result<bool> DecomposeRmsNorm(Graph& graph, Node& node) {
 
 }  // namespace
 
-ScaleShift BatchNormFactors(float scale, float bias, float mean, float variance, float epsilon) {
-  const auto [s, t] = Factors(scale, bias, mean, variance, epsilon);
-  return {s, t};
+std::optional<std::vector<ScaleShift>> BatchNormFactors(const Node& batch_norm) {
+  for (size_t i = 1; i <= 4; ++i)
+    if (!batch_norm.input(i)->is_constant()) return std::nullopt;
+  const auto at = [&](size_t i, int64_t c) {
+    return static_cast<float>(batch_norm.input(i)->constant().GetDouble(c));
+  };
+  const float epsilon = batch_norm.attrs<BatchNormAttrs>().epsilon;
+  std::vector<ScaleShift> factors(static_cast<size_t>(batch_norm.input(1)->constant().elements()));
+  int64_t c = 0;
+  for (ScaleShift& f : factors) {
+    const auto [scale, shift] = Factors(at(1, c), at(2, c), at(3, c), at(4, c), epsilon);
+    f = {scale, shift};
+    ++c;
+  }
+  return factors;
 }
 
 void RegisterNormOps(OpRegistry& ops) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,8 +15,10 @@
 
 namespace nn {
 
-// y = x * s + t per channel (fused), with s = scale / sqrt(variance + epsilon) and
-// t = bias - mean * s (fused). Inference form: mean and variance are inputs.
+class Node;
+
+// y = x * s + t per channel, product and sum each rounded, with s = scale / sqrt(variance +
+// epsilon) and t = bias - mean * s (fused). Inference form: mean and variance are inputs.
 struct BatchNormAttrs {
   float epsilon = 1e-5f;
   Layout layout = Layout::kNcx;
@@ -27,7 +30,8 @@ struct ScaleShift {
   float scale;
   float shift;
 };
-ScaleShift BatchNormFactors(float scale, float bias, float mean, float variance, float epsilon);
+// Those of every channel of a batch_norm; nullopt if scale, bias, mean or variance is not constant.
+std::optional<std::vector<ScaleShift>> BatchNormFactors(const Node& batch_norm);
 
 // A row is a channel of an element of the batch, in row-major order of the spatial axes. Inputs
 // scale and bias have one element for each channel.

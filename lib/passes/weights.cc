@@ -19,19 +19,11 @@ bool IsF32Constant(const Value* v) {
   return v != nullptr && v->is_constant() && v->dtype() == DType::kF32 && !v->type().quantised();
 }
 
-// Scale and shift of every channel; none if a statistic is not constant.
+// Scale and shift of every channel; none if a statistic is not a float32 constant.
 std::vector<ScaleShift> FactorsOf(const Node& node) {
-  std::vector<ScaleShift> out;
-  std::vector<std::vector<double>> lists;
-  for (size_t i = 1; i <= 4; ++i) {
+  for (size_t i = 1; i <= 4; ++i)
     if (!IsF32Constant(node.input(i))) return {};
-    lists.push_back(node.input(i)->constant().ToDoubles());
-  }
-  const auto at = [&](size_t list, size_t c) { return static_cast<float>(lists[list][c]); };
-  const float epsilon = node.attrs<BatchNormAttrs>().epsilon;
-  for (size_t c = 0; c < lists[0].size(); ++c)
-    out.push_back(BatchNormFactors(at(0, c), at(1, c), at(2, c), at(3, c), epsilon));
-  return out;
+  return BatchNormFactors(node).value_or(std::vector<ScaleShift>{});
 }
 
 // The convolution whose only user is the node.
