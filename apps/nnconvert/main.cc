@@ -23,8 +23,8 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
   app.add_option("IN", o.input, "Model file");
   app.add_option(
       "OUT", o.output,
-      "File to write; its extension tells the format. .json: a dump of IN, a copy that is "
-      "taken for the model itself and restored by writing its own format");
+      "File to write; its extension tells the format. IN's own format: a copy, unless an option "
+      "asks for a change. .json: a dump of IN, which is taken for the model itself");
   app.add_option("--to", o.to, "Format to write, where the extension does not tell; json: a dump")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
@@ -36,6 +36,18 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
   app.add_flag("--fold-batch-norm", o.fold_batch_norm,
                "Multiply batch normalisations into the weights of the convolutions before them: "
                "faster, rounded differently");
+  app.add_flag("--rewrite", o.rewrite, "Import IN and write it anew where a copy would do");
+  app.add_option("--external-data", o.external_data.file,
+                 "ONNX: put large tensors into this file beside OUT; by itself where OUT would "
+                 "pass 2 GiB")
+      ->type_name("FILE");
+  app.add_option("--external-threshold", o.external_data.threshold,
+                 "ONNX: smallest tensor for --external-data")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  app.add_flag("--embed-data", o.external_data.embed,
+               "ONNX: put the tensors that lie in files beside IN into OUT")
+      ->excludes("--external-data");
   app.add_flag("--dry-run", o.dry_run,
                "Write nothing; list every operator that cannot be converted (exit code 3 if any)");
   app.add_flag("--support", o.support,
@@ -79,6 +91,9 @@ Result<const Format*> TargetFormat(const ConvertOptions& o) {
     return UsageError("{} models cannot be written; --to takes {}", format->label, known);
   if (o.opset != 0 && format->name != "onnx")
     return UsageError("--opset is for ONNX; the output is {}", format->label);
+  if ((!o.external_data.file.empty() || o.external_data.embed) && format->name != "onnx")
+    return UsageError("{} is for ONNX; the output is {}",
+                      o.external_data.embed ? "--embed-data" : "--external-data", format->label);
   return format;
 }
 
@@ -165,6 +180,18 @@ Result<Graph> Reimport(const ReadModel& written) {
   return std::move(imported->graph);
 }
 
+Status Place(const FileImage& image, StagedModel& staged, ConvertReport& report) {
+  NN_RETURN_IF_ERROR(staged.Commit());
+  report.written = true;
+  report.bytes = image.size();
+  for (const SideFile& side : image.side_files) {
+    uint64_t bytes = 0;
+    for (const Blob& part : side.parts) bytes += part.size();
+    report.side_files.emplace_back(side.name, bytes);
+  }
+  return {};
+}
+
 // Writes, checks, verifies and puts in place; false if the outputs drift.
 Result<bool> WriteModel(const Graph& source, const InterfaceAxes& axes, const FileImage& image,
                         const Format& format, const ConvertOptions& o, ConvertReport& report) {
@@ -176,14 +203,7 @@ Result<bool> WriteModel(const Graph& source, const InterfaceAxes& axes, const Fi
     NN_ASSIGN(report.verification, VerifyConversion(source, converted, axes, o));
     if (!report.verification->passed) return false;
   }
-  NN_RETURN_IF_ERROR(staged.Commit());
-  report.written = true;
-  report.bytes = image.size();
-  for (const auto& [name, parts] : image.side_files) {
-    uint64_t bytes = 0;
-    for (const Blob& part : parts) bytes += part.size();
-    report.side_files.emplace_back(name, bytes);
-  }
+  NN_RETURN_IF_ERROR(Place(image, staged, report));
   return true;
 }
 
@@ -196,37 +216,41 @@ bool WantsDump(const ConvertOptions& o) {
   return o.to.empty() ? IsDumpPath(o.output) : o.to == "json";
 }
 
-// What would make another model of it.
-Status CheckCopied(const ConvertOptions& o) {
-  const std::string_view option = !o.shapes.input_shapes.empty() ? "--input-shape"
-                                  : o.shapes.batch               ? "--batch"
-                                  : o.opset != 0                 ? "--opset"
-                                  : !o.rename_inputs.empty()     ? "--rename-input"
-                                  : !o.rename_outputs.empty()    ? "--rename-output"
-                                  : o.fold_batch_norm            ? "--fold-batch-norm"
-                                                                 : "";
-  if (option.empty()) return {};
-  return UsageError("{} changes the model, and a dump is written and restored as a copy of it",
-                    option);
+// The option that makes another model of it; "" if none does.
+std::string_view Change(const ConvertOptions& o) {
+  return !o.shapes.input_shapes.empty() ? "--input-shape"
+         : o.shapes.batch               ? "--batch"
+         : o.opset != 0                 ? "--opset"
+         : !o.rename_inputs.empty()     ? "--rename-input"
+         : !o.rename_outputs.empty()    ? "--rename-output"
+         : o.fold_batch_norm            ? "--fold-batch-norm"
+         : o.rewrite                    ? "--rewrite"
+                                        : "";
 }
 
-// Writes a dump, or restores one to its own format if `format` is given.
-Result<int> Copy(const ConvertOptions& o, const ReadModel& read, const Format* format,
-                 ConvertReport& report) {
-  NN_RETURN_IF_ERROR(CheckCopied(o));
-  report.copy = true;
+Result<int> WriteDumpOf(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
+  if (const std::string_view option = Change(o); !option.empty())
+    return UsageError("{} changes the model, and a dump is a copy of it", option);
   if (o.dry_run) return kExitDone;
-  if (format == nullptr) {
-    NN_RETURN_IF_ERROR(WriteDump(read, o.output));
-  } else {
-    auto image = format->save(*read.model, o.output);
-    if (!image) return tl::unexpected(image.error().In(o.input));
-    NN_RETURN_IF_ERROR(WriteFile(o.output, image->parts));
-  }
+  NN_RETURN_IF_ERROR(WriteDump(read, o.output));
   report.written = true;
   std::error_code error;
   const auto bytes = std::filesystem::file_size(o.output, error);
   if (!error) report.bytes = bytes;
+  return kExitDone;
+}
+
+ExportOptions ExportOptionsOf(const ConvertOptions& o) {
+  return {o.output, o.opset, std::string(Version()), o.external_data};
+}
+
+// Writes the model in its own format.
+Result<int> Copy(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
+  auto image = read.format->save(*read.model, ExportOptionsOf(o));
+  if (!image) return tl::unexpected(image.error().In(o.input));
+  if (o.dry_run) return kExitDone;
+  NN_ASSIGN(StagedModel staged, StagedModel::Write(*image, o.output));
+  NN_RETURN_IF_ERROR(Place(*image, staged, report));
   return kExitDone;
 }
 
@@ -247,8 +271,7 @@ Result<int> Convert(const ConvertOptions& o, const ReadModel& read, const Format
   report.moved_ports = MovedPorts(source, fitted, axes);
   report.batch_norms_written_out =
       CountOf(source, "batch_norm") - report.batch_norms_folded - CountOf(fitted, "batch_norm");
-  NN_ASSIGN(const FileImage image,
-            format.write(fitted, ExportOptions{o.output, o.opset, std::string(Version())}));
+  NN_ASSIGN(const FileImage image, format.write(fitted, ExportOptionsOf(o)));
   if (o.dry_run) return kExitDone;
   NN_ASSIGN(const bool passed, WriteModel(source, axes, image, format, o, report));
   return passed ? kExitDone : kExitCheckFailed;
@@ -276,9 +299,10 @@ Result<int> Run(const ConvertOptions& o) {
   report.output = o.output.empty() ? "-" : o.output;
   report.output_format = format == nullptr ? label(*read.format, true) : label(*format, false);
   report.dry_run = o.dry_run;
-  const bool copy = format == nullptr || (read.from_dump && format == read.format);
-  NN_ASSIGN(const int code,
-            copy ? Copy(o, read, format, report) : Convert(o, read, *format, report));
+  report.copy = format == nullptr || (format == read.format && Change(o).empty());
+  NN_ASSIGN(const int code, format == nullptr ? WriteDumpOf(o, read, report)
+                            : report.copy     ? Copy(o, read, report)
+                                              : Convert(o, read, *format, report));
   const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
   if (o.output == "-" && !o.dry_run)
     std::fputs(text.c_str(), stderr);  // standard output has the model

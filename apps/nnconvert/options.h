@@ -23,6 +23,8 @@ struct ConvertOptions {
   std::vector<std::string> rename_inputs;  // "OLD=NEW"
   std::vector<std::string> rename_outputs;
   bool fold_batch_norm = false;
+  bool rewrite = false;
+  ExternalData external_data;
   bool dry_run = false;
   bool support = false;
   // Verification

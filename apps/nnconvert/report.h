@@ -28,7 +28,7 @@ struct ConvertReport {
   int batch_norms_folded = 0;       // into convolutions
   int batch_norms_written_out = 0;  // as product and sum
   bool dry_run = false;
-  bool copy = false;  // a dump was written or restored
+  bool copy = false;  // the model was not imported
   bool written = false;
   // Of the files, when they are there; nullopt for a copy on standard output.
   std::optional<uint64_t> bytes;

@@ -1,7 +1,9 @@
 #include "apps/nnconvert/staging.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -14,9 +16,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsPlainName(const std::string& name) {
+// Whether a relative path names a file beneath the folder it starts from.
+bool IsBeneath(const std::string& name) {
   const fs::path path(name);
-  return !name.empty() && name != "." && name != ".." && path == path.filename();
+  if (name.empty() || path.has_root_path() || !path.has_filename()) return false;
+  return std::none_of(path.begin(), path.end(),
+                      [](const fs::path& part) { return part == "." || part == ".."; });
+}
+
+bool HasContents(const fs::path& path, const std::vector<Blob>& parts) {
+  const auto file = ReadFile(path.string());
+  if (!file) return false;
+  size_t at = 0;
+  for (const Blob& part : parts) {
+    if (part.size() > file->size() - at ||
+        std::memcmp(file->data() + at, part.data(), part.size()) != 0)
+      return false;
+    at += part.size();
+  }
+  return at == file->size();
+}
+
+Status MakeFolders(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return IoError("{}: {}", path.string(), error.message());
+  return {};
 }
 
 }  // namespace
@@ -39,8 +64,8 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   staged.direct_ = !place;
   staged.target_ = place.value_or(target);
   if (staged.direct_ && !image.side_files.empty())
-    return UsageError("{}: the model has {} more files beside it; name a file", target,
-                      image.side_files.size());
+    return UsageError("{}: the model has {} more file{} beside it; name a file", target,
+                      image.side_files.size(), image.side_files.size() == 1 ? "" : "s");
   std::error_code error;
   const std::string base =
       staged.direct_ ? (fs::temp_directory_path(error) / "nnconvert").string() : staged.target_;
@@ -52,13 +77,27 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   const std::string name = staged.direct_ ? "model" : fs::path(staged.target_).filename().string();
   staged.model_ = (fs::path(folder) / name).string();
   NN_RETURN_IF_ERROR(WriteFile(staged.model_, image.parts));
-  for (const auto& [side, parts] : image.side_files) {
-    if (!IsPlainName(side) || side == name)
-      return InternalError("side file {} has no plain name of its own", Quote(side));
-    NN_RETURN_IF_ERROR(WriteFile((fs::path(folder) / side).string(), parts));
-    staged.side_files_.push_back(side);
-  }
+  for (const SideFile& side : image.side_files) NN_RETURN_IF_ERROR(staged.WriteSideFile(side));
   return staged;
+}
+
+Status StagedModel::WriteSideFile(const SideFile& side) {
+  const fs::path path = fs::path(folder_) / side.name;
+  if (!IsBeneath(side.name) || path == model_)
+    return UsageError("the model's file {} has no place beneath that of the model itself",
+                      Quote(side.name));
+  const fs::path place = fs::path(target_).parent_path() / side.name;
+  std::error_code error;
+  const bool there = side.keep_existing && fs::exists(fs::symlink_status(place, error));
+  if (there && !HasContents(place, side.parts))
+    return UsageError(
+        "{}: there is another file of this name, which the model's tensors need; "
+        "--external-data names a new one",
+        place.string());
+  NN_RETURN_IF_ERROR(MakeFolders(path.parent_path()));
+  NN_RETURN_IF_ERROR(WriteFile(path.string(), side.parts));
+  if (!there) side_files_.push_back(side.name);
+  return {};
 }
 
 Status StagedModel::Commit() {
@@ -72,9 +111,12 @@ Status StagedModel::Commit() {
     if (error) return IoError("{}: {}", to.string(), error.message());
     return {};
   };
-  const fs::path place = fs::path(target_).parent_path();
-  for (const std::string& side : side_files_)
-    NN_RETURN_IF_ERROR(move(fs::path(folder_) / side, place / side));
+  const fs::path folder = fs::path(target_).parent_path();
+  for (const std::string& side : side_files_) {
+    if (const fs::path inner = fs::path(side).parent_path(); !inner.empty())
+      NN_RETURN_IF_ERROR(MakeFolders(folder / inner));
+    NN_RETURN_IF_ERROR(move(fs::path(folder_) / side, folder / side));
+  }
   return move(model_, target_);
 }
 

@@ -17,8 +17,9 @@ class StagedModel {
   StagedModel& operator=(StagedModel&&) = delete;
   ~StagedModel();  // removes the folder and what is still in it
 
-  // `target` may be "-". Side files must be plain names, which a model on standard output or on a
-  // device cannot have (kUsage).
+  // `target` may be "-". kUsage for side files that lie outside the target's folder, that a model
+  // on standard output or on a device would have, or whose place is taken
+  // (SideFile::keep_existing).
   static Result<StagedModel> Write(const FileImage& image, const std::string& target);
 
   // The model file in the folder.
@@ -28,6 +29,7 @@ class StagedModel {
 
  private:
   StagedModel() = default;
+  Status WriteSideFile(const SideFile& side);
 
   std::string target_;
   std::string folder_;

@@ -42,17 +42,34 @@ struct ImportedModel {
   std::vector<Obstacle> obstacles;
 };
 
+// Where the tensors of an ONNX model are put.
+struct ExternalData {
+  // A file beside the model that takes the initializers of `threshold` bytes or more; "": none, but
+  // for a model that would pass 2 GiB, where one is named after it.
+  std::string file;
+  uint64_t threshold = 1024;
+  bool embed = false;  // all tensors go inside the model; what does not fit there is kLimit
+};
+
 struct ExportOptions {
   std::string path;   // of the file that is to be written: tells forms of one format apart
   int64_t opset = 0;  // ONNX operator set version; 0: the format's default
   std::string producer_version;
+  ExternalData external_data;
+};
+
+struct SideFile {
+  std::string name;  // relative to the model's folder, '/' between its parts
+  std::vector<Blob> parts;
+  // The name comes with the model and was not chosen for the file that is written: another file of
+  // that name stays as it is.
+  bool keep_existing = false;
 };
 
 // The bytes of a file to be written, in order; weights are not copied.
 struct FileImage {
   std::vector<Blob> parts;
-  // Files that belong beside it: name and contents.
-  std::vector<std::pair<std::string, std::vector<Blob>>> side_files;
+  std::vector<SideFile> side_files;  // that belong beside it
 
   uint64_t size() const;
 };
@@ -98,7 +115,7 @@ struct OperatorSupport {
 struct Format {
   std::string_view name;                     // "onnx"
   std::string_view label;                    // "ONNX"
-  std::vector<std::string_view> extensions;  // ".onnx", longest first
+  std::vector<std::string_view> extensions;  // ".onnx", the most usual one first
   // True if the bytes look like this format. Cheap; only the first bytes are looked at.
   bool (*sniff)(std::span<const std::byte> bytes) = nullptr;
   // `path` is where the file came from: external data lies beside it.
@@ -121,8 +138,9 @@ struct Format {
   // not in the schema or do not fit it.
   Result<std::unique_ptr<NativeModel>> (*restore)(const DumpNode& dump, const std::string& path,
                                                   const ReadLimits& limits) = nullptr;
-  // The file of a native model, which is not checked. `path` tells forms of one format apart.
-  Result<FileImage> (*save)(const NativeModel& model, const std::string& path) = nullptr;
+  // The file of a native model, which is not checked: a copy of it, but for what the options ask of
+  // external data. The producer and the operator set stay what they are.
+  Result<FileImage> (*save)(const NativeModel& model, const ExportOptions& options) = nullptr;
 };
 
 // All formats.

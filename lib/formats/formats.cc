@@ -32,6 +32,10 @@ std::string_view KnownNonModel(std::span<const std::byte> bytes) {
   if (text.starts_with("\x1f\x8b")) return "a gzip archive";
   if (text.starts_with("\x93NUMPY")) return "a NumPy array";
   if (text.starts_with("\x89HDF")) return "an HDF5 file (Keras?)";
+  if (text.starts_with("GGUF")) return "a GGUF file (llama.cpp)";
+  if (text.starts_with("<?xml")) return "an XML file (OpenVINO?)";
+  if (text.starts_with("\x80\x02") || text.starts_with("\x80\x04"))
+    return "a Python pickle (PyTorch?)";
   return {};
 }
 

@@ -13,6 +13,11 @@ ProgramResult Convert(const std::string& arguments, std::string_view input = {})
   return RunProgram("nnconvert " + arguments, input);
 }
 
+// A conversion that keeps the format.
+ProgramResult Rewrite(const std::string& arguments, std::string_view input = {}) {
+  return Convert("--rewrite " + arguments, input);
+}
+
 Json Inspect(const std::string& path) {
   const ProgramResult r = RunProgram("nninspect --format json " + path);
   REQUIRE_MESSAGE(r.code == 0, r.err);
@@ -30,7 +35,7 @@ const char* const kWideModel = R"(graph "wide" {
 TEST_CASE("nnconvert: writes, verifies and says so") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
-  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx");
+  const ProgramResult r = Rewrite(dir / "in.onnx " + dir / "out.onnx");
   CHECK(r.code == 0);
   CHECK(r.err.empty());
   CHECK(Contains(r.out, "in.onnx (ONNX) -> "));
@@ -44,8 +49,8 @@ TEST_CASE("nnconvert: writes, verifies and says so") {
 TEST_CASE("nnconvert: large weights arrive, and the same command writes the same bytes") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWideModel);
-  REQUIRE(Convert(dir / "in.onnx " + dir / "a.onnx").code == 0);
-  REQUIRE(Convert(dir / "in.onnx " + dir / "b.onnx").code == 0);
+  REQUIRE(Rewrite(dir / "in.onnx " + dir / "a.onnx").code == 0);
+  REQUIRE(Rewrite(dir / "in.onnx " + dir / "b.onnx").code == 0);
   CHECK(ReadText(dir / "a.onnx") == ReadText(dir / "b.onnx"));
   CHECK(Inspect(dir / "a.onnx")["parameters"]["count"] == 32 * 16 * 3 * 3);
   CHECK(RunProgram("nnrun --digest " + dir / "a.onnx").out ==
@@ -56,7 +61,7 @@ TEST_CASE("nnconvert: JSON report") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
   const ProgramResult r =
-      Convert(dir / "in.onnx " + dir / "out.onnx --format json --seed 5 --verify-runs 2");
+      Rewrite(dir / "in.onnx " + dir / "out.onnx --format json --seed 5 --verify-runs 2");
   CHECK(r.code == 0);
   const Json json = Json::parse(r.out);
   CHECK(json["version"] == 1);
@@ -71,11 +76,11 @@ TEST_CASE("nnconvert: JSON report") {
 TEST_CASE("nnconvert: --no-verify is said in the report") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
-  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx --no-verify");
+  const ProgramResult r = Rewrite(dir / "in.onnx " + dir / "out.onnx --no-verify");
   CHECK(r.code == 0);
   CHECK(Contains(r.out, "not verified (--no-verify)\n"));
   const Json json =
-      Json::parse(Convert(dir / "in.onnx " + dir / "out.onnx --no-verify --format json").out);
+      Json::parse(Rewrite(dir / "in.onnx " + dir / "out.onnx --no-verify --format json").out);
   CHECK(json["verification"].is_null());
   CHECK(json["written"] == true);
 }
@@ -99,11 +104,11 @@ TEST_CASE("nnconvert: shapes, operator set and names") {
 TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", BatchModel());
-  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx");
+  const ProgramResult r = Rewrite(dir / "in.onnx " + dir / "out.onnx");
   CHECK(r.code == 0);
   CHECK(Contains(r.out, "(seeds 0, 1, 2, batch = 2)"));
   CHECK(Inspect(dir / "out.onnx")["inputs"][0]["shape"][0] == "batch");
-  const ProgramResult given = Convert(dir / "in.onnx " + dir / "out.onnx --verify-shape x:5,3,8,8");
+  const ProgramResult given = Rewrite(dir / "in.onnx " + dir / "out.onnx --verify-shape x:5,3,8,8");
   CHECK(given.code == 0);
   CHECK(!Contains(given.out, "batch ="));
   CHECK(Inspect(dir / "out.onnx")["inputs"][0]["shape"][0] == "batch");
@@ -114,7 +119,7 @@ TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
     %y = conv(%x, %k)
     out "y" = %y
   })");
-  const ProgramResult sizes = Convert(dir / "sizes.onnx " + dir / "out.onnx");
+  const ProgramResult sizes = Rewrite(dir / "sizes.onnx " + dir / "out.onnx");
   CHECK_MESSAGE(sizes.code == 0, sizes.err);
   CHECK(Contains(sizes.out, "h = 32, n = 2, w = 32"));
 }
@@ -123,21 +128,21 @@ TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothin
   const TempDir dir;
   WriteModel(dir / "in.onnx", TwoOutputsModel());
   for (const std::string& target : {dir / "out.onnx", std::string("--to onnx")}) {
-    const ProgramResult clean = Convert("--dry-run " + dir / "in.onnx " + target);
+    const ProgramResult clean = Rewrite("--dry-run " + dir / "in.onnx " + target);
     CHECK(clean.code == 0);
     CHECK(Contains(clean.out, "every operator can be converted"));
   }
   Patch(dir / "in.onnx", "Add", "Foo");
   Patch(dir / "in.onnx", "Mul", "Bar");
   for (const std::string& dry : {std::string(), std::string("--dry-run ")}) {
-    const ProgramResult r = Convert(dry + dir / "in.onnx " + dir / "out.onnx");
+    const ProgramResult r = Rewrite(dry + dir / "in.onnx " + dir / "out.onnx");
     CHECK(r.code == 3);
     CHECK(Contains(r.out, "2 operators cannot be converted:\n"));
     CHECK(Contains(r.out, "(operator 0 (Foo))"));
     CHECK(Contains(r.out, "Bar (operator set ai.onnx, version 17) is not supported"));
   }
   const Json json =
-      Json::parse(Convert("--dry-run --format json " + dir / "in.onnx " + dir / "out.onnx").out);
+      Json::parse(Rewrite("--dry-run --format json " + dir / "in.onnx " + dir / "out.onnx").out);
   CHECK(json["dry_run"] == true);
   CHECK(json["written"] == false);
   CHECK(json["obstacles"].size() == 2);
@@ -148,8 +153,8 @@ TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothin
 TEST_CASE("nnconvert: standard input and output") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
-  REQUIRE(Convert(dir / "in.onnx " + dir / "out.onnx").code == 0);
-  const ProgramResult r = Convert("- - --to onnx", ReadText(dir / "in.onnx"));
+  REQUIRE(Rewrite(dir / "in.onnx " + dir / "out.onnx").code == 0);
+  const ProgramResult r = Rewrite("- - --to onnx", ReadText(dir / "in.onnx"));
   CHECK(r.code == 0);
   CHECK(r.out == ReadText(dir / "out.onnx"));
   CHECK(Contains(r.err, "verified by 3 runs"));
@@ -161,9 +166,9 @@ TEST_CASE("nnconvert: a symbolic link keeps leading to the file") {
   std::filesystem::create_directory(dir / "store");
   WriteText(dir / "store/real.onnx", "old");
   std::filesystem::create_symlink("store/real.onnx", dir / "out.onnx");
-  REQUIRE(Convert(dir / "in.onnx " + dir / "out.onnx").code == 0);
+  REQUIRE(Rewrite(dir / "in.onnx " + dir / "out.onnx").code == 0);
   CHECK(std::filesystem::is_symlink(dir / "out.onnx"));
-  CHECK(ReadText(dir / "store/real.onnx") == Convert(dir / "in.onnx - --to onnx").out);
+  CHECK(ReadText(dir / "store/real.onnx") == Rewrite(dir / "in.onnx - --to onnx").out);
   CHECK(Listing(dir / "store") == "real.onnx\n");
 }
 
@@ -174,14 +179,14 @@ TEST_CASE("nnconvert: a failure leaves what stands at the target") {
   for (const std::string arguments : {"--verify-shape x:1,3,1", "--opset 3", "--opset 99",
                                       "--batch -3", "--rename-input nosuch=x"}) {
     CAPTURE(arguments);
-    const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx " + arguments);
+    const ProgramResult r = Rewrite(dir / "in.onnx " + dir / "out.onnx " + arguments);
     CHECK(r.code != 0);
     CHECK(ReadText(dir / "out.onnx") == "old");
   }
-  CHECK(Convert(dir / "in.onnx " + dir / "nosuch/out.onnx").code == 2);
+  CHECK(Rewrite(dir / "in.onnx " + dir / "nosuch/out.onnx").code == 2);
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
   // The source is no special case.
-  REQUIRE(Convert(dir / "in.onnx " + dir / "in.onnx --batch 3").code == 0);
+  REQUIRE(Rewrite(dir / "in.onnx " + dir / "in.onnx --batch 3").code == 0);
   CHECK(Inspect(dir / "in.onnx")["inputs"][0]["shape"][0] == 3);
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
 }
@@ -208,19 +213,84 @@ TEST_CASE("nnconvert: dumps are copies, and are taken for the model") {
   CHECK(RunProgram("nnvalidate " + dir / "m.json").code == 0);
   CHECK(RunProgram("nnrun " + dir / "m.json --seed 1 --digest").out ==
         RunProgram("nnrun " + dir / "in.onnx --seed 1 --digest").out);
-  for (const std::string& arguments :
-       {dir / "in.onnx " + dir / "m2.json --batch 2", dir / "m.json " + dir / "m2.onnx --batch 2",
-        dir / "m.json " + dir / "m2.onnx --rename-input x=z"}) {
-    CAPTURE(arguments);
-    r = Convert(arguments);
-    CHECK(r.code == 2);
-    CHECK(Contains(r.err, "changes the model"));
-  }
+  r = Convert(dir / "in.onnx " + dir / "m2.json --batch 2");
+  CHECK(r.code == 2);
+  CHECK(Contains(r.err, "--batch changes the model"));
+  // A change makes it a conversion.
+  REQUIRE(Convert(dir / "m.json " + dir / "m2.onnx --batch 2 --rename-input x=z").code == 0);
+  CHECK(Inspect(dir / "m2.onnx")["inputs"][0]["name"] == "z");
   WriteText(dir / "bad.json", ReadText(dir / "m.json").substr(0, 300));
   r = Convert(dir / "bad.json " + dir / "bad.onnx");
   CHECK(r.code == 2);
   CHECK_FALSE(Exists(dir / "bad.onnx"));
   CHECK(RunProgram("nnvalidate " + dir / "bad.json").code == 1);
+}
+
+TEST_CASE("nnconvert: the same format is a copy, of models that cannot be imported too") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", TwoOutputsModel());
+  Patch(dir / "in.onnx", "Add", "Foo");
+  const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx");
+  CHECK(r.code == 0);
+  CHECK(Contains(r.out, "a copy of the model as it is"));
+  CHECK(ReadText(dir / "out.onnx") == ReadText(dir / "in.onnx"));
+  CHECK(Rewrite(dir / "in.onnx " + dir / "new.onnx").code == 3);
+  CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
+}
+
+TEST_CASE("nnconvert: tensors of ONNX models move between files") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWideModel);
+  const std::string digest = RunProgram("nnrun --digest " + dir / "in.onnx").out;
+  std::filesystem::create_directory(dir / "out");
+  const auto copy = [&](const std::string& arguments) {
+    const ProgramResult r = Convert(arguments);
+    CHECK_MESSAGE(r.code == 0, r.err);
+    return r;
+  };
+  ProgramResult r = copy(dir / "in.onnx " + dir / "out/m.onnx --external-data m.bin");
+  CHECK(Contains(r.out, "and m.bin, 18 KiB\n"));
+  CHECK(Listing(dir / "out") == "m.bin\nm.onnx\n");
+  CHECK(ReadText(dir / "out/m.onnx").size() < 1000);
+  CHECK(RunProgram("nnrun --digest " + dir / "out/m.onnx").out == digest);
+  CHECK(RunProgram("nnvalidate " + dir / "out/m.onnx").code == 0);
+  // A copy takes the file along; it does not replace another one.
+  copy(dir / "out/m.onnx " + dir / "copy.onnx");
+  CHECK(ReadText(dir / "m.bin") == ReadText(dir / "out/m.bin"));
+  CHECK(RunProgram("nnrun --digest " + dir / "copy.onnx").out == digest);
+  WriteText(dir / "m.bin", "mine");
+  r = Convert(dir / "out/m.onnx " + dir / "copy.onnx");
+  CHECK(r.code == 2);
+  CHECK(Contains(r.err, "--external-data names a new one"));
+  CHECK(ReadText(dir / "m.bin") == "mine");
+  // Into the model again, which is what it was but for the storage of its tensor.
+  copy(dir / "out/m.onnx " + dir / "whole.onnx --embed-data");
+  CHECK(ReadText(dir / "whole.onnx") == ReadText(dir / "in.onnx"));
+  // The threshold; conversions have the options, too.
+  copy(dir / "in.onnx " + dir / "out/n.onnx --external-data n.bin --external-threshold 20000");
+  CHECK_FALSE(Exists(dir / "out/n.bin"));
+  copy("--rewrite " + dir / "in.onnx " + dir / "out/r.onnx --external-data r.bin");
+  CHECK(RunProgram("nnrun --digest " + dir / "out/r.onnx").out == digest);
+  CHECK(ReadText(dir / "out/r.bin") == ReadText(dir / "out/m.bin"));
+  CHECK(Convert(dir / "in.onnx - --to onnx --external-data x.bin").code == 2);
+  CHECK(Convert(dir / "in.onnx " + dir / "x.onnx --external-data ../x.bin").code == 2);
+  CHECK(Convert(dir / "in.onnx " + dir / "x.tflite --external-data x.bin").code == 2);
+  CHECK_FALSE(Exists(dir / "x.onnx"));
+}
+
+TEST_CASE("nnconvert: text forms of ONNX") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWideModel);
+  for (const std::string name : {"m.textproto", "m.onnxjson"}) {
+    CAPTURE(name);
+    REQUIRE(Convert(dir / "in.onnx " + dir / name).code == 0);
+    CHECK(Contains(ReadText(dir / name), "ir_version"));
+    REQUIRE(Convert(dir / name + " " + dir / "back.onnx").code == 0);
+    CHECK(ReadText(dir / "back.onnx") == ReadText(dir / "in.onnx"));
+    CHECK(RunProgram("nnvalidate " + dir / name).code == 0);
+    CHECK(RunProgram("nnrun --digest " + dir / name).out ==
+          RunProgram("nnrun --digest " + dir / "in.onnx").out);
+  }
 }
 
 TEST_CASE("nnconvert: wrong usage is named") {

@@ -155,15 +155,41 @@ TEST_CASE("staging: all files can be read before any is in its place") {
   CHECK(ReadText(dir / "weights.bin") == "w1w2");
 }
 
-TEST_CASE("staging: side files need a place and a plain name") {
+TEST_CASE("staging: side files need a place beneath the model's folder") {
   const TempDir dir;
   CHECK(StagedModel::Write(TwoFiles(), "-").error().code() == ErrorCode::kUsage);
-  for (const char* name : {"../x", "/x", "a/b", "", ".", "..", "m.onnx"}) {
+  for (const char* name : {"../x", "a/../../x", "/x", "a/", "", ".", "..", "m.onnx"}) {
     FileImage image = TwoFiles();
-    image.side_files[0].first = name;
+    image.side_files[0].name = name;
     CHECK(!StagedModel::Write(image, dir / "m.onnx").has_value());
   }
   CHECK(Listing(dir.path()).empty());
+}
+
+TEST_CASE("staging: side files in folders; those of others are not replaced") {
+  const TempDir dir;
+  const auto write = [&](const FileImage& image) -> Status {
+    auto staged = StagedModel::Write(image, dir / "m.onnx");
+    if (!staged) return tl::unexpected(staged.error());
+    return staged->Commit();
+  };
+  FileImage image = TwoFiles();
+  image.side_files[0].name = "data/w.bin";
+  image.side_files[0].keep_existing = true;
+  REQUIRE(write(image).has_value());
+  CHECK(ReadText(dir / "data/w.bin") == "w1w2");
+  CHECK(write(image).has_value());  // the same bytes
+  for (const char* other : {"w1w", "w1w2w", "x1w2", ""}) {
+    WriteText(dir / "data/w.bin", other);
+    WriteText(dir / "m.onnx", "before");
+    CHECK(write(image).error().code() == ErrorCode::kUsage);
+    CHECK(ReadText(dir / "data/w.bin") == other);
+    CHECK(ReadText(dir / "m.onnx") == "before");
+  }
+  image.side_files[0].keep_existing = false;
+  CHECK(write(image).has_value());
+  CHECK(ReadText(dir / "data/w.bin") == "w1w2");
+  CHECK(Listing(dir.path()) == "data\nm.onnx\n");
 }
 
 TEST_CASE("support: SUPPORT.md is what the tables say") {

@@ -235,6 +235,10 @@ void PayloadTable::Attach(pb::Message* message, int field, Blob blob) {
       kReferenceField, Reference(field, index));
 }
 
+void PayloadTable::Detach(pb::Message* message) {
+  message->GetReflection()->MutableUnknownFields(message)->DeleteByNumber(kReferenceField);
+}
+
 Status ParseWithPayloads(const Blob& file, pb::Message* message, PayloadTable& table,
                          const PayloadLimits& limits) {
   std::string rest;

@@ -38,6 +38,8 @@ class PayloadTable {
 
   // Makes `blob` the contents of `field` of `message`; large blobs are referred to.
   void Attach(google::protobuf::Message* message, int field, Blob blob);
+  // Takes all payloads of a message away from it.
+  static void Detach(google::protobuf::Message* message);
 
   const std::vector<Blob>& blobs() const { return blobs_; }
   uint64_t Add(Blob blob) {

@@ -18,7 +18,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
-Result<FileImage> Save(const NativeModel& model, const std::string&) {
+Result<FileImage> Save(const NativeModel& model, const ExportOptions&) {
   const auto& m = static_cast<const Model&>(model);
   FileImage image;
   NN_ASSIGN(image.parts, SerializeWithPayloads(m.message(), m.payloads));

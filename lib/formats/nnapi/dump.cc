@@ -32,10 +32,10 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   return Read(file, path, limits);
 }
 
-Result<FileImage> Save(const NativeModel& model, const std::string& path) {
+Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
   const auto& m = static_cast<const Model&>(model);
   FileImage image;
-  NN_ASSIGN(Blob file, path.ends_with(".json") ? WriteJson(m) : WriteFlatbuffer(m));
+  NN_ASSIGN(Blob file, options.path.ends_with(".json") ? WriteJson(m) : WriteFlatbuffer(m));
   image.parts = {std::move(file)};
   return image;
 }

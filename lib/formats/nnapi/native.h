@@ -79,6 +79,6 @@ Result<ModelSummary> Summarize(const NativeModel& model);
 Status Dump(const NativeModel& model, JsonWriter& out);
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
                                              const ReadLimits& limits);
-Result<FileImage> Save(const NativeModel& model, const std::string& path);
+Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
 }  // namespace nn::nnapi

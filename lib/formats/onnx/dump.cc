@@ -1,6 +1,7 @@
 #include "formats/common/dump.h"
 
 #include "formats/common/pb_json.h"
+#include "formats/onnx/external.h"
 #include "formats/onnx/native.h"
 
 namespace nn::onnx {
@@ -26,11 +27,9 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
-Result<FileImage> Save(const NativeModel& model, const std::string&) {
+Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
   const auto& m = static_cast<const Model&>(model);
-  FileImage image;
-  NN_ASSIGN(image.parts, SerializeWithPayloads(m.proto, m.payloads));
-  return image;
+  return Assemble(m.proto, m.payloads, m.directory, options);
 }
 
 }  // namespace nn::onnx

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "formats/onnx/external.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
 #include "passes/qdq.h"
@@ -266,9 +267,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
     identity->add_input(ctx.NameOf(p->value));
     identity->add_output(p->name);
   }
-  FileImage image;
-  NN_ASSIGN(image.parts, SerializeWithPayloads(model, payloads));
-  return image;
+  return Assemble(std::move(model), std::move(payloads), {}, options);
 }
 
 }  // namespace nn::onnx

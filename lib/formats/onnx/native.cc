@@ -2,11 +2,27 @@
 
 #include <algorithm>
 
+#include "formats/common/pb_text.h"
 #include "formats/onnx/tensor.h"
 
 namespace nn::onnx {
 
+namespace {
+
+// Whether the beginning of a text form has a name that only models have.
+bool LooksLikeText(std::span<const std::byte> bytes) {
+  constexpr size_t kSniffed = 4096;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              std::min(bytes.size(), kSniffed));
+  for (const std::string_view name : {"ir_version", "irVersion", "opset_import", "opsetImport"})
+    if (text.find(name) != std::string_view::npos) return true;
+  return false;
+}
+
+}  // namespace
+
 bool Sniff(std::span<const std::byte> bytes) {
+  if (PbFormOf(bytes) != PbForm::kBinary) return LooksLikeText(bytes);
   // ModelProto begins with ir_version (field 1, varint) in every exporter seen, or with another of
   // its small fields: producer_name 2, producer_version 3, domain 4, model_version 5, graph 7,
   // opset_import 8. An .mlmodel begins with field 1 too, followed by its description (field 2) as a
@@ -21,6 +37,10 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   auto model = std::make_unique<Model>();
   model->file = file;
   model->directory = std::filesystem::path(path).parent_path();
+  if (const PbForm form = PbFormOf(file.bytes()); form != PbForm::kBinary) {
+    NN_RETURN_IF_ERROR(ParsePbText(form, file, limits.max_depth, &model->proto, model->payloads));
+    return std::unique_ptr<NativeModel>(std::move(model));
+  }
   PayloadLimits payload_limits;
   payload_limits.max_depth = limits.max_depth;
   NN_RETURN_IF_ERROR(ParseWithPayloads(file, &model->proto, model->payloads, payload_limits));

@@ -17,7 +17,8 @@ struct Model : NativeModel {
   std::filesystem::path directory;  // of the file: external data lies beneath it
 };
 
-// Parses an .onnx file. Checks limits and the wire form, not the model's rules.
+// Parses an .onnx file, or one of the text forms of protobuf (formats/common/pb_text.h). Checks
+// limits and the form, not the model's rules.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
 
@@ -30,7 +31,7 @@ Result<ModelSummary> Summarize(const NativeModel& model);
 Status Dump(const NativeModel& model, JsonWriter& out);
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
                                              const ReadLimits& limits);
-Result<FileImage> Save(const NativeModel& model, const std::string& path);
+Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
 // The version of the operator set `domain` that the model imports; 0 if it imports none. ONNX files
 // before IR version 3 import version 1 of the default domain implicitly.

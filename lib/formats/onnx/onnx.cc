@@ -10,7 +10,7 @@ const Format& OnnxFormat() {
   static const Format format = {
       .name = "onnx",
       .label = "ONNX",
-      .extensions = {".onnx"},
+      .extensions = {".onnx", ".textproto", ".txtpb", ".pbtxt", ".prototxt", ".onnxjson"},
       .sniff = Sniff,
       .read = Read,
       .import = Import,

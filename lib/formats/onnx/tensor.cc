@@ -1,12 +1,12 @@
 #include "formats/onnx/tensor.h"
 
 #include <bit>
-#include <charconv>
 #include <cstring>
 
 #include "base/checked_math.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/onnx/external.h"
 
 namespace nn::onnx {
 namespace {
@@ -45,32 +45,14 @@ constexpr TypeRow kTypes[] = {
     {pb::TensorProto::INT2, DType::kI2},
 };
 
-Result<uint64_t> ParseNumber(const std::string& text, std::string_view key) {
-  uint64_t v = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (r.ec != std::errc() || r.ptr != text.data() + text.size())
-    return ModelError("external data: {} = {} is not a number", key, Quote(text));
-  return v;
-}
-
 Result<Blob> ReadExternal(const pb::TensorProto& tensor, const Model& model, uint64_t need) {
-  std::string location;
-  uint64_t offset = 0;
-  std::optional<uint64_t> length;
-  for (const auto& entry : tensor.external_data()) {
-    if (entry.key() == "location") {
-      location = entry.value();
-    } else if (entry.key() == "offset") {
-      NN_ASSIGN(offset, ParseNumber(entry.value(), "offset"));
-    } else if (entry.key() == "length") {
-      NN_ASSIGN(length, ParseNumber(entry.value(), "length"));
-    }
-  }
-  NN_ASSIGN(const Blob file, ReadFileBeneath(model.directory, location));
-  if (!InRange(offset, length.value_or(need), file.size()))
-    return ModelError("external data: bytes {} to {} are outside {} ({} bytes)", offset,
-                      offset + length.value_or(need), Quote(location), file.size());
-  return file.Slice(offset, length.value_or(need));
+  NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
+  NN_ASSIGN(const Blob file, ReadFileBeneath(model.directory, range.location));
+  const uint64_t length = range.length.value_or(need);
+  if (!InRange(range.offset, length, file.size()))
+    return ModelError("external data: bytes {} to {} are outside {} ({} bytes)", range.offset,
+                      range.offset + length, Quote(range.location), file.size());
+  return file.Slice(range.offset, length);
 }
 
 // Narrows the values of a typed field into the tensor's own element type. For types under 8 bits a
@@ -206,17 +188,21 @@ Result<Tensor> ReadSparseTensor(const pb::SparseTensorProto& t, const Model& mod
 
 void WriteTensor(const Tensor& tensor, const std::string& name, pb::TensorProto* out,
                  PayloadTable& payloads) {
-  constexpr size_t kInline = 1024;
   if (!name.empty()) out->set_name(name);
   out->set_data_type(DataTypeOf(tensor.dtype()));
   for (const int64_t d : tensor.dims()) out->add_dims(d);
   if (tensor.dtype() == DType::kString) {
     for (const std::string& s : tensor.strings()) out->add_string_data(s);
-  } else if (tensor.byte_size() < kInline) {
-    out->set_raw_data(tensor.blob().data(), tensor.byte_size());
   } else {
-    payloads.Attach(out, pb::TensorProto::kRawDataFieldNumber, tensor.blob());
+    SetRawData(tensor, out, payloads);
   }
+}
+
+void SetRawData(const Tensor& tensor, pb::TensorProto* out, PayloadTable& payloads) {
+  if (tensor.byte_size() < PayloadLimits{}.threshold)
+    out->set_raw_data(tensor.blob().data(), tensor.byte_size());
+  else
+    payloads.Attach(out, pb::TensorProto::kRawDataFieldNumber, tensor.blob());
 }
 
 Type ReadType(const pb::TypeProto& type, const std::string& prefix) {

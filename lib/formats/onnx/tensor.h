@@ -24,6 +24,8 @@ Result<Tensor> ReadSparseTensor(const pb::SparseTensorProto& tensor, const Model
 // Stores type, shape and data; large data become a reference into `payloads`.
 void WriteTensor(const Tensor& tensor, const std::string& name, pb::TensorProto* out,
                  PayloadTable& payloads);
+// The data alone, of a tensor that is no string, as raw_data.
+void SetRawData(const Tensor& tensor, pb::TensorProto* out, PayloadTable& payloads);
 
 // A tensor type. Dimensions without value get symbols: dim_param, or `prefix` and the axis number.
 Type ReadType(const pb::TypeProto& type, const std::string& prefix);

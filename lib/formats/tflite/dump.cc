@@ -85,7 +85,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   return Read(file, path, limits);
 }
 
-Result<FileImage> Save(const NativeModel& model, const std::string&) {
+Result<FileImage> Save(const NativeModel& model, const ExportOptions&) {
   FileImage image;
   image.parts = {static_cast<const Model&>(model).file};
   return image;

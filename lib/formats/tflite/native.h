@@ -35,7 +35,7 @@ Result<ModelSummary> Summarize(const NativeModel& model);
 Status Dump(const NativeModel& model, JsonWriter& out);
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
                                              const ReadLimits& limits);
-Result<FileImage> Save(const NativeModel& model, const std::string& path);
+Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
 // Element i of a vector that may be absent; null where it does not reach.
 template <typename T>

@@ -1,0 +1,177 @@
+#include "formats/common/pb_text.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+
+namespace nn {
+namespace {
+
+namespace pb = google::protobuf;
+using Field = pb::FieldDescriptor;
+
+constexpr uint64_t kMaxPrinted = uint64_t{512} << 20;
+
+// The first thing that went wrong.
+class FirstError : public pb::io::ErrorCollector {
+ public:
+  void AddError(int line, pb::io::ColumnNumber column, const std::string& message) override {
+    if (!text_.empty()) return;
+    text_ =
+        line < 0 ? message : fmt::format("line {}, column {}: {}", line + 1, column + 1, message);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// Calls fn with the message and all inside it.
+template <typename Fn>
+Status ForEach(pb::Message* message, const Fn& fn) {
+  NN_RETURN_IF_ERROR(fn(message));
+  const pb::Reflection& reflection = *message->GetReflection();
+  std::vector<const Field*> fields;
+  reflection.ListFields(*message, &fields);
+  for (const Field* field : fields) {
+    if (field->cpp_type() != Field::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      NN_RETURN_IF_ERROR(ForEach(reflection.MutableMessage(message, field), fn));
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(*message, field); ++i)
+      NN_RETURN_IF_ERROR(ForEach(reflection.MutableRepeatedMessage(message, field, i), fn));
+  }
+  return {};
+}
+
+// Moves large bytes fields out of the message.
+Status TakeOut(pb::Message* message, PayloadTable& payloads) {
+  const pb::Reflection& reflection = *message->GetReflection();
+  std::vector<const Field*> fields;
+  reflection.ListFields(*message, &fields);
+  for (const Field* field : fields) {
+    if (field->type() != Field::TYPE_BYTES || field->is_repeated()) continue;
+    auto text = std::make_shared<std::string>(reflection.GetString(*message, field));
+    if (text->size() < PayloadLimits{}.threshold) continue;
+    reflection.ClearField(message, field);
+    payloads.Attach(message, field->number(), Blob(std::as_bytes(std::span(*text)), text));
+  }
+  return {};
+}
+
+Status CheckKnown(const pb::Message& message) {
+  const pb::UnknownFieldSet& unknown = message.GetReflection()->GetUnknownFields(message);
+  if (unknown.empty()) return {};
+  return UnsupportedError(
+      "{} has a field {} that the schema does not have: only the binary form and dumps (.json) can "
+      "hold it",
+      message.GetDescriptor()->name(), unknown.field(0).number());
+}
+
+// The message with all its payloads inside.
+Result<std::unique_ptr<pb::Message>> Whole(const pb::Message& message,
+                                           const PayloadTable& payloads) {
+  NN_ASSIGN(const std::vector<Blob> parts, SerializeWithPayloads(message, payloads));
+  std::string wire;
+  for (const Blob& part : parts) {
+    if (wire.size() + part.size() > kMaxPrinted)
+      return LimitError("the model has more than the {} of which text is written",
+                        HumanBytes(kMaxPrinted));
+    wire.append(reinterpret_cast<const char*>(part.data()), part.size());
+  }
+  std::unique_ptr<pb::Message> whole(message.New());
+  pb::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(wire.data()),
+                                  static_cast<int>(wire.size()));
+  stream.SetRecursionLimit(std::numeric_limits<int>::max());  // it was parsed before
+  if (!whole->ParsePartialFromCodedStream(&stream))
+    return InternalError("own wire form cannot be read");
+  return whole;
+}
+
+Status ParseText(std::string_view text, int max_depth, pb::Message* message) {
+  pb::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
+  FirstError error;
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.AllowPartialMessage(true);
+  parser.SetRecursionLimit(max_depth);
+  if (parser.Parse(&stream, message)) return {};
+  return ParseError("{}", EscapeControls(error.text()));
+}
+
+Status ParseJson(std::string_view text, pb::Message* message) {
+  const auto status = pb::util::JsonStringToMessage({text.data(), text.size()}, message);
+  if (status.ok()) return {};
+  return ParseError("{}", EscapeControls(std::string(status.message()).substr(0, 500)));
+}
+
+}  // namespace
+
+PbForm PbFormOf(std::span<const std::byte> bytes) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                        std::min<size_t>(bytes.size(), 4096));
+  const auto skip_space = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  };
+  skip_space();
+  while (text.starts_with('#')) {
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+    skip_space();
+  }
+  if (text.starts_with('{')) return PbForm::kJson;
+  const auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  const auto name = std::find_if_not(text.begin(), text.end(), is_name);
+  if (name == text.begin()) return PbForm::kBinary;
+  text.remove_prefix(static_cast<size_t>(name - text.begin()));
+  skip_space();
+  const bool field = text.starts_with(':') || text.starts_with('{') || text.starts_with('<');
+  return field ? PbForm::kText : PbForm::kBinary;
+}
+
+PbForm PbFormOfPath(std::string_view path) {
+  for (const std::string_view e : {".textproto", ".txtpb", ".pbtxt", ".prototxt"})
+    if (path.ends_with(e)) return PbForm::kText;
+  return path.ends_with(".onnxjson") ? PbForm::kJson : PbForm::kBinary;
+}
+
+Status ParsePbText(PbForm form, const Blob& text, int max_depth, pb::Message* message,
+                   PayloadTable& payloads) {
+  if (text.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
+    return LimitError("text of {}; at most 2 GiB can be read", HumanBytes(text.size()));
+  const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
+  NN_RETURN_IF_ERROR(form == PbForm::kJson ? ParseJson(view, message)
+                                           : ParseText(view, max_depth, message));
+  return ForEach(message, [&](pb::Message* m) { return TakeOut(m, payloads); });
+}
+
+Result<Blob> PrintPbText(PbForm form, const pb::Message& message, const PayloadTable& payloads) {
+  NN_ASSIGN(const std::unique_ptr<pb::Message> whole, Whole(message, payloads));
+  NN_RETURN_IF_ERROR(ForEach(whole.get(), [](pb::Message* m) { return CheckKnown(*m); }));
+  auto text = std::make_shared<std::string>();
+  if (form == PbForm::kJson) {
+    pb::util::JsonPrintOptions options;
+    options.add_whitespace = true;
+    options.preserve_proto_field_names = true;
+    const auto status = pb::util::MessageToJsonString(*whole, text.get(), options);
+    if (!status.ok()) return UnsupportedError("{}", std::string(status.message()));
+  } else if (!pb::TextFormat::PrintToString(*whole, text.get())) {
+    return InternalError("{} cannot be printed", message.GetDescriptor()->name());
+  }
+  return Blob(std::as_bytes(std::span(*text)), text);
+}
+
+}  // namespace nn

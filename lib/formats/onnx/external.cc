@@ -1,0 +1,194 @@
+#include "formats/onnx/external.h"
+
+#include <charconv>
+#include <set>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "formats/common/pb_text.h"
+#include "formats/onnx/native.h"
+#include "formats/onnx/tensor.h"
+
+namespace nn::onnx {
+namespace {
+
+using google::protobuf::Message;
+
+Result<uint64_t> ParseNumber(const std::string& text, std::string_view key) {
+  uint64_t v = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
+  if (r.ec != std::errc() || r.ptr != text.data() + text.size())
+    return ModelError("external data: {} = {} is not a number", key, Quote(text));
+  return v;
+}
+
+// Calls fn with the message, if it is an M, and all inside it, in the order of field numbers.
+template <typename M, typename Fn>
+Status ForEach(Message* message, const Fn& fn) {
+  if (auto* m = google::protobuf::DynamicCastToGenerated<M>(message)) NN_RETURN_IF_ERROR(fn(*m));
+  const auto& reflection = *message->GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor*> fields;
+  reflection.ListFields(*message, &fields);
+  for (const auto* field : fields) {
+    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      NN_RETURN_IF_ERROR(ForEach<M>(reflection.MutableMessage(message, field), fn));
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(*message, field); ++i)
+      NN_RETURN_IF_ERROR(ForEach<M>(reflection.MutableRepeatedMessage(message, field, i), fn));
+  }
+  return {};
+}
+
+bool IsExternal(const pb::TensorProto& tensor) {
+  return tensor.data_location() == pb::TensorProto::EXTERNAL;
+}
+
+// Takes the contents out of a tensor, wherever they are.
+void ClearData(pb::TensorProto& tensor) {
+  tensor.clear_raw_data();
+  tensor.clear_float_data();
+  tensor.clear_double_data();
+  tensor.clear_int32_data();
+  tensor.clear_int64_data();
+  tensor.clear_uint64_data();
+  tensor.clear_external_data();
+  tensor.clear_data_location();
+  PayloadTable::Detach(&tensor);
+}
+
+class Assembler {
+ public:
+  Assembler(pb::ModelProto model, PayloadTable payloads, const std::filesystem::path& directory,
+            const ExportOptions& options)
+      : directory_(directory), options_(options) {
+    model_.proto = std::move(model);
+    model_.payloads = std::move(payloads);
+    model_.directory = directory;
+  }
+
+  Result<FileImage> Run() {
+    const ExternalData& wanted = options_.external_data;
+    if (wanted.embed)
+      NN_RETURN_IF_ERROR(Embed());
+    else if (!wanted.file.empty())
+      NN_RETURN_IF_ERROR(MoveOut(wanted.file));
+    NN_ASSIGN(FileImage image, Image());
+    if (image.size() <= kMaxModelBytes) return image;
+    const uint64_t size = image.size();
+    if (!wanted.embed && wanted.file.empty()) {
+      NN_RETURN_IF_ERROR(
+          MoveOut(std::filesystem::path(options_.path).filename().string() + ".data"));
+      NN_ASSIGN(image, Image());
+      if (image.size() <= kMaxModelBytes) return image;
+    }
+    return LimitError("the file would have {} bytes, and an ONNX file has at most {}{}", size,
+                      kMaxModelBytes, wanted.embed ? ": leave tensors in a file beside it" : "");
+  }
+
+ private:
+  Result<FileImage> Image() {
+    FileImage image;
+    if (const PbForm form = PbFormOfPath(options_.path); form == PbForm::kBinary) {
+      NN_ASSIGN(image.parts, SerializeWithPayloads(model_.proto, model_.payloads));
+    } else {
+      NN_ASSIGN(Blob text, PrintPbText(form, model_.proto, model_.payloads));
+      image.parts.push_back(std::move(text));
+    }
+    if (!outside_.parts.empty()) image.side_files.push_back(outside_);
+    // Files that tensors still refer to.
+    std::set<std::string> seen = {outside_.name};
+    NN_RETURN_IF_ERROR(
+        ForEach<pb::TensorProto>(&model_.proto, [&](const pb::TensorProto& tensor) -> Status {
+          if (!IsExternal(tensor)) return {};
+          NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
+          if (!seen.insert(range.location).second) return {};
+          auto file = ReadFileBeneath(directory_, range.location);
+          if (!file) return tl::unexpected(file.error().In("tensor " + Quote(tensor.name())));
+          image.side_files.push_back({range.location, {*std::move(file)}, true});
+          return {};
+        }));
+    return image;
+  }
+
+  Status Embed() {
+    return ForEach<pb::TensorProto>(&model_.proto, [&](pb::TensorProto& tensor) -> Status {
+      if (!IsExternal(tensor)) return {};
+      NN_ASSIGN(const Tensor contents, ReadTensor(tensor, model_));
+      ClearData(tensor);
+      SetRawData(contents, &tensor, model_.payloads);
+      return {};
+    });
+  }
+
+  Status MoveOut(const std::string& file) {
+    outside_.name = file;
+    return ForEach<pb::GraphProto>(&model_.proto, [&](pb::GraphProto& graph) -> Status {
+      for (pb::TensorProto& tensor : *graph.mutable_initializer())
+        NN_RETURN_IF_ERROR(MoveOut(tensor));
+      return {};
+    });
+  }
+
+  Status MoveOut(pb::TensorProto& tensor) {
+    constexpr uint64_t kPage = 4096, kSmall = 64;
+    auto contents = ReadTensor(tensor, model_);
+    if (!contents) {
+      // What is no tensor stays as it is; a file that is not there would be lost.
+      return IsExternal(tensor) ? Status(tl::unexpected(contents.error())) : Status();
+    }
+    const uint64_t size = contents->byte_size();
+    if (contents->dtype() == DType::kString || size == 0 || size < options_.external_data.threshold)
+      return {};
+    const uint64_t alignment = size >= kPage ? kPage : kSmall;
+    if (const uint64_t over = end_ % alignment; over != 0) {
+      Buffer padding(alignment - over);
+      padding.Clear();
+      end_ += padding.size();
+      outside_.parts.emplace_back(std::move(padding));
+    }
+    ClearData(tensor);
+    const auto add = [&](const char* key, std::string value) {
+      auto* entry = tensor.add_external_data();
+      entry->set_key(key);
+      entry->set_value(std::move(value));
+    };
+    add("location", outside_.name);
+    add("offset", std::to_string(end_));
+    add("length", std::to_string(size));
+    tensor.set_data_location(pb::TensorProto::EXTERNAL);
+    outside_.parts.push_back(contents->blob());
+    end_ += size;
+    return {};
+  }
+
+  const std::filesystem::path& directory_;
+  const ExportOptions& options_;
+  Model model_;
+  SideFile outside_;
+  uint64_t end_ = 0;  // bytes of outside_
+};
+
+}  // namespace
+
+Result<ExternalRange> ReadExternalRange(const pb::TensorProto& tensor) {
+  ExternalRange range;
+  for (const auto& entry : tensor.external_data()) {
+    if (entry.key() == "location") {
+      range.location = entry.value();
+    } else if (entry.key() == "offset") {
+      NN_ASSIGN(range.offset, ParseNumber(entry.value(), "offset"));
+    } else if (entry.key() == "length") {
+      NN_ASSIGN(range.length, ParseNumber(entry.value(), "length"));
+    }
+  }
+  return range;
+}
+
+Result<FileImage> Assemble(pb::ModelProto model, PayloadTable payloads,
+                           const std::filesystem::path& directory, const ExportOptions& options) {
+  return Assembler(std::move(model), std::move(payloads), directory, options).Run();
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,177 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "base/file.h"
+#include "formats/format.h"
+#include "support/files.h"
+#include "support/wire.h"
+
+// The text forms of ONNX models, and tensors in files beside them.
+namespace nn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kText = R"(# a comment
+ir_version: 8
+opset_import { version: 13 }
+graph {
+  name: "g"
+  node { input: "x" input: "w" output: "y" op_type: "Add" }
+  node {
+    input: "y" output: "z" op_type: "Foo" domain: "my.domain"
+    attribute { name: "f" type: FLOAT f: nan }
+    attribute { name: "s" type: STRING s: "\377\000\"" }
+  }
+  initializer { name: "w" data_type: FLOAT dims: 2 float_data: 1.5 float_data: -0 }
+  input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+  output { name: "z" type { tensor_type { elem_type: 1 } } }
+}
+)";
+
+Result<ReadModel> ReadText(std::string_view name, std::string_view text) {
+  const TempDir dir;
+  WriteText(dir / name, text);
+  return ReadModelFile(dir / name);
+}
+
+std::string Saved(const ReadModel& read, ExportOptions options) {
+  const auto image = read.format->save(*read.model, options);
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  REQUIRE(image->side_files.empty());
+  std::string out;
+  for (const Blob& b : image->parts) out.append(reinterpret_cast<const char*>(b.data()), b.size());
+  return out;
+}
+
+ReadModel ReadOrFail(std::string_view name, std::string_view text) {
+  auto read = ReadText(name, text);
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  REQUIRE(read->format->name == "onnx");
+  return *std::move(read);
+}
+
+TEST_CASE("ONNX text: both forms hold what the binary form does") {
+  const std::string binary = Saved(ReadOrFail("m.textproto", kText), {"m.onnx"});
+  CHECK(binary.starts_with("\x08\x08"));
+  for (const char* name : {"m.textproto", "m.txtpb", "m.pbtxt", "m.prototxt", "m.onnxjson"}) {
+    CAPTURE(name);
+    const std::string text = Saved(ReadOrFail("m.onnx", binary), {name});
+    CHECK(text.find("\"g\"") != std::string::npos);
+    CHECK(Saved(ReadOrFail(name, text), {"m.onnx"}) == binary);
+    // The text tells, not the name.
+    CHECK(Saved(ReadOrFail("model", text), {"m.onnx"}) == binary);
+    CHECK(Saved(ReadOrFail("m.json", text), {"m.onnx"}) == binary);
+  }
+}
+
+TEST_CASE("ONNX text: names of fields as other tools write them in JSON") {
+  const ReadModel read = ReadOrFail(
+      "m.json", R"({"irVersion": "8", "opsetImport": [{"version": 13}], "graph": {"name": "g"}})");
+  CHECK(read.format->summarize(*read.model)->version == "IR version 8, opset 13");
+}
+
+TEST_CASE("ONNX text: what is wrong is said, with its place") {
+  struct Row {
+    const char* name;
+    std::string text;
+    const char* message;
+  };
+  const std::string nested = [] {
+    std::string s = "ir_version: 8 graph { node { attribute ";
+    for (int i = 0; i < 200; ++i) s += "{ g { node { attribute ";
+    return s;
+  }();
+  for (const Row& r : {
+           Row{"m.textproto", "ir_version: 8\n  grph { }", "line 2, column 8"},
+           Row{"m.textproto", "ir_version: \"a\"", "line 1, column 13"},
+           Row{"m.textproto", "ir_version: 8 graph { name: \"x\"", "line 1"},
+           Row{"m.textproto", nested, "deep"},
+           Row{"m.onnxjson", "{\"ir_version\": 8, \"graph\": 3}", "graph"},
+           Row{"m.onnxjson", "{\"ir_version\": 8", "end of string"},
+       }) {
+    CAPTURE(r.text.substr(0, 60));
+    const auto read = ReadText(r.name, r.text);
+    REQUIRE_FALSE(read.has_value());
+    CHECK_MESSAGE(read.error().message().find(r.message) != std::string::npos,
+                  read.error().message());
+    CHECK(read.error().code() == ErrorCode::kParse);
+  }
+}
+
+TEST_CASE("ONNX text: a field that the schema does not have is refused by name") {
+  const std::string binary = Saved(ReadOrFail("m.textproto", kText), {"m.onnx"});
+  const ReadModel read = ReadOrFail("m.onnx", binary + Bytes(500, "abc"));
+  CHECK(Saved(read, {"m.onnx"}).size() > binary.size());
+  const auto text = read.format->save(*read.model, {"m.textproto"});
+  REQUIRE_FALSE(text.has_value());
+  CHECK(text.error().code() == ErrorCode::kUnsupported);
+  CHECK(text.error().message().find("field 500") != std::string::npos);
+}
+
+// ---- External data ------------------------------------------------------------------------------
+
+constexpr std::string_view kTensors = R"(
+ir_version: 8
+opset_import { version: 13 }
+graph {
+  name: "g"
+  node { input: "a" output: "y" op_type: "If"
+    attribute { name: "then_branch" type: GRAPH g {
+      name: "t" initializer { name: "inner" data_type: INT64 dims: 2 int64_data: 5 int64_data: 6 } } } }
+  initializer { name: "a" data_type: INT8 dims: 3 int32_data: 1 int32_data: 2 int32_data: -3 }
+  initializer { name: "s" data_type: STRING dims: 1 string_data: "text" }
+  initializer { name: "b" data_type: FLOAT16 dims: 2 int32_data: 15360 int32_data: 1 }
+  initializer { name: "empty" data_type: FLOAT dims: 0 }
+  initializer { name: "bad" data_type: FLOAT dims: 7 float_data: 1 }
+}
+)";
+
+TEST_CASE("ONNX external data: every initializer moves out, and in again") {
+  const ReadModel read = ReadOrFail("m.textproto", kTensors);
+  ExportOptions options{"m.onnx"};
+  options.external_data.file = "w.bin";
+  options.external_data.threshold = 0;
+  const auto image = read.format->save(*read.model, options);
+  REQUIRE_MESSAGE(image.has_value(), image.error().message());
+  REQUIRE(image->side_files.size() == 1);
+  const TempDir dir;
+  REQUIRE(WriteFile(dir / "m.onnx", image->parts).has_value());
+  REQUIRE(WriteFile(dir / "w.bin", image->side_files[0].parts).has_value());
+  // The graph's own, then that of the sub-graph, at multiples of 64.
+  const std::string bytes = test::ReadText(dir / "w.bin");
+  CHECK(bytes.substr(0, 3) == "\x01\x02\xFD");
+  CHECK(bytes.substr(64, 4) == std::string("\x00\x3C\x01\x00", 4));
+  CHECK(bytes.substr(128) == std::string("\x05\0\0\0\0\0\0\0\x06\0\0\0\0\0\0\0", 16));
+
+  const auto outside = ReadModelFile(dir / "m.onnx");
+  REQUIRE(outside.has_value());
+  ExportOptions embed{"m.textproto"};
+  embed.external_data.embed = true;
+  const std::string text = Saved(*outside, embed);
+  for (const char* piece :
+       {"raw_data: \"\\001\\002\\375\"", "raw_data: \"\\000<\\001\\000\"", "string_data: \"text\"",
+        "float_data: 1\n",
+        "raw_data: "
+        "\"\\005\\000\\000\\000\\000\\000\\000\\000\\006\\000\\000\\000\\000\\000\\000\\000\""})
+    CHECK_MESSAGE(text.find(piece) != std::string::npos, piece);
+  CHECK(text.find("external") == std::string::npos);
+  CHECK(text.find("EXTERNAL") == std::string::npos);
+
+  // A copy keeps the file and its name, and needs it.
+  const auto copy = read.format->save(*outside->model, ExportOptions{"copy.onnx"});
+  REQUIRE(copy.has_value());
+  REQUIRE(copy->side_files.size() == 1);
+  CHECK(copy->side_files[0].name == "w.bin");
+  CHECK(copy->side_files[0].keep_existing);
+  fs::remove(dir / "w.bin");
+  for (const ExportOptions& o : {ExportOptions{"copy.onnx"}, embed, options}) {
+    const auto missing = read.format->save(*outside->model, o);
+    REQUIRE_FALSE(missing.has_value());
+    CHECK(missing.error().message().find("\"a\"") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace nn::test
