@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <exception>
+#include <map>
 #include <new>
 #include <optional>
 
@@ -84,6 +85,20 @@ void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
       .add_option("--batch", options.batch,
                   "Size of the first dimension of the inputs, where it is symbolic")
       ->type_name("N");
+}
+
+CLI::Option* AddWeightsOption(CommandLine& command, DumpWeights& weights) {
+  static const std::map<std::string, DumpWeights> names = {{"base64", DumpWeights::kBase64},
+                                                           {"inline", DumpWeights::kInline},
+                                                           {"stats", DumpWeights::kStats},
+                                                           {"digest", DumpWeights::kDigest},
+                                                           {"none", DumpWeights::kNone}};
+  return command.options()
+      .add_option("--weights", weights,
+                  "How a dump shows tensors of 1 KiB and more: base64 (the default), inline (as "
+                  "numbers), stats, digest or none; the last three cannot be restored")
+      ->transform(CLI::CheckedTransformer(names))
+      ->option_text("HOW");
 }
 
 }  // namespace nn::app

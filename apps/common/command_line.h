@@ -13,6 +13,7 @@
 
 #include "apps/common/program.h"
 #include "base/status.h"
+#include "formats/format.h"
 
 namespace nn::app {
 
@@ -45,5 +46,8 @@ class CommandLine {
 // Adds --input-shape and --batch.
 struct ShapeOptions;
 void AddShapeOptions(CommandLine& command, ShapeOptions& options);
+
+// Adds --weights, for dumps.
+CLI::Option* AddWeightsOption(CommandLine& command, DumpWeights& weights);
 
 }  // namespace nn::app

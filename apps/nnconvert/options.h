@@ -25,6 +25,7 @@ struct ConvertOptions {
   bool fold_batch_norm = false;
   bool rewrite = false;
   ExternalData external_data;
+  DumpWeights weights = DumpWeights::kBase64;
   bool dry_run = false;
   bool support = false;
   // Verification

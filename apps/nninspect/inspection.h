@@ -19,6 +19,7 @@ struct InspectOptions {
   std::string format = "text";
   bool nodes = false;
   bool dump = false;
+  DumpWeights weights = DumpWeights::kBase64;
   ShapeOptions shapes;
 };
 

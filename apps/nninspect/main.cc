@@ -13,9 +13,11 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   auto* format = app.add_option("--format", o.format, "Form of what is printed")
                      ->check(CLI::IsMember({"text", "json"}))
                      ->capture_default_str();
-  app.add_flag("--dump", o.dump, "Print the whole model as JSON, which is taken for the model")
-      ->excludes(nodes)
-      ->excludes(format);
+  auto* dump =
+      app.add_flag("--dump", o.dump, "Print the whole model as JSON, which is taken for the model")
+          ->excludes(nodes)
+          ->excludes(format);
+  AddWeightsOption(command, o.weights)->needs(dump);
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
   AddShapeOptions(command, o.shapes);
 }
@@ -23,7 +25,7 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
 Result<int> Dump(const InspectOptions& o) {
   if (!o.shapes.empty()) return UsageError("--dump prints the model as it is: it takes no shapes");
   NN_ASSIGN(const ReadModel read, ReadModelFile(o.model));
-  NN_RETURN_IF_ERROR(WriteDump(read, o.output));
+  NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.weights));
   return kExitDone;
 }
 

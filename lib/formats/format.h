@@ -19,7 +19,7 @@
 namespace nn {
 
 class DumpNode;
-class JsonWriter;
+class DumpWriter;
 
 // A model as its own format has it, safe to read whether it is valid or not. Each format derives
 // its own type.
@@ -54,8 +54,8 @@ struct ExternalData {
 struct ExportOptions {
   std::string path;   // of the file that is to be written: tells forms of one format apart
   int64_t opset = 0;  // ONNX operator set version; 0: the format's default
-  std::string producer_version;
-  ExternalData external_data;
+  std::string producer_version = {};
+  ExternalData external_data = {};
 };
 
 struct SideFile {
@@ -133,7 +133,7 @@ struct Format {
   bool (*writes)(const OpDef& op) = nullptr;
   // Writes the model as one JSON value that holds all there is in it, in the names of the format's
   // own schema. kUnsupported for what the schema does not let be read (named).
-  Status (*dump)(const NativeModel& model, JsonWriter& out) = nullptr;
+  Status (*dump)(const NativeModel& model, DumpWriter& out) = nullptr;
   // The model of such a value. `path` is as for `read`. kParse with the place for values that are
   // not in the schema or do not fit it.
   Result<std::unique_ptr<NativeModel>> (*restore)(const DumpNode& dump, const std::string& path,
@@ -160,10 +160,20 @@ struct ReadModel {
 // for what they are.
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits = {});
 
+// How a dump shows the data of tensors of 1 KiB and more.
+enum class DumpWeights : uint8_t {
+  kBase64,  // can be restored, as kInline can
+  kInline,  // lists of numbers where the type is known
+  kStats,   // size, type, range, mean, deviation
+  kDigest,  // size and SHA-256
+  kNone,    // size
+};
+
 // Writes a model as JSON text that ReadModelFile takes for the model itself
 // (schemas/dump.schema.json): a copy, nothing is imported. Whatever the size of the model, little
 // of the text is in memory at a time.
-Status WriteDump(const ReadModel& model, const std::string& path);
+Status WriteDump(const ReadModel& model, const std::string& path,
+                 DumpWeights weights = DumpWeights::kBase64);
 
 // Whether a path names a dump: ".json" that is no extension of a format.
 bool IsDumpPath(std::string_view path);

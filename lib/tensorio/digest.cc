@@ -1,42 +1,32 @@
 #include "tensorio/digest.h"
 
-#include <nettle/sha2.h>
-
 #include <array>
+
+#include "base/sha256.h"
 
 namespace nn {
 namespace {
 
 class Hasher {
  public:
-  Hasher() { sha256_init(&context_); }
-
-  void Bytes(std::span<const std::byte> bytes) {
-    sha256_update(&context_, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data()));
-  }
+  void Bytes(std::span<const std::byte> bytes) { sha_.Update(bytes); }
   void Bytes(std::string_view text) { Bytes(std::as_bytes(std::span(text))); }
   void Number(uint64_t v) {
-    std::array<uint8_t, 8> bytes;
-    for (uint8_t& b : bytes) {
-      b = static_cast<uint8_t>(v);
+    std::array<std::byte, 8> bytes;
+    for (std::byte& b : bytes) {
+      b = static_cast<std::byte>(v);
       v >>= 8;
     }
-    sha256_update(&context_, bytes.size(), bytes.data());
+    Bytes(bytes);
   }
   void Text(std::string_view text) {
     Number(text.size());
     Bytes(text);
   }
-  std::string Hex() {
-    std::array<uint8_t, SHA256_DIGEST_SIZE> digest;
-    sha256_digest(&context_, digest.size(), digest.data());
-    std::string out;
-    for (const uint8_t b : digest) out += fmt::format("{:02x}", b);
-    return out;
-  }
+  std::string Hex() { return sha_.Hex(); }
 
  private:
-  sha256_ctx context_;
+  Sha256 sha_;
 };
 
 void AddContents(Hasher& hasher, const Tensor& tensor) {

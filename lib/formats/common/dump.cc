@@ -9,6 +9,8 @@
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "formats/common/dump_writer.h"
+#include "ir/dtype.h"
 
 namespace nn {
 namespace {
@@ -45,20 +47,6 @@ std::string Shortened(std::string_view text) {
 
 }  // namespace
 
-void DumpText(std::string_view text, JsonWriter& out) {
-  if (IsUtf8(text))
-    out.String(text);
-  else
-    DumpArrayBytes(std::as_bytes(std::span(text)), out);
-}
-
-void DumpArrayBytes(std::span<const std::byte> bytes, JsonWriter& out) {
-  out.BeginObject();
-  out.Key("base64");
-  out.Bytes(bytes);
-  out.EndObject();
-}
-
 // ---- Values -------------------------------------------------------------------------------------
 
 std::string DumpNode::Place() const {
@@ -88,6 +76,14 @@ bool DumpNode::IsBytesObject() const {
   return value_->is_object() && value_->size() == 1 && value_->contains("base64");
 }
 
+bool DumpNode::IsOmitted() const {
+  return value_->is_object() && value_->contains(kDumpOmittedKey);
+}
+
+tl::unexpected<Error> DumpNode::Omitted() const {
+  return Bad("these data were left out of the dump (--weights), which so cannot be restored");
+}
+
 Status DumpNode::ForEachMember(
     const std::function<Status(const std::string& name, const DumpNode& member)>& fn) const {
   if (!value_->is_object()) return Bad("an object is expected, not {}", Describe());
@@ -97,6 +93,7 @@ Status DumpNode::ForEachMember(
 }
 
 Status DumpNode::ForEachElement(const std::function<Status(const DumpNode& element)>& fn) const {
+  if (IsOmitted()) return Omitted();
   if (!value_->is_array()) return Bad("an array is expected, not {}", Describe());
   for (size_t i = 0; i < value_->size(); ++i)
     NN_RETURN_IF_ERROR(fn(DumpNode(*document_, (*value_)[i], this, std::to_string(i))));
@@ -189,10 +186,34 @@ Result<Blob> DumpNode::Bytes() const {
     std::memcpy(&index, value_->get_binary().data(), sizeof(index));
     return document_->blobs_[index];
   }
+  if (IsOmitted()) return Omitted();
+  if (value_->is_object()) return NumberBytes();
   if (!value_->is_string()) return Bad("a string of Base64 is expected, not {}", Describe());
   auto bytes = FromBase64(value_->get_ref<const std::string&>());
   if (!bytes) return Bad("not Base64 (RFC 4648, padded): {}", Describe());
   return *std::move(bytes);
+}
+
+Result<Blob> DumpNode::NumberBytes() const {
+  std::optional<DType> type;
+  if (value_->size() == 1) type = ParseDType(value_->begin().key());
+  if (!type) return Bad("Base64, or an array named by its type (\"f32\"), is expected");
+  const DumpNode list = *Find(value_->begin().key());
+  std::vector<std::byte> bytes;
+  bytes.reserve(list.size() * sizeof(double));
+  Status ok;
+  const bool known = WithPlainNumber(*type, [&](auto zero) {
+    using T = decltype(zero);
+    ok = list.ForEachElement([&](const DumpNode& element) -> Status {
+      NN_ASSIGN(const T value, element.Number<T>());
+      const auto* at = reinterpret_cast<const std::byte*>(&value);
+      bytes.insert(bytes.end(), at, at + sizeof(T));
+      return {};
+    });
+  });
+  if (!known) return Bad("numbers of type {} are written as Base64", DTypeName(*type));
+  NN_RETURN_IF_ERROR(ok);
+  return Blob::CopyOf(bytes);
 }
 
 Result<Blob> DumpNode::ArrayBytes(size_t element_size) const {
@@ -296,9 +317,7 @@ bool IsDumpPath(std::string_view path) {
   return path.ends_with(".json") && FormatOfPath(path) == nullptr;
 }
 
-Status WriteDump(const ReadModel& model, const std::string& path) {
-  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
-  JsonWriter out([&](std::string_view text) { file.Write(text); });
+Status WriteDump(const ReadModel& model, DumpWriter& out) {
   out.BeginObject();
   out.Key(kVersionKey);
   out.Uint(kDumpVersion);
@@ -309,6 +328,13 @@ Status WriteDump(const ReadModel& model, const std::string& path) {
     return tl::unexpected(s.error().In("the model cannot be written as JSON"));
   out.EndObject();
   out.Finish();
+  return {};
+}
+
+Status WriteDump(const ReadModel& model, const std::string& path, DumpWeights weights) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  DumpWriter out([&](std::string_view text) { file.Write(text); }, weights);
+  NN_RETURN_IF_ERROR(WriteDump(model, out));
   return file.Commit();
 }
 

@@ -1,9 +1,7 @@
 // Dumps: the JSON text of a native model, {"nn_dump": 1, "format": "onnx", "model": {...}}, and
 // what the formats' own parts of it have in common.
 //
-// Text is a JSON string, or {"base64": "..."} where it is not UTF-8. Bytes are a string of Base64.
-// A list of numbers is a JSON array, or, from kDumpArrayBytes on, {"base64": "..."} of its
-// little-endian elements. Numbers are as JsonWriter has them.
+// formats/common/dump_writer.h has the forms of text, bytes and lists.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +16,14 @@
 #include <vector>
 
 #include "base/blob.h"
-#include "base/json_writer.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "formats/format.h"
 
 namespace nn {
 
-inline constexpr size_t kDumpArrayBytes = 1024;
-
-// Text that may be no UTF-8.
-void DumpText(std::string_view text, JsonWriter& out);
-// {"base64": "..."}.
-void DumpArrayBytes(std::span<const std::byte> bytes, JsonWriter& out);
-
 class DumpDocument;
+class DumpWriter;
 
 // A value of a parsed document that knows its place in it. Readers return kParse with the place if
 // the value is not what is asked for. Valid as long as the document, and as the node that it was
@@ -51,8 +42,11 @@ class DumpNode {
 
   bool IsBool() const { return value_->is_boolean(); }
   bool IsString() const { return value_->is_string() || value_->is_binary(); }
+  bool IsArray() const { return value_->is_array(); }
   // Whether it is {"base64": ...}.
   bool IsBytesObject() const;
+  // Whether it is {"omitted": ...}: data that the dump was made without.
+  bool IsOmitted() const;
   // Elements or members.
   size_t size() const { return value_->size(); }
 
@@ -70,6 +64,7 @@ class DumpNode {
   Result<double> Double() const;
   Result<bool> Bool() const;
   Result<std::string> Text() const;
+  // Of a string of Base64 or {"f32": [...]}.
   Result<Blob> Bytes() const;
   // The bytes of a {"base64": ...} of elements of this size.
   Result<Blob> ArrayBytes(size_t element_size) const;
@@ -83,8 +78,13 @@ class DumpNode {
       : document_(&document), value_(&value), parent_(parent), key_(std::move(key)) {}
   template <typename T>
   Result<T> Real() const;
+  // An integer or real.
+  template <typename T>
+  Result<T> Number() const;
   Result<int64_t> Signed() const;
   Result<uint64_t> Unsigned() const;
+  Result<Blob> NumberBytes() const;
+  tl::unexpected<Error> Omitted() const;
 
   const DumpDocument* document_;
   const nlohmann::json* value_;
@@ -109,11 +109,24 @@ class DumpDocument {
   std::vector<Blob> blobs_;
 };
 
+// The whole text of a dump.
+Status WriteDump(const ReadModel& model, DumpWriter& out);
+
 // True if the text begins like a dump.
 bool IsDump(std::span<const std::byte> bytes);
 
 // The model that a dump holds.
 Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits);
+
+template <typename T>
+Result<T> DumpNode::Number() const {
+  if constexpr (std::is_same_v<T, float>)
+    return Float();
+  else if constexpr (std::is_same_v<T, double>)
+    return Double();
+  else
+    return Integer<T>();
+}
 
 template <typename T>
 Result<T> DumpNode::Integer() const {

@@ -116,7 +116,7 @@ Status Unsupported(const reflection::Field& field) {
 }
 
 template <typename T>
-void WriteScalar(T value, BaseType type, const reflection::Enum* names, JsonWriter& out) {
+void WriteScalar(T value, BaseType type, const reflection::Enum* names, DumpWriter& out) {
   if constexpr (std::is_same_v<T, float>) {
     out.Float(value);
   } else if constexpr (std::is_same_v<T, double>) {
@@ -162,10 +162,11 @@ Result<T> ReadScalar(const DumpNode& in, BaseType type, const reflection::Enum* 
 class Dumper {
  public:
   Dumper(const Blob& file, const reflection::Schema& schema, const FbOuterData& outer_data,
-         JsonWriter& out)
+         const FbDataType& data_type, DumpWriter& out)
       : file_(file),
         schema_(schema),
         outer_data_(outer_data),
+        data_type_(data_type),
         out_(out),
         verifier_(reinterpret_cast<const uint8_t*>(file.data()),
                   std::min<size_t>(file.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1),
@@ -218,7 +219,7 @@ class Dumper {
     if (const auto data = outer_data_(table, ShortName(type.name()))) {
       NN_RETURN_IF_ERROR(Take(data->size()));
       out_.Key(kDataKey);
-      out_.Bytes(data->bytes());
+      out_.Data(data->bytes(), data_type_(table, ShortName(type.name())));
     }
     out_.EndObject();
     verifier_.EndTable();
@@ -245,7 +246,7 @@ class Dumper {
       case reflection::String:
         return WriteString(reinterpret_cast<const fb::String*>(pointer), field);
       case reflection::Vector:
-        return WriteVector(pointer, field);
+        return WriteVector(pointer, field, table, owner);
       case reflection::Obj:
         return WriteTable(*reinterpret_cast<const fb::Table*>(pointer), TableOf(type, schema_));
       case reflection::Union: {
@@ -286,11 +287,12 @@ class Dumper {
   Status WriteString(const fb::String* text, const reflection::Field& field) {
     if (!verifier_.VerifyString(text)) return Damaged(View(field.name()));
     NN_RETURN_IF_ERROR(Take(text->size()));
-    DumpText(View(text), out_);
+    out_.Text(View(text));
     return {};
   }
 
-  Status WriteVector(const uint8_t* pointer, const reflection::Field& field) {
+  Status WriteVector(const uint8_t* pointer, const reflection::Field& field, const fb::Table& owner,
+                     const reflection::Object& owner_type) {
     const reflection::Type& type = *field.type();
     const BaseType element = type.element();
     const size_t width = fb::GetTypeSize(element);
@@ -300,7 +302,10 @@ class Dumper {
         reinterpret_cast<const std::byte*>(pointer) + sizeof(fb::uoffset_t), count * width);
     NN_RETURN_IF_ERROR(Take(bytes.size()));
     if (IsScalar(element)) {
-      WriteScalars(bytes, field);
+      if (IsByteString(type))
+        out_.Data(bytes, data_type_(owner, ShortName(owner_type.name())));
+      else
+        WriteScalars(bytes, field);
       return {};
     }
     if (element != reflection::String &&
@@ -324,12 +329,9 @@ class Dumper {
 
   void WriteScalars(std::span<const std::byte> bytes, const reflection::Field& field) {
     const reflection::Type& type = *field.type();
-    if (IsByteString(type)) {
-      out_.Bytes(bytes);
-      return;
-    }
     if (bytes.size() >= kDumpArrayBytes) {
-      DumpArrayBytes(bytes, out_);
+      WithScalar(type.element(),
+                 [&](auto zero) { out_.LongList(bytes, kDTypeOf<decltype(zero)>); });
       return;
     }
     const reflection::Enum* names = EnumOf(field, schema_);
@@ -354,7 +356,8 @@ class Dumper {
   const Blob& file_;
   const reflection::Schema& schema_;
   const FbOuterData& outer_data_;
-  JsonWriter& out_;
+  const FbDataType& data_type_;
+  DumpWriter& out_;
   fb::Verifier verifier_;
   uint64_t left_;
   std::map<const reflection::Object*, std::vector<const reflection::Field*>> fields_;
@@ -540,7 +543,7 @@ class Restorer {
   Result<fb::uoffset_t> ReadScalars(const DumpNode& in, const reflection::Field& field) {
     const reflection::Type& type = *field.type();
     const size_t width = fb::GetTypeSize(type.element());
-    if (IsByteString(type) && in.IsString()) {
+    if (IsByteString(type) && !in.IsBytesObject() && !in.IsArray()) {
       NN_ASSIGN(const Blob bytes, in.Bytes());
       return AddVector(in, bytes.bytes(), width, field);
     }
@@ -581,8 +584,8 @@ class Restorer {
 }  // namespace
 
 Status DumpFlatbuffer(const Blob& file, const reflection::Schema& schema,
-                      const FbOuterData& outer_data, JsonWriter& out) {
-  return Dumper(file, schema, outer_data, out).Run();
+                      const FbOuterData& outer_data, const FbDataType& data_type, DumpWriter& out) {
+  return Dumper(file, schema, outer_data, data_type, out).Run();
 }
 
 Result<RestoredFlatbuffer> RestoreFlatbuffer(const DumpNode& dump, const reflection::Schema& schema,

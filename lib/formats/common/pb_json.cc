@@ -52,8 +52,9 @@ bool IsNumber(const Field& field) {
 
 class Dumper {
  public:
-  Dumper(const PayloadTable& payloads, PbTextFields text_fields, JsonWriter& out)
-      : payloads_(payloads), text_fields_(text_fields), out_(out) {}
+  Dumper(const PayloadTable& payloads, PbTextFields text_fields, const PbDataType& data_type,
+         DumpWriter& out)
+      : payloads_(payloads), text_fields_(text_fields), data_type_(data_type), out_(out) {}
 
   Status Write(const pb::Message& message) {
     out_.BeginObject();
@@ -91,7 +92,7 @@ class Dumper {
       if (const auto blob = payloads_.Find(message, field.number())) {
         if (field.is_repeated() && reflection.FieldSize(message, &field) != 0)
           return UnsupportedError("{} is in pieces, whose order is not known", field.full_name());
-        WritePayload(field, *blob);
+        WritePayload(message, field, *blob);
         return {};
       }
     }
@@ -108,7 +109,8 @@ class Dumper {
       if (messages)
         NN_RETURN_IF_ERROR(Write(reflection.GetRepeatedMessage(message, &field, i)));
       else
-        WriteText(field, reflection.GetRepeatedStringReference(message, &field, i, &scratch));
+        WriteText(message, field,
+                  reflection.GetRepeatedStringReference(message, &field, i, &scratch));
     }
     out_.EndArray();
     return {};
@@ -121,7 +123,7 @@ class Dumper {
       case Field::CPPTYPE_MESSAGE:
         return Write(r.GetMessage(message, &field));
       case Field::CPPTYPE_STRING:
-        WriteText(field, r.GetStringReference(message, &field, &scratch));
+        WriteText(message, field, r.GetStringReference(message, &field, &scratch));
         break;
       case Field::CPPTYPE_ENUM:
         WriteNumber(field, static_cast<int32_t>(r.GetEnumValue(message, &field)));
@@ -151,20 +153,21 @@ class Dumper {
     return {};
   }
 
-  void WritePayload(const Field& field, const Blob& blob) {
+  void WritePayload(const pb::Message& message, const Field& field, const Blob& blob) {
     if (field.is_repeated())
-      DumpArrayBytes(blob.bytes(), out_);
+      WithNumberType(field,
+                     [&](auto zero) { out_.LongList(blob.bytes(), kDTypeOf<decltype(zero)>); });
     else if (Holds(text_fields_, field))
-      DumpText({reinterpret_cast<const char*>(blob.data()), blob.size()}, out_);
+      out_.Text({reinterpret_cast<const char*>(blob.data()), blob.size()});
     else
-      out_.Bytes(blob.bytes());
+      out_.Data(blob.bytes(), data_type_(message, field));
   }
 
-  void WriteText(const Field& field, const std::string& value) {
+  void WriteText(const pb::Message& message, const Field& field, const std::string& value) {
     if (Holds(text_fields_, field))
-      DumpText(value, out_);
+      out_.Text(value);
     else
-      out_.Bytes(BytesOf(value));
+      out_.Data(BytesOf(value), data_type_(message, field));
   }
 
   template <typename T>
@@ -196,7 +199,7 @@ class Dumper {
       if (field.is_packed() && static_cast<size_t>(values.size()) * sizeof(T) >= kDumpArrayBytes) {
         std::string bytes;
         for (const T v : values) bytes.append(reinterpret_cast<const char*>(&v), sizeof(T));
-        DumpArrayBytes(BytesOf(bytes), out_);
+        out_.LongList(BytesOf(bytes), kDTypeOf<T>);
         return;
       }
       out_.BeginArray(true);
@@ -267,7 +270,8 @@ class Dumper {
 
   const PayloadTable& payloads_;
   PbTextFields text_fields_;
-  JsonWriter& out_;
+  const PbDataType& data_type_;
+  DumpWriter& out_;
 };
 
 // ---- Reading ------------------------------------------------------------------------------------
@@ -462,8 +466,8 @@ class Restorer {
 }  // namespace
 
 Status DumpMessage(const pb::Message& message, const PayloadTable& payloads,
-                   PbTextFields text_fields, JsonWriter& out) {
-  return Dumper(payloads, text_fields, out).Write(message);
+                   PbTextFields text_fields, const PbDataType& data_type, DumpWriter& out) {
+  return Dumper(payloads, text_fields, data_type, out).Write(message);
 }
 
 Status RestoreMessage(const DumpNode& dump, PbTextFields text_fields, int max_depth,

@@ -6,11 +6,13 @@
 
 #include <google/protobuf/message.h>
 
+#include <functional>
 #include <span>
 #include <string_view>
 
 #include "base/status.h"
 #include "formats/common/dump.h"
+#include "formats/common/dump_writer.h"
 #include "formats/common/pb_payload.h"
 
 namespace nn {
@@ -18,10 +20,14 @@ namespace nn {
 // Full names of bytes fields that hold text, and are written as text.
 using PbTextFields = std::span<const std::string_view>;
 
+// The type of the elements that a bytes field holds; kUnknown where it is not known.
+using PbDataType = std::function<DType(const google::protobuf::Message& message,
+                                       const google::protobuf::FieldDescriptor& field)>;
+
 // kUnsupported for an array of which some pieces are payloads and others are not: its order is
 // lost.
 Status DumpMessage(const google::protobuf::Message& message, const PayloadTable& payloads,
-                   PbTextFields text_fields, JsonWriter& out);
+                   PbTextFields text_fields, const PbDataType& data_type, DumpWriter& out);
 
 // The inverse, into an empty message. kLimit beyond `max_depth` nested messages.
 Status RestoreMessage(const DumpNode& dump, PbTextFields text_fields, int max_depth,

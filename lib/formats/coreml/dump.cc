@@ -5,9 +5,12 @@
 
 namespace nn::coreml {
 
-Status Dump(const NativeModel& model, JsonWriter& out) {
+Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
-  return DumpMessage(m.message(), m.payloads, {}, out);
+  const auto data_type = [](const Message&, const google::protobuf::FieldDescriptor& field) {
+    return field.name() == "float16Value" ? DType::kF16 : DType::kUnknown;
+  };
+  return DumpMessage(m.message(), m.payloads, {}, data_type, out);
 }
 
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string&,

@@ -14,12 +14,16 @@ const reflection::Schema& Schema() {
 
 }  // namespace
 
-Status Dump(const NativeModel& model, JsonWriter& out) {
+Status Dump(const NativeModel& model, DumpWriter& out) {
   NN_ASSIGN(const Blob file, WriteFlatbuffer(static_cast<const Model&>(model)));
   const auto no_outer_data = [](const flatbuffers::Table&, std::string_view) {
     return std::optional<Blob>();
   };
-  return DumpFlatbuffer(file, Schema(), no_outer_data, out);
+  // Operands of several types share their bytes.
+  const auto data_type = [](const flatbuffers::Table&, std::string_view) {
+    return DType::kUnknown;
+  };
+  return DumpFlatbuffer(file, Schema(), no_outer_data, data_type, out);
 }
 
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,

@@ -76,7 +76,7 @@ bool Sniff(std::span<const std::byte> bytes);
 Result<ModelSummary> Summarize(const NativeModel& model);
 
 // Format::dump, restore and save.
-Status Dump(const NativeModel& model, JsonWriter& out);
+Status Dump(const NativeModel& model, DumpWriter& out);
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);

@@ -3,6 +3,7 @@
 #include "formats/common/pb_json.h"
 #include "formats/onnx/external.h"
 #include "formats/onnx/native.h"
+#include "formats/onnx/tensor.h"
 
 namespace nn::onnx {
 namespace {
@@ -13,9 +14,14 @@ constexpr std::string_view kTextFields[] = {"nn.onnx.pb.AttributeProto.s",
 
 }  // namespace
 
-Status Dump(const NativeModel& model, JsonWriter& out) {
+Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
-  return DumpMessage(m.proto, m.payloads, kTextFields, out);
+  const auto data_type = [](const google::protobuf::Message& message,
+                            const google::protobuf::FieldDescriptor&) {
+    const auto* tensor = google::protobuf::DynamicCastToGenerated<pb::TensorProto>(&message);
+    return tensor == nullptr ? DType::kUnknown : DTypeOf(tensor->data_type());
+  };
+  return DumpMessage(m.proto, m.payloads, kTextFields, data_type, out);
 }
 
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,

@@ -1,9 +1,12 @@
 #include "formats/common/dump.h"
 
+#include <unordered_map>
+
 #include "base/checked_math.h"
 #include "formats/common/fb_json.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/native.h"
+#include "formats/tflite/tensor.h"
 #include "tflite/tflite_bfbs_generated.h"
 
 namespace nn::tflite {
@@ -42,6 +45,26 @@ std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& tabl
   return model.file.Slice(offset, size);
 }
 
+// The types of the tensors that use each buffer.
+std::unordered_map<const flatbuffers::Table*, DType> BufferTypes(const Model& model) {
+  std::unordered_map<const flatbuffers::Table*, DType> types;
+  const auto* subgraphs = model.root->subgraphs();
+  for (int64_t g = 0; g < SizeOf(subgraphs); ++g) {
+    const auto* graph = At(subgraphs, g);
+    for (int64_t i = 0; graph != nullptr && i < SizeOf(graph->tensors()); ++i) {
+      const fb::Tensor* tensor = At(graph->tensors(), i);
+      if (tensor == nullptr) continue;
+      const auto* buffer = At(model.root->buffers(), tensor->buffer());
+      if (buffer == nullptr) continue;
+      const DType type = DTypeOf(tensor->type());
+      const auto [it, added] =
+          types.emplace(reinterpret_cast<const flatbuffers::Table*>(buffer), type);
+      if (!added && it->second != type) it->second = DType::kUnknown;
+    }
+  }
+  return types;
+}
+
 // The flatbuffer with the data behind it that its tables refer to.
 Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
   const auto place = [&](const RestoredFlatbuffer::OuterData&, uint64_t at) {
@@ -68,12 +91,17 @@ Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
 
 }  // namespace
 
-Status Dump(const NativeModel& model, JsonWriter& out) {
+Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
+  const auto types = BufferTypes(m);
   return DumpFlatbuffer(
       m.file, Schema(),
       [&](const flatbuffers::Table& table, std::string_view type) {
         return OuterData(m, table, type);
+      },
+      [&](const flatbuffers::Table& table, std::string_view) {
+        const auto it = types.find(&table);
+        return it == types.end() ? DType::kUnknown : it->second;
       },
       out);
 }
