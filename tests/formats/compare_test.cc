@@ -1,4 +1,4 @@
-#include "formats/compare.h"
+#include "formats/common/compare.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "formats/compare.h"
+#include "formats/common/compare.h"
 
 #include <algorithm>
 #include <map>
