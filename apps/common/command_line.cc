@@ -3,13 +3,21 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
 #include <exception>
 #include <map>
 #include <new>
 #include <optional>
+#include <string_view>
+#include <system_error>
 
 #include "apps/common/model.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "ops/ops.h"
 
 namespace nn::app {
@@ -28,7 +36,44 @@ CommandLine::CommandLine(std::string name, const std::string& description)
       "Exit codes: 0 done; 1 the model fails the check; 2 usage, file or parse error;\n"
       "3 something in the model is not supported; 4 a resource limit was hit.");
   app_.get_formatter()->column_width(32);
+  AddLimits();
 }
+
+void CommandLine::AddLimits() {
+  CLI::Option_group* group = app_.add_option_group("Limits", "Beyond one of these: exit code 4");
+  const auto add = [&](const char* name, auto& value, const char* description) {
+    return group->add_option(name, value, description)->type_name("N");
+  };
+  add("--max-file-bytes", limits_.max_file_bytes, "Size of a file that is read")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("64GB");
+  add("--max-depth", limits_.max_depth, "Messages, tables or sub-graphs in each other")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  add("--max-items", limits_.max_items, "Entries of a list: nodes, tensors, operands")
+      ->capture_default_str();
+  add("--max-memory", max_memory_, "Memory that is allocated, mapped files aside; none by default")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+Status CommandLine::LimitMemory() const {
+  if (!max_memory_) return {};
+  const rlimit limit{*max_memory_, *max_memory_};
+  if (setrlimit(RLIMIT_DATA, &limit) != 0)
+    return IoError("--max-memory: {}", std::generic_category().message(errno));
+  return {};
+}
+
+namespace {
+
+// A mapped file that somebody shortens ends the program when the missing part is read.
+void EndOnShortenedFile(int) {
+  constexpr std::string_view kMessage = "error: a file became shorter while it was read\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  _exit(ExitCode(ErrorCode::kIo));
+}
+
+}  // namespace
 
 void CommandLine::StartLog() const {
   auto logger = spdlog::stderr_color_mt(name_);
@@ -58,14 +103,18 @@ Result<int> CommandLine::Parse(int argc, char** argv) {
 int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& run) {
   Result<int> result = kExitDone;
   try {
+    std::signal(SIGBUS, EndOnShortenedFile);
     result = Parse(argc, argv);
     StartLog();
     if (result && *result < 0) {
       InstallOps();
-      result = run();
+      const Status limited = LimitMemory();
+      result = limited ? run() : tl::unexpected(limited.error());
     }
   } catch (const std::bad_alloc&) {
-    result = LimitError("out of memory");
+    result = max_memory_ ? LimitError("out of memory: the limit (max-memory) is {}",
+                                      HumanBytes(*max_memory_))
+                         : LimitError("out of memory");
   } catch (const std::exception& e) {
     result = InternalError("{}", e.what());
   }

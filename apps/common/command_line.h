@@ -8,7 +8,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "apps/common/program.h"
@@ -23,6 +25,9 @@ class CommandLine {
 
   CLI::App& options() { return app_; }
 
+  // What is asked of readers: --max-file-bytes, --max-depth, --max-items.
+  const ReadLimits& limits() const { return limits_; }
+
   // An option that takes one value each time it is given.
   template <typename T>
   CLI::Option* AddRepeated(const std::string& name, T& values, const std::string& description) {
@@ -35,12 +40,16 @@ class CommandLine {
 
  private:
   Result<int> Parse(int argc, char** argv);
+  void AddLimits();
+  Status LimitMemory() const;
   void StartLog() const;
 
   CLI::App app_;
   std::string name_;
   int verbosity_ = 0;
   bool quiet_ = false;
+  ReadLimits limits_;
+  std::optional<uint64_t> max_memory_;
 };
 
 // Adds --input-shape and --batch.

@@ -290,7 +290,7 @@ Result<int> Run(const ConvertOptions& o) {
   if (!WantsDump(o)) {
     NN_ASSIGN(format, TargetFormat(o));
   }
-  NN_ASSIGN(const ReadModel read, ReadModelFile(o.input));
+  NN_ASSIGN(const ReadModel read, ReadModelFile(o.input, o.limits));
   const auto label = [](const Format& f, bool dump) {
     return dump ? fmt::format("JSON dump of {}", f.label) : std::string(f.label);
   };
@@ -321,5 +321,8 @@ int main(int argc, char** argv) {
       "Converts neural-network models between formats and verifies the result by running both.");
   nn::app::ConvertOptions options;
   nn::app::AddOptions(command, options);
-  return command.Run(argc, argv, [&] { return nn::app::Run(options); });
+  return command.Run(argc, argv, [&] {
+    options.limits = command.limits();
+    return nn::app::Run(options);
+  });
 }

@@ -14,6 +14,7 @@
 namespace nn::app {
 
 struct ConvertOptions {
+  ReadLimits limits;
   std::string input;
   std::string output;
   std::string to;

@@ -117,7 +117,7 @@ std::optional<int64_t> FixedSize(const std::string& size) {
 }
 
 Result<Inspection> Inspect(const InspectOptions& options) {
-  NN_ASSIGN(const ReadModel read, ReadModelFile(options.model));
+  NN_ASSIGN(const ReadModel read, ReadModelFile(options.model, options.limits));
   if (read.format->summarize == nullptr)
     return UnsupportedError("{}: {} models cannot be inspected", options.model, read.format->label);
   Inspection out;

@@ -15,6 +15,7 @@ namespace nn::app {
 
 struct InspectOptions {
   std::string model;
+  ReadLimits limits;
   std::string output = "-";
   std::string format = "text";
   bool nodes = false;

@@ -24,7 +24,7 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
 
 Result<int> Dump(const InspectOptions& o) {
   if (!o.shapes.empty()) return UsageError("--dump prints the model as it is: it takes no shapes");
-  NN_ASSIGN(const ReadModel read, ReadModelFile(o.model));
+  NN_ASSIGN(const ReadModel read, ReadModelFile(o.model, o.limits));
   NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.weights));
   return kExitDone;
 }
@@ -45,5 +45,8 @@ int main(int argc, char** argv) {
   nn::app::CommandLine command("nninspect", "Says what is in a neural-network model file.");
   nn::app::InspectOptions options;
   nn::app::AddOptions(command, options);
-  return command.Run(argc, argv, [&] { return nn::app::Run(options); });
+  return command.Run(argc, argv, [&] {
+    options.limits = command.limits();
+    return nn::app::Run(options);
+  });
 }

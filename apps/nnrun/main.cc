@@ -117,7 +117,7 @@ Result<int> Run(const RunOptions& o) {
   }
   NN_RETURN_IF_ERROR(CheckOptions(o));
   NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
-  NN_ASSIGN(Graph graph, ReadGraph(o.model));
+  NN_ASSIGN(Graph graph, ReadGraph(o.model, o.limits));
   NamePorts(graph);
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   RunReport report;
@@ -145,5 +145,8 @@ int main(int argc, char** argv) {
   nn::app::AddInputOptions(command, options);
   nn::app::AddResultOptions(command, options);
   nn::app::AddExecutionOptions(command, options);
-  return command.Run(argc, argv, [&] { return nn::app::Run(options); });
+  return command.Run(argc, argv, [&] {
+    options.limits = command.limits();
+    return nn::app::Run(options);
+  });
 }

@@ -17,6 +17,7 @@ namespace nn::app {
 
 struct RunOptions {
   std::string model;
+  ReadLimits limits;
   // Inputs
   std::string inputs_file;
   std::vector<std::string> inputs;  // NAME=VALUE

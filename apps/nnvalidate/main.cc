@@ -73,8 +73,8 @@ Error WithoutPrefix(const Error& error, std::string_view prefix) {
 
 // Checks one file. A file that is no model is a finding; an error is one of reaching the file at
 // all.
-Status CheckFile(const ValidateOptions& options, FileReport& file) {
-  const auto read = ReadModelFile(file.path);
+Status CheckFile(const ValidateOptions& options, const ReadLimits& limits, FileReport& file) {
+  const auto read = ReadModelFile(file.path, limits);
   if (read) {
     file.format = read->format->label;
     file.findings = Validate(*read->model, *read->format, options);
@@ -89,7 +89,7 @@ Status CheckFile(const ValidateOptions& options, FileReport& file) {
   return {};
 }
 
-Result<int> Run(const ValidateArguments& a) {
+Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
   const ValidateOptions options{ProfileOf(a)};
   Report report;
   report.rules = Rules(options.profile);
@@ -113,7 +113,7 @@ Result<int> Run(const ValidateArguments& a) {
     for (const std::string& path : a.models) {
       FileReport file;
       file.path = path;
-      if (auto s = CheckFile(options, file); !s) {
+      if (auto s = CheckFile(options, limits, file); !s) {
         spdlog::error("{}", s.error().message());
         file.failure = WithoutPrefix(s.error(), path + ": ").message();
         // The first failure decides over findings and later failures.
@@ -138,5 +138,5 @@ int main(int argc, char** argv) {
                                "Checks neural-network model files against their formats' rules.");
   nn::app::ValidateArguments arguments;
   nn::app::AddOptions(command, arguments);
-  return command.Run(argc, argv, [&] { return nn::app::Run(arguments); });
+  return command.Run(argc, argv, [&] { return nn::app::Run(arguments, command.limits()); });
 }

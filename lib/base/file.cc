@@ -86,7 +86,8 @@ Result<Blob> ReadStream(int fd, const std::string& path, uint64_t max_bytes) {
   auto bytes = std::make_shared<std::vector<std::byte>>();
   size_t have = 0;
   while (true) {
-    if (have > max_bytes) return LimitError("{}: more than {} bytes", path, max_bytes);
+    if (have > max_bytes)
+      return LimitError("{}: more than the limit (max-file-bytes) of {} bytes", path, max_bytes);
     bytes->resize(have + kChunk);
     const ssize_t n = read(fd, bytes->data() + have, kChunk);
     if (n < 0 && errno == EINTR) continue;
@@ -99,7 +100,8 @@ Result<Blob> ReadStream(int fd, const std::string& path, uint64_t max_bytes) {
 }
 
 Result<Blob> ReadRegular(int fd, uint64_t size, const std::string& path, uint64_t max_bytes) {
-  if (size > max_bytes) return LimitError("{}: {} bytes, the limit is {}", path, size, max_bytes);
+  if (size > max_bytes)
+    return LimitError("{}: {} bytes, the limit (max-file-bytes) is {}", path, size, max_bytes);
   if (size == 0) return Blob();
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return ReadStream(fd, path, max_bytes);
@@ -177,6 +179,8 @@ Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string
   struct stat st {};
   if (fstat(file.get(), &st) != 0) return IoError("{}: {}", shown, ErrnoText(errno));
   if (!S_ISREG(st.st_mode)) return ModelError("{}: not a regular file", shown);
+  if (st.st_nlink > 1)
+    return ModelError("{}: a hard link, so perhaps a file of somewhere else; copy it", shown);
   return ReadRegular(file.get(), static_cast<uint64_t>(st.st_size), shown, max_bytes);
 }
 

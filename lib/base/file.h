@@ -26,8 +26,9 @@ Result<Blob> ReadFile(const std::string& path, uint64_t max_bytes = kMaxFileByte
 void DropResidentPages(const Blob& blob);
 
 // Opens `relative` beneath `directory` and returns its bytes. Refused with kModel: absolute paths,
-// "..", symbolic links that leave the directory, anything that is not a regular file. This is the
-// one way in which a model's external data is opened.
+// "..", symbolic links that leave the directory, hard links, anything that is not a regular file.
+// What is checked is the file that was opened. This is the one way in which a model's external data
+// is opened.
 Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string_view relative,
                              uint64_t max_bytes = kMaxFileBytes);
 

@@ -28,7 +28,8 @@ class NativeModel {
   virtual ~NativeModel() = default;
 };
 
-// What a reader refuses to go beyond; violations are kLimit.
+// What a reader refuses to go beyond; violations are kLimit and name the limit, as the programs'
+// options do: max-file-bytes, max-depth, max-items.
 struct ReadLimits {
   uint64_t max_file_bytes = uint64_t{64} << 30;
   int max_depth = 100;                      // nested messages or sub-graphs
@@ -159,6 +160,9 @@ struct ReadModel {
 // do not tell. Files that are something else altogether (a Git LFS pointer, an HTML page) are named
 // for what they are.
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits = {});
+// The same for the contents of a file; `path` is where they came from.
+Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
+                                 const ReadLimits& limits = {});
 
 // How a dump shows the data of tensors of 1 KiB and more.
 enum class DumpWeights : uint8_t {

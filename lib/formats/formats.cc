@@ -73,6 +73,11 @@ const Format* FormatOfPath(std::string_view path) {
 
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits) {
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes));
+  return ReadModelBytes(file, path, limits);
+}
+
+Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
+                                 const ReadLimits& limits) {
   if (file.empty()) return ParseError("{}: the file is empty", path);
   if (IsDump(file.bytes())) {
     auto read = ReadDump(file, path, limits);

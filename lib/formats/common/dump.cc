@@ -239,7 +239,8 @@ class DumpDocument::Builder {
       case json::parse_event_t::array_start:
         // A message takes two levels: its object and the array that it is in.
         if (depth > 2 * limits_.max_depth + 2)
-          Fail(LimitError("more than {} nested JSON values", 2 * limits_.max_depth + 2));
+          Fail(
+              LimitError("more than {} nested JSON values (max-depth)", 2 * limits_.max_depth + 2));
         break;
       case json::parse_event_t::object_end:
         names_.pop_back();
@@ -256,7 +257,7 @@ class DumpDocument::Builder {
         break;
     }
     // Values of weights are items too; they count for a sixteenth.
-    if (++items_ / 16 > limits_.max_items) Fail(LimitError("too many JSON values"));
+    if (++items_ / 16 > limits_.max_items) Fail(LimitError("too many JSON values (max-items)"));
     return true;
   }
 

@@ -399,7 +399,7 @@ class Restorer {
 
   Result<fb::uoffset_t> ReadTable(const DumpNode& in, const reflection::Object& type, int depth) {
     if (depth > max_depth_)
-      return LimitError("{}: tables nested deeper than {}", in.Place(), max_depth_);
+      return LimitError("{}: tables nested deeper than {} (max-depth)", in.Place(), max_depth_);
     std::vector<Slot> slots;
     std::optional<Blob> data;
     NN_RETURN_IF_ERROR(

@@ -309,7 +309,7 @@ class Restorer {
 
   Status Read(const DumpNode& dump, pb::Message* message, int depth) {
     if (depth > max_depth_)
-      return LimitError("{}: messages nested deeper than {}", dump.Place(), max_depth_);
+      return LimitError("{}: messages nested deeper than {} (max-depth)", dump.Place(), max_depth_);
     return dump.ForEachMember([&](const std::string& name, const DumpNode& member) -> Status {
       if (name == kUnknownKey) return ReadUnknown(member, message);
       const Field* field = message->GetDescriptor()->FindFieldByName(name);

@@ -46,7 +46,7 @@ class Splitter {
 
   Status Split(protozero::data_view view, const pb::Descriptor& type, int depth, std::string& out) {
     if (depth > limits_.max_depth)
-      return LimitError("messages nested deeper than {} at byte {}", limits_.max_depth,
+      return LimitError("messages nested deeper than {} (max-depth) at byte {}", limits_.max_depth,
                         Offset(view.data()));
     protozero::pbf_reader reader(view);
     protozero::pbf_writer writer(out);

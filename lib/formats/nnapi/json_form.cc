@@ -43,13 +43,13 @@ Status CheckSize(std::string_view text, const ReadLimits& limits) {
     if (c == '"') quoted = true;
     if (c == '{' || c == '[') {
       if (++depth > limits.max_depth)
-        return LimitError("more than {} nested JSON values", limits.max_depth);
+        return LimitError("more than {} nested JSON values (max-depth)", limits.max_depth);
       ++items;
     }
     if (c == '}' || c == ']') --depth;
     if (c == ',') ++items;
     // Values of weights are items too; they count for a sixteenth.
-    if (items / 16 > limits.max_items) return LimitError("too many JSON values");
+    if (items / 16 > limits.max_items) return LimitError("too many JSON values (max-items)");
   }
   return {};
 }
