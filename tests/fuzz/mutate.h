@@ -1,0 +1,15 @@
+// Seeded damage to files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nn::test {
+
+// The bytes with one to four of: flipped bits, overwritten, inserted, removed or repeated bytes,
+// changed lengths (whole numbers of 1 to 8 bytes that are small, large or around a power of two),
+// truncation. The same for the same seed.
+std::string Mutate(std::string_view bytes, uint64_t seed);
+
+}  // namespace nn::test
