@@ -185,11 +185,9 @@ Status Place(const FileImage& image, StagedModel& staged, ConvertReport& report)
   NN_RETURN_IF_ERROR(staged.Commit());
   report.written = true;
   report.bytes = image.size();
-  for (const SideFile& side : image.side_files) {
-    uint64_t bytes = 0;
-    for (const Blob& part : side.parts) bytes += part.size();
-    report.side_files.emplace_back(side.name, bytes);
-  }
+  if (image.is_folder) return {};
+  for (const SideFile& side : image.side_files)
+    report.side_files.emplace_back(side.name, side.size());
   return {};
 }
 

@@ -19,12 +19,14 @@ class StagedModel {
 
   // `target` may be "-". kUsage for side files that lie outside the target's folder, that a model
   // on standard output or on a device would have, or whose place is taken
-  // (SideFile::keep_existing).
+  // (SideFile::keep_existing); for a model that is a folder where there is a file, or a folder with
+  // other things in it.
   static Result<StagedModel> Write(const FileImage& image, const std::string& target);
 
   // The model file in the folder.
   const std::string& path() const { return model_; }
-  // Moves the files to their places, side files first; each is there completely or not at all.
+  // Moves the files to their places, side files first, or the folder to its own; each is there
+  // completely or not at all.
   Status Commit();
 
  private:
@@ -35,7 +37,8 @@ class StagedModel {
   std::string folder_;
   std::string model_;
   std::vector<std::string> side_files_;
-  bool direct_ = false;  // the target is no regular file
+  bool direct_ = false;     // the target is no regular file
+  bool is_folder_ = false;  // the model is a folder with all files in it
 };
 
 }  // namespace nn::app

@@ -65,14 +65,18 @@ struct SideFile {
   // The name comes with the model and was not chosen for the file that is written: another file of
   // that name stays as it is.
   bool keep_existing = false;
+
+  uint64_t size() const;
 };
 
 // The bytes of a file to be written, in order; weights are not copied.
 struct FileImage {
   std::vector<Blob> parts;
   std::vector<SideFile> side_files;  // that belong beside it
+  // The path names a folder that holds the side files, and there are no parts.
+  bool is_folder = false;
 
-  uint64_t size() const;
+  uint64_t size() const;  // of the file, or of all in the folder
 };
 
 // One line of a model's table of operators.

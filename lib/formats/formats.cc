@@ -39,11 +39,22 @@ std::string_view KnownNonModel(std::span<const std::byte> bytes) {
   return {};
 }
 
-}  // namespace
-
-uint64_t FileImage::size() const {
+uint64_t SizeOf(const std::vector<Blob>& parts) {
   uint64_t n = 0;
   for (const Blob& b : parts) n += b.size();
+  return n;
+}
+
+}  // namespace
+
+uint64_t SideFile::size() const {
+  return SizeOf(parts);
+}
+
+uint64_t FileImage::size() const {
+  uint64_t n = SizeOf(parts);
+  if (is_folder)
+    for (const SideFile& side : side_files) n += side.size();
   return n;
 }
 

@@ -192,6 +192,37 @@ TEST_CASE("staging: side files in folders; those of others are not replaced") {
   CHECK(Listing(dir.path()) == "data\nm.onnx\n");
 }
 
+TEST_CASE("staging: a model that is a folder") {
+  const TempDir dir;
+  FileImage image;
+  image.is_folder = true;
+  const auto file = [](const char* name, std::string_view text) {
+    return SideFile{name, {Blob::Copy(std::as_bytes(std::span(text)))}};
+  };
+  image.side_files = {file("list", "1"), file("data/a", "22"), file("data/deep/b", "333")};
+  CHECK(image.size() == 6);
+  const auto write = [&](const std::string& target) -> Status {
+    auto staged = StagedModel::Write(image, target);
+    if (!staged) return tl::unexpected(staged.error());
+    CHECK(ReadText(staged->path() + "/data/deep/b") == "333");
+    return staged->Commit();
+  };
+  for (const char* target : {"m.pack", "m.pack/"}) {
+    REQUIRE(write(dir / target).has_value());
+    CHECK(Listing(dir.path()) == "m.pack\n");
+    CHECK(ReadText(dir / "m.pack/data/a") == "22");
+    // Files that the model does not have any more are gone when it is written again.
+    WriteText(dir / "m.pack/data/old", "x");
+  }
+  WriteText(dir / "m.pack/mine", "x");
+  CHECK(write(dir / "m.pack").error().code() == ErrorCode::kUsage);
+  CHECK(ReadText(dir / "m.pack/mine") == "x");
+  WriteText(dir / "file", "x");
+  CHECK(write(dir / "file").error().code() == ErrorCode::kUsage);
+  CHECK(StagedModel::Write(image, "-").error().code() == ErrorCode::kUsage);
+  CHECK(Listing(dir.path()) == "file\nm.pack\n");
+}
+
 TEST_CASE("support: SUPPORT.md is what the tables say") {
   const std::string text = app::SupportMarkdown();
   CHECK(text.find("| conv | convolution over 1 to 3 spatial axes") != std::string::npos);

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -170,6 +171,46 @@ TEST_CASE("ONNX external data: every initializer moves out, and in again") {
     const auto missing = read.format->save(*outside->model, o);
     REQUIRE_FALSE(missing.has_value());
     CHECK(missing.error().message().find("\"a\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("ONNX external data: ranges that are not in the file are refused") {
+  const TempDir dir;
+  WriteText(dir / "w", "0123456789");
+  struct Row {
+    const char* offset;
+    const char* length;
+    const char* message;  // "": can be read
+  };
+  for (const Row& r : {
+           Row{"2", "8", ""},
+           Row{"0", "8", ""},
+           Row{"3", "8", "bytes 3 to 11 are outside \"w\" (10 bytes)"},
+           Row{"11", "8", "outside"},
+           Row{"18446744073709551615", "8", "outside"},  // the sum wraps to 7
+           Row{"18446744073709551608", "18", "outside"},
+           Row{"2", "18446744073709551615", "outside"},
+           Row{"18446744073709551616", "8", "offset = \"18446744073709551616\" is not a number"},
+           Row{"-1", "8", "is not a number"},
+           Row{" 1", "8", "is not a number"},
+           Row{"", "8", "is not a number"},
+           Row{"2", "7", "7 bytes"},
+       }) {
+    CAPTURE(r.offset);
+    CAPTURE(r.length);
+    WriteText(dir / "m.textproto",
+              fmt::format(R"(ir_version: 8 opset_import {{ version: 13 }} graph {{
+                name: "g" output {{ name: "w" type {{ tensor_type {{ elem_type: 1 shape {{}} }} }} }}
+                initializer {{ name: "w" data_type: FLOAT dims: 2 data_location: EXTERNAL
+                  external_data {{ key: "location" value: "w" }}
+                  external_data {{ key: "offset" value: "{}" }}
+                  external_data {{ key: "length" value: "{}" }} }} }})",
+                          r.offset, r.length));
+    const auto graph = ReadGraph(dir / "m.textproto");
+    CHECK(graph.has_value() == (*r.message == '\0'));
+    if (!graph)
+      CHECK_MESSAGE(graph.error().message().find(r.message) != std::string::npos,
+                    graph.error().message());
   }
 }
 

@@ -168,7 +168,9 @@ Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits
   const auto* bytes = reinterpret_cast<const uint8_t*>(aligned.data());
   flatbuffers::Verifier verifier(bytes, aligned.size(), options);
   if (!fb::VerifyModelBuffer(verifier))
-    return ParseError("not a sound flatbuffer of schema nnapi.fbs: truncated or corrupt");
+    return ParseError(
+        "not a sound flatbuffer of schema nnapi.fbs: damaged, or beyond the limits (max-depth, "
+        "max-items)");
   return Reader(aligned, limits).Run(*fb::GetModel(bytes));
 }
 

@@ -1,8 +1,10 @@
 #include "formats/common/dump.h"
 
+#include <set>
 #include <unordered_map>
 
 #include "base/checked_math.h"
+#include "base/file.h"
 #include "formats/common/fb_json.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/native.h"
@@ -114,8 +116,17 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
 }
 
 Result<FileImage> Save(const NativeModel& model, const ExportOptions&) {
+  const auto& m = static_cast<const Model&>(model);
   FileImage image;
-  image.parts = {static_cast<const Model&>(model).file};
+  image.parts = {m.file};
+  std::set<std::string_view> seen;
+  const auto* groups = m.root->external_buffer_groups();
+  for (int64_t i = 0; i < SizeOf(groups); ++i) {
+    const auto* group = At(groups, i);
+    if (group == nullptr || !seen.insert(Text(group->name())).second) continue;
+    NN_ASSIGN(Blob file, ReadFileBeneath(m.directory, Text(group->name())));
+    image.side_files.push_back({std::string(Text(group->name())), {std::move(file)}, true});
+  }
   return image;
 }
 
