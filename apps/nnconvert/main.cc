@@ -38,15 +38,15 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
                "faster, rounded differently");
   app.add_flag("--rewrite", o.rewrite, "Import IN and write it anew where a copy would do");
   app.add_option("--external-data", o.external_data.file,
-                 "ONNX: put large tensors into this file beside OUT; by itself where OUT would "
-                 "pass 2 GiB")
+                 "ONNX, NNAPI: put large tensors into this file beside OUT; ONNX: by itself where "
+                 "OUT would pass 2 GiB")
       ->type_name("FILE");
   app.add_option("--external-threshold", o.external_data.threshold,
-                 "ONNX: smallest tensor for --external-data")
+                 "Smallest tensor for --external-data")
       ->type_name("BYTES")
       ->capture_default_str();
   app.add_flag("--embed-data", o.external_data.embed,
-               "ONNX: put the tensors that lie in files beside IN into OUT")
+               "ONNX, NNAPI: put the tensors that lie in files beside IN into OUT")
       ->excludes("--external-data");
   AddWeightsOption(command, o.weights);
   app.add_flag("--dry-run", o.dry_run,
@@ -92,8 +92,8 @@ Result<const Format*> TargetFormat(const ConvertOptions& o) {
     return UsageError("{} models cannot be written; --to takes {}", format->label, known);
   if (o.opset != 0 && format->name != "onnx")
     return UsageError("--opset is for ONNX; the output is {}", format->label);
-  if ((!o.external_data.file.empty() || o.external_data.embed) && format->name != "onnx")
-    return UsageError("{} is for ONNX; the output is {}",
+  if ((!o.external_data.file.empty() || o.external_data.embed) && !format->external_data)
+    return UsageError("{} is for ONNX and NNAPI; the output is {}",
                       o.external_data.embed ? "--embed-data" : "--external-data", format->label);
   return format;
 }

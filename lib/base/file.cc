@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <mutex>
@@ -271,7 +272,15 @@ Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
 
 Status WriteFile(const std::string& path, std::span<const Blob> parts) {
   NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
-  for (const Blob& part : parts) file.Write(part.bytes());
+  for (const Blob& part : parts) {
+    // Mapped bytes that were written need not stay in memory.
+    constexpr size_t kStep = size_t{4} << 20;
+    for (size_t at = 0; at < part.size(); at += kStep) {
+      const Blob piece = part.Slice(at, std::min(kStep, part.size() - at));
+      file.Write(piece.bytes());
+      DropResidentPages(piece);
+    }
+  }
   return file.Commit();
 }
 

@@ -43,13 +43,13 @@ struct ImportedModel {
   std::vector<Obstacle> obstacles;
 };
 
-// Where the tensors of an ONNX model are put.
+// Where the constants of a model are put.
 struct ExternalData {
-  // A file beside the model that takes the initializers of `threshold` bytes or more; "": none, but
-  // for a model that would pass 2 GiB, where one is named after it.
+  // A file beside the model that takes those of `threshold` bytes or more; "": none, but for an
+  // ONNX model that would pass 2 GiB, where one is named after it.
   std::string file;
   uint64_t threshold = 1024;
-  bool embed = false;  // all tensors go inside the model; what does not fit there is kLimit
+  bool embed = false;  // all of them go inside the model; what does not fit there is kLimit
 };
 
 struct ExportOptions {
@@ -129,6 +129,7 @@ struct Format {
   Result<ImportedModel> (*import)(const NativeModel& model) = nullptr;
   // Requires a graph that Legalise found legal for `target`.
   Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
+  bool external_data = false;  // write and save take ExportOptions::external_data
   const Target* target = nullptr;
   Result<ModelSummary> (*summarize)(const NativeModel& model) = nullptr;
   // The operators that the format's schema names, in its order; of ONNX, whose schema names none,

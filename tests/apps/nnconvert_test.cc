@@ -278,6 +278,30 @@ TEST_CASE("nnconvert: tensors of ONNX models move between files") {
   CHECK_FALSE(Exists(dir / "x.onnx"));
 }
 
+TEST_CASE("nnconvert: constants of NNAPI models move into pools of files, and back") {
+  const TempDir dir;
+  const std::string golden = NN_SOURCE_DIR "/golden/squeeze.nnapi";
+  const std::string digest = RunProgram("nnrun --digest " + golden).out;
+  for (const std::string name : {"m.nnapi", "m.nnapi.json"}) {
+    CAPTURE(name);
+    std::filesystem::create_directory(dir / "out");
+    REQUIRE(Convert(golden + " " + dir / "out/" + name + " --external-data w.bin").code == 0);
+    CHECK(Listing(dir / "out") == name + "\nw.bin\n");
+    CHECK(ReadText(dir / "out/w.bin").size() >= 4 * 16 * 3 * 3 * 8);
+    CHECK(RunProgram("nnvalidate " + dir / "out/" + name).code == 0);
+    CHECK(RunProgram("nnrun --digest " + dir / "out/" + name).out == digest);
+    REQUIRE(Convert(dir / "out/" + name + " " + dir / "copy.nnapi").code == 0);
+    CHECK(ReadText(dir / "w.bin") == ReadText(dir / "out/w.bin"));
+    REQUIRE(Convert(dir / "out/" + name + " " + dir / "whole.nnapi --embed-data").code == 0);
+    std::filesystem::remove_all(dir / "out");
+    std::filesystem::remove(dir / "w.bin");
+    CHECK(RunProgram("nnrun --digest " + dir / "whole.nnapi").out == digest);
+    const ProgramResult r = RunProgram("nninspect " + dir / "copy.nnapi");
+    CHECK(r.code == 2);
+    CHECK(Contains(r.err, "w.bin"));
+  }
+}
+
 TEST_CASE("nnconvert: text forms of ONNX") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWideModel);

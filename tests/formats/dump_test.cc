@@ -355,7 +355,7 @@ TEST_CASE("dumps: NNAPI") {
   m.operands.push_back(o);
   m.operations.push_back({nnapi::OperationType::kSoftmax, {0}, {1}});
   m.operand_values = Blob::CopyOf(std::vector<uint8_t>{1, 2, 3});
-  m.pools = {Blob(), Blob::CopyOf(std::vector<uint8_t>(5000, 9))};
+  m.pools = {{}, {Blob::CopyOf(std::vector<uint8_t>(5000, 9)), {}}};
   m.version = 1;
   const auto file = nnapi::WriteFlatbuffer(m);
   REQUIRE(file.has_value());

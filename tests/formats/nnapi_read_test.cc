@@ -79,10 +79,10 @@ TEST_CASE("nnapi json: locations, pools and counts stay as they are given") {
   const nnapi::Model& m = AsModel(*read);
   CHECK(m.operand_values.size() == 32);
   REQUIRE(m.pools.size() == 1);
-  CHECK(m.pools[0].size() == 64);
+  CHECK(m.pools[0].bytes.size() == 64);
   CHECK(m.operands[0].number_of_consumers == 7);
   float value[2];
-  std::memcpy(value, m.pools[0].data() + 16, 8);
+  std::memcpy(value, m.pools[0].bytes.data() + 16, 8);
   CHECK(value[0] == 1.5f);
   CHECK(value[1] == -3.0f);
 }

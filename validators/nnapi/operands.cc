@@ -82,7 +82,7 @@ void ConstantsInPool(const Subject& s, Findings& f) {
             l.pool_index, copy ? 0 : m.pools.size());
       return;
     }
-    const uint64_t size = copy ? m.operand_values.size() : m.pools[l.pool_index].size();
+    const uint64_t size = copy ? m.operand_values.size() : m.pools[l.pool_index].bytes.size();
     if (!InRange(l.offset, l.length, size))
       f.Add(At(OperandPath(i, "location")), "operand {} lies at {} with {} bytes, outside of {}", i,
             l.offset, l.length, size);

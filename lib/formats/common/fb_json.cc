@@ -4,6 +4,8 @@
 #include <cstring>
 #include <map>
 
+#include "base/file.h"
+
 namespace nn {
 namespace {
 
@@ -220,6 +222,7 @@ class Dumper {
       NN_RETURN_IF_ERROR(Take(data->size()));
       out_.Key(kDataKey);
       out_.Data(data->bytes(), data_type_(table, ShortName(type.name())));
+      DropResidentPages(*data);
     }
     out_.EndObject();
     verifier_.EndTable();
@@ -306,6 +309,8 @@ class Dumper {
         out_.Data(bytes, data_type_(owner, ShortName(owner_type.name())));
       else
         WriteScalars(bytes, field);
+      DropResidentPages(
+          file_.Slice(static_cast<size_t>(bytes.data() - file_.data()), bytes.size()));
       return {};
     }
     if (element != reflection::String &&

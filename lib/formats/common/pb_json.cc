@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/file.h"
+
 namespace nn {
 namespace {
 
@@ -161,6 +163,7 @@ class Dumper {
       out_.Text({reinterpret_cast<const char*>(blob.data()), blob.size()});
     else
       out_.Data(blob.bytes(), data_type_(message, field));
+    DropResidentPages(blob);
   }
 
   void WriteText(const pb::Message& message, const Field& field, const std::string& value) {

@@ -37,11 +37,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
 }
 
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
-  const auto& m = static_cast<const Model&>(model);
-  FileImage image;
-  NN_ASSIGN(Blob file, options.path.ends_with(".json") ? WriteJson(m) : WriteFlatbuffer(m));
-  image.parts = {std::move(file)};
-  return image;
+  return Assemble(static_cast<const Model&>(model), options);
 }
 
 }  // namespace nn::nnapi

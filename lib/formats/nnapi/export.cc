@@ -324,11 +324,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
     NN_RETURN_IF_ERROR(ctx.AddCopy(from, operand));
   }
   ctx.Finish();
-  FileImage image;
-  NN_ASSIGN(Blob bytes, std::string_view(options.path).ends_with(".json") ? WriteJson(model)
-                                                                          : WriteFlatbuffer(model));
-  image.parts.push_back(std::move(bytes));
-  return image;
+  return Assemble(std::move(model), options);
 }
 
 }  // namespace nn::nnapi

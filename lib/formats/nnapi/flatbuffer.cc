@@ -32,7 +32,11 @@ class Reader {
         NN_RETURN_IF_ERROR(AddOperation(*o, model->operations.emplace_back()));
     model->operand_values = View(in.operandValues());
     if (in.pools() != nullptr)
-      for (const fb::MemoryPool* p : *in.pools()) model->pools.push_back(View(p->data()));
+      for (const fb::MemoryPool* p : *in.pools()) {
+        Pool& pool = model->pools.emplace_back();
+        NN_RETURN_IF_ERROR(CopyName(p->file(), pool.file));
+        if (pool.file.empty()) pool.bytes = View(p->data());
+      }
     return model;
   }
 
@@ -85,6 +89,11 @@ class Reader {
   uint64_t left_;
 };
 
+// Of a pool's bytes, in the flatbuffer.
+size_t InsideBytes(const Pool& pool) {
+  return (pool.file.empty() ? pool.bytes.size() : pool.file.size()) + kDataAlignment;
+}
+
 class Writer {
  public:
   explicit Writer(const Model& model) : model_(model), builder_(Capacity(model)) {}
@@ -99,7 +108,10 @@ class Writer {
                                                builder_.CreateVector(o.outputs)));
     }
     std::vector<flatbuffers::Offset<fb::MemoryPool>> pools;
-    for (const Blob& p : model_.pools) pools.push_back(fb::CreateMemoryPool(builder_, Add(p)));
+    for (const Pool& p : model_.pools) {
+      const auto data = p.file.empty() ? Add(p.bytes) : 0;
+      pools.push_back(fb::CreateMemoryPool(builder_, data, AddName(p.file)));
+    }
     const auto values = Add(model_.operand_values);
     const auto all_operands = builder_.CreateVector(operands);
     const auto all_operations = builder_.CreateVector(operations);
@@ -118,7 +130,7 @@ class Writer {
   // The builder grows by doubling, each time with a copy; a good guess avoids that.
   static size_t Capacity(const Model& model) {
     size_t bytes = 4096 + model.operand_values.size() + 128 * model.operands.size();
-    for (const Blob& p : model.pools) bytes += p.size() + kDataAlignment;
+    for (const Pool& p : model.pools) bytes += InsideBytes(p);
     return bytes;
   }
 
@@ -148,7 +160,7 @@ class Writer {
 // Bytes that the file will have at most; the lists' own bytes are far below the slack.
 uint64_t EstimatedSize(const Model& model) {
   uint64_t bytes = model.operand_values.size();
-  for (const Blob& p : model.pools) bytes += p.size() + kDataAlignment;
+  for (const Pool& p : model.pools) bytes += InsideBytes(p);
   for (const Operand& o : model.operands) bytes += 96 + o.name.size() + 4 * o.dimensions.size();
   for (const Operation& o : model.operations)
     bytes += 64 + 4 * (o.inputs.size() + o.outputs.size());

@@ -189,7 +189,8 @@ class Reader {
     }));
     model->operand_values = Blob::CopyOf(std::span<const char>(values_));
     for (const std::string& p : pools_)
-      model->pools.push_back(Blob::CopyOf(std::span<const char>(p)));
+      model->pools.push_back({Blob::CopyOf(std::span<const char>(p)), {}});
+    NN_RETURN_IF_ERROR(ReadPoolFiles(in, model->pools));
     return model;
   }
 
@@ -214,6 +215,19 @@ class Reader {
     NN_RETURN_IF_ERROR(ReadIntegers(in, "poolSizes", sizes));
     NN_RETURN_IF_ERROR(Resize(values_, size));
     for (const uint64_t s : sizes) NN_RETURN_IF_ERROR(Resize(pools_.emplace_back(), s));
+    return {};
+  }
+
+  // Entry i is the file of pool i, "" if it has none.
+  static Status ReadPoolFiles(const JsonObject& in, std::vector<Pool>& pools) {
+    const JsonObject* list = Find(in, "poolFiles");
+    if (list == nullptr) return {};
+    if (!list->is_array() || list->size() != pools.size())
+      return ParseError("poolFiles is not a list as long as poolSizes");
+    for (size_t i = 0; i < pools.size(); ++i) {
+      if (!(*list)[i].is_string()) return ParseError("poolFiles[{}] is not a string", i);
+      pools[i].file = (*list)[i].get<std::string>();
+    }
     return {};
   }
 
@@ -326,6 +340,12 @@ std::string ValueText(const Blob& bytes, OperandType type) {
   }
 }
 
+// Whether an operand's bytes lie in a file beside the model.
+bool IsOutside(const Model& model, const Operand& o) {
+  return o.lifetime == LifeTime::kConstantReference &&
+         !model.pools[o.location.pool_index].file.empty();
+}
+
 // One line an operand. A constant's elements are the bulk of the text; they are not made a tree.
 std::string OperandText(const Model& model, const Operand& o) {
   const Json json = {{"name", o.name},
@@ -341,7 +361,8 @@ std::string OperandText(const Model& model, const Operand& o) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();
   text += ",\"scale\":" + RealText(o.scale);
-  if (const auto bytes = BytesOf(model, o)) text += ",\"value\":" + ValueText(*bytes, o.type);
+  if (const auto bytes = BytesOf(model, o); bytes && !IsOutside(model, o))
+    text += ",\"value\":" + ValueText(*bytes, o.type);
   return text + "}";
 }
 
@@ -372,7 +393,13 @@ Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limi
 
 Result<Blob> WriteJson(const Model& model) {
   std::vector<size_t> pools;
-  for (const Blob& p : model.pools) pools.push_back(p.size());
+  std::vector<std::string> files;
+  for (const Pool& p : model.pools) {
+    pools.push_back(p.file.empty() ? p.bytes.size() : 0);
+    files.push_back(p.file);
+  }
+  const bool outside = std::any_of(files.begin(), files.end(),
+                                   [](const std::string& file) { return !file.empty(); });
   std::string out = "{\n\"version\":" + std::to_string(model.version);
   out += ",\n\"operands\":" +
          Lines(model.operands, [&](const Operand& o) { return OperandText(model, o); });
@@ -381,6 +408,8 @@ Result<Blob> WriteJson(const Model& model) {
   out += ",\n\"outputIndexes\":" + Json(model.output_indexes).dump();
   out += ",\n\"operandValuesSize\":" + std::to_string(model.operand_values.size());
   out += ",\n\"poolSizes\":" + Json(pools).dump();
+  if (outside)
+    out += ",\n\"poolFiles\":" + Json(files).dump(-1, ' ', false, Json::error_handler_t::replace);
   out += ",\n\"name\":" + Json(model.name).dump(-1, ' ', false, Json::error_handler_t::replace);
   out += "\n}\n";
   return Blob::CopyOf(std::span<const char>(out));

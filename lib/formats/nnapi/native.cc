@@ -1,8 +1,10 @@
 #include "formats/nnapi/native.h"
 
 #include <cstring>
+#include <filesystem>
 
 #include "base/checked_math.h"
+#include "base/file.h"
 
 namespace nn::nnapi {
 namespace {
@@ -35,7 +37,7 @@ std::optional<Blob> BytesOf(const Model& model, const Operand& operand) {
   if (operand.lifetime == LifeTime::kConstantCopy) {
     pool = &model.operand_values;
   } else if (operand.lifetime == LifeTime::kConstantReference) {
-    if (at.pool_index < model.pools.size()) pool = &model.pools[at.pool_index];
+    if (at.pool_index < model.pools.size()) pool = &model.pools[at.pool_index].bytes;
   }
   if (pool == nullptr || !InRange(at.offset, at.length, pool->size())) return std::nullopt;
   return pool->Slice(at.offset, at.length);
@@ -45,13 +47,18 @@ bool Sniff(std::span<const std::byte> bytes) {
   return IsFlatbuffer(bytes) || LooksLikeJson(bytes);
 }
 
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string&,
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits) {
   auto model = IsFlatbuffer(file.bytes()) ? ReadFlatbuffer(file, limits) : ReadJson(file, limits);
   if (!model) return tl::unexpected(std::move(model).error());
   if ((*model)->version > kFormVersion)
     return UnsupportedError("form {} of NNAPI files; this program knows {}", (*model)->version,
                             kFormVersion);
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  for (Pool& pool : (*model)->pools)
+    if (!pool.file.empty()) {
+      NN_ASSIGN(pool.bytes, ReadFileBeneath(directory, pool.file, limits.max_file_bytes));
+    }
   return std::unique_ptr<NativeModel>(*std::move(model));
 }
 

@@ -44,13 +44,19 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
+// Memory of constants.
+struct Pool {
+  Blob bytes;
+  std::string file;  // beside the model, that has the bytes; "": the model itself has them
+};
+
 struct Model : NativeModel {
   std::vector<Operand> operands;
   std::vector<Operation> operations;
   std::vector<uint32_t> input_indexes;
   std::vector<uint32_t> output_indexes;
   Blob operand_values;
-  std::vector<Blob> pools;
+  std::vector<Pool> pools;
   std::string name;      // ours; may be empty
   uint32_t version = 0;  // of our form; 0: not stated
 };
@@ -63,12 +69,18 @@ std::optional<Blob> BytesOf(const Model& model, const Operand& operand);
 // model's rules.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
+// The same without the pools that lie in files of their own.
 Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits& limits);
 Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limits);
 
 // The inverse of the readers. kLimit beyond the 2 GiB that a flatbuffer can have.
 Result<Blob> WriteFlatbuffer(const Model& model);
 Result<Blob> WriteJson(const Model& model);
+
+// The file of a model, in the form that the extension of options.path tells, with its pools' files
+// beside it. With options.external_data, constants move into a pool of its file, or all pools into
+// the model.
+Result<FileImage> Assemble(Model model, const ExportOptions& options);
 
 // True if the bytes start like either form.
 bool Sniff(std::span<const std::byte> bytes);

@@ -15,6 +15,7 @@ const Format& NnapiFormat() {
       .read = Read,
       .import = Import,
       .write = Write,
+      .external_data = true,
       .target = &NnapiTarget(),
       .summarize = Summarize,
       .operators = Operators,

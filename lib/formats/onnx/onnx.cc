@@ -15,6 +15,7 @@ const Format& OnnxFormat() {
       .read = Read,
       .import = Import,
       .write = Write,
+      .external_data = true,
       .target = &OnnxTarget(),
       .summarize = Summarize,
       .operators = Operators,
