@@ -57,21 +57,40 @@ std::string ReadSection(const Format& format) {
   std::vector<std::string> read, refused;
   for (const OperatorSupport& op : OperatorsOf(format))
     (op.imported ? read : refused).push_back(op.name);
-  return fmt::format("\n## {} operators\n\nRead, {} of {}: {}.\n\nRefused by name, {}: {}.\n",
+  return fmt::format("\n### {} operators\n\nRead, {} of {}: {}.\n\nRefused by name, {}: {}.\n",
                      format.label, read.size(), read.size() + refused.size(), fmt::join(read, ", "),
                      refused.size(),
                      refused.empty() ? "none" : fmt::to_string(fmt::join(refused, ", ")));
+}
+
+// What a format has beside operators.
+std::string FeatureSection(const Format& format) {
+  std::string out = fmt::format(
+      "\n## {} files\n\n| | versions | copied | imported | exported | "
+      "|\n|---|---|---|---|---|---|\n",
+      format.label);
+  const auto yes = [](bool b) { return b ? "yes" : ""; };
+  for (const FeatureSupport& f : format.features)
+    out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", Cell(f.name), f.versions, yes(f.copied),
+                       yes(f.imported), yes(f.exported), Cell(f.note));
+  return out;
 }
 
 }  // namespace
 
 std::string SupportMarkdown() {
   std::string out =
-      "# Supported operators\n\n"
+      "# What is supported\n\n"
       "Written by `scripts/update-support` from the suite's own tables; do not edit.\n\n"
+      "Copied: inspected, validated, dumped and written back as it is. Imported: converted from "
+      "and "
+      "executed.\nExported: made by conversions. What is not is refused by name.\n";
+  for (const Format& f : Formats()) out += FeatureSection(f);
+  out +=
+      "\n## Operators\n\n"
       "Some forms of an operator may be out of a format's reach: `nnconvert --dry-run` names each "
       "such operator of a\nmodel, with the reason.\n\n"
-      "## Operators of the graph\n\n"
+      "### Operators of the graph\n\n"
       "A format has the operator (yes), or it is rewritten in terms of others. Execution is by a "
       "SIMD kernel or by\nthe reference evaluation; both give the same bits.\n\n"
       "| operator | meaning |";

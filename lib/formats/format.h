@@ -117,6 +117,16 @@ struct OperatorSupport {
   bool imported = false;  // in some form; other forms are refused by name
 };
 
+// A part of a format that is no operator.
+struct FeatureSupport {
+  std::string_view name;
+  std::string_view versions = "";  // of the format that have it; "": all
+  bool copied = true;              // inspected, validated, dumped and written back as it is
+  bool imported = true;            // converted from, and executed
+  bool exported = true;            // conversions to the format make it
+  std::string_view note = "";
+};
+
 struct Format {
   std::string_view name;                     // "onnx"
   std::string_view label;                    // "ONNX"
@@ -135,6 +145,7 @@ struct Format {
   // The operators that the format's schema names, in its order; of ONNX, whose schema names none,
   // those that are imported.
   std::vector<OperatorSupport> (*operators)() = nullptr;
+  std::span<const FeatureSupport> features;
   // Whether nodes of an operator of the graph can be written as they are, in some form.
   bool (*writes)(const OpDef& op) = nullptr;
   // Writes the model as one JSON value that holds all there is in it, in the names of the format's

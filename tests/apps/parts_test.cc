@@ -227,7 +227,7 @@ TEST_CASE("support: SUPPORT.md is what the tables say") {
   const std::string text = app::SupportMarkdown();
   CHECK(text.find("| conv | convolution over 1 to 3 spatial axes") != std::string::npos);
   for (const Format& f : Formats()) {
-    CHECK(text.find("## " + std::string(f.label) + " operators") != std::string::npos);
+    CHECK(text.find("### " + std::string(f.label) + " operators") != std::string::npos);
     const auto operators = f.operators();
     CHECK(std::any_of(operators.begin(), operators.end(),
                       [](const OperatorSupport& op) { return op.imported; }));

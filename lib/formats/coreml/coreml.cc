@@ -6,6 +6,16 @@
 
 namespace nn::coreml {
 
+namespace {
+
+// name, versions, copied, imported, exported, note
+constexpr FeatureSupport kFeatures[] = {
+    {".mlmodel", "1 to 10"},
+    {"neuralNetwork, neuralNetworkClassifier, neuralNetworkRegressor"},
+};
+
+}  // namespace
+
 const Format& CoremlFormat() {
   static const Format format = {
       .name = "coreml",
@@ -18,6 +28,7 @@ const Format& CoremlFormat() {
       .target = &CoremlTarget(),
       .summarize = Summarize,
       .operators = Operators,
+      .features = kFeatures,
       .writes =
           [](const OpDef& op) {
             return FindExport(op.name) != nullptr || op.FindFormat("coreml") != nullptr;

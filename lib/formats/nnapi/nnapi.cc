@@ -6,6 +6,21 @@
 
 namespace nn::nnapi {
 
+namespace {
+
+// name, versions, copied, imported, exported, note
+constexpr FeatureSupport kFeatures[] = {
+    {"flatbuffer (.nnapi)"},
+    {"JSON (.nnapi.json)"},
+    {"constants by copy"},
+    {"constants in memory pools"},
+    {"pools in files beside the model", "", true, true, true, "made by --external-data"},
+    {"operands without a value"},
+    {"requests", "", false, false, false, "in the schema only"},
+};
+
+}  // namespace
+
 const Format& NnapiFormat() {
   static const Format format = {
       .name = "nnapi",
@@ -19,6 +34,7 @@ const Format& NnapiFormat() {
       .target = &NnapiTarget(),
       .summarize = Summarize,
       .operators = Operators,
+      .features = kFeatures,
       .writes =
           [](const OpDef& op) {
             return FindExport(op.name) != nullptr || op.FindFormat("nnapi") != nullptr;
