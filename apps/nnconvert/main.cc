@@ -165,10 +165,11 @@ Status CheckWritten(const ReadModel& written) {
 }
 
 Result<ReadModel> ReadBack(const std::string& path, const Format& format) {
-  NN_ASSIGN(const Blob bytes, ReadFile(path));
-  auto model = format.read(bytes, path, ReadLimits{});
+  auto model = ReadModelFile(path);
   if (!model) return InternalError("the written file cannot be read: {}", model.error().message());
-  return ReadModel{&format, *std::move(model)};
+  if (model->format != &format)
+    return InternalError("the written file is taken for {}", model->format->label);
+  return model;
 }
 
 Result<Graph> Reimport(const ReadModel& written) {

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 // Whether a relative path names a file beneath the folder it starts from.
 bool IsBeneath(const std::string& name) {
   const fs::path path(name);
-  if (name.empty() || path.has_root_path() || !path.has_filename()) return false;
+  if (name.empty() || path.has_root_path()) return false;
   return std::none_of(path.begin(), path.end(),
                       [](const fs::path& part) { return part == "." || part == ".."; });
 }
@@ -132,6 +132,7 @@ Status StagedModel::WriteSideFile(const SideFile& side) {
         "--external-data names a new one",
         place.string());
   NN_RETURN_IF_ERROR(MakeFolders(path.parent_path()));
+  if (is_folder_ && side.name.ends_with('/')) return {};
   NN_RETURN_IF_ERROR(WriteFile(path.string(), side.parts));
   if (!there && !is_folder_) side_files_.push_back(side.name);
   return {};

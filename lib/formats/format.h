@@ -73,7 +73,8 @@ struct SideFile {
 struct FileImage {
   std::vector<Blob> parts;
   std::vector<SideFile> side_files;  // that belong beside it
-  // The path names a folder that holds the side files, and there are no parts.
+  // The path names a folder that holds the side files, and there are no parts. A name that ends in
+  // "/" is an empty folder.
   bool is_folder = false;
 
   uint64_t size() const;  // of the file, or of all in the folder
@@ -136,6 +137,9 @@ struct Format {
   // `path` is where the file came from: external data lies beside it.
   Result<std::unique_ptr<NativeModel>> (*read)(const Blob& file, const std::string& path,
                                                const ReadLimits& limits) = nullptr;
+  // Reads a model that is a folder; null if the format has none.
+  Result<std::unique_ptr<NativeModel>> (*read_folder)(const std::string& path,
+                                                      const ReadLimits& limits) = nullptr;
   Result<ImportedModel> (*import)(const NativeModel& model) = nullptr;
   // Requires a graph that Legalise found legal for `target`.
   Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
@@ -163,7 +167,7 @@ struct Format {
 // All formats.
 std::span<const Format> Formats();
 const Format* FindFormat(std::string_view name);
-// By the path's extension; nullptr if none fits.
+// By the path's extension, a last "/" aside; nullptr if none fits.
 const Format* FormatOfPath(std::string_view path);
 
 struct ReadModel {
@@ -172,9 +176,12 @@ struct ReadModel {
   bool from_dump = false;  // the file was a dump of a model of `format`
 };
 
+// What a file is that is no model at all: "a ZIP archive"; empty if nothing is recognised.
+std::string_view KnownNonModel(std::span<const std::byte> bytes);
+
 // Reads a file of any format, or the dump of one: told by its bytes, by its extension where those
-// do not tell. Files that are something else altogether (a Git LFS pointer, an HTML page) are named
-// for what they are.
+// do not tell; folders by their extension. Files that are something else altogether (a Git LFS
+// pointer, an HTML page, a compiled model) are named for what they are.
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits = {});
 // The same for the contents of a file; `path` is where they came from.
 Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -11,9 +12,7 @@
 #include "formats/tflite/tflite.h"
 
 namespace nn {
-namespace {
 
-// What a file is that is no model at all; empty if nothing is recognised.
 std::string_view KnownNonModel(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
                               std::min<size_t>(bytes.size(), 512));
@@ -38,6 +37,8 @@ std::string_view KnownNonModel(std::span<const std::byte> bytes) {
     return "a Python pickle (PyTorch?)";
   return {};
 }
+
+namespace {
 
 uint64_t SizeOf(const std::vector<Blob>& parts) {
   uint64_t n = 0;
@@ -71,6 +72,7 @@ const Format* FindFormat(std::string_view name) {
 }
 
 const Format* FormatOfPath(std::string_view path) {
+  while (path.ends_with('/')) path.remove_suffix(1);
   const Format* best = nullptr;
   size_t length = 0;
   for (const Format& f : Formats())
@@ -82,7 +84,28 @@ const Format* FormatOfPath(std::string_view path) {
   return best;
 }
 
+namespace {
+
+Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& limits) {
+  const Format* format = FormatOfPath(path);
+  if (format == nullptr || format->read_folder == nullptr)
+    return IoError("{}: is a folder, not a model file; models that are folders end in .mlpackage",
+                   path);
+  auto model = format->read_folder(path, limits);
+  if (!model) return tl::unexpected(model.error().In(path));
+  return ReadModel{format, *std::move(model)};
+}
+
+}  // namespace
+
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits) {
+  std::error_code error;
+  if (coreml::IsCompiledModel(path) && std::filesystem::exists(path, error))
+    return UnsupportedError(
+        "{}: a compiled Core ML model, whose form is not published; the .mlmodel or .mlpackage "
+        "that it was made from is needed",
+        path);
+  if (std::filesystem::is_directory(path, error)) return ReadModelFolder(path, limits);
   NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes));
   return ReadModelBytes(file, path, limits);
 }

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "apps/program.h"
 #include "support/files.h"
 #include "support/json_schema.h"
@@ -64,6 +66,29 @@ TEST_CASE("nninspect: the text summary") {
                      "Parameters     112 (448 B)\n"
                      "Multiply-adds  6,912\n"
                      "File           667 B\n");
+}
+
+TEST_CASE("nninspect and nnvalidate: a Core ML package") {
+  const TempDir dir;
+  const std::string data = dir / "m.mlpackage/Data/com.apple.CoreML";
+  std::filesystem::create_directories(data);
+  WriteModel(data + "/model.mlmodel", ConvModel());
+  WriteText(dir / "m.mlpackage/Manifest.json", R"({"fileFormatVersion": "1.0.0",
+    "rootModelIdentifier": "A", "itemInfoEntries": {"A": {"path": "com.apple.CoreML/model.mlmodel",
+      "name": "model.mlmodel", "author": "com.apple.CoreML", "description": ""}}})");
+  const Json j = Inspect(dir / "m.mlpackage --nodes");
+  CHECK(j["format"] == "Core ML");
+  CHECK(j["parameters"]["count"] == 112);
+  CHECK(j["nodes"].size() == 2);
+  CHECK(RunProgram("nnvalidate " + dir / "m.mlpackage/").code == 0);
+  std::filesystem::remove(dir / "m.mlpackage/Manifest.json");
+  const ProgramResult r = RunProgram("nnvalidate " + dir / "m.mlpackage");
+  CHECK(r.code == 1);
+  CHECK(Contains(r.out, "COREML-FILE-001"));
+  CHECK(Contains(r.out, "the folder has no Manifest.json"));
+  CHECK(RunProgram("nninspect " + dir / "m.mlpackage").code == 2);
+  std::filesystem::create_directory(dir / "m.mlmodelc");
+  CHECK(RunProgram("nninspect " + dir / "m.mlmodelc").code == 3);
 }
 
 TEST_CASE("nninspect: the table of operators") {

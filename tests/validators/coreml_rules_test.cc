@@ -1,6 +1,9 @@
 // Rules of Core ML models, each broken and nearly broken.
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
+#include "support/files.h"
 #include "validators/rule_cases.h"
 
 namespace nn::test {
@@ -173,6 +176,41 @@ neuralNetwork {
       miniBatchSize { defaultValue: 4 set { values: [2, 4] } } } }
     epochs { defaultValue: 3 range { minValue: 1 maxValue: 3 } }
   }
+})";
+
+constexpr const char* kNeighbours = R"(
+specificationVersion: 4
+description {
+  input { name: "x" type { multiArrayType { shape: 2 dataType: FLOAT32 } } }
+  output { name: "label" type { stringType {} } }
+  predictedFeatureName: "label"
+}
+kNearestNeighborsClassifier {
+  nearestNeighborsIndex { numberOfDimensions: 2
+    floatSamples { vector: [1, 2] } floatSamples { vector: [3, 4] }
+    singleKdTreeIndex { leafSize: 30 } squaredEuclideanDistance {} }
+  numberOfNeighbors { defaultValue: 1 range { minValue: 1 maxValue: 5 } }
+  stringClassLabels { vector: ["a", "b"] }
+  defaultStringLabel: "none"
+  uniformWeighting {}
+})";
+
+// Its weights lie in files that WriteWeightFiles() makes.
+constexpr const char* kProgram = R"(
+specificationVersion: 7
+description {
+  input { name: "x" type { multiArrayType { shape: 2 dataType: FLOAT32 } } }
+  output { name: "w" type { multiArrayType { dataType: FLOAT32 } } }
+}
+mlProgram {
+  version: 1
+  functions { key: "main" value {
+    opset: "CoreML6"
+    block_specializations { key: "CoreML6" value {
+      outputs: "w"
+      operations { type: "const" outputs { name: "w" } attributes { key: "val" value {
+        type { tensorType { dataType: FLOAT32 rank: 1 dimensions { constant { size: 2 } } } }
+        blobFileValue { fileName: "@model_path/weights/a.bin" offset: 64 } } } } } } } }
 })";
 
 // Loop and branch; "c" is a condition.
@@ -628,8 +666,12 @@ std::vector<RuleCase> Training() {
       {"COREML-UPDATE-001",
        kFeature,
        {{"description {", "isUpdatable: true description {"}},
+       {{"description {", "isUpdatable: false description {"}}},
+      {"COREML-UPDATE-001",
+       kNeighbours,
        {{"description {", "isUpdatable: true description {"},
-        {"serializedModel { identifier: \"m\" }", "# field 404"}}},
+        {"kNearestNeighborsClassifier {", "identity {} #"}},
+       {{"description {", "isUpdatable: true description {"}}},
       {"COREML-UPDATE-002", kUpdatable, {{"output: \"t\" isUpdatable: true", "output: \"t\""}}, {}},
       {"COREML-UPDATE-003",
        kUpdatable,
@@ -679,12 +721,89 @@ std::vector<RuleCase> Training() {
   };
 }
 
+std::vector<RuleCase> Kinds() {
+  const Edit optional{"type {", "type { isOptional: true"};
+  const std::string serialized = "serializedModel { identifier: \"m\" }";
+  return {
+      {"COREML-KIND-001",
+       kFeature,
+       {optional, {serialized, "normalizer {}"}},
+       {optional, {serialized, "imputer {}"}}},
+      {"COREML-KIND-002",
+       kNeighbours,
+       {{"defaultValue: 1", "defaultValue: 6"}},
+       {{"defaultValue: 1", "defaultValue: 5"}}},
+      {"COREML-KIND-002",
+       kNeighbours,
+       {{"range { minValue: 1 maxValue: 5 }", "set { values: [0, 1] }"}},
+       {{"range { minValue: 1 maxValue: 5 }", "set { values: [3, 1] }"}}},
+      {"COREML-KIND-003",
+       kNeighbours,
+       {{"leafSize: 30", "leafSize: 0"}},
+       {{"leafSize: 30", "leafSize: 1"}}},
+      {"COREML-KIND-003",
+       kNeighbours,
+       {{"uniformWeighting {}", ""}},
+       {{"uniformWeighting {}", "inverseDistanceWeighting {}"}}},
+      {"COREML-KIND-004",
+       kNeighbours,
+       {{"defaultStringLabel: \"none\"", "defaultInt64Label: 1"}},
+       {{"defaultStringLabel: \"none\"", ""}}},
+      {"COREML-KIND-005",
+       kNeighbours,
+       {{"vector: [3, 4]", "vector: [3]"}},
+       {{"vector: [3, 4]", "vector: [5, 6]"}}},
+      {"COREML-KIND-005",
+       kNeighbours,
+       {{"[\"a\", \"b\"]", "\"a\""}},
+       {{"[\"a\", \"b\"]", "[\"a\", \"a\"]"}}},
+  };
+}
+
+std::vector<RuleCase> Programs() {
+  return {
+      {"COREML-MIL-001", kProgram, {{"offset: 64", "offset: 128"}}, {{"a.bin", "b.bin"}}},
+      {"COREML-MIL-001", kProgram, {{"a.bin", "c.bin"}}, {{"weights/a.bin", "d.bin"}}},
+      {"COREML-MIL-002",
+       kProgram,
+       {{"size: 2", "size: 3"}},
+       {{"dimensions {", "dimensions { constant { size: 1 } } dimensions {"}}},
+      {"COREML-MIL-002",
+       kProgram,
+       {{"FLOAT32 rank", "INT32 rank"}},
+       {{"FLOAT32 rank", "INT32 rank"}, {"a.bin", "b.bin"}}},
+      {"COREML-MIL-003",
+       kProgram,
+       {{"opset: \"CoreML6\"", "opset: \"CoreML5\""}},
+       {{"opset: \"CoreML6\"", "opset: \"CoreML5\""}, {"key: \"CoreML6\"", "key: \"CoreML5\""}}},
+  };
+}
+
+// Files with one entry of 8 bytes each: float32 in a.bin and d.bin, int32 in b.bin.
+void WriteWeightFiles(const std::string& folder) {
+  const auto words = [](std::initializer_list<uint32_t> list) {
+    std::string out;
+    for (const uint32_t w : list) out.append(reinterpret_cast<const char*>(&w), sizeof(w));
+    out.resize(64);
+    return out;
+  };
+  const auto file = [&](uint32_t type) {
+    return words({1, 2}) + words({0xDEADBEEF, type, 8, 0, 128, 0}) + std::string(8, 'w');
+  };
+  std::filesystem::create_directory(folder + "/weights");
+  WriteText(folder + "/weights/a.bin", file(2));
+  WriteText(folder + "/weights/b.bin", file(14));
+  WriteText(folder + "/d.bin", file(2));
+}
+
 TEST_CASE("Core ML rules") {
   CheckRuleCases({"COREML-",
                   "m.mlmodel",
                   Encode,
                   {Models(), Features(), Networks(), Layers(), Weights(), Windows(), Parameters(),
-                   ControlFlow(), Training()}});
+                   ControlFlow(), Training(), Kinds(), Programs()},
+                  WriteWeightFiles,
+                  {"COREML-PACKAGE-001", "COREML-PACKAGE-002"}});
 }
 
 }  // namespace

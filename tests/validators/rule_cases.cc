@@ -73,7 +73,7 @@ void CheckRuleCases(const RuleCases& cases) {
     const std::set<std::string> found = BrokenRules(path, messages);
     CHECK_MESSAGE(found == Words(rules), "found " << Json(found).dump() << messages);
   };
-  std::set<std::string> covered;
+  std::set<std::string> covered(cases.elsewhere.begin(), cases.elsewhere.end());
   for (const auto& list : cases.cases)
     for (const RuleCase& c : list) {
       INFO("case of ", std::string(c.rules));

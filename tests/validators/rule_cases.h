@@ -28,6 +28,7 @@ struct RuleCases {
   std::string (*encode)(const std::string& text);
   std::vector<std::vector<RuleCase>> cases;
   void (*prepare)(const std::string& folder) = nullptr;  // makes files that lie beside a case's
+  std::vector<std::string_view> elsewhere = {};          // rules whose cases are in other tests
 };
 
 // Runs the cases under the strict profile, and checks that every rule with the prefix has one.

@@ -3,7 +3,6 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
 #include "base/text.h"
@@ -28,7 +27,7 @@ void VersionKnown(const Subject& s, Findings& f) {
           s.proto().specificationversion(), kNewestVersion);
 }
 
-// The kinds that the schema leaves out stay unknown fields of Model.
+// A kind that is newer than the schema is an unknown field of Model.
 bool HasKind(const pb::Model& model) {
   if (model.Type_case() != pb::Model::TYPE_NOT_SET) return true;
   const auto& unknown = model.GetReflection()->GetUnknownFields(model);
@@ -60,16 +59,10 @@ void InputsPresent(const Subject& s, Findings& f) {
   }
 }
 
-constexpr int kMlProgram = 502;
-
 void FunctionsAllowed(const Subject& s, Findings& f) {
   for (const auto& m : s.models()) {
     if (!HasFunctions(*m)) continue;
-    bool program = false;
-    const auto& unknown = m->model->GetReflection()->GetUnknownFields(*m->model);
-    for (int i = 0; i < unknown.field_count(); ++i)
-      program = program || unknown.field(i).number() == kMlProgram;
-    if (!program)
+    if (!m->model->has_mlprogram())
       f.Add(At(m->path + "description.functions"), "only ML programs have functions");
     else if (m->version() < kFirstVersionWithFunctions)
       f.Add(At(m->path + "description.functions"), "functions exist from version {} on, not in {}",
@@ -175,53 +168,37 @@ void PipelinesFilled(const Subject& s, Findings& f) {
   }
 }
 
-// Kinds of Apple's own models, which the schema leaves out.
-constexpr int kVisionFeaturePrint = 2002;
-constexpr int kSoundAnalysisPreprocessing = 2003;
-constexpr int kAudioFeaturePrint = 2006;
-constexpr int kFirstType = 20;  // scene, vggish, sound; they have their version in field 1
-constexpr int kVersionField = 1;
-
-using Unknown = google::protobuf::UnknownFieldSet;
-
-const google::protobuf::UnknownField* FindUnknown(const Unknown& fields, int number) {
-  const google::protobuf::UnknownField* found = nullptr;
-  for (int i = 0; i < fields.field_count(); ++i)
-    if (fields.field(i).number() == number) found = &fields.field(i);
-  return found;
-}
-
-// The message in field `number`; nullptr if there is none.
-std::unique_ptr<Unknown> MessageIn(const Unknown& fields, int number) {
-  const auto* field = FindUnknown(fields, number);
-  if (field == nullptr || field->type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
-    return nullptr;
-  auto inner = std::make_unique<Unknown>();
-  return inner->ParseFromString(field->length_delimited()) ? std::move(inner) : nullptr;
+// Whether a print states its type and, in the message of that, a version.
+template <typename Print, typename Version>
+void CheckPrint(const ModelAt& m, const Print& print, bool typed, const Version& version,
+                Findings& f) {
+  const std::string& name = print.GetDescriptor()->name();
+  if (!typed)
+    f.Add(At(m.path + "Type"), "{} has no type", name);
+  else if (version == 0)
+    f.Add(At(m.path + "Type"), "{} has no version", name);
 }
 
 void OwnKindsComplete(const Subject& s, Findings& f) {
   for (const auto& m : s.models()) {
-    const Unknown& kinds = m->model->GetReflection()->GetUnknownFields(*m->model);
-    for (const int kind : {kVisionFeaturePrint, kSoundAnalysisPreprocessing, kAudioFeaturePrint}) {
-      const auto params = MessageIn(kinds, kind);
-      if (params == nullptr) continue;
-      if (params->empty()) f.Add(At(m->path + "Type"), "model kind {} has no type", kind);
-      const auto type = MessageIn(*params, kFirstType);
-      if (type == nullptr || kind == kSoundAnalysisPreprocessing) continue;
-      const auto* version = FindUnknown(*type, kVersionField);
-      if (version == nullptr || version->type() != google::protobuf::UnknownField::TYPE_VARINT ||
-          version->varint() == 0)
-        f.Add(At(m->path + "Type"), "model kind {} has no version", kind);
+    if (m->model->has_visionfeatureprint()) {
+      const auto& print = m->model->visionfeatureprint();
+      const int version = print.has_objects() ? static_cast<int>(print.objects().version())
+                                              : static_cast<int>(print.scene().version());
+      CheckPrint(*m, print, print.has_scene() || print.has_objects(), version, f);
+    } else if (m->model->has_audiofeatureprint()) {
+      const auto& print = m->model->audiofeatureprint();
+      CheckPrint(*m, print, print.has_sound(), print.sound().version(), f);
+    } else if (m->model->has_soundanalysispreprocessing()) {
+      const auto& sound = m->model->soundanalysispreprocessing();
+      CheckPrint(*m, sound, sound.has_vggish(), 1, f);
     }
   }
 }
 
 void VggishShapes(const Subject& s, Findings& f) {
   for (const auto& m : s.models()) {
-    const auto params = MessageIn(m->model->GetReflection()->GetUnknownFields(*m->model),
-                                  kSoundAnalysisPreprocessing);
-    if (params == nullptr || MessageIn(*params, kFirstType) == nullptr) continue;
+    if (!m->model->soundanalysispreprocessing().has_vggish()) continue;
     const auto check = [&](const Features& list, std::string_view field,
                            const std::vector<int64_t>& want) {
       for (int i = 0; i < list.size(); ++i) {

@@ -17,5 +17,7 @@ std::span<const Rule> WindowRules();     // windows.cc: kernels, strides, paddin
 std::span<const Rule> ParameterRules();  // parameters.cc: axes, shapes, ranges of other layers
 std::span<const Rule> ControlRules();    // control.cc: loops and branches
 std::span<const Rule> UpdateRules();     // update.cc: on-device training
+std::span<const Rule> KindRules();       // kinds.cc: models that are no networks
+std::span<const Rule> ProgramRules();    // program.cc: ML programs and packages
 
 }  // namespace nn::coreml

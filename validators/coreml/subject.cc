@@ -112,7 +112,7 @@ uint64_t Subject::SizeOf(const google::protobuf::Message& message, int field) co
   const auto* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
   const auto* reflection = message.GetReflection();
   if (const auto blob = model_.payloads.Find(message, field))
-    return descriptor->is_repeated() ? blob->size() / sizeof(float) : blob->size();
+    return blob->size() / static_cast<uint64_t>(PayloadElementSize(*descriptor));
   if (descriptor->is_repeated())
     return static_cast<uint64_t>(reflection->FieldSize(message, descriptor));
   std::string scratch;

@@ -8,15 +8,19 @@
 namespace nn::coreml {
 namespace {
 
-constexpr int kNearestNeighbours = 404;
-
 bool CanBeUpdated(const pb::Model& model) {
-  if (model.Type_case() != pb::Model::TYPE_NOT_SET)
-    return model.Type_case() != pb::Model::kSerializedModel;
-  const auto& unknown = model.GetReflection()->GetUnknownFields(model);
-  for (int i = 0; i < unknown.field_count(); ++i)
-    if (unknown.field(i).number() == kNearestNeighbours) return true;
-  return false;
+  switch (model.Type_case()) {
+    case pb::Model::kNeuralNetwork:
+    case pb::Model::kNeuralNetworkClassifier:
+    case pb::Model::kNeuralNetworkRegressor:
+    case pb::Model::kKNearestNeighborsClassifier:
+    case pb::Model::kPipeline:
+    case pb::Model::kPipelineClassifier:
+    case pb::Model::kPipelineRegressor:
+      return true;
+    default:
+      return false;
+  }
 }
 
 void KindCanBeUpdated(const Subject& s, Findings& f) {

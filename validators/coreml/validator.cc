@@ -6,8 +6,9 @@ namespace nn::coreml {
 namespace {
 
 std::vector<std::span<const Rule>> Lists() {
-  return {ModelRules(),  FeatureRules(),   NetworkRules(), LayerRules(), WeightRules(),
-          WindowRules(), ParameterRules(), ControlRules(), UpdateRules()};
+  return {ModelRules(),  FeatureRules(), NetworkRules(),   LayerRules(),
+          WeightRules(), WindowRules(),  ParameterRules(), ControlRules(),
+          UpdateRules(), KindRules(),    ProgramRules()};
 }
 
 void Run(const NativeModel& model, Profile profile, std::vector<Finding>& out) {

@@ -5,13 +5,19 @@
 #include "formats/coreml/native.h"
 
 namespace nn::coreml {
-
 namespace {
+
+constexpr std::string_view kCompiled = ".mlmodelc";
 
 // name, versions, copied, imported, exported, note
 constexpr FeatureSupport kFeatures[] = {
     {".mlmodel", "1 to 10"},
+    {".mlpackage"},
     {"neuralNetwork, neuralNetworkClassifier, neuralNetworkRegressor"},
+    {"mlProgram with its weight files", "5 on", true, false, false},
+    {"pipeline, pipelineClassifier, pipelineRegressor", "", true, false, false},
+    {"all other kinds of model", "", true, false, false},
+    {"compiled models (.mlmodelc)", "", false, false, false},
 };
 
 }  // namespace
@@ -20,9 +26,10 @@ const Format& CoremlFormat() {
   static const Format format = {
       .name = "coreml",
       .label = "Core ML",
-      .extensions = {".mlmodel"},
+      .extensions = {".mlmodel", ".mlpackage"},
       .sniff = Sniff,
       .read = Read,
+      .read_folder = ReadFolder,
       .import = Import,
       .write = Write,
       .target = &CoremlTarget(),
@@ -38,6 +45,16 @@ const Format& CoremlFormat() {
       .save = Save,
   };
   return format;
+}
+
+bool IsCompiledModel(std::string_view path) {
+  for (size_t at = path.find(kCompiled); at != std::string_view::npos;
+       at = path.find(kCompiled, at + 1)) {
+    const std::string_view rest = path.substr(at + kCompiled.size());
+    if (rest.empty() || rest.front() == '/') return true;
+  }
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "coremldata.bin" || name.starts_with("model.espresso.");
 }
 
 }  // namespace nn::coreml

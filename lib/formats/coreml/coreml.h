@@ -7,4 +7,8 @@ namespace nn::coreml {
 
 const Format& CoremlFormat();
 
+// Whether the path is, or leads into, a compiled model (.mlmodelc), or has the name of a file in
+// one.
+bool IsCompiledModel(std::string_view path);
+
 }  // namespace nn::coreml

@@ -1,30 +1,112 @@
 #include "formats/common/dump.h"
 
+#include <set>
+
+#include "base/file.h"
 #include "formats/common/pb_json.h"
 #include "formats/coreml/native.h"
+#include "formats/coreml/program.h"
 
+// The dump of a model with files around it is {"$files": [{"name": ..., "bytes": ...}], "$model":
+// Model}; without any it is the Model. A package's manifest is one of its files.
 namespace nn::coreml {
+namespace {
+
+constexpr std::string_view kFilesKey = "$files";
+constexpr std::string_view kModelKey = "$model";
+
+void DumpFiles(const ModelFolder& folder, DumpWriter& out) {
+  out.Key(kFilesKey);
+  out.BeginArray();
+  for (const auto& [name, bytes] : folder.files) {
+    out.BeginObject();
+    out.Key("name");
+    out.Text(name);
+    out.Key("bytes");
+    out.Data(bytes.bytes(), DType::kUnknown);
+    DropResidentPages(bytes);
+    out.EndObject();
+  }
+  out.EndArray();
+}
+
+Status RestoreFile(const DumpNode& file, ModelFolder& folder) {
+  const auto name_node = file.Find("name"), bytes_node = file.Find("bytes");
+  if (!name_node || !bytes_node || file.size() != 2)
+    return file.Bad("{{\"name\": ..., \"bytes\": ...}} is expected");
+  NN_ASSIGN(std::string name, name_node->Text());
+  const bool is_folder = name.ends_with('/');
+  if (!IsPlainRelativePath(is_folder ? std::string_view(name).substr(0, name.size() - 1) : name))
+    return name_node->Bad("{} is no path below a folder", Quote(name));
+  NN_ASSIGN(Blob bytes, bytes_node->Bytes());
+  if (is_folder && !bytes.empty()) return bytes_node->Bad("a folder has no bytes");
+  if (!folder.files.emplace(std::move(name), std::move(bytes)).second)
+    return name_node->Bad("a second file of this name");
+  return {};
+}
+
+// A name that is a file's and a folder's cannot be written.
+Status CheckNames(const DumpNode& files, const std::set<std::string>& names) {
+  for (const std::string& name : names)
+    for (size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at + 1))
+      if (names.contains(name.substr(0, at)))
+        return files.Bad("{} is a file and a folder", Quote(name.substr(0, at)));
+  return {};
+}
+
+Status RestoreFolder(const DumpNode& files, ModelFolder& folder) {
+  NN_RETURN_IF_ERROR(
+      files.ForEachElement([&](const DumpNode& file) { return RestoreFile(file, folder); }));
+  std::set<std::string> names;
+  for (const auto& [name, bytes] : folder.files) names.insert(name);
+  if (const auto text = folder.files.find(kManifestName); text != folder.files.end()) {
+    NN_ASSIGN(folder.manifest, ParseManifest(text->second));
+    const std::string& root = folder.manifest->root;
+    if (!IsPlainRelativePath(root) || !names.insert(root).second)
+      return files.Bad("{} has no place for the model: its path is {}", kManifestName, Quote(root));
+  }
+  return CheckNames(files, names);
+}
+
+}  // namespace
 
 Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
   const auto data_type = [](const Message&, const google::protobuf::FieldDescriptor& field) {
     return field.name() == "float16Value" ? DType::kF16 : DType::kUnknown;
   };
-  return DumpMessage(m.message(), m.payloads, {}, data_type, out);
+  if (m.folder.files.empty()) return DumpMessage(m.message(), m.payloads, {}, data_type, out);
+  out.BeginObject();
+  DumpFiles(m.folder, out);
+  out.Key(kModelKey);
+  NN_RETURN_IF_ERROR(DumpMessage(m.message(), m.payloads, {}, data_type, out));
+  out.EndObject();
+  return {};
 }
 
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string&,
                                              const ReadLimits& limits) {
   auto model = std::make_unique<Model>();
-  NN_RETURN_IF_ERROR(
-      RestoreMessage(dump, {}, limits.max_depth, model->mutable_message(), model->payloads));
+  const auto files = dump.Find(std::string(kFilesKey));
+  const auto inner = dump.Find(std::string(kModelKey));
+  if (files && (!inner || dump.size() != 2))
+    return dump.Bad("{} and {} stand together, and alone", kFilesKey, kModelKey);
+  if (files) NN_RETURN_IF_ERROR(RestoreFolder(*files, model->folder));
+  NN_RETURN_IF_ERROR(RestoreMessage(files ? *inner : dump, {}, limits.max_depth,
+                                    model->mutable_message(), model->payloads));
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
-Result<FileImage> Save(const NativeModel& model, const ExportOptions&) {
+Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
   const auto& m = static_cast<const Model&>(model);
+  NN_ASSIGN(auto parts, SerializeWithPayloads(m.message(), m.payloads));
+  if (IsPackagePath(options.path)) return PackageImage(m.folder, std::move(parts));
+  if (const auto file = WeightFileOf(m); !file.empty())
+    return UnsupportedError(
+        "the model's weights lie in a file of its package, {}; only a .mlpackage holds both",
+        Quote(file));
   FileImage image;
-  NN_ASSIGN(image.parts, SerializeWithPayloads(m.message(), m.payloads));
+  image.parts = std::move(parts);
   return image;
 }
 

@@ -164,8 +164,10 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, root.Sub("description")));
   WriteClassifier(graph, root, network);
   root.Int("specificationVersion", ctx.version());
+  NN_ASSIGN(auto parts, SerializeWithPayloads(model.message(), model.payloads));
+  if (IsPackagePath(options.path)) return PackageImage({}, std::move(parts));
   FileImage image;
-  NN_ASSIGN(image.parts, SerializeWithPayloads(model.message(), model.payloads));
+  image.parts = std::move(parts);
   return image;
 }
 

@@ -123,6 +123,10 @@ float Fields::Float(std::string_view name) const {
   return message_->GetReflection()->GetFloat(*message_, &FieldOf(*message_, name));
 }
 
+double Fields::Double(std::string_view name) const {
+  return message_->GetReflection()->GetDouble(*message_, &FieldOf(*message_, name));
+}
+
 std::string Fields::Text(std::string_view name) const {
   return message_->GetReflection()->GetString(*message_, &FieldOf(*message_, name));
 }
@@ -136,8 +140,11 @@ std::string_view Fields::Enum(std::string_view name) const {
 }
 
 size_t Fields::Count(std::string_view name) const {
-  return static_cast<size_t>(
-      message_->GetReflection()->FieldSize(*message_, &FieldOf(*message_, name)));
+  const FieldDescriptor& f = FieldOf(*message_, name);
+  if (const int bytes = PayloadElementSize(f); bytes != 0)
+    if (const auto blob = payloads_->Find(*message_, f.number()))
+      return blob->size() / static_cast<size_t>(bytes);
+  return static_cast<size_t>(message_->GetReflection()->FieldSize(*message_, &f));
 }
 
 std::vector<int64_t> Fields::Ints(std::string_view name) const {
@@ -183,6 +190,10 @@ Blob Fields::Bytes(std::string_view name) const {
   const FieldDescriptor& f = FieldOf(*message_, name);
   if (auto blob = payloads_->Find(*message_, f.number())) return *std::move(blob);
   const auto* r = message_->GetReflection();
+  if (f.is_repeated() && f.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+    const auto& list = r->GetRepeatedFieldRef<double>(*message_, &f);
+    return Blob::CopyOf(std::vector<double>(list.begin(), list.end()));
+  }
   if (f.is_repeated()) {
     const auto& list = r->GetRepeatedFieldRef<float>(*message_, &f);
     return Blob::CopyOf(std::vector<float>(list.begin(), list.end()));

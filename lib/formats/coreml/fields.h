@@ -42,6 +42,7 @@ class Fields {
   Result<int64_t> Size(std::string_view name) const;
   bool Bool(std::string_view name) const;
   float Float(std::string_view name) const;
+  double Double(std::string_view name) const;
   // A float for which the format reads 0 as `if_zero`.
   float FloatOr(std::string_view name, float if_zero) const {
     const float v = Float(name);
@@ -57,8 +58,9 @@ class Fields {
   std::vector<bool> Bools(std::string_view name) const;
   std::vector<float> Floats(std::string_view name) const;
   std::vector<std::string> Texts(std::string_view name) const;
+  // Entries of a list.
   size_t Count(std::string_view name) const;
-  // The contents of a bytes field, or of a list of floats.
+  // The contents of a bytes field, or of a list of floats or doubles.
   Blob Bytes(std::string_view name) const;
 
  private:

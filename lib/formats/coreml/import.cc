@@ -406,7 +406,8 @@ const ImportTable& Imports() {
 Result<ImportedModel> Import(const NativeModel& native) {
   const auto& model = static_cast<const Model&>(native);
   if (model.has_network()) return Importer(model).Run();
-  return UnsupportedError("{}: only neural networks of layers are supported", DescribeKind(model));
+  return UnsupportedError("{}: only neural networks of layers are supported",
+                          DescribeKind(model.root()));
 }
 
 std::vector<OperatorSupport> Operators() {

@@ -3,12 +3,29 @@
 #include <fmt/core.h>
 #include <google/protobuf/unknown_field_set.h>
 
-#include <algorithm>
-#include <iterator>
+#include <filesystem>
 
 #include "coreml_model.pb.h"
+#include "formats/coreml/program.h"
 
 namespace nn::coreml {
+
+namespace {
+
+constexpr int kFirstKind = 200;  // field numbers of Model below are not of kinds
+
+Result<std::unique_ptr<Model>> Parse(const Blob& file, const ReadLimits& limits) {
+  if (const auto what = KnownNonModel(file.bytes()); !what.empty())
+    return ParseError("this is {}", what);
+  auto model = std::make_unique<Model>();
+  model->file = file;
+  PayloadLimits payload_limits;
+  payload_limits.max_depth = limits.max_depth;
+  NN_RETURN_IF_ERROR(ParseWithPayloads(file, model->proto.get(), model->payloads, payload_limits));
+  return model;
+}
+
+}  // namespace
 
 Model::Model() : proto(std::make_unique<pb::Model>()) {}
 Model::~Model() = default;
@@ -38,51 +55,14 @@ Fields Model::network() const {
   return root().Sub(kind());
 }
 
-std::string DescribeKind(const Model& model) {
-  if (!model.kind().empty()) return std::string(model.kind());
-  struct Row {
-    int field;  // of Model
-    std::string_view name;
-  };
-  // The kinds that the schema leaves out.
-  constexpr Row kRows[] = {{300, "glmRegressor"},
-                           {301, "supportVectorRegressor"},
-                           {302, "treeEnsembleRegressor"},
-                           {304, "bayesianProbitRegressor"},
-                           {400, "glmClassifier"},
-                           {401, "supportVectorClassifier"},
-                           {402, "treeEnsembleClassifier"},
-                           {404, "kNearestNeighborsClassifier"},
-                           {501, "itemSimilarityRecommender"},
-                           {502, "mlProgram"},
-                           {555, "customModel"},
-                           {556, "linkedModel"},
-                           {560, "classConfidenceThresholding"},
-                           {600, "oneHotEncoder"},
-                           {601, "imputer"},
-                           {602, "featureVectorizer"},
-                           {603, "dictVectorizer"},
-                           {604, "scaler"},
-                           {606, "categoricalMapping"},
-                           {607, "normalizer"},
-                           {609, "arrayFeatureExtractor"},
-                           {610, "nonMaximumSuppression"},
-                           {900, "identity"},
-                           {2000, "textClassifier"},
-                           {2001, "wordTagger"},
-                           {2002, "visionFeaturePrint"},
-                           {2003, "soundAnalysisPreprocessing"},
-                           {2004, "gazetteer"},
-                           {2005, "wordEmbedding"},
-                           {2006, "audioFeaturePrint"}};
+std::string DescribeKind(const Fields& model) {
+  if (const std::string_view kind = model.OneOf("Type"); !kind.empty()) return std::string(kind);
   const Message& m = model.message();
   const auto& unknown = m.GetReflection()->GetUnknownFields(m);
-  for (int i = 0; i < unknown.field_count(); ++i) {
-    const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) {
-      return r.field == unknown.field(i).number();
-    });
-    if (row != std::end(kRows)) return std::string(row->name);
-  }
+  for (int i = 0; i < unknown.field_count(); ++i)
+    if (const int field = unknown.field(i).number();
+        field >= kFirstKind && field != PayloadTable::kReferenceField)
+      return fmt::format("a kind that this version does not know (field {})", field);
   return "a model without a kind";
 }
 
@@ -92,14 +72,21 @@ bool Sniff(std::span<const std::byte> bytes) {
          std::to_integer<int>(bytes[1]) < 0x80 && std::to_integer<int>(bytes[2]) == 0x12;
 }
 
-Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string&,
+Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits) {
-  auto model = std::make_unique<Model>();
-  model->file = file;
-  PayloadLimits payload_limits;
-  payload_limits.max_depth = limits.max_depth;
-  NN_RETURN_IF_ERROR(ParseWithPayloads(file, model->proto.get(), model->payloads, payload_limits));
+  NN_ASSIGN(auto model, Parse(file, limits));
+  ReadWeightFiles(std::filesystem::path(path).parent_path(), limits, *model);
   return std::unique_ptr<NativeModel>(std::move(model));
+}
+
+Result<std::unique_ptr<NativeModel>> ReadFolder(const std::string& path, const ReadLimits& limits) {
+  ModelFolder folder;
+  Blob file;
+  NN_RETURN_IF_ERROR(ReadPackage(path, limits, folder, file));
+  auto model = Parse(file, limits);
+  if (!model) return tl::unexpected(model.error().In(folder.manifest->root));
+  (*model)->folder = std::move(folder);
+  return std::unique_ptr<NativeModel>(*std::move(model));
 }
 
 std::string KindOf(const Fields& layer) {

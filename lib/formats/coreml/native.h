@@ -6,6 +6,7 @@
 
 #include "base/blob.h"
 #include "formats/coreml/fields.h"
+#include "formats/coreml/package.h"
 #include "formats/format.h"
 
 namespace nn::coreml {
@@ -21,6 +22,9 @@ struct Model : NativeModel {
   std::unique_ptr<pb::Model> proto;
   PayloadTable payloads;
   Blob file;
+  // What lies around it: all files of a package, or those that an ML Program refers to and that
+  // are there.
+  ModelFolder folder;
 
   Fields root() const;
   // The same message, to be written to.
@@ -35,13 +39,14 @@ struct Model : NativeModel {
   Fields network() const;
 };
 
-// "pipeline", "mlProgram", ...: what kind of model it is, also for kinds that the schema leaves
-// out.
-std::string DescribeKind(const Model& model);
+// "pipeline", "mlProgram", ...: what kind of model it is, or that it is of none.
+std::string DescribeKind(const Fields& model);
 
 // Parses an .mlmodel file. Checks limits and the wire form, not the model's rules.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
+// The same for a package, which is a folder.
+Result<std::unique_ptr<NativeModel>> ReadFolder(const std::string& path, const ReadLimits& limits);
 
 // True if the bytes start like a Model.
 bool Sniff(std::span<const std::byte> bytes);
