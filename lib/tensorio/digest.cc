@@ -1,45 +1,10 @@
 #include "tensorio/digest.h"
 
-#include <nettle/sha2.h>
-
-#include <array>
+#include "base/sha256.h"
 
 namespace nn {
-namespace {
 
-class Hasher {
- public:
-  Hasher() { sha256_init(&context_); }
-
-  void Bytes(std::span<const std::byte> bytes) {
-    sha256_update(&context_, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data()));
-  }
-  void Bytes(std::string_view text) { Bytes(std::as_bytes(std::span(text))); }
-  void Number(uint64_t v) {
-    std::array<uint8_t, 8> bytes;
-    for (uint8_t& b : bytes) {
-      b = static_cast<uint8_t>(v);
-      v >>= 8;
-    }
-    sha256_update(&context_, bytes.size(), bytes.data());
-  }
-  void Text(std::string_view text) {
-    Number(text.size());
-    Bytes(text);
-  }
-  std::string Hex() {
-    std::array<uint8_t, SHA256_DIGEST_SIZE> digest;
-    sha256_digest(&context_, digest.size(), digest.data());
-    std::string out;
-    for (const uint8_t b : digest) out += fmt::format("{:02x}", b);
-    return out;
-  }
-
- private:
-  sha256_ctx context_;
-};
-
-void AddContents(Hasher& hasher, const Tensor& tensor) {
+void AddContents(const Tensor& tensor, Sha256& hasher) {
   if (tensor.dtype() == DType::kString) {
     hasher.Number(tensor.strings().size());
     for (const std::string& s : tensor.strings()) hasher.Text(s);
@@ -59,10 +24,8 @@ void AddContents(Hasher& hasher, const Tensor& tensor) {
   hasher.Bytes(std::span(&last, 1));
 }
 
-}  // namespace
-
 std::string Digest(std::span<const NamedTensor> tensors) {
-  Hasher hasher;
+  Sha256 hasher;
   hasher.Bytes("nn-tensors-1\n");
   hasher.Number(tensors.size());
   for (const NamedTensor& t : tensors) {
@@ -70,9 +33,9 @@ std::string Digest(std::span<const NamedTensor> tensors) {
     hasher.Text(DTypeName(t.tensor.dtype()));
     hasher.Number(static_cast<uint64_t>(t.tensor.rank()));
     for (const int64_t d : t.tensor.dims()) hasher.Number(static_cast<uint64_t>(d));
-    AddContents(hasher, t.tensor);
+    AddContents(t.tensor, hasher);
   }
-  return "sha256:" + hasher.Hex();
+  return hasher.Finish();
 }
 
 }  // namespace nn

@@ -1,6 +1,8 @@
 #include <fmt/core.h>
 #include <google/protobuf/descriptor.h>
 
+#include <limits>
+
 #include "base/text.h"
 #include "formats/coreml/native.h"
 #include "formats/coreml/weights.h"
@@ -74,7 +76,8 @@ TensorSummary DescribeFeature(const Fields& feature) {
 
 class Summarizer {
  public:
-  explicit Summarizer(const Model& model) : model_(model) {}
+  Summarizer(const Model& model, size_t shown_elements)
+      : model_(model), shown_elements_(shown_elements) {}
 
   ModelSummary Run() {
     const Fields root = model_.root(), description = root.Sub("description");
@@ -180,7 +183,7 @@ class Summarizer {
     }
   }
 
-  static std::string ValueText(const Fields& params, const FieldDescriptor& f) {
+  std::string ValueText(const Fields& params, const FieldDescriptor& f) const {
     const std::string& name = f.name();
     std::vector<std::string> texts;
     switch (f.cpp_type()) {
@@ -206,20 +209,25 @@ class Summarizer {
     }
     std::string out = "[";
     for (size_t i = 0; i < texts.size(); ++i) {
-      if (i == kShownElements) return out + fmt::format(", ... {} in all]", texts.size());
+      if (i == shown_elements_) return out + fmt::format(", ... {} in all]", texts.size());
       out += (i == 0 ? "" : ", ") + texts[i];
     }
     return out + "]";
   }
 
   const Model& model_;
+  size_t shown_elements_;
   ModelSummary out_;
 };
 
 }  // namespace
 
 Result<ModelSummary> Summarize(const NativeModel& native) {
-  return Summarizer(static_cast<const Model&>(native)).Run();
+  return Summarizer(static_cast<const Model&>(native), kShownElements).Run();
+}
+
+Result<ModelSummary> SummarizeInFull(const NativeModel& native) {
+  return Summarizer(static_cast<const Model&>(native), std::numeric_limits<size_t>::max()).Run();
 }
 
 }  // namespace nn::coreml

@@ -74,6 +74,7 @@ Result<Blob> WriteJson(const Model& model);
 bool Sniff(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
+Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
 
 // Format::dump, restore and save.
 Status Dump(const NativeModel& model, JsonWriter& out);

@@ -17,6 +17,8 @@ const Format& NnapiFormat() {
       .write = Write,
       .target = &NnapiTarget(),
       .summarize = Summarize,
+      .summarize_in_full = Summarize,
+      .tensors = Tensors,
       .operators = Operators,
       .writes =
           [](const OpDef& op) {

@@ -17,6 +17,8 @@ const Format& OnnxFormat() {
       .write = Write,
       .target = &OnnxTarget(),
       .summarize = Summarize,
+      .summarize_in_full = SummarizeInFull,
+      .tensors = Tensors,
       .operators = Operators,
       .writes =
           [](const OpDef& op) {
