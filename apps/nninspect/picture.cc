@@ -33,10 +33,17 @@ std::string Shorten(std::string_view name) {
   return text.substr(0, end) + "…";
 }
 
-// The last part of a path, which says what a constant is: "weight".
+// The last part of a path, which says what a constant is: "weight". Empty for the names that
+// exporters make up: "onnx::Conv_538", "/Constant_1_output_0", "tensor 5", "operand 3".
 std::string OwnName(const std::string& name) {
   const size_t at = name.find_last_of("/.;:");
-  return Shorten(at == std::string::npos || at + 1 == name.size() ? name : name.substr(at + 1));
+  const std::string own =
+      at == std::string::npos || at + 1 == name.size() ? name : name.substr(at + 1);
+  const bool made_up = own.starts_with("Constant") || own.ends_with("_output_0") ||
+                       own.find_first_not_of("0123456789_") == std::string::npos ||
+                       (name.starts_with("onnx::") && own.find('_') != std::string::npos) ||
+                       own.starts_with("tensor ") || own.starts_with("operand ");
+  return made_up ? std::string() : Shorten(own);
 }
 
 std::string SizeText(const Dim& d) {
@@ -79,12 +86,7 @@ class Lookup {
       line += (line.empty() ? "" : ", ") + a;
     }
     if (!line.empty()) rows.push_back(line);
-    const auto it = constants_.find(op);
-    if (it == constants_.end()) return rows;
-    for (size_t i = 0; i < it->second.size() && i < kShownConstants; ++i)
-      rows.push_back(ConstantRow(tensors_[it->second[i]]));
-    if (it->second.size() > kShownConstants)
-      rows.push_back(fmt::format("and {} more", it->second.size() - kShownConstants));
+    AddConstantRows(op, rows);
     return rows;
   }
 
@@ -94,26 +96,69 @@ class Lookup {
     const auto it = constants_.find(op);
     if (it == constants_.end()) return out;
     for (const size_t t : it->second)
-      out += tensors_[t].type + ShapeText(tensors_[t].shape) + ValueOf(tensors_[t]);
+      out += tensors_[t].type + ShapeText(tensors_[t].shape) + ValueOf(tensors_[t], false);
     return out;
   }
 
  private:
-  // The contents of a few integers, which say what an operator does.
-  static std::string ValueOf(const TensorEntry& t) {
+  // Names of constants by what they are, "weight, bias: 64".
+  void AddConstantRows(size_t op, std::vector<std::string>& rows) const {
+    const auto it = constants_.find(op);
+    if (it == constants_.end()) return;
+    std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+    for (const size_t t : it->second) {
+      std::string what = ValueOf(tensors_[t], true);
+      const auto number = [](int64_t d) { return std::to_string(d); };
+      if (what.empty()) what = Times(tensors_[t].shape, number);
+      if (kinds.empty() || kinds.back().first != what) kinds.push_back({std::move(what), {}});
+      kinds.back().second.push_back(OwnName(tensors_[t].name));
+    }
+    std::string unnamed;  // share a row
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      if (i == kShownConstants) {
+        rows.push_back(fmt::format("and {} more", kinds.size() - i));
+        return;
+      }
+      const std::string names = JoinNames(kinds[i].second);
+      if (!names.empty()) {
+        rows.push_back(names + ": " + kinds[i].first);
+      } else if (!unnamed.empty() && !rows.empty() && rows.back() == unnamed &&
+                 unnamed.size() + kinds[i].first.size() < kLongestName) {
+        rows.back() = unnamed += ", " + kinds[i].first;
+      } else {
+        rows.push_back(unnamed = kinds[i].first);
+      }
+    }
+  }
+
+  // Empty if no name says anything.
+  static std::string JoinNames(const std::vector<std::string>& names) {
+    std::string out;
+    size_t shown = 0;
+    for (const std::string& name : names) {
+      if (name.empty()) return {};
+      if (shown > 0 && DisplayWidth(out) + DisplayWidth(name) > kLongestName)
+        return out + fmt::format(" and {} more", names.size() - shown);
+      out += (shown++ == 0 ? "" : ", ") + name;
+    }
+    return out;
+  }
+
+  // The contents of a few numbers, which say what an operator does; of reals only for people.
+  static std::string ValueOf(const TensorEntry& t, bool reals) {
     constexpr uint64_t kMaxBytes = 48;
     if (t.external || t.bytes > kMaxBytes || t.shape.size() > 1) return {};
     const auto tensor = t.read();
-    if (!tensor || !IsInteger(tensor->dtype()) || tensor->elements() > 6) return {};
+    if (!tensor || tensor->elements() > 6) return {};
     std::string out;
-    for (const int64_t v : tensor->ToInts()) out += (out.empty() ? "" : ", ") + std::to_string(v);
+    if (IsInteger(tensor->dtype())) {
+      for (const int64_t v : tensor->ToInts()) out += (out.empty() ? "" : ", ") + std::to_string(v);
+    } else if (reals && tensor->dtype() == DType::kF32 && t.shape.empty()) {
+      return FloatText(static_cast<float>(tensor->GetDouble(0)));
+    } else {
+      return {};
+    }
     return t.shape.empty() ? out : "[" + out + "]";
-  }
-
-  static std::string ConstantRow(const TensorEntry& t) {
-    const std::string value = ValueOf(t);
-    const auto number = [](int64_t d) { return std::to_string(d); };
-    return OwnName(t.name) + ": " + (value.empty() ? Times(t.shape, number) : value);
   }
 
   const std::vector<OperatorSummary>& operators_;

@@ -112,6 +112,8 @@ class PanelWriter {
             c.y + s.height / 2 + room};
   }
 
+  static bool Within(const Repetition& r, size_t box) { return box >= r.first && box <= r.last; }
+
   // A frame round the boxes where it would hold no other one, else a mark on each of them.
   void WriteFrame(const Repetition& r) {
     constexpr double kRoom = 11;
@@ -121,10 +123,14 @@ class PanelWriter {
       f = {std::min(f.left, b.left), std::min(f.top, b.top), std::max(f.right, b.right),
            std::max(f.bottom, b.bottom)};
     }
+    for (size_t i = 0; i < panel_.lines.size(); ++i)
+      if (Within(r, panel_.lines[i].from) && Within(r, panel_.lines[i].to))
+        for (const Point& p : layout_.routes[i])
+          f = {std::min(f.left, p.x - kRoom), f.top, std::max(f.right, p.x + kRoom), f.bottom};
     const std::string times = fmt::format("× {}", r.times);
     bool alone = true;
     for (size_t i = 0; i < panel_.boxes.size() && alone; ++i) {
-      if (i >= r.first && i <= r.last) continue;
+      if (Within(r, i)) continue;
       const Frame b = FrameOf(i, 0);
       alone = b.right < f.left || b.left > f.right || b.bottom < f.top || b.top > f.bottom;
     }

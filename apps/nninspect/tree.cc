@@ -10,12 +10,13 @@ namespace {
 // Deeper scopes are not told apart.
 constexpr size_t kMaxDepth = 32;
 
-// "/features/0/block.1/Conv" stands in "features", "0", "block", "1": a name's last part is its
-// own.
+// "/features/block.1/Conv" stands in "features" and "block.1", "encoder.0.attn" in "encoder" and
+// "0": a name without "/" is split at ".", and its last part is its own.
 std::vector<std::string_view> ScopesIn(std::string_view name) {
+  const char separator = name.find('/') != std::string_view::npos ? '/' : '.';
   std::vector<std::string_view> scopes;
   while (scopes.size() < kMaxDepth) {
-    const size_t end = name.find_first_of("/.");
+    const size_t end = name.find(separator);
     if (end == std::string_view::npos) break;
     if (end > 0) scopes.push_back(name.substr(0, end));
     name.remove_prefix(end + 1);

@@ -12,7 +12,7 @@
 
 namespace nn::app {
 
-// A scope: a part of the operators' names up to "/" or ".", or a sub-graph or function. Counts
+// A scope: a part of the operators' names between "/" (or "."), or a sub-graph or function. Counts
 // include those of the branches below. A tensor is counted at its first user.
 struct TreeBranch {
   std::map<std::string, TreeBranch, std::less<>> branches;
