@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <system_error>
 
+#include "apps/nninspect/hash.h"
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "ir/op_def.h"
@@ -61,41 +60,16 @@ void GroupObstacles(const std::vector<Obstacle>& obstacles, Inspection& out) {
   }
 }
 
-// The summary's shapes, as the bound graph has them.
-void TakeShapes(const std::vector<Port>& ports, std::vector<TensorSummary>& tensors) {
-  for (size_t i = 0; i < ports.size() && i < tensors.size(); ++i) {
-    const Type& type = ports[i].value->type();
-    if (!type.ranked()) continue;
-    tensors[i].shape.emplace();
-    for (const Dim& d : *type.dims) {
-      const bool unnamed = d.symbol() && d.symbol()->starts_with('?');
-      tensors[i].shape->push_back(unnamed ? "?" : d.ToString());
-    }
-  }
-}
-
-Status InspectGraph(const ReadModel& read, const ShapeOptions& shapes, Inspection& out) {
-  auto imported = read.format->import(*read.model);
-  if (!imported) {
-    if (!shapes.empty()) return tl::unexpected(imported.error());
+void CountMultiplyAdds(Inspection& out) {
+  if (!out.model.graph) {
     out.notes.push_back("unknown, because the model cannot be imported: " +
-                        imported.error().message());
-    return {};
+                        out.model.import_error->message());
+    return;
   }
-  Graph& graph = imported->graph;
-  if (!shapes.empty()) {
-    Graph named = graph.Clone();
-    NamePorts(named);
-    NN_RETURN_IF_ERROR(BindShapes(named, shapes));
-    graph = std::move(named);
-    TakeShapes(graph.inputs(), out.summary.inputs);
-    TakeShapes(graph.outputs(), out.summary.outputs);
-  }
-  GroupObstacles(imported->obstacles, out);
+  const Graph& graph = *out.model.graph;
   out.multiply_adds = MultiplyAdds(graph);
-  const auto symbols = InputSymbols(graph);
   if (!out.multiply_adds)
-    out.notes.push_back(symbols.empty()
+    out.notes.push_back(InputSymbols(graph).empty()
                             ? "unknown, because shapes inside the model are"
                             : "unknown until shapes are given: --input-shape or --batch");
   const auto left_out = static_cast<uint64_t>(std::count_if(
@@ -104,6 +78,36 @@ Status InspectGraph(const ReadModel& read, const ShapeOptions& shapes, Inspectio
   if (left_out != 0)
     out.notes.push_back(fmt::format(
         "without {} operators that are not supported or follow one that is not", left_out));
+}
+
+// The operators that the options ask to list.
+Result<std::vector<size_t>> TableOf(const ModelSummary& summary, const InspectOptions& options) {
+  std::vector<size_t> table;
+  if (!options.table()) return table;
+  for (size_t i = 0; i < summary.operators.size(); ++i)
+    if (options.op.empty() || summary.operators[i].op == options.op) table.push_back(i);
+  if (table.empty() && !options.op.empty())
+    return UsageError("--op {}: the model has no operator of this type", Quote(options.op));
+  return table;
+}
+
+Status AddParts(const InspectOptions& options, Inspection& out) {
+  NN_ASSIGN(out.table, TableOf(out.model.summary, options));
+  if (!options.node.empty()) {
+    NN_ASSIGN(out.node, DescribeNodes(out.model, options.node));
+  }
+  if (options.tensors) {
+    NN_ASSIGN(out.tensors, ListTensors(out.model, options.stats));
+  }
+  if (options.tree) {
+    NN_ASSIGN(out.tree, TreeOf(out.model));
+  }
+  if (options.cost) {
+    NN_ASSIGN(out.cost, CostOf(out.model));
+  }
+  if (options.hash) {
+    NN_ASSIGN(out.digests, DigestsOf(out.model));
+  }
   return {};
 }
 
@@ -117,22 +121,16 @@ std::optional<int64_t> FixedSize(const std::string& size) {
 }
 
 Result<Inspection> Inspect(const InspectOptions& options) {
-  NN_ASSIGN(const ReadModel read, ReadModelFile(options.model, options.limits));
-  if (read.format->summarize == nullptr)
-    return UnsupportedError("{}: {} models cannot be inspected", options.model, read.format->label);
+  const bool in_full = !options.node.empty() || options.hash;
+  NN_ASSIGN(LoadedModel model, Load(options.model, options.limits, options.shapes, in_full));
   Inspection out;
-  out.path = options.model;
-  std::error_code error;
-  const auto bytes = std::filesystem::file_size(options.model, error);
-  if (!error) out.file_bytes = bytes;
-  auto summary = read.format->summarize(*read.model);
-  if (!summary) return tl::unexpected(summary.error().In(options.model));
-  out.summary = *std::move(summary);
-  out.histogram = HistogramOf(out.summary);
-  if (auto s = InspectGraph(read, options.shapes, out); !s)
-    return tl::unexpected(s.error().In(options.model));
-  AddDynamic(out.summary.inputs, false, out);
-  AddDynamic(out.summary.outputs, true, out);
+  out.model = std::move(model);
+  out.histogram = HistogramOf(out.model.summary);
+  GroupObstacles(out.model.obstacles, out);
+  CountMultiplyAdds(out);
+  AddDynamic(out.model.summary.inputs, false, out);
+  AddDynamic(out.model.summary.outputs, true, out);
+  NN_RETURN_IF_ERROR(AddParts(options, out));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// What nninspect finds out about a model, and how it is told.
+// The summary of a model, and the parts that stand beside it.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "apps/common/model.h"
+#include "apps/nninspect/cost.h"
+#include "apps/nninspect/loaded.h"
+#include "apps/nninspect/node.h"
+#include "apps/nninspect/options.h"
+#include "apps/nninspect/tensors.h"
+#include "apps/nninspect/tree.h"
 #include "base/json.h"
-#include "formats/format.h"
+#include "tensorio/graph_digest.h"
 
 namespace nn::app {
-
-struct InspectOptions {
-  std::string model;
-  ReadLimits limits;
-  std::string output = "-";
-  std::string format = "text";
-  bool nodes = false;
-  bool dump = false;
-  DumpWeights weights = DumpWeights::kBase64;
-  ShapeOptions shapes;
-};
 
 // A kind of operator that cannot be imported.
 struct Unsupported {
@@ -39,9 +33,7 @@ struct DynamicAxis {
 };
 
 struct Inspection {
-  std::string path;
-  std::optional<uint64_t> file_bytes;
-  ModelSummary summary;
+  LoadedModel model;
   std::vector<std::pair<std::string, uint64_t>> histogram;  // most frequent first, then by name
   // Of the operators that could be imported, sub-graphs counted once; nullopt: not known.
   std::optional<uint64_t> multiply_adds;
@@ -50,6 +42,14 @@ struct Inspection {
   std::vector<Unsupported> unsupported;
   // By symbol; the empty symbol has the axes without name.
   std::map<std::string, std::vector<DynamicAxis>> dynamic;
+
+  // What was asked for beside.
+  std::vector<size_t> table;  // operators to be listed
+  std::optional<std::vector<NodeDetails>> node;
+  std::optional<std::vector<TensorRow>> tensors;
+  std::optional<TreeBranch> tree;
+  std::optional<Cost> cost;
+  std::optional<GraphDigests> digests;
 };
 
 // Shapes that the options give are used for the multiply-adds and stand in the summary's inputs and
@@ -59,8 +59,11 @@ Result<Inspection> Inspect(const InspectOptions& options);
 // The number that an entry of TensorSummary::shape is; nullopt for symbols.
 std::optional<int64_t> FixedSize(const std::string& size);
 
-std::string InspectionText(const Inspection& inspection, bool nodes);
+// The summary, unless only parts of it were asked for, and what was asked for beside.
+std::string InspectionText(const Inspection& inspection, const InspectOptions& options);
 // As schemas/nninspect.schema.json has it.
-Json InspectionJson(const Inspection& inspection, bool nodes);
+Json InspectionJson(const Inspection& inspection, const InspectOptions& options);
+// The one table that was asked for.
+std::string InspectionCsv(const Inspection& inspection);
 
 }  // namespace nn::app

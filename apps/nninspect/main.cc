@@ -1,40 +1,106 @@
 // nninspect: says what is in a model file.
 #include "apps/common/command_line.h"
+#include "apps/nninspect/diff.h"
 #include "apps/nninspect/inspection.h"
+#include "apps/nninspect/picture.h"
 #include "base/file.h"
 
 namespace nn::app {
 namespace {
 
+void AddViews(CLI::App& app, InspectOptions& o) {
+  app.add_flag("--nodes", o.nodes, "List every operator");
+  app.add_option("--op", o.op, "List the operators of one type")->type_name("TYPE");
+  app.add_option("--node", o.node,
+                 "All about one operator: attributes, inputs, outputs, statistics of its weights")
+      ->type_name("NAME|#INDEX");
+  auto* tensors = app.add_flag("--tensors", o.tensors, "List every constant tensor");
+  app.add_flag("--stats", o.stats, "With --tensors: read them and say what values they have")
+      ->needs(tensors);
+  app.add_flag("--tree", o.tree, "Count operators and parameters by scope and sub-graph");
+  app.add_flag("--cost", o.cost,
+               "Multiply-adds, parameters and bytes by operator; peak memory of activations "
+               "(nothing in place, file's order)");
+  app.add_flag("--hash", o.hash,
+               "Digests of structure and of weights: equal ones mean models that are the same but "
+               "for names, order of operators, and what no output depends on");
+}
+
 void AddOptions(CommandLine& command, InspectOptions& o) {
   CLI::App& app = command.options();
   app.add_option("MODEL", o.model, "Model file")->required();
-  auto* nodes = app.add_flag("--nodes", o.nodes, "List every operator");
-  auto* format = app.add_option("--format", o.format, "Form of what is printed")
-                     ->check(CLI::IsMember({"text", "json"}))
-                     ->capture_default_str();
+  auto* other = app.add_option("OTHER", o.other, "With --diff: the model to compare with");
+  app.add_flag("--diff", o.diff,
+               "Say what is different in two models, of any formats; exit code 1 if anything is")
+      ->needs(other);
+  AddViews(app, o);
+  app.add_option("--format", o.format,
+                 "Form of what is printed; csv is one table, dot and svg are pictures")
+      ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg"}))
+      ->capture_default_str();
+  app.add_flag("--expand", o.expand, "With dot and svg: draw every repetition of equal blocks");
   auto* dump =
-      app.add_flag("--dump", o.dump, "Print the whole model as JSON, which is taken for the model")
-          ->excludes(nodes)
-          ->excludes(format);
+      app.add_flag("--dump", o.dump, "Print the whole model as JSON, which is taken for the model");
   AddWeightsOption(command, o.weights)->needs(dump);
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
   AddShapeOptions(command, o.shapes);
 }
 
+Status CheckUsage(const InspectOptions& o) {
+  if (!o.diff && !o.other.empty())
+    return UsageError("{} was not expected: two models go with --diff", o.other);
+  if (o.diff && (o.table() || o.parts() || (o.format != "text" && o.format != "json")))
+    return UsageError("--diff is told as text or json, and takes no other part of a model");
+  const int tables = o.table() + o.tensors + o.cost;
+  if (o.format == "csv" && (tables != 1 || !o.node.empty() || o.tree || o.hash))
+    return UsageError("--format csv prints one of --nodes, --op, --tensors and --cost");
+  if (o.picture() && (o.table() || o.parts()))
+    return UsageError("--format {} is a picture of the model: it takes no other part of it",
+                      o.format);
+  if (o.expand && !o.picture()) return UsageError("--expand goes with --format svg or dot");
+  if (o.hash && !o.shapes.empty())
+    return UsageError("--hash is of the model as it is: it takes no shapes");
+  return {};
+}
+
 Result<int> Dump(const InspectOptions& o) {
-  if (!o.shapes.empty()) return UsageError("--dump prints the model as it is: it takes no shapes");
+  if (o.table() || o.parts() || o.format != "text" || !o.shapes.empty())
+    return UsageError(
+        "--dump prints the model as it is: it takes no option but --weights and --output");
   NN_ASSIGN(const ReadModel read, ReadModelFile(o.model, o.limits));
   NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.weights));
   return kExitDone;
 }
 
+Result<int> Diff(const InspectOptions& o) {
+  NN_ASSIGN(const LoadedModel a, Load(o.model, o.limits, o.shapes, true));
+  NN_ASSIGN(const LoadedModel b, Load(o.other, o.limits, o.shapes, true));
+  NN_ASSIGN(const ModelDiff diff, DiffModels(a, b));
+  NN_RETURN_IF_ERROR(WriteFile(
+      o.output, o.format == "json" ? JsonText(DiffJson(a, b, diff)) : DiffText(a, b, diff)));
+  return diff.empty() ? kExitDone : kExitCheckFailed;
+}
+
+Result<int> Draw(const InspectOptions& o) {
+  NN_ASSIGN(const LoadedModel model, Load(o.model, o.limits, o.shapes, false));
+  NN_ASSIGN(const Picture picture, DrawModel(model, o.expand));
+  NN_RETURN_IF_ERROR(
+      WriteFile(o.output, o.format == "svg" ? PictureSvg(picture) : PictureDot(picture)));
+  return kExitDone;
+}
+
+std::string Text(const InspectOptions& o, const Inspection& inspection) {
+  if (o.format == "json") return JsonText(InspectionJson(inspection, o));
+  return o.format == "csv" ? InspectionCsv(inspection) : InspectionText(inspection, o);
+}
+
 Result<int> Run(const InspectOptions& o) {
+  NN_RETURN_IF_ERROR(CheckUsage(o));
   if (o.dump) return Dump(o);
+  if (o.diff) return Diff(o);
+  if (o.picture()) return Draw(o);
   NN_ASSIGN(const Inspection inspection, Inspect(o));
-  NN_RETURN_IF_ERROR(WriteFile(o.output, o.format == "json"
-                                             ? JsonText(InspectionJson(inspection, o.nodes))
-                                             : InspectionText(inspection, o.nodes)));
+  NN_RETURN_IF_ERROR(WriteFile(o.output, Text(o, inspection)));
   return kExitDone;
 }
 

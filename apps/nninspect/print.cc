@@ -1,5 +1,6 @@
 #include "apps/common/program.h"
 #include "apps/common/table.h"
+#include "apps/nninspect/csv.h"
 #include "apps/nninspect/inspection.h"
 #include "base/text.h"
 
@@ -58,11 +59,18 @@ std::string UnsupportedText(const Inspection& i) {
 std::string HistogramText(const Inspection& i) {
   Table table({{""}, {"", Align::kRight}});
   for (const auto& [op, count] : i.histogram) table.Add({Escape(op), WithThousands(count)});
-  return fmt::format("\nOperators: {}\n{}", WithThousands(i.summary.operators.size()),
+  return fmt::format("\nOperators: {}\n{}", WithThousands(i.model.summary.operators.size()),
                      table.Text(2));
 }
 
-std::string NodeTable(const ModelSummary& summary) {
+std::string AttributesText(const OperatorSummary& op) {
+  std::string out;
+  for (const auto& [name, value] : op.attributes)
+    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", Escape(name), EscapeControls(value));
+  return out;
+}
+
+std::string NodeTable(const Inspection& i) {
   Table table({{"#", Align::kRight},
                {"operator"},
                {"name"},
@@ -70,19 +78,26 @@ std::string NodeTable(const ModelSummary& summary) {
                {"inputs"},
                {"outputs"},
                {"attributes"}});
-  size_t index = 0;
-  for (const OperatorSummary& op : summary.operators) {
-    std::string attributes;
-    for (const auto& [name, value] : op.attributes)
-      attributes += fmt::format("{}{} = {}", attributes.empty() ? "" : ", ", Escape(name),
-                                EscapeControls(value));
-    table.Add({std::to_string(index++), Escape(op.op), Escape(op.name), Escape(op.scope),
-               Joined(op.inputs), Joined(op.outputs), attributes});
+  for (const size_t index : i.table) {
+    const OperatorSummary& op = i.model.summary.operators[index];
+    table.Add({std::to_string(index), Escape(op.op), Escape(op.name), Escape(op.scope),
+               Joined(op.inputs), Joined(op.outputs), AttributesText(op)});
   }
   return "\n" + table.Text();
 }
 
-Json TensorsJson(const std::vector<TensorSummary>& tensors) {
+std::string NodesCsv(const Inspection& i) {
+  std::string out =
+      CsvLine({"index", "operator", "name", "scope", "inputs", "outputs", "attributes"});
+  for (const size_t index : i.table) {
+    const OperatorSummary& op = i.model.summary.operators[index];
+    out += CsvLine({std::to_string(index), op.op, op.name, op.scope, Joined(op.inputs),
+                    Joined(op.outputs), AttributesText(op)});
+  }
+  return out;
+}
+
+Json InterfaceJson(const std::vector<TensorSummary>& tensors) {
   Json list = Json::array();
   for (const TensorSummary& t : tensors) {
     Json entry = {{"name", t.name}, {"type", t.type}, {"shape", nullptr}};
@@ -99,13 +114,15 @@ Json TensorsJson(const std::vector<TensorSummary>& tensors) {
   return list;
 }
 
-Json NodesJson(const ModelSummary& summary) {
+Json TableJson(const Inspection& i) {
   Json list = Json::array();
-  for (const OperatorSummary& op : summary.operators) {
+  for (const size_t index : i.table) {
+    const OperatorSummary& op = i.model.summary.operators[index];
     Json attributes = Json::array();
     for (const auto& [name, value] : op.attributes)
       attributes.push_back({{"name", name}, {"value", value}});
-    list.push_back({{"operator", op.op},
+    list.push_back({{"index", index},
+                    {"operator", op.op},
                     {"name", op.name},
                     {"scope", op.scope},
                     {"inputs", op.inputs},
@@ -128,11 +145,14 @@ Json DynamicJson(const Inspection& i) {
   return list;
 }
 
-}  // namespace
+std::string HashText(const GraphDigests& digests) {
+  return fmt::format("\nHash\n  structure  {}\n  weights    {}\n", digests.structure,
+                     digests.weights);
+}
 
-std::string InspectionText(const Inspection& i, bool nodes) {
-  const ModelSummary& s = i.summary;
-  std::string out = fmt::format("{}: {}, {}\n", i.path, s.format, EscapeControls(s.version));
+std::string SummaryText(const Inspection& i) {
+  const ModelSummary& s = i.model.summary;
+  std::string out;
   Table facts({{""}, {""}});
   if (!s.producer.empty()) facts.Add({"Producer", Escape(s.producer)});
   if (!s.name.empty()) facts.Add({"Name", Escape(s.name)});
@@ -147,13 +167,32 @@ std::string InspectionText(const Inspection& i, bool nodes) {
   totals.Add({"Parameters", fmt::format("{} ({})", WithThousands(s.parameter_count),
                                         HumanBytes(s.parameter_bytes))});
   totals.Add({"Multiply-adds", MultiplyAddsText(i)});
-  if (i.file_bytes) totals.Add({"File", HumanBytes(*i.file_bytes)});
-  out += "\n" + totals.Text();
-  return nodes ? out + NodeTable(s) : out;
+  if (i.model.file_bytes) totals.Add({"File", HumanBytes(*i.model.file_bytes)});
+  return out + "\n" + totals.Text();
 }
 
-Json InspectionJson(const Inspection& i, bool nodes) {
-  const ModelSummary& s = i.summary;
+}  // namespace
+
+std::string InspectionText(const Inspection& i, const InspectOptions& options) {
+  const ModelSummary& s = i.model.summary;
+  std::string out = fmt::format("{}: {}, {}\n", i.model.path, s.format, EscapeControls(s.version));
+  if (!options.parts() || options.nodes) out += SummaryText(i);
+  if (options.table()) out += NodeTable(i);
+  if (i.node) out += NodesText(*i.node);
+  if (i.tree) out += TreeText(*i.tree);
+  if (i.tensors) out += TensorsText(s, *i.tensors);
+  if (i.cost) out += CostText(*i.cost);
+  if (i.digests) out += HashText(*i.digests);
+  return out;
+}
+
+std::string InspectionCsv(const Inspection& i) {
+  if (i.tensors) return TensorsCsv(i.model.summary, *i.tensors);
+  return i.cost ? CostCsv(*i.cost) : NodesCsv(i);
+}
+
+Json InspectionJson(const Inspection& i, const InspectOptions& options) {
+  const ModelSummary& s = i.model.summary;
   Json metadata = Json::array();
   for (const auto& [key, value] : s.metadata) metadata.push_back({{"key", key}, {"value", value}});
   Json histogram = Json::array();
@@ -164,15 +203,15 @@ Json InspectionJson(const Inspection& i, bool nodes) {
     unsupported.push_back({{"operator", u.op}, {"count", u.count}, {"reason", u.reason}});
 
   Json json = {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
-  json["path"] = i.path;
-  if (i.file_bytes) json["file_bytes"] = *i.file_bytes;
+  json["path"] = i.model.path;
+  if (i.model.file_bytes) json["file_bytes"] = *i.model.file_bytes;
   json["format"] = s.format;
   json["format_version"] = s.version;
   json["producer"] = s.producer;
   json["name"] = s.name;
   json["metadata"] = std::move(metadata);
-  json["inputs"] = TensorsJson(s.inputs);
-  json["outputs"] = TensorsJson(s.outputs);
+  json["inputs"] = InterfaceJson(s.inputs);
+  json["outputs"] = InterfaceJson(s.outputs);
   json["operators"] = {{"count", s.operators.size()}, {"histogram", std::move(histogram)}};
   json["unsupported"] = std::move(unsupported);
   json["dynamic_dimensions"] = DynamicJson(i);
@@ -180,7 +219,13 @@ Json InspectionJson(const Inspection& i, bool nodes) {
   json["multiply_adds"] = {{"count", i.multiply_adds ? Json(*i.multiply_adds) : Json(nullptr)},
                            {"complete", i.complete},
                            {"notes", i.notes}};
-  if (nodes) json["nodes"] = NodesJson(s);
+  if (options.table()) json["nodes"] = TableJson(i);
+  if (i.node) json["node"] = NodesJson(*i.node);
+  if (i.tree) json["tree"] = TreeJson(*i.tree);
+  if (i.tensors) json["tensors"] = TensorsJson(*i.tensors);
+  if (i.cost) json["cost"] = CostJson(*i.cost);
+  if (i.digests)
+    json["hash"] = {{"structure", i.digests->structure}, {"weights", i.digests->weights}};
   return json;
 }
 

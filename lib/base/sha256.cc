@@ -1,15 +1,33 @@
 #include "base/sha256.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 
 namespace nn {
 
-std::string Sha256::Hex() {
+void Sha256::Bytes(std::span<const std::byte> bytes) {
+  sha256_update(&context_, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data()));
+}
+
+void Sha256::Number(uint64_t v) {
+  std::array<uint8_t, 8> bytes;
+  for (uint8_t& b : bytes) {
+    b = static_cast<uint8_t>(v);
+    v >>= 8;
+  }
+  sha256_update(&context_, bytes.size(), bytes.data());
+}
+
+void Sha256::Text(std::string_view text) {
+  Number(text.size());
+  Bytes(text);
+}
+
+std::string Sha256::Finish() {
   std::array<uint8_t, SHA256_DIGEST_SIZE> digest;
   sha256_digest(&context_, digest.size(), digest.data());
-  std::string out;
+  std::string out = "sha256:";
   for (const uint8_t b : digest) out += fmt::format("{:02x}", b);
   return out;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -112,6 +113,24 @@ struct ModelSummary {
   uint64_t parameter_bytes = 0;
 };
 
+// A constant tensor as a file has it: an initializer, a buffer, the weights of a layer, a tensor
+// among an operator's attributes.
+struct TensorEntry {
+  std::string name;
+  std::string scope;           // as OperatorSummary has it
+  std::string type;            // the format's own name
+  std::vector<int64_t> shape;  // as stored, valid or not
+  uint64_t bytes = 0;          // that its contents take where they are stored
+  bool external = false;       // whether that is another file
+  std::string location;        // "w.bin at 4096", "buffer 12"; may be empty
+  // The operators that take it, by their place in ModelSummary::operators, ascending.
+  std::vector<size_t> users;
+  bool is_attribute = false;  // of its one user
+  // Reads the contents, dense and as real numbers where the format stores them packed; nothing of
+  // them is touched before. The model must outlive the entry.
+  std::function<Result<Tensor>()> read;
+};
+
 // An operator of a format, by the name that files have.
 struct OperatorSupport {
   std::string name;
@@ -146,6 +165,11 @@ struct Format {
   bool external_data = false;  // write and save take ExportOptions::external_data
   const Target* target = nullptr;
   Result<ModelSummary> (*summarize)(const NativeModel& model) = nullptr;
+  // The same with the attributes' lists and texts in full.
+  Result<ModelSummary> (*summarize_in_full)(const NativeModel& model) = nullptr;
+  // All constant tensors, in the file's order. What is wrong with one of them shows when it is
+  // read.
+  Result<std::vector<TensorEntry>> (*tensors)(const NativeModel& model) = nullptr;
   // The operators that the format's schema names, in its order; of ONNX, whose schema names none,
   // those that are imported.
   std::vector<OperatorSupport> (*operators)() = nullptr;

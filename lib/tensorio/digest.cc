@@ -1,35 +1,10 @@
 #include "tensorio/digest.h"
 
-#include <array>
-
 #include "base/sha256.h"
 
 namespace nn {
-namespace {
 
-class Hasher {
- public:
-  void Bytes(std::span<const std::byte> bytes) { sha_.Update(bytes); }
-  void Bytes(std::string_view text) { Bytes(std::as_bytes(std::span(text))); }
-  void Number(uint64_t v) {
-    std::array<std::byte, 8> bytes;
-    for (std::byte& b : bytes) {
-      b = static_cast<std::byte>(v);
-      v >>= 8;
-    }
-    Bytes(bytes);
-  }
-  void Text(std::string_view text) {
-    Number(text.size());
-    Bytes(text);
-  }
-  std::string Hex() { return sha_.Hex(); }
-
- private:
-  Sha256 sha_;
-};
-
-void AddContents(Hasher& hasher, const Tensor& tensor) {
+void AddContents(const Tensor& tensor, Sha256& hasher) {
   if (tensor.dtype() == DType::kString) {
     hasher.Number(tensor.strings().size());
     for (const std::string& s : tensor.strings()) hasher.Text(s);
@@ -49,10 +24,8 @@ void AddContents(Hasher& hasher, const Tensor& tensor) {
   hasher.Bytes(std::span(&last, 1));
 }
 
-}  // namespace
-
 std::string Digest(std::span<const NamedTensor> tensors) {
-  Hasher hasher;
+  Sha256 hasher;
   hasher.Bytes("nn-tensors-1\n");
   hasher.Number(tensors.size());
   for (const NamedTensor& t : tensors) {
@@ -60,9 +33,9 @@ std::string Digest(std::span<const NamedTensor> tensors) {
     hasher.Text(DTypeName(t.tensor.dtype()));
     hasher.Number(static_cast<uint64_t>(t.tensor.rank()));
     for (const int64_t d : t.tensor.dims()) hasher.Number(static_cast<uint64_t>(d));
-    AddContents(hasher, t.tensor);
+    AddContents(t.tensor, hasher);
   }
-  return "sha256:" + hasher.Hex();
+  return hasher.Finish();
 }
 
 }  // namespace nn

@@ -8,6 +8,8 @@
 
 namespace nn {
 
+class Sha256;
+
 // "sha256:" and 64 hexadecimal digits: SHA-256 over these bytes. u64 is 8 bytes, little-endian;
 // text is a u64 with its length and then its bytes.
 //
@@ -21,5 +23,8 @@ namespace nn {
 //                               with zeros after the last; for strings the element count, and then
 //                               each string as text
 std::string Digest(std::span<const NamedTensor> tensors);
+
+// What of that stands for the contents of a tensor.
+void AddContents(const Tensor& tensor, Sha256& hasher);
 
 }  // namespace nn

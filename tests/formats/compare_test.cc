@@ -65,7 +65,7 @@ TEST_CASE("compare: what differs is named with its place") {
   WriteText(dir / "b.onnx", bytes + Bytes(500, "abc"));
   const std::string found = Differences(dir / "a.onnx", dir / "b.onnx");
   CHECK(found.find("/name: \"pads\" | \"pbds\"\n") != std::string::npos);
-  CHECK(found.find("/model/graph/initializer/0/raw_data/sha256: \"") != std::string::npos);
+  CHECK(found.find("/model/graph/initializer/0/raw_data/digest: \"") != std::string::npos);
   CHECK(found.find("/model/$unknown:  | [{\"bytes\":\"YWJj\",\"field\":500}]\n") !=
         std::string::npos);
   CHECK(std::count(found.begin(), found.end(), '\n') == 3);
@@ -117,7 +117,7 @@ TEST_CASE("dumps: the ways of showing data") {
   for (const Row& r :
        {Row{DumpWeights::kStats, "\"omitted\": 4608,"},
         Row{DumpWeights::kStats, "\"count\": 1152,"}, Row{DumpWeights::kStats, "\"deviation\": "},
-        Row{DumpWeights::kDigest, "\"sha256\": \""},
+        Row{DumpWeights::kDigest, "\"digest\": \"sha256:"},
         Row{DumpWeights::kNone, "\"omitted\": 4608,"}}) {
     CHECK(has(text(r.weights), r.holds));
     CHECK(ReadText(dir / "m.json").size() < 3000);

@@ -29,8 +29,8 @@ Result<json> SideFilesOf(const ReadModel& model) {
   json files = json::object();
   for (const SideFile& side : image.side_files) {
     Sha256 sha;
-    for (const Blob& part : side.parts) sha.Update(part.bytes());
-    files[side.name] = sha.Hex();
+    for (const Blob& part : side.parts) sha.Bytes(part.bytes());
+    files[side.name] = sha.Finish();
   }
   return files;
 }

@@ -83,9 +83,9 @@ void DumpWriter::Omitted(std::span<const std::byte> bytes, DType type) {
   }
   if (weights_ == DumpWeights::kDigest) {
     Sha256 sha;
-    sha.Update(bytes);
-    Key("sha256");
-    String(sha.Hex());
+    sha.Bytes(bytes);
+    Key("digest");
+    String(sha.Finish());
   } else if (weights_ == DumpWeights::kStats) {
     Statistics(bytes, type);
   }

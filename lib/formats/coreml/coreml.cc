@@ -34,6 +34,8 @@ const Format& CoremlFormat() {
       .write = Write,
       .target = &CoremlTarget(),
       .summarize = Summarize,
+      .summarize_in_full = SummarizeInFull,
+      .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
       .writes =

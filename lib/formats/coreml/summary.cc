@@ -2,12 +2,16 @@
 
 #include <fmt/core.h>
 
+#include <limits>
+
 namespace nn::coreml {
 namespace {
 
 class Summarizer {
  public:
-  explicit Summarizer(const Model& model) : model_(model) {}
+  Summarizer(const Model& model, size_t shown_elements) : model_(model) {
+    out_.shown_elements = shown_elements;
+  }
 
   ModelSummary Run() {
     const Fields root = model_.root(), description = root.Sub("description");
@@ -109,13 +113,17 @@ class Summarizer {
   }
 
   const Model& model_;
-  ModelSummary out_;
+  Summary out_;
 };
 
 }  // namespace
 
 Result<ModelSummary> Summarize(const NativeModel& native) {
-  return Summarizer(static_cast<const Model&>(native)).Run();
+  return Summarizer(static_cast<const Model&>(native), Summary().shown_elements).Run();
+}
+
+Result<ModelSummary> SummarizeInFull(const NativeModel& native) {
+  return Summarizer(static_cast<const Model&>(native), std::numeric_limits<size_t>::max()).Run();
 }
 
 }  // namespace nn::coreml

@@ -13,11 +13,16 @@ namespace nn::coreml {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
+// What is made, and how much is told: lists are cut after so many elements.
+struct Summary : ModelSummary {
+  size_t shown_elements = 16;
+};
+
 // summary_fields.cc
 // The fields that are set but `skip`, those of inner messages with their path after `prefix`. Long
 // lists are cut. Weights are counted in `totals`.
 void AddFields(const Fields& message, const std::string& prefix,
-               const std::vector<std::string_view>& skip, ModelSummary& totals, Facts& facts);
+               const std::vector<std::string_view>& skip, Summary& totals, Facts& facts);
 std::string DoubleText(double value);
 
 // The scope of what is inside `name`, which stands in `scope`; cut on the left beyond 256 bytes.
@@ -27,20 +32,20 @@ std::string InnerScope(const std::string& scope, const std::string& name);
 TensorSummary DescribeFeature(const Fields& feature);
 // Inputs, outputs and states, those of the default function where there are functions, and what
 // else the description says.
-void AddDescription(const Fields& description, ModelSummary& out);
+void AddDescription(const Fields& description, Summary& out);
 
 // summary_network.cc
 // Layers become operators, those of branches and loops with a scope.
-void AddNetwork(const Fields& network, const std::string& scope, ModelSummary& out);
+void AddNetwork(const Fields& network, const std::string& scope, Summary& out);
 
 // summary_program.cc
 // Operations become operators, those of functions besides `main` and of blocks with a scope. Blobs
 // that several operations use count once.
 void AddProgram(const Model& model, const Fields& program, const std::string& main,
-                const std::string& scope, ModelSummary& out, Facts& facts);
+                const std::string& scope, Summary& out, Facts& facts);
 
 // summary_kinds.cc
 // Parameters of a model of a kind that is neither network nor program nor pipeline.
-void AddKind(const Fields& model, std::string_view kind, ModelSummary& totals, Facts& facts);
+void AddKind(const Fields& model, std::string_view kind, Summary& totals, Facts& facts);
 
 }  // namespace nn::coreml

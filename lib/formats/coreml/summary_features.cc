@@ -113,13 +113,13 @@ std::string Remarks(const Fields& feature) {
   return out;
 }
 
-void AddRemarks(const Fields& owner, const char* list, const char* word, ModelSummary& out) {
+void AddRemarks(const Fields& owner, const char* list, const char* word, Summary& out) {
   for (const Fields& f : owner.List(list))
     if (const std::string text = Remarks(f); !text.empty())
       out.metadata.emplace_back(fmt::format("{} {}", word, f.Text("name")), text);
 }
 
-void AddFeatures(const Fields& owner, ModelSummary& out) {
+void AddFeatures(const Fields& owner, Summary& out) {
   for (const Fields& f : owner.List("input")) out.inputs.push_back(DescribeFeature(f));
   for (const Fields& f : owner.List("output")) out.outputs.push_back(DescribeFeature(f));
   AddRemarks(owner, "input", "input", out);
@@ -138,7 +138,7 @@ std::string FeatureList(const Fields& owner, const char* list) {
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
-void AddFunctions(const Fields& description, ModelSummary& out) {
+void AddFunctions(const Fields& description, Summary& out) {
   const std::string main = description.Text("defaultFunctionName");
   out.metadata.emplace_back("defaultFunctionName", main);
   bool found = false;
@@ -181,7 +181,7 @@ TensorSummary DescribeFeature(const Fields& feature) {
   return t;
 }
 
-void AddDescription(const Fields& description, ModelSummary& out) {
+void AddDescription(const Fields& description, Summary& out) {
   AddFeatures(description, out);
   for (const Fields& f : description.List("trainingInput"))
     out.metadata.emplace_back("training input " + f.Text("name"), ShapeText(DescribeFeature(f)));

@@ -16,16 +16,14 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// Lists are cut after this many elements.
-constexpr size_t kShown = 16;
 constexpr size_t kMaxScope = 256;
 
-// "[a, b, ... 20 in all]" of `count` elements; text(i) is asked for those that are shown.
+// "[a, b, ... 20 in all]" of `count` elements; text(i) is asked for the first `shown`.
 template <typename Text>
-std::string ListText(size_t count, const Text& text) {
+std::string ListText(size_t count, size_t shown, const Text& text) {
   std::string out = "[";
   for (size_t i = 0; i < count; ++i) {
-    if (i == kShown) return out + fmt::format(", ... {} in all]", count);
+    if (i == shown) return out + fmt::format(", ... {} in all]", count);
     out += std::string(i == 0 ? "" : ", ") + text(i);
   }
   return out + "]";
@@ -38,30 +36,30 @@ T Element(const Blob& list, size_t i) {
   return value;
 }
 
-std::string ListValues(const Fields& message, const FieldDescriptor& f) {
+std::string ListValues(const Fields& message, const FieldDescriptor& f, size_t shown) {
   const std::string& name = f.name();
   switch (f.cpp_type()) {
     case FieldDescriptor::CPPTYPE_FLOAT: {
       const Blob list = message.Bytes(name);
-      return ListText(list.size() / sizeof(float),
+      return ListText(list.size() / sizeof(float), shown,
                       [&](size_t i) { return FloatText(Element<float>(list, i)); });
     }
     case FieldDescriptor::CPPTYPE_DOUBLE: {
       const Blob list = message.Bytes(name);
-      return ListText(list.size() / sizeof(double),
+      return ListText(list.size() / sizeof(double), shown,
                       [&](size_t i) { return DoubleText(Element<double>(list, i)); });
     }
     case FieldDescriptor::CPPTYPE_BOOL: {
       const auto list = message.Bools(name);
-      return ListText(list.size(), [&](size_t i) { return list[i] ? "true" : "false"; });
+      return ListText(list.size(), shown, [&](size_t i) { return list[i] ? "true" : "false"; });
     }
     case FieldDescriptor::CPPTYPE_STRING: {
       const auto list = message.Texts(name);
-      return ListText(list.size(), [&](size_t i) { return Quote(list[i]); });
+      return ListText(list.size(), shown, [&](size_t i) { return Quote(list[i]); });
     }
     default: {
       const auto list = message.Ints(name);
-      return ListText(list.size(), [&](size_t i) { return std::to_string(list[i]); });
+      return ListText(list.size(), shown, [&](size_t i) { return std::to_string(list[i]); });
     }
   }
 }
@@ -117,7 +115,7 @@ std::string MapText(const std::vector<Fields>& entries, const Descriptor& type) 
 
 class FieldLister {
  public:
-  FieldLister(ModelSummary& totals, Facts& facts) : totals_(totals), facts_(facts) {}
+  FieldLister(Summary& totals, Facts& facts) : totals_(totals), facts_(facts) {}
 
   void Add(const Fields& message, const std::string& prefix,
            const std::vector<std::string_view>& skip) {
@@ -140,7 +138,8 @@ class FieldLister {
 
   void AddField(const Fields& message, const FieldDescriptor& f, const std::string& name) {
     if (f.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE)
-      facts_.emplace_back(name, f.is_repeated() ? ListValues(message, f) : SingleValue(message, f));
+      facts_.emplace_back(name, f.is_repeated() ? ListValues(message, f, totals_.shown_elements)
+                                                : SingleValue(message, f));
     else if (f.is_repeated())
       AddList(message.List(f.name()), *f.message_type(), name);
     else
@@ -165,9 +164,10 @@ class FieldLister {
     } else if (IsMapEntry(type)) {
       facts_.emplace_back(name, MapText(list, type));
     } else {
-      for (size_t i = 0; i < std::min(list.size(), kShown); ++i)
+      for (size_t i = 0; i < std::min(list.size(), totals_.shown_elements); ++i)
         Add(list[i], fmt::format("{}[{}].", name, i), {});
-      if (list.size() > kShown) facts_.emplace_back(name, fmt::format("{} in all", list.size()));
+      if (list.size() > totals_.shown_elements)
+        facts_.emplace_back(name, fmt::format("{} in all", list.size()));
     }
   }
 
@@ -178,7 +178,7 @@ class FieldLister {
     facts_.emplace_back(name, fmt::format("{} weights, {}", count, WeightForm(weights)));
   }
 
-  ModelSummary& totals_;
+  Summary& totals_;
   Facts& facts_;
 };
 
@@ -199,7 +199,7 @@ std::string InnerScope(const std::string& scope, const std::string& name) {
 }
 
 void AddFields(const Fields& message, const std::string& prefix,
-               const std::vector<std::string_view>& skip, ModelSummary& totals, Facts& facts) {
+               const std::vector<std::string_view>& skip, Summary& totals, Facts& facts) {
   FieldLister(totals, facts).Add(message, prefix, skip);
 }
 

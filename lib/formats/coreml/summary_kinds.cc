@@ -9,7 +9,7 @@
 namespace nn::coreml {
 namespace {
 
-void Count(uint64_t numbers, size_t bytes_each, ModelSummary& totals) {
+void Count(uint64_t numbers, size_t bytes_each, Summary& totals) {
   totals.parameter_count += numbers;
   totals.parameter_bytes += numbers * bytes_each;
 }
@@ -36,14 +36,14 @@ Rows RowsOf(const Fields& owner, std::string_view list, std::string_view numbers
   return out;
 }
 
-void AddLinear(const Fields& m, ModelSummary& totals, Facts& facts) {
+void AddLinear(const Fields& m, Summary& totals, Facts& facts) {
   const Rows rows = RowsOf(m, "weights", "value");
   facts.emplace_back("weights", rows.Text());
   AddFields(m, "", {"weights"}, totals, facts);
   Count(rows.numbers + m.Count("offset"), sizeof(double), totals);
 }
 
-void AddVectorMachine(const Fields& m, ModelSummary& totals, Facts& facts) {
+void AddVectorMachine(const Fields& m, Summary& totals, Facts& facts) {
   const std::string_view form = m.OneOf("supportVectors");
   const bool sparse = form == "sparseSupportVectors";
   Rows vectors;
@@ -75,13 +75,13 @@ void AddTrees(const pb::TreeEnsembleParameters& trees, Facts& facts) {
 }
 
 template <typename Ensemble>
-void AddEnsemble(const Fields& m, ModelSummary& totals, Facts& facts) {
+void AddEnsemble(const Fields& m, Summary& totals, Facts& facts) {
   AddTrees(static_cast<const Ensemble&>(m.message()).treeensemble(), facts);
   AddFields(m.Sub("treeEnsemble"), "", {"nodes"}, totals, facts);
   AddFields(m, "", {"treeEnsemble"}, totals, facts);
 }
 
-void AddNeighbours(const Fields& m, ModelSummary& totals, Facts& facts) {
+void AddNeighbours(const Fields& m, Summary& totals, Facts& facts) {
   const Fields index = m.Sub("nearestNeighborsIndex");
   const Rows samples = RowsOf(index, "floatSamples", "vector");
   facts.emplace_back("samples", samples.Text());
@@ -90,14 +90,14 @@ void AddNeighbours(const Fields& m, ModelSummary& totals, Facts& facts) {
   Count(samples.numbers, sizeof(float), totals);
 }
 
-void AddProbit(const Fields& m, ModelSummary& totals, Facts& facts) {
+void AddProbit(const Fields& m, Summary& totals, Facts& facts) {
   const Rows weights = RowsOf(m, "features", "weights");
   facts.emplace_back("weights", fmt::format("{} of {} features", weights.numbers, weights.rows));
   AddFields(m, "", {"features"}, totals, facts);
   Count(2 * weights.numbers, sizeof(double), totals);  // means and precisions
 }
 
-void AddRecommender(const Fields& m, ModelSummary& totals, Facts& facts) {
+void AddRecommender(const Fields& m, Summary& totals, Facts& facts) {
   const Rows items = RowsOf(m, "itemItemSimilarities", "similarItemList");
   facts.emplace_back("similarities", fmt::format("{} of {} items", items.numbers, items.rows));
   AddFields(m, "", {"itemItemSimilarities"}, totals, facts);
@@ -110,7 +110,7 @@ void AddThresholding(const Fields& m, ModelSummary&, Facts& facts) {
 
 struct KindRow {
   std::string_view kind;
-  void (*add)(const Fields& model, ModelSummary& totals, Facts& facts);
+  void (*add)(const Fields& model, Summary& totals, Facts& facts);
 };
 
 // Kinds with large tables; of all others the fields tell everything.
@@ -129,7 +129,7 @@ constexpr KindRow kRows[] = {
 
 }  // namespace
 
-void AddKind(const Fields& model, std::string_view kind, ModelSummary& totals, Facts& facts) {
+void AddKind(const Fields& model, std::string_view kind, Summary& totals, Facts& facts) {
   if (kind.empty()) return;
   for (const KindRow& row : kRows)
     if (row.kind == kind) return row.add(model.Sub(kind), totals, facts);

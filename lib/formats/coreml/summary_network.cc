@@ -3,7 +3,7 @@
 namespace nn::coreml {
 namespace {
 
-void AddLayer(const Fields& layer, const std::string& scope, ModelSummary& out) {
+void AddLayer(const Fields& layer, const std::string& scope, Summary& out) {
   const std::string kind = KindOf(layer);
   OperatorSummary op;
   op.op = kind.empty() ? "unknown" : kind;
@@ -25,7 +25,7 @@ void AddLayer(const Fields& layer, const std::string& scope, ModelSummary& out) 
 
 }  // namespace
 
-void AddNetwork(const Fields& network, const std::string& scope, ModelSummary& out) {
+void AddNetwork(const Fields& network, const std::string& scope, Summary& out) {
   for (const Fields& layer : network.List("layers")) AddLayer(layer, scope, out);
 }
 

@@ -182,7 +182,7 @@ class ValueReader {
 // are no scalars. Weights that constexpr operations unpack count as they are unpacked.
 class WeightCounter {
  public:
-  WeightCounter(const ModelFolder& folder, const ValueReader& values, ModelSummary& out)
+  WeightCounter(const ModelFolder& folder, const ValueReader& values, Summary& out)
       : weights_(folder), values_(values), out_(out) {}
 
   // `counted`: what the value holds are the parameters themselves, not a packed form of them.
@@ -246,7 +246,7 @@ class WeightCounter {
 
   ProgramWeights weights_;
   const ValueReader& values_;
-  ModelSummary& out_;
+  Summary& out_;
   std::set<std::pair<std::string, uint64_t>> seen_;
   std::map<std::string, StoreOf> stores_;
   size_t problems_ = 0;
@@ -276,7 +276,7 @@ using PackedNames = std::unordered_map<std::string_view, std::optional<bool>>;
 
 class ProgramLister {
  public:
-  ProgramLister(const Model& model, ModelSummary& out)
+  ProgramLister(const Model& model, Summary& out)
       : values_(model.payloads), counter_(model.folder, values_, out), out_(out) {}
 
   void Run(const mil::Program& program, const std::string& main, const std::string& scope,
@@ -377,14 +377,14 @@ class ProgramLister {
 
   ValueReader values_;
   WeightCounter counter_;
-  ModelSummary& out_;
+  Summary& out_;
   std::unordered_map<std::string, std::string> constants_;  // small ones, by name
 };
 
 }  // namespace
 
 void AddProgram(const Model& model, const Fields& program, const std::string& main,
-                const std::string& scope, ModelSummary& out, Facts& facts) {
+                const std::string& scope, Summary& out, Facts& facts) {
   ProgramLister(model, out)
       .Run(static_cast<const mil::Program&>(program.message()), main, scope, facts);
 }

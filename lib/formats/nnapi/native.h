@@ -86,6 +86,7 @@ Result<FileImage> Assemble(Model model, const ExportOptions& options);
 bool Sniff(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
+Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
 
 // Format::dump, restore and save.
 Status Dump(const NativeModel& model, DumpWriter& out);

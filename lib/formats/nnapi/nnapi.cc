@@ -33,6 +33,8 @@ const Format& NnapiFormat() {
       .external_data = true,
       .target = &NnapiTarget(),
       .summarize = Summarize,
+      .summarize_in_full = Summarize,
+      .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
       .writes =

@@ -26,6 +26,8 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
 bool Sniff(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
+Result<ModelSummary> SummarizeInFull(const NativeModel& model);
+Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
 
 // Format::dump, restore and save.
 Status Dump(const NativeModel& model, DumpWriter& out);

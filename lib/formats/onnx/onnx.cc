@@ -40,6 +40,8 @@ const Format& OnnxFormat() {
       .external_data = true,
       .target = &OnnxTarget(),
       .summarize = Summarize,
+      .summarize_in_full = SummarizeInFull,
+      .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
       .writes =

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cstring>
 #include <limits>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,19 +13,22 @@
 namespace nn::onnx {
 namespace {
 
-// Lists in attributes are cut after this many elements.
-constexpr int kShownElements = 16;
+// Attributes are cut beyond these: elements of a list, bytes of a string.
+struct Shown {
+  int elements = 16;
+  size_t bytes = 200;
+};
 
 uint64_t SaturatingAdd(uint64_t a, uint64_t b) {
   return CheckedAdd(a, b).value_or(std::numeric_limits<uint64_t>::max());
 }
 
 template <typename List, typename Fn>
-std::string ListText(const List& list, Fn text) {
+std::string ListText(const List& list, Fn text, int shown_elements = Shown().elements) {
   std::string out = "[";
   int shown = 0;
   for (const auto& v : list) {
-    if (shown == kShownElements) {
+    if (shown == shown_elements) {
       out += fmt::format(", ... {} in all", list.size());
       break;
     }
@@ -83,7 +87,7 @@ std::string TensorText(const pb::TensorProto& t) {
 
 class Summarizer {
  public:
-  explicit Summarizer(const Model& model) : model_(model) {}
+  Summarizer(const Model& model, const Shown& shown) : model_(model), shown_(shown) {}
 
   ModelSummary Run() {
     const pb::ModelProto& m = model_.proto;
@@ -232,10 +236,11 @@ class Summarizer {
   }
 
   std::string StringText(const pb::AttributeProto& a) const {
-    constexpr size_t kShown = 200;
-    if (const auto blob = model_.payloads.Find(a, pb::AttributeProto::kSFieldNumber))
-      return fmt::format("string of {} bytes", blob->size());
-    return a.s().size() <= kShown ? Quote(a.s()) : fmt::format("string of {} bytes", a.s().size());
+    std::string_view text = a.s();
+    const auto blob = model_.payloads.Find(a, pb::AttributeProto::kSFieldNumber);
+    if (blob) text = {reinterpret_cast<const char*>(blob->data()), blob->size()};
+    return text.size() <= shown_.bytes ? Quote(text)
+                                       : fmt::format("string of {} bytes", text.size());
   }
 
   // Small tensors with their contents.
@@ -243,7 +248,7 @@ class Summarizer {
     const std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
     const auto elements = CheckedElements(dims);
     const bool small =
-        elements && *elements <= kShownElements && t.data_location() != pb::TensorProto::EXTERNAL;
+        elements && *elements <= Shown().elements && t.data_location() != pb::TensorProto::EXTERNAL;
     const auto value = small ? ReadTensor(t, model_) : Result<Tensor>(Tensor());
     if (!value || value->dtype() == DType::kUnknown || IsComplex(value->dtype()))
       return TensorText(t);
@@ -252,6 +257,16 @@ class Summarizer {
     if (!IsFloat(value->dtype())) return TensorText(t) + " " + ListText(value->ToInts(), IntNumber);
     return TensorText(t) + " " +
            ListText(value->ToDoubles(), [](double v) { return FloatText(static_cast<float>(v)); });
+  }
+
+  std::string FloatsText(const pb::AttributeProto& a) const {
+    const auto payload = model_.payloads.Find(a, pb::AttributeProto::kFloatsFieldNumber);
+    if (!payload) return ListText(a.floats(), FloatNumber, shown_.elements);
+    if (FloatCount(a) > static_cast<uint64_t>(shown_.elements))
+      return fmt::format("{} floats", FloatCount(a));
+    std::vector<float> values(FloatCount(a));
+    std::memcpy(values.data(), payload->data(), values.size() * sizeof(float));
+    return ListText(values, FloatNumber, shown_.elements);
   }
 
   static std::string GraphText(const pb::GraphProto& g) {
@@ -289,17 +304,15 @@ class Summarizer {
       case A::GRAPH:
         return GraphText(a.g());
       case A::FLOATS:
-        if (a.floats_size() == 0 && FloatCount(a) > 0)
-          return fmt::format("{} floats", FloatCount(a));
-        return ListText(a.floats(), FloatNumber);
+        return FloatsText(a);
       case A::INTS:
-        return ListText(a.ints(), IntNumber);
+        return ListText(a.ints(), IntNumber, shown_.elements);
       case A::STRINGS:
-        return ListText(a.strings(), Quoted);
+        return ListText(a.strings(), Quoted, shown_.elements);
       case A::TENSORS:
-        return ListText(a.tensors(), TensorText);
+        return ListText(a.tensors(), TensorText, shown_.elements);
       case A::GRAPHS:
-        return ListText(a.graphs(), GraphText);
+        return ListText(a.graphs(), GraphText, shown_.elements);
       case A::SPARSE_TENSOR:
         return fmt::format("sparse {} of {}", TensorText(a.sparse_tensor().values()),
                            ListText(a.sparse_tensor().dims(), IntNumber));
@@ -308,7 +321,7 @@ class Summarizer {
       case A::TYPE_PROTO:
         return TypeName(a.tp());
       case A::TYPE_PROTOS:
-        return ListText(a.type_protos(), TypeName);
+        return ListText(a.type_protos(), TypeName, shown_.elements);
       case A::UNDEFINED:
         break;
     }
@@ -316,6 +329,7 @@ class Summarizer {
   }
 
   const Model& model_;
+  Shown shown_;
   std::unordered_map<std::string, std::string> quantisation_;  // by tensor name
   ModelSummary out_;
 };
@@ -323,7 +337,12 @@ class Summarizer {
 }  // namespace
 
 Result<ModelSummary> Summarize(const NativeModel& native) {
-  return Summarizer(static_cast<const Model&>(native)).Run();
+  return Summarizer(static_cast<const Model&>(native), Shown()).Run();
+}
+
+Result<ModelSummary> SummarizeInFull(const NativeModel& native) {
+  constexpr Shown kAll = {std::numeric_limits<int>::max(), std::numeric_limits<size_t>::max()};
+  return Summarizer(static_cast<const Model&>(native), kAll).Run();
 }
 
 }  // namespace nn::onnx

@@ -86,10 +86,7 @@ class Summarizer {
   }
 
   void AddSubgraph(const fb::SubGraph& g, int64_t index) {
-    const std::string scope = index == 0
-                                  ? ""
-                                  : fmt::format("subgraph {}{}{}", index,
-                                                Text(g.name()).empty() ? "" : " ", Text(g.name()));
+    const std::string scope = ScopeOf(g, index);
     for (int64_t i = 0; i < SizeOf(g.tensors()); ++i) CountParameters(*At(g.tensors(), i));
     for (int64_t i = 0; i < SizeOf(g.operators()); ++i) {
       const fb::Operator& op = *At(g.operators(), i);
@@ -119,6 +116,12 @@ class Summarizer {
 };
 
 }  // namespace
+
+std::string ScopeOf(const fb::SubGraph& graph, int64_t index) {
+  if (index == 0) return {};
+  const std::string_view name = Text(graph.name());
+  return fmt::format("subgraph {}{}{}", index, name.empty() ? "" : " ", name);
+}
 
 Result<ModelSummary> Summarize(const NativeModel& native) {
   return Summarizer(static_cast<const Model&>(native)).Run();

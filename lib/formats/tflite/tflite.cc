@@ -37,6 +37,8 @@ const Format& TfliteFormat() {
       .write = Write,
       .target = &TfliteTarget(),
       .summarize = Summarize,
+      .summarize_in_full = Summarize,
+      .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
       .writes =

@@ -1,0 +1,117 @@
+#include "apps/common/table.h"
+#include "apps/nninspect/cost.h"
+#include "apps/nninspect/csv.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+std::string NumberText(const std::optional<uint64_t>& n) {
+  return n ? WithThousands(*n) : "?";
+}
+
+std::string Share(const std::optional<uint64_t>& part, uint64_t whole) {
+  if (!part || whole == 0) return {};
+  return fmt::format("{:.1f}%", 100.0 * static_cast<double>(*part) / static_cast<double>(whole));
+}
+
+std::string Or(const std::optional<uint64_t>& n) {
+  return n ? std::to_string(*n) : std::string();
+}
+
+Json OrNull(const std::optional<uint64_t>& n) {
+  return n ? Json(*n) : Json(nullptr);
+}
+
+// The rows whose multiply-adds are not known, by operator and reason.
+std::string UnknownText(const Cost& cost) {
+  std::map<std::pair<std::string, std::string>, uint64_t> kinds;
+  for (const CostRow& r : cost.rows)
+    if (!r.unknown.empty()) ++kinds[{r.op, r.unknown}];
+  Table table({{""}, {"", Align::kRight}, {""}});
+  for (const auto& [kind, count] : kinds)
+    table.Add({Escape(kind.first), WithThousands(count), kind.second});
+  return table.empty() ? "" : "\nNot counted\n" + table.Text(2);
+}
+
+}  // namespace
+
+std::string CostText(const Cost& cost) {
+  Table table({{"#", Align::kRight},
+               {"operator"},
+               {"name"},
+               {"output"},
+               {"multiply-adds", Align::kRight},
+               {"", Align::kRight},
+               {"parameters", Align::kRight},
+               {"bytes read", Align::kRight},
+               {"bytes written", Align::kRight}});
+  for (const CostRow& r : cost.rows)
+    table.Add({r.index < 0 ? "" : std::to_string(r.index), Escape(r.op), Escape(r.name),
+               Escape(r.output), NumberText(r.multiply_adds),
+               Share(r.multiply_adds, cost.multiply_adds), WithThousands(r.parameters),
+               NumberText(r.bytes_read), NumberText(r.bytes_written)});
+  std::string out = "\nCost\n" + table.Text(2);
+  const auto rest = [](uint64_t count, std::string_view what) {
+    return count == 0 ? std::string()
+                      : fmt::format(" (without {} operators whose {} not known)",
+                                    WithThousands(count), what);
+  };
+  Table totals({{""}, {""}});
+  totals.Add({"Multiply-adds",
+              WithThousands(cost.multiply_adds) + rest(cost.unknown, "multiply-adds are")});
+  totals.Add({"Parameters", WithThousands(cost.parameters)});
+  totals.Add({"Bytes read", HumanBytes(cost.bytes_read) + rest(cost.unsized, "sizes are")});
+  totals.Add({"Bytes written", HumanBytes(cost.bytes_written)});
+  std::string peak = "unknown, because shapes are";
+  if (cost.peak_bytes) {
+    peak = HumanBytes(*cost.peak_bytes);
+    if (!cost.rows.empty()) {
+      const CostRow& r = cost.rows[cost.peak_row];
+      peak += fmt::format(" at #{} {}", r.index, Escape(r.op));
+    }
+  }
+  totals.Add({"Peak of activations", peak});
+  return out + UnknownText(cost) + "\n" + totals.Text(2);
+}
+
+std::string CostCsv(const Cost& cost) {
+  std::string out = CsvLine({"index", "operator", "name", "output", "multiply_adds", "parameters",
+                             "bytes_read", "bytes_written", "unknown"});
+  for (const CostRow& r : cost.rows)
+    out += CsvLine({r.index < 0 ? "" : std::to_string(r.index), r.op, r.name, r.output,
+                    Or(r.multiply_adds), std::to_string(r.parameters), Or(r.bytes_read),
+                    Or(r.bytes_written), r.unknown});
+  return out;
+}
+
+Json CostJson(const Cost& cost) {
+  Json rows = Json::array();
+  for (const CostRow& r : cost.rows) {
+    Json row = {{"index", r.index < 0 ? Json(nullptr) : Json(r.index)}, {"operator", r.op}};
+    row["name"] = r.name;
+    row["output"] = r.output;
+    row["multiply_adds"] = OrNull(r.multiply_adds);
+    row["parameters"] = r.parameters;
+    row["bytes_read"] = OrNull(r.bytes_read);
+    row["bytes_written"] = OrNull(r.bytes_written);
+    if (!r.unknown.empty()) row["unknown"] = r.unknown;
+    rows.push_back(std::move(row));
+  }
+  Json json = {{"multiply_adds", cost.multiply_adds}, {"unknown_operators", cost.unknown}};
+  json["parameters"] = cost.parameters;
+  json["bytes_read"] = cost.bytes_read;
+  json["bytes_written"] = cost.bytes_written;
+  json["unsized_operators"] = cost.unsized;
+  json["peak_activation_bytes"] = OrNull(cost.peak_bytes);
+  json["peak_operator"] =
+      cost.peak_bytes && !cost.rows.empty()
+          ? OrNull(cost.rows[cost.peak_row].index < 0
+                       ? std::nullopt
+                       : std::optional<uint64_t>(cost.rows[cost.peak_row].index))
+          : Json(nullptr);
+  json["operators"] = std::move(rows);
+  return json;
+}
+
+}  // namespace nn::app

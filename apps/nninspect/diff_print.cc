@@ -1,0 +1,148 @@
+#include "apps/common/program.h"
+#include "apps/common/table.h"
+#include "apps/nninspect/diff.h"
+#include "base/text.h"
+#include "ir/type.h"
+
+namespace nn::app {
+namespace {
+
+std::string RefText(const OperatorRef& r) {
+  return fmt::format("{}{}{}{}", r.index < 0 ? "" : fmt::format("#{} ", r.index), Escape(r.op),
+                     r.name.empty() ? "" : " ", Escape(r.name));
+}
+
+std::string OrAbsent(const std::string& text) {
+  return text.empty() ? "-" : EscapeControls(text);
+}
+
+std::string FieldsText(std::string_view title, const std::vector<FieldDiff>& fields) {
+  if (fields.empty()) return {};
+  std::string out = fmt::format("\n{}\n", title);
+  for (const FieldDiff& f : fields)
+    out += fmt::format("  {}: {} -> {}\n", EscapeControls(f.what), OrAbsent(f.a), OrAbsent(f.b));
+  return out;
+}
+
+std::string RefsText(std::string_view title, const std::vector<OperatorRef>& refs) {
+  if (refs.empty()) return {};
+  std::string out = fmt::format("\n{}: {}\n", title, WithThousands(refs.size()));
+  for (const OperatorRef& r : refs) out += "  " + RefText(r) + "\n";
+  return out;
+}
+
+std::string ChangedText(const std::vector<OperatorDiff>& changed) {
+  if (changed.empty()) return {};
+  std::string out = fmt::format("\nOperators changed: {}\n", WithThousands(changed.size()));
+  for (const OperatorDiff& d : changed) {
+    const std::string a = RefText(d.a), b = RefText(d.b);
+    out += "  " + (a == b ? a : a + " -> " + b) + "\n";
+    for (const FieldDiff& f : d.fields)
+      out +=
+          fmt::format("    {}: {} -> {}\n", EscapeControls(f.what), OrAbsent(f.a), OrAbsent(f.b));
+  }
+  return out;
+}
+
+std::string NumberText(double v) {
+  return FloatText(static_cast<float>(v));
+}
+
+std::string WeightsText(const ModelDiff& diff) {
+  if (diff.weights.empty()) return {};
+  Table table({{"operator"},
+               {"input", Align::kRight},
+               {"name"},
+               {"type"},
+               {"differ", Align::kRight},
+               {"absolute", Align::kRight},
+               {"relative", Align::kRight}});
+  for (const WeightDiff& w : diff.weights)
+    table.Add({RefText(w.a), std::to_string(w.input), Escape(w.name), w.type,
+               fmt::format("{} of {}", w.comparison.outside, w.comparison.elements),
+               NumberText(w.comparison.max_absolute), NumberText(w.comparison.max_relative)});
+  return fmt::format("\nWeights changed: {} of {} compared (largest differences)\n{}",
+                     WithThousands(diff.weights.size()), WithThousands(diff.compared),
+                     table.Text(2));
+}
+
+Json FieldsJson(const std::vector<FieldDiff>& fields) {
+  const auto or_null = [](const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); };
+  Json list = Json::array();
+  for (const FieldDiff& f : fields)
+    list.push_back({{"what", f.what}, {"a", or_null(f.a)}, {"b", or_null(f.b)}});
+  return list;
+}
+
+Json RefJson(const OperatorRef& r) {
+  return {
+      {"index", r.index < 0 ? Json(nullptr) : Json(r.index)}, {"operator", r.op}, {"name", r.name}};
+}
+
+Json RefsJson(const std::vector<OperatorRef>& refs) {
+  Json list = Json::array();
+  for (const OperatorRef& r : refs) list.push_back(RefJson(r));
+  return list;
+}
+
+Json WeightsJson(const ModelDiff& diff) {
+  Json list = Json::array();
+  for (const WeightDiff& w : diff.weights)
+    list.push_back({{"a", RefJson(w.a)},
+                    {"b", RefJson(w.b)},
+                    {"input", w.input},
+                    {"name", w.name},
+                    {"type", w.type},
+                    {"elements", w.comparison.elements},
+                    {"different", w.comparison.outside},
+                    {"max_absolute", w.comparison.max_absolute},
+                    {"max_relative", w.comparison.max_relative}});
+  return list;
+}
+
+Json ModelJson(const LoadedModel& m) {
+  return {{"path", m.path}, {"format", m.summary.format}};
+}
+
+}  // namespace
+
+std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff& d) {
+  std::string out =
+      fmt::format("a: {} ({})\nb: {} ({})\n", a.path, a.summary.format, b.path, b.summary.format);
+  const std::string renamed =
+      d.renamed == 0 ? "" : fmt::format(", {} under another name", WithThousands(d.renamed));
+  if (d.empty())
+    return out + fmt::format("no differences: {} operators{}, {} constants\n",
+                             WithThousands(d.matched), renamed, WithThousands(d.compared));
+  out += fmt::format(
+      "{} operators in both{}; {} only in a, {} only in b, {} changed; {} of {} constants differ\n",
+      WithThousands(d.matched), renamed, WithThousands(d.removed.size()),
+      WithThousands(d.added.size()), WithThousands(d.changed.size()),
+      WithThousands(d.weights.size()), WithThousands(d.compared));
+  if (a.read.format != b.read.format)
+    out += "Formats differ: operators and attributes are compared as the suite's graph has them.\n";
+  return out + FieldsText("Model", d.facts) + FieldsText("Inputs and outputs", d.interface) +
+         RefsText("Operators only in a", d.removed) + RefsText("Operators only in b", d.added) +
+         ChangedText(d.changed) + WeightsText(d);
+}
+
+Json DiffJson(const LoadedModel& a, const LoadedModel& b, const ModelDiff& d) {
+  Json changed = Json::array();
+  for (const OperatorDiff& c : d.changed)
+    changed.push_back({{"a", RefJson(c.a)}, {"b", RefJson(c.b)}, {"fields", FieldsJson(c.fields)}});
+  Json json = {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
+  json["a"] = ModelJson(a);
+  json["b"] = ModelJson(b);
+  json["equal"] = d.empty();
+  json["model"] = FieldsJson(d.facts);
+  json["interface"] = FieldsJson(d.interface);
+  json["operators"] = {{"matched", d.matched},
+                       {"renamed", d.renamed},
+                       {"only_in_a", RefsJson(d.removed)},
+                       {"only_in_b", RefsJson(d.added)},
+                       {"changed", std::move(changed)}};
+  json["weights"] = {{"compared", d.compared}, {"changed", WeightsJson(d)}};
+  return json;
+}
+
+}  // namespace nn::app

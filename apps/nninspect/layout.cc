@@ -1,0 +1,195 @@
+#include "apps/nninspect/layout.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace nn::app {
+namespace {
+
+using internal::Layered;
+
+// Edges with those of cycles turned round, and the vertices in an order that they follow.
+struct Directed {
+  std::vector<std::vector<size_t>> out;  // targets, by edge order
+  std::vector<std::vector<size_t>> in;
+  std::vector<bool> turned;  // by edge
+  std::vector<size_t> order;
+};
+
+Directed Direct(size_t count, const std::vector<LayoutEdge>& edges) {
+  Directed d;
+  d.turned.assign(edges.size(), false);
+  std::vector<std::vector<size_t>> leaving(count);  // edges
+  for (size_t e = 0; e < edges.size(); ++e) leaving[edges[e].from].push_back(e);
+  std::vector<char> state(count, 0);  // 1: open, 2: done
+  std::vector<std::pair<size_t, size_t>> stack;
+  for (size_t root = 0; root < count; ++root) {
+    if (state[root] != 0) continue;
+    stack.emplace_back(root, 0);
+    state[root] = 1;
+    while (!stack.empty()) {
+      auto& [v, next] = stack.back();
+      if (next == leaving[v].size()) {
+        state[v] = 2;
+        d.order.push_back(v);
+        stack.pop_back();
+        continue;
+      }
+      const size_t e = leaving[v][next++], to = edges[e].to;
+      if (state[to] == 1) d.turned[e] = true;
+      if (state[to] != 0) continue;
+      state[to] = 1;
+      stack.emplace_back(to, 0);
+    }
+  }
+  std::reverse(d.order.begin(), d.order.end());
+  d.out.resize(count);
+  d.in.resize(count);
+  for (size_t e = 0; e < edges.size(); ++e) {
+    const size_t from = d.turned[e] ? edges[e].to : edges[e].from;
+    const size_t to = d.turned[e] ? edges[e].from : edges[e].to;
+    if (from == to) continue;
+    d.out[from].push_back(to);
+    d.in[to].push_back(from);
+  }
+  return d;
+}
+
+// Longest paths; a vertex that gives more than it takes then moves down to its users.
+std::vector<size_t> Ranks(const Directed& d) {
+  std::vector<size_t> rank(d.out.size(), 0);
+  for (const size_t v : d.order)
+    for (const size_t to : d.out[v]) rank[to] = std::max(rank[to], rank[v] + 1);
+  for (auto v = d.order.rbegin(); v != d.order.rend(); ++v) {
+    if (d.out[*v].size() <= d.in[*v].size()) continue;
+    size_t lowest = rank[d.out[*v][0]];
+    for (const size_t to : d.out[*v]) lowest = std::min(lowest, rank[to]);
+    rank[*v] = lowest - 1;
+  }
+  return rank;
+}
+
+// The chain of dummies that the edges of one source share.
+class Router {
+ public:
+  Router(Layered& g, const LayoutOptions& options) : g_(g), options_(options) {}
+
+  // The vertices from `from` to `to`, both included; none beyond the budget.
+  std::vector<size_t> Route(size_t from, size_t to) {
+    const size_t first = g_.layer_of[from] + 1, last = g_.layer_of[to];
+    std::vector<size_t>& chain = chains_[from];
+    if (last > first + chain.size()) {
+      const size_t more = last - first - chain.size();
+      if (used_ + more > options_.max_crossed_layers) return {};
+      used_ += more;
+    }
+    std::vector<size_t> route = {from};
+    for (size_t layer = first; layer < last; ++layer) {
+      const size_t i = layer - first;
+      if (i == chain.size()) {
+        chain.push_back(AddDummy(layer));
+        Join(route.back(), chain.back());
+      }
+      route.push_back(chain[i]);
+    }
+    Join(route.back(), to);
+    route.push_back(to);
+    return route;
+  }
+
+ private:
+  size_t AddDummy(size_t layer) {
+    g_.layer_of.push_back(layer);
+    g_.widths.push_back(0);
+    g_.above.emplace_back();
+    g_.below.emplace_back();
+    return g_.layer_of.size() - 1;
+  }
+  void Join(size_t upper, size_t lower) {
+    if (!joined_.insert(static_cast<uint64_t>(upper) << 32 | lower).second) return;
+    g_.below[upper].push_back(lower);
+    g_.above[lower].push_back(upper);
+  }
+
+  Layered& g_;
+  const LayoutOptions& options_;
+  std::unordered_map<size_t, std::vector<size_t>> chains_;
+  std::unordered_set<uint64_t> joined_;
+  size_t used_ = 0;
+};
+
+// Short edges first, so that only the longest ones are left out.
+std::vector<std::vector<size_t>> RouteEdges(const std::vector<LayoutEdge>& edges, const Directed& d,
+                                            const LayoutOptions& options, Layered& g) {
+  std::vector<size_t> by_length(edges.size());
+  std::iota(by_length.begin(), by_length.end(), size_t{0});
+  const auto upper = [&](size_t e) { return d.turned[e] ? edges[e].to : edges[e].from; };
+  const auto lower = [&](size_t e) { return d.turned[e] ? edges[e].from : edges[e].to; };
+  const auto length = [&](size_t e) { return g.layer_of[lower(e)] - g.layer_of[upper(e)]; };
+  std::stable_sort(by_length.begin(), by_length.end(),
+                   [&](size_t a, size_t b) { return length(a) < length(b); });
+  std::vector<std::vector<size_t>> routes(edges.size());
+  Router router(g, options);
+  for (const size_t e : by_length)
+    if (edges[e].from != edges[e].to) routes[e] = router.Route(upper(e), lower(e));
+  for (size_t e = 0; e < edges.size(); ++e)
+    if (d.turned[e]) std::reverse(routes[e].begin(), routes[e].end());
+  return routes;
+}
+
+std::vector<double> LayerCentres(const Layered& g, const std::vector<LayoutBox>& boxes,
+                                 const LayoutOptions& options, double* height) {
+  std::vector<double> centres;
+  double y = 0;
+  for (const auto& layer : g.layers) {
+    double tallest = 0;
+    for (const size_t v : layer)
+      if (!g.dummy(v)) tallest = std::max(tallest, boxes[v].height);
+    centres.push_back(y + tallest / 2);
+    y += tallest + options.layer_gap;
+  }
+  *height = std::max(0.0, y - options.layer_gap);
+  return centres;
+}
+
+}  // namespace
+
+Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>& edges,
+              const LayoutOptions& options) {
+  const Directed d = Direct(boxes.size(), edges);
+  Layered g;
+  g.boxes = boxes.size();
+  g.layer_of = Ranks(d);
+  g.above.resize(boxes.size());
+  g.below.resize(boxes.size());
+  for (const LayoutBox& b : boxes) g.widths.push_back(b.width);
+  const auto routes = RouteEdges(edges, d, options, g);
+  for (size_t v = 0; v < g.size(); ++v) {
+    if (g.layer_of[v] >= g.layers.size()) g.layers.resize(g.layer_of[v] + 1);
+    g.layers[g.layer_of[v]].push_back(v);
+  }
+  internal::OrderLayers(g);
+  const std::vector<double> x = internal::PlaceVertices(g, options);
+
+  Layout out;
+  const std::vector<double> y = LayerCentres(g, boxes, options, &out.height);
+  for (size_t v = 0; v < g.size(); ++v) {
+    if (v < boxes.size()) out.centres.push_back({x[v], y[g.layer_of[v]]});
+    out.width = std::max(out.width, x[v] + g.widths[v] / 2);
+  }
+  out.routes.resize(edges.size());
+  for (size_t e = 0; e < edges.size(); ++e) {
+    const auto& route = routes[e];
+    for (size_t i = 0; i < route.size(); ++i) {
+      Point p{x[route[i]], y[g.layer_of[route[i]]]};
+      if (i == 0) p.y += boxes[route[i]].height / 2 * (d.turned[e] ? -1 : 1);
+      if (i + 1 == route.size()) p.y -= boxes[route[i]].height / 2 * (d.turned[e] ? -1 : 1);
+      out.routes[e].push_back(p);
+    }
+  }
+  return out;
+}
+
+}  // namespace nn::app

@@ -1,0 +1,37 @@
+// What nninspect is asked for.
+#pragma once
+
+#include <string>
+
+#include "apps/common/model.h"
+
+namespace nn::app {
+
+struct InspectOptions {
+  std::string model;
+  ReadLimits limits;
+  std::string other;  // --diff: the second model
+  std::string output = "-";
+  std::string format = "text";  // json, csv, dot, svg
+  // What is told beside, or instead of, the summary.
+  bool nodes = false;
+  std::string op;    // --op: the table of operators, of this type only
+  std::string node;  // --node: a name, or "#" and the number that --nodes shows
+  bool tensors = false;
+  bool stats = false;
+  bool tree = false;
+  bool cost = false;
+  bool hash = false;
+  bool dump = false;
+  DumpWeights weights = DumpWeights::kBase64;
+  bool diff = false;
+  bool expand = false;  // draw every repetition
+  ShapeOptions shapes;
+
+  bool table() const { return nodes || !op.empty(); }
+  bool picture() const { return format == "dot" || format == "svg"; }
+  // Parts that are told without the summary.
+  bool parts() const { return !op.empty() || !node.empty() || tensors || tree || cost || hash; }
+};
+
+}  // namespace nn::app

@@ -1,0 +1,365 @@
+#include "apps/nninspect/picture.h"
+
+#include <fmt/core.h>
+
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+#include "apps/common/table.h"
+#include "apps/nninspect/repeats.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+constexpr size_t kShownConstants = 3;
+constexpr size_t kLongestName = 24;
+
+// "1×64×112×112".
+template <typename List, typename Fn>
+std::string Times(const List& sizes, Fn text) {
+  std::string out;
+  for (const auto& d : sizes) out += (out.empty() ? "" : "×") + text(d);
+  return out.empty() ? "scalar" : out;
+}
+
+std::string Shorten(std::string_view name) {
+  std::string text = EscapeControls(name);
+  if (DisplayWidth(text) <= kLongestName) return text;
+  // Not in the middle of a character.
+  size_t end = kLongestName - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+// The last part of a path, which says what a constant is: "weight". Empty for the names that
+// exporters make up: "onnx::Conv_538", "/Constant_1_output_0", "tensor 5", "operand 3".
+std::string OwnName(const std::string& name) {
+  const size_t at = name.find_last_of("/.;:");
+  const std::string own =
+      at == std::string::npos || at + 1 == name.size() ? name : name.substr(at + 1);
+  const bool made_up = own.starts_with("Constant") || own.ends_with("_output_0") ||
+                       own.find_first_not_of("0123456789_") == std::string::npos ||
+                       (name.starts_with("onnx::") && own.find('_') != std::string::npos) ||
+                       own.starts_with("tensor ") || own.starts_with("operand ");
+  return made_up ? std::string() : Shorten(own);
+}
+
+std::string SizeText(const Dim& d) {
+  const auto symbol = d.symbol();
+  if (symbol && symbol->starts_with('?')) return "?";
+  const std::string text = d.ToString();
+  return text.size() > kLongestName ? "?" : text;
+}
+
+std::string TypeLabel(const Type& type) {
+  if (!type.dims) return {};
+  std::string out = Times(*type.dims, SizeText);
+  if (type.dtype != DType::kF32 && type.dtype != DType::kUnknown)
+    out += fmt::format(" {}", DTypeName(type.dtype));
+  return EscapeControls(out);
+}
+
+// Types of values and constants of operators, for all panels.
+class Lookup {
+ public:
+  Lookup(const LoadedModel& model, const std::vector<TensorEntry>& tensors)
+      : operators_(model.summary.operators), tensors_(tensors), types_(TypesByName(model)) {
+    for (size_t t = 0; t < tensors.size(); ++t)
+      for (const size_t user : tensors[t].users) constants_[user].push_back(t);
+  }
+
+  std::string Label(const std::string& value, bool main) const {
+    const auto it = types_.find(value);
+    return main && it != types_.end() ? TypeLabel(*it->second) : std::string();
+  }
+
+  std::vector<std::string> Rows(size_t op) const {
+    std::vector<std::string> rows;
+    std::string line;
+    for (const std::string& a : ShownAttributes(operators_[op])) {
+      if (!line.empty() && DisplayWidth(line) + DisplayWidth(a) > 30) {
+        rows.push_back(line);
+        line.clear();
+      }
+      line += (line.empty() ? "" : ", ") + a;
+    }
+    if (!line.empty()) rows.push_back(line);
+    AddConstantRows(op, rows);
+    return rows;
+  }
+
+  // What a constant is like, for operators to be told apart by.
+  std::string Constants(size_t op) const {
+    std::string out;
+    const auto it = constants_.find(op);
+    if (it == constants_.end()) return out;
+    for (const size_t t : it->second)
+      out += tensors_[t].type + ShapeText(tensors_[t].shape) + ValueOf(tensors_[t], false);
+    return out;
+  }
+
+ private:
+  // Names of constants by what they are, "weight, bias: 64".
+  void AddConstantRows(size_t op, std::vector<std::string>& rows) const {
+    const auto it = constants_.find(op);
+    if (it == constants_.end()) return;
+    std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
+    for (const size_t t : it->second) {
+      std::string what = ValueOf(tensors_[t], true);
+      const auto number = [](int64_t d) { return std::to_string(d); };
+      if (what.empty()) what = Times(tensors_[t].shape, number);
+      if (kinds.empty() || kinds.back().first != what) kinds.push_back({std::move(what), {}});
+      kinds.back().second.push_back(OwnName(tensors_[t].name));
+    }
+    std::string unnamed;  // share a row
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      if (i == kShownConstants) {
+        rows.push_back(fmt::format("and {} more", kinds.size() - i));
+        return;
+      }
+      const std::string names = JoinNames(kinds[i].second);
+      if (!names.empty()) {
+        rows.push_back(names + ": " + kinds[i].first);
+      } else if (!unnamed.empty() && !rows.empty() && rows.back() == unnamed &&
+                 unnamed.size() + kinds[i].first.size() < kLongestName) {
+        rows.back() = unnamed += ", " + kinds[i].first;
+      } else {
+        rows.push_back(unnamed = kinds[i].first);
+      }
+    }
+  }
+
+  // Empty if no name says anything.
+  static std::string JoinNames(const std::vector<std::string>& names) {
+    std::string out;
+    size_t shown = 0;
+    for (const std::string& name : names) {
+      if (name.empty()) return {};
+      if (shown > 0 && DisplayWidth(out) + DisplayWidth(name) > kLongestName)
+        return out + fmt::format(" and {} more", names.size() - shown);
+      out += (shown++ == 0 ? "" : ", ") + name;
+    }
+    return out;
+  }
+
+  // The contents of a few numbers, which say what an operator does; of reals only for people.
+  static std::string ValueOf(const TensorEntry& t, bool reals) {
+    constexpr uint64_t kMaxBytes = 48;
+    if (t.external || t.bytes > kMaxBytes || t.shape.size() > 1) return {};
+    const auto tensor = t.read();
+    if (!tensor || tensor->elements() > 6) return {};
+    std::string out;
+    if (IsInteger(tensor->dtype())) {
+      for (const int64_t v : tensor->ToInts()) out += (out.empty() ? "" : ", ") + std::to_string(v);
+    } else if (reals && tensor->dtype() == DType::kF32 && t.shape.empty()) {
+      return FloatText(static_cast<float>(tensor->GetDouble(0)));
+    } else {
+      return {};
+    }
+    return t.shape.empty() ? out : "[" + out + "]";
+  }
+
+  const std::vector<OperatorSummary>& operators_;
+  const std::vector<TensorEntry>& tensors_;
+  std::map<std::string, const Type*, std::less<>> types_;
+  std::unordered_map<size_t, std::vector<size_t>> constants_;
+};
+
+// Draws the operators of one scope.
+class PanelDrawer {
+ public:
+  PanelDrawer(const LoadedModel& model, const Lookup& lookup, std::vector<size_t> operators,
+              const std::set<std::string>& constants)
+      : summary_(model.summary),
+        lookup_(lookup),
+        operators_(std::move(operators)),
+        constants_(constants),
+        main_(summary_.operators[operators_[0]].scope.empty()) {
+    for (size_t i = 0; i < operators_.size(); ++i)
+      for (const std::string& name : Op(i).outputs)
+        if (!name.empty()) producer_.emplace(name, i);
+  }
+
+  Panel Draw(bool expand) {
+    panel_.title = Op(0).scope;
+    FindResults();
+    if (!expand) repeats_ = FindRepeats(Repeatables(), results_);
+    AddInputs();
+    AddOperators();
+    AddOutputs();
+    for (size_t i = 0; i < operators_.size(); ++i)
+      if (drawn_[i]) AddLines(i);
+    for (const std::string& name : outputs_) Connect(name, output_box_.at(name));
+    return std::move(panel_);
+  }
+
+ private:
+  const OperatorSummary& Op(size_t i) const { return summary_.operators[operators_[i]]; }
+
+  // The values that the panel ends with: the model's outputs, or what nothing in a sub-graph takes.
+  void FindResults() {
+    results_.assign(operators_.size(), false);
+    const auto add = [&](const std::string& name) {
+      const auto it = producer_.find(name);
+      if (it != producer_.end()) results_[it->second] = true;
+      if (output_box_.emplace(name, 0).second) outputs_.push_back(name);
+    };
+    if (main_) {
+      for (const TensorSummary& t : summary_.outputs) add(t.name);
+      return;
+    }
+    std::set<std::string> taken;
+    for (size_t i = 0; i < operators_.size(); ++i)
+      taken.insert(Op(i).inputs.begin(), Op(i).inputs.end());
+    for (size_t i = 0; i < operators_.size(); ++i)
+      for (const std::string& name : Op(i).outputs)
+        if (!name.empty() && !taken.contains(name)) add(name);
+  }
+
+  std::vector<Repeatable> Repeatables() const {
+    const std::hash<std::string> hash;
+    std::vector<Repeatable> out;
+    for (size_t i = 0; i < operators_.size(); ++i) {
+      const OperatorSummary& op = Op(i);
+      std::string text = op.op + lookup_.Constants(operators_[i]);
+      for (const auto& [name, value] : op.attributes) text += ";" + name + "=" + value;
+      for (const std::string& name : op.outputs) text += ">" + lookup_.Label(name, main_);
+      Repeatable r{.token = hash(text), .inputs = {}, .outside = {}};
+      for (const std::string& name : op.inputs) {
+        const auto it = producer_.find(name);
+        r.inputs.push_back(it == producer_.end() ? Repeatable::kOutside
+                                                 : static_cast<int64_t>(it->second));
+        if (it == producer_.end()) r.outside.push_back(constants_.contains(name) ? 0 : hash(name));
+      }
+      out.push_back(std::move(r));
+    }
+    return out;
+  }
+
+  // The operators whose boxes stand for each: the counterparts in the first succession.
+  std::vector<size_t> Counterparts() const {
+    std::vector<size_t> out(operators_.size());
+    for (size_t i = 0; i < out.size(); ++i) out[i] = i;
+    for (const Repeat& r : repeats_)
+      for (size_t i = r.period; i < r.period * r.times; ++i)
+        out[r.start + i] = r.start + i % r.period;
+    return out;
+  }
+
+  void AddInputs() {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    const auto add = [&](const std::string& name) {
+      if (!name.empty() && !producer_.contains(name) && !constants_.contains(name) &&
+          seen.insert(name).second)
+        names.push_back(name);
+    };
+    if (main_)
+      for (const TensorSummary& t : summary_.inputs) add(t.name);
+    for (size_t i = 0; i < operators_.size(); ++i)
+      for (const std::string& name : Op(i).inputs) add(name);
+    for (const std::string& name : names) {
+      input_box_[name] = panel_.boxes.size();
+      panel_.boxes.push_back({BoxKind::kInput, Shorten(name), {}, EscapeControls(name)});
+    }
+  }
+
+  void AddOperators() {
+    drawn_.assign(operators_.size(), false);
+    box_.assign(operators_.size(), 0);
+    const std::vector<size_t> counterparts = Counterparts();
+    for (size_t i = 0; i < operators_.size(); ++i) {
+      const size_t shown = counterparts[i];
+      drawn_[i] = shown == i;
+      box_[i] = drawn_[i] ? panel_.boxes.size() : box_[shown];
+      if (!drawn_[i]) continue;
+      const OperatorSummary& op = Op(i);
+      const std::string hint = fmt::format("#{} {}", operators_[i], EscapeControls(op.name));
+      panel_.boxes.push_back(
+          {KindOfOperator(op.op), Shorten(op.op), lookup_.Rows(operators_[i]), hint});
+    }
+    for (const Repeat& r : repeats_)
+      panel_.repetitions.push_back({box_[r.start], box_[r.start + r.period - 1], r.times});
+  }
+
+  void AddOutputs() {
+    for (const std::string& name : outputs_) {
+      output_box_[name] = panel_.boxes.size();
+      panel_.boxes.push_back({BoxKind::kOutput, Shorten(name), {}, EscapeControls(name)});
+    }
+  }
+
+  void AddLines(size_t i) {
+    std::set<std::string> seen;  // an operator may take a value twice
+    for (const std::string& name : Op(i).inputs)
+      if (!name.empty() && seen.insert(name).second) Connect(name, box_[i]);
+  }
+
+  void Connect(const std::string& name, size_t to) {
+    size_t from = 0;
+    if (const auto it = producer_.find(name); it != producer_.end()) {
+      from = box_[it->second];
+    } else if (const auto input = input_box_.find(name); input != input_box_.end()) {
+      from = input->second;
+    } else {
+      return;
+    }
+    const bool first = labelled_.insert(name).second;
+    panel_.lines.push_back(
+        {from, to, EscapeControls(name), first ? lookup_.Label(name, main_) : std::string()});
+  }
+
+  const ModelSummary& summary_;
+  const Lookup& lookup_;
+  std::vector<size_t> operators_;
+  const std::set<std::string>& constants_;
+  bool main_;
+  std::unordered_map<std::string, size_t> producer_;
+  std::vector<bool> results_;
+  std::vector<Repeat> repeats_;
+  std::vector<bool> drawn_;
+  std::vector<size_t> box_;
+  std::unordered_map<std::string, size_t> input_box_;
+  std::unordered_map<std::string, size_t> output_box_;
+  std::vector<std::string> outputs_;
+  std::set<std::string> labelled_;
+  Panel panel_;
+};
+
+// ONNX says constants by operators, too; they are drawn like any other constant.
+bool IsConstantOperator(const OperatorSummary& op) {
+  return op.op == "Constant" && op.inputs.empty();
+}
+
+}  // namespace
+
+Result<Picture> DrawModel(const LoadedModel& model, bool expand) {
+  NN_ASSIGN(const std::vector<TensorEntry> tensors, TensorsOf(model));
+  const Lookup lookup(model, tensors);
+  std::set<std::string> constants;
+  for (const TensorEntry& t : tensors) constants.insert(t.name);
+  std::vector<std::string> scopes;
+  std::unordered_map<std::string, std::vector<size_t>> members;
+  const auto& operators = model.summary.operators;
+  for (size_t i = 0; i < operators.size(); ++i) {
+    if (IsConstantOperator(operators[i])) {
+      constants.insert(operators[i].outputs.begin(), operators[i].outputs.end());
+      continue;
+    }
+    auto& list = members[operators[i].scope];
+    if (list.empty()) scopes.push_back(operators[i].scope);
+    list.push_back(i);
+  }
+  Picture picture;
+  picture.title = EscapeControls(model.summary.name.empty() ? model.path : model.summary.name);
+  picture.subtitle = EscapeControls(fmt::format(
+      "{}, {}; {} operators, {} parameters", model.summary.format, model.summary.version,
+      WithThousands(operators.size()), WithThousands(model.summary.parameter_count)));
+  for (const std::string& scope : scopes)
+    picture.panels.push_back(PanelDrawer(model, lookup, members[scope], constants).Draw(expand));
+  return picture;
+}
+
+}  // namespace nn::app

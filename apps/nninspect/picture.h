@@ -1,0 +1,83 @@
+// What a picture of a model shows, before it is laid out: boxes, lines between them, repetitions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/nninspect/loaded.h"
+
+namespace nn::app {
+
+// Operators of one colour.
+enum class BoxKind : uint8_t {
+  kConvolution,
+  kMatmul,
+  kActivation,
+  kNorm,
+  kPool,
+  kArithmetic,
+  kShape,
+  kQuantisation,
+  kOther,
+  kInput,
+  kOutput,
+};
+
+struct Box {
+  BoxKind kind = BoxKind::kOther;
+  std::string title;              // the operator, or the name of an input or output
+  std::vector<std::string> rows;  // attributes and constants that matter
+  std::string hint;               // "#12 /features/0/Conv"
+};
+
+// A value on its way from one box to another.
+struct Line {
+  size_t from;
+  size_t to;
+  std::string name;
+  std::string label;  // its shape; "" for all but one line of a value
+};
+
+// Boxes that stand for several equal successions of operators.
+struct Repetition {
+  size_t first;  // boxes [first, last]
+  size_t last;
+  size_t times;
+};
+
+// The main graph, a sub-graph or a function.
+struct Panel {
+  std::string title;
+  std::vector<Box> boxes;
+  std::vector<Line> lines;
+  std::vector<Repetition> repetitions;
+};
+
+struct Picture {
+  std::string title;
+  std::string subtitle;
+  std::vector<Panel> panels;
+};
+
+// Without `expand`, equal successions are drawn once.
+Result<Picture> DrawModel(const LoadedModel& model, bool expand);
+
+std::string PictureSvg(const Picture& picture);
+std::string PictureDot(const Picture& picture);
+
+// The kind of an operator by its name in any of the formats.
+BoxKind KindOfOperator(std::string_view op);
+struct BoxColours {
+  std::string_view name;  // of the kind, for the legend
+  std::string_view fill;
+  std::string_view border;
+};
+const BoxColours& ColoursOf(BoxKind kind);
+
+// The attributes of an operator that a picture shows, "3x3, stride 2": the others, and those that
+// have the usual value, are left out.
+std::vector<std::string> ShownAttributes(const OperatorSummary& op);
+
+}  // namespace nn::app

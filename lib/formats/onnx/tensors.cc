@@ -1,0 +1,148 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "base/checked_math.h"
+#include "base/text.h"
+#include "formats/onnx/native.h"
+#include "formats/onnx/tensor.h"
+
+namespace nn::onnx {
+namespace {
+
+// Goes through the model as Summarizer does, so that operators get the same numbers.
+class TensorLister {
+ public:
+  explicit TensorLister(const Model& model) : model_(model) {}
+
+  std::vector<TensorEntry> Run() {
+    const pb::GraphProto& g = model_.proto.graph();
+    AddGraph(g, "");
+    for (const pb::FunctionProto& f : model_.proto.functions()) {
+      frames_.emplace_back();
+      AddNodes(f.node(),
+               "function " + (NormalDomain(f.domain()).empty() ? "" : f.domain() + ".") + f.name());
+      frames_.pop_back();
+    }
+    for (TensorEntry& t : out_) {
+      std::sort(t.users.begin(), t.users.end());
+      t.users.erase(std::unique(t.users.begin(), t.users.end()), t.users.end());
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // Names of a graph and the entry that each is; kNone for values that hide an outer constant.
+  using Frame = std::unordered_map<std::string, size_t>;
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+  void AddGraph(const pb::GraphProto& g, const std::string& scope) {
+    frames_.emplace_back();
+    for (const auto& info : g.input()) frames_.back()[info.name()] = kNone;
+    for (const auto& t : g.initializer()) frames_.back()[t.name()] = AddTensor(t, t.name(), scope);
+    for (const auto& t : g.sparse_initializer())
+      frames_.back()[t.values().name()] = AddSparse(t, t.values().name(), scope);
+    AddNodes(g.node(), scope);
+    frames_.pop_back();
+  }
+
+  template <typename NodeList>
+  void AddNodes(const NodeList& nodes, const std::string& scope) {
+    int index = 0;
+    for (const pb::NodeProto& node : nodes) AddNode(node, scope, index++);
+  }
+
+  void AddNode(const pb::NodeProto& node, const std::string& scope, int index) {
+    const size_t number = operators_++;
+    for (const std::string& name : node.input()) Use(name, number);
+    for (const std::string& name : node.output()) frames_.back()[name] = kNone;
+    const bool constant = node.op_type() == "Constant" && node.output_size() == 1;
+    const std::string label =
+        node.name().empty() ? fmt::format("{} {}", node.op_type(), index) : node.name();
+    const std::string inner = (scope.empty() ? "" : scope + "/") + label + ".";
+    for (const auto& a : node.attribute()) {
+      const size_t before = out_.size();
+      const std::string name = constant ? node.output(0) : label + "." + a.name();
+      if (a.has_t()) AddTensor(a.t(), name, scope);
+      if (a.has_sparse_tensor()) AddSparse(a.sparse_tensor(), name, scope);
+      for (int i = 0; i < a.tensors_size(); ++i)
+        AddTensor(a.tensors(i), fmt::format("{}[{}]", name, i), scope);
+      if (constant && out_.size() > before)
+        frames_.back()[name] = before;
+      else
+        for (size_t i = before; i < out_.size(); ++i) Own(out_[i], number);
+      if (a.has_g()) AddGraph(a.g(), inner + a.name());
+      for (int i = 0; i < a.graphs_size(); ++i)
+        AddGraph(a.graphs(i), fmt::format("{}{}[{}]", inner, a.name(), i));
+    }
+  }
+
+  static void Own(TensorEntry& t, size_t number) {
+    t.is_attribute = true;
+    t.users = {number};
+  }
+
+  // Inner graphs see the names of the outer ones.
+  void Use(const std::string& name, size_t number) {
+    for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
+      const auto it = frame->find(name);
+      if (it == frame->end()) continue;
+      if (it->second != kNone) out_[it->second].users.push_back(number);
+      return;
+    }
+  }
+
+  size_t AddTensor(const pb::TensorProto& t, const std::string& name, const std::string& scope) {
+    TensorEntry e;
+    e.name = name;
+    e.scope = scope;
+    e.type = DataTypeName(t.data_type());
+    e.shape.assign(t.dims().begin(), t.dims().end());
+    const int64_t elements = CheckedElements(e.shape).value_or(0);
+    const DType dtype = DTypeOf(t.data_type());
+    if (dtype == DType::kString)
+      for (const std::string& s : t.string_data()) e.bytes += s.size();
+    else if (elements <= std::numeric_limits<int64_t>::max() / 128)
+      e.bytes = ByteSize(dtype, elements);
+    Locate(t, e);
+    e.read = [this_model = &model_, &t] { return ReadTensor(t, *this_model); };
+    out_.push_back(std::move(e));
+    return out_.size() - 1;
+  }
+
+  static void Locate(const pb::TensorProto& t, TensorEntry& e) {
+    if (t.data_location() != pb::TensorProto::EXTERNAL) return;
+    e.external = true;
+    std::string location, offset = "0";
+    for (const auto& entry : t.external_data()) {
+      if (entry.key() == "location") location = entry.value();
+      if (entry.key() == "offset") offset = entry.value();
+    }
+    e.location = fmt::format("{} at {}", location, offset);
+  }
+
+  size_t AddSparse(const pb::SparseTensorProto& t, const std::string& name,
+                   const std::string& scope) {
+    const size_t at = AddTensor(t.values(), name, scope);
+    TensorEntry& e = out_[at];
+    e.type = fmt::format("sparse({})", e.type);
+    e.shape.assign(t.dims().begin(), t.dims().end());
+    e.read = [this_model = &model_, &t] { return ReadSparseTensor(t, *this_model); };
+    return at;
+  }
+
+  const Model& model_;
+  std::vector<Frame> frames_;
+  size_t operators_ = 0;
+  std::vector<TensorEntry> out_;
+};
+
+}  // namespace
+
+Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
+  return TensorLister(static_cast<const Model&>(native)).Run();
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,84 @@
+#include <fmt/core.h>
+
+#include <unordered_map>
+
+#include "formats/tflite/native.h"
+#include "formats/tflite/tensor.h"
+
+namespace nn::tflite {
+namespace {
+
+class TensorLister {
+ public:
+  explicit TensorLister(const Model& model) : model_(model) {}
+
+  std::vector<TensorEntry> Run() {
+    for (int64_t i = 0; i < SizeOf(model_.root->external_buffers()); ++i)
+      if (const fb::ExternalBuffer* b = At(model_.root->external_buffers(), i))
+        externals_.emplace(b->id(), b);
+    size_t first_operator = 0;
+    for (int64_t i = 0; i < SizeOf(model_.root->subgraphs()); ++i) {
+      const fb::SubGraph& g = *At(model_.root->subgraphs(), i);
+      AddSubgraph(g, ScopeOf(g, i), first_operator);
+      first_operator += static_cast<size_t>(SizeOf(g.operators()));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void AddSubgraph(const fb::SubGraph& g, const std::string& scope, size_t first_operator) {
+    std::vector<std::vector<size_t>> users(static_cast<size_t>(SizeOf(g.tensors())));
+    for (int64_t i = 0; i < SizeOf(g.operators()); ++i)
+      for (const int64_t t : ListOf<int64_t>(At(g.operators(), i)->inputs())) {
+        if (t < 0 || t >= static_cast<int64_t>(users.size())) continue;
+        auto& list = users[static_cast<size_t>(t)];
+        const size_t number = first_operator + static_cast<size_t>(i);
+        if (list.empty() || list.back() != number) list.push_back(number);
+      }
+    for (int64_t i = 0; i < SizeOf(g.tensors()); ++i)
+      AddTensor(*At(g.tensors(), i), i, scope, std::move(users[static_cast<size_t>(i)]));
+  }
+
+  void AddTensor(const fb::Tensor& t, int64_t index, const std::string& scope,
+                 std::vector<size_t> users) {
+    TensorEntry e;
+    if (t.external_buffer() != 0) {
+      e.external = true;
+      LocateExternal(t.external_buffer(), e);
+    } else {
+      if (t.buffer() == 0) return;
+      const auto bytes = BufferBytes(model_, t.buffer());
+      if (!bytes || bytes->empty()) return;
+      e.bytes = bytes->size();
+      e.location = fmt::format("buffer {}", t.buffer());
+    }
+    e.name = Text(t.name()).empty() ? fmt::format("tensor {}", index) : std::string(Text(t.name()));
+    e.scope = scope;
+    e.type = TensorTypeName(t.type());
+    e.shape = ListOf<int64_t>(t.shape());
+    e.users = std::move(users);
+    e.read = [model = &model_, tensor = &t] { return ReadContents(*model, *tensor); };
+    out_.push_back(std::move(e));
+  }
+
+  void LocateExternal(uint32_t id, TensorEntry& e) const {
+    const auto it = externals_.find(id);
+    if (it == externals_.end()) return;
+    e.bytes = it->second->length();
+    const auto* group = At(model_.root->external_buffer_groups(), it->second->group());
+    if (group != nullptr)
+      e.location = fmt::format("{} at {}", Text(group->name()), it->second->offset());
+  }
+
+  const Model& model_;
+  std::unordered_map<uint32_t, const fb::ExternalBuffer*> externals_;
+  std::vector<TensorEntry> out_;
+};
+
+}  // namespace
+
+Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
+  return TensorLister(static_cast<const Model&>(native)).Run();
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,143 @@
+#include "apps/nninspect/diff.h"
+
+#include <doctest/doctest.h>
+
+#include "apps/program.h"
+#include "support/files.h"
+#include "support/json_schema.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+constexpr std::string_view kBase = R"(graph "m" {
+  in %x: f32[1, 3, 8, 8]
+  const %w: f32[4, 3, 3, 3] = seeded(1, 0.3)
+  const %v: f32[4, 4, 1, 1] = splat(0.5)
+  %a = conv(%x, %w) {pads = [1, 1, 1, 1]} "first"
+  %b = relu(%a) "act"
+  %y = conv(%b, %v) "second"
+  out "y" = %y
+})";
+
+std::string Edited(const std::string& from, const std::string& to) {
+  std::string text(kBase);
+  REQUIRE(text.find(from) != std::string::npos);
+  return text.replace(text.find(from), from.size(), to);
+}
+
+// The difference as JSON, checked against its schema and the exit code.
+Json Diff(const std::string& a, const std::string& b) {
+  const ProgramResult r = RunProgram(fmt::format("nninspect --diff --format json {} {}", a, b));
+  const Json json = Json::parse(r.out);
+  static const Json schema =
+      Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nninspect-diff.schema.json"));
+  for (const std::string& error : SchemaErrors(schema, json)) FAIL_CHECK(error);
+  CHECK(r.code == (json["equal"].get<bool>() ? 0 : 1));
+  return json;
+}
+
+TEST_CASE("diff: what is the same, and what of it has another name") {
+  const TempDir dir;
+  WriteModel(dir / "a.onnx", kBase);
+  WriteModel(dir / "b.onnx", Edited("\"first\"", "\"renamed\""));
+  CHECK(Diff(dir / "a.onnx", dir / "a.onnx")["equal"] == true);
+  const Json renamed = Diff(dir / "a.onnx", dir / "b.onnx");
+  CHECK(renamed["equal"] == true);
+  CHECK(renamed["operators"]["renamed"] == 1);
+  CHECK(renamed["operators"]["matched"] == 3);
+  CHECK(Contains(RunProgram("nninspect --diff " + dir / "a.onnx " + dir / "b.onnx").out,
+                 "no differences: 3 operators, 1 under another name, 2 constants\n"));
+}
+
+TEST_CASE("diff: each kind of difference is told, and only that") {
+  const TempDir dir;
+  WriteModel(dir / "a.onnx", kBase);
+  struct Row {
+    std::string from;
+    std::string to;
+    std::string text;
+  };
+  for (const Row& r : {
+           Row{"splat(0.5)", "splat(0.75)",
+               "Weights changed: 1 of 2 compared (largest differences)\n"
+               "  operator        input  name  type               differ  absolute  relative\n"
+               "  #2 Conv second      1  v     f32[4, 4, 1, 1]  16 of 16      0.25       0.5\n"},
+           Row{"{pads = [1, 1, 1, 1]} \"first\"",
+               "{pads = [1, 1, 1, 1], dilations = [1, 1]} \"first\"", "no differences"},
+           Row{"relu(%a) \"act\"", "sigmoid(%a) \"act\"",
+               "Operators only in a: 1\n  #1 Relu act\n\n"
+               "Operators only in b: 1\n  #1 Sigmoid act\n"},
+           Row{"const %v: f32[4, 4, 1, 1] = splat(0.5)", "const %v: f32[5, 4, 1, 1] = splat(0.5)",
+               "    input 1: constant f32[4, 4, 1, 1] -> constant f32[5, 4, 1, 1]\n"
+               "    output 0: f32[1, 4, 8, 8] -> f32[1, 5, 8, 8]\n"},
+           Row{"conv(%b, %v)", "conv(%a, %v)",
+               "    input 0: output 0 of #1 Relu act -> output 0 of #0 Conv first\n"},
+           Row{"out \"y\"", "out \"z\"",
+               "Inputs and outputs\n  output 0: \"y\": FLOAT[1, 4, 8, 8] -> \"z\": FLOAT[1, 4, 8, "
+               "8]\n"},
+           Row{"graph \"m\"", "graph \"n\"", "Model\n  name: m -> n\n"},
+       }) {
+    CAPTURE(r.to);
+    WriteModel(dir / "b.onnx", Edited(r.from, r.to));
+    const ProgramResult result = RunProgram("nninspect --diff " + dir / "a.onnx " + dir / "b.onnx");
+    CHECK_MESSAGE(Contains(result.out, r.text), result.out);
+    CHECK(result.code == (r.text == "no differences" ? 0 : 1));
+    Diff(dir / "a.onnx", dir / "b.onnx");
+  }
+}
+
+TEST_CASE("diff: attributes of operators that are not supported come from the files") {
+  const TempDir dir;
+  WriteModel(dir / "a.onnx", kBase);
+  Patch(dir / "a.onnx", "Conv", "Cnov");
+  CHECK(Diff(dir / "a.onnx", dir / "a.onnx")["equal"] == true);
+  WriteModel(dir / "b.onnx", Edited("{pads = [1, 1, 1, 1]}", "{pads = [1, 1, 0, 0]}"));
+  Patch(dir / "b.onnx", "Conv", "Cnov");
+  const Json json = Diff(dir / "a.onnx", dir / "b.onnx");
+  bool found = false;
+  for (const Json& c : json["operators"]["changed"])
+    for (const Json& f : c["fields"])
+      found |=
+          f["what"] == "attribute pads" && f["a"] == "[1, 1, 1, 1]" && f["b"] == "[1, 1, 0, 0]";
+  CHECK(found);
+}
+
+TEST_CASE("diff: across formats, graphs are compared and layouts are told") {
+  const TempDir dir;
+  WriteModel(dir / "a.onnx", kBase);
+  const ProgramResult converted =
+      RunProgram("nnconvert -q " + dir / "a.onnx " + dir / "b.mlmodel --no-verify");
+  REQUIRE_MESSAGE(converted.code == 0, converted.err);
+  const Json json = Diff(dir / "a.onnx", dir / "b.mlmodel");
+  CHECK(json["equal"] == false);
+  CHECK(json["model"][0]["what"] == "format");
+  CHECK(json["weights"]["changed"].empty());
+  CHECK(json["operators"]["matched"].get<int>() >= 3);
+  CHECK(Contains(RunProgram("nninspect --diff " + dir / "a.onnx " + dir / "b.mlmodel").out,
+                 "Formats differ: operators and attributes are compared as the suite's graph"));
+}
+
+TEST_CASE("matching: by structure first, then by name, then by order") {
+  const Graph a = Parse(R"(graph {
+    in %x: f32[4]
+    %p = relu(%x) "one"
+    %q = sigmoid(%p) "two"
+    %y = tanh(%q) "three"
+    out "y" = %y
+  })");
+  // "one" changed its operator; "two" keeps its name, the third its place.
+  const Graph b = Parse(R"(graph {
+    in %x: f32[4]
+    %p = abs(%x) "one"
+    %q = sigmoid(%p) "two"
+    %y = tanh(%q) "last"
+    out "y" = %y
+  })");
+  const app::Matching m = app::MatchNodes(a, b);
+  CHECK(m.size() == 2);
+  for (const auto& [x, y] : m) CHECK(x->op_name() == y->op_name());
+}
+
+}  // namespace
+}  // namespace nn::test
