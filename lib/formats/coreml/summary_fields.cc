@@ -102,10 +102,10 @@ std::string EntryValue(const Fields& entry, const FieldDescriptor& f) {
   return "{}";
 }
 
-std::string MapText(const std::vector<Fields>& entries, const Descriptor& type) {
+std::string MapText(const std::vector<Fields>& entries, const Descriptor& type, size_t shown) {
   const FieldDescriptor &key = *type.FindFieldByName("key"),
                         &value = *type.FindFieldByName("value");
-  std::string text = ListText(entries.size(), [&](size_t i) {
+  std::string text = ListText(entries.size(), shown, [&](size_t i) {
     return SingleValue(entries[i], key) + ": " + EntryValue(entries[i], value);
   });
   text.front() = '{';
@@ -162,7 +162,7 @@ class FieldLister {
     if (type.name() == "WeightParams") {
       for (const Fields& w : list) AddWeights(w, name);
     } else if (IsMapEntry(type)) {
-      facts_.emplace_back(name, MapText(list, type));
+      facts_.emplace_back(name, MapText(list, type, totals_.shown_elements));
     } else {
       for (size_t i = 0; i < std::min(list.size(), totals_.shown_elements); ++i)
         Add(list[i], fmt::format("{}[{}].", name, i), {});

@@ -104,7 +104,7 @@ void AddRecommender(const Fields& m, Summary& totals, Facts& facts) {
   Count(items.numbers, sizeof(double), totals);
 }
 
-void AddThresholding(const Fields& m, ModelSummary&, Facts& facts) {
+void AddThresholding(const Fields& m, Summary&, Facts& facts) {
   facts.emplace_back("precisionRecallCurves", std::to_string(m.Count("precisionRecallCurves")));
 }
 
