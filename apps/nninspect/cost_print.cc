@@ -53,9 +53,10 @@ std::string CostText(const Cost& cost) {
                NumberText(r.bytes_read), NumberText(r.bytes_written)});
   std::string out = "\nCost\n" + table.Text(2);
   const auto rest = [](uint64_t count, std::string_view what) {
-    return count == 0 ? std::string()
-                      : fmt::format(" (without {} operators whose {} not known)",
-                                    WithThousands(count), what);
+    return count == 0
+               ? std::string()
+               : fmt::format(" (not counted: {}, whose {} not known)",
+                             count == 1 ? "1 operator" : WithThousands(count) + " operators", what);
   };
   Table totals({{""}, {""}});
   totals.Add({"Multiply-adds",

@@ -185,7 +185,8 @@ class PanelDrawer {
   Panel Draw(bool expand) {
     panel_.title = Op(0).scope;
     FindResults();
-    if (!expand) repeats_ = FindRepeats(Repeatables(), results_);
+    FindInputs();
+    if (!expand) FindRepetitions();
     AddInputs();
     AddOperators();
     AddOutputs();
@@ -218,9 +219,18 @@ class PanelDrawer {
         if (!name.empty() && !taken.contains(name)) add(name);
   }
 
-  std::vector<Repeatable> Repeatables() const {
+  // Inputs count as operators before all others, so that a first block that takes an input is like
+  // those that take the block before them.
+  void FindRepetitions() {
     const std::hash<std::string> hash;
-    std::vector<Repeatable> out;
+    std::unordered_map<std::string, size_t> number;
+    std::vector<Repeatable> list;
+    for (const std::string& name : inputs_) {
+      number.emplace(name, list.size());
+      list.push_back({.token = hash("input " + name), .inputs = {}, .outside = {}});
+    }
+    const size_t first = list.size();
+    for (const auto& [name, i] : producer_) number.emplace(name, first + i);
     for (size_t i = 0; i < operators_.size(); ++i) {
       const OperatorSummary& op = Op(i);
       std::string text = op.op + lookup_.Constants(operators_[i]);
@@ -228,14 +238,17 @@ class PanelDrawer {
       for (const std::string& name : op.outputs) text += ">" + lookup_.Label(name, main_);
       Repeatable r{.token = hash(text), .inputs = {}, .outside = {}};
       for (const std::string& name : op.inputs) {
-        const auto it = producer_.find(name);
-        r.inputs.push_back(it == producer_.end() ? Repeatable::kOutside
-                                                 : static_cast<int64_t>(it->second));
-        if (it == producer_.end()) r.outside.push_back(constants_.contains(name) ? 0 : hash(name));
+        const auto it = number.find(name);
+        r.inputs.push_back(it == number.end() ? Repeatable::kOutside
+                                              : static_cast<int64_t>(it->second));
+        if (it == number.end()) r.outside.push_back(name.empty() ? 1 : 0);
       }
-      out.push_back(std::move(r));
+      list.push_back(std::move(r));
     }
-    return out;
+    std::vector<bool> results(first, false);
+    results.insert(results.end(), results_.begin(), results_.end());
+    repeats_ = FindRepeats(list, results);
+    for (Repeat& r : repeats_) r.start -= first;
   }
 
   // The operators whose boxes stand for each: the counterparts in the first succession.
@@ -248,19 +261,22 @@ class PanelDrawer {
     return out;
   }
 
-  void AddInputs() {
-    std::vector<std::string> names;
+  // What comes from outside and is no constant: the model's inputs, or values of outer graphs.
+  void FindInputs() {
     std::set<std::string> seen;
     const auto add = [&](const std::string& name) {
       if (!name.empty() && !producer_.contains(name) && !constants_.contains(name) &&
           seen.insert(name).second)
-        names.push_back(name);
+        inputs_.push_back(name);
     };
     if (main_)
       for (const TensorSummary& t : summary_.inputs) add(t.name);
     for (size_t i = 0; i < operators_.size(); ++i)
       for (const std::string& name : Op(i).inputs) add(name);
-    for (const std::string& name : names) {
+  }
+
+  void AddInputs() {
+    for (const std::string& name : inputs_) {
       input_box_[name] = panel_.boxes.size();
       panel_.boxes.push_back({BoxKind::kInput, Shorten(name), {}, EscapeControls(name)});
     }
@@ -318,6 +334,7 @@ class PanelDrawer {
   bool main_;
   std::unordered_map<std::string, size_t> producer_;
   std::vector<bool> results_;
+  std::vector<std::string> inputs_;
   std::vector<Repeat> repeats_;
   std::vector<bool> drawn_;
   std::vector<size_t> box_;

@@ -9,7 +9,6 @@
 
 #include "base/half.h"
 #include "base/text.h"
-#include "ir/type.h"
 
 namespace nn::app {
 namespace {
@@ -100,7 +99,7 @@ TensorStatistics OfStrings(const Tensor& tensor) {
 }
 
 std::string NumberText(const Json& v) {
-  if (v.is_number_float()) return FloatText(static_cast<float>(v.get<double>()));
+  if (v.is_number_float()) return fmt::format("{}", static_cast<float>(v.get<double>()));
   return v.is_string() ? Quote(v.get<std::string>()) : v.dump();
 }
 

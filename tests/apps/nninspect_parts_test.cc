@@ -62,7 +62,7 @@ TEST_CASE("statistics: counts, extremes and moments of finite elements") {
            Row{"f16", halves({-0.5f, 0.5f}),
                "min -0.5, max 0.5, mean 0, deviation 0.5, 0 zeros, values -0.5 0.5"},
            Row{"i8", Tensor::Of<int8_t>({3}, {-128, 0, 127}),
-               "min -128, max 127, mean -0.333333, deviation 104.103, 1 zero, values -128 0 127"},
+               "min -128, max 127, mean -0.333333, deviation 104.104, 1 zero, values -128 0 127"},
            Row{"i64", Tensor::Of<int64_t>({1}, {std::numeric_limits<int64_t>::max()}),
                "min 9223372036854775807, max 9223372036854775807, mean 9.22337e+18, deviation 0, "
                "0 zeros, values 9223372036854775807"},
@@ -151,7 +151,7 @@ TEST_CASE("nninspect --tree: scopes with what they hold") {
                  "  scope     operators  parameters  bytes\n"
                  "  (model)           4         124  496 B\n"
                  "    stem            2         108  432 B\n"
-                 "    body/0          2          16  64 B\n"));
+                 "    body/0          2          16   64 B\n"));
   const Json tree = Inspect("--tree " + dir / "m.onnx")["tree"];
   CHECK(tree["branches"][1]["branches"][0]["name"] == "0");
   CHECK(tree["branches"][1]["branches"][0]["parameters"] == 16);
@@ -194,7 +194,7 @@ TEST_CASE("nninspect --cost: operators that are not supported are named, not cou
   CHECK(cost["operators"][1]["unknown"] == "not supported");
   const ProgramResult text = RunProgram("nninspect --cost " + dir / "m.onnx");
   CHECK(Contains(text.out, "Not counted\n  Rulu  1  not supported\n"));
-  CHECK(Contains(text.out, "6,912 (without 1 operators whose multiply-adds are not known)"));
+  CHECK(Contains(text.out, "6,912 (not counted: 1 operator, whose multiply-adds are not known)"));
 }
 
 TEST_CASE("nninspect --cost: what a format fuses is one operator") {

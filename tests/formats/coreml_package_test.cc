@@ -160,7 +160,7 @@ std::string Joined(const std::vector<Blob>& parts) {
 void WriteFolder(const std::string& path, const FileImage& image) {
   REQUIRE(image.is_folder);
   CHECK(image.parts.empty());
-  for (const auto& [name, parts] : image.side_files) {
+  for (const auto& [name, parts, keep] : image.side_files) {
     const fs::path target = fs::path(path) / name;
     fs::create_directories(target.parent_path());
     if (!name.ends_with('/')) WriteText(target.string(), Joined(parts));
@@ -169,7 +169,7 @@ void WriteFolder(const std::string& path, const FileImage& image) {
 
 std::map<std::string, std::string> FilesOf(const FileImage& image) {
   std::map<std::string, std::string> out;
-  for (const auto& [name, parts] : image.side_files) out[name] = Joined(parts);
+  for (const auto& [name, parts, keep] : image.side_files) out[name] = Joined(parts);
   return out;
 }
 
@@ -180,7 +180,7 @@ ReadModel ReadOrFail(const std::string& path) {
 }
 
 FileImage SavedAs(const ReadModel& read, const std::string& path) {
-  auto image = read.format->save(*read.model, path);
+  auto image = read.format->save(*read.model, ExportOptions{path});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   return *std::move(image);
 }
@@ -281,7 +281,7 @@ TEST_CASE("mlpackage: weights beside a model file that is named itself") {
   CHECK(FactOf(SummaryOf(read), "weights").find("3 entries") != std::string::npos);
   const auto files = FilesOf(SavedAs(read, "copy.mlpackage"));
   CHECK(files.at(kWeights) == GoodWeights());
-  const auto refused = read.format->save(*read.model, "copy.mlmodel");
+  const auto refused = read.format->save(*read.model, ExportOptions{"copy.mlmodel"});
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code() == ErrorCode::kUnsupported);
   CHECK(refused.error().message().find("weights/weight.bin") != std::string::npos);
