@@ -323,7 +323,7 @@ std::string FactOf(const ModelSummary& s, const std::string& key) {
 Json CheckCopies(const std::string& wire) {
   const TempDir dir;
   WriteText(dir / "m.mlmodel", wire);
-  const ReadModel read = ReadOrFail(dir / ExportOptions{"m.mlmodel"});
+  const ReadModel read = ReadOrFail(dir / "m.mlmodel");
   CHECK(Saved(read) == wire);
   REQUIRE(WriteDump(read, dir / "m.json").has_value());
   const ReadModel again = ReadOrFail(dir / "m.json");
@@ -341,7 +341,7 @@ void CheckKind(const KindCase& c) {
 
   const TempDir dir;
   WriteText(dir / "m.mlmodel", wire);
-  const ReadModel read = ReadOrFail(dir / ExportOptions{"m.mlmodel"});
+  const ReadModel read = ReadOrFail(dir / "m.mlmodel");
   const ModelSummary s = SummaryOf(read);
   CHECK(FactOf(s, "kind") == c.kind);
   for (const auto& [key, value] : c.facts) CHECK_MESSAGE(FactOf(s, key) == value, key);
@@ -406,7 +406,7 @@ TEST_CASE("Core ML: a summary lists the stages of pipelines, and what is in them
   CheckCopies(wire);
   const TempDir dir;
   WriteText(dir / "m.mlmodel", wire);
-  const ReadModel read = ReadOrFail(dir / ExportOptions{"m.mlmodel"});
+  const ReadModel read = ReadOrFail(dir / "m.mlmodel");
   const ModelSummary s = SummaryOf(read);
   REQUIRE(s.operators.size() == 4);
   const std::vector<std::vector<std::string>> want = {{"scaler", "scale", ""},
@@ -429,7 +429,7 @@ TEST_CASE("Core ML: pipelines nested too deeply are refused") {
   for (int i = 0; i < 60; ++i) wire = Int(1, 1) + Bytes(202, Bytes(1, wire));
   const TempDir dir;
   WriteText(dir / "m.mlmodel", wire);
-  const auto read = ReadModelFile(dir / ExportOptions{"m.mlmodel"});
+  const auto read = ReadModelFile(dir / "m.mlmodel");
   REQUIRE_FALSE(read.has_value());
   CHECK(read.error().code() == ErrorCode::kLimit);
 }
@@ -439,7 +439,7 @@ TEST_CASE("Core ML: a kind that is newer than the schema is kept and named") {
   CHECK(CheckCopies(wire)["$unknown"][0]["field"] == 777);
   const TempDir dir;
   WriteText(dir / "m.mlmodel", wire);
-  const ReadModel read = ReadOrFail(dir / ExportOptions{"m.mlmodel"});
+  const ReadModel read = ReadOrFail(dir / "m.mlmodel");
   CHECK(FactOf(SummaryOf(read), "kind").find("777") != std::string::npos);
   CHECK(read.format->import(*read.model).error().code() == ErrorCode::kUnsupported);
 }
