@@ -666,12 +666,11 @@ std::vector<RuleCase> Training() {
       {"COREML-UPDATE-001",
        kFeature,
        {{"description {", "isUpdatable: true description {"}},
-       {{"description {", "isUpdatable: false description {"}}},
-      {"COREML-UPDATE-001",
-       kNeighbours,
        {{"description {", "isUpdatable: true description {"},
-        {"kNearestNeighborsClassifier {", "identity {} #"}},
-       {{"description {", "isUpdatable: true description {"}}},
+        {"serializedModel { identifier: \"m\" }",
+         "kNearestNeighborsClassifier { nearestNeighborsIndex { linearIndex {} "
+         "squaredEuclideanDistance {} } numberOfNeighbors { defaultValue: 1 } "
+         "defaultInt64Label: 1 uniformWeighting {} }"}}},
       {"COREML-UPDATE-002", kUpdatable, {{"output: \"t\" isUpdatable: true", "output: \"t\""}}, {}},
       {"COREML-UPDATE-003",
        kUpdatable,

@@ -204,8 +204,8 @@ class WeightCounter {
   void AddFacts(Facts& facts) const {
     for (const auto& [name, storage] : weights_.files())
       if (storage)
-        facts.emplace_back("weights", fmt::format("{}: {} entries, {}", Quote(name),
-                                                  storage->count(), HumanBytes(storage->bytes())));
+        facts.emplace_back("weights", fmt::format("{}: {} entries, {}", name, storage->count(),
+                                                  HumanBytes(storage->bytes())));
     if (problems_ > 0)
       facts.emplace_back("weights", problems_ == 1 ? problem_
                                                    : fmt::format("{} (and {} more problems)",
@@ -270,8 +270,8 @@ std::vector<const mil::Operation::Input*> InOrder(const mil::Operation& op) {
   return out;
 }
 
-// Names of what constexpr operations unpack; of those that lie in a file, whether they have been met
-// before.
+// Names of what constexpr operations unpack; of those that lie in a file, whether they have been
+// met before.
 using PackedNames = std::unordered_map<std::string_view, std::optional<bool>>;
 
 class ProgramLister {
