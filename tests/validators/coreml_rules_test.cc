@@ -761,7 +761,10 @@ std::vector<RuleCase> Kinds() {
 
 std::vector<RuleCase> Programs() {
   return {
-      {"COREML-MIL-001", kProgram, {{"offset: 64", "offset: 128"}}, {{"a.bin", "b.bin"}}},
+      {"COREML-MIL-001",
+       kProgram,
+       {{"offset: 64", "offset: 128"}},
+       {{"a.bin", "b.bin"}, {"FLOAT32 rank", "INT32 rank"}}},
       {"COREML-MIL-001", kProgram, {{"a.bin", "c.bin"}}, {{"weights/a.bin", "d.bin"}}},
       {"COREML-MIL-002",
        kProgram,
