@@ -53,8 +53,8 @@ struct FileImage {
   std::vector<Blob> parts;
   // Files that belong beside it: name and contents.
   std::vector<std::pair<std::string, std::vector<Blob>>> side_files;
-  // The path names a folder that holds side_files, and parts is empty. Names are relative paths with
-  // "/"; one that ends in "/" is an empty folder.
+  // The path names a folder that holds side_files, and parts is empty. Names are relative paths
+  // with "/"; one that ends in "/" is an empty folder.
   bool is_folder = false;
 
   uint64_t size() const;
