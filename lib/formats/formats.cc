@@ -89,7 +89,7 @@ namespace {
 Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& limits) {
   const Format* format = FormatOfPath(path);
   if (format == nullptr || format->read_folder == nullptr)
-    return IoError("{}: is a folder, not a model file; models that are folders end in .mlpackage",
+    return IoError("{}: is a directory, not a model; models that are directories end in .mlpackage",
                    path);
   auto model = format->read_folder(path, limits);
   if (!model) return tl::unexpected(model.error().In(path));

@@ -566,7 +566,8 @@ TEST_CASE("folders that are no packages") {
     CHECK(read.error().code() == ErrorCode::kUnsupported);
     CHECK(read.error().message().find("compiled Core ML model") != std::string::npos);
   }
-  CHECK(ReadModelFile(dir / "other").error().message().find("is a folder") != std::string::npos);
+  CHECK(ReadModelFile(dir / "other").error().message().find("is a directory, not a model") !=
+        std::string::npos);
   CHECK(ReadModelFile(dir / "none.mlmodelc").error().code() == ErrorCode::kIo);
   CHECK(ReadModelFile(dir / "none.mlpackage").error().code() == ErrorCode::kIo);
 }

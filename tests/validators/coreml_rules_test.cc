@@ -666,12 +666,11 @@ std::vector<RuleCase> Training() {
       {"COREML-UPDATE-001",
        kFeature,
        {{"description {", "isUpdatable: true description {"}},
-       {{"description {", "isUpdatable: false description {"}}},
-      {"COREML-UPDATE-001",
-       kNeighbours,
        {{"description {", "isUpdatable: true description {"},
-        {"kNearestNeighborsClassifier {", "identity {} #"}},
-       {{"description {", "isUpdatable: true description {"}}},
+        {"serializedModel { identifier: \"m\" }",
+         "kNearestNeighborsClassifier { nearestNeighborsIndex { linearIndex {} "
+         "squaredEuclideanDistance {} } numberOfNeighbors { defaultValue: 1 } "
+         "defaultInt64Label: 1 uniformWeighting {} }"}}},
       {"COREML-UPDATE-002", kUpdatable, {{"output: \"t\" isUpdatable: true", "output: \"t\""}}, {}},
       {"COREML-UPDATE-003",
        kUpdatable,
@@ -762,7 +761,10 @@ std::vector<RuleCase> Kinds() {
 
 std::vector<RuleCase> Programs() {
   return {
-      {"COREML-MIL-001", kProgram, {{"offset: 64", "offset: 128"}}, {{"a.bin", "b.bin"}}},
+      {"COREML-MIL-001",
+       kProgram,
+       {{"offset: 64", "offset: 128"}},
+       {{"a.bin", "b.bin"}, {"FLOAT32 rank", "INT32 rank"}}},
       {"COREML-MIL-001", kProgram, {{"a.bin", "c.bin"}}, {{"weights/a.bin", "d.bin"}}},
       {"COREML-MIL-002",
        kProgram,

@@ -204,8 +204,8 @@ class WeightCounter {
   void AddFacts(Facts& facts) const {
     for (const auto& [name, storage] : weights_.files())
       if (storage)
-        facts.emplace_back("weights", fmt::format("{}: {} entries, {}", Quote(name),
-                                                  storage->count(), HumanBytes(storage->bytes())));
+        facts.emplace_back("weights", fmt::format("{}: {} entries, {}", name, storage->count(),
+                                                  HumanBytes(storage->bytes())));
     if (problems_ > 0)
       facts.emplace_back("weights", problems_ == 1 ? problem_
                                                    : fmt::format("{} (and {} more problems)",
