@@ -167,7 +167,8 @@ class Differ {
     if (v->is_constant()) return "constant " + v->type().ToString();
     if (v->def() == nullptr) return fmt::format("model input {}", PortOf(v, graph));
     const OperatorRef r = RefOf(*v->def());
-    return fmt::format("output {} of #{} {} {}", v->def_index(), r.index, r.op, r.name);
+    return fmt::format("output {} of #{} {}{}{}", v->def_index(), r.index, r.op,
+                       r.name.empty() ? "" : " ", r.name);
   }
 
   void DiffContents(const OperatorDiff& diff, size_t input, const Tensor& a, const Tensor& b,

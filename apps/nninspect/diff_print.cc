@@ -2,7 +2,6 @@
 #include "apps/common/table.h"
 #include "apps/nninspect/diff.h"
 #include "base/text.h"
-#include "ir/type.h"
 
 namespace nn::app {
 namespace {
@@ -45,7 +44,7 @@ std::string ChangedText(const std::vector<OperatorDiff>& changed) {
 }
 
 std::string NumberText(double v) {
-  return FloatText(static_cast<float>(v));
+  return fmt::format("{}", static_cast<float>(v));
 }
 
 std::string WeightsText(const ModelDiff& diff) {

@@ -1,7 +1,9 @@
 #include "apps/nninspect/loaded.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "base/text.h"
@@ -9,11 +11,6 @@
 
 namespace nn::app {
 namespace {
-
-std::string SizeText(const Dim& d) {
-  const auto symbol = d.symbol();
-  return symbol && InferContext::IsNewSymbol(*symbol) ? "?" : d.ToString();
-}
 
 // The summary's shapes, as the bound graph has them.
 void TakeShapes(const std::vector<Port>& ports, std::vector<TensorSummary>& tensors) {
@@ -94,6 +91,13 @@ std::map<std::string, const Type*, std::less<>> TypesByName(const LoadedModel& m
   for (const auto* ports : {&model.graph->inputs(), &model.graph->outputs()})
     for (const Port& p : *ports) types.insert_or_assign(p.name, &p.value->type());
   return types;
+}
+
+std::string SizeText(const Dim& size) {
+  std::set<std::string> symbols;
+  size.CollectSymbols(symbols);
+  const bool known = std::none_of(symbols.begin(), symbols.end(), InferContext::IsNewSymbol);
+  return known ? size.ToString() : "?";
 }
 
 std::string ShapeText(const Type& type) {

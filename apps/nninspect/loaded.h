@@ -37,7 +37,10 @@ Result<std::vector<TensorEntry>> TensorsOf(const LoadedModel& model);
 // Types of the values that the model names, in the main graph; of no others is a name unambiguous.
 std::map<std::string, const Type*, std::less<>> TypesByName(const LoadedModel& model);
 
-// "[1, 3, batch]"; "[*]" for an unknown rank. Sizes that have no name are "?".
+// A number or an expression; "?" for sizes that are known in the run only.
+std::string SizeText(const Dim& size);
+
+// "[1, 3, batch]"; "[*]" for an unknown rank.
 std::string ShapeText(const Type& type);
 std::string ShapeText(const std::vector<int64_t>& shape);
 

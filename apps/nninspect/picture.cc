@@ -46,16 +46,15 @@ std::string OwnName(const std::string& name) {
   return made_up ? std::string() : Shorten(own);
 }
 
-std::string SizeText(const Dim& d) {
-  const auto symbol = d.symbol();
-  if (symbol && symbol->starts_with('?')) return "?";
-  const std::string text = d.ToString();
+// Long expressions are left out.
+std::string ShortSize(const Dim& d) {
+  std::string text = SizeText(d);
   return text.size() > kLongestName ? "?" : text;
 }
 
 std::string TypeLabel(const Type& type) {
   if (!type.dims) return {};
-  std::string out = Times(*type.dims, SizeText);
+  std::string out = Times(*type.dims, ShortSize);
   if (type.dtype != DType::kF32 && type.dtype != DType::kUnknown)
     out += fmt::format(" {}", DTypeName(type.dtype));
   return EscapeControls(out);
@@ -154,7 +153,7 @@ class Lookup {
     if (IsInteger(tensor->dtype())) {
       for (const int64_t v : tensor->ToInts()) out += (out.empty() ? "" : ", ") + std::to_string(v);
     } else if (reals && tensor->dtype() == DType::kF32 && t.shape.empty()) {
-      return FloatText(static_cast<float>(tensor->GetDouble(0)));
+      return fmt::format("{}", static_cast<float>(tensor->GetDouble(0)));
     } else {
       return {};
     }

@@ -163,9 +163,10 @@ constexpr AttributeRow kAttributes[] = {
     {"axesAscending", "axes", ""},
 };
 
-// "[3, 3]" -> "3", "[3, 1]" -> "3×1".
-std::string Compact(const std::string& value) {
+// "[3, 3]" -> "3", "[3, 1]" -> "3×1"; of axes "0, 2, 1".
+std::string Compact(const std::string& value, bool axes) {
   if (value.size() < 2 || value.front() != '[') return value;
+  if (axes) return value.substr(1, value.size() - 2);
   std::vector<std::string> parts;
   std::string part;
   for (const char c : value.substr(1, value.size() - 2)) {
@@ -212,13 +213,14 @@ std::vector<std::string> ShownAttributes(const OperatorSummary& op) {
   for (const AttributeRow& row : kAttributes)
     for (const auto& [name, value] : op.attributes) {
       if (name != row.name) continue;
+      const std::string compact = Compact(value, row.label == "axes");
       const auto same = std::find_if(shown.begin(), shown.end(), [&](const Shown& s) {
         return !row.label.empty() && s.label == row.label;
       });
       if (same != shown.end())
-        same->values.push_back(Compact(value));
+        same->values.push_back(compact);
       else
-        shown.push_back({row.label, row.usual, {Compact(value)}});
+        shown.push_back({row.label, row.usual, {compact}});
     }
   std::vector<std::string> out;
   for (const Shown& s : shown) {

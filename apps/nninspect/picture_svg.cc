@@ -147,8 +147,7 @@ class PanelWriter {
     out_ += fmt::format(
         "<rect class=\"r\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "rx=\"10\"/>\n<text class=\"m\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-        f.left, f.top, f.right - f.left, f.bottom - f.top, f.right + 5, (f.top + f.bottom) / 2 + 4,
-        times);
+        f.left, f.top, f.right - f.left, f.bottom - f.top, f.right + 5, f.top + 20, times);
   }
 
   void WriteLine(const Line& line, const std::vector<Point>& route) {

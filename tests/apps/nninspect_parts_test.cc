@@ -10,6 +10,7 @@
 #include "base/half.h"
 #include "support/files.h"
 #include "support/json_schema.h"
+#include "support/wire.h"
 
 namespace nn::test {
 namespace {
@@ -233,6 +234,47 @@ TEST_CASE("nninspect --hash: the same for a copy under other names, external dat
   CHECK(c["weights"] != a["weights"]);
   CHECK(Contains(RunProgram("nninspect --hash " + dir / "a.onnx").out,
                  "Hash\n  structure  " + a["structure"].get<std::string>()));
+}
+
+// x -> relu -> add(relu, w) and x -> tanh; fields as in onnx.proto.
+std::string WireModel(const std::string& weight, const std::string& prefix, bool swapped) {
+  const auto node = [&](const std::string& op, const std::vector<std::string>& in,
+                        const std::string& out) {
+    std::string text;
+    for (const std::string& name : in) text += Bytes(1, prefix + name);
+    return Bytes(1, text + Bytes(2, prefix + out) + Bytes(4, op));
+  };
+  const auto value = [&](int field, const std::string& name) {
+    const std::string shape = Bytes(2, Bytes(1, Int(1, 2)));
+    return Bytes(field, Bytes(1, prefix + name) + Bytes(2, Bytes(1, Int(1, 1) + shape)));
+  };
+  const std::string first = node("Relu", {"x"}, "r"), second = node("Tanh", {"x"}, "t");
+  const std::string graph = (swapped ? second + first : first + second) +
+                            node("Add", {"r", "w"}, "a") + node("Mul", {"a", "t"}, "y") +
+                            Bytes(5, Int(1, 2) + Int(2, 1) + Bytes(8, prefix + "w") + weight) +
+                            value(11, "x") + value(12, "y");
+  return Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17));
+}
+
+TEST_CASE("nninspect --hash: order of operators and place of the data do not count") {
+  const TempDir dir;
+  const float values[] = {1.5f, -2.0f, 7.0f};
+  const std::string bytes(reinterpret_cast<const char*>(values), 12);
+  const auto entry = [](const std::string& key, const std::string& value) {
+    return Bytes(13, Bytes(1, key) + Bytes(2, value));
+  };
+  const std::string external =
+      entry("location", "w.bin") + entry("offset", "0") + entry("length", "8") + Int(14, 1);
+  WriteText(dir / "w.bin", bytes);
+  WriteText(dir / "a.onnx", WireModel(Bytes(9, bytes.substr(0, 8)), "", false));
+  WriteText(dir / "b.onnx", WireModel(external, "other.", true));
+  WriteText(dir / "c.onnx", WireModel(Bytes(9, bytes.substr(4)), "", false));
+  const Json a = Inspect("--hash " + dir / "a.onnx")["hash"];
+  CHECK(Inspect("--hash " + dir / "b.onnx")["hash"] == a);
+  CHECK(Inspect("--hash " + dir / "c.onnx")["hash"]["weights"] != a["weights"]);
+  WriteText(dir / "w.bin", bytes.substr(4));
+  CHECK(Inspect("--hash " + dir / "b.onnx")["hash"]["weights"] != a["weights"]);
+  CHECK(Contains(RunProgram("nninspect --tensors " + dir / "b.onnx").out, "w.bin at 0"));
 }
 
 TEST_CASE("nninspect: parts that do not go together, and names that are not there") {
