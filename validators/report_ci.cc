@@ -4,36 +4,11 @@
 #include <string>
 
 #include "base/text.h"
+#include "base/xml.h"
 #include "validators/report.h"
 
 namespace nn {
 namespace {
-
-std::string Xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 // Message, place and hint. XML cannot hold control characters, nor may they reach a log.
 std::string Text(const Finding& f) {
@@ -49,29 +24,30 @@ class Suite {
       : path_(file.path), classname_(file.format.empty() ? "file" : file.format) {}
 
   void Passed(std::string_view name, std::string_view output) {
-    Case(name, output.empty() ? "" : fmt::format("<system-out>{}</system-out>", Xml(output)));
+    Case(name, output.empty() ? "" : fmt::format("<system-out>{}</system-out>", EscapeXml(output)));
   }
   void Failed(std::string_view name, const Finding& f) {
     ++failures_;
-    Case(name, fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>",
-                           SeverityName(f.severity), Xml(EscapeLines(f.message)), Xml(Text(f))));
+    Case(name,
+         fmt::format("<failure type=\"{}\" message=\"{}\">{}</failure>", SeverityName(f.severity),
+                     EscapeXml(EscapeLines(f.message)), EscapeXml(Text(f))));
   }
   void Error(std::string_view name, std::string_view message) {
     ++errors_;
-    Case(name, fmt::format("<error message=\"{}\"/>", Xml(message)));
+    Case(name, fmt::format("<error message=\"{}\"/>", EscapeXml(message)));
   }
 
   std::string Finish() const {
     return fmt::format(
         "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\">\n{}  </testsuite>\n",
-        Xml(EscapeLines(path_)), tests_, failures_, errors_, cases_);
+        EscapeXml(EscapeLines(path_)), tests_, failures_, errors_, cases_);
   }
 
  private:
   void Case(std::string_view name, std::string_view content) {
     ++tests_;
     cases_ += fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
-                          Xml(EscapeLines(classname_)), Xml(EscapeLines(name)));
+                          EscapeXml(EscapeLines(classname_)), EscapeXml(EscapeLines(name)));
     cases_ += content.empty() ? "/>\n" : fmt::format(">{}</testcase>\n", content);
   }
 

@@ -6,6 +6,7 @@
 #include "apps/common/table.h"
 #include "apps/nninspect/layout.h"
 #include "apps/nninspect/picture.h"
+#include "base/xml.h"
 
 namespace nn::app {
 namespace {
@@ -30,29 +31,6 @@ double TextWidth(std::string_view text, double size) {
   for (const char c : text)
     if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) width += CharWidth(c);
   return width * size;
-}
-
-std::string Xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
 }
 
 bool IsPort(const Box& box) {
@@ -91,7 +69,7 @@ class PanelWriter {
   void Write(double x, double y) {
     out_ += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n", x, y);
     if (!panel_.title.empty())
-      out_ += fmt::format("<text class=\"t\" x=\"0\" y=\"0\">{}</text>\n", Xml(panel_.title));
+      out_ += fmt::format("<text class=\"t\" x=\"0\" y=\"0\">{}</text>\n", EscapeXml(panel_.title));
     out_ += fmt::format("<g transform=\"translate(0 {:.1f})\">\n", kPanelTitle / 2);
     for (const Repetition& r : panel_.repetitions) WriteFrame(r);
     for (size_t i = 0; i < panel_.lines.size(); ++i) WriteLine(panel_.lines[i], layout_.routes[i]);
@@ -170,7 +148,7 @@ class PanelWriter {
     }
     out_ +=
         fmt::format("<path class=\"e\" d=\"{}\" marker-end=\"url(#a)\"><title>{}</title></path>\n",
-                    path, Xml(line.name));
+                    path, EscapeXml(line.name));
   }
 
   // Both ends of a line that is too long to be drawn.
@@ -182,8 +160,8 @@ class PanelWriter {
         "<text class=\"l\" x=\"{0:.1f}\" y=\"{2:.1f}\" text-anchor=\"end\">to {3}</text>\n"
         "<path class=\"s\" d=\"M{4:.1f} {5:.1f}v10\" marker-end=\"url(#a)\"/>\n"
         "<text class=\"l\" x=\"{4:.1f}\" y=\"{6:.1f}\" text-anchor=\"end\">from {7}</text>\n",
-        x, from.bottom, from.bottom + 18, Xml(panel_.boxes[line.to].title), y, to.top - 10,
-        to.top - 13, Xml(panel_.boxes[line.from].title));
+        x, from.bottom, from.bottom + 18, EscapeXml(panel_.boxes[line.to].title), y, to.top - 10,
+        to.top - 13, EscapeXml(panel_.boxes[line.from].title));
   }
 
   void WriteLabel(const Line& line) {
@@ -194,7 +172,7 @@ class PanelWriter {
     if (already > 1) return;
     out_ += fmt::format("<text class=\"l\" x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n",
                         c.x + (already == 0 ? 5 : -5), c.y + sizes_[line.from].height / 2 + 12,
-                        already == 0 ? "" : " text-anchor=\"end\"", Xml(line.label));
+                        already == 0 ? "" : " text-anchor=\"end\"", EscapeXml(line.label));
   }
 
   void WriteBox(size_t i) {
@@ -204,14 +182,15 @@ class PanelWriter {
     out_ += fmt::format(
         "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "rx=\"{}\" fill=\"{}\" stroke=\"{}\"/>",
-        Xml(box.hint), f.left, f.top, f.right - f.left, f.bottom - f.top, IsPort(box) ? 11 : 6,
-        colours.fill, colours.border);
+        EscapeXml(box.hint), f.left, f.top, f.right - f.left, f.bottom - f.top,
+        IsPort(box) ? 11 : 6, colours.fill, colours.border);
     const double x = layout_.centres[i].x;
     out_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
-                        IsPort(box) ? "p" : "o", x, f.top + 15.5, Xml(box.title));
+                        IsPort(box) ? "p" : "o", x, f.top + 15.5, EscapeXml(box.title));
     double y = f.top + kTitleHeight + 8;
     for (const std::string& row : box.rows) {
-      out_ += fmt::format("<text class=\"d\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x, y, Xml(row));
+      out_ += fmt::format("<text class=\"d\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x, y,
+                          EscapeXml(row));
       y += kRowHeight;
     }
     out_ += "</g>\n";
@@ -290,7 +269,8 @@ std::string PictureSvg(const Picture& picture) {
              "<rect width=\"{:.0f}\" height=\"{:.0f}\" fill=\"#fff\"/>\n"
              "<text class=\"h\" x=\"{}\" y=\"28\">{}</text>\n"
              "<text class=\"u\" x=\"{}\" y=\"46\">{}</text>\n",
-             width, height, kMargin, Xml(picture.title), kMargin, Xml(picture.subtitle)) +
+             width, height, kMargin, EscapeXml(picture.title), kMargin,
+             EscapeXml(picture.subtitle)) +
          body + "</svg>\n";
 }
 
