@@ -296,7 +296,7 @@ TEST_CASE("nninspect: parts that do not go together, and names that are not ther
            Row{"--format svg --cost", "takes no other part"},
            Row{"--expand", "--format svg or dot"},
            Row{"--hash --input-shape x:1,3,8,8", "takes no shapes"},
-           Row{"--dump --tree", "takes no option but --output"},
+           Row{"--dump --tree", "takes no option but --weights and --output"},
            Row{"--diff", "OTHER"},
            Row{"--diff --cost other.onnx", "takes no other part"},
        }) {

@@ -79,7 +79,7 @@ TEST_CASE("compare: another format, a longer list, data beside the model") {
   CHECK(Differences(dir / "a.onnx", dir / "a.tflite").find("/format: \"onnx\" | \"tflite\"\n") ==
         0);
   constexpr std::string_view kText =
-      "ir_version: 8 graph { initializer { name: \"w\" data_type: INT8 dims: 3 data_location: "
+      "ir_version: 8 graph { initializer { name: \"w\" data_type: 3 dims: 3 data_location: "
       "EXTERNAL external_data { key: \"location\" value: \"w\" } } ";
   WriteText(dir / "e.txtpb", std::string(kText) + "}");
   WriteText(dir / "f.txtpb", std::string(kText) + "initializer { name: \"v\" } }");

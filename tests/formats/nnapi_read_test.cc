@@ -151,7 +151,7 @@ TEST_CASE("nnapi json: what is no model") {
   }
   ReadLimits limits;
   limits.max_items = 4;
-  CHECK(ReadError("[" + std::string(200, ',') + "]", limits) == "too many JSON values");
+  CHECK(ReadError("[" + std::string(200, ',') + "]", limits) == "too many JSON values (max-items)");
 }
 
 TEST_CASE("nnapi flatbuffer: every truncation and many corruptions are survived") {

@@ -25,7 +25,7 @@ graph {
     attribute { name: "f" type: FLOAT f: nan }
     attribute { name: "s" type: STRING s: "\377\000\"" }
   }
-  initializer { name: "w" data_type: FLOAT dims: 2 float_data: 1.5 float_data: -0 }
+  initializer { name: "w" data_type: 1 dims: 2 float_data: 1.5 float_data: -0 }
   input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
   output { name: "z" type { tensor_type { elem_type: 1 } } }
 }
@@ -120,12 +120,12 @@ graph {
   name: "g"
   node { input: "a" output: "y" op_type: "If"
     attribute { name: "then_branch" type: GRAPH g {
-      name: "t" initializer { name: "inner" data_type: INT64 dims: 2 int64_data: 5 int64_data: 6 } } } }
-  initializer { name: "a" data_type: INT8 dims: 3 int32_data: 1 int32_data: 2 int32_data: -3 }
-  initializer { name: "s" data_type: STRING dims: 1 string_data: "text" }
-  initializer { name: "b" data_type: FLOAT16 dims: 2 int32_data: 15360 int32_data: 1 }
-  initializer { name: "empty" data_type: FLOAT dims: 0 }
-  initializer { name: "bad" data_type: FLOAT dims: 7 float_data: 1 }
+      name: "t" initializer { name: "inner" data_type: 7 dims: 2 int64_data: 5 int64_data: 6 } } } }
+  initializer { name: "a" data_type: 3 dims: 3 int32_data: 1 int32_data: 2 int32_data: -3 }
+  initializer { name: "s" data_type: 8 dims: 1 string_data: "text" }
+  initializer { name: "b" data_type: 10 dims: 2 int32_data: 15360 int32_data: 1 }
+  initializer { name: "empty" data_type: 1 dims: 0 }
+  initializer { name: "bad" data_type: 1 dims: 7 float_data: 1 }
 }
 )";
 
@@ -201,7 +201,7 @@ TEST_CASE("ONNX external data: ranges that are not in the file are refused") {
     WriteText(dir / "m.textproto",
               fmt::format(R"(ir_version: 8 opset_import {{ version: 13 }} graph {{
                 name: "g" output {{ name: "w" type {{ tensor_type {{ elem_type: 1 shape {{}} }} }} }}
-                initializer {{ name: "w" data_type: FLOAT dims: 2 data_location: EXTERNAL
+                initializer {{ name: "w" data_type: 1 dims: 2 data_location: EXTERNAL
                   external_data {{ key: "location" value: "w" }}
                   external_data {{ key: "offset" value: "{}" }}
                   external_data {{ key: "length" value: "{}" }} }} }})",

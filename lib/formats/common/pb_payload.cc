@@ -252,6 +252,7 @@ Status ParseWithPayloads(const Blob& file, pb::Message* message, PayloadTable& t
   pb::io::ArrayInputStream array(rest.data(), static_cast<int>(rest.size()));
   pb::io::CodedInputStream stream(&array);
   stream.SetRecursionLimit(limits.max_depth + 1);
+  const pb::LogSilencer silence;
   if (!message->ParsePartialFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return ParseError("not a {}: malformed field", message->GetDescriptor()->name());
   return {};

@@ -153,6 +153,7 @@ Status ParsePbText(PbForm form, const Blob& text, int max_depth, pb::Message* me
   if (text.size() > static_cast<size_t>(std::numeric_limits<int>::max()))
     return LimitError("text of {}; at most 2 GiB can be read", HumanBytes(text.size()));
   const std::string_view view(reinterpret_cast<const char*>(text.data()), text.size());
+  const pb::LogSilencer silence;
   NN_RETURN_IF_ERROR(form == PbForm::kJson ? ParseJson(view, message)
                                            : ParseText(view, max_depth, message));
   return ForEach(message, [&](pb::Message* m) { return TakeOut(m, payloads); });

@@ -105,11 +105,20 @@ class Assembler {
           NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
           if (!seen.insert(range.location).second) return {};
           auto file = ReadFileBeneath(directory_, range.location);
-          if (!file) return tl::unexpected(file.error().In("tensor " + Quote(tensor.name())));
+          if (!file) {
+            if (IsThere(range.location)) return {};
+            return tl::unexpected(file.error().In("tensor " + Quote(tensor.name())));
+          }
           image.side_files.push_back({range.location, {*std::move(file)}, true});
           return {};
         }));
     return image;
+  }
+
+  // Whether a file lies where the model is written: a dump that was made elsewhere is restored.
+  bool IsThere(const std::string& location) const {
+    return ReadFileBeneath(std::filesystem::path(options_.path).parent_path(), location)
+        .has_value();
   }
 
   Status Embed() {
