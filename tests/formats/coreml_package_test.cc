@@ -320,6 +320,28 @@ TEST_CASE("mlpackage: a summary of a program") {
   CHECK(imported.error().message() == "mlProgram: only neural networks of layers are supported");
 }
 
+TEST_CASE("mlpackage: packed weights count as they are unpacked, shared ones once") {
+  // As operator sets before CoreML8 have them: what is packed stands in attributes.
+  const std::string lut(32, 0);
+  const Json unpack = {
+      {"type", "constexpr_lut_to_dense"},
+      {"outputs", List(Named("w", Tensor("FLOAT16", {8, 8})))},
+      {"attributes",
+       List(Member("indices", InFile(Tensor("UINT4", {8, 8}), 192)),
+            Member("lut",
+                   Immediate(Tensor("FLOAT16", {16}),
+                             {{"bytes", {{"values", Base64(std::as_bytes(std::span(lut)))}}}})))}};
+  Json dump = ProgramDump(GoodWeights());
+  dump["model"]["$model"]["mlProgram"]["functions"] = List(
+      FunctionOf("main", Block(List(unpack), "w")), FunctionOf("other", Block(List(unpack), "w")));
+  const TempDir dir;
+  WriteText(dir / "m.json", dump.dump());
+  const ModelSummary s = SummaryOf(ReadOrFail(dir / "m.json"));
+  CHECK(s.parameter_count == 64);
+  CHECK(s.parameter_bytes == 32 + 2 * 32);
+  CHECK(FactOf(s, "weight storage") == "2 FLOAT16 (64 B), 1 UINT4 (32 B)");
+}
+
 TEST_CASE("mlpackage: a network in a package is a network") {
   const TempDir dir;
   const std::string path = dir / "net.mlpackage";

@@ -164,6 +164,10 @@ TEST_CASE("dumps: protobuf fields that the schema does not have") {
   WriteText(dir / "m.mlmodel", Int(1, 1) + Bytes(2, "") + Bytes(310, Bytes(1, "weights")));
   c = CheckRoundTrip(dir / "m.mlmodel");
   CHECK(c.restored == ReadText(dir / "m.mlmodel"));
+  // A number that stands for a message, with a number in it.
+  WriteText(dir / "m.mlmodel", Int(1, 1) + Bytes(2, Bytes(1, Bytes(3, Int(1, 1)))));
+  c = CheckRoundTrip(dir / "m.mlmodel");
+  CHECK(c.restored == ReadText(dir / "m.mlmodel"));
 }
 
 TEST_CASE("dumps: weights keep their place, whatever their size") {

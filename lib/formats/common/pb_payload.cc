@@ -141,7 +141,8 @@ class Joiner {
       add_payloads_before(field == nullptr ? PayloadTable::kReferenceField : field->number());
       if (number == PayloadTable::kReferenceField) {
         reader.skip();
-      } else if (field != nullptr && field->type() == pb::FieldDescriptor::TYPE_MESSAGE) {
+      } else if (field != nullptr && field->type() == pb::FieldDescriptor::TYPE_MESSAGE &&
+                 reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
         Parts inner = Join(reader.get_view(), *field->message_type());
         Header(parts, number, inner.size);
         if (!inner.blobs.empty()) {

@@ -105,8 +105,9 @@ class ValueReader {
                          Shortened(value.blobfilevalue().filename()));
     const auto texts = Texts(value);
     if (texts.empty() || texts.size() > kShown) return type;
-    const bool scalar = texts.size() == 1 && value.type().tensortype().dimensions().empty();
-    return scalar ? texts[0] : fmt::format("[{}]", fmt::join(texts, ", "));
+    if (texts.size() == 1 && value.type().tensortype().dimensions().empty()) return texts[0];
+    const std::string list = fmt::format("[{}]", fmt::join(texts, ", "));
+    return list.size() > 2 * kShownText ? type : list;
   }
 
   bool IsSmall(const mil::Value& value) const {
