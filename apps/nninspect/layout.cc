@@ -76,23 +76,21 @@ class Router {
  public:
   Router(Layered& g, const LayoutOptions& options) : g_(g), options_(options) {}
 
-  // The vertices from `from` to `to`, both included; none beyond the budget.
+  // The vertices down to `to`, from where the line leaves those of shorter edges, or from `from`;
+  // none beyond the budget. Edges must come by length.
   std::vector<size_t> Route(size_t from, size_t to) {
     const size_t first = g_.layer_of[from] + 1, last = g_.layer_of[to];
     std::vector<size_t>& chain = chains_[from];
-    if (last > first + chain.size()) {
-      const size_t more = last - first - chain.size();
-      if (used_ + more > options_.max_crossed_layers) return {};
-      used_ += more;
+    const size_t crossed = last - first, old = chain.size();
+    if (crossed > old) {
+      if (used_ + crossed - old > options_.max_crossed_layers) return {};
+      used_ += crossed - old;
     }
-    std::vector<size_t> route = {from};
-    for (size_t layer = first; layer < last; ++layer) {
-      const size_t i = layer - first;
-      if (i == chain.size()) {
-        chain.push_back(AddDummy(layer));
-        Join(route.back(), chain.back());
-      }
-      route.push_back(chain[i]);
+    std::vector<size_t> route = {old == 0 ? from : chain[old - 1]};
+    for (size_t i = old; i < crossed; ++i) {
+      chain.push_back(AddDummy(first + i));
+      Join(route.back(), chain.back());
+      route.push_back(chain.back());
     }
     Join(route.back(), to);
     route.push_back(to);
@@ -184,8 +182,9 @@ Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>
     const auto& route = routes[e];
     for (size_t i = 0; i < route.size(); ++i) {
       Point p{x[route[i]], y[g.layer_of[route[i]]]};
-      if (i == 0) p.y += boxes[route[i]].height / 2 * (d.turned[e] ? -1 : 1);
-      if (i + 1 == route.size()) p.y -= boxes[route[i]].height / 2 * (d.turned[e] ? -1 : 1);
+      // Ends lie on the edges of their boxes.
+      const double side = d.turned[e] ? -1 : 1;
+      if (!g.dummy(route[i])) p.y += boxes[route[i]].height / 2 * (i == 0 ? side : -side);
       out.routes[e].push_back(p);
     }
   }

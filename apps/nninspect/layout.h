@@ -35,8 +35,10 @@ struct LayoutOptions {
 };
 
 struct Layout {
-  std::vector<Point> centres;              // of the boxes
-  std::vector<std::vector<Point>> routes;  // of the edges, downwards; empty: not routed
+  std::vector<Point> centres;  // of the boxes
+  // Of the edges, from a box to a box; where edges of one box run together, those of the longer
+  // ones begin where they leave the shorter ones. Empty: not routed.
+  std::vector<std::vector<Point>> routes;
   double width = 0;
   double height = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <unordered_map>
@@ -36,12 +37,14 @@ std::string Shorten(std::string_view name) {
 // The last part of a path, which says what a constant is: "weight". Empty for the names that
 // exporters make up: "onnx::Conv_538", "/Constant_1_output_0", "tensor 5", "operand 3".
 std::string OwnName(const std::string& name) {
-  const size_t at = name.find_last_of("/.;:");
-  const std::string own =
-      at == std::string::npos || at + 1 == name.size() ? name : name.substr(at + 1);
+  std::string_view own = name;
+  // TensorFlow's reading of a variable.
+  if (own.ends_with("/read")) own.remove_suffix(5);
+  const size_t at = own.find_last_of("/.;:");
+  if (at != std::string_view::npos && at + 1 < own.size()) own.remove_prefix(at + 1);
   const bool made_up = own.starts_with("Constant") || own.ends_with("_output_0") ||
-                       own.find_first_not_of("0123456789_") == std::string::npos ||
-                       (name.starts_with("onnx::") && own.find('_') != std::string::npos) ||
+                       own.find_first_not_of("0123456789_") == std::string_view::npos ||
+                       (name.starts_with("onnx::") && own.find('_') != std::string_view::npos) ||
                        own.starts_with("tensor ") || own.starts_with("operand ");
   return made_up ? std::string() : Shorten(own);
 }
@@ -67,6 +70,14 @@ class Lookup {
       : operators_(model.summary.operators), tensors_(tensors), types_(TypesByName(model)) {
     for (size_t t = 0; t < tensors.size(); ++t)
       for (const size_t user : tensors[t].users) constants_[user].push_back(t);
+    for (auto& [op, list] : constants_) {
+      const std::vector<std::string>& inputs = operators_[op].inputs;
+      const auto place = [&](size_t t) {
+        return std::find(inputs.begin(), inputs.end(), tensors[t].name) - inputs.begin();
+      };
+      std::stable_sort(list.begin(), list.end(),
+                       [&](size_t a, size_t b) { return place(a) < place(b); });
+    }
   }
 
   std::string Label(const std::string& value, bool main) const {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_set>
+#include <vector>
 
 #include "base/text.h"
 #include "ir/op_def.h"
@@ -23,6 +25,24 @@ Status CheckPorts(const std::vector<Port>& ports, std::string_view what,
   return {};
 }
 
+// A value's use as the value lists it: value, node, input.
+using ListedUse = std::tuple<int64_t, uintptr_t, int>;
+
+ListedUse UseOf(const Value& value, const Node* node, int input) {
+  return {value.id(), reinterpret_cast<uintptr_t>(node), input};
+}
+
+// All of them, sorted.
+Result<std::vector<ListedUse>> UsesOf(const Graph& graph) {
+  std::vector<ListedUse> uses;
+  for (const Value& v : graph.values())
+    for (const Use& u : v.uses()) uses.push_back(UseOf(v, u.node, u.index));
+  std::sort(uses.begin(), uses.end());
+  if (std::adjacent_find(uses.begin(), uses.end()) != uses.end())
+    return InternalError("a use list holds a use twice");
+  return uses;
+}
+
 }  // namespace
 
 Status Verify(Graph& graph) {
@@ -36,6 +56,7 @@ Status Verify(Graph& graph) {
   NN_RETURN_IF_ERROR(CheckPorts(graph.outputs(), "output", owned));
   for (const Port& p : graph.inputs()) defined.insert(p.value);
 
+  NN_ASSIGN(const std::vector<ListedUse> listed, UsesOf(graph));
   size_t uses = 0;
   for (const Node& n : graph.nodes()) {
     for (size_t i = 0; i < n.inputs().size(); ++i) {
@@ -46,8 +67,7 @@ Status Verify(Graph& graph) {
         return InternalError("{}: input {} is not a value of the graph", n.Describe(), i);
       if (!defined.contains(v))
         return InternalError("{}: input {} is used before it is defined", n.Describe(), i);
-      const Use use{const_cast<Node*>(&n), static_cast<int>(i)};
-      if (std::count(v->uses().begin(), v->uses().end(), use) != 1)
+      if (!std::binary_search(listed.begin(), listed.end(), UseOf(*v, &n, static_cast<int>(i))))
         return InternalError("{}: input {} is not in its value's use list", n.Describe(), i);
     }
     for (size_t i = 0; i < n.outputs().size(); ++i) {
@@ -58,8 +78,7 @@ Status Verify(Graph& graph) {
         return InternalError("{}: output {} is defined twice", n.Describe(), i);
     }
   }
-  for (const Value& v : graph.values()) uses -= v.uses().size();
-  if (uses != 0) return InternalError("use lists hold uses that no node has");
+  if (uses != listed.size()) return InternalError("use lists hold uses that no node has");
   for (const Port& p : graph.outputs())
     if (!defined.contains(p.value))
       return InternalError("output {} is never defined", Quote(p.name));
