@@ -49,8 +49,12 @@ Result<std::string> PlaceOfFolder(const FileImage& image, const std::string& tar
   std::string place = target;
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
   std::error_code error;
-  if (fs::is_symlink(place, error)) place = fs::canonical(place, error).string();
-  if (error) return IoError("{}: {}", target, error.message());
+  if (fs::is_symlink(fs::symlink_status(place, error))) {
+    error.clear();
+    place = fs::canonical(place, error).string();
+    if (error) return IoError("{}: {}", target, error.message());
+  }
+  error.clear();
   if (place != "-" && !fs::exists(place)) return place;
   if (place == "-" || !fs::is_directory(place))
     return UsageError("{}: the model is a folder, which this is not", target);
