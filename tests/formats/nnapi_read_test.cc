@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <string>
 
 #include "base/json.h"
@@ -115,6 +117,36 @@ TEST_CASE("nnapi: both forms hold the same model") {
     CHECK(std::memcmp(m.operand_values.data(), n.operand_values.data(), m.operand_values.size()) ==
           0);
   }
+}
+
+TEST_CASE("nnapi json: bytes that no operand tells") {
+  nnapi::Model m;
+  m.operand_values = Blob::CopyOf(std::vector<uint8_t>{0, 0, 7, 0});
+  m.pools = {{Blob::CopyOf(std::vector<uint8_t>{1, 2}), {}}, {Blob(), "beside.bin"}};
+  const auto text = nnapi::WriteJson(m);
+  REQUIRE(text.has_value());
+  const auto again = nnapi::ReadJson(*text, ReadLimits{});
+  REQUIRE_MESSAGE(again.has_value(), again.error().message());
+  const auto same = [](const Blob& a, const Blob& b) {
+    return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
+  };
+  CHECK(same((*again)->operand_values, m.operand_values));
+  REQUIRE((*again)->pools.size() == 2);
+  CHECK(same((*again)->pools[0].bytes, m.pools[0].bytes));
+  CHECK((*again)->pools[1].file == "beside.bin");
+}
+
+TEST_CASE("nnapi json: operands that share their bytes too often are refused") {
+  nnapi::Model m;
+  m.operand_values = Blob::CopyOf(std::vector<uint8_t>(1 << 20));
+  nnapi::Operand o;
+  o.type = nnapi::OperandType::kTensorQuant8Asymm;
+  o.lifetime = nnapi::LifeTime::kConstantCopy;
+  o.location.length = 1 << 20;
+  m.operands.assign(17, o);
+  CHECK(nnapi::WriteJson(m).has_value());
+  m.operands.assign(18, o);
+  CHECK(nnapi::WriteJson(m).error().code() == ErrorCode::kLimit);
 }
 
 TEST_CASE("nnapi json: what is no model") {

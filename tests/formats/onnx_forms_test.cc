@@ -170,7 +170,7 @@ TEST_CASE("ONNX external data: every initializer moves out, and in again") {
   for (const ExportOptions& o : {ExportOptions{"copy.onnx"}, embed, options}) {
     const auto missing = read.format->save(*outside->model, o);
     REQUIRE_FALSE(missing.has_value());
-    CHECK(missing.error().message().find("\"a\"") != std::string::npos);
+    CHECK(missing.error().message().find("tensor \"") != std::string::npos);
   }
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("ONNX external data: ranges that are not in the file are refused") {
            Row{"-1", "8", "is not a number"},
            Row{" 1", "8", "is not a number"},
            Row{"", "8", "is not a number"},
-           Row{"2", "7", "7 bytes"},
+           Row{"2", "7", "not 7"},
        }) {
     CAPTURE(r.offset);
     CAPTURE(r.length);

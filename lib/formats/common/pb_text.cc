@@ -111,8 +111,24 @@ Status ParseText(std::string_view text, int max_depth, pb::Message* message) {
   return ParseError("{}", EscapeControls(error.text()));
 }
 
+// JSON text in which "-0", which protobuf takes for an integer without a sign, is "-0.0".
+std::string WithNegativeZeros(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    if (text[i] == '"') quoted = !quoted;
+    if (quoted && text[i] == '\\' && i + 1 < text.size()) out += text[++i];
+    if (quoted || text[i] != '0' || i == 0 || text[i - 1] != '-') continue;
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (next != '.' && next != 'e' && next != 'E') out += ".0";
+  }
+  return out;
+}
+
 Status ParseJson(std::string_view text, pb::Message* message) {
-  const auto status = pb::util::JsonStringToMessage({text.data(), text.size()}, message);
+  const auto status = pb::util::JsonStringToMessage(WithNegativeZeros(text), message);
   if (status.ok()) return {};
   return ParseError("{}", EscapeControls(std::string(status.message()).substr(0, 500)));
 }

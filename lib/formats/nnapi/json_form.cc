@@ -2,15 +2,19 @@
 // where there is none); a constant's elements as a flat list of numbers in "value".
 //
 // "location", "operandValuesSize" and "poolSizes" may be left out: the constants are then packed
-// into operandValues in operand order, each at a multiple of 4 bytes. Members that are not known
-// are skipped: test vectors carry examples and notes in the same object.
+// into operandValues in operand order, each at a multiple of 4 bytes. "poolFiles" names the files
+// of pools that lie beside the model, in whose operands "value" is left out. "operandValues" and
+// "poolValues" hold pools in Base64 of which no operand tells some bytes. Members that are not
+// known are skipped: test vectors carry examples and notes in the same object.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "base/base64.h"
 #include "base/checked_math.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -187,6 +191,9 @@ class Reader {
     NN_RETURN_IF_ERROR(ForEach(in, "operations", [&](const JsonObject& o) {
       return ReadOperation(o, model->operations.emplace_back());
     }));
+    NN_RETURN_IF_ERROR(ReadWhole(in, "operandValues", 0, values_));
+    for (size_t i = 0; i < pools_.size(); ++i)
+      NN_RETURN_IF_ERROR(ReadWhole(in, "poolValues", i, pools_[i]));
     model->operand_values = Blob::CopyOf(std::span<const char>(values_));
     for (const std::string& p : pools_)
       model->pools.push_back({Blob::CopyOf(std::span<const char>(p)), {}});
@@ -215,6 +222,22 @@ class Reader {
     NN_RETURN_IF_ERROR(ReadIntegers(in, "poolSizes", sizes));
     NN_RETURN_IF_ERROR(Resize(values_, size));
     for (const uint64_t s : sizes) NN_RETURN_IF_ERROR(Resize(pools_.emplace_back(), s));
+    return {};
+  }
+
+  // Entry i of the list is a pool's bytes in Base64, where its operands' values do not tell them;
+  // "" where they do.
+  static Status ReadWhole(const JsonObject& in, const char* key, size_t i, std::string& pool) {
+    const JsonObject* list = Find(in, key);
+    if (list == nullptr) return {};
+    if (!list->is_array() || i >= list->size() || !(*list)[i].is_string())
+      return ParseError("{} is not a list with a string for each pool", key);
+    const auto& text = (*list)[i].get_ref<const std::string&>();
+    if (text.empty()) return {};
+    const auto bytes = FromBase64(text);
+    if (!bytes || bytes->size() != pool.size())
+      return ParseError("{}[{}] is not the Base64 of {} bytes", key, i, pool.size());
+    std::memcpy(pool.data(), bytes->data(), pool.size());
     return {};
   }
 
@@ -370,6 +393,40 @@ std::string OperationText(const Operation& o) {
   return Json{{"type", CodeJson(o.type)}, {"inputs", o.inputs}, {"outputs", o.outputs}}.dump();
 }
 
+// Operands may share bytes, which are written for each of them.
+Status CheckSharing(const Model& model) {
+  constexpr uint64_t kMaxGrowth = 16, kSlack = uint64_t{1} << 20;
+  uint64_t left = kMaxGrowth * model.operand_values.size() + kSlack;
+  for (const Pool& p : model.pools) left += kMaxGrowth * p.bytes.size();
+  for (const Operand& o : model.operands) {
+    const auto bytes = BytesOf(model, o);
+    if (bytes && bytes->size() > left) return LimitError("operands share their data too often");
+    if (bytes) left -= bytes->size();
+  }
+  return {};
+}
+
+// The pool in Base64 if it has bytes that no operand's value tells; else "".
+std::string WholePool(const Model& model, const Blob& pool) {
+  std::vector<std::byte> told(pool.size());
+  for (const Operand& o : model.operands)
+    if (const auto bytes = BytesOf(model, o); bytes && !bytes->empty())
+      if (const auto at = bytes->data() - pool.data();
+          at >= 0 && InRange(static_cast<uint64_t>(at), bytes->size(), pool.size()))
+        std::copy(bytes->bytes().begin(), bytes->bytes().end(), told.begin() + at);
+  const bool all = std::equal(told.begin(), told.end(), pool.bytes().begin());
+  return all ? std::string() : Base64(pool.bytes());
+}
+
+// A list of WholePool(), as a member; nothing if there is none.
+std::string WholePools(const Model& model, const char* key, const std::vector<Blob>& pools) {
+  std::vector<std::string> texts;
+  for (const Blob& pool : pools) texts.push_back(WholePool(model, pool));
+  if (std::all_of(texts.begin(), texts.end(), [](const std::string& t) { return t.empty(); }))
+    return {};
+  return fmt::format(",\n\"{}\":{}", key, Json(texts).dump());
+}
+
 template <typename T, typename Fn>
 std::string Lines(const std::vector<T>& list, Fn text) {
   std::string out = "[";
@@ -392,6 +449,7 @@ Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limi
 }
 
 Result<Blob> WriteJson(const Model& model) {
+  NN_RETURN_IF_ERROR(CheckSharing(model));
   std::vector<size_t> pools;
   std::vector<std::string> files;
   for (const Pool& p : model.pools) {
@@ -410,6 +468,10 @@ Result<Blob> WriteJson(const Model& model) {
   out += ",\n\"poolSizes\":" + Json(pools).dump();
   if (outside)
     out += ",\n\"poolFiles\":" + Json(files).dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::vector<Blob> inside;
+  for (const Pool& p : model.pools) inside.push_back(p.file.empty() ? p.bytes : Blob());
+  out += WholePools(model, "operandValues", {model.operand_values});
+  out += WholePools(model, "poolValues", inside);
   out += ",\n\"name\":" + Json(model.name).dump(-1, ' ', false, Json::error_handler_t::replace);
   out += "\n}\n";
   return Blob::CopyOf(std::span<const char>(out));
