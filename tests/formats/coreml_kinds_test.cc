@@ -444,6 +444,19 @@ TEST_CASE("Core ML: a kind that is newer than the schema is kept and named") {
   CHECK(read.format->import(*read.model).error().code() == ErrorCode::kUnsupported);
 }
 
+TEST_CASE("Core ML: a layer that names no outputs is imported without harm") {
+  const std::string constant = Bytes(1070, Ints(1, {1}) + Bytes(2, Floats(1, {0.5})));
+  const std::string array = Bytes(3, Bytes(5, Ints(1, {3}) + Int(2, 65568)));
+  const TempDir dir;
+  WriteText(dir / "m.mlmodel",
+            Int(1, 4) +
+                Bytes(2, Bytes(1, Bytes(1, "x") + array) + Bytes(10, Bytes(1, "x") + array)) +
+                Bytes(500, Bytes(1, Bytes(1, "constant") + constant) + Int(5, 1)));
+  const auto graph = ReadGraph(dir / "m.mlmodel");
+  REQUIRE(graph.has_value());
+  CHECK(graph->outputs().size() == 1);
+}
+
 // ---- Feature types ------------------------------------------------------------------------------
 
 struct FeatureCase {

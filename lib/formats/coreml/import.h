@@ -66,7 +66,10 @@ class ImportContext {
   // Adds the node whose results are the layer's outputs.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   Result<Value*> Reshape(Value* x, Dims dims);
-  void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
+  // Results beyond those that the layer names are dropped.
+  void SetOutput(size_t i, Value* value) {
+    if (i < outputs_.size()) outputs_[i] = value;
+  }
   const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
