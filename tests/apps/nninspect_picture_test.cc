@@ -11,6 +11,7 @@
 #include "apps/program.h"
 #include "base/random.h"
 #include "support/files.h"
+#include "support/wire.h"
 
 namespace nn::test {
 namespace {
@@ -203,6 +204,43 @@ TEST_CASE("pictures: operators that are not supported are drawn as well") {
   CHECK(svg.code == 0);
   CHECK(svg.out.find('\x1b') == std::string::npos);
   CHECK(Contains(svg.out, ">R\\x1b&lt;&quot;</text>"));
+}
+
+// An If whose branch takes the outer value "r"; fields as in onnx.proto.
+std::string BranchModel(const std::string& inner, const std::string& captured = "r") {
+  const auto node = [](const std::string& op, const std::string& in, const std::string& out,
+                       const std::string& more = {}) {
+    return Bytes(1, Bytes(1, in) + Bytes(2, out) + Bytes(3, out + "_node") + Bytes(4, op) + more);
+  };
+  const auto value = [](int field, const std::string& name, uint64_t type) {
+    return Bytes(field, Bytes(1, name) + Bytes(2, Bytes(1, Int(1, type) + Bytes(2, ""))));
+  };
+  const std::string branch = node(inner, captured, "s") + Bytes(2, "branch") + value(12, "s", 1);
+  const std::string attribute = Bytes(5, Bytes(1, "then_branch") + Bytes(6, branch) + Int(20, 5));
+  const std::string graph = node("Relu", "x", "r") + node("Tanh", "x", "t") +
+                            node("If", "c", "y", attribute) + node("Abs", "t", "z") +
+                            value(11, "x", 1) + value(11, "c", 9) + value(12, "y", 1);
+  return Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17));
+}
+
+TEST_CASE("pictures and digests: sub-graphs") {
+  const TempDir dir;
+  const auto run = [&](const std::string& arguments, const std::string& model) {
+    WriteText(dir / "m.onnx", model);
+    const ProgramResult r = RunProgram("nninspect " + arguments + " " + dir / "m.onnx");
+    CHECK_MESSAGE(r.code == 0, r.err);
+    return r.out.substr(r.out.find('\n'));
+  };
+  const std::string svg = run("--format svg", BranchModel("Sin"));
+  CHECK(Contains(svg, ">y_node.then_branch</text>"));
+  CHECK(Contains(svg, ">Sin</text>"));
+  // "r" is an operator's result in one panel, and an input in the other.
+  CHECK(Contains(svg, ">Relu</text>"));
+  CHECK(Count(svg, ">r</text>") == 1);
+  const std::string base = run("--hash", BranchModel("Sin"));
+  CHECK(run("--hash", BranchModel("Sin")) == base);
+  CHECK(run("--hash", BranchModel("Cos")) != base);
+  CHECK(run("--hash", BranchModel("Sin", "t")) != base);
 }
 
 TEST_CASE("pictures: kinds and attributes of operators in every format") {
