@@ -61,6 +61,7 @@ void GroupObstacles(const std::vector<Obstacle>& obstacles, Inspection& out) {
 }
 
 void CountMultiplyAdds(Inspection& out) {
+  if (!out.model.graph && !out.model.import_error) return;
   if (!out.model.graph) {
     out.notes.push_back("unknown, because the model cannot be imported: " +
                         out.model.import_error->message());
@@ -121,8 +122,12 @@ std::optional<int64_t> FixedSize(const std::string& size) {
 }
 
 Result<Inspection> Inspect(const InspectOptions& options) {
-  const bool in_full = !options.node.empty() || options.hash;
-  NN_ASSIGN(LoadedModel model, Load(options.model, options.limits, options.shapes, in_full));
+  const bool of_graph = !options.node.empty() || options.hash || options.cost;
+  const bool summary = !options.parts() || options.nodes || options.format == "json";
+  NN_ASSIGN(LoadedModel model, Load(options.model, options.shapes,
+                                    {.limits = options.limits,
+                                     .in_full = !options.node.empty() || options.hash,
+                                     .graph = of_graph || summary}));
   Inspection out;
   out.model = std::move(model);
   out.histogram = HistogramOf(out.model.summary);

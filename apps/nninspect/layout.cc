@@ -132,24 +132,48 @@ std::vector<std::vector<size_t>> RouteEdges(const std::vector<LayoutEdge>& edges
   Router router(g, options);
   for (const size_t e : by_length)
     if (edges[e].from != edges[e].to) routes[e] = router.Route(upper(e), lower(e));
-  for (size_t e = 0; e < edges.size(); ++e)
-    if (d.turned[e]) std::reverse(routes[e].begin(), routes[e].end());
   return routes;
 }
 
-std::vector<double> LayerCentres(const Layered& g, const std::vector<LayoutBox>& boxes,
-                                 const LayoutOptions& options, double* height) {
-  std::vector<double> centres;
+struct Band {
+  double top = 0;
+  double bottom = 0;
+  double centre() const { return (top + bottom) / 2; }
+};
+
+// Where the layers lie.
+std::vector<Band> Bands(const Layered& g, const std::vector<LayoutBox>& boxes,
+                        const LayoutOptions& options) {
+  std::vector<Band> bands;
   double y = 0;
   for (const auto& layer : g.layers) {
     double tallest = 0;
     for (const size_t v : layer)
       if (!g.dummy(v)) tallest = std::max(tallest, boxes[v].height);
-    centres.push_back(y + tallest / 2);
+    bands.push_back({y, y + tallest});
     y += tallest + options.layer_gap;
   }
-  *height = std::max(0.0, y - options.layer_gap);
-  return centres;
+  return bands;
+}
+
+// Lines run straight through layers and bend between them, where there are no boxes.
+std::vector<Point> PointsOf(const std::vector<size_t>& route, const Layered& g,
+                            const std::vector<double>& x, const std::vector<Band>& bands,
+                            const std::vector<LayoutBox>& boxes) {
+  std::vector<Point> points;
+  const auto add = [&](double at_x, double y) {
+    if (points.empty() || points.back().x != at_x || points.back().y != y)
+      points.push_back({at_x, y});
+  };
+  for (size_t i = 0; i < route.size(); ++i) {
+    const size_t v = route[i];
+    const Band& band = bands[g.layer_of[v]];
+    const double half = g.dummy(v) ? 0 : boxes[v].height / 2;
+    if (i > 0) add(x[v], band.top);
+    if (!g.dummy(v)) add(x[v], band.centre() + (i == 0 ? half : -half));
+    if (i + 1 < route.size()) add(x[v], band.bottom);
+  }
+  return points;
 }
 
 }  // namespace
@@ -172,21 +196,15 @@ Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>
   const std::vector<double> x = internal::PlaceVertices(g, options);
 
   Layout out;
-  const std::vector<double> y = LayerCentres(g, boxes, options, &out.height);
+  const std::vector<Band> bands = Bands(g, boxes, options);
+  if (!bands.empty()) out.height = bands.back().bottom;
   for (size_t v = 0; v < g.size(); ++v) {
-    if (v < boxes.size()) out.centres.push_back({x[v], y[g.layer_of[v]]});
+    if (v < boxes.size()) out.centres.push_back({x[v], bands[g.layer_of[v]].centre()});
     out.width = std::max(out.width, x[v] + g.widths[v] / 2);
   }
-  out.routes.resize(edges.size());
   for (size_t e = 0; e < edges.size(); ++e) {
-    const auto& route = routes[e];
-    for (size_t i = 0; i < route.size(); ++i) {
-      Point p{x[route[i]], y[g.layer_of[route[i]]]};
-      // Ends lie on the edges of their boxes.
-      const double side = d.turned[e] ? -1 : 1;
-      if (!g.dummy(route[i])) p.y += boxes[route[i]].height / 2 * (i == 0 ? side : -side);
-      out.routes[e].push_back(p);
-    }
+    out.routes.push_back(PointsOf(routes[e], g, x, bands, boxes));
+    if (d.turned[e]) std::reverse(out.routes[e].begin(), out.routes[e].end());
   }
   return out;
 }

@@ -48,9 +48,9 @@ std::string ListText(const List& list, Fn text) {
 
 }  // namespace
 
-Result<LoadedModel> Load(const std::string& path, const ReadLimits& limits,
-                         const ShapeOptions& shapes, bool in_full) {
-  NN_ASSIGN(ReadModel read, ReadModelFile(path, limits));
+Result<LoadedModel> Load(const std::string& path, const ShapeOptions& shapes,
+                         const LoadOptions& options) {
+  NN_ASSIGN(ReadModel read, ReadModelFile(path, options.limits));
   LoadedModel out;
   out.path = path;
   out.read = std::move(read);
@@ -60,10 +60,11 @@ Result<LoadedModel> Load(const std::string& path, const ReadLimits& limits,
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   if (!error) out.file_bytes = bytes;
-  auto summary =
-      in_full ? format.summarize_in_full(*out.read.model) : format.summarize(*out.read.model);
+  auto summary = options.in_full ? format.summarize_in_full(*out.read.model)
+                                 : format.summarize(*out.read.model);
   if (!summary) return tl::unexpected(summary.error().In(path));
   out.summary = *std::move(summary);
+  if (!options.graph && shapes.empty()) return out;
   if (auto s = Import(shapes, out); !s) return tl::unexpected(s.error().In(path));
   return out;
 }

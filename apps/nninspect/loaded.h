@@ -17,18 +17,24 @@ struct LoadedModel {
   std::optional<uint64_t> file_bytes;  // nullopt for standard input
   ReadModel read = {};
   ModelSummary summary;
-  // With the shapes asked for; nullopt: `import_error` says why.
+  // With the shapes asked for; nullopt: `import_error` says why, or it was not asked for.
   std::optional<Graph> graph;
   std::vector<Obstacle> obstacles;
   std::optional<Error> import_error;
 };
 
-// `in_full`: attributes are not cut. Shapes that are given stand in the summary's inputs and
-// outputs as well; they are errors where the model cannot be imported.
-Result<LoadedModel> Load(const std::string& path, const ReadLimits& limits,
-                         const ShapeOptions& shapes, bool in_full);
+struct LoadOptions {
+  ReadLimits limits = {};
+  bool in_full = false;  // attributes are not cut
+  bool graph = true;     // imported as well; always where shapes are given
+};
 
-// The graph, or the error that the model has none.
+// Shapes that are given stand in the summary's inputs and outputs as well; they are errors where
+// the model cannot be imported.
+Result<LoadedModel> Load(const std::string& path, const ShapeOptions& shapes,
+                         const LoadOptions& options);
+
+// The graph, or the error that the model has none. Requires that it was asked for.
 Result<const Graph*> GraphOf(const LoadedModel& model);
 
 // The constant tensors; kUnsupported for a format that does not list them.

@@ -73,8 +73,8 @@ Result<int> Dump(const InspectOptions& o) {
 }
 
 Result<int> Diff(const InspectOptions& o) {
-  NN_ASSIGN(const LoadedModel a, Load(o.model, o.limits, o.shapes, true));
-  NN_ASSIGN(const LoadedModel b, Load(o.other, o.limits, o.shapes, true));
+  NN_ASSIGN(const LoadedModel a, Load(o.model, o.shapes, {.limits = o.limits, .in_full = true}));
+  NN_ASSIGN(const LoadedModel b, Load(o.other, o.shapes, {.limits = o.limits, .in_full = true}));
   NN_ASSIGN(const ModelDiff diff, DiffModels(a, b));
   NN_RETURN_IF_ERROR(WriteFile(
       o.output, o.format == "json" ? JsonText(DiffJson(a, b, diff)) : DiffText(a, b, diff)));
@@ -82,7 +82,7 @@ Result<int> Diff(const InspectOptions& o) {
 }
 
 Result<int> Draw(const InspectOptions& o) {
-  NN_ASSIGN(const LoadedModel model, Load(o.model, o.limits, o.shapes, false));
+  NN_ASSIGN(const LoadedModel model, Load(o.model, o.shapes, {.limits = o.limits}));
   NN_ASSIGN(const Picture picture, DrawModel(model, o.expand));
   NN_RETURN_IF_ERROR(
       WriteFile(o.output, o.format == "svg" ? PictureSvg(picture) : PictureDot(picture)));

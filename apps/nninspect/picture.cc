@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t kShownConstants = 3;
 constexpr size_t kLongestName = 24;
+constexpr size_t kLongestNames = 16;  // of constants that share a row
 
 // "1×64×112×112".
 template <typename List, typename Fn>
@@ -147,7 +148,7 @@ class Lookup {
     size_t shown = 0;
     for (const std::string& name : names) {
       if (name.empty()) return {};
-      if (shown > 0 && DisplayWidth(out) + DisplayWidth(name) > kLongestName)
+      if (shown > 0 && DisplayWidth(out) + DisplayWidth(name) > kLongestNames)
         return out + fmt::format(" and {} more", names.size() - shown);
       out += (shown++ == 0 ? "" : ", ") + name;
     }

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "apps/common/table.h"
@@ -75,7 +76,7 @@ class PanelWriter {
     for (size_t i = 0; i < panel_.lines.size(); ++i) WriteLine(panel_.lines[i], layout_.routes[i]);
     for (size_t i = 0; i < panel_.boxes.size(); ++i) WriteBox(i);
     for (const Line& l : panel_.lines) WriteLabel(l);
-    out_ += "</g>\n</g>\n";
+    out_ += marks_ + "</g>\n</g>\n";
   }
 
  private:
@@ -105,27 +106,27 @@ class PanelWriter {
       if (Within(r, panel_.lines[i].from) && Within(r, panel_.lines[i].to))
         for (const Point& p : layout_.routes[i])
           f = {std::min(f.left, p.x - kRoom), f.top, std::max(f.right, p.x + kRoom), f.bottom};
-    const std::string times = fmt::format("× {}", r.times);
     bool alone = true;
     for (size_t i = 0; i < panel_.boxes.size() && alone; ++i) {
       if (Within(r, i)) continue;
       const Frame b = FrameOf(i, 0);
       alone = b.right < f.left || b.left > f.right || b.bottom < f.top || b.top > f.bottom;
     }
-    if (!alone) {
-      for (size_t i = r.first; i <= r.last; ++i) {
-        const Frame b = FrameOf(i, 3);
-        out_ += fmt::format(
-            "<rect class=\"r\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-            "rx=\"8\"/>\n<text class=\"m\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-            b.left, b.top, b.right - b.left, b.bottom - b.top, b.right + 3, b.top + 10, times);
-      }
-      return;
+    if (alone) {
+      AddFrame(f, r.times);
+    } else {
+      for (size_t i = r.first; i <= r.last; ++i) AddFrame(FrameOf(i, 3), r.times);
     }
+  }
+
+  // The mark stands above the lines.
+  void AddFrame(const Frame& f, size_t times) {
     out_ += fmt::format(
         "<rect class=\"r\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
-        "rx=\"10\"/>\n<text class=\"m\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-        f.left, f.top, f.right - f.left, f.bottom - f.top, f.right + 5, f.top + 20, times);
+        "rx=\"9\"/>\n",
+        f.left, f.top, f.right - f.left, f.bottom - f.top);
+    marks_ += fmt::format("<text class=\"m\" x=\"{:.1f}\" y=\"{:.1f}\">× {}</text>\n", f.right + 5,
+                          f.top + 16, times);
   }
 
   void WriteLine(const Line& line, const std::vector<Point>& route) {
@@ -201,6 +202,7 @@ class PanelWriter {
   std::vector<LayoutBox> sizes_;
   Layout layout_;
   std::map<size_t, int> labels_;
+  std::string marks_;
 };
 
 constexpr std::string_view kStyle =
@@ -211,7 +213,8 @@ constexpr std::string_view kStyle =
     ".p{font-size:12px;font-weight:bold;fill:#fff;text-anchor:middle}"
     ".d{font-size:10px;fill:#333;text-anchor:middle}"
     ".l{font-size:9.5px;fill:#4a5563;paint-order:stroke;stroke:#fff;stroke-width:3px}"
-    ".m{font-size:15px;font-weight:bold;fill:#6b7480}.g{font-size:10.5px;fill:#333}"
+    ".m{font-size:15px;font-weight:bold;fill:#4a5563;paint-order:stroke;stroke:#fff;"
+    "stroke-width:4px}.g{font-size:10.5px;fill:#333}"
     ".e{fill:none;stroke:#77818e;stroke-width:1.2}.s{fill:none;stroke:#77818e}"
     ".r{fill:#f5f7fa;stroke:#9aa4b1;stroke-dasharray:5 4}</style>\n"
     "<defs><marker id=\"a\" viewBox=\"0 0 8 8\" refX=\"7.5\" refY=\"4\" markerWidth=\"6.5\" "

@@ -29,7 +29,10 @@ std::vector<std::string> PathOf(const OperatorSummary& op) {
   std::vector<std::string> path;
   if (!op.scope.empty()) path.push_back(op.scope);
   // Operators of TensorFlow Lite have no names: their results' names say where they come from.
-  const std::string& name = op.name.empty() && !op.outputs.empty() ? op.outputs[0] : op.name;
+  // Those of operators that were fused stand there together, the first one first.
+  std::string_view name = op.name;
+  if (name.empty() && !op.outputs.empty()) name = op.outputs[0];
+  name = name.substr(0, name.find(';'));
   for (const std::string_view scope : ScopesIn(name)) path.emplace_back(scope);
   return path;
 }

@@ -11,6 +11,7 @@
 #include "apps/program.h"
 #include "base/random.h"
 #include "support/files.h"
+#include "support/wire.h"
 
 namespace nn::test {
 namespace {
@@ -53,11 +54,18 @@ void CheckLayout(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEd
     };
     CHECK(at(route.front(), edges[e].from));
     CHECK(at(route.back(), edges[e].to));
-    // No line passes through a box.
-    for (size_t p = 1; p + 1 < route.size(); ++p)
+    // No line passes through a box: where it is not straight, it is between layers.
+    for (size_t p = 1; p < route.size(); ++p) {
+      const double top = std::min(route[p - 1].y, route[p].y);
+      const double bottom = std::max(route[p - 1].y, route[p].y);
+      const double left = std::min(route[p - 1].x, route[p].x) - 5;
+      const double right = std::max(route[p - 1].x, route[p].x) + 5;
       for (size_t i = 0; i < boxes.size(); ++i)
-        CHECK((std::abs(route[p].x - l.centres[i].x) >= boxes[i].width / 2 + 5 ||
-               std::abs(route[p].y - l.centres[i].y) > 1));
+        CHECK((l.centres[i].y - boxes[i].height / 2 >= bottom - 0.01 ||
+               l.centres[i].y + boxes[i].height / 2 <= top + 0.01 ||
+               l.centres[i].x - boxes[i].width / 2 >= right ||
+               l.centres[i].x + boxes[i].width / 2 <= left));
+    }
   }
 }
 
@@ -69,7 +77,7 @@ TEST_CASE("layout: a chain is straight, its skip runs beside it") {
   CHECK(l.centres[1].x == doctest::Approx(l.centres[2].x));
   CHECK(l.centres[2].x == doctest::Approx(l.centres[3].x));
   for (size_t i = 1; i < 5; ++i) CHECK(l.centres[i].y > l.centres[i - 1].y);
-  CHECK(l.routes[4].size() == 5);
+  CHECK(l.routes[4].size() == 8);
 }
 
 TEST_CASE("layout: random graphs, cycles, loops and double edges keep boxes apart") {
@@ -95,7 +103,7 @@ TEST_CASE("layout: beyond the limit the longest edges are not routed") {
   options.max_crossed_layers = 5;
   const Layout l = app::LayOut(boxes, edges, options);
   CHECK(l.routes[0].empty());
-  CHECK(l.routes[1].size() == 4);
+  CHECK(l.routes[1].size() == 6);
   CHECK(app::LayOut({}, {}).height == 0);
 }
 
@@ -203,6 +211,43 @@ TEST_CASE("pictures: operators that are not supported are drawn as well") {
   CHECK(svg.code == 0);
   CHECK(svg.out.find('\x1b') == std::string::npos);
   CHECK(Contains(svg.out, ">R\\x1b&lt;&quot;</text>"));
+}
+
+// An If whose branch takes the outer value "r"; fields as in onnx.proto.
+std::string BranchModel(const std::string& inner, const std::string& captured = "r") {
+  const auto node = [](const std::string& op, const std::string& in, const std::string& out,
+                       const std::string& more = {}) {
+    return Bytes(1, Bytes(1, in) + Bytes(2, out) + Bytes(3, out + "_node") + Bytes(4, op) + more);
+  };
+  const auto value = [](int field, const std::string& name, uint64_t type) {
+    return Bytes(field, Bytes(1, name) + Bytes(2, Bytes(1, Int(1, type) + Bytes(2, ""))));
+  };
+  const std::string branch = node(inner, captured, "s") + Bytes(2, "branch") + value(12, "s", 1);
+  const std::string attribute = Bytes(5, Bytes(1, "then_branch") + Bytes(6, branch) + Int(20, 5));
+  const std::string graph = node("Relu", "x", "r") + node("Tanh", "x", "t") +
+                            node("If", "c", "y", attribute) + node("Abs", "t", "z") +
+                            value(11, "x", 1) + value(11, "c", 9) + value(12, "y", 1);
+  return Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17));
+}
+
+TEST_CASE("pictures and digests: sub-graphs") {
+  const TempDir dir;
+  const auto run = [&](const std::string& arguments, const std::string& model) {
+    WriteText(dir / "m.onnx", model);
+    const ProgramResult r = RunProgram("nninspect " + arguments + " " + dir / "m.onnx");
+    CHECK_MESSAGE(r.code == 0, r.err);
+    return r.out.substr(r.out.find('\n'));
+  };
+  const std::string svg = run("--format svg", BranchModel("Sin"));
+  CHECK(Contains(svg, ">y_node.then_branch</text>"));
+  CHECK(Contains(svg, ">Sin</text>"));
+  // "r" is an operator's result in one panel, and an input in the other.
+  CHECK(Contains(svg, ">Relu</text>"));
+  CHECK(Count(svg, ">r</text>") == 1);
+  const std::string base = run("--hash", BranchModel("Sin"));
+  CHECK(run("--hash", BranchModel("Sin")) == base);
+  CHECK(run("--hash", BranchModel("Cos")) != base);
+  CHECK(run("--hash", BranchModel("Sin", "t")) != base);
 }
 
 TEST_CASE("pictures: kinds and attributes of operators in every format") {

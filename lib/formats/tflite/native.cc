@@ -47,7 +47,8 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
       data, static_cast<size_t>(std::min<uint64_t>(file.size(), kMaxFlatbuffer)),
       static_cast<flatbuffers::uoffset_t>(limits.max_depth), max_tables);
   if (!fb::VerifyModelBuffer(verifier))
-    return ParseError("the flatbuffer is damaged, or nested or divided beyond the limits (max-depth, max-items)");
+    return ParseError(
+        "the flatbuffer is damaged, or nested or divided beyond the limits (max-depth, max-items)");
   model->root = fb::GetModel(data);
   return std::unique_ptr<NativeModel>(std::move(model));
 }
