@@ -156,7 +156,7 @@ std::string SummaryText(const Inspection& i) {
   Table facts({{""}, {""}});
   if (!s.producer.empty()) facts.Add({"Producer", Escape(s.producer)});
   if (!s.name.empty()) facts.Add({"Name", Escape(s.name)});
-  for (const auto& [key, value] : s.metadata) facts.Add({Escape(key), Escape(value)});
+  for (const auto& [key, value] : s.metadata) facts.Add({Escape(key), EscapeControls(value)});
   out += facts.Text(2);
   out += TensorTable("Inputs", s.inputs);
   out += TensorTable("Outputs", s.outputs);

@@ -302,6 +302,30 @@ TEST_CASE("nnconvert: constants of NNAPI models move into pools of files, and ba
   }
 }
 
+TEST_CASE("nnconvert: Core ML packages are written, verified, run and copied") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  const ProgramResult r = Convert(dir / "in.onnx " + dir / "m.mlpackage");
+  CHECK_MESSAGE(r.code == 0, r.err);
+  CHECK(Contains(r.out, "verified by 3 runs"));
+  CHECK(Listing(dir / "m.mlpackage") == "Data\nManifest.json\n");
+  const std::string digest = RunProgram("nnrun --digest " + dir / "in.onnx").out;
+  CHECK(RunProgram("nnrun --digest " + dir / "m.mlpackage").out == digest);
+  CHECK(RunProgram("nnvalidate " + dir / "m.mlpackage").code == 0);
+  CHECK(Inspect(dir / "m.mlpackage")["file_bytes"] > 500);
+  for (const std::string name : {"copy.mlpackage", "alone.mlmodel", "m.json"}) {
+    CAPTURE(name);
+    REQUIRE(Convert(dir / "m.mlpackage " + dir / name).code == 0);
+    CHECK(RunProgram("nnrun --digest " + dir / name).out == digest);
+  }
+  CHECK(ReadText(dir / "copy.mlpackage/Manifest.json") ==
+        ReadText(dir / "m.mlpackage/Manifest.json"));
+  REQUIRE(Convert(dir / "alone.mlmodel " + dir / "copy.mlpackage").code == 0);
+  WriteText(dir / "copy.mlpackage/mine", "x");
+  CHECK(Convert(dir / "alone.mlmodel " + dir / "copy.mlpackage").code == 2);
+  CHECK(ReadText(dir / "copy.mlpackage/mine") == "x");
+}
+
 TEST_CASE("nnconvert: text forms of ONNX") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWideModel);

@@ -293,6 +293,28 @@ TEST_CASE("mlpackage: weights beside a model file that is named itself") {
   CHECK(FactOf(s, "weights").find("is not there") != std::string::npos);
 }
 
+TEST_CASE("mlpackage: the tensors of a program") {
+  const Package p;
+  const ReadModel read = ReadOrFail(p.path());
+  const ModelSummary s = SummaryOf(read);
+  const auto tensors = read.format->tensors(*read.model);
+  REQUIRE(tensors.has_value());
+  CHECK(tensors->size() == 3);
+  uint64_t bytes = 0;
+  for (const TensorEntry& e : *tensors) {
+    CAPTURE(e.name);
+    bytes += e.bytes;
+    CHECK(e.external);
+    CHECK(e.location.find("weight.bin at ") != std::string::npos);
+    REQUIRE_FALSE(e.users.empty());
+    REQUIRE(e.users.back() < s.operators.size());
+    CHECK(e.name.starts_with(s.operators[e.users[0]].name));
+    const auto contents = e.read();
+    if (contents) CHECK(contents->byte_size() == e.bytes);
+  }
+  CHECK(bytes == s.parameter_bytes);
+}
+
 TEST_CASE("mlpackage: a summary of a program") {
   const Package p;
   const ReadModel read = ReadOrFail(p.path());

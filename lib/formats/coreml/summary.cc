@@ -65,11 +65,6 @@ class Summarizer {
       AddKind(model, kind, out_, facts);
   }
 
-  static std::string MainFunction(const Fields& model) {
-    const std::string name = model.Sub("description").Text("defaultFunctionName");
-    return name.empty() ? "main" : name;
-  }
-
   void AddNetworkModel(const Fields& network, const std::string& scope, Facts& facts) {
     if (network.message().GetDescriptor()->FindOneofByName("ClassLabels") != nullptr)
       if (const std::string_view labels = network.OneOf("ClassLabels"); !labels.empty())
@@ -98,7 +93,7 @@ class Summarizer {
     for (size_t i = 0; i < models.size(); ++i) {
       OperatorSummary stage;
       stage.op = DescribeKind(models[i]);
-      stage.name = i < names.size() && !names[i].empty() ? names[i] : fmt::format("model{}", i);
+      stage.name = StageName(names, i);
       stage.scope = scope;
       const Fields description = models[i].Sub("description");
       for (const Fields& f : description.List("input")) stage.inputs.push_back(f.Text("name"));
@@ -117,6 +112,15 @@ class Summarizer {
 };
 
 }  // namespace
+
+std::string MainFunction(const Fields& model) {
+  const std::string name = model.Sub("description").Text("defaultFunctionName");
+  return name.empty() ? "main" : name;
+}
+
+std::string StageName(const std::vector<std::string>& names, size_t i) {
+  return i < names.size() && !names[i].empty() ? names[i] : fmt::format("model{}", i);
+}
 
 Result<ModelSummary> Summarize(const NativeModel& native) {
   return Summarizer(static_cast<const Model&>(native), Summary().shown_elements).Run();

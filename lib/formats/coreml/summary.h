@@ -25,6 +25,11 @@ void AddFields(const Fields& message, const std::string& prefix,
                const std::vector<std::string_view>& skip, Summary& totals, Facts& facts);
 std::string DoubleText(double value);
 
+// The function of an ML Program whose operations stand in the program's own scope.
+std::string MainFunction(const Fields& model);
+// The name of stage i of a pipeline: its own, or "model3".
+std::string StageName(const std::vector<std::string>& names, size_t i);
+
 // The scope of what is inside `name`, which stands in `scope`; cut on the left beyond 256 bytes.
 std::string InnerScope(const std::string& scope, const std::string& name);
 

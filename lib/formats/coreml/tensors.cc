@@ -1,7 +1,11 @@
 #include <fmt/core.h>
 #include <google/protobuf/descriptor.h>
 
+#include <map>
+
 #include "formats/coreml/native.h"
+#include "formats/coreml/program.h"
+#include "formats/coreml/summary.h"
 #include "formats/coreml/weights.h"
 
 namespace nn::coreml {
@@ -19,16 +23,109 @@ Result<Tensor> ReadFlat(const Fields& weights) {
   return rows.Reshaped({count});
 }
 
-// Goes through the networks as Summarizer does, so that layers get the same numbers. Weights have
-// no shape of their own: it is their number.
+DType DTypeOf(std::string_view mil_type) {
+  constexpr std::pair<std::string_view, DType> kTypes[] = {
+      {"FLOAT16", DType::kF16},   {"FLOAT32", DType::kF32}, {"FLOAT64", DType::kF64},
+      {"BFLOAT16", DType::kBF16}, {"INT8", DType::kI8},     {"INT16", DType::kI16},
+      {"INT32", DType::kI32},     {"INT64", DType::kI64},   {"INT4", DType::kI4},
+      {"UINT8", DType::kU8},      {"UINT16", DType::kU16},  {"UINT32", DType::kU32},
+      {"UINT64", DType::kU64},    {"UINT4", DType::kU4},    {"UINT2", DType::kU2},
+      {"BOOL", DType::kBool},
+  };
+  for (const auto& [name, dtype] : kTypes)
+    if (name == mil_type) return dtype;
+  return DType::kUnknown;
+}
+
+// Goes through networks, programs and pipelines as Summarizer does, so that operators get the same
+// numbers. Weights of networks have no shape of their own: it is their number. Of programs, those
+// that lie in files are listed.
 class TensorLister {
  public:
-  std::vector<TensorEntry> Run(const Model& model) {
-    if (model.has_network()) AddNetwork(model.network(), "");
+  explicit TensorLister(const Model& model) : model_(model), weights_(model.folder) {}
+
+  std::vector<TensorEntry> Run() {
+    AddModel(model_.root(), "");
     return std::move(out_);
   }
 
  private:
+  void AddModel(const Fields& model, const std::string& scope) {
+    const std::string_view kind = model.OneOf("Type");
+    if (kind.starts_with("neuralNetwork"))
+      AddNetwork(model.Sub(kind), scope);
+    else if (kind == "mlProgram")
+      AddProgram(static_cast<const mil::Program&>(model.Sub(kind).message()), MainFunction(model),
+                 scope);
+    else if (kind == "pipeline")
+      AddStages(model.Sub(kind), scope);
+    else if (kind.starts_with("pipeline"))
+      AddStages(model.Sub(kind).Sub("pipeline"), scope);
+  }
+
+  void AddStages(const Fields& pipeline, const std::string& scope) {
+    const auto names = pipeline.Texts("names");
+    const auto models = pipeline.List("models");
+    for (size_t i = 0; i < models.size(); ++i) {
+      ++operators_;
+      AddModel(models[i], InnerScope(scope, StageName(names, i)));
+    }
+  }
+
+  void AddProgram(const mil::Program& program, const std::string& main, const std::string& scope) {
+    for (const auto& entry : program.functions()) {
+      const std::string inner = entry.key() == main ? scope : InnerScope(scope, entry.key());
+      for (const auto& s : entry.value().block_specializations())
+        AddBlock(s.value(),
+                 s.key() == entry.value().opset() ? inner : InnerScope(inner, "@" + s.key()));
+    }
+  }
+
+  void AddBlock(const mil::Block& block, const std::string& scope) {
+    for (const mil::Operation& op : block.operations()) {
+      const size_t number = operators_++;
+      for (const mil::NamedValue& a : op.attributes())
+        AddValue(a.value(), op, a.key(), scope, number);
+      for (const auto& input : op.inputs())
+        for (const auto& binding : input.value().arguments())
+          if (binding.has_value()) AddValue(binding.value(), op, input.key(), scope, number);
+      for (int i = 0; i < op.blocks_size(); ++i)
+        AddBlock(op.blocks(i), InnerScope(scope, fmt::format("{}.{}", NameOf(op), i)));
+    }
+  }
+
+  void AddValue(const mil::Value& value, const mil::Operation& op, const std::string& key,
+                const std::string& scope, size_t number) {
+    if (!value.has_blobfilevalue()) return;
+    const auto& reference = value.blobfilevalue();
+    const auto [known, added] =
+        blobs_.emplace(std::pair(reference.filename(), reference.offset()), out_.size());
+    if (!added) {
+      TensorEntry& shared = out_[known->second];
+      if (shared.users.back() != number) shared.users.push_back(number);
+      shared.is_attribute = false;
+      return;
+    }
+    const auto& type = value.type().tensortype();
+    TensorEntry e;
+    e.name = op.type() == "const" ? NameOf(op) : NameOf(op) + "." + key;
+    e.scope = scope;
+    e.type = TypeName(type.datatype());
+    for (const auto& d : type.dimensions())
+      e.shape.push_back(d.has_constant() ? static_cast<int64_t>(d.constant().size()) : -1);
+    e.external = true;
+    e.location = fmt::format("{} at {}", reference.filename(), reference.offset());
+    e.users = {number};
+    e.is_attribute = op.type() != "const";
+    const auto entry = weights_.Find(value);
+    if (entry) e.bytes = entry->data.size();
+    e.read = [entry, shape = e.shape]() -> Result<Tensor> {
+      if (!entry) return tl::unexpected(entry.error());
+      return Tensor::Make(DTypeOf(entry->type), shape, entry->data);
+    };
+    out_.push_back(std::move(e));
+  }
+
   void AddNetwork(const Fields& network, const std::string& scope) {
     for (const Fields& layer : network.List("layers")) AddLayer(layer, scope);
   }
@@ -86,6 +183,9 @@ class TensorLister {
     out_.push_back(std::move(e));
   }
 
+  const Model& model_;
+  ProgramWeights weights_;
+  std::map<std::pair<std::string, uint64_t>, size_t> blobs_;  // places in out_
   size_t operators_ = 0;
   std::vector<TensorEntry> out_;
 };
@@ -93,7 +193,7 @@ class TensorLister {
 }  // namespace
 
 Result<std::vector<TensorEntry>> Tensors(const NativeModel& native) {
-  return TensorLister().Run(static_cast<const Model&>(native));
+  return TensorLister(static_cast<const Model&>(native)).Run();
 }
 
 }  // namespace nn::coreml
