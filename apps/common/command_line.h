@@ -25,6 +25,9 @@ class CommandLine {
 
   CLI::App& options() { return app_; }
 
+  // --quiet: nothing but errors is to be said.
+  bool quiet() const { return quiet_; }
+
   // What is asked of readers: --max-file-bytes, --max-depth, --max-items.
   const ReadLimits& limits() const { return limits_; }
 

@@ -303,6 +303,7 @@ Result<int> Run(const ConvertOptions& o) {
   NN_ASSIGN(const int code, format == nullptr ? WriteDumpOf(o, read, report)
                             : report.copy     ? Copy(o, read, report)
                                               : Convert(o, read, *format, report));
+  if (o.quiet && code == kExitDone && o.format == "text") return code;
   const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
   if (o.output == "-" && !o.dry_run)
     std::fputs(text.c_str(), stderr);  // standard output has the model
@@ -322,6 +323,7 @@ int main(int argc, char** argv) {
   nn::app::AddOptions(command, options);
   return command.Run(argc, argv, [&] {
     options.limits = command.limits();
+    options.quiet = command.quiet();
     return nn::app::Run(options);
   });
 }

@@ -28,6 +28,7 @@ struct ConvertOptions {
   ExternalData external_data;
   DumpWeights weights = DumpWeights::kBase64;
   bool dry_run = false;
+  bool quiet = false;  // no report of what went well, unless in JSON
   bool support = false;
   // Verification
   bool verify = true;

@@ -44,6 +44,8 @@ TEST_CASE("nnconvert: writes, verifies and says so") {
   CHECK(RunProgram("nnrun --digest " + dir / "out.onnx").out ==
         RunProgram("nnrun --digest " + dir / "in.onnx").out);
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
+  CHECK(Rewrite("-q " + dir / "in.onnx " + dir / "out.onnx").out.empty());
+  CHECK_FALSE(Rewrite("-q --format json " + dir / "in.onnx " + dir / "out.onnx").out.empty());
 }
 
 TEST_CASE("nnconvert: large weights arrive, and the same command writes the same bytes") {

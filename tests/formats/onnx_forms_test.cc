@@ -111,6 +111,35 @@ TEST_CASE("ONNX text: a field that the schema does not have is refused by name")
   CHECK(text.error().message().find("field 500") != std::string::npos);
 }
 
+TEST_CASE("ONNX text: what a form cannot hold is refused by name") {
+  const std::string bad_text = Int(1, 8) + Bytes(4, "a\xFF");
+  const std::string nan("\x01\x00\xC0\x7F", 4);
+  const std::string bad_float = Int(1, 8) + Bytes(7, Bytes(5, Int(2, 1) + Bytes(4, nan)));
+  struct Row {
+    std::string binary;
+    const char* path;
+    const char* message;  // "": can be held
+  };
+  for (const Row& r : {
+           Row{bad_text, "m.onnxjson", "ModelProto.domain has text that is not UTF-8"},
+           Row{bad_text, "m.textproto", ""},
+           Row{bad_float, "m.onnxjson", "float_data has a NaN"},
+           Row{bad_float, "m.textproto", "float_data has a NaN"},
+       }) {
+    CAPTURE(std::string(r.path));
+    const ReadModel read = ReadOrFail("m.onnx", r.binary);
+    const auto image = read.format->save(*read.model, {r.path});
+    REQUIRE(image.has_value() == (*r.message == '\0'));
+    if (image) {
+      CHECK(Saved(ReadOrFail(r.path, Saved(read, {r.path})), {"m.onnx"}) == r.binary);
+    } else {
+      CHECK(image.error().code() == ErrorCode::kUnsupported);
+      CHECK_MESSAGE(image.error().message().find(r.message) != std::string::npos,
+                    image.error().message());
+    }
+  }
+}
+
 // ---- External data ------------------------------------------------------------------------------
 
 constexpr std::string_view kTensors = R"(

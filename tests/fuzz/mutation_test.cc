@@ -1,11 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <filesystem>
 
 #include "fuzz/allocations.h"
 #include "fuzz/exercise.h"
 #include "fuzz/mutate.h"
 #include "fuzz/seeds.h"
+#include "support/files.h"
 
 // Damaged files through inspecting, validating, importing and copying: no crash, no promise broken,
 // no hang, no allocation of what a file claims.
@@ -59,6 +61,20 @@ TEST_CASE("mutations: ONNX as text") {
 }
 TEST_CASE("mutations: ONNX as JSON") {
   CheckForm(".onnxjson");
+}
+
+TEST_CASE("mutations: what the fuzz targets found stays mended") {
+  int count = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(NN_SOURCE_DIR "/tests/fuzz/findings")) {
+    const std::string path = entry.path().string();
+    CAPTURE(path);
+    const Exercised result =
+        Exercise(ReadText(path), "m" + entry.path().extension().string(), true);
+    CHECK_MESSAGE(result.broken.empty(), result.broken);
+    ++count;
+  }
+  CHECK(count > 0);
 }
 
 TEST_CASE("mutations: the same seed does the same damage") {

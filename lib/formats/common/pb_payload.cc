@@ -263,6 +263,7 @@ Result<std::vector<Blob>> SerializeWithPayloads(const pb::Message& message,
                                                 const PayloadTable& table) {
   std::string rest;
   {
+    const pb::LogSilencer silence;
     pb::io::StringOutputStream stream(&rest);
     pb::io::CodedOutputStream coded(&stream);
     coded.SetSerializationDeterministic(true);

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -78,6 +80,50 @@ Status CheckKnown(const pb::Message& message) {
       "{} has a field {} that the schema does not have: only the binary form and dumps (.json) can "
       "hold it",
       message.GetDescriptor()->name(), unknown.field(0).number());
+}
+
+// Whether a number is a NaN that is read back as another one.
+template <typename T>
+bool LosesBits(T value) {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  return std::isnan(value) && std::memcmp(&value, &nan, sizeof(T)) != 0;
+}
+
+// What a form cannot hold, "" if the field is without: text that is not UTF-8 (JSON), NaNs with
+// bits of their own.
+std::string_view NotPrintable(PbForm form, const pb::Message& message, const Field& field) {
+  const pb::Reflection& r = *message.GetReflection();
+  const auto any = [&](const auto& single, const auto& element) {
+    if (!field.is_repeated()) return single();
+    for (int i = 0; i < r.FieldSize(message, &field); ++i)
+      if (element(i)) return true;
+    return false;
+  };
+  bool found = false;
+  if (field.type() == Field::TYPE_STRING && form == PbForm::kJson) {
+    found = any([&] { return !IsUtf8(r.GetString(message, &field)); },
+                [&](int i) { return !IsUtf8(r.GetRepeatedString(message, &field, i)); });
+    return found ? "text that is not UTF-8" : "";
+  }
+  if (field.type() == Field::TYPE_FLOAT)
+    found = any([&] { return LosesBits(r.GetFloat(message, &field)); },
+                [&](int i) { return LosesBits(r.GetRepeatedFloat(message, &field, i)); });
+  if (field.type() == Field::TYPE_DOUBLE)
+    found = any([&] { return LosesBits(r.GetDouble(message, &field)); },
+                [&](int i) { return LosesBits(r.GetRepeatedDouble(message, &field, i)); });
+  return found ? "a NaN with bits of its own" : "";
+}
+
+Status CheckPrintable(PbForm form, const pb::Message& message) {
+  NN_RETURN_IF_ERROR(CheckKnown(message));
+  std::vector<const Field*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const Field* field : fields)
+    if (const std::string_view what = NotPrintable(form, message, *field); !what.empty())
+      return UnsupportedError(
+          "{} has {}: only the binary form{} and dumps (.json) can hold it", field->full_name(),
+          what, form == PbForm::kJson && field->type() == Field::TYPE_STRING ? ", text" : "");
+  return {};
 }
 
 // The message with all its payloads inside.
@@ -177,7 +223,8 @@ Status ParsePbText(PbForm form, const Blob& text, int max_depth, pb::Message* me
 
 Result<Blob> PrintPbText(PbForm form, const pb::Message& message, const PayloadTable& payloads) {
   NN_ASSIGN(const std::unique_ptr<pb::Message> whole, Whole(message, payloads));
-  NN_RETURN_IF_ERROR(ForEach(whole.get(), [](pb::Message* m) { return CheckKnown(*m); }));
+  NN_RETURN_IF_ERROR(
+      ForEach(whole.get(), [&](pb::Message* m) { return CheckPrintable(form, *m); }));
   auto text = std::make_shared<std::string>();
   if (form == PbForm::kJson) {
     pb::util::JsonPrintOptions options;

@@ -27,8 +27,9 @@ PbForm PbFormOfPath(std::string_view path);
 Status ParsePbText(PbForm form, const Blob& text, int max_depth, google::protobuf::Message* message,
                    PayloadTable& payloads);
 
-// kUnsupported for fields that the schema does not have: no text form can hold them. kLimit for
-// messages of more than 512 MiB.
+// kUnsupported for what a text form cannot hold, by name: fields that the schema does not have,
+// NaNs other than the usual one, and in JSON text that is not UTF-8. kLimit for messages of more
+// than 512 MiB.
 Result<Blob> PrintPbText(PbForm form, const google::protobuf::Message& message,
                          const PayloadTable& payloads);
 

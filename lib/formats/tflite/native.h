@@ -3,6 +3,7 @@
 // through the functions below, which answer null for those that lead nowhere.
 #pragma once
 
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -52,11 +53,18 @@ int64_t SizeOf(const List* list) {
   return list == nullptr ? 0 : static_cast<int64_t>(list->size());
 }
 
-// The numbers of a vector; none if it is absent.
+// The numbers of a vector; none if it is absent. Elements of 8 bytes may lie anywhere: the verifier
+// does not look at their alignment.
 template <typename To, typename T>
 std::vector<To> ListOf(const flatbuffers::Vector<T>* list) {
-  if (list == nullptr) return {};
-  return {list->begin(), list->end()};
+  std::vector<To> out;
+  out.reserve(list == nullptr ? 0 : list->size());
+  for (int64_t i = 0; i < SizeOf(list); ++i) {
+    T value;
+    std::memcpy(&value, list->Data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    out.push_back(static_cast<To>(value));
+  }
+  return out;
 }
 
 // The text; "" if it is absent.

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.h"
 #include "ir/type.h"
@@ -231,10 +232,14 @@ std::string VectorText(const flatbuffers::Table& table, const reflection::Field&
       out += fmt::format(", ... {} in all", list->size());
       break;
     }
+    // The verifier does not look at the alignment of elements.
+    alignas(8) uint8_t value[8] = {};
+    const size_t width = flatbuffers::GetTypeSize(element);
+    std::memcpy(value, list->Data() + i * width, std::min(width, sizeof(value)));
     out += i == 0 ? "" : ", ";
     out += flatbuffers::IsFloat(element)
-               ? FloatText(static_cast<float>(flatbuffers::GetAnyVectorElemF(list, element, i)))
-               : std::to_string(flatbuffers::GetAnyVectorElemI(list, element, i));
+               ? FloatText(static_cast<float>(flatbuffers::GetAnyValueF(element, value)))
+               : std::to_string(flatbuffers::GetAnyValueI(element, value));
   }
   return out + "]";
 }

@@ -17,7 +17,8 @@ std::string QuantText(const fb::Tensor& tensor) {
   const int64_t n = SizeOf(q->scale());
   if (n == 0) return {};
   if (n > 1) return fmt::format("{} scales along axis {}", n, q->quantized_dimension());
-  const int64_t zero = SizeOf(q->zero_point()) > 0 ? q->zero_point()->Get(0) : 0;
+  const auto zeros = ListOf<int64_t>(q->zero_point());
+  const int64_t zero = zeros.empty() ? 0 : zeros[0];
   return fmt::format("scale {}, zero point {}", FloatText(q->scale()->Get(0)), zero);
 }
 
