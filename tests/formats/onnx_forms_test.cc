@@ -73,6 +73,24 @@ TEST_CASE("ONNX text: names of fields as other tools write them in JSON") {
   CHECK(read.format->summarize(*read.model)->version == "IR version 8, opset 13");
 }
 
+TEST_CASE("formats are told by their bytes where there is no extension") {
+  for (const auto& [file, format] : {std::pair{"cnn.onnx", "onnx"},
+                                     {"superres.mlmodel", "coreml"},
+                                     {"squeeze.nnapi", "nnapi"},
+                                     {"mobile_quant.tflite", "tflite"}}) {
+    CAPTURE(std::string(file));
+    const auto read =
+        ReadText("model", test::ReadText(std::string(NN_SOURCE_DIR "/golden/") + file));
+    REQUIRE(read.has_value());
+    CHECK(read->format->name == format);
+  }
+  // Both begin with a small number and a field 2: a producer's name, and a description.
+  const std::string onnx = Int(1, 8) + Bytes(2, "pytorch") + Bytes(7, Bytes(2, "g"));
+  const std::string coreml = Int(1, 4) + Bytes(2, Bytes(1, Bytes(1, "input")));
+  CHECK(ReadOrFail("model", onnx).format->name == "onnx");
+  CHECK(ReadText("model", coreml)->format->name == "coreml");
+}
+
 TEST_CASE("ONNX text: what is wrong is said, with its place") {
   struct Row {
     const char* name;
