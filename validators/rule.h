@@ -27,9 +27,8 @@ class Findings {
 
   // Names from the file go through Quote().
   template <typename... Args>
-  void Add(Location where, fmt::format_string<Args...> format, Args&&... args) {
-    if (++count_ <= kMost)
-      Append(std::move(where), fmt::format(format, std::forward<Args>(args)...));
+  void Add(const Location& where, fmt::format_string<Args...> format, Args&&... args) {
+    if (++count_ <= kMost) Append(where, fmt::format(format, std::forward<Args>(args)...));
   }
 
  private:

@@ -35,7 +35,7 @@ std::string ChangedText(const std::vector<OperatorDiff>& changed) {
   std::string out = fmt::format("\nOperators changed: {}\n", WithThousands(changed.size()));
   for (const OperatorDiff& d : changed) {
     const std::string a = RefText(d.a), b = RefText(d.b);
-    out += "  " + (a == b ? a : a + " -> " + b) + "\n";
+    out += a == b ? fmt::format("  {}\n", a) : fmt::format("  {} -> {}\n", a, b);
     for (const FieldDiff& f : d.fields)
       out +=
           fmt::format("    {}: {} -> {}\n", EscapeControls(f.what), OrAbsent(f.a), OrAbsent(f.b));

@@ -100,6 +100,7 @@ Result<std::vector<NodeDetails>> DescribeNodes(const LoadedModel& model, const s
   NN_ASSIGN(const std::vector<TensorEntry> tensors, TensorsOf(model));
   const Describer describer(model, tensors);
   std::vector<NodeDetails> out;
+  out.reserve(found.size());
   for (const size_t index : found) out.push_back(describer.Describe(index));
   return out;
 }

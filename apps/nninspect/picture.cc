@@ -121,7 +121,8 @@ class Lookup {
       std::string what = ValueOf(tensors_[t], true);
       const auto number = [](int64_t d) { return std::to_string(d); };
       if (what.empty()) what = Times(tensors_[t].shape, number);
-      if (kinds.empty() || kinds.back().first != what) kinds.push_back({std::move(what), {}});
+      if (kinds.empty() || kinds.back().first != what)
+        kinds.emplace_back(std::move(what), std::vector<std::string>());
       kinds.back().second.push_back(OwnName(tensors_[t].name));
     }
     std::string unnamed;  // share a row
@@ -245,7 +246,8 @@ class PanelDrawer {
     for (size_t i = 0; i < operators_.size(); ++i) {
       const OperatorSummary& op = Op(i);
       std::string text = op.op + lookup_.Constants(operators_[i]);
-      for (const auto& [name, value] : op.attributes) text += ";" + name + "=" + value;
+      for (const auto& [name, value] : op.attributes)
+        text.append(";").append(name).append("=").append(value);
       for (const std::string& name : op.outputs) text += ">" + lookup_.Label(name, main_);
       Repeatable r{.token = hash(text), .inputs = {}, .outside = {}};
       for (const std::string& name : op.inputs) {

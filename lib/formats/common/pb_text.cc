@@ -8,9 +8,9 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -83,10 +83,13 @@ Status CheckKnown(const pb::Message& message) {
 }
 
 // Whether a number is a NaN that is read back as another one.
-template <typename T>
-bool LosesBits(T value) {
-  const T nan = std::numeric_limits<T>::quiet_NaN();
-  return std::isnan(value) && std::memcmp(&value, &nan, sizeof(T)) != 0;
+bool LosesBits(float value) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  return std::isnan(value) && std::bit_cast<uint32_t>(value) != std::bit_cast<uint32_t>(kNan);
+}
+bool LosesBits(double value) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  return std::isnan(value) && std::bit_cast<uint64_t>(value) != std::bit_cast<uint64_t>(kNan);
 }
 
 // What a form cannot hold, "" if the field is without: text that is not UTF-8 (JSON), NaNs with

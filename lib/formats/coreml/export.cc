@@ -113,12 +113,12 @@ Writer ExportContext::AddLayer(const Node& source, std::string_view kind, size_t
   for (const Value* v : source.inputs().first(std::min(inputs, source.inputs().size())))
     ins.push_back(NameOf(v));
   for (const Value* v : source.outputs()) outs.push_back(NameOf(v));
-  return AddLayer(source, kind, std::move(ins), std::move(outs));
+  return AddLayer(source, kind, ins, outs);
 }
 
-Writer ExportContext::AddHelper(std::string_view kind, std::vector<std::string> inputs,
-                                std::vector<std::string> outputs) {
-  return AddLayer(Node(), kind, std::move(inputs), std::move(outputs));
+Writer ExportContext::AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
+                                const std::vector<std::string>& outputs) {
+  return AddLayer(Node(), kind, inputs, outputs);
 }
 
 const ExportRow* FindExport(std::string_view op) {

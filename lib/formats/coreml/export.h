@@ -48,8 +48,8 @@ class ExportContext {
   // are weights.
   Writer AddLayer(const Node& source, std::string_view kind, size_t inputs = SIZE_MAX);
   // A layer beside the one that bears our node's name.
-  Writer AddHelper(std::string_view kind, std::vector<std::string> inputs,
-                   std::vector<std::string> outputs);
+  Writer AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
+                   const std::vector<std::string>& outputs);
 
  private:
   Writer network_;

@@ -134,7 +134,7 @@ std::string NewManifest(const std::map<std::string, Blob, std::less<>>& files,
   Json& items = manifest["itemInfoEntries"] = Json::object();
   const auto add = [&](const std::string& name, std::string_view description) {
     const std::string path = fmt::format("{}/{}", kAuthor, name);
-    const std::string identifier = IdentifierOf(path, model);
+    std::string identifier = IdentifierOf(path, model);
     items[identifier] = {
         {"author", kAuthor}, {"description", description}, {"name", name}, {"path", path}};
     return identifier;

@@ -19,6 +19,7 @@ std::string SpanText(const Fields& range) {
 
 std::vector<std::string> Texts(const std::vector<int64_t>& values) {
   std::vector<std::string> out;
+  out.reserve(values.size());
   for (const int64_t v : values) out.push_back(std::to_string(v));
   return out;
 }

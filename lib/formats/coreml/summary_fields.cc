@@ -121,6 +121,7 @@ class FieldLister {
            const std::vector<std::string_view>& skip) {
     const Descriptor& type = *message.message().GetDescriptor();
     std::vector<const FieldDescriptor*> fields;
+    fields.reserve(static_cast<size_t>(type.field_count()));
     for (int i = 0; i < type.field_count(); ++i) fields.push_back(type.field(i));
     std::sort(fields.begin(), fields.end(),
               [](const auto* a, const auto* b) { return a->number() < b->number(); });

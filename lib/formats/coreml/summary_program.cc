@@ -99,7 +99,7 @@ class ValueReader {
 
   // The value if it is small, "[1, 1]"; else its type, and where it lies.
   std::string Text(const mil::Value& value) const {
-    const std::string type = TypeText(value.type());
+    std::string type = TypeText(value.type());
     if (value.has_blobfilevalue())
       return fmt::format("{} at {} of {}", type, value.blobfilevalue().offset(),
                          Shortened(value.blobfilevalue().filename()));

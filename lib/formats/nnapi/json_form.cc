@@ -421,6 +421,7 @@ std::string WholePool(const Model& model, const Blob& pool) {
 // A list of WholePool(), as a member; nothing if there is none.
 std::string WholePools(const Model& model, const char* key, const std::vector<Blob>& pools) {
   std::vector<std::string> texts;
+  texts.reserve(pools.size());
   for (const Blob& pool : pools) texts.push_back(WholePool(model, pool));
   if (std::all_of(texts.begin(), texts.end(), [](const std::string& t) { return t.empty(); }))
     return {};

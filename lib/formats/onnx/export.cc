@@ -99,7 +99,7 @@ std::string ExportContext::NameOf(const Value* value) {
   if (value == nullptr) return {};
   const auto it = names_.find(value);
   if (it != names_.end()) return it->second;
-  const std::string name = NewName(value->name());
+  std::string name = NewName(value->name());
   names_[value] = name;
   if (value->is_constant())
     WriteTensor(value->constant(), name, graph_->add_initializer(), payloads_);

@@ -66,11 +66,11 @@ class ExportContext {
   bool IsFused(const Node& node) const { return fused_.contains(&node); }
 
   template <typename Options>
-  void AddOperator(fb::BuiltinOperator op, std::vector<TensorIndex> inputs,
-                   std::vector<TensorIndex> outputs, flatbuffers::Offset<Options> options,
+  void AddOperator(fb::BuiltinOperator op, const std::vector<TensorIndex>& inputs,
+                   const std::vector<TensorIndex>& outputs, flatbuffers::Offset<Options> options,
                    const VersionTraits& traits = {}) {
-    AddOperatorOf(op, std::move(inputs), std::move(outputs),
-                  fb::BuiltinOptionsTraits<Options>::enum_value, options.Union(), traits);
+    AddOperatorOf(op, inputs, outputs, fb::BuiltinOptionsTraits<Options>::enum_value,
+                  options.Union(), traits);
   }
   // Without options.
   void AddOperator(fb::BuiltinOperator op, std::vector<TensorIndex> inputs,
