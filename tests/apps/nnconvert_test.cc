@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -246,7 +247,7 @@ TEST_CASE("nnconvert: tensors of ONNX models move between files") {
   const std::string digest = RunProgram("nnrun --digest " + dir / "in.onnx").out;
   std::filesystem::create_directory(dir / "out");
   const auto copy = [&](const std::string& arguments) {
-    const ProgramResult r = Convert(arguments);
+    ProgramResult r = Convert(arguments);
     CHECK_MESSAGE(r.code == 0, r.err);
     return r;
   };
@@ -287,7 +288,8 @@ TEST_CASE("nnconvert: constants of NNAPI models move into pools of files, and ba
   for (const std::string name : {"m.nnapi", "m.nnapi.json"}) {
     CAPTURE(name);
     std::filesystem::create_directory(dir / "out");
-    REQUIRE(Convert(golden + " " + dir / "out/" + name + " --external-data w.bin").code == 0);
+    const std::string out = dir / ("out/" + name);
+    REQUIRE(Convert(fmt::format("{} {} --external-data w.bin", golden, out)).code == 0);
     CHECK(Listing(dir / "out") == name + "\nw.bin\n");
     CHECK(ReadText(dir / "out/w.bin").size() >= 4 * 16 * 3 * 3 * 8);
     CHECK(RunProgram("nnvalidate " + dir / "out/" + name).code == 0);

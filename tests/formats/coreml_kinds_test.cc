@@ -344,7 +344,7 @@ void CheckKind(const KindCase& c) {
   const ReadModel read = ReadOrFail(dir / "m.mlmodel");
   const ModelSummary s = SummaryOf(read);
   CHECK(FactOf(s, "kind") == c.kind);
-  for (const auto& [key, value] : c.facts) CHECK_MESSAGE(FactOf(s, key) == value, key);
+  for (const auto& fact : c.facts) CHECK_MESSAGE(FactOf(s, fact.first) == fact.second, fact.first);
   CHECK(s.parameter_count == c.parameter_count);
   CHECK(s.operators.empty());
   const auto imported = read.format->import(*read.model);

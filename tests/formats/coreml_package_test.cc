@@ -218,7 +218,7 @@ TEST_CASE("mlpackage: what is written is read again, and copied exactly") {
   CHECK(read.format->name == "coreml");
   const auto files = FilesOf(SavedAs(read, "copy.mlpackage"));
   CHECK(files.size() == 3);
-  for (const auto& [name, bytes] : files) CHECK_MESSAGE(bytes == ReadText(p / name), name);
+  for (const auto& file : files) CHECK_MESSAGE(file.second == ReadText(p / file.first), file.first);
   const Json manifest = Json::parse(files.at("Manifest.json"));
   CHECK(manifest["fileFormatVersion"] == "1.0.0");
   const std::string root = manifest["rootModelIdentifier"];
@@ -259,7 +259,8 @@ TEST_CASE("mlpackage: dumps whose files cannot be written are refused") {
       {"Manifest.json", "not a JSON object"},
       {"weights/", "is expected"},
   };
-  for (const auto& [name, message] : cases) {
+  for (const auto& c : cases) {
+    const std::string &name = c.first, &message = c.second;
     CAPTURE(name);
     Json dump = ProgramDump(GoodWeights());
     Json file = {{"name", name}, {"bytes", "AAAA"}};

@@ -390,7 +390,8 @@ TEST_CASE("dumps: errors say where") {
   };
   const std::string deep = [] {
     std::string text = "{}";
-    for (int i = 0; i < 90; ++i) text = R"({"node": [{"attribute": [{"g": )" + text + "}]}]}";
+    for (int i = 0; i < 90; ++i)
+      text = fmt::format(R"({{"node": [{{"attribute": [{{"g": {}}}]}}]}})", text);
     return R"({"graph": )" + text + "}";
   }();
   const TempDir dir;

@@ -37,7 +37,7 @@ Result<ReadModel> ReadText(std::string_view name, std::string_view text) {
   return ReadModelFile(dir / name);
 }
 
-std::string Saved(const ReadModel& read, ExportOptions options) {
+std::string Saved(const ReadModel& read, const ExportOptions& options) {
   const auto image = read.format->save(*read.model, options);
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   REQUIRE(image->side_files.empty());
@@ -78,9 +78,9 @@ TEST_CASE("formats are told by their bytes where there is no extension") {
                                      {"superres.mlmodel", "coreml"},
                                      {"squeeze.nnapi", "nnapi"},
                                      {"mobile_quant.tflite", "tflite"}}) {
-    CAPTURE(std::string(file));
-    const auto read =
-        ReadText("model", test::ReadText(std::string(NN_SOURCE_DIR "/golden/") + file));
+    const std::string path = std::string(NN_SOURCE_DIR "/golden/") + file;
+    CAPTURE(path);
+    const auto read = ReadText("model", test::ReadText(path));
     REQUIRE(read.has_value());
     CHECK(read->format->name == format);
   }
@@ -199,10 +199,9 @@ TEST_CASE("ONNX external data: every initializer moves out, and in again") {
   embed.external_data.embed = true;
   const std::string text = Saved(*outside, embed);
   for (const char* piece :
-       {"raw_data: \"\\001\\002\\375\"", "raw_data: \"\\000<\\001\\000\"", "string_data: \"text\"",
+       {R"(raw_data: "\001\002\375")", R"(raw_data: "\000<\001\000")", R"(string_data: "text")",
         "float_data: 1\n",
-        "raw_data: "
-        "\"\\005\\000\\000\\000\\000\\000\\000\\000\\006\\000\\000\\000\\000\\000\\000\\000\""})
+        R"(raw_data: "\005\000\000\000\000\000\000\000\006\000\000\000\000\000\000\000")"})
     CHECK_MESSAGE(text.find(piece) != std::string::npos, piece);
   CHECK(text.find("external") == std::string::npos);
   CHECK(text.find("EXTERNAL") == std::string::npos);

@@ -480,7 +480,7 @@ std::vector<RuleCase> Layers() {
 }
 
 std::vector<RuleCase> Weights() {
-  const auto dense = [](const std::string& weights, std::string more = "") {
+  const auto dense = [](const std::string& weights, const std::string& more = "") {
     return Layer("innerProduct { inputChannels: 2 outputChannels: 2 " + more + " weights { " +
                  weights + " } }");
   };

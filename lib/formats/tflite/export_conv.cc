@@ -88,7 +88,7 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
   std::vector<TensorIndex> inputs = {shape, ctx.TensorOf(node.input(1)),
                                      ctx.TensorOf(node.input(0))};
   if (node.input(2) != nullptr) inputs.push_back(ctx.TensorOf(node.input(2)));
-  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, std::move(inputs), ctx.ResultsOf(node),
+  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, inputs, ctx.ResultsOf(node),
                   fb::CreateTransposeConvOptions(ctx.builder(), *TransposePadding(node),
                                                  At(a.strides, 1), At(a.strides, 0), activation),
                   traits);

@@ -28,7 +28,7 @@ Result<TensorIndex> ExportContext::AddDims(const Dims& dims, std::string_view hi
   }
   const auto count = static_cast<int32_t>(parts.size());
   const TensorIndex y = AddTensor(Type(DType::kI32, {Dim(count)}), std::string(hint));
-  AddOperator(Op::PACK, std::move(parts), {y}, fb::CreatePackOptions(builder_, count, 0));
+  AddOperator(Op::PACK, parts, {y}, fb::CreatePackOptions(builder_, count, 0));
   return y;
 }
 

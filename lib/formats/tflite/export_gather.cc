@@ -88,7 +88,7 @@ Status WriteOneHot(ExportContext& ctx, const Node& node) {
     inputs.push_back(ctx.AddConstant(b.Finish(), i == 1 ? "on" : "off"));
   }
   ctx.AddOperator(
-      Op::ONE_HOT, std::move(inputs), ctx.ResultsOf(node),
+      Op::ONE_HOT, inputs, ctx.ResultsOf(node),
       fb::CreateOneHotOptions(ctx.builder(), static_cast<int32_t>(node.attrs<OneHotAttrs>().axis)));
   return {};
 }

@@ -21,9 +21,9 @@ Status WriteArg(ExportContext& ctx, const Node& node) {
   }
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), axis};
   if constexpr (op == Op::ARG_MAX)
-    ctx.AddOperator(op, std::move(inputs), {y}, fb::CreateArgMaxOptions(ctx.builder(), type));
+    ctx.AddOperator(op, inputs, {y}, fb::CreateArgMaxOptions(ctx.builder(), type));
   else
-    ctx.AddOperator(op, std::move(inputs), {y}, fb::CreateArgMinOptions(ctx.builder(), type));
+    ctx.AddOperator(op, inputs, {y}, fb::CreateArgMinOptions(ctx.builder(), type));
   if (!a.keep_dims) return {};
   NN_ASSIGN(const TensorIndex at, ctx.AddInt(a.axis, "axis"));
   ctx.AddOperator(Op::EXPAND_DIMS, {y, at}, ctx.ResultsOf(node),

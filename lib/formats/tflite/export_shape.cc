@@ -208,10 +208,10 @@ Status WriteBlocks(ExportContext& ctx, const Node& node) {
   const TensorIndex pads = ctx.AddConstant(Tensor::Of({static_cast<int64_t>(n), 2}, pairs), "pads");
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), blocks, pads};
   if constexpr (op == Op::SPACE_TO_BATCH_ND)
-    ctx.AddOperator(op, std::move(inputs), ctx.ResultsOf(node),
+    ctx.AddOperator(op, inputs, ctx.ResultsOf(node),
                     fb::CreateSpaceToBatchNDOptions(ctx.builder()));
   else
-    ctx.AddOperator(op, std::move(inputs), ctx.ResultsOf(node),
+    ctx.AddOperator(op, inputs, ctx.ResultsOf(node),
                     fb::CreateBatchToSpaceNDOptions(ctx.builder()));
   return {};
 }

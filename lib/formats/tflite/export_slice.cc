@@ -190,17 +190,15 @@ Status WritePad(ExportContext& ctx, const Node& node) {
       ctx.AddConstant(Tensor::Of({static_cast<int64_t>(rank), 2}, pairs), "paddings");
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), pads};
   if (a.mode != PadMode::kConstant) {
-    ctx.AddOperator(Op::MIRROR_PAD, std::move(inputs), ctx.ResultsOf(node),
+    ctx.AddOperator(Op::MIRROR_PAD, inputs, ctx.ResultsOf(node),
                     fb::CreateMirrorPadOptions(ctx.builder(), a.mode == PadMode::kReflect
                                                                   ? fb::MirrorPadMode::REFLECT
                                                                   : fb::MirrorPadMode::SYMMETRIC));
   } else if (node.input(1) != nullptr) {
     inputs.push_back(ctx.TensorOf(node.input(1)));
-    ctx.AddOperator(Op::PADV2, std::move(inputs), ctx.ResultsOf(node),
-                    fb::CreatePadV2Options(ctx.builder()));
+    ctx.AddOperator(Op::PADV2, inputs, ctx.ResultsOf(node), fb::CreatePadV2Options(ctx.builder()));
   } else {
-    ctx.AddOperator(Op::PAD, std::move(inputs), ctx.ResultsOf(node),
-                    fb::CreatePadOptions(ctx.builder()));
+    ctx.AddOperator(Op::PAD, inputs, ctx.ResultsOf(node), fb::CreatePadOptions(ctx.builder()));
   }
   return {};
 }
