@@ -136,6 +136,24 @@ TEST_CASE("nnapi json: bytes that no operand tells") {
   CHECK((*again)->pools[1].file == "beside.bin");
 }
 
+TEST_CASE("nnapi json: floats keep their bits") {
+  nnapi::Model m;
+  m.operand_values = Blob::CopyOf(std::vector<uint32_t>{0x7FC00001, 0xFFC00000, 0x80000000, 1});
+  nnapi::Operand o;
+  o.type = nnapi::OperandType::kTensorFloat32;
+  o.dimensions = {4};
+  o.lifetime = nnapi::LifeTime::kConstantCopy;
+  o.location.length = 16;
+  m.operands = {o};
+  const auto text = nnapi::WriteJson(m);
+  REQUIRE(text.has_value());
+  const auto again = nnapi::ReadJson(*text, ReadLimits{});
+  REQUIRE(again.has_value());
+  const auto bytes = (*again)->operand_values.bytes();
+  CHECK(std::equal(bytes.begin(), bytes.end(), m.operand_values.bytes().begin(),
+                   m.operand_values.bytes().end()));
+}
+
 TEST_CASE("nnapi json: operands that share their bytes too often are refused") {
   nnapi::Model m;
   m.operand_values = Blob::CopyOf(std::vector<uint8_t>(1 << 20));

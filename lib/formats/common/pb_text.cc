@@ -144,6 +144,7 @@ Result<std::unique_ptr<pb::Message>> Whole(const pb::Message& message,
   pb::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(wire.data()),
                                   static_cast<int>(wire.size()));
   stream.SetRecursionLimit(std::numeric_limits<int>::max());  // it was parsed before
+  const pb::LogSilencer silence;
   if (!whole->ParsePartialFromCodedStream(&stream))
     return InternalError("own wire form cannot be read");
   return whole;

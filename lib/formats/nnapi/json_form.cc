@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -406,6 +407,25 @@ Status CheckSharing(const Model& model) {
   return {};
 }
 
+// Whether a float's text is read as other bits: NaNs other than the usual one.
+bool LosesBits(float value) {
+  constexpr auto kNan = std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
+  return std::isnan(value) && std::bit_cast<uint32_t>(value) != kNan;
+}
+
+// Copies the bytes of an operand that its value in the text tells.
+void CopyTold(OperandType type, std::span<const std::byte> from, std::byte* to) {
+  if (type != OperandType::kFloat32 && type != OperandType::kTensorFloat32) {
+    std::copy(from.begin(), from.end(), to);
+    return;
+  }
+  for (size_t at = 0; at + sizeof(float) <= from.size(); at += sizeof(float)) {
+    float value;
+    std::memcpy(&value, from.data() + at, sizeof(value));
+    if (!LosesBits(value)) std::memcpy(to + at, &value, sizeof(value));
+  }
+}
+
 // The pool in Base64 if it has bytes that no operand's value tells; else "".
 std::string WholePool(const Model& model, const Blob& pool) {
   std::vector<std::byte> told(pool.size());
@@ -413,7 +433,7 @@ std::string WholePool(const Model& model, const Blob& pool) {
     if (const auto bytes = BytesOf(model, o); bytes && !bytes->empty())
       if (const auto at = bytes->data() - pool.data();
           at >= 0 && InRange(static_cast<uint64_t>(at), bytes->size(), pool.size()))
-        std::copy(bytes->bytes().begin(), bytes->bytes().end(), told.begin() + at);
+        CopyTold(o.type, bytes->bytes(), told.data() + at);
   const bool all = std::equal(told.begin(), told.end(), pool.bytes().begin());
   return all ? std::string() : Base64(pool.bytes());
 }
