@@ -83,8 +83,7 @@ std::string SupportMarkdown() {
       "# What is supported\n\n"
       "Written by `scripts/update-support` from the suite's own tables; do not edit.\n\n"
       "Copied: inspected, validated, dumped and written back as it is. Imported: converted from "
-      "and "
-      "executed.\nExported: made by conversions. What is not is refused by name.\n";
+      "and executed.\nExported: made by conversions. What is not is refused by name.\n";
   for (const Format& f : Formats()) out += FeatureSection(f);
   out +=
       "\n## Operators\n\n"

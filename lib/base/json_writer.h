@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace nn {
@@ -34,6 +35,20 @@ class JsonWriter {
   // "NaN", "Infinity", "-Infinity", and the bits of any other NaN, "0x7fc00001".
   void Float(float value);
   void Double(double value);
+  // One of the above by the type of a number.
+  template <typename T>
+  void Number(T value) {
+    if constexpr (std::is_same_v<T, bool>)
+      Bool(value);
+    else if constexpr (std::is_same_v<T, float>)
+      Float(value);
+    else if constexpr (std::is_same_v<T, double>)
+      Double(value);
+    else if constexpr (std::is_signed_v<T>)
+      Int(value);
+    else
+      Uint(value);
+  }
   // A string of Base64.
   void Bytes(std::span<const std::byte> bytes);
 

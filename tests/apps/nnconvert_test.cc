@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "apps/inspect.h"
 #include "apps/program.h"
 #include "base/json.h"
 #include "support/files.h"
@@ -17,12 +18,6 @@ ProgramResult Convert(const std::string& arguments, std::string_view input = {})
 // A conversion that keeps the format.
 ProgramResult Rewrite(const std::string& arguments, std::string_view input = {}) {
   return Convert("--rewrite " + arguments, input);
-}
-
-Json Inspect(const std::string& path) {
-  const ProgramResult r = RunProgram("nninspect --format json " + path);
-  REQUIRE_MESSAGE(r.code == 0, r.err);
-  return Json::parse(r.out);
 }
 
 // Weights of more than a kilobyte, which files hold apart from the rest.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "apps/inspect.h"
 #include "apps/nninspect/csv.h"
 #include "apps/nninspect/statistics.h"
 #include "apps/program.h"
@@ -14,15 +15,6 @@
 
 namespace nn::test {
 namespace {
-
-Json Inspect(const std::string& arguments) {
-  const ProgramResult r = RunProgram("nninspect --format json " + arguments);
-  REQUIRE_MESSAGE(r.code == 0, r.err);
-  const Json json = Json::parse(r.out);
-  static const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nninspect.schema.json"));
-  for (const std::string& error : SchemaErrors(schema, json)) FAIL_CHECK(error);
-  return json;
-}
 
 // Two blocks of two operators each, in scopes.
 std::string BlocksModel(const std::string& weights = "seeded(1, 0.3)") {

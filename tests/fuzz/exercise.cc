@@ -63,13 +63,11 @@ Exercised Exercise(std::string_view bytes, const std::string& path, bool round_t
   Validate(*model->model, *model->format, ValidateOptions{Profile::kStrict});
   if (!model->format->summarize(*model->model)) result.broken = "a model cannot be summarised";
   if (auto imported = model->format->import(*model->model)) {
-    result.imported = imported->obstacles.empty();
     if (const auto s = Verify(imported->graph); !s && s.error().code() == ErrorCode::kInternal)
       result.broken = "an imported graph is broken: " + s.error().message();
   }
   if (!round_trip) return result;
   if (const auto dump = DumpOf(*model)) {
-    result.dumped = true;
     if (result.broken.empty()) result.broken = CheckCopies(*model, path, *dump);
   }
   return result;

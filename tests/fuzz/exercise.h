@@ -7,14 +7,12 @@
 
 namespace nn::test {
 
-// How far the bytes got. `broken` is empty, or says which promise was not kept:
+// Whether the bytes were read as a model. `broken` is empty, or says which promise was not kept:
 //   - a model that was dumped is restored from its dump, and dumped again the same;
 //   - a model that was saved is read again, and dumped the same;
 //   - an imported graph passes the verifier.
 struct Exercised {
   bool read = false;
-  bool imported = false;
-  bool dumped = false;
   std::string broken;
 };
 

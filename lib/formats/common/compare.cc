@@ -1,7 +1,6 @@
 #include "formats/common/compare.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/sha256.h"

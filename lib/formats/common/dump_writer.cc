@@ -60,14 +60,7 @@ void DumpWriter::Numbers(std::span<const std::byte> bytes, DType type) {
     using T = decltype(value);
     for (size_t at = 0; at + sizeof(T) <= bytes.size(); at += sizeof(T)) {
       std::memcpy(&value, bytes.data() + at, sizeof(T));
-      if constexpr (std::is_same_v<T, float>)
-        Float(value);
-      else if constexpr (std::is_same_v<T, double>)
-        Double(value);
-      else if constexpr (std::is_signed_v<T>)
-        Int(value);
-      else
-        Uint(value);
+      Number(value);
     }
   });
   EndArray();

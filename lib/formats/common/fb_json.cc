@@ -119,22 +119,14 @@ Status Unsupported(const reflection::Field& field) {
 
 template <typename T>
 void WriteScalar(T value, BaseType type, const reflection::Enum* names, DumpWriter& out) {
-  if constexpr (std::is_same_v<T, float>) {
-    out.Float(value);
-  } else if constexpr (std::is_same_v<T, double>) {
-    out.Double(value);
-  } else {
-    const reflection::EnumVal* name =
-        names == nullptr ? nullptr : ValueOf(*names, static_cast<int64_t>(value));
-    if (name != nullptr)
-      out.String(View(name->name()));
-    else if (type == reflection::Bool && value <= 1)
-      out.Bool(value != 0);
-    else if constexpr (std::is_signed_v<T>)
-      out.Int(value);
-    else
-      out.Uint(value);
-  }
+  const reflection::EnumVal* name =
+      names == nullptr ? nullptr : ValueOf(*names, static_cast<int64_t>(value));
+  if (name != nullptr)
+    out.String(View(name->name()));
+  else if (type == reflection::Bool && value <= 1)
+    out.Bool(value != 0);
+  else
+    out.Number(value);
 }
 
 template <typename T>

@@ -175,24 +175,14 @@ class Dumper {
 
   template <typename T>
   void WriteNumber(const Field& field, T value) {
-    if constexpr (std::is_same_v<T, bool>) {
-      out_.Bool(value);
-    } else if constexpr (std::is_same_v<T, float>) {
-      out_.Float(value);
-    } else if constexpr (std::is_same_v<T, double>) {
-      out_.Double(value);
-    } else if constexpr (std::is_unsigned_v<T>) {
-      out_.Uint(value);
-    } else {
-      const pb::EnumValueDescriptor* name =
-          field.enum_type() == nullptr
-              ? nullptr
-              : field.enum_type()->FindValueByNumber(static_cast<int>(value));
-      if (name != nullptr)
-        out_.String(name->name());
-      else
-        out_.Int(value);
-    }
+    const pb::EnumValueDescriptor* name =
+        field.enum_type() == nullptr
+            ? nullptr
+            : field.enum_type()->FindValueByNumber(static_cast<int>(value));
+    if (name != nullptr)
+      out_.String(name->name());
+    else
+      out_.Number(value);
   }
 
   void WriteNumbers(const pb::Message& message, const Field& field) {

@@ -204,6 +204,23 @@ int PayloadElementSize(const pb::FieldDescriptor& field) {
   }
 }
 
+Status ForEachMessage(pb::Message* message, const std::function<Status(pb::Message*)>& fn) {
+  NN_RETURN_IF_ERROR(fn(message));
+  const pb::Reflection& reflection = *message->GetReflection();
+  std::vector<const pb::FieldDescriptor*> fields;
+  reflection.ListFields(*message, &fields);
+  for (const pb::FieldDescriptor* field : fields) {
+    if (field->cpp_type() != pb::FieldDescriptor::CPPTYPE_MESSAGE) continue;
+    if (!field->is_repeated()) {
+      NN_RETURN_IF_ERROR(ForEachMessage(reflection.MutableMessage(message, field), fn));
+      continue;
+    }
+    for (int i = 0; i < reflection.FieldSize(*message, field); ++i)
+      NN_RETURN_IF_ERROR(ForEachMessage(reflection.MutableRepeatedMessage(message, field, i), fn));
+  }
+  return {};
+}
+
 std::optional<Blob> PayloadTable::Find(const pb::Message& message, int field) const {
   const pb::UnknownFieldSet& unknown = message.GetReflection()->GetUnknownFields(message);
   std::vector<Blob> found;

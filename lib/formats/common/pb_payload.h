@@ -15,6 +15,7 @@
 #include <google/protobuf/message.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,11 @@ namespace nn {
 // Bytes of one element if the field can hold a payload (bytes, or an array of fixed-width numbers);
 // 0 if it cannot.
 int PayloadElementSize(const google::protobuf::FieldDescriptor& field);
+
+// Calls fn with the message and all inside it, in the order of field numbers; ends with the first
+// error.
+Status ForEachMessage(google::protobuf::Message* message,
+                      const std::function<Status(google::protobuf::Message* message)>& fn);
 
 class PayloadTable {
  public:

@@ -39,25 +39,6 @@ class FirstError : public pb::io::ErrorCollector {
   std::string text_;
 };
 
-// Calls fn with the message and all inside it.
-template <typename Fn>
-Status ForEach(pb::Message* message, const Fn& fn) {
-  NN_RETURN_IF_ERROR(fn(message));
-  const pb::Reflection& reflection = *message->GetReflection();
-  std::vector<const Field*> fields;
-  reflection.ListFields(*message, &fields);
-  for (const Field* field : fields) {
-    if (field->cpp_type() != Field::CPPTYPE_MESSAGE) continue;
-    if (!field->is_repeated()) {
-      NN_RETURN_IF_ERROR(ForEach(reflection.MutableMessage(message, field), fn));
-      continue;
-    }
-    for (int i = 0; i < reflection.FieldSize(*message, field); ++i)
-      NN_RETURN_IF_ERROR(ForEach(reflection.MutableRepeatedMessage(message, field, i), fn));
-  }
-  return {};
-}
-
 // Moves large bytes fields out of the message.
 Status TakeOut(pb::Message* message, PayloadTable& payloads) {
   const pb::Reflection& reflection = *message->GetReflection();
@@ -222,13 +203,13 @@ Status ParsePbText(PbForm form, const Blob& text, int max_depth, pb::Message* me
   const pb::LogSilencer silence;
   NN_RETURN_IF_ERROR(form == PbForm::kJson ? ParseJson(view, message)
                                            : ParseText(view, max_depth, message));
-  return ForEach(message, [&](pb::Message* m) { return TakeOut(m, payloads); });
+  return ForEachMessage(message, [&](pb::Message* m) { return TakeOut(m, payloads); });
 }
 
 Result<Blob> PrintPbText(PbForm form, const pb::Message& message, const PayloadTable& payloads) {
   NN_ASSIGN(const std::unique_ptr<pb::Message> whole, Whole(message, payloads));
   NN_RETURN_IF_ERROR(
-      ForEach(whole.get(), [&](pb::Message* m) { return CheckPrintable(form, *m); }));
+      ForEachMessage(whole.get(), [&](pb::Message* m) { return CheckPrintable(form, *m); }));
   auto text = std::make_shared<std::string>();
   if (form == PbForm::kJson) {
     pb::util::JsonPrintOptions options;

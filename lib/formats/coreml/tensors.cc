@@ -135,7 +135,7 @@ class TensorLister {
     const std::string kind = KindOf(layer), name = layer.Text("name");
     if (const std::string_view field = layer.OneOf("layer"); !field.empty())
       AddParams(layer.Sub(field), name + ".", scope, number);
-    const std::string inner = (scope.empty() ? "" : scope + "/") + name + ".";
+    const std::string inner = InnerScope(scope, name) + ".";
     if (kind == "branch")
       for (const char* part : {"ifBranch", "elseBranch"})
         AddNetwork(layer.Sub("branch").Sub(part), inner + part);

@@ -12,8 +12,6 @@
 namespace nn::onnx {
 namespace {
 
-using google::protobuf::Message;
-
 Result<uint64_t> ParseNumber(const std::string& text, std::string_view key) {
   uint64_t v = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), v);
@@ -22,23 +20,13 @@ Result<uint64_t> ParseNumber(const std::string& text, std::string_view key) {
   return v;
 }
 
-// Calls fn with the message, if it is an M, and all inside it, in the order of field numbers.
+// Calls fn with every M inside the model.
 template <typename M, typename Fn>
-Status ForEach(Message* message, const Fn& fn) {
-  if (auto* m = google::protobuf::DynamicCastToGenerated<M>(message)) NN_RETURN_IF_ERROR(fn(*m));
-  const auto& reflection = *message->GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor*> fields;
-  reflection.ListFields(*message, &fields);
-  for (const auto* field : fields) {
-    if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) continue;
-    if (!field->is_repeated()) {
-      NN_RETURN_IF_ERROR(ForEach<M>(reflection.MutableMessage(message, field), fn));
-      continue;
-    }
-    for (int i = 0; i < reflection.FieldSize(*message, field); ++i)
-      NN_RETURN_IF_ERROR(ForEach<M>(reflection.MutableRepeatedMessage(message, field, i), fn));
-  }
-  return {};
+Status ForEach(pb::ModelProto* model, const Fn& fn) {
+  return ForEachMessage(model, [&](google::protobuf::Message* message) -> Status {
+    auto* m = google::protobuf::DynamicCastToGenerated<M>(message);
+    return m == nullptr ? Status() : fn(*m);
+  });
 }
 
 bool IsExternal(const pb::TensorProto& tensor) {
