@@ -4,24 +4,14 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define NN_OWN_NEW 0
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define NN_OWN_NEW 0
-#endif
-#ifndef NN_OWN_NEW
-#define NN_OWN_NEW 1
-#endif
+#include "support/sanitizer.h"
 
 namespace nn::test {
 namespace {
 
 std::atomic<size_t> largest = 0;
 
-#if NN_OWN_NEW
+#if !NN_ADDRESS_SANITIZER
 void* Allocate(size_t size, size_t alignment) {
   if (size > largest.load(std::memory_order_relaxed)) largest = size;
   void* p = alignment == 0
@@ -44,7 +34,7 @@ size_t LargestAllocation() {
 
 }  // namespace nn::test
 
-#if NN_OWN_NEW
+#if !NN_ADDRESS_SANITIZER
 void* operator new(size_t size) {
   return nn::test::Allocate(size, 0);
 }

@@ -1,0 +1,14 @@
+// Whether the address sanitizer is in the build. It takes terabytes of addresses for its shadow and
+// has operators new of its own.
+#pragma once
+
+#if defined(__SANITIZE_ADDRESS__)
+#define NN_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define NN_ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef NN_ADDRESS_SANITIZER
+#define NN_ADDRESS_SANITIZER 0
+#endif
