@@ -39,36 +39,57 @@ class FileDescriptor {
   int fd_;
 };
 
-// All live file mappings, by address: DropResidentPages must never touch other memory.
+// All live file mappings, by address: DropResidentPages must never touch other memory. Large files
+// stay open, so that bytes can be copied from file to file.
 class MappingTable {
  public:
+  struct Place {
+    int fd = -1;  // -1: the file is not kept open
+    off_t offset = 0;
+  };
+
   static MappingTable& Get() {
     static MappingTable table;
     return table;
   }
-  void Add(uintptr_t begin, size_t size) {
+  void Add(uintptr_t begin, size_t size, int fd) {
+    constexpr size_t kLargeFile = size_t{16} << 20;
+    constexpr size_t kMaxOpen = 256;
     const std::lock_guard lock(mutex_);
-    ranges_[begin] = begin + size;
+    const bool keep = size >= kLargeFile && open_ < kMaxOpen;
+    FileDescriptor kept(keep ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1);
+    open_ += kept ? 1 : 0;
+    ranges_.insert_or_assign(begin, Range{begin + size, std::move(kept)});
   }
   void Remove(uintptr_t begin) {
     const std::lock_guard lock(mutex_);
-    ranges_.erase(begin);
+    const auto it = ranges_.find(begin);
+    open_ -= it->second.file ? 1 : 0;
+    ranges_.erase(it);
   }
-  bool Contains(uintptr_t begin, size_t size) {
+  // Where bytes come from; nullopt if that is no file.
+  std::optional<Place> Find(const std::byte* bytes, size_t size) {
+    const auto begin = reinterpret_cast<uintptr_t>(bytes);
     const std::lock_guard lock(mutex_);
     auto it = ranges_.upper_bound(begin);
-    return it != ranges_.begin() && begin + size <= std::prev(it)->second;
+    if (it == ranges_.begin() || begin + size > (--it)->second.end) return std::nullopt;
+    return Place{it->second.file.get(), static_cast<off_t>(begin - it->first)};
   }
 
  private:
+  struct Range {
+    uintptr_t end;
+    FileDescriptor file;
+  };
   std::mutex mutex_;
-  std::map<uintptr_t, uintptr_t> ranges_;
+  std::map<uintptr_t, Range> ranges_;
+  size_t open_ = 0;
 };
 
 class Mapping {
  public:
-  Mapping(void* address, size_t size) : address_(address), size_(size) {
-    MappingTable::Get().Add(reinterpret_cast<uintptr_t>(address), size);
+  Mapping(void* address, size_t size, int fd) : address_(address), size_(size) {
+    MappingTable::Get().Add(reinterpret_cast<uintptr_t>(address), size, fd);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
@@ -107,7 +128,25 @@ Result<Blob> ReadRegular(int fd, uint64_t size, const std::string& path, uint64_
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (address == MAP_FAILED) return ReadStream(fd, path, max_bytes);
   return Blob({static_cast<const std::byte*>(address), size},
-              std::make_shared<Mapping>(address, size));
+              std::make_shared<Mapping>(address, size, fd));
+}
+
+// Copies bytes of a mapped file to another without touching their pages. Returns how many: none
+// where the system cannot do it.
+size_t CopyFromFile(std::span<const std::byte> bytes, int to) {
+  constexpr size_t kWorthwhile = size_t{64} << 10;
+  if (bytes.size() < kWorthwhile) return 0;
+  auto place = MappingTable::Get().Find(bytes.data(), bytes.size());
+  if (!place || place->fd < 0) return 0;
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n =
+        copy_file_range(place->fd, &place->offset, to, nullptr, bytes.size() - done, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  return done;
 }
 
 // Opens without following any symbolic link: for systems without openat2.
@@ -158,7 +197,7 @@ void DropResidentPages(const Blob& blob) {
   const auto first = reinterpret_cast<uintptr_t>(blob.data());
   const uintptr_t begin = (first + page - 1) / page * page;
   const uintptr_t end = (first + blob.size()) / page * page;
-  if (begin >= end || !MappingTable::Get().Contains(first, blob.size())) return;
+  if (begin >= end || !MappingTable::Get().Find(blob.data(), blob.size())) return;
   madvise(const_cast<std::byte*>(blob.data()) + (begin - first), end - begin, MADV_DONTNEED);
 }
 
@@ -194,6 +233,19 @@ std::optional<std::string> ReplaceableFile(const std::string& path) {
   if (!std::filesystem::is_symlink(path, error)) return path;
   const auto target = std::filesystem::canonical(path, error);
   return error ? path : target.string();
+}
+
+bool IsPlainRelativePath(std::string_view path) {
+  constexpr size_t kMaxPath = 4096;
+  if (path.empty() || path.size() > kMaxPath || path.find('\0') != std::string_view::npos)
+    return false;
+  while (true) {
+    const size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == std::string_view::npos) return true;
+    path.remove_prefix(slash + 1);
+  }
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept {
@@ -240,6 +292,11 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
 }
 
 void AtomicFile::Write(std::span<const std::byte> bytes) {
+  if (error_ == 0) {
+    const size_t copied = CopyFromFile(bytes, fd_);
+    size_ += copied;
+    bytes = bytes.subspan(copied);
+  }
   while (!bytes.empty() && error_ == 0) {
     const ssize_t n = write(fd_, bytes.data(), bytes.size());
     if (n < 0) {

@@ -25,6 +25,10 @@ Result<Blob> ReadFile(const std::string& path, uint64_t max_bytes = kMaxFileByte
 // Does nothing for other blobs.
 void DropResidentPages(const Blob& blob);
 
+// Whether it is a path below a folder: not empty, not absolute, without "..", "." and empty parts,
+// of at most 4096 bytes.
+bool IsPlainRelativePath(std::string_view path);
+
 // Opens `relative` beneath `directory` and returns its bytes. Refused with kModel: absolute paths,
 // "..", symbolic links that leave the directory, hard links, anything that is not a regular file.
 // What is checked is the file that was opened. This is the one way in which a model's external data

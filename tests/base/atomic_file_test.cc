@@ -5,6 +5,7 @@
 
 #include <array>
 #include <filesystem>
+#include <thread>
 
 #include "base/file.h"
 #include "support/files.h"
@@ -50,6 +51,33 @@ TEST_CASE("files are written in parts, and are as readable as any other") {
   REQUIRE(WriteFile(dir / "y", "text").has_value());
   umask(mask);
   CHECK(fs::status(dir / "y").permissions() == fs::perms(0644));
+}
+
+TEST_CASE("parts of a large mapped file are copied as they are") {
+  const TempDir dir;
+  std::string text(size_t{17} << 20, 0);
+  for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 2654435761u >> 13);
+  WriteText(dir / "from", text);
+  const auto blob = ReadFile(dir / "from");
+  REQUIRE(blob.has_value());
+  const std::vector<Blob> parts = {blob->Slice(3, 5), blob->Slice(4097, size_t{9} << 20),
+                                   Blob::Copy(blob->Slice(0, 100).bytes()),
+                                   blob->Slice(text.size() - 100'001, 100'001)};
+  REQUIRE(WriteFile(dir / "to", parts).has_value());
+  const std::string want = text.substr(3, 5) + text.substr(4097, size_t{9} << 20) +
+                           text.substr(0, 100) + text.substr(text.size() - 100'001);
+  CHECK(ReadText(dir / "to") == want);
+  // Over the file itself.
+  REQUIRE(WriteFile(dir / "from", parts).has_value());
+  CHECK(ReadText(dir / "from") == want);
+  // To a pipe, which takes bytes in order only.
+  REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
+  std::string piped;
+  std::thread reader([&] { piped = ReadText(dir / "pipe"); });
+  const Status written = WriteFile(dir / "pipe", parts);
+  reader.join();
+  CHECK(written.has_value());
+  CHECK(piped == want);
 }
 
 TEST_CASE("a symbolic link is followed, not replaced") {

@@ -26,7 +26,6 @@ constexpr int kNewestMajor = 1;
 constexpr uint64_t kMaxManifestBytes = uint64_t{16} << 20;
 constexpr size_t kMaxFiles = 10000;
 constexpr int kMaxFolderDepth = 32;
-constexpr size_t kMaxPath = 4096;
 
 std::string FolderOf(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -183,18 +182,6 @@ const Blob* ModelFolder::Find(std::string_view name) const {
   const auto path = Resolve(name);
   const auto it = path ? files.find(*path) : files.end();
   return it == files.end() ? nullptr : &it->second;
-}
-
-bool IsPlainRelativePath(std::string_view path) {
-  if (path.empty() || path.size() > kMaxPath || path.find('\0') != std::string_view::npos)
-    return false;
-  while (true) {
-    const size_t slash = path.find('/');
-    const std::string_view part = path.substr(0, slash);
-    if (part.empty() || part == "." || part == "..") return false;
-    if (slash == std::string_view::npos) return true;
-    path.remove_prefix(slash + 1);
-  }
 }
 
 bool IsPackagePath(std::string_view path) {

@@ -46,10 +46,6 @@ struct ModelFolder {
   const Blob* Find(std::string_view name) const;
 };
 
-// A path below a folder: not empty, not absolute, without "..", "." and empty parts, of at most
-// 4096 bytes.
-bool IsPlainRelativePath(std::string_view path);
-
 // Whether it ends in ".mlpackage", a last "/" aside.
 bool IsPackagePath(std::string_view path);
 
