@@ -34,6 +34,26 @@ TEST_CASE("limits: every program has them") {
   }
 }
 
+TEST_CASE("limits: flatbuffers, whose verifier does not say which it was") {
+  const TempDir dir;
+  for (const std::string name : {"m.tflite", "m.nnapi"}) {
+    WriteModel(dir / name, R"(graph {
+      in %x: f32[1, 8, 8, 16]
+      const %w: f32[16, 16, 3, 3] = seeded(1, 0.3)
+      %y = conv(%x, %w) {layout = nxc}
+      out "y" = %y
+    })");
+    for (const std::string& command : Commands(dir, dir / name)) {
+      CheckLimit(command, "max-items", "3");
+      CheckLimit(command, "max-depth", "1");
+    }
+    WriteText(dir / name, ReadText(dir / name).substr(0, 600));
+    const ProgramResult damaged = RunProgram("nninspect " + dir / name);
+    CHECK(damaged.code == 2);
+    CHECK_MESSAGE(Contains(damaged.err, "damaged"), damaged.err);
+  }
+}
+
 TEST_CASE("limits: memory") {
   if (NN_ADDRESS_SANITIZER)
     return Skip("the address sanitizer itself needs more memory than a limit allows");

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "formats/common/fb_verify.h"
 #include "formats/nnapi/native.h"
 #include "nnapi/nnapi_generated.h"
 
@@ -173,17 +174,8 @@ Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits
   if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return LimitError("{} bytes; a flatbuffer has at most 2 GiB", file.size());
   const Blob aligned = file.IsAligned(kDataAlignment) ? file : Blob::Copy(file.bytes());
-  flatbuffers::Verifier::Options options;
-  options.max_depth = static_cast<flatbuffers::uoffset_t>(limits.max_depth);
-  options.max_tables = static_cast<flatbuffers::uoffset_t>(
-      std::min<uint64_t>(limits.max_items, std::numeric_limits<flatbuffers::uoffset_t>::max()));
-  const auto* bytes = reinterpret_cast<const uint8_t*>(aligned.data());
-  flatbuffers::Verifier verifier(bytes, aligned.size(), options);
-  if (!fb::VerifyModelBuffer(verifier))
-    return ParseError(
-        "not a sound flatbuffer of schema nnapi.fbs: damaged, or beyond the limits (max-depth, "
-        "max-items)");
-  return Reader(aligned, limits).Run(*fb::GetModel(bytes));
+  NN_RETURN_IF_ERROR(VerifyFlatbuffer(aligned.bytes(), "nnapi.fbs", fb::VerifyModelBuffer, limits));
+  return Reader(aligned, limits).Run(*fb::GetModel(aligned.data()));
 }
 
 Result<Blob> WriteFlatbuffer(const Model& model) {

@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/common/fb_verify.h"
 
 namespace nn::tflite {
 namespace {
@@ -41,14 +42,9 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   model->file = file.IsAligned(kBufferAlignment) ? file : Blob::Copy(file.bytes());
   model->directory = std::filesystem::path(path).parent_path();
   const auto* data = reinterpret_cast<const uint8_t*>(model->file.data());
-  const auto max_tables = static_cast<flatbuffers::uoffset_t>(
-      std::min<uint64_t>(limits.max_items, std::numeric_limits<flatbuffers::uoffset_t>::max()));
-  flatbuffers::Verifier verifier(
-      data, static_cast<size_t>(std::min<uint64_t>(file.size(), kMaxFlatbuffer)),
-      static_cast<flatbuffers::uoffset_t>(limits.max_depth), max_tables);
-  if (!fb::VerifyModelBuffer(verifier))
-    return ParseError(
-        "the flatbuffer is damaged, or nested or divided beyond the limits (max-depth, max-items)");
+  const auto bytes = model->file.bytes();
+  NN_RETURN_IF_ERROR(VerifyFlatbuffer(bytes.first(std::min<size_t>(bytes.size(), kMaxFlatbuffer)),
+                                      "tflite.fbs", fb::VerifyModelBuffer, limits));
   model->root = fb::GetModel(data);
   return std::unique_ptr<NativeModel>(std::move(model));
 }

@@ -31,6 +31,7 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
 bool Sniff(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
+Result<ModelSummary> SummarizeInFull(const NativeModel& model);
 Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
 // What OperatorSummary::scope calls a sub-graph.
 std::string ScopeOf(const fb::SubGraph& graph, int64_t index);

@@ -221,14 +221,15 @@ std::string EnumText(const reflection::Type& type, int64_t value) {
   return std::to_string(value);
 }
 
-std::string VectorText(const flatbuffers::Table& table, const reflection::Field& field) {
+std::string VectorText(const flatbuffers::Table& table, const reflection::Field& field,
+                       bool in_full) {
   constexpr size_t kShown = 16;
   const auto* list = flatbuffers::GetFieldAnyV(table, field);
   if (list == nullptr) return "[]";
   const reflection::BaseType element = field.type()->element();
   std::string out = "[";
   for (size_t i = 0; i < list->size(); ++i) {
-    if (i == kShown) {
+    if (i == kShown && !in_full) {
       out += fmt::format(", ... {} in all", list->size());
       break;
     }
@@ -244,7 +245,8 @@ std::string VectorText(const flatbuffers::Table& table, const reflection::Field&
   return out + "]";
 }
 
-std::string FieldText(const flatbuffers::Table& table, const reflection::Field& field) {
+std::string FieldText(const flatbuffers::Table& table, const reflection::Field& field,
+                      bool in_full) {
   const reflection::Type& type = *field.type();
   switch (type.base_type()) {
     case reflection::Bool:
@@ -257,7 +259,7 @@ std::string FieldText(const flatbuffers::Table& table, const reflection::Field& 
       return Quote(s == nullptr ? std::string_view() : std::string_view(s->c_str(), s->size()));
     }
     case reflection::Vector:
-      return VectorText(table, field);
+      return VectorText(table, field, in_full);
     default:
       return EnumText(type, flatbuffers::GetAnyFieldI(table, field));
   }
@@ -309,7 +311,8 @@ Result<flatbuffers::Offset<void>> WriteOptions(
   return offset;
 }
 
-std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Operator& op) {
+std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Operator& op,
+                                                                 bool in_full) {
   std::vector<std::pair<std::string, std::string>> out;
   const auto describe = [&](const char* kind, const void* options) {
     const reflection::Object* table = TableNamed(kind);
@@ -321,10 +324,14 @@ std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Opera
               [](const auto* a, const auto* b) { return a->id() < b->id(); });
     for (const reflection::Field* f : fields)
       out.emplace_back(f->name()->str(),
-                       FieldText(*static_cast<const flatbuffers::Table*>(options), *f));
+                       FieldText(*static_cast<const flatbuffers::Table*>(options), *f, in_full));
   };
   describe(fb::EnumNameBuiltinOptions(op.builtin_options_type()), op.builtin_options());
   describe(fb::EnumNameBuiltinOptions2(op.builtin_options_2_type()), op.builtin_options_2());
+  const uint64_t custom = op.large_custom_options_size() != 0
+                              ? op.large_custom_options_size()
+                              : static_cast<uint64_t>(SizeOf(op.custom_options()));
+  if (custom != 0) out.emplace_back("custom_options", fmt::format("{} bytes", custom));
   return out;
 }
 

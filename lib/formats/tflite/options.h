@@ -26,7 +26,9 @@ Result<flatbuffers::Offset<void>> WriteOptions(
     const std::vector<std::pair<std::string_view, AttrValue>>& fields);
 
 // All fields of an operator's options as text, enumerators by name; those that are absent have
-// their default.
-std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Operator& op);
+// their default. Lists end after 16 elements unless in full; of a custom operator's bytes, the
+// number.
+std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Operator& op,
+                                                                 bool in_full);
 
 }  // namespace nn::tflite

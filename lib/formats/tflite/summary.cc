@@ -24,7 +24,7 @@ std::string QuantText(const fb::Tensor& tensor) {
 
 class Summarizer {
  public:
-  explicit Summarizer(const Model& model) : model_(model) {}
+  Summarizer(const Model& model, bool in_full) : model_(model), in_full_(in_full) {}
 
   ModelSummary Run() {
     const fb::Model& m = *model_.root;
@@ -96,7 +96,7 @@ class Summarizer {
       s.scope = scope;
       for (const int64_t t : ListOf<int64_t>(op.inputs())) s.inputs.push_back(NameOf(g, t));
       for (const int64_t t : ListOf<int64_t>(op.outputs())) s.outputs.push_back(NameOf(g, t));
-      s.attributes = DescribeOptions(op);
+      s.attributes = DescribeOptions(op, in_full_);
       out_.operators.push_back(std::move(s));
     }
   }
@@ -113,6 +113,7 @@ class Summarizer {
   }
 
   const Model& model_;
+  bool in_full_;
   ModelSummary out_;
 };
 
@@ -125,7 +126,11 @@ std::string ScopeOf(const fb::SubGraph& graph, int64_t index) {
 }
 
 Result<ModelSummary> Summarize(const NativeModel& native) {
-  return Summarizer(static_cast<const Model&>(native)).Run();
+  return Summarizer(static_cast<const Model&>(native), false).Run();
+}
+
+Result<ModelSummary> SummarizeInFull(const NativeModel& native) {
+  return Summarizer(static_cast<const Model&>(native), true).Run();
 }
 
 }  // namespace nn::tflite

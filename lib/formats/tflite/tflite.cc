@@ -37,7 +37,7 @@ const Format& TfliteFormat() {
       .write = Write,
       .target = &TfliteTarget(),
       .summarize = Summarize,
-      .summarize_in_full = Summarize,
+      .summarize_in_full = SummarizeInFull,
       .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
