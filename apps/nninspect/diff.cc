@@ -13,6 +13,10 @@
 namespace nn::app {
 namespace {
 
+// What formats say with different layouts and operators is the same in the form of one of them.
+// This one has the most operators.
+constexpr std::string_view kCommonForm = "onnx";
+
 OperatorRef RefOf(const Node& node) {
   return {node.source().index,
           node.source().op.empty() ? std::string(node.op_name()) : node.source().op, node.name()};
@@ -55,12 +59,11 @@ void DiffFacts(const ModelSummary& a, const ModelSummary& b, std::vector<FieldDi
 
 class Differ {
  public:
-  Differ(const LoadedModel& a, const LoadedModel& b, std::vector<TensorEntry> tensors_a,
-         std::vector<TensorEntry> tensors_b)
-      : graph_a_(*a.graph),
-        graph_b_(*b.graph),
-        file_a_(a, std::move(tensors_a)),
-        file_b_(b, std::move(tensors_b)),
+  Differ(const Graph& a, const Graph& b, OpaqueReader file_a, OpaqueReader file_b)
+      : graph_a_(a),
+        graph_b_(b),
+        file_a_(std::move(file_a)),
+        file_b_(std::move(file_b)),
         matching_(MatchNodes(graph_a_, graph_b_)) {
     for (const auto& [x, y] : matching_) counterparts_[y] = x;
   }
@@ -213,7 +216,18 @@ Result<ModelDiff> DiffModels(const LoadedModel& a, const LoadedModel& b) {
   DiffFacts(a.summary, b.summary, out.facts);
   DiffInterface("input", a.summary.inputs, b.summary.inputs, out.interface);
   DiffInterface("output", a.summary.outputs, b.summary.outputs, out.interface);
-  NN_RETURN_IF_ERROR(Differ(a, b, std::move(tensors_a), std::move(tensors_b)).Run(out));
+  OpaqueReader file_a(a, std::move(tensors_a)), file_b(b, std::move(tensors_b));
+  std::optional<Graph> fitted_a, fitted_b;
+  if (a.read.format != b.read.format) {
+    out.form = FindFormat(kCommonForm);
+    fitted_a = InFormOf(*out.form, *a.graph);
+    fitted_b = InFormOf(*out.form, *b.graph);
+    if (!fitted_a || !fitted_b) out.form = nullptr;
+  }
+  const bool fitted = out.form != nullptr;
+  NN_RETURN_IF_ERROR(Differ(fitted ? *fitted_a : *a.graph, fitted ? *fitted_b : *b.graph,
+                            std::move(file_a), std::move(file_b))
+                         .Run(out));
   return out;
 }
 

@@ -53,6 +53,9 @@ struct ModelDiff {
   uint64_t matched = 0;   // operators that have a counterpart
   uint64_t renamed = 0;   // of those, with another name: not a difference
   uint64_t compared = 0;  // constants whose contents were compared
+  // Models of two formats are compared in the form that conversions to this one give them; nullptr
+  // where the graphs are compared as they were imported.
+  const Format* form = nullptr;
 
   bool empty() const {
     return facts.empty() && interface.empty() && removed.empty() && added.empty() &&
@@ -60,7 +63,7 @@ struct ModelDiff {
   }
 };
 
-// Compares the graphs as imported, of one format or of two. Counterparts are nodes that compute the
+// Compares the graphs of models of one format or of two. Counterparts are nodes that compute the
 // same from the inputs on; then nodes of one operator and name; then nodes of one operator in the
 // same order. Both models must have been loaded in full.
 Result<ModelDiff> DiffModels(const LoadedModel& a, const LoadedModel& b);
@@ -68,6 +71,10 @@ Result<ModelDiff> DiffModels(const LoadedModel& a, const LoadedModel& b);
 // The counterpart in `b` of each node of `a` that has one.
 using Matching = std::unordered_map<const Node*, const Node*>;
 Matching MatchNodes(const Graph& a, const Graph& b);
+
+// The graph as a conversion to the format has it, parts that do not fit left as they are, with the
+// padding and the attributes of windows written in one way; nullopt if the conversion fails.
+std::optional<Graph> InFormOf(const Format& format, const Graph& graph);
 
 std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff& diff);
 // As schemas/nninspect-diff.schema.json has it.

@@ -118,7 +118,9 @@ std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff
       WithThousands(d.matched), renamed, WithThousands(d.removed.size()),
       WithThousands(d.added.size()), WithThousands(d.changed.size()),
       WithThousands(d.weights.size()), WithThousands(d.compared));
-  if (a.read.format != b.read.format)
+  if (d.form != nullptr)
+    out += fmt::format("Formats differ: both are compared as {} models.\n", d.form->label);
+  else if (a.read.format != b.read.format)
     out += "Formats differ: operators and attributes are compared as the suite's graph has them.\n";
   return out + FieldsText("Model", d.facts) + FieldsText("Inputs and outputs", d.interface) +
          RefsText("Operators only in a", d.removed) + RefsText("Operators only in b", d.added) +
@@ -133,6 +135,7 @@ Json DiffJson(const LoadedModel& a, const LoadedModel& b, const ModelDiff& d) {
   json["a"] = ModelJson(a);
   json["b"] = ModelJson(b);
   json["equal"] = d.empty();
+  json["form"] = d.form == nullptr ? Json(nullptr) : Json(d.form->name);
   json["model"] = FieldsJson(d.facts);
   json["interface"] = FieldsJson(d.interface);
   json["operators"] = {{"matched", d.matched},
