@@ -129,13 +129,13 @@ class Table2Step : public Step {
 };
 
 template <typename Out>
-void AddTable1(PlanContext& ctx, Tensor table) {
+void AddTable1(PlanContext& ctx, const Tensor& table) {
   auto step = std::make_unique<Table1Step<Out>>();
   const Value* result = ctx.group().result();
   step->in = ctx.PlaceOf(ctx.node().input(0));
   step->out = ctx.PlaceOf(result);
   step->rows = Rows(ShapeOf(result));
-  step->table = std::move(table);
+  step->table = table;
   const BufferId in = step->in.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
 }

@@ -22,6 +22,7 @@ struct Axis {
 std::vector<Axis> JoinAxes(const std::vector<int64_t>& in_shape, const std::vector<int64_t>& perm) {
   const auto in_strides = Strides(in_shape);
   std::vector<int64_t> out_shape;
+  out_shape.reserve(perm.size());
   for (const int64_t p : perm) out_shape.push_back(in_shape[static_cast<size_t>(p)]);
   const auto out_strides = Strides(out_shape);
   std::vector<Axis> axes;

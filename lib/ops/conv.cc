@@ -43,7 +43,10 @@ AxisMap FilterMap(FilterLayout from, FilterLayout to, int rank) {
   std::vector<int> source(static_cast<size_t>(rank));
   source[static_cast<size_t>(b.output)] = a.output;
   source[static_cast<size_t>(b.input)] = a.input;
-  for (int i = 0; i < rank - 2; ++i) source[static_cast<size_t>(b.spatial + i)] = a.spatial + i;
+  for (int i = 0; i < rank - 2; ++i) {
+    const int to = b.spatial + i;
+    source[static_cast<size_t>(to)] = a.spatial + i;
+  }
   return AxisMap(rank, std::move(source));
 }
 
@@ -72,7 +75,8 @@ Result<std::vector<Window>> ConvWindows(const ConvAttrs& attrs, const Dims& inpu
   const FilterAxes axes = AxesOf(attrs.filter_layout, rank);
   WindowSpec spec;
   for (int i = 0; i < rank - 2; ++i) {
-    const Dim& k = filter[static_cast<size_t>(axes.spatial + i)];
+    const int axis = axes.spatial + i;
+    const Dim& k = filter[static_cast<size_t>(axis)];
     if (!k.is_const())
       return UnsupportedError("the filter's kernel size {} is not known", k.ToString());
     spec.kernel.push_back(k.value());

@@ -6,6 +6,7 @@
 
 #include "base/arith.h"
 #include "ir/op_def.h"
+#include "ops/index.h"
 #include "ops/movement.h"
 #include "ops/ops.h"
 #include "ops/types.h"
@@ -156,19 +157,22 @@ void ForEachPosition(const GridSampleAttrs& a, const GridShape& s, const Tensor&
   std::vector<AxisSampler<T>> samplers;
   for (size_t k = 0; k < s.axes; ++k) samplers.emplace_back(a, s.x_dims[s.first + k]);
   std::vector<GridTaps<T>> taps(s.axes);
-  const auto axes = static_cast<int64_t>(s.axes);
-  const int64_t positions = grid.elements() / axes;
-  const int64_t each = s.y_dims[0] == 0 ? 0 : positions / s.y_dims[0];
-  for (int64_t i = 0; i < positions; ++i) {
-    int64_t to = i / each * s.y_strides[0];
-    int64_t rest = i % each;
-    for (size_t k = s.axes; k-- > 0;) {
-      to += rest % s.y_dims[s.first + k] * s.y_strides[s.first + k];
-      rest /= s.y_dims[s.first + k];
-      const int64_t g = i * axes + axes - 1 - static_cast<int64_t>(k);
-      taps[k] = samplers[k].At(static_cast<T>(grid.GetDouble(g)));
-    }
-    fn(taps, i / each * s.x_strides[0], to);
+  if (grid.elements() == 0) return;
+  const std::span<const int64_t> box = std::span(s.y_dims).subspan(s.first, s.axes);
+  size_t g = 0;
+  for (int64_t image = 0; image < s.y_dims[0]; ++image) {
+    std::vector<int64_t> at(s.axes, 0);
+    do {
+      int64_t to = image * s.y_strides[0];
+      for (size_t k = 0; k < s.axes; ++k) {
+        to += at[k] * s.y_strides[s.first + k];
+        // The last axis comes first.
+        const double v = grid.GetDouble(static_cast<int64_t>(g + s.axes - 1 - k));
+        taps[k] = samplers[k].At(static_cast<T>(v));
+      }
+      g += s.axes;
+      fn(taps, image * s.x_strides[0], to);
+    } while (NextIndex(at, box));
   }
 }
 

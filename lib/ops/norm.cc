@@ -1,6 +1,7 @@
 // batch_norm, instance_norm, group_norm, layer_norm, rms_norm.
 #include "ops/norm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -366,9 +367,7 @@ std::optional<AxesChange> ChangeTrailingNorm(const Node& node, Operand changed,
   const int length = static_cast<int>(axes->size());
   const int first = map.result_rank() - length;
   if (first < 0) return std::nullopt;
-  for (int i = 0; i < length; ++i)
-    if (map.from()[static_cast<size_t>(first + i)] != (*axes)[static_cast<size_t>(i)])
-      return std::nullopt;
+  if (!std::equal(axes->begin(), axes->end(), map.from().begin() + first)) return std::nullopt;
   for (size_t i = 1; i < node.inputs().size(); ++i)
     if (node.input(i) != nullptr && node.input(i)->type().rank() > length) return std::nullopt;
   a.axis = first;

@@ -274,7 +274,7 @@ Result<bool> AbsorbAxis(Graph& graph, Node& node) {
   CumSumAttrs attrs = node.attrs<CumSumAttrs>();
   attrs.axis = contents->front().value();
   graph.SetInputs(&node, {node.input(0)});
-  node.set_attrs(std::move(attrs));
+  node.set_attrs(attrs);
   return true;
 }
 

@@ -41,8 +41,10 @@ Status SumOrMean(EvalContext& ctx, const Rows& rows, bool mean) {
 double NthRoot(double v, int64_t n) {
   const auto power = [n](double x) {
     double result = 1;
-    for (int64_t e = n; e > 0; e >>= 1, x *= x)
+    for (int64_t e = n; e > 0; e >>= 1) {
       if (e & 1) result *= x;
+      x *= x;
+    }
     return result;
   };
   double low = std::min(1.0, v);

@@ -118,7 +118,8 @@ Table16 MakeTable(double low, double high, Fn fn) {
 
 // Interpolates for v over the whole range of int16.
 int16_t LookUp(const Table16& table, int32_t v) {
-  const auto index = static_cast<size_t>(256 + (v >> 7));
+  const int32_t step = 256 + (v >> 7);
+  const auto index = static_cast<size_t>(step);
   const int32_t slope = table[index + 1] - table[index];
   return static_cast<int16_t>(table[index] + ((slope * (v & 0x7F) + 64) >> 7));
 }
@@ -169,7 +170,7 @@ Status Softmax16(EvalContext& ctx, const Rows& rows) {
     const auto normal =
         static_cast<int32_t>(((static_cast<int64_t>(sum) << (zeros - 1)) + (1 << 13)) >> 14);
     const int32_t scale = LookUp(ReciprocalTable(), ToInt16(normal - (1 << 15) - (1 << 16)));
-    const int shift = 31 - zeros;
+    const int shift = std::max(1, 31 - zeros);  // less where the sum of a long row wraps
     for (int64_t i = 0; i < n; ++i) {
       const int64_t product = int64_t{e[static_cast<size_t>(i)]} * scale;
       const int64_t v = (product + (int64_t{1} << (shift - 1))) >> shift;
@@ -185,7 +186,7 @@ template <typename T>
 void SoftmaxRow(std::span<const int32_t> exponentials, const std::byte* x, std::byte* y, size_t n,
                 size_t stride) {
   constexpr auto kMost = static_cast<size_t>(std::numeric_limits<uint8_t>::max()) + 1;
-  const auto at = [&](size_t i) { return int32_t{static_cast<T>(x[i * stride])}; };
+  const auto at = [&](size_t i) -> int32_t { return static_cast<T>(x[i * stride]); };
   int32_t largest = at(0);
   for (size_t i = 1; i < n; ++i) largest = std::max(largest, at(i));
   uint32_t sum = 0;  // wraps as the reference's accumulator does
@@ -196,14 +197,13 @@ void SoftmaxRow(std::span<const int32_t> exponentials, const std::byte* x, std::
   }
   const auto reciprocal = FixedReciprocal(static_cast<int32_t>(sum), kAccumulatorBits);
   const int exponent = std::clamp(reciprocal.bits_over_unit + 31 - 8, 0, 31);
-  constexpr int64_t kLow = std::numeric_limits<T>::min();
-  constexpr int64_t kHigh = std::numeric_limits<T>::max();
+  const int64_t low = MinInteger(kDTypeOf<T>), high = MaxInteger(kDTypeOf<T>);
   std::array<std::byte, kMost> results;
   for (size_t k = 0; k < kMost; ++k) {
-    int64_t v = kLow;
+    int64_t v = low;
     if (k < exponentials.size())
       v += RoundingShiftRight(RoundingDoublingHighMul(reciprocal.scale, exponentials[k]), exponent);
-    results[k] = static_cast<std::byte>(std::clamp(v, kLow, kHigh));
+    results[k] = static_cast<std::byte>(std::clamp(v, low, high));
   }
   for (size_t i = 0; i < n; ++i) y[i * stride] = results[static_cast<size_t>(largest - at(i))];
 }

@@ -72,7 +72,8 @@ Fn Table16(const Types& t, F f) {
   }
   table[kSteps] = cut(std::round(f(high) * scaling));
   return [table](int32_t q) {
-    const auto index = static_cast<size_t>(256 + (q >> 7));
+    const int32_t interval = 256 + (q >> 7);
+    const auto index = static_cast<size_t>(interval);
     const int32_t slope = table[index + 1] - table[index];
     return table[index] + ((slope * (q & 0x7F) + 64) >> 7);
   };

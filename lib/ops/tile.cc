@@ -1,6 +1,7 @@
 #include "ops/tile.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
@@ -149,8 +150,8 @@ std::optional<AxesChange> ChangeExpandAxes(const Node& node, Operand changed, co
   if (!changed.is_output) {
     // The axes that x lacks stay in front.
     const int missing = y.rank() - x.rank();
-    std::vector<int> from;
-    for (int d = 0; d < missing; ++d) from.push_back(d);
+    std::vector<int> from(static_cast<size_t>(missing));
+    std::iota(from.begin(), from.end(), 0);
     for (const int f : map.from()) from.push_back(f == AxisMap::kNew ? f : f + missing);
     y_map = AxisMap(y.rank(), std::move(from));
   }

@@ -1,6 +1,6 @@
 #include "tensorio/compare.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
@@ -128,12 +128,12 @@ std::string ElementText(const Tensor& tensor, int64_t i) {
 }
 
 std::string IndexText(int64_t flat, const std::vector<int64_t>& dims) {
-  std::string out;
+  std::vector<int64_t> index(dims.size());
   for (size_t k = dims.size(); k-- > 0;) {
-    out = std::to_string(flat % dims[k]) + (out.empty() ? "" : ", ") + out;
+    index[k] = flat % dims[k];
     flat /= dims[k];
   }
-  return "[" + out + "]";
+  return fmt::format("[{}]", fmt::join(index, ", "));
 }
 
 Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& tolerance) {

@@ -87,8 +87,8 @@ TypeFlow::TypeFlow(const Subject& subject) {
 void TypeFlow::Declare(const Body& body) {
   Names& names = declared_[&body];
   if (body.graph == nullptr) return;
-  const auto add = [&](std::string_view name, std::string type) {
-    if (!name.empty() && !type.empty()) names.try_emplace(name, std::move(type));
+  const auto add = [&](std::string_view name, const std::string& type) {
+    if (!name.empty() && !type.empty()) names.try_emplace(name, type);
   };
   for (const auto& info : body.graph->input()) add(info.name(), TypeText(info.type()));
   for (const auto& tensor : body.graph->initializer())
@@ -120,7 +120,7 @@ std::string TypeFlow::Computed(const NodeAt& node, int output) const {
   if (node.schema == nullptr || node.schema->deprecated) return {};
   const SchemaParameter* p = ParameterAt(node.schema->outputs, output);
   if (p == nullptr) return {};
-  if (const std::string type = TypeByAttribute(*node.node); !type.empty()) return type;
+  if (std::string type = TypeByAttribute(*node.node); !type.empty()) return type;
   const auto allowed = node.schema->types.find(p->type);
   if (allowed != node.schema->types.end() && allowed->second.size() == 1)
     return *allowed->second.begin();

@@ -50,7 +50,7 @@ void CodesAgree(const Subject& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
     if (code == nullptr) continue;
-    const int old_code = code->deprecated_builtin_code();
+    const auto old_code = code->deprecated_builtin_code();
     const int new_code = static_cast<int>(code->builtin_code());
     const bool agree = new_code == 0 || old_code == new_code || old_code == 0 ||
                        (old_code == kPlaceholder && new_code >= kPlaceholder);

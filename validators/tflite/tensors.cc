@@ -125,11 +125,11 @@ void ScalesValid(const Subject& s, Findings& f) {
 void ZeroPointsInRange(const Subject& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const auto* q = QuantisationOf(at);
-    const int bits = BitsOf(at.tensor->type());
+    const bool is_wide = at.tensor->type() == fb::TensorType::INT16;
     const bool narrow = at.tensor->type() == fb::TensorType::INT8 ||
-                        at.tensor->type() == fb::TensorType::UINT8 ||
-                        at.tensor->type() == fb::TensorType::INT16;
+                        at.tensor->type() == fb::TensorType::UINT8 || is_wide;
     if (q == nullptr || !narrow) continue;
+    const int bits = is_wide ? 16 : 8;
     const bool is_signed = at.tensor->type() != fb::TensorType::UINT8;
     const int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
     const int64_t high = low + (int64_t{1} << bits) - 1;

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <array>
+#include <numeric>
+
 #include "formats/coreml/import.h"
 #include "ops/shape.h"
 #include "ops/shape_of.h"
@@ -11,8 +15,8 @@ namespace {
 // The axes [.., C, H, W] of a blob with C last, or the reverse.
 Result<Value*> MoveChannels(ImportContext& ctx, Value* x, bool last) {
   const int rank = x->type().rank();
-  std::vector<int64_t> perm;
-  for (int i = 0; i < rank - 3; ++i) perm.push_back(i);
+  std::vector<int64_t> perm(static_cast<size_t>(std::max(0, rank - 3)));
+  std::iota(perm.begin(), perm.end(), 0);
   for (const int k : last ? std::array{2, 1, 3} : std::array{1, 3, 2}) perm.push_back(rank - k);
   return ctx.Add("transpose", {x}, TransposeAttrs{std::move(perm)});
 }

@@ -250,7 +250,7 @@ Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool r
     const auto shape = array.Ints("shape");
     if (rank5) return FromRank5(graph, value, shape.size());
     const Type declared(value->dtype(), ToDims(shape));
-    if (shape.empty() || array.OneOf("ShapeFlexibility") != "") return value;
+    if (shape.empty() || !array.OneOf("ShapeFlexibility").empty()) return value;
     if (!Compatible(declared, value->type()))
       return ModelError("declared {} but is {}", declared.ToString(), value->type().ToString());
     value->set_type(Refine(value->type(), declared));

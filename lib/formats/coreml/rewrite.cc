@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include "formats/coreml/export.h"
 #include "ops/elementwise.h"
@@ -157,8 +158,8 @@ Result<bool> TransposeWeights(Graph& graph, Node& node) {
   if (a.transpose_a) {
     const int rank = node.input(0)->type().rank();
     if (rank < 2) return false;
-    std::vector<int64_t> perm;
-    for (int i = 0; i < rank; ++i) perm.push_back(i);
+    std::vector<int64_t> perm(static_cast<size_t>(rank));
+    std::iota(perm.begin(), perm.end(), 0);
     std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
     NN_ASSIGN(Value* const x, Rearrange(graph, node.input(0), AxisMap::Permutation(perm)));
     graph.SetInput(&node, 0, x);

@@ -59,7 +59,8 @@ Status FillLinear(const Fields& linear, const BitReader& q, int64_t channels, st
   if (!fits(scale.size()) || !fits(bias.size()))
     return ModelError("{} scales and {} biases for {} channels", scale.size(), bias.size(),
                       channels);
-  const size_t row = channels == 0 ? 0 : y.size() / static_cast<size_t>(channels);
+  if (y.empty()) return {};
+  const size_t row = y.size() / static_cast<size_t>(channels);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t c = i / row;
     y[i] = static_cast<float>(q.at(i)) * scale[scale.size() == 1 ? 0 : c] +
@@ -94,9 +95,9 @@ Result<Tensor> ReadQuantised(const Fields& weights, std::vector<int64_t> dims, i
 }  // namespace
 
 uint64_t WeightCount(const Fields& weights) {
-  if (const size_t n = weights.Bytes("floatValue").size(); n > 0) return n / sizeof(float);
-  if (const size_t n = weights.Bytes("float16Value").size(); n > 0) return n / 2;
-  if (const size_t n = weights.Bytes("int8RawValue").size(); n > 0) return n;
+  if (const Blob b = weights.Bytes("floatValue"); !b.empty()) return b.size() / sizeof(float);
+  if (const Blob b = weights.Bytes("float16Value"); !b.empty()) return b.size() / 2;
+  if (const Blob b = weights.Bytes("int8RawValue"); !b.empty()) return b.size();
   const int64_t bits = weights.Sub("quantization").Int("numberOfBits");
   if (bits < 1 || bits > kMaxBits) return 0;
   return weights.Bytes("rawValue").size() * 8 / static_cast<uint64_t>(bits);
@@ -108,12 +109,12 @@ uint64_t WeightBytes(const Fields& weights) {
 }
 
 std::string WeightForm(const Fields& weights) {
-  if (weights.Bytes("floatValue").size() > 0) return "float32";
-  if (weights.Bytes("float16Value").size() > 0) return "float16";
+  if (!weights.Bytes("floatValue").empty()) return "float32";
+  if (!weights.Bytes("float16Value").empty()) return "float16";
   const Fields quantisation = weights.Sub("quantization");
   const bool table = quantisation.OneOf("QuantizationType") == "lookupTableQuantization";
-  if (weights.Bytes("int8RawValue").size() > 0) return "int8";
-  if (weights.Bytes("rawValue").size() == 0) return {};
+  if (!weights.Bytes("int8RawValue").empty()) return "int8";
+  if (weights.Bytes("rawValue").empty()) return {};
   return fmt::format("{}-bit, {}", quantisation.Int("numberOfBits"),
                      table ? "lookup table" : "linear");
 }
@@ -121,11 +122,11 @@ std::string WeightForm(const Fields& weights) {
 Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims) {
   const auto count = CheckedElements(dims);
   if (!count || *count > int64_t{1} << 40) return ModelError("the shape of weights overflows");
-  if (weights.Bytes("int8RawValue").size() > 0)
+  if (!weights.Bytes("int8RawValue").empty())
     return UnsupportedError("int8RawValue weights, which go with quantised products");
-  if (const Blob half = weights.Bytes("float16Value"); half.size() > 0)
+  if (const Blob half = weights.Bytes("float16Value"); !half.empty())
     return ReadHalf(half, std::move(dims), *count);
-  if (weights.Bytes("rawValue").size() > 0) return ReadQuantised(weights, std::move(dims), *count);
+  if (!weights.Bytes("rawValue").empty()) return ReadQuantised(weights, std::move(dims), *count);
   Blob floats = weights.Bytes("floatValue");
   if (floats.size() != static_cast<size_t>(*count) * sizeof(float))
     return ModelError("{} weights, {} are needed", floats.size() / sizeof(float), *count);

@@ -32,7 +32,7 @@ Result<bool> ReplaceBy(Graph& graph, Node& node, Value* value) {
 }
 
 // The value in another shape of as many elements.
-Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, std::vector<int64_t> dims) {
+Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims) {
   return AddBefore(graph, node, "reshape", {value}, ReshapeAttrs{ToDims(dims), false});
 }
 

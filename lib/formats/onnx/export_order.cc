@@ -36,7 +36,7 @@ std::string NameOfK(ExportContext& ctx, const Node& node) {
     name = wide;
   }
   if (k->type().rank() == 1) return name;
-  const std::string flat = ctx.NewName("k");
+  std::string flat = ctx.NewName("k");
   ctx.AddHelper("Reshape", {name, ctx.AddTensor(Tensor::Ints({1}), "shape")}, {flat});
   return flat;
 }

@@ -486,6 +486,7 @@ std::vector<OperatorSupport> Operators() {
     for (const FormatName& f : op->formats)
       if (f.format == "onnx") names.emplace(f.path);
   std::vector<OperatorSupport> out;
+  out.reserve(names.size());
   for (const std::string& name : names) out.push_back({name, true});
   return out;
 }

@@ -111,7 +111,7 @@ Status EmitGeneral(ImportContext& ctx, Value* x, const ResizeRequest& r) {
   return {};
 }
 
-Status EmitResize(ImportContext& ctx, Value* x, ResizeRequest r) {
+Status EmitResize(ImportContext& ctx, Value* x, const ResizeRequest& r) {
   const size_t n = r.axes.size();
   const ResizeAttrs& a = r.attrs;
   if (r.known() && a.scales.empty() == a.sizes.empty())
@@ -163,7 +163,7 @@ Status ImportUpsample1(ImportContext& ctx) {
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   r.attrs.rounding = NearestRounding::kFloor;
   r.attrs.scales = {1, 1, ctx.Float("height_scale", 0), ctx.Float("width_scale", 0)};
-  return EmitResize(ctx, x, std::move(r));
+  return EmitResize(ctx, x, r);
 }
 
 Status ImportUpsample7(ImportContext& ctx) {
@@ -174,7 +174,7 @@ Status ImportUpsample7(ImportContext& ctx) {
     r.attrs.scales = ctx.Floats("scales");
   else
     ReadNumbers(ctx, 1, r.attrs.scales, r.scales);
-  return EmitResize(ctx, x, std::move(r));
+  return EmitResize(ctx, x, r);
 }
 
 // Its rounding is not stated; it is as ONNX Runtime has it.
@@ -183,7 +183,7 @@ Status ImportResize10(ImportContext& ctx) {
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   r.attrs.rounding = NearestRounding::kSimple;
   ReadNumbers(ctx, 1, r.attrs.scales, r.scales);
-  return EmitResize(ctx, x, std::move(r));
+  return EmitResize(ctx, x, r);
 }
 
 template <typename E>
@@ -222,7 +222,7 @@ Status ImportResize11(ImportContext& ctx) {
     else
       r.sizes = ctx.input(3);
   }
-  return EmitResize(ctx, x, std::move(r));
+  return EmitResize(ctx, x, r);
 }
 
 // ---- Blocks -------------------------------------------------------------------------------------

@@ -170,7 +170,7 @@ class Reader {
 }  // namespace
 
 Result<Tensor> ReadSparse(const fb::SparsityParameters& sparsity, DType dtype,
-                          std::vector<int64_t> dims, const Blob& values) {
+                          const std::vector<int64_t>& dims, const Blob& values) {
   if (DTypeBits(dtype) < 8) return UnsupportedError("a sparse tensor of {}", DTypeName(dtype));
   // A hostile file cannot nest deeper than a tensor has axes.
   if (dims.size() > 16 || SizeOf(sparsity.block_map()) > 16)

@@ -12,6 +12,6 @@ namespace nn::tflite {
 // The dense tensor of shape `dims`, at most 256 MiB (kLimit beyond that). `values` holds the
 // elements that are stored. kModel where the parameters do not fit the shape or one another.
 Result<Tensor> ReadSparse(const fb::SparsityParameters& sparsity, DType dtype,
-                          std::vector<int64_t> dims, const Blob& values);
+                          const std::vector<int64_t>& dims, const Blob& values);
 
 }  // namespace nn::tflite
