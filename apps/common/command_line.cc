@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "ops/ops.h"
+#include "tensorio/tensor_archive.h"
 
 namespace nn::app {
 
@@ -136,17 +137,29 @@ void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
       ->type_name("N");
 }
 
-CLI::Option* AddWeightsOption(CommandLine& command, DumpWeights& weights) {
+CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options) {
   static const std::map<std::string, DumpWeights> names = {{"base64", DumpWeights::kBase64},
                                                            {"inline", DumpWeights::kInline},
                                                            {"stats", DumpWeights::kStats},
                                                            {"digest", DumpWeights::kDigest},
                                                            {"none", DumpWeights::kNone}};
+  const auto set = [&options](const std::string& text) {
+    const auto it = names.find(text);
+    options.weights = it != names.end() ? it->second : DumpWeights::kFile;
+    options.file = it != names.end() ? "" : text;
+  };
+  const auto check = [](const std::string& text) {
+    return names.contains(text) || IsTensorArchivePath(text)
+               ? ""
+               : "base64, inline, stats, digest, none, or a file .npz or .safetensors is expected";
+  };
   return command.options()
-      .add_option("--weights", weights,
-                  "How a dump shows tensors of 1 KiB and more: base64 (the default), inline (as "
-                  "numbers), stats, digest or none; the last three cannot be restored")
-      ->transform(CLI::CheckedTransformer(names))
+      .add_option_function<std::string>(
+          "--weights", set,
+          "How a dump shows tensors of 1 KiB and more: base64 (the default), inline (as numbers), "
+          "FILE.npz or FILE.safetensors (in that file beside it), stats, digest or none; the last "
+          "three cannot be restored")
+      ->check(check, "weights")
       ->option_text("HOW");
 }
 

@@ -60,6 +60,6 @@ struct ShapeOptions;
 void AddShapeOptions(CommandLine& command, ShapeOptions& options);
 
 // Adds --weights, for dumps.
-CLI::Option* AddWeightsOption(CommandLine& command, DumpWeights& weights);
+CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options);
 
 }  // namespace nn::app

@@ -48,7 +48,7 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
   app.add_flag("--embed-data", o.external_data.embed,
                "ONNX, NNAPI: put the tensors that lie in files beside IN into OUT")
       ->excludes("--external-data");
-  AddWeightsOption(command, o.weights);
+  AddWeightsOption(command, o.dump);
   app.add_flag("--dry-run", o.dry_run,
                "Write nothing; list every operator that cannot be converted (exit code 3 if any)");
   app.add_flag("--support", o.support,
@@ -232,7 +232,7 @@ Result<int> WriteDumpOf(const ConvertOptions& o, const ReadModel& read, ConvertR
   if (const std::string_view option = Change(o); !option.empty())
     return UsageError("{} changes the model, and a dump is a copy of it", option);
   if (o.dry_run) return kExitDone;
-  NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.weights));
+  NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.dump));
   report.written = true;
   std::error_code error;
   const auto bytes = std::filesystem::file_size(o.output, error);

@@ -26,7 +26,7 @@ struct ConvertOptions {
   bool fold_batch_norm = false;
   bool rewrite = false;
   ExternalData external_data;
-  DumpWeights weights = DumpWeights::kBase64;
+  DumpOptions dump;
   bool dry_run = false;
   bool quiet = false;  // no report of what went well, unless in JSON
   bool support = false;

@@ -41,7 +41,7 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
   app.add_flag("--expand", o.expand, "With dot and svg: draw every repetition of equal blocks");
   auto* dump =
       app.add_flag("--dump", o.dump, "Print the whole model as JSON, which is taken for the model");
-  AddWeightsOption(command, o.weights)->needs(dump);
+  AddWeightsOption(command, o.dump_options)->needs(dump);
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
   AddShapeOptions(command, o.shapes);
 }
@@ -68,7 +68,7 @@ Result<int> Dump(const InspectOptions& o) {
     return UsageError(
         "--dump prints the model as it is: it takes no option but --weights and --output");
   NN_ASSIGN(const ReadModel read, ReadModelFile(o.model, o.limits));
-  NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.weights));
+  NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.dump_options));
   return kExitDone;
 }
 

@@ -23,7 +23,7 @@ struct InspectOptions {
   bool cost = false;
   bool hash = false;
   bool dump = false;
-  DumpWeights weights = DumpWeights::kBase64;
+  DumpOptions dump_options;
   bool diff = false;
   bool expand = false;  // draw every repetition
   ShapeOptions shapes;

@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "formats/tensor_file.h"
 #include "tensorio/literal.h"
 #include "tensorio/npy.h"
-#include "tensorio/tensor_file.h"
 
 namespace nn::app {
 namespace {
@@ -39,7 +39,7 @@ Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& pat
                                                           const std::vector<Port>& ports,
                                                           std::string_view prefix) {
   NN_ASSIGN(const Blob file, ReadFile(path));
-  auto arrays = ReadNpz(file);
+  auto arrays = ReadTensorArchive(file);
   if (!arrays) return tl::unexpected(arrays.error().In(path));
   std::vector<std::optional<Tensor>> out(ports.size());
   for (const NamedTensor& array : *arrays) {

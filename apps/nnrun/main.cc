@@ -10,8 +10,9 @@ namespace {
 void AddInputOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
   app.add_option("MODEL", o.model, "Model file");
-  app.add_option("--inputs", o.inputs_file, "Inputs by name, or in_0, in_1, ... by position")
-      ->type_name("FILE.npz");
+  app.add_option("--inputs", o.inputs_file,
+                 "Inputs by name, or in_0, in_1, ... by position: .npz or .safetensors")
+      ->type_name("FILE");
   command
       .AddRepeated("--input", o.inputs,
                    "One input: an .npy, .pb, .bin or .raw file, or a literal: 0.5 fills, [1,2,3] "
@@ -27,11 +28,12 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
 
 void AddResultOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
-  app.add_option("-o,--output", o.output, "Write the outputs, keyed by name")
-      ->type_name("FILE.npz");
+  app.add_option("-o,--output", o.output, "Write the outputs, keyed by name: .npz, or .safetensors")
+      ->type_name("FILE");
   app.add_option("--expect", o.expect,
-                 "Compare the outputs with arrays keyed by name, or out_0, out_1, ...")
-      ->type_name("FILE.npz");
+                 "Compare the outputs with arrays keyed by name, or out_0, out_1, ...: .npz or "
+                 ".safetensors")
+      ->type_name("FILE");
   app.add_option("--atol", o.atol, "Largest absolute difference (1e-6); integers must be equal")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--rtol", o.rtol, "Largest difference relative to what is expected (1e-5)")
@@ -97,7 +99,7 @@ Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
   const std::vector<NamedTensor> outputs = NameOutputs(graph, std::move(results));
 
   bool passed = true;
-  if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteNpz(o.output, outputs));
+  if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteTensorArchive(o.output, outputs));
   if (o.digest) DigestOutputs(outputs, report);
   if (!o.expect.empty()) {
     NN_ASSIGN(passed, CompareWithFile(graph, outputs, o, report));

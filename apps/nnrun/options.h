@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "exec/program.h"
 #include "tensorio/compare.h"
-#include "tensorio/npz.h"
+#include "tensorio/tensor_archive.h"
 
 namespace nn::app {
 
@@ -55,8 +55,8 @@ struct RunReport {
   Json json;
 };
 
-// The arrays of an .npz file by port: under the port's name, or "<prefix>_K" for port K. kUsage for
-// arrays that belong to no port.
+// The arrays of an .npz or .safetensors file by port: under the port's name, or "<prefix>_K" for
+// port K. kUsage for arrays that belong to no port.
 Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
                                                           const std::vector<Port>& ports,
                                                           std::string_view prefix);

@@ -7,7 +7,7 @@
 #include "apps/nnrun/expectation.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
-#include "tensorio/tensor_file.h"
+#include "formats/tensor_file.h"
 
 namespace nn::app {
 namespace {

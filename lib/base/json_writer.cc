@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/text.h"
 
 namespace nn {
 namespace {
@@ -31,7 +32,7 @@ std::string RealText(T value) {
   if (bits == std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN())) return "\"NaN\"";
   if (std::isnan(value)) return fmt::format("\"0x{:0{}x}\"", bits, sizeof(T) * 2);
   if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
-  const std::string text = NumberText(value);
+  std::string text = NumberText(value);
   if constexpr (sizeof(T) < sizeof(double)) {
     // Readers round to a double first; a few short texts do not survive that.
     double read = 0;
@@ -50,9 +51,9 @@ void JsonWriter::Separate() {
   }
   if (levels_.empty()) return;
   Level& level = levels_.back();
-  if (!level.empty) pending_ += level.one_line ? ", " : ",";
+  if (level.count != 0) pending_ += level.one_line ? ", " : ",";
   if (!level.one_line) pending_.append("\n").append(2 * levels_.size(), ' ');
-  level.empty = false;
+  ++level.count;
 }
 
 void JsonWriter::Raw(std::string_view text) {
@@ -70,21 +71,34 @@ void JsonWriter::FlushIfFull() {
 void JsonWriter::Begin(char bracket, bool one_line) {
   Separate();
   pending_ += bracket;
-  levels_.push_back({one_line});
+  levels_.push_back({one_line, bracket == '['});
 }
 
 void JsonWriter::End(char bracket) {
-  const Level level = levels_.back();
+  const bool break_line = levels_.back().count != 0 && !levels_.back().one_line;
   levels_.pop_back();
-  if (!level.empty && !level.one_line) pending_.append("\n").append(2 * levels_.size(), ' ');
+  if (break_line) pending_.append("\n").append(2 * levels_.size(), ' ');
   pending_ += bracket;
   FlushIfFull();
 }
 
 void JsonWriter::Key(std::string_view name) {
   String(name);
+  levels_.back().key = name;
   pending_ += ": ";
   after_key_ = true;
+}
+
+std::string JsonWriter::Place() const {
+  std::string out;
+  for (size_t i = 0; i < levels_.size(); ++i) {
+    const Level& level = levels_[i];
+    // The levels around the last have begun the value that it is in.
+    const uint64_t begun = i + 1 < levels_.size() ? 1 : 0;
+    out += '/';
+    out += level.is_array ? std::to_string(level.count - begun) : JsonPointerToken(level.key);
+  }
+  return out;
 }
 
 void JsonWriter::String(std::string_view text) {

@@ -52,6 +52,9 @@ class JsonWriter {
   // A string of Base64.
   void Bytes(std::span<const std::byte> bytes);
 
+  // Where the value that comes next will stand: a JSON pointer (RFC 6901).
+  std::string Place() const;
+
   // Ends the text with a newline and gives the sink what is left.
   void Finish();
 
@@ -64,7 +67,9 @@ class JsonWriter {
 
   struct Level {
     bool one_line;
-    bool empty = true;
+    bool is_array;
+    uint64_t count = 0;    // of values or members that were begun
+    std::string key = {};  // the last
   };
   Sink sink_;
   std::string pending_;

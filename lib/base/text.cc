@@ -96,6 +96,19 @@ std::string Quote(std::string_view text) {
   return "\"" + Escape(text) + "\"";
 }
 
+std::string JsonPointerToken(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '~')
+      out += "~0";
+    else if (c == '/')
+      out += "~1";
+    else
+      out += c;
+  }
+  return out;
+}
+
 std::string WithThousands(uint64_t value) {
   std::string digits = std::to_string(value);
   for (size_t i = digits.size(); i > 3;) {

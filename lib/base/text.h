@@ -26,6 +26,9 @@ std::string WithThousands(uint64_t value);
 // 1536 -> "1.5 KiB".
 std::string HumanBytes(uint64_t bytes);
 
+// A member's name as a part of a JSON pointer (RFC 6901).
+std::string JsonPointerToken(std::string_view name);
+
 // True when `text` is a well-formed UTF-8 string.
 bool IsUtf8(std::string_view text);
 

@@ -211,20 +211,27 @@ Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limit
 Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
                                  const ReadLimits& limits = {});
 
-// How a dump shows the data of tensors of 1 KiB and more.
+// How a dump shows the data of tensors of 1 KiB and more; kFile takes those that have a name of any
+// size.
 enum class DumpWeights : uint8_t {
   kBase64,  // can be restored, as kInline can
   kInline,  // lists of numbers where the type is known
   kStats,   // size, type, range, mean, deviation
   kDigest,  // size and SHA-256
   kNone,    // size
+  kFile,    // as tensors of a file beside the dump; can be restored
+};
+
+struct DumpOptions {
+  DumpWeights weights = DumpWeights::kBase64;
+  // Of kFile: its path below the dump's folder, .npz or .safetensors.
+  std::string file = {};
 };
 
 // Writes a model as JSON text that ReadModelFile takes for the model itself
 // (schemas/dump.schema.json): a copy, nothing is imported. Whatever the size of the model, little
 // of the text is in memory at a time.
-Status WriteDump(const ReadModel& model, const std::string& path,
-                 DumpWeights weights = DumpWeights::kBase64);
+Status WriteDump(const ReadModel& model, const std::string& path, const DumpOptions& options = {});
 
 // Whether a path names a dump: ".json" that is no extension of a format.
 bool IsDumpPath(std::string_view path);

@@ -49,7 +49,7 @@ Result<Archive> Open(ZipSource source, int flags) {
   ZipError error;
   Archive archive(zip_open_from_source(source.get(), flags, error.get()));
   if (archive == nullptr) return ParseError("not a ZIP archive: {}", error.text());
-  source.release();
+  (void)source.release();
   return archive;
 }
 
@@ -90,7 +90,7 @@ Status AddEntry(zip_t* archive, const NamedTensor& named, EntryImage& image) {
       (IsUtf8(named.name) ? named.name : Escape(named.name)) + std::string(kSuffix);
   const zip_int64_t index = zip_file_add(archive, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
   if (index < 0) return UsageError("{}", zip_strerror(archive));
-  source.release();
+  (void)source.release();
   const auto i = static_cast<zip_uint64_t>(index);
   if (zip_set_file_compression(archive, i, ZIP_CM_STORE, 0) != 0 ||
       zip_file_set_dostime(archive, i, 0, kDosDate, 0) != 0 ||
@@ -99,8 +99,24 @@ Status AddEntry(zip_t* archive, const NamedTensor& named, EntryImage& image) {
   return {};
 }
 
-Status CopyTo(zip_source_t* source, const std::string& path) {
-  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+// Fills and closes an archive.
+Status WriteEntries(Archive archive, const std::string& path,
+                    std::span<const NamedTensor> tensors) {
+  std::vector<EntryImage> images(tensors.size());
+  std::set<std::string> names;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].name.empty()) return UsageError("{}: array {} has no name", path, i);
+    if (!names.insert(tensors[i].name).second)
+      return UsageError("{}: two arrays are named {}", path, Quote(tensors[i].name));
+    if (auto s = AddEntry(archive.get(), tensors[i], images[i]); !s)
+      return tl::unexpected(s.error().In(Quote(tensors[i].name)));
+  }
+  if (zip_close(archive.get()) != 0) return IoError("{}: {}", path, zip_strerror(archive.get()));
+  (void)archive.release();
+  return {};
+}
+
+Status CopyTo(zip_source_t* source, const std::string& path, AtomicFile& file) {
   if (zip_source_open(source) != 0)
     return InternalError("{}: {}", path, zip_error_strerror(zip_source_error(source)));
   std::vector<std::byte> chunk(kChunk);
@@ -109,7 +125,7 @@ Status CopyTo(zip_source_t* source, const std::string& path) {
     file.Write(std::span(chunk).first(static_cast<size_t>(n)));
   zip_source_close(source);
   if (n < 0) return InternalError("{}: {}", path, zip_error_strerror(zip_source_error(source)));
-  return file.Commit();
+  return {};
 }
 
 }  // namespace
@@ -148,26 +164,26 @@ Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limi
 Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
   // libzip writes nothing for an archive without entries: its end record, all zero.
   if (tensors.empty()) return WriteFile(path, "PK\x05\x06" + std::string(18, '\0'));
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   ZipError error;
+  if (const std::string& name = file.temporary_path(); !name.empty()) {
+    int code = 0;
+    Archive archive(zip_open(name.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+    if (archive == nullptr) {
+      zip_error_init_with_code(error.get(), code);
+      return IoError("{}: {}", path, error.text());
+    }
+    NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), path, tensors));
+    return file.Commit();
+  }
+  // What can only be written to in order takes an archive that was put together in memory.
   const ZipSource bytes(zip_source_buffer_create(nullptr, 0, 0, error.get()));
   if (bytes == nullptr) return InternalError("{}", error.text());
   zip_source_keep(bytes.get());
-  std::vector<EntryImage> images(tensors.size());
-  std::set<std::string> names;
-  {
-    NN_ASSIGN(Archive archive, Open(ZipSource(bytes.get()), ZIP_CREATE | ZIP_TRUNCATE));
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      if (tensors[i].name.empty()) return UsageError("{}: array {} has no name", path, i);
-      if (!names.insert(tensors[i].name).second)
-        return UsageError("{}: two arrays are named {}", path, Quote(tensors[i].name));
-      if (auto s = AddEntry(archive.get(), tensors[i], images[i]); !s)
-        return tl::unexpected(s.error().In(Quote(tensors[i].name)));
-    }
-    if (zip_close(archive.get()) != 0)
-      return InternalError("{}: {}", path, zip_strerror(archive.get()));
-    archive.release();
-  }
-  return CopyTo(bytes.get(), path);
+  NN_ASSIGN(Archive archive, Open(ZipSource(bytes.get()), ZIP_CREATE | ZIP_TRUNCATE));
+  NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), path, tensors));
+  NN_RETURN_IF_ERROR(CopyTo(bytes.get(), path, file));
+  return file.Commit();
 }
 
 }  // namespace nn

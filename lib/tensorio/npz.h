@@ -8,14 +8,9 @@
 
 #include "base/blob.h"
 #include "base/status.h"
-#include "ir/tensor.h"
+#include "tensorio/named_tensor.h"
 
 namespace nn {
-
-struct NamedTensor {
-  std::string name;
-  Tensor tensor;
-};
 
 struct NpzLimits {
   uint64_t max_bytes = uint64_t{16} << 30;  // of all arrays, unpacked

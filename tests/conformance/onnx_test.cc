@@ -13,10 +13,10 @@
 
 #include "exec/program.h"
 #include "formats/format.h"
+#include "formats/tensor_file.h"
 #include "passes/passes.h"
 #include "support/skip.h"
 #include "tensorio/compare.h"
-#include "tensorio/tensor_file.h"
 
 namespace nn::test {
 namespace {

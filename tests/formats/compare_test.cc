@@ -43,8 +43,10 @@ TEST_CASE("compare: every golden model equals itself, its dump and its copy") {
        {"cnn.onnx", "superres.mlmodel", "squeeze.nnapi", "mobile_quant.tflite"}) {
     CAPTURE(name);
     const std::string path = NN_SOURCE_DIR "/golden/" + name;
-    for (const DumpWeights weights : {DumpWeights::kBase64, DumpWeights::kInline}) {
-      REQUIRE(WriteDump(Read(path), dir / "m.json", weights).has_value());
+    for (const DumpOptions& options : {DumpOptions{}, DumpOptions{DumpWeights::kInline},
+                                       DumpOptions{DumpWeights::kFile, "w.npz"},
+                                       DumpOptions{DumpWeights::kFile, "w.safetensors"}}) {
+      REQUIRE(WriteDump(Read(path), dir / "m.json", options).has_value());
       CHECK(Differences(path, dir / "m.json").empty());
     }
   }
@@ -100,7 +102,7 @@ TEST_CASE("dumps: the ways of showing data") {
   WriteModel(dir / "m.onnx", kModel);
   const ReadModel read = Read(dir / "m.onnx");
   const auto text = [&](DumpWeights weights) {
-    REQUIRE(WriteDump(read, dir / "m.json", weights).has_value());
+    REQUIRE(WriteDump(read, dir / "m.json", {weights}).has_value());
     return ReadText(dir / "m.json");
   };
   const auto has = [&](const std::string& where, const char* what) {
@@ -130,13 +132,13 @@ TEST_CASE("dumps: the ways of showing data") {
 
 TEST_CASE("dumps: statistics are those of the finite elements") {
   std::string text;
-  DumpWriter out([&](std::string_view piece) { text += piece; }, DumpWeights::kStats);
+  DumpWriter out([&](std::string_view piece) { text += piece; }, {DumpWeights::kStats});
   std::vector<float> values(1000, 1.0f);
   for (size_t i = 0; i < 100; ++i) values[i] = -0.0f;
   for (size_t i = 100; i < 200; ++i) values[i] = 3.0f;
   values[999] = NAN;
   values[998] = INFINITY;
-  out.Data(std::as_bytes(std::span(values)), DType::kF32);
+  out.Data(Blob::CopyOf(values), {DType::kF32});
   out.Finish();
   const auto json = Json::parse(text);
   CHECK(json["omitted"] == 4000);
@@ -163,7 +165,7 @@ TEST_CASE("dumps: inline numbers of every type survive") {
       text += fmt::format("initializer {{ name: \"t{0}\" data_type: {0} raw_data: \"{1}\" }} ",
                           type, raw);
   WriteText(dir / "m.txtpb", text + "}");
-  REQUIRE(WriteDump(Read(dir / "m.txtpb"), dir / "m.json", DumpWeights::kInline).has_value());
+  REQUIRE(WriteDump(Read(dir / "m.txtpb"), dir / "m.json", {DumpWeights::kInline}).has_value());
   CHECK(Differences(dir / "m.txtpb", dir / "m.json").empty());
   const std::string dump = ReadText(dir / "m.json");
   for (const char* type : {"f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})

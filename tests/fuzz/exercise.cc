@@ -25,7 +25,7 @@ Blob BlobOf(std::string_view bytes) {
 // None if the model cannot be dumped, which is allowed.
 std::optional<std::string> DumpOf(const ReadModel& model) {
   std::string text;
-  DumpWriter out([&](std::string_view piece) { text += piece; }, DumpWeights::kBase64);
+  DumpWriter out([&](std::string_view piece) { text += piece; }, {DumpWeights::kBase64});
   if (!WriteDump(model, out)) return std::nullopt;
   return text;
 }

@@ -15,7 +15,7 @@ using nlohmann::json;
 
 Result<json> DocumentOf(const ReadModel& model) {
   std::string text;
-  DumpWriter out([&](std::string_view piece) { text += piece; }, DumpWeights::kDigest);
+  DumpWriter out([&](std::string_view piece) { text += piece; }, {DumpWeights::kDigest});
   NN_RETURN_IF_ERROR(WriteDump(model, out));
   json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) return InternalError("own JSON cannot be parsed");

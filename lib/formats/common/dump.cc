@@ -11,6 +11,9 @@
 #include "base/file.h"
 #include "formats/common/dump_writer.h"
 #include "ir/dtype.h"
+#include "ir/type.h"
+#include "tensorio/npy.h"
+#include "tensorio/tensor_archive.h"
 
 namespace nn {
 namespace {
@@ -19,6 +22,7 @@ using nlohmann::json;
 
 constexpr uint32_t kDumpVersion = 1;
 constexpr std::string_view kVersionKey = "nn_dump";
+constexpr const char* kWeightsKey = "weights";
 
 // Strings from this length on are tried as Base64 while the text is parsed.
 constexpr size_t kLongString = 1024;
@@ -53,15 +57,7 @@ std::string DumpNode::Place() const {
   if (parent_ == nullptr) return "/";
   std::string out = parent_->Place();
   if (parent_->parent_ != nullptr) out += '/';
-  for (const char c : EscapeControls(key_)) {
-    if (c == '~')
-      out += "~0";
-    else if (c == '/')
-      out += "~1";
-    else
-      out += c;
-  }
-  return out;
+  return out + JsonPointerToken(EscapeControls(key_));
 }
 
 std::string DumpNode::Describe() const {
@@ -73,7 +69,8 @@ std::string DumpNode::Describe() const {
 }
 
 bool DumpNode::IsBytesObject() const {
-  return value_->is_object() && value_->size() == 1 && value_->contains("base64");
+  return value_->is_object() &&
+         ((value_->size() == 1 && value_->contains("base64")) || value_->contains(kDumpStoredKey));
 }
 
 bool DumpNode::IsOmitted() const {
@@ -187,6 +184,7 @@ Result<Blob> DumpNode::Bytes() const {
     return document_->blobs_[index];
   }
   if (IsOmitted()) return Omitted();
+  if (value_->is_object() && value_->contains(kDumpStoredKey)) return StoredBytes();
   if (value_->is_object()) return NumberBytes();
   if (!value_->is_string()) return Bad("a string of Base64 is expected, not {}", Describe());
   auto bytes = FromBase64(value_->get_ref<const std::string&>());
@@ -216,8 +214,35 @@ Result<Blob> DumpNode::NumberBytes() const {
   return Blob::CopyOf(bytes);
 }
 
+// The tensor must be what it was when the dump was written but for the values of its elements.
+Result<Blob> DumpNode::StoredBytes() const {
+  const auto name_node = Find(kDumpStoredKey), type_node = Find("type"), shape_node = Find("shape");
+  if (!type_node || !shape_node || size() != 3)
+    return Bad("{{\"{}\": NAME, \"type\": \"f32\", \"shape\": [...]}} is expected", kDumpStoredKey);
+  NN_ASSIGN(const std::string name, name_node->String());
+  NN_ASSIGN(const std::string type_name, type_node->String());
+  const auto type = ParseDType(type_name);
+  if (!type) return type_node->Bad("there is no element type {}", Quote(type_name));
+  std::vector<int64_t> shape;
+  NN_RETURN_IF_ERROR(shape_node->ForEachElement([&](const DumpNode& element) -> Status {
+    NN_ASSIGN(const auto size, element.Integer<int64_t>());
+    shape.push_back(size);
+    return {};
+  }));
+  const auto it = document_->stored_.find(name);
+  if (it == document_->stored_.end())
+    return Bad("the file that \"{}\" names has no tensor {}", kWeightsKey, Quote(name));
+  const Tensor& tensor = it->second;
+  if ((tensor.dtype() != *type && tensor.dtype() != StoredType(*type)) || tensor.dims() != shape)
+    return Bad("{} is {} in the file that \"{}\" names, not {}", Quote(name),
+               Type(tensor.dtype(), ToDims(tensor.dims())).ToString(), kWeightsKey,
+               Type(*type, ToDims(shape)).ToString());
+  return tensor.blob();
+}
+
 Result<Blob> DumpNode::ArrayBytes(size_t element_size) const {
-  NN_ASSIGN(Blob bytes, Find("base64")->Bytes());
+  const auto base64 = Find("base64");
+  NN_ASSIGN(Blob bytes, base64 ? base64->Bytes() : Bytes());
   if (bytes.size() % element_size != 0)
     return Bad("{} bytes are no elements of {} bytes", bytes.size(), element_size);
   return bytes;
@@ -301,6 +326,10 @@ Result<DumpDocument> DumpDocument::Parse(std::string_view text, const ReadLimits
   return document;
 }
 
+void DumpDocument::set_stored(std::vector<NamedTensor> tensors) {
+  for (NamedTensor& t : tensors) stored_.insert_or_assign(std::move(t.name), std::move(t.tensor));
+}
+
 // ---- The envelope -------------------------------------------------------------------------------
 
 bool IsDump(std::span<const std::byte> bytes) {
@@ -324,6 +353,10 @@ Status WriteDump(const ReadModel& model, DumpWriter& out) {
   out.Uint(kDumpVersion);
   out.Key("format");
   out.String(model.format->name);
+  if (!out.file().empty()) {
+    out.Key(kWeightsKey);
+    out.String(out.file());
+  }
   out.Key("model");
   if (auto s = model.format->dump(*model.model, out); !s)
     return tl::unexpected(s.error().In("the model cannot be written as JSON"));
@@ -332,15 +365,41 @@ Status WriteDump(const ReadModel& model, DumpWriter& out) {
   return {};
 }
 
-Status WriteDump(const ReadModel& model, const std::string& path, DumpWeights weights) {
+Status WriteDump(const ReadModel& model, const std::string& path, const DumpOptions& options) {
+  const bool in_file = options.weights == DumpWeights::kFile;
+  if (in_file && (!IsTensorArchivePath(options.file) || !IsPlainRelativePath(options.file)))
+    return UsageError("{}: a path below the dump's folder, .npz or .safetensors, is expected",
+                      Quote(options.file));
   NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
-  DumpWriter out([&](std::string_view text) { file.Write(text); }, weights);
+  DumpWriter out([&](std::string_view text) { file.Write(text); }, options);
   NN_RETURN_IF_ERROR(WriteDump(model, out));
+  if (in_file)
+    NN_RETURN_IF_ERROR(
+        WriteTensorArchive(std::filesystem::path(path).parent_path() / options.file, out.stored()));
   return file.Commit();
 }
 
+namespace {
+
+// The tensors of the file that the dump names, if it names one.
+Status ReadStored(const DumpNode& root, const std::string& path, const ReadLimits& limits,
+                  DumpDocument& document) {
+  const auto node = root.Find(kWeightsKey);
+  if (!node) return {};
+  NN_ASSIGN(const std::string name, node->String());
+  auto file =
+      ReadFileBeneath(std::filesystem::path(path).parent_path(), name, limits.max_file_bytes);
+  if (!file) return tl::unexpected(file.error().In(node->Place()));
+  auto tensors = ReadTensorArchive(*file);
+  if (!tensors) return tl::unexpected(tensors.error().In(name));
+  document.set_stored(*std::move(tensors));
+  return {};
+}
+
+}  // namespace
+
 Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits) {
-  NN_ASSIGN(const DumpDocument document,
+  NN_ASSIGN(DumpDocument document,
             DumpDocument::Parse({reinterpret_cast<const char*>(text.data()), text.size()}, limits));
   const DumpNode root = document.root();
   const auto version_node = root.Find(std::string(kVersionKey));
@@ -360,9 +419,10 @@ Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const Read
   const auto model_node = root.Find("model");
   if (!model_node) return root.Bad("the member \"model\" is missing");
   NN_RETURN_IF_ERROR(root.ForEachMember([&](const std::string& key, const DumpNode& member) {
-    const bool ours = key == kVersionKey || key == "format" || key == "model";
+    const bool ours = key == kVersionKey || key == "format" || key == "model" || key == kWeightsKey;
     return ours ? Status() : Status(member.Bad("a dump has no such member"));
   }));
+  NN_RETURN_IF_ERROR(ReadStored(root, path, limits, document));
   NN_ASSIGN(auto model, format->restore(*model_node, path, limits));
   return ReadModel{format, std::move(model), true};
 }

@@ -13,12 +13,14 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "base/blob.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "tensorio/named_tensor.h"
 
 namespace nn {
 
@@ -43,7 +45,7 @@ class DumpNode {
   bool IsBool() const { return value_->is_boolean(); }
   bool IsString() const { return value_->is_string() || value_->is_binary(); }
   bool IsArray() const { return value_->is_array(); }
-  // Whether it is {"base64": ...}.
+  // Whether it is {"base64": ...} or {"stored": ...}.
   bool IsBytesObject() const;
   // Whether it is {"omitted": ...}: data that the dump was made without.
   bool IsOmitted() const;
@@ -64,9 +66,9 @@ class DumpNode {
   Result<double> Double() const;
   Result<bool> Bool() const;
   Result<std::string> Text() const;
-  // Of a string of Base64 or {"f32": [...]}.
+  // Of a string of Base64, {"f32": [...]} or {"stored": ...}.
   Result<Blob> Bytes() const;
-  // The bytes of a {"base64": ...} of elements of this size.
+  // The bytes of an IsBytesObject() of elements of this size.
   Result<Blob> ArrayBytes(size_t element_size) const;
   // The string itself.
   Result<std::string> String() const;
@@ -84,6 +86,7 @@ class DumpNode {
   Result<int64_t> Signed() const;
   Result<uint64_t> Unsigned() const;
   Result<Blob> NumberBytes() const;
+  Result<Blob> StoredBytes() const;
   tl::unexpected<Error> Omitted() const;
 
   const DumpDocument* document_;
@@ -101,12 +104,16 @@ class DumpDocument {
 
   DumpNode root() const { return {*this, json_, nullptr, {}}; }
 
+  // The tensors that its values {"stored": ...} refer to.
+  void set_stored(std::vector<NamedTensor> tensors);
+
  private:
   friend class DumpNode;
   class Builder;
   // Decoded strings are binary values that hold an index of `blobs_`.
   nlohmann::json json_;
   std::vector<Blob> blobs_;
+  std::unordered_map<std::string, Tensor> stored_;
 };
 
 // The whole text of a dump.

@@ -18,33 +18,83 @@ void DumpWriter::Text(std::string_view text) {
     Base64Object(std::as_bytes(std::span(text)));
 }
 
-void DumpWriter::Data(std::span<const std::byte> bytes, DType type) {
-  const bool numbers = WithPlainNumber(type, [](auto) {}) &&
-                       bytes.size() % (static_cast<size_t>(DTypeBits(type)) / 8) == 0;
-  if (LeavesOut(bytes.size())) {
-    Omitted(bytes, type);
-  } else if (weights_ == DumpWeights::kInline && numbers) {
+void DumpWriter::Data(const Blob& blob, const DataInfo& info) {
+  const bool numbers = WithPlainNumber(info.type, [](auto) {}) &&
+                       blob.size() % (static_cast<size_t>(DTypeBits(info.type)) / 8) == 0;
+  const bool stored = blob.size() >= kDumpArrayBytes || (!info.name.empty() && !blob.empty());
+  if (stored && options_.weights == DumpWeights::kFile) {
+    Stored(blob, info);
+  } else if (LeavesOut(blob.size())) {
+    Omitted(blob.bytes(), info.type);
+  } else if (options_.weights == DumpWeights::kInline && numbers) {
     BeginObject();
-    Key(DTypeName(type));
-    Numbers(bytes, type);
+    Key(DTypeName(info.type));
+    Numbers(blob.bytes(), info.type);
     EndObject();
   } else {
-    Bytes(bytes);
+    Bytes(blob.bytes());
   }
 }
 
-void DumpWriter::LongList(std::span<const std::byte> bytes, DType type) {
-  if (LeavesOut(bytes.size()))
-    Omitted(bytes, type);
-  else if (weights_ == DumpWeights::kInline && type != DType::kBool)
-    Numbers(bytes, type);
+void DumpWriter::LongList(const Blob& blob, const DataInfo& info) {
+  if (options_.weights == DumpWeights::kFile)
+    Stored(blob, info);
+  else if (LeavesOut(blob.size()))
+    Omitted(blob.bytes(), info.type);
+  else if (options_.weights == DumpWeights::kInline && info.type != DType::kBool)
+    Numbers(blob.bytes(), info.type);
   else
-    Base64Object(bytes);
+    Base64Object(blob.bytes());
 }
 
 bool DumpWriter::LeavesOut(size_t size) const {
-  return size >= kDumpArrayBytes && weights_ != DumpWeights::kBase64 &&
-         weights_ != DumpWeights::kInline;
+  return size >= kDumpArrayBytes &&
+         (options_.weights == DumpWeights::kStats || options_.weights == DumpWeights::kDigest ||
+          options_.weights == DumpWeights::kNone);
+}
+
+namespace {
+
+// The data as a tensor that files of tensors give back with the same bytes: of their own type and
+// shape where these fit, else a list of bytes.
+Tensor TensorOf(const Blob& blob, const DataInfo& info) {
+  const auto element_size = [](DType type) { return static_cast<size_t>(DTypeBits(type)) / 8; };
+  const bool plain = WithPlainNumber(info.type, [](auto) {}) || info.type == DType::kF16 ||
+                     info.type == DType::kBF16;
+  const DType type = plain && blob.size() % element_size(info.type) == 0 ? info.type : DType::kU8;
+  if (!info.name.empty())
+    if (auto whole = Tensor::Make(type, info.shape, blob)) return *std::move(whole);
+  return {type, {static_cast<int64_t>(blob.size() / element_size(type))}, blob};
+}
+
+// Whether files of tensors give a name back as it is.
+bool IsStorableName(std::string_view name) {
+  constexpr size_t kLongest = 1024;
+  return !name.empty() && name.size() <= kLongest && !name.starts_with("__") && IsUtf8(name) &&
+         EscapeControls(name) == name;
+}
+
+}  // namespace
+
+void DumpWriter::Stored(const Blob& blob, const DataInfo& info) {
+  std::string name = info.name;
+  if (!IsStorableName(name) || !stored_names_.insert(name).second) {
+    name = Place().substr(1);
+    // A tensor may be named like the place of another.
+    while (!stored_names_.insert(name).second) name += '_';
+  }
+  Tensor tensor = TensorOf(blob, info);
+  BeginObject();
+  Key(kDumpStoredKey);
+  String(name);
+  Key("type");
+  String(DTypeName(tensor.dtype()));
+  Key("shape");
+  BeginArray(true);
+  for (const int64_t d : tensor.dims()) Int(d);
+  EndArray();
+  EndObject();
+  stored_.push_back({std::move(name), std::move(tensor)});
 }
 
 void DumpWriter::Base64Object(std::span<const std::byte> bytes) {
@@ -74,12 +124,12 @@ void DumpWriter::Omitted(std::span<const std::byte> bytes, DType type) {
     Key("type");
     String(DTypeName(type));
   }
-  if (weights_ == DumpWeights::kDigest) {
+  if (options_.weights == DumpWeights::kDigest) {
     Sha256 sha;
     sha.Bytes(bytes);
     Key("digest");
     String(sha.Finish());
-  } else if (weights_ == DumpWeights::kStats) {
+  } else if (options_.weights == DumpWeights::kStats) {
     Statistics(bytes, type);
   }
   EndObject();

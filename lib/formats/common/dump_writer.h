@@ -3,43 +3,64 @@
 // Text is a JSON string, or {"base64": "..."} where it is not UTF-8. Bytes are a string of Base64.
 // A list of numbers is a JSON array, or, from kDumpArrayBytes on, {"base64": "..."} of its
 // little-endian elements. Inline, lists are arrays of any length, and bytes whose type is known are
-// {"f32": [...]}. Data that are left out are {"omitted": SIZE, ...}. Numbers are as JsonWriter has
-// them.
+// {"f32": [...]}. Data that are in another file are {"stored": NAME, "type": "f32", "shape":
+// [...]}. Data that are left out are {"omitted": SIZE, ...}. Numbers are as JsonWriter has them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json_writer.h"
 #include "formats/format.h"
 #include "ir/dtype.h"
+#include "tensorio/named_tensor.h"
 
 namespace nn {
 
 inline constexpr size_t kDumpArrayBytes = 1024;
 inline constexpr const char* kDumpOmittedKey = "omitted";
+inline constexpr const char* kDumpStoredKey = "stored";
+
+// What is known of data besides their bytes.
+struct DataInfo {
+  DType type = DType::kUnknown;
+  std::string name = {};            // of the tensor that they are; "": not known
+  std::vector<int64_t> shape = {};  // where there is a name; may not fit the bytes
+};
 
 class DumpWriter : public JsonWriter {
  public:
-  DumpWriter(Sink sink, DumpWeights weights) : JsonWriter(std::move(sink)), weights_(weights) {}
+  DumpWriter(Sink sink, DumpOptions options)
+      : JsonWriter(std::move(sink)), options_(std::move(options)) {}
 
   // Text that may be no UTF-8.
   void Text(std::string_view text);
-  // The contents of a bytes field; its elements' type, or kUnknown.
-  void Data(std::span<const std::byte> bytes, DType type);
-  // The elements of a list of numbers of at least kDumpArrayBytes.
-  void LongList(std::span<const std::byte> bytes, DType type);
+  // The contents of a bytes field. With kFile, the bytes are kept until the writer ends, as
+  // LongList's are.
+  void Data(const Blob& blob, const DataInfo& info);
+  // The elements of a list of numbers of at least kDumpArrayBytes; the type is known.
+  void LongList(const Blob& blob, const DataInfo& info);
+
+  // With kFile, its name and the data that the text refers to.
+  const std::string& file() const { return options_.file; }
+  std::span<const NamedTensor> stored() const { return stored_; }
 
  private:
   void Base64Object(std::span<const std::byte> bytes);
+  void Stored(const Blob& blob, const DataInfo& info);
   void Numbers(std::span<const std::byte> bytes, DType type);
   void Omitted(std::span<const std::byte> bytes, DType type);
   void Statistics(std::span<const std::byte> bytes, DType type);
   bool LeavesOut(size_t size) const;
 
-  DumpWeights weights_;
+  DumpOptions options_;
+  std::vector<NamedTensor> stored_;
+  std::set<std::string> stored_names_;
 };
 
 // Calls fn with a value of the C++ type of a type whose elements are plain numbers of 1, 2, 4 or 8

@@ -156,11 +156,11 @@ Result<T> ReadScalar(const DumpNode& in, BaseType type, const reflection::Enum* 
 class Dumper {
  public:
   Dumper(const Blob& file, const reflection::Schema& schema, const FbOuterData& outer_data,
-         const FbDataType& data_type, DumpWriter& out)
+         const FbDataInfo& data_info, DumpWriter& out)
       : file_(file),
         schema_(schema),
         outer_data_(outer_data),
-        data_type_(data_type),
+        data_info_(data_info),
         out_(out),
         verifier_(reinterpret_cast<const uint8_t*>(file.data()),
                   std::min<size_t>(file.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1),
@@ -213,7 +213,7 @@ class Dumper {
     if (const auto data = outer_data_(table, ShortName(type.name()))) {
       NN_RETURN_IF_ERROR(Take(data->size()));
       out_.Key(kDataKey);
-      out_.Data(data->bytes(), data_type_(table, ShortName(type.name())));
+      out_.Data(*data, data_info_(table, ShortName(type.name())));
       DropResidentPages(*data);
     }
     out_.EndObject();
@@ -293,16 +293,15 @@ class Dumper {
     const size_t width = fb::GetTypeSize(element);
     if (!verifier_.VerifyVectorOrString(pointer, width)) return Damaged(View(field.name()));
     const auto count = fb::ReadScalar<fb::uoffset_t>(pointer);
-    const std::span<const std::byte> bytes(
-        reinterpret_cast<const std::byte*>(pointer) + sizeof(fb::uoffset_t), count * width);
-    NN_RETURN_IF_ERROR(Take(bytes.size()));
+    const auto* begin = reinterpret_cast<const std::byte*>(pointer) + sizeof(fb::uoffset_t);
+    const Blob data = file_.Slice(static_cast<size_t>(begin - file_.data()), count * width);
+    NN_RETURN_IF_ERROR(Take(data.size()));
     if (IsScalar(element)) {
       if (IsByteString(type))
-        out_.Data(bytes, data_type_(owner, ShortName(owner_type.name())));
+        out_.Data(data, data_info_(owner, ShortName(owner_type.name())));
       else
-        WriteScalars(bytes, field);
-      DropResidentPages(
-          file_.Slice(static_cast<size_t>(bytes.data() - file_.data()), bytes.size()));
+        WriteScalars(data, field);
+      DropResidentPages(data);
       return {};
     }
     if (element != reflection::String &&
@@ -310,7 +309,7 @@ class Dumper {
       return Unsupported(field);
     out_.BeginArray(element == reflection::String);
     for (size_t i = 0; i < count; ++i) {
-      const auto* at = reinterpret_cast<const uint8_t*>(bytes.data()) + i * width;
+      const auto* at = reinterpret_cast<const uint8_t*>(begin) + i * width;
       if (!verifier_.VerifyOffset(
               static_cast<size_t>(at - reinterpret_cast<const uint8_t*>(file_.data()))))
         return Damaged(View(field.name()));
@@ -324,11 +323,12 @@ class Dumper {
     return {};
   }
 
-  void WriteScalars(std::span<const std::byte> bytes, const reflection::Field& field) {
+  void WriteScalars(const Blob& data, const reflection::Field& field) {
     const reflection::Type& type = *field.type();
+    const std::span<const std::byte> bytes = data.bytes();
     if (bytes.size() >= kDumpArrayBytes) {
       WithScalar(type.element(),
-                 [&](auto zero) { out_.LongList(bytes, kDTypeOf<decltype(zero)>); });
+                 [&](auto zero) { out_.LongList(data, {kDTypeOf<decltype(zero)>}); });
       return;
     }
     const reflection::Enum* names = EnumOf(field, schema_);
@@ -353,7 +353,7 @@ class Dumper {
   const Blob& file_;
   const reflection::Schema& schema_;
   const FbOuterData& outer_data_;
-  const FbDataType& data_type_;
+  const FbDataInfo& data_info_;
   DumpWriter& out_;
   fb::Verifier verifier_;
   uint64_t left_;
@@ -581,8 +581,8 @@ class Restorer {
 }  // namespace
 
 Status DumpFlatbuffer(const Blob& file, const reflection::Schema& schema,
-                      const FbOuterData& outer_data, const FbDataType& data_type, DumpWriter& out) {
-  return Dumper(file, schema, outer_data, data_type, out).Run();
+                      const FbOuterData& outer_data, const FbDataInfo& data_info, DumpWriter& out) {
+  return Dumper(file, schema, outer_data, data_info, out).Run();
 }
 
 Result<RestoredFlatbuffer> RestoreFlatbuffer(const DumpNode& dump, const reflection::Schema& schema,

@@ -28,15 +28,14 @@ namespace nn {
 using FbOuterData =
     std::function<std::optional<Blob>(const flatbuffers::Table& table, std::string_view type)>;
 
-// The type of the elements of a table's [ubyte] fields and outer data; kUnknown where it is not
-// known.
-using FbDataType = std::function<DType(const flatbuffers::Table& table, std::string_view type)>;
+// What is known of a table's [ubyte] fields and outer data.
+using FbDataInfo = std::function<DataInfo(const flatbuffers::Table& table, std::string_view type)>;
 
 // Checks while it goes that all lies inside the file (kParse), vectors that tables share not
 // leading to more than several times its size (kLimit). kUnsupported, by name, for fields and
 // members of unions that the schema does not have: their type is not known.
 Status DumpFlatbuffer(const Blob& file, const reflection::Schema& schema,
-                      const FbOuterData& outer_data, const FbDataType& data_type, DumpWriter& out);
+                      const FbOuterData& outer_data, const FbDataInfo& data_info, DumpWriter& out);
 
 struct RestoredFlatbuffer {
   struct OuterData {

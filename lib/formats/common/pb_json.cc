@@ -54,9 +54,9 @@ bool IsNumber(const Field& field) {
 
 class Dumper {
  public:
-  Dumper(const PayloadTable& payloads, PbTextFields text_fields, const PbDataType& data_type,
+  Dumper(const PayloadTable& payloads, PbTextFields text_fields, const PbDataInfo& data_info,
          DumpWriter& out)
-      : payloads_(payloads), text_fields_(text_fields), data_type_(data_type), out_(out) {}
+      : payloads_(payloads), text_fields_(text_fields), data_info_(data_info), out_(out) {}
 
   Status Write(const pb::Message& message) {
     out_.BeginObject();
@@ -157,20 +157,25 @@ class Dumper {
 
   void WritePayload(const pb::Message& message, const Field& field, const Blob& blob) {
     if (field.is_repeated())
-      WithNumberType(field,
-                     [&](auto zero) { out_.LongList(blob.bytes(), kDTypeOf<decltype(zero)>); });
+      WriteLongList(message, field, blob);
     else if (Holds(text_fields_, field))
       out_.Text({reinterpret_cast<const char*>(blob.data()), blob.size()});
     else
-      out_.Data(blob.bytes(), data_type_(message, field));
+      out_.Data(blob, data_info_(message, field));
     DropResidentPages(blob);
+  }
+
+  void WriteLongList(const pb::Message& message, const Field& field, const Blob& blob) {
+    DataInfo info = data_info_(message, field);
+    WithNumberType(field, [&](auto zero) { info.type = kDTypeOf<decltype(zero)>; });
+    out_.LongList(blob, info);
   }
 
   void WriteText(const pb::Message& message, const Field& field, const std::string& value) {
     if (Holds(text_fields_, field))
       out_.Text(value);
     else
-      out_.Data(BytesOf(value), data_type_(message, field));
+      out_.Data(Blob(BytesOf(value), nullptr), data_info_(message, field));
   }
 
   template <typename T>
@@ -190,9 +195,10 @@ class Dumper {
       using T = decltype(zero);
       const auto values = message.GetReflection()->GetRepeatedFieldRef<T>(message, &field);
       if (field.is_packed() && static_cast<size_t>(values.size()) * sizeof(T) >= kDumpArrayBytes) {
-        std::string bytes;
-        for (const T v : values) bytes.append(reinterpret_cast<const char*>(&v), sizeof(T));
-        out_.LongList(BytesOf(bytes), kDTypeOf<T>);
+        Buffer bytes(static_cast<size_t>(values.size()) * sizeof(T));
+        size_t at = 0;
+        for (const T v : values) bytes.as<T>()[at++] = v;
+        WriteLongList(message, field, Blob(std::move(bytes)));
         return;
       }
       out_.BeginArray(true);
@@ -263,7 +269,7 @@ class Dumper {
 
   const PayloadTable& payloads_;
   PbTextFields text_fields_;
-  const PbDataType& data_type_;
+  const PbDataInfo& data_info_;
   DumpWriter& out_;
 };
 
@@ -459,8 +465,8 @@ class Restorer {
 }  // namespace
 
 Status DumpMessage(const pb::Message& message, const PayloadTable& payloads,
-                   PbTextFields text_fields, const PbDataType& data_type, DumpWriter& out) {
-  return Dumper(payloads, text_fields, data_type, out).Write(message);
+                   PbTextFields text_fields, const PbDataInfo& data_info, DumpWriter& out) {
+  return Dumper(payloads, text_fields, data_info, out).Write(message);
 }
 
 Status RestoreMessage(const DumpNode& dump, PbTextFields text_fields, int max_depth,

@@ -20,14 +20,15 @@ namespace nn {
 // Full names of bytes fields that hold text, and are written as text.
 using PbTextFields = std::span<const std::string_view>;
 
-// The type of the elements that a bytes field holds; kUnknown where it is not known.
-using PbDataType = std::function<DType(const google::protobuf::Message& message,
-                                       const google::protobuf::FieldDescriptor& field)>;
+// What is known of the data that a bytes field or a list of numbers holds; of a list, the type is
+// the field's own, whatever is said here.
+using PbDataInfo = std::function<DataInfo(const google::protobuf::Message& message,
+                                          const google::protobuf::FieldDescriptor& field)>;
 
 // kUnsupported for an array of which some pieces are payloads and others are not: its order is
 // lost.
 Status DumpMessage(const google::protobuf::Message& message, const PayloadTable& payloads,
-                   PbTextFields text_fields, const PbDataType& data_type, DumpWriter& out);
+                   PbTextFields text_fields, const PbDataInfo& data_info, DumpWriter& out);
 
 // The inverse, into an empty message. kLimit beyond `max_depth` nested messages.
 Status RestoreMessage(const DumpNode& dump, PbTextFields text_fields, int max_depth,

@@ -23,7 +23,7 @@ void DumpFiles(const ModelFolder& folder, DumpWriter& out) {
     out.Key("name");
     out.Text(name);
     out.Key("bytes");
-    out.Data(bytes.bytes(), DType::kUnknown);
+    out.Data(bytes, {});
     DropResidentPages(bytes);
     out.EndObject();
   }
@@ -72,14 +72,14 @@ Status RestoreFolder(const DumpNode& files, ModelFolder& folder) {
 
 Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
-  const auto data_type = [](const Message&, const google::protobuf::FieldDescriptor& field) {
-    return field.name() == "float16Value" ? DType::kF16 : DType::kUnknown;
+  const auto info = [](const Message&, const google::protobuf::FieldDescriptor& field) {
+    return DataInfo{field.name() == "float16Value" ? DType::kF16 : DType::kUnknown};
   };
-  if (m.folder.files.empty()) return DumpMessage(m.message(), m.payloads, {}, data_type, out);
+  if (m.folder.files.empty()) return DumpMessage(m.message(), m.payloads, {}, info, out);
   out.BeginObject();
   DumpFiles(m.folder, out);
   out.Key(kModelKey);
-  NN_RETURN_IF_ERROR(DumpMessage(m.message(), m.payloads, {}, data_type, out));
+  NN_RETURN_IF_ERROR(DumpMessage(m.message(), m.payloads, {}, info, out));
   out.EndObject();
   return {};
 }

@@ -20,10 +20,8 @@ Status Dump(const NativeModel& model, DumpWriter& out) {
     return std::optional<Blob>();
   };
   // Operands of several types share their bytes.
-  const auto data_type = [](const flatbuffers::Table&, std::string_view) {
-    return DType::kUnknown;
-  };
-  return DumpFlatbuffer(file, Schema(), no_outer_data, data_type, out);
+  const auto no_info = [](const flatbuffers::Table&, std::string_view) { return DataInfo(); };
+  return DumpFlatbuffer(file, Schema(), no_outer_data, no_info, out);
 }
 
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,

@@ -16,12 +16,15 @@ constexpr std::string_view kTextFields[] = {"nn.onnx.pb.AttributeProto.s",
 
 Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
-  const auto data_type = [](const google::protobuf::Message& message,
-                            const google::protobuf::FieldDescriptor&) {
+  const auto info = [](const google::protobuf::Message& message,
+                       const google::protobuf::FieldDescriptor&) -> DataInfo {
     const auto* tensor = google::protobuf::DynamicCastToGenerated<pb::TensorProto>(&message);
-    return tensor == nullptr ? DType::kUnknown : DTypeOf(tensor->data_type());
+    if (tensor == nullptr) return {};
+    return {DTypeOf(tensor->data_type()),
+            tensor->name(),
+            {tensor->dims().begin(), tensor->dims().end()}};
   };
-  return DumpMessage(m.proto, m.payloads, kTextFields, data_type, out);
+  return DumpMessage(m.proto, m.payloads, kTextFields, info, out);
 }
 
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,

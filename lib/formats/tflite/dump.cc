@@ -47,9 +47,9 @@ std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& tabl
   return model.file.Slice(offset, size);
 }
 
-// The types of the tensors that use each buffer.
-std::unordered_map<const flatbuffers::Table*, DType> BufferTypes(const Model& model) {
-  std::unordered_map<const flatbuffers::Table*, DType> types;
+// What the tensors that use a buffer say of it: the first one, where they agree on the type.
+std::unordered_map<const flatbuffers::Table*, DataInfo> BufferInfo(const Model& model) {
+  std::unordered_map<const flatbuffers::Table*, DataInfo> info;
   const auto* subgraphs = model.root->subgraphs();
   for (int64_t g = 0; g < SizeOf(subgraphs); ++g) {
     const auto* graph = At(subgraphs, g);
@@ -59,12 +59,13 @@ std::unordered_map<const flatbuffers::Table*, DType> BufferTypes(const Model& mo
       const auto* buffer = At(model.root->buffers(), tensor->buffer());
       if (buffer == nullptr) continue;
       const DType type = DTypeOf(tensor->type());
-      const auto [it, added] =
-          types.emplace(reinterpret_cast<const flatbuffers::Table*>(buffer), type);
-      if (!added && it->second != type) it->second = DType::kUnknown;
+      const auto [it, added] = info.try_emplace(
+          reinterpret_cast<const flatbuffers::Table*>(buffer),
+          DataInfo{type, std::string(Text(tensor->name())), ListOf<int64_t>(tensor->shape())});
+      if (!added && it->second.type != type) it->second.type = DType::kUnknown;
     }
   }
-  return types;
+  return info;
 }
 
 // The flatbuffer with the data behind it that its tables refer to.
@@ -95,15 +96,15 @@ Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
 
 Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
-  const auto types = BufferTypes(m);
+  const auto info = BufferInfo(m);
   return DumpFlatbuffer(
       m.file, Schema(),
       [&](const flatbuffers::Table& table, std::string_view type) {
         return OuterData(m, table, type);
       },
       [&](const flatbuffers::Table& table, std::string_view) {
-        const auto it = types.find(&table);
-        return it == types.end() ? DType::kUnknown : it->second;
+        const auto it = info.find(&table);
+        return it == info.end() ? DataInfo() : it->second;
       },
       out);
 }

@@ -1,4 +1,4 @@
-#include "tensorio/tensor_file.h"
+#include "formats/tensor_file.h"
 
 #include <doctest/doctest.h>
 
