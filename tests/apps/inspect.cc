@@ -11,7 +11,7 @@ namespace nn::test {
 Json Inspect(const std::string& arguments) {
   const ProgramResult r = RunProgram("nninspect --format json " + arguments);
   REQUIRE_MESSAGE(r.code == 0, r.err);
-  const Json json = Json::parse(r.out);
+  Json json = Json::parse(r.out);
   static const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nninspect.schema.json"));
   for (const std::string& error : SchemaErrors(schema, json)) FAIL_CHECK(error);
   return json;

@@ -29,7 +29,7 @@ std::string Edited(const std::string& from, const std::string& to) {
 // The difference as JSON, checked against its schema and the exit code.
 Json Diff(const std::string& a, const std::string& b) {
   const ProgramResult r = RunProgram(fmt::format("nninspect --diff --format json {} {}", a, b));
-  const Json json = Json::parse(r.out);
+  Json json = Json::parse(r.out);
   static const Json schema =
       Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nninspect-diff.schema.json"));
   for (const std::string& error : SchemaErrors(schema, json)) FAIL_CHECK(error);

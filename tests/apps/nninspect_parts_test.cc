@@ -39,8 +39,9 @@ TEST_CASE("statistics: counts, extremes and moments of finite elements") {
     Tensor tensor;
     std::string text;
   };
-  const auto halves = [](std::vector<float> values) {
+  const auto halves = [](const std::vector<float>& values) {
     std::vector<uint16_t> bits;
+    bits.reserve(values.size());
     for (const float v : values) bits.push_back(FloatToHalf(v));
     return Tensor(DType::kF16, {static_cast<int64_t>(bits.size())}, Blob::CopyOf(bits));
   };

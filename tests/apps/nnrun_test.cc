@@ -65,7 +65,7 @@ TEST_CASE("nnrun: inputs by name, by position, inline and from files give the sa
         "--input a=" + dir / "a.npy --input b=" + dir / "b.pb",
         "--input a=" + dir / "a.bin --input 'b=[0.5, 0.5, 0.5, 0.5]'"}) {
     CAPTURE(arguments);
-    const Json json = RunJson(model + " " + arguments);
+    const Json json = RunJson(fmt::format("{} {}", model, arguments));
     REQUIRE(json["outputs"].size() == 2);
     CHECK(json["outputs"][0]["name"] == "sum");
     CHECK(json["outputs"][0]["first"] == Json::parse("[1.5, 2.5, 3.5, 4.5]"));
