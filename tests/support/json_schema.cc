@@ -1,5 +1,7 @@
 #include "support/json_schema.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace nn::test {
@@ -50,7 +52,8 @@ class Checker {
           Fail(at, "lacks " + name.dump());
     } else if (keyword == "properties") {
       for (const auto& [name, inner] : rule.items())
-        if (value.is_object() && value.contains(name)) Check(inner, value[name], at + "/" + name);
+        if (value.is_object() && value.contains(name))
+          Check(inner, value[name], fmt::format("{}/{}", at, name));
     } else if (keyword == "additionalProperties") {
       for (const auto& [name, member] : value.items()) {
         if (!value.is_object() || schema.value("properties", Json::object()).contains(name))
@@ -58,7 +61,7 @@ class Checker {
         if (rule == false)
           Fail(at, "has an undescribed " + name);
         else
-          Check(rule, member, at + "/" + name);
+          Check(rule, member, fmt::format("{}/{}", at, name));
       }
     } else if (keyword == "items") {
       for (size_t i = 0; value.is_array() && i < value.size(); ++i)

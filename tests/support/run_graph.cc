@@ -63,7 +63,7 @@ void CheckIdentical(const std::vector<Tensor>& want, const std::vector<Tensor>& 
 std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs) {
   ProgramOptions reference;
   reference.backend = Backend::kReference;
-  const auto want = RunWith(graph, inputs, reference);
+  auto want = RunWith(graph, inputs, reference);
   for (const std::string& target : SimdTargets()) {
     REQUIRE(UseSimdTarget(target).has_value());
     for (const size_t threads : {1, 2, 7}) {

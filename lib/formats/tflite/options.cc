@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
+#include "base/sha256.h"
 #include "base/text.h"
 #include "ir/type.h"
 #include "tflite/tflite_bfbs_generated.h"
@@ -328,10 +330,17 @@ std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Opera
   };
   describe(fb::EnumNameBuiltinOptions(op.builtin_options_type()), op.builtin_options());
   describe(fb::EnumNameBuiltinOptions2(op.builtin_options_2_type()), op.builtin_options_2());
-  const uint64_t custom = op.large_custom_options_size() != 0
-                              ? op.large_custom_options_size()
-                              : static_cast<uint64_t>(SizeOf(op.custom_options()));
-  if (custom != 0) out.emplace_back("custom_options", fmt::format("{} bytes", custom));
+  if (const auto* custom = op.custom_options(); SizeOf(custom) != 0) {
+    std::string text = fmt::format("{} bytes", custom->size());
+    if (in_full) {
+      Sha256 sha;
+      sha.Bytes(std::as_bytes(std::span(custom->data(), custom->size())));
+      text += ", " + sha.Finish();
+    }
+    out.emplace_back("custom_options", std::move(text));
+  } else if (const uint64_t large = op.large_custom_options_size(); large != 0) {
+    out.emplace_back("custom_options", fmt::format("{} bytes", large));
+  }
   return out;
 }
 

@@ -27,7 +27,7 @@ Result<flatbuffers::Offset<void>> WriteOptions(
 
 // All fields of an operator's options as text, enumerators by name; those that are absent have
 // their default. Lists end after 16 elements unless in full; of a custom operator's bytes, the
-// number.
+// number, and in full their SHA-256.
 std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Operator& op,
                                                                  bool in_full);
 
