@@ -36,7 +36,7 @@ struct RuleInfo {
   std::string_view statement;  // one sentence that is true of a file that keeps the rule
   std::string_view clause;     // where it is published
   bool vendor = false;         // the format owner's own loader or checker enforces it
-  std::string_view hint;
+  std::string_view hint = {};
   bool lint = false;  // advice that no published document gives; only the strict profile has it
 };
 

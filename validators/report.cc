@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json.h"
+#include "base/sha256.h"
 #include "base/text.h"
 
 namespace nn {
@@ -27,7 +28,8 @@ std::string SummaryLine(const FileReport& file) {
   for (const Severity s : {Severity::kError, Severity::kWarning, Severity::kNote})
     if (const size_t n = CountIn(file, s))
       out += (out.empty() ? "" : ", ") + Plural(n, SeverityName(s));
-  return out.empty() ? "no findings" : out;
+  if (out.empty()) out = "no findings";
+  return file.known == 0 ? out : fmt::format("{} ({} known)", out, file.known);
 }
 
 // Message, place and hint as lines, those after the first indented.
@@ -54,6 +56,14 @@ std::string LocationText(const Location& location) {
   if (location.index >= 0) add(fmt::format("operator {}", location.index));
   if (location.offset) add(fmt::format("byte {}", *location.offset));
   return out;
+}
+
+std::string FingerprintOf(const Finding& finding) {
+  constexpr size_t kPrefix = std::string_view("sha256:").size(), kDigits = 16;
+  Sha256 sha;
+  sha.Text(finding.rule);
+  sha.Text(finding.message);
+  return sha.Finish().substr(kPrefix, kDigits);
 }
 
 size_t CountFindings(const Report& report, Severity severity) {
@@ -88,6 +98,7 @@ std::string JsonReport(const Report& report) {
     if (!file.format.empty()) entry["format"] = file.format;
     if (!file.failure.empty()) entry["failure"] = file.failure;
     entry["findings"] = std::move(findings);
+    if (file.known != 0) entry["known"] = file.known;
     files.push_back(std::move(entry));
   }
   return JsonText({{"version", 1},

@@ -1,6 +1,7 @@
 // Findings as text and in the forms that other tools read.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ struct FileReport {
   std::string path;
   std::string format;  // "ONNX"; empty if the file could not be read
   std::vector<Finding> findings;
+  uint64_t known = 0;  // findings that are not among these, because they were known before
   // Why the file could not be checked at all (missing, too large); empty if it was.
   std::string failure;
 };
@@ -29,6 +31,10 @@ struct Report {
 
 // "graph.node[3], operator 3, byte 1234"; empty if nothing is known.
 std::string LocationText(const Location& location);
+
+// What tells a finding from others of its file, whatever else changes there: the rule and what it
+// says. 16 hexadecimal digits.
+std::string FingerprintOf(const Finding& finding);
 
 size_t CountFindings(const Report& report, Severity severity);
 

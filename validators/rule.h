@@ -53,16 +53,15 @@ struct Rule {
   void (*check)(const Subject& subject, Findings& findings);
 };
 
-// True if rules like this one belong to the profile.
-bool InProfile(const RuleInfo& rule, Profile profile);
+bool IsApplied(const RuleInfo& rule, const ValidateOptions& options);
 
-// Runs the rules of the profile, list by list, each over the whole file.
+// Runs the rules that are applied, list by list, each over the whole file.
 template <typename Subject>
 void RunRules(std::span<const std::span<const Rule<Subject>>> lists, const Subject& subject,
-              Profile profile, std::vector<Finding>& out) {
+              const ValidateOptions& options, std::vector<Finding>& out) {
   for (const auto& list : lists)
     for (const Rule<Subject>& rule : list) {
-      if (!InProfile(rule.info, profile)) continue;
+      if (!IsApplied(rule.info, options)) continue;
       Findings findings(rule.info, out);
       rule.check(subject, findings);
     }
@@ -81,7 +80,7 @@ struct RuleSet {
   std::string_view format;  // Format::name
   RuleInfo readable;        // the finding that an unreadable file is
   std::vector<RuleInfo> rules;
-  void (*run)(const NativeModel& model, Profile profile, std::vector<Finding>& out);
+  void (*run)(const NativeModel& model, const ValidateOptions& options, std::vector<Finding>& out);
 };
 
 }  // namespace nn

@@ -61,8 +61,10 @@ Findings::~Findings() {
   if (count_ > kMost) Append({}, fmt::format("{} more findings of this rule", count_ - kMost));
 }
 
-bool InProfile(const RuleInfo& rule, Profile profile) {
-  switch (profile) {
+bool IsApplied(const RuleInfo& rule, const ValidateOptions& options) {
+  if (options.disable.contains(rule.id)) return false;
+  if (options.enable.contains(rule.id)) return true;
+  switch (options.profile) {
     case Profile::kSpec:
       return !rule.lint;
     case Profile::kVendor:
@@ -76,7 +78,7 @@ bool InProfile(const RuleInfo& rule, Profile profile) {
 std::vector<Finding> Validate(const NativeModel& model, const Format& format,
                               const ValidateOptions& options) {
   std::vector<Finding> findings;
-  if (const RuleSet* set = FindRuleSet(format.name)) set->run(model, options.profile, findings);
+  if (const RuleSet* set = FindRuleSet(format.name)) set->run(model, options, findings);
   return findings;
 }
 
@@ -86,14 +88,24 @@ Finding UnreadableFile(const Error& error, const Format* format) {
   return {std::string(rule.id), rule.severity, error.message(), {}, std::string(rule.hint)};
 }
 
-std::vector<RuleInfo> Rules(Profile profile) {
+std::vector<RuleInfo> Rules(const ValidateOptions& options) {
   std::vector<RuleInfo> rules = {kReadable};
   for (const RuleSet& set : RuleSets()) {
     rules.push_back(set.readable);
     for (const RuleInfo& info : set.rules)
-      if (InProfile(info, profile)) rules.push_back(info);
+      if (IsApplied(info, options)) rules.push_back(info);
   }
   return rules;
+}
+
+std::optional<RuleInfo> FindRule(std::string_view id) {
+  if (id == kReadable.id) return kReadable;
+  for (const RuleSet& set : RuleSets()) {
+    if (set.readable.id == id) return set.readable;
+    for (const RuleInfo& info : set.rules)
+      if (info.id == id) return info;
+  }
+  return std::nullopt;
 }
 
 std::string RulesMarkdown() {

@@ -1,6 +1,10 @@
 // Runs the rules of a format over a model.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,21 +20,27 @@ enum class Profile : uint8_t {
   kStrict,  // kSpec and lint
 };
 
+// Which rules are applied: those of the profile and of `enable`, without those of `disable`.
 struct ValidateOptions {
   Profile profile = Profile::kSpec;
+  std::set<std::string, std::less<>> enable = {};  // rule ids
+  std::set<std::string, std::less<>> disable = {};
 };
 
-// All findings of the rules in the profile, rule by rule, those of one rule in the order of the
-// file. Never stops at the first; Location::file is left to the caller.
+// All findings of the rules applied, rule by rule, those of one rule in the order of the file.
+// Never stops at the first; Location::file is left to the caller.
 std::vector<Finding> Validate(const NativeModel& model, const Format& format,
                               const ValidateOptions& options);
 
 // The finding that an unreadable file is: rule <FORMAT>-FILE-001, or FILE-001 where the format is
-// not known.
+// not known. It cannot be disabled.
 Finding UnreadableFile(const Error& error, const Format* format);
 
-// All rules that a profile has, of every format, in the order in which they run.
-std::vector<RuleInfo> Rules(Profile profile);
+// All rules that are applied, of every format, in the order in which they run.
+std::vector<RuleInfo> Rules(const ValidateOptions& options);
+
+// The rule of that id, in any profile; nullopt if there is none.
+std::optional<RuleInfo> FindRule(std::string_view id);
 
 // RULES.md: all rules of all profiles as Markdown.
 std::string RulesMarkdown();

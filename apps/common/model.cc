@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "base/checked_math.h"
 #include "base/text.h"
 #include "ir/seeded.h"
 #include "passes/passes.h"
@@ -142,6 +143,21 @@ Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed) {
     inputs.push_back(std::move(t));
   }
   return inputs;
+}
+
+std::optional<uint64_t> MultiplyAddsOf(const Node& node) {
+  if (node.Is("opaque")) return std::nullopt;
+  std::optional<uint64_t> total = 0;
+  if (node.op().multiply_adds != nullptr) {
+    const auto n = node.op().multiply_adds(node);
+    total = n && *n >= 0 ? std::optional(static_cast<uint64_t>(*n)) : std::nullopt;
+  }
+  for (const auto& region : node.regions())
+    for (const Node& inner : region->nodes()) {
+      const auto own = MultiplyAddsOf(inner);
+      total = total && own ? CheckedAdd(*total, *own) : std::nullopt;
+    }
+  return total;
 }
 
 std::string NameList(const std::vector<Port>& ports) {

@@ -45,6 +45,9 @@ std::set<std::string> InputSymbols(const Graph& graph);
 Result<Tensor> SeededInput(const Graph& graph, size_t i, uint64_t seed);
 Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed);
 
+// Multiply-adds of a run, those of sub-graphs counted once; nullopt if they are not known.
+std::optional<uint64_t> MultiplyAddsOf(const Node& node);
+
 // Splits "NAME=VALUE" where NAME is one of the ports' names (names may hold "="). kUsage if none
 // fits.
 struct Assignment {

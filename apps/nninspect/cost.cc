@@ -30,19 +30,6 @@ Bytes SizeOf(const Value& v) {
   return total ? Bytes(*total / 8 + (*total % 8 != 0)) : std::nullopt;
 }
 
-// Sub-graphs counted once.
-std::optional<uint64_t> MultiplyAddsOf(const Node& node) {
-  if (node.Is("opaque")) return std::nullopt;
-  std::optional<uint64_t> total = 0;
-  if (node.op().multiply_adds != nullptr) {
-    const auto n = node.op().multiply_adds(node);
-    total = n && *n >= 0 ? std::optional(static_cast<uint64_t>(*n)) : std::nullopt;
-  }
-  for (const auto& region : node.regions())
-    for (const Node& inner : region->nodes()) total = Sum(total, MultiplyAddsOf(inner));
-  return total;
-}
-
 // The nodes that one operator of the file became.
 struct Step {
   std::vector<const Node*> nodes;

@@ -1,12 +1,19 @@
 // nnvalidate: checks model files against their formats' rules.
 #include <spdlog/spdlog.h>
 
+#include <iterator>
+#include <mutex>
+
 #include "apps/common/command_line.h"
 #include "apps/common/progress.h"
-#include "apps/common/table.h"
+#include "apps/nnvalidate/assertions.h"
+#include "apps/nnvalidate/baseline.h"
+#include "apps/nnvalidate/config.h"
+#include "apps/nnvalidate/files.h"
+#include "apps/nnvalidate/rules_text.h"
+#include "apps/nnvalidate/targets.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "base/text.h"
+#include "base/thread_pool.h"
 #include "formats/format.h"
 #include "validators/report.h"
 #include "validators/runner.h"
@@ -19,13 +26,50 @@ struct ValidateArguments {
   std::string output = "-";
   std::string format = "text";
   std::string fail_on = "error";
-  std::string profile = "spec";
+  std::string profile;  // "": that of the configuration, or spec
+  std::vector<std::string> enable;
+  std::vector<std::string> disable;
+  std::string config;
+  bool no_config = false;
+  std::string baseline;
+  std::string write_baseline;
+  std::vector<std::string> targets;
+  Assertions assertions;
+  size_t jobs = 0;
   bool list_rules = false;
+  std::string explain;
 };
+
+void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
+  CLI::App& app = command.options();
+  app.add_option("--profile", a.profile,
+                 "spec (the default): the published documents; vendor: only what the format "
+                 "owner's own tools reject; strict: spec and lint")
+      ->check(CLI::IsMember({"spec", "vendor", "strict"}));
+  const auto rules = [&](const char* name, std::vector<std::string>& ids, const char* what) {
+    app.add_option(name, ids, what)->delimiter(',')->allow_extra_args(false)->type_name("ID,ID");
+  };
+  rules("--enable", a.enable, "Rules to apply whatever the profile");
+  rules("--disable", a.disable, "Rules not to apply");
+  auto* config = app.add_option("--config", a.config,
+                                "Configuration for all models, in place of the .nnvalidate.json "
+                                "nearest to each")
+                     ->type_name("FILE");
+  app.add_flag("--no-config", a.no_config, "Read no configuration")->excludes(config);
+  auto* baseline = app.add_option("--baseline", a.baseline, "Hide the findings that the file lists")
+                       ->type_name("FILE");
+  app.add_option("--write-baseline", a.write_baseline,
+                 "List all findings in a file for --baseline, and end with exit code 0")
+      ->type_name("FILE")
+      ->excludes(baseline);
+  app.add_flag("--list-rules", a.list_rules, "Print the rules that are applied");
+  app.add_option("--explain", a.explain, "Print what is known of a rule")->type_name("ID");
+}
 
 void AddOptions(CommandLine& command, ValidateArguments& a) {
   CLI::App& app = command.options();
-  app.add_option("MODEL", a.models, "Model files");
+  app.add_option("MODEL", a.models,
+                 "Model files, folders of them, and patterns: \"models/**/*.onnx\"");
   const auto names = ReportFormats();
   std::vector<std::string> formats(names.begin(), names.end());
   formats.push_back("markdown");
@@ -36,33 +80,15 @@ void AddOptions(CommandLine& command, ValidateArguments& a) {
   app.add_option("--fail-on", a.fail_on, "Least severity that gives exit code 1")
       ->check(CLI::IsMember({"error", "warning"}))
       ->capture_default_str();
-  app.add_option("--profile", a.profile,
-                 "spec: the published documents; vendor: only what the format owner's own tools "
-                 "reject; strict: spec and lint")
-      ->check(CLI::IsMember({"spec", "vendor", "strict"}))
+  AddRuleOptions(command, a);
+  command
+      .AddRepeated("--for", a.targets,
+                   "Say what keeps the model from being converted to onnx[:OPSET], tflite, "
+                   "coreml[:VERSION] or nnapi-1.0; repeatable")
+      ->type_name("FORMAT");
+  AddAssertionOptions(command, a.assertions);
+  app.add_option("-j,--jobs", a.jobs, "Files that are checked at a time; the processors if 0")
       ->capture_default_str();
-  app.add_flag("--list-rules", a.list_rules, "Print the rules of the profile");
-}
-
-Profile ProfileOf(const ValidateArguments& a) {
-  if (a.profile == "vendor") return Profile::kVendor;
-  return a.profile == "strict" ? Profile::kStrict : Profile::kSpec;
-}
-
-std::string RuleList(const std::vector<RuleInfo>& rules, bool json) {
-  Table table({{"rule"}, {"severity"}, {"vendor"}, {"statement"}, {"source"}});
-  Json list = Json::array();
-  for (const RuleInfo& r : rules) {
-    table.Add({std::string(r.id), std::string(SeverityName(r.severity)), r.vendor ? "yes" : "no",
-               std::string(r.statement), std::string(r.clause)});
-    list.push_back({{"id", r.id},
-                    {"severity", SeverityName(r.severity)},
-                    {"vendor", r.vendor},
-                    {"statement", r.statement},
-                    {"clause", r.clause},
-                    {"hint", r.hint}});
-  }
-  return json ? JsonText({{"version", 1}, {"rules", std::move(list)}}) : table.Text();
 }
 
 // The report names the file itself.
@@ -71,13 +97,27 @@ Error WithoutPrefix(const Error& error, std::string_view prefix) {
   return message.starts_with(prefix) ? Error(error.code(), message.substr(prefix.size())) : error;
 }
 
+// What all files are checked for.
+struct Checks {
+  Assertions assertions;
+  std::vector<TargetVersion> targets;
+  Baseline baseline;
+};
+
 // Checks one file. A file that is no model is a finding; an error is one of reaching the file at
 // all.
-Status CheckFile(const ValidateOptions& options, const ReadLimits& limits, FileReport& file) {
+Status CheckFile(const ValidateOptions& options, const Checks& checks, const ReadLimits& limits,
+                 FileReport& file) {
   const auto read = ReadModelFile(file.path, limits);
   if (read) {
     file.format = read->format->label;
     file.findings = Validate(*read->model, *read->format, options);
+    const auto add = [&](std::vector<Finding> more) {
+      file.findings.insert(file.findings.end(), std::move_iterator(more.begin()),
+                           std::move_iterator(more.end()));
+    };
+    for (const TargetVersion& target : checks.targets) add(CheckTarget(*read, target));
+    add(CheckAssertions(*read, file.path, checks.assertions));
   } else if (const ErrorCode code = read.error().code();
              code == ErrorCode::kParse || code == ErrorCode::kModel) {
     file.findings = {
@@ -86,42 +126,108 @@ Status CheckFile(const ValidateOptions& options, const ReadLimits& limits, FileR
     return tl::unexpected(read.error());
   }
   for (Finding& f : file.findings) f.location.file = file.path;
+  checks.baseline.Hide(file);
   return {};
 }
 
-Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
-  const ValidateOptions options{ProfileOf(a)};
-  Report report;
-  report.rules = Rules(options.profile);
-  if (a.list_rules) {
-    if (a.format == "markdown") {
-      NN_RETURN_IF_ERROR(WriteFile(a.output, RulesMarkdown()));
-      return kExitDone;
+// Checks the files of the report, several at a time; returns what became of each.
+std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, const Checks& checks,
+                               const ReadLimits& limits, size_t jobs, Report& report) {
+  std::vector<Status> results(report.files.size());
+  Progress progress("files", report.files.size());
+  std::mutex mutex;
+  ThreadPool pool(jobs != 0 ? jobs : AvailableProcessors());
+  pool.ParallelFor(report.files.size(), [&](size_t i) {
+    try {
+      results[i] = CheckFile(options[i], checks, limits, report.files[i]);
+    } catch (const std::bad_alloc&) {
+      results[i] = LimitError("{}: out of memory", report.files[i].path);
+    } catch (const std::exception& e) {
+      results[i] = InternalError("{}: {}", report.files[i].path, e.what());
     }
-    if (a.format != "text" && a.format != "json")
-      return UsageError("--list-rules prints text, json or markdown, not {}", a.format);
-    NN_RETURN_IF_ERROR(WriteFile(a.output, RuleList(report.rules, a.format == "json")));
+    const std::lock_guard lock(mutex);
+    progress.Step();
+  });
+  return results;
+}
+
+Result<int> PrintRules(const ValidateArguments& a, const Configs& configs) {
+  if (a.format == "markdown" && a.explain.empty()) {
+    NN_RETURN_IF_ERROR(WriteFile(a.output, RulesMarkdown()));
     return kExitDone;
   }
+  if (a.format != "text" && a.format != "json")
+    return UsageError("{} prints text{}, not {}", a.explain.empty() ? "--list-rules" : "--explain",
+                      a.explain.empty() ? ", json or markdown" : " or json", a.format);
+  const bool json = a.format == "json";
+  std::string text;
+  if (a.explain.empty()) {
+    text = RuleList(configs.Rules(), json);
+  } else {
+    NN_ASSIGN(text, ExplainRule(a.explain, json));
+  }
+  NN_RETURN_IF_ERROR(WriteFile(a.output, text));
+  return kExitDone;
+}
+
+Result<Checks> ChecksOf(const ValidateArguments& a) {
+  NN_RETURN_IF_ERROR(CheckUsage(a.assertions));
+  Checks checks;
+  checks.assertions = a.assertions;
+  for (const std::string& text : a.targets) {
+    NN_ASSIGN(TargetVersion target, ParseTarget(text));
+    checks.targets.push_back(std::move(target));
+  }
+  if (!a.baseline.empty()) {
+    NN_ASSIGN(checks.baseline, Baseline::Read(a.baseline));
+  }
+  return checks;
+}
+
+// The exit code of the first file that could not be checked; these are told.
+int FailureOf(const std::vector<Status>& results, Report& report) {
+  int code = kExitDone;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i]) continue;
+    const Error& error = results[i].error();
+    spdlog::error("{}", error.message());
+    report.files[i].failure = WithoutPrefix(error, report.files[i].path + ": ").message();
+    if (code == kExitDone) code = ExitCode(error.code());
+  }
+  return code;
+}
+
+Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
+  const std::set<std::string, std::less<>> enable(a.enable.begin(), a.enable.end());
+  const std::set<std::string, std::less<>> disable(a.disable.begin(), a.disable.end());
+  NN_RETURN_IF_ERROR(CheckRuleIds(enable));
+  NN_RETURN_IF_ERROR(CheckRuleIds(disable));
+  Configs configs(ParseProfile(a.profile), enable, disable, a.config, a.no_config);
+  if (a.list_rules || !a.explain.empty()) return PrintRules(a, configs);
   if (a.format == "markdown") return UsageError("--format markdown is for --list-rules");
   if (a.models.empty()) return UsageError("MODEL is missing");
+  NN_ASSIGN(const Checks checks, ChecksOf(a));
+  NN_ASSIGN(const std::vector<std::string> models, ExpandModels(a.models));
+  Report report;
   report.fail_on = a.fail_on == "warning" ? Severity::kWarning : Severity::kError;
   report.tool_version = Version();
-  int code = kExitDone;
-  {
-    Progress progress("files", a.models.size());
-    for (const std::string& path : a.models) {
-      FileReport file;
-      file.path = path;
-      if (auto s = CheckFile(options, limits, file); !s) {
-        spdlog::error("{}", s.error().message());
-        file.failure = WithoutPrefix(s.error(), path + ": ").message();
-        // The first failure decides over findings and later failures.
-        if (code == kExitDone) code = ExitCode(s.error().code());
-      }
-      report.files.push_back(std::move(file));
-      progress.Step();
-    }
+  report.files.resize(models.size());
+  std::vector<ValidateOptions> options;
+  options.reserve(models.size());
+  for (size_t i = 0; i < models.size(); ++i) {
+    report.files[i].path = models[i];
+    NN_ASSIGN(ValidateOptions o, configs.For(models[i]));
+    options.push_back(std::move(o));
+  }
+  report.rules = configs.Rules();
+  for (const TargetVersion& target : checks.targets) report.rules.push_back(target.rule);
+  for (const RuleInfo& rule : AssertionRules(a.assertions)) report.rules.push_back(rule);
+  const int code = FailureOf(CheckFiles(options, checks, limits, a.jobs, report), report);
+  if (!a.write_baseline.empty() && code == kExitDone) {
+    const Baseline baseline = Baseline::Of(report);
+    NN_RETURN_IF_ERROR(baseline.Write(a.write_baseline));
+    spdlog::info("findings in {}: {}", a.write_baseline, baseline.size());
+    return kExitDone;
   }
   NN_RETURN_IF_ERROR(WriteFile(a.output, RenderReport(report, a.format)));
   if (code != kExitDone) return code;

@@ -153,7 +153,7 @@ TEST_CASE("an unreadable file is a finding of a listed rule") {
   CHECK(f.severity == Severity::kError);
   CHECK(!f.hint.empty());
   for (const Profile p : {Profile::kSpec, Profile::kVendor, Profile::kStrict}) {
-    const auto rules = Rules(p);
+    const auto rules = Rules({p});
     CHECK(
         std::any_of(rules.begin(), rules.end(), [&](const RuleInfo& r) { return r.id == f.rule; }));
   }

@@ -90,7 +90,7 @@ void CheckRuleCases(const RuleCases& cases) {
   covered.insert(unreadable);
   check(whole, "");
   check(whole.substr(0, whole.size() * 2 / 3), unreadable);
-  for (const RuleInfo& rule : Rules(Profile::kStrict))
+  for (const RuleInfo& rule : Rules({Profile::kStrict}))
     if (rule.id.starts_with(cases.prefix))
       CHECK_MESSAGE(covered.contains(std::string(rule.id)), rule.id << " has no case");
 }

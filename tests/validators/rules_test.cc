@@ -13,7 +13,7 @@ namespace {
 
 TEST_CASE("rules: ids are unique, statements are sentences with a source") {
   std::set<std::string_view> ids;
-  const auto rules = Rules(Profile::kStrict);
+  const auto rules = Rules({Profile::kStrict});
   CHECK(rules.size() > 100);
   for (const RuleInfo& rule : rules) {
     CAPTURE(std::string(rule.id));
@@ -25,9 +25,9 @@ TEST_CASE("rules: ids are unique, statements are sentences with a source") {
 }
 
 TEST_CASE("rules: the vendor profile is part of spec, spec part of strict") {
-  const auto strict = Rules(Profile::kStrict);
-  const auto spec = Rules(Profile::kSpec);
-  const auto vendor = Rules(Profile::kVendor);
+  const auto strict = Rules({Profile::kStrict});
+  const auto spec = Rules({Profile::kSpec});
+  const auto vendor = Rules({Profile::kVendor});
   CHECK(vendor.size() < spec.size());
   CHECK(spec.size() < strict.size());
   const auto has = [](const std::vector<RuleInfo>& list, std::string_view id) {
@@ -39,7 +39,7 @@ TEST_CASE("rules: the vendor profile is part of spec, spec part of strict") {
 
 // The *_rules_test.cc hold the cases of a format's rules and fail where one has none.
 TEST_CASE("rules: all are of a format with cases, or FILE-001") {
-  for (const RuleInfo& rule : Rules(Profile::kStrict)) {
+  for (const RuleInfo& rule : Rules({Profile::kStrict})) {
     CAPTURE(std::string(rule.id));
     const std::string_view format = rule.id.substr(0, rule.id.find('-') + 1);
     CHECK((format == "ONNX-" || format == "TFLITE-" || format == "COREML-" || format == "NNAPI-" ||

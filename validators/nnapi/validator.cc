@@ -10,9 +10,9 @@ std::vector<std::span<const Rule>> Lists() {
           ElementwiseRules(), ShapeRules(),   LookupRules(),    MatrixRules()};
 }
 
-void Run(const NativeModel& model, Profile profile, std::vector<Finding>& out) {
+void Run(const NativeModel& model, const ValidateOptions& options, std::vector<Finding>& out) {
   const Subject subject(static_cast<const Model&>(model));
-  RunRules<Subject>(Lists(), subject, profile, out);
+  RunRules<Subject>(Lists(), subject, options, out);
 }
 
 }  // namespace

@@ -1,0 +1,122 @@
+#include "apps/nnvalidate/config.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfigName = ".nnvalidate.json";
+constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
+
+// The nearest configuration at or above a model's folder; "" if there is none.
+std::string Nearest(const std::string& model) {
+  std::error_code error;
+  fs::path folder = fs::absolute(model == "-" ? "." : model, error);
+  if (error) return {};
+  if (model != "-") folder = folder.lexically_normal().parent_path();
+  for (;; folder = folder.parent_path()) {
+    if (fs::is_regular_file(folder / kConfigName, error)) return (folder / kConfigName).string();
+    if (folder == folder.parent_path()) return {};
+  }
+}
+
+Result<std::set<std::string, std::less<>>> IdsOf(const nlohmann::json& value,
+                                                 const std::string& key) {
+  std::set<std::string, std::less<>> ids;
+  if (!value.is_array()) return UsageError("\"{}\" is no list of rules", key);
+  for (const nlohmann::json& id : value) {
+    if (!id.is_string()) return UsageError("\"{}\" is no list of rules", key);
+    ids.insert(id.get<std::string>());
+  }
+  NN_RETURN_IF_ERROR(CheckRuleIds(ids));
+  return ids;
+}
+
+Status SetMember(const std::string& key, const nlohmann::json& value, ValidateOptions& out) {
+  if (key == "profile") {
+    const auto profile = value.is_string() ? ParseProfile(value.get<std::string>()) : std::nullopt;
+    if (!profile) return UsageError("\"profile\" is none of spec, vendor, strict");
+    out.profile = *profile;
+  } else if (key == "enable" || key == "disable") {
+    NN_ASSIGN((key == "enable" ? out.enable : out.disable), IdsOf(value, key));
+  } else if (key != "$schema") {
+    return UsageError("there is no option {}; there are profile, enable and disable", Quote(key));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Profile> ParseProfile(std::string_view name) {
+  if (name == "spec") return Profile::kSpec;
+  if (name == "vendor") return Profile::kVendor;
+  if (name == "strict") return Profile::kStrict;
+  return std::nullopt;
+}
+
+Status CheckRuleIds(const std::set<std::string, std::less<>>& ids) {
+  for (const std::string& id : ids)
+    if (!FindRule(id))
+      return UsageError("there is no rule {}; nnvalidate --list-rules --profile strict has them",
+                        Quote(id));
+  return {};
+}
+
+Configs::Configs(std::optional<Profile> profile, std::set<std::string, std::less<>> enable,
+                 std::set<std::string, std::less<>> disable, std::string file, bool none)
+    : profile_(profile),
+      enable_(std::move(enable)),
+      disable_(std::move(disable)),
+      file_(std::move(file)),
+      none_(none) {}
+
+// A rule that the command line names is as it says there.
+ValidateOptions Configs::WithCommandLine(ValidateOptions options) const {
+  options.profile = profile_.value_or(options.profile);
+  for (const std::string& id : enable_) options.disable.erase(id);
+  for (const std::string& id : disable_) options.enable.erase(id);
+  options.enable.insert(enable_.begin(), enable_.end());
+  options.disable.insert(disable_.begin(), disable_.end());
+  return options;
+}
+
+Result<ValidateOptions> Configs::Read(const std::string& path) const {
+  NN_ASSIGN(const Blob file, ReadFile(path, kMaxConfigBytes));
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) return UsageError("{}: not a JSON object", path);
+  ValidateOptions options;
+  for (const auto& [key, value] : json.items())
+    if (auto s = SetMember(key, value, options); !s) return tl::unexpected(s.error().In(path));
+  return options;
+}
+
+Result<ValidateOptions> Configs::For(const std::string& model) {
+  const std::string path = none_ ? "" : file_.empty() ? Nearest(model) : file_;
+  const auto known = by_path_.find(path);
+  if (known != by_path_.end()) return known->second;
+  ValidateOptions options;
+  if (!path.empty()) {
+    NN_ASSIGN(options, Read(path));
+  }
+  return by_path_[path] = WithCommandLine(std::move(options));
+}
+
+std::vector<RuleInfo> Configs::Rules() const {
+  if (by_path_.empty()) return nn::Rules(WithCommandLine({}));
+  std::set<std::string_view> ids;
+  for (const auto& [path, options] : by_path_)
+    for (const RuleInfo& rule : nn::Rules(options)) ids.insert(rule.id);
+  std::vector<RuleInfo> rules = nn::Rules({Profile::kStrict});
+  std::erase_if(rules, [&](const RuleInfo& rule) { return !ids.contains(rule.id); });
+  return rules;
+}
+
+}  // namespace nn::app

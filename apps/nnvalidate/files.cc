@@ -1,0 +1,113 @@
+#include "apps/nnvalidate/files.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <system_error>
+
+#include "base/text.h"
+#include "formats/format.h"
+
+namespace nn::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsHidden(const fs::path& path) {
+  return path.filename().string().starts_with('.');
+}
+
+// Entries of a folder that can be read, hidden ones aside.
+std::vector<fs::directory_entry> EntriesOf(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::directory_entry> out;
+  for (auto it = fs::directory_iterator(folder.empty() ? "." : folder, error);
+       !error && it != fs::directory_iterator(); it.increment(error))
+    if (!IsHidden(it->path())) out.push_back(*it);
+  return out;
+}
+
+bool IsFolderToSearch(const fs::directory_entry& entry) {
+  std::error_code error;
+  return entry.is_directory(error) && !entry.is_symlink(error) &&
+         FormatOfPath(entry.path().string()) == nullptr;
+}
+
+void AddFolder(const fs::path& folder, std::set<std::string>& out) {
+  for (const fs::directory_entry& entry : EntriesOf(folder)) {
+    std::error_code error;
+    const std::string path = (folder / entry.path().filename()).string();
+    if (IsFolderToSearch(entry))
+      AddFolder(path, out);
+    else if (FormatOfPath(path) != nullptr &&
+             (entry.is_regular_file(error) || entry.is_directory(error)))
+      out.insert(path);
+  }
+}
+
+bool HasWildcard(std::string_view text) {
+  return text.find_first_of("*?[") != std::string_view::npos;
+}
+
+// What the rest of a pattern, part by part, matches below `at`.
+void Match(const fs::path& at, std::span<const std::string> parts, std::set<std::string>& out) {
+  std::error_code error;
+  if (parts.empty()) {
+    if (fs::is_directory(at, error) && FormatOfPath(at.string()) == nullptr)
+      AddFolder(at, out);
+    else if (fs::exists(at, error))
+      out.insert(at.string());
+    return;
+  }
+  const std::string& part = parts.front();
+  const auto rest = parts.subspan(1);
+  if (!HasWildcard(part)) return Match(at / part, rest, out);
+  if (part == "**") {
+    Match(at, rest, out);
+    for (const fs::directory_entry& entry : EntriesOf(at))
+      if (IsFolderToSearch(entry)) Match(at / entry.path().filename(), parts, out);
+    return;
+  }
+  for (const fs::directory_entry& entry : EntriesOf(at)) {
+    const std::string name = entry.path().filename().string();
+    if (fnmatch(part.c_str(), name.c_str(), 0) == 0) Match(at / name, rest, out);
+  }
+}
+
+std::set<std::string> MatchesOf(const std::string& pattern) {
+  const fs::path path(pattern);
+  std::vector<std::string> parts;
+  for (const fs::path& part : path.relative_path())
+    if (!part.empty()) parts.push_back(part.string());
+  std::set<std::string> out;
+  Match(path.root_path(), parts, out);
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> ExpandModels(const std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    const bool there = argument == "-" || fs::exists(argument, error);
+    std::set<std::string> found = {argument};
+    if (there && fs::is_directory(argument, error) && FormatOfPath(argument) == nullptr) {
+      found.clear();
+      AddFolder(argument, found);
+      if (found.empty()) return UsageError("{}: no model files in the folder", argument);
+    } else if (!there && HasWildcard(argument)) {
+      found = MatchesOf(argument);
+      if (found.empty()) return UsageError("{}: nothing matches", Quote(argument));
+    }
+    for (const std::string& path : found)
+      if (seen.insert(path).second) out.push_back(path);
+  }
+  return out;
+}
+
+}  // namespace nn::app

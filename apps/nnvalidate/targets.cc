@@ -1,0 +1,123 @@
+#include "apps/nnvalidate/targets.h"
+
+#include <charconv>
+
+#include "apps/common/model.h"
+#include "base/text.h"
+#include "passes/legalise.h"
+
+namespace nn::app {
+namespace {
+
+constexpr struct {
+  std::string_view format;
+  RuleInfo rule;
+} kTargets[] = {
+    {"onnx",
+     {.id = "FOR-ONNX",
+      .statement = "The model can be converted to ONNX.",
+      .clause = "--for onnx"}},
+    {"tflite",
+     {.id = "FOR-TFLITE",
+      .statement = "The model can be converted to TensorFlow Lite.",
+      .clause = "--for tflite"}},
+    {"coreml",
+     {.id = "FOR-COREML",
+      .statement = "The model can be converted to Core ML.",
+      .clause = "--for coreml"}},
+    {"nnapi",
+     {.id = "FOR-NNAPI",
+      .statement = "The model can be converted to NNAPI 1.0.",
+      .clause = "--for nnapi-1.0"}},
+};
+
+Finding Obstructed(const TargetVersion& target, std::string message, std::string element = {}) {
+  Location where;
+  where.element = std::move(element);
+  return {std::string(target.rule.id), Severity::kError, std::move(message), std::move(where), {}};
+}
+
+Blob Joined(const FileImage& image) {
+  Buffer out(image.size());
+  size_t at = 0;
+  for (const Blob& part : image.parts) {
+    if (!part.empty()) std::memcpy(out.data() + at, part.data(), part.size());
+    at += part.size();
+  }
+  return Blob(std::move(out));
+}
+
+// The specification version of a Core ML model that was written.
+Result<int64_t> SpecificationVersion(const Format& format, const FileImage& image) {
+  NN_ASSIGN(const auto model, format.read(Joined(image), "model.mlmodel", {}));
+  NN_ASSIGN(const ModelSummary summary, format.summarize(*model));
+  const size_t digits = summary.version.find_first_of("0123456789");
+  int64_t version = 0;
+  if (digits != std::string::npos)
+    std::from_chars(summary.version.data() + digits,
+                    summary.version.data() + summary.version.size(), version);
+  return version;
+}
+
+// What only a version stands against.
+Status CheckVersion(const Graph& graph, const TargetVersion& target) {
+  ExportOptions options;
+  if (target.format->name == "onnx") options.opset = target.version;
+  NN_ASSIGN(const FileImage image, target.format->write(graph, options));
+  if (target.format->name == "onnx") return {};
+  NN_ASSIGN(const int64_t needed, SpecificationVersion(*target.format, image));
+  if (needed > target.version) return UnsupportedError("it needs specification version {}", needed);
+  return {};
+}
+
+}  // namespace
+
+Result<TargetVersion> ParseTarget(const std::string& text) {
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  TargetVersion out;
+  for (const auto& t : kTargets)
+    if (t.format == name || (t.format == "nnapi" && name == "nnapi-1.0")) {
+      out.format = FindFormat(t.format);
+      out.rule = t.rule;
+    }
+  if (out.format == nullptr)
+    return UsageError("--for {}: onnx[:OPSET], tflite, coreml[:VERSION] or nnapi-1.0 is expected",
+                      Quote(text));
+  if (colon == std::string::npos) return out;
+  const std::string_view number = std::string_view(text).substr(colon + 1);
+  const auto r = std::from_chars(number.data(), number.data() + number.size(), out.version);
+  if (r.ec != std::errc() || r.ptr != number.data() + number.size() || out.version < 1 ||
+      (out.format->name != "onnx" && out.format->name != "coreml"))
+    return UsageError("--for {}: {} has no version {}", Quote(text), out.format->label,
+                      Quote(number));
+  return out;
+}
+
+std::vector<Finding> CheckTarget(const ReadModel& model, const TargetVersion& target) {
+  if (model.format == target.format && target.version == 0) return {};
+  auto imported = model.format->import(*model.model);
+  if (!imported) return {Obstructed(target, imported.error().message())};
+  std::vector<Finding> out;
+  const auto add = [&](const Obstacle& o) {
+    out.push_back(Obstructed(
+        target, fmt::format("{}: {}", o.source.empty() ? o.op : o.source, o.reason), o.node));
+  };
+  for (const Obstacle& o : imported->obstacles) add(o);
+  Graph& graph = imported->graph;
+  NamePorts(graph);
+  InterfaceAxes axes;
+  const auto obstacles = Legalise(graph, *target.format->target, &axes);
+  if (!obstacles) {
+    if (out.empty()) out.push_back(Obstructed(target, obstacles.error().message()));
+    return out;
+  }
+  for (const Obstacle& o : *obstacles)
+    if (o.op != "opaque") add(o);
+  if (!out.empty() || target.version == 0) return out;
+  if (const Status s = CheckVersion(graph, target); !s)
+    out.push_back(Obstructed(target, s.error().message()));
+  return out;
+}
+
+}  // namespace nn::app

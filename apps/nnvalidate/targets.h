@@ -1,0 +1,26 @@
+// Whether a model could live in another format: nnvalidate --for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/format.h"
+#include "validators/finding.h"
+
+namespace nn::app {
+
+// A format, or a version of it: an operator set of ONNX, a specification version of Core ML.
+struct TargetVersion {
+  const Format* format = nullptr;
+  int64_t version = 0;  // 0: any
+  RuleInfo rule;        // "FOR-TFLITE"
+};
+
+// "tflite", "coreml", "coreml:4", "nnapi", "nnapi-1.0", "onnx", "onnx:13". kUsage for others.
+Result<TargetVersion> ParseTarget(const std::string& text);
+
+// Why a conversion would fail: a finding for each operator in the way.
+std::vector<Finding> CheckTarget(const ReadModel& model, const TargetVersion& target);
+
+}  // namespace nn::app
