@@ -175,8 +175,8 @@ Result<Checks> ChecksOf(const ValidateArguments& a) {
   Checks checks;
   checks.assertions = a.assertions;
   for (const std::string& text : a.targets) {
-    NN_ASSIGN(TargetVersion target, ParseTarget(text));
-    checks.targets.push_back(std::move(target));
+    NN_ASSIGN(const TargetVersion target, ParseTarget(text));
+    checks.targets.push_back(target);
   }
   if (!a.baseline.empty()) {
     NN_ASSIGN(checks.baseline, Baseline::Read(a.baseline));

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 
@@ -103,7 +104,7 @@ TEST_CASE("nnvalidate: any number of jobs gives the same report") {
   const std::string one = Validate("--format json --jobs 1 " + kCases).out;
   CHECK(Json::parse(one)["files"].size() > 50);
   for (const std::string jobs : {"0", "2", "7"})
-    CHECK(Validate("--format json --jobs " + jobs + " " + kCases).out == one);
+    CHECK(Validate(fmt::format("--format json --jobs {} {}", jobs, kCases)).out == one);
 }
 
 TEST_CASE("nnvalidate: rules are enabled and disabled") {
