@@ -1,6 +1,7 @@
 // nnvalidate: checks model files against their formats' rules.
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <iterator>
 #include <mutex>
 
@@ -136,7 +137,8 @@ std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, cons
   std::vector<Status> results(report.files.size());
   Progress progress("files", report.files.size());
   std::mutex mutex;
-  ThreadPool pool(jobs != 0 ? jobs : AvailableProcessors());
+  const size_t most = jobs != 0 ? jobs : AvailableProcessors();
+  ThreadPool pool(std::clamp<size_t>(report.files.size(), 1, most));
   pool.ParallelFor(report.files.size(), [&](size_t i) {
     try {
       results[i] = CheckFile(options[i], checks, limits, report.files[i]);
