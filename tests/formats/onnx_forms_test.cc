@@ -67,6 +67,25 @@ TEST_CASE("ONNX text: both forms hold what the binary form does") {
   }
 }
 
+TEST_CASE("ONNX text: numbers of all sizes keep their bits") {
+  std::string numbers;
+  for (const char* v : {"0", "-0", "1", "-1", "0.5", "-0.5", "1e-05", "-1e-05", "1e-09", "1e-10",
+                        "1.5e-05", "-2.5e-07", "1e+20", "3.4028235e+38", "1e-45", "-0.001"})
+    numbers.append(" floats: ").append(v);
+  const std::string model =
+      "ir_version: 8 graph { name: \"-0\" node { op_type: \"-05\" attribute { "
+      "name: \"e-05\" type: FLOATS" +
+      numbers +
+      " } } initializer { name: \"d\" "
+      "data_type: 11 double_data: -0 double_data: 1e-05 double_data: 1e-300 } }";
+  const std::string binary = Saved(ReadOrFail("m.textproto", model), {"m.onnx"});
+  for (const char* name : {"m.textproto", "m.onnxjson"}) {
+    CAPTURE(name);
+    const std::string text = Saved(ReadOrFail("m.onnx", binary), {name});
+    CHECK(Saved(ReadOrFail(name, text), {"m.onnx"}) == binary);
+  }
+}
+
 TEST_CASE("ONNX text: names of fields as other tools write them in JSON") {
   const ReadModel read = ReadOrFail(
       "m.json", R"({"irVersion": "8", "opsetImport": [{"version": 13}], "graph": {"name": "g"}})");

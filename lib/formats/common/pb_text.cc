@@ -152,6 +152,7 @@ std::string WithNegativeZeros(std::string_view text) {
     if (text[i] == '"') quoted = !quoted;
     if (quoted && text[i] == '\\' && i + 1 < text.size()) out += text[++i];
     if (quoted || text[i] != '0' || i == 0 || text[i - 1] != '-') continue;
+    if (i >= 2 && (text[i - 2] == 'e' || text[i - 2] == 'E')) continue;  // an exponent's
     const char next = i + 1 < text.size() ? text[i + 1] : '\0';
     if (next != '.' && next != 'e' && next != 'E') out += ".0";
   }
