@@ -8,6 +8,7 @@
 #include "apps/nninspect/hash.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/common/compare.h"
 #include "ir/op_def.h"
 
 namespace nn::app {
@@ -208,14 +209,21 @@ class Differ {
 }  // namespace
 
 Result<ModelDiff> DiffModels(const LoadedModel& a, const LoadedModel& b) {
-  NN_RETURN_IF_ERROR(GraphOf(a));
-  NN_RETURN_IF_ERROR(GraphOf(b));
-  NN_ASSIGN(std::vector<TensorEntry> tensors_a, TensorsOf(a));
-  NN_ASSIGN(std::vector<TensorEntry> tensors_b, TensorsOf(b));
   ModelDiff out;
   DiffFacts(a.summary, b.summary, out.facts);
   DiffInterface("input", a.summary.inputs, b.summary.inputs, out.interface);
   DiffInterface("output", a.summary.outputs, b.summary.outputs, out.interface);
+  if (a.read.format == b.read.format && !(a.graph && b.graph)) {
+    out.by_field = true;
+    NN_ASSIGN(const std::vector<FieldDifference> fields,
+              CompareModels(a.read, b.read, ModelDiff::kMostFields));
+    for (const FieldDifference& f : fields) out.fields.push_back({f.place, f.a, f.b});
+    return out;
+  }
+  NN_RETURN_IF_ERROR(GraphOf(a));
+  NN_RETURN_IF_ERROR(GraphOf(b));
+  NN_ASSIGN(std::vector<TensorEntry> tensors_a, TensorsOf(a));
+  NN_ASSIGN(std::vector<TensorEntry> tensors_b, TensorsOf(b));
   OpaqueReader file_a(a, std::move(tensors_a)), file_b(b, std::move(tensors_b));
   std::optional<Graph> fitted_a, fitted_b;
   if (a.read.format != b.read.format) {

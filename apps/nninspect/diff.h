@@ -46,6 +46,11 @@ struct WeightDiff {
 struct ModelDiff {
   std::vector<FieldDiff> facts;  // format, version, producer, metadata
   std::vector<FieldDiff> interface;
+  // Models of one format that are not both graphs (trees, pipelines, ML Programs) are compared
+  // field by field, the fields by their places in dumps, and nothing below is told.
+  bool by_field = false;
+  static constexpr size_t kMostFields = 100;
+  std::vector<FieldDiff> fields;
   std::vector<OperatorRef> removed;  // only in the first model
   std::vector<OperatorRef> added;    // only in the second
   std::vector<OperatorDiff> changed;
@@ -58,8 +63,8 @@ struct ModelDiff {
   const Format* form = nullptr;
 
   bool empty() const {
-    return facts.empty() && interface.empty() && removed.empty() && added.empty() &&
-           changed.empty() && weights.empty();
+    return facts.empty() && interface.empty() && fields.empty() && removed.empty() &&
+           added.empty() && changed.empty() && weights.empty();
   }
 };
 

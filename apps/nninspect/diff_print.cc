@@ -108,6 +108,13 @@ Json ModelJson(const LoadedModel& m) {
 std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff& d) {
   std::string out =
       fmt::format("a: {} ({})\nb: {} ({})\n", a.path, a.summary.format, b.path, b.summary.format);
+  if (d.by_field) {
+    const char* more = d.fields.size() < ModelDiff::kMostFields ? "" : "at least ";
+    out += d.empty() ? "no differences, field by field\n"
+                     : fmt::format("{}{} fields differ\n", more, d.fields.size());
+    return out + FieldsText("Model", d.facts) + FieldsText("Inputs and outputs", d.interface) +
+           FieldsText("Fields", d.fields);
+  }
   const std::string renamed =
       d.renamed == 0 ? "" : fmt::format(", {} under another name", WithThousands(d.renamed));
   if (d.empty())
@@ -138,6 +145,7 @@ Json DiffJson(const LoadedModel& a, const LoadedModel& b, const ModelDiff& d) {
   json["form"] = d.form == nullptr ? Json(nullptr) : Json(d.form->name);
   json["model"] = FieldsJson(d.facts);
   json["interface"] = FieldsJson(d.interface);
+  json["fields"] = d.by_field ? FieldsJson(d.fields) : Json(nullptr);
   json["operators"] = {{"matched", d.matched},
                        {"renamed", d.renamed},
                        {"only_in_a", RefsJson(d.removed)},

@@ -160,6 +160,27 @@ TEST_CASE("diff: across formats, what conversions change is no difference") {
                  "Formats differ: both are compared as ONNX models.\n"));
 }
 
+TEST_CASE("diff: models that are no graphs are compared field by field") {
+  const TempDir dir;
+  const auto write = [&](const std::string& name, int offset) {
+    WriteText(dir / (name + ".json"), fmt::format(R"({{"nn_dump": 1, "format": "coreml", "model": {{
+      "specificationVersion": 1, "description": {{}},
+      "scaler": {{"shiftValue": [{}.5], "scaleValue": [2.0]}}}}}})",
+                                                  offset));
+    REQUIRE(RunProgram("nnconvert -q " + dir / name + ".json " + dir / name + ".mlmodel").code ==
+            0);
+  };
+  write("a", 1);
+  write("b", 2);
+  CHECK(Diff(dir / "a.mlmodel", dir / "a.mlmodel")["equal"] == true);
+  CHECK(Contains(RunProgram("nninspect --diff " + dir / "a.mlmodel " + dir / "a.mlmodel").out,
+                 "no differences, field by field\n"));
+  const Json json = Diff(dir / "a.mlmodel", dir / "b.mlmodel");
+  CHECK(json["equal"] == false);
+  REQUIRE(json["fields"].size() == 1);
+  CHECK(json["fields"][0]["what"].get<std::string>().find("/model/scaler/shiftValue") == 0);
+}
+
 TEST_CASE("matching: by structure first, then by name, then by order") {
   const Graph a = Parse(R"(graph {
     in %x: f32[4]
