@@ -56,7 +56,7 @@ std::vector<int32_t> OperationAt::Ints(size_t input) const {
   const Operand* o = Input(input);
   if (o == nullptr || o->type != OperandType::kTensorInt32) return {};
   const auto bytes = subject->ConstantBytes(*o);
-  if (!bytes) return {};
+  if (!bytes || bytes->empty()) return {};
   std::vector<int32_t> values(bytes->size() / sizeof(int32_t));
   std::memcpy(values.data(), bytes->data(), values.size() * sizeof(int32_t));
   return values;

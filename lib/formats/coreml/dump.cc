@@ -94,6 +94,8 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   if (files) NN_RETURN_IF_ERROR(RestoreFolder(*files, model->folder));
   NN_RETURN_IF_ERROR(RestoreMessage(files ? *inner : dump, {}, limits.max_depth,
                                     model->mutable_message(), model->payloads));
+  if (!files && model->message().ByteSizeLong() == 0)
+    return dump.Bad("no field is set: the model's file would be empty");
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 

@@ -75,6 +75,8 @@ bool Sniff(std::span<const std::byte> bytes) {
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits) {
   NN_ASSIGN(auto model, Parse(file, limits));
+  // A copy would be an empty file, which is no model.
+  if (model->message().ByteSizeLong() == 0) return ParseError("no Core ML model: no field is set");
   ReadWeightFiles(std::filesystem::path(path).parent_path(), limits, *model);
   return std::unique_ptr<NativeModel>(std::move(model));
 }
