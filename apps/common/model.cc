@@ -3,6 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 
 #include "base/checked_math.h"
 #include "base/text.h"
@@ -86,6 +88,20 @@ void NameAll(const std::vector<Port>& ports, std::string_view prefix,
 
 }  // namespace
 
+std::optional<uint64_t> BytesOnDisk(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    const auto bytes = fs::file_size(path, error);
+    return error ? std::nullopt : std::optional<uint64_t>(bytes);
+  }
+  uint64_t total = 0;
+  for (auto it = fs::recursive_directory_iterator(path, error);
+       !error && it != fs::recursive_directory_iterator(); it.increment(error))
+    if (it->is_regular_file(error)) total += it->file_size(error);
+  return error ? std::nullopt : std::optional(total);
+}
+
 void NamePorts(Graph& graph) {
   NameAll(graph.inputs(), "in",
           [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); });
@@ -143,6 +159,14 @@ Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed) {
     inputs.push_back(std::move(t));
   }
   return inputs;
+}
+
+Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
+             std::vector<Obstacle>& obstacles) {
+  NN_ASSIGN(std::vector<Obstacle> illegal, Legalise(graph, target, &axes));
+  for (Obstacle& o : illegal)
+    if (o.op != "opaque") obstacles.push_back(std::move(o));
+  return {};
 }
 
 std::optional<uint64_t> MultiplyAddsOf(const Node& node) {

@@ -13,6 +13,7 @@
 #include "formats/format.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
+#include "passes/legalise.h"
 
 namespace nn::app {
 
@@ -23,6 +24,9 @@ struct ShapeOptions {
 
   bool empty() const { return input_shapes.empty() && !batch; }
 };
+
+// The size of a file, or of all files in a folder; nullopt if it cannot be told.
+std::optional<uint64_t> BytesOnDisk(const std::string& path);
 
 // Every input that has a name keeps it; the others become in_0, in_1, ..., and so do outputs as
 // out_K, by position.
@@ -44,6 +48,11 @@ std::set<std::string> InputSymbols(const Graph& graph);
 // shape is not known.
 Result<Tensor> SeededInput(const Graph& graph, size_t i, uint64_t seed);
 Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed);
+
+// Makes the graph fit the target and adds what stays illegal to `obstacles`, which has the
+// import's: those of the nodes that it could not import are known there.
+Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
+             std::vector<Obstacle>& obstacles);
 
 // Multiply-adds of a run, those of sub-graphs counted once; nullopt if they are not known.
 std::optional<uint64_t> MultiplyAddsOf(const Node& node);

@@ -128,14 +128,10 @@ Status Prepare(Graph& graph, const ConvertOptions& o) {
 
 // Fits the graph to the format and collects what does not fit, the import's obstacles first.
 Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, ConvertReport& report) {
-  auto obstacles = Legalise(graph, *format.target, &axes);
-  if (!obstacles) {
-    if (report.obstacles.empty()) return tl::unexpected(obstacles.error());
-    report.rest_unchecked = obstacles.error().message();
-    return {};
-  }
-  for (Obstacle& o : *obstacles)
-    if (o.op != "opaque") report.obstacles.push_back(std::move(o));
+  const Status fit = FitTo(*format.target, graph, axes, report.obstacles);
+  if (fit) return {};
+  if (report.obstacles.empty()) return fit;
+  report.rest_unchecked = fit.error().message();
   return {};
 }
 

@@ -26,7 +26,7 @@ void Set(Node& node, std::string_view name, const AttrValue& value) {
 std::optional<Layout> LayoutOf(const Node& node) {
   const auto layout = node.attrs().Get("layout");
   if (!node.attrs().Get("padding") || !layout || node.Is("conv_transpose")) return std::nullopt;
-  return std::get<EnumValue>(*layout).name == EnumName(Layout::kNcx) ? Layout::kNcx : Layout::kNxc;
+  return ParseEnum<Layout>(std::get<EnumValue>(*layout).name);
 }
 
 Result<std::vector<ConstWindow>> WindowsOf(const Node& node, Layout layout) {
@@ -41,9 +41,7 @@ Result<std::vector<ConstWindow>> WindowsOf(const Node& node, Layout layout) {
   const Attrs& attrs = node.attrs();
   WindowSpec spec{IntsOf(attrs, "kernel"), IntsOf(attrs, "strides"), IntsOf(attrs, "dilations"),
                   IntsOf(attrs, "pads")};
-  const std::string_view padding = std::get<EnumValue>(*attrs.Get("padding")).name;
-  for (const Padding p : {Padding::kValid, Padding::kSameUpper, Padding::kSameLower})
-    if (padding == EnumName(p)) spec.padding = p;
+  spec.padding = *ParseEnum<Padding>(std::get<EnumValue>(*attrs.Get("padding")).name);
   spec.ceil_mode = attrs.Get("ceil_mode") == AttrValue(true);
   NN_ASSIGN(const auto windows, ResolveWindows(spec, SpatialDims(*x.dims, layout)));
   return ConstWindows(windows);

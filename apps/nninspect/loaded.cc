@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <set>
-#include <system_error>
 
 #include "base/text.h"
 #include "ir/op_def.h"
@@ -46,21 +44,6 @@ std::string ListText(const List& list, Fn text) {
   return "[" + out + "]";
 }
 
-// Of a file, or of all files in a folder; nullopt if it cannot be told.
-std::optional<uint64_t> SizeOf(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    const auto bytes = fs::file_size(path, error);
-    return error ? std::nullopt : std::optional<uint64_t>(bytes);
-  }
-  uint64_t total = 0;
-  for (auto it = fs::recursive_directory_iterator(path, error);
-       !error && it != fs::recursive_directory_iterator(); it.increment(error))
-    if (it->is_regular_file(error)) total += it->file_size(error);
-  return error ? std::nullopt : std::optional(total);
-}
-
 }  // namespace
 
 Result<LoadedModel> Load(const std::string& path, const ShapeOptions& shapes,
@@ -72,7 +55,7 @@ Result<LoadedModel> Load(const std::string& path, const ShapeOptions& shapes,
   const Format& format = *out.read.format;
   if (format.summarize == nullptr)
     return UnsupportedError("{}: {} models cannot be inspected", path, format.label);
-  out.file_bytes = SizeOf(path);
+  out.file_bytes = BytesOnDisk(path);
   auto summary = options.in_full ? format.summarize_in_full(*out.read.model)
                                  : format.summarize(*out.read.model);
   if (!summary) return tl::unexpected(summary.error().In(path));

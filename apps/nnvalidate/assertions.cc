@@ -1,12 +1,12 @@
 #include "apps/nnvalidate/assertions.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "apps/common/model.h"
 #include "base/text.h"
 #include "ir/text.h"
+#include "validators/rule.h"
 
 namespace nn::app {
 namespace {
@@ -65,25 +65,15 @@ class Checker {
     for (size_t i = 0; i < summary.operators.size(); ++i) {
       const OperatorSummary& op = summary.operators[i];
       if (allowed.contains(op.op)) continue;
-      Location where;
-      where.index = static_cast<int64_t>(i);
-      where.element = op.name;
-      Add(kOps, where, fmt::format("operator {} is not among those asserted", Quote(op.op)));
+      Add(kOps, At(op.name, static_cast<int64_t>(i)),
+          fmt::format("operator {} is not among those asserted", Quote(op.op)));
     }
   }
 
   void CheckBytes() {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    uint64_t bytes = 0;
-    if (fs::is_directory(path_, error)) {
-      for (auto it = fs::recursive_directory_iterator(path_, error);
-           !error && it != fs::recursive_directory_iterator(); it.increment(error))
-        if (it->is_regular_file(error)) bytes += it->file_size(error);
-    } else {
-      bytes = fs::file_size(path_, error);
-    }
-    if (error) return Add(kMaxBytes, {}, "the size of the file is not known");
+    const auto on_disk = BytesOnDisk(path_);
+    if (!on_disk) return Add(kMaxBytes, {}, "the size of the file is not known");
+    uint64_t bytes = *on_disk;
     if (const auto tensors = model_.format->tensors(*model_.model))
       for (const TensorEntry& t : *tensors) bytes += t.external ? t.bytes : 0;
     if (bytes > *a_.max_bytes)
@@ -98,9 +88,7 @@ class Checker {
     };
     for (const TensorSummary& t : tensors) {
       if (t.shape && std::all_of(t.shape->begin(), t.shape->end(), is_number)) continue;
-      Location where;
-      where.element = t.name;
-      Add(kStatic, where, fmt::format("{} {} has no shape of numbers", role, Quote(t.name)));
+      Add(kStatic, At(t.name), fmt::format("{} {} has no shape of numbers", role, Quote(t.name)));
     }
   }
 
@@ -138,9 +126,7 @@ class Checker {
     const std::set<std::string_view> allowed(a_.dtypes.begin(), a_.dtypes.end());
     const auto check = [&](const char* role, const std::string& name, const Value& v) {
       if (allowed.contains(DTypeName(v.dtype()))) return;
-      Location where;
-      where.element = name;
-      Add(kDtype, where, fmt::format("{} {} is {}", role, Quote(name), v.type().ToString()));
+      Add(kDtype, At(name), fmt::format("{} {} is {}", role, Quote(name), v.type().ToString()));
     };
     for (const Port& p : graph.inputs()) check("input", p.name, *p.value);
     for (const Port& p : graph.outputs()) check("output", p.name, *p.value);
@@ -152,17 +138,15 @@ class Checker {
     const size_t colon = text.rfind(':');
     const std::string name = text.substr(0, colon);
     const Type want = *ParseType(text.substr(colon + 1));
-    Location where;
-    where.element = name;
     for (const Port& p : graph.inputs()) {
       if (p.name != name) continue;
       const Type& type = p.value->type();
       if (type.dtype != want.dtype || type.dims != want.dims)
-        Add(kInput, where,
+        Add(kInput, At(name),
             fmt::format("input {} is {}, not {}", Quote(name), type.ToString(), want.ToString()));
       return;
     }
-    Add(kInput, where,
+    Add(kInput, At(name),
         fmt::format("there is no input {}, only {}", Quote(name), NameList(graph.inputs())));
   }
 

@@ -55,6 +55,7 @@ Status Baseline::Write(const std::string& path) const {
 }
 
 void Baseline::Hide(FileReport& file) const {
+  if (known_.empty()) return;
   std::map<std::string, uint64_t> used;
   const std::string path = NormalPath(file.path);
   file.known += std::erase_if(file.findings, [&](const Finding& f) {

@@ -15,13 +15,9 @@ namespace fs = std::filesystem;
 constexpr const char* kConfigName = ".nnvalidate.json";
 constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
 
-// The nearest configuration at or above a model's folder; "" if there is none.
-std::string Nearest(const std::string& model) {
-  std::error_code error;
-  fs::path folder = fs::absolute(model == "-" ? "." : model, error);
-  if (error) return {};
-  if (model != "-") folder = folder.lexically_normal().parent_path();
-  for (;; folder = folder.parent_path()) {
+// The nearest configuration at or above a folder; "" if there is none.
+std::string Nearest(fs::path folder) {
+  for (std::error_code error;; folder = folder.parent_path()) {
     if (fs::is_regular_file(folder / kConfigName, error)) return (folder / kConfigName).string();
     if (folder == folder.parent_path()) return {};
   }
@@ -98,8 +94,17 @@ Result<ValidateOptions> Configs::Read(const std::string& path) const {
   return options;
 }
 
+const std::string& Configs::NearestTo(const std::string& model) {
+  std::error_code error;
+  fs::path folder = fs::absolute(model == "-" ? "." : model, error);
+  if (model != "-") folder = folder.lexically_normal().parent_path();
+  const auto [it, added] = nearest_.try_emplace(folder.string());
+  if (added && !error) it->second = Nearest(std::move(folder));
+  return it->second;
+}
+
 Result<ValidateOptions> Configs::For(const std::string& model) {
-  const std::string path = none_ ? "" : file_.empty() ? Nearest(model) : file_;
+  const std::string path = none_ ? "" : file_.empty() ? NearestTo(model) : file_;
   const auto known = by_path_.find(path);
   if (known != by_path_.end()) return known->second;
   ValidateOptions options;

@@ -30,6 +30,7 @@ class Configs {
   std::vector<RuleInfo> Rules() const;
 
  private:
+  const std::string& NearestTo(const std::string& model);
   Result<ValidateOptions> Read(const std::string& path) const;
   ValidateOptions WithCommandLine(ValidateOptions options) const;
 
@@ -39,6 +40,7 @@ class Configs {
   std::string file_;
   bool none_;
   std::map<std::string, ValidateOptions> by_path_;  // of configurations; "": none
+  std::map<std::string, std::string> nearest_;      // configuration of each folder; "": none
 };
 
 // "spec", "vendor", "strict".

@@ -4,37 +4,33 @@
 
 #include "apps/common/model.h"
 #include "base/text.h"
-#include "passes/legalise.h"
+#include "validators/rule.h"
 
 namespace nn::app {
 namespace {
 
+constexpr RuleInfo Convertible(std::string_view id, std::string_view statement,
+                               std::string_view option) {
+  return {.id = id, .severity = Severity::kError, .statement = statement, .clause = option};
+}
 constexpr struct {
   std::string_view format;
   RuleInfo rule;
 } kTargets[] = {
-    {"onnx",
-     {.id = "FOR-ONNX",
-      .statement = "The model can be converted to ONNX.",
-      .clause = "--for onnx"}},
+    {"onnx", Convertible("FOR-ONNX", "The model can be converted to ONNX.", "--for onnx")},
     {"tflite",
-     {.id = "FOR-TFLITE",
-      .statement = "The model can be converted to TensorFlow Lite.",
-      .clause = "--for tflite"}},
-    {"coreml",
-     {.id = "FOR-COREML",
-      .statement = "The model can be converted to Core ML.",
-      .clause = "--for coreml"}},
+     Convertible("FOR-TFLITE", "The model can be converted to TensorFlow Lite.", "--for tflite")},
+    {"coreml", Convertible("FOR-COREML", "The model can be converted to Core ML.", "--for coreml")},
     {"nnapi",
-     {.id = "FOR-NNAPI",
-      .statement = "The model can be converted to NNAPI 1.0.",
-      .clause = "--for nnapi-1.0"}},
+     Convertible("FOR-NNAPI", "The model can be converted to NNAPI 1.0.", "--for nnapi-1.0")},
 };
 
 Finding Obstructed(const TargetVersion& target, std::string message, std::string element = {}) {
-  Location where;
-  where.element = std::move(element);
-  return {std::string(target.rule.id), Severity::kError, std::move(message), std::move(where), {}};
+  return {std::string(target.rule.id),
+          target.rule.severity,
+          std::move(message),
+          At(std::move(element)),
+          {}};
 }
 
 Blob Joined(const FileImage& image) {
@@ -98,23 +94,17 @@ std::vector<Finding> CheckTarget(const ReadModel& model, const TargetVersion& ta
   if (model.format == target.format && target.version == 0) return {};
   auto imported = model.format->import(*model.model);
   if (!imported) return {Obstructed(target, imported.error().message())};
-  std::vector<Finding> out;
-  const auto add = [&](const Obstacle& o) {
-    out.push_back(Obstructed(
-        target, fmt::format("{}: {}", o.source.empty() ? o.op : o.source, o.reason), o.node));
-  };
-  for (const Obstacle& o : imported->obstacles) add(o);
   Graph& graph = imported->graph;
   NamePorts(graph);
   InterfaceAxes axes;
-  const auto obstacles = Legalise(graph, *target.format->target, &axes);
-  if (!obstacles) {
-    if (out.empty()) out.push_back(Obstructed(target, obstacles.error().message()));
-    return out;
-  }
-  for (const Obstacle& o : *obstacles)
-    if (o.op != "opaque") add(o);
-  if (!out.empty() || target.version == 0) return out;
+  const Status fit = FitTo(*target.format->target, graph, axes, imported->obstacles);
+  std::vector<Finding> out;
+  for (const Obstacle& o : imported->obstacles)
+    out.push_back(Obstructed(
+        target, fmt::format("{}: {}", o.source.empty() ? o.op : o.source, o.reason), o.node));
+  if (!out.empty()) return out;
+  if (!fit) return {Obstructed(target, fit.error().message())};
+  if (target.version == 0) return {};
   if (const Status s = CheckVersion(graph, target); !s)
     out.push_back(Obstructed(target, s.error().message()));
   return out;

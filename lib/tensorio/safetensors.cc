@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_members.h"
 #include "base/text.h"
 
 namespace nn {
@@ -58,15 +59,13 @@ class HeaderCheck {
     using Event = nlohmann::json::parse_event_t;
     if ((event == Event::object_start || event == Event::array_start) && depth >= kMaxDepth)
       throw ParseError("the header has too many levels").value();
-    if (event == Event::object_start) names_.emplace_back();
-    if (event == Event::object_end) names_.pop_back();
-    if (event == Event::key && !names_.back().insert(parsed.get<std::string>()).second)
-      throw ParseError("{} occurs twice in the header", Quote(parsed.get<std::string>())).value();
+    if (const std::string* name = names_.Repeated(event, parsed))
+      throw ParseError("{} occurs twice in the header", Quote(*name)).value();
     return true;
   }
 
  private:
-  std::vector<std::set<std::string>> names_;
+  MemberNames names_;
 };
 
 Result<nlohmann::json> ParseHeader(std::string_view text) {

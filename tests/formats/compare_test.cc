@@ -16,14 +16,8 @@
 namespace nn::test {
 namespace {
 
-ReadModel Read(const std::string& path) {
-  auto read = ReadModelFile(path);
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return *std::move(read);
-}
-
 std::string Differences(const std::string& a, const std::string& b) {
-  const auto found = CompareModels(Read(a), Read(b));
+  const auto found = CompareModels(ReadOrFail(a), ReadOrFail(b));
   REQUIRE_MESSAGE(found.has_value(), found.error().message());
   std::string out;
   for (const FieldDifference& d : *found) out += d.place + ": " + d.a + " | " + d.b + "\n";
@@ -46,7 +40,7 @@ TEST_CASE("compare: every golden model equals itself, its dump and its copy") {
     for (const DumpOptions& options : {DumpOptions{}, DumpOptions{DumpWeights::kInline},
                                        DumpOptions{DumpWeights::kFile, "w.npz"},
                                        DumpOptions{DumpWeights::kFile, "w.safetensors"}}) {
-      REQUIRE(WriteDump(Read(path), dir / "m.json", options).has_value());
+      REQUIRE(WriteDump(ReadOrFail(path), dir / "m.json", options).has_value());
       CHECK(Differences(path, dir / "m.json").empty());
     }
   }
@@ -71,7 +65,7 @@ TEST_CASE("compare: what differs is named with its place") {
   CHECK(found.find("/model/$unknown:  | [{\"bytes\":\"YWJj\",\"field\":500}]\n") !=
         std::string::npos);
   CHECK(std::count(found.begin(), found.end(), '\n') == 3);
-  CHECK(CompareModels(Read(dir / "a.onnx"), Read(dir / "b.onnx"), 2)->size() == 2);
+  CHECK(CompareModels(ReadOrFail(dir / "a.onnx"), ReadOrFail(dir / "b.onnx"), 2)->size() == 2);
 }
 
 TEST_CASE("compare: another format, a longer list, data beside the model") {
@@ -100,7 +94,7 @@ TEST_CASE("compare: another format, a longer list, data beside the model") {
 TEST_CASE("dumps: the ways of showing data") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", kModel);
-  const ReadModel read = Read(dir / "m.onnx");
+  const ReadModel read = ReadOrFail(dir / "m.onnx");
   const auto text = [&](DumpWeights weights) {
     REQUIRE(WriteDump(read, dir / "m.json", {weights}).has_value());
     return ReadText(dir / "m.json");
@@ -165,7 +159,8 @@ TEST_CASE("dumps: inline numbers of every type survive") {
       text += fmt::format("initializer {{ name: \"t{0}\" data_type: {0} raw_data: \"{1}\" }} ",
                           type, raw);
   WriteText(dir / "m.txtpb", text + "}");
-  REQUIRE(WriteDump(Read(dir / "m.txtpb"), dir / "m.json", {DumpWeights::kInline}).has_value());
+  REQUIRE(
+      WriteDump(ReadOrFail(dir / "m.txtpb"), dir / "m.json", {DumpWeights::kInline}).has_value());
   CHECK(Differences(dir / "m.txtpb", dir / "m.json").empty());
   const std::string dump = ReadText(dir / "m.json");
   for (const char* type : {"f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64"})

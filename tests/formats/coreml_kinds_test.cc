@@ -292,12 +292,6 @@ std::string ModelWire(int field, const std::string& parameters) {
   return Int(1, 10) + Bytes(2, DescriptionWire()) + Bytes(field, parameters);
 }
 
-ReadModel ReadOrFail(const std::string& path) {
-  auto read = ReadModelFile(path);
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return *std::move(read);
-}
-
 std::string Saved(const ReadModel& read) {
   const auto image = read.format->save(*read.model, ExportOptions{"m.mlmodel"});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());

@@ -173,12 +173,6 @@ std::map<std::string, std::string> FilesOf(const FileImage& image) {
   return out;
 }
 
-ReadModel ReadOrFail(const std::string& path) {
-  auto read = ReadModelFile(path);
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return *std::move(read);
-}
-
 FileImage SavedAs(const ReadModel& read, const std::string& path) {
   auto image = read.format->save(*read.model, ExportOptions{path});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());

@@ -12,12 +12,6 @@
 namespace nn::test {
 namespace {
 
-ReadModel Read(const std::string& path) {
-  auto read = ReadModelFile(path);
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return *std::move(read);
-}
-
 std::vector<NamedTensor> Tensors(const std::string& path) {
   auto tensors = ReadTensorArchive(*ReadFile(path));
   REQUIRE_MESSAGE(tensors.has_value(), tensors.error().message());
@@ -36,7 +30,7 @@ class StoredDump {
       %z = conv(%y, %small)
       out "z" = %z
     })");
-    REQUIRE(WriteDump(Read(dir_ / "m.onnx"), dump(), {DumpWeights::kFile, file}).has_value());
+    REQUIRE(WriteDump(ReadOrFail(dir_ / "m.onnx"), dump(), {DumpWeights::kFile, file}).has_value());
   }
 
   std::string dump() const { return dir_ / "m.json"; }
@@ -45,7 +39,7 @@ class StoredDump {
 
   // The first difference between the model and the dump; "" if there is none.
   std::string Difference() const {
-    const auto found = CompareModels(Read(dir_ / "m.onnx"), Read(dump()));
+    const auto found = CompareModels(ReadOrFail(dir_ / "m.onnx"), ReadOrFail(dump()));
     REQUIRE_MESSAGE(found.has_value(), found.error().message());
     return found->empty() ? "" : found->front().place;
   }
@@ -81,7 +75,7 @@ TEST_CASE("dumps in files: tensors have their names, types and shapes") {
     CHECK(tensors[0].tensor.dims() == std::vector<int64_t>{8, 16, 3, 3});
     CHECK(tensors[1].tensor.GetDouble(7) == -0.5);
     // A dump of the dump, in the same folder.
-    REQUIRE(WriteDump(Read(d.dump()), d.dir() / "again.json", {DumpWeights::kFile, file}));
+    REQUIRE(WriteDump(ReadOrFail(d.dump()), d.dir() / "again.json", {DumpWeights::kFile, file}));
     CHECK(ReadText(d.dir() / "again.json") == ReadText(d.dump()));
   }
 }
@@ -146,10 +140,10 @@ TEST_CASE("dumps in files: names that a file cannot have become places") {
   };
   WriteText(dir / "m.txtpb", "ir_version: 8 graph { " + tensor("a") + tensor("a") + tensor("") +
                                  tensor("__metadata__") + tensor("x\\ny") + "}");
-  const ReadModel read = Read(dir / "m.txtpb");
+  const ReadModel read = ReadOrFail(dir / "m.txtpb");
   for (const std::string file : {"w.npz", "w.safetensors"}) {
     REQUIRE(WriteDump(read, dir / "m.json", {DumpWeights::kFile, file}).has_value());
-    CHECK(CompareModels(read, Read(dir / "m.json"))->empty());
+    CHECK(CompareModels(read, ReadOrFail(dir / "m.json"))->empty());
     const auto tensors = Tensors(dir / file);
     REQUIRE(tensors.size() == 4);  // a small one without a name stays in the text
     CHECK(tensors[0].name == "a");

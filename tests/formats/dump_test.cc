@@ -29,12 +29,6 @@ std::string SavedFile(const ReadModel& read, const std::string& path) {
   return out;
 }
 
-ReadModel ReadOrFail(const std::string& path) {
-  auto read = ReadModelFile(path);
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  return *std::move(read);
-}
-
 struct Copies {
   std::string dump;      // of the model
   std::string again;     // of the model restored from it

@@ -35,6 +35,12 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
+ReadModel ReadOrFail(const std::string& path) {
+  auto read = ReadModelFile(path);
+  REQUIRE_MESSAGE(read.has_value(), read.error().message());
+  return *std::move(read);
+}
+
 void WriteText(const std::string& path, std::string_view text) {
   std::ofstream out(path, std::ios::binary);
   out << text;

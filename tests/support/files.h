@@ -30,6 +30,9 @@ bool Exists(const std::string& path);
 // The names in a folder, sorted, one a line.
 std::string Listing(const std::string& directory);
 
+// The model in a file; a failed REQUIRE if it cannot be read.
+ReadModel ReadOrFail(const std::string& path);
+
 // Writes the graph (text form) as a model of the format that the path's extension tells.
 void WriteModel(const std::string& path, std::string_view graph, const ExportOptions& options = {});
 

@@ -5,10 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "base/base64.h"
 #include "base/file.h"
+#include "base/json_members.h"
 #include "formats/common/dump_writer.h"
 #include "ir/dtype.h"
 #include "ir/type.h"
@@ -69,8 +69,11 @@ std::string DumpNode::Describe() const {
 }
 
 bool DumpNode::IsBytesObject() const {
-  return value_->is_object() &&
-         ((value_->size() == 1 && value_->contains("base64")) || value_->contains(kDumpStoredKey));
+  return IsStored() || (value_->is_object() && value_->size() == 1 && value_->contains("base64"));
+}
+
+bool DumpNode::IsStored() const {
+  return value_->is_object() && value_->contains(kDumpStoredKey);
 }
 
 bool DumpNode::IsOmitted() const {
@@ -184,7 +187,7 @@ Result<Blob> DumpNode::Bytes() const {
     return document_->blobs_[index];
   }
   if (IsOmitted()) return Omitted();
-  if (value_->is_object() && value_->contains(kDumpStoredKey)) return StoredBytes();
+  if (IsStored()) return StoredBytes();
   if (value_->is_object()) return NumberBytes();
   if (!value_->is_string()) return Bad("a string of Base64 is expected, not {}", Describe());
   auto bytes = FromBase64(value_->get_ref<const std::string&>());
@@ -241,8 +244,7 @@ Result<Blob> DumpNode::StoredBytes() const {
 }
 
 Result<Blob> DumpNode::ArrayBytes(size_t element_size) const {
-  const auto base64 = Find("base64");
-  NN_ASSIGN(Blob bytes, base64 ? base64->Bytes() : Bytes());
+  NN_ASSIGN(Blob bytes, IsStored() ? StoredBytes() : Find("base64")->Bytes());
   if (bytes.size() % element_size != 0)
     return Bad("{} bytes are no elements of {} bytes", bytes.size(), element_size);
   return bytes;
@@ -257,23 +259,15 @@ class DumpDocument::Builder {
       : document_(document), limits_(limits) {}
 
   bool operator()(int depth, json::parse_event_t event, json& parsed) {
+    if (const std::string* name = names_.Repeated(event, parsed))
+      Fail(ParseError("an object has two members {}", Quote(*name)));
     switch (event) {
       case json::parse_event_t::object_start:
-        names_.emplace_back();
-        [[fallthrough]];
       case json::parse_event_t::array_start:
         // A message takes two levels: its object and the array that it is in.
         if (depth > 2 * limits_.max_depth + 2)
           Fail(
               LimitError("more than {} nested JSON values (max-depth)", 2 * limits_.max_depth + 2));
-        break;
-      case json::parse_event_t::object_end:
-        names_.pop_back();
-        break;
-      case json::parse_event_t::key:
-        if (!names_.back().insert(parsed.get_ref<const std::string&>()).second)
-          Fail(ParseError("an object has two members {}",
-                          Quote(parsed.get_ref<const std::string&>())));
         break;
       case json::parse_event_t::value:
         if (parsed.is_string()) Decode(parsed);
@@ -302,7 +296,7 @@ class DumpDocument::Builder {
 
   DumpDocument& document_;
   const ReadLimits& limits_;
-  std::vector<std::set<std::string>> names_;
+  MemberNames names_;
   uint64_t items_ = 0;
 };
 

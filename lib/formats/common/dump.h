@@ -47,6 +47,8 @@ class DumpNode {
   bool IsArray() const { return value_->is_array(); }
   // Whether it is {"base64": ...} or {"stored": ...}.
   bool IsBytesObject() const;
+  // Whether it is {"stored": ...}: data that are in another file.
+  bool IsStored() const;
   // Whether it is {"omitted": ...}: data that the dump was made without.
   bool IsOmitted() const;
   // Elements or members.

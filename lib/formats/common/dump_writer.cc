@@ -10,6 +10,32 @@
 #include "ir/tensor.h"
 
 namespace nn {
+namespace {
+
+// In bytes, of types that take whole ones.
+size_t ElementSize(DType type) {
+  return static_cast<size_t>(DTypeBits(type)) / 8;
+}
+
+// The data as a tensor that files of tensors give back with the same bytes: of their own type and
+// shape where these fit, else a list of bytes.
+Tensor TensorOf(const Blob& blob, const DataInfo& info) {
+  const bool plain = WithPlainNumber(info.type, [](auto) {}) || info.type == DType::kF16 ||
+                     info.type == DType::kBF16;
+  const DType type = plain && blob.size() % ElementSize(info.type) == 0 ? info.type : DType::kU8;
+  if (!info.name.empty())
+    if (auto whole = Tensor::Make(type, info.shape, blob)) return *std::move(whole);
+  return {type, {static_cast<int64_t>(blob.size() / ElementSize(type))}, blob};
+}
+
+// Whether files of tensors give a name back as it is.
+bool IsStorableName(std::string_view name) {
+  constexpr size_t kLongest = 1024;
+  return !name.empty() && name.size() <= kLongest && !name.starts_with("__") && IsUtf8(name) &&
+         EscapeControls(name) == name;
+}
+
+}  // namespace
 
 void DumpWriter::Text(std::string_view text) {
   if (IsUtf8(text))
@@ -19,8 +45,8 @@ void DumpWriter::Text(std::string_view text) {
 }
 
 void DumpWriter::Data(const Blob& blob, const DataInfo& info) {
-  const bool numbers = WithPlainNumber(info.type, [](auto) {}) &&
-                       blob.size() % (static_cast<size_t>(DTypeBits(info.type)) / 8) == 0;
+  const bool numbers =
+      WithPlainNumber(info.type, [](auto) {}) && blob.size() % ElementSize(info.type) == 0;
   const bool stored = blob.size() >= kDumpArrayBytes || (!info.name.empty() && !blob.empty());
   if (stored && options_.weights == DumpWeights::kFile) {
     Stored(blob, info);
@@ -52,29 +78,6 @@ bool DumpWriter::LeavesOut(size_t size) const {
          (options_.weights == DumpWeights::kStats || options_.weights == DumpWeights::kDigest ||
           options_.weights == DumpWeights::kNone);
 }
-
-namespace {
-
-// The data as a tensor that files of tensors give back with the same bytes: of their own type and
-// shape where these fit, else a list of bytes.
-Tensor TensorOf(const Blob& blob, const DataInfo& info) {
-  const auto element_size = [](DType type) { return static_cast<size_t>(DTypeBits(type)) / 8; };
-  const bool plain = WithPlainNumber(info.type, [](auto) {}) || info.type == DType::kF16 ||
-                     info.type == DType::kBF16;
-  const DType type = plain && blob.size() % element_size(info.type) == 0 ? info.type : DType::kU8;
-  if (!info.name.empty())
-    if (auto whole = Tensor::Make(type, info.shape, blob)) return *std::move(whole);
-  return {type, {static_cast<int64_t>(blob.size() / element_size(type))}, blob};
-}
-
-// Whether files of tensors give a name back as it is.
-bool IsStorableName(std::string_view name) {
-  constexpr size_t kLongest = 1024;
-  return !name.empty() && name.size() <= kLongest && !name.starts_with("__") && IsUtf8(name) &&
-         EscapeControls(name) == name;
-}
-
-}  // namespace
 
 void DumpWriter::Stored(const Blob& blob, const DataInfo& info) {
   std::string name = info.name;
