@@ -1,5 +1,6 @@
 #include "validators/report.h"
 
+#include <fmt/color.h>
 #include <fmt/core.h>
 
 #include <array>
@@ -22,22 +23,72 @@ size_t CountIn(const FileReport& file, Severity severity) {
   return n;
 }
 
-std::string SummaryLine(const FileReport& file) {
-  if (!file.failure.empty()) return "not checked: " + file.failure;
-  std::string out;
-  for (const Severity s : {Severity::kError, Severity::kWarning, Severity::kNote})
-    if (const size_t n = CountIn(file, s))
-      out += (out.empty() ? "" : ", ") + Plural(n, SeverityName(s));
-  if (out.empty()) out = "no findings";
-  return file.known == 0 ? out : fmt::format("{} ({} known)", out, file.known);
+// The message without the number of the operator: "node 7 (Conv)" becomes "node (Conv)".
+std::string WithoutIndex(const Finding& f) {
+  std::string message = f.message;
+  const std::string number = fmt::format(" {} (", f.location.index);
+  for (size_t at = 0; (at = message.find(number, at)) != std::string::npos;)
+    message.replace(at, number.size(), " (");
+  return message;
 }
 
-// Message, place and hint as lines, those after the first indented.
-std::string Body(const Finding& f) {
-  std::string out = f.message;
-  if (const std::string where = LocationText(f.location); !where.empty()) out += "\nat " + where;
-  if (!f.hint.empty()) out += "\nhint: " + f.hint;
-  return EscapeLines(out, "\n    ");
+// "1 error, 2 warnings"; empty if there are none.
+std::string CountsText(std::span<const FileReport> files) {
+  std::string out;
+  for (const Severity s : {Severity::kError, Severity::kWarning, Severity::kNote}) {
+    size_t n = 0;
+    for (const FileReport& file : files) n += CountIn(file, s);
+    if (n != 0) out += (out.empty() ? "" : ", ") + Plural(n, SeverityName(s));
+  }
+  return out;
+}
+
+// The last line: of one file its counts, of several the sums.
+std::string SummaryLine(std::span<const FileReport> files) {
+  size_t with_findings = 0;
+  size_t failures = 0;
+  uint64_t known = 0;
+  for (const FileReport& file : files) {
+    with_findings += file.findings.empty() ? 0 : 1;
+    failures += file.failure.empty() ? 0 : 1;
+    known += file.known;
+  }
+  if (files.size() == 1 && failures == 1) return {};  // told already
+  std::string out = CountsText(files);
+  if (out.empty()) out = "no findings";
+  const std::string head =
+      files.size() == 1 ? EscapeControls(files.front().path) : Plural(files.size(), "file");
+  if (files.size() != 1 && with_findings != 0)
+    out += fmt::format(" in {}", Plural(with_findings, "file"));
+  if (known != 0) out += fmt::format(" ({} known)", known);
+  if (failures != 0) out += fmt::format("; {} not checked", failures);
+  return fmt::format("{}: {}\n", head, out);
+}
+
+fmt::text_style StyleOf(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return fmt::emphasis::bold | fg(fmt::terminal_color::cyan);
+    case Severity::kWarning:
+      return fmt::emphasis::bold | fg(fmt::terminal_color::magenta);
+    case Severity::kError:
+      break;
+  }
+  return fmt::emphasis::bold | fg(fmt::terminal_color::red);
+}
+
+std::string FindingText(const FileReport& file, const Finding& f, bool color) {
+  const auto styled = [&](const std::string& text, fmt::text_style style) {
+    return color ? fmt::format(style, "{}", text) : text;
+  };
+  const std::string where = LocationText(f.location);
+  const std::string place = file.path + (where.empty() ? "" : ":" + where) + ":";
+  std::string out =
+      fmt::format("{} {} {} [{}]\n", styled(EscapeControls(place), fmt::emphasis::bold),
+                  styled(fmt::format("{}:", SeverityName(f.severity)), StyleOf(f.severity)),
+                  styled(EscapeLines(f.message, "\n    "), fmt::emphasis::bold), f.rule);
+  if (!f.hint.empty()) out += fmt::format("    hint: {}\n", EscapeLines(f.hint, "\n    "));
+  return out;
 }
 
 Json LocationJson(const Location& where) {
@@ -53,7 +104,9 @@ Json LocationJson(const Location& where) {
 std::string LocationText(const Location& location) {
   std::string out = location.element;
   const auto add = [&](const std::string& part) { out += (out.empty() ? "" : ", ") + part; };
-  if (location.index >= 0) add(fmt::format("operator {}", location.index));
+  if (location.index >= 0 &&
+      location.element.find(fmt::format("[{}]", location.index)) == std::string::npos)
+    add(fmt::format("operator {}", location.index));
   if (location.offset) add(fmt::format("byte {}", *location.offset));
   return out;
 }
@@ -62,7 +115,7 @@ std::string FingerprintOf(const Finding& finding) {
   constexpr size_t kPrefix = std::string_view("sha256:").size(), kDigits = 16;
   Sha256 sha;
   sha.Text(finding.rule);
-  sha.Text(finding.message);
+  sha.Text(WithoutIndex(finding));
   return sha.Finish().substr(kPrefix, kDigits);
 }
 
@@ -72,14 +125,22 @@ size_t CountFindings(const Report& report, Severity severity) {
   return n;
 }
 
-std::string TextReport(const Report& report) {
+size_t CountFailing(const Report& report) {
+  size_t n = 0;
+  for (const FileReport& file : report.files)
+    for (const Finding& f : file.findings) n += f.severity >= file.fail_on ? 1 : 0;
+  return n;
+}
+
+std::string TextReport(const Report& report, bool color) {
   std::string out;
   for (const FileReport& file : report.files) {
-    for (const Finding& f : file.findings)
-      out += fmt::format("{}: {} {}: {}\n", file.path, SeverityName(f.severity), f.rule, Body(f));
-    out += fmt::format("{}: {}\n", file.path, SummaryLine(file));
+    for (const Finding& f : file.findings) out += FindingText(file, f, color);
+    if (!file.failure.empty())
+      out += fmt::format("{}: not checked: {}\n", EscapeControls(file.path),
+                         EscapeLines(file.failure, "\n    "));
   }
-  return out;
+  return out + SummaryLine(report.files);
 }
 
 std::string JsonReport(const Report& report) {
@@ -116,12 +177,12 @@ std::span<const std::string_view> ReportFormats() {
   return kNames;
 }
 
-std::string RenderReport(const Report& report, std::string_view format) {
+std::string RenderReport(const Report& report, std::string_view format, bool color) {
   if (format == "json") return JsonReport(report);
   if (format == "sarif") return SarifReport(report);
   if (format == "junit") return JunitReport(report);
   if (format == "github") return GithubReport(report);
-  return TextReport(report);
+  return TextReport(report, color);
 }
 
 }  // namespace nn

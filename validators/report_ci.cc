@@ -59,12 +59,12 @@ class Suite {
   size_t errors_ = 0;
 };
 
-std::string SuiteText(const FileReport& file, Severity fail_on) {
+std::string SuiteText(const FileReport& file) {
   Suite suite(file);
   for (const Finding& f : file.findings) {
     const std::string at = LocationText(f.location);
     const std::string name = at.empty() ? f.rule : f.rule + " at " + at;
-    if (f.severity >= fail_on)
+    if (f.severity >= file.fail_on)
       suite.Failed(name, f);
     else
       suite.Passed(name, fmt::format("{}: {}", SeverityName(f.severity), Text(f)));
@@ -113,7 +113,7 @@ std::string CommandProperty(std::string_view text) {
 std::string JunitReport(const Report& report) {
   std::string out =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"nnvalidate\">\n";
-  for (const FileReport& file : report.files) out += SuiteText(file, report.fail_on);
+  for (const FileReport& file : report.files) out += SuiteText(file);
   return out + "</testsuites>\n";
 }
 

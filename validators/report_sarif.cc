@@ -24,13 +24,18 @@ std::string UriOf(std::string_view path) {
   return path.starts_with('/') ? "file://" + out : out;
 }
 
+// GitHub asks for the descriptions and the help.
 Json RuleJson(const RuleInfo& rule) {
-  Json json = {{"id", rule.id},
-               {"shortDescription", {{"text", rule.statement}}},
-               {"defaultConfiguration", {{"level", SeverityName(rule.severity)}}},
-               {"properties", {{"clause", rule.clause}, {"vendorEnforced", rule.vendor}}}};
-  if (!rule.hint.empty()) json["help"] = {{"text", rule.hint}};
-  return json;
+  const std::string help =
+      rule.hint.empty()
+          ? fmt::format("See {}; nnvalidate --explain {} has an example.", rule.clause, rule.id)
+          : std::string(rule.hint);
+  return {{"id", rule.id},
+          {"shortDescription", {{"text", rule.statement}}},
+          {"fullDescription", {{"text", fmt::format("{} ({})", rule.statement, rule.clause)}}},
+          {"help", {{"text", help}}},
+          {"defaultConfiguration", {{"level", SeverityName(rule.severity)}}},
+          {"properties", {{"clause", rule.clause}, {"vendorEnforced", rule.vendor}}}};
 }
 
 // 3.28: where, physically and logically.

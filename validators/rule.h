@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "validators/clause.h"
+#include "validators/example.h"
 #include "validators/finding.h"
 #include "validators/runner.h"
 
@@ -20,10 +22,14 @@ class Findings {
  public:
   static constexpr size_t kMost = 1000;
 
-  Findings(const RuleInfo& rule, std::vector<Finding>& out) : rule_(rule), out_(out) {}
+  Findings(const RuleInfo& rule, std::vector<Finding>& out)
+      : rule_(rule), out_(out), earlier_(out.size()) {}
   Findings(const Findings&) = delete;
   Findings& operator=(const Findings&) = delete;
   ~Findings();
+
+  // What the rules before this one have found in the file; valid until Add.
+  std::span<const Finding> earlier() const { return std::span(out_).first(earlier_); }
 
   // Names from the file go through Quote().
   template <typename... Args>
@@ -36,6 +42,7 @@ class Findings {
 
   const RuleInfo& rule_;
   std::vector<Finding>& out_;
+  size_t earlier_;
   size_t count_ = 0;
 };
 
@@ -53,7 +60,24 @@ struct Rule {
   void (*check)(const Subject& subject, Findings& findings);
 };
 
+// A rule of the strict profile only.
+template <typename Subject>
+constexpr Rule<Subject> Lint(std::string_view id, Severity severity, std::string_view statement,
+                             std::string_view clause, std::string_view hint,
+                             void (*check)(const Subject& subject, Findings& findings)) {
+  return {{id, severity, statement, clause, false, hint, true}, check};
+}
+
 bool IsApplied(const RuleInfo& rule, const ValidateOptions& options);
+
+template <typename Subject>
+bool IsAnyApplied(std::span<const std::span<const Rule<Subject>>> lists,
+                  const ValidateOptions& options) {
+  for (const auto& list : lists)
+    for (const Rule<Subject>& rule : list)
+      if (IsApplied(rule.info, options)) return true;
+  return false;
+}
 
 // Runs the rules that are applied, list by list, each over the whole file.
 template <typename Subject>
@@ -75,12 +99,15 @@ std::vector<RuleInfo> InfoOf(std::span<const std::span<const Rule<Subject>>> lis
   return infos;
 }
 
-// What the runner knows of a format's rules.
+// What the runner knows of the rules of a format, or of those for any format.
 struct RuleSet {
-  std::string_view format;  // Format::name
+  std::string_view format;  // Format::name; "": any
   RuleInfo readable;        // the finding that an unreadable file is
   std::vector<RuleInfo> rules;
-  void (*run)(const NativeModel& model, const ValidateOptions& options, std::vector<Finding>& out);
+  void (*run)(const NativeModel& model, const Format& format, const ValidateOptions& options,
+              std::vector<Finding>& out);
+  RuleExamples (*examples)();
+  std::span<const Clause> clauses;  // of the format's documents, in their order
 };
 
 }  // namespace nn

@@ -1,6 +1,7 @@
 #include "validators/runner.h"
 
 #include "validators/coreml/validator.h"
+#include "validators/lint/validator.h"
 #include "validators/nnapi/validator.h"
 #include "validators/onnx/validator.h"
 #include "validators/rule.h"
@@ -9,18 +10,11 @@
 namespace nn {
 namespace {
 
-constexpr RuleInfo kReadable = {
-    .id = "FILE-001",
-    .severity = Severity::kError,
-    .statement = "The file is a model of a known format.",
-    .clause = "the formats' encodings",
-    .vendor = true,
-    .hint = "Name the file by its format's extension, or fetch it again.",
-};
-
+// Those for any format come first.
 std::span<const RuleSet> RuleSets() {
-  static const std::vector<RuleSet> kSets = {onnx::OnnxRules(), tflite::TfliteRules(),
-                                             coreml::CoremlRules(), nnapi::NnapiRules()};
+  static const std::vector<RuleSet> kSets = {lint::AnyRules(), onnx::OnnxRules(),
+                                             tflite::TfliteRules(), coreml::CoremlRules(),
+                                             nnapi::NnapiRules()};
   return kSets;
 }
 
@@ -28,6 +22,20 @@ const RuleSet* FindRuleSet(std::string_view format) {
   for (const RuleSet& set : RuleSets())
     if (set.format == format) return &set;
   return nullptr;
+}
+
+// "12 statements, 10 of them checked."
+std::string ClauseTable(std::span<const Clause> clauses) {
+  size_t checked = 0;
+  std::string rows;
+  for (const Clause& c : clauses) {
+    checked += c.rules.empty() ? 0 : 1;
+    rows += fmt::format("| {} | {} | {} |\n", c.where, c.statement,
+                        c.rules.empty() ? fmt::format("not checked: {}", c.reason) : c.rules);
+  }
+  return fmt::format("{} statements, {} of them checked.\n\n| place | statement | rules |\n",
+                     clauses.size(), checked) +
+         "|---|---|---|\n" + rows;
 }
 
 std::string MarkdownTable(const std::vector<RuleInfo>& rules) {
@@ -78,18 +86,19 @@ bool IsApplied(const RuleInfo& rule, const ValidateOptions& options) {
 std::vector<Finding> Validate(const NativeModel& model, const Format& format,
                               const ValidateOptions& options) {
   std::vector<Finding> findings;
-  if (const RuleSet* set = FindRuleSet(format.name)) set->run(model, options, findings);
+  for (const RuleSet& set : RuleSets())
+    if (set.format == format.name || set.format.empty()) set.run(model, format, options, findings);
   return findings;
 }
 
 Finding UnreadableFile(const Error& error, const Format* format) {
-  const RuleSet* set = format != nullptr ? FindRuleSet(format->name) : nullptr;
-  const RuleInfo& rule = set != nullptr ? set->readable : kReadable;
+  const RuleSet* set = FindRuleSet(format != nullptr ? format->name : "");
+  const RuleInfo& rule = set->readable;
   return {std::string(rule.id), rule.severity, error.message(), {}, std::string(rule.hint)};
 }
 
 std::vector<RuleInfo> Rules(const ValidateOptions& options) {
-  std::vector<RuleInfo> rules = {kReadable};
+  std::vector<RuleInfo> rules;
   for (const RuleSet& set : RuleSets()) {
     rules.push_back(set.readable);
     for (const RuleInfo& info : set.rules)
@@ -99,7 +108,6 @@ std::vector<RuleInfo> Rules(const ValidateOptions& options) {
 }
 
 std::optional<RuleInfo> FindRule(std::string_view id) {
-  if (id == kReadable.id) return kReadable;
   for (const RuleSet& set : RuleSets()) {
     if (set.readable.id == id) return set.readable;
     for (const RuleInfo& info : set.rules)
@@ -108,21 +116,45 @@ std::optional<RuleInfo> FindRule(std::string_view id) {
   return std::nullopt;
 }
 
+RuleExamples ExamplesOf(std::string_view format) {
+  const RuleSet* set = FindRuleSet(format);
+  return set == nullptr ? RuleExamples{} : set->examples();
+}
+
+std::optional<ExampleTexts> FindExample(std::string_view rule) {
+  for (const RuleSet& set : RuleSets()) {
+    const RuleExamples examples = set.examples();
+    for (const RuleExample& e : examples.list) {
+      if (e.rule() != rule) continue;
+      const auto text = [&](const std::vector<Edit>& edits) {
+        return ExampleText(examples, e.base, edits).value_or("");
+      };
+      return ExampleTexts{examples.language, text({}), text(e.broken), text(e.near)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::span<const Clause> ClausesOf(std::string_view format) {
+  const RuleSet* set = FindRuleSet(format);
+  return set == nullptr ? std::span<const Clause>{} : set->clauses;
+}
+
 std::string RulesMarkdown() {
   std::string out =
       "# Rules\n\n"
       "Written by `scripts/update-rules` from the rules themselves; do not edit.\n\n"
       "Vendor: the format owner's own loader or checker enforces the rule, so the `vendor` "
       "profile\n"
-      "has it. The `spec` profile, the default, has all rules but those marked \"strict only\".\n\n"
-      "## Any format\n\n" +
-      MarkdownTable({kReadable});
+      "has it. The `spec` profile, the default, has all rules but those marked \"strict only\".\n";
   for (const RuleSet& set : RuleSets()) {
     std::vector<RuleInfo> rules = {set.readable};
     rules.insert(rules.end(), set.rules.begin(), set.rules.end());
     const Format* format = FindFormat(set.format);
-    out += fmt::format("\n## {}\n\n", format != nullptr ? format->label : set.format);
+    out += fmt::format("\n## {}\n\n", format != nullptr ? format->label : "Any format");
     out += MarkdownTable(rules);
+    if (!set.clauses.empty())
+      out += "\n### What the documents require\n\n" + ClauseTable(set.clauses);
   }
   return out;
 }

@@ -4,12 +4,15 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.h"
 #include "formats/format.h"
+#include "validators/clause.h"
+#include "validators/example.h"
 #include "validators/finding.h"
 
 namespace nn {
@@ -42,7 +45,23 @@ std::vector<RuleInfo> Rules(const ValidateOptions& options);
 // The rule of that id, in any profile; nullopt if there is none.
 std::optional<RuleInfo> FindRule(std::string_view id);
 
-// RULES.md: all rules of all profiles as Markdown.
+// The examples of a format's rules (Format::name); none if it has none.
+RuleExamples ExamplesOf(std::string_view format);
+
+// The first example of a rule, as texts; nullopt for the rules that stand for unreadable files, and
+// those that ask for more than one file.
+struct ExampleTexts {
+  std::string_view language;
+  std::string base;
+  std::string broken;
+  std::string near;
+};
+std::optional<ExampleTexts> FindExample(std::string_view rule);
+
+// The statements of the documents of a format (Format::name).
+std::span<const Clause> ClausesOf(std::string_view format);
+
+// RULES.md: all rules of all profiles, and the statements of the documents, as Markdown.
 std::string RulesMarkdown();
 
 }  // namespace nn

@@ -35,15 +35,19 @@ Result<std::set<std::string, std::less<>>> IdsOf(const nlohmann::json& value,
   return ids;
 }
 
-Status SetMember(const std::string& key, const nlohmann::json& value, ValidateOptions& out) {
+Status SetMember(const std::string& key, const nlohmann::json& value, FileOptions& out) {
   if (key == "profile") {
     const auto profile = value.is_string() ? ParseProfile(value.get<std::string>()) : std::nullopt;
     if (!profile) return UsageError("\"profile\" is none of spec, vendor, strict");
-    out.profile = *profile;
+    out.rules.profile = *profile;
   } else if (key == "enable" || key == "disable") {
-    NN_ASSIGN((key == "enable" ? out.enable : out.disable), IdsOf(value, key));
+    NN_ASSIGN((key == "enable" ? out.rules.enable : out.rules.disable), IdsOf(value, key));
+  } else if (key == "fail_on") {
+    out.fail_on = value.is_string() ? ParseFailOn(value.get<std::string>()) : std::nullopt;
+    if (!out.fail_on) return UsageError("\"fail_on\" is none of error, warning");
   } else if (key != "$schema") {
-    return UsageError("there is no option {}; there are profile, enable and disable", Quote(key));
+    return UsageError("there is no option {}; there are profile, enable, disable and fail_on",
+                      Quote(key));
   }
   return {};
 }
@@ -54,6 +58,12 @@ std::optional<Profile> ParseProfile(std::string_view name) {
   if (name == "spec") return Profile::kSpec;
   if (name == "vendor") return Profile::kVendor;
   if (name == "strict") return Profile::kStrict;
+  return std::nullopt;
+}
+
+std::optional<Severity> ParseFailOn(std::string_view name) {
+  if (name == "error") return Severity::kError;
+  if (name == "warning") return Severity::kWarning;
   return std::nullopt;
 }
 
@@ -83,12 +93,12 @@ ValidateOptions Configs::WithCommandLine(ValidateOptions options) const {
   return options;
 }
 
-Result<ValidateOptions> Configs::Read(const std::string& path) const {
+Result<FileOptions> Configs::Read(const std::string& path) const {
   NN_ASSIGN(const Blob file, ReadFile(path, kMaxConfigBytes));
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return UsageError("{}: not a JSON object", path);
-  ValidateOptions options;
+  FileOptions options;
   for (const auto& [key, value] : json.items())
     if (auto s = SetMember(key, value, options); !s) return tl::unexpected(s.error().In(path));
   return options;
@@ -103,22 +113,23 @@ const std::string& Configs::NearestTo(const std::string& model) {
   return it->second;
 }
 
-Result<ValidateOptions> Configs::For(const std::string& model) {
+Result<FileOptions> Configs::For(const std::string& model) {
   const std::string path = none_ ? "" : file_.empty() ? NearestTo(model) : file_;
   const auto known = by_path_.find(path);
   if (known != by_path_.end()) return known->second;
-  ValidateOptions options;
+  FileOptions options;
   if (!path.empty()) {
     NN_ASSIGN(options, Read(path));
   }
-  return by_path_[path] = WithCommandLine(std::move(options));
+  options.rules = WithCommandLine(std::move(options.rules));
+  return by_path_[path] = std::move(options);
 }
 
 std::vector<RuleInfo> Configs::Rules() const {
   if (by_path_.empty()) return nn::Rules(WithCommandLine({}));
   std::set<std::string_view> ids;
   for (const auto& [path, options] : by_path_)
-    for (const RuleInfo& rule : nn::Rules(options)) ids.insert(rule.id);
+    for (const RuleInfo& rule : nn::Rules(options.rules)) ids.insert(rule.id);
   std::vector<RuleInfo> rules = nn::Rules({Profile::kStrict});
   std::erase_if(rules, [&](const RuleInfo& rule) { return !ids.contains(rule.id); });
   return rules;

@@ -1,7 +1,9 @@
 // nnvalidate: checks model files against their formats' rules.
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <mutex>
 
@@ -26,7 +28,8 @@ struct ValidateArguments {
   std::vector<std::string> models;
   std::string output = "-";
   std::string format = "text";
-  std::string fail_on = "error";
+  std::string fail_on;  // "": that of the configuration, or error
+  std::string color = "auto";
   std::string profile;  // "": that of the configuration, or spec
   std::vector<std::string> enable;
   std::vector<std::string> disable;
@@ -78,8 +81,11 @@ void AddOptions(CommandLine& command, ValidateArguments& a) {
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
   app.add_option("-o,--output", a.output, "Write the report to a file")->type_name("FILE");
-  app.add_option("--fail-on", a.fail_on, "Least severity that gives exit code 1")
-      ->check(CLI::IsMember({"error", "warning"}))
+  app.add_option("--fail-on", a.fail_on,
+                 "Least severity that gives exit code 1: error (the default) or warning")
+      ->check(CLI::IsMember({"error", "warning"}));
+  app.add_option("--color", a.color, "Colours in text: auto on terminals, unless NO_COLOR is set")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   AddRuleOptions(command, a);
   command
@@ -153,6 +159,13 @@ std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, cons
   return results;
 }
 
+bool IsColored(const ValidateArguments& a) {
+  if (a.color != "auto") return a.color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return a.output == "-" && isatty(STDOUT_FILENO) == 1 &&
+         (no_color == nullptr || *no_color == '\0');
+}
+
 Result<int> PrintRules(const ValidateArguments& a, const Configs& configs) {
   if (a.format == "markdown" && a.explain.empty()) {
     NN_RETURN_IF_ERROR(WriteFile(a.output, RulesMarkdown()));
@@ -211,15 +224,16 @@ Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
   NN_ASSIGN(const Checks checks, ChecksOf(a));
   NN_ASSIGN(const std::vector<std::string> models, ExpandModels(a.models));
   Report report;
-  report.fail_on = a.fail_on == "warning" ? Severity::kWarning : Severity::kError;
   report.tool_version = Version();
   report.files.resize(models.size());
+  const std::optional<Severity> fail_on = ParseFailOn(a.fail_on);
   std::vector<ValidateOptions> options;
   options.reserve(models.size());
   for (size_t i = 0; i < models.size(); ++i) {
     report.files[i].path = models[i];
-    NN_ASSIGN(ValidateOptions o, configs.For(models[i]));
-    options.push_back(std::move(o));
+    NN_ASSIGN(FileOptions o, configs.For(models[i]));
+    report.files[i].fail_on = fail_on.value_or(o.fail_on.value_or(Severity::kError));
+    options.push_back(std::move(o.rules));
   }
   report.rules = configs.Rules();
   for (const TargetVersion& target : checks.targets) report.rules.push_back(target.rule);
@@ -231,11 +245,9 @@ Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
     spdlog::info("findings in {}: {}", a.write_baseline, baseline.size());
     return kExitDone;
   }
-  NN_RETURN_IF_ERROR(WriteFile(a.output, RenderReport(report, a.format)));
+  NN_RETURN_IF_ERROR(WriteFile(a.output, RenderReport(report, a.format, IsColored(a))));
   if (code != kExitDone) return code;
-  size_t failing = CountFindings(report, Severity::kError);
-  if (report.fail_on == Severity::kWarning) failing += CountFindings(report, Severity::kWarning);
-  return failing == 0 ? kExitDone : kExitCheckFailed;
+  return CountFailing(report) == 0 ? kExitDone : kExitCheckFailed;
 }
 
 }  // namespace

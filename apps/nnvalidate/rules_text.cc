@@ -1,5 +1,7 @@
 #include "apps/nnvalidate/rules_text.h"
 
+#include <sstream>
+
 #include "apps/common/table.h"
 #include "apps/nnvalidate/config.h"
 #include "base/json.h"
@@ -7,6 +9,19 @@
 
 namespace nn::app {
 namespace {
+
+// The lines of an example that differ from its base, indented; the middle of long ones is left out.
+std::string ExampleLines(const ExampleTexts& example, const std::string& text) {
+  constexpr size_t kEnd = 80;  // characters
+  std::istringstream changed(ChangedLines(example.base, text));
+  std::string out;
+  for (std::string line; std::getline(changed, line);) {
+    if (line.size() > 3 * kEnd)
+      line = line.substr(0, kEnd) + " ... " + line.substr(line.size() - kEnd);
+    out += "    " + EscapeControls(line) + "\n";
+  }
+  return out.empty() ? "    (the model that is changed above)\n" : out;
+}
 
 Json RuleJson(const RuleInfo& r) {
   return {{"id", r.id},
@@ -34,14 +49,23 @@ std::string RuleList(const std::vector<RuleInfo>& rules, bool json) {
 Result<std::string> ExplainRule(const std::string& id, bool json) {
   NN_RETURN_IF_ERROR(CheckRuleIds({id}));
   const RuleInfo r = *FindRule(id);
-  if (json) return JsonText(RuleJson(r));
+  if (json) {
+    Json rule = RuleJson(r);
+    if (const auto e = FindExample(id))
+      rule["example"] = {{"language", e->language}, {"breaks", e->broken}, {"keeps", e->near}};
+    return JsonText(rule);
+  }
   const std::string_view profiles = r.vendor ? "spec, vendor, strict"
                                     : r.lint ? "strict"
                                              : "spec, strict";
   std::string out = fmt::format("{}: {}\n\n  {}\n\n  source    {}\n  profiles  {}\n", r.id,
                                 SeverityName(r.severity), r.statement, r.clause, profiles);
   if (!r.hint.empty()) out += fmt::format("  hint      {}\n", r.hint);
-  return out + fmt::format("  disable   nnvalidate --disable {}\n", r.id);
+  out += fmt::format("  disable   nnvalidate --disable {}\n", r.id);
+  if (const auto e = FindExample(id))
+    out += fmt::format("\n  Breaks it ({}):\n{}\n  Keeps it:\n{}", e->language,
+                       ExampleLines(*e, e->broken), ExampleLines(*e, e->near));
+  return out;
 }
 
 }  // namespace nn::app

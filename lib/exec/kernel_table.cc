@@ -13,6 +13,7 @@ const KernelInfo* FindKernel(std::string_view op) {
     AddMatmulKernels(kernels);
     AddMovementKernels(kernels);
     AddPoolKernels(kernels);
+    AddRecurrentKernels(kernels);
     AddReduceKernels(kernels);
     AddShapeKernels(kernels);
     AddSoftmaxKernels(kernels);

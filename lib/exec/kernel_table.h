@@ -13,6 +13,7 @@ void AddQuantizeKernels(std::vector<KernelInfo>& kernels);
 void AddMatmulKernels(std::vector<KernelInfo>& kernels);
 void AddMovementKernels(std::vector<KernelInfo>& kernels);
 void AddPoolKernels(std::vector<KernelInfo>& kernels);
+void AddRecurrentKernels(std::vector<KernelInfo>& kernels);
 void AddReduceKernels(std::vector<KernelInfo>& kernels);
 void AddShapeKernels(std::vector<KernelInfo>& kernels);
 void AddSoftmaxKernels(std::vector<KernelInfo>& kernels);

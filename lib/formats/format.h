@@ -147,6 +147,19 @@ struct FeatureSupport {
   std::string_view note = "";
 };
 
+// What is wrong with the types of a model's values.
+struct TypeDefect {
+  enum class Kind : uint8_t {
+    kInference,    // an operator does not take what it is given
+    kElementType,  // a value is declared of another element type, or kind, than it has
+    kShape,        // a value is declared with another shape than it has
+  };
+  Kind kind = Kind::kInference;
+  std::string element;  // path to the operator or its output: "graph.node[3].output[0]"
+  int64_t index = -1;   // of the operator
+  std::string message;
+};
+
 struct Format {
   std::string_view name;                     // "onnx"
   std::string_view label;                    // "ONNX"
@@ -160,6 +173,9 @@ struct Format {
   Result<std::unique_ptr<NativeModel>> (*read_folder)(const std::string& path,
                                                       const ReadLimits& limits) = nullptr;
   Result<ImportedModel> (*import)(const NativeModel& model) = nullptr;
+  // Infers the types of all values, sub-graphs included, and goes on where that fails. What cannot
+  // be inferred is no defect. Reads no large constants.
+  std::vector<TypeDefect> (*check_types)(const NativeModel& model) = nullptr;
   // Requires a graph that Legalise found legal for `target`.
   Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
   bool external_data = false;  // write and save take ExportOptions::external_data

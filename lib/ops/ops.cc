@@ -30,6 +30,7 @@ void InstallOps() {
     RegisterOrderOps(*ops);
     RegisterPoolOps(*ops);
     RegisterReduceOps(*ops);
+    RegisterRecurrentOps(*ops);
     RegisterSoftmaxOps(*ops);
     RegisterUnpoolOps(*ops);
     return ops;

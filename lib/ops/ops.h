@@ -31,6 +31,7 @@ void RegisterOpaqueOp(OpRegistry& ops);
 void RegisterOrderOps(OpRegistry& ops);
 void RegisterPoolOps(OpRegistry& ops);
 void RegisterReduceOps(OpRegistry& ops);
+void RegisterRecurrentOps(OpRegistry& ops);
 void RegisterSoftmaxOps(OpRegistry& ops);
 void RegisterUnpoolOps(OpRegistry& ops);
 

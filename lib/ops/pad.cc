@@ -132,7 +132,7 @@ Status InferPad(InferContext& ctx) {
     const Dim& end = (*pads)[dims.size() + d];
     if (begin.is_const() && end.is_const() && dims[d].is_const())
       NN_RETURN_IF_ERROR(CheckAxis(begin.value(), end.value(), dims[d].value(), mode, d));
-    dims[d] = begin + dims[d] + end;
+    dims[d] = dims[d] + (begin + end);
   }
   ctx.set_out(0, x.WithDims(std::move(dims)));
   const auto numbers = pads ? ConstDims(*pads) : std::nullopt;

@@ -124,13 +124,13 @@ Status InferExpand(InferContext& ctx) {
     ctx.set_out(0, Unranked(x));
     return {};
   }
-  Dims dims;
+  Dims target;
   if (shape) {
-    NN_ASSIGN(dims, BroadcastDims(*x.dims, *shape));
+    target = *shape;
   } else {
-    for (int64_t i = std::max<int64_t>(*length, x.rank()); i > 0; --i)
-      dims.push_back(ctx.NewSymbol());
+    for (int64_t i = 0; i < *length; ++i) target.push_back(ctx.NewSymbol());
   }
+  NN_ASSIGN(const Dims dims, BroadcastDims(*x.dims, target));
   ctx.set_out(0, x.WithDims(dims));
   if (x.const_dims() && ConstDims(dims))
     MoveKnownElements(ctx, [&] { return ExpandTables(*x.const_dims(), *ConstDims(dims)); });

@@ -44,13 +44,30 @@ TEST_CASE("onnx signatures: versions and types") {
   CHECK(onnx::FindSchema("ai.onnx.ml", "ZipMap", 1)->types.at("T") ==
         std::set<std::string>{"seq(map(i64:f32))", "seq(map(str:f32))"});
   CHECK(onnx::FindSchema("com.example", "Conv", 1) == nullptr);
+  CHECK(onnx::FindSchema("", "Conv", 0) == nullptr);
+}
+
+TEST_CASE("onnx signatures: counts of outputs with gaps, attributes that are not listed") {
+  const onnx::Schema* norm = onnx::FindSchema("", "BatchNormalization", 9);
+  REQUIRE(norm != nullptr);
+  CHECK(norm->output_counts == std::vector<int>{1, 5});
+  CHECK(norm->min_outputs == 1);
+  CHECK(norm->outputs.size() == 5);
+  CHECK(!norm->open_attributes);
+  CHECK(onnx::FindSchema("", "BatchNormalization", 15)->output_counts == std::vector<int>{1, 3});
+  CHECK(onnx::FindSchema("", "Split", 13)->output_counts.empty());
+  const onnx::Schema* layers = onnx::FindSchema("", "LayerNormalization", 17);
+  REQUIRE(layers != nullptr);
+  CHECK(layers->open_attributes);
+  CHECK(layers->attributes.size() == 3);
 }
 
 TEST_CASE("onnx signatures: what is not in the notation is refused") {
   for (const char* text :
        {"Abs", "Abs 1", "Abs 1 (X:T)", "Abs 1 (X:T) -> (Y:T", "Abs x (X:T) -> ()",
         "Abs 1 (X) -> (Y:T)", "Abs 1 (X:T) -> (Y:T) axis", "Abs 1 (X:{f32) -> ()",
-        "Abs 1 (X:T) -> (Y:T) a:q", "Abs 1 () -> () | T", "Abs 1 () -> () | T=seq(f32"}) {
+        "Abs 1 (X:T) -> (Y:T) a:q", "Abs 1 () -> () | T", "Abs 1 () -> () | T=seq(f32",
+        "Abs 1 () -> 1|(X:T)", "Abs 1 () -> 1|x(X:T)", "Abs 1 () -> 1|2..(X:T)"}) {
     CAPTURE(text);
     CHECK(!onnx::ParseSchemas(text).has_value());
   }

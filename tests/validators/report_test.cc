@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/json.h"
+#include "validators/rule.h"
 #include "validators/runner.h"
 
 namespace nn::test {
@@ -41,16 +42,45 @@ Report MakeReport() {
 
 TEST_CASE("reports: text") {
   CHECK(TextReport(MakeReport()) ==
-        "dir/a b.onnx: warning T-002: name <\"x\"> & co is 100% long\n"
-        "dir/a b.onnx: error T-001: two are named \"y\"\n"
-        "    at graph.node[3], operator 3, byte 1234\n"
+        "dir/a b.onnx: warning: name <\"x\"> & co is 100% long [T-002]\n"
+        "dir/a b.onnx:graph.node[3], byte 1234: error: two are named \"y\" [T-001]\n"
         "    hint: Rename one.\n"
-        "dir/a b.onnx: note T-009: line one\n"
-        "    line\\x1b two\n"
-        "    at byte 7\n"
-        "dir/a b.onnx: 1 error, 1 warning, 1 note\n"
-        "/abs/clean.onnx: no findings\n"
-        "missing:1,2: not checked: No such file\n");
+        "dir/a b.onnx:byte 7: note: line one\n"
+        "    line\\x1b two [T-009]\n"
+        "missing:1,2: not checked: No such file\n"
+        "3 files: 1 error, 1 warning, 1 note in 1 file; 1 not checked\n");
+  const std::string colored = TextReport(MakeReport(), true);
+  CHECK(colored.find("\x1b[1m\x1b[31merror:\x1b[0m") != std::string::npos);
+  CHECK(colored.find("line\\x1b two") != std::string::npos);
+}
+
+TEST_CASE("reports: the summary of one file names it") {
+  Report report;
+  report.files.resize(1);
+  report.files[0].path = "m.onnx";
+  CHECK(TextReport(report) == "m.onnx: no findings\n");
+  report.files[0].known = 2;
+  CHECK(TextReport(report) == "m.onnx: no findings (2 known)\n");
+  report.files[0].findings = {{"T-001", Severity::kError, "broken", At("a", 7), ""}};
+  CHECK(TextReport(report) ==
+        "m.onnx:a, operator 7: error: broken [T-001]\nm.onnx: 1 error (2 known)\n");
+  CHECK(CountFailing(report) == 1);
+  report.files[0].findings[0].severity = Severity::kWarning;
+  CHECK(CountFailing(report) == 0);
+  report.files[0].fail_on = Severity::kWarning;
+  CHECK(CountFailing(report) == 1);
+}
+
+TEST_CASE("reports: fingerprints tell rules and messages apart, not places") {
+  const auto finding = [](const char* rule, const char* message, int64_t index) {
+    return Finding{rule, Severity::kError, message, At("graph", index), ""};
+  };
+  const std::string one = FingerprintOf(finding("T-001", "node 7 (Conv \"a\") has 3 inputs", 7));
+  CHECK(one.size() == 16);
+  CHECK(one == FingerprintOf(finding("T-001", "node 12 (Conv \"a\") has 3 inputs", 12)));
+  CHECK(one != FingerprintOf(finding("T-002", "node 7 (Conv \"a\") has 3 inputs", 7)));
+  CHECK(one != FingerprintOf(finding("T-001", "node 7 (Conv \"b\") has 3 inputs", 7)));
+  CHECK(one != FingerprintOf(finding("T-001", "node 7 (Conv \"a\") has 4 inputs", 7)));
 }
 
 TEST_CASE("reports: JSON") {
@@ -79,9 +109,11 @@ TEST_CASE("reports: SARIF 2.1.0") {
   REQUIRE(driver["rules"].size() == 2);
   CHECK(driver["rules"][0]["id"] == "T-001");
   CHECK(driver["rules"][0]["shortDescription"]["text"] == "Names are unique.");
+  CHECK(driver["rules"][0]["fullDescription"]["text"] == "Names are unique. (spec 3.1)");
   CHECK(driver["rules"][0]["help"]["text"] == "Rename one.");
   CHECK(driver["rules"][1]["defaultConfiguration"]["level"] == "warning");
-  CHECK(!driver["rules"][1].contains("help"));
+  CHECK(driver["rules"][1]["help"]["text"] ==
+        "See spec 3.2; nnvalidate --explain T-002 has an example.");
   CHECK(run["artifacts"][0]["location"]["uri"] == "dir/a%20b.onnx");
   CHECK(run["artifacts"][1]["location"]["uri"] == "file:///abs/clean.onnx");
   CHECK(run["artifacts"][2]["location"]["uri"] == "missing%3A1%2C2");
@@ -112,7 +144,7 @@ TEST_CASE("reports: JUnit XML") {
 <testsuites name="nnvalidate">
   <testsuite name="dir/a b.onnx" tests="3" failures="1" errors="0">
     <testcase classname="ONNX" name="T-002"><system-out>warning: name &lt;&quot;x&quot;&gt; &amp; co is 100% long</system-out></testcase>
-    <testcase classname="ONNX" name="T-001 at graph.node[3], operator 3, byte 1234"><failure type="error" message="two are named &quot;y&quot;">two are named &quot;y&quot; (at graph.node[3], operator 3, byte 1234)&#10;Rename one.</failure></testcase>
+    <testcase classname="ONNX" name="T-001 at graph.node[3], byte 1234"><failure type="error" message="two are named &quot;y&quot;">two are named &quot;y&quot; (at graph.node[3], byte 1234)&#10;Rename one.</failure></testcase>
     <testcase classname="ONNX" name="T-009 at byte 7"><system-out>note: line one&#10;line\x1b two (at byte 7)</system-out></testcase>
   </testsuite>
   <testsuite name="/abs/clean.onnx" tests="1" failures="0" errors="0">
@@ -124,15 +156,15 @@ TEST_CASE("reports: JUnit XML") {
 </testsuites>
 )");
   Report strict = MakeReport();
-  strict.fail_on = Severity::kWarning;
+  strict.files[0].fail_on = Severity::kWarning;
   CHECK(JunitReport(strict).find("tests=\"3\" failures=\"2\"") != std::string::npos);
 }
 
 TEST_CASE("reports: GitHub workflow commands") {
   CHECK(GithubReport(MakeReport()) ==
         "::warning file=dir/a b.onnx,title=T-002::name <\"x\"> & co is 100%25 long\n"
-        "::error file=dir/a b.onnx,title=T-001::two are named \"y\" (at graph.node[3], operator 3, "
-        "byte 1234)%0ARename one.\n"
+        "::error file=dir/a b.onnx,title=T-001::two are named \"y\" (at graph.node[3], byte "
+        "1234)%0ARename one.\n"
         "::notice file=dir/a b.onnx,title=T-009::line one%0Aline\\x1b two (at byte 7)\n"
         "::error file=missing%3A1%2C2::No such file\n");
 }

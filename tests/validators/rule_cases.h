@@ -1,37 +1,25 @@
-// Cases of rules: for every rule a model that breaks it, and a near miss that does not.
+// Runs the examples of rules: for every rule a model that breaks it, and a near miss that does not.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "validators/example.h"
+
 namespace nn::test {
-
-// Replaces the first occurrence of `from`, which there must be.
-struct Edit {
-  std::string from;
-  std::string to;
-};
-
-struct RuleCase {
-  // The rule of the case, and after it those that cannot but break with it.
-  std::string_view rules;
-  const char* base;          // a model in text form
-  std::vector<Edit> broken;  // make it break exactly `rules`
-  std::vector<Edit> near;    // change it alike, and nothing is found in it
-};
 
 struct RuleCases {
   std::string_view prefix;  // of the rules' ids: "ONNX-"
-  std::string file;         // that a case is written to; its extension is the format's
+  std::string file;         // that an example is written to; its extension is the format's
   std::string (*encode)(const std::string& text);
-  std::vector<std::vector<RuleCase>> cases;
-  void (*prepare)(const std::string& folder) = nullptr;  // makes files that lie beside a case's
-  std::vector<std::string_view> elsewhere = {};          // rules whose cases are in other tests
+  RuleExamples examples;
+  void (*prepare)(const std::string& folder) = nullptr;  // makes files that lie beside an example's
+  std::vector<std::string_view> elsewhere = {};          // rules that other tests break
 };
 
-// Runs the cases under the strict profile, and checks that every rule with the prefix has one.
+// Breaks every rule that has the prefix: under the strict profile nothing is found in the base of
+// an example, in the broken model its rules and no others, in the near miss nothing.
 void CheckRuleCases(const RuleCases& cases);
 
 // Text forms to files: protobuf text of a message of proto/, JSON by schemas/FILE. "# field N" in

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 
 #include "formats/format.h"
 #include "support/files.h"
@@ -43,7 +45,7 @@ TEST_CASE("rules: all are of a format with cases, or FILE-001") {
     CAPTURE(std::string(rule.id));
     const std::string_view format = rule.id.substr(0, rule.id.find('-') + 1);
     CHECK((format == "ONNX-" || format == "TFLITE-" || format == "COREML-" || format == "NNAPI-" ||
-           rule.id == "FILE-001"));
+           format == "LINT-" || rule.id == "FILE-001"));
   }
   const TempDir folder;
   const std::string path = folder / "model.bin";
@@ -53,6 +55,22 @@ TEST_CASE("rules: all are of a format with cases, or FILE-001") {
   CHECK(UnreadableFile(broken.error(), FormatOfPath(path)).rule == "FILE-001");
   WriteText(path, ReadText(std::string(NN_SOURCE_DIR) + "/tests/cases/onnx/good.onnx"));
   CHECK(ReadModelFile(path).has_value());  // told by its bytes
+}
+
+TEST_CASE("rules: statements of the documents are checked, or it is said why not") {
+  for (const Format& format : Formats()) {
+    std::set<std::pair<std::string_view, std::string_view>> seen;
+    CHECK(!ClausesOf(format.name).empty());
+    for (const Clause& c : ClausesOf(format.name)) {
+      CAPTURE(std::string(c.where));
+      CAPTURE(std::string(c.statement));
+      CHECK(c.statement.ends_with('.'));
+      CHECK(c.rules.empty() != c.reason.empty());
+      CHECK(seen.emplace(c.where, c.statement).second);
+      std::istringstream ids{std::string(c.rules)};
+      for (std::string id; ids >> id;) CHECK_MESSAGE(FindRule(id).has_value(), "no rule " << id);
+    }
+  }
 }
 
 TEST_CASE("rules: validators/RULES.md is what the rules say") {

@@ -13,12 +13,6 @@ void BranchesFilled(const Subject& s, Findings& f) {
       f.Add(Where(at, "branch.ifBranch"), "{} has an empty branch", Title(at));
 }
 
-bool Writes(const Layers& layers, const std::string& blob) {
-  return std::any_of(layers.begin(), layers.end(), [&](const auto& layer) {
-    return std::find(layer.output().begin(), layer.output().end(), blob) != layer.output().end();
-  });
-}
-
 void LoopsEnd(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (!at.layer->has_loop()) continue;
@@ -35,18 +29,30 @@ void LoopConditions(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (!at.layer->has_loop()) continue;
     const auto& loop = at.layer->loop();
-    const Layers& condition = loop.conditionnetwork().layers();
-    if (!condition.empty() && loop.conditionvar().empty())
+    const bool condition = !loop.conditionnetwork().layers().empty();
+    if (condition && loop.conditionvar().empty())
       f.Add(Where(at, "loop.conditionVar"), "{} has a condition network but no variable",
             Title(at));
-    else if (!condition.empty() && !Writes(condition, loop.conditionvar()))
-      f.Add(Where(at, "loop.conditionVar"),
-            "{} has the variable {}, which its condition network "
-            "does not write",
-            Title(at), Quote(loop.conditionvar()));
-    else if (condition.empty() && !loop.conditionvar().empty())
+    else if (!condition && !loop.conditionvar().empty())
       f.Add(Where(at, "loop.conditionVar"), "{} has the variable {} but no condition network",
             Title(at), Quote(loop.conditionvar()));
+  }
+  for (const NetworkAt& n : s.networks())
+    for (const size_t layer : n.faults.stale_conditions) {
+      const LayerAt& at = s.layers()[layer];
+      if (!at.layer->loop().conditionvar().empty())
+        f.Add(Where(at, "loop.conditionVar"),
+              "{} has the variable {}, which its condition network does not write", Title(at),
+              Quote(at.layer->loop().conditionvar()));
+    }
+}
+
+void ConditionsScalar(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if ((!at.layer->has_loop() && !at.layer->has_branch()) || !at.ListsInputs()) continue;
+    const auto& sizes = at.layer->inputtensor(0).dimvalue();
+    if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size > 1; }))
+      f.Add(Where(at, "inputTensor[0]"), "{} takes more than one value", Title(at));
   }
 }
 
@@ -68,6 +74,10 @@ constexpr Rule kRules[] = {
       "The condition variable of a loop is written by its condition network.",
       "NeuralNetwork.proto, LoopLayerParams.conditionVar", true, ""},
      LoopConditions},
+    {{"COREML-CONTROL-005", Severity::kError,
+      "The input of a loop or branch is declared of one element.",
+      "NeuralNetwork.proto, BranchLayerParams", true, ""},
+     ConditionsScalar},
     {{"COREML-CONTROL-004", Severity::kError,
       "loopBreak and loopContinue stand in the body of a loop.",
       "NeuralNetwork.proto, LoopBreakLayerParams", true, ""},

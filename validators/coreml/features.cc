@@ -14,9 +14,10 @@ using Image = pb::ImageFeatureType;
 constexpr int kVersionWithFlexibleShapes = 3;
 constexpr int kVersionWithDefaultValues = 5;
 constexpr int kVersionWithHalf = 7;
+constexpr int kVersionWithStates = 9;
 constexpr int kVersionWithInt8 = 10;
 
-enum class Role { kInput, kOutput, kState, kTraining };
+enum class Role { kInput, kOutput, kState };
 
 template <typename Description, typename Visit>
 void EachIn(const Description& d, const std::string& path, const Visit& visit) {
@@ -32,12 +33,12 @@ void EachIn(const Description& d, const std::string& path, const Visit& visit) {
 // Calls visit(feature, path, role, version).
 template <typename Visit>
 void EachFeature(const Subject& s, const Visit& visit) {
-  for (const auto& m : s.models()) {
+  for (const ModelAt& m : s.models()) {
     const auto with = [&](const pb::FeatureDescription& feature, const std::string& path,
-                          Role role) { visit(feature, path, role, m->version()); };
-    EachIn(m->description(), m->path + "description", with);
-    for (int i = 0; i < m->description().functions_size(); ++i)
-      EachIn(m->description().functions(i), fmt::format("{}description.functions[{}]", m->path, i),
+                          Role role) { visit(feature, path, role, m.version()); };
+    EachIn(m.description(), m.path + "description", with);
+    for (int i = 0; i < m.description().functions_size(); ++i)
+      EachIn(m.description().functions(i), fmt::format("{}description.functions[{}]", m.path, i),
              with);
   }
 }
@@ -84,14 +85,26 @@ void StatesApart(const Subject& s, Findings& f) {
   });
 }
 
-void ShapesPresent(const Subject& s, Findings& f) {
-  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role role,
-                   int version) {
-    const bool flexible = version >= kVersionWithFlexibleShapes &&
-                          a.ShapeFlexibility_case() != Array::SHAPEFLEXIBILITY_NOT_SET;
-    if ((role == Role::kInput || feature.type().has_statetype()) && a.shape().empty() && !flexible)
-      f.Add(At(path + ".type"), "array {} has no shape", Quote(feature.name()));
+void StatesPlain(const Subject& s, Findings& f) {
+  EachFeature(s, [&](const auto& feature, const std::string& path, Role, int version) {
+    if (!feature.type().has_statetype()) return;
+    if (version < kVersionWithStates)
+      f.Add(At(path + ".type"), "states exist from version {} on, not in {}", kVersionWithStates,
+            version);
+    if (feature.type().isoptional())
+      f.Add(At(path + ".type"), "state {} is optional", Quote(feature.name()));
   });
+}
+
+void ShapesPresent(const Subject& s, Findings& f) {
+  EachArray(
+      s, [&](const auto& feature, const Array& a, const std::string& path, Role role, int version) {
+        const bool is_state = feature.type().has_statetype();
+        const bool flexible = !is_state && version >= kVersionWithFlexibleShapes &&
+                              a.ShapeFlexibility_case() != Array::SHAPEFLEXIBILITY_NOT_SET;
+        if ((role == Role::kInput || is_state) && a.shape().empty() && !flexible)
+          f.Add(At(path + ".type"), "array {} has no shape", Quote(feature.name()));
+      });
 }
 
 void ShapesNatural(const Subject& s, Findings& f) {
@@ -123,8 +136,7 @@ void DataTypes(const Subject& s, Findings& f) {
 }
 
 void DefaultValues(const Subject& s, Findings& f) {
-  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role,
-                   int version) {
+  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role, int) {
     const auto value = a.defaultOptionalValue_case();
     if (value == Array::DEFAULTOPTIONALVALUE_NOT_SET) return;
     const int type = a.datatype();
@@ -138,12 +150,29 @@ void DefaultValues(const Subject& s, Findings& f) {
     if (!fits)
       f.Add(At(path + ".type"), "the default value of {} does not fit its dataType",
             Quote(feature.name()));
-    if (feature.type().isoptional() && version < kVersionWithDefaultValues)
-      f.Add(At(path + ".type"), "default values exist from version {} on, not in {}",
-            kVersionWithDefaultValues, version);
     if (feature.type().has_statetype())
       f.Add(At(path + ".type"), "state {} has a default value", Quote(feature.name()));
   });
+}
+
+bool MayHaveDefaults(const pb::Model& m) {
+  return IsNetwork(m) || m.has_serializedmodel() || m.has_mlprogram();
+}
+
+void DefaultsAllowed(const Subject& s, Findings& f) {
+  for (const ModelAt& m : s.models())
+    for (int i = 0; i < m.description().input_size(); ++i) {
+      const auto& type = m.description().input(i).type();
+      if (!type.isoptional() ||
+          type.multiarraytype().defaultOptionalValue_case() == Array::DEFAULTOPTIONALVALUE_NOT_SET)
+        continue;
+      const Location where = At(fmt::format("{}description.input[{}].type", m.path, i));
+      if (!MayHaveDefaults(*m.model))
+        f.Add(where, "the input has a default value, which this kind of model does not use");
+      else if (m.version() < kVersionWithDefaultValues)
+        f.Add(where, "default values exist from version {} on, not in {}",
+              kVersionWithDefaultValues, m.version());
+    }
 }
 
 bool Valid(const pb::SizeRange& r) {
@@ -156,20 +185,22 @@ bool Contains(const pb::SizeRange& r, int64_t size) {
 }
 
 void RangesValid(const Subject& s, Findings& f) {
-  EachFeature(s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int) {
-    const auto check = [&](const pb::SizeRange& r, std::string_view what) {
-      if (!Valid(r))
-        f.Add(At(path + ".type"), "{} of {} may be {} to {}", what, Quote(feature.name()),
-              r.lowerbound(), r.upperbound());
-    };
-    const auto& type = feature.type();
-    for (const auto& r : type.multiarraytype().shaperange().sizeranges()) check(r, "a size");
-    if (type.imagetype().has_imagesizerange()) {
-      check(type.imagetype().imagesizerange().widthrange(), "the width");
-      check(type.imagetype().imagesizerange().heightrange(), "the height");
-    }
-    if (type.has_sequencetype()) check(type.sequencetype().sizerange(), "the length");
-  });
+  EachFeature(
+      s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int version) {
+        if (version < kVersionWithFlexibleShapes) return;
+        const auto check = [&](const pb::SizeRange& r, std::string_view what) {
+          if (!Valid(r))
+            f.Add(At(path + ".type"), "{} of {} may be {} to {}", what, Quote(feature.name()),
+                  r.lowerbound(), r.upperbound());
+        };
+        const auto& type = feature.type();
+        for (const auto& r : type.multiarraytype().shaperange().sizeranges()) check(r, "a size");
+        if (type.imagetype().has_imagesizerange()) {
+          check(type.imagetype().imagesizerange().widthrange(), "the width");
+          check(type.imagetype().imagesizerange().heightrange(), "the height");
+        }
+        if (type.has_sequencetype()) check(type.sequencetype().sizerange(), "the length");
+      });
 }
 
 // Whether an array's own shape is one of those that it may have.
@@ -304,6 +335,15 @@ constexpr Rule kRules[] = {
      ImageSizes},
     {{"COREML-FEATURE-011", Severity::kError, "Images have a colour space.", kClause, true, ""},
      ColourSpaces},
+    {{"COREML-FEATURE-013", Severity::kError,
+      "States are never optional, and stand in models of specification version 9 or later.",
+      "FeatureTypes.proto, StateFeatureType", true, ""},
+     StatesPlain},
+    {{"COREML-FEATURE-014", Severity::kError,
+      "Only networks, programs and serialised models of specification version 5 or later give "
+      "optional inputs a default value.",
+      "FeatureTypes.proto, ArrayFeatureType.defaultOptionalValue", true, ""},
+     DefaultsAllowed},
     {{"COREML-FEATURE-012", Severity::kError, "Dictionaries and sequences say what they hold.",
       kClause, true, ""},
      KeysTyped},

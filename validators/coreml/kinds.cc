@@ -1,7 +1,9 @@
 // Rules of models that are neither networks nor programs.
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
+#include "validators/coreml/interface.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {
@@ -33,41 +35,108 @@ bool MayMissInputs(pb::Model::TypeCase kind) {
 }
 
 void InputsGiven(const Subject& s, Findings& f) {
-  for (const auto& m : s.models()) {
-    if (MayMissInputs(m->model->Type_case())) continue;
-    for (int i = 0; i < m->description().input_size(); ++i)
-      if (m->description().input(i).type().isoptional())
-        f.Add(At(fmt::format("{}description.input[{}]", m->path, i)),
+  for (const ModelAt& m : s.models()) {
+    if (MayMissInputs(m.model->Type_case())) continue;
+    for (int i = 0; i < m.description().input_size(); ++i)
+      if (m.description().input(i).type().isoptional())
+        f.Add(At(fmt::format("{}description.input[{}]", m.path, i)),
               "input {} is optional, which this kind of model does not allow",
-              Quote(m->description().input(i).name()));
+              Quote(m.description().input(i).name()));
+  }
+}
+
+using T = pb::FeatureType;
+
+// What a kind takes and gives.
+struct KindRule {
+  FeatureRule input;
+  FeatureRule output;
+};
+
+const FeatureRule kAnyNumbers = {0, {T::kInt64Type, T::kDoubleType, T::kMultiArrayType}};
+const FeatureRule kOneArray = {1, {T::kMultiArrayType}};
+const FeatureRule kOneString = {1, {T::kStringType}};
+const FeatureRule kOneDictionary = {1, {T::kDictionaryType}};
+const FeatureRule kOneNumber = {1, {T::kInt64Type, T::kDoubleType, T::kMultiArrayType}};
+const FeatureRule kOneImputed = {
+    1, {T::kInt64Type, T::kDoubleType, T::kMultiArrayType, T::kStringType, T::kDictionaryType}};
+const FeatureRule kAnyVectors = {
+    0, {T::kInt64Type, T::kDoubleType, T::kMultiArrayType, T::kDictionaryType}};
+
+KindRule RuleOfMapping(const pb::CategoricalMapping& p) {
+  const auto one = [](T::TypeCase type) { return FeatureRule{1, {type, T::kSequenceType}}; };
+  if (p.has_stringtoint64map()) return {one(T::kStringType), one(T::kInt64Type)};
+  return {one(T::kInt64Type), one(T::kStringType)};
+}
+
+KindRule RuleOfPrint(const pb::VisionFeaturePrint& p) {
+  return {{1, {T::kImageType}}, {p.has_objects() ? 2 : 1, {T::kMultiArrayType}}};
+}
+
+// nullopt for kinds that take anything, or that other rules check.
+std::optional<KindRule> RuleOf(const pb::Model& m) {
+  switch (m.Type_case()) {
+    case pb::Model::kArrayFeatureExtractor:
+      return KindRule{kOneArray, kOneNumber};
+    case pb::Model::kAudioFeaturePrint:
+    case pb::Model::kNormalizer:
+    case pb::Model::kSoundAnalysisPreprocessing:
+      return KindRule{kOneArray, kOneArray};
+    case pb::Model::kCategoricalMapping:
+      return RuleOfMapping(m.categoricalmapping());
+    case pb::Model::kDictVectorizer:
+      return KindRule{kOneDictionary, kOneDictionary};
+    case pb::Model::kFeatureVectorizer:
+      return KindRule{kAnyVectors, kOneArray};
+    case pb::Model::kGazetteer:
+    case pb::Model::kTextClassifier:
+      return KindRule{kOneString, kOneString};
+    case pb::Model::kGlmRegressor:
+      return KindRule{kAnyNumbers, {0, {T::kDoubleType}}};
+    case pb::Model::kImputer:
+      return KindRule{kOneImputed, kOneImputed};
+    case pb::Model::kOneHotEncoder:
+      return KindRule{{1, {T::kInt64Type, T::kStringType}},
+                      m.onehotencoder().outputsparse() ? kOneDictionary : kOneArray};
+    case pb::Model::kScaler:
+      return KindRule{kOneNumber, kOneNumber};
+    case pb::Model::kVisionFeaturePrint:
+      return RuleOfPrint(m.visionfeatureprint());
+    case pb::Model::kWordEmbedding:
+      return KindRule{kOneString, kOneArray};
+    case pb::Model::kWordTagger:
+      return KindRule{kOneString, {0, {T::kSequenceType}}};
+    default:
+      return std::nullopt;
+  }
+}
+
+void FeaturesOfKinds(const Subject& s, Findings& f) {
+  for (const ModelAt& m : s.models()) {
+    const Features& inputs = m.description().input();
+    if (const auto rule = RuleOf(*m.model)) {
+      CheckFeatures(f, m, inputs, "input", rule->input);
+      // Other versions of a sound print may give anything.
+      if (!m.model->has_audiofeatureprint() || m.model->audiofeatureprint().sound().version() == 1)
+        CheckFeatures(f, m, m.description().output(), "output", rule->output);
+    } else if (m.model->has_glmclassifier() || m.model->has_supportvectorclassifier() ||
+               m.model->has_supportvectorregressor()) {
+      CheckFeatures(f, m, inputs, "input", kAnyNumbers);
+    }
   }
 }
 
 template <typename Visit>
 void EachNeighbours(const Subject& s, const Visit& visit) {
-  for (const auto& m : s.models())
-    if (m->model->has_knearestneighborsclassifier())
-      visit(m->model->knearestneighborsclassifier(), m->path + "kNearestNeighborsClassifier");
+  for (const ModelAt& m : s.models())
+    if (m.model->has_knearestneighborsclassifier())
+      visit(m.model->knearestneighborsclassifier(), m.path + "kNearestNeighborsClassifier");
 }
 
 void NeighbourCount(const Subject& s, Findings& f) {
   EachNeighbours(s, [&](const Neighbours& n, const std::string& path) {
-    const auto& count = n.numberofneighbors();
-    const int64_t value = count.defaultvalue();
-    const Location where = At(path + ".numberOfNeighbors");
-    if (value <= 0) f.Add(where, "the number of neighbours is {}", value);
-    if (count.has_set()) {
-      const auto& values = count.set().values();
-      const auto bad = std::find_if(values.begin(), values.end(), [](int64_t v) { return v <= 0; });
-      if (bad != values.end()) f.Add(where, "the number of neighbours may become {}", *bad);
-      if (std::find(values.begin(), values.end(), value) == values.end())
-        f.Add(where, "the number of neighbours, {}, is not in its set of values", value);
-    } else if (count.has_range()) {
-      const auto& range = count.range();
-      if (range.minvalue() <= 0 || value < range.minvalue() || value > range.maxvalue())
-        f.Add(where, "the number of neighbours, {}, has a range of {} to {}", value,
-              range.minvalue(), range.maxvalue());
-    }
+    if (const auto fault = FaultOf(n.numberofneighbors(), true); !fault.empty())
+      f.Add(At(path + ".numberOfNeighbors"), "the number of neighbours {}", fault);
   });
 }
 
@@ -108,8 +177,9 @@ void NeighbourSamples(const Subject& s, Findings& f) {
     if (index.floatsamples_size() != LabelCount(n))
       f.Add(At(list), "{} samples have {} labels", index.floatsamples_size(), LabelCount(n));
     for (int i = 0; i < index.floatsamples_size(); ++i) {
-      const uint64_t size = s.SizeOf(index.floatsamples(i), pb::FloatVector::kVectorFieldNumber);
-      if (size != static_cast<uint64_t>(std::max(index.numberofdimensions(), 0)))
+      const auto size = static_cast<int64_t>(
+          s.SizeOf(index.floatsamples(i), pb::FloatVector::kVectorFieldNumber));
+      if (size != index.numberofdimensions())
         f.Add(At(fmt::format("{}[{}]", list, i)), "sample {} has {} numbers, not {}", i, size,
               index.numberofdimensions());
     }
@@ -122,6 +192,10 @@ constexpr Rule kRules[] = {
       "recommenders and identities.",
       "FeatureTypes.proto, FeatureType.isOptional", true, ""},
      InputsGiven},
+    {{"COREML-KIND-006", Severity::kError,
+      "A model has inputs and outputs of the number and types that its kind takes.",
+      "Model.proto, Model.Type", true, ""},
+     FeaturesOfKinds},
     {{"COREML-KIND-002", Severity::kError,
       "The number of neighbours is positive, and among the values that it may have.",
       "NearestNeighbors.proto, KNearestNeighborsClassifier.numberOfNeighbors", true, ""},

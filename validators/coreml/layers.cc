@@ -1,7 +1,5 @@
 // Rules of layers against their signatures, and of declared ranks.
 #include <algorithm>
-#include <map>
-#include <unordered_map>
 
 #include "base/text.h"
 #include "validators/coreml/rules.h"
@@ -10,6 +8,7 @@ namespace nn::coreml {
 namespace {
 
 constexpr int kMaxRank = 5;
+using L = pb::NeuralNetworkLayer;
 
 void KindPresent(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
@@ -17,14 +16,35 @@ void KindPresent(const Subject& s, Findings& f) {
       f.Add(Where(at), "layer {} {} is of no known kind", at.index, Quote(at.layer->name()));
 }
 
+// The first specification version that has a layer with the parameters that it has.
+int VersionOf(const L& layer, const Signature& signature) {
+  switch (layer.layer_case()) {
+    case L::kCumSum:
+    case L::kOneHot:
+    case L::kClampedReLU:
+    case L::kArgSort:
+    case L::kPooling3D:
+    case L::kGlobalPooling3D:
+    case L::kSliceBySize:
+    case L::kConvolution3D:
+      return 5;
+    case L::kResizeBilinear:
+    case L::kCropResize:
+      return 3;
+    case L::kCustom:
+      return 2;
+    default:
+      return signature.first_versions ? 1 : 4;
+  }
+}
+
 void KindInVersion(const Subject& s, Findings& f) {
-  constexpr int kVersionWithNewLayers = 4;
   for (const LayerAt& at : s.layers()) {
     const int version = at.network->model->version();
-    if (at.signature != nullptr && !at.signature->first_versions && version > 0 &&
-        version < kVersionWithNewLayers)
-      f.Add(Where(at), "{} exists from specification version {} on, not in {}", Title(at),
-            kVersionWithNewLayers, version);
+    if (at.signature == nullptr || version < 1) continue;
+    if (const int since = VersionOf(*at.layer, *at.signature); version < since)
+      f.Add(Where(at), "{} exists from specification version {} on, not in {}", Title(at), since,
+            version);
   }
 }
 
@@ -41,16 +61,24 @@ void CheckCount(Findings& f, const LayerAt& at, std::string_view what, int count
 
 void InputCount(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
-    if (at.signature != nullptr)
+    if (at.signature != nullptr && at.signature->max_inputs != 0)
       CheckCount(f, at, "input", at.layer->input_size(), at.signature->min_inputs,
                  at.signature->max_inputs);
 }
 
 void OutputCount(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
-    if (at.signature != nullptr)
+    if (at.signature != nullptr && at.signature->max_outputs != 0)
       CheckCount(f, at, "output", at.layer->output_size(), at.signature->min_outputs,
                  at.signature->max_outputs);
+}
+
+void NothingTaken(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (at.signature == nullptr) continue;
+    if (at.signature->max_inputs == 0) CheckCount(f, at, "input", at.layer->input_size(), 0, 0);
+    if (at.signature->max_outputs == 0) CheckCount(f, at, "output", at.layer->output_size(), 0, 0);
+  }
 }
 
 void TensorsListed(const Subject& s, Findings& f) {
@@ -65,89 +93,95 @@ void TensorsListed(const Subject& s, Findings& f) {
   }
 }
 
-// Calls visit(at, blob, tensor, path) for blobs with a declared rank.
+// Calls visit(at, tensor, path) for declared tensors of networks of exact ranks.
 template <typename Visit>
 void EachTensor(const Subject& s, const Visit& visit) {
   for (const LayerAt& at : s.layers()) {
     if (!at.network->exact_ranks()) continue;
-    for (int i = 0; i < std::min(at.layer->input_size(), at.layer->inputtensor_size()); ++i)
-      visit(at, at.layer->input(i), at.layer->inputtensor(i), fmt::format("inputTensor[{}]", i));
-    for (int i = 0; i < std::min(at.layer->output_size(), at.layer->outputtensor_size()); ++i)
-      visit(at, at.layer->output(i), at.layer->outputtensor(i), fmt::format("outputTensor[{}]", i));
+    for (int i = 0; i < at.layer->inputtensor_size(); ++i)
+      visit(at, at.layer->inputtensor(i), "inputTensor", i);
+    for (int i = 0; i < at.layer->outputtensor_size(); ++i)
+      visit(at, at.layer->outputtensor(i), "outputTensor", i);
   }
 }
 
-void TensorsValid(const Subject& s, Findings& f) {
-  EachTensor(s, [&](const LayerAt& at, const std::string& blob, const pb::Tensor& t,
-                    const std::string& path) {
-    if (t.rank() > kMaxRank ||
-        (t.dimvalue_size() > 0 && static_cast<uint32_t>(t.dimvalue_size()) != t.rank()))
-      f.Add(Where(at, path), "{} declares {} of rank {} with {} sizes", Title(at), Quote(blob),
-            t.rank(), t.dimvalue_size());
+void TensorsSized(const Subject& s, Findings& f) {
+  EachTensor(s, [&](const LayerAt& at, const pb::Tensor& t, std::string_view list, int i) {
+    if (t.dimvalue_size() > 0 && static_cast<uint32_t>(t.dimvalue_size()) != t.rank())
+      f.Add(Where(at, fmt::format("{}[{}]", list, i)), "{} declares rank {} with {} sizes",
+            Title(at), t.rank(), t.dimvalue_size());
   });
 }
 
-// Ranks of a network's inputs and outputs by the model's description.
-std::map<std::string, int, std::less<>> InterfaceRanks(const NetworkAt& n) {
-  std::map<std::string, int, std::less<>> ranks;
-  for (const auto& input : n.model->description().input()) {
-    if (input.type().has_multiarraytype() && input.type().multiarraytype().shape_size() > 0)
-      ranks[input.name()] = n.exact_arrays ? input.type().multiarraytype().shape_size() : kMaxRank;
-    if (input.type().has_imagetype()) ranks[input.name()] = n.exact_images ? 4 : kMaxRank;
-  }
-  for (const auto& output : n.model->description().output())
-    if (output.type().multiarraytype().shape_size() > 0)
-      ranks[output.name()] = output.type().multiarraytype().shape_size();
-  return ranks;
+void TensorsRanked(const Subject& s, Findings& f) {
+  EachTensor(s, [&](const LayerAt& at, const pb::Tensor& t, std::string_view list, int i) {
+    if (t.rank() > kMaxRank)
+      f.Add(Where(at, fmt::format("{}[{}]", list, i)), "{} declares rank {}; {} is the most",
+            Title(at), t.rank(), kMaxRank);
+  });
+}
+
+void CheckOtherRanks(const Subject& s, Findings& f, bool of_model) {
+  for (const NetworkAt& n : s.networks())
+    for (const auto& fault : n.faults.other_rank) {
+      if (fault.of_model != of_model) continue;
+      const LayerAt& at = s.layers()[fault.layer];
+      const auto& blob =
+          fault.is_output ? at.layer->output(fault.index) : at.layer->input(fault.index);
+      f.Add(Where(at, fmt::format("{}[{}]", fault.is_output ? "outputTensor" : "inputTensor",
+                                  fault.index)),
+            "{} declares {} of rank {}, {} of rank {}", Title(at), Quote(blob),
+            fault.is_output ? at.OutputRank(fault.index) : at.InputRank(fault.index),
+            of_model ? "the model" : "an earlier layer", fault.known);
+    }
 }
 
 void RanksOfInterface(const Subject& s, Findings& f) {
-  std::map<const NetworkAt*, std::map<std::string, int, std::less<>>> ranks;
-  for (const auto& n : s.networks()) ranks[n.get()] = InterfaceRanks(*n);
-  EachTensor(s, [&](const LayerAt& at, const std::string& blob, const pb::Tensor& t,
-                    const std::string& path) {
-    const auto& known = ranks[at.network];
-    const auto found = known.find(blob);
-    if (found != known.end() && static_cast<int>(t.rank()) != found->second)
-      f.Add(Where(at, path), "{} declares {} of rank {}, the model of rank {}", Title(at),
-            Quote(blob), t.rank(), found->second);
-  });
+  CheckOtherRanks(s, f, true);
 }
 
 void RanksConsistent(const Subject& s, Findings& f) {
-  std::map<const NetworkAt*, std::unordered_map<std::string_view, uint32_t>> ranks;
-  EachTensor(s, [&](const LayerAt& at, const std::string& blob, const pb::Tensor& t,
-                    const std::string& path) {
-    const uint32_t first = ranks[at.network].try_emplace(blob, t.rank()).first->second;
-    if (first != t.rank())
-      f.Add(Where(at, path), "{} declares {} of rank {}, an earlier layer of rank {}", Title(at),
-            Quote(blob), t.rank(), first);
-  });
+  CheckOtherRanks(s, f, false);
 }
 
-// Ranks that are not declared here follow from the model's description or from earlier layers.
 void RanksFitLayer(const Subject& s, Findings& f) {
-  std::map<const NetworkAt*, std::map<std::string, int, std::less<>>> known;
-  for (const auto& n : s.networks()) known[n.get()] = InterfaceRanks(*n);
   for (const LayerAt& at : s.layers()) {
-    if (at.signature == nullptr || !at.network->exact_ranks()) continue;
-    auto& ranks = known[at.network];
-    for (int i = 0; i < at.layer->input_size(); ++i)
-      if (at.InputRank(i) != 0) ranks.try_emplace(at.layer->input(i), at.InputRank(i));
-    for (int i = 0; i < at.layer->output_size(); ++i)
-      if (at.OutputRank(i) != 0) ranks.try_emplace(at.layer->output(i), at.OutputRank(i));
-    const auto rank_of = [&](const auto& blobs) {
-      const auto found = blobs.empty() ? ranks.end() : ranks.find(blobs.Get(0));
-      return found != ranks.end() ? found->second : 0;
+    if (at.signature == nullptr) continue;
+    const RankRule rule = RankRuleOf(*at.layer, *at.signature, at.ListsInputs());
+    const int in = at.input_ranks.empty() ? -1 : at.input_ranks[0];
+    const int out = at.output_ranks.empty() ? -1 : at.output_ranks[0];
+    const auto fits = [&](int rank) {
+      return rank < 0 || (rank >= rule.min && (rule.max < 0 || rank <= rule.max));
     };
-    const int in = rank_of(at.layer->input());
-    if (in == 0) continue;
-    if (in < at.signature->min_rank || (at.signature->max_rank >= 0 && in > at.signature->max_rank))
+    if (!fits(in))
       f.Add(Where(at, "input[0]"), "{} takes rank {} instead of {}", Title(at), in,
-            Range(at.signature->min_rank, at.signature->max_rank));
-    const int out = rank_of(at.layer->output());
-    if (at.signature->same_rank && out != 0 && out != in)
+            Range(rule.min, rule.max));
+    else if (rule.same && in >= 0 && out >= 0 && in != out)
       f.Add(Where(at, "output[0]"), "{} takes rank {} and gives rank {}", Title(at), in, out);
+    else if (rule.same && !fits(out))
+      f.Add(Where(at, "output[0]"), "{} gives rank {} instead of {}", Title(at), out,
+            Range(rule.min, rule.max));
+  }
+}
+
+// Layers whose inputs, or outputs, are all of one rank.
+bool InputsAlike(const LayerAt& at) {
+  return at.layer->has_crop() || at.layer->has_dot() || at.layer->has_cropresize() ||
+         at.layer->has_concat();
+}
+
+void RanksAlike(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    const auto check = [&](const std::vector<int>& ranks, std::string_view list) {
+      for (size_t i = 1; i < ranks.size(); ++i)
+        if (ranks[0] >= 0 && ranks[i] >= 0 && ranks[i] != ranks[0])
+          f.Add(Where(at, fmt::format("{}[{}]", list, i)), "{} has {}s of rank {} and {}",
+                Title(at), list, ranks[0], ranks[i]);
+    };
+    if (InputsAlike(at)) check(at.input_ranks, "input");
+    if (at.layer->has_split()) check(at.output_ranks, "output");
+    if (at.layer->has_topk() && at.output_ranks.size() == 2 && !at.input_ranks.empty())
+      check({at.input_ranks[0], at.output_ranks[1]}, "input or output");
   }
 }
 
@@ -156,9 +190,8 @@ constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
 constexpr Rule kRules[] = {
     {{"COREML-LAYER-001", Severity::kError, "Layers are of a known kind.", kClause, true, ""},
      KindPresent},
-    {{"COREML-LAYER-002", Severity::kError,
-      "Layers that version 4 brought stand in models of version 4 or later.", kClause, false,
-      "Raise specificationVersion."},
+    {{"COREML-LAYER-002", Severity::kError, "The model's specification version has the layer.",
+      kClause, false, "Raise specificationVersion."},
      KindInVersion},
     {{"COREML-LAYER-003", Severity::kError, "A layer has as many inputs as its kind takes.",
       kClause, true, ""},
@@ -166,13 +199,19 @@ constexpr Rule kRules[] = {
     {{"COREML-LAYER-004", Severity::kError, "A layer has as many outputs as its kind gives.",
       kClause, true, ""},
      OutputCount},
+    {{"COREML-LAYER-010", Severity::kError,
+      "Constants and jumps have no inputs; loops, branches and jumps have no outputs.", kClause,
+      false, "Take the names away."},
+     NothingTaken},
     {{"COREML-LAYER-005", Severity::kError,
       "inputTensor and outputTensor have an entry for each blob, or none.", kClause, true, ""},
      TensorsListed},
-    {{"COREML-LAYER-006", Severity::kError,
-      "Declared tensors have rank 5 at most and a size an axis.", "NeuralNetwork.proto, Tensor",
-      true, ""},
-     TensorsValid},
+    {{"COREML-LAYER-006", Severity::kError, "Declared tensors have a size an axis, or no sizes.",
+      "NeuralNetwork.proto, Tensor", true, ""},
+     TensorsSized},
+    {{"COREML-LAYER-011", Severity::kError, "Declared tensors are of rank 5 at most.",
+      "NeuralNetwork.proto, Tensor", false, ""},
+     TensorsRanked},
     {{"COREML-LAYER-007", Severity::kError,
       "Declared ranks of inputs and outputs are those of the model's description.", kClause, true,
       ""},
@@ -182,6 +221,11 @@ constexpr Rule kRules[] = {
     {{"COREML-LAYER-009", Severity::kError, "Ranks of blobs are ones that the layer takes.",
       kClause, true, ""},
      RanksFitLayer},
+    {{"COREML-LAYER-012", Severity::kError,
+      "Inputs of crop, dot, cropResize and concat are of one rank; so are outputs of split and "
+      "topK.",
+      kClause, true, ""},
+     RanksAlike},
 };
 
 }  // namespace

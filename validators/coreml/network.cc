@@ -1,27 +1,27 @@
 // Rules of networks: shape mappings, and which blobs there are when a layer runs.
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/text.h"
 #include "validators/coreml/rules.h"
+#include "validators/coreml/shapes.h"
 
 namespace nn::coreml {
 namespace {
 
-constexpr std::string_view kInputLayer = "the model's inputs";
-
 bool HasArrayInput(const NetworkAt& n) {
-  for (const auto& input : n.model->description().input())
-    if (input.type().has_multiarraytype()) return true;
-  return false;
+  const auto& inputs = n.model->description().input();
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const auto& input) { return input.type().has_multiarraytype(); });
 }
 
 void MappingFitsLayers(const Subject& s, Findings& f) {
-  for (const auto& n : s.networks())
-    if (HasArrayInput(*n) && !n->exact_arrays && (n->has_new_layers || n->exact_images))
+  for (const NetworkAt& n : s.networks())
+    if (HasArrayInput(n) && !n.exact_arrays && (n.has_new_layers || n.exact_images))
       f.Add(
-          At(n->path + ".arrayInputShapeMapping"), "RANK5_ARRAY_MAPPING goes not together with {}",
-          n->has_new_layers ? "layers of specification version 4 or later" : "RANK4_IMAGE_MAPPING");
+          At(n.path + ".arrayInputShapeMapping"), "RANK5_ARRAY_MAPPING goes not together with {}",
+          n.has_new_layers ? "layers of specification version 4 or later" : "RANK4_IMAGE_MAPPING");
 }
 
 bool IsRank1Or3(int rank) {
@@ -37,163 +37,115 @@ bool FitsRank5(const pb::ArrayFeatureType& a) {
   return a.has_enumeratedshapes();
 }
 
-void ArraysFitMapping(const Subject& s, Findings& f) {
-  for (const auto& n : s.networks()) {
-    if (n->exact_ranks()) continue;
-    const auto& inputs = n->model->description().input();
+// Calls visit(array, path, name) for the array inputs of networks.
+template <typename Visit>
+void EachArrayInput(const Subject& s, bool exact_ranks, const Visit& visit) {
+  for (const NetworkAt& n : s.networks()) {
+    if (n.exact_ranks() != exact_ranks) continue;
+    const auto& inputs = n.model->description().input();
     for (int i = 0; i < inputs.size(); ++i)
-      if (inputs.Get(i).type().has_multiarraytype() &&
-          !FitsRank5(inputs.Get(i).type().multiarraytype()))
-        f.Add(At(fmt::format("{}description.input[{}]", n->model->path, i)),
-              "input {} is of rank {}; RANK5_ARRAY_MAPPING takes rank 1 and 3",
-              Quote(inputs.Get(i).name()), inputs.Get(i).type().multiarraytype().shape_size());
+      if (inputs.Get(i).type().has_multiarraytype())
+        visit(inputs.Get(i).type().multiarraytype(),
+              fmt::format("{}description.input[{}]", n.model->path, i), inputs.Get(i).name());
   }
 }
 
+void ArraysFitMapping(const Subject& s, Findings& f) {
+  EachArrayInput(s, false, [&](const auto& array, const std::string& path, const auto& name) {
+    if (!FitsRank5(array))
+      f.Add(At(path), "input {} is of rank {}; RANK5_ARRAY_MAPPING takes rank 1 and 3", Quote(name),
+            array.shape_size());
+  });
+}
+
+void ArraysHaveDefaultShapes(const Subject& s, Findings& f) {
+  EachArrayInput(s, true, [&](const auto& array, const std::string& path, const auto& name) {
+    if (array.shape().empty())
+      f.Add(At(path), "input {} has no default shape", Quote(name));
+    else if (array.has_shaperange() && array.shaperange().sizeranges_size() != array.shape_size())
+      f.Add(At(path), "input {} has a shape of rank {} and a range of rank {}", Quote(name),
+            array.shape_size(), array.shaperange().sizeranges_size());
+  });
+}
+
 void LayersPresent(const Subject& s, Findings& f) {
-  for (const auto& n : s.networks())
-    if (n->layers->empty()) f.Add(At(n->path + ".layers"), "the network has no layers");
+  for (const NetworkAt& n : s.networks())
+    if (n.layers->empty()) f.Add(At(n.path + ".layers"), "the network has no layers");
 }
 
 void FeaturesOfNetworks(const Subject& s, Findings& f) {
-  for (const auto& n : s.networks()) {
+  for (const NetworkAt& n : s.networks()) {
     const auto check = [&](const Features& list, std::string_view field) {
       for (int i = 0; i < list.size(); ++i) {
         const auto& type = list.Get(i).type();
         if (type.Type_case() != pb::FeatureType::TYPE_NOT_SET && !type.has_imagetype() &&
             !type.has_multiarraytype() && !type.has_statetype())
-          f.Add(At(fmt::format("{}description.{}[{}]", n->model->path, field, i)),
+          f.Add(At(fmt::format("{}description.{}[{}]", n.model->path, field, i)),
                 "{} is no array, image or state", Quote(list.Get(i).name()));
       }
     };
-    check(n->model->description().input(), "input");
-    if (n->model->model->has_neuralnetwork()) check(n->model->description().output(), "output");
+    check(n.model->description().input(), "input");
+    if (n.model->model->has_neuralnetwork()) check(n.model->description().output(), "output");
   }
 }
 
-// Walks a network in the order of execution and knows the blobs that there are. Branches start from
-// the same blobs; what both of them write is there afterwards.
-class Flow {
- public:
-  using OnMissing = void (*)(Findings& f, const LayerAt& at, int input);
-  using OnRepeated = void (*)(Findings& f, const LayerAt& at, int output, const std::string& first);
-
-  Flow(const Subject& s, Findings& f, OnMissing missing, OnRepeated repeated)
-      : subject_(s), findings_(f), missing_(missing), repeated_(repeated) {}
-
-  void Run(const NetworkAt& network) {
-    blobs_.clear();
-    for (const auto& input : network.model->description().input())
-      blobs_.emplace(input.name(), kInputLayer);
-    for (const auto& input : network.model->description().state())
-      blobs_.emplace(input.name(), kInputLayer);
-    Walk(*network.layers);
-  }
-
-  bool Has(const std::string& blob) const { return blobs_.contains(blob); }
-
- private:
-  void Walk(const Layers& layers) {
-    for (int i = 0; i < layers.size(); ++i) {
-      const LayerAt& at = subject_.layers()[next_++];
-      if (at.layer->has_loop()) {
-        Walk(at.layer->loop().conditionnetwork().layers());
-        Walk(at.layer->loop().bodynetwork().layers());
-      } else if (at.layer->has_branch()) {
-        const auto first = WalkBranch(at.layer->branch().ifbranch().layers());
-        const auto second = WalkBranch(at.layer->branch().elsebranch().layers());
-        for (const std::string& blob : first)
-          if (second.contains(blob)) Add(blob, "a branch");
-      }
-      for (int k = 0; k < at.layer->input_size(); ++k)
-        if (missing_ != nullptr && !Has(at.layer->input(k))) missing_(findings_, at, k);
-      for (int k = 0; k < at.layer->output_size(); ++k) Define(at, k);
-    }
-  }
-
-  // The blobs that a branch adds; they are taken away again.
-  std::unordered_set<std::string> WalkBranch(const Layers& layers) {
-    const auto mark = static_cast<std::ptrdiff_t>(added_.size());
-    Walk(layers);
-    std::unordered_set<std::string> own(added_.begin() + mark, added_.end());
-    for (const std::string& blob : own) blobs_.erase(blob);
-    added_.resize(static_cast<size_t>(mark));
-    return own;
-  }
-
-  void Define(const LayerAt& at, int output) {
-    const std::string& blob = at.layer->output(output);
-    const auto found = blobs_.find(blob);
-    if (found == blobs_.end())
-      Add(blob, Title(at));
-    else if (repeated_ != nullptr && !at.layer->has_copy())
-      repeated_(findings_, at, output, found->second);
-  }
-
-  void Add(const std::string& blob, std::string writer) {
-    if (blobs_.emplace(blob, std::move(writer)).second) added_.push_back(blob);
-  }
-
-  const Subject& subject_;
-  Findings& findings_;
-  OnMissing missing_;
-  OnRepeated repeated_;
-  size_t next_ = 0;
-  std::unordered_map<std::string, std::string> blobs_;
-  std::vector<std::string> added_;
-};
-
 void InputsDefined(const Subject& s, Findings& f) {
-  Flow flow(
-      s, f,
-      [](Findings& findings, const LayerAt& at, int i) {
-        findings.Add(Where(at, fmt::format("input[{}]", i)),
-                     "{} reads {}, which nothing before it writes", Title(at),
-                     Quote(at.layer->input(i)));
-      },
-      nullptr);
-  for (const auto& n : s.networks()) flow.Run(*n);
+  for (const NetworkAt& n : s.networks())
+    for (const auto& fault : n.faults.missing) {
+      const LayerAt& at = s.layers()[fault.layer];
+      f.Add(Where(at, fmt::format("input[{}]", fault.input)),
+            "{} reads {}, which nothing before it writes", Title(at),
+            Quote(at.layer->input(fault.input)));
+    }
 }
 
 void OutputsUnique(const Subject& s, Findings& f) {
-  Flow flow(s, f, nullptr,
-            [](Findings& findings, const LayerAt& at, int i, const std::string& first) {
-              findings.Add(Where(at, fmt::format("output[{}]", i)), "{} writes {}, as {} did",
-                           Title(at), Quote(at.layer->output(i)), first);
-            });
-  for (const auto& n : s.networks()) flow.Run(*n);
+  for (const NetworkAt& n : s.networks())
+    for (const auto& fault : n.faults.repeated) {
+      const LayerAt& at = s.layers()[fault.layer];
+      f.Add(Where(at, fmt::format("output[{}]", fault.output)), "{} writes {}, {}", Title(at),
+            Quote(at.layer->output(fault.output)),
+            fault.first == kInputLayer ? "which is an input of the model"
+                                       : "as layer " + Quote(fault.first) + " did");
+    }
 }
 
-void OutputsProduced(const Subject& s, Findings& f) {
-  Flow flow(s, f, nullptr, nullptr);
-  for (const auto& n : s.networks()) {
-    flow.Run(*n);
-    const auto& d = n->model->description();
+// Names that a classifier or regressor gives without a layer of theirs.
+bool IsPredicted(const pb::ModelDescription& d, const std::string& name) {
+  return name == d.predictedfeaturename() || name == d.predictedprobabilitiesname();
+}
+
+void CheckProduced(const Subject& s, Findings& f, bool of_regressors) {
+  for (const NetworkAt& n : s.networks()) {
+    if (n.model->model->has_neuralnetworkregressor() != of_regressors) continue;
+    const bool plain = n.model->model->has_neuralnetwork();
+    const auto& d = n.model->description();
+    std::unordered_set<std::string_view> seen;
     for (int i = 0; i < d.output_size(); ++i) {
       const std::string& name = d.output(i).name();
-      const bool predicted =
-          !n->model->model->has_neuralnetwork() &&
-          (name == d.predictedfeaturename() || name == d.predictedprobabilitiesname());
-      if (!predicted && !name.empty() && !flow.Has(name))
-        f.Add(At(fmt::format("{}description.output[{}]", n->model->path, i)),
-              "output {} is written by no layer", Quote(name));
+      const Location where = At(fmt::format("{}description.output[{}]", n.model->path, i));
+      if (!plain && !of_regressors && IsPredicted(d, name)) continue;
+      if (!name.empty() && !n.written.contains(name))
+        f.Add(where, "output {} is written by no layer", Quote(name));
+      else if (plain && !seen.insert(name).second)
+        f.Add(where, "output {} is listed again", Quote(name));
     }
   }
 }
 
+void OutputsProduced(const Subject& s, Findings& f) {
+  CheckProduced(s, f, false);
+}
+
+void RegressionsProduced(const Subject& s, Findings& f) {
+  CheckProduced(s, f, true);
+}
+
 void ProbabilitiesProduced(const Subject& s, Findings& f) {
-  Flow flow(s, f, nullptr, nullptr);
-  for (const auto& n : s.networks()) {
-    flow.Run(*n);
-    if (!n->model->model->has_neuralnetworkclassifier()) continue;
-    const auto& classifier = n->model->model->neuralnetworkclassifier();
-    const std::string& name = classifier.labelprobabilitylayername();
-    if (!name.empty() && !flow.Has(name))
-      f.Add(At(n->path + ".labelProbabilityLayerName"), "no layer writes {}", Quote(name));
-    if (classifier.stringclasslabels().vector_size() +
-            classifier.int64classlabels().vector_size() ==
-        0)
-      f.Add(At(n->path), "the classifier has no class labels");
+  for (const NetworkAt& n : s.networks()) {
+    const std::string& name = n.model->model->neuralnetworkclassifier().labelprobabilitylayername();
+    if (!name.empty() && !n.written.contains(name))
+      f.Add(At(n.path + ".labelProbabilityLayerName"), "no layer writes {}", Quote(name));
   }
 }
 
@@ -205,28 +157,46 @@ void NamesUnique(const Subject& s, Findings& f) {
 }
 
 void PreprocessingOfImages(const Subject& s, Findings& f) {
-  for (const auto& n : s.networks())
-    for (int i = 0; i < n->preprocessing->size(); ++i) {
-      const std::string& name = n->preprocessing->Get(i).featurename();
+  for (const NetworkAt& n : s.networks())
+    for (int i = 0; i < n.preprocessing->size(); ++i) {
+      const std::string& name = n.preprocessing->Get(i).featurename();
       bool found = name.empty();
-      for (const auto& input : n->model->description().input())
+      for (const auto& input : n.model->description().input())
         found = found || (input.name() == name && input.type().has_imagetype());
       if (!found)
-        f.Add(At(fmt::format("{}.preprocessing[{}].featureName", n->path, i)),
+        f.Add(At(fmt::format("{}.preprocessing[{}].featureName", n.path, i)),
               "there is no image input {}", Quote(name));
     }
 }
 
+void SizesAgree(const Subject& s, Findings& f) {
+  for (const NetworkAt& n : s.networks()) {
+    if (n.exact_ranks() || !n.faults.missing.empty() || !n.faults.repeated.empty()) continue;
+    const auto fault = FindShapeFault(n);
+    if (!fault) continue;
+    if (fault->layer < 0)
+      f.Add(At(n.model->path + "description"), "{}", fault->message);
+    else
+      f.Add(At(fmt::format("{}.layers[{}]", n.path, fault->layer), fault->layer), "layer {} {}: {}",
+            fault->layer, Quote(n.layers->Get(fault->layer).name()), fault->message);
+  }
+}
+
 constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetwork";
+constexpr std::string_view kMapping = "NeuralNetwork.proto, NeuralNetworkMultiArrayShapeMapping";
 
 constexpr Rule kRules[] = {
     {{"COREML-NN-001", Severity::kError,
-      "RANK5_ARRAY_MAPPING is used with layers of specification version 1 to 3 only.",
-      "NeuralNetwork.proto, NeuralNetworkMultiArrayShapeMapping", true, "Use EXACT_ARRAY_MAPPING."},
+      "RANK5_ARRAY_MAPPING is used with layers of specification version 1 to 3 only.", kMapping,
+      true, "Use EXACT_ARRAY_MAPPING."},
      MappingFitsLayers},
     {{"COREML-NN-002", Severity::kError, "Under RANK5_ARRAY_MAPPING arrays have rank 1 or 3.",
-      "NeuralNetwork.proto, NeuralNetworkMultiArrayShapeMapping", true, "Use EXACT_ARRAY_MAPPING."},
+      kMapping, true, "Use EXACT_ARRAY_MAPPING."},
      ArraysFitMapping},
+    {{"COREML-NN-011", Severity::kError,
+      "Where ranks are exact, array inputs have a default shape, and size ranges its rank.",
+      kMapping, true, ""},
+     ArraysHaveDefaultShapes},
     {{"COREML-NN-003", Severity::kError, "A network has layers.", kClause, true, ""},
      LayersPresent},
     {{"COREML-NN-004", Severity::kError,
@@ -241,18 +211,25 @@ constexpr Rule kRules[] = {
       "A blob is written by one layer; only copy layers write it again.", kClause, true,
       "Rename the second output."},
      OutputsUnique},
-    {{"COREML-NN-007", Severity::kError, "Outputs of the model are written by layers.", kClause,
+    {{"COREML-NN-007", Severity::kError,
+      "Outputs of networks and of classifiers are written by layers, and listed once.", kClause,
       true, ""},
      OutputsProduced},
-    {{"COREML-NN-008", Severity::kError,
-      "A classifier has class labels, and its probabilities are a blob.",
-      "NeuralNetwork.proto, NeuralNetworkClassifier", true, ""},
+    {{"COREML-NN-012", Severity::kError, "Outputs of regressors are written by layers.", kClause,
+      false, ""},
+     RegressionsProduced},
+    {{"COREML-NN-008", Severity::kError, "The probabilities of a classifier are a blob.",
+      "NeuralNetwork.proto, NeuralNetworkClassifier.labelProbabilityLayerName", true, ""},
      ProbabilitiesProduced},
     {{"COREML-NN-009", Severity::kWarning, "Names of layers are unique.",
       "NeuralNetwork.proto, NeuralNetworkLayer.name", false, "Rename one of them."},
      NamesUnique},
+    {{"COREML-SHAPE-001", Severity::kWarning,
+      "In a network of rank 5 sizes that follow from inputs, layers and outputs agree.",
+      "NeuralNetwork.proto, NeuralNetworkLayer", true, ""},
+     SizesAgree},
     {{"COREML-NN-010", Severity::kError, "Preprocessing belongs to an image input.",
-      "NeuralNetwork.proto, NeuralNetworkPreprocessing", true, ""},
+      "NeuralNetwork.proto, NeuralNetworkPreprocessing", false, ""},
      PreprocessingOfImages},
 };
 

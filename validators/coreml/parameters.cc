@@ -1,4 +1,4 @@
-// Rules of axes, shapes and ranges of layers without weights or windows.
+// Rules of shapes, lists and numbers of layers without weights or windows.
 #include <algorithm>
 #include <set>
 
@@ -8,128 +8,16 @@
 namespace nn::coreml {
 namespace {
 
-// The parameters of a layer, and a field of them by its name; nullptr if there is none.
-const google::protobuf::Message* ParametersOf(const pb::NeuralNetworkLayer& layer) {
-  const auto* field = pb::NeuralNetworkLayer::descriptor()->FindFieldByNumber(layer.layer_case());
-  if (field == nullptr || field->message_type() == nullptr) return nullptr;
-  return &layer.GetReflection()->GetMessage(layer, field);
-}
-
-const google::protobuf::FieldDescriptor* FindField(const google::protobuf::Message& m,
-                                                   const char* name) {
-  return m.GetDescriptor()->FindFieldByName(name);
-}
-
-// Layers whose `axis`, or `axes`, count the axes of their first input, negative ones from the back.
-constexpr int kAxisLayers[] = {pb::NeuralNetworkLayer::kConcatND,
-                               pb::NeuralNetworkLayer::kSoftmaxND,
-                               pb::NeuralNetworkLayer::kFlattenTo2D,
-                               pb::NeuralNetworkLayer::kSplitND,
-                               pb::NeuralNetworkLayer::kGather,
-                               pb::NeuralNetworkLayer::kGatherAlongAxis,
-                               pb::NeuralNetworkLayer::kScatter,
-                               pb::NeuralNetworkLayer::kScatterAlongAxis,
-                               pb::NeuralNetworkLayer::kTopK,
-                               pb::NeuralNetworkLayer::kArgMax,
-                               pb::NeuralNetworkLayer::kArgMin,
-                               pb::NeuralNetworkLayer::kCumSum,
-                               pb::NeuralNetworkLayer::kSlidingWindows,
-                               pb::NeuralNetworkLayer::kReduceL1,
-                               pb::NeuralNetworkLayer::kReduceL2,
-                               pb::NeuralNetworkLayer::kReduceMax,
-                               pb::NeuralNetworkLayer::kReduceMin,
-                               pb::NeuralNetworkLayer::kReduceSum,
-                               pb::NeuralNetworkLayer::kReduceProd,
-                               pb::NeuralNetworkLayer::kReduceMean,
-                               pb::NeuralNetworkLayer::kReduceLogSum,
-                               pb::NeuralNetworkLayer::kReduceSumSquare,
-                               pb::NeuralNetworkLayer::kReduceLogSumExp,
-                               pb::NeuralNetworkLayer::kSqueeze};
-
-std::vector<int64_t> AxesOf(const google::protobuf::Message& p) {
-  const auto* reflection = p.GetReflection();
-  std::vector<int64_t> axes;
-  if (const auto* axis = FindField(p, "axis");
-      axis != nullptr && axis->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_INT64)
-    axes.push_back(reflection->GetInt64(p, axis));
-  if (const auto* list = FindField(p, "axes");
-      list != nullptr && list->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_INT64)
-    for (int i = 0; i < reflection->FieldSize(p, list); ++i)
-      axes.push_back(reflection->GetRepeatedInt64(p, list, i));
-  return axes;
-}
-
-void AxesInRange(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers()) {
-    const int rank = at.InputRank(0);
-    if (rank == 0 || std::find(std::begin(kAxisLayers), std::end(kAxisLayers),
-                               static_cast<int>(at.layer->layer_case())) == std::end(kAxisLayers))
-      continue;
-    for (const int64_t axis : AxesOf(*ParametersOf(*at.layer)))
-      if (axis < -rank || axis >= rank)
-        f.Add(Where(at), "{} has axis {} for an input of rank {}", Title(at), axis, rank);
-  }
-}
-
-void AxesUnique(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers()) {
-    if (!at.layer->has_squeeze() && !at.layer->has_expanddims()) continue;
-    const auto axes = AxesOf(*ParametersOf(*at.layer));
-    if (std::set<int64_t>(axes.begin(), axes.end()).size() != axes.size())
-      f.Add(Where(at), "{} has an axis twice", Title(at));
-  }
-}
-
-void SqueezedRanks(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers()) {
-    const int in = at.InputRank(0);
-    const int out = at.OutputRank(0);
-    if (in == 0 || out == 0) continue;
-    if (at.layer->has_expanddims()) {
-      const auto& axes = at.layer->expanddims().axes();
-      if (in + axes.size() != out)
-        f.Add(Where(at), "{} adds {} axes to rank {} and gives rank {}", Title(at), axes.size(), in,
-              out);
-      for (const int64_t axis : axes)
-        if (axis < -out || axis >= out)
-          f.Add(Where(at), "{} has axis {} for an output of rank {}", Title(at), axis, out);
-    }
-    // What is left of a tensor of size one keeps one axis.
-    if (at.layer->has_squeeze() && !at.layer->squeeze().squeezeall() &&
-        std::max(in - at.layer->squeeze().axes_size(), 1) != out)
-      f.Add(Where(at), "{} takes {} axes from rank {} and gives rank {}", Title(at),
-            at.layer->squeeze().axes_size(), in, out);
-  }
-}
-
-void ArgSortAxis(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers()) {
-    if (!at.layer->has_argsort()) continue;
-    const int64_t axis = at.layer->argsort().axis();
-    if (axis < 0 || (at.InputRank(0) != 0 && axis >= at.InputRank(0)))
-      f.Add(Where(at, "argSort.axis"), "{} has axis {}", Title(at), axis);
-  }
-}
-
-void ReduceRank(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers()) {
-    if (!at.layer->has_reduce() || at.InputRank(0) == 0) continue;
-    using R = pb::ReduceLayerParams;
-    const auto axis = at.layer->reduce().axis();
-    const int need = axis == R::CHW || axis == R::C ? 3 : (axis == R::HW || axis == R::H ? 2 : 1);
-    if (at.InputRank(0) < need)
-      f.Add(Where(at, "reduce.axis"), "{} reduces {} of an input of rank {}", Title(at),
-            R::ReduceAxis_Name(axis), at.InputRank(0));
-  }
-}
+using L = pb::NeuralNetworkLayer;
 
 // Layers that give a shape, and so need one.
 void ShapesPresent(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
-    const pb::NeuralNetworkLayer& l = *at.layer;
+    const L& l = *at.layer;
     const bool empty =
         (l.has_fillstatic() && l.fillstatic().targetshape().empty()) ||
         (l.has_reshapestatic() && l.reshapestatic().targetshape().empty()) ||
+        (l.has_rankpreservingreshape() && l.rankpreservingreshape().targetshape().empty()) ||
         (l.has_broadcasttostatic() && l.broadcasttostatic().targetshape().empty()) ||
         (l.has_randomnormalstatic() && l.randomnormalstatic().outputshape().empty()) ||
         (l.has_randomuniformstatic() && l.randomuniformstatic().outputshape().empty()) ||
@@ -147,7 +35,7 @@ bool IsRank1Or3(int n) {
 
 void ShapeLengths(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
-    const pb::NeuralNetworkLayer& l = *at.layer;
+    const L& l = *at.layer;
     const auto check = [&](bool good, std::string_view field, int n) {
       if (!good) f.Add(Where(at, field), "{} has {} values in {}", Title(at), n, field);
     };
@@ -162,6 +50,9 @@ void ShapeLengths(const Subject& s, Findings& f) {
     } else if (l.has_loadconstant()) {
       check(l.loadconstant().shape_size() == 3, "loadConstant.shape",
             l.loadconstant().shape_size());
+    } else if (l.has_loadconstantnd()) {
+      check(l.loadconstantnd().shape_size() <= 5, "loadConstantND.shape",
+            l.loadconstantnd().shape_size());
     } else if (l.has_reshape()) {
       const int n = l.reshape().targetshape_size();
       check(n == 3 || n == 4, "reshape.targetShape", n);
@@ -171,25 +62,127 @@ void ShapeLengths(const Subject& s, Findings& f) {
   }
 }
 
-void Slices(const Subject& s, Findings& f) {
+void ShapesPositive(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
-    if (!at.layer->has_slice()) continue;
-    const auto& p = at.layer->slice();
-    if ((p.startindex() >= 0) == (p.endindex() >= 0) && p.endindex() <= p.startindex())
-      f.Add(Where(at, "slice"), "{} starts at {} and ends at {}", Title(at), p.startindex(),
-            p.endindex());
+    const L& l = *at.layer;
+    const auto check = [&](const auto& shape, std::string_view field) {
+      if (std::find(shape.begin(), shape.end(), 0U) != shape.end())
+        f.Add(Where(at, field), "{} has a size of 0 in {}", Title(at), field);
+    };
+    if (l.has_fillstatic()) check(l.fillstatic().targetshape(), "fillStatic.targetShape");
+    if (l.has_randomnormalstatic())
+      check(l.randomnormalstatic().outputshape(), "randomNormalStatic.outputShape");
+    if (l.has_randomuniformstatic())
+      check(l.randomuniformstatic().outputshape(), "randomUniformStatic.outputShape");
+    if (l.has_randombernoullistatic())
+      check(l.randombernoullistatic().outputshape(), "randomBernoulliStatic.outputShape");
   }
 }
 
-void RandomRanges(const Subject& s, Findings& f) {
+// At most one size of a reshaping is inferred (-1); 0 keeps one, and others are positive.
+void InferredSizes(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    const auto check = [&](const auto& shape, std::string_view field) {
+      const auto inferred = std::count(shape.begin(), shape.end(), -1);
+      const bool negative =
+          std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size < -1; });
+      if (inferred > 1 || negative)
+        f.Add(Where(at, field), "{} has {} inferred sizes{}", Title(at), inferred,
+              negative ? " and negative ones" : "");
+    };
+    if (at.layer->has_reshapestatic())
+      check(at.layer->reshapestatic().targetshape(), "reshapeStatic.targetShape");
+    if (at.layer->has_rankpreservingreshape())
+      check(at.layer->rankpreservingreshape().targetshape(), "rankPreservingReshape.targetShape");
+  }
+}
+
+void PermutationOfFour(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (!at.layer->has_permute() || at.layer->permute().axis_size() != 4) continue;
+    const auto& axes = at.layer->permute().axis();
+    if (std::set<uint64_t>(axes.begin(), axes.end()) != std::set<uint64_t>{0, 1, 2, 3})
+      f.Add(Where(at, "permute.axis"), "the axes of {} are no permutation of 0 to 3", Title(at));
+  }
+}
+
+void Slices(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (!at.layer->has_slice()) continue;
+    const int64_t start = at.layer->slice().startindex();
+    const int64_t end = at.layer->slice().endindex();
+    if ((end > 0 && end < start) || (end < 0 && start < 0 && start > end))
+      f.Add(Where(at, "slice"), "{} starts at {} and ends at {}", Title(at), start, end);
+  }
+}
+
+void SlicesNotEmpty(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_slice() && at.layer->slice().startindex() == at.layer->slice().endindex())
+      f.Add(Where(at, "slice"), "{} starts and ends at {}", Title(at),
+            at.layer->slice().startindex());
+}
+
+void SliceStrides(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_slice() && static_cast<int32_t>(at.layer->slice().stride()) < 1)
+      f.Add(Where(at, "slice.stride"), "{} has stride {}", Title(at), at.layer->slice().stride());
+}
+
+void SliceListsPresent(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (!at.layer->has_slicestatic()) continue;
+    const auto& p = at.layer->slicestatic();
+    for (const auto& [field, size] :
+         {std::pair("beginIds", p.beginids_size()), std::pair("endIds", p.endids_size()),
+          std::pair("strides", p.strides_size()), std::pair("beginMasks", p.beginmasks_size()),
+          std::pair("endMasks", p.endmasks_size())})
+      if (size == 0) f.Add(Where(at, "sliceStatic"), "{} has no {}", Title(at), field);
+  }
+}
+
+void SliceListsFit(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (!at.layer->has_slicestatic()) continue;
+    const auto& p = at.layer->slicestatic();
+    const int axes = at.ListsInputs() ? at.InputRank(0) : p.beginids_size();
+    for (const int size : {p.beginids_size(), p.endids_size(), p.strides_size(),
+                           p.beginmasks_size(), p.endmasks_size(), p.squeezemasks_size()})
+      if (size != 0 && size != axes) {
+        f.Add(Where(at, "sliceStatic"), "{} has lists of {} and {} values", Title(at), axes, size);
+        break;
+      }
+    if (std::find(p.strides().begin(), p.strides().end(), 0) != p.strides().end())
+      f.Add(Where(at, "sliceStatic.strides"), "{} has a stride of 0", Title(at));
+  }
+}
+
+// `min` and `max` of clip and of the uniform distributions.
+template <typename Visit>
+void EachInterval(const Subject& s, const Visit& visit) {
+  for (const LayerAt& at : s.layers()) {
+    const auto with = [&](const auto& p) { visit(at, p.minval(), p.maxval()); };
+    if (at.layer->has_clip()) with(at.layer->clip());
+    if (at.layer->has_randomuniformlike()) with(at.layer->randomuniformlike());
+    if (at.layer->has_randomuniformstatic()) with(at.layer->randomuniformstatic());
+    if (at.layer->has_randomuniformdynamic()) with(at.layer->randomuniformdynamic());
+  }
+}
+
+void Intervals(const Subject& s, Findings& f) {
+  EachInterval(s, [&](const LayerAt& at, float min, float max) {
+    if (min > max) f.Add(Where(at), "{} has minVal {} and maxVal {}", Title(at), min, max);
+  });
+}
+
+void Probabilities(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const auto check = [&](const auto& p) {
-      if (!(p.minval() < p.maxval()))
-        f.Add(Where(at), "{} draws from {} to {}", Title(at), p.minval(), p.maxval());
+      if (p.prob() < 0 || p.prob() > 1) f.Add(Where(at), "{} has prob {}", Title(at), p.prob());
     };
-    if (at.layer->has_randomuniformlike()) check(at.layer->randomuniformlike());
-    if (at.layer->has_randomuniformstatic()) check(at.layer->randomuniformstatic());
-    if (at.layer->has_randomuniformdynamic()) check(at.layer->randomuniformdynamic());
+    if (at.layer->has_randombernoullilike()) check(at.layer->randombernoullilike());
+    if (at.layer->has_randombernoullistatic()) check(at.layer->randombernoullistatic());
+    if (at.layer->has_randombernoullidynamic()) check(at.layer->randombernoullidynamic());
   }
 }
 
@@ -204,7 +197,8 @@ void Numbers(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (at.layer->has_lrn() && at.layer->lrn().k() < 0)
       f.Add(Where(at, "lrn.k"), "{} has k {}", Title(at), at.layer->lrn().k());
-    if (at.layer->has_reorganizedata() && at.layer->reorganizedata().blocksize() < 2)
+    if (at.layer->has_reorganizedata() &&
+        static_cast<int32_t>(at.layer->reorganizedata().blocksize()) < 2)
       f.Add(Where(at, "reorganizeData.blockSize"), "{} has block size {}", Title(at),
             at.layer->reorganizedata().blocksize());
     if (at.layer->has_custom() && at.layer->custom().classname().empty())
@@ -212,43 +206,203 @@ void Numbers(const Subject& s, Findings& f) {
   }
 }
 
+void SplitCounts(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (!at.layer->has_splitnd()) continue;
+    const auto& p = at.layer->splitnd();
+    const uint64_t parts =
+        p.splitsizes().empty() ? p.numsplits() : static_cast<uint64_t>(p.splitsizes_size());
+    if (parts == 0 || parts != static_cast<uint64_t>(at.layer->output_size()))
+      f.Add(Where(at, "splitND"), "{} splits into {} and has {} outputs", Title(at), parts,
+            at.layer->output_size());
+  }
+}
+
+void OldSplitCounts(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_split() &&
+        at.layer->split().noutputs() != static_cast<uint64_t>(at.layer->output_size()))
+      f.Add(Where(at, "split.nOutputs"), "{} has nOutputs {} and {} outputs", Title(at),
+            at.layer->split().noutputs(), at.layer->output_size());
+}
+
+void PadAmounts(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (!at.layer->has_constantpad() || at.layer->input_size() != 1) continue;
+    const auto& p = at.layer->constantpad();
+    const int n = p.padamounts_size();
+    if (n == 0 || n % 2 != 0)
+      f.Add(Where(at, "constantPad.padAmounts"), "{} has {} amounts; two an axis are needed",
+            Title(at), n);
+    for (int i = 0; p.padtogivenoutputsizemode() && i + 1 < n; i += 2)
+      if (static_cast<int32_t>(p.padamounts(i)) > 0 &&
+          static_cast<int32_t>(p.padamounts(i + 1)) > 0)
+        f.Add(Where(at, "constantPad.padAmounts"), "{} has two sizes for axis {}", Title(at),
+              i / 2);
+  }
+}
+
+void PadAmountsFit(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    if (!at.layer->has_constantpad() || at.layer->input_size() != 1 || !at.ListsInputs()) continue;
+    const int n = at.layer->constantpad().padamounts_size();
+    if (n != 0 && n % 2 == 0 && n != 2 * at.InputRank(0))
+      f.Add(Where(at, "constantPad.padAmounts"), "{} has {} amounts for rank {}", Title(at), n,
+            at.InputRank(0));
+  }
+}
+
+void MatrixBiases(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_batchedmatmul() && at.layer->input_size() > 1 &&
+        at.layer->batchedmatmul().hasbias())
+      f.Add(Where(at, "batchedMatmul.hasBias"), "{} has two inputs and a bias", Title(at));
+}
+
+void ActivationKinds(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_activation() && at.layer->activation().NonlinearityType_case() ==
+                                          pb::ActivationParams::NONLINEARITYTYPE_NOT_SET)
+      f.Add(Where(at, "activation"), "{} is of no kind", Title(at));
+}
+
+// Activations that recurrent layers have.
+bool IsRecurrent(const pb::ActivationParams& p) {
+  return p.has_linear() || p.has_sigmoid() || p.has_tanh() || p.has_scaledtanh() ||
+         p.has_sigmoidhard() || p.has_relu();
+}
+
+// Calls visit(at, list, field, number wanted) for the activations of recurrent layers.
+template <typename Visit>
+void EachActivations(const Subject& s, const Visit& visit) {
+  for (const LayerAt& at : s.layers()) {
+    const L& l = *at.layer;
+    if (l.has_gru()) visit(at, l.gru().activations(), "gru.activations", 2);
+    if (l.has_unidirectionallstm())
+      visit(at, l.unidirectionallstm().activations(), "uniDirectionalLSTM.activations", 3);
+    if (!l.has_bidirectionallstm()) continue;
+    const auto& p = l.bidirectionallstm();
+    visit(at, p.activationsforwardlstm(), "biDirectionalLSTM.activationsForwardLSTM", 3);
+    visit(at, p.activationsbackwardlstm(), "biDirectionalLSTM.activationsBackwardLSTM", 3);
+  }
+}
+
+void RecurrentActivations(const Subject& s, Findings& f) {
+  EachActivations(s, [&](const LayerAt& at, const auto& list, std::string_view field, int) {
+    for (int i = 0; i < list.size(); ++i)
+      if (!IsRecurrent(list.Get(i)))
+        f.Add(Where(at, fmt::format("{}[{}]", field, i)),
+              "{} has an activation that recurrent layers have not", Title(at));
+  });
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_simplerecurrent() && !IsRecurrent(at.layer->simplerecurrent().activation()))
+      f.Add(Where(at, "simpleRecurrent.activation"),
+            "{} has an activation that recurrent layers have not", Title(at));
+}
+
+void CheckActivationCounts(const Subject& s, Findings& f, bool gru) {
+  EachActivations(s, [&](const LayerAt& at, const auto& list, std::string_view field, int want) {
+    if (at.layer->has_gru() == gru && list.size() != want)
+      f.Add(Where(at, field), "{} has {} activations instead of {}", Title(at), list.size(), want);
+  });
+}
+
+void LstmActivationCounts(const Subject& s, Findings& f) {
+  CheckActivationCounts(s, f, false);
+}
+
+void GruActivationCounts(const Subject& s, Findings& f) {
+  CheckActivationCounts(s, f, true);
+}
+
+void TwoDirections(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_bidirectionallstm() && at.layer->bidirectionallstm().weightparams_size() < 2)
+      f.Add(Where(at, "biDirectionalLSTM.weightParams"), "{} has weights for {} of 2 directions",
+            Title(at), at.layer->bidirectionallstm().weightparams_size());
+}
+
+constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
+constexpr std::string_view kLstm = "NeuralNetwork.proto, UniDirectionalLSTMLayerParams.activations";
+constexpr std::string_view kSlice = "NeuralNetwork.proto, SliceLayerParams";
+
 constexpr Rule kRules[] = {
-    {{"COREML-PARAM-001", Severity::kError, "Axes are ones that the input has.",
-      "NeuralNetwork.proto", true, ""},
-     AxesInRange},
-    {{"COREML-PARAM-002", Severity::kError, "squeeze and expandDims name an axis once.",
-      "NeuralNetwork.proto, SqueezeLayerParams", true, ""},
-     AxesUnique},
-    {{"COREML-PARAM-003", Severity::kError,
-      "Ranks of squeeze and expandDims differ by the number of axes.",
-      "NeuralNetwork.proto, ExpandDimsLayerParams", true, ""},
-     SqueezedRanks},
-    {{"COREML-PARAM-004", Severity::kError, "The axis of argSort counts from the front.",
-      "NeuralNetwork.proto, ArgSortLayerParams", true, ""},
-     ArgSortAxis},
-    {{"COREML-PARAM-005", Severity::kError, "reduce has an input with the axes that it reduces.",
-      "NeuralNetwork.proto, ReduceLayerParams", true, ""},
-     ReduceRank},
-    {{"COREML-PARAM-006", Severity::kError, "Layers that give a shape have one.",
-      "NeuralNetwork.proto", true, ""},
+    {{"COREML-PARAM-006", Severity::kError, "Layers that give a shape have one.", kClause, true,
+      ""},
      ShapesPresent},
     {{"COREML-PARAM-007", Severity::kError,
-      "Shapes of scale, bias, loadConstant, reshape and permute have the length that they must.",
+      "Shapes of scale, bias, constants, reshape and permute have the length that they must.",
       "NeuralNetwork.proto, ScaleLayerParams", true, ""},
      ShapeLengths},
-    {{"COREML-PARAM-008", Severity::kError, "slice ends after its start.",
-      "NeuralNetwork.proto, SliceLayerParams", true, ""},
+    {{"COREML-PARAM-012", Severity::kError, "Sizes of filled and random tensors are positive.",
+      "NeuralNetwork.proto, FillStaticLayerParams", false, ""},
+     ShapesPositive},
+    {{"COREML-PARAM-013", Severity::kError, "A reshaping infers one size at most.",
+      "NeuralNetwork.proto, ReshapeStaticLayerParams", false, ""},
+     InferredSizes},
+    {{"COREML-PARAM-014", Severity::kError, "The axes of permute are 0 to 3 in some order.",
+      "NeuralNetwork.proto, PermuteLayerParams", false, ""},
+     PermutationOfFour},
+    {{"COREML-PARAM-008", Severity::kError, "slice does not end before its start.", kSlice, true,
+      ""},
      Slices},
-    {{"COREML-PARAM-009", Severity::kError, "Uniform distributions have a range.",
-      "NeuralNetwork.proto, RandomUniformStaticLayerParams", true, ""},
-     RandomRanges},
+    {{"COREML-PARAM-015", Severity::kError, "slice takes one element at least.", kSlice, false, ""},
+     SlicesNotEmpty},
+    {{"COREML-PARAM-016", Severity::kError, "The stride of slice is positive.", kSlice, true, ""},
+     SliceStrides},
+    {{"COREML-PARAM-017", Severity::kError, "sliceStatic has indices, strides and masks.",
+      "NeuralNetwork.proto, SliceStaticLayerParams", true, ""},
+     SliceListsPresent},
+    {{"COREML-PARAM-018", Severity::kError,
+      "Indices, strides and masks of sliceStatic have a value an axis; strides are not 0.",
+      "NeuralNetwork.proto, SliceStaticLayerParams", false, ""},
+     SliceListsFit},
+    {{"COREML-PARAM-009", Severity::kError,
+      "clip and uniform distributions have a minVal that is not above maxVal.",
+      "NeuralNetwork.proto, ClipLayerParams", true, ""},
+     Intervals},
+    {{"COREML-PARAM-019", Severity::kError, "Probabilities are between 0 and 1.",
+      "NeuralNetwork.proto, RandomBernoulliStaticLayerParams.prob", true, ""},
+     Probabilities},
     {{"COREML-PARAM-010", Severity::kError, "copy has an output other than its input.",
       "NeuralNetwork.proto, CopyLayerParams", true, ""},
      CopiesMove},
     {{"COREML-PARAM-011", Severity::kError,
-      "k of lrn is not negative, blocks are 2 or more, custom layers name their class.",
-      "NeuralNetwork.proto", true, ""},
+      "k of lrn is not negative, blocks are 2 or more, custom layers name their class.", kClause,
+      true, ""},
      Numbers},
+    {{"COREML-PARAM-020", Severity::kError, "splitND has an output for each part.",
+      "NeuralNetwork.proto, SplitNDLayerParams", true, ""},
+     SplitCounts},
+    {{"COREML-PARAM-021", Severity::kError, "split has nOutputs outputs.",
+      "NeuralNetwork.proto, SplitLayerParams.nOutputs", false, ""},
+     OldSplitCounts},
+    {{"COREML-PARAM-022", Severity::kError,
+      "constantPad has two amounts an axis; one of them where it pads to a size.",
+      "NeuralNetwork.proto, ConstantPaddingLayerParams.padAmounts", true, ""},
+     PadAmounts},
+    {{"COREML-PARAM-023", Severity::kError, "constantPad has amounts for each axis of its input.",
+      "NeuralNetwork.proto, ConstantPaddingLayerParams.padAmounts", false, ""},
+     PadAmountsFit},
+    {{"COREML-PARAM-024", Severity::kError, "batchedMatmul of two inputs has no bias.",
+      "NeuralNetwork.proto, BatchedMatMulLayerParams.hasBias", true, ""},
+     MatrixBiases},
+    {{"COREML-PARAM-025", Severity::kError, "Activations are of some kind.",
+      "NeuralNetwork.proto, ActivationParams", true, ""},
+     ActivationKinds},
+    {{"COREML-PARAM-026", Severity::kError,
+      "Recurrent layers use linear, sigmoid, tanh, scaledTanh, sigmoidHard or ReLU.",
+      "NeuralNetwork.proto, SimpleRecurrentLayerParams.activation", true, ""},
+     RecurrentActivations},
+    {{"COREML-PARAM-027", Severity::kError, "An LSTM has three activations for each direction.",
+      kLstm, true, ""},
+     LstmActivationCounts},
+    {{"COREML-PARAM-028", Severity::kError, "A GRU has two activations.",
+      "NeuralNetwork.proto, GRULayerParams.activations", false, ""},
+     GruActivationCounts},
+    {{"COREML-PARAM-029", Severity::kError, "biDirectionalLSTM has weights for both directions.",
+      "NeuralNetwork.proto, BiDirectionalLSTMLayerParams.weightParams", true, ""},
+     TwoDirections},
 };
 
 }  // namespace

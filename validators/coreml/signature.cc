@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "coreml_neural_network.pb.h"
+
 namespace nn::coreml {
 namespace {
 
@@ -52,7 +54,7 @@ constexpr Signature kSignatures[] = {
     {620, 0, 0, 0, 0, false, 0, -1, false},   // loopBreak
     {625, 0, 0, 0, 0, false, 0, -1, false},   // loopContinue
     {635, 0, 0, 1, 1, false, 0, -1, false},   // rangeStatic
-    {640, 1, 3, 1, 1, false, 0, -1, false},   // rangeDynamic
+    {640, 0, 3, 1, 1, false, 0, -1, false},   // rangeDynamic
     {660, 1, 1, 1, 1, false, 0, -1, false},   // clip
     {665, 1, 1, 1, 1, false, 0, -1, false},   // ceil
     {670, 1, 1, 1, 1, false, 0, -1, false},   // floor
@@ -174,6 +176,50 @@ const Signature* FindSignature(int layer) {
       std::lower_bound(std::begin(kSignatures), std::end(kSignatures), layer,
                        [](const Signature& s, int number) { return s.layer < number; });
   return found != std::end(kSignatures) && found->layer == layer ? found : nullptr;
+}
+
+RankRule RankRuleOf(const pb::NeuralNetworkLayer& layer, const Signature& signature,
+                    bool ranks_listed) {
+  RankRule rule{signature.same_rank, signature.min_rank, signature.max_rank};
+  switch (layer.layer_case()) {
+    case pb::NeuralNetworkLayer::kActivation:
+      if (layer.activation().has_prelu() || layer.activation().has_parametricsoftplus())
+        rule = {true, 3, -1};
+      break;
+    case pb::NeuralNetworkLayer::kConcat:
+      if (layer.concat().sequenceconcat()) rule.min = 5;
+      break;
+    case pb::NeuralNetworkLayer::kReduce:
+    case pb::NeuralNetworkLayer::kSlice:
+      rule.same = ranks_listed;
+      break;
+    case pb::NeuralNetworkLayer::kArgMax:
+      rule.same = !layer.argmax().removedim();
+      break;
+    case pb::NeuralNetworkLayer::kArgMin:
+      rule.same = !layer.argmin().removedim();
+      break;
+    default:
+      break;
+  }
+  return rule;
+}
+
+bool IsOfFirstVersions(const pb::NeuralNetworkLayer& layer, const Signature* signature) {
+  if (signature == nullptr || !signature->first_versions) return false;
+  switch (layer.layer_case()) {
+    case pb::NeuralNetworkLayer::kConvolution:
+      return layer.input_size() == 1;
+    case pb::NeuralNetworkLayer::kInnerProduct:
+      return !layer.innerproduct().int8dynamicquantize();
+    case pb::NeuralNetworkLayer::kUpsample:
+      return layer.upsample().linearupsamplemode() == pb::UpsampleLayerParams::DEFAULT &&
+             layer.upsample().fractionalscalingfactor().empty();
+    case pb::NeuralNetworkLayer::kReorganizeData:
+      return layer.reorganizedata().mode() != pb::ReorganizeDataLayerParams::PIXEL_SHUFFLE;
+    default:
+      return true;
+  }
 }
 
 }  // namespace nn::coreml

@@ -1,14 +1,17 @@
 // What Core ML rules look at: the model, the models in it, their networks, and all layers.
 #pragma once
 
-#include <map>
+#include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "coreml_model.pb.h"
 #include "formats/coreml/native.h"
 #include "validators/coreml/signature.h"
+#include "validators/coreml/weight_list.h"
 #include "validators/rule.h"
 
 namespace nn::coreml {
@@ -21,9 +24,41 @@ struct ModelAt {
   const pb::Model* model = nullptr;
   std::string path;  // "" or "pipeline.models[1]."
   const pb::ModelDescription& description() const { return model->description(); }
-  int32_t version() const;  // of the specification: that of the outermost model
-  int32_t outer_version = 0;
+  int32_t version() const { return model->specificationversion(); }
 };
+
+// nullptr if the model is no pipeline.
+const pb::Pipeline* PipelineOf(const pb::Model& model);
+
+// Whether it is one of the three kinds of neural network.
+bool IsNetwork(const pb::Model& model);
+
+// What is wrong with the blobs of a network, found by a walk in the order of execution (flow.h).
+// Layers are numbers in Subject::layers().
+struct FlowFaults {
+  struct Missing {
+    size_t layer;
+    int input;
+  };
+  struct Repeated {
+    size_t layer;
+    int output;
+    std::string_view first;  // the layer that wrote the blob before; kInputLayer for an input
+  };
+  struct OtherRank {
+    size_t layer;
+    bool is_output;
+    int index;
+    int known;
+    bool of_model;  // the model's description gives `known`; else an earlier layer
+  };
+  std::vector<Missing> missing;
+  std::vector<Repeated> repeated;
+  std::vector<OtherRank> other_rank;
+  std::vector<size_t> stale_conditions;  // loops whose variable their condition does not write
+};
+
+inline constexpr std::string_view kInputLayer = "__input";
 
 struct NetworkAt {
   const ModelAt* model = nullptr;
@@ -36,18 +71,30 @@ struct NetworkAt {
   bool has_new_layers = false;                          // of specification version 4 or later
   // Blobs have the rank that they are declared with; else they all have rank 5.
   bool exact_ranks() const { return exact_arrays || exact_images || has_new_layers; }
+
+  FlowFaults faults;
+  // Blobs that layers write, branches and loops taken; inputs only if a layer writes them anew.
+  std::unordered_set<std::string_view> written;
 };
 
 struct LayerAt {
   const pb::NeuralNetworkLayer* layer = nullptr;
   const NetworkAt* network = nullptr;
   const Signature* signature = nullptr;
-  std::string path;  // "neuralNetwork.layers[3]"
-  int index = 0;     // in its list
+  const std::string* list = nullptr;  // "neuralNetwork"
+  int index = 0;                      // in its list
   int loop_depth = 0;
   bool nested = false;  // stands in a loop or branch
+  // Of the blobs: declared here or before, or by the model; -1 where nothing declares one.
+  std::vector<int> input_ranks;
+  std::vector<int> output_ranks;
 
-  // Declared ranks; 0 where they are not declared.
+  std::string path() const;  // "neuralNetwork.layers[3]"
+
+  // Whether the layer itself declares the ranks of its inputs, or outputs.
+  bool ListsInputs() const { return layer->inputtensor_size() > 0; }
+  bool ListsOutputs() const { return layer->outputtensor_size() > 0; }
+  // What it declares; -1 where it does not.
   int InputRank(int i) const;
   int OutputRank(int i) const;
 };
@@ -58,10 +105,12 @@ class Subject {
 
   const Model& native() const { return model_; }
   const pb::Model& proto() const { return *model_.proto; }
-  const std::vector<std::unique_ptr<ModelAt>>& models() const { return models_; }
-  const std::vector<std::unique_ptr<NetworkAt>>& networks() const { return networks_; }
+  const std::deque<ModelAt>& models() const { return models_; }
+  const std::deque<NetworkAt>& networks() const { return networks_; }
   // Nested layers follow the one that has them.
   const std::vector<LayerAt>& layers() const { return layers_; }
+  // Of all layers, in their order.
+  const std::vector<Weights>& weights() const { return weights_; }
 
   // Elements of a repeated number field, or bytes of a bytes field, wherever they are.
   uint64_t SizeOf(const google::protobuf::Message& message, int field) const;
@@ -70,17 +119,17 @@ class Subject {
   void AddModel(const pb::Model& model, const std::string& path, int depth);
   template <typename Network>
   void AddNetwork(const ModelAt& model, const Network& network, std::string_view field);
-  void AddLayers(const NetworkAt& network, const Layers& layers, const std::string& path,
-                 int loop_depth, bool nested);
 
   const Model& model_;
-  std::vector<std::unique_ptr<ModelAt>> models_;
-  std::vector<std::unique_ptr<NetworkAt>> networks_;
+  std::deque<ModelAt> models_;
+  std::deque<NetworkAt> networks_;
+  std::deque<std::string> lists_;
   std::vector<LayerAt> layers_;
+  std::vector<Weights> weights_;
 };
 
 inline Location Where(const LayerAt& at, std::string_view field = {}) {
-  return At(field.empty() ? at.path : fmt::format("{}.{}", at.path, field), at.index);
+  return At(field.empty() ? at.path() : fmt::format("{}.{}", at.path(), field), at.index);
 }
 
 // "layer 3 (convolution \"name\")".

@@ -1,38 +1,38 @@
 // Rules of on-device training.
 #include <algorithm>
+#include <deque>
 #include <set>
+#include <unordered_map>
 
 #include "base/text.h"
+#include "validators/coreml/interface.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {
 namespace {
 
 bool CanBeUpdated(const pb::Model& model) {
-  switch (model.Type_case()) {
-    case pb::Model::kNeuralNetwork:
-    case pb::Model::kNeuralNetworkClassifier:
-    case pb::Model::kNeuralNetworkRegressor:
-    case pb::Model::kKNearestNeighborsClassifier:
-    case pb::Model::kPipeline:
-    case pb::Model::kPipelineClassifier:
-    case pb::Model::kPipelineRegressor:
-      return true;
-    default:
-      return false;
-  }
+  return IsNetwork(model) || model.has_knearestneighborsclassifier() ||
+         PipelineOf(model) != nullptr;
 }
 
 void KindCanBeUpdated(const Subject& s, Findings& f) {
-  for (const auto& m : s.models())
-    if (m->model->isupdatable() && !CanBeUpdated(*m->model))
-      f.Add(At(m->path + "isUpdatable"), "models of this kind cannot be updated");
+  for (const ModelAt& m : s.models())
+    if (m.model->isupdatable() && !CanBeUpdated(*m.model))
+      f.Add(At(m.path + "isUpdatable"), "models of this kind cannot be updated");
 }
 
 template <typename Visit>
 void EachUpdatable(const Subject& s, const Visit& visit) {
-  for (const auto& n : s.networks())
-    if (n->model->model->isupdatable()) visit(*n);
+  for (const NetworkAt& n : s.networks())
+    if (n.model->model->isupdatable()) visit(n);
+}
+
+// Calls visit(at) for the updatable layers of updatable networks; training sees no nested ones.
+template <typename Visit>
+void EachUpdatableLayer(const Subject& s, const Visit& visit) {
+  for (const LayerAt& at : s.layers())
+    if (at.network->model->model->isupdatable() && !at.nested && at.layer->isupdatable()) visit(at);
 }
 
 void LayersToUpdate(const Subject& s, Findings& f) {
@@ -44,45 +44,72 @@ void LayersToUpdate(const Subject& s, Findings& f) {
 }
 
 void UpdatableKinds(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers())
-    if (at.network->model->model->isupdatable() && at.layer->isupdatable() &&
-        !at.layer->has_convolution() && !at.layer->has_innerproduct())
+  EachUpdatableLayer(s, [&](const LayerAt& at) {
+    if (!at.layer->has_convolution() && !at.layer->has_innerproduct() &&
+        !at.layer->has_unidirectionallstm())
       f.Add(Where(at, "isUpdatable"), "{} cannot be updated", Title(at));
+  });
+}
+
+// As the published text has it; the owner's checker lets LSTMs pass.
+void PublishedUpdatableKinds(const Subject& s, Findings& f) {
+  EachUpdatableLayer(s, [&](const LayerAt& at) {
+    if (at.layer->has_unidirectionallstm())
+      f.Add(Where(at, "isUpdatable"), "{} cannot be updated", Title(at));
+  });
+}
+
+void NestedNotUpdatable(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->isupdatable() && (at.nested || !at.network->model->model->isupdatable()))
+      f.Add(Where(at, "isUpdatable"), "{} is updatable, {}", Title(at),
+            at.nested ? "but stands in a loop or branch" : "its model is not");
 }
 
 void UpdatableWeights(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers()) {
-    if (!at.network->model->model->isupdatable() || !at.layer->isupdatable()) continue;
+  EachUpdatableLayer(s, [&](const LayerAt& at) {
     const auto check = [&](const auto& p) {
       if (p.weights().has_quantization() || (p.hasbias() && p.bias().has_quantization()))
         f.Add(Where(at), "{} is updatable but quantised", Title(at));
-      if (!p.weights().isupdatable() || (p.hasbias() && !p.bias().isupdatable()))
+      else if (!p.weights().isupdatable() || (p.hasbias() && !p.bias().isupdatable()))
         f.Add(Where(at), "{} is updatable, its weights or bias are not", Title(at));
     };
     if (at.layer->has_convolution()) check(at.layer->convolution());
     if (at.layer->has_innerproduct()) check(at.layer->innerproduct());
-  }
+  });
 }
 
 struct Loss {
   std::string input;
   std::string target;
-  bool softmax = false;  // its input is one
+  bool entropy = false;
+  bool known = false;
 };
 
 Loss LossOf(const pb::LossLayer& loss) {
   if (loss.has_categoricalcrossentropylosslayer())
     return {loss.categoricalcrossentropylosslayer().input(),
-            loss.categoricalcrossentropylosslayer().target(), true};
-  return {loss.meansquarederrorlosslayer().input(), loss.meansquarederrorlosslayer().target()};
+            loss.categoricalcrossentropylosslayer().target(), true, true};
+  return {loss.meansquarederrorlosslayer().input(), loss.meansquarederrorlosslayer().target(),
+          false, loss.has_meansquarederrorlosslayer()};
 }
 
-const pb::NeuralNetworkLayer* WriterOf(const NetworkAt& n, const std::string& blob) {
-  for (const auto& layer : *n.layers)
-    for (const std::string& output : layer.output())
-      if (output == blob) return &layer;
-  return nullptr;
-}
+// The layers that write a network's blobs last.
+class Writers {
+ public:
+  explicit Writers(const Layers& layers) {
+    for (int i = 0; i < layers.size(); ++i)
+      for (const std::string& output : layers.Get(i).output()) last_[output] = i;
+  }
+  // -1 if none does.
+  int Of(const std::string& blob) const {
+    const auto found = last_.find(blob);
+    return found != last_.end() ? found->second : -1;
+  }
+
+ private:
+  std::unordered_map<std::string_view, int> last_;
+};
 
 void OneLoss(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
@@ -92,49 +119,94 @@ void OneLoss(const Subject& s, Findings& f) {
   });
 }
 
-void LossInputs(const Subject& s, Findings& f) {
+// Calls visit(network, its writers, loss, place) for the losses of updatable networks.
+template <typename Visit>
+void EachLoss(const Subject& s, const Visit& visit) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (n.update == nullptr) return;
-    for (int i = 0; i < n.update->losslayers_size(); ++i) {
-      const Loss loss = LossOf(n.update->losslayers(i));
-      const auto* writer = WriterOf(n, loss.input);
-      const Location where = At(fmt::format("{}.updateParams.lossLayers[{}]", n.path, i));
-      if (writer == nullptr)
-        f.Add(where, "no layer writes {}, which the loss reads", Quote(loss.input));
-      else if (loss.softmax && !writer->has_softmax())
-        f.Add(where, "{}, which the cross entropy reads, is no softmax", Quote(loss.input));
-    }
+    const Writers writers(*n.layers);
+    for (int i = 0; i < n.update->losslayers_size(); ++i)
+      visit(n, writers, LossOf(n.update->losslayers(i)),
+            At(fmt::format("{}.updateParams.lossLayers[{}]", n.path, i)));
   });
+}
+
+void LossInputs(const Subject& s, Findings& f) {
+  EachLoss(
+      s, [&](const NetworkAt& n, const Writers& writers, const Loss& loss, const Location& where) {
+        const int writer = writers.Of(loss.input);
+        if (!loss.known)
+          f.Add(where, "the loss is of no kind");
+        else if (writer < 0)
+          f.Add(where, "no layer writes {}, which the loss reads", Quote(loss.input));
+        else if (loss.entropy && (!n.layers->Get(writer).has_softmax() ||
+                                  n.layers->Get(writer).output(0) != loss.input))
+          f.Add(where, "{}, which the cross entropy reads, is no softmax", Quote(loss.input));
+      });
+}
+
+void LossTargets(const Subject& s, Findings& f) {
+  EachLoss(s,
+           [&](const NetworkAt&, const Writers& writers, const Loss& loss, const Location& where) {
+             if (writers.Of(loss.target) >= 0)
+               f.Add(where, "the target {} is written by a layer", Quote(loss.target));
+           });
 }
 
 // Layers that training goes back through.
 bool HasGradient(const pb::NeuralNetworkLayer& l) {
-  return l.has_convolution() || l.has_innerproduct() || l.has_pooling() || l.has_batchnorm() ||
-         l.has_flatten() ||
+  return l.has_convolution() || l.has_innerproduct() || l.has_unidirectionallstm() ||
+         l.has_pooling() || l.has_batchnorm() || l.has_flatten() ||
          (l.has_activation() &&
           (l.activation().has_relu() || l.activation().has_tanh() || l.activation().has_sigmoid()));
 }
 
+// For each layer those that write what it reads.
+std::vector<std::vector<int>> WritersOf(const Layers& layers) {
+  std::unordered_map<std::string_view, int> writers;
+  std::vector<std::vector<int>> before(static_cast<size_t>(layers.size()));
+  for (int i = 0; i < layers.size(); ++i) {
+    for (const std::string& input : layers.Get(i).input())
+      if (const auto found = writers.find(input); found != writers.end())
+        before[static_cast<size_t>(i)].push_back(found->second);
+    for (const std::string& output : layers.Get(i).output()) writers[output] = i;
+  }
+  return before;
+}
+
+// Goes from the loss backwards, breadth first, as the owner's checker does: an updatable layer that
+// is met after one without a gradient cannot be trained.
+void CheckGradients(const NetworkAt& n, const Loss& loss, Findings& f) {
+  const int last = Writers(*n.layers).Of(loss.input);
+  if (last < 0) return;
+  const auto before = WritersOf(*n.layers);
+  std::vector<bool> seen(before.size());
+  std::deque<int> queue;
+  int blocked = -1;
+  const auto visit = [&](int i, bool softmax_allowed) {
+    if (seen[static_cast<size_t>(i)]) return;
+    seen[static_cast<size_t>(i)] = true;
+    queue.push_back(i);
+    const auto& layer = n.layers->Get(i);
+    if (layer.isupdatable() && blocked >= 0)
+      f.Add(At(fmt::format("{}.layers[{}]", n.path, blocked), blocked),
+            "layer {} {} stands between the loss and updatable layer {} and has no gradient",
+            blocked, Quote(n.layers->Get(blocked).name()), i);
+    if (!HasGradient(layer) && !(softmax_allowed && layer.has_softmax())) blocked = i;
+  };
+  visit(last, loss.entropy);
+  while (!queue.empty()) {
+    const int i = queue.front();
+    queue.pop_front();
+    for (const int writer : before[static_cast<size_t>(i)]) visit(writer, false);
+  }
+}
+
+// Of networks with one loss; others are faulty anyway.
 void GradientsExist(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
-    if (n.update == nullptr) return;
-    for (const auto& update : n.update->losslayers()) {
-      const Loss loss = LossOf(update);
-      const auto* last = WriterOf(n, loss.input);
-      if (last == nullptr) continue;
-      bool passed = false;
-      for (int i = 0; i < n.layers->size() && &n.layers->Get(i) != last; ++i) {
-        const auto& layer = n.layers->Get(i);
-        if (passed && !layer.isupdatable() && !HasGradient(layer))
-          f.Add(At(fmt::format("{}.layers[{}]", n.path, i), i),
-                "layer {} {} stands between an updatable layer and the loss and has no gradient", i,
-                Quote(layer.name()));
-        passed = passed || layer.isupdatable();
-      }
-      if (passed && !loss.softmax && !last->isupdatable() && !HasGradient(*last))
-        f.Add(At(n.path + ".updateParams.lossLayers"), "{}, which the loss reads, has no gradient",
-              Quote(last->name()));
-    }
+    if (n.update != nullptr && n.update->losslayers_size() == 1)
+      CheckGradients(n, LossOf(n.update->losslayers(0)), f);
   });
 }
 
@@ -151,49 +223,83 @@ void NamesDistinct(const Subject& s, Findings& f) {
   });
 }
 
-void TrainingInputs(const Subject& s, Findings& f) {
+// Training inputs that the model has too, and those that it has not.
+struct TrainingInputs {
+  int shared = 0;
+  std::vector<const pb::FeatureDescription*> own;
+};
+
+TrainingInputs SortTrainingInputs(const pb::ModelDescription& d) {
+  std::unordered_map<std::string_view, std::vector<const pb::FeatureType*>> inputs;
+  for (const auto& input : d.input()) inputs[input.name()].push_back(&input.type());
+  TrainingInputs out;
+  for (const auto& given : d.traininginput()) {
+    const auto found = inputs.find(given.name());
+    if (found != inputs.end() &&
+        std::any_of(found->second.begin(), found->second.end(),
+                    [&](const auto* type) { return SameType(*type, given.type()); }))
+      ++out.shared;
+    else
+      out.own.push_back(&given);
+  }
+  return out;
+}
+
+void TrainingInputsGiven(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     const auto& d = n.model->description();
-    std::set<std::string_view> given;
-    for (const auto& input : d.traininginput()) given.insert(input.name());
-    bool any = false;
-    for (const auto& input : d.input()) any = any || given.contains(input.name());
-    if (!any)
-      f.Add(At(n.model->path + "description.trainingInput"),
-            "no input of the model is among the {} training inputs", given.size());
-    if (n.update == nullptr) return;
-    for (const auto& update : n.update->losslayers())
-      if (const Loss loss = LossOf(update);
-          !given.contains(loss.target) && !(n.model->model->has_neuralnetworkclassifier() &&
-                                            given.contains(d.predictedfeaturename())))
-        f.Add(At(n.model->path + "description.trainingInput"),
-              "{}, the target of the loss, is no training input", Quote(loss.target));
+    const TrainingInputs inputs = SortTrainingInputs(d);
+    const Location where = At(n.model->path + "description.trainingInput");
+    if (inputs.shared == 0)
+      f.Add(where, "no input of the model is among the {} training inputs", d.traininginput_size());
+    if (inputs.own.empty()) f.Add(where, "the training inputs have no target");
   });
 }
 
-void CheckInteger(Findings& f, const std::string& path, std::string_view name, bool present,
-                  const pb::Int64Parameter& p) {
-  const int64_t v = p.defaultvalue();
-  const auto& set = p.set().values();
-  const bool allowed = p.has_range()
-                           ? v >= p.range().minvalue() && v <= p.range().maxvalue()
-                           : !p.has_set() || std::find(set.begin(), set.end(), v) != set.end();
-  if (!present)
-    f.Add(At(path), "{} is missing", name);
-  else if (!allowed || v <= 0)
-    f.Add(At(path), "{} has the default {}, which is not among its positive allowed values", name,
-          v);
+const pb::FeatureType* OutputType(const pb::ModelDescription& d, const std::string& name) {
+  for (const auto& output : d.output())
+    if (output.name() == name) return &output.type();
+  return nullptr;
+}
+
+void TargetsGiven(const Subject& s, Findings& f) {
+  EachUpdatable(s, [&](const NetworkAt& n) {
+    if (n.update == nullptr || n.update->losslayers().empty()) return;
+    const auto& d = n.model->description();
+    const Location where = At(n.model->path + "description.trainingInput");
+    const bool classifier = n.model->model->has_neuralnetworkclassifier();
+    const Loss loss = LossOf(n.update->losslayers(0));
+    bool found = false;
+    for (const auto* given : SortTrainingInputs(d).own) {
+      if (given->name() == loss.target) found = true;
+      if (!classifier || given->name() != d.predictedfeaturename()) continue;
+      const auto* type = OutputType(d, given->name());
+      if (type == nullptr) continue;
+      if (!SameType(given->type(), *type))
+        f.Add(where, "the target {} is of another type than the output", Quote(given->name()));
+      found = true;
+    }
+    if (!found)
+      f.Add(where, "{}, the target of the loss, is no training input", Quote(loss.target));
+  });
 }
 
 void CheckReal(Findings& f, const std::string& path, std::string_view name, bool present,
-               const pb::DoubleParameter& p, bool required) {
+               const pb::DoubleParameter& p) {
   const double v = p.defaultvalue();
-  if (!present) {
-    if (required) f.Add(At(path), "{} is missing", name);
-  } else if (p.has_range() && !(v >= p.range().minvalue() && v <= p.range().maxvalue())) {
+  if (!present)
+    f.Add(At(path), "{} is missing", name);
+  else if (p.has_range() && (v < p.range().minvalue() || v > p.range().maxvalue()))
     f.Add(At(path), "{} has the default {}, outside of {} to {}", name, v, p.range().minvalue(),
           p.range().maxvalue());
-  }
+}
+
+void CheckRequiredInteger(Findings& f, const std::string& path, std::string_view name, bool present,
+                          const pb::Int64Parameter& p) {
+  if (!present)
+    f.Add(At(path), "{} is missing", name);
+  else if (const auto fault = FaultOf(p, true); !fault.empty())
+    f.Add(At(path), "{} {}", name, fault);
 }
 
 void OptimizerComplete(const Subject& s, Findings& f) {
@@ -203,61 +309,64 @@ void OptimizerComplete(const Subject& s, Findings& f) {
     const pb::Optimizer& o = n.update != nullptr ? n.update->optimizer() : none;
     if (o.has_sgdoptimizer()) {
       const auto& p = o.sgdoptimizer();
-      CheckReal(f, path, "learningRate", p.has_learningrate(), p.learningrate(), true);
-      CheckInteger(f, path, "miniBatchSize", p.has_minibatchsize(), p.minibatchsize());
-      CheckReal(f, path, "momentum", p.has_momentum(), p.momentum(), false);
+      CheckReal(f, path, "learningRate", p.has_learningrate(), p.learningrate());
+      CheckRequiredInteger(f, path, "miniBatchSize", p.has_minibatchsize(), p.minibatchsize());
     } else if (o.has_adamoptimizer()) {
       const auto& p = o.adamoptimizer();
-      CheckReal(f, path, "learningRate", p.has_learningrate(), p.learningrate(), true);
-      CheckInteger(f, path, "miniBatchSize", p.has_minibatchsize(), p.minibatchsize());
-      CheckReal(f, path, "beta1", p.has_beta1(), p.beta1(), false);
-      CheckReal(f, path, "beta2", p.has_beta2(), p.beta2(), false);
-      CheckReal(f, path, "eps", p.has_eps(), p.eps(), false);
+      CheckReal(f, path, "learningRate", p.has_learningrate(), p.learningrate());
+      CheckRequiredInteger(f, path, "miniBatchSize", p.has_minibatchsize(), p.minibatchsize());
+      CheckReal(f, path, "beta1", p.has_beta1(), p.beta1());
+      CheckReal(f, path, "beta2", p.has_beta2(), p.beta2());
+      CheckReal(f, path, "eps", p.has_eps(), p.eps());
     } else {
       f.Add(At(path), "the network has no optimizer");
     }
   });
 }
 
-void EpochsValid(const Subject& s, Findings& f) {
+void MomentumValid(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
-    if (n.update != nullptr)
-      CheckInteger(f, n.path + ".updateParams.epochs", "epochs", n.update->has_epochs(),
-                   n.update->epochs());
+    if (n.update == nullptr) return;
+    const auto& p = n.update->optimizer().sgdoptimizer();
+    if (p.has_momentum())
+      CheckReal(f, n.path + ".updateParams.optimizer", "momentum", true, p.momentum());
   });
 }
 
-const pb::Pipeline* PipelineOf(const pb::Model& m) {
-  if (m.has_pipeline()) return &m.pipeline();
-  if (m.has_pipelineclassifier()) return &m.pipelineclassifier().pipeline();
-  return m.has_pipelineregressor() ? &m.pipelineregressor().pipeline() : nullptr;
-}
-
-void PipelinesUpdatable(const Subject& s, Findings& f) {
-  for (const auto& m : s.models()) {
-    const pb::Pipeline* p = PipelineOf(*m->model);
-    if (p == nullptr) continue;
-    for (int i = 0; i < p->models_size(); ++i) {
-      const bool want = m->model->isupdatable() && i == p->models_size() - 1;
-      if (p->models(i).isupdatable() != want)
-        f.Add(At(fmt::format("{}pipeline.models[{}].isUpdatable", m->path, i)),
-              "model {} of {} {} updatable", i, p->models_size(), want ? "is not" : "is");
-    }
-  }
+void EpochsValid(const Subject& s, Findings& f) {
+  EachUpdatable(s, [&](const NetworkAt& n) {
+    const std::string path = n.path + ".updateParams";
+    const pb::NetworkUpdateParameters none;
+    const auto& p = n.update != nullptr ? *n.update : none;
+    CheckRequiredInteger(f, path + ".epochs", "epochs", p.has_epochs(), p.epochs());
+    if (!p.has_seed()) return;
+    if (const auto fault = FaultOf(p.seed(), false); !fault.empty())
+      f.Add(At(path + ".seed"), "seed {}", fault);
+  });
 }
 
 constexpr std::string_view kClause = "NeuralNetwork.proto, NetworkUpdateParameters";
+constexpr std::string_view kTraining = "Model.proto, ModelDescription.trainingInput";
 
 constexpr Rule kRules[] = {
-    {{"COREML-UPDATE-001", Severity::kError, "Only models that can be trained are updatable.",
+    {{"COREML-UPDATE-001", Severity::kError,
+      "Only networks, nearest neighbours and pipelines can be updated.",
       "Model.proto, Model.isUpdatable", true, ""},
      KindCanBeUpdated},
     {{"COREML-UPDATE-002", Severity::kError, "An updatable network has an updatable layer.",
       kClause, true, ""},
      LayersToUpdate},
     {{"COREML-UPDATE-003", Severity::kError,
-      "Updatable layers are convolutions and inner products.", kClause, true, ""},
+      "Updatable layers are convolutions, inner products and LSTMs of one direction.", kClause,
+      true, ""},
      UpdatableKinds},
+    {{"COREML-UPDATE-013", Severity::kError,
+      "Updatable layers are convolutions and inner products.", kClause, false, ""},
+     PublishedUpdatableKinds},
+    {{"COREML-UPDATE-014", Severity::kWarning,
+      "Updatable layers stand in updatable models, outside of loops and branches.",
+      "NeuralNetwork.proto, NeuralNetworkLayer.isUpdatable", false, "Clear isUpdatable."},
+     NestedNotUpdatable},
     {{"COREML-UPDATE-004", Severity::kError,
       "Weights of updatable layers are marked so and not quantised.",
       "NeuralNetwork.proto, WeightParams.isUpdatable", true, ""},
@@ -269,6 +378,9 @@ constexpr Rule kRules[] = {
       "A loss reads a blob of the network, cross entropy that of a softmax.",
       "NeuralNetwork.proto, LossLayer", true, ""},
      LossInputs},
+    {{"COREML-UPDATE-015", Severity::kError, "No layer writes the target of a loss.",
+      "NeuralNetwork.proto, LossLayer", true, ""},
+     LossTargets},
     {{"COREML-UPDATE-007", Severity::kError,
       "Layers between an updatable one and the loss have a gradient.", kClause, true, ""},
      GradientsExist},
@@ -276,20 +388,23 @@ constexpr Rule kRules[] = {
       "Names of layers and losses of an updatable network are unique.", kClause, true, ""},
      NamesDistinct},
     {{"COREML-UPDATE-009", Severity::kError,
-      "Training inputs hold an input of the model and the target of the loss.",
-      "Model.proto, ModelDescription.trainingInput", true, ""},
-     TrainingInputs},
+      "Training inputs hold an input of the model, of its type, and a target.", kTraining, true,
+      ""},
+     TrainingInputsGiven},
+    {{"COREML-UPDATE-016", Severity::kError,
+      "Training inputs hold the target of the loss, or the predicted feature of a classifier.",
+      kTraining, true, ""},
+     TargetsGiven},
     {{"COREML-UPDATE-010", Severity::kError,
       "The optimizer is complete and its defaults are allowed.", "NeuralNetwork.proto, Optimizer",
       true, ""},
      OptimizerComplete},
-    {{"COREML-UPDATE-011", Severity::kError, "epochs is given and its default is allowed.", kClause,
-      true, ""},
+    {{"COREML-UPDATE-017", Severity::kError, "The default of momentum is in its range.",
+      "NeuralNetwork.proto, SGDOptimizer.momentum", false, ""},
+     MomentumValid},
+    {{"COREML-UPDATE-011", Severity::kError,
+      "epochs is given; its default and that of seed are allowed.", kClause, true, ""},
      EpochsValid},
-    {{"COREML-UPDATE-012", Severity::kError,
-      "Of a pipeline the last model is updatable, and only if the pipeline is.",
-      "Model.proto, Pipeline", true, ""},
-     PipelinesUpdatable},
 };
 
 }  // namespace

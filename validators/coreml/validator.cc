@@ -1,17 +1,22 @@
 #include "validators/coreml/validator.h"
 
+#include "validators/coreml/clauses.h"
+#include "validators/coreml/examples.h"
 #include "validators/coreml/rules.h"
 
 namespace nn::coreml {
 namespace {
 
 std::vector<std::span<const Rule>> Lists() {
-  return {ModelRules(),  FeatureRules(), NetworkRules(),   LayerRules(),
-          WeightRules(), WindowRules(),  ParameterRules(), ControlRules(),
-          UpdateRules(), KindRules(),    ProgramRules()};
+  return {ModelRules(),     EnumRules(),        FeatureRules(),     PipelineRules(), NetworkRules(),
+          LayerRules(),     WeightRules(),      WindowRules(),      AxisRules(),     RankRules(),
+          ParameterRules(), ControlRules(),     UpdateRules(),      KindRules(),     TableRules(),
+          TreeRules(),      EngineeringRules(), SuppressionRules(), AppleRules(),    ProgramRules(),
+          LintRules()};
 }
 
-void Run(const NativeModel& model, const ValidateOptions& options, std::vector<Finding>& out) {
+void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
+         std::vector<Finding>& out) {
   const Subject subject(static_cast<const Model&>(model));
   RunRules<Subject>(Lists(), subject, options, out);
 }
@@ -27,7 +32,9 @@ RuleSet CoremlRules() {
                        .vendor = true,
                        .hint = "Fetch or export the file again."},
           .rules = InfoOf<Subject>(Lists()),
-          .run = Run};
+          .run = Run,
+          .examples = Examples,
+          .clauses = Clauses()};
 }
 
 }  // namespace nn::coreml

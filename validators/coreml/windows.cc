@@ -25,11 +25,36 @@ void PairsPositive(const Subject& s, Findings& f) {
     } else if (at.layer->has_pooling()) {
       CheckPair(f, at, "pooling.kernelSize", at.layer->pooling().kernelsize());
       CheckPair(f, at, "pooling.stride", at.layer->pooling().stride());
-    } else if (at.layer->has_resizebilinear()) {
-      CheckPair(f, at, "resizeBilinear.targetSize", at.layer->resizebilinear().targetsize());
-    } else if (at.layer->has_cropresize()) {
-      CheckPair(f, at, "cropResize.targetSize", at.layer->cropresize().targetsize());
     }
+  }
+}
+
+void TargetSizes(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    const auto check = [&](const auto& sizes, std::string_view field) {
+      if (!sizes.empty() && sizes.size() != 2)
+        f.Add(Where(at, field), "{} has {} values in {}; two are needed", Title(at), sizes.size(),
+              field);
+    };
+    if (at.layer->has_resizebilinear())
+      check(at.layer->resizebilinear().targetsize(), "resizeBilinear.targetSize");
+    if (at.layer->has_cropresize())
+      check(at.layer->cropresize().targetsize(), "cropResize.targetSize");
+  }
+}
+
+void TargetSizesPositive(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers()) {
+    const auto check = [&](const auto& sizes, std::string_view field) {
+      for (const uint64_t size : sizes)
+        if (size == 0) f.Add(Where(at, field), "{} has a size of 0 in {}", Title(at), field);
+    };
+    if (at.layer->has_resizebilinear())
+      check(at.layer->resizebilinear().targetsize(), "resizeBilinear.targetSize");
+    if (at.layer->has_cropresize())
+      check(at.layer->cropresize().targetsize(), "cropResize.targetSize");
+    if (at.layer->has_upsample())
+      check(at.layer->upsample().scalingfactor(), "upsample.scalingFactor");
   }
 }
 
@@ -61,6 +86,31 @@ void Check3d(Findings& f, const LayerAt& at, const Params& p) {
     if (value < 0) f.Add(Where(at), "{} has {} padding {}", Title(at), name, value);
 }
 
+// Amounts of padding on the six sides.
+template <typename Params>
+bool IsPadded(const Params& p) {
+  return p.custompaddingfront() != 0 || p.custompaddingback() != 0 || p.custompaddingtop() != 0 ||
+         p.custompaddingbottom() != 0 || p.custompaddingleft() != 0 || p.custompaddingright() != 0;
+}
+
+void CustomPadding(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_pooling3d() &&
+        at.layer->pooling3d().paddingtype() != pb::Pooling3DLayerParams::CUSTOM &&
+        IsPadded(at.layer->pooling3d()))
+      f.Add(Where(at, "pooling3d.paddingType"), "{} has amounts of padding without CUSTOM",
+            Title(at));
+}
+
+void CustomPaddingOfConvolutions(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_convolution3d() &&
+        at.layer->convolution3d().paddingtype() != pb::Convolution3DLayerParams::CUSTOM &&
+        IsPadded(at.layer->convolution3d()))
+      f.Add(Where(at, "convolution3d.paddingType"), "{} has amounts of padding without CUSTOM",
+            Title(at));
+}
+
 void Windows3d(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (at.layer->has_pooling3d()) Check3d(f, at, at.layer->pooling3d());
@@ -77,20 +127,25 @@ void Windows3d(const Subject& s, Findings& f) {
   }
 }
 
+template <typename Params>
+void CheckOutputShape(Findings& f, const LayerAt& at, const Params& p, int axes,
+                      std::string_view field) {
+  const int given = p.outputshape_size();
+  if (given != 0 && (!p.isdeconvolution() || given != axes))
+    f.Add(Where(at, field), "{} has an output shape of {} sizes{}", Title(at), given,
+          p.isdeconvolution() ? "" : " but is no deconvolution");
+}
+
 void OutputShapes(const Subject& s, Findings& f) {
-  for (const LayerAt& at : s.layers()) {
-    const auto check = [&](bool transposed, int given, int axes, std::string_view field) {
-      if (given != 0 && (!transposed || given != axes))
-        f.Add(Where(at, field), "{} has an output shape of {} sizes{}", Title(at), given,
-              transposed ? "" : " but is no deconvolution");
-    };
-    if (at.layer->has_convolution())
-      check(at.layer->convolution().isdeconvolution(), at.layer->convolution().outputshape_size(),
-            2, "convolution.outputShape");
+  for (const LayerAt& at : s.layers())
     if (at.layer->has_convolution3d())
-      check(at.layer->convolution3d().isdeconvolution(),
-            at.layer->convolution3d().outputshape_size(), 3, "convolution3d.outputShape");
-  }
+      CheckOutputShape(f, at, at.layer->convolution3d(), 3, "convolution3d.outputShape");
+}
+
+void OutputShapes2d(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_convolution())
+      CheckOutputShape(f, at, at.layer->convolution(), 2, "convolution.outputShape");
 }
 
 void GroupsDivide(const Subject& s, Findings& f) {
@@ -114,12 +169,20 @@ void DynamicWeights(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (!at.layer->has_convolution() || at.layer->input_size() < 2) continue;
     const auto& p = at.layer->convolution();
-    const bool dilated = std::any_of(p.dilationfactor().begin(), p.dilationfactor().end(),
-                                     [](uint64_t d) { return d > 1; });
-    if (p.isdeconvolution() || dilated || p.hasbias())
+    const bool dilated = (p.dilationfactor_size() > 0 && p.dilationfactor(0) > 1) ||
+                         (p.dilationfactor_size() > 1 && p.dilationfactor(1) > 1);
+    if (p.isdeconvolution() || dilated)
       f.Add(Where(at, "convolution"), "{} takes its weights as an input and is {}", Title(at),
-            p.isdeconvolution() ? "a deconvolution" : (dilated ? "dilated" : "given a bias"));
+            p.isdeconvolution() ? "a deconvolution" : "dilated");
   }
+}
+
+void DynamicWeightsAlone(const Subject& s, Findings& f) {
+  for (const LayerAt& at : s.layers())
+    if (at.layer->has_convolution() && at.layer->input_size() > 1 &&
+        at.layer->convolution().hasbias())
+      f.Add(Where(at, "convolution.hasBias"), "{} takes its weights as an input and has a bias",
+            Title(at));
 }
 
 void Borders(const Subject& s, Findings& f) {
@@ -162,9 +225,16 @@ void Upsampling(const Subject& s, Findings& f) {
 
 constexpr Rule kRules[] = {
     {{"COREML-WINDOW-001", Severity::kError,
-      "Kernel sizes, strides, dilations and target sizes are two positive numbers, or left out.",
-      "NeuralNetwork.proto, ConvolutionLayerParams", true, ""},
+      "Kernel sizes, strides and dilations are two positive numbers, or left out.",
+      "NeuralNetwork.proto, ConvolutionLayerParams", false, ""},
      PairsPositive},
+    {{"COREML-WINDOW-009", Severity::kError,
+      "Target sizes of resizeBilinear and cropResize are a height and a width, or left out.",
+      "NeuralNetwork.proto, ResizeBilinearLayerParams.targetSize", true, ""},
+     TargetSizes},
+    {{"COREML-WINDOW-010", Severity::kError, "Target sizes and scaling factors are positive.",
+      "NeuralNetwork.proto, ResizeBilinearLayerParams.targetSize", false, ""},
+     TargetSizesPositive},
     {{"COREML-WINDOW-002", Severity::kError,
       "Convolutions, pools and padding layers have a padding type.",
       "NeuralNetwork.proto, ConvolutionLayerParams", true, ""},
@@ -173,17 +243,34 @@ constexpr Rule kRules[] = {
       "Windows, strides and channels of 3-D layers are positive, their padding not negative.",
       "NeuralNetwork.proto, Convolution3DLayerParams", true, ""},
      Windows3d},
+    {{"COREML-WINDOW-011", Severity::kError,
+      "Pools in 3-D have amounts of padding only with CUSTOM.",
+      "NeuralNetwork.proto, Pooling3DLayerParams.paddingType", true, "Set paddingType to CUSTOM."},
+     CustomPadding},
+    {{"COREML-WINDOW-012", Severity::kWarning,
+      "Convolutions in 3-D have amounts of padding only with CUSTOM; else they are not used.",
+      "NeuralNetwork.proto, Convolution3DLayerParams.paddingType", false,
+      "Set paddingType to CUSTOM."},
+     CustomPaddingOfConvolutions},
     {{"COREML-WINDOW-004", Severity::kError,
-      "Only deconvolutions state an output shape, with a size for each axis.",
-      "NeuralNetwork.proto, ConvolutionLayerParams.outputShape", true, ""},
+      "Only deconvolutions in 3-D state an output shape, with three sizes.",
+      "NeuralNetwork.proto, Convolution3DLayerParams.outputShape", true, ""},
      OutputShapes},
+    {{"COREML-WINDOW-013", Severity::kError,
+      "Only deconvolutions state an output shape, with two sizes.",
+      "NeuralNetwork.proto, ConvolutionLayerParams.outputShape", false, ""},
+     OutputShapes2d},
     {{"COREML-WINDOW-005", Severity::kError, "Groups divide the channels.",
-      "NeuralNetwork.proto, ConvolutionLayerParams.nGroups", true, ""},
+      "NeuralNetwork.proto, ConvolutionLayerParams.nGroups", false, ""},
      GroupsDivide},
     {{"COREML-WINDOW-006", Severity::kError,
-      "A convolution with weights as input is no deconvolution, not dilated and has no bias.",
+      "A convolution with weights as input is no deconvolution and not dilated.",
       "NeuralNetwork.proto, ConvolutionLayerParams", true, ""},
      DynamicWeights},
+    {{"COREML-WINDOW-014", Severity::kError,
+      "A convolution with weights as input has no bias of its own.",
+      "NeuralNetwork.proto, ConvolutionLayerParams.hasBias", false, ""},
+     DynamicWeightsAlone},
     {{"COREML-WINDOW-007", Severity::kError,
       "Padding and cropping have amounts for height and width.",
       "NeuralNetwork.proto, BorderAmounts", true, ""},

@@ -29,8 +29,7 @@ void ShapesKept(const Subject& s, Findings& f) {
     const Dims* in = op.InputDims(0);
     const Dims* out = op.OutputDims(0);
     if (IsOneOf(op, kSameShape) && in != nullptr && out != nullptr && !Agree(*in, *out))
-      f.Add(op.Where("outputs[0]"), "{} takes {} and gives {}", op.Title(), DimsText(*in),
-            DimsText(*out));
+      f.Add(op.AtOutput(0), "{} takes {} and gives {}", op.Title(), DimsText(*in), DimsText(*out));
   }
 }
 
@@ -58,7 +57,7 @@ void Broadcasts(const Subject& s, Findings& f) {
     if (!want)
       f.Add(op.Where("inputs"), "{} cannot join {} and {}", op.Title(), DimsText(*a), DimsText(*b));
     else if (out != nullptr && !Agree(*want, *out))
-      f.Add(op.Where("outputs[0]"), "{} gives {}, its output is {}", op.Title(), DimsText(*want),
+      f.Add(op.AtOutput(0), "{} gives {}, its output is {}", op.Title(), DimsText(*want),
             DimsText(*out));
   }
 }
@@ -78,14 +77,13 @@ std::vector<size_t> Sources(const OperationAt& op) {
 void QuantisationKept(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
     const Operand* out = op.Output(0);
-    if (!IsOneOf(op, kSameQuantisation) || out == nullptr || !IsQuantised(*out)) continue;
+    if (!IsOneOf(op, kSameQuantisation) || out == nullptr || !HasQuantisation(*out)) continue;
     for (const size_t i : Sources(op)) {
       const Operand* in = op.Input(i);
-      if (in != nullptr && IsQuantised(*in) &&
+      if (in != nullptr && HasQuantisation(*in) &&
           (in->scale != out->scale || in->zero_point != out->zero_point))
-        f.Add(op.Where("outputs[0]"),
-              "input {} of {} has scale {} and zeroPoint {}, its output {} and {}", i, op.Title(),
-              in->scale, in->zero_point, out->scale, out->zero_point);
+        f.Add(op.AtOutput(0), "input {} of {} has scale {} and zeroPoint {}, its output {} and {}",
+              i, op.Title(), in->scale, in->zero_point, out->scale, out->zero_point);
     }
   }
 }
@@ -93,44 +91,50 @@ void QuantisationKept(const Subject& s, Findings& f) {
 void ProbabilityScale(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
     const Operand* out = op.Output(0);
-    if (IsOneOf(op, std::array{kLogistic, kSoftmax}) && out != nullptr && IsQuantised(*out) &&
+    if (IsOneOf(op, std::array{kLogistic, kSoftmax}) && out != nullptr && HasQuantisation(*out) &&
         (out->scale != 1.0f / 256 || out->zero_point != 0))
-      f.Add(op.Where("outputs[0]"), "the output of {} has scale {} and zeroPoint {}", op.Title(),
+      f.Add(op.AtOutput(0), "the output of {} has scale {} and zeroPoint {}", op.Title(),
             out->scale, out->zero_point);
   }
 }
 
-void Parameters(const Subject& s, Findings& f) {
-  for (const OperationAt& op : s.operations()) {
-    if (op.operation->type == kLocalResponseNormalization && op.Float(2) == 0.0f)
-      f.Add(op.Where("inputs[2]"), "the bias of {} is 0", op.Title());
-    if (op.operation->type == kSoftmax)
-      if (const auto beta = op.Float(1); beta && !(*beta > 0))
-        f.Add(op.Where("inputs[1]"), "beta of {} is {}", op.Title(), *beta);
-  }
+void BiasNotZero(const Subject& s, Findings& f) {
+  EachOperation(s, kLocalResponseNormalization, [&](const OperationAt& op) {
+    if (op.Float(2) == 0.0f) f.Add(op.AtInput(2), "the bias of {} is 0", op.Title());
+  });
+}
+
+void BetaPositive(const Subject& s, Findings& f) {
+  EachOperation(s, kSoftmax, [&](const OperationAt& op) {
+    if (const auto beta = op.Float(1); beta && !(*beta > 0))
+      f.Add(op.AtInput(1), "beta of {} is {}", op.Title(), *beta);
+  });
 }
 
 constexpr Rule kRules[] = {
     {{"NNAPI-ELEM-001", Severity::kError,
       "Activations, normalisations and DEQUANTIZE keep the shape of their input.",
-      "types.hal, OperationType.RELU", true, ""},
+      "types.hal, OperationType.RELU", true, "Declare the shape of the input."},
      ShapesKept},
     {{"NNAPI-ELEM-002", Severity::kError,
       "Shapes of ADD and MUL go together axis by axis from the last one; the output is the larger.",
-      "types.hal, OperationType.ADD", true, ""},
+      "types.hal, OperationType.ADD", true, "Reshape one of them, or declare the larger shape."},
      Broadcasts},
     {{"NNAPI-ELEM-003", Severity::kError,
       "Operations that only select or move elements keep scale and zeroPoint.",
-      "types.hal, OperationType.RELU", true, ""},
+      "types.hal, OperationType.RELU", true, "Declare scale and zeroPoint of the input."},
      QuantisationKept},
     {{"NNAPI-ELEM-004", Severity::kError,
       "Quantised outputs of LOGISTIC and SOFTMAX have scale 1/256 and zeroPoint 0.",
-      "types.hal, OperationType.LOGISTIC", true, ""},
+      "types.hal, OperationType.LOGISTIC", true,
+      "Declare 0.00390625 and 0; what follows may have another scale."},
      ProbabilityScale},
-    {{"NNAPI-ELEM-005", Severity::kError,
-      "The bias of LOCAL_RESPONSE_NORMALIZATION is not 0, beta of SOFTMAX is positive.",
-      "types.hal, OperationType.LOCAL_RESPONSE_NORMALIZATION", true, ""},
-     Parameters},
+    {{"NNAPI-ELEM-005", Severity::kError, "The bias of LOCAL_RESPONSE_NORMALIZATION is not 0.",
+      "types.hal, OperationType.LOCAL_RESPONSE_NORMALIZATION", false, "Add a small bias."},
+     BiasNotZero},
+    {{"NNAPI-ELEM-006", Severity::kError, "Beta of SOFTMAX is positive.",
+      "types.hal, OperationType.SOFTMAX", true, "1 is the usual value."},
+     BetaPositive},
 };
 
 }  // namespace

@@ -16,5 +16,7 @@ std::span<const Rule> ElementwiseRules();  // elementwise.cc
 std::span<const Rule> ShapeRules();        // shapes.cc: reshape, concatenation, blocks
 std::span<const Rule> LookupRules();       // lookups.cc
 std::span<const Rule> MatrixRules();       // matrices.cc: fully connected and recurrent
+std::span<const Rule> RequestRules();      // requests.cc
+std::span<const Rule> LintRules();         // lint.cc: advice, of the strict profile
 
 }  // namespace nn::nnapi

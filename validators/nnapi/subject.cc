@@ -18,18 +18,31 @@ const Operand* OperationAt::Output(size_t i) const {
 
 namespace {
 
-const Dims* DimsOf(const Operand* o) {
-  return o != nullptr && IsTensor(o->type) && !o->dimensions.empty() ? &o->dimensions : nullptr;
+const Dims* DimsOf(const Operand* o, const Argument& a) {
+  return o != nullptr && IsTensor(o->type) && !o->dimensions.empty() &&
+                 a.TakesRank(o->dimensions.size())
+             ? &o->dimensions
+             : nullptr;
 }
 
 }  // namespace
 
 const Dims* OperationAt::InputDims(size_t i) const {
-  return DimsOf(Input(i));
+  if (signature == nullptr || i >= input_count()) return nullptr;
+  return DimsOf(Input(i), signature->InputAt(i, input_count()));
 }
 
 const Dims* OperationAt::OutputDims(size_t i) const {
-  return DimsOf(Output(i));
+  if (signature == nullptr || i >= signature->outputs.size()) return nullptr;
+  return DimsOf(Output(i), signature->outputs[i]);
+}
+
+std::optional<bool> OperationAt::Given(size_t input) const {
+  if (input >= input_count()) return std::nullopt;
+  const Operand* o = subject->FindOperand(operation->inputs[input]);
+  if (o == nullptr || o->lifetime == LifeTime::kModelInput || !NameOf(o->lifetime))
+    return std::nullopt;
+  return o->lifetime != LifeTime::kNoValue;
 }
 
 std::optional<int32_t> OperationAt::Int(size_t input) const {
@@ -56,7 +69,10 @@ std::vector<int32_t> OperationAt::Ints(size_t input) const {
   const Operand* o = Input(input);
   if (o == nullptr || o->type != OperandType::kTensorInt32) return {};
   const auto bytes = subject->ConstantBytes(*o);
-  if (!bytes || bytes->empty()) return {};
+  uint64_t size = sizeof(int32_t);
+  for (const uint32_t d : o->dimensions)
+    if (__builtin_mul_overflow(size, d, &size)) return {};
+  if (!bytes || bytes->empty() || bytes->size() != size) return {};
   std::vector<int32_t> values(bytes->size() / sizeof(int32_t));
   std::memcpy(values.data(), bytes->data(), values.size() * sizeof(int32_t));
   return values;
@@ -64,6 +80,14 @@ std::vector<int32_t> OperationAt::Ints(size_t input) const {
 
 std::string OperationAt::Title() const {
   return fmt::format("operation {} ({})", index, TextOf(operation->type));
+}
+
+std::string OperationAt::InputTitle(size_t i) const {
+  return fmt::format("input {} of {}", i, Title());
+}
+
+std::string OperationAt::OutputTitle(size_t i) const {
+  return fmt::format("output {} of {}", i, Title());
 }
 
 Location OperationAt::Where(std::string_view field) const {
@@ -89,8 +113,18 @@ bool IsConstant(const Operand& operand) {
          operand.lifetime == LifeTime::kConstantReference;
 }
 
+bool IsComputed(const Operand& operand) {
+  return operand.lifetime == LifeTime::kTemporaryVariable ||
+         operand.lifetime == LifeTime::kModelOutput;
+}
+
 bool IsQuantised(const Operand& operand) {
   return operand.type == OperandType::kTensorQuant8Asymm;
+}
+
+bool HasQuantisation(const Operand& operand) {
+  return IsQuantised(operand) && operand.scale > 0 && operand.zero_point >= 0 &&
+         operand.zero_point <= 255;
 }
 
 std::string OperandPath(size_t index, std::string_view field) {

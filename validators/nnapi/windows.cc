@@ -1,4 +1,5 @@
 // Rules of convolutions and pools.
+#include <algorithm>
 #include <cmath>
 
 #include "validators/nnapi/rules.h"
@@ -63,7 +64,7 @@ std::optional<int64_t> OutputSize(const Window& w, uint32_t input) {
   if (w.scheme) {
     if (*w.scheme != 2) return std::nullopt;
   } else {
-    if (!w.before || !w.after) return std::nullopt;
+    if (!w.before || !w.after || *w.before < 0 || *w.after < 0) return std::nullopt;
     padded += int64_t{*w.before} + *w.after;
   }
   return padded < *w.size ? 0 : (padded - *w.size) / *w.stride + 1;
@@ -74,7 +75,7 @@ void OutputSizes(const Subject& s, Findings& f) {
     if (op.signature == nullptr || !(IsConv(op) || IsDepthwise(op) || IsPool(op))) continue;
     const Dims* in = op.InputDims(0);
     const Dims* out = op.OutputDims(0);
-    if (in == nullptr || out == nullptr || in->size() != 4 || out->size() != 4) continue;
+    if (in == nullptr || out == nullptr) continue;
     Dims want = {(*in)[0], 0, 0, IsPool(op) ? (*in)[3] : 0};
     bool fits = true;
     for (size_t axis = 0; axis < 2; ++axis) {
@@ -86,43 +87,57 @@ void OutputSizes(const Subject& s, Findings& f) {
         !IsPool(op) && filter != nullptr && filter->size() == 4)
       want[3] = (*filter)[IsConv(op) ? 0 : 3];
     if (!fits)
-      f.Add(op.Where("inputs"), "the window of {} does not fit its input {}", op.Title(),
-            DimsText(*in));
+      f.Add(op.AtInput(IsPool(op) ? 0 : 1), "the window of {} does not fit its input {}",
+            op.Title(), DimsText(*in));
     else if (!Agree(want, *out))
-      f.Add(op.Where("outputs[0]"), "{} gives {}, its output is {}", op.Title(), DimsText(want),
+      f.Add(op.AtOutput(0), "{} gives {}, its output is {}", op.Title(), DimsText(want),
             DimsText(*out));
   }
 }
 
+// The dimensions of a filter, and of the input that it goes over.
+struct Filtered {
+  const Dims* filter = nullptr;
+  const Dims* input = nullptr;
+};
+
+std::optional<Filtered> FilterOf(const OperationAt& op) {
+  const Filtered found = {op.InputDims(1), op.InputDims(0)};
+  if (found.input == nullptr || found.filter == nullptr) return std::nullopt;
+  return found;
+}
+
 void FiltersFit(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
-    if (!IsConv(op) && !IsDepthwise(op)) continue;
-    const Dims* in = op.InputDims(0);
-    const Dims* filter = op.InputDims(1);
-    if (op.signature == nullptr || in == nullptr || filter == nullptr || in->size() != 4 ||
-        filter->size() != 4)
-      continue;
-    if (IsConv(op)) {
-      if (!Agree((*filter)[3], (*in)[3]))
-        f.Add(op.Where("inputs[1]"), "the filter of {} is {}, its input {}", op.Title(),
-              DimsText(*filter), DimsText(*in));
-      continue;
-    }
-    if (!Agree((*filter)[0], 1))
-      f.Add(op.Where("inputs[1]"), "the first dimension of the filter of {} is {}, not 1",
-            op.Title(), (*filter)[0]);
+    const auto found = IsConv(op) ? FilterOf(op) : std::nullopt;
+    if (found && !Agree((*found->filter)[3], (*found->input)[3]))
+      f.Add(op.AtInput(1), "the filter of {} is {}, of depth {}; its input is {}, of depth {}",
+            op.Title(), DimsText(*found->filter), (*found->filter)[3], DimsText(*found->input),
+            (*found->input)[3]);
+  }
+}
+
+void DepthwiseFiltersFit(const Subject& s, Findings& f) {
+  for (const OperationAt& op : s.operations()) {
+    const auto found = IsDepthwise(op) ? FilterOf(op) : std::nullopt;
+    if (!found) continue;
+    const Dims& filter = *found->filter;
+    const uint32_t depth = (*found->input)[3];
+    if (!Agree(filter[0], 1))
+      f.Add(op.AtInput(1), "the first dimension of the filter of {} is {}, not 1", op.Title(),
+            filter[0]);
     const auto multiplier = op.Int(op.input_count() - 2);
-    if (multiplier && *multiplier > 0 && (*in)[3] != 0 && (*filter)[3] != 0 &&
-        uint64_t{(*in)[3]} * static_cast<uint64_t>(*multiplier) != (*filter)[3])
-      f.Add(op.Where("inputs[1]"), "{} has {} channels, multiplier {}, and a filter {}", op.Title(),
-            (*in)[3], *multiplier, DimsText(*filter));
+    if (multiplier && *multiplier > 0 && depth != 0 && filter[3] != 0 &&
+        uint64_t{depth} * static_cast<uint64_t>(*multiplier) != filter[3])
+      f.Add(op.AtInput(1), "{} has {} channels, multiplier {}, and a filter {}", op.Title(), depth,
+            *multiplier, DimsText(filter));
   }
 }
 
 // The number of results that each have a bias, and so of a matrix with one row each.
 uint32_t BiasLength(const OperationAt& op) {
   const Dims* weights = op.InputDims(1);
-  if (weights == nullptr || weights->empty()) return 0;
+  if (weights == nullptr) return 0;
   return IsDepthwise(op) ? weights->back() : weights->front();
 }
 
@@ -134,11 +149,14 @@ bool HasBias(const OperationAt& op) {
 void BiasFits(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
     const Dims* bias = HasBias(op) ? op.InputDims(2) : nullptr;
-    if (bias != nullptr && bias->size() == 1 && !Agree((*bias)[0], BiasLength(op)))
-      f.Add(op.Where("inputs[2]"), "the bias of {} has {} elements instead of {}", op.Title(),
-            (*bias)[0], BiasLength(op));
+    if (bias != nullptr && !Agree((*bias)[0], BiasLength(op)))
+      f.Add(op.AtInput(2), "the bias of {} has {} elements instead of {}", op.Title(), (*bias)[0],
+            BiasLength(op));
   }
 }
+
+// The relative difference that Android's executor takes for rounding.
+constexpr double kBiasScaleSlack = 1e-6;
 
 void BiasQuantised(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
@@ -146,12 +164,13 @@ void BiasQuantised(const Subject& s, Findings& f) {
     const Operand* in = op.Input(0);
     const Operand* weights = op.Input(1);
     const Operand* bias = op.Input(2);
-    if (in == nullptr || weights == nullptr || bias == nullptr || !IsQuantised(*in) ||
-        bias->type != OperandType::kTensorInt32)
+    if (in == nullptr || weights == nullptr || bias == nullptr || !HasQuantisation(*in) ||
+        !HasQuantisation(*weights) || bias->type != OperandType::kTensorInt32)
       continue;
-    const float want = in->scale * weights->scale;
-    if (bias->zero_point != 0 || !(std::abs(bias->scale - want) <= 1e-5f * want))
-      f.Add(op.Where("inputs[2]"),
+    const double want = double{in->scale} * weights->scale;
+    const double slack = kBiasScaleSlack * std::min(want, double{bias->scale});
+    if (bias->zero_point != 0 || !(std::abs(bias->scale - want) <= slack))
+      f.Add(op.AtInput(2),
             "the bias of {} has scale {} and zeroPoint {}; input and weights give {} and 0",
             op.Title(), bias->scale, bias->zero_point, want);
   }
@@ -163,34 +182,59 @@ void OutputScale(const Subject& s, Findings& f) {
     const Operand* a = op.Input(0);
     const Operand* b = op.Input(1);
     const Operand* out = op.Output(0);
-    if (a == nullptr || b == nullptr || out == nullptr || !IsQuantised(*a) || !IsQuantised(*b) ||
-        !IsQuantised(*out))
+    if (a == nullptr || b == nullptr || out == nullptr || !HasQuantisation(*a) ||
+        !HasQuantisation(*b) || !HasQuantisation(*out))
       continue;
     if (!(out->scale > a->scale * b->scale))
-      f.Add(op.Where("outputs[0]"), "{} has output scale {}; that of its inputs is {}", op.Title(),
+      f.Add(op.AtOutput(0), "{} has output scale {}; the product of its inputs' is {}", op.Title(),
             out->scale, a->scale * b->scale);
+  }
+}
+
+void PoolPaddings(const Subject& s, Findings& f) {
+  for (const OperationAt& op : s.operations()) {
+    if (op.signature == nullptr || !IsPool(op)) continue;
+    for (size_t axis = 0; axis < 2; ++axis) {
+      const Window w = WindowOf(op, axis);
+      const int32_t padding = std::max(w.before.value_or(0), w.after.value_or(0));
+      if (w.size && *w.size > 0 && padding >= *w.size)
+        f.Add(op.Where("inputs"), "{} has a window of {} {} and a padding of {}", op.Title(),
+              axis == 0 ? "height" : "width", *w.size, padding);
+    }
   }
 }
 
 constexpr Rule kRules[] = {
     {{"NNAPI-WINDOW-001", Severity::kError,
       "Outputs of convolutions and pools have the size that window, stride and padding give.",
-      "types.hal, OperationType.CONV_2D", true, ""},
+      "types.hal, OperationType.CONV_2D", true,
+      "VALID gives (size - window) / stride + 1 rounded down, SAME size / stride rounded up."},
      OutputSizes},
-    {{"NNAPI-WINDOW-002", Severity::kError, "Filters have the depth of the input.",
-      "types.hal, OperationType.CONV_2D", true, ""},
+    {{"NNAPI-WINDOW-002", Severity::kError, "Filters of CONV_2D have the depth of the input.",
+      "types.hal, OperationType.CONV_2D", true,
+      "Filters are [depth_out, height, width, depth_in]."},
      FiltersFit},
     {{"NNAPI-WINDOW-003", Severity::kError, "A bias has one element for each output channel.",
-      "types.hal, OperationType.CONV_2D", true, ""},
+      "types.hal, OperationType.CONV_2D", true, "Write zeros where there is no bias."},
      BiasFits},
     {{"NNAPI-WINDOW-004", Severity::kError,
       "A quantised bias has zeroPoint 0 and the product of the input's and weights' scales.",
-      "types.hal, OperationType.CONV_2D", true, ""},
+      "types.hal, OperationType.CONV_2D", true, "Quantise the bias again with that scale."},
      BiasQuantised},
     {{"NNAPI-WINDOW-005", Severity::kError,
       "The output scale of a quantised product is above the product of the inputs' scales.",
-      "types.hal, OperationType.CONV_2D", true, ""},
+      "types.hal, OperationType.CONV_2D", true, "Choose a larger scale for the output."},
      OutputScale},
+    {{"NNAPI-WINDOW-006", Severity::kError,
+      "Filters of DEPTHWISE_CONV_2D have first dimension 1 and a depth of the input's times the "
+      "multiplier.",
+      "types.hal, OperationType.DEPTHWISE_CONV_2D", true,
+      "Filters are [1, height, width, depth_in * multiplier]."},
+     DepthwiseFiltersFit},
+    {{"NNAPI-WINDOW-007", Severity::kError,
+      "Explicit paddings of pools are below the window's size.",
+      "NNAPI reference executor, pooling", true, "A window must not lie in the padding alone."},
+     PoolPaddings},
 };
 
 }  // namespace

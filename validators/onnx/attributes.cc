@@ -61,8 +61,13 @@ void Unique(const Subject& s, Findings& f) {
 void Typed(const Subject& s, Findings& f) {
   if (s.ir_version() < kFirstIrWithType) return;
   for (const AttributeAt& a : s.attributes())
-    if (!a.attribute->has_type() || a.attribute->type() == A::UNDEFINED)
-      f.Add(s.Where(a, "type"), "{} has no type", Name(s, a));
+    if (!a.attribute->has_type()) f.Add(s.Where(a, "type"), "{} has no type", Name(s, a));
+}
+
+void TypeDefined(const Subject& s, Findings& f) {
+  for (const AttributeAt& a : s.attributes())
+    if (a.attribute->has_type() && a.attribute->type() == A::UNDEFINED)
+      f.Add(s.Where(a, "type"), "the type of {} is UNDEFINED", Name(s, a));
 }
 
 void OneValue(const Subject& s, Findings& f) {
@@ -76,7 +81,7 @@ void OneValue(const Subject& s, Findings& f) {
 
 void ValueFitsType(const Subject& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
-    if (!a.attribute->has_type() || a.attribute->type() == A::UNDEFINED) continue;
+    if (!a.attribute->has_type()) continue;
     for (const ValueField& field : kValueFields)
       if (field.type != a.attribute->type() && s.Has(*a.attribute, field.number))
         f.Add(s.Where(a), "{} is of type {} but has a value in {}", Name(s, a),
@@ -85,9 +90,15 @@ void ValueFitsType(const Subject& s, Findings& f) {
   }
 }
 
-void MessagePresent(const Subject& s, Findings& f) {
+// Whether the signature of a standard operator has the attribute.
+bool IsStandard(const Subject& s, const AttributeAt& a) {
+  const Schema* schema = NodeOf(s, a).standard;
+  return schema != nullptr && schema->attributes.contains(a.attribute->name());
+}
+
+void FindMissingMessages(const Subject& s, Findings& f, bool standard) {
   for (const AttributeAt& a : s.attributes()) {
-    if (!a.attribute->ref_attr_name().empty()) continue;
+    if (!a.attribute->ref_attr_name().empty() || IsStandard(s, a) != standard) continue;
     for (const ValueField& field : kValueFields) {
       const auto* descriptor = A::descriptor()->FindFieldByNumber(field.number);
       if (field.type == a.attribute->type() && !descriptor->is_repeated() &&
@@ -96,6 +107,14 @@ void MessagePresent(const Subject& s, Findings& f) {
               A::AttributeType_Name(a.attribute->type()));
     }
   }
+}
+
+void MessagePresent(const Subject& s, Findings& f) {
+  FindMissingMessages(s, f, true);
+}
+
+void OtherMessagePresent(const Subject& s, Findings& f) {
+  FindMissingMessages(s, f, false);
 }
 
 void ReferencesInFunctions(const Subject& s, Findings& f) {
@@ -119,13 +138,34 @@ void ReferencesInFunctions(const Subject& s, Findings& f) {
   }
 }
 
-void ReferenceOrValue(const Subject& s, Findings& f) {
-  for (const AttributeAt& a : s.attributes())
-    if (!a.attribute->ref_attr_name().empty() &&
+void FindValuesOfReferences(const Subject& s, Findings& f, bool in_sub_graphs) {
+  for (const AttributeAt& a : s.attributes()) {
+    const bool in_sub_graph = NodeOf(s, a).body->kind == Body::Kind::kSubGraph;
+    if (in_sub_graph == in_sub_graphs && a.attribute->has_ref_attr_name() &&
+        (in_sub_graph || !a.attribute->ref_attr_name().empty()) &&
         std::any_of(std::begin(kValueFields), std::end(kValueFields),
                     [&](const ValueField& field) { return s.Has(*a.attribute, field.number); }))
       f.Add(s.Where(a), "{} refers to {} and has a value of its own", Name(s, a),
             Quote(a.attribute->ref_attr_name()));
+  }
+}
+
+// onnx.checker looks for them in sub-graphs only.
+void ReferenceOrValueInSubGraphs(const Subject& s, Findings& f) {
+  FindValuesOfReferences(s, f, true);
+}
+
+void ReferenceOrValue(const Subject& s, Findings& f) {
+  FindValuesOfReferences(s, f, false);
+}
+
+void StringsUtf8(const Subject& s, Findings& f) {
+  for (const AttributeAt& a : s.attributes()) {
+    if (!IsStandard(s, a)) continue;  // others keep bytes of their own in strings
+    const auto& strings = a.attribute->strings();
+    if (!IsUtf8(a.attribute->s()) || !std::all_of(strings.begin(), strings.end(), IsUtf8))
+      f.Add(s.Where(a), "{} is no UTF-8", Name(s, a));
+  }
 }
 
 constexpr Rule kRules[] = {
@@ -143,7 +183,8 @@ constexpr Rule kRules[] = {
     {{"ONNX-ATTR-005", Severity::kError, "The value stands in the field of the stated type.",
       "onnx.proto, AttributeProto.type", true, ""},
      ValueFitsType},
-    {{"ONNX-ATTR-006", Severity::kError, "Attributes that are messages have their value.",
+    {{"ONNX-ATTR-006", Severity::kError,
+      "Attributes of standard operators that are messages have their value.",
       "onnx.proto, AttributeProto", true, ""},
      MessagePresent},
     {{"ONNX-ATTR-007", Severity::kError,
@@ -151,8 +192,22 @@ constexpr Rule kRules[] = {
       "onnx.proto, AttributeProto.ref_attr_name", false, ""},
      ReferencesInFunctions},
     {{"ONNX-ATTR-008", Severity::kError, "An attribute with ref_attr_name has no value of its own.",
-      "onnx.proto, AttributeProto.ref_attr_name", true, ""},
+      "onnx.proto, AttributeProto.ref_attr_name", false, ""},
      ReferenceOrValue},
+    {{"ONNX-ATTR-009", Severity::kError,
+      "In a sub-graph, an attribute with ref_attr_name has no value of its own.",
+      "onnx.proto, AttributeProto.ref_attr_name", true, ""},
+     ReferenceOrValueInSubGraphs},
+    {{"ONNX-ATTR-010", Severity::kError, "The type of an attribute is not UNDEFINED.",
+      "onnx.proto, AttributeProto.type", false, ""},
+     TypeDefined},
+    {{"ONNX-ATTR-011", Severity::kError,
+      "Attributes of other operators that are messages have their value.",
+      "onnx.proto, AttributeProto", false, ""},
+     OtherMessagePresent},
+    {{"ONNX-ATTR-012", Severity::kError, "Strings of standard operators are UTF-8.",
+      "onnx.proto, AttributeProto.s", false, ""},
+     StringsUtf8},
 };
 
 }  // namespace

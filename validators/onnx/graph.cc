@@ -69,16 +69,18 @@ void InitialisersUnique(const Subject& s, Findings& f) {
 }
 
 void InitialisersAmongInputs(const Subject& s, Findings& f) {
-  if (s.ir_version() <= 0 || s.ir_version() > kLastIrWithInitialisersAmongInputs) return;
+  if (s.ir_version() == 0 || s.ir_version() > kLastIrWithInitialisersAmongInputs) return;
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     std::unordered_set<std::string_view> inputs;
     for (const auto& info : body->graph->input()) inputs.insert(info.name());
-    EachInitialiser(*body, [&](const std::string& name, const std::string& path) {
+    for (int i = 0; i < body->graph->initializer_size(); ++i) {
+      const std::string& name = body->graph->initializer(i).name();
       if (!name.empty() && !inputs.contains(name))
-        f.Add(At(path), "initialiser {} is no input of the graph, but IR version is {}",
-              Quote(name), s.ir_version());
-    });
+        f.Add(At(fmt::format("{}.initializer[{}]", body->path, i)),
+              "initialiser {} is no input of the graph, but IR version is {}", Quote(name),
+              s.ir_version());
+    }
   }
 }
 
@@ -103,10 +105,10 @@ void SingleAssignment(const Subject& s, Findings& f) {
 
 void NoShadowing(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
-    if (body->kind != Body::Kind::kSubGraph) continue;
+    if (body->graph == nullptr || body->outer == nullptr) continue;
     const auto check = [&](const std::string& name, const std::string& path) {
       if (!name.empty() && s.DefinedOutside(*body, name))
-        f.Add(At(path), "{} of the sub-graph has the name of a value around it", Quote(name));
+        f.Add(At(path), "{} of the inner graph has the name of a value around it", Quote(name));
     };
     std::unordered_set<std::string_view> inputs;
     for (int i = 0; i < body->graph->input_size(); ++i) {
@@ -115,6 +117,19 @@ void NoShadowing(const Subject& s, Findings& f) {
     }
     EachInitialiser(*body, [&](const std::string& name, const std::string& path) {
       if (!inputs.contains(name)) check(name, path);
+    });
+  }
+}
+
+void InputsWithoutInitialisers(const Subject& s, Findings& f) {
+  if (s.ir_version() <= kLastIrWithInitialisersAmongInputs) return;
+  for (const auto& body : s.bodies()) {
+    if (body->kind != Body::Kind::kSubGraph) continue;
+    std::unordered_set<std::string_view> inputs;
+    for (const auto& info : body->graph->input()) inputs.insert(info.name());
+    EachInitialiser(*body, [&](const std::string& name, const std::string& path) {
+      if (!name.empty() && inputs.contains(name))
+        f.Add(At(path), "{} is an input and an initialiser of the sub-graph", Quote(name));
     });
   }
 }
@@ -165,6 +180,16 @@ void OutputsProduced(const Subject& s, Findings& f) {
   }
 }
 
+void OutputsNamed(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    const auto& outputs = node.node->output();
+    // Nodes without inputs and outputs break ONNX-NODE-002.
+    if (std::all_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.empty(); }) &&
+        (!outputs.empty() || !node.node->input().empty()))
+      f.Add(s.Where(node, "output"), "{} has no output", Title(node));
+  }
+}
+
 void NodeNamesUnique(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     std::unordered_set<std::string_view> seen;
@@ -174,6 +199,7 @@ void NodeNamesUnique(const Subject& s, Findings& f) {
   }
 }
 
+// Of the main graph LINT-DEAD-001 knows more.
 void ResultsUsed(const Subject& s, Findings& f) {
   std::unordered_set<std::string_view> used;
   for (const NodeAt& node : s.nodes())
@@ -186,8 +212,9 @@ void ResultsUsed(const Subject& s, Findings& f) {
   }
   for (const NodeAt& node : s.nodes()) {
     const auto& outputs = node.node->output();
-    if (!outputs.empty() && std::none_of(outputs.begin(), outputs.end(),
-                                         [&](const auto& o) { return used.contains(o); }))
+    if (node.body->kind != Body::Kind::kMain && !outputs.empty() &&
+        std::none_of(outputs.begin(), outputs.end(),
+                     [&](const auto& o) { return used.contains(o); }))
       f.Add(s.Where(node), "nothing reads what {} writes", Title(node));
   }
 }
@@ -231,9 +258,16 @@ constexpr Rule kRules[] = {
     {{"ONNX-GRAPH-012", Severity::kWarning, "Names of nodes are unique in their graph.",
       "IR.md, Names Within a Graph", false, "Rename one of them.", true},
      NodeNamesUnique},
-    {{"ONNX-GRAPH-013", Severity::kNote, "What a node writes is read.", "good practice", false,
-      "Remove the node.", true},
+    {{"ONNX-GRAPH-013", Severity::kNote, "What a node of a sub-graph or function writes is read.",
+      "good practice", false, "Remove the node.", true},
      ResultsUsed},
+    {{"ONNX-GRAPH-014", Severity::kWarning,
+      "From IR version 4 on, no input of a sub-graph is an initialiser of it.", "IR.md, Nodes",
+      false, "List it among the initialisers only."},
+     InputsWithoutInitialisers},
+    {{"ONNX-GRAPH-015", Severity::kError, "Every node has an output.", "IR.md, Graphs", false,
+      "Remove the node, or name what it computes."},
+     OutputsNamed},
 };
 
 }  // namespace

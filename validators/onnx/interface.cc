@@ -1,4 +1,7 @@
 // Rules of what a graph takes and gives: value types, and annotations of values.
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/text.h"
@@ -112,6 +115,89 @@ void ElementTypesKnown(const Subject& s, Findings& f) {
     });
 }
 
+void InfosUnique(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies()) {
+    const Infos& infos =
+        body->graph != nullptr ? body->graph->value_info() : body->function->value_info();
+    std::unordered_set<std::string_view> seen;
+    for (int i = 0; i < infos.size(); ++i)
+      if (!seen.insert(infos[i].name()).second)
+        f.Add(At(fmt::format("{}.value_info[{}]", body->path, i)), "{} is described again",
+              Quote(infos[i].name()));
+  }
+}
+
+// What a type inside a type lacks; "" if it is complete. A tensor in it may have no shape.
+std::string_view MissingInside(const pb::TypeProto& type) {
+  const auto inner = [](const pb::TypeProto& t) {
+    const std::string_view what = Missing(t);
+    return what.ends_with(".shape") ? std::string_view() : (what.empty() ? MissingInside(t) : what);
+  };
+  if (type.has_sequence_type() && type.sequence_type().has_elem_type())
+    return inner(type.sequence_type().elem_type());
+  if (type.has_optional_type() && type.optional_type().has_elem_type())
+    return inner(type.optional_type().elem_type());
+  if (type.has_map_type() && type.map_type().has_value_type())
+    return inner(type.map_type().value_type());
+  return "";
+}
+
+void InnerTypesComplete(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies())
+    EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
+      if (const auto what = MissingInside(info.type()); !what.empty())
+        f.Add(At(path + ".type"), "the type inside that of {} has no {}", Quote(info.name()), what);
+    });
+}
+
+// The key type of a map in a type that is no integer and no string; nullopt if there is none.
+std::optional<int> BadKeyType(const pb::TypeProto& type) {
+  using T = pb::TensorProto;
+  if (type.has_sequence_type()) return BadKeyType(type.sequence_type().elem_type());
+  if (type.has_optional_type()) return BadKeyType(type.optional_type().elem_type());
+  if (!type.has_map_type()) return std::nullopt;
+  constexpr int kKeys[] = {T::INT8,   T::INT16,  T::INT32,  T::INT64, T::UINT8,
+                           T::UINT16, T::UINT32, T::UINT64, T::STRING};
+  const int key = type.map_type().key_type();
+  if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys) &&
+      pb::TensorProto::DataType_IsValid(key))
+    return key;
+  return BadKeyType(type.map_type().value_type());
+}
+
+void KeysAllowed(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies())
+    EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
+      if (const auto key = BadKeyType(info.type()); key && *key != pb::TensorProto::UNDEFINED)
+        f.Add(At(path + ".type"), "the keys of map {} are of type {}", Quote(info.name()),
+              DataTypeName(*key));
+    });
+}
+
+void SymbolsPlain(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies())
+    EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
+      const auto* shape = ShapeOf(info.type());
+      for (int i = 0; shape != nullptr && i < shape->dim_size(); ++i)
+        if (shape->dim(i).dim_param() == "*")
+          f.Add(At(fmt::format("{}.type.shape.dim[{}]", path, i)),
+                "dimension {} of {} is \"*\", which stands for one dimension, not for several", i,
+                Quote(info.name()));
+    });
+}
+
+void AnnotationKeysKnown(const Subject& s, Findings& f) {
+  for (const auto& body : s.bodies()) {
+    if (body->graph == nullptr) continue;
+    for (int i = 0; i < body->graph->quantization_annotation_size(); ++i)
+      for (const auto& entry :
+           body->graph->quantization_annotation(i).quant_parameter_tensor_names())
+        if (entry.key() != "SCALE_TENSOR" && entry.key() != "ZERO_POINT_TENSOR")
+          f.Add(At(fmt::format("{}.quantization_annotation[{}]", body->path, i)),
+                "{} is no parameter that the specification names", Quote(entry.key()));
+  }
+}
+
 void InitialisersFitInputs(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
@@ -180,8 +266,8 @@ constexpr Rule kRules[] = {
       "onnx.proto, TensorProto.DataType", false, ""},
      ElementTypesKnown},
     {{"ONNX-VALUE-005", Severity::kError,
-      "An initialiser fits the type of the input that it is the default of.", "IR.md, Graphs", true,
-      ""},
+      "An initialiser fits the type of the input that it is the default of.", "IR.md, Graphs",
+      false, ""},
      InitialisersFitInputs},
     {{"ONNX-VALUE-006", Severity::kError, "A quantisation annotation names a value of its graph.",
       "onnx.proto, TensorAnnotation.tensor_name", false, ""},
@@ -190,6 +276,23 @@ constexpr Rule kRules[] = {
       "The parameters of a quantisation annotation are initialisers of its graph.",
       "onnx.proto, TensorAnnotation.quant_parameter_tensor_names", false, ""},
      AnnotationParameters},
+    {{"ONNX-VALUE-008", Severity::kError, "value_info describes a value once.",
+      "onnx.proto, GraphProto.value_info", false, "Remove the second entry."},
+     InfosUnique},
+    {{"ONNX-VALUE-009", Severity::kError,
+      "Types inside sequences, optionals and maps state what they consist of.",
+      "onnx.proto, TypeProto", false, ""},
+     InnerTypesComplete},
+    {{"ONNX-VALUE-010", Severity::kError, "Keys of maps are integers or strings.",
+      "onnx.proto, TypeProto.Map.key_type", false, ""},
+     KeysAllowed},
+    {{"ONNX-VALUE-011", Severity::kWarning, "No dimension is named \"*\".",
+      "IR.md, Static tensor shapes", false, "Leave the shape out where the rank is not known."},
+     SymbolsPlain},
+    {{"ONNX-VALUE-012", Severity::kWarning,
+      "A quantisation annotation has parameters SCALE_TENSOR and ZERO_POINT_TENSOR only.",
+      "onnx.proto, TensorAnnotation.quant_parameter_tensor_names", false, ""},
+     AnnotationKeysKnown},
 };
 
 }  // namespace

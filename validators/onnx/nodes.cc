@@ -27,16 +27,19 @@ bool IsExperimental(const pb::NodeProto& node) {
              std::end(kExperimental);
 }
 
-// "Conv (opset 11)"; the domain where it is not the default one.
+// "Conv of opset 11"; with the domain where it is not the default one.
 std::string SignatureName(const NodeAt& node) {
   const std::string_view domain = PlainDomain(node.node->domain());
-  return fmt::format("{}{}{} of opset {}", domain, domain.empty() ? "" : ".", node.schema->op,
-                     node.schema->since);
+  return fmt::format("{}{}{} of opset {}", domain, domain.empty() ? "" : ".", node.standard->op,
+                     node.standard->since);
 }
 
-// The signature to hold a node against; nullptr where there is none.
+// The signature to hold a node against; nullptr where there is none. A function of the model that
+// has the name of a standard operator does not free its callers from the operator's signature.
 const Schema* SignatureOf(const NodeAt& node) {
-  return node.schema != nullptr && !node.schema->deprecated ? node.schema : nullptr;
+  return node.standard != nullptr && !node.standard->deprecated && !IsExperimental(*node.node)
+             ? node.standard
+             : nullptr;
 }
 
 void OperatorNamed(const Subject& s, Findings& f) {
@@ -52,41 +55,81 @@ void NotEmpty(const Subject& s, Findings& f) {
 }
 
 void DomainImported(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes())
+    if (!node.imported)
+      f.Add(s.Where(node, "domain"), "{} is of domain {}, which is not imported", Title(node),
+            Quote(node.node->domain()));
+}
+
+// Domains all of whose operators are known; those of the preview domains may come and go.
+bool IsClosedDomain(std::string_view domain) {
+  return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.training";
+}
+
+template <typename IsMeant>
+void FindUnknownOperators(const Subject& s, Findings& f, const IsMeant& is_meant) {
   for (const NodeAt& node : s.nodes()) {
     const std::string_view domain = PlainDomain(node.node->domain());
-    if (!node.body->opsets->contains(domain))
-      f.Add(s.Where(node, "domain"), "{} is of domain {}, which is not imported", Title(node),
-            Quote(domain));
+    if (node.standard == nullptr && node.imported && !node.node->op_type().empty() &&
+        !IsExperimental(*node.node) && is_meant(node, domain))
+      f.Add(s.Where(node, "op_type"), "domain {} has no operator {} in version {}", Quote(domain),
+            Quote(node.node->op_type()), node.opset);
   }
 }
 
 void OperatorKnown(const Subject& s, Findings& f) {
-  for (const NodeAt& node : s.nodes()) {
-    const std::string_view domain = PlainDomain(node.node->domain());
-    if (node.schema != nullptr || node.function != nullptr || node.opset <= 0 ||
-        !IsStandardDomain(domain) || IsExperimental(*node.node) || node.node->op_type().empty())
-      continue;
-    f.Add(s.Where(node, "op_type"), "domain {} has no operator {} in version {}", Quote(domain),
-          Quote(node.node->op_type()), node.opset);
-  }
+  FindUnknownOperators(
+      s, f, [](const NodeAt&, std::string_view domain) { return IsClosedDomain(domain); });
+}
+
+void PreviewOperatorKnown(const Subject& s, Findings& f) {
+  FindUnknownOperators(s, f, [](const NodeAt& node, std::string_view domain) {
+    return node.function == nullptr && IsStandardDomain(domain) && !IsClosedDomain(domain);
+  });
+}
+
+void DefaultDomainEmpty(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes())
+    if (node.node->domain() == "ai.onnx" && !IsExperimental(*node.node))
+      f.Add(s.Where(node, "domain"), "{} names its domain \"ai.onnx\" instead of \"\"",
+            Title(node));
+}
+
+void NotExperimental(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes())
+    if (IsExperimental(*node.node))
+      f.Add(s.Where(node, "op_type"), "{} is an experimental operator that was removed in 2019",
+            Title(node));
 }
 
 void NotDeprecated(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
-    if (node.schema != nullptr && node.schema->deprecated)
+    if (node.standard != nullptr && node.standard->deprecated)
       f.Add(s.Where(node, "op_type"), "{} is deprecated since version {}; the model imports {}",
-            Title(node), node.schema->since, node.opset);
+            Title(node), node.standard->since, node.opset);
+}
+
+// "1, 3 or 5"
+std::string Alternatives(const std::vector<int>& counts) {
+  std::string out;
+  for (size_t i = 0; i < counts.size(); ++i)
+    out += fmt::format("{}{}", i == 0 ? "" : (i + 1 < counts.size() ? ", " : " or "), counts[i]);
+  return out;
 }
 
 // Checks a count against a list of parameters.
 void CheckCount(const Subject& s, Findings& f, const NodeAt& node, std::string_view what, int count,
-                const std::vector<SchemaParameter>& list, int least) {
+                const std::vector<SchemaParameter>& list, int least,
+                const std::vector<int>& counts = {}) {
   const bool open = !list.empty() && list.back().kind == SchemaParameter::Kind::kVariadic;
   const int most = static_cast<int>(list.size());
-  if (count >= least && (open || count <= most)) return;
+  if (count >= least && (open || count <= most) &&
+      (counts.empty() || std::find(counts.begin(), counts.end(), count) != counts.end()))
+    return;
   const std::string allowed =
-      open ? fmt::format("{} or more", least)
-           : (least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
+      !counts.empty() ? Alternatives(counts)
+      : open          ? fmt::format("{} or more", least)
+             : (least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
   f.Add(s.Where(node, what), "{} has {} {}s; {} has {}", Title(node), count, what,
         SignatureName(node), allowed);
 }
@@ -101,7 +144,7 @@ void OutputCount(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (const Schema* schema = SignatureOf(node))
       CheckCount(s, f, node, "output", node.node->output_size(), schema->outputs,
-                 schema->min_outputs);
+                 schema->min_outputs, schema->output_counts);
 }
 
 void RequiredNotEmpty(const Subject& s, Findings& f) {
@@ -131,7 +174,7 @@ void AttributesKnown(const Subject& s, Findings& f) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     const Schema* schema = SignatureOf(node);
     const std::string& name = a.attribute->name();
-    if (schema != nullptr && !name.empty() && !IsInternal(name) &&
+    if (schema != nullptr && !name.empty() && !IsInternal(name) && !schema->open_attributes &&
         !schema->attributes.contains(name))
       f.Add(s.Where(a), "{} has attribute {}, which {} does not have", Title(node), Quote(name),
             SignatureName(node));
@@ -150,10 +193,12 @@ pb::AttributeProto::AttributeType AttributeTypeOf(char letter) {
 }
 
 void AttributeTypes(const Subject& s, Findings& f) {
+  constexpr int64_t kFirstIrWithType = 2;  // ONNX-ATTR-003 tells of types that are left out
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     const Schema* schema = SignatureOf(node);
-    if (schema == nullptr || !a.attribute->has_type()) continue;
+    if (schema == nullptr || (!a.attribute->has_type() && s.ir_version() >= kFirstIrWithType))
+      continue;
     const auto known = schema->attributes.find(a.attribute->name());
     if (known == schema->attributes.end()) continue;
     const auto expected = AttributeTypeOf(known->second.type);
@@ -217,6 +262,18 @@ constexpr Rule kRules[] = {
     {{"ONNX-NODE-011", Severity::kError, "Attributes that the operator requires are present.",
       "Operators.md", true, ""},
      RequiredAttributes},
+    {{"ONNX-NODE-012", Severity::kError,
+      "An operator of a preview domain exists, or a function of the model defines it.",
+      "Operators.md", false, "Correct the name, or add the function."},
+     PreviewOperatorKnown},
+    {{"ONNX-NODE-013", Severity::kError,
+      "Nodes of the standard operators leave their domain empty: onnx.checker finds no operator "
+      "under its long name.",
+      "IR.md, Operator Sets", true, "Set the node's domain to the empty string."},
+     DefaultDomainEmpty},
+    {{"ONNX-NODE-014", Severity::kWarning, "No node is of a removed experimental operator.",
+      "ManagingExperimentalOps.md", false, "Express it by standard operators."},
+     NotExperimental},
 };
 
 }  // namespace

@@ -1,9 +1,13 @@
 // Rules of attribute values: what an operator's text requires beyond names and types.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 
+#include <fmt/ranges.h>
+
 #include "base/text.h"
+#include "formats/onnx/recurrent_names.h"
 #include "formats/onnx/tensor.h"
 #include "validators/onnx/rules.h"
 
@@ -12,14 +16,8 @@ namespace {
 
 using A = pb::AttributeProto;
 
-const A* Find(const NodeAt& node, std::string_view name) {
-  for (const auto& a : node.node->attribute())
-    if (a.name() == name && a.ref_attr_name().empty()) return &a;
-  return nullptr;
-}
-
 const A* FindInts(const NodeAt& node, std::string_view name) {
-  const A* a = Find(node, name);
+  const A* a = FindAttribute(node, name);
   return a != nullptr && a->ints_size() > 0 ? a : nullptr;
 }
 
@@ -33,70 +31,6 @@ bool IsOneOf(const NodeAt& node, const std::array<std::string_view, N>& ops) {
 constexpr std::array<std::string_view, 10> kWindowed = {
     "Conv",        "ConvTranspose", "ConvInteger", "QLinearConv", "MaxPool",
     "AveragePool", "LpPool",        "MaxUnpool",   "DeformConv",  "Col2Im"};
-
-struct Choice {
-  std::string_view op;  // "" for any
-  std::string_view attribute;
-  std::string_view values;  // separated by blanks
-};
-
-constexpr Choice kChoices[] = {
-    {"", "auto_pad", "NOTSET SAME_UPPER SAME_LOWER VALID"},
-    {"Pad", "mode", "constant reflect edge wrap"},
-    {"Resize", "mode", "nearest linear cubic"},
-    {"Resize", "coordinate_transformation_mode",
-     "half_pixel half_pixel_symmetric pytorch_half_pixel align_corners asymmetric "
-     "tf_half_pixel_for_nn tf_crop_and_resize"},
-    {"Resize", "nearest_mode", "round_prefer_floor round_prefer_ceil floor ceil"},
-    {"Resize", "keep_aspect_ratio_policy", "stretch not_larger not_smaller"},
-    {"Upsample", "mode", "nearest linear bilinear"},
-    {"DepthToSpace", "mode", "DCR CRD"},
-    {"GridSample", "mode", "linear bilinear nearest cubic bicubic"},
-    {"GridSample", "padding_mode", "zeros border reflection"},
-    {"RoiAlign", "mode", "avg max"},
-    {"LSTM", "direction", "forward reverse bidirectional"},
-    {"GRU", "direction", "forward reverse bidirectional"},
-    {"RNN", "direction", "forward reverse bidirectional"},
-    {"BitShift", "direction", "LEFT RIGHT"},
-    {"Gelu", "approximate", "none tanh"},
-    {"ScatterElements", "reduction", "none add mul min max"},
-    {"ScatterND", "reduction", "none add mul min max"},
-    {"SoftmaxCrossEntropyLoss", "reduction", "none sum mean"},
-    {"NegativeLogLikelihoodLoss", "reduction", "none sum mean"},
-};
-
-bool HasWord(std::string_view words, std::string_view word) {
-  for (size_t start = 0; start <= words.size();) {
-    const size_t end = std::min(words.find(' ', start), words.size());
-    if (words.substr(start, end - start) == word) return true;
-    start = end + 1;
-  }
-  return false;
-}
-
-void StringsAllowed(const Subject& s, Findings& f) {
-  for (const AttributeAt& a : s.attributes()) {
-    const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
-    if (node.schema == nullptr || !a.attribute->has_s()) continue;
-    for (const Choice& choice : kChoices)
-      if (choice.attribute == a.attribute->name() &&
-          (choice.op.empty() || choice.op == node.node->op_type()) &&
-          !HasWord(choice.values, a.attribute->s()))
-        f.Add(s.Where(a, "s"), "{} of {} is {}; allowed are {}", choice.attribute, Title(node),
-              Quote(a.attribute->s()), choice.values);
-  }
-}
-
-void WindowsPositive(const Subject& s, Findings& f) {
-  for (const NodeAt& node : s.nodes()) {
-    if (!IsOneOf(node, kWindowed)) continue;
-    for (const std::string_view name : {"kernel_shape", "strides", "dilations"})
-      if (const A* a = FindInts(node, name))
-        if (std::any_of(a->ints().begin(), a->ints().end(), [](int64_t v) { return v <= 0; }))
-          f.Add(s.Where(node, name), "{} of {} has values that are not positive", name,
-                Title(node));
-  }
-}
 
 void WindowsAgree(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
@@ -161,7 +95,7 @@ void GroupsDivide(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     const bool transposed = IsOneOf(node, std::array<std::string_view, 1>{"ConvTranspose"});
     if (!transposed && !IsOneOf(node, std::array<std::string_view, 1>{"Conv"})) continue;
-    const A* a = Find(node, "group");
+    const A* a = FindAttribute(node, "group");
     const int64_t group = a != nullptr && a->has_i() ? a->i() : 1;
     if (group <= 0) {
       f.Add(s.Where(node, "group"), "group of {} is {}", Title(node), group);
@@ -179,15 +113,216 @@ void GroupsDivide(const Subject& s, Findings& f) {
   }
 }
 
+// Whether an attribute names an element type, and that of the first output.
+struct TypeAttribute {
+  std::string_view name;
+  bool of_output;
+  bool or_none = false;  // 0 stands for a default
+};
+
+constexpr TypeAttribute kTypeAttributes[] = {
+    {"to", true},
+    {"dtype", true},
+    {"output_dtype", true, true},
+    {"output_datatype", true},
+    {"stash_type", false},
+    {"softmax_precision", false, true},
+    {"precision", false, true},
+};
+
+// Types in which something is computed on the way.
+constexpr int64_t kPrecisions[] = {pb::TensorProto::FLOAT, pb::TensorProto::FLOAT16,
+                                   pb::TensorProto::DOUBLE, pb::TensorProto::BFLOAT16};
+
+bool IsAllowedType(const NodeAt& node, const TypeAttribute& attribute, int64_t type) {
+  if (type == 0 && attribute.or_none) return true;
+  if (type <= 0 || type > INT32_MAX || !pb::TensorProto::DataType_IsValid(static_cast<int>(type)))
+    return false;
+  if (!attribute.of_output)
+    return std::find(std::begin(kPrecisions), std::end(kPrecisions), type) != std::end(kPrecisions);
+  if (node.schema->outputs.empty()) return true;
+  const auto allowed = node.schema->types.find(node.schema->outputs.front().type);
+  const std::string text(DTypeName(DTypeOf(static_cast<int>(type))));
+  return allowed == node.schema->types.end() || allowed->second.contains(text) ||
+         allowed->second.contains("seq(" + text + ")");
+}
+
 void ElementTypesKnown(const Subject& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
-    const std::string& name = a.attribute->name();
-    if (node.schema == nullptr || !a.attribute->has_i() || (name != "to" && name != "dtype"))
+    if (node.schema == nullptr || !a.attribute->has_i()) continue;
+    for (const TypeAttribute& t : kTypeAttributes)
+      if (t.name == a.attribute->name() && !IsAllowedType(node, t, a.attribute->i()))
+        f.Add(s.Where(a, "i"), "{} of {} is {}, which is no element type that {} of opset {} has",
+              t.name, Title(node), a.attribute->i(), node.schema->op, node.schema->since);
+  }
+}
+
+void PadsOnce(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    if (!IsOneOf(node, kWindowed)) continue;
+    const A* auto_pad = FindAttribute(node, "auto_pad");
+    const A* pads = FindInts(node, "pads");
+    if (auto_pad == nullptr || auto_pad->s() == "NOTSET" || pads == nullptr) continue;
+    // Exporters write zeros where there are none.
+    if (std::any_of(pads->ints().begin(), pads->ints().end(), [](int64_t p) { return p != 0; }))
+      f.Add(s.Where(node, "pads"), "{} has pads and auto_pad {}", Title(node),
+            Quote(auto_pad->s()));
+  }
+}
+
+struct Recurrent {
+  std::string_view op;
+  int activations;  // in one direction
+};
+
+constexpr Recurrent kRecurrent[] = {{"RNN", 1}, {"GRU", 2}, {"LSTM", 3}};
+
+void ActivationsFit(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes())
+    for (const Recurrent& r : kRecurrent) {
+      const A* a = FindAttribute(node, "activations");
+      if (a == nullptr || !IsOneOf(node, std::array{r.op})) continue;
+      const A* direction = FindAttribute(node, "direction");
+      const bool both = direction != nullptr && direction->s() == "bidirectional";
+      const int need = r.activations * (both ? 2 : 1);
+      if (a->strings_size() != need && a->strings_size() > 0)
+        f.Add(s.Where(node, "activations"), "{} has {} activations and needs {}", Title(node),
+              a->strings_size(), need);
+      for (const auto& name : a->strings())
+        if (FindRecurrentActivation(name) == nullptr)
+          f.Add(s.Where(node, "activations"), "{} has activation {}, which is none", Title(node),
+                Quote(name));
+    }
+}
+
+// What is wrong with an equation for a number of inputs; "" if nothing.
+std::string EquationFault(std::string equation, int inputs) {
+  std::erase(equation, ' ');
+  std::string left = equation;
+  std::optional<std::string> right;
+  if (const size_t arrow = equation.find("->"); arrow != std::string::npos) {
+    left = equation.substr(0, arrow);
+    right = equation.substr(arrow + 2);
+  }
+  const auto terms = std::count(left.begin(), left.end(), ',') + 1;
+  if (terms != inputs) return fmt::format("has {} terms for {} inputs", terms, inputs);
+  // Letters, and at most one ellipsis a term.
+  const auto malformed = [](std::string term) {
+    if (const size_t dots = term.find("..."); dots != std::string::npos) term.erase(dots, 3);
+    return std::any_of(term.begin(), term.end(),
+                       [](char c) { return std::isalpha(static_cast<unsigned char>(c)) == 0; });
+  };
+  for (size_t start = 0; start <= left.size();) {
+    const size_t end = std::min(left.find(',', start), left.size());
+    const std::string term = left.substr(start, end - start);
+    if (malformed(term)) return fmt::format("has a term {}", Quote(term));
+    start = end + 1;
+  }
+  if (!right) return {};
+  if (malformed(*right)) return fmt::format("has a result {}", Quote(*right));
+  for (size_t i = 0; i < right->size(); ++i) {
+    const char c = (*right)[i];
+    if (left.find(c) == std::string::npos) return fmt::format("has a result with a new '{}'", c);
+    if (c != '.' && right->find(c, i + 1) != std::string::npos)
+      return fmt::format("has '{}' twice in its result", c);
+  }
+  return {};
+}
+
+void EquationsParse(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    const A* a = FindAttribute(node, "equation");
+    if (a == nullptr || !IsOneOf(node, std::array<std::string_view, 1>{"Einsum"})) continue;
+    if (const std::string fault = EquationFault(a->s(), node.node->input_size()); !fault.empty())
+      f.Add(s.Where(node, "equation"), "equation {} of {} {}", Quote(a->s()), Title(node), fault);
+  }
+}
+
+void SplitsFit(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    if (!IsOneOf(node, std::array<std::string_view, 1>{"Split"})) continue;
+    const A* split = FindInts(node, "split");
+    if (split != nullptr && split->ints_size() != node.node->output_size())
+      f.Add(s.Where(node, "split"), "{} has {} outputs and splits into {}", Title(node),
+            node.node->output_size(), split->ints_size());
+    constexpr int64_t kFirstWithCount = 18;
+    if (node.schema->since < kFirstWithCount) continue;
+    const A* count = FindAttribute(node, "num_outputs");
+    const bool sizes = node.node->input_size() > 1 && !node.node->input(1).empty();
+    if (sizes == (count != nullptr))
+      f.Add(s.Where(node), "{} has {} of num_outputs and input split", Title(node),
+            sizes ? "both" : "none");
+    else if (count != nullptr && count->i() != node.node->output_size())
+      f.Add(s.Where(node, "num_outputs"), "{} has {} outputs and num_outputs {}", Title(node),
+            node.node->output_size(), count->i());
+  }
+}
+
+void FillHasOneElement(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    const A* a = FindAttribute(node, "value");
+    if (a == nullptr || !a->has_t() ||
+        !IsOneOf(node, std::array<std::string_view, 1>{"ConstantOfShape"}))
       continue;
-    const int64_t type = a.attribute->i();
-    if (type <= 0 || type > INT32_MAX || !pb::TensorProto::DataType_IsValid(static_cast<int>(type)))
-      f.Add(s.Where(a, "i"), "{} of {} is {}, which is no element type", name, Title(node), type);
+    const auto& dims = a->t().dims();
+    if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d != 1; }))
+      f.Add(s.Where(node, "value"), "value of {} has shape [{}]", Title(node),
+            fmt::join(dims.begin(), dims.end(), ", "));
+  }
+}
+
+void SequenceAxesDiffer(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    if (!IsOneOf(node, std::array<std::string_view, 1>{"ReverseSequence"})) continue;
+    const A* batch = FindAttribute(node, "batch_axis");
+    const A* time = FindAttribute(node, "time_axis");
+    const int64_t batch_axis = batch != nullptr ? batch->i() : 1;
+    if (batch_axis == (time != nullptr ? time->i() : 0))
+      f.Add(s.Where(node), "batch_axis and time_axis of {} are both {}", Title(node), batch_axis);
+  }
+}
+
+void OutputPaddingSmall(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    if (!IsOneOf(node, std::array<std::string_view, 1>{"ConvTranspose"})) continue;
+    const A* padding = FindInts(node, "output_padding");
+    const A* strides = FindInts(node, "strides");
+    const A* dilations = FindInts(node, "dilations");
+    for (int i = 0; padding != nullptr && i < padding->ints_size(); ++i) {
+      const auto at = [&](const A* a) {
+        return a != nullptr && i < a->ints_size() ? a->ints(i) : 1;
+      };
+      if (padding->ints(i) > 0 && padding->ints(i) >= std::max(at(strides), at(dilations)))
+        f.Add(s.Where(node, "output_padding"), "{} adds {} along axis {}, where its stride is {}",
+              Title(node), padding->ints(i), i, at(strides));
+    }
+  }
+}
+
+void TreesRefer(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    if (node.schema == nullptr || node.node->domain() != "ai.onnx.ml" ||
+        node.schema->op != "TreeEnsemble")
+      continue;
+    const auto size = [&](std::string_view name) {
+      const A* a = FindAttribute(node, name);
+      return a != nullptr ? a->ints_size() : 0;
+    };
+    const auto check = [&](std::string_view name, std::string_view leafs) {
+      const A* ids = FindAttribute(node, name);
+      const A* is_leaf = leafs.empty() ? nullptr : FindAttribute(node, leafs);
+      for (int i = 0; ids != nullptr && i < ids->ints_size(); ++i) {
+        const bool leaf = is_leaf != nullptr && i < is_leaf->ints_size() && is_leaf->ints(i) != 0;
+        const int count = size(leaf ? "leaf_targetids" : "nodes_featureids");
+        if (ids->ints(i) < 0 || ids->ints(i) >= count)
+          f.Add(s.Where(node, name), "{} of {} names {} {}, of which there are {}", name,
+                Title(node), leaf ? "leaf" : "node", ids->ints(i), count);
+      }
+    };
+    check("nodes_truenodeids", "nodes_trueleafs");
+    check("nodes_falsenodeids", "nodes_falseleafs");
+    check("tree_roots", "");
   }
 }
 
@@ -202,73 +337,7 @@ void ConstantHasOneValue(const Subject& s, Findings& f) {
   }
 }
 
-// The inputs of a sub-graph that have no initialiser: before IR version 4 every initialiser was an
-// input too.
-int FreeInputs(const pb::GraphProto& graph) {
-  int n = 0;
-  for (const auto& info : graph.input())
-    n += std::none_of(graph.initializer().begin(), graph.initializer().end(),
-                      [&](const auto& tensor) { return tensor.name() == info.name(); });
-  return n;
-}
-
-// Checks the number of a sub-graph's inputs or outputs.
-void CheckArity(const Subject& s, Findings& f, const NodeAt& node, std::string_view field, int have,
-                int need) {
-  if (have != need)
-    f.Add(s.Where(node, field), "{} of {} has {}, but the node needs {}", field, Title(node), have,
-          need);
-}
-
-void BranchesFit(const Subject& s, Findings& f) {
-  for (const NodeAt& node : s.nodes()) {
-    if (!IsOneOf(node, std::array<std::string_view, 1>{"If"})) continue;
-    for (const char* name : {"then_branch", "else_branch"}) {
-      const A* a = Find(node, name);
-      if (a == nullptr || !a->has_g()) continue;
-      CheckArity(s, f, node, fmt::format("{}.input", name), FreeInputs(a->g()), 0);
-      CheckArity(s, f, node, fmt::format("{}.output", name), a->g().output_size(),
-                 node.node->output_size());
-    }
-  }
-}
-
-void LoopsFit(const Subject& s, Findings& f) {
-  for (const NodeAt& node : s.nodes()) {
-    if (!IsOneOf(node, std::array<std::string_view, 1>{"Loop"})) continue;
-    const A* a = Find(node, "body");
-    if (a == nullptr || !a->has_g()) continue;
-    // The node: trip count, condition, state. The body: iteration, condition, state, and gives
-    // condition, state, scan outputs.
-    const int state = std::max(0, node.node->input_size() - 2);
-    CheckArity(s, f, node, "body.input", FreeInputs(a->g()), state + 2);
-    CheckArity(s, f, node, "body.output", a->g().output_size(), node.node->output_size() + 1);
-  }
-}
-
-void ScansFit(const Subject& s, Findings& f) {
-  for (const NodeAt& node : s.nodes()) {
-    if (!IsOneOf(node, std::array<std::string_view, 1>{"Scan"})) continue;
-    const A* a = Find(node, "body");
-    const A* count = Find(node, "num_scan_inputs");
-    if (a == nullptr || !a->has_g() || count == nullptr) continue;
-    // Version 8 had sequence lengths as its first input.
-    const int inputs = node.node->input_size() - (node.schema->since < 9 ? 1 : 0);
-    if (count->i() < 1 || count->i() > inputs)
-      f.Add(s.Where(node, "num_scan_inputs"), "num_scan_inputs of {} is {}; it has {} inputs",
-            Title(node), count->i(), inputs);
-    CheckArity(s, f, node, "body.input", FreeInputs(a->g()), inputs);
-    CheckArity(s, f, node, "body.output", a->g().output_size(), node.node->output_size());
-  }
-}
-
 constexpr Rule kRules[] = {
-    {{"ONNX-OP-001", Severity::kError, "Attributes that choose by name have a name that exists.",
-      "Operators.md", false, ""},
-     StringsAllowed},
-    {{"ONNX-OP-002", Severity::kError, "Kernel sizes, strides and dilations are positive.",
-      "Operators.md, Conv", false, ""},
-     WindowsPositive},
     {{"ONNX-OP-003", Severity::kError,
       "Kernel sizes, strides, dilations and pads are for the same number of axes.",
       "Operators.md, Conv", false, "Pads are two values an axis: begins, then ends."},
@@ -279,22 +348,43 @@ constexpr Rule kRules[] = {
     {{"ONNX-OP-005", Severity::kError, "group of a convolution divides its channels.",
       "Operators.md, Conv", false, ""},
      GroupsDivide},
-    {{"ONNX-OP-006", Severity::kError, "Attributes that name an element type name a known one.",
+    {{"ONNX-OP-006", Severity::kError,
+      "Attributes that name an element type name one that the operator has.",
       "onnx.proto, TensorProto.DataType", false, ""},
      ElementTypesKnown},
     {{"ONNX-OP-007", Severity::kError, "Constant has exactly one value.", "Operators.md, Constant",
       false, ""},
      ConstantHasOneValue},
-    {{"ONNX-OP-008", Severity::kError,
-      "Branches of If take no inputs and give as many outputs as the node.", "Operators.md, If",
+    {{"ONNX-OP-016", Severity::kError, "A node with auto_pad has no pads.", "Operators.md, Conv",
+      false, "Remove one of them."},
+     PadsOnce},
+    {{"ONNX-OP-017", Severity::kError,
+      "Activations of RNN, GRU and LSTM are known ones, as many as directions and gates need.",
+      "Operators.md, LSTM", false, ""},
+     ActivationsFit},
+    {{"ONNX-OP-018", Severity::kError,
+      "The equation of Einsum is well formed and has a term for each input.",
+      "Operators.md, Einsum", false, ""},
+     EquationsParse},
+    {{"ONNX-OP-019", Severity::kError,
+      "Split has as many outputs as its attributes say, and says it once.", "Operators.md, Split",
       false, ""},
-     BranchesFit},
-    {{"ONNX-OP-009", Severity::kError, "The body of Loop fits the node's inputs and outputs.",
-      "Operators.md, Loop", false, ""},
-     LoopsFit},
-    {{"ONNX-OP-010", Severity::kError, "The body of Scan fits the node's inputs and outputs.",
-      "Operators.md, Scan", false, ""},
-     ScansFit},
+     SplitsFit},
+    {{"ONNX-OP-020", Severity::kError, "The value of ConstantOfShape has one element.",
+      "Operators.md, ConstantOfShape", false, ""},
+     FillHasOneElement},
+    {{"ONNX-OP-021", Severity::kError,
+      "batch_axis and time_axis of ReverseSequence are different axes.",
+      "Operators.md, ReverseSequence", false, ""},
+     SequenceAxesDiffer},
+    {{"ONNX-OP-022", Severity::kError,
+      "output_padding of ConvTranspose is less than the stride or the dilation.",
+      "Operators.md, ConvTranspose", false, ""},
+     OutputPaddingSmall},
+    {{"ONNX-OP-023", Severity::kError,
+      "Nodes and leaves that a TreeEnsemble refers to are in its lists.",
+      "Operators-ml.md, TreeEnsemble", false, ""},
+     TreesRefer},
 };
 
 }  // namespace

@@ -40,7 +40,9 @@ class Parser {
     } else {
       NN_ASSIGN(s.min_inputs, Parameters(s, s.inputs));
       if (!Take("->")) return Bad("-> expected");
-      NN_ASSIGN(s.min_outputs, Parameters(s, s.outputs));
+      NN_RETURN_IF_ERROR(OutputCounts(s));
+      NN_ASSIGN(const int least, Parameters(s, s.outputs));
+      s.min_outputs = s.output_counts.empty() ? least : s.output_counts.front();
       NN_RETURN_IF_ERROR(Attributes(s));
       NN_RETURN_IF_ERROR(TypeSets(s));
     }
@@ -85,6 +87,17 @@ class Parser {
     return value;
   }
 
+  // "1|5" before the parameters.
+  Status OutputCounts(Schema& s) {
+    const size_t end = std::min(rest_.find('('), rest_.size());
+    if (rest_.substr(0, end).find('|') == std::string_view::npos) return {};
+    do {
+      NN_ASSIGN(const int count, Number());
+      s.output_counts.push_back(count);
+    } while (Take("|"));
+    return {};
+  }
+
   // "2..(a:T, b?:T)"; the result is the smallest count.
   Result<int> Parameters(Schema& s, std::vector<SchemaParameter>& out) {
     using Kind = SchemaParameter::Kind;
@@ -127,6 +140,10 @@ class Parser {
 
   Status Attributes(Schema& s) {
     for (Skip(); !rest_.empty() && rest_[0] != '|'; Skip()) {
+      if (Take("...")) {
+        s.open_attributes = true;
+        continue;
+      }
       const std::string name = Word();
       SchemaAttribute a;
       a.required = Take("!");

@@ -1,5 +1,6 @@
 // Signatures of the standard operators: names, counts, attributes and element types of every
 // version of every operator of the domains ai.onnx, ai.onnx.ml and the preview domains.
+// scripts/update-onnx-signatures writes the tables from the operators' documents.
 //
 // The tables are text, one signature a line (longer ones go on in indented lines):
 //
@@ -8,7 +9,8 @@
 //
 // A parameter marked ? may be left out, * repeats, ** repeats with a type of its own each time. Its
 // type is a type variable or {types}. "n..(" states the smallest count where it is not that of the
-// last parameter that cannot be left out. Attribute types: f i s t g p y for FLOAT, INT, STRING,
+// last parameter that cannot be left out, "n|m(" the only counts of outputs that there may be. An
+// attribute ... stands for any others. Attribute types: f i s t g p y for FLOAT, INT, STRING,
 // TENSOR, GRAPH, SPARSE_TENSOR, TYPE_PROTO, and F I S T for lists of them. Type sets name element
 // types, or the groups INT, UINT, FLOAT (16 to 64 bits), FLOAT8 and ANY; seq(), opt(), map() and
 // sparse_tensor() stand around them.
@@ -45,6 +47,8 @@ struct Schema {
   std::vector<SchemaParameter> outputs;
   int min_inputs = 0;
   int min_outputs = 0;
+  std::vector<int> output_counts;  // the only ones allowed; empty: all from min_outputs on
+  bool open_attributes = false;    // attributes that are not listed are allowed, too
   std::map<std::string, SchemaAttribute, std::less<>> attributes;
   std::map<std::string, std::set<std::string>, std::less<>> types;
 };

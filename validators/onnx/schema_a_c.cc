@@ -1,4 +1,5 @@
 // Signatures of operators of ai.onnx, A to C. The notation is that of schema.h.
+// Written by scripts/update-onnx-signatures.
 #include "validators/onnx/schema_tables.h"
 
 namespace nn::onnx {
@@ -61,17 +62,18 @@ AveragePool 19 (X:T) -> (Y:T) auto_pad:s ceil_mode:i count_include_pad:i dilatio
     kernel_shape!:I pads:I strides:I | T=FLOAT
 AveragePool 22 (X:T) -> (Y:T) auto_pad:s ceil_mode:i count_include_pad:i dilations:I
     kernel_shape!:I pads:I strides:I | T=FLOAT bf16
-BatchNormalization 1 (X:T, scale:T, B:T, mean:T, var:T) -> (Y:T, mean?:T, var?:T, saved_mean?:T,
-    saved_var?:T) consumed_inputs!:I epsilon:f is_test:i momentum:f spatial:i | T=FLOAT
-BatchNormalization 6 (X:T, scale:T, B:T, mean:T, var:T) -> (Y:T, mean?:T, var?:T, saved_mean?:T,
-    saved_var?:T) epsilon:f is_test:i momentum:f spatial:i | T=FLOAT
-BatchNormalization 7 (X:T, scale:T, B:T, mean:T, var:T) -> (Y:T, mean?:T, var?:T, saved_mean?:T,
-    saved_var?:T) epsilon:f momentum:f spatial:i | T=FLOAT
-BatchNormalization 9 (X:T, scale:T, B:T, mean:T, var:T) -> (Y:T, mean?:T, var?:T, saved_mean?:T,
-    saved_var?:T) epsilon:f momentum:f | T=FLOAT
-BatchNormalization 14 (X:T, scale:T, B:T, input_mean:U, input_var:U) -> (Y:T, running_mean?:U,
+BatchNormalization 1 (X:T, scale:T, B:T, mean:T, var:T) -> 1|5(Y:T, mean?:T, var?:T,
+    saved_mean?:T, saved_var?:T) consumed_inputs!:I epsilon:f is_test:i momentum:f spatial:i |
+    T=FLOAT
+BatchNormalization 6 (X:T, scale:T, B:T, mean:T, var:T) -> 1|5(Y:T, mean?:T, var?:T,
+    saved_mean?:T, saved_var?:T) epsilon:f is_test:i momentum:f spatial:i | T=FLOAT
+BatchNormalization 7 (X:T, scale:T, B:T, mean:T, var:T) -> 1|5(Y:T, mean?:T, var?:T,
+    saved_mean?:T, saved_var?:T) epsilon:f momentum:f spatial:i | T=FLOAT
+BatchNormalization 9 (X:T, scale:T, B:T, mean:T, var:T) -> 1|5(Y:T, mean?:T, var?:T,
+    saved_mean?:T, saved_var?:T) epsilon:f momentum:f | T=FLOAT
+BatchNormalization 14 (X:T, scale:T, B:T, input_mean:U, input_var:U) -> 1|3(Y:T, running_mean?:U,
     running_var?:U) epsilon:f momentum:f training_mode:i | T=FLOAT bf16 | U=FLOAT bf16
-BatchNormalization 15 (X:T, scale:T1, B:T1, input_mean:T2, input_var:T2) -> (Y:T,
+BatchNormalization 15 (X:T, scale:T1, B:T1, input_mean:T2, input_var:T2) -> 1|3(Y:T,
     running_mean?:T2, running_var?:T2) epsilon:f momentum:f training_mode:i | T=FLOAT bf16 |
     T1=FLOAT bf16 | T2=FLOAT bf16
 Bernoulli 15 (input:T1) -> (output:T2) dtype:i seed:f | T1=FLOAT | T2=INT UINT FLOAT bf16 bool
@@ -117,7 +119,7 @@ CastLike 25 (input:T1, target_type:T2) -> (output:T2) round_mode:s saturate:i | 
     FLOAT8 bf16 str bool u4 i4 u2 i2 f4e2m1 f8e8m0 | T2=INT UINT FLOAT FLOAT8 bf16 str bool u4 i4
     u2 i2 f4e2m1 f8e8m0
 CausalConvWithState 27 (input:T, weight:T, bias?:T, past_state?:T) -> (output:T, present_state:T)
-    activation:s | T=f32 f16 bf16
+    activation:s | T=f16 f32 bf16
 Ceil 1 (X:T) -> (Y:T) consumed_inputs:I | T=FLOAT
 Ceil 6 (X:T) -> (Y:T) | T=FLOAT
 Ceil 13 (X:T) -> (Y:T) | T=FLOAT bf16

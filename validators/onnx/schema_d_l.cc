@@ -1,4 +1,5 @@
 // Signatures of operators of ai.onnx, D to L. The notation is that of schema.h.
+// Written by scripts/update-onnx-signatures.
 #include "validators/onnx/schema_tables.h"
 
 namespace nn::onnx {
@@ -18,17 +19,17 @@ DepthToSpace 13 (input:T) -> (output:T) blocksize!:i mode:s | T=ANY bf16
 DequantizeLinear 10 (x:T, x_scale:{f32}, x_zero_point?:T) -> (y:{f32}) | T=i8 i32 u8
 DequantizeLinear 13 (x:T, x_scale:{f32}, x_zero_point?:T) -> (y:{f32}) axis:i | T=i8 i32 u8
 DequantizeLinear 19 (x:T1, x_scale:T2, x_zero_point?:T1) -> (y:T2) axis:i | T1=FLOAT8 i8 i32 u8 |
-    T2=f32 f16 bf16
+    T2=f16 f32 bf16
 DequantizeLinear 21 (x:T1, x_scale:T2, x_zero_point?:T1) -> (y:T2) axis:i block_size:i | T1=FLOAT8
-    i8 i16 i32 u8 u16 u4 i4 | T2=f32 f16 bf16
+    i8 i16 i32 u8 u16 u4 i4 | T2=f16 f32 bf16
 DequantizeLinear 23 (x:T1, x_scale:T2, x_zero_point?:T1) -> (y:T3) axis:i block_size:i
-    output_dtype:i | T1=FLOAT8 i8 i16 i32 u8 u16 u4 i4 f4e2m1 | T2=f32 f16 bf16 | T3=f32 f16 bf16
+    output_dtype:i | T1=FLOAT8 i8 i16 i32 u8 u16 u4 i4 f4e2m1 | T2=f16 f32 bf16 | T3=f16 f32 bf16
 DequantizeLinear 24 (x:T1, x_scale:T2, x_zero_point?:T1) -> (y:T3) axis:i block_size:i
-    output_dtype:i | T1=FLOAT8 i8 i16 i32 u8 u16 u4 i4 f4e2m1 | T2=f32 f16 bf16 f8e8m0 | T3=f32
-    f16 bf16
+    output_dtype:i | T1=FLOAT8 i8 i16 i32 u8 u16 u4 i4 f4e2m1 | T2=f16 f32 bf16 f8e8m0 | T3=f16
+    f32 bf16
 DequantizeLinear 25 (x:T1, x_scale:T2, x_zero_point?:T1) -> (y:T3) axis:i block_size:i
-    output_dtype:i | T1=FLOAT8 i8 i16 i32 u8 u16 u4 i4 u2 i2 f4e2m1 | T2=f32 f16 bf16 f8e8m0 |
-    T3=f32 f16 bf16
+    output_dtype:i | T1=FLOAT8 i8 i16 i32 u8 u16 u4 i4 u2 i2 f4e2m1 | T2=f16 f32 bf16 f8e8m0 |
+    T3=f16 f32 bf16
 Det 11 (X:T) -> (Y:T) | T=FLOAT
 Det 22 (X:T) -> (Y:T) | T=FLOAT bf16
 Div 1 (A:T, B:T) -> (C:T) axis:i broadcast:i consumed_inputs:I | T=FLOAT
@@ -51,8 +52,8 @@ Einsum 12 (Inputs*:T) -> (Output:T) equation!:s | T=INT UINT FLOAT
 Elu 1 (X:T) -> (Y:T) alpha:f consumed_inputs:I | T=FLOAT
 Elu 6 (X:T) -> (Y:T) alpha:f | T=FLOAT
 Elu 22 (X:T) -> (Y:T) alpha:f | T=FLOAT bf16
-Equal 1 (A:T, B:T) -> (C:T1) axis:i broadcast:i | T=bool i32 i64 | T1=bool
-Equal 7 (A:T, B:T) -> (C:T1) | T=bool i32 i64 | T1=bool
+Equal 1 (A:T, B:T) -> (C:T1) axis:i broadcast:i | T=i32 i64 bool | T1=bool
+Equal 7 (A:T, B:T) -> (C:T1) | T=i32 i64 bool | T1=bool
 Equal 11 (A:T, B:T) -> (C:T1) | T=INT UINT FLOAT bool | T1=bool
 Equal 13 (A:T, B:T) -> (C:T1) | T=INT UINT FLOAT bf16 bool | T1=bool
 Equal 19 (A:T, B:T) -> (C:T1) | T=INT UINT FLOAT bf16 str bool | T1=bool
@@ -193,7 +194,7 @@ LSTM 14 (X:T, W:T, R:T, B?:T, sequence_lens?:T1, initial_h?:T, initial_c?:T, P?:
 LSTM 22 (X:T, W:T, R:T, B?:T, sequence_lens?:T1, initial_h?:T, initial_c?:T, P?:T) -> (Y?:T,
     Y_h?:T, Y_c?:T) activation_alpha:F activation_beta:F activations:S clip:f direction:s
     hidden_size:i input_forget:i layout:i | T=FLOAT bf16 | T1=i32
-LayerNormalization 17 (X:T, Scale:T, B?:T) -> (Y:T, Mean?:U, InvStdDev?:U) axis:i epsilon:f
+LayerNormalization 17 (X:T, Scale:T, B?:T) -> (Y:T, Mean?:U, InvStdDev?:U) ... axis:i epsilon:f
     stash_type:i | T=FLOAT bf16 | U=f32 bf16
 LeakyRelu 1 (X:T) -> (Y:T) alpha:f consumed_inputs:I | T=FLOAT
 LeakyRelu 6 (X:T) -> (Y:T) alpha:f | T=FLOAT
@@ -205,8 +206,8 @@ Less 13 (A:T, B:T) -> (C:T1) | T=INT UINT FLOAT bf16 | T1=bool
 LessOrEqual 12 (A:T, B:T) -> (C:T1) | T=INT UINT FLOAT | T1=bool
 LessOrEqual 16 (A:T, B:T) -> (C:T1) | T=INT UINT FLOAT bf16 | T1=bool
 LinearAttention 27 (query:T, key:T, value:T, past_state?:S, decay?:T, beta?:T) -> (output:T,
-    present_state:S) chunk_size:i kv_num_heads!:i q_num_heads!:i scale:f update_rule:s | T=f32 f16
-    bf16 | S=f32 f16 bf16
+    present_state:S) chunk_size:i kv_num_heads!:i q_num_heads!:i scale:f update_rule:s | T=f16 f32
+    bf16 | S=f16 f32 bf16
 Log 1 (input:T) -> (output:T) consumed_inputs:I | T=FLOAT
 Log 6 (input:T) -> (output:T) | T=FLOAT
 Log 13 (input:T) -> (output:T) | T=FLOAT bf16

@@ -1,4 +1,5 @@
 // Signatures of operators of ai.onnx, M to R but reductions. The notation is that of schema.h.
+// Written by scripts/update-onnx-signatures.
 #include "validators/onnx/schema_tables.h"
 
 namespace nn::onnx {
@@ -118,22 +119,22 @@ QLinearConv 10 (x:T1, x_scale:{f32}, x_zero_point:T1, w:T2, w_scale:{f32}, w_zer
 QLinearMatMul 10 (a:T1, a_scale:{f32}, a_zero_point:T1, b:T2, b_scale:{f32}, b_zero_point:T2,
     y_scale:{f32}, y_zero_point:T3) -> (y:T3) | T1=i8 u8 | T2=i8 u8 | T3=i8 u8
 QLinearMatMul 21 (a:T1, a_scale:TS, a_zero_point:T1, b:T2, b_scale:TS, b_zero_point:T2,
-    y_scale:TS, y_zero_point:T3) -> (y:T3) | TS=f32 f16 bf16 | T1=FLOAT8 i8 u8 | T2=FLOAT8 i8 u8 |
+    y_scale:TS, y_zero_point:T3) -> (y:T3) | TS=f16 f32 bf16 | T1=FLOAT8 i8 u8 | T2=FLOAT8 i8 u8 |
     T3=FLOAT8 i8 u8
 QuantizeLinear 10 (x:T1, y_scale:{f32}, y_zero_point?:T2) -> (y:T2) | T1=f32 i32 | T2=i8 u8
 QuantizeLinear 13 (x:T1, y_scale:{f32}, y_zero_point?:T2) -> (y:T2) axis:i | T1=f32 i32 | T2=i8 u8
-QuantizeLinear 19 (x:T1, y_scale:T1, y_zero_point?:T2) -> (y:T2) axis:i saturate:i | T1=f32 f16
+QuantizeLinear 19 (x:T1, y_scale:T1, y_zero_point?:T2) -> (y:T2) axis:i saturate:i | T1=f16 f32
     bf16 i32 | T2=FLOAT8 i8 u8
 QuantizeLinear 21 (x:T1, y_scale:T1, y_zero_point?:T2) -> (y:T2) axis:i block_size:i
-    output_dtype:i saturate:i | T1=f32 f16 bf16 i32 | T2=FLOAT8 i8 i16 u8 u16 u4 i4
+    output_dtype:i saturate:i | T1=f16 f32 bf16 i32 | T2=FLOAT8 i8 i16 u8 u16 u4 i4
 QuantizeLinear 23 (x:T1, y_scale:T2, y_zero_point?:T3) -> (y:T3) axis:i block_size:i
-    output_dtype:i precision:i saturate:i | T1=f32 f16 bf16 i32 | T2=f32 f16 bf16 i32 | T3=FLOAT8
+    output_dtype:i precision:i saturate:i | T1=f16 f32 bf16 i32 | T2=f16 f32 bf16 i32 | T3=FLOAT8
     i8 i16 u8 u16 u4 i4 f4e2m1
 QuantizeLinear 24 (x:T1, y_scale:T2, y_zero_point?:T3) -> (y:T3) axis:i block_size:i
-    output_dtype:i precision:i saturate:i | T1=f32 f16 bf16 i32 | T2=f32 f16 bf16 i32 f8e8m0 |
+    output_dtype:i precision:i saturate:i | T1=f16 f32 bf16 i32 | T2=f16 f32 bf16 i32 f8e8m0 |
     T3=FLOAT8 i8 i16 u8 u16 u4 i4 f4e2m1
 QuantizeLinear 25 (x:T1, y_scale:T2, y_zero_point?:T3) -> (y:T3) axis:i block_size:i
-    output_dtype:i precision:i saturate:i | T1=f32 f16 bf16 i32 | T2=f32 f16 bf16 i32 f8e8m0 |
+    output_dtype:i precision:i saturate:i | T1=f16 f32 bf16 i32 | T2=f16 f32 bf16 i32 f8e8m0 |
     T3=FLOAT8 i8 i16 u8 u16 u4 i4 u2 i2 f4e2m1
 RMSNormalization 23 (X:T, scale:V) -> (Y:V) axis:i epsilon:f stash_type:i | T=FLOAT bf16 | V=FLOAT
     bf16
@@ -199,7 +200,7 @@ RoiAlign 16 (X:T1, rois:T1, batch_indices:T2) -> (Y:T1) coordinate_transformatio
 RoiAlign 22 (X:T1, rois:T1, batch_indices:T2) -> (Y:T1) coordinate_transformation_mode:s mode:s
     output_height:i output_width:i sampling_ratio:i spatial_scale:f | T1=FLOAT bf16 | T2=i64
 RotaryEmbedding 23 (X:T, cos_cache:T, sin_cache:T, position_ids?:M) -> (Y:T) interleaved:i
-    num_heads:i rotary_embedding_dim:i | T=f32 f16 bf16 | M=i64
+    num_heads:i rotary_embedding_dim:i | T=f16 f32 bf16 | M=i64
 Round 11 (X:T) -> (Y:T) | T=FLOAT
 Round 22 (X:T) -> (Y:T) | T=FLOAT bf16)";
 

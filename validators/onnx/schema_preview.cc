@@ -1,4 +1,5 @@
 // Signatures of operators of the preview domains. The notation is that of schema.h.
+// Written by scripts/update-onnx-signatures.
 #include "validators/onnx/schema_tables.h"
 
 namespace nn::onnx {

@@ -1,4 +1,5 @@
 // Signatures of operators of ai.onnx: reductions. The notation is that of schema.h.
+// Written by scripts/update-onnx-signatures.
 #include "validators/onnx/schema_tables.h"
 
 namespace nn::onnx {
@@ -31,7 +32,7 @@ ReduceMax 13 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT bf16 i8 i32 i64
 ReduceMax 18 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i | T=FLOAT bf16
     i8 i32 i64 u8 u32 u64
 ReduceMax 20 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i | T=FLOAT bf16
-    bool i8 i32 i64 u8 u32 u64
+    i8 i32 i64 u8 u32 u64 bool
 ReduceMean 1 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceMean 11 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceMean 13 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT bf16 i32 i64 u32 u64
@@ -44,7 +45,7 @@ ReduceMin 13 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT bf16 i8 i32 i64
 ReduceMin 18 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i | T=FLOAT bf16
     i8 i32 i64 u8 u32 u64
 ReduceMin 20 (data:T, axes?:{i64}) -> (reduced:T) keepdims:i noop_with_empty_axes:i | T=FLOAT bf16
-    bool i8 i32 i64 u8 u32 u64
+    i8 i32 i64 u8 u32 u64 bool
 ReduceProd 1 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceProd 11 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT i32 i64 u32 u64
 ReduceProd 13 (data:T) -> (reduced:T) axes:I keepdims:i | T=FLOAT bf16 i32 i64 u32 u64

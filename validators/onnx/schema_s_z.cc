@@ -1,4 +1,5 @@
 // Signatures of operators of ai.onnx, S to Z. The notation is that of schema.h.
+// Written by scripts/update-onnx-signatures.
 #include "validators/onnx/schema_tables.h"
 
 namespace nn::onnx {
@@ -145,7 +146,7 @@ Tanh 13 (input:T) -> (output:T) | T=FLOAT bf16
 TensorScatter 24 (past_cache:T, update:T, write_indices?:{i64}) -> (present_cache:T) axis:i mode:s
     | T=ANY FLOAT8 bf16 u4 i4 f4e2m1 f8e8m0
 TfIdfVectorizer 9 (X:T) -> (Y:T1) max_gram_length!:i max_skip_count!:i min_gram_length!:i mode!:s
-    ngram_counts!:I ngram_indexes!:I pool_int64s:I pool_strings:S weights:F | T=str i32 i64 |
+    ngram_counts!:I ngram_indexes!:I pool_int64s:I pool_strings:S weights:F | T=i32 i64 str |
     T1=f32
 ThresholdedRelu 10 (X:T) -> (Y:T) alpha:f | T=FLOAT
 ThresholdedRelu 22 (X:T) -> (Y:T) alpha:f | T=FLOAT bf16
@@ -174,7 +175,7 @@ Unsqueeze 21 (data:T, axes:{i64}) -> (expanded:T) | T=ANY FLOAT8 bf16 u4 i4
 Unsqueeze 23 (data:T, axes:{i64}) -> (expanded:T) | T=ANY FLOAT8 bf16 u4 i4 f4e2m1
 Unsqueeze 24 (data:T, axes:{i64}) -> (expanded:T) | T=ANY FLOAT8 bf16 u4 i4 f4e2m1 f8e8m0
 Unsqueeze 25 (data:T, axes:{i64}) -> (expanded:T) | T=ANY FLOAT8 bf16 u4 i4 u2 i2 f4e2m1 f8e8m0
-Upsample 1 (X:T) -> (Y:T) height_scale!:f mode:s width_scale!:f | T=FLOAT bool i32 i64
+Upsample 1 (X:T) -> (Y:T) height_scale!:f mode:s width_scale!:f | T=FLOAT i32 i64 bool
 Upsample 7 (X:T) -> (Y:T) mode:s scales!:F | T=ANY
 Upsample 9 (X:T, scales:{f32}) -> (Y:T) mode:s | T=ANY
 Upsample 10 deprecated

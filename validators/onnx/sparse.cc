@@ -1,7 +1,8 @@
 // Rules of sparse tensors.
+#include <cstring>
+
 #include "base/checked_math.h"
 #include "base/text.h"
-#include "formats/onnx/tensor.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {
@@ -82,13 +83,49 @@ void CheckIndices(const Subject& s, Findings& f, const SparseAt& t, std::span<co
   }
 }
 
+// The indices; none if the data are too short for their shape or in another file. Data that are too
+// long are no reason for not looking at what is meant.
+std::vector<int64_t> ReadIndices(const Subject& s, const pb::TensorProto& t) {
+  using T = pb::TensorProto;
+  const auto need = CheckedElements(std::span(t.dims().data(), static_cast<size_t>(t.dims_size())));
+  if (!need || t.data_location() == T::EXTERNAL) return {};
+  const auto count = static_cast<size_t>(*need);
+  const auto blob = s.native().payloads.Find(t, T::kRawDataFieldNumber);
+  const std::span<const std::byte> raw =
+      blob ? blob->bytes() : std::as_bytes(std::span(t.raw_data()));
+  if (raw.size() / sizeof(int64_t) >= count) {
+    std::vector<int64_t> indices(count);
+    if (count > 0) std::memcpy(indices.data(), raw.data(), count * sizeof(int64_t));
+    return indices;
+  }
+  if (static_cast<size_t>(t.int64_data_size()) < count) return {};
+  return {t.int64_data().begin(), t.int64_data().begin() + *need};
+}
+
 void IndicesSorted(const Subject& s, Findings& f) {
   for (const SparseAt& t : s.sparse_tensors()) {
     bool positive = !t.tensor->dims().empty();
     for (const int64_t d : t.tensor->dims()) positive = positive && d > 0;
     if (!positive || !IndicesShaped(*t.tensor)) continue;
-    if (const auto indices = ReadTensor(t.tensor->indices(), s.native()))
-      CheckIndices(s, f, t, indices->ToInts());
+    CheckIndices(s, f, t, ReadIndices(s, t.tensor->indices()));
+  }
+}
+
+void IndicesReadable(const Subject& s, Findings& f) {
+  using T = pb::TensorProto;
+  for (const SparseAt& t : s.sparse_tensors()) {
+    if (!t.tensor->has_indices() || !IndicesShaped(*t.tensor)) continue;
+    const T& indices = t.tensor->indices();
+    uint64_t need = 1;
+    for (const int64_t d : indices.dims()) need *= static_cast<uint64_t>(std::max<int64_t>(d, 0));
+    const bool raw = s.Has(indices, T::kRawDataFieldNumber);
+    const uint64_t have = raw ? s.SizeOf(indices, T::kRawDataFieldNumber)
+                              : s.SizeOf(indices, T::kInt64DataFieldNumber);
+    if (indices.data_location() == T::EXTERNAL)
+      f.Add(s.Where(t.place, "indices"), "the indices of {} are external", Name(t));
+    else if (raw ? have < need * sizeof(int64_t) : have != need)
+      f.Add(s.Where(t.place, "indices"), "the indices of {} have {} {}; their shape needs {}",
+            Name(t), have, raw ? "bytes" : "entries", raw ? need * sizeof(int64_t) : need);
   }
 }
 
@@ -106,6 +143,10 @@ constexpr Rule kRules[] = {
     {{"ONNX-SPARSE-004", Severity::kError, "Indices lie inside the tensor and ascend.",
       "onnx.proto, SparseTensorProto.indices", true, "Sort the values by index."},
      IndicesSorted},
+    {{"ONNX-SPARSE-005", Severity::kError,
+      "The indices of a sparse tensor stand in the model, as many as their shape says.",
+      "onnx.proto, SparseTensorProto.indices", true, ""},
+     IndicesReadable},
 };
 
 }  // namespace

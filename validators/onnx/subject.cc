@@ -1,13 +1,14 @@
 #include "validators/onnx/subject.h"
 
 #include "base/text.h"
+#include "formats/onnx/onnx.h"
 
 namespace nn::onnx {
 namespace {
 
 OpsetMap OpsetsOf(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& imports) {
   OpsetMap map;
-  for (const auto& id : imports) map[std::string(PlainDomain(id.domain()))] = id.version();
+  for (const auto& id : imports) map[id.domain()] = id.version();
   return map;
 }
 
@@ -26,15 +27,29 @@ std::string_view PlainDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
 
-Subject::Subject(const Model& model) : model_(model) {
+std::optional<int64_t> FindOpset(const OpsetMap& opsets, std::string_view domain) {
+  auto found = opsets.find(domain);
+  if (found == opsets.end() && domain.empty()) found = opsets.find("ai.onnx");
+  if (found == opsets.end() && domain == "ai.onnx") found = opsets.find("");
+  return found != opsets.end() ? std::optional(found->second) : std::nullopt;
+}
+
+Subject::Subject(const Model& model, Reach reach)
+    : model_(model), functions_seen_(reach == Reach::kAll || ir_version() >= 8) {
   AddOpsets();
-  for (const auto& f : proto().functions())
-    functions_.try_emplace({PlainDomain(f.domain()), f.name(), f.overload()}, &f);
+  if (functions_seen_)
+    for (const auto& f : proto().functions())
+      functions_.try_emplace({PlainDomain(f.domain()), f.name(), f.overload()}, &f);
   auto main = std::make_unique<Body>();
   main->graph = &proto().graph();
   main->path = "graph";
   main->opsets = &opsets_;
   AddBody(std::move(main), proto().graph().node());
+  if (reach == Reach::kAll) AddTraining();
+  if (functions_seen_) AddFunctions();
+}
+
+void Subject::AddTraining() {
   const Body* const graph = bodies_.front().get();
   for (int i = 0; i < proto().training_info_size(); ++i) {
     const auto& training = proto().training_info(i);
@@ -50,6 +65,9 @@ Subject::Subject(const Model& model) : model_(model) {
     if (training.has_initialization()) add(training.initialization(), "initialization", nullptr);
     if (training.has_algorithm()) add(training.algorithm(), "algorithm", graph);
   }
+}
+
+void Subject::AddFunctions() {
   for (int i = 0; i < proto().functions_size(); ++i) {
     const auto& f = proto().functions(i);
     function_opsets_.push_back(std::make_unique<OpsetMap>(OpsetsOf(f.opset_import())));
@@ -81,14 +99,15 @@ void Subject::AddBody(std::unique_ptr<Body> owned,
     at.node = &nodes.Get(i);
     at.body = &body;
     at.index = i;
-    const std::string domain(PlainDomain(at.node->domain()));
-    if (const auto opset = body.opsets->find(domain); opset != body.opsets->end())
-      at.opset = opset->second;
+    const std::string_view domain = PlainDomain(at.node->domain());
+    const auto opset = FindOpset(*body.opsets, at.node->domain());
+    at.imported = opset.has_value();
+    at.opset = opset.value_or(0);
     if (const auto f = functions_.find({domain, at.node->op_type(), at.node->overload()});
         f != functions_.end())
       at.function = f->second;
-    if (at.opset > 0 && at.function == nullptr)
-      at.schema = FindSchema(domain, at.node->op_type(), at.opset);
+    at.standard = FindSchema(domain, at.node->op_type(), at.opset);
+    if (at.function == nullptr) at.schema = at.standard;
     nodes_.push_back(at);
     for (const auto& name : at.node->output()) Define(body, name, i);
   }
@@ -203,6 +222,22 @@ uint64_t Subject::SizeOf(const google::protobuf::Message& message, int field) co
     return static_cast<uint64_t>(reflection->FieldSize(message, descriptor));
   std::string scratch;
   return reflection->GetStringReference(message, descriptor, &scratch).size();
+}
+
+const std::vector<TypeDefect>& Subject::type_defects() const {
+  if (!type_defects_) type_defects_ = OnnxFormat().check_types(model_);
+  return *type_defects_;
+}
+
+const pb::AttributeProto* FindAttribute(const NodeAt& node, std::string_view name) {
+  for (const auto& a : node.node->attribute())
+    if (a.name() == name && a.ref_attr_name().empty()) return &a;
+  return nullptr;
+}
+
+bool IsOf(const NodeAt& node, std::string_view op) {
+  return node.schema != nullptr && PlainDomain(node.node->domain()).empty() &&
+         node.schema->op == op;
 }
 
 std::string Title(const NodeAt& node) {

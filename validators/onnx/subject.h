@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,10 +18,14 @@
 
 namespace nn::onnx {
 
+// Versions by domain, as the model spells it. Of two entries for a domain the last one counts.
 using OpsetMap = std::map<std::string, int64_t, std::less<>>;
 
 // "ai.onnx" is the long name of the domain "".
 std::string_view PlainDomain(std::string_view domain);
+
+// The version of a domain, whichever of its names the map has; nullopt if it has none.
+std::optional<int64_t> FindOpset(const OpsetMap& opsets, std::string_view domain);
 
 // A list of nodes: a graph, a sub-graph or the body of a function.
 struct Body {
@@ -43,8 +48,10 @@ struct NodeAt {
   const pb::NodeProto* node = nullptr;
   const Body* body = nullptr;
   int index = 0;                                // in its body
+  bool imported = false;                        // its domain is
   int64_t opset = 0;                            // version of its domain; 0: not imported
-  const Schema* schema = nullptr;               // nullptr: not a standard operator, or unknown
+  const Schema* standard = nullptr;             // of the standard operator of that name
+  const Schema* schema = nullptr;               // `standard`, unless a function stands in for it
   const pb::FunctionProto* function = nullptr;  // of the model, that it calls
 };
 
@@ -74,15 +81,25 @@ struct SparseAt {
   DataPlace place;
 };
 
+class TypeFlow;
+
+// How much of a model is looked at.
+enum class Reach : uint8_t {
+  kAll,
+  kChecker,  // what onnx.checker looks at: no training information; functions from IR version 8 on
+};
+
 class Subject {
  public:
-  explicit Subject(const Model& model);
+  explicit Subject(const Model& model, Reach reach = Reach::kAll);
 
   const Model& native() const { return model_; }
   const pb::ModelProto& proto() const { return model_.proto; }
   int64_t ir_version() const { return model_.proto.ir_version(); }
+  // True if there are functions that are looked at.
+  bool HasFunctions() const { return proto().functions_size() > 0 && functions_seen_; }
 
-  // In the order of the file; outer bodies before those inside them.
+  // In the order of the file, the main graph first; outer bodies before those inside them.
   const std::vector<std::unique_ptr<Body>>& bodies() const { return bodies_; }
   const std::vector<NodeAt>& nodes() const { return nodes_; }
   const std::vector<AttributeAt>& attributes() const { return attributes_; }
@@ -105,11 +122,17 @@ class Subject {
 
   // True if the field has a value, in the message or kept apart as payload.
   bool Has(const google::protobuf::Message& message, int field) const;
+  // Element types along the graph (types.h), found when they are asked for.
+  const TypeFlow& type_flow() const;
+  // What inference finds wrong with types (Format::check_types).
+  const std::vector<TypeDefect>& type_defects() const;
   // Elements of a repeated field, or bytes of a bytes field, wherever they are.
   uint64_t SizeOf(const google::protobuf::Message& message, int field) const;
 
  private:
   void AddOpsets();
+  void AddTraining();
+  void AddFunctions();
   void AddBody(std::unique_ptr<Body> body,
                const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
   void AddGraphData(Body& body);
@@ -118,6 +141,7 @@ class Subject {
   void AddSparse(const pb::SparseTensorProto& tensor, const DataPlace& place);
 
   const Model& model_;
+  const bool functions_seen_;
   OpsetMap opsets_;
   std::vector<std::unique_ptr<OpsetMap>> function_opsets_;
   // By domain, name and overload.
@@ -129,9 +153,17 @@ class Subject {
   std::vector<AttributeAt> attributes_;
   std::vector<TensorAt> tensors_;
   std::vector<SparseAt> sparse_;
+  mutable std::shared_ptr<const TypeFlow> type_flow_;
+  mutable std::optional<std::vector<TypeDefect>> type_defects_;  // found when they are asked for
 };
 
 // "node 3 (Conv \"name\")" for messages.
 std::string Title(const NodeAt& node);
+
+// The attribute; null if there is none, or it stands for one of a function's call.
+const pb::AttributeProto* FindAttribute(const NodeAt& node, std::string_view name);
+
+// Whether it is a node of that operator of ai.onnx, in a version that the model imports.
+bool IsOf(const NodeAt& node, std::string_view op);
 
 }  // namespace nn::onnx

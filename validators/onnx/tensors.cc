@@ -23,6 +23,8 @@ struct Storage {
   int raw_bits;       // bits of an element in raw_data; 0: not allowed there
   int per_entry = 1;  // elements in one entry of the list
   int entries = 1;    // entries of the list for one element
+  // As per_entry, where the published text packs fewer elements than onnx.checker asks for.
+  int per_entry_in_text = 1;
 };
 
 constexpr Storage kStorage[] = {
@@ -47,11 +49,11 @@ constexpr Storage kStorage[] = {
     {T::FLOAT8E5M2, T::kInt32DataFieldNumber, 8},
     {T::FLOAT8E5M2FNUZ, T::kInt32DataFieldNumber, 8},
     {T::FLOAT8E8M0, T::kInt32DataFieldNumber, 8},
-    {T::UINT4, T::kInt32DataFieldNumber, 4, 8},
-    {T::INT4, T::kInt32DataFieldNumber, 4, 8},
-    {T::FLOAT4E2M1, T::kInt32DataFieldNumber, 4, 8},
-    {T::UINT2, T::kInt32DataFieldNumber, 2, 16},
-    {T::INT2, T::kInt32DataFieldNumber, 2, 16},
+    {T::UINT4, T::kInt32DataFieldNumber, 4, 8, 1, 2},
+    {T::INT4, T::kInt32DataFieldNumber, 4, 8, 1, 2},
+    {T::FLOAT4E2M1, T::kInt32DataFieldNumber, 4, 8, 1, 2},
+    {T::UINT2, T::kInt32DataFieldNumber, 2, 16, 1, 4},
+    {T::INT2, T::kInt32DataFieldNumber, 2, 16, 1, 4},
 };
 
 const Storage* StorageOf(const T& tensor) {
@@ -72,8 +74,16 @@ bool IsExternal(const T& tensor) {
   return tensor.data_location() == T::EXTERNAL;
 }
 
+// The product of the dimensions, multiplied one by one as onnx.checker does; nullopt if one is
+// negative or the product leaves 63 bits on the way.
 std::optional<int64_t> Elements(const T& tensor) {
-  return CheckedElements(std::span(tensor.dims().data(), static_cast<size_t>(tensor.dims_size())));
+  int64_t product = 1;
+  for (const int64_t d : tensor.dims()) {
+    const auto next = CheckedMul<int64_t>(product, d);
+    if (d < 0 || !next) return std::nullopt;
+    product = *next;
+  }
+  return product;
 }
 
 // The data fields that are used.
@@ -84,16 +94,40 @@ std::vector<int> UsedFields(const Subject& s, const T& tensor) {
   return used;
 }
 
-void TypeKnown(const Subject& s, Findings& f) {
-  for (const TensorAt& t : s.tensors())
-    if (StorageOf(*t.tensor) == nullptr)
+// Whether the data are bytes that onnx.checker takes without knowing their type.
+bool IsOpaque(const Subject& s, const T& tensor) {
+  return IsExternal(tensor) ||
+         (s.Has(tensor, T::kRawDataFieldNumber) && s.SizeOf(tensor, T::kRawDataFieldNumber) > 0);
+}
+
+void FindUnknownTypes(const Subject& s, Findings& f, bool opaque) {
+  for (const TensorAt& t : s.tensors()) {
+    if (StorageOf(*t.tensor) != nullptr) continue;
+    if (opaque == (t.tensor->data_type() != T::UNDEFINED && IsOpaque(s, *t.tensor)))
       f.Add(s.Where(t, "data_type"), "{} has data_type {}", Name(t), t.tensor->data_type());
+  }
+}
+
+void TypeKnown(const Subject& s, Findings& f) {
+  FindUnknownTypes(s, f, false);
+}
+
+void OpaqueTypeKnown(const Subject& s, Findings& f) {
+  FindUnknownTypes(s, f, true);
+}
+
+void FindBadDimensions(const Subject& s, Findings& f, bool external) {
+  for (const TensorAt& t : s.tensors())
+    if (IsExternal(*t.tensor) == external && !Elements(*t.tensor))
+      f.Add(s.Where(t, "dims"), "{} has a negative dimension or more than 2^63 elements", Name(t));
 }
 
 void DimensionsNatural(const Subject& s, Findings& f) {
-  for (const TensorAt& t : s.tensors())
-    if (!Elements(*t.tensor))
-      f.Add(s.Where(t, "dims"), "{} has a negative dimension or more than 2^63 elements", Name(t));
+  FindBadDimensions(s, f, false);
+}
+
+void ExternalDimensionsNatural(const Subject& s, Findings& f) {
+  FindBadDimensions(s, f, true);
 }
 
 void OneDataField(const Subject& s, Findings& f) {
@@ -120,7 +154,8 @@ void FieldFitsType(const Subject& s, Findings& f) {
   }
 }
 
-void SizeFitsShape(const Subject& s, Findings& f) {
+// Finds data that are too short, or too long.
+void FindWrongSizes(const Subject& s, Findings& f, bool too_long) {
   for (const TensorAt& t : s.tensors()) {
     const Storage* storage = StorageOf(*t.tensor);
     const auto elements = Elements(*t.tensor);
@@ -130,14 +165,87 @@ void SizeFitsShape(const Subject& s, Findings& f) {
     const bool raw = used[0] == T::kRawDataFieldNumber;
     if (raw ? storage->raw_bits == 0 : used[0] != storage->field) continue;
     const auto total = CheckedMul<int64_t>(*elements, raw ? storage->raw_bits : storage->entries);
-    const int64_t unit = raw ? 8 : storage->per_entry;
+    const int64_t unit = raw ? 8 : (too_long ? storage->per_entry_in_text : storage->per_entry);
     const uint64_t have = s.SizeOf(*t.tensor, used[0]);
-    if (!total)
-      f.Add(s.Where(t), "{} needs more than 2^63 bits", Name(t));
-    else if (const auto need = static_cast<uint64_t>(CeilDiv(*total, unit)); have != need)
+    if (!total) {
+      if (!too_long) f.Add(s.Where(t), "{} needs more than 2^63 bits", Name(t));
+      continue;
+    }
+    const auto need = static_cast<uint64_t>(CeilDiv(*total, unit));
+    if (too_long ? have > need : have < need)
       f.Add(s.Where(t, FieldName(used[0])), "{} has {} {} in {}; its type and shape need {}",
             Name(t), have, raw ? "bytes" : "entries", FieldName(used[0]), need);
   }
+}
+
+void DataComplete(const Subject& s, Findings& f) {
+  FindWrongSizes(s, f, false);
+}
+
+void NoDataLeft(const Subject& s, Findings& f) {
+  FindWrongSizes(s, f, true);
+}
+
+// Values that an entry of int32_data may have.
+struct EntryRange {
+  int type;
+  int32_t least;
+  int32_t most;
+};
+
+constexpr EntryRange kEntryRanges[] = {
+    {T::UINT8, 0, 255},
+    {T::INT8, -128, 127},
+    {T::UINT16, 0, 65535},
+    {T::INT16, -32768, 32767},
+    {T::BOOL, 0, 1},
+    {T::FLOAT16, 0, 65535},
+    {T::BFLOAT16, 0, 65535},
+    {T::FLOAT8E4M3FN, 0, 255},
+    {T::FLOAT8E4M3FNUZ, 0, 255},
+    {T::FLOAT8E5M2, 0, 255},
+    {T::FLOAT8E5M2FNUZ, 0, 255},
+    {T::FLOAT8E8M0, 0, 255},
+};
+
+void EntriesInRange(const Subject& s, Findings& f) {
+  for (const TensorAt& t : s.tensors())
+    for (const EntryRange& range : kEntryRanges) {
+      if (range.type != t.tensor->data_type()) continue;
+      const auto& data = t.tensor->int32_data();
+      const auto bad = std::find_if(data.begin(), data.end(),
+                                    [&](int32_t v) { return v < range.least || v > range.most; });
+      if (bad != data.end())
+        f.Add(s.Where(t, "int32_data"), "entry {} of {} is {}; {} has {} to {}", bad - data.begin(),
+              Name(t), *bad, DataTypeName(range.type), range.least, range.most);
+    }
+}
+
+void RawBooleans(const Subject& s, Findings& f) {
+  for (const TensorAt& t : s.tensors()) {
+    if (t.tensor->data_type() != T::BOOL || IsExternal(*t.tensor)) continue;
+    const auto blob = s.native().payloads.Find(*t.tensor, T::kRawDataFieldNumber);
+    const std::span<const std::byte> raw =
+        blob ? blob->bytes() : std::as_bytes(std::span(t.tensor->raw_data()));
+    const auto bad =
+        std::find_if(raw.begin(), raw.end(), [](std::byte b) { return b > std::byte{1}; });
+    if (bad != raw.end())
+      f.Add(s.Where(t, "raw_data"), "byte {} of {} is {}, neither 0 nor 1", bad - raw.begin(),
+            Name(t), std::to_integer<int>(*bad));
+  }
+}
+
+void StringsWellFormed(const Subject& s, Findings& f) {
+  for (const TensorAt& t : s.tensors())
+    for (int i = 0; i < t.tensor->string_data_size(); ++i) {
+      const std::string& text = t.tensor->string_data(i);
+      if (!IsUtf8(text) || text.starts_with("\xEF\xBB\xBF") || text.ends_with('\0')) {
+        f.Add(s.Where(t, fmt::format("string_data[{}]", i)),
+              "element {} of {} is {}: no UTF-8, or with a byte order mark or a final zero", i,
+              Name(t), Quote(text));
+        break;
+      }
+    }
 }
 
 void NotSegmented(const Subject& s, Findings& f) {
@@ -165,12 +273,32 @@ constexpr Rule kRules[] = {
     {{"ONNX-TENSOR-004", Severity::kError, "Data stand in raw_data or the field of their type.",
       "onnx.proto, TensorProto", true, "Strings stand in string_data only."},
      FieldFitsType},
-    {{"ONNX-TENSOR-005", Severity::kError, "The data have the size that type and shape give.",
+    {{"ONNX-TENSOR-005", Severity::kError, "There are as many data as type and shape need.",
       "onnx.proto, TensorProto", true, "Correct dims, or store the data again."},
-     SizeFitsShape},
+     DataComplete},
     {{"ONNX-TENSOR-006", Severity::kError, "A segment is a range.",
       "onnx.proto, TensorProto.Segment", false, ""},
      NotSegmented},
+    {{"ONNX-TENSOR-007", Severity::kError, "There are no more data than type and shape need.",
+      "onnx.proto, TensorProto", false, "Correct dims, or store the data again."},
+     NoDataLeft},
+    {{"ONNX-TENSOR-008", Severity::kError, "External and raw data have a known data_type.",
+      "onnx.proto, TensorProto.DataType", false, ""},
+     OpaqueTypeKnown},
+    {{"ONNX-TENSOR-009", Severity::kError,
+      "Dimensions of external data are not negative and their product fits into 63 bits.",
+      "onnx.proto, TensorProto.dims", false, ""},
+     ExternalDimensionsNatural},
+    {{"ONNX-TENSOR-010", Severity::kError, "Entries of int32_data are values of the data_type.",
+      "onnx.proto, TensorProto.int32_data", false, "Floats are stored as their bits."},
+     EntriesInRange},
+    {{"ONNX-TENSOR-011", Severity::kError, "Bytes of booleans are 0 or 1.",
+      "onnx.proto, TensorProto.raw_data", false, ""},
+     RawBooleans},
+    {{"ONNX-TENSOR-012", Severity::kError,
+      "Strings are UTF-8 without byte order mark and final zero.",
+      "onnx.proto, TensorProto.string_data", false, ""},
+     StringsWellFormed},
 };
 
 }  // namespace

@@ -63,10 +63,22 @@ void KeysAreInitialisers(const Subject& s, Findings& f) {
 void ValuesAreOutputs(const Subject& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     EachBinding(path, t, [&](const std::string& where, const auto& binding, const auto& graph) {
-      if (!HasOutput(graph, binding.value()))
+      const bool update = &graph == &t.algorithm();
+      if (!HasOutput(graph, binding.value()) &&
+          !(update && HasOutput(s.proto().graph(), binding.value())))
         f.Add(At(where + ".value"), "{} is no output of the graph that computes it",
               Quote(binding.value()));
     });
+  });
+}
+
+void InitialisationsUnique(const Subject& s, Findings& f) {
+  EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
+    std::set<std::string_view> seen;
+    for (int i = 0; i < t.initialization_binding_size(); ++i)
+      if (!seen.insert(t.initialization_binding(i).key()).second)
+        f.Add(At(fmt::format("{}.initialization_binding[{}]", path, i)), "{} is initialised twice",
+              Quote(t.initialization_binding(i).key()));
   });
 }
 
@@ -88,12 +100,15 @@ constexpr Rule kRules[] = {
       "onnx.proto, TrainingInfoProto", false, ""},
      KeysAreInitialisers},
     {{"ONNX-TRAIN-003", Severity::kError,
-      "Values of bindings are outputs of the initialisation or algorithm graph.",
+      "Values of bindings are outputs of the initialisation, or of the algorithm or the model.",
       "onnx.proto, TrainingInfoProto", false, ""},
      ValuesAreOutputs},
     {{"ONNX-TRAIN-004", Severity::kError, "An initialiser is updated by one binding only.",
       "onnx.proto, TrainingInfoProto.update_binding", false, ""},
      UpdatesUnique},
+    {{"ONNX-TRAIN-005", Severity::kError, "The bindings of an initialisation have different keys.",
+      "IR.md, Training Related Information", false, ""},
+     InitialisationsUnique},
 };
 
 }  // namespace

@@ -31,15 +31,9 @@ namespace {
 
 const std::string kNone;
 
-const pb::AttributeProto* FindAttribute(const pb::NodeProto& node, std::string_view name) {
-  for (const auto& a : node.attribute())
-    if (a.name() == name && a.ref_attr_name().empty()) return &a;
-  return nullptr;
-}
-
 // The type of what operators without typed inputs make.
-std::string TypeByAttribute(const pb::NodeProto& node) {
-  const std::string& op = node.op_type();
+std::string TypeByAttribute(const NodeAt& node) {
+  const std::string& op = node.node->op_type();
   if (op == "Cast") {
     const auto* to = FindAttribute(node, "to");
     return to != nullptr && to->has_i() ? ElementTypeText(static_cast<int>(to->i())) : kNone;
@@ -120,7 +114,7 @@ std::string TypeFlow::Computed(const NodeAt& node, int output) const {
   if (node.schema == nullptr || node.schema->deprecated) return {};
   const SchemaParameter* p = ParameterAt(node.schema->outputs, output);
   if (p == nullptr) return {};
-  if (std::string type = TypeByAttribute(*node.node); !type.empty()) return type;
+  if (std::string type = TypeByAttribute(node); !type.empty()) return type;
   const auto allowed = node.schema->types.find(p->type);
   if (allowed != node.schema->types.end() && allowed->second.size() == 1)
     return *allowed->second.begin();
@@ -135,7 +129,7 @@ std::string TypeFlow::Computed(const NodeAt& node, int output) const {
 namespace {
 
 void TypesAllowed(const Subject& s, Findings& f) {
-  const TypeFlow flow(s);
+  const TypeFlow& flow = s.type_flow();
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.schema->deprecated) continue;
     EachTypedInput(flow, node, [&](const SchemaParameter& p, const std::string& type, int i) {
@@ -149,7 +143,7 @@ void TypesAllowed(const Subject& s, Findings& f) {
 }
 
 void TypesAgree(const Subject& s, Findings& f) {
-  const TypeFlow flow(s);
+  const TypeFlow& flow = s.type_flow();
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.schema->deprecated) continue;
     std::map<std::string_view, std::string> bound;
@@ -165,7 +159,7 @@ void TypesAgree(const Subject& s, Findings& f) {
 }
 
 void OutputTypes(const Subject& s, Findings& f) {
-  const TypeFlow flow(s);
+  const TypeFlow& flow = s.type_flow();
   for (const NodeAt& node : s.nodes())
     for (int i = 0; i < node.node->output_size(); ++i) {
       if (node.node->output(i).empty()) continue;
@@ -176,6 +170,23 @@ void OutputTypes(const Subject& s, Findings& f) {
               "{} is declared of type {}, but {} makes {}", Quote(node.node->output(i)), declared,
               Title(node), computed);
     }
+}
+
+// Constant-1 makes floats alone by its signature, but models of its time hold integers.
+void OutputTypesAllowed(const Subject& s, Findings& f) {
+  for (const NodeAt& node : s.nodes()) {
+    if (node.schema == nullptr || node.node->op_type() == "Constant") continue;
+    for (int i = 0; i < node.node->output_size(); ++i) {
+      const SchemaParameter* p = ParameterAt(node.schema->outputs, i);
+      if (p == nullptr || node.node->output(i).empty()) continue;
+      const std::string made = TypeByAttribute(node);
+      const auto allowed = node.schema->types.find(p->type);
+      if (!made.empty() && allowed != node.schema->types.end() && !allowed->second.contains(made))
+        f.Add(s.Where(node, fmt::format("output[{}]", i)),
+              "{} makes {} of type {}, which opset {} does not allow", Title(node),
+              Quote(node.node->output(i)), made, node.schema->since);
+    }
+  }
 }
 
 constexpr Rule kRules[] = {
@@ -190,9 +201,18 @@ constexpr Rule kRules[] = {
       "Declared element types are those that the operators make.", "Operators.md", false,
       "Correct value_info, or the type of the graph's output."},
      OutputTypes},
+    {{"ONNX-TYPE-004", Severity::kError,
+      "Attributes name element types that the operator makes in the imported version.",
+      "Operators.md, Type Constraints", false, "Import a version that makes it."},
+     OutputTypesAllowed},
 };
 
 }  // namespace
+
+const TypeFlow& Subject::type_flow() const {
+  if (type_flow_ == nullptr) type_flow_ = std::make_shared<TypeFlow>(*this);
+  return *type_flow_;
+}
 
 std::span<const Rule> TypeRules() {
   return kRules;

@@ -1,18 +1,24 @@
 #include "validators/onnx/validator.h"
 
+#include "validators/onnx/clauses.h"
+#include "validators/onnx/examples.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {
 namespace {
 
 std::vector<std::span<const Rule>> Lists() {
-  return {ModelRules(),     GraphRules(),    InterfaceRules(), NodeRules(),
-          AttributeRules(), OperatorRules(), TypeRules(),      TensorRules(),
-          ExternalRules(),  SparseRules(),   FunctionRules(),  TrainingRules()};
+  // Inference comes behind what it would repeat.
+  return {ModelRules(),    GraphRules(),    InterfaceRules(),   NodeRules(),     AttributeRules(),
+          ChoiceRules(),   OperatorRules(), ControlFlowRules(), TypeRules(),     TensorRules(),
+          ExternalRules(), SparseRules(),   FunctionRules(),    TrainingRules(), DeviceRules(),
+          VersionRules(),  ShapeRules(),    LintRules()};
 }
 
-void Run(const NativeModel& model, const ValidateOptions& options, std::vector<Finding>& out) {
-  const Subject subject(static_cast<const Model&>(model));
+void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
+         std::vector<Finding>& out) {
+  const bool vendor = options.profile == Profile::kVendor;
+  const Subject subject(static_cast<const Model&>(model), vendor ? Reach::kChecker : Reach::kAll);
   RunRules<Subject>(Lists(), subject, options, out);
 }
 
@@ -27,7 +33,9 @@ RuleSet OnnxRules() {
                        .vendor = true,
                        .hint = "Fetch or export the file again."},
           .rules = InfoOf<Subject>(Lists()),
-          .run = Run};
+          .run = Run,
+          .examples = Examples,
+          .clauses = Clauses()};
 }
 
 }  // namespace nn::onnx

@@ -88,10 +88,6 @@ void InOrder(const Subject& s, Findings& f) {
                 Title(at), t, Quote(Text(At(graph.tensors(), t)->name())));
       for (const int32_t t : ListOf<int32_t>(at.op->outputs())) mark(t);
     }
-    for (const int32_t t : ListOf<int32_t>(graph.outputs()))
-      if (InGraph(graph, t) && !there[static_cast<size_t>(t)])
-        f.Add(nn::At(fmt::format("subgraphs[{}].outputs", g)), "nothing writes output tensor {} {}",
-              t, Quote(Text(At(graph.tensors(), t)->name())));
   });
 }
 
@@ -102,6 +98,115 @@ void WrittenOnce(const Subject& s, Findings& f) {
       if (InGraph(*at.subgraph, t) && !written.emplace(at.graph, t).second)
         f.Add(Where(at, "outputs"), "{} writes tensor {}, as an operator before it does", Title(at),
               t);
+}
+
+// Calls visit(tensor, index) for each output of an operator.
+template <typename Visit>
+void EachOutput(const OperatorAt& at, const Visit& visit) {
+  for (const int32_t t : ListOf<int32_t>(at.op->outputs()))
+    if (const fb::Tensor* tensor = At(at.subgraph->tensors(), t)) visit(*tensor, t);
+}
+
+void OutputsWritten(const Subject& s, Findings& f) {
+  std::vector<std::vector<bool>> there(static_cast<size_t>(SizeOf(s.root().subgraphs())));
+  EachGraph(s, [&](int64_t g, const fb::SubGraph& graph, const std::string&) {
+    auto& list = there[static_cast<size_t>(g)];
+    for (int64_t i = 0; i < SizeOf(graph.tensors()); ++i) {
+      const fb::Tensor* t = At(graph.tensors(), i);
+      list.push_back(t != nullptr && IsGiven(s, *t));
+    }
+    for (const int32_t t : ListOf<int32_t>(graph.inputs()))
+      if (InGraph(graph, t)) list[static_cast<size_t>(t)] = true;
+  });
+  for (const OperatorAt& at : s.operators())
+    EachOutput(at, [&](const fb::Tensor&, int32_t t) {
+      there[static_cast<size_t>(at.graph)][static_cast<size_t>(t)] = true;
+    });
+  EachGraph(s, [&](int64_t g, const fb::SubGraph& graph, const std::string& path) {
+    for (const int32_t t : ListOf<int32_t>(graph.outputs()))
+      if (InGraph(graph, t) && !there[static_cast<size_t>(g)][static_cast<size_t>(t)])
+        f.Add(nn::At(path + ".outputs"), "nothing writes output tensor {} {}", t,
+              Quote(Text(At(graph.tensors(), t)->name())));
+  });
+}
+
+void VariablesNotWritten(const Subject& s, Findings& f) {
+  for (const OperatorAt& at : s.operators())
+    EachOutput(at, [&](const fb::Tensor& tensor, int32_t t) {
+      if (tensor.is_variable())
+        f.Add(Where(at, "outputs"), "{} writes the variable tensor {}", Title(at), t);
+    });
+}
+
+void InputsNotWritten(const Subject& s, Findings& f) {
+  int64_t graph = -1;
+  std::set<int32_t> inputs;
+  for (const OperatorAt& at : s.operators()) {
+    if (at.graph != graph) {
+      const auto list = ListOf<int32_t>(at.subgraph->inputs());
+      inputs = std::set<int32_t>(list.begin(), list.end());
+    }
+    graph = at.graph;
+    EachOutput(at, [&](const fb::Tensor&, int32_t t) {
+      if (inputs.contains(t))
+        f.Add(Where(at, "outputs"), "{} writes tensor {}, an input of the sub-graph", Title(at), t);
+    });
+  }
+}
+
+void OutputsAreNoInputs(const Subject& s, Findings& f) {
+  for (const OperatorAt& at : s.operators()) {
+    if (at.code == nullptr || OperatorOf(*at.code) == fb::BuiltinOperator::CUSTOM) continue;
+    const auto inputs = ListOf<int32_t>(at.op->inputs());
+    const std::set<int32_t> read(inputs.begin(), inputs.end());
+    EachOutput(at, [&](const fb::Tensor&, int32_t t) {
+      if (read.contains(t))
+        f.Add(Where(at, "outputs"), "{} both reads and writes tensor {}", Title(at), t);
+    });
+  }
+}
+
+void PortsOnce(const Subject& s, Findings& f) {
+  EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
+    std::set<int32_t> seen;
+    for (const int32_t t : ListOf<int32_t>(graph.inputs()))
+      if (!seen.insert(t).second) f.Add(nn::At(path + ".inputs"), "tensor {} is listed twice", t);
+  });
+}
+
+void InputsNotConstant(const Subject& s, Findings& f) {
+  EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
+    for (const int32_t t : ListOf<int32_t>(graph.inputs())) {
+      const fb::Tensor* tensor = At(graph.tensors(), t);
+      const fb::Buffer* buffer =
+          tensor != nullptr ? At(s.root().buffers(), tensor->buffer()) : nullptr;
+      if (buffer != nullptr && (SizeOf(buffer->data()) > 0 || buffer->offset() > 1))
+        f.Add(nn::At(path + ".inputs"), "input tensor {} {} has contents in the file", t,
+              Quote(Text(tensor->name())));
+    }
+  });
+}
+
+void ListsPresent(const Subject& s, Findings& f) {
+  EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
+    if (graph.tensors() == nullptr) f.Add(nn::At(path + ".tensors"), "there are no tensors");
+    if (graph.operators() == nullptr) f.Add(nn::At(path + ".operators"), "there are no operators");
+  });
+  for (const OperatorAt& at : s.operators()) {
+    if (at.op->inputs() == nullptr)
+      f.Add(Where(at, "inputs"), "{} has no list of inputs", Title(at));
+    if (at.op->outputs() == nullptr)
+      f.Add(Where(at, "outputs"), "{} has no list of outputs", Title(at));
+  }
+}
+
+void VariableInputs(const Subject& s, Findings& f) {
+  for (const OperatorAt& at : s.operators()) {
+    const int64_t n = SizeOf(at.op->mutating_variable_inputs());
+    if (n != 0 && n != SizeOf(at.op->inputs()))
+      f.Add(Where(at, "mutating_variable_inputs"), "{} has {} inputs and {} marks for them",
+            Title(at), SizeOf(at.op->inputs()), n);
+  }
 }
 
 void ConstantsNotWritten(const Subject& s, Findings& f) {
@@ -131,11 +236,39 @@ constexpr Rule kRules[] = {
       "Sort the operators; where that cannot be done there is a cycle."},
      InOrder},
     {{"TFLITE-GRAPH-005", Severity::kError, "A tensor is written by one operator.",
-      "schema.fbs, Operator.outputs", false, ""},
+      "schema.fbs, Operator.outputs; the verifier", true, ""},
      WrittenOnce},
     {{"TFLITE-GRAPH-006", Severity::kError, "Constants are not written.",
       "schema.fbs, Tensor.buffer", true, ""},
      ConstantsNotWritten},
+    {{"TFLITE-GRAPH-007", Severity::kError, "Outputs of a sub-graph are written, given or inputs.",
+      "schema.fbs, SubGraph.outputs", false, ""},
+     OutputsWritten},
+    {{"TFLITE-GRAPH-008", Severity::kError, "Variables are no outputs of operators.",
+      "schema.fbs, Tensor.is_variable; the verifier", true,
+      "Operators that change a variable have it as an input."},
+     VariablesNotWritten},
+    {{"TFLITE-GRAPH-009", Severity::kError, "Inputs of a sub-graph are not written.",
+      "schema.fbs, SubGraph.inputs; the verifier", true, ""},
+     InputsNotWritten},
+    {{"TFLITE-GRAPH-010", Severity::kError, "No operator writes a tensor that it reads.",
+      "Subgraph::AddNodeWithParameters", true, ""},
+     OutputsAreNoInputs},
+    {{"TFLITE-GRAPH-011", Severity::kWarning, "A tensor is an input of its sub-graph once.",
+      "schema.fbs, SubGraph.inputs", false, ""},
+     PortsOnce},
+    {{"TFLITE-GRAPH-012", Severity::kWarning, "Inputs of a sub-graph have no contents in the file.",
+      "schema.fbs, SubGraph.inputs, Tensor.buffer", false,
+      "Such an input cannot be written by those who use the model."},
+     InputsNotConstant},
+    {{"TFLITE-GRAPH-013", Severity::kError,
+      "Sub-graphs have tensors and operators, operators have inputs and outputs, if only none.",
+      "schema.fbs, SubGraph, Operator; the verifier", true, "Write empty lists."},
+     ListsPresent},
+    {{"TFLITE-GRAPH-014", Severity::kError,
+      "An operator marks none of its inputs as changed by it, or says it of each.",
+      "schema.fbs, Operator.mutating_variable_inputs", false, ""},
+     VariableInputs},
 };
 
 }  // namespace

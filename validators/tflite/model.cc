@@ -20,6 +20,7 @@ void GraphsPresent(const Subject& s, Findings& f) {
 }
 
 void FirstBufferEmpty(const Subject& s, Findings& f) {
+  if (s.root().buffers() == nullptr) return;
   const fb::Buffer* first = At(s.root().buffers(), 0);
   if (first == nullptr)
     f.Add(nn::At("buffers"), "the model has no buffers");
@@ -110,6 +111,104 @@ void MetadataResolves(const Subject& s, Findings& f) {
   }
 }
 
+void BuffersPresent(const Subject& s, Findings& f) {
+  if (s.root().buffers() == nullptr) f.Add(nn::At("buffers"), "the model has no list of buffers");
+}
+
+void SignaturesHaveKeys(const Subject& s, Findings& f) {
+  for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
+    const fb::SignatureDef* d = At(s.root().signature_defs(), i);
+    if (d != nullptr && d->signature_key() == nullptr)
+      f.Add(nn::At(fmt::format("signature_defs[{}].signature_key", i)), "signature {} has no key",
+            i);
+  }
+}
+
+using TensorMaps = flatbuffers::Vector<flatbuffers::Offset<fb::TensorMap>>;
+
+// The names of a list of ports are there and differ.
+void CheckPortNames(Findings& f, const std::string& path, const TensorMaps* list) {
+  std::set<std::string_view> names;
+  for (int64_t k = 0; k < SizeOf(list); ++k) {
+    const fb::TensorMap* map = At(list, k);
+    if (map == nullptr) continue;
+    if (map->name() == nullptr)
+      f.Add(nn::At(fmt::format("{}[{}].name", path, k)), "port {} has no name", k);
+    else if (!names.insert(Text(map->name())).second)
+      f.Add(nn::At(fmt::format("{}[{}].name", path, k)), "a second port is {}",
+            Quote(Text(map->name())));
+  }
+}
+
+void PortNamesUnique(const Subject& s, Findings& f) {
+  for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i)
+    if (const fb::SignatureDef* d = At(s.root().signature_defs(), i)) {
+      CheckPortNames(f, fmt::format("signature_defs[{}].inputs", i), d->inputs());
+      CheckPortNames(f, fmt::format("signature_defs[{}].outputs", i), d->outputs());
+    }
+}
+
+// Ports of a signature beside those of its sub-graph.
+void CheckPorts(Findings& f, const std::string& where, const TensorMaps* maps,
+                const flatbuffers::Vector<int32_t>* ports, int64_t tensors) {
+  const auto indices = ListOf<int64_t>(ports);
+  const std::set<int64_t> known(indices.begin(), indices.end());
+  for (int64_t k = 0; k < SizeOf(maps); ++k) {
+    const fb::TensorMap* map = At(maps, k);
+    if (map != nullptr && map->tensor_index() < tensors && !known.contains(map->tensor_index()))
+      return f.Add(nn::At(where), "{} is tensor {}, none of the sub-graph's",
+                   Quote(Text(map->name())), map->tensor_index());
+  }
+  if (SizeOf(maps) != static_cast<int64_t>(indices.size()))
+    f.Add(nn::At(where), "{} are named of {}", SizeOf(maps), indices.size());
+}
+
+void SignaturesComplete(const Subject& s, Findings& f) {
+  for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
+    const fb::SignatureDef* d = At(s.root().signature_defs(), i);
+    const fb::SubGraph* graph =
+        d != nullptr ? At(s.root().subgraphs(), d->subgraph_index()) : nullptr;
+    if (graph == nullptr) continue;
+    const std::string path = fmt::format("signature_defs[{}]", i);
+    const int64_t tensors = SizeOf(graph->tensors());
+    CheckPorts(f, path + ".inputs", d->inputs(), graph->inputs(), tensors);
+    CheckPorts(f, path + ".outputs", d->outputs(), graph->outputs(), tensors);
+  }
+}
+
+void CustomOptionsReadable(const Subject& s, Findings& f) {
+  for (const OperatorAt& at : s.operators())
+    if (const auto bytes = CustomOptions(s.native(), *at.op); !bytes)
+      f.Add(Where(at, "large_custom_options_offset"), "{}: {}", Title(at), bytes.error().message());
+}
+
+void CustomOptionsOnCustom(const Subject& s, Findings& f) {
+  for (const OperatorAt& at : s.operators())
+    if (at.code != nullptr && OperatorOf(*at.code) != fb::BuiltinOperator::CUSTOM &&
+        (at.op->custom_options() != nullptr || at.op->large_custom_options_offset() > 1))
+      f.Add(Where(at, "custom_options"), "{} is builtin and has custom options", Title(at));
+}
+
+void ExternalBuffersResolve(const Subject& s, Findings& f) {
+  std::set<uint32_t> ids;
+  const int64_t groups = SizeOf(s.root().external_buffer_groups());
+  for (int64_t i = 0; i < SizeOf(s.root().external_buffers()); ++i) {
+    const fb::ExternalBuffer* b = At(s.root().external_buffers(), i);
+    if (b == nullptr) continue;
+    const Location where = nn::At(fmt::format("external_buffers[{}]", i));
+    if (b->group() >= groups)
+      f.Add(where, "external buffer {} is in group {} of {}", b->id(), b->group(), groups);
+    if (b->id() == 0)
+      f.Add(where, "external buffer {} has id 0, which stands for none", i);
+    else if (!ids.insert(b->id()).second)
+      f.Add(where, "a second external buffer has id {}", b->id());
+  }
+  for (const TensorAt& at : s.tensors())
+    if (const uint32_t id = at.tensor->external_buffer(); id != 0 && !ids.contains(id))
+      f.Add(Where(at, "external_buffer"), "{} is in external buffer {}, which there is not",
+            Title(at), id);
+}
+
 constexpr Rule kRules[] = {
     {{"TFLITE-MODEL-001", Severity::kError, "The version is 3.", "schema.fbs, Model.version", true,
       ""},
@@ -142,6 +241,31 @@ constexpr Rule kRules[] = {
     {{"TFLITE-MODEL-010", Severity::kError, "Metadata are in buffers of the model.",
       "schema.fbs, Metadata.buffer", true, ""},
      MetadataResolves},
+    {{"TFLITE-MODEL-011", Severity::kError, "The model has a list of buffers.",
+      "schema.fbs, Model.buffers; the verifier", true, ""},
+     BuffersPresent},
+    {{"TFLITE-MODEL-012", Severity::kError, "Signatures have a key.",
+      "schema.fbs, SignatureDef.signature_key; InterpreterBuilder", true, ""},
+     SignaturesHaveKeys},
+    {{"TFLITE-MODEL-013", Severity::kError,
+      "Names of a signature's inputs are unique, of its "
+      "outputs too.",
+      "schema.fbs, TensorMap.name", false, ""},
+     PortNamesUnique},
+    {{"TFLITE-MODEL-014", Severity::kWarning,
+      "A signature names each input and output of its sub-graph.",
+      "schema.fbs, SignatureDef.inputs", false, ""},
+     SignaturesComplete},
+    {{"TFLITE-MODEL-015", Severity::kError, "Custom options lie inside the file.",
+      "schema.fbs, Operator.large_custom_options_offset; the verifier", true, ""},
+     CustomOptionsReadable},
+    {{"TFLITE-MODEL-016", Severity::kWarning, "Only custom operators have custom options.",
+      "schema.fbs, Operator.custom_options; InterpreterBuilder", false, ""},
+     CustomOptionsOnCustom},
+    {{"TFLITE-MODEL-017", Severity::kError,
+      "External buffers have a group and an id of their own other than 0, which tensors name.",
+      "schema.fbs, ExternalBuffer, Tensor.external_buffer", false, ""},
+     ExternalBuffersResolve},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "formats/tflite/native.h"
 #include "validators/rule.h"
+#include "validators/tflite/prepare.h"
 
 namespace nn::tflite {
 
@@ -32,12 +33,18 @@ class Subject {
   const fb::Model& root() const { return *model_.root; }
   const std::vector<TensorAt>& tensors() const { return tensors_; }
   const std::vector<OperatorAt>& operators() const { return operators_; }
+  // What the interpreter refuses when it prepares the model.
+  const Problems& problems() const { return problems_; }
 
  private:
   const Model& model_;
   std::vector<TensorAt> tensors_;
   std::vector<OperatorAt> operators_;
+  Problems problems_;
 };
+
+// Bits of one element; 0 for types whose size is not fixed.
+int BitsOf(fb::TensorType type);
 
 Location Where(const TensorAt& at, std::string_view field = {});
 Location Where(const OperatorAt& at, std::string_view field = {});

@@ -98,6 +98,20 @@ void MulAdd(const float* x, const float* scale, const float* shift, float* y, si
   for (; i < n; ++i) y[i] = x[i] * scale[i] + shift[i];
 }
 
+HWY_NOINLINE void FusedMulAdd(const float* a, const float* b, const float* c, float* y, size_t n) {
+  const D d;
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    hn::StoreU(M::Fma(hn::LoadU(d, a + i), hn::LoadU(d, b + i), hn::LoadU(d, c + i)), d, y + i);
+  if (i == n) return;
+  HWY_ALIGN float pieces[3 * kLanes] = {};
+  const float* operands[] = {a + i, b + i, c + i};
+  for (size_t k = 0; k < 3; ++k)
+    std::memcpy(pieces + k * kLanes, operands[k], (n - i) * sizeof(float));
+  FusedMulAdd(pieces, pieces + kLanes, pieces + 2 * kLanes, pieces, kLanes);
+  std::memcpy(y + i, pieces, (n - i) * sizeof(float));
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace nn
@@ -109,6 +123,7 @@ namespace nn {
 HWY_EXPORT(Unary);
 HWY_EXPORT(Binary);
 HWY_EXPORT(MulAdd);
+HWY_EXPORT(FusedMulAdd);
 
 namespace {
 
@@ -151,6 +166,10 @@ void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float*
 
 void RunMulAddF32(const float* x, const float* scale, const float* shift, float* y, size_t n) {
   HWY_DYNAMIC_DISPATCH(MulAdd)(x, scale, shift, y, n);
+}
+
+void RunFmaF32(const float* a, const float* b, const float* c, float* y, size_t n) {
+  HWY_DYNAMIC_DISPATCH(FusedMulAdd)(a, b, c, y, n);
 }
 
 }  // namespace nn

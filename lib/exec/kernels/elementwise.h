@@ -30,4 +30,7 @@ void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float*
 // y[i] = x[i] * scale[i] + shift[i], rounded twice; y may be x.
 void RunMulAddF32(const float* x, const float* scale, const float* shift, float* y, size_t n);
 
+// y[i] = a[i] * b[i] + c[i], rounded once; y may be any of them.
+void RunFmaF32(const float* a, const float* b, const float* c, float* y, size_t n);
+
 }  // namespace nn

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "formats/nnapi/signature.h"
 #include "ir/op_def.h"
 #include "ir/verify.h"
 #include "ops/elementwise.h"
@@ -187,12 +188,15 @@ class Importer {
 
   static Status ImportOp(ImportContext& ctx) {
     const auto it = Imports().find(ctx.type());
-    if (it != Imports().end()) return it->second(ctx);
+    if (it != Imports().end()) {
+      NN_RETURN_IF_ERROR(ctx.CheckCounts());
+      return it->second(ctx);
+    }
     const auto name = NameOf(ctx.type());
     if (!name) return ModelError("NNAPI 1.0 has no operation of this code");
     const auto [op, format] = Ops().FindEncoding("nnapi", *name, 1);
     if (op == nullptr) return UnsupportedError("{} is not supported", *name);
-    NN_RETURN_IF_ERROR(ctx.CheckInputs({op->inputs.size()}));
+    NN_RETURN_IF_ERROR(ctx.CheckCounts());
     std::vector<Value*> inputs;
     for (size_t i = 0; i < ctx.input_count(); ++i) {
       NN_ASSIGN(Value* const v, ctx.Required(i));
@@ -240,12 +244,13 @@ Result<Value*> ImportContext::Required(size_t i) const {
   return input(i);
 }
 
-Status ImportContext::CheckInputs(std::initializer_list<size_t> counts) const {
-  if (types_.size() != 1) return ModelError("it has {} outputs, not 1", types_.size());
-  if (std::find(counts.begin(), counts.end(), inputs_.size()) != counts.end()) return {};
-  std::string known;
-  for (const size_t n : counts) known += fmt::format("{}{}", known.empty() ? "" : " or ", n);
-  return ModelError("it has {} inputs, not {}", inputs_.size(), known);
+Status ImportContext::CheckCounts() const {
+  const Signature* signature = FindSignature(type(), inputs_.size());
+  if (signature == nullptr)
+    return ModelError("it has {} inputs, not {}", inputs_.size(), InputCounts(type()));
+  if (types_.size() != signature->outputs.size())
+    return ModelError("it has {} outputs, not {}", types_.size(), signature->outputs.size());
+  return {};
 }
 
 Result<const Tensor*> ImportContext::Scalar(size_t i, DType dtype) const {

@@ -40,8 +40,8 @@ class ImportContext {
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
   // The input, or kModel if it is absent.
   Result<Value*> Required(size_t i) const;
-  // kModel unless the operation has one of these numbers of inputs, and one output.
-  Status CheckInputs(std::initializer_list<size_t> counts) const;
+  // kModel unless the operation has as many inputs and outputs as one of its signatures.
+  Status CheckCounts() const;
   // The value of a scalar INT32 or FLOAT32 argument. kModel if it is of another type, kUnsupported
   // if it is not a constant.
   Result<int64_t> Int(size_t i) const;

@@ -29,14 +29,12 @@ Result<ConvArguments> ReadConv(const ImportContext& ctx, bool implicit) {
 }
 
 Status ImportConv(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({7, 10}));
   NN_ASSIGN(ConvArguments c, ReadConv(ctx, ctx.input_count() == 7));
   c.attrs.filter_layout = FilterLayout::kOxi;
   return ctx.EmitFused("conv", std::move(c.inputs), std::move(c.attrs), c.next);
 }
 
 Status ImportDepthwise(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({8, 11}));
   NN_ASSIGN(ConvArguments c, ReadConv(ctx, ctx.input_count() == 8));
   NN_ASSIGN(const int64_t multiplier, ctx.Int(c.next));
   const Type& filter = c.inputs[1]->type();

@@ -5,7 +5,6 @@ namespace nn::nnapi {
 namespace {
 
 Status EmitBinary(ImportContext& ctx, std::string_view op) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({3}));
   NN_ASSIGN(Value* const a, ctx.Required(0));
   NN_ASSIGN(Value* const b, ctx.Required(1));
   if (a->dtype() != b->dtype())
@@ -21,7 +20,6 @@ Status ImportMul(ImportContext& ctx) {
 }
 
 Status EmitClip(ImportContext& ctx, float min, float max) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({1}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   return ctx.Emit("clip", {x}, ClipAttrs{min, max});
 }
@@ -34,7 +32,6 @@ Status ImportRelu6(ImportContext& ctx) {
 }
 
 Status ImportDequantize(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({1}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   return ctx.Emit("dequantize", {x}, DequantizeAttrs{});
 }

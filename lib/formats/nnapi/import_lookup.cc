@@ -5,7 +5,6 @@ namespace nn::nnapi {
 namespace {
 
 Status ImportEmbeddingLookup(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({2}));
   NN_ASSIGN(Value* const lookups, ctx.Required(0));
   NN_ASSIGN(Value* const values, ctx.Required(1));
   if (lookups->dtype() != DType::kI32 || (lookups->type().ranked() && lookups->type().rank() != 1))

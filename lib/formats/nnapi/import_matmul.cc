@@ -15,7 +15,6 @@ Result<Value*> AsRows(ImportContext& ctx, Value* x, const Dim& width) {
 }
 
 Status ImportFullyConnected(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({4}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const weights, ctx.Required(1));
   NN_ASSIGN(Value* const bias, ctx.Required(2));

@@ -6,7 +6,6 @@ namespace nn::nnapi {
 namespace {
 
 Status ImportL2Normalization(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({1}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   L2NormalizationAttrs a;
   a.epsilon = 0;
@@ -15,7 +14,6 @@ Status ImportL2Normalization(ImportContext& ctx) {
 
 // NNAPI's alpha is not divided by the size of the window.
 Status ImportLrn(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({5}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(const int64_t radius, ctx.Int(1));
   if (radius < 0) return ModelError("radius {}", radius);
@@ -30,7 +28,6 @@ Status ImportLrn(ImportContext& ctx) {
 }
 
 Status ImportSoftmax(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({2}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   if (x->type().ranked() && x->type().rank() != 2 && x->type().rank() != 4)
     return ModelError("input 0 is {}, not of rank 2 or 4", x->type().ToString());

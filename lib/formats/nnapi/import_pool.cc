@@ -6,7 +6,6 @@ namespace {
 
 template <typename A>
 Status EmitPool(ImportContext& ctx, std::string_view op, A a) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({7, 10}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   if (x->type().ranked() && x->type().rank() != 4)
     return ModelError("input 0 is {}, not of rank 4", x->type().ToString());

@@ -8,7 +8,6 @@ namespace nn::nnapi {
 namespace {
 
 Status ImportReshape(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({2}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const shape, ctx.Required(1));
   if (shape->dtype() != DType::kI32)
@@ -19,8 +18,6 @@ Status ImportReshape(ImportContext& ctx) {
 }
 
 Status ImportConcatenation(ImportContext& ctx) {
-  if (ctx.input_count() < 2) return ModelError("it has {} inputs", ctx.input_count());
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({ctx.input_count()}));
   const size_t count = ctx.input_count() - 1;
   std::vector<Value*> inputs;
   for (size_t i = 0; i < count; ++i) {
@@ -34,7 +31,6 @@ Status ImportConcatenation(ImportContext& ctx) {
 }
 
 Status EmitBlocks(ImportContext& ctx, std::string_view op) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({2}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   DepthToSpaceAttrs a;
   a.layout = Layout::kNxc;
@@ -50,7 +46,6 @@ Status ImportSpaceToDepth(ImportContext& ctx) {
 }
 
 Status ImportResizeBilinear(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckInputs({3}));
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(const int64_t width, ctx.Int(1));
   NN_ASSIGN(const int64_t height, ctx.Int(2));

@@ -4,8 +4,9 @@
 // "location", "operandValuesSize" and "poolSizes" may be left out: the constants are then packed
 // into operandValues in operand order, each at a multiple of 4 bytes. "poolFiles" names the files
 // of pools that lie beside the model, in whose operands "value" is left out. "operandValues" and
-// "poolValues" hold pools in Base64 of which no operand tells some bytes. Members that are not
-// known are skipped: test vectors carry examples and notes in the same object.
+// "poolValues" hold pools in Base64 of which no operand tells some bytes. "request" is a run that
+// the model is checked with (json_request.cc). Members that are not known are skipped: test vectors
+// carry examples and notes in the same object.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,13 +20,12 @@
 #include "base/checked_math.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "formats/nnapi/json_fields.h"
 #include "formats/nnapi/native.h"
 #include "ir/type.h"
 
 namespace nn::nnapi {
 namespace {
-
-using JsonObject = nlohmann::json;
 
 constexpr uint32_t kPackedAlignment = 4;
 
@@ -60,46 +60,6 @@ Status CheckSize(std::string_view text, const ReadLimits& limits) {
 }
 
 // ---- Reading ------------------------------------------------------------------------------------
-
-const JsonObject* Find(const JsonObject& object, const char* key) {
-  const auto it = object.find(key);
-  return it == object.end() || it->is_null() ? nullptr : &*it;
-}
-
-template <typename T>
-Result<T> Integer(const JsonObject& value, std::string_view what) {
-  if (value.is_number_unsigned()) {
-    const auto v = value.get<uint64_t>();
-    if (v <= static_cast<uint64_t>(std::numeric_limits<T>::max())) return static_cast<T>(v);
-  } else if (value.is_number_integer()) {
-    const auto v = value.get<int64_t>();
-    if (v >= static_cast<int64_t>(std::numeric_limits<T>::min()) &&
-        (v < 0 || static_cast<uint64_t>(v) <= static_cast<uint64_t>(std::numeric_limits<T>::max())))
-      return static_cast<T>(v);
-  }
-  return ParseError("{} is {}, no integer of {} bits", what, Escape(value.dump().substr(0, 40)),
-                    sizeof(T) * 8);
-}
-
-template <typename T>
-Status ReadInteger(const JsonObject& object, const char* key, T& out) {
-  const JsonObject* value = Find(object, key);
-  if (value == nullptr) return {};
-  NN_ASSIGN(out, Integer<T>(*value, key));
-  return {};
-}
-
-template <typename T>
-Status ReadIntegers(const JsonObject& object, const char* key, std::vector<T>& out) {
-  const JsonObject* list = Find(object, key);
-  if (list == nullptr) return {};
-  if (!list->is_array()) return ParseError("{} is not a list", key);
-  for (const JsonObject& v : *list) {
-    NN_ASSIGN(const T value, Integer<T>(v, key));
-    out.push_back(value);
-  }
-  return {};
-}
 
 template <typename E>
 Status ReadCode(const JsonObject& object, const char* key, E& out) {
@@ -165,7 +125,12 @@ Result<std::string> ReadValue(const JsonObject& list, OperandType type) {
         Append(bytes, value);
         break;
       }
-      default: {  // bytes, of OEM types and of codes that are not known too
+      default: {  // bytes; of a code that is not known other numbers too
+        if (!NameOf(type) && !Integer<uint8_t>(v, "value")) {
+          NN_ASSIGN(const float number, Real(v, "value"));
+          Append(bytes, number);
+          break;
+        }
         NN_ASSIGN(const uint8_t value, Integer<uint8_t>(v, "value"));
         Append(bytes, value);
       }
@@ -199,6 +164,9 @@ class Reader {
     for (const std::string& p : pools_)
       model->pools.push_back({Blob::CopyOf(std::span<const char>(p)), {}});
     NN_RETURN_IF_ERROR(ReadPoolFiles(in, model->pools));
+    if (const JsonObject* request = Find(in, "request")) {
+      NN_ASSIGN(model->request, ReadRequest(*request));
+    }
     return model;
   }
 
@@ -287,10 +255,7 @@ class Reader {
 
   // A value whose location lies outside its pool has no place; the location stays as it is.
   Status ReadLocation(const JsonObject& in, const std::string& value, Operand& out) {
-    if (!in.is_object()) return ParseError("location is not a JSON object");
-    NN_RETURN_IF_ERROR(ReadInteger(in, "poolIndex", out.location.pool_index));
-    NN_RETURN_IF_ERROR(ReadInteger(in, "offset", out.location.offset));
-    NN_RETURN_IF_ERROR(ReadInteger(in, "length", out.location.length));
+    NN_RETURN_IF_ERROR(ReadDataLocation(in, out.location));
     std::string* pool = nullptr;
     if (out.lifetime != LifeTime::kConstantReference)
       pool = &values_;
@@ -378,10 +343,7 @@ std::string OperandText(const Model& model, const Operand& o) {
                      {"numberOfConsumers", o.number_of_consumers},
                      {"zeroPoint", o.zero_point},
                      {"lifetime", CodeJson(o.lifetime)},
-                     {"location",
-                      {{"poolIndex", o.location.pool_index},
-                       {"offset", o.location.offset},
-                       {"length", o.location.length}}}};
+                     {"location", DataLocationJson(o.location)}};
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.pop_back();
   text += ",\"scale\":" + RealText(o.scale);
@@ -493,6 +455,7 @@ Result<Blob> WriteJson(const Model& model) {
   for (const Pool& p : model.pools) inside.push_back(p.file.empty() ? p.bytes : Blob());
   out += WholePools(model, "operandValues", {model.operand_values});
   out += WholePools(model, "poolValues", inside);
+  if (model.request) out += ",\n\"request\":" + RequestJson(*model.request).dump();
   out += ",\n\"name\":" + Json(model.name).dump(-1, ' ', false, Json::error_handler_t::replace);
   out += "\n}\n";
   return Blob::CopyOf(std::span<const char>(out));

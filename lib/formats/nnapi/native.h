@@ -50,6 +50,20 @@ struct Pool {
   std::string file;  // beside the model, that has the bytes; "": the model itself has them
 };
 
+// The data of one input or output in a run.
+struct RequestArgument {
+  bool has_no_value = false;  // left out
+  DataLocation location;      // in the request's pools
+  std::vector<uint32_t> dimensions;
+};
+
+// One run of a model.
+struct Request {
+  std::vector<RequestArgument> inputs;   // of Model::input_indexes
+  std::vector<RequestArgument> outputs;  // of Model::output_indexes
+  std::vector<uint64_t> pool_sizes;      // bytes
+};
+
 struct Model : NativeModel {
   std::vector<Operand> operands;
   std::vector<Operation> operations;
@@ -59,6 +73,8 @@ struct Model : NativeModel {
   std::vector<Pool> pools;
   std::string name;      // ours; may be empty
   uint32_t version = 0;  // of our form; 0: not stated
+  // A run that the model is checked with; the .nnapi.json form alone has it.
+  std::optional<Request> request;
 };
 
 // The bytes of a constant, as long as its location says; nullopt if it has none, or if they do not

@@ -16,7 +16,7 @@ constexpr FeatureSupport kFeatures[] = {
     {"constants in memory pools"},
     {"pools in files beside the model", "", true, true, true, "made by --external-data"},
     {"operands without a value"},
-    {"requests", "", false, false, false, "in the schema only"},
+    {"requests", "", true, false, false, "in .nnapi.json; nnvalidate checks them"},
 };
 
 }  // namespace

@@ -180,6 +180,11 @@ void SetInts(pb::NodeProto* node, std::string_view name, const std::vector<int64
   auto* a = AddAttr(node, name, pb::AttributeProto::INTS);
   for (const int64_t v : values) a->add_ints(v);
 }
+void SetStrings(pb::NodeProto* node, std::string_view name,
+                const std::vector<std::string>& values) {
+  auto* a = AddAttr(node, name, pb::AttributeProto::STRINGS);
+  for (const std::string& v : values) a->add_strings(v);
+}
 void SetFloats(pb::NodeProto* node, std::string_view name, const std::vector<float>& values) {
   auto* a = AddAttr(node, name, pb::AttributeProto::FLOATS);
   for (const float v : values) a->add_floats(v);
@@ -195,6 +200,7 @@ const ExportRow* FindExport(std::string_view op) {
     AddOrderExports(rows);
     AddPoolExports(rows);
     AddReduceExports(rows);
+    AddRecurrentExports(rows);
     AddShapeExports(rows);
     AddSoftmaxExports(rows);
     AddSliceExports(rows);

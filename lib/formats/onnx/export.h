@@ -80,6 +80,7 @@ void SetInt(pb::NodeProto* node, std::string_view name, int64_t value);
 void SetFloat(pb::NodeProto* node, std::string_view name, float value);
 void SetString(pb::NodeProto* node, std::string_view name, std::string_view value);
 void SetInts(pb::NodeProto* node, std::string_view name, const std::vector<int64_t>& values);
+void SetStrings(pb::NodeProto* node, std::string_view name, const std::vector<std::string>& values);
 void SetFloats(pb::NodeProto* node, std::string_view name, const std::vector<float>& values);
 
 struct ExportRow {
@@ -108,6 +109,7 @@ void AddNormExports(std::vector<ExportRow>& rows);
 void AddOrderExports(std::vector<ExportRow>& rows);
 void AddPoolExports(std::vector<ExportRow>& rows);
 void AddReduceExports(std::vector<ExportRow>& rows);
+void AddRecurrentExports(std::vector<ExportRow>& rows);
 void AddShapeExports(std::vector<ExportRow>& rows);
 void AddSoftmaxExports(std::vector<ExportRow>& rows);
 void AddSliceExports(std::vector<ExportRow>& rows);

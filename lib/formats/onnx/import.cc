@@ -146,7 +146,10 @@ class Importer {
       if (main_.values.contains(info.name())) continue;
       if (const char* kind = KindOf(info.type()))
         return UnsupportedError("graph input {} is {}", Quote(info.name()), kind);
-      main_.values[info.name()] = graph_.AddInput(info.name(), ReadType(info.type(), info.name()));
+      Type type = ReadType(info.type(), info.name());
+      if (type.dtype == DType::kUnknown)
+        return ModelError("graph input {} has no known element type", Quote(info.name()));
+      main_.values[info.name()] = graph_.AddInput(info.name(), std::move(type));
     }
     return {};
   }
@@ -206,6 +209,7 @@ class Importer {
   }
 
   Status ImportNode(const pb::NodeProto& node, int index, Scope& scope) {
+    if (node.output().empty()) return ModelError("it has no output");
     std::vector<Value*> inputs;
     // What lies behind an unsupported operator often has no known type; only the first is reported.
     bool on_opaque = false;
@@ -280,19 +284,6 @@ class Importer {
     return {};
   }
 
-  Status ImportOp(ImportContext& ctx, std::string_view domain) {
-    const std::string& op = ctx.node().op_type();
-    if (ctx.opset() == 0)
-      return ModelError("operator set {} is not imported", Quote(ctx.node().domain()));
-    if (ImportFn fn = Imports().Find(domain, op, ctx.opset())) return fn(ctx);
-    if (domain.empty()) {
-      NN_ASSIGN(const bool done, ImportOneToOne(ctx));
-      if (done) return {};
-    }
-    return UnsupportedError("{} (operator set {}, version {}) is not supported", Escape(op),
-                            domain.empty() ? "ai.onnx" : Escape(domain), ctx.opset());
-  }
-
   // Names a value after the ONNX output (the results of a function after those of its call) and
   // refines its type by what the file declares.
   Status Declare(Value* v, const std::string& name, Scope& scope) {
@@ -350,13 +341,15 @@ const Tensor* ImportContext::Constant(size_t i) const {
 
 const pb::AttributeProto* ImportContext::FindAttr(std::string_view name) const {
   for (const auto& a : node_.attribute())
-    if (a.name() == name) {
-      if (a.ref_attr_name().empty()) return &a;
-      if (bindings_ == nullptr) return nullptr;
-      const auto it = bindings_->find(a.ref_attr_name());
-      return it == bindings_->end() ? nullptr : it->second;
-    }
+    if (a.name() == name) return Resolve(a);
   return nullptr;
+}
+
+const pb::AttributeProto* ImportContext::Resolve(const pb::AttributeProto& a) const {
+  if (a.ref_attr_name().empty()) return &a;
+  if (bindings_ == nullptr) return nullptr;
+  const auto it = bindings_->find(a.ref_attr_name());
+  return it == bindings_->end() ? nullptr : it->second;
 }
 
 int64_t ImportContext::Int(std::string_view name, int64_t fallback) const {
@@ -434,22 +427,17 @@ Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attr
   return {};
 }
 
-void ImportTable::Add(std::string_view domain, std::string_view op, int64_t since, ImportFn fn) {
-  table_[{std::string(domain), std::string(op)}][since] = fn;
-}
-
-ImportFn ImportTable::Find(std::string_view domain, std::string_view op, int64_t opset) const {
-  const auto it = table_.find(std::pair(std::string(domain), std::string(op)));
-  if (it == table_.end()) return nullptr;
-  const auto version = it->second.upper_bound(opset);
-  return version == it->second.begin() ? nullptr : std::prev(version)->second;
-}
-
-std::vector<std::string> ImportTable::Names() const {
-  std::vector<std::string> names;
-  for (const auto& [key, versions] : table_)
-    names.push_back(key.first.empty() ? key.second : key.first + "." + key.second);
-  return names;
+Status ImportOp(ImportContext& ctx, std::string_view domain) {
+  const std::string& op = ctx.node().op_type();
+  if (ctx.opset() == 0)
+    return ModelError("operator set {} is not imported", Quote(ctx.node().domain()));
+  if (ImportFn fn = Imports().Find(domain, op, ctx.opset())) return fn(ctx);
+  if (domain.empty()) {
+    NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+    if (done) return {};
+  }
+  return UnsupportedError("{} (operator set {}, version {}) is not supported", Escape(op),
+                          domain.empty() ? "ai.onnx" : Escape(domain), ctx.opset());
 }
 
 const ImportTable& Imports() {
@@ -463,6 +451,7 @@ const ImportTable& Imports() {
     AddPoolImports(t);
     AddQuantizeImports(t);
     AddReduceImports(t);
+    AddRecurrentImports(t);
     AddShapeImports(t);
     AddSoftmaxImports(t);
     AddSliceImports(t);

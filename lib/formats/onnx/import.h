@@ -59,6 +59,9 @@ class ImportContext {
   // Attributes; the second argument is the operator's default.
   bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
   const pb::AttributeProto* FindAttr(std::string_view name) const;
+  // What an attribute of the node stands for: itself, or one of the function's call (null if that
+  // leaves it out).
+  const pb::AttributeProto* Resolve(const pb::AttributeProto& a) const;
   int64_t Int(std::string_view name, int64_t fallback) const;
   // The attribute, or kModel if it is absent.
   Result<int64_t> RequiredInt(std::string_view name) const;
@@ -78,7 +81,10 @@ class ImportContext {
   // Adds the node whose results are the ONNX node's outputs.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
-  void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
+  // Ignored if the node has no output i.
+  void SetOutput(size_t i, Value* value) {
+    if (i < outputs_.size()) outputs_[i] = value;
+  }
   const std::vector<Value*>& outputs() const { return outputs_; }
 
  private:
@@ -94,18 +100,44 @@ class ImportContext {
 
 using ImportFn = Status (*)(ImportContext&);
 
-class ImportTable {
+// Functions of operators by domain, name and version.
+template <typename Fn>
+class VersionTable {
  public:
-  // From version `since` on; null: the operator is one-to-one from there on.
-  void Add(std::string_view domain, std::string_view op, int64_t since, ImportFn fn);
+  // From version `since` on.
+  void Add(std::string_view domain, std::string_view op, int64_t since, Fn fn) {
+    table_[{std::string(domain), std::string(op)}][since] = fn;
+  }
   // The function with the highest `since` not above `opset`; null if there is none.
-  ImportFn Find(std::string_view domain, std::string_view op, int64_t opset) const;
+  Fn Find(std::string_view domain, std::string_view op, int64_t opset) const {
+    const auto it = table_.find(std::pair(domain, op));
+    if (it == table_.end()) return nullptr;
+    const auto version = it->second.upper_bound(opset);
+    return version == it->second.begin() ? nullptr : std::prev(version)->second;
+  }
   // All of them, "domain.Op" outside ai.onnx.
-  std::vector<std::string> Names() const;
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    for (const auto& [key, versions] : table_)
+      names.push_back(key.first.empty() ? key.second : key.first + "." + key.second);
+    return names;
+  }
 
  private:
-  std::map<std::pair<std::string, std::string>, std::map<int64_t, ImportFn>, std::less<>> table_;
+  struct ByName {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      const std::string_view ops[] = {a.second, b.second};
+      return ops[0] != ops[1] ? ops[0] < ops[1]
+                              : std::string_view(a.first) < std::string_view(b.first);
+    }
+  };
+  std::map<std::pair<std::string, std::string>, std::map<int64_t, Fn>, ByName> table_;
 };
+
+// Null: the operator is one-to-one from that version on.
+using ImportTable = VersionTable<ImportFn>;
 
 const ImportTable& Imports();
 
@@ -118,11 +150,16 @@ void AddOrderImports(ImportTable& table);
 void AddPoolImports(ImportTable& table);
 void AddQuantizeImports(ImportTable& table);
 void AddReduceImports(ImportTable& table);
+void AddRecurrentImports(ImportTable& table);
 void AddShapeImports(ImportTable& table);
 void AddSoftmaxImports(ImportTable& table);
 void AddSliceImports(ImportTable& table);
 void AddGatherImports(ImportTable& table);
 void AddResizeImports(ImportTable& table);
+
+// Imports an operator of a domain (NormalDomain) into the context's graph. kUnsupported if there is
+// no function for it.
+Status ImportOp(ImportContext& ctx, std::string_view domain);
 
 Result<ImportedModel> Import(const NativeModel& model);
 

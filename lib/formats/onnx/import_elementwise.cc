@@ -168,6 +168,7 @@ Status ImportSelu1(ImportContext& ctx) {
 Status ImportSwish(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   const float alpha = ctx.Float("alpha", 1.0f);
+  if (!IsFloat(x->dtype())) return ModelError("Swish of {}", DTypeName(x->dtype()));
   if (alpha == 1.0f) return ctx.Emit("silu", {x});
   NN_ASSIGN(TensorBuilder scale, TensorBuilder::Create(x->dtype(), {}));
   scale.SetDouble(0, static_cast<double>(alpha));

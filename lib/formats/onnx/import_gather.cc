@@ -47,6 +47,12 @@ Status ImportScatterNd(ImportContext& ctx) {
 // In operator set 9 a negative index selects nothing.
 Status ImportOneHot(ImportContext& ctx) {
   NN_ASSIGN(auto inputs, RequiredInputs(ctx, 3));
+  if (const Type& values = inputs[2]->type(); values.ranked() && values.rank() != 1)
+    return ModelError("the values are {}, not a list", values.ToString());
+  if (const Tensor* indices = ctx.Constant(0); indices != nullptr && ctx.opset() < 11)
+    for (int64_t i = 0; i < indices->elements(); ++i)
+      if (indices->GetDouble(i) < 0)
+        return ModelError("an index of {}, before operator set 11", indices->GetDouble(i));
   return ctx.Emit("one_hot", std::move(inputs),
                   OneHotAttrs{ctx.Int("axis", -1), ctx.opset() >= 11});
 }

@@ -9,7 +9,7 @@ Status ImportArg(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   ArgAttrs a;
   a.axis = ctx.Int("axis", 0);
-  a.keep_dims = ctx.Int("keepdims", 1) != 0;
+  a.keep_dims = ctx.Int("keepdims", 1) == 1;
   a.select_last_index = ctx.Int("select_last_index", 0) != 0;
   return ctx.Emit(largest ? "arg_max" : "arg_min", {x}, a);
 }

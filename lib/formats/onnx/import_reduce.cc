@@ -45,7 +45,7 @@ Status ImportReduce(ImportContext& ctx) {
   const auto name = std::find_if(std::begin(kNames), std::end(kNames), [&](const ReduceName& n) {
     return n.onnx == ctx.node().op_type();
   });
-  ReduceAttrs a{ctx.Ints("axes"), ctx.Int("keepdims", 1) != 0};
+  ReduceAttrs a{ctx.Ints("axes"), ctx.Int("keepdims", 1) == 1};
   const bool noop = ctx.Int("noop_with_empty_axes", 0) != 0;
   if (Value* axes = ctx.input(1)) {
     const Type& type = axes->type();

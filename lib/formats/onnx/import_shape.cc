@@ -59,7 +59,7 @@ Status ImportFlatten(ImportContext& ctx) {
   if (!x->type().ranked()) return UnsupportedError("Flatten of a tensor of unknown rank");
   const int rank = x->type().rank();
   int64_t axis = ctx.Int("axis", 1);
-  if (axis < 0) axis += rank;
+  if (axis < 0 && ctx.opset() >= 11) axis += rank;
   if (axis < 0 || axis > rank) return ModelError("axis {} for rank {}", ctx.Int("axis", 1), rank);
   const Dims& dims = *x->type().dims;
   const Dims head(dims.begin(), dims.begin() + axis);
@@ -125,14 +125,22 @@ Status ImportSize(ImportContext& ctx) {
   return ctx.Emit("size_of", {x}, SizeOfAttrs{});
 }
 
+// An input that holds a shape.
+Result<Value*> RequiredShape(ImportContext& ctx, size_t i) {
+  NN_ASSIGN(Value* const shape, ctx.Required(i));
+  if (shape->type().ranked() && shape->type().rank() != 1)
+    return ModelError("the shape is {}, not a list", shape->type().ToString());
+  return shape;
+}
+
 Status ImportExpand(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const shape, ctx.Required(1));
+  NN_ASSIGN(Value* const shape, RequiredShape(ctx, 1));
   return ctx.Emit("expand", {x, shape}, ExpandAttrs{});
 }
 
 Status ImportConstantOfShape(ImportContext& ctx) {
-  NN_ASSIGN(Value* const shape, ctx.Required(0));
+  NN_ASSIGN(Value* const shape, RequiredShape(ctx, 0));
   Tensor value = Tensor::Scalar(0.0f);
   if (ctx.HasAttr("value")) {
     NN_ASSIGN(value, ctx.TensorAttr("value"));

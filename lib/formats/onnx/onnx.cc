@@ -2,6 +2,7 @@
 
 #include "formats/onnx/export.h"
 #include "formats/onnx/import.h"
+#include "formats/onnx/infer.h"
 #include "formats/onnx/native.h"
 
 namespace nn::onnx {
@@ -36,6 +37,7 @@ const Format& OnnxFormat() {
       .sniff = Sniff,
       .read = Read,
       .import = Import,
+      .check_types = CheckTypes,
       .write = Write,
       .external_data = true,
       .target = &OnnxTarget(),

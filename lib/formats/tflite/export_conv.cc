@@ -72,6 +72,8 @@ std::optional<std::string> WhyNotConv(const Node& node) {
     if (!(filter.dim(0) == 1)) return "a depthwise filter of several channels";
   } else if (a.filter_layout != FilterLayout::kOxi || IsDepthwise(node)) {
     return "the filter's axes are in another order";
+  } else if (node.input(2) == nullptr) {
+    return "CONV_2D takes a bias";
   }
   if (a.padding != Padding::kSameUpper && a.padding != Padding::kValid)
     return "the padding is neither SAME nor VALID";

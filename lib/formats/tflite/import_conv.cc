@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "formats/tflite/import.h"
 #include "ops/conv.h"
 #include "ops/conv_transpose.h"
@@ -41,10 +43,19 @@ Status RequireRanks(const std::vector<Value*>& operands, int rank) {
   return {};
 }
 
+// A bias of zeros is there because CONV_2D cannot do without.
+bool IsNoBias(const Value* bias) {
+  if (!bias->is_constant() || bias->dtype() != DType::kF32) return false;
+  const Tensor tensor = bias->constant().Aligned();
+  const auto values = tensor.As<float>();
+  return std::all_of(values.begin(), values.end(), [](float v) { return v == 0; });
+}
+
 Status ImportConv2d(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::Conv2DOptions>());
   NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
   NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
+  if (operands.size() == 3 && IsNoBias(operands[2])) operands.pop_back();
   ConvAttrs a;
   a.layout = Layout::kNxc;
   a.filter_layout = FilterLayout::kOxi;

@@ -15,6 +15,7 @@ Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector
 // rewrites_window.cc: convolutions and pools.
 Result<bool> OneAxisAsTwo(Graph& graph, Node& node);  // one spatial axis: a second one of size 1
 Result<bool> FilterOrder(Graph& graph, Node& node);   // the filter's axes
+Result<bool> ZeroBias(Graph& graph, Node& node);      // CONV_2D takes no less than a bias
 Result<bool> ConvPadding(Graph& graph, Node& node);   // SAME, VALID, or VALID behind a pad
 Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);

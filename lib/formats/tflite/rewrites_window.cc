@@ -188,6 +188,30 @@ Result<bool> FilterOrder(Graph& graph, Node& node) {
   return SetFilterLayout(graph, node, IsDepthwise(node) ? FilterLayout::kIxo : FilterLayout::kOxi);
 }
 
+// Quantised biases have 32 bits, 64 beside 16-bit inputs, and the scales of the products.
+Result<bool> ZeroBias(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  const Type& filter = node.input(1)->type();
+  if (node.input(2) != nullptr || filter.rank() != 4 || !filter.const_dims() ||
+      node.attrs<ConvAttrs>().filter_layout != FilterLayout::kOxi)
+    return false;
+  DType dtype = x.dtype;
+  std::shared_ptr<const Quant> quant;
+  if (x.quantised()) {
+    dtype = x.dtype == DType::kI16 ? DType::kI64 : DType::kI32;
+    Quant products;
+    for (const float scale : filter.quant->scales)
+      products.scales.push_back(x.quant->scale() * scale);
+    if (filter.quant->per_axis()) products.axis = 0;
+    quant = std::make_shared<const Quant>(std::move(products));
+  }
+  NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, {filter.const_dims()->front()}));
+  for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, 0);
+  graph.SetInputs(&node, {node.input(0), node.input(1),
+                          graph.AddConstant(zeros.Finish(), {}, std::move(quant))});
+  return true;
+}
+
 Result<bool> ConvPadding(Graph& graph, Node& node) {
   NN_ASSIGN(const auto windows, ConvWindows(node.attrs<ConvAttrs>(), *node.input(0)->type().dims,
                                             *node.input(1)->type().dims));

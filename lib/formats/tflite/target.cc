@@ -79,6 +79,7 @@ const Target& TfliteTarget() {
       {"conv", "filter layout", FilterOrder},
       {"conv_transpose", "filter layout", FilterOrder},
       {"conv", "padding", ConvPadding},
+      {"conv", "bias", ZeroBias},
       {"conv_transpose", "padding", TransposedConvPadding},
       {"max_pool", "padding", MaxPoolPadding},
       {"average_pool", "padding", AveragePoolPadding},

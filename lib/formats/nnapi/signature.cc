@@ -1,12 +1,14 @@
-#include "validators/nnapi/signature.h"
+#include "formats/nnapi/signature.h"
+
+#include <fmt/core.h>
 
 #include <string>
 
 namespace nn::nnapi {
 namespace {
 
-// "x4" is a data tensor of rank 4, "x1-4" of rank 1 to 4, "x2-" of 2 or more; "?" may have no
-// value, "*" repeats. The letters are those of Argument::Kind.
+// "x4" is a data tensor of rank 4, "x1-4" of rank 1 to 4, "x2/4" of rank 2 or 4, "x2-" of 2 or
+// more; "?" may have no value, "*" repeats. The letters are those of Argument::Kind.
 struct Row {
   OperationType type;
   std::string_view data_types;
@@ -27,14 +29,14 @@ constexpr Row kRows[] = {
     {kDepthwiseConv2d, "fq", "x4 x4 b1 p s s s a", "x4"},
     {kDepthToSpace, "fq", "x4 s", "x4"},
     {kDequantize, "q", "x1-4", "f1-4"},
-    {kEmbeddingLookup, "fqi", "t1 x2-", "x2-"},
+    {kEmbeddingLookup, "f", "t1 x2-", "x2-"},
     {kFloor, "f", "x1-4", "x1-4"},
     {kFullyConnected, "fq", "x2-4 x2 b1 a", "x2"},
     {kHashtableLookup, "fqi", "t1 t1 x1-", "x1- q1"},
     {kL2Normalization, "f", "x4", "x4"},
     {kL2Pool2d, "f", "x4 n n n n s s s s a", "x4"},
     {kL2Pool2d, "f", "x4 p s s s s a", "x4"},
-    {kLocalResponseNormalization, "f", "x4 i r r r", "x4"},
+    {kLocalResponseNormalization, "f", "x4 n r r r", "x4"},
     {kLogistic, "fq", "x1-4", "x1-4"},
     {kLshProjection, "", "f2 y1- f1? i", "t1"},
     {kLstm, "f", "x2 x2? x2 x2 x2 x2? x2 x2 x2 x1? x1? x1? x1? x1 x1 x1 x2? x1? x2 x2 i r r",
@@ -47,10 +49,10 @@ constexpr Row kRows[] = {
     {kRelu6, "fq", "x1-4", "x1-4"},
     {kReshape, "fq", "x1-4 t1", "x1-4"},
     {kResizeBilinear, "f", "x4 s s", "x4"},
-    {kRnn, "f", "x2 x2 x2 x1 x2 a", "x2 x2"},
-    {kSoftmax, "fq", "x2-4 r", "x2-4"},
+    {kRnn, "f", "x2 x2 x2 x1 x2 a?", "x2 x2"},
+    {kSoftmax, "fq", "x2/4 r", "x2/4"},
     {kSpaceToDepth, "fq", "x4 s", "x4"},
-    {kSvdf, "f", "x2 x2 x2 x1? x2 i a", "x2 x2"},
+    {kSvdf, "f", "x2 x2 x2 x1? x2 s a?", "x2 x2"},
     {kTanh, "f", "x1-4", "x1-4"},
 };
 
@@ -66,6 +68,8 @@ std::vector<Argument> ParseArguments(std::string_view text) {
       list.back().max_rank = c - '0';
     } else if (c == '-') {
       list.back().max_rank = 0;
+    } else if (c == '/') {
+      list.back().ends_only = true;
     } else if (c == '?') {
       list.back().optional = true;
     } else if (c == '*') {
@@ -92,6 +96,20 @@ bool Argument::is_tensor() const {
   return std::string_view("xbftqy").find(static_cast<char>(kind)) != std::string_view::npos;
 }
 
+bool Argument::TakesRank(size_t rank) const {
+  const bool low = static_cast<int>(rank) == min_rank;
+  const bool high = static_cast<int>(rank) == max_rank;
+  if (ends_only) return low || high;
+  return rank >= static_cast<size_t>(min_rank) &&
+         (max_rank == 0 || rank <= static_cast<size_t>(max_rank));
+}
+
+std::string Argument::RanksText() const {
+  if (max_rank == 0) return fmt::format("{} or more", min_rank);
+  if (min_rank == max_rank) return std::to_string(min_rank);
+  return fmt::format("{} {} {}", min_rank, ends_only ? "or" : "to", max_rank);
+}
+
 bool Signature::Takes(size_t count) const {
   for (const Argument& a : inputs)
     if (a.repeats) return count >= inputs.size();
@@ -109,6 +127,14 @@ std::vector<const Signature*> SignaturesOf(OperationType type) {
   for (const Signature& s : Signatures())
     if (s.type == type) found.push_back(&s);
   return found;
+}
+
+std::string InputCounts(OperationType type) {
+  std::string counts;
+  for (const Signature* s : SignaturesOf(type))
+    counts += fmt::format("{}{}{}", counts.empty() ? "" : " or ", s->inputs.size(),
+                          s->inputs.front().repeats ? " or more" : "");
+  return counts;
 }
 
 const Signature* FindSignature(OperationType type, size_t inputs) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,12 +15,12 @@ namespace nn::nnapi {
 // One operand in a signature.
 struct Argument {
   enum class Kind : char {
-    kData = 'x',       // a tensor of the operation's data type, the same for all of them
-    kBias = 'b',       // TENSOR_FLOAT32, or TENSOR_INT32 where the data are quantised
-    kFloats = 'f',     // TENSOR_FLOAT32
-    kInts = 't',       // TENSOR_INT32
-    kQuantised = 'q',  // TENSOR_QUANT8_ASYMM
-    kAnyTensor = 'y',
+    kData = 'x',        // a tensor of the operation's data type, the same for all of them
+    kBias = 'b',        // TENSOR_FLOAT32, or TENSOR_INT32 where the data are quantised
+    kFloats = 'f',      // TENSOR_FLOAT32
+    kInts = 't',        // TENSOR_INT32
+    kQuantised = 'q',   // TENSOR_QUANT8_ASYMM
+    kAnyTensor = 'y',   // of floats, integers or quantised
     kReal = 'r',        // FLOAT32
     kInt = 'i',         // INT32
     kActivation = 'a',  // INT32, a FusedActivation
@@ -29,11 +30,15 @@ struct Argument {
   };
   Kind kind = Kind::kData;
   int min_rank = 0;
-  int max_rank = 0;  // 0: no limit
+  int max_rank = 0;        // 0: no limit
+  bool ends_only = false;  // only the smallest and the largest rank
   bool optional = false;
   bool repeats = false;
 
   bool is_tensor() const;
+  bool TakesRank(size_t rank) const;
+  // "2", "1 to 4", "2 or 4", "2 or more".
+  std::string RanksText() const;
 };
 
 struct Signature {
@@ -49,6 +54,9 @@ struct Signature {
 
 // The signatures of an operation: one, or two where padding can be explicit or implicit.
 std::vector<const Signature*> SignaturesOf(OperationType type);
+
+// The numbers of inputs that they take: "10 or 7".
+std::string InputCounts(OperationType type);
 
 // The signature that takes so many inputs; nullptr if there is none.
 const Signature* FindSignature(OperationType type, size_t inputs);

@@ -1,0 +1,390 @@
+// Format::check_types: types through the whole model, with sub-graphs and calls of its functions.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "formats/onnx/infer.h"
+#include "formats/onnx/infer_window.h"
+#include "formats/onnx/tensor.h"
+
+namespace nn::onnx {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
+
+// Calls and sub-graphs within each other, and the nodes of functions that are looked at altogether:
+// those of a function are looked at for each of its calls.
+constexpr int kMaxDepth = 64;
+constexpr int64_t kMaxCalledNodes = int64_t{1} << 18;
+
+// What is known of a value.
+struct Known {
+  ValueType type;
+  Value* value = nullptr;  // the tensor, with contents where those are known
+};
+
+// The names of a graph, or of the body of a function.
+struct Scope {
+  const Scope* outer = nullptr;
+  std::unordered_map<std::string_view, Known> values;
+  std::unordered_map<std::string_view, const pb::TypeProto*> declared;
+  const pb::FunctionProto* function = nullptr;
+  const AttrBindings* attrs = nullptr;  // of the function's call
+  std::string path;                     // "graph", "graph.node[3].attribute[0].g"
+  // In a function, the call in the graph that the body stands for.
+  const std::string* call = nullptr;
+  int64_t call_index = -1;
+};
+
+std::string TitleOf(const pb::NodeProto& node) {
+  return node.name().empty() ? Escape(node.op_type())
+                             : fmt::format("{} {}", Escape(node.op_type()), Quote(node.name()));
+}
+
+// Inputs behind the given ones must have initialisers.
+bool TakesInputs(const pb::GraphProto& g, size_t given) {
+  const auto count = static_cast<size_t>(g.input_size());
+  if (given >= count) return given == count;
+  std::unordered_set<std::string_view> defaults;
+  for (const pb::TensorProto& t : g.initializer()) defaults.insert(t.name());
+  for (size_t i = given; i < count; ++i)
+    if (!defaults.contains(g.input(static_cast<int>(i)).name())) return false;
+  return true;
+}
+
+class Checker {
+ public:
+  explicit Checker(const Model& model) : model_(model) {
+    for (const pb::FunctionProto& f : model.proto.functions())
+      functions_[{NormalDomain(f.domain()), f.name(), f.overload()}] = &f;
+  }
+
+  std::vector<TypeDefect> Run() {
+    Scope main;
+    main.path = "graph";
+    CheckGraph(model_.proto.graph(), {}, main);
+    return std::move(defects_);
+  }
+
+ private:
+  // ---- Graphs -----------------------------------------------------------------------------------
+
+  // `inputs` are what is known of the graph's inputs, whatever the graph declares of them.
+  void CheckGraph(const pb::GraphProto& g, const std::vector<Known>& inputs, Scope& scope) {
+    for (const auto& info : g.value_info()) Declare(info, scope);
+    for (const auto& info : g.output()) Declare(info, scope);
+    for (int i = 0; i < g.input_size(); ++i) {
+      const pb::ValueInfoProto& info = g.input(i);
+      Known known{Read(info.type()), nullptr};
+      if (static_cast<size_t>(i) < inputs.size()) {
+        const Known& given = inputs[static_cast<size_t>(i)];
+        Report(Compare(known.type, given.type), fmt::format("{}.input[{}]", scope.path, i), -1,
+               scope, [&] {
+                 return fmt::format("{} is declared {}, but is given {}", Quote(info.name()),
+                                    known.type.ToString(), given.type.ToString());
+               });
+        if (given.value != nullptr && Compare(known.type, given.type) == Agreement::kAgree)
+          known.value = given.value;
+        known.type = Refine(known.type, given.type);
+      }
+      scope.values[info.name()] = std::move(known);
+    }
+    for (int i = 0; i < g.initializer_size(); ++i) AddInitializer(g.initializer(i), i, scope);
+    for (int i = 0; i < g.sparse_initializer_size(); ++i)
+      AddSparseInitializer(g.sparse_initializer(i), i, scope);
+    CheckNodes(g.node(), scope);
+  }
+
+  // Each declared dimension without a name is one of its own.
+  ValueType Read(const pb::TypeProto& type) {
+    return ReadValueType(type, fmt::format("?{}", ++symbols_));
+  }
+
+  static void Declare(const pb::ValueInfoProto& info, Scope& scope) {
+    if (info.has_type()) scope.declared[info.name()] = &info.type();
+  }
+
+  void AddInitializer(const pb::TensorProto& t, int i, Scope& scope) {
+    const std::string_view name = t.name();
+    Known known{ValueType::Tensor(TypeOf(t)), nullptr};
+    if (IsSmall(t)) {
+      // One whose data are not those of its shape could have any.
+      if (auto tensor = ReadTensor(t, model_))
+        known.value = graph_.AddConstant(*std::move(tensor));
+      else
+        known.type.tensor.dims.reset();
+    }
+    AddKnown(std::move(known), name, fmt::format("{}.initializer[{}]", scope.path, i), scope);
+  }
+
+  void AddSparseInitializer(const pb::SparseTensorProto& t, int i, Scope& scope) {
+    Known known;
+    known.type.kind = ValueType::Kind::kSparse;
+    known.type.tensor = TypeOf(t);
+    AddKnown(std::move(known), t.values().name(),
+             fmt::format("{}.sparse_initializer[{}]", scope.path, i), scope);
+  }
+
+  // An initialiser may be the default of an input, whose type counts.
+  void AddKnown(Known known, std::string_view name, const std::string& path, Scope& scope) {
+    const auto input = scope.values.find(name);
+    if (input != scope.values.end()) {
+      input->second = {Refine(known.type, input->second.type), known.value};
+      return;
+    }
+    const auto declared = scope.declared.find(name);
+    if (declared != scope.declared.end()) {
+      const ValueType type = Read(*declared->second);
+      Report(Compare(type, known.type), path, -1, scope, [&] {
+        return fmt::format("{} is declared {}, but is {}", Quote(name), type.ToString(),
+                           known.type.ToString());
+      });
+    }
+    scope.values[name] = std::move(known);
+  }
+
+  // ---- Nodes ------------------------------------------------------------------------------------
+
+  void CheckNodes(const Nodes& nodes, Scope& scope) {
+    for (int i = 0; i < nodes.size(); ++i) {
+      if (scope.function != nullptr && ++called_nodes_ > kMaxCalledNodes) return;
+      CheckNode(nodes[i], i, scope);
+    }
+  }
+
+  const Known* Find(std::string_view name, const Scope& scope) const {
+    for (const Scope* s = &scope; s != nullptr; s = s->outer)
+      if (const auto it = s->values.find(name); it != s->values.end()) return &it->second;
+    return nullptr;
+  }
+
+  void CheckNode(const pb::NodeProto& node, int index, Scope& scope) {
+    std::vector<Known> inputs;
+    for (const std::string& name : node.input()) {
+      const Known* known = name.empty() ? nullptr : Find(name, scope);
+      inputs.push_back(known == nullptr ? Known() : *known);
+    }
+    std::vector<Known> outputs(static_cast<size_t>(node.output_size()));
+    const std::string path = fmt::format("{}.node[{}]", scope.path, index);
+    const size_t defects = defects_.size();
+    const Status status = InferNode(node, index, path, inputs, outputs, scope);
+    // What is not supported or too large is no defect.
+    if (!status && status.error().code() == ErrorCode::kModel)
+      Add(TypeDefect::Kind::kInference, path, index,
+          fmt::format("{}: {}", TitleOf(node), status.error().message()), scope);
+    // What is wrong inside a call is reported there; its results are then anything.
+    const bool sound = status.has_value() && defects_.size() == defects;
+    for (int i = 0; i < node.output_size(); ++i) {
+      const std::string& name = node.output(i);
+      if (name.empty()) continue;
+      Known& known = outputs[static_cast<size_t>(i)];
+      if (!sound) known = Known();
+      Define(std::move(known), node, name, fmt::format("{}.output[{}]", path, i), index, scope);
+    }
+  }
+
+  // Gives a name to a result. What is declared of it makes it more exact; where the two differ,
+  // what the operator makes counts.
+  void Define(Known known, const pb::NodeProto& node, const std::string& name,
+              const std::string& path, int64_t index, Scope& scope) {
+    if (const auto it = scope.declared.find(name); it != scope.declared.end()) {
+      const ValueType type = Read(*it->second);
+      const Agreement agreement = Compare(type, known.type);
+      Report(agreement, path, index, scope, [&] {
+        return fmt::format("{} is declared {}, but {} makes {}", Quote(name), type.ToString(),
+                           TitleOf(node), known.type.ToString());
+      });
+      if (agreement == Agreement::kAgree) {
+        known.type = Refine(known.type, type);
+        if (known.value != nullptr && !(known.type.tensor == known.value->type()))
+          known.value = Retyped(*known.value, known.type.tensor);
+      }
+    }
+    scope.values.insert_or_assign(name, std::move(known));
+  }
+
+  Value* Retyped(const Value& value, const Type& type) {
+    if (value.is_constant()) return graph_.AddConstant(value.constant());
+    Value* out = graph_.AddInput("", type);
+    out->set_elements(value.elements());
+    return out;
+  }
+
+  int64_t Opset(std::string_view domain, const pb::FunctionProto* function) {
+    const auto [it, added] = opsets_.try_emplace({function, domain}, 0);
+    if (added)
+      it->second = function == nullptr ? OpsetVersion(model_.proto, domain)
+                                       : OpsetVersion(function->opset_import(), domain);
+    return it->second;
+  }
+
+  Status InferNode(const pb::NodeProto& node, int index, const std::string& path,
+                   std::vector<Known>& inputs, std::vector<Known>& outputs, const Scope& scope) {
+    const std::string_view domain = NormalDomain(node.domain());
+    const int64_t opset = Opset(domain, scope.function);
+    std::vector<Value*> values;
+    bool tensors = true;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Known& in = inputs[i];
+      tensors &= !in.type.is_known() || in.type.is_tensor();
+      if (in.value == nullptr && !node.input(static_cast<int>(i)).empty())
+        in.value = graph_.AddInput("", in.type.tensor);
+      values.push_back(in.value);
+    }
+    ImportContext context(model_, node, opset, index, graph_, std::move(values));
+    context.set_bindings(scope.attrs);
+    const auto function = functions_.find({domain, node.op_type(), node.overload()});
+    if (function != functions_.end())
+      return InferCall(context, *function->second, path, index, inputs, outputs, scope);
+    if (opset == 0) return {};
+    if (const InferFn infer = Inferences().Find(domain, node.op_type(), opset))
+      return InferByTable(context, infer, path, index, inputs, outputs, scope);
+    if (!tensors) return {};
+    NN_RETURN_IF_ERROR(CheckPads(context));
+    NN_RETURN_IF_ERROR(ImportOp(context, domain));
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (Value* v = context.outputs()[i]; v != nullptr)
+        outputs[i] = {ValueType::Tensor(v->type()), v};
+    return {};
+  }
+
+  Status InferByTable(ImportContext& context, InferFn infer, const std::string& path, int64_t index,
+                      const std::vector<Known>& inputs, std::vector<Known>& outputs,
+                      const Scope& scope) {
+    std::vector<ValueType> types;
+    types.reserve(inputs.size());
+    for (const Known& in : inputs) types.push_back(in.type);
+    const TypeContext::SubGraph sub_graph = [&](std::string_view name,
+                                                const std::vector<ValueType>& given) {
+      return InferSubGraph(context.node(), name, given, path, index, scope);
+    };
+    TypeContext types_context(context, std::move(types), sub_graph, symbols_);
+    NN_RETURN_IF_ERROR(infer(types_context));
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      outputs[i].type = types_context.outputs()[i];
+      const auto& constant = types_context.constants()[i];
+      if (constant) outputs[i].value = graph_.AddConstant(*constant);
+    }
+    return {};
+  }
+
+  // ---- Sub-graphs and functions -----------------------------------------------------------------
+
+  std::optional<std::vector<ValueType>> InferSubGraph(const pb::NodeProto& node,
+                                                      std::string_view name,
+                                                      const std::vector<ValueType>& given,
+                                                      const std::string& path, int64_t index,
+                                                      const Scope& scope) {
+    for (int i = 0; i < node.attribute_size(); ++i) {
+      const pb::AttributeProto& a = node.attribute(i);
+      if (a.name() != name || !a.has_g() || depth_ == kMaxDepth) continue;
+      Scope inner;
+      inner.outer = &scope;
+      inner.function = scope.function;
+      inner.attrs = scope.attrs;
+      inner.call = scope.call;
+      inner.call_index = scope.call_index;
+      inner.path = fmt::format("{}.attribute[{}].g", path, i);
+      if (!TakesInputs(a.g(), given.size())) {
+        Add(TypeDefect::Kind::kInference, path, index,
+            fmt::format("{}: {} has {} inputs, but is given {}", TitleOf(node), name,
+                        a.g().input_size(), given.size()),
+            scope);
+        return std::nullopt;
+      }
+      std::vector<Known> inputs;
+      inputs.reserve(given.size());
+      for (const ValueType& type : given) inputs.push_back({type, nullptr});
+      ++depth_;
+      CheckGraph(a.g(), inputs, inner);
+      --depth_;
+      std::vector<ValueType> outputs;
+      for (const auto& info : a.g().output()) {
+        const Known* known = Find(info.name(), inner);
+        outputs.push_back(known == nullptr ? ValueType() : known->type);
+      }
+      return outputs;
+    }
+    return std::nullopt;
+  }
+
+  // The attributes of a call.
+  static AttrBindings Bind(const pb::FunctionProto& f, const ImportContext& call) {
+    AttrBindings attrs;
+    for (const std::string& name : f.attribute()) attrs[name] = nullptr;
+    for (const pb::AttributeProto& a : f.attribute_proto()) attrs[a.name()] = &a;
+    for (const pb::AttributeProto& a : call.node().attribute())
+      if (const auto it = attrs.find(a.name()); it != attrs.end())
+        if (const pb::AttributeProto* given = call.Resolve(a)) it->second = given;
+    return attrs;
+  }
+
+  Status InferCall(ImportContext& context, const pb::FunctionProto& f, const std::string& path,
+                   int index, const std::vector<Known>& inputs, std::vector<Known>& outputs,
+                   const Scope& caller) {
+    if (depth_ == kMaxDepth || std::find(calls_.begin(), calls_.end(), &f) != calls_.end())
+      return {};
+    const AttrBindings attrs = Bind(f, context);
+    Scope body;
+    body.function = &f;
+    body.attrs = &attrs;
+    body.path = fmt::format("function {}", Quote(f.name()));
+    body.call = caller.call == nullptr ? &path : caller.call;
+    body.call_index = caller.call == nullptr ? index : caller.call_index;
+    for (const auto& info : f.value_info()) Declare(info, body);
+    for (int i = 0; i < f.input_size(); ++i)
+      body.values[f.input(i)] =
+          static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : Known();
+    calls_.push_back(&f);
+    ++depth_;
+    CheckNodes(f.node(), body);
+    --depth_;
+    calls_.pop_back();
+    for (size_t i = 0; i < outputs.size() && i < static_cast<size_t>(f.output_size()); ++i)
+      if (const Known* known = Find(f.output(static_cast<int>(i)), body)) outputs[i] = *known;
+    return {};
+  }
+
+  // ---- Defects ----------------------------------------------------------------------------------
+
+  template <typename Message>
+  void Report(Agreement agreement, const std::string& path, int64_t index, const Scope& scope,
+              const Message& message) {
+    if (agreement == Agreement::kAgree) return;
+    Add(agreement == Agreement::kShape ? TypeDefect::Kind::kShape : TypeDefect::Kind::kElementType,
+        path, index, message(), scope);
+  }
+
+  void Add(TypeDefect::Kind kind, std::string path, int64_t index, std::string message,
+           const Scope& scope) {
+    if (scope.call != nullptr)
+      defects_.push_back({TypeDefect::Kind::kInference, *scope.call, scope.call_index,
+                          fmt::format("in {}: {}", scope.path, message)});
+    else
+      defects_.push_back({kind, std::move(path), index, std::move(message)});
+  }
+
+  const Model& model_;
+  Graph graph_;  // of all values and of the nodes that operators become; never run
+  std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
+           const pb::FunctionProto*>
+      functions_;
+  std::vector<const pb::FunctionProto*> calls_;  // those that are open, outermost first
+  std::map<std::pair<const pb::FunctionProto*, std::string_view>, int64_t> opsets_;
+  std::vector<TypeDefect> defects_;
+  int depth_ = 0;
+  int64_t called_nodes_ = 0;
+  int64_t symbols_ = 0;
+};
+
+}  // namespace
+
+std::vector<TypeDefect> CheckTypes(const NativeModel& native) {
+  const auto& model = static_cast<const Model&>(native);
+  return model.proto.has_graph() ? Checker(model).Run() : std::vector<TypeDefect>();
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,201 @@
+// Attention and what goes with it.
+#include "formats/onnx/dim_names.h"
+
+namespace nn::onnx {
+namespace {
+
+// The heads that an attribute gives; 0 if it is absent.
+Result<int64_t> Heads(const TypeContext& ctx, std::string_view name) {
+  const int64_t heads = ctx.node().Int(name, 0);
+  if (ctx.node().HasAttr(name) && heads <= 0) return ModelError("{} is {}", name, heads);
+  return heads;
+}
+
+// Version 25: what must come together, or must not.
+Status CheckAttention25(const TypeContext& ctx) {
+  for (const char* name : {"left_window_size", "right_window_size"})
+    if (const int64_t size = ctx.node().Int(name, -1); size < -1)
+      return ModelError("{} is {}, not -1 or more", name, size);
+  if (ctx.has(4) != ctx.has(5)) return ModelError("past_key and past_value belong together");
+  if (ctx.node().WantsOutput(1) != ctx.node().WantsOutput(2))
+    return ModelError("present_key and present_value belong together");
+  if (ctx.has(6) && (ctx.has(4) || ctx.node().WantsOutput(1)))
+    return ModelError("nonpad_kv_seqlen cannot stand beside a past or present cache");
+  if (const Dims* q = ctx.dims(0); q != nullptr && q->size() == 4)
+    for (const char* name : {"q_num_heads", "kv_num_heads"})
+      if (ctx.node().HasAttr(name)) return ModelError("{} for inputs of rank 4", name);
+  return {};
+}
+
+Status InferAttention(TypeContext& ctx) {
+  for (const size_t i : {0, 1, 2}) NN_RETURN_IF_ERROR(ctx.CheckRank(i, 3, 4));
+  if (ctx.node().opset() >= 25) NN_RETURN_IF_ERROR(CheckAttention25(ctx));
+  for (const size_t i : {0, 3}) ctx.Set(i, ctx.dtype(0));
+  const bool past = ctx.has(4) && ctx.has(5);
+  ctx.Set(1, ctx.dtype(past ? 4 : 1));
+  ctx.Set(2, ctx.dtype(past ? 5 : 2));
+  const Dims* q = ctx.dims(0);
+  const Dims* v = ctx.dims(2);
+  if (q == nullptr) return {};
+  NN_ASSIGN(const int64_t q_heads, Heads(ctx, "q_num_heads"));
+  NN_ASSIGN(const int64_t kv_heads, Heads(ctx, "kv_num_heads"));
+  if (q->size() == 3 && (q_heads == 0 || kv_heads == 0))
+    return ModelError("q_num_heads and kv_num_heads are needed for inputs of rank 3");
+  if (v == nullptr || v->size() != q->size()) return {};
+  Dim length;
+  if (q->size() == 4) {
+    length = (*v)[2];
+    ctx.Set(0, ctx.dtype(0), Dims{(*q)[0], (*q)[1], (*q)[2], (*v)[3]});
+  } else {
+    length = (*v)[1];
+    const Dim hidden =
+        (*v)[2].is_const() ? Dim((*v)[2].value() / kv_heads) * q_heads : ctx.Unknown();
+    ctx.Set(0, ctx.dtype(0), Dims{(*q)[0], (*q)[1], hidden});
+  }
+  if (past) {
+    const Dims* keys = ctx.dims(4);
+    const Dims* values = ctx.dims(5);
+    for (const size_t i : {4, 5}) NN_RETURN_IF_ERROR(ctx.CheckRank(i, 4));
+    if (keys == nullptr || values == nullptr) return {};
+    length = length + (*keys)[2];
+    for (const auto& [i, cache] : {std::pair(1, keys), std::pair(2, values)}) {
+      Dims present = *cache;
+      present[2] = length;
+      ctx.Set(static_cast<size_t>(i), ctx.dtype(static_cast<size_t>(i) + 3), std::move(present));
+    }
+  }
+  const bool four = q->size() == 4;
+  ctx.Set(3, ctx.dtype(0),
+          Dims{(*q)[0], four ? (*q)[1] : Dim(q_heads), four ? (*q)[2] : (*q)[1], length});
+  return {};
+}
+
+// What changes scores, or probabilities: one tensor [B, Hq, L, S] into one like it.
+Status CheckModifier(TypeContext& ctx, const DimNames& dims, std::string_view name) {
+  const pb::AttributeProto* a = ctx.node().FindAttr(name);
+  if (a == nullptr) return {};
+  if (!a->has_g() || a->g().input_size() != 1 || a->g().output_size() != 1)
+    return ModelError("{} is no graph of one input and one output", name);
+  const DType dtype =
+      ctx.TypeAttr("softmax_precision", ctx.dtype(0) == DType::kF64 ? DType::kF64 : DType::kF32);
+  DimNames scores = dims;
+  const ValueType given = ValueType::Tensor(dtype, scores.Make("B Hq L S"));
+  const auto made = ctx.InferSubGraph(name, {given});
+  if (made && Compare(given, made->front()) != Agreement::kAgree)
+    return ModelError("{} makes {} of {}", name, made->front().ToString(), given.ToString());
+  return {};
+}
+
+Status InferFlexAttention(TypeContext& ctx) {
+  DimNames dims(ctx);
+  NN_RETURN_IF_ERROR(dims.Match(0, "B Hq L Dqk"));
+  NN_RETURN_IF_ERROR(dims.Match(1, "B Hkv S Dqk"));
+  NN_RETURN_IF_ERROR(dims.Match(2, "B Hkv S Dv"));
+  const auto q_heads = dims.Number("Hq");
+  const auto kv_heads = dims.Number("Hkv");
+  if (q_heads && kv_heads && *q_heads != *kv_heads && (*kv_heads <= 0 || *q_heads % *kv_heads != 0))
+    return ModelError("{} heads of the query are no multiple of {}", *q_heads, *kv_heads);
+  for (const char* name : {"score_mod", "prob_mod"})
+    NN_RETURN_IF_ERROR(CheckModifier(ctx, dims, name));
+  ctx.Set(0, ctx.dtype(0), dims.Make("B Hq L Dv"));
+  return {};
+}
+
+Status InferRotaryEmbedding(TypeContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 3, 4));
+  if (ctx.dims(0) != nullptr && ctx.dims(0)->size() == 3 && !ctx.node().HasAttr("num_heads"))
+    return ModelError("num_heads is needed for an input of rank 3");
+  ctx.Like(0, 0);
+  return {};
+}
+
+Status InferCausalConvWithState(TypeContext& ctx) {
+  const std::string activation = ctx.node().String("activation", "none");
+  if (activation != "none" && activation != "silu" && activation != "swish")
+    return ModelError("activation is {}, not none, silu or swish", activation);
+  DimNames dims(ctx);
+  NN_RETURN_IF_ERROR(dims.Match(0, "B C L"));
+  NN_RETURN_IF_ERROR(dims.Match(1, "C 1 K"));
+  NN_RETURN_IF_ERROR(dims.Match(2, "C"));
+  if (const auto kernel = dims.Number("K")) {
+    if (*kernel < 1) return ModelError("a kernel of size {}", *kernel);
+    NN_RETURN_IF_ERROR(dims.Bind("P", *kernel - 1));
+  }
+  NN_RETURN_IF_ERROR(dims.Match(3, "B C P"));
+  ctx.Like(0, 0);
+  ctx.Set(1, ctx.dtype(0), dims.Make("B C P"));
+  return {};
+}
+
+// ---- LinearAttention ----------------------------------------------------------------------------
+
+struct UpdateRule {
+  std::string_view name;
+  bool decay;
+  bool beta;
+};
+constexpr UpdateRule kUpdateRules[] = {{"linear", false, false},
+                                       {"gated", true, false},
+                                       {"delta", false, true},
+                                       {"gated_delta", true, true}};
+
+Status CheckUpdateRule(const TypeContext& ctx) {
+  const std::string name = ctx.node().String("update_rule", "gated_delta");
+  for (const UpdateRule& rule : kUpdateRules) {
+    if (rule.name != name) continue;
+    if (rule.decay != ctx.has(4))
+      return ModelError("update_rule {} {} decay", name, rule.decay ? "needs" : "has no");
+    if (rule.beta != ctx.has(5))
+      return ModelError("update_rule {} {} beta", name, rule.beta ? "needs" : "has no");
+    return {};
+  }
+  return ModelError("update_rule is {}", name);
+}
+
+// Binds `size` to the dimension `packed` over the heads.
+Status Unpack(DimNames& dims, std::string_view packed, int64_t heads, std::string_view size) {
+  const auto total = dims.Number(packed);
+  if (!total) return {};
+  if (*total % heads != 0) return ModelError("{} of {} for {} heads", packed, *total, heads);
+  return dims.Bind(size, *total / heads);
+}
+
+Status InferLinearAttention(TypeContext& ctx) {
+  const int64_t q_heads = ctx.node().Int("q_num_heads", 0);
+  const int64_t kv_heads = ctx.node().Int("kv_num_heads", 0);
+  if (q_heads <= 0 || kv_heads <= 0 || q_heads % kv_heads != 0)
+    return ModelError("q_num_heads is {}, kv_num_heads {}", q_heads, kv_heads);
+  NN_RETURN_IF_ERROR(CheckUpdateRule(ctx));
+  DimNames dims(ctx);
+  NN_RETURN_IF_ERROR(dims.Bind("Hkv", kv_heads));
+  constexpr std::string_view kShapes[] = {"B T Q",       "B T K",     "B T V",
+                                          "B Hkv Dk Dv", "B T decay", "B T beta"};
+  for (size_t i = 0; i < std::size(kShapes); ++i) NN_RETURN_IF_ERROR(dims.Match(i, kShapes[i]));
+  NN_RETURN_IF_ERROR(Unpack(dims, "Q", q_heads, "Dk"));
+  NN_RETURN_IF_ERROR(Unpack(dims, "K", kv_heads, "Dk"));
+  NN_RETURN_IF_ERROR(Unpack(dims, "V", kv_heads, "Dv"));
+  if (const auto decay = dims.Number("decay"); decay && *decay != kv_heads) {
+    const auto size = dims.Number("Dk");
+    if (size ? *decay != kv_heads * *size : *decay % kv_heads != 0)
+      return ModelError("decay has {} entries for {} heads", *decay, kv_heads);
+  }
+  if (const auto beta = dims.Number("beta"); beta && *beta != 1 && *beta != kv_heads)
+    return ModelError("beta has {} entries for {} heads", *beta, kv_heads);
+  if (const auto value = dims.Number("Dv"))
+    NN_RETURN_IF_ERROR(dims.Bind("out", Dim(*value) * Dim(q_heads)));
+  ctx.Set(0, ctx.dtype(0), dims.Make("B T out"));
+  ctx.Set(1, ctx.dtype(ctx.has(3) ? 3 : 0), dims.Make("B Hkv Dk Dv"));
+  return {};
+}
+
+}  // namespace
+
+void AddAttentionInferences(InferTable& t) {
+  t.Add("", "Attention", 23, InferAttention);
+  t.Add("", "RotaryEmbedding", 23, InferRotaryEmbedding);
+  t.Add("", "CausalConvWithState", 27, InferCausalConvWithState);
+  t.Add("", "LinearAttention", 27, InferLinearAttention);
+  t.Add("ai.onnx.preview", "FlexAttention", 1, InferFlexAttention);
+}
+
+}  // namespace nn::onnx

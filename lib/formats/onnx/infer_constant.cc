@@ -1,0 +1,102 @@
+// Constants, random numbers, window functions.
+#include <algorithm>
+
+#include "formats/onnx/infer.h"
+#include "formats/onnx/tensor.h"
+
+namespace nn::onnx {
+namespace {
+
+constexpr std::string_view kValues[] = {"value",        "sparse_value", "value_int",
+                                        "value_ints",   "value_float",  "value_floats",
+                                        "value_string", "value_strings"};
+
+Status InferConstant(TypeContext& ctx) {
+  const ImportContext& node = ctx.node();
+  const auto present =
+      std::ranges::count_if(kValues, [&](std::string_view name) { return node.HasAttr(name); });
+  if (present != 1) return ModelError("{} attributes that give the value, not one", present);
+  if (const auto* a = node.FindAttr("value")) {
+    ctx.Set(0, ValueType::Tensor(TypeOf(a->t())));
+    if (IsSmall(a->t()))
+      if (auto tensor = node.TensorAttr("value")) ctx.SetConstant(0, *std::move(tensor));
+  } else if (const auto* s = node.FindAttr("sparse_value")) {
+    ctx.Set(0, ValueType::Tensor(TypeOf(s->sparse_tensor())));
+  } else if (node.HasAttr("value_int")) {
+    ctx.SetConstant(0, Tensor::Scalar(node.Int("value_int", 0)));
+  } else if (node.HasAttr("value_ints")) {
+    ctx.SetConstant(0, Tensor::Ints(node.Ints("value_ints")));
+  } else if (node.HasAttr("value_float")) {
+    ctx.SetConstant(0, Tensor::Scalar(node.Float("value_float", 0)));
+  } else if (node.HasAttr("value_floats")) {
+    const auto values = node.Floats("value_floats");
+    ctx.SetConstant(0, Tensor::Of({static_cast<int64_t>(values.size())}, values));
+  } else if (node.HasAttr("value_string")) {
+    ctx.Set(0, DType::kString, Dims{});
+  } else if (const auto* strings = node.FindAttr("value_strings")) {
+    ctx.Set(0, DType::kString, Dims{strings->strings_size()});
+  }
+  return {};
+}
+
+Status InferRandom(TypeContext& ctx) {
+  Dims dims;
+  for (const int64_t d : ctx.node().Ints("shape")) {
+    if (d < 0) return ModelError("shape has the entry {}", d);
+    dims.emplace_back(d);
+  }
+  ctx.Set(0, ctx.TypeAttr("dtype", DType::kF32), std::move(dims));
+  return {};
+}
+
+Status InferRandomLike(TypeContext& ctx) {
+  ctx.Set(0, ctx.TypeAttr("dtype", ctx.dtype(0)), ctx.in(0).tensor.dims);
+  return {};
+}
+
+Status InferMultinomial(TypeContext& ctx) {
+  const DType dtype = ctx.TypeAttr("dtype", DType::kI32);
+  if (dtype != DType::kI32 && dtype != DType::kI64)
+    return ModelError("dtype is {}, not i32 or i64", DTypeName(dtype));
+  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2));
+  const Dims* x = ctx.dims(0);
+  ctx.Set(0, dtype,
+          Dims{x == nullptr ? ctx.Unknown() : (*x)[0], Dim(ctx.node().Int("sample_size", 1))});
+  return {};
+}
+
+Status InferWindow(TypeContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 0, 1));
+  const auto size = ctx.Int(0);
+  if (size && *size <= 0) return ModelError("a size of {}", *size);
+  ctx.Set(0, ctx.TypeAttr("output_datatype", DType::kF32),
+          Dims{size && *size >= 0 ? Dim(*size) : ctx.Unknown()});
+  return {};
+}
+
+Status InferMelWeightMatrix(TypeContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 0));
+  NN_RETURN_IF_ERROR(ctx.CheckRank(1, 0));
+  const auto bins = ctx.Int(0);
+  const auto length = ctx.Int(1);
+  Dims dims = ctx.Unknown(2);
+  if (length && *length > 0) dims[0] = Dim(*length / 2 + 1);
+  if (bins && *bins > 0) dims[1] = Dim(*bins);
+  ctx.Set(0, ctx.TypeAttr("output_datatype", DType::kF32), std::move(dims));
+  return {};
+}
+
+}  // namespace
+
+void AddConstantInferences(InferTable& t) {
+  t.Add("", "Constant", 1, InferConstant);
+  for (const char* op : {"RandomNormal", "RandomUniform"}) t.Add("", op, 1, InferRandom);
+  for (const char* op : {"RandomNormalLike", "RandomUniformLike", "Bernoulli"})
+    t.Add("", op, 1, InferRandomLike);
+  t.Add("", "Multinomial", 7, InferMultinomial);
+  for (const char* op : {"HannWindow", "HammingWindow", "BlackmanWindow"})
+    t.Add("", op, 17, InferWindow);
+  t.Add("", "MelWeightMatrix", 17, InferMelWeightMatrix);
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,194 @@
+// If, Loop, Scan, SequenceMap: what their sub-graphs make of what they are given.
+#include "formats/onnx/infer.h"
+
+namespace nn::onnx {
+namespace {
+
+Status CheckCount(std::string_view what, size_t made, size_t wanted) {
+  if (made == wanted) return {};
+  return ModelError("{} has {} outputs, the operator needs {}", what, made, wanted);
+}
+
+Status InferIf(TypeContext& ctx) {
+  const auto then_types = ctx.InferSubGraph("then_branch", {});
+  const auto else_types = ctx.InferSubGraph("else_branch", {});
+  if (!then_types || !else_types) return {};
+  NN_RETURN_IF_ERROR(CheckCount("then_branch", then_types->size(), ctx.output_count()));
+  NN_RETURN_IF_ERROR(CheckCount("else_branch", else_types->size(), ctx.output_count()));
+  for (size_t i = 0; i < ctx.output_count(); ++i) {
+    auto both = Union((*then_types)[i], (*else_types)[i], [&] { return ctx.Unknown(); });
+    if (!both) return tl::unexpected(both.error().In(fmt::format("output {} of the branches", i)));
+    ctx.Set(i, *std::move(both));
+  }
+  return {};
+}
+
+// What is carried from one round to the next may change its shape, but nothing else.
+Status CheckCarried(const ValueType& given, const ValueType& made, size_t i) {
+  if (Compare(WithoutShape(given), WithoutShape(made)) == Agreement::kAgree) return {};
+  // An optional may be unwrapped.
+  if (given.kind == ValueType::Kind::kOptional && made.kind == given.inner().kind) return {};
+  return ModelError("value {} is given as {}, but the body makes {} of it", i, given.ToString(),
+                    made.ToString());
+}
+
+Status InferLoop(TypeContext& ctx) {
+  const size_t carried = ctx.input_count() < 2 ? 0 : ctx.input_count() - 2;
+  std::vector<ValueType> given = {ValueType::Tensor(DType::kI64), ctx.in(1)};
+  for (size_t i = 0; i < carried; ++i) {
+    given.push_back(WithoutShape(ctx.in(i + 2)));
+    ctx.Set(i, given.back());
+  }
+  const auto made = ctx.InferSubGraph("body", given);
+  if (!made) return {};
+  NN_RETURN_IF_ERROR(CheckCount("the body", made->size(), ctx.output_count() + 1));
+  for (size_t i = 0; i < ctx.output_count(); ++i) {
+    const ValueType& type = (*made)[i + 1];
+    if (i < carried) {
+      NN_RETURN_IF_ERROR(CheckCarried(given[i + 2], type, i));
+      const bool unwrapped = type.is_known() && type.kind != given[i + 2].kind;
+      ctx.Set(i, unwrapped ? WithoutShape(type) : Refine(given[i + 2], WithoutShape(type)));
+      continue;
+    }
+    if (!type.is_known()) continue;
+    if (!type.is_tensor())
+      return ModelError("output {} of the body is {}; only tensors are collected", i + 1,
+                        type.ToString());
+    std::optional<Dims> dims = type.tensor.dims;
+    if (dims) dims->insert(dims->begin(), ctx.Unknown());
+    ctx.Set(i, type.tensor.dtype, std::move(dims));
+  }
+  return {};
+}
+
+Result<size_t> Axis(int64_t axis, size_t rank) {
+  const auto r = static_cast<int64_t>(rank);
+  if (axis < -r || axis >= r) return ModelError("axis {} for rank {}", axis, rank);
+  return static_cast<size_t>(axis < 0 ? axis + r : axis);
+}
+
+// The axes that an attribute gives for `count` values; 0 for all if it is absent.
+Result<std::vector<int64_t>> ScanAxes(TypeContext& ctx, std::string_view name, size_t count) {
+  if (!ctx.node().HasAttr(name)) return std::vector<int64_t>(count, 0);
+  auto axes = ctx.node().Ints(name);
+  if (axes.size() != count) return ModelError("{} has {} entries for {}", name, axes.size(), count);
+  return axes;
+}
+
+Status InferScan(TypeContext& ctx) {
+  const int64_t scanned = ctx.node().Int("num_scan_inputs", 0);
+  if (scanned < 0 || static_cast<size_t>(scanned) > ctx.input_count())
+    return ModelError("num_scan_inputs is {} for {} inputs", scanned, ctx.input_count());
+  const size_t carried = ctx.input_count() - static_cast<size_t>(scanned);
+  if (carried > ctx.output_count())
+    return ModelError("{} values are carried, but there are {} outputs", carried,
+                      ctx.output_count());
+  NN_ASSIGN(const auto in_axes, ScanAxes(ctx, "scan_input_axes", static_cast<size_t>(scanned)));
+  NN_ASSIGN(const auto out_axes, ScanAxes(ctx, "scan_output_axes", ctx.output_count() - carried));
+  std::vector<ValueType> given;
+  Dim length = ctx.Unknown();
+  for (size_t i = 0; i < ctx.input_count(); ++i) {
+    given.push_back(ctx.in(i));
+    if (given[i].is_known() && !given[i].is_tensor())
+      return ModelError("input {} is {}, not a tensor", i, given[i].ToString());
+    if (i < carried || !given[i].tensor.dims) continue;
+    Dims& dims = *given[i].tensor.dims;
+    NN_ASSIGN(const size_t axis, Axis(in_axes[i - carried], dims.size()));
+    NN_ASSIGN(length, ctx.Same(length, dims[axis], "length of the scanned inputs"));
+    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  }
+  const auto made = ctx.InferSubGraph("body", given);
+  if (!made) return {};
+  NN_RETURN_IF_ERROR(CheckCount("the body", made->size(), ctx.output_count()));
+  for (size_t i = 0; i < ctx.output_count(); ++i) {
+    ValueType type = (*made)[i];
+    if (type.is_known() && !type.is_tensor())
+      return ModelError("output {} of the body is {}, not a tensor", i, type.ToString());
+    if (i < carried) {
+      if (Compare(given[i], type) != Agreement::kAgree)
+        return ModelError("value {} is given as {}, but the body makes {} of it", i,
+                          given[i].ToString(), type.ToString());
+      type = Refine(given[i], type);
+    } else if (type.tensor.dims) {
+      Dims& dims = *type.tensor.dims;
+      NN_ASSIGN(const size_t axis, Axis(out_axes[i - carried], dims.size() + 1));
+      dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), length);
+    }
+    ctx.Set(i, std::move(type));
+  }
+  return {};
+}
+
+// Drops `count` dimensions of a tensor at the front and compares them with those that were dropped
+// of others.
+Status DropFront(TypeContext& ctx, ValueType& type, size_t count, Dims& dropped) {
+  if (!type.tensor.dims) return {};
+  Dims& dims = *type.tensor.dims;
+  if (dims.size() < count)
+    return ModelError("{} has no {} dimensions for the batch and the sequence", type.ToString(),
+                      count);
+  for (size_t i = 0; i < count; ++i) {
+    NN_ASSIGN(dropped[i], ctx.Same(dropped[i], dims[i], "batch and length of the inputs"));
+  }
+  dims.erase(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(count));
+  return {};
+}
+
+// Scan-8 has batches, and the lengths of sequences as its first input.
+Status InferScan8(TypeContext& ctx) {
+  const int64_t scanned = ctx.node().Int("num_scan_inputs", 0);
+  if (scanned < 0 || static_cast<size_t>(scanned) + 1 > ctx.input_count())
+    return ModelError("num_scan_inputs is {} for {} inputs", scanned, ctx.input_count());
+  const size_t carried = ctx.input_count() - 1 - static_cast<size_t>(scanned);
+  std::vector<ValueType> given;
+  Dims front = ctx.Unknown(2);
+  for (size_t i = 1; i < ctx.input_count(); ++i) {
+    given.push_back(ctx.in(i));
+    NN_RETURN_IF_ERROR(DropFront(ctx, given.back(), i <= carried ? 1 : 2, front));
+  }
+  const auto made = ctx.InferSubGraph("body", given);
+  if (!made) return {};
+  NN_RETURN_IF_ERROR(CheckCount("the body", made->size(), ctx.output_count()));
+  for (size_t i = 0; i < ctx.output_count(); ++i) {
+    ValueType type = (*made)[i];
+    if (i < carried) {
+      if (Compare(given[i], type) != Agreement::kAgree)
+        return ModelError("value {} is given as {}, but the body makes {} of it", i,
+                          given[i].ToString(), type.ToString());
+      type = Refine(given[i], type);
+    }
+    if (type.tensor.dims)
+      type.tensor.dims->insert(type.tensor.dims->begin(), front.begin(),
+                               front.begin() + (i < carried ? 1 : 2));
+    ctx.Set(i, std::move(type));
+  }
+  return {};
+}
+
+Status InferSequenceMap(TypeContext& ctx) {
+  std::vector<ValueType> given;
+  for (size_t i = 0; i < ctx.input_count(); ++i) {
+    const ValueType& type = ctx.in(i);
+    const bool sequence = type.kind == ValueType::Kind::kSequence;
+    if (i == 0 && type.is_known() && !sequence)
+      return ModelError("input 0 is {}, not a sequence", type.ToString());
+    given.push_back(sequence ? type.inner() : type);
+  }
+  const auto made = ctx.InferSubGraph("body", given);
+  if (!made) return {};
+  NN_RETURN_IF_ERROR(CheckCount("the body", made->size(), ctx.output_count()));
+  for (size_t i = 0; i < ctx.output_count(); ++i) ctx.Set(i, ValueType::Sequence((*made)[i]));
+  return {};
+}
+
+}  // namespace
+
+void AddControlInferences(InferTable& t) {
+  t.Add("", "If", 1, InferIf);
+  t.Add("", "Loop", 1, InferLoop);
+  t.Add("", "Scan", 8, InferScan8);
+  t.Add("", "Scan", 9, InferScan);
+  t.Add("", "SequenceMap", 17, InferSequenceMap);
+}
+
+}  // namespace nn::onnx

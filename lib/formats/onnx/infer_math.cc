@@ -1,0 +1,259 @@
+// Determinants, sums of products, spectra.
+#include <algorithm>
+#include <set>
+
+#include "formats/onnx/dim_names.h"
+#include "formats/onnx/tensor.h"
+#include "ops/types.h"
+
+namespace nn::onnx {
+namespace {
+
+Status InferLikeFirst(TypeContext& ctx) {
+  ctx.Like(0, 0);
+  return {};
+}
+
+Status InferDet(TypeContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2, kMaxRank));
+  const Dims* x = ctx.dims(0);
+  if (x == nullptr) {
+    ctx.Set(0, ctx.dtype(0));
+    return {};
+  }
+  NN_RETURN_IF_ERROR(ctx.Same(*(x->end() - 2), x->back(), "rows and columns"));
+  ctx.Set(0, ctx.dtype(0), Dims(x->begin(), x->end() - 2));
+  return {};
+}
+
+// ---- Einsum -------------------------------------------------------------------------------------
+
+struct Term {
+  std::string before;  // labels before "..."
+  std::string after;
+  bool ellipsis = false;
+};
+
+bool IsLabel(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+Term ParseTerm(std::string_view text) {
+  Term term;
+  const size_t dots = text.find("...");
+  term.ellipsis = dots != std::string_view::npos;
+  std::ranges::copy_if(text.substr(0, std::min(dots, text.size())), std::back_inserter(term.before),
+                       IsLabel);
+  if (term.ellipsis)
+    std::ranges::copy_if(text.substr(dots + 3), std::back_inserter(term.after), IsLabel);
+  return term;
+}
+
+struct Labels {
+  std::map<char, Dim> dims;
+  std::set<char> repeated;
+  std::optional<Dims> ellipsis;
+
+  Status Add(const Dims& shape, const Term& term, size_t operand) {
+    const size_t labels = term.before.size() + term.after.size();
+    if (term.ellipsis ? shape.size() < labels : shape.size() != labels)
+      return ModelError("input {} has rank {}, its term {} labels", operand, shape.size(), labels);
+    const size_t middle = shape.size() - labels;
+    for (size_t i = 0; i < labels; ++i) {
+      const bool first = i < term.before.size();
+      const char label = first ? term.before[i] : term.after[i - term.before.size()];
+      if (!dims.emplace(label, shape[first ? i : i + middle]).second) repeated.insert(label);
+    }
+    if (!term.ellipsis) return {};
+    const auto begin = shape.begin() + static_cast<std::ptrdiff_t>(term.before.size());
+    const Dims own(begin, begin + static_cast<std::ptrdiff_t>(middle));
+    if (!ellipsis) {
+      ellipsis = own;
+      return {};
+    }
+    if (ellipsis->size() != own.size())
+      return ModelError("the ellipsis stands for {} axes, of input {} for {}", ellipsis->size(),
+                        operand, own.size());
+    for (size_t i = 0; i < own.size(); ++i)
+      if ((*ellipsis)[i] == 1) (*ellipsis)[i] = own[i];
+    return {};
+  }
+};
+
+Status InferEinsum(TypeContext& ctx) {
+  ctx.Set(0, ctx.dtype(0));
+  std::string equation = ctx.node().String("equation", "");
+  std::erase(equation, ' ');
+  if (equation.empty()) return {};
+  const size_t arrow = equation.find("->");
+  std::string_view left = std::string_view(equation).substr(0, std::min(arrow, equation.size()));
+  Labels labels;
+  size_t operand = 0;
+  for (bool more = true; more; ++operand) {
+    const size_t comma = left.find(',');
+    more = comma != std::string_view::npos;
+    if (operand < ctx.input_count()) {
+      const Dims* shape = ctx.dims(operand);
+      if (shape == nullptr) return {};
+      const Term term = ParseTerm(left.substr(0, std::min(comma, left.size())));
+      NN_RETURN_IF_ERROR(labels.Add(*shape, term, operand));
+    }
+    if (more) left.remove_prefix(comma + 1);
+  }
+  if (operand != ctx.input_count())
+    return ModelError("the equation has {} terms for {} inputs", operand, ctx.input_count());
+  Dims out;
+  const Dims ellipsis = labels.ellipsis.value_or(Dims{});
+  if (arrow == std::string::npos) {
+    out = ellipsis;
+    for (const auto& [label, dim] : labels.dims)
+      if (!labels.repeated.contains(label)) out.push_back(dim);
+  } else {
+    const Term term = ParseTerm(std::string_view(equation).substr(arrow + 2));
+    for (const std::string* part : {&term.before, &term.after}) {
+      for (const char label : *part) {
+        const auto it = labels.dims.find(label);
+        if (it == labels.dims.end())
+          return ModelError("the result has the label {}, the inputs have not",
+                            std::string(1, label));
+        out.push_back(it->second);
+      }
+      if (part == &term.before && term.ellipsis)
+        out.insert(out.end(), ellipsis.begin(), ellipsis.end());
+    }
+  }
+  ctx.Set(0, ctx.dtype(0), std::move(out));
+  return {};
+}
+
+// ---- Spectra ------------------------------------------------------------------------------------
+
+// The axis is an attribute before version 20, then an input; the last one holds the two parts of
+// complex numbers.
+Status InferDft(TypeContext& ctx) {
+  ctx.Set(0, ctx.dtype(0));
+  const Dims* x = ctx.dims(0);
+  if (x == nullptr) return {};
+  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2, kMaxRank));
+  const bool onesided = ctx.node().Int("onesided", 0) != 0;
+  const bool inverse = ctx.node().Int("inverse", 0) != 0;
+  if (onesided)
+    if (auto s = ctx.Same(x->back(), inverse ? 2 : 1, "last dimension, onesided"); !s)
+      return tl::unexpected(s.error());
+  Dims dims = *x;
+  dims.back() = onesided && inverse ? 1 : 2;
+  const bool attribute = ctx.node().opset() < 20;
+  std::optional<int64_t> axis = attribute ? ctx.node().Int("axis", 1) : -2;
+  if (!attribute && ctx.has(2)) axis = ctx.Int(2);
+  const auto rank = static_cast<int64_t>(dims.size());
+  if (!axis) {
+    if (onesided || ctx.has(1)) std::fill(dims.begin(), dims.end() - 1, ctx.Unknown());
+    ctx.Set(0, ctx.dtype(0), std::move(dims));
+    return {};
+  }
+  if (*axis < -rank || *axis == -1 || *axis >= rank - 1)
+    return ModelError("axis {} for rank {}", *axis, rank);
+  Dim& length = dims[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)];
+  if (ctx.has(1)) {
+    NN_RETURN_IF_ERROR(ctx.CheckRank(1, 0));
+    const auto given = ctx.Int(1);
+    length = given && *given >= 0 ? Dim(*given) : ctx.Unknown();
+  }
+  if (onesided && !inverse) length = Dim::FloorDiv(length, 2) + 1;
+  if (onesided && inverse && !ctx.has(1)) length = (length - 1) * 2;
+  ctx.Set(0, ctx.dtype(0), std::move(dims));
+  return {};
+}
+
+Status InferStft(TypeContext& ctx) {
+  ctx.Set(0, ctx.dtype(0));
+  const Dims* signal = ctx.dims(0);
+  if (signal == nullptr) return {};
+  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2, kMaxRank));
+  NN_RETURN_IF_ERROR(ctx.CheckRank(2, 1));
+  Dim size = ctx.Unknown();
+  const auto length = ctx.has(3) ? ctx.Int(3) : std::nullopt;
+  if (length) size = *length;
+  if (const Dims* window = ctx.dims(2)) {
+    NN_ASSIGN(size, ctx.Same(size, (*window)[0], "frame_length and window"));
+  }
+  Dims dims = {(*signal)[0], ctx.Unknown(), ctx.Unknown(), 2};
+  const auto step = ctx.Int(1);
+  if (size.is_const() && (length || !ctx.has(3))) {
+    const bool onesided = ctx.node().Int("onesided", 1) != 0;
+    dims[2] = onesided ? Dim(size.value() / 2 + 1) : size;
+    if (step && *step > 0 && (*signal)[1].is_const() && (*signal)[1].value() >= size.value())
+      dims[1] = Dim(((*signal)[1].value() - size.value()) / *step + 1);
+  }
+  ctx.Set(0, ctx.dtype(0), std::move(dims));
+  return {};
+}
+
+// ---- Others -------------------------------------------------------------------------------------
+
+Status InferBitCast(TypeContext& ctx) {
+  const DType to = ctx.TypeAttr("to", DType::kUnknown);
+  const DType from = ctx.dtype(0);
+  const int bits[] = {to == DType::kUnknown ? 0 : DTypeBits(to),
+                      from == DType::kUnknown ? 0 : DTypeBits(from)};
+  if (bits[0] != 0 && bits[1] != 0 && bits[0] != bits[1])
+    return ModelError("{} has {} bits, {} has {}", DTypeName(from), bits[1], DTypeName(to),
+                      bits[0]);
+  ctx.Set(0, to, ctx.in(0).tensor.dims);
+  return {};
+}
+
+Status InferTensorScatter(TypeContext& ctx) {
+  const Dims* cache = ctx.dims(0);
+  const Dims* update = ctx.dims(1);
+  if (cache != nullptr && update != nullptr) {
+    if (cache->size() != update->size())
+      return ModelError("update {} for cache {}", ctx.in(1).ToString(), ctx.in(0).ToString());
+    const auto rank = static_cast<int64_t>(cache->size());
+    int64_t axis = ctx.node().Int("axis", -2);
+    if (axis < 0) axis += rank;
+    if (axis <= 0 || axis >= rank)
+      return ModelError("axis {} for rank {}", ctx.node().Int("axis", -2), rank);
+    for (size_t i = 0; i < cache->size(); ++i)
+      if (static_cast<int64_t>(i) != axis)
+        NN_RETURN_IF_ERROR(ctx.Same((*cache)[i], (*update)[i], "cache and update"));
+  }
+  NN_RETURN_IF_ERROR(ctx.CheckRank(2, 1));
+  if (const Dims* indices = ctx.dims(2); indices != nullptr && cache != nullptr && !cache->empty())
+    NN_RETURN_IF_ERROR(ctx.Same((*cache)[0], (*indices)[0], "batches of cache and write_indices"));
+  ctx.Like(0, 0);
+  return {};
+}
+
+// Both inputs have one shape.
+Status InferSwiGlu(TypeContext& ctx) {
+  const Dims* a = ctx.dims(0);
+  const Dims* b = ctx.dims(1);
+  std::optional<Dims> dims;
+  if (a != nullptr && b != nullptr) {
+    if (a->size() != b->size())
+      return ModelError("inputs {} and {}", ctx.in(0).ToString(), ctx.in(1).ToString());
+    dims = Dims();
+    for (size_t i = 0; i < a->size(); ++i) {
+      NN_ASSIGN(Dim d, ctx.Same((*a)[i], (*b)[i], fmt::format("axis {} of the inputs", i)));
+      dims->push_back(std::move(d));
+    }
+  }
+  ctx.Set(0, ctx.dtype(0), std::move(dims));
+  return {};
+}
+
+}  // namespace
+
+void AddMathInferences(InferTable& t) {
+  t.Add("", "CumProd", 26, InferLikeFirst);
+  t.Add("", "Det", 11, InferDet);
+  t.Add("", "Einsum", 12, InferEinsum);
+  t.Add("", "DFT", 17, InferDft);
+  t.Add("", "STFT", 17, InferStft);
+  t.Add("", "BitCast", 26, InferBitCast);
+  t.Add("", "TensorScatter", 24, InferTensorScatter);
+  t.Add("", "SwiGLU", 28, InferSwiGlu);
+}
+
+}  // namespace nn::onnx

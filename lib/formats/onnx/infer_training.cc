@@ -1,0 +1,37 @@
+// Optimisers of ai.onnx.preview.training: each tensor comes back like it was given.
+#include "formats/onnx/infer.h"
+
+namespace nn::onnx {
+namespace {
+
+// After the learning rate and the step come `kLists` lists: the tensors, their gradients, and the
+// states that are updated with the tensors.
+template <size_t kLists>
+Status InferOptimizer(TypeContext& ctx) {
+  if (ctx.input_count() < 2 || (ctx.input_count() - 2) % kLists != 0)
+    return ModelError("{} inputs behind the first two, not a multiple of {}",
+                      ctx.input_count() - std::min<size_t>(2, ctx.input_count()), kLists);
+  const size_t count = (ctx.input_count() - 2) / kLists;
+  for (size_t i = 0; i < count; ++i) {
+    ctx.Like(i, 2 + i);
+    for (size_t list = 2; list < kLists; ++list)
+      ctx.Like((list - 1) * count + i, 2 + list * count + i);
+  }
+  return {};
+}
+
+Status InferNothing(TypeContext&) {
+  return {};
+}
+
+}  // namespace
+
+void AddTrainingInferences(InferTable& t) {
+  constexpr std::string_view kDomain = "ai.onnx.preview.training";
+  t.Add(kDomain, "Adagrad", 1, InferOptimizer<3>);
+  t.Add(kDomain, "Momentum", 1, InferOptimizer<3>);
+  t.Add(kDomain, "Adam", 1, InferOptimizer<4>);
+  t.Add(kDomain, "Gradient", 1, InferNothing);
+}
+
+}  // namespace nn::onnx

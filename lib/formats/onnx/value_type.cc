@@ -1,0 +1,174 @@
+#include "formats/onnx/value_type.h"
+
+#include <fmt/core.h>
+
+#include "formats/onnx/tensor.h"
+
+namespace nn::onnx {
+
+ValueType ValueType::Tensor(Type type) {
+  ValueType out;
+  out.kind = Kind::kTensor;
+  out.tensor = std::move(type);
+  return out;
+}
+
+ValueType ValueType::Tensor(DType dtype, std::optional<Dims> dims) {
+  Type type;
+  type.dtype = dtype;
+  type.dims = std::move(dims);
+  return Tensor(std::move(type));
+}
+
+ValueType ValueType::Sequence(ValueType element) {
+  ValueType out;
+  out.kind = Kind::kSequence;
+  out.element = std::make_shared<const ValueType>(std::move(element));
+  return out;
+}
+
+ValueType ValueType::Optional(ValueType element) {
+  ValueType out = Sequence(std::move(element));
+  out.kind = Kind::kOptional;
+  return out;
+}
+
+const ValueType& ValueType::inner() const {
+  static const ValueType unknown;
+  return element == nullptr ? unknown : *element;
+}
+
+namespace {
+
+// Names that nobody gave are shown as "?".
+std::string TypeText(const Type& type) {
+  std::string out(DTypeName(type.dtype));
+  if (!type.dims) return out + "[*]";
+  out += '[';
+  for (const Dim& d : *type.dims) {
+    const std::string text = d.ToString();
+    if (&d != type.dims->data()) out += ", ";
+    out += text.find('?') == std::string::npos ? text : "?";
+  }
+  return out + ']';
+}
+
+}  // namespace
+
+std::string ValueType::ToString() const {
+  switch (kind) {
+    case Kind::kUnknown:
+      return "unknown";
+    case Kind::kTensor:
+      return TypeText(tensor);
+    case Kind::kSparse:
+      return fmt::format("sparse_tensor({})", TypeText(tensor));
+    case Kind::kSequence:
+      return fmt::format("seq({})", inner().ToString());
+    case Kind::kOptional:
+      return fmt::format("opt({})", inner().ToString());
+    case Kind::kMap:
+      return fmt::format("map({}:{})", DTypeName(tensor.dtype), inner().ToString());
+    case Kind::kOpaque:
+      return "opaque";
+  }
+  return {};
+}
+
+namespace {
+
+template <typename TensorType>
+Type ReadTensorType(const TensorType& type, const std::string& prefix) {
+  pb::TypeProto holder;
+  auto* tensor = holder.mutable_tensor_type();
+  tensor->set_elem_type(type.elem_type());
+  if (type.has_shape()) *tensor->mutable_shape() = type.shape();
+  return ReadType(holder, prefix);
+}
+
+}  // namespace
+
+ValueType ReadValueType(const pb::TypeProto& type, const std::string& prefix) {
+  ValueType out;
+  const auto element = [&](const pb::TypeProto& inner) {
+    out.element = std::make_shared<const ValueType>(ReadValueType(inner, prefix));
+  };
+  switch (type.value_case()) {
+    case pb::TypeProto::kTensorType:
+      return ValueType::Tensor(ReadType(type, prefix));
+    case pb::TypeProto::kSparseTensorType:
+      out.kind = ValueType::Kind::kSparse;
+      out.tensor = ReadTensorType(type.sparse_tensor_type(), prefix);
+      break;
+    case pb::TypeProto::kSequenceType:
+      out.kind = ValueType::Kind::kSequence;
+      element(type.sequence_type().elem_type());
+      break;
+    case pb::TypeProto::kOptionalType:
+      out.kind = ValueType::Kind::kOptional;
+      element(type.optional_type().elem_type());
+      break;
+    case pb::TypeProto::kMapType:
+      out.kind = ValueType::Kind::kMap;
+      out.tensor.dtype = DTypeOf(type.map_type().key_type());
+      element(type.map_type().value_type());
+      break;
+    case pb::TypeProto::kOpaqueType:
+      out.kind = ValueType::Kind::kOpaque;
+      break;
+    default:
+      break;
+  }
+  return out;
+}
+
+Agreement Compare(const ValueType& a, const ValueType& b) {
+  if (!a.is_known() || !b.is_known()) return Agreement::kAgree;
+  if (a.kind != b.kind) return Agreement::kKind;
+  if (a.tensor.dtype != DType::kUnknown && b.tensor.dtype != DType::kUnknown &&
+      a.tensor.dtype != b.tensor.dtype)
+    return Agreement::kElementType;
+  if (!Compatible(a.tensor, b.tensor)) return Agreement::kShape;
+  return Compare(a.inner(), b.inner());
+}
+
+ValueType Refine(const ValueType& preferred, const ValueType& other) {
+  if (!preferred.is_known()) return other;
+  if (preferred.kind != other.kind) return preferred;
+  ValueType out = preferred;
+  out.tensor = Refine(preferred.tensor, other.tensor);
+  if (preferred.element != nullptr || other.element != nullptr)
+    out.element = std::make_shared<const ValueType>(Refine(preferred.inner(), other.inner()));
+  return out;
+}
+
+Result<ValueType> Union(const ValueType& a, const ValueType& b,
+                        const std::function<Dim()>& unknown) {
+  if (!a.is_known() || !b.is_known()) return ValueType();
+  const Agreement agreement = Compare(WithoutShape(a), WithoutShape(b));
+  if (agreement != Agreement::kAgree)
+    return ModelError("{} against {}", a.ToString(), b.ToString());
+  ValueType out = a;
+  if (a.tensor.dtype == DType::kUnknown) out.tensor.dtype = b.tensor.dtype;
+  if (!a.tensor.dims || !b.tensor.dims || a.tensor.rank() != b.tensor.rank()) {
+    out.tensor.dims.reset();
+  } else {
+    for (size_t i = 0; i < a.tensor.dims->size(); ++i)
+      if ((*a.tensor.dims)[i] != (*b.tensor.dims)[i]) (*out.tensor.dims)[i] = unknown();
+  }
+  if (a.element != nullptr && b.element != nullptr) {
+    NN_ASSIGN(ValueType element, Union(*a.element, *b.element, unknown));
+    out.element = std::make_shared<const ValueType>(std::move(element));
+  }
+  return out;
+}
+
+ValueType WithoutShape(const ValueType& type) {
+  ValueType out = type;
+  out.tensor.dims.reset();
+  if (type.element != nullptr)
+    out.element = std::make_shared<const ValueType>(WithoutShape(*type.element));
+  return out;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "validators/example.h"
+
+namespace nn::coreml {
+
+RuleExamples Examples();
+
+}  // namespace nn::coreml

@@ -1,0 +1,34 @@
+// What a layer of specification versions 1 to 3 says of the sizes of its blobs.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coreml_model.pb.h"
+#include "validators/coreml/ranges.h"
+
+namespace nn::coreml {
+
+enum Axis : size_t { kSequence, kBatch, kChannel, kHeight, kWidth };
+
+struct BlobShape {
+  std::string_view name;
+  std::array<SizeSpan, 5> axes;
+};
+
+struct LayerBlobs {
+  std::vector<BlobShape*> inputs;
+  std::vector<BlobShape*> outputs;
+};
+
+// Narrows the sizes of the blobs. What contradicts, or "". A layer with too few blobs or parameters
+// says nothing.
+std::string ShapeLayer(const pb::NeuralNetworkLayer& layer, const LayerBlobs& blobs);
+
+// What the model's description says of an input, or an output; likewise.
+std::string ConstrainInput(const pb::FeatureType& type, BlobShape& blob);
+std::string ConstrainOutput(const pb::FeatureType& type, BlobShape& blob);
+
+}  // namespace nn::coreml

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "validators/example.h"
+
+namespace nn::lint {
+
+RuleExamples Examples();
+
+}  // namespace nn::lint

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "validators/rule.h"
+
+namespace nn::lint {
+
+// The rules for models of any format. `readable` is the rule that a file of no known format breaks.
+RuleSet AnyRules();
+
+}  // namespace nn::lint

@@ -1,0 +1,133 @@
+// What Android's model validation and its reference executor refuse.
+#include "validators/nnapi/clauses.h"
+
+namespace nn::nnapi {
+namespace {
+
+constexpr Clause kClauses[] = {
+    {"Android: model validation", "Types of operands are known.", "NNAPI-OPERAND-001"},
+    {"Android: model validation", "Scalars have no dimensions, tensors have some.",
+     "NNAPI-OPERAND-002 NNAPI-OPERAND-010"},
+    {"Android: model validation",
+     "Scale is 0, not negative for TENSOR_INT32, positive for TENSOR_QUANT8_ASYMM; it is free for "
+     "OEM types.",
+     "NNAPI-OPERAND-003 NNAPI-OPERAND-004"},
+    {"Android: model validation",
+     "zeroPoint is 0, or within [0, 255] for TENSOR_QUANT8_ASYMM; it is free for OEM types.",
+     "NNAPI-OPERAND-003 NNAPI-OPERAND-004"},
+    {"Android: model validation", "Lifetimes are known.", "NNAPI-OPERAND-001"},
+    {"Android: model validation",
+     "Constants lie in operandValues with poolIndex 0, or in a pool that there is.",
+     "NNAPI-OPERAND-006"},
+    {"Android: model validation", "Other operands have a location of zeros.", "NNAPI-OPERAND-008"},
+    {"Android: model validation",
+     "Constants have sizes that are known, and the length that type and dimensions give unless "
+     "they are of an OEM type.",
+     "NNAPI-OPERAND-005 NNAPI-OPERAND-007"},
+    {"Android: model validation",
+     "numberOfConsumers is the number of inputs that name the operand.", "NNAPI-MODEL-007"},
+    {"Android: model validation", "There are operations.", "NNAPI-MODEL-011"},
+    {"Android: model validation", "Types of operations are known.", "NNAPI-OP-001"},
+    {"Android: model validation", "Operations name operands that there are.", "NNAPI-MODEL-006"},
+    {"Android: model validation",
+     "Each operation has numbers of inputs and outputs and types of operands as one of its "
+     "signatures; OEM_OPERATION has any.",
+     "NNAPI-OP-002 NNAPI-OP-003 NNAPI-OP-005 NNAPI-OP-006"},
+    {"Android: model validation",
+     "EMBEDDING_LOOKUP takes values of TENSOR_FLOAT32 only before 1.2.", "NNAPI-OP-005"},
+    {"Android: model validation", "SOFTMAX takes ranks 2 and 4 only before 1.2.", "NNAPI-OP-007"},
+    {"Android: model validation",
+     "Quantised convolutions have an output scale above the product of input and filter before "
+     "1.2.",
+     "NNAPI-WINDOW-005"},
+    {"Android: model validation",
+     "Operations write temporaries and outputs of the model only, each once, and all of them.",
+     "NNAPI-MODEL-008 NNAPI-MODEL-009"},
+    {"Android: model validation", "Operations read what is written before.", "NNAPI-MODEL-010"},
+    {"Android: model validation",
+     "Listed inputs and outputs exist, have the lifetime of their list, are listed once and are "
+     "complete.",
+     "NNAPI-MODEL-002 NNAPI-MODEL-003 NNAPI-MODEL-004 NNAPI-MODEL-005"},
+    {"Android: model validation", "Pools are shared memory of a kind that the driver knows.", "",
+     "files hold bytes in place of handles to memory"},
+    {"Android: request validation",
+     "As many arguments as the model has inputs and outputs, within the pools, of the dimensions "
+     "of the model, with nothing where there is no value.",
+     "NNAPI-REQUEST-001 NNAPI-REQUEST-002 NNAPI-REQUEST-004 NNAPI-REQUEST-005 NNAPI-REQUEST-006"},
+    {"Android: request validation", "The length is that of type and dimensions.",
+     "NNAPI-REQUEST-007"},
+    {"Android: reference executor, outputs",
+     "Declared dimensions agree with those that are computed.",
+     "NNAPI-ELEM-001 NNAPI-ELEM-002 NNAPI-WINDOW-001 NNAPI-SHAPE-001 NNAPI-SHAPE-004 "
+     "NNAPI-SHAPE-005 NNAPI-SHAPE-007 NNAPI-LOOKUP-001 NNAPI-LOOKUP-002 NNAPI-LOOKUP-010 "
+     "NNAPI-MATRIX-001 NNAPI-MATRIX-002 NNAPI-MATRIX-003 NNAPI-MATRIX-004 NNAPI-MATRIX-011"},
+    {"Android: reference executor, outputs",
+     "Declared types, scales and zeroPoints of outputs of the model agree with those that are "
+     "computed.",
+     "NNAPI-OP-006 NNAPI-ELEM-003 NNAPI-LOOKUP-006"},
+    {"Android: reference executor, arguments", "Only arguments that are optional have no value.",
+     "NNAPI-OP-004"},
+    {"Android: reference executor, ADD and MUL",
+     "Ranks up to 4, one type, dimensions that are equal or 1.",
+     "NNAPI-OP-006 NNAPI-OP-007 NNAPI-ELEM-002"},
+    {"Android: reference executor, activations",
+     "Ranks up to 4; unknown fused activations are refused.", "NNAPI-OP-007 NNAPI-OP-008"},
+    {"Android: reference executor, LOGISTIC and SOFTMAX",
+     "Quantised outputs have scale 1/256 and zeroPoint 0.", "NNAPI-ELEM-004"},
+    {"Android: reference executor, SOFTMAX", "beta is positive.", "NNAPI-ELEM-006"},
+    {"Android: reference executor, convolutions",
+     "Input and filter of one type and rank 4, a bias of rank 1, as long as there are filters.",
+     "NNAPI-OP-006 NNAPI-OP-007 NNAPI-WINDOW-003"},
+    {"Android: reference executor, convolutions",
+     "The depth of a filter is that of the input; depthwise filters have first dimension 1.",
+     "NNAPI-WINDOW-002 NNAPI-WINDOW-006"},
+    {"Android: reference executor, convolutions",
+     "Paddings are not negative; strides and multipliers are positive.",
+     "NNAPI-OP-010 NNAPI-OP-011"},
+    {"Android: reference executor, convolutions",
+     "The scale of a quantised bias is within one millionth of the product of input and filter.",
+     "NNAPI-WINDOW-004"},
+    {"Android: reference executor, pooling",
+     "Rank 4; strides and windows are positive, paddings not negative and below the window.",
+     "NNAPI-OP-007 NNAPI-OP-010 NNAPI-OP-011 NNAPI-WINDOW-007"},
+    {"Android: reference executor, CONCATENATION",
+     "The axis lies within the rank; ranks, types, scales and zeroPoints are equal.",
+     "NNAPI-SHAPE-001 NNAPI-OP-006 NNAPI-ELEM-003"},
+    {"Android: reference executor, FULLY_CONNECTED",
+     "Input of at least rank 2, weights of rank 2 that divide it, a bias for each unit.",
+     "NNAPI-OP-007 NNAPI-MATRIX-001 NNAPI-WINDOW-003"},
+    {"Android: reference executor, normalisations", "Rank 4.", "NNAPI-OP-007"},
+    {"Android: reference executor, RESHAPE", "At most one -1; the number of elements is kept.",
+     "NNAPI-SHAPE-003 NNAPI-SHAPE-006"},
+    {"Android: reference executor, DEPTH_TO_SPACE and SPACE_TO_DEPTH",
+     "Rank 4, a positive block that divides.", "NNAPI-OP-007 NNAPI-OP-010 NNAPI-SHAPE-002"},
+    {"Android: reference executor, EMBEDDING_LOOKUP",
+     "Lookups of rank 1 within the values, which have at least rank 2.",
+     "NNAPI-OP-007 NNAPI-LOOKUP-001"},
+    {"Android: reference executor, HASHTABLE_LOOKUP",
+     "Lookups and keys of rank 1, values of at least rank 1.", "NNAPI-OP-007"},
+    {"Android: reference executor, LSH_PROJECTION",
+     "Hashes of rank 2 and at most 32 bits; type sparse or dense.",
+     "NNAPI-OP-007 NNAPI-LOOKUP-004 NNAPI-LOOKUP-009"},
+    {"Android: reference executor, LSH_PROJECTION",
+     "Dense projection has weights, as many as inputs; sparse projection has none.",
+     "NNAPI-LOOKUP-007 NNAPI-LOOKUP-008"},
+    {"Android: reference executor, LSTM",
+     "Thresholds are not negative; operands have the sizes of cell, input and output.",
+     "NNAPI-MATRIX-004 NNAPI-MATRIX-009"},
+    {"Android: reference executor, LSTM", "Input gate, peepholes and projection bias are complete.",
+     "NNAPI-MATRIX-005 NNAPI-MATRIX-007 NNAPI-MATRIX-008"},
+    {"Android: reference executor, RNN",
+     "Weights, recurrent weights and bias have the sizes of input and units.", "NNAPI-MATRIX-002"},
+    {"Android: reference executor, SVDF",
+     "The rank divides the filters; operands have the sizes of filters, units and memory.",
+     "NNAPI-MATRIX-003 NNAPI-MATRIX-011"},
+};
+
+}  // namespace
+
+std::span<const Clause> AndroidClauses() {
+  return kClauses;
+}
+
+}  // namespace nn::nnapi

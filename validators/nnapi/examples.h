@@ -1,0 +1,9 @@
+#pragma once
+
+#include "validators/example.h"
+
+namespace nn::nnapi {
+
+RuleExamples Examples();
+
+}  // namespace nn::nnapi

@@ -1,0 +1,9 @@
+#pragma once
+
+#include "validators/example.h"
+
+namespace nn::onnx {
+
+RuleExamples Examples();
+
+}  // namespace nn::onnx

@@ -1,0 +1,179 @@
+// Rules of what a model may use, by the version of the IR that it states, and of its metadata.
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "formats/onnx/tensor.h"
+#include "validators/onnx/rules.h"
+
+namespace nn::onnx {
+namespace {
+
+using Metadata = google::protobuf::RepeatedPtrField<pb::StringStringEntryProto>;
+using T = pb::TensorProto;
+
+// Calls visit(place, info) for all that states the type of a value; place() tells the path.
+template <typename Visit>
+void EachInfo(const Subject& s, const Visit& visit) {
+  const auto each = [&](const Body& body, const auto& infos, std::string_view field) {
+    for (int i = 0; i < infos.size(); ++i)
+      visit([&] { return fmt::format("{}.{}[{}]", body.path, field, i); }, infos.Get(i));
+  };
+  for (const auto& body : s.bodies()) {
+    if (body->graph == nullptr) {
+      each(*body, body->function->value_info(), "value_info");
+      continue;
+    }
+    each(*body, body->graph->input(), "input");
+    each(*body, body->graph->output(), "output");
+    each(*body, body->graph->value_info(), "value_info");
+  }
+}
+
+// Calls visit(place, list) for the metadata of all but the model; place() tells the path.
+template <typename Visit>
+void EachMetadata(const Subject& s, const Visit& visit) {
+  for (const auto& body : s.bodies())
+    visit([&] { return body->path; }, body->graph != nullptr ? body->graph->metadata_props()
+                                                             : body->function->metadata_props());
+  for (const NodeAt& node : s.nodes())
+    visit([&] { return s.Where(node).element; }, node.node->metadata_props());
+  for (const TensorAt& t : s.tensors())
+    visit([&] { return s.Where(t).element; }, t.tensor->metadata_props());
+  EachInfo(s, [&](const auto& place, const pb::ValueInfoProto& info) {
+    visit(place, info.metadata_props());
+  });
+}
+
+void MetadataUnique(const Subject& s, Findings& f) {
+  EachMetadata(s, [&](const auto& place, const Metadata& list) {
+    std::set<std::string_view> seen;
+    for (int i = 0; i < list.size(); ++i)
+      if (!seen.insert(list[i].key()).second)
+        f.Add(At(fmt::format("{}.metadata_props[{}]", place(), i)), "key {} occurs again",
+              Quote(list[i].key()));
+  });
+}
+
+// The kinds of types inside a type: sequences, optionals, sparse tensors.
+bool HasType(const pb::TypeProto& type, pb::TypeProto::ValueCase kind) {
+  if (type.value_case() == kind) return true;
+  if (type.has_sequence_type()) return HasType(type.sequence_type().elem_type(), kind);
+  if (type.has_optional_type()) return HasType(type.optional_type().elem_type(), kind);
+  return type.has_map_type() && HasType(type.map_type().value_type(), kind);
+}
+
+bool AnyType(const Subject& s, pb::TypeProto::ValueCase kind) {
+  bool found = false;
+  EachInfo(s, [&](const auto&, const pb::ValueInfoProto& info) {
+    found = found || HasType(info.type(), kind);
+  });
+  return found;
+}
+
+bool AnyElementType(const Subject& s, std::initializer_list<int> types) {
+  const auto is_one = [&](int type) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+  };
+  bool found = std::any_of(s.tensors().begin(), s.tensors().end(),
+                           [&](const TensorAt& t) { return is_one(t.tensor->data_type()); });
+  EachInfo(s, [&](const auto&, const pb::ValueInfoProto& info) {
+    found = found || is_one(info.type().tensor_type().elem_type());
+  });
+  return found;
+}
+
+template <typename Test>
+bool AnyFunction(const Subject& s, const Test& test) {
+  return std::any_of(s.proto().functions().begin(), s.proto().functions().end(), test);
+}
+
+bool AnyMetadata(const Subject& s) {
+  bool found = false;
+  EachMetadata(s, [&](const auto&, const Metadata& list) { found = found || !list.empty(); });
+  return found;
+}
+
+// What a version of the IR brought.
+struct Feature {
+  int64_t since;
+  std::string_view name;
+  bool (*used)(const Subject& s);
+};
+
+constexpr Feature kFeatures[] = {
+    {4, "element type BFLOAT16", [](const Subject& s) { return AnyElementType(s, {T::BFLOAT16}); }},
+    {5, "quantization_annotation",
+     [](const Subject& s) {
+       return std::any_of(s.bodies().begin(), s.bodies().end(), [](const auto& body) {
+         return body->graph != nullptr && body->graph->quantization_annotation_size() > 0;
+       });
+     }},
+    {6, "sparse tensors", [](const Subject& s) { return !s.sparse_tensors().empty(); }},
+    {6, "sequences", [](const Subject& s) { return AnyType(s, pb::TypeProto::kSequenceType); }},
+    {6, "maps", [](const Subject& s) { return AnyType(s, pb::TypeProto::kMapType); }},
+    {7, "training_info", [](const Subject& s) { return s.proto().training_info_size() > 0; }},
+    {8, "optional values",
+     [](const Subject& s) { return AnyType(s, pb::TypeProto::kOptionalType); }},
+    {8, "values of sparse tensor type",
+     [](const Subject& s) { return AnyType(s, pb::TypeProto::kSparseTensorType); }},
+    {9, "default values of functions' attributes",
+     [](const Subject& s) {
+       return AnyFunction(s, [](const auto& f) { return f.attribute_proto_size() > 0; });
+     }},
+    {9, "8-bit floating-point types",
+     [](const Subject& s) {
+       return AnyElementType(
+           s, {T::FLOAT8E4M3FN, T::FLOAT8E4M3FNUZ, T::FLOAT8E5M2, T::FLOAT8E5M2FNUZ});
+     }},
+    {10, "4-bit integers",
+     [](const Subject& s) {
+       return AnyElementType(s, {T::UINT4, T::INT4});
+     }},
+    {10, "overloads of functions",
+     [](const Subject& s) {
+       return AnyFunction(s, [](const auto& f) { return !f.overload().empty(); });
+     }},
+    {10, "value_info of functions",
+     [](const Subject& s) {
+       return AnyFunction(s, [](const auto& f) { return f.value_info_size() > 0; });
+     }},
+    {10, "metadata_props of parts of the model", AnyMetadata},
+    {11, "element type FLOAT4E2M1",
+     [](const Subject& s) { return AnyElementType(s, {T::FLOAT4E2M1}); }},
+    {11, "configurations of devices",
+     [](const Subject& s) { return s.proto().configuration_size() > 0; }},
+    {12, "element type FLOAT8E8M0",
+     [](const Subject& s) { return AnyElementType(s, {T::FLOAT8E8M0}); }},
+    {13, "2-bit integers",
+     [](const Subject& s) {
+       return AnyElementType(s, {T::UINT2, T::INT2});
+     }},
+};
+
+void FeaturesInVersion(const Subject& s, Findings& f) {
+  if (s.ir_version() <= 0) return;
+  for (const Feature& feature : kFeatures)
+    if (s.ir_version() < feature.since && feature.used(s))
+      f.Add(At("ir_version"), "ir_version is {}; {} came with version {}", s.ir_version(),
+            feature.name, feature.since);
+}
+
+constexpr Rule kRules[] = {
+    {{"ONNX-IR-001", Severity::kWarning,
+      "What a model uses was part of the IR in the version that it states.", "onnx.proto, Version",
+      false, "Raise ir_version."},
+     FeaturesInVersion},
+    {{"ONNX-IR-002", Severity::kError,
+      "Keys of the metadata of a graph, node, value, tensor or function are unique.",
+      "IR.md, Other Metadata", false, "Remove the second entry."},
+     MetadataUnique},
+};
+
+}  // namespace
+
+std::span<const Rule> VersionRules() {
+  return kRules;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,15 @@
+#include "validators/tflite/examples.h"
+
+#include "validators/tflite/example_models.h"
+#include "validators/tflite/example_text.h"
+
+namespace nn::tflite {
+
+RuleExamples Examples() {
+  return {JoinExamples({ModelExamples(), GraphExamples(), TensorExamples(), OperatorExamples(),
+                        ConvolutionExamples(), ShapeExamples(), IndexExamples(),
+                        QuantisationExamples(), CallExamples(), LintExamples()}),
+          "JSON by schemas/tflite.fbs", OperatorModel};
+}
+
+}  // namespace nn::tflite

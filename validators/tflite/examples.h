@@ -1,0 +1,9 @@
+#pragma once
+
+#include "validators/example.h"
+
+namespace nn::tflite {
+
+RuleExamples Examples();
+
+}  // namespace nn::tflite

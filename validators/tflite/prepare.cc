@@ -1,0 +1,228 @@
+#include "validators/tflite/prepare.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/checked_math.h"
+#include "validators/tflite/operation.h"
+
+namespace nn::tflite {
+namespace {
+
+using Op = fb::BuiltinOperator;
+
+const std::map<Op, std::vector<PrepareFn>>& Preparations() {
+  static const auto all = [] {
+    std::map<Op, std::vector<PrepareFn>> map;
+    for (const auto& list :
+         {ElementwisePreparations(), WindowPreparations(), MatrixPreparations(),
+          ShapePreparations(), SlicePreparations(), IndexPreparations(), ReductionPreparations(),
+          RecurrentPreparations(), ControlPreparations(), QuantisationPreparations(),
+          StableHloPreparations()})
+      for (const Preparation& p : list) map[p.op].push_back(p.prepare);
+    return map;
+  }();
+  return all;
+}
+
+bool HasContents(const Subject& s, const fb::Tensor& tensor) {
+  const fb::Buffer* buffer = At(s.root().buffers(), tensor.buffer());
+  return tensor.external_buffer() != 0 || (tensor.buffer() != 0 && buffer != nullptr &&
+                                           (buffer->data() != nullptr || buffer->offset() > 1));
+}
+
+// The shape that a tensor has before any operator is prepared. Those that operators write get
+// theirs later.
+std::optional<Dims> DeclaredDims(const fb::Tensor& tensor, bool constant) {
+  Dims dims = ListOf<int64_t>(tensor.shape());
+  if (dims.empty() && !constant && !tensor.has_rank()) return std::nullopt;
+  const auto open = ListOf<int32_t>(tensor.shape_signature());
+  for (size_t i = 0; i < dims.size(); ++i)
+    if ((!constant && i < open.size() && open[i] < 0) || dims[i] < 0) dims[i] = -1;
+  return dims;
+}
+
+std::vector<Value> InitialValues(const Subject& s, const fb::SubGraph& graph) {
+  std::vector<Value> values(static_cast<size_t>(SizeOf(graph.tensors())));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const fb::Tensor* tensor = At(graph.tensors(), static_cast<int64_t>(i));
+    if (tensor == nullptr) continue;
+    const bool constant = HasContents(s, *tensor);
+    values[i] = {tensor, static_cast<int32_t>(i), tensor->type(), DeclaredDims(*tensor, constant),
+                 constant};
+  }
+  return values;
+}
+
+std::string Range(int low, int high) {
+  if (high < 0) return fmt::format("{} or more", low);
+  return low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
+}
+
+void CheckCounts(Operation& o, const Signature& s) {
+  const auto check = [&](Check which, int n, const std::vector<SignatureOperand>& list,
+                         std::string_view what, std::string_view verb) {
+    const int low = FewestOf(list);
+    const int high = MostOf(list);
+    if (n < low || (high >= 0 && n > high))
+      o.Fail(which, "{} {}; it {} {}", n, what, verb, Range(low, high));
+  };
+  check(Check::kInputCount, o.inputs(), s.inputs, "inputs", "takes");
+  check(Check::kOutputCount, o.outputs(), s.outputs, "outputs", "gives");
+}
+
+void CheckOptions(Operation& o, const Signature& s) {
+  const fb::Operator& op = *o.at().op;
+  const bool has = op.builtin_options() != nullptr;
+  const bool has2 = op.builtin_options_2() != nullptr;
+  if (has && op.builtin_options_type() != s.options &&
+      op.builtin_options_type() != decltype(s.options)::NONE)
+    o.Note(Check::kOptionsType, "it has {} instead of {}",
+           fb::EnumNameBuiltinOptions(op.builtin_options_type()),
+           s.options2 != fb::BuiltinOptions2::NONE ? fb::EnumNameBuiltinOptions2(s.options2)
+                                                   : fb::EnumNameBuiltinOptions(s.options));
+  if (has2 && op.builtin_options_2_type() != s.options2)
+    o.Note(Check::kOptionsType, "it has {} in builtin_options_2 instead of {}",
+           fb::EnumNameBuiltinOptions2(op.builtin_options_2_type()),
+           fb::EnumNameBuiltinOptions2(s.options2));
+  if (!s.needs_options) return;
+  const bool there = s.options2 != fb::BuiltinOptions2::NONE
+                         ? has2 && op.builtin_options_2_type() == s.options2
+                         : has && op.builtin_options_type() == s.options;
+  if (!there)
+    o.Fail(Check::kOptionsMissing, "it has no {}",
+           s.options2 != fb::BuiltinOptions2::NONE ? fb::EnumNameBuiltinOptions2(s.options2)
+                                                   : fb::EnumNameBuiltinOptions(s.options));
+}
+
+void CheckOperand(Operation& o, const SignatureOperand& operand, const Value& v, bool output) {
+  const char* type = fb::EnumNameTensorType(v.type);
+  if (!operand.types.empty() && !operand.types.Has(v.type)) {
+    const Check check = !operand.hard ? Check::kKernelTypes
+                        : output      ? Check::kOutputTypes
+                                      : Check::kInputTypes;
+    if (operand.hard)
+      o.Fail(check, "{} is {}; it is one of {}", operand.name, type, operand.types.Text());
+    else
+      o.Note(check, "{} is {}; the kernel computes {}", operand.name, type, operand.types.Text());
+  }
+  if (const Value* other = operand.same_as >= 0 ? o.in(operand.same_as) : nullptr;
+      other != nullptr && other->type != v.type)
+    o.Fail(Check::kTypeAgreement, "{} is {} and {} is {}", operand.name, type, other->Text(),
+           fb::EnumNameTensorType(other->type));
+  const int64_t rank = v.rank();
+  if (!output && rank >= 0 &&
+      (rank < operand.min_rank || (operand.max_rank >= 0 && rank > operand.max_rank)))
+    o.Fail(Check::kRanks, "{} has rank {}; it has {}", operand.name, rank,
+           Range(operand.min_rank, operand.max_rank));
+  if (!output && operand.elements >= 0 && Differ(v.elements(), operand.elements))
+    o.Fail(Check::kElementCounts, "{} has {} elements; it has {}", operand.name, v.elements(),
+           operand.elements);
+}
+
+// The types of outputs that the interpreter sets itself; and what the file says instead.
+void GiveTypes(Operation& o, const SignatureOperand& operand, Value& v) {
+  const int source = operand.given_by >= 0 ? operand.given_by : operand.expected;
+  const Value* giver = source >= 0 ? o.in(source) : nullptr;
+  if (giver == nullptr && !operand.has_given_type) return;
+  const fb::TensorType type = giver != nullptr ? giver->type : operand.given_type;
+  if (type != v.type && !o.failed())
+    o.Note(Check::kDeclaredTypes, "{} is declared {} and is {}", v.Text(),
+           fb::EnumNameTensorType(v.type), fb::EnumNameTensorType(type));
+  if (operand.expected < 0) v.type = type;
+}
+
+void CheckOperands(Operation& o, const Signature& s) {
+  for (int i = 0; i < o.inputs(); ++i) {
+    const SignatureOperand* operand = OperandAt(s.inputs, static_cast<size_t>(i));
+    if (operand == nullptr) break;
+    using enum SignatureOperand::Presence;
+    const bool nullable =
+        operand->presence == kNullable || (operand->presence == kOptional && !operand->repeated);
+    if (const Value* v = o.in(i))
+      CheckOperand(o, *operand, *v, false);
+    else if (!nullable && o.at().op->inputs()->Get(static_cast<flatbuffers::uoffset_t>(i)) == -1)
+      o.Fail(Check::kInputAbsent, "input {} ({}) is left out", i, operand->name);
+  }
+  for (int i = 0; i < o.outputs(); ++i) {
+    const SignatureOperand* operand = OperandAt(s.outputs, static_cast<size_t>(i));
+    if (operand == nullptr) break;
+    if (Value* v = o.out(i)) {
+      CheckOperand(o, *operand, *v, true);
+      GiveTypes(o, *operand, *v);
+    }
+  }
+}
+
+// Sizes that the file declares for an output although it has others.
+void CompareDeclared(Operation& o, const Value& v) {
+  const auto declared = DeclaredDims(*v.tensor, false);
+  if (!declared || !v.dims || o.failed()) return;
+  bool differ = declared->size() != v.dims->size();
+  for (size_t i = 0; !differ && i < declared->size(); ++i)
+    differ = Differ((*declared)[i], (*v.dims)[i]);
+  if (differ)
+    o.Note(Check::kDeclaredShapes, "{} is declared {} and is {}", v.Text(), ShapeText(declared),
+           ShapeText(v.dims));
+}
+
+void PrepareOperator(const Subject& s, const OperatorAt& at, std::vector<Value>& values,
+                     Problems& problems) {
+  if (at.code == nullptr) return;
+  Operation o(s, at, values, problems);
+  const auto forget = [&] {
+    for (int i = 0; i < o.outputs(); ++i) o.Give(i, std::nullopt);
+  };
+  const Signature* signature = FindSignature(o.op());
+  if (signature == nullptr) return forget();
+  CheckCounts(o, *signature);
+  if (o.failed()) return forget();
+  CheckOptions(o, *signature);
+  CheckOperands(o, *signature);
+  forget();
+  const auto it = Preparations().find(o.op());
+  if (o.failed() || it == Preparations().end()) return;
+  for (const PrepareFn prepare : it->second) {
+    prepare(o);
+    if (o.failed()) return forget();
+  }
+  for (int i = 0; i < o.outputs(); ++i)
+    if (const Value* v = o.out(i)) CompareDeclared(o, *v);
+}
+
+void CheckCodes(const Subject& s, Problems& problems) {
+  std::set<uint32_t> used;
+  for (const OperatorAt& at : s.operators()) used.insert(at.op->opcode_index());
+  for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
+    const fb::OperatorCode* code = At(s.root().operator_codes(), i);
+    const Signature* signature = code != nullptr ? FindSignature(OperatorOf(*code)) : nullptr;
+    if (signature == nullptr) continue;
+    const Location where = nn::At(fmt::format("operator_codes[{}]", i));
+    if (signature->max_version == 0)
+      problems.Add(Check::kNoKernel, where,
+                   fmt::format("the interpreter has no kernel of {}", OperatorName(code)));
+    else if (code->version() < signature->min_version || code->version() > signature->max_version)
+      problems.Add(
+          Check::kVersion, where,
+          fmt::format("{} has version {}; the interpreter has {}", OperatorName(code),
+                      code->version(), Range(signature->min_version, signature->max_version)));
+  }
+}
+
+}  // namespace
+
+Problems Prepare(const Subject& s) {
+  Problems problems;
+  CheckCodes(s, problems);
+  int64_t graph = -1;
+  std::vector<Value> values;
+  for (const OperatorAt& at : s.operators()) {
+    if (at.graph != graph) values = InitialValues(s, *at.subgraph);
+    graph = at.graph;
+    PrepareOperator(s, at, values, problems);
+  }
+  return problems;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,193 @@
+// Preparation of matrix products and of tables that are looked up.
+#include <algorithm>
+
+#include "validators/tflite/operation.h"
+
+namespace nn::tflite {
+namespace {
+
+using Op = fb::BuiltinOperator;
+using Type = fb::TensorType;
+using Activation = fb::ActivationFunctionType;
+
+const char* Name(const Value& v) {
+  return fb::EnumNameTensorType(v.type);
+}
+
+bool IsPacked(Type type) {
+  return type == Type::UINT8 || type == Type::INT8 || type == Type::INT4 || type == Type::INT2;
+}
+
+// Types that FULLY_CONNECTED takes side by side.
+void CheckDenseTypes(Operation& o, const Value& x, const Value& w, const Value* bias,
+                     const Value* y, bool shuffled) {
+  const Type out = y != nullptr ? y->type : x.type;
+  const auto is_integer = [](Type t) { return IsQuantisedType(t); };
+  bool fits = true;
+  bool float_bias = false;
+  if (w.type == Type::FLOAT32 || (x.type == Type::FLOAT32 && IsPacked(w.type))) {
+    fits = x.type == Type::FLOAT32 && out == Type::FLOAT32;
+    float_bias = true;
+  } else if (shuffled) {
+    fits = x.type == Type::UINT8 && w.type == Type::UINT8 && out == Type::INT16;
+  } else if (w.type == Type::INT16) {
+    fits = x.type == Type::INT16 && out == Type::INT16;
+  } else {
+    fits = IsPacked(w.type) && is_integer(x.type) && is_integer(out);
+  }
+  if (!fits)
+    return o.Fail(Check::kWeights, "x is {}, the weights are {} and the output is {}", Name(x),
+                  Name(w), fb::EnumNameTensorType(out));
+  if (bias == nullptr) return;
+  const bool bias_fits = float_bias ? bias->type == Type::FLOAT32
+                                    : bias->type == Type::INT32 || bias->type == Type::INT64;
+  if (!bias_fits) o.Fail(Check::kBias, "the bias is {} beside x of {}", Name(*bias), Name(x));
+}
+
+void CheckDenseOptions(Operation& o, const fb::FullyConnectedOptions* options, const Value& x,
+                       const Value& w) {
+  const bool hybrid = x.type == Type::FLOAT32 && IsPacked(w.type);
+  const auto activation =
+      options != nullptr ? options->fused_activation_function() : Activation::NONE;
+  if (!hybrid && activation > Activation::RELU6)
+    o.Fail(Check::kActivation, "it has no activation {}",
+           fb::EnumNameActivationFunctionType(activation));
+  const auto format = options != nullptr ? options->weights_format()
+                                         : fb::FullyConnectedOptionsWeightsFormat::DEFAULT;
+  const int wanted = format == fb::FullyConnectedOptionsWeightsFormat::DEFAULT ? 1 : 2;
+  if (o.outputs() != wanted)
+    o.Fail(Check::kWeightsFormat, "{} outputs with weights format {}; it gives {}", o.outputs(),
+           fb::EnumNameFullyConnectedOptionsWeightsFormat(format), wanted);
+}
+
+void FullyConnected(Operation& o) {
+  if (!o.AllPresent(2)) return;
+  const auto* options = o.at().op->builtin_options_as_FullyConnectedOptions();
+  const Value& x = *o.in(0);
+  const Value& w = *o.in(1);
+  CheckDenseOptions(o, options, x, w);
+  if (o.failed()) return;
+  CheckDenseTypes(o, x, w, o.in(2), o.out(0), o.outputs() == 2);
+  const int64_t units = w.dim(0);
+  const int64_t depth = w.dim(1);
+  if (const Value* bias = o.in(2); bias != nullptr && Differ(bias->elements(), units))
+    o.Fail(Check::kBias, "the bias has {} elements for {} units", bias->elements(), units);
+  if (x.elements() >= 0 && depth > 0 && x.elements() % depth != 0)
+    o.Note(Check::kAtRun, "x has {} elements, no multiple of {} columns", x.elements(), depth);
+  if (options != nullptr && options->keep_num_dims()) {
+    if (Differ(x.dim(-1), depth))
+      o.Fail(Check::kWeights, "the last axis of x has {} elements for {} columns", x.dim(-1),
+             depth);
+    if (!x.dims || x.dims->empty()) return;
+    Dims dims = *x.dims;
+    dims.back() = units;
+    return o.Give(0, dims);
+  }
+  o.Give(0, Dims{x.elements() >= 0 && depth > 0 ? x.elements() / depth : -1, units});
+}
+
+void BatchMatMul(Operation& o) {
+  if (!o.AllPresent(2)) return;
+  const Value& a = *o.in(0);
+  const Value& b = *o.in(1);
+  const bool types = a.type == b.type || (b.type == Type::INT8 && a.type != Type::INT8);
+  if (!types) return o.Fail(Check::kTypeAgreement, "a is {} and b is {}", Name(a), Name(b));
+  if (!a.dims || !b.dims) return;
+  const auto* options = o.at().op->builtin_options_as_BatchMatMulOptions();
+  const bool adj_x = options != nullptr && options->adj_x();
+  const bool adj_y = options != nullptr && options->adj_y();
+  if (Differ(a.dim(adj_x ? -2 : -1), b.dim(adj_y ? -1 : -2)))
+    return o.Fail(Check::kMatrixShapes, "a{} has shape {} and b{} has {}: {} columns, {} rows",
+                  adj_x ? " (adjoint)" : "", ShapeText(a.dims), adj_y ? " (adjoint)" : "",
+                  ShapeText(b.dims), a.dim(adj_x ? -2 : -1), b.dim(adj_y ? -1 : -2));
+  Dims dims(static_cast<size_t>(std::max(a.rank(), b.rank())), -1);
+  const auto rank = static_cast<int64_t>(dims.size());
+  for (int64_t i = 3; i <= rank; ++i) {
+    const int64_t da = i <= a.rank() ? a.dim(-i) : 1;
+    const int64_t db = i <= b.rank() ? b.dim(-i) : 1;
+    if (Differ(da, db) && da != 1 && db != 1)
+      return o.Fail(Check::kMatrixShapes, "batches of {} and {} cannot be broadcast",
+                    ShapeText(a.dims), ShapeText(b.dims));
+    dims[static_cast<size_t>(rank - i)] = da == 1 ? db : db == 1 ? da : std::max(da, db);
+  }
+  dims[dims.size() - 2] = a.dim(adj_x ? -1 : -2);
+  dims[dims.size() - 1] = b.dim(adj_y ? -2 : -1);
+  o.Give(0, dims);
+}
+
+// Rows of a table: its shape with another first size.
+Dims RowsOf(const Value& table, int64_t rows) {
+  Dims dims = *table.dims;
+  dims[0] = rows;
+  return dims;
+}
+
+void EmbeddingLookup(Operation& o) {
+  if (!o.AllPresent(2)) return;
+  const Value& ids = *o.in(0);
+  const Value& table = *o.in(1);
+  const auto* q = AffineOf(*table.tensor);
+  if (q != nullptr) {
+    const auto zeros = ListOf<int64_t>(q->zero_point());
+    const int64_t scales = SizeOf(q->scale());
+    if (IsPacked(table.type) && o.out(0) != nullptr && o.out(0)->type == Type::FLOAT32 &&
+        !zeros.empty() && zeros[0] != 0)
+      o.Fail(Check::kLookup, "the table has zero point {} beside floats", zeros[0]);
+    if (scales > 1 && (q->quantized_dimension() != 0 || Differ(table.dim(0), scales)))
+      o.Fail(Check::kLookup, "{} scales along axis {} for {} rows", scales,
+             q->quantized_dimension(), table.dim(0));
+  }
+  if (table.dims && !table.dims->empty()) o.Give(0, RowsOf(table, ids.dim(0)));
+}
+
+void EmbeddingLookupSparse(Operation& o) {
+  if (!o.AllPresent(5)) return;
+  const int64_t n = o.in(1)->dim(0);
+  if (Differ(n, o.in(0)->dim(0)) || Differ(n, o.in(3)->dim(0)))
+    o.Fail(Check::kLookup, "{} indices, {} ids and {} weights", n, o.in(0)->dim(0),
+           o.in(3)->dim(0));
+}
+
+void HashtableLookup(Operation& o) {
+  if (!o.AllPresent(3)) return;
+  const Value& lookup = *o.in(0);
+  const Value& values = *o.in(2);
+  if (Differ(o.in(1)->dim(0), values.dim(0)))
+    return o.Fail(Check::kLookup, "{} keys for {} values", o.in(1)->dim(0), values.dim(0));
+  if (values.type == Type::STRING && Differ(values.rank(), 1))
+    return o.Fail(Check::kLookup, "the strings have rank {}", values.rank());
+  if (values.dims && values.type != Type::STRING) o.Give(0, RowsOf(values, lookup.dim(0)));
+  o.Give(1, Dims{lookup.dim(0)});
+}
+
+void LshProjection(Operation& o) {
+  if (!o.AllPresent(2)) return;
+  const Value& hash = *o.in(0);
+  const Value& x = *o.in(1);
+  if (hash.dim(1) > 32) o.Fail(Check::kLookup, "the hash has {} bits; at most 32", hash.dim(1));
+  if (x.dim(0) == 0) o.Fail(Check::kLookup, "x has no elements");
+  if (o.in(2) != nullptr && Differ(o.in(2)->dim(0), x.dim(0)))
+    o.Fail(Check::kLookup, "{} weights for {} inputs", o.in(2)->dim(0), x.dim(0));
+  const auto* options = o.at().op->builtin_options_as_LSHProjectionOptions();
+  if (options == nullptr || o.failed()) return;
+  if (options->type() == fb::LSHProjectionType::SPARSE)
+    o.Give(0, Dims{hash.dim(0)});
+  else if (options->type() == fb::LSHProjectionType::DENSE)
+    o.Give(0, Dims{hash.dim(0) < 0 || hash.dim(1) < 0 ? -1 : hash.dim(0) * hash.dim(1)});
+  else
+    o.Fail(Check::kOptionValues, "the projection is neither sparse nor dense");
+}
+
+constexpr Preparation kPreparations[] = {
+    {Op::FULLY_CONNECTED, FullyConnected},   {Op::BATCH_MATMUL, BatchMatMul},
+    {Op::EMBEDDING_LOOKUP, EmbeddingLookup}, {Op::EMBEDDING_LOOKUP_SPARSE, EmbeddingLookupSparse},
+    {Op::HASHTABLE_LOOKUP, HashtableLookup}, {Op::LSH_PROJECTION, LshProjection},
+};
+
+}  // namespace
+
+std::span<const Preparation> MatrixPreparations() {
+  return kPreparations;
+}
+
+}  // namespace nn::tflite

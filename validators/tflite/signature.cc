@@ -1,0 +1,272 @@
+#include "validators/tflite/signature.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+
+namespace nn::tflite {
+namespace {
+
+constexpr std::pair<std::string_view, fb::TensorType> kTypes[] = {
+    {"f32", fb::TensorType::FLOAT32},   {"f16", fb::TensorType::FLOAT16},
+    {"i32", fb::TensorType::INT32},     {"u8", fb::TensorType::UINT8},
+    {"i64", fb::TensorType::INT64},     {"str", fb::TensorType::STRING},
+    {"bool", fb::TensorType::BOOL},     {"i16", fb::TensorType::INT16},
+    {"c64", fb::TensorType::COMPLEX64}, {"i8", fb::TensorType::INT8},
+    {"f64", fb::TensorType::FLOAT64},   {"c128", fb::TensorType::COMPLEX128},
+    {"u64", fb::TensorType::UINT64},    {"res", fb::TensorType::RESOURCE},
+    {"u32", fb::TensorType::UINT32},    {"u16", fb::TensorType::UINT16},
+    {"i4", fb::TensorType::INT4},       {"bf16", fb::TensorType::BFLOAT16},
+    {"i2", fb::TensorType::INT2},       {"u4", fb::TensorType::UINT4},
+};
+
+std::optional<fb::TensorType> TypeNamed(std::string_view name) {
+  for (const auto& [known, type] : kTypes)
+    if (known == name) return type;
+  return std::nullopt;
+}
+
+// A text that is taken apart from its beginning.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  void SkipSpace() { text_.remove_prefix(std::min(text_.find_first_not_of(" \n"), text_.size())); }
+  bool AtEnd() const { return text_.empty(); }
+  bool Take(std::string_view token) {
+    if (!text_.starts_with(token)) return false;
+    text_.remove_prefix(token.size());
+    return true;
+  }
+  // Letters, digits and underscores.
+  std::string_view Word() {
+    size_t n = 0;
+    while (n < text_.size() &&
+           (std::isalnum(static_cast<unsigned char>(text_[n])) != 0 || text_[n] == '_'))
+      ++n;
+    const std::string_view word = text_.substr(0, n);
+    text_.remove_prefix(n);
+    return word;
+  }
+  std::optional<int> Number() {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
+    if (error != std::errc()) return std::nullopt;
+    text_.remove_prefix(static_cast<size_t>(end - text_.data()));
+    return value;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+class Line {
+ public:
+  explicit Line(std::string_view text) : in_(text) {}
+
+  bool Parse() { return Name() && Versions() && Options() && Operands() && AtEnd(); }
+  Signature& signature() { return signature_; }
+
+ private:
+  using Presence = SignatureOperand::Presence;
+
+  bool AtEnd() {
+    in_.SkipSpace();
+    return in_.AtEnd();
+  }
+
+  bool Name() {
+    const std::string_view name = in_.Word();
+    for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator())
+      if (fb::EnumNameBuiltinOperator(op) == name) {
+        signature_.op = op;
+        return true;
+      }
+    return false;
+  }
+
+  bool Versions() {
+    in_.SkipSpace();
+    if (in_.Take("none")) return true;
+    const auto first = in_.Number();
+    const auto last = in_.Take("-") ? in_.Number() : first;
+    if (!first || !last || *first < 1 || *last < *first) return false;
+    signature_.min_version = *first;
+    signature_.max_version = *last;
+    return true;
+  }
+
+  bool Options() {
+    in_.SkipSpace();
+    if (in_.Take("-")) return true;
+    const std::string name = std::string(in_.Word()) + "Options";
+    for (const fb::BuiltinOptions options : fb::EnumValuesBuiltinOptions())
+      if (fb::EnumNameBuiltinOptions(options) == name) signature_.options = options;
+    for (const fb::BuiltinOptions2 options : fb::EnumValuesBuiltinOptions2())
+      if (fb::EnumNameBuiltinOptions2(options) == name) signature_.options2 = options;
+    signature_.needs_options = in_.Take("!");
+    return signature_.options != fb::BuiltinOptions::NONE ||
+           signature_.options2 != fb::BuiltinOptions2::NONE;
+  }
+
+  bool Operands() {
+    in_.SkipSpace();
+    if (!List(signature_.inputs)) return false;
+    in_.SkipSpace();
+    if (!in_.Take("->")) return false;
+    in_.SkipSpace();
+    return List(signature_.outputs);
+  }
+
+  bool List(std::vector<SignatureOperand>& list) {
+    if (!in_.Take("(")) return false;
+    if (in_.Take(")")) return true;
+    do {
+      in_.SkipSpace();
+      if (!Operand(list.emplace_back())) return false;
+    } while (in_.Take(","));
+    return in_.Take(")");
+  }
+
+  bool Operand(SignatureOperand& o) {
+    o.name = in_.Word();
+    if (o.name.empty()) return false;
+    for (;;) {
+      if (in_.Take("?")) {
+        o.presence = Presence::kOptional;
+      } else if (in_.Take("*")) {
+        o.repeated = true;
+        o.presence = Presence::kOptional;
+      } else if (in_.Take("+")) {
+        o.repeated = true;
+      } else if (in_.Take("~")) {
+        o.presence = Presence::kNullable;
+      } else if (in_.Take("[")) {
+        o.hard = true;
+        if (!Types(o.types, "]")) return false;
+      } else if (in_.Take("{")) {
+        if (!Types(o.types, "}")) return false;
+      } else if (in_.Take("=")) {
+        o.same_as = InputNamed(in_.Word());
+        if (o.same_as < 0) return false;
+      } else if (in_.Take(":")) {
+        o.expected = InputNamed(in_.Word());
+        if (o.expected < 0) return false;
+      } else if (in_.Take("<")) {
+        if (!Given(o)) return false;
+      } else if (in_.Take("@")) {
+        if (!Ranks(o)) return false;
+      } else if (in_.Take("#")) {
+        o.elements = in_.Number().value_or(-1);
+        if (o.elements < 0) return false;
+      } else {
+        return true;
+      }
+    }
+  }
+
+  bool Types(TypeSet& types, std::string_view end) {
+    do {
+      const auto type = TypeNamed(in_.Word());
+      if (!type) return false;
+      types.Add(*type);
+    } while (in_.Take(","));
+    return in_.Take(end);
+  }
+
+  bool Given(SignatureOperand& o) {
+    const std::string_view name = in_.Word();
+    o.given_by = InputNamed(name);
+    if (o.given_by >= 0) return true;
+    const auto type = TypeNamed(name);
+    o.has_given_type = type.has_value();
+    if (type) o.given_type = *type;
+    return o.has_given_type;
+  }
+
+  bool Ranks(SignatureOperand& o) {
+    const auto low = in_.Number();
+    if (!low) return false;
+    o.min_rank = o.max_rank = *low;
+    if (in_.Take("-")) o.max_rank = in_.Number().value_or(-1);
+    return true;
+  }
+
+  int InputNamed(std::string_view name) const {
+    for (size_t i = 0; i < signature_.inputs.size(); ++i)
+      if (signature_.inputs[i].name == name) return static_cast<int>(i);
+    return -1;
+  }
+
+  Reader in_;
+  Signature signature_;
+};
+
+std::map<fb::BuiltinOperator, Signature> ByOperator() {
+  std::map<fb::BuiltinOperator, Signature> all;
+  auto list = ParseSignatures(kSignatures);
+  if (list)
+    for (Signature& s : *list) all.emplace(s.op, std::move(s));
+  return all;
+}
+
+}  // namespace
+
+std::string TypeSet::Text() const {
+  std::string text;
+  for (const fb::TensorType type : fb::EnumValuesTensorType())
+    if (Has(type)) text += fmt::format("{}{}", text.empty() ? "" : ", ", EnumNameTensorType(type));
+  return text;
+}
+
+int FewestOf(const std::vector<SignatureOperand>& list) {
+  int n = 0;
+  for (const SignatureOperand& o : list)
+    if (o.presence != SignatureOperand::Presence::kOptional) ++n;
+  return n;
+}
+
+int MostOf(const std::vector<SignatureOperand>& list) {
+  for (const SignatureOperand& o : list)
+    if (o.repeated) return -1;
+  return static_cast<int>(list.size());
+}
+
+const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, size_t i) {
+  if (i < list.size()) return &list[i];
+  return !list.empty() && list.back().repeated ? &list.back() : nullptr;
+}
+
+const Signature* FindSignature(fb::BuiltinOperator op) {
+  static const auto all = ByOperator();
+  const auto it = all.find(op);
+  return it == all.end() ? nullptr : &it->second;
+}
+
+Result<std::vector<Signature>> ParseSignatures(std::string_view text) {
+  std::vector<Signature> all;
+  while (!text.empty()) {
+    // A line ends where the next one does not begin with a space.
+    size_t end = 0;
+    do {
+      end = std::min(text.find('\n', end + 1), text.size());
+    } while (end + 1 < text.size() && text[end + 1] == ' ');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of('\n'), line.size()));
+    if (line.empty()) continue;
+    Line parser(line);
+    if (!parser.Parse()) return ParseError("{} is not a signature", Quote(line));
+    all.push_back(std::move(parser.signature()));
+  }
+  return all;
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,127 @@
+// Rules of versions: options came with versions of their operators.
+#include "validators/tflite/rules.h"
+
+namespace nn::tflite {
+namespace {
+
+using Op = fb::BuiltinOperator;
+using Type = fb::TensorType;
+
+// An option that an operator has from a version on, and whether it is made use of.
+struct Option {
+  Op op;
+  int32_t version;
+  std::string_view name;
+  bool (*used)(const fb::Operator& op);
+};
+
+template <typename Options>
+bool IsDilated(const Options* o) {
+  return o != nullptr && (o->dilation_w_factor() != 1 || o->dilation_h_factor() != 1);
+}
+
+template <typename Options>
+bool HasBiasType(const Options* o) {
+  return o != nullptr && o->quantized_bias_type() != Type::FLOAT32;
+}
+
+template <typename Options>
+bool IsAsymmetric(const Options* o) {
+  return o != nullptr && o->asymmetric_quantize_inputs();
+}
+
+constexpr Option kOptions[] = {
+    {Op::CONV_2D, 8, "quantized_bias_type",
+     [](const fb::Operator& o) { return HasBiasType(o.builtin_options_as_Conv2DOptions()); }},
+    {Op::DEPTHWISE_CONV_2D, 2, "dilation_w_factor",
+     [](const fb::Operator& o) {
+       return IsDilated(o.builtin_options_as_DepthwiseConv2DOptions());
+     }},
+    {Op::TRANSPOSE_CONV, 4, "fused_activation_function",
+     [](const fb::Operator& o) {
+       const auto* p = o.builtin_options_as_TransposeConvOptions();
+       return p != nullptr && p->fused_activation_function() != fb::ActivationFunctionType::NONE;
+     }},
+    {Op::TRANSPOSE_CONV, 5, "quantized_bias_type",
+     [](const fb::Operator& o) {
+       return HasBiasType(o.builtin_options_as_TransposeConvOptions());
+     }},
+    {Op::FULLY_CONNECTED, 2, "weights_format",
+     [](const fb::Operator& o) {
+       const auto* p = o.builtin_options_as_FullyConnectedOptions();
+       return p != nullptr &&
+              p->weights_format() != fb::FullyConnectedOptionsWeightsFormat::DEFAULT;
+     }},
+    {Op::FULLY_CONNECTED, 5, "keep_num_dims",
+     [](const fb::Operator& o) {
+       const auto* p = o.builtin_options_as_FullyConnectedOptions();
+       return p != nullptr && p->keep_num_dims();
+     }},
+    {Op::FULLY_CONNECTED, 7, "asymmetric_quantize_inputs",
+     [](const fb::Operator& o) {
+       return IsAsymmetric(o.builtin_options_as_FullyConnectedOptions());
+     }},
+    {Op::FULLY_CONNECTED, 11, "quantized_bias_type",
+     [](const fb::Operator& o) {
+       return HasBiasType(o.builtin_options_as_FullyConnectedOptions());
+     }},
+    {Op::BATCH_MATMUL, 4, "asymmetric_quantize_inputs",
+     [](const fb::Operator& o) { return IsAsymmetric(o.builtin_options_as_BatchMatMulOptions()); }},
+    {Op::GATHER, 5, "batch_dims",
+     [](const fb::Operator& o) {
+       const auto* p = o.builtin_options_as_GatherOptions();
+       return p != nullptr && p->batch_dims() != 0;
+     }},
+    {Op::LSTM, 2, "kernel_type",
+     [](const fb::Operator& o) {
+       const auto* p = o.builtin_options_as_LSTMOptions();
+       return p != nullptr && p->kernel_type() == fb::LSTMKernelType::BASIC;
+     }},
+    {Op::LSTM, 4, "asymmetric_quantize_inputs",
+     [](const fb::Operator& o) { return IsAsymmetric(o.builtin_options_as_LSTMOptions()); }},
+    {Op::UNIDIRECTIONAL_SEQUENCE_LSTM, 3, "asymmetric_quantize_inputs",
+     [](const fb::Operator& o) {
+       return IsAsymmetric(o.builtin_options_as_UnidirectionalSequenceLSTMOptions());
+     }},
+    {Op::BIDIRECTIONAL_SEQUENCE_LSTM, 2, "time_major",
+     [](const fb::Operator& o) {
+       const auto* p = o.builtin_options_as_BidirectionalSequenceLSTMOptions();
+       return p != nullptr && !p->time_major();
+     }},
+    {Op::BIDIRECTIONAL_SEQUENCE_LSTM, 3, "asymmetric_quantize_inputs",
+     [](const fb::Operator& o) {
+       return IsAsymmetric(o.builtin_options_as_BidirectionalSequenceLSTMOptions());
+     }},
+    {Op::FAKE_QUANT, 2, "narrow_range",
+     [](const fb::Operator& o) {
+       const auto* p = o.builtin_options_as_FakeQuantOptions();
+       return p != nullptr && p->narrow_range();
+     }},
+};
+
+void OptionsOfVersion(const Subject& s, Findings& f) {
+  for (const OperatorAt& at : s.operators()) {
+    if (at.code == nullptr) continue;
+    const Op op = OperatorOf(*at.code);
+    for (const Option& option : kOptions)
+      if (option.op == op && at.code->version() < option.version && option.used(*at.op))
+        f.Add(Where(at, "builtin_options"), "{} has version {} and {}, which came with version {}",
+              Title(at), at.code->version(), option.name, option.version);
+  }
+}
+
+constexpr Rule kRules[] = {
+    {{"TFLITE-OP-020", Severity::kWarning,
+      "The version of an operator is one that has the options it uses.",
+      "schema.fbs, comments of Conv2DOptions, FullyConnectedOptions and others", false,
+      "Raise OperatorCode.version."},
+     OptionsOfVersion},
+};
+
+}  // namespace
+
+std::span<const Rule> VersionRules() {
+  return kRules;
+}
+
+}  // namespace nn::tflite
