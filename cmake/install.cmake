@@ -17,7 +17,8 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/lib/exec/program.h ${PROJECT_SOURCE_DIR}/lib/exec/target.h
         DESTINATION ${NN_INCLUDE_DIR}/exec)
 install(FILES ${PROJECT_SOURCE_DIR}/lib/formats/format.h DESTINATION ${NN_INCLUDE_DIR}/formats)
-install(FILES ${PROJECT_SOURCE_DIR}/validators/finding.h ${PROJECT_SOURCE_DIR}/validators/report.h
+install(FILES ${PROJECT_SOURCE_DIR}/validators/clause.h ${PROJECT_SOURCE_DIR}/validators/example.h
+              ${PROJECT_SOURCE_DIR}/validators/finding.h ${PROJECT_SOURCE_DIR}/validators/report.h
               ${PROJECT_SOURCE_DIR}/validators/runner.h
         DESTINATION ${NN_INCLUDE_DIR}/validators)
 
