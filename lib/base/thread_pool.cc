@@ -1,28 +1,124 @@
 #include "base/thread_pool.h"
 
-#include <pthreadpool.h>
 #include <sched.h>
 
 #include <algorithm>
-#include <thread>
+#include <chrono>
+#include <system_error>
 
 namespace nn {
+namespace {
 
-ThreadPool::ThreadPool(size_t threads) : threads_(std::max<size_t>(threads, 1)) {
-  if (threads_ > 1) pool_.reset(pthreadpool_create(threads_));
-  if (pool_ == nullptr) threads_ = 1;
+// In place of an item.
+constexpr uint32_t kClosed = UINT32_MAX;
+
+uint32_t JobOf(uint64_t ticket) {
+  return static_cast<uint32_t>(ticket >> 32);
+}
+uint32_t ItemOf(uint64_t ticket) {
+  return static_cast<uint32_t>(ticket);
+}
+uint64_t Ticket(uint32_t job, uint32_t item) {
+  return uint64_t{job} << 32 | item;
 }
 
-ThreadPool::~ThreadPool() = default;
-
-void ThreadPool::Deleter::operator()(pthreadpool* pool) const {
-  pthreadpool_destroy(pool);
+void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
 }
 
-void ThreadPool::Run(size_t n, void (*fn)(void*, size_t), void* context) {
-  // Workers that wait for the next item by spinning would take the processors from those that work.
-  const uint32_t flags = threads_ > AvailableProcessors() ? PTHREADPOOL_FLAG_YIELD_WORKERS : 0;
-  pthreadpool_parallelize_1d(pool_.get(), fn, context, n, flags);
+// Waits for a condition by asking again and again, for as long as a step of a model usually takes.
+template <typename Condition>
+bool Spin(Condition condition) {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kLongest = std::chrono::microseconds(100);
+  constexpr int kAsks = 32;  // between looks at the clock
+  const auto begin = Clock::now();
+  do {
+    for (int i = 0; i < kAsks; ++i) {
+      if (condition()) return true;
+      Pause();
+    }
+  } while (Clock::now() - begin < kLongest);
+  return false;
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(size_t threads) : spins_(threads <= AvailableProcessors()) {
+  try {
+    for (size_t i = 1; i < threads; ++i) workers_.emplace_back([this] { Worker(); });
+  } catch (const std::system_error&) {
+    // The ones that there are do it.
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  stop_.store(true);
+  job_.fetch_add(1);
+  job_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+size_t ThreadPool::Work(uint32_t job) {
+  size_t done = 0;
+  uint64_t ticket = ticket_.load(std::memory_order_acquire);
+  for (;;) {
+    const uint32_t item = ItemOf(ticket);
+    if (JobOf(ticket) != job || item == kClosed) return done;
+    // These are of this job if the ticket is still the same below: it is closed before they change.
+    const ItemFn fn = fn_.load(std::memory_order_relaxed);
+    void* const context = context_.load(std::memory_order_relaxed);
+    const size_t first = first_.load(std::memory_order_relaxed);
+    if (item >= items_.load(std::memory_order_relaxed)) return done;
+    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
+      continue;
+    fn(context, first + item);
+    ++done;
+    ticket = ticket_.load(std::memory_order_acquire);
+  }
+}
+
+void ThreadPool::Worker() {
+  uint32_t seen = 0;
+  for (;;) {
+    const auto changed = [&] { return job_.load(std::memory_order_acquire) != seen; };
+    if (!(spins_ ? Spin(changed) : changed())) {
+      sleepers_.fetch_add(1);
+      job_.wait(seen);
+      sleepers_.fetch_sub(1);
+    }
+    if (stop_.load()) return;
+    seen = job_.load(std::memory_order_acquire);
+    const size_t done = Work(seen);
+    if (done != 0) done_.fetch_add(static_cast<uint32_t>(done), std::memory_order_release);
+  }
+}
+
+void ThreadPool::RunPart(size_t first, size_t n, ItemFn fn, void* context) {
+  const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
+  ticket_.store(Ticket(job, kClosed));
+  fn_.store(fn);
+  context_.store(context);
+  first_.store(first);
+  items_.store(static_cast<uint32_t>(n));
+  done_.store(0);
+  ticket_.store(Ticket(job, 0));
+  job_.store(job);
+  if (sleepers_.load() != 0) job_.notify_all();
+  const size_t mine = Work(job);
+  const auto finished = [&] { return done_.load(std::memory_order_acquire) + mine == n; };
+  while (!(spins_ ? Spin(finished) : finished())) std::this_thread::yield();
+}
+
+void ThreadPool::Run(size_t n, ItemFn fn, void* context) {
+  constexpr size_t kMost = kClosed / 2;  // items of a job
+  for (size_t first = 0; first < n; first += kMost)
+    RunPart(first, std::min(kMost, n - first), fn, context);
 }
 
 size_t AvailableProcessors() {

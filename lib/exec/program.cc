@@ -107,6 +107,13 @@ class CopyStep : public Step {
   }
 };
 
+// Whether a step takes no longer than handing it to other threads.
+bool IsShort(const Step& step) {
+  constexpr uint64_t kBytes = 32768;
+  constexpr int64_t kMultiplyAdds = 65536;
+  return step.bytes < kBytes && step.multiply_adds < kMultiplyAdds;
+}
+
 size_t ByteSizeOf(const Value* v) {
   return ByteSize(v->dtype(), *CheckedElements(ShapeOf(v)));
 }
@@ -321,7 +328,12 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
     const Step& step = *plan.steps[s];
     const auto begin =
         profiling ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
-    pool->ParallelFor(step.grid(), [&](size_t item) { step.Run(memory, item); });
+    const size_t grid = step.grid();
+    if (IsShort(step)) {
+      for (size_t item = 0; item < grid; ++item) step.Run(memory, item);
+    } else {
+      pool->ParallelFor(grid, [&](size_t item) { step.Run(memory, item); });
+    }
     if (profiling)
       milliseconds[s] =
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
