@@ -1,19 +1,62 @@
 #include "exec/tail.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
-#include "exec/kernels/elementwise.h"
 #include "ops/elementwise.h"
 #include "ops/norm.h"
 
 namespace nn {
+namespace {
+
+// The shape with leading axes of size 1.
+std::vector<int64_t> Padded(const std::vector<int64_t>& shape, size_t rank) {
+  std::vector<int64_t> padded(rank - shape.size(), 1);
+  padded.insert(padded.end(), shape.begin(), shape.end());
+  return padded;
+}
+
+}  // namespace
+
+AxisGroups::AxisGroups(const std::vector<int64_t>& result,
+                       std::span<const std::vector<int64_t>> operands, bool joins_rows)
+    : rank_(result.size()) {
+  enum class Use : uint8_t { kUnknown, kFull, kRepeated };
+  std::vector<std::vector<int64_t>> shapes;
+  for (const auto& shape : operands) shapes.push_back(Padded(shape, rank_));
+  std::vector<Use> uses(shapes.size(), Use::kUnknown);
+  starts_.assign(rank_, true);
+  for (size_t axis = rank_; axis-- > 0;) {
+    std::vector<Use> here(shapes.size(), Use::kUnknown);
+    bool joins = axis + 1 < rank_ && (joins_rows || axis + 2 < rank_);
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      if (result[axis] != 1)
+        here[i] = shapes[i][axis] == result[axis] ? Use::kFull : Use::kRepeated;
+      joins &= here[i] == Use::kUnknown || uses[i] == Use::kUnknown || here[i] == uses[i];
+    }
+    if (axis + 1 < rank_) starts_[axis + 1] = !joins;
+    for (size_t i = 0; i < shapes.size(); ++i)
+      if (!joins || uses[i] == Use::kUnknown) uses[i] = here[i];
+  }
+}
+
+std::vector<int64_t> AxisGroups::Join(const std::vector<int64_t>& shape) const {
+  if (rank_ == 0) return shape;
+  const auto padded = Padded(shape, rank_);
+  std::vector<int64_t> joined;
+  for (size_t axis = 0; axis < rank_; ++axis) {
+    if (starts_[axis])
+      joined.push_back(padded[axis]);
+    else
+      joined.back() *= padded[axis];
+  }
+  return joined;
+}
 
 RowMap::RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& operand,
                size_t row_stride) {
-  // The operand's shape with leading axes of size 1, so that both have the same rank.
-  std::vector<int64_t> padded(result.size() - operand.size(), 1);
-  padded.insert(padded.end(), operand.begin(), operand.end());
+  const auto padded = Padded(operand, result.size());
   const bool broadcast_row = !result.empty() && padded.back() == 1 && result.back() != 1;
   scalar_ = broadcast_row || result.empty();
   const size_t rank = result.empty() ? 0 : result.size() - 1;
@@ -65,9 +108,19 @@ bool FoldBatchNorm(const Node& node, TailProgram::Op& op) {
   return true;
 }
 
+RowMap RowsOf(const Place& place, const std::vector<int64_t>& result,
+              const std::vector<int64_t>& operand, const AxisGroups* groups) {
+  if (groups == nullptr) return {result, operand, place.row_stride};
+  const auto joined = groups->Join(operand);
+  const bool keeps_rows = operand.empty() || joined.back() == operand.back();
+  return {groups->Join(result), joined,
+          keeps_rows ? place.row_stride : static_cast<size_t>(joined.back())};
+}
+
 }  // namespace
 
-bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node) {
+bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
+                      const AxisGroups* groups) {
   if (node.output()->dtype() != DType::kF32 || input->dtype() != DType::kF32) return false;
   const auto shape = ShapeOf(node.output());
   if (ShapeOf(input) != shape) return false;  // the chain's own value is never broadcast
@@ -84,12 +137,11 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node) {
     op.other_is_left = node.input(1) == input;
     const Value* other = node.input(op.other_is_left ? 0 : 1);
     if (other->dtype() != DType::kF32) return false;
-    if (other != input) {
+    op.with_itself = other == input;
+    if (!op.with_itself) {
       op.other = ctx.PlaceOf(other);
       reads_.push_back(op.other.buffer);
-      op.rows = RowMap(shape, ShapeOf(other), op.other.row_stride);
-    } else {
-      return false;  // x op x: as a step of its own
+      op.rows = RowsOf(op.other, shape, ShapeOf(other), groups);
     }
   } else {
     return false;
@@ -98,33 +150,43 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node) {
   return true;
 }
 
-void TailProgram::Run(const Memory& memory, float* data, size_t stride, size_t first, size_t count,
-                      size_t column, size_t n) const {
+void TailProgram::Run(const Memory& memory, const RowsF32& rows, size_t first,
+                      size_t column) const {
+  RowsF32 at = rows;
   for (const Op& op : ops_) {
-    for (size_t r = 0; r < count; ++r) {
-      float* y = data + r * stride;
-      switch (op.kind) {
-        case Op::Kind::kUnary:
-          RunUnaryF32(op.function, op.params, y, y, n);
-          break;
-        case Op::Kind::kMulAdd:
-          RunMulAddF32(y, op.scale.data() + column, op.shift.data() + column, y, n);
-          break;
-        case Op::Kind::kBinary: {
-          const float* other = op.other.As<const float>(memory) + op.rows.Offset(first + r) +
-                               (op.rows.scalar() ? 0 : column);
-          if (op.other_is_left)
-            RunBinaryF32(op.function,
-                         op.rows.scalar() ? BinaryForm::kScalarVector : BinaryForm::kVectorVector,
-                         other, y, y, n);
-          else
-            RunBinaryF32(op.function,
-                         op.rows.scalar() ? BinaryForm::kVectorScalar : BinaryForm::kVectorVector,
-                         y, other, y, n);
-          break;
-        }
-      }
+    switch (op.kind) {
+      case Op::Kind::kUnary:
+        RunUnaryRowsF32(op.function, op.params, at);
+        break;
+      case Op::Kind::kMulAdd:
+        RunMulAddRowsF32(at, op.scale.data() + column, op.shift.data() + column);
+        break;
+      case Op::Kind::kBinary:
+        RunBinary(memory, op, at, first, column);
+        break;
     }
+    // From here on in place.
+    at.x = at.y;
+    at.x_stride = at.y_stride;
+  }
+}
+
+void TailProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
+                            size_t column) {
+  constexpr size_t kAtOnce = 64;
+  std::array<const float*, kAtOnce> others;
+  const float* other =
+      op.with_itself ? nullptr : op.other.As<const float>(memory) + (op.rows.scalar() ? 0 : column);
+  for (size_t r = 0; r < rows.count; r += kAtOnce) {
+    RowsF32 part = rows;
+    part.count = std::min(kAtOnce, rows.count - r);
+    part.x += r * rows.x_stride;
+    part.y += r * rows.y_stride;
+    for (size_t i = 0; i < part.count; ++i)
+      others[i] =
+          op.with_itself ? part.x + i * rows.x_stride : other + op.rows.Offset(first + r + i);
+    RunBinaryRowsF32(op.function, part,
+                     {.rows = others.data(), .scalar = op.rows.scalar(), .left = op.other_is_left});
   }
 }
 
@@ -140,7 +202,7 @@ void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources) {
       sources.scale = op.scale;
       sources.shift = op.shift;
       stage = 1;
-    } else if (op.kind == Op::Kind::kBinary && op.function == add && stage < 2 &&
+    } else if (op.kind == Op::Kind::kBinary && op.function == add && !op.with_itself && stage < 2 &&
                !op.rows.scalar() && op.rows.IsIdentity()) {
       sources.residual = op.other;
       stage = 2;

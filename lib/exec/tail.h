@@ -2,14 +2,33 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "exec/kernels/elementwise.h"
 #include "exec/kernels/matrix_f32.h"
 #include "exec/plan.h"
 #include "exec/step.h"
 #include "ops/functions.h"
 
 namespace nn {
+
+// Which neighbouring axes of a result act as one: along them every operand has all elements or
+// repeats one.
+class AxisGroups {
+ public:
+  // joins_rows: whether the last axis may be joined with the one before, because all rows follow
+  // one another in memory.
+  AxisGroups(const std::vector<int64_t>& result, std::span<const std::vector<int64_t>> operands,
+             bool joins_rows);
+
+  // The shape of an operand, or of the result, with the axes of a group as one.
+  std::vector<int64_t> Join(const std::vector<int64_t>& shape) const;
+
+ private:
+  size_t rank_;
+  std::vector<bool> starts_;  // whether a group begins at the axis
+};
 
 // Finds the row of an operand that belongs to row r of the result, under broadcasting.
 class RowMap {
@@ -55,6 +74,7 @@ class TailProgram {
     size_t function = 0;
     FunctionParams params{};
     bool other_is_left = false;
+    bool with_itself = false;  // f(y, y): there is no other
     Place other;
     RowMap rows;
     std::vector<float> scale, shift;
@@ -63,18 +83,26 @@ class TailProgram {
   bool empty() const { return ops_.empty(); }
   const std::vector<BufferId>& reads() const { return reads_; }
 
-  // Compiles the nodes; false if one of them has no row kernel.
-  bool Add(PlanContext& ctx, const Value* input, const Node& node);
+  // Compiles a node; false if it has no row kernel. With `groups`, rows are those of joined shapes.
+  bool Add(PlanContext& ctx, const Value* input, const Node& node,
+           const AxisGroups* groups = nullptr);
 
-  // Applies the chain to columns [column, column + n) of rows [first, first + count); `data` points
-  // to the first row's first of these columns, rows are `stride` elements apart.
+  // Applies the chain, which has a node at least, to columns [column, column + n) of rows
+  // [first, first + count) of the result.
+  void Run(const Memory& memory, const RowsF32& rows, size_t first, size_t column) const;
+  // The same in place.
   void Run(const Memory& memory, float* data, size_t stride, size_t first, size_t count,
-           size_t column, size_t n) const;
+           size_t column, size_t n) const {
+    Run(memory, {data, stride, data, stride, count, n}, first, column);
+  }
 
   // Moves as much of the front of the chain as fits into a matrix kernel's epilogue.
   void MoveInto(EpilogueF32& epilogue, EpilogueSources& sources);
 
  private:
+  static void RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
+                        size_t column);
+
   std::vector<Op> ops_;
   std::vector<BufferId> reads_;
 };

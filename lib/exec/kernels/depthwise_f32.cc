@@ -20,10 +20,18 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// Neighbouring outputs at a time for W vectors of channels: as many as make enough accumulators.
-// Without fused multiply-adds the emulation keeps the registers busy.
-template <size_t W>
-constexpr int64_t kOutputs = HWY_NATIVE_FMA ? (W == 2 ? 4 : 6) : 1;
+// Neighbouring outputs at a time for W vectors of channels, so that sums, a row of the filter and
+// the inputs fit into registers. Without fused multiply-adds the emulation keeps the registers
+// busy.
+#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
+constexpr size_t kMostOutputs = 8;
+#else
+constexpr size_t kMostOutputs = 4;
+#endif
+template <size_t W, int kKernel>
+constexpr size_t kOutputs = !HWY_NATIVE_FMA   ? 1
+                            : W * kKernel > 8 ? kMostOutputs / 2
+                                              : kMostOutputs;
 
 // Channels whose filter stays in the first-level cache while a row is walked.
 constexpr size_t kChannelBlock = 64;
@@ -50,50 +58,80 @@ HWY_INLINE void StoreChannels(V v, float* p, size_t have) {
   std::memcpy(p, part, have * sizeof(float));
 }
 
-// T neighbouring outputs x W vectors of channels. Inner: all taps along the row are inside. kKernel
-// and kStride are compile-time where they are small, else 0.
+// A row of the filter on T neighbouring outputs x W vectors of channels, the first tap of the first
+// output at position x0 of the input. kKernel and kStride are compile-time where they are small: an
+// input is then loaded once for all outputs that it belongs to. Else they are 0.
 template <size_t T, size_t W, int kKernel, int kStride, bool kInner, bool kPartial>
-HWY_INLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t have) {
+HWY_INLINE void FilterRow(const DepthwiseRowF32& g, const float* HWY_RESTRICT row,
+                          const float* HWY_RESTRICT filter, int64_t x0, size_t have,
+                          V (&acc)[T][W]) {
   const D d;
-  const int64_t kernel = kKernel == 0 ? g.kernel : kKernel;
-  const int64_t stride = kStride == 0 ? g.stride : kStride;
-  const int64_t x0 = at * stride - g.pad;
   const auto in_stride = static_cast<std::ptrdiff_t>(g.in_stride);
-  const std::ptrdiff_t tap_step = g.dilation * in_stride;
-  const std::ptrdiff_t out_step = stride * in_stride;
-  V acc[T][W];
-  for (size_t t = 0; t < T; ++t)
-    for (size_t v = 0; v < W; ++v) acc[t][v] = hn::Zero(d);
-  const float* HWY_RESTRICT filter = g.filter + c;
-  for (size_t r = 0; r < g.row_count; ++r) {
-    const float* row = g.rows[r];
-    if (row == nullptr) {
-      filter += static_cast<size_t>(kernel) * g.filter_stride;
-      continue;
+  const auto inside = [&](int64_t x) { return kInner || (x >= 0 && x < g.input_width); };
+  if constexpr (kKernel != 0) {
+    V w[static_cast<size_t>(kKernel)][W];
+    NN_UNROLL
+    for (size_t k = 0; k < kKernel; ++k) {
+      NN_UNROLL
+      for (size_t v = 0; v < W; ++v)
+        w[k][v] = hn::LoadU(d, filter + k * g.filter_stride + v * kLanes);
     }
-    std::ptrdiff_t x = x0 * in_stride + static_cast<std::ptrdiff_t>(c);
-    for (int64_t k = 0; k < kernel; ++k, filter += g.filter_stride, x += tap_step) {
-      if constexpr (!kInner) {
-        const int64_t position = x0 + k * g.dilation;
-        if (position < 0 || position >= g.input_width) continue;
+    const float* from = row + x0 * in_stride;
+    NN_UNROLL
+    for (size_t j = 0; j < (T - 1) * kStride + kKernel; ++j, from += in_stride) {
+      if (!inside(x0 + static_cast<int64_t>(j))) continue;
+      V x[W];
+      NN_UNROLL
+      for (size_t v = 0; v < W; ++v) x[v] = LoadChannels<kPartial>(from + v * kLanes, have);
+      NN_UNROLL
+      for (size_t t = 0; t < T; ++t) {
+        if (j < t * kStride || j >= t * kStride + kKernel) continue;
+        NN_UNROLL
+        for (size_t v = 0; v < W; ++v) acc[t][v] = M::Fma(x[v], w[j - t * kStride][v], acc[t][v]);
       }
+    }
+  } else {
+    for (int64_t k = 0; k < g.kernel; ++k, filter += g.filter_stride) {
       V w[W];
-      for (size_t v = 0; v < W; ++v) w[v] = hn::Load(d, filter + v * kLanes);
-      for (size_t t = 0; t < T; ++t)
+      NN_UNROLL
+      for (size_t v = 0; v < W; ++v) w[v] = hn::LoadU(d, filter + v * kLanes);
+      NN_UNROLL
+      for (size_t t = 0; t < T; ++t) {
+        const int64_t x = x0 + static_cast<int64_t>(t) * g.stride + k * g.dilation;
+        if (!inside(x)) continue;
+        NN_UNROLL
         for (size_t v = 0; v < W; ++v)
-          acc[t][v] =
-              M::Fma(LoadChannels<kPartial>(row + x + static_cast<std::ptrdiff_t>(t) * out_step +
-                                                static_cast<std::ptrdiff_t>(v * kLanes),
-                                            have),
-                     w[v], acc[t][v]);
+          acc[t][v] = M::Fma(LoadChannels<kPartial>(row + x * in_stride + v * kLanes, have), w[v],
+                             acc[t][v]);
+      }
     }
   }
+}
+
+// T neighbouring outputs x W vectors of channels. Inner: all taps along the row are inside.
+template <size_t T, size_t W, int kKernel, int kStride, bool kInner, bool kPartial>
+HWY_NOINLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t have) {
+  const D d;
+  V acc[T][W];
+  NN_UNROLL
+  for (size_t t = 0; t < T; ++t) {
+    NN_UNROLL
+    for (size_t v = 0; v < W; ++v) acc[t][v] = hn::Zero(d);
+  }
+  const float* filter = g.filter + c;
+  for (size_t r = 0; r < g.row_count;
+       ++r, filter += static_cast<size_t>(g.kernel) * g.filter_stride)
+    if (g.rows[r] != nullptr)
+      FilterRow<T, W, kKernel, kStride, kInner, kPartial>(g, g.rows[r] + c, filter,
+                                                          at * g.stride - g.pad, have, acc);
   const EpilogueF32& e = g.epilogue;
   const V low = hn::Set(d, e.min);
   const V high = hn::Set(d, e.max);
+  NN_UNROLL
   for (size_t v = 0; v < W; ++v) {
     const size_t channel = c + v * kLanes;
     const V bias = e.bias == nullptr ? hn::Zero(d) : LoadChannels<kPartial>(e.bias + channel, have);
+    NN_UNROLL
     for (size_t t = 0; t < T; ++t) {
       const auto output = static_cast<size_t>(at - g.first) + t;
       V y = hn::Add(acc[t][v], bias);
@@ -109,52 +147,70 @@ HWY_INLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t h
   }
 }
 
-// An output some of whose taps may be outside.
-template <size_t W, bool kPartial>
-HWY_NOINLINE void EdgeOutput(const DepthwiseRowF32& g, int64_t at, size_t c, size_t have) {
-  Outputs<1, W, 0, 0, false, kPartial>(g, at, c, have);
+template <size_t T, size_t W, int kKernel, int kStride, bool kPartial>
+HWY_INLINE void Block(const DepthwiseRowF32& g, int64_t at, bool inner, size_t c, size_t have) {
+  if (inner)
+    Outputs<T, W, kKernel, kStride, true, kPartial>(g, at, c, have);
+  else
+    Outputs<T, W, kKernel, kStride, false, kPartial>(g, at, c, have);
 }
 
 // The whole row for W vectors of channels.
 template <size_t W, int kKernel, int kStride, bool kPartial>
 HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
-  constexpr int64_t kT = kOutputs<W>;
-  const int64_t end = g.first + g.count;
+  constexpr size_t kT = kOutputs<W, kKernel>;
   // Outputs whose taps are all inside: 0 <= x0 and x0 + (kernel - 1) * dilation < input_width.
   const int64_t inner_first = (g.pad + g.stride - 1) / g.stride;
   const int64_t last_start = g.input_width - 1 - (g.kernel - 1) * g.dilation + g.pad;
   const int64_t inner_end = last_start < 0 ? 0 : last_start / g.stride + 1;
-  int64_t at = g.first;
-  for (; at < std::min(end, std::max(inner_first, g.first)); ++at)
-    EdgeOutput<W, kPartial>(g, at, c, have);
-  for (; at + kT <= std::min(end, inner_end); at += kT)
-    Outputs<static_cast<size_t>(kT), W, kKernel, kStride, true, kPartial>(g, at, c, have);
-  for (; at < std::min(end, inner_end); ++at)
-    Outputs<1, W, kKernel, kStride, true, kPartial>(g, at, c, have);
-  for (; at < end; ++at) EdgeOutput<W, kPartial>(g, at, c, have);
+  const int64_t end = g.first + g.count;
+  for (int64_t at = g.first; at < end;) {
+    const auto left = static_cast<size_t>(end - at);
+    const auto inner = [&](size_t t) {
+      return at >= inner_first && at + static_cast<int64_t>(t) <= inner_end;
+    };
+    if (left >= kT) {
+      Block<kT, W, kKernel, kStride, kPartial>(g, at, inner(kT), c, have);
+      at += kT;
+    } else if (kT > 4 && left >= 4) {
+      Block<std::min<size_t>(kT, 4), W, kKernel, kStride, kPartial>(g, at, inner(4), c, have);
+      at += 4;
+    } else if (kT > 2 && left >= 2) {
+      Block<std::min<size_t>(kT, 2), W, kKernel, kStride, kPartial>(g, at, inner(2), c, have);
+      at += 2;
+    } else {
+      Block<1, W, kKernel, kStride, kPartial>(g, at, inner(1), c, have);
+      ++at;
+    }
+  }
 }
 
-// The same for the last channels, fewer than a vector has.
-HWY_NOINLINE void WalkLast(const DepthwiseRowF32& g, size_t c, size_t have) {
-  Walk<1, 0, 0, true>(g, c, have);
+// The same where there are fewer channels than a vector has.
+HWY_NOINLINE void WalkFew(const DepthwiseRowF32& g) {
+  Walk<1, 0, 0, true>(g, 0, g.channels);
 }
 
 template <int kKernel, int kStride>
 HWY_NOINLINE void Channels(const DepthwiseRowF32& g) {
+  if (g.channels < kLanes) return WalkFew(g);
   for (size_t block = 0; block < g.channels; block += kChannelBlock) {
     const size_t end = std::min(g.channels, block + kChannelBlock);
     size_t c = block;
     for (; c + 2 * kLanes <= end; c += 2 * kLanes) Walk<2, kKernel, kStride, false>(g, c, kLanes);
     for (; c + kLanes <= end; c += kLanes) Walk<1, kKernel, kStride, false>(g, c, kLanes);
-    if (c < end) WalkLast(g, c, end - c);
+    // The last vector overlaps the one before: channels are computed twice to the same bits.
+    if (c < end) Walk<1, kKernel, kStride, false>(g, end - kLanes, kLanes);
   }
 }
 
 void DepthwiseRow(const DepthwiseRowF32& g) {
 #if HWY_NATIVE_FMA
-  if (g.kernel == 3 && g.stride == 1) return Channels<3, 1>(g);
-  if (g.kernel == 3 && g.stride == 2) return Channels<3, 2>(g);
-  if (g.kernel == 5 && g.stride == 1) return Channels<5, 1>(g);
+  if (g.dilation == 1) {
+    if (g.kernel == 3 && g.stride == 1) return Channels<3, 1>(g);
+    if (g.kernel == 3 && g.stride == 2) return Channels<3, 2>(g);
+    if (g.kernel == 5 && g.stride == 1) return Channels<5, 1>(g);
+    if (g.kernel == 5 && g.stride == 2) return Channels<5, 2>(g);
+  }
 #endif
   Channels<0, 0>(g);
 }

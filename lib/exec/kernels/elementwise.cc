@@ -20,96 +20,113 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// Whole vectors; then the rest as one more, through padded copies, so that each function is
-// compiled once.
-template <template <class> class F>
-HWY_NOINLINE void UnaryRow(const FunctionParams& params, const float* x, float* y, size_t n) {
-  const D d;
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) hn::StoreU(F<M>::Run(hn::LoadU(d, x + i), params), d, y + i);
-  if (i == n) return;
+HWY_INLINE V LoadFew(const float* p, size_t n) {
   HWY_ALIGN float piece[kLanes] = {};
-  std::memcpy(piece, x + i, (n - i) * sizeof(float));
-  UnaryRow<F>(params, piece, piece, kLanes);
-  std::memcpy(y + i, piece, (n - i) * sizeof(float));
+  std::memcpy(piece, p, n * sizeof(float));
+  return hn::Load(D(), piece);
+}
+HWY_INLINE void StoreFew(V v, float* p, size_t n) {
+  HWY_ALIGN float piece[kLanes];
+  hn::Store(v, D(), piece);
+  std::memcpy(p, piece, n * sizeof(float));
 }
 
-// An operand advances by a step of kLanes for each vector, or by 0 when one vector serves all.
-template <template <class> class F>
-HWY_NOINLINE void BinaryRow(const float* a, size_t a_step, const float* b, size_t b_step, float* y,
-                            size_t n) {
-  const D d;
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    hn::StoreU(F<M>::Run(hn::LoadU(d, a), hn::LoadU(d, b)), d, y + i);
-    a += a_step;
-    b += b_step;
+// A row of the operand x of a chain, or of another one.
+struct Operand {
+  const float* at;
+  bool scalar;
+  V whole;  // a scalar; or all of a short row; else the last vector
+  bool kept;
+
+  HWY_INLINE Operand(const float* p, bool is_scalar, size_t n)
+      : at(p),
+        scalar(is_scalar),
+        whole(is_scalar    ? hn::Set(D(), *p)
+              : n < kLanes ? LoadFew(p, n)
+                           : hn::LoadU(D(), p + n - kLanes)),
+        kept(is_scalar || n < kLanes) {}
+  HWY_INLINE V Get(size_t i, bool last) const {
+    return kept || last ? whole : hn::LoadU(D(), at + i);
   }
-  if (i == n) return;
-  HWY_ALIGN float piece_a[kLanes] = {};
-  HWY_ALIGN float piece_b[kLanes] = {};
-  std::memcpy(piece_a, a, (n - i) * sizeof(float));
-  std::memcpy(piece_b, b, (n - i) * sizeof(float));
-  BinaryRow<F>(piece_a, kLanes, piece_b, kLanes, piece_a, kLanes);
-  std::memcpy(y + i, piece_a, (n - i) * sizeof(float));
+};
+
+// y[i] = fn(i, last) for a row.
+template <class Fn>
+HWY_INLINE void StoreRow(float* y, size_t n, Fn fn) {
+  const D d;
+  if (n < kLanes) {
+    StoreFew(fn(size_t{0}, true), y, n);
+    return;
+  }
+  // One body for all vectors, so that a function is compiled once.
+  for (size_t i = 0; i < n; i += kLanes) {
+    const bool last = i + kLanes > n;
+    if (last) i = n - kLanes;
+    hn::StoreU(fn(i, last), d, y + i);
+    if (last) break;
+  }
 }
 
-void Unary(size_t function, const FunctionParams& params, const float* x, float* y, size_t n) {
-  using Fn = void (*)(const FunctionParams&, const float*, float*, size_t);
+template <template <class> class F>
+HWY_NOINLINE void UnaryRows(const FunctionParams& params, const RowsF32& rows) {
+  for (size_t r = 0; r < rows.count; ++r) {
+    const Operand x(rows.x + r * rows.x_stride, false, rows.n);
+    StoreRow(rows.y + r * rows.y_stride, rows.n,
+             [&](size_t i, bool last) { return F<M>::Run(x.Get(i, last), params); });
+  }
+}
+
+template <template <class> class F>
+HWY_NOINLINE void BinaryRows(const RowsF32& rows, const OtherRows& other) {
+  for (size_t r = 0; r < rows.count; ++r) {
+    const Operand x(rows.x + r * rows.x_stride, false, rows.n);
+    const Operand o(other.rows[r], other.scalar, rows.n);
+    float* y = rows.y + r * rows.y_stride;
+    const Operand& a = other.left ? o : x;
+    const Operand& b = other.left ? x : o;
+    StoreRow(y, rows.n,
+             [&](size_t i, bool last) { return F<M>::Run(a.Get(i, last), b.Get(i, last)); });
+  }
+}
+
+void Unary(size_t function, const FunctionParams& params, const RowsF32& rows) {
+  using Fn = void (*)(const FunctionParams&, const RowsF32&);
   static constexpr Fn kTable[] = {
-#define NN_ROW(name, fn) &UnaryRow<fn>,
+#define NN_ROW(name, fn) &UnaryRows<fn>,
       NN_UNARY_FUNCTIONS(NN_ROW)
 #undef NN_ROW
   };
-  kTable[function](params, x, y, n);
+  kTable[function](params, rows);
 }
 
-void Binary(size_t function, BinaryForm form, const float* a, const float* b, float* y, size_t n) {
-  using Fn = void (*)(const float*, size_t, const float*, size_t, float*, size_t);
+void Binary(size_t function, const RowsF32& rows, const OtherRows& other) {
+  using Fn = void (*)(const RowsF32&, const OtherRows&);
   static constexpr Fn kTable[] = {
-#define NN_ROW(name, fn) &BinaryRow<fn>,
+#define NN_ROW(name, fn) &BinaryRows<fn>,
       NN_BINARY_FUNCTIONS(NN_ROW)
 #undef NN_ROW
   };
-  const D d;
-  HWY_ALIGN float scalar[kLanes];
-  switch (form) {
-    case BinaryForm::kVectorVector:
-      kTable[function](a, kLanes, b, kLanes, y, n);
-      break;
-    case BinaryForm::kVectorScalar:
-      hn::Store(hn::Set(d, b[0]), d, scalar);
-      kTable[function](a, kLanes, scalar, 0, y, n);
-      break;
-    case BinaryForm::kScalarVector:
-      hn::Store(hn::Set(d, a[0]), d, scalar);
-      kTable[function](scalar, 0, b, kLanes, y, n);
-      break;
+  kTable[function](rows, other);
+}
+
+void MulAdd(const RowsF32& rows, const float* scale, const float* shift) {
+  const Operand a(scale, false, rows.n);
+  const Operand b(shift, false, rows.n);
+  for (size_t r = 0; r < rows.count; ++r) {
+    const Operand x(rows.x + r * rows.x_stride, false, rows.n);
+    StoreRow(rows.y + r * rows.y_stride, rows.n, [&](size_t i, bool last) {
+      return hn::Add(hn::Mul(x.Get(i, last), a.Get(i, last)), b.Get(i, last));
+    });
   }
 }
 
-void MulAdd(const float* x, const float* scale, const float* shift, float* y, size_t n) {
-  const D d;
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    hn::StoreU(
-        hn::Add(hn::Mul(hn::LoadU(d, x + i), hn::LoadU(d, scale + i)), hn::LoadU(d, shift + i)), d,
-        y + i);
-  for (; i < n; ++i) y[i] = x[i] * scale[i] + shift[i];
-}
-
-HWY_NOINLINE void FusedMulAdd(const float* a, const float* b, const float* c, float* y, size_t n) {
-  const D d;
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes)
-    hn::StoreU(M::Fma(hn::LoadU(d, a + i), hn::LoadU(d, b + i), hn::LoadU(d, c + i)), d, y + i);
-  if (i == n) return;
-  HWY_ALIGN float pieces[3 * kLanes] = {};
-  const float* operands[] = {a + i, b + i, c + i};
-  for (size_t k = 0; k < 3; ++k)
-    std::memcpy(pieces + k * kLanes, operands[k], (n - i) * sizeof(float));
-  FusedMulAdd(pieces, pieces + kLanes, pieces + 2 * kLanes, pieces, kLanes);
-  std::memcpy(y + i, pieces, (n - i) * sizeof(float));
+void FusedMulAdd(const float* a, const float* b, const float* c, float* y, size_t n) {
+  const Operand x(a, false, n);
+  const Operand w(b, false, n);
+  const Operand added(c, false, n);
+  StoreRow(y, n, [&](size_t i, bool last) {
+    return M::Fma(x.Get(i, last), w.Get(i, last), added.Get(i, last));
+  });
 }
 
 }  // namespace
@@ -154,22 +171,33 @@ std::optional<size_t> BinaryFunctionId(std::string_view op) {
   return IndexOf(kBinaryNames, op);
 }
 
+void RunUnaryRowsF32(size_t function, const FunctionParams& params, const RowsF32& rows) {
+  if (rows.n != 0) HWY_DYNAMIC_DISPATCH(Unary)(function, params, rows);
+}
+
+void RunBinaryRowsF32(size_t function, const RowsF32& rows, const OtherRows& other) {
+  if (rows.n != 0) HWY_DYNAMIC_DISPATCH(Binary)(function, rows, other);
+}
+
+void RunMulAddRowsF32(const RowsF32& rows, const float* scale, const float* shift) {
+  if (rows.n != 0) HWY_DYNAMIC_DISPATCH(MulAdd)(rows, scale, shift);
+}
+
 void RunUnaryF32(size_t function, const FunctionParams& params, const float* x, float* y,
                  size_t n) {
-  HWY_DYNAMIC_DISPATCH(Unary)(function, params, x, y, n);
+  RunUnaryRowsF32(function, params, {.x = x, .y = y, .n = n});
 }
 
 void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float* b, float* y,
                   size_t n) {
-  HWY_DYNAMIC_DISPATCH(Binary)(function, form, a, b, y, n);
-}
-
-void RunMulAddF32(const float* x, const float* scale, const float* shift, float* y, size_t n) {
-  HWY_DYNAMIC_DISPATCH(MulAdd)(x, scale, shift, y, n);
+  const bool left = form == BinaryForm::kScalarVector;
+  const float* const other = left ? a : b;
+  RunBinaryRowsF32(function, {.x = left ? b : a, .y = y, .n = n},
+                   {.rows = &other, .scalar = form != BinaryForm::kVectorVector, .left = left});
 }
 
 void RunFmaF32(const float* a, const float* b, const float* c, float* y, size_t n) {
-  HWY_DYNAMIC_DISPATCH(FusedMulAdd)(a, b, c, y, n);
+  if (n != 0) HWY_DYNAMIC_DISPATCH(FusedMulAdd)(a, b, c, y, n);
 }
 
 }  // namespace nn

@@ -13,6 +13,30 @@ namespace nn {
 std::optional<size_t> UnaryFunctionId(std::string_view op);
 std::optional<size_t> BinaryFunctionId(std::string_view op);
 
+// Rows of an operand and of the result, n elements each; both may be the same.
+struct RowsF32 {
+  const float* x = nullptr;
+  size_t x_stride = 0;
+  float* y = nullptr;
+  size_t y_stride = 0;
+  size_t count = 1;
+  size_t n = 0;
+};
+
+// The other operand of a binary function; its rows may be those of the result.
+struct OtherRows {
+  const float* const* rows = nullptr;  // of each row
+  bool scalar = false;                 // one element serves the whole row
+  bool left = false;                   // f(other, x) instead of f(x, other)
+};
+
+// y = f(x)
+void RunUnaryRowsF32(size_t function, const FunctionParams& params, const RowsF32& rows);
+// y = f(x, other)
+void RunBinaryRowsF32(size_t function, const RowsF32& rows, const OtherRows& other);
+// y = x * scale + shift, rounded twice; a scale and a shift for each element of a row.
+void RunMulAddRowsF32(const RowsF32& rows, const float* scale, const float* shift);
+
 // y[i] = f(x[i]); x and y may be the same.
 void RunUnaryF32(size_t function, const FunctionParams& params, const float* x, float* y, size_t n);
 
@@ -26,9 +50,6 @@ enum class BinaryForm : uint8_t {
 // y[i] = f(a[i], b[i]); y may be a or b.
 void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float* b, float* y,
                   size_t n);
-
-// y[i] = x[i] * scale[i] + shift[i], rounded twice; y may be x.
-void RunMulAddF32(const float* x, const float* scale, const float* shift, float* y, size_t n);
 
 // y[i] = a[i] * b[i] + c[i], rounded once; y may be any of them.
 void RunFmaF32(const float* a, const float* b, const float* c, float* y, size_t n);

@@ -77,29 +77,38 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_REST
   HWY_ALIGN float scratch[V_ * kLanes];
   if (s.last) PrefetchEnds<R, V_>(g, m, n);
   if (s.first) {
-    for (size_t i = 0; i < R; ++i)
+    NN_UNROLL
+    for (size_t i = 0; i < R; ++i) {
+      NN_UNROLL
       for (size_t v = 0; v < V_; ++v) acc[i][v] = hn::Zero(d);
+    }
   } else {
+    NN_UNROLL
     for (size_t i = 0; i < R; ++i) {
       const float* from = out + i * g.out_stride;
       if (!whole) {
         std::memcpy(scratch, from, columns * sizeof(float));
         from = scratch;
       }
+      NN_UNROLL
       for (size_t v = 0; v < V_; ++v) acc[i][v] = hn::LoadU(d, from + v * kLanes);
     }
   }
   for (size_t r = s.first_run; r < s.last_run; ++r) {
     const float* const* HWY_RESTRICT at = g.rows + r * g.row_pitch + m;
     const float* a[R];
+    NN_UNROLL
     for (size_t i = 0; i < R; ++i) a[i] = at[i] + s.offset;
     for (size_t k = 0; k < s.length; ++k) {
       V bv[V_];
+      NN_UNROLL
       for (size_t v = 0; v < V_; ++v)
         bv[v] = hn::Load(d, b + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
       b += kPanelWidth;
+      NN_UNROLL
       for (size_t i = 0; i < R; ++i) {
         const V av = hn::Set(d, a[i][k]);
+        NN_UNROLL
         for (size_t v = 0; v < V_; ++v) acc[i][v] = M::Fma(av, bv[v], acc[i][v]);
       }
     }
@@ -108,6 +117,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_REST
     const EpilogueF32& e = g.epilogue;
     const V low = hn::Set(d, e.min);
     const V high = hn::Set(d, e.max);
+    NN_UNROLL
     for (size_t v = 0; v < V_; ++v) {
       const size_t at = n + v * kLanes;
       const size_t have = columns - std::min(columns, v * kLanes);
@@ -118,23 +128,31 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_REST
         return hn::Load(d, part);
       };
       const V bias = e.bias == nullptr ? hn::Zero(d) : load(e.bias + at);
+      NN_UNROLL
       for (size_t i = 0; i < R; ++i) acc[i][v] = hn::Add(acc[i][v], bias);
       if (e.scale != nullptr) {
         const V scale = load(e.scale + at);
         const V shift = load(e.shift + at);
+        NN_UNROLL
         for (size_t i = 0; i < R; ++i) acc[i][v] = hn::Add(hn::Mul(acc[i][v], scale), shift);
       }
-      if (e.residual != nullptr)
+      if (e.residual != nullptr) {
+        NN_UNROLL
         for (size_t i = 0; i < R; ++i)
           acc[i][v] = hn::Add(acc[i][v], load(e.residual + (m + i) * e.residual_stride + at));
+      }
+      NN_UNROLL
       for (size_t i = 0; i < R; ++i) acc[i][v] = M::Min(high, M::Max(low, acc[i][v]));
     }
   }
+  NN_UNROLL
   for (size_t i = 0; i < R; ++i) {
     float* to = out + i * g.out_stride;
     if (whole) {
+      NN_UNROLL
       for (size_t v = 0; v < V_; ++v) hn::StoreU(acc[i][v], d, to + v * kLanes);
     } else {
+      NN_UNROLL
       for (size_t v = 0; v < V_; ++v) hn::Store(acc[i][v], d, scratch + v * kLanes);
       std::memcpy(to, scratch, columns * sizeof(float));
     }

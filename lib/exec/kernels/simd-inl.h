@@ -18,6 +18,14 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Before loops over arrays of vectors: unrolled so early that the vectors stay in registers.
+#undef NN_UNROLL
+#if HWY_COMPILER_CLANG
+#define NN_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define NN_UNROLL _Pragma("GCC unroll 32")
+#endif
+
 // x86 defines max(a, b) as a > b ? a : b, which is what the contract asks for.
 #undef NN_NATIVE_MINMAX
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
