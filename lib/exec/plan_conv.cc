@@ -74,6 +74,7 @@ class MatrixConvStep : public ConvStepBase {
   size_t column_block = 0;  // output channels of an item, a multiple of the panel width
   size_t column_items = 0;
   std::vector<float> zeros;  // read for padded taps
+  bool skips_taps = false;   // that lie in the padding for all rows of an item
 
   size_t grid() const override {
     return static_cast<size_t>(g.batch * g.groups) * rows.items * column_items;
@@ -103,6 +104,12 @@ class MatrixConvStep : public ConvStepBase {
     m.rows = pointers.data();
     m.row_pitch = count;
     m.run_count = taps;
+    std::array<uint16_t, kMaxPointers> live;
+    if (skips_taps) {
+      m.run_count = LiveTaps(taps, count, pointers.data(), live.data());
+      m.run_numbers = live.data();
+      m.panel_runs = taps;
+    }
     m.run_length = run_length;
     m.row_count = count;
     m.panels = reinterpret_cast<const float*>(memory.data(packed)) + group * packed_group +
@@ -113,6 +120,20 @@ class MatrixConvStep : public ConvStepBase {
     m.epilogue = EpilogueAt(memory, row, channel);
     RunMatrixF32(m);
     if (!tail.empty()) tail.Run(memory, m.out, m.out_stride, row, count, channel, m.column_count);
+  }
+
+ private:
+  // Keeps the taps that lie in the padding for not all of the rows; their numbers, and how many.
+  size_t LiveTaps(size_t taps, size_t count, const float** pointers, uint16_t* numbers) const {
+    size_t live = 0;
+    for (size_t tap = 0; tap < taps; ++tap) {
+      const float** of_tap = pointers + tap * count;
+      if (std::all_of(of_tap, of_tap + count, [&](const float* p) { return p == zeros.data(); }))
+        continue;
+      if (live != tap) std::copy_n(of_tap, count, pointers + live * count);
+      numbers[live++] = static_cast<uint16_t>(tap);
+    }
+    return live;
   }
 };
 
@@ -209,8 +230,14 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   const auto positions = static_cast<size_t>(g.out_positions());
   const auto runs = static_cast<size_t>(Taps(step->s));
   constexpr size_t kRowsPerItem = 128;
-  step->rows = RowBlocks(positions,
-                         std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1, kRowsPerItem));
+  constexpr size_t kDilatedRows = 48;  // so few that whole taps lie in the padding for all of them
+  const auto is_dilated = [](const ConstWindow& w) { return w.dilation > 1 && w.kernel > 1; };
+  const bool dilated = std::any_of(step->s.begin(), step->s.end(), is_dilated);
+  step->skips_taps = std::any_of(step->s.begin(), step->s.end(), [](const ConstWindow& w) {
+    return w.pad_begin > 0 || w.pad_end > 0;
+  });
+  step->rows = RowBlocks(positions, std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1,
+                                                       dilated ? kDilatedRows : kRowsPerItem));
   // Few rows: columns make the items.
   constexpr size_t kEnoughItems = 8;
   const size_t items = static_cast<size_t>(g.batch * g.groups) * step->rows.items;

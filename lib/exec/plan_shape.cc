@@ -10,7 +10,7 @@
 namespace nn {
 namespace {
 
-// Elements that an item moves at least.
+// Elements that an item moves.
 constexpr size_t kItemElements = 32768;
 
 struct Axis {
@@ -48,32 +48,45 @@ class TransposeStep : public Step {
   Axis row{1, 0, 0};        // innermost in the result
   Axis column{1, 1, 1};     // innermost in the input
   size_t matrices = 1;
-  size_t cut = 1, cuts = 1;  // rows of a matrix that an item takes; items of a matrix
+  // What an item takes of a matrix; how many items that makes.
+  size_t row_cut = 1, row_cuts = 1, column_cut = 1, column_cuts = 1;
 
-  size_t grid() const override { return matrices * cuts; }
+  size_t grid() const override { return matrices * row_cuts * column_cuts; }
+
+  void SetItems() {
+    constexpr size_t kManyRows = 256;
+    const size_t rows = std::max<size_t>(1, row.size);
+    const size_t columns = std::max<size_t>(1, column.size);
+    row_cut = std::min(rows, std::max(kManyRows, kItemElements / columns));
+    row_cuts = (rows + row_cut - 1) / row_cut;
+    column_cut = std::min(columns, std::max<size_t>(1, kItemElements / row_cut));
+    column_cuts = (columns + column_cut - 1) / column_cut;
+  }
 
   void Run(const Memory& memory, size_t item) const override {
     size_t from = 0;
     size_t to = 0;
-    size_t rest = item / cuts;
+    size_t rest = item / (row_cuts * column_cuts);
     for (size_t i = outer.size(); i-- > 0;) {
       from += rest % outer[i].size * outer[i].in_stride;
       to += rest % outer[i].size * outer[i].out_stride;
       rest /= outer[i].size;
     }
-    const size_t first = item % cuts * cut;
-    const size_t count = std::min(cut, row.size - first);
-    from += first * row.in_stride;
-    to += first * row.out_stride;
+    const size_t first = item / column_cuts % row_cuts * row_cut;
+    const size_t rows = std::min(row_cut, row.size - first);
+    const size_t begin = item % column_cuts * column_cut;
+    const size_t columns = std::min(column_cut, column.size - begin);
+    from += first * row.in_stride + begin;
+    to += first * row.out_stride + begin * column.out_stride;
     const std::byte* x = in.As<const std::byte>(memory) + from * element;
     std::byte* y = out.As<std::byte>(memory) + to * element;
     if (column.out_stride != 1) {
-      TransposeMatrix(x, row.in_stride, y, column.out_stride, count, column.size, element);
+      TransposeMatrix(x, row.in_stride, y, column.out_stride, rows, columns, element);
       return;
     }
-    for (size_t r = 0; r < count; ++r)
+    for (size_t r = 0; r < rows; ++r)
       std::memcpy(y + r * row.out_stride * element, x + r * row.in_stride * element,
-                  column.size * element);
+                  columns * element);
   }
 };
 
@@ -107,10 +120,7 @@ Result<bool> PlanTranspose(PlanContext& ctx) {
   }
   step->outer = std::move(axes);
   for (const Axis& a : step->outer) step->matrices *= a.size;
-  const size_t rows_per_item =
-      std::max<size_t>(1, kItemElements / std::max<size_t>(1, step->column.size));
-  step->cut = std::clamp<size_t>(rows_per_item, 1, std::max<size_t>(1, step->row.size));
-  step->cuts = (step->row.size + step->cut - 1) / step->cut;
+  step->SetItems();
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) step->matrices = 0;
   const BufferId in = step->in.buffer;
   const BufferId out = step->out.buffer;

@@ -66,10 +66,11 @@ HWY_INLINE void PrefetchEnds(const MatrixF32& g, size_t m, size_t n) {
     }
 }
 
-// Sums R rows x V vectors over a slice: `columns` columns, the first of them g's column n.
+// Sums R rows x V vectors over a slice: `columns` columns, the first of them g's column n, where
+// the panels `b` begin.
 template <size_t R, size_t V_>
-HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_RESTRICT b,
-                       size_t panel_stride, size_t m, size_t n, size_t columns) {
+HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride,
+                       size_t m, size_t n, size_t columns) {
   const D d;
   float* out = g.out + m * g.out_stride + n;
   V acc[R][V_];
@@ -99,12 +100,15 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* HWY_REST
     const float* a[R];
     NN_UNROLL
     for (size_t i = 0; i < R; ++i) a[i] = at[i] + s.offset;
+    const size_t number = g.run_numbers == nullptr ? r : g.run_numbers[r];
+    const float* HWY_RESTRICT from = b + (number * g.run_length + s.offset) * kPanelWidth;
     for (size_t k = 0; k < s.length; ++k) {
       V bv[V_];
       NN_UNROLL
       for (size_t v = 0; v < V_; ++v)
-        bv[v] = hn::Load(d, b + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
-      b += kPanelWidth;
+        bv[v] =
+            hn::Load(d, from + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
+      from += kPanelWidth;
       NN_UNROLL
       for (size_t i = 0; i < R; ++i) {
         const V av = hn::Set(d, a[i][k]);
@@ -189,11 +193,11 @@ void Rows(const MatrixF32& g, const Slice& s, const float* b, size_t panel_strid
 }
 
 // One slice of k for all columns: as many panels at a time as make enough accumulators.
-void Columns(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride) {
+void Columns(const MatrixF32& g, const Slice& s, size_t panel_stride) {
   constexpr size_t kFew = 2;  // rows that leave registers for wider tiles
   constexpr size_t kWide = kPanelVectors >= 4 ? 1 : 4 / kPanelVectors * kPanels;
   for (size_t n = 0; n < g.column_count;) {
-    const float* at = b + n / kPanelWidth * panel_stride;
+    const float* at = g.panels + n / kPanelWidth * panel_stride;
     const size_t left = g.column_count - n;
     if (g.row_count <= kFew && kWide > kPanels && left > (kWide - 1) * kPanelWidth) {
       Rows<kWide * kPanelVectors>(g, s, at, panel_stride, n, std::min(left, kWide * kPanelWidth));
@@ -215,7 +219,8 @@ void Columns(const MatrixF32& g, const Slice& s, const float* b, size_t panel_st
 void Matrix(const MatrixF32& g) {
   if (g.row_count == 0 || g.column_count == 0) return;
   const size_t depth = g.run_count * g.run_length;
-  const size_t panel_stride = depth * kPanelWidth;
+  const size_t panel_runs = g.run_numbers == nullptr ? g.run_count : g.panel_runs;
+  const size_t panel_stride = panel_runs * g.run_length * kPanelWidth;
   // Slices: several whole runs, or part of one.
   const size_t piece = std::min(g.run_length, kDepthBlock);
   const size_t runs_per_slice = g.run_length > kDepthBlock
@@ -238,7 +243,7 @@ void Matrix(const MatrixF32& g) {
     const size_t step = (s.last_run - s.first_run) * s.length;
     s.first = k == 0;
     s.last = k + step >= depth;
-    Columns(g, s, g.panels + k * kPanelWidth, panel_stride);
+    Columns(g, s, panel_stride);
     k += step;
   } while (k < depth);
 }

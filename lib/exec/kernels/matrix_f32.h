@@ -32,6 +32,9 @@ struct MatrixF32 {
   size_t run_count = 1;
   size_t run_length = 0;
   size_t row_count = 0;  // m
+  // Number of each run in the panels, where some are left out; null: all of them.
+  const uint16_t* run_numbers = nullptr;
+  size_t panel_runs = 0;  // runs in the panels, with run_numbers
   // Packed by PackPanels: panel p holds columns [16p, 16p + 16) as [k][16].
   const float* panels = nullptr;
   size_t column_count = 0;  // n

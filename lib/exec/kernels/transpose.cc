@@ -64,11 +64,62 @@ HWY_INLINE void Block(const T* in, size_t in_stride, T* out, size_t out_stride, 
   Scalar(in + c, in_stride, out + c * out_stride, out_stride, rows, columns - c);
 }
 
+// Two to four rows that become elements side by side, or the other way round.
+template <typename T>
+using DFew = hn::CappedTag<T, 64 / sizeof(T)>;
+
+template <typename T>
+void Interleave(const T* in, size_t in_stride, T* out, size_t rows, size_t columns) {
+  const DFew<T> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t c = 0;
+  for (; c + lanes <= columns; c += lanes) {
+    const auto v0 = hn::LoadU(d, in + c);
+    const auto v1 = hn::LoadU(d, in + in_stride + c);
+    if (rows == 2) {
+      hn::StoreInterleaved2(v0, v1, d, out + 2 * c);
+      continue;
+    }
+    const auto v2 = hn::LoadU(d, in + 2 * in_stride + c);
+    if (rows == 3) {
+      hn::StoreInterleaved3(v0, v1, v2, d, out + 3 * c);
+      continue;
+    }
+    hn::StoreInterleaved4(v0, v1, v2, hn::LoadU(d, in + 3 * in_stride + c), d, out + 4 * c);
+  }
+  Scalar(in + c, in_stride, out + c * rows, rows, rows, columns - c);
+}
+
+template <typename T>
+void Separate(const T* in, T* out, size_t out_stride, size_t rows, size_t columns) {
+  const DFew<T> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t r = 0;
+  for (; r + lanes <= rows; r += lanes) {
+    hn::Vec<DFew<T>> v[4];
+    if (columns == 2)
+      hn::LoadInterleaved2(d, in + 2 * r, v[0], v[1]);
+    else if (columns == 3)
+      hn::LoadInterleaved3(d, in + 3 * r, v[0], v[1], v[2]);
+    else
+      hn::LoadInterleaved4(d, in + 4 * r, v[0], v[1], v[2], v[3]);
+    hn::StoreU(v[0], d, out + r);
+    hn::StoreU(v[1], d, out + out_stride + r);
+    if (columns > 2) hn::StoreU(v[2], d, out + 2 * out_stride + r);
+    if (columns > 3) hn::StoreU(v[3], d, out + 3 * out_stride + r);
+  }
+  Scalar(in + r * columns, columns, out + r, out_stride, rows - r, columns);
+}
+
 template <typename T>
 void Blocks(const std::byte* in_bytes, size_t in_stride, std::byte* out_bytes, size_t out_stride,
             size_t rows, size_t columns) {
   const T* in = reinterpret_cast<const T*>(in_bytes);
   T* out = reinterpret_cast<T*>(out_bytes);
+  if (rows >= 2 && rows <= 4 && out_stride == rows)
+    return Interleave(in, in_stride, out, rows, columns);
+  if (columns >= 2 && columns <= 4 && in_stride == columns)
+    return Separate(in, out, out_stride, rows, columns);
   for (size_t r = 0; r < rows; r += kBlock)
     for (size_t c = 0; c < columns; c += kBlock)
       Block(in + r * in_stride + c, in_stride, out + c * out_stride + r, out_stride,
