@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "exec/kernel_table.h"
 #include "exec/plan_elementwise_8bit.h"
@@ -10,6 +11,19 @@ namespace {
 // Elements of an item: a piece stays in the first-level cache for the whole chain.
 constexpr size_t kPiece = 4096;
 
+// Rows of `length` elements, `stride` apart in memory, as a dense piece of `n` elements that begins
+// at element `first` and back.
+void GatherRows(const float* rows, size_t length, size_t stride, size_t first, size_t n,
+                float* to) {
+  for (size_t r = first / length; r < (first + n) / length; ++r)
+    for (size_t i = 0; i < length; ++i) *to++ = rows[r * stride + i];
+}
+void ScatterRows(const float* from, size_t first, size_t n, float* rows, size_t length,
+                 size_t stride) {
+  for (size_t r = first / length; r < (first + n) / length; ++r)
+    for (size_t i = 0; i < length; ++i) rows[r * stride + i] = *from++;
+}
+
 // A chain of elementwise operations that starts from memory. Items are blocks of whole rows, or
 // pieces of long ones.
 class ElementwiseStep : public Step {
@@ -18,12 +32,15 @@ class ElementwiseStep : public Step {
   size_t in_stride = 0, out_stride = 0;  // elements between rows
   size_t rows = 0, columns = 0;
   size_t row_block = 1, column_block = 1;
+  // Short rows that lie apart are computed as if they were dense: of so many elements; 0: no.
+  size_t gathered = 0;
   TailProgram chain;
 
   // Items of about kPiece elements.
   void SetItems() {
-    column_block = std::clamp<size_t>(columns, 1, kPiece);
-    row_block = kPiece / column_block;
+    const size_t most = gathered == 0 ? kPiece : kPiece / gathered * gathered;
+    column_block = std::clamp<size_t>(columns, 1, most);
+    row_block = most / column_block;
   }
   size_t column_items() const { return (columns + column_block - 1) / column_block; }
   size_t grid() const override { return (rows + row_block - 1) / row_block * column_items(); }
@@ -31,14 +48,26 @@ class ElementwiseStep : public Step {
   void Run(const Memory& memory, size_t item) const override {
     const size_t first = item / column_items() * row_block;
     const size_t column = item % column_items() * column_block;
+    const float* x = in.As<const float>(memory);
+    float* y = out.As<float>(memory);
     RowsF32 r;
-    r.x = in.As<const float>(memory) + first * in_stride + column;
-    r.x_stride = in_stride;
-    r.y = out.As<float>(memory) + first * out_stride + column;
-    r.y_stride = out_stride;
     r.count = std::min(row_block, rows - first);
     r.n = std::min(column_block, columns - column);
+    r.x_stride = in_stride;
+    r.y_stride = out_stride;
+    if (gathered == 0) {
+      r.x = x + first * in_stride + column;
+      r.y = y + first * out_stride + column;
+      chain.Run(memory, r, first, column);
+      return;
+    }
+    std::array<float, kPiece> piece;
+    const size_t begin = first * columns + column;
+    const size_t n = r.count * r.n;
+    GatherRows(x, gathered, in.row_stride, begin, n, piece.data());
+    r.x = r.y = piece.data();
     chain.Run(memory, r, first, column);
+    ScatterRows(piece.data(), begin, n, y, gathered, out.row_stride);
   }
 };
 
@@ -46,16 +75,17 @@ class ElementwiseStep : public Step {
 std::vector<std::vector<int64_t>> OperandShapes(PlanContext& ctx, const Value* start,
                                                 bool& all_dense) {
   std::vector<std::vector<int64_t>> shapes;
-  const Value* chain = start;
+  std::vector<const Value*> chain = {start};
   const auto add = [&](const Node& node) {
     if (node.Is("batch_norm")) shapes.push_back({ShapeOf(node.output()).back()});
     for (const Value* v : node.inputs()) {
-      if (v == nullptr || v == chain || node.Is("batch_norm")) continue;
+      if (v == nullptr || node.Is("batch_norm")) continue;
+      if (std::find(chain.begin(), chain.end(), v) != chain.end()) continue;
       shapes.push_back(ShapeOf(v));
       all_dense &= shapes.back().empty() ||
                    ctx.PlaceOf(v).row_stride == static_cast<size_t>(shapes.back().back());
     }
-    chain = node.output();
+    chain.push_back(node.output());
   };
   add(ctx.node());
   for (const Node* n : ctx.group().tail) add(*n);
@@ -75,10 +105,14 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   if (ShapeOf(start) != shape) return false;
   step->in = ctx.PlaceOf(start);
   step->out = ctx.PlaceOf(result);
+  constexpr size_t kShortRow = 32;
   const auto row = static_cast<size_t>(shape.back());
-  bool dense = step->in.row_stride == row && step->out.row_stride == row;
-  const auto operands = OperandShapes(ctx, start, dense);
-  const AxisGroups groups(shape, operands, dense);
+  bool dense_operands = true;
+  const auto operands = OperandShapes(ctx, start, dense_operands);
+  const bool dense = step->in.row_stride == row && step->out.row_stride == row;
+  if (!dense && dense_operands && row < kShortRow) step->gathered = row;
+  const bool joins = dense_operands && (dense || step->gathered != 0);
+  const AxisGroups groups(shape, operands, joins);
   if (!step->chain.Add(ctx, start, node, &groups)) return false;
   const Value* value = node.output();
   for (const Node* n : ctx.group().tail) {
@@ -89,8 +123,8 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   step->columns = static_cast<size_t>(joined.back());
   step->rows = 1;
   for (size_t i = 0; i + 1 < joined.size(); ++i) step->rows *= static_cast<size_t>(joined[i]);
-  step->in_stride = dense ? step->columns : step->in.row_stride;
-  step->out_stride = dense ? step->columns : step->out.row_stride;
+  step->in_stride = joins ? step->columns : step->in.row_stride;
+  step->out_stride = joins ? step->columns : step->out.row_stride;
   step->SetItems();
   std::vector<BufferId> reads = {step->in.buffer};
   reads.insert(reads.end(), step->chain.reads().begin(), step->chain.reads().end());

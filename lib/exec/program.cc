@@ -134,7 +134,7 @@ struct Program::Impl {
 
   Status Build();
   Status BuildPlan();
-  std::vector<Group> MakeGroups(std::unordered_map<const Value*, Place>& places);
+  std::vector<Group> MakeGroups();
   Result<std::vector<Tensor>> RunPlan(std::span<const Tensor> inputs);
   Result<std::vector<Tensor>> RunReference(std::span<const Tensor> inputs);
 };
@@ -162,7 +162,43 @@ Status Program::Impl::Build() {
   return BuildPlan();
 }
 
-std::vector<Group> Program::Impl::MakeGroups(std::unordered_map<const Value*, Place>&) {
+namespace {
+
+// The elementwise node that comes next in a group: the first user of its result, if it takes values
+// that are there before the group runs or come from the group itself.
+Node* NextOfGroup(const Group& g, const std::unordered_map<const Node*, size_t>& position) {
+  const Value* v = g.result();
+  if (v->uses().empty()) return nullptr;
+  const auto first = std::min_element(
+      v->uses().begin(), v->uses().end(),
+      [&](const Use& a, const Use& b) { return position.at(a.node) < position.at(b.node); });
+  Node* next = first->node;
+  const KernelInfo* kernel = FindKernel(next->op_name());
+  if (kernel == nullptr || !kernel->elementwise || next->output()->dtype() != v->dtype() ||
+      ShapeOf(next->output()) != ShapeOf(v))
+    return nullptr;
+  const auto is_ready = [&](const Value* o) {
+    if (o == nullptr || o->def() == nullptr) return true;
+    const bool own =
+        o == g.node->output(0) ||
+        std::any_of(g.tail.begin(), g.tail.end(), [&](const Node* n) { return n->output() == o; });
+    return own || position.at(o->def()) < position.at(g.node);
+  };
+  return std::all_of(next->inputs().begin(), next->inputs().end(), is_ready) ? next : nullptr;
+}
+
+// Whether a value of the group's inside is wanted by others.
+bool IsSeen(const Graph& graph, const Group& g, size_t length, const Value* v) {
+  const auto end = g.tail.begin() + static_cast<std::ptrdiff_t>(length);
+  return graph.IsOutput(v) || std::any_of(v->uses().begin(), v->uses().end(), [&](const Use& use) {
+           return std::find(g.tail.begin(), end, use.node) == end;
+         });
+}
+
+}  // namespace
+
+std::vector<Group> Program::Impl::MakeGroups() {
+  constexpr size_t kLongest = 16;  // tail
   std::unordered_map<const Node*, size_t> position;
   size_t at = 0;
   for (const Node& n : graph.nodes()) position[&n] = at++;
@@ -173,21 +209,21 @@ std::vector<Group> Program::Impl::MakeGroups(std::unordered_map<const Value*, Pl
     Group g;
     g.node = &n;
     const KernelInfo* kernel = FindKernel(n.op_name());
-    while (options.fuse && kernel != nullptr && kernel->takes_tail) {
-      const Value* v = g.result();
-      if (v->uses().size() != 1 || graph.IsOutput(v)) break;
-      Node* next = v->uses()[0].node;
-      const KernelInfo* next_kernel = FindKernel(next->op_name());
-      if (next_kernel == nullptr || !next_kernel->elementwise || next->output()->type() == Type())
-        break;
-      if (ShapeOf(next->output()) != ShapeOf(v)) break;
-      // Its other operands must be there before the group runs.
-      const bool ready = std::all_of(next->inputs().begin(), next->inputs().end(), [&](Value* o) {
-        return o == nullptr || o == v || o->def() == nullptr || position[o->def()] < position[&n];
-      });
-      if (!ready || taken.contains(next)) break;
-      taken.insert(next);
-      g.tail.push_back(next);
+    if (options.fuse && kernel != nullptr && kernel->takes_tail) {
+      while (g.tail.size() < kLongest) {
+        Node* next = NextOfGroup(g, position);
+        if (next == nullptr || taken.contains(next)) break;
+        g.tail.push_back(next);
+      }
+      // The longest tail whose inner values nobody else wants.
+      const auto is_closed = [&](size_t length) {
+        bool closed = length == 0 || !IsSeen(graph, g, length, n.output(0));
+        for (size_t i = 0; i + 1 < length; ++i)
+          closed &= !IsSeen(graph, g, length, g.tail[i]->output());
+        return closed;
+      };
+      while (!is_closed(g.tail.size())) g.tail.pop_back();
+      taken.insert(g.tail.begin(), g.tail.end());
     }
     groups.push_back(std::move(g));
   }
@@ -217,7 +253,7 @@ Status Program::Impl::BuildPlan() {
     output_places.push_back(place);
     if (v->def() != nullptr) places.emplace(v, place);
   }
-  const std::vector<Group> groups = MakeGroups(places);
+  const std::vector<Group> groups = MakeGroups();
   PlaceParts(graph, groups, ctx);
   for (const Group& group : groups) {
     ctx.set_group(&group);

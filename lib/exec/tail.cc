@@ -138,7 +138,8 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
     const Value* other = node.input(op.other_is_left ? 0 : 1);
     if (other->dtype() != DType::kF32) return false;
     op.with_itself = other == input;
-    if (!op.with_itself) {
+    op.kept = Keep(other);
+    if (!op.with_itself && !op.kept) {
       op.other = ctx.PlaceOf(other);
       reads_.push_back(op.other.buffer);
       op.rows = RowsOf(op.other, shape, ShapeOf(other), groups);
@@ -147,44 +148,83 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
     return false;
   }
   ops_.push_back(std::move(op));
+  values_.push_back(input);
   return true;
+}
+
+std::optional<size_t> TailProgram::Keep(const Value* value) {
+  const auto it = std::find(values_.begin(), values_.end(), value);
+  if (it == values_.end()) return std::nullopt;
+  const auto op = static_cast<size_t>(it - values_.begin());
+  const auto known = std::find(kept_.begin(), kept_.end(), op);
+  if (known != kept_.end()) return static_cast<size_t>(known - kept_.begin());
+  kept_.push_back(op);
+  return kept_.size() - 1;
 }
 
 void TailProgram::Run(const Memory& memory, const RowsF32& rows, size_t first,
                       size_t column) const {
-  RowsF32 at = rows;
-  for (const Op& op : ops_) {
+  if (kept_.empty()) return RunBlock(memory, rows, first, column, {});
+  // Pieces whose kept values stay in the first-level cache.
+  constexpr size_t kKeptElements = 4096;
+  std::array<float, kKeptElements> data;
+  const size_t piece = kKeptElements / kept_.size();
+  const size_t columns = std::min(rows.n, piece);
+  const size_t count =
+      std::min(rows.count, std::max<size_t>(1, piece / std::max<size_t>(columns, 1)));
+  for (size_t r = 0; r < rows.count; r += count) {
+    for (size_t c = 0; c < rows.n; c += columns) {
+      RowsF32 part = rows;
+      part.x += r * rows.x_stride + c;
+      part.y += r * rows.y_stride + c;
+      part.count = std::min(count, rows.count - r);
+      part.n = std::min(columns, rows.n - c);
+      RunBlock(memory, part, first + r, column + c, {data.data(), count, columns});
+    }
+  }
+}
+
+void TailProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, size_t column,
+                           const Kept& kept) const {
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    const Op& op = ops_[i];
+    for (size_t k = 0; k < kept_.size(); ++k)
+      if (kept_[k] == i)
+        for (size_t r = 0; r < rows.count; ++r)
+          std::copy_n(rows.x + r * rows.x_stride, rows.n, kept.Row(k, r));
     switch (op.kind) {
       case Op::Kind::kUnary:
-        RunUnaryRowsF32(op.function, op.params, at);
+        RunUnaryRowsF32(op.function, op.params, rows);
         break;
       case Op::Kind::kMulAdd:
-        RunMulAddRowsF32(at, op.scale.data() + column, op.shift.data() + column);
+        RunMulAddRowsF32(rows, op.scale.data() + column, op.shift.data() + column);
         break;
       case Op::Kind::kBinary:
-        RunBinary(memory, op, at, first, column);
+        RunBinary(memory, op, rows, first, column, kept);
         break;
     }
     // From here on in place.
-    at.x = at.y;
-    at.x_stride = at.y_stride;
+    rows.x = rows.y;
+    rows.x_stride = rows.y_stride;
   }
 }
 
 void TailProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
-                            size_t column) {
+                            size_t column, const Kept& kept) {
   constexpr size_t kAtOnce = 64;
   std::array<const float*, kAtOnce> others;
+  const bool in_memory = !op.with_itself && !op.kept;
   const float* other =
-      op.with_itself ? nullptr : op.other.As<const float>(memory) + (op.rows.scalar() ? 0 : column);
+      in_memory ? op.other.As<const float>(memory) + (op.rows.scalar() ? 0 : column) : nullptr;
   for (size_t r = 0; r < rows.count; r += kAtOnce) {
     RowsF32 part = rows;
     part.count = std::min(kAtOnce, rows.count - r);
     part.x += r * rows.x_stride;
     part.y += r * rows.y_stride;
     for (size_t i = 0; i < part.count; ++i)
-      others[i] =
-          op.with_itself ? part.x + i * rows.x_stride : other + op.rows.Offset(first + r + i);
+      others[i] = op.kept          ? kept.Row(*op.kept, r + i)
+                  : op.with_itself ? part.x + i * rows.x_stride
+                                   : other + op.rows.Offset(first + r + i);
     RunBinaryRowsF32(op.function, part,
                      {.rows = others.data(), .scalar = op.rows.scalar(), .left = op.other_is_left});
   }
@@ -198,6 +238,8 @@ void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources) {
   int stage = 0;
   size_t taken = 0;
   for (Op& op : ops_) {
+    // What is kept is what the epilogue leaves.
+    if (std::find(kept_.begin(), kept_.end(), taken) != kept_.end()) break;
     if (op.kind == Op::Kind::kMulAdd && stage < 1) {
       sources.scale = op.scale;
       sources.shift = op.shift;
@@ -217,6 +259,8 @@ void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources) {
     ++taken;
   }
   ops_.erase(ops_.begin(), ops_.begin() + static_cast<std::ptrdiff_t>(taken));
+  values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(taken));
+  for (size_t& k : kept_) k -= taken;
 }
 
 }  // namespace nn

@@ -74,7 +74,8 @@ class TailProgram {
     size_t function = 0;
     FunctionParams params{};
     bool other_is_left = false;
-    bool with_itself = false;  // f(y, y): there is no other
+    bool with_itself = false;    // f(y, y): there is no other
+    std::optional<size_t> kept;  // the other is this one of the kept values
     Place other;
     RowMap rows;
     std::vector<float> scale, shift;
@@ -100,9 +101,24 @@ class TailProgram {
   void MoveInto(EpilogueF32& epilogue, EpilogueSources& sources);
 
  private:
-  static void RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
-                        size_t column);
+  // Memory for the kept values of a block.
+  struct Kept {
+    float* data = nullptr;
+    size_t rows = 0;
+    size_t stride = 0;
 
+    float* Row(size_t value, size_t r) const { return data + (value * rows + r) * stride; }
+  };
+
+  void RunBlock(const Memory& memory, RowsF32 rows, size_t first, size_t column,
+                const Kept& kept) const;
+  static void RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
+                        size_t column, const Kept& kept);
+  // The place among the kept values of one that the chain went through; nullopt for others.
+  std::optional<size_t> Keep(const Value* value);
+
+  std::vector<const Value*> values_;  // what each op takes
+  std::vector<size_t> kept_;          // ops whose input is kept, because a later one takes it too
   std::vector<Op> ops_;
   std::vector<BufferId> reads_;
 };
