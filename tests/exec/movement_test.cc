@@ -42,6 +42,17 @@ TEST_CASE("movement kernels: one input") {
                         %y = pad(%x) {pads = [0, 1, 1, 0, 0, 1, 1, 0]}  out "y" = %y })");
 }
 
+TEST_CASE("movement kernels: transposed matrices of few rows or columns, and of many") {
+  for (const char* type : {"f32", "u8", "i16", "i64"})
+    for (const char* shape : {"[2, 2, 77]", "[1, 3, 1000]", "[2, 4, 130]", "[2, 77, 2]",
+                              "[1, 1000, 3]", "[2, 130, 4]", "[1, 5, 70]", "[1, 300, 290]"}) {
+      CAPTURE(shape);
+      RunPlanned(fmt::format(
+          R"(graph {{ in %x: {}{}  %y = transpose(%x) {{perm = [0, 2, 1]}}  out "y" = %y }})", type,
+          shape));
+    }
+}
+
 TEST_CASE("movement kernels: joined and cut tensors") {
   for (const char* axis : {"0", "1", "2", "-1"}) {
     CAPTURE(axis);

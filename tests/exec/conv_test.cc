@@ -1,0 +1,56 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+struct Row {
+  int width, channels, outputs, kernel, stride, dilation, pad, groups;
+};
+
+void RunConv(const Row& r) {
+  CAPTURE(r.width);
+  CAPTURE(r.channels);
+  CAPTURE(r.kernel);
+  CAPTURE(r.stride);
+  CAPTURE(r.dilation);
+  CAPTURE(r.pad);
+  const Graph graph = Parse(fmt::format(
+      R"(graph {{ in %x: f32[2, {0}, {1}, {1}]  const %w: f32[{2}, {3}, {4}, {4}] = seeded(3)
+         const %b: f32[{2}] = seeded(4)
+         %y = conv(%x, %w, %b) {{strides = [{5}, {5}], dilations = [{6}, {6}],
+                                pads = [{7}, {7}, {7}, {7}], groups = {8}}}
+         out "y" = %y }})",
+      r.channels, r.width, r.outputs, r.channels / r.groups, r.kernel, r.stride, r.dilation, r.pad,
+      r.groups));
+  CheckHasKernels(graph);
+  RunEverywhere(graph, InputsOf(graph, {}));
+}
+
+TEST_CASE("convolution kernels: one channel a group") {
+  // Widths around the numbers of outputs that are computed together; channels below, at and between
+  // multiples of a vector.
+  for (const int width : {1, 2, 3, 7, 9, 14, 20})
+    for (const int channels : {3, 16, 21, 58, 130})
+      for (const Row& r : {Row{width, channels, channels, 3, 1, 1, 1, channels},
+                           Row{width, channels, channels, 3, 2, 1, 1, channels},
+                           Row{width, channels, channels, 5, 1, 1, 2, channels},
+                           Row{width, channels, channels, 5, 2, 1, 2, channels},
+                           Row{width, channels, channels, 3, 1, 2, 2, channels}})
+        RunConv(r);
+  RunConv({30, 40, 40, 7, 3, 1, 3, 40});
+  RunConv({12, 40, 40, 3, 1, 1, 0, 40});
+}
+
+TEST_CASE("convolution kernels: taps that lie in the padding") {
+  for (const Row& r :
+       {Row{16, 20, 33, 3, 1, 12, 12, 1}, Row{16, 20, 33, 3, 1, 24, 24, 1},
+        Row{9, 4, 16, 3, 1, 5, 5, 2}, Row{5, 20, 8, 5, 1, 1, 4, 1}, Row{3, 20, 8, 3, 2, 4, 4, 1},
+        Row{4, 20, 8, 1, 1, 1, 3, 1}, Row{20, 3, 8, 3, 1, 9, 9, 1}})
+    RunConv(r);
+}
+
+}  // namespace
+}  // namespace nn::test
