@@ -240,9 +240,16 @@ struct MaximumFn {
   NN_BINARY(a, b) { return M::Select(M::IsNan(a), a, M::Max(a, b)); }
 };
 
+// Squares and cubes, which layers spell as powers, are products: x x and x (x x).
 template <class M>
 struct PowFn {
-  NN_BINARY(a, b) { return Elementary<M>::Pow(a, b); }
+  NN_BINARY(a, b) {
+    const auto cube = M::Eq(b, M::Set(3.0f));
+    const auto product = M::Or(cube, M::Eq(b, M::Set(2.0f)));
+    const auto x = M::Mul(a, M::Select(cube, M::Mul(a, a), a));
+    if (!M::AnyTrue(M::Not(product))) return x;
+    return M::Select(product, x, Elementary<M>::Pow(a, b));
+  }
 };
 
 template <class M>

@@ -88,5 +88,21 @@ TEST_CASE("elementwise kernels: values that are used again in their chain") {
     }
 }
 
+TEST_CASE("elementwise kernels: squares and cubes are products") {
+  const Graph graph = Parse(
+      R"(graph { in %x: f32[3, 37]  const %two: f32[] = [2]  const %three: f32[] = [3]
+         const %e: f32[37] = [2, 3, 2, 0.5, 2, 2, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2,
+                              2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1.5]
+         %p = pow(%x, %two)  %q = mul(%x, %x)  %r = pow(%x, %three)  %s = mul(%x, %q)
+         %m = pow(%x, %e)
+         out "p" = %p  out "q" = %q  out "r" = %r  out "s" = %s  out "m" = %m })");
+  const auto y = RunEverywhere(graph, InputsOf(graph, {}));
+  CHECK(y[0].Identical(y[1]));
+  CHECK(y[2].Identical(y[3]));
+  // Beside other exponents too.
+  CHECK(y[4].GetDouble(0) == y[0].GetDouble(0));
+  CHECK(y[4].GetDouble(1) == y[2].GetDouble(1));
+}
+
 }  // namespace
 }  // namespace nn::test
