@@ -74,7 +74,7 @@ void RowNormStep::Normalise(const Memory& memory, size_t row, const NormBlock& b
 
 void ColumnStatisticsStep::ChooseBlocks() {
   const size_t columns = statistics.columns;
-  while (column_block > 16 && starts.size() * (columns / column_block) < 16) column_block /= 2;
+  while (column_block > 16 && starts.size() * (columns / column_block) < 4) column_block /= 2;
   blocks = columns == 0 || offsets.empty() ? 0 : std::max<size_t>(1, columns / column_block);
 }
 
@@ -87,19 +87,22 @@ void ColumnStatisticsStep::Run(const Memory& memory, size_t item) const {
                           statistics.factor(memory, row) + column);
 }
 
-size_t GroupStatisticsStep::group_block() const {
-  return std::max<size_t>(1, 16 / std::max<size_t>(1, per_group));
-}
-
-size_t GroupStatisticsStep::grid() const {
-  return lines * per_group == 0 ? 0 : batch * CeilDiv(groups, group_block());
+void GroupStatisticsStep::ChooseBlocks() {
+  if (lines * per_group == 0) return;
+  constexpr size_t kElements = 1 << 18;  // that stay in the second-level cache
+  // Whole cache lines; and several rows at a time, if there is work enough for several threads.
+  const size_t least = std::max<size_t>(1, 16 / per_group);
+  group_block = std::max<size_t>(4, least);
+  while (group_block / 2 >= least &&
+         (batch * CeilDiv(groups, group_block) < 8 || group_block * per_group * lines > kElements))
+    group_block /= 2;
+  blocks = CeilDiv(groups, group_block);
 }
 
 void GroupStatisticsStep::Run(const Memory& memory, size_t item) const {
-  const size_t blocks = CeilDiv(groups, group_block());
   const size_t row = item / blocks;
-  const size_t first = item % blocks * group_block();
-  const size_t count = std::min(group_block(), groups - first);
+  const size_t first = item % blocks * group_block;
+  const size_t count = std::min(group_block, groups - first);
   const size_t columns = count * per_group;
   const size_t column = first * per_group;
   thread_local std::vector<float> room;
@@ -196,9 +199,9 @@ void ScaleShiftStep::Run(const Memory& memory, size_t item) const {
   const size_t count = std::min(row_block(), rows - first);
   const float* f = Place{factors, 0, 0}.As<const float>(memory);
   float* y = out.As<float>(memory) + first * out.row_stride;
-  for (size_t r = 0; r < count; ++r)
-    RunMulAddF32(in.As<const float>(memory) + (first + r) * in.row_stride, f, f + columns,
-                 y + r * out.row_stride, columns);
+  RunMulAddRowsF32({in.As<const float>(memory) + first * in.row_stride, in.row_stride, y,
+                    out.row_stride, count, columns},
+                   f, f + columns);
   tail.Run(memory, y, out.row_stride, first, count, 0, columns);
 }
 

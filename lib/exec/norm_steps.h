@@ -111,13 +111,12 @@ class GroupStatisticsStep : public Step {
   size_t batch = 0, lines = 0, groups = 1, per_group = 1;
   std::optional<Place> scale, bias;  // an element a group, to be spread over its columns
 
-  void ChooseBlocks() {}
-  size_t grid() const override;
+  void ChooseBlocks();
+  size_t grid() const override { return batch * blocks; }
   void Run(const Memory& memory, size_t item) const override;
 
  private:
-  // Whole cache lines, if a group has less.
-  size_t group_block() const;
+  size_t group_block = 1, blocks = 0;
 };
 
 // Normalises by statistics of columns. An item is a few lines, an element of the row in each

@@ -1,6 +1,7 @@
 // Normalisation of float32. A row is a run of neighbouring elements, a column, or several columns.
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 #include "exec/kernel_table.h"
@@ -158,7 +159,7 @@ void AddSteps(PlanContext& ctx, std::unique_ptr<Statistics> first,
               std::unique_ptr<ColumnNormStep> second, const NormRule& rule, NormResult result) {
   first->in = second->in;
   first->rule = rule;
-  first->label = "statistics";
+  first->label = "statistics of " + std::string(ctx.node().op_name());
   ColumnStatistics& s = first->statistics;
   s.rows = second->in_starts.size();
   s.buffer = ctx.AddScratch(s.elements() * sizeof(float));

@@ -24,6 +24,10 @@ class ReduceStepBase : public Step {
   explicit ReduceStepBase(RowPlan plan) : rows(std::move(plan)) {
     constexpr size_t kItemElements = 16384;
     column_block = std::min(rows.columns, kColumns);
+    // Few long rows: narrower blocks, so that there is work for several threads.
+    while (column_block > 32 && rows.starts.size() * (rows.columns / column_block) < 8 &&
+           rows.offsets.size() * column_block >= kItemElements)
+      column_block /= 2;
     column_items = rows.columns == 0 ? 0 : (rows.columns + column_block - 1) / column_block;
     const size_t row = std::max<size_t>(1, rows.offsets.size() * column_block);
     row_block = std::max<size_t>(1, kItemElements / row);

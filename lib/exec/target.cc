@@ -35,6 +35,8 @@ Result<bool> GroupNormOfReshaped(Graph& graph, Node& node) {
   NN_ASSIGN(Node* const norm,
             graph.Append("group_norm", {before->input(0), node.input(1), node.input(2)},
                          GroupNormAttrs{groups, a.epsilon, a.layout}, 1, &node));
+  norm->set_name(node.name());
+  norm->set_source(node.source());
   graph.Replace(after, norm->output());
   graph.Erase(&node);
   return true;

@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "exec/program.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -107,6 +110,7 @@ TEST_CASE("norm kernels: instance_norm and group_norm of every rank and layout")
            Row{"[1, 3, 4, 5, 18]", 18, "nxc"},
            Row{"[2, 1, 1, 24]", 24, "nxc"},
            Row{"[1, 70, 60, 48]", 48, "nxc"},
+           Row{"[1, 40, 10, 270]", 270, "nxc"},
        }) {
     std::string parameters = fmt::format("in %s: f32[{0}]  in %b: f32[{0}]", r.channels);
     std::vector<std::string> ops = {
@@ -120,6 +124,35 @@ TEST_CASE("norm kernels: instance_norm and group_norm of every rank and layout")
     }
     CheckNorms(r.x, parameters, ops);
   }
+}
+
+// Whether the plan has a step of the operator.
+bool HasStep(const std::string& text, std::string_view op) {
+  auto program = Program::Compile(Parse(text), {});
+  REQUIRE(program.has_value());
+  return std::any_of(program->steps().begin(), program->steps().end(),
+                     [&](const StepInfo& step) { return step.label.starts_with(op); });
+}
+
+TEST_CASE("norm kernels: instance_norm between reshapes is group_norm") {
+  const auto between = [](const char* first, const char* last, const char* more) {
+    return fmt::format(
+        R"(graph {{ in %x: f32[2, 12, 5, 3]  in %s: f32[4]  in %b: f32[4]  in %t: f32[12, 1, 1]
+                    %i = reshape(%x) {{dims = {}}}  %n = instance_norm(%i, %s, %b)
+                    %r = reshape(%n) {{dims = {}}}  %m = mul(%r, %t)  out "m" = %m  {} }})",
+        first, last, more);
+  };
+  const std::string groups = between("[2, 4, 45]", "[2, 12, 5, 3]", "");
+  CHECK(HasStep(groups, "group_norm"));
+  CHECK_FALSE(HasStep(groups, "instance_norm"));
+  RunPlanned(groups);
+  RunPlanned(between("[2, 4, 3, 5, 3]", "[2, 12, 5, 3]", ""));
+  // Not if the normal form has another use, or another shape.
+  const std::string used = between("[2, 4, 45]", "[2, 12, 5, 3]", "out \"n\" = %n");
+  CHECK_FALSE(HasStep(used, "group_norm"));
+  RunPlanned(used);
+  RunPlanned(between("[2, 4, 45]", "[2, 12, 3, 5]", ""));
+  RunPlanned(between("[6, 4, 15]", "[2, 12, 5, 3]", ""));
 }
 
 TEST_CASE("norm kernels: normalisation over any axes") {

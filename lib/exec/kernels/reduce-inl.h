@@ -153,8 +153,11 @@ HWY_INLINE float FoldLanes(D d, hn::Vec<D> v) {
 template <class R>
 HWY_INLINE float FoldSlots(SlotVec (&slots)[kSlotVectors]) {
   const SlotTag d;
-  for (size_t half = kSlotVectors / 2; half > 0; half /= 2)
+  NN_UNROLL
+  for (size_t half = kSlotVectors / 2; half > 0; half /= 2) {
+    NN_UNROLL
     for (size_t s = 0; s < half; ++s) slots[s] = R::Combine(d, slots[s], slots[s + half]);
+  }
 #if HWY_TARGET == HWY_SCALAR
   return hn::GetLane(R::Finish(d, slots[0]));
 #else
@@ -170,26 +173,35 @@ HWY_INLINE void ReduceRowsTogether(const float* x, size_t stride, size_t n,
   const SlotTag d;
   SlotVec slots[kRows][kSlotVectors];
   SlotVec shifts[kRows];
+  NN_UNROLL
   for (size_t r = 0; r < kRows; ++r) {
+    NN_UNROLL
     for (size_t v = 0; v < kSlotVectors; ++v) slots[r][v] = hn::Set(d, R::kInitial);
     shifts[r] = hn::Zero(d);
     if constexpr (R::kShifted) shifts[r] = hn::Set(d, shift[r]);
   }
   size_t i = 0;
-  for (; i + kSlots <= n; i += kSlots)
-    for (size_t v = 0; v < kSlotVectors; ++v)
+  for (; i + kSlots <= n; i += kSlots) {
+    NN_UNROLL
+    for (size_t v = 0; v < kSlotVectors; ++v) {
+      const float* from = x + i + v * kSlotLanes;
+      NN_UNROLL
       for (size_t r = 0; r < kRows; ++r)
         slots[r][v] =
-            R::Combine(d, slots[r][v],
-                       R::Element(hn::LoadU(d, x + r * stride + i + v * kSlotLanes), shifts[r]));
+            R::Combine(d, slots[r][v], R::Element(hn::LoadU(d, from + r * stride), shifts[r]));
+    }
+  }
+  NN_UNROLL
   for (size_t v = 0; v < kSlotVectors && i < n; ++v, i += kSlotLanes) {
     const size_t left = std::min(kSlotLanes, n - i);
     const auto there = hn::FirstN(d, left);
+    NN_UNROLL
     for (size_t r = 0; r < kRows; ++r) {
       const auto e = R::Element(LoadFirst(x + r * stride + i, left), shifts[r]);
       slots[r][v] = R::Combine(d, slots[r][v], hn::IfThenElse(there, e, hn::Set(d, R::kInitial)));
     }
   }
+  NN_UNROLL
   for (size_t r = 0; r < kRows; ++r) y[r] = FoldSlots<R>(slots[r]);
 }
 
@@ -215,17 +227,51 @@ HWY_INLINE void AddRowsToSlots(const float* x, const int64_t* offsets, size_t n,
   constexpr size_t kTogether = kSlotLanes == kSlots ? 16 : 8;  // as many as there are registers for
   for (size_t first = 0; first < kSlots; first += kTogether) {
     SlotVec slot[kTogether];
+    NN_UNROLL
     for (size_t s = 0; s < kTogether; ++s) slot[s] = hn::Load(d, slots + (first + s) * kSlotLanes);
     size_t i = first;
-    for (; i + kTogether <= n; i += kSlots)
+    for (; i + kTogether <= n; i += kSlots) {
+      NN_UNROLL
       for (size_t s = 0; s < kTogether; ++s)
         slot[s] = R::Combine(d, slot[s], R::Element(hn::LoadU(d, x + offsets[i + s]), shift));
+    }
+    NN_UNROLL
     for (size_t s = 0; s < kTogether; ++s) hn::Store(slot[s], d, slots + (first + s) * kSlotLanes);
     for (float* to = slots + first * kSlotLanes;
          i < n && to < slots + (first + kTogether) * kSlotLanes; ++i, to += kSlotLanes)
       hn::Store(R::Combine(d, hn::Load(d, to), R::Element(hn::LoadU(d, x + offsets[i]), shift)), d,
                 to);
   }
+}
+
+// A vector of columns of n rows; best for few of them.
+template <class R>
+HWY_INLINE SlotVec ReduceColumnVector(const float* x, const int64_t* offsets, size_t n,
+                                      SlotVec shift) {
+  const SlotTag d;
+  constexpr size_t kTogether = kSlotLanes == kSlots ? 16 : 8;
+  SlotVec slot[kSlots];
+  NN_UNROLL
+  for (size_t first = 0; first < kSlots; first += kTogether) {
+    NN_UNROLL
+    for (size_t s = first; s < first + kTogether; ++s) slot[s] = hn::Set(d, R::kInitial);
+    size_t i = 0;
+    for (; i + first + kTogether <= n; i += kSlots) {
+      NN_UNROLL
+      for (size_t s = first; s < first + kTogether; ++s)
+        slot[s] = R::Combine(d, slot[s], R::Element(hn::LoadU(d, x + offsets[i + s]), shift));
+    }
+    NN_UNROLL
+    for (size_t s = first; s < first + kTogether; ++s)
+      if (i + s < n)
+        slot[s] = R::Combine(d, slot[s], R::Element(hn::LoadU(d, x + offsets[i + s]), shift));
+  }
+  NN_UNROLL
+  for (size_t half = kSlots / 2; half > 0; half /= 2) {
+    NN_UNROLL
+    for (size_t s = 0; s < half; ++s) slot[s] = R::Combine(d, slot[s], slot[s + half]);
+  }
+  return R::Finish(d, slot[0]);
 }
 
 template <class R>
@@ -274,15 +320,21 @@ HWY_NOINLINE void ReduceColumnsOf(const float* x, const int64_t* offsets, size_t
     const auto column = [&](size_t v) {
       return first + std::min(v * kSlotLanes, width - kSlotLanes);
     };
-    std::fill_n(slots, vectors * kSlots * kSlotLanes, R::kInitial);
+    const auto shifts = [&]([[maybe_unused]] size_t v) {
+      if constexpr (R::kShifted) return hn::LoadU(d, shift + column(v));
+      return hn::Zero(d);
+    };
     const size_t chunk = std::max(kSlots, kCached / width / kSlots * kSlots);
+    if (n <= chunk) {
+      for (size_t v = 0; v < vectors; ++v)
+        hn::StoreU(ReduceColumnVector<R>(x + column(v), offsets, n, shifts(v)), d, y + column(v));
+      continue;
+    }
+    std::fill_n(slots, vectors * kSlots * kSlotLanes, R::kInitial);
     for (size_t i = 0; i < n; i += chunk)
-      for (size_t v = 0; v < vectors; ++v) {
-        SlotVec shifts = hn::Zero(d);
-        if constexpr (R::kShifted) shifts = hn::LoadU(d, shift + column(v));
-        AddRowsToSlots<R>(x + column(v), offsets + i, std::min(chunk, n - i), shifts,
+      for (size_t v = 0; v < vectors; ++v)
+        AddRowsToSlots<R>(x + column(v), offsets + i, std::min(chunk, n - i), shifts(v),
                           slots + v * kSlots * kSlotLanes);
-      }
     for (size_t v = 0; v < vectors; ++v)
       hn::StoreU(FoldColumnSlots<R>(slots + v * kSlots * kSlotLanes), d, y + column(v));
   }

@@ -27,14 +27,18 @@ HWY_INLINE float Exponentials(const float* x, float shift, float beta, float* y,
   const V factor = hn::Set(d, beta);
   const auto at = [&](V v) { return Elementary<M>::Exp(hn::Mul(hn::Sub(v, shifts), factor)); };
   V sums[kSlotVectors];
+  NN_UNROLL
   for (size_t v = 0; v < kSlotVectors; ++v) sums[v] = hn::Zero(d);
   size_t i = 0;
-  for (; i + kSlots <= n; i += kSlots)
+  for (; i + kSlots <= n; i += kSlots) {
+    NN_UNROLL
     for (size_t v = 0; v < kSlotVectors; ++v) {
       const V e = at(hn::LoadU(d, x + i + v * kLanes));
       hn::StoreU(e, d, y + i + v * kLanes);
       sums[v] = hn::Add(sums[v], e);
     }
+  }
+  NN_UNROLL
   for (size_t v = 0; v < kSlotVectors && i < n; ++v, i += kLanes) {
     const size_t left = std::min(kLanes, n - i);
     const V e = at(LoadFirst(x + i, left));
