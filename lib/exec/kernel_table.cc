@@ -12,6 +12,7 @@ const KernelInfo* FindKernel(std::string_view op) {
     AddQuantizeKernels(kernels);
     AddMatmulKernels(kernels);
     AddMovementKernels(kernels);
+    AddNormKernels(kernels);
     AddPoolKernels(kernels);
     AddRecurrentKernels(kernels);
     AddReduceKernels(kernels);

@@ -12,6 +12,7 @@ void AddElementwiseKernels(std::vector<KernelInfo>& kernels);
 void AddQuantizeKernels(std::vector<KernelInfo>& kernels);
 void AddMatmulKernels(std::vector<KernelInfo>& kernels);
 void AddMovementKernels(std::vector<KernelInfo>& kernels);
+void AddNormKernels(std::vector<KernelInfo>& kernels);
 void AddPoolKernels(std::vector<KernelInfo>& kernels);
 void AddRecurrentKernels(std::vector<KernelInfo>& kernels);
 void AddReduceKernels(std::vector<KernelInfo>& kernels);

@@ -3,7 +3,9 @@
 
 #include "exec/kernel_table.h"
 #include "exec/plan_elementwise_8bit.h"
+#include "exec/plan_norm.h"
 #include "exec/tail.h"
+#include "ops/norm.h"
 
 namespace nn {
 namespace {
@@ -133,6 +135,10 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   return true;
 }
 
+Result<bool> PlanBatchNorm(PlanContext& ctx) {
+  return BatchNormFactors(ctx.node()) ? PlanElementwise(ctx) : PlanComputedBatchNorm(ctx);
+}
+
 }  // namespace
 
 void AddElementwiseKernels(std::vector<KernelInfo>& kernels) {
@@ -140,7 +146,7 @@ void AddElementwiseKernels(std::vector<KernelInfo>& kernels) {
   NN_UNARY_FUNCTIONS(NN_ROW)
   NN_BINARY_FUNCTIONS(NN_ROW)
 #undef NN_ROW
-  kernels.push_back({"batch_norm", PlanElementwise, true, true, true, true});
+  kernels.push_back({"batch_norm", PlanBatchNorm, true, true, true, true});
 }
 
 }  // namespace nn

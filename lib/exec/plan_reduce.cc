@@ -1,13 +1,12 @@
 // Reductions over axes of float32, and of 8-bit integers with TensorFlow Lite's arithmetic.
 #include <algorithm>
-#include <bit>
-#include <limits>
+#include <array>
 
-#include "base/checked_math.h"
 #include "exec/kernel_table.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/reduce.h"
 #include "exec/plan.h"
+#include "exec/row_plan.h"
 #include "ops/quant_reduce.h"
 #include "ops/quantised.h"
 #include "ops/reduce.h"
@@ -17,40 +16,18 @@
 namespace nn {
 namespace {
 
-// What a reduction walks over. The kept axes behind the last reduced one are columns, which lie
-// side by side; each index of the other kept axes starts a row of them.
-struct RowPlan {
-  size_t columns = 1;
-  std::vector<int64_t> starts;   // of the rows, in elements of x
-  std::vector<int64_t> offsets;  // of the reduced elements, from a row's start, in logical order
-  bool contiguous = false;       // one column, whose elements are neighbours
-
-  RowPlan(std::vector<int64_t> dims, std::span<const int> axes) {
-    int last = -1;
-    for (const int a : axes) last = std::max(last, a);
-    while (static_cast<int>(dims.size()) > last + 1) {
-      columns *= static_cast<size_t>(dims.back());
-      dims.pop_back();
-    }
-    const Rows rows(dims, axes);
-    const auto width = static_cast<int64_t>(columns);
-    rows.ForEach([&](int64_t, int64_t start) { starts.push_back(start * width); });
-    if (starts.empty() || columns == 0) return;
-    contiguous = columns == 1;
-    for (int64_t i = 0; i < rows.length(); ++i) {
-      contiguous &= rows.offset(i) == i;
-      offsets.push_back(rows.offset(i) * width);
-    }
-  }
-};
-
 // An item is a block of the columns of a row, or several rows of one column.
 class ReduceStepBase : public Step {
  public:
+  static constexpr size_t kColumns = 128;  // of an item, at most
+
   explicit ReduceStepBase(RowPlan plan) : rows(std::move(plan)) {
-    constexpr size_t kColumns = 128;
     constexpr size_t kItemElements = 16384;
     column_block = std::min(rows.columns, kColumns);
+    // Few long rows: narrower blocks, so that there is work for several threads.
+    while (column_block > 32 && rows.starts.size() * (rows.columns / column_block) < 8 &&
+           rows.offsets.size() * column_block >= kItemElements)
+      column_block /= 2;
     column_items = rows.columns == 0 ? 0 : (rows.columns + column_block - 1) / column_block;
     const size_t row = std::max<size_t>(1, rows.offsets.size() * column_block);
     row_block = std::max<size_t>(1, kItemElements / row);
@@ -65,15 +42,15 @@ class ReduceStepBase : public Step {
   }
   void Run(const Memory& memory, size_t item) const override {
     const size_t column = item % column_items * column_block;
-    const size_t n = std::min(column_block, rows.columns - column);
     const size_t first = item / column_items * row_block;
-    for (size_t r = first; r < std::min(first + row_block, rows.starts.size()); ++r)
-      RunRow(memory, static_cast<size_t>(rows.starts[r]) + column, r * rows.columns + column, n);
+    RunRows(memory, first, std::min(row_block, rows.starts.size() - first), column,
+            std::min(column_block, rows.columns - column));
   }
 
  protected:
-  // Reduces `columns` columns: x at element `from`, y at element `to`.
-  virtual void RunRow(const Memory& memory, size_t from, size_t to, size_t columns) const = 0;
+  // Reduces columns [column, column + columns) of rows [first, first + count).
+  virtual void RunRows(const Memory& memory, size_t first, size_t count, size_t column,
+                       size_t columns) const = 0;
 };
 
 class ReduceStep : public ReduceStepBase {
@@ -84,19 +61,28 @@ class ReduceStep : public ReduceStepBase {
   bool root = false;
 
  private:
-  void RunRow(const Memory& memory, size_t from, size_t to, size_t columns) const override {
-    const float* x = in.As<const float>(memory) + from;
-    float* y = out.As<float>(memory) + to;
+  void RunRows(const Memory& memory, size_t first, size_t count, size_t column,
+               size_t columns) const override {
+    const float* x = in.As<const float>(memory) + column;
+    float* y = out.As<float>(memory) + first * rows.columns + column;
     const size_t n = rows.offsets.size();
-    if (rows.contiguous)
-      *y = ReduceRowF32(reduction, x, n);
-    else
-      ReduceColumnsF32(reduction, x, rows.offsets.data(), n, y, columns);
+    if (rows.contiguous) {
+      ReduceRowsF32(reduction, x + rows.starts[first], n, count, n, y);
+      Finish(y, count);
+      return;
+    }
+    for (size_t r = first; r < first + count; ++r, y += rows.columns) {
+      ReduceColumnsF32(reduction, x + rows.starts[r], rows.offsets.data(), n, y, columns);
+      Finish(y, columns);
+    }
+  }
+  // What is done with sums.
+  void Finish(float* y, size_t n) const {
     static const size_t kDiv = *BinaryFunctionId("div");
     static const size_t kSqrt = *UnaryFunctionId("sqrt");
-    const auto count = static_cast<float>(static_cast<int64_t>(n));
-    if (mean) RunBinaryF32(kDiv, BinaryForm::kVectorScalar, y, &count, y, columns);
-    if (root) RunUnaryF32(kSqrt, {}, y, y, columns);
+    const auto length = static_cast<float>(static_cast<int64_t>(rows.offsets.size()));
+    if (mean) RunBinaryF32(kDiv, BinaryForm::kVectorScalar, y, &length, y, n);
+    if (root) RunUnaryF32(kSqrt, {}, y, y, n);
   }
 };
 
@@ -109,15 +95,18 @@ class QuantReduceStep : public ReduceStepBase {
   int64_t in_zero = 0, out_zero = 0;
 
  private:
-  void RunRow(const Memory& memory, size_t from, size_t to, size_t columns) const override {
-    std::array<int32_t, 128> sums;
-    SumColumns8(dtype == DType::kI8, in.As<const uint8_t>(memory) + from, rows.offsets.data(),
-                rows.offsets.size(), sums.data(), columns);
-    uint8_t* y = out.As<uint8_t>(memory) + to;
+  void RunRows(const Memory& memory, size_t first, size_t count, size_t column,
+               size_t columns) const override {
+    std::array<int32_t, kColumns> sums;
     const auto zero = static_cast<int32_t>(in_zero * static_cast<int64_t>(rows.offsets.size()));
-    for (size_t c = 0; c < columns; ++c)
-      y[c] = static_cast<uint8_t>(
-          ClampTo(dtype, int64_t{Rescale(sums[c] - zero, multiplier)} + out_zero));
+    uint8_t* y = out.As<uint8_t>(memory) + first * rows.columns + column;
+    for (size_t r = first; r < first + count; ++r, y += rows.columns) {
+      SumColumns8(dtype == DType::kI8, in.As<const uint8_t>(memory) + rows.starts[r] + column,
+                  rows.offsets.data(), rows.offsets.size(), sums.data(), columns);
+      for (size_t c = 0; c < columns; ++c)
+        y[c] = static_cast<uint8_t>(
+            ClampTo(dtype, int64_t{Rescale(sums[c] - zero, multiplier)} + out_zero));
+    }
   }
 };
 

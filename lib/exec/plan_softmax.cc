@@ -50,12 +50,16 @@ class SoftmaxStepBase : public Step {
   void Run(const Memory& memory, size_t item) const override {
     const size_t column = item % column_items * kColumns;
     const size_t first = item / column_items * row_block;
-    for (size_t r = first; r < std::min(first + row_block, rows.outer); ++r)
+    const size_t count = std::min(row_block, rows.outer - first);
+    if (rows.inner == 1) return RunRows(memory, first * rows.length, count);
+    for (size_t r = first; r < first + count; ++r)
       RunColumns(memory, r * rows.length * rows.inner + column,
                  std::min(kColumns, rows.inner - column));
   }
 
  protected:
+  // Rows of neighbouring elements, from element `start` on.
+  virtual void RunRows(const Memory& memory, size_t start, size_t count) const = 0;
   // The rows that start at elements [start, start + columns).
   virtual void RunColumns(const Memory& memory, size_t start, size_t columns) const = 0;
 };
@@ -71,39 +75,37 @@ class SoftmaxStep : public SoftmaxStepBase {
   std::vector<int64_t> offsets;  // of the elements of a row
 
  private:
+  void RunRows(const Memory& memory, size_t start, size_t count) const override {
+    SoftmaxRowsF32(in.As<const float>(memory) + start, out.As<float>(memory) + start, count,
+                   rows.length, beta, logarithm);
+  }
   void RunColumns(const Memory& memory, size_t start, size_t columns) const override {
     const float* x = in.As<const float>(memory) + start;
     float* y = out.As<float>(memory) + start;
     std::array<float, kColumns> largest;
     std::array<float, kColumns> sums;
     Reduce(Reduction::kLargest, x, largest.data(), columns);
-    ForEachLine(columns, [&](size_t at, size_t n) {
-      RunExpOfDifferencesF32(x + at, largest.data(), rows.inner > 1, beta, y + at, n);
-    });
+    for (const int64_t at : offsets)
+      RunExpOfDifferencesF32(x + at, largest.data(), beta, y + at, columns);
     Reduce(Reduction::kSum, y, sums.data(), columns);
     static const size_t kSub = *BinaryFunctionId("sub");
     static const size_t kDiv = *BinaryFunctionId("div");
-    const auto form = rows.inner > 1 ? BinaryForm::kVectorVector : BinaryForm::kVectorScalar;
+    const auto combine = [&](size_t function, const float* a, const float* b, float* to) {
+      RunBinaryF32(function, BinaryForm::kVectorVector, a, b, to, columns);
+    };
     if (logarithm)
       for (size_t c = 0; c < columns; ++c) sums[c] = ScalarFunctions::Log(sums[c]);
-    ForEachLine(columns, [&](size_t at, size_t n) {
-      if (!logarithm) return RunBinaryF32(kDiv, form, y + at, sums.data(), y + at, n);
-      RunBinaryF32(kSub, form, x + at, largest.data(), y + at, n);
-      RunBinaryF32(kSub, form, y + at, sums.data(), y + at, n);
-    });
-  }
-
-  // Calls fn(offset, elements): once for a row of neighbouring elements, else for each line.
-  template <typename Fn>
-  void ForEachLine(size_t columns, Fn fn) const {
-    if (rows.inner == 1) return fn(size_t{0}, rows.length);
-    for (const int64_t offset : offsets) fn(static_cast<size_t>(offset), columns);
+    for (const int64_t at : offsets) {
+      if (!logarithm) {
+        combine(kDiv, y + at, sums.data(), y + at);
+        continue;
+      }
+      combine(kSub, x + at, largest.data(), y + at);
+      combine(kSub, y + at, sums.data(), y + at);
+    }
   }
   void Reduce(Reduction reduction, const float* x, float* y, size_t columns) const {
-    if (rows.inner == 1)
-      *y = ReduceRowF32(reduction, x, rows.length);
-    else
-      ReduceColumnsF32(reduction, x, offsets.data(), offsets.size(), y, columns);
+    ReduceColumnsF32(reduction, x, offsets.data(), offsets.size(), y, columns);
   }
 };
 
@@ -114,6 +116,9 @@ class QuantSoftmaxStep : public SoftmaxStepBase {
   std::vector<int32_t> exponentials;
 
  private:
+  void RunRows(const Memory& memory, size_t start, size_t count) const override {
+    for (size_t r = 0; r < count; ++r) RunColumns(memory, start + r * rows.length, 1);
+  }
   void RunColumns(const Memory& memory, size_t start, size_t columns) const override {
     for (size_t c = start; c < start + columns; ++c)
       SoftmaxRow8(exponentials, dtype, in.As<const std::byte>(memory) + c,

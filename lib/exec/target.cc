@@ -1,5 +1,8 @@
 #include "exec/target.h"
 
+#include "ops/norm.h"
+#include "ops/shape.h"
+
 namespace nn {
 namespace {
 
@@ -10,10 +13,42 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return std::nullopt;
 }
 
+// instance_norm of [N, groups, rest] between two reshapes, which is how exporters write a
+// normalisation of groups, is group_norm: the rows are the same, element by element. Unlike
+// reshapes it lets the channels stand last.
+Result<bool> GroupNormOfReshaped(Graph& graph, Node& node) {
+  const auto& a = node.attrs<InstanceNormAttrs>();
+  const Node* before = node.input(0)->def();
+  const Value* y = node.output();
+  if (a.layout != Layout::kNcx || before == nullptr || !before->Is("reshape") ||
+      y->uses().size() != 1 || graph.IsOutput(y))
+    return false;
+  Node* after = y->uses()[0].node;
+  if (!after->Is("reshape") || after->input(0) != y) return false;
+  const auto dims = before->input(0)->type().const_dims();
+  const auto grouped = node.input(0)->type().const_dims();
+  if (!dims || !grouped || dims->size() < 2 || grouped->size() < 2 ||
+      after->output()->type().const_dims() != dims)
+    return false;
+  const int64_t groups = (*grouped)[1];
+  if ((*dims)[0] != (*grouped)[0] || groups < 1 || (*dims)[1] % groups != 0) return false;
+  NN_ASSIGN(Node* const norm,
+            graph.Append("group_norm", {before->input(0), node.input(1), node.input(2)},
+                         GroupNormAttrs{groups, a.epsilon, a.layout}, 1, &node));
+  norm->set_name(node.name());
+  norm->set_source(node.source());
+  graph.Replace(after, norm->output());
+  graph.Erase(&node);
+  return true;
+}
+
 }  // namespace
 
 const Target& ExecTarget() {
-  static const Rewrite rewrites[] = {{"", "channels last", &SetLayout<Layout::kNxc>}};
+  static const Rewrite rewrites[] = {
+      {"instance_norm", "groups of channels", &GroupNormOfReshaped},
+      {"", "channels last", &SetLayout<Layout::kNxc>},
+  };
   static const Target target = {"exec", WhyIllegal, rewrites};
   return target;
 }

@@ -404,6 +404,11 @@ Result<bool> DecomposeRmsNorm(Graph& graph, Node& node) {
 
 }  // namespace
 
+ScaleShift BatchNormFactor(float scale, float bias, float mean, float variance, float epsilon) {
+  const auto [s, t] = Factors(scale, bias, mean, variance, epsilon);
+  return {s, t};
+}
+
 std::optional<std::vector<ScaleShift>> BatchNormFactors(const Node& batch_norm) {
   for (size_t i = 1; i <= 4; ++i)
     if (!batch_norm.input(i)->is_constant()) return std::nullopt;
@@ -414,8 +419,7 @@ std::optional<std::vector<ScaleShift>> BatchNormFactors(const Node& batch_norm) 
   std::vector<ScaleShift> factors(static_cast<size_t>(batch_norm.input(1)->constant().elements()));
   int64_t c = 0;
   for (ScaleShift& f : factors) {
-    const auto [scale, shift] = Factors(at(1, c), at(2, c), at(3, c), at(4, c), epsilon);
-    f = {scale, shift};
+    f = BatchNormFactor(at(1, c), at(2, c), at(3, c), at(4, c), epsilon);
     ++c;
   }
   return factors;

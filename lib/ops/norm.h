@@ -30,6 +30,7 @@ struct ScaleShift {
   float scale;
   float shift;
 };
+ScaleShift BatchNormFactor(float scale, float bias, float mean, float variance, float epsilon);
 // Those of every channel of a batch_norm; nullopt if scale, bias, mean or variance is not constant.
 std::optional<std::vector<ScaleShift>> BatchNormFactors(const Node& batch_norm);
 

@@ -23,8 +23,9 @@ enum class Reduction : uint8_t {
 void ReduceColumnsF32(Reduction reduction, const float* x, const int64_t* offsets, size_t n,
                       float* y, size_t columns);
 
-// The reduction of x[0], ..., x[n - 1].
-float ReduceRowF32(Reduction reduction, const float* x, size_t n);
+// y[r] = the reduction of x[r * stride], ..., x[r * stride + n - 1] for r < rows.
+void ReduceRowsF32(Reduction reduction, const float* x, size_t stride, size_t rows, size_t n,
+                   float* y);
 
 // y[c] = the sum of the 8-bit integers x[offsets[i] + c]. At most 2^23 of them.
 void SumColumns8(bool is_signed, const uint8_t* x, const int64_t* offsets, size_t n, int32_t* y,

@@ -1,12 +1,15 @@
-// Exponentials of softmax.
+// Softmax of float32.
 #pragma once
 
 #include <cstddef>
 
 namespace nn {
 
-// y[i] = exp((x[i] - shift[i]) * beta); without `each` shift[0] serves all. y may be x.
-void RunExpOfDifferencesF32(const float* x, const float* shift, bool each, float beta, float* y,
-                            size_t n);
+// softmax, or log_softmax (with beta 1), of `rows` rows of n neighbouring elements, one row after
+// the other. y is not x.
+void SoftmaxRowsF32(const float* x, float* y, size_t rows, size_t n, float beta, bool logarithm);
+
+// y[i] = exp((x[i] - shift[i]) * beta); y may be x.
+void RunExpOfDifferencesF32(const float* x, const float* shift, float beta, float* y, size_t n);
 
 }  // namespace nn
