@@ -8,13 +8,16 @@ const KernelInfo* FindKernel(std::string_view op) {
   static const auto table = [] {
     std::vector<KernelInfo> kernels;
     AddConvKernels(kernels);
+    AddConvTransposeKernels(kernels);
     AddElementwiseKernels(kernels);
+    AddGridSampleKernels(kernels);
     AddQuantizeKernels(kernels);
     AddMatmulKernels(kernels);
     AddMovementKernels(kernels);
     AddPoolKernels(kernels);
     AddRecurrentKernels(kernels);
     AddReduceKernels(kernels);
+    AddResampleKernels(kernels);
     AddShapeKernels(kernels);
     AddSoftmaxKernels(kernels);
     std::map<std::string_view, KernelInfo> m;
