@@ -10,14 +10,17 @@ const KernelInfo* FindKernel(std::string_view op) {
     AddConvKernels(kernels);
     AddConvTransposeKernels(kernels);
     AddElementwiseKernels(kernels);
+    AddGatherKernels(kernels);
     AddGridSampleKernels(kernels);
     AddQuantizeKernels(kernels);
     AddMatmulKernels(kernels);
     AddMovementKernels(kernels);
+    AddOrderKernels(kernels);
     AddPoolKernels(kernels);
     AddRecurrentKernels(kernels);
     AddReduceKernels(kernels);
     AddResampleKernels(kernels);
+    AddRowKernels(kernels);
     AddShapeKernels(kernels);
     AddSoftmaxKernels(kernels);
     std::map<std::string_view, KernelInfo> m;

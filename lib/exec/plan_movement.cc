@@ -436,7 +436,7 @@ void AddMovementKernels(std::vector<KernelInfo>& kernels) {
       {.op = "split", .plan = PlanSplit, .strided_input = true, .strided_output = true});
   for (const char* op : {"reshape", "expand_dims", "squeeze"})
     kernels.push_back({.op = op, .plan = PlanView, .strided_input = true});
-  for (const char* op : {"slice", "reverse", "pad", "tile", "expand", "gather", "depth_to_space",
+  for (const char* op : {"slice", "reverse", "pad", "tile", "expand", "depth_to_space",
                          "space_to_depth", "space_to_batch_nd", "batch_to_space_nd"})
     kernels.push_back({.op = op, .plan = PlanMove, .strided_input = true, .strided_output = true});
 }
