@@ -1,7 +1,9 @@
 // Places of the largest and smallest elements.
 #include <algorithm>
+#include <array>
 
 #include "exec/kernel_table.h"
+#include "exec/kernels/arg.h"
 #include "ops/order.h"
 #include "ops/types.h"
 
@@ -31,7 +33,9 @@ class ArgStep : public Step {
   size_t grid() const override { return (outer * inner + block - 1) / block; }
 
   void Run(const Memory& memory, size_t item) const override {
-    if (type == DType::kF32)
+    if (type == DType::kF32 && length < kMostOfKernel)
+      RunKernel(memory, item);
+    else if (type == DType::kF32)
       RunItem<float>(memory, item);
     else if (type == DType::kI32)
       RunItem<int32_t>(memory, item);
@@ -40,19 +44,43 @@ class ArgStep : public Step {
   }
 
  private:
+  static constexpr size_t kMostOfKernel = size_t{1} << 26;
+
+  void RunKernel(const Memory& memory, size_t item) const {
+    constexpr size_t kColumns = 256;
+    std::array<int32_t, kColumns> places;
+    const size_t end = std::min(outer * inner, (item + 1) * block);
+    for (size_t r = item * block; r < end;) {
+      ArgColumnsF32 g;
+      g.x = in.As<const float>(memory) + r / inner * length * inner + r % inner;
+      g.length = length;
+      g.step = inner;
+      g.column_step = inner == 1 ? length : 1;
+      g.count = std::min(end - r, kColumns);
+      if (inner != 1) g.count = std::min(g.count, inner - r % inner);
+      g.largest = largest;
+      g.last = last;
+      g.out = places.data();
+      RunArgColumnsF32(g);
+      for (size_t k = 0; k < g.count; ++k, ++r) Put(memory, r, places[k]);
+    }
+  }
+  void Put(const Memory& memory, size_t r, int64_t place) const {
+    if (wide_out)
+      out.As<int64_t>(memory)[r] = place;
+    else
+      out.As<int32_t>(memory)[r] = static_cast<int32_t>(place);
+  }
+
   template <typename T>
   void RunItem(const Memory& memory, size_t item) const {
     for (size_t r = item * block; r < std::min(outer * inner, (item + 1) * block); ++r) {
       const T* x = in.As<const T>(memory) + r / inner * length * inner + r % inner;
-      const size_t best = largest ? Find<true>(x) : Find<false>(x);
-      if (wide_out)
-        out.As<int64_t>(memory)[r] = static_cast<int64_t>(best);
-      else
-        out.As<int32_t>(memory)[r] = static_cast<int32_t>(best);
+      Put(memory, r, largest ? Find<true>(x) : Find<false>(x));
     }
   }
   template <bool kLargest, typename T>
-  size_t Find(const T* x) const {
+  int64_t Find(const T* x) const {
     size_t best = 0;
     T value = x[0];
     for (size_t i = 1; i < length; ++i) {
@@ -62,7 +90,7 @@ class ArgStep : public Step {
         value = v;
       }
     }
-    return best;
+    return static_cast<int64_t>(best);
   }
 };
 

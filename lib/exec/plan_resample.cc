@@ -16,23 +16,24 @@ namespace {
 // About as many results as an item is worth starting for.
 constexpr size_t kItemElements = 8192;
 
-// One axis interpolated: `slabs` times `in_size` to `out_size` times `inner` rows of channels.
+// One axis interpolated: each slab `in_size` to `out_size` times `inner` rows of channels.
 class AxisPassStep : public Step {
  public:
   Place in, out;
   size_t channels = 0;
-  size_t slabs = 1, in_size = 1, out_size = 1, inner = 1;
+  std::vector<size_t> slabs;  // those that later passes read
+  size_t in_size = 1, out_size = 1, inner = 1;
   size_t taps = 1;
   std::vector<int64_t> offsets;  // [out_size][taps], elements of the input
   std::vector<float> weights;    // [out_size][taps]
   size_t block = 1;              // positions of all slabs that an item computes
 
-  size_t grid() const override { return (slabs * out_size + block - 1) / block; }
+  size_t grid() const override { return (slabs.size() * out_size + block - 1) / block; }
 
   void Run(const Memory& memory, size_t item) const override {
-    const size_t end = std::min(slabs * out_size, (item + 1) * block);
+    const size_t end = std::min(slabs.size() * out_size, (item + 1) * block);
     for (size_t p = item * block; p < end;) {
-      const size_t slab = p / out_size;
+      const size_t slab = slabs[p / out_size];
       const size_t first = p % out_size;
       const size_t count = std::min(end - p, out_size - first);
       WeightedRowsF32 rows;
@@ -41,7 +42,7 @@ class AxisPassStep : public Step {
       rows.weights = weights.data() + first * taps;
       rows.taps = taps;
       rows.count = count;
-      rows.out = out.As<float>(memory) + p * inner * out.row_stride;
+      rows.out = out.As<float>(memory) + (slab * out_size + first) * inner * out.row_stride;
       rows.out_stride = inner * out.row_stride;
       RunRows(rows);
       p += count;
@@ -68,20 +69,21 @@ class AxisPassStep : public Step {
 class LinePassStep : public Step {
  public:
   Place in, out;
-  size_t lines = 0;
-  size_t in_line = 0;  // elements
+  std::vector<size_t> lines;  // those that later passes read
+  size_t in_line = 0;         // elements
   size_t taps = 1;
   size_t width = 0;              // elements of a line of the result
   std::vector<int32_t> offsets;  // [taps][width]
   std::vector<float> weights;    // [taps][width]
   size_t block = 1;
 
-  size_t grid() const override { return (lines + block - 1) / block; }
+  size_t grid() const override { return (lines.size() + block - 1) / block; }
 
   void Run(const Memory& memory, size_t item) const override {
-    for (size_t l = item * block; l < std::min(lines, (item + 1) * block); ++l)
-      RunWeightedElementsF32({in.As<const float>(memory) + l * in_line, offsets.data(),
-                              weights.data(), taps, width, out.As<float>(memory) + l * width});
+    for (size_t i = item * block; i < std::min(lines.size(), (item + 1) * block); ++i)
+      RunWeightedElementsF32({in.As<const float>(memory) + lines[i] * in_line, offsets.data(),
+                              weights.data(), taps, width,
+                              out.As<float>(memory) + lines[i] * width});
   }
 };
 
@@ -112,13 +114,37 @@ size_t Count(const std::vector<int64_t>& dims, size_t begin, size_t end) {
   return n;
 }
 
+// The slabs before axis `at` of which the passes of the axes before it read something.
+std::vector<size_t> SlabsRead(const std::vector<int64_t>& dims, size_t at,
+                              const std::vector<ResizeAxis>& axes) {
+  std::vector<std::vector<bool>> read;
+  for (size_t d = 0; d < at; ++d) {
+    const bool passes = d > 0 && !axes[d - 1].IsIdentity(dims[d]);
+    read.emplace_back(static_cast<size_t>(dims[d]), !passes);
+    if (passes)
+      for (const int64_t i : axes[d - 1].index) read.back()[static_cast<size_t>(i)] = true;
+  }
+  std::vector<size_t> slabs;
+  for (size_t s = 0; s < Count(dims, 0, at); ++s) {
+    bool is_read = true;
+    size_t rest = s;
+    for (size_t d = at; d-- > 0;) {
+      is_read &= read[d][rest % read[d].size()];
+      rest /= read[d].size();
+    }
+    if (is_read) slabs.push_back(s);
+  }
+  return slabs;
+}
+
 std::unique_ptr<Step> MakeAxisPass(const Stage& from, const Stage& to, size_t at,
-                                   const ResizeAxis& axis) {
+                                   const std::vector<ResizeAxis>& axes) {
+  const ResizeAxis& axis = axes[at - 1];
   auto step = std::make_unique<AxisPassStep>();
   step->in = from.place;
   step->out = to.place;
   step->channels = static_cast<size_t>(to.dims.back());
-  step->slabs = Count(to.dims, 0, at);
+  step->slabs = SlabsRead(from.dims, at, axes);
   step->in_size = static_cast<size_t>(from.dims[at]);
   step->out_size = static_cast<size_t>(to.dims[at]);
   step->inner = Count(to.dims, at + 1, to.dims.size() - 1);
@@ -132,12 +158,13 @@ std::unique_ptr<Step> MakeAxisPass(const Stage& from, const Stage& to, size_t at
 }
 
 std::unique_ptr<Step> MakeLinePass(const Stage& from, const Stage& to, size_t at,
-                                   const ResizeAxis& axis) {
+                                   const std::vector<ResizeAxis>& axes) {
+  const ResizeAxis& axis = axes[at - 1];
   auto step = std::make_unique<LinePassStep>();
   const auto channels = static_cast<size_t>(to.dims.back());
   step->in = from.place;
   step->out = to.place;
-  step->lines = Count(to.dims, 0, at);
+  step->lines = SlabsRead(from.dims, at, axes);
   step->in_line = static_cast<size_t>(from.dims[at]) * from.place.row_stride;
   step->taps = static_cast<size_t>(axis.taps);
   step->width = static_cast<size_t>(to.dims[at]) * channels;
@@ -155,13 +182,13 @@ std::unique_ptr<Step> MakeLinePass(const Stage& from, const Stage& to, size_t at
 }
 
 std::unique_ptr<Step> MakePass(const Stage& from, const Stage& to, size_t at,
-                               const ResizeAxis& axis) {
+                               const std::vector<ResizeAxis>& axes) {
   constexpr int64_t kFewChannels = 8;
   constexpr auto kMost = static_cast<int64_t>(std::numeric_limits<int32_t>::max());
   const bool lines = at + 2 == to.dims.size() && to.dims.back() < kFewChannels &&
                      to.place.row_stride == static_cast<size_t>(to.dims.back()) &&
                      from.dims[at] < kMost / static_cast<int64_t>(from.place.row_stride);
-  return lines ? MakeLinePass(from, to, at, axis) : MakeAxisPass(from, to, at, axis);
+  return lines ? MakeLinePass(from, to, at, axes) : MakeAxisPass(from, to, at, axes);
 }
 
 // Fills what lies outside on one of the axes, if there is such.
@@ -232,8 +259,7 @@ Result<bool> PlanResize(PlanContext& ctx) {
       if (!elements) return false;
       next.place = {ctx.AddScratch(static_cast<size_t>(*elements) * sizeof(float)), 0, channels};
     }
-    ctx.AddStep(MakePass(stage, next, at, axes[passes[i]]), {stage.place.buffer},
-                {next.place.buffer});
+    ctx.AddStep(MakePass(stage, next, at, axes), {stage.place.buffer}, {next.place.buffer});
     stage = next;
   }
   AddFill(ctx, result, axes, a.extrapolation_value);

@@ -108,10 +108,23 @@ TEST_CASE("order kernels: places of the largest and smallest") {
       for (const char* type : {"f32[5, 6, 7]", "i64[5, 6, 7]", "i32[5, 60, 700]", "f32[0, 4, 3]"})
         if (std::string_view(type) != "f32[0, 4, 3]" || std::string_view(attrs) != "axis = 0")
           RunPlanned(OneOp(type, fmt::format("{}(%x) {{{}}}", op, attrs)));
+      for (const char* type : {"f32[3, 21, 5, 40]", "f32[7, 300, 1]", "f32[2, 70, 70]"})
+        RunPlanned(OneOp(type, fmt::format("{}(%x) {{{}}}", op, attrs)));
       RunPlanned(fmt::format("graph {{ in %x: f32[3, 3, 2]  %y = {}(%x) {{{}}}  out \"y\" = %y }}",
                              op, attrs),
                  {{1, kNan, 3, kNan, 3, 1, -0.0, 0, 0, kInf, -kInf, kInf, 5, 5, 5, 5, 5, kNan}});
     }
+  // Equal ones in one vector and in several, and what is no number.
+  std::vector<double> row(150, 1);
+  for (const double v : {2.0, -2.0, kNan, 1.0}) {
+    for (const size_t at : {9, 41, 57, 130, 149}) row[at] = v;
+    for (const char* op : {"arg_max", "arg_min"})
+      for (const char* last : {"true", "false"})
+        RunPlanned(fmt::format("graph {{ in %x: f32[1, 150]  %y = {}(%x) {{axis = 1, "
+                               "select_last_index = {}}}  out \"y\" = %y }}",
+                               op, last),
+                   {row});
+  }
 }
 
 }  // namespace
