@@ -8,14 +8,20 @@ const KernelInfo* FindKernel(std::string_view op) {
   static const auto table = [] {
     std::vector<KernelInfo> kernels;
     AddConvKernels(kernels);
+    AddConvTransposeKernels(kernels);
     AddElementwiseKernels(kernels);
+    AddGatherKernels(kernels);
+    AddGridSampleKernels(kernels);
     AddQuantizeKernels(kernels);
     AddMatmulKernels(kernels);
     AddMovementKernels(kernels);
     AddNormKernels(kernels);
+    AddOrderKernels(kernels);
     AddPoolKernels(kernels);
     AddRecurrentKernels(kernels);
     AddReduceKernels(kernels);
+    AddResampleKernels(kernels);
+    AddRowKernels(kernels);
     AddShapeKernels(kernels);
     AddSoftmaxKernels(kernels);
     std::map<std::string_view, KernelInfo> m;

@@ -4,6 +4,7 @@
 #include "exec/kernel_table.h"
 #include "exec/plan_elementwise_8bit.h"
 #include "exec/plan_norm.h"
+#include "exec/plan_rows.h"
 #include "exec/tail.h"
 #include "ops/norm.h"
 
@@ -97,7 +98,11 @@ std::vector<std::vector<int64_t>> OperandShapes(PlanContext& ctx, const Value* s
 Result<bool> PlanElementwise(PlanContext& ctx) {
   const Node& node = ctx.node();
   const Value* result = ctx.group().result();
-  if (result->dtype() != DType::kF32) return PlanElementwise8Bit(ctx);
+  if (result->dtype() != DType::kF32) {
+    NN_ASSIGN(const bool planned, PlanElementwise8Bit(ctx));
+    if (planned) return true;
+    return PlanRows(ctx);
+  }
   const auto shape = ShapeOf(result);
   if (shape.empty()) return false;
   auto step = std::make_unique<ElementwiseStep>();

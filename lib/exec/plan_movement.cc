@@ -11,6 +11,7 @@
 #include "exec/alias.h"
 #include "exec/kernel_table.h"
 #include "exec/kernels/move.h"
+#include "exec/plan_movement.h"
 #include "ir/eval.h"
 #include "ops/concat.h"
 #include "ops/gather.h"
@@ -369,12 +370,10 @@ Result<std::array<std::byte, 16>> FillOf(const Node& node) {
   return bytes;
 }
 
+// Beyond the cropped part a resize has a value of its own. One that interpolates does not come
+// here.
 bool MovesOnly(const Node& node) {
-  if (node.Is("resize")) {
-    const auto& a = node.attrs<ResizeAttrs>();
-    return a.mode == ResizeMode::kNearest && a.coordinates != Coordinates::kCrop;
-  }
-  return true;
+  return !node.Is("resize") || node.attrs<ResizeAttrs>().coordinates != Coordinates::kCrop;
 }
 
 // The shape of the result with axes joined that only together have one position for each index:
@@ -392,6 +391,8 @@ Result<std::vector<int64_t>> JoinedShape(const Node& node) {
   shape.erase(first + 1, last);
   return shape;
 }
+
+}  // namespace
 
 Result<bool> PlanMove(PlanContext& ctx) {
   const Node& node = ctx.node();
@@ -428,8 +429,6 @@ Result<bool> PlanMove(PlanContext& ctx) {
   return true;
 }
 
-}  // namespace
-
 void AddMovementKernels(std::vector<KernelInfo>& kernels) {
   kernels.push_back(
       {.op = "concat", .plan = PlanConcat, .strided_input = true, .strided_output = true});
@@ -437,8 +436,8 @@ void AddMovementKernels(std::vector<KernelInfo>& kernels) {
       {.op = "split", .plan = PlanSplit, .strided_input = true, .strided_output = true});
   for (const char* op : {"reshape", "expand_dims", "squeeze"})
     kernels.push_back({.op = op, .plan = PlanView, .strided_input = true});
-  for (const char* op : {"slice", "reverse", "pad", "tile", "expand", "gather", "depth_to_space",
-                         "space_to_depth", "space_to_batch_nd", "batch_to_space_nd", "resize"})
+  for (const char* op : {"slice", "reverse", "pad", "tile", "expand", "depth_to_space",
+                         "space_to_depth", "space_to_batch_nd", "batch_to_space_nd"})
     kernels.push_back({.op = op, .plan = PlanMove, .strided_input = true, .strided_output = true});
 }
 

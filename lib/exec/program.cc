@@ -93,7 +93,9 @@ class ReferenceStep : public Step {
       CopyRows(node->output(i), (*results)[i].blob().data(), RowOf(node->output(i)),
                outputs[i].As<std::byte>(memory), outputs[i].row_stride);
   }
-  mutable std::optional<Error> error;  // of the last run
+  std::optional<Error> TakeError() const override { return std::exchange(error, std::nullopt); }
+
+  mutable std::optional<Error> error;
 };
 
 // Copies bytes: for an output that is an input, or that lies where something else does.
@@ -130,7 +132,6 @@ struct Program::Impl {
   std::vector<StepInfo> infos;
   std::vector<double> milliseconds;
   bool profiling = false;
-  std::vector<const ReferenceStep*> reference_steps;
 
   Status Build();
   Status BuildPlan();
@@ -305,7 +306,6 @@ Status Program::Impl::BuildPlan() {
         step->outputs.push_back(ctx.PlaceOf(v));
         writes.push_back(step->outputs.back().buffer);
       }
-      reference_steps.push_back(step.get());
       ctx.AddStep(std::move(step), std::move(reads), std::move(writes));
     }
     ctx.set_group(nullptr);
@@ -375,8 +375,12 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
               .count();
   }
-  for (const ReferenceStep* step : reference_steps)
-    if (step->error) return tl::unexpected(*step->error);
+  std::optional<Error> error;
+  for (const auto& step : plan.steps) {
+    std::optional<Error> own = step->TakeError();
+    if (own && !error) error = std::move(own);
+  }
+  if (error) return tl::unexpected(*std::move(error));
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
     CanonicalizeNan(b.dtype(), b.data(), b.elements());

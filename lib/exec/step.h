@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "base/status.h"
 
 namespace nn {
 
@@ -43,6 +46,9 @@ class Step {
   virtual ~Step() = default;
   virtual size_t grid() const = 0;
   virtual void Run(const Memory& memory, size_t item) const = 0;
+  // What went wrong in the run that has ended, which is then forgotten. A step that fails leaves
+  // its results in any state.
+  virtual std::optional<Error> TakeError() const { return std::nullopt; }
 
   std::string label;
   int64_t multiply_adds = 0;

@@ -230,7 +230,7 @@ void TailProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32& r
   }
 }
 
-void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources) {
+void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources, bool rows_follow) {
   const size_t relu = *UnaryFunctionId("relu");
   const size_t clip = *UnaryFunctionId("clip");
   const size_t add = *BinaryFunctionId("add");
@@ -245,7 +245,7 @@ void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources) {
       sources.shift = op.shift;
       stage = 1;
     } else if (op.kind == Op::Kind::kBinary && op.function == add && !op.with_itself && stage < 2 &&
-               !op.rows.scalar() && op.rows.IsIdentity()) {
+               rows_follow && !op.rows.scalar() && op.rows.IsIdentity()) {
       sources.residual = op.other;
       stage = 2;
     } else if (op.kind == Op::Kind::kUnary && stage < 3 &&

@@ -97,8 +97,9 @@ class TailProgram {
     Run(memory, {data, stride, data, stride, count, n}, first, column);
   }
 
-  // Moves as much of the front of the chain as fits into a matrix kernel's epilogue.
-  void MoveInto(EpilogueF32& epilogue, EpilogueSources& sources);
+  // Moves as much of the front of the chain as fits into a matrix kernel's epilogue; additions of
+  // other values only where a block of results has rows that follow one another.
+  void MoveInto(EpilogueF32& epilogue, EpilogueSources& sources, bool rows_follow = true);
 
  private:
   // Memory for the kept values of a block.

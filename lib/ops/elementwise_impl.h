@@ -8,6 +8,7 @@
 
 #include "ir/op_def.h"
 #include "ops/functions.h"
+#include "ops/integers.h"
 
 namespace nn {
 
@@ -31,20 +32,6 @@ constexpr IntegerUnary IntegersOf1() {
 template <typename F>
 constexpr IntegerBinary IntegersOf2() {
   return {&F::template Run<int64_t>, &F::template Run<uint64_t>};
-}
-
-// Arithmetic modulo 2^64.
-template <typename T>
-T WrapAdd(T a, T b) {
-  return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-template <typename T>
-T WrapSub(T a, T b) {
-  return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
-template <typename T>
-T WrapMul(T a, T b) {
-  return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
 // kUnsupported: the operator on this type, as in "sin of f64".

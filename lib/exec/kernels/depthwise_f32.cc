@@ -159,9 +159,10 @@ HWY_INLINE void Block(const DepthwiseRowF32& g, int64_t at, bool inner, size_t c
 template <size_t W, int kKernel, int kStride, bool kPartial>
 HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
   constexpr size_t kT = kOutputs<W, kKernel>;
-  // Outputs whose taps are all inside: 0 <= x0 and x0 + (kernel - 1) * dilation < input_width.
-  const int64_t inner_first = (g.pad + g.stride - 1) / g.stride;
-  const int64_t last_start = g.input_width - 1 - (g.kernel - 1) * g.dilation + g.pad;
+  // Outputs whose taps, x0 to x0 + reach, are all inside.
+  const int64_t reach = (g.kernel - 1) * g.dilation;
+  const int64_t inner_first = (g.pad - std::min<int64_t>(0, reach) + g.stride - 1) / g.stride;
+  const int64_t last_start = g.input_width - 1 - std::max<int64_t>(0, reach) + g.pad;
   const int64_t inner_end = last_start < 0 ? 0 : last_start / g.stride + 1;
   const int64_t end = g.first + g.count;
   for (int64_t at = g.first; at < end;) {

@@ -16,7 +16,9 @@ struct DepthwiseRowF32 {
   int64_t input_width = 0;  // positions of an input row
   size_t in_stride = 0;     // elements between input positions
   int64_t kernel = 0;       // taps along the row
-  int64_t stride = 1, dilation = 1, pad = 0;
+  int64_t stride = 1;
+  int64_t dilation = 1;  // may be negative: taps from right to left
+  int64_t pad = 0;
   const float* filter = nullptr;  // [row_count * kernel][filter_stride]
   size_t filter_stride = 0;       // channels, rounded up to kPanelWidth, zero beyond
   size_t channels = 0;

@@ -1,0 +1,196 @@
+// Slices chosen by indices that the run computes. Constant indices are tables of moves
+// (plan_movement.cc).
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <optional>
+
+#include "exec/kernel_table.h"
+#include "exec/plan_movement.h"
+#include "ops/gather.h"
+#include "ops/shape.h"
+#include "ops/types.h"
+
+namespace nn {
+namespace {
+
+constexpr size_t kItemBytes = 65536;
+
+// Piece (b, o, i) of the result is the one of x that begins
+//   (b * outer + o) * step + sum over d of indices[b, i, d] * strides[d]
+// pieces from its start.
+class GatherStep : public Step {
+ public:
+  struct Axis {
+    int64_t size, stride;
+  };
+  std::string node;  // for errors
+  Place in, indices, out;
+  bool wide_indices = false;  // i64, else i32
+  size_t batches = 1, outer = 1, each = 1;
+  size_t step = 0;
+  std::vector<Axis> axes;
+  size_t rows = 1, run = 0;        // of a piece; bytes of a row
+  size_t in_row = 0, out_row = 0;  // bytes between rows
+  size_t block = 1;                // pieces of an item
+
+  size_t grid() const override { return (batches * outer * each + block - 1) / block; }
+
+  void Run(const Memory& memory, size_t item) const override {
+    const std::byte* x = in.As<const std::byte>(memory);
+    std::byte* y = out.As<std::byte>(memory);
+    const size_t end = std::min(batches * outer * each, (item + 1) * block);
+    for (size_t p = item * block; p < end; ++p) {
+      const size_t slab = p / each;
+      const auto from = slab * step + Chosen(memory, slab / outer * each + p % each);
+      for (size_t r = 0; r < rows; ++r)
+        CopyRow(x + (from * rows + r) * in_row, y + (p * rows + r) * out_row);
+    }
+  }
+
+  std::optional<Error> TakeError() const override {
+    const std::lock_guard lock(mutex_);
+    if (!bad_) return std::nullopt;
+    const auto checked = CheckIndex(bad_->index, bad_->size);
+    bad_.reset();
+    return checked.error().In(node);
+  }
+
+ private:
+  struct BadIndex {
+    size_t place;  // among all indices
+    int64_t index, size;
+  };
+
+  // Pieces that the indices of position i skip.
+  size_t Chosen(const Memory& memory, size_t i) const {
+    size_t skipped = 0;
+    for (size_t d = 0; d < axes.size(); ++d) {
+      const size_t place = i * axes.size() + d;
+      int64_t index = wide_indices ? indices.As<const int64_t>(memory)[place]
+                                   : indices.As<const int32_t>(memory)[place];
+      if (index < -axes[d].size || index >= axes[d].size) {
+        Note({place, index, axes[d].size});
+        index = 0;
+      }
+      skipped += static_cast<size_t>((index < 0 ? index + axes[d].size : index) * axes[d].stride);
+    }
+    return skipped;
+  }
+  // Small rows are worth a copy of known size.
+  void CopyRow(const std::byte* from, std::byte* to) const {
+    if (run == 4)
+      std::memcpy(to, from, 4);
+    else if (run == 8)
+      std::memcpy(to, from, 8);
+    else
+      std::memcpy(to, from, run);
+  }
+  void Note(const BadIndex& bad) const {
+    const std::lock_guard lock(mutex_);
+    if (!bad_ || bad.place < bad_->place) bad_ = bad;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::optional<BadIndex> bad_;  // the first of the run
+};
+
+size_t Count(const std::vector<int64_t>& dims, size_t begin, size_t end) {
+  size_t n = 1;
+  for (size_t d = begin; d < end; ++d) n *= static_cast<size_t>(dims[d]);
+  return n;
+}
+
+// Places and sizes of pieces that are the axes of x from `first` on.
+bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
+  const Node& node = ctx.node();
+  const Value* x = node.input(0);
+  const Value* y = node.output();
+  const DType index = node.input(1)->dtype();
+  const auto shape = ShapeOf(x);
+  const auto y_shape = ShapeOf(y);
+  const auto element = static_cast<size_t>(DTypeBits(x->dtype()) / 8);
+  if (DTypeBits(x->dtype()) < 8 || y->dtype() != x->dtype() ||
+      (index != DType::kI32 && index != DType::kI64))
+    return false;
+  step.node = node.Describe();
+  step.in = ctx.PlaceOf(x);
+  step.indices = ctx.PlaceOf(node.input(1));
+  step.out = ctx.PlaceOf(y);
+  step.wide_indices = index == DType::kI64;
+  const auto row = static_cast<size_t>(shape.back());
+  const bool dense_out =
+      y_shape.empty() || step.out.row_stride == static_cast<size_t>(y_shape.back());
+  if (step.in.row_stride == row && dense_out) {
+    step.run = Count(shape, first, shape.size()) * element;
+    step.in_row = step.out_row = step.run;
+  } else if (first < shape.size()) {
+    step.rows = Count(shape, first, shape.size() - 1);
+    step.run = row * element;
+    step.in_row = step.in.row_stride * element;
+    step.out_row = step.out.row_stride * element;
+  } else {
+    return false;  // single elements of rows that lie apart
+  }
+  step.block = std::max<size_t>(1, kItemBytes / std::max<size_t>(1, step.rows * step.run));
+  return true;
+}
+
+void AddGather(PlanContext& ctx, std::unique_ptr<GatherStep> step) {
+  const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer};
+  const BufferId out = step->out.buffer;
+  ctx.AddStep(std::move(step), reads, {out});
+}
+
+Result<bool> PlanGather(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  if (node.input(1)->is_constant()) {
+    NN_ASSIGN(const bool moved, PlanMove(ctx));
+    if (moved) return true;
+  }
+  const auto& a = node.attrs<GatherAttrs>();
+  const auto shape = ShapeOf(node.input(0));
+  const auto chosen = ShapeOf(node.input(1));
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(shape.size())));
+  const auto batch = static_cast<size_t>(
+      a.batch_dims < 0 ? a.batch_dims + static_cast<int64_t>(chosen.size()) : a.batch_dims);
+  const auto at = static_cast<size_t>(axis);
+  if (Count(shape, 0, shape.size()) == 0) return false;
+  auto step = std::make_unique<GatherStep>();
+  if (!SetPieces(ctx, at + 1, *step)) return false;
+  step->batches = Count(shape, 0, batch);
+  step->outer = Count(shape, batch, at);
+  step->each = Count(chosen, batch, chosen.size());
+  step->step = static_cast<size_t>(shape[at]);
+  step->axes = {{shape[at], 1}};
+  AddGather(ctx, std::move(step));
+  return true;
+}
+
+Result<bool> PlanGatherNd(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const auto shape = ShapeOf(node.input(0));
+  const auto chosen = ShapeOf(node.input(1));
+  const auto batch = static_cast<size_t>(node.attrs<GatherNdAttrs>().batch_dims);
+  const auto k = static_cast<size_t>(chosen.back());
+  if (Count(shape, 0, shape.size()) == 0) return false;
+  auto step = std::make_unique<GatherStep>();
+  if (!SetPieces(ctx, batch + k, *step)) return false;
+  step->batches = Count(shape, 0, batch);
+  step->each = Count(chosen, batch, chosen.size() - 1);
+  step->step = Count(shape, batch, batch + k);
+  for (size_t d = batch; d < batch + k; ++d)
+    step->axes.push_back({shape[d], static_cast<int64_t>(Count(shape, d + 1, batch + k))});
+  AddGather(ctx, std::move(step));
+  return true;
+}
+
+}  // namespace
+
+void AddGatherKernels(std::vector<KernelInfo>& kernels) {
+  for (const auto& [op, plan] :
+       {std::pair("gather", &PlanGather), std::pair("gather_nd", &PlanGatherNd)})
+    kernels.push_back({.op = op, .plan = plan, .strided_input = true, .strided_output = true});
+}
+
+}  // namespace nn
