@@ -60,7 +60,7 @@ Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& pat
   return out;
 }
 
-Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options) {
+Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options) {
   const auto& ports = graph.inputs();
   std::vector<std::optional<Tensor>> given(ports.size());
   if (!options.inputs_file.empty()) {
@@ -79,6 +79,11 @@ Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options
     if (given[i]) shapes[ports[i].name] = given[i]->dims();
   NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
   if (shapes.size() < ports.size()) NN_RETURN_IF_ERROR(BindOpenBatch(graph));
+  return given;
+}
+
+Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options) {
+  NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, options));
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i]) {
@@ -86,7 +91,7 @@ Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options
       continue;
     }
     NN_ASSIGN(Tensor seeded, SeededInput(graph, i, options.seed));
-    spdlog::debug("input {} is seeded with {}", Quote(ports[i].name), options.seed);
+    spdlog::debug("input {} is seeded with {}", Quote(graph.inputs()[i].name), options.seed);
     inputs.push_back(std::move(seeded));
   }
   return inputs;

@@ -42,6 +42,13 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
                  "Write every intermediate value as .npy, and index.json")
       ->type_name("DIR");
   app.add_flag("--digest", o.digest, "Print the SHA-256 of the outputs' names, types and contents");
+  app.add_flag("--explain-plan", o.explain_plan,
+               "Run nothing; print the steps that a run would take: what they read and write and "
+               "where it lies, work, packed weights, the arena");
+  app.add_option("--trace", o.trace,
+                 "Write who ran what and when as Chrome trace events, for chrome://tracing and "
+                 "Perfetto; with --bench of one more run, which is not timed")
+      ->type_name("FILE");
   app.add_option("--format", o.format, "Form of what is printed")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
@@ -74,8 +81,16 @@ Status CheckOptions(const RunOptions& o) {
   const bool prints = o.digest || o.bench || !o.expect.empty();
   if (o.output == "-" && prints)
     return UsageError("--output - and --digest, --bench or --expect both write to standard output");
+  if (o.trace == "-" && (prints || o.output == "-"))
+    return UsageError(
+        "--trace - and --output -, --digest, --bench or --expect both write to standard output");
+  if (o.explain_plan && (prints || !o.output.empty() || !o.save_steps.empty() ||
+                         !o.test_data.empty() || !o.trace.empty()))
+    return UsageError("--explain-plan runs nothing; it has no other results");
+  if (o.backend == "reference" && (o.explain_plan || !o.trace.empty()))
+    return UsageError("the reference backend has no plan to explain or trace");
   if (!o.test_data.empty()) {
-    if (prints || !o.output.empty() || !o.save_steps.empty())
+    if (prints || !o.output.empty() || !o.save_steps.empty() || !o.trace.empty())
       return UsageError("--test-data compares; it takes no other results");
     if (!o.inputs_file.empty() || !o.inputs.empty())
       return UsageError("--test-data has its own inputs");
@@ -86,12 +101,24 @@ Status CheckOptions(const RunOptions& o) {
   return {};
 }
 
+Status ExplainPlan(Graph& graph, const RunOptions& o, RunReport& report) {
+  NN_RETURN_IF_ERROR(GivenInputs(graph, o));
+  NN_ASSIGN(const Program program, Program::Compile(graph, o.program()));
+  DescribePlan(program, o, report);
+  return {};
+}
+
 // Runs once and reports what was asked for; false if the outputs are not what was expected.
 Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(const std::vector<Tensor> inputs, GatherInputs(graph, o));
   const size_t own_outputs = graph.outputs().size();
   if (!o.save_steps.empty()) ExposeSteps(graph);
   NN_ASSIGN(Program program, Program::Compile(graph, o.program()));
+  if (!o.trace.empty() && !program.planned())
+    return UsageError(
+        "--trace: the model runs operator by operator, without a plan: it has strings "
+        "or shapes that only a run can tell");
+  program.set_tracing(!o.trace.empty() && !o.bench);
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs));
   if (!o.save_steps.empty())
     NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, graph, own_outputs, inputs, results));
@@ -105,6 +132,13 @@ Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
     NN_ASSIGN(passed, CompareWithFile(graph, outputs, o, report));
   }
   if (o.bench) NN_RETURN_IF_ERROR(RunBench(program, inputs, o, report));
+  if (!o.trace.empty()) {
+    if (o.bench) {
+      program.set_tracing(true);
+      NN_RETURN_IF_ERROR(program.Run(inputs));
+    }
+    NN_RETURN_IF_ERROR(WriteTrace(program, o));
+  }
   if (o.output.empty() && o.expect.empty() && o.save_steps.empty() && !o.digest && !o.bench)
     DescribeOutputs(outputs, report);
   return passed;
@@ -126,13 +160,15 @@ Result<int> Run(const RunOptions& o) {
   report.json["version"] = 1;
   report.json["model"] = o.model;
   bool passed = true;
-  if (o.test_data.empty()) {
+  if (o.explain_plan) {
+    NN_RETURN_IF_ERROR(ExplainPlan(graph, o, report));
+  } else if (o.test_data.empty()) {
     NN_ASSIGN(passed, RunModel(graph, o, report));
   } else {
     NN_ASSIGN(passed, RunTestData(graph, o, report));
   }
-  // The outputs themselves may already stand there.
-  if (o.output != "-")
+  // The outputs themselves or the trace may already stand there.
+  if (o.output != "-" && o.trace != "-")
     NN_RETURN_IF_ERROR(WriteFile("-", o.format == "json" ? JsonText(report.json) : report.text));
   return passed ? kExitDone : kExitCheckFailed;
 }

@@ -31,6 +31,8 @@ struct RunOptions {
   std::optional<double> rtol;
   std::string save_steps;
   bool digest = false;
+  bool explain_plan = false;
+  std::string trace;
   std::string format = "text";
   // Execution
   std::string backend = "simd";
@@ -61,8 +63,10 @@ Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& pat
                                                           const std::vector<Port>& ports,
                                                           std::string_view prefix);
 
-// The inputs of a run: from files and literals, seeded where none is given. Binds the graph's
-// shapes to theirs.
+// The inputs that the command line gives, from files and literals, by port. Binds the graph's
+// shapes to theirs; a batch that is still open is 1.
+Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options);
+// The inputs of a run: GivenInputs, seeded where none is given.
 Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options);
 
 // The results under the outputs' names.
@@ -87,6 +91,16 @@ size_t ExposeSteps(Graph& graph);
 // Writes inputs and outputs of a graph so exposed to a folder: .npy files and index.json.
 Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_outputs,
                  std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+
+// What Program::Explain says of the plan.
+void DescribePlan(const Program& program, const RunOptions& options, RunReport& report);
+
+// Writes the trace of the program's last run to options.trace: Chrome's trace event format. One
+// track has the steps, the others what each thread did.
+Status WriteTrace(const Program& program, const RunOptions& options);
+
+// "f32[1, 16, 16, 16]".
+std::string TypeText(const OperandInfo& operand);
 
 // Times the program.
 Status RunBench(Program& program, std::span<const Tensor> inputs, const RunOptions& options,

@@ -11,23 +11,26 @@ std::vector<int64_t> ShapeOf(const Value* value) {
   return *value->type().const_dims();
 }
 
-void Plan::AssignArena() {
-  // Lifetime of each arena buffer: first to last step that names it.
-  constexpr size_t kNever = ~size_t{0};
-  std::vector<size_t> first(buffers.size(), kNever);
-  std::vector<size_t> last(buffers.size(), 0);
+std::vector<Lifetime> Plan::Lifetimes() const {
+  std::vector<Lifetime> lifetimes(buffers.size());
   for (size_t s = 0; s < steps.size(); ++s) {
     for (const auto* list : {&steps[s]->reads, &steps[s]->writes}) {
       for (const BufferId b : *list) {
-        first[b] = std::min(first[b], s);
-        last[b] = std::max(last[b], s);
+        lifetimes[b].first = std::min(lifetimes[b].first, s);
+        lifetimes[b].last = std::max(lifetimes[b].last, s);
       }
     }
   }
+  return lifetimes;
+}
+
+void Plan::AssignArena() {
+  const std::vector<Lifetime> alive = Lifetimes();
   // Largest first, each at the lowest offset that no buffer alive at the same time occupies.
   std::vector<BufferId> order;
   for (BufferId b = 0; b < buffers.size(); ++b)
-    if (buffers[b].kind == BufferKind::kArena && first[b] != kNever) order.push_back(b);
+    if (buffers[b].kind == BufferKind::kArena && alive[b].first <= alive[b].last)
+      order.push_back(b);
   std::stable_sort(order.begin(), order.end(),
                    [&](BufferId a, BufferId b) { return buffers[a].bytes > buffers[b].bytes; });
   std::vector<BufferId> placed;
@@ -37,7 +40,7 @@ void Plan::AssignArena() {
         RoundUp(static_cast<int64_t>(buffers[b].bytes), static_cast<int64_t>(kBufferAlignment)));
     std::vector<std::pair<size_t, size_t>> taken;
     for (const BufferId p : placed)
-      if (first[p] <= last[b] && first[b] <= last[p])
+      if (alive[p].first <= alive[b].last && alive[b].first <= alive[p].last)
         taken.emplace_back(buffers[p].arena_offset,
                            buffers[p].arena_offset +
                                static_cast<size_t>(RoundUp(static_cast<int64_t>(buffers[p].bytes),
@@ -62,9 +65,11 @@ Place PlanContext::PlaceOf(const Value* value) {
   place.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   if (value->is_constant()) {
     place.buffer = AddFixed(value->constant().Aligned(kBufferAlignment).blob());
+    plan_.buffers[place.buffer].value = value;
   } else {
     BufferInfo info;
     info.bytes = ByteSize(value->dtype(), *CheckedElements(shape));
+    info.value = value;
     place.buffer = plan_.AddBuffer(std::move(info));
   }
   places_.emplace(value, place);
@@ -79,7 +84,9 @@ BufferId PlanContext::AddScratch(size_t bytes) {
 
 BufferId PlanContext::AddConstant(Blob blob) {
   plan_.packed_bytes += blob.size();
-  return AddFixed(std::move(blob));
+  const BufferId id = AddFixed(std::move(blob));
+  plan_.buffers[id].packed = true;
+  return id;
 }
 
 BufferId PlanContext::AddFixed(Blob blob) {
@@ -94,6 +101,14 @@ void PlanContext::AddStep(std::unique_ptr<Step> step, std::vector<BufferId> read
                           std::vector<BufferId> writes) {
   step->reads = std::move(reads);
   step->writes = std::move(writes);
+  plan_.packed_bytes += step->packed_bytes;
+  step->bytes += step->packed_bytes;
+  for (const BufferId b : step->reads)
+    if (plan_.buffers[b].packed) step->packed_bytes += plan_.buffers[b].bytes;
+  if (group_ != nullptr) {
+    step->nodes.push_back(group_->node);
+    step->nodes.insert(step->nodes.end(), group_->tail.begin(), group_->tail.end());
+  }
   for (const auto* list : {&step->reads, &step->writes})
     for (const BufferId b : *list) step->bytes += plan_.buffers[b].bytes;
   if (step->label.empty() && group_ != nullptr) {

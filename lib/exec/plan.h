@@ -39,7 +39,16 @@ struct BufferInfo {
   size_t bytes = 0;
   size_t index = 0;  // graph input or output
   Blob constant;
+  bool packed = false;  // a constant that was made at planning time
   size_t arena_offset = 0;
+  const Value* value =
+      nullptr;  // whose memory it is; null for temporary memory and packed constants
+};
+
+// The steps in which a buffer is needed; none if first > last.
+struct Lifetime {
+  size_t first = ~size_t{0};
+  size_t last = 0;
 };
 
 class Plan {
@@ -48,6 +57,7 @@ class Plan {
   std::vector<std::unique_ptr<Step>> steps;
   size_t arena_bytes = 0;
   size_t packed_bytes = 0;
+  size_t folded_nodes = 0;  // see PlanInfo
 
   BufferId AddBuffer(BufferInfo info) {
     buffers.push_back(std::move(info));
@@ -55,6 +65,8 @@ class Plan {
   }
   // Gives every arena buffer an offset, by size and lifetime.
   void AssignArena();
+  // By buffer.
+  std::vector<Lifetime> Lifetimes() const;
 };
 
 // What a kernel sees when it plans a group.
@@ -77,7 +89,8 @@ class PlanContext {
   BufferId AddScratch(size_t bytes);
   // Constant data made at planning time, such as packed weights.
   BufferId AddConstant(Blob blob);
-  // The step is labelled after the group. Buffers named here stay alive for it.
+  // The step is labelled after the group and is for its nodes. Buffers named here stay alive for
+  // it.
   void AddStep(std::unique_ptr<Step> step, std::vector<BufferId> reads,
                std::vector<BufferId> writes);
 

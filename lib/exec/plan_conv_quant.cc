@@ -162,6 +162,7 @@ std::unique_ptr<QuantConvStep> MakeDepthwise(const Node& node, const ConvGeometr
   w.bias = Int32Of(node.input(2));
   w.multipliers = std::move(multipliers);
   step->filter = PackDepthwiseI8(w);
+  step->packed_bytes = step->filter.words.size() * sizeof(int16_t);
   step->rows = RowBlocks(static_cast<size_t>(g.out_positions()),
                          std::clamp<size_t>(kMaxPointers / w.taps, 1, 128));
   return step;
@@ -190,6 +191,7 @@ std::unique_ptr<QuantConvStep> MakeMatrix(const Node& node, const ConvGeometry& 
     w.bias = Part(bias, group * n, n);
     w.multipliers = Part(multipliers, group * n, n);
     step->packed.push_back(PackMatrixI8(w, node.input(0)->dtype() == DType::kI8));
+    step->packed_bytes += step->packed.back().weights.size();
   }
   step->rows =
       RowBlocks(static_cast<size_t>(g.out_positions()),

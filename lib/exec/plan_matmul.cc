@@ -385,6 +385,7 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
       w.bias.push_back(static_cast<int32_t>(bias->constant().GetInt(i)));
   SetFactors(node, *step, w);
   step->packed = PackMatrixI8(w, dtype == DType::kI8);
+  step->packed_bytes = step->packed.weights.size();
   step->is_signed = dtype == DType::kI8;
   step->out_zero = static_cast<int32_t>(y.quant->zero_point());
   step->out_min = static_cast<int32_t>(MinInteger(dtype));

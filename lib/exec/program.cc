@@ -12,7 +12,9 @@
 #include "base/thread_pool.h"
 #include "exec/alias.h"
 #include "exec/plan.h"
+#include "exec/plan_info.h"
 #include "exec/target.h"
+#include "exec/trace.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/shape.h"
@@ -126,12 +128,14 @@ struct Program::Impl {
   Graph graph;
   ProgramOptions options;
   Plan plan;
+  std::unordered_map<const Value*, Place> places;
   std::unique_ptr<ThreadPool> pool;
   Buffer arena;
   std::vector<Type> input_types;
   std::vector<StepInfo> infos;
   std::vector<double> milliseconds;
   bool profiling = false;
+  std::unique_ptr<Tracer> tracer;  // null: off
 
   Status Build();
   Status BuildPlan();
@@ -150,8 +154,10 @@ Status Program::Impl::Build() {
   for (const Node& n : graph.nodes())
     if (n.Is("opaque") || n.op().eval == nullptr)
       return UnsupportedError("{} cannot be executed", n.Describe());
+  const size_t nodes = graph.nodes().size();
   NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+  plan.folded_nodes = nodes - std::min(nodes, graph.nodes().size());
   if (options.backend == Backend::kReference) return {};
   NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
   for (const Value& v : graph.values())
@@ -232,7 +238,6 @@ std::vector<Group> Program::Impl::MakeGroups() {
 }
 
 Status Program::Impl::BuildPlan() {
-  std::unordered_map<const Value*, Place> places;
   PlanContext ctx(plan, places);
   const auto dense = [](const Value* v, BufferId buffer) { return Place{buffer, 0, RowOf(v)}; };
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
@@ -240,6 +245,7 @@ Status Program::Impl::BuildPlan() {
     BufferInfo info;
     info.kind = BufferKind::kInput;
     info.bytes = ByteSizeOf(v);
+    info.value = v;
     info.index = i;
     places[v] = dense(v, plan.AddBuffer(std::move(info)));
   }
@@ -249,6 +255,7 @@ Status Program::Impl::BuildPlan() {
     BufferInfo info;
     info.kind = BufferKind::kOutput;
     info.bytes = ByteSizeOf(v);
+    info.value = v;
     info.index = i;
     const Place place = dense(v, plan.AddBuffer(std::move(info)));
     output_places.push_back(place);
@@ -326,8 +333,7 @@ Status Program::Impl::BuildPlan() {
     return LimitError("intermediate values need {}, the limit is {}", HumanBytes(plan.arena_bytes),
                       HumanBytes(options.max_memory));
   arena = Buffer(plan.arena_bytes);
-  for (const auto& step : plan.steps)
-    infos.push_back({step->label, step->multiply_adds, step->bytes, step->reference});
+  for (const auto& step : plan.steps) infos.push_back(DescribeStep(*step));
   milliseconds.assign(plan.steps.size(), 0.0);
   pool = std::make_unique<ThreadPool>(options.threads);
   return {};
@@ -360,15 +366,25 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
     }
   }
   const Memory memory(std::move(buffers));
+  if (tracer != nullptr) tracer->BeginRun();
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Step& step = *plan.steps[s];
     const auto begin =
         profiling ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     const size_t grid = step.grid();
-    if (IsShort(step)) {
-      for (size_t item = 0; item < grid; ++item) step.Run(memory, item);
+    const auto run = [&](auto&& item) {
+      if (IsShort(step)) {
+        for (size_t i = 0; i < grid; ++i) item(i);
+      } else {
+        pool->ParallelFor(grid, item);
+      }
+    };
+    if (tracer == nullptr) {
+      run([&](size_t i) { step.Run(memory, i); });
     } else {
-      pool->ParallelFor(grid, [&](size_t item) { step.Run(memory, item); });
+      tracer->BeginStep(step);
+      run([&](size_t i) { tracer->RunItem(step, memory, i); });
+      tracer->EndStep();
     }
     if (profiling)
       milliseconds[s] =
@@ -448,6 +464,13 @@ Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) {
                                                        : impl_->RunPlan(inputs);
 }
 
+bool Program::planned() const {
+  return impl_->options.backend == Backend::kSimd;
+}
+PlanInfo Program::Explain() const {
+  if (!planned()) return {};
+  return DescribePlan(impl_->graph, impl_->plan, impl_->places);
+}
 const std::vector<StepInfo>& Program::steps() const {
   return impl_->infos;
 }
@@ -456,6 +479,12 @@ void Program::set_profiling(bool on) {
 }
 const std::vector<double>& Program::step_milliseconds() const {
   return impl_->milliseconds;
+}
+void Program::set_tracing(bool on) {
+  impl_->tracer = on ? std::make_unique<Tracer>() : nullptr;
+}
+RunTrace Program::trace() const {
+  return impl_->tracer == nullptr ? RunTrace() : impl_->tracer->Result();
 }
 uint64_t Program::arena_bytes() const {
   return impl_->plan.arena_bytes;

@@ -34,8 +34,79 @@ struct ProgramOptions {
 struct StepInfo {
   std::string label;  // "conv+add+relu features.0"
   int64_t multiply_adds = 0;
-  uint64_t bytes = 0;      // read and written, weights included
-  bool reference = false;  // the scalar reference evaluation: there is no kernel for the node
+  uint64_t bytes = 0;         // read and written, weights included
+  bool reference = false;     // the scalar reference evaluation: there is no kernel for the node
+  size_t grid = 1;            // independent items that threads share
+  uint64_t packed_bytes = 0;  // weights in the kernel's own order
+};
+
+// Where something lies during a run.
+enum class Location : uint8_t {
+  kInput,     // a graph input, the caller's
+  kOutput,    // a graph output
+  kArena,     // an intermediate value
+  kConstant,  // as the model has it
+  kPacked,    // a constant in the kernel's own order, or a part of the step itself
+  kScratch,   // in the arena, of no value: what a step needs for itself or hands to the next one
+};
+
+// "arena", ...
+std::string_view LocationName(Location location);
+
+// What a step reads or writes.
+struct OperandInfo {
+  std::string name;  // of the value ("%12" without one); empty for what belongs to no value
+  DType dtype = DType::kF32;
+  std::vector<int64_t> shape;  // channels last, as the step sees it
+  uint64_t bytes = 0;
+  Location location = Location::kArena;
+  uint64_t offset = 0;    // bytes from the start of the arena, input, output or constant
+  std::string within;     // the value in whose memory it lies, where it has none of its own
+  size_t row_stride = 0;  // elements between rows, where they are further apart than they are long
+
+  bool has_value() const { return !name.empty(); }
+};
+
+struct OperatorInfo {
+  std::string op;
+  std::string name;
+};
+
+struct PlannedStep {
+  StepInfo info;
+  std::vector<OperatorInfo> operators;  // computed in this order; none for a copy to an output
+  std::vector<OperandInfo> reads;       // packed constants stand with their operators' last step
+  std::vector<OperandInfo> writes;
+  uint64_t alive_bytes = 0;  // of the arena, while it runs
+};
+
+// A plan as a whole. Bytes of the arena are multiples of its alignment.
+struct PlanInfo {
+  std::vector<PlannedStep> steps;
+  uint64_t arena_bytes = 0;
+  uint64_t unshared_bytes = 0;  // of the same values and temporaries with memory of their own each
+  uint64_t peak_bytes = 0;      // largest alive_bytes, and the first step that has it
+  size_t peak_step = 0;
+  uint64_t packed_bytes = 0;
+  size_t packed_steps = 0;    // that have packed weights
+  size_t folded_nodes = 0;    // computed at planning time, or needed by no output
+  size_t planned_nodes = 0;   // what is left, rearrangements of axes included
+  size_t fused_nodes = 0;     // computed within the step of another
+  size_t stepless_nodes = 0;  // views: their results lie where their inputs do
+};
+
+// What one thread did of a step, from its first item to the end of its last. Thread 0 is the one
+// that called Run().
+struct TraceSpan {
+  size_t step = 0;
+  size_t thread = 0;
+  std::vector<size_t> items;  // in the order in which they were run
+  double begin = 0, end = 0;  // microseconds since the run began
+};
+
+struct RunTrace {
+  std::vector<TraceSpan> steps;    // each as a whole, in order, without items
+  std::vector<TraceSpan> threads;  // one a step and thread that had a part in it
 };
 
 class Program {
@@ -51,10 +122,18 @@ class Program {
   // Inputs in the graph's order; types and shapes must be those of the plan (kUsage otherwise).
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs);
 
+  // Whether there is a plan: the reference backend has none, nor has a graph with strings or with
+  // shapes that only a run can tell.
+  bool planned() const;
   const std::vector<StepInfo>& steps() const;
+  // Everything about the plan; empty without one.
+  PlanInfo Explain() const;
   // Milliseconds of each step in the last run, when profiling is on.
   void set_profiling(bool on);
   const std::vector<double>& step_milliseconds() const;
+  // Who ran what in the last run, when tracing is on, which takes two looks at the clock an item.
+  void set_tracing(bool on);
+  RunTrace trace() const;
   // Bytes of the arena for intermediate values, and of packed weights.
   uint64_t arena_bytes() const;
   uint64_t packed_bytes() const;

@@ -11,6 +11,8 @@
 
 namespace nn {
 
+class Node;
+
 using BufferId = uint32_t;
 
 // The buffers of one run.
@@ -53,7 +55,11 @@ class Step {
   std::string label;
   int64_t multiply_adds = 0;
   uint64_t bytes = 0;
-  bool reference = false;  // see StepInfo
+  // Of weights in the kernel's own order. A planning function sets what the step itself keeps;
+  // AddStep adds the packed constants that it reads.
+  uint64_t packed_bytes = 0;
+  bool reference = false;          // see StepInfo
+  std::vector<const Node*> nodes;  // that it is for, the tail's included
   std::vector<BufferId> reads;
   std::vector<BufferId> writes;
 };

@@ -17,7 +17,7 @@
 //
 // Each function is a pure function of its own lane: AnyTrue() may only skip work whose results no
 // lane would take. "Largest error" is over all float32 arguments, measured by
-// tests/exec/functions_test.cc against double precision. Polynomials are minimax fits by the Remez
+// tests/exec/ulp_test.cc against double precision. Polynomials are minimax fits by the Remez
 // exchange, their coefficients then rounded to float32 one by one with the rest refitted; the
 // comment beside each gives the interval and the largest relative error of what it stands for.
 #if defined(NN_OPS_ELEMENTARY_INL_H_) == defined(HWY_TARGET_TOGGLE)

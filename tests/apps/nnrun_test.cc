@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "apps/program.h"
 #include "base/file.h"
@@ -311,6 +314,229 @@ TEST_CASE("nnrun: --bench") {
   CHECK(text.err.empty());
 }
 
+TEST_CASE("nnrun: --explain-plan tells steps, memory and work, and runs nothing") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  const Json json = RunJson(dir / "m.onnx --explain-plan");
+  CHECK(!json.contains("outputs"));
+  const Json& plan = json["plan"];
+  const Json* conv = nullptr;
+  for (size_t i = 0; i < plan["steps"].size(); ++i) {
+    const Json& step = plan["steps"][i];
+    CHECK(step["step"] == i);
+    CHECK(step["kernel"] == "simd");
+    CHECK(step["grid"].get<int>() >= 1);
+    for (const Json& op : step["operators"])
+      if (op["operator"] == "conv") conv = &step;
+  }
+  REQUIRE(conv != nullptr);
+  CHECK((*conv)["operators"] == Json::parse(R"([{"operator": "conv", "name": "conv1"}])"));
+  CHECK((*conv)["multiply_adds"] == 6912);
+  CHECK((*conv)["packed_bytes"].get<int>() >= 4 * 3 * 3 * 3 * 4);
+  const auto named = [](const Json& list, const std::string& name) -> Json {
+    for (const Json& o : list)
+      if (o.contains("name") && o["name"] == name) return o;
+    return {};
+  };
+  const Json w = named((*conv)["reads"], "w");
+  CHECK(w["location"] == "packed");
+  CHECK(w["shape"] == Json::parse("[4, 3, 3, 3]"));
+  CHECK(w["bytes"] == 432);
+  // The plan works with channels last.
+  const Json& written = (*conv)["writes"][0];
+  CHECK(written["shape"] == Json::parse("[1, 8, 8, 4]"));
+  CHECK(written["type"] == "f32");
+  CHECK(written["bytes"] == 1024);
+  CHECK(written["location"] == "arena");
+  CHECK(written["strided"] == false);
+  const Json& last = plan["steps"].back()["writes"][0];
+  CHECK(last["name"] == "y");
+  CHECK(last["location"] == "output");
+  CHECK(plan["arena"]["bytes"].get<int>() <= plan["arena"]["unshared_bytes"].get<int>());
+  CHECK(plan["arena"]["peak_bytes"].get<int>() <= plan["arena"]["bytes"].get<int>());
+
+  const ProgramResult text = Run(dir / "m.onnx --explain-plan");
+  CHECK(text.code == 0);
+  CHECK(text.err.empty());
+  CHECK(Contains(text.out, "conv conv1"));
+  CHECK(Contains(text.out, "reads w"));
+  CHECK(Contains(text.out, "f32[4, 3, 3, 3]"));
+  CHECK(Contains(text.out, "\nArena "));
+  size_t widest = 0;
+  for (size_t at = 0; at < text.out.size();) {
+    const size_t end = text.out.find('\n', at);
+    widest = std::max(widest, end - at);
+    CHECK(text.out[end - 1] != ' ');
+    at = end + 1;
+  }
+  CHECK(widest < 120);
+}
+
+TEST_CASE("nnrun: --explain-plan needs shapes, and has them from where a run has them") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", BatchModel());
+  const auto written = [&](const std::string& arguments) {
+    const Json json = RunJson(dir / "m.onnx --explain-plan " + arguments);
+    return json["plan"]["steps"].back()["writes"][0]["shape"].dump();
+  };
+  WriteArray(dir / "x.npy", *SeededTensor(DType::kF32, {3, 3, 8, 8}, 0, 0));
+  CHECK(written("--batch 2") == "[2,4,8,8]");
+  CHECK(written("--input-shape x:5,3,8,8") == "[5,4,8,8]");
+  CHECK(written("--input x=" + dir / "x.npy") == "[3,4,8,8]");
+  CHECK(written("") == "[1,4,8,8]");
+  WriteModel(dir / "open.onnx", R"(graph { in %x: f32[n, m] %y = relu(%x) out "y" = %y })");
+  const ProgramResult open = Run(dir / "open.onnx --explain-plan");
+  CHECK(open.code == 2);
+  CHECK(Contains(open.err, "its shape must be given"));
+}
+
+TEST_CASE("nnrun: --explain-plan shows what lies in the memory of another, and what has no step") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", R"(graph {
+    in %x: f32[2, 6]
+    const %c: f32[6] = seeded(1)
+    const %d: f32[6] = seeded(2)
+    %e = add(%c, %d)
+    %a = relu(%x)
+    %b = mul(%x, %e)
+    %s = concat(%a, %b) {axis = 1}
+    %r = reshape(%s) {dims = [4, 6]}
+    %y = softmax(%r) {axis = 1}
+    out "y" = %y
+  })");
+  const Json plan = RunJson(dir / "m.onnx --explain-plan")["plan"];
+  CHECK(plan["operators"]["views"] == 2);
+  const Json& a = plan["steps"][0]["writes"][0];
+  CHECK(a["within"] != a["name"]);
+  CHECK(a["strided"] == true);
+  CHECK(a["row_stride"] == 12);
+  const Json& b = plan["steps"][1]["writes"][0];
+  CHECK(b["offset"].get<int>() == a["offset"].get<int>() + 24);
+  CHECK(plan["steps"][1]["reads"][1]["location"] == "constant");
+  // What is not a multiple of 64 bytes is rounded up: 48, 48, 96 and 96.
+  CHECK(plan["arena"]["unshared_bytes"] == 64 + 64 + 128 + 128);
+  CHECK(Contains(Run(dir / "m.onnx --explain-plan").out, "rows 12 apart"));
+}
+
+TEST_CASE("nnrun: --explain-plan counts what is fused and folded") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", R"(graph {
+    in %x: f32[2, 6]
+    const %q: i8[6, 5]{scale=0.1, zp=0} = seeded(1)
+    %w = dequantize(%q)
+    %p = matmul(%x, %w) "dense"
+    %y = relu(%p) "rectify"
+    out "y" = %y
+  })");
+  const Json plan = RunJson(dir / "m.onnx --explain-plan")["plan"];
+  REQUIRE(plan["steps"].size() == 1);
+  CHECK(plan["steps"][0]["label"] == "matmul+relu dense");
+  CHECK(plan["steps"][0]["operators"] == Json::parse(R"([{"operator": "matmul", "name": "dense"},
+                        {"operator": "relu", "name": "rectify"}])"));
+  CHECK(plan["operators"] == Json::parse(R"({"planned": 2, "fused": 1, "views": 0, "folded": 1})"));
+  CHECK(plan["packed"]["steps"] == 1);
+  CHECK(plan["packed"]["bytes"] == plan["steps"][0]["packed_bytes"]);
+  CHECK(plan["arena"]["bytes"] == 0);
+}
+
+TEST_CASE("nnrun: --explain-plan marks what the reference evaluation does") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", R"(graph {
+    in %x: f64[4]
+    %y = exp(%x) "slow"
+    out "y" = %y
+  })");
+  const Json plan = RunJson(dir / "m.onnx --explain-plan")["plan"];
+  REQUIRE(plan["steps"].size() == 1);
+  CHECK(plan["steps"][0]["kernel"] == "reference");
+  CHECK(Contains(Run(dir / "m.onnx --explain-plan").out, "exp slow (reference)"));
+}
+
+// The complete events of a trace, by track.
+std::map<int, std::vector<Json>> TraceEvents(const std::string& text) {
+  const Json trace = Json::parse(text);
+  std::map<int, std::vector<Json>> tracks;
+  std::map<int, std::string> names;
+  for (const Json& event : trace["traceEvents"]) {
+    CHECK(event["pid"] == 1);
+    if (event["ph"] == "M") {
+      if (event["name"] == "thread_name") names[event["tid"]] = event["args"]["name"];
+      continue;
+    }
+    CHECK(event["ph"] == "X");
+    CHECK(event["ts"].get<double>() >= 0);
+    CHECK(event["dur"].get<double>() >= 0);
+    tracks[event["tid"]].push_back(event);
+  }
+  CHECK(names[0] == "steps");
+  CHECK(names[1] == "thread 0");
+  for (const auto& [track, events] : tracks) {
+    CHECK(names.contains(track));
+    for (size_t i = 1; i < events.size(); ++i)
+      CHECK(events[i]["ts"].get<double>() >=
+            events[i - 1]["ts"].get<double>() + events[i - 1]["dur"].get<double>() - 0.01);
+  }
+  return tracks;
+}
+
+// "0-2, 7" -> 0, 1, 2, 7.
+std::vector<int64_t> ItemsOf(const std::string& text) {
+  std::vector<int64_t> items;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(", ", at), text.size());
+    const std::string part = text.substr(at, end - at);
+    const size_t dash = part.find('-');
+    const int64_t first = std::stoll(part);
+    const int64_t last = dash == std::string::npos ? first : std::stoll(part.substr(dash + 1));
+    for (int64_t i = first; i <= last; ++i) items.push_back(i);
+    at = end + 2;
+  }
+  return items;
+}
+
+TEST_CASE("nnrun: --trace has every step, and every item of it on some thread") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  const Json plan = RunJson(dir / "m.onnx --explain-plan")["plan"];
+  for (const std::string& more :
+       {std::string("--threads 1 --digest"), std::string("--threads 3 --digest"),
+        std::string("--threads 2 --bench --runs 2"), "--threads 1 -o " + dir / "out.npz"}) {
+    CAPTURE(more);
+    const ProgramResult r = Run(dir / "m.onnx --trace " + dir / "t.json " + more);
+    REQUIRE_MESSAGE(r.code == 0, r.err);
+    const auto tracks = TraceEvents(ReadText(dir / "t.json"));
+    const auto& steps = tracks.at(0);
+    REQUIRE(steps.size() == plan["steps"].size());
+    std::vector<std::multiset<int64_t>> items(steps.size());
+    for (const auto& [track, events] : tracks) {
+      if (track == 0) continue;
+      for (const Json& event : events) {
+        const auto s = event["args"]["step"].get<size_t>();
+        CHECK(event["name"] == plan["steps"][s]["label"]);
+        CHECK(event["ts"].get<double>() >= steps[s]["ts"].get<double>());
+        for (const int64_t item : ItemsOf(event["args"]["items"])) items[s].insert(item);
+      }
+    }
+    for (size_t s = 0; s < steps.size(); ++s) {
+      CHECK(steps[s]["args"]["grid"] == plan["steps"][s]["grid"]);
+      CHECK(steps[s]["args"]["bytes"] == plan["steps"][s]["bytes"].get<double>());
+      const auto grid = plan["steps"][s]["grid"].get<int64_t>();
+      CHECK(static_cast<int64_t>(items[s].size()) == grid);
+      for (int64_t i = 0; i < grid; ++i) CHECK(items[s].count(i) == 1);
+      size_t values = 0;
+      for (const Json& o : plan["steps"][s]["writes"]) values += o.contains("name") ? 1 : 0;
+      CHECK(steps[s]["args"]["writes"].size() == values);
+      CHECK(steps[s]["args"].contains("GFLOP/s"));
+    }
+  }
+  const ProgramResult piped = Run(dir / "m.onnx --trace -");
+  CHECK(piped.code == 0);
+  CHECK(!TraceEvents(piped.out).empty());
+  CHECK(Listing(dir.path()) == "m.onnx\nout.npz\nt.json\n");
+  CHECK(Run(dir / "m.onnx --digest --trace " + dir / "t.json").out ==
+        Run(dir / "m.onnx --digest").out);
+}
+
 TEST_CASE("nnrun: operators that are not supported are all named, exit code 3") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", TwoOutputsModel());
@@ -373,6 +599,13 @@ TEST_CASE("nnrun: wrong usage is named, exit code 2") {
            Row{model + " --bench --save-steps x", "--save-steps"},
            Row{model + " --test-data x --digest", "--test-data"},
            Row{model + " --test-data x --input a=1", "has its own inputs"},
+           Row{model + " --test-data x --trace y", "--test-data"},
+           Row{model + " --explain-plan --digest", "--explain-plan runs nothing"},
+           Row{model + " --explain-plan --trace x", "--explain-plan runs nothing"},
+           Row{model + " --explain-plan --backend reference", "has no plan"},
+           Row{model + " --trace x --backend reference", "has no plan"},
+           Row{model + " --trace - --digest", "both write to standard output"},
+           Row{model + " --trace " + dir / "nosuch/t.json", "nosuch"},
        }) {
     CAPTURE(r.arguments);
     const ProgramResult result = Run(r.arguments);

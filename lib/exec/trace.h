@@ -1,0 +1,41 @@
+// Notes who ran what, and when.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "exec/program.h"
+#include "exec/step.h"
+
+namespace nn {
+
+class Tracer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // Forgets the last run; called by the thread that runs the plan.
+  void BeginRun();
+  // For each step in turn.
+  void BeginStep(const Step& step);
+  // Runs an item of the step that has begun, on any thread.
+  void RunItem(const Step& step, const Memory& memory, size_t item);
+  void EndStep();
+
+  RunTrace Result() const;
+
+ private:
+  struct Item {
+    Clock::time_point begin, end;
+    uint32_t thread = 0;
+  };
+  struct StepItems {
+    Clock::time_point begin, end;
+    std::vector<Item> items;
+  };
+
+  Clock::time_point begin_;
+  uint32_t caller_ = 0;
+  std::vector<StepItems> steps_;
+};
+
+}  // namespace nn

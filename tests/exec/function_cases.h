@@ -1,0 +1,129 @@
+// The unary functions of ops/functions.h, what they are in double precision, and how far from that
+// they may be.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "ops/functions.h"
+
+namespace nn::test {
+
+struct FunctionCase {
+  const char* name;
+  // Largest error in units in the last place, as the code states it; `bound` is what is asked of
+  // it.
+  double limit;
+  double (*want)(double);
+  FunctionParams params = {};
+  double bound = 2;
+};
+
+// x f(x) at minus infinity, where f goes to 0 faster than x grows.
+inline double OrZero(double x, double y) {
+  return x == -std::numeric_limits<double>::infinity() ? -0.0 : y;
+}
+inline double Sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+inline double Softplus(double x) {
+  return x > 40 ? x : std::log1p(std::exp(x));
+}
+inline double Gelu(double x) {
+  return OrZero(x, x / 2 * std::erfc(-x / std::sqrt(2.0)));
+}
+inline double GeluTanh(double x) {
+  return OrZero(x, x * Sigmoid(2 * std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+}
+inline double Selu(double x) {
+  return double{1.0507009873554805f} * (x > 0 ? x : double{1.6732632423543772f} * std::expm1(x));
+}
+// A line with its product and its sum rounded: that is its definition (ARCHITECTURE.md, "Arithmetic
+// contract", 6). The sum of two floats in double precision is rounded once more without harm.
+inline double Line(double x, float slope, float shift) {
+  const auto product = static_cast<float>(x * double{slope});
+  const auto sum = static_cast<float>(double{product} + double{shift});
+  return std::isnan(x) ? x : std::fmin(1, std::fmax(0, double{sum}));
+}
+
+inline constexpr FunctionCase kFunctions[] = {
+    // Rounded once, or not at all.
+    {"abs", 0, [](double x) { return std::fabs(x); }},
+    {"ceil", 0, [](double x) { return std::ceil(x); }},
+    {"clip", 0, [](double x) { return x < -1.5 ? -1.5
+                                      : x > 6  ? 6
+                                               : x; }, {-1.5f, 6.0f}},
+    {"floor", 0, [](double x) { return std::floor(x); }},
+    {"hard_sigmoid", 0, [](double x) { return Line(x, 0.2f, 0.5f); }, {0.2f, 0.5f}},
+    {"hard_swish", 0.5, [](double x) { return x * Line(x, 1.0f / 6.0f, 0.5f); }},
+    {"leaky_relu", 0.5, [](double x) { return x < 0 ? x * double{0.01f} : x; }, {0.01f}},
+    {"neg", 0, [](double x) { return -x; }},
+    {"reciprocal", 0.5, [](double x) { return 1 / x; }},
+    {"relu", 0, [](double x) { return x < 0 ? 0 : x; }},
+    {"round", 0, [](double x) { return std::nearbyint(x); }},
+    {"shrink",
+     0.5,
+     [](double x) {
+       return x > 0.5 ? x - 0.25 : x < -0.5 ? x + 0.25 : std::isnan(x) ? x : 0;
+     },
+     {0.25f, 0.5f}},
+    {"sign", 0, [](double x) { return x > 0   ? 1
+                                      : x < 0 ? -1
+                                              : x; }},
+    {"sqrt", 0.5, [](double x) { return std::sqrt(x); }, {}, 1},
+    {"thresholded_relu", 0, [](double x) { return x <= 1.5 ? 0 : x; }, {1.5f}},
+    // Of several steps.
+    {"acos", 1.3, [](double x) { return std::acos(x); }},
+    {"acosh", 1.2, [](double x) { return std::acosh(x); }},
+    {"asin", 1.3, [](double x) { return std::asin(x); }},
+    {"asinh", 1.2, [](double x) { return std::asinh(x); }},
+    {"atan", 1.6, [](double x) { return std::atan(x); }},
+    {"atanh", 1.2, [](double x) { return std::atanh(x); }},
+    {"celu", 1.5, [](double x) { return x > 0 ? x : std::expm1(x); }, {1.0f}},
+    {"cos", 1.3, [](double x) { return std::cos(x); }},
+    {"cosh", 1.6, [](double x) { return std::cosh(x); }},
+    {"elu", 1.5, [](double x) { return x < 0 ? std::expm1(x) : x; }, {1.0f}},
+    {"erf", 1.0, [](double x) { return std::erf(x); }, {}, 1},
+    {"exp", 0.9, [](double x) { return std::exp(x); }, {}, 1},
+    {"exp2", 0.9, [](double x) { return std::exp2(x); }},
+    {"expm1", 1.5, [](double x) { return std::expm1(x); }},
+    {"gelu", 2.0, Gelu, {0.0f}},
+    {"gelu", 2.0, GeluTanh, {1.0f}},
+    {"gelu", 2.0, [](double x) { return OrZero(x, x * Sigmoid(1.702 * x)); }, {2.0f}},
+    {"log", 1.0, [](double x) { return std::log(x); }, {}, 1},
+    {"log1p", 1.1, [](double x) { return std::log1p(x); }},
+    {"mish", 1.5, [](double x) { return OrZero(x, x * std::tanh(Softplus(x))); }},
+    {"rsqrt", 1.5, [](double x) { return 1 / std::sqrt(x); }},
+    {"selu", 2.0, Selu, {1.6732632423543772f, 1.0507009873554805f}},
+    {"sigmoid", 1.0, Sigmoid, {}, 1},
+    {"silu", 1.7, [](double x) { return OrZero(x, x * Sigmoid(x)); }},
+    {"sin", 1.3, [](double x) { return std::sin(x); }},
+    {"sinh", 1.6, [](double x) { return std::sinh(x); }},
+    {"softplus", 2.0, Softplus},
+    {"softsign", 1.5,
+     [](double x) { return std::isinf(x) ? std::copysign(1, x) : x / (1 + std::fabs(x)); }},
+    {"tan", 1.5, [](double x) { return std::tan(x); }},
+    {"tanh", 1.0, [](double x) { return std::tanh(x); }, {}, 1},
+};
+
+// |got - want| in units in the last place of want's binade; 2^128 stands for infinity.
+inline double ErrorInUlp(double want, float got) {
+  constexpr double kBeyond = 0x1p128;
+  if (std::isnan(want) || std::isnan(got))
+    return std::isnan(want) && std::isnan(got) ? 0 : std::numeric_limits<double>::infinity();
+  const double target = want > kBeyond ? kBeyond : want < -kBeyond ? -kBeyond : want;
+  const double is = std::isinf(got) ? std::copysign(kBeyond, got) : static_cast<double>(got);
+  // 2^(23 - e) for |target| in [2^e, 2^(e + 1)), e from -126 to 127.
+  const uint64_t field = std::bit_cast<uint64_t>(target) >> 52 & 0x7FF;
+  const uint64_t exponent = field < 1023 - 126   ? 1023 - 126
+                            : field > 1023 + 127 ? 1023 + 127
+                                                 : field;
+  const double scale = std::bit_cast<double>((1023 + 23 + 1023 - exponent) << 52);
+  return std::fabs(is - target) * scale;
+}
+
+}  // namespace nn::test

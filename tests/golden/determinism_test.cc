@@ -1,0 +1,242 @@
+// Whole models give the same bits by the reference evaluation and, on every SIMD target, with 1, 2
+// and 7 threads, fused and not: those of golden/ and of graphs/, whose digests are written down,
+// and those of the folder that the environment variable NN_MODELS names (NAME.onnx and the like,
+// inputs in NAME/case0/input_K.npy, or seeded). Of these, models with more than NN_MODELS_MEGAMACS
+// million multiply-adds (300) are left out, because the reference evaluation takes its time.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "exec/program.h"
+#include "formats/format.h"
+#include "ir/seeded.h"
+#include "ir/text.h"
+#include "passes/passes.h"
+#include "support/files.h"
+#include "support/run_graph.h"
+#include "support/skip.h"
+#include "tensorio/digest.h"
+#include "tensorio/npy.h"
+
+namespace nn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kGolden = NN_SOURCE_DIR "/golden/";
+const std::string kGraphs = NN_SOURCE_DIR "/tests/golden/graphs/";
+
+struct GraphRow {
+  const char* name;
+  std::string digest;  // of all outputs, for inputs seeded with 1
+};
+
+const GraphRow kGraphRows[] = {
+    {"attention", "sha256:c5fd259f4671bd579c956343e371327613cd98bb76146aaecf411ee9da632dae"},
+    {"characters", "sha256:4fe6c6b780ef0fffce106b6ab07e45fcd720430ad78c6a5887ca9ac35d2e947d"},
+    {"mobile", "sha256:ada4dabb99394370e62ab2acddbd6053ee7890abd7a4672bcfc0439ca41722e8"},
+    {"shuffle", "sha256:7b6121a3da809d865d79884d536d9101e2f1bbc3d18ec6465adb2138cca5650c"},
+    {"tagger", "sha256:9049982e09b255fbb6240b89ef5133ca88f3825d1e3b873f43721c14184c54cd"},
+    {"unet", "sha256:cb224985f063bc1d1617f8f3437be44853111615753d9a63c694d9282843061a"},
+    {"wave", "sha256:01de74a2edd58cf38ef65b48db175d9215041dd1b5583211bdf7a8b132f53ead"},
+};
+
+using Digests = std::vector<std::string>;
+
+// The digest of all outputs, then that of each; the error's message alone if there are none.
+Digests DigestsOf(const Graph& graph, const std::vector<Tensor>& inputs,
+                  const ProgramOptions& options) {
+  auto program = Program::Compile(graph, options);
+  if (!program) return {program.error().message()};
+  const auto outputs = program->Run(inputs);
+  if (!outputs) return {outputs.error().message()};
+  std::vector<NamedTensor> named;
+  for (size_t i = 0; i < outputs->size(); ++i)
+    named.push_back({graph.outputs()[i].name, (*outputs)[i]});
+  Digests digests = {Digest(named)};
+  for (const NamedTensor& output : named) digests.push_back(Digest(std::span(&output, 1)));
+  return digests;
+}
+
+// A line a model, a column a target: how many runs had the bits of the reference evaluation.
+class Matrix {
+ public:
+  Matrix() : targets_(SimdTargets()) { Line({"model", "outputs"}, targets_); }
+
+  // Checks the model and returns the digests of the reference evaluation.
+  Digests Add(const std::string& name, const Graph& graph, const std::vector<Tensor>& inputs) {
+    CAPTURE(name);
+    ProgramOptions reference;
+    reference.backend = Backend::kReference;
+    const Digests expected = DigestsOf(graph, inputs, reference);
+    REQUIRE_MESSAGE(expected.size() == graph.outputs().size() + 1, expected.front());
+    std::vector<std::string> cells;
+    for (const std::string& target : targets_) {
+      CAPTURE(target);
+      REQUIRE(UseSimdTarget(target).has_value());
+      int equal = 0, runs = 0;
+      for (const size_t threads : {1, 2, 7})
+        for (const bool fuse : {true, false}) {
+          CAPTURE(threads);
+          CAPTURE(fuse);
+          ProgramOptions options;
+          options.threads = threads;
+          options.fuse = fuse;
+          const Digests got = DigestsOf(graph, inputs, options);
+          CHECK(got == expected);
+          equal += got == expected ? 1 : 0;
+          ++runs;
+        }
+      cells.push_back(fmt::format("{}/{}", equal, runs));
+    }
+    REQUIRE(UseSimdTarget("").has_value());
+    Line({name, std::to_string(graph.outputs().size())}, cells);
+    return expected;
+  }
+
+ private:
+  static void Line(const std::vector<std::string>& head, const std::vector<std::string>& cells) {
+    std::cout << fmt::format("{:<26}{:>8}", head[0], head[1]);
+    for (const std::string& cell : cells) std::cout << fmt::format("{:>11}", cell);
+    std::cout << std::endl;
+  }
+
+  std::vector<std::string> targets_;
+};
+
+void NamePorts(Graph& graph) {
+  // Where a format has no names, nnrun's stand in the manifest.
+  for (size_t i = 0; i < graph.inputs().size(); ++i)
+    if (graph.inputs()[i].name.empty()) graph.RenameInput(i, fmt::format("in_{}", i));
+  for (size_t i = 0; i < graph.outputs().size(); ++i)
+    if (graph.outputs()[i].name.empty()) graph.RenameOutput(i, fmt::format("out_{}", i));
+}
+
+std::vector<Tensor> Seeded(const Graph& graph, uint64_t seed) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Type& type = graph.inputs()[i].value->type();
+    auto t = SeededTensor(type.dtype, type.const_dims().value(), seed, i);
+    REQUIRE_MESSAGE(t.has_value(), t.error().message());
+    inputs.push_back(*std::move(t));
+  }
+  return inputs;
+}
+
+TEST_CASE("determinism: the models of golden/ have the digests of the manifest everywhere") {
+  const Json manifest = Json::parse(ReadText(kGolden + "manifest.json"));
+  REQUIRE(manifest["models"].size() >= 1);
+  Matrix matrix;
+  for (const Json& model : manifest["models"])
+    for (const Json& run : model["runs"]) {
+      const std::string file = model["file"];
+      CAPTURE(file);
+      auto graph = ReadGraph(kGolden + file);
+      REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
+      NamePorts(*graph);
+      std::map<std::string, std::vector<int64_t>> shapes;
+      for (const Json& input : run["inputs"])
+        shapes[input["name"]] = input["shape"].get<std::vector<int64_t>>();
+      REQUIRE(BindInputShapes(*graph, shapes).has_value());
+      const auto seed = run["seed"].get<uint64_t>();
+      const Digests got =
+          matrix.Add(fmt::format("{} seed {}", file, seed), *graph, Seeded(*graph, seed));
+      REQUIRE(run["outputs"].size() + 1 == got.size());
+      for (size_t i = 0; i + 1 < got.size(); ++i) {
+        CHECK(run["outputs"][i]["name"] == graph->outputs()[i].name);
+        CHECK(run["outputs"][i]["digest"] == got[i + 1]);
+      }
+    }
+}
+
+// Of NaN alone there would be little to compare.
+bool AllFinite(const Graph& graph, const std::vector<Tensor>& inputs) {
+  auto program = Program::Compile(graph, {});
+  REQUIRE(program.has_value());
+  const auto outputs = program->Run(inputs);
+  REQUIRE(outputs.has_value());
+  for (const Tensor& t : *outputs)
+    for (int64_t i = 0; i < t.elements(); ++i)
+      if (!std::isfinite(t.GetDouble(i))) return false;
+  return true;
+}
+
+TEST_CASE("determinism: graphs of every family have their digests everywhere") {
+  Matrix matrix;
+  for (const GraphRow& row : kGraphRows) {
+    const Graph graph = Parse(ReadText(kGraphs + row.name + ".graph"));
+    const std::vector<Tensor> inputs = InputsOf(graph, {});
+    CAPTURE(std::string(row.name));
+    CHECK(matrix.Add(row.name, graph, inputs).front() == row.digest);
+    CHECK(AllFinite(graph, inputs));
+  }
+}
+
+// The inputs of a model of NN_MODELS; the graph gets their shapes.
+Result<std::vector<Tensor>> CaseInputs(const fs::path& model, Graph& graph) {
+  fs::path folder = model;
+  folder.replace_extension("");
+  std::vector<Tensor> inputs;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const fs::path file = folder / "case0" / fmt::format("input_{}.npy", i);
+    if (i == 0 && !fs::exists(file)) {
+      for (const Port& p : graph.inputs())
+        if (!p.value->type().const_dims()) return UsageError("no inputs for open shapes");
+      return Seeded(graph, 1);
+    }
+    NN_ASSIGN(const Blob blob, ReadFile(file.string()));
+    NN_ASSIGN(Tensor t, ReadNpy(blob));
+    shapes[graph.inputs()[i].name] = t.dims();
+    inputs.push_back(std::move(t));
+  }
+  NN_RETURN_IF_ERROR(BindInputShapes(graph, shapes));
+  return inputs;
+}
+
+// Why the model is not run; nullopt if it is.
+std::optional<std::string> WhySkipped(const fs::path& path, int64_t limit, Matrix& matrix) {
+  auto graph = ReadGraph(path.string());
+  if (!graph) return graph.error().message();
+  NamePorts(*graph);
+  const auto inputs = CaseInputs(path, *graph);
+  if (!inputs) return inputs.error().message();
+  const auto program = Program::Compile(*graph, {});
+  if (!program) return program.error().message();
+  int64_t work = 0;
+  for (const StepInfo& step : program->steps()) work += step.multiply_adds;
+  if (work / 1000000 > limit)
+    return fmt::format("{} million multiply-adds, the limit is {}", work / 1000000, limit);
+  matrix.Add(path.filename().string(), *graph, *inputs);
+  return std::nullopt;
+}
+
+TEST_CASE("determinism: the models of NN_MODELS") {
+  const char* folder = std::getenv("NN_MODELS");
+  if (folder == nullptr) return Skip("NN_MODELS names no folder of models");
+  const char* limit = std::getenv("NN_MODELS_MEGAMACS");
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (FormatOfPath(entry.path().string()) != nullptr) paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  size_t ran = 0;
+  std::string skipped;
+  Matrix matrix;
+  for (const fs::path& path : paths) {
+    const auto why = WhySkipped(path, limit == nullptr ? 300 : std::atoll(limit), matrix);
+    ran += why ? 0 : 1;
+    if (why) skipped += fmt::format("skipped {}: {}\n", path.filename().string(), *why);
+  }
+  std::cout << skipped << fmt::format("{} models run, {} skipped\n", ran, paths.size() - ran);
+  CHECK(ran > 0);
+}
+
+}  // namespace
+}  // namespace nn::test
