@@ -310,7 +310,7 @@ TEST_CASE("ulp: the largest error is what is stated") {
     CHECK(f.limit <= f.bound);
     std::cout << fmt::format(
         "{}({}): {:.4f} ULP at {:a}, {}\n", f.name, f.params[0], worst.error, worst.where,
-        all ? std::string("all floats") : fmt::format("every {}th float", step));
+        all ? std::string("all floats but known ones") : fmt::format("every {}th float", step));
   }
 }
 

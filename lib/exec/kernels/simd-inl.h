@@ -83,8 +83,9 @@ struct SimdMachine {
   static HWY_INLINE V Floor(V a) {
     return hn::Floor(a);
   }
+  // Highway's own scalar Ceil gives -0 for 0.
   static HWY_INLINE V Ceil(V a) {
-    return hn::Ceil(a);
+    return hn::CopySign(hn::Ceil(a), a);
   }
   static HWY_INLINE V Trunc(V a) {
     return hn::Trunc(a);
