@@ -192,13 +192,16 @@ HWY_INLINE void ReduceRowsTogether(const float* x, size_t stride, size_t n,
     }
   }
   NN_UNROLL
-  for (size_t v = 0; v < kSlotVectors && i < n; ++v, i += kSlotLanes) {
-    const size_t left = std::min(kSlotLanes, n - i);
-    const auto there = hn::FirstN(d, left);
-    NN_UNROLL
-    for (size_t r = 0; r < kRows; ++r) {
-      const auto e = R::Element(LoadFirst(x + r * stride + i, left), shifts[r]);
-      slots[r][v] = R::Combine(d, slots[r][v], hn::IfThenElse(there, e, hn::Set(d, R::kInitial)));
+  for (size_t v = 0; v < kSlotVectors; ++v) {
+    const size_t begin = i + v * kSlotLanes;
+    if (begin < n) {
+      const size_t left = std::min(kSlotLanes, n - begin);
+      const auto there = hn::FirstN(d, left);
+      NN_UNROLL
+      for (size_t r = 0; r < kRows; ++r) {
+        const auto e = R::Element(LoadFirst(x + r * stride + begin, left), shifts[r]);
+        slots[r][v] = R::Combine(d, slots[r][v], hn::IfThenElse(there, e, hn::Set(d, R::kInitial)));
+      }
     }
   }
   NN_UNROLL

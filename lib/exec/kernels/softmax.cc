@@ -39,11 +39,14 @@ HWY_INLINE float Exponentials(const float* x, float shift, float beta, float* y,
     }
   }
   NN_UNROLL
-  for (size_t v = 0; v < kSlotVectors && i < n; ++v, i += kLanes) {
-    const size_t left = std::min(kLanes, n - i);
-    const V e = at(LoadFirst(x + i, left));
-    StoreFirst(e, y + i, left);
-    sums[v] = hn::Add(sums[v], hn::IfThenElseZero(hn::FirstN(d, left), e));
+  for (size_t v = 0; v < kSlotVectors; ++v) {
+    const size_t begin = i + v * kLanes;
+    if (begin < n) {
+      const size_t left = std::min(kLanes, n - begin);
+      const V e = at(LoadFirst(x + begin, left));
+      StoreFirst(e, y + begin, left);
+      sums[v] = hn::Add(sums[v], hn::IfThenElseZero(hn::FirstN(d, left), e));
+    }
   }
   return FoldSlots<Sum>(sums);
 }
