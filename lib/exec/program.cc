@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <unordered_set>
 
@@ -11,6 +10,7 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/alias.h"
+#include "exec/kernels/elementwise.h"
 #include "exec/plan.h"
 #include "exec/plan_info.h"
 #include "exec/target.h"
@@ -24,14 +24,9 @@
 namespace nn {
 namespace {
 
-constexpr uint32_t kCanonicalNan = 0x7FC00000;
-
-// NaN bits differ between processors; outputs hold one.
-void CanonicalizeNan(DType dtype, std::byte* data, int64_t n) {
-  if (dtype != DType::kF32) return;
-  auto* v = reinterpret_cast<float*>(data);
-  for (int64_t i = 0; i < n; ++i)
-    if (std::isnan(v[i])) std::memcpy(v + i, &kCanonicalNan, sizeof(float));
+void CanonicalizeNan(TensorBuilder& tensor) {
+  if (tensor.dtype() != DType::kF32) return;
+  SetOneNanF32(reinterpret_cast<float*>(tensor.data()), static_cast<size_t>(tensor.elements()));
 }
 
 // Copies a value's rows between memory where they are `from_row` and `to_row` elements apart.
@@ -399,7 +394,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   if (error) return tl::unexpected(*std::move(error));
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
-    CanonicalizeNan(b.dtype(), b.data(), b.elements());
+    CanonicalizeNan(b);
     results.push_back(b.Finish());
   }
   return results;
@@ -430,7 +425,7 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
     }
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
     std::memcpy(b.data(), t.blob().data(), t.byte_size());
-    CanonicalizeNan(b.dtype(), b.data(), b.elements());
+    CanonicalizeNan(b);
     outputs.push_back(b.Finish());
   }
   return outputs;

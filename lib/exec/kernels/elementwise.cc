@@ -1,5 +1,6 @@
 #include "exec/kernels/elementwise.h"
 
+#include <cmath>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -129,6 +130,19 @@ void FusedMulAdd(const float* a, const float* b, const float* c, float* y, size_
   });
 }
 
+void OneNan(float* x, size_t n) {
+  const D d;
+  const V nan = hn::BitCast(d, hn::Set(hn::RebindToUnsigned<D>(), kNanBits));
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const V v = hn::LoadU(d, x + i);
+    const auto mask = hn::IsNaN(v);
+    if (!hn::AllFalse(d, mask)) hn::StoreU(hn::IfThenElse(mask, nan, v), d, x + i);
+  }
+  for (; i < n; ++i)
+    if (std::isnan(x[i])) std::memcpy(x + i, &kNanBits, sizeof(float));
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace nn
@@ -141,6 +155,7 @@ HWY_EXPORT(Unary);
 HWY_EXPORT(Binary);
 HWY_EXPORT(MulAdd);
 HWY_EXPORT(FusedMulAdd);
+HWY_EXPORT(OneNan);
 
 namespace {
 
@@ -198,6 +213,10 @@ void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float*
 
 void RunFmaF32(const float* a, const float* b, const float* c, float* y, size_t n) {
   if (n != 0) HWY_DYNAMIC_DISPATCH(FusedMulAdd)(a, b, c, y, n);
+}
+
+void SetOneNanF32(float* x, size_t n) {
+  HWY_DYNAMIC_DISPATCH(OneNan)(x, n);
 }
 
 }  // namespace nn

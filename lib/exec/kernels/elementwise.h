@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -53,5 +54,11 @@ void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float*
 
 // y[i] = a[i] * b[i] + c[i], rounded once; y may be any of them.
 void RunFmaF32(const float* a, const float* b, const float* c, float* y, size_t n);
+
+// Bits of the NaN that outputs hold; processors make different ones.
+inline constexpr uint32_t kNanBits = 0x7FC00000;
+
+// Gives every NaN these bits.
+void SetOneNanF32(float* x, size_t n);
 
 }  // namespace nn
