@@ -92,8 +92,9 @@ void ThreadPool::Worker() {
       job_.wait(seen);
       sleepers_.fetch_sub(1);
     }
+    // In this order: the end counts as a job, which must not be taken for one that was seen.
+    seen = job_.load();
     if (stop_.load()) return;
-    seen = job_.load(std::memory_order_acquire);
     const size_t done = Work(seen);
     if (done != 0) done_.fetch_add(static_cast<uint32_t>(done), std::memory_order_release);
   }

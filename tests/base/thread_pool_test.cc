@@ -45,6 +45,17 @@ TEST_CASE("threads that slept take part again") {
   }
 }
 
+TEST_CASE("a pool can end at any moment") {
+  size_t sum = 0;
+  for (size_t round = 0; round < 3000; ++round) {
+    ThreadPool pool(2 + round % 3);
+    std::atomic<size_t> items = 0;
+    for (size_t grid = 0; grid < round % 4; ++grid) pool.ParallelFor(3, [&](size_t) { ++items; });
+    sum += items;
+  }
+  CHECK(sum == 3000 / 4 * (0 + 3 + 6 + 9));
+}
+
 TEST_CASE("grids of different functions and sizes follow one another") {
   ThreadPool pool(2);
   for (size_t n = 2; n < 300; ++n) {
