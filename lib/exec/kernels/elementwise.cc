@@ -187,11 +187,18 @@ std::optional<size_t> BinaryFunctionId(std::string_view op) {
 }
 
 void RunUnaryRowsF32(size_t function, const FunctionParams& params, const RowsF32& rows) {
-  if (rows.n != 0) HWY_DYNAMIC_DISPATCH(Unary)(function, params, rows);
+  if (rows.n != 0)
+    HWY_DYNAMIC_DISPATCH(Unary)(function, params, rows.IsDense() ? rows.Joined() : rows);
 }
 
 void RunBinaryRowsF32(size_t function, const RowsF32& rows, const OtherRows& other) {
-  if (rows.n != 0) HWY_DYNAMIC_DISPATCH(Binary)(function, rows, other);
+  if (rows.n == 0) return;
+  // The other's rows may be one as well: a long one, or one element for all.
+  const size_t step = other.scalar ? 0 : rows.n;
+  bool joins = rows.IsDense();
+  for (size_t r = 1; joins && r < rows.count; ++r)
+    joins = other.rows[r] == other.rows[r - 1] + step;
+  HWY_DYNAMIC_DISPATCH(Binary)(function, joins ? rows.Joined() : rows, other);
 }
 
 void RunMulAddRowsF32(const RowsF32& rows, const float* scale, const float* shift) {

@@ -199,7 +199,8 @@ struct SimdMachine {
 
 #if !HWY_NATIVE_FMA
  private:
-#if HWY_TARGET == HWY_SCALAR || !HWY_HAVE_FLOAT64
+// Without SIMD Highway's DemoteTo makes the largest float of infinity.
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !HWY_HAVE_FLOAT64
   static HWY_INLINE V EmulatedFma(V a, V b, V c) {
     const D d;
     HWY_ALIGN float x[hn::MaxLanes(D())];
