@@ -7,8 +7,8 @@ namespace {
 
 // "arena 4,096, in cat, rows 64 apart"
 std::string MemoryText(const OperandInfo& o) {
-  std::string text(LocationName(o.location));
-  const bool arena = o.location == Location::kArena || o.location == Location::kScratch;
+  std::string text(StorageName(o.storage));
+  const bool arena = o.storage == Storage::kArena || o.storage == Storage::kScratch;
   if (arena || o.offset != 0) text += " " + WithThousands(o.offset);
   if (!o.within.empty()) text += ", in " + Escape(o.within);
   if (o.row_stride != 0) text += fmt::format(", rows {} apart", o.row_stride);
@@ -19,8 +19,8 @@ Json OperandJson(const OperandInfo& o) {
   Json json;
   if (o.has_value()) json = {{"name", o.name}, {"type", DTypeName(o.dtype)}, {"shape", o.shape}};
   json["bytes"] = o.bytes;
-  json["location"] = LocationName(o.location);
-  if (o.location != Location::kPacked) json["offset"] = o.offset;
+  json["location"] = StorageName(o.storage);
+  if (o.storage != Storage::kPacked) json["offset"] = o.offset;
   if (!o.within.empty()) json["within"] = o.within;
   json["strided"] = o.row_stride != 0;
   if (o.row_stride != 0) json["row_stride"] = o.row_stride;
@@ -64,7 +64,7 @@ std::string StepsText(const PlanInfo& plan) {
     const auto operands = [&](std::string_view verb, const std::vector<OperandInfo>& list) {
       for (const OperandInfo& o : list) {
         // The step's line has the size, and the constants have lines of their own.
-        if (o.location == Location::kPacked && !o.has_value()) continue;
+        if (o.storage == Storage::kPacked && !o.has_value()) continue;
         table.Add({"", fmt::format("  {}{}{}", verb, o.has_value() ? " " : "", Escape(o.name)),
                    o.has_value() ? TypeText(o) : "", MemoryText(o), "", "", "", ""});
       }

@@ -9,18 +9,18 @@ namespace {
 
 using Places = std::unordered_map<const Value*, Place>;
 
-Location LocationOf(const BufferInfo& buffer) {
+Storage LocationOf(const BufferInfo& buffer) {
   switch (buffer.kind) {
     case BufferKind::kInput:
-      return Location::kInput;
+      return Storage::kInput;
     case BufferKind::kOutput:
-      return Location::kOutput;
+      return Storage::kOutput;
     case BufferKind::kConstant:
-      return buffer.packed ? Location::kPacked : Location::kConstant;
+      return buffer.packed ? Storage::kPacked : Storage::kConstant;
     case BufferKind::kArena:
       break;
   }
-  return buffer.value == nullptr ? Location::kScratch : Location::kArena;
+  return buffer.value == nullptr ? Storage::kScratch : Storage::kArena;
 }
 
 uint64_t Aligned(uint64_t bytes) {
@@ -79,7 +79,7 @@ class Describer {
     o.shape = ShapeOf(v);
     const int64_t elements = *CheckedElements(o.shape);
     o.bytes = ByteSize(o.dtype, elements);
-    o.location = LocationOf(buffer);
+    o.storage = LocationOf(buffer);
     o.offset = place.offset + buffer.arena_offset;
     if (buffer.value != v && buffer.value != nullptr) o.within = NameOf(buffer.value);
     const size_t row = RowOf(v);
@@ -93,7 +93,7 @@ class Describer {
     if (buffer.value != nullptr) return ValueAt(buffer.value, {b, 0, RowOf(buffer.value)});
     OperandInfo o;
     o.bytes = buffer.bytes;
-    o.location = LocationOf(buffer);
+    o.storage = LocationOf(buffer);
     o.offset = buffer.arena_offset;
     return o;
   }
@@ -145,7 +145,7 @@ class Describer {
       o.dtype = v->dtype();
       o.shape = ShapeOf(v);
       o.bytes = v->constant().byte_size();
-      o.location = Location::kPacked;
+      o.storage = Storage::kPacked;
       out.reads.push_back(std::move(o));
     }
     out.writes = Operands(step.writes, outputs);
@@ -159,7 +159,7 @@ class Describer {
   uint64_t UnsharedBytes() const {
     uint64_t bytes = 0;
     for (const BufferInfo& b : plan_.buffers)
-      if (LocationOf(b) == Location::kScratch) bytes += Aligned(b.bytes);
+      if (LocationOf(b) == Storage::kScratch) bytes += Aligned(b.bytes);
     for (const auto& [v, place] : places_)
       if (v->def() != nullptr && !graph_.IsOutput(v))
         bytes += Aligned(ByteSize(v->dtype(), *CheckedElements(ShapeOf(v))));
@@ -176,10 +176,10 @@ class Describer {
 
 }  // namespace
 
-std::string_view LocationName(Location location) {
+std::string_view StorageName(Storage storage) {
   static constexpr std::string_view kNames[] = {"input",    "output", "arena",
                                                 "constant", "packed", "scratch"};
-  return kNames[static_cast<size_t>(location)];
+  return kNames[static_cast<size_t>(storage)];
 }
 
 StepInfo DescribeStep(const Step& step) {

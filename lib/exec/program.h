@@ -41,7 +41,7 @@ struct StepInfo {
 };
 
 // Where something lies during a run.
-enum class Location : uint8_t {
+enum class Storage : uint8_t {
   kInput,     // a graph input, the caller's
   kOutput,    // a graph output
   kArena,     // an intermediate value
@@ -51,7 +51,7 @@ enum class Location : uint8_t {
 };
 
 // "arena", ...
-std::string_view LocationName(Location location);
+std::string_view StorageName(Storage storage);
 
 // What a step reads or writes.
 struct OperandInfo {
@@ -59,7 +59,7 @@ struct OperandInfo {
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;  // channels last, as the step sees it
   uint64_t bytes = 0;
-  Location location = Location::kArena;
+  Storage storage = Storage::kArena;
   uint64_t offset = 0;    // bytes from the start of the arena, input, output or constant
   std::string within;     // the value in whose memory it lies, where it has none of its own
   size_t row_stride = 0;  // elements between rows, where they are further apart than they are long
