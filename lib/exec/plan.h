@@ -102,6 +102,11 @@ class PlanContext {
   const Group* group_ = nullptr;
 };
 
+// Whether the rows of a value of this shape follow one another.
+inline bool IsDense(const Place& place, const std::vector<int64_t>& shape) {
+  return shape.empty() || place.row_stride == static_cast<size_t>(shape.back());
+}
+
 // Known shape of a value; every value has one when planning begins.
 std::vector<int64_t> ShapeOf(const Value* value);
 

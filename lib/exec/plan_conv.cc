@@ -21,7 +21,6 @@ class MatrixConvStep : public ConvStepBase {
  public:
   static constexpr size_t kMaxPointers = 4096;
 
-  BufferId packed = 0;
   size_t run_length = 0;    // contiguous elements of a tap
   size_t packed_group = 0;  // floats of one group's panels
   RowBlocks rows;
@@ -165,8 +164,7 @@ Buffer PackFilter(const Tensor& filter, FilterLayout layout, const ConvGeometry&
   return packed;
 }
 
-std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometry& g,
-                                             std::vector<BufferId>& reads) {
+std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometry& g) {
   const Node& node = ctx.node();
   auto step = std::make_unique<MatrixConvStep>();
   step->g = g;
@@ -180,7 +178,6 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   step->packed_group = PackedSize(depth, out_channels);
   step->packed = ctx.AddConstant(
       Blob(PackFilter(node.input(1)->constant(), node.attrs<ConvAttrs>().filter_layout, g)));
-  reads.push_back(step->packed);
   const auto positions = static_cast<size_t>(g.out_positions());
   const auto runs = static_cast<size_t>(Taps(step->s));
   constexpr size_t kRowsPerItem = 128;
@@ -206,7 +203,6 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
 
 class DepthwiseConvStep : public ConvStepBase {
  public:
-  BufferId packed = 0;
   size_t segment = 0;  // outputs along a line of an item
   size_t segments = 0;
 
@@ -260,8 +256,7 @@ class DepthwiseConvStep : public ConvStepBase {
   static constexpr size_t kMaxRows = 256;
 };
 
-std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeometry& g,
-                                                std::vector<BufferId>& reads) {
+std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeometry& g) {
   constexpr size_t kSegment = 256;
   const Node& node = ctx.node();
   auto step = std::make_unique<DepthwiseConvStep>();
@@ -280,7 +275,6 @@ std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeom
       packed.as<float>()[tap * width + c] =
           LoadFloat(filter.blob().data(), c * strides.output + tap * strides.tap);
   step->packed = ctx.AddConstant(Blob(std::move(packed)));
-  reads.push_back(step->packed);
   step->segment = std::clamp<size_t>(static_cast<size_t>(step->s[2].output), 1, kSegment);
   step->segments = (static_cast<size_t>(step->s[2].output) + step->segment - 1) / step->segment;
   return step;
@@ -290,37 +284,16 @@ Result<bool> PlanConv(PlanContext& ctx) {
   const Node& node = ctx.node();
   if (node.output()->type().quantised()) return PlanQuantConv(ctx);
   const auto& a = node.attrs<ConvAttrs>();
-  const Value* filter = node.input(1);
-  const Value* bias = node.input(2);
-  if (node.output()->dtype() != DType::kF32 || a.layout != Layout::kNxc || !filter->is_constant() ||
-      (bias != nullptr && !bias->is_constant()))
-    return false;
-  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter->constant().dims()));
-  // Padding is skipped or read as zeros, which only finite weights allow.
-  if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > MatrixConvStep::kMaxPointers ||
-      !AllFinite(filter->constant()))
-    return false;
+  if (!HasConstantFilter(node, a.layout)) return false;
+  const Tensor& filter = node.input(1)->constant();
+  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter.dims()));
   TailProgram tail;
-  const Value* value = node.output();
-  for (const Node* n : ctx.group().tail) {
-    if (!tail.Add(ctx, value, *n)) return false;
-    value = n->output();
-  }
-  const Spatial3 s = ToThree(g.windows);
-  const bool depthwise =
-      g.in_channels == 1 && g.out_channels == 1 && g.groups > 1 &&
-      static_cast<size_t>(s[0].kernel * s[1].kernel) <= DepthwiseConvStep::kMaxRows;
-  std::vector<BufferId> reads = tail.reads();
-  auto step = depthwise ? MakeDepthwiseConv(ctx, g, reads) : MakeMatrixConv(ctx, g, reads);
-  reads.push_back(step->in.buffer);
-  if (bias != nullptr) step->sources.bias = FloatsOf(bias->constant());
-  step->tail = std::move(tail);
-  step->tail.MoveInto(step->epilogue, step->sources);
-  step->out = ctx.PlaceOf(ctx.group().result());
+  if (!TakesFilter(g, filter, MatrixConvStep::kMaxPointers) || !tail.AddTail(ctx)) return false;
+  auto step = IsDepthwise(g, DepthwiseConvStep::kMaxRows) ? MakeDepthwiseConv(ctx, g)
+                                                          : MakeMatrixConv(ctx, g);
   step->multiply_adds =
       g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;
-  const BufferId out = step->out.buffer;
-  ctx.AddStep(std::move(step), std::move(reads), {out});
+  AddConvStep(ctx, std::move(step), std::move(tail), /*rows_follow=*/true);
   return true;
 }
 

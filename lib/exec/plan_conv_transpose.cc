@@ -80,9 +80,8 @@ class TransposeStepBase : public ConvStepBase {
  public:
   AxisClasses3 axes;
   std::vector<size_t> packed_at;  // floats before the filter of each class
-  BufferId packed = 0;
-  RowBlocks lines;   // in periods of lines
-  RowBlocks pieces;  // in periods of a line
+  RowBlocks lines;                // in periods of lines
+  RowBlocks pieces;               // in periods of a line
 
   size_t out_lines() const { return static_cast<size_t>(s[0].output * s[1].output); }
 
@@ -414,41 +413,21 @@ bool FindClasses(const Spatial3& s, AxisClasses3& axes) {
 Result<bool> PlanConvTranspose(PlanContext& ctx) {
   const Node& node = ctx.node();
   const auto& a = node.attrs<ConvTransposeAttrs>();
-  const Value* filter = node.input(1);
-  const Value* bias = node.input(2);
-  if (node.output()->dtype() != DType::kF32 || a.layout != Layout::kNxc || !filter->is_constant() ||
-      (bias != nullptr && !bias->is_constant()))
-    return false;
-  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter->constant().dims()));
-  // Padding is read as zeros, which only finite weights allow.
-  if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > MatrixTransposeStep::kMaxPointers ||
-      !AllFinite(filter->constant()))
-    return false;
+  if (!HasConstantFilter(node, a.layout)) return false;
+  const Tensor& filter = node.input(1)->constant();
+  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter.dims()));
+  if (!TakesFilter(g, filter, MatrixTransposeStep::kMaxPointers)) return false;
   const Spatial3 s = ToThree(g.windows);
   AxisClasses3 axes;
-  if (!FindClasses(s, axes)) return false;
   TailProgram tail;
-  const Value* value = node.output();
-  for (const Node* n : ctx.group().tail) {
-    if (!tail.Add(ctx, value, *n)) return false;
-    value = n->output();
-  }
-  const bool depthwise =
-      g.in_channels == 1 && g.out_channels == 1 && g.groups > 1 &&
-      static_cast<size_t>(s[0].kernel * s[1].kernel) <= DepthwiseTransposeStep::kMaxRows;
-  auto step = depthwise ? MakeDepthwiseStep(ctx, g, std::move(axes))
-                        : MakeMatrixStep(ctx, g, std::move(axes));
+  if (!FindClasses(s, axes) || !tail.AddTail(ctx)) return false;
+  auto step = IsDepthwise(g, DepthwiseTransposeStep::kMaxRows)
+                  ? MakeDepthwiseStep(ctx, g, std::move(axes))
+                  : MakeMatrixStep(ctx, g, std::move(axes));
   step->in = ctx.PlaceOf(node.input(0));
-  if (bias != nullptr) step->sources.bias = FloatsOf(bias->constant());
-  std::vector<BufferId> reads = tail.reads();
-  reads.insert(reads.end(), {step->in.buffer, step->packed});
-  step->tail = std::move(tail);
-  step->tail.MoveInto(step->epilogue, step->sources, /*rows_follow=*/false);
-  step->out = ctx.PlaceOf(ctx.group().result());
   step->multiply_adds =
       g.batch * g.groups * g.in_channels * InPositions(s) * g.out_channels * g.taps();
-  const BufferId out = step->out.buffer;
-  ctx.AddStep(std::move(step), std::move(reads), {out});
+  AddConvStep(ctx, std::move(step), std::move(tail), /*rows_follow=*/false);
   return true;
 }
 

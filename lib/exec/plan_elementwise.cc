@@ -85,8 +85,7 @@ std::vector<std::vector<int64_t>> OperandShapes(PlanContext& ctx, const Value* s
       if (v == nullptr || node.Is("batch_norm")) continue;
       if (std::find(chain.begin(), chain.end(), v) != chain.end()) continue;
       shapes.push_back(ShapeOf(v));
-      all_dense &= shapes.back().empty() ||
-                   ctx.PlaceOf(v).row_stride == static_cast<size_t>(shapes.back().back());
+      all_dense &= IsDense(ctx.PlaceOf(v), shapes.back());
     }
     chain.push_back(node.output());
   };
@@ -120,12 +119,8 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   if (!dense && dense_operands && row < kShortRow) step->gathered = row;
   const bool joins = dense_operands && (dense || step->gathered != 0);
   const AxisGroups groups(shape, operands, joins);
-  if (!step->chain.Add(ctx, start, node, &groups)) return false;
-  const Value* value = node.output();
-  for (const Node* n : ctx.group().tail) {
-    if (!step->chain.Add(ctx, value, *n, &groups)) return false;
-    value = n->output();
-  }
+  if (!step->chain.Add(ctx, start, node, &groups) || !step->chain.AddTail(ctx, &groups))
+    return false;
   const auto joined = groups.Join(shape);
   step->columns = static_cast<size_t>(joined.back());
   step->rows = 1;

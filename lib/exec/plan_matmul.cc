@@ -141,18 +141,8 @@ class MatmulStep : public Step {
     m.column_count = part.columns;
     m.out = out.As<float>(memory) + row * out_row + part.column;
     m.out_stride = out_row;
-    m.epilogue = epilogue;
-    if (!sources.bias.empty()) m.epilogue.bias = sources.bias.data() + part.column;
+    m.epilogue = sources.At(memory, epilogue, row, part.column);
     if (bias) m.epilogue.bias = bias->As<const float>(memory) + part.column;
-    if (!sources.scale.empty()) {
-      m.epilogue.scale = sources.scale.data() + part.column;
-      m.epilogue.shift = sources.shift.data() + part.column;
-    }
-    if (sources.residual) {
-      m.epilogue.residual = sources.residual->As<const float>(memory) +
-                            row * sources.residual->row_stride + part.column;
-      m.epilogue.residual_stride = sources.residual->row_stride;
-    }
     RunMatrixF32(m);
     if (!tail.empty())
       tail.Run(memory, m.out, m.out_stride, row, part.rows, part.column, part.columns);
@@ -197,10 +187,6 @@ class TransposeRowsStep : public Step {
         memory.data(out) + item * m * k * sizeof(float), k, k, m, sizeof(float));
   }
 };
-
-bool IsDense(const Place& place, const std::vector<int64_t>& shape) {
-  return shape.empty() || place.row_stride == static_cast<size_t>(shape.back());
-}
 
 // The right operand in panels: a constant, or a step that packs it.
 BufferId PackRight(PlanContext& ctx, const MatmulGeometry& g, const Product& p) {
@@ -252,13 +238,10 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   const Node& node = ctx.node();
   const Value* bias = node.input(2);
   auto step = std::make_unique<MatmulStep>();
-  const Value* value = node.output();
   // Rows of the result are rows of the product unless b is a vector.
   const bool has_columns = node.input(1)->type().rank() > 1;
-  for (const Node* n : ctx.group().tail) {
-    if (!has_columns || !step->tail.Add(ctx, value, *n)) return false;
-    value = n->output();
-  }
+  if (!has_columns && !ctx.group().tail.empty()) return false;
+  if (!step->tail.AddTail(ctx)) return false;
   step->out = ctx.PlaceOf(ctx.group().result());
   if (!has_columns && !IsDense(step->out, ShapeOf(node.output()))) return false;
   std::vector<BufferId> reads = step->tail.reads();

@@ -26,18 +26,10 @@ bool AllF32(const Node& node) {
                      [](const Value* v) { return v == nullptr || v->dtype() == DType::kF32; });
 }
 
-bool Dense(const Place& place, const std::vector<int64_t>& shape) {
-  return shape.empty() || place.row_stride == static_cast<size_t>(shape.back());
-}
-
 // Sets what all steps have; false if the tail has no kernel. The node's first input and the group's
 // result have the same shape.
 bool Prepare(PlanContext& ctx, NormStep& step) {
-  const Value* value = ctx.node().output();
-  for (const Node* n : ctx.group().tail) {
-    if (!step.tail.Add(ctx, value, *n)) return false;
-    value = n->output();
-  }
+  if (!step.tail.AddTail(ctx)) return false;
   step.in = ctx.PlaceOf(ctx.node().input(0));
   step.out = ctx.PlaceOf(ctx.group().result());
   return true;
@@ -94,7 +86,7 @@ RowOperand OperandOf(PlanContext& ctx, const Value* operand, const std::vector<i
   const size_t elements = Product(dims, 0, dims.size());
   o.fixed = elements == 1;
   o.one = elements == 1 || o.rows.scalar();
-  if (elements == n && Dense(o.place, dims)) {
+  if (elements == n && IsDense(o.place, dims)) {
     // Its elements are those of a row if all axes before the row's are of size 1.
     size_t row = 1;
     for (size_t k = 0; k < dims.size() && row != n; ++k) {
@@ -271,7 +263,7 @@ Result<bool> PlanColumns(PlanContext& ctx, const RowPlan& plan, const NormRule& 
   const auto inner = static_cast<size_t>(shape.back());
   auto norm = std::make_unique<ColumnNormStep>();
   if (!Prepare(ctx, *norm)) return false;
-  const bool dense = Dense(norm->in, shape) && Dense(norm->out, shape);
+  const bool dense = IsDense(norm->in, shape) && IsDense(norm->out, shape);
   if (plan.columns != inner && !(dense && norm->tail.empty())) return false;
   norm->in_starts = Spread(plan.starts, inner, norm->in.row_stride);
   norm->in_offsets = Spread(plan.offsets, inner, norm->in.row_stride);

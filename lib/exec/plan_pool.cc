@@ -143,11 +143,7 @@ Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad) {
   auto step = std::make_unique<PoolStep>();
   step->s = ToThree(windows);
   if (*kind == PoolKind::kAverage8 && (include_pad || !HasTaps(step->s))) return false;
-  const Value* value = node.output();
-  for (const Node* n : ctx.group().tail) {
-    if (!step->tail.Add(ctx, value, *n)) return false;
-    value = n->output();
-  }
+  if (!step->tail.AddTail(ctx)) return false;
   step->kind = *kind;
   step->is_signed = node.input(0)->dtype() == DType::kI8;
   step->include_pad = include_pad;

@@ -119,6 +119,20 @@ RowMap RowsOf(const Place& place, const std::vector<int64_t>& result,
 
 }  // namespace
 
+EpilogueF32 EpilogueSources::At(const Memory& memory, EpilogueF32 e, size_t row,
+                                size_t column) const {
+  if (!bias.empty()) e.bias = bias.data() + column;
+  if (!scale.empty()) {
+    e.scale = scale.data() + column;
+    e.shift = shift.data() + column;
+  }
+  if (residual) {
+    e.residual = residual->As<const float>(memory) + row * residual->row_stride + column;
+    e.residual_stride = residual->row_stride;
+  }
+  return e;
+}
+
 bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
                       const AxisGroups* groups) {
   if (node.output()->dtype() != DType::kF32 || input->dtype() != DType::kF32) return false;
@@ -149,6 +163,15 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
   }
   ops_.push_back(std::move(op));
   values_.push_back(input);
+  return true;
+}
+
+bool TailProgram::AddTail(PlanContext& ctx, const AxisGroups* groups) {
+  const Value* value = ctx.node().output(0);
+  for (const Node* n : ctx.group().tail) {
+    if (!Add(ctx, value, *n, groups)) return false;
+    value = n->output();
+  }
   return true;
 }
 

@@ -63,6 +63,9 @@ class RowMap {
 struct EpilogueSources {
   std::vector<float> bias, scale, shift;  // empty: none
   std::optional<Place> residual;
+
+  // The epilogue of a block that begins at a row and a column of the result.
+  EpilogueF32 At(const Memory& memory, EpilogueF32 e, size_t row, size_t column) const;
 };
 
 // A chain of elementwise operations on the rows of one value.
@@ -87,6 +90,8 @@ class TailProgram {
   // Compiles a node; false if it has no row kernel. With `groups`, rows are those of joined shapes.
   bool Add(PlanContext& ctx, const Value* input, const Node& node,
            const AxisGroups* groups = nullptr);
+  // The same for all nodes of the group's tail.
+  bool AddTail(PlanContext& ctx, const AxisGroups* groups = nullptr);
 
   // Applies the chain, which has a node at least, to columns [column, column + n) of rows
   // [first, first + count) of the result.

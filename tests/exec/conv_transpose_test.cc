@@ -1,20 +1,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "exec/program.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
 namespace {
-
-// Runs everywhere, on kernels only; returns the number of steps.
-size_t RunPlanned(const std::string& text) {
-  CAPTURE(text);
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  RunEverywhere(graph, InputsOf(graph, {}));
-  return Program::Compile(graph, {})->steps().size();
-}
 
 struct Row {
   const char* name;
@@ -28,7 +18,7 @@ void Run(const Row& r) {
   CAPTURE(r.name);
   const std::string bias =
       r.channels == 0 ? "" : fmt::format("const %b: f32[{}] = seeded(5)", r.channels);
-  RunPlanned(
+  RunOnKernels(
       fmt::format("graph {{ in %x: f32{}  const %w: f32{} = seeded(3)  {}"
                   "  %y = conv_transpose(%x, %w{}) {}  out \"y\" = %y }}",
                   r.x, r.filter, bias, r.channels == 0 ? "" : ", %b", Braced(r.attrs)));
@@ -85,11 +75,11 @@ TEST_CASE("transposed convolution kernels: groups and filter layouts") {
 }
 
 TEST_CASE("transposed convolution kernels: elementwise nodes after it") {
-  CHECK(RunPlanned(R"(graph { in %x: f32[2, 5, 6, 20]  in %z: f32[2, 11, 12, 33]
+  CHECK(RunOnKernels(R"(graph { in %x: f32[2, 5, 6, 20]  in %z: f32[2, 11, 12, 33]
       const %w: f32[20, 33, 3, 2] = seeded(3)  const %b: f32[33] = seeded(4)
       %a = conv_transpose(%x, %w, %b) {layout = nxc, strides = [2, 2]}
       %s = add(%a, %z)  %y = clip(%s) {min = -0.5, max = 0.7}  out "y" = %y })") == 1);
-  CHECK(RunPlanned(R"(graph { in %x: f32[1, 40, 9, 20]  in %z: f32[80, 1, 20]
+  CHECK(RunOnKernels(R"(graph { in %x: f32[1, 40, 9, 20]  in %z: f32[80, 1, 20]
       const %w: f32[20, 1, 2, 2] = seeded(3)
       const %s: f32[20] = seeded(5)  const %t: f32[20] = seeded(6)  const %v: f32[20] = [
         1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4]
@@ -99,7 +89,7 @@ TEST_CASE("transposed convolution kernels: elementwise nodes after it") {
 }
 
 TEST_CASE("transposed convolution kernels: parts of other tensors") {
-  CHECK(RunPlanned(R"(graph { in %x: f32[1, 5, 6, 20]
+  CHECK(RunOnKernels(R"(graph { in %x: f32[1, 5, 6, 20]
       const %v: f32[12, 16, 2, 2] = seeded(3)  const %w: f32[8, 1, 2, 2] = seeded(4)
       %p, %q = split(%x) {axis = 3, sizes = [12, 8]}
       %a = conv_transpose(%p, %v) {layout = nxc, strides = [2, 2]}

@@ -1,20 +1,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "exec/program.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
 namespace {
-
-// Runs everywhere, on kernels only; returns the number of steps.
-size_t StepsOf(const std::string& text) {
-  CAPTURE(text);
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  RunEverywhere(graph, InputsOf(graph, {}));
-  return Program::Compile(graph, {})->steps().size();
-}
 
 TEST_CASE("elementwise kernels: operands that repeat along any axes") {
   for (const char* x : {"[2, 3, 5, 7]", "[2, 3, 5, 16]", "[2, 3, 5, 33]", "[2, 3, 5, 1]"})
@@ -25,19 +15,19 @@ TEST_CASE("elementwise kernels: operands that repeat along any axes") {
           shape.substr(shape.rfind(' ') + 1, shape.size() - shape.rfind(' ') - 2);
       std::string operand(other);
       if (const auto at = operand.find('L'); at != std::string::npos) operand.replace(at, 1, last);
-      CHECK(StepsOf(fmt::format(R"(graph {{ in %x: f32{}  in %o: f32{}
+      CHECK(RunOnKernels(fmt::format(R"(graph {{ in %x: f32{}  in %o: f32{}
                                    %d = sub(%o, %x)  %e = tanh(%d)  %y = mul(%e, %o)
                                    out "y" = %y }})",
-                                x, operand)) == 1);
+                                     x, operand)) == 1);
     }
 }
 
 TEST_CASE("elementwise kernels: rows longer than an item and rows of one element") {
-  CHECK(StepsOf(R"(graph { in %x: f32[3, 9001]  in %o: f32[9001]
+  CHECK(RunOnKernels(R"(graph { in %x: f32[3, 9001]  in %o: f32[9001]
                    %a = add(%x, %o)  %y = exp(%a)  out "y" = %y })") == 1);
-  CHECK(StepsOf(R"(graph { in %x: f32[9001, 1]  in %o: f32[1]
+  CHECK(RunOnKernels(R"(graph { in %x: f32[9001, 1]  in %o: f32[1]
                    %a = add(%x, %o)  %y = exp(%a)  out "y" = %y })") == 1);
-  CHECK(StepsOf(R"(graph { in %x: f32[0, 5]  %y = exp(%x)  out "y" = %y })") == 1);
+  CHECK(RunOnKernels(R"(graph { in %x: f32[0, 5]  %y = exp(%x)  out "y" = %y })") == 1);
 }
 
 TEST_CASE("elementwise kernels: parts of wider rows") {
@@ -57,29 +47,29 @@ TEST_CASE("elementwise kernels: parts of wider rows") {
               std::stoi(columns) + 5)}) {
       std::string text = part;
       text.insert(text.find("%p"), other + "\n");
-      StepsOf(text);
+      RunOnKernels(text);
     }
   }
 }
 
 TEST_CASE("elementwise kernels: values that are used again in their chain") {
   // x sigmoid(x), both forms of GELU written out, x x, and a value that leaves the chain.
-  CHECK(StepsOf(R"(graph { in %x: f32[5, 70]  %s = sigmoid(%x)  %y = mul(%x, %s)
+  CHECK(RunOnKernels(R"(graph { in %x: f32[5, 70]  %s = sigmoid(%x)  %y = mul(%x, %s)
                    out "y" = %y })") == 1);
-  CHECK(StepsOf(R"(graph { in %x: f32[5, 70]  %y = mul(%x, %x)  out "y" = %y })") == 1);
-  CHECK(StepsOf(R"(graph { in %x: f32[5, 70]  %e = exp(%x)  %y = div(%e, %e)  out "y" = %y })") ==
-        1);
+  CHECK(RunOnKernels(R"(graph { in %x: f32[5, 70]  %y = mul(%x, %x)  out "y" = %y })") == 1);
+  CHECK(RunOnKernels(
+            R"(graph { in %x: f32[5, 70]  %e = exp(%x)  %y = div(%e, %e)  out "y" = %y })") == 1);
   for (const char* producer :
        {"%x = matmul(%a, %w)", "%x = matmul(%a, %w)  %x0 = relu(%x)", "%x = exp(%a)"})
     for (const char* rows : {"3", "150"}) {
       const bool relu = std::string_view(producer).find("relu") != std::string_view::npos;
-      CHECK(StepsOf(fmt::format(
+      CHECK(RunOnKernels(fmt::format(
                 R"(graph {{ in %a: f32[{0}, 90]  const %w: f32[90, 90] = seeded(5)
                    const %half: f32[] = [0.5]  const %one: f32[] = [1]  const %r: f32[] = [1.4142135]
                    {1}  %d = div({2}, %r)  %e = erf(%d)  %p = add(%e, %one)  %q = mul({2}, %p)
                    %y = mul(%q, %half)  out "y" = %y }})",
                 rows, producer, relu ? "%x0" : "%x")) == 1);
-      CHECK(StepsOf(fmt::format(
+      CHECK(RunOnKernels(fmt::format(
                 R"(graph {{ in %a: f32[{0}, 90]  const %w: f32[90, 90] = seeded(5)
                    const %three: f32[] = [3]  const %c: f32[] = [0.0447]
                    {1}  %d = pow({2}, %three)  %e = mul(%d, %c)  %f = add({2}, %e)  %g = tanh(%f)

@@ -1,20 +1,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "exec/program.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
 namespace {
-
-// Runs everywhere, on kernels only; returns the number of steps.
-size_t RunPlanned(const std::string& text) {
-  CAPTURE(text);
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  RunEverywhere(graph, InputsOf(graph, {}));
-  return Program::Compile(graph, {})->steps().size();
-}
 
 TEST_CASE("movement kernels: one input") {
   for (const char* type : {"f32", "u8", "i64"})
@@ -33,12 +23,12 @@ TEST_CASE("movement kernels: one input") {
              "resize(%x) {scales = [2.0, 1.5]}",
          }) {
       CAPTURE(type);
-      RunPlanned(
+      RunOnKernels(
           fmt::format("graph {{ in %x: {}[2, 8, 4, 6]  %y = {}  out \"y\" = %y }}", type, node));
     }
-  RunPlanned(R"(graph { in %x: f32[4, 5, 6]  const %i: i64[2, 2] = [3, 0, -1, 2]
+  RunOnKernels(R"(graph { in %x: f32[4, 5, 6]  const %i: i64[2, 2] = [3, 0, -1, 2]
                         %y = gather(%x, %i) {axis = 1}  out "y" = %y })");
-  RunPlanned(R"(graph { in %x: u8[1, 3, 3, 2]{scale=0.5, zp=9}
+  RunOnKernels(R"(graph { in %x: u8[1, 3, 3, 2]{scale=0.5, zp=9}
                         %y = pad(%x) {pads = [0, 1, 1, 0, 0, 1, 1, 0]}  out "y" = %y })");
 }
 
@@ -47,7 +37,7 @@ TEST_CASE("movement kernels: transposed matrices of few rows or columns, and of 
     for (const char* shape : {"[2, 2, 77]", "[1, 3, 1000]", "[2, 4, 130]", "[2, 77, 2]",
                               "[1, 1000, 3]", "[2, 130, 4]", "[1, 5, 70]", "[1, 300, 290]"}) {
       CAPTURE(shape);
-      RunPlanned(fmt::format(
+      RunOnKernels(fmt::format(
           R"(graph {{ in %x: {}{}  %y = transpose(%x) {{perm = [0, 2, 1]}}  out "y" = %y }})", type,
           shape));
     }
@@ -56,7 +46,7 @@ TEST_CASE("movement kernels: transposed matrices of few rows or columns, and of 
 TEST_CASE("movement kernels: joined and cut tensors") {
   for (const char* axis : {"0", "1", "2", "-1"}) {
     CAPTURE(axis);
-    RunPlanned(fmt::format(
+    RunOnKernels(fmt::format(
         R"(graph {{ in %a: f32[2, 3, 4, 5]  in %b: f32[2, 3, 4, 5]
            const %c: f32[2, 3, 4, 5] = seeded(3)
            %y = concat(%a, %b, %c, %a) {{axis = {0}}}  %t = tanh(%y)
@@ -68,7 +58,7 @@ TEST_CASE("movement kernels: joined and cut tensors") {
 
 TEST_CASE("movement kernels: results are made where they are wanted") {
   // Both convolutions write into the joined tensor, parts of which are read in place.
-  CHECK(RunPlanned(R"(graph { in %x: f32[1, 5, 6, 20]
+  CHECK(RunOnKernels(R"(graph { in %x: f32[1, 5, 6, 20]
           const %v: f32[24, 20, 1, 1] = seeded(3)  const %w: f32[16, 20, 3, 3] = seeded(4)
           %a = conv(%x, %v) {layout = nxc}  %r = relu(%a)
           %b = conv(%x, %w) {layout = nxc, pads = [1, 1, 1, 1]}
@@ -77,30 +67,30 @@ TEST_CASE("movement kernels: results are made where they are wanted") {
           %s = max_pool(%p) {kernel = [2, 2], layout = nxc}  %t = sigmoid(%q)
           out "s" = %s  out "t" = %t })") == 4);
   // A slice of channels; a reshape whose input is made in the output.
-  CHECK(RunPlanned(R"(graph { in %x: f32[1, 5, 6, 20]
+  CHECK(RunOnKernels(R"(graph { in %x: f32[1, 5, 6, 20]
           %a = slice(%x) {axes = [3], starts = [3], ends = [9]}  %b = exp(%a)
           %y = reshape(%b) {dims = [30, 6]}  out "y" = %y })") == 1);
   // One channel of several, broadcast over the others.
-  RunPlanned(R"(graph { in %x: f32[1, 5, 6, 3]
+  RunOnKernels(R"(graph { in %x: f32[1, 5, 6, 3]
           %a = slice(%x) {axes = [3], starts = [1], ends = [2]}
           %y = mul(%x, %a)  %z = sub(%a, %x)  out "y" = %y  out "z" = %z })");
   // Nested, and with a reader that wants the value in one piece.
-  RunPlanned(R"(graph { in %x: f32[1, 4, 4, 8]
+  RunOnKernels(R"(graph { in %x: f32[1, 4, 4, 8]
           %a = exp(%x)  %b = sin(%x)  %c = cos(%x)
           %i = concat(%a, %b) {axis = 3}  %y = concat(%c, %i) {axis = 3}
           %m = reduce_mean(%i) {axes = [1, 2]}  %t = transpose(%b) {perm = [0, 3, 1, 2]}
           out "y" = %y  out "m" = %m  out "t" = %t })");
   // A value that is joined with itself, an input and a constant.
-  RunPlanned(R"(graph { in %x: f32[3, 4]  const %c: f32[3, 2] = seeded(3)
+  RunOnKernels(R"(graph { in %x: f32[3, 4]  const %c: f32[3, 2] = seeded(3)
           %a = exp(%x)  %y = concat(%a, %x, %c, %a) {axis = 1}  %z = relu(%y)
           out "z" = %z  out "y" = %y })");
 }
 
 TEST_CASE("movement kernels: channels shuffle; nothing to move") {
-  RunPlanned(R"(graph { in %x: f32[1, 12, 5, 6]
+  RunOnKernels(R"(graph { in %x: f32[1, 12, 5, 6]
           %a = reshape(%x) {dims = [1, 3, 4, 5, 6]}  %b = transpose(%a) {perm = [0, 2, 1, 3, 4]}
           %y = reshape(%b) {dims = [1, 12, 5, 6]}  out "y" = %y })");
-  RunPlanned(R"(graph { in %x: f32[0, 4]  in %z: f32[2, 0]
+  RunOnKernels(R"(graph { in %x: f32[0, 4]  in %z: f32[2, 0]
           %a = concat(%x, %x) {axis = 1}  %b = pad(%z) {pads = [0, 1, 0, 1]}
           %c = slice(%x) {axes = [1], starts = [1], ends = [2]}  %d = reshape(%x) {dims = [3, 0]}
           out "a" = %a  out "b" = %b  out "c" = %c  out "d" = %d })");

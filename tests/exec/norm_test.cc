@@ -16,14 +16,6 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Runs everywhere, on kernels only.
-std::vector<Tensor> RunPlanned(const std::string& text) {
-  CAPTURE(text);
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  return RunEverywhere(graph, InputsOf(graph, {}));
-}
-
 // Normalisations of one tensor, each without and with the elementwise nodes that a step takes after
 // it. One graph, for every run is a program of its own.
 void CheckNorms(const std::string& x, const std::string& parameters,
@@ -34,7 +26,7 @@ void CheckNorms(const std::string& x, const std::string& parameters,
         "%y{0} = {1}  %n{0} = {1}  %z{0} = mul(%o, %n{0})  %r{0} = relu(%z{0})\n"
         "out \"y{0}\" = %y{0}  out \"r{0}\" = %r{0}\n",
         i, ops[i]);
-  RunPlanned(text + "}");
+  RunOnKernels(text + "}");
 }
 
 TEST_CASE("norm kernels: layer_norm of every length, axis and operand") {
@@ -75,7 +67,7 @@ TEST_CASE("norm kernels: layer_norm of every length, axis and operand") {
 TEST_CASE("norm kernels: layer_norm gives its statistics") {
   for (const char* shape : {"[2, 5, 33]", "[2, 70, 3]", "[3, 2, 0]", "[0, 2, 3]"})
     for (const int axis : {1, 2})
-      RunPlanned(
+      RunOnKernels(
           fmt::format("graph {{ in %x: f32{}  %y, %m, %i = layer_norm(%x) {{axis = {}}}  "
                       "%z = relu(%y)  out \"z\" = %z  out \"m\" = %m  out \"i\" = %i }}",
                       shape, axis));
@@ -145,14 +137,14 @@ TEST_CASE("norm kernels: instance_norm between reshapes is group_norm") {
   const std::string groups = between("[2, 4, 45]", "[2, 12, 5, 3]", "");
   CHECK(HasStep(groups, "group_norm"));
   CHECK_FALSE(HasStep(groups, "instance_norm"));
-  RunPlanned(groups);
-  RunPlanned(between("[2, 4, 3, 5, 3]", "[2, 12, 5, 3]", ""));
+  RunOnKernels(groups);
+  RunOnKernels(between("[2, 4, 3, 5, 3]", "[2, 12, 5, 3]", ""));
   // Not if the normal form has another use, or another shape.
   const std::string used = between("[2, 4, 45]", "[2, 12, 5, 3]", "out \"n\" = %n");
   CHECK_FALSE(HasStep(used, "group_norm"));
-  RunPlanned(used);
-  RunPlanned(between("[2, 4, 45]", "[2, 12, 3, 5]", ""));
-  RunPlanned(between("[6, 4, 15]", "[2, 12, 5, 3]", ""));
+  RunOnKernels(used);
+  RunOnKernels(between("[2, 4, 45]", "[2, 12, 3, 5]", ""));
+  RunOnKernels(between("[6, 4, 15]", "[2, 12, 5, 3]", ""));
 }
 
 TEST_CASE("norm kernels: normalisation over any axes") {
@@ -184,7 +176,7 @@ TEST_CASE("norm kernels: normalisation over any axes") {
       ops.push_back(fmt::format("lp_normalization(%x) {{axis = {}, p = {}}}", r.axis, p));
     CheckNorms(r.x, "", ops);
   }
-  RunPlanned("graph { in %x: f32[]  %y = l2_normalization(%x) {axes = []}  out \"y\" = %y }");
+  RunOnKernels("graph { in %x: f32[]  %y = l2_normalization(%x) {axes = []}  out \"y\" = %y }");
   CheckCase({"a norm of zero, of infinity and of NaN",
              R"(graph { in %x: f32[4, 2]
                 %y = lp_normalization(%x)  %z = l2_normalization(%x)
@@ -222,7 +214,7 @@ TEST_CASE("norm kernels: parts of wider tensors") {
         "l2_normalization(%x) {axes = [1]}", "lp_normalization(%x) {axis = 1}",
         "mean_variance_normalization(%x) {axes = [2, 1]}",
         "mean_variance_normalization(%x) {axes = [0, 1, 2]}", "lrn(%x) {size = 3, layout = nxc}"}) {
-    RunPlanned(fmt::format(
+    RunOnKernels(fmt::format(
         R"(graph {{ in %w: f32[2, 9, 18]  in %o: f32[2, 9, 5]  in %s: f32[18]  in %b: f32[18]
                     %x = neg(%w)  %y = {}  %c = concat(%x, %o) {{axis = 2}}  %n = relu(%c)
                     %d = concat(%o, %y) {{axis = 2}}  %m = relu(%d)

@@ -11,13 +11,6 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Runs everywhere, on kernels only.
-std::vector<Tensor> RunPlanned(const std::string& text) {
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  return RunEverywhere(graph, InputsOf(graph, {}));
-}
-
 TEST_CASE("pool kernels: float32 of every rank, layout and number of channels") {
   struct Row {
     const char* name;
@@ -40,11 +33,11 @@ TEST_CASE("pool kernels: float32 of every rank, layout and number of channels") 
        }) {
     CAPTURE(r.name);
     for (const char* op : {"max_pool", "average_pool"})
-      RunPlanned(
+      RunOnKernels(
           fmt::format("graph {{ in %x: f32{}  %y = {}(%x) {{{}}}  %z = relu(%y)  "
                       "out \"z\" = %z }}",
                       r.shape, op, r.attrs));
-    RunPlanned(fmt::format(
+    RunOnKernels(fmt::format(
         "graph {{ in %x: f32{}  %y = average_pool(%x) {{{}, count_include_pad = true}}  "
         "out \"y\" = %y }}",
         r.shape, r.attrs));
@@ -81,11 +74,11 @@ TEST_CASE("pool kernels: 8-bit integers") {
         CAPTURE(type);
         CAPTURE(channels);
         CAPTURE(op);
-        RunPlanned(fmt::format(R"(graph {{ in %x: {0}[2, 7, 9, {1}]{{scale=0.5, zp=3}}
+        RunOnKernels(fmt::format(R"(graph {{ in %x: {0}[2, 7, 9, {1}]{{scale=0.5, zp=3}}
             %y = {2}(%x) {{kernel = [3, 2], strides = [2, 1], padding = same_upper, layout = nxc}}
                 @tflite : {0}[2, 4, 9, {1}]{{scale=0.5, zp=3}}
             out "y" = %y }})",
-                               type, channels, op));
+                                 type, channels, op));
       }
   CheckCase({"halves away from zero",
              R"(graph { in %x: i8[1, 4, 1]{scale=1, zp=0}
@@ -99,7 +92,7 @@ TEST_CASE("pool kernels: 8-bit integers") {
 TEST_CASE("pool kernels: no batch, no channels") {
   for (const char* shape : {"[0, 4, 4, 3]", "[1, 4, 4, 0]"})
     for (const char* op : {"max_pool", "average_pool"})
-      RunPlanned(fmt::format(
+      RunOnKernels(fmt::format(
           "graph {{ in %x: f32{}  %y = {}(%x) {{kernel = [2, 2], layout = nxc}}  out \"y\" = %y }}",
           shape, op));
 }

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "exec/program.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -12,17 +11,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Runs everywhere, on kernels only; returns the number of steps.
-size_t RunPlanned(const std::string& text) {
-  CAPTURE(text);
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  RunEverywhere(graph, InputsOf(graph, {}));
-  return Program::Compile(graph, {})->steps().size();
-}
-
 void Resize(const char* type, const std::string& attrs) {
-  RunPlanned(OneOp(type, fmt::format("resize(%x) {{{}}}", attrs)));
+  RunOnKernels(OneOp(type, fmt::format("resize(%x) {{{}}}", attrs)));
 }
 
 TEST_CASE("resize kernels: every mode and way of coordinates") {
@@ -76,12 +66,12 @@ TEST_CASE("resize kernels: infinity times zero") {
 TEST_CASE("resize kernels: parts of other tensors") {
   for (const char* channels : {"4", "20"})
     for (const char* sizes : {"[9, 11]", "[5, 12]", "[10, 6]", "[5, 6]"})
-      RunPlanned(fmt::format(R"(graph {{ in %x: f32[1, 5, 6, 40]
+      RunOnKernels(fmt::format(R"(graph {{ in %x: f32[1, 5, 6, 40]
         %p, %q = split(%x) {{axis = 3, sizes = [{0}, -1]}}
         %a = resize(%p) {{layout = nxc, mode = linear, sizes = {1}}}
         %b = resize(%q) {{layout = nxc, mode = cubic, sizes = {1}}}
         %y = concat(%a, %b) {{axis = 3}}  out "y" = %y }})",
-                             channels, sizes));
+                               channels, sizes));
 }
 
 // ---- grid_sample
@@ -91,7 +81,7 @@ void Sample(const char* x, const char* grid, const std::string& attrs) {
       "graph {{ in %x: f32{}  in %g: f32{}  const %s: f32[1] = [1.4]  %t = mul(%g, %s) "
       " %y = grid_sample(%x, %t) {}  out \"y\" = %y }}",
       x, grid, Braced(attrs));
-  RunPlanned(text);
+  RunOnKernels(text);
 }
 
 TEST_CASE("grid_sample kernels: every mode, padding and way of counting") {
@@ -133,12 +123,12 @@ TEST_CASE("grid_sample kernels: positions far away and none") {
 
 TEST_CASE("grid_sample kernels: parts of other tensors") {
   for (const char* channels : {"3", "20"})
-    RunPlanned(fmt::format(R"(graph {{ in %x: f32[1, 5, 6, 40]  in %g: f32[1, 4, 9, 2]
+    RunOnKernels(fmt::format(R"(graph {{ in %x: f32[1, 5, 6, 40]  in %g: f32[1, 4, 9, 2]
         %p, %q = split(%x) {{axis = 3, sizes = [{}, -1]}}
         %a = grid_sample(%p, %g) {{layout = nxc}}
         %b = grid_sample(%q, %g) {{layout = nxc, mode = cubic}}
         %y = concat(%a, %b) {{axis = 3}}  out "y" = %y }})",
-                           channels));
+                             channels));
 }
 
 }  // namespace

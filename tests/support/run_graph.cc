@@ -91,6 +91,14 @@ void CheckHasKernels(const Graph& graph) {
   }
 }
 
+size_t RunOnKernels(const std::string& text) {
+  CAPTURE(text);
+  const Graph graph = Parse(text);
+  CheckHasKernels(graph);
+  RunEverywhere(graph, InputsOf(graph, {}));
+  return Program::Compile(graph, {})->steps().size();
+}
+
 void CheckCase(const OpCase& c) {
   CAPTURE(c.name);
   const Graph graph = Parse(c.graph);

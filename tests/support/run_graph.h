@@ -36,6 +36,9 @@ std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>&
 // Checks that a kernel takes every node: no step of the plan is the reference evaluation.
 void CheckHasKernels(const Graph& graph);
 
+// Runs the graph everywhere on seeded inputs, on kernels only; returns the number of steps.
+size_t RunOnKernels(const std::string& text);
+
 // RunEverywhere, and the comparison with the expected outputs.
 void CheckCase(const OpCase& c);
 

@@ -46,9 +46,6 @@ struct MatrixF32 {
 // Computes the whole block on the calling thread.
 void RunMatrixF32(const MatrixF32& block);
 
-// Rows of a block that the kernel handles best at a time, on any target.
-inline constexpr size_t kMatrixRowBlock = 192;
-
 // Elements of a packed matrix of n columns.
 size_t PackedSize(size_t k, size_t n);
 
