@@ -12,12 +12,6 @@
 namespace nn {
 namespace {
 
-int64_t Product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  return std::accumulate(dims.begin() + static_cast<std::ptrdiff_t>(begin),
-                         dims.begin() + static_cast<std::ptrdiff_t>(end), int64_t{1},
-                         std::multiplies<>());
-}
-
 // The group that makes each value.
 using Makers = std::unordered_map<const Value*, const Group*>;
 
@@ -85,9 +79,9 @@ std::optional<Place> PartOf(const Place& whole, const Value* value, size_t axis,
     place.offset += static_cast<size_t>(first) * element;
     return place;
   }
-  if (Product(shape, 0, axis) != 1) return std::nullopt;
-  const int64_t rows = first * Product(shape, axis + 1, shape.size() - 1);
-  place.offset += static_cast<size_t>(rows) * whole.row_stride * element;
+  if (ElementsOf(shape, 0, axis) != 1) return std::nullopt;
+  const size_t rows = static_cast<size_t>(first) * ElementsOf(shape, axis + 1, shape.size() - 1);
+  place.offset += rows * whole.row_stride * element;
   return place;
 }
 

@@ -10,7 +10,7 @@ namespace nn {
 namespace {
 
 // Elements of a piece that stays in the first-level cache from one pass to the next.
-constexpr size_t kPiece = 4096;
+constexpr size_t kNormPiece = 4096;
 
 size_t CeilDiv(size_t a, size_t b) {
   return (a + b - 1) / b;
@@ -24,7 +24,8 @@ int64_t StepOf(const std::vector<int64_t>& offsets) {
 
 void RowNormStep::Run(const Memory& memory, size_t item) const {
   const size_t end = std::min(rows, (item + 1) * row_block());
-  const size_t together = std::clamp<size_t>(kPiece / std::max<size_t>(1, n) / 4 * 4, 1, kTogether);
+  const size_t together =
+      std::clamp<size_t>(kNormPiece / std::max<size_t>(1, n) / 4 * 4, 1, kTogether);
   for (size_t r = item * row_block(); r < end; r += together)
     RunRows(memory, r, std::min(together, end - r));
 }
@@ -125,7 +126,7 @@ void GroupStatisticsStep::Run(const Memory& memory, size_t item) const {
 }
 
 void ColumnNormStep::ChooseBlocks() {
-  line_block = std::max<size_t>(1, kPiece / std::max<size_t>(1, statistics.columns));
+  line_block = std::max<size_t>(1, kNormPiece / std::max<size_t>(1, statistics.columns));
   for (size_t i = 0; i < in_offsets.size(); ++i)
     regular &= in_offsets[i] == static_cast<int64_t>(i) * StepOf(in_offsets) &&
                out_offsets[i] == static_cast<int64_t>(i) * StepOf(out_offsets);
@@ -206,15 +207,15 @@ void ScaleShiftStep::Run(const Memory& memory, size_t item) const {
 }
 
 size_t RowNormStep::row_block() const {
-  return std::max<size_t>(1, 2 * kPiece / std::max<size_t>(1, n));
+  return std::max<size_t>(1, 2 * kNormPiece / std::max<size_t>(1, n));
 }
 
 size_t LrnStep::row_block() const {
-  return std::max<size_t>(1, kPiece / std::max<size_t>(1, columns));
+  return std::max<size_t>(1, kNormPiece / std::max<size_t>(1, columns));
 }
 
 size_t ScaleShiftStep::row_block() const {
-  return std::max<size_t>(1, kPiece / std::max<size_t>(1, columns));
+  return std::max<size_t>(1, kNormPiece / std::max<size_t>(1, columns));
 }
 
 }  // namespace nn

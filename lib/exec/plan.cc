@@ -11,6 +11,18 @@ std::vector<int64_t> ShapeOf(const Value* value) {
   return *value->type().const_dims();
 }
 
+std::vector<int64_t> RowShape(const Value* value) {
+  auto shape = ShapeOf(value);
+  if (shape.empty()) shape.push_back(1);
+  return shape;
+}
+
+size_t ElementsOf(const std::vector<int64_t>& shape, size_t begin, size_t end) {
+  size_t n = 1;
+  for (size_t i = begin; i < end; ++i) n *= static_cast<size_t>(shape[i]);
+  return n;
+}
+
 std::vector<Lifetime> Plan::Lifetimes() const {
   std::vector<Lifetime> lifetimes(buffers.size());
   for (size_t s = 0; s < steps.size(); ++s) {

@@ -109,6 +109,10 @@ inline bool IsDense(const Place& place, const std::vector<int64_t>& shape) {
 
 // Known shape of a value; every value has one when planning begins.
 std::vector<int64_t> ShapeOf(const Value* value);
+// The same, where a scalar is a row of one element.
+std::vector<int64_t> RowShape(const Value* value);
+// The number of elements of axes `begin` to `end` - 1.
+size_t ElementsOf(const std::vector<int64_t>& shape, size_t begin, size_t end);
 
 // A kernel's planning function. False: not for this node (type, shape or attribute); the scalar
 // reference evaluation takes it then.

@@ -17,7 +17,7 @@ namespace {
 
 // Below this many elements a table of two operands costs more than it saves.
 constexpr int64_t kMinElementsForTable2 = 4096;
-constexpr size_t kPiece = 16384;
+constexpr size_t kBytesItem = 16384;
 
 bool Is8Bit(const Value* v) {
   return v->dtype() == DType::kU8 || v->dtype() == DType::kI8;
@@ -30,7 +30,7 @@ struct Rows {
   explicit Rows(const std::vector<int64_t>& shape) {
     for (size_t i = 0; i + 1 < shape.size(); ++i) count *= static_cast<size_t>(shape[i]);
     columns = static_cast<size_t>(shape.back());
-    block = std::max<size_t>(1, kPiece / std::max<size_t>(columns, 1));
+    block = std::max<size_t>(1, kBytesItem / std::max<size_t>(columns, 1));
   }
   size_t grid() const { return (count + block - 1) / block; }
 };

@@ -95,12 +95,6 @@ class GatherStep : public Step {
   mutable std::optional<BadIndex> bad_;  // the first of the run
 };
 
-size_t Count(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  size_t n = 1;
-  for (size_t d = begin; d < end; ++d) n *= static_cast<size_t>(dims[d]);
-  return n;
-}
-
 // Places and sizes of pieces that are the axes of x from `first` on.
 bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
   const Node& node = ctx.node();
@@ -122,10 +116,10 @@ bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
   const bool dense_out =
       y_shape.empty() || step.out.row_stride == static_cast<size_t>(y_shape.back());
   if (step.in.row_stride == row && dense_out) {
-    step.run = Count(shape, first, shape.size()) * element;
+    step.run = ElementsOf(shape, first, shape.size()) * element;
     step.in_row = step.out_row = step.run;
   } else if (first < shape.size()) {
-    step.rows = Count(shape, first, shape.size() - 1);
+    step.rows = ElementsOf(shape, first, shape.size() - 1);
     step.run = row * element;
     step.in_row = step.in.row_stride * element;
     step.out_row = step.out.row_stride * element;
@@ -155,12 +149,12 @@ Result<bool> PlanGather(PlanContext& ctx) {
   const auto batch = static_cast<size_t>(
       a.batch_dims < 0 ? a.batch_dims + static_cast<int64_t>(chosen.size()) : a.batch_dims);
   const auto at = static_cast<size_t>(axis);
-  if (Count(shape, 0, shape.size()) == 0) return false;
+  if (ElementsOf(shape, 0, shape.size()) == 0) return false;
   auto step = std::make_unique<GatherStep>();
   if (!SetPieces(ctx, at + 1, *step)) return false;
-  step->batches = Count(shape, 0, batch);
-  step->outer = Count(shape, batch, at);
-  step->each = Count(chosen, batch, chosen.size());
+  step->batches = ElementsOf(shape, 0, batch);
+  step->outer = ElementsOf(shape, batch, at);
+  step->each = ElementsOf(chosen, batch, chosen.size());
   step->step = static_cast<size_t>(shape[at]);
   step->axes = {{shape[at], 1}};
   AddGather(ctx, std::move(step));
@@ -173,14 +167,14 @@ Result<bool> PlanGatherNd(PlanContext& ctx) {
   const auto chosen = ShapeOf(node.input(1));
   const auto batch = static_cast<size_t>(node.attrs<GatherNdAttrs>().batch_dims);
   const auto k = static_cast<size_t>(chosen.back());
-  if (Count(shape, 0, shape.size()) == 0) return false;
+  if (ElementsOf(shape, 0, shape.size()) == 0) return false;
   auto step = std::make_unique<GatherStep>();
   if (!SetPieces(ctx, batch + k, *step)) return false;
-  step->batches = Count(shape, 0, batch);
-  step->each = Count(chosen, batch, chosen.size() - 1);
-  step->step = Count(shape, batch, batch + k);
+  step->batches = ElementsOf(shape, 0, batch);
+  step->each = ElementsOf(chosen, batch, chosen.size() - 1);
+  step->step = ElementsOf(shape, batch, batch + k);
   for (size_t d = batch; d < batch + k; ++d)
-    step->axes.push_back({shape[d], static_cast<int64_t>(Count(shape, d + 1, batch + k))});
+    step->axes.push_back({shape[d], static_cast<int64_t>(ElementsOf(shape, d + 1, batch + k))});
   AddGather(ctx, std::move(step));
   return true;
 }

@@ -28,12 +28,6 @@ size_t ElementSize(const Value* v) {
   return static_cast<size_t>(DTypeBits(v->dtype())) / 8;
 }
 
-size_t Count(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  return static_cast<size_t>(std::accumulate(dims.begin() + static_cast<std::ptrdiff_t>(begin),
-                                             dims.begin() + static_cast<std::ptrdiff_t>(end),
-                                             int64_t{1}, std::multiplies<>()));
-}
-
 // ---- Copies of boxes
 
 // `blocks` blocks of `rows` rows of `run` bytes; distances in bytes.
@@ -82,13 +76,13 @@ void AddCopy(PlanContext& ctx, const Value* value, const Place& in, const Place&
   if (shape.empty()) {
     step->run = element;
   } else {
-    step->blocks = Count(shape, 0, axis);
-    step->rows = axis + 1 == shape.size() ? 1 : Count(shape, axis, shape.size() - 1);
+    step->blocks = ElementsOf(shape, 0, axis);
+    step->rows = axis + 1 == shape.size() ? 1 : ElementsOf(shape, axis, shape.size() - 1);
     step->run = static_cast<size_t>(shape.back()) * element;
     step->in_row = in.row_stride * element;
     step->out_row = out.row_stride * element;
     const auto rows_of = [&](const std::vector<int64_t>& whole) {
-      return axis + 1 == whole.size() ? 1 : Count(whole, axis, whole.size() - 1);
+      return axis + 1 == whole.size() ? 1 : ElementsOf(whole, axis, whole.size() - 1);
     };
     step->in_block = rows_of(in_shape) * step->in_row;
     step->out_block = rows_of(out_shape) * step->out_row;
@@ -105,8 +99,9 @@ bool SamePlace(const Place& a, const Place& b) {
 Place StartOf(const Place& whole, const Value* value, size_t axis, int64_t first) {
   const auto shape = ShapeOf(value);
   Place place = whole;
-  const size_t step =
-      axis + 1 == shape.size() ? 1 : Count(shape, axis + 1, shape.size() - 1) * whole.row_stride;
+  const size_t step = axis + 1 == shape.size()
+                          ? 1
+                          : ElementsOf(shape, axis + 1, shape.size() - 1) * whole.row_stride;
   place.offset += static_cast<size_t>(first) * step * ElementSize(value);
   return place;
 }

@@ -15,12 +15,6 @@
 namespace nn {
 namespace {
 
-size_t Product(const std::vector<int64_t>& shape, size_t begin, size_t end) {
-  size_t n = 1;
-  for (size_t i = begin; i < end; ++i) n *= static_cast<size_t>(shape[i]);
-  return n;
-}
-
 bool AllF32(const Node& node) {
   return std::all_of(node.inputs().begin(), node.inputs().end(),
                      [](const Value* v) { return v == nullptr || v->dtype() == DType::kF32; });
@@ -62,18 +56,11 @@ NormRule::Root RootOf(EpsilonRule rule) {
                                          : NormRule::Root::kFloor;
 }
 
-// The shape of a tensor in which a scalar is a row of one element.
-std::vector<int64_t> RowShape(const Value* x) {
-  auto shape = ShapeOf(x);
-  if (shape.empty()) shape.push_back(1);
-  return shape;
-}
-
 // Rows are the axes from `axis` on.
 void SetRows(RowNormStep& step, const std::vector<int64_t>& shape, size_t axis) {
-  step.rows = Product(shape, 0, axis);
-  step.n = Product(shape, axis, shape.size());
-  step.lines = Product(shape, axis, shape.size() - 1);
+  step.rows = ElementsOf(shape, 0, axis);
+  step.n = ElementsOf(shape, axis, shape.size());
+  step.lines = ElementsOf(shape, axis, shape.size() - 1);
   step.columns = static_cast<size_t>(shape.back());
 }
 
@@ -83,7 +70,7 @@ RowOperand OperandOf(PlanContext& ctx, const Value* operand, const std::vector<i
   const auto dims = ShapeOf(operand);
   o.place = ctx.PlaceOf(operand);
   o.rows = RowMap(shape, dims, o.place.row_stride);
-  const size_t elements = Product(dims, 0, dims.size());
+  const size_t elements = ElementsOf(dims, 0, dims.size());
   o.fixed = elements == 1;
   o.one = elements == 1 || o.rows.scalar();
   if (elements == n && IsDense(o.place, dims)) {
@@ -219,7 +206,7 @@ Result<bool> PlanChannels(PlanContext& ctx, Layout layout, int64_t groups, float
   const Node& node = ctx.node();
   const auto shape = ShapeOf(node.input(0));
   if (!AllF32(node) || layout != Layout::kNxc) return false;
-  return PlanGroups(ctx, static_cast<size_t>(shape.front()), Product(shape, 1, shape.size() - 1),
+  return PlanGroups(ctx, static_cast<size_t>(shape.front()), ElementsOf(shape, 1, shape.size() - 1),
                     static_cast<size_t>(shape.back()), static_cast<size_t>(groups),
                     MomentsRule(epsilon), NormResult::kTimesScaleShift);
 }
@@ -289,7 +276,7 @@ Result<bool> PlanOverAxes(PlanContext& ctx, const std::vector<int64_t>& listed,
   const auto shape = RowShape(node.input(0));
   if (LastAxisFirst(axes, shape.size())) {
     const size_t first = shape.size() - axes.size();
-    return PlanGroups(ctx, Product(shape, 0, first), Product(shape, first, shape.size() - 1),
+    return PlanGroups(ctx, ElementsOf(shape, 0, first), ElementsOf(shape, first, shape.size() - 1),
                       static_cast<size_t>(shape.back()), 1, rule, result);
   }
   const RowPlan plan(shape, axes);
@@ -331,7 +318,7 @@ Result<bool> PlanLrn(PlanContext& ctx) {
   auto step = std::make_unique<LrnStep>();
   if (!Prepare(ctx, *step)) return false;
   const auto shape = ShapeOf(node.input(0));
-  step->rows = Product(shape, 0, shape.size() - 1);
+  step->rows = ElementsOf(shape, 0, shape.size() - 1);
   step->columns = static_cast<size_t>(shape.back());
   step->window.before = static_cast<size_t>(std::min((a.size - 1) / 2, shape.back()));
   step->window.after = static_cast<size_t>(std::min(a.size - 1 - (a.size - 1) / 2, shape.back()));
@@ -361,7 +348,7 @@ Result<bool> PlanComputedBatchNorm(PlanContext& ctx) {
     factors->operands[i] = ctx.PlaceOf(node.input(i + 1));
     operands.push_back(factors->operands[i].buffer);
   }
-  step->rows = Product(shape, 0, shape.size() - 1);
+  step->rows = ElementsOf(shape, 0, shape.size() - 1);
   step->columns = factors->channels;
   step->factors = factors->out;
   ctx.AddStep(std::move(factors), std::move(operands), {step->factors});

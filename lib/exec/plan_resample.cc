@@ -14,7 +14,7 @@ namespace nn {
 namespace {
 
 // About as many results as an item is worth starting for.
-constexpr size_t kItemElements = 8192;
+constexpr size_t kResampleItem = 8192;
 
 // One axis interpolated: each slab `in_size` to `out_size` times `inner` rows of channels.
 class AxisPassStep : public Step {
@@ -108,12 +108,6 @@ struct Stage {
   std::vector<int64_t> dims;
 };
 
-size_t Count(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  size_t n = 1;
-  for (size_t d = begin; d < end; ++d) n *= static_cast<size_t>(dims[d]);
-  return n;
-}
-
 // The slabs before axis `at` of which the passes of the axes before it read something.
 std::vector<size_t> SlabsRead(const std::vector<int64_t>& dims, size_t at,
                               const std::vector<ResizeAxis>& axes) {
@@ -125,7 +119,7 @@ std::vector<size_t> SlabsRead(const std::vector<int64_t>& dims, size_t at,
       for (const int64_t i : axes[d - 1].index) read.back()[static_cast<size_t>(i)] = true;
   }
   std::vector<size_t> slabs;
-  for (size_t s = 0; s < Count(dims, 0, at); ++s) {
+  for (size_t s = 0; s < ElementsOf(dims, 0, at); ++s) {
     bool is_read = true;
     size_t rest = s;
     for (size_t d = at; d-- > 0;) {
@@ -147,13 +141,13 @@ std::unique_ptr<Step> MakeAxisPass(const Stage& from, const Stage& to, size_t at
   step->slabs = SlabsRead(from.dims, at, axes);
   step->in_size = static_cast<size_t>(from.dims[at]);
   step->out_size = static_cast<size_t>(to.dims[at]);
-  step->inner = Count(to.dims, at + 1, to.dims.size() - 1);
+  step->inner = ElementsOf(to.dims, at + 1, to.dims.size() - 1);
   step->taps = static_cast<size_t>(axis.taps);
   const auto row = static_cast<int64_t>(step->inner * from.place.row_stride);
   for (const int64_t i : axis.index) step->offsets.push_back(i * row);
   step->weights = axis.weight;
   step->block =
-      std::max<size_t>(1, kItemElements / std::max<size_t>(1, step->inner * step->channels));
+      std::max<size_t>(1, kResampleItem / std::max<size_t>(1, step->inner * step->channels));
   return step;
 }
 
@@ -177,7 +171,7 @@ std::unique_ptr<Step> MakeLinePass(const Stage& from, const Stage& to, size_t at
                                  static_cast<int64_t>(c)));
         step->weights.push_back(axis.weight[tap]);
       }
-  step->block = std::max<size_t>(1, kItemElements / std::max<size_t>(1, step->width));
+  step->block = std::max<size_t>(1, kResampleItem / std::max<size_t>(1, step->width));
   return step;
 }
 
@@ -195,7 +189,7 @@ std::unique_ptr<Step> MakePass(const Stage& from, const Stage& to, size_t at,
 void AddFill(PlanContext& ctx, const Stage& result, const std::vector<ResizeAxis>& axes,
              float value) {
   auto step = std::make_unique<FillOutsideStep>();
-  const size_t rows = Count(result.dims, 0, result.dims.size() - 1);
+  const size_t rows = ElementsOf(result.dims, 0, result.dims.size() - 1);
   for (size_t r = 0; r < rows; ++r) {
     size_t rest = r;
     bool outside = false;

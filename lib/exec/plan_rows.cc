@@ -12,7 +12,7 @@ namespace nn {
 namespace {
 
 // Elements of an item, about.
-constexpr size_t kPiece = 16384;
+constexpr size_t kRowsItem = 16384;
 
 class RowsStep : public Step {
  public:
@@ -53,13 +53,6 @@ RowFn FunctionOf(const Node& node) {
   return FindRowFn(node.op_name(), node.input(0)->dtype(), node.output()->dtype());
 }
 
-// At least one axis.
-std::vector<int64_t> RowShape(const Value* v) {
-  auto shape = ShapeOf(v);
-  if (shape.empty()) shape.push_back(1);
-  return shape;
-}
-
 }  // namespace
 
 Result<bool> PlanRows(PlanContext& ctx) {
@@ -94,7 +87,7 @@ Result<bool> PlanRows(PlanContext& ctx) {
   step->columns = static_cast<size_t>(joined.back());
   for (size_t i = 0; i + 1 < joined.size(); ++i) step->rows *= static_cast<size_t>(joined[i]);
   step->out_stride = dense ? step->columns : step->out.row_stride;
-  step->row_block = std::max<size_t>(1, kPiece / std::max<size_t>(1, step->columns));
+  step->row_block = std::max<size_t>(1, kRowsItem / std::max<size_t>(1, step->columns));
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
   return true;

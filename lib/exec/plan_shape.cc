@@ -11,7 +11,7 @@ namespace nn {
 namespace {
 
 // Elements that an item moves.
-constexpr size_t kItemElements = 32768;
+constexpr size_t kTransposeItem = 32768;
 
 struct Axis {
   size_t size, in_stride, out_stride;
@@ -57,9 +57,9 @@ class TransposeStep : public Step {
     constexpr size_t kManyRows = 256;
     const size_t rows = std::max<size_t>(1, row.size);
     const size_t columns = std::max<size_t>(1, column.size);
-    row_cut = std::min(rows, std::max(kManyRows, kItemElements / columns));
+    row_cut = std::min(rows, std::max(kManyRows, kTransposeItem / columns));
     row_cuts = (rows + row_cut - 1) / row_cut;
-    column_cut = std::min(columns, std::max<size_t>(1, kItemElements / row_cut));
+    column_cut = std::min(columns, std::max<size_t>(1, kTransposeItem / row_cut));
     column_cuts = (columns + column_cut - 1) / column_cut;
   }
 

@@ -37,7 +37,7 @@ float FloorDivF32(float a, float b) {
   return static_cast<float>(std::floor(static_cast<double>(a) / static_cast<double>(b)));
 }
 
-const std::map<std::string_view, BinaryFloat>& FloatTable() {
+const std::map<std::string_view, BinaryFloat>& BinaryFloats() {
   static const std::map<std::string_view, BinaryFloat> table = {
 #define NN_ROW(name, fn) {name, &scalar::fn<ScalarMachine>::Run},
       NN_BINARY_FUNCTIONS(NN_ROW)
@@ -57,7 +57,7 @@ struct BinaryRow {
   std::vector<FormatName> formats;
 };
 
-const std::vector<BinaryRow>& Rows() {
+const std::vector<BinaryRow>& BinaryRows() {
   static const std::vector<BinaryRow> rows = {
       {"add",
        "a + b",
@@ -128,10 +128,10 @@ const std::vector<BinaryRow>& Rows() {
   return rows;
 }
 
-const BinaryRow& RowOf(const Node& node) {
+const BinaryRow& BinaryRowOf(const Node& node) {
   static const auto index = [] {
     std::map<std::string_view, const BinaryRow*> m;
-    for (const BinaryRow& row : Rows()) m[row.name] = &row;
+    for (const BinaryRow& row : BinaryRows()) m[row.name] = &row;
     return m;
   }();
   return *index.at(node.op_name());
@@ -155,7 +155,7 @@ std::optional<Dim> DimArithmetic(std::string_view op, const Dim& a, const Dim& b
   return std::nullopt;
 }
 
-void InferElements(InferContext& ctx) {
+void InferArithmetic(InferContext& ctx) {
   const auto a = ctx.elements(0);
   const auto b = ctx.elements(1);
   if (!a || !b || a->empty() || b->empty()) return;
@@ -189,7 +189,7 @@ Status InferBinary(InferContext& ctx) {
                       ctx.in(0).ToString());
   const bool vector = out.dims && out.dims->size() <= 1 && IsInteger(dtype);
   ctx.set_out(0, std::move(out));
-  if (vector) InferElements(ctx);
+  if (vector) InferArithmetic(ctx);
   return {};
 }
 
@@ -239,14 +239,14 @@ Status EvalMixedPow(EvalContext& ctx) {
 }
 
 Status EvalBinary(EvalContext& ctx) {
-  const BinaryRow& row = RowOf(ctx.node());
+  const BinaryRow& row = BinaryRowOf(ctx.node());
   if (IsQuantised(ctx)) return EvalQuantisedBinary(ctx);
   const Tensor& a = ctx.in(0);
   const Tensor& b = ctx.in(1);
   if (a.dtype() != b.dtype() && ctx.node().Is("pow")) return EvalMixedPow(ctx);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const auto each = [&](auto fn) { ForEachBroadcast<2>(out.dims(), {a.dims(), b.dims()}, fn); };
-  const BinaryFloat f32 = FloatTable().at(row.name);
+  const BinaryFloat f32 = BinaryFloats().at(row.name);
   const int bits = DTypeBits(a.dtype());
   if (a.dtype() == DType::kF32) {
     const auto x = a.As<float>();
@@ -284,7 +284,7 @@ Status EvalBinary(EvalContext& ctx) {
 }  // namespace
 
 void RegisterBinaryOps(OpRegistry& ops) {
-  for (const BinaryRow& row : Rows()) {
+  for (const BinaryRow& row : BinaryRows()) {
     OpDef op;
     op.name = row.name;
     op.summary = row.summary;

@@ -8,7 +8,7 @@
 namespace nn {
 namespace {
 
-void InferElements(InferContext& ctx) {
+void InferSelected(InferContext& ctx) {
   const auto c = ctx.elements(0);
   const auto a = ctx.elements(1);
   const auto b = ctx.elements(2);
@@ -34,7 +34,7 @@ Status InferSelect(InferContext& ctx) {
   NN_ASSIGN(out.dims, BroadcastInputs(ctx));
   const bool vector = out.dims && out.dims->size() <= 1 && IsInteger(dtype);
   ctx.set_out(0, std::move(out));
-  if (vector) InferElements(ctx);
+  if (vector) InferSelected(ctx);
   return {};
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using UnaryFloat = float (*)(float, const FunctionParams&);
 
-const std::map<std::string_view, UnaryFloat>& FloatTable() {
+const std::map<std::string_view, UnaryFloat>& UnaryFloats() {
   static const std::map<std::string_view, UnaryFloat> table = {
 #define NN_ROW(name, fn) {name, &scalar::fn<ScalarMachine>::Run},
       NN_UNARY_FUNCTIONS(NN_ROW)
@@ -89,7 +89,7 @@ struct ShrinkInt {
   }
 };
 
-const std::vector<UnaryRow>& Rows() {
+const std::vector<UnaryRow>& UnaryRows() {
   static const AttrsInfo* const none = AttrsInfoOf<NoAttrs>();
   static const AttrsInfo* const alpha = AttrsInfoOf<AlphaAttrs>();
   static const std::vector<UnaryRow> rows = {
@@ -354,10 +354,10 @@ const std::vector<UnaryRow>& Rows() {
   return rows;
 }
 
-const UnaryRow& RowOf(const Node& node) {
+const UnaryRow& UnaryRowOf(const Node& node) {
   static const auto index = [] {
     std::map<std::string_view, const UnaryRow*> m;
-    for (const UnaryRow& row : Rows()) m[row.name] = &row;
+    for (const UnaryRow& row : UnaryRows()) m[row.name] = &row;
     return m;
   }();
   return *index.at(node.op_name());
@@ -386,19 +386,19 @@ Status InferUnary(InferContext& ctx) {
 }
 
 Status EvalUnary(EvalContext& ctx) {
-  const UnaryRow& row = RowOf(ctx.node());
+  const UnaryRow& row = UnaryRowOf(ctx.node());
   if (IsQuantised(ctx)) return EvalQuantisedUnary(ctx);
   const FunctionParams params = ParamsOf(ctx.node());
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const int64_t n = out.elements();
   if (x.dtype() == DType::kF32) {
-    const UnaryFloat fn = FloatTable().at(row.name);
+    const UnaryFloat fn = UnaryFloats().at(row.name);
     const auto in = x.As<float>();
     const auto y = out.As<float>();
     for (size_t i = 0; i < y.size(); ++i) y[i] = fn(in[i], params);
   } else if (x.dtype() == DType::kF16 || x.dtype() == DType::kBF16) {
-    const UnaryFloat fn = FloatTable().at(row.name);
+    const UnaryFloat fn = UnaryFloats().at(row.name);
     for (int64_t i = 0; i < n; ++i)
       out.SetDouble(i, fn(static_cast<float>(x.GetDouble(i)), params));
   } else if (x.dtype() == DType::kF64 && row.f64 != nullptr) {
@@ -419,7 +419,7 @@ Status EvalUnary(EvalContext& ctx) {
 }  // namespace
 
 void RegisterUnaryOps(OpRegistry& ops) {
-  for (const UnaryRow& row : Rows()) {
+  for (const UnaryRow& row : UnaryRows()) {
     OpDef op;
     op.name = row.name;
     op.summary = row.summary;

@@ -11,7 +11,7 @@ namespace nn {
 namespace {
 
 // The types of a node, per tensor; y is bool for comparisons.
-struct Types {
+struct BinaryTypes {
   const Node& node;
   const Type &a, &b, &y;
 
@@ -22,14 +22,14 @@ struct Types {
   }
 };
 
-constexpr std::string_view kNoKernel = "there is none for these types";
+constexpr std::string_view kNoBinaryKernel = "there is none for these types";
 
 // What the integers are relative to, and the type that the result is cut to.
 struct Zeros {
   int32_t a, b, y;
   DType dtype;
 
-  explicit Zeros(const Types& t)
+  explicit Zeros(const BinaryTypes& t)
       : a(static_cast<int32_t>(t.a.quant->zero_point())),
         b(static_cast<int32_t>(t.b.quant->zero_point())),
         y(t.y.quantised() ? static_cast<int32_t>(t.y.quant->zero_point()) : 0),
@@ -46,7 +46,7 @@ double LargerScaleTwice(const Type& a, const Type& b) {
   return static_cast<double>(2 * std::max(a.quant->scale(), b.quant->scale()));
 }
 
-Result<QuantisedBinary> Sum(const Types& t, int32_t sign) {
+Result<QuantisedBinary> Sum(const BinaryTypes& t, int32_t sign) {
   NN_ASSIGN(const SumFactors f, SumFactorsOf(t.a, t.b, t.y));
   return QuantisedBinary{[=, zero = Zeros(t)](int32_t a, int32_t b) {
     const int32_t x = Rescale(ShiftLeft(a - zero.a, f.shift), f.a);
@@ -55,14 +55,14 @@ Result<QuantisedBinary> Sum(const Types& t, int32_t sign) {
   }};
 }
 
-Result<QuantisedBinary> Mul(const Types& t) {
+Result<QuantisedBinary> Mul(const BinaryTypes& t) {
   return QuantisedBinary{[m = MulFactor(t.a, t.b, t.y), zero = Zeros(t)](int32_t a, int32_t b) {
     return zero.Result(Rescale((a - zero.a) * (b - zero.b), m));
   }};
 }
 
 // a / b as a times the reciprocal of b in fixed point.
-Result<QuantisedBinary> Div(const Types& t) {
+Result<QuantisedBinary> Div(const BinaryTypes& t) {
   const FixedMultiplier m = QuantizeMultiplier(
       static_cast<double>(t.a.quant->scale() / (t.b.quant->scale() * t.y.quant->scale())));
   return QuantisedBinary{
@@ -85,15 +85,15 @@ Result<QuantisedBinary> Div(const Types& t) {
 }
 
 // The kernels compare the integers as they are.
-Result<QuantisedBinary> MinMax(const Types& t, bool maximum) {
+Result<QuantisedBinary> MinMax(const BinaryTypes& t, bool maximum) {
   if (!t.a.quant->SameMapping(*t.b.quant) || !t.a.quant->SameMapping(*t.y.quant))
     return t.Unsupported("scales and zero points must be the same");
   return QuantisedBinary{[maximum](int32_t a, int32_t b) { return (a > b) == maximum ? a : b; }};
 }
 
 // Differences in 1/128 of twice the larger scale, squared.
-Result<QuantisedBinary> SquaredDifference(const Types& t) {
-  if (!t.Are(DType::kI8)) return t.Unsupported(kNoKernel);
+Result<QuantisedBinary> SquaredDifference(const BinaryTypes& t) {
+  if (!t.Are(DType::kI8)) return t.Unsupported(kNoBinaryKernel);
   constexpr int kShift = 7;
   const double twice = LargerScaleTwice(t.a, t.b);
   const FixedMultiplier fa = QuantizeMultiplier(static_cast<double>(t.a.quant->scale()) / twice);
@@ -108,7 +108,7 @@ Result<QuantisedBinary> SquaredDifference(const Types& t) {
   }};
 }
 
-Result<QuantisedBinary> Prelu(const Types& t) {
+Result<QuantisedBinary> Prelu(const BinaryTypes& t) {
   const FixedMultiplier same =
       QuantizeMultiplier(static_cast<double>(t.a.quant->scale() / t.y.quant->scale()));
   const FixedMultiplier below = MulFactor(t.a, t.b, t.y);
@@ -120,7 +120,7 @@ Result<QuantisedBinary> Prelu(const Types& t) {
 
 // Both sides times 2^8 and their scale.
 template <typename Compare>
-Result<QuantisedBinary> Comparison(const Types& t) {
+Result<QuantisedBinary> Comparison(const BinaryTypes& t) {
   constexpr int kShift = 8;
   const FixedMultiplier fa = QuantizeMultiplier(static_cast<double>(t.a.quant->scale()));
   const FixedMultiplier fb = QuantizeMultiplier(static_cast<double>(t.b.quant->scale()));
@@ -132,11 +132,11 @@ Result<QuantisedBinary> Comparison(const Types& t) {
   }};
 }
 
-Result<QuantisedBinary> FindComparison(const Types& t) {
+Result<QuantisedBinary> FindComparison(const BinaryTypes& t) {
   const std::string_view op = t.node.op_name();
   if (op == "equal") return Comparison<std::equal_to<>>(t);
   if (op == "not_equal") return Comparison<std::not_equal_to<>>(t);
-  if (t.Are(DType::kI16)) return t.Unsupported(kNoKernel);
+  if (t.Are(DType::kI16)) return t.Unsupported(kNoBinaryKernel);
   if (op == "less") return Comparison<std::less<>>(t);
   if (op == "less_equal") return Comparison<std::less_equal<>>(t);
   if (op == "greater") return Comparison<std::greater<>>(t);
@@ -144,7 +144,7 @@ Result<QuantisedBinary> FindComparison(const Types& t) {
   return t.Unsupported("there is none");
 }
 
-Result<QuantisedBinary> Find(const Types& t) {
+Result<QuantisedBinary> Find(const BinaryTypes& t) {
   const std::string_view op = t.node.op_name();
   if (op == "add") return Sum(t, 1);
   if (op == "sub") return Sum(t, -1);
@@ -181,13 +181,13 @@ Result<SumFactors> SumFactorsOf(const Type& a, const Type& b, const Type& y) {
 Result<QuantisedBinary> TfliteBinary(const Node& node, const Type& a, const Type& b,
                                      const Type& y) {
   NN_RETURN_IF_ERROR(RequirePerTensor(node, {&a, &b}));
-  const Types t = {node, a, b, y};
+  const BinaryTypes t = {node, a, b, y};
   // The slope of a prelu on i16 has 8 bits.
   const DType second = node.Is("prelu") && a.dtype == DType::kI16 ? DType::kI8 : a.dtype;
-  if (b.dtype != second) return t.Unsupported(kNoKernel);
+  if (b.dtype != second) return t.Unsupported(kNoBinaryKernel);
   if (y.dtype == DType::kBool) return FindComparison(t);
   NN_RETURN_IF_ERROR(RequirePerTensor(node, {&y}));
-  if (y.dtype != a.dtype) return t.Unsupported(kNoKernel);
+  if (y.dtype != a.dtype) return t.Unsupported(kNoBinaryKernel);
   return Find(t);
 }
 

@@ -16,7 +16,7 @@ namespace {
 using Fn = std::function<int32_t(int32_t)>;
 
 // The types of a node, per tensor.
-struct Types {
+struct UnaryTypes {
   const Node& node;
   DType dtype;
   float x_scale, y_scale;
@@ -30,13 +30,13 @@ struct Types {
   }
 };
 
-constexpr std::string_view kNoKernel = "there is none for this type";
+constexpr std::string_view kNoUnaryKernel = "there is none for this type";
 
 // ---- Tables
 
 // An 8-bit function by its reals.
 template <typename F>
-Fn Table8(const Types& t, F f) {
+Fn ByTable8(const UnaryTypes& t, F f) {
   const auto low = static_cast<int32_t>(MinInteger(t.dtype));
   std::array<int32_t, 256> table;
   const float inverse = 1 / t.y_scale;
@@ -52,7 +52,7 @@ Fn Table8(const Types& t, F f) {
 // A 16-bit function by 513 samples of its reals; each is moved by half of the error that
 // interpolation makes in the middle of the step behind it.
 template <typename F>
-Fn Table16(const Types& t, F f) {
+Fn ByTable16(const UnaryTypes& t, F f) {
   constexpr int kSteps = 512;
   const auto integer = [](int64_t v, int32_t zero) { return static_cast<float>(v - zero); };
   const float low = t.x_scale * integer(-32768, t.x_zero);
@@ -81,7 +81,7 @@ Fn Table16(const Types& t, F f) {
 
 // ---- Activations
 
-Result<Fn> Bounded(const Types& t, QuantisedBounds bounds) {
+Result<Fn> Bounded(const UnaryTypes& t, QuantisedBounds bounds) {
   const FixedMultiplier m = QuantizeMultiplier(static_cast<double>(t.x_scale / t.y_scale));
   return Fn([=](int32_t q) {
     const int32_t v = t.y_zero + Rescale(q - t.x_zero, m);
@@ -89,7 +89,7 @@ Result<Fn> Bounded(const Types& t, QuantisedBounds bounds) {
   });
 }
 
-Result<Fn> LeakyRelu(const Types& t) {
+Result<Fn> LeakyRelu(const UnaryTypes& t) {
   const float alpha = t.node.attrs<LeakyReluAttrs>().alpha;
   const FixedMultiplier same = QuantizeMultiplier(static_cast<double>(t.x_scale / t.y_scale));
   const FixedMultiplier below =
@@ -118,8 +118,8 @@ FixedMultiplier Multiplier16(float factor) {
 }
 
 // x times a ramp from 0 to 1 on [-3, 3], which is "reluish" in units of 3 / 2^15.
-Result<Fn> HardSwish(const Types& t) {
-  if (!t.Is(DType::kU8) && !t.Is(DType::kI8)) return t.Unsupported(kNoKernel);
+Result<Fn> HardSwish(const UnaryTypes& t) {
+  if (!t.Is(DType::kU8) && !t.Is(DType::kI8)) return t.Unsupported(kNoUnaryKernel);
   const float fine = (1.0f / 128.0f) * t.x_scale;
   const FixedMultiplier output = Multiplier16(fine / t.y_scale);
   const FixedMultiplier ramp = Multiplier16(fine / (3.0f / 32768.0f));
@@ -188,7 +188,7 @@ struct Sixteen {
   }
 };
 
-Result<Sixteen> SixteenOf(const Types& t, int largest_shift) {
+Result<Sixteen> SixteenOf(const UnaryTypes& t, int largest_shift) {
   if (PowerOfTwo(t.y_scale) != -15) return t.Unsupported("its output scale must be 1/32768");
   if (const auto log = PowerOfTwo(t.x_scale))
     if (const int shift = 12 + *log; shift >= 0 && shift <= largest_shift)
@@ -200,7 +200,7 @@ Result<Sixteen> SixteenOf(const Types& t, int largest_shift) {
   return Sixteen{static_cast<int32_t>(multiplier), right};
 }
 
-Result<Fn> Sigmoid16(const Types& t) {
+Result<Fn> Sigmoid16(const UnaryTypes& t) {
   if (t.y_scale != 1.0f / 32768) return t.Unsupported("its output scale must be 1/32768");
   NN_ASSIGN(const Sixteen scaled, SixteenOf(t, 0));
   return Fn([scaled](int32_t q) {
@@ -218,7 +218,7 @@ Result<Fn> Sigmoid16(const Types& t) {
 }
 
 // 2 sigmoid(2 x) - 1
-Result<Fn> Tanh16(const Types& t) {
+Result<Fn> Tanh16(const UnaryTypes& t) {
   NN_ASSIGN(const Sixteen scaled, SixteenOf(t, 1));
   return Fn([scaled](int32_t q) {
     const int32_t x = scaled(q);
@@ -234,27 +234,27 @@ Result<Fn> Tanh16(const Types& t) {
   });
 }
 
-Result<Fn> Sigmoid(const Types& t) {
+Result<Fn> Sigmoid(const UnaryTypes& t) {
   if (t.Is(DType::kI16)) return Sigmoid16(t);
   if (t.y_scale != 1.0f / 256) return t.Unsupported("its output scale must be 1/256");
-  return Table8(t, [](float x) { return 1.0f / (1.0f + ScalarFunctions::Exp(-x)); });
+  return ByTable8(t, [](float x) { return 1.0f / (1.0f + ScalarFunctions::Exp(-x)); });
 }
 
-Result<Fn> Tanh(const Types& t) {
+Result<Fn> Tanh(const UnaryTypes& t) {
   return t.Is(DType::kI16) ? Tanh16(t)
-                           : Table8(t, [](float x) { return ScalarFunctions::Tanh(x); });
+                           : ByTable8(t, [](float x) { return ScalarFunctions::Tanh(x); });
 }
 
 // ---- Others
 
-Result<Fn> Elu(const Types& t) {
-  if (!t.Is(DType::kI8)) return t.Unsupported(kNoKernel);
+Result<Fn> Elu(const UnaryTypes& t) {
+  if (!t.Is(DType::kI8)) return t.Unsupported(kNoUnaryKernel);
   if (t.node.attrs<AlphaAttrs>().alpha != 1.0f) return t.Unsupported("its alpha must be 1");
-  return Table8(t, [](float x) { return x < 0 ? ScalarFunctions::Expm1(x) : x; });
+  return ByTable8(t, [](float x) { return x < 0 ? ScalarFunctions::Expm1(x) : x; });
 }
 
-Result<Fn> Gelu(const Types& t) {
-  const auto table = [&](auto f) { return t.Is(DType::kI16) ? Table16(t, f) : Table8(t, f); };
+Result<Fn> Gelu(const UnaryTypes& t) {
+  const auto table = [&](auto f) { return t.Is(DType::kI16) ? ByTable16(t, f) : ByTable8(t, f); };
   switch (t.node.attrs<GeluAttrs>().approximate) {
     case GeluApproximation::kNone:
       return table([](float x) { return ScalarFunctions::GeluErf(x); });
@@ -265,21 +265,21 @@ Result<Fn> Gelu(const Types& t) {
   }
 }
 
-Result<Fn> Exp(const Types& t) {
+Result<Fn> Exp(const UnaryTypes& t) {
   const auto f = [](float x) { return ScalarFunctions::Exp(x); };
-  if (t.Is(DType::kU8)) return t.Unsupported(kNoKernel);
-  return t.Is(DType::kI8) ? Table8(t, f) : Table16(t, f);
+  if (t.Is(DType::kU8)) return t.Unsupported(kNoUnaryKernel);
+  return t.Is(DType::kI8) ? ByTable8(t, f) : ByTable16(t, f);
 }
 
-Result<Fn> Log(const Types& t) {
-  if (t.Is(DType::kU8)) return t.Unsupported(kNoKernel);
+Result<Fn> Log(const UnaryTypes& t) {
+  if (t.Is(DType::kU8)) return t.Unsupported(kNoUnaryKernel);
   const float least = static_cast<float>(MinInteger(t.dtype) - t.y_zero) * t.y_scale;
   const auto f = [least](float x) { return x <= 0 ? least : ScalarFunctions::Log(x); };
-  return t.Is(DType::kI8) ? Table8(t, f) : Table16(t, f);
+  return t.Is(DType::kI8) ? ByTable8(t, f) : ByTable16(t, f);
 }
 
-Result<Fn> Abs(const Types& t) {
-  if (t.Is(DType::kU8)) return t.Unsupported(kNoKernel);
+Result<Fn> Abs(const UnaryTypes& t) {
+  if (t.Is(DType::kU8)) return t.Unsupported(kNoUnaryKernel);
   const bool rescale = t.x_scale != t.y_scale;
   const FixedMultiplier m = QuantizeMultiplier(static_cast<double>(t.x_scale / t.y_scale));
   return Fn([=](int32_t q) {
@@ -289,25 +289,25 @@ Result<Fn> Abs(const Types& t) {
 }
 
 // The kernel negates the integers.
-Result<Fn> Neg(const Types& t) {
-  if (!t.Is(DType::kI8)) return t.Unsupported(kNoKernel);
+Result<Fn> Neg(const UnaryTypes& t) {
+  if (!t.Is(DType::kI8)) return t.Unsupported(kNoUnaryKernel);
   if (t.x_zero != 0 || t.y_zero != 0 || t.x_scale != t.y_scale)
     return t.Unsupported("its zero points must be 0 and its scales the same");
   return Fn([](int32_t q) { return static_cast<int32_t>(static_cast<int8_t>(-q)); });
 }
 
-Result<Fn> Sqrt(const Types& t) {
-  if (t.Is(DType::kU8)) return t.Unsupported(kNoKernel);
+Result<Fn> Sqrt(const UnaryTypes& t) {
+  if (t.Is(DType::kU8)) return t.Unsupported(kNoUnaryKernel);
   return Fn([t](int32_t q) {
     const float x = t.x_scale * static_cast<float>(q - t.x_zero);
     return t.Clamp(t.y_zero + static_cast<int64_t>(std::min(std::sqrt(x) / t.y_scale, 0x1p31f)));
   });
 }
 
-Result<Fn> Rsqrt(const Types& t) {
-  if (t.Is(DType::kU8)) return t.Unsupported(kNoKernel);
+Result<Fn> Rsqrt(const UnaryTypes& t) {
+  if (t.Is(DType::kU8)) return t.Unsupported(kNoUnaryKernel);
   if (t.Is(DType::kI16))
-    return Table16(t, [s = t.y_scale](float x) { return x <= 0 ? 32767 * s : 1 / std::sqrt(x); });
+    return ByTable16(t, [s = t.y_scale](float x) { return x <= 0 ? 32767 * s : 1 / std::sqrt(x); });
   constexpr int kShift = 20;
   FixedMultiplier m =
       QuantizeMultiplier(1.0 / static_cast<double>(std::sqrt(t.x_scale) * t.y_scale));
@@ -321,7 +321,7 @@ Result<Fn> Rsqrt(const Types& t) {
   });
 }
 
-Result<Fn> Find(const Types& t, const Type& y) {
+Result<Fn> Find(const UnaryTypes& t, const Type& y) {
   const std::string_view op = t.node.op_name();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (op == "relu") return Bounded(t, BoundsOn(y, 0.0f, kInfinity));
@@ -380,12 +380,12 @@ Result<QuantisedUnary> TfliteUnary(const Node& node, const Type& x, const Type& 
   if (x.dtype != y.dtype)
     return ModelError("{} of {} into {}: the element type must stay", node.op_name(), x.ToString(),
                       y.ToString());
-  const Types t = {node,
-                   x.dtype,
-                   x.quant->scale(),
-                   y.quant->scale(),
-                   static_cast<int32_t>(x.quant->zero_point()),
-                   static_cast<int32_t>(y.quant->zero_point())};
+  const UnaryTypes t = {node,
+                        x.dtype,
+                        x.quant->scale(),
+                        y.quant->scale(),
+                        static_cast<int32_t>(x.quant->zero_point()),
+                        static_cast<int32_t>(y.quant->zero_point())};
   QuantisedUnary out;
   NN_ASSIGN(out.run, Find(t, y));
   if (node.Is("sqrt") || node.Is("rsqrt")) out.smallest = t.x_zero;

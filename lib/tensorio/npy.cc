@@ -16,7 +16,6 @@
 namespace nn {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kDataAlignment = 64;
 constexpr uint64_t kMaxPaddedStrings = uint64_t{16} << 30;
 // Strings of width 0 take no bytes in the file; their count needs a bound of its own.
@@ -110,7 +109,7 @@ std::string HeaderText(std::string_view descr, const std::vector<int64_t>& dims)
   if (dims.size() == 1) shape.resize(shape.size() - 1);
   std::string dict =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
-  const size_t preamble = kMagic.size() + 4;
+  const size_t preamble = kNpyMagic.size() + 4;
   const auto end = static_cast<int64_t>(preamble + dict.size() + 1);
   dict.append(static_cast<size_t>(RoundUp(end, kDataAlignment) - end), ' ');
   return dict + '\n';
@@ -155,7 +154,7 @@ Result<std::vector<Blob>> WithHeader(std::string_view descr, const std::vector<i
                                      Blob data) {
   const std::string dict = HeaderText(descr, dims);
   if (dict.size() > 0xFFFF) return LimitError("an .npy header for rank {}", dims.size());
-  std::string header(kMagic);
+  std::string header(kNpyMagic);
   header += '\x01';
   header += '\x00';
   header += static_cast<char>(dict.size() & 0xFF);

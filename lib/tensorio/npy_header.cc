@@ -9,7 +9,6 @@
 namespace nn {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr size_t kMaxRank = 64;  // NumPy's own
 
 // The literal's grammar as NumPy writes it: strings without escapes, True and False, tuples of
@@ -177,9 +176,10 @@ class DictParser {
 }  // namespace
 
 Result<NpyHeader> ReadNpyHeader(std::string_view file) {
-  if (!file.starts_with(kMagic)) return ParseError("not an .npy file: its first bytes are others");
+  if (!file.starts_with(kNpyMagic))
+    return ParseError("not an .npy file: its first bytes are others");
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(file[i])); };
-  const size_t version_at = kMagic.size();
+  const size_t version_at = kNpyMagic.size();
   if (file.size() < version_at + 4) return ParseError("the .npy header is cut off");
   const size_t major = byte(version_at), minor = byte(version_at + 1);
   if (major < 1 || major > 3 || minor != 0)

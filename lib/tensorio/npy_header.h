@@ -12,6 +12,8 @@
 
 namespace nn {
 
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
+
 struct NpyType {
   DType dtype = DType::kUnknown;
   char kind = 0;         // NumPy's: b i u f c S U V

@@ -153,10 +153,10 @@ Result<T> ReadScalar(const DumpNode& in, BaseType type, const reflection::Enum* 
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-class Dumper {
+class FbDumper {
  public:
-  Dumper(const Blob& file, const reflection::Schema& schema, const FbOuterData& outer_data,
-         const FbDataInfo& data_info, DumpWriter& out)
+  FbDumper(const Blob& file, const reflection::Schema& schema, const FbOuterData& outer_data,
+           const FbDataInfo& data_info, DumpWriter& out)
       : file_(file),
         schema_(schema),
         outer_data_(outer_data),
@@ -362,9 +362,9 @@ class Dumper {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-class Restorer {
+class FbRestorer {
  public:
-  Restorer(const reflection::Schema& schema, int max_depth)
+  FbRestorer(const reflection::Schema& schema, int max_depth)
       : schema_(schema), max_depth_(max_depth) {
     builder_.ForceDefaults(true);
   }
@@ -582,12 +582,12 @@ class Restorer {
 
 Status DumpFlatbuffer(const Blob& file, const reflection::Schema& schema,
                       const FbOuterData& outer_data, const FbDataInfo& data_info, DumpWriter& out) {
-  return Dumper(file, schema, outer_data, data_info, out).Run();
+  return FbDumper(file, schema, outer_data, data_info, out).Run();
 }
 
 Result<RestoredFlatbuffer> RestoreFlatbuffer(const DumpNode& dump, const reflection::Schema& schema,
                                              int max_depth) {
-  return Restorer(schema, max_depth).Run(dump);
+  return FbRestorer(schema, max_depth).Run(dump);
 }
 
 }  // namespace nn

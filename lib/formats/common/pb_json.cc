@@ -52,10 +52,10 @@ bool IsNumber(const Field& field) {
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-class Dumper {
+class PbDumper {
  public:
-  Dumper(const PayloadTable& payloads, PbTextFields text_fields, const PbDataInfo& data_info,
-         DumpWriter& out)
+  PbDumper(const PayloadTable& payloads, PbTextFields text_fields, const PbDataInfo& data_info,
+           DumpWriter& out)
       : payloads_(payloads), text_fields_(text_fields), data_info_(data_info), out_(out) {}
 
   Status Write(const pb::Message& message) {
@@ -301,9 +301,9 @@ Result<T> Number(const DumpNode& in, const Field& field) {
   }
 }
 
-class Restorer {
+class PbRestorer {
  public:
-  Restorer(PayloadTable& payloads, PbTextFields text_fields, int max_depth)
+  PbRestorer(PayloadTable& payloads, PbTextFields text_fields, int max_depth)
       : payloads_(payloads), text_fields_(text_fields), max_depth_(max_depth) {}
 
   Status Read(const DumpNode& dump, pb::Message* message, int depth) {
@@ -466,12 +466,12 @@ class Restorer {
 
 Status DumpMessage(const pb::Message& message, const PayloadTable& payloads,
                    PbTextFields text_fields, const PbDataInfo& data_info, DumpWriter& out) {
-  return Dumper(payloads, text_fields, data_info, out).Write(message);
+  return PbDumper(payloads, text_fields, data_info, out).Write(message);
 }
 
 Status RestoreMessage(const DumpNode& dump, PbTextFields text_fields, int max_depth,
                       pb::Message* message, PayloadTable& payloads) {
-  return Restorer(payloads, text_fields, max_depth).Read(dump, message, 1);
+  return PbRestorer(payloads, text_fields, max_depth).Read(dump, message, 1);
 }
 
 }  // namespace nn

@@ -359,6 +359,14 @@ Result<Value*> ImportContext::Weights(std::string_view field, std::vector<int64_
   return graph_.AddConstant(*std::move(tensor), fmt::format("{}.{}", layer_.Text("name"), field));
 }
 
+Result<std::vector<Value*>> ImportContext::WithBias(std::vector<Value*> inputs, int64_t size) {
+  if (params().Bool("hasBias")) {
+    NN_ASSIGN(Value* const bias, Weights("bias", {size}));
+    inputs.push_back(bias);
+  }
+  return inputs;
+}
+
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                                      size_t output_count) {
   auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);

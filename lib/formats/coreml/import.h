@@ -55,6 +55,8 @@ class ImportContext {
 
   // Weights from a field of the parameters.
   Result<Value*> Weights(std::string_view field, std::vector<int64_t> dims);
+  // The inputs, and the weights of field "bias" if "hasBias" says that there are any.
+  Result<std::vector<Value*>> WithBias(std::vector<Value*> inputs, int64_t size);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   Value* Scalar(float v) { return Constant(Tensor::Scalar(v)); }
 

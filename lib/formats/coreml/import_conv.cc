@@ -24,15 +24,6 @@ Status CheckTransposedScales(const Fields& weights) {
   return UnsupportedError("a scale for each channel of a deconvolution's weights");
 }
 
-Result<std::vector<Value*>> WithBias(ImportContext& ctx, std::vector<Value*> inputs,
-                                     int64_t channels) {
-  if (ctx.params().Bool("hasBias")) {
-    NN_ASSIGN(Value* const bias, ctx.Weights("bias", {channels}));
-    inputs.push_back(bias);
-  }
-  return inputs;
-}
-
 Status ImportDeconvolution(ImportContext& ctx, Value* x, std::vector<int64_t> kernel,
                            std::vector<int64_t> strides, int64_t outputs, int64_t inputs,
                            int64_t groups) {
@@ -52,7 +43,7 @@ Status ImportDeconvolution(ImportContext& ctx, Value* x, std::vector<int64_t> ke
   }
   kernel.insert(kernel.begin(), {inputs, outputs / groups});
   NN_ASSIGN(Value* const w, ctx.Weights("weights", std::move(kernel)));
-  NN_ASSIGN(auto operands, WithBias(ctx, {x, w}, outputs));
+  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
   NN_ASSIGN(Value* const y, ctx.Add("conv_transpose", std::move(operands), std::move(a)));
   NN_ASSIGN(Value* const out, ctx.Unspatial(y, 0));
   ctx.SetOutput(0, out);
@@ -80,7 +71,7 @@ Status ImportConvolution(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ReadPadding(p, "ConvolutionPaddingType", a));
   kernel.insert(kernel.begin(), {outputs, inputs});
   NN_ASSIGN(Value* const w, Filter(ctx, std::move(kernel)));
-  NN_ASSIGN(auto operands, WithBias(ctx, {x, w}, outputs));
+  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
   NN_ASSIGN(Value* const y, ctx.Add("conv", std::move(operands), std::move(a)));
   NN_ASSIGN(Value* const out, ctx.Unspatial(y, 0));
   ctx.SetOutput(0, out);
@@ -138,7 +129,7 @@ Status ImportConvolution3d(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ReadPadding3(p, a));
   filter.insert(filter.begin(), {outputs, inputs / groups});
   NN_ASSIGN(Value* const w, ctx.Weights("weights", std::move(filter)));
-  NN_ASSIGN(auto operands, WithBias(ctx, {x, w}, outputs));
+  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
   return ctx.Emit("conv", std::move(operands), std::move(a));
 }
 

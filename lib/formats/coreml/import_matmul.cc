@@ -9,14 +9,6 @@
 namespace nn::coreml {
 namespace {
 
-Result<std::vector<Value*>> WithBias(ImportContext& ctx, std::vector<Value*> inputs, int64_t size) {
-  if (ctx.params().Bool("hasBias")) {
-    NN_ASSIGN(Value* const bias, ctx.Weights("bias", {size}));
-    inputs.push_back(bias);
-  }
-  return inputs;
-}
-
 // Rank 1 to 3: over the last axis. Rank 4 and 5: over C, H and W, of which the result has C.
 Status ImportInnerProduct(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
@@ -37,7 +29,7 @@ Status ImportInnerProduct(ImportContext& ctx) {
     out.insert(out.end(), {Dim(outputs), Dim(1), Dim(1)});
   }
   NN_ASSIGN(Value* const w, ctx.Weights("weights", {outputs, inputs}));
-  NN_ASSIGN(auto operands, WithBias(ctx, {x, w}, outputs));
+  NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
   NN_ASSIGN(Value * y, ctx.Add("matmul", std::move(operands), MatmulAttrs{false, true}));
   if (!out.empty()) {
     NN_ASSIGN(y, ctx.Reshape(y, std::move(out)));
@@ -60,7 +52,7 @@ Status ImportBatchedMatmul(ImportContext& ctx) {
   NN_ASSIGN(const int64_t rows, p.Size("weightMatrixFirstDimension"));
   NN_ASSIGN(const int64_t columns, p.Size("weightMatrixSecondDimension"));
   NN_ASSIGN(Value* const b, ctx.Weights("weights", {columns, rows}));
-  NN_ASSIGN(auto operands, WithBias(ctx, {a, b}, columns));
+  NN_ASSIGN(auto operands, ctx.WithBias({a, b}, columns));
   return ctx.Emit("matmul", std::move(operands), MatmulAttrs{false, true});
 }
 

@@ -92,7 +92,7 @@ int64_t OpsetForType(const TypeRow& row, DType t) {
   return DTypeBits(t) < 32 ? row.narrow : row.wide;
 }
 
-int64_t MinOpset(const Node& node) {
+int64_t ElementwiseOpset(const Node& node) {
   const TypeRow row = TypesOf(node.op_name());
   int64_t opset = OpsetForType(row, node.input(0)->dtype());
   if (node.Is("pow") && node.input(1)->dtype() != node.input(0)->dtype())
@@ -491,8 +491,8 @@ void AddElementwiseExports(std::vector<ExportRow>& rows) {
                                     "bitwise_not",
                                     "is_nan",
                                     "is_inf"})
-    rows.push_back({op, WriteSame, WhyNot, MinOpset});
-  rows.push_back({"clip", WriteClip, WhyNotClip, MinOpset});
+    rows.push_back({op, WriteSame, WhyNot, ElementwiseOpset});
+  rows.push_back({"clip", WriteClip, WhyNotClip, ElementwiseOpset});
   rows.push_back({"gelu", WriteGelu, WhyNot, MinOpsetOfGelu});
   rows.push_back({"hard_swish", WriteHardSwish, WhyNot});
   rows.push_back({"mish", WriteMish, WhyNot});
@@ -501,14 +501,14 @@ void AddElementwiseExports(std::vector<ExportRow>& rows) {
   rows.push_back({"exp2", WriteExp2, WhyNot});
   rows.push_back({"expm1", WriteExpm1, WhyNot});
   rows.push_back({"log1p", WriteLog1p, WhyNot});
-  rows.push_back({"squared_difference", WriteSquaredDifference, WhyNot, MinOpset});
-  rows.push_back({"not_equal", WriteNotEqual, WhyNot, MinOpset});
-  rows.push_back({"floor_div", WriteFloorDiv, WhyNot, MinOpset});
-  rows.push_back({"fmod", WriteFmod, WhyNot, MinOpset});
+  rows.push_back({"squared_difference", WriteSquaredDifference, WhyNot, ElementwiseOpset});
+  rows.push_back({"not_equal", WriteNotEqual, WhyNot, ElementwiseOpset});
+  rows.push_back({"floor_div", WriteFloorDiv, WhyNot, ElementwiseOpset});
+  rows.push_back({"fmod", WriteFmod, WhyNot, ElementwiseOpset});
   rows.push_back({"mod", WriteMod, WhyNot, MinOpsetOfMod});
   rows.push_back({"bitwise_xor", WriteBitwiseXor, WhyNot, MinOpsetOfBitwiseXor});
-  rows.push_back({"shift_left", WriteShift, WhyNot, MinOpset});
-  rows.push_back({"shift_right", WriteShift, WhyNot, MinOpset});
+  rows.push_back({"shift_left", WriteShift, WhyNot, ElementwiseOpset});
+  rows.push_back({"shift_right", WriteShift, WhyNot, ElementwiseOpset});
   rows.push_back({"select", WriteSame, WhyNotSelect, MinOpsetOfSelect});
   rows.push_back({"cast", WriteCast, WhyNotCast, MinOpsetOfCast});
   rows.push_back({"quantize", WriteQuantize, WhyNotQuantize, MinOpsetOfQuantize});

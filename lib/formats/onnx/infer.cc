@@ -20,6 +20,11 @@ Type StoredType(int data_type, const google::protobuf::RepeatedField<int64_t>& d
 
 }  // namespace
 
+Status InferLikeFirst(TypeContext& ctx) {
+  ctx.Like(0, 0);
+  return {};
+}
+
 Type TypeOf(const pb::TensorProto& tensor) {
   return StoredType(tensor.data_type(), tensor.dims());
 }

@@ -107,6 +107,9 @@ using InferTable = VersionTable<InferFn>;
 
 const InferTable& Inferences();
 
+// The result is like the first input.
+Status InferLikeFirst(TypeContext& ctx);
+
 // One function a family.
 void AddControlInferences(InferTable& table);
 void AddSequenceInferences(InferTable& table);

@@ -5,11 +5,6 @@
 namespace nn::onnx {
 namespace {
 
-Status InferLikeFirst(TypeContext& ctx) {
-  ctx.Like(0, 0);
-  return {};
-}
-
 // The second operand takes the shape of the first.
 Status InferCompare1(TypeContext& ctx) {
   ctx.Set(0, DType::kBool, ctx.in(0).tensor.dims);

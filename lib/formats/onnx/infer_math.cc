@@ -9,11 +9,6 @@
 namespace nn::onnx {
 namespace {
 
-Status InferLikeFirst(TypeContext& ctx) {
-  ctx.Like(0, 0);
-  return {};
-}
-
 Status InferDet(TypeContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2, kMaxRank));
   const Dims* x = ctx.dims(0);

@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::string_view kDomain = "ai.onnx.ml";
 
-Status InferLikeFirst(TypeContext& ctx) {
-  ctx.Like(0, 0);
-  return {};
-}
-
 // f32 in the shape of the input.
 Status InferFloats(TypeContext& ctx) {
   ctx.Set(0, DType::kF32, ctx.in(0).tensor.dims);

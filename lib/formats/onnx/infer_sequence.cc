@@ -40,11 +40,6 @@ Status InferSequenceAt(TypeContext& ctx) {
   return {};
 }
 
-Status InferLikeFirst(TypeContext& ctx) {
-  ctx.Like(0, 0);
-  return {};
-}
-
 Status InferSequenceLength(TypeContext& ctx) {
   ctx.Set(0, DType::kI64, Dims{});
   return {};

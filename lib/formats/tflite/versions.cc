@@ -9,15 +9,15 @@ using Op = fb::BuiltinOperator;
 
 // What an operator asks of its types: the version for an element type of input `input`, 1 for those
 // that are not listed.
-struct TypeRow {
+struct VersionRow {
   Op op;
   size_t input;
   std::initializer_list<std::pair<DType, int32_t>> versions;
 };
 
-const TypeRow* FindTypes(Op op) {
+const VersionRow* FindTypes(Op op) {
   using enum DType;
-  static const TypeRow rows[] = {
+  static const VersionRow rows[] = {
       {Op::ABS, 0, {{kI8, 2}, {kU8, 2}, {kI16, 4}, {kI32, 5}}},
       {Op::ADD, 0, {{kI8, 2}, {kI64, 4}, {kI16, 5}, {kF16, 6}}},
       {Op::ARG_MAX, 0, {{kI8, 2}, {kBool, 3}}},
@@ -93,7 +93,7 @@ const TypeRow* FindTypes(Op op) {
       {Op::TRANSPOSE_CONV, 1, {{kI8, 2}}},
       {Op::UNPACK, 0, {{kI8, 2}, {kU8, 2}, {kBool, 3}, {kI16, 4}, {kF16, 5}, {kBF16, 5}}},
   };
-  for (const TypeRow& row : rows)
+  for (const VersionRow& row : rows)
     if (row.op == op) return &row;
   return nullptr;
 }
@@ -103,7 +103,7 @@ int Rank(const Type& t) {
 }
 
 int32_t TypeVersion(Op op, std::span<const Type> inputs) {
-  const TypeRow* row = FindTypes(op);
+  const VersionRow* row = FindTypes(op);
   if (row == nullptr || row->input >= inputs.size()) return 1;
   for (const auto& [dtype, version] : row->versions)
     if (dtype == inputs[row->input].dtype) return version;
