@@ -1,8 +1,6 @@
 #include "exec/alias.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "base/checked_math.h"
 #include "ops/concat.h"

@@ -126,7 +126,7 @@ void GroupStatisticsStep::Run(const Memory& memory, size_t item) const {
 }
 
 void ColumnNormStep::ChooseBlocks() {
-  line_block = std::max<size_t>(1, kNormPiece / std::max<size_t>(1, statistics.columns));
+  line_block = FitIn(kNormPiece, statistics.columns);
   for (size_t i = 0; i < in_offsets.size(); ++i)
     regular &= in_offsets[i] == static_cast<int64_t>(i) * StepOf(in_offsets) &&
                out_offsets[i] == static_cast<int64_t>(i) * StepOf(out_offsets);
@@ -207,15 +207,15 @@ void ScaleShiftStep::Run(const Memory& memory, size_t item) const {
 }
 
 size_t RowNormStep::row_block() const {
-  return std::max<size_t>(1, 2 * kNormPiece / std::max<size_t>(1, n));
+  return FitIn(2 * kNormPiece, n);
 }
 
 size_t LrnStep::row_block() const {
-  return std::max<size_t>(1, kNormPiece / std::max<size_t>(1, columns));
+  return FitIn(kNormPiece, columns);
 }
 
 size_t ScaleShiftStep::row_block() const {
-  return std::max<size_t>(1, kNormPiece / std::max<size_t>(1, columns));
+  return FitIn(kNormPiece, columns);
 }
 
 }  // namespace nn

@@ -30,7 +30,7 @@ struct Rows {
   explicit Rows(const std::vector<int64_t>& shape) {
     for (size_t i = 0; i + 1 < shape.size(); ++i) count *= static_cast<size_t>(shape[i]);
     columns = static_cast<size_t>(shape.back());
-    block = std::max<size_t>(1, kBytesItem / std::max<size_t>(columns, 1));
+    block = FitIn(kBytesItem, columns);
   }
   size_t grid() const { return (count + block - 1) / block; }
 };

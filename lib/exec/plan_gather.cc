@@ -126,7 +126,7 @@ bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
   } else {
     return false;  // single elements of rows that lie apart
   }
-  step.block = std::max<size_t>(1, kItemBytes / std::max<size_t>(1, step.rows * step.run));
+  step.block = FitIn(kItemBytes, step.rows * step.run);
   return true;
 }
 

@@ -61,7 +61,7 @@ class CopyRowsStep : public Step {
       run *= blocks;
       blocks = 1;
     }
-    row_block = std::max<size_t>(1, kItemBytes / std::max<size_t>(1, run));
+    row_block = FitIn(kItemBytes, run);
   }
 };
 
@@ -347,7 +347,7 @@ void AddMove(PlanContext& ctx, const Value* y, Moves moves, const Place& in,
   for (const auto& table : step->outer) step->rows *= table.size();
   step->runs = RunsOf(step->row);
   step->by_runs = step->runs.size() * kLongRun <= step->row.size();
-  step->row_block = std::max<size_t>(1, kItemElements / std::max<size_t>(1, step->row.size()));
+  step->row_block = FitIn(kItemElements, step->row.size());
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in.buffer}, {out});
 }

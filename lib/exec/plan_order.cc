@@ -113,7 +113,7 @@ Result<bool> PlanArg(PlanContext& ctx) {
   const auto at = static_cast<size_t>(axis);
   for (size_t d = 0; d < shape.size(); ++d)
     (d < at ? step->outer : d == at ? step->length : step->inner) *= static_cast<size_t>(shape[d]);
-  step->block = std::max<size_t>(1, kOrderItem / std::max<size_t>(1, step->length));
+  step->block = FitIn(kOrderItem, step->length);
   const BufferId in = step->in.buffer;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});

@@ -2,7 +2,6 @@
 // axis first, each a pass over the whole tensor with tables of places and weights.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include "base/checked_math.h"
 #include "exec/kernel_table.h"
@@ -118,8 +117,9 @@ std::vector<size_t> SlabsRead(const std::vector<int64_t>& dims, size_t at,
     if (passes)
       for (const int64_t i : axes[d - 1].index) read.back()[static_cast<size_t>(i)] = true;
   }
+  const size_t count = ElementsOf(dims, 0, at);
   std::vector<size_t> slabs;
-  for (size_t s = 0; s < ElementsOf(dims, 0, at); ++s) {
+  for (size_t s = 0; s < count; ++s) {
     bool is_read = true;
     size_t rest = s;
     for (size_t d = at; d-- > 0;) {
@@ -146,8 +146,7 @@ std::unique_ptr<Step> MakeAxisPass(const Stage& from, const Stage& to, size_t at
   const auto row = static_cast<int64_t>(step->inner * from.place.row_stride);
   for (const int64_t i : axis.index) step->offsets.push_back(i * row);
   step->weights = axis.weight;
-  step->block =
-      std::max<size_t>(1, kResampleItem / std::max<size_t>(1, step->inner * step->channels));
+  step->block = FitIn(kResampleItem, step->inner * step->channels);
   return step;
 }
 
@@ -171,7 +170,7 @@ std::unique_ptr<Step> MakeLinePass(const Stage& from, const Stage& to, size_t at
                                  static_cast<int64_t>(c)));
         step->weights.push_back(axis.weight[tap]);
       }
-  step->block = std::max<size_t>(1, kResampleItem / std::max<size_t>(1, step->width));
+  step->block = FitIn(kResampleItem, step->width);
   return step;
 }
 

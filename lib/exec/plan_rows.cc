@@ -87,7 +87,7 @@ Result<bool> PlanRows(PlanContext& ctx) {
   step->columns = static_cast<size_t>(joined.back());
   for (size_t i = 0; i + 1 < joined.size(); ++i) step->rows *= static_cast<size_t>(joined[i]);
   step->out_stride = dense ? step->columns : step->out.row_stride;
-  step->row_block = std::max<size_t>(1, kRowsItem / std::max<size_t>(1, step->columns));
+  step->row_block = FitIn(kRowsItem, step->columns);
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
   return true;

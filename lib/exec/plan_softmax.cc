@@ -35,8 +35,7 @@ class SoftmaxStepBase : public Step {
   explicit SoftmaxStepBase(AxisRows axis_rows) : rows(axis_rows) {
     constexpr size_t kItemElements = 8192;
     column_items = (rows.inner + kColumns - 1) / kColumns;
-    row_block =
-        rows.inner == 1 ? std::max<size_t>(1, kItemElements / std::max<size_t>(1, rows.length)) : 1;
+    row_block = rows.inner == 1 ? FitIn(kItemElements, rows.length) : 1;
   }
 
   AxisRows rows;

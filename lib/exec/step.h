@@ -1,6 +1,7 @@
 // The steps of a plan and the memory they work on.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,11 @@ struct Place {
     return reinterpret_cast<T*>(memory.data(buffer) + offset);
   }
 };
+
+// How many pieces of size `each` make an item of about size `budget`; at least one.
+inline size_t FitIn(size_t budget, size_t each) {
+  return std::max<size_t>(1, budget / std::max<size_t>(1, each));
+}
 
 // One step: a grid of independent items. The grid depends on shapes only, never on the number of
 // threads; items write disjoint memory.

@@ -193,8 +193,7 @@ void TailProgram::Run(const Memory& memory, const RowsF32& rows, size_t first,
   std::array<float, kKeptElements> data;
   const size_t piece = kKeptElements / kept_.size();
   const size_t columns = std::min(rows.n, piece);
-  const size_t count =
-      std::min(rows.count, std::max<size_t>(1, piece / std::max<size_t>(columns, 1)));
+  const size_t count = std::min(rows.count, FitIn(piece, columns));
   for (size_t r = 0; r < rows.count; r += count) {
     for (size_t c = 0; c < rows.n; c += columns) {
       RowsF32 part = rows;
