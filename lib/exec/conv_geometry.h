@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "ir/tensor.h"
@@ -36,34 +37,56 @@ inline int64_t SourceOf(const ConstWindow& w, int64_t p, int64_t k) {
   return at >= 0 && at < w.input ? at : -1;
 }
 
+// The output positions [first, second) along one axis for which tap k is not in padding.
+inline std::pair<int64_t, int64_t> Inside(const ConstWindow& w, int64_t k) {
+  const int64_t offset = k * w.dilation - w.pad_begin;
+  const int64_t first = offset >= 0 ? 0 : (-offset + w.stride - 1) / w.stride;
+  const int64_t end = offset >= w.input ? 0 : (w.input - 1 - offset) / w.stride + 1;
+  return {first, std::max(first, end)};
+}
+
 // pointers[tap * tap_step + r * row_step]: the channels that kernel position `tap` of output
 // position first + r reads; `padding` where that is outside. Positions of `x` are `stride` elements
-// apart.
+// apart. Lines of output positions are filled tap by tap, without a look at each position.
 template <typename T>
 void FillTapPointers(const Spatial3& s, const T* x, size_t stride, const T* padding, size_t first,
                      size_t rows, size_t tap_step, size_t row_step, const T** pointers) {
   const auto& [d, h, w] = s;
   const auto step = static_cast<int64_t>(stride);
-  const auto at = static_cast<int64_t>(first);
-  std::array<int64_t, 3> p = {at / w.output / h.output, at / w.output % h.output, at % w.output};
-  for (size_t r = 0; r < rows; ++r) {
-    const T** to = pointers + r * row_step;
+  const auto end = static_cast<int64_t>(first + rows);
+  for (auto at = static_cast<int64_t>(first); at < end;) {
+    const int64_t line = at / w.output;
+    const int64_t column = at % w.output;
+    const int64_t count = std::min(end - at, w.output - column);
+    const T** to = pointers + static_cast<size_t>(at) * row_step - first * row_step;
     for (int64_t kd = 0; kd < d.kernel; ++kd) {
-      const int64_t id = SourceOf(d, p[0], kd);
+      const int64_t id = SourceOf(d, line / h.output, kd);
       for (int64_t kh = 0; kh < h.kernel; ++kh) {
-        const int64_t ih = SourceOf(h, p[1], kh);
-        const bool inside = id >= 0 && ih >= 0;
-        const T* line = inside ? x + (id * h.input + ih) * w.input * step : x;
+        const int64_t ih = SourceOf(h, line % h.output, kh);
         for (int64_t kw = 0; kw < w.kernel; ++kw, to += tap_step) {
-          const int64_t iw = SourceOf(w, p[2], kw);
-          *to = inside && iw >= 0 ? line + iw * step : padding;
+          int64_t from = 0, until = 0;
+          if (id >= 0 && ih >= 0) {
+            const auto [inside, outside] = Inside(w, kw);
+            from = std::clamp<int64_t>(inside - column, 0, count);
+            until = std::clamp<int64_t>(outside - column, from, count);
+          }
+          const T** p = to;
+          for (int64_t i = 0; i < from; ++i, p += row_step) *p = padding;
+          if (from < until) {
+            const T* source = x + ((id * h.input + ih) * w.input + (column + from) * w.stride +
+                                   kw * w.dilation - w.pad_begin) *
+                                      step;
+            for (int64_t i = from;; p += row_step, source += w.stride * step) {
+              *p = source;
+              if (++i == until) break;
+            }
+            p += row_step;
+          }
+          for (int64_t i = until; i < count; ++i, p += row_step) *p = padding;
         }
       }
     }
-    for (size_t i = 3; i-- > 0;) {
-      if (++p[i] < s[i].output) break;
-      p[i] = 0;
-    }
+    at += count;
   }
 }
 

@@ -1,14 +1,12 @@
 #include "exec/kernels/depthwise_i8.h"
 
 #include <algorithm>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/depthwise_i8.cc"
 #include "hwy/foreach_target.h"
 
-#include "exec/kernels/matrix_f32.h"
-#include "exec/kernels/requant-inl.h"
+#include "exec/kernels/int8-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,83 +14,133 @@ namespace nn {
 namespace HWY_NAMESPACE {
 namespace {
 
-using D32 = hn::CappedTag<int32_t, kPanelWidth>;
-using V32 = hn::Vec<D32>;
-constexpr size_t kLanes = hn::MaxLanes(D32());
-
-HWY_INLINE void Finish(const DepthwiseI8& g, V32 sum, size_t c, uint8_t* out, size_t have) {
-  const D32 d;
-  const DepthwiseI8Filter& f = *g.filter;
-  const auto lanes =
-      RescaleLanes<D32>::Load(f.multiplier.data() + c, f.left.data() + c, f.right.data() + c);
-  V32 y = hn::Add(RescaleVector(d, sum, lanes), hn::Set(d, g.out_zero));
-  y = hn::Min(hn::Set(d, g.out_max), hn::Max(hn::Set(d, g.out_min), y));
-  HWY_ALIGN int32_t words[kLanes];
-  hn::Store(y, d, words);
-  for (size_t i = 0; i < have; ++i) out[i] = static_cast<uint8_t>(words[i]);
-}
-
-// Channels [c, c + kLanes) of a tap as int32, 0 to 255; lanes beyond `have` are not read.
-HWY_INLINE V32 LoadTap(const uint8_t* p, [[maybe_unused]] size_t have, uint8_t flip) {
-  const D32 d;
 #if HWY_TARGET == HWY_SCALAR
-  return hn::Set(d, p[0] ^ flip);
-#else
-  const hn::Rebind<uint8_t, D32> d8;
-  const auto flips = hn::Set(d8, flip);
-  if (have >= kLanes) return hn::PromoteTo(d, hn::Xor(hn::LoadU(d8, p), flips));
-  HWY_ALIGN uint8_t part[kLanes] = {};
-  std::memcpy(part, p, have);
-  return hn::PromoteTo(d, hn::Xor(hn::Load(d8, part), flips));
-#endif
-}
 
-// sum += taps t and t + 1: bytes and 16-bit weights make 32-bit products.
-HWY_INLINE V32 PairOfTaps(V32 sum, V32 x0, V32 x1, const int16_t* w) {
-  const D32 d;
-#if HWY_TARGET == HWY_SCALAR
-  return hn::Add(sum, hn::Set(d, hn::GetLane(x0) * w[0] + hn::GetLane(x1) * w[1]));
-#else
-  const hn::Repartition<int16_t, D32> d16;
-  const auto weights = hn::LoadU(d16, w);
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
-  // Both inputs in one lane as int16, against the pair of weights.
-  const auto x = hn::BitCast(d16, hn::Or(x0, hn::ShiftLeft<16>(x1)));
-#if HWY_TARGET == HWY_AVX2
-  return hn::Add(sum, V32{_mm256_madd_epi16(x.raw, weights.raw)});
-#elif HWY_TARGET <= HWY_AVX3
-  return hn::Add(sum, V32{_mm512_madd_epi16(x.raw, weights.raw)});
-#else
-  return hn::Add(sum, V32{_mm_madd_epi16(x.raw, weights.raw)});
-#endif
-#else
-  const auto even = hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(d, weights)));
-  const auto odd = hn::ShiftRight<16>(hn::BitCast(d, weights));
-  return hn::Add(sum, hn::Add(hn::Mul(x0, even), hn::Mul(x1, odd)));
-#endif
-#endif
+// One channel after the other.
+std::vector<uint32_t> Slots(size_t channels) {
+  std::vector<uint32_t> slots(channels);
+  for (size_t c = 0; c < channels; ++c) slots[c] = static_cast<uint32_t>(c);
+  return slots;
 }
 
 void Depthwise(const DepthwiseI8& g, size_t count, size_t out_stride) {
-  const D32 d;
   const DepthwiseI8Filter& f = *g.filter;
   const uint8_t flip = g.is_signed ? 0x80 : 0;
-  for (size_t c = 0; c < f.channels; c += kLanes) {
-    const size_t have = std::min(kLanes, f.channels - c);
-    const V32 bias = hn::LoadU(d, f.bias.data() + c);
-    for (size_t i = 0; i < count; ++i) {
+  const hn::Sisd<int32_t> d;
+  for (size_t i = 0; i < count; ++i)
+    for (size_t c = 0; c < f.channels; ++c) {
       const uint8_t* const* taps = g.taps + i * f.taps;
-      const int16_t* w = f.words.data() + c * 2;
-      V32 sum = bias;
-      size_t t = 0;
-      for (; t + 2 <= f.taps; t += 2, w += f.width * 2)
-        sum = PairOfTaps(sum, LoadTap(taps[t] + c, have, flip),
-                         LoadTap(taps[t + 1] + c, have, flip), w);
-      if (t < f.taps) sum = PairOfTaps(sum, LoadTap(taps[t] + c, have, flip), hn::Zero(d), w);
-      Finish(g, sum, c, g.out + i * out_stride + c, have);
+      int32_t sum = f.bias[c];
+      for (size_t t = 0; t < f.taps; ++t)
+        sum += (taps[t][c] ^ flip) * f.words[(t / 2 * f.width + c) * 2 + t % 2];
+      const Rescaler<decltype(d)> rescale(f.rescale, c);
+      const int32_t y = hn::GetLane(rescale(hn::Set(d, sum))) + g.out_zero;
+      g.out[i * out_stride + c] = static_cast<uint8_t>(std::clamp(y, g.out_min, g.out_max));
+    }
+}
+
+#else
+
+constexpr size_t kSmallest = 16;  // channels of the smallest block
+using Largest = hn::CappedTag<uint8_t, 64>;
+
+// Calls body(tag, first channel, first slot) for each block: as many channels as the tag has lanes,
+// in blocks as large as fit. A last block of the smallest size begins further left, so that it is
+// whole, unless there are fewer channels than that.
+template <class Body>
+HWY_INLINE void ForEachBlock(size_t channels, const Body& body) {
+  size_t c = 0, slot = 0;
+  const auto all = [&](auto d8) HWY_ATTR {
+    constexpr size_t kBytes = hn::MaxLanes(decltype(d8)());
+    for (; c + kBytes <= channels; c += kBytes, slot += kBytes) body(d8, c, slot);
+  };
+  all(Largest());
+  all(hn::CappedTag<uint8_t, 32>());
+  const hn::CappedTag<uint8_t, kSmallest> small;
+  all(small);
+  if (c < channels) body(small, channels < kSmallest ? 0 : channels - kSmallest, slot);
+}
+
+// Interleaving works on blocks of 128 bits, so four vectors of int32 hold the channels of a vector
+// of bytes thus: of each 16 the first four, the next four ...
+std::vector<uint32_t> Slots(size_t channels) {
+  std::vector<uint32_t> slots;
+  ForEachBlock(channels, [&](auto d8, size_t c, size_t) {
+    constexpr size_t kBytes = hn::MaxLanes(decltype(d8)());
+    for (size_t v = 0; v < 4; ++v)
+      for (size_t lane = 0; lane < kBytes / 4; ++lane)
+        slots.push_back(static_cast<uint32_t>(c + lane / 4 * 16 + v * 4 + lane % 4));
+  });
+  return slots;
+}
+
+template <template <class> class Scale, class D8>
+NN_VNNI_ATTR HWY_INLINE void Block(const DepthwiseI8& g, D8 d8, size_t c, size_t slot, size_t count,
+                                   size_t out_stride) {
+  constexpr size_t kBytes = hn::MaxLanes(D8());
+  const hn::Repartition<int32_t, D8> d;
+  const hn::Repartition<int16_t, D8> d16;
+  using V32 = hn::Vec<decltype(d)>;
+  using V8 = hn::Vec<D8>;
+  constexpr size_t kLanes = kBytes / 4;
+  const DepthwiseI8Filter& f = *g.filter;
+  const size_t have = std::min(kBytes, f.channels - c);
+  const V8 none = hn::Zero(d8);
+  const V8 flip = hn::Set(d8, g.is_signed ? 0x80 : 0);
+  // As 0 to 255, which is what narrows; int8 is that with the highest bit changed.
+  const int32_t up = g.is_signed ? 128 : 0;
+  const auto zero = hn::Set(d16, static_cast<int16_t>(g.out_zero + up));
+  const V8 low = hn::Set(d8, static_cast<uint8_t>(g.out_min + up));
+  const V8 high = hn::Set(d8, static_cast<uint8_t>(g.out_max + up));
+  const auto load = [&](const uint8_t* p) HWY_ATTR {
+    if (kBytes > kSmallest || have == kBytes) return hn::Xor(hn::LoadU(d8, p + c), flip);
+    return hn::Xor(LoadPart(d8, p + c, have), flip);
+  };
+  for (size_t i = 0; i < count; ++i) {
+    const uint8_t* const* taps = g.taps + i * f.taps;
+    const int16_t* w = f.words.data() + slot * 2;
+    V32 s0 = hn::LoadU(d, f.bias.data() + slot);
+    V32 s1 = hn::LoadU(d, f.bias.data() + slot + kLanes);
+    V32 s2 = hn::LoadU(d, f.bias.data() + slot + 2 * kLanes);
+    V32 s3 = hn::LoadU(d, f.bias.data() + slot + 3 * kLanes);
+    for (size_t t = 0; t < f.taps; t += 2, w += f.width * 2) {
+      const V8 x = load(taps[t]);
+      const V8 z = t + 1 < f.taps ? load(taps[t + 1]) : none;
+      const V8 lower = hn::InterleaveLower(d8, x, z);
+      const V8 upper = hn::InterleaveUpper(d8, x, z);
+      const auto words = [&](size_t v) HWY_ATTR { return hn::LoadU(d16, w + v * kLanes * 2); };
+      s0 = AddPairDot(d, s0, hn::BitCast(d16, hn::InterleaveLower(d8, lower, none)), words(0));
+      s1 = AddPairDot(d, s1, hn::BitCast(d16, hn::InterleaveUpper(d8, lower, none)), words(1));
+      s2 = AddPairDot(d, s2, hn::BitCast(d16, hn::InterleaveLower(d8, upper, none)), words(2));
+      s3 = AddPairDot(d, s3, hn::BitCast(d16, hn::InterleaveUpper(d8, upper, none)), words(3));
+    }
+    const auto rescale = [&](V32 s, size_t v) HWY_ATTR {
+      return Scale<decltype(d)>(f.rescale, slot + v * kLanes)(s);
+    };
+    const V8 bytes =
+        NarrowToBytes(d8, rescale(s0, 0), rescale(s1, 1), rescale(s2, 2), rescale(s3, 3), zero);
+    const V8 y = hn::Xor(hn::Min(high, hn::Max(low, bytes)), flip);
+    uint8_t* to = g.out + i * out_stride + c;
+    if (kBytes > kSmallest || have == kBytes) {
+      hn::StoreU(y, d8, to);
+    } else {
+      HWY_ALIGN uint8_t part[kBytes];
+      hn::Store(y, d8, part);
+      CopyPart(part, to, have);
     }
   }
 }
+
+void Depthwise(const DepthwiseI8& g, size_t count, size_t out_stride) {
+  ForEachBlock(g.filter->channels, [&](auto d8, size_t c, size_t slot) NN_VNNI_ATTR {
+    if (g.filter->rescale.plain)
+      Block<PlainRescaler>(g, d8, c, slot, count, out_stride);
+    else
+      Block<Rescaler>(g, d8, c, slot, count, out_stride);
+  });
+}
+
+#endif  // HWY_TARGET
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -103,33 +151,33 @@ HWY_AFTER_NAMESPACE();
 namespace nn {
 
 HWY_EXPORT(Depthwise);
+HWY_EXPORT(Slots);
 
 DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& w) {
   DepthwiseI8Filter f;
   f.channels = w.channels;
-  f.width = PackedSize(1, w.channels);
+  const std::vector<uint32_t> slots = HWY_DYNAMIC_DISPATCH(Slots)(w.channels);
+  f.width = slots.size();
   f.taps = w.taps;
   f.words.assign((w.taps + 1) / 2 * f.width * 2, 0);
   f.bias.assign(f.width, 0);
-  f.multiplier.assign(f.width, 0);
-  f.left.assign(f.width, 0);
-  f.right.assign(f.width, 0);
+  f.rescale = RescaleTable(f.width);
   const int32_t in_zero = w.in_zero + (w.in_signed ? 128 : 0);
-  for (size_t c = 0; c < w.channels; ++c) {
+  for (size_t slot = 0; slot < f.width; ++slot) {
+    const size_t c = slots[slot];
+    if (c >= w.channels) continue;
     const int32_t zero = w.zero[w.zero.size() == 1 ? 0 : c];
     int32_t sum = 0;
     for (size_t t = 0; t < w.taps; ++t) {
       const uint8_t raw = w.w[t * w.tap_stride + c * w.channel_stride];
       const int32_t value = (w.is_signed ? static_cast<int8_t>(raw) : raw) - zero;
       sum += value;
-      f.words[(t / 2 * f.width + c) * 2 + t % 2] = static_cast<int16_t>(value);
+      f.words[(t / 2 * f.width + slot) * 2 + t % 2] = static_cast<int16_t>(value);
     }
-    f.bias[c] = static_cast<int32_t>(static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[c]) -
-                                     static_cast<uint32_t>(in_zero) * static_cast<uint32_t>(sum));
-    const FixedMultiplier m = w.multipliers[c];
-    f.multiplier[c] = m.multiplier;
-    f.left[c] = std::max(m.shift, 0);
-    f.right[c] = std::max(-m.shift, 0);
+    f.bias[slot] =
+        static_cast<int32_t>(static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[c]) -
+                             static_cast<uint32_t>(in_zero) * static_cast<uint32_t>(sum));
+    f.rescale.Set(slot, w.multipliers[c]);
   }
   return f;
 }

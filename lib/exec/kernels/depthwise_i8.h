@@ -5,18 +5,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/requant.h"
+#include "exec/kernels/rescale_table.h"
 
 namespace nn {
 
-// The filter of all channels. Taps come in pairs: [pair][channel][2], zero points taken out,
-// channels rounded up to kPanelWidth; an odd last tap is paired with zeros.
+// The filter of all channels in the order in which the kernel meets them, which depends on the SIMD
+// target that was chosen when it was packed; it can be used with that target only. Taps come in
+// pairs, [pair][slot][2], zero points taken out; an odd last tap is paired with zeros.
 struct DepthwiseI8Filter {
-  size_t channels = 0, width = 0;  // width: channels rounded up
+  size_t channels = 0, width = 0;  // width: slots
   size_t taps = 0;
   std::vector<int16_t> words;
-  std::vector<int32_t> bias;  // with the input's zero point taken out, for taps that are inside
-  std::vector<int32_t> multiplier, left, right;
+  std::vector<int32_t> bias;  // a slot; with the input's zero point taken out
+  RescaleTable rescale;       // a slot
 };
 
 // Element (tap, channel) is w[tap * tap_stride + channel * channel_stride].

@@ -9,22 +9,9 @@
 #define HWY_TARGET_INCLUDE "exec/kernels/matrix_i8.cc"
 #include "hwy/foreach_target.h"
 
+#include "exec/kernels/int8-inl.h"
 #include "exec/kernels/matrix_f32.h"
-#include "exec/kernels/requant-inl.h"
 #include "hwy/highway.h"
-
-// The 4-element dot product of AVX-512 VNNI. Highway's targets do not name the instruction set;
-// with GCC an attribute adds it, with Clang it would replace what the target has, so Clang goes
-// without.
-#undef NN_DOT
-#if HWY_TARGET <= HWY_AVX3_DL && !HWY_COMPILER_CLANG
-#define NN_DOT 1
-#define NN_DOT_ATTR __attribute__((target("avx512vnni")))
-#else
-#define NN_DOT 0
-#undef NN_DOT_ATTR
-#define NN_DOT_ATTR
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -35,7 +22,6 @@ using D32 = hn::CappedTag<int32_t, kPanelWidth>;
 using V32 = hn::Vec<D32>;
 #if HWY_TARGET != HWY_SCALAR
 using D16 = hn::Repartition<int16_t, D32>;
-using V16 = hn::Vec<D16>;
 #endif
 constexpr size_t kLanes = hn::MaxLanes(D32());
 constexpr size_t kPanelVectors = kPanelWidth / kLanes;
@@ -54,111 +40,185 @@ constexpr size_t kRows = 2;
 constexpr size_t kPanels = 1;
 #endif
 
-// Elements of k that one accumulation step takes.
-constexpr size_t kStep = NN_DOT ? 4 : 2;
-using Element = std::conditional_t<NN_DOT, uint8_t, int16_t>;
+// Elements of k that one accumulation step takes: with VNNI products of four bytes, else of two
+// 16-bit integers.
+constexpr size_t kStep = NN_VNNI ? 4 : 2;
+using Element = std::conditional_t<NN_VNNI, uint8_t, int16_t>;
 
-#if !NN_DOT && HWY_TARGET != HWY_SCALAR
-// a[2i] * b[2i] + a[2i + 1] * b[2i + 1] for each lane i of int32.
-HWY_INLINE V32 PairDot(V16 a, V16 b) {
-#if HWY_TARGET == HWY_AVX2
-  return V32{_mm256_madd_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_AVX3
-  return V32{_mm512_madd_epi16(a.raw, b.raw)};
-#elif HWY_TARGET == HWY_SSE4
-  return V32{_mm_madd_epi16(a.raw, b.raw)};
-#elif HWY_ARCH_ARM_A64
-  return V32(vpaddq_s32(vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw)),
-                        vmull_high_s16(a.raw, b.raw)));
-#else
-  const D32 d;
-  HWY_ALIGN int16_t x[kLanes * 2], y[kLanes * 2];
-  HWY_ALIGN int32_t z[kLanes];
-  hn::Store(a, D16(), x);
-  hn::Store(b, D16(), y);
-  for (size_t i = 0; i < kLanes; ++i) z[i] = x[2 * i] * y[2 * i] + x[2 * i + 1] * y[2 * i + 1];
-  return hn::Load(d, z);
-#endif
-}
-#endif
-
-// acc += products of one step: `a` is kStep elements of a row, b a vector of columns.
-NN_DOT_ATTR HWY_INLINE V32 Accumulate(V32 acc, const Element* a, const Element* b) {
-  int32_t group;
-  std::memcpy(&group, a, sizeof(group));
-#if NN_DOT
-  return V32{_mm512_dpbusd_epi32(acc.raw, _mm512_set1_epi32(group),
+// acc += products of one step: `a` is kStep elements of a row in every lane, b a vector of columns.
+NN_VNNI_ATTR HWY_INLINE V32 Accumulate(V32 acc, int32_t a, const Element* b) {
+#if NN_VNNI
+  return V32{_mm512_dpbusd_epi32(acc.raw, _mm512_set1_epi32(a),
                                  _mm512_load_si512(reinterpret_cast<const void*>(b)))};
 #elif HWY_TARGET == HWY_SCALAR
   int16_t x[2];
-  std::memcpy(x, &group, sizeof(x));
+  std::memcpy(x, &a, sizeof(x));
   return hn::Add(acc, hn::Set(D32(), x[0] * b[0] + x[1] * b[1]));
 #else
-  return hn::Add(acc, PairDot(hn::BitCast(D16(), hn::Set(D32(), group)), hn::Load(D16(), b)));
+  const D32 d;
+  return AddPairDot(d, acc, hn::BitCast(D16(), hn::Set(d, a)), hn::Load(D16(), b));
 #endif
 }
 
-// Copies the rows of a block so that each is contiguous, in the elements of the accumulation,
-// padded with zeros to whole steps. Returns the elements of a row.
+#if HWY_TARGET != HWY_SCALAR
+// Elements from bytes, both kinds as 0 to 255: the offset of int8 is part of the zero point.
+template <class D8>
+HWY_INLINE void StoreElements(D8 d8, hn::Vec<D8> bytes, Element* to) {
+  if constexpr (NN_VNNI) {
+    hn::StoreU(bytes, d8, reinterpret_cast<uint8_t*>(to));
+  } else {
+    const hn::Rebind<int16_t, D8> d;
+    hn::StoreU(hn::PromoteTo(d, bytes), d, reinterpret_cast<int16_t*>(to));
+  }
+}
+#endif
+
+// `n` bytes as elements.
+HWY_INLINE void CopyRun(const uint8_t* HWY_RESTRICT from, Element* HWY_RESTRICT to, size_t n,
+                        uint8_t flip) {
+  size_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const auto copy = [&](auto d8, size_t at) HWY_ATTR {
+    StoreElements(d8, hn::Xor(hn::LoadU(d8, from + at), hn::Set(d8, flip)), to + at);
+  };
+  const hn::CappedTag<uint8_t, NN_VNNI ? 64 : hn::MaxLanes(D16())> many;
+  for (; i + hn::Lanes(many) <= n; i += hn::Lanes(many)) copy(many, i);
+  constexpr size_t kFew = 8;
+  const hn::CappedTag<uint8_t, kFew> few;
+  for (; i + kFew <= n; i += kFew) copy(few, i);
+  if (i < n && n >= kFew) {
+    copy(few, n - kFew);  // some a second time
+    return;
+  }
+#endif
+  for (; i < n; ++i) to[i] = static_cast<Element>(from[i] ^ flip);
+}
+
+// Copies the rows of a block so that each is contiguous, padded with zeros to whole steps. Returns
+// the elements of a row.
 size_t PackRows(const MatrixI8& g, Element* out) {
   const size_t depth = g.run_count * g.run_length;
   const size_t width = (depth + kStep - 1) / kStep * kStep;
   const uint8_t flip = g.is_signed ? 0x80 : 0;
   for (size_t m = 0; m < g.row_count; ++m) {
     Element* to = out + m * width;
-    for (size_t r = 0; r < g.run_count; ++r) {
+    for (size_t r = 0; r < g.run_count;) {
+      // Runs that follow each other are one, as the taps of a line are.
       const uint8_t* from = g.rows[r * g.row_pitch + m];
-      if constexpr (NN_DOT) {
-        for (size_t i = 0; i < g.run_length; ++i) to[i] = static_cast<Element>(from[i] ^ flip);
-      } else {
-        // Both kinds as 0 to 255: the offset of int8 is part of the zero point.
-        size_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-        const D16 d16;
-        const hn::Rebind<uint8_t, D16> d8;
-        const auto flips = hn::Set(d8, flip);
-        for (; i + hn::Lanes(d16) <= g.run_length; i += hn::Lanes(d16))
-          hn::StoreU(hn::PromoteTo(d16, hn::Xor(hn::LoadU(d8, from + i), flips)), d16,
-                     reinterpret_cast<int16_t*>(to) + i);
-#endif
-        for (; i < g.run_length; ++i) to[i] = static_cast<Element>(from[i] ^ flip);
-      }
-      to += g.run_length;
+      size_t length = g.run_length;
+      while (++r < g.run_count && g.rows[r * g.row_pitch + m] == from + length)
+        length += g.run_length;
+      CopyRun(from, to, length, flip);
+      to += length;
     }
     std::fill(to, out + (m + 1) * width, Element{0});
   }
   return width;
 }
 
-// The same with factors in double precision.
-HWY_NOINLINE void FinishByFactors(const MatrixI8& g, V32 sum, size_t column, uint8_t* out,
-                                  size_t have) {
-  HWY_ALIGN int32_t words[kLanes];
-  hn::Store(sum, D32(), words);
-  for (size_t i = 0; i < have; ++i) {
-    const double v = std::round(static_cast<double>(words[i]) * g.factors[column + i]);
-    const auto y = static_cast<int64_t>(std::clamp(v, -0x1p31, 0x1p31 - 1.0)) + g.out_zero;
-    out[i] = static_cast<uint8_t>(std::clamp<int64_t>(y, g.out_min, g.out_max));
+#if NN_VNNI
+// Sums of the bytes of each row, which are 4 n.
+void SumRows(const uint8_t* a, size_t rows, size_t width, int32_t* sums) {
+  const hn::CappedTag<uint8_t, 64> d8;
+  const hn::Repartition<uint64_t, decltype(d8)> d64;
+  constexpr uint32_t kEven = 0x00FF00FF;
+  for (size_t m = 0; m < rows; ++m, a += width) {
+    size_t k = 0;
+    uint64_t sum = 0;
+    if (width >= hn::Lanes(d8)) {
+      auto lanes = hn::Zero(d64);
+      for (; k + hn::Lanes(d8) <= width; k += hn::Lanes(d8))
+        lanes = hn::Add(lanes, hn::SumsOf8(hn::LoadU(d8, a + k)));
+      sum = hn::GetLane(hn::SumOfLanes(d64, lanes));
+    }
+    uint32_t pairs = 0;  // two sums of 16 bits, of less than 64 bytes
+    for (; k < width; k += 4) {
+      uint32_t four;
+      std::memcpy(&four, a + k, sizeof(four));
+      pairs += (four & kEven) + (four >> 8 & kEven);
+    }
+    sums[m] = static_cast<int32_t>(sum) + static_cast<int32_t>((pairs & 0xFFFF) + (pairs >> 16));
   }
 }
+#endif
 
-// Rescales sums and stores them as bytes.
-HWY_INLINE void Finish(const MatrixI8& g, V32 sum, size_t column, uint8_t* out, size_t have) {
-  if (g.factors != nullptr) return FinishByFactors(g, sum, column, out, have);
+// Rows whose bytes make a vector.
+constexpr size_t kGroup = 4;
+
+// The sums of a tile, all `columns` of them, as bytes. A row's sums are `stride` apart, and there
+// are whole groups of rows.
+#if HWY_TARGET == HWY_SCALAR
+template <template <class> class Scale>
+void Finish(const MatrixI8& g, const int32_t* sums, size_t stride, size_t rows, size_t n,
+            size_t columns, uint8_t* out) {
   const D32 d;
-  const PackedI8& p = *g.packed;
-  const auto lanes = RescaleLanes<D32>::Load(p.multiplier.data() + column, p.left.data() + column,
-                                             p.right.data() + column);
-  V32 y = hn::Add(RescaleVector(d, sum, lanes), hn::Set(d, g.out_zero));
-  y = hn::Min(hn::Set(d, g.out_max), hn::Max(hn::Set(d, g.out_min), y));
-  HWY_ALIGN int32_t words[kLanes];
-  hn::Store(y, d, words);
-  for (size_t i = 0; i < have; ++i) out[i] = static_cast<uint8_t>(words[i]);
+  for (size_t c = 0; c < columns; ++c) {
+    const Scale<D32> rescale(g.packed->rescale, n + c);
+    for (size_t i = 0; i < rows; ++i) {
+      const int32_t y = hn::GetLane(rescale(hn::Set(d, sums[i * stride + c]))) + g.out_zero;
+      out[i * g.out_stride + c] = static_cast<uint8_t>(std::clamp(y, g.out_min, g.out_max));
+    }
+  }
+}
+#else
+
+template <template <class> class Scale>
+HWY_NOINLINE void Finish(const MatrixI8& g, const int32_t* sums, size_t stride, size_t rows,
+                         size_t n, size_t columns, uint8_t* out) {
+  const D32 d;
+  const hn::Repartition<uint8_t, D32> d8;
+  const hn::Repartition<uint32_t, D32> u32;
+  // As 0 to 255, which is what narrows; int8 is that with the highest bit changed.
+  const int32_t up = g.is_signed ? 128 : 0;
+  const auto flip = hn::Set(d8, static_cast<uint8_t>(up));
+  const auto zero = hn::Set(D16(), static_cast<int16_t>(g.out_zero + up));
+  const auto low = hn::Set(d8, static_cast<uint8_t>(g.out_min + up));
+  const auto high = hn::Set(d8, static_cast<uint8_t>(g.out_max + up));
+  // From blocks of four columns of each row to rows.
+  HWY_ALIGN uint32_t order[kLanes];
+  for (size_t i = 0; i < kLanes; ++i)
+    order[i] = static_cast<uint32_t>(i % (kLanes / kGroup) * kGroup + i / (kLanes / kGroup));
+  const auto to_rows = hn::SetTableIndices(u32, order);
+  HWY_ALIGN uint8_t bytes[kGroup * kLanes];
+  const size_t out_stride = g.out_stride;
+  for (size_t c = 0; c < columns; c += kLanes) {
+    const Scale<D32> rescale(g.packed->rescale, n + c);
+    const size_t have = std::min(kLanes, columns - c);
+    const int32_t* HWY_RESTRICT from = sums + c;
+    uint8_t* HWY_RESTRICT to = out + c;
+    for (size_t i = 0; i < rows; i += kGroup, from += kGroup * stride) {
+      const auto at = [&](size_t r) HWY_ATTR { return rescale(hn::Load(d, from + r * stride)); };
+      const auto y = NarrowToBytes(d8, at(0), at(1), at(2), at(3), zero);
+      const auto clamped = hn::Xor(hn::Min(high, hn::Max(low, y)), flip);
+      hn::Store(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(u32, clamped), to_rows)), d8,
+                bytes);
+      const size_t last = std::min(kGroup, rows - i);
+      for (size_t r = 0; r < last; ++r, to += out_stride) {
+        if (have == kLanes)
+          std::memcpy(to, bytes + r * kLanes, kLanes);
+        else
+          CopyPart(bytes + r * kLanes, to, have);
+      }
+    }
+  }
+}
+#endif
+
+// The same with factors in double precision.
+HWY_NOINLINE void FinishByFactors(const MatrixI8& g, const int32_t* sums, size_t stride,
+                                  size_t rows, size_t n, size_t columns, uint8_t* out) {
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t c = 0; c < columns; ++c) {
+      const double v = std::round(static_cast<double>(sums[i * stride + c]) * g.factors[n + c]);
+      const auto y = static_cast<int64_t>(std::clamp(v, -0x1p31, 0x1p31 - 1.0)) + g.out_zero;
+      out[i * g.out_stride + c] =
+          static_cast<uint8_t>(std::clamp<int64_t>(y, g.out_min, g.out_max));
+    }
 }
 
 template <size_t R, size_t P>
-NN_DOT_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t width,
-                                   const int32_t* row_sums, size_t m, size_t n) {
+NN_VNNI_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t width,
+                                    const int32_t* row_sums, size_t m, size_t n) {
   constexpr size_t kV = P * kPanelVectors;
   const D32 d;
   const PackedI8& p = *g.packed;
@@ -166,29 +226,47 @@ NN_DOT_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t w
   const Element* HWY_RESTRICT b =
       reinterpret_cast<const Element*>(p.weights.data()) + n / kPanelWidth * panel;
   V32 acc[R][kV];
-  for (size_t i = 0; i < R; ++i)
-    for (size_t v = 0; v < kV; ++v) acc[i][v] = hn::Zero(d);
+  NN_UNROLL
+  for (size_t v = 0; v < kV; ++v) {
+    const V32 bias = hn::LoadU(d, p.bias.data() + n + v * kLanes);
+    NN_UNROLL
+    for (size_t i = 0; i < R; ++i) acc[i][v] = bias;
+  }
   const Element* HWY_RESTRICT rows = a + m * width;
-  for (size_t k = 0; k < width; k += kStep, b += kStep * kPanelWidth)
-    for (size_t i = 0; i < R; ++i)
+  for (size_t k = 0; k < width; k += kStep, b += kStep * kPanelWidth) {
+    NN_UNROLL
+    for (size_t i = 0; i < R; ++i) {
+      int32_t step;
+      std::memcpy(&step, rows + i * width + k, sizeof(step));
+      NN_UNROLL
       for (size_t v = 0; v < kV; ++v)
         acc[i][v] =
-            Accumulate(acc[i][v], rows + i * width + k,
+            Accumulate(acc[i][v], step,
                        b + (v / kPanelVectors) * panel + (v % kPanelVectors) * kLanes * kStep);
-  const size_t end = g.first_column + g.column_count;
-  for (size_t v = 0; v < kV; ++v) {
-    const size_t column = n + v * kLanes;
-    if (column >= end) break;
-    const V32 bias = hn::LoadU(d, p.bias.data() + column);
-    for (size_t i = 0; i < R; ++i) {
-      V32 sum = hn::Add(acc[i][v], bias);
-      if (row_sums != nullptr)
-        sum = hn::Sub(sum,
-                      hn::Mul(hn::Set(d, row_sums[m + i]), hn::LoadU(d, p.b_zero.data() + column)));
-      Finish(g, sum, column, g.out + (m + i) * g.out_stride + (column - g.first_column),
-             std::min(kLanes, end - column));
     }
   }
+  if (row_sums != nullptr) {
+    NN_UNROLL
+    for (size_t v = 0; v < kV; ++v) {
+      const V32 b_zero = hn::LoadU(d, p.b_zero.data() + n + v * kLanes);
+      NN_UNROLL
+      for (size_t i = 0; i < R; ++i)
+        acc[i][v] = hn::Sub(acc[i][v], hn::Mul(hn::Set(d, row_sums[m + i]), b_zero));
+    }
+  }
+  constexpr size_t kSumRows = (R + kGroup - 1) / kGroup * kGroup;
+  HWY_ALIGN int32_t sums[kSumRows * kV * kLanes];
+  for (size_t i = R * kV; i < kSumRows * kV; ++i) hn::Store(hn::Zero(d), d, sums + i * kLanes);
+  NN_UNROLL
+  for (size_t i = 0; i < R; ++i) {
+    NN_UNROLL
+    for (size_t v = 0; v < kV; ++v) hn::Store(acc[i][v], d, sums + (i * kV + v) * kLanes);
+  }
+  const size_t columns = std::min(kV * kLanes, g.first_column + g.column_count - n);
+  const auto finish = g.factors != nullptr ? &FinishByFactors
+                      : p.rescale.plain    ? &Finish<PlainRescaler>
+                                           : &Finish<Rescaler>;
+  finish(g, sums, kV * kLanes, R, n, columns, g.out + m * g.out_stride + (n - g.first_column));
 }
 
 using TileFn = void (*)(const MatrixI8&, const Element*, size_t, const int32_t*, size_t, size_t);
@@ -218,16 +296,14 @@ void Matrix(const MatrixI8& g) {
   const size_t depth = g.run_count * g.run_length;
   a.resize(g.row_count * (depth + kStep));
   const size_t width = PackRows(g, a.data());
-  std::array<int32_t, kMatrixI8Rows> sums;
   const int32_t* row_sums = nullptr;
+#if NN_VNNI
+  std::array<int32_t, kMatrixI8Rows> sums;
   if (g.packed->row_sums) {
-    for (size_t m = 0; m < g.row_count; ++m) {
-      int32_t sum = 0;
-      for (size_t k = 0; k < depth; ++k) sum += a[m * width + k];
-      sums[m] = sum;
-    }
+    SumRows(a.data(), g.row_count, width, sums.data());
     row_sums = sums.data();
   }
+#endif
   const size_t end = g.first_column + g.column_count;
   for (size_t n = g.first_column; n < end;) {
     if (kPanels > 1 && end - n > kPanelWidth) {
@@ -242,7 +318,7 @@ void Matrix(const MatrixI8& g) {
 
 // Whether this target's form is the dot-product one.
 bool UsesDot() {
-  return NN_DOT;
+  return NN_VNNI;
 }
 
 }  // namespace
@@ -269,9 +345,7 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
   p.weights.Clear();
   p.bias.assign(padded, 0);
   p.b_zero.assign(padded, 0);
-  p.multiplier.assign(padded, 0);
-  p.left.assign(padded, 0);
-  p.right.assign(padded, 0);
+  p.rescale = RescaleTable(padded);
   // Rows of `a` are kept as 0 to 255.
   const int32_t a_zero = w.a_zero + (a_signed ? 128 : 0);
   for (size_t n = 0; n < w.n; ++n) {
@@ -296,10 +370,7 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
                                      static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(sum));
     p.b_zero[n] = p.dot ? b_zero - move : 0;
     p.row_sums |= p.b_zero[n] != 0;
-    const FixedMultiplier m = w.multipliers[n];
-    p.multiplier[n] = m.multiplier;
-    p.left[n] = std::max(m.shift, 0);
-    p.right[n] = std::max(-m.shift, 0);
+    p.rescale.Set(n, w.multipliers[n]);
   }
   return p;
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/blob.h"
-#include "ops/requant.h"
+#include "exec/kernels/rescale_table.h"
 
 namespace nn {
 
@@ -26,7 +26,7 @@ struct PackedI8 {
   bool row_sums = false;        // dot form: b_zero is not 0, sums over rows of `a` are needed
   std::vector<int32_t> bias;    // per column, zero points of `a` taken out
   std::vector<int32_t> b_zero;  // dot form: what remains to be subtracted, per column
-  std::vector<int32_t> multiplier, left, right;  // per column, rounded up to whole panels
+  RescaleTable rescale;         // per column, rounded up to whole panels
 };
 
 struct MatrixI8Weights {

@@ -1,0 +1,254 @@
+// What the kernels for 8-bit integers share: products of pairs, rescaling as in ops/requant.h on
+// vectors of int32, and the way back to bytes.
+#if defined(NN_EXEC_KERNELS_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NN_EXEC_KERNELS_INT8_INL_H_
+#undef NN_EXEC_KERNELS_INT8_INL_H_
+#else
+#define NN_EXEC_KERNELS_INT8_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstring>
+
+#include "exec/kernels/rescale_table.h"
+#include "exec/kernels/simd-inl.h"
+#include "hwy/highway.h"
+
+// AVX-512 VNNI. Highway's targets do not name the instruction set; with GCC an attribute adds it,
+// with Clang it would replace what the target has, so Clang goes without.
+#undef NN_VNNI
+#undef NN_VNNI_ATTR
+#if HWY_TARGET <= HWY_AVX3_DL && !HWY_COMPILER_CLANG
+#define NN_VNNI 1
+#define NN_VNNI_ATTR __attribute__((target("avx512vnni")))
+#else
+#define NN_VNNI 0
+#define NN_VNNI_ATTR
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace nn {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+// sum[i] + a[2i] * b[2i] + a[2i + 1] * b[2i + 1] for each lane i of int32; D32 is full or a part of
+// a vector.
+template <class D32, class V32 = hn::Vec<D32>, class V16 = hn::Vec<hn::Repartition<int16_t, D32>>>
+NN_VNNI_ATTR HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+  constexpr size_t kBytes = hn::MaxLanes(D32()) * sizeof(int32_t);
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (kBytes == 64) {
+#if NN_VNNI
+    return V32{_mm512_dpwssd_epi32(sum.raw, a.raw, b.raw)};
+#else
+    return hn::Add(sum, V32{_mm512_madd_epi16(a.raw, b.raw)});
+#endif
+  } else
+#endif
+#if HWY_TARGET <= HWY_AVX2
+      if constexpr (kBytes == 32) {
+    return hn::Add(sum, V32{_mm256_madd_epi16(a.raw, b.raw)});
+  } else
+#endif
+  {
+    (void)d;
+    (void)kBytes;
+    return hn::Add(sum, V32{_mm_madd_epi16(a.raw, b.raw)});
+  }
+#elif HWY_ARCH_ARM_A64
+  (void)d;
+  return hn::Add(sum, V32(vpaddq_s32(vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw)),
+                                     vmull_high_s16(a.raw, b.raw))));
+#else
+  const auto even = [&](V16 v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(d, v))); };
+  const auto odd = [&](V16 v) { return hn::ShiftRight<16>(hn::BitCast(d, v)); };
+  return hn::Add(sum, hn::Add(hn::Mul(even(a), even(b)), hn::Mul(odd(a), odd(b))));
+#endif
+}
+
+// Four vectors of int32 plus `zero` as bytes, saturated: of each block of four lanes first those of
+// y0, then those of y1, y2, y3. `zero` is from 0 to 255, so that saturation to 16 bits first
+// changes nothing.
+template <class D8, class V32, class V16>
+HWY_INLINE hn::Vec<D8> NarrowToBytes(D8 d8, V32 y0, V32 y1, V32 y2, V32 y3, V16 zero) {
+  const hn::Repartition<int16_t, D8> d16;
+  using V8 = hn::Vec<D8>;
+  const auto low = hn::SaturatedAdd(hn::ReorderDemote2To(d16, y0, y1), zero);
+  const auto high = hn::SaturatedAdd(hn::ReorderDemote2To(d16, y2, y3), zero);
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+  (void)d8;
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (hn::MaxLanes(D8()) == 64)
+    return V8{_mm512_packus_epi16(low.raw, high.raw)};
+  else
+#endif
+#if HWY_TARGET <= HWY_AVX2
+      if constexpr (hn::MaxLanes(D8()) == 32)
+    return V8{_mm256_packus_epi16(low.raw, high.raw)};
+  else
+#endif
+    return V8{_mm_packus_epi16(low.raw, high.raw)};
+#elif HWY_ARCH_ARM_A64
+  (void)d8;
+  return V8(vcombine_u8(vqmovun_s16(low.raw), vqmovun_s16(high.raw)));
+#else
+  const hn::Half<D8> half;
+  return hn::Combine(d8, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
+#endif
+}
+
+// n bytes, 1 to 8, as the low ones of a word.
+HWY_INLINE uint64_t LoadWord(const uint8_t* p, size_t n) {
+  if (n == 8) {
+    uint64_t whole;
+    std::memcpy(&whole, p, sizeof(whole));
+    return whole;
+  }
+  if (n >= 4) {
+    uint32_t first, last;
+    std::memcpy(&first, p, sizeof(first));
+    std::memcpy(&last, p + n - 4, sizeof(last));
+    return first | uint64_t{last} << (8 * (n - 4));
+  }
+  return p[0] | uint64_t{p[n / 2]} << (8 * (n / 2)) | uint64_t{p[n - 1]} << (8 * (n - 1));
+}
+
+// n bytes, 1 to 16, zeros behind them; by way of registers, for a load does not see two
+// stores before it without a wait.
+template <class D8>
+HWY_INLINE hn::Vec<D8> LoadPart(D8 d8, const uint8_t* p, size_t n) {
+  const hn::Repartition<uint64_t, D8> d64;
+  const uint64_t low = LoadWord(p, std::min<size_t>(n, 8));
+  const uint64_t high = n > 8 ? LoadWord(p + 8, n - 8) : 0;
+  return hn::BitCast(d8, hn::InterleaveLower(d64, hn::Set(d64, low), hn::Set(d64, high)));
+}
+
+HWY_INLINE void StoreWord(uint64_t word, uint8_t* p, size_t n) {
+  if (n == 8) {
+    std::memcpy(p, &word, sizeof(word));
+    return;
+  }
+  if (n >= 4) {
+    const auto first = static_cast<uint32_t>(word);
+    const auto last = static_cast<uint32_t>(word >> (8 * (n - 4)));
+    std::memcpy(p, &first, sizeof(first));
+    std::memcpy(p + n - 4, &last, sizeof(last));
+    return;
+  }
+  for (size_t i = 0; i < n; ++i) p[i] = static_cast<uint8_t>(word >> (8 * i));
+}
+
+// n bytes, 1 to 16; no call, and no wait for bytes that were just written together.
+HWY_INLINE void CopyPart(const uint8_t* from, uint8_t* to, size_t n) {
+  StoreWord(LoadWord(from, std::min<size_t>(n, 8)), to, std::min<size_t>(n, 8));
+  if (n > 8) StoreWord(LoadWord(from + 8, n - 8), to + 8, n - 8);
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+// RoundingDoublingHighMul for a non-negative multiplier, which cannot overflow.
+template <class D>
+HWY_INLINE hn::Vec<D> HighMul(D d, hn::Vec<D> x, hn::Vec<D> multiplier) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Set(d, RoundingDoublingHighMul(hn::GetLane(x), hn::GetLane(multiplier)));
+#else
+  const hn::RepartitionToWide<D> d64;
+  const hn::RebindToUnsigned<decltype(d64)> u64;
+  const auto nudge = hn::Set(d64, int64_t{1} << 30);
+  const auto down = [&](hn::Vec<D> v) HWY_ATTR {
+    return hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(u64, v)));
+  };
+  const auto even = hn::Add(hn::MulEven(x, multiplier), nudge);
+  const auto odd = hn::Add(hn::MulEven(down(x), down(multiplier)), nudge);
+  // The result is bits 31 to 62: the low half of even lanes, the high half of odd ones.
+  const auto low = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(u64, even)));
+  const auto high = hn::BitCast(d, hn::ShiftLeft<1>(hn::BitCast(u64, odd)));
+  return hn::OddEven(high, low);
+#endif
+}
+
+// Rescale of ops/requant.h, lane by lane, by the factors of some columns.
+template <class D>
+class Rescaler {
+ public:
+  using V = hn::Vec<D>;
+
+  HWY_INLINE Rescaler(const RescaleTable& table, size_t at)
+      : multiplier_(hn::LoadU(D(), table.multiplier.data() + at)),
+        left_(hn::LoadU(D(), table.left.data() + at)),
+        cut_(hn::LoadU(D(), table.cut.data() + at)),
+        last_(hn::LoadU(D(), table.last.data() + at)) {}
+
+  HWY_INLINE V operator()(V x) const {
+    const D d;
+    const V high = HighMul(d, hn::Shl(x, left_), multiplier_);
+    // Below zero one less makes halves, which the last shift rounds up, go down. Nothing
+    // overflows: `high` is less than 2^31 - 1 in magnitude.
+    const V below = hn::And(hn::ShiftRight<31>(high), last_);
+    return hn::Shr(hn::Add(hn::Shr(hn::Sub(high, below), cut_), last_), last_);
+  }
+
+ private:
+  V multiplier_, left_, cut_, last_;
+};
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <class D>
+using PlainRescaler = Rescaler<D>;
+
+#else
+
+// The same where RescaleTable is plain.
+template <class D>
+class PlainRescaler {
+ public:
+  using V = hn::Vec<D>;
+
+  HWY_INLINE PlainRescaler(const RescaleTable& table, size_t at)
+      : even_(hn::LoadU(D(), table.multiplier.data() + at)),
+        odd_(Down(even_)),
+        cut_(hn::LoadU(D(), table.cut.data() + at)),
+        round_even_(hn::LoadU(D64(), table.round_even.data() + at / 2)),
+        round_odd_(hn::LoadU(D64(), table.round_odd.data() + at / 2)) {}
+
+  HWY_INLINE V operator()(V x) const {
+    const D d;
+    const auto e = Rounded(x, even_, round_even_);
+    const auto o = Rounded(Down(x), odd_, round_odd_);
+#if HWY_TARGET <= HWY_AVX3
+    if constexpr (hn::MaxLanes(D()) == 16)
+      return hn::Shr(V{_mm512_mask_shuffle_epi32(o.raw, 0x5555, e.raw, _MM_PERM_DDBB)}, cut_);
+#endif
+    return hn::Shr(hn::OddEven(hn::BitCast(d, o), Down(hn::BitCast(d, e))), cut_);
+  }
+
+ private:
+  using D64 = hn::RepartitionToWide<D>;
+  using U64 = hn::RebindToUnsigned<D64>;
+  using V64 = hn::Vec<D64>;
+
+  static HWY_INLINE V Down(V v) {
+    return hn::BitCast(D(), hn::ShiftRight<32>(hn::BitCast(U64(), v)));
+  }
+  static HWY_INLINE V64 Rounded(V x, V multiplier, V64 round) {
+    const D64 d64;
+    const V64 sign = hn::Set(d64, int64_t{1} << 31);
+    return hn::Add(hn::Add(hn::MulEven(x, multiplier), round),
+                   hn::AndNot(hn::BitCast(d64, x), sign));
+  }
+
+  V even_, odd_, cut_;
+  V64 round_even_, round_odd_;
+};
+
+#endif  // HWY_TARGET
+
+}  // namespace HWY_NAMESPACE
+}  // namespace nn
+HWY_AFTER_NAMESPACE();
+
+#endif  // NN_EXEC_KERNELS_INT8_INL_H_
