@@ -241,7 +241,8 @@ class DepthwiseConvStep : public ConvStepBase {
     r.dilation = w.dilation;
     r.pad = w.pad_begin;
     r.filter = reinterpret_cast<const float*>(memory.data(packed));
-    r.channels = static_cast<size_t>(g.groups);
+    r.group = static_cast<size_t>(g.in_channels);
+    r.channels = static_cast<size_t>(g.groups) * r.group;
     r.filter_stride = PackedSize(1, r.channels);
     r.out = out.As<float>(memory) + row * out.row_stride;
     r.out_stride = out.row_stride;
@@ -265,19 +266,31 @@ std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeom
   step->in = ctx.PlaceOf(node.input(0));
   const Tensor& filter = node.input(1)->constant();
   const FilterStrides strides(filter, node.attrs<ConvAttrs>().filter_layout);
-  const auto channels = static_cast<size_t>(g.groups);
+  const auto inputs = static_cast<size_t>(g.in_channels);
+  const size_t channels = static_cast<size_t>(g.groups) * inputs;
   const auto taps = static_cast<size_t>(g.taps());
   const size_t width = PackedSize(1, channels);
-  Buffer packed(taps * width * sizeof(float));
+  Buffer packed(taps * inputs * width * sizeof(float));
   packed.Clear();
   for (size_t tap = 0; tap < taps; ++tap)
-    for (size_t c = 0; c < channels; ++c)
-      packed.as<float>()[tap * width + c] =
-          LoadFloat(filter.blob().data(), c * strides.output + tap * strides.tap);
+    for (size_t i = 0; i < inputs; ++i)
+      for (size_t c = 0; c < channels; ++c)
+        packed.as<float>()[(tap * inputs + i) * width + c] = LoadFloat(
+            filter.blob().data(), c * strides.output + i * strides.input + tap * strides.tap);
   step->packed = ctx.AddConstant(Blob(std::move(packed)));
   step->segment = std::clamp<size_t>(static_cast<size_t>(step->s[2].output), 1, kSegment);
   step->segments = (static_cast<size_t>(step->s[2].output) + step->segment - 1) / step->segment;
   return step;
+}
+
+// Groups of which several share a vector, as the depthwise kernel takes them.
+bool HasSmallGroups(const ConvGeometry& g) {
+  const ConstWindow w = ToThree(g.windows)[2];
+  return g.groups > 1 && g.in_channels == g.out_channels &&
+         (g.in_channels == 4 || g.in_channels == 8) &&
+         g.groups * g.in_channels % static_cast<int64_t>(kPanelWidth) == 0 && w.kernel == 3 &&
+         (w.stride == 1 || w.stride == 2) && w.dilation == 1 &&
+         g.taps() / w.kernel <= static_cast<int64_t>(DepthwiseConvStep::kMaxRows);
 }
 
 Result<bool> PlanConv(PlanContext& ctx) {
@@ -289,8 +302,9 @@ Result<bool> PlanConv(PlanContext& ctx) {
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter.dims()));
   TailProgram tail;
   if (!TakesFilter(g, filter, MatrixConvStep::kMaxPointers) || !tail.AddTail(ctx)) return false;
-  auto step = IsDepthwise(g, DepthwiseConvStep::kMaxRows) ? MakeDepthwiseConv(ctx, g)
-                                                          : MakeMatrixConv(ctx, g);
+  auto step = IsDepthwise(g, DepthwiseConvStep::kMaxRows) || HasSmallGroups(g)
+                  ? MakeDepthwiseConv(ctx, g)
+                  : MakeMatrixConv(ctx, g);
   step->multiply_adds =
       g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;
   AddConvStep(ctx, std::move(step), std::move(tail), /*rows_follow=*/true);

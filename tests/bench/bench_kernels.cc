@@ -1,21 +1,41 @@
-// Matrix products beside the processor's limit, on every SIMD target, one thread. Both are in the
-// same run because machines are noisy: quote ratios.
+// Kernels beside what the machine can do at most, one thread. Both take turns in the same run
+// because machines are noisy: of_limit is the ratio of their medians.
+//
+//   compute  multiply-adds of registers only, on the SIMD target of the name
+//   copy     memcpy of as many bytes as the kernel reads and writes
+//
+// A kernel with both is measured against the slower one. The time is that of the kernel's step
+// alone, as nnrun --profile has it.
 #include <benchmark/benchmark.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "exec/program.h"
-#include "fma_limit.h"
 #include "ir/seeded.h"
 #include "ir/text.h"
 #include "ops/ops.h"
+#include "peak.h"
 
 namespace nn::bench {
 namespace {
 
-constexpr size_t kFmaRounds = 1 << 20;
+enum class Compute { kNone, kFloat, kInt8 };
+
+struct Case {
+  std::string name;
+  std::string graph;  // the step that is measured is the first
+  Compute compute = Compute::kNone;
+  bool copies = false;
+  bool all_targets = false;  // else the best one only
+};
 
 template <typename T, typename E>
 T OrDie(tl::expected<T, E> result) {
@@ -31,42 +51,173 @@ void Use(const std::string& target) {
   }
 }
 
-// In units of 1e9 floating-point operations a second.
-void CountRate(benchmark::State& state, double operations) {
-  state.counters["GFLOP"] =
-      benchmark::Counter(operations * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-void BenchFma(benchmark::State& state, const std::string& target) {
-  Use(target);
-  for (auto _ : state) benchmark::DoNotOptimize(RunFmas(kFmaRounds));
-  CountRate(state, static_cast<double>(FmaOperations(kFmaRounds)));
+template <typename F>
+double SecondsOf(F&& run) {
+  const auto begin = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// y = x w with a constant w, which is packed once, as the executor does it; everything that a run
-// does is in the time.
-void BenchGemm(benchmark::State& state, const std::string& target, int64_t n) {
+// Seconds that one multiply-add takes at best.
+double SecondsOfOne(Compute compute) {
+  constexpr size_t kRounds = 1 << 15;
+  const bool floats = compute == Compute::kFloat;
+  const double seconds =
+      SecondsOf([&] { benchmark::DoNotOptimize(floats ? RunFmas(kRounds) : RunDots(kRounds)); });
+  return seconds / static_cast<double>(floats ? FmasOf(kRounds) : DotsOf(kRounds));
+}
+
+// Copies between two buffers that together are as large as what a kernel reads and writes.
+class Copy {
+ public:
+  explicit Copy(size_t bytes) : from_(bytes / 2, 1), to_(bytes / 2) {}
+
+  // Of the second of `times` copies, so that small buffers are where the kernel's are: in a cache.
+  double Seconds() {
+    std::memcpy(to_.data(), from_.data(), to_.size());
+    return SecondsOf([&] {
+      std::memcpy(to_.data(), from_.data(), to_.size());
+      benchmark::DoNotOptimize(to_.data());
+    });
+  }
+
+ private:
+  std::vector<char> from_, to_;
+};
+
+void Run(benchmark::State& state, const Case& c, const std::string& target) {
   Use(target);
-  const Graph graph = OrDie(ParseGraph(fmt::format(
-      R"(graph {{ in %x: f32[{0}, {0}]  const %w: f32[{0}, {0}] = seeded(1)
-                  %y = matmul(%x, %w)  out "y" = %y }})",
-      n)));
+  const Graph graph = OrDie(ParseGraph(c.graph));
   Program program = OrDie(Program::Compile(graph, {}));
-  const Tensor x = OrDie(SeededTensor(DType::kF32, {n, n}, 2));
-  for (auto _ : state) benchmark::DoNotOptimize(OrDie(program.Run(std::span(&x, 1))));
-  CountRate(state, 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n));
+  program.set_profiling(true);
+  std::vector<Tensor> inputs;
+  for (const Port& port : graph.inputs())
+    inputs.push_back(OrDie(SeededTensor(port.value->dtype(), *port.value->type().const_dims(), 2)));
+  const StepInfo& step = program.steps()[0];
+  if (step.reference) {
+    state.SkipWithError("no kernel");
+    return;
+  }
+  Copy copy(c.copies ? step.bytes : 0);
+  std::vector<double> kernel, limit;
+  for (auto _ : state) {
+    double best = 0;
+    if (c.compute != Compute::kNone)
+      best = SecondsOfOne(c.compute) * static_cast<double>(step.multiply_adds);
+    if (c.copies) best = std::max(best, copy.Seconds());
+    benchmark::DoNotOptimize(OrDie(program.Run(inputs)));
+    limit.push_back(best);
+    kernel.push_back(program.step_milliseconds()[0] * 1e-3);
+    state.SetIterationTime(kernel.back());
+  }
+  const double seconds = Median(kernel);
+  if (step.multiply_adds > 0)
+    state.counters["GMAC/s"] = static_cast<double>(step.multiply_adds) / seconds * 1e-9;
+  state.counters["GB/s"] = static_cast<double>(step.bytes) / seconds * 1e-9;
+  state.counters["of_limit"] = Median(limit) / seconds;
+}
+
+// y = x w with a constant w, which is packed once.
+Case Gemm(int64_t n) {
+  return {fmt::format("gemm_f32/{}", n),
+          fmt::format(R"(graph {{ in %x: f32[{0}, {0}]  const %w: f32[{0}, {0}] = seeded(1)
+                                  %y = matmul(%x, %w)  out "y" = %y }})",
+                      n),
+          Compute::kFloat, false, true};
+}
+Case GemmInt8(int64_t n) {
+  return {fmt::format("gemm_i8/{}", n),
+          fmt::format(R"(graph {{ in %x: i8[{0}, {0}]{{scale=0.5, zp=3}}
+                                  const %w: i8[{0}, {0}]{{scale=0.01, zp=0}} = seeded(1)
+                                  %y = matmul(%x, %w) {{transpose_b = true}} @tflite_fixed
+                                      : i8[{0}, {0}]{{scale=9, zp=1}}
+                                  out "y" = %y }})",
+                      n),
+          Compute::kInt8, false, true};
+}
+
+// A convolution of ResNet-50, or of MobileNet v2 where there is a group for each channel.
+Case Conv(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t groups, bool int8) {
+  const bool depthwise = groups > 1;
+  const std::string name =
+      fmt::format("{}_{}/{}x{}/{}", depthwise ? "depthwise" : fmt::format("conv_{0}x{0}", kernel),
+                  int8 ? "i8" : "f32", side, side,
+                  depthwise ? fmt::format("{}", in) : fmt::format("{}-{}", in, out));
+  const std::string attrs = fmt::format(
+      "{{layout = nxc, pads = [{0}, {0}, {0}, {0}], groups = {1}}}", kernel / 2, groups);
+  const std::string shape = fmt::format("[1, {0}, {0}, {1}]", side, in);
+  const std::string filter = fmt::format("[{}, {}, {}, {}]", out, in / groups, kernel, kernel);
+  std::string graph;
+  if (int8)
+    graph = fmt::format(R"(graph {{ in %x: i8{0}{{scale=0.5, zp=3}}
+                                    const %w: i8{1}{{scale=0.01, zp=0}} = seeded(1)
+                                    const %b: i32[{2}] = seeded(2)
+                                    %y = conv(%x, %w, %b) {3} @tflite
+                                        : i8[1, {4}, {4}, {2}]{{scale=9, zp=1}}
+                                    out "y" = %y }})",
+                        shape, filter, out, attrs, side);
+  else
+    graph = fmt::format(R"(graph {{ in %x: f32{}  const %w: f32{} = seeded(1)
+                                    const %b: f32[{}] = seeded(2)
+                                    %y = conv(%x, %w, %b) {}  out "y" = %y }})",
+                        shape, filter, out, attrs);
+  return {name, graph, int8 ? Compute::kInt8 : Compute::kFloat, depthwise, false};
+}
+
+// Operators that move memory, on tensors larger than every cache. What is measured is an
+// intermediate value, in memory that has been written before.
+std::vector<Case> MemoryCases() {
+  const int64_t cache = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), int64_t{32} << 20);
+  const int64_t rows = std::max<int64_t>(1, 2 * cache / 4 / 4096);
+  const std::string shape = fmt::format("f32[{}, 4096]", rows);
+  const auto graph = [&](const char* inputs, const char* op) {
+    return fmt::format(
+        "graph {{ {}  %t = {}  %m = reduce_max(%t) {{axes = [0]}}  out \"y\" = %m }}",
+        fmt::format(fmt::runtime(inputs), shape), op);
+  };
+  const char* one = "in %x: {}";
+  const char* two = "in %x: {0}  in %z: {0}";
+  std::vector<Case> cases = {
+      {"memory/relu", graph(one, "relu(%x)")},
+      {"memory/add", graph(two, "add(%x, %z)")},
+      {"memory/tanh", graph(one, "tanh(%x)")},
+      {"memory/transpose", graph(one, "transpose(%x) {perm = [1, 0]}")},
+      {"memory/concat", graph(two, "concat(%x, %z) {axis = 1}")},
+  };
+  for (Case& c : cases) c.copies = true;
+  return cases;
 }
 
 void RegisterAll() {
-  for (const std::string& target : SimdTargets()) {
-    Use(target);
-    if (FmaOperations(1) != 0)
-      benchmark::RegisterBenchmark(("fma_limit/" + target).c_str(), BenchFma, target);
-    for (const int64_t n : {512, 1024})
-      benchmark::RegisterBenchmark(fmt::format("gemm_{}/{}", n, target).c_str(), BenchGemm, target,
-                                   n)
-          ->Unit(benchmark::kMillisecond);
+  std::vector<Case> cases = {Gemm(512), Gemm(1024), GemmInt8(1024)};
+  for (const bool int8 : {false, true}) {
+    for (const auto& [side, channels] : {std::pair(56, 64), {28, 128}, {14, 256}, {7, 512}}) {
+      cases.push_back(Conv(side, channels, channels, 3, 1, int8));
+      cases.push_back(Conv(side, channels, 4 * channels, 1, 1, int8));
+      cases.push_back(Conv(side, 4 * channels, channels, 1, 1, int8));
+    }
+    for (const auto& [side, channels] :
+         {std::pair(112, 32), {56, 144}, {28, 192}, {14, 384}, {7, 960}})
+      cases.push_back(Conv(side, channels, channels, 3, channels, int8));
   }
+  for (Case& c : MemoryCases()) cases.push_back(std::move(c));
+  for (const Case& c : cases)
+    for (const std::string& target : SimdTargets()) {
+      Use(target);
+      const bool has_limit = c.compute == Compute::kNone ||
+                             (c.compute == Compute::kFloat ? FmasOf(1) : DotsOf(1)) != 0;
+      if (has_limit)
+        benchmark::RegisterBenchmark(fmt::format("{}/{}", c.name, target).c_str(), Run, c, target)
+            ->UseManualTime()
+            ->Unit(benchmark::kMillisecond);
+      if (has_limit && !c.all_targets) break;
+    }
 }
 
 }  // namespace

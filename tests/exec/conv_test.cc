@@ -44,6 +44,21 @@ TEST_CASE("convolution kernels: one channel a group") {
   RunConv({12, 40, 40, 3, 1, 1, 0, 40});
 }
 
+TEST_CASE("convolution kernels: several groups in a vector") {
+  for (const int group : {4, 8})
+    for (const int channels : {16, 48})
+      for (const int width : {1, 2, 5, 9, 10, 19})
+        for (const int stride : {1, 2})
+          for (const int pad : {0, 1, 2})
+            if (width + 2 * pad >= 3)
+              RunConv({width, channels, channels, 3, stride, 1, pad, channels / group});
+  // Channels that are no whole vectors, other kernels and dilations are for the matrix kernel.
+  RunConv({6, 24, 24, 3, 1, 1, 1, 6});
+  RunConv({9, 32, 32, 5, 1, 1, 2, 8});
+  RunConv({9, 32, 32, 3, 1, 2, 2, 4});
+  RunConv({9, 32, 64, 3, 1, 1, 1, 8});
+}
+
 TEST_CASE("convolution kernels: taps that lie in the padding") {
   for (const Row& r :
        {Row{16, 20, 33, 3, 1, 12, 12, 1}, Row{16, 20, 33, 3, 1, 24, 24, 1},

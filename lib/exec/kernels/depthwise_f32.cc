@@ -58,6 +58,65 @@ HWY_INLINE void StoreChannels(V v, float* p, size_t have) {
   std::memcpy(p, part, have * sizeof(float));
 }
 
+// x[j] += ... of a group's channels. A vector holds outputs of the groups that its lanes belong to;
+// `from` is where its channels begin at one position of the input, `c` how far that is from channel
+// 0. Calls take(i, inputs) for each channel i of a group, in order, with that channel of each
+// lane's group.
+template <size_t kGroup, class Take>
+HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Take& take) {
+  const D d;
+  if constexpr (kLanes <= kGroup) {
+    const float* group = from - c % kGroup;
+    NN_UNROLL
+    for (size_t i = 0; i < kGroup; ++i) take(i, hn::Set(d, group[i]));
+  } else {
+#if HWY_TARGET != HWY_SCALAR
+    const V channels = hn::LoadU(d, from);
+    const auto take_four = [&](size_t first, V four) HWY_ATTR {
+      take(first, hn::Broadcast<0>(four));
+      take(first + 1, hn::Broadcast<1>(four));
+      take(first + 2, hn::Broadcast<2>(four));
+      take(first + 3, hn::Broadcast<3>(four));
+    };
+    if constexpr (kGroup == 4) {
+      take_four(0, channels);
+    } else {
+#if HWY_TARGET <= HWY_AVX3
+      // Blocks of four lanes, two a group.
+      take_four(0, V{_mm512_shuffle_f32x4(channels.raw, channels.raw, _MM_PERM_CCAA)});
+      take_four(4, V{_mm512_shuffle_f32x4(channels.raw, channels.raw, _MM_PERM_DDBB)});
+#endif
+    }
+#endif
+  }
+}
+
+// A row of a filter of kKernel taps on T neighbouring outputs of one vector of channels, in groups
+// of kGroup: as FilterRow.
+template <size_t T, size_t kGroup, int kKernel, int kStride, bool kInner>
+HWY_INLINE void GroupedFilterRow(const DepthwiseRowF32& g, const float* HWY_RESTRICT row,
+                                 const float* HWY_RESTRICT filter, int64_t x0, size_t c,
+                                 V (&acc)[T][1]) {
+  const D d;
+  const auto in_stride = static_cast<std::ptrdiff_t>(g.in_stride);
+  const float* from = row + x0 * in_stride;
+  NN_UNROLL
+  for (size_t j = 0; j < (T - 1) * kStride + kKernel; ++j, from += in_stride) {
+    const int64_t x = x0 + static_cast<int64_t>(j);
+    if (!kInner && (x < 0 || x >= g.input_width)) continue;
+    // Of an output the taps come in order, and of a tap the channels.
+    ForEachInput<kGroup>(from, c, [&](size_t i, V input) HWY_ATTR {
+      NN_UNROLL
+      for (size_t t = 0; t < T; ++t) {
+        if (j < t * kStride || j >= t * kStride + kKernel) continue;
+        const size_t tap = j - t * kStride;
+        const V w = hn::LoadU(d, filter + (tap * kGroup + i) * g.filter_stride);
+        acc[t][0] = M::Fma(input, w, acc[t][0]);
+      }
+    });
+  }
+}
+
 // A row of the filter on T neighbouring outputs x W vectors of channels, the first tap of the first
 // output at position x0 of the input. kKernel and kStride are compile-time where they are small: an
 // input is then loaded once for all outputs that it belongs to. Else they are 0.
@@ -109,7 +168,7 @@ HWY_INLINE void FilterRow(const DepthwiseRowF32& g, const float* HWY_RESTRICT ro
 }
 
 // T neighbouring outputs x W vectors of channels. Inner: all taps along the row are inside.
-template <size_t T, size_t W, int kKernel, int kStride, bool kInner, bool kPartial>
+template <size_t T, size_t W, size_t kGroup, int kKernel, int kStride, bool kInner, bool kPartial>
 HWY_NOINLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t have) {
   const D d;
   V acc[T][W];
@@ -119,11 +178,15 @@ HWY_NOINLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t
     for (size_t v = 0; v < W; ++v) acc[t][v] = hn::Zero(d);
   }
   const float* filter = g.filter + c;
+  const int64_t x0 = at * g.stride - g.pad;
   for (size_t r = 0; r < g.row_count;
-       ++r, filter += static_cast<size_t>(g.kernel) * g.filter_stride)
-    if (g.rows[r] != nullptr)
-      FilterRow<T, W, kKernel, kStride, kInner, kPartial>(g, g.rows[r] + c, filter,
-                                                          at * g.stride - g.pad, have, acc);
+       ++r, filter += static_cast<size_t>(g.kernel) * kGroup * g.filter_stride) {
+    if (g.rows[r] == nullptr) continue;
+    if constexpr (kGroup > 1)
+      GroupedFilterRow<T, kGroup, kKernel, kStride, kInner>(g, g.rows[r] + c, filter, x0, c, acc);
+    else
+      FilterRow<T, W, kKernel, kStride, kInner, kPartial>(g, g.rows[r] + c, filter, x0, have, acc);
+  }
   const EpilogueF32& e = g.epilogue;
   const V low = hn::Set(d, e.min);
   const V high = hn::Set(d, e.max);
@@ -147,16 +210,16 @@ HWY_NOINLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t
   }
 }
 
-template <size_t T, size_t W, int kKernel, int kStride, bool kPartial>
+template <size_t T, size_t W, size_t kGroup, int kKernel, int kStride, bool kPartial>
 HWY_INLINE void Block(const DepthwiseRowF32& g, int64_t at, bool inner, size_t c, size_t have) {
   if (inner)
-    Outputs<T, W, kKernel, kStride, true, kPartial>(g, at, c, have);
+    Outputs<T, W, kGroup, kKernel, kStride, true, kPartial>(g, at, c, have);
   else
-    Outputs<T, W, kKernel, kStride, false, kPartial>(g, at, c, have);
+    Outputs<T, W, kGroup, kKernel, kStride, false, kPartial>(g, at, c, have);
 }
 
 // The whole row for W vectors of channels.
-template <size_t W, int kKernel, int kStride, bool kPartial>
+template <size_t W, size_t kGroup, int kKernel, int kStride, bool kPartial>
 HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
   constexpr size_t kT = kOutputs<W, kKernel>;
   // Outputs whose taps, x0 to x0 + reach, are all inside.
@@ -171,16 +234,18 @@ HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
       return at >= inner_first && at + static_cast<int64_t>(t) <= inner_end;
     };
     if (left >= kT) {
-      Block<kT, W, kKernel, kStride, kPartial>(g, at, inner(kT), c, have);
+      Block<kT, W, kGroup, kKernel, kStride, kPartial>(g, at, inner(kT), c, have);
       at += kT;
     } else if (kT > 4 && left >= 4) {
-      Block<std::min<size_t>(kT, 4), W, kKernel, kStride, kPartial>(g, at, inner(4), c, have);
+      Block<std::min<size_t>(kT, 4), W, kGroup, kKernel, kStride, kPartial>(g, at, inner(4), c,
+                                                                            have);
       at += 4;
     } else if (kT > 2 && left >= 2) {
-      Block<std::min<size_t>(kT, 2), W, kKernel, kStride, kPartial>(g, at, inner(2), c, have);
+      Block<std::min<size_t>(kT, 2), W, kGroup, kKernel, kStride, kPartial>(g, at, inner(2), c,
+                                                                            have);
       at += 2;
     } else {
-      Block<1, W, kKernel, kStride, kPartial>(g, at, inner(1), c, have);
+      Block<1, W, kGroup, kKernel, kStride, kPartial>(g, at, inner(1), c, have);
       ++at;
     }
   }
@@ -188,7 +253,7 @@ HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
 
 // The same where there are fewer channels than a vector has.
 HWY_NOINLINE void WalkFew(const DepthwiseRowF32& g) {
-  Walk<1, 0, 0, true>(g, 0, g.channels);
+  Walk<1, 1, 0, 0, true>(g, 0, g.channels);
 }
 
 template <int kKernel, int kStride>
@@ -197,14 +262,24 @@ HWY_NOINLINE void Channels(const DepthwiseRowF32& g) {
   for (size_t block = 0; block < g.channels; block += kChannelBlock) {
     const size_t end = std::min(g.channels, block + kChannelBlock);
     size_t c = block;
-    for (; c + 2 * kLanes <= end; c += 2 * kLanes) Walk<2, kKernel, kStride, false>(g, c, kLanes);
-    for (; c + kLanes <= end; c += kLanes) Walk<1, kKernel, kStride, false>(g, c, kLanes);
+    for (; c + 2 * kLanes <= end; c += 2 * kLanes)
+      Walk<2, 1, kKernel, kStride, false>(g, c, kLanes);
+    for (; c + kLanes <= end; c += kLanes) Walk<1, 1, kKernel, kStride, false>(g, c, kLanes);
     // The last vector overlaps the one before: channels are computed twice to the same bits.
-    if (c < end) Walk<1, kKernel, kStride, false>(g, end - kLanes, kLanes);
+    if (c < end) Walk<1, 1, kKernel, kStride, false>(g, end - kLanes, kLanes);
   }
 }
 
+// The whole row in groups of several channels, which are whole panels together.
+template <size_t kGroup, int kKernel, int kStride>
+HWY_NOINLINE void Groups(const DepthwiseRowF32& g) {
+  for (size_t c = 0; c < g.channels; c += kLanes)
+    Walk<1, kGroup, kKernel, kStride, false>(g, c, kLanes);
+}
+
 void DepthwiseRow(const DepthwiseRowF32& g) {
+  if (g.group == 4) return g.stride == 1 ? Groups<4, 3, 1>(g) : Groups<4, 3, 2>(g);
+  if (g.group == 8) return g.stride == 1 ? Groups<8, 3, 1>(g) : Groups<8, 3, 2>(g);
 #if HWY_NATIVE_FMA
   if (g.dilation == 1) {
     if (g.kernel == 3 && g.stride == 1) return Channels<3, 1>(g);

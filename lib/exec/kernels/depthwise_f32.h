@@ -1,4 +1,6 @@
-// Depthwise convolution of float32, channels last: each channel has its own filter.
+// Depthwise convolution of float32, channels last: each channel has its own filter. And grouped
+// convolution with as many outputs as inputs, where groups are so small that several share a
+// vector.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +21,10 @@ struct DepthwiseRowF32 {
   int64_t stride = 1;
   int64_t dilation = 1;  // may be negative: taps from right to left
   int64_t pad = 0;
-  const float* filter = nullptr;  // [row_count * kernel][filter_stride]
+  // Channels of a group: 1; or 4 or 8 with a kernel of 3, a stride of 1 or 2, no dilation and whole
+  // panels of channels.
+  size_t group = 1;
+  const float* filter = nullptr;  // [row_count * kernel][inputs of a group][filter_stride]
   size_t filter_stride = 0;       // channels, rounded up to kPanelWidth, zero beyond
   size_t channels = 0;
   float* out = nullptr;  // position `first`

@@ -1,0 +1,135 @@
+#include "peak.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "peak.cc"
+#include "hwy/foreach_target.h"
+
+#include "exec/kernels/int8-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nn {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Independent chains: latency times throughput of every processor so far is no more than that.
+constexpr size_t kChains = 12;
+
+// One step of a chain, and how many multiply-adds it makes.
+struct Fma {
+  using V = hn::Vec<hn::ScalableTag<float>>;
+  static constexpr size_t kCount = HWY_NATIVE_FMA ? hn::MaxLanes(hn::ScalableTag<float>()) : 0;
+
+  V a, b;
+
+  // Factors near one, so that nothing overflows or becomes denormal.
+  HWY_INLINE Fma()
+      : a(hn::Set(hn::ScalableTag<float>(), 0.999f)),
+        b(hn::Set(hn::ScalableTag<float>(), 0.001f)) {}
+
+  HWY_INLINE V Start(size_t chain) const {
+    return hn::Set(hn::ScalableTag<float>(), static_cast<float>(chain));
+  }
+  HWY_INLINE V Next(V acc) const { return hn::MulAdd(acc, a, b); }
+  static HWY_INLINE float Result(V sum) {
+    const hn::ScalableTag<float> d;
+    return hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+};
+
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+struct Dot {
+  using D32 = hn::ScalableTag<int32_t>;
+  using D16 = hn::Repartition<int16_t, D32>;
+  using V = hn::Vec<D32>;
+  static constexpr size_t kCount = hn::MaxLanes(D32()) * (NN_VNNI ? 4 : 2);
+
+  hn::Vec<D16> a, b;
+
+  HWY_INLINE Dot() : a(hn::Set(D16(), 3)), b(hn::Set(D16(), 5)) {}
+
+  HWY_INLINE V Start(size_t chain) const { return hn::Set(D32(), static_cast<int32_t>(chain)); }
+  NN_VNNI_ATTR HWY_INLINE V Next(V acc) const {
+#if NN_VNNI
+    return V{_mm512_dpbusd_epi32(acc.raw, a.raw, b.raw)};
+#else
+    return AddPairDot(D32(), acc, a, b);
+#endif
+  }
+  static HWY_INLINE float Result(V sum) {
+    return static_cast<float>(hn::GetLane(hn::SumOfLanes(D32(), sum)));
+  }
+};
+#endif
+
+// By value, so that nothing of `op` is in memory.
+template <class Op>
+NN_VNNI_ATTR HWY_NOINLINE float RunChains(Op op, size_t rounds) {
+  typename Op::V chains[kChains];
+  NN_UNROLL
+  for (size_t i = 0; i < kChains; ++i) chains[i] = op.Start(i);
+  for (size_t r = 0; r < rounds; ++r) {
+    NN_UNROLL
+    for (size_t i = 0; i < kChains; ++i) chains[i] = op.Next(chains[i]);
+    // Else the compiler would see through chains of constants.
+    asm volatile("" : : : "memory");
+  }
+  auto sum = chains[0];
+  NN_UNROLL
+  for (size_t i = 1; i < kChains; ++i) sum = hn::Add(sum, chains[i]);
+  return Op::Result(sum);
+}
+
+uint64_t CountFmas(size_t rounds) {
+  return uint64_t{kChains} * Fma::kCount * rounds;
+}
+float Fmas(size_t rounds) {
+  return RunChains(Fma(), rounds);
+}
+#if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+uint64_t CountDots(size_t rounds) {
+  return uint64_t{kChains} * Dot::kCount * rounds;
+}
+float Dots(size_t rounds) {
+  return RunChains(Dot(), rounds);
+}
+#else
+uint64_t CountDots(size_t) {
+  return 0;
+}
+float Dots(size_t) {
+  return 0;
+}
+#endif
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace nn
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace nn {
+
+HWY_EXPORT(CountFmas);
+HWY_EXPORT(CountDots);
+HWY_EXPORT(Fmas);
+HWY_EXPORT(Dots);
+
+namespace bench {
+
+uint64_t FmasOf(size_t rounds) {
+  return HWY_DYNAMIC_DISPATCH(CountFmas)(rounds);
+}
+uint64_t DotsOf(size_t rounds) {
+  return HWY_DYNAMIC_DISPATCH(CountDots)(rounds);
+}
+float RunFmas(size_t rounds) {
+  return HWY_DYNAMIC_DISPATCH(Fmas)(rounds);
+}
+float RunDots(size_t rounds) {
+  return HWY_DYNAMIC_DISPATCH(Dots)(rounds);
+}
+
+}  // namespace bench
+}  // namespace nn
+#endif  // HWY_ONCE
