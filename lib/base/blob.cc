@@ -1,5 +1,7 @@
 #include "base/blob.h"
 
+#include <sys/mman.h>
+
 #include <cstdlib>
 #include <new>
 
@@ -7,12 +9,24 @@
 
 namespace nn {
 
+namespace {
+
+constexpr size_t kLargePage = size_t{2} << 20;
+
+}  // namespace
+
 Buffer::Buffer(size_t size) : size_(size) {
   // At least one byte, so that data() is never null and empty spans are valid.
   const size_t rounded = (size / kBufferAlignment + 1) * kBufferAlignment;
-  auto* p = static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, rounded));
+  const bool large = rounded >= kLargePage;
+  auto* p =
+      static_cast<std::byte*>(std::aligned_alloc(large ? kLargePage : kBufferAlignment, rounded));
   if (p == nullptr) throw std::bad_alloc();
   data_.reset(p);
+  // A kernel that walks several rows at a time needs more pages than the processor remembers, and a
+  // fault for every 4 KiB of fresh memory takes longer than its use. Pages that would be only partly
+  // ours stay small. It is advice: without large pages everything works.
+  if (large) madvise(p, rounded / kLargePage * kLargePage, MADV_HUGEPAGE);
 }
 
 void Buffer::Free::operator()(std::byte* p) const {
