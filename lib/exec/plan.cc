@@ -17,6 +17,10 @@ std::vector<int64_t> RowShape(const Value* value) {
   return shape;
 }
 
+size_t ElementSize(const Value* value) {
+  return static_cast<size_t>(DTypeBits(value->dtype())) / 8;
+}
+
 size_t ElementsOf(const std::vector<int64_t>& shape, size_t begin, size_t end) {
   size_t n = 1;
   for (size_t i = begin; i < end; ++i) n *= static_cast<size_t>(shape[i]);

@@ -111,6 +111,8 @@ inline bool IsDense(const Place& place, const std::vector<int64_t>& shape) {
 std::vector<int64_t> ShapeOf(const Value* value);
 // The same, where a scalar is a row of one element.
 std::vector<int64_t> RowShape(const Value* value);
+// Bytes of an element, of types of whole bytes.
+size_t ElementSize(const Value* value);
 // The number of elements of axes `begin` to `end` - 1.
 size_t ElementsOf(const std::vector<int64_t>& shape, size_t begin, size_t end);
 

@@ -116,7 +116,7 @@ std::vector<int32_t> ZeroPoints(const Quant& q) {
 
 // The part of a per-channel list that belongs to a group; lists of one serve all.
 template <typename T>
-std::vector<T> Part(const std::vector<T>& list, size_t first, size_t count) {
+std::vector<T> OfGroup(const std::vector<T>& list, size_t first, size_t count) {
   if (list.size() <= 1) return list;
   return {list.begin() + static_cast<std::ptrdiff_t>(first),
           list.begin() + static_cast<std::ptrdiff_t>(first + count)};
@@ -187,9 +187,9 @@ std::unique_ptr<QuantConvStep> MakeMatrix(const Node& node, const ConvGeometry& 
   w.a_zero = static_cast<int32_t>(xq.zero_point());
   for (size_t group = 0; group < static_cast<size_t>(g.groups); ++group) {
     w.b = reinterpret_cast<const uint8_t*>(filter.blob().data()) + group * n * strides.output;
-    w.b_zero = Part(zero, group * n, n);
-    w.bias = Part(bias, group * n, n);
-    w.multipliers = Part(multipliers, group * n, n);
+    w.b_zero = OfGroup(zero, group * n, n);
+    w.bias = OfGroup(bias, group * n, n);
+    w.multipliers = OfGroup(multipliers, group * n, n);
     step->packed.push_back(PackMatrixI8(w, node.input(0)->dtype() == DType::kI8));
     step->packed_bytes += step->packed.back().weights.size();
   }

@@ -24,10 +24,6 @@
 namespace nn {
 namespace {
 
-size_t ElementSize(const Value* v) {
-  return static_cast<size_t>(DTypeBits(v->dtype())) / 8;
-}
-
 // ---- Copies of boxes
 
 // `blocks` blocks of `rows` rows of `run` bytes; distances in bytes.

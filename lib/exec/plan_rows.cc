@@ -42,10 +42,6 @@ class RowsStep : public Step {
   }
 };
 
-size_t ElementSize(const Value* v) {
-  return static_cast<size_t>(DTypeBits(v->dtype())) / 8;
-}
-
 RowFn FunctionOf(const Node& node) {
   if (node.Is("select")) return FindSelectFn(ElementSize(node.output()));
   for (const Value* v : node.inputs())

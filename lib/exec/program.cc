@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/alias.h"
+#include "exec/half.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/plan.h"
 #include "exec/plan_info.h"
@@ -161,6 +162,20 @@ Status Program::Impl::Build() {
       options.backend = Backend::kReference;
       return {};
     }
+  NN_RETURN_IF_ERROR(BuildPlan());
+  // What has no kernel for types of 16 bits has one for float32.
+  std::unordered_set<const Node*> without_kernel;
+  for (const auto& step : plan.steps)
+    if (step->reference) without_kernel.insert(static_cast<const ReferenceStep&>(*step).node);
+  if (without_kernel.empty()) return {};
+  NN_ASSIGN(const bool changed, ComputeHalfInFloat(graph, without_kernel));
+  if (!changed) return {};
+  NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+  Plan again;
+  again.folded_nodes = plan.folded_nodes;
+  plan = std::move(again);
+  places.clear();
+  infos.clear();
   return BuildPlan();
 }
 

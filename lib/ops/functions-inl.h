@@ -59,6 +59,38 @@ struct RoundFn {
   NN_UNARY(x, p) { return M::Round(x); }
 };
 
+// The nearest float16, as a float32; from 65520 on infinity.
+template <class M>
+struct RoundF16Fn {
+  NN_UNARY(x, p) {
+    const auto a = M::Abs(x);
+    // To bit 13; a carry goes into the exponent, as it should.
+    const auto bits = M::Bits(a);
+    const auto odd = M::AndI(M::template Shr<13>(bits), M::SetI(1));
+    const auto up = M::AddI(bits, M::AddI(M::SetI(0xFFF), odd));
+    const auto normal = M::FromBits(M::AndI(up, M::SetI(~0x1FFF)));
+    // Subnormal: multiples of 2^-24, as which the float adder rounds next to 1/2.
+    const auto half = M::Set(0.5f);
+    const auto small = M::Sub(M::Add(a, half), half);
+    const auto finite = M::Select(M::Lt(a, M::Set(0x1p-14f)), small, normal);
+    const auto infinity = M::Set(std::numeric_limits<float>::infinity());
+    const auto y = M::Select(M::Gt(finite, M::Set(65504.0f)), infinity, finite);
+    return M::Select(M::IsNan(x), x, M::CopySign(y, x));
+  }
+};
+
+// The nearest bfloat16, as a float32.
+template <class M>
+struct RoundBf16Fn {
+  NN_UNARY(x, p) {
+    const auto bits = M::Bits(x);
+    const auto odd = M::AndI(M::template Shr<16>(bits), M::SetI(1));
+    const auto up = M::AddI(bits, M::AddI(M::SetI(0x7FFF), odd));
+    const auto y = M::FromBits(M::AndI(up, M::SetI(~0xFFFF)));
+    return M::Select(M::IsNan(x), x, y);
+  }
+};
+
 template <class M>
 struct SqrtFn {
   NN_UNARY(x, p) { return M::Sqrt(x); }

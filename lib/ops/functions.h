@@ -44,6 +44,8 @@ using FunctionParams = std::array<float, 4>;
   X("reciprocal", ReciprocalFn)    \
   X("relu", ReluFn)                \
   X("round", RoundFn)              \
+  X("round_bf16", RoundBf16Fn)     \
+  X("round_f16", RoundF16Fn)       \
   X("rsqrt", RsqrtFn)              \
   X("selu", SeluFn)                \
   X("shrink", ShrinkFn)            \

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/half.h"
 #include "ops/functions.h"
 
 namespace nn::test {
@@ -65,6 +66,10 @@ inline constexpr FunctionCase kFunctions[] = {
     {"reciprocal", 0.5, [](double x) { return 1 / x; }},
     {"relu", 0, [](double x) { return x < 0 ? 0 : x; }},
     {"round", 0, [](double x) { return std::nearbyint(x); }},
+    {"round_bf16", 0,
+     [](double x) { return double{Bfloat16ToFloat(FloatToBfloat16(static_cast<float>(x)))}; }},
+    {"round_f16", 0,
+     [](double x) { return double{HalfToFloat(FloatToHalf(static_cast<float>(x)))}; }},
     {"shrink",
      0.5,
      [](double x) {

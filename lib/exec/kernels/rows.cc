@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 
+#include "exec/kernels/half.h"
 #include "exec/kernels/select.h"
 #include "ops/integers.h"
 
@@ -137,7 +138,19 @@ RowFn CastTo(DType to) {
   }
 }
 
+// Between float32 and the types of 16 bits.
+template <auto kRun, typename From, typename To>
+void CastHalf(const RowOperands& r) {
+  To* y = reinterpret_cast<To*>(r.out);
+  kRun(Operand<From>(r, 0), y, r.scalar[0] ? 1 : r.n);
+  if (r.scalar[0]) std::fill_n(y, r.n, To{y[0]});
+}
+
 RowFn CastFn(DType from, DType to) {
+  if (from == DType::kF16 && to == DType::kF32) return CastHalf<RunWidenF16, uint16_t, float>;
+  if (from == DType::kBF16 && to == DType::kF32) return CastHalf<RunWidenBf16, uint16_t, float>;
+  if (from == DType::kF32 && to == DType::kF16) return CastHalf<RunNarrowF16, float, uint16_t>;
+  if (from == DType::kF32 && to == DType::kBF16) return CastHalf<RunNarrowBf16, float, uint16_t>;
   switch (from) {
     case DType::kF32:
       return CastTo<float>(to);
