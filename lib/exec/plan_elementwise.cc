@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
@@ -13,6 +15,16 @@ namespace {
 
 // Elements of an item: a piece stays in the first-level cache for the whole chain.
 constexpr size_t kPiece = 4096;
+
+// Bytes of the largest cache.
+size_t LargestCache() {
+  static const size_t bytes = [] {
+    constexpr long kUnknown = 32 << 20;
+    const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return static_cast<size_t>(l3 > 0 ? l3 : kUnknown);
+  }();
+  return bytes;
+}
 
 // Rows of `length` elements, `stride` apart in memory, as a dense piece of `n` elements that begins
 // at element `first` and back.
@@ -37,6 +49,7 @@ class ElementwiseStep : public Step {
   size_t row_block = 1, column_block = 1;
   // Short rows that lie apart are computed as if they were dense: of so many elements; 0: no.
   size_t gathered = 0;
+  bool streams = false;  // as in RowsF32
   TailProgram chain;
 
   // Items of about kPiece elements.
@@ -61,6 +74,7 @@ class ElementwiseStep : public Step {
     if (gathered == 0) {
       r.x = x + first * in_stride + column;
       r.y = y + first * out_stride + column;
+      r.streams = streams;
       chain.Run(memory, r, first, column);
       return;
     }
@@ -128,6 +142,7 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   step->in_stride = joins ? step->columns : step->in.row_stride;
   step->out_stride = joins ? step->columns : step->out.row_stride;
   step->SetItems();
+  step->streams = step->rows * step->columns * sizeof(float) > LargestCache();
   std::vector<BufferId> reads = {step->in.buffer};
   reads.insert(reads.end(), step->chain.reads().begin(), step->chain.reads().end());
   const BufferId out = step->out.buffer;

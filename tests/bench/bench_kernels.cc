@@ -205,6 +205,9 @@ void RegisterAll() {
       cases.push_back(Conv(side, channels, 4 * channels, 1, 1, int8));
       cases.push_back(Conv(side, 4 * channels, channels, 1, 1, int8));
     }
+    cases.push_back(Conv(56, 256, 256, 3, 1, int8));
+    cases.push_back(Conv(28, 512, 512, 3, 1, int8));
+    cases.push_back(Conv(24, 2048, 512, 3, 1, int8));
     for (const auto& [side, channels] :
          {std::pair(112, 32), {56, 144}, {28, 192}, {14, 384}, {7, 960}})
       cases.push_back(Conv(side, channels, channels, 3, channels, int8));

@@ -2,11 +2,13 @@
 // matter of ulp_test.cc.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/blob.h"
 #include "exec/function_cases.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/program.h"
@@ -56,6 +58,36 @@ TEST_CASE("functions: every SIMD target gives the same bits") {
         CHECK(std::bit_cast<uint32_t>(want[i]) == std::bit_cast<uint32_t>(got[i]));
       }
     }
+    REQUIRE(UseSimdTarget("").has_value());
+  }
+}
+
+TEST_CASE("functions: rows that are written past the caches") {
+  constexpr size_t kLargest = 1000;
+  Buffer x_buffer((kLargest + 1) * sizeof(float));
+  const auto x = x_buffer.as<float>();
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) - 300.5f;
+  const float other = 3.5f;
+  const float* const others = &other;
+  for (const std::string& target : SimdTargets()) {
+    CAPTURE(target);
+    REQUIRE(UseSimdTarget(target).has_value());
+    for (const size_t n : {size_t{1}, size_t{15}, size_t{16}, size_t{40}, kLargest})
+      for (const size_t offset : {0, 1}) {  // aligned and not
+        CAPTURE(n);
+        CAPTURE(offset);
+        constexpr float kUntouched = -7;
+        Buffer y_buffer((kLargest + 2) * sizeof(float));
+        const auto y = y_buffer.as<float>();
+        std::fill(y.begin(), y.end(), kUntouched);
+        RowsF32 rows{.x = x.data(), .y = y.data() + offset, .n = n, .streams = true};
+        RunUnaryRowsF32(*UnaryFunctionId("relu"), {}, rows);
+        for (size_t i = 0; i < n; ++i) CHECK(y[offset + i] == std::max(0.0f, x[i]));
+        CHECK(y[offset + n] == kUntouched);
+        RunBinaryRowsF32(*BinaryFunctionId("add"), rows, {.rows = &others, .scalar = true});
+        for (size_t i = 0; i < n; ++i) CHECK(y[offset + i] == x[i] + other);
+        CHECK(y[offset + n] == kUntouched);
+      }
     REQUIRE(UseSimdTarget("").has_value());
   }
 }

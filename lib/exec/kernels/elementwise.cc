@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "hwy/cache_control.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/elementwise.cc"
 #include "hwy/foreach_target.h"
@@ -51,28 +53,34 @@ struct Operand {
   }
 };
 
-// y[i] = fn(i, last) for a row.
+// y[i] = fn(i, last) for a row; streams: as RowsF32.
 template <class Fn>
-HWY_INLINE void StoreRow(float* y, size_t n, Fn fn) {
+HWY_INLINE void StoreRow(float* y, size_t n, bool streams, Fn fn) {
   const D d;
   if (n < kLanes) {
     StoreFew(fn(size_t{0}, true), y, n);
     return;
   }
+  const bool past = streams && reinterpret_cast<uintptr_t>(y) % sizeof(V) == 0;
   // One body for all vectors, so that a function is compiled once.
   for (size_t i = 0; i < n; i += kLanes) {
     const bool last = i + kLanes > n;
     if (last) i = n - kLanes;
-    hn::StoreU(fn(i, last), d, y + i);
+    const V v = fn(i, last);
+    if (past && !last)
+      hn::Stream(v, d, y + i);
+    else
+      hn::StoreU(v, d, y + i);
     if (last) break;
   }
+  if (past) hwy::FlushStream();
 }
 
 template <template <class> class F>
 HWY_NOINLINE void UnaryRows(const FunctionParams& params, const RowsF32& rows) {
   for (size_t r = 0; r < rows.count; ++r) {
     const Operand x(rows.x + r * rows.x_stride, false, rows.n);
-    StoreRow(rows.y + r * rows.y_stride, rows.n,
+    StoreRow(rows.y + r * rows.y_stride, rows.n, rows.streams,
              [&](size_t i, bool last) { return F<M>::Run(x.Get(i, last), params); });
   }
 }
@@ -85,7 +93,7 @@ HWY_NOINLINE void BinaryRows(const RowsF32& rows, const OtherRows& other) {
     float* y = rows.y + r * rows.y_stride;
     const Operand& a = other.left ? o : x;
     const Operand& b = other.left ? x : o;
-    StoreRow(y, rows.n,
+    StoreRow(y, rows.n, rows.streams,
              [&](size_t i, bool last) { return F<M>::Run(a.Get(i, last), b.Get(i, last)); });
   }
 }
@@ -115,7 +123,7 @@ void MulAdd(const RowsF32& rows, const float* scale, const float* shift) {
   const Operand b(shift, false, rows.n);
   for (size_t r = 0; r < rows.count; ++r) {
     const Operand x(rows.x + r * rows.x_stride, false, rows.n);
-    StoreRow(rows.y + r * rows.y_stride, rows.n, [&](size_t i, bool last) {
+    StoreRow(rows.y + r * rows.y_stride, rows.n, rows.streams, [&](size_t i, bool last) {
       return hn::Add(hn::Mul(x.Get(i, last), a.Get(i, last)), b.Get(i, last));
     });
   }
@@ -125,7 +133,7 @@ void FusedMulAdd(const float* a, const float* b, const float* c, float* y, size_
   const Operand x(a, false, n);
   const Operand w(b, false, n);
   const Operand added(c, false, n);
-  StoreRow(y, n, [&](size_t i, bool last) {
+  StoreRow(y, n, false, [&](size_t i, bool last) {
     return M::Fma(x.Get(i, last), w.Get(i, last), added.Get(i, last));
   });
 }

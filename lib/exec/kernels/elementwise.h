@@ -22,10 +22,12 @@ struct RowsF32 {
   size_t y_stride = 0;
   size_t count = 1;
   size_t n = 0;
+  // y is too large for every cache, and not read soon: it is written past them.
+  bool streams = false;
 
   // Whether the rows follow one another, so that they are one long row as well.
   bool IsDense() const { return x_stride == n && y_stride == n; }
-  RowsF32 Joined() const { return {x, count * n, y, count * n, 1, count * n}; }
+  RowsF32 Joined() const { return {x, count * n, y, count * n, 1, count * n, streams}; }
 };
 
 // The other operand of a binary function; its rows may be those of the result.

@@ -221,19 +221,19 @@ void Matrix(const MatrixF32& g) {
   const size_t depth = g.run_count * g.run_length;
   const size_t panel_runs = g.run_numbers == nullptr ? g.run_count : g.panel_runs;
   const size_t panel_stride = panel_runs * g.run_length * kPanelWidth;
-  // Slices: several whole runs, or part of one.
-  const size_t piece = std::min(g.run_length, kDepthBlock);
-  const size_t runs_per_slice = g.run_length > kDepthBlock
-                                    ? 1
-                                    : std::max<size_t>(1, kDepthBlock / std::max<size_t>(piece, 1));
+  // Slices: several whole runs, or one of the equal parts of one.
+  const size_t pieces = (g.run_length + kDepthBlock - 1) / kDepthBlock;
+  const size_t piece = pieces == 0 ? 0 : (g.run_length + pieces - 1) / pieces;
+  const size_t runs_per_slice =
+      pieces > 1 ? 1 : std::max<size_t>(1, kDepthBlock / std::max<size_t>(piece, 1));
   size_t k = 0;
   do {
     Slice s;
-    if (g.run_length > kDepthBlock) {
+    if (pieces > 1) {
       s.first_run = k / g.run_length;
       s.last_run = s.first_run + 1;
       s.offset = k % g.run_length;
-      s.length = std::min(kDepthBlock, g.run_length - s.offset);
+      s.length = std::min(piece, g.run_length - s.offset);
     } else {
       s.first_run = g.run_length == 0 ? 0 : k / g.run_length;
       s.last_run = std::min(g.run_count, s.first_run + runs_per_slice);
