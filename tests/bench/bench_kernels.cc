@@ -145,6 +145,17 @@ Case GemmInt8(int64_t n) {
           Compute::kInt8, false, true};
 }
 
+// Twelve heads of 64, whose scores are computed by bands.
+Case Attention(int64_t length) {
+  return {fmt::format("attention/{}", length),
+          fmt::format(R"(graph {{ in %q: f32[12, {0}, 64]  in %k: f32[12, 64, {0}]
+                                  in %v: f32[12, {0}, 64]  const %d: f32[1] = [0.125]
+                                  %s = matmul(%q, %k)  %t = mul(%s, %d)
+                                  %p = softmax(%t)  %y = matmul(%p, %v)  out "y" = %y }})",
+                      length),
+          Compute::kFloat, false, false};
+}
+
 // A convolution of ResNet-50, or of MobileNet v2 where there is a group for each channel.
 Case Conv(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t groups, bool int8) {
   const bool depthwise = groups > 1;
@@ -198,7 +209,7 @@ std::vector<Case> MemoryCases() {
 }
 
 void RegisterAll() {
-  std::vector<Case> cases = {Gemm(512), Gemm(1024), GemmInt8(1024)};
+  std::vector<Case> cases = {Gemm(512), Gemm(1024), GemmInt8(1024), Attention(1024)};
   for (const bool int8 : {false, true}) {
     for (const auto& [side, channels] : {std::pair(56, 64), {28, 128}, {14, 256}, {7, 512}}) {
       cases.push_back(Conv(side, channels, channels, 3, 1, int8));

@@ -1,0 +1,82 @@
+// Attention whose scores are computed by bands of rows: the same bits as operator by operator.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "exec/program.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+size_t StepsOf(const Graph& graph, bool fuse) {
+  ProgramOptions options;
+  options.fuse = fuse;
+  auto program = Program::Compile(graph, options);
+  REQUIRE(program.has_value());
+  return program->steps().size();
+}
+
+// One step where the scores are large, and the bits of the operators one by one.
+void RunOneStep(const std::string& text, size_t steps = 1) {
+  CAPTURE(text);
+  const Graph graph = Parse(text);
+  CheckHasKernels(graph);
+  CHECK(StepsOf(graph, true) == steps);
+  RunEverywhere(graph, InputsOf(graph, {}));
+}
+
+TEST_CASE("attention: heads, a scale and a mask") {
+  RunOneStep(R"(graph { in %q: f32[1, 2, 760, 5]  in %k: f32[1, 2, 5, 700]
+                in %v: f32[1, 2, 700, 4]  in %m: f32[1, 1, 1, 700]
+                const %d: f32[1] = [0.25]
+                %s = matmul(%q, %k)  %t = mul(%s, %d)  %a = add(%t, %m)
+                %p = softmax(%a)  %y = matmul(%p, %v)  out "y" = %y })");
+}
+
+TEST_CASE("attention: keys that are transposed, a mask of rows, shared by the heads") {
+  RunOneStep(R"(graph { in %q: f32[3, 600, 6]  in %k: f32[1, 610, 6]  in %v: f32[610, 7]
+                in %m: f32[600, 610]  in %r: f32[3, 600, 1]
+                %s = matmul(%q, %k) {transpose_b = true}  %a = add(%s, %m)  %b = mul(%a, %r)
+                %p = softmax(%b) {axis = 2}  %y = matmul(%p, %v)  %z = tanh(%y)
+                out "z" = %z })");
+}
+
+TEST_CASE("attention: a choice between the scores and a constant") {
+  RunOneStep(R"(graph { in %q: f32[2, 800, 4]  in %k: f32[2, 4, 800]  in %v: f32[2, 800, 4]
+                in %c: bool[1, 800, 800]  const %n: f32[1] = [-1000]
+                %s = matmul(%q, %k)  %a = select(%c, %s, %n)
+                %p = softmax(%a)  %y = matmul(%p, %v)  out "y" = %y })");
+}
+
+TEST_CASE("attention: what others want, or what is small, is not cut") {
+  // The probabilities are an output.
+  const Graph seen = Parse(R"(graph { in %q: f32[2, 800, 4]  in %k: f32[2, 4, 800]
+                in %v: f32[2, 800, 4]  %s = matmul(%q, %k)  %p = softmax(%s)
+                %y = matmul(%p, %v)  out "y" = %y  out "p" = %p })");
+  CHECK(StepsOf(seen, true) > 2);
+  const Graph small = Parse(R"(graph { in %q: f32[2, 80, 16]  in %k: f32[2, 16, 80]
+                in %v: f32[2, 80, 16]  %s = matmul(%q, %k)  %p = softmax(%s)
+                %y = matmul(%p, %v)  out "y" = %y })");
+  CHECK(StepsOf(small, true) > 2);
+  // Softmax over the rows of another axis.
+  const Graph columns = Parse(R"(graph { in %q: f32[2, 800, 4]  in %k: f32[2, 4, 800]
+                in %v: f32[2, 800, 4]  %s = matmul(%q, %k)  %p = softmax(%s) {axis = 1}
+                %y = matmul(%p, %v)  out "y" = %y })");
+  CHECK(StepsOf(columns, true) > 2);
+  for (const Graph* g : {&seen, &columns}) RunEverywhere(*g, InputsOf(*g, {}));
+}
+
+TEST_CASE("attention: memory is that of a band") {
+  const Graph graph = Parse(R"(graph { in %q: f32[4, 2000, 16]  in %k: f32[4, 16, 2000]
+                in %v: f32[4, 2000, 16]  %s = matmul(%q, %k)  %p = softmax(%s)
+                %y = matmul(%p, %v)  %z = exp(%y)  %w = transpose(%z) {perm = [1, 0, 2]}
+                out "w" = %w })");
+  auto program = Program::Compile(graph, {});
+  REQUIRE(program.has_value());
+  CHECK(program->arena_bytes() < 4 * 2000 * 2000 * sizeof(float) / 10);
+}
+
+}  // namespace
+}  // namespace nn::test
