@@ -24,8 +24,8 @@ Buffer::Buffer(size_t size) : size_(size) {
   if (p == nullptr) throw std::bad_alloc();
   data_.reset(p);
   // A kernel that walks several rows at a time needs more pages than the processor remembers, and a
-  // fault for every 4 KiB of fresh memory takes longer than its use. Pages that would be only partly
-  // ours stay small. It is advice: without large pages everything works.
+  // fault for every 4 KiB of fresh memory takes longer than its use. Pages that would be only
+  // partly ours stay small. It is advice: without large pages everything works.
   if (large) madvise(p, rounded / kLargePage * kLargePage, MADV_HUGEPAGE);
 }
 
