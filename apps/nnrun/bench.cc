@@ -53,7 +53,8 @@ void AddProfile(const Program& program, const std::vector<double>& step_ms, RunR
     steps.push_back({{"operators", info.label},
                      {"ms", step_ms[i]},
                      {"multiply_adds", info.multiply_adds},
-                     {"bytes", info.bytes}});
+                     {"bytes", info.bytes},
+                     {"reference", info.reference}});
   }
   if (step_ms.empty()) report.text += "no profile: the reference backend runs without a plan\n";
   report.text += table.empty() ? "" : table.Text();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/depthwise_f32.cc"
@@ -58,10 +60,9 @@ HWY_INLINE void StoreChannels(V v, float* p, size_t have) {
   std::memcpy(p, part, have * sizeof(float));
 }
 
-// x[j] += ... of a group's channels. A vector holds outputs of the groups that its lanes belong to;
-// `from` is where its channels begin at one position of the input, `c` how far that is from channel
-// 0. Calls take(i, inputs) for each channel i of a group, in order, with that channel of each
-// lane's group.
+// Calls take(i, inputs) for each channel i of a group, in order: in each lane that channel of the
+// lane's group. `from` is where the vector's channels begin at one position of the input, `c` the
+// first one's number.
 template <size_t kGroup, class Take>
 HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Take& take) {
   const D d;
@@ -91,6 +92,12 @@ HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Tak
   }
 }
 
+// fn(0), fn(1) ... with compile-time numbers.
+template <class Fn, size_t... kNumbers>
+HWY_INLINE void ForEachNumber(std::index_sequence<kNumbers...>, const Fn& fn) {
+  (fn(std::integral_constant<size_t, kNumbers>()), ...);
+}
+
 // A row of a filter of kKernel taps on T neighbouring outputs of one vector of channels, in groups
 // of kGroup: as FilterRow.
 template <size_t T, size_t kGroup, int kKernel, int kStride, bool kInner>
@@ -98,23 +105,23 @@ HWY_INLINE void GroupedFilterRow(const DepthwiseRowF32& g, const float* HWY_REST
                                  const float* HWY_RESTRICT filter, int64_t x0, size_t c,
                                  V (&acc)[T][1]) {
   const D d;
-  const auto in_stride = static_cast<std::ptrdiff_t>(g.in_stride);
-  const float* from = row + x0 * in_stride;
-  NN_UNROLL
-  for (size_t j = 0; j < (T - 1) * kStride + kKernel; ++j, from += in_stride) {
+  const auto input = [&](auto number) HWY_ATTR {
+    constexpr size_t j = decltype(number)::value;
     const int64_t x = x0 + static_cast<int64_t>(j);
-    if (!kInner && (x < 0 || x >= g.input_width)) continue;
+    if (!kInner && (x < 0 || x >= g.input_width)) return;
     // Of an output the taps come in order, and of a tap the channels.
-    ForEachInput<kGroup>(from, c, [&](size_t i, V input) HWY_ATTR {
+    const float* from = row + x * static_cast<std::ptrdiff_t>(g.in_stride);
+    ForEachInput<kGroup>(from, c, [&](size_t i, V channel) HWY_ATTR {
       NN_UNROLL
       for (size_t t = 0; t < T; ++t) {
         if (j < t * kStride || j >= t * kStride + kKernel) continue;
         const size_t tap = j - t * kStride;
         const V w = hn::LoadU(d, filter + (tap * kGroup + i) * g.filter_stride);
-        acc[t][0] = M::Fma(input, w, acc[t][0]);
+        acc[t][0] = M::Fma(channel, w, acc[t][0]);
       }
     });
-  }
+  };
+  ForEachNumber(std::make_index_sequence<(T - 1) * kStride + kKernel>(), input);
 }
 
 // A row of the filter on T neighbouring outputs x W vectors of channels, the first tap of the first

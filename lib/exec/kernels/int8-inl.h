@@ -75,25 +75,24 @@ NN_VNNI_ATTR HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
 template <class D8, class V32, class V16>
 HWY_INLINE hn::Vec<D8> NarrowToBytes(D8 d8, V32 y0, V32 y1, V32 y2, V32 y3, V16 zero) {
   const hn::Repartition<int16_t, D8> d16;
-  using V8 = hn::Vec<D8>;
   const auto low = hn::SaturatedAdd(hn::ReorderDemote2To(d16, y0, y1), zero);
   const auto high = hn::SaturatedAdd(hn::ReorderDemote2To(d16, y2, y3), zero);
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
   (void)d8;
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (hn::MaxLanes(D8()) == 64)
-    return V8{_mm512_packus_epi16(low.raw, high.raw)};
+    return hn::Vec<D8>{_mm512_packus_epi16(low.raw, high.raw)};
   else
 #endif
 #if HWY_TARGET <= HWY_AVX2
       if constexpr (hn::MaxLanes(D8()) == 32)
-    return V8{_mm256_packus_epi16(low.raw, high.raw)};
+    return hn::Vec<D8>{_mm256_packus_epi16(low.raw, high.raw)};
   else
 #endif
-    return V8{_mm_packus_epi16(low.raw, high.raw)};
+    return hn::Vec<D8>{_mm_packus_epi16(low.raw, high.raw)};
 #elif HWY_ARCH_ARM_A64
   (void)d8;
-  return V8(vcombine_u8(vqmovun_s16(low.raw), vqmovun_s16(high.raw)));
+  return hn::Vec<D8>(vcombine_u8(vqmovun_s16(low.raw), vqmovun_s16(high.raw)));
 #else
   const hn::Half<D8> half;
   return hn::Combine(d8, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
