@@ -8,6 +8,7 @@
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/matrix_i8.h"
 #include "exec/plan_conv.h"
+#include "exec/plan_elementwise_8bit.h"
 #include "ops/elementwise.h"
 #include "ops/functions.h"
 #include "ops/requant.h"
@@ -122,27 +123,6 @@ std::vector<T> OfGroup(const std::vector<T>& list, size_t first, size_t count) {
           list.begin() + static_cast<std::ptrdiff_t>(first + count)};
 }
 
-// Bounds of the integers that the tail (relu, clip on the same quantisation) leaves.
-bool TakeBounds(const Group& group, QuantConvStep& step) {
-  for (const Node* n : group.tail) {
-    const Quant& q = *group.node->output()->type().quant;
-    const Quant* out = n->output()->type().quant.get();
-    if (out == nullptr || !out->SameMapping(q)) return false;
-    if (n->Is("relu")) {
-      step.out_min = std::max(step.out_min, QuantizeBound(0, q.scale(), q.zero_point()));
-    } else if (n->Is("clip")) {
-      const auto& clip = n->attrs<ClipAttrs>();
-      if (std::isfinite(clip.min))
-        step.out_min = std::max(step.out_min, QuantizeBound(clip.min, q.scale(), q.zero_point()));
-      if (std::isfinite(clip.max))
-        step.out_max = std::min(step.out_max, QuantizeBound(clip.max, q.scale(), q.zero_point()));
-    } else {
-      return false;
-    }
-  }
-  return true;
-}
-
 std::unique_ptr<QuantConvStep> MakeDepthwise(const Node& node, const ConvGeometry& g,
                                              std::vector<FixedMultiplier> multipliers) {
   auto step = std::make_unique<DepthwiseStep>();
@@ -238,7 +218,7 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
   step->out_zero = static_cast<int32_t>(yq.zero_point());
   step->out_min = static_cast<int32_t>(MinInteger(dtype));
   step->out_max = static_cast<int32_t>(MaxInteger(dtype));
-  if (!TakeBounds(ctx.group(), *step)) return false;
+  if (!TakeBounds(ctx.group(), step->out_min, step->out_max)) return false;
   const auto zero = static_cast<uint8_t>(x->type().quant->zero_point());
   step->padding.assign(static_cast<size_t>(g.in_channels * g.groups), zero);
   step->in = ctx.PlaceOf(x);

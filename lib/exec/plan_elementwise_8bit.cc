@@ -1,16 +1,20 @@
 // Elementwise operators on 8-bit operands, by tables that the reference evaluation fills: a
 // function of one operand has 256 results, one of two has 65536. And quantize from float32.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/checked_math.h"
 #include "exec/kernel_table.h"
+#include "exec/kernels/binary_i8.h"
 #include "exec/kernels/quantize.h"
 #include "exec/plan_elementwise_8bit.h"
 #include "exec/tail.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/elementwise.h"
+#include "ops/functions.h"
+#include "ops/tflite_elementwise.h"
 
 namespace nn {
 namespace {
@@ -23,16 +27,27 @@ bool Is8Bit(const Value* v) {
   return v->dtype() == DType::kU8 || v->dtype() == DType::kI8;
 }
 
-// The rows of a result: all axes but the last.
+// The rows of a result, all axes but the last, in items of whole rows or of pieces of long ones.
 struct Rows {
-  size_t count = 1, columns = 1, block = 1;
+  size_t count = 1, columns = 1, row_block = 1, column_block = 1;
 
   explicit Rows(const std::vector<int64_t>& shape) {
     for (size_t i = 0; i + 1 < shape.size(); ++i) count *= static_cast<size_t>(shape[i]);
     columns = static_cast<size_t>(shape.back());
-    block = FitIn(kBytesItem, columns);
+    row_block = FitIn(kBytesItem, columns);
+    column_block = std::clamp<size_t>(columns, 1, kBytesItem);
   }
-  size_t grid() const { return (count + block - 1) / block; }
+  size_t column_items() const { return (columns + column_block - 1) / column_block; }
+  size_t grid() const { return (count + row_block - 1) / row_block * column_items(); }
+
+  // fn(row, first column, number of columns) for what belongs to an item.
+  template <typename Fn>
+  void ForEach(size_t item, Fn fn) const {
+    const size_t first = item / column_items() * row_block;
+    const size_t column = item % column_items() * column_block;
+    for (size_t r = first; r < std::min(count, first + row_block); ++r)
+      fn(r, column, std::min(column_block, columns - column));
+  }
 };
 
 // The node's results for other operands of the same types.
@@ -94,13 +109,12 @@ class Table1Step : public Step {
   size_t grid() const override { return rows.grid(); }
 
   void Run(const Memory& memory, size_t item) const override {
-    const Out* t = table.As<Out>().data();
-    const size_t end = std::min(rows.count, (item + 1) * rows.block);
-    for (size_t r = item * rows.block; r < end; ++r) {
-      const uint8_t* x = in.As<const uint8_t>(memory) + r * in.row_stride;
-      Out* y = out.As<Out>(memory) + r * out.row_stride;
-      for (size_t i = 0; i < rows.columns; ++i) y[i] = t[x[i]];
-    }
+    const Out* const t = table.As<Out>().data();
+    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
+      const uint8_t* x = in.As<const uint8_t>(memory) + r * in.row_stride + column;
+      Out* y = out.As<Out>(memory) + r * out.row_stride + column;
+      for (size_t i = 0; i < n; ++i) y[i] = t[x[i]];
+    });
   }
 };
 
@@ -117,16 +131,82 @@ class Table2Step : public Step {
     const uint8_t* t = table.As<uint8_t>().data();
     const size_t a_step = a_rows.scalar() ? 0 : 1;
     const size_t b_step = b_rows.scalar() ? 0 : 1;
-    const size_t end = std::min(rows.count, (item + 1) * rows.block);
-    for (size_t r = item * rows.block; r < end; ++r) {
-      const uint8_t* x = a.As<const uint8_t>(memory) + a_rows.Offset(r);
-      const uint8_t* z = b.As<const uint8_t>(memory) + b_rows.Offset(r);
-      uint8_t* y = out.As<uint8_t>(memory) + r * out.row_stride;
-      for (size_t i = 0; i < rows.columns; ++i)
+    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
+      const uint8_t* x = a.As<const uint8_t>(memory) + a_rows.Offset(r) + column * a_step;
+      const uint8_t* z = b.As<const uint8_t>(memory) + b_rows.Offset(r) + column * b_step;
+      uint8_t* y = out.As<uint8_t>(memory) + r * out.row_stride + column;
+      for (size_t i = 0; i < n; ++i)
         y[i] = t[static_cast<size_t>(x[i * a_step]) << 8 | z[i * b_step]];
-    }
+    });
   }
 };
+
+// Sums, differences and products as TensorFlow Lite computes them: faster than a table of two
+// operands, which no first-level cache holds and which takes longer to fill than small results.
+class BinaryStep : public Step {
+ public:
+  Place a, b, out;
+  RowMap a_rows, b_rows;
+  Rows rows{{1}};
+  BinaryI8 binary;
+
+  size_t grid() const override { return rows.grid(); }
+
+  void Run(const Memory& memory, size_t item) const override {
+    BinaryI8Row row;
+    row.a_scalar = a_rows.scalar();
+    row.b_scalar = b_rows.scalar();
+    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
+      row.n = n;
+      row.a = a.As<const uint8_t>(memory) + a_rows.Offset(r) + (row.a_scalar ? 0 : column);
+      row.b = b.As<const uint8_t>(memory) + b_rows.Offset(r) + (row.b_scalar ? 0 : column);
+      row.y = out.As<uint8_t>(memory) + r * out.row_stride + column;
+      RunBinaryI8(binary, row);
+    });
+  }
+};
+
+// nullopt: not of this kind.
+std::optional<BinaryI8> BinaryOf(const Group& group) {
+  const Node& node = *group.node;
+  if (node.arithmetic() != Arithmetic::kTflite || node.inputs().size() != 2) return std::nullopt;
+  const Type& a = node.input(0)->type();
+  const Type& b = node.input(1)->type();
+  const Type& y = node.output()->type();
+  if (y.dtype != a.dtype || !a.quantised() || !b.quantised() || !y.quantised() ||
+      !TfliteBinary(node, a, b, y))
+    return std::nullopt;
+  BinaryI8 out;
+  if (node.Is("mul")) {
+    out.kind = BinaryI8::Kind::kProduct;
+    out.fa = out.fb = SameRescale({});
+    out.fy = SameRescale(MulFactor(a, b, y));
+  } else if (node.Is("add") || node.Is("sub")) {
+    out.kind = node.Is("add") ? BinaryI8::Kind::kSum : BinaryI8::Kind::kDifference;
+    const auto factors = SumFactorsOf(a, b, y);
+    if (!factors) return std::nullopt;
+    out.shift = factors->shift;
+    out.fa = SameRescale(factors->a);
+    out.fb = SameRescale(factors->b);
+    out.fy = SameRescale(factors->y);
+  } else {
+    return std::nullopt;
+  }
+  out.is_signed = IsSigned(y.dtype);
+  out.a_zero = static_cast<int32_t>(a.quant->zero_point());
+  out.b_zero = static_cast<int32_t>(b.quant->zero_point());
+  out.out_zero = static_cast<int32_t>(y.quant->zero_point());
+  out.out_min = static_cast<int32_t>(MinInteger(y.dtype));
+  out.out_max = static_cast<int32_t>(MaxInteger(y.dtype));
+  if (!TakeBounds(group, out.out_min, out.out_max)) return std::nullopt;
+  return out;
+}
+
+// Of an operator of one operand: all is one row where rows follow one another.
+Rows RowsOfOne(const std::vector<int64_t>& shape, const Place& in, const Place& out) {
+  if (!IsDense(in, shape) || !IsDense(out, shape)) return Rows(shape);
+  return Rows({static_cast<int64_t>(ElementsOf(shape, 0, shape.size()))});
+}
 
 template <typename Out>
 void AddTable1(PlanContext& ctx, const Tensor& table) {
@@ -134,26 +214,34 @@ void AddTable1(PlanContext& ctx, const Tensor& table) {
   const Value* result = ctx.group().result();
   step->in = ctx.PlaceOf(ctx.node().input(0));
   step->out = ctx.PlaceOf(result);
-  step->rows = Rows(ShapeOf(result));
+  step->rows = RowsOfOne(ShapeOf(result), step->in, step->out);
   step->table = table;
   const BufferId in = step->in.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
 }
 
-void AddTable2(PlanContext& ctx, Tensor table) {
-  auto step = std::make_unique<Table2Step>();
+// A step of two operands, which has what it needs but their places.
+template <class TwoStep>
+void AddTwo(PlanContext& ctx, std::unique_ptr<TwoStep> step) {
   const Value* result = ctx.group().result();
   const auto shape = ShapeOf(result);
-  const auto operand = [&](size_t i, Place& place, RowMap& rows) {
-    const Value* v = ctx.node().input(i);
-    place = ctx.PlaceOf(v);
-    rows = RowMap(shape, ShapeOf(v), place.row_stride);
-  };
-  operand(0, step->a, step->a_rows);
-  operand(1, step->b, step->b_rows);
+  const std::vector<std::vector<int64_t>> shapes = {RowShape(ctx.node().input(0)),
+                                                    RowShape(ctx.node().input(1))};
+  step->a = ctx.PlaceOf(ctx.node().input(0));
+  step->b = ctx.PlaceOf(ctx.node().input(1));
   step->out = ctx.PlaceOf(result);
-  step->rows = Rows(shape);
-  step->table = std::move(table);
+  const bool dense =
+      IsDense(step->out, shape) && IsDense(step->a, shapes[0]) && IsDense(step->b, shapes[1]);
+  const AxisGroups groups(shape, shapes, dense);
+  const auto joined = groups.Join(shape);
+  const auto map = [&](const std::vector<int64_t>& operand, const Place& place) {
+    const auto own = groups.Join(operand);
+    return RowMap(joined, own, dense ? static_cast<size_t>(own.back()) : place.row_stride);
+  };
+  step->a_rows = map(shapes[0], step->a);
+  step->b_rows = map(shapes[1], step->b);
+  step->rows = Rows(joined);
+  if (dense) step->out.row_stride = step->rows.columns;
   const BufferId a = step->a.buffer, b = step->b.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {a, b}, {out});
 }
@@ -167,10 +255,10 @@ class QuantizeStep : public Step {
   size_t grid() const override { return rows.grid(); }
 
   void Run(const Memory& memory, size_t item) const override {
-    const size_t end = std::min(rows.count, (item + 1) * rows.block);
-    for (size_t r = item * rows.block; r < end; ++r)
-      RunQuantizeF32(params, in.As<const float>(memory) + r * in.row_stride,
-                     out.As<uint8_t>(memory) + r * out.row_stride, rows.columns);
+    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
+      RunQuantizeF32(params, in.As<const float>(memory) + r * in.row_stride + column,
+                     out.As<uint8_t>(memory) + r * out.row_stride + column, n);
+    });
   }
 };
 
@@ -191,13 +279,33 @@ Result<bool> PlanQuantize(PlanContext& ctx) {
                   a.rounding == Rounding::kHalfEven};
   step->in = ctx.PlaceOf(x);
   step->out = ctx.PlaceOf(y);
-  step->rows = Rows(ShapeOf(y));
+  step->rows = RowsOfOne(ShapeOf(y), step->in, step->out);
   const BufferId in = step->in.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
   return true;
 }
 
 }  // namespace
+
+bool TakeBounds(const Group& group, int32_t& low, int32_t& high) {
+  for (const Node* n : group.tail) {
+    const Quant& q = *group.node->output()->type().quant;
+    const Quant* out = n->output()->type().quant.get();
+    if (out == nullptr || !out->SameMapping(q)) return false;
+    if (n->Is("relu")) {
+      low = std::max(low, QuantizeBound(0, q.scale(), q.zero_point()));
+    } else if (n->Is("clip")) {
+      const auto& clip = n->attrs<ClipAttrs>();
+      if (std::isfinite(clip.min))
+        low = std::max(low, QuantizeBound(clip.min, q.scale(), q.zero_point()));
+      if (std::isfinite(clip.max))
+        high = std::min(high, QuantizeBound(clip.max, q.scale(), q.zero_point()));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
 
 Result<bool> PlanElementwise8Bit(PlanContext& ctx) {
   const Node& node = ctx.node();
@@ -208,14 +316,22 @@ Result<bool> PlanElementwise8Bit(PlanContext& ctx) {
     if (v->type().quantised() && v->type().quant->per_axis()) return false;
   }
   if (result->type().quantised() && result->type().quant->per_axis()) return false;
+  if (auto binary = BinaryOf(ctx.group())) {
+    auto step = std::make_unique<BinaryStep>();
+    step->binary = *std::move(binary);
+    AddTwo(ctx, std::move(step));
+    return true;
+  }
   const bool two = node.inputs().size() == 2;
   const int bits = DTypeBits(result->dtype());
   if (two && (bits != 8 || *CheckedElements(ShapeOf(result)) < kMinElementsForTable2)) return false;
   auto table = TableOf(ctx.group());
   if (!table) return false;
-  if (two)
-    AddTable2(ctx, *std::move(table));
-  else if (bits == 8)
+  if (two) {
+    auto step = std::make_unique<Table2Step>();
+    step->table = *std::move(table);
+    AddTwo(ctx, std::move(step));
+  } else if (bits == 8)
     AddTable1<uint8_t>(ctx, *std::move(table));
   else if (bits == 16)
     AddTable1<uint16_t>(ctx, *std::move(table));

@@ -48,4 +48,12 @@ struct RescaleTable {
   }
 };
 
+// One factor for every lane of a vector.
+inline RescaleTable SameRescale(FixedMultiplier m) {
+  constexpr size_t kMostLanes = 16;
+  RescaleTable table(kMostLanes);
+  for (size_t i = 0; i < kMostLanes; ++i) table.Set(i, m);
+  return table;
+}
+
 }  // namespace nn
