@@ -19,10 +19,10 @@ Buffer::Buffer(size_t size) : size_(size) {
   // At least one byte, so that data() is never null and empty spans are valid.
   const size_t rounded = (size / kBufferAlignment + 1) * kBufferAlignment;
   const bool large = rounded >= kLargePage;
-  auto* p =
-      static_cast<std::byte*>(std::aligned_alloc(large ? kLargePage : kBufferAlignment, rounded));
-  if (p == nullptr) throw std::bad_alloc();
-  data_.reset(p);
+  void* p = nullptr;
+  if (posix_memalign(&p, large ? kLargePage : kBufferAlignment, rounded) != 0)
+    throw std::bad_alloc();
+  data_.reset(static_cast<std::byte*>(p));
   // A kernel that walks several rows at a time needs more pages than the processor remembers, and a
   // fault for every 4 KiB of fresh memory takes longer than its use. Pages that would be only
   // partly ours stay small. It is advice: without large pages everything works.
