@@ -221,27 +221,23 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
 Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
                  std::unordered_map<const Value*, Place>& places) {
   PlanContext ctx(plan, places);
-  const auto dense = [](const Value* v, BufferId buffer) { return Place{buffer, 0, RowOf(v)}; };
-  for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    const Value* v = graph.inputs()[i].value;
+  const auto add_port = [&](const Value* v, BufferKind kind, size_t index) {
     BufferInfo info;
-    info.kind = BufferKind::kInput;
+    info.kind = kind;
     info.bytes = ByteSizeOf(v);
     info.value = v;
-    info.index = i;
-    places[v] = dense(v, plan.AddBuffer(std::move(info)));
+    info.index = index;
+    return Place{plan.AddBuffer(std::move(info)), 0, RowOf(v)};
+  };
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Value* v = graph.inputs()[i].value;
+    places[v] = add_port(v, BufferKind::kInput, i);
   }
   std::vector<Place> output_places;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const Value* v = graph.outputs()[i].value;
-    BufferInfo info;
-    info.kind = BufferKind::kOutput;
-    info.bytes = ByteSizeOf(v);
-    info.value = v;
-    info.index = i;
-    const Place place = dense(v, plan.AddBuffer(std::move(info)));
-    output_places.push_back(place);
-    if (v->def() != nullptr) places.emplace(v, place);
+    output_places.push_back(add_port(v, BufferKind::kOutput, i));
+    if (v->def() != nullptr) places.emplace(v, output_places.back());
   }
   const std::vector<Group> groups = MakeGroups(graph, fuse);
   PlaceParts(graph, groups, ctx);

@@ -118,23 +118,36 @@ class Table1Step : public Step {
   }
 };
 
-class Table2Step : public Step {
+// A step of two operands, of which one element may serve a whole row.
+class TwoOperandStep : public Step {
  public:
   Place a, b, out;
   RowMap a_rows, b_rows;
   Rows rows{{1}};
-  Tensor table;
 
   size_t grid() const override { return rows.grid(); }
 
+ protected:
+  // fn(a, b, y, n) for each row, or part of one.
+  template <typename Fn>
+  void ForEachRow(const Memory& memory, size_t item, Fn fn) const {
+    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
+      fn(a.As<const uint8_t>(memory) + a_rows.Offset(r) + (a_rows.scalar() ? 0 : column),
+         b.As<const uint8_t>(memory) + b_rows.Offset(r) + (b_rows.scalar() ? 0 : column),
+         out.As<uint8_t>(memory) + r * out.row_stride + column, n);
+    });
+  }
+};
+
+class Table2Step : public TwoOperandStep {
+ public:
+  Tensor table;
+
   void Run(const Memory& memory, size_t item) const override {
-    const uint8_t* t = table.As<uint8_t>().data();
+    const uint8_t* const t = table.As<uint8_t>().data();
     const size_t a_step = a_rows.scalar() ? 0 : 1;
     const size_t b_step = b_rows.scalar() ? 0 : 1;
-    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
-      const uint8_t* x = a.As<const uint8_t>(memory) + a_rows.Offset(r) + column * a_step;
-      const uint8_t* z = b.As<const uint8_t>(memory) + b_rows.Offset(r) + column * b_step;
-      uint8_t* y = out.As<uint8_t>(memory) + r * out.row_stride + column;
+    ForEachRow(memory, item, [&](const uint8_t* x, const uint8_t* z, uint8_t* y, size_t n) {
       for (size_t i = 0; i < n; ++i)
         y[i] = t[static_cast<size_t>(x[i * a_step]) << 8 | z[i * b_step]];
     });
@@ -143,25 +156,13 @@ class Table2Step : public Step {
 
 // Sums, differences and products as TensorFlow Lite computes them: faster than a table of two
 // operands, which no first-level cache holds and which takes longer to fill than small results.
-class BinaryStep : public Step {
+class BinaryStep : public TwoOperandStep {
  public:
-  Place a, b, out;
-  RowMap a_rows, b_rows;
-  Rows rows{{1}};
   BinaryI8 binary;
 
-  size_t grid() const override { return rows.grid(); }
-
   void Run(const Memory& memory, size_t item) const override {
-    BinaryI8Row row;
-    row.a_scalar = a_rows.scalar();
-    row.b_scalar = b_rows.scalar();
-    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
-      row.n = n;
-      row.a = a.As<const uint8_t>(memory) + a_rows.Offset(r) + (row.a_scalar ? 0 : column);
-      row.b = b.As<const uint8_t>(memory) + b_rows.Offset(r) + (row.b_scalar ? 0 : column);
-      row.y = out.As<uint8_t>(memory) + r * out.row_stride + column;
-      RunBinaryI8(binary, row);
+    ForEachRow(memory, item, [&](const uint8_t* x, const uint8_t* z, uint8_t* y, size_t n) {
+      RunBinaryI8(binary, {x, z, a_rows.scalar(), b_rows.scalar(), y, n});
     });
   }
 };
