@@ -124,9 +124,11 @@ HWY_INLINE void TapsAt(const Sampler& s, V g, size_t i, GridTapsF32& taps) {
     add(1, hn::Add(at, hn::Set(di, 1)), distance);
     return;
   }
-  for (int t = -1; t <= 2; ++t)
-    add(static_cast<size_t>(t + 1), hn::Add(at, hn::Set(di, t)),
+  for (int32_t tap = 0; tap < 4; ++tap) {
+    const int32_t t = tap - 1;
+    add(static_cast<size_t>(tap), hn::Add(at, hn::Set(di, t)),
         Sampler::Cubic(hn::Abs(hn::Sub(hn::Set(d, static_cast<float>(t)), distance))));
+  }
 }
 
 void GridAxis(const GridAxisF32& axis, const float* grid, size_t stride, size_t n,
