@@ -138,6 +138,10 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
   if (node.output()->dtype() != DType::kF32 || input->dtype() != DType::kF32) return false;
   const auto shape = ShapeOf(node.output());
   if (ShapeOf(input) != shape) return false;  // the chain's own value is never broadcast
+  if (TakesProductWithOperand(input, node)) {
+    ops_.back().times_x = true;
+    return true;
+  }
   Op op;
   if (node.Is("batch_norm")) {
     op.kind = Op::Kind::kMulAdd;
@@ -164,6 +168,13 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
   ops_.push_back(std::move(op));
   values_.push_back(input);
   return true;
+}
+
+bool TailProgram::TakesProductWithOperand(const Value* input, const Node& node) const {
+  if (ops_.empty() || !node.Is("mul") || input->uses().size() != 1) return false;
+  const Op& last = ops_.back();
+  return last.kind == Op::Kind::kUnary && !last.times_x &&
+         node.input(node.input(0) == input ? 1 : 0) == values_.back();
 }
 
 bool TailProgram::AddTail(PlanContext& ctx, const AxisGroups* groups) {
@@ -218,6 +229,7 @@ void TailProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, siz
           std::copy_n(rows.x + r * rows.x_stride, rows.n, kept.Row(k, r));
     switch (op.kind) {
       case Op::Kind::kUnary:
+        rows.times_x = op.times_x;
         RunUnaryRowsF32(op.function, op.params, rows);
         break;
       case Op::Kind::kMulAdd:
@@ -272,7 +284,7 @@ void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources, bool
                rows_follow && !op.rows.scalar() && op.rows.IsIdentity()) {
       sources.residual = op.other;
       stage = 2;
-    } else if (op.kind == Op::Kind::kUnary && stage < 3 &&
+    } else if (op.kind == Op::Kind::kUnary && !op.times_x && stage < 3 &&
                (op.function == relu || op.function == clip)) {
       epilogue.min = op.function == relu ? 0.0f : op.params[0];
       if (op.function == clip) epilogue.max = op.params[1];

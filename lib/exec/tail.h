@@ -76,6 +76,7 @@ class TailProgram {
     enum class Kind : uint8_t { kUnary, kBinary, kMulAdd } kind = Kind::kUnary;
     size_t function = 0;
     FunctionParams params{};
+    bool times_x = false;  // of a function of one operand: x f(x)
     bool other_is_left = false;
     bool with_itself = false;    // f(y, y): there is no other
     std::optional<size_t> kept;  // the other is this one of the kept values
@@ -107,6 +108,9 @@ class TailProgram {
   void MoveInto(EpilogueF32& epilogue, EpilogueSources& sources, bool rows_follow = true);
 
  private:
+  // Whether the node multiplies the last function's result, which nobody else wants, by its
+  // operand.
+  bool TakesProductWithOperand(const Value* input, const Node& node) const;
   // Memory for the kept values of a block.
   struct Kept {
     float* data = nullptr;

@@ -56,6 +56,13 @@ TEST_CASE("elementwise kernels: values that are used again in their chain") {
   // x sigmoid(x), both forms of GELU written out, x x, and a value that leaves the chain.
   CHECK(RunOnKernels(R"(graph { in %x: f32[5, 70]  %s = sigmoid(%x)  %y = mul(%x, %s)
                    out "y" = %y })") == 1);
+  CHECK(RunOnKernels(R"(graph { in %x: f32[5, 70]  %s = sigmoid(%x)  %y = mul(%s, %x)
+                   %z = add(%y, %s)  out "z" = %z })") == 1);
+  CHECK(RunOnKernels(R"(graph { in %x: f32[5, 70]  %s = hard_sigmoid(%x)  %y = mul(%s, %x)
+                   %t = mul(%y, %s)  %z = tanh(%t)  out "z" = %z })") == 1);
+  CHECK(RunOnKernels(R"(graph { in %a: f32[5, 70]  const %w: f32[70, 40] = seeded(5)
+                   %x = matmul(%a, %w)  %r = relu(%x)  %y = mul(%x, %r)
+                   out "y" = %y })") == 1);
   CHECK(RunOnKernels(R"(graph { in %x: f32[5, 70]  %y = mul(%x, %x)  out "y" = %y })") == 1);
   CHECK(RunOnKernels(
             R"(graph { in %x: f32[5, 70]  %e = exp(%x)  %y = div(%e, %e)  out "y" = %y })") == 1);

@@ -80,8 +80,11 @@ template <template <class> class F>
 HWY_NOINLINE void UnaryRows(const FunctionParams& params, const RowsF32& rows) {
   for (size_t r = 0; r < rows.count; ++r) {
     const Operand x(rows.x + r * rows.x_stride, false, rows.n);
-    StoreRow(rows.y + r * rows.y_stride, rows.n, rows.streams,
-             [&](size_t i, bool last) { return F<M>::Run(x.Get(i, last), params); });
+    StoreRow(rows.y + r * rows.y_stride, rows.n, rows.streams, [&](size_t i, bool last) {
+      const V v = x.Get(i, last);
+      const V y = F<M>::Run(v, params);
+      return rows.times_x ? hn::Mul(v, y) : y;
+    });
   }
 }
 

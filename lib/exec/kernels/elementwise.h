@@ -24,10 +24,12 @@ struct RowsF32 {
   size_t n = 0;
   // y is too large for every cache, and not read soon: it is written past them.
   bool streams = false;
+  // Of a function f of one operand: y = x f(x), rounded twice.
+  bool times_x = false;
 
   // Whether the rows follow one another, so that they are one long row as well.
   bool IsDense() const { return x_stride == n && y_stride == n; }
-  RowsF32 Joined() const { return {x, count * n, y, count * n, 1, count * n, streams}; }
+  RowsF32 Joined() const { return {x, count * n, y, count * n, 1, count * n, streams, times_x}; }
 };
 
 // The other operand of a binary function; its rows may be those of the result.
