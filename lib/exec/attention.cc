@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "exec/sub_plan.h"
+#include "exec/tail.h"
 #include "ir/op_def.h"
 #include "ops/matmul.h"
 #include "ops/softmax.h"
@@ -109,20 +110,29 @@ class Follower {
 
 // ---- The step
 
+// The axes around the matrices of a value, as rows of one element.
+std::vector<int64_t> Batches(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> batches(shape.begin(), shape.end() - 2);
+  batches.push_back(1);
+  return batches;
+}
+
 // A value from outside: where it lies, and what of it a band sees.
 struct External {
   const Value* value = nullptr;
   bool rows = false;  // the rows of the band; else all of the last two axes
   Place place;
   size_t row_bytes = 0;
-  std::vector<size_t> batch_bytes;  // offset for each batch
+  size_t element = 1;  // bytes
+  RowMap batches;      // where those of a batch begin
 };
 
-// How an operand is used: `rows` rows of a result of shape `result`.
+// An attention cut into bands of rows.
 class Attention {
  public:
-  explicit Attention(std::vector<const Node*> nodes) : nodes_(std::move(nodes)) {
-    shape_ = ShapeOf(nodes_.front()->output());
+  explicit Attention(const Group& group)
+      : nodes_(group.tail.begin(), group.tail.end()), shape_(ShapeOf(group.node->output())) {
+    nodes_.insert(nodes_.begin(), group.node);
   }
 
   int64_t rows() const { return shape_[shape_.size() - 2]; }
@@ -173,45 +183,26 @@ class Attention {
     if (v->type().quantised() || DTypeBits(v->dtype()) < 8) return nullptr;
     External e;
     e.value = v;
+    e.element = ElementSize(v);
     std::vector<int64_t> inside = dims;
     if (rank >= 2) {
       inside = {dims[rank - 2], dims[rank - 1]};
+      if (rank > shape_.size()) return nullptr;
+      e.batches = RowMap(Batches(shape_), Batches(dims), ElementsOf(inside, 0, 2));
       const bool along_rows = node.Is("matmul") ? i == 0 : inside[0] != 1;
       if (node.Is("matmul") && i == 2) return nullptr;
       if (along_rows) {
         if (inside[0] != rows()) return nullptr;
         inside[0] = count;
         e.rows = true;
-        e.row_bytes = static_cast<size_t>(inside[1]) * ElementSize(v);
+        e.row_bytes = static_cast<size_t>(inside[1]) * e.element;
       }
     }
-    if (!SetBatches(dims, e)) return nullptr;
     const bool whole = !e.rows && ElementsOf(dims, 0, rank) == ElementsOf(inside, 0, inside.size());
     if (v->is_constant() && whole)
       return band.AddConstant(Tensor(v->dtype(), inside, v->constant().blob()));
     externals_.push_back(std::move(e));
     return band.AddInput("", Type(v->dtype(), ToDims(inside)));
-  }
-
-  // Offsets by batch, under broadcasting of the leading axes.
-  bool SetBatches(const std::vector<int64_t>& dims, External& e) const {
-    const size_t leading = shape_.size() - 2;
-    e.batch_bytes.assign(batches(), 0);
-    if (dims.size() <= 2) return true;
-    const size_t own = dims.size() - 2;
-    if (own > leading) return false;
-    size_t step = static_cast<size_t>(dims[own] * dims[own + 1]) * ElementSize(e.value);
-    size_t period = 1;  // batches for which an axis has the same index
-    for (size_t axis = leading; axis-- > 0; period *= static_cast<size_t>(shape_[axis])) {
-      if (axis + own < leading) continue;
-      const int64_t size = dims[axis + own - leading];
-      if (size == 1) continue;
-      if (size != shape_[axis]) return false;
-      for (size_t b = 0; b < e.batch_bytes.size(); ++b)
-        e.batch_bytes[b] += b / period % static_cast<size_t>(size) * step;
-      step *= static_cast<size_t>(size);
-    }
-    return true;
   }
 
   std::vector<const Node*> nodes_;
@@ -234,7 +225,7 @@ class AttentionStep : public Step {
     std::vector<std::byte*> inputs;
     inputs.reserve(externals.size());
     for (const External& e : externals)
-      inputs.push_back(e.place.As<std::byte>(memory) + e.batch_bytes[batch] +
+      inputs.push_back(e.place.As<std::byte>(memory) + e.batches.Offset(batch) * e.element +
                        (e.rows ? first * e.row_bytes : 0));
     const SubPlan& plan = first + band <= rows ? *whole : *rest;
     thread_local Buffer arena;
@@ -261,18 +252,12 @@ AttentionGroups::AttentionGroups(const Graph& graph, std::span<const Group> grou
 
 Result<bool> PlanAttention(PlanContext& ctx, std::span<const Group> groups,
                            std::span<const size_t> region) {
-  Group all;
-  std::vector<const Node*> nodes;
-  for (const size_t g : region) {
-    nodes.push_back(groups[g].node);
-    nodes.insert(nodes.end(), groups[g].tail.begin(), groups[g].tail.end());
-    if (all.node == nullptr)
-      all.node = groups[g].node;
-    else
-      all.tail.push_back(groups[g].node);
+  Group all = groups[region.front()];
+  for (const size_t g : region.subspan(1)) {
+    all.tail.push_back(groups[g].node);
     all.tail.insert(all.tail.end(), groups[g].tail.begin(), groups[g].tail.end());
   }
-  Attention attention(nodes);
+  Attention attention(all);
   auto step = std::make_unique<AttentionStep>();
   const int64_t rows = attention.rows();
   const auto most = static_cast<int64_t>(
@@ -302,7 +287,7 @@ Result<bool> PlanAttention(PlanContext& ctx, std::span<const Group> groups,
   step->band = static_cast<size_t>(band);
   step->bands = (step->rows + step->band - 1) / step->band;
   step->batches = attention.batches();
-  const auto depth = static_cast<size_t>(ShapeOf(nodes.front()->input(0)).back());
+  const auto depth = static_cast<size_t>(ShapeOf(all.node->input(0)).back());
   step->multiply_adds = static_cast<int64_t>(step->batches * step->rows * attention.columns() *
                                              (depth + static_cast<size_t>(ShapeOf(y).back())));
   const BufferId out = step->out.buffer;

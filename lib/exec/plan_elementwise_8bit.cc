@@ -1,5 +1,6 @@
-// Elementwise operators on 8-bit operands, by tables that the reference evaluation fills: a
-// function of one operand has 256 results, one of two has 65536. And quantize from float32.
+// Elementwise operators on 8-bit operands: sums and products by arithmetic, others by tables that
+// the reference evaluation fills (a function of one operand has 256 results, one of two has 65536).
+// And quantize from float32.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

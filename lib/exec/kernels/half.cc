@@ -1,7 +1,5 @@
 #include "exec/kernels/half.h"
 
-#include <cstring>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/half.cc"
 #include "hwy/foreach_target.h"
@@ -74,33 +72,17 @@ struct NarrowBf16 {
 };
 
 template <class Fn>
-HWY_INLINE void Widen(const uint16_t* HWY_RESTRICT x, float* HWY_RESTRICT y, size_t n) {
-  const auto run = [&](const uint16_t* from, float* to) HWY_ATTR {
+HWY_INLINE void Widen(const uint16_t* x, float* y, size_t n) {
+  ForEachVector<kLanes>(x, y, n, [](const uint16_t* from, float* to) HWY_ATTR {
     hn::StoreU(Fn()(hn::PromoteTo(DI(), hn::LoadU(D16(), from))), D(), to);
-  };
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) run(x + i, y + i);
-  if (i == n) return;
-  HWY_ALIGN uint16_t from[kLanes] = {};
-  HWY_ALIGN float to[kLanes];
-  std::memcpy(from, x + i, (n - i) * sizeof(uint16_t));
-  run(from, to);
-  std::memcpy(y + i, to, (n - i) * sizeof(float));
+  });
 }
 
 template <class Fn>
-HWY_INLINE void Narrow(const float* HWY_RESTRICT x, uint16_t* HWY_RESTRICT y, size_t n) {
-  const auto run = [&](const float* from, uint16_t* to) HWY_ATTR {
+HWY_INLINE void Narrow(const float* x, uint16_t* y, size_t n) {
+  ForEachVector<kLanes>(x, y, n, [](const float* from, uint16_t* to) HWY_ATTR {
     hn::StoreU(hn::DemoteTo(D16(), Fn()(hn::LoadU(D(), from))), D16(), to);
-  };
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) run(x + i, y + i);
-  if (i == n) return;
-  HWY_ALIGN float from[kLanes] = {};
-  HWY_ALIGN uint16_t to[kLanes];
-  std::memcpy(from, x + i, (n - i) * sizeof(float));
-  run(from, to);
-  std::memcpy(y + i, to, (n - i) * sizeof(uint16_t));
+  });
 }
 
 void WidenF16Row(const uint16_t* x, float* y, size_t n) {

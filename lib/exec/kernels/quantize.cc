@@ -1,7 +1,5 @@
 #include "exec/kernels/quantize.h"
 
-#include <cstring>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/quantize.cc"
 #include "hwy/foreach_target.h"
@@ -43,14 +41,7 @@ HWY_INLINE void QuantizeRow(const QuantizeParams& p, const float* x, T* y, size_
     rounded = M::Min(high, M::Max(low, rounded));
     hn::StoreU(hn::DemoteTo(d8, hn::Add(hn::ConvertTo(d32, rounded), zero)), d8, to);
   };
-  size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) run(x + i, y + i);
-  if (i == n) return;
-  HWY_ALIGN float piece[kLanes] = {};
-  HWY_ALIGN T result[kLanes];
-  std::memcpy(piece, x + i, (n - i) * sizeof(float));
-  run(piece, result);
-  std::memcpy(y + i, result, n - i);
+  ForEachVector<kLanes>(x, y, n, run);
 }
 
 void Quantize(const QuantizeParams& p, const float* x, uint8_t* y, size_t n) {

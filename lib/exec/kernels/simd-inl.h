@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 
 #include "hwy/highway.h"
 #include "ops/scalar.h"
@@ -33,6 +34,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 #else
 #define NN_NATIVE_MINMAX 0
 #endif
+
+// run(from, to) for each kLanes neighbouring elements of x and y; a shorter rest goes by way of
+// copies, filled up with zeros.
+template <size_t kLanes, class X, class Y, class Run>
+HWY_INLINE void ForEachVector(const X* x, Y* y, size_t n, const Run& run) {
+  size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) run(x + i, y + i);
+  if (i == n) return;
+  HWY_ALIGN X from[kLanes] = {};
+  HWY_ALIGN Y to[kLanes];
+  std::memcpy(from, x + i, (n - i) * sizeof(X));
+  run(from, to);
+  std::memcpy(y + i, to, (n - i) * sizeof(Y));
+}
 
 template <class D>
 struct SimdMachine {
