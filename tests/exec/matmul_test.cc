@@ -51,6 +51,28 @@ TEST_CASE("matmul kernels: float32 operands of every form") {
   }
 }
 
+TEST_CASE("matmul kernels: float32 of every height and depth of a tile") {
+  const auto run = [](int m, int k, int n) {
+    CAPTURE(m);
+    CAPTURE(k);
+    CAPTURE(n);
+    const Graph graph = Parse(
+        fmt::format("graph {{ in %a: f32[{0}, {1}]  const %b: f32[{1}, {2}] = seeded(3)  "
+                    "const %c: f32[{2}] = seeded(4)  %y = matmul(%a, %b, %c)  "
+                    "%z = clip(%y) {{min = -0.5, max = 0.75}}  out \"z\" = %z }}",
+                    m, k, n));
+    CheckHasKernels(graph);
+    RunEverywhere(graph, InputsOf(graph, {}));
+  };
+  for (int rows = 1; rows <= 31; ++rows)
+    for (const int columns : {24, 136}) run(rows, 9, columns);
+  // Whole and partial slices, with and without a rest of a vector.
+  for (const int depth : {192, 511, 512, 513, 1100}) {
+    run(19, depth, 40);
+    run(19, depth, 151);
+  }
+}
+
 TEST_CASE("matmul kernels: values") {
   CheckCase({"a b + c",
              R"(graph { in %a: f32[2, 3]  in %b: f32[3, 2]  in %c: f32[2]

@@ -92,12 +92,6 @@ HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Tak
   }
 }
 
-// fn(0), fn(1) ... with compile-time numbers.
-template <class Fn, size_t... kNumbers>
-HWY_INLINE void ForEachNumber(std::index_sequence<kNumbers...>, const Fn& fn) {
-  (fn(std::integral_constant<size_t, kNumbers>()), ...);
-}
-
 // A row of a filter of kKernel taps on T neighbouring outputs of one vector of channels, in groups
 // of kGroup: as FilterRow.
 template <size_t T, size_t kGroup, int kKernel, int kStride, bool kInner>
@@ -121,7 +115,7 @@ HWY_INLINE void GroupedFilterRow(const DepthwiseRowF32& g, const float* HWY_REST
       }
     });
   };
-  ForEachNumber(std::make_index_sequence<(T - 1) * kStride + kKernel>(), input);
+  ForEachNumber<(T - 1) * kStride + kKernel>(input);
 }
 
 // A row of the filter on T neighbouring outputs x W vectors of channels, the first tap of the first

@@ -1,8 +1,10 @@
 #include "exec/kernels/matrix_f32.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
+#include "base/blob.h"
 #include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -27,56 +29,123 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 constexpr size_t kPanelVectors = kPanelWidth / kLanes;
 
 // Registers for accumulators: all but one for the broadcast and those that hold a row of b.
+#undef NN_MASKED
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+#define NN_MASKED 1  // loads and stores of part of a vector touch nothing else
+#else
+#define NN_MASKED 0
+#endif
+
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr size_t kRegisters = 32;
 #else
 constexpr size_t kRegisters = 16;
 #endif
 
+// With AVX-512 there are registers for the sums of more rows than there are for addresses. The rows
+// of a slice are therefore staged: copied once for all columns, kStagePitch apart (an odd number of
+// cache lines, so that they lie in different sets). That pays where there are enough columns.
+constexpr bool kStages = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
+constexpr size_t kStagedRows = 128;
+constexpr size_t kStagedDepth = 512;
+constexpr size_t kStagePitch = kStagedDepth + 16;
+constexpr size_t kStagedColumns = 128;  // at least
+
 // Most rows of a tile that is `vectors` wide. Without fused multiply-adds the emulation keeps the
 // registers busy.
-constexpr size_t MaxRows(size_t vectors) {
+constexpr size_t MaxRows(size_t vectors, bool staged) {
   if (!HWY_NATIVE_FMA) return 2;
-  return std::clamp<size_t>((kRegisters - 1 - vectors) / vectors, 1, 12);
+  return std::clamp<size_t>((kRegisters - 1 - vectors) / vectors, 1, staged ? 14 : 10);
 }
 
 // Panels of the usual tile: two vectors or, where a vector is short, one panel.
 constexpr size_t kPanels = kPanelVectors >= 2 ? 1 : 2;
 
-// Depth of a block of k: a panel's slice of it stays in the first-level cache.
-constexpr size_t kDepthBlock = kPanels == 2 ? 192 : 256;
+// Depth of a slice of k of rows in place: a tile's panels stay in the first-level cache.
+constexpr size_t kDepthInPlace = kPanels == 2 ? 192 : 256;
 
 // One slice of k: part of the runs, the same for all rows.
 struct Slice {
   size_t first_run, last_run;  // [first, last)
   size_t offset, length;       // within each run
   bool first, last;            // of the whole k
+  const float* staged;         // row 0; null where rows are read in place
+
+  size_t depth() const { return (last_run - first_run) * length; }
 };
 
 // Asks for the lines that a tile's end will touch: rows lie too far apart for the processor to
 // foresee them.
 template <size_t R, size_t V_>
-HWY_INLINE void PrefetchEnds(const MatrixF32& g, size_t m, size_t n) {
+HWY_INLINE void PrefetchEnds(const MatrixF32& g, const Slice& s, size_t m, size_t n) {
   constexpr size_t kLine = 16;  // floats
-  const EpilogueF32& e = g.epilogue;
+  const float* residual = s.last ? g.epilogue.residual : nullptr;
   for (size_t i = 0; i < R; ++i)
     for (size_t c = 0; c < V_ * kLanes; c += kLine) {
-      hwy::Prefetch(g.out + (m + i) * g.out_stride + n + c);
-      if (e.residual != nullptr) hwy::Prefetch(e.residual + (m + i) * e.residual_stride + n + c);
+      __builtin_prefetch(g.out + (m + i) * g.out_stride + n + c, 1);
+      if (residual != nullptr)
+        hwy::Prefetch(residual + (m + i) * g.epilogue.residual_stride + n + c);
     }
+}
+
+// Parts of a vector.
+HWY_INLINE V LoadPart(const float* p, size_t n) {
+  const D d;
+#if NN_MASKED
+  return hn::MaskedLoad(hn::FirstN(d, n), d, p);
+#else
+  HWY_ALIGN float part[kLanes] = {};
+  std::memcpy(part, p, n * sizeof(float));
+  return hn::Load(d, part);
+#endif
+}
+HWY_INLINE void StorePart(V v, float* p, size_t n) {
+  const D d;
+#if NN_MASKED
+  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+#else
+  HWY_ALIGN float part[kLanes];
+  hn::Store(v, d, part);
+  std::memcpy(p, part, n * sizeof(float));
+#endif
+}
+
+// Whether row i of R takes its broadcast within the multiply-add: that saves an instruction and
+// costs a load for each vector after the first. So do as many rows as leave room in two loads a
+// cycle. Processors whose other hardware thread is busy decode too few instructions otherwise.
+template <size_t R, size_t V_>
+constexpr bool BroadcastsWithin(size_t i) {
+  if (!kStages || V_ == 1) return false;
+  constexpr size_t kLoads = R * V_ * 15 / 16;
+  constexpr size_t kLeast = R + V_;
+  constexpr size_t kRows = kLoads < kLeast ? 0 : std::min(R, (kLoads - kLeast) / (V_ - 1));
+  return i * kRows / R != (i + 1) * kRows / R;
+}
+
+// acc + *a * b with the broadcast inside: compilers would load *a once for all its uses.
+HWY_INLINE V FmaWithin(const float* a, V b, V acc) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+  asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(acc.raw) : "v"(b.raw), "m"(*a));
+  return acc;
+#else
+  return M::Fma(hn::Set(D(), *a), b, acc);
+#endif
 }
 
 // Sums R rows x V vectors over a slice: `columns` columns, the first of them g's column n, where
 // the panels `b` begin.
-template <size_t R, size_t V_>
+template <size_t R, size_t V_, bool kStaged>
 HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride,
                        size_t m, size_t n, size_t columns) {
   const D d;
   float* out = g.out + m * g.out_stride + n;
   V acc[R][V_];
-  const bool whole = columns == V_ * kLanes;
-  HWY_ALIGN float scratch[V_ * kLanes];
-  if (s.last) PrefetchEnds<R, V_>(g, m, n);
+  // Columns that vector v has.
+  const auto have = [&](size_t v) { return columns - std::min(columns, v * kLanes); };
+  const auto load = [&](const float* p, size_t v) HWY_ATTR {
+    return have(v) >= kLanes ? hn::LoadU(d, p + v * kLanes) : LoadPart(p + v * kLanes, have(v));
+  };
+  if (s.first || s.last) PrefetchEnds<R, V_>(g, s, m, n);
   if (s.first) {
     NN_UNROLL
     for (size_t i = 0; i < R; ++i) {
@@ -85,80 +154,81 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_
     }
   } else {
     NN_UNROLL
-    for (size_t i = 0; i < R; ++i) {
-      const float* from = out + i * g.out_stride;
-      if (!whole) {
-        std::memcpy(scratch, from, columns * sizeof(float));
-        from = scratch;
-      }
+    for (size_t v = 0; v < V_; ++v) {
       NN_UNROLL
-      for (size_t v = 0; v < V_; ++v) acc[i][v] = hn::LoadU(d, from + v * kLanes);
+      for (size_t i = 0; i < R; ++i) acc[i][v] = load(out + i * g.out_stride, v);
     }
   }
-  for (size_t r = s.first_run; r < s.last_run; ++r) {
-    const float* const* HWY_RESTRICT at = g.rows + r * g.row_pitch + m;
-    const float* a[R];
+  // One k: row(i) points to the element of row i.
+  const auto multiply = [&](const auto& row, const float* HWY_RESTRICT from) HWY_ATTR {
+    V bv[V_];
     NN_UNROLL
-    for (size_t i = 0; i < R; ++i) a[i] = at[i] + s.offset;
-    const size_t number = g.run_numbers == nullptr ? r : g.run_numbers[r];
-    const float* HWY_RESTRICT from = b + (number * g.run_length + s.offset) * kPanelWidth;
-    for (size_t k = 0; k < s.length; ++k) {
-      V bv[V_];
-      NN_UNROLL
-      for (size_t v = 0; v < V_; ++v)
-        bv[v] =
-            hn::Load(d, from + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
-      from += kPanelWidth;
-      NN_UNROLL
-      for (size_t i = 0; i < R; ++i) {
-        const V av = hn::Set(d, a[i][k]);
+    for (size_t v = 0; v < V_; ++v)
+      bv[v] = hn::Load(d, from + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
+    ForEachNumber<R>([&](auto number) HWY_ATTR {
+      constexpr size_t i = decltype(number)::value;
+      if constexpr (kStaged && BroadcastsWithin<R, V_>(i)) {
+        NN_UNROLL
+        for (size_t v = 0; v < V_; ++v) acc[i][v] = FmaWithin(row(i), bv[v], acc[i][v]);
+      } else {
+        const V av = hn::Set(d, *row(i));
         NN_UNROLL
         for (size_t v = 0; v < V_; ++v) acc[i][v] = M::Fma(av, bv[v], acc[i][v]);
       }
+    });
+  };
+  const float* staged = s.staged + m * kStagePitch;
+  for (size_t r = s.first_run; r < s.last_run; ++r) {
+    const size_t number = g.run_numbers == nullptr ? r : g.run_numbers[r];
+    const float* HWY_RESTRICT from = b + (number * g.run_length + s.offset) * kPanelWidth;
+    if constexpr (kStaged) {
+      for (size_t k = 0; k < s.length; ++k, from += kPanelWidth, ++staged)
+        multiply([&](size_t i) { return staged + i * kStagePitch; }, from);
+    } else {
+      const float* const* HWY_RESTRICT at = g.rows + r * g.row_pitch + m;
+      const float* a[R];
+      NN_UNROLL
+      for (size_t i = 0; i < R; ++i) a[i] = at[i] + s.offset;
+      for (size_t k = 0; k < s.length; ++k, from += kPanelWidth)
+        multiply([&](size_t i) { return a[i] + k; }, from);
     }
   }
   if (s.last) {
     const EpilogueF32& e = g.epilogue;
     const V low = hn::Set(d, e.min);
     const V high = hn::Set(d, e.max);
+    const bool bounded = std::isfinite(e.min) || std::isfinite(e.max);
     NN_UNROLL
     for (size_t v = 0; v < V_; ++v) {
-      const size_t at = n + v * kLanes;
-      const size_t have = columns - std::min(columns, v * kLanes);
-      const auto load = [&](const float* p) {
-        if (have >= kLanes) return hn::LoadU(d, p);
-        HWY_ALIGN float part[kLanes] = {};
-        std::memcpy(part, p, have * sizeof(float));
-        return hn::Load(d, part);
-      };
-      const V bias = e.bias == nullptr ? hn::Zero(d) : load(e.bias + at);
+      const V bias = e.bias == nullptr ? hn::Zero(d) : load(e.bias + n, v);
       NN_UNROLL
       for (size_t i = 0; i < R; ++i) acc[i][v] = hn::Add(acc[i][v], bias);
       if (e.scale != nullptr) {
-        const V scale = load(e.scale + at);
-        const V shift = load(e.shift + at);
+        const V scale = load(e.scale + n, v);
+        const V shift = load(e.shift + n, v);
         NN_UNROLL
         for (size_t i = 0; i < R; ++i) acc[i][v] = hn::Add(hn::Mul(acc[i][v], scale), shift);
       }
       if (e.residual != nullptr) {
         NN_UNROLL
         for (size_t i = 0; i < R; ++i)
-          acc[i][v] = hn::Add(acc[i][v], load(e.residual + (m + i) * e.residual_stride + at));
+          acc[i][v] = hn::Add(acc[i][v], load(e.residual + (m + i) * e.residual_stride + n, v));
       }
-      NN_UNROLL
-      for (size_t i = 0; i < R; ++i) acc[i][v] = M::Min(high, M::Max(low, acc[i][v]));
+      if (bounded) {
+        NN_UNROLL
+        for (size_t i = 0; i < R; ++i) acc[i][v] = M::Min(high, M::Max(low, acc[i][v]));
+      }
     }
   }
   NN_UNROLL
-  for (size_t i = 0; i < R; ++i) {
-    float* to = out + i * g.out_stride;
-    if (whole) {
+  for (size_t v = 0; v < V_; ++v) {
+    float* to = out + v * kLanes;
+    if (have(v) >= kLanes) {
       NN_UNROLL
-      for (size_t v = 0; v < V_; ++v) hn::StoreU(acc[i][v], d, to + v * kLanes);
+      for (size_t i = 0; i < R; ++i) hn::StoreU(acc[i][v], d, to + i * g.out_stride);
     } else {
       NN_UNROLL
-      for (size_t v = 0; v < V_; ++v) hn::Store(acc[i][v], d, scratch + v * kLanes);
-      std::memcpy(to, scratch, columns * sizeof(float));
+      for (size_t i = 0; i < R; ++i) StorePart(acc[i][v], to + i * g.out_stride, have(v));
     }
   }
 }
@@ -166,30 +236,35 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_
 using TileFn = void (*)(const MatrixF32&, const Slice&, const float*, size_t, size_t, size_t,
                         size_t);
 
-template <size_t V_, size_t... kIndex>
+template <size_t V_, bool kStaged, size_t... kIndex>
 TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
-  static constexpr TileFn kTable[] = {&Tile<kIndex + 1, V_>...};
+  static constexpr TileFn kTable[] = {&Tile<kIndex + 1, V_, kStaged>...};
   return kTable[rows - 1];
 }
 
 // All rows of the block against the columns that V_ vectors hold, one slice of k. Rows are spread
 // evenly over the tiles, so that none is too short to hide latency.
-template <size_t V_>
-void Rows(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n,
-          size_t columns) {
-  constexpr size_t kMost = MaxRows(V_);
+template <size_t V_, bool kStaged>
+void RowTiles(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n,
+              size_t columns) {
+  constexpr size_t kMost = MaxRows(V_, kStaged);
   const size_t tiles = (g.row_count + kMost - 1) / kMost;
   const size_t base = g.row_count / tiles;
   const size_t larger = g.row_count % tiles;
-  const auto pick = [](size_t rows) {
-    return PickTile<V_>(rows, std::make_index_sequence<kMost>());
-  };
   size_t m = 0;
   for (size_t t = 0; t < tiles; ++t) {
     const size_t rows = t < larger ? base + 1 : base;
-    pick(rows)(g, s, b, panel_stride, m, n, columns);
+    PickTile<V_, kStaged>(rows, std::make_index_sequence<kMost>())(g, s, b, panel_stride, m, n,
+                                                                   columns);
     m += rows;
   }
+}
+template <size_t V_>
+void Rows(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n,
+          size_t columns) {
+  if constexpr (kStages)
+    if (s.staged != nullptr) return RowTiles<V_, true>(g, s, b, panel_stride, n, columns);
+  RowTiles<V_, false>(g, s, b, panel_stride, n, columns);
 }
 
 // One slice of k for all columns: as many panels at a time as make enough accumulators.
@@ -216,36 +291,66 @@ void Columns(const MatrixF32& g, const Slice& s, size_t panel_stride) {
   }
 }
 
+// The slice that begins at k, of at most `most` of k: several whole runs, or one of the equal parts
+// of one.
+Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
+  Slice s = {0, g.run_count, 0, g.run_length, k == 0, true, nullptr};
+  if (g.run_length == 0) return s;
+  const size_t pieces = (g.run_length + most - 1) / most;
+  s.first_run = k / g.run_length;
+  if (pieces > 1) {
+    const size_t piece = (g.run_length + pieces - 1) / pieces;
+    s.last_run = s.first_run + 1;
+    s.offset = k % g.run_length;
+    s.length = std::min(piece, g.run_length - s.offset);
+  } else {
+    s.last_run = std::min(g.run_count, s.first_run + most / g.run_length);
+  }
+  s.last = k + s.depth() >= g.run_count * g.run_length;
+  return s;
+}
+
+// For kStagedRows rows, of the calling thread.
+float* StagingRoom() {
+  thread_local Buffer room;
+  if (room.size() == 0) room = Buffer(kStagedRows * kStagePitch * sizeof(float));
+  return room.as<float>().data();
+}
+
+// Copies all rows of a slice to `to` and lets it be read from there.
+void Stage(const MatrixF32& g, float* to, Slice& s) {
+  const D d;
+  for (size_t m = 0; m < g.row_count; ++m) {
+    float* at = to + m * kStagePitch;
+    for (size_t r = s.first_run; r < s.last_run; ++r, at += s.length) {
+      const float* from = g.rows[r * g.row_pitch + m] + s.offset;
+      size_t k = 0;
+      for (; k + kLanes <= s.length; k += kLanes) hn::StoreU(hn::LoadU(d, from + k), d, at + k);
+      if (k < s.length) StorePart(LoadPart(from + k, s.length - k), at + k, s.length - k);
+    }
+  }
+  s.staged = to;
+  // Runs that follow each other in the panels, too, are one.
+  if (g.run_numbers == nullptr) {
+    s.length = s.depth();
+    s.last_run = s.first_run + 1;
+  }
+}
+
 void Matrix(const MatrixF32& g) {
   if (g.row_count == 0 || g.column_count == 0) return;
-  const size_t depth = g.run_count * g.run_length;
   const size_t panel_runs = g.run_numbers == nullptr ? g.run_count : g.panel_runs;
   const size_t panel_stride = panel_runs * g.run_length * kPanelWidth;
-  // Slices: several whole runs, or one of the equal parts of one.
-  const size_t pieces = (g.run_length + kDepthBlock - 1) / kDepthBlock;
-  const size_t piece = pieces == 0 ? 0 : (g.run_length + pieces - 1) / pieces;
-  const size_t runs_per_slice =
-      pieces > 1 ? 1 : std::max<size_t>(1, kDepthBlock / std::max<size_t>(piece, 1));
-  size_t k = 0;
-  do {
-    Slice s;
-    if (pieces > 1) {
-      s.first_run = k / g.run_length;
-      s.last_run = s.first_run + 1;
-      s.offset = k % g.run_length;
-      s.length = std::min(piece, g.run_length - s.offset);
-    } else {
-      s.first_run = g.run_length == 0 ? 0 : k / g.run_length;
-      s.last_run = std::min(g.run_count, s.first_run + runs_per_slice);
-      s.offset = 0;
-      s.length = g.run_length;
-    }
-    const size_t step = (s.last_run - s.first_run) * s.length;
-    s.first = k == 0;
-    s.last = k + step >= depth;
+  constexpr size_t kFewRows = 4;
+  const bool stages = kStages && g.row_count > kFewRows && g.row_count <= kStagedRows &&
+                      g.column_count >= kStagedColumns;
+  for (size_t k = 0;;) {
+    Slice s = SliceAt(g, k, stages ? kStagedDepth : kDepthInPlace);
+    k += s.depth();
+    if (stages) Stage(g, StagingRoom(), s);
     Columns(g, s, panel_stride);
-    k += step;
-  } while (k < depth);
+    if (s.last) break;
+  }
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "hwy/highway.h"
 #include "ops/scalar.h"
@@ -34,6 +36,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 #else
 #define NN_NATIVE_MINMAX 0
 #endif
+
+// fn(0), fn(1) ... fn(N - 1) with compile-time numbers.
+template <class Fn, size_t... kNumbers>
+HWY_INLINE void ForEachNumberOf(std::index_sequence<kNumbers...>, const Fn& fn) {
+  (fn(std::integral_constant<size_t, kNumbers>()), ...);
+}
+template <size_t N, class Fn>
+HWY_INLINE void ForEachNumber(const Fn& fn) {
+  ForEachNumberOf(std::make_index_sequence<N>(), fn);
+}
 
 // run(from, to) for each kLanes neighbouring elements of x and y; a shorter rest goes by way of
 // copies, filled up with zeros.
