@@ -56,11 +56,11 @@ TEST_CASE("matmul kernels: float32 of every height and depth of a tile") {
     CAPTURE(m);
     CAPTURE(k);
     CAPTURE(n);
-    const Graph graph = Parse(
-        fmt::format("graph {{ in %a: f32[{0}, {1}]  const %b: f32[{1}, {2}] = seeded(3)  "
-                    "const %c: f32[{2}] = seeded(4)  %y = matmul(%a, %b, %c)  "
-                    "%z = clip(%y) {{min = -0.5, max = 0.75}}  out \"z\" = %z }}",
-                    m, k, n));
+    const Graph graph =
+        Parse(fmt::format("graph {{ in %a: f32[{0}, {1}]  const %b: f32[{1}, {2}] = seeded(3)  "
+                          "const %c: f32[{2}] = seeded(4)  %y = matmul(%a, %b, %c)  "
+                          "%z = clip(%y) {{min = -0.5, max = 0.75}}  out \"z\" = %z }}",
+                          m, k, n));
     CheckHasKernels(graph);
     RunEverywhere(graph, InputsOf(graph, {}));
   };

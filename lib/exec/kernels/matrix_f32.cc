@@ -123,7 +123,7 @@ constexpr bool BroadcastsWithin(size_t i) {
 }
 
 // acc + *a * b with the broadcast inside: compilers would load *a once for all its uses.
-HWY_INLINE V FmaWithin(const float* a, V b, V acc) {
+[[maybe_unused]] HWY_INLINE V FmaWithin(const float* a, V b, V acc) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(acc.raw) : "v"(b.raw), "m"(*a));
   return acc;
