@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -58,6 +59,9 @@ constexpr int64_t FloorDiv(int64_t a, int64_t b) {
 }
 constexpr int64_t CeilDiv(int64_t a, int64_t b) {
   return -FloorDiv(-a, b);
+}
+constexpr size_t CeilDiv(size_t a, size_t b) {
+  return a / b + (a % b != 0);
 }
 constexpr int64_t RoundUp(int64_t a, int64_t multiple) {
   return CeilDiv(a, multiple) * multiple;

@@ -107,19 +107,4 @@ struct FilterStrides {
   }
 };
 
-// How the output positions of a convolution are cut into items of nearly equal size.
-struct RowBlocks {
-  size_t block = 1;  // positions of an item
-  size_t items = 1;
-
-  RowBlocks() = default;
-  // At most `largest` positions each; an even number of items where there are several.
-  RowBlocks(size_t positions, size_t largest) {
-    items = std::max<size_t>(1, (positions + largest - 1) / largest);
-    if (items > 1 && items % 2 == 1) ++items;
-    block = std::max<size_t>(1, (positions + items - 1) / items);
-    items = std::max<size_t>(1, (positions + block - 1) / block);
-  }
-};
-
 }  // namespace nn

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/checked_math.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/transpose.h"
 #include "ops/norm.h"
@@ -11,10 +12,6 @@ namespace {
 
 // Elements of a piece that stays in the first-level cache from one pass to the next.
 constexpr size_t kNormPiece = 4096;
-
-size_t CeilDiv(size_t a, size_t b) {
-  return (a + b - 1) / b;
-}
 
 int64_t StepOf(const std::vector<int64_t>& offsets) {
   return offsets.size() < 2 ? 0 : offsets[1];

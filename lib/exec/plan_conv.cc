@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "exec/blocks.h"
 #include "exec/conv_geometry.h"
 #include "exec/conv_step.h"
 #include "exec/kernel_table.h"
@@ -21,28 +22,20 @@ class MatrixConvStep : public ConvStepBase {
  public:
   static constexpr size_t kMaxPointers = 4096;
 
-  size_t run_length = 0;    // contiguous elements of a tap
-  size_t packed_group = 0;  // floats of one group's panels
-  RowBlocks rows;
-  size_t column_block = 0;  // output channels of an item, a multiple of the panel width
-  size_t column_items = 0;
+  size_t run_length = 0;     // contiguous elements of a tap
+  size_t packed_group = 0;   // floats of one group's panels
+  ProductBlocks blocks;      // the products are those of batches and groups
   std::vector<float> zeros;  // read for padded taps
   bool skips_taps = false;   // that lie in the padding for all rows of an item
 
-  size_t grid() const override {
-    return static_cast<size_t>(g.batch * g.groups) * rows.items * column_items;
-  }
+  size_t grid() const override { return blocks.items(); }
 
   void Run(const Memory& memory, size_t item) const override {
-    const size_t row_item = item % rows.items;
-    const size_t column_item = item / rows.items % column_items;
-    const size_t group = item / (rows.items * column_items) % static_cast<size_t>(g.groups);
-    const size_t batch = item / (rows.items * column_items) / static_cast<size_t>(g.groups);
+    const auto [product, first, count, column, columns] = blocks.At(item);
+    const size_t group = product % static_cast<size_t>(g.groups);
+    const size_t batch = product / static_cast<size_t>(g.groups);
     const auto positions = static_cast<size_t>(g.out_positions());
     const auto channels = static_cast<size_t>(g.out_channels);
-    const size_t first = row_item * rows.block;
-    const size_t count = std::min(rows.block, positions - first);
-    const size_t column = column_item * column_block;
     const auto taps = static_cast<size_t>(Taps(s));
 
     std::array<const float*, kMaxPointers> pointers;
@@ -67,7 +60,7 @@ class MatrixConvStep : public ConvStepBase {
     m.row_count = count;
     m.panels = reinterpret_cast<const float*>(memory.data(packed)) + group * packed_group +
                column / kPanelWidth * (taps * run_length * kPanelWidth);
-    m.column_count = std::min(column_block, channels - column);
+    m.column_count = columns;
     m.out = out.As<float>(memory) + row * out.row_stride + channel;
     m.out_stride = out.row_stride;
     m.epilogue = EpilogueAt(memory, row, channel);
@@ -187,15 +180,10 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   step->skips_taps = std::any_of(step->s.begin(), step->s.end(), [](const ConstWindow& w) {
     return w.pad_begin > 0 || w.pad_end > 0;
   });
-  step->rows = RowBlocks(positions, std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1,
-                                                       dilated ? kDilatedRows : kRowsPerItem));
-  // Few rows: columns make the items.
-  constexpr size_t kEnoughItems = 8;
-  const size_t items = static_cast<size_t>(g.batch * g.groups) * step->rows.items;
-  const size_t panels = std::max<size_t>(1, (out_channels + kPanelWidth - 1) / kPanelWidth);
-  const size_t cuts = std::clamp<size_t>(kEnoughItems / std::max<size_t>(items, 1), 1, panels);
-  step->column_block = (panels + cuts - 1) / cuts * kPanelWidth;
-  step->column_items = (panels * kPanelWidth + step->column_block - 1) / step->column_block;
+  step->blocks =
+      ProductBlocks(static_cast<size_t>(g.batch * g.groups), positions, out_channels, depth,
+                    std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1,
+                                       dilated ? kDilatedRows : kRowsPerItem));
   return step;
 }
 

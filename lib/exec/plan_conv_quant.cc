@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "exec/blocks.h"
 #include "exec/conv_geometry.h"
 #include "exec/kernels/depthwise_i8.h"
 #include "exec/kernels/matrix_f32.h"
@@ -38,21 +39,15 @@ class QuantConvStep : public Step {
 class MatrixStep : public QuantConvStep {
  public:
   std::vector<PackedI8> packed;  // one a group
-  RowBlocks rows;
-  size_t column_block = 0, column_items = 1;
+  ProductBlocks blocks;          // the products are those of batches and groups
 
-  size_t grid() const override {
-    return static_cast<size_t>(g.batch * g.groups) * rows.items * column_items;
-  }
+  size_t grid() const override { return blocks.items(); }
   void Run(const Memory& memory, size_t item) const override {
-    const size_t row_item = item % rows.items;
-    const size_t column_item = item / rows.items % column_items;
-    const size_t group = item / (rows.items * column_items) % static_cast<size_t>(g.groups);
-    const size_t batch = item / (rows.items * column_items) / static_cast<size_t>(g.groups);
+    const auto [product, first, count, column, columns] = blocks.At(item);
+    const size_t group = product % static_cast<size_t>(g.groups);
+    const size_t batch = product / static_cast<size_t>(g.groups);
     const auto positions = static_cast<size_t>(OutPositions(s));
     const auto channels = static_cast<size_t>(g.out_channels);
-    const size_t first = row_item * rows.block;
-    const size_t count = std::min(rows.block, positions - first);
     std::array<const uint8_t*, kMaxPointers> pointers;
     FillTapPointers(s, Input(memory, batch) + group * static_cast<size_t>(g.in_channels),
                     in.row_stride, padding.data(), first, count, count, 1, pointers.data());
@@ -64,10 +59,10 @@ class MatrixStep : public QuantConvStep {
     m.row_count = count;
     m.is_signed = is_signed;
     m.packed = &packed[group];
-    m.first_column = column_item * column_block;
-    m.column_count = std::min(column_block, channels - m.first_column);
+    m.first_column = column;
+    m.column_count = columns;
     m.out = out.As<uint8_t>(memory) + (batch * positions + first) * out.row_stride +
-            group * channels + m.first_column;
+            group * channels + column;
     m.out_stride = out.row_stride;
     m.out_zero = out_zero;
     m.out_min = out_min;
@@ -173,15 +168,10 @@ std::unique_ptr<QuantConvStep> MakeMatrix(const Node& node, const ConvGeometry& 
     step->packed.push_back(PackMatrixI8(w, node.input(0)->dtype() == DType::kI8));
     step->packed_bytes += step->packed.back().weights.size();
   }
-  step->rows =
-      RowBlocks(static_cast<size_t>(g.out_positions()),
-                std::clamp<size_t>(kMaxPointers / static_cast<size_t>(g.taps()), 1, kMatrixI8Rows));
-  const size_t panels = (n + kPanelWidth - 1) / kPanelWidth;
-  constexpr size_t kEnoughItems = 8;
-  const size_t items = static_cast<size_t>(g.batch * g.groups) * step->rows.items;
-  const size_t cuts = std::clamp<size_t>(kEnoughItems / std::max<size_t>(items, 1), 1, panels);
-  step->column_block = (panels + cuts - 1) / cuts * kPanelWidth;
-  step->column_items = (panels * kPanelWidth + step->column_block - 1) / step->column_block;
+  step->blocks = ProductBlocks(
+      static_cast<size_t>(g.batch * g.groups), static_cast<size_t>(g.out_positions()), n,
+      w.k_offsets.size(),
+      std::clamp<size_t>(kMaxPointers / static_cast<size_t>(g.taps()), 1, kMatrixI8Rows));
   return step;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "exec/blocks.h"
 #include "exec/conv_geometry.h"
 #include "exec/conv_step.h"
 #include "exec/kernel_table.h"
@@ -125,21 +126,20 @@ class MatrixTransposeStep : public TransposeStepBase {
   static constexpr size_t kMaxRows = 128;
   static constexpr size_t kScratch = 16384;  // results of one call of the kernel
 
-  size_t column_block = 0;  // output channels of an item, a multiple of the panel width
-  size_t column_items = 0;
+  ColumnBlocks columns;      // output channels of an item
   std::vector<float> zeros;  // read for padded taps
 
   size_t grid() const override {
-    return static_cast<size_t>(g.batch * g.groups) * lines.items * pieces.items * column_items;
+    return static_cast<size_t>(g.batch * g.groups) * lines.items * pieces.items * columns.items;
   }
 
   void Run(const Memory& memory, size_t item) const override {
     const Box box = BoxOf(item / pieces.items % lines.items, item % pieces.items);
     item /= pieces.items * lines.items;
-    const size_t column = item % column_items * column_block;
-    item /= column_items;
+    const size_t column = item % columns.items * columns.block;
+    item /= columns.items;
     const Part part{item / static_cast<size_t>(g.groups), item % static_cast<size_t>(g.groups),
-                    column, std::min(column_block, static_cast<size_t>(g.out_channels) - column)};
+                    column, std::min(columns.block, static_cast<size_t>(g.out_channels) - column)};
     ForEachClass(axes, [&](const Class3& c) { RunClass(memory, box, part, c); });
     RunTail(memory, box, part.batch, Channel(part), part.columns);
   }
@@ -296,11 +296,8 @@ std::unique_ptr<TransposeStepBase> MakeMatrixStep(PlanContext& ctx, const ConvGe
   constexpr size_t kEnoughItems = 8;
   const size_t items =
       static_cast<size_t>(g.batch * g.groups) * step->lines.items * step->pieces.items;
-  const size_t panels =
-      std::max<size_t>(1, (static_cast<size_t>(g.out_channels) + kPanelWidth - 1) / kPanelWidth);
-  const size_t cuts = std::clamp<size_t>(kEnoughItems / std::max<size_t>(items, 1), 1, panels);
-  step->column_block = (panels + cuts - 1) / cuts * kPanelWidth;
-  step->column_items = (panels * kPanelWidth + step->column_block - 1) / step->column_block;
+  step->columns = ColumnBlocks(static_cast<size_t>(g.out_channels),
+                               std::max<size_t>(1, kEnoughItems / std::max<size_t>(items, 1)));
   return step;
 }
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/checked_math.h"
-#include "exec/conv_geometry.h"
+#include "exec/blocks.h"
 #include "exec/kernel_table.h"
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/matrix_i8.h"
@@ -70,43 +70,6 @@ Product ProductOf(const MatmulGeometry& g, size_t pitch) {
   return p;
 }
 
-// How the results are cut into items: blocks of rows and of whole panels of columns.
-struct Blocks {
-  RowBlocks rows;
-  size_t column_block = kPanelWidth, column_items = 0;
-
-  Blocks() = default;
-  Blocks(const Product& p, size_t rows_per_item) : rows(p.m, rows_per_item) {
-    // Few rows: columns make the items, none so small that starting it counts.
-    constexpr size_t kEnoughItems = 16;
-    constexpr size_t kItemProducts = 16384;
-    const size_t panels = (p.n + kPanelWidth - 1) / kPanelWidth;
-    if (panels == 0 || p.m == 0 || p.batch() == 0) return;
-    const size_t least = std::max<size_t>(
-        4, kItemProducts / std::max<size_t>(1, p.k * kPanelWidth * std::min(p.m, rows.block)));
-    const size_t items = p.batch() * rows.items;
-    const size_t cuts = std::clamp<size_t>(kEnoughItems / items, 1, (panels + least - 1) / least);
-    column_block = (panels + cuts - 1) / cuts * kPanelWidth;
-    column_items = (p.n + column_block - 1) / column_block;
-  }
-  size_t items(const Product& p) const { return p.batch() * rows.items * column_items; }
-};
-
-// The part of the results that an item computes.
-struct Part {
-  size_t batch, row, rows, column, columns;
-
-  Part(const Product& p, const Blocks& b, size_t item) {
-    const size_t row_item = item % b.rows.items;
-    const size_t column_item = item / b.rows.items % b.column_items;
-    batch = item / (b.rows.items * b.column_items);
-    row = row_item * b.rows.block;
-    rows = std::min(b.rows.block, p.m - row);
-    column = column_item * b.column_block;
-    columns = std::min(b.column_block, p.n - column);
-  }
-};
-
 // ---- float32
 
 class MatmulStep : public Step {
@@ -114,7 +77,7 @@ class MatmulStep : public Step {
   static constexpr size_t kRowsPerItem = 128;
 
   Product p;
-  Blocks blocks;
+  ProductBlocks blocks;
   Place a, out;
   BufferId panels = 0;
   size_t out_row = 0;  // elements between rows of the result
@@ -123,21 +86,21 @@ class MatmulStep : public Step {
   std::optional<Place> bias;  // where it is not constant
   TailProgram tail;
 
-  size_t grid() const override { return blocks.items(p); }
+  size_t grid() const override { return blocks.items(); }
 
   void Run(const Memory& memory, size_t item) const override {
-    const Part part(p, blocks, item);
+    const ProductBlocks::Part part = blocks.At(item);
     std::array<const float*, kRowsPerItem> rows;
-    const float* x = a.As<const float>(memory) + p.a_offsets[part.batch] + part.row * p.a_row;
+    const float* x = a.As<const float>(memory) + p.a_offsets[part.product] + part.row * p.a_row;
     for (size_t r = 0; r < part.rows; ++r) rows[r] = x + r * p.a_row;
-    const size_t row = part.batch * p.m + part.row;
+    const size_t row = part.product * p.m + part.row;
     MatrixF32 m;
     m.rows = rows.data();
     m.row_pitch = part.rows;
     m.run_length = p.k;
     m.row_count = part.rows;
     m.panels = reinterpret_cast<const float*>(memory.data(panels)) +
-               p.b_index[part.batch] * PackedSize(p.k, p.n) + part.column * p.k;
+               p.b_index[part.product] * PackedSize(p.k, p.n) + part.column * p.k;
     m.column_count = part.columns;
     m.out = out.As<float>(memory) + row * out_row + part.column;
     m.out_stride = out_row;
@@ -256,7 +219,7 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   step->a = RowsOfLeft(ctx, g, p);
   step->tail.MoveInto(step->epilogue, step->sources);
   step->out_row = has_columns ? step->out.row_stride : 1;
-  step->blocks = Blocks(p, MatmulStep::kRowsPerItem);
+  step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, MatmulStep::kRowsPerItem);
   step->multiply_adds = static_cast<int64_t>(p.batch() * p.m * p.n * p.k);
   step->p = std::move(p);
   reads.insert(reads.end(), {step->panels, step->a.buffer});
@@ -270,7 +233,7 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
 class QuantMatmulStep : public Step {
  public:
   Product p;
-  Blocks blocks;
+  ProductBlocks blocks;
   Place a, out;
   PackedI8 packed;
   bool is_signed = false;
@@ -278,10 +241,10 @@ class QuantMatmulStep : public Step {
   // What sums are multiplied by, in double precision; empty: by the packed multipliers.
   std::vector<double> factors;
 
-  size_t grid() const override { return blocks.items(p); }
+  size_t grid() const override { return blocks.items(); }
 
   void Run(const Memory& memory, size_t item) const override {
-    const Part part(p, blocks, item);
+    const ProductBlocks::Part part = blocks.At(item);
     std::array<const uint8_t*, kMatrixI8Rows> rows;
     const uint8_t* x = a.As<const uint8_t>(memory) + part.row * p.a_row;
     for (size_t r = 0; r < part.rows; ++r) rows[r] = x + r * p.a_row;
@@ -375,7 +338,7 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   step->out_max = static_cast<int32_t>(MaxInteger(dtype));
   step->a = ctx.PlaceOf(a);
   step->out = ctx.PlaceOf(node.output());
-  step->blocks = Blocks(p, kMatrixI8Rows);
+  step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, kMatrixI8Rows);
   step->multiply_adds = static_cast<int64_t>(p.m * p.n * p.k);
   step->p = std::move(p);
   const BufferId in = step->a.buffer;

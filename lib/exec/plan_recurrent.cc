@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "exec/conv_geometry.h"
+#include "exec/blocks.h"
 #include "exec/kernel_table.h"
 #include "exec/kernels/elementwise.h"
 #include "exec/kernels/matrix_f32.h"

@@ -132,12 +132,38 @@ constexpr bool BroadcastsWithin(size_t i) {
 #endif
 }
 
-// Sums R rows x V vectors over a slice: `columns` columns, the first of them g's column n, where
-// the panels `b` begin.
+// The columns of a tile and the panels that hold them.
+struct Strip {
+  size_t n, columns;    // the first one and how many
+  const float* panels;  // where the first panel begins
+  size_t panel_stride;  // floats from one panel to the next
+
+  // Where rows are staged, what the strip after this one will read of its panels is asked for
+  // meanwhile, a part with every tile: each panel has [ahead, ahead_end) still to fetch.
+  const float* ahead = nullptr;
+  const float* ahead_end = nullptr;
+  size_t ahead_lines = 0;  // at each kAheadStep of k
+
+  template <size_t kPanelCount>
+  HWY_INLINE void FetchAhead() {
+    constexpr size_t kLine = 16;  // floats
+    for (size_t l = 0; l < ahead_lines && ahead < ahead_end; ++l, ahead += kLine) {
+      NN_UNROLL
+      for (size_t p = 0; p < kPanelCount; ++p)
+        __builtin_prefetch(ahead + p * panel_stride, 0, kSecondLevel);
+    }
+  }
+
+  static constexpr int kSecondLevel = 2;
+};
+constexpr size_t kAheadStep = 8;
+
+// Sums R rows x V vectors, those of a strip, over a slice.
 template <size_t R, size_t V_, bool kStaged>
-HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride,
-                       size_t m, size_t n, size_t columns) {
+HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t m) {
   const D d;
+  const size_t n = strip.n;
+  const size_t columns = strip.columns;
   float* out = g.out + m * g.out_stride + n;
   V acc[R][V_];
   // Columns that vector v has.
@@ -164,7 +190,8 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_
     V bv[V_];
     NN_UNROLL
     for (size_t v = 0; v < V_; ++v)
-      bv[v] = hn::Load(d, from + (v / kPanelVectors) * panel_stride + (v % kPanelVectors) * kLanes);
+      bv[v] = hn::Load(
+          d, from + (v / kPanelVectors) * strip.panel_stride + (v % kPanelVectors) * kLanes);
     ForEachNumber<R>([&](auto number) HWY_ATTR {
       constexpr size_t i = decltype(number)::value;
       if constexpr (kStaged && BroadcastsWithin<R, V_>(i)) {
@@ -177,15 +204,20 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_
       }
     });
   };
-  const float* staged = s.staged + m * kStagePitch;
   for (size_t r = s.first_run; r < s.last_run; ++r) {
     const size_t number = g.run_numbers == nullptr ? r : g.run_numbers[r];
-    const float* HWY_RESTRICT from = b + (number * g.run_length + s.offset) * kPanelWidth;
+    const float* HWY_RESTRICT from =
+        strip.panels + (number * g.run_length + s.offset) * kPanelWidth;
     if constexpr (kStaged) {
-      for (size_t k = 0; k < s.length; ++k, from += kPanelWidth, ++staged)
-        multiply([&](size_t i) { return staged + i * kStagePitch; }, from);
+      const float* staged = s.staged + m * kStagePitch + (r - s.first_run) * s.length;
+      for (size_t k = 0; k < s.length;) {
+        strip.template FetchAhead<std::max<size_t>(1, V_ / kPanelVectors)>();
+        const size_t end = std::min(s.length, k + kAheadStep);
+        for (; k < end; ++k, from += kPanelWidth, ++staged)
+          multiply([&](size_t i) { return staged + i * kStagePitch; }, from);
+      }
     } else {
-      const float* const* HWY_RESTRICT at = g.rows + r * g.row_pitch + m;
+      const float* const* at = g.rows + r * g.row_pitch + m;
       const float* a[R];
       NN_UNROLL
       for (size_t i = 0; i < R; ++i) a[i] = at[i] + s.offset;
@@ -233,8 +265,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, const float* b, size_
   }
 }
 
-using TileFn = void (*)(const MatrixF32&, const Slice&, const float*, size_t, size_t, size_t,
-                        size_t);
+using TileFn = void (*)(const MatrixF32&, const Slice&, Strip&, size_t);
 
 template <size_t V_, bool kStaged, size_t... kIndex>
 TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
@@ -242,52 +273,63 @@ TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
   return kTable[rows - 1];
 }
 
-// All rows of the block against the columns that V_ vectors hold, one slice of k. Rows are spread
+// All rows of the block against a strip that V_ vectors hold, one slice of k. Rows are spread
 // evenly over the tiles, so that none is too short to hide latency.
 template <size_t V_, bool kStaged>
-void RowTiles(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n,
-              size_t columns) {
+void RowTiles(const MatrixF32& g, const Slice& s, Strip& strip) {
   constexpr size_t kMost = MaxRows(V_, kStaged);
   const size_t tiles = (g.row_count + kMost - 1) / kMost;
   const size_t base = g.row_count / tiles;
   const size_t larger = g.row_count % tiles;
+  // A single tile reads its panels no faster than they come.
+  strip.ahead_lines = tiles == 1 ? 0 : (kAheadStep + tiles - 1) / tiles;
   size_t m = 0;
   for (size_t t = 0; t < tiles; ++t) {
     const size_t rows = t < larger ? base + 1 : base;
-    PickTile<V_, kStaged>(rows, std::make_index_sequence<kMost>())(g, s, b, panel_stride, m, n,
-                                                                   columns);
+    PickTile<V_, kStaged>(rows, std::make_index_sequence<kMost>())(g, s, strip, m);
     m += rows;
   }
 }
 template <size_t V_>
-void Rows(const MatrixF32& g, const Slice& s, const float* b, size_t panel_stride, size_t n,
-          size_t columns) {
+void Rows(const MatrixF32& g, const Slice& s, Strip& strip) {
   if constexpr (kStages)
-    if (s.staged != nullptr) return RowTiles<V_, true>(g, s, b, panel_stride, n, columns);
-  RowTiles<V_, false>(g, s, b, panel_stride, n, columns);
+    if (s.staged != nullptr) return RowTiles<V_, true>(g, s, strip);
+  RowTiles<V_, false>(g, s, strip);
 }
 
-// One slice of k for all columns: as many panels at a time as make enough accumulators.
-void Columns(const MatrixF32& g, const Slice& s, size_t panel_stride) {
+// One slice of k for all columns: as many panels at a time as make enough accumulators. `next`: the
+// slice after it, if this is not the last.
+void Columns(const MatrixF32& g, const Slice& s, const Slice& next) {
   constexpr size_t kFew = 2;  // rows that leave registers for wider tiles
   constexpr size_t kWide = kPanelVectors >= 4 ? 1 : 4 / kPanelVectors * kPanels;
+  const size_t panel_runs = g.run_numbers == nullptr ? g.run_count : g.panel_runs;
+  const size_t panel_stride = panel_runs * g.run_length * kPanelWidth;
+  const auto begin_of = [&](const Slice& slice) {
+    const size_t r = slice.first_run;
+    return ((g.run_numbers == nullptr ? r : g.run_numbers[r]) * g.run_length + slice.offset) *
+           kPanelWidth;
+  };
   for (size_t n = 0; n < g.column_count;) {
-    const float* at = g.panels + n / kPanelWidth * panel_stride;
     const size_t left = g.column_count - n;
-    if (g.row_count <= kFew && kWide > kPanels && left > (kWide - 1) * kPanelWidth) {
-      Rows<kWide * kPanelVectors>(g, s, at, panel_stride, n, std::min(left, kWide * kPanelWidth));
-      n += kWide * kPanelWidth;
-    } else if (kPanelVectors > 1 && left <= kPanelWidth / 2) {
-      Rows<std::max<size_t>(kPanelVectors / 2, 1)>(g, s, at, panel_stride, n, left);
-      n += left;
-    } else if (kPanels > 1 && left <= kPanelWidth) {
-      Rows<kPanelVectors>(g, s, at, panel_stride, n, left);
-      n += left;
-    } else {
-      const size_t columns = std::min(left, kPanels * kPanelWidth);
-      Rows<kPanels * kPanelVectors>(g, s, at, panel_stride, n, columns);
-      n += columns;
+    const bool wide = g.row_count <= kFew && kWide > kPanels && left > (kWide - 1) * kPanelWidth;
+    const size_t panels = wide ? kWide : kPanels;
+    Strip strip = {n, std::min(left, panels * kPanelWidth),
+                   g.panels + n / kPanelWidth * panel_stride, panel_stride};
+    n += strip.columns;
+    if (n < g.column_count || !s.last) {
+      const Slice& after = n < g.column_count ? s : next;
+      strip.ahead =
+          (n < g.column_count ? strip.panels + panels * panel_stride : g.panels) + begin_of(after);
+      strip.ahead_end = strip.ahead + after.depth() * kPanelWidth;
     }
+    if (wide)
+      Rows<kWide * kPanelVectors>(g, s, strip);
+    else if (kPanelVectors > 1 && strip.columns <= kPanelWidth / 2)
+      Rows<std::max<size_t>(kPanelVectors / 2, 1)>(g, s, strip);
+    else if (kPanels > 1 && strip.columns <= kPanelWidth)
+      Rows<kPanelVectors>(g, s, strip);
+    else
+      Rows<kPanels * kPanelVectors>(g, s, strip);
   }
 }
 
@@ -339,16 +381,17 @@ void Stage(const MatrixF32& g, float* to, Slice& s) {
 
 void Matrix(const MatrixF32& g) {
   if (g.row_count == 0 || g.column_count == 0) return;
-  const size_t panel_runs = g.run_numbers == nullptr ? g.run_count : g.panel_runs;
-  const size_t panel_stride = panel_runs * g.run_length * kPanelWidth;
   constexpr size_t kFewRows = 4;
   const bool stages = kStages && g.row_count > kFewRows && g.row_count <= kStagedRows &&
                       g.column_count >= kStagedColumns;
+  const size_t most = stages ? kStagedDepth : kDepthInPlace;
+  Slice next = SliceAt(g, 0, most);
   for (size_t k = 0;;) {
-    Slice s = SliceAt(g, k, stages ? kStagedDepth : kDepthInPlace);
+    Slice s = next;
     k += s.depth();
+    if (!s.last) next = SliceAt(g, k, most);
     if (stages) Stage(g, StagingRoom(), s);
-    Columns(g, s, panel_stride);
+    Columns(g, s, next);
     if (s.last) break;
   }
 }

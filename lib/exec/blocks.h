@@ -1,0 +1,67 @@
+// How the results of matrix products are cut into the items of a step: by their shape only, so that
+// neither the number of threads nor their order matters to a result.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/checked_math.h"
+#include "exec/kernels/matrix_f32.h"
+
+namespace nn {
+
+// Rows in items of nearly equal size.
+struct RowBlocks {
+  size_t block = 1;  // rows of an item
+  size_t items = 1;
+
+  RowBlocks() = default;
+  // At most `largest` rows each; an even number of items where there are several.
+  RowBlocks(size_t rows, size_t largest) {
+    items = std::max<size_t>(1, CeilDiv(rows, largest));
+    if (items > 1 && items % 2 == 1) ++items;
+    block = std::max<size_t>(1, CeilDiv(rows, items));
+    items = std::max<size_t>(1, CeilDiv(rows, block));
+  }
+};
+
+// Columns of a matrix in blocks of whole panels.
+struct ColumnBlocks {
+  size_t block = kPanelWidth;
+  size_t items = 0;
+
+  ColumnBlocks() = default;
+  // In at most `cuts` blocks.
+  ColumnBlocks(size_t columns, size_t cuts) {
+    block = std::max<size_t>(1, CeilDiv(CeilDiv(columns, kPanelWidth), cuts)) * kPanelWidth;
+    items = CeilDiv(columns, block);
+  }
+};
+
+// `count` products of m x k by k x n matrices.
+class ProductBlocks {
+ public:
+  // What an item computes.
+  struct Part {
+    size_t product, row, rows, column, columns;
+  };
+
+  ProductBlocks() = default;
+  // At most `most_rows` rows an item.
+  ProductBlocks(size_t count, size_t m, size_t n, size_t k, size_t most_rows);
+
+  size_t items() const { return count_ * rows_.items * columns_.items; }
+  Part At(size_t item) const {
+    const size_t row = item % rows_.items * rows_.block;
+    const size_t column = item / rows_.items % columns_.items * columns_.block;
+    return {item / (rows_.items * columns_.items), row, std::min(rows_.block, m_ - row), column,
+            std::min(columns_.block, n_ - column)};
+  }
+
+ private:
+  size_t count_ = 0, m_ = 0, n_ = 0;
+  RowBlocks rows_;
+  ColumnBlocks columns_;
+};
+
+}  // namespace nn
