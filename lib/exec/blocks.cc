@@ -22,7 +22,8 @@ ProductBlocks::ProductBlocks(size_t count, size_t m, size_t n, size_t k, size_t 
   columns_ = ColumnBlocks(n, cuts);
   if (items() == 1) columns_ = ColumnBlocks(n, cuts_of(enough / 2, 2));
   if (items() < enough && m > 2 * kLeastRows)
-    rows_ = RowBlocks(m, std::min(most_rows, std::max(kLeastRows, m * count * columns_.items / enough)));
+    rows_ = RowBlocks(
+        m, std::min(most_rows, std::max(kLeastRows, m * count * columns_.items / enough)));
 }
 
 }  // namespace nn

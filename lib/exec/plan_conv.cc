@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/checked_math.h"
 #include "exec/blocks.h"
 #include "exec/conv_geometry.h"
 #include "exec/conv_step.h"
@@ -191,37 +192,46 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
 
 class DepthwiseConvStep : public ConvStepBase {
  public:
-  size_t segment = 0;  // outputs along a line of an item
-  size_t segments = 0;
+  static constexpr size_t kMaxRows = 256;
 
-  size_t grid() const override {
-    return static_cast<size_t>(g.batch * s[0].output * s[1].output) * segments;
-  }
+  // An item: several lines of an image, or where lines are long a segment of one.
+  size_t line_block = 1;
+  size_t segment = 0;  // outputs along a line
+
+  size_t grid() const override { return planes() * blocks() * segments(); }
 
   void Run(const Memory& memory, size_t item) const override {
     const auto& [d, h, w] = s;
-    const size_t line = item / segments;
-    const auto first = static_cast<int64_t>(item % segments * segment);
-    const auto lines = static_cast<size_t>(d.output * h.output);
-    const size_t batch = line / lines;
-    const auto pd = static_cast<int64_t>(line % lines) / h.output;
-    const int64_t ph = static_cast<int64_t>(line % lines) % h.output;
+    const auto width = static_cast<size_t>(w.output);
+    const size_t first = item % segments() * segment;
+    item /= segments();
+    const size_t line = item % blocks() * line_block;
+    const size_t plane = item / blocks();
+    const size_t lines = std::min(line_block, static_cast<size_t>(h.output) - line);
+    const size_t batch = plane / static_cast<size_t>(d.output);
+    const auto pd = static_cast<int64_t>(plane % static_cast<size_t>(d.output));
     const float* x =
         in.As<const float>(memory) + batch * static_cast<size_t>(InPositions(s)) * in.row_stride;
     std::array<const float*, kMaxRows> rows;
     size_t count = 0;
+    const int64_t reads = (static_cast<int64_t>(lines) - 1) * h.stride + h.kernel;
+    // Lines follow each other in the input where there is one plane and no dilation; else there is
+    // one line, and its rows are those of every plane.
+    const int64_t top = static_cast<int64_t>(line);
     for (int64_t kd = 0; kd < d.kernel; ++kd)
-      for (int64_t kh = 0; kh < h.kernel; ++kh) {
+      for (int64_t r = 0; r < reads; ++r) {
         const int64_t id = SourceOf(d, pd, kd);
-        const int64_t ih = SourceOf(h, ph, kh);
+        const int64_t ih = SourceOf(h, top, r);
         rows[count++] = id < 0 || ih < 0 ? nullptr
                                          : x + static_cast<size_t>((id * h.input + ih) * w.input) *
                                                    in.row_stride;
       }
-    const size_t row = line * static_cast<size_t>(w.output) + static_cast<size_t>(first);
-    DepthwiseRowF32 r;
+    const size_t row = (plane * static_cast<size_t>(h.output) + line) * width + first;
+    DepthwiseF32 r;
     r.rows = rows.data();
-    r.row_count = count;
+    r.row_count = static_cast<size_t>(d.kernel * h.kernel);
+    r.lines = lines;
+    r.line_step = static_cast<size_t>(h.stride);
     r.input_width = w.input;
     r.in_stride = in.row_stride;
     r.kernel = w.kernel;
@@ -234,19 +244,35 @@ class DepthwiseConvStep : public ConvStepBase {
     r.filter_stride = PackedSize(1, r.channels);
     r.out = out.As<float>(memory) + row * out.row_stride;
     r.out_stride = out.row_stride;
-    r.first = first;
-    r.count = std::min(static_cast<int64_t>(segment), w.output - first);
+    r.line_pitch = width;
+    r.first = static_cast<int64_t>(first);
+    r.count = static_cast<int64_t>(std::min(segment, width - first));
     r.epilogue = EpilogueAt(memory, row, 0);
-    RunDepthwiseRowF32(r);
+    RunDepthwiseF32(r);
     if (!tail.empty())
-      tail.Run(memory, r.out, r.out_stride, row, static_cast<size_t>(r.count), 0, r.channels);
+      tail.Run(memory, r.out, r.out_stride, row, (lines - 1) * width + static_cast<size_t>(r.count),
+               0, r.channels);
   }
 
-  static constexpr size_t kMaxRows = 256;
+  // Cuts the output into items: of several lines where the kernel can share their input.
+  void Cut() {
+    constexpr size_t kSegment = 256;
+    constexpr size_t kLines = 4;
+    const auto& [d, h, w] = s;
+    const bool shares =
+        d.kernel == 1 && h.dilation == 1 && w.output <= static_cast<int64_t>(kSegment) &&
+        (static_cast<int64_t>(kLines) - 1) * h.stride + h.kernel <= static_cast<int64_t>(kMaxRows);
+    line_block = !shares ? 1 : h.output >= static_cast<int64_t>(2 * kLines) ? kLines : 2;
+    segment = std::clamp<size_t>(static_cast<size_t>(w.output), 1, kSegment);
+  }
+
+ private:
+  size_t planes() const { return static_cast<size_t>(g.batch * s[0].output); }
+  size_t blocks() const { return CeilDiv(static_cast<size_t>(s[1].output), line_block); }
+  size_t segments() const { return CeilDiv(static_cast<size_t>(s[2].output), segment); }
 };
 
 std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeometry& g) {
-  constexpr size_t kSegment = 256;
   const Node& node = ctx.node();
   auto step = std::make_unique<DepthwiseConvStep>();
   step->g = g;
@@ -266,8 +292,7 @@ std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeom
         packed.as<float>()[(tap * inputs + i) * width + c] = LoadFloat(
             filter.blob().data(), c * strides.output + i * strides.input + tap * strides.tap);
   step->packed = ctx.AddConstant(Blob(std::move(packed)));
-  step->segment = std::clamp<size_t>(static_cast<size_t>(step->s[2].output), 1, kSegment);
-  step->segments = (static_cast<size_t>(step->s[2].output) + step->segment - 1) / step->segment;
+  step->Cut();
   return step;
 }
 

@@ -344,7 +344,7 @@ class DepthwiseTransposeStep : public TransposeStepBase {
     const auto& sources = c[2]->sources;
     const size_t row = (batch * out_lines() + line) * static_cast<size_t>(s[2].output) +
                        static_cast<size_t>(c[2]->first + begin * axes[2].period);
-    DepthwiseRowF32 r;
+    DepthwiseF32 r;
     r.rows = rows.data();
     r.row_count = count;
     r.input_width = s[2].input;
@@ -360,7 +360,7 @@ class DepthwiseTransposeStep : public TransposeStepBase {
     r.first = begin;
     r.count = end - begin;
     r.epilogue = EpilogueAt(memory, 0, 0);
-    RunDepthwiseRowF32(r);
+    RunDepthwiseF32(r);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "exec/kernels/depthwise_f32.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -22,20 +23,14 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// Neighbouring outputs at a time for W vectors of channels, so that sums, a row of the filter and
-// the inputs fit into registers. Without fused multiply-adds the emulation keeps the registers
-// busy.
-#if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
-constexpr size_t kMostOutputs = 8;
-#else
-constexpr size_t kMostOutputs = 4;
-#endif
-template <size_t W, int kKernel>
-constexpr size_t kOutputs = !HWY_NATIVE_FMA   ? 1
-                            : W * kKernel > 8 ? kMostOutputs / 2
-                                              : kMostOutputs;
+// Neighbouring outputs at a time, so that the sums of two lines, what they need of the filter and
+// an input fit into registers. Without fused multiply-adds the emulation keeps the registers busy.
+constexpr size_t kMostOutputs = !HWY_NATIVE_FMA                              ? 1
+                                : HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8
+                                                                             : 4;
 
-// Channels whose filter stays in the first-level cache while a row is walked.
+// Channels at a time for all lines of a block: their input stays in the first-level cache from one
+// line to the next.
 constexpr size_t kChannelBlock = 64;
 
 // A vector of channels [c, c + kLanes), or the last `have` of them.
@@ -92,204 +87,265 @@ HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Tak
   }
 }
 
-// A row of a filter of kKernel taps on T neighbouring outputs of one vector of channels, in groups
-// of kGroup: as FilterRow.
-template <size_t T, size_t kGroup, int kKernel, int kStride, bool kInner>
-HWY_INLINE void GroupedFilterRow(const DepthwiseRowF32& g, const float* HWY_RESTRICT row,
-                                 const float* HWY_RESTRICT filter, int64_t x0, size_t c,
-                                 V (&acc)[T][1]) {
-  const D d;
-  const auto input = [&](auto number) HWY_ATTR {
-    constexpr size_t j = decltype(number)::value;
-    const int64_t x = x0 + static_cast<int64_t>(j);
-    if (!kInner && (x < 0 || x >= g.input_width)) return;
-    // Of an output the taps come in order, and of a tap the channels.
-    const float* from = row + x * static_cast<std::ptrdiff_t>(g.in_stride);
-    ForEachInput<kGroup>(from, c, [&](size_t i, V channel) HWY_ATTR {
+// How the sums of T neighbouring outputs of kLines lines, one vector of channels, come about:
+//
+//   AddRows<T, kInner>(g, line, x0, c, have, sums)
+//
+// adds all taps, the first of the first output of `line` at position x0 of the input, the channels
+// being [c, c + have). Inner: all taps along the line are inside.
+
+// Square kernels and strides known to the compiler: an input is loaded once for all outputs that it
+// belongs to. Every output has a tap along the line that is inside.
+template <size_t kLineCount, size_t kKernel, size_t kStride>
+struct SquareFilter {
+  static constexpr size_t kLines = kLineCount;
+  static constexpr bool kSevens = kMostOutputs == 8;
+
+  template <size_t T, bool kInner>
+  static HWY_INLINE void AddRows(const DepthwiseF32& g, size_t line, int64_t x0, size_t c, size_t,
+                                 V (&sums)[kLines][T]) {
+    const float* const* rows = g.rows + line * g.line_step;
+    const float* filter = g.filter + c;
+    if constexpr (kLines == 1) {
+      for (size_t r = 0; r < g.row_count; ++r, filter += kKernel * g.filter_stride)
+        if (rows[r] != nullptr) AddRow<T, kInner, 0, 1>(g, rows[r] + c, filter, x0, sums);
+    } else {
+      ForEachNumber<(kLines - 1) * kStride + kKernel>([&](auto number) HWY_ATTR {
+        constexpr size_t r = decltype(number)::value;
+        // Of the lines that have the row in their windows, the last has the first of its rows.
+        constexpr size_t kFirst = r < kKernel ? 0 : (r - kKernel) / kStride + 1;
+        constexpr size_t kLast = std::min(kLines, r / kStride + 1);
+        if (rows[r] != nullptr)
+          AddRow<T, kInner, kFirst, kLast>(
+              g, rows[r] + c, filter + (r - kFirst * kStride) * kKernel * g.filter_stride, x0,
+              sums);
+      });
+    }
+  }
+
+ private:
+  // One row of the input for lines [kFirst, kLast): `filter` is the kernel's row that it meets in
+  // the first of them, kStride rows before that in each next one.
+  template <size_t T, bool kInner, size_t kFirst, size_t kLast>
+  static HWY_INLINE void AddRow(const DepthwiseF32& g, const float* HWY_RESTRICT row,
+                                const float* HWY_RESTRICT filter, int64_t x0,
+                                V (&sums)[kLines][T]) {
+    const D d;
+    V w[kLines][kKernel];
+    NN_UNROLL
+    for (size_t l = kFirst; l < kLast; ++l) {
       NN_UNROLL
-      for (size_t t = 0; t < T; ++t) {
-        if (j < t * kStride || j >= t * kStride + kKernel) continue;
-        const size_t tap = j - t * kStride;
-        const V w = hn::LoadU(d, filter + (tap * kGroup + i) * g.filter_stride);
-        acc[t][0] = M::Fma(channel, w, acc[t][0]);
+      for (size_t k = 0; k < kKernel; ++k)
+        w[l][k] = hn::LoadU(
+            d, filter - (l - kFirst) * kStride * kKernel * g.filter_stride + k * g.filter_stride);
+    }
+    const float* from = row + x0 * static_cast<std::ptrdiff_t>(g.in_stride);
+    ForEachNumber<(T - 1) * kStride + kKernel>([&](auto number) HWY_ATTR {
+      constexpr size_t j = decltype(number)::value;
+      if constexpr (!kInner && (j + 1 < kKernel || j > (T - 1) * kStride)) {
+        const int64_t x = x0 + static_cast<int64_t>(j);
+        if (x < 0 || x >= g.input_width) return;
+      }
+      const V x = hn::LoadU(d, from + j * g.in_stride);
+      NN_UNROLL
+      for (size_t l = kFirst; l < kLast; ++l) {
+        NN_UNROLL
+        for (size_t t = 0; t < T; ++t) {
+          if (j < t * kStride || j >= t * kStride + kKernel) continue;
+          sums[l][t] = M::Fma(x, w[l][j - t * kStride], sums[l][t]);
+        }
       }
     });
-  };
-  ForEachNumber<(T - 1) * kStride + kKernel>(input);
-}
+  }
+};
 
-// A row of the filter on T neighbouring outputs x W vectors of channels, the first tap of the first
-// output at position x0 of the input. kKernel and kStride are compile-time where they are small: an
-// input is then loaded once for all outputs that it belongs to. Else they are 0.
-template <size_t T, size_t W, int kKernel, int kStride, bool kInner, bool kPartial>
-HWY_INLINE void FilterRow(const DepthwiseRowF32& g, const float* HWY_RESTRICT row,
-                          const float* HWY_RESTRICT filter, int64_t x0, size_t have,
-                          V (&acc)[T][W]) {
-  const D d;
-  const auto in_stride = static_cast<std::ptrdiff_t>(g.in_stride);
-  const auto inside = [&](int64_t x) { return kInner || (x >= 0 && x < g.input_width); };
-  if constexpr (kKernel != 0) {
-    V w[static_cast<size_t>(kKernel)][W];
-    NN_UNROLL
-    for (size_t k = 0; k < kKernel; ++k) {
-      NN_UNROLL
-      for (size_t v = 0; v < W; ++v)
-        w[k][v] = hn::LoadU(d, filter + k * g.filter_stride + v * kLanes);
-    }
-    const float* from = row + x0 * in_stride;
-    NN_UNROLL
-    for (size_t j = 0; j < (T - 1) * kStride + kKernel; ++j, from += in_stride) {
-      if (!inside(x0 + static_cast<int64_t>(j))) continue;
-      V x[W];
-      NN_UNROLL
-      for (size_t v = 0; v < W; ++v) x[v] = LoadChannels<kPartial>(from + v * kLanes, have);
-      NN_UNROLL
-      for (size_t t = 0; t < T; ++t) {
-        if (j < t * kStride || j >= t * kStride + kKernel) continue;
+// Any kernel, stride and dilation.
+template <bool kPartial>
+struct AnyFilter {
+  static constexpr size_t kLines = 1;
+  static constexpr bool kSevens = false;
+
+  template <size_t T, bool kInner>
+  static HWY_INLINE void AddRows(const DepthwiseF32& g, size_t line, int64_t x0, size_t c,
+                                 size_t have, V (&sums)[1][T]) {
+    const D d;
+    const float* filter = g.filter + c;
+    for (size_t r = 0; r < g.row_count; ++r)
+      for (int64_t k = 0; k < g.kernel; ++k, filter += g.filter_stride) {
+        const float* row = g.rows[line * g.line_step + r];
+        if (row == nullptr) continue;
+        const V w = hn::LoadU(d, filter);
         NN_UNROLL
-        for (size_t v = 0; v < W; ++v) acc[t][v] = M::Fma(x[v], w[j - t * kStride][v], acc[t][v]);
+        for (size_t t = 0; t < T; ++t) {
+          const int64_t x = x0 + static_cast<int64_t>(t) * g.stride + k * g.dilation;
+          if (!kInner && (x < 0 || x >= g.input_width)) continue;
+          const float* from = row + c + x * static_cast<std::ptrdiff_t>(g.in_stride);
+          sums[0][t] = M::Fma(LoadChannels<kPartial>(from, have), w, sums[0][t]);
+        }
       }
-    }
-  } else {
-    for (int64_t k = 0; k < g.kernel; ++k, filter += g.filter_stride) {
-      V w[W];
-      NN_UNROLL
-      for (size_t v = 0; v < W; ++v) w[v] = hn::LoadU(d, filter + v * kLanes);
-      NN_UNROLL
-      for (size_t t = 0; t < T; ++t) {
-        const int64_t x = x0 + static_cast<int64_t>(t) * g.stride + k * g.dilation;
-        if (!inside(x)) continue;
-        NN_UNROLL
-        for (size_t v = 0; v < W; ++v)
-          acc[t][v] = M::Fma(LoadChannels<kPartial>(row + x * in_stride + v * kLanes, have), w[v],
-                             acc[t][v]);
-      }
+  }
+};
+
+// Groups of several channels with a kernel of three along the line.
+template <size_t kGroup, size_t kStride>
+struct GroupFilter {
+  static constexpr size_t kLines = 1;
+  static constexpr bool kSevens = false;
+  static constexpr size_t kKernel = 3;
+
+  template <size_t T, bool kInner>
+  static HWY_INLINE void AddRows(const DepthwiseF32& g, size_t line, int64_t x0, size_t c, size_t,
+                                 V (&sums)[1][T]) {
+    const float* filter = g.filter + c;
+    for (size_t r = 0; r < g.row_count; ++r, filter += kKernel * kGroup * g.filter_stride) {
+      const float* row = g.rows[line * g.line_step + r];
+      if (row != nullptr) AddRow<T, kInner>(g, row + c, filter, x0, c, sums);
     }
   }
-}
 
-// T neighbouring outputs x W vectors of channels. Inner: all taps along the row are inside.
-template <size_t T, size_t W, size_t kGroup, int kKernel, int kStride, bool kInner, bool kPartial>
-HWY_NOINLINE void Outputs(const DepthwiseRowF32& g, int64_t at, size_t c, size_t have) {
+ private:
+  template <size_t T, bool kInner>
+  static HWY_INLINE void AddRow(const DepthwiseF32& g, const float* HWY_RESTRICT row,
+                                const float* HWY_RESTRICT filter, int64_t x0, size_t c,
+                                V (&sums)[1][T]) {
+    const D d;
+    ForEachNumber<(T - 1) * kStride + kKernel>([&](auto number) HWY_ATTR {
+      constexpr size_t j = decltype(number)::value;
+      const int64_t x = x0 + static_cast<int64_t>(j);
+      if (!kInner && (x < 0 || x >= g.input_width)) return;
+      // Of an output the taps come in order, and of a tap the channels.
+      const float* from = row + x * static_cast<std::ptrdiff_t>(g.in_stride);
+      ForEachInput<kGroup>(from, c, [&](size_t i, V channel) HWY_ATTR {
+        NN_UNROLL
+        for (size_t t = 0; t < T; ++t) {
+          if (j < t * kStride || j >= t * kStride + kKernel) continue;
+          const size_t tap = j - t * kStride;
+          const V w = hn::LoadU(d, filter + (tap * kGroup + i) * g.filter_stride);
+          sums[0][t] = M::Fma(channel, w, sums[0][t]);
+        }
+      });
+    });
+  }
+};
+
+// T neighbouring outputs of the lines that are computed together.
+template <class Filter, size_t T, bool kInner, bool kPartial>
+HWY_NOINLINE void Outputs(const DepthwiseF32& g, size_t line, int64_t at, size_t c, size_t have) {
   const D d;
-  V acc[T][W];
+  V sums[Filter::kLines][T];
   NN_UNROLL
-  for (size_t t = 0; t < T; ++t) {
+  for (size_t l = 0; l < Filter::kLines; ++l) {
     NN_UNROLL
-    for (size_t v = 0; v < W; ++v) acc[t][v] = hn::Zero(d);
+    for (size_t t = 0; t < T; ++t) sums[l][t] = hn::Zero(d);
   }
-  const float* filter = g.filter + c;
-  const int64_t x0 = at * g.stride - g.pad;
-  for (size_t r = 0; r < g.row_count;
-       ++r, filter += static_cast<size_t>(g.kernel) * kGroup * g.filter_stride) {
-    if (g.rows[r] == nullptr) continue;
-    if constexpr (kGroup > 1)
-      GroupedFilterRow<T, kGroup, kKernel, kStride, kInner>(g, g.rows[r] + c, filter, x0, c, acc);
-    else
-      FilterRow<T, W, kKernel, kStride, kInner, kPartial>(g, g.rows[r] + c, filter, x0, have, acc);
-  }
+  Filter::template AddRows<T, kInner>(g, line, at * g.stride - g.pad, c, have, sums);
   const EpilogueF32& e = g.epilogue;
   const V low = hn::Set(d, e.min);
   const V high = hn::Set(d, e.max);
+  const bool bounded = std::isfinite(e.min) || std::isfinite(e.max);
+  const V bias = e.bias == nullptr ? hn::Zero(d) : LoadChannels<kPartial>(e.bias + c, have);
   NN_UNROLL
-  for (size_t v = 0; v < W; ++v) {
-    const size_t channel = c + v * kLanes;
-    const V bias = e.bias == nullptr ? hn::Zero(d) : LoadChannels<kPartial>(e.bias + channel, have);
+  for (size_t l = 0; l < Filter::kLines; ++l) {
+    const size_t output = (line + l) * g.line_pitch + static_cast<size_t>(at - g.first);
+    float* to = g.out + output * g.out_stride + c;
     NN_UNROLL
     for (size_t t = 0; t < T; ++t) {
-      const auto output = static_cast<size_t>(at - g.first) + t;
-      V y = hn::Add(acc[t][v], bias);
+      V y = hn::Add(sums[l][t], bias);
       if (e.scale != nullptr)
-        y = hn::Add(hn::Mul(y, LoadChannels<kPartial>(e.scale + channel, have)),
-                    LoadChannels<kPartial>(e.shift + channel, have));
+        y = hn::Add(hn::Mul(y, LoadChannels<kPartial>(e.scale + c, have)),
+                    LoadChannels<kPartial>(e.shift + c, have));
       if (e.residual != nullptr)
         y = hn::Add(
-            y, LoadChannels<kPartial>(e.residual + output * e.residual_stride + channel, have));
-      StoreChannels<kPartial>(M::Min(high, M::Max(low, y)), g.out + output * g.out_stride + channel,
-                              have);
+            y, LoadChannels<kPartial>(e.residual + (output + t) * e.residual_stride + c, have));
+      if (bounded) y = M::Min(high, M::Max(low, y));
+      StoreChannels<kPartial>(y, to + t * g.out_stride, have);
     }
   }
 }
 
-template <size_t T, size_t W, size_t kGroup, int kKernel, int kStride, bool kPartial>
-HWY_INLINE void Block(const DepthwiseRowF32& g, int64_t at, bool inner, size_t c, size_t have) {
-  if (inner)
-    Outputs<T, W, kGroup, kKernel, kStride, true, kPartial>(g, at, c, have);
-  else
-    Outputs<T, W, kGroup, kKernel, kStride, false, kPartial>(g, at, c, have);
-}
-
-// The whole row for W vectors of channels.
-template <size_t W, size_t kGroup, int kKernel, int kStride, bool kPartial>
-HWY_INLINE void Walk(const DepthwiseRowF32& g, size_t c, size_t have) {
-  constexpr size_t kT = kOutputs<W, kKernel>;
+// Whole lines, from `line` on, for channels [begin, end).
+template <class Filter, bool kPartial = false>
+HWY_INLINE void Walk(const DepthwiseF32& g, size_t line, size_t begin, size_t end) {
   // Outputs whose taps, x0 to x0 + reach, are all inside.
   const int64_t reach = (g.kernel - 1) * g.dilation;
   const int64_t inner_first = (g.pad - std::min<int64_t>(0, reach) + g.stride - 1) / g.stride;
   const int64_t last_start = g.input_width - 1 - std::max<int64_t>(0, reach) + g.pad;
   const int64_t inner_end = last_start < 0 ? 0 : last_start / g.stride + 1;
-  const int64_t end = g.first + g.count;
-  for (int64_t at = g.first; at < end;) {
-    const auto left = static_cast<size_t>(end - at);
-    const auto inner = [&](size_t t) {
-      return at >= inner_first && at + static_cast<int64_t>(t) <= inner_end;
-    };
-    if (left >= kT) {
-      Block<kT, W, kGroup, kKernel, kStride, kPartial>(g, at, inner(kT), c, have);
-      at += kT;
-    } else if (kT > 4 && left >= 4) {
-      Block<std::min<size_t>(kT, 4), W, kGroup, kKernel, kStride, kPartial>(g, at, inner(4), c,
-                                                                            have);
-      at += 4;
-    } else if (kT > 2 && left >= 2) {
-      Block<std::min<size_t>(kT, 2), W, kGroup, kKernel, kStride, kPartial>(g, at, inner(2), c,
-                                                                            have);
-      at += 2;
+  const int64_t last = g.first + g.count;
+  int64_t at = g.first;
+  const auto block = [&](auto number) {
+    constexpr size_t T = decltype(number)::value;
+    const auto outputs = at >= inner_first && at + static_cast<int64_t>(T) <= inner_end
+                             ? &Outputs<Filter, T, true, kPartial>
+                             : &Outputs<Filter, T, false, kPartial>;
+    if constexpr (kPartial) {
+      outputs(g, line, at, begin, end - begin);
     } else {
-      Block<1, W, kGroup, kKernel, kStride, kPartial>(g, at, inner(1), c, have);
-      ++at;
+      size_t c = begin;
+      for (; c + kLanes <= end; c += kLanes) outputs(g, line, at, c, kLanes);
+      // The last vector overlaps the one before: channels are computed twice to the same bits.
+      if (c < end) outputs(g, line, at, end - kLanes, kLanes);
     }
+    at += T;
+  };
+  const auto left = [&] { return last - at; };
+  // The usual sizes of images are multiples of seven.
+  if constexpr (Filter::kSevens)
+    if (g.count % 7 == 0)
+      while (left() > 0) block(std::integral_constant<size_t, 7>());
+  while (left() >= static_cast<int64_t>(kMostOutputs))
+    block(std::integral_constant<size_t, kMostOutputs>());
+  if constexpr (kMostOutputs > 4)
+    if (left() >= 4) block(std::integral_constant<size_t, 4>());
+  if constexpr (kMostOutputs > 2)
+    if (left() >= 2) block(std::integral_constant<size_t, 2>());
+  if constexpr (kMostOutputs > 1)
+    if (left() > 0) block(std::integral_constant<size_t, 1>());
+}
+
+// All lines, as many at a time as the filter takes, and all channels.
+template <class Filter, class Single = Filter>
+HWY_NOINLINE void Lines(const DepthwiseF32& g) {
+  for (size_t begin = 0; begin < g.channels; begin += kChannelBlock) {
+    const size_t end = std::min(g.channels, begin + kChannelBlock);
+    size_t line = 0;
+    for (; line + Filter::kLines <= g.lines; line += Filter::kLines)
+      Walk<Filter>(g, line, begin, end);
+    for (; line < g.lines; ++line) Walk<Single>(g, line, begin, end);
   }
 }
 
-// The same where there are fewer channels than a vector has.
-HWY_NOINLINE void WalkFew(const DepthwiseRowF32& g) {
-  Walk<1, 1, 0, 0, true>(g, 0, g.channels);
+template <size_t kKernel, size_t kStride>
+bool RunSquare(const DepthwiseF32& g) {
+  const auto kernel = static_cast<int64_t>(kKernel);
+  const auto stride = static_cast<int64_t>(kStride);
+  if (g.kernel != kernel || g.stride != stride || g.pad >= kernel ||
+      (g.first + g.count - 1) * stride - g.pad >= g.input_width)
+    return false;
+  using Single = SquareFilter<1, kKernel, kStride>;
+  if (g.row_count == kKernel && g.line_step == kStride)
+    Lines<SquareFilter<2, kKernel, kStride>, Single>(g);
+  else
+    Lines<Single>(g);
+  return true;
 }
 
-template <int kKernel, int kStride>
-HWY_NOINLINE void Channels(const DepthwiseRowF32& g) {
-  if (g.channels < kLanes) return WalkFew(g);
-  for (size_t block = 0; block < g.channels; block += kChannelBlock) {
-    const size_t end = std::min(g.channels, block + kChannelBlock);
-    size_t c = block;
-    for (; c + 2 * kLanes <= end; c += 2 * kLanes)
-      Walk<2, 1, kKernel, kStride, false>(g, c, kLanes);
-    for (; c + kLanes <= end; c += kLanes) Walk<1, 1, kKernel, kStride, false>(g, c, kLanes);
-    // The last vector overlaps the one before: channels are computed twice to the same bits.
-    if (c < end) Walk<1, 1, kKernel, kStride, false>(g, end - kLanes, kLanes);
+void Depthwise(const DepthwiseF32& g) {
+  if (g.group == 4)
+    return g.stride == 1 ? Lines<GroupFilter<4, 1>>(g) : Lines<GroupFilter<4, 2>>(g);
+  if (g.group == 8)
+    return g.stride == 1 ? Lines<GroupFilter<8, 1>>(g) : Lines<GroupFilter<8, 2>>(g);
+  if (g.channels < kLanes) {
+    for (size_t line = 0; line < g.lines; ++line)
+      Walk<AnyFilter<true>, true>(g, line, 0, g.channels);
+    return;
   }
-}
-
-// The whole row in groups of several channels, which are whole panels together.
-template <size_t kGroup, int kKernel, int kStride>
-HWY_NOINLINE void Groups(const DepthwiseRowF32& g) {
-  for (size_t c = 0; c < g.channels; c += kLanes)
-    Walk<1, kGroup, kKernel, kStride, false>(g, c, kLanes);
-}
-
-void DepthwiseRow(const DepthwiseRowF32& g) {
-  if (g.group == 4) return g.stride == 1 ? Groups<4, 3, 1>(g) : Groups<4, 3, 2>(g);
-  if (g.group == 8) return g.stride == 1 ? Groups<8, 3, 1>(g) : Groups<8, 3, 2>(g);
 #if HWY_NATIVE_FMA
-  if (g.dilation == 1) {
-    if (g.kernel == 3 && g.stride == 1) return Channels<3, 1>(g);
-    if (g.kernel == 3 && g.stride == 2) return Channels<3, 2>(g);
-    if (g.kernel == 5 && g.stride == 1) return Channels<5, 1>(g);
-    if (g.kernel == 5 && g.stride == 2) return Channels<5, 2>(g);
-  }
+  if (g.dilation == 1 &&
+      (RunSquare<3, 1>(g) || RunSquare<3, 2>(g) || RunSquare<5, 1>(g) || RunSquare<5, 2>(g)))
+    return;
 #endif
-  Channels<0, 0>(g);
+  Lines<AnyFilter<false>>(g);
 }
 
 }  // namespace
@@ -300,10 +356,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace nn {
 
-HWY_EXPORT(DepthwiseRow);
+HWY_EXPORT(Depthwise);
 
-void RunDepthwiseRowF32(const DepthwiseRowF32& row) {
-  HWY_DYNAMIC_DISPATCH(DepthwiseRow)(row);
+void RunDepthwiseF32(const DepthwiseF32& lines) {
+  HWY_DYNAMIC_DISPATCH(Depthwise)(lines);
 }
 
 }  // namespace nn
