@@ -1,5 +1,5 @@
-// How the results of matrix products are cut into the items of a step: by their shape only, so that
-// neither the number of threads nor their order matters to a result.
+// How results are cut into the items of a step: by their shape only, so that neither the number of
+// threads nor their order matters to a result.
 #pragma once
 
 #include <algorithm>
@@ -23,6 +23,36 @@ struct RowBlocks {
     block = std::max<size_t>(1, CeilDiv(rows, items));
     items = std::max<size_t>(1, CeilDiv(rows, block));
   }
+};
+
+// Rows in items of about `most` elements: whole rows, or pieces of a long one.
+class RowPieces {
+ public:
+  // What an item has: rows [first, end), of each `n` columns from `column` on.
+  struct Part {
+    size_t first, end, column, n;
+  };
+
+  RowPieces() = default;
+  RowPieces(size_t rows, size_t columns, size_t most)
+      : rows_(rows),
+        columns_(columns),
+        column_block_(std::clamp<size_t>(columns, 1, most)),
+        row_block_(most / column_block_) {}
+
+  size_t columns() const { return columns_; }
+  size_t items() const { return CeilDiv(rows_, row_block_) * column_items(); }
+  Part At(size_t item) const {
+    const size_t first = item / column_items() * row_block_;
+    const size_t column = item % column_items() * column_block_;
+    return {first, std::min(rows_, first + row_block_), column,
+            std::min(column_block_, columns_ - column)};
+  }
+
+ private:
+  size_t column_items() const { return CeilDiv(columns_, column_block_); }
+
+  size_t rows_ = 0, columns_ = 0, column_block_ = 1, row_block_ = 1;
 };
 
 // Columns of a matrix in blocks of whole panels.

@@ -25,8 +25,7 @@ class QuantConvStep : public Step {
   ConvGeometry g;
   Spatial3 s;
   Place in, out;
-  bool is_signed = false;
-  int32_t out_zero = 0, out_min = 0, out_max = 0;
+  ByteResult result;
   std::vector<uint8_t> padding;  // channels that hold the input's zero point
 
  protected:
@@ -57,16 +56,13 @@ class MatrixStep : public QuantConvStep {
     m.run_count = static_cast<size_t>(Taps(s));
     m.run_length = static_cast<size_t>(g.in_channels);
     m.row_count = count;
-    m.is_signed = is_signed;
     m.packed = &packed[group];
     m.first_column = column;
     m.column_count = columns;
     m.out = out.As<uint8_t>(memory) + (batch * positions + first) * out.row_stride +
             group * channels + column;
     m.out_stride = out.row_stride;
-    m.out_zero = out_zero;
-    m.out_min = out_min;
-    m.out_max = out_max;
+    m.result = result;
     RunMatrixI8(m);
   }
 };
@@ -88,11 +84,8 @@ class DepthwiseStep : public QuantConvStep {
     DepthwiseI8 d;
     d.taps = pointers.data();
     d.filter = &filter;
-    d.is_signed = is_signed;
     d.out = out.As<uint8_t>(memory) + (batch * positions + first) * out.row_stride;
-    d.out_zero = out_zero;
-    d.out_min = out_min;
-    d.out_max = out_max;
+    d.result = result;
     RunDepthwiseI8(d, count, out.row_stride);
   }
 };
@@ -193,6 +186,8 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
   if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > kMaxPointers ||
       g.taps() * g.in_channels > 32000)
     return false;
+  const std::optional<ByteResult> result = ByteResultOf(ctx.group());
+  if (!result) return false;
   const Quant& yq = *node.output()->type().quant;
   const Quant& wq = *filter->type().quant;
   std::vector<FixedMultiplier> multipliers;
@@ -204,11 +199,7 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
       depthwise ? MakeDepthwise(node, g, std::move(multipliers)) : MakeMatrix(node, g, multipliers);
   step->g = g;
   step->s = ToThree(g.windows);
-  step->is_signed = dtype == DType::kI8;
-  step->out_zero = static_cast<int32_t>(yq.zero_point());
-  step->out_min = static_cast<int32_t>(MinInteger(dtype));
-  step->out_max = static_cast<int32_t>(MaxInteger(dtype));
-  if (!TakeBounds(ctx.group(), step->out_min, step->out_max)) return false;
+  step->result = *result;
   const auto zero = static_cast<uint8_t>(x->type().quant->zero_point());
   step->padding.assign(static_cast<size_t>(g.in_channels * g.groups), zero);
   step->in = ctx.PlaceOf(x);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "exec/blocks.h"
 #include "exec/kernel_table.h"
 #include "exec/plan_elementwise_8bit.h"
 #include "exec/plan_norm.h"
@@ -45,30 +46,21 @@ class ElementwiseStep : public Step {
  public:
   Place in, out;
   size_t in_stride = 0, out_stride = 0;  // elements between rows
-  size_t rows = 0, columns = 0;
-  size_t row_block = 1, column_block = 1;
+  RowPieces pieces;
   // Short rows that lie apart are computed as if they were dense: of so many elements; 0: no.
   size_t gathered = 0;
   bool streams = false;  // as in RowsF32
   TailProgram chain;
 
-  // Items of about kPiece elements.
-  void SetItems() {
-    const size_t most = gathered == 0 ? kPiece : kPiece / gathered * gathered;
-    column_block = std::clamp<size_t>(columns, 1, most);
-    row_block = most / column_block;
-  }
-  size_t column_items() const { return (columns + column_block - 1) / column_block; }
-  size_t grid() const override { return (rows + row_block - 1) / row_block * column_items(); }
+  size_t grid() const override { return pieces.items(); }
 
   void Run(const Memory& memory, size_t item) const override {
-    const size_t first = item / column_items() * row_block;
-    const size_t column = item % column_items() * column_block;
+    const auto [first, end, column, columns] = pieces.At(item);
     const float* x = in.As<const float>(memory);
     float* y = out.As<float>(memory);
     RowsF32 r;
-    r.count = std::min(row_block, rows - first);
-    r.n = std::min(column_block, columns - column);
+    r.count = end - first;
+    r.n = columns;
     r.x_stride = in_stride;
     r.y_stride = out_stride;
     if (gathered == 0) {
@@ -79,7 +71,7 @@ class ElementwiseStep : public Step {
       return;
     }
     std::array<float, kPiece> piece;
-    const size_t begin = first * columns + column;
+    const size_t begin = first * pieces.columns() + column;
     const size_t n = r.count * r.n;
     GatherRows(x, gathered, in.row_stride, begin, n, piece.data());
     r.x = r.y = piece.data();
@@ -136,13 +128,13 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   if (!step->chain.Add(ctx, start, node, &groups) || !step->chain.AddTail(ctx, &groups))
     return false;
   const auto joined = groups.Join(shape);
-  step->columns = static_cast<size_t>(joined.back());
-  step->rows = 1;
-  for (size_t i = 0; i + 1 < joined.size(); ++i) step->rows *= static_cast<size_t>(joined[i]);
-  step->in_stride = joins ? step->columns : step->in.row_stride;
-  step->out_stride = joins ? step->columns : step->out.row_stride;
-  step->SetItems();
-  step->streams = step->rows * step->columns * sizeof(float) > LargestCache();
+  const auto columns = static_cast<size_t>(joined.back());
+  const size_t rows = ElementsOf(joined, 0, joined.size() - 1);
+  step->in_stride = joins ? columns : step->in.row_stride;
+  step->out_stride = joins ? columns : step->out.row_stride;
+  step->pieces = RowPieces(rows, columns,
+                           step->gathered == 0 ? kPiece : kPiece / step->gathered * step->gathered);
+  step->streams = rows * columns * sizeof(float) > LargestCache();
   std::vector<BufferId> reads = {step->in.buffer};
   reads.insert(reads.end(), step->chain.reads().begin(), step->chain.reads().end());
   const BufferId out = step->out.buffer;

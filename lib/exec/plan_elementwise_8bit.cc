@@ -2,10 +2,12 @@
 // the reference evaluation fills (a function of one operand has 256 results, one of two has 65536).
 // And quantize from float32.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "exec/blocks.h"
 #include "exec/kernel_table.h"
 #include "exec/kernels/binary_i8.h"
 #include "exec/kernels/quantize.h"
@@ -27,29 +29,6 @@ constexpr size_t kBytesItem = 16384;
 bool Is8Bit(const Value* v) {
   return v->dtype() == DType::kU8 || v->dtype() == DType::kI8;
 }
-
-// The rows of a result, all axes but the last, in items of whole rows or of pieces of long ones.
-struct Rows {
-  size_t count = 1, columns = 1, row_block = 1, column_block = 1;
-
-  explicit Rows(const std::vector<int64_t>& shape) {
-    for (size_t i = 0; i + 1 < shape.size(); ++i) count *= static_cast<size_t>(shape[i]);
-    columns = static_cast<size_t>(shape.back());
-    row_block = FitIn(kBytesItem, columns);
-    column_block = std::clamp<size_t>(columns, 1, kBytesItem);
-  }
-  size_t column_items() const { return (columns + column_block - 1) / column_block; }
-  size_t grid() const { return (count + row_block - 1) / row_block * column_items(); }
-
-  // fn(row, first column, number of columns) for what belongs to an item.
-  template <typename Fn>
-  void ForEach(size_t item, Fn fn) const {
-    const size_t first = item / column_items() * row_block;
-    const size_t column = item % column_items() * column_block;
-    for (size_t r = first; r < std::min(count, first + row_block); ++r)
-      fn(r, column, std::min(column_block, columns - column));
-  }
-};
 
 // The node's results for other operands of the same types.
 Result<Tensor> ResultsFor(const Node& node, const std::vector<Tensor>& operands) {
@@ -104,18 +83,19 @@ template <typename Out>
 class Table1Step : public Step {
  public:
   Place in, out;
-  Rows rows{{1}};
+  RowPieces pieces;
   Tensor table;
 
-  size_t grid() const override { return rows.grid(); }
+  size_t grid() const override { return pieces.items(); }
 
   void Run(const Memory& memory, size_t item) const override {
     const Out* const t = table.As<Out>().data();
-    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
+    const auto [first, end, column, n] = pieces.At(item);
+    for (size_t r = first; r < end; ++r) {
       const uint8_t* x = in.As<const uint8_t>(memory) + r * in.row_stride + column;
       Out* y = out.As<Out>(memory) + r * out.row_stride + column;
       for (size_t i = 0; i < n; ++i) y[i] = t[x[i]];
-    });
+    }
   }
 };
 
@@ -124,19 +104,19 @@ class TwoOperandStep : public Step {
  public:
   Place a, b, out;
   RowMap a_rows, b_rows;
-  Rows rows{{1}};
+  RowPieces pieces;
 
-  size_t grid() const override { return rows.grid(); }
+  size_t grid() const override { return pieces.items(); }
 
  protected:
   // fn(a, b, y, n) for each row, or part of one.
   template <typename Fn>
   void ForEachRow(const Memory& memory, size_t item, Fn fn) const {
-    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
-      fn(a.As<const uint8_t>(memory) + a_rows.Offset(r) + (a_rows.scalar() ? 0 : column),
-         b.As<const uint8_t>(memory) + b_rows.Offset(r) + (b_rows.scalar() ? 0 : column),
+    const auto [first, end, column, n] = pieces.At(item);
+    for (size_t r = first; r < end; ++r)
+      fn(a.As<const uint8_t>(memory) + a_rows.Offset(r, column),
+         b.As<const uint8_t>(memory) + b_rows.Offset(r, column),
          out.As<uint8_t>(memory) + r * out.row_stride + column, n);
-    });
   }
 };
 
@@ -194,20 +174,20 @@ std::optional<BinaryI8> BinaryOf(const Group& group) {
   } else {
     return std::nullopt;
   }
-  out.is_signed = IsSigned(y.dtype);
+  const auto result = ByteResultOf(group);
+  if (!result) return std::nullopt;
+  out.result = *result;
   out.a_zero = static_cast<int32_t>(a.quant->zero_point());
   out.b_zero = static_cast<int32_t>(b.quant->zero_point());
-  out.out_zero = static_cast<int32_t>(y.quant->zero_point());
-  out.out_min = static_cast<int32_t>(MinInteger(y.dtype));
-  out.out_max = static_cast<int32_t>(MaxInteger(y.dtype));
-  if (!TakeBounds(group, out.out_min, out.out_max)) return std::nullopt;
   return out;
 }
 
 // Of an operator of one operand: all is one row where rows follow one another.
-Rows RowsOfOne(const std::vector<int64_t>& shape, const Place& in, const Place& out) {
-  if (!IsDense(in, shape) || !IsDense(out, shape)) return Rows(shape);
-  return Rows({static_cast<int64_t>(ElementsOf(shape, 0, shape.size()))});
+RowPieces PiecesOfOne(const std::vector<int64_t>& shape, const Place& in, const Place& out) {
+  const size_t all = ElementsOf(shape, 0, shape.size());
+  if (IsDense(in, shape) && IsDense(out, shape)) return {1, all, kBytesItem};
+  const auto columns = static_cast<size_t>(shape.back());
+  return {ElementsOf(shape, 0, shape.size() - 1), columns, kBytesItem};
 }
 
 template <typename Out>
@@ -216,7 +196,7 @@ void AddTable1(PlanContext& ctx, const Tensor& table) {
   const Value* result = ctx.group().result();
   step->in = ctx.PlaceOf(ctx.node().input(0));
   step->out = ctx.PlaceOf(result);
-  step->rows = RowsOfOne(ShapeOf(result), step->in, step->out);
+  step->pieces = PiecesOfOne(ShapeOf(result), step->in, step->out);
   step->table = table;
   const BufferId in = step->in.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
@@ -225,25 +205,15 @@ void AddTable1(PlanContext& ctx, const Tensor& table) {
 // A step of two operands, which has what it needs but their places.
 template <class TwoStep>
 void AddTwo(PlanContext& ctx, std::unique_ptr<TwoStep> step) {
-  const Value* result = ctx.group().result();
-  const auto shape = ShapeOf(result);
-  const std::vector<std::vector<int64_t>> shapes = {RowShape(ctx.node().input(0)),
-                                                    RowShape(ctx.node().input(1))};
   step->a = ctx.PlaceOf(ctx.node().input(0));
   step->b = ctx.PlaceOf(ctx.node().input(1));
-  step->out = ctx.PlaceOf(result);
-  const bool dense =
-      IsDense(step->out, shape) && IsDense(step->a, shapes[0]) && IsDense(step->b, shapes[1]);
-  const AxisGroups groups(shape, shapes, dense);
-  const auto joined = groups.Join(shape);
-  const auto map = [&](const std::vector<int64_t>& operand, const Place& place) {
-    const auto own = groups.Join(operand);
-    return RowMap(joined, own, dense ? static_cast<size_t>(own.back()) : place.row_stride);
-  };
-  step->a_rows = map(shapes[0], step->a);
-  step->b_rows = map(shapes[1], step->b);
-  step->rows = Rows(joined);
-  if (dense) step->out.row_stride = step->rows.columns;
+  step->out = ctx.PlaceOf(ctx.group().result());
+  const std::array<Place, 2> places = {step->a, step->b};
+  const JoinedRows joined(ctx.node(), places, step->out);
+  step->a_rows = joined.operands[0];
+  step->b_rows = joined.operands[1];
+  step->pieces = RowPieces(joined.rows, joined.columns, kBytesItem);
+  step->out.row_stride = joined.out_stride;
   const BufferId a = step->a.buffer, b = step->b.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {a, b}, {out});
 }
@@ -251,16 +221,16 @@ void AddTwo(PlanContext& ctx, std::unique_ptr<TwoStep> step) {
 class QuantizeStep : public Step {
  public:
   Place in, out;
-  Rows rows{{1}};
+  RowPieces pieces;
   QuantizeParams params;
 
-  size_t grid() const override { return rows.grid(); }
+  size_t grid() const override { return pieces.items(); }
 
   void Run(const Memory& memory, size_t item) const override {
-    rows.ForEach(item, [&](size_t r, size_t column, size_t n) {
+    const auto [first, end, column, n] = pieces.At(item);
+    for (size_t r = first; r < end; ++r)
       RunQuantizeF32(params, in.As<const float>(memory) + r * in.row_stride + column,
                      out.As<uint8_t>(memory) + r * out.row_stride + column, n);
-    });
   }
 };
 
@@ -281,7 +251,7 @@ Result<bool> PlanQuantize(PlanContext& ctx) {
                   a.rounding == Rounding::kHalfEven};
   step->in = ctx.PlaceOf(x);
   step->out = ctx.PlaceOf(y);
-  step->rows = RowsOfOne(ShapeOf(y), step->in, step->out);
+  step->pieces = PiecesOfOne(ShapeOf(y), step->in, step->out);
   const BufferId in = step->in.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
   return true;
@@ -289,24 +259,27 @@ Result<bool> PlanQuantize(PlanContext& ctx) {
 
 }  // namespace
 
-bool TakeBounds(const Group& group, int32_t& low, int32_t& high) {
+std::optional<ByteResult> ByteResultOf(const Group& group) {
+  const Type& type = group.node->output()->type();
+  const Quant& q = *type.quant;
+  ByteResult r{IsSigned(type.dtype), static_cast<int32_t>(q.zero_point()),
+               static_cast<int32_t>(MinInteger(type.dtype)),
+               static_cast<int32_t>(MaxInteger(type.dtype))};
+  const auto bound = [&](float value) { return QuantizeBound(value, q.scale(), q.zero_point()); };
   for (const Node* n : group.tail) {
-    const Quant& q = *group.node->output()->type().quant;
     const Quant* out = n->output()->type().quant.get();
-    if (out == nullptr || !out->SameMapping(q)) return false;
+    if (out == nullptr || !out->SameMapping(q)) return std::nullopt;
     if (n->Is("relu")) {
-      low = std::max(low, QuantizeBound(0, q.scale(), q.zero_point()));
+      r.min = std::max(r.min, bound(0));
     } else if (n->Is("clip")) {
       const auto& clip = n->attrs<ClipAttrs>();
-      if (std::isfinite(clip.min))
-        low = std::max(low, QuantizeBound(clip.min, q.scale(), q.zero_point()));
-      if (std::isfinite(clip.max))
-        high = std::min(high, QuantizeBound(clip.max, q.scale(), q.zero_point()));
+      if (std::isfinite(clip.min)) r.min = std::max(r.min, bound(clip.min));
+      if (std::isfinite(clip.max)) r.max = std::min(r.max, bound(clip.max));
     } else {
-      return false;
+      return std::nullopt;
     }
   }
-  return true;
+  return r;
 }
 
 Result<bool> PlanElementwise8Bit(PlanContext& ctx) {

@@ -12,6 +12,7 @@
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/matrix_i8.h"
 #include "exec/kernels/transpose.h"
+#include "exec/plan_elementwise_8bit.h"
 #include "exec/tail.h"
 #include "ops/index.h"
 #include "ops/matmul.h"
@@ -236,8 +237,7 @@ class QuantMatmulStep : public Step {
   ProductBlocks blocks;
   Place a, out;
   PackedI8 packed;
-  bool is_signed = false;
-  int32_t out_zero = 0, out_min = 0, out_max = 0;
+  ByteResult result;
   // What sums are multiplied by, in double precision; empty: by the packed multipliers.
   std::vector<double> factors;
 
@@ -253,15 +253,12 @@ class QuantMatmulStep : public Step {
     m.row_pitch = part.rows;
     m.run_length = p.k;
     m.row_count = part.rows;
-    m.is_signed = is_signed;
     m.packed = &packed;
     m.first_column = part.column;
     m.column_count = part.columns;
     m.out = out.As<uint8_t>(memory) + part.row * out.row_stride + part.column;
     m.out_stride = out.row_stride;
-    m.out_zero = out_zero;
-    m.out_min = out_min;
-    m.out_max = out_max;
+    m.result = result;
     m.factors = factors.empty() ? nullptr : factors.data();
     RunMatrixI8(m);
   }
@@ -307,7 +304,7 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   if (!known || b->dtype() != dtype || y.dtype != dtype || !b->is_constant() || p.batch() != 1 ||
       g.a_k != 1 || b->type().rank() < 2 || (bias != nullptr && !bias->is_constant()) ||
       !a->type().quantised() || !b->type().quantised() || !y.quantised() ||
-      a->type().quant->per_axis() || y.quant->per_axis() || !ctx.group().tail.empty() ||
+      a->type().quant->per_axis() || y.quant->per_axis() ||
       (node.arithmetic() != Arithmetic::kTflite && node.arithmetic() != Arithmetic::kTfliteFixed) ||
       !SumsFit(p, bias))
     return false;
@@ -316,6 +313,8 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   if (bq.per_axis() && (bq.axis != (node.attrs<MatmulAttrs>().transpose_b ? rank - 2 : rank - 1) ||
                         bq.scales.size() != p.n))
     return false;
+  const std::optional<ByteResult> result = ByteResultOf(ctx.group());
+  if (!result) return false;
   auto step = std::make_unique<QuantMatmulStep>();
   MatrixI8Weights w;
   w.b = reinterpret_cast<const uint8_t*>(b->constant().blob().data());
@@ -332,12 +331,9 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   SetFactors(node, *step, w);
   step->packed = PackMatrixI8(w, dtype == DType::kI8);
   step->packed_bytes = step->packed.weights.size();
-  step->is_signed = dtype == DType::kI8;
-  step->out_zero = static_cast<int32_t>(y.quant->zero_point());
-  step->out_min = static_cast<int32_t>(MinInteger(dtype));
-  step->out_max = static_cast<int32_t>(MaxInteger(dtype));
+  step->result = *result;
   step->a = ctx.PlaceOf(a);
-  step->out = ctx.PlaceOf(node.output());
+  step->out = ctx.PlaceOf(ctx.group().result());
   step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, kMatrixI8Rows);
   step->multiply_adds = static_cast<int64_t>(p.m * p.n * p.k);
   step->p = std::move(p);

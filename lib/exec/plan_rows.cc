@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "exec/blocks.h"
 #include "exec/kernel_table.h"
 #include "exec/kernels/rows.h"
 #include "exec/plan_rows.h"
@@ -23,20 +24,22 @@ class RowsStep : public Step {
   };
   std::vector<Operand> in;
   Place out;
-  size_t out_element = 1, out_stride = 0;
-  size_t rows = 1, columns = 0, row_block = 1;
+  size_t out_element = 1;
+  RowPieces pieces;
   RowFn fn = nullptr;
 
-  size_t grid() const override { return columns == 0 ? 0 : (rows + row_block - 1) / row_block; }
+  size_t grid() const override { return pieces.items(); }
 
   void Run(const Memory& memory, size_t item) const override {
+    const auto [first, end, column, n] = pieces.At(item);
     RowOperands r;
-    r.n = columns;
+    r.n = n;
     for (size_t k = 0; k < in.size(); ++k) r.scalar[k] = in[k].rows.scalar();
-    for (size_t i = item * row_block; i < std::min(rows, (item + 1) * row_block); ++i) {
+    for (size_t i = first; i < end; ++i) {
       for (size_t k = 0; k < in.size(); ++k)
-        r.in[k] = in[k].place.As<const std::byte>(memory) + in[k].rows.Offset(i) * in[k].element;
-      r.out = out.As<std::byte>(memory) + i * out_stride * out_element;
+        r.in[k] =
+            in[k].place.As<const std::byte>(memory) + in[k].rows.Offset(i, column) * in[k].element;
+      r.out = out.As<std::byte>(memory) + (i * out.row_stride + column) * out_element;
       fn(r);
     }
   }
@@ -60,30 +63,19 @@ Result<bool> PlanRows(PlanContext& ctx) {
   auto step = std::make_unique<RowsStep>();
   step->fn = FunctionOf(node);
   if (step->fn == nullptr) return false;
-  const auto shape = RowShape(y);
   step->out = ctx.PlaceOf(y);
   step->out_element = ElementSize(y);
-  bool dense = step->out.row_stride == static_cast<size_t>(shape.back());
-  std::vector<std::vector<int64_t>> shapes;
+  std::vector<Place> places;
   std::vector<BufferId> reads;
   for (const Value* v : node.inputs()) {
-    shapes.push_back(RowShape(v));
-    step->in.push_back({ctx.PlaceOf(v), {}, ElementSize(v)});
-    reads.push_back(step->in.back().place.buffer);
-    dense &= step->in.back().place.row_stride == static_cast<size_t>(shapes.back().back());
+    places.push_back(ctx.PlaceOf(v));
+    reads.push_back(places.back().buffer);
   }
-  const AxisGroups groups(shape, shapes, dense);
-  const auto joined = groups.Join(shape);
-  for (size_t k = 0; k < shapes.size(); ++k) {
-    const auto operand = groups.Join(shapes[k]);
-    step->in[k].rows =
-        RowMap(joined, operand,
-               dense ? static_cast<size_t>(operand.back()) : step->in[k].place.row_stride);
-  }
-  step->columns = static_cast<size_t>(joined.back());
-  for (size_t i = 0; i + 1 < joined.size(); ++i) step->rows *= static_cast<size_t>(joined[i]);
-  step->out_stride = dense ? step->columns : step->out.row_stride;
-  step->row_block = FitIn(kRowsItem, step->columns);
+  const JoinedRows joined(node, places, step->out);
+  for (size_t k = 0; k < places.size(); ++k)
+    step->in.push_back({places[k], joined.operands[k], ElementSize(node.input(k))});
+  step->pieces = RowPieces(joined.rows, joined.columns, kRowsItem);
+  step->out.row_stride = joined.out_stride;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
   return true;

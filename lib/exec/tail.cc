@@ -85,6 +85,27 @@ RowMap::RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& o
   if (divisor_ == 0) divisor_ = 1;
 }
 
+JoinedRows::JoinedRows(const Node& node, std::span<const Place> places, const Place& out)
+    : out_stride(out.row_stride) {
+  const auto shape = RowShape(node.output());
+  bool dense = IsDense(out, shape);
+  std::vector<std::vector<int64_t>> shapes;
+  for (size_t k = 0; k < places.size(); ++k) {
+    shapes.push_back(RowShape(node.input(k)));
+    dense &= IsDense(places[k], shapes.back());
+  }
+  const AxisGroups groups(shape, shapes, dense);
+  const auto joined = groups.Join(shape);
+  for (size_t k = 0; k < places.size(); ++k) {
+    const auto own = groups.Join(shapes[k]);
+    operands.emplace_back(joined, own,
+                          dense ? static_cast<size_t>(own.back()) : places[k].row_stride);
+  }
+  rows = ElementsOf(joined, 0, joined.size() - 1);
+  columns = static_cast<size_t>(joined.back());
+  if (dense) out_stride = columns;
+}
+
 size_t RowMap::General(size_t r) const {
   size_t offset = 0;
   for (size_t i = dims_.size(); i-- > 0;) {

@@ -43,6 +43,8 @@ class RowMap {
     if (simple_) return r / divisor_ * stride_;
     return General(r);
   }
+  // The same for a column of that row.
+  size_t Offset(size_t r, size_t column) const { return Offset(r) + (scalar_ ? 0 : column); }
   // Whether every result row has a row of its own, one after the other.
   bool IsIdentity() const { return simple_ && divisor_ == 1 && stride_ != 0; }
   // Whether one element serves the whole row.
@@ -57,6 +59,17 @@ class RowMap {
   size_t stride_ = 0;
   std::vector<size_t> dims_;  // general form, outermost first
   std::vector<size_t> steps_;
+};
+
+// The operands of a node of one result, none absent, as rows of the result: neighbouring axes are
+// joined where all operands allow it.
+struct JoinedRows {
+  // `places`: of the operands.
+  JoinedRows(const Node& node, std::span<const Place> places, const Place& out);
+
+  std::vector<RowMap> operands;
+  size_t rows = 1, columns = 0;
+  size_t out_stride = 0;  // elements between rows of the result
 };
 
 // What a matrix step has to set in its epilogue for each block.

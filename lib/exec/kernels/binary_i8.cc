@@ -22,7 +22,7 @@ using Kind = BinaryI8::Kind;
 template <Kind kKind, template <class> class ScaleA, template <class> class ScaleB>
 void Row(const BinaryI8& op, const BinaryI8Row& r) {
   const auto value = [&](uint8_t byte) {
-    return op.is_signed ? int32_t{static_cast<int8_t>(byte)} : int32_t{byte};
+    return op.result.is_signed ? int32_t{static_cast<int8_t>(byte)} : int32_t{byte};
   };
   const hn::Sisd<int32_t> d;
   using Scale = Rescaler<hn::Sisd<int32_t>>;
@@ -39,8 +39,7 @@ void Row(const BinaryI8& op, const BinaryI8Row& r) {
       const int32_t z = rescale(scale_b, b * (1 << op.shift));
       v = kKind == Kind::kSum ? x + z : x - z;
     }
-    const int32_t y = rescale(scale_y, v) + op.out_zero;
-    r.y[i] = static_cast<uint8_t>(std::clamp(y, op.out_min, op.out_max));
+    r.y[i] = ToByte(op.result, rescale(scale_y, v));
   }
 }
 
@@ -74,14 +73,10 @@ void Row(const BinaryI8& op, const BinaryI8Row& r) {
   const ScaleA<D32> scale_a(op.fa, 0);
   const ScaleB<D32> scale_b(op.fb, 0);
   const Rescaler<D32> scale_y(op.fy, 0);
-  // As 0 to 255, which is what widens and narrows; int8 is that with the highest bit changed.
-  const int32_t up = op.is_signed ? 128 : 0;
-  const V8 flip = hn::Set(d8, static_cast<uint8_t>(up));
+  const ToBytes<D8> to_bytes(op.result);
+  const int32_t up = to_bytes.Up(op.result);
   const V32 a_zero = hn::Set(d32, op.a_zero + up);
   const V32 b_zero = hn::Set(d32, op.b_zero + up);
-  const auto zero = hn::Set(D16(), static_cast<int16_t>(op.out_zero + up));
-  const V8 low = hn::Set(d8, static_cast<uint8_t>(op.out_min + up));
-  const V8 high = hn::Set(d8, static_cast<uint8_t>(op.out_max + up));
   const auto combine = [&](V32 a, V32 b) HWY_ATTR {
     a = hn::Sub(a, a_zero);
     b = hn::Sub(b, b_zero);
@@ -94,12 +89,10 @@ void Row(const BinaryI8& op, const BinaryI8Row& r) {
     }
   };
   const auto run = [&](V8 a, V8 b) HWY_ATTR {
-    a = hn::Xor(a, flip);
-    b = hn::Xor(b, flip);
-    const V8 y =
-        NarrowToBytes(d8, combine(Part<0>(a), Part<0>(b)), combine(Part<1>(a), Part<1>(b)),
-                      combine(Part<2>(a), Part<2>(b)), combine(Part<3>(a), Part<3>(b)), zero);
-    return hn::Xor(hn::Min(high, hn::Max(low, y)), flip);
+    a = to_bytes.Flip(a);
+    b = to_bytes.Flip(b);
+    return to_bytes(combine(Part<0>(a), Part<0>(b)), combine(Part<1>(a), Part<1>(b)),
+                    combine(Part<2>(a), Part<2>(b)), combine(Part<3>(a), Part<3>(b)));
   };
   const V8 a_all = hn::Set(d8, r.a[0]), b_all = hn::Set(d8, r.b[0]);
   size_t i = 0;

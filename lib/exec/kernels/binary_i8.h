@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "exec/kernels/byte_result.h"
 #include "exec/kernels/rescale_table.h"
 
 namespace nn {
@@ -15,9 +16,8 @@ struct BinaryI8 {
     kProduct,     // Rescale((a - a_zero) (b - b_zero), fy)
   };
   Kind kind = Kind::kSum;
-  bool is_signed = false;  // of operands and result
-  int32_t a_zero = 0, b_zero = 0, out_zero = 0;
-  int32_t out_min = 0, out_max = 0;
+  int32_t a_zero = 0, b_zero = 0;
+  ByteResult result;
   int shift = 0;
   RescaleTable fa, fb, fy;  // SameRescale
 };

@@ -25,7 +25,7 @@ std::vector<uint32_t> Slots(size_t channels) {
 
 void Depthwise(const DepthwiseI8& g, size_t count, size_t out_stride) {
   const DepthwiseI8Filter& f = *g.filter;
-  const uint8_t flip = g.is_signed ? 0x80 : 0;
+  const uint8_t flip = g.result.is_signed ? 0x80 : 0;
   const hn::Sisd<int32_t> d;
   for (size_t i = 0; i < count; ++i)
     for (size_t c = 0; c < f.channels; ++c) {
@@ -34,8 +34,7 @@ void Depthwise(const DepthwiseI8& g, size_t count, size_t out_stride) {
       for (size_t t = 0; t < f.taps; ++t)
         sum += (taps[t][c] ^ flip) * f.words[(t / 2 * f.width + c) * 2 + t % 2];
       const Rescaler<decltype(d)> rescale(f.rescale, c);
-      const int32_t y = hn::GetLane(rescale(hn::Set(d, sum))) + g.out_zero;
-      g.out[i * out_stride + c] = static_cast<uint8_t>(std::clamp(y, g.out_min, g.out_max));
+      g.out[i * out_stride + c] = ToByte(g.result, hn::GetLane(rescale(hn::Set(d, sum))));
     }
 }
 
@@ -86,15 +85,10 @@ NN_VNNI_ATTR HWY_INLINE void Block(const DepthwiseI8& g, D8 d8, size_t c, size_t
   const DepthwiseI8Filter& f = *g.filter;
   const size_t have = std::min(kBytes, f.channels - c);
   const V8 none = hn::Zero(d8);
-  const V8 flip = hn::Set(d8, g.is_signed ? 0x80 : 0);
-  // As 0 to 255, which is what narrows; int8 is that with the highest bit changed.
-  const int32_t up = g.is_signed ? 128 : 0;
-  const auto zero = hn::Set(d16, static_cast<int16_t>(g.out_zero + up));
-  const V8 low = hn::Set(d8, static_cast<uint8_t>(g.out_min + up));
-  const V8 high = hn::Set(d8, static_cast<uint8_t>(g.out_max + up));
+  const ToBytes<D8> to_bytes(g.result);
   const auto load = [&](const uint8_t* p) HWY_ATTR {
-    if (kBytes > kSmallest || have == kBytes) return hn::Xor(hn::LoadU(d8, p + c), flip);
-    return hn::Xor(LoadPart(d8, p + c, have), flip);
+    if (kBytes > kSmallest || have == kBytes) return to_bytes.Flip(hn::LoadU(d8, p + c));
+    return to_bytes.Flip(LoadPart(d8, p + c, have));
   };
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* const* taps = g.taps + i * f.taps;
@@ -117,9 +111,7 @@ NN_VNNI_ATTR HWY_INLINE void Block(const DepthwiseI8& g, D8 d8, size_t c, size_t
     const auto rescale = [&](V32 s, size_t v) HWY_ATTR {
       return Scale<decltype(d)>(f.rescale, slot + v * kLanes)(s);
     };
-    const V8 bytes =
-        NarrowToBytes(d8, rescale(s0, 0), rescale(s1, 1), rescale(s2, 2), rescale(s3, 3), zero);
-    const V8 y = hn::Xor(hn::Min(high, hn::Max(low, bytes)), flip);
+    const V8 y = to_bytes(rescale(s0, 0), rescale(s1, 1), rescale(s2, 2), rescale(s3, 3));
     uint8_t* to = g.out + i * out_stride + c;
     if (kBytes > kSmallest || have == kBytes) {
       hn::StoreU(y, d8, to);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "exec/kernels/byte_result.h"
 #include "exec/kernels/rescale_table.h"
 
 namespace nn {
@@ -38,9 +39,8 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& weights);
 struct DepthwiseI8 {
   const uint8_t* const* taps = nullptr;
   const DepthwiseI8Filter* filter = nullptr;
-  bool is_signed = false;  // of input and output
   uint8_t* out = nullptr;
-  int32_t out_zero = 0, out_min = 0, out_max = 0;
+  ByteResult result;
 };
 
 // `count` output positions: position i has its taps at taps + i * filter->taps and its output at

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "exec/kernels/byte_result.h"
 #include "exec/kernels/rescale_table.h"
 #include "exec/kernels/simd-inl.h"
 #include "hwy/highway.h"
@@ -98,6 +99,36 @@ HWY_INLINE hn::Vec<D8> NarrowToBytes(D8 d8, V32 y0, V32 y1, V32 y2, V32 y3, V16 
   return hn::Combine(d8, hn::DemoteTo(half, high), hn::DemoteTo(half, low));
 #endif
 }
+
+// ToByte for four vectors, in the order of NarrowToBytes. Bytes narrow and widen as 0 to 255;
+// int8 is that with the highest bit changed.
+template <class D8>
+class ToBytes {
+ public:
+  using V8 = hn::Vec<D8>;
+
+  HWY_INLINE explicit ToBytes(const ByteResult& r)
+      : zero_(hn::Set(D16(), static_cast<int16_t>(r.zero + Up(r)))),
+        low_(hn::Set(D8(), static_cast<uint8_t>(r.min + Up(r)))),
+        high_(hn::Set(D8(), static_cast<uint8_t>(r.max + Up(r)))),
+        flip_(hn::Set(D8(), static_cast<uint8_t>(Up(r)))) {}
+
+  template <class V32>
+  HWY_INLINE V8 operator()(V32 y0, V32 y1, V32 y2, V32 y3) const {
+    const V8 bytes = NarrowToBytes(D8(), y0, y1, y2, y3, zero_);
+    return Flip(hn::Min(high_, hn::Max(low_, bytes)));
+  }
+  // From bytes as they are stored to 0 to 255, and back.
+  HWY_INLINE V8 Flip(V8 bytes) const { return hn::Xor(bytes, flip_); }
+  // What is added to an integer by that.
+  static HWY_INLINE int32_t Up(const ByteResult& r) { return r.is_signed ? 128 : 0; }
+
+ private:
+  using D16 = hn::Repartition<int16_t, D8>;
+
+  hn::Vec<D16> zero_;
+  V8 low_, high_, flip_;
+};
 
 // n bytes, 1 to 8, as the low ones of a word.
 HWY_INLINE uint64_t LoadWord(const uint8_t* p, size_t n) {

@@ -99,7 +99,7 @@ HWY_INLINE void CopyRun(const uint8_t* HWY_RESTRICT from, Element* HWY_RESTRICT 
 size_t PackRows(const MatrixI8& g, Element* out) {
   const size_t depth = g.run_count * g.run_length;
   const size_t width = (depth + kStep - 1) / kStep * kStep;
-  const uint8_t flip = g.is_signed ? 0x80 : 0;
+  const uint8_t flip = g.result.is_signed ? 0x80 : 0;
   for (size_t m = 0; m < g.row_count; ++m) {
     Element* to = out + m * width;
     for (size_t r = 0; r < g.run_count;) {
@@ -155,8 +155,8 @@ void Finish(const MatrixI8& g, const int32_t* sums, size_t stride, size_t rows, 
   for (size_t c = 0; c < columns; ++c) {
     const Scale<D32> rescale(g.packed->rescale, n + c);
     for (size_t i = 0; i < rows; ++i) {
-      const int32_t y = hn::GetLane(rescale(hn::Set(d, sums[i * stride + c]))) + g.out_zero;
-      out[i * g.out_stride + c] = static_cast<uint8_t>(std::clamp(y, g.out_min, g.out_max));
+      out[i * g.out_stride + c] =
+          ToByte(g.result, hn::GetLane(rescale(hn::Set(d, sums[i * stride + c]))));
     }
   }
 }
@@ -168,12 +168,7 @@ HWY_NOINLINE void Finish(const MatrixI8& g, const int32_t* sums, size_t stride, 
   const D32 d;
   const hn::Repartition<uint8_t, D32> d8;
   const hn::Repartition<uint32_t, D32> u32;
-  // As 0 to 255, which is what narrows; int8 is that with the highest bit changed.
-  const int32_t up = g.is_signed ? 128 : 0;
-  const auto flip = hn::Set(d8, static_cast<uint8_t>(up));
-  const auto zero = hn::Set(D16(), static_cast<int16_t>(g.out_zero + up));
-  const auto low = hn::Set(d8, static_cast<uint8_t>(g.out_min + up));
-  const auto high = hn::Set(d8, static_cast<uint8_t>(g.out_max + up));
+  const ToBytes<decltype(d8)> to_bytes(g.result);
   // From blocks of four columns of each row to rows.
   HWY_ALIGN uint32_t order[kLanes];
   for (size_t i = 0; i < kLanes; ++i)
@@ -188,10 +183,8 @@ HWY_NOINLINE void Finish(const MatrixI8& g, const int32_t* sums, size_t stride, 
     uint8_t* HWY_RESTRICT to = out + c;
     for (size_t i = 0; i < rows; i += kGroup, from += kGroup * stride) {
       const auto at = [&](size_t r) HWY_ATTR { return rescale(hn::Load(d, from + r * stride)); };
-      const auto y = NarrowToBytes(d8, at(0), at(1), at(2), at(3), zero);
-      const auto clamped = hn::Xor(hn::Min(high, hn::Max(low, y)), flip);
-      hn::Store(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(u32, clamped), to_rows)), d8,
-                bytes);
+      const auto y = to_bytes(at(0), at(1), at(2), at(3));
+      hn::Store(hn::BitCast(d8, hn::TableLookupLanes(hn::BitCast(u32, y), to_rows)), d8, bytes);
       const size_t last = std::min(kGroup, rows - i);
       for (size_t r = 0; r < last; ++r, to += out_stride) {
         if (have == kLanes)
@@ -210,9 +203,8 @@ HWY_NOINLINE void FinishByFactors(const MatrixI8& g, const int32_t* sums, size_t
   for (size_t i = 0; i < rows; ++i)
     for (size_t c = 0; c < columns; ++c) {
       const double v = std::round(static_cast<double>(sums[i * stride + c]) * g.factors[n + c]);
-      const auto y = static_cast<int64_t>(std::clamp(v, -0x1p31, 0x1p31 - 1.0)) + g.out_zero;
       out[i * g.out_stride + c] =
-          static_cast<uint8_t>(std::clamp<int64_t>(y, g.out_min, g.out_max));
+          ToByte(g.result, static_cast<int64_t>(std::clamp(v, -0x1p31, 0x1p31 - 1.0)));
     }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/blob.h"
+#include "exec/kernels/byte_result.h"
 #include "exec/kernels/rescale_table.h"
 
 namespace nn {
@@ -50,13 +51,12 @@ struct MatrixI8 {
   size_t run_count = 1;
   size_t run_length = 0;
   size_t row_count = 0;
-  bool is_signed = false;  // of a and y
   const PackedI8* packed = nullptr;
   size_t first_column = 0;  // a multiple of 16
   size_t column_count = 0;
   uint8_t* out = nullptr;  // [m, first_column...]
   size_t out_stride = 0;
-  int32_t out_zero = 0, out_min = 0, out_max = 0;
+  ByteResult result;
   // One a column, or null. With factors the sum is multiplied in double precision and rounded,
   // halves away from zero, in place of Rescale.
   const double* factors = nullptr;
