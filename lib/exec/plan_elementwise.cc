@@ -132,9 +132,14 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   const size_t rows = ElementsOf(joined, 0, joined.size() - 1);
   step->in_stride = joins ? columns : step->in.row_stride;
   step->out_stride = joins ? columns : step->out.row_stride;
+  step->streams = step->gathered == 0 && step->chain.single() &&
+                  rows * columns * sizeof(float) > LargestCache();
+  // Nothing of a stream is read again from a cache, and each item ends by waiting for its stores.
+  constexpr size_t kStreamPiece = 1 << 18;
   step->pieces = RowPieces(rows, columns,
-                           step->gathered == 0 ? kPiece : kPiece / step->gathered * step->gathered);
-  step->streams = rows * columns * sizeof(float) > LargestCache();
+                           step->streams         ? kStreamPiece
+                           : step->gathered == 0 ? kPiece
+                                                 : kPiece / step->gathered * step->gathered);
   std::vector<BufferId> reads = {step->in.buffer};
   reads.insert(reads.end(), step->chain.reads().begin(), step->chain.reads().end());
   const BufferId out = step->out.buffer;

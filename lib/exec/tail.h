@@ -99,6 +99,8 @@ class TailProgram {
   };
 
   bool empty() const { return ops_.empty(); }
+  // Whether one pass over the rows is all.
+  bool single() const { return ops_.size() == 1; }
   const std::vector<BufferId>& reads() const { return reads_; }
 
   // Compiles a node; false if it has no row kernel. With `groups`, rows are those of joined shapes.
