@@ -1,8 +1,6 @@
 #include "exec/kernels/depthwise_f32.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -33,26 +31,14 @@ constexpr size_t kMostOutputs = !HWY_NATIVE_FMA                              ? 1
 // line to the next.
 constexpr size_t kChannelBlock = 64;
 
-// A vector of channels [c, c + kLanes), or the last `have` of them.
+// A vector of channels, or where there are fewer those.
 template <bool kPartial>
 HWY_INLINE V LoadChannels(const float* p, size_t have) {
-  const D d;
-  if constexpr (!kPartial) return hn::LoadU(d, p);
-  HWY_ALIGN float part[kLanes] = {};
-  std::memcpy(part, p, have * sizeof(float));
-  return hn::Load(d, part);
+  return LoadSome(D(), p, kPartial ? have : kLanes);
 }
-
 template <bool kPartial>
 HWY_INLINE void StoreChannels(V v, float* p, size_t have) {
-  const D d;
-  if constexpr (!kPartial) {
-    hn::StoreU(v, d, p);
-    return;
-  }
-  HWY_ALIGN float part[kLanes];
-  hn::Store(v, d, part);
-  std::memcpy(p, part, have * sizeof(float));
+  StoreSome(v, D(), p, kPartial ? have : kLanes);
 }
 
 // Calls take(i, inputs) for each channel i of a group, in order: in each lane that channel of the
@@ -242,7 +228,6 @@ HWY_NOINLINE void Outputs(const DepthwiseF32& g, size_t line, int64_t at, size_t
   const EpilogueF32& e = g.epilogue;
   const V low = hn::Set(d, e.min);
   const V high = hn::Set(d, e.max);
-  const bool bounded = std::isfinite(e.min) || std::isfinite(e.max);
   const V bias = e.bias == nullptr ? hn::Zero(d) : LoadChannels<kPartial>(e.bias + c, have);
   NN_UNROLL
   for (size_t l = 0; l < Filter::kLines; ++l) {
@@ -257,7 +242,7 @@ HWY_NOINLINE void Outputs(const DepthwiseF32& g, size_t line, int64_t at, size_t
       if (e.residual != nullptr)
         y = hn::Add(
             y, LoadChannels<kPartial>(e.residual + (output + t) * e.residual_stride + c, have));
-      if (bounded) y = M::Min(high, M::Max(low, y));
+      if (e.bounded()) y = M::Min(high, M::Max(low, y));
       StoreChannels<kPartial>(y, to + t * g.out_stride, have);
     }
   }

@@ -23,17 +23,6 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-HWY_INLINE V LoadFew(const float* p, size_t n) {
-  HWY_ALIGN float piece[kLanes] = {};
-  std::memcpy(piece, p, n * sizeof(float));
-  return hn::Load(D(), piece);
-}
-HWY_INLINE void StoreFew(V v, float* p, size_t n) {
-  HWY_ALIGN float piece[kLanes];
-  hn::Store(v, D(), piece);
-  std::memcpy(p, piece, n * sizeof(float));
-}
-
 // A row of the operand x of a chain, or of another one.
 struct Operand {
   const float* at;
@@ -45,7 +34,7 @@ struct Operand {
       : at(p),
         scalar(is_scalar),
         whole(is_scalar    ? hn::Set(D(), *p)
-              : n < kLanes ? LoadFew(p, n)
+              : n < kLanes ? LoadSome(D(), p, n)
                            : hn::LoadU(D(), p + n - kLanes)),
         kept(is_scalar || n < kLanes) {}
   HWY_INLINE V Get(size_t i, bool last) const {
@@ -58,7 +47,7 @@ template <class Fn>
 HWY_INLINE void StoreRow(float* y, size_t n, bool streams, Fn fn) {
   const D d;
   if (n < kLanes) {
-    StoreFew(fn(size_t{0}, true), y, n);
+    StoreSome(fn(size_t{0}, true), d, y, n);
     return;
   }
   const bool past = streams && reinterpret_cast<uintptr_t>(y) % sizeof(V) == 0;

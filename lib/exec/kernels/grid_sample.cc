@@ -1,7 +1,6 @@
 #include "exec/kernels/grid_sample.h"
 
 #include <algorithm>
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/grid_sample.cc"
@@ -144,27 +143,11 @@ void GridAxis(const GridAxisF32& axis, const float* grid, size_t stride, size_t 
 
 // ---- Values
 
-// Up to a vector of channels, loaded and stored whole or in part.
-HWY_INLINE V LoadSome(const float* p, size_t have) {
-  const D d;
-  if (have >= kLanes) return hn::LoadU(d, p);
-  HWY_ALIGN float part[kLanes] = {};
-  std::memcpy(part, p, have * sizeof(float));
-  return hn::Load(d, part);
-}
-HWY_INLINE void StoreSome(V v, float* p, size_t have) {
-  const D d;
-  if (have >= kLanes) return hn::StoreU(v, d, p);
-  HWY_ALIGN float part[kLanes];
-  hn::Store(v, d, part);
-  std::memcpy(p, part, have * sizeof(float));
-}
-
 // Axis kAxis and all after it for a vector of channels of point i.
 template <size_t kAxis, size_t kAxes, size_t kTaps>
 HWY_INLINE V Channels(const GridPointsF32& g, size_t i, const float* x, size_t have) {
   if constexpr (kAxis == kAxes) {
-    return LoadSome(x, have);
+    return LoadSome(D(), x, have);
   } else {
     const D d;
     const GridTapsF32& taps = g.taps[kAxis];
@@ -215,7 +198,7 @@ HWY_NOINLINE void Sample(const GridPointsF32& g) {
   if (g.channels >= kFewChannels) {
     for (size_t i = 0; i < g.n; ++i)
       for (size_t c = 0; c < g.channels; c += kLanes)
-        StoreSome(Channels<0, kAxes, kTaps>(g, i, g.x + c, g.channels - c),
+        StoreSome(Channels<0, kAxes, kTaps>(g, i, g.x + c, g.channels - c), D(),
                   g.out + i * g.out_stride + c, g.channels - c);
     return;
   }

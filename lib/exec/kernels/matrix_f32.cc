@@ -1,10 +1,10 @@
 #include "exec/kernels/matrix_f32.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "base/blob.h"
+#include "base/checked_math.h"
 #include "hwy/cache_control.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -29,13 +29,6 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 constexpr size_t kPanelVectors = kPanelWidth / kLanes;
 
 // Registers for accumulators: all but one for the broadcast and those that hold a row of b.
-#undef NN_MASKED
-#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
-#define NN_MASKED 1  // loads and stores of part of a vector touch nothing else
-#else
-#define NN_MASKED 0
-#endif
-
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr size_t kRegisters = 32;
 #else
@@ -88,28 +81,6 @@ HWY_INLINE void PrefetchEnds(const MatrixF32& g, const Slice& s, size_t m, size_
     }
 }
 
-// Parts of a vector.
-HWY_INLINE V LoadPart(const float* p, size_t n) {
-  const D d;
-#if NN_MASKED
-  return hn::MaskedLoad(hn::FirstN(d, n), d, p);
-#else
-  HWY_ALIGN float part[kLanes] = {};
-  std::memcpy(part, p, n * sizeof(float));
-  return hn::Load(d, part);
-#endif
-}
-HWY_INLINE void StorePart(V v, float* p, size_t n) {
-  const D d;
-#if NN_MASKED
-  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
-#else
-  HWY_ALIGN float part[kLanes];
-  hn::Store(v, d, part);
-  std::memcpy(p, part, n * sizeof(float));
-#endif
-}
-
 // Whether row i of R takes its broadcast within the multiply-add: that saves an instruction and
 // costs a load for each vector after the first. So do as many rows as leave room in two loads a
 // cycle. Processors whose other hardware thread is busy decode too few instructions otherwise.
@@ -134,6 +105,8 @@ constexpr bool BroadcastsWithin(size_t i) {
 
 // The columns of a tile and the panels that hold them.
 struct Strip {
+  static constexpr int kSecondLevel = 2;  // of caches, for __builtin_prefetch
+
   size_t n, columns;    // the first one and how many
   const float* panels;  // where the first panel begins
   size_t panel_stride;  // floats from one panel to the next
@@ -153,8 +126,6 @@ struct Strip {
         __builtin_prefetch(ahead + p * panel_stride, 0, kSecondLevel);
     }
   }
-
-  static constexpr int kSecondLevel = 2;
 };
 constexpr size_t kAheadStep = 8;
 
@@ -168,9 +139,8 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
   V acc[R][V_];
   // Columns that vector v has.
   const auto have = [&](size_t v) { return columns - std::min(columns, v * kLanes); };
-  const auto load = [&](const float* p, size_t v) HWY_ATTR {
-    return have(v) >= kLanes ? hn::LoadU(d, p + v * kLanes) : LoadPart(p + v * kLanes, have(v));
-  };
+  const auto load = [&](const float* p, size_t v)
+                        HWY_ATTR { return LoadSome(d, p + v * kLanes, have(v)); };
   if (s.first || s.last) PrefetchEnds<R, V_>(g, s, m, n);
   if (s.first) {
     NN_UNROLL
@@ -229,7 +199,6 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
     const EpilogueF32& e = g.epilogue;
     const V low = hn::Set(d, e.min);
     const V high = hn::Set(d, e.max);
-    const bool bounded = std::isfinite(e.min) || std::isfinite(e.max);
     NN_UNROLL
     for (size_t v = 0; v < V_; ++v) {
       const V bias = e.bias == nullptr ? hn::Zero(d) : load(e.bias + n, v);
@@ -246,7 +215,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
         for (size_t i = 0; i < R; ++i)
           acc[i][v] = hn::Add(acc[i][v], load(e.residual + (m + i) * e.residual_stride + n, v));
       }
-      if (bounded) {
+      if (e.bounded()) {
         NN_UNROLL
         for (size_t i = 0; i < R; ++i) acc[i][v] = M::Min(high, M::Max(low, acc[i][v]));
       }
@@ -260,7 +229,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
       for (size_t i = 0; i < R; ++i) hn::StoreU(acc[i][v], d, to + i * g.out_stride);
     } else {
       NN_UNROLL
-      for (size_t i = 0; i < R; ++i) StorePart(acc[i][v], to + i * g.out_stride, have(v));
+      for (size_t i = 0; i < R; ++i) StoreSome(acc[i][v], d, to + i * g.out_stride, have(v));
     }
   }
 }
@@ -278,11 +247,11 @@ TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
 template <size_t V_, bool kStaged>
 void RowTiles(const MatrixF32& g, const Slice& s, Strip& strip) {
   constexpr size_t kMost = MaxRows(V_, kStaged);
-  const size_t tiles = (g.row_count + kMost - 1) / kMost;
+  const size_t tiles = CeilDiv(g.row_count, kMost);
   const size_t base = g.row_count / tiles;
   const size_t larger = g.row_count % tiles;
   // A single tile reads its panels no faster than they come.
-  strip.ahead_lines = tiles == 1 ? 0 : (kAheadStep + tiles - 1) / tiles;
+  strip.ahead_lines = tiles == 1 ? 0 : CeilDiv(kAheadStep, tiles);
   size_t m = 0;
   for (size_t t = 0; t < tiles; ++t) {
     const size_t rows = t < larger ? base + 1 : base;
@@ -316,10 +285,10 @@ void Columns(const MatrixF32& g, const Slice& s, const Slice& next) {
     Strip strip = {n, std::min(left, panels * kPanelWidth),
                    g.panels + n / kPanelWidth * panel_stride, panel_stride};
     n += strip.columns;
-    if (n < g.column_count || !s.last) {
-      const Slice& after = n < g.column_count ? s : next;
-      strip.ahead =
-          (n < g.column_count ? strip.panels + panels * panel_stride : g.panels) + begin_of(after);
+    const bool more = n < g.column_count;
+    if (s.staged != nullptr && s.depth() != 0 && (more || !s.last)) {
+      const Slice& after = more ? s : next;
+      strip.ahead = (more ? strip.panels + panels * panel_stride : g.panels) + begin_of(after);
       strip.ahead_end = strip.ahead + after.depth() * kPanelWidth;
     }
     if (wide)
@@ -338,10 +307,10 @@ void Columns(const MatrixF32& g, const Slice& s, const Slice& next) {
 Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
   Slice s = {0, g.run_count, 0, g.run_length, k == 0, true, nullptr};
   if (g.run_length == 0) return s;
-  const size_t pieces = (g.run_length + most - 1) / most;
+  const size_t pieces = CeilDiv(g.run_length, most);
   s.first_run = k / g.run_length;
   if (pieces > 1) {
-    const size_t piece = (g.run_length + pieces - 1) / pieces;
+    const size_t piece = CeilDiv(g.run_length, pieces);
     s.last_run = s.first_run + 1;
     s.offset = k % g.run_length;
     s.length = std::min(piece, g.run_length - s.offset);
@@ -368,7 +337,7 @@ void Stage(const MatrixF32& g, float* to, Slice& s) {
       const float* from = g.rows[r * g.row_pitch + m] + s.offset;
       size_t k = 0;
       for (; k + kLanes <= s.length; k += kLanes) hn::StoreU(hn::LoadU(d, from + k), d, at + k);
-      if (k < s.length) StorePart(LoadPart(from + k, s.length - k), at + k, s.length - k);
+      if (k < s.length) StoreSome(LoadSome(d, from + k, s.length - k), d, at + k, s.length - k);
     }
   }
   s.staged = to;

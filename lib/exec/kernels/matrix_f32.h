@@ -23,6 +23,12 @@ struct EpilogueF32 {
   size_t residual_stride = 0;
   float min = -std::numeric_limits<float>::infinity();
   float max = std::numeric_limits<float>::infinity();
+
+  // Whether min and max change anything.
+  bool bounded() const {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    return min != -kInfinity || max != kInfinity;
+  }
 };
 
 struct MatrixF32 {

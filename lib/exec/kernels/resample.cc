@@ -1,6 +1,5 @@
 #include "exec/kernels/resample.h"
 
-#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/resample.cc"
@@ -43,14 +42,10 @@ HWY_INLINE void Vectors(const float* x, const int64_t* HWY_RESTRICT offsets,
 HWY_INLINE void ShortRow(const WeightedRowsF32& r, const int64_t* offsets, const float* weights,
                          float* out) {
   const D d;
-  HWY_ALIGN float part[kLanes] = {};
   V sum = hn::Zero(d);
-  for (size_t t = 0; t < r.taps; ++t) {
-    std::memcpy(part, r.x + offsets[t], r.n * sizeof(float));
-    sum = M::Fma(hn::Set(d, weights[t]), hn::Load(d, part), sum);
-  }
-  hn::Store(sum, d, part);
-  std::memcpy(out, part, r.n * sizeof(float));
+  for (size_t t = 0; t < r.taps; ++t)
+    sum = M::Fma(hn::Set(d, weights[t]), LoadSome(d, r.x + offsets[t], r.n), sum);
+  StoreSome(sum, d, out, r.n);
 }
 
 template <size_t kTaps>
@@ -92,16 +87,13 @@ void WeightedElements(const WeightedElementsF32& line) {
   }
   if (i == line.n) return;
   const size_t rest = line.n - i;
-  HWY_ALIGN int32_t offsets[kLanes] = {};
-  HWY_ALIGN float part[kLanes] = {};
   V sum = hn::Zero(d);
   for (size_t t = 0; t < line.taps; ++t) {
-    std::memcpy(offsets, line.offsets + t * line.n + i, rest * sizeof(int32_t));
-    std::memcpy(part, line.weights + t * line.n + i, rest * sizeof(float));
-    sum = M::Fma(hn::Load(d, part), M::Gather(line.x, hn::Load(di, offsets)), sum);
+    const size_t at = t * line.n + i;
+    sum = M::Fma(LoadSome(d, line.weights + at, rest),
+                 M::Gather(line.x, LoadSome(di, line.offsets + at, rest)), sum);
   }
-  hn::Store(sum, d, part);
-  std::memcpy(line.out + i, part, rest * sizeof(float));
+  StoreSome(sum, d, line.out + i, rest);
 }
 
 }  // namespace

@@ -47,6 +47,31 @@ HWY_INLINE void ForEachNumber(const Fn& fn) {
   ForEachNumberOf(std::make_index_sequence<N>(), fn);
 }
 
+// The first n of a vector's lanes of 32 bits, or all where n is more; the others are zero. No
+// memory but theirs is touched.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadSome(D d, const hn::TFromD<D>* p, size_t n) {
+  if (n >= hn::MaxLanes(d)) return hn::LoadU(d, p);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  return hn::MaskedLoad(hn::FirstN(d, n), d, p);
+#else
+  HWY_ALIGN hn::TFromD<D> part[hn::MaxLanes(D())] = {};
+  std::memcpy(part, p, n * sizeof(*p));
+  return hn::Load(d, part);
+#endif
+}
+template <class D>
+HWY_INLINE void StoreSome(hn::Vec<D> v, D d, hn::TFromD<D>* p, size_t n) {
+  if (n >= hn::MaxLanes(d)) return hn::StoreU(v, d, p);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  hn::BlendedStore(v, hn::FirstN(d, n), d, p);
+#else
+  HWY_ALIGN hn::TFromD<D> part[hn::MaxLanes(D())];
+  hn::Store(v, d, part);
+  std::memcpy(p, part, n * sizeof(*p));
+#endif
+}
+
 // run(from, to) for each kLanes neighbouring elements of x and y; a shorter rest goes by way of
 // copies, filled up with zeros.
 template <size_t kLanes, class X, class Y, class Run>
