@@ -1,6 +1,5 @@
 #include "exec/kernels/resample.h"
 
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/resample.cc"
 #include "hwy/foreach_target.h"
