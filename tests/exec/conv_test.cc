@@ -44,6 +44,34 @@ TEST_CASE("convolution kernels: one channel a group") {
   RunConv({12, 40, 40, 3, 1, 1, 0, 40});
 }
 
+TEST_CASE("convolution kernels: one channel a group, lines of every kind") {
+  struct Lines {
+    const char* name;
+    int height, width, kernel_height, kernel_width;
+    const char* strides;
+    const char* pads;
+  };
+  for (const Lines& r : {
+           Lines{"in several pieces", 5, 300, 3, 3, "[1, 1]", "[1, 1, 1, 1]"},
+           Lines{"of the shortest kernels", 9, 14, 1, 3, "[1, 1]", "[0, 1, 0, 1]"},
+           Lines{"of tall kernels", 9, 14, 5, 3, "[1, 1]", "[2, 1, 2, 1]"},
+           Lines{"of different strides", 13, 21, 3, 3, "[1, 2]", "[1, 1, 1, 1]"},
+           Lines{"of different strides, too", 13, 21, 3, 3, "[2, 1]", "[1, 1, 1, 1]"},
+           Lines{"beyond the input", 6, 7, 3, 3, "[1, 1]", "[2, 3, 2, 3]"},
+           Lines{"without padding", 8, 16, 5, 5, "[2, 2]", "[0, 0, 0, 0]"},
+           Lines{"padded on one side", 8, 16, 3, 3, "[2, 2]", "[0, 0, 1, 1]"},
+       }) {
+    CAPTURE(r.name);
+    const Graph graph = Parse(fmt::format(
+        R"(graph {{ in %x: f32[2, 37, {}, {}]  const %w: f32[37, 1, {}, {}] = seeded(3)
+           %y = conv(%x, %w) {{strides = {}, pads = {}, groups = 37}}  %z = tanh(%y)
+           out "z" = %z }})",
+        r.height, r.width, r.kernel_height, r.kernel_width, r.strides, r.pads));
+    CheckHasKernels(graph);
+    RunEverywhere(graph, InputsOf(graph, {}));
+  }
+}
+
 TEST_CASE("convolution kernels: several groups in a vector") {
   for (const int group : {4, 8})
     for (const int channels : {16, 48})
