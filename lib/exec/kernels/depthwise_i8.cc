@@ -1,6 +1,7 @@
 #include "exec/kernels/depthwise_i8.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/depthwise_i8.cc"
@@ -44,8 +45,8 @@ constexpr size_t kSmallest = 16;  // channels of the smallest block
 using Largest = hn::CappedTag<uint8_t, 64>;
 
 // Calls body(tag, first channel, first slot) for each block: as many channels as the tag has lanes,
-// in blocks as large as fit. A last block of the smallest size begins further left, so that it is
-// whole, unless there are fewer channels than that.
+// which are those of the largest vector or, at the end, of the smallest. The last block begins
+// further left, so that it is whole, unless there are fewer channels than that.
 template <class Body>
 HWY_INLINE void ForEachBlock(size_t channels, const Body& body) {
   size_t c = 0, slot = 0;
@@ -54,7 +55,6 @@ HWY_INLINE void ForEachBlock(size_t channels, const Body& body) {
     for (; c + kBytes <= channels; c += kBytes, slot += kBytes) body(d8, c, slot);
   };
   all(Largest());
-  all(hn::CappedTag<uint8_t, 32>());
   const hn::CappedTag<uint8_t, kSmallest> small;
   all(small);
   if (c < channels) body(small, channels < kSmallest ? 0 : channels - kSmallest, slot);
@@ -73,54 +73,99 @@ std::vector<uint32_t> Slots(size_t channels) {
   return slots;
 }
 
-template <template <class> class Scale, class D8>
-NN_VNNI_ATTR HWY_INLINE void Block(const DepthwiseI8& g, D8 d8, size_t c, size_t slot, size_t count,
-                                   size_t out_stride) {
+// Blocks of kSmallest bytes, one at each of the places, as a vector; and back.
+template <class D8, class At>
+HWY_INLINE hn::Vec<D8> GatherBlocks(D8 d8, const At& at, size_t first = 0) {
+  constexpr size_t kBytes = hn::MaxLanes(D8());
+  if constexpr (kBytes == kSmallest) {
+    return hn::LoadU(d8, at(first));
+  } else {
+    const hn::Half<D8> half;
+    return hn::Combine(d8, GatherBlocks(half, at, first + kBytes / kSmallest / 2),
+                       GatherBlocks(half, at, first));
+  }
+}
+template <class D8, class At>
+HWY_INLINE void ScatterBlocks(hn::Vec<D8> v, D8 d8, const At& at, size_t first = 0) {
+  constexpr size_t kBytes = hn::MaxLanes(D8());
+  if constexpr (kBytes == kSmallest) {
+    hn::StoreU(v, d8, at(first));
+  } else {
+    const hn::Half<D8> half;
+    ScatterBlocks(hn::LowerHalf(half, v), half, at, first);
+    ScatterBlocks(hn::UpperHalf(half, v), half, at, first + kBytes / kSmallest / 2);
+  }
+}
+
+// One vector of results from position i on: of the channels of a block at that position; or, kEach
+// being false, of the smallest block at as many positions as make a vector.
+template <template <class> class Scale, bool kEach, class D8>
+NN_VNNI_ATTR HWY_INLINE void Outputs(const DepthwiseI8& g, D8 d8, size_t c, size_t slot, size_t i,
+                                     size_t out_stride) {
   constexpr size_t kBytes = hn::MaxLanes(D8());
   const hn::Repartition<int32_t, D8> d;
   const hn::Repartition<int16_t, D8> d16;
   using V32 = hn::Vec<decltype(d)>;
   using V8 = hn::Vec<D8>;
-  constexpr size_t kLanes = kBytes / 4;
+  // Lanes of int32 that have entries of their own in the lists.
+  constexpr size_t kLanes = (kEach ? kBytes : kSmallest) / 4;
+  const std::conditional_t<kEach, LoadEach, LoadSameBlock> list;
   const DepthwiseI8Filter& f = *g.filter;
+  const uint8_t* const* taps = g.taps + i * f.taps;
+  uint8_t* to = g.out + i * out_stride + c;
   const size_t have = std::min(kBytes, f.channels - c);
   const V8 none = hn::Zero(d8);
   const ToBytes<D8> to_bytes(g.result);
-  const auto load = [&](const uint8_t* p) HWY_ATTR {
-    if (kBytes > kSmallest || have == kBytes) return to_bytes.Flip(hn::LoadU(d8, p + c));
-    return to_bytes.Flip(LoadPart(d8, p + c, have));
+  const auto load = [&](size_t t) HWY_ATTR {
+    if constexpr (!kEach)
+      return to_bytes.Flip(GatherBlocks(d8, [&](size_t p) { return taps[p * f.taps + t] + c; }));
+    else if (kBytes > kSmallest || have == kBytes)
+      return to_bytes.Flip(hn::LoadU(d8, taps[t] + c));
+    else
+      return to_bytes.Flip(LoadPart(d8, taps[t] + c, have));
   };
-  for (size_t i = 0; i < count; ++i) {
-    const uint8_t* const* taps = g.taps + i * f.taps;
-    const int16_t* w = f.words.data() + slot * 2;
-    V32 s0 = hn::LoadU(d, f.bias.data() + slot);
-    V32 s1 = hn::LoadU(d, f.bias.data() + slot + kLanes);
-    V32 s2 = hn::LoadU(d, f.bias.data() + slot + 2 * kLanes);
-    V32 s3 = hn::LoadU(d, f.bias.data() + slot + 3 * kLanes);
-    for (size_t t = 0; t < f.taps; t += 2, w += f.width * 2) {
-      const V8 x = load(taps[t]);
-      const V8 z = t + 1 < f.taps ? load(taps[t + 1]) : none;
-      const V8 lower = hn::InterleaveLower(d8, x, z);
-      const V8 upper = hn::InterleaveUpper(d8, x, z);
-      const auto words = [&](size_t v) HWY_ATTR { return hn::LoadU(d16, w + v * kLanes * 2); };
-      s0 = AddPairDot(d, s0, hn::BitCast(d16, hn::InterleaveLower(d8, lower, none)), words(0));
-      s1 = AddPairDot(d, s1, hn::BitCast(d16, hn::InterleaveUpper(d8, lower, none)), words(1));
-      s2 = AddPairDot(d, s2, hn::BitCast(d16, hn::InterleaveLower(d8, upper, none)), words(2));
-      s3 = AddPairDot(d, s3, hn::BitCast(d16, hn::InterleaveUpper(d8, upper, none)), words(3));
-    }
-    const auto rescale = [&](V32 s, size_t v) HWY_ATTR {
-      return Scale<decltype(d)>(f.rescale, slot + v * kLanes)(s);
-    };
-    const V8 y = to_bytes(rescale(s0, 0), rescale(s1, 1), rescale(s2, 2), rescale(s3, 3));
-    uint8_t* to = g.out + i * out_stride + c;
-    if (kBytes > kSmallest || have == kBytes) {
-      hn::StoreU(y, d8, to);
-    } else {
-      HWY_ALIGN uint8_t part[kBytes];
-      hn::Store(y, d8, part);
-      CopyPart(part, to, have);
-    }
+  const int16_t* w = f.words.data() + slot * 2;
+  V32 s0 = list(d, f.bias.data() + slot);
+  V32 s1 = list(d, f.bias.data() + slot + kLanes);
+  V32 s2 = list(d, f.bias.data() + slot + 2 * kLanes);
+  V32 s3 = list(d, f.bias.data() + slot + 3 * kLanes);
+  for (size_t t = 0; t < f.taps; t += 2, w += f.width * 2) {
+    const V8 x = load(t);
+    const V8 z = t + 1 < f.taps ? load(t + 1) : none;
+    const V8 lower = hn::InterleaveLower(d8, x, z);
+    const V8 upper = hn::InterleaveUpper(d8, x, z);
+    const auto words = [&](size_t v) HWY_ATTR { return list(d16, w + v * kLanes * 2); };
+    s0 = AddPairDot(d, s0, hn::BitCast(d16, hn::InterleaveLower(d8, lower, none)), words(0));
+    s1 = AddPairDot(d, s1, hn::BitCast(d16, hn::InterleaveUpper(d8, lower, none)), words(1));
+    s2 = AddPairDot(d, s2, hn::BitCast(d16, hn::InterleaveLower(d8, upper, none)), words(2));
+    s3 = AddPairDot(d, s3, hn::BitCast(d16, hn::InterleaveUpper(d8, upper, none)), words(3));
   }
+  const auto rescale = [&](V32 s, size_t v) HWY_ATTR {
+    return Scale<decltype(d)>(f.rescale, slot + v * kLanes, list)(s);
+  };
+  const V8 y = to_bytes(rescale(s0, 0), rescale(s1, 1), rescale(s2, 2), rescale(s3, 3));
+  if constexpr (!kEach) {
+    ScatterBlocks(y, d8, [&](size_t p) { return to + p * out_stride; });
+  } else if (kBytes > kSmallest || have == kBytes) {
+    hn::StoreU(y, d8, to);
+  } else {
+    HWY_ALIGN uint8_t part[kBytes];
+    hn::Store(y, d8, part);
+    CopyPart(part, to, have);
+  }
+}
+
+template <template <class> class Scale, class D8>
+NN_VNNI_ATTR HWY_INLINE void Block(const DepthwiseI8& g, D8 d8, size_t c, size_t slot, size_t count,
+                                   size_t out_stride) {
+  size_t i = 0;
+  if constexpr (hn::MaxLanes(D8()) < hn::MaxLanes(Largest())) {
+    constexpr size_t kPositions = hn::MaxLanes(Largest()) / kSmallest;
+    if (c + kSmallest <= g.filter->channels)
+      for (; i + kPositions <= count; i += kPositions)
+        Outputs<Scale, false>(g, Largest(), c, slot, i, out_stride);
+  }
+  for (; i < count; ++i) Outputs<Scale, true>(g, d8, c, slot, i, out_stride);
 }
 
 void Depthwise(const DepthwiseI8& g, size_t count, size_t out_stride) {

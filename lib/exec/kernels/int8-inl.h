@@ -200,17 +200,32 @@ HWY_INLINE hn::Vec<D> HighMul(D d, hn::Vec<D> x, hn::Vec<D> multiplier) {
 #endif
 }
 
+// How a kernel reads what its lanes have of a list: each its own; or the same for each 128 bits.
+struct LoadEach {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const hn::TFromD<D>* p) const {
+    return hn::LoadU(d, p);
+  }
+};
+struct LoadSameBlock {
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, const hn::TFromD<D>* p) const {
+    return hn::LoadDup128(d, p);
+  }
+};
+
 // Rescale of ops/requant.h, lane by lane, by the factors of some columns.
 template <class D>
 class Rescaler {
  public:
   using V = hn::Vec<D>;
 
-  HWY_INLINE Rescaler(const RescaleTable& table, size_t at)
-      : multiplier_(hn::LoadU(D(), table.multiplier.data() + at)),
-        left_(hn::LoadU(D(), table.left.data() + at)),
-        cut_(hn::LoadU(D(), table.cut.data() + at)),
-        last_(hn::LoadU(D(), table.last.data() + at)) {}
+  template <class Load = LoadEach>
+  HWY_INLINE Rescaler(const RescaleTable& table, size_t at, const Load& load = {})
+      : multiplier_(load(D(), table.multiplier.data() + at)),
+        left_(load(D(), table.left.data() + at)),
+        cut_(load(D(), table.cut.data() + at)),
+        last_(load(D(), table.last.data() + at)) {}
 
   HWY_INLINE V operator()(V x) const {
     const D d;
@@ -238,12 +253,13 @@ class PlainRescaler {
  public:
   using V = hn::Vec<D>;
 
-  HWY_INLINE PlainRescaler(const RescaleTable& table, size_t at)
-      : even_(hn::LoadU(D(), table.multiplier.data() + at)),
+  template <class Load = LoadEach>
+  HWY_INLINE PlainRescaler(const RescaleTable& table, size_t at, const Load& load = {})
+      : even_(load(D(), table.multiplier.data() + at)),
         odd_(Down(even_)),
-        cut_(hn::LoadU(D(), table.cut.data() + at)),
-        round_even_(hn::LoadU(D64(), table.round_even.data() + at / 2)),
-        round_odd_(hn::LoadU(D64(), table.round_odd.data() + at / 2)) {}
+        cut_(load(D(), table.cut.data() + at)),
+        round_even_(load(D64(), table.round_even.data() + at / 2)),
+        round_odd_(load(D64(), table.round_odd.data() + at / 2)) {}
 
   HWY_INLINE V operator()(V x) const {
     const D d;
