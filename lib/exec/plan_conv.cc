@@ -174,7 +174,6 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
       Blob(PackFilter(node.input(1)->constant(), node.attrs<ConvAttrs>().filter_layout, g)));
   const auto positions = static_cast<size_t>(g.out_positions());
   const auto runs = static_cast<size_t>(Taps(step->s));
-  constexpr size_t kRowsPerItem = 128;
   constexpr size_t kDilatedRows = 48;  // so few that whole taps lie in the padding for all of them
   const auto is_dilated = [](const ConstWindow& w) { return w.dilation > 1 && w.kernel > 1; };
   const bool dilated = std::any_of(step->s.begin(), step->s.end(), is_dilated);
@@ -184,7 +183,7 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   step->blocks =
       ProductBlocks(static_cast<size_t>(g.batch * g.groups), positions, out_channels, depth,
                     std::clamp<size_t>(MatrixConvStep::kMaxPointers / runs, 1,
-                                       dilated ? kDilatedRows : kRowsPerItem));
+                                       dilated ? kDilatedRows : kMatrixF32Rows));
   return step;
 }
 
@@ -217,15 +216,15 @@ class DepthwiseConvStep : public ConvStepBase {
     const int64_t reads = (static_cast<int64_t>(lines) - 1) * h.stride + h.kernel;
     // Lines follow each other in the input where there is one plane and no dilation; else there is
     // one line, and its rows are those of every plane.
-    const int64_t top = static_cast<int64_t>(line);
-    for (int64_t kd = 0; kd < d.kernel; ++kd)
+    for (int64_t kd = 0; kd < d.kernel; ++kd) {
+      const int64_t id = SourceOf(d, pd, kd);
       for (int64_t r = 0; r < reads; ++r) {
-        const int64_t id = SourceOf(d, pd, kd);
-        const int64_t ih = SourceOf(h, top, r);
+        const int64_t ih = SourceOf(h, static_cast<int64_t>(line), r);
         rows[count++] = id < 0 || ih < 0 ? nullptr
                                          : x + static_cast<size_t>((id * h.input + ih) * w.input) *
                                                    in.row_stride;
       }
+    }
     const size_t row = (plane * static_cast<size_t>(h.output) + line) * width + first;
     DepthwiseF32 r;
     r.rows = rows.data();

@@ -123,7 +123,7 @@ class TransposeStepBase : public ConvStepBase {
 class MatrixTransposeStep : public TransposeStepBase {
  public:
   static constexpr size_t kMaxPointers = 4096;
-  static constexpr size_t kMaxRows = 128;
+  static constexpr size_t kMaxRows = kMatrixF32Rows;
   static constexpr size_t kScratch = 16384;  // results of one call of the kernel
 
   ColumnBlocks columns;      // output channels of an item

@@ -75,8 +75,6 @@ Product ProductOf(const MatmulGeometry& g, size_t pitch) {
 
 class MatmulStep : public Step {
  public:
-  static constexpr size_t kRowsPerItem = 128;
-
   Product p;
   ProductBlocks blocks;
   Place a, out;
@@ -91,7 +89,7 @@ class MatmulStep : public Step {
 
   void Run(const Memory& memory, size_t item) const override {
     const ProductBlocks::Part part = blocks.At(item);
-    std::array<const float*, kRowsPerItem> rows;
+    std::array<const float*, kMatrixF32Rows> rows;
     const float* x = a.As<const float>(memory) + p.a_offsets[part.product] + part.row * p.a_row;
     for (size_t r = 0; r < part.rows; ++r) rows[r] = x + r * p.a_row;
     const size_t row = part.product * p.m + part.row;
@@ -220,7 +218,7 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   step->a = RowsOfLeft(ctx, g, p);
   step->tail.MoveInto(step->epilogue, step->sources);
   step->out_row = has_columns ? step->out.row_stride : 1;
-  step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, MatmulStep::kRowsPerItem);
+  step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, kMatrixF32Rows);
   step->multiply_adds = static_cast<int64_t>(p.batch() * p.m * p.n * p.k);
   step->p = std::move(p);
   reads.insert(reads.end(), {step->panels, step->a.buffer});

@@ -71,7 +71,7 @@ struct RowProduct {
 // The products of all inputs with w, and its bias.
 class InputProductsStep : public Step {
  public:
-  static constexpr size_t kRowsPerItem = 128;
+  static constexpr size_t kRowsPerItem = kMatrixF32Rows;
 
   Sizes s;
   RowBlocks blocks;

@@ -240,8 +240,8 @@ void TailProgram::Run(const Memory& memory, const RowsF32& rows, size_t first,
 
 void TailProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, size_t column,
                            const Kept& kept) const {
-  // What further functions, or the operand's own lines, bring into the caches may stay there.
-  rows.streams = rows.streams && single() && rows.x != rows.y;
+  // The operand's own lines are in the caches, and may stay there.
+  rows.streams = rows.streams && rows.x != rows.y;
   for (size_t i = 0; i < ops_.size(); ++i) {
     const Op& op = ops_[i];
     for (size_t k = 0; k < kept_.size(); ++k)

@@ -39,10 +39,8 @@ constexpr size_t kRegisters = 16;
 // of a slice are therefore staged: copied once for all columns, kStagePitch apart (an odd number of
 // cache lines, so that they lie in different sets). That pays where there are enough columns.
 constexpr bool kStages = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
-constexpr size_t kStagedRows = 128;
 constexpr size_t kStagedDepth = 512;
 constexpr size_t kStagePitch = kStagedDepth + 16;
-constexpr size_t kStagedColumns = 128;  // at least
 
 // Most rows of a tile that is `vectors` wide. Without fused multiply-adds the emulation keeps the
 // registers busy.
@@ -86,7 +84,7 @@ HWY_INLINE void PrefetchEnds(const MatrixF32& g, const Slice& s, size_t m, size_
 // cycle. Processors whose other hardware thread is busy decode too few instructions otherwise.
 template <size_t R, size_t V_>
 constexpr bool BroadcastsWithin(size_t i) {
-  if (!kStages || V_ == 1) return false;
+  if (V_ == 1) return false;
   constexpr size_t kLoads = R * V_ * 15 / 16;
   constexpr size_t kLeast = R + V_;
   constexpr size_t kRows = kLoads < kLeast ? 0 : std::min(R, (kLoads - kLeast) / (V_ - 1));
@@ -224,6 +222,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
   NN_UNROLL
   for (size_t v = 0; v < V_; ++v) {
     float* to = out + v * kLanes;
+    // Asked once for all rows: sums of few terms feel it.
     if (have(v) >= kLanes) {
       NN_UNROLL
       for (size_t i = 0; i < R; ++i) hn::StoreU(acc[i][v], d, to + i * g.out_stride);
@@ -321,10 +320,10 @@ Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
   return s;
 }
 
-// For kStagedRows rows, of the calling thread.
+// For as many rows as a block has at most, of the calling thread.
 float* StagingRoom() {
   thread_local Buffer room;
-  if (room.size() == 0) room = Buffer(kStagedRows * kStagePitch * sizeof(float));
+  if (room.size() == 0) room = Buffer(kMatrixF32Rows * kStagePitch * sizeof(float));
   return room.as<float>().data();
 }
 
@@ -335,9 +334,8 @@ void Stage(const MatrixF32& g, float* to, Slice& s) {
     float* at = to + m * kStagePitch;
     for (size_t r = s.first_run; r < s.last_run; ++r, at += s.length) {
       const float* from = g.rows[r * g.row_pitch + m] + s.offset;
-      size_t k = 0;
-      for (; k + kLanes <= s.length; k += kLanes) hn::StoreU(hn::LoadU(d, from + k), d, at + k);
-      if (k < s.length) StoreSome(LoadSome(d, from + k, s.length - k), d, at + k, s.length - k);
+      for (size_t k = 0; k < s.length; k += kLanes)
+        StoreSome(LoadSome(d, from + k, s.length - k), d, at + k, s.length - k);
     }
   }
   s.staged = to;
@@ -350,9 +348,8 @@ void Stage(const MatrixF32& g, float* to, Slice& s) {
 
 void Matrix(const MatrixF32& g) {
   if (g.row_count == 0 || g.column_count == 0) return;
-  constexpr size_t kFewRows = 4;
-  const bool stages = kStages && g.row_count > kFewRows && g.row_count <= kStagedRows &&
-                      g.column_count >= kStagedColumns;
+  const bool stages = kStages && g.row_count > kMatrixF32FewRows && g.row_count <= kMatrixF32Rows &&
+                      g.column_count >= kMatrixF32ManyColumns;
   const size_t most = stages ? kStagedDepth : kDepthInPlace;
   Slice next = SliceAt(g, 0, most);
   for (size_t k = 0;;) {

@@ -14,6 +14,12 @@ namespace nn {
 // Columns of a packed panel, the same for every target.
 inline constexpr size_t kPanelWidth = 16;
 
+// Blocks that the kernel is fastest with: up to kMatrixF32Rows rows, and either few of them or many
+// columns.
+inline constexpr size_t kMatrixF32Rows = 128;
+inline constexpr size_t kMatrixF32FewRows = 4;
+inline constexpr size_t kMatrixF32ManyColumns = 8 * kPanelWidth;
+
 // What happens to a finished sum, in this order; null pointers skip a step.
 struct EpilogueF32 {
   const float* bias = nullptr;   // [n] added; without it +0 is added
