@@ -49,13 +49,19 @@ void PlaceInputs(const Graph& graph, const Makers& makers, const Node& concat, P
   }
 }
 
-// The input of a view is made where the view is to be.
-void PlaceInput(const Graph& graph, const Makers& makers, const Node& view, PlanContext& ctx) {
-  const Value* x = view.input(0);
+// Whether the node changes some elements of its first input, which nobody else wants.
+bool WritesInto(const Node& node) {
+  return (node.Is("scatter_nd") || node.Is("scatter_elements")) &&
+         node.input(0)->uses().size() == 1;
+}
+
+// The first input of a node is made where the result is to be.
+void PlaceInput(const Graph& graph, const Makers& makers, const Node& node, PlanContext& ctx) {
+  const Value* x = node.input(0);
   const auto shape = ShapeOf(x);
-  const auto y_shape = ShapeOf(view.output());
-  if (!ctx.HasPlace(view.output()) || !CanMove(graph, ctx, makers, x)) return;
-  Place place = ctx.PlaceOf(view.output());
+  const auto y_shape = ShapeOf(node.output());
+  if (!CanMove(graph, ctx, makers, x)) return;
+  Place place = ctx.PlaceOf(node.output());
   if (!y_shape.empty() && place.row_stride != static_cast<size_t>(y_shape.back())) return;
   place.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   ctx.SetPlace(x, place);
@@ -102,7 +108,9 @@ void PlaceParts(const Graph& graph, std::span<const Group> groups, PlanContext& 
     if (!groups[i].tail.empty()) continue;
     if (node.Is("concat"))
       PlaceInputs(graph, makers, node, ctx);
-    else if (IsView(node))
+    else if (IsView(node) && ctx.HasPlace(node.output()))
+      PlaceInput(graph, makers, node, ctx);
+    else if (WritesInto(node))
       PlaceInput(graph, makers, node, ctx);
   }
 }

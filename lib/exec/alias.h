@@ -19,8 +19,9 @@ std::optional<Place> PartOf(const Place& whole, const Value* value, size_t axis,
 // Whether all who read the value take it with rows that are further apart than they are long.
 bool TakenStrided(const Value* value);
 
-// Gives the inputs of concatenations places within the result, and inputs of views the place of the
-// view, where those who make and read them can work there. Called before any group is planned.
+// Gives the inputs of concatenations places within the result, and inputs of views and of what
+// writes to some elements only the place of the result, where those who make and read them can work
+// there. Called before any group is planned.
 void PlaceParts(const Graph& graph, std::span<const Group> groups, PlanContext& ctx);
 
 }  // namespace nn

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "exec/alias.h"
 #include "exec/attention.h"
+#include "exec/copy_step.h"
 #include "ir/eval.h"
 
 namespace nn {
@@ -79,17 +80,6 @@ class ReferenceStep : public Step {
   std::optional<Error> TakeError() const override { return std::exchange(error, std::nullopt); }
 
   mutable std::optional<Error> error;
-};
-
-// Copies bytes: for an output that is an input, or that lies where something else does.
-class CopyStep : public Step {
- public:
-  Place in, out;
-  size_t size = 0;
-  size_t grid() const override { return 1; }
-  void Run(const Memory& memory, size_t) const override {
-    std::memcpy(out.As<std::byte>(memory), in.As<const std::byte>(memory), size);
-  }
 };
 
 size_t ByteSizeOf(const Value* v) {
@@ -258,6 +248,7 @@ Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
     const Value* v = graph.outputs()[i].value;
     const Place place = ctx.PlaceOf(v);
     if (place.buffer == output_places[i].buffer) continue;
+    // An output that is an input, or that lies where something else does.
     auto step = std::make_unique<CopyStep>();
     step->label = "copy to output";
     step->in = place;

@@ -11,6 +11,7 @@ const KernelInfo* FindKernel(std::string_view op) {
     AddConvTransposeKernels(kernels);
     AddElementwiseKernels(kernels);
     AddGatherKernels(kernels);
+    AddGenerateKernels(kernels);
     AddGridSampleKernels(kernels);
     AddQuantizeKernels(kernels);
     AddMatmulKernels(kernels);
@@ -22,6 +23,7 @@ const KernelInfo* FindKernel(std::string_view op) {
     AddReduceKernels(kernels);
     AddResampleKernels(kernels);
     AddRowKernels(kernels);
+    AddScatterKernels(kernels);
     AddShapeKernels(kernels);
     AddSoftmaxKernels(kernels);
     std::map<std::string_view, KernelInfo> m;

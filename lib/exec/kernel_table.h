@@ -11,6 +11,7 @@ void AddConvKernels(std::vector<KernelInfo>& kernels);
 void AddConvTransposeKernels(std::vector<KernelInfo>& kernels);
 void AddElementwiseKernels(std::vector<KernelInfo>& kernels);
 void AddGatherKernels(std::vector<KernelInfo>& kernels);
+void AddGenerateKernels(std::vector<KernelInfo>& kernels);
 void AddGridSampleKernels(std::vector<KernelInfo>& kernels);
 void AddQuantizeKernels(std::vector<KernelInfo>& kernels);
 void AddMatmulKernels(std::vector<KernelInfo>& kernels);
@@ -22,6 +23,7 @@ void AddRecurrentKernels(std::vector<KernelInfo>& kernels);
 void AddReduceKernels(std::vector<KernelInfo>& kernels);
 void AddResampleKernels(std::vector<KernelInfo>& kernels);
 void AddRowKernels(std::vector<KernelInfo>& kernels);
+void AddScatterKernels(std::vector<KernelInfo>& kernels);
 void AddShapeKernels(std::vector<KernelInfo>& kernels);
 void AddSoftmaxKernels(std::vector<KernelInfo>& kernels);
 

@@ -2,9 +2,9 @@
 // (plan_movement.cc).
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <optional>
 
+#include "exec/indices.h"
 #include "exec/kernel_table.h"
 #include "exec/plan_movement.h"
 #include "ops/gather.h"
@@ -24,9 +24,10 @@ class GatherStep : public Step {
   struct Axis {
     int64_t size, stride;
   };
-  std::string node;  // for errors
-  Place in, indices, out;
-  bool wide_indices = false;  // i64, else i32
+  GatherStep(PlanContext& ctx, const Value* indices_value) : indices(ctx, indices_value) {}
+
+  Indices indices;
+  Place in, out;
   size_t batches = 1, outer = 1, each = 1;
   size_t step = 0;
   std::vector<Axis> axes;
@@ -48,33 +49,15 @@ class GatherStep : public Step {
     }
   }
 
-  std::optional<Error> TakeError() const override {
-    const std::lock_guard lock(mutex_);
-    if (!bad_) return std::nullopt;
-    const auto checked = CheckIndex(bad_->index, bad_->size);
-    bad_.reset();
-    return checked.error().In(node);
-  }
+  std::optional<Error> TakeError() const override { return indices.TakeError(); }
 
  private:
-  struct BadIndex {
-    size_t place;  // among all indices
-    int64_t index, size;
-  };
-
   // Pieces that the indices of position i skip.
   size_t Chosen(const Memory& memory, size_t i) const {
     size_t skipped = 0;
-    for (size_t d = 0; d < axes.size(); ++d) {
-      const size_t place = i * axes.size() + d;
-      int64_t index = wide_indices ? indices.As<const int64_t>(memory)[place]
-                                   : indices.As<const int32_t>(memory)[place];
-      if (index < -axes[d].size || index >= axes[d].size) {
-        Note({place, index, axes[d].size});
-        index = 0;
-      }
-      skipped += static_cast<size_t>((index < 0 ? index + axes[d].size : index) * axes[d].stride);
-    }
+    for (size_t d = 0; d < axes.size(); ++d)
+      skipped += static_cast<size_t>(indices.At(memory, i * axes.size() + d, axes[d].size) *
+                                     axes[d].stride);
     return skipped;
   }
   // Small rows are worth a copy of known size.
@@ -86,13 +69,6 @@ class GatherStep : public Step {
     else
       std::memcpy(to, from, run);
   }
-  void Note(const BadIndex& bad) const {
-    const std::lock_guard lock(mutex_);
-    if (!bad_ || bad.place < bad_->place) bad_ = bad;
-  }
-
-  mutable std::mutex mutex_;
-  mutable std::optional<BadIndex> bad_;  // the first of the run
 };
 
 // Places and sizes of pieces that are the axes of x from `first` on.
@@ -100,18 +76,13 @@ bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
   const Node& node = ctx.node();
   const Value* x = node.input(0);
   const Value* y = node.output();
-  const DType index = node.input(1)->dtype();
   const auto shape = ShapeOf(x);
   const auto y_shape = ShapeOf(y);
   const auto element = static_cast<size_t>(DTypeBits(x->dtype()) / 8);
-  if (DTypeBits(x->dtype()) < 8 || y->dtype() != x->dtype() ||
-      (index != DType::kI32 && index != DType::kI64))
+  if (DTypeBits(x->dtype()) < 8 || y->dtype() != x->dtype() || !Indices::Takes(node.input(1)))
     return false;
-  step.node = node.Describe();
   step.in = ctx.PlaceOf(x);
-  step.indices = ctx.PlaceOf(node.input(1));
   step.out = ctx.PlaceOf(y);
-  step.wide_indices = index == DType::kI64;
   const auto row = static_cast<size_t>(shape.back());
   const bool dense_out =
       y_shape.empty() || step.out.row_stride == static_cast<size_t>(y_shape.back());
@@ -131,7 +102,7 @@ bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
 }
 
 void AddGather(PlanContext& ctx, std::unique_ptr<GatherStep> step) {
-  const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer};
+  const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer()};
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), reads, {out});
 }
@@ -150,7 +121,7 @@ Result<bool> PlanGather(PlanContext& ctx) {
       a.batch_dims < 0 ? a.batch_dims + static_cast<int64_t>(chosen.size()) : a.batch_dims);
   const auto at = static_cast<size_t>(axis);
   if (ElementsOf(shape, 0, shape.size()) == 0) return false;
-  auto step = std::make_unique<GatherStep>();
+  auto step = std::make_unique<GatherStep>(ctx, node.input(1));
   if (!SetPieces(ctx, at + 1, *step)) return false;
   step->batches = ElementsOf(shape, 0, batch);
   step->outer = ElementsOf(shape, batch, at);
@@ -168,7 +139,7 @@ Result<bool> PlanGatherNd(PlanContext& ctx) {
   const auto batch = static_cast<size_t>(node.attrs<GatherNdAttrs>().batch_dims);
   const auto k = static_cast<size_t>(chosen.back());
   if (ElementsOf(shape, 0, shape.size()) == 0) return false;
-  auto step = std::make_unique<GatherStep>();
+  auto step = std::make_unique<GatherStep>(ctx, node.input(1));
   if (!SetPieces(ctx, batch + k, *step)) return false;
   step->batches = ElementsOf(shape, 0, batch);
   step->each = ElementsOf(chosen, batch, chosen.size() - 1);

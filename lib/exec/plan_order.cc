@@ -1,6 +1,11 @@
-// Places of the largest and smallest elements.
+// Places of the largest and smallest elements; running sums.
 #include <algorithm>
 #include <array>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "base/checked_math.h"
 
 #include "exec/kernel_table.h"
 #include "exec/kernels/arg.h"
@@ -120,10 +125,191 @@ Result<bool> PlanArg(PlanContext& ctx) {
   return true;
 }
 
+// Calls fn with a value of the C++ type, if there is code for it.
+template <typename Fn>
+void WithComparable(DType type, const Fn& fn) {
+  switch (type) {
+    case DType::kF32:
+      return fn(float{});
+    case DType::kF64:
+      return fn(double{});
+    case DType::kI8:
+      return fn(int8_t{});
+    case DType::kU8:
+      return fn(uint8_t{});
+    case DType::kI32:
+      return fn(int32_t{});
+    case DType::kI64:
+      return fn(int64_t{});
+    default:
+      return;
+  }
+}
+
+// The k first elements in order along an axis.
+class TopKStep : public Step {
+ public:
+  Place in, out;
+  std::optional<Place> places;
+  DType type = DType::kF32;
+  bool wide = true;  // places are i64, else i32
+  bool largest = true;
+  size_t rows = 1, length = 1, inner = 1, k = 0;
+  size_t block = 1;  // rows of an item
+
+  size_t grid() const override { return CeilDiv(rows, block); }
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t end = std::min(rows, (item + 1) * block);
+    WithComparable(type, [&](auto zero) {
+      for (size_t r = item * block; r < end; ++r)
+        largest ? Row<true, decltype(zero)>(memory, r) : Row<false, decltype(zero)>(memory, r);
+    });
+  }
+
+ private:
+  template <bool kLargest, typename T>
+  void Row(const Memory& memory, size_t r) const {
+    const T* x = in.As<const T>(memory) + r / inner * length * inner + r % inner;
+    thread_local std::vector<T> values;
+    thread_local std::vector<int64_t> order;
+    if (inner > 1) {
+      values.resize(length);
+      for (size_t i = 0; i < length; ++i) values[i] = x[i * inner];
+      x = values.data();
+    }
+    order.resize(length);
+    std::iota(order.begin(), order.end(), 0);
+    // Equal ones by their place: no two are equal.
+    const auto before = [x](int64_t a, int64_t b) {
+      if (Before<kLargest>(x[a], x[b])) return true;
+      return a < b && !Before<kLargest>(x[b], x[a]);
+    };
+    const auto last = order.begin() + static_cast<std::ptrdiff_t>(k);
+    constexpr size_t kFew = 16;  // of so many a heap is kept
+    if (k > kFew && k < length) std::nth_element(order.begin(), last, order.end(), before);
+    k > kFew ? std::sort(order.begin(), last, before)
+             : std::partial_sort(order.begin(), last, order.end(), before);
+    for (size_t i = 0; i < k; ++i) {
+      const size_t to = r / inner * k * inner + i * inner + r % inner;
+      out.As<T>(memory)[to] = x[order[i]];
+      if (!places) continue;
+      if (wide)
+        places->As<int64_t>(memory)[to] = order[i];
+      else
+        places->As<int32_t>(memory)[to] = static_cast<int32_t>(order[i]);
+    }
+  }
+};
+
+Result<bool> PlanTopK(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const auto& a = node.attrs<TopKAttrs>();
+  const Value* x = node.input(0);
+  const auto shape = ShapeOf(x);
+  bool known = false;
+  WithComparable(x->dtype(), [&](auto) { known = true; });
+  if (!known) return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(shape.size())));
+  const auto at = static_cast<size_t>(axis);
+  auto step = std::make_unique<TopKStep>();
+  step->type = x->dtype();
+  step->largest = a.largest;
+  step->length = static_cast<size_t>(shape[at]);
+  step->k = static_cast<size_t>(ShapeOf(node.output(0))[at]);
+  step->inner = ElementsOf(shape, at + 1, shape.size());
+  step->rows = ElementsOf(shape, 0, at) * step->inner;
+  step->block = FitIn(kOrderItem, step->length);
+  step->in = ctx.PlaceOf(x);
+  step->out = ctx.PlaceOf(node.output(0));
+  std::vector<BufferId> writes = {step->out.buffer};
+  if (node.outputs().size() > 1) {
+    step->places = ctx.PlaceOf(node.output(1));
+    step->wide = node.output(1)->dtype() == DType::kI64;
+    writes.push_back(step->places->buffer);
+  }
+  const BufferId in = step->in.buffer;
+  ctx.AddStep(std::move(step), {in}, std::move(writes));
+  return true;
+}
+
+// Running sums along an axis of `length` elements with `inner` elements between them.
+template <typename T>
+class CumSumStep : public Step {
+ public:
+  Place in, out;
+  bool exclusive = false, reverse = false;
+  size_t outer = 1, length = 1, inner = 1;
+  size_t block = 1;  // sums of an item, side by side
+
+  size_t grid() const override { return outer * CeilDiv(inner, block); }
+  void Run(const Memory& memory, size_t item) const override {
+    const size_t blocks = CeilDiv(inner, block);
+    const size_t first = item % blocks * block;
+    const size_t start = item / blocks * length * inner + first;
+    const size_t n = std::min(block, inner - first);
+    const T* x = in.As<const T>(memory) + start;
+    T* y = out.As<T>(memory) + start;
+    std::array<T, kBlock> sums{};
+    for (size_t i = 0; i < length; ++i) {
+      const size_t at = (reverse ? length - 1 - i : i) * inner;
+      if (exclusive) std::copy_n(sums.data(), n, y + at);
+      for (size_t c = 0; c < n; ++c) sums[c] = sums[c] + x[at + c];
+      if (!exclusive) std::copy_n(sums.data(), n, y + at);
+    }
+  }
+
+  static constexpr size_t kBlock = 256;
+};
+
+template <typename T>
+void AddCumSum(PlanContext& ctx, const CumSumAttrs& a, size_t axis) {
+  const Node& node = ctx.node();
+  const auto shape = ShapeOf(node.input(0));
+  auto step = std::make_unique<CumSumStep<T>>();
+  step->exclusive = a.exclusive;
+  step->reverse = a.reverse;
+  step->outer = ElementsOf(shape, 0, axis);
+  step->length = static_cast<size_t>(shape[axis]);
+  step->inner = ElementsOf(shape, axis + 1, shape.size());
+  step->block = CumSumStep<T>::kBlock;
+  step->in = ctx.PlaceOf(node.input(0));
+  step->out = ctx.PlaceOf(node.output());
+  const BufferId in = step->in.buffer;
+  const BufferId out = step->out.buffer;
+  ctx.AddStep(std::move(step), {in}, {out});
+}
+
+Result<bool> PlanCumSum(PlanContext& ctx) {
+  const Node& node = ctx.node();
+  const auto& a = node.attrs<CumSumAttrs>();
+  const Value* x = node.input(0);
+  if (node.input(1) != nullptr || x->type().quantised()) return false;
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(ShapeOf(x).size())));
+  const auto at = static_cast<size_t>(axis);
+  switch (x->dtype()) {
+    case DType::kF32:
+      AddCumSum<float>(ctx, a, at);
+      return true;
+    case DType::kF64:
+      AddCumSum<double>(ctx, a, at);
+      return true;
+    case DType::kI32:
+      AddCumSum<uint32_t>(ctx, a, at);  // integers wrap
+      return true;
+    case DType::kI64:
+      AddCumSum<uint64_t>(ctx, a, at);
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 void AddOrderKernels(std::vector<KernelInfo>& kernels) {
   for (const char* op : {"arg_max", "arg_min"}) kernels.push_back({.op = op, .plan = PlanArg});
+  kernels.push_back({.op = "cum_sum", .plan = PlanCumSum});
+  kernels.push_back({.op = "top_k", .plan = PlanTopK});
 }
 
 }  // namespace nn

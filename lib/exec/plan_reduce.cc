@@ -56,7 +56,7 @@ class ReduceStepBase : public Step {
 class ReduceStep : public ReduceStepBase {
  public:
   using ReduceStepBase::ReduceStepBase;
-  Reduction reduction = Reduction::kSum;
+  RowReduction reduction = RowReduction::kSum;
   bool mean = false;
   bool root = false;
 
@@ -112,19 +112,19 @@ class QuantReduceStep : public ReduceStepBase {
 
 struct ReduceKernel {
   std::string_view op;
-  Reduction reduction;
+  RowReduction reduction;
   bool mean = false;
   bool root = false;
 };
 constexpr ReduceKernel kReduceKernels[] = {
-    {"reduce_sum", Reduction::kSum},
-    {"reduce_mean", Reduction::kSum, true},
-    {"reduce_max", Reduction::kMax},
-    {"reduce_min", Reduction::kMin},
-    {"reduce_prod", Reduction::kProduct},
-    {"reduce_l1", Reduction::kSumOfMagnitudes},
-    {"reduce_l2", Reduction::kSumOfSquares, false, true},
-    {"reduce_sum_square", Reduction::kSumOfSquares},
+    {"reduce_sum", RowReduction::kSum},
+    {"reduce_mean", RowReduction::kSum, true},
+    {"reduce_max", RowReduction::kMax},
+    {"reduce_min", RowReduction::kMin},
+    {"reduce_prod", RowReduction::kProduct},
+    {"reduce_l1", RowReduction::kSumOfMagnitudes},
+    {"reduce_l2", RowReduction::kSumOfSquares, false, true},
+    {"reduce_sum_square", RowReduction::kSumOfSquares},
 };
 
 std::unique_ptr<ReduceStepBase> MakeStep(const Node& node, RowPlan rows) {
@@ -141,7 +141,7 @@ std::unique_ptr<ReduceStepBase> MakeStep(const Node& node, RowPlan rows) {
     return step;
   }
   const bool bytes = x.dtype == DType::kU8 || x.dtype == DType::kI8;
-  if (!bytes || k.reduction != Reduction::kSum || !x.quantised() || !y.quantised() ||
+  if (!bytes || k.reduction != RowReduction::kSum || !x.quantised() || !y.quantised() ||
       x.quant->per_axis() || y.quant->per_axis() || node.arithmetic() != Arithmetic::kTflite ||
       n == 0 || n > int64_t{1} << 22)
     return nullptr;

@@ -83,10 +83,10 @@ class SoftmaxStep : public SoftmaxStepBase {
     float* y = out.As<float>(memory) + start;
     std::array<float, kColumns> largest;
     std::array<float, kColumns> sums;
-    Reduce(Reduction::kLargest, x, largest.data(), columns);
+    Reduce(RowReduction::kLargest, x, largest.data(), columns);
     for (const int64_t at : offsets)
       RunExpOfDifferencesF32(x + at, largest.data(), beta, y + at, columns);
-    Reduce(Reduction::kSum, y, sums.data(), columns);
+    Reduce(RowReduction::kSum, y, sums.data(), columns);
     static const size_t kSub = *BinaryFunctionId("sub");
     static const size_t kDiv = *BinaryFunctionId("div");
     const auto combine = [&](size_t function, const float* a, const float* b, float* to) {
@@ -103,7 +103,7 @@ class SoftmaxStep : public SoftmaxStepBase {
       combine(kSub, y + at, sums.data(), y + at);
     }
   }
-  void Reduce(Reduction reduction, const float* x, float* y, size_t columns) const {
+  void Reduce(RowReduction reduction, const float* x, float* y, size_t columns) const {
     ReduceColumnsF32(reduction, x, offsets.data(), offsets.size(), y, columns);
   }
 };

@@ -33,10 +33,11 @@ enum class Compute { kNone, kFloat, kInt8 };
 
 struct Case {
   std::string name;
-  std::string graph;  // the step that is measured is the first
+  std::string graph;
   Compute compute = Compute::kNone;
   bool copies = false;
   bool all_targets = false;  // else the best one only
+  std::string op = {};       // of the step that is measured; the first one if empty
 };
 
 template <typename T, typename E>
@@ -106,7 +107,11 @@ void Run(benchmark::State& state, const Case& c, const std::string& target) {
   std::vector<Tensor> inputs;
   for (const Port& port : graph.inputs())
     inputs.push_back(OrDie(SeededTensor(port.value->dtype(), *port.value->type().const_dims(), 2)));
-  const StepInfo& step = program.steps()[0];
+  const auto& steps = program.steps();
+  const auto found = std::find_if(steps.begin(), steps.end(),
+                                  [&](const StepInfo& s) { return s.label.starts_with(c.op); });
+  const StepInfo& step = *found;
+  const auto number = static_cast<size_t>(found - steps.begin());
   if (step.reference) {
     state.SkipWithError("no kernel");
     return;
@@ -121,7 +126,7 @@ void Run(benchmark::State& state, const Case& c, const std::string& target) {
     // The first run brings the data back into the caches that the limit's used.
     for (int i = 0; i < 2; ++i) benchmark::DoNotOptimize(OrDie(program.Run(inputs)));
     limit.push_back(best);
-    kernel.push_back(program.step_milliseconds()[0] * 1e-3);
+    kernel.push_back(program.step_milliseconds()[number] * 1e-3);
     state.SetIterationTime(kernel.back());
   }
   const double seconds = Median(kernel);
@@ -211,6 +216,16 @@ std::vector<Case> MemoryCases() {
       {"memory/transpose", graph(one, "transpose(%x) {perm = [1, 0]}")},
       {"memory/concat", graph(two, "concat(%x, %z) {axis = 1}")},
   };
+  // All rows in another order, by indices of the run; the step before makes them.
+  cases.push_back(
+      {.name = "memory/gather",
+       .graph = fmt::format(
+           R"(graph {{ in %x: {}  in %z: i64[]  const %n: i64[] = [{}]  const %f: i64[] = [5]
+                       const %0: i64[] = [0]  const %1: i64[] = [1]  %r = range(%0, %n, %1)
+                       %p = mul(%r, %f)  %q = add(%p, %z)  %i = mod(%q, %n)
+                       %t = gather(%x, %i)  %m = reduce_max(%t) {{axes = [0]}}  out "y" = %m }})",
+           shape, rows),
+       .op = "gather"});
   for (Case& c : cases) c.copies = true;
   return cases;
 }

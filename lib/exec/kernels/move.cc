@@ -1,33 +1,9 @@
 #include "exec/kernels/move.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace nn {
-namespace {
-
-using Bytes16 = std::array<uint64_t, 2>;
-
-// Calls fn with a value of the unsigned type of the size.
-template <typename Fn>
-void WithElement(size_t element, Fn fn) {
-  switch (element) {
-    case 1:
-      return fn(uint8_t{});
-    case 2:
-      return fn(uint16_t{});
-    case 4:
-      return fn(uint32_t{});
-    case 8:
-      return fn(uint64_t{});
-    default:
-      return fn(Bytes16{});
-  }
-}
-
-}  // namespace
-
 std::vector<MoveRun> RunsOf(std::span<const int64_t> positions) {
   std::vector<MoveRun> runs;
   for (size_t i = 0; i < positions.size(); ++i) {

@@ -1,13 +1,41 @@
 // Moving elements of 1, 2, 4, 8 or 16 bytes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
 
 namespace nn {
+
+// Calls fn with a value of the unsigned type of the size.
+template <typename Fn>
+void WithElement(size_t element, const Fn& fn) {
+  switch (element) {
+    case 1:
+      return fn(uint8_t{});
+    case 2:
+      return fn(uint16_t{});
+    case 4:
+      return fn(uint32_t{});
+    case 8:
+      return fn(uint64_t{});
+    default:
+      return fn(std::array<uint64_t, 2>{});
+  }
+}
+
+// n elements of so many bytes; single ones are worth a copy of known size.
+template <size_t kElement>
+void CopyElements(std::byte* y, const std::byte* x, size_t n) {
+  if (n == 1)
+    std::memcpy(y, x, kElement);
+  else
+    std::memcpy(y, x, n * kElement);
+}
 
 // In a table of positions: the fill value.
 inline constexpr int64_t kFillPosition = std::numeric_limits<int64_t>::min();

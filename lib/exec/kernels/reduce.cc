@@ -16,32 +16,32 @@ namespace {
 
 // Calls fn with the type of the reduction.
 template <class Fn>
-HWY_INLINE auto With(Reduction reduction, Fn fn) {
+HWY_INLINE auto With(RowReduction reduction, Fn fn) {
   switch (reduction) {
-    case Reduction::kSumOfSquares:
+    case RowReduction::kSumOfSquares:
       return fn(SumOfSquares());
-    case Reduction::kSumOfMagnitudes:
+    case RowReduction::kSumOfMagnitudes:
       return fn(SumOfMagnitudes());
-    case Reduction::kProduct:
+    case RowReduction::kProduct:
       return fn(Product());
-    case Reduction::kMax:
+    case RowReduction::kMax:
       return fn(Max());
-    case Reduction::kMin:
+    case RowReduction::kMin:
       return fn(Min());
-    case Reduction::kLargest:
+    case RowReduction::kLargest:
       return fn(Largest());
     default:
       return fn(Sum());
   }
 }
 
-void ReduceColumns(Reduction reduction, const float* x, const int64_t* offsets, size_t n, float* y,
-                   size_t columns) {
+void ReduceColumns(RowReduction reduction, const float* x, const int64_t* offsets, size_t n,
+                   float* y, size_t columns) {
   With(reduction,
        [&](auto r) { ReduceColumnsOf<decltype(r)>(x, offsets, n, nullptr, y, columns); });
 }
 
-void ReduceRows(Reduction reduction, const float* x, size_t stride, size_t rows, size_t n,
+void ReduceRows(RowReduction reduction, const float* x, size_t stride, size_t rows, size_t n,
                 float* y) {
   With(reduction, [&](auto r) { ReduceRowsOf<decltype(r)>(x, stride, rows, n, nullptr, y); });
 }
@@ -83,12 +83,12 @@ HWY_EXPORT(ReduceColumns);
 HWY_EXPORT(ReduceRows);
 HWY_EXPORT(SumColumns);
 
-void ReduceColumnsF32(Reduction reduction, const float* x, const int64_t* offsets, size_t n,
+void ReduceColumnsF32(RowReduction reduction, const float* x, const int64_t* offsets, size_t n,
                       float* y, size_t columns) {
   HWY_DYNAMIC_DISPATCH(ReduceColumns)(reduction, x, offsets, n, y, columns);
 }
 
-void ReduceRowsF32(Reduction reduction, const float* x, size_t stride, size_t rows, size_t n,
+void ReduceRowsF32(RowReduction reduction, const float* x, size_t stride, size_t rows, size_t n,
                    float* y) {
   HWY_DYNAMIC_DISPATCH(ReduceRows)(reduction, x, stride, rows, n, y);
 }

@@ -9,7 +9,7 @@ namespace nn {
 
 // What is done with the elements x of a row. Maximum and minimum are NaN if any element is, and +0
 // where they are zero of either sign.
-enum class Reduction : uint8_t {
+enum class RowReduction : uint8_t {
   kSum,
   kSumOfSquares,
   kSumOfMagnitudes,
@@ -20,11 +20,11 @@ enum class Reduction : uint8_t {
 };
 
 // y[c] = the reduction of x[offsets[0] + c], x[offsets[1] + c], ... for c < columns.
-void ReduceColumnsF32(Reduction reduction, const float* x, const int64_t* offsets, size_t n,
+void ReduceColumnsF32(RowReduction reduction, const float* x, const int64_t* offsets, size_t n,
                       float* y, size_t columns);
 
 // y[r] = the reduction of x[r * stride], ..., x[r * stride + n - 1] for r < rows.
-void ReduceRowsF32(Reduction reduction, const float* x, size_t stride, size_t rows, size_t n,
+void ReduceRowsF32(RowReduction reduction, const float* x, size_t stride, size_t rows, size_t n,
                    float* y);
 
 // y[c] = the sum of the 8-bit integers x[offsets[i] + c]. At most 2^23 of them.
