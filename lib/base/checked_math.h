@@ -66,5 +66,8 @@ constexpr size_t CeilDiv(size_t a, size_t b) {
 constexpr int64_t RoundUp(int64_t a, int64_t multiple) {
   return CeilDiv(a, multiple) * multiple;
 }
+constexpr size_t RoundUp(size_t a, size_t multiple) {
+  return CeilDiv(a, multiple) * multiple;
+}
 
 }  // namespace nn

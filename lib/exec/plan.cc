@@ -52,15 +52,12 @@ void Plan::AssignArena() {
   std::vector<BufferId> placed;
   arena_bytes = 0;
   for (const BufferId b : order) {
-    const auto size = static_cast<size_t>(
-        RoundUp(static_cast<int64_t>(buffers[b].bytes), static_cast<int64_t>(kBufferAlignment)));
+    const size_t size = RoundUp(buffers[b].bytes, kBufferAlignment);
     std::vector<std::pair<size_t, size_t>> taken;
     for (const BufferId p : placed)
       if (alive[p].first <= alive[b].last && alive[b].first <= alive[p].last)
         taken.emplace_back(buffers[p].arena_offset,
-                           buffers[p].arena_offset +
-                               static_cast<size_t>(RoundUp(static_cast<int64_t>(buffers[p].bytes),
-                                                           kBufferAlignment)));
+                           buffers[p].arena_offset + RoundUp(buffers[p].bytes, kBufferAlignment));
     std::sort(taken.begin(), taken.end());
     size_t offset = 0;
     for (const auto& [begin, end] : taken) {

@@ -11,6 +11,7 @@
 #include "exec/kernel_table.h"
 #include "exec/kernels/depthwise_f32.h"
 #include "exec/kernels/matrix_f32.h"
+#include "exec/pad_lines.h"
 #include "exec/plan_conv.h"
 #include "exec/tail.h"
 
@@ -84,61 +85,6 @@ class MatrixConvStep : public ConvStepBase {
   }
 };
 
-// Copies the input with zeros before and after each line, so that taps along a line are one run.
-class PadLinesStep : public Step {
- public:
-  Place in, out;
-  size_t lines = 0, width = 0, channels = 0, pad_begin = 0, pad_end = 0;
-
-  size_t grid() const override { return (lines + kLinesPerItem - 1) / kLinesPerItem; }
-  void Run(const Memory& memory, size_t item) const override {
-    const size_t padded = (pad_begin + width + pad_end) * channels;
-    for (size_t l = item * kLinesPerItem; l < std::min(lines, (item + 1) * kLinesPerItem); ++l) {
-      const float* x = in.As<const float>(memory) + l * width * in.row_stride;
-      float* y = out.As<float>(memory) + l * padded;
-      std::fill_n(y, pad_begin * channels, 0.0f);
-      y += pad_begin * channels;
-      if (in.row_stride == channels) {
-        std::memcpy(y, x, width * channels * sizeof(float));
-      } else {
-        for (size_t i = 0; i < width; ++i)
-          std::memcpy(y + i * channels, x + i * in.row_stride, channels * sizeof(float));
-      }
-      std::fill_n(y + width * channels, pad_end * channels, 0.0f);
-    }
-  }
-
- private:
-  static constexpr size_t kLinesPerItem = 8;
-};
-
-// With few channels the taps along a line are joined into one run over padded lines.
-void JoinTaps(PlanContext& ctx, MatrixConvStep& step) {
-  constexpr int64_t kFewChannels = 16;
-  ConstWindow& w = step.s[2];
-  if (step.g.groups != 1 || step.g.in_channels >= kFewChannels || w.kernel == 1 || w.dilation != 1)
-    return;
-  const auto channels = static_cast<size_t>(step.g.in_channels);
-  // Columns that no window reaches are not copied; the line is as long as the windows need.
-  const int64_t needed = (w.output - 1) * w.stride + w.kernel;
-  auto pad = std::make_unique<PadLinesStep>();
-  pad->in = step.in;
-  pad->lines = static_cast<size_t>(step.g.batch * step.s[0].input * step.s[1].input);
-  pad->width = static_cast<size_t>(w.input);
-  pad->channels = channels;
-  pad->pad_begin = static_cast<size_t>(w.pad_begin);
-  pad->pad_end = static_cast<size_t>(std::max<int64_t>(0, needed - w.pad_begin - w.input));
-  pad->label = "pad lines";
-  const size_t width = pad->pad_begin + pad->width + pad->pad_end;
-  const Place padded{ctx.AddScratch(pad->lines * width * channels * sizeof(float)), 0, channels};
-  pad->out = padded;
-  const BufferId from = step.in.buffer;
-  ctx.AddStep(std::move(pad), {from}, {padded.buffer});
-  step.in = padded;
-  step.run_length = static_cast<size_t>(w.kernel) * channels;
-  w = ConstWindow{static_cast<int64_t>(width), 1, w.stride, 1, 0, 0, w.output};
-}
-
 Buffer PackFilter(const Tensor& filter, FilterLayout layout, const ConvGeometry& g) {
   const auto taps = static_cast<size_t>(g.taps());
   const auto in_channels = static_cast<size_t>(g.in_channels);
@@ -165,7 +111,7 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   step->s = ToThree(g.windows);
   step->in = ctx.PlaceOf(node.input(0));
   step->run_length = static_cast<size_t>(g.in_channels);
-  JoinTaps(ctx, *step);
+  JoinTaps(ctx, g, sizeof(float), std::byte{0}, step->s, step->in, step->run_length);
   step->zeros.assign(step->run_length, 0.0f);
   const size_t depth = static_cast<size_t>(g.taps() * g.in_channels);
   const auto out_channels = static_cast<size_t>(g.out_channels);

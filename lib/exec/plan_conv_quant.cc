@@ -2,12 +2,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
+#include "base/checked_math.h"
 #include "exec/blocks.h"
 #include "exec/conv_geometry.h"
+#include "exec/conv_step.h"
 #include "exec/kernels/depthwise_i8.h"
 #include "exec/kernels/matrix_f32.h"
 #include "exec/kernels/matrix_i8.h"
+#include "exec/pad_lines.h"
 #include "exec/plan_conv.h"
 #include "exec/plan_elementwise_8bit.h"
 #include "ops/elementwise.h"
@@ -28,6 +32,9 @@ class QuantConvStep : public Step {
   ByteResult result;
   std::vector<uint8_t> padding;  // channels that hold the input's zero point
 
+  // Called once the step has all of that: cuts it into items.
+  virtual void Prepare(PlanContext& ctx) = 0;
+
  protected:
   const uint8_t* Input(const Memory& memory, size_t batch) const {
     return in.As<const uint8_t>(memory) +
@@ -37,6 +44,7 @@ class QuantConvStep : public Step {
 
 class MatrixStep : public QuantConvStep {
  public:
+  size_t run_length = 0;         // contiguous elements of a tap
   std::vector<PackedI8> packed;  // one a group
   ProductBlocks blocks;          // the products are those of batches and groups
 
@@ -54,7 +62,7 @@ class MatrixStep : public QuantConvStep {
     m.rows = pointers.data();
     m.row_pitch = count;
     m.run_count = static_cast<size_t>(Taps(s));
-    m.run_length = static_cast<size_t>(g.in_channels);
+    m.run_length = run_length;
     m.row_count = count;
     m.packed = &packed[group];
     m.first_column = column;
@@ -65,29 +73,88 @@ class MatrixStep : public QuantConvStep {
     m.result = result;
     RunMatrixI8(m);
   }
+
+  void Prepare(PlanContext& ctx) override {
+    run_length = static_cast<size_t>(g.in_channels);
+    JoinTaps(ctx, g, 1, std::byte{padding[0]}, s, in, run_length);
+    padding.resize(std::max(padding.size(), run_length), padding[0]);
+    blocks = ProductBlocks(
+        static_cast<size_t>(g.batch * g.groups), static_cast<size_t>(g.out_positions()),
+        static_cast<size_t>(g.out_channels), static_cast<size_t>(g.taps() * g.in_channels),
+        std::clamp<size_t>(kMaxPointers / static_cast<size_t>(Taps(s)), 1, kMatrixI8Rows));
+  }
 };
 
 class DepthwiseStep : public QuantConvStep {
  public:
-  DepthwiseI8Filter filter;
-  RowBlocks rows;
+  static constexpr size_t kMaxRows = 256;
 
-  size_t grid() const override { return static_cast<size_t>(g.batch) * rows.items; }
+  DepthwiseI8Filter filter;
+
+  size_t grid() const override { return lines_.items * segments(); }
   void Run(const Memory& memory, size_t item) const override {
-    const size_t batch = item / rows.items;
-    const auto positions = static_cast<size_t>(OutPositions(s));
-    const size_t first = item % rows.items * rows.block;
-    const size_t count = std::min(rows.block, positions - first);
-    std::array<const uint8_t*, kMaxPointers> pointers;
-    FillTapPointers(s, Input(memory, batch), in.row_stride, padding.data(), first, count, 1,
-                    filter.taps, pointers.data());
-    DepthwiseI8 d;
-    d.taps = pointers.data();
-    d.filter = &filter;
-    d.out = out.As<uint8_t>(memory) + (batch * positions + first) * out.row_stride;
-    d.result = result;
-    RunDepthwiseI8(d, count, out.row_stride);
+    const auto& [d, h, w] = s;
+    const auto width = static_cast<size_t>(w.output);
+    const size_t at = item % segments() * segment_;
+    const size_t first = item / segments() * lines_.block;
+    std::array<const uint8_t*, kMaxRows> rows;
+    rows.fill(padding.data());
+    DepthwiseI8 r;
+    r.rows = rows.data();
+    r.padding = padding.data();
+    r.input_width = w.input;
+    r.in_stride = in.row_stride;
+    r.stride = w.stride;
+    r.dilation = w.dilation;
+    r.pad = w.pad_begin;
+    r.filter = &filter;
+    r.out_stride = out.row_stride;
+    r.first = static_cast<int64_t>(at);
+    r.count = std::min(segment_, width - at);
+    r.result = result;
+    for (size_t line = first; line < std::min(lines(), first + lines_.block); ++line) {
+      const auto plane = static_cast<int64_t>(line) / h.output;
+      for (int64_t kd = 0, row = 0; kd < d.kernel; ++kd)
+        for (int64_t kh = 0; kh < h.kernel; ++kh, ++row)
+          rows[static_cast<size_t>(row)] =
+              Line(memory, plane / d.output, SourceOf(d, plane % d.output, kd),
+                   SourceOf(h, static_cast<int64_t>(line) % h.output, kh));
+      r.out = out.As<uint8_t>(memory) + (line * width + at) * out.row_stride;
+      RunDepthwiseI8(r);
+    }
   }
+
+  void Prepare(PlanContext&) override {
+    constexpr size_t kSegment = 256;               // outputs along a line
+    constexpr size_t kProducts = size_t{1} << 16;  // of an item: fewer are not worth a thread
+    segment_ = std::clamp<size_t>(static_cast<size_t>(s[2].output), 1, kSegment);
+    lines_ = RowBlocks(lines(),
+                       FitIn(kProducts, segment_ * filter.channels * filter.rows * filter.kernel));
+    padding.resize(static_cast<size_t>(s[2].input) * in.row_stride + kDepthwiseChannels,
+                   padding[0]);
+  }
+
+ private:
+  size_t lines() const { return static_cast<size_t>(g.batch * s[0].output * s[1].output); }
+  size_t segments() const { return CeilDiv(static_cast<size_t>(s[2].output), segment_); }
+
+  // A line of the input; of padding where an index is below 0.
+  const uint8_t* Line(const Memory& memory, int64_t batch, int64_t depth, int64_t line) const {
+    if (depth < 0 || line < 0) return padding.data();
+    const auto size = static_cast<size_t>(s[2].input) * in.row_stride;
+    const auto number = static_cast<size_t>((batch * s[0].input + depth) * s[1].input + line);
+    const uint8_t* from = in.As<const uint8_t>(memory) + number * size;
+    const auto last = static_cast<size_t>(g.batch * s[0].input * s[1].input) - 1;
+    if (filter.channels >= kDepthwiseChannels || number != last) return from;
+    // The kernel reads beyond the end.
+    thread_local std::vector<uint8_t> copy;
+    copy.resize(size + kDepthwiseChannels);
+    std::memcpy(copy.data(), from, size - in.row_stride + filter.channels);
+    return copy.data();
+  }
+
+  size_t segment_ = 1;
+  RowBlocks lines_;
 };
 
 std::vector<int32_t> Int32Of(const Value* bias) {
@@ -119,7 +186,8 @@ std::unique_ptr<QuantConvStep> MakeDepthwise(const Node& node, const ConvGeometr
   const Quant& xq = *node.input(0)->type().quant;
   DepthwiseI8Weights w;
   w.w = reinterpret_cast<const uint8_t*>(filter.blob().data());
-  w.taps = static_cast<size_t>(g.taps());
+  w.kernel = static_cast<size_t>(g.windows.back().kernel);
+  w.rows = static_cast<size_t>(g.taps()) / w.kernel;
   w.channels = static_cast<size_t>(g.groups);
   w.tap_stride = strides.tap;
   w.channel_stride = strides.output;
@@ -130,9 +198,7 @@ std::unique_ptr<QuantConvStep> MakeDepthwise(const Node& node, const ConvGeometr
   w.bias = Int32Of(node.input(2));
   w.multipliers = std::move(multipliers);
   step->filter = PackDepthwiseI8(w);
-  step->packed_bytes = step->filter.words.size() * sizeof(int16_t);
-  step->rows = RowBlocks(static_cast<size_t>(g.out_positions()),
-                         std::clamp<size_t>(kMaxPointers / w.taps, 1, 128));
+  step->packed_bytes = step->filter.words.size();
   return step;
 }
 
@@ -161,10 +227,6 @@ std::unique_ptr<QuantConvStep> MakeMatrix(const Node& node, const ConvGeometry& 
     step->packed.push_back(PackMatrixI8(w, node.input(0)->dtype() == DType::kI8));
     step->packed_bytes += step->packed.back().weights.size();
   }
-  step->blocks = ProductBlocks(
-      static_cast<size_t>(g.batch * g.groups), static_cast<size_t>(g.out_positions()), n,
-      w.k_offsets.size(),
-      std::clamp<size_t>(kMaxPointers / static_cast<size_t>(g.taps()), 1, kMatrixI8Rows));
   return step;
 }
 
@@ -194,9 +256,9 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
   for (int64_t c = 0; c < g.groups * g.out_channels; ++c)
     multipliers.push_back(
         ProductMultiplier(dtype, *x->type().quant, wq, static_cast<size_t>(c), yq));
-  const bool depthwise = g.in_channels == 1 && g.out_channels == 1 && g.groups > 1;
-  auto step =
-      depthwise ? MakeDepthwise(node, g, std::move(multipliers)) : MakeMatrix(node, g, multipliers);
+  auto step = IsDepthwise(g, DepthwiseStep::kMaxRows)
+                  ? MakeDepthwise(node, g, std::move(multipliers))
+                  : MakeMatrix(node, g, multipliers);
   step->g = g;
   step->s = ToThree(g.windows);
   step->result = *result;
@@ -204,6 +266,7 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
   step->padding.assign(static_cast<size_t>(g.in_channels * g.groups), zero);
   step->in = ctx.PlaceOf(x);
   step->out = ctx.PlaceOf(ctx.group().result());
+  step->Prepare(ctx);
   step->multiply_adds =
       g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;
   const BufferId in = step->in.buffer;

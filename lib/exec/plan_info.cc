@@ -24,7 +24,7 @@ Storage LocationOf(const BufferInfo& buffer) {
 }
 
 uint64_t Aligned(uint64_t bytes) {
-  return static_cast<uint64_t>(RoundUp(static_cast<int64_t>(bytes), kBufferAlignment));
+  return RoundUp(bytes, kBufferAlignment);
 }
 
 // The elements between rows of a dense value.

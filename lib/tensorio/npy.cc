@@ -110,8 +110,8 @@ std::string HeaderText(std::string_view descr, const std::vector<int64_t>& dims)
   std::string dict =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
   const size_t preamble = kNpyMagic.size() + 4;
-  const auto end = static_cast<int64_t>(preamble + dict.size() + 1);
-  dict.append(static_cast<size_t>(RoundUp(end, kDataAlignment) - end), ' ');
+  const size_t end = preamble + dict.size() + 1;
+  dict.append(RoundUp(end, kDataAlignment) - end, ' ');
   return dict + '\n';
 }
 

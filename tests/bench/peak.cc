@@ -12,8 +12,9 @@ namespace nn {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Independent chains: latency times throughput of every processor so far is no more than that.
-constexpr size_t kChains = 12;
+// Independent chains, in registers: latency times throughput of every processor so far is no more
+// than that.
+constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 12 : 10;
 
 // One step of a chain, and how many multiply-adds it makes.
 struct Fma {
@@ -40,21 +41,25 @@ struct Fma {
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 struct Dot {
   using D32 = hn::ScalableTag<int32_t>;
-  using D16 = hn::Repartition<int16_t, D32>;
-  using V = hn::Vec<D32>;
-  static constexpr size_t kCount = hn::MaxLanes(D32()) * (NN_VNNI ? 4 : 2);
-
-  hn::Vec<D16> a, b;
-
-  HWY_INLINE Dot() : a(hn::Set(D16(), 3)), b(hn::Set(D16(), 5)) {}
-
-  HWY_INLINE V Start(size_t chain) const { return hn::Set(D32(), static_cast<int32_t>(chain)); }
-  NN_VNNI_ATTR HWY_INLINE V Next(V acc) const {
-#if NN_VNNI
-    return V{_mm512_dpbusd_epi32(acc.raw, a.raw, b.raw)};
+#if NN_QUADS
+  using Form = Quads;
 #else
-    return AddPairDot(D32(), acc, a, b);
+  using Form = Pairs;
 #endif
+  using Elements = hn::Repartition<Form::Element, D32>;
+  using V = hn::Vec<D32>;
+  static constexpr size_t kCount = hn::MaxLanes(D32()) * Form::kTaps;
+
+  hn::Vec<Elements> b;
+
+  HWY_INLINE Dot() : b(hn::Set(Elements(), 5)) {}
+
+  HWY_INLINE V Start(size_t chain) const {
+    return hn::Set(D32(), static_cast<int32_t>(chain));
+  }
+  // A factor of each chain's own: the products of a common one would be made once for all.
+  HWY_INLINE V Next(V acc) const {
+    return Form::Add(D32(), acc, hn::BitCast(Elements(), acc), b);
   }
   static HWY_INLINE float Result(V sum) {
     return static_cast<float>(hn::GetLane(hn::SumOfLanes(D32(), sum)));
@@ -64,15 +69,13 @@ struct Dot {
 
 // By value, so that nothing of `op` is in memory.
 template <class Op>
-NN_VNNI_ATTR HWY_NOINLINE float RunChains(Op op, size_t rounds) {
+HWY_NOINLINE float RunChains(Op op, size_t rounds) {
   typename Op::V chains[kChains];
   NN_UNROLL
   for (size_t i = 0; i < kChains; ++i) chains[i] = op.Start(i);
   for (size_t r = 0; r < rounds; ++r) {
     NN_UNROLL
     for (size_t i = 0; i < kChains; ++i) chains[i] = op.Next(chains[i]);
-    // Else the compiler would see through chains of constants.
-    asm volatile("" : : : "memory");
   }
   auto sum = chains[0];
   NN_UNROLL

@@ -5,26 +5,38 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/blob.h"
 #include "exec/kernels/byte_result.h"
+#include "exec/kernels/product_form.h"
 #include "exec/kernels/rescale_table.h"
 
 namespace nn {
 
+// Rows of the kernel come in whole groups of this many: products of several rows are summed at
+// once.
+inline constexpr size_t kDepthwiseRows = 4;
+// So many channels are read, also where there are fewer.
+inline constexpr size_t kDepthwiseChannels = 16;
+
 // The filter of all channels in the order in which the kernel meets them, which depends on the SIMD
-// target that was chosen when it was packed; it can be used with that target only. Taps come in
-// pairs, [pair][slot][2], zero points taken out; an odd last tap is paired with zeros.
+// target that was chosen when it was packed; it can be used with that target only.
 struct DepthwiseI8Filter {
-  size_t channels = 0, width = 0;  // width: slots
-  size_t taps = 0;
-  std::vector<int16_t> words;
+  ProductForm form;
+  size_t channels = 0, slots = 0;
+  size_t rows = 0;    // of the kernel: all spatial axes but the last, multiplied
+  size_t kernel = 0;  // taps of a row
+  // [parts][rows / form.taps][kernel][slots][form.taps] of int16 with the zero points taken out or,
+  // with four taps, of int8; values beyond that are sums of parts.
+  size_t parts = 1;
+  Buffer words;
   std::vector<int32_t> bias;  // a slot; with the input's zero point taken out
   RescaleTable rescale;       // a slot
 };
 
-// Element (tap, channel) is w[tap * tap_stride + channel * channel_stride].
+// Element (row, tap, channel) is w[(row * kernel + tap) * tap_stride + channel * channel_stride].
 struct DepthwiseI8Weights {
   const uint8_t* w = nullptr;
-  size_t taps = 0, channels = 0, tap_stride = 0, channel_stride = 0;
+  size_t rows = 0, kernel = 0, channels = 0, tap_stride = 0, channel_stride = 0;
   bool is_signed = false;
   int32_t in_zero = 0;
   bool in_signed = false;
@@ -34,17 +46,24 @@ struct DepthwiseI8Weights {
 };
 DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& weights);
 
-// One output position: taps[t] points to the input's channels for tap t; padded taps point to
-// channels that hold the input's zero point.
+// Outputs [first, first + count) of a line.
 struct DepthwiseI8 {
-  const uint8_t* const* taps = nullptr;
+  // rows[r]: the line of the input that the kernel's row r reads; where it has none, a line that
+  // holds the input's zero point. Rows are rounded up to whole groups, of which what is too many
+  // may be any lines. Behind the last position of a line kDepthwiseChannels - 1 bytes can be read.
+  const uint8_t* const* rows = nullptr;
+  const uint8_t* padding = nullptr;  // channels that hold the input's zero point
+  int64_t input_width = 0;           // positions of an input line
+  size_t in_stride = 0;              // bytes between them
+  int64_t stride = 1, dilation = 1, pad = 0;
   const DepthwiseI8Filter* filter = nullptr;
-  uint8_t* out = nullptr;
+  uint8_t* out = nullptr;  // position `first`
+  size_t out_stride = 0;
+  int64_t first = 0;
+  size_t count = 0;
   ByteResult result;
 };
 
-// `count` output positions: position i has its taps at taps + i * filter->taps and its output at
-// out + i * out_stride.
-void RunDepthwiseI8(const DepthwiseI8& first, size_t count, size_t out_stride);
+void RunDepthwiseI8(const DepthwiseI8& line);
 
 }  // namespace nn

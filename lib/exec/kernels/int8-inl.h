@@ -11,20 +11,24 @@
 #include <cstring>
 
 #include "exec/kernels/byte_result.h"
+#include "exec/kernels/product_form.h"
 #include "exec/kernels/rescale_table.h"
 #include "exec/kernels/simd-inl.h"
 #include "hwy/highway.h"
 
-// AVX-512 VNNI. Highway's targets do not name the instruction set; with GCC an attribute adds it,
-// with Clang it would replace what the target has, so Clang goes without.
+// Whether there are sums of four products of bytes: AVX-512 VNNI, which every processor of this
+// target has; the dot product of AArch64, which UsesArmDot() tells at run time.
 #undef NN_VNNI
-#undef NN_VNNI_ATTR
-#if HWY_TARGET <= HWY_AVX3_DL && !HWY_COMPILER_CLANG
+#undef NN_QUADS
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL
 #define NN_VNNI 1
-#define NN_VNNI_ATTR __attribute__((target("avx512vnni")))
 #else
 #define NN_VNNI 0
-#define NN_VNNI_ATTR
+#endif
+#if NN_VNNI || HWY_ARCH_ARM_A64
+#define NN_QUADS 1
+#else
+#define NN_QUADS 0
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -37,16 +41,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 // sum[i] + a[2i] * b[2i] + a[2i + 1] * b[2i + 1] for each lane i of int32; D32 is full or a part of
 // a vector.
 template <class D32, class V32 = hn::Vec<D32>, class V16 = hn::Vec<hn::Repartition<int16_t, D32>>>
-NN_VNNI_ATTR HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
+HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
   constexpr size_t kBytes = hn::MaxLanes(D32()) * sizeof(int32_t);
 #if HWY_TARGET <= HWY_AVX3
   if constexpr (kBytes == 64) {
-#if NN_VNNI
-    return V32{_mm512_dpwssd_epi32(sum.raw, a.raw, b.raw)};
-#else
     return hn::Add(sum, V32{_mm512_madd_epi16(a.raw, b.raw)});
-#endif
   } else
 #endif
 #if HWY_TARGET <= HWY_AVX2
@@ -70,6 +70,66 @@ NN_VNNI_ATTR HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
 #endif
 }
 
+#if NN_QUADS
+// The same of four neighbouring bytes each: `a` unsigned with VNNI, signed on AArch64; `b` signed.
+// By inline assembly, because Highway's targets do not name the instruction sets.
+template <class D32, class V32 = hn::Vec<D32>, class V8 = hn::Vec<hn::Repartition<uint8_t, D32>>>
+HWY_INLINE V32 AddQuadDot(D32, V32 sum, V8 a, V8 b) {
+#if NN_VNNI
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
+#else
+  asm(".arch_extension dotprod\n\tsdot %0.4s, %1.16b, %2.16b"
+      : "+w"(sum.raw)
+      : "w"(a.raw), "w"(b.raw));
+#endif
+  return sum;
+}
+#endif
+#endif  // HWY_TARGET != HWY_SCALAR
+
+// The forms in which left and right operands are multiplied (product_form.h): elements, and sums of
+// kTaps neighbouring products.
+struct Pairs {
+  static constexpr size_t kTaps = 2;
+  static constexpr bool kSignedRows = false;
+  using Element = int16_t;
+
+#if HWY_TARGET != HWY_SCALAR
+  template <class D32, class V32, class V16>
+  static HWY_INLINE V32 Add(D32 d, V32 sum, V16 a, V16 b) {
+    return AddPairDot(d, sum, a, b);
+  }
+#endif
+};
+#if NN_QUADS
+struct Quads {
+  static constexpr size_t kTaps = 4;
+  static constexpr bool kSignedRows = HWY_ARCH_ARM_A64 != 0;
+  using Element = uint8_t;
+
+  template <class D32, class V32, class V8>
+  static HWY_INLINE V32 Add(D32 d, V32 sum, V8 a, V8 b) {
+    return AddQuadDot(d, sum, a, b);
+  }
+};
+#endif
+
+// fn(Quads()) or fn(Pairs()), whichever `form` means, of those that this target has.
+template <class Fn>
+HWY_INLINE void WithForm(const ProductForm& form, const Fn& fn) {
+#if NN_VNNI
+  (void)form;
+  fn(Quads());
+#else
+#if NN_QUADS
+  if (form.taps == Quads::kTaps) return fn(Quads());
+#endif
+  (void)form;
+  fn(Pairs());
+#endif
+}
+
+#if HWY_TARGET != HWY_SCALAR
 // Four vectors of int32 plus `zero` as bytes, saturated: of each block of four lanes first those of
 // y0, then those of y1, y2, y3. `zero` is from 0 to 255, so that saturation to 16 bits first
 // changes nothing.
@@ -146,16 +206,6 @@ HWY_INLINE uint64_t LoadWord(const uint8_t* p, size_t n) {
   return p[0] | uint64_t{p[n / 2]} << (8 * (n / 2)) | uint64_t{p[n - 1]} << (8 * (n - 1));
 }
 
-// n bytes, 1 to 16, zeros behind them; by way of registers, for a load does not see two
-// stores before it without a wait.
-template <class D8>
-HWY_INLINE hn::Vec<D8> LoadPart(D8 d8, const uint8_t* p, size_t n) {
-  const hn::Repartition<uint64_t, D8> d64;
-  const uint64_t low = LoadWord(p, std::min<size_t>(n, 8));
-  const uint64_t high = n > 8 ? LoadWord(p + 8, n - 8) : 0;
-  return hn::BitCast(d8, hn::InterleaveLower(d64, hn::Set(d64, low), hn::Set(d64, high)));
-}
-
 HWY_INLINE void StoreWord(uint64_t word, uint8_t* p, size_t n) {
   if (n == 8) {
     std::memcpy(p, &word, sizeof(word));
@@ -200,32 +250,17 @@ HWY_INLINE hn::Vec<D> HighMul(D d, hn::Vec<D> x, hn::Vec<D> multiplier) {
 #endif
 }
 
-// How a kernel reads what its lanes have of a list: each its own; or the same for each 128 bits.
-struct LoadEach {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, const hn::TFromD<D>* p) const {
-    return hn::LoadU(d, p);
-  }
-};
-struct LoadSameBlock {
-  template <class D>
-  HWY_INLINE hn::Vec<D> operator()(D d, const hn::TFromD<D>* p) const {
-    return hn::LoadDup128(d, p);
-  }
-};
-
 // Rescale of ops/requant.h, lane by lane, by the factors of some columns.
 template <class D>
 class Rescaler {
  public:
   using V = hn::Vec<D>;
 
-  template <class Load = LoadEach>
-  HWY_INLINE Rescaler(const RescaleTable& table, size_t at, const Load& load = {})
-      : multiplier_(load(D(), table.multiplier.data() + at)),
-        left_(load(D(), table.left.data() + at)),
-        cut_(load(D(), table.cut.data() + at)),
-        last_(load(D(), table.last.data() + at)) {}
+  HWY_INLINE Rescaler(const RescaleTable& table, size_t at)
+      : multiplier_(hn::LoadU(D(), table.multiplier.data() + at)),
+        left_(hn::LoadU(D(), table.left.data() + at)),
+        cut_(hn::LoadU(D(), table.cut.data() + at)),
+        last_(hn::LoadU(D(), table.last.data() + at)) {}
 
   HWY_INLINE V operator()(V x) const {
     const D d;
@@ -253,13 +288,12 @@ class PlainRescaler {
  public:
   using V = hn::Vec<D>;
 
-  template <class Load = LoadEach>
-  HWY_INLINE PlainRescaler(const RescaleTable& table, size_t at, const Load& load = {})
-      : even_(load(D(), table.multiplier.data() + at)),
+  HWY_INLINE PlainRescaler(const RescaleTable& table, size_t at)
+      : even_(hn::LoadU(D(), table.multiplier.data() + at)),
         odd_(Down(even_)),
-        cut_(load(D(), table.cut.data() + at)),
-        round_even_(load(D64(), table.round_even.data() + at / 2)),
-        round_odd_(load(D64(), table.round_odd.data() + at / 2)) {}
+        cut_(hn::LoadU(D(), table.cut.data() + at)),
+        round_even_(hn::LoadU(D64(), table.round_even.data() + at / 2)),
+        round_odd_(hn::LoadU(D64(), table.round_odd.data() + at / 2)) {}
 
   HWY_INLINE V operator()(V x) const {
     const D d;

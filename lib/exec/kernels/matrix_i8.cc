@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/checked_math.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/matrix_i8.cc"
 #include "hwy/foreach_target.h"
@@ -20,9 +22,6 @@ namespace {
 
 using D32 = hn::CappedTag<int32_t, kPanelWidth>;
 using V32 = hn::Vec<D32>;
-#if HWY_TARGET != HWY_SCALAR
-using D16 = hn::Repartition<int16_t, D32>;
-#endif
 constexpr size_t kLanes = hn::MaxLanes(D32());
 constexpr size_t kPanelVectors = kPanelWidth / kLanes;
 
@@ -40,104 +39,113 @@ constexpr size_t kRows = 2;
 constexpr size_t kPanels = 1;
 #endif
 
-// Elements of k that one accumulation step takes: with VNNI products of four bytes, else of two
-// 16-bit integers.
-constexpr size_t kStep = NN_VNNI ? 4 : 2;
-using Element = std::conditional_t<NN_VNNI, uint8_t, int16_t>;
-
-// acc += products of one step: `a` is kStep elements of a row in every lane, b a vector of columns.
-NN_VNNI_ATTR HWY_INLINE V32 Accumulate(V32 acc, int32_t a, const Element* b) {
-#if NN_VNNI
-  return V32{_mm512_dpbusd_epi32(acc.raw, _mm512_set1_epi32(a),
-                                 _mm512_load_si512(reinterpret_cast<const void*>(b)))};
-#elif HWY_TARGET == HWY_SCALAR
+// acc += products of one step: `a` is Form::kTaps elements of a row in every lane, b a vector of
+// columns.
+template <class Form>
+HWY_INLINE V32 Accumulate(V32 acc, int32_t a, const typename Form::Element* b) {
+  const D32 d;
+#if HWY_TARGET == HWY_SCALAR
   int16_t x[2];
   std::memcpy(x, &a, sizeof(x));
-  return hn::Add(acc, hn::Set(D32(), x[0] * b[0] + x[1] * b[1]));
+  return hn::Add(acc, hn::Set(d, x[0] * b[0] + x[1] * b[1]));
 #else
-  const D32 d;
-  return AddPairDot(d, acc, hn::BitCast(D16(), hn::Set(d, a)), hn::Load(D16(), b));
+  const hn::Repartition<typename Form::Element, D32> elements;
+  return Form::Add(d, acc, hn::BitCast(elements, hn::Set(d, a)), hn::Load(elements, b));
 #endif
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Elements from bytes, both kinds as 0 to 255: the offset of int8 is part of the zero point.
 template <class D8>
-HWY_INLINE void StoreElements(D8 d8, hn::Vec<D8> bytes, Element* to) {
-  if constexpr (NN_VNNI) {
-    hn::StoreU(bytes, d8, reinterpret_cast<uint8_t*>(to));
-  } else {
-    const hn::Rebind<int16_t, D8> d;
-    hn::StoreU(hn::PromoteTo(d, bytes), d, reinterpret_cast<int16_t*>(to));
-  }
+HWY_INLINE void StoreElements(D8 d8, hn::Vec<D8> bytes, uint8_t* to) {
+  hn::StoreU(bytes, d8, to);
+}
+template <class D8>
+HWY_INLINE void StoreElements(D8, hn::Vec<D8> bytes, int16_t* to) {
+  const hn::Rebind<int16_t, D8> d;
+  hn::StoreU(hn::PromoteTo(d, bytes), d, to);
 }
 #endif
 
 // `n` bytes as elements.
+template <class Element>
 HWY_INLINE void CopyRun(const uint8_t* HWY_RESTRICT from, Element* HWY_RESTRICT to, size_t n,
                         uint8_t flip) {
   size_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
+  constexpr size_t kFew = 8;
   const auto copy = [&](auto d8, size_t at) HWY_ATTR {
     StoreElements(d8, hn::Xor(hn::LoadU(d8, from + at), hn::Set(d8, flip)), to + at);
   };
-  const hn::CappedTag<uint8_t, NN_VNNI ? 64 : hn::MaxLanes(D16())> many;
-  for (; i + hn::Lanes(many) <= n; i += hn::Lanes(many)) copy(many, i);
-  constexpr size_t kFew = 8;
+  // What is left is copied with some elements a second time.
+  const auto all = [&](auto d8) HWY_ATTR {
+    for (; i + hn::MaxLanes(d8) <= n; i += hn::MaxLanes(d8)) copy(d8, i);
+  };
+  const hn::CappedTag<uint8_t, 4 * kLanes / sizeof(Element)> most;
+  if (n > 2 * kFew) all(most);
   const hn::CappedTag<uint8_t, kFew> few;
-  for (; i + kFew <= n; i += kFew) copy(few, i);
+  all(few);
   if (i < n && n >= kFew) {
-    copy(few, n - kFew);  // some a second time
+    copy(few, n - kFew);
     return;
   }
 #endif
   for (; i < n; ++i) to[i] = static_cast<Element>(from[i] ^ flip);
 }
 
-// Copies the rows of a block so that each is contiguous, padded with zeros to whole steps. Returns
-// the elements of a row.
-size_t PackRows(const MatrixI8& g, Element* out) {
-  const size_t depth = g.run_count * g.run_length;
-  const size_t width = (depth + kStep - 1) / kStep * kStep;
-  const uint8_t flip = g.result.is_signed ? 0x80 : 0;
-  for (size_t m = 0; m < g.row_count; ++m) {
-    Element* to = out + m * width;
-    for (size_t r = 0; r < g.run_count;) {
-      // Runs that follow each other are one, as the taps of a line are.
-      const uint8_t* from = g.rows[r * g.row_pitch + m];
-      size_t length = g.run_length;
-      while (++r < g.run_count && g.rows[r * g.row_pitch + m] == from + length)
-        length += g.run_length;
-      CopyRun(from, to, length, flip);
-      to += length;
-    }
-    std::fill(to, out + (m + 1) * width, Element{0});
+// The rows of a block, elements of contiguous rows of `width` elements each, padded with zeros to
+// whole steps: where they are, or a copy.
+template <class Form, class Element = typename Form::Element>
+const Element* PackRows(const MatrixI8& g, size_t width, std::vector<Element>& copy) {
+  const uint8_t flip = g.packed->form.Flip(g.result.is_signed);
+  const uint8_t* const* rows = g.rows;
+  bool together = g.run_count == 1 && width == g.run_length;
+  for (size_t m = 1; m < g.row_count && together; ++m) together = rows[m] == rows[m - 1] + width;
+  if constexpr (sizeof(Element) == 1)
+    if (together && flip == 0) return rows[0];
+  copy.resize(g.row_count * width);
+  Element* out = copy.data();
+  if (together) {
+    CopyRun(rows[0], out, g.row_count * width, flip);
+    return out;
   }
-  return width;
+  for (size_t r = 0; r < g.run_count; ++r, rows += g.row_pitch)
+    for (size_t m = 0; m < g.row_count; ++m)
+      CopyRun(rows[m], out + m * width + r * g.run_length, g.run_length, flip);
+  for (size_t k = g.run_count * g.run_length; k < width; ++k)
+    for (size_t m = 0; m < g.row_count; ++m) out[m * width + k] = 0;
+  return out;
 }
 
-#if NN_VNNI
+#if NN_QUADS
 // Sums of the bytes of each row, which are 4 n.
+template <class Form>
 void SumRows(const uint8_t* a, size_t rows, size_t width, int32_t* sums) {
-  const hn::CappedTag<uint8_t, 64> d8;
-  const hn::Repartition<uint64_t, decltype(d8)> d64;
   constexpr uint32_t kEven = 0x00FF00FF;
+  // Signed bytes are summed as 0 to 255, too.
+  constexpr uint8_t kFlip = Form::kSignedRows ? 0x80 : 0;
+  const auto moved = static_cast<int32_t>(width * kFlip);
   for (size_t m = 0; m < rows; ++m, a += width) {
     size_t k = 0;
     uint64_t sum = 0;
-    if (width >= hn::Lanes(d8)) {
+    const auto add = [&](auto d8) HWY_ATTR {
+      const hn::Repartition<uint64_t, decltype(d8)> d64;
+      if (k + hn::MaxLanes(d8) > width) return;
       auto lanes = hn::Zero(d64);
-      for (; k + hn::Lanes(d8) <= width; k += hn::Lanes(d8))
-        lanes = hn::Add(lanes, hn::SumsOf8(hn::LoadU(d8, a + k)));
-      sum = hn::GetLane(hn::SumOfLanes(d64, lanes));
-    }
-    uint32_t pairs = 0;  // two sums of 16 bits, of less than 64 bytes
+      for (; k + hn::MaxLanes(d8) <= width; k += hn::MaxLanes(d8))
+        lanes = hn::Add(lanes, hn::SumsOf8(hn::Xor(hn::LoadU(d8, a + k), hn::Set(d8, kFlip))));
+      sum += hn::GetLane(hn::SumOfLanes(d64, lanes));
+    };
+    if constexpr (kLanes > 4) add(hn::CappedTag<uint8_t, 64>());
+    add(hn::CappedTag<uint8_t, 16>());
+    uint32_t pairs = 0;  // two sums of 16 bits, of less than 16 bytes
     for (; k < width; k += 4) {
       uint32_t four;
       std::memcpy(&four, a + k, sizeof(four));
+      four ^= kFlip * 0x01010101U;
       pairs += (four & kEven) + (four >> 8 & kEven);
     }
-    sums[m] = static_cast<int32_t>(sum) + static_cast<int32_t>((pairs & 0xFFFF) + (pairs >> 16));
+    sums[m] =
+        static_cast<int32_t>(sum) + static_cast<int32_t>((pairs & 0xFFFF) + (pairs >> 16)) - moved;
   }
 }
 #endif
@@ -208,9 +216,11 @@ HWY_NOINLINE void FinishByFactors(const MatrixI8& g, const int32_t* sums, size_t
     }
 }
 
-template <size_t R, size_t P>
-NN_VNNI_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t width,
-                                    const int32_t* row_sums, size_t m, size_t n) {
+template <class Form, size_t R, size_t P>
+HWY_NOINLINE void Tile(const MatrixI8& g, const typename Form::Element* a, size_t width,
+                       const int32_t* row_sums, size_t m, size_t n) {
+  using Element = typename Form::Element;
+  constexpr size_t kStep = Form::kTaps;
   constexpr size_t kV = P * kPanelVectors;
   const D32 d;
   const PackedI8& p = *g.packed;
@@ -232,9 +242,9 @@ NN_VNNI_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t 
       std::memcpy(&step, rows + i * width + k, sizeof(step));
       NN_UNROLL
       for (size_t v = 0; v < kV; ++v)
-        acc[i][v] =
-            Accumulate(acc[i][v], step,
-                       b + (v / kPanelVectors) * panel + (v % kPanelVectors) * kLanes * kStep);
+        acc[i][v] = Accumulate<Form>(
+            acc[i][v], step,
+            b + (v / kPanelVectors) * panel + (v % kPanelVectors) * kLanes * kStep);
     }
   }
   if (row_sums != nullptr) {
@@ -261,56 +271,60 @@ NN_VNNI_ATTR HWY_NOINLINE void Tile(const MatrixI8& g, const Element* a, size_t 
   finish(g, sums, kV * kLanes, R, n, columns, g.out + m * g.out_stride + (n - g.first_column));
 }
 
-using TileFn = void (*)(const MatrixI8&, const Element*, size_t, const int32_t*, size_t, size_t);
+template <class Form>
+using TileFn = void (*)(const MatrixI8&, const typename Form::Element*, size_t, const int32_t*,
+                        size_t, size_t);
 
-template <size_t P, size_t... kIndex>
-TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
-  static constexpr TileFn kTable[] = {&Tile<kIndex + 1, P>...};
+template <class Form, size_t P, size_t... kIndex>
+TileFn<Form> PickTile(size_t rows, std::index_sequence<kIndex...>) {
+  static constexpr TileFn<Form> kTable[] = {&Tile<Form, kIndex + 1, P>...};
   return kTable[rows - 1];
 }
 
-template <size_t P>
-void Rows(const MatrixI8& g, const Element* a, size_t width, const int32_t* row_sums, size_t n) {
+template <class Form, size_t P>
+void Rows(const MatrixI8& g, const typename Form::Element* a, size_t width, const int32_t* row_sums,
+          size_t n) {
   const size_t tiles = (g.row_count + kRows - 1) / kRows;
   const size_t base = g.row_count / tiles;
   const size_t larger = g.row_count % tiles;
   size_t m = 0;
   for (size_t t = 0; t < tiles; ++t) {
     const size_t rows = t < larger ? base + 1 : base;
-    PickTile<P>(rows, std::make_index_sequence<kRows>())(g, a, width, row_sums, m, n);
+    PickTile<Form, P>(rows, std::make_index_sequence<kRows>())(g, a, width, row_sums, m, n);
     m += rows;
   }
 }
 
-void Matrix(const MatrixI8& g) {
+template <class Form>
+void MatrixOf(const MatrixI8& g) {
   if (g.row_count == 0 || g.column_count == 0) return;
-  thread_local std::vector<Element> a;
-  const size_t depth = g.run_count * g.run_length;
-  a.resize(g.row_count * (depth + kStep));
-  const size_t width = PackRows(g, a.data());
+  thread_local std::vector<typename Form::Element> copy;
+  const size_t width = RoundUp(g.run_count * g.run_length, Form::kTaps);
+  const auto* a = PackRows<Form>(g, width, copy);
   const int32_t* row_sums = nullptr;
-#if NN_VNNI
+#if NN_QUADS
   std::array<int32_t, kMatrixI8Rows> sums;
-  if (g.packed->row_sums) {
-    SumRows(a.data(), g.row_count, width, sums.data());
-    row_sums = sums.data();
+  if constexpr (Form::kTaps == Quads::kTaps) {
+    if (g.packed->row_sums) {
+      SumRows<Form>(a, g.row_count, width, sums.data());
+      row_sums = sums.data();
+    }
   }
 #endif
   const size_t end = g.first_column + g.column_count;
   for (size_t n = g.first_column; n < end;) {
     if (kPanels > 1 && end - n > kPanelWidth) {
-      Rows<kPanels>(g, a.data(), width, row_sums, n);
+      Rows<Form, kPanels>(g, a, width, row_sums, n);
       n += kPanels * kPanelWidth;
     } else {
-      Rows<1>(g, a.data(), width, row_sums, n);
+      Rows<Form, 1>(g, a, width, row_sums, n);
       n += kPanelWidth;
     }
   }
 }
 
-// Whether this target's form is the dot-product one.
-bool UsesDot() {
-  return NN_VNNI;
+void Matrix(const MatrixI8& g) {
+  WithForm(g.packed->form, [&](auto form) HWY_ATTR { MatrixOf<decltype(form)>(g); });
 }
 
 }  // namespace
@@ -322,28 +336,27 @@ HWY_AFTER_NAMESPACE();
 namespace nn {
 
 HWY_EXPORT(Matrix);
-HWY_EXPORT(UsesDot);
 
 PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
   PackedI8 p;
   p.depth = w.k_offsets.size();
   p.columns = w.n;
-  p.dot = HWY_DYNAMIC_DISPATCH(UsesDot)();
-  const size_t step = p.dot ? 4 : 2;
+  p.form = ChosenProductForm();
+  const size_t step = p.form.taps;
+  const bool bytes = step == 4;
   const size_t width = (p.depth + step - 1) / step * step;
   const size_t panels = (w.n + kPanelWidth - 1) / kPanelWidth;
   const size_t padded = panels * kPanelWidth;
-  p.weights = Buffer(padded * width * (p.dot ? sizeof(int8_t) : sizeof(int16_t)));
+  p.weights = Buffer(padded * width * (bytes ? sizeof(int8_t) : sizeof(int16_t)));
   p.weights.Clear();
   p.bias.assign(padded, 0);
   p.b_zero.assign(padded, 0);
   p.rescale = RescaleTable(padded);
-  // Rows of `a` are kept as 0 to 255.
-  const int32_t a_zero = w.a_zero + (a_signed ? 128 : 0);
+  const int32_t a_zero = w.a_zero + p.form.Moved(a_signed);
   for (size_t n = 0; n < w.n; ++n) {
     const int32_t b_zero = w.b_zero[w.b_zero.size() == 1 ? 0 : n];
-    // The dot form wants signed bytes: unsigned weights move by 128, and so does their zero point.
-    const int32_t move = p.dot && !w.is_signed ? 128 : 0;
+    // Bytes are signed ones: unsigned weights move by 128, and so does their zero point.
+    const int32_t move = bytes && !w.is_signed ? 128 : 0;
     int32_t sum = 0;
     for (size_t k = 0; k < p.depth; ++k) {
       const uint8_t raw = w.b[w.k_offsets[k] + n * w.n_stride];
@@ -351,7 +364,7 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
       sum += value - b_zero;
       const size_t at = (n / kPanelWidth * width + k / step * step) * kPanelWidth +
                         n % kPanelWidth * step + k % step;
-      if (p.dot)
+      if (bytes)
         p.weights.as<int8_t>()[at] = static_cast<int8_t>(value - move);
       else
         p.weights.as<int16_t>()[at] = static_cast<int16_t>(value - b_zero);
@@ -360,7 +373,7 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
     // b_zero), in wrapping arithmetic.
     p.bias[n] = static_cast<int32_t>(static_cast<uint32_t>(w.bias.empty() ? 0 : w.bias[n]) -
                                      static_cast<uint32_t>(a_zero) * static_cast<uint32_t>(sum));
-    p.b_zero[n] = p.dot ? b_zero - move : 0;
+    p.b_zero[n] = bytes ? b_zero - move : 0;
     p.row_sums |= p.b_zero[n] != 0;
     p.rescale.Set(n, w.multipliers[n]);
   }

@@ -11,6 +11,7 @@
 
 #include "base/blob.h"
 #include "exec/kernels/byte_result.h"
+#include "exec/kernels/product_form.h"
 #include "exec/kernels/rescale_table.h"
 
 namespace nn {
@@ -20,13 +21,12 @@ namespace nn {
 struct PackedI8 {
   size_t depth = 0;    // k
   size_t columns = 0;  // n
-  // Dot-product form: int8 [n / 16][k / 4][16][4]. Widened form: int16 [n / 16][k / 2][16][2], zero
-  // points taken out.
+  ProductForm form;
+  // [n / 16][k / form.taps][16][form.taps] of int16 or, with four taps, of int8.
   Buffer weights;
-  bool dot = false;             // which of the two
-  bool row_sums = false;        // dot form: b_zero is not 0, sums over rows of `a` are needed
+  bool row_sums = false;        // four taps: b_zero is not 0, sums over rows of `a` are needed
   std::vector<int32_t> bias;    // per column, zero points of `a` taken out
-  std::vector<int32_t> b_zero;  // dot form: what remains to be subtracted, per column
+  std::vector<int32_t> b_zero;  // four taps: what remains to be subtracted, per column
   RescaleTable rescale;         // per column, rounded up to whole panels
 };
 

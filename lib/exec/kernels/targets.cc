@@ -1,8 +1,36 @@
+#include "exec/kernels/product_form.h"
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#elif defined(__aarch64__) && defined(__APPLE__)
+#include <sys/sysctl.h>
+#endif
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/targets.cc"
 #include "hwy/foreach_target.h"
 
+#include "exec/kernels/int8-inl.h"
 #include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace nn {
+namespace HWY_NAMESPACE {
+namespace {
+
+// The best form that there is code for.
+ProductForm BestForm() {
+#if NN_QUADS
+  return {Quads::kTaps, Quads::kSignedRows};
+#else
+  return {Pairs::kTaps, Pairs::kSignedRows};
+#endif
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace nn
+HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include "base/text.h"
@@ -10,7 +38,28 @@
 
 namespace nn {
 
+HWY_EXPORT(BestForm);
+
 namespace {
+
+// AArch64's dot product of bytes, which is no target of Highway's: one of our own beside NEON.
+constexpr std::string_view kArmDot = "NEON_DOT";
+
+bool HasArmDot() {
+#if defined(__aarch64__) && defined(__linux__)
+  constexpr unsigned long kDotProduct = 1UL << 20;  // HWCAP_ASIMDDP
+  return (getauxval(AT_HWCAP) & kDotProduct) != 0;
+#elif defined(__aarch64__) && defined(__APPLE__)
+  int has = 0;
+  size_t size = sizeof(has);
+  return sysctlbyname("hw.optional.arm.FEAT_DotProd", &has, &size, nullptr, 0) == 0 && has != 0;
+#else
+  return false;
+#endif
+}
+
+// Whether it may be used where there is one.
+bool takes_arm_dot = true;
 
 // What the processor has. Asked once: the instruction that tells is slow in a virtual machine.
 int64_t DetectedTargets() {
@@ -33,13 +82,15 @@ std::vector<int64_t> UsableTargets() {
 
 std::vector<std::string> SimdTargets() {
   std::vector<std::string> names;
+  if (HasArmDot()) names.emplace_back(kArmDot);
   for (const int64_t t : UsableTargets()) names.emplace_back(hwy::TargetName(t));
   return names;
 }
 
 Status UseSimdTarget(std::string_view name) {
   int64_t supported = DetectedTargets();
-  if (!name.empty()) {
+  takes_arm_dot = name.empty() || name == kArmDot;
+  if (!name.empty() && !(name == kArmDot && HasArmDot())) {
     int64_t chosen = 0;
     for (const int64_t t : UsableTargets())
       if (hwy::TargetName(t) == name) chosen = t;
@@ -55,6 +106,13 @@ Status UseSimdTarget(std::string_view name) {
   hwy::SetSupportedTargetsForTest(supported);
   hwy::GetChosenTarget().Update(supported);
   return {};
+}
+
+ProductForm ChosenProductForm() {
+#if HWY_ARCH_ARM_A64
+  if (!HasArmDot() || !takes_arm_dot) return {};
+#endif
+  return HWY_DYNAMIC_DISPATCH(BestForm)();
 }
 
 }  // namespace nn

@@ -18,7 +18,7 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr int64_t kConstantAlignment = 16;
+constexpr size_t kConstantAlignment = 16;
 
 std::optional<OperandType> OperandTypeOf(const Type& type) {
   switch (type.dtype) {
@@ -162,8 +162,7 @@ std::optional<FusedActivation> ActivationOf(const Node& node) {
 }
 
 Result<DataLocation> ExportContext::Store(const Blob& bytes) {
-  values_.resize(
-      static_cast<size_t>(RoundUp(static_cast<int64_t>(values_.size()), kConstantAlignment)), '\0');
+  values_.resize(RoundUp(values_.size(), kConstantAlignment), '\0');
   if (values_.size() + bytes.size() > std::numeric_limits<uint32_t>::max())
     return LimitError("more than 4 GiB of constants");
   const DataLocation at{0, static_cast<uint32_t>(values_.size()),

@@ -267,7 +267,7 @@ class Reader {
   }
 
   Status Pack(const std::string& value, Operand& out) {
-    values_.resize(RoundUp(static_cast<int64_t>(values_.size()), kPackedAlignment), '\0');
+    values_.resize(RoundUp(values_.size(), kPackedAlignment), '\0');
     if (values_.size() + value.size() > std::numeric_limits<uint32_t>::max())
       return LimitError("more than 4 GiB of constants");
     out.location.offset = static_cast<uint32_t>(values_.size());

@@ -71,7 +71,7 @@ std::unordered_map<const flatbuffers::Table*, DataInfo> BufferInfo(const Model& 
 // The flatbuffer with the data behind it that its tables refer to.
 Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
   const auto place = [&](const RestoredFlatbuffer::OuterData&, uint64_t at) {
-    return static_cast<uint64_t>(RoundUp(static_cast<int64_t>(at), ExportContext::kDataAlignment));
+    return RoundUp(at, ExportContext::kDataAlignment);
   };
   uint64_t total = restored.file.size();
   for (const auto& data : restored.outer_data) total = place(data, total) + data.bytes.size();

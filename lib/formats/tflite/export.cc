@@ -293,8 +293,7 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
     flatbuffers::DetachedBuffer file = ctx.Finish(graph, options, outputs, appended, base);
     // Offsets of appended data count from the file's start, so the flatbuffer is written twice: for
     // its size, then with the offsets. Both have the same size.
-    const auto rounded = static_cast<uint64_t>(
-        RoundUp(static_cast<int64_t>(file.size()), ExportContext::kDataAlignment));
+    const uint64_t rounded = RoundUp(file.size(), ExportContext::kDataAlignment);
     if (appended && base == 0) {
       base = rounded;
       continue;
@@ -305,10 +304,9 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
     image.parts.emplace_back(std::span(data, owner->size()), owner);
     if (!appended) return image;
     const auto pad = [&](uint64_t size) {
-      const auto rest = RoundUp(static_cast<int64_t>(size), ExportContext::kDataAlignment) -
-                        static_cast<int64_t>(size);
+      const uint64_t rest = RoundUp(size, ExportContext::kDataAlignment) - size;
       if (rest > 0) {
-        Buffer zeros(static_cast<size_t>(rest));
+        Buffer zeros(rest);
         zeros.Clear();
         image.parts.emplace_back(std::move(zeros));
       }

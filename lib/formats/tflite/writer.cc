@@ -126,7 +126,7 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
   uint64_t at = base == 0 ? kDataAlignment : base;
   for (const Blob& b : buffers_) {
     buffers.push_back(WriteBuffer(b, appended ? at : 0));
-    at += static_cast<uint64_t>(RoundUp(static_cast<int64_t>(b.size()), kDataAlignment));
+    at += RoundUp(b.size(), kDataAlignment);
   }
   const auto description = builder_.CreateString(MetadataOr(
       graph, "description",
