@@ -48,9 +48,9 @@ bool Spin(Condition condition) {
 
 }  // namespace
 
-ThreadPool::ThreadPool(size_t threads) : spins_(threads <= AvailableProcessors()) {
+ThreadPool::ThreadPool(size_t threads) : parts_(threads), spins_(threads <= AvailableProcessors()) {
   try {
-    for (size_t i = 1; i < threads; ++i) workers_.emplace_back([this] { Worker(); });
+    for (size_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { Worker(i); });
   } catch (const std::system_error&) {
     // The ones that there are do it.
   }
@@ -63,27 +63,33 @@ ThreadPool::~ThreadPool() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-size_t ThreadPool::Work(uint32_t job) {
+size_t ThreadPool::Work(uint32_t job, size_t own) {
   size_t done = 0;
-  uint64_t ticket = ticket_.load(std::memory_order_acquire);
-  for (;;) {
-    const uint32_t item = ItemOf(ticket);
-    if (JobOf(ticket) != job || item == kClosed) return done;
-    // These are of this job if the ticket is still the same below: it is closed before they change.
-    const ItemFn fn = fn_.load(std::memory_order_relaxed);
-    void* const context = context_.load(std::memory_order_relaxed);
-    const size_t first = first_.load(std::memory_order_relaxed);
-    if (item >= items_.load(std::memory_order_relaxed)) return done;
-    if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
+  for (size_t k = 0; k < parts_.size(); ++k) {
+    const size_t part = (own + k) % parts_.size();
+    std::atomic<uint64_t>& place = parts_[part].ticket;
+    uint64_t ticket = place.load(std::memory_order_acquire);
+    for (;;) {
+      const uint32_t item = ItemOf(ticket);
+      if (JobOf(ticket) != job || item == kClosed) return done;
+      // These are of this job if the ticket is still the same below: it is closed before they
+      // change.
+      const ItemFn fn = fn_.load(std::memory_order_relaxed);
+      void* const context = context_.load(std::memory_order_relaxed);
+      const size_t first = first_.load(std::memory_order_relaxed);
+      if (item >= BeginOf(part + 1, items_.load(std::memory_order_relaxed))) break;
+      if (!place.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel,
                                        std::memory_order_acquire))
-      continue;
-    fn(context, first + item);
-    ++done;
-    ticket = ticket_.load(std::memory_order_acquire);
+        continue;
+      fn(context, first + item);
+      ++done;
+      ticket = place.load(std::memory_order_acquire);
+    }
   }
+  return done;
 }
 
-void ThreadPool::Worker() {
+void ThreadPool::Worker(size_t own) {
   uint32_t seen = 0;
   for (;;) {
     const auto changed = [&] { return job_.load(std::memory_order_acquire) != seen; };
@@ -95,23 +101,24 @@ void ThreadPool::Worker() {
     // In this order: the end counts as a job, which must not be taken for one that was seen.
     seen = job_.load();
     if (stop_.load()) return;
-    const size_t done = Work(seen);
+    const size_t done = Work(seen, own);
     if (done != 0) done_.fetch_add(static_cast<uint32_t>(done), std::memory_order_release);
   }
 }
 
 void ThreadPool::RunPart(size_t first, size_t n, ItemFn fn, void* context) {
   const uint32_t job = job_.load(std::memory_order_relaxed) + 1;
-  ticket_.store(Ticket(job, kClosed));
+  for (Part& part : parts_) part.ticket.store(Ticket(job, kClosed));
   fn_.store(fn);
   context_.store(context);
   first_.store(first);
   items_.store(static_cast<uint32_t>(n));
   done_.store(0);
-  ticket_.store(Ticket(job, 0));
+  for (size_t i = 0; i < parts_.size(); ++i)
+    parts_[i].ticket.store(Ticket(job, BeginOf(i, static_cast<uint32_t>(n))));
   job_.store(job);
   if (sleepers_.load() != 0) job_.notify_all();
-  const size_t mine = Work(job);
+  const size_t mine = Work(job, 0);
   const auto finished = [&] { return done_.load(std::memory_order_acquire) + mine == n; };
   while (!(spins_ ? Spin(finished) : finished())) std::this_thread::yield();
 }

@@ -1,6 +1,10 @@
 // A fork-join pool. Work is cut into a grid of independent items whose outputs do not overlap, so a
 // result never depends on the number of threads.
 //
+// Each thread begins with its own part of the grid, the same part of every grid, because what one
+// step leaves in a processor's cache the next one reads there; when it is done it takes over what
+// others have not begun.
+//
 // The caller works too and waits only for items that another thread has begun: one that the system
 // does not run, because others need the processor, holds up nothing.
 #pragma once
@@ -44,15 +48,23 @@ class ThreadPool {
 
   void Run(size_t n, ItemFn fn, void* context);
   void RunPart(size_t first, size_t n, ItemFn fn, void* context);
-  // Takes items of a job until none is left; how many it did.
-  size_t Work(uint32_t job);
-  void Worker();
+  // Takes items of a job until none is left, those of part `own` first; how many it did.
+  size_t Work(uint32_t job, size_t own);
+  void Worker(size_t own);
+  // The first item of a part.
+  uint32_t BeginOf(size_t part, uint32_t items) const {
+    return static_cast<uint32_t>(uint64_t{items} * part / parts_.size());
+  }
 
-  // What is to be done. The ticket holds the number of the job and the next item of it: an item
-  // belongs to the thread that advances the ticket. kClosed in place of an item: the fields below
-  // are being set for the next job.
-  alignas(64) std::atomic<uint64_t> ticket_{0};
-  std::atomic<ItemFn> fn_{nullptr};
+  // A part of the grid. The ticket holds the number of the job and the next item of the part: an
+  // item belongs to the thread that advances the ticket. kClosed in place of an item: the fields
+  // below are being set for the next job.
+  struct alignas(64) Part {
+    std::atomic<uint64_t> ticket{0};
+  };
+  std::vector<Part> parts_;  // one a thread
+  // What is to be done.
+  alignas(64) std::atomic<ItemFn> fn_{nullptr};
   std::atomic<void*> context_{nullptr};
   std::atomic<size_t> first_{0};  // of the call, where an item's number does not fit the ticket
   std::atomic<uint32_t> items_{0};

@@ -97,6 +97,8 @@ class DepthwiseStep : public QuantConvStep {
     const auto width = static_cast<size_t>(w.output);
     const size_t at = item % segments() * segment_;
     const size_t first = item / segments() * lines_.block;
+    const auto* x = in.As<const uint8_t>(memory);
+    const uint8_t* ends = CopyEnds(x);
     std::array<const uint8_t*, kMaxRows> rows;
     rows.fill(padding.data());
     DepthwiseI8 r;
@@ -117,7 +119,7 @@ class DepthwiseStep : public QuantConvStep {
       for (int64_t kd = 0, row = 0; kd < d.kernel; ++kd)
         for (int64_t kh = 0; kh < h.kernel; ++kh, ++row)
           rows[static_cast<size_t>(row)] =
-              Line(memory, plane / d.output, SourceOf(d, plane % d.output, kd),
+              Line(x, ends, plane / d.output, SourceOf(d, plane % d.output, kd),
                    SourceOf(h, static_cast<int64_t>(line) % h.output, kh));
       r.out = out.As<uint8_t>(memory) + (line * width + at) * out.row_stride;
       RunDepthwiseI8(r);
@@ -130,31 +132,41 @@ class DepthwiseStep : public QuantConvStep {
     segment_ = std::clamp<size_t>(static_cast<size_t>(s[2].output), 1, kSegment);
     lines_ = RowBlocks(lines(),
                        FitIn(kProducts, segment_ * filter.channels * filter.rows * filter.kernel));
-    padding.resize(static_cast<size_t>(s[2].input) * in.row_stride + kDepthwiseChannels,
-                   padding[0]);
+    padding.resize(line_bytes() + kDepthwiseChannels, padding[0]);
+    const size_t beyond = kDepthwiseChannels - std::min(filter.channels, kDepthwiseChannels);
+    const size_t lines = CeilDiv(beyond, std::max<size_t>(line_bytes(), 1));
+    near_end_ = input_lines() - std::min(lines, input_lines());
   }
 
  private:
   size_t lines() const { return static_cast<size_t>(g.batch * s[0].output * s[1].output); }
   size_t segments() const { return CeilDiv(static_cast<size_t>(s[2].output), segment_); }
 
+  size_t line_bytes() const { return static_cast<size_t>(s[2].input) * in.row_stride; }
+  size_t input_lines() const { return static_cast<size_t>(g.batch * s[0].input * s[1].input); }
+
   // A line of the input; of padding where an index is below 0.
-  const uint8_t* Line(const Memory& memory, int64_t batch, int64_t depth, int64_t line) const {
+  const uint8_t* Line(const uint8_t* x, const uint8_t* ends, int64_t batch, int64_t depth,
+                      int64_t line) const {
     if (depth < 0 || line < 0) return padding.data();
-    const auto size = static_cast<size_t>(s[2].input) * in.row_stride;
     const auto number = static_cast<size_t>((batch * s[0].input + depth) * s[1].input + line);
-    const uint8_t* from = in.As<const uint8_t>(memory) + number * size;
-    const auto last = static_cast<size_t>(g.batch * s[0].input * s[1].input) - 1;
-    if (filter.channels >= kDepthwiseChannels || number != last) return from;
-    // The kernel reads beyond the end.
-    thread_local std::vector<uint8_t> copy;
-    copy.resize(size + kDepthwiseChannels);
-    std::memcpy(copy.data(), from, size - in.row_stride + filter.channels);
-    return copy.data();
+    return number < near_end_ ? x + number * line_bytes()
+                              : ends + (number - near_end_) * line_bytes();
+  }
+
+  // The last lines of the input, with room behind them.
+  const uint8_t* CopyEnds(const uint8_t* x) const {
+    if (near_end_ == input_lines()) return nullptr;
+    thread_local std::vector<uint8_t> ends;
+    const size_t bytes = (input_lines() - near_end_) * line_bytes();
+    ends.resize(bytes + kDepthwiseChannels);
+    std::memcpy(ends.data(), x + near_end_ * line_bytes(), bytes - in.row_stride + filter.channels);
+    return ends.data();
   }
 
   size_t segment_ = 1;
   RowBlocks lines_;
+  size_t near_end_ = 0;  // the first line from which the kernel reads beyond the input
 };
 
 std::vector<int32_t> Int32Of(const Value* bias) {

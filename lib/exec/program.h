@@ -145,7 +145,7 @@ class Program {
 };
 
 // Names of the SIMD targets that this processor can run, best first: "AVX3", "AVX2", "SSE4",
-// "NEON", "SCALAR", ...
+// "NEON_DOT", "NEON", "SCALAR", ...
 std::vector<std::string> SimdTargets();
 
 // Lets kernels use this target only; an empty name restores the choice by processor. kUsage for

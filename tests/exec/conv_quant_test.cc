@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -56,6 +57,41 @@ TEST_CASE("quantised convolution kernels: one channel a group") {
                              Row{7, channels, channels, 3, 2, 1, channels},
                              Row{3, channels, channels, 2, 1, 0, channels}})
           RunConv(r, type, filter);
+}
+
+// Several outputs at several positions of a line at a time, and all that is left over.
+TEST_CASE("quantised convolution kernels: one channel a group, long lines and larger kernels") {
+  for (const char* type : {"u8", "i8"})
+    for (const int channels : {3, 16, 40, 100})
+      for (const auto& [width, kernel, stride, pad] : {std::array{19, 3, 1, 1},
+                                                       {35, 3, 2, 1},
+                                                       {18, 5, 1, 2},
+                                                       {37, 5, 2, 2},
+                                                       {19, 7, 1, 3},
+                                                       {20, 3, 3, 0}})
+        RunConv({width, channels, channels, kernel, stride, pad, channels}, type,
+                "{scale=0.01, zp=0}");
+}
+
+TEST_CASE("quantised convolution kernels: one channel a group, every axis") {
+  const auto run = [](const char* x, const char* w, const char* attrs, const char* y) {
+    CAPTURE(x);
+    CAPTURE(attrs);
+    const Graph graph = Parse(fmt::format(
+        R"(graph {{ in %x: u8{}{{scale=0.5, zp=7}}  const %w: u8{}{{scale=0.01, zp=131}} = seeded(3)
+           %y = conv(%x, %w) {{{}}} @tflite : u8{}{{scale=0.9, zp=11}}  out "y" = %y }})",
+        x, w, attrs, y));
+    CheckHasKernels(graph);
+    RunEverywhere(graph, InputsOf(graph, {}));
+  };
+  // Lines that are shorter than what is read of them at once.
+  run("[1, 2, 3, 1]", "[2, 1, 3, 1]", "pads = [1, 0, 1, 0], groups = 2", "[1, 2, 3, 1]");
+  run("[2, 3, 1, 1]", "[3, 1, 1, 1]", "groups = 3", "[2, 3, 1, 1]");
+  run("[1, 20, 9, 40]", "[20, 1, 3, 3]", "pads = [2, 3, 2, 3], dilations = [2, 3], groups = 20",
+      "[1, 20, 9, 40]");
+  run("[1, 24, 600]", "[24, 1, 5]", "pads = [2, 2], groups = 24", "[1, 24, 600]");
+  run("[2, 18, 3, 5, 9]", "[18, 1, 3, 3, 3]", "pads = [1, 1, 1, 1, 1, 1], groups = 18",
+      "[2, 18, 3, 5, 9]");
 }
 
 TEST_CASE("quantised convolution kernels: a scale for each filter") {

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <span>
+
 #include "exec/program.h"
 #include "support/run_graph.h"
 
@@ -39,6 +41,7 @@ void Scatter(const char* op, const std::string& type, const std::string& index, 
 // Several updates meet in one element.
 const std::vector<double> kSome = {2, -1, 0, 1, -3, 1};
 
+// The last of each has several items.
 const Row kNd[] = {{"[3, 40]", "[5, 1]", "[5, 40]", ""},
                    {"[3, 4, 3]", "[2, 7, 2]", "[2, 7, 3]", ""},
                    {"[3, 3]", "[50, 2]", "[50]", ""},
@@ -50,19 +53,27 @@ const Row kElements[] = {{"[3, 40]", "[5, 40]", "[5, 40]", "axis = 0"},
                          {"[3]", "[11]", "[11]", ""},
                          {"[3, 2, 500]", "[90, 2, 400]", "[90, 2, 400]", ""}};
 
+std::span<const Row> RowsOf(std::span<const Row> rows, bool all) {
+  return all ? rows : rows.first(rows.size() - 1);
+}
+
 TEST_CASE("scatter kernels: every type") {
   for (const char* type : {"f32", "u8", "i64", "f16", "c128", "bool"})
     for (const char* index : {"i32", "i64"}) {
-      for (const Row& row : kNd) Scatter("scatter_nd", type, index, row, "", kSome);
-      for (const Row& row : kElements) Scatter("scatter_elements", type, index, row, "", kSome);
+      const bool all = type == std::string("f32");
+      for (const Row& row : RowsOf(kNd, all)) Scatter("scatter_nd", type, index, row, "", kSome);
+      for (const Row& row : RowsOf(kElements, all))
+        Scatter("scatter_elements", type, index, row, "", kSome);
     }
 }
 
 TEST_CASE("scatter kernels: every reduction, in the order of the updates") {
   for (const char* type : {"f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"})
     for (const char* reduction : {"add", "mul", "min", "max"}) {
-      for (const Row& row : kNd) Scatter("scatter_nd", type, "i64", row, reduction, kSome);
-      for (const Row& row : kElements)
+      const bool all = type == std::string("f32") && reduction == std::string("add");
+      for (const Row& row : RowsOf(kNd, all))
+        Scatter("scatter_nd", type, "i64", row, reduction, kSome);
+      for (const Row& row : RowsOf(kElements, all))
         Scatter("scatter_elements", type, "i32", row, reduction, kSome);
     }
 }
@@ -70,7 +81,7 @@ TEST_CASE("scatter kernels: every reduction, in the order of the updates") {
 TEST_CASE("gather_elements kernels") {
   for (const char* type : {"f32", "u8", "i64", "f16", "c128"})
     for (const char* index : {"i32", "i64"})
-      for (const Row& row : kElements)
+      for (const Row& row : RowsOf(kElements, type == std::string("f32")))
         RunIndexed(fmt::format("graph {{ in %x: {}{}  in %i: {}{}  %y = gather_elements(%x, %i) {} "
                                " out \"y\" = %y }}",
                                type, row.x, index, row.indices, Braced(row.attrs)),

@@ -78,7 +78,13 @@ HWY_INLINE V32 AddQuadDot(D32, V32 sum, V8 a, V8 b) {
 #if NN_VNNI
   asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
 #else
-  asm(".arch_extension dotprod\n\tsdot %0.4s, %1.16b, %2.16b"
+  // sdot %0.4s, %1.16b, %2.16b as a number, as assemblers do not agree on how to enable it: the
+  // symbols are the numbers of the registers.
+  asm(".irp "
+      "n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
+      ".equ .Lnn_v\\n, \\n\n"
+      ".endr\n"
+      ".inst 0x4e809400 | .Lnn_%2 << 16 | .Lnn_%1 << 5 | .Lnn_%0"
       : "+w"(sum.raw)
       : "w"(a.raw), "w"(b.raw));
 #endif
