@@ -1,8 +1,6 @@
 // Elements at places that indices of the run choose: scatter_nd and slices, scatter_elements and
 // gather_elements.
 #include <algorithm>
-#include <cstring>
-#include <functional>
 
 #include "base/checked_math.h"
 #include "exec/blocks.h"

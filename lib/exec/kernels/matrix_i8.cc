@@ -76,7 +76,6 @@ HWY_INLINE void CopyRun(const uint8_t* HWY_RESTRICT from, Element* HWY_RESTRICT 
   const auto copy = [&](auto d8, size_t at) HWY_ATTR {
     StoreElements(d8, hn::Xor(hn::LoadU(d8, from + at), hn::Set(d8, flip)), to + at);
   };
-  // What is left is copied with some elements a second time.
   const auto all = [&](auto d8) HWY_ATTR {
     for (; i + hn::MaxLanes(d8) <= n; i += hn::MaxLanes(d8)) copy(d8, i);
   };
@@ -85,7 +84,7 @@ HWY_INLINE void CopyRun(const uint8_t* HWY_RESTRICT from, Element* HWY_RESTRICT 
   const hn::CappedTag<uint8_t, kFew> few;
   all(few);
   if (i < n && n >= kFew) {
-    copy(few, n - kFew);
+    copy(few, n - kFew);  // some a second time
     return;
   }
 #endif
