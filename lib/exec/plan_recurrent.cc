@@ -105,17 +105,20 @@ struct RowFunction {
   FunctionParams params = {};
 };
 
-// What all cells share: an item is one direction of a block of sequences.
+// What all cells share: an item is one direction of a block of sequences, all steps. Or, where a
+// step is long enough to be shared, a round is one step, and an item has a block of the units.
 class RecurrentStep : public Step {
  public:
   static constexpr size_t kRowsPerItem = 16;
 
   Sizes s;
   RowBlocks blocks;
+  ColumnBlocks units;     // of an item
   BufferId products = 0;  // of InputProductsStep
   BufferId panels = 0;    // of r, by direction
   size_t panels_size = 0;
-  // Of each direction and sequence: h and c, and the gates with a row of units behind them.
+  // Of each direction and sequence: h, c, and h of every other step where steps are rounds; and the
+  // gates with a row of units behind them.
   BufferId state = 0, gates = 0;
   std::vector<float> bias;             // as in InputProductsStep
   std::vector<float> peepholes;        // or empty
@@ -126,28 +129,39 @@ class RecurrentStep : public Step {
   Place y;
   std::optional<Place> y_h, y_c;
 
-  size_t grid() const override { return s.batch == 0 ? 0 : s.directions * blocks.items; }
+  // Whether cells can be computed block by block.
+  virtual bool by_units() const { return true; }
+
+  // Cuts the units, after all else is set.
+  void Cut(bool has_lengths) {
+    constexpr size_t kProducts = size_t{1} << 16;  // of an item: fewer are not worth a thread
+    const size_t products = s.rows() * s.units * std::min(blocks.block, s.batch);
+    // The matrix kernel wants many columns where it has few rows.
+    const size_t cuts = std::min(s.units / kMatrixF32ManyColumns, products / kProducts);
+    const bool cut = cuts > 1 && s.units % kPanelWidth == 0 && !has_lengths && by_units();
+    units = ColumnBlocks(s.units, cut ? cuts : 1);
+  }
+
+  size_t grid() const override {
+    return s.batch == 0 ? 0 : s.directions * blocks.items * units.items;
+  }
+  // The first one sets the states.
+  size_t rounds() const override { return units.items > 1 ? s.steps + 1 : 1; }
 
   void Run(const Memory& memory, size_t item) const override {
-    Rows rows = RowsOf(memory, item);
-    Start(memory, rows);
-    for (size_t i = 0; i < s.steps; ++i) {
-      const bool backward = reverse || rows.direction == 1;
-      const size_t t = !backward ? i : i < rows.steps ? rows.steps - 1 - i : i;
-      if (i < rows.steps) {
-        rows.wx = reinterpret_cast<const float*>(memory.data(products)) +
-                  (rows.direction * s.steps * s.batch + s.RowOf(t, rows.first)) * s.rows();
-        StepCells(rows);
-      }
-      for (size_t b = 0; b < rows.count; ++b) {
-        float* to = y.As<float>(memory) + s.YRowOf(t, rows.direction, rows.first + b) * s.units;
-        if (i < rows.steps)
-          std::copy_n(rows.h + b * s.units, s.units, to);
-        else
-          std::fill_n(to, s.units, 0.0f);
-      }
+    Rows rows = RowsOf(memory, item % grid());
+    if (units.items == 1) {
+      Start(memory, rows);
+      for (size_t i = 0; i < s.steps; ++i) RunStep(memory, rows, i);
+    } else if (item < grid()) {
+      Start(memory, rows);
+    } else {
+      const size_t i = item / grid() - 1;
+      if (i % 2 == 1) std::swap(rows.h, rows.h_next);
+      RunStep(memory, rows, i);
     }
-    Finish(memory, rows, y_h, rows.h);
+    if (item / grid() + 1 != rounds()) return;
+    Finish(memory, rows, y_h, s.steps == 0 ? rows.h : rows.h_next);
     Finish(memory, rows, y_c, rows.c);
   }
 
@@ -155,11 +169,13 @@ class RecurrentStep : public Step {
   // The sequences of an item.
   struct Rows {
     size_t direction, first, count;
-    size_t steps;  // that they have, all the same
+    size_t steps;    // that they have, all the same
+    size_t unit, n;  // the units [unit, unit + n)
     const float* panels;
     const float* bias;       // of r; or null
     const float* peepholes;  // or null
     float* h;
+    float* h_next;  // the same where the item has all units
     float* c;
     float* gates;     // rows s.rows() apart
     float* spare;     // a row of units for each sequence
@@ -168,7 +184,7 @@ class RecurrentStep : public Step {
     const RowFunction* functions;
   };
 
-  // Makes h and c those of the next step.
+  // Makes h_next and c those of the next step.
   virtual void StepCells(const Rows& rows) const = 0;
 
   // f(x) of a row, in place.
@@ -176,25 +192,37 @@ class RecurrentStep : public Step {
     if (clip) RunUnaryF32(clip->function, clip->params, x, x, n);
     RunUnaryF32(f.function, f.params, x, x, n);
   }
-  // gates = r h + bias + wx for all columns that the panels have.
-  void GateProducts(const Rows& rows, size_t columns) const {
-    RowProduct p;
-    p.rows = rows.h;
-    p.count = rows.count;
-    p.length = s.units;
-    p.panels = rows.panels;
-    p.columns = columns;
-    p.bias = rows.bias;
-    p.added = rows.wx;
-    p.added_stride = rows.wx_stride;
-    p.out = rows.gates;
-    p.out_stride = s.rows();
-    p.Run();
+  // f(x) of the item's units of neighbouring gates, in place.
+  void ApplyGates(const RowFunction& f, const Rows& rows, float* x, size_t gates) const {
+    if (rows.n == s.units) return Apply(f, x, gates * s.units);
+    for (size_t g = 0; g < gates; ++g) Apply(f, x + g * s.units, rows.n);
+  }
+  // gates = r h + bias + wx for the item's units of the first gates.
+  void GateProducts(const Rows& rows, size_t gates) const {
+    const bool whole = rows.n == s.units;
+    for (size_t g = 0; g < (whole ? 1 : gates); ++g) {
+      const size_t column = g * s.units + rows.unit;
+      RowProduct p;
+      p.rows = rows.h;
+      p.count = rows.count;
+      p.length = s.units;
+      p.panels = rows.panels + PackedSize(s.units, column);
+      p.columns = whole ? gates * s.units : rows.n;
+      if (rows.bias != nullptr) p.bias = rows.bias + column;
+      p.added = rows.wx + column;
+      p.added_stride = rows.wx_stride;
+      p.out = rows.gates + column;
+      p.out_stride = s.rows();
+      p.Run();
+    }
   }
 
  private:
   Rows RowsOf(const Memory& memory, size_t item) const {
     Rows r{};
+    r.unit = item % units.items * units.block;
+    r.n = std::min(units.block, s.units - r.unit);
+    item /= units.items;
     r.direction = item / blocks.items;
     r.first = item % blocks.items * blocks.block;
     r.count = std::min(blocks.block, s.batch - r.first);
@@ -205,6 +233,7 @@ class RecurrentStep : public Step {
     const size_t row = r.direction * s.batch + r.first;
     r.h = reinterpret_cast<float*>(memory.data(state)) + row * s.units;
     r.c = r.h + s.directions * s.batch * s.units;
+    r.h_next = units.items == 1 ? r.h : r.c + s.directions * s.batch * s.units;
     r.gates = reinterpret_cast<float*>(memory.data(gates)) + row * s.rows();
     r.spare = reinterpret_cast<float*>(memory.data(gates)) + s.directions * s.batch * s.rows() +
               row * s.units;
@@ -216,23 +245,41 @@ class RecurrentStep : public Step {
   void Start(const Memory& memory, const Rows& rows) const {
     for (const auto& [from, to] : {std::pair(initial_h, rows.h), std::pair(initial_c, rows.c)})
       for (size_t b = 0; b < rows.count; ++b) {
-        float* row = to + b * s.units;
+        float* row = to + b * s.units + rows.unit;
         if (from)
           std::copy_n(from->As<const float>(memory) +
-                          s.StateRowOf(rows.direction, rows.first + b) * s.units,
-                      s.units, row);
+                          s.StateRowOf(rows.direction, rows.first + b) * s.units + rows.unit,
+                      rows.n, row);
         else
-          std::fill_n(row, s.units, 0.0f);
+          std::fill_n(row, rows.n, 0.0f);
       }
+  }
+
+  void RunStep(const Memory& memory, Rows& rows, size_t i) const {
+    const bool backward = reverse || rows.direction == 1;
+    const size_t t = !backward ? i : i < rows.steps ? rows.steps - 1 - i : i;
+    if (i < rows.steps) {
+      rows.wx = reinterpret_cast<const float*>(memory.data(products)) +
+                (rows.direction * s.steps * s.batch + s.RowOf(t, rows.first)) * s.rows();
+      StepCells(rows);
+    }
+    for (size_t b = 0; b < rows.count; ++b) {
+      float* to =
+          y.As<float>(memory) + s.YRowOf(t, rows.direction, rows.first + b) * s.units + rows.unit;
+      if (i < rows.steps)
+        std::copy_n(rows.h_next + b * s.units + rows.unit, rows.n, to);
+      else
+        std::fill_n(to, rows.n, 0.0f);
+    }
   }
 
   void Finish(const Memory& memory, const Rows& rows, const std::optional<Place>& place,
               const float* from) const {
     if (!place) return;
     for (size_t b = 0; b < rows.count; ++b)
-      std::copy_n(
-          from + b * s.units, s.units,
-          place->As<float>(memory) + s.StateRowOf(rows.direction, rows.first + b) * s.units);
+      std::copy_n(from + b * s.units + rows.unit, rows.n,
+                  place->As<float>(memory) +
+                      s.StateRowOf(rows.direction, rows.first + b) * s.units + rows.unit);
   }
 };
 
@@ -241,22 +288,26 @@ const size_t kSub = *BinaryFunctionId("sub");
 
 class RnnStep : public RecurrentStep {
   void StepCells(const Rows& rows) const override {
-    GateProducts(rows, s.rows());
-    const size_t n = rows.count * s.units;
-    Apply(rows.functions[0], rows.gates, n);
-    std::copy_n(rows.gates, n, rows.h);
+    GateProducts(rows, 1);
+    for (size_t b = 0; b < rows.count; ++b) {
+      float* gate = rows.gates + b * s.units + rows.unit;
+      Apply(rows.functions[0], gate, rows.n);
+      std::copy_n(gate, rows.n, rows.h_next + b * s.units + rows.unit);
+    }
   }
 };
 
 class GruStep : public RecurrentStep {
  public:
   bool linear_before_reset = false;
+  // The reset gate of all units comes before the products of the new one.
+  bool by_units() const override { return false; }
 
  private:
   // Gates z, r, n; the panels of n lie behind those of z and r.
   void StepCells(const Rows& rows) const override {
     const size_t h = s.units;
-    GateProducts(rows, 2 * h);
+    GateProducts(rows, 2);
     RowProduct p;
     p.count = rows.count;
     p.length = h;
@@ -302,41 +353,43 @@ class LstmStep : public RecurrentStep {
 
  private:
   void StepCells(const Rows& rows) const override {
-    GateProducts(rows, s.rows());
+    GateProducts(rows, s.gates);
     for (size_t b = 0; b < rows.count; ++b) StepCell(rows, b);
   }
 
   void StepCell(const Rows& rows, size_t b) const {
     const size_t h = s.units;
-    float* i = rows.gates + b * s.rows();
-    float* o = i + h;
-    float* f = o + h;
-    float* n = f + h;
-    float* c = rows.c + b * h;
+    const size_t n = rows.n;
+    float* in = rows.gates + b * s.rows() + rows.unit;
+    float* out = in + h;
+    float* forget = out + h;
+    float* cell = forget + h;
+    float* c = rows.c + b * h + rows.unit;
     const RowFunction* functions = rows.functions;
-    if (rows.peepholes == nullptr) {
-      Apply(functions[0], i, 3 * h);
+    const float* peepholes = rows.peepholes == nullptr ? nullptr : rows.peepholes + rows.unit;
+    if (peepholes == nullptr) {
+      ApplyGates(functions[0], rows, in, 3);
     } else {
-      RunFmaF32(rows.peepholes, c, i, i, h);
-      RunFmaF32(rows.peepholes + 2 * h, c, f, f, h);
-      Apply(functions[0], i, h);
-      Apply(functions[0], f, h);
+      RunFmaF32(peepholes, c, in, in, n);
+      RunFmaF32(peepholes + 2 * h, c, forget, forget, n);
+      Apply(functions[0], in, n);
+      Apply(functions[0], forget, n);
     }
     if (input_forget) {
       const float one = 1.0f;
-      RunBinaryF32(kSub, BinaryForm::kScalarVector, &one, i, f, h);
+      RunBinaryF32(kSub, BinaryForm::kScalarVector, &one, in, forget, n);
     }
-    Apply(functions[1], n, h);
-    RunBinaryF32(kMul, BinaryForm::kVectorVector, i, n, n, h);
-    RunFmaF32(f, c, n, c, h);
-    if (rows.peepholes != nullptr) {
-      RunFmaF32(rows.peepholes + h, c, o, o, h);
-      Apply(functions[0], o, h);
+    Apply(functions[1], cell, n);
+    RunBinaryF32(kMul, BinaryForm::kVectorVector, in, cell, cell, n);
+    RunFmaF32(forget, c, cell, c, n);
+    if (peepholes != nullptr) {
+      RunFmaF32(peepholes + h, c, out, out, n);
+      Apply(functions[0], out, n);
     }
-    float* out = rows.h + b * h;
-    std::copy_n(c, h, out);
-    Apply(functions[2], out, h);
-    RunBinaryF32(kMul, BinaryForm::kVectorVector, o, out, out, h);
+    float* y_row = rows.h_next + b * h + rows.unit;
+    std::copy_n(c, n, y_row);
+    Apply(functions[2], y_row, n);
+    RunBinaryF32(kMul, BinaryForm::kVectorVector, out, y_row, y_row, n);
   }
 };
 
@@ -455,7 +508,9 @@ Result<bool> PlanRecurrent(PlanContext& ctx) {
       node.Is("gru") ? std::vector<size_t>{2 * s.units, s.units} : std::vector<size_t>{s.rows()};
   for (const size_t n : parts) step->panels_size += PackedSize(s.units, n);
   step->panels = PackRows(ctx, node.input(kR), parts, s.directions, s.units);
-  step->state = ctx.AddScratch(2 * s.directions * s.batch * s.units * sizeof(float));
+  step->Cut(node.input(kLengths) != nullptr);
+  const size_t states = step->rounds() > 1 ? 3 : 2;
+  step->state = ctx.AddScratch(states * s.directions * s.batch * s.units * sizeof(float));
   step->gates = ctx.AddScratch(s.directions * s.batch * (s.rows() + s.units) * sizeof(float));
   step->bias = bias;
   step->peepholes = FloatsOf(node.input(kPeepholes));

@@ -128,11 +128,13 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
     const auto begin =
         profiling ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     const size_t grid = step.grid();
+    const size_t end = step.rounds() * grid;
     const auto run = [&](auto&& item) {
       if (IsShort(step)) {
-        for (size_t i = 0; i < grid; ++i) item(i);
+        for (size_t i = 0; i < end; ++i) item(i);
       } else {
-        pool->ParallelFor(grid, item);
+        for (size_t first = 0; first < end; first += grid)
+          pool->ParallelFor(grid, [&](size_t i) { item(first + i); });
       }
     };
     if (tracer == nullptr) {

@@ -48,11 +48,13 @@ inline size_t FitIn(size_t budget, size_t each) {
 }
 
 // One step: a grid of independent items. The grid depends on shapes only, never on the number of
-// threads; items write disjoint memory.
+// threads; items write disjoint memory. A step of several rounds runs its grid so many times, each
+// when the one before is done; items are numbered through.
 class Step {
  public:
   virtual ~Step() = default;
   virtual size_t grid() const = 0;
+  virtual size_t rounds() const { return 1; }
   virtual void Run(const Memory& memory, size_t item) const = 0;
   // What went wrong in the run that has ended, which is then forgotten. A step that fails leaves
   // its results in any state.

@@ -25,7 +25,7 @@ void Tracer::BeginRun() {
 
 void Tracer::BeginStep(const Step& step) {
   steps_.emplace_back();
-  steps_.back().items.resize(step.grid());
+  steps_.back().items.resize(step.rounds() * step.grid());
   steps_.back().begin = Clock::now();
 }
 

@@ -178,11 +178,17 @@ TEST_CASE("recurrent layers: the same everywhere") {
         Row{"lstm", 4, ", %b", "clip = 0.25, "}, Row{"lstm", 4, "", "input_forget = true, "}})
     for (const auto& [steps, batch, inputs, units, directions] :
          {std::array{1, 1, 1, 1, 1}, std::array{3, 2, 5, 16, 2}, std::array{4, 19, 7, 23, 1},
-          std::array{2, 33, 3, 40, 2}}) {
+          std::array{2, 33, 3, 40, 2},
+          // Steps in rounds, units in blocks.
+          std::array{3, 2, 3, 256, 2}, std::array{2, 1, 3, 384, 1}}) {
       const std::string text = graph(row, steps, batch, inputs, units, directions);
       CheckCase({text, text});
       CheckHasKernels(Parse(text));
     }
+  CheckCase({"cells of blocks of units",
+             "graph { in %x: f32[1, 2, 5]  const %w: f32[1, 1024, 5] = seeded(2)  "
+             "const %r: f32[1, 1024, 256] = seeded(3)  %y, %h, %c = lstm(%x, %w, %r)  "
+             "out \"y\" = %y  out \"h\" = %h  out \"c\" = %c }"});
   CheckCase({"lengths",
              "graph { in %x: f32[4, 3, 5]  const %w: f32[2, 24, 5] = seeded(2)  "
              "const %r: f32[2, 24, 6] = seeded(3)  const %n: i32[3] = [4, 0, 2]  "
