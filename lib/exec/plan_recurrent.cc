@@ -142,25 +142,24 @@ class RecurrentStep : public Step {
     units = ColumnBlocks(s.units, cut ? cuts : 1);
   }
 
-  size_t grid() const override {
-    return s.batch == 0 ? 0 : s.directions * blocks.items * units.items;
-  }
+  size_t grid() const override { return s.batch == 0 ? 0 : items(); }
   // The first one sets the states.
   size_t rounds() const override { return units.items > 1 ? s.steps + 1 : 1; }
 
   void Run(const Memory& memory, size_t item) const override {
-    Rows rows = RowsOf(memory, item % grid());
+    const size_t round = item / items();
+    Rows rows = RowsOf(memory, item % items());
     if (units.items == 1) {
       Start(memory, rows);
       for (size_t i = 0; i < s.steps; ++i) RunStep(memory, rows, i);
-    } else if (item < grid()) {
+    } else if (round == 0) {
       Start(memory, rows);
     } else {
-      const size_t i = item / grid() - 1;
+      const size_t i = round - 1;
       if (i % 2 == 1) std::swap(rows.h, rows.h_next);
       RunStep(memory, rows, i);
     }
-    if (item / grid() + 1 != rounds()) return;
+    if (round + 1 != rounds()) return;
     Finish(memory, rows, y_h, s.steps == 0 ? rows.h : rows.h_next);
     Finish(memory, rows, y_c, rows.c);
   }
@@ -218,6 +217,8 @@ class RecurrentStep : public Step {
   }
 
  private:
+  size_t items() const { return s.directions * blocks.items * units.items; }
+
   Rows RowsOf(const Memory& memory, size_t item) const {
     Rows r{};
     r.unit = item % units.items * units.block;
