@@ -1,32 +1,17 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "exec/program.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
 namespace {
 
-// Runs everywhere, on kernels only, with these indices for a second input.
-void RunPlanned(const std::string& text, const std::vector<double>& indices) {
-  CAPTURE(text);
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  auto inputs = InputsOf(graph, {});
-  const Type& type = graph.inputs()[1].value->type();
-  auto b = TensorBuilder::Create(type.dtype, *type.const_dims());
-  REQUIRE(b.has_value());
-  for (int64_t i = 0; i < b->elements(); ++i)
-    b->SetDouble(i, indices[static_cast<size_t>(i) % indices.size()]);
-  inputs[1] = b->Finish();
-  RunEverywhere(graph, inputs);
-}
-
 void Gather(const char* x, const char* indices, const char* attrs,
             const std::vector<double>& values, const char* op = "gather") {
-  RunPlanned(fmt::format("graph {{ in %x: {}  in %i: {}  %y = {}(%x, %i) {}  out \"y\" = %y }}", x,
-                         indices, op, Braced(attrs)),
-             values);
+  RunOnKernelsWithIndices(
+      fmt::format("graph {{ in %x: {}  in %i: {}  %y = {}(%x, %i) {}  out \"y\" = %y }}", x,
+                  indices, op, Braced(attrs)),
+      values);
 }
 
 TEST_CASE("gather kernels: indices that the run computes") {
@@ -52,12 +37,12 @@ TEST_CASE("gather kernels: indices that the run computes") {
 
 TEST_CASE("gather kernels: parts of other tensors") {
   for (const char* attrs : {"axis = 0", "axis = 1"})
-    RunPlanned(fmt::format(R"(graph {{ in %x: f32[3, 3, 40]  in %i: i64[3]
+    RunOnKernelsWithIndices(fmt::format(R"(graph {{ in %x: f32[3, 3, 40]  in %i: i64[3]
         %p, %q = split(%x) {{axis = 2, sizes = [12, 28]}}
         %a = gather(%p, %i) {{{}}}  %b = tanh(%q)
         %y = concat(%a, %b) {{axis = 2}}  out "y" = %y }})",
-                           attrs),
-               {2, 0, -2});
+                                        attrs),
+                            {2, 0, -2});
 }
 
 TEST_CASE("gather kernels: the first index outside is an error of that run alone") {
@@ -69,22 +54,8 @@ TEST_CASE("gather kernels: the first index outside is an error of that run alone
   indices[7] = 3;
   indices[300] = -4;
   const auto bad = InputsOf(graph, {x, indices});
-  ProgramOptions options;
-  options.backend = Backend::kReference;
-  auto reference = Program::Compile(graph, options);
-  options.backend = Backend::kSimd;
-  options.threads = 2;
-  auto planned = Program::Compile(graph, options);
-  REQUIRE(reference.has_value());
-  REQUIRE(planned.has_value());
-  CheckHasKernels(graph);
-  const auto want = reference->Run(bad);
-  const auto got = planned->Run(bad);
-  REQUIRE_FALSE(want.has_value());
-  REQUIRE_FALSE(got.has_value());
-  CHECK(got.error().message() == want.error().message());
-  CHECK(got.error().code() == want.error().code());
-  CHECK(planned->Run(good).has_value());
+  Program planned = CheckSameError(graph, bad);
+  CHECK(planned.Run(good).has_value());
 }
 
 }  // namespace

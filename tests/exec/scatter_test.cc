@@ -3,26 +3,10 @@
 
 #include <span>
 
-#include "exec/program.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
 namespace {
-
-// Runs everywhere, on kernels only, with these values, repeated, for the input of indices.
-void RunIndexed(const std::string& text, const std::vector<double>& indices) {
-  CAPTURE(text);
-  const Graph graph = Parse(text);
-  CheckHasKernels(graph);
-  auto inputs = InputsOf(graph, {});
-  const Type& type = graph.inputs()[1].value->type();
-  auto b = TensorBuilder::Create(type.dtype, *type.const_dims());
-  REQUIRE(b.has_value());
-  for (int64_t i = 0; i < b->elements(); ++i)
-    b->SetDouble(i, indices[static_cast<size_t>(i) % indices.size()]);
-  inputs[1] = b->Finish();
-  RunEverywhere(graph, inputs);
-}
 
 struct Row {
   const char *x, *indices, *updates, *attrs;
@@ -32,10 +16,11 @@ void Scatter(const char* op, const std::string& type, const std::string& index, 
              const std::string& reduction, const std::vector<double>& values) {
   std::string attrs = row.attrs;
   if (!reduction.empty()) attrs += (attrs.empty() ? "" : ", ") + ("reduction = " + reduction);
-  RunIndexed(fmt::format("graph {{ in %x: {0}{1}  in %i: {2}{3}  in %u: {0}{4}  "
-                         "%y = {5}(%x, %i, %u) {6}  out \"y\" = %y }}",
-                         type, row.x, index, row.indices, row.updates, op, Braced(attrs.c_str())),
-             values);
+  RunOnKernelsWithIndices(
+      fmt::format("graph {{ in %x: {0}{1}  in %i: {2}{3}  in %u: {0}{4}  "
+                  "%y = {5}(%x, %i, %u) {6}  out \"y\" = %y }}",
+                  type, row.x, index, row.indices, row.updates, op, Braced(attrs.c_str())),
+      values);
 }
 
 // Several updates meet in one element.
@@ -82,13 +67,14 @@ TEST_CASE("gather_elements kernels") {
   for (const char* type : {"f32", "u8", "i64", "f16", "c128"})
     for (const char* index : {"i32", "i64"})
       for (const Row& row : RowsOf(kElements, type == std::string("f32")))
-        RunIndexed(fmt::format("graph {{ in %x: {}{}  in %i: {}{}  %y = gather_elements(%x, %i) {} "
-                               " out \"y\" = %y }}",
-                               type, row.x, index, row.indices, Braced(row.attrs)),
-                   kSome);
-  RunIndexed(R"(graph { in %x: f32[3, 70000]  in %i: i32[2, 70000]
+        RunOnKernelsWithIndices(
+            fmt::format("graph {{ in %x: {}{}  in %i: {}{}  %y = gather_elements(%x, %i) {} "
+                        " out \"y\" = %y }}",
+                        type, row.x, index, row.indices, Braced(row.attrs)),
+            kSome);
+  RunOnKernelsWithIndices(R"(graph { in %x: f32[3, 70000]  in %i: i32[2, 70000]
                         %y = gather_elements(%x, %i) out "y" = %y })",
-             kSome);
+                          kSome);
 }
 
 // The tensor that is written to is made in the result's memory, unless others want it.
@@ -96,14 +82,15 @@ TEST_CASE("scatter kernels: in place, and where that is not possible") {
   for (const char* outputs :
        {R"(out "y" = %y)", R"(%z = sin(%y)  out "z" = %z)", R"(out "y" = %y  out "t" = %t)",
         R"(%z = add(%y, %t)  out "z" = %z)", R"(%z = concat(%t, %y) {axis = 0}  out "z" = %z)"})
-    RunIndexed(fmt::format(R"(graph {{ in %x: f32[3, 40]  in %i: i64[4, 1]  in %u: f32[4, 40]
+    RunOnKernelsWithIndices(
+        fmt::format(R"(graph {{ in %x: f32[3, 40]  in %i: i64[4, 1]  in %u: f32[4, 40]
                                        %t = tanh(%x)  %y = scatter_nd(%t, %i, %u)  {} }})",
-                           outputs),
-               kSome);
-  RunIndexed(R"(graph { in %x: f32[3, 40]  in %i: i64[4, 1]
+                    outputs),
+        kSome);
+  RunOnKernelsWithIndices(R"(graph { in %x: f32[3, 40]  in %i: i64[4, 1]
                         %t = tanh(%x)  %u = gather(%t, %i)  %v = reshape(%u) {dims = [4, 40]}
                         %y = scatter_nd(%t, %i, %v) {reduction = add}  out "y" = %y })",
-             kSome);
+                          kSome);
 }
 
 TEST_CASE("scatter kernels: an index outside is an error of the run") {
@@ -112,26 +99,12 @@ TEST_CASE("scatter kernels: an index outside is an error of the run") {
         R"(graph {{ in %x: f32[3, 2]  in %i: i32[40, {0}]  in %u: f32[40, {1}]
                     %y = {2}(%x, %i, %u)  out "y" = %y }})",
         op == std::string("scatter_nd") ? 1 : 2, 2, op));
-    CheckHasKernels(graph);
     std::vector<double> indices(op == std::string("scatter_nd") ? 40 : 80, 1);
     indices[7] = 3;
     indices[30] = -4;
     const auto inputs =
         InputsOf(graph, {{1, 2, 3, 4, 5, 6}, indices, std::vector<double>(80, 0.5)});
-    ProgramOptions options;
-    options.backend = Backend::kReference;
-    auto reference = Program::Compile(graph, options);
-    options.backend = Backend::kSimd;
-    options.threads = 2;
-    auto planned = Program::Compile(graph, options);
-    REQUIRE(reference.has_value());
-    REQUIRE(planned.has_value());
-    const auto want = reference->Run(inputs);
-    const auto got = planned->Run(inputs);
-    REQUIRE_FALSE(want.has_value());
-    REQUIRE_FALSE(got.has_value());
-    CHECK(got.error().message() == want.error().message());
-    CHECK(got.error().code() == want.error().code());
+    CheckSameError(graph, inputs);
   }
 }
 

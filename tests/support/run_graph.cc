@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "exec/program.h"
 #include "ir/seeded.h"
 #include "ir/text.h"
 
@@ -97,6 +96,39 @@ size_t RunOnKernels(const std::string& text) {
   CheckHasKernels(graph);
   RunEverywhere(graph, InputsOf(graph, {}));
   return Program::Compile(graph, {})->steps().size();
+}
+
+void RunOnKernelsWithIndices(const std::string& text, const std::vector<double>& indices) {
+  CAPTURE(text);
+  const Graph graph = Parse(text);
+  CheckHasKernels(graph);
+  auto inputs = InputsOf(graph, {});
+  const Type& type = graph.inputs()[1].value->type();
+  auto b = TensorBuilder::Create(type.dtype, *type.const_dims());
+  REQUIRE(b.has_value());
+  for (int64_t i = 0; i < b->elements(); ++i)
+    b->SetDouble(i, indices[static_cast<size_t>(i) % indices.size()]);
+  inputs[1] = b->Finish();
+  RunEverywhere(graph, inputs);
+}
+
+Program CheckSameError(const Graph& graph, const std::vector<Tensor>& inputs) {
+  CheckHasKernels(graph);
+  ProgramOptions options;
+  options.backend = Backend::kReference;
+  auto reference = Program::Compile(graph, options);
+  options.backend = Backend::kSimd;
+  options.threads = 2;
+  auto planned = Program::Compile(graph, options);
+  REQUIRE(reference.has_value());
+  REQUIRE(planned.has_value());
+  const auto want = reference->Run(inputs);
+  const auto got = planned->Run(inputs);
+  REQUIRE_FALSE(want.has_value());
+  REQUIRE_FALSE(got.has_value());
+  CHECK(got.error().message() == want.error().message());
+  CHECK(got.error().code() == want.error().code());
+  return *std::move(planned);
 }
 
 void CheckCase(const OpCase& c) {

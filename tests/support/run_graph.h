@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exec/program.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
 
@@ -38,6 +39,14 @@ void CheckHasKernels(const Graph& graph);
 
 // Runs the graph everywhere on seeded inputs, on kernels only; returns the number of steps.
 size_t RunOnKernels(const std::string& text);
+
+// The same with these values, repeated as often as it takes, for the second input, which holds
+// indices.
+void RunOnKernelsWithIndices(const std::string& text, const std::vector<double>& indices);
+
+// Checks that a run fails by the reference evaluation, and by the kernels with the same error;
+// returns the program of the latter.
+Program CheckSameError(const Graph& graph, const std::vector<Tensor>& inputs);
 
 // RunEverywhere, and the comparison with the expected outputs.
 void CheckCase(const OpCase& c);
