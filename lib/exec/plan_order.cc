@@ -10,6 +10,7 @@
 #include "exec/kernel_table.h"
 #include "exec/kernels/arg.h"
 #include "ops/order.h"
+#include "ops/softmax.h"
 #include "ops/types.h"
 
 namespace nn {
@@ -32,6 +33,7 @@ class ArgStep : public Step {
   DType type = DType::kF32;
   bool wide_out = true;  // i64, else i32
   bool largest = true, last = false;
+  bool one_hot = false;  // hardmax: 1 at the place, 0 elsewhere
   size_t outer = 1, length = 1, inner = 1;
   size_t block = 1;  // results of an item
 
@@ -71,6 +73,12 @@ class ArgStep : public Step {
     }
   }
   void Put(const Memory& memory, size_t r, int64_t place) const {
+    if (one_hot) {
+      float* y = out.As<float>(memory) + r / inner * length * inner + r % inner;
+      for (size_t i = 0; i < length; ++i)
+        y[i * inner] = i == static_cast<size_t>(place) ? 1.0f : 0.0f;
+      return;
+    }
     if (wide_out)
       out.As<int64_t>(memory)[r] = place;
     else
@@ -101,20 +109,22 @@ class ArgStep : public Step {
 
 Result<bool> PlanArg(PlanContext& ctx) {
   const Node& node = ctx.node();
-  const auto& a = node.attrs<ArgAttrs>();
+  const bool hardmax = node.Is("hardmax");
   const Value* x = node.input(0);
   const auto shape = ShapeOf(x);
-  const bool known =
-      x->dtype() == DType::kF32 || x->dtype() == DType::kI32 || x->dtype() == DType::kI64;
+  const bool known = x->dtype() == DType::kF32 ||
+                     (!hardmax && (x->dtype() == DType::kI32 || x->dtype() == DType::kI64));
   if (!known || x->type().quantised()) return false;
-  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(shape.size())));
+  const int64_t given = hardmax ? node.attrs<AlongAxisAttrs>().axis : node.attrs<ArgAttrs>().axis;
+  NN_ASSIGN(const int axis, NormalizeAxis(given, static_cast<int>(shape.size())));
   auto step = std::make_unique<ArgStep>();
   step->in = ctx.PlaceOf(x);
   step->out = ctx.PlaceOf(node.output());
   step->type = x->dtype();
   step->wide_out = node.output()->dtype() == DType::kI64;
-  step->largest = node.Is("arg_max");
-  step->last = a.select_last_index;
+  step->largest = !node.Is("arg_min");
+  step->last = !hardmax && node.attrs<ArgAttrs>().select_last_index;
+  step->one_hot = hardmax;
   const auto at = static_cast<size_t>(axis);
   for (size_t d = 0; d < shape.size(); ++d)
     (d < at ? step->outer : d == at ? step->length : step->inner) *= static_cast<size_t>(shape[d]);
@@ -307,7 +317,8 @@ Result<bool> PlanCumSum(PlanContext& ctx) {
 }  // namespace
 
 void AddOrderKernels(std::vector<KernelInfo>& kernels) {
-  for (const char* op : {"arg_max", "arg_min"}) kernels.push_back({.op = op, .plan = PlanArg});
+  for (const char* op : {"arg_max", "arg_min", "hardmax"})
+    kernels.push_back({.op = op, .plan = PlanArg});
   kernels.push_back({.op = "cum_sum", .plan = PlanCumSum});
   kernels.push_back({.op = "top_k", .plan = PlanTopK});
 }

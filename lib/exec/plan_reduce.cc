@@ -1,6 +1,10 @@
-// Reductions over axes of float32, and of 8-bit integers with TensorFlow Lite's arithmetic.
+// Reductions over axes of float32, of 8-bit integers with TensorFlow Lite's arithmetic, and of
+// truth values.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
 
 #include "exec/kernel_table.h"
 #include "exec/kernels/elementwise.h"
@@ -58,7 +62,7 @@ class ReduceStep : public ReduceStepBase {
   using ReduceStepBase::ReduceStepBase;
   RowReduction reduction = RowReduction::kSum;
   bool mean = false;
-  bool root = false;
+  std::optional<size_t> then;  // a function of the results
 
  private:
   void RunRows(const Memory& memory, size_t first, size_t count, size_t column,
@@ -79,10 +83,69 @@ class ReduceStep : public ReduceStepBase {
   // What is done with sums.
   void Finish(float* y, size_t n) const {
     static const size_t kDiv = *BinaryFunctionId("div");
-    static const size_t kSqrt = *UnaryFunctionId("sqrt");
     const auto length = static_cast<float>(static_cast<int64_t>(rows.offsets.size()));
     if (mean) RunBinaryF32(kDiv, BinaryForm::kVectorScalar, y, &length, y, n);
-    if (root) RunUnaryF32(kSqrt, {}, y, y, n);
+    if (then) RunUnaryF32(*then, {}, y, y, n);
+  }
+};
+
+class LogSumExpStep : public ReduceStepBase {
+ public:
+  using ReduceStepBase::ReduceStepBase;
+
+ private:
+  void RunRows(const Memory& memory, size_t first, size_t count, size_t column,
+               size_t columns) const override {
+    static const size_t kSub = *BinaryFunctionId("sub");
+    static const size_t kAdd = *BinaryFunctionId("add");
+    static const size_t kExp = *UnaryFunctionId("exp");
+    static const size_t kLog = *UnaryFunctionId("log");
+    const size_t n = rows.offsets.size();
+    thread_local std::vector<float> terms;  // of all columns, one element after the other
+    thread_local std::vector<int64_t> offsets;
+    terms.resize(n * columns);
+    offsets.resize(n);
+    for (size_t i = 0; i < n; ++i) offsets[i] = static_cast<int64_t>(i * columns);
+    std::array<float, kColumns> shift;
+    float* y = out.As<float>(memory) + first * rows.columns + column;
+    for (size_t r = first; r < first + count; ++r, y += rows.columns) {
+      const float* x = in.As<const float>(memory) + rows.starts[r] + column;
+      ReduceColumnsF32(RowReduction::kMax, x, rows.offsets.data(), n, shift.data(), columns);
+      for (size_t c = 0; c < columns; ++c)
+        if (!std::isfinite(shift[c])) shift[c] = 0;
+      if (rows.contiguous) {
+        RunBinaryF32(kSub, BinaryForm::kVectorScalar, x, shift.data(), terms.data(), n);
+      } else {
+        for (size_t i = 0; i < n; ++i)
+          RunBinaryF32(kSub, BinaryForm::kVectorVector, x + rows.offsets[i], shift.data(),
+                       terms.data() + i * columns, columns);
+      }
+      RunUnaryF32(kExp, {}, terms.data(), terms.data(), n * columns);
+      ReduceColumnsF32(RowReduction::kSum, terms.data(), offsets.data(), n, y, columns);
+      RunUnaryF32(kLog, {}, y, y, columns);
+      RunBinaryF32(kAdd, BinaryForm::kVectorVector, y, shift.data(), y, columns);
+    }
+  }
+};
+
+// Whether any, or all, of truth values are true.
+class TruthStep : public ReduceStepBase {
+ public:
+  using ReduceStepBase::ReduceStepBase;
+  bool any = true;  // else all
+
+ private:
+  void RunRows(const Memory& memory, size_t first, size_t count, size_t column,
+               size_t columns) const override {
+    uint8_t* y = out.As<uint8_t>(memory) + first * rows.columns + column;
+    for (size_t r = first; r < first + count; ++r, y += rows.columns) {
+      const uint8_t* x = in.As<const uint8_t>(memory) + rows.starts[r] + column;
+      std::fill_n(y, columns, static_cast<uint8_t>(any ? 0 : 1));
+      for (const int64_t offset : rows.offsets)
+        for (size_t c = 0; c < columns; ++c)
+          y[c] = any ? std::max(y[c], x[offset + static_cast<int64_t>(c)])
+                     : std::min(y[c], x[offset + static_cast<int64_t>(c)]);
+    }
   }
 };
 
@@ -114,7 +177,7 @@ struct ReduceKernel {
   std::string_view op;
   RowReduction reduction;
   bool mean = false;
-  bool root = false;
+  std::string_view then = {};
 };
 constexpr ReduceKernel kReduceKernels[] = {
     {"reduce_sum", RowReduction::kSum},
@@ -123,11 +186,21 @@ constexpr ReduceKernel kReduceKernels[] = {
     {"reduce_min", RowReduction::kMin},
     {"reduce_prod", RowReduction::kProduct},
     {"reduce_l1", RowReduction::kSumOfMagnitudes},
-    {"reduce_l2", RowReduction::kSumOfSquares, false, true},
+    {"reduce_l2", RowReduction::kSumOfSquares, false, "sqrt"},
+    {"reduce_log_sum", RowReduction::kSum, false, "log"},
     {"reduce_sum_square", RowReduction::kSumOfSquares},
 };
 
 std::unique_ptr<ReduceStepBase> MakeStep(const Node& node, RowPlan rows) {
+  const DType dtype = node.input(0)->dtype();
+  if (node.Is("reduce_any") || node.Is("reduce_all")) {
+    if (dtype != DType::kBool) return nullptr;
+    auto step = std::make_unique<TruthStep>(std::move(rows));
+    step->any = node.Is("reduce_any");
+    return step;
+  }
+  if (node.Is("reduce_log_sum_exp"))
+    return dtype == DType::kF32 ? std::make_unique<LogSumExpStep>(std::move(rows)) : nullptr;
   const ReduceKernel& k = *std::find_if(std::begin(kReduceKernels), std::end(kReduceKernels),
                                         [&](const ReduceKernel& r) { return node.Is(r.op); });
   const Type& x = node.input(0)->type();
@@ -137,13 +210,13 @@ std::unique_ptr<ReduceStepBase> MakeStep(const Node& node, RowPlan rows) {
     auto step = std::make_unique<ReduceStep>(std::move(rows));
     step->reduction = k.reduction;
     step->mean = k.mean;
-    step->root = k.root;
+    if (!k.then.empty()) step->then = *UnaryFunctionId(k.then);
     return step;
   }
   const bool bytes = x.dtype == DType::kU8 || x.dtype == DType::kI8;
-  if (!bytes || k.reduction != RowReduction::kSum || !x.quantised() || !y.quantised() ||
-      x.quant->per_axis() || y.quant->per_axis() || node.arithmetic() != Arithmetic::kTflite ||
-      n == 0 || n > int64_t{1} << 22)
+  if (!bytes || k.reduction != RowReduction::kSum || !k.then.empty() || !x.quantised() ||
+      !y.quantised() || x.quant->per_axis() || y.quant->per_axis() ||
+      node.arithmetic() != Arithmetic::kTflite || n == 0 || n > int64_t{1} << 22)
     return nullptr;
   auto step = std::make_unique<QuantReduceStep>(std::move(rows));
   step->dtype = x.dtype;
@@ -173,6 +246,8 @@ Result<bool> PlanReduce(PlanContext& ctx) {
 
 void AddReduceKernels(std::vector<KernelInfo>& kernels) {
   for (const ReduceKernel& k : kReduceKernels) kernels.push_back({.op = k.op, .plan = PlanReduce});
+  for (const std::string_view op : {"reduce_log_sum_exp", "reduce_any", "reduce_all"})
+    kernels.push_back({.op = op, .plan = PlanReduce});
 }
 
 }  // namespace nn

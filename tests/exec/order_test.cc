@@ -43,6 +43,18 @@ TEST_CASE("top_k kernels: equal elements, NaN and zeros of both signs") {
           {x});
 }
 
+TEST_CASE("hardmax kernels") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const char* axis : {"0", "1", "2"})
+    Run(
+        fmt::format("graph {{ in %x: f32[5, 6, 70]  %y = hardmax(%x) {{axis = {}}}  "
+                    "out \"y\" = %y }}",
+                    axis));
+  Run(R"(graph { in %x: f32[5, 3]  %y = hardmax(%x)  out "y" = %y })",
+      {{1, nan, nan, -inf, -inf, -inf, 2, 2, 1, -0.0, 0.0, -1, inf, nan, inf}});
+}
+
 TEST_CASE("cum_sum kernels") {
   for (const char* type : {"f32", "f64", "i32", "i64"})
     for (const int axis : {0, 1, 2})

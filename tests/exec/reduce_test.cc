@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "support/run_graph.h"
 
@@ -22,8 +24,9 @@ TEST_CASE("reduction kernels: float32 over any axes") {
     CheckHasKernels(graph);
     RunEverywhere(graph, InputsOf(graph, {}));
   };
-  for (const char* op : {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod",
-                         "reduce_l1", "reduce_l2", "reduce_sum_square"}) {
+  for (const char* op :
+       {"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod", "reduce_l1",
+        "reduce_l2", "reduce_sum_square", "reduce_log_sum", "reduce_log_sum_exp"}) {
     check(op, "[2, 7, 7, 130]", "[1, 2]");
     check(op, "[3, 51]", "[1]");
     check(op, "[1, 1000, 70]", "[1]");
@@ -39,7 +42,36 @@ TEST_CASE("reduction kernels: float32 over any axes") {
            std::pair("[3, 0, 20]", "[1]"),
            std::pair("[0, 4, 20]", "[1]"),
        })
-    check("reduce_mean", shape, axes);
+    for (const char* op : {"reduce_mean", "reduce_log_sum_exp"}) check(op, shape, axes);
+}
+
+TEST_CASE("reduction kernels: the logarithm of a sum of exponentials, with infinities and NaN") {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const std::vector<double>& x : {std::vector<double>{1, 2, -inf, 100},
+                                       {-inf, -inf, -inf, -inf},
+                                       {inf, 1, 2, 3},
+                                       {kNan, 1, 2, inf},
+                                       {-0.0, -0.0, -0.0, -0.0},
+                                       {3e38, 3e38, -3e38, 0}})
+    for (const char* shape : {"[1, 4]", "[4, 1]"}) {
+      const std::string text = fmt::format(
+          "graph {{ in %x: f32{}  %y = reduce_log_sum_exp(%x) {{axes = [{}]}}  out \"y\" = %y }}",
+          shape, shape[1] == '1' ? 1 : 0);
+      const Graph graph = Parse(text);
+      CheckHasKernels(graph);
+      RunEverywhere(graph, InputsOf(graph, {x}));
+    }
+}
+
+TEST_CASE("reduction kernels: truth values") {
+  for (const char* op : {"reduce_any", "reduce_all"})
+    for (const auto& [shape, axes] : {std::pair("[2, 3, 5]", "[1]"),
+                                      {"[40, 3]", "[1]"},
+                                      {"[3, 300]", "[0]"},
+                                      {"[3, 0, 2]", "[1]"},
+                                      {"[2, 2, 2, 2]", "[0, 2]"}})
+      RunOnKernels(fmt::format(
+          "graph {{ in %x: bool{}  %y = {}(%x) {{axes = {}}}  out \"y\" = %y }}", shape, op, axes));
 }
 
 TEST_CASE("reduction kernels: values") {
