@@ -1,10 +1,13 @@
 // Pooling of float32 and 8-bit integers, channels last.
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/checked_math.h"
+#include "exec/blocks.h"
 #include "exec/conv_geometry.h"
 #include "exec/kernel_table.h"
+#include "exec/kernels/elementwise.h"
 #include "exec/kernels/pool.h"
 #include "exec/tail.h"
 #include "ops/pool.h"
@@ -29,6 +32,32 @@ AxisTaps TapsAt(const ConstWindow& w, int64_t position) {
           std::min(w.kernel, CeilDiv(w.input + w.pad_end - start, w.dilation))};
 }
 
+// |x|^p of the elements, which lp_pool adds.
+class PowersStep : public Step {
+ public:
+  Place in, out;
+  RowPieces pieces;
+  float p = 2;
+
+  size_t grid() const override { return pieces.items(); }
+  void Run(const Memory& memory, size_t item) const override {
+    static const size_t kAbs = *UnaryFunctionId("abs");
+    static const size_t kMul = *BinaryFunctionId("mul");
+    static const size_t kPow = *BinaryFunctionId("pow");
+    const auto part = pieces.At(item);
+    for (size_t r = part.first; r < part.end; ++r) {
+      const float* x = in.As<const float>(memory) + r * in.row_stride + part.column;
+      float* y = out.As<float>(memory) + r * out.row_stride + part.column;
+      if (p == 2) {
+        RunBinaryF32(kMul, BinaryForm::kVectorVector, x, x, y, part.n);
+        continue;
+      }
+      RunUnaryF32(kAbs, {}, x, y, part.n);
+      if (p != 1) RunBinaryF32(kPow, BinaryForm::kVectorScalar, y, &p, y, part.n);
+    }
+  }
+};
+
 // An item is a piece of a line of outputs.
 class PoolStep : public Step {
  public:
@@ -37,6 +66,8 @@ class PoolStep : public Step {
   PoolKind kind = PoolKind::kMaxF32;
   bool is_signed = false;
   bool include_pad = false;
+  bool sums = false;           // in place of means
+  std::optional<float> power;  // whose root is the result
   Spatial3 s;
   size_t batch = 0, channels = 0;
   Place in, out;
@@ -76,8 +107,9 @@ class PoolStep : public Step {
       if (empty) window.counts = {};
       window.first =
           empty ? x : x + ((td.first * h.input + th.first) * w.input + tw.first) * stride;
-      window.divisor =
-          include_pad ? td.padded * th.padded * tw.padded : td.count * th.count * tw.count;
+      window.divisor = sums          ? 1
+                       : include_pad ? td.padded * th.padded * tw.padded
+                                     : td.count * th.count * tw.count;
     }
     const size_t row = line * static_cast<size_t>(w.output) + static_cast<size_t>(first);
     PoolRow<T> r;
@@ -89,8 +121,20 @@ class PoolStep : public Step {
     r.out = out.As<T>(memory) + row * out.row_stride;
     r.out_stride = out.row_stride;
     RunRow(r);
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, float>) {
+      if (power)
+        for (size_t i = 0; i < r.window_count; ++i) TakeRoot(r.out + i * r.out_stride);
       tail.Run(memory, r.out, r.out_stride, row, r.window_count, 0, channels);
+    }
+  }
+  void TakeRoot(float* y) const {
+    static const size_t kSqrt = *UnaryFunctionId("sqrt");
+    static const size_t kPow = *BinaryFunctionId("pow");
+    const float inverse = 1 / *power;
+    if (*power == 2)
+      RunUnaryF32(kSqrt, {}, y, y, channels);
+    else if (*power != 1)
+      RunBinaryF32(kPow, BinaryForm::kVectorScalar, y, &inverse, y, channels);
   }
   void RunRow(const PoolRow<float>& r) const {
     kind == PoolKind::kMaxF32 ? RunMaxPoolF32(r) : RunAveragePoolF32(r);
@@ -105,6 +149,7 @@ std::optional<PoolKind> KindOf(const Node& node) {
   const Type& x = node.input(0)->type();
   const Type& y = node.output()->type();
   const bool max = node.Is("max_pool");
+  if (node.Is("lp_pool") && x.dtype != DType::kF32) return std::nullopt;
   if (x.dtype == DType::kF32) return max ? PoolKind::kMaxF32 : PoolKind::kAverageF32;
   if (x.dtype != DType::kU8 && x.dtype != DType::kI8) return std::nullopt;
   if (x.quantised() != y.quantised() || (x.quantised() && !x.quant->SameMapping(*y.quant)))
@@ -130,7 +175,26 @@ bool HasTaps(const Spatial3& s) {
   return most <= int64_t{1} << 23;
 }
 
-Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad) {
+// Adds the step that makes powers of the input; where they are.
+Place AddPowers(PlanContext& ctx, const Place& in, float p) {
+  constexpr size_t kItemElements = 16384;
+  const auto shape = ShapeOf(ctx.node().input(0));
+  const auto channels = static_cast<size_t>(shape.back());
+  const size_t rows = ElementsOf(shape, 0, shape.size() - 1);
+  auto step = std::make_unique<PowersStep>();
+  step->label = "powers";
+  step->in = in;
+  step->out = Place{ctx.AddScratch(rows * channels * sizeof(float)), 0, channels};
+  step->pieces = RowPieces(rows, channels, kItemElements);
+  step->p = p;
+  const Place out = step->out;
+  ctx.AddStep(std::move(step), {in.buffer}, {out.buffer});
+  return out;
+}
+
+// `lp`: those of an lp_pool, else null.
+Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad,
+                      const LpPoolAttrs* lp = nullptr) {
   const Node& node = ctx.node();
   const auto kind = KindOf(node);
   const auto shape = ShapeOf(node.input(0));
@@ -152,6 +216,11 @@ Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad) {
   step->pieces = (static_cast<size_t>(step->s[2].output) + PoolStep::kPiece - 1) / PoolStep::kPiece;
   step->in = ctx.PlaceOf(node.input(0));
   step->out = ctx.PlaceOf(ctx.group().result());
+  if (lp != nullptr) {
+    step->sums = !lp->average;
+    step->power = lp->p;
+    step->in = AddPowers(ctx, step->in, lp->p);
+  }
   std::vector<BufferId> reads = step->tail.reads();
   reads.push_back(step->in.buffer);
   const BufferId out = step->out.buffer;
@@ -167,11 +236,20 @@ Result<bool> PlanAveragePool(PlanContext& ctx) {
   return PlanPool(ctx, a, a.count_include_pad);
 }
 
+Result<bool> PlanLpPool(PlanContext& ctx) {
+  const auto& a = ctx.node().attrs<LpPoolAttrs>();
+  // Squares and cubes are products for the operator pow, but not for the powers here.
+  for (const float exponent : {a.p, 1 / a.p})
+    if (a.p != 2 && (exponent == 2 || exponent == 3)) return false;
+  return PlanPool(ctx, a, false, &a);
+}
+
 }  // namespace
 
 void AddPoolKernels(std::vector<KernelInfo>& kernels) {
   for (const auto& [op, plan] :
-       {std::pair("max_pool", &PlanMaxPool), std::pair("average_pool", &PlanAveragePool)})
+       {std::pair("max_pool", &PlanMaxPool), std::pair("average_pool", &PlanAveragePool),
+        std::pair("lp_pool", &PlanLpPool)})
     kernels.push_back({.op = op,
                        .plan = plan,
                        .takes_tail = true,

@@ -41,6 +41,11 @@ TEST_CASE("pool kernels: float32 of every rank, layout and number of channels") 
         "graph {{ in %x: f32{}  %y = average_pool(%x) {{{}, count_include_pad = true}}  "
         "out \"y\" = %y }}",
         r.shape, r.attrs));
+    for (const char* attrs :
+         {"p = 1", "p = 2", "p = 3.5", "p = 2, average = true", "p = 0.75, average = true"})
+      RunOnKernels(fmt::format(
+          "graph {{ in %x: f32{}  %y = lp_pool(%x) {{{}, {}}}  %z = relu(%y)  out \"z\" = %z }}",
+          r.shape, r.attrs, attrs));
   }
 }
 
