@@ -50,9 +50,9 @@ void PlaceInputs(const Graph& graph, const Makers& makers, const Node& concat, P
 }
 
 // Whether the node changes some elements of its first input, which nobody else wants.
-bool WritesInto(const Node& node) {
-  return (node.Is("scatter_nd") || node.Is("scatter_elements")) &&
-         node.input(0)->uses().size() == 1;
+bool ChangesInput(const Node& node) {
+  const KernelInfo* kernel = FindKernel(node.op_name());
+  return kernel != nullptr && kernel->changes_input && node.input(0)->uses().size() == 1;
 }
 
 // The first input of a node is made where the result is to be.
@@ -110,7 +110,7 @@ void PlaceParts(const Graph& graph, std::span<const Group> groups, PlanContext& 
       PlaceInputs(graph, makers, node, ctx);
     else if (IsView(node) && ctx.HasPlace(node.output()))
       PlaceInput(graph, makers, node, ctx);
-    else if (WritesInto(node))
+    else if (ChangesInput(node))
       PlaceInput(graph, makers, node, ctx);
   }
 }

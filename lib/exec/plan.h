@@ -131,6 +131,8 @@ struct KernelInfo {
   // Whether its first input, or its output, may have rows further apart than they are long.
   bool strided_input = false;
   bool strided_output = false;
+  // Whether it changes some elements of its first input, which may lie where the result does.
+  bool changes_input = false;
 };
 
 // The kernels of an operator; null if there is none.

@@ -26,6 +26,14 @@ bool Before(T x, T y) {
   return kLargest ? x > y : x < y;
 }
 
+// A result that is an index: i64 if wide, else i32.
+void PutIndex(const Memory& memory, const Place& out, bool wide, size_t i, int64_t index) {
+  if (wide)
+    out.As<int64_t>(memory)[i] = index;
+  else
+    out.As<int32_t>(memory)[i] = static_cast<int32_t>(index);
+}
+
 // Along an axis of `length` elements with `inner` elements between them.
 class ArgStep : public Step {
  public:
@@ -79,10 +87,7 @@ class ArgStep : public Step {
         y[i * inner] = i == static_cast<size_t>(place) ? 1.0f : 0.0f;
       return;
     }
-    if (wide_out)
-      out.As<int64_t>(memory)[r] = place;
-    else
-      out.As<int32_t>(memory)[r] = static_cast<int32_t>(place);
+    PutIndex(memory, out, wide_out, r, place);
   }
 
   template <typename T>
@@ -202,11 +207,7 @@ class TopKStep : public Step {
     for (size_t i = 0; i < k; ++i) {
       const size_t to = r / inner * k * inner + i * inner + r % inner;
       out.As<T>(memory)[to] = x[order[i]];
-      if (!places) continue;
-      if (wide)
-        places->As<int64_t>(memory)[to] = order[i];
-      else
-        places->As<int32_t>(memory)[to] = static_cast<int32_t>(order[i]);
+      if (places) PutIndex(memory, *places, wide, to, order[i]);
     }
   }
 };

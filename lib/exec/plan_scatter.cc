@@ -118,14 +118,31 @@ class IndexedStep : public Step {
   Place in, out;
 };
 
-// Adds a copy of x to y, unless x was made there.
-void AddCopy(PlanContext& ctx, const Place& x, const Place& y, size_t bytes) {
-  if (x.buffer == y.buffer && x.offset == y.offset) return;
-  auto copy = std::make_unique<CopyStep>();
-  copy->in = x;
-  copy->out = y;
-  copy->size = bytes;
-  ctx.AddStep(std::move(copy), {x.buffer}, {y.buffer});
+// Gives the step what it reads and writes besides the indices, and adds it.
+void AddIndexed(PlanContext& ctx, std::unique_ptr<IndexedStep> step, const Value* in) {
+  step->element = ElementSize(in);
+  step->in = ctx.PlaceOf(in);
+  step->out = ctx.PlaceOf(ctx.node().output());
+  const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer()};
+  const BufferId out = step->out.buffer;
+  ctx.AddStep(std::move(step), reads, {out});
+}
+
+// The same for one that writes updates to a copy of the first input, or there if it was made there.
+void AddScatter(PlanContext& ctx, std::unique_ptr<IndexedStep> step) {
+  const Node& node = ctx.node();
+  const Value* x = node.input(0);
+  const auto shape = ShapeOf(x);
+  const Place from = ctx.PlaceOf(x);
+  const Place to = ctx.PlaceOf(node.output());
+  if (from.buffer != to.buffer || from.offset != to.offset) {
+    auto copy = std::make_unique<CopyStep>();
+    copy->in = from;
+    copy->out = to;
+    copy->size = ElementsOf(shape, 0, shape.size()) * ElementSize(x);
+    ctx.AddStep(std::move(copy), {from.buffer}, {to.buffer});
+  }
+  AddIndexed(ctx, std::move(step), node.input(2));
 }
 
 // Runs of elements of y, each at a place that several indices give.
@@ -167,10 +184,10 @@ Result<bool> PlanScatterNd(PlanContext& ctx) {
   const auto shape = ShapeOf(x);
   const auto chosen = ShapeOf(node.input(1));
   const Update update = UpdateOf(x, node.attrs<ScatterNdAttrs>().reduction);
-  const size_t elements = ElementsOf(shape, 0, shape.size());
-  if (update == nullptr || !Indices::Takes(node.input(1)) || elements == 0) return false;
+  if (update == nullptr || !Indices::Takes(node.input(1)) ||
+      ElementsOf(shape, 0, shape.size()) == 0)
+    return false;
   auto step = std::make_unique<ScatterRunsStep>(ctx, node.input(1));
-  step->element = ElementSize(x);
   step->update = update;
   const auto k = static_cast<size_t>(chosen.back());
   step->count = ElementsOf(chosen, 0, chosen.size() - 1);
@@ -179,12 +196,7 @@ Result<bool> PlanScatterNd(PlanContext& ctx) {
     step->sizes.push_back(shape[d]);
     step->runs_of_index.push_back(static_cast<int64_t>(ElementsOf(shape, d + 1, k)));
   }
-  step->in = ctx.PlaceOf(node.input(2));
-  step->out = ctx.PlaceOf(node.output());
-  AddCopy(ctx, ctx.PlaceOf(x), step->out, elements * step->element);
-  const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer()};
-  const BufferId out = step->out.buffer;
-  ctx.AddStep(std::move(step), reads, {out});
+  AddScatter(ctx, std::move(step));
   return true;
 }
 
@@ -299,13 +311,7 @@ Result<bool> PlanGatherElements(PlanContext& ctx) {
   if (!e || !Indices::Takes(node.input(1)) || DTypeBits(x->dtype()) < 8 ||
       y->dtype() != x->dtype() || e->rows() * e->columns() == 0)
     return false;
-  auto step = std::make_unique<GatherElementsStep>(ctx, node.input(1), std::move(*e));
-  step->element = ElementSize(x);
-  step->in = ctx.PlaceOf(x);
-  step->out = ctx.PlaceOf(y);
-  const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer()};
-  const BufferId out = step->out.buffer;
-  ctx.AddStep(std::move(step), reads, {out});
+  AddIndexed(ctx, std::make_unique<GatherElementsStep>(ctx, node.input(1), std::move(*e)), x);
   return true;
 }
 
@@ -317,16 +323,9 @@ Result<bool> PlanScatterElements(PlanContext& ctx) {
   const Update update = UpdateOf(x, a.reduction);
   if (!e || update == nullptr || !Indices::Takes(node.input(1)) || e->rows() * e->columns() == 0)
     return false;
-  const auto shape = ShapeOf(x);
   auto step = std::make_unique<ScatterElementsStep>(ctx, node.input(1), std::move(*e));
-  step->element = ElementSize(x);
   step->update = update;
-  step->in = ctx.PlaceOf(node.input(2));
-  step->out = ctx.PlaceOf(node.output());
-  AddCopy(ctx, ctx.PlaceOf(x), step->out, ElementsOf(shape, 0, shape.size()) * step->element);
-  const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer()};
-  const BufferId out = step->out.buffer;
-  ctx.AddStep(std::move(step), reads, {out});
+  AddScatter(ctx, std::move(step));
   return true;
 }
 
@@ -334,8 +333,9 @@ Result<bool> PlanScatterElements(PlanContext& ctx) {
 
 void AddScatterKernels(std::vector<KernelInfo>& kernels) {
   kernels.push_back({.op = "gather_elements", .plan = PlanGatherElements});
-  kernels.push_back({.op = "scatter_elements", .plan = PlanScatterElements});
-  kernels.push_back({.op = "scatter_nd", .plan = PlanScatterNd});
+  for (const auto& [op, plan] : {std::pair("scatter_elements", &PlanScatterElements),
+                                 std::pair("scatter_nd", &PlanScatterNd)})
+    kernels.push_back({.op = op, .plan = plan, .changes_input = true});
 }
 
 }  // namespace nn

@@ -39,14 +39,10 @@ struct Fma {
 };
 
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+template <class Form>
 struct Dot {
   using D32 = hn::ScalableTag<int32_t>;
-#if NN_QUADS
-  using Form = Quads;
-#else
-  using Form = Pairs;
-#endif
-  using Elements = hn::Repartition<Form::Element, D32>;
+  using Elements = hn::Repartition<typename Form::Element, D32>;
   using V = hn::Vec<D32>;
   static constexpr size_t kCount = hn::MaxLanes(D32()) * Form::kTaps;
 
@@ -54,13 +50,9 @@ struct Dot {
 
   HWY_INLINE Dot() : b(hn::Set(Elements(), 5)) {}
 
-  HWY_INLINE V Start(size_t chain) const {
-    return hn::Set(D32(), static_cast<int32_t>(chain));
-  }
+  HWY_INLINE V Start(size_t chain) const { return hn::Set(D32(), static_cast<int32_t>(chain)); }
   // A factor of each chain's own: the products of a common one would be made once for all.
-  HWY_INLINE V Next(V acc) const {
-    return Form::Add(D32(), acc, hn::BitCast(Elements(), acc), b);
-  }
+  HWY_INLINE V Next(V acc) const { return Form::Add(D32(), acc, hn::BitCast(Elements(), acc), b); }
   static HWY_INLINE float Result(V sum) {
     return static_cast<float>(hn::GetLane(hn::SumOfLanes(D32(), sum)));
   }
@@ -91,10 +83,17 @@ float Fmas(size_t rounds) {
 }
 #if HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 uint64_t CountDots(size_t rounds) {
-  return uint64_t{kChains} * Dot::kCount * rounds;
+  uint64_t count = 0;
+  WithForm(ChosenProductForm(), [&](auto form) HWY_ATTR {
+    count = uint64_t{kChains} * Dot<decltype(form)>::kCount * rounds;
+  });
+  return count;
 }
 float Dots(size_t rounds) {
-  return RunChains(Dot(), rounds);
+  float result = 0;
+  WithForm(ChosenProductForm(),
+           [&](auto form) HWY_ATTR { result = RunChains(Dot<decltype(form)>(), rounds); });
+  return result;
 }
 #else
 uint64_t CountDots(size_t) {

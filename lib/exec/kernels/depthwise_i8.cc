@@ -1,7 +1,6 @@
 #include "exec/kernels/depthwise_i8.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "base/checked_math.h"
 
@@ -365,13 +364,14 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& w) {
   const std::vector<uint32_t> slots = HWY_DYNAMIC_DISPATCH(Slots)(w.channels);
   f.slots = slots.size();
   const size_t taps = f.form.taps;
+  const bool bytes = f.form.of_bytes();
   const auto value = [&](size_t tap, size_t c) {
     const uint8_t raw = w.w[tap * w.tap_stride + c * w.channel_stride];
     return (w.is_signed ? static_cast<int8_t>(raw) : raw) - w.zero[w.zero.size() == 1 ? 0 : c];
   };
   // A byte holds so much of a value, and further parts the rest.
   const auto part_of = [](int32_t v) { return std::clamp(v, -128, 127); };
-  if (taps == 4)
+  if (bytes)
     for (size_t tap = 0; tap < w.rows * w.kernel; ++tap)
       for (size_t c = 0; c < w.channels; ++c) {
         size_t parts = 1;
@@ -379,7 +379,7 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& w) {
         f.parts = std::max(f.parts, parts);
       }
   const size_t part_size = RoundUp(w.rows, taps) * w.kernel * f.slots;
-  f.words = Buffer(f.parts * part_size * (taps == 4 ? sizeof(int8_t) : sizeof(int16_t)));
+  f.words = Buffer(f.parts * part_size * (bytes ? sizeof(int8_t) : sizeof(int16_t)));
   f.words.Clear();
   f.bias.assign(f.slots, 0);
   f.rescale = RescaleTable(f.slots);
@@ -393,7 +393,7 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& w) {
         const int32_t weight = value(r * w.kernel + k, c);
         sum += weight;
         const size_t at = ((r / taps * w.kernel + k) * f.slots + slot) * taps + r % taps;
-        if (taps == 4) {
+        if (bytes) {
           int32_t rest = weight;
           for (size_t part = 0; part < f.parts; ++part, rest -= part_of(rest))
             f.words.as<int8_t>()[at + part * part_size] = static_cast<int8_t>(part_of(rest));

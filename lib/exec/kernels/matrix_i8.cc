@@ -342,7 +342,7 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
   p.columns = w.n;
   p.form = ChosenProductForm();
   const size_t step = p.form.taps;
-  const bool bytes = step == 4;
+  const bool bytes = p.form.of_bytes();
   const size_t width = (p.depth + step - 1) / step * step;
   const size_t panels = (w.n + kPanelWidth - 1) / kPanelWidth;
   const size_t padded = panels * kPanelWidth;

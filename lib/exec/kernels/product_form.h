@@ -13,6 +13,7 @@ struct ProductForm {
   size_t taps = 2;
   bool signed_rows = false;  // left operands are read as -128 to 127, else as 0 to 255
 
+  bool of_bytes() const { return taps == 4; }
   // What turns the highest bit of a left operand where it is not as stored, and what that adds.
   uint8_t Flip(bool is_signed) const { return is_signed == signed_rows ? 0 : 0x80; }
   int32_t Moved(bool is_signed) const {
