@@ -14,7 +14,8 @@ foreach(folder base ir ops passes tensorio)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/${folder} DESTINATION ${NN_INCLUDE_DIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
 endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/lib/exec/program.h ${PROJECT_SOURCE_DIR}/lib/exec/target.h
+install(FILES ${PROJECT_SOURCE_DIR}/lib/exec/program.h ${PROJECT_SOURCE_DIR}/lib/exec/run_limits.h
+              ${PROJECT_SOURCE_DIR}/lib/exec/target.h
         DESTINATION ${NN_INCLUDE_DIR}/exec)
 install(FILES ${PROJECT_SOURCE_DIR}/lib/formats/format.h DESTINATION ${NN_INCLUDE_DIR}/formats)
 install(FILES ${PROJECT_SOURCE_DIR}/validators/clause.h ${PROJECT_SOURCE_DIR}/validators/example.h

@@ -5,6 +5,7 @@
 
 #include <iostream>
 
+#include "base/memory.h"
 #include "ops/ops.h"
 #include "support/skip.h"
 
@@ -58,6 +59,7 @@ REGISTER_LISTENER("assertions", 1, AssertionListener);
 
 int Main(int argc, char** argv) {
   InstallOps();
+  PoisonMemoryAsAsked();
   doctest::Context context(argc, argv);
   const int code = context.run();
   if (code != 0 || context.shouldExit()) return code;

@@ -13,15 +13,17 @@
 #include <optional>
 #include <string>
 
+#include "apps/common/process.h"
 #include "apps/common/program.h"
 #include "base/status.h"
+#include "exec/run_limits.h"
 #include "formats/format.h"
 
 namespace nn::app {
 
 class CommandLine {
  public:
-  CommandLine(std::string name, const std::string& description);
+  CommandLine(const char* name, const char* description);
 
   CLI::App& options() { return app_; }
 
@@ -30,6 +32,11 @@ class CommandLine {
 
   // What is asked of readers: --max-file-bytes, --max-depth, --max-items.
   const ReadLimits& limits() const { return limits_; }
+
+  // Adds --max-work, for programs that run models; nullopt: no limit by default.
+  void AddMaxWork(std::optional<double> by_default);
+  // --max-memory and --max-work.
+  RunLimits run_limits() const;
 
   // An option that takes one value each time it is given.
   template <typename T>
@@ -47,12 +54,15 @@ class CommandLine {
   Status LimitMemory() const;
   void StartLog() const;
 
+  Process process_;  // first of all
   CLI::App app_;
   std::string name_;
   int verbosity_ = 0;
   bool quiet_ = false;
   ReadLimits limits_;
+  CLI::Option_group* limit_group_ = nullptr;
   std::optional<uint64_t> max_memory_;
+  std::optional<double> max_work_;
 };
 
 // Adds --input-shape and --batch.
@@ -61,5 +71,10 @@ void AddShapeOptions(CommandLine& command, ShapeOptions& options);
 
 // Adds --weights, for dumps.
 CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options);
+
+// Writes text for people, or in a form of its own other than JSON, to a file or "-". This is the
+// one way in which programs print: control characters other than line ends are escaped here,
+// whatever the text was made of.
+Status PrintText(const std::string& path, std::string_view text);
 
 }  // namespace nn::app

@@ -7,7 +7,9 @@
 #include <system_error>
 
 #include "base/checked_math.h"
+#include "base/file.h"
 #include "base/text.h"
+#include "formats/common/dump.h"
 #include "ir/seeded.h"
 #include "passes/passes.h"
 
@@ -100,6 +102,17 @@ std::optional<uint64_t> BytesOnDisk(const std::string& path) {
        !error && it != fs::recursive_directory_iterator(); it.increment(error))
     if (it->is_regular_file(error)) total += it->file_size(error);
   return error ? std::nullopt : std::optional(total);
+}
+
+Status WriteDumpOf(const ReadModel& read, const std::string& path, const DumpOptions& options) {
+  NN_ASSIGN(const std::string file, WriteDumpFiles(read, path, options));
+  if (!file.empty() && PlainRelativePath(options.file) != file) SayOtherName(options.file, file);
+  return {};
+}
+
+void SayOtherName(std::string_view wanted, std::string_view name) {
+  spdlog::info("{} has other contents and stays as it is; the tensors are in {}", Quote(wanted),
+               Quote(name));
 }
 
 void NamePorts(Graph& graph) {

@@ -28,6 +28,12 @@ struct ShapeOptions {
 // The size of a file, or of all files in a folder; nullopt if it cannot be told.
 std::optional<uint64_t> BytesOnDisk(const std::string& path);
 
+// Says that a file beside the one that is written has another name than was asked for.
+void SayOtherName(std::string_view wanted, std::string_view name);
+
+// WriteDump(), which says so if the tensors' file has another name than wanted.
+Status WriteDumpOf(const ReadModel& read, const std::string& path, const DumpOptions& options);
+
 // Every input that has a name keeps it; the others become in_0, in_1, ..., and so do outputs as
 // out_K, by position.
 void NamePorts(Graph& graph);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <system_error>
 
 #include "apps/common/command_line.h"
@@ -9,11 +10,12 @@
 #include "apps/nnconvert/report.h"
 #include "apps/nnconvert/staging.h"
 #include "apps/nnconvert/support.h"
+#include "apps/nnconvert/written.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "passes/legalise.h"
+#include "passes/passes.h"
 #include "passes/weights.h"
-#include "validators/runner.h"
 
 namespace nn::app {
 namespace {
@@ -151,56 +153,56 @@ std::vector<MovedPort> MovedPorts(const Graph& source, const Graph& fitted,
   return out;
 }
 
-// What the output format's own rules say of a model that was written. This is the one place where a
-// conversion is validated.
-Status CheckWritten(const ReadModel& written) {
-  for (const Finding& f : Validate(*written.model, *written.format, ValidateOptions{}))
-    if (f.severity == Severity::kError)
-      return InternalError("the written model breaks rule {}: {}", f.rule, f.message);
-  return {};
+// Checks and verifies what was written; false if the outputs drift.
+Result<bool> IsSound(const StagedModel& staged, const ReadModel& read, const Graph& source,
+                     const InterfaceAxes& axes, const Format& format, const ConvertOptions& o,
+                     ConvertReport& report) {
+  NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format, read));
+  NN_RETURN_IF_ERROR(CheckWritten(written, read));
+  if (!o.verify) return true;
+  NN_ASSIGN(const Graph converted, ImportWritten(written, read));
+  NN_ASSIGN(report.verification, VerifyConversion(source, converted, axes, o));
+  return report.verification->passed;
 }
 
-Result<ReadModel> ReadBack(const std::string& path, const Format& format) {
-  auto model = ReadModelFile(path);
-  if (!model) return InternalError("the written file cannot be read: {}", model.error().message());
-  if (model->format != &format)
-    return InternalError("the written file is taken for {}", model->format->label);
-  return model;
+using MakeImage = std::function<Result<FileImage>(const ExportOptions&)>;
+
+// The model's files, under names that are free or have the same contents already.
+Result<FileImage> ImageToWrite(const MakeImage& make, ExportOptions options) {
+  NN_ASSIGN(FileImage image, make(options));
+  NN_ASSIGN(const SideFile* taken, FindTakenName(image, options.path));
+  if (taken == nullptr) return image;
+  std::string& file = options.external_data.file;
+  const std::string wanted = taken->name;
+  file = FreeName(image, file.empty() ? wanted : file);
+  SayOtherName(wanted, file);
+  NN_ASSIGN(image, make(options));
+  NN_ASSIGN(taken, FindTakenName(image, options.path));
+  if (taken == nullptr) return image;
+  return UsageError("{}: there is another file of this name; --external-data names a new one",
+                    Quote(taken->name));
 }
 
-Result<Graph> Reimport(const ReadModel& written) {
-  auto imported = written.format->import(*written.model);
-  if (!imported)
-    return InternalError("the written model cannot be imported: {}", imported.error().message());
-  if (!imported->obstacles.empty())
-    return InternalError("the written model has what this suite does not import: {}",
-                         imported->obstacles[0].reason);
-  return std::move(imported->graph);
-}
-
-Status Place(const FileImage& image, StagedModel& staged, ConvertReport& report) {
-  NN_RETURN_IF_ERROR(staged.Commit());
-  report.written = true;
-  report.bytes = image.size();
-  if (image.is_folder) return {};
-  for (const SideFile& side : image.side_files)
-    report.side_files.emplace_back(side.name, side.size());
-  return {};
-}
-
-// Writes, checks, verifies and puts in place; false if the outputs drift.
-Result<bool> WriteModel(const Graph& source, const InterfaceAxes& axes, const FileImage& image,
-                        const Format& format, const ConvertOptions& o, ConvertReport& report) {
-  NN_ASSIGN(StagedModel staged, StagedModel::Write(image, o.output));
-  NN_ASSIGN(const ReadModel written, ReadBack(staged.path(), format));
-  NN_RETURN_IF_ERROR(CheckWritten(written));
-  if (o.verify) {
-    NN_ASSIGN(const Graph converted, Reimport(written));
-    NN_ASSIGN(report.verification, VerifyConversion(source, converted, axes, o));
-    if (!report.verification->passed) return false;
+// Writes the model, puts it in place if it is sound, and reports it; false if it is not.
+Result<bool> WriteModel(const MakeImage& make, const ExportOptions& options,
+                        const std::function<Result<bool>(const StagedModel&)>& is_sound,
+                        ConvertReport& report) {
+  constexpr int kAttempts = 5;
+  for (int i = 0; i < kAttempts; ++i) {
+    NN_ASSIGN(const FileImage image, ImageToWrite(make, options));
+    NN_ASSIGN(StagedModel staged, StagedModel::Write(image, options.path));
+    NN_ASSIGN(const bool sound, is_sound(staged));
+    if (!sound) return false;
+    const Status placed = staged.Commit();
+    if (staged.lost_name()) continue;
+    NN_RETURN_IF_ERROR(placed);
+    report.written = true;
+    report.bytes = image.size();
+    for (const SideFile& side : image.side_files)
+      if (!image.is_folder) report.side_files.emplace_back(side.name, side.size());
+    return true;
   }
-  NN_RETURN_IF_ERROR(Place(image, staged, report));
-  return true;
+  return IoError("{}: other programs keep writing the files beside it", options.path);
 }
 
 int CountOf(const Graph& graph, std::string_view op) {
@@ -224,11 +226,11 @@ std::string_view Change(const ConvertOptions& o) {
                                         : "";
 }
 
-Result<int> WriteDumpOf(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
+Result<int> DumpModel(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
   if (const std::string_view option = Change(o); !option.empty())
     return UsageError("{} changes the model, and a dump is a copy of it", option);
   if (o.dry_run) return kExitDone;
-  NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.dump));
+  NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump));
   report.written = true;
   std::error_code error;
   const auto bytes = std::filesystem::file_size(o.output, error);
@@ -237,16 +239,26 @@ Result<int> WriteDumpOf(const ConvertOptions& o, const ReadModel& read, ConvertR
 }
 
 ExportOptions ExportOptionsOf(const ConvertOptions& o) {
-  return {o.output, o.opset, std::string(Version()), o.external_data};
+  ExportOptions options = {o.output, o.opset, std::string(Version()), o.external_data};
+  std::string& file = options.external_data.file;
+  file = PlainRelativePath(file).value_or(file);
+  return options;
 }
 
 // Writes the model in its own format.
 Result<int> Copy(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
-  auto image = read.format->save(*read.model, ExportOptionsOf(o));
-  if (!image) return tl::unexpected(image.error().In(o.input));
-  if (o.dry_run) return kExitDone;
-  NN_ASSIGN(StagedModel staged, StagedModel::Write(*image, o.output));
-  NN_RETURN_IF_ERROR(Place(*image, staged, report));
+  const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
+    auto image = read.format->save(*read.model, options);
+    if (!image) return tl::unexpected(image.error().In(o.input));
+    return image;
+  };
+  const ExportOptions options = ExportOptionsOf(o);
+  if (o.dry_run) {
+    NN_RETURN_IF_ERROR(make(options));
+    return kExitDone;
+  }
+  NN_RETURN_IF_ERROR(WriteModel(
+      make, options, [](const StagedModel&) { return true; }, report));
   return kExitDone;
 }
 
@@ -258,6 +270,8 @@ Result<int> Convert(const ConvertOptions& o, const ReadModel& read, const Format
   const Graph& source = imported->graph;
   NN_RETURN_IF_ERROR(Prepare(imported->graph, o));
   Graph fitted = source.Clone();
+  // What a file says of its own shapes is not written into another one.
+  NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;
   if (o.fold_batch_norm) {
     NN_ASSIGN(report.batch_norms_folded, FoldBatchNorms(fitted));
@@ -267,9 +281,16 @@ Result<int> Convert(const ConvertOptions& o, const ReadModel& read, const Format
   report.moved_ports = MovedPorts(source, fitted, axes);
   report.batch_norms_written_out =
       CountOf(source, "batch_norm") - report.batch_norms_folded - CountOf(fitted, "batch_norm");
-  NN_ASSIGN(const FileImage image, format.write(fitted, ExportOptionsOf(o)));
-  if (o.dry_run) return kExitDone;
-  NN_ASSIGN(const bool passed, WriteModel(source, axes, image, format, o, report));
+  const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
+  const auto is_sound = [&](const StagedModel& staged) {
+    return IsSound(staged, read, source, axes, format, o, report);
+  };
+  const ExportOptions options = ExportOptionsOf(o);
+  if (o.dry_run) {
+    NN_RETURN_IF_ERROR(make(options));
+    return kExitDone;
+  }
+  NN_ASSIGN(const bool passed, WriteModel(make, options, is_sound, report));
   return passed ? kExitDone : kExitCheckFailed;
 }
 
@@ -296,15 +317,15 @@ Result<int> Run(const ConvertOptions& o) {
   report.output_format = format == nullptr ? label(*read.format, true) : label(*format, false);
   report.dry_run = o.dry_run;
   report.copy = format == nullptr || (format == read.format && Change(o).empty());
-  NN_ASSIGN(const int code, format == nullptr ? WriteDumpOf(o, read, report)
+  NN_ASSIGN(const int code, format == nullptr ? DumpModel(o, read, report)
                             : report.copy     ? Copy(o, read, report)
                                               : Convert(o, read, *format, report));
   if (o.quiet && code == kExitDone && o.format == "text") return code;
   const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
   if (o.output == "-" && !o.dry_run)
-    std::fputs(text.c_str(), stderr);  // standard output has the model
+    std::fputs(EscapeLines(text).c_str(), stderr);  // standard output has the model
   else
-    NN_RETURN_IF_ERROR(WriteFile("-", text));
+    NN_RETURN_IF_ERROR(PrintText("-", text));
   return code;
 }
 
@@ -317,8 +338,10 @@ int main(int argc, char** argv) {
       "Converts neural-network models between formats and verifies the result by running both.");
   nn::app::ConvertOptions options;
   nn::app::AddOptions(command, options);
+  command.AddMaxWork(nn::app::kVerificationWork);
   return command.Run(argc, argv, [&] {
     options.limits = command.limits();
+    options.run_limits = command.run_limits();
     options.quiet = command.quiet();
     return nn::app::Run(options);
   });

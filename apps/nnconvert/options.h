@@ -8,13 +8,19 @@
 
 #include "apps/common/model.h"
 #include "base/json.h"
+#include "exec/run_limits.h"
 #include "formats/format.h"
 #include "tensorio/compare.h"
 
 namespace nn::app {
 
+// Operations that a run of the verification may take unless --max-work says otherwise: some tens of
+// seconds on one core.
+inline constexpr double kVerificationWork = 1e12;
+
 struct ConvertOptions {
   ReadLimits limits;
+  RunLimits run_limits;  // of each run of the verification
   std::string input;
   std::string output;
   std::string to;

@@ -1,14 +1,17 @@
 #include "apps/nnconvert/staging.h"
 
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <cstdio>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
-#include "base/file.h"
+#include "base/file_descriptor.h"
+#include "base/side_files.h"
 #include "base/text.h"
 
 namespace nn::app {
@@ -16,32 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a relative path names a file beneath the folder it starts from.
-bool IsBeneath(const std::string& name) {
-  const fs::path path(name);
-  if (name.empty() || path.has_root_path()) return false;
-  return std::none_of(path.begin(), path.end(),
-                      [](const fs::path& part) { return part == "." || part == ".."; });
-}
-
-bool HasContents(const fs::path& path, const std::vector<Blob>& parts) {
-  const auto file = ReadFile(path.string());
-  if (!file) return false;
-  size_t at = 0;
-  for (const Blob& part : parts) {
-    if (part.size() > file->size() - at ||
-        std::memcmp(file->data() + at, part.data(), part.size()) != 0)
-      return false;
-    at += part.size();
-  }
-  return at == file->size();
-}
-
-Status Move(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (error) return IoError("{}: {}", to.string(), error.message());
-  return {};
+std::string InFolder(const std::string& folder, const std::string& name) {
+  return (fs::path(folder) / name).string();
 }
 
 // Where a model that is a folder goes: there is nothing, or a folder of which it has all the names.
@@ -49,17 +28,19 @@ Result<std::string> PlaceOfFolder(const FileImage& image, const std::string& tar
   std::string place = target;
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
   std::error_code error;
-  if (fs::is_symlink(fs::symlink_status(place, error))) {
-    error.clear();
+  if (fs::is_symlink(place, error)) {
     place = fs::canonical(place, error).string();
     if (error) return IoError("{}: {}", target, error.message());
   }
-  error.clear();
-  if (place != "-" && !fs::exists(place)) return place;
-  if (place == "-" || !fs::is_directory(place))
+  const fs::file_type type =
+      place == "-" ? fs::file_type::character : fs::status(place, error).type();
+  if (type == fs::file_type::not_found) return place;
+  if (type == fs::file_type::none) return IoError("{}: {}", target, error.message());
+  if (type != fs::file_type::directory)
     return UsageError("{}: the model is a folder, which this is not", target);
-  for (const auto& entry : fs::directory_iterator(place, error)) {
-    const std::string name = entry.path().filename().string();
+  error.clear();
+  for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().string();
     if (std::none_of(image.side_files.begin(), image.side_files.end(), [&](const SideFile& side) {
           return fs::path(side.name).begin()->string() == name;
         }))
@@ -70,6 +51,17 @@ Result<std::string> PlaceOfFolder(const FileImage& image, const std::string& tar
   return place;
 }
 
+// Side files are found beside the path that names the model, so a link must not lead elsewhere.
+Status CheckLink(const std::string& target, const std::string& place) {
+  std::error_code error;
+  if (!fs::is_symlink(target, error)) return {};
+  const std::string folder = ParentFolder(target);
+  const auto own = fs::canonical(folder.empty() ? "." : folder, error);
+  if (own == fs::path(place).parent_path()) return {};
+  return UsageError("{}: a symbolic link to {}, and the model has files beside it; name that file",
+                    target, place);
+}
+
 Status MakeFolders(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
@@ -77,44 +69,75 @@ Status MakeFolders(const fs::path& path) {
   return {};
 }
 
-}  // namespace
-
-StagedModel::StagedModel(StagedModel&& other) noexcept
-    : target_(std::move(other.target_)),
-      folder_(std::exchange(other.folder_, {})),
-      model_(std::move(other.model_)),
-      side_files_(std::move(other.side_files_)),
-      direct_(other.direct_),
-      is_folder_(other.is_folder_) {}
-
-StagedModel::~StagedModel() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+bool IsHidden(std::string_view name) {
+  return name.starts_with('.') || name.find("/.") != std::string_view::npos;
 }
+
+// The place of a side file that the model names. The model may have come from anywhere, so it
+// chooses neither what is replaced nor files that other programs obey.
+Status CheckNamedByModel(const std::string& folder, const std::string& name,
+                         const std::vector<Blob>& contents) {
+  NN_ASSIGN(const SidePlace place, LookAtSidePlace(folder, name, contents));
+  if (place == SidePlace::kTaken)
+    return UsageError(
+        "{}: there is another file of this name, which the model's tensors need; "
+        "--external-data names a new one",
+        InFolder(folder, name));
+  if (place == SidePlace::kFree && IsHidden(name))
+    return UsageError(
+        "the model's file {} is hidden, and no hidden file is made because a model names it; "
+        "--external-data and --embed-data put its tensors elsewhere",
+        Quote(name));
+  return {};
+}
+
+// Mode and owner of all files in the new folder that the old one has, too.
+int KeepModesAndOwners(const fs::path& from, const fs::path& to) {
+  const auto keep = [](const fs::path& old, const fs::path& path) {
+    std::error_code ignored;
+    if (!fs::exists(fs::symlink_status(old, ignored))) return 0;
+    const FileDescriptor fd(
+        Retry([&] { return open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC); }));
+    return fd ? KeepModeAndOwner(fd.get(), old.string()) : errno;
+  };
+  std::error_code error;
+  int failed = keep(from, to);
+  for (fs::recursive_directory_iterator it(to, error), end; failed == 0 && !error && it != end;
+       it.increment(error))
+    failed = keep(from / it->path().lexically_relative(to), it->path());
+  return failed != 0 ? failed : error.value();
+}
+
+}  // namespace
 
 Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string& target) {
   StagedModel staged;
-  staged.is_folder_ = image.is_folder;
   if (image.is_folder) {
+    staged.kind_ = Kind::kFolder;
     NN_ASSIGN(staged.target_, PlaceOfFolder(image, target));
   } else {
     const auto place = ReplaceableFile(target);
-    staged.direct_ = !place;
     staged.target_ = place.value_or(target);
+    staged.kind_ = !place                     ? Kind::kDirect
+                   : image.side_files.empty() ? Kind::kFile
+                                              : Kind::kWithSideFiles;
   }
-  if (staged.direct_ && !image.side_files.empty())
+  if (staged.kind_ == Kind::kDirect && !image.side_files.empty())
     return UsageError("{}: the model has {} more file{} beside it; name a file", target,
                       image.side_files.size(), image.side_files.size() == 1 ? "" : "s");
-  std::error_code error;
-  const std::string base =
-      staged.direct_ ? (fs::temp_directory_path(error) / "nnconvert").string() : staged.target_;
-  if (error) return IoError("no folder for temporary files: {}", error.message());
-  std::string folder = base + ".XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr)
-    return IoError("{}: {}", target, std::generic_category().message(errno));
-  staged.folder_ = folder;
-  const std::string name = staged.direct_ ? "model" : fs::path(staged.target_).filename().string();
-  staged.model_ = (fs::path(folder) / name).string();
+  if (staged.kind_ == Kind::kFile || staged.kind_ == Kind::kDirect) {
+    NN_ASSIGN(staged.file_, staged.kind_ == Kind::kFile ? AtomicFile::Create(staged.target_)
+                                                        : AtomicFile::CreateTemporary());
+    staged.file_.Write(image.parts);
+    NN_RETURN_IF_ERROR(staged.file_.status());
+    staged.model_ = staged.file_.temporary_path();
+    return staged;
+  }
+  if (staged.kind_ == Kind::kWithSideFiles) NN_RETURN_IF_ERROR(CheckLink(target, staged.target_));
+  auto folder = StagingFolder::Create(ParentFolder(staged.target_));
+  if (!folder) return IoError("{}: {}", target, ErrnoText(folder.error()));
+  staged.folder_ = *std::move(folder);
+  staged.model_ = InFolder(staged.folder_.path(), fs::path(staged.target_).filename().string());
   NN_RETURN_IF_ERROR(image.is_folder ? MakeFolders(staged.model_)
                                      : WriteFile(staged.model_, image.parts));
   for (const SideFile& side : image.side_files) NN_RETURN_IF_ERROR(staged.WriteSideFile(side));
@@ -122,46 +145,93 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
 }
 
 Status StagedModel::WriteSideFile(const SideFile& side) {
-  const fs::path path = fs::path(is_folder_ ? model_ : folder_) / side.name;
-  if (!IsBeneath(side.name) || path == model_)
+  const bool in_package = kind_ == Kind::kFolder;
+  const bool is_empty_folder = in_package && side.name.ends_with('/');
+  const auto name = PlainRelativePath(
+      std::string_view(side.name).substr(0, side.name.size() - (is_empty_folder ? 1 : 0)));
+  const std::string path = InFolder(in_package ? model_ : folder_.path(), name.value_or(""));
+  if (!name || path == model_)
     return UsageError("the model's file {} has no place beneath that of the model itself",
                       Quote(side.name));
-  const fs::path place = fs::path(target_).parent_path() / side.name;
-  std::error_code error;
-  const bool there =
-      !is_folder_ && side.keep_existing && fs::exists(fs::symlink_status(place, error));
-  if (there && !HasContents(place, side.parts))
-    return UsageError(
-        "{}: there is another file of this name, which the model's tensors need; "
-        "--external-data names a new one",
-        place.string());
-  NN_RETURN_IF_ERROR(MakeFolders(path.parent_path()));
-  if (is_folder_ && side.name.ends_with('/')) return {};
-  NN_RETURN_IF_ERROR(WriteFile(path.string(), side.parts));
-  if (!there && !is_folder_) side_files_.push_back(side.name);
+  if (is_empty_folder) return MakeFolders(path);
+  if (!in_package && side.keep_existing)
+    NN_RETURN_IF_ERROR(CheckNamedByModel(ParentFolder(target_), *name, side.parts));
+  NN_RETURN_IF_ERROR(MakeFolders(ParentFolder(path)));
+  // Two names may be one place ("w" and "./w").
+  NN_ASSIGN(const SidePlace place,
+            LookAtSidePlace(ParentFolder(path), fs::path(path).filename().string(), side.parts));
+  if (place == SidePlace::kTaken)
+    return UsageError("two of the model's files have the name {}", Quote(*name));
+  NN_RETURN_IF_ERROR(WriteFile(path, side.parts));
+  if (!in_package && std::find(side_files_.begin(), side_files_.end(), *name) == side_files_.end())
+    side_files_.push_back(*name);
   return {};
 }
 
+Result<ReadModel> StagedModel::Read() const {
+  if (kind_ == Kind::kFolder || kind_ == Kind::kWithSideFiles) return ReadModelFile(model_);
+  NN_ASSIGN(const Blob file, ReadFile(model_));
+  return ReadModelBytes(file, kind_ == Kind::kFile ? target_ : "model");
+}
+
+Status StagedModel::CommitFolder() {
+  const FileDescriptor lock = LockFolder(ParentFolder(target_));
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(target_, error))) {
+    fs::rename(model_, target_, error);  // over nothing, or an empty folder
+    if (error) return IoError("{}: {}", target_, error.message());
+    return {};
+  }
+  if (const int failed = KeepModesAndOwners(target_, model_); failed != 0)
+    return IoError("{}: {}", target_, ErrnoText(failed));
+  // What was there goes to the staging folder, and with it.
+  if (renameat2(AT_FDCWD, model_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0)
+    return {};
+  if (errno == EINVAL || errno == ENOSYS)
+    return IoError("{}: the file system cannot exchange folders; remove this one first", target_);
+  return IoError("{}: {}", target_, ErrnoText(errno));
+}
+
 Status StagedModel::Commit() {
-  if (direct_) {
+  if (kind_ == Kind::kFolder) return CommitFolder();
+  if (kind_ == Kind::kFile) return file_.Commit();
+  if (kind_ == Kind::kDirect) {
     NN_ASSIGN(const Blob bytes, ReadFile(model_));
-    return WriteFile(target_, bytes.bytes());
+    return WriteFile(target_, std::span(&bytes, 1));
   }
-  if (is_folder_) {
-    const fs::path old = fs::path(folder_) / "replaced";
-    const bool replaces = fs::exists(target_);
-    if (replaces) NN_RETURN_IF_ERROR(Move(target_, old));
-    Status moved = Move(model_, target_);
-    if (!moved && replaces) NN_RETURN_IF_ERROR(Move(old, target_));
-    return moved;
-  }
-  const fs::path folder = fs::path(target_).parent_path();
+  SideFilePlacer placer(ParentFolder(target_));
   for (const std::string& side : side_files_) {
-    if (const fs::path inner = fs::path(side).parent_path(); !inner.empty())
-      NN_RETURN_IF_ERROR(MakeFolders(folder / inner));
-    NN_RETURN_IF_ERROR(Move(fs::path(folder_) / side, folder / side));
+    NN_ASSIGN(const bool added, placer.Add(InFolder(folder_.path(), side), side));
+    lost_name_ = !added;
+    if (lost_name_)
+      return UsageError("{}: another program has just made another file of this name",
+                        InFolder(ParentFolder(target_), side));
   }
-  return Move(model_, target_);
+  const FileDescriptor model(Retry([&] { return open(model_.c_str(), O_RDONLY | O_CLOEXEC); }));
+  const int failed = !model ? errno : KeepModeAndOwner(model.get(), target_);
+  if (failed != 0) return IoError("{}: {}", target_, ErrnoText(failed));
+  if (std::rename(model_.c_str(), target_.c_str()) != 0)
+    return IoError("{}: {}", target_, ErrnoText(errno));
+  placer.Keep();
+  return {};
+}
+
+Result<const SideFile*> FindTakenName(const FileImage& image, const std::string& target) {
+  const auto file = image.is_folder ? std::nullopt : ReplaceableFile(target);
+  for (const SideFile& side : image.side_files) {
+    const auto name = PlainRelativePath(side.name);
+    if (!file || !name || side.keep_existing) continue;
+    NN_ASSIGN(const SidePlace place, LookAtSidePlace(ParentFolder(*file), *name, side.parts));
+    if (place == SidePlace::kTaken) return &side;
+  }
+  return nullptr;
+}
+
+std::string FreeName(const FileImage& image, std::string_view name) {
+  std::vector<std::span<const Blob>> files;
+  for (const SideFile& side : image.side_files)
+    if (!side.keep_existing) files.emplace_back(side.parts);
+  return NameByContents(name, files);
 }
 
 }  // namespace nn::app

@@ -100,7 +100,7 @@ std::string SupportMarkdown() {
   }
   out += " execution |\n" + rule + "---|\n";
   for (const OpDef* op : Ops().All()) {
-    if (op->name == "opaque") continue;  // stands for what is refused
+    if (op->internal) continue;
     out += fmt::format("| {} | {} |", op->name, Cell(op->summary));
     for (const Format& f : Formats()) {
       const std::string written = Written(f, *op);

@@ -37,14 +37,23 @@ Result<bool> RunQdqAsIntegers(Graph& graph) {
   return count() != before;
 }
 
-Result<Program> Compile(const Graph& graph) {
+Result<Program> Compile(const Graph& graph, const RunLimits& limits) {
   ProgramOptions options;
+  options.limits = limits;
   options.threads = AvailableProcessors();
   return Program::Compile(graph, options);
 }
 
+// The error of a run that takes more than the limits allow.
+Error TooMuch(const Error& error) {
+  return Error(error.code(), fmt::format("{}; give smaller shapes (--verify-shape), larger limits "
+                                         "(--max-work, --max-memory) or --no-verify",
+                                         error.In("the verification").message()));
+}
+
 // A program for the source with every input dimension known. `graph` receives the shapes.
-Result<Program> CompileSource(const Graph& source, Verification& out, Graph& graph) {
+Result<Program> CompileSource(const Graph& source, const RunLimits& limits, Verification& out,
+                              Graph& graph) {
   const auto open = InputSymbols(source);
   const auto batch = BatchSymbols(source);
   const bool only_batch = std::includes(batch.begin(), batch.end(), open.begin(), open.end());
@@ -54,12 +63,15 @@ Result<Program> CompileSource(const Graph& source, Verification& out, Graph& gra
     for (const std::string& s : open) symbols[s] = batch.contains(s) ? kBatch : size;
     graph = source.Clone();
     const auto bound = BindSymbols(graph, symbols);
-    auto program = bound ? Compile(graph) : Result<Program>(tl::unexpected(bound.error()));
+    auto program = bound ? Compile(graph, limits) : Result<Program>(tl::unexpected(bound.error()));
     if (program) {
       out.symbols.assign(symbols.begin(), symbols.end());
       return program;
     }
     if (!first_error) first_error = program.error();
+    // Other sizes would only hide that these are too much.
+    if (program.error().code() == ErrorCode::kLimit)
+      return tl::unexpected(TooMuch(program.error()));
     if (only_batch) break;  // all tries are the same
   }
   const Error error = first_error->In("the model cannot be run for the verification");
@@ -91,7 +103,8 @@ Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map) {
 
 // The same graph with the shapes of `source`'s inputs, by position.
 Result<Program> CompileConverted(const Graph& source, const Graph& converted,
-                                 const InterfaceAxes& axes, Verification& out) {
+                                 const InterfaceAxes& axes, const RunLimits& limits,
+                                 Verification& out) {
   const auto count = [](const Graph& g) {
     return fmt::format("{} inputs and {} outputs", g.inputs().size(), g.outputs().size());
   };
@@ -109,7 +122,10 @@ Result<Program> CompileConverted(const Graph& source, const Graph& converted,
     return InternalError("the written model takes other shapes: {}", s.error().message());
   NN_ASSIGN(const bool fused, RunQdqAsIntegers(graph));
   out.qdq_as_integers = out.qdq_as_integers || fused;
-  return Compile(graph);
+  auto program = Compile(graph, limits);
+  if (!program && program.error().code() == ErrorCode::kLimit)
+    return tl::unexpected(TooMuch(program.error()));
+  return program;
 }
 
 // Whether `b` is further off than `a`.
@@ -165,8 +181,8 @@ Result<Verification> VerifyConversion(const Graph& source, const Graph& converte
   NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));
   NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(shaped));
   Graph graph;
-  NN_ASSIGN(Program before, CompileSource(shaped, out, graph));
-  NN_ASSIGN(Program after, CompileConverted(graph, converted, axes, out));
+  NN_ASSIGN(Program before, CompileSource(shaped, options.run_limits, out, graph));
+  NN_ASSIGN(Program after, CompileConverted(graph, converted, axes, options.run_limits, out));
   out.outputs.resize(graph.outputs().size());
   Progress progress("verification runs", options.verify_runs);
   for (uint64_t run = 0; run < options.verify_runs; ++run) {

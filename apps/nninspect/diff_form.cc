@@ -31,10 +31,10 @@ std::optional<Layout> LayoutOf(const Node& node) {
 
 Result<std::vector<ConstWindow>> WindowsOf(const Node& node, Layout layout) {
   const Type& x = node.input(0)->type();
-  if (!x.ranked()) return InternalError("the rank is not known");
+  if (!x.ranked()) return ModelError("the rank is not known");
   if (node.Is("conv")) {
     const Type& filter = node.input(1)->type();
-    if (!filter.ranked()) return InternalError("the rank is not known");
+    if (!filter.ranked()) return ModelError("the rank is not known");
     NN_ASSIGN(const auto windows, ConvWindows(node.attrs<ConvAttrs>(), *x.dims, *filter.dims));
     return ConstWindows(windows);
   }

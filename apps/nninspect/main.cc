@@ -68,7 +68,7 @@ Result<int> Dump(const InspectOptions& o) {
     return UsageError(
         "--dump prints the model as it is: it takes no option but --weights and --output");
   NN_ASSIGN(const ReadModel read, ReadModelFile(o.model, o.limits));
-  NN_RETURN_IF_ERROR(WriteDump(read, o.output, o.dump_options));
+  NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump_options));
   return kExitDone;
 }
 
@@ -76,7 +76,7 @@ Result<int> Diff(const InspectOptions& o) {
   NN_ASSIGN(const LoadedModel a, Load(o.model, o.shapes, {.limits = o.limits, .in_full = true}));
   NN_ASSIGN(const LoadedModel b, Load(o.other, o.shapes, {.limits = o.limits, .in_full = true}));
   NN_ASSIGN(const ModelDiff diff, DiffModels(a, b));
-  NN_RETURN_IF_ERROR(WriteFile(
+  NN_RETURN_IF_ERROR(PrintText(
       o.output, o.format == "json" ? JsonText(DiffJson(a, b, diff)) : DiffText(a, b, diff)));
   return diff.empty() ? kExitDone : kExitCheckFailed;
 }
@@ -85,7 +85,7 @@ Result<int> Draw(const InspectOptions& o) {
   NN_ASSIGN(const LoadedModel model, Load(o.model, o.shapes, {.limits = o.limits}));
   NN_ASSIGN(const Picture picture, DrawModel(model, o.expand));
   NN_RETURN_IF_ERROR(
-      WriteFile(o.output, o.format == "svg" ? PictureSvg(picture) : PictureDot(picture)));
+      PrintText(o.output, o.format == "svg" ? PictureSvg(picture) : PictureDot(picture)));
   return kExitDone;
 }
 
@@ -100,7 +100,7 @@ Result<int> Run(const InspectOptions& o) {
   if (o.diff) return Diff(o);
   if (o.picture()) return Draw(o);
   NN_ASSIGN(const Inspection inspection, Inspect(o));
-  NN_RETURN_IF_ERROR(WriteFile(o.output, Text(o, inspection)));
+  NN_RETURN_IF_ERROR(PrintText(o.output, Text(o, inspection)));
   return kExitDone;
 }
 

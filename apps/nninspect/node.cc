@@ -1,6 +1,7 @@
 #include "apps/nninspect/node.h"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "apps/common/table.h"
 #include "base/text.h"
@@ -21,41 +22,46 @@ std::string TypeText(const Type& type) {
 class Describer {
  public:
   Describer(const LoadedModel& model, const std::vector<TensorEntry>& tensors)
-      : model_(model), tensors_(tensors), types_(TypesByName(model)) {}
+      : model_(model), tensors_(tensors), types_(TypesByName(model)) {
+    for (size_t t = 0; t < tensors.size(); ++t)
+      for (const size_t user : tensors[t].users) constants_[user].push_back(t);
+  }
 
   NodeDetails Describe(size_t index) const {
     const OperatorSummary& op = model_.summary.operators[index];
     NodeDetails out;
     out.index = index;
     out.op = &op;
-    for (const TensorEntry& t : tensors_)
-      if (std::binary_search(t.users.begin(), t.users.end(), index)) {
-        out.constants.push_back({t, {}, {}});
+    std::unordered_map<std::string_view, std::string> constants;  // their types
+    if (const auto it = constants_.find(index); it != constants_.end()) {
+      for (const size_t t : it->second) {
+        const TensorEntry& entry = tensors_[t];
+        out.constants.push_back({entry, {}, {}});
         AddStatistics(out.constants.back());
+        if (!entry.is_attribute)
+          constants.insert_or_assign(entry.name, entry.type + ShapeText(entry.shape));
       }
-    for (const std::string& name : op.inputs) out.inputs.push_back(OperandOf(name, op, out));
-    for (const std::string& name : op.outputs) out.outputs.push_back(OperandOf(name, op, out));
+    }
+    const auto operand = [&](const std::string& name) {
+      const auto it = constants.find(name);
+      return it == constants.end() ? ValueOf(name, op) : Operand{name, it->second, true};
+    };
+    for (const std::string& name : op.inputs) out.inputs.push_back(operand(name));
+    for (const std::string& name : op.outputs) out.outputs.push_back(operand(name));
     return out;
   }
 
  private:
-  Operand OperandOf(const std::string& name, const OperatorSummary& op,
-                    const NodeDetails& node) const {
-    Operand out;
-    out.name = name;
-    for (const TensorRow& row : node.constants)
-      if (!row.entry.is_attribute && row.entry.name == name) {
-        out.constant = true;
-        out.type = row.entry.type + ShapeText(row.entry.shape);
-      }
+  Operand ValueOf(const std::string& name, const OperatorSummary& op) const {
     const auto it = types_.find(name);
-    if (!out.constant && op.scope.empty() && it != types_.end()) out.type = TypeText(*it->second);
-    return out;
+    const bool known = op.scope.empty() && it != types_.end();
+    return {name, known ? TypeText(*it->second) : std::string(), false};
   }
 
   const LoadedModel& model_;
   const std::vector<TensorEntry>& tensors_;
   std::map<std::string, const Type*, std::less<>> types_;
+  std::unordered_map<size_t, std::vector<size_t>> constants_;  // of each operator
 };
 
 std::string OperandsText(std::string_view title, const std::vector<Operand>& operands) {

@@ -73,8 +73,11 @@ class Lookup {
       for (const size_t user : tensors[t].users) constants_[user].push_back(t);
     for (auto& [op, list] : constants_) {
       const std::vector<std::string>& inputs = operators_[op].inputs;
+      std::unordered_map<std::string_view, size_t> places;
+      for (size_t i = 0; i < inputs.size(); ++i) places.emplace(inputs[i], i);
       const auto place = [&](size_t t) {
-        return std::find(inputs.begin(), inputs.end(), tensors[t].name) - inputs.begin();
+        const auto it = places.find(tensors[t].name);
+        return it == places.end() ? inputs.size() : it->second;
       };
       std::stable_sort(list.begin(), list.end(),
                        [&](size_t a, size_t b) { return place(a) < place(b); });

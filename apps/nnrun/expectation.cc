@@ -29,7 +29,8 @@ void Expectation::Skip(const std::string& name) {
 
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
                              const RunOptions& options, RunReport& report) {
-  NN_ASSIGN(const auto expected, ReadPortArrays(options.expect, graph.outputs(), "out"));
+  NN_ASSIGN(const auto expected,
+            ReadPortArrays(options.expect, graph.outputs(), "out", options.limits));
   Expectation expectation;
   bool any = false;
   for (size_t i = 0; i < outputs.size(); ++i) {

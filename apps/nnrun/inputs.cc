@@ -1,5 +1,7 @@
 #include <spdlog/spdlog.h>
 
+#include <unordered_map>
+
 #include "apps/nnrun/options.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -11,16 +13,26 @@
 namespace nn::app {
 namespace {
 
-// The port that an array is meant for: by name (as it is or as an .npz file has it), or by
+// Finds the port that an array is meant for: by name (as it is or as an .npz file has it), or by
 // position.
-std::optional<size_t> PortOf(const std::string& key, const std::vector<Port>& ports,
-                             std::string_view prefix) {
-  for (size_t i = 0; i < ports.size(); ++i)
-    if (ports[i].name == key || Escape(ports[i].name) == key) return i;
-  for (size_t i = 0; i < ports.size(); ++i)
-    if (key == fmt::format("{}_{}", prefix, i)) return i;
-  return std::nullopt;
-}
+class PortTable {
+ public:
+  PortTable(const std::vector<Port>& ports, std::string_view prefix) {
+    for (size_t i = 0; i < ports.size(); ++i) {
+      table_.emplace(ports[i].name, i);
+      table_.emplace(Escape(ports[i].name), i);
+    }
+    for (size_t i = 0; i < ports.size(); ++i) table_.emplace(fmt::format("{}_{}", prefix, i), i);
+  }
+
+  std::optional<size_t> Find(const std::string& key) const {
+    const auto it = table_.find(key);
+    return it == table_.end() ? std::nullopt : std::optional(it->second);
+  }
+
+ private:
+  std::unordered_map<std::string, size_t> table_;
+};
 
 Result<Tensor> ReadValue(const std::string& value, const Type& type) {
   return LooksLikeLiteral(value) ? ParseLiteral(value, type) : ReadTensorFile(value, type);
@@ -31,19 +43,22 @@ Result<Tensor> ReadValue(const std::string& value, const Type& type) {
 ProgramOptions RunOptions::program() const {
   ProgramOptions o;
   o.backend = backend == "reference" ? Backend::kReference : Backend::kSimd;
+  o.limits = run_limits;
   o.threads = threads == 0 ? AvailableProcessors() : threads;
   return o;
 }
 
 Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
                                                           const std::vector<Port>& ports,
-                                                          std::string_view prefix) {
-  NN_ASSIGN(const Blob file, ReadFile(path));
-  auto arrays = ReadTensorArchive(file);
+                                                          std::string_view prefix,
+                                                          const ReadLimits& limits) {
+  NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes, limits.max_piped_bytes));
+  auto arrays = ReadTensorArchive(file, {limits.max_unpacked_bytes, limits.max_items});
   if (!arrays) return tl::unexpected(arrays.error().In(path));
+  const PortTable table(ports, prefix);
   std::vector<std::optional<Tensor>> out(ports.size());
   for (const NamedTensor& array : *arrays) {
-    const auto port = PortOf(array.name, ports, prefix);
+    const auto port = table.Find(array.name);
     if (!port)
       return UsageError("{}: array {} belongs to none of {}; nor is it {}_K for one of them", path,
                         Quote(array.name), NameList(ports), prefix);
@@ -64,7 +79,7 @@ Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOp
   const auto& ports = graph.inputs();
   std::vector<std::optional<Tensor>> given(ports.size());
   if (!options.inputs_file.empty()) {
-    NN_ASSIGN(given, ReadPortArrays(options.inputs_file, ports, "in"));
+    NN_ASSIGN(given, ReadPortArrays(options.inputs_file, ports, "in", options.limits));
   }
   for (const std::string& text : options.inputs) {
     NN_ASSIGN(const Assignment a, SplitAssignment(text, ports));
@@ -82,8 +97,9 @@ Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOp
   return given;
 }
 
-Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options) {
-  NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, options));
+Result<std::vector<Tensor>> CompleteInputs(const Graph& graph,
+                                           std::vector<std::optional<Tensor>> given,
+                                           const RunOptions& options) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < given.size(); ++i) {
     if (given[i]) {

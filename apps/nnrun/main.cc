@@ -110,7 +110,7 @@ Status ExplainPlan(Graph& graph, const RunOptions& o, RunReport& report) {
 
 // Runs once and reports what was asked for; false if the outputs are not what was expected.
 Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
-  NN_ASSIGN(const std::vector<Tensor> inputs, GatherInputs(graph, o));
+  NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, o));
   const size_t own_outputs = graph.outputs().size();
   if (!o.save_steps.empty()) ExposeSteps(graph);
   NN_ASSIGN(Program program, Program::Compile(graph, o.program()));
@@ -119,6 +119,8 @@ Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
         "--trace: the model runs operator by operator, without a plan: it has strings "
         "or shapes that only a run can tell");
   program.set_tracing(!o.trace.empty() && !o.bench);
+  // Not before the limits of the run are known to be kept.
+  NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(graph, std::move(given), o));
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs));
   if (!o.save_steps.empty())
     NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, graph, own_outputs, inputs, results));
@@ -169,7 +171,7 @@ Result<int> Run(const RunOptions& o) {
   }
   // The outputs themselves or the trace may already stand there.
   if (o.output != "-" && o.trace != "-")
-    NN_RETURN_IF_ERROR(WriteFile("-", o.format == "json" ? JsonText(report.json) : report.text));
+    NN_RETURN_IF_ERROR(PrintText("-", o.format == "json" ? JsonText(report.json) : report.text));
   return passed ? kExitDone : kExitCheckFailed;
 }
 
@@ -183,8 +185,10 @@ int main(int argc, char** argv) {
   nn::app::AddInputOptions(command, options);
   nn::app::AddResultOptions(command, options);
   nn::app::AddExecutionOptions(command, options);
+  command.AddMaxWork(std::nullopt);
   return command.Run(argc, argv, [&] {
     options.limits = command.limits();
+    options.run_limits = command.run_limits();
     return nn::app::Run(options);
   });
 }

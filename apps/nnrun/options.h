@@ -18,6 +18,7 @@ namespace nn::app {
 struct RunOptions {
   std::string model;
   ReadLimits limits;
+  RunLimits run_limits;
   // Inputs
   std::string inputs_file;
   std::vector<std::string> inputs;  // NAME=VALUE
@@ -61,13 +62,16 @@ struct RunReport {
 // port K. kUsage for arrays that belong to no port.
 Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
                                                           const std::vector<Port>& ports,
-                                                          std::string_view prefix);
+                                                          std::string_view prefix,
+                                                          const ReadLimits& limits);
 
 // The inputs that the command line gives, from files and literals, by port. Binds the graph's
 // shapes to theirs; a batch that is still open is 1.
 Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options);
-// The inputs of a run: GivenInputs, seeded where none is given.
-Result<std::vector<Tensor>> GatherInputs(Graph& graph, const RunOptions& options);
+// All inputs of a run: those given, seeded where none is.
+Result<std::vector<Tensor>> CompleteInputs(const Graph& graph,
+                                           std::vector<std::optional<Tensor>> given,
+                                           const RunOptions& options);
 
 // The results under the outputs' names.
 std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> outputs);

@@ -245,7 +245,10 @@ Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
     spdlog::info("findings in {}: {}", a.write_baseline, baseline.size());
     return kExitDone;
   }
-  NN_RETURN_IF_ERROR(WriteFile(a.output, RenderReport(report, a.format, IsColored(a))));
+  const bool colored = IsColored(a);
+  const std::string text = RenderReport(report, a.format, colored);
+  // The report escapes what comes from files; colors are control characters.
+  NN_RETURN_IF_ERROR(colored ? WriteFile(a.output, text) : PrintText(a.output, text));
   if (code != kExitDone) return code;
   return CountFailing(report) == 0 ? kExitDone : kExitCheckFailed;
 }

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/checked_math.h"
+#include "base/memory.h"
 
 namespace nn {
 
@@ -27,6 +28,7 @@ Buffer::Buffer(size_t size) : size_(size) {
   // fault for every 4 KiB of fresh memory takes longer than its use. Pages that would be only
   // partly ours stay small. It is advice: without large pages everything works.
   if (large) madvise(p, rounded / kLargePage * kLargePage, MADV_HUGEPAGE);
+  Poison({data(), size});
 }
 
 void Buffer::Free::operator()(std::byte* p) const {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace nn {
@@ -42,7 +43,32 @@ std::string RealText(T value) {
   return text;
 }
 
+// Length of the control character at i; 0 if there is none.
+size_t ControlLength(std::string_view json, size_t i) {
+  if (json[i] == 0x7F) return 1;
+  const bool c1 = static_cast<uint8_t>(json[i]) == 0xC2 && i + 1 < json.size() &&
+                  static_cast<uint8_t>(json[i + 1]) < 0xA0;
+  return c1 ? 2 : 0;
+}
+
 }  // namespace
+
+std::string EscapeJsonControls(std::string json) {
+  size_t first = 0;
+  while (first < json.size() && ControlLength(json, first) == 0) ++first;
+  if (first == json.size()) return json;
+  std::string out = json.substr(0, first);
+  for (size_t i = first; i < json.size();) {
+    const size_t n = ControlLength(json, i);
+    if (n == 0) {
+      out += json[i++];
+      continue;
+    }
+    out += fmt::format("\\u{:04x}", static_cast<uint8_t>(json[i + n - 1]));
+    i += n;
+  }
+  return out;
+}
 
 void JsonWriter::Separate() {
   if (after_key_) {
@@ -102,7 +128,7 @@ std::string JsonWriter::Place() const {
 }
 
 void JsonWriter::String(std::string_view text) {
-  Raw(nlohmann::json(text).dump());
+  Raw(EscapeJsonControls(nlohmann::json(text).dump()));
 }
 
 void JsonWriter::Int(int64_t value) {

@@ -1,7 +1,5 @@
 #include "base/sha256.h"
 
-#include <fmt/core.h>
-
 #include <array>
 
 namespace nn {
@@ -28,7 +26,11 @@ std::string Sha256::Finish() {
   std::array<uint8_t, SHA256_DIGEST_SIZE> digest;
   sha256_digest(&context_, digest.size(), digest.data());
   std::string out = "sha256:";
-  for (const uint8_t b : digest) out += fmt::format("{:02x}", b);
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const uint8_t b : digest) {
+    out += kDigits[b >> 4];
+    out += kDigits[b & 15];
+  }
   return out;
 }
 

@@ -1,11 +1,13 @@
 #include "exec/alias.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/checked_math.h"
 #include "ops/concat.h"
 #include "ops/shape.h"
 #include "ops/types.h"
+#include "passes/passes.h"
 
 namespace nn {
 namespace {
@@ -30,6 +32,9 @@ void PlaceInputs(const Graph& graph, const Makers& makers, const Node& concat, P
   const auto axis = NormalizeAxis(concat.attrs<ConcatAttrs>().axis, static_cast<int>(shape.size()));
   if (!axis || DTypeBits(y->dtype()) < 8 || CheckedElements(shape) == 0) return;
   const auto at = static_cast<size_t>(*axis);
+  // What is there twice is copied once at least.
+  std::unordered_map<const Value*, size_t> times;
+  for (const Value* x : concat.inputs()) ++times[x];
   int64_t first = 0;
   for (const Value* x : concat.inputs()) {
     const int64_t size = ShapeOf(x)[at];
@@ -38,9 +43,7 @@ void PlaceInputs(const Graph& graph, const Makers& makers, const Node& concat, P
     const Quant* from = x->type().quant.get();
     const Quant* to = y->type().quant.get();
     const bool converts = from != nullptr && (to == nullptr || !from->SameMapping(*to));
-    if (converts || std::count(concat.inputs().begin(), concat.inputs().end(), x) != 1 ||
-        !CanMove(graph, ctx, makers, x))
-      continue;
+    if (converts || times.at(x) != 1 || !CanMove(graph, ctx, makers, x)) continue;
     const Place whole = ctx.PlaceOf(y);
     const auto place = PartOf(whole, y, at, begin);
     if (!place) continue;
@@ -70,7 +73,8 @@ void PlaceInput(const Graph& graph, const Makers& makers, const Node& node, Plan
 }  // namespace
 
 bool IsView(const Node& node) {
-  if (node.Is("reshape")) return true;
+  if (IsChecked(node)) return false;
+  if (node.Is("reshape") || node.Is("assume_shape")) return true;
   const auto map = AxisMapOf(node);
   return map && map->KeepsOrder(*node.input(0)->type().dims);
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/memory.h"
 #include "exec/sub_plan.h"
 #include "exec/tail.h"
 #include "ir/op_def.h"
@@ -230,6 +231,7 @@ class AttentionStep : public Step {
     const SubPlan& plan = first + band <= rows ? *whole : *rest;
     thread_local Buffer arena;
     if (arena.size() < plan.arena_bytes()) arena = Buffer(plan.arena_bytes());
+    Poison({arena.data(), arena.size()});
     plan.Run(inputs, out.As<std::byte>(memory) + (batch * rows + first) * out_row_bytes,
              arena.data());
   }

@@ -12,6 +12,7 @@
 #include "exec/attention.h"
 #include "exec/copy_step.h"
 #include "ir/eval.h"
+#include "passes/passes.h"
 
 namespace nn {
 namespace {
@@ -97,7 +98,7 @@ Node* NextOfGroup(const Group& g, const std::unordered_map<const Node*, size_t>&
   Node* next = first->node;
   const KernelInfo* kernel = FindKernel(next->op_name());
   if (kernel == nullptr || !kernel->elementwise || next->output()->dtype() != v->dtype() ||
-      ShapeOf(next->output()) != ShapeOf(v))
+      ShapeOf(next->output()) != ShapeOf(v) || IsChecked(*next))
     return nullptr;
   const auto is_ready = [&](const Value* o) {
     if (o == nullptr || o->def() == nullptr) return true;
@@ -129,7 +130,7 @@ std::vector<Group> MakeGroups(Graph& graph, bool fuse) {
     Group g;
     g.node = &n;
     const KernelInfo* kernel = FindKernel(n.op_name());
-    if (fuse && kernel != nullptr && kernel->takes_tail) {
+    if (fuse && kernel != nullptr && kernel->takes_tail && !IsChecked(n)) {
       while (g.tail.size() < kLongest) {
         Node* next = NextOfGroup(g, position);
         if (next == nullptr || taken.contains(next)) break;
@@ -150,7 +151,8 @@ std::vector<Group> MakeGroups(Graph& graph, bool fuse) {
   return groups;
 }
 
-// Adds the steps of one group.
+// Adds the steps of one group. The steps of a node whose result has a declared shape that only the
+// run confirms are the reference evaluation, which compares before it writes.
 Status PlanGroup(PlanContext& ctx, const Group& group) {
   ctx.set_group(&group);
   const Node& node = *group.node;
@@ -163,7 +165,7 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
       return {};
     }
   }
-  const KernelInfo* kernel = FindKernel(node.op_name());
+  const KernelInfo* kernel = IsChecked(node) ? nullptr : FindKernel(node.op_name());
   bool planned = false;
   if (kernel != nullptr) {
     NN_ASSIGN(planned, kernel->plan(ctx));

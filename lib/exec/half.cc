@@ -7,6 +7,7 @@
 #include "exec/plan.h"
 #include "ir/op_def.h"
 #include "ops/elementwise.h"
+#include "passes/passes.h"
 
 namespace nn {
 namespace {
@@ -121,7 +122,7 @@ class Widening {
 Result<bool> ComputeHalfInFloat(Graph& graph, const std::unordered_set<const Node*>& computed) {
   std::vector<Node*> nodes;
   for (Node& n : graph.nodes())
-    if (HasHalf(n) && !IsConversion(n)) nodes.push_back(&n);
+    if (HasHalf(n) && !IsConversion(n) && !IsChecked(n) && !n.op().is_check) nodes.push_back(&n);
   Widening widening(graph);
   bool changed = false;
   for (Node* n : nodes) {

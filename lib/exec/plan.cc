@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/checked_math.h"
+#include "exec/arena.h"
 
 namespace nn {
 
@@ -42,32 +43,16 @@ std::vector<Lifetime> Plan::Lifetimes() const {
 
 void Plan::AssignArena() {
   const std::vector<Lifetime> alive = Lifetimes();
-  // Largest first, each at the lowest offset that no buffer alive at the same time occupies.
-  std::vector<BufferId> order;
-  for (BufferId b = 0; b < buffers.size(); ++b)
-    if (buffers[b].kind == BufferKind::kArena && alive[b].first <= alive[b].last)
-      order.push_back(b);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](BufferId a, BufferId b) { return buffers[a].bytes > buffers[b].bytes; });
-  std::vector<BufferId> placed;
-  arena_bytes = 0;
-  for (const BufferId b : order) {
-    const size_t size = RoundUp(buffers[b].bytes, kBufferAlignment);
-    std::vector<std::pair<size_t, size_t>> taken;
-    for (const BufferId p : placed)
-      if (alive[p].first <= alive[b].last && alive[b].first <= alive[p].last)
-        taken.emplace_back(buffers[p].arena_offset,
-                           buffers[p].arena_offset + RoundUp(buffers[p].bytes, kBufferAlignment));
-    std::sort(taken.begin(), taken.end());
-    size_t offset = 0;
-    for (const auto& [begin, end] : taken) {
-      if (offset + size <= begin) break;
-      offset = std::max(offset, end);
-    }
-    buffers[b].arena_offset = offset;
-    arena_bytes = std::max(arena_bytes, offset + size);
-    placed.push_back(b);
+  std::vector<BufferId> ids;
+  std::vector<ArenaBlock> blocks;
+  for (BufferId b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].kind != BufferKind::kArena || alive[b].first > alive[b].last) continue;
+    ids.push_back(b);
+    blocks.push_back(
+        {RoundUp(buffers[b].bytes, kBufferAlignment), alive[b].first, alive[b].last, 0});
   }
+  arena_bytes = PlaceBlocks(blocks);
+  for (size_t i = 0; i < ids.size(); ++i) buffers[ids[i]].arena_offset = blocks[i].offset;
 }
 
 Place PlanContext::PlaceOf(const Value* value) {

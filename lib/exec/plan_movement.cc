@@ -425,7 +425,7 @@ void AddMovementKernels(std::vector<KernelInfo>& kernels) {
       {.op = "concat", .plan = PlanConcat, .strided_input = true, .strided_output = true});
   kernels.push_back(
       {.op = "split", .plan = PlanSplit, .strided_input = true, .strided_output = true});
-  for (const char* op : {"reshape", "expand_dims", "squeeze"})
+  for (const char* op : {"reshape", "expand_dims", "squeeze", "assume_shape"})
     kernels.push_back({.op = op, .plan = PlanView, .strided_input = true});
   for (const char* op : {"slice", "reverse", "pad", "tile", "expand", "depth_to_space",
                          "space_to_depth", "space_to_batch_nd", "batch_to_space_nd"})

@@ -7,11 +7,13 @@
 
 #include "base/checked_math.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/build_plan.h"
 #include "exec/half.h"
 #include "exec/kernels/elementwise.h"
+#include "exec/limits.h"
 #include "exec/plan.h"
 #include "exec/plan_info.h"
 #include "exec/target.h"
@@ -59,6 +61,7 @@ struct Program::Impl {
 };
 
 Status Program::Impl::Build() {
+  if (options.limits.max_memory == 0) options.limits.max_memory = FreeForRuns();
   for (const Port& p : graph.inputs()) {
     if (!p.value->type().const_dims())
       return UsageError("input {} is {}: its shape must be given", Quote(p.name),
@@ -69,17 +72,20 @@ Status Program::Impl::Build() {
     if (n.Is("opaque") || n.op().eval == nullptr)
       return UnsupportedError("{} cannot be executed", n.Describe());
   const size_t nodes = graph.nodes().size();
+  NN_RETURN_IF_ERROR(RunPass("dead code", graph, RemoveDeadCode));
+  NN_RETURN_IF_ERROR(RunPass("declared shapes", graph, CheckDeclaredShapes));
   NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   const size_t folded_nodes = nodes - std::min(nodes, graph.nodes().size());
-  if (options.backend == Backend::kReference) return {};
-  NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
-  for (const Value& v : graph.values())
-    if (!v.type().const_dims() || v.dtype() == DType::kString) {
-      // Shapes that only a run can tell: node by node.
-      options.backend = Backend::kReference;
-      return {};
-    }
+  if (options.backend == Backend::kSimd) NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
+  AdoptCheckedShapes(graph);
+  // Shapes that only a run can tell: node by node.
+  if (!ShapesAreKnown(graph)) options.backend = Backend::kReference;
+  const uint64_t live = LiveBytes(graph);
+  if (options.backend == Backend::kReference)
+    return CheckRunLimits(live, ReferenceWork(graph), options.limits);
+  // A plan takes about as much, and making it may take some of it.
+  NN_RETURN_IF_ERROR(CheckRunLimits(live, 0, options.limits));
   NN_RETURN_IF_ERROR(PlanSteps());
   // What has no kernel for types of 16 bits has one for float32.
   std::unordered_set<const Node*> without_kernel;
@@ -88,6 +94,11 @@ Status Program::Impl::Build() {
   NN_ASSIGN(const bool changed, ComputeHalfInFloat(graph, without_kernel));
   if (changed) {
     NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+    if (!ShapesAreKnown(graph)) {
+      options.backend = Backend::kReference;
+      plan = Plan();
+      return CheckRunLimits(LiveBytes(graph), ReferenceWork(graph), options.limits);
+    }
     NN_RETURN_IF_ERROR(PlanSteps());
   }
   plan.folded_nodes = folded_nodes;
@@ -101,9 +112,7 @@ Status Program::Impl::PlanSteps() {
   plan = Plan();
   places.clear();
   NN_RETURN_IF_ERROR(BuildPlan(graph, options.fuse, plan, places));
-  if (plan.arena_bytes > options.max_memory)
-    return LimitError("intermediate values need {}, the limit is {}", HumanBytes(plan.arena_bytes),
-                      HumanBytes(options.max_memory));
+  NN_RETURN_IF_ERROR(CheckRunLimits(PlannedBytes(graph, plan), PlannedWork(plan), options.limits));
   infos.clear();
   for (const auto& step : plan.steps) infos.push_back(DescribeStep(*step));
   return {};
@@ -121,6 +130,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   // Steps do not write to inputs.
   for (const Tensor& t : aligned) in.push_back(const_cast<std::byte*>(t.blob().data()));
   for (TensorBuilder& b : outputs) out.push_back(b.data());
+  Poison({arena.data(), arena.size()});
   const Memory memory = MemoryOf(plan, in, out, arena.data());
   if (tracer != nullptr) tracer->BeginRun();
   for (size_t s = 0; s < plan.steps.size(); ++s) {
@@ -148,13 +158,9 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
       milliseconds[s] =
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
               .count();
+    // The next steps rely on what a step checks.
+    if (auto error = step.TakeError()) return tl::unexpected(*std::move(error));
   }
-  std::optional<Error> error;
-  for (const auto& step : plan.steps) {
-    std::optional<Error> own = step->TakeError();
-    if (own && !error) error = std::move(own);
-  }
-  if (error) return tl::unexpected(*std::move(error));
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
     CanonicalizeNan(b);
@@ -167,6 +173,11 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
   std::unordered_map<const Value*, Tensor> tensors;
   std::unordered_map<const Value*, size_t> uses;
   for (size_t i = 0; i < inputs.size(); ++i) tensors[graph.inputs()[i].value] = inputs[i];
+  EvalBudget budget;
+  if (options.limits.max_work != RunLimits::kAnyWork)
+    budget.work = options.limits.max_work / RunLimits::kReferenceWork;
+  uint64_t alive = 0;
+  for (const Tensor& t : inputs) alive += t.byte_size();
   for (const Value& v : graph.values()) uses[&v] = v.uses().size() + (graph.IsOutput(&v) ? 1 : 0);
   for (const Node& n : graph.nodes()) {
     std::vector<const Tensor*> operands;
@@ -174,10 +185,19 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
       operands.push_back(v == nullptr       ? nullptr
                          : v->is_constant() ? &v->constant()
                                             : &tensors.at(v));
-    NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands));
-    for (size_t i = 0; i < results.size(); ++i) tensors[n.output(i)] = std::move(results[i]);
-    for (const Value* v : n.inputs())
-      if (v != nullptr && --uses[v] == 0) tensors.erase(v);
+    budget.bytes = options.limits.max_memory - std::min(alive, options.limits.max_memory);
+    NN_ASSIGN(std::vector<Tensor> results, EvalNode(n, operands, &budget));
+    for (size_t i = 0; i < results.size(); ++i) {
+      alive += results[i].byte_size();
+      tensors[n.output(i)] = std::move(results[i]);
+    }
+    for (const Value* v : n.inputs()) {
+      if (v == nullptr || --uses[v] != 0) continue;
+      if (const auto it = tensors.find(v); it != tensors.end()) {
+        if (!v->is_input()) alive -= it->second.byte_size();
+        tensors.erase(it);
+      }
+    }
   }
   std::vector<Tensor> outputs;
   for (const Port& p : graph.outputs()) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "exec/run_limits.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
 
@@ -27,7 +28,7 @@ struct ProgramOptions {
   Backend backend = Backend::kSimd;
   size_t threads = 1;
   bool fuse = true;  // whether elementwise steps may join the step that feeds them
-  uint64_t max_memory = uint64_t{64} << 30;  // of intermediate values, in bytes
+  RunLimits limits;
 };
 
 // What one step of a plan is and costs.
@@ -112,7 +113,8 @@ struct RunTrace {
 class Program {
  public:
   // Requires a graph whose inputs have known shapes (BindInputShapes); it is copied. Errors:
-  // kModel, kUnsupported (naming the operator), kLimit.
+  // kModel, kUnsupported (naming the operator), kLimit: a run would take more than the options
+  // allow, found out before memory for it is allocated.
   static Result<Program> Compile(const Graph& graph, const ProgramOptions& options);
 
   Program(Program&&) noexcept;
@@ -120,6 +122,9 @@ class Program {
   ~Program();
 
   // Inputs in the graph's order; types and shapes must be those of the plan (kUsage otherwise).
+  // kModel: the contents of an input give a value another shape than the file declares, or an
+  // operator cannot take them (an index out of range). kLimit: with shapes that only the run tells,
+  // it takes more than the options allow. There are no outputs then.
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs);
 
   // Whether there is a plan: the reference backend has none, nor has a graph with strings or with

@@ -30,11 +30,15 @@ class NativeModel {
 };
 
 // What a reader refuses to go beyond; violations are kLimit and name the limit, as the programs'
-// options do: max-file-bytes, max-depth, max-items.
+// options do: max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items.
 struct ReadLimits {
+  // Of the model's file, or the files of its folder, and all files beside it that are read,
+  // together.
   uint64_t max_file_bytes = uint64_t{64} << 30;
-  int max_depth = 100;                      // nested messages or sub-graphs
-  uint64_t max_items = uint64_t{16} << 20;  // nodes, tensors, operands: any one list
+  uint64_t max_piped_bytes = uint64_t{2} << 30;     // of a pipe, which is read into memory
+  uint64_t max_unpacked_bytes = uint64_t{4} << 30;  // of all entries of an archive
+  int max_depth = 100;                              // nested messages or sub-graphs
+  uint64_t max_items = uint64_t{16} << 20;          // nodes, tensors, operands: any one list
 };
 
 // A graph, and what of the file has no place in it. With obstacles the graph still holds an

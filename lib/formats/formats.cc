@@ -106,7 +106,7 @@ Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limit
         "that it was made from is needed",
         path);
   if (std::filesystem::is_directory(path, error)) return ReadModelFolder(path, limits);
-  NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes));
+  NN_ASSIGN(const Blob file, ReadFile(path, limits.max_file_bytes, limits.max_piped_bytes));
   return ReadModelBytes(file, path, limits);
 }
 

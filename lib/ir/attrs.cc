@@ -74,6 +74,11 @@ std::string Attrs::ToString() const {
   return out.empty() ? out : out + "}";
 }
 
+const std::shared_ptr<const void>& Attrs::Nothing() {
+  static const std::shared_ptr<const void> nothing = std::make_shared<const NoAttrs>();
+  return nothing;
+}
+
 void Attrs::Mismatch() {
   throw std::logic_error("attributes of another operator");
 }

@@ -162,13 +162,14 @@ struct NoAttrs {
 // An immutable value of some attribute struct; copies share it.
 class Attrs {
  public:
-  Attrs() : Attrs(NoAttrs()) {}
+  Attrs() : info_(AttrsInfoOf<NoAttrs>()), value_(Nothing()) {}
   template <typename T>
   requires requires { T::Fields(); }
   Attrs(T value)  // NOLINT(google-explicit-constructor)
       : info_(AttrsInfoOf<T>()), value_(std::make_shared<const T>(std::move(value))) {}
   // All defaults.
-  explicit Attrs(const AttrsInfo* info) : info_(info), value_(info->make()) {}
+  explicit Attrs(const AttrsInfo* info)
+      : info_(info), value_(info == AttrsInfoOf<NoAttrs>() ? Nothing() : info->make()) {}
 
   template <typename T>
   const T& As() const {
@@ -193,6 +194,8 @@ class Attrs {
 
  private:
   [[noreturn]] static void Mismatch();
+  // The one value of NoAttrs.
+  static const std::shared_ptr<const void>& Nothing();
 
   const AttrsInfo* info_;
   std::shared_ptr<const void> value_;

@@ -1,31 +1,183 @@
 #include "ir/dim.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 
 #include "base/checked_math.h"
+#include "base/sha256.h"
+#include "ir/dim_poly.h"
 
 namespace nn {
+namespace {
 
-struct Dim::Atom {
-  enum class Kind : uint8_t { kSymbol, kFloorDiv, kMod, kMin, kMax };
-  Kind kind = Kind::kSymbol;
-  std::string symbol;               // kSymbol
-  std::shared_ptr<const Dim> a, b;  // the others
+thread_local uint64_t t_steps = 0;
+
+// Digits of a digest that stand for what was hashed.
+constexpr size_t kDigestDigits = 32;
+constexpr std::string_view kOpaque = "?+";        // that is not negative
+constexpr std::string_view kOpaqueSigned = "?-";  // that may be
+
+std::string Hex(Sha256& hash) {
+  return hash.Finish().substr(std::string_view("sha256:").size(), kDigestDigits);
+}
+
+// The name itself, or its beginning and a digest where it is too long.
+std::string BoundedName(std::string_view name) {
+  if (name.size() <= Dim::kMaxName) return std::string(name);
+  Sha256 hash;
+  hash.Bytes(name);
+  size_t kept = Dim::kMaxName - kDigestDigits - 1;
+  while (kept > 0 && (static_cast<uint8_t>(name[kept]) & 0xC0) == 0x80) --kept;  // whole characters
+  return std::string(name.substr(0, kept)) + "~" + Hex(hash);
+}
+
+}  // namespace
+
+// What needs to know how a Dim is made.
+struct Dim::Internal {
+  using Kind = Atom::Kind;
+  using AtomPtr = std::shared_ptr<const Atom>;
+  using Terms = std::vector<Term>;
+
+  static int CompareAtoms(const AtomPtr& a, const AtomPtr& b) {
+    ++t_steps;
+    if (a == b) return 0;
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+    if (a->kind == Kind::kSymbol) return a->symbol.compare(b->symbol);
+    if (const int c = Compare(a->a, b->a); c != 0) return c;
+    return Compare(a->b, b->b);
+  }
+
+  static int CompareFactors(const std::vector<AtomPtr>& a, const std::vector<AtomPtr>& b) {
+    ++t_steps;
+    if (a.size() != b.size()) return a.size() > b.size() ? -1 : 1;  // highest degree first
+    for (size_t i = 0; i < a.size(); ++i)
+      if (const int c = CompareAtoms(a[i], b[i]); c != 0) return c;
+    return 0;
+  }
+
+  static Terms TermsOf(const Dim& d) {
+    if (d.poly_ != nullptr) return d.poly_->terms;
+    Terms terms;
+    if (d.value_ != 0) terms.push_back({d.value_, {}});
+    return terms;
+  }
+
+  // Of sorted terms that have no equal factors; those of coefficient 0 are left out.
+  static Dim FromTerms(Terms terms) {
+    std::erase_if(terms, [](const Term& t) { return t.coefficient == 0; });
+    if (terms.empty()) return Dim(0);
+    if (terms.size() == 1 && terms[0].factors.empty()) return Dim(terms[0].coefficient);
+    auto poly = std::make_shared<Poly>();
+    for (const Term& t : terms) {
+      poly->own_size += static_cast<uint32_t>(1 + t.factors.size());
+      poly->size += 1;
+      poly->non_negative = poly->non_negative && t.coefficient >= 0;
+      for (const AtomPtr& f : t.factors) {
+        poly->size += f->size;
+        poly->non_negative = poly->non_negative && f->non_negative;
+      }
+    }
+    t_steps += poly->own_size;
+    poly->terms = std::move(terms);
+    Dim d;
+    d.poly_ = std::move(poly);
+    return d;
+  }
+
+  static Dim FromAtom(Atom atom) {
+    Terms terms;
+    terms.push_back({1, {std::make_shared<const Atom>(std::move(atom))}});
+    return FromTerms(std::move(terms));
+  }
+
+  static uint32_t SizeOf(const Dim& d) { return d.poly_ == nullptr ? 1 : d.poly_->size; }
+  static bool TooLarge(const Dim& d) {
+    return d.poly_ != nullptr && (d.poly_->own_size > kMaxOwnSize || d.poly_->size > kMaxSize);
+  }
+
+  static std::string DigestOf(const Dim& d) {
+    if (d.poly_ == nullptr) return std::to_string(d.value_);
+    const Poly& poly = *d.poly_;
+    std::call_once(poly.digest_once, [&poly] {
+      t_steps += poly.own_size;
+      Sha256 hash;
+      for (const Term& t : poly.terms) {
+        hash.Number(static_cast<uint64_t>(t.coefficient));
+        hash.Number(t.factors.size());
+        for (const AtomPtr& f : t.factors) {
+          hash.Number(static_cast<uint64_t>(f->kind));
+          hash.Text(f->kind == Kind::kSymbol ? f->symbol : DigestOf(f->a) + " " + DigestOf(f->b));
+        }
+      }
+      poly.digest = Hex(hash);
+    });
+    return poly.digest;
+  }
+
+  // The symbol that stands for an operation.
+  static Dim OpaqueOf(std::string_view operation, const Dim& a, const Dim& b, bool non_negative) {
+    Sha256 hash;
+    hash.Text(operation);
+    hash.Text(DigestOf(a));
+    hash.Text(DigestOf(b));
+    return Symbol(std::string(non_negative ? kOpaque : kOpaqueSigned) + Hex(hash));
+  }
+  static Dim OpaqueOfOrdered(std::string_view operation, const Dim& a, const Dim& b,
+                             bool non_negative) {
+    return Compare(a, b) <= 0 ? OpaqueOf(operation, a, b, non_negative)
+                              : OpaqueOf(operation, b, a, non_negative);
+  }
+
+  // Brings terms into order and adds up those with equal factors; nullopt if that overflows.
+  static std::optional<Terms> Collected(Terms terms) {
+    std::sort(terms.begin(), terms.end(), [](const Term& x, const Term& y) {
+      return CompareFactors(x.factors, y.factors) < 0;
+    });
+    Terms out;
+    for (Term& t : terms) {
+      if (out.empty() || CompareFactors(out.back().factors, t.factors) != 0) {
+        out.push_back(std::move(t));
+        continue;
+      }
+      const auto sum = CheckedAdd(out.back().coefficient, t.coefficient);
+      if (!sum) return std::nullopt;
+      out.back().coefficient = *sum;
+    }
+    return out;
+  }
+
+  // One of the functions of two operands, as an atom.
+  static Dim Function(Kind kind, const Dim& a, const Dim& b, bool non_negative) {
+    constexpr std::string_view kNames[] = {"", "floordiv", "mod", "min", "max"};
+    const uint32_t size = 1 + SizeOf(a) + SizeOf(b);
+    if (size >= kMaxSize) return OpaqueOf(kNames[static_cast<size_t>(kind)], a, b, non_negative);
+    return FromAtom({kind, non_negative, size, {}, a, b});
+  }
+
+  static Dim Extreme(Kind kind, const Dim& a, const Dim& b, bool non_negative) {
+    const bool ordered = Compare(a, b) <= 0;
+    return Function(kind, ordered ? a : b, ordered ? b : a, non_negative);
+  }
+
+  static std::optional<Term> Quotient(const Term& t, const Term& divisor) {
+    if (t.factors.size() < divisor.factors.size() || t.coefficient % divisor.coefficient != 0)
+      return std::nullopt;
+    Term out{t.coefficient / divisor.coefficient, {}};
+    auto next = divisor.factors.begin();
+    for (const AtomPtr& f : t.factors) {
+      if (next != divisor.factors.end() && CompareAtoms(f, *next) == 0)
+        ++next;
+      else
+        out.factors.push_back(f);
+    }
+    if (next != divisor.factors.end()) return std::nullopt;
+    return out;
+  }
 };
 
-struct Dim::Term {
-  int64_t coefficient = 0;
-  std::vector<Atom> factors;  // sorted; empty for the constant term
-};
-
-// Sum of terms, sorted by factors, no zero coefficients.
-struct Dim::Poly {
-  std::vector<Term> terms;
-};
+uint64_t Dim::steps() {
+  return t_steps;
+}
 
 Dim Dim::Invalid() {
   Dim d;
@@ -33,45 +185,26 @@ Dim Dim::Invalid() {
   return d;
 }
 
-Dim Dim::FromAtom(Atom atom) {
-  Poly poly;
-  poly.terms.push_back({1, {std::move(atom)}});
-  return FromPoly(std::move(poly));
-}
-
 Dim Dim::Symbol(std::string_view name) {
-  return FromAtom({Atom::Kind::kSymbol, std::string(name), nullptr, nullptr});
+  std::string bounded = BoundedName(name);
+  const auto size = static_cast<uint32_t>(1 + bounded.size() / 16);
+  const bool non_negative = !(IsOpaque(bounded) && bounded.starts_with(kOpaqueSigned));
+  return Internal::FromAtom(
+      {Atom::Kind::kSymbol, non_negative, size, std::move(bounded), Dim(), Dim()});
 }
 
-Dim Dim::FromPoly(Poly poly) {
-  std::erase_if(poly.terms, [](const Term& t) { return t.coefficient == 0; });
-  if (poly.terms.empty()) return Dim(0);
-  if (poly.terms.size() == 1 && poly.terms[0].factors.empty())
-    return Dim(poly.terms[0].coefficient);
-  Dim d;
-  d.poly_ = std::make_shared<const Poly>(std::move(poly));
-  return d;
+bool Dim::IsOpaque(std::string_view symbol) {
+  return symbol.size() == kOpaque.size() + kDigestDigits &&
+         (symbol.starts_with(kOpaque) || symbol.starts_with(kOpaqueSigned));
 }
 
-Dim::Poly Dim::ToPoly() const {
-  if (poly_ != nullptr) return *poly_;
-  Poly poly;
-  if (value_ != 0) poly.terms.push_back({value_, {}});
-  return poly;
+Dim Dim::Opaque() const {
+  if (poly_ == nullptr || symbol()) return *this;
+  return Internal::OpaqueOf("", *this, Dim(), non_negative());
 }
 
-int Dim::CompareAtoms(const Atom& a, const Atom& b) {
-  if (a.kind != b.kind) return a.kind < b.kind ? -1 : 1;
-  if (a.kind == Atom::Kind::kSymbol) return a.symbol.compare(b.symbol);
-  if (const int c = Compare(*a.a, *b.a); c != 0) return c;
-  return Compare(*a.b, *b.b);
-}
-
-int Dim::CompareFactors(const std::vector<Atom>& a, const std::vector<Atom>& b) {
-  if (a.size() != b.size()) return a.size() > b.size() ? -1 : 1;  // highest degree first
-  for (size_t i = 0; i < a.size(); ++i)
-    if (const int c = CompareAtoms(a[i], b[i]); c != 0) return c;
-  return 0;
+uint32_t Dim::own_size() const {
+  return poly_ == nullptr ? 1 : poly_->own_size;
 }
 
 int Dim::Compare(const Dim& a, const Dim& b) {
@@ -83,7 +216,7 @@ int Dim::Compare(const Dim& a, const Dim& b) {
   const auto& tb = b.poly_->terms;
   if (ta.size() != tb.size()) return ta.size() < tb.size() ? -1 : 1;
   for (size_t i = 0; i < ta.size(); ++i) {
-    if (const int c = CompareFactors(ta[i].factors, tb[i].factors); c != 0) return c;
+    if (const int c = Internal::CompareFactors(ta[i].factors, tb[i].factors); c != 0) return c;
     if (ta[i].coefficient != tb[i].coefficient)
       return ta[i].coefficient < tb[i].coefficient ? -1 : 1;
   }
@@ -96,23 +229,25 @@ Dim operator+(const Dim& a, const Dim& b) {
     const auto sum = CheckedAdd(a.value_, b.value_);
     return sum ? Dim(*sum) : Dim::Invalid();
   }
-  Dim::Poly pa = a.ToPoly();
-  const Dim::Poly pb = b.ToPoly();
-  for (const Dim::Term& t : pb.terms) {
-    const auto it = std::lower_bound(pa.terms.begin(), pa.terms.end(), t,
-                                     [](const Dim::Term& x, const Dim::Term& y) {
-                                       return Dim::CompareFactors(x.factors, y.factors) < 0;
-                                     });
-    if (it != pa.terms.end() && Dim::CompareFactors(it->factors, t.factors) == 0) {
-      const auto sum = CheckedAdd(it->coefficient, t.coefficient);
-      if (!sum) return Dim::Invalid();
-      it->coefficient = *sum;
-      if (*sum == 0) pa.terms.erase(it);
-    } else {
-      pa.terms.insert(it, t);
-    }
+  const Dim::Internal::Terms ta = Dim::Internal::TermsOf(a);
+  const Dim::Internal::Terms tb = Dim::Internal::TermsOf(b);
+  Dim::Internal::Terms terms;
+  terms.reserve(ta.size() + tb.size());
+  size_t i = 0;
+  for (const Dim::Term& t : tb) {
+    int order = 1;
+    while (i < ta.size() && (order = Dim::Internal::CompareFactors(ta[i].factors, t.factors)) < 0)
+      terms.push_back(ta[i++]);
+    terms.push_back(t);
+    if (i == ta.size() || order != 0) continue;
+    const auto sum = CheckedAdd(ta[i++].coefficient, t.coefficient);
+    if (!sum) return Dim::Invalid();
+    terms.back().coefficient = *sum;
   }
-  return Dim::FromPoly(std::move(pa));
+  terms.insert(terms.end(), ta.begin() + static_cast<ptrdiff_t>(i), ta.end());
+  Dim sum = Dim::Internal::FromTerms(std::move(terms));
+  if (!Dim::Internal::TooLarge(sum)) return sum;
+  return Dim::Internal::OpaqueOfOrdered("+", a, b, a.non_negative() && b.non_negative());
 }
 
 Dim operator-(const Dim& a, const Dim& b) {
@@ -125,45 +260,51 @@ Dim operator*(const Dim& a, const Dim& b) {
     const auto product = CheckedMul(a.value_, b.value_);
     return product ? Dim(*product) : Dim::Invalid();
   }
-  Dim result;
-  const Dim::Poly pa = a.ToPoly();
-  const Dim::Poly pb = b.ToPoly();
-  for (const Dim::Term& x : pa.terms) {
-    for (const Dim::Term& y : pb.terms) {
-      const auto c = CheckedMul(x.coefficient, y.coefficient);
-      if (!c) return Dim::Invalid();
-      Dim::Term t{*c, x.factors};
-      t.factors.insert(t.factors.end(), y.factors.begin(), y.factors.end());
-      std::sort(t.factors.begin(), t.factors.end(),
-                [](const Dim::Atom& p, const Dim::Atom& q) { return Dim::CompareAtoms(p, q) < 0; });
-      Dim::Poly one;
-      one.terms.push_back(std::move(t));
-      result = result + Dim::FromPoly(std::move(one));
+  using Internal = Dim::Internal;
+  const Internal::Terms ta = Internal::TermsOf(a);
+  const Internal::Terms tb = Internal::TermsOf(b);
+  // What it takes before equal terms meet is bounded too.
+  const auto expanded = [&](uint32_t size_a, uint32_t size_b) {
+    return uint64_t{size_a} * tb.size() + uint64_t{size_b} * ta.size();
+  };
+  Dim product;
+  bool too_large = expanded(a.own_size(), b.own_size()) > 4 * Dim::kMaxOwnSize ||
+                   expanded(Internal::SizeOf(a), Internal::SizeOf(b)) > 4 * Dim::kMaxSize;
+  if (!too_large) {
+    Internal::Terms terms;
+    for (const Dim::Term& x : ta) {
+      for (const Dim::Term& y : tb) {
+        const auto c = CheckedMul(x.coefficient, y.coefficient);
+        if (!c) return Dim::Invalid();
+        terms.push_back({*c, {}});
+        std::merge(x.factors.begin(), x.factors.end(), y.factors.begin(), y.factors.end(),
+                   std::back_inserter(terms.back().factors),
+                   [](const auto& p, const auto& q) { return Internal::CompareAtoms(p, q) < 0; });
+      }
     }
+    auto collected = Internal::Collected(std::move(terms));
+    if (!collected) return Dim::Invalid();
+    product = Internal::FromTerms(std::move(*collected));
+    too_large = Internal::TooLarge(product);
   }
-  return result;
+  if (!too_large) return product;
+  return Internal::OpaqueOfOrdered("*", a, b, a.non_negative() && b.non_negative());
 }
 
 std::optional<Dim> Dim::ExactDiv(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_ || b == Dim(0)) return std::nullopt;
   if (a == b) return Dim(1);
-  const Poly pb = b.ToPoly();
-  if (pb.terms.size() != 1) return std::nullopt;  // division by a sum is not attempted
-  const Term& divisor = pb.terms[0];
-  Poly quotient = a.ToPoly();
-  for (Term& t : quotient.terms) {
-    if (t.coefficient % divisor.coefficient != 0) return std::nullopt;
-    t.coefficient /= divisor.coefficient;
-    for (const Atom& f : divisor.factors) {
-      const auto it = std::find_if(t.factors.begin(), t.factors.end(),
-                                   [&](const Atom& x) { return CompareAtoms(x, f) == 0; });
-      if (it == t.factors.end()) return std::nullopt;
-      t.factors.erase(it);
-    }
+  const Internal::Terms tb = Internal::TermsOf(b);
+  if (tb.size() != 1) return std::nullopt;  // division by a sum is not attempted
+  Internal::Terms quotient;
+  for (const Term& t : Internal::TermsOf(a)) {
+    auto q = Internal::Quotient(t, tb[0]);
+    if (!q) return std::nullopt;
+    quotient.push_back(std::move(*q));
   }
-  std::sort(quotient.terms.begin(), quotient.terms.end(),
-            [](const Term& x, const Term& y) { return CompareFactors(x.factors, y.factors) < 0; });
-  return FromPoly(std::move(quotient));
+  auto collected = Internal::Collected(std::move(quotient));
+  if (!collected) return std::nullopt;
+  return Internal::FromTerms(std::move(*collected));
 }
 
 Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
@@ -173,31 +314,29 @@ Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
     return Dim(nn::FloorDiv(a.value_, b.value_));
   }
   if (auto q = ExactDiv(a, b)) return *q;
+  const auto atom = [&b](const Dim& x) {
+    return Internal::Function(Atom::Kind::kFloorDiv, x, b, x.non_negative() && b.non_negative());
+  };
   if (b.is_const() && b.value_ > 0) {
     // floor((b*q + r) / b) = q + floor(r / b): take the divisible terms out.
-    Poly whole;
-    Poly rest;
-    for (const Term& t : a.ToPoly().terms) {
+    Internal::Terms whole;
+    Internal::Terms rest;
+    for (const Term& t : Internal::TermsOf(a)) {
       if (t.factors.empty()) {
         const int64_t q = nn::FloorDiv(t.coefficient, b.value_);
-        whole.terms.push_back({q, {}});
-        rest.terms.push_back({t.coefficient - q * b.value_, {}});
+        whole.push_back({q, {}});
+        rest.push_back({t.coefficient - q * b.value_, {}});
       } else if (t.coefficient % b.value_ == 0) {
-        whole.terms.push_back({t.coefficient / b.value_, t.factors});
+        whole.push_back({t.coefficient / b.value_, t.factors});
       } else {
-        rest.terms.push_back(t);
+        rest.push_back(t);
       }
     }
-    const Dim r = FromPoly(std::move(rest));
-    const Dim tail = r.is_const() ? Dim(nn::FloorDiv(r.value_, b.value_))
-                                  : FromAtom({Atom::Kind::kFloorDiv,
-                                              {},
-                                              std::make_shared<const Dim>(r),
-                                              std::make_shared<const Dim>(b)});
-    return FromPoly(std::move(whole)) + tail;
+    const Dim r = Internal::FromTerms(std::move(rest));
+    const Dim tail = r.is_const() ? Dim(nn::FloorDiv(r.value_, b.value_)) : atom(r);
+    return Internal::FromTerms(std::move(whole)) + tail;
   }
-  return FromAtom(
-      {Atom::Kind::kFloorDiv, {}, std::make_shared<const Dim>(a), std::make_shared<const Dim>(b)});
+  return atom(a);
 }
 
 Dim Dim::CeilDiv(const Dim& a, const Dim& b) {
@@ -208,73 +347,47 @@ Dim Dim::Mod(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_ || b == Dim(0)) return Invalid();
   if (a.is_const() && b.is_const()) return a - FloorDiv(a, b) * b;
   if (ExactDiv(a, b)) return Dim(0);
-  return FromAtom(
-      {Atom::Kind::kMod, {}, std::make_shared<const Dim>(a), std::make_shared<const Dim>(b)});
+  return Internal::Function(Atom::Kind::kMod, a, b, b.non_negative());  // 0 is no divisor
 }
 
 Dim Dim::Min(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_) return Invalid();
   if (a.is_const() && b.is_const()) return a.value_ < b.value_ ? a : b;
-  const Dim difference = a - b;
-  if (difference.non_negative()) return b;
+  if ((a - b).non_negative()) return b;
   if ((b - a).non_negative()) return a;
-  const bool ordered = Compare(a, b) <= 0;
-  return FromAtom({Atom::Kind::kMin,
-                   {},
-                   std::make_shared<const Dim>(ordered ? a : b),
-                   std::make_shared<const Dim>(ordered ? b : a)});
+  return Internal::Extreme(Atom::Kind::kMin, a, b, a.non_negative() && b.non_negative());
 }
 
 Dim Dim::Max(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_) return Invalid();
   if (a.is_const() && b.is_const()) return a.value_ > b.value_ ? a : b;
-  const Dim difference = a - b;
-  if (difference.non_negative()) return a;
+  if ((a - b).non_negative()) return a;
   if ((b - a).non_negative()) return b;
-  const bool ordered = Compare(a, b) <= 0;
-  return FromAtom({Atom::Kind::kMax,
-                   {},
-                   std::make_shared<const Dim>(ordered ? a : b),
-                   std::make_shared<const Dim>(ordered ? b : a)});
+  return Internal::Extreme(Atom::Kind::kMax, a, b, a.non_negative() || b.non_negative());
 }
 
 bool Dim::non_negative() const {
   if (!valid_) return false;
-  if (poly_ == nullptr) return value_ >= 0;
-  const auto atom = [](const Atom& f) {
-    switch (f.kind) {
-      case Atom::Kind::kSymbol:
-        return true;
-      case Atom::Kind::kMax:
-        return f.a->non_negative() || f.b->non_negative();
-      case Atom::Kind::kMod:
-        return f.b->non_negative();  // 0 is no divisor
-      default:
-        return f.a->non_negative() && f.b->non_negative();
-    }
-  };
-  return std::all_of(poly_->terms.begin(), poly_->terms.end(), [&](const Term& t) {
-    return t.coefficient >= 0 && std::all_of(t.factors.begin(), t.factors.end(), atom);
-  });
+  return poly_ == nullptr ? value_ >= 0 : poly_->non_negative;
 }
 
 std::optional<std::string_view> Dim::symbol() const {
   if (poly_ == nullptr || poly_->terms.size() != 1) return std::nullopt;
   const Term& t = poly_->terms[0];
-  if (t.coefficient != 1 || t.factors.size() != 1 || t.factors[0].kind != Atom::Kind::kSymbol)
+  if (t.coefficient != 1 || t.factors.size() != 1 || t.factors[0]->kind != Atom::Kind::kSymbol)
     return std::nullopt;
-  return t.factors[0].symbol;
+  return t.factors[0]->symbol;
 }
 
 void Dim::CollectSymbols(std::set<std::string>& out) const {
   if (poly_ == nullptr) return;
   for (const Term& t : poly_->terms) {
-    for (const Atom& f : t.factors) {
-      if (f.kind == Atom::Kind::kSymbol) {
-        out.insert(f.symbol);
+    for (const auto& f : t.factors) {
+      if (f->kind == Atom::Kind::kSymbol) {
+        out.insert(f->symbol);
       } else {
-        f.a->CollectSymbols(out);
-        f.b->CollectSymbols(out);
+        f->a.CollectSymbols(out);
+        f->b.CollectSymbols(out);
       }
     }
   }
@@ -285,225 +398,32 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(std::string_view)>& f
   Dim sum;
   for (const Term& t : poly_->terms) {
     Dim product(t.coefficient);
-    for (const Atom& f : t.factors) {
-      Dim factor;
-      if (f.kind == Atom::Kind::kSymbol) {
-        auto replacement = fn(f.symbol);
-        factor = replacement ? *replacement : Symbol(f.symbol);
-      } else {
-        const Dim a = f.a->Substitute(fn);
-        const Dim b = f.b->Substitute(fn);
-        switch (f.kind) {
-          case Atom::Kind::kFloorDiv:
-            factor = FloorDiv(a, b);
-            break;
-          case Atom::Kind::kMod:
-            factor = Mod(a, b);
-            break;
-          case Atom::Kind::kMin:
-            factor = Min(a, b);
-            break;
-          default:
-            factor = Max(a, b);
-            break;
-        }
+    for (const auto& f : t.factors) {
+      if (f->kind == Atom::Kind::kSymbol) {
+        auto replacement = fn(f->symbol);
+        product = product * (replacement ? *replacement : Symbol(f->symbol));
+        continue;
       }
-      product = product * factor;
+      const Dim a = f->a.Substitute(fn);
+      const Dim b = f->b.Substitute(fn);
+      switch (f->kind) {
+        case Atom::Kind::kFloorDiv:
+          product = product * FloorDiv(a, b);
+          break;
+        case Atom::Kind::kMod:
+          product = product * Mod(a, b);
+          break;
+        case Atom::Kind::kMin:
+          product = product * Min(a, b);
+          break;
+        default:
+          product = product * Max(a, b);
+          break;
+      }
     }
     sum = sum + product;
   }
   return sum;
-}
-
-Dim::Tree Dim::ToTree() const {
-  const auto constant = [](int64_t value) { return Tree{Tree::Kind::kConstant, value, {}, {}}; };
-  if (poly_ == nullptr) return constant(value_);
-  Tree sum{Tree::Kind::kSum, 0, {}, {}};
-  for (const Term& t : poly_->terms) {
-    Tree product{Tree::Kind::kProduct, 0, {}, {}};
-    if (t.coefficient != 1 || t.factors.empty())
-      product.operands.push_back(constant(t.coefficient));
-    for (const Atom& f : t.factors) {
-      if (f.kind == Atom::Kind::kSymbol) {
-        product.operands.push_back({Tree::Kind::kSymbol, 0, f.symbol, {}});
-        continue;
-      }
-      constexpr Tree::Kind kKinds[] = {Tree::Kind::kSymbol, Tree::Kind::kFloorDiv, Tree::Kind::kMod,
-                                       Tree::Kind::kMin, Tree::Kind::kMax};
-      product.operands.push_back(
-          {kKinds[static_cast<size_t>(f.kind)], 0, {}, {f.a->ToTree(), f.b->ToTree()}});
-    }
-    const bool single = product.operands.size() == 1;
-    sum.operands.push_back(single ? std::move(product.operands[0]) : std::move(product));
-  }
-  if (sum.operands.size() == 1) return std::move(sum.operands[0]);
-  return sum;
-}
-
-namespace {
-
-bool IsPlainSymbol(std::string_view s) {
-  if (s.empty() || !(std::isalpha(static_cast<unsigned char>(s[0])) || s[0] == '_')) return false;
-  return std::all_of(s.begin(), s.end(),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
-}
-
-constexpr std::string_view kFunctions[] = {"", "floordiv", "mod", "min", "max"};
-
-}  // namespace
-
-std::string Dim::ToString() const {
-  if (!valid_) return "<overflow>";
-  if (poly_ == nullptr) return std::to_string(value_);
-  std::string out;
-  for (const Term& t : poly_->terms) {
-    const bool negative = t.coefficient < 0;
-    if (!out.empty())
-      out += negative ? " - " : " + ";
-    else if (negative)
-      out += "-";
-    const uint64_t magnitude =
-        negative ? 0 - static_cast<uint64_t>(t.coefficient) : static_cast<uint64_t>(t.coefficient);
-    bool first = true;
-    if (magnitude != 1 || t.factors.empty()) {
-      out += std::to_string(magnitude);
-      first = false;
-    }
-    for (const Atom& f : t.factors) {
-      if (!first) out += "*";
-      first = false;
-      if (f.kind == Atom::Kind::kSymbol) {
-        const bool reserved = std::find(std::begin(kFunctions), std::end(kFunctions), f.symbol) !=
-                              std::end(kFunctions);
-        if (IsPlainSymbol(f.symbol) && !reserved) {
-          out += f.symbol;
-        } else {
-          out += '\'';
-          for (const char c : f.symbol) {
-            if (c == '\'' || c == '\\') out += '\\';
-            out += c;
-          }
-          out += '\'';
-        }
-      } else {
-        out += fmt::format("{}({}, {})", kFunctions[static_cast<size_t>(f.kind)], f.a->ToString(),
-                           f.b->ToString());
-      }
-    }
-  }
-  return out;
-}
-
-// Recursive descent over: sum := product (('+'|'-') product)*; product := unary ('*' unary)*.
-class DimParser {
- public:
-  explicit DimParser(std::string_view text) : text_(text) {}
-
-  Result<Dim> Parse() {
-    NN_ASSIGN(Dim d, Sum(0));
-    SkipSpace();
-    if (pos_ != text_.size()) return Fail();
-    return d;
-  }
-
- private:
-  static constexpr int kMaxDepth = 64;
-
-  tl::unexpected<Error> Fail() const {
-    return ParseError("dimension \"{}\": unexpected text at column {}", text_, pos_ + 1);
-  }
-  void SkipSpace() {
-    while (pos_ < text_.size() && text_[pos_] == ' ') ++pos_;
-  }
-  bool Take(char c) {
-    SkipSpace();
-    if (pos_ >= text_.size() || text_[pos_] != c) return false;
-    ++pos_;
-    return true;
-  }
-
-  Result<Dim> Sum(int depth) {
-    if (depth > kMaxDepth) return LimitError("dimension \"{}\": nested too deeply", text_);
-    NN_ASSIGN(Dim sum, ProductOf(depth));
-    while (true) {
-      if (Take('+')) {
-        NN_ASSIGN(const Dim d, ProductOf(depth));
-        sum = sum + d;
-      } else if (Take('-')) {
-        NN_ASSIGN(const Dim d, ProductOf(depth));
-        sum = sum - d;
-      } else {
-        return sum;
-      }
-    }
-  }
-
-  Result<Dim> ProductOf(int depth) {
-    NN_ASSIGN(Dim product, Unary(depth));
-    while (Take('*')) {
-      NN_ASSIGN(const Dim d, Unary(depth));
-      product = product * d;
-    }
-    return product;
-  }
-
-  Result<Dim> Unary(int depth) {
-    if (depth > kMaxDepth) return LimitError("dimension \"{}\": nested too deeply", text_);
-    SkipSpace();
-    if (Take('-')) {
-      NN_ASSIGN(const Dim d, Unary(depth + 1));
-      return Dim(0) - d;
-    }
-    if (Take('(')) {
-      NN_ASSIGN(Dim d, Sum(depth + 1));
-      if (!Take(')')) return Fail();
-      return d;
-    }
-    if (pos_ >= text_.size()) return Fail();
-    if (text_[pos_] == '\'') return Quoted();
-    if (std::isdigit(static_cast<unsigned char>(text_[pos_]))) {
-      int64_t v = 0;
-      const auto [end, error] =
-          std::from_chars(text_.data() + pos_, text_.data() + text_.size(), v);
-      if (error != std::errc()) return Fail();
-      pos_ = static_cast<size_t>(end - text_.data());
-      return Dim(v);
-    }
-    const size_t begin = pos_;
-    while (pos_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[pos_])) ||
-                                   text_[pos_] == '_' || text_[pos_] == '.'))
-      ++pos_;
-    const std::string_view name = text_.substr(begin, pos_ - begin);
-    if (name.empty()) return Fail();
-    if (!Take('(')) return Dim::Symbol(name);
-    NN_ASSIGN(const Dim a, Sum(depth + 1));
-    if (!Take(',')) return Fail();
-    NN_ASSIGN(const Dim b, Sum(depth + 1));
-    if (!Take(')')) return Fail();
-    if (name == "floordiv") return Dim::FloorDiv(a, b);
-    if (name == "mod") return Dim::Mod(a, b);
-    if (name == "min") return Dim::Min(a, b);
-    if (name == "max") return Dim::Max(a, b);
-    return Fail();
-  }
-
-  Result<Dim> Quoted() {
-    std::string name;
-    for (++pos_; pos_ < text_.size() && text_[pos_] != '\''; ++pos_) {
-      if (text_[pos_] == '\\' && pos_ + 1 < text_.size()) ++pos_;
-      name += text_[pos_];
-    }
-    if (pos_ >= text_.size()) return Fail();
-    ++pos_;
-    return Dim::Symbol(name);
-  }
-
-  std::string_view text_;
-  size_t pos_ = 0;
-};
-
-Result<Dim> Dim::Parse(std::string_view text) {
-  return DimParser(text).Parse();
 }
 
 Dim Product(const Dims& dims) {
@@ -512,13 +432,16 @@ Dim Product(const Dims& dims) {
   return p;
 }
 
-std::string ToString(const Dims& dims) {
-  std::string out = "[";
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (i != 0) out += ", ";
-    out += dims[i].ToString();
-  }
-  return out + "]";
+size_t OwnSize(const Dims& dims) {
+  size_t size = 0;
+  for (const Dim& d : dims) size += d.own_size();
+  return size;
+}
+
+Dims Bounded(Dims dims, size_t limit) {
+  if (OwnSize(dims) > limit)
+    for (Dim& d : dims) d = d.Opaque();
+  return dims;
 }
 
 Dims ToDims(const std::vector<int64_t>& dims) {

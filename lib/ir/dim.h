@@ -5,6 +5,10 @@
 // minimum, maximum of two dims. They are kept in a canonical form, so that two dims that are equal
 // as polynomials compare equal: (h + 2 - 3) + 1 == h. Text form, printed and parsed:
 //   "batch", "2*h + 1", "floordiv(w - 1, 2) + 1", "max(a, 4)".
+//
+// Every operation takes bounded time and memory. A result above the limits below is replaced by an
+// opaque symbol, whose name is a digest of the operation and its operands: the same computation
+// gives the same symbol each time, and nothing else is known of it. IsOpaque() tells them by name.
 #pragma once
 
 #include <compare>
@@ -23,6 +27,14 @@ namespace nn {
 
 class Dim {
  public:
+  // Terms and factors of one expression; operands of floordiv, mod, min and max count separately.
+  static constexpr uint32_t kMaxOwnSize = 128;
+  // The same with those operands included wherever they occur, as in the text. A symbol counts one
+  // for every 16 bytes of its name.
+  static constexpr uint32_t kMaxSize = 1024;
+  // Longer names of symbols are cut, and a digest of the whole name added.
+  static constexpr size_t kMaxName = 256;
+
   Dim() = default;                       // 0
   Dim(int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor)
   static Dim Symbol(std::string_view name);
@@ -38,6 +50,12 @@ class Dim {
   int64_t value() const { return value_; }
   // The name if this is a plain symbol.
   std::optional<std::string_view> symbol() const;
+  // Whether a symbol stands for a result above the limits.
+  static bool IsOpaque(std::string_view symbol);
+  // An opaque symbol of the same meaning; a constant or a plain symbol stays as it is.
+  Dim Opaque() const;
+  // At most kMaxOwnSize: what a copy of it takes.
+  uint32_t own_size() const;
   bool operator==(int64_t v) const { return is_const() && value_ == v; }
 
   // The expression as a tree, for those who write it down in another language. kConstant and
@@ -74,17 +92,15 @@ class Dim {
   // Any total order, for canonical forms and containers.
   static int Compare(const Dim& a, const Dim& b);
 
+  // Terms and factors that this thread has compared, hashed or made so far: the work on dimensions,
+  // for tests.
+  static uint64_t steps();
+
  private:
   struct Atom;
   struct Term;
   struct Poly;
-  friend class DimParser;
-
-  static Dim FromPoly(Poly poly);
-  static Dim FromAtom(Atom atom);
-  static int CompareAtoms(const Atom& a, const Atom& b);
-  static int CompareFactors(const std::vector<Atom>& a, const std::vector<Atom>& b);
-  Poly ToPoly() const;
+  struct Internal;
 
   int64_t value_ = 0;  // the constant when poly_ is null
   std::shared_ptr<const Poly> poly_;
@@ -95,6 +111,10 @@ using Dims = std::vector<Dim>;
 
 // Product of all; 1 for none.
 Dim Product(const Dims& dims);
+// The sum of Dim::own_size.
+size_t OwnSize(const Dims& dims);
+// The dims as they are, or with opaque symbols for the composed ones where OwnSize exceeds `limit`.
+Dims Bounded(Dims dims, size_t limit);
 // "[1, batch, 3*h]"
 std::string ToString(const Dims& dims);
 Dims ToDims(const std::vector<int64_t>& dims);

@@ -1,12 +1,34 @@
 #include "ir/eval.h"
 
+#include "base/checked_math.h"
+#include "base/text.h"
 #include "ir/op_def.h"
 
 namespace nn {
 namespace {
 
+constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+
+Status TakeFrom(EvalBudget& budget, const Node& node) {
+  uint64_t bytes = 0;
+  for (const Value* v : node.outputs())
+    bytes = CheckedAdd(bytes, BytesOf(v->type())).value_or(kMost);
+  if (bytes > budget.bytes)
+    return LimitError("{}: its results take {}, {} of memory may still be used (see max-memory)",
+                      node.Describe(), HumanBytes(bytes), HumanBytes(budget.bytes));
+  if (budget.work == kMost) return {};
+  const uint64_t work = WorkOf(node);
+  if (work > budget.work)
+    return LimitError("{} takes {:.3g} operations, {:.3g} may still be done (see max-work)",
+                      node.Describe(), static_cast<double>(work), static_cast<double>(budget.work));
+  budget.work -= work;
+  return {};
+}
+
 // Output types for the inputs at hand: inference on a copy of the node whose inputs are constants.
-Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Tensor*>& inputs) {
+// No shape that was declared or inferred before takes part. kModel if one contradicts them.
+Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Tensor*>& inputs,
+                                   EvalBudget* budget) {
   Graph scratch;
   std::vector<Value*> values;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -23,22 +45,50 @@ Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Ten
     copy->output(i)->set_type(declared);
   }
   NN_RETURN_IF_ERROR(InferNode(*copy));
+  if (budget != nullptr) NN_RETURN_IF_ERROR(TakeFrom(*budget, *copy));
   std::vector<Type> types;
-  for (const Value* v : copy->outputs()) types.push_back(v->type());
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    types.push_back(copy->output(i)->type());
+    if (!Compatible(node.output(i)->type(), types[i]))
+      return ContradictionError(node, i, node.output(i)->type(), types[i]);
+  }
   return types;
 }
 
 }  // namespace
 
-Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const Tensor*>& inputs) {
+uint64_t BytesOf(const Type& type) {
+  const auto dims = type.const_dims();
+  if (!dims) return 0;
+  const auto elements = CheckedElements(*dims);
+  constexpr int64_t kMany = std::numeric_limits<int64_t>::max() / 16;
+  return elements && *elements <= kMany ? ByteSize(type.dtype, *elements) : kMost;
+}
+
+uint64_t WorkOf(const Node& node) {
+  uint64_t elements = 0;
+  for (const auto& values : {node.inputs(), node.outputs()})
+    for (const Value* v : values) {
+      if (v == nullptr || v->is_constant()) continue;
+      const auto dims = v->type().const_dims();
+      const auto n = dims ? CheckedElements(*dims) : std::nullopt;
+      const auto sum = n ? CheckedAdd(elements, static_cast<uint64_t>(*n)) : std::nullopt;
+      if (!sum) return kMost;
+      elements = *sum;
+    }
+  if (node.op().multiply_adds == nullptr) return elements;
+  const auto products = node.op().multiply_adds(node);
+  return products ? std::max(elements, static_cast<uint64_t>(*products)) : kMost;
+}
+
+Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const Tensor*>& inputs,
+                                     EvalBudget* budget) {
   if (node.op().eval == nullptr)
     return UnsupportedError("{}: {} has no evaluation", node.Describe(), node.op_name());
   std::vector<Tensor> aligned;
   aligned.reserve(inputs.size());
   std::vector<const Tensor*> pointers;
   std::vector<Type> input_types;
-  // Whether what inference checked were shapes with unknowns.
-  bool open = false;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) {
       pointers.push_back(nullptr);
@@ -49,25 +99,16 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
     pointers.push_back(&aligned.back());
     input_types.emplace_back(inputs[i]->dtype(), ToDims(inputs[i]->dims()),
                              node.input(i)->type().quant);
-    open |= !node.input(i)->type().const_dims();
   }
-  std::vector<Type> output_types;
-  for (const Value* v : node.outputs()) {
-    output_types.push_back(v->type());
-    open |= !v->type().const_dims();
-  }
-  if (open) {
-    NN_ASSIGN(output_types, TypesFor(node, pointers));
-  }
+  NN_ASSIGN(std::vector<Type> output_types, TypesFor(node, pointers, budget));
   EvalContext context(node, std::move(pointers), std::move(input_types), std::move(output_types));
   if (auto s = node.op().eval(context); !s) return tl::unexpected(s.error().In(node.Describe()));
   std::vector<Tensor> outputs = context.TakeOutputs();
-  // Whoever reads an output relies on its type, which a file may have declared.
+  // Results whose size only the evaluation tells are compared behind it.
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Type actual(outputs[i].dtype(), ToDims(outputs[i].dims()));
     if (!Compatible(node.output(i)->type(), actual))
-      return ModelError("{}: output {} is declared {} but is {}", node.Describe(), i,
-                        node.output(i)->type().ToString(), actual.ToString());
+      return ContradictionError(node, i, node.output(i)->type(), actual);
   }
   return outputs;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/text.h"
 #include "ir/op_def.h"
@@ -25,6 +26,38 @@ std::string Node::Describe() const {
   if (!name_.empty()) out += " " + Quote(name_);
   const std::string where = source_.ToString();
   return where.empty() ? out : out + " (" + where + ")";
+}
+
+void UseList::Add(Use use) {
+  if (places_ != nullptr) places_->emplace(use, uses_.size());
+  uses_.push_back(use);
+}
+
+void UseList::Remove(Use use) {
+  if (places_ == nullptr && uses_.size() < kManyUses) {
+    const auto it = std::find(uses_.begin(), uses_.end(), use);
+    if (it != uses_.end()) uses_.erase(it);
+    return;
+  }
+  if (places_ == nullptr) {
+    places_ = std::make_unique<std::unordered_map<Use, size_t, Hash>>();
+    for (size_t i = 0; i < uses_.size(); ++i) places_->emplace(uses_[i], i);
+  }
+  const auto it = places_->find(use);
+  if (it == places_->end()) return;
+  const size_t place = it->second;
+  places_->erase(it);
+  if (place + 1 < uses_.size()) {
+    uses_[place] = uses_.back();
+    (*places_)[uses_[place]] = place;
+  }
+  uses_.pop_back();
+  if (uses_.empty()) places_.reset();
+}
+
+std::vector<Use> UseList::TakeAll() {
+  places_.reset();
+  return std::exchange(uses_, {});
 }
 
 Value* Graph::NewValue() {
@@ -48,7 +81,7 @@ Value* Graph::AddConstant(Tensor tensor, std::string constant_name,
   Value* v = NewValue();
   v->name_ = std::move(constant_name);
   v->type_ = Type(tensor.dtype(), ToDims(tensor.dims()), std::move(quant));
-  v->constant_ = std::move(tensor);
+  v->constant_ = std::make_shared<const Tensor>(std::move(tensor));
   return v;
 }
 
@@ -83,17 +116,12 @@ Result<Node*> Graph::Append(std::string_view op, std::vector<Value*> inputs, Att
   return n;
 }
 
-void Graph::RemoveUse(Value* value, Use use) {
-  const auto it = std::find(value->uses_.begin(), value->uses_.end(), use);
-  if (it != value->uses_.end()) value->uses_.erase(it);
-}
-
 void Graph::SetInput(Node* node, size_t index, Value* value) {
   Value* old = node->inputs_[index];
   const Use use{node, static_cast<int>(index)};
-  if (old != nullptr) RemoveUse(old, use);
+  if (old != nullptr) old->uses_.Remove(use);
   node->inputs_[index] = value;
-  if (value != nullptr) value->uses_.push_back(use);
+  if (value != nullptr) value->uses_.Add(use);
 }
 
 void Graph::SetInputs(Node* node, std::vector<Value*> inputs) {
@@ -108,6 +136,7 @@ void Graph::SetOp(Node* node, const OpDef& op, Attrs attrs) {
 }
 
 void Graph::MakeConstant(Value* value, Tensor tensor) {
+  const bool is_input = value->is_input();
   if (value->def_ != nullptr) {
     // The node keeps a fresh, unused output in place of the value.
     Node* node = value->def_;
@@ -120,19 +149,39 @@ void Graph::MakeConstant(Value* value, Tensor tensor) {
     value->def_ = nullptr;
     value->def_index_ = 0;
   }
-  std::erase_if(inputs_, [&](const Port& p) { return p.value == value; });
+  if (is_input) std::erase_if(inputs_, [&](const Port& p) { return p.value == value; });
   value->type_.dtype = tensor.dtype();
   value->type_.dims = ToDims(tensor.dims());
   value->elements_.reset();
-  value->constant_ = std::move(tensor);
+  value->constant_ = std::make_shared<const Tensor>(std::move(tensor));
+}
+
+void Graph::AddOutput(std::string output_name, Value* value) {
+  output_places_[value].push_back(outputs_.size());
+  outputs_.push_back({std::move(output_name), value});
+}
+
+void Graph::set_output(size_t i, Value* value) {
+  const auto it = output_places_.find(outputs_[i].value);
+  std::erase(it->second, i);
+  if (it->second.empty()) output_places_.erase(it);
+  output_places_[value].push_back(i);
+  outputs_[i].value = value;
 }
 
 void Graph::ReplaceUses(Value* from, Value* to) {
   if (from == to) return;
-  for (const Use& use : std::vector<Use>(from->uses_))
-    SetInput(use.node, static_cast<size_t>(use.index), to);
-  for (Port& p : outputs_)
-    if (p.value == from) p.value = to;
+  for (const Use& use : from->uses_.TakeAll()) {
+    use.node->inputs_[static_cast<size_t>(use.index)] = to;
+    to->uses_.Add(use);
+  }
+  const auto it = output_places_.find(from);
+  if (it == output_places_.end()) return;
+  const std::vector<size_t> places = std::move(it->second);
+  output_places_.erase(it);
+  for (const size_t i : places) outputs_[i].value = to;
+  auto& taken = output_places_[to];
+  taken.insert(taken.end(), places.begin(), places.end());
 }
 
 void Graph::Replace(Node* node, std::span<Value* const> values) {
@@ -155,55 +204,58 @@ void Graph::Erase(Node* node) {
   nodes_.erase(node->self_);
 }
 
-bool Graph::IsOutput(const Value* value) const {
-  return std::any_of(outputs_.begin(), outputs_.end(),
-                     [&](const Port& p) { return p.value == value; });
-}
-
 size_t Graph::EraseDeadValues() {
   std::unordered_set<const Value*> keep;
   for (const Port& p : inputs_) keep.insert(p.value);
   for (const Port& p : outputs_) keep.insert(p.value);
   return std::erase_if(values_, [&](const Value& v) {
-    return v.def_ == nullptr && v.uses_.empty() && !keep.contains(&v);
+    return v.def_ == nullptr && v.uses().empty() && !keep.contains(&v);
   });
 }
 
 Status Graph::SortNodes() {
-  // Kahn's algorithm over a queue in the present order.
-  std::unordered_map<const Node*, size_t> missing;
+  // A node's round is the number of times that a walk through the present order must begin anew
+  // before all that the node needs has been met.
+  struct Entry {
+    size_t position = 0;
+    size_t missing = 0;
+    size_t round = 0;
+  };
+  std::unordered_map<const Node*, Entry> entries;
+  entries.reserve(nodes_.size());
+  std::vector<const Node*> ready;
   for (const Node& n : nodes_) {
-    size_t count = 0;
+    Entry& entry = entries[&n];
+    entry.position = entries.size() - 1;
     for (const Value* v : n.inputs_)
-      if (v != nullptr && v->def_ != nullptr) ++count;
-    missing[&n] = count;
+      if (v != nullptr && v->def_ != nullptr) ++entry.missing;
+    if (entry.missing == 0) ready.push_back(&n);
   }
-  std::list<Node> sorted;
-  const size_t total = nodes_.size();
-  // Nodes become ready in waves; each wave keeps the present order.
-  while (!nodes_.empty()) {
-    bool progress = false;
-    for (auto it = nodes_.begin(); it != nodes_.end();) {
-      const auto next = std::next(it);
-      if (missing[&*it] == 0) {
-        for (const Value* v : it->outputs_)
-          for (const Use& u : v->uses_) --missing[u.node];
-        sorted.splice(sorted.end(), nodes_, it);
-        progress = true;
+  size_t rounds = 1;
+  size_t done = 0;
+  for (; done < ready.size(); ++done) {
+    const Entry entry = entries.at(ready[done]);
+    rounds = std::max(rounds, entry.round + 1);
+    for (const Value* v : ready[done]->outputs_)
+      for (const Use& u : v->uses()) {
+        Entry& user = entries.at(u.node);
+        user.round = std::max(user.round, entry.round + (user.position < entry.position ? 1 : 0));
+        if (--user.missing == 0) ready.push_back(u.node);
       }
-      it = next;
-    }
-    if (!progress) {
-      const Node& first = nodes_.front();
-      const std::string message = fmt::format("the graph has a cycle of {} operators, through {}",
-                                              nodes_.size(), first.Describe());
-      sorted.splice(sorted.end(), nodes_);
-      nodes_ = std::move(sorted);
-      return ModelError("{}", message);
-    }
   }
-  nodes_ = std::move(sorted);
-  if (nodes_.size() != total) return InternalError("nodes were lost in sorting");
+  if (done < nodes_.size()) {
+    const auto first = std::find_if(nodes_.begin(), nodes_.end(),
+                                    [&](const Node& n) { return entries.at(&n).missing > 0; });
+    return ModelError("the graph has a cycle of {} operators, through {}", nodes_.size() - done,
+                      first->Describe());
+  }
+  if (rounds == 1) return {};
+  std::vector<std::list<Node>> sorted(rounds);
+  while (!nodes_.empty()) {
+    auto& round = sorted[entries.at(&nodes_.front()).round];
+    round.splice(round.end(), nodes_, nodes_.begin());
+  }
+  for (auto& round : sorted) nodes_.splice(nodes_.end(), round);
   return {};
 }
 
@@ -246,7 +298,7 @@ Graph Graph::Clone() const {
     }
   }
   for (const Port& p : inputs_) g.inputs_.push_back({p.name, map.at(p.value)});
-  for (const Port& p : outputs_) g.outputs_.push_back({p.name, map.at(p.value)});
+  for (const Port& p : outputs_) g.AddOutput(p.name, map.at(p.value));
   return g;
 }
 

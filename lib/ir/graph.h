@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
@@ -52,6 +53,28 @@ struct Use {
   bool operator==(const Use&) const = default;
 };
 
+// The uses of a value. Taking one away keeps the order of the others while they are few; from
+// kManyUses on it takes constant time and the last use takes its place.
+class UseList {
+ public:
+  static constexpr size_t kManyUses = 64;
+
+  std::span<const Use> list() const { return uses_; }
+  void Add(Use use);
+  void Remove(Use use);
+  std::vector<Use> TakeAll();
+
+ private:
+  struct Hash {
+    size_t operator()(const Use& u) const {
+      return std::hash<Node*>()(u.node) * 31 + static_cast<size_t>(u.index);
+    }
+  };
+  std::vector<Use> uses_;
+  // Where each use stands; there from the first Remove() of one among many on.
+  std::unique_ptr<std::unordered_map<Use, size_t, Hash>> places_;
+};
+
 class Value {
  public:
   // Unique in its graph, in order of creation.
@@ -65,15 +88,18 @@ class Value {
   // The defining node and output index; null for inputs and constants.
   Node* def() const { return def_; }
   int def_index() const { return def_index_; }
-  bool is_constant() const { return constant_.has_value(); }
+  bool is_constant() const { return constant_ != nullptr; }
   bool is_input() const { return def_ == nullptr && !is_constant(); }
   const Tensor& constant() const { return *constant_; }
 
   // The contents, where inference knows them as expressions: shapes and what is computed from them.
-  const std::optional<Dims>& elements() const { return elements_; }
-  void set_elements(std::optional<Dims> elements) { elements_ = std::move(elements); }
+  // Null where it does not.
+  const Dims* elements() const { return elements_.get(); }
+  void set_elements(std::optional<Dims> elements) {
+    elements_ = elements ? std::make_shared<const Dims>(std::move(*elements)) : nullptr;
+  }
 
-  std::span<const Use> uses() const { return uses_; }
+  std::span<const Use> uses() const { return uses_.list(); }
 
  private:
   friend class Graph;
@@ -82,9 +108,10 @@ class Value {
   Type type_;
   Node* def_ = nullptr;
   int def_index_ = 0;
-  std::optional<Tensor> constant_;
-  std::optional<Dims> elements_;
-  std::vector<Use> uses_;
+  // Shared with the copies of the graph, as they do not change.
+  std::shared_ptr<const Tensor> constant_;
+  std::shared_ptr<const Dims> elements_;
+  UseList uses_;
   std::list<Value>::iterator self_;
 };
 
@@ -167,8 +194,8 @@ class Graph {
 
   Value* AddInput(std::string name, Type type);
   Value* AddConstant(Tensor tensor, std::string name = {}, std::shared_ptr<const Quant> quant = {});
-  void AddOutput(std::string name, Value* value) { outputs_.push_back({std::move(name), value}); }
-  void set_output(size_t i, Value* value) { outputs_[i].value = value; }
+  void AddOutput(std::string name, Value* value);
+  void set_output(size_t i, Value* value);
   void RenameInput(size_t i, std::string name) { inputs_[i].name = std::move(name); }
   void RenameOutput(size_t i, std::string name) { outputs_[i].name = std::move(name); }
 
@@ -198,22 +225,22 @@ class Graph {
   // Removes values without definition, uses or interface role. Returns how many.
   size_t EraseDeadValues();
 
-  bool IsOutput(const Value* value) const;
+  bool IsOutput(const Value* value) const { return output_places_.contains(value); }
   bool HasUses(const Value* value) const { return !value->uses().empty() || IsOutput(value); }
 
   // Orders nodes so that every value is defined before it is used, keeping the present order where
-  // it can. kModel when there is a cycle.
+  // it can: a node that cannot stay moves behind all that can. kModel when there is a cycle.
   Status SortNodes();
 
  private:
   Value* NewValue();
-  static void RemoveUse(Value* value, Use use);
 
   int64_t next_id_ = 0;
   std::list<Value> values_;
   std::list<Node> nodes_;
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
+  std::unordered_map<const Value*, std::vector<size_t>> output_places_;  // in outputs_
 };
 
 }  // namespace nn

@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/text.h"
+#include "ir/verify.h"
+
 namespace nn {
 namespace {
 
@@ -32,6 +35,13 @@ Status CheckArity(const Node& node) {
   return {};
 }
 
+Status CheckRank(const Node& node, const Type& type) {
+  constexpr int kMaxRank = 64;
+  if (type.rank() <= kMaxRank) return {};
+  return LimitError("{}: a tensor of rank {}, the limit is {}", node.Describe(), type.rank(),
+                    kMaxRank);
+}
+
 }  // namespace
 
 const Tensor* InferContext::constant(size_t i) const {
@@ -41,7 +51,8 @@ const Tensor* InferContext::constant(size_t i) const {
 
 std::optional<Dims> KnownElements(const Value* value) {
   if (value == nullptr) return std::nullopt;
-  if (!value->is_constant()) return value->elements();
+  if (!value->is_constant())
+    return value->elements() != nullptr ? std::optional(*value->elements()) : std::nullopt;
   const Tensor& t = value->constant();
   if (!(IsInteger(t.dtype()) || t.dtype() == DType::kBool) ||
       t.elements() > InferContext::kMaxElements)
@@ -115,8 +126,21 @@ void SetOps(const OpRegistry* registry) {
   g_ops = registry;
 }
 
+tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type& declared,
+                                         const Type& actual) {
+  const std::string& name = node.output(i)->name();
+  return ModelError("{}: output {}{} is declared {} but is {}", node.Describe(), i,
+                    name.empty() ? name : " (" + Quote(name) + ")", declared.ToString(),
+                    actual.ToString());
+}
+
 Status InferNode(Node& node) {
   if (auto s = CheckArity(node); !s) return tl::unexpected(s.error().In(node.Describe()));
+  for (const Value* v : node.inputs()) {
+    if (v == nullptr) continue;
+    if (v->type().ranked()) NN_RETURN_IF_ERROR(CheckRank(node, v->type()));
+    if (auto s = CheckQuant(v->type()); !s) return tl::unexpected(s.error().In(node.Describe()));
+  }
   std::vector<Type> declared;
   for (Value* v : node.outputs()) {
     declared.push_back(v->type());
@@ -132,10 +156,14 @@ Status InferNode(Node& node) {
         if (!d.is_valid() || (d.is_const() && d.value() < 0))
           return ModelError("{}: output {} would have a dimension {}", node.Describe(), i,
                             d.ToString());
+    if (v->type().ranked()) {
+      NN_RETURN_IF_ERROR(CheckRank(node, v->type()));
+      v->set_type(v->type().WithDims(Bounded(*v->type().dims, InferContext::kMaxDimsSize)));
+    }
     if (!Compatible(declared[i], v->type()))
-      return ModelError("{}: output {} is declared {} but is {}", node.Describe(), i,
-                        declared[i].ToString(), v->type().ToString());
+      return ContradictionError(node, i, declared[i], v->type());
     v->set_type(Refine(v->type(), declared[i]));
+    if (auto s = CheckQuant(v->type()); !s) return tl::unexpected(s.error().In(node.Describe()));
   }
   return {};
 }

@@ -37,6 +37,10 @@ class InferContext {
  public:
   // Contents of more elements than this are not tracked as expressions (KnownElements).
   static constexpr int64_t kMaxElements = 4096;
+  // What the contents, and the dimensions, of one output may take together (OwnSize). Contents
+  // above it are not tracked; of dimensions above it the composed ones become opaque symbols.
+  static constexpr size_t kMaxTracked = 1024;
+  static constexpr size_t kMaxDimsSize = 256;
 
   explicit InferContext(Node& node) : node_(node) {}
 
@@ -56,9 +60,9 @@ class InferContext {
   std::optional<Dims> elements(size_t i) const { return KnownElements(node_.input(i)); }
 
   void set_out(size_t i, Type type) { node_.output(i)->set_type(std::move(type)); }
-  // Ignored above kMaxElements elements.
+  // Ignored above kMaxTracked.
   void set_out_elements(size_t i, Dims elements) {
-    if (elements.size() <= kMaxElements) node_.output(i)->set_elements(std::move(elements));
+    if (OwnSize(elements) <= kMaxTracked) node_.output(i)->set_elements(std::move(elements));
   }
   // A dimension that is not known before the run; the same symbols each time a node is inferred.
   Dim NewSymbol();
@@ -133,6 +137,10 @@ struct FormatName {
 struct OpDef {
   std::string_view name;
   std::string_view summary;  // one line, shown in the support table
+  // Whether the suite itself places it in graphs; it stands for no operator of a model.
+  bool internal = false;
+  // Whether it ends a run that breaks an assumption: no pass removes it, used or not.
+  bool is_check = false;
   const AttrsInfo* attrs = AttrsInfoOf<NoAttrs>();
   std::vector<OperandDef> inputs;
   std::vector<OperandDef> outputs = {{"y"}};
@@ -182,6 +190,9 @@ void SetOps(const OpRegistry* registry);
 // Runs the node's inference and refines its output types by what was declared before: a declared
 // dimension that contradicts inference is kModel.
 Status InferNode(Node& node);
+// kModel: output `i` of the node is declared otherwise than it is.
+tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type& declared,
+                                         const Type& actual);
 // InferNode over all nodes in order.
 Status InferGraph(Graph& graph);
 

@@ -20,7 +20,7 @@ Status CheckPorts(const std::vector<Port>& ports, std::string_view what,
     if (!owned.contains(p.value))
       return InternalError("{} {} is not a value of the graph", what, Quote(p.name));
     if (!p.name.empty() && !names.insert(p.name).second)
-      return InternalError("two {}s are named {}", what, Quote(p.name));
+      return ModelError("two {}s are named {}", what, Quote(p.name));
   }
   return {};
 }
@@ -44,6 +44,25 @@ Result<std::vector<ListedUse>> UsesOf(const Graph& graph) {
 }
 
 }  // namespace
+
+Status CheckQuant(const Type& type) {
+  if (type.quant == nullptr) return {};
+  const Quant& q = *type.quant;
+  if (q.scales.empty()) return ModelError("{}: quantised without a scale", type.ToString());
+  if (!q.zero_points.empty() && q.zero_points.size() != q.scales.size())
+    return ModelError("{}: {} scales but {} zero points", type.ToString(), q.scales.size(),
+                      q.zero_points.size());
+  if (q.scales.size() == 1) return {};
+  if (!q.per_axis())
+    return ModelError("{}: {} scales without an axis", type.ToString(), q.scales.size());
+  if (!type.ranked()) return {};
+  if (q.axis >= type.rank())
+    return ModelError("{}: quantised along axis {}", type.ToString(), q.axis);
+  const Dim& d = type.dim(q.axis);
+  if (d.is_const() && !(d == static_cast<int64_t>(q.scales.size())))
+    return ModelError("{}: {} scales along axis {}", type.ToString(), q.scales.size(), q.axis);
+  return {};
+}
 
 Status Verify(Graph& graph) {
   std::unordered_set<const Value*> owned;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/small_float.h"
+#include "ir/verify.h"
 #include "ops/elementwise.h"
 #include "ops/elementwise_impl.h"
 #include "ops/quantised.h"
@@ -17,24 +18,9 @@ bool CanQuantise(DType t) {
   return (IsInteger(t) && DTypeBits(t) <= 32) || (IsFloat(t) && DTypeBits(t) <= 8);
 }
 
-Status CheckQuant(const Type& type) {
-  const Quant& q = *type.quant;
+Status CheckQuantisedType(const Type& type) {
   if (!CanQuantise(type.dtype)) return UnsupportedError("quantised {}", DTypeName(type.dtype));
-  if (!q.zero_points.empty() && q.zero_points.size() != q.scales.size())
-    return ModelError("{}: {} scales but {} zero points", type.ToString(), q.scales.size(),
-                      q.zero_points.size());
-  if (!q.per_axis()) {
-    if (q.scales.size() != 1)
-      return ModelError("{}: {} scales without an axis", type.ToString(), q.scales.size());
-    return {};
-  }
-  if (!type.ranked()) return {};
-  if (q.axis >= type.rank())
-    return ModelError("{}: quantised along axis {}", type.ToString(), q.axis);
-  const Dim& d = type.dim(q.axis);
-  if (d.is_const() && q.scales.size() != 1 && !(d == static_cast<int64_t>(q.scales.size())))
-    return ModelError("{}: {} scales along axis {}", type.ToString(), q.scales.size(), q.axis);
-  return {};
+  return CheckQuant(type);
 }
 
 // Which scale belongs to an element.
@@ -132,7 +118,7 @@ Status Requantise(EvalContext& ctx) {
 Status EvalQuantize(EvalContext& ctx) {
   if (!ctx.out_type().quantised())
     return ModelError("the output {} is not quantised", ctx.out_type().ToString());
-  NN_RETURN_IF_ERROR(CheckQuant(ctx.out_type()));
+  NN_RETURN_IF_ERROR(CheckQuantisedType(ctx.out_type()));
   return ctx.in_type(0).quantised() ? Requantise(ctx) : QuantizeReals(ctx);
 }
 
@@ -147,7 +133,7 @@ Status InferDequantize(InferContext& ctx) {
   const bool plain = x.dtype == DType::kF16 && !x.quantised();
   if (!plain && x.dtype != DType::kUnknown) {
     if (!x.quantised()) return ModelError("dequantize of {}, which is not quantised", x.ToString());
-    NN_RETURN_IF_ERROR(CheckQuant(x));
+    NN_RETURN_IF_ERROR(CheckQuantisedType(x));
   }
   Type out;
   out.dtype = to;

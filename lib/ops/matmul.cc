@@ -314,19 +314,28 @@ Result<Value*> Transposed(Graph& graph, Value* v) {
   return Rearrange(graph, v, AxisMap(v->type().rank(), std::move(from)));
 }
 
-// One step toward a plain product: the bias becomes an addition, then the operands are transposed
-// by nodes of their own.
+// The bias becomes an addition.
 Result<bool> DecomposeMatmul(Graph& graph, Node& node) {
-  MatmulAttrs attrs = node.attrs<MatmulAttrs>();
-  if (node.input(0)->type().quantised() || node.input(1)->type().rank() == 1) return false;
-  if (Value* bias = node.input(2)) {
-    NN_ASSIGN(Node* const product,
-              graph.Append("matmul", {node.input(0), node.input(1)}, attrs, 1, &node));
-    graph.SetInputs(&node, {product->output(), bias});
-    graph.SetOp(&node, *Ops().Find("add"), {});
-    return true;
-  }
-  if (!attrs.transpose_a && !attrs.transpose_b) return false;
+  Value* bias = node.input(2);
+  const Type& b = node.input(1)->type();
+  if (bias == nullptr || node.input(0)->type().quantised() || !b.ranked() || b.rank() == 1)
+    return false;
+  NN_ASSIGN(Node* const product, graph.Append("matmul", {node.input(0), node.input(1)},
+                                              node.attrs<MatmulAttrs>(), 1, &node));
+  graph.SetInputs(&node, {product->output(), bias});
+  graph.SetOp(&node, *Ops().Find("add"), {});
+  return true;
+}
+
+}  // namespace
+
+Result<bool> TransposeMatmulOperands(Graph& graph, Node& node) {
+  const MatmulAttrs attrs = node.attrs<MatmulAttrs>();
+  const Type& a_type = node.input(0)->type();
+  const Type& b_type = node.input(1)->type();
+  if (a_type.quantised() || !a_type.ranked() || !b_type.ranked() || b_type.rank() == 1 ||
+      (!attrs.transpose_a && !attrs.transpose_b))
+    return false;
   if (attrs.transpose_a) {
     NN_ASSIGN(Value* const a, Transposed(graph, node.input(0)));
     graph.SetInput(&node, 0, a);
@@ -338,8 +347,6 @@ Result<bool> DecomposeMatmul(Graph& graph, Node& node) {
   node.set_attrs(MatmulAttrs{});
   return true;
 }
-
-}  // namespace
 
 void RegisterMatmulOps(OpRegistry& ops) {
   OpDef op;

@@ -7,6 +7,7 @@
 
 #include "base/status.h"
 #include "ir/attrs.h"
+#include "ir/graph.h"
 
 namespace nn {
 
@@ -33,5 +34,9 @@ struct MatmulGeometry {
 };
 Result<MatmulGeometry> GeometryOf(const MatmulAttrs& attrs, const std::vector<int64_t>& a,
                                   const std::vector<int64_t>& b);
+
+// A rewrite for targets whose products have no transposed operands: they are transposed by nodes of
+// their own. Not for targets that want transposed operands, which would undo it.
+Result<bool> TransposeMatmulOperands(Graph& graph, Node& node);
 
 }  // namespace nn

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/arith.h"
+#include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/fixed_point.h"
 #include "ops/moments.h"
@@ -115,6 +116,17 @@ Status EvalLrn(EvalContext& ctx) {
     y.Finish();
     return {};
   });
+}
+
+// One for every channel in the window of an element.
+std::optional<int64_t> LrnMultiplyAdds(const Node& node) {
+  const auto& a = node.attrs<LrnAttrs>();
+  auto factors = node.input(0)->type().const_dims();
+  if (!factors) return std::nullopt;
+  const auto channels =
+      (*factors)[static_cast<size_t>(ChannelAxis(a.layout, static_cast<int>(factors->size())))];
+  factors->push_back(std::min(a.size, channels));
+  return CheckedElements(*factors);
 }
 
 std::optional<AxesChange> ChangeLrnAxes(const Node& node, Operand changed, const AxisMap& map) {
@@ -314,6 +326,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   lrn.infer = InferLrn;
   lrn.eval = EvalLrn;
   lrn.change_axes = ChangeLrnAxes;
+  lrn.multiply_adds = LrnMultiplyAdds;
   ops.Add(std::move(lrn));
 
   OpDef l2;

@@ -15,6 +15,7 @@ void RegisterOpaqueOp(OpRegistry& ops) {
   OpDef opaque;
   opaque.name = "opaque";
   opaque.summary = "an operator of the file that is not supported";
+  opaque.internal = true;
   opaque.attrs = AttrsInfoOf<OpaqueAttrs>();
   opaque.inputs = {{"x", Arity::kVariadic}};
   opaque.outputs = {{"y", Arity::kVariadic}};

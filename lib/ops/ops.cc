@@ -27,6 +27,7 @@ void InstallOps() {
     RegisterGridSampleOps(*ops);
     RegisterNormOps(*ops);
     RegisterOpaqueOp(*ops);
+    RegisterAssumeShapeOp(*ops);
     RegisterOrderOps(*ops);
     RegisterPoolOps(*ops);
     RegisterReduceOps(*ops);

@@ -28,6 +28,7 @@ void RegisterResizeOps(OpRegistry& ops);
 void RegisterGridSampleOps(OpRegistry& ops);
 void RegisterNormOps(OpRegistry& ops);
 void RegisterOpaqueOp(OpRegistry& ops);
+void RegisterAssumeShapeOp(OpRegistry& ops);
 void RegisterOrderOps(OpRegistry& ops);
 void RegisterPoolOps(OpRegistry& ops);
 void RegisterReduceOps(OpRegistry& ops);

@@ -190,7 +190,11 @@ Status InferReshape(InferContext& ctx) {
     if (s.ranked() && s.rank() == 1 && s.dim(0).is_const()) {
       if (s.dim(0).value() > kMaxRank) return LimitError("a tensor of rank {}", s.dim(0).value());
       Dims dims;
-      for (int64_t i = 0; i < s.dim(0).value(); ++i) dims.push_back(ctx.NewSymbol());
+      // A single axis takes all elements, whatever the input says.
+      if (s.dim(0) == 1 && x.ranked())
+        dims.push_back(Product(*x.dims));
+      else
+        for (int64_t i = 0; i < s.dim(0).value(); ++i) dims.push_back(ctx.NewSymbol());
       out.dims = std::move(dims);
     }
     ctx.set_out(0, out);

@@ -1,4 +1,6 @@
 #include <functional>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "ir/op_def.h"
@@ -47,11 +49,12 @@ Status BindSymbols(Graph& graph, const std::map<std::string, int64_t>& symbols) 
 
 Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes) {
   std::map<std::string, int64_t> symbols;
+  std::unordered_map<std::string_view, Value*> inputs;
+  for (const Port& p : graph.inputs()) inputs.insert_or_assign(p.name, p.value);
   for (const auto& [name, shape] : shapes) {
-    Value* input = nullptr;
-    for (const Port& p : graph.inputs())
-      if (p.name == name) input = p.value;
-    if (input == nullptr) return UsageError("the model has no input named {}", Quote(name));
+    const auto found = inputs.find(name);
+    if (found == inputs.end()) return UsageError("the model has no input named {}", Quote(name));
+    Value* input = found->second;
     const Type& type = input->type();
     if (!type.ranked()) {
       input->set_type(type.WithDims(ToDims(shape)));
@@ -74,11 +77,11 @@ Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int
     }
   }
   NN_RETURN_IF_ERROR(BindSymbols(graph, symbols));
-  for (const auto& [name, shape] : shapes)
-    for (const Port& p : graph.inputs())
-      if (p.name == name && p.value->type().const_dims() != shape)
-        return UsageError("input {} is {}, a tensor of shape {} does not fit", Quote(name),
-                          p.value->type().ToString(), ToString(ToDims(shape)));
+  for (const Port& p : graph.inputs())
+    if (const auto it = shapes.find(p.name);
+        it != shapes.end() && p.value->type().const_dims() != it->second)
+      return UsageError("input {} is {}, a tensor of shape {} does not fit", Quote(p.name),
+                        p.value->type().ToString(), ToString(ToDims(it->second)));
   return InferGraph(graph);
 }
 

@@ -13,6 +13,7 @@
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "ir/op_def.h"
 #include "ops/shape.h"
@@ -56,15 +57,45 @@ struct OperandHash {
   size_t operator()(const Operand& o) const { return o.index * 2 + (o.is_output ? 1 : 0); }
 };
 
+// Numbers nodes in the graph's order, so that those of a flood can be put into it without looking
+// at all others. A node that is made later counts as the one that it was made before.
+class NodeOrder {
+ public:
+  explicit NodeOrder(const Graph& graph) {
+    for (const Node& n : graph.nodes()) keys_[&n] = {keys_.size() + 1, 0};
+    end_ = keys_.size() + 1;
+  }
+  void AddBefore(const Node* node, const Node* next) {
+    keys_[node] = {next == nullptr ? end_ : keys_.at(next).first, --added_};
+  }
+  void Erase(const Node* node) { keys_.erase(node); }
+  bool Has(const Node* node) const { return keys_.contains(node); }
+  void Sort(std::vector<Node*>& nodes) const {
+    std::sort(nodes.begin(), nodes.end(),
+              [&](const Node* a, const Node* b) { return keys_.at(a) < keys_.at(b); });
+  }
+  size_t size() const { return keys_.size(); }
+
+ private:
+  std::unordered_map<const Node*, std::pair<size_t, int64_t>> keys_;
+  size_t end_ = 0;
+  int64_t added_ = 0;
+};
+
 // The planned change: which values get other axes, and what each node then expects.
 class Flood {
  public:
-  Flood(Graph& graph, const AxesOptions& options) : graph_(graph), options_(options) {}
+  Flood(Graph& graph, NodeOrder& order, const AxesOptions& options)
+      : graph_(graph), order_(order), options_(options) {}
+
+  // What it has looked at.
+  uint64_t steps() const { return steps_; }
 
   // Starts at `value`; false if its definition cannot follow.
   bool Start(Value* value, const AxisMap& map) {
     Request(value, map);
     while (!queue_.empty()) {
+      ++steps_;
       const Task task = queue_.front();
       queue_.pop_front();
       if (task.node == nullptr)
@@ -91,23 +122,24 @@ class Flood {
       delta += CostOf(n->input(0), MapOfValue(n->input(0)), MergedMap(*n));
     }
     // Edges that need a rearrangement; one serves all uses of a value that want the same.
-    std::vector<std::pair<const Value*, AxisMap>> placed;
+    std::unordered_map<const Value*, std::vector<AxisMap>> placed;
     for (const Node* n : TouchedNodes()) {
       if (IsAxisNode(n)) continue;
       for (size_t i = 0; i < n->inputs().size(); ++i) {
         const Value* v = n->input(i);
         if (v == nullptr) continue;
         const AxisMap map = EdgeMap(*n, i);
-        const std::pair<const Value*, AxisMap> entry{v, map};
-        if (map.IsIdentity() || std::find(placed.begin(), placed.end(), entry) != placed.end())
-          continue;
-        placed.push_back(entry);
+        if (map.IsIdentity()) continue;
+        auto& maps = placed[v];
+        if (std::find(maps.begin(), maps.end(), map) != maps.end()) continue;
+        maps.push_back(map);
         delta += CostOf(v, MapOfValue(v), map);
       }
     }
     return delta;
   }
 
+  // Types are inferred anew and dead nodes removed where something changed, not elsewhere.
   Status Apply() {
     const std::vector<Node*> touched = TouchedNodes();
     // What each edge needs is decided before anything moves.
@@ -127,11 +159,12 @@ class Flood {
         if (n->input(i) != nullptr)
           if (AxisMap map = EdgeMap(*n, i); !map.IsIdentity()) edges.push_back({n, i, map});
     }
-    std::vector<std::optional<AxisMap>> output_maps;
-    for (const Port& p : graph_.outputs()) {
-      const auto it = maps_.find(p.value);
-      output_maps.push_back(it == maps_.end() ? std::nullopt : std::optional(it->second));
-    }
+    std::vector<std::pair<size_t, AxisMap>> output_maps;
+    const bool any = std::any_of(maps_.begin(), maps_.end(),
+                                 [&](const auto& m) { return graph_.IsOutput(m.first); });
+    for (size_t i = 0; any && i < graph_.outputs().size(); ++i)
+      if (const auto it = maps_.find(graph_.outputs()[i].value); it != maps_.end())
+        output_maps.emplace_back(i, it->second);
     for (const auto& [n, change] : nodes_)
       if (change) n->set_attrs(change->attrs);
     for (const auto& [v, map] : maps_) v->set_type(RearrangeType(v->type(), map));
@@ -146,14 +179,15 @@ class Flood {
       NN_ASSIGN(Value* const v, Rearranged(e.node->input(e.index), e.map));
       graph_.SetInput(e.node, e.index, v);
     }
-    for (size_t i = 0; i < output_maps.size(); ++i) {
-      if (!output_maps[i]) continue;
-      NN_ASSIGN(Value* const back,
-                Rearranged(graph_.outputs()[i].value, output_maps[i]->Inverse()));
+    for (const auto& [i, map] : output_maps) {
+      NN_ASSIGN(Value* const back, Rearranged(graph_.outputs()[i].value, map.Inverse()));
       graph_.set_output(i, back);
     }
-    NN_RETURN_IF_ERROR(RemoveDeadCode(graph_));
-    return InferGraph(graph_);
+    for (Node* n : touched)
+      if (order_.Has(n)) EraseIfDead(n);
+    for (Node* n : touched)
+      if (order_.Has(n)) NN_RETURN_IF_ERROR(InferNode(*n));
+    return {};
   }
 
  private:
@@ -268,52 +302,86 @@ class Flood {
     for (const auto& [v, map] : maps_)
       for (const Use& u : v->uses()) set.insert(u.node);
     std::vector<Node*> out;
-    for (Node& n : graph_.nodes())
-      if (set.contains(&n)) out.push_back(&n);
+    for (const Node* n : set) out.push_back(const_cast<Node*>(n));
+    order_.Sort(out);
     return out;
   }
 
+  // Erases the node if nothing wants its results, then those that it alone wanted.
+  void EraseIfDead(Node* node) {
+    std::vector<Node*> stack = {node};
+    while (!stack.empty()) {
+      Node* n = stack.back();
+      stack.pop_back();
+      if (!order_.Has(n) || std::any_of(n->outputs().begin(), n->outputs().end(),
+                                        [&](const Value* v) { return graph_.HasUses(v); }))
+        continue;
+      for (Value* v : n->inputs())
+        if (v != nullptr && v->def() != nullptr) stack.push_back(v->def());
+      order_.Erase(n);
+      graph_.Erase(n);
+    }
+  }
+
   Result<Value*> Rearranged(Value* v, const AxisMap& map) {
-    for (const auto& [key, result] : made_)
-      if (key.first == v && key.second == map) return result;
+    auto& made = made_[v];
+    for (const auto& [known, result] : made)
+      if (known == map) return result;
+    const Node* next = graph_.After(v);
     NN_ASSIGN(Value* const result, Rearrange(graph_, v, map));
-    made_.push_back({{v, map}, result});
+    for (const Value* x = result; x != v && x->def() != nullptr; x = x->def()->input(0))
+      order_.AddBefore(x->def(), next);
+    made.emplace_back(map, result);
     return result;
   }
 
   Graph& graph_;
+  NodeOrder& order_;
   const AxesOptions& options_;
+  uint64_t steps_ = 0;
   std::deque<Task> queue_;
   std::unordered_map<Value*, AxisMap> maps_;
   std::unordered_set<Value*> fixed_;
   std::unordered_map<Node*, std::optional<Change>> nodes_;
   std::unordered_set<Node*> touched_axis_nodes_;
-  std::vector<std::pair<std::pair<Value*, AxisMap>, Value*>> made_;
+  std::unordered_map<Value*, std::vector<std::pair<AxisMap, Value*>>> made_;
 };
 
 }  // namespace
 
 Status ChangeAxes(Graph& graph, const AxesOptions& options) {
+  // Of floods together, a node: beyond that the rest stays as it is.
+  constexpr uint64_t kMaxSteps = 1000;
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
   bool changed = true;
-  while (changed) {
-    changed = false;
-    for (Node& node : graph.nodes()) {
-      const auto map = AxisMapOf(node);
-      if (!map) continue;
+  bool ever = false;
+  uint64_t steps = 0;
+  while (std::exchange(changed, false)) {
+    NodeOrder order(graph);
+    std::vector<Node*> nodes;
+    for (Node& n : graph.nodes())
+      if (AxisMapOf(n)) nodes.push_back(&n);
+    for (Node* node : nodes) {
       for (const bool at_output : {true, false}) {
-        Flood flood(graph, options);
-        const bool started = at_output ? flood.Start(node.output(), map->Inverse())
-                                       : flood.Start(node.input(0), *map);
-        if (!started || flood.CostDelta() >= 0) continue;
+        // It may be gone, or another in its place.
+        if (!order.Has(node) || steps > kMaxSteps * (order.size() + kMaxSteps)) break;
+        const auto map = AxisMapOf(*node);
+        if (!map) break;
+        Flood flood(graph, order, options);
+        const bool started = at_output ? flood.Start(node->output(), map->Inverse())
+                                       : flood.Start(node->input(0), *map);
+        const bool better = started && flood.CostDelta() < 0;
+        steps += flood.steps();
+        if (!better) continue;
         NN_RETURN_IF_ERROR(flood.Apply());
-        changed = true;
+        changed = ever = true;
         break;
       }
-      if (changed) break;
     }
   }
-  return {};
+  if (!ever) return {};
+  NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
+  return InferGraph(graph);
 }
 
 }  // namespace nn

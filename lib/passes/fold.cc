@@ -9,26 +9,34 @@ namespace {
 
 // Constants larger than this, or costlier, are left to the run: they would bloat a converted file.
 constexpr int64_t kMaxFoldedBytes = int64_t{256} << 20;
-constexpr int64_t kMaxFoldedWork = int64_t{1} << 30;
+// The same for all of a pass: a chain of nodes may make more than memory holds.
+constexpr int64_t kMaxFoldedInAll = int64_t{1} << 30;
+constexpr uint64_t kMaxFoldedWork = uint64_t{1} << 30;
 
-bool WorthFolding(const Node& node) {
+bool WorthFolding(const Node& node, int64_t& left) {
   if (node.op().eval == nullptr || !node.regions().empty()) return false;
+  if (node.op().is_check) return false;
   // Files keep quantised weights; see DequantizeConstants.
   if (node.Is("dequantize")) return false;
   for (const Value* v : node.inputs())
     if (v != nullptr && !v->is_constant()) return false;
+  int64_t bytes = 0;
   for (const Value* v : node.outputs()) {
     const auto dims = v->type().const_dims();
     if (!dims) continue;  // known after evaluation
-    const Dim bytes = Product(*v->type().dims) * Dim(DTypeBits(v->dtype()));
-    if (!bytes.is_const() || bytes.value() / 8 > kMaxFoldedBytes) return false;
+    const Dim bits = Product(*v->type().dims) * Dim(DTypeBits(v->dtype()));
+    if (!bits.is_const() || bits.value() / 8 > kMaxFoldedBytes) return false;
+    bytes += bits.value() / 8;
   }
-  if (node.op().multiply_adds == nullptr) return true;
-  return node.op().multiply_adds(node).value_or(0) <= kMaxFoldedWork;
+  if (bytes > left || (node.op().multiply_adds != nullptr && WorkOf(node) > kMaxFoldedWork))
+    return false;
+  left -= bytes;
+  return true;
 }
 
-Result<bool> FoldNode(Graph& graph, Node& node) {
-  if (!WorthFolding(node)) return false;
+// `left`: bytes of constants that may still be made.
+Result<bool> FoldNode(Graph& graph, Node& node, int64_t& left) {
+  if (!WorthFolding(node, left)) return false;
   std::vector<const Tensor*> inputs;
   for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());
   auto outputs = EvalNode(node, inputs);
@@ -58,6 +66,7 @@ Status FoldElements(Graph& graph, Value* value) {
 }  // namespace
 
 Status FoldConstants(Graph& graph) {
+  int64_t left = kMaxFoldedInAll;
   for (Node& node : graph.nodes()) {
     NN_RETURN_IF_ERROR(InferNode(node));
     if (node.op().absorb_inputs != nullptr) {
@@ -65,7 +74,7 @@ Status FoldConstants(Graph& graph) {
       if (absorbed) NN_RETURN_IF_ERROR(InferNode(node));
     }
     const std::vector<Value*> outputs(node.outputs().begin(), node.outputs().end());
-    NN_ASSIGN(const bool folded, FoldNode(graph, node));
+    NN_ASSIGN(const bool folded, FoldNode(graph, node, left));
     if (folded) continue;
     for (Value* v : outputs) NN_RETURN_IF_ERROR(FoldElements(graph, v));
   }
@@ -76,8 +85,8 @@ Status RemoveDeadCode(Graph& graph) {
   for (auto it = graph.nodes().end(); it != graph.nodes().begin();) {
     --it;
     const auto outputs = it->outputs();
-    if (std::any_of(outputs.begin(), outputs.end(),
-                    [&](const Value* v) { return graph.HasUses(v); }))
+    if (it->op().is_check || std::any_of(outputs.begin(), outputs.end(),
+                                         [&](const Value* v) { return graph.HasUses(v); }))
       continue;
     Node* dead = &*it;
     ++it;

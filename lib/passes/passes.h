@@ -35,6 +35,22 @@ Status BindSymbols(Graph& graph, const std::map<std::string, int64_t>& symbols);
 // sizes for one symbol.
 Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes);
 
+// A dimension of a node's result that a file declares and inference cannot derive, because it
+// depends on contents that only a run has, is an assumption.
+//
+// Drops these: every type is then what inference derives. For whoever writes types down. kModel if
+// a declaration contradicts inference.
+Status ForgetDeclaredShapes(Graph& graph);
+// Places an assume_shape node, which ends a run that breaks the assumption, behind each value that
+// has one; its users see the declared shape.
+Status CheckDeclaredShapes(Graph& graph);
+// Gives the values that are checked and not used otherwise the shape that their users see, so that
+// they can be planned. Whoever computes them must compare (see IsChecked).
+void AdoptCheckedShapes(Graph& graph);
+// Whether the shape of one of the node's results is such an assumption. No kernel computes the
+// node: EvalNode does, which takes shapes from the inputs at hand.
+bool IsChecked(const Node& node);
+
 // Shapes that change_axes may not give to nodes, and the like.
 struct AxesOptions {
   // Whether a node may take new attributes when the axes of its values change: those of `changed`

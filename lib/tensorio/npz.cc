@@ -2,12 +2,14 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "tensorio/npy.h"
+#include "tensorio/zip_sink.h"
 
 namespace nn {
 namespace {
@@ -31,6 +33,14 @@ class ZipError {
   zip_error_t error_;
 };
 
+// What libzip reports: memory that ran out, or an error of the kind `otherwise`.
+tl::unexpected<Error> ZipFailure(ErrorCode otherwise, std::string_view context,
+                                 zip_error_t* error) {
+  if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
+    return MakeError(ErrorCode::kLimit, "{}out of memory", context);
+  return MakeError(otherwise, "{}{}", context, zip_error_strerror(error));
+}
+
 struct CloseEntry {
   void operator()(zip_file_t* f) const { zip_fclose(f); }
 };
@@ -53,20 +63,51 @@ Result<Archive> Open(ZipSource source, int flags) {
   return archive;
 }
 
-Result<Blob> ReadEntry(zip_t* archive, zip_uint64_t index, uint64_t max_bytes) {
+// What is told of an entry without reading it.
+struct EntryInfo {
+  std::string name;
+  uint64_t packed = 0;
+  uint64_t claimed = 0;  // unpacked, as the archive says
+};
+
+// All entries. kParse if they have bytes in common: they are then larger than the archive.
+Result<std::vector<EntryInfo>> ListEntries(zip_t* archive, uint64_t count, uint64_t archive_bytes) {
+  // APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16, without the names.
+  constexpr uint64_t kLocalHeader = 30, kDirectoryEntry = 46, kEndOfDirectory = 22;
+  std::vector<EntryInfo> entries;
+  uint64_t left = archive_bytes - std::min(archive_bytes, kEndOfDirectory);
+  for (zip_uint64_t i = 0; i < count; ++i) {
+    zip_stat_t stat;
+    const char* name = zip_get_name(archive, i, ZIP_FL_ENC_RAW);
+    if (name == nullptr || zip_stat_index(archive, i, ZIP_FL_ENC_RAW, &stat) != 0 ||
+        (stat.valid & (ZIP_STAT_COMP_SIZE | ZIP_STAT_SIZE)) != (ZIP_STAT_COMP_SIZE | ZIP_STAT_SIZE))
+      return ParseError("entry {}: {}", i, zip_strerror(archive));
+    entries.push_back({name, stat.comp_size, stat.size});
+    const uint64_t headers = kLocalHeader + kDirectoryEntry + entries.back().name.size();
+    if (left < headers || left - headers < stat.comp_size)
+      return ParseError("entry {} ({}): the archive is too small for its entries, which overlap", i,
+                        Quote(entries.back().name));
+    left -= headers + stat.comp_size;
+  }
+  return entries;
+}
+
+Result<Blob> ReadEntry(zip_t* archive, zip_uint64_t index, const EntryInfo& info,
+                       uint64_t max_bytes, std::vector<std::byte>& chunk) {
+  constexpr uint64_t kDeflateRatio = 1032;  // at most, RFC 1951
   const Entry entry(zip_fopen_index(archive, index, 0));
   if (entry == nullptr) return ParseError("{}", zip_strerror(archive));
   auto bytes = std::make_shared<std::vector<std::byte>>();
-  size_t have = 0;
+  bytes->reserve(std::min({info.claimed, max_bytes, (info.packed + 1) * kDeflateRatio}));
   while (true) {
-    bytes->resize(have + kChunk);
-    const zip_int64_t n = zip_fread(entry.get(), bytes->data() + have, kChunk);
+    const zip_int64_t n = zip_fread(entry.get(), chunk.data(), chunk.size());
     if (n < 0) return ParseError("{}", zip_file_strerror(entry.get()));
     if (n == 0) break;
-    have += static_cast<size_t>(n);
-    if (have > max_bytes) return LimitError("more than {} unpacked", HumanBytes(max_bytes));
+    if (static_cast<uint64_t>(n) > max_bytes - bytes->size())
+      return LimitError("all arrays together are more than the limit (max-unpacked-bytes)");
+    bytes->insert(bytes->end(), chunk.begin(), chunk.begin() + n);
   }
-  bytes->resize(have);
+  bytes->shrink_to_fit();
   return Blob(std::span<const std::byte>(*bytes), bytes);
 }
 
@@ -85,17 +126,17 @@ Status AddEntry(zip_t* archive, const NamedTensor& named, EntryImage& image) {
   }
   ZipSource source(
       zip_source_buffer_fragment(archive, image.fragments.data(), image.fragments.size(), 0));
-  if (source == nullptr) return InternalError("{}", zip_strerror(archive));
+  if (source == nullptr) return ZipFailure(ErrorCode::kInternal, "", zip_get_error(archive));
   const std::string name =
       (IsUtf8(named.name) ? named.name : Escape(named.name)) + std::string(kSuffix);
   const zip_int64_t index = zip_file_add(archive, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
-  if (index < 0) return UsageError("{}", zip_strerror(archive));
+  if (index < 0) return ZipFailure(ErrorCode::kUsage, "", zip_get_error(archive));
   (void)source.release();
   const auto i = static_cast<zip_uint64_t>(index);
   if (zip_set_file_compression(archive, i, ZIP_CM_STORE, 0) != 0 ||
       zip_file_set_dostime(archive, i, 0, kDosDate, 0) != 0 ||
       zip_file_set_external_attributes(archive, i, 0, ZIP_OPSYS_UNIX, kFileAttributes) != 0)
-    return InternalError("{}", zip_strerror(archive));
+    return ZipFailure(ErrorCode::kInternal, "", zip_get_error(archive));
   return {};
 }
 
@@ -111,20 +152,21 @@ Status WriteEntries(Archive archive, const std::string& path,
     if (auto s = AddEntry(archive.get(), tensors[i], images[i]); !s)
       return tl::unexpected(s.error().In(Quote(tensors[i].name)));
   }
-  if (zip_close(archive.get()) != 0) return IoError("{}: {}", path, zip_strerror(archive.get()));
+  if (zip_close(archive.get()) != 0)
+    return ZipFailure(ErrorCode::kIo, path + ": ", zip_get_error(archive.get()));
   (void)archive.release();
   return {};
 }
 
 Status CopyTo(zip_source_t* source, const std::string& path, AtomicFile& file) {
   if (zip_source_open(source) != 0)
-    return InternalError("{}: {}", path, zip_error_strerror(zip_source_error(source)));
+    return ZipFailure(ErrorCode::kInternal, path + ": ", zip_source_error(source));
   std::vector<std::byte> chunk(kChunk);
   zip_int64_t n = 0;
   while ((n = zip_source_read(source, chunk.data(), chunk.size())) > 0)
     file.Write(std::span(chunk).first(static_cast<size_t>(n)));
   zip_source_close(source);
-  if (n < 0) return InternalError("{}: {}", path, zip_error_strerror(zip_source_error(source)));
+  if (n < 0) return ZipFailure(ErrorCode::kInternal, path + ": ", zip_source_error(source));
   return {};
 }
 
@@ -135,23 +177,23 @@ Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limi
   if (file.empty()) return ParseError("not a ZIP archive: the file is empty");
   ZipError error;
   ZipSource source(zip_source_buffer_create(file.data(), file.size(), 0, error.get()));
-  if (source == nullptr) return InternalError("{}", error.text());
+  if (source == nullptr) return ZipFailure(ErrorCode::kInternal, "", error.get());
   NN_ASSIGN(const Archive archive, Open(std::move(source), ZIP_RDONLY));
   const auto count = static_cast<uint64_t>(zip_get_num_entries(archive.get(), 0));
   if (count > limits.max_entries)
-    return LimitError("{} arrays, the limit is {}", count, limits.max_entries);
+    return LimitError("{} arrays, the limit (max-items) is {}", count, limits.max_entries);
+  NN_ASSIGN(const auto entries, ListEntries(archive.get(), count, file.size()));
   std::vector<NamedTensor> tensors;
   std::set<std::string> names;
+  std::vector<std::byte> chunk(kChunk);
   uint64_t left = limits.max_bytes;
   for (zip_uint64_t i = 0; i < count; ++i) {
-    const char* raw_name = zip_get_name(archive.get(), i, ZIP_FL_ENC_RAW);
-    if (raw_name == nullptr) return ParseError("entry {}: {}", i, zip_strerror(archive.get()));
-    std::string name(raw_name);
+    std::string name = entries[i].name;
     const std::string who = "array " + Quote(name);
     if (!name.ends_with(kSuffix)) return ParseError("{}: not an .npy file", who);
     name.resize(name.size() - kSuffix.size());
     if (!names.insert(name).second) return ParseError("{}: occurs twice", who);
-    auto bytes = ReadEntry(archive.get(), i, left);
+    auto bytes = ReadEntry(archive.get(), i, entries[i], left, chunk);
     if (!bytes) return tl::unexpected(bytes.error().In(who));
     left -= bytes->size();
     auto tensor = ReadNpy(*bytes);
@@ -166,19 +208,16 @@ Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
   if (tensors.empty()) return WriteFile(path, "PK\x05\x06" + std::string(18, '\0'));
   NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   ZipError error;
-  if (const std::string& name = file.temporary_path(); !name.empty()) {
-    int code = 0;
-    Archive archive(zip_open(name.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-    if (archive == nullptr) {
-      zip_error_init_with_code(error.get(), code);
-      return IoError("{}: {}", path, error.text());
-    }
+  if (!file.temporary_path().empty()) {
+    ZipSource sink(NewZipSink(file, error.get()));
+    if (sink == nullptr) return ZipFailure(ErrorCode::kInternal, path + ": ", error.get());
+    NN_ASSIGN(Archive archive, Open(std::move(sink), ZIP_CREATE | ZIP_TRUNCATE));
     NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), path, tensors));
     return file.Commit();
   }
   // What can only be written to in order takes an archive that was put together in memory.
   const ZipSource bytes(zip_source_buffer_create(nullptr, 0, 0, error.get()));
-  if (bytes == nullptr) return InternalError("{}", error.text());
+  if (bytes == nullptr) return ZipFailure(ErrorCode::kInternal, "", error.get());
   zip_source_keep(bytes.get());
   NN_ASSIGN(Archive archive, Open(ZipSource(bytes.get()), ZIP_CREATE | ZIP_TRUNCATE));
   NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), path, tensors));

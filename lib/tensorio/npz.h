@@ -13,14 +13,14 @@
 namespace nn {
 
 struct NpzLimits {
-  uint64_t max_bytes = uint64_t{16} << 30;  // of all arrays, unpacked
-  uint64_t max_entries = uint64_t{1} << 16;
+  uint64_t max_bytes = uint64_t{4} << 30;  // of all arrays, unpacked
+  uint64_t max_entries = uint64_t{16} << 20;
 };
 
 // The arrays in the archive's order, named after their entries without ".npy". Entries may be
 // stored or deflated; memory grows with what is unpacked, not with what the archive claims. kParse
-// for damaged archives, entries that are no .npy files and names that occur twice; kLimit beyond
-// limits.
+// for damaged archives, entries that overlap or are no .npy files, and names that occur twice;
+// kLimit beyond limits.
 Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limits = {});
 
 // Writes `path` ("-": standard output) so that it is complete or not there. Entries are stored, in

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_members.h"
+#include "base/json_parse.h"
 #include "base/text.h"
 
 namespace nn {
@@ -52,32 +52,18 @@ std::string_view NameOf(DType type) {
 
 // ---- Reading ------------------------------------------------------------------------------------
 
-// Throws Error, as nlohmann's parser has no other way out.
-class HeaderCheck {
- public:
-  bool operator()(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    if ((event == Event::object_start || event == Event::array_start) && depth >= kMaxDepth)
-      throw ParseError("the header has too many levels").value();
-    if (const std::string* name = names_.Repeated(event, parsed))
-      throw ParseError("{} occurs twice in the header", Quote(*name)).value();
-    return true;
-  }
-
- private:
-  MemberNames names_;
-};
-
 Result<nlohmann::json> ParseHeader(std::string_view text) {
-  nlohmann::json header;
-  try {
-    header = nlohmann::json::parse(text, HeaderCheck());
-  } catch (const Error& error) {
-    return tl::unexpected(error);
-  } catch (const nlohmann::json::exception& e) {
-    return ParseError("the header is not JSON: {}", EscapeControls(e.what()));
-  }
-  if (!header.is_object()) return ParseError("the header is not a JSON object");
+  JsonHooks hooks;
+  hooks.open = [](int depth) -> Status {
+    if (depth >= kMaxDepth) return ParseError("too many levels");
+    return {};
+  };
+  hooks.repeated = [](const std::string& name) {
+    return ParseError("{} occurs twice", Quote(name)).value();
+  };
+  auto header = ParseJson(text, hooks);
+  if (!header) return tl::unexpected(header.error().In("the header"));
+  if (!header->is_object()) return ParseError("the header is not a JSON object");
   return header;
 }
 
@@ -181,6 +167,8 @@ Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> te
     return DTypeBits(a->tensor.dtype()) > DTypeBits(b->tensor.dtype());
   });
   Json header = Json::object();
+  auto& members = header.get_ref<Json::object_t&>();
+  members.reserve(order.size());
   std::set<std::string_view> names;
   std::vector<Blob> parts(1);
   uint64_t at = 0;
@@ -193,9 +181,10 @@ Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> te
     if (type.empty())
       return UnsupportedError("{}: safetensors files have no element type {}; .npz files may",
                               Quote(t->name), DTypeName(t->tensor.dtype()));
-    header[t->name] = {{"dtype", type},
-                       {"shape", t->tensor.dims()},
-                       {"data_offsets", {at, at + t->tensor.byte_size()}}};
+    // Names differ, so no member need be looked for.
+    members.emplace_back(t->name, Json{{"dtype", type},
+                                       {"shape", t->tensor.dims()},
+                                       {"data_offsets", {at, at + t->tensor.byte_size()}}});
     at += t->tensor.byte_size();
     parts.push_back(t->tensor.blob());
   }

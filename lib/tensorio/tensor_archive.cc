@@ -1,7 +1,6 @@
 #include "tensorio/tensor_archive.h"
 
 #include "tensorio/npy.h"
-#include "tensorio/npz.h"
 #include "tensorio/safetensors.h"
 
 namespace nn {
@@ -15,13 +14,13 @@ bool IsTensorArchivePath(std::string_view path) {
   return path.ends_with(".npz") || path.ends_with(kSafetensors);
 }
 
-Result<std::vector<NamedTensor>> ReadTensorArchive(const Blob& file) {
+Result<std::vector<NamedTensor>> ReadTensorArchive(const Blob& file, const NpzLimits& limits) {
   // The header of a safetensors file begins behind the eight bytes of its size.
   constexpr size_t kHeader = sizeof(uint64_t);
   const bool zip = file.size() >= 2 && std::memcmp(file.data(), "PK", 2) == 0;
   if (!zip && file.size() > kHeader && file.data()[kHeader] == std::byte{'{'})
     return ReadSafetensors(file);
-  return ReadNpz(file);
+  return ReadNpz(file, limits);
 }
 
 Status WriteTensorArchive(const std::string& path, std::span<const NamedTensor> tensors) {

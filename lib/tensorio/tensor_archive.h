@@ -9,6 +9,7 @@
 #include "base/blob.h"
 #include "base/status.h"
 #include "tensorio/named_tensor.h"
+#include "tensorio/npz.h"
 
 namespace nn {
 
@@ -16,7 +17,7 @@ namespace nn {
 bool IsTensorArchivePath(std::string_view path);
 
 // Told by the bytes. Errors are those of ReadNpz and ReadSafetensors.
-Result<std::vector<NamedTensor>> ReadTensorArchive(const Blob& file);
+Result<std::vector<NamedTensor>> ReadTensorArchive(const Blob& file, const NpzLimits& limits = {});
 
 // Told by the extension: .safetensors, or .npz for all others. Errors are those of WriteNpz and
 // WriteSafetensors.

@@ -2,6 +2,7 @@
 
 #include "apps/program.h"
 #include "support/files.h"
+#include "support/large_models.h"
 #include "support/sanitizer.h"
 #include "support/skip.h"
 
@@ -32,6 +33,108 @@ TEST_CASE("limits: every program has them") {
     CHECK(RunProgram(command + " --max-file-bytes 1MB --max-depth 10").code == 0);
     CHECK(RunProgram(command + " --max-depth 0").code == 2);
   }
+}
+
+TEST_CASE("limits: what is read from a pipe") {
+  const TempDir dir;
+  const std::string endless(3'000'000, '\0');
+  for (const std::string& command : Commands(dir, "-")) {
+    CAPTURE(command);
+    const ProgramResult piped = RunProgram(command + " --max-piped-bytes 1MB", endless);
+    CHECK_MESSAGE(piped.code == 4, piped.err);
+    CHECK_MESSAGE(Contains(piped.err, "standard input: more than the limit (max-piped-bytes)"),
+                  piped.err);
+    const ProgramResult file = RunProgram(command + " --max-file-bytes 1MB", endless);
+    CHECK_MESSAGE(file.code == 4, file.err);
+    CHECK_MESSAGE(Contains(file.err, "standard input: more than the limit (max-file-bytes)"),
+                  file.err);
+    CHECK(Contains(RunProgram(command + " --help").out, "=2GB"));
+  }
+  CHECK(ReadLimits{}.max_piped_bytes == uint64_t{2} << 30);
+}
+
+TEST_CASE("limits: the files beside a model count with it") {
+  const TempDir dir;
+  const std::string weights = R"(graph {
+    in %x: f32[1, 2000]
+    const %w: f32[2000, 5] = seeded(1)
+    const %v: f32[5, 2000] = seeded(2)
+    %h = matmul(%x, %w)
+    %y = matmul(%h, %v)
+    out "y" = %y
+  })";
+  WriteModel(dir / "in.onnx", weights);
+  for (const std::string name : {"m.onnx", "m.nnapi.json"}) {
+    CHECK(RunProgram("nnconvert " + dir / "in.onnx" + " " + dir / name + " --external-data " +
+                     name + ".bin")
+              .code == 0);
+    REQUIRE(Exists(dir / (name + ".bin")));
+    for (const std::string& command : Commands(dir, dir / name)) {
+      CAPTURE(command);
+      // Of an ONNX model tensors are read one by one, and what is wrong with each is told.
+      const bool tells = name == "m.onnx" &&
+                         (command.starts_with("nninspect") || command.starts_with("nnvalidate"));
+      if (!tells) CheckLimit(command, "max-file-bytes", "50KB");
+      CHECK(RunProgram(command + " --max-file-bytes 200KB").code == 0);
+    }
+  }
+  for (const std::string command : {"nninspect --tensors --stats ", "nnvalidate "}) {
+    const ProgramResult result = RunProgram(command + (dir / "m.onnx") + " --max-file-bytes 50KB");
+    CHECK_MESSAGE(Contains(result.out, "more than the limit (max-file-bytes) of 51200"),
+                  result.out);
+  }
+}
+
+TEST_CASE("limits: depth, up to what the option takes, in models and dumps") {
+  const TempDir dir;
+  const auto commands = [&](const std::string& model) {
+    std::vector<std::string> all = Commands(dir, model);
+    all.push_back("nnconvert " + model + " " + dir / "copy.json");
+    all.push_back("nninspect " + model + " --format svg -o " + dir / "p.svg");
+    all.push_back("nninspect " + model + " --nodes --tensors --tree --cost --hash");
+    all.push_back("nnvalidate --profile strict " + model);
+    all.push_back("nnconvert " + model + " " + dir / "out.tflite");
+    return all;
+  };
+  CHECK(RunProgram("nninspect x.onnx --max-depth 501").code == 2);
+  // A branch takes three messages: attribute, graph, node; 500 of them are too deep for any limit.
+  for (const size_t depth : {1, 20, 160, 500, 3'000}) {
+    WriteText(dir / "m.onnx", NestedModel(depth));
+    for (const std::string& command : commands(dir / "m.onnx")) {
+      for (const std::string limit : {"100", "500"}) {
+        const ProgramResult result = RunProgram(command + " --max-depth " + limit);
+        INFO(command, " ", depth, " ", limit);
+        CHECK(result.code >= 0);
+        CHECK_MESSAGE(result.code <= 4, result.err);
+        CHECK_FALSE_MESSAGE(Contains(result.err, "internal"), result.err);
+        if (3 * depth > std::stoul(limit)) CHECK_MESSAGE(result.code == 4, result.err);
+      }
+    }
+  }
+  // The dump of such a model is read back.
+  WriteText(dir / "m.onnx", NestedModel(160));
+  const std::string dump =
+      "nninspect " + dir / "m.onnx" + " --max-depth 500 --dump -o " + dir / "d.json";
+  CHECK(RunProgram(dump).code == 0);
+  for (const std::string& command : commands(dir / "d.json"))
+    CHECK(RunProgram(command + " --max-depth 500").code <= 4);
+  // JSON that nests without end.
+  const std::string open(300'000, '['), close(300'000, ']');
+  WriteText(dir / "deep.json",
+            R"({"nn_dump": 1, "format": "onnx", "model": )" + open + close + "}");
+  WriteText(dir / "deep.nnapi.json", R"({"model": )" + open + close + "}");
+  for (const std::string name : {"deep.json", "deep.nnapi.json"})
+    for (const std::string& command : commands(dir / name))
+      CHECK_MESSAGE(RunProgram(command + " --max-depth 500").code == 4, command);
+}
+
+TEST_CASE("limits: what an archive unpacks to") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", ConvModel());
+  const std::string run = "nnrun " + dir / "m.onnx";
+  CHECK(RunProgram(run + " -o " + dir / "y.npz").code == 0);
+  CHECK(RunProgram(run + " --expect " + dir / "y.npz").code == 0);
+  CheckLimit(run + " --expect " + dir / "y.npz", "max-unpacked-bytes", "100");
 }
 
 TEST_CASE("limits: flatbuffers, whose verifier does not say which it was") {

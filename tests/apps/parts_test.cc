@@ -186,9 +186,17 @@ TEST_CASE("staging: side files in folders; those of others are not replaced") {
     CHECK(ReadText(dir / "data/w.bin") == other);
     CHECK(ReadText(dir / "m.onnx") == "before");
   }
+  // Nor is anything replaced by a file whose name the model did not choose; it takes another name.
   image.side_files[0].keep_existing = false;
-  CHECK(write(image).has_value());
-  CHECK(ReadText(dir / "data/w.bin") == "w1w2");
+  WriteText(dir / "data/w.bin", "other");
+  REQUIRE(app::FindTakenName(image, dir / "m.onnx").value() != nullptr);
+  CHECK(write(image).error().code() == ErrorCode::kUsage);
+  CHECK(ReadText(dir / "data/w.bin") == "other");
+  CHECK(ReadText(dir / "m.onnx") == "before");
+  image.side_files[0].name = app::FreeName(image, "data/w.bin");
+  CHECK(app::FindTakenName(image, dir / "m.onnx").value() == nullptr);
+  REQUIRE(write(image).has_value());
+  CHECK(ReadText(dir / image.side_files[0].name) == "w1w2");
   CHECK(Listing(dir.path()) == "data\nm.onnx\n");
 }
 

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -107,6 +109,76 @@ TEST_CASE("pipes and devices are written to, never replaced") {
   CHECK(Listing(dir.path()) == "pipe\n");
   CHECK(!ReplaceableFile("/dev/null"));
   CHECK(!ReplaceableFile("-"));
+}
+
+TEST_CASE("mode and owner of what is replaced stay") {
+  const TempDir dir;
+  WriteText(dir / "x", "old");
+  fs::permissions(dir / "x", fs::perms(0640));
+  if (geteuid() == 0) REQUIRE(chown((dir / "x").c_str(), 12345, 54321) == 0);
+  const uid_t owner = geteuid() == 0 ? 12345 : geteuid();
+  REQUIRE(WriteFile(dir / "x", "new").has_value());
+  struct stat st {};
+  REQUIRE(stat((dir / "x").c_str(), &st) == 0);
+  CHECK(ReadText(dir / "x") == "new");
+  CHECK((st.st_mode & 07777) == 0640);
+  CHECK(st.st_uid == owner);
+}
+
+TEST_CASE("what processes that are gone have left is removed, and nothing else") {
+  const TempDir dir;
+  const std::string prefix(kStagingPrefix);
+  const std::string left = dir / (prefix + "abcdefghijklmnop");
+  const std::string locked = dir / (prefix + "bbbbbbbbbbbbbbbb");
+  for (const char* name : {"short", "abcdefghijklmnopq"}) WriteText(dir / (prefix + name), "");
+  fs::create_directories(left + "/m/deep");
+  WriteText(left + "/m/deep/w", "left");
+  fs::create_directory(locked);
+  fs::create_symlink("/etc", dir / (prefix + "cccccccccccccccc"));
+  const int lock = open(locked.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  REQUIRE(flock(lock, LOCK_EX) == 0);
+  REQUIRE(WriteFile(dir / "x", "new").has_value());
+  close(lock);
+  CHECK(Listing(dir.path()) == prefix + "abcdefghijklmnopq\n" + prefix + "bbbbbbbbbbbbbbbb\n" +
+                                   prefix + "cccccccccccccccc\n" + prefix + "short\nx\n");
+}
+
+TEST_CASE("staging has no name, or is locked and removed") {
+  const TempDir dir;
+  {
+    auto folder = StagingFolder::Create(dir.path());
+    REQUIRE(folder.has_value());
+    WriteText(folder->path() + "/a", "x");
+    CHECK(folder->path().starts_with(dir / std::string(kStagingPrefix)));
+    const int other = open(folder->path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(flock(other, LOCK_EX | LOCK_NB) == -1);
+    close(other);
+  }
+  CHECK(Listing(dir.path()).empty());
+  auto file = CreateStagingFile(dir.path());
+  REQUIRE(file.has_value());
+  if (file->name.empty())
+    CHECK(Listing(dir.path()).empty());
+  else
+    unlink(file->name.path().c_str());
+}
+
+TEST_CASE("staging of a process that a signal ends is removed") {
+  const TempDir dir;
+  auto folder = StagingFolder::Create(dir.path());
+  REQUIRE(folder.has_value());
+  fs::create_directories(folder->path() + "/a/b");
+  WriteText(folder->path() + "/a/b/c", "x");
+  WriteText(dir / "kept", "x");
+  const pid_t child = fork();
+  if (child == 0) {  // as in a handler: the process ends, and with it what it holds
+    RemoveStaging();
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(Listing(dir.path()) == "kept\n");
 }
 
 TEST_CASE("folders and places that do not exist are refused with the path") {

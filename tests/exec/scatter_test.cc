@@ -104,6 +104,7 @@ TEST_CASE("scatter kernels: an index outside is an error of the run") {
     indices[30] = -4;
     const auto inputs =
         InputsOf(graph, {{1, 2, 3, 4, 5, 6}, indices, std::vector<double>(80, 0.5)});
+    CheckHasKernels(graph);
     CheckSameError(graph, inputs);
   }
 }

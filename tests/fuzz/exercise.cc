@@ -1,11 +1,20 @@
 #include "fuzz/exercise.h"
 
+#include <fmt/format.h>
+
+#include <new>
 #include <optional>
 
+#include "apps/common/model.h"
+#include "apps/nnconvert/options.h"
+#include "apps/nnconvert/written.h"
+#include "base/text.h"
 #include "formats/common/dump.h"
 #include "formats/common/dump_writer.h"
 #include "formats/format.h"
+#include "fuzz/run_model.h"
 #include "ir/verify.h"
+#include "passes/passes.h"
 #include "validators/runner.h"
 
 namespace nn::test {
@@ -20,6 +29,12 @@ ReadLimits Limits() {
 
 Blob BlobOf(std::string_view bytes) {
   return Blob::Copy(std::as_bytes(std::span(bytes)));
+}
+
+std::string Joined(const FileImage& image) {
+  std::string bytes;
+  for (const Blob& b : image.parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
+  return bytes;
 }
 
 // None if the model cannot be dumped, which is allowed.
@@ -41,10 +56,7 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
   const std::string own = model.from_dump ? "m" + std::string(model.format->extensions[0]) : path;
   const auto image = model.format->save(*model.model, ExportOptions{own});
   if (!image) return {};  // files beside it are not there
-  std::string saved;
-  for (const Blob& b : image->parts)
-    saved.append(reinterpret_cast<const char*>(b.data()), b.size());
-  const auto again = ReadModelBytes(BlobOf(saved), own, Limits());
+  const auto again = ReadModelBytes(BlobOf(Joined(*image)), own, Limits());
   if (!again) {
     if (again.error().code() == ErrorCode::kLimit) return {};
     return "a saved model is not read: " + again.error().message();
@@ -53,22 +65,99 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
   return {};
 }
 
+// Empty unless the error is one that no file may cause.
+std::string Internal(const Error& error) {
+  return error.code() == ErrorCode::kInternal ? "internal error: " + error.message()
+                                              : std::string();
+}
+
+// As nnconvert does it. True if a file was written, which is sound.
+Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& format,
+                     bool verify) {
+  Graph fitted = source.Clone();
+  NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
+  InterfaceAxes axes;
+  std::vector<Obstacle> obstacles;
+  NN_RETURN_IF_ERROR(app::FitTo(*format.target, fitted, axes, obstacles));
+  if (!obstacles.empty()) return false;
+  const std::string path = "m" + std::string(format.extensions[0]);
+  NN_ASSIGN(const FileImage image, format.write(fitted, ExportOptions{path}));
+  NN_ASSIGN(const ReadModel written,
+            app::ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format, model));
+  NN_RETURN_IF_ERROR(app::CheckWritten(written, model));
+  NN_ASSIGN(const Graph converted, app::ImportWritten(written, model));
+  if (!verify) return true;
+  app::ConvertOptions options;
+  options.run_limits = kRunLimits;
+  options.verify_runs = 1;
+  // Whether it drifts is another test's affair.
+  NN_RETURN_IF_ERROR(app::VerifyConversion(source, converted, axes, options));
+  return true;
+}
+
+std::string ConvertToAll(const ReadModel& model, const Graph& graph, bool verify, int& written) {
+  for (const Format& format : Formats()) {
+    const auto done = Convert(model, graph, format, verify);
+    if (done && *done) ++written;
+    if (done) continue;
+    if (std::string what = Internal(done.error()); !what.empty())
+      return fmt::format("to {}: {}", format.label, what);
+  }
+  return {};
+}
+
+void ExerciseGraph(const ReadModel& model, const ExerciseOptions& options, Exercised& result) {
+  auto imported = model.format->import(*model.model);
+  if (!imported) {
+    result.broken = Internal(imported.error());
+    return;
+  }
+  Graph& graph = imported->graph;
+  if (const auto s = Verify(graph); !s && s.error().code() == ErrorCode::kInternal) {
+    result.broken = "an imported graph is broken: " + s.error().message();
+    return;
+  }
+  result.imported = imported->obstacles.empty();
+  if (!result.imported) return;
+  app::NamePorts(graph);
+  if (options.convert) result.broken = ConvertToAll(model, graph, options.verify, result.written);
+  if (!options.run || !result.broken.empty()) return;
+  const ModelRun run = RunModelEverywhere(graph, options.inputs);
+  result.ran = run.ran;
+  result.skipped = run.skipped;
+  result.broken = run.broken;
+}
+
+void ExerciseModel(const ReadModel& model, const std::string& path, const ExerciseOptions& options,
+                   Exercised& result) {
+  Validate(*model.model, *model.format, ValidateOptions{Profile::kStrict});
+  if (!model.format->summarize(*model.model)) result.broken = "a model cannot be summarized";
+  if (const auto tensors = model.format->tensors(*model.model))
+    for (const TensorEntry& tensor : *tensors)
+      if (const auto read = tensor.read(); !read && result.broken.empty())
+        result.broken = Internal(read.error());
+  if (result.broken.empty()) ExerciseGraph(model, options, result);
+  if (!options.copy || !result.broken.empty()) return;
+  if (const auto dump = DumpOf(model)) result.broken = CheckCopies(model, path, *dump);
+}
+
 }  // namespace
 
-Exercised Exercise(std::string_view bytes, const std::string& path, bool round_trip) {
+Exercised Exercise(std::string_view bytes, const std::string& path,
+                   const ExerciseOptions& options) {
   Exercised result;
-  const auto model = ReadModelBytes(BlobOf(bytes), path, Limits());
-  if (!model) return result;
-  result.read = true;
-  Validate(*model->model, *model->format, ValidateOptions{Profile::kStrict});
-  if (!model->format->summarize(*model->model)) result.broken = "a model cannot be summarised";
-  if (auto imported = model->format->import(*model->model)) {
-    if (const auto s = Verify(imported->graph); !s && s.error().code() == ErrorCode::kInternal)
-      result.broken = "an imported graph is broken: " + s.error().message();
-  }
-  if (!round_trip) return result;
-  if (const auto dump = DumpOf(*model)) {
-    if (result.broken.empty()) result.broken = CheckCopies(*model, path, *dump);
+  try {
+    const auto model = ReadModelBytes(BlobOf(bytes), path, Limits());
+    if (!model) {
+      result.broken = Internal(model.error());
+      return result;
+    }
+    result.read = true;
+    ExerciseModel(*model, path, options, result);
+  } catch (const std::bad_alloc&) {
+    result.skipped = true;
+  } catch (const std::exception& e) {
+    result.broken = fmt::format("exception: {}", e.what());
   }
   return result;
 }

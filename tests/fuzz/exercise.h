@@ -1,23 +1,42 @@
-// What readers, validators, importers and dumps do with any bytes at all: the one body of the
-// mutation tests and of the fuzz targets.
+// What the programs do with any bytes at all: the one body of the mutation tests and of the fuzz
+// targets.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "ir/tensor.h"
+
 namespace nn::test {
 
-// Whether the bytes were read as a model. `broken` is empty, or says which promise was not kept:
+// What is done beside reading, validating, summarizing and importing.
+struct ExerciseOptions {
+  bool copy = false;                    // dumped and restored, saved and read again
+  bool convert = false;                 // written in every format, and read again
+  bool verify = false;                  // with convert: source and result are run and compared
+  bool run = false;                     // RunModelEverywhere()
+  std::span<const Tensor> inputs = {};  // of the run, where they fit
+};
+
+// Whether the bytes were read as a model, imported without obstacles, and so on. `broken` is empty,
+// or says which promise was not kept:
+//   - no error is of the kind kInternal, and there is no exception;
 //   - a model that was dumped is restored from its dump, and dumped again the same;
 //   - a model that was saved is read again, and dumped the same;
-//   - an imported graph passes the verifier.
+//   - an imported graph passes the verifier;
+//   - what an exporter writes is read, imported, and passes its own format's rules;
+//   - what RunModelEverywhere() promises.
 struct Exercised {
   bool read = false;
+  bool imported = false;
+  int written = 0;  // formats
+  bool ran = false;
+  bool skipped = false;  // its run
   std::string broken;
 };
 
-// `path` tells where the bytes are said to come from; no file of that name is looked at. Copies are
-// made only if `round_trip`.
-Exercised Exercise(std::string_view bytes, const std::string& path, bool round_trip);
+// `path` tells where the bytes are said to come from; no file of that name is looked at.
+Exercised Exercise(std::string_view bytes, const std::string& path, const ExerciseOptions& options);
 
 }  // namespace nn::test

@@ -1,11 +1,17 @@
 #include "fuzz/seeds.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
+#include "base/file.h"
 #include "formats/format.h"
+#include "formats/tensor_file.h"
+#include "ir/text.h"
+#include "passes/legalise.h"
 #include "support/files.h"
 
 namespace nn::test {
@@ -15,29 +21,28 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxBytes = size_t{16} << 10;
 
-// In operators that all formats have.
-constexpr std::string_view kGraphs[] = {
-    R"(graph {
-  in %x: f32[1, 6, 6, 3]
-  const %w: f32[4, 3, 3, 3] = seeded(1, 0.3)
-  const %b: f32[4] = [1, 2, 3, 4]
-  %y = conv(%x, %w, %b) {pads = [1, 1, 1, 1], layout = nxc, filter_layout = oxi} "c"
-  %r = relu(%y)
-  %p = max_pool(%r) {kernel = [2, 2], strides = [2, 2], layout = nxc}
-  %f = reshape(%p) {dims = [1, 36]}
-  %s = softmax(%f) {axis = 1}
-  out "s" = %s
-})",
-    R"(graph {
-  in %x: f32[2, 3]
-  in %y: f32[2, 3]
-  %a = add(%x, %y)
-  %b = mul(%a, %x)
-  %c = concat(%a, %b) {axis = 1}
-  out "a" = %a
-  out "c" = %c
-})",
-};
+// The paths of a folder's files of this extension, sorted.
+std::vector<std::string> FilesOf(const std::string& folder, std::string_view extension) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
+    if (entry.is_regular_file() && entry.path().string().ends_with(extension))
+      files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Writes a graph of corpus/ as a model; false where the format lacks one of its operators.
+bool WriteGraph(const std::string& graph, const std::string& path) {
+  auto parsed = ParseGraph(ReadText(graph));
+  REQUIRE_MESSAGE(parsed.has_value(), graph << ": " << parsed.error().message());
+  const Format& format = *FormatOfPath(path);
+  InterfaceAxes axes;
+  const auto obstacles = Legalise(*parsed, *format.target, &axes);
+  if (!obstacles || !obstacles->empty()) return false;
+  const auto image = format.write(*parsed, ExportOptions{path});
+  return image && image->side_files.empty() && WriteFile(path, image->parts);
+}
 
 void AddFile(const std::string& path, const std::string& as, std::vector<Seed>& seeds) {
   std::string bytes = ReadText(path);
@@ -64,21 +69,20 @@ void AddConverted(const std::string& from, const std::string& extension, std::ve
   if (bytes.size() <= kMaxBytes) seeds.push_back({"m" + extension, std::move(bytes)});
 }
 
-}  // namespace
-
-std::vector<Seed> Seeds(const std::string& extension) {
+// The models of corpus/ in every format that has their operators.
+std::vector<std::string> WriteCorpus(const TempDir& dir) {
   std::vector<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(NN_SOURCE_DIR "/tests/cases"))
-    if (entry.is_regular_file() && FormatOfPath(entry.path().string()) != nullptr)
-      files.push_back(entry.path().string());
-  std::sort(files.begin(), files.end());
-  const TempDir dir;
   int n = 0;
-  for (const char* format : {".onnx", ".tflite", ".mlmodel", ".nnapi"})
-    for (const std::string_view graph : kGraphs) {
-      files.push_back(dir / std::to_string(n++) + format);
-      WriteModel(files.back(), graph);
+  for (const std::string& graph : FilesOf(NN_SOURCE_DIR "/tests/fuzz/corpus", ".graph"))
+    for (const char* format : {".onnx", ".tflite", ".mlmodel", ".nnapi"}) {
+      const std::string path = dir / std::to_string(n++) + format;
+      if (WriteGraph(graph, path)) files.push_back(path);
     }
+  REQUIRE(n > 0);
+  return files;
+}
+
+std::vector<Seed> InForm(const std::vector<std::string>& files, const std::string& extension) {
   std::vector<Seed> seeds;
   for (const std::string& file : files) {
     if (file.ends_with(extension))
@@ -87,6 +91,49 @@ std::vector<Seed> Seeds(const std::string& extension) {
       AddConverted(file, extension, seeds);
   }
   REQUIRE_FALSE(seeds.empty());
+  return seeds;
+}
+
+// The inputs of a folder's first set; none if one of them cannot be read.
+std::vector<Tensor> InputsOf(const fs::path& folder, const Graph& graph) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const fs::path path = folder / "test_data_set_0" / fmt::format("input_{}.pb", i);
+    auto tensor = ReadTensorFile(path, graph.inputs()[i].value->type());
+    if (!tensor) return {};
+    inputs.push_back(*std::move(tensor));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+std::vector<Seed> Seeds(const std::string& extension) {
+  std::vector<std::string> files;
+  for (const std::string& file : FilesOf(NN_SOURCE_DIR "/tests/cases", ""))
+    if (FormatOfPath(file) != nullptr) files.push_back(file);
+  const TempDir dir;
+  for (std::string& file : WriteCorpus(dir)) files.push_back(std::move(file));
+  return InForm(files, extension);
+}
+
+std::vector<Seed> CorpusSeeds(const std::string& extension) {
+  const TempDir dir;
+  return InForm(WriteCorpus(dir), extension);
+}
+
+std::vector<Seed> InstalledOnnxSeeds() {
+  const char* variable = std::getenv("NN_ONNX_TESTDATA");
+  const fs::path root = variable != nullptr ? variable : "/usr/share/libonnx-testdata/data";
+  std::vector<Seed> seeds;
+  for (const std::string& file : FilesOf((root / "node").string(), "/model.onnx")) {
+    std::vector<Seed> one;
+    AddFile(file, "m.onnx", one);
+    if (one.empty()) continue;
+    if (const auto graph = ReadGraph(file))
+      one[0].inputs = InputsOf(fs::path(file).parent_path(), *graph);
+    seeds.push_back(std::move(one[0]));
+  }
   return seeds;
 }
 

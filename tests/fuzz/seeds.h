@@ -4,15 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "ir/tensor.h"
+
 namespace nn::test {
 
 struct Seed {
   std::string path;  // its extension tells the form
   std::string bytes;
+  std::vector<Tensor> inputs = {};  // of a run, where the model came with some
 };
 
 // Of the forms ".onnx", ".tflite", ".mlmodel", ".nnapi", ".nnapi.json", ".textproto", ".onnxjson"
-// and ".json" (dumps): the models of tests/cases, and some that are made here, up to 16 KiB.
+// and ".json" (dumps): the models of tests/cases and those of corpus/, up to 16 KiB.
 std::vector<Seed> Seeds(const std::string& extension);
+// Those of corpus/ alone: sound models, a few for each family of operators.
+std::vector<Seed> CorpusSeeds(const std::string& extension);
+// ONNX's own models of single operators with their inputs (Debian: libonnx-testdata); none if they
+// are not installed.
+std::vector<Seed> InstalledOnnxSeeds();
 
 }  // namespace nn::test

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <map>
+#include <string>
 
 namespace nn {
 namespace {
@@ -79,6 +81,135 @@ TEST_CASE("dim: symbols are replaced everywhere in an expression") {
     return std::nullopt;
   };
   CHECK(d.Substitute(fn) == Parsed("4*c + 7"));
+}
+
+// ---- Bounds -------------------------------------------------------------------------------------
+
+Dim SymbolSum(const std::string& prefix, int n) {
+  Dim sum;
+  for (int i = 0; i < n; ++i) sum = sum + Dim::Symbol(prefix + std::to_string(i));
+  return sum;
+}
+
+// Terms and factors that `fn` compares, hashes or makes.
+template <typename Fn>
+uint64_t StepsOf(Fn fn) {
+  const uint64_t before = Dim::steps();
+  fn();
+  return Dim::steps() - before;
+}
+
+TEST_CASE("dim: a product of sums is expanded up to a limit, then opaque") {
+  const Dim a = SymbolSum("a", 3), b = SymbolSum("b", 3);
+  CHECK_FALSE((a * b).symbol());
+  const Dim large = SymbolSum("a", 30) * SymbolSum("b", 30);
+  REQUIRE(large.symbol());
+  CHECK(Dim::IsOpaque(*large.symbol()));
+  CHECK(large.is_valid());
+  CHECK(large.non_negative());
+  CHECK(large.own_size() == 2);
+  // The same computation gives the same symbol, in either order; others give others.
+  CHECK(SymbolSum("b", 30) * SymbolSum("a", 30) == large);
+  CHECK(SymbolSum("b", 30) * SymbolSum("a", 29) != large);
+  CHECK(Parsed(large.ToString()) == large);
+  // It is a symbol like any other from there on.
+  CHECK(Dim::FloorDiv(large * Dim(4), Dim(2)) == large * Dim(2));
+  CHECK(large - large == Dim(0));
+}
+
+TEST_CASE("dim: an opaque result that may be negative is not taken for a size") {
+  const Dim difference = SymbolSum("a", 40) - SymbolSum("b", 40);
+  REQUIRE(difference.symbol());
+  CHECK(Dim::IsOpaque(*difference.symbol()));
+  CHECK_FALSE(difference.non_negative());
+  CHECK_FALSE(Parsed(difference.ToString()).non_negative());
+  CHECK(Dim::Max(difference, Dim(0)) != difference);
+  CHECK(Dim::Max(SymbolSum("a", 3), Dim(0)) == SymbolSum("a", 3));
+}
+
+TEST_CASE("dim: overflow stays an error where results are opaque") {
+  const Dim big(std::numeric_limits<int64_t>::max());
+  CHECK_FALSE((SymbolSum("a", 30) * SymbolSum("b", 30) * big * Dim(2)).is_valid());
+}
+
+TEST_CASE("dim: no chain of operations takes more than a constant number of steps each") {
+  using Op = Dim (*)(const Dim&, const Dim&);
+  const std::map<std::string, Op> ops = {
+      {"square of a sum", [](const Dim& x, const Dim& y) { return (x + y) * (x + y); }},
+      {"power", [](const Dim& x, const Dim&) { return x * x; }},
+      {"sum", [](const Dim& x, const Dim& y) { return x * Dim(-1) + y; }},
+      {"difference", [](const Dim& x, const Dim& y) { return y - x * y; }},
+      {"floordiv",
+       [](const Dim& x, const Dim& y) { return Dim::FloorDiv(x + Dim(1), y + Dim(2)); }},
+      {"floordiv by a number", [](const Dim& x, const Dim& y) { return Dim::FloorDiv(x * y, 3); }},
+      {"mod", [](const Dim& x, const Dim& y) { return Dim::Mod(x + y, x * y); }},
+      {"min", [](const Dim& x, const Dim& y) { return Dim::Min(x + y, x * y); }},
+      {"max", [](const Dim& x, const Dim& y) { return Dim::Max(x * x, x + y + Dim(1)); }},
+      {"pool", [](const Dim& x, const Dim&) { return Dim::FloorDiv(x - Dim(1), 2) + Dim(1); }},
+      {"division", [](const Dim& x,
+                      const Dim& y) { return Dim::ExactDiv(x * y, y).value_or(x) * (y + Dim(1)); }},
+  };
+  constexpr uint64_t kMost = 50'000;  // of one operation
+  for (const auto& entry : ops) {
+    const std::string& name = entry.first;
+    const Op op = entry.second;
+    CAPTURE(name);
+    Dim x = Parsed("a*b + c");
+    const Dim ys[] = {Dim::Symbol("h"), SymbolSum("s", 20), Parsed("floordiv(w, 2)*h + 1")};
+    for (int i = 0; i < 300; ++i) {
+      const Dim& y = ys[i % 3];
+      Dim next;
+      CHECK(StepsOf([&] { next = op(x, y); }) < kMost);
+      CHECK(next.is_valid());
+      CHECK(next.own_size() <= Dim::kMaxOwnSize);
+      CHECK(next.ToString().size() < 64 * Dim::kMaxSize);
+      CHECK(StepsOf([&] { (void)(next == op(x, y)); }) < 2 * kMost);
+      CHECK(StepsOf([&] {
+              (void)next.Substitute([](std::string_view s) {
+                return std::optional(Dim::Symbol("x" + std::string(s)));
+              });
+            }) < 10 * kMost);
+      x = next;
+    }
+  }
+}
+
+TEST_CASE("dim: sums of n symbols take steps in proportion to n") {
+  const uint64_t small = StepsOf([] { SymbolSum("a", 1000); });
+  const uint64_t large = StepsOf([] { SymbolSum("a", 4000); });
+  CHECK(large < 5 * small);
+}
+
+TEST_CASE("dim: expressions nest to a limit only") {
+  Dim x = Dim::Symbol("n");
+  for (int i = 0; i < 100'000; ++i) x = Dim::FloorDiv(x + Dim(1), Dim::Symbol("k") + Dim(2));
+  CHECK(x.ToString().size() < 64 * Dim::kMaxSize);
+  const Dim::Tree tree = x.ToTree();
+  CHECK(tree.kind != Dim::Tree::Kind::kConstant);
+}
+
+TEST_CASE("dim: long names are cut, and stay different") {
+  const std::string long_name(1'000'000, 'n');
+  const Dim a = Dim::Symbol(long_name + "a"), b = Dim::Symbol(long_name + "b");
+  CHECK(a != b);
+  CHECK(a == Dim::Symbol(long_name + "a"));
+  CHECK(a.symbol()->size() <= Dim::kMaxName);
+  std::string umlauts;
+  for (int i = 0; i < 1000; ++i) umlauts += "\xC3\xA4";
+  const auto cut = std::string(*Dim::Symbol(umlauts).symbol());
+  CHECK(cut.find("\xC3~") == std::string::npos);  // no half character
+  CHECK(Dim::Symbol(std::string(Dim::kMaxName, 'n')).symbol() == std::string(Dim::kMaxName, 'n'));
+}
+
+TEST_CASE("dim: dims that are large together have opaque symbols") {
+  const Dims dims = {Dim(3), Dim::Symbol("n"), SymbolSum("a", 50), SymbolSum("b", 50)};
+  CHECK(Bounded(dims, 1000) == dims);
+  const Dims bounded = Bounded(dims, 100);
+  CHECK(bounded[0] == Dim(3));
+  CHECK(bounded[1] == Dim::Symbol("n"));
+  CHECK(Dim::IsOpaque(*bounded[2].symbol()));
+  CHECK(bounded == Bounded(dims, 100));
+  CHECK(OwnSize(bounded) == 7);
 }
 
 }  // namespace

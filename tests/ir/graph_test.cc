@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
+#include <list>
+
 #include "ir/op_def.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "support/hang.h"
 
 namespace nn {
 namespace {
@@ -114,6 +118,151 @@ TEST_CASE("graph: sorting restores order and finds cycles") {
   const auto cycle = g.SortNodes();
   REQUIRE_FALSE(cycle.has_value());
   CHECK(cycle.error().message().find("a cycle of 3 operators") != std::string::npos);
+}
+
+TEST_CASE("graph: sorting keeps the order where it can, round by round") {
+  struct Row {
+    const char* name;
+    std::vector<size_t> order;  // of the chain's nodes, before
+    std::vector<size_t> sorted;
+  };
+  for (const Row& r : {
+           Row{"in order", {0, 1, 2, 3}, {0, 1, 2, 3}},
+           Row{"reversed", {3, 2, 1, 0}, {0, 1, 2, 3}},
+           Row{"one late", {1, 2, 3, 0}, {0, 1, 2, 3}},
+           Row{"two rounds", {2, 0, 3, 1}, {0, 1, 2, 3}},
+       }) {
+    CAPTURE(r.name);
+    Graph g = Parsed(R"(graph { in %x: f32[2]  %a = relu(%x)  %b = neg(%a)  %c = abs(%b)
+                                %d = exp(%c)  out "d" = %d })");
+    std::vector<std::list<Node>::iterator> nodes;
+    for (auto it = g.nodes().begin(); it != g.nodes().end(); ++it) nodes.push_back(it);
+    for (const size_t i : r.order) g.nodes().splice(g.nodes().end(), g.nodes(), nodes[i]);
+    REQUIRE(g.SortNodes().has_value());
+    auto it = g.nodes().begin();
+    for (const size_t i : r.sorted) CHECK(&*it++ == &*nodes[i]);
+  }
+  // Nodes that need not move stay in front of those that must.
+  Graph g = Parsed(R"(graph { in %x: f32[2]  %a = relu(%x)  %b = neg(%a)  %c = abs(%x)
+                              out "b" = %b  out "c" = %c })");
+  g.nodes().splice(g.nodes().begin(), g.nodes(), std::next(g.nodes().begin()));  // b a c
+  REQUIRE(g.SortNodes().has_value());
+  CHECK(g.nodes().front().Is("relu"));
+  CHECK(std::next(g.nodes().begin())->Is("abs"));
+  CHECK(g.nodes().back().Is("neg"));
+}
+
+// ---- Large graphs: work in proportion to their size ---------------------------------------------
+
+TEST_CASE("graph: sorting a chain that stands the wrong way round ends") {
+  test::CheckEnds([] {
+    Graph g;
+    Value* v = g.AddInput("x", Type(DType::kF32, {Dim(2)}));
+    for (int i = 0; i < 100'000; ++i) v = g.AddNode(*Ops().Find("relu"), {v}, {})->output();
+    g.AddOutput("y", v);
+    g.nodes().reverse();
+    REQUIRE(g.SortNodes().has_value());
+    CHECK(g.nodes().front().input(0) == g.inputs()[0].value);
+    CHECK(g.nodes().back().output() == v);
+  });
+}
+
+TEST_CASE("graph: the uses of a value with many of them") {
+  constexpr size_t kUses = 200'000;
+  const OpDef& relu = *Ops().Find("relu");
+  enum class Order { kForward, kBackward, kScattered };
+  for (const Order order : {Order::kForward, Order::kBackward, Order::kScattered}) {
+    test::CheckEnds([&] {
+      Graph g;
+      Value* x = g.AddInput("x", Type(DType::kF32, {Dim(2)}));
+      std::vector<Node*> nodes;
+      for (size_t i = 0; i < kUses; ++i) nodes.push_back(g.AddNode(relu, {x}, {}));
+      for (size_t i = 0; i < kUses; ++i) {
+        const size_t at = order == Order::kForward    ? i
+                          : order == Order::kBackward ? kUses - 1 - i
+                                                      : (i * 7919) % kUses;
+        g.Erase(nodes[at]);
+        CHECK(x->uses().size() == kUses - 1 - i);
+      }
+    });
+  }
+  test::CheckEnds([&] {
+    Graph g;
+    Value* x = g.AddInput("x", Type(DType::kF32, {Dim(2)}));
+    Value* y = g.AddInput("y", Type(DType::kF32, {Dim(2)}));
+    Node* concat = g.AddNode(*Ops().Find("concat"), std::vector<Value*>(kUses, x), {});
+    g.ReplaceUses(x, y);
+    CHECK(x->uses().empty());
+    CHECK(y->uses().size() == kUses);
+    CHECK(concat->input(kUses - 1) == y);
+    g.SetInputs(concat, {x, y});
+    CHECK(y->uses().size() == 1);
+  });
+}
+
+TEST_CASE("graph: removing a use keeps the order of the others") {
+  Graph g = Parsed(R"(graph { in %x: f32[2]  %a = relu(%x)  %b = neg(%x)  %c = abs(%x) })");
+  const Value* x = g.inputs()[0].value;
+  Node* neg = &*std::next(g.nodes().begin());
+  g.Erase(neg);
+  REQUIRE(x->uses().size() == 2);
+  CHECK(x->uses()[0].node->Is("relu"));
+  CHECK(x->uses()[1].node->Is("abs"));
+}
+
+TEST_CASE("graph: many outputs are told apart and replaced one by one") {
+  constexpr size_t kPorts = 50'000;
+  test::CheckEnds([&] {
+    Graph g;
+    std::vector<Value*> inputs;
+    for (size_t i = 0; i < kPorts; ++i) {
+      inputs.push_back(g.AddInput({}, Type(DType::kF32, {Dim(2)})));
+      g.AddOutput({}, g.AddNode(*Ops().Find("relu"), {inputs.back()}, {})->output());
+    }
+    for (size_t i = 0; i < kPorts; ++i) {
+      Value* y = g.outputs()[i].value;
+      REQUIRE(g.IsOutput(y));
+      g.ReplaceUses(y, inputs[i]);
+      REQUIRE_FALSE(g.IsOutput(y));
+      REQUIRE(g.IsOutput(inputs[i]));
+      g.Erase(y->def());
+    }
+    CHECK(g.Clone().outputs().size() == kPorts);
+  });
+}
+
+TEST_CASE("graph: a value can be several outputs") {
+  Graph g = Parsed(R"(graph { in %x: f32[2]  %a = relu(%x)  out "a" = %a  out "b" = %a })");
+  Value* x = g.inputs()[0].value;
+  Value* a = g.outputs()[0].value;
+  g.set_output(0, x);
+  CHECK(g.IsOutput(a));
+  CHECK(g.IsOutput(x));
+  g.set_output(1, x);
+  CHECK_FALSE(g.IsOutput(a));
+  g.ReplaceUses(x, a);
+  CHECK(g.outputs()[1].value == a);
+  CHECK_FALSE(g.IsOutput(x));
+  const Graph moved = std::move(g);
+  CHECK(moved.IsOutput(a));
+}
+
+TEST_CASE("infer: large dimensions become opaque symbols, tensors of great rank are refused") {
+  Dims dims;
+  for (int i = 0; i < 60; ++i) dims.push_back(Dim::Symbol("a" + std::to_string(i)) + Dim(1));
+  Graph g;
+  Value* x = g.AddInput("x", Type(DType::kF32, dims));
+  const auto node = g.Append("relu", {x});
+  REQUIRE_MESSAGE(node.has_value(), node.error().message());
+  CHECK(OwnSize(*(*node)->output()->type().dims) <= InferContext::kMaxDimsSize);
+  const Type first = (*node)->output()->type();
+  REQUIRE(InferNode(**node).has_value());
+  CHECK((*node)->output()->type() == first);
+  Value* deep = g.AddInput("deep", Type(DType::kF32, Dims(65, Dim(1))));
+  const auto refused = g.Append("relu", {deep});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code() == ErrorCode::kLimit);
+  CHECK(refused.error().message().find("rank 65, the limit is 64") != std::string::npos);
 }
 
 TEST_CASE("verify: broken graphs are named") {

@@ -113,7 +113,6 @@ void RunOnKernelsWithIndices(const std::string& text, const std::vector<double>&
 }
 
 Program CheckSameError(const Graph& graph, const std::vector<Tensor>& inputs) {
-  CheckHasKernels(graph);
   ProgramOptions options;
   options.backend = Backend::kReference;
   auto reference = Program::Compile(graph, options);

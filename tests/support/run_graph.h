@@ -44,8 +44,8 @@ size_t RunOnKernels(const std::string& text);
 // indices.
 void RunOnKernelsWithIndices(const std::string& text, const std::vector<double>& indices);
 
-// Checks that a run fails by the reference evaluation, and by the kernels with the same error;
-// returns the program of the latter.
+// Checks that a run fails by the reference evaluation, and with a plan with the same error; returns
+// the program of the latter.
 Program CheckSameError(const Graph& graph, const std::vector<Tensor>& inputs);
 
 // RunEverywhere, and the comparison with the expected outputs.

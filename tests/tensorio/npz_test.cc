@@ -1,6 +1,10 @@
 #include "tensorio/npz.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
 
 #include "base/file.h"
 #include "support/files.h"
@@ -43,6 +47,13 @@ std::string Zip(const std::vector<ZipEntry>& entries) {
   const auto start = static_cast<uint32_t>(out.size());
   return out + directory + "PK\5\6" + Number(0, 4) + Number(count, 2) + Number(count, 2) +
          Number(static_cast<uint32_t>(directory.size()), 4) + Number(start, 4) + Number(0, 2);
+}
+
+// Memory of this process that is present.
+size_t ResidentBytes() {
+  size_t all = 0, present = 0;
+  std::ifstream("/proc/self/statm") >> all >> present;
+  return present * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
 // CRC-32 as ZIP has it, bit by bit.
@@ -138,6 +149,43 @@ TEST_CASE("npz: limits hold for what is unpacked, whatever the archive claims") 
   ZipEntry claims = Stored("a.npy", NpyOf(kA));
   claims.size = 0xFFFFFFF0u;
   CHECK(!ReadNpz(BlobOf(Zip({claims}))).has_value());
+}
+
+TEST_CASE("npz: entries that overlap are refused") {
+  // A directory whose entries all lead to the same data: small, and large when unpacked.
+  const std::string npy = NpyOf(kA);
+  const std::string one = Zip({Stored("a.npy", npy)});
+  const size_t directory_begin = one.size() - 22 - 46 - 5;
+  const std::string entry = one.substr(directory_begin, 46 + 5);
+  for (const uint32_t count : {2u, 100u}) {
+    std::string directory;
+    for (uint32_t i = 0; i < count; ++i) {
+      std::string next = entry;
+      next[46] = static_cast<char>('a' + i % 26);
+      directory += next;
+    }
+    const std::string file = one.substr(0, directory_begin) + directory + "PK\5\6" + Number(0, 4) +
+                             Number(count, 2) + Number(count, 2) +
+                             Number(static_cast<uint32_t>(directory.size()), 4) +
+                             Number(static_cast<uint32_t>(directory_begin), 4) + Number(0, 2);
+    const auto arrays = ReadNpz(BlobOf(file));
+    REQUIRE(!arrays.has_value());
+    CHECK(arrays.error().code() == ErrorCode::kParse);
+    CHECK_MESSAGE(arrays.error().message().find("overlap") != std::string::npos,
+                  arrays.error().message());
+  }
+}
+
+TEST_CASE("npz: an entry takes the memory of its contents, not of a read") {
+  std::vector<ZipEntry> entries;
+  const std::string npy = NpyOf(kA);
+  for (int i = 0; i < 3000; ++i) entries.push_back(Stored("a" + std::to_string(i) + ".npy", npy));
+  const std::string file = Zip(entries);
+  const size_t before = ResidentBytes();
+  const auto arrays = ReadNpz(BlobOf(file));
+  REQUIRE(arrays.has_value());
+  CHECK(arrays->size() == entries.size());
+  CHECK(ResidentBytes() - std::min(before, ResidentBytes()) < size_t{200} << 20);
 }
 
 TEST_CASE("npz: no prefix of an archive can do harm") {

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "support/files.h"
+#include "support/hang.h"
 #include "tensorio/tensor_archive.h"
 
 namespace nn::test {
@@ -127,6 +128,27 @@ TEST_CASE("safetensors: names and types that files cannot have") {
   CHECK(code({{"a", t}, {"a", t}}) == ErrorCode::kUsage);
   CHECK(code({{"a", Tensor({1}, {"text"})}}) == ErrorCode::kUnsupported);
   CHECK(Listing(dir.path()).empty());
+}
+
+TEST_CASE("safetensors: many tensors are written and read in linear time") {
+  CheckEnds([] {
+    const TempDir dir;
+    std::vector<NamedTensor> tensors;
+    for (int i = 0; i < 50'000; ++i)
+      tensors.push_back({"t" + std::to_string(i), Tensor::Of<int32_t>({1}, {i})});
+    REQUIRE(WriteSafetensors(dir / "a.safetensors", tensors).has_value());
+    const auto again = ReadSafetensors(*ReadFile(dir / "a.safetensors"));
+    REQUIRE_MESSAGE(again.has_value(), again.error().message());
+    CHECK(again->size() == tensors.size());
+    CHECK(again->back().name == tensors.back().name);
+  });
+}
+
+TEST_CASE("safetensors: a header of many levels is refused") {
+  const std::string deep = R"({"a":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  const auto tensors = ReadSafetensors(BlobOf(FileOf(deep, "")));
+  REQUIRE(!tensors.has_value());
+  CHECK(tensors.error().message().find("too many levels") != std::string::npos);
 }
 
 }  // namespace

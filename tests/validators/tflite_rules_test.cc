@@ -1,6 +1,7 @@
 // Rules of TensorFlow Lite models, each broken and nearly broken.
 #include <doctest/doctest.h>
 
+#include "support/files.h"
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
@@ -12,7 +13,13 @@ std::string Encode(const std::string& text) {
 }
 
 TEST_CASE("TensorFlow Lite rules") {
-  CheckRuleCases({"TFLITE-", "m.tflite", Encode, ExamplesOf("tflite")});
+  CheckRuleCases({.prefix = "TFLITE-",
+                  .file = "m.tflite",
+                  .encode = Encode,
+                  .examples = ExamplesOf("tflite"),
+                  .prepare = [](const std::string& folder) {
+                    WriteText(folder + "/w.bin", std::string(16, '\0'));
+                  }});
 }
 
 }  // namespace

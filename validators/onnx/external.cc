@@ -203,7 +203,7 @@ void FileReadable(const Subject& s, Findings& f) {
     EachLocation(*t.tensor, [&](const std::string& location) {
       if (!StaysBeneath(location) || IsMemory(location)) return;
       const std::string plain = std::filesystem::path(location).lexically_normal();
-      if (const auto file = ReadFileBeneath(s.native().directory, plain); !file)
+      if (const auto file = s.native().files.Read(plain); !file)
         f.Add(s.Where(t, "external_data"), "the data of tensor {}: {}", Quote(t.tensor->name()),
               file.error().message());
     });
@@ -229,7 +229,7 @@ void RangeInFile(const Subject& s, Findings& f) {
     if (location == nullptr || !need || !IsBeneath(*location)) return;
     const std::string* text = Entry(*t.tensor, "offset");
     const auto offset = text != nullptr ? Number(*text) : 0;
-    const auto file = ReadFileBeneath(s.native().directory, *location);
+    const auto file = s.native().files.Read(*location);
     if (file && offset && !InRange(*offset, *need, file->size()))
       f.Add(s.Where(t, "external_data"), "tensor {} needs bytes {} to {} of {}, which has {}",
             Quote(t.tensor->name()), *offset, CheckedAdd(*offset, *need).value_or(UINT64_MAX),

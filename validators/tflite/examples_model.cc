@@ -12,6 +12,17 @@ constexpr const char* kBare = R"({"version": 3,
 "metadata": [{"name": "min_runtime_version", "buffer": 1}],
 "signature_defs": [{"signature_key": "serving"}]})";
 
+// Puts the tensor "c", of 8 bytes, into a file beside the model.
+std::vector<Edit> External(const std::string& file, int offset) {
+  return {{"{\"name\": \"c\", \"shape\": [1, 2], \"buffer\": 1}",
+           "{\"name\": \"c\", \"shape\": [1, 2], \"buffer\": 0, \"external_buffer\": 1}"},
+          {"{\"data\": [0, 0, 128, 63, 0, 0, 0, 64]}", "{}"},
+          {"\"metadata\"", "\"external_buffer_groups\": [{\"name\": \"" + file +
+                               "\"}], \"external_buffers\": [{\"id\": 1, \"group\": 0, "
+                               "\"offset\": " +
+                               std::to_string(offset) + ", \"length\": 8}], \"metadata\""}};
+}
+
 }  // namespace
 
 std::vector<RuleExample> ModelExamples() {
@@ -108,6 +119,8 @@ std::vector<RuleExample> ModelExamples() {
        {{"\"metadata\"",
          "\"external_buffer_groups\": [{\"name\": \"w\"}], \"external_buffers\": [{\"id\": 1, "
          "\"group\": 0}], \"metadata\""}}},
+      {"TFLITE-MODEL-018", kModel, External("w.bin", 1000), External("w.bin", 0)},
+      {"TFLITE-MODEL-018", kModel, External("missing.bin", 0), External("w.bin", 8)},
   };
 }
 

@@ -189,6 +189,16 @@ void CustomOptionsOnCustom(const Subject& s, Findings& f) {
       f.Add(Where(at, "custom_options"), "{} is builtin and has custom options", Title(at));
 }
 
+// Whether the model has an external buffer of this id, in a group that there is.
+bool HasExternalBuffer(const Subject& s, uint32_t id) {
+  for (int64_t i = 0; i < SizeOf(s.root().external_buffers()); ++i) {
+    const fb::ExternalBuffer* b = At(s.root().external_buffers(), i);
+    if (b != nullptr && b->id() == id)
+      return At(s.root().external_buffer_groups(), b->group()) != nullptr;
+  }
+  return false;
+}
+
 void ExternalBuffersResolve(const Subject& s, Findings& f) {
   std::set<uint32_t> ids;
   const int64_t groups = SizeOf(s.root().external_buffer_groups());
@@ -207,6 +217,17 @@ void ExternalBuffersResolve(const Subject& s, Findings& f) {
     if (const uint32_t id = at.tensor->external_buffer(); id != 0 && !ids.contains(id))
       f.Add(Where(at, "external_buffer"), "{} is in external buffer {}, which there is not",
             Title(at), id);
+}
+
+void ExternalFilesReadable(const Subject& s, Findings& f) {
+  for (const TensorAt& at : s.tensors()) {
+    if (at.tensor->external_buffer() == 0) continue;
+    const auto bytes = ExternalBytes(s.native(), at.tensor->external_buffer());
+    // Packings are the writer's affair; what is missing in the model is another rule's.
+    if (!bytes && bytes.error().code() != ErrorCode::kUnsupported &&
+        HasExternalBuffer(s, at.tensor->external_buffer()))
+      f.Add(Where(at, "external_buffer"), "the data of {}: {}", Title(at), bytes.error().message());
+  }
 }
 
 constexpr Rule kRules[] = {
@@ -266,6 +287,10 @@ constexpr Rule kRules[] = {
       "External buffers have a group and an id of their own other than 0, which tensors name.",
       "schema.fbs, ExternalBuffer, Tensor.external_buffer", false, ""},
      ExternalBuffersResolve},
+    {{"TFLITE-MODEL-018", Severity::kError,
+      "Files of external buffers are beside the model, and the buffers lie inside them.",
+      "schema.fbs, ExternalBufferGroup.name, ExternalBuffer.offset", false, ""},
+     ExternalFilesReadable},
 };
 
 }  // namespace

@@ -43,9 +43,10 @@ void SignatureFitsShape(const Subject& s, Findings& f) {
 void DataFitsShape(const Subject& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const int bits = BitsOf(at.tensor->type());
-    if (bits == 0 || at.tensor->sparsity() != nullptr || at.tensor->external_buffer() != 0)
-      continue;
-    const auto bytes = BufferBytes(s.native(), at.tensor->buffer());
+    if (bits == 0 || at.tensor->sparsity() != nullptr) continue;
+    const uint32_t external = at.tensor->external_buffer();
+    const auto bytes = external != 0 ? ExternalBytes(s.native(), external)
+                                     : BufferBytes(s.native(), at.tensor->buffer());
     const auto elements = CheckedElements(ListOf<int64_t>(at.tensor->shape()));
     if (!bytes || bytes->empty() || !elements) continue;
     const auto total = CheckedMul<int64_t>(*elements, bits);

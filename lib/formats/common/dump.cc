@@ -8,7 +8,8 @@
 
 #include "base/base64.h"
 #include "base/file.h"
-#include "base/json_members.h"
+#include "base/json_parse.h"
+#include "base/side_files.h"
 #include "formats/common/dump_writer.h"
 #include "ir/dtype.h"
 #include "ir/type.h"
@@ -26,15 +27,6 @@ constexpr const char* kWeightsKey = "weights";
 
 // Strings from this length on are tried as Base64 while the text is parsed.
 constexpr size_t kLongString = 1024;
-
-// Errors that leave nlohmann's parser.
-struct ParseFailure {
-  Error error;
-};
-
-[[noreturn]] void Fail(const tl::unexpected<Error>& error) {
-  throw ParseFailure{error.value()};
-}
 
 template <typename T>
 std::optional<T> FullNumber(std::string_view text, int base) {
@@ -252,35 +244,34 @@ Result<Blob> DumpNode::ArrayBytes(size_t element_size) const {
 
 // ---- Parsing ------------------------------------------------------------------------------------
 
-// What nlohmann's parser calls back; throws ParseFailure.
+// Puts binary values that hold an index of `blobs` in the place of long strings of Base64.
 class DumpDocument::Builder {
  public:
   Builder(DumpDocument& document, const ReadLimits& limits)
       : document_(document), limits_(limits) {}
 
-  bool operator()(int depth, json::parse_event_t event, json& parsed) {
-    if (const std::string* name = names_.Repeated(event, parsed))
-      Fail(ParseError("an object has two members {}", Quote(*name)));
-    switch (event) {
-      case json::parse_event_t::object_start:
-      case json::parse_event_t::array_start:
-        // A message takes two levels: its object and the array that it is in.
-        if (depth > 2 * limits_.max_depth + 2)
-          Fail(
-              LimitError("more than {} nested JSON values (max-depth)", 2 * limits_.max_depth + 2));
-        break;
-      case json::parse_event_t::value:
-        if (parsed.is_string()) Decode(parsed);
-        break;
-      default:
-        break;
-    }
-    // Values of weights are items too; they count for a sixteenth.
-    if (++items_ / 16 > limits_.max_items) Fail(LimitError("too many JSON values (max-items)"));
-    return true;
+  Result<json> Parse(std::string_view text) {
+    JsonHooks hooks;
+    hooks.open = [this](int depth) -> Status {
+      // A message takes two levels: its object and the array that it is in.
+      const int limit = 2 * limits_.max_depth + 2;
+      if (depth > limit) return LimitError("more than {} nested JSON values (max-depth)", limit);
+      return Count();
+    };
+    hooks.value = [this](json& value) {
+      if (value.is_string()) Decode(value);
+      return Count();
+    };
+    return ParseJson(text, hooks);
   }
 
  private:
+  Status Count() {
+    // Values of weights are items too; they count for a sixteenth.
+    if (++items_ / 16 > limits_.max_items) return LimitError("too many JSON values (max-items)");
+    return {};
+  }
+
   void Decode(json& parsed) {
     const auto& text = parsed.get_ref<const std::string&>();
     if (text.size() < kLongString) return;
@@ -296,24 +287,13 @@ class DumpDocument::Builder {
 
   DumpDocument& document_;
   const ReadLimits& limits_;
-  MemberNames names_;
   uint64_t items_ = 0;
 };
 
 Result<DumpDocument> DumpDocument::Parse(std::string_view text, const ReadLimits& limits) {
   DumpDocument document;
-  Builder builder(document, limits);
   try {
-    document.json_ = json::parse(text, std::ref(builder));
-  } catch (const ParseFailure& failure) {
-    return tl::unexpected(failure.error);
-  } catch (const json::exception& e) {
-    // The message quotes what was read last, which may be a string of weights.
-    std::string_view what = e.what();
-    what.remove_prefix(std::min(what.find(' ') + 1, what.size()));  // "[json.exception...] "
-    if (const size_t quote = what.find("; last read: "); quote != std::string_view::npos)
-      what = what.substr(0, std::min(what.size(), quote + 100));
-    return ParseError("not JSON: {}", EscapeControls(what));
+    NN_ASSIGN(document.json_, Builder(document, limits).Parse(text));
   } catch (const std::bad_alloc&) {
     return LimitError("not enough memory for {} of JSON", HumanBytes(text.size()));
   }
@@ -359,18 +339,61 @@ Status WriteDump(const ReadModel& model, DumpWriter& out) {
   return {};
 }
 
-Status WriteDump(const ReadModel& model, const std::string& path, const DumpOptions& options) {
-  const bool in_file = options.weights == DumpWeights::kFile;
-  if (in_file && (!IsTensorArchivePath(options.file) || !IsPlainRelativePath(options.file)))
-    return UsageError("{}: a path below the dump's folder, .npz or .safetensors, is expected",
+namespace {
+
+// Writes a dump, and before it the file of its tensors: of the two the dump is the one that is
+// replaced. The file's name stands at the dump's beginning and may follow from its contents, so the
+// tensors are collected first.
+Result<std::string> WriteWithTensors(const ReadModel& model, const std::string& path,
+                                     DumpOptions options) {
+  DumpWriter collector([](std::string_view) {}, options);
+  NN_RETURN_IF_ERROR(WriteDump(model, collector));
+  const std::string directory = ParentFolder(path);
+  auto folder = StagingFolder::Create(directory);
+  if (!folder) return IoError("{}: {}", path, ErrnoText(folder.error()));
+  const std::string staged =
+      folder->path() + "/tensors" + std::filesystem::path(options.file).extension().string();
+  NN_RETURN_IF_ERROR(WriteTensorArchive(staged, collector.stored()));
+  SideFilePlacer placer(directory);
+  NN_ASSIGN(bool added, placer.Add(staged, options.file));
+  if (!added) {
+    NN_ASSIGN(const Blob contents, ReadFile(staged));
+    const std::span<const Blob> parts(&contents, 1);
+    options.file = NameByContents(options.file, std::span(&parts, 1));
+    NN_ASSIGN(added, placer.Add(staged, options.file));
+  }
+  if (!added)
+    return UsageError("{}: there is another file of this name; --weights names a new one",
                       Quote(options.file));
   NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   DumpWriter out([&](std::string_view text) { file.Write(text); }, options);
   NN_RETURN_IF_ERROR(WriteDump(model, out));
-  if (in_file)
-    NN_RETURN_IF_ERROR(
-        WriteTensorArchive(std::filesystem::path(path).parent_path() / options.file, out.stored()));
-  return file.Commit();
+  NN_RETURN_IF_ERROR(file.Commit());
+  placer.Keep();
+  return options.file;
+}
+
+}  // namespace
+
+Result<std::string> WriteDumpFiles(const ReadModel& model, const std::string& path,
+                                   const DumpOptions& options) {
+  if (options.weights == DumpWeights::kFile) {
+    const auto name = PlainRelativePath(options.file);
+    if (!name || !IsTensorArchivePath(*name))
+      return UsageError("{}: a path below the dump's folder, .npz or .safetensors, is expected",
+                        Quote(options.file));
+    return WriteWithTensors(model, path, {options.weights, *name});
+  }
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  DumpWriter out([&](std::string_view text) { file.Write(text); }, options);
+  NN_RETURN_IF_ERROR(WriteDump(model, out));
+  NN_RETURN_IF_ERROR(file.Commit());
+  return std::string();
+}
+
+Status WriteDump(const ReadModel& model, const std::string& path, const DumpOptions& options) {
+  NN_RETURN_IF_ERROR(WriteDumpFiles(model, path, options));
+  return {};
 }
 
 namespace {
@@ -384,7 +407,7 @@ Status ReadStored(const DumpNode& root, const std::string& path, const ReadLimit
   auto file =
       ReadFileBeneath(std::filesystem::path(path).parent_path(), name, limits.max_file_bytes);
   if (!file) return tl::unexpected(file.error().In(node->Place()));
-  auto tensors = ReadTensorArchive(*file);
+  auto tensors = ReadTensorArchive(*file, {limits.max_unpacked_bytes, limits.max_items});
   if (!tensors) return tl::unexpected(tensors.error().In(name));
   document.set_stored(*std::move(tensors));
   return {};

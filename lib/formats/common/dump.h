@@ -121,6 +121,11 @@ class DumpDocument {
 // The whole text of a dump.
 Status WriteDump(const ReadModel& model, DumpWriter& out);
 
+// WriteDump() of format.h, which returns the name of the tensors' file, "" if there is none. Where
+// a file of the wanted name has other contents, it is one that follows from the contents.
+Result<std::string> WriteDumpFiles(const ReadModel& model, const std::string& path,
+                                   const DumpOptions& options);
+
 // True if the text begins like a dump.
 bool IsDump(std::span<const std::byte> bytes);
 

@@ -155,18 +155,19 @@ Result<T> ReadScalar(const DumpNode& in, BaseType type, const reflection::Enum* 
 
 class FbDumper {
  public:
-  FbDumper(const Blob& file, const reflection::Schema& schema, const FbOuterData& outer_data,
-           const FbDataInfo& data_info, DumpWriter& out)
-      : file_(file),
+  FbDumper(const StableFlatbuffer& flatbuffer, const reflection::Schema& schema,
+           const FbOuterData& outer_data, const FbDataInfo& data_info, DumpWriter& out)
+      : flatbuffer_(flatbuffer),
+        file_(flatbuffer.structure()),
         schema_(schema),
         outer_data_(outer_data),
         data_info_(data_info),
         out_(out),
-        verifier_(reinterpret_cast<const uint8_t*>(file.data()),
-                  std::min<size_t>(file.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1),
+        verifier_(reinterpret_cast<const uint8_t*>(file_.data()),
+                  std::min<size_t>(file_.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1),
                   static_cast<fb::uoffset_t>(ReadLimits{}.max_depth),
                   static_cast<fb::uoffset_t>(ReadLimits{}.max_items)),
-        left_(kMaxGrowth * file.size() + kGrowthSlack) {}
+        left_(kMaxGrowth * file_.size() + kGrowthSlack) {}
 
   Status Run() {
     if (verifier_.VerifyOffset(0) == 0) return Damaged("the root");
@@ -294,7 +295,7 @@ class FbDumper {
     if (!verifier_.VerifyVectorOrString(pointer, width)) return Damaged(View(field.name()));
     const auto count = fb::ReadScalar<fb::uoffset_t>(pointer);
     const auto* begin = reinterpret_cast<const std::byte*>(pointer) + sizeof(fb::uoffset_t);
-    const Blob data = file_.Slice(static_cast<size_t>(begin - file_.data()), count * width);
+    const Blob data = flatbuffer_.View(begin, count * width);
     NN_RETURN_IF_ERROR(Take(data.size()));
     if (IsScalar(element)) {
       if (IsByteString(type))
@@ -350,7 +351,8 @@ class FbDumper {
     return {};
   }
 
-  const Blob& file_;
+  const StableFlatbuffer& flatbuffer_;
+  const Blob& file_;  // the structure
   const reflection::Schema& schema_;
   const FbOuterData& outer_data_;
   const FbDataInfo& data_info_;
@@ -580,9 +582,9 @@ class FbRestorer {
 
 }  // namespace
 
-Status DumpFlatbuffer(const Blob& file, const reflection::Schema& schema,
+Status DumpFlatbuffer(const StableFlatbuffer& flatbuffer, const reflection::Schema& schema,
                       const FbOuterData& outer_data, const FbDataInfo& data_info, DumpWriter& out) {
-  return FbDumper(file, schema, outer_data, data_info, out).Run();
+  return FbDumper(flatbuffer, schema, outer_data, data_info, out).Run();
 }
 
 Result<RestoredFlatbuffer> RestoreFlatbuffer(const DumpNode& dump, const reflection::Schema& schema,

@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "formats/common/dump.h"
 #include "formats/common/dump_writer.h"
+#include "formats/common/fb_stable.h"
 
 namespace nn {
 
@@ -34,7 +35,7 @@ using FbDataInfo = std::function<DataInfo(const flatbuffers::Table& table, std::
 // Checks while it goes that all lies inside the file (kParse), vectors that tables share not
 // leading to more than several times its size (kLimit). kUnsupported, by name, for fields and
 // members of unions that the schema does not have: their type is not known.
-Status DumpFlatbuffer(const Blob& file, const reflection::Schema& schema,
+Status DumpFlatbuffer(const StableFlatbuffer& flatbuffer, const reflection::Schema& schema,
                       const FbOuterData& outer_data, const FbDataInfo& data_info, DumpWriter& out);
 
 struct RestoredFlatbuffer {

@@ -58,8 +58,11 @@ class Splitter {
       const pb::FieldDescriptor* field = type.FindFieldByNumber(number);
       const bool delimited = reader.wire_type() == protozero::pbf_wire_type::length_delimited;
       if (!delimited) {
+        const auto wire_type = reader.wire_type();
         reader.skip();
+        const size_t copied = out.size();
         out.append(field_start, static_cast<size_t>(reader.data().data() - field_start));
+        NN_RETURN_IF_ERROR(CheckCopy(std::string_view(out).substr(copied), number, wire_type));
       } else {
         const protozero::data_view content = reader.get_view();
         const int element = field == nullptr ? 0 : PayloadElementSize(*field);
@@ -74,8 +77,7 @@ class Splitter {
           const uint64_t index = table_.Add(file_.Slice(Offset(content.data()), content.size()));
           writer.add_message(PayloadTable::kReferenceField, Reference(number, index));
         } else {
-          out.append(field_start,
-                     static_cast<size_t>(content.data() + content.size() - field_start));
+          writer.add_bytes(static_cast<uint32_t>(number), content);
         }
       }
       field_start = reader.data().data();
@@ -86,6 +88,17 @@ class Splitter {
   }
 
  private:
+  // The file may change while it is read, and references are ours alone: what protobuf gets must be
+  // the field that was looked at.
+  static Status CheckCopy(std::string_view copy, int number, protozero::pbf_wire_type wire_type) {
+    protozero::pbf_reader reader(copy.data(), copy.size());
+    if (reader.next() && static_cast<int>(reader.tag()) == number &&
+        reader.wire_type() == wire_type) {
+      reader.skip();
+      if (reader.length() == 0) return {};
+    }
+    return ParseError("the file changed while it was read");
+  }
   size_t Offset(const char* p) const {
     return static_cast<size_t>(p - reinterpret_cast<const char*>(file_.data()));
   }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "formats/common/interface.h"
 #include "formats/coreml/native.h"
 #include "formats/coreml/weights.h"
 #include "formats/coreml/write_interface.h"
@@ -58,16 +59,13 @@ Tensor AsFloats(const Tensor& t) {
 }  // namespace
 
 std::string ExportContext::NewName(std::string_view hint) {
-  std::string base = IsUtf8(hint) ? std::string(hint) : Escape(hint);
-  if (base.empty()) base = "value";
-  std::string name = base;
-  for (int i = 1; !used_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
-  return name;
+  if (hint.empty()) return used_.New("value");
+  return used_.New(IsUtf8(hint) ? std::string(hint) : Escape(hint));
 }
 
 bool ExportContext::Claim(const Value* value, const std::string& name) {
   if (names_.contains(value)) return false;
-  used_.insert(name);
+  used_.Claim(name);
   names_[value] = name;
   return true;
 }
@@ -143,6 +141,8 @@ const ExportRow* FindExport(std::string_view op) {
 }
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  NN_RETURN_IF_ERROR(CheckInterface(
+      graph, {.label = "Core ML", .outputs = true, .distinct_names = true, .least_size = 1}));
   Model model;
   Writer root = model.writer();
   Writer network = root.Sub(NetworkKind(graph));

@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/name_table.h"
 #include "base/status.h"
 #include "formats/coreml/fields.h"
 #include "formats/format.h"
@@ -36,7 +37,7 @@ class ExportContext {
   // Fixes a value's name before any other is chosen; false if the value has one already.
   bool Claim(const Value* value, const std::string& name);
   // Keeps a name from being chosen for a value.
-  void Reserve(const std::string& name) { used_.insert(name); }
+  void Reserve(const std::string& name) { used_.Claim(name); }
   std::string NewName(std::string_view hint);
   // Makes the value another name of `same`, unless it is an output that has its own.
   void Alias(const Node& source, const Value* value, const Value* same);
@@ -55,7 +56,7 @@ class ExportContext {
   Writer network_;
   int64_t version_ = 4;
   std::unordered_map<const Value*, std::string> names_;
-  std::unordered_set<std::string> used_;
+  NameTable used_;
   std::unordered_set<std::string> layers_;
 };
 

@@ -88,6 +88,8 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   if (auto reason = WhyNotPads(a.pads)) return reason;
   const int rank = node.input(0)->type().rank();
   if (rank == 5 && !node.input(1)->is_constant()) return "a filter that is no constant";
+  if (node.input(2) != nullptr && !node.input(1)->is_constant())
+    return "a bias beside a filter that is no constant";
   if (rank == 5 && a.padding == Padding::kSameLower) return "padding that is heavier at the begin";
   if (rank != 4 && rank != 5) return fmt::format("convolution over {} axes", rank - 2);
   return std::nullopt;

@@ -71,6 +71,8 @@ std::optional<std::string> WhyNotReshape(const Node& node) {
   const Dims& out = *node.output()->type().dims;
   if (node.input(1) != nullptr) {
     if (node.attrs<ReshapeAttrs>().zero_copies) return "a shape that copies sizes in a run";
+    if (const Type& list = node.input(1)->type(); !list.ranked() || list.rank() != 1)
+      return "a shape that is not a list";
     return std::nullopt;
   }
   if (std::any_of(out.begin(), out.end(), [](const Dim& d) { return d == 0; }))

@@ -14,7 +14,12 @@
 namespace nn::coreml {
 namespace {
 
+// concatND has two inputs at least.
 Status WriteConcat(ExportContext& ctx, const Node& node) {
+  if (node.inputs().size() == 1) {
+    ctx.AddLayer(node, "copy");
+    return {};
+  }
   ctx.AddLayer(node, "concatND").Int("axis", node.attrs<ConcatAttrs>().axis);
   return {};
 }

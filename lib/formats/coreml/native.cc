@@ -77,7 +77,7 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   NN_ASSIGN(auto model, Parse(file, limits));
   // A copy would be an empty file, which is no model.
   if (model->message().ByteSizeLong() == 0) return ParseError("no Core ML model: no field is set");
-  ReadWeightFiles(std::filesystem::path(path).parent_path(), limits, *model);
+  NN_RETURN_IF_ERROR(ReadWeightFiles(std::filesystem::path(path).parent_path(), limits, *model));
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "formats/common/side_files.h"
 
 namespace nn::coreml {
 namespace {
@@ -60,10 +61,10 @@ PackageItem ItemOf(const std::string& identifier, const Json& entry) {
   return item;
 }
 
-// ReadFileBeneath() of a file of the package.
+// SideFiles::Read() of a file of the package.
 Result<Blob> ReadPackageFile(const fs::path& directory, const std::string& name,
-                             const ReadLimits& limits) {
-  auto bytes = ReadFileBeneath(directory, name, limits.max_file_bytes);
+                             const SideFiles& reader) {
+  auto bytes = reader.Read(name);
   std::error_code error;
   // Caches of downloads are made of links.
   if (!bytes && bytes.error().code() == ErrorCode::kModel &&
@@ -73,7 +74,7 @@ Result<Blob> ReadPackageFile(const fs::path& directory, const std::string& name,
 }
 
 // Adds all files below the folder but `skip`.
-Status ReadFiles(const fs::path& directory, const ReadLimits& limits, const std::string& skip,
+Status ReadFiles(const fs::path& directory, const SideFiles& reader, const std::string& skip,
                  std::map<std::string, Blob, std::less<>>& files) {
   std::error_code error;
   fs::recursive_directory_iterator it(directory, error);
@@ -89,7 +90,7 @@ Status ReadFiles(const fs::path& directory, const ReadLimits& limits, const std:
       if (fs::is_empty(it->path(), ignored)) files.emplace(name + "/", Blob());
       continue;
     }
-    auto bytes = ReadPackageFile(directory, name, limits);
+    auto bytes = ReadPackageFile(directory, name, reader);
     if (!bytes) return tl::unexpected(bytes.error());
     files.emplace(name, *std::move(bytes));
   }
@@ -192,7 +193,8 @@ bool IsPackagePath(std::string_view path) {
 Status ReadPackage(const std::string& path, const ReadLimits& limits, ModelFolder& folder,
                    Blob& model) {
   const fs::path directory(path);
-  auto text = ReadPackageFile(directory, std::string(kManifestName), limits);
+  const SideFiles reader(directory, limits.max_file_bytes, 0);
+  auto text = ReadPackageFile(directory, std::string(kManifestName), reader);
   if (!text) {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(directory / kManifestName, error)))
@@ -204,8 +206,8 @@ Status ReadPackage(const std::string& path, const ReadLimits& limits, ModelFolde
   if (!IsPlainRelativePath(root))
     return ModelError("{}: the root model's path {} leaves the package", kManifestName,
                       Quote(root));
-  NN_ASSIGN(model, ReadPackageFile(directory, root, limits));
-  return ReadFiles(directory, limits, root, folder.files);
+  NN_ASSIGN(model, ReadPackageFile(directory, root, reader));
+  return ReadFiles(directory, reader, root, folder.files);
 }
 
 FileImage PackageImage(const ModelFolder& folder, std::vector<Blob> model) {

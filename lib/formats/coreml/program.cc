@@ -4,9 +4,9 @@
 #include <set>
 
 #include "base/checked_math.h"
-#include "base/file.h"
 #include "base/text.h"
 #include "coreml_model.pb.h"
+#include "formats/common/side_files.h"
 
 namespace nn::coreml {
 namespace {
@@ -154,16 +154,22 @@ const Result<BlobStorage>& ProgramWeights::Open(const std::string& name) {
   return files_.emplace(name, open()).first->second;
 }
 
-void ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits& limits,
-                     Model& model) {
+Status ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits& limits,
+                       Model& model) {
+  const SideFiles files(directory, limits.max_file_bytes, model.file.size());
   std::set<std::string> tried;
+  Status status;
   for (const mil::Program* program : Programs(model))
     EachBlobValue(*program, [&](const mil::Value& value, const mil::Operation*) {
       const auto path = model.folder.Resolve(value.blobfilevalue().filename());
       if (!path || tried.size() >= kMaxWeightFiles || !tried.insert(*path).second) return;
-      auto file = ReadFileBeneath(directory, *path, limits.max_file_bytes);
-      if (file) model.folder.files.emplace(*path, *std::move(file));
+      auto file = files.Read(*path);
+      if (file)
+        model.folder.files.emplace(*path, *std::move(file));
+      else if (file.error().code() == ErrorCode::kLimit)
+        status = tl::unexpected(file.error());
     });
+  return status;
 }
 
 }  // namespace nn::coreml

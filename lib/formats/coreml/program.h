@@ -66,7 +66,8 @@ class ProgramWeights {
 
 // Puts the files below `directory` that the model's programs name into its folder. Files that are
 // not there, names that leave the directory, and names beyond the first thousand are passed over.
-void ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits& limits,
-                     Model& model);
+// kLimit beyond max-file-bytes.
+Status ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits& limits,
+                       Model& model);
 
 }  // namespace nn::coreml

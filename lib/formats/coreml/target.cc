@@ -48,7 +48,7 @@ std::optional<std::string> WhyNotValue(const Value& v, Types types) {
 bool IsShapeArithmetic(const Node& node) {
   constexpr std::array kOps = {"add", "sub", "mul", "minimum", "maximum", "floor_div", "mod"};
   return std::any_of(kOps.begin(), kOps.end(), [&](auto op) { return node.Is(op); }) &&
-         node.output()->elements().has_value();
+         node.output()->elements() != nullptr;
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {

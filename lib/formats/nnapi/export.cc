@@ -10,6 +10,7 @@
 
 #include "base/checked_math.h"
 #include "base/text.h"
+#include "formats/common/interface.h"
 #include "ir/op_def.h"
 #include "ops/elementwise.h"
 #include "passes/qdq.h"
@@ -48,6 +49,13 @@ std::optional<std::string> WhyNotOperand(const Value& v) {
   if (!type.ranked()) return "a tensor of unknown rank";
   if (type.rank() > kMaxRank) return fmt::format("a tensor of rank {}", type.rank());
   if (type.rank() == 0 && !v.is_constant()) return "a tensor without dimensions";
+  if (const auto dims = type.const_dims()) {
+    constexpr int64_t kMostBytes = int64_t{1} << 32;
+    const auto elements = CheckedElements(*dims);
+    const auto bytes =
+        elements ? CheckedMul<int64_t>(*elements, DTypeBits(type.dtype) / 8) : std::nullopt;
+    if (!bytes || *bytes >= kMostBytes) return "a tensor of 2^32 bytes or more";
+  }
   return std::nullopt;
 }
 
@@ -302,6 +310,7 @@ const Target& NnapiTarget() {
 }
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  NN_RETURN_IF_ERROR(CheckInterface(graph, {.label = "NNAPI", .outputs = true}));
   NN_RETURN_IF_ERROR(CheckShapes(graph));
   Model model;
   model.version = kFormVersion;

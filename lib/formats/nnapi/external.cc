@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "base/checked_math.h"
 #include "formats/nnapi/native.h"
@@ -38,7 +39,8 @@ class Packer {
 };
 
 // Moves the constants of operandValues that are large enough into a pool of a file; those of pools
-// stay in theirs, which get files too.
+// stay in theirs, which get files too: large ones, and all that have files already, so that no name
+// of the model's remains.
 Status MoveOut(Model& model, const ExternalData& wanted) {
   size_t files = 0;
   const auto next_file = [&] {
@@ -56,8 +58,18 @@ Status MoveOut(Model& model, const ExternalData& wanted) {
     o.lifetime = LifeTime::kConstantReference;
     o.location.pool_index = static_cast<uint32_t>(model.pools.size());
   }
-  for (Pool& pool : model.pools)
-    if (pool.bytes.size() >= wanted.threshold && !pool.bytes.empty()) pool.file = next_file();
+  std::map<std::string, std::string> names;  // by those of the model
+  for (Pool& pool : model.pools) {
+    if (pool.bytes.empty()) {
+      pool.file.clear();
+    } else if (!pool.file.empty()) {
+      std::string& name = names[pool.file];
+      if (name.empty()) name = next_file();
+      pool.file = name;
+    } else if (pool.bytes.size() >= wanted.threshold) {
+      pool.file = next_file();
+    }
+  }
   model.operand_values = inside.Bytes();
   if (!outside.empty()) model.pools.push_back({outside.Bytes(), next_file()});
   return {};

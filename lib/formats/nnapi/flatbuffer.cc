@@ -3,6 +3,7 @@
 #include <cstring>
 #include <limits>
 
+#include "formats/common/fb_stable.h"
 #include "formats/common/fb_verify.h"
 #include "formats/nnapi/native.h"
 #include "nnapi/nnapi_generated.h"
@@ -17,7 +18,8 @@ constexpr size_t kDataAlignment = 16;
 // than it is; the reader counts against one budget.
 class Reader {
  public:
-  Reader(const Blob& file, const ReadLimits& limits) : file_(file), left_(limits.max_items) {}
+  Reader(const StableFlatbuffer& file, const ReadLimits& limits)
+      : file_(file), left_(limits.max_items) {}
 
   Result<std::unique_ptr<Model>> Run(const fb::Model& in) {
     auto model = std::make_unique<Model>();
@@ -81,14 +83,23 @@ class Reader {
   }
 
   Blob View(const flatbuffers::Vector<uint8_t>* in) const {
-    if (in == nullptr) return {};
-    const auto* data = reinterpret_cast<const std::byte*>(in->data());
-    return file_.Slice(static_cast<size_t>(data - file_.data()), in->size());
+    return in == nullptr ? Blob() : file_.View(*in);
   }
 
-  const Blob& file_;
+  const StableFlatbuffer& file_;
   uint64_t left_;
 };
+
+// The data of constants.
+std::vector<ByteRange> Payloads(std::span<const std::byte> bytes) {
+  std::vector<ByteRange> payloads;
+  const FlatbufferPeek peek(bytes);
+  const auto root = peek.Root();
+  if (const auto data = peek.Bytes(root, fb::Model::VT_OPERANDVALUES)) payloads.push_back(*data);
+  for (const uint64_t pool : peek.Tables(root, fb::Model::VT_POOLS))
+    if (const auto data = peek.Bytes(pool, fb::MemoryPool::VT_DATA)) payloads.push_back(*data);
+  return payloads;
+}
 
 // Of a pool's bytes, in the flatbuffer.
 size_t InsideBytes(const Pool& pool) {
@@ -174,8 +185,11 @@ Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits
   if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
     return LimitError("{} bytes; a flatbuffer has at most 2 GiB", file.size());
   const Blob aligned = file.IsAligned(kDataAlignment) ? file : Blob::Copy(file.bytes());
-  NN_RETURN_IF_ERROR(VerifyFlatbuffer(aligned.bytes(), "nnapi.fbs", fb::VerifyModelBuffer, limits));
-  return Reader(aligned, limits).Run(*fb::GetModel(aligned.data()));
+  NN_ASSIGN(const StableFlatbuffer stable,
+            StableFlatbuffer::Make(aligned, Payloads(aligned.bytes())));
+  const auto bytes = stable.structure().bytes();
+  NN_RETURN_IF_ERROR(VerifyFlatbuffer(bytes, "nnapi.fbs", fb::VerifyModelBuffer, limits));
+  return Reader(stable, limits).Run(*fb::GetModel(bytes.data()));
 }
 
 Result<Blob> WriteFlatbuffer(const Model& model) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/checked_math.h"
-#include "base/file.h"
+#include "formats/common/side_files.h"
 
 namespace nn::nnapi {
 namespace {
@@ -54,10 +54,11 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   if ((*model)->version > kFormVersion)
     return UnsupportedError("form {} of NNAPI files; this program knows {}", (*model)->version,
                             kFormVersion);
-  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  const SideFiles files(std::filesystem::path(path).parent_path(), limits.max_file_bytes,
+                        file.size());
   for (Pool& pool : (*model)->pools)
     if (!pool.file.empty()) {
-      NN_ASSIGN(pool.bytes, ReadFileBeneath(directory, pool.file, limits.max_file_bytes));
+      NN_ASSIGN(pool.bytes, files.Read(pool.file));
     }
   return std::unique_ptr<NativeModel>(*std::move(model));
 }

@@ -209,7 +209,7 @@ class Checker {
   Value* Retyped(const Value& value, const Type& type) {
     if (value.is_constant()) return graph_.AddConstant(value.constant());
     Value* out = graph_.AddInput("", type);
-    out->set_elements(value.elements());
+    out->set_elements(KnownElements(&value));
     return out;
   }
 

@@ -31,6 +31,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
                                              const ReadLimits& limits) {
   auto model = std::make_unique<Model>();
   model->directory = std::filesystem::path(path).parent_path();
+  model->files = SideFiles(model->directory, limits.max_file_bytes, 0);
   NN_RETURN_IF_ERROR(
       RestoreMessage(dump, kTextFields, limits.max_depth, &model->proto, model->payloads));
   return std::unique_ptr<NativeModel>(std::move(model));
@@ -38,7 +39,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
 
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
   const auto& m = static_cast<const Model&>(model);
-  return Assemble(m.proto, m.payloads, m.directory, options);
+  return Assemble(m.proto, m.payloads, m.files, options);
 }
 
 }  // namespace nn::onnx

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "formats/common/interface.h"
 #include "formats/onnx/external.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
+#include "ops/matmul.h"
 #include "passes/qdq.h"
 
 namespace nn::onnx {
@@ -82,15 +84,12 @@ Status CheckOpset(const Graph& graph, int64_t opset) {
 }  // namespace
 
 std::string ExportContext::NewName(std::string_view hint) {
-  std::string name(hint.empty() ? "value" : hint);
-  for (int i = 1; !used_.insert(name).second; ++i)
-    name = fmt::format("{}_{}", hint.empty() ? "value" : hint, i);
-  return name;
+  return used_.New(std::string(hint.empty() ? "value" : hint));
 }
 
 bool ExportContext::Claim(const Value* value, const std::string& name) {
   if (names_.contains(value)) return false;
-  used_.insert(name);
+  used_.Claim(name);
   names_[value] = name;
   return true;
 }
@@ -221,6 +220,11 @@ const Target& OnnxTarget() {
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
       {"conv_transpose", "filter layout",
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
+      {"matmul", "transposed operands",
+       [](Graph& g, Node& n) {
+         // Gemm has the transpositions, but its bias may have to go first.
+         return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
+       }},
   };
   static const Target target = {
       .name = "ONNX", .why_illegal = WhyIllegal, .rewrites = rewrites, .prepare = UnfuseQdq};
@@ -228,6 +232,8 @@ const Target& OnnxTarget() {
 }
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  NN_RETURN_IF_ERROR(
+      CheckInterface(graph, {.label = "ONNX", .distinct_names = true, .ranks = true}));
   const int64_t opset = options.opset == 0 ? DefaultOpset(graph) : options.opset;
   if (opset < 7 || opset > kNewestOpset)
     return UnsupportedError("operator set {}: 7 to {} can be written", opset, kNewestOpset);

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/name_table.h"
 #include "base/status.h"
 #include "formats/format.h"
 #include "formats/onnx/native.h"
@@ -36,7 +37,7 @@ class ExportContext {
   // Fixes a value's name before any other is chosen; false if the value has one already.
   bool Claim(const Value* value, const std::string& name);
   // Keeps a name from being chosen for a value.
-  void Reserve(const std::string& name) { used_.insert(name); }
+  void Reserve(const std::string& name) { used_.Claim(name); }
   // A name that is not in use.
   std::string NewName(std::string_view hint);
 
@@ -70,7 +71,7 @@ class ExportContext {
   PayloadTable& payloads_;
   int64_t opset_;
   std::unordered_map<const Value*, std::string> names_;
-  std::unordered_set<std::string> used_;
+  NameTable used_;
   std::map<std::string, std::pair<const Value*, int>, std::less<>>
       symbols_;                              // a value and its axis
   std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "formats/onnx/export.h"
 
 namespace nn::onnx {
@@ -42,7 +43,7 @@ Result<std::string> ExportContext::AddDimTree(const Dim::Tree& tree) {
   if (tree.kind == Kind::kSymbol) {
     const auto it = symbols_.find(tree.symbol);
     if (it == symbols_.end())
-      return UnsupportedError("dimension \"{}\" is the size of no value", tree.symbol);
+      return UnsupportedError("dimension {} is the size of no value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
     const std::string shape = AddValue("Shape", {NameOf(value)}, "shape");
     return AddValue("Gather", {shape, AddTensor(Tensor::Ints({axis}), "axis")}, tree.symbol);

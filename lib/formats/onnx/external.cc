@@ -1,6 +1,7 @@
 #include "formats/onnx/external.h"
 
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "base/file.h"
@@ -48,12 +49,12 @@ void ClearData(pb::TensorProto& tensor) {
 
 class Assembler {
  public:
-  Assembler(pb::ModelProto model, PayloadTable payloads, const std::filesystem::path& directory,
+  Assembler(pb::ModelProto model, PayloadTable payloads, const SideFiles& files,
             const ExportOptions& options)
-      : directory_(directory), options_(options) {
+      : options_(options) {
     model_.proto = std::move(model);
     model_.payloads = std::move(payloads);
-    model_.directory = directory;
+    model_.files = files;
   }
 
   Result<FileImage> Run() {
@@ -86,15 +87,15 @@ class Assembler {
     }
     if (!outside_.parts.empty()) image.side_files.push_back(outside_);
     // Files that tensors still refer to.
-    std::set<std::string> seen = {outside_.name};
+    std::set<std::string> seen;
     NN_RETURN_IF_ERROR(
         ForEach<pb::TensorProto>(&model_.proto, [&](const pb::TensorProto& tensor) -> Status {
-          if (!IsExternal(tensor)) return {};
+          if (!IsExternal(tensor) || moved_.contains(&tensor)) return {};
           NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
           if (!seen.insert(range.location).second) return {};
-          auto file = ReadFileBeneath(directory_, range.location);
+          auto file = model_.files.Read(range.location);
           if (!file) {
-            if (IsThere(range.location)) return {};
+            if (file.error().code() != ErrorCode::kLimit && IsThere(range.location)) return {};
             return tl::unexpected(file.error().In("tensor " + Quote(tensor.name())));
           }
           image.side_files.push_back({range.location, {*std::move(file)}, true});
@@ -119,52 +120,81 @@ class Assembler {
     });
   }
 
+  // Every message is met, an initializer before its own turn with the graph that has it.
   Status MoveOut(const std::string& file) {
     outside_.name = file;
-    return ForEach<pb::GraphProto>(&model_.proto, [&](pb::GraphProto& graph) -> Status {
-      for (pb::TensorProto& tensor : *graph.mutable_initializer())
-        NN_RETURN_IF_ERROR(MoveOut(tensor));
-      return {};
+    return ForEachMessage(&model_.proto, [&](google::protobuf::Message* message) -> Status {
+      if (auto* graph = google::protobuf::DynamicCastToGenerated<pb::GraphProto>(message)) {
+        for (pb::TensorProto& tensor : *graph->mutable_initializer())
+          NN_RETURN_IF_ERROR(MoveOut(tensor));
+        return {};
+      }
+      auto* tensor = google::protobuf::DynamicCastToGenerated<pb::TensorProto>(message);
+      return tensor != nullptr && IsExternal(*tensor) ? MoveOut(*tensor) : Status();
     });
   }
 
+  // A tensor that is external already moves whatever its size: its file may be the one that is
+  // written, and is not beside the new model.
   Status MoveOut(pb::TensorProto& tensor) {
-    constexpr uint64_t kPage = 4096, kSmall = 64;
+    if (moved_.contains(&tensor)) return {};
+    const bool was_external = IsExternal(tensor);
+    std::string key;  // of bytes that other tensors may have, too
+    if (was_external) {
+      NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
+      key = fmt::format("{}:{}", range.offset, range.location);
+    }
     auto contents = ReadTensor(tensor, model_);
     if (!contents) {
       // What is no tensor stays as it is; a file that is not there would be lost.
-      return IsExternal(tensor) ? Status(tl::unexpected(contents.error())) : Status();
+      return was_external ? Status(tl::unexpected(contents.error())) : Status();
     }
     const uint64_t size = contents->byte_size();
-    if (contents->dtype() == DType::kString || size == 0 || size < options_.external_data.threshold)
+    if (contents->dtype() == DType::kString) return {};
+    if (!was_external && (size == 0 || size < options_.external_data.threshold)) return {};
+    ClearData(tensor);
+    if (size == 0) {
+      SetRawData(*contents, &tensor, model_.payloads);
       return {};
-    const uint64_t alignment = size >= kPage ? kPage : kSmall;
+    }
+    moved_.insert(&tensor);
+    const auto place = key.empty() ? places_.end() : places_.find({key, size});
+    const uint64_t offset = place != places_.end() ? place->second : Append(contents->blob());
+    if (!key.empty()) places_.insert({{key, size}, offset});
+    const auto add = [&](const char* name, std::string value) {
+      auto* entry = tensor.add_external_data();
+      entry->set_key(name);
+      entry->set_value(std::move(value));
+    };
+    add("location", outside_.name);
+    add("offset", std::to_string(offset));
+    add("length", std::to_string(size));
+    tensor.set_data_location(pb::TensorProto::EXTERNAL);
+    return {};
+  }
+
+  // Adds bytes to the file that takes them and returns where they are.
+  uint64_t Append(const Blob& bytes) {
+    constexpr uint64_t kPage = 4096, kSmall = 64;
+    const uint64_t alignment = bytes.size() >= kPage ? kPage : kSmall;
     if (const uint64_t over = end_ % alignment; over != 0) {
       Buffer padding(alignment - over);
       padding.Clear();
       end_ += padding.size();
       outside_.parts.emplace_back(std::move(padding));
     }
-    ClearData(tensor);
-    const auto add = [&](const char* key, std::string value) {
-      auto* entry = tensor.add_external_data();
-      entry->set_key(key);
-      entry->set_value(std::move(value));
-    };
-    add("location", outside_.name);
-    add("offset", std::to_string(end_));
-    add("length", std::to_string(size));
-    tensor.set_data_location(pb::TensorProto::EXTERNAL);
-    outside_.parts.push_back(contents->blob());
-    end_ += size;
-    return {};
+    const uint64_t offset = end_;
+    outside_.parts.push_back(bytes);
+    end_ += bytes.size();
+    return offset;
   }
 
-  const std::filesystem::path& directory_;
   const ExportOptions& options_;
   Model model_;
   SideFile outside_;
   uint64_t end_ = 0;  // bytes of outside_
+  std::set<const pb::TensorProto*> moved_;
+  std::map<std::pair<std::string, uint64_t>, uint64_t> places_;  // of external bytes in outside_
 };
 
 }  // namespace
@@ -183,9 +213,9 @@ Result<ExternalRange> ReadExternalRange(const pb::TensorProto& tensor) {
   return range;
 }
 
-Result<FileImage> Assemble(pb::ModelProto model, PayloadTable payloads,
-                           const std::filesystem::path& directory, const ExportOptions& options) {
-  return Assembler(std::move(model), std::move(payloads), directory, options).Run();
+Result<FileImage> Assemble(pb::ModelProto model, PayloadTable payloads, const SideFiles& files,
+                           const ExportOptions& options) {
+  return Assembler(std::move(model), std::move(payloads), files, options).Run();
 }
 
 }  // namespace nn::onnx

@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "formats/common/pb_payload.h"
+#include "formats/common/side_files.h"
 #include "formats/format.h"
 #include "onnx.pb.h"
 
@@ -26,12 +27,13 @@ Result<ExternalRange> ReadExternalRange(const pb::TensorProto& tensor);
 // The bytes of the largest file that protobuf reads: 2 GiB - 1.
 inline constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
 
-// The file of a model whose tensors lie beneath `directory` if they are external, with the files
-// that belong beside it. Tensors move as the options say: initializers of the graph, then of
-// its sub-graphs, into a new file, from multiples of 4096 bytes on (of 64, if smaller), so that
-// they can be mapped; all external tensors into the model if they are to be embedded. Others stay
-// what they are. kLimit for a model above kMaxModelBytes when all that can is outside.
-Result<FileImage> Assemble(pb::ModelProto model, PayloadTable payloads,
-                           const std::filesystem::path& directory, const ExportOptions& options);
+// The file of a model whose external tensors `files` reads, with the files that belong beside it.
+// Tensors move as the options say: initializers of the graph, then of its sub-graphs, and all
+// tensors that are external already, wherever they are, into a new file, from multiples of 4096
+// bytes on (of 64, if smaller), so that they can be mapped; all external tensors into the model if
+// they are to be embedded. Others stay what they are. kLimit for a model above kMaxModelBytes when
+// all that can is outside.
+Result<FileImage> Assemble(pb::ModelProto model, PayloadTable payloads, const SideFiles& files,
+                           const ExportOptions& options);
 
 }  // namespace nn::onnx

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "formats/onnx/tensor.h"
@@ -20,12 +22,17 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 constexpr size_t kMaxCallDepth = 64;
 constexpr int64_t kMaxInlinedNodes = int64_t{1} << 18;
 
+// Bytes of Scope::prefix that are kept: names are for people, and each value has a copy.
+constexpr size_t kMaxPrefix = 256;
+
 // What names mean where nodes stand: in the graph, or in the body of a function.
 struct Scope {
   std::unordered_map<std::string, Value*> values;  // null: an input that the call leaves out
   std::unordered_map<std::string, Type> declared;
+  std::map<std::string, int64_t, std::less<>> opsets;  // by domain, as they are asked for
   // In a function:
   const pb::FunctionProto* function = nullptr;
+  std::unordered_set<std::string_view> results;
   AttrBindings attrs;
   int64_t call = -1;   // index of the operator in the graph that the body stands for
   std::string prefix;  // of the names of values and nodes
@@ -110,6 +117,7 @@ class Importer {
         return ModelError("graph output {} is not defined", Quote(output.name()));
       graph_.AddOutput(output.name(), it->second);
     }
+    main_ = Scope();
     NN_RETURN_IF_ERROR(Verify(graph_));
     return ImportedModel{std::move(graph_), std::move(obstacles_)};
   }
@@ -160,6 +168,7 @@ class Importer {
   }
 
   const pb::FunctionProto* FindFunction(const pb::NodeProto& node) const {
+    if (functions_.empty()) return nullptr;
     const auto it = functions_.find(
         {std::string(NormalDomain(node.domain())), node.op_type(), node.overload()});
     return it == functions_.end() ? nullptr : it->second;
@@ -224,11 +233,8 @@ class Importer {
       on_opaque |= it->second != nullptr && !it->second->type().ranked() && !obstacles_.empty();
     }
     const std::string_view domain = NormalDomain(node.domain());
-    const int64_t opset = scope.function == nullptr
-                              ? OpsetVersion(model_.proto, domain)
-                              : OpsetVersion(scope.function->opset_import(), domain);
-    ImportContext ctx(model_, node, opset, scope.function == nullptr ? index : scope.call, graph_,
-                      std::move(inputs));
+    ImportContext ctx(model_, node, OpsetOf(domain, scope),
+                      scope.function == nullptr ? index : scope.call, graph_, std::move(inputs));
     if (scope.function != nullptr) ctx.set_bindings(&scope.attrs);
     const pb::FunctionProto* function = FindFunction(node);
     auto status =
@@ -246,6 +252,14 @@ class Importer {
     return {};
   }
 
+  int64_t OpsetOf(std::string_view domain, Scope& scope) const {
+    if (const auto it = scope.opsets.find(domain); it != scope.opsets.end()) return it->second;
+    const int64_t version = scope.function == nullptr
+                                ? OpsetVersion(model_.proto, domain)
+                                : OpsetVersion(scope.function->opset_import(), domain);
+    return scope.opsets.emplace(domain, version).first->second;
+  }
+
   // Imports the nodes of a function in place of its call.
   Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index) {
     if (std::find(calls_.begin(), calls_.end(), &f) != calls_.end())
@@ -260,7 +274,9 @@ class Importer {
     Scope body;
     body.function = &f;
     body.call = caller.function == nullptr ? index : caller.call;
+    body.results.insert(f.output().begin(), f.output().end());
     body.prefix = caller.prefix + (ctx.node().name().empty() ? f.name() : ctx.node().name()) + "/";
+    if (body.prefix.size() > kMaxPrefix) body.prefix = ".../";
     for (int i = 0; i < f.input_size(); ++i)
       body.values[f.input(i)] = ctx.input(static_cast<size_t>(i));
     for (const std::string& name : f.attribute()) body.attrs[name] = ctx.FindAttr(name);
@@ -287,10 +303,7 @@ class Importer {
   // Names a value after the ONNX output (the results of a function after those of its call) and
   // refines its type by what the file declares.
   Status Declare(Value* v, const std::string& name, Scope& scope) {
-    const bool is_result =
-        scope.function != nullptr &&
-        std::find(scope.function->output().begin(), scope.function->output().end(), name) !=
-            scope.function->output().end();
+    const bool is_result = scope.results.contains(name);
     if (!v->is_input() && v->name().empty() && !is_result) v->set_name(scope.prefix + name);
     const auto it = scope.declared.find(name);
     if (it != scope.declared.end()) {

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "formats/onnx/import.h"
 #include "formats/onnx/tensor.h"
 #include "ops/gather.h"
@@ -27,7 +28,7 @@ Status ImportGather(ImportContext& ctx) {
 Result<Reduction> ReadReduction(const ImportContext& ctx) {
   const std::string text = ctx.String("reduction", "none");
   const auto reduction = ParseEnum<Reduction>(text);
-  if (!reduction) return ModelError("reduction is \"{}\"", text);
+  if (!reduction) return ModelError("reduction is {}", Quote(text));
   return *reduction;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.h"
 #include "formats/onnx/import.h"
 #include "ops/blocks.h"
 #include "ops/grid_sample.h"
@@ -137,7 +138,7 @@ Result<ResizeRequest> NewRequest(const ImportContext& ctx, const Value* x) {
   const std::string mode = ctx.String("mode", "nearest");
   const auto known = ParseEnum<ResizeMode>(mode == "bilinear" ? "linear" : mode);
   if (!known || (*known == ResizeMode::kCubic && ctx.opset() < 11))
-    return ModelError("mode is \"{}\"", mode);
+    return ModelError("mode is {}", Quote(mode));
   r.attrs.mode = *known;
   r.attrs.coordinates = Coordinates::kAsymmetric;
   return r;
@@ -190,7 +191,7 @@ template <typename E>
 Result<E> ReadEnum(const ImportContext& ctx, std::string_view name, E fallback) {
   const std::string text = ctx.String(name, EnumName(fallback));
   const auto value = ParseEnum<E>(text);
-  if (!value) return ModelError("{} is \"{}\"", name, text);
+  if (!value) return ModelError("{} is {}", name, Quote(text));
   return *value;
 }
 
@@ -232,7 +233,7 @@ Status ImportDepthToSpace(ImportContext& ctx) {
   DepthToSpaceAttrs a;
   NN_ASSIGN(a.block, ctx.RequiredInt("blocksize"));
   const std::string mode = ctx.String("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") return ModelError("mode is \"{}\"", mode);
+  if (mode != "DCR" && mode != "CRD") return ModelError("mode is {}", Quote(mode));
   if (mode == "CRD") a.mode = DepthOrder::kCrd;
   return ctx.Emit("depth_to_space", {x}, a);
 }
@@ -255,7 +256,7 @@ Status ImportGridSample(ImportContext& ctx) {
   std::string_view mode = text;
   if (ctx.opset() < 20 && mode.starts_with("bi")) mode.remove_prefix(2);
   const auto known = ParseEnum<ResizeMode>(mode);
-  if (!known) return ModelError("mode is \"{}\"", text);
+  if (!known) return ModelError("mode is {}", Quote(text));
   a.mode = *known;
   NN_ASSIGN(a.padding, ReadEnum(ctx, "padding_mode", GridPadding::kZeros));
   a.align_corners = ctx.Int("align_corners", 0) != 0;

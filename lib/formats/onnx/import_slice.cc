@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
+#include "base/text.h"
 #include "formats/onnx/import.h"
 #include "formats/onnx/tensor.h"
 #include "ops/concat.h"
@@ -84,7 +85,7 @@ Status ImportSlice10(ImportContext& ctx) {
 Result<PadMode> ReadMode(const ImportContext& ctx) {
   const std::string text = ctx.String("mode", "constant");
   const auto mode = ParseEnum<PadMode>(text);
-  if (!mode || *mode == PadMode::kSymmetric) return ModelError("mode is \"{}\"", text);
+  if (!mode || *mode == PadMode::kSymmetric) return ModelError("mode is {}", Quote(text));
   return *mode;
 }
 

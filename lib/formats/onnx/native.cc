@@ -44,6 +44,7 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   auto model = std::make_unique<Model>();
   model->file = file;
   model->directory = std::filesystem::path(path).parent_path();
+  model->files = SideFiles(model->directory, limits.max_file_bytes, file.size());
   if (const PbForm form = PbFormOf(file.bytes()); form != PbForm::kBinary) {
     NN_RETURN_IF_ERROR(ParsePbText(form, file, limits.max_depth, &model->proto, model->payloads));
     return std::unique_ptr<NativeModel>(std::move(model));

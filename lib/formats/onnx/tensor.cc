@@ -47,7 +47,7 @@ constexpr TypeRow kTypes[] = {
 
 Result<Blob> ReadExternal(const pb::TensorProto& tensor, const Model& model, uint64_t need) {
   NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
-  NN_ASSIGN(const Blob file, ReadFileBeneath(model.directory, range.location));
+  NN_ASSIGN(const Blob file, model.files.Read(range.location));
   const uint64_t length = range.length.value_or(need);
   if (!InRange(range.offset, length, file.size()))
     return ModelError("external data: bytes {} to {} are outside {} ({} bytes)", range.offset,

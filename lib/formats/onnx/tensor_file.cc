@@ -6,7 +6,7 @@ namespace nn::onnx {
 
 Result<Tensor> ReadTensorProto(const Blob& file, const std::string& path) {
   Model holder;  // of payloads and folder
-  holder.directory = std::filesystem::path(path).parent_path();
+  holder.files = SideFiles(std::filesystem::path(path).parent_path(), kMaxFileBytes, file.size());
   pb::TensorProto proto;
   NN_RETURN_IF_ERROR(ParseWithPayloads(file, &proto, holder.payloads));
   // SequenceProto and OptionalProto have their kind (1 to 6) where a tensor has its element type,

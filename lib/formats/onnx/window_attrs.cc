@@ -1,5 +1,7 @@
 #include "formats/onnx/window_attrs.h"
 
+#include "base/text.h"
+
 namespace nn::onnx {
 
 Result<Padding> ReadAutoPad(const ImportContext& ctx) {
@@ -8,7 +10,7 @@ Result<Padding> ReadAutoPad(const ImportContext& ctx) {
   if (text == "VALID") return Padding::kValid;
   if (text == "SAME_UPPER") return Padding::kSameUpper;
   if (text == "SAME_LOWER") return Padding::kSameLower;
-  return ModelError("auto_pad is \"{}\"", text);
+  return ModelError("auto_pad is {}", Quote(text));
 }
 
 void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>& pads) {

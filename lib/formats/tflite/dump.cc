@@ -43,8 +43,8 @@ std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& tabl
   if (fields == nullptr) return std::nullopt;
   const auto offset = table.GetField<uint64_t>(fields->offset, 0);
   const auto size = table.GetField<uint64_t>(fields->size, 0);
-  if (offset <= 1 || !InRange(offset, size, model.file.size())) return std::nullopt;
-  return model.file.Slice(offset, size);
+  if (offset <= 1 || !InRange(offset, size, model.file().size())) return std::nullopt;
+  return model.file().Slice(offset, size);
 }
 
 // What the tensors that use a buffer say of it: the first one, where they agree on the type.
@@ -98,7 +98,7 @@ Status Dump(const NativeModel& model, DumpWriter& out) {
   const auto& m = static_cast<const Model&>(model);
   const auto info = BufferInfo(m);
   return DumpFlatbuffer(
-      m.file, Schema(),
+      m.flatbuffer, Schema(),
       [&](const flatbuffers::Table& table, std::string_view type) {
         return OuterData(m, table, type);
       },
@@ -119,13 +119,13 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
 Result<FileImage> Save(const NativeModel& model, const ExportOptions&) {
   const auto& m = static_cast<const Model&>(model);
   FileImage image;
-  image.parts = {m.file};
+  image.parts = {m.file()};
   std::set<std::string_view> seen;
   const auto* groups = m.root->external_buffer_groups();
   for (int64_t i = 0; i < SizeOf(groups); ++i) {
     const auto* group = At(groups, i);
     if (group == nullptr || !seen.insert(Text(group->name())).second) continue;
-    NN_ASSIGN(Blob file, ReadFileBeneath(m.directory, Text(group->name())));
+    NN_ASSIGN(Blob file, m.files.Read(Text(group->name())));
     image.side_files.push_back({std::string(Text(group->name())), {std::move(file)}, true});
   }
   return image;

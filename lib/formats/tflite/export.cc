@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/checked_math.h"
+#include "base/text.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
@@ -100,10 +101,7 @@ std::vector<TensorIndex> ExportContext::ResultsOf(const Node& node) {
 }
 
 std::string ExportContext::NewName(std::string_view hint) {
-  const std::string base(hint.empty() ? "value" : hint);
-  std::string name = base;
-  for (int i = 1; !used_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
-  return name;
+  return used_.New(std::string(hint.empty() ? "value" : hint));
 }
 
 void ExportContext::Claim(const Value* value, const std::string& name) {
@@ -111,7 +109,7 @@ void ExportContext::Claim(const Value* value, const std::string& name) {
 }
 
 TensorIndex ExportContext::AddNamed(const Type& type, const std::string& name) {
-  used_.insert(name);
+  used_.Claim(name);
   rows_.push_back({type, name});
   return static_cast<TensorIndex>(rows_.size()) - 1;
 }
@@ -256,7 +254,9 @@ Result<std::vector<TensorIndex>> ClaimPorts(ExportContext& ctx, const Graph& gra
 
 Result<TensorIndex> WriteCopy(ExportContext& ctx, const Port& p) {
   const Type& type = p.value->type();
-  if (!type.ranked()) return UnsupportedError("output \"{}\" of unknown rank", p.name);
+  if (!type.ranked())
+    return UnsupportedError("output {} has no known rank; give shapes with --input-shape",
+                            Quote(p.name));
   NN_ASSIGN(const TensorIndex shape, ctx.AddDims(*type.dims, "shape"));
   const TensorIndex y = ctx.AddNamed(type, p.name);
   ctx.AddOperator(fb::BuiltinOperator::RESHAPE, {ctx.TensorOf(p.value), shape}, {y},
@@ -321,7 +321,27 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
   }
 }
 
+// Sizes are 32-bit integers, and so are counts of elements.
+Status CheckSizes(const Graph& graph) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  for (const Value& v : graph.values()) {
+    if (!v.type().ranked()) continue;
+    std::vector<int64_t> sizes;
+    for (const Dim& d : *v.type().dims) {
+      if (d.is_const()) sizes.push_back(d.value());
+      if (d.is_const() && d.value() > kMost)
+        return UnsupportedError("{} is {}: TensorFlow Lite has no dimension above {}",
+                                Quote(v.name()), v.type().ToString(), kMost);
+    }
+    if (const auto n = CheckedElements(sizes); !n || *n > kMost)
+      return UnsupportedError("{} is {}: TensorFlow Lite has no tensor of more than {} elements",
+                              Quote(v.name()), v.type().ToString(), kMost);
+  }
+  return {};
+}
+
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
+  NN_RETURN_IF_ERROR(CheckSizes(graph));
   return WriteWith(graph, options, kMaxInlineBytes);
 }
 

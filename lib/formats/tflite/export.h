@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/name_table.h"
 #include "base/status.h"
 #include "formats/format.h"
 #include "formats/tflite/native.h"
@@ -44,7 +45,7 @@ class ExportContext {
   void Claim(const Value* value, const std::string& name);
   bool HasTensor(const Value* value) const { return tensors_.contains(value); }
   // Keeps a name from being chosen for a value.
-  void Reserve(const std::string& name) { used_.insert(name); }
+  void Reserve(const std::string& name) { used_.Claim(name); }
 
   // A tensor whose name begins like `name`, and one of exactly this name.
   TensorIndex AddTensor(const Type& type, const std::string& name);
@@ -121,7 +122,7 @@ class ExportContext {
   std::vector<std::pair<fb::BuiltinOperator, int32_t>> codes_;  // and version
   std::vector<Blob> buffers_;                                   // the first one is empty
   std::unordered_map<const Value*, TensorIndex> tensors_;
-  std::unordered_set<std::string> used_;
+  NameTable used_;
   std::map<std::vector<int64_t>, TensorIndex> ints_;
   std::unordered_map<const Node*, const Node*> activations_;  // by the node before
   std::unordered_set<const Node*> fused_;

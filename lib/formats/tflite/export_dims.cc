@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.h"
 #include "formats/tflite/export.h"
 
 namespace nn::tflite {
@@ -48,7 +49,7 @@ Result<TensorIndex> ExportContext::AddDimTree(const Dim::Tree& tree) {
   if (tree.kind == Kind::kSymbol) {
     const auto it = symbols_.find(tree.symbol);
     if (it == symbols_.end())
-      return UnsupportedError("dimension \"{}\" is the size of no value", tree.symbol);
+      return UnsupportedError("dimension {} is the size of no value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
     const TensorIndex shape = AddTensor(Type(DType::kI32, {Dim(value->type().rank())}), "shape");
     AddOperator(Op::SHAPE, {TensorOf(value)}, {shape},

@@ -122,6 +122,10 @@ std::optional<std::string> WhyNotNonZero(const Node& node) {
 
 Status WriteUnique(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<UniqueAttrs>();
+  // Outputs of the graph have a tensor already.
+  for (const size_t i : {size_t{1}, size_t{3}})
+    if (i < node.outputs().size() && ctx.HasTensor(node.output(i)))
+      return UnsupportedError("TensorFlow Lite's UNIQUE has no first places and counts");
   TensorIndex inverse = kNoTensor;
   if (node.outputs().size() > 2)
     inverse = ctx.TensorOf(node.output(2));

@@ -91,6 +91,9 @@ std::optional<std::string> WhyNotResize(const Node& node) {
   if (node.output()->type().rank() != 4) return "a rank other than 4";
   if (a.layout != Layout::kNxc) return "channels are not last";
   if (node.inputs().size() > 1) return "its sizes are not constant";
+  const Dims& y = *node.output()->type().dims;
+  if (!y[1].is_const() || !y[2].is_const())
+    return "sizes that only the run can tell; give shapes with --input-shape or --batch";
   if (a.mode == ResizeMode::kCubic) return "cubic interpolation";
   if (a.antialias || a.exclude_outside) return "filters that depend on the scale";
   if (!CornersOf(node))

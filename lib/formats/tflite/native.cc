@@ -18,15 +18,24 @@ constexpr uint64_t kMaxFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
 // `offset` 0 and 1 stand for no data.
 Result<Blob> Appended(const Model& model, uint64_t offset, uint64_t size, std::string_view what) {
-  if (!InRange(offset, size, model.file.size()))
+  if (!InRange(offset, size, model.file().size()))
     return ModelError("{}: {} bytes from {} on are outside the file of {} bytes", what, size,
-                      offset, model.file.size());
-  return model.file.Slice(offset, size);
+                      offset, model.file().size());
+  return model.file().Slice(offset, size);
 }
 
-Blob ViewOf(const Model& model, const flatbuffers::Vector<uint8_t>& bytes) {
-  const auto offset = reinterpret_cast<const std::byte*>(bytes.data()) - model.file.data();
-  return model.file.Slice(static_cast<size_t>(offset), bytes.size());
+// The data of buffers, in the flatbuffer and behind it.
+std::vector<ByteRange> Payloads(std::span<const std::byte> bytes) {
+  constexpr size_t kMost = 100'000;  // what is beyond is copied
+  std::vector<ByteRange> payloads;
+  const FlatbufferPeek peek(bytes);
+  for (const uint64_t buffer : peek.Tables(peek.Root(), fb::Model::VT_BUFFERS)) {
+    if (payloads.size() >= kMost) break;
+    if (const auto data = peek.Bytes(buffer, fb::Buffer::VT_DATA)) payloads.push_back(*data);
+    if (const auto data = peek.Outside(buffer, fb::Buffer::VT_OFFSET, fb::Buffer::VT_SIZE))
+      payloads.push_back(*data);
+  }
+  return payloads;
 }
 
 }  // namespace
@@ -39,13 +48,14 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
                                           const ReadLimits& limits) {
   if (!Sniff(file.bytes())) return ParseError("the identifier TFL3 is missing");
   auto model = std::make_unique<Model>();
-  model->file = file.IsAligned(kBufferAlignment) ? file : Blob::Copy(file.bytes());
-  model->directory = std::filesystem::path(path).parent_path();
-  const auto* data = reinterpret_cast<const uint8_t*>(model->file.data());
-  const auto bytes = model->file.bytes();
+  const Blob aligned = file.IsAligned(kBufferAlignment) ? file : Blob::Copy(file.bytes());
+  NN_ASSIGN(model->flatbuffer, StableFlatbuffer::Make(aligned, Payloads(aligned.bytes())));
+  model->files =
+      SideFiles(std::filesystem::path(path).parent_path(), limits.max_file_bytes, file.size());
+  const auto bytes = model->flatbuffer.structure().bytes();
   NN_RETURN_IF_ERROR(VerifyFlatbuffer(bytes.first(std::min<size_t>(bytes.size(), kMaxFlatbuffer)),
                                       "tflite.fbs", fb::VerifyModelBuffer, limits));
-  model->root = fb::GetModel(data);
+  model->root = fb::GetModel(bytes.data());
   return std::unique_ptr<NativeModel>(std::move(model));
 }
 
@@ -75,7 +85,7 @@ Result<Blob> BufferBytes(const Model& model, uint32_t index) {
   if (buffer->offset() > 1)
     return Appended(model, buffer->offset(), buffer->size(), fmt::format("buffer {}", index));
   if (buffer->data() == nullptr) return Blob();
-  return ViewOf(model, *buffer->data());
+  return model.flatbuffer.View(*buffer->data());
 }
 
 Result<Blob> ExternalBytes(const Model& model, uint32_t id) {
@@ -88,7 +98,7 @@ Result<Blob> ExternalBytes(const Model& model, uint32_t id) {
     if (!Text(buffer->packing()).empty())
       return UnsupportedError("external buffer {} is packed as {}", id,
                               Quote(Text(buffer->packing())));
-    NN_ASSIGN(const Blob file, ReadFileBeneath(model.directory, Text(group->name())));
+    NN_ASSIGN(const Blob file, model.files.Read(Text(group->name())));
     if (!InRange(buffer->offset(), buffer->length(), file.size()))
       return ModelError("external buffer {}: {} bytes from {} on are outside {} ({} bytes)", id,
                         buffer->length(), buffer->offset(), Quote(Text(group->name())),
@@ -103,7 +113,7 @@ Result<Blob> CustomOptions(const Model& model, const fb::Operator& op) {
     return Appended(model, op.large_custom_options_offset(), op.large_custom_options_size(),
                     "custom options");
   if (op.custom_options() == nullptr) return Blob();
-  return ViewOf(model, *op.custom_options());
+  return model.flatbuffer.View(*op.custom_options());
 }
 
 }  // namespace nn::tflite

@@ -12,15 +12,19 @@
 #include <string_view>
 
 #include "base/blob.h"
+#include "formats/common/fb_stable.h"
+#include "formats/common/side_files.h"
 #include "formats/format.h"
 #include "tflite/tflite_generated.h"
 
 namespace nn::tflite {
 
 struct Model : NativeModel {
-  Blob file;                        // begins at a multiple of 16 bytes
-  std::filesystem::path directory;  // of the file: external buffers lie beneath it
-  const fb::Model* root = nullptr;  // in `file`
+  StableFlatbuffer flatbuffer;      // begins at a multiple of 16 bytes
+  SideFiles files;                  // the reader of external buffers
+  const fb::Model* root = nullptr;  // in flatbuffer.structure()
+
+  const Blob& file() const { return flatbuffer.file(); }
 };
 
 // Verifies the flatbuffer. kParse if it is damaged, kLimit beyond the limits.

@@ -29,7 +29,9 @@ std::optional<std::string> WhyNotTypes(const Node& node) {
     if (v == nullptr) return std::nullopt;
     const DType t = v->dtype();
     if (!TensorTypeOf(t)) return fmt::format("element type {}", DTypeName(t));
-    if (IsFloat(t) && t != DType::kF32 && !MovesElements(node))
+    const bool moved_only = (IsFloat(t) && t != DType::kF32) || t == DType::kU16 ||
+                            t == DType::kU32 || t == DType::kU64;
+    if (moved_only && !MovesElements(node))
       return fmt::format("{} of {}", node.op_name(), DTypeName(t));
     return std::nullopt;
   };
@@ -53,11 +55,22 @@ std::optional<std::string> WhyWasteful(const Node& node) {
   return std::nullopt;
 }
 
+// What the kernel of POW computes.
+std::optional<std::string> WhyNotPow(const Node& node) {
+  const DType t = node.input(0)->dtype();
+  if (node.input(1)->dtype() != t)
+    return fmt::format("{} to the power of {}", DTypeName(t), DTypeName(node.input(1)->dtype()));
+  if (t != DType::kF32 && t != DType::kI32) return fmt::format("pow of {}", DTypeName(t));
+  return std::nullopt;
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   if (row == nullptr && node.op().FindFormat("tflite") == nullptr)
     return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
   if (auto reason = WhyNotTypes(node)) return reason;
+  if (node.Is("pow"))
+    if (auto reason = WhyNotPow(node)) return reason;
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   return WhyWasteful(node);

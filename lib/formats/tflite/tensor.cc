@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -61,7 +62,8 @@ bool CanBeQuantised(DType t) {
 
 // One scale: for the whole tensor. Several: for the indices of quantized_dimension. A scale of 0 is
 // how early converters said that there is none.
-Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType dtype, int rank) {
+Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType dtype,
+                                               const std::optional<Dims>& dims) {
   const fb::QuantizationParameters* p = tensor.quantization();
   if (p == nullptr || !CanBeQuantised(dtype)) return nullptr;
   if (p->details_type() != fb::QuantizationDetails::NONE)
@@ -69,6 +71,9 @@ Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType d
                             fb::EnumNameQuantizationDetails(p->details_type()));
   auto q = std::make_shared<Quant>();
   q->scales = ListOf<float>(p->scale());
+  const auto wrong = [](float s) { return !(s >= 0) || std::isinf(s); };
+  if (const auto s = std::find_if(q->scales.begin(), q->scales.end(), wrong); s != q->scales.end())
+    return ModelError("scale {} of a quantized tensor; scales are positive numbers", *s);
   const auto zero = [](float s) { return s == 0; };
   if (std::all_of(q->scales.begin(), q->scales.end(), zero)) return nullptr;
   q->zero_points = ListOf<int64_t>(p->zero_point());
@@ -80,9 +85,14 @@ Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType d
     return ModelError("{} scales but {} zero points", n, q->zero_points.size());
   if (n == 1) return q;
   // Of a vector there is no other axis; converters give biases the number of the filter's.
-  q->axis = rank == 1 ? 0 : p->quantized_dimension();
-  if (q->axis < 0 || (rank >= 0 && q->axis >= rank))
-    return ModelError("quantised along axis {} of {}", q->axis, rank);
+  const bool vector = dims && dims->size() == 1;
+  q->axis = vector ? 0 : p->quantized_dimension();
+  if (q->axis < 0 || (dims && q->axis >= static_cast<int>(dims->size())))
+    return ModelError("quantised along axis {} of {}", q->axis, dims ? dims->size() : 0);
+  if (dims)
+    if (const Dim& d = (*dims)[static_cast<size_t>(q->axis)];
+        d.is_const() && d.value() != static_cast<int64_t>(n))
+      return ModelError("{} scales for axis {} of {} elements", n, q->axis, d.value());
   return q;
 }
 
@@ -141,7 +151,6 @@ std::string TensorTypeName(fb::TensorType type) {
 Result<Type> ReadType(const fb::Tensor& tensor, const std::string& prefix) {
   Type type;
   type.dtype = DTypeOf(tensor.type());
-  int rank = -1;
   if (HasRank(tensor)) {
     const auto signature = ListOf<int64_t>(tensor.shape_signature());
     const auto shape = ListOf<int64_t>(tensor.shape());
@@ -152,10 +161,9 @@ Result<Type> ReadType(const fb::Tensor& tensor, const std::string& prefix) {
       if (d < -1) return ModelError("axis {} has size {}", dims.size(), d);
       dims.push_back(d == -1 ? Dim::Symbol(fmt::format("{}_{}", prefix, dims.size())) : Dim(d));
     }
-    rank = static_cast<int>(dims.size());
     type.dims = std::move(dims);
   }
-  NN_ASSIGN(type.quant, ReadQuant(tensor, type.dtype, rank));
+  NN_ASSIGN(type.quant, ReadQuant(tensor, type.dtype, type.dims));
   return type;
 }
 

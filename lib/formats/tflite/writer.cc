@@ -1,6 +1,8 @@
 // The flatbuffer of a model whose tensors and operators are known.
 #include <fmt/core.h>
 
+#include <set>
+
 #include "base/checked_math.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/tensor.h"
@@ -15,6 +17,20 @@ constexpr std::string_view kSignaturePrefix = "tflite.signature";
 std::string MetadataOr(const Graph& graph, const std::string& key, const std::string& fallback) {
   const auto it = graph.metadata.find(key);
   return it == graph.metadata.end() ? fallback : it->second;
+}
+
+// The names of the file that was imported; those of the ports if they are not all different.
+std::vector<std::string> SignatureNames(const Graph& graph, std::string_view kind,
+                                        const std::vector<Port>& ports) {
+  std::vector<std::string> own, names;
+  std::set<std::string> different;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    own.push_back(ports[i].name);
+    names.push_back(
+        MetadataOr(graph, fmt::format("{}.{}.{}", kSignaturePrefix, kind, i), ports[i].name));
+    different.insert(names.back());
+  }
+  return different.size() == names.size() ? names : own;
 }
 
 }  // namespace
@@ -71,16 +87,15 @@ flatbuffers::Offset<fb::Buffer> ExportContext::WriteBuffer(const Blob& bytes, ui
 flatbuffers::Offset<fb::SignatureDef> ExportContext::WriteSignature(
     const Graph& graph, const std::vector<TensorIndex>& outputs) {
   std::vector<flatbuffers::Offset<fb::TensorMap>> in, out;
-  const auto entry = [&](std::string_view kind, size_t i, const Port& p, TensorIndex tensor) {
-    const std::string name =
-        MetadataOr(graph, fmt::format("{}.{}.{}", kSignaturePrefix, kind, i), p.name);
+  const auto entry = [&](const std::string& name, TensorIndex tensor) {
     return fb::CreateTensorMap(builder_, builder_.CreateString(name),
                                static_cast<uint32_t>(tensor));
   };
-  for (size_t i = 0; i < graph.inputs().size(); ++i)
-    in.push_back(entry("input", i, graph.inputs()[i], TensorOf(graph.inputs()[i].value)));
-  for (size_t i = 0; i < graph.outputs().size(); ++i)
-    out.push_back(entry("output", i, graph.outputs()[i], outputs[i]));
+  const auto in_names = SignatureNames(graph, "input", graph.inputs());
+  for (size_t i = 0; i < in_names.size(); ++i)
+    in.push_back(entry(in_names[i], TensorOf(graph.inputs()[i].value)));
+  const auto out_names = SignatureNames(graph, "output", graph.outputs());
+  for (size_t i = 0; i < out_names.size(); ++i) out.push_back(entry(out_names[i], outputs[i]));
   const auto in_offset = builder_.CreateVector(in);
   const auto out_offset = builder_.CreateVector(out);
   const auto key = builder_.CreateString(

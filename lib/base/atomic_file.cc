@@ -1,0 +1,210 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+
+#include "base/file.h"
+#include "base/file_descriptor.h"
+#include "base/mapping.h"
+
+namespace nn {
+namespace {
+
+// What a program is told of standard output that was closed before it started; see
+// OpenStandardFiles() of apps/common.
+std::string OutputError(int code) {
+  return code == EBADF ? "is closed" : ErrnoText(code);
+}
+
+mode_t ModeOfNewFiles() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+// A file system may report only at the end that bytes could not be written; every close() asks it,
+// that of a second descriptor too.
+int FlushErrors(int fd) {
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return errno;
+  return close(copy) == 0 || errno == EINTR ? 0 : errno;
+}
+
+}  // namespace
+
+int KeepModeAndOwner(int fd, const std::string& path) {
+  constexpr mode_t kAccess = 0777;
+  struct stat old {
+  }, own{};
+  if (stat(path.c_str(), &old) != 0) {
+    if (errno != ENOENT) return errno;
+    return fchmod(fd, ModeOfNewFiles()) == 0 ? 0 : errno;
+  }
+  if (fstat(fd, &own) != 0) return errno;
+  mode_t mode = old.st_mode & kAccess;
+  if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) &&
+      fchown(fd, old.st_uid, old.st_gid) != 0 && own.st_gid != old.st_gid &&
+      fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0)
+    // What the old group may do, this one may not.
+    mode = (mode & ~mode_t{070}) | ((mode & mode_t{07}) << 3);
+  return fchmod(fd, mode) == 0 ? 0 : errno;
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept {
+  *this = std::move(other);
+}
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  std::swap(staging_, other.staging_);
+  std::swap(is_standard_output_, other.is_standard_output_);
+  std::swap(error_, other.error_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+AtomicFile::~AtomicFile() {
+  if (!staging_.name.empty()) unlink(staging_.name.path().c_str());
+}
+
+Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+  AtomicFile file;
+  file.path_ = path;
+  if (path == "-") {
+    file.staging_.fd = FileDescriptor(STDOUT_FILENO);
+    file.is_standard_output_ = true;
+    return file;
+  }
+  const auto replaceable = ReplaceableFile(path);
+  if (!replaceable) {
+    file.staging_.fd =
+        FileDescriptor(Retry([&] { return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY); }));
+    if (!file.staging_.fd) return IoError("{}: {}", path, ErrnoText(errno));
+    return file;
+  }
+  file.path_ = *replaceable;
+  if (const int error = file.Stage(ParentFolder(*replaceable)); error != 0)
+    return IoError("{}: {}", path, ErrnoText(error));
+  return file;
+}
+
+Result<AtomicFile> AtomicFile::CreateTemporary() {
+  std::error_code error;
+  const std::string folder = std::filesystem::temp_directory_path(error).string();
+  if (error) return IoError("no folder for temporary files: {}", error.message());
+  AtomicFile file;
+  file.path_ = "a temporary file in " + folder;
+  if (const int failed = file.Stage(folder); failed != 0)
+    return IoError("{}: {}", file.path_, ErrnoText(failed));
+  return file;
+}
+
+int AtomicFile::Stage(const std::string& folder) {
+  auto staging = CreateStagingFile(folder);
+  if (!staging) return staging.error();
+  staging_ = *std::move(staging);
+  temporary_ = staging_.name.empty() ? fmt::format("/proc/self/fd/{}", staging_.fd.get())
+                                     : staging_.name.path();
+  return 0;
+}
+
+void AtomicFile::Write(std::span<const std::byte> bytes) {
+  const int fd = staging_.fd.get();
+  if (error_ == 0) {
+    const size_t copied = CopyFromMapping(bytes, fd);
+    size_ += copied;
+    bytes = bytes.subspan(copied);
+  }
+  while (!bytes.empty() && error_ == 0) {
+    const ssize_t n = Retry([&] { return write(fd, bytes.data(), bytes.size()); });
+    if (n < 0) {
+      error_ = errno;
+      return;
+    }
+    size_ += static_cast<uint64_t>(n);
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+}
+
+void AtomicFile::Write(std::span<const Blob> parts) {
+  for (const Blob& part : parts) {
+    // Mapped bytes that were written need not stay in memory.
+    constexpr size_t kStep = size_t{4} << 20;
+    for (size_t at = 0; at < part.size(); at += kStep) {
+      const Blob piece = part.Slice(at, std::min(kStep, part.size() - at));
+      Write(piece.bytes());
+      DropResidentPages(piece);
+    }
+  }
+}
+
+void AtomicFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
+  size_ = std::max(size_, offset + bytes.size());
+  while (!bytes.empty() && error_ == 0) {
+    const ssize_t n = Retry([&] {
+      return pwrite(staging_.fd.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    });
+    if (n < 0) {
+      error_ = errno;
+      return;
+    }
+    offset += static_cast<uint64_t>(n);
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+}
+
+int AtomicFile::Place() {
+  const char* target = path_.c_str();
+  const int fd = staging_.fd.get();
+  if (const int error = KeepModeAndOwner(fd, path_); error != 0) return error;
+  if (!staging_.name.empty()) return rename(staging_.name.path().c_str(), target) == 0 ? 0 : errno;
+  const auto link = [&](const char* to) {
+    return linkat(AT_FDCWD, temporary_.c_str(), AT_FDCWD, to, AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (link(target)) return 0;
+  if (errno != EEXIST) return errno;
+  // A link replaces nothing: one under a staging name takes the place in a second step.
+  const StagingName name(ParentFolder(path_));
+  if (!link(name.path().c_str())) return errno;
+  if (rename(name.path().c_str(), target) == 0) return 0;
+  const int error = errno;
+  unlink(name.path().c_str());
+  return error;
+}
+
+Status AtomicFile::status() const {
+  if (error_ == 0) return {};
+  if (is_standard_output_) return IoError("standard output: {}", OutputError(error_));
+  return IoError("{}: {}", path_, ErrnoText(error_));
+}
+
+Status AtomicFile::Commit() {
+  if (error_ == 0) error_ = FlushErrors(staging_.fd.get());
+  if (error_ == 0 && !temporary_.empty()) error_ = Place();
+  if (error_ != 0) return status();
+  temporary_.clear();
+  staging_ = StagingFile();
+  return {};
+}
+
+Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  file.Write(bytes);
+  return file.Commit();
+}
+
+Status WriteFile(const std::string& path, std::span<const Blob> parts) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  file.Write(parts);
+  return file.Commit();
+}
+
+Status WriteFile(const std::string& path, std::string_view text) {
+  return WriteFile(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace nn

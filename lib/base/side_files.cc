@@ -1,0 +1,129 @@
+#include "base/side_files.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "base/staging.h"
+#include "base/text.h"
+
+namespace nn {
+namespace {
+
+bool HasContents(const Blob& file, std::span<const Blob> parts) {
+  size_t at = 0;
+  for (const Blob& part : parts) {
+    if (part.size() > file.size() - at) return false;
+    if (!part.empty() && std::memcmp(file.data() + at, part.data(), part.size()) != 0) return false;
+    at += part.size();
+  }
+  return at == file.size();
+}
+
+FileDescriptor OpenFolder(const std::string& path) {
+  const char* name = path.empty() ? "." : path.c_str();
+  return FileDescriptor(Retry([&] { return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC); }));
+}
+
+// Follows no symbolic link.
+FileDescriptor OpenInnerFolder(int folder, const std::string& name) {
+  return FileDescriptor(Retry(
+      [&] { return openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }));
+}
+
+// Gives a file another name if that is free; 0 or errno.
+int MoveIfFree(const std::string& from, int folder, const char* name) {
+  if (renameat2(AT_FDCWD, from.c_str(), folder, name, RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // The file system does not know the flag.
+  if (linkat(AT_FDCWD, from.c_str(), folder, name, 0) != 0) return errno;
+  unlink(from.c_str());
+  return 0;
+}
+
+}  // namespace
+
+Result<SidePlace> LookAtSidePlace(const std::string& directory, const std::string& relative,
+                                  std::span<const Blob> contents) {
+  FileDescriptor at = OpenFolder(directory);
+  std::string_view rest = relative;
+  for (size_t slash = rest.find('/'); at && slash != std::string_view::npos;
+       slash = rest.find('/')) {
+    const std::string part(rest.substr(0, slash));
+    at = OpenInnerFolder(at.get(), part);
+    rest.remove_prefix(slash + 1);
+  }
+  struct stat st {};
+  if (!at || fstatat(at.get(), std::string(rest).c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return SidePlace::kFree;
+    // A file or a link where a folder should be.
+    if (errno == ENOTDIR || errno == ELOOP) return SidePlace::kTaken;
+    return IoError("{}: {}", relative, ErrnoText(errno));
+  }
+  if (!S_ISREG(st.st_mode)) return SidePlace::kTaken;
+  const auto file = ReadFileBeneath(directory, relative);
+  if (!file && file.error().code() != ErrorCode::kModel) return tl::unexpected(file.error());
+  return file && HasContents(*file, contents) ? SidePlace::kSame : SidePlace::kTaken;
+}
+
+SideFilePlacer::SideFilePlacer(std::string directory)
+    : directory_(std::move(directory)), lock_(LockFolder(directory_)) {}
+
+SideFilePlacer::~SideFilePlacer() {
+  for (auto a = added_.rbegin(); a != added_.rend(); ++a)
+    unlinkat(a->folder.get(), a->name.c_str(), a->is_folder ? AT_REMOVEDIR : 0);
+}
+
+Result<bool> SideFilePlacer::Add(const std::string& staged, const std::string& relative) {
+  const auto fail = [&](int error) { return IoError("{}: {}", relative, ErrnoText(error)); };
+  NN_ASSIGN(const Blob contents, ReadFile(staged));
+  NN_ASSIGN(const SidePlace place, LookAtSidePlace(directory_, relative, std::span(&contents, 1)));
+  if (place != SidePlace::kFree) return place == SidePlace::kSame;
+  FileDescriptor at = OpenFolder(directory_);
+  if (!at) return fail(errno);
+  std::string_view rest = relative;
+  for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
+    const std::string part(rest.substr(0, slash));
+    const bool made = mkdirat(at.get(), part.c_str(), 0777) == 0;
+    if (!made && errno != EEXIST) return fail(errno);
+    const int parent = at.get();
+    if (made) added_.push_back({std::move(at), part, true});
+    FileDescriptor inner = OpenInnerFolder(parent, part);
+    if (!inner) return fail(errno);
+    at = std::move(inner);
+    rest.remove_prefix(slash + 1);
+  }
+  const std::string name(rest);
+  const int error = MoveIfFree(staged, at.get(), name.c_str());
+  if (error == EEXIST) return false;
+  if (error != 0) return fail(error);
+  added_.push_back({std::move(at), name, false});
+  return true;
+}
+
+std::string NameByContents(std::string_view name, std::span<const std::span<const Blob>> files) {
+  constexpr size_t kDigits = 16;
+  Sha256 hash;
+  for (const auto& parts : files) {
+    uint64_t size = 0;
+    for (const Blob& part : parts) size += part.size();
+    hash.Number(size);
+    for (const Blob& part : parts) hash.Bytes(part.bytes());
+  }
+  const std::string digest = hash.Finish();
+  const size_t slash = name.rfind('/');
+  const size_t first = slash == std::string_view::npos ? 0 : slash + 1;
+  const size_t dot = name.rfind('.');
+  const size_t end = dot == std::string_view::npos || dot <= first ? name.size() : dot;
+  return fmt::format("{}-{}{}", name.substr(0, end), digest.substr(digest.find(':') + 1, kDigits),
+                     name.substr(end));
+}
+
+}  // namespace nn

@@ -1,0 +1,230 @@
+#include "base/staging.h"
+
+#include <dirent.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace nn {
+namespace {
+
+constexpr size_t kRandomLetters = 16;
+constexpr int kAttempts = 16;
+
+// Paths that a handler of a signal may remove. A slot is taken by whoever puts a null pointer into
+// it, so that no path is freed while it is used.
+constexpr int kSlots = 256;
+std::array<std::atomic<char*>, kSlots> slots;
+
+int TakeSlot(const std::string& path) {
+  char* copy = strdup(path.c_str());
+  if (copy == nullptr) throw std::bad_alloc();
+  for (int i = 0; i < kSlots; ++i) {
+    char* none = nullptr;
+    if (slots[static_cast<size_t>(i)].compare_exchange_strong(none, copy)) return i;
+  }
+  std::free(copy);
+  return -1;  // the next process removes it
+}
+
+std::string FolderPath(const std::string& folder) {
+  return folder.empty() ? "." : folder;
+}
+
+FileDescriptor OpenToLock(const std::string& folder) {
+  const std::string path = FolderPath(folder);
+  return FileDescriptor(
+      Retry([&] { return open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+}
+
+std::string RandomName() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";
+  std::array<unsigned char, kRandomLetters> bytes{};
+  // What getrandom leaves out stays 0: a name that is taken is drawn again.
+  [[maybe_unused]] const auto n = getrandom(bytes.data(), bytes.size(), 0);
+  std::string name(kStagingPrefix);
+  for (const unsigned char b : bytes) name += kLetters[b % kLetters.size()];
+  return name;
+}
+
+bool IsStagingName(std::string_view name) {
+  return name.size() == kStagingPrefix.size() + kRandomLetters && name.starts_with(kStagingPrefix);
+}
+
+// ---- Removal, by system calls alone -------------------------------------------------------------
+
+struct DirectoryEntry {  // struct linux_dirent64 of getdents64(2)
+  uint64_t inode;
+  int64_t offset;
+  unsigned short length;
+  unsigned char type;
+  char name[1];
+};
+
+constexpr int kMaxFolderDepth = 64;
+
+void RemoveAt(int folder, const char* name, int depth) noexcept;
+
+void RemoveContents(int folder, int depth) noexcept {
+  alignas(DirectoryEntry) std::array<char, 2048> buffer;
+  while (true) {
+    const long n = syscall(SYS_getdents64, folder, buffer.data(), buffer.size());
+    if (n <= 0) return;
+    for (long at = 0; at < n;) {
+      const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer.data() + at);
+      const char* name = reinterpret_cast<const char*>(entry) + offsetof(DirectoryEntry, name);
+      at += entry->length;
+      if (std::strcmp(name, ".") != 0 && std::strcmp(name, "..") != 0)
+        RemoveAt(folder, name, depth);
+    }
+  }
+}
+
+void RemoveAt(int folder, const char* name, int depth) noexcept {
+  if (unlinkat(folder, name, 0) == 0 || (errno != EISDIR && errno != EPERM)) return;
+  if (depth >= kMaxFolderDepth) return;
+  const int inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (inner < 0) return;
+  RemoveContents(inner, depth + 1);
+  close(inner);
+  unlinkat(folder, name, AT_REMOVEDIR);
+}
+
+// ---- What other processes left ------------------------------------------------------------------
+
+// Whether the name in the folder still is the open file.
+bool IsSameFile(int folder, const char* name, int fd) {
+  struct stat open_file {
+  }, named{};
+  return fstat(fd, &open_file) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+void RemoveIfLeft(int folder, const char* name) {
+  const FileDescriptor file(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat st {};
+  if (!file || fstat(file.get(), &st) != 0 || st.st_uid != geteuid()) return;
+  if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return;
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
+  if (IsSameFile(folder, name, file.get())) RemoveAt(folder, name, 0);
+}
+
+// Locks a new file; false if another process took it for one that was left.
+bool LockNew(int folder, const char* name, int fd) {
+  if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  return IsSameFile(folder, name, fd);
+}
+
+}  // namespace
+
+StagingName::StagingName(std::string_view folder)
+    : path_(folder.empty() ? RandomName() : std::string(folder) + "/" + RandomName()),
+      slot_(TakeSlot(path_)) {}
+
+StagingName::StagingName(StagingName&& other) noexcept
+    : path_(std::exchange(other.path_, {})), slot_(std::exchange(other.slot_, -1)) {}
+
+StagingName& StagingName::operator=(StagingName&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(slot_, other.slot_);
+  return *this;
+}
+
+StagingName::~StagingName() {
+  if (slot_ >= 0) std::free(slots[static_cast<size_t>(slot_)].exchange(nullptr));
+}
+
+tl::expected<StagingFile, int> CreateStagingFile(const std::string& folder) {
+  SweepStaging(folder);
+  const std::string path = FolderPath(folder);
+  // A file without a name gets one through /proc.
+  if (access("/proc/self/fd", X_OK) == 0) {
+    FileDescriptor fd(
+        Retry([&] { return open(path.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }));
+    if (fd) {
+      flock(fd.get(), LOCK_EX | LOCK_NB);
+      return StagingFile{std::move(fd), {}};
+    }
+    if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) return tl::unexpected(errno);
+  }
+  for (int i = 0; i < kAttempts; ++i) {
+    StagingName name(folder);
+    FileDescriptor fd(Retry([&] {
+      return open(name.path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    }));
+    if (!fd && errno != EEXIST) return tl::unexpected(errno);
+    if (fd && LockNew(AT_FDCWD, name.path().c_str(), fd.get()))
+      return StagingFile{std::move(fd), std::move(name)};
+  }
+  return tl::unexpected(EEXIST);
+}
+
+StagingFolder::~StagingFolder() {
+  if (!name_.empty()) RemoveAt(AT_FDCWD, name_.path().c_str(), 0);
+}
+
+tl::expected<StagingFolder, int> StagingFolder::Create(const std::string& folder) {
+  SweepStaging(folder);
+  for (int i = 0; i < kAttempts; ++i) {
+    StagingName name(folder);
+    if (mkdir(name.path().c_str(), 0700) != 0) {
+      if (errno == EEXIST) continue;
+      return tl::unexpected(errno);
+    }
+    StagingFolder out;
+    out.name_ = std::move(name);
+    const char* path = out.path().c_str();
+    out.lock_ = FileDescriptor(
+        Retry([&] { return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }));
+    if (!out.lock_ && errno != ENOENT) return tl::unexpected(errno);
+    if (out.lock_ && LockNew(AT_FDCWD, path, out.lock_.get())) return out;
+  }
+  return tl::unexpected(EEXIST);
+}
+
+void SweepStaging(const std::string& folder) {
+  static std::mutex mutex;
+  static std::set<std::pair<std::string, ino_t>> seen;  // a number may be used again
+  const FileDescriptor fd = OpenToLock(folder);
+  struct stat st {};
+  if (!fd || fstat(fd.get(), &st) != 0) return;
+  {
+    const std::lock_guard lock(mutex);
+    if (!seen.emplace(folder, st.st_ino).second) return;
+  }
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(FolderPath(folder), error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (IsStagingName(name)) RemoveIfLeft(fd.get(), name.c_str());
+  }
+}
+
+void RemoveStaging() noexcept {
+  for (std::atomic<char*>& slot : slots)
+    // The path is not freed: the process ends, and memory may be in the middle of a change.
+    if (const char* path = slot.exchange(nullptr)) RemoveAt(AT_FDCWD, path, 0);
+}
+
+FileDescriptor LockFolder(const std::string& folder) {
+  constexpr int kTries = 1000;
+  constexpr auto kPause = std::chrono::milliseconds(5);
+  FileDescriptor fd = OpenToLock(folder);
+  for (int i = 0; fd && i < kTries; ++i) {
+    if (flock(fd.get(), LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR)) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  return fd;
+}
+
+}  // namespace nn

@@ -1,0 +1,50 @@
+#include "formats/common/interface.h"
+
+#include <map>
+#include <string>
+
+#include "base/text.h"
+
+namespace nn {
+namespace {
+
+Status CheckPort(const Port& port, std::string_view kind, const InterfaceRules& rules) {
+  const Type& type = port.value->type();
+  if (!type.ranked()) {
+    if (!rules.ranks) return {};
+    return UnsupportedError(
+        "{} {} has no known rank, which {} requires; give shapes with "
+        "--input-shape",
+        kind, Quote(port.name), rules.label);
+  }
+  for (const Dim& d : *type.dims)
+    if (d.is_const() && d.value() < rules.least_size)
+      return UnsupportedError("{} {} is {}: {} has no dimensions below {}", kind, Quote(port.name),
+                              type.ToString(), rules.label, rules.least_size);
+  return {};
+}
+
+}  // namespace
+
+Status CheckInterface(const Graph& graph, const InterfaceRules& rules) {
+  if (rules.inputs && graph.inputs().empty())
+    return UnsupportedError("the model has no inputs; {} models have at least one", rules.label);
+  if (rules.outputs && graph.outputs().empty())
+    return UnsupportedError("the model has no outputs; {} models have at least one", rules.label);
+  std::map<std::string_view, const Value*> inputs;
+  for (const Port& p : graph.inputs()) {
+    NN_RETURN_IF_ERROR(CheckPort(p, "input", rules));
+    inputs.emplace(p.name, p.value);
+  }
+  for (const Port& p : graph.outputs()) {
+    NN_RETURN_IF_ERROR(CheckPort(p, "output", rules));
+    if (rules.distinct_names && inputs.contains(p.name))
+      return UnsupportedError(
+          "an input and an output are named {}, which {} does not allow; rename "
+          "one with --rename-input or --rename-output",
+          Quote(p.name), rules.label);
+  }
+  return {};
+}
+
+}  // namespace nn

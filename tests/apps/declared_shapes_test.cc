@@ -1,0 +1,81 @@
+// What the programs make of a shape that a file declares and that only a run can tell.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "apps/inspect.h"
+#include "apps/program.h"
+#include "base/json.h"
+#include "support/files.h"
+
+namespace nn::test {
+namespace {
+
+// A Reshape whose shape is an input of `axes` entries; its result is declared with two dimensions.
+std::string ReshapeText(const std::string& axes, const std::string& dims) {
+  return R"(ir_version: 8
+    opset_import { version: 17 }
+    graph {
+      name: "g"
+      node { name: "r" op_type: "Reshape" input: "x" input: "s" output: "y" }
+      input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 8 } } } } }
+      input { name: "s" type { tensor_type { elem_type: 7 shape { dim { dim_value: )" +
+         axes + R"( } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 shape { )" +
+         dims + R"( } } } }
+    })";
+}
+
+TEST_CASE("declared shapes: a run that contradicts one ends with code 1 and writes nothing") {
+  const TempDir dir;
+  const std::string model = dir / "m.textproto";
+  WriteText(model, ReshapeText("2", "dim { dim_value: 2 } dim { dim_value: 4 }"));
+  const std::string out = dir / "out.npz";
+  for (const char* backend : {"simd", "reference"}) {
+    const std::string run = std::string("nnrun --backend ") + backend + " " + model + " -o " + out;
+    const ProgramResult wrong = RunProgram(run + " --input s=[4,2]");
+    CHECK(wrong.code == 1);
+    CHECK(Contains(wrong.err,
+                   "reshape \"r\" (operator 0 (Reshape)): output 0 (\"y\") is declared "
+                   "f32[2, 4] but is f32[4, 2]"));
+    CHECK_FALSE(Exists(out));
+  }
+  CHECK(RunProgram("nnrun " + model + " -o " + out + " --input s=[2,4]").code == 0);
+  CHECK(Exists(out));
+}
+
+TEST_CASE("declared shapes: what can be told without a run is a finding") {
+  const TempDir dir;
+  const std::string model = dir / "m.textproto";
+  // One entry takes all elements, whatever it is.
+  WriteText(model, ReshapeText("1", "dim { dim_value: 4 }"));
+  const ProgramResult r = RunProgram("nnvalidate " + model);
+  CHECK(r.code == 1);
+  CHECK(
+      Contains(r.out, "\"y\" is declared f32[4], but Reshape \"r\" makes f32[8] [ONNX-SHAPE-002]"));
+  CHECK(RunProgram("nnrun " + model + " --input s=[8]").code == 1);
+  WriteText(model, ReshapeText("1", "dim { dim_value: 8 }"));
+  CHECK(RunProgram("nnvalidate " + model).code == 0);
+  CHECK(RunProgram("nnrun " + model + " --input s=[8]").code == 0);
+}
+
+TEST_CASE("declared shapes: nnconvert writes what it has computed") {
+  const TempDir dir;
+  const std::string model = dir / "m.textproto";
+  WriteText(model, ReshapeText("2", "dim { dim_value: 2 } dim { dim_value: 4 }"));
+  const std::string written = dir / "out.onnx";
+  CHECK(RunProgram("nnconvert --rewrite --no-verify " + model + " " + written).code == 0);
+  const Json before = Inspect(model);
+  const Json after = Inspect(written);
+  CHECK(before["outputs"][0]["shape"] == Json::array({2, 4}));
+  CHECK(after["outputs"][0]["shape"].size() == 2);
+  for (const Json& dim : after["outputs"][0]["shape"]) CHECK_FALSE(dim.is_number());
+  // The verification runs the model as it is declared.
+  const ProgramResult verified = RunProgram("nnconvert --rewrite " + model + " " + dir / "v.onnx");
+  CHECK(verified.code == 1);
+  CHECK(Contains(verified.err, "is declared f32[2, 4] but is "));
+  CHECK_FALSE(Exists(dir / "v.onnx"));
+}
+
+}  // namespace
+}  // namespace nn::test

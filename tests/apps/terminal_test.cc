@@ -1,0 +1,166 @@
+// Text from a file cannot change the terminal: whatever string of a model holds escape sequences,
+// line ends or bytes that are no UTF-8, no program prints them as they are.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/program.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "support/files.h"
+
+namespace nn::test {
+namespace {
+
+// A line end, a color, a bell, DEL and a C1 control; the word is found again in what is printed.
+const std::string kHostile = "a\nINJECTED\x1b[31m\a\x7f\xc2\x9b\r";
+
+// Bytes of a terminal's control, and the line that would pass for one of ours; "" if there are
+// none.
+std::string Leak(const std::string& text) {
+  if (text.find("\nINJECTED") != std::string::npos) return "a line end";
+  if (EscapeLines(text) != text) return "a control byte";
+  return {};
+}
+
+// The strings of a dump, a place of each kind (numbers in the pointer left out).
+void CollectStrings(const Json& value, const std::string& pointer, const std::string& kind,
+                    std::set<std::string>& seen, std::vector<std::string>& places) {
+  if (value.is_string() && seen.insert(kind).second) places.push_back(pointer);
+  if (value.is_object())
+    for (const auto& [name, member] : value.items())
+      CollectStrings(member, pointer + "/" + JsonPointerToken(name), kind + "/" + name, seen,
+                     places);
+  if (value.is_array())
+    for (size_t i = 0; i < value.size(); ++i)
+      CollectStrings(value[i], fmt::format("{}/{}", pointer, i), kind, seen, places);
+}
+
+// Names everything that a file can name; it cannot be imported.
+Json OnnxDump() {
+  return Json::parse(R"({"nn_dump": 1, "format": "onnx", "model": {
+    "ir_version": 8, "opset_import": [{"domain": "", "version": 13}, {"domain": "mine", "version": 1}],
+    "producer_name": "p", "producer_version": "v", "domain": "d", "doc_string": "doc",
+    "metadata_props": [{"key": "k", "value": "v"}],
+    "graph": {"name": "g", "doc_string": "doc",
+      "node": [
+        {"op_type": "Add", "name": "sum", "doc_string": "doc", "input": ["x", "w"], "output": ["y"]},
+        {"op_type": "Strange", "domain": "mine", "name": "own", "input": ["y"], "output": ["z"],
+         "attribute": [{"name": "texts", "type": "STRINGS", "strings": ["t"]}]}],
+      "initializer": [
+        {"name": "w", "data_type": 1, "dims": [300], "data_location": "EXTERNAL",
+         "external_data": [{"key": "location", "value": "w.bin"}, {"key": "length", "value": "1200"}]}],
+      "input": [{"name": "x", "doc_string": "doc", "type": {"denotation": "t", "tensor_type": {
+        "elem_type": 1, "shape": {"dim": [{"dim_param": "batch"}, {"dim_value": 300, "denotation": "c"}]}}}}],
+      "output": [{"name": "z", "type": {"tensor_type": {"elem_type": 1,
+        "shape": {"dim": [{"dim_param": "out"}]}}}}],
+      "value_info": [{"name": "p", "type": {"tensor_type": {"elem_type": 1}}}]}}})");
+}
+
+// Can be run, but does not fit its declarations once its symbols are bound.
+Json OnnxDumpToRun() {
+  return Json::parse(R"({"nn_dump": 1, "format": "onnx", "model": {
+    "ir_version": 8, "opset_import": [{"domain": "", "version": 13}],
+    "graph": {"name": "g",
+      "node": [
+        {"op_type": "MaxPool", "name": "pool", "input": ["x"], "output": ["p"],
+         "attribute": [{"name": "kernel_shape", "type": "INTS", "ints": [2, 2]},
+                       {"name": "auto_pad", "type": "STRING", "s": "SAME_UPPER"}]},
+        {"op_type": "Resize", "name": "resize", "input": ["p", "", "scales"], "output": ["r"],
+         "attribute": [{"name": "mode", "type": "STRING", "s": "nearest"},
+                       {"name": "nearest_mode", "type": "STRING", "s": "floor"},
+                       {"name": "coordinate_transformation_mode", "type": "STRING", "s": "asymmetric"}]},
+        {"op_type": "Pad", "name": "pad", "input": ["r", "pads"], "output": ["q"],
+         "attribute": [{"name": "mode", "type": "STRING", "s": "constant"}]},
+        {"op_type": "Add", "name": "sum", "input": ["q", "q"], "output": ["s"]},
+        {"op_type": "Reshape", "name": "flat", "input": ["s", "shape"], "output": ["z"]}],
+      "initializer": [
+        {"name": "scales", "data_type": 1, "dims": [4], "float_data": [1, 1, 1, 1]},
+        {"name": "shape", "data_type": 7, "dims": [1], "int64_data": [17]},
+        {"name": "pads", "data_type": 7, "dims": [8], "int64_data": [0, 0, 0, 0, 0, 0, 0, 0]}],
+      "input": [{"name": "x", "type": {"tensor_type": {"elem_type": 1,
+        "shape": {"dim": [{"dim_param": "batch"}, {"dim_value": 1}, {"dim_value": 4},
+                          {"dim_param": "w"}]}}}}],
+      "output": [{"name": "z", "type": {"tensor_type": {"elem_type": 1,
+        "shape": {"dim": [{"dim_param": "out"}]}}}}],
+      "value_info": [{"name": "p", "type": {"tensor_type": {"elem_type": 1,
+        "shape": {"dim": [{"dim_param": "batch"}, {"dim_value": 1}, {"dim_param": "h"}, {"dim_param": "v"}]}}}}]}}})");
+}
+
+Json DumpOfGraph(const TempDir& dir, const std::string& extension, std::string_view graph) {
+  WriteModel(dir / "m" + extension, graph);
+  REQUIRE(RunProgram(fmt::format("nnconvert {0}/m{1} {0}/m.json", dir.path(), extension)).code ==
+          0);
+  return Json::parse(ReadText(dir / "m.json"));
+}
+
+void CheckPrograms(const Json& dump, const std::string& place, const TempDir& dir) {
+  const std::string path = dir / "hostile.json";
+  Json hostile = dump;
+  hostile[Json::json_pointer(place)] = kHostile;
+  WriteText(path, hostile.dump());
+  for (const std::string command : {"nninspect {}",
+                                    "nninspect {} --nodes --tensors --tree --cost --stats",
+                                    "nninspect {} --nodes --format csv",
+                                    "nninspect {} --tensors --format csv",
+                                    "nninspect {} --format json",
+                                    "nninspect {} --format svg",
+                                    "nninspect {} --format dot",
+                                    "nninspect {} --node '#0' --hash",
+                                    "nninspect {0} --diff {1}/good.json",
+                                    "nnvalidate --profile strict {}",
+                                    "nnvalidate --profile strict --format sarif {}",
+                                    "nnvalidate --profile strict --format junit {}",
+                                    "nnvalidate --profile strict --format github {}",
+                                    "nnvalidate --format json {}",
+                                    "nnrun -v {}",
+                                    "nnrun --explain-plan {}",
+                                    "nnrun --digest {}",
+                                    "nnconvert -v {0} {1}/out.onnx --rewrite",
+                                    "nnconvert {0} {1}/out.tflite",
+                                    "nnconvert {0} {1}/out.mlmodel",
+                                    "nnconvert {0} {1}/out.nnapi"}) {
+    const std::string line = fmt::format(fmt::runtime(command), path, dir.path());
+    const ProgramResult r = RunProgram(line);
+    const std::string leak = Leak(r.out).empty() ? Leak(r.err) : Leak(r.out);
+    CHECK_MESSAGE(leak.empty(), place << ": " << command << " prints " << leak << "\n"
+                                      << Escape(r.out + r.err).substr(0, 600));
+  }
+}
+
+void CheckAllStrings(const Json& dump) {
+  const TempDir dir;
+  WriteText(dir / "good.json", dump.dump());
+  std::set<std::string> seen;
+  std::vector<std::string> places;
+  CollectStrings(dump["model"], "/model", "", seen, places);
+  REQUIRE(places.size() > 3);
+  for (const std::string& place : places) CheckPrograms(dump, place, dir);
+}
+
+TEST_CASE("terminal: the strings of ONNX models") {
+  CheckAllStrings(OnnxDump());
+  CheckAllStrings(OnnxDumpToRun());
+}
+
+TEST_CASE("terminal: the strings of other formats' models") {
+  constexpr std::string_view kGraph = R"(graph "g" {
+    in %x: f32[1, 4, 4, 2]
+    const %w "w": f32[3, 2, 2, 2] = seeded(1)
+    const %b "b": f32[3] = seeded(2)
+    %c "c" = conv(%x, %w, %b) {layout = nxc, filter_layout = oxi} "conv"
+    %r "r" = relu(%c) "relu"
+    out "y" = %r
+  })";
+  for (const char* extension : {".tflite", ".mlmodel", ".nnapi"}) {
+    CAPTURE(extension);
+    const TempDir dir;
+    CheckAllStrings(DumpOfGraph(dir, extension, kGraph));
+  }
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,99 @@
+// What a run may take, and that it is known before memory is.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+Result<Program> CompileWithin(const std::string& text, Backend backend, RunLimits limits) {
+  ProgramOptions options;
+  options.backend = backend;
+  options.limits = limits;
+  return Program::Compile(Parse(text), options);
+}
+
+constexpr Backend kBackends[] = {Backend::kSimd, Backend::kReference};
+
+TEST_CASE("limits: memory of a run is counted before it is allocated") {
+  // Each tile doubles: the last one has 2^40 elements.
+  std::string chain = "graph { in %v0: f32[1]";
+  for (int i = 1; i <= 40; ++i)
+    chain += fmt::format("  %v{} = tile(%v{}) {{repeats = [2]}}", i, i - 1);
+  chain += "  out \"y\" = %v40 }";
+  for (const Backend backend : kBackends) {
+    const auto program = CompileWithin(chain, backend, {});
+    REQUIRE_FALSE(program.has_value());
+    CHECK(program.error().code() == ErrorCode::kLimit);
+    CHECK(program.error().message().find("a run takes 6.0 TiB of memory, ") != std::string::npos);
+    CHECK(program.error().message().find("(see max-memory)") != std::string::npos);
+  }
+}
+
+TEST_CASE("limits: inputs, outputs and what lies between count") {
+  const std::string text =
+      "graph { in %x: f32[1000]  %a = exp(%x)  %b = softmax(%a)  out \"y\" = %b }";
+  for (const Backend backend : kBackends) {
+    CHECK_FALSE(CompileWithin(text, backend, {.max_memory = 7999}).has_value());
+    CHECK(CompileWithin(text, backend, {.max_memory = 100000}).has_value());
+  }
+}
+
+TEST_CASE("limits: shapes that only the run tells are counted in it") {
+  const std::string text =
+      "graph { in %x: f32[1]  in %n: i64[1]  %y = tile(%x, %n)  %z = tile(%y, %n)  out \"z\" = %z "
+      "}";
+  const Graph graph = Parse(text);
+  auto program = CompileWithin(text, Backend::kSimd, {.max_memory = 1 << 20});
+  REQUIRE(program.has_value());
+  CHECK(program->Run(InputsOf(graph, {{1}, {100}})).has_value());
+  const auto failed = program->Run(InputsOf(graph, {{1}, {1000}}));
+  REQUIRE_FALSE(failed.has_value());
+  CHECK(failed.error().code() == ErrorCode::kLimit);
+  CHECK(failed.error().message().find("its results take 3.8 MiB") != std::string::npos);
+  CHECK(program->Run(InputsOf(graph, {{1}, {100}})).has_value());
+}
+
+TEST_CASE("limits: operations") {
+  const std::string conv =
+      "graph { in %x: f32[1, 8, 32, 32]  const %w: f32[8, 8, 3, 3] = seeded(1)"
+      "  %y = conv(%x, %w)  out \"y\" = %y }";
+  const uint64_t work = uint64_t{30} * 30 * 8 * 8 * 9;
+  // Besides the convolution, its input and output are transposed.
+  const uint64_t moved = 4 * 8 * 32 * 32;
+  CHECK(CompileWithin(conv, Backend::kSimd, {.max_work = work + moved}).has_value());
+  const auto refused = CompileWithin(conv, Backend::kSimd, {.max_work = work});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().message().find("operations, 5.18e+05 may be done (see max-work)") !=
+        std::string::npos);
+  CHECK_FALSE(CompileWithin(conv, Backend::kReference, {.max_work = work}).has_value());
+  CHECK(CompileWithin(conv, Backend::kReference, {.max_work = work * 64}).has_value());
+}
+
+TEST_CASE("limits: a window of many taps is work") {
+  const std::string text =
+      "graph { in %x: f32[1, 1, 30000, 30000]"
+      "  %y = max_pool(%x) {kernel = [30000, 30000]}  out \"y\" = %y }";
+  for (const Backend backend : kBackends) {
+    const auto program = CompileWithin(text, backend, {.max_work = 100'000'000});
+    REQUIRE_FALSE(program.has_value());
+    CHECK(program.error().code() == ErrorCode::kLimit);
+  }
+}
+
+TEST_CASE("limits: operations of shapes that only the run tells") {
+  const std::string text =
+      "graph { in %x: f32[8]  in %n: i64[2]  %a = expand(%x, %n)  %y = add(%a, %a)"
+      "  out \"y\" = %y }";
+  const Graph graph = Parse(text);
+  auto program = CompileWithin(text, Backend::kSimd, {.max_work = 64 * 2000});
+  REQUIRE(program.has_value());
+  CHECK(program->Run(InputsOf(graph, {std::vector<double>(8, 1), {10, 8}})).has_value());
+  const auto failed = program->Run(InputsOf(graph, {std::vector<double>(8, 1), {200, 8}}));
+  REQUIRE_FALSE(failed.has_value());
+  CHECK(failed.error().code() == ErrorCode::kLimit);
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,145 @@
+// Odd but sound models that a format cannot have are refused with a reason: "internal error" is for
+// defects.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+
+#include "formats/format.h"
+#include "ir/verify.h"
+#include "passes/legalise.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+// Why a graph is not written; "written" if it is.
+Error WhyNot(const std::string& text, std::string_view format_name) {
+  Graph graph = Parse(text);
+  const Format& format = *FindFormat(format_name);
+  InterfaceAxes axes;
+  const auto obstacles = Legalise(graph, *format.target, &axes);
+  if (!obstacles) return obstacles.error();
+  if (!obstacles->empty()) return ObstaclesError(format.label, *obstacles);
+  const auto image = format.write(graph, ExportOptions{"m" + std::string(format.extensions[0])});
+  return image ? Error(ErrorCode::kUsage, "written") : image.error();
+}
+
+TEST_CASE("refusals: what a format cannot have is named") {
+  struct Row {
+    const char* graph;
+    const char* format;
+    const char* reason;
+  };
+  constexpr const char* kNoOutputs = "graph { in %x: f32[2]  %y = relu(%x) }";
+  constexpr const char* kOneName =
+      R"(graph { in %x: f32[2]  in %y: f32[2]  %z = add(%x, %y)  out "y" = %z })";
+  constexpr const char* kEmpty = R"(graph { in %x: f32[0, 3]  %y = relu(%x)  out "y" = %y })";
+  constexpr const char* kLong = R"(graph { in %x: f32[3000000000]  %y = relu(%x)  out "y" = %y })";
+  constexpr const char* kWide =
+      R"(graph { in %x: f32[65536, 65536]  %y = relu(%x)  out "y" = %y })";
+  constexpr const char* kPow =
+      R"(graph { in %x: i64[2]  in %e: i64[2]  %y = pow(%x, %e)  out "y" = %y })";
+  constexpr const char* kMinimum =
+      R"(graph { in %a: u16[2]  in %b: u16[2]  %y = minimum(%a, %b)  out "y" = %y })";
+  constexpr const char* kBias = R"(graph { in %x: f32[1, 2, 4, 4]  in %w: f32[3, 2, 1, 1]
+    const %b: f32[3] = seeded(1)  %y = conv(%x, %w, %b)  out "y" = %y })";
+  constexpr const char* kUnique =
+      R"(graph { in %x: f32[4]  %u, %f, %i, %c = unique(%x) {sorted = false}
+         out "u" = %u  out "f" = %f })";
+  constexpr const char* kOpen = R"(graph { in %x: f32[1, h, w, 2]
+    %y = resize(%x) {layout = nxc, mode = linear, scales = [2, 2]}  out "y" = %y })";
+  for (const Row& row :
+       {Row{kNoOutputs, "coreml", "no outputs"}, Row{kNoOutputs, "nnapi", "no outputs"},
+        Row{kOneName, "onnx", "an input and an output are named \"y\""},
+        Row{kOneName, "coreml", "an input and an output are named \"y\""},
+        Row{kEmpty, "coreml", "no dimensions below 1"},
+        Row{kLong, "tflite", "no dimension above 2147483647"},
+        Row{kWide, "tflite", "no tensor of more than 2147483647 elements"},
+        Row{kWide, "nnapi", "2^32 bytes"}, Row{kPow, "tflite", "pow of i64"},
+        Row{kMinimum, "tflite", "minimum of u16"},
+        Row{kBias, "coreml", "a bias beside a filter that is no constant"},
+        Row{kUnique, "tflite", "no first places"},
+        Row{kOpen, "tflite", "sizes that only the run can tell"}}) {
+    CAPTURE(row.graph);
+    CAPTURE(row.format);
+    const Error error = WhyNot(row.graph, row.format);
+    CHECK_MESSAGE(error.message().find(row.reason) != std::string::npos, error.message());
+    CHECK(error.code() == ErrorCode::kUnsupported);
+  }
+}
+
+TEST_CASE("refusals: matrix products of any element type come to an end") {
+  for (const char* format : {"onnx", "tflite", "coreml", "nnapi"})
+    for (const char* type : {"f16", "bf16", "f64", "i8", "u8", "i32", "i64"})
+      for (const bool transposed : {false, true})
+        for (const bool bias : {false, true}) {
+          const std::string graph = fmt::format(
+              "graph {{ in %x: {0}[2, 8]  const %w: {0}[{1}] = seeded(1)  const %b: {0}[4] = "
+              "seeded(2)  %y = matmul(%x, %w{2}) {{transpose_b = {3}}}  out \"y\" = %y }}",
+              type, transposed ? "4, 8" : "8, 4", bias ? ", %b" : "", transposed);
+          CAPTURE(graph);
+          CAPTURE(format);
+          CHECK(WhyNot(graph, format).code() != ErrorCode::kInternal);
+        }
+  // Where it can be written, its operands are transposed by nodes of their own.
+  const std::string batched =
+      R"(graph { in %a: f32[2, 3, 4]  in %b: f32[2, 5, 4]
+         %y = matmul(%a, %b) {transpose_b = true}  out "y" = %y })";
+  for (const char* format : {"onnx", "tflite", "coreml"})
+    CHECK(WhyNot(batched, format).message() == "written");
+}
+
+TEST_CASE("refusals: a name that two ports have is the model's fault") {
+  Graph g = Parse(R"(graph { in %x: f32[2]  %y = relu(%x)  out "y" = %y })");
+  g.AddOutput("y", g.inputs()[0].value);
+  const Status status = Verify(g);
+  REQUIRE_FALSE(status.has_value());
+  CHECK(status.error().code() == ErrorCode::kModel);
+}
+
+// A dump of a quantized tensor that a TensorFlow Lite file declares.
+Result<ImportedModel> ImportQuantised(const std::string& quantization) {
+  const std::string dump = fmt::format(
+      R"({{"nn_dump": 1, "format": "tflite", "model": {{"version": 3,
+      "operator_codes": [{{"builtin_code": "RELU", "deprecated_builtin_code": 19, "version": 1}}],
+      "subgraphs": [{{"tensors": [
+        {{"name": "x", "shape": [1, 2], "type": "INT8", "quantization": {0}}},
+        {{"name": "y", "shape": [1, 2], "type": "INT8", "quantization": {0}}}],
+        "inputs": [0], "outputs": [1], "operators": [{{"opcode_index": 0, "inputs": [0],
+        "outputs": [1]}}]}}], "buffers": [{{}}]}}}})",
+      quantization);
+  NN_ASSIGN(const ReadModel read,
+            ReadModelBytes(Blob::Copy(std::as_bytes(std::span(dump))), "m.json", ReadLimits{}));
+  return read.format->import(*read.model);
+}
+
+TEST_CASE("refusals: scales that do not fit their tensor") {
+  struct Row {
+    const char* quantization;
+    const char* reason;
+  };
+  for (const Row& row :
+       {Row{R"({"scale": [0.5], "zero_point": [0]})", ""},
+        Row{R"({"scale": [0.5, 0.25], "zero_point": [0, 0], "quantized_dimension": 1})", ""},
+        Row{R"({"scale": [0], "zero_point": [0]})", ""},
+        Row{R"({"scale": [-1], "zero_point": [0]})", "scale -1"},
+        Row{R"({"scale": ["NaN"], "zero_point": [0]})", "scale nan"},
+        Row{R"({"scale": ["Infinity"], "zero_point": [0]})", "scale inf"},
+        Row{R"({"scale": [1, 1, 1], "zero_point": [0], "quantized_dimension": 1})",
+            "3 scales for axis 1 of 2 elements"},
+        Row{R"({"scale": [1, 1], "zero_point": [0, 0, 0], "quantized_dimension": 1})",
+            "2 scales but 3 zero points"},
+        Row{R"({"scale": [1, 1], "zero_point": [0], "quantized_dimension": 2})",
+            "along axis 2 of 2"}}) {
+    CAPTURE(row.quantization);
+    const auto imported = ImportQuantised(row.quantization);
+    const std::string message = imported ? "" : imported.error().message();
+    CHECK_MESSAGE(message.find(row.reason) != std::string::npos, message);
+    CHECK(imported.has_value() == std::string_view(row.reason).empty());
+    if (!imported) CHECK(imported.error().code() == ErrorCode::kModel);
+  }
+}
+
+}  // namespace
+}  // namespace nn::test

@@ -1,0 +1,46 @@
+#include "formats/common/side_files.h"
+
+#include <doctest/doctest.h>
+
+#include "support/files.h"
+
+namespace nn::test {
+namespace {
+
+TEST_CASE("side files: all together count against the limit, each once") {
+  const TempDir dir;
+  WriteText(dir / "a.bin", std::string(100, 'a'));
+  WriteText(dir / "b.bin", std::string(100, 'b'));
+  const SideFiles files(dir.path(), 250, 50);
+  CHECK(files.Read("a.bin")->size() == 100);
+  CHECK(files.Read("a.bin")->size() == 100);
+  CHECK(files.Read("b.bin")->size() == 100);
+  const SideFiles copy = files;
+  CHECK(copy.Read("b.bin")->size() == 100);
+
+  const SideFiles small(dir.path(), 249, 50);
+  CHECK(small.Read("b.bin").has_value());
+  const auto refused = small.Read("a.bin");
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().code() == ErrorCode::kLimit);
+  CHECK(refused.error().message() ==
+        "external file \"a.bin\": with the model's other files more than the limit "
+        "(max-file-bytes) of 249 bytes");
+  CHECK(small.Read("b.bin").has_value());
+}
+
+TEST_CASE("side files: each read sees the file as it is") {
+  const TempDir dir;
+  const SideFiles files(dir.path(), 100, 0);
+  CHECK(files.Read("a.bin").error().code() == ErrorCode::kIo);
+  CHECK(files.Read("../a.bin").error().code() == ErrorCode::kModel);
+  WriteText(dir / "a.bin", std::string(60, 'a'));
+  CHECK(files.Read("a.bin")->size() == 60);
+  WriteText(dir / "a.bin", std::string(100, 'a'));
+  CHECK(files.Read("a.bin")->size() == 100);
+  std::filesystem::remove(dir / "a.bin");
+  CHECK_FALSE(files.Read("a.bin").has_value());
+}
+
+}  // namespace
+}  // namespace nn::test
