@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "base/file_descriptor.h"
-#include "base/side_files.h"
+#include "base/side_file_placer.h"
 #include "base/text.h"
 
 namespace nn::app {

@@ -177,6 +177,7 @@ Status InferSplit(InferContext& ctx) {
   if (parts == 0) return ModelError("no outputs");
   if (ctx.has(1) && !a.sizes.empty()) return ModelError("both a sizes attribute and a sizes input");
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
+  NN_RETURN_IF_ERROR(RequireList(ctx, 1, parts));
   if (!x.ranked()) {
     for (size_t i = 0; i < parts; ++i) ctx.set_out(i, Unranked(x));
     return {};

@@ -116,6 +116,9 @@ Status InferResize(InferContext& ctx) {
   }
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 3));
   const Dims spatial = SpatialDims(*x.dims, a.layout);
+  NN_RETURN_IF_ERROR(RequireList(ctx, kRoi, 2 * spatial.size()));
+  NN_RETURN_IF_ERROR(RequireList(ctx, kScales, spatial.size()));
+  NN_RETURN_IF_ERROR(RequireList(ctx, kSizes, spatial.size()));
   const auto input = ConstDims(spatial);
   const auto numbers = sizes ? ConstDims(*sizes) : std::nullopt;
   Dims output;

@@ -29,6 +29,14 @@ Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_m
   return {};
 }
 
+Status RequireList(const InferContext& ctx, size_t input, size_t count) {
+  if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
+  const Dims& dims = *ctx.in(input).dims;
+  if (dims.size() == 1 && (!dims[0].is_const() || dims[0] == Dim(static_cast<int64_t>(count))))
+    return {};
+  return ModelError("input {} is {}, not a list of {}", input, ctx.in(input).ToString(), count);
+}
+
 Result<Dims> BroadcastDims(const Dims& a, const Dims& b) {
   const Dims& longer = a.size() >= b.size() ? a : b;
   const Dims& shorter = a.size() >= b.size() ? b : a;

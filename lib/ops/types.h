@@ -18,6 +18,9 @@ inline constexpr int kMaxRank = 64;
 // kModel unless the input's rank is known and at least / exactly as given.
 Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most = kMaxRank);
 
+// kModel if the input is there and cannot be a list of `count` numbers.
+Status RequireList(const InferContext& ctx, size_t input, size_t count);
+
 // The shape of a broadcast of two shapes, aligned at the last axis (numpy rules). A symbol meets 1:
 // the symbol; two different symbols: an error only if both are numbers.
 Result<Dims> BroadcastDims(const Dims& a, const Dims& b);

@@ -7,6 +7,7 @@
 
 #include "formats/format.h"
 #include "formats/tflite/export.h"
+#include "ops/conv.h"
 #include "passes/legalise.h"
 #include "support/run_graph.h"
 
@@ -252,6 +253,15 @@ TEST_CASE("tflite: quantisation parameters survive a file") {
     CHECK(conv.input(i)->type() == graph.nodes().front().input(i)->type());
   CHECK(conv.output()->type() == graph.nodes().front().output()->type());
   CHECK(conv.arithmetic() == Arithmetic::kTflite);
+}
+
+TEST_CASE("tflite: a depthwise filter for channels that the file leaves open") {
+  const auto again = ImportFile(FileOf(Parse(R"(graph { in %x: f32[1, 8, 9, c]
+      const %w: f32[1, 3, 3, 6] = seeded(1)
+      %y = conv(%x, %w) {layout = nxc, filter_layout = ixo, padding = valid, groups = 3}
+      out "y" = %y })")));
+  REQUIRE_MESSAGE(again.has_value(), again.error().message());
+  CHECK(again->nodes().front().attrs<ConvAttrs>().groups == 3);
 }
 
 TEST_CASE("tflite: what cannot be expressed is named") {

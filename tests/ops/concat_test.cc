@@ -34,6 +34,9 @@ TEST_CASE("split: sizes, equal parts") {
   CHECK(Fails(R"(graph { in %x: f32[2, 3]  %a, %b = split(%x) {axis = 1, sizes = [1, 1]}
                          out "a" = %a })",
               "3"));
+  CHECK(Fails(R"(graph { in %x: f32[2, 3]  in %s: i64[20]  %a, %b = split(%x, %s) {axis = 1}
+                         out "a" = %a })",
+              "input 1 is i64[20], not a list of 2"));
 }
 
 }  // namespace

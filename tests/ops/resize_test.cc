@@ -47,5 +47,16 @@ TEST_CASE("resize: the same everywhere") {
   CheckCase({"bicubic", OneOp("f32[1, 3, 7, 9]", "resize(%x) {mode = cubic, sizes = [13, 5]}")});
 }
 
+TEST_CASE("resize: errors name what does not fit") {
+  for (const auto& [type, operands] : {std::pair("f32[]", "%x, _, %n"),
+                                       {"f32[2]", "%x, _, %n"},
+                                       {"i64[3]", "%x, _, _, %n"},
+                                       {"f32[1]", "%x, %n"}})
+    CHECK(Fails(fmt::format(R"(graph {{ in %x: f32[1, 1, 4]  in %n: {}
+                                        %y = resize({})  out "y" = %y }})",
+                            type, operands),
+                "not a list of "));
+}
+
 }  // namespace
 }  // namespace nn::test

@@ -9,7 +9,7 @@
 #include "base/base64.h"
 #include "base/file.h"
 #include "base/json_parse.h"
-#include "base/side_files.h"
+#include "base/side_file_placer.h"
 #include "formats/common/dump_writer.h"
 #include "ir/dtype.h"
 #include "ir/type.h"

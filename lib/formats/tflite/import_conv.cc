@@ -66,7 +66,16 @@ Status ImportConv2d(ImportContext& ctx) {
   return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
 }
 
-// Each input channel is a group of its own.
+// Each input channel is a group of its own. Where their number is open, the depth multiplier, which
+// repeats what the shapes say, stands for it.
+Result<int64_t> DepthwiseGroups(const std::vector<Value*>& operands, int64_t multiplier) {
+  const Dim& outputs = operands[1]->type().dim(3);
+  if (!operands[0]->type().dim(3).is_const() && outputs.is_const() && multiplier > 0 &&
+      outputs.value() % multiplier == 0)
+    return outputs.value() / multiplier;
+  return Groups(operands[0], operands[1]->type().dim(0));
+}
+
 Status ImportDepthwise(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::DepthwiseConv2DOptions>());
   NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
@@ -77,7 +86,7 @@ Status ImportDepthwise(ImportContext& ctx) {
   a.strides = {o->stride_h(), o->stride_w()};
   a.dilations = {o->dilation_h_factor(), o->dilation_w_factor()};
   NN_ASSIGN(a.padding, PaddingOf(o->padding()));
-  NN_ASSIGN(a.groups, Groups(operands[0], operands[1]->type().dim(0)));
+  NN_ASSIGN(a.groups, DepthwiseGroups(operands, o->depth_multiplier()));
   return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
 }
 

@@ -1,4 +1,4 @@
-#include "base/side_files.h"
+#include "base/side_file_placer.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -91,20 +91,26 @@ Result<bool> SideFilePlacer::Add(const std::string& staged, const std::string& r
   std::string_view rest = relative;
   for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
     const std::string part(rest.substr(0, slash));
+    added_.reserve(added_.size() + 1);  // from here to its entry, nothing may fail
+    Added folder{.folder = {}, .name = part, .is_folder = true};
     const bool made = mkdirat(at.get(), part.c_str(), 0777) == 0;
     if (!made && errno != EEXIST) return fail(errno);
     const int parent = at.get();
-    if (made) added_.push_back({std::move(at), part, true});
+    if (made) {
+      folder.folder = std::move(at);
+      added_.push_back(std::move(folder));
+    }
     FileDescriptor inner = OpenInnerFolder(parent, part);
     if (!inner) return fail(errno);
     at = std::move(inner);
     rest.remove_prefix(slash + 1);
   }
-  const std::string name(rest);
-  const int error = MoveIfFree(staged, at.get(), name.c_str());
+  added_.reserve(added_.size() + 1);
+  Added file{.folder = std::move(at), .name = std::string(rest), .is_folder = false};
+  const int error = MoveIfFree(staged, file.folder.get(), file.name.c_str());
   if (error == EEXIST) return false;
   if (error != 0) return fail(error);
-  added_.push_back({std::move(at), name, false});
+  added_.push_back(std::move(file));
   return true;
 }
 

@@ -1,4 +1,4 @@
-#include "base/side_files.h"
+#include "base/side_file_placer.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Files that lie beside one that names them: a model's weights, a dump's tensors.
+// Puts files beside one that names them: a model's weights, a dump's tensors.
 #pragma once
 
 #include <span>
