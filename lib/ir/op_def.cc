@@ -35,8 +35,20 @@ Status CheckArity(const Node& node) {
   return {};
 }
 
+// Strings and complex numbers have no bits that could be read as a number's.
+Status CheckElements(const Node& node) {
+  const OpDef& op = node.op();
+  for (size_t i = 0; i < node.inputs().size(); ++i) {
+    const Value* v = node.input(i);
+    const OperandDef& operand = op.inputs[std::min(i, op.inputs.size() - 1)];
+    if (v == nullptr || operand.elements == Elements::kAny) continue;
+    if (v->dtype() == DType::kString || IsComplex(v->dtype()))
+      return UnsupportedError("{} with {} as {}", op.name, v->type().ToString(), operand.name);
+  }
+  return {};
+}
+
 Status CheckRank(const Node& node, const Type& type) {
-  constexpr int kMaxRank = 64;
   if (type.rank() <= kMaxRank) return {};
   return LimitError("{}: a tensor of rank {}, the limit is {}", node.Describe(), type.rank(),
                     kMaxRank);
@@ -135,7 +147,8 @@ tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type&
 }
 
 Status InferNode(Node& node) {
-  if (auto s = CheckArity(node); !s) return tl::unexpected(s.error().In(node.Describe()));
+  for (const auto check : {CheckArity, CheckElements})
+    if (auto s = check(node); !s) return tl::unexpected(s.error().In(node.Describe()));
   for (const Value* v : node.inputs()) {
     if (v == nullptr) continue;
     if (v->type().ranked()) NN_RETURN_IF_ERROR(CheckRank(node, v->type()));

@@ -23,10 +23,20 @@ namespace nn {
 
 enum class Arity : uint8_t { kRequired, kOptional, kVariadic /* any number, last only */ };
 
+// What the elements of an input may be; anything else is refused before it is looked at.
+enum class Elements : uint8_t {
+  kNumbers,  // bool, integers and floats: their values are read
+  kAny,      // strings and complex numbers too: they are moved, or looked at with care
+};
+
 struct OperandDef {
   std::string_view name;
   Arity arity = Arity::kRequired;
+  Elements elements = Elements::kNumbers;  // of inputs
 };
+
+// Tensors of higher rank are refused (kLimit): the formats' own limits are lower.
+inline constexpr int kMaxRank = 64;
 
 // The contents of an integer value as expressions, from a constant or from inference; nullopt if
 // they are unknown or more than 4096 elements.

@@ -14,6 +14,11 @@
 namespace nn {
 namespace {
 
+// Whether an element fits a 64-bit word: strings have no bits, complex numbers two values.
+bool IsNumber(DType dtype) {
+  return DTypeBits(dtype) != 0 && !IsComplex(dtype);
+}
+
 uint64_t LoadBits(const std::byte* base, int bits, int64_t i) {
   if (bits < 8) {
     const int per_byte = 8 / bits;
@@ -87,6 +92,7 @@ Tensor Tensor::Aligned(size_t alignment) const {
 }
 
 double Tensor::GetDouble(int64_t i) const {
+  if (!IsNumber(dtype_)) return std::numeric_limits<double>::quiet_NaN();
   const int bits = DTypeBits(dtype_);
   const uint64_t v = LoadBits(blob_.data(), bits, i);
   switch (dtype_) {
@@ -109,6 +115,7 @@ double Tensor::GetDouble(int64_t i) const {
 
 int64_t Tensor::GetInt(int64_t i) const {
   if (IsFloat(dtype_)) return ToInteger(GetDouble(i));
+  if (!IsNumber(dtype_)) return 0;
   const int bits = DTypeBits(dtype_);
   const uint64_t v = LoadBits(blob_.data(), bits, i);
   return IsSigned(dtype_) ? SignExtend(v, bits) : static_cast<int64_t>(v);
@@ -189,6 +196,7 @@ void TensorBuilder::SetDouble(int64_t i, double value) {
 }
 
 void TensorBuilder::SetInt(int64_t i, int64_t value) {
+  if (!IsNumber(dtype_)) return;
   if (IsFloat(dtype_)) {
     SetDouble(i, static_cast<double>(value));
     return;

@@ -58,7 +58,8 @@ class Tensor {
   // The same tensor with data aligned to `alignment` bytes; copies only if it is not yet.
   Tensor Aligned(size_t alignment = 16) const;
 
-  // Element i as a double or integer, of any numeric type. Slow; for small tensors and printing.
+  // Element i as a double or integer, of any numeric type; NaN or 0 of strings and complex numbers.
+  // Slow; for small tensors and printing.
   double GetDouble(int64_t i) const;
   int64_t GetInt(int64_t i) const;
   std::vector<int64_t> ToInts() const;
@@ -97,8 +98,8 @@ class TensorBuilder {
   }
   // The elements of a kString tensor.
   std::vector<std::string>& strings() { return strings_; }
-  // Stores a number in element i, of any numeric type. Integers are stored modulo their width,
-  // reals rounded to nearest even.
+  // Stores a number in element i, of any numeric type; nothing in others. Integers are stored
+  // modulo their width, reals rounded to nearest even.
   void SetDouble(int64_t i, double value);
   void SetInt(int64_t i, int64_t value);
   // Element `to` + k becomes element `from` + k of `source`, for k < count. Of any type, which is

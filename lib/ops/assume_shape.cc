@@ -55,7 +55,7 @@ void RegisterAssumeShapeOp(OpRegistry& ops) {
   op.internal = true;
   op.is_check = true;
   op.attrs = AttrsInfoOf<AssumeShapeAttrs>();
-  op.inputs = {{"x"}};
+  op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   op.infer = InferAssumeShape;
   op.eval = EvalAssumeShape;
   // No change_axes: what is reported has the axes that the file declares.

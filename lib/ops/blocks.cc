@@ -378,7 +378,7 @@ void RegisterBlockOps(OpRegistry& ops) {
     op.name = name;
     op.summary = summary;
     op.attrs = attrs;
-    op.inputs = {{"x"}};
+    op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
     return op;
   };
   OpDef to_space = define("depth_to_space", "channels moved into blocks of spatial elements",

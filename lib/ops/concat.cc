@@ -251,7 +251,7 @@ void RegisterConcatOps(OpRegistry& ops) {
   concat.name = "concat";
   concat.summary = "joins tensors along an axis";
   concat.attrs = AttrsInfoOf<ConcatAttrs>();
-  concat.inputs = {{"x", Arity::kVariadic}};
+  concat.inputs = {{"x", Arity::kVariadic, Elements::kAny}};
   concat.infer = InferConcat;
   concat.eval = EvalConcat;
   concat.change_axes = ChangeConcatAxes;
@@ -262,7 +262,7 @@ void RegisterConcatOps(OpRegistry& ops) {
   split.name = "split";
   split.summary = "cuts a tensor into parts along an axis";
   split.attrs = AttrsInfoOf<SplitAttrs>();
-  split.inputs = {{"x"}, {"sizes", Arity::kOptional}};
+  split.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"sizes", Arity::kOptional}};
   split.outputs = {{"part", Arity::kVariadic}};
   split.infer = InferSplit;
   split.eval = EvalSplit;

@@ -239,7 +239,7 @@ void RegisterCastOp(OpRegistry& ops) {
   op.name = "cast";
   op.summary = "conversion to another element type";
   op.attrs = AttrsInfoOf<CastAttrs>();
-  op.inputs = {{"x"}};
+  op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   op.infer = InferCast;
   op.eval = EvalCast;
   op.change_axes = ChangeUnaryAxes;

@@ -300,7 +300,7 @@ OpDef UnaryOp(std::string_view name, std::string_view summary, Status (*infer)(I
 OpDef BinaryOp(std::string_view name, std::string_view summary, Status (*infer)(InferContext&),
                Status (*eval)(EvalContext&), std::vector<FormatName> formats) {
   OpDef op = UnaryOp(name, summary, infer, eval, std::move(formats));
-  op.inputs = {{"a"}, {"b"}};
+  op.inputs = {{"a", Arity::kRequired, Elements::kAny}, {"b", Arity::kRequired, Elements::kAny}};
   op.change_axes = ChangeBroadcastAxes;
   return op;
 }

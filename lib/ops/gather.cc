@@ -345,7 +345,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   gather.name = "gather";
   gather.summary = "slices of a tensor along an axis, chosen by indices";
   gather.attrs = AttrsInfoOf<GatherAttrs>();
-  gather.inputs = {{"x"}, {"indices"}};
+  gather.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   gather.infer = InferGather;
   gather.eval = EvalGather;
   gather.change_axes = ChangeGatherAxes;
@@ -356,7 +356,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   elements.name = "gather_elements";
   elements.summary = "elements of a tensor, each chosen by an index on one axis";
   elements.attrs = AttrsInfoOf<GatherElementsAttrs>();
-  elements.inputs = {{"x"}, {"indices"}};
+  elements.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   elements.infer = InferGatherElements;
   elements.eval = EvalGatherElements;
   elements.change_axes = ChangeGatherElementsAxes;
@@ -367,7 +367,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   nd.name = "gather_nd";
   nd.summary = "slices of a tensor, each chosen by indices on several axes";
   nd.attrs = AttrsInfoOf<GatherNdAttrs>();
-  nd.inputs = {{"x"}, {"indices"}};
+  nd.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   nd.infer = InferGatherNd;
   nd.eval = EvalGatherNd;
   nd.formats = {{"onnx", "GatherND", 11, {{"batch_dims", "batch_dims"}}}};

@@ -30,14 +30,6 @@ std::span<const AttrField> TriluAttrs::Fields() {
 
 namespace {
 
-// kModel unless the input has one element, as far as is known.
-Status RequireOneElement(const InferContext& ctx, size_t input) {
-  const auto dims = ctx.in(input).const_dims();
-  if (dims && CheckedElements(*dims) != 1)
-    return ModelError("input {} is {}, not one element", input, ctx.in(input).ToString());
-  return {};
-}
-
 // ---- range --------------------------------------------------------------------------------------
 
 Result<int64_t> RangeLength(const Tensor& start, const Tensor& limit, const Tensor& delta) {
@@ -86,7 +78,7 @@ void InferSymbolicRange(InferContext& ctx, DType dtype) {
 
 Status InferRange(InferContext& ctx) {
   NN_ASSIGN(const DType dtype, SameDType(ctx, {0, 1, 2}));
-  for (size_t i = 0; i < 3; ++i) NN_RETURN_IF_ERROR(RequireOneElement(ctx, i));
+  for (size_t i = 0; i < 3; ++i) NN_RETURN_IF_ERROR(RequireOneNumber(ctx, i));
   const Tensor* start = ctx.constant(0);
   const Tensor* limit = ctx.constant(1);
   const Tensor* delta = ctx.constant(2);
@@ -126,7 +118,7 @@ Status EvalRange(EvalContext& ctx) {
 
 Status InferOneHot(InferContext& ctx) {
   const Type& indices = ctx.in(0);
-  NN_RETURN_IF_ERROR(RequireOneElement(ctx, 1));
+  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
   const auto values = ctx.in(2).const_dims();
   if (values && CheckedElements(*values) != 2)
     return ModelError("the values are {}, not two", ctx.in(2).ToString());
@@ -199,7 +191,7 @@ Status InferTrilu(InferContext& ctx) {
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
   if (x.ranked() && x.rank() < 2) return ModelError("x is {}: it has no matrices", x.ToString());
-  if (ctx.has(1)) NN_RETURN_IF_ERROR(RequireOneElement(ctx, 1));
+  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
   ctx.set_out(0, x);
   return {};
 }
@@ -253,7 +245,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   one_hot.name = "one_hot";
   one_hot.summary = "indices as vectors that hold one value at the index and another elsewhere";
   one_hot.attrs = AttrsInfoOf<OneHotAttrs>();
-  one_hot.inputs = {{"indices"}, {"depth"}, {"values"}};
+  one_hot.inputs = {{"indices"}, {"depth"}, {"values", Arity::kRequired, Elements::kAny}};
   one_hot.infer = InferOneHot;
   one_hot.eval = EvalOneHot;
   ops.Add(std::move(one_hot));
@@ -262,7 +254,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   eye.name = "eye_like";
   eye.summary = "a matrix with ones on a diagonal";
   eye.attrs = AttrsInfoOf<EyeLikeAttrs>();
-  eye.inputs = {{"x"}};
+  eye.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   eye.infer = InferEyeLike;
   eye.eval = EvalEyeLike;
   ops.Add(std::move(eye));
@@ -271,7 +263,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   trilu.name = "trilu";
   trilu.summary = "the upper or lower triangle of matrices";
   trilu.attrs = AttrsInfoOf<TriluAttrs>();
-  trilu.inputs = {{"x"}, {"k", Arity::kOptional}};
+  trilu.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"k", Arity::kOptional}};
   trilu.infer = InferTrilu;
   trilu.eval = EvalTrilu;
   trilu.absorb_inputs = AbsorbDiagonal;

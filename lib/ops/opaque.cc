@@ -17,7 +17,7 @@ void RegisterOpaqueOp(OpRegistry& ops) {
   opaque.summary = "an operator of the file that is not supported";
   opaque.internal = true;
   opaque.attrs = AttrsInfoOf<OpaqueAttrs>();
-  opaque.inputs = {{"x", Arity::kVariadic}};
+  opaque.inputs = {{"x", Arity::kVariadic, Elements::kAny}};
   opaque.outputs = {{"y", Arity::kVariadic}};
   opaque.infer = [](InferContext&) -> Status { return {}; };
   ops.Add(std::move(opaque));

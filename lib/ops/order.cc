@@ -142,8 +142,8 @@ Status InferTopK(InferContext& ctx) {
   NN_RETURN_IF_ERROR(CheckIndexType(a.index_type));
   const Type& x = ctx.in(0);
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
   const auto elements = ctx.elements(1);
-  if (elements && elements->size() != 1) return ModelError("k has {} elements", elements->size());
   const Dim k = elements ? (*elements)[0] : ctx.NewSymbol();
   const Dim& size = x.dim(axis);
   if (k.is_const() && (k.value() < 0 || (size.is_const() && k.value() > size.value())))
@@ -208,6 +208,7 @@ std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, cons
 
 Status InferCumSum(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
+  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
   if (!ctx.has(1))
     NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
   ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
@@ -232,8 +233,6 @@ void CumSum(const CumSumAttrs& a, const Rows& rows, Get get, Put put) {
 Status EvalCumSum(EvalContext& ctx) {
   const auto& a = ctx.attrs<CumSumAttrs>();
   const Tensor& x = ctx.in(0);
-  if (ctx.has(1) && ctx.in(1).elements() != 1)
-    return ModelError("axis has {} elements", ctx.in(1).elements());
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(1) ? ctx.in(1).GetInt(0) : a.axis, x.rank()));
   if (ctx.in_type(0).quantised())
     return UnsupportedError("cum_sum of {}", ctx.in_type(0).ToString());

@@ -189,7 +189,10 @@ void RegisterPadOps(OpRegistry& ops) {
   pad.summary = "elements added around a tensor";
   pad.attrs = AttrsInfoOf<PadAttrs>();
   pad.inputs = {
-      {"x"}, {"value", Arity::kOptional}, {"pads", Arity::kOptional}, {"axes", Arity::kOptional}};
+      {"x", Arity::kRequired, Elements::kAny},
+      {"value", Arity::kOptional, Elements::kAny},
+      {"pads", Arity::kOptional},
+      {"axes", Arity::kOptional}};
   pad.infer = InferPad;
   pad.eval = EvalPad;
   pad.change_axes = ChangePadAxes;

@@ -351,7 +351,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   compress.name = "compress";
   compress.summary = "slices along an axis whose condition is true";
   compress.attrs = AttrsInfoOf<CompressAttrs>();
-  compress.inputs = {{"x"}, {"condition"}};
+  compress.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"condition"}};
   compress.infer = InferCompress;
   compress.eval = EvalCompress;
   compress.change_axes = ChangeCompressAxes;
@@ -361,7 +361,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   unique.name = "unique";
   unique.summary = "the different elements or slices of a tensor";
   unique.attrs = AttrsInfoOf<UniqueAttrs>();
-  unique.inputs = {{"x"}};
+  unique.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   unique.outputs = {{"y"},
                     {"first", Arity::kOptional},
                     {"inverse", Arity::kOptional},
@@ -374,7 +374,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   sequence.name = "reverse_sequence";
   sequence.summary = "the beginnings of sequences of given lengths in opposite order";
   sequence.attrs = AttrsInfoOf<ReverseSequenceAttrs>();
-  sequence.inputs = {{"x"}, {"lengths"}};
+  sequence.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"lengths"}};
   sequence.infer = InferReverseSequence;
   sequence.eval = EvalReverseSequence;
   sequence.change_axes = ChangeReverseSequenceAxes;

@@ -411,7 +411,7 @@ void RegisterShapeOps(OpRegistry& ops) {
   transpose.name = "transpose";
   transpose.summary = "permutes axes";
   transpose.attrs = AttrsInfoOf<TransposeAttrs>();
-  transpose.inputs = {{"x"}};
+  transpose.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   transpose.infer = InferTranspose;
   transpose.eval = EvalTranspose;
   ops.Add(std::move(transpose));
@@ -420,7 +420,7 @@ void RegisterShapeOps(OpRegistry& ops) {
   reshape.name = "reshape";
   reshape.summary = "the same elements under another shape";
   reshape.attrs = AttrsInfoOf<ReshapeAttrs>();
-  reshape.inputs = {{"x"}, {"shape", Arity::kOptional}};
+  reshape.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"shape", Arity::kOptional}};
   reshape.infer = InferReshape;
   reshape.eval = EvalAsView;
   reshape.change_axes = ChangeReshapeAxes;
@@ -431,7 +431,7 @@ void RegisterShapeOps(OpRegistry& ops) {
   expand.name = "expand_dims";
   expand.summary = "adds axes of size 1";
   expand.attrs = AttrsInfoOf<AxesAttrs>();
-  expand.inputs = {{"x"}, {"axes", Arity::kOptional}};
+  expand.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"axes", Arity::kOptional}};
   expand.infer = InferAxes<true>;
   expand.eval = EvalAsView;
   expand.absorb_inputs = AbsorbAxes;
@@ -441,7 +441,7 @@ void RegisterShapeOps(OpRegistry& ops) {
   squeeze.name = "squeeze";
   squeeze.summary = "drops axes of size 1";
   squeeze.attrs = AttrsInfoOf<AxesAttrs>();
-  squeeze.inputs = {{"x"}, {"axes", Arity::kOptional}};
+  squeeze.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"axes", Arity::kOptional}};
   squeeze.infer = InferAxes<false>;
   squeeze.eval = EvalAsView;
   squeeze.absorb_inputs = AbsorbAxes;

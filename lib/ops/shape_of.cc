@@ -78,7 +78,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
   shape.name = "shape_of";
   shape.summary = "the dimensions of a tensor";
   shape.attrs = AttrsInfoOf<ShapeOfAttrs>();
-  shape.inputs = {{"x"}};
+  shape.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   shape.infer = InferShapeOf;
   shape.eval = EvalShapeOf;
   ops.Add(std::move(shape));
@@ -87,7 +87,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
   size.name = "size_of";
   size.summary = "the number of elements of a tensor";
   size.attrs = AttrsInfoOf<SizeOfAttrs>();
-  size.inputs = {{"x"}};
+  size.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   size.infer = InferSizeOf;
   size.eval = EvalSizeOf;
   ops.Add(std::move(size));

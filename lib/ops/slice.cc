@@ -268,7 +268,7 @@ void RegisterSliceOps(OpRegistry& ops) {
   slice.name = "slice";
   slice.summary = "elements between two bounds, at regular distances, along axes";
   slice.attrs = AttrsInfoOf<SliceAttrs>();
-  slice.inputs = {{"x"},
+  slice.inputs = {{"x", Arity::kRequired, Elements::kAny},
                   {"starts", Arity::kOptional},
                   {"ends", Arity::kOptional},
                   {"axes", Arity::kOptional},
@@ -283,7 +283,7 @@ void RegisterSliceOps(OpRegistry& ops) {
   reverse.name = "reverse";
   reverse.summary = "elements along axes in opposite order";
   reverse.attrs = AttrsInfoOf<ReverseAttrs>();
-  reverse.inputs = {{"x"}};
+  reverse.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   reverse.infer = InferReverse;
   reverse.eval = EvalReverse;
   reverse.change_axes = ChangeReverseAxes;

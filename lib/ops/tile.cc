@@ -182,7 +182,7 @@ void RegisterTileOps(OpRegistry& ops) {
   tile.name = "tile";
   tile.summary = "a tensor repeated along its axes";
   tile.attrs = AttrsInfoOf<TileAttrs>();
-  tile.inputs = {{"x"}, {"repeats", Arity::kOptional}};
+  tile.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"repeats", Arity::kOptional}};
   tile.infer = InferTile;
   tile.eval = EvalTile;
   tile.change_axes = ChangeTileAxes;
@@ -193,7 +193,7 @@ void RegisterTileOps(OpRegistry& ops) {
   expand.name = "expand";
   expand.summary = "a tensor broadcast to a shape";
   expand.attrs = AttrsInfoOf<ExpandAttrs>();
-  expand.inputs = {{"x"}, {"shape", Arity::kOptional}};
+  expand.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"shape", Arity::kOptional}};
   expand.infer = InferExpand;
   expand.eval = EvalExpand;
   expand.change_axes = ChangeExpandAxes;

@@ -29,6 +29,13 @@ Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_m
   return {};
 }
 
+Status RequireOneNumber(const InferContext& ctx, size_t input) {
+  if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
+  const Dims& dims = *ctx.in(input).dims;
+  if (dims.empty() || (dims.size() == 1 && (!dims[0].is_const() || dims[0] == 1))) return {};
+  return ModelError("input {} is {}, not one number", input, ctx.in(input).ToString());
+}
+
 Status RequireList(const InferContext& ctx, size_t input, size_t count) {
   if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
   const Dims& dims = *ctx.in(input).dims;

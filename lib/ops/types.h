@@ -12,11 +12,11 @@ namespace nn {
 // kModel unless all present inputs in `indices` have one element type (unknown matches any).
 Result<DType> SameDType(const InferContext& ctx, std::initializer_list<size_t> indices);
 
-// Tensors of higher rank are refused (kLimit): the formats' own limits are lower.
-inline constexpr int kMaxRank = 64;
-
 // kModel unless the input's rank is known and at least / exactly as given.
 Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most = kMaxRank);
+
+// kModel if the input is there and cannot be one number, or a list of one.
+Status RequireOneNumber(const InferContext& ctx, size_t input);
 
 // kModel if the input is there and cannot be a list of `count` numbers.
 Status RequireList(const InferContext& ctx, size_t input, size_t count);

@@ -68,7 +68,7 @@ struct WindowSpec {
 };
 
 // Resolves padding and output size of each axis. kModel when lengths do not fit, a stride or
-// dilation is below 1, or a window does not fit the padded input.
+// dilation is below 1, a pad below 0, or a window does not fit the padded input.
 Result<std::vector<Window>> ResolveWindows(const WindowSpec& spec, const Dims& spatial_input);
 
 // A Window with all numbers known, for evaluation.

@@ -46,5 +46,13 @@ TEST_CASE("eye_like, trilu: by hand") {
              {{0, 0, 3, 0}}});
 }
 
+TEST_CASE("trilu: a diagonal is a number") {
+  for (const char* type : {"str[]", "c128[]"})
+    CHECK(Fails(fmt::format(R"(graph {{ in %x: f32[2, 3, 3]  in %k: {}
+                                        %y = trilu(%x, %k)  out "y" = %y }})",
+                            type),
+                fmt::format("trilu with {} as k", type)));
+}
+
 }  // namespace
 }  // namespace nn::test

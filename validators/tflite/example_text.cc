@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "validators/tflite/signature.h"
+#include "formats/tflite/signature.h"
 
 namespace nn::tflite {
 namespace {

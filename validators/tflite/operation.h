@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "validators/tflite/signature.h"
+#include "formats/tflite/signature.h"
 #include "validators/tflite/subject.h"
 
 namespace nn::tflite {

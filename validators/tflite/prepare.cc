@@ -55,18 +55,13 @@ std::vector<Value> InitialValues(const Subject& s, const fb::SubGraph& graph) {
   return values;
 }
 
-std::string Range(int low, int high) {
-  if (high < 0) return fmt::format("{} or more", low);
-  return low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
-}
-
 void CheckCounts(Operation& o, const Signature& s) {
   const auto check = [&](Check which, int n, const std::vector<SignatureOperand>& list,
                          std::string_view what, std::string_view verb) {
     const int low = FewestOf(list);
     const int high = MostOf(list);
     if (n < low || (high >= 0 && n > high))
-      o.Fail(which, "{} {}; it {} {}", n, what, verb, Range(low, high));
+      o.Fail(which, "{} {}; it {} {}", n, what, verb, RangeText(low, high));
   };
   check(Check::kInputCount, o.inputs(), s.inputs, "inputs", "takes");
   check(Check::kOutputCount, o.outputs(), s.outputs, "outputs", "gives");
@@ -96,29 +91,34 @@ void CheckOptions(Operation& o, const Signature& s) {
                                                    : fb::EnumNameBuiltinOptions(s.options));
 }
 
+OperandFacts FactsOf(const Value& v) {
+  return {v.type, v.rank(), v.elements()};
+}
+
 void CheckOperand(Operation& o, const SignatureOperand& operand, const Value& v, bool output) {
-  const char* type = fb::EnumNameTensorType(v.type);
-  if (!operand.types.empty() && !operand.types.Has(v.type)) {
-    const Check check = !operand.hard ? Check::kKernelTypes
-                        : output      ? Check::kOutputTypes
-                                      : Check::kInputTypes;
-    if (operand.hard)
-      o.Fail(check, "{} is {}; it is one of {}", operand.name, type, operand.types.Text());
-    else
-      o.Note(check, "{} is {}; the kernel computes {}", operand.name, type, operand.types.Text());
+  const Value* other = operand.same_as >= 0 ? o.in(operand.same_as) : nullptr;
+  const OperandFacts other_facts = other != nullptr ? FactsOf(*other) : OperandFacts();
+  for (const Misfit& m :
+       MisfitsOf(operand, FactsOf(v), output, other != nullptr ? &other_facts : nullptr,
+                 other != nullptr ? other->Text() : std::string())) {
+    switch (m.kind) {
+      case Misfit::Kind::kTypes:
+        o.Fail(output ? Check::kOutputTypes : Check::kInputTypes, "{}", m.text);
+        break;
+      case Misfit::Kind::kKernelTypes:
+        o.Note(Check::kKernelTypes, "{}", m.text);
+        break;
+      case Misfit::Kind::kSameType:
+        o.Fail(Check::kTypeAgreement, "{}", m.text);
+        break;
+      case Misfit::Kind::kRank:
+        o.Fail(Check::kRanks, "{}", m.text);
+        break;
+      case Misfit::Kind::kElements:
+        o.Fail(Check::kElementCounts, "{}", m.text);
+        break;
+    }
   }
-  if (const Value* other = operand.same_as >= 0 ? o.in(operand.same_as) : nullptr;
-      other != nullptr && other->type != v.type)
-    o.Fail(Check::kTypeAgreement, "{} is {} and {} is {}", operand.name, type, other->Text(),
-           fb::EnumNameTensorType(other->type));
-  const int64_t rank = v.rank();
-  if (!output && rank >= 0 &&
-      (rank < operand.min_rank || (operand.max_rank >= 0 && rank > operand.max_rank)))
-    o.Fail(Check::kRanks, "{} has rank {}; it has {}", operand.name, rank,
-           Range(operand.min_rank, operand.max_rank));
-  if (!output && operand.elements >= 0 && Differ(v.elements(), operand.elements))
-    o.Fail(Check::kElementCounts, "{} has {} elements; it has {}", operand.name, v.elements(),
-           operand.elements);
 }
 
 // The types of outputs that the interpreter sets itself; and what the file says instead.
@@ -206,7 +206,7 @@ void CheckCodes(const Subject& s, Problems& problems) {
       problems.Add(
           Check::kVersion, where,
           fmt::format("{} has version {}; the interpreter has {}", OperatorName(code),
-                      code->version(), Range(signature->min_version, signature->max_version)));
+                      code->version(), RangeText(signature->min_version, signature->max_version)));
   }
 }
 

@@ -20,7 +20,8 @@ namespace {
 constexpr int kVersion5Field = 1450;
 
 Status WriteNode(ExportContext& ctx, const Node& node) {
-  if (const ExportRow* row = FindExport(node.op_name())) return row->write(ctx, node);
+  if (const ExportRow* row = FindExport(node.op_name()); row != nullptr && row->write != nullptr)
+    return row->write(ctx, node);
   const FormatName* format = node.op().FindFormat("coreml");
   if (format == nullptr) return InternalError("{} was not legalised for Core ML", node.Describe());
   const size_t dot = format->path.find('.');

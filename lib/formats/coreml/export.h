@@ -68,7 +68,7 @@ enum class Types : uint8_t {
 
 struct ExportRow {
   std::string_view op;
-  Status (*write)(ExportContext&, const Node&) = nullptr;
+  Status (*write)(ExportContext&, const Node&) = nullptr;  // null: its one-to-one encoding
   // Why a node cannot be written; null: every node can.
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
   Types types = Types::kFloat;

@@ -69,6 +69,12 @@ std::optional<std::string> WhyNotCast(const Node& node) {
   return std::nullopt;
 }
 
+std::optional<std::string> WhyNotClip(const Node& node) {
+  const auto& a = node.attrs<ClipAttrs>();
+  if (!(a.min <= a.max)) return fmt::format("a lower bound of {} above {}", a.min, a.max);
+  return std::nullopt;
+}
+
 // ---- Comparisons and logic ----------------------------------------------------------------------
 
 template <const char* kKind>
@@ -87,6 +93,7 @@ constexpr char kEqual[] = "equal", kNotEqual[] = "notEqual", kLess[] = "lessThan
 void AddElementwiseExports(std::vector<ExportRow>& rows) {
   rows.push_back({"neg", WriteNeg});
   rows.push_back({"gelu", WriteGelu});
+  rows.push_back({"clip", nullptr, WhyNotClip});
   rows.push_back({"prelu", WritePrelu, WhyNotPrelu});
   rows.push_back({"cast", WriteCast, WhyNotCast, Types::kAny});
   rows.push_back({"equal", WriteAs<kEqual>, nullptr, Types::kAny});

@@ -119,7 +119,7 @@ std::optional<std::string> WhyNotLrn(const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
   if (a.layout != Layout::kNcx) return "channels are not first";
   if (node.input(0)->type().rank() != 4) return "channels that are not the third axis from the end";
-  if (a.bias == 0) return "a bias of 0";
+  if (!(a.bias > 0)) return fmt::format("a bias of {}", a.bias);
   return std::nullopt;
 }
 

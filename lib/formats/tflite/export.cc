@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "formats/tflite/options.h"
+#include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
 #include "ops/elementwise.h"
@@ -200,6 +201,43 @@ void ExportContext::AddOperatorOf(fb::BuiltinOperator op, std::vector<TensorInde
                         std::move(outputs), kind, options});
 }
 
+Status ExportContext::CheckOperands(const OperatorRow& row) const {
+  const fb::BuiltinOperator op = codes_[row.code].first;
+  const Signature* signature = FindSignature(op);
+  if (signature == nullptr) return {};
+  const auto facts = [&](TensorIndex i) {
+    const Type& type = rows_[static_cast<size_t>(i)].type;
+    const auto dims = type.const_dims();
+    return OperandFacts{TensorTypeOf(type.dtype).value_or(fb::TensorType::FLOAT32),
+                        type.ranked() ? type.rank() : -1,
+                        dims ? CheckedElements(*dims).value_or(-1) : -1};
+  };
+  for (const bool is_output : {false, true}) {
+    const auto& tensors = is_output ? row.outputs : row.inputs;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const auto* operand = OperandAt(is_output ? signature->outputs : signature->inputs, i);
+      if (operand == nullptr || tensors[i] == kNoTensor) continue;
+      const auto same = static_cast<size_t>(std::max(operand->same_as, 0));
+      const bool has_other =
+          operand->same_as >= 0 && same < row.inputs.size() && row.inputs[same] != kNoTensor;
+      const OperandFacts other = has_other ? facts(row.inputs[same]) : OperandFacts();
+      const auto misfits =
+          MisfitsOf(*operand, facts(tensors[i]), is_output, has_other ? &other : nullptr,
+                    has_other ? std::string_view(signature->inputs[same].name) : "");
+      if (!misfits.empty())
+        return UnsupportedError("TensorFlow Lite's {}: {}", fb::EnumNameBuiltinOperator(op),
+                                misfits[0].text);
+    }
+  }
+  return {};
+}
+
+Status ExportContext::CheckOperators(size_t first) const {
+  for (size_t i = first; i < operators_.size(); ++i)
+    NN_RETURN_IF_ERROR(CheckOperands(operators_[i]));
+  return {};
+}
+
 const ExportRow* FindExport(std::string_view op) {
   static const auto table = [] {
     std::vector<ExportRow> rows;
@@ -277,7 +315,9 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
     for (const Node& node : graph.nodes()) {
       if (!ctx.IsFused(node)) {
         const ExportRow* row = FindExport(node.op_name());
+        const size_t first = ctx.operator_count();
         auto s = row == nullptr ? WriteOneToOne(ctx, node) : row->write(ctx, node);
+        if (s) s = ctx.CheckOperators(first);
         if (!s) return tl::unexpected(s.error().In(node.Describe()));
       }
       for (const Value* v : node.outputs()) ctx.Define(v);

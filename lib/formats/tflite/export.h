@@ -82,6 +82,10 @@ class ExportContext {
                      std::vector<TensorIndex> outputs, fb::BuiltinOptions kind,
                      flatbuffers::Offset<void> options, const VersionTraits& traits);
 
+  // kUnsupported if an operator from `first` on has an operand that its signature does not allow.
+  Status CheckOperators(size_t first) const;
+  size_t operator_count() const { return operators_.size(); }
+
   // The complete flatbuffer. Buffers of data are in it, or if `appended` behind it, `base` being
   // its own size rounded up to kDataAlignment.
   flatbuffers::DetachedBuffer Finish(const Graph& graph, const ExportOptions& options,
@@ -104,6 +108,7 @@ class ExportContext {
     flatbuffers::Offset<void> options;
   };
 
+  Status CheckOperands(const OperatorRow& row) const;
   std::string NewName(std::string_view hint);
   uint32_t AddBuffer(Blob bytes);
   void FindActivations(const Graph& graph);

@@ -1,5 +1,5 @@
 // The table of builtin operators. The notation is that of signature.h.
-#include "validators/tflite/signature.h"
+#include "formats/tflite/signature.h"
 
 namespace nn::tflite {
 

@@ -84,6 +84,35 @@ int MostOf(const std::vector<SignatureOperand>& list);
 // The operand that position `i` belongs to; nullptr if there are not that many.
 const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, size_t i);
 
+// A tensor as an operand.
+struct OperandFacts {
+  fb::TensorType type{};
+  int64_t rank = -1;      // -1: not known
+  int64_t elements = -1;  // -1: not known
+};
+
+// One thing that keeps a tensor from being an operand, in words that go on from the operator's name:
+// "x is INT64; it is one of FLOAT32, INT8".
+struct Misfit {
+  enum class Kind : uint8_t {
+    kTypes,        // the preparation refuses the type
+    kKernelTypes,  // the kernel does not compute it
+    kSameType,     // it must have another input's
+    kRank,         // inputs alone
+    kElements,     // inputs alone
+  };
+  Kind kind;
+  std::string text;
+};
+// `other` is the input that `operand` must have the type of, named `other_name`; null if that is
+// absent or there is none.
+std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFacts& facts,
+                              bool is_output, const OperandFacts* other,
+                              std::string_view other_name);
+
+// "3", "1 to 4", "2 or more" where `high` is -1.
+std::string RangeText(int low, int high);
+
 // nullptr for CUSTOM and for numbers that the schema does not have.
 const Signature* FindSignature(fb::BuiltinOperator op);
 

@@ -1,4 +1,4 @@
-#include "validators/tflite/signature.h"
+#include "formats/tflite/signature.h"
 
 #include <fmt/core.h>
 
@@ -242,6 +242,36 @@ int MostOf(const std::vector<SignatureOperand>& list) {
 const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, size_t i) {
   if (i < list.size()) return &list[i];
   return !list.empty() && list.back().repeated ? &list.back() : nullptr;
+}
+
+std::string RangeText(int low, int high) {
+  if (high < 0) return fmt::format("{} or more", low);
+  return low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
+}
+
+std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFacts& facts,
+                              bool is_output, const OperandFacts* other,
+                              std::string_view other_name) {
+  using enum Misfit::Kind;
+  std::vector<Misfit> out;
+  const char* type = fb::EnumNameTensorType(facts.type);
+  if (!operand.types.empty() && !operand.types.Has(facts.type))
+    out.push_back({operand.hard ? kTypes : kKernelTypes,
+                   fmt::format("{} is {}; {} {}", operand.name, type,
+                               operand.hard ? "it is one of" : "the kernel computes",
+                               operand.types.Text())});
+  if (other != nullptr && other->type != facts.type)
+    out.push_back({kSameType, fmt::format("{} is {} and {} is {}", operand.name, type, other_name,
+                                          fb::EnumNameTensorType(other->type))});
+  if (is_output) return out;
+  if (facts.rank >= 0 && (facts.rank < operand.min_rank ||
+                          (operand.max_rank >= 0 && facts.rank > operand.max_rank)))
+    out.push_back({kRank, fmt::format("{} has rank {}; it has {}", operand.name, facts.rank,
+                                      RangeText(operand.min_rank, operand.max_rank))});
+  if (operand.elements >= 0 && facts.elements >= 0 && facts.elements != operand.elements)
+    out.push_back({kElements, fmt::format("{} has {} elements; it has {}", operand.name,
+                                          facts.elements, operand.elements)});
+  return out;
 }
 
 const Signature* FindSignature(fb::BuiltinOperator op) {
