@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <unordered_map>
 
 #include "base/checked_math.h"
 #include "exec/blocks.h"
@@ -54,10 +55,11 @@ Product ProductOf(const MatmulGeometry& g, size_t pitch) {
   // Offsets count in dense rows; those of a may be further apart.
   if (g.a_k == 1 && g.k != 0)
     for (int64_t& o : p.a_offsets) o = o / g.k * static_cast<int64_t>(pitch);
+  std::unordered_map<int64_t, size_t> matrices;
   for (const int64_t offset : OffsetsOf(g.batch, g.b_batch)) {
-    const auto it = std::find(p.b_offsets.begin(), p.b_offsets.end(), offset);
-    p.b_index.push_back(static_cast<size_t>(it - p.b_offsets.begin()));
-    if (it == p.b_offsets.end()) p.b_offsets.push_back(offset);
+    const auto [it, is_new] = matrices.emplace(offset, p.b_offsets.size());
+    p.b_index.push_back(it->second);
+    if (is_new) p.b_offsets.push_back(offset);
   }
   // One b for all and rows that follow one another: a single matrix.
   bool joins = p.b_offsets.size() == 1 && g.a_k == 1;

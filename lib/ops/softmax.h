@@ -36,6 +36,10 @@ Result<std::vector<int32_t>> SoftmaxExponentials8(float scale, float beta);
 void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::byte* x,
                  std::byte* y, size_t n, size_t stride);
 
+// Whether the integers of a result stand for 0 to 1, as those kernels compute them: scale 1/256 and
+// zero point -128 of i8, 1/32768 and 0 of i16. Of other types nothing is asked.
+bool HasSoftmaxRange(const Type& y);
+
 // Quantised types, by the node's arithmetic (softmax_quant.cc). Internal to ops/.
 Status QuantisedSoftmax(EvalContext& ctx, const Rows& rows);
 Status QuantisedLogSoftmax(EvalContext& ctx, const Rows& rows);

@@ -226,8 +226,21 @@ void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::
     SoftmaxRow<int8_t>(exponentials, x, y, n, stride);
 }
 
+bool HasSoftmaxRange(const Type& y) {
+  constexpr double kSlack = 0.001;  // the interpreter's own
+  if (!y.quantised() || y.quant->per_axis()) return false;
+  if (y.dtype != DType::kI8 && y.dtype != DType::kI16) return true;
+  const double scale = y.dtype == DType::kI8 ? 1.0 / 256 : 1.0 / 32768;
+  const int64_t zero_point = y.dtype == DType::kI8 ? -128 : 0;
+  return std::abs(y.quant->scale() - scale) <= kSlack * scale &&
+         y.quant->zero_point() == zero_point;
+}
+
 Status QuantisedSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
+  if (!HasSoftmaxRange(ctx.out_type()))
+    return ModelError("softmax into {}: the integers stand for 0 to 1",
+                      ctx.out_type().ToString());
   switch (ctx.in(0).dtype()) {
     case DType::kU8:
     case DType::kI8:

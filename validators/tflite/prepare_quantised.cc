@@ -120,43 +120,13 @@ void Unpack(Operation& o) {
     if (o.in(0) != nullptr && o.out(i) != nullptr) CheckSame(o, *o.in(0), *o.out(i));
 }
 
-// Outputs with a scale and zero point that the kernel is written for.
-struct Fixed {
-  Op op;
-  Type type;
-  double scale;
-  int64_t zero_point;
-  bool any_zero_point = false;
-};
-
-constexpr Fixed kFixed[] = {
-    {Op::LOGISTIC, Type::UINT8, 1.0 / 256, 0, true},
-    {Op::LOGISTIC, Type::INT8, 1.0 / 256, 0, true},
-    {Op::LOGISTIC, Type::INT16, 1.0 / 32768, 0},
-    {Op::TANH, Type::INT16, 1.0 / 32768, 0},
-    {Op::SOFTMAX, Type::INT8, 1.0 / 256, -128},
-    {Op::SOFTMAX, Type::INT16, 1.0 / 32768, 0},
-    {Op::LOG_SOFTMAX, Type::UINT8, 16.0 / 256, 255},
-    {Op::LOG_SOFTMAX, Type::INT8, 16.0 / 256, 127},
-    {Op::L2_NORMALIZATION, Type::UINT8, 1.0 / 128, 128},
-    {Op::L2_NORMALIZATION, Type::INT8, 1.0 / 128, 0},
-};
-
 void FixedOutput(Operation& o) {
   const Value* y = o.out(0);
   if (y == nullptr || o.in(0) == nullptr) return;
   CheckInt16(o, {o.in(0)});
   if (o.in(0)->type != y->type) return;
-  const double slack = o.op() == Op::SOFTMAX || o.op() == Op::TANH ? 0.001 : 1e-9;
-  for (const Fixed& f : kFixed) {
-    if (f.op != o.op() || f.type != y->type) continue;
-    const double scale = ScaleOf(*y);
-    if (std::abs(scale - f.scale) > slack * f.scale ||
-        (!f.any_zero_point && ZeroPointOf(*y) != f.zero_point))
-      o.Fail(Check::kFixedQuantisation, "{} has scale {} and zero point {}; it has {}{}", y->Text(),
-             scale, ZeroPointOf(*y), f.scale,
-             f.any_zero_point ? "" : fmt::format(" and {}", f.zero_point));
-  }
+  if (const auto misfit = FixedQuantMisfit(o.op(), y->type, ScaleOf(*y), ZeroPointOf(*y)))
+    o.Fail(Check::kFixedQuantisation, "{} has {}", y->Text(), *misfit);
   const auto* options = o.at().op->builtin_options_as_L2NormOptions();
   if (options != nullptr &&
       options->fused_activation_function() != fb::ActivationFunctionType::NONE)

@@ -227,6 +227,12 @@ Status ExportContext::CheckOperands(const OperatorRow& row) const {
       if (!misfits.empty())
         return UnsupportedError("TensorFlow Lite's {}: {}", fb::EnumNameBuiltinOperator(op),
                                 misfits[0].text);
+      const auto& quant = rows_[static_cast<size_t>(tensors[i])].type.quant;
+      if (!is_output || quant == nullptr || quant->per_axis()) continue;
+      if (const auto misfit = FixedQuantMisfit(op, facts(tensors[i]).type, quant->scale(),
+                                               quant->zero_point()))
+        return UnsupportedError("TensorFlow Lite's {}: its result has {}",
+                                fb::EnumNameBuiltinOperator(op), *misfit);
     }
   }
   return {};

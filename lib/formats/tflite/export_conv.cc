@@ -64,6 +64,8 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   if (a.layout != Layout::kNxc) return "channels are not last";
   const Type& filter = node.input(1)->type();
   if (!filter.const_dims()) return "the filter's shape is not known";
+  if (a.filter_layout != FilterLayout::kIxo && !node.input(0)->type().dims->back().is_const())
+    return "the number of channels is not known";
   if (rank == 5) {
     if (node.output()->type().quantised()) return "quantised convolution on three axes";
     if (a.groups != 1) return "a grouped convolution on three axes";

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/checked_math.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/rewrites.h"
 #include "ir/op_def.h"
@@ -234,22 +235,22 @@ int64_t CountAt(const Window& w, int64_t i, bool include_pad) {
   const int64_t low = include_pad ? -w.pad_begin.value() : 0;
   const int64_t high = w.input.value() + (include_pad ? w.pad_end.value() : 0);
   const int64_t start = i * w.stride - w.pad_begin.value();
-  int64_t count = 0;
-  for (int64_t k = 0; k < w.kernel; ++k) {
-    const int64_t at = start + k * w.dilation;
-    count += at >= low && at < high;
-  }
-  return count;
+  const int64_t first = std::max<int64_t>(0, CeilDiv(low - start, w.dilation));
+  const int64_t end = std::min(w.kernel, CeilDiv(high - start, w.dilation));
+  return std::max<int64_t>(0, end - first);
 }
 
 // Factors by which means over the whole kernel become those that are asked for, [1, H, W, 1] or
-// [1, 1, H, W]; empty if all are 1. nullopt if sizes are not known.
+// [1, 1, H, W]; empty if all are 1. nullopt if sizes are not known, or there would be too many.
 std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows,
                                               bool include_pad) {
   std::vector<std::vector<int64_t>> counts;
-  int64_t kernel = 1;
+  constexpr int64_t kMostFactors = int64_t{1} << 24;
+  int64_t kernel = 1, factors = 1;
   for (const Window& w : windows) {
-    if (!Known(w) || !w.pad_end.is_const()) return std::nullopt;
+    if (!Known(w) || !w.pad_end.is_const() || w.output.value() > kMostFactors) return std::nullopt;
+    factors *= std::max<int64_t>(1, w.output.value());
+    if (factors > kMostFactors) return std::nullopt;
     kernel *= w.kernel;
     counts.emplace_back();
     for (int64_t i = 0; i < w.output.value(); ++i)
@@ -319,19 +320,20 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
     if (!w.input.is_const() || !w.pad_begin.is_const() || !w.output.is_const()) return false;
+    if (w.input.value() == 0) return false;  // nothing of it is VALID
     const int64_t full = (w.input.value() - 1) * w.stride + w.extent();
     a.output_shape.emplace_back(full);
     cut.pads[first + i] = -w.pad_begin.value();
     cut.pads[4 + first + i] = w.output.value() + w.pad_begin.value() - full;
   }
+  // What is added at the end has no tap: it is the bias, which a pad of zeros is not.
+  for (size_t i = 4; i < 8; ++i)
+    if (cut.pads[i] > 0 && node.input(2) != nullptr) return false;
   a.padding = Padding::kExplicit;
   a.pads.clear();
   a.output_padding.clear();
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   NN_ASSIGN(Node* const full, AddLike(graph, node, "conv_transpose", std::move(inputs), a));
-  // What is added at the end has no tap: it is the bias, which a pad of zeros is not.
-  for (size_t i = 4; i < 8; ++i)
-    if (cut.pads[i] > 0 && node.input(2) != nullptr) return false;
   NN_ASSIGN(Node* const result, AddLike(graph, node, "pad", {full->output()}, std::move(cut)));
   Value* const y = result->output();
   graph.Replace(&node, y);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -242,6 +243,40 @@ int MostOf(const std::vector<SignatureOperand>& list) {
 const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, size_t i) {
   if (i < list.size()) return &list[i];
   return !list.empty() && list.back().repeated ? &list.back() : nullptr;
+}
+
+std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType type,
+                                            float scale, int64_t zero_point) {
+  using Op = fb::BuiltinOperator;
+  using DataType = fb::TensorType;
+  struct Fixed {
+    Op op;
+    DataType type;
+    double scale;
+    int64_t zero_point;
+    double slack = 1e-9;  // relative
+    bool any_zero_point = false;
+  };
+  static constexpr double kSlack = 0.001;
+  static constexpr Fixed kFixed[] = {
+      {Op::LOGISTIC, DataType::UINT8, 1.0 / 256, 0, 1e-9, true},
+      {Op::LOGISTIC, DataType::INT8, 1.0 / 256, 0, 1e-9, true},
+      {Op::LOGISTIC, DataType::INT16, 1.0 / 32768, 0},
+      {Op::TANH, DataType::INT16, 1.0 / 32768, 0, kSlack},
+      {Op::SOFTMAX, DataType::INT8, 1.0 / 256, -128, kSlack},
+      {Op::SOFTMAX, DataType::INT16, 1.0 / 32768, 0, kSlack},
+      {Op::LOG_SOFTMAX, DataType::UINT8, 16.0 / 256, 255},
+      {Op::LOG_SOFTMAX, DataType::INT8, 16.0 / 256, 127},
+      {Op::L2_NORMALIZATION, DataType::UINT8, 1.0 / 128, 128},
+      {Op::L2_NORMALIZATION, DataType::INT8, 1.0 / 128, 0},
+  };
+  for (const Fixed& f : kFixed)
+    if (f.op == op && f.type == type &&
+        (!(std::abs(scale - f.scale) <= f.slack * f.scale) ||
+         (!f.any_zero_point && zero_point != f.zero_point)))
+      return fmt::format("scale {} and zero point {}; it has {}{}", double{scale}, zero_point,
+                         f.scale, f.any_zero_point ? "" : fmt::format(" and {}", f.zero_point));
+  return std::nullopt;
 }
 
 std::string RangeText(int low, int high) {

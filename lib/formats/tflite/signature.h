@@ -22,6 +22,7 @@
 // Source: tflite/core/kernels/register.cc, tflite/kernels/*.cc (Prepare), August 2026.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -109,6 +110,11 @@ struct Misfit {
 std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFacts& facts,
                               bool is_output, const OperandFacts* other,
                               std::string_view other_name);
+
+// Some kernels are written for one scale and zero point of their result. What is wrong with others,
+// as "scale 0.09 and zero point 3; it has 0.00390625 and -128"; nullopt if nothing is.
+std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType type,
+                                            float scale, int64_t zero_point);
 
 // "3", "1 to 4", "2 or more" where `high` is -1.
 std::string RangeText(int low, int high);
