@@ -49,8 +49,33 @@ TEST_CASE("refusals: what a format cannot have is named") {
          out "u" = %u  out "f" = %f })";
   constexpr const char* kOpen = R"(graph { in %x: f32[1, h, w, 2]
     %y = resize(%x) {layout = nxc, mode = linear, scales = [2, 2]}  out "y" = %y })";
+  constexpr const char* kArgMin =
+      R"(graph { in %x: i64[2, 3]  %y = arg_min(%x)  out "y" = %y })";
+  constexpr const char* kLeastDelta = R"(graph { in %s: f32[]  in %d: f32[1]
+    %y = range(%s, %s, %d)  out "y" = %y })";
+  constexpr const char* kSoftmax = R"(graph { in %x: i8[1, 4]{scale=0.1, zp=0}
+    %y = softmax(%x) @tflite : i8[1, 4]{scale=0.09, zp=-128}  out "y" = %y })";
+  constexpr const char* kChannels = R"(graph { in %x: f32[1, 8, 8, c]
+    const %w: f32[4, 3, 3, 3] = seeded(1)
+    %y = conv(%x, %w) {layout = nxc, filter_layout = oxi}  out "y" = %y })";
+  constexpr const char* kWindow = R"(graph { in %x: f32[1, 3, 32, 32]
+    %y = average_pool(%x) {kernel = [2, 2147483648], padding = same_lower}  out "y" = %y })";
+  constexpr const char* kNothing = R"(graph { in %x: f32[1, 1, 3, 0]
+    const %w: f32[1, 2, 3, 3] = seeded(1)
+    %y = conv_transpose(%x, %w) {strides = [3, 2], output_shape = [10, 8]}  out "y" = %y })";
+  constexpr const char* kClip =
+      R"(graph { in %x: f32[2]  %y = clip(%x) {min = 6, max = 0}  out "y" = %y })";
+  constexpr const char* kLrn =
+      R"(graph { in %x: f32[1, 4, 4, 4]  %y = lrn(%x) {size = 3, bias = -1}  out "y" = %y })";
   for (const Row& row :
-       {Row{kNoOutputs, "coreml", "no outputs"}, Row{kNoOutputs, "nnapi", "no outputs"},
+       {Row{kArgMin, "tflite", "ARG_MIN: x is INT64; it is one of FLOAT32"},
+        Row{kLeastDelta, "tflite", "RANGE: delta has rank 1; it has 0"},
+        Row{kSoftmax, "tflite", "SOFTMAX: its result has scale 0.09"},
+        Row{kChannels, "tflite", "the number of channels is not known"},
+        Row{kWindow, "tflite", "no dimension above 2147483647"},
+        Row{kNothing, "tflite", "a transposed convolution of nothing"},
+        Row{kClip, "coreml", "a lower bound of 6 above 0"}, Row{kLrn, "coreml", "a bias of -1"},
+        Row{kNoOutputs, "coreml", "no outputs"}, Row{kNoOutputs, "nnapi", "no outputs"},
         Row{kOneName, "onnx", "an input and an output are named \"y\""},
         Row{kOneName, "coreml", "an input and an output are named \"y\""},
         Row{kEmpty, "coreml", "no dimensions below 1"},

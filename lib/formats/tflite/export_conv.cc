@@ -104,6 +104,9 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   if (auto reason = WhyNotReal(node)) return reason;
   if (node.output()->type().rank() != 4)
     return fmt::format("{} spatial axes", node.output()->type().rank() - 2);
+  const auto& x = *node.input(0)->type().dims;
+  if (std::any_of(x.begin(), x.end(), [](const Dim& d) { return d == 0; }))
+    return "a transposed convolution of nothing";
   if (a.layout != Layout::kNxc) return "channels are not last";
   if (a.filter_layout != FilterLayout::kOxi) return "the filter's axes are in another order";
   if (a.groups != 1) return "groups of a transposed convolution";
