@@ -153,25 +153,14 @@ std::set<std::string> InputSymbols(const Graph& graph) {
   return symbols;
 }
 
-Result<Tensor> SeededInput(const Graph& graph, size_t i, uint64_t seed) {
-  const Port& port = graph.inputs()[i];
-  const Type& type = port.value->type();
+Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed) {
   const auto dims = type.const_dims();
   if (!dims)
-    return UsageError("input {} is {}: give its shape with --input-shape or --batch",
-                      Quote(port.name), type.ToString());
+    return UsageError("input {} is {}: give its shape with --input-shape or --batch", Quote(name),
+                      type.ToString());
   auto tensor = SeededTensor(type.dtype, *dims, seed, i);
-  if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(port.name)));
+  if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
   return tensor;
-}
-
-Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed) {
-  std::vector<Tensor> inputs;
-  for (size_t i = 0; i < graph.inputs().size(); ++i) {
-    NN_ASSIGN(Tensor t, SeededInput(graph, i, seed));
-    inputs.push_back(std::move(t));
-  }
-  return inputs;
 }
 
 Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,

@@ -50,10 +50,9 @@ Status BindOpenBatch(Graph& graph);
 // The symbols in the shapes of the inputs.
 std::set<std::string> InputSymbols(const Graph& graph);
 
-// Contents for input number `i` of the graph: SeededTensor(type, shape, seed, i). kUsage if its
-// shape is not known.
-Result<Tensor> SeededInput(const Graph& graph, size_t i, uint64_t seed);
-Result<std::vector<Tensor>> SeededInputs(const Graph& graph, uint64_t seed);
+// Contents for input number `i` of a graph: SeededTensor(type, shape, seed, i). kUsage if its shape
+// is not known.
+Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed);
 
 // Makes the graph fit the target and adds what stays illegal to `obstacles`, which has the
 // import's: those of the nodes that it could not import are known there.

@@ -160,8 +160,8 @@ Result<bool> IsSound(const StagedModel& staged, const ReadModel& read, const Gra
   NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format, read));
   NN_RETURN_IF_ERROR(CheckWritten(written, read));
   if (!o.verify) return true;
-  NN_ASSIGN(const Graph converted, ImportWritten(written, read));
-  NN_ASSIGN(report.verification, VerifyConversion(source, converted, axes, o));
+  NN_ASSIGN(Graph converted, ImportWritten(written, read));
+  NN_ASSIGN(report.verification, VerifyConversion(source, std::move(converted), axes, o));
   return report.verification->passed;
 }
 

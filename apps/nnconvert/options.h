@@ -67,7 +67,7 @@ struct Verification {
 // Runs both graphs on the same seeded inputs. `converted` has the inputs and outputs of `source` in
 // the same order, their axes as `axes` says. Elements of outputs that are quantised may differ by
 // one step.
-Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
+Result<Verification> VerifyConversion(const Graph& source, Graph converted,
                                       const InterfaceAxes& axes, const ConvertOptions& options);
 
 }  // namespace nn::app

@@ -37,11 +37,11 @@ Result<bool> RunQdqAsIntegers(Graph& graph) {
   return count() != before;
 }
 
-Result<Program> Compile(const Graph& graph, const RunLimits& limits) {
+Result<Program> Compile(Graph&& graph, const RunLimits& limits) {
   ProgramOptions options;
   options.limits = limits;
   options.threads = AvailableProcessors();
-  return Program::Compile(graph, options);
+  return Program::Compile(std::move(graph), options);
 }
 
 // The error of a run that takes more than the limits allow.
@@ -51,9 +51,31 @@ Error TooMuch(const Error& error) {
                                          error.In("the verification").message()));
 }
 
-// A program for the source with every input dimension known. `graph` receives the shapes.
-Result<Program> CompileSource(const Graph& source, const RunLimits& limits, Verification& out,
-                              Graph& graph) {
+// The source, made ready for runs. Of its graph only what follows is left: graphs can be larger
+// than all that a run takes.
+struct SourceRuns {
+  std::optional<Program> program;
+  std::vector<std::string> input_names, output_names;
+  std::vector<Type> input_types;             // with every dimension known
+  std::vector<bool> quantised;               // by output
+  std::vector<std::vector<Tensor>> outputs;  // of the runs that there were
+};
+
+SourceRuns DescribeSource(const Graph& graph) {
+  SourceRuns runs;
+  for (const Port& p : graph.inputs()) {
+    runs.input_names.push_back(p.name);
+    runs.input_types.push_back(p.value->type());
+  }
+  for (const Port& p : graph.outputs()) {
+    runs.output_names.push_back(p.name);
+    runs.quantised.push_back(p.value->type().quantised());
+  }
+  return runs;
+}
+
+// With every input dimension known.
+Result<SourceRuns> PrepareSource(Graph source, const RunLimits& limits, Verification& out) {
   const auto open = InputSymbols(source);
   const auto batch = BatchSymbols(source);
   const bool only_batch = std::includes(batch.begin(), batch.end(), open.begin(), open.end());
@@ -61,12 +83,15 @@ Result<Program> CompileSource(const Graph& source, const RunLimits& limits, Veri
   for (const int64_t size : kSizes) {
     std::map<std::string, int64_t> symbols;
     for (const std::string& s : open) symbols[s] = batch.contains(s) ? kBatch : size;
-    graph = source.Clone();
+    Graph graph = only_batch ? std::move(source) : source.Clone();
     const auto bound = BindSymbols(graph, symbols);
-    auto program = bound ? Compile(graph, limits) : Result<Program>(tl::unexpected(bound.error()));
+    SourceRuns runs = DescribeSource(graph);
+    auto program =
+        bound ? Compile(std::move(graph), limits) : Result<Program>(tl::unexpected(bound.error()));
     if (program) {
       out.symbols.assign(symbols.begin(), symbols.end());
-      return program;
+      runs.program = *std::move(program);
+      return runs;
     }
     if (!first_error) first_error = program.error();
     // Other sizes would only hide that these are too much.
@@ -77,6 +102,37 @@ Result<Program> CompileSource(const Graph& source, const RunLimits& limits, Veri
   const Error error = first_error->In("the model cannot be run for the verification");
   if (open.empty()) return tl::unexpected(error);
   return UsageError("{}; give --verify-shape or --no-verify", error.message());
+}
+
+Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, uint64_t seed) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < source.input_types.size(); ++i) {
+    NN_ASSIGN(Tensor t, SeededInput(source.input_names[i], source.input_types[i], i, seed));
+    inputs.push_back(std::move(t));
+  }
+  return inputs;
+}
+
+Status RunSource(SourceRuns& source, uint64_t seed) {
+  NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, seed));
+  auto want = source.program->Run(inputs);
+  if (!want)
+    return tl::unexpected(want.error().In(fmt::format(
+        "the model cannot be verified on inputs of seed {} (see --seed, --no-verify)", seed)));
+  source.outputs.push_back(*std::move(want));
+  return {};
+}
+
+// Runs as often as the outputs fit here, and gives the program up if that is as often as is wanted.
+Status RunAhead(SourceRuns& source, const ConvertOptions& options) {
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  uint64_t bytes = 0;
+  while (source.outputs.size() < options.verify_runs && bytes < kMostBytes) {
+    NN_RETURN_IF_ERROR(RunSource(source, options.seed + source.outputs.size()));
+    for (const Tensor& t : source.outputs.back()) bytes += t.byte_size();
+  }
+  if (source.outputs.size() == options.verify_runs) source.program.reset();
+  return {};
 }
 
 // The element's value in another numeric type, for formats whose interface has fewer types.
@@ -101,28 +157,30 @@ Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map) {
   return RearrangeTensor(tensor, map);
 }
 
-// The same graph with the shapes of `source`'s inputs, by position.
-Result<Program> CompileConverted(const Graph& source, const Graph& converted,
-                                 const InterfaceAxes& axes, const RunLimits& limits,
-                                 Verification& out) {
+Status CheckPortCounts(const Graph& source, const Graph& converted) {
   const auto count = [](const Graph& g) {
     return fmt::format("{} inputs and {} outputs", g.inputs().size(), g.outputs().size());
   };
-  if (source.inputs().size() != converted.inputs().size() ||
-      source.outputs().size() != converted.outputs().size())
-    return InternalError("the model has {}, the written one {}", count(source), count(converted));
-  Graph graph = converted.Clone();
+  if (source.inputs().size() == converted.inputs().size() &&
+      source.outputs().size() == converted.outputs().size())
+    return {};
+  return InternalError("the model has {}, the written one {}", count(source), count(converted));
+}
+
+// With the shapes of the source's inputs, by position.
+Result<Program> CompileConverted(const SourceRuns& source, Graph graph, const InterfaceAxes& axes,
+                                 const RunLimits& limits, Verification& out) {
   NamePorts(graph);
   std::map<std::string, std::vector<int64_t>> shapes;
-  for (size_t i = 0; i < source.inputs().size(); ++i)
-    if (const auto dims = source.inputs()[i].value->type().const_dims())
+  for (size_t i = 0; i < source.input_types.size(); ++i)
+    if (const auto dims = source.input_types[i].const_dims())
       shapes[graph.inputs()[i].name] =
           axes.inputs[i].IsIdentity() ? *dims : axes.inputs[i].Apply(*dims);
   if (auto s = BindInputShapes(graph, shapes); !s)
     return InternalError("the written model takes other shapes: {}", s.error().message());
   NN_ASSIGN(const bool fused, RunQdqAsIntegers(graph));
   out.qdq_as_integers = out.qdq_as_integers || fused;
-  auto program = Compile(graph, limits);
+  auto program = Compile(std::move(graph), limits);
   if (!program && program.error().code() == ErrorCode::kLimit)
     return tl::unexpected(TooMuch(program.error()));
   return program;
@@ -147,20 +205,19 @@ double ScaleOf(const Tensor& tensor) {
   return scale;
 }
 
-Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
+Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
                   const std::vector<Tensor>& got, const InterfaceAxes& axes,
                   const ConvertOptions& options, Verification& out) {
   for (size_t i = 0; i < want.size(); ++i) {
-    const Port& port = source.outputs()[i];
     NN_ASSIGN(const Tensor same_axes, Moved(got[i], axes.outputs[i].Inverse()));
     NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype()));
     const double scale = ScaleOf(want[i]);
     const Tolerance tolerance{options.atol + options.rtol * scale, 0,
-                              port.value->type().quantised() ? int64_t{1} : int64_t{0}};
+                              source.quantised[i] ? int64_t{1} : int64_t{0}};
     const Comparison c = Compare(want[i], same_type, tolerance);
     OutputDrift& drift = out.outputs[i];
     if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;
-    drift.name = port.name;
+    drift.name = source.output_names[i];
     drift.type = DTypeName(want[i].dtype());
     if (got[i].dtype() != want[i].dtype())
       drift.type += fmt::format(" -> {}", DTypeName(got[i].dtype()));
@@ -174,33 +231,35 @@ Status CompareRun(const Graph& source, const std::vector<Tensor>& want,
 
 }  // namespace
 
-Result<Verification> VerifyConversion(const Graph& source, const Graph& converted,
+Result<Verification> VerifyConversion(const Graph& source, Graph converted,
                                       const InterfaceAxes& axes, const ConvertOptions& options) {
+  NN_RETURN_IF_ERROR(CheckPortCounts(source, converted));
   Verification out;
   Graph shaped = source.Clone();
   NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));
   NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(shaped));
-  Graph graph;
-  NN_ASSIGN(Program before, CompileSource(shaped, options.run_limits, out, graph));
-  NN_ASSIGN(Program after, CompileConverted(graph, converted, axes, options.run_limits, out));
-  out.outputs.resize(graph.outputs().size());
+  std::vector<DType> types;
+  for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
+  NN_ASSIGN(SourceRuns before, PrepareSource(std::move(shaped), options.run_limits, out));
+  NN_RETURN_IF_ERROR(RunAhead(before, options));
+  NN_ASSIGN(Program after,
+            CompileConverted(before, std::move(converted), axes, options.run_limits, out));
+  out.outputs.resize(before.output_names.size());
   Progress progress("verification runs", options.verify_runs);
   for (uint64_t run = 0; run < options.verify_runs; ++run) {
     const uint64_t seed = options.seed + run;
     out.seeds.push_back(seed);
-    NN_ASSIGN(const std::vector<Tensor> inputs, SeededInputs(graph, seed));
+    NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(before, seed));
     std::vector<Tensor> cast;
     for (size_t i = 0; i < inputs.size(); ++i) {
       NN_ASSIGN(const Tensor moved, Moved(inputs[i], axes.inputs[i]));
-      NN_ASSIGN(Tensor t, CastTo(moved, converted.inputs()[i].value->dtype()));
+      NN_ASSIGN(Tensor t, CastTo(moved, types[i]));
       cast.push_back(std::move(t));
     }
-    const auto want = before.Run(inputs);
-    if (!want)
-      return tl::unexpected(want.error().In(fmt::format(
-          "the model cannot be verified on inputs of seed {} (see --seed, --no-verify)", seed)));
+    if (run >= before.outputs.size()) NN_RETURN_IF_ERROR(RunSource(before, seed));
     NN_ASSIGN(const std::vector<Tensor> got, after.Run(cast));
-    NN_RETURN_IF_ERROR(CompareRun(graph, *want, got, axes, options, out));
+    NN_RETURN_IF_ERROR(CompareRun(before, before.outputs[run], got, axes, options, out));
+    before.outputs[run].clear();
     progress.Step();
   }
   return out;

@@ -106,7 +106,8 @@ Result<std::vector<Tensor>> CompleteInputs(const Graph& graph,
       inputs.push_back(*std::move(given[i]));
       continue;
     }
-    NN_ASSIGN(Tensor seeded, SeededInput(graph, i, options.seed));
+    NN_ASSIGN(Tensor seeded, SeededInput(graph.inputs()[i].name, graph.inputs()[i].value->type(), i,
+                                         options.seed));
     spdlog::debug("input {} is seeded with {}", Quote(graph.inputs()[i].name), options.seed);
     inputs.push_back(std::move(seeded));
   }

@@ -220,8 +220,12 @@ Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
 Result<Program> Program::Compile(const Graph& graph, const ProgramOptions& options) {
+  return Compile(graph.Clone(), options);
+}
+
+Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
   auto impl = std::make_unique<Impl>();
-  impl->graph = graph.Clone();
+  impl->graph = std::move(graph);
   impl->options = options;
   NN_RETURN_IF_ERROR(impl->Build());
   return Program(std::move(impl));

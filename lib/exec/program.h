@@ -112,10 +112,11 @@ struct RunTrace {
 
 class Program {
  public:
-  // Requires a graph whose inputs have known shapes (BindInputShapes); it is copied. Errors:
-  // kModel, kUnsupported (naming the operator), kLimit: a run would take more than the options
-  // allow, found out before memory for it is allocated.
+  // Requires a graph whose inputs have known shapes (BindInputShapes); it is copied unless it is
+  // given away. Errors: kModel, kUnsupported (naming the operator), kLimit: a run would take more
+  // than the options allow, found out before memory for it is allocated.
   static Result<Program> Compile(const Graph& graph, const ProgramOptions& options);
+  static Result<Program> Compile(Graph&& graph, const ProgramOptions& options);
 
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;

@@ -155,6 +155,7 @@ Status InferNode(Node& node) {
     if (auto s = CheckQuant(v->type()); !s) return tl::unexpected(s.error().In(node.Describe()));
   }
   std::vector<Type> declared;
+  declared.reserve(node.outputs().size());
   for (Value* v : node.outputs()) {
     declared.push_back(v->type());
     v->set_type(Type());
@@ -171,11 +172,12 @@ Status InferNode(Node& node) {
                             d.ToString());
     if (v->type().ranked()) {
       NN_RETURN_IF_ERROR(CheckRank(node, v->type()));
-      v->set_type(v->type().WithDims(Bounded(*v->type().dims, InferContext::kMaxDimsSize)));
+      if (OwnSize(*v->type().dims) > InferContext::kMaxDimsSize)
+        v->set_type(v->type().WithDims(Bounded(*v->type().dims, InferContext::kMaxDimsSize)));
     }
     if (!Compatible(declared[i], v->type()))
       return ContradictionError(node, i, declared[i], v->type());
-    v->set_type(Refine(v->type(), declared[i]));
+    if (!(declared[i] == v->type())) v->set_type(Refine(v->type(), declared[i]));
     if (auto s = CheckQuant(v->type()); !s) return tl::unexpected(s.error().In(node.Describe()));
   }
   return {};

@@ -349,7 +349,7 @@ class Flood {
 
 }  // namespace
 
-Status ChangeAxes(Graph& graph, const AxesOptions& options) {
+Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
   // Of floods together, a node: beyond that the rest stays as it is.
   constexpr uint64_t kMaxSteps = 1000;
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
@@ -357,10 +357,11 @@ Status ChangeAxes(Graph& graph, const AxesOptions& options) {
   bool ever = false;
   uint64_t steps = 0;
   while (std::exchange(changed, false)) {
-    NodeOrder order(graph);
     std::vector<Node*> nodes;
     for (Node& n : graph.nodes())
       if (AxisMapOf(n)) nodes.push_back(&n);
+    if (nodes.empty()) break;
+    NodeOrder order(graph);
     for (Node* node : nodes) {
       for (const bool at_output : {true, false}) {
         // It may be gone, or another in its place.
@@ -379,9 +380,10 @@ Status ChangeAxes(Graph& graph, const AxesOptions& options) {
       }
     }
   }
-  if (!ever) return {};
+  if (!ever) return false;
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
-  return InferGraph(graph);
+  NN_RETURN_IF_ERROR(InferGraph(graph));
+  return true;
 }
 
 }  // namespace nn

@@ -44,8 +44,10 @@ Result<bool> RewriteNode(Graph& graph, Node& node, const Target& target) {
   return false;
 }
 
-Status RewriteAll(Graph& graph, const Target& target) {
-  size_t budget = kMaxRewritesPerNode * (graph.nodes().size() + 16);
+// True if anything was rewritten.
+Result<bool> RewriteAll(Graph& graph, const Target& target) {
+  const size_t most = kMaxRewritesPerNode * (graph.nodes().size() + 16);
+  size_t budget = most;
   bool changed = true;
   while (changed) {
     changed = false;
@@ -68,7 +70,7 @@ Status RewriteAll(Graph& graph, const Target& target) {
       it = first ? graph.nodes().begin() : std::next(previous);
     }
   }
-  return {};
+  return budget != most;
 }
 
 Status Improve(Graph& graph, const Target& target) {
@@ -79,13 +81,21 @@ Status Improve(Graph& graph, const Target& target) {
                       const AxesChange& change) {
     return !WhyIllegalAfter(target, node, changed, map, change) || target.why_illegal(node);
   };
-  const auto rewrite = [&](Graph& g) { return RewriteAll(g, target); };
-  const auto change_axes = [&](Graph& g) { return ChangeAxes(g, options); };
+  bool rewritten = false, moved = false;
+  const auto rewrite = [&](Graph& g) -> Status {
+    NN_ASSIGN(rewritten, RewriteAll(g, target));
+    return {};
+  };
+  const auto change_axes = [&](Graph& g) -> Status {
+    NN_ASSIGN(moved, ChangeAxes(g, options));
+    return {};
+  };
   // A second round mends what the axes' removal may have brought about.
   for (int round = 0; round < 2; ++round) {
     NN_RETURN_IF_ERROR(RunPass("rewrite", graph, rewrite));
-    NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+    if (rewritten || moved) NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
     NN_RETURN_IF_ERROR(RunPass("change axes", graph, change_axes));
+    if (!rewritten && !moved) break;
   }
   return {};
 }

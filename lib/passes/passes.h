@@ -62,6 +62,6 @@ struct AxesOptions {
 // Removes transposes and axes of size 1 that come and go: moves every rearrangement of axes through
 // the nodes around it wherever that lowers the number of elements moved, until nothing improves.
 // Inputs and outputs keep their shapes.
-Status ChangeAxes(Graph& graph, const AxesOptions& options = {});
+Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options = {});
 
 }  // namespace nn

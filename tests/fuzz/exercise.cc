@@ -85,13 +85,13 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   NN_ASSIGN(const ReadModel written,
             app::ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format, model));
   NN_RETURN_IF_ERROR(app::CheckWritten(written, model));
-  NN_ASSIGN(const Graph converted, app::ImportWritten(written, model));
+  NN_ASSIGN(Graph converted, app::ImportWritten(written, model));
   if (!verify) return true;
   app::ConvertOptions options;
   options.run_limits = kRunLimits;
   options.verify_runs = 1;
   // Whether it drifts is another test's affair.
-  NN_RETURN_IF_ERROR(app::VerifyConversion(source, converted, axes, options));
+  NN_RETURN_IF_ERROR(app::VerifyConversion(source, std::move(converted), axes, options));
   return true;
 }
 
