@@ -157,11 +157,15 @@ std::vector<MovedPort> MovedPorts(const Graph& source, const Graph& fitted,
 Result<bool> IsSound(const StagedModel& staged, const ReadModel& read, const Graph& source,
                      const InterfaceAxes& axes, const Format& format, const ConvertOptions& o,
                      ConvertReport& report) {
-  NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format, read));
+  NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format, read));
   NN_RETURN_IF_ERROR(CheckWritten(written, read));
   if (!o.verify) return true;
-  NN_ASSIGN(Graph converted, ImportWritten(written, read));
-  NN_ASSIGN(report.verification, VerifyConversion(source, std::move(converted), axes, o));
+  const auto import_converted = [&] {
+    auto graph = ImportWritten(written, read);
+    written.model.reset();
+    return graph;
+  };
+  NN_ASSIGN(report.verification, VerifyConversion(source, import_converted, axes, o));
   return report.verification->passed;
 }
 
@@ -283,6 +287,7 @@ Result<int> Convert(const ConvertOptions& o, const ReadModel& read, const Format
       CountOf(source, "batch_norm") - report.batch_norms_folded - CountOf(fitted, "batch_norm");
   const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
   const auto is_sound = [&](const StagedModel& staged) {
+    if (!staged.needs_names()) fitted = Graph();  // it is not written again
     return IsSound(staged, read, source, axes, format, o, report);
   };
   const ExportOptions options = ExportOptionsOf(o);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,10 +65,12 @@ struct Verification {
   bool passed = true;
 };
 
-// Runs both graphs on the same seeded inputs. `converted` has the inputs and outputs of `source` in
-// the same order, their axes as `axes` says. Elements of outputs that are quantised may differ by
-// one step.
-Result<Verification> VerifyConversion(const Graph& source, Graph converted,
+// Runs both graphs on the same seeded inputs. The converted one has the inputs and outputs of
+// `source` in the same order, their axes as `axes` says; it is imported when the source has been
+// run, so that large graphs need not be in memory together. Elements of outputs that are quantised
+// may differ by one step.
+Result<Verification> VerifyConversion(const Graph& source,
+                                      const std::function<Result<Graph>()>& import_converted,
                                       const InterfaceAxes& axes, const ConvertOptions& options);
 
 }  // namespace nn::app

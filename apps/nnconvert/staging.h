@@ -32,6 +32,8 @@ class StagedModel {
   // model, which is there completely or not at all. If that fails, what was put in place is removed
   // again.
   Status Commit();
+  // Whether Commit() may fail so that other names must be tried (lost_name).
+  bool needs_names() const { return kind_ == Kind::kWithSideFiles; }
   // Whether Commit() failed because another program took the name of a side file meanwhile.
   bool lost_name() const { return lost_name_; }
 

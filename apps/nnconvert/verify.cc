@@ -231,17 +231,19 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
 
 }  // namespace
 
-Result<Verification> VerifyConversion(const Graph& source, Graph converted,
+Result<Verification> VerifyConversion(const Graph& source,
+                                      const std::function<Result<Graph>()>& import_converted,
                                       const InterfaceAxes& axes, const ConvertOptions& options) {
-  NN_RETURN_IF_ERROR(CheckPortCounts(source, converted));
   Verification out;
   Graph shaped = source.Clone();
   NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));
   NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(shaped));
-  std::vector<DType> types;
-  for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
   NN_ASSIGN(SourceRuns before, PrepareSource(std::move(shaped), options.run_limits, out));
   NN_RETURN_IF_ERROR(RunAhead(before, options));
+  NN_ASSIGN(Graph converted, import_converted());
+  NN_RETURN_IF_ERROR(CheckPortCounts(source, converted));
+  std::vector<DType> types;
+  for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
   NN_ASSIGN(Program after,
             CompileConverted(before, std::move(converted), axes, options.run_limits, out));
   out.outputs.resize(before.output_names.size());

@@ -39,7 +39,8 @@ Graph Scale(const std::string& factor, const std::string& type = "f32[4]") {
 }
 
 Verification Verify(const Graph& a, const Graph& b, const ConvertOptions& options = {}) {
-  auto v = app::VerifyConversion(a, b.Clone(), IdentityInterface(a), options);
+  auto v = app::VerifyConversion(
+      a, [&] { return Result<Graph>(b.Clone()); }, IdentityInterface(a), options);
   REQUIRE_MESSAGE(v.has_value(), v.error().message());
   return *std::move(v);
 }
@@ -83,7 +84,8 @@ TEST_CASE("verification: outputs of another shape, interface of another size") {
   CHECK(!v.passed);
   CHECK(v.outputs[0].worst.mismatch == "f32[2, 2], expected f32[4]");
   const Graph two = Parse(TwoOutputsModel());
-  const auto wrong = app::VerifyConversion(Scale("2"), two.Clone(), IdentityInterface(two), {});
+  const auto wrong = app::VerifyConversion(Scale("2"), [&] { return Result<Graph>(two.Clone()); },
+                                           IdentityInterface(two), {});
   REQUIRE(!wrong.has_value());
   CHECK(wrong.error().message() ==
         "the model has 1 inputs and 1 outputs, the written one 2 inputs and 2 outputs");

@@ -91,7 +91,8 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   options.run_limits = kRunLimits;
   options.verify_runs = 1;
   // Whether it drifts is another test's affair.
-  NN_RETURN_IF_ERROR(app::VerifyConversion(source, std::move(converted), axes, options));
+  NN_RETURN_IF_ERROR(app::VerifyConversion(
+      source, [&] { return Result<Graph>(std::move(converted)); }, axes, options));
   return true;
 }
 
