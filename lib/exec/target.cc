@@ -51,7 +51,7 @@ const Target& ExecTarget() {
       {"instance_norm", "groups of channels", &GroupNormOfReshaped},
       {"", "channels last", &SetLayout<Layout::kNxc>},
   };
-  static const Target target = {"exec", WhyIllegal, rewrites};
+  static const Target target = {.name = "exec", .why_illegal = WhyIllegal, .rewrites = rewrites};
   return target;
 }
 

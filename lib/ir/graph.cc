@@ -125,6 +125,7 @@ void Graph::SetInput(Node* node, size_t index, Value* value) {
 }
 
 void Graph::SetInputs(Node* node, std::vector<Value*> inputs) {
+  while (!inputs.empty() && inputs.back() == nullptr) inputs.pop_back();
   for (size_t i = 0; i < node->inputs_.size(); ++i) SetInput(node, i, nullptr);
   node->inputs_.assign(inputs.size(), nullptr);
   for (size_t i = 0; i < inputs.size(); ++i) SetInput(node, i, inputs[i]);

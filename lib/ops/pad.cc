@@ -121,6 +121,8 @@ Status InferPad(InferContext& ctx) {
     ctx.set_out(0, Unranked(x));
     return {};
   }
+  const auto axes = ctx.has(3) ? KnownLength(ctx.in(3)) : std::optional<int64_t>(x.rank());
+  if (axes) NN_RETURN_IF_ERROR(RequireList(ctx, 2, 2 * static_cast<size_t>(*axes)));
   NN_ASSIGN(const auto pads, PadsOf(ctx, x.rank()));
   Dims dims = *x.dims;
   for (size_t d = 0; d < dims.size(); ++d) {

@@ -133,6 +133,16 @@ std::vector<AxisTable> SliceTables(const SliceSpec& spec, const std::vector<int6
   return tables;
 }
 
+// Starts, ends, axes and steps are of one length, whatever they hold.
+Status CheckLengths(const InferContext& ctx) {
+  std::optional<int64_t> length;
+  for (size_t i = 1; i < ctx.input_count() && !length; ++i)
+    if (ctx.has(i)) length = KnownLength(ctx.in(i));
+  for (size_t i = 1; length && i < ctx.input_count(); ++i)
+    NN_RETURN_IF_ERROR(RequireList(ctx, i, static_cast<size_t>(*length)));
+  return {};
+}
+
 Status InferSlice(InferContext& ctx) {
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
@@ -140,6 +150,7 @@ Status InferSlice(InferContext& ctx) {
     ctx.set_out(0, Unranked(x));
     return {};
   }
+  NN_RETURN_IF_ERROR(CheckLengths(ctx));
   NN_ASSIGN(const auto spec, SpecOf(ctx, x.rank()));
   Dims dims = *x.dims;
   if (!spec) {

@@ -40,11 +40,6 @@ Result<std::optional<Dims>> NumbersOf(const Context& ctx, const Dims& attr) {
   return numbers;
 }
 
-std::optional<int64_t> KnownLength(const Type& vector) {
-  if (!vector.ranked() || vector.rank() != 1 || !vector.dim(0).is_const()) return std::nullopt;
-  return vector.dim(0).value();
-}
-
 // ---- tile ---------------------------------------------------------------------------------------
 
 std::vector<AxisTable> TileTables(const std::vector<int64_t>& dims,

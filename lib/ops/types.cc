@@ -36,6 +36,11 @@ Status RequireOneNumber(const InferContext& ctx, size_t input) {
   return ModelError("input {} is {}, not one number", input, ctx.in(input).ToString());
 }
 
+std::optional<int64_t> KnownLength(const Type& list) {
+  if (!list.ranked() || list.rank() != 1 || !list.dim(0).is_const()) return std::nullopt;
+  return list.dim(0).value();
+}
+
 Status RequireList(const InferContext& ctx, size_t input, size_t count) {
   if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
   const Dims& dims = *ctx.in(input).dims;

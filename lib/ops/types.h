@@ -18,6 +18,9 @@ Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_m
 // kModel if the input is there and cannot be one number, or a list of one.
 Status RequireOneNumber(const InferContext& ctx, size_t input);
 
+// The number of entries of a list; nullopt if it is no list, or it is not known.
+std::optional<int64_t> KnownLength(const Type& list);
+
 // kModel if the input is there and cannot be a list of `count` numbers.
 Status RequireList(const InferContext& ctx, size_t input, size_t count);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "passes/interface_axes.h"
@@ -12,6 +13,28 @@ namespace {
 
 // Each node can be rewritten by each rule a few times; more is a loop among the rules.
 constexpr size_t kMaxRewritesPerNode = 64;
+
+bool IsUnranked(const Value* v) {
+  return v != nullptr && !v->type().ranked();
+}
+bool HasUnranked(const Node& node) {
+  return std::any_of(node.inputs().begin(), node.inputs().end(), IsUnranked) ||
+         std::any_of(node.outputs().begin(), node.outputs().end(), IsUnranked);
+}
+
+// Targets and rewrites look at shapes, so a node whose values have none is not shown to them.
+std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
+  if (!target.takes_unranked && !node.Is("opaque") && HasUnranked(node))
+    return "a value of unknown rank";
+  return target.why_illegal(node);
+}
+
+// Whether the rank is lost before the node: what loses it is named, and not all that follows.
+bool FollowsUnranked(const Node& node) {
+  return !node.Is("opaque") &&
+         std::any_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Value* v) { return IsUnranked(v) && v->def() != nullptr; });
+}
 
 // Asks the target about the node as it would be after a change of axes.
 std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& node, Operand changed,
@@ -27,13 +50,14 @@ std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& nod
   mutable_node.set_attrs(change.attrs);
   rearrange(changed, map);
   for (const auto& [operand, by] : change.others) rearrange(operand, by);
-  auto reason = target.why_illegal(node);
+  auto reason = WhyIllegal(target, node);
   mutable_node.set_attrs(old);
   for (const auto& [v, type] : old_types) v->set_type(type);
   return reason;
 }
 
 Result<bool> RewriteNode(Graph& graph, Node& node, const Target& target) {
+  if (HasUnranked(node)) return false;
   for (const Rewrite& rewrite : target.rewrites) {
     if (!rewrite.op.empty() && !node.Is(rewrite.op)) continue;
     auto changed = rewrite.apply(graph, node);
@@ -55,7 +79,7 @@ Result<bool> RewriteAll(Graph& graph, const Target& target) {
       // Rewrites insert before and erase at the node, so its predecessor stays.
       const bool first = it == graph.nodes().begin();
       const auto previous = first ? it : std::prev(it);
-      if (!target.why_illegal(*it)) {
+      if (!WhyIllegal(target, *it)) {
         ++it;
         continue;
       }
@@ -79,7 +103,8 @@ Status Improve(Graph& graph, const Target& target) {
   AxesOptions options;
   options.allow = [&](const Node& node, Operand changed, const AxisMap& map,
                       const AxesChange& change) {
-    return !WhyIllegalAfter(target, node, changed, map, change) || target.why_illegal(node);
+    return !WhyIllegalAfter(target, node, changed, map, change) ||
+           WhyIllegal(target, node).has_value();
   };
   bool rewritten = false, moved = false;
   const auto rewrite = [&](Graph& g) -> Status {
@@ -111,7 +136,8 @@ Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target,
   }
   std::vector<Obstacle> obstacles;
   for (const Node& node : graph.nodes())
-    if (auto reason = target.why_illegal(node))
+    if (auto reason = WhyIllegal(target, node);
+        reason && !(HasUnranked(node) && FollowsUnranked(node)))
       obstacles.push_back(
           {node.Describe(), std::string(node.op_name()), node.source().op, *std::move(reason)});
   return obstacles;

@@ -32,6 +32,9 @@ struct Target {
   // Why a node cannot be expressed as it is; nullopt if it can. The reason names the attribute,
   // type or shape, not the node.
   std::optional<std::string> (*why_illegal)(const Node&) = nullptr;
+  // Whether it is asked about nodes whose values have no known rank; else those are illegal. No
+  // rewrite sees such a node.
+  bool takes_unranked = false;
   // Tried in order on illegal nodes.
   std::span<const Rewrite> rewrites;
   // For targets that have no transposition: inputs and outputs may get another order of axes

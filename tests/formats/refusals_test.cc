@@ -63,6 +63,13 @@ TEST_CASE("refusals: what a format cannot have is named") {
   constexpr const char* kNothing = R"(graph { in %x: f32[1, 1, 3, 0]
     const %w: f32[1, 2, 3, 3] = seeded(1)
     %y = conv_transpose(%x, %w) {strides = [3, 2], output_shape = [10, 8]}  out "y" = %y })";
+  constexpr const char* kAdded = R"(graph { in %x: f32[1, 2, 4, 4]
+    const %w: f32[2, 3, 3, 3] = seeded(1)
+    %y = conv_transpose(%x, %w) {strides = [2, 2], output_padding = [9, 0]}  out "y" = %y })";
+  constexpr const char* kNoScale = R"(graph { in %x: i8[1, 4]{scale=0.1, zp=0}
+    %y = softmax(%x) @tflite : i8[1, 4]  out "y" = %y })";
+  constexpr const char* kUnranked = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
+    %r = reshape(%x, %s)  %y = space_to_depth(%r) {block = 2}  %z = relu(%y)  out "z" = %z })";
   constexpr const char* kClip =
       R"(graph { in %x: f32[2]  %y = clip(%x) {min = 6, max = 0}  out "y" = %y })";
   constexpr const char* kLrn =
@@ -74,6 +81,11 @@ TEST_CASE("refusals: what a format cannot have is named") {
         Row{kChannels, "tflite", "the number of channels is not known"},
         Row{kWindow, "tflite", "no dimension above 2147483647"},
         Row{kNothing, "tflite", "a transposed convolution of nothing"},
+        Row{kAdded, "onnx", "an output padding of 9 at a stride of 2"},
+        Row{kNoScale, "tflite", "SOFTMAX: its result has scale 0"},
+        Row{kUnranked, "tflite", "a value of unknown rank"},
+        Row{kUnranked, "coreml", "a value of unknown rank"},
+        Row{kUnranked, "nnapi", "a value of unknown rank"},
         Row{kClip, "coreml", "a lower bound of 6 above 0"}, Row{kLrn, "coreml", "a bias of -1"},
         Row{kNoOutputs, "coreml", "no outputs"}, Row{kNoOutputs, "nnapi", "no outputs"},
         Row{kOneName, "onnx", "an input and an output are named \"y\""},

@@ -349,6 +349,9 @@ TEST_CASE("tflite: broken files") {
              Change{"an input that is not there",
                     [](const fb::SubGraph& g) { Put(g.operators()->Get(0)->inputs(), 0, 99); },
                     "there is no tensor 99"},
+             Change{"an input that is left out",
+                    [](const fb::SubGraph& g) { Put(g.operators()->Get(2)->inputs(), 1, -1); },
+                    "input 1 (b) is left out"},
              Change{"an operator code that is not there",
                     [](const fb::SubGraph& g) {
                       Set(g.operators()->Get(1), fb::Operator::VT_OPCODE_INDEX, uint32_t{77});

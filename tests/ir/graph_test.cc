@@ -69,6 +69,8 @@ TEST_CASE("text: errors say where") {
            Row{"graph { in %x: f32[2]  %y = relu(%x) : f32[3]  out \"y\" = %y }",
                "declared f32[3] but is f32[2]"},
            Row{"graph { in %x: f32[2]  %y = relu(%x, %x) }", "takes at most 1 inputs, not 2"},
+           Row{"graph { in %x: i8[2]{scale=1, zp=128}  %y = reverse(%x) {axes = [0]} }",
+               "zero point 128 is no i8"},
            Row{"graph { } x", "text after the graph"},
        }) {
     CAPTURE(std::string(r.text));

@@ -46,5 +46,14 @@ TEST_CASE("reverse: the order along axes") {
       {"both", OneOp("f32[2, 2]", "reverse(%x) {axes = [0, 1]}"), {{1, 2, 3, 4}}, {{4, 3, 2, 1}}});
 }
 
+TEST_CASE("slice, pad: lists that cannot go together") {
+  CHECK(Fails(R"(graph { in %x: f32[2, 3, 4]  in %s: i64[6]  in %e: i64[3]
+                         %y = slice(%x, %s, %e)  out "y" = %y })",
+              "input 2 is i64[3], not a list of 6"));
+  CHECK(Fails(R"(graph { in %x: f32[2, 3]  in %p: i64[3]
+                         %y = pad(%x, _, %p)  out "y" = %y })",
+              "input 2 is i64[3], not a list of 4"));
+}
+
 }  // namespace
 }  // namespace nn::test

@@ -226,8 +226,11 @@ const Target& OnnxTarget() {
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
   };
-  static const Target target = {
-      .name = "ONNX", .why_illegal = WhyIllegal, .rewrites = rewrites, .prepare = UnfuseQdq};
+  static const Target target = {.name = "ONNX",
+                                .why_illegal = WhyIllegal,
+                                .takes_unranked = true,
+                                .rewrites = rewrites,
+                                .prepare = UnfuseQdq};
   return target;
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "formats/onnx/export.h"
@@ -47,6 +49,9 @@ std::optional<ExplicitPads> PadsFor(const Node& node) {
     p.pads.push_back(std::max<int64_t>(0, end));
     p.output_padding.push_back((a.output_padding.empty() ? 0 : a.output_padding[i]) +
                                std::max<int64_t>(0, -end));
+    const int64_t added = p.output_padding.back();
+    if (added > 0 && added >= std::max((*windows)[i].stride, (*windows)[i].dilation))
+      return std::nullopt;
   }
   return p;
 }
@@ -79,6 +84,13 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   if (node.output()->type().quantised()) return "quantised transposed convolution";
   if (a.layout != Layout::kNcx) return "channels are not first";
   if (a.filter_layout != FilterLayout::kIox) return "the filter's axes are in another order";
+  const auto step = [](const std::vector<int64_t>& list, size_t i) {
+    return i < list.size() ? list[i] : 1;
+  };
+  for (size_t i = 0; i < a.output_padding.size(); ++i)
+    if (const int64_t added = a.output_padding[i];
+        added > 0 && added >= std::max(step(a.strides, i), step(a.dilations, i)))
+      return fmt::format("an output padding of {} at a stride of {}", added, step(a.strides, i));
   if (a.output_shape.empty()) return std::nullopt;
   if (!ConstDims(a.output_shape)) return "its output size is not known";
   if (HasExplicitBegins(a) && !PadsFor(node)) return "no pads give its output size";

@@ -13,8 +13,17 @@ namespace {
 
 // ---- Gather, Scatter ----------------------------------------------------------------------------
 
+// Indices are of 32 or 64 bits.
+std::string Indices(ExportContext& ctx, const Value* indices) {
+  const DType t = indices->dtype();
+  return t == DType::kI32 ? ctx.NameOf(indices) : ctx.NameAs(indices, DType::kI64);
+}
+
 Status WriteGather(ExportContext& ctx, const Node& node) {
-  SetInt(ctx.AddNode(node, "Gather"), "axis", node.attrs<GatherAttrs>().axis);
+  pb::NodeProto* out =
+      ctx.AddNode(node, "Gather", {ctx.NameOf(node.input(0)), Indices(ctx, node.input(1))},
+                  {ctx.NameOf(node.output())});
+  SetInt(out, "axis", node.attrs<GatherAttrs>().axis);
   return {};
 }
 
@@ -56,7 +65,10 @@ int64_t ReductionOpset(Reduction reduction, int64_t without) {
 // Before operator set 11 it is named Scatter.
 Status WriteScatterElements(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ScatterElementsAttrs>();
-  pb::NodeProto* out = ctx.AddNode(node, ctx.opset() < 11 ? "Scatter" : "ScatterElements");
+  pb::NodeProto* out = ctx.AddNode(
+      node, ctx.opset() < 11 ? "Scatter" : "ScatterElements",
+      {ctx.NameOf(node.input(0)), Indices(ctx, node.input(1)), ctx.NameOf(node.input(2))},
+      {ctx.NameOf(node.output())});
   SetInt(out, "axis", a.axis);
   SetReduction(out, a.reduction);
   return {};

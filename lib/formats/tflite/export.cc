@@ -88,9 +88,27 @@ TensorIndex ExportContext::ResultOf(const Node& node, size_t i) {
   return TensorOf(it == activations_.end() ? node.output(i) : it->second->output(i));
 }
 
+std::shared_ptr<const Quant> BiasQuant(const Type& x, const Type& filter) {
+  if (!x.quantised() || !filter.quantised()) return nullptr;
+  Quant products;
+  for (const float scale : filter.quant->scales)
+    products.scales.push_back(x.quant->scale() * scale);
+  if (filter.quant->per_axis()) products.axis = 0;
+  return std::make_shared<const Quant>(std::move(products));
+}
+
+TensorIndex ExportContext::BiasOf(const Node& node) {
+  const Value* bias = node.input(2);
+  if (bias == nullptr || !bias->is_constant() || bias->type().quantised()) return TensorOf(bias);
+  const auto quant = BiasQuant(node.input(0)->type(), node.input(1)->type());
+  return quant == nullptr ? TensorOf(bias) : AddConstant(bias->constant(), bias->name(), quant);
+}
+
 std::vector<TensorIndex> ExportContext::InputsOf(const Node& node) {
   std::vector<TensorIndex> out;
-  for (const Value* v : node.inputs()) out.push_back(TensorOf(v));
+  const bool has_bias = node.Is("conv") || node.Is("matmul");
+  for (size_t i = 0; i < node.inputs().size(); ++i)
+    out.push_back(has_bias && i == 2 ? BiasOf(node) : TensorOf(node.input(i)));
   while (!out.empty() && out.back() == kNoTensor) out.pop_back();
   return out;
 }
@@ -228,9 +246,10 @@ Status ExportContext::CheckOperands(const OperatorRow& row) const {
         return UnsupportedError("TensorFlow Lite's {}: {}", fb::EnumNameBuiltinOperator(op),
                                 misfits[0].text);
       const auto& quant = rows_[static_cast<size_t>(tensors[i])].type.quant;
-      if (!is_output || quant == nullptr || quant->per_axis()) continue;
-      if (const auto misfit = FixedQuantMisfit(op, facts(tensors[i]).type, quant->scale(),
-                                               quant->zero_point()))
+      if (!is_output || (quant != nullptr && quant->per_axis())) continue;
+      if (const auto misfit =
+              FixedQuantMisfit(op, facts(tensors[i]).type, quant == nullptr ? 0 : quant->scale(),
+                               quant == nullptr ? 0 : quant->zero_point()))
         return UnsupportedError("TensorFlow Lite's {}: its result has {}",
                                 fb::EnumNameBuiltinOperator(op), *misfit);
     }
@@ -268,6 +287,10 @@ const ExportRow* FindExport(std::string_view op) {
 
 std::optional<std::string> WhyNotReal(const Node& node) {
   const Type& type = node.input(0) == nullptr ? node.output()->type() : node.input(0)->type();
+  if (type.quantised() && node.input(2) != nullptr && !node.input(2)->is_constant() &&
+      !node.input(2)->type().quantised())
+    return fmt::format("{} of {} with {} beside it, which has no scale", node.op_name(),
+                       type.ToString(), node.input(2)->type().ToString());
   if (type.dtype == DType::kF32 || type.quantised()) return std::nullopt;
   return fmt::format("{} of {}", node.op_name(), DTypeName(type.dtype));
 }

@@ -40,6 +40,9 @@ class ExportContext {
   // The tensor of the node's result i: that of the activation behind it, if one is fused.
   TensorIndex ResultOf(const Node& node, size_t i = 0);
   std::vector<TensorIndex> InputsOf(const Node& node);
+  // Input 2 of a convolution or matrix product. A constant of integers without a scale, which count
+  // products, gets that of BiasQuant.
+  TensorIndex BiasOf(const Node& node);
   std::vector<TensorIndex> ResultsOf(const Node& node);
   // Gives a value a tensor of this name before any other name is chosen.
   void Claim(const Value* value, const std::string& name);
@@ -173,6 +176,10 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
 
 // Reasons why a node's types cannot be written: anything but float32 and quantised integers.
 std::optional<std::string> WhyNotReal(const Node& node);
+
+// Scales of the products of the elements of two quantised values, along axis 0 if the filter has
+// several; null unless both are quantised.
+std::shared_ptr<const Quant> BiasQuant(const Type& x, const Type& filter);
 
 inline bool Always(const Node&) {
   return true;

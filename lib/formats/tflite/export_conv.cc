@@ -91,7 +91,7 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const TensorIndex shape, ctx.AddDims(*node.output()->type().dims, "output_shape"));
   std::vector<TensorIndex> inputs = {shape, ctx.TensorOf(node.input(1)),
                                      ctx.TensorOf(node.input(0))};
-  if (node.input(2) != nullptr) inputs.push_back(ctx.TensorOf(node.input(2)));
+  if (node.input(2) != nullptr) inputs.push_back(ctx.BiasOf(node));
   ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, inputs, ctx.ResultsOf(node),
                   fb::CreateTransposeConvOptions(ctx.builder(), *TransposePadding(node),
                                                  At(a.strides, 1), At(a.strides, 0), activation),

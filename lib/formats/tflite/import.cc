@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "formats/tflite/options.h"
+#include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
 #include "ir/verify.h"
 #include "ops/elementwise.h"
@@ -218,6 +219,19 @@ class Importer {
     return {};
   }
 
+  // Inputs that an operator cannot do without are listed, and not as -1.
+  static Status CheckPresence(const std::vector<Value*>& inputs, fb::BuiltinOperator op) {
+    const Signature* signature = FindSignature(op);
+    if (signature == nullptr) return {};
+    for (size_t i = 0; i < signature->inputs.size(); ++i) {
+      const SignatureOperand& operand = signature->inputs[i];
+      if (operand.presence == SignatureOperand::Presence::kRequired && !operand.repeated &&
+          (i >= inputs.size() || inputs[i] == nullptr))
+        return ModelError("input {} ({}) is left out", i, operand.name);
+    }
+    return {};
+  }
+
   Status ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index,
                         const std::string& name) {
     std::vector<Value*> inputs;
@@ -240,6 +254,7 @@ class Importer {
       if (!type && reason.empty()) reason = type.error().message();
       types.push_back(type ? *type : Type());
     }
+    NN_RETURN_IF_ERROR(CheckPresence(inputs, OperatorOf(code)));
     ImportContext ctx(model_, op, code, index, graph_, inputs, types);
     auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
     if (!status && status.error().code() == ErrorCode::kUnsupported)

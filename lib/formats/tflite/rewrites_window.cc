@@ -197,15 +197,8 @@ Result<bool> ZeroBias(Graph& graph, Node& node) {
       node.attrs<ConvAttrs>().filter_layout != FilterLayout::kOxi)
     return false;
   DType dtype = x.dtype;
-  std::shared_ptr<const Quant> quant;
-  if (x.quantised()) {
-    dtype = x.dtype == DType::kI16 ? DType::kI64 : DType::kI32;
-    Quant products;
-    for (const float scale : filter.quant->scales)
-      products.scales.push_back(x.quant->scale() * scale);
-    if (filter.quant->per_axis()) products.axis = 0;
-    quant = std::make_shared<const Quant>(std::move(products));
-  }
+  std::shared_ptr<const Quant> quant = BiasQuant(x, filter);
+  if (quant != nullptr) dtype = x.dtype == DType::kI16 ? DType::kI64 : DType::kI32;
   NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, {filter.const_dims()->front()}));
   for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, 0);
   graph.SetInputs(&node, {node.input(0), node.input(1),
