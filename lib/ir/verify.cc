@@ -54,8 +54,7 @@ Status CheckQuant(const Type& type) {
                       q.zero_points.size());
   for (const int64_t zero : q.zero_points)
     if (IsInteger(type.dtype) && (zero < MinInteger(type.dtype) || zero > MaxInteger(type.dtype)))
-      return ModelError("{}: zero point {} is no {}", type.ToString(), zero,
-                        DTypeName(type.dtype));
+      return ModelError("{}: zero point {} is no {}", type.ToString(), zero, DTypeName(type.dtype));
   if (q.scales.size() == 1) return {};
   if (!q.per_axis())
     return ModelError("{}: {} scales without an axis", type.ToString(), q.scales.size());

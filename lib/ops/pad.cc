@@ -190,11 +190,10 @@ void RegisterPadOps(OpRegistry& ops) {
   pad.name = "pad";
   pad.summary = "elements added around a tensor";
   pad.attrs = AttrsInfoOf<PadAttrs>();
-  pad.inputs = {
-      {"x", Arity::kRequired, Elements::kAny},
-      {"value", Arity::kOptional, Elements::kAny},
-      {"pads", Arity::kOptional},
-      {"axes", Arity::kOptional}};
+  pad.inputs = {{"x", Arity::kRequired, Elements::kAny},
+                {"value", Arity::kOptional, Elements::kAny},
+                {"pads", Arity::kOptional},
+                {"axes", Arity::kOptional}};
   pad.infer = InferPad;
   pad.eval = EvalPad;
   pad.change_axes = ChangePadAxes;

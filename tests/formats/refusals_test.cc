@@ -49,8 +49,7 @@ TEST_CASE("refusals: what a format cannot have is named") {
          out "u" = %u  out "f" = %f })";
   constexpr const char* kOpen = R"(graph { in %x: f32[1, h, w, 2]
     %y = resize(%x) {layout = nxc, mode = linear, scales = [2, 2]}  out "y" = %y })";
-  constexpr const char* kArgMin =
-      R"(graph { in %x: i64[2, 3]  %y = arg_min(%x)  out "y" = %y })";
+  constexpr const char* kArgMin = R"(graph { in %x: i64[2, 3]  %y = arg_min(%x)  out "y" = %y })";
   constexpr const char* kLeastDelta = R"(graph { in %s: f32[]  in %d: f32[1]
     %y = range(%s, %s, %d)  out "y" = %y })";
   constexpr const char* kSoftmax = R"(graph { in %x: i8[1, 4]{scale=0.1, zp=0}
@@ -74,30 +73,32 @@ TEST_CASE("refusals: what a format cannot have is named") {
       R"(graph { in %x: f32[2]  %y = clip(%x) {min = 6, max = 0}  out "y" = %y })";
   constexpr const char* kLrn =
       R"(graph { in %x: f32[1, 4, 4, 4]  %y = lrn(%x) {size = 3, bias = -1}  out "y" = %y })";
-  for (const Row& row :
-       {Row{kArgMin, "tflite", "ARG_MIN: x is INT64; it is one of FLOAT32"},
-        Row{kLeastDelta, "tflite", "RANGE: delta has rank 1; it has 0"},
-        Row{kSoftmax, "tflite", "SOFTMAX: its result has scale 0.09"},
-        Row{kChannels, "tflite", "the number of channels is not known"},
-        Row{kWindow, "tflite", "no dimension above 2147483647"},
-        Row{kNothing, "tflite", "a transposed convolution of nothing"},
-        Row{kAdded, "onnx", "an output padding of 9 at a stride of 2"},
-        Row{kNoScale, "tflite", "SOFTMAX: its result has scale 0"},
-        Row{kUnranked, "tflite", "a value of unknown rank"},
-        Row{kUnranked, "coreml", "a value of unknown rank"},
-        Row{kUnranked, "nnapi", "a value of unknown rank"},
-        Row{kClip, "coreml", "a lower bound of 6 above 0"}, Row{kLrn, "coreml", "a bias of -1"},
-        Row{kNoOutputs, "coreml", "no outputs"}, Row{kNoOutputs, "nnapi", "no outputs"},
-        Row{kOneName, "onnx", "an input and an output are named \"y\""},
-        Row{kOneName, "coreml", "an input and an output are named \"y\""},
-        Row{kEmpty, "coreml", "no dimensions below 1"},
-        Row{kLong, "tflite", "no dimension above 2147483647"},
-        Row{kWide, "tflite", "no tensor of more than 2147483647 elements"},
-        Row{kWide, "nnapi", "2^32 bytes"}, Row{kPow, "tflite", "pow of i64"},
-        Row{kMinimum, "tflite", "minimum of u16"},
-        Row{kBias, "coreml", "a bias beside a filter that is no constant"},
-        Row{kUnique, "tflite", "no first places"},
-        Row{kOpen, "tflite", "sizes that only the run can tell"}}) {
+  for (const Row& row : {Row{kArgMin, "tflite", "ARG_MIN: x is INT64; it is one of FLOAT32"},
+                         Row{kLeastDelta, "tflite", "RANGE: delta has rank 1; it has 0"},
+                         Row{kSoftmax, "tflite", "SOFTMAX: its result has scale 0.09"},
+                         Row{kChannels, "tflite", "the number of channels is not known"},
+                         Row{kWindow, "tflite", "no dimension above 2147483647"},
+                         Row{kNothing, "tflite", "a transposed convolution of nothing"},
+                         Row{kAdded, "onnx", "an output padding of 9 at a stride of 2"},
+                         Row{kNoScale, "tflite", "SOFTMAX: its result has scale 0"},
+                         Row{kUnranked, "tflite", "a value of unknown rank"},
+                         Row{kUnranked, "coreml", "a value of unknown rank"},
+                         Row{kUnranked, "nnapi", "a value of unknown rank"},
+                         Row{kClip, "coreml", "a lower bound of 6 above 0"},
+                         Row{kLrn, "coreml", "a bias of -1"},
+                         Row{kNoOutputs, "coreml", "no outputs"},
+                         Row{kNoOutputs, "nnapi", "no outputs"},
+                         Row{kOneName, "onnx", "an input and an output are named \"y\""},
+                         Row{kOneName, "coreml", "an input and an output are named \"y\""},
+                         Row{kEmpty, "coreml", "no dimensions below 1"},
+                         Row{kLong, "tflite", "no dimension above 2147483647"},
+                         Row{kWide, "tflite", "no tensor of more than 2147483647 elements"},
+                         Row{kWide, "nnapi", "2^32 bytes"},
+                         Row{kPow, "tflite", "pow of i64"},
+                         Row{kMinimum, "tflite", "minimum of u16"},
+                         Row{kBias, "coreml", "a bias beside a filter that is no constant"},
+                         Row{kUnique, "tflite", "no first places"},
+                         Row{kOpen, "tflite", "sizes that only the run can tell"}}) {
     CAPTURE(row.graph);
     CAPTURE(row.format);
     const Error error = WhyNot(row.graph, row.format);

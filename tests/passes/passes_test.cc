@@ -97,13 +97,13 @@ TEST_CASE("change_axes: a residual block changes as a whole") {
     out "f" = %f
   })";
   static const Rewrite rewrites[] = {{"conv", "channels last", &SetLayout<Layout::kNxc>}};
-  const Target target = {
-      .name = "test",
-      .why_illegal = [](const Node& n) -> std::optional<std::string> {
-        if (n.Is("conv") && n.attrs<ConvAttrs>().layout != Layout::kNxc) return "layout";
-        return std::nullopt;
-      },
-      .rewrites = rewrites};
+  const Target target = {.name = "test",
+                         .why_illegal = [](const Node& n) -> std::optional<std::string> {
+                           if (n.Is("conv") && n.attrs<ConvAttrs>().layout != Layout::kNxc)
+                             return "layout";
+                           return std::nullopt;
+                         },
+                         .rewrites = rewrites};
   Graph g = Parse(text);
   const auto inputs = InputsOf(g, {});
   const auto before = RunEverywhere(g, inputs);
