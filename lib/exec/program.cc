@@ -79,13 +79,15 @@ Status Program::Impl::Build() {
   const size_t folded_nodes = nodes - std::min(nodes, graph.nodes().size());
   if (options.backend == Backend::kSimd) NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
   AdoptCheckedShapes(graph);
+  const auto run_on_reference = [&]() -> Status {
+    options.backend = Backend::kReference;
+    plan = Plan();
+    return CheckRunLimits(LiveBytes(graph), ReferenceWork(graph), options.limits);
+  };
   // Shapes that only a run can tell: node by node.
-  if (!ShapesAreKnown(graph)) options.backend = Backend::kReference;
-  const uint64_t live = LiveBytes(graph);
-  if (options.backend == Backend::kReference)
-    return CheckRunLimits(live, ReferenceWork(graph), options.limits);
+  if (options.backend == Backend::kReference || !ShapesAreKnown(graph)) return run_on_reference();
   // A plan takes about as much, and making it may take some of it.
-  NN_RETURN_IF_ERROR(CheckRunLimits(live, 0, options.limits));
+  NN_RETURN_IF_ERROR(CheckRunLimits(LiveBytes(graph), 0, options.limits));
   NN_RETURN_IF_ERROR(PlanSteps());
   // What has no kernel for types of 16 bits has one for float32.
   std::unordered_set<const Node*> without_kernel;
@@ -94,11 +96,7 @@ Status Program::Impl::Build() {
   NN_ASSIGN(const bool changed, ComputeHalfInFloat(graph, without_kernel));
   if (changed) {
     NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
-    if (!ShapesAreKnown(graph)) {
-      options.backend = Backend::kReference;
-      plan = Plan();
-      return CheckRunLimits(LiveBytes(graph), ReferenceWork(graph), options.limits);
-    }
+    if (!ShapesAreKnown(graph)) return run_on_reference();
     NN_RETURN_IF_ERROR(PlanSteps());
   }
   plan.folded_nodes = folded_nodes;
