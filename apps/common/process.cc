@@ -45,18 +45,33 @@ void EndOnShortenedFile(int signal, siginfo_t* info, void*) {
   EndBySignal(signal);
 }
 
+// Whether an allocation of this thread has failed. Some functions of the C++ library let that end
+// the program, and no exception is left to be seen then.
+thread_local bool has_run_out = false;
+
+[[noreturn]] void RunOut() {
+  has_run_out = true;
+  throw std::bad_alloc();
+}
+
+[[noreturn]] void EndOutOfMemory() noexcept {
+  ReportOutOfMemory(0);
+  RemoveStaging();
+  _exit(ExitCode(ErrorCode::kLimit));
+}
+
 [[noreturn]] void EndOnException() noexcept {
   if (const std::exception_ptr exception = std::current_exception()) {
     try {
       std::rethrow_exception(exception);
     } catch (const std::bad_alloc&) {
-      ReportOutOfMemory(0);
-      RemoveStaging();
-      _exit(ExitCode(ErrorCode::kLimit));
+      EndOutOfMemory();
     } catch (const std::exception& e) {
       Say({program_name, ": error: internal error: ", e.what(), "\n"});
     } catch (...) {
     }
+  } else if (has_run_out) {
+    EndOutOfMemory();
   }
   RemoveStaging();
   std::abort();
@@ -94,6 +109,7 @@ Process::Process(const char* program) {
   OpenStandardFiles();
   HandleSignals();
   std::set_terminate(EndOnException);
+  std::set_new_handler(RunOut);
   // The C library loads what it unwinds stacks with when it is first needed, and aborts where there
   // is no memory left for it.
   std::array<void*, 1> frame;
