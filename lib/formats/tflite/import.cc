@@ -220,13 +220,14 @@ class Importer {
   }
 
   // Inputs that an operator cannot do without are listed, and not as -1.
-  static Status CheckPresence(const std::vector<Value*>& inputs, fb::BuiltinOperator op) {
-    const Signature* signature = FindSignature(op);
+  static Status CheckPresence(const fb::Operator& op, const fb::OperatorCode& code) {
+    const Signature* signature = FindSignature(OperatorOf(code));
     if (signature == nullptr) return {};
+    const auto inputs = ListOf<int64_t>(op.inputs());
     for (size_t i = 0; i < signature->inputs.size(); ++i) {
       const SignatureOperand& operand = signature->inputs[i];
       if (operand.presence == SignatureOperand::Presence::kRequired && !operand.repeated &&
-          (i >= inputs.size() || inputs[i] == nullptr))
+          (i >= inputs.size() || inputs[i] == -1))
         return ModelError("input {} ({}) is left out", i, operand.name);
     }
     return {};
@@ -254,7 +255,7 @@ class Importer {
       if (!type && reason.empty()) reason = type.error().message();
       types.push_back(type ? *type : Type());
     }
-    NN_RETURN_IF_ERROR(CheckPresence(inputs, OperatorOf(code)));
+    NN_RETURN_IF_ERROR(CheckPresence(op, code));
     ImportContext ctx(model_, op, code, index, graph_, inputs, types);
     auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
     if (!status && status.error().code() == ErrorCode::kUnsupported)
