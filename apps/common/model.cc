@@ -153,12 +153,15 @@ std::set<std::string> InputSymbols(const Graph& graph) {
   return symbols;
 }
 
+Status RequireShape(std::string_view name, const Type& type) {
+  if (type.const_dims()) return {};
+  return UsageError("input {} is {}: give its shape with --input-shape or --batch", Quote(name),
+                    type.ToString());
+}
+
 Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed) {
-  const auto dims = type.const_dims();
-  if (!dims)
-    return UsageError("input {} is {}: give its shape with --input-shape or --batch", Quote(name),
-                      type.ToString());
-  auto tensor = SeededTensor(type.dtype, *dims, seed, i);
+  NN_RETURN_IF_ERROR(RequireShape(name, type));
+  auto tensor = SeededTensor(type.dtype, *type.const_dims(), seed, i);
   if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
   return tensor;
 }

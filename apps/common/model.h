@@ -50,6 +50,9 @@ Status BindOpenBatch(Graph& graph);
 // The symbols in the shapes of the inputs.
 std::set<std::string> InputSymbols(const Graph& graph);
 
+// kUsage, with the options that help, if the shape of an input is not known.
+Status RequireShape(std::string_view name, const Type& type);
+
 // Contents for input number `i` of a graph: SeededTensor(type, shape, seed, i). kUsage if its shape
 // is not known.
 Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed);

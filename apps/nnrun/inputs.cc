@@ -94,6 +94,7 @@ Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOp
     if (given[i]) shapes[ports[i].name] = given[i]->dims();
   NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
   if (shapes.size() < ports.size()) NN_RETURN_IF_ERROR(BindOpenBatch(graph));
+  for (const Port& p : graph.inputs()) NN_RETURN_IF_ERROR(RequireShape(p.name, p.value->type()));
   return given;
 }
 
