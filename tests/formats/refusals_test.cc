@@ -69,6 +69,13 @@ TEST_CASE("refusals: what a format cannot have is named") {
     %y = softmax(%x) @tflite : i8[1, 4]  out "y" = %y })";
   constexpr const char* kUnranked = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
     %r = reshape(%x, %s)  %y = space_to_depth(%r) {block = 2}  %z = relu(%y)  out "z" = %z })";
+  constexpr const char* kNoSteps = R"(graph { in %x: u8[1, 4]{scale=0, zp=3}
+    %y = dequantize(%x)  out "y" = %y })";
+  constexpr const char* kManyChannels = R"(graph { in %x: f32[1, 4, 4, 4]
+    %y = lrn(%x) {size = 2147483649}  out "y" = %y })";
+  constexpr const char* kFarPad = R"(graph { in %x: f32[1, 1, 4, 4]
+    const %w: f32[1, 1, 3, 3] = seeded(1)
+    %y = conv(%x, %w) {pads = [0, 0, 2147483648, 0]}  out "y" = %y })";
   constexpr const char* kClip =
       R"(graph { in %x: f32[2]  %y = clip(%x) {min = 6, max = 0}  out "y" = %y })";
   constexpr const char* kLrn =
@@ -84,6 +91,9 @@ TEST_CASE("refusals: what a format cannot have is named") {
                          Row{kUnranked, "tflite", "a value of unknown rank"},
                          Row{kUnranked, "coreml", "a value of unknown rank"},
                          Row{kUnranked, "nnapi", "a value of unknown rank"},
+                         Row{kNoSteps, "tflite", "a scale of 0"},
+                         Row{kManyChannels, "coreml", "a window of 2147483649 channels"},
+                         Row{kFarPad, "coreml", "an axis of 2147483650 elements"},
                          Row{kClip, "coreml", "a lower bound of 6 above 0"},
                          Row{kLrn, "coreml", "a bias of -1"},
                          Row{kNoOutputs, "coreml", "no outputs"},

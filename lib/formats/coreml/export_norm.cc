@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/checked_math.h"
 #include "formats/coreml/export.h"
@@ -119,6 +120,8 @@ std::optional<std::string> WhyNotLrn(const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
   if (a.layout != Layout::kNcx) return "channels are not first";
   if (node.input(0)->type().rank() != 4) return "channels that are not the third axis from the end";
+  if (a.size > std::numeric_limits<int32_t>::max())
+    return fmt::format("a window of {} channels", a.size);
   if (!(a.bias > 0)) return fmt::format("a bias of {}", a.bias);
   return std::nullopt;
 }

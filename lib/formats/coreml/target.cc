@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "formats/coreml/export.h"
 #include "formats/coreml/rewrite.h"
@@ -32,6 +33,9 @@ std::optional<std::string> WhyNotValue(const Value& v, Types types) {
   if (type.quantised()) return "quantised values";
   if (type.rank() > kMaxRank) return fmt::format("an array of {} axes", type.rank());
   if (type.rank() == 0 && !v.is_constant()) return "a scalar";
+  for (const Dim& d : *type.dims)
+    if (d.is_const() && d.value() > std::numeric_limits<int32_t>::max())
+      return fmt::format("an axis of {} elements", d.value());
   if (type.dtype != DType::kF32 && !IsWhole(type.dtype))
     return fmt::format("{} values", DTypeName(type.dtype));
   if (type.dtype != DType::kF32 && types == Types::kFloat)

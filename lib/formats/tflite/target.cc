@@ -29,6 +29,9 @@ std::optional<std::string> WhyNotTypes(const Node& node) {
     if (v == nullptr) return std::nullopt;
     const DType t = v->dtype();
     if (!TensorTypeOf(t)) return fmt::format("element type {}", DTypeName(t));
+    if (v->type().quantised())
+      for (const float scale : v->type().quant->scales)
+        if (!(scale > 0)) return fmt::format("a scale of {}", scale);
     const bool moved_only = (IsFloat(t) && t != DType::kF32) || t == DType::kU16 ||
                             t == DType::kU32 || t == DType::kU64;
     if (moved_only && !MovesElements(node))
