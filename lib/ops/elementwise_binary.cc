@@ -181,12 +181,15 @@ Status InferBinary(InferContext& ctx) {
   Type out;
   out.dtype = dtype;
   NN_ASSIGN(out.dims, BroadcastInputs(ctx));
-  if (ctx.node().Is("prelu") && out.dims && out.dims->size() != ctx.in(0).dims->size())
-    return ModelError("the slope {} has more axes than the input {}", ctx.in(1).ToString(),
-                      ctx.in(0).ToString());
-  if (ctx.node().Is("prelu") && !Compatible(Type(dtype, *ctx.in(0).dims), out))
-    return ModelError("the slope {} does not broadcast to the input {}", ctx.in(1).ToString(),
-                      ctx.in(0).ToString());
+  if (ctx.node().Is("prelu") && ctx.in(0).ranked()) {
+    const Dims& x = *ctx.in(0).dims;
+    if (out.dims && out.dims->size() != x.size())
+      return ModelError("the slope {} has more axes than the input {}", ctx.in(1).ToString(),
+                        ctx.in(0).ToString());
+    if (!Compatible(Type(dtype, x), out))
+      return ModelError("the slope {} does not broadcast to the input {}", ctx.in(1).ToString(),
+                        ctx.in(0).ToString());
+  }
   const bool vector = out.dims && out.dims->size() <= 1 && IsInteger(dtype);
   ctx.set_out(0, std::move(out));
   if (vector) InferArithmetic(ctx);

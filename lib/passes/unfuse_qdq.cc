@@ -80,7 +80,10 @@ class Unfuser {
     std::vector<size_t> ports;
     for (size_t i = 0; i < graph_.outputs().size(); ++i)
       if (graph_.outputs()[i].value == v) ports.push_back(i);
-    v->set_type(Type(DType::kF32, *type.dims));
+    Type real = type;
+    real.dtype = DType::kF32;
+    real.quant = nullptr;
+    v->set_type(std::move(real));
     const OpDef& op = *Ops().Find("quantize");
     Node* quantize =
         graph_.AddNode(op, {v}, QuantizeAttrs{Rounding::kHalfAway, true}, 1, graph_.After(v));

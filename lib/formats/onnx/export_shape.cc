@@ -40,7 +40,7 @@ std::optional<std::vector<int64_t>> TargetShape(const Node& node) {
 // Whether an entry 0 of the shape must mean a dimension without elements, not one that is copied.
 bool NeedsAllowZero(const Node& node) {
   if (node.input(1) != nullptr) return !node.attrs<ReshapeAttrs>().zero_copies;
-  return !TargetShape(node) && ConstDims(*node.output()->type().dims);
+  return node.input(0)->type().ranked() && node.output()->type().const_dims() && !TargetShape(node);
 }
 
 Status WriteReshape(ExportContext& ctx, const Node& node) {
