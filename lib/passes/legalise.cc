@@ -137,7 +137,7 @@ Result<std::vector<Obstacle>> Legalise(Graph& graph, const Target& target,
   std::vector<Obstacle> obstacles;
   for (const Node& node : graph.nodes())
     if (auto reason = WhyIllegal(target, node);
-        reason && !(HasUnranked(node) && FollowsUnranked(node)))
+        reason && (target.takes_unranked || !FollowsUnranked(node)))
       obstacles.push_back(
           {node.Describe(), std::string(node.op_name()), node.source().op, *std::move(reason)});
   return obstacles;

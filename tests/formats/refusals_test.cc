@@ -69,6 +69,8 @@ TEST_CASE("refusals: what a format cannot have is named") {
     %y = softmax(%x) @tflite : i8[1, 4]  out "y" = %y })";
   constexpr const char* kUnranked = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
     %r = reshape(%x, %s)  %y = space_to_depth(%r) {block = 2}  %z = relu(%y)  out "z" = %z })";
+  constexpr const char* kReshaped = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
+    %r = reshape(%x, %s)  %y = reshape(%r) {dims = [4, 4]}  out "y" = %y })";
   constexpr const char* kNoSteps = R"(graph { in %x: u8[1, 4]{scale=0, zp=3}
     %y = dequantize(%x)  out "y" = %y })";
   constexpr const char* kManyChannels = R"(graph { in %x: f32[1, 4, 4, 4]
@@ -91,6 +93,7 @@ TEST_CASE("refusals: what a format cannot have is named") {
                          Row{kUnranked, "tflite", "a value of unknown rank"},
                          Row{kUnranked, "coreml", "a value of unknown rank"},
                          Row{kUnranked, "nnapi", "a value of unknown rank"},
+                         Row{kReshaped, "onnx", "its shape is not known"},
                          Row{kNoSteps, "tflite", "a scale of 0"},
                          Row{kManyChannels, "coreml", "a window of 2147483649 channels"},
                          Row{kFarPad, "coreml", "an axis of 2147483650 elements"},
