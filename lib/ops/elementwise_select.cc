@@ -99,7 +99,9 @@ void RegisterSelectOp(OpRegistry& ops) {
   OpDef op;
   op.name = "select";
   op.summary = "condition ? a : b, element by element";
-  op.inputs = {{"condition"}, {"a", Arity::kRequired, Elements::kAny}, {"b", Arity::kRequired, Elements::kAny}};
+  op.inputs = {{"condition"},
+               {"a", Arity::kRequired, Elements::kAny},
+               {"b", Arity::kRequired, Elements::kAny}};
   op.infer = InferSelect;
   op.eval = EvalSelect;
   op.change_axes = ChangeBroadcastAxes;

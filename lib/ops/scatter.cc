@@ -261,7 +261,9 @@ void RegisterScatterOps(OpRegistry& ops) {
   elements.name = "scatter_elements";
   elements.summary = "a tensor with elements written to places chosen by an index on one axis";
   elements.attrs = AttrsInfoOf<ScatterElementsAttrs>();
-  elements.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}, {"updates", Arity::kRequired, Elements::kAny}};
+  elements.inputs = {{"x", Arity::kRequired, Elements::kAny},
+                     {"indices"},
+                     {"updates", Arity::kRequired, Elements::kAny}};
   elements.infer = InferScatterElements;
   elements.eval = EvalScatterElements;
   elements.change_axes = ChangeScatterElementsAxes;
@@ -271,7 +273,9 @@ void RegisterScatterOps(OpRegistry& ops) {
   nd.name = "scatter_nd";
   nd.summary = "a tensor with slices written to places chosen by indices on several axes";
   nd.attrs = AttrsInfoOf<ScatterNdAttrs>();
-  nd.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}, {"updates", Arity::kRequired, Elements::kAny}};
+  nd.inputs = {{"x", Arity::kRequired, Elements::kAny},
+               {"indices"},
+               {"updates", Arity::kRequired, Elements::kAny}};
   nd.infer = InferScatterNd;
   nd.eval = EvalScatterNd;
   ops.Add(std::move(nd));

@@ -239,8 +239,7 @@ bool HasSoftmaxRange(const Type& y) {
 Status QuantisedSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   if (!HasSoftmaxRange(ctx.out_type()))
-    return ModelError("softmax into {}: the integers stand for 0 to 1",
-                      ctx.out_type().ToString());
+    return ModelError("softmax into {}: the integers stand for 0 to 1", ctx.out_type().ToString());
   switch (ctx.in(0).dtype()) {
     case DType::kU8:
     case DType::kI8:

@@ -35,8 +35,7 @@ Result<std::vector<Window>> ResolveWindows(const WindowSpec& spec, const Dims& s
     return ModelError("pads has {} entries for {} spatial axes, needs {}", spec.pads.size(), rank,
                       2 * rank);
   for (size_t i = 0; i < spec.pads.size(); ++i)
-    if (spec.pads[i] < 0)
-      return ModelError("pads[{}] is {}, must be at least 0", i, spec.pads[i]);
+    if (spec.pads[i] < 0) return ModelError("pads[{}] is {}, must be at least 0", i, spec.pads[i]);
   std::vector<Window> out(rank);
   for (size_t i = 0; i < rank; ++i) {
     Window& w = out[i];

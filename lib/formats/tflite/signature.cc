@@ -291,16 +291,16 @@ std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFact
   std::vector<Misfit> out;
   const char* type = fb::EnumNameTensorType(facts.type);
   if (!operand.types.empty() && !operand.types.Has(facts.type))
-    out.push_back({operand.hard ? kTypes : kKernelTypes,
-                   fmt::format("{} is {}; {} {}", operand.name, type,
-                               operand.hard ? "it is one of" : "the kernel computes",
-                               operand.types.Text())});
+    out.push_back(
+        {operand.hard ? kTypes : kKernelTypes,
+         fmt::format("{} is {}; {} {}", operand.name, type,
+                     operand.hard ? "it is one of" : "the kernel computes", operand.types.Text())});
   if (other != nullptr && other->type != facts.type)
     out.push_back({kSameType, fmt::format("{} is {} and {} is {}", operand.name, type, other_name,
                                           fb::EnumNameTensorType(other->type))});
   if (is_output) return out;
-  if (facts.rank >= 0 && (facts.rank < operand.min_rank ||
-                          (operand.max_rank >= 0 && facts.rank > operand.max_rank)))
+  if (facts.rank >= 0 &&
+      (facts.rank < operand.min_rank || (operand.max_rank >= 0 && facts.rank > operand.max_rank)))
     out.push_back({kRank, fmt::format("{} has rank {}; it has {}", operand.name, facts.rank,
                                       RangeText(operand.min_rank, operand.max_rank))});
   if (operand.elements >= 0 && facts.elements >= 0 && facts.elements != operand.elements)

@@ -92,8 +92,8 @@ struct OperandFacts {
   int64_t elements = -1;  // -1: not known
 };
 
-// One thing that keeps a tensor from being an operand, in words that go on from the operator's name:
-// "x is INT64; it is one of FLOAT32, INT8".
+// One thing that keeps a tensor from being an operand, in words that go on from the operator's
+// name: "x is INT64; it is one of FLOAT32, INT8".
 struct Misfit {
   enum class Kind : uint8_t {
     kTypes,        // the preparation refuses the type
