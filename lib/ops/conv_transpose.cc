@@ -1,6 +1,8 @@
 #include "ops/conv_transpose.h"
 
-#include <array>
+#include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
@@ -150,27 +152,68 @@ Status InferConvTranspose(InferContext& ctx) {
   return {};
 }
 
+// The kernel positions of one axis that meet an input, and which they meet, in a number of steps
+// that does not depend on the kernel's size: kernel position k meets input (at + pad - k *
+// dilation) / stride where that is a whole number, which is every step-th k.
+class AxisTaps {
+ public:
+  AxisTaps(const ConstWindow& window, int64_t x_distance, int64_t w_distance)
+      : window_(window), x_distance_(x_distance), w_distance_(w_distance) {
+    divisor_ = std::gcd(window.dilation, window.stride);
+    step_ = window.stride / divisor_;
+    // The inverse of dilation / divisor modulo step, by Euclid's algorithm.
+    int64_t r0 = step_, r1 = window.dilation / divisor_ % step_, t0 = 0, t1 = 1;
+    while (r1 != 0) {
+      const int64_t q = r0 / r1;
+      r0 = std::exchange(r1, r0 - q * r1);
+      t0 = std::exchange(t1, t0 - q * t1);
+    }
+    inverse_ = ModuloStep(t0);
+  }
+
+  // Replaces `taps` by those of output position `at`, in order of kernel position.
+  void At(int64_t at, std::vector<ConvTap>& taps) const {
+    taps.clear();
+    const int64_t from = at + window_.pad_begin;
+    if (from % divisor_ != 0) return;
+    // The first and the last k whose input exists.
+    const int64_t first = std::max<int64_t>(
+        0, CeilDiv(from - (window_.input - 1) * window_.stride, window_.dilation));
+    const int64_t last = std::min(window_.kernel - 1, FloorDiv(from, window_.dilation));
+    const int64_t k0 = ModuloStep(ModuloStep(from / divisor_) * inverse_);
+    for (int64_t k = first + ModuloStep(k0 - first); k <= last; k += step_) {
+      const int64_t place = (from - k * window_.dilation) / window_.stride;
+      taps.push_back({place * x_distance_, k * w_distance_, false});
+    }
+  }
+
+ private:
+  // `n` modulo step, 0 or above. Strides are at most 2^31: products of two results do not overflow.
+  int64_t ModuloStep(int64_t n) const { return (n % step_ + step_) % step_; }
+
+  ConstWindow window_;
+  int64_t x_distance_, w_distance_;
+  int64_t divisor_, step_, inverse_;
+};
+
 ConvProblem ProblemOf(const ConvTransposeAttrs& a, const ConvGeometry& g,
                       const std::vector<int64_t>& x, const std::vector<int64_t>& w,
                       const std::vector<int64_t>& y) {
   ConvProblem p = ConvOperands(a.layout, a.filter_layout, g, x, w, y);
   p.w_group = g.in_channels * p.w_in;
-  p.taps = [windows = g.windows, kernel = p.kernel, x_spatial = p.x_spatial,
-            w_spatial = p.w_spatial](std::span<const int64_t> at, std::vector<ConvTap>& taps) {
-    std::vector<int64_t> k(kernel.size(), 0);
-    do {
-      ConvTap tap{0, 0, false};
-      bool hit = true;
-      for (size_t i = 0; i < k.size(); ++i) {
-        const ConstWindow& window = windows[i];
-        const int64_t scaled = at[i] + window.pad_begin - k[i] * window.dilation;
-        const int64_t place = FloorDiv(scaled, window.stride);
-        hit &= place * window.stride == scaled && place >= 0 && place < window.input;
-        tap.x += place * x_spatial[i];
-        tap.w += k[i] * w_spatial[i];
-      }
-      if (hit) taps.push_back(tap);
-    } while (NextIndex(k, kernel));
+  std::vector<AxisTaps> axes;
+  for (size_t i = 0; i < g.windows.size(); ++i)
+    axes.emplace_back(g.windows[i], p.x_spatial[i], p.w_spatial[i]);
+  p.taps = [axes = std::move(axes)](std::span<const int64_t> at, std::vector<ConvTap>& taps) {
+    std::vector<ConvTap> of_axis, before;
+    taps.push_back({0, 0, false});
+    for (size_t i = 0; i < axes.size(); ++i) {
+      axes[i].At(at[i], of_axis);
+      before.swap(taps);
+      taps.clear();
+      for (const ConvTap& b : before)
+        for (const ConvTap& t : of_axis) taps.push_back({b.x + t.x, b.w + t.w, false});
+    }
   };
   return p;
 }

@@ -120,6 +120,17 @@ TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
   const ProgramResult sizes = Rewrite(dir / "sizes.onnx " + dir / "out.onnx");
   CHECK_MESSAGE(sizes.code == 0, sizes.err);
   CHECK(Contains(sizes.out, "h = 32, n = 2, w = 32"));
+
+  // TensorFlow Lite's operator takes all sizes of its result, the open one too.
+  WriteModel(dir / "transposed.onnx", R"(graph {
+    in %x: f32[batch, 3, 5, 5]
+    const %k: f32[3, 2, 3, 3] = seeded(1)
+    %y = conv_transpose(%x, %k) { strides=[2, 2], pads=[1, 1, 1, 1] }
+    out "y" = %y
+  })");
+  const ProgramResult transposed = Convert(dir / "transposed.onnx " + dir / "out.tflite");
+  CHECK_MESSAGE(transposed.code == 0, transposed.err);
+  CHECK(Contains(transposed.out, "batch = 2"));
 }
 
 TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothing") {

@@ -113,17 +113,21 @@ Result<ConvTransposeAttrs> TransposeAttrsOf(const ImportContext& ctx, fb::Paddin
   a.layout = Layout::kNxc;
   a.strides = std::move(strides);
   a.dilations = std::move(dilations);
-  NN_ASSIGN(const auto shape, ctx.KnownInts(0, "the sizes of the output"));
+  NN_RETURN_IF_ERROR(ctx.Required(0));
+  const auto shape = ctx.Elements(0);
+  if (!shape) return UnsupportedError("the sizes of the output are not constant");
   const size_t spatial = a.strides.size();
-  if (shape.size() != spatial + 2) return ModelError("an output shape of {} axes", shape.size());
-  a.output_shape = ToDims({shape.begin() + 1, shape.end() - 1});
+  if (shape->size() != spatial + 2) return ModelError("an output shape of {} axes", shape->size());
+  a.output_shape = Dims(shape->begin() + 1, shape->end() - 1);  // the batch may have any size
+  if (!ConstDims(a.output_shape))
+    return UnsupportedError("the sizes of the output are not constant");
   NN_ASSIGN(const Padding kind, PaddingOf(padding));
   std::vector<int64_t> pads(2 * spatial, 0);
   for (size_t i = 0; kind == Padding::kSameUpper && i < spatial; ++i) {
     if (!filter[i].is_const()) return UnsupportedError("the filter's size is not known");
     if (a.strides[i] < 1) return ModelError("a stride of {}", a.strides[i]);
     const int64_t extent = (filter[i].value() - 1) * a.dilations[i] + 1;
-    const int64_t size = shape[i + 1];
+    const int64_t size = a.output_shape[i].value();
     const int64_t windows = (size + a.strides[i] - 1) / a.strides[i];
     const int64_t total = std::max<int64_t>(0, (windows - 1) * a.strides[i] + extent - size);
     pads[i] = total / 2;
