@@ -69,7 +69,8 @@ void AddConverted(const std::string& from, const std::string& extension, std::ve
   if (bytes.size() <= kMaxBytes) seeds.push_back({"m" + extension, std::move(bytes)});
 }
 
-// The models of corpus/ in every format that has their operators.
+// The models of corpus/: graphs in every format that has their operators, and dumps, which are of
+// one format.
 std::vector<std::string> WriteCorpus(const TempDir& dir) {
   std::vector<std::string> files;
   int n = 0;
@@ -79,6 +80,8 @@ std::vector<std::string> WriteCorpus(const TempDir& dir) {
       if (WriteGraph(graph, path)) files.push_back(path);
     }
   REQUIRE(n > 0);
+  for (std::string& dump : FilesOf(NN_SOURCE_DIR "/tests/fuzz/corpus", ".json"))
+    files.push_back(std::move(dump));
   return files;
 }
 

@@ -28,6 +28,11 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   return std::nullopt;
 }
 
+// Whether a transposed convolution may have the output padding: less than a step.
+bool MayAdd(int64_t output_padding, int64_t stride, int64_t dilation) {
+  return output_padding <= 0 || output_padding < std::max(stride, dilation);
+}
+
 // Pads and output padding that give an output_shape with given begins; nullopt if there are none.
 struct ExplicitPads {
   std::vector<int64_t> pads, output_padding;
@@ -49,8 +54,7 @@ std::optional<ExplicitPads> PadsFor(const Node& node) {
     p.pads.push_back(std::max<int64_t>(0, end));
     p.output_padding.push_back((a.output_padding.empty() ? 0 : a.output_padding[i]) +
                                std::max<int64_t>(0, -end));
-    const int64_t added = p.output_padding.back();
-    if (added > 0 && added >= std::max((*windows)[i].stride, (*windows)[i].dilation))
+    if (!MayAdd(p.output_padding.back(), (*windows)[i].stride, (*windows)[i].dilation))
       return std::nullopt;
   }
   return p;
@@ -88,9 +92,9 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
     return i < list.size() ? list[i] : 1;
   };
   for (size_t i = 0; i < a.output_padding.size(); ++i)
-    if (const int64_t added = a.output_padding[i];
-        added > 0 && added >= std::max(step(a.strides, i), step(a.dilations, i)))
-      return fmt::format("an output padding of {} at a stride of {}", added, step(a.strides, i));
+    if (!MayAdd(a.output_padding[i], step(a.strides, i), step(a.dilations, i)))
+      return fmt::format("an output padding of {} at a stride of {}", a.output_padding[i],
+                         step(a.strides, i));
   if (a.output_shape.empty()) return std::nullopt;
   if (!ConstDims(a.output_shape)) return "its output size is not known";
   if (HasExplicitBegins(a) && !PadsFor(node)) return "no pads give its output size";

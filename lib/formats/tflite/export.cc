@@ -287,12 +287,17 @@ const ExportRow* FindExport(std::string_view op) {
 
 std::optional<std::string> WhyNotReal(const Node& node) {
   const Type& type = node.input(0) == nullptr ? node.output()->type() : node.input(0)->type();
-  if (type.quantised() && node.input(2) != nullptr && !node.input(2)->is_constant() &&
-      !node.input(2)->type().quantised())
-    return fmt::format("{} of {} with {} beside it, which has no scale", node.op_name(),
-                       type.ToString(), node.input(2)->type().ToString());
   if (type.dtype == DType::kF32 || type.quantised()) return std::nullopt;
   return fmt::format("{} of {}", node.op_name(), DTypeName(type.dtype));
+}
+
+std::optional<std::string> WhyNotWeighted(const Node& node) {
+  const Type& x = node.input(0)->type();
+  const Value* const bias = node.input(2);
+  if (x.quantised() && bias != nullptr && !bias->is_constant() && !bias->type().quantised())
+    return fmt::format("{} of {} with a bias of {}, which has no scale", node.op_name(),
+                       x.ToString(), bias->type().ToString());
+  return WhyNotReal(node);
 }
 
 namespace {

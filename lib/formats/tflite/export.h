@@ -176,6 +176,9 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
 
 // Reasons why a node's types cannot be written: anything but float32 and quantised integers.
 std::optional<std::string> WhyNotReal(const Node& node);
+// The same for a node of x, weights and perhaps a bias, whose scale the weights give where it is
+// constant.
+std::optional<std::string> WhyNotWeighted(const Node& node);
 
 // Scales of the products of the elements of two quantised values, along axis 0 if the filter has
 // several; null unless both are quantised.

@@ -59,7 +59,7 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotConv(const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
   const int rank = node.output()->type().rank();
-  if (auto reason = WhyNotReal(node)) return reason;
+  if (auto reason = WhyNotWeighted(node)) return reason;
   if (rank != 4 && rank != 5) return fmt::format("{} spatial axes", rank - 2);
   if (a.layout != Layout::kNxc) return "channels are not last";
   const Type& filter = node.input(1)->type();
@@ -101,7 +101,7 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
-  if (auto reason = WhyNotReal(node)) return reason;
+  if (auto reason = WhyNotWeighted(node)) return reason;
   if (node.output()->type().rank() != 4)
     return fmt::format("{} spatial axes", node.output()->type().rank() - 2);
   const auto& x = *node.input(0)->type().dims;

@@ -23,7 +23,7 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotMatmul(const Node& node) {
   const auto& a = node.attrs<MatmulAttrs>();
-  if (auto reason = WhyNotReal(node)) return reason;
+  if (auto reason = WhyNotWeighted(node)) return reason;
   const Type& x = node.input(0)->type();
   const Type& w = node.input(1)->type();
   if (!x.ranked() || !w.ranked()) return "unknown rank";
