@@ -209,7 +209,10 @@ class Importer {
   Status Declare(Value* v, uint32_t index, const Type& type) {
     const Operand& o = model_.operands[index];
     if (v == nullptr) return UnsupportedError("{} is not computed", Describe(index, o));
-    if (!Compatible(type, v->type()))
+    // An operation that passes its input's integers on cannot give them another scale.
+    const bool same_scale = type.quant == nullptr || v->type().quant == nullptr ||
+                            type.quant->SameMapping(*v->type().quant);
+    if (!same_scale || !Compatible(type, v->type()))
       return ModelError("{} is declared {} but is {}", Describe(index, o), type.ToString(),
                         v->type().ToString());
     v->set_type(Refine(v->type(), type));
@@ -285,7 +288,10 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
     declared.dims.reset();
     node->output()->set_type(std::move(declared));
   }
-  NN_RETURN_IF_ERROR(InferNode(*node));
+  if (auto inferred = InferNode(*node); !inferred) {
+    graph_.Erase(node);  // an operation that is not supported may stand in its place
+    return tl::unexpected(inferred.error());
+  }
   node->set_source({TextOf(operation_.type), index_});
   return node;
 }

@@ -74,6 +74,7 @@ Status WriteCumSum(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotOrder(const Node& node) {
   if (node.input(0)->type().quantised() && !node.Is("arg_max") && !node.Is("arg_min"))
     return "quantised operands";
+  if (node.input(0)->dtype() == DType::kBool) return "operands of type bool";
   return std::nullopt;
 }
 

@@ -258,6 +258,7 @@ class Importer {
     NN_RETURN_IF_ERROR(CheckPresence(op, code));
     ImportContext ctx(model_, op, code, index, graph_, inputs, types);
     auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
+    if (status) status = CheckPassedOn(ctx);
     if (!status && status.error().code() == ErrorCode::kUnsupported)
       return MakeOpaque(ctx, name, index, on_opaque ? std::string() : status.error().message());
     if (!status) return status;
@@ -277,6 +278,23 @@ class Importer {
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
     return UnsupportedError("{} (version {}) is not supported", name, ctx.code().version());
+  }
+
+  // Where an operator passes its input's integers on, a result that is declared with another
+  // quantisation has the same integers and other real values, which no operator of ours does.
+  Status CheckPassedOn(const ImportContext& ctx) const {
+    for (size_t i = 0; i < ctx.output_count() && i < ctx.outputs().size(); ++i) {
+      const Value* v = ctx.outputs()[i];
+      const auto& declared = ctx.output_type(i).quant;
+      if (v == nullptr || declared == nullptr || v->type().quant == nullptr ||
+          declared->SameMapping(*v->type().quant))
+        continue;
+      const Type& is = v->type();
+      return UnsupportedError("it passes on the integers of {} as {}", is.ToString(),
+                              is.dims ? Type(is.dtype, *is.dims, declared).ToString()
+                                      : std::string("another quantisation"));
+    }
+    return {};
   }
 
   // Names a value after its tensor and refines its type by what the file declares. Sizes that
@@ -390,7 +408,10 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   }
   node->set_source({OperatorName(&code_), index_});
   if (quantised) node->set_arithmetic(Arithmetic::kTflite);
-  NN_RETURN_IF_ERROR(InferNode(*node));
+  if (auto inferred = InferNode(*node); !inferred) {
+    graph_.Erase(node);  // an operator that is not supported may stand in its place
+    return tl::unexpected(inferred.error());
+  }
   return node;
 }
 
