@@ -62,11 +62,8 @@ uint64_t PlannedBytes(const Graph& graph, const Plan& plan) {
 uint64_t ReferenceWork(const Graph& graph) {
   uint64_t total = 0;
   for (const Node& n : graph.nodes()) {
-    const bool known = std::all_of(n.outputs().begin(), n.outputs().end(),
-                                   [](const Value* v) { return v->type().const_dims(); });
-    if (!known) continue;
-    const auto work = CheckedMul(WorkOf(n), RunLimits::kReferenceWork);
-    total = Sum(total, work.value_or(kMost));
+    const auto work = WorkOf(n);
+    if (work) total = Sum(total, CheckedMul(*work, RunLimits::kReferenceWork).value_or(kMost));
   }
   return total;
 }
@@ -77,8 +74,9 @@ uint64_t PlannedWork(const Plan& plan) {
   for (const auto& step : plan.steps)
     for (const Node* n : step->nodes) {
       const uint64_t each = step->reference ? RunLimits::kReferenceWork : 1;
-      if (counted.insert(n).second)
-        total = Sum(total, CheckedMul(WorkOf(*n), each).value_or(kMost));
+      if (!counted.insert(n).second) continue;
+      const auto work = WorkOf(*n);  // what is not known yet is taken from the budget in the run
+      if (work) total = Sum(total, CheckedMul(*work, each).value_or(kMost));
     }
   return total;
 }

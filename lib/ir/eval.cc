@@ -1,5 +1,7 @@
 #include "ir/eval.h"
 
+#include <span>
+
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "ir/op_def.h"
@@ -9,6 +11,19 @@ namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
 
+// The elements of values whose shapes are known.
+uint64_t ElementsOf(std::span<Value* const> values) {
+  uint64_t elements = 0;
+  for (const Value* v : values) {
+    const auto dims = v == nullptr ? std::nullopt : v->type().const_dims();
+    if (!dims) continue;
+    const auto n = CheckedElements(*dims);
+    elements = n ? CheckedAdd(elements, static_cast<uint64_t>(*n)).value_or(kMost) : kMost;
+  }
+  return elements;
+}
+
+// Where the values decide how large the results are, each element of the inputs is one operation.
 Status TakeFrom(EvalBudget& budget, const Node& node) {
   uint64_t bytes = 0;
   for (const Value* v : node.outputs())
@@ -17,7 +32,7 @@ Status TakeFrom(EvalBudget& budget, const Node& node) {
     return LimitError("{}: its results take {}, {} of memory may still be used (see max-memory)",
                       node.Describe(), HumanBytes(bytes), HumanBytes(budget.bytes));
   if (budget.work == kMost) return {};
-  const uint64_t work = WorkOf(node);
+  const uint64_t work = WorkOf(node).value_or(ElementsOf(node.inputs()));
   if (work > budget.work)
     return LimitError("{} takes {:.3g} operations, {:.3g} may still be done (see max-work)",
                       node.Describe(), static_cast<double>(work), static_cast<double>(budget.work));
@@ -65,13 +80,14 @@ uint64_t BytesOf(const Type& type) {
   return elements && *elements <= kMany ? ByteSize(type.dtype, *elements) : kMost;
 }
 
-uint64_t WorkOf(const Node& node) {
+std::optional<uint64_t> WorkOf(const Node& node) {
   uint64_t elements = 0;
   for (const auto& values : {node.inputs(), node.outputs()})
     for (const Value* v : values) {
       if (v == nullptr || v->is_constant()) continue;
       const auto dims = v->type().const_dims();
-      const auto n = dims ? CheckedElements(*dims) : std::nullopt;
+      if (!dims) return std::nullopt;
+      const auto n = CheckedElements(*dims);
       const auto sum = n ? CheckedAdd(elements, static_cast<uint64_t>(*n)) : std::nullopt;
       if (!sum) return kMost;
       elements = *sum;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "base/status.h"
@@ -22,8 +23,9 @@ struct EvalBudget {
 uint64_t BytesOf(const Type& type);
 
 // Operations on elements that a node takes: its multiply-adds, but at least one for each element of
-// its inputs and outputs. The largest number where that overflows or shapes are not known.
-uint64_t WorkOf(const Node& node);
+// its inputs and outputs. The largest number where that overflows; nullopt where shapes are not
+// known.
+std::optional<uint64_t> WorkOf(const Node& node);
 
 // Evaluates one node on the given inputs (absent ones null). Shapes are those that inference finds
 // for these inputs, contents included; the types that the node's outputs have are compared with

@@ -58,21 +58,22 @@ struct Counts {
   }
 };
 
-// A mutant through everything. Inspecting reads a file, so it is done to one in eight.
-WorkResult ExerciseMutant(const std::string& bytes, const Seed& seed, uint64_t number,
+// A mutant through everything. The rounds of mutants, in each of which every seed has its turn,
+// differ in what they do; inspecting reads a file, so it is done in one of eight.
+WorkResult ExerciseMutant(const std::string& bytes, const Seed& seed, uint64_t round,
                           const std::string& folder) {
   WorkResult result;
   const Exercised e = Exercise(bytes, seed.path,
-                               {.copy = number % 4 == 1,
-                                .convert = number % 2 == 0,
-                                .verify = number % 8 == 4,
+                               {.copy = round % 4 == 1,
+                                .convert = round % 2 == 0,
+                                .verify = round % 8 == 4,
                                 .run = true,
                                 .inputs = seed.inputs});
   const auto bit = [](bool set, uint32_t b) { return set ? b : 0u; };
   result.bits = kMade | bit(e.read, kRead) | bit(e.imported, kImported) |
                 bit(e.written > 0, kWritten) | bit(e.ran, kRan) | bit(e.skipped, kSkipped);
   result.text = e.broken;
-  if (number % 8 != 2 || !result.text.empty()) return result;
+  if (round % 8 != 2 || !result.text.empty()) return result;
   const std::string path = folder + "/" + seed.path;
   if (WriteFile(path, bytes)) result.text = ExerciseInspection(path);
   return result;
@@ -83,7 +84,22 @@ void Keep(const std::string& bytes, const std::string& form, uint64_t number) {
     WriteText(fmt::format("{}/{}{}", folder, number, form), bytes);
 }
 
+// What the mutants come from goes through everything undamaged.
+void CheckSeeds(const std::string& form, const std::vector<Seed>& seeds) {
+  const auto results = RunForked(seeds.size(), [&](size_t i) {
+    const Seed& s = seeds[i];
+    const Exercised e =
+        Exercise(s.bytes, s.path,
+                 {.copy = true, .convert = true, .verify = true, .run = true, .inputs = s.inputs});
+    return WorkResult{false, 0, e.broken};
+  });
+  for (size_t i = 0; i < results.size(); ++i)
+    CHECK_MESSAGE((!results[i].died && results[i].text.empty()),
+                  "seed " << i << form << ": " << results[i].text);
+}
+
 void CheckMutants(const std::string& form, const std::vector<Seed>& seeds) {
+  CheckSeeds(form, seeds);
   const ModelDictionary dictionary(seeds);
   const Range range = RangeOfMutants();
   const TempDir dir;
@@ -94,7 +110,8 @@ void CheckMutants(const std::string& form, const std::vector<Seed>& seeds) {
   const auto results = RunForked(range.count, [&](size_t i) {
     const auto bytes = mutant(i);
     const uint64_t number = range.first + i;
-    return bytes ? ExerciseMutant(*bytes, seeds[number % seeds.size()], number, dir.path())
+    return bytes ? ExerciseMutant(*bytes, seeds[number % seeds.size()], number / seeds.size(),
+                                  dir.path())
                  : WorkResult{};
   });
   Counts counts;

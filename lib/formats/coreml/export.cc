@@ -90,7 +90,7 @@ void ExportContext::Alias(const Node& source, const Value* value, const Value* s
   if (!Claim(value, name)) AddLayer(source, "copy", {name}, {NameOf(value)});
 }
 
-Writer ExportContext::AddLayer(const Node& source, std::string_view kind,
+Writer ExportContext::NewLayer(const Node& source, std::string_view kind,
                                const std::vector<std::string>& inputs,
                                const std::vector<std::string>& outputs) {
   Writer layer = network_.Add("layers");
@@ -104,6 +104,19 @@ Writer ExportContext::AddLayer(const Node& source, std::string_view kind,
   for (const std::string& s : inputs) layer.AddText("input", s);
   for (const std::string& s : outputs) layer.AddText("output", s);
   if (layer.NumberOf(kind) >= kVersion5Field) RequireVersion(5);
+  return layer;
+}
+
+Writer ExportContext::AddLayer(const Node& source, std::string_view kind,
+                               const std::vector<std::string>& inputs,
+                               const std::vector<std::string>& outputs) {
+  return NewLayer(source, kind, inputs, outputs).Sub(kind);
+}
+
+Writer ExportContext::AddRankedLayer(const Node& source, std::string_view kind) {
+  Writer layer = NewLayer(source, kind, {NameOf(source.input(0))}, {NameOf(source.output())});
+  layer.Add("inputTensor").Int("rank", source.input(0)->type().rank());
+  layer.Add("outputTensor").Int("rank", source.output()->type().rank());
   return layer.Sub(kind);
 }
 
@@ -164,6 +177,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   for (const Port* p : copies) ctx.AddHelper("copy", {ctx.NameOf(p->value)}, {p->name});
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, root.Sub("description")));
   WriteClassifier(graph, root, network);
+  ctx.RequireVersion(InterfaceVersion(graph));
   root.Int("specificationVersion", ctx.version());
   NN_ASSIGN(auto parts, SerializeWithPayloads(model.message(), model.payloads));
   if (IsPackagePath(options.path)) return PackageImage({}, std::move(parts));

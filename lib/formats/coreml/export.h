@@ -48,11 +48,17 @@ class ExportContext {
   // The layer with the inputs and outputs of ours, or with the first `inputs` of them: the others
   // are weights.
   Writer AddLayer(const Node& source, std::string_view kind, size_t inputs = SIZE_MAX);
+  // A layer of one input and one output that states their ranks.
+  Writer AddRankedLayer(const Node& source, std::string_view kind);
   // A layer beside the one that bears our node's name.
   Writer AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs);
 
  private:
+  // The layer itself, still without parameters.
+  Writer NewLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs);
+
   Writer network_;
   int64_t version_ = 4;
   std::unordered_map<const Value*, std::string> names_;

@@ -58,7 +58,7 @@ Status WriteReshape(ExportContext& ctx, const Node& node) {
   if (const auto target = StaticTarget(out))
     ctx.AddLayer(node, "reshapeStatic").Ints("targetShape", *target);
   else if (const auto kept = PreservingTarget(in, out))
-    ctx.AddLayer(node, "rankPreservingReshape").Ints("targetShape", *kept);
+    ctx.AddRankedLayer(node, "rankPreservingReshape").Ints("targetShape", *kept);
   else if (const auto axis = FlattenAxis(in, out))
     ctx.AddLayer(node, "flattenTo2D").Int("axis", *axis);
   else

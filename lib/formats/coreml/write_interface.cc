@@ -94,14 +94,20 @@ Status WriteArray(const Type& type, bool input, Writer array) {
   return {};
 }
 
+// The colour space of a port that is written as an image; empty for others.
+std::string ColorOf(const Graph& graph, const Port& port) {
+  const Type& type = port.value->type();
+  std::string color = Metadata(graph, kImageKey, port.name);
+  return type.ranked() && IsImage(type, color) ? color : std::string();
+}
+
 Status WriteFeature(const Graph& graph, const Port& port, bool input, Writer feature) {
   if (!IsUtf8(port.name)) return UnsupportedError("{} is not UTF-8", Quote(port.name));
   feature.Text("name", port.name);
   if (const std::string text = Metadata(graph, kDescriptionKey, port.name); !text.empty())
     feature.Text("shortDescription", text);
   const Type& type = port.value->type();
-  const std::string color = Metadata(graph, kImageKey, port.name);
-  if (type.ranked() && IsImage(type, color)) {
+  if (const std::string color = ColorOf(graph, port); !color.empty()) {
     WriteImage(type, color, feature.Sub("type").Sub("imageType"));
     return {};
   }
@@ -150,6 +156,14 @@ void WriteLabelType(const Json& labels, Writer type) {
 
 std::string_view NetworkKind(const Graph& graph) {
   return IsClassifier(graph) ? "neuralNetworkClassifier" : "neuralNetwork";
+}
+
+int64_t InterfaceVersion(const Graph& graph) {
+  constexpr int64_t kHalfImages = 7;
+  for (const auto* ports : {&graph.inputs(), &graph.outputs()})
+    for (const Port& p : *ports)
+      if (ColorOf(graph, p) == "GRAYSCALE_FLOAT16") return kHalfImages;
+  return 1;
 }
 
 Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description) {

@@ -14,6 +14,9 @@ namespace nn::coreml {
 // classes and one of its outputs is known to be their scores.
 std::string_view NetworkKind(const Graph& graph);
 
+// The lowest specification version that has the features of inputs and outputs.
+int64_t InterfaceVersion(const Graph& graph);
+
 // kUnsupported for inputs and outputs that are no arrays of Core ML.
 Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description);
 

@@ -128,7 +128,7 @@ Status CheckShapes(const Graph& graph) {
   for (const auto* ports : {&graph.inputs(), &graph.outputs()})
     for (const Port& p : *ports)
       if (const auto reason = WhyNotOperand(*p.value))
-        return UnsupportedError("{} is {}: NNAPI 1.0 has no {}", Quote(p.name),
+        return UnsupportedError("{} is {}, which NNAPI 1.0 lacks: {}", Quote(p.name),
                                 p.value->type().ToString(), *reason);
   return {};
 }

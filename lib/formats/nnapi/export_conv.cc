@@ -80,17 +80,36 @@ Status AppendWindow(ExportContext& ctx, const std::vector<Window>& windows, Padd
   return {};
 }
 
+namespace {
+
+// What NNAPI wants the bias of a quantised product to be quantised by.
+std::shared_ptr<const Quant> ProductScale(const Node& node) {
+  return Quant::PerTensor(
+      node.input(0)->type().quant->scale() * node.input(1)->type().quant->scale(), 0);
+}
+
+bool HasScale(const Value& bias, const Quant& product) {
+  constexpr double kSlack = 1e-6;  // rounding of the product
+  if (!bias.type().quantised() || bias.type().quant->zero_point() != 0) return false;
+  const double have = bias.type().quant->scale(), want = product.scale();
+  return std::abs(have - want) <= kSlack * std::min(have, want);
+}
+
+}  // namespace
+
 std::optional<std::string> WhyNotProduct(const Node& node) {
   const Type& x = node.input(0)->type();
   const Type& w = node.input(1)->type();
   const Type& y = node.output()->type();
   if (x.dtype != w.dtype || x.dtype != y.dtype || x.dtype == DType::kI32)
     return fmt::format("{} of {} and {}", node.op_name(), DTypeName(x.dtype), DTypeName(w.dtype));
-  const DType bias = x.quantised() ? DType::kI32 : DType::kF32;
-  if (node.input(2) != nullptr && node.input(2)->dtype() != bias)
-    return fmt::format("a bias of {}", DTypeName(node.input(2)->dtype()));
+  const Value* const bias = node.input(2);
+  if (bias != nullptr && bias->dtype() != (x.quantised() ? DType::kI32 : DType::kF32))
+    return fmt::format("a bias of {}", DTypeName(bias->dtype()));
   if (!x.quantised()) return std::nullopt;
   if (node.arithmetic() != Arithmetic::kTflite) return "quantised by other rules";
+  if (bias != nullptr && !bias->is_constant() && !HasScale(*bias, *ProductScale(node)))
+    return fmt::format("a bias of {}", bias->type().ToString());
   if (!(y.quant->scale() > x.quant->scale() * w.quant->scale()))
     return fmt::format("an output scale of {}, not above that of the product, {}",
                        FloatText(y.quant->scale()), FloatText(x.quant->scale() * w.quant->scale()));
@@ -98,11 +117,17 @@ std::optional<std::string> WhyNotProduct(const Node& node) {
 }
 
 Result<uint32_t> BiasOf(ExportContext& ctx, const Node& node, int64_t channels) {
-  if (node.input(2) != nullptr) return ctx.OperandOf(node.input(2));
+  const Value* const bias = node.input(2);
   const Type& x = node.input(0)->type();
   const auto count = static_cast<size_t>(channels);
-  if (!x.quantised()) return ctx.AddConstant(Tensor::Of({channels}, std::vector<float>(count)));
-  const auto scale = Quant::PerTensor(x.quant->scale() * node.input(1)->type().quant->scale(), 0);
+  if (!x.quantised() && bias == nullptr)
+    return ctx.AddConstant(Tensor::Of({channels}, std::vector<float>(count)));
+  if (!x.quantised()) return ctx.OperandOf(bias);
+  // The kernels add the integers, whatever scale the bias has; NNAPI has the scale of the products.
+  const auto scale = ProductScale(node);
+  if (bias != nullptr && bias->is_constant() && !HasScale(*bias, *scale))
+    return ctx.AddConstant(bias->constant(), scale.get());
+  if (bias != nullptr) return ctx.OperandOf(bias);
   return ctx.AddConstant(Tensor::Of({channels}, std::vector<int32_t>(count)), scale.get());
 }
 
