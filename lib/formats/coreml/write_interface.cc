@@ -159,7 +159,8 @@ std::string_view NetworkKind(const Graph& graph) {
 }
 
 int64_t InterfaceVersion(const Graph& graph) {
-  constexpr int64_t kHalfImages = 7;
+  constexpr int64_t kHalfImages = 7, kNoInputs = 9;
+  if (graph.inputs().empty()) return kNoInputs;
   for (const auto* ports : {&graph.inputs(), &graph.outputs()})
     for (const Port& p : *ports)
       if (ColorOf(graph, p) == "GRAYSCALE_FLOAT16") return kHalfImages;
