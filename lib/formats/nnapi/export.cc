@@ -310,7 +310,7 @@ const Target& NnapiTarget() {
 }
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
-  NN_RETURN_IF_ERROR(CheckInterface(graph, {.label = "NNAPI", .outputs = true}));
+  NN_RETURN_IF_ERROR(CheckInterface(graph, {.label = "NNAPI", .inputs = true, .outputs = true}));
   NN_RETURN_IF_ERROR(CheckShapes(graph));
   Model model;
   model.version = kFormVersion;
