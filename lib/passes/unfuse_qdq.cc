@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "ir/eval.h"
@@ -19,6 +20,15 @@ bool OnIntegers(const Node& node) {
   return node.Is("cast") || node.Is("opaque");
 }
 
+// Whether scales are the same but for rounding.
+bool SameScales(const Quant& a, const Quant& b) {
+  constexpr float kSlack = 1e-6f;
+  if (a.per_axis() && b.per_axis() && a.scales.size() != b.scales.size()) return false;
+  for (size_t i = 0; i < std::max(a.scales.size(), b.scales.size()); ++i)
+    if (!(std::abs(a.scale(i) - b.scale(i)) <= kSlack * b.scale(i))) return false;
+  return true;
+}
+
 class Unfuser {
  public:
   explicit Unfuser(Graph& graph) : graph_(graph) {}
@@ -34,18 +44,20 @@ class Unfuser {
   }
 
  private:
-  // Gives an i32 bias without scale that of the product. False if it is not constant.
+  // Gives an i32 bias the scale of the product, which is what its integers mean to the operators
+  // whatever scale it has. False if that cannot be done.
   bool ScaleBias(Node& node) {
     const bool product = node.Is("conv") || node.Is("conv_transpose") || node.Is("matmul");
     Value* bias = node.input(2);
-    if (!product || bias == nullptr || Quantised(bias)) return true;
-    if (!bias->is_constant() || !Quantised(node.input(0)) || !Quantised(node.input(1)))
-      return false;
+    if (!product || bias == nullptr) return true;
+    if (!Quantised(node.input(0)) || !Quantised(node.input(1))) return Quantised(bias);
     const Quant& x = *node.input(0)->type().quant;
     const Quant& w = *node.input(1)->type().quant;
     auto q = std::make_shared<Quant>();
     for (const float scale : w.scales) q->scales.push_back(x.scale() * scale);
     if (w.scales.size() > 1) q->axis = 0;
+    if (Quantised(bias) && SameScales(*bias->type().quant, *q)) return true;
+    if (!bias->is_constant()) return false;
     graph_.SetInput(&node, 2, graph_.AddConstant(bias->constant(), bias->name(), std::move(q)));
     return true;
   }
@@ -63,8 +75,9 @@ class Unfuser {
   Status Unfuse(Node& node) {
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       if (!Quantised(node.input(i))) continue;
-      NN_ASSIGN(Value* const reals, Dequantized(node.input(i)));
-      graph_.SetInput(&node, i, reals);
+      const auto reals = Dequantized(node.input(i));
+      if (!reals) return tl::unexpected(reals.error().In(node.Describe()));
+      graph_.SetInput(&node, i, *reals);
     }
     node.set_arithmetic(Arithmetic::kDefault);
     if (node.Is("quantize")) return InferNode(node);  // a change of scale

@@ -107,6 +107,10 @@ std::string ExportContext::NameOf(const Value* value) {
 
 std::string ExportContext::NameAs(const Value* value, DType dtype) {
   if (value == nullptr || value->dtype() == dtype) return NameOf(value);
+  if (value->is_constant() && dtype == DType::kI64 && IsInteger(value->dtype())) {
+    const Tensor& t = value->constant();
+    return AddTensor(Tensor::Of(t.dims(), t.ToInts()), value->name());
+  }
   std::string name = NewName(value->name());
   AddCast(NameOf(value), name, dtype);
   return name;
@@ -237,7 +241,8 @@ const Target& OnnxTarget() {
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
       CheckInterface(graph, {.label = "ONNX", .distinct_names = true, .ranks = true}));
-  const int64_t opset = options.opset == 0 ? DefaultOpset(graph) : options.opset;
+  const int64_t opset =
+      options.opset == 0 ? std::min(DefaultOpset(graph), kNewestOpset) : options.opset;
   if (opset < 7 || opset > kNewestOpset)
     return UnsupportedError("operator set {}: 7 to {} can be written", opset, kNewestOpset);
   NN_RETURN_IF_ERROR(CheckOpset(graph, opset));

@@ -367,7 +367,10 @@ std::vector<std::string> QuantInputs(ExportContext& ctx, const Type& type, DType
   auto zero = TensorBuilder::Create(type.dtype, dims);
   for (size_t i = 0; i < n; ++i) {
     scale->SetDouble(static_cast<int64_t>(i), static_cast<double>(q.scales[i]));
-    if (IsInteger(type.dtype)) zero->SetInt(static_cast<int64_t>(i), q.zero_point(i));
+    if (IsInteger(type.dtype))
+      zero->SetInt(static_cast<int64_t>(i), q.zero_point(i));
+    else
+      zero->SetDouble(static_cast<int64_t>(i), 0);
   }
   return {ctx.AddTensor(scale->Finish(), hint + "_scale"),
           ctx.AddTensor(zero->Finish(), hint + "_zero_point")};

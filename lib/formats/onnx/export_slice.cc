@@ -85,7 +85,11 @@ Status WriteSlice(ExportContext& ctx, const Node& node) {
     return {};
   }
   if (node.input(1) != nullptr) {
-    ctx.AddNode(node, "Slice");
+    // Starts, ends, axes and steps are of one type.
+    std::vector<std::string> operands = {ctx.NameOf(node.input(0))};
+    for (size_t i = 1; i < node.inputs().size(); ++i)
+      operands.push_back(ctx.NameAs(node.input(i), DType::kI64));
+    ctx.AddNode(node, "Slice", std::move(operands), {ctx.NameOf(node.output())});
     return {};
   }
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0)), AddInts(ctx, a.starts, "starts"),

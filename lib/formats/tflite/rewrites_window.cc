@@ -264,6 +264,8 @@ std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows
 Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
   auto a = ExplicitOf(node.attrs<AveragePoolAttrs>());
   if (a.kernel.size() != 2 || a.padding == Padding::kValid) return false;
+  const Type& type = node.output()->type();
+  if (type.dtype != DType::kF32 && !type.quantised()) return false;  // not written in any form
   if (a.padding == Padding::kSameUpper && !a.count_include_pad) return false;
   NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
   const auto named = NamedPadding(windows);
