@@ -109,29 +109,31 @@ Status ExplainPlan(Graph& graph, const RunOptions& o, RunReport& report) {
 }
 
 // Runs once and reports what was asked for; false if the outputs are not what was expected.
-Result<bool> RunModel(Graph& graph, const RunOptions& o, RunReport& report) {
+Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, o));
   const size_t own_outputs = graph.outputs().size();
   if (!o.save_steps.empty()) ExposeSteps(graph);
-  NN_ASSIGN(Program program, Program::Compile(graph, o.program()));
+  // The steps are named after the graph's operators; nothing else wants it afterwards.
+  NN_ASSIGN(Program program, o.save_steps.empty() ? Program::Compile(std::move(graph), o.program())
+                                                  : Program::Compile(graph, o.program()));
   if (!o.trace.empty() && !program.planned())
     return UsageError(
         "--trace: the model runs operator by operator, without a plan: it has strings "
         "or shapes that only a run can tell");
   program.set_tracing(!o.trace.empty() && !o.bench);
   // Not before the limits of the run are known to be kept.
-  NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(graph, std::move(given), o));
+  NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(program.graph(), std::move(given), o));
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs));
   if (!o.save_steps.empty())
     NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, graph, own_outputs, inputs, results));
   results.resize(own_outputs);
-  const std::vector<NamedTensor> outputs = NameOutputs(graph, std::move(results));
+  const std::vector<NamedTensor> outputs = NameOutputs(program.graph(), std::move(results));
 
   bool passed = true;
   if (!o.output.empty()) NN_RETURN_IF_ERROR(WriteTensorArchive(o.output, outputs));
   if (o.digest) DigestOutputs(outputs, report);
   if (!o.expect.empty()) {
-    NN_ASSIGN(passed, CompareWithFile(graph, outputs, o, report));
+    NN_ASSIGN(passed, CompareWithFile(program.graph(), outputs, o, report));
   }
   if (o.bench) NN_RETURN_IF_ERROR(RunBench(program, inputs, o, report));
   if (!o.trace.empty()) {
@@ -165,7 +167,7 @@ Result<int> Run(const RunOptions& o) {
   if (o.explain_plan) {
     NN_RETURN_IF_ERROR(ExplainPlan(graph, o, report));
   } else if (o.test_data.empty()) {
-    NN_ASSIGN(passed, RunModel(graph, o, report));
+    NN_ASSIGN(passed, RunModel(std::move(graph), o, report));
   } else {
     NN_ASSIGN(passed, RunTestData(graph, o, report));
   }

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "ir/eval.h"
+#include "ir/value_table.h"
 
 namespace nn {
 namespace {
@@ -33,7 +34,7 @@ bool ShapesAreKnown(const Graph& graph) {
 }
 
 uint64_t LiveBytes(const Graph& graph) {
-  std::unordered_map<const Value*, size_t> uses;
+  ValueTable<size_t> uses(graph);
   for (const Value& v : graph.values()) uses[&v] = v.uses().size();
   for (const Port& p : graph.outputs()) ++uses[p.value];
   uint64_t alive = 0;
@@ -70,14 +71,18 @@ uint64_t ReferenceWork(const Graph& graph) {
 
 uint64_t PlannedWork(const Plan& plan) {
   uint64_t total = 0;
-  std::unordered_set<const Node*> counted;  // a node may take several steps
+  std::vector<std::pair<const Node*, uint64_t>> nodes;  // and the cost of an operation
   for (const auto& step : plan.steps)
-    for (const Node* n : step->nodes) {
-      const uint64_t each = step->reference ? RunLimits::kReferenceWork : 1;
-      if (!counted.insert(n).second) continue;
-      const auto work = WorkOf(*n);  // what is not known yet is taken from the budget in the run
-      if (work) total = Sum(total, CheckedMul(*work, each).value_or(kMost));
-    }
+    for (const Node* n : step->nodes)
+      nodes.emplace_back(n, step->reference ? RunLimits::kReferenceWork : 1);
+  // A node may take several steps.
+  std::sort(nodes.begin(), nodes.end(), std::less<>());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const auto [node, each] = nodes[i];
+    if (i + 1 < nodes.size() && nodes[i + 1].first == node) continue;
+    const auto work = WorkOf(*node);  // what is not known yet is taken from the budget in the run
+    if (work) total = Sum(total, CheckedMul(*work, each).value_or(kMost));
+  }
   return total;
 }
 

@@ -20,6 +20,7 @@
 #include "exec/trace.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
+#include "ir/value_table.h"
 #include "ops/shape.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
@@ -169,7 +170,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
 
 Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> inputs) {
   std::unordered_map<const Value*, Tensor> tensors;
-  std::unordered_map<const Value*, size_t> uses;
+  ValueTable<size_t> uses(graph);
   for (size_t i = 0; i < inputs.size(); ++i) tensors[graph.inputs()[i].value] = inputs[i];
   EvalBudget budget;
   if (options.limits.max_work != RunLimits::kAnyWork)
@@ -244,6 +245,9 @@ Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) {
                                                        : impl_->RunPlan(inputs);
 }
 
+const Graph& Program::graph() const {
+  return impl_->graph;
+}
 bool Program::planned() const {
   return impl_->options.backend == Backend::kSimd;
 }

@@ -128,6 +128,9 @@ class Program {
   // it takes more than the options allow. There are no outputs then.
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs);
 
+  // What is run: the graph that was given, rewritten, with its inputs and outputs in their order
+  // and under their names. It lives as long as the program.
+  const Graph& graph() const;
   // Whether there is a plan: the reference backend has none, nor has a graph with strings or with
   // shapes that only a run can tell.
   bool planned() const;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "ir/op_def.h"
+#include "ir/value_table.h"
 
 namespace nn {
 
@@ -206,11 +207,10 @@ void Graph::Erase(Node* node) {
 }
 
 size_t Graph::EraseDeadValues() {
-  std::unordered_set<const Value*> keep;
-  for (const Port& p : inputs_) keep.insert(p.value);
-  for (const Port& p : outputs_) keep.insert(p.value);
+  std::unordered_set<const Value*> inputs;
+  for (const Port& p : inputs_) inputs.insert(p.value);
   return std::erase_if(values_, [&](const Value& v) {
-    return v.def_ == nullptr && v.uses().empty() && !keep.contains(&v);
+    return v.def_ == nullptr && v.uses().empty() && !IsOutput(&v) && !inputs.contains(&v);
   });
 }
 
@@ -265,7 +265,7 @@ Graph Graph::Clone() const {
   g.name = name;
   g.metadata = metadata;
   g.next_id_ = next_id_;
-  std::unordered_map<const Value*, Value*> map;
+  ValueTable<Value*> map(*this);
   for (const Value& v : values_) {
     g.values_.emplace_back();
     Value& copy = g.values_.back();
@@ -290,16 +290,16 @@ Graph Graph::Clone() const {
     for (const auto& region : n.regions_)
       copy.regions_.push_back(std::make_unique<Graph>(region->Clone()));
     std::vector<Value*> inputs;
-    for (const Value* v : n.inputs_) inputs.push_back(v == nullptr ? nullptr : map.at(v));
+    for (const Value* v : n.inputs_) inputs.push_back(v == nullptr ? nullptr : map[v]);
     g.SetInputs(&copy, std::move(inputs));
     for (const Value* v : n.outputs_) {
-      Value* o = map.at(v);
+      Value* o = map[v];
       o->def_ = &copy;
       copy.outputs_.push_back(o);
     }
   }
-  for (const Port& p : inputs_) g.inputs_.push_back({p.name, map.at(p.value)});
-  for (const Port& p : outputs_) g.AddOutput(p.name, map.at(p.value));
+  for (const Port& p : inputs_) g.inputs_.push_back({p.name, map[p.value]});
+  for (const Port& p : outputs_) g.AddOutput(p.name, map[p.value]);
   return g;
 }
 

@@ -4,20 +4,30 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_set>
 #include <vector>
 
 #include "base/text.h"
 #include "ir/op_def.h"
+#include "ir/value_table.h"
 
 namespace nn {
 namespace {
 
-Status CheckPorts(const std::vector<Port>& ports, std::string_view what,
-                  const std::unordered_set<const Value*>& owned) {
+struct State {
+  const Value* owned = nullptr;  // the graph's value of this id
+  uint8_t defined = false;
+};
+using States = ValueTable<State>;
+
+bool IsOwned(const States& states, const Value* v) {
+  const State* state = states.Find(v);
+  return state != nullptr && state->owned == v;
+}
+
+Status CheckPorts(const std::vector<Port>& ports, std::string_view what, const States& states) {
   std::set<std::string_view> names;
   for (const Port& p : ports) {
-    if (!owned.contains(p.value))
+    if (!IsOwned(states, p.value))
       return InternalError("{} {} is not a value of the graph", what, Quote(p.name));
     if (!p.name.empty() && !names.insert(p.name).second)
       return ModelError("two {}s are named {}", what, Quote(p.name));
@@ -68,15 +78,15 @@ Status CheckQuant(const Type& type) {
 }
 
 Status Verify(Graph& graph) {
-  std::unordered_set<const Value*> owned;
-  std::unordered_set<const Value*> defined;
+  States states(graph);
   for (const Value& v : graph.values()) {
-    owned.insert(&v);
-    if (v.is_constant()) defined.insert(&v);
+    State& state = states[&v];
+    if (state.owned != nullptr) return InternalError("two values have the id {}", v.id());
+    state = {&v, v.is_constant()};
   }
-  NN_RETURN_IF_ERROR(CheckPorts(graph.inputs(), "input", owned));
-  NN_RETURN_IF_ERROR(CheckPorts(graph.outputs(), "output", owned));
-  for (const Port& p : graph.inputs()) defined.insert(p.value);
+  NN_RETURN_IF_ERROR(CheckPorts(graph.inputs(), "input", states));
+  NN_RETURN_IF_ERROR(CheckPorts(graph.outputs(), "output", states));
+  for (const Port& p : graph.inputs()) states[p.value].defined = true;
 
   NN_ASSIGN(const std::vector<ListedUse> listed, UsesOf(graph));
   size_t uses = 0;
@@ -85,25 +95,25 @@ Status Verify(Graph& graph) {
       const Value* v = n.inputs()[i];
       if (v == nullptr) continue;
       ++uses;
-      if (!owned.contains(v))
+      if (!IsOwned(states, v))
         return InternalError("{}: input {} is not a value of the graph", n.Describe(), i);
-      if (!defined.contains(v))
+      if (!states[v].defined)
         return InternalError("{}: input {} is used before it is defined", n.Describe(), i);
       if (!std::binary_search(listed.begin(), listed.end(), UseOf(*v, &n, static_cast<int>(i))))
         return InternalError("{}: input {} is not in its value's use list", n.Describe(), i);
     }
     for (size_t i = 0; i < n.outputs().size(); ++i) {
       const Value* v = n.outputs()[i];
-      if (!owned.contains(v) || v->def() != &n || v->def_index() != static_cast<int>(i))
+      if (!IsOwned(states, v) || v->def() != &n || v->def_index() != static_cast<int>(i))
         return InternalError("{}: output {} has another definition", n.Describe(), i);
-      if (!defined.insert(v).second)
+      if (states[v].defined)
         return InternalError("{}: output {} is defined twice", n.Describe(), i);
+      states[v].defined = true;
     }
   }
   if (uses != listed.size()) return InternalError("use lists hold uses that no node has");
   for (const Port& p : graph.outputs())
-    if (!defined.contains(p.value))
-      return InternalError("output {} is never defined", Quote(p.name));
+    if (!states[p.value].defined) return InternalError("output {} is never defined", Quote(p.name));
   return InferGraph(graph);
 }
 
