@@ -16,7 +16,7 @@ std::string MemoryText(const OperandInfo& o) {
 }
 
 Json OperandJson(const OperandInfo& o) {
-  Json json;
+  Json json = Json::object();
   if (o.has_value()) json = {{"name", o.name}, {"type", DTypeName(o.dtype)}, {"shape", o.shape}};
   json["bytes"] = o.bytes;
   json["location"] = StorageName(o.storage);

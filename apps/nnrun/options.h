@@ -55,7 +55,7 @@ struct RunOptions {
 // Results in both forms that --format knows; one of them is printed.
 struct RunReport {
   std::string text;
-  Json json;
+  Json json = Json::object();
 };
 
 // The arrays of an .npz or .safetensors file by port: under the port's name, or "<prefix>_K" for

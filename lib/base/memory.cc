@@ -7,9 +7,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 #include <string_view>
 
 namespace nn {
@@ -26,7 +26,7 @@ std::optional<uint64_t> NumberBehind(std::istream& in, std::string_view key) {
   return std::nullopt;
 }
 
-std::optional<uint64_t> NumberIn(const std::filesystem::path& path) {
+std::optional<uint64_t> NumberIn(const std::string& path) {
   std::ifstream in(path);
   uint64_t value = 0;
   if (in >> value) return value;
@@ -38,22 +38,22 @@ uint64_t Difference(uint64_t a, uint64_t b) {
 }
 
 // Lowers `least` to what a group and all above it leave. The files of a group name its limit and
-// what it uses, file caches that the system gives back included: these count as free.
-void LimitByGroups(const std::filesystem::path& mount, const std::string& group,
-                   std::string_view limit_file, std::string_view usage_file,
+// what it uses, file caches that the system gives back included: these count as free. Paths are
+// strings, as libstdc++'s path frees what it does not own where memory runs out.
+void LimitByGroups(const std::string& mount, const std::string& group,
+                   const std::string& limit_file, const std::string& usage_file,
                    std::optional<uint64_t>& least) {
-  for (std::filesystem::path at = std::filesystem::path(group).relative_path();;
-       at = at.parent_path()) {
-    const auto folder = mount / at;
-    const auto limit = NumberIn(folder / limit_file);
-    const auto usage = NumberIn(folder / usage_file);
+  for (std::string at = group;; at.resize(at.rfind('/'))) {
+    const std::string folder = mount + at + "/";
+    const auto limit = NumberIn(folder + limit_file);
+    const auto usage = NumberIn(folder + usage_file);
     if (limit && usage) {
-      std::ifstream stat(folder / "memory.stat");
+      std::ifstream stat(folder + "memory.stat");
       const uint64_t cache = NumberBehind(stat, "inactive_file ").value_or(0);
       const uint64_t left = Difference(*limit, Difference(*usage, cache));
       least = std::min(least.value_or(left), left);
     }
-    if (at.empty()) return;
+    if (at.find('/') == std::string::npos) return;
   }
 }
 
@@ -63,11 +63,11 @@ std::atomic<uint32_t> g_poison{0};
 }  // namespace
 
 std::optional<uint64_t> AvailableMemoryBelow(const std::string& root) {
-  const std::filesystem::path base(root);
+  const std::string base = root + "/";
   std::optional<uint64_t> least;
-  std::ifstream meminfo(base / "proc/meminfo");
+  std::ifstream meminfo(base + "proc/meminfo");
   if (const auto kib = NumberBehind(meminfo, "MemAvailable:")) least = *kib * 1024;
-  std::ifstream groups(base / "proc/self/cgroup");
+  std::ifstream groups(base + "proc/self/cgroup");
   // Lines "hierarchy:controllers:group"; version 2 has hierarchy 0 without controllers.
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':');
@@ -76,9 +76,9 @@ std::optional<uint64_t> AvailableMemoryBelow(const std::string& root) {
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const std::string group = line.substr(second + 1);
     if (controllers == ",,")
-      LimitByGroups(base / "sys/fs/cgroup", group, "memory.max", "memory.current", least);
+      LimitByGroups(base + "sys/fs/cgroup", group, "memory.max", "memory.current", least);
     else if (controllers.find(",memory,") != std::string::npos)
-      LimitByGroups(base / "sys/fs/cgroup/memory", group, "memory.limit_in_bytes",
+      LimitByGroups(base + "sys/fs/cgroup/memory", group, "memory.limit_in_bytes",
                     "memory.usage_in_bytes", least);
   }
   return least;

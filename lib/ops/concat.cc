@@ -8,6 +8,7 @@
 #include "ir/op_def.h"
 #include "ops/movement.h"
 #include "ops/ops.h"
+#include "ops/requant.h"
 #include "ops/types.h"
 
 namespace nn {
@@ -93,7 +94,8 @@ void RequantiseBytes(const Tensor& x, const Quant& from, const Quant& to, int64_
   const float bias = -static_cast<float>(from.zero_point()) * scale;
   for (int64_t i = 0; i < count; ++i) {
     const float v = static_cast<float>(x.As<uint8_t>()[static_cast<size_t>(at + i)]) * scale + bias;
-    const auto rounded = static_cast<int64_t>(std::round(v)) + to.zero_point();
+    const int64_t rounded =
+        CutToRange(static_cast<double>(std::round(v)), -0x1p31, 0x1p31) + to.zero_point();
     out[i] = static_cast<uint8_t>(std::clamp<int64_t>(rounded, 0, 255));
   }
 }

@@ -190,7 +190,7 @@ class Rescaler {
     const auto n = static_cast<size_t>(column);
     if (exact_) {
       const double v = std::round(static_cast<double>(acc) * factors_[n]);
-      return static_cast<int64_t>(std::clamp(v, -0x1p31, 0x1p31 - 1.0));
+      return CutToRange(v, -0x1p31, 0x1p31 - 1.0);
     }
     return wide_ ? Rescale64(acc, multipliers_[n])
                  : Rescale(static_cast<int32_t>(acc), multipliers_[n]);

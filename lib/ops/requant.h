@@ -14,6 +14,11 @@
 
 namespace nn {
 
+// A whole real number cut to [low, high]; NaN, which only scales beyond all reason lead to, is 0.
+inline int64_t CutToRange(double v, double low, double high) {
+  return std::isnan(v) ? 0 : static_cast<int64_t>(std::clamp(v, low, high));
+}
+
 // A real factor as multiplier * 2^(shift - 31), multiplier in [2^30, 2^31), or 0.
 struct FixedMultiplier {
   int32_t multiplier = 0;

@@ -102,7 +102,7 @@ template <typename Fn>
 Table16 MakeTable(double low, double high, Fn fn) {
   constexpr int kSteps = 512;
   constexpr double kScale = 32768.0;
-  const auto cut = [](double v) { return static_cast<int16_t>(std::clamp(v, -32768.0, 32767.0)); };
+  const auto cut = [](double v) { return static_cast<int16_t>(CutToRange(v, -32768, 32767)); };
   const double step = (high - low) / kSteps;
   Table16 table;
   for (int i = 0; i < kSteps; ++i) {

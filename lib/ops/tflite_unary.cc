@@ -7,6 +7,7 @@
 #include "ops/elementwise_impl.h"
 #include "ops/fixed_point.h"
 #include "ops/quantised.h"
+#include "ops/requant.h"
 #include "ops/scalar_functions.h"
 #include "ops/tflite_elementwise.h"
 
@@ -44,7 +45,7 @@ Fn ByTable8(const UnaryTypes& t, F f) {
     const float x = t.x_scale * static_cast<float>(low + i - t.x_zero);
     const float steps = std::round(f(x) * inverse) + static_cast<float>(t.y_zero);
     table[static_cast<size_t>(i)] =
-        t.Clamp(static_cast<int64_t>(std::clamp(steps, -0x1p31f, 0x1p31f)));
+        t.Clamp(CutToRange(static_cast<double>(steps), -0x1p31, 0x1p31));
   }
   return [table, low](int32_t q) { return table[static_cast<size_t>(q - low)]; };
 }
@@ -60,7 +61,9 @@ Fn ByTable16(const UnaryTypes& t, F f) {
   const float step = (high - low) / kSteps;
   const float scaling =
       65536.0f / (t.y_scale * integer(32767, t.y_zero) - t.y_scale * integer(-32768, t.y_zero));
-  const auto cut = [](float v) { return static_cast<int32_t>(std::clamp(v, -32768.0f, 32767.0f)); };
+  const auto cut = [](float v) {
+    return static_cast<int32_t>(CutToRange(static_cast<double>(v), -32768, 32767));
+  };
   std::array<int32_t, kSteps + 1> table;
   for (int i = 0; i < kSteps; ++i) {
     const float at = low + static_cast<float>(i) * step;

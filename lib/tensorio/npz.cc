@@ -27,17 +27,18 @@ class ZipError {
   ZipError(const ZipError&) = delete;
   ZipError& operator=(const ZipError&) = delete;
   zip_error_t* get() { return &error_; }
-  const char* text() { return zip_error_strerror(&error_); }
 
  private:
   zip_error_t error_;
 };
 
-// What libzip reports: memory that ran out, or an error of the kind `otherwise`.
+// What libzip reports: memory that ran out, or an error of the kind `otherwise`. Some of its
+// failing allocations leave no code.
 tl::unexpected<Error> ZipFailure(ErrorCode otherwise, std::string_view context,
                                  zip_error_t* error) {
-  if (zip_error_code_zip(error) == ZIP_ER_MEMORY)
-    return MakeError(ErrorCode::kLimit, "{}out of memory", context);
+  const int code = zip_error_code_zip(error);
+  if (code == ZIP_ER_MEMORY || code == ZIP_ER_OK)
+    return MakeError(ErrorCode::kLimit, "out of memory for a ZIP archive");
   return MakeError(otherwise, "{}{}", context, zip_error_strerror(error));
 }
 
@@ -58,7 +59,7 @@ using ZipSource = std::unique_ptr<zip_source_t, FreeSource>;
 Result<Archive> Open(ZipSource source, int flags) {
   ZipError error;
   Archive archive(zip_open_from_source(source.get(), flags, error.get()));
-  if (archive == nullptr) return ParseError("not a ZIP archive: {}", error.text());
+  if (archive == nullptr) return ZipFailure(ErrorCode::kParse, "not a ZIP archive: ", error.get());
   (void)source.release();
   return archive;
 }
@@ -96,12 +97,12 @@ Result<Blob> ReadEntry(zip_t* archive, zip_uint64_t index, const EntryInfo& info
                        uint64_t max_bytes, std::vector<std::byte>& chunk) {
   constexpr uint64_t kDeflateRatio = 1032;  // at most, RFC 1951
   const Entry entry(zip_fopen_index(archive, index, 0));
-  if (entry == nullptr) return ParseError("{}", zip_strerror(archive));
+  if (entry == nullptr) return ZipFailure(ErrorCode::kParse, "", zip_get_error(archive));
   auto bytes = std::make_shared<std::vector<std::byte>>();
   bytes->reserve(std::min({info.claimed, max_bytes, (info.packed + 1) * kDeflateRatio}));
   while (true) {
     const zip_int64_t n = zip_fread(entry.get(), chunk.data(), chunk.size());
-    if (n < 0) return ParseError("{}", zip_file_strerror(entry.get()));
+    if (n < 0) return ZipFailure(ErrorCode::kParse, "", zip_file_get_error(entry.get()));
     if (n == 0) break;
     if (static_cast<uint64_t>(n) > max_bytes - bytes->size())
       return LimitError("all arrays together are more than the limit (max-unpacked-bytes)");

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "ops/requant.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/matrix_i8.cc"
@@ -210,8 +211,7 @@ HWY_NOINLINE void FinishByFactors(const MatrixI8& g, const int32_t* sums, size_t
   for (size_t i = 0; i < rows; ++i)
     for (size_t c = 0; c < columns; ++c) {
       const double v = std::round(static_cast<double>(sums[i * stride + c]) * g.factors[n + c]);
-      out[i * g.out_stride + c] =
-          ToByte(g.result, static_cast<int64_t>(std::clamp(v, -0x1p31, 0x1p31 - 1.0)));
+      out[i * g.out_stride + c] = ToByte(g.result, CutToRange(v, -0x1p31, 0x1p31 - 1.0));
     }
 }
 
