@@ -130,7 +130,7 @@ Status Prepare(Graph& graph, const ConvertOptions& o) {
 
 // Fits the graph to the format and collects what does not fit, the import's obstacles first.
 Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, ConvertReport& report) {
-  const Status fit = FitTo(*format.target, graph, axes, report.obstacles);
+  Status fit = FitTo(*format.target, graph, axes, report.obstacles);
   if (fit) return {};
   if (report.obstacles.empty()) return fit;
   report.rest_unchecked = fit.error().message();

@@ -83,6 +83,7 @@ Result<SourceRuns> PrepareSource(Graph source, const RunLimits& limits, Verifica
   for (const int64_t size : kSizes) {
     std::map<std::string, int64_t> symbols;
     for (const std::string& s : open) symbols[s] = batch.contains(s) ? kBatch : size;
+    // NOLINTNEXTLINE(bugprone-use-after-move): with only_batch there is one round
     Graph graph = only_batch ? std::move(source) : source.Clone();
     const auto bound = BindSymbols(graph, symbols);
     SourceRuns runs = DescribeSource(graph);

@@ -112,10 +112,12 @@ Status ExplainPlan(Graph& graph, const RunOptions& o, RunReport& report) {
 Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, o));
   const size_t own_outputs = graph.outputs().size();
-  if (!o.save_steps.empty()) ExposeSteps(graph);
-  // The steps are named after the graph's operators; nothing else wants it afterwards.
-  NN_ASSIGN(Program program, o.save_steps.empty() ? Program::Compile(std::move(graph), o.program())
-                                                  : Program::Compile(graph, o.program()));
+  std::optional<Graph> stepwise;  // with the operators that steps are named after
+  if (!o.save_steps.empty()) {
+    ExposeSteps(graph);
+    stepwise = graph.Clone();
+  }
+  NN_ASSIGN(Program program, Program::Compile(std::move(graph), o.program()));
   if (!o.trace.empty() && !program.planned())
     return UsageError(
         "--trace: the model runs operator by operator, without a plan: it has strings "
@@ -124,8 +126,8 @@ Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
   // Not before the limits of the run are known to be kept.
   NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(program.graph(), std::move(given), o));
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs));
-  if (!o.save_steps.empty())
-    NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, graph, own_outputs, inputs, results));
+  if (stepwise)
+    NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, *stepwise, own_outputs, inputs, results));
   results.resize(own_outputs);
   const std::vector<NamedTensor> outputs = NameOutputs(program.graph(), std::move(results));
 

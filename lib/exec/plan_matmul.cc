@@ -349,10 +349,11 @@ Result<bool> PlanMatmul(PlanContext& ctx) {
   const auto b_shape = ShapeOf(node.input(1));
   const Place a = ctx.PlaceOf(node.input(0));
   NN_ASSIGN(const MatmulGeometry g, GeometryOf(node.attrs<MatmulAttrs>(), a_shape, b_shape));
-  Product p =
-      ProductOf(g, g.a_k == 1 && a_shape.size() > 1 ? a.row_stride : static_cast<size_t>(g.k));
-  // Only rows of `a` that are runs of memory may be far apart.
-  if ((g.a_k != 1 && !IsDense(a, a_shape)) ||
+  // Only rows of `a` that are runs of memory may be far apart. A transposed `a` of one column has
+  // such rows too, but they are not those of its axes.
+  const bool has_rows = a_shape.size() > 1 && !node.attrs<MatmulAttrs>().transpose_a;
+  Product p = ProductOf(g, has_rows ? a.row_stride : static_cast<size_t>(g.k));
+  if ((!has_rows && !IsDense(a, a_shape)) ||
       (!node.input(1)->is_constant() && !IsDense(ctx.PlaceOf(node.input(1)), b_shape)))
     return false;
   if (node.input(0)->type().quantised()) return PlanQuant(ctx, g, std::move(p));

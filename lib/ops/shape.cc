@@ -160,7 +160,9 @@ Result<Dims> ResolveReshape(const Dims& input, Dims shape, bool zero_copies) {
   const Dim total = Product(input);
   if (rest) {
     // A common zero: the rest is 0 too.
-    if (known == 0) {
+    if (known == 0 && total.is_const() && total != 0) {
+      return ModelError("{} elements cannot take the shape {}", total.ToString(), ToString(shape));
+    } else if (known == 0) {
       shape[*rest] = Dim(0);
     } else if (const auto q = Dim::ExactDiv(total, known)) {
       shape[*rest] = *q;

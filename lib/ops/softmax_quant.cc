@@ -82,9 +82,9 @@ Status Softmax8(EvalContext& ctx, const Rows& rows) {
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   const Tensor& x = ctx.in(0);
   const auto n = static_cast<size_t>(rows.length());
-  const auto stride = n > 1 ? static_cast<size_t>(rows.offset(1)) : 1;
   rows.ForEach([&](int64_t, int64_t start) {
     if (n == 0) return;
+    const auto stride = n > 1 ? static_cast<size_t>(rows.offset(1)) : 1;
     SoftmaxRow8(exponentials, x.dtype(), x.blob().data() + start, y.data() + start, n, stride);
   });
   ctx.set_out(0, y.Finish());

@@ -1,3 +1,5 @@
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -134,11 +136,15 @@ Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+// The numbers below depth are written as a list.
+constexpr int64_t kMostPositions = int64_t{1} << 24;
+
 bool CanCompare(const Node& node) {
   const Type& y = node.output()->type();
   const int64_t axis = node.attrs<OneHotAttrs>().axis;
-  return y.ranked() && IsInteger(node.input(0)->dtype()) &&
-         y.dim(static_cast<int>(axis < 0 ? axis + y.rank() : axis)).is_const();
+  if (!y.ranked() || !IsInteger(node.input(0)->dtype())) return false;
+  const Dim& depth = y.dim(static_cast<int>(axis < 0 ? axis + y.rank() : axis));
+  return depth.is_const() && depth.value() <= kMostPositions;
 }
 
 Status WriteOneHot(ExportContext& ctx, const Node& node) {
@@ -149,7 +155,8 @@ Status WriteOneHot(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotOneHot(const Node& node) {
   if (!node.attrs<OneHotAttrs>().wrap && !NeverNegative(node.input(0)) && !CanCompare(node))
-    return "negative indices select nothing, and the depth is not known";
+    return fmt::format("negative indices select nothing, and the depth is not known or above {}",
+                       kMostPositions);
   return std::nullopt;
 }
 

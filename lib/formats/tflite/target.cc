@@ -42,6 +42,13 @@ std::optional<std::string> WhyNotTypes(const Node& node) {
     if (auto reason = check(v)) return reason;
   for (const Value* v : node.outputs())
     if (auto reason = check(v)) return reason;
+  const auto is_narrow = [](DType t) {
+    return t == DType::kU8 || t == DType::kI8 || t == DType::kI16;
+  };
+  const bool on_quantised = node.input(0) != nullptr && node.input(0)->type().quantised();
+  for (const Value* v : node.outputs())
+    if (on_quantised && !node.Is("cast") && is_narrow(v->dtype()) && !v->type().quantised())
+      return fmt::format("a result of {} without a scale", v->type().ToString());
   return std::nullopt;
 }
 
