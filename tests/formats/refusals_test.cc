@@ -89,7 +89,7 @@ TEST_CASE("refusals: what a format cannot have is named") {
                          Row{kWindow, "tflite", "no dimension above 2147483647"},
                          Row{kNothing, "tflite", "a transposed convolution of nothing"},
                          Row{kAdded, "onnx", "an output padding of 9 at a stride of 2"},
-                         Row{kNoScale, "tflite", "SOFTMAX: its result has scale 0"},
+                         Row{kNoScale, "tflite", "a result of i8[1, 4] without a scale"},
                          Row{kUnranked, "tflite", "a value of unknown rank"},
                          Row{kUnranked, "coreml", "a value of unknown rank"},
                          Row{kUnranked, "nnapi", "a value of unknown rank"},

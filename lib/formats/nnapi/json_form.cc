@@ -375,10 +375,13 @@ bool LosesBits(float value) {
   return std::isnan(value) && std::bit_cast<uint32_t>(value) != kNan;
 }
 
-// Copies the bytes of an operand that its value in the text tells.
+// Copies the bytes of an operand that its value in the text tells: whole elements.
 void CopyTold(OperandType type, std::span<const std::byte> from, std::byte* to) {
   if (type != OperandType::kFloat32 && type != OperandType::kTensorFloat32) {
-    std::copy(from.begin(), from.end(), to);
+    const bool words = type == OperandType::kInt32 || type == OperandType::kTensorInt32 ||
+                       type == OperandType::kUint32;
+    const size_t unit = words ? sizeof(int32_t) : 1;
+    std::copy_n(from.begin(), from.size() / unit * unit, to);
     return;
   }
   for (size_t at = 0; at + sizeof(float) <= from.size(); at += sizeof(float)) {

@@ -120,12 +120,12 @@ Status WriteStrided(ExportContext& ctx, const Node& node, const Strided& s) {
 // SLICE where it can say it: steps of 1 and known sizes.
 Status WriteSlice(ExportContext& ctx, const Node& node) {
   if (node.inputs().size() > 1) {
-    const auto rank = static_cast<size_t>(node.input(0)->type().rank());
     TensorIndex strides = kNoTensor;
     if (node.input(4) != nullptr) {
       strides = ctx.TensorAs(node.input(4), DType::kI32);
     } else {
-      NN_ASSIGN(strides, ctx.AddInts(std::vector<int64_t>(rank, 1), "strides"));
+      const auto count = static_cast<size_t>(*KnownLength(node.input(1)->type()));
+      NN_ASSIGN(strides, ctx.AddInts(std::vector<int64_t>(count, 1), "strides"));
     }
     ctx.AddOperator(Op::STRIDED_SLICE,
                     {ctx.TensorOf(node.input(0)), ctx.TensorAs(node.input(1), DType::kI32),
@@ -174,6 +174,8 @@ std::optional<std::string> WhyNotSlice(const Node& node) {
     if (!steps) return "its steps are not constant";
     if (std::any_of(steps->begin(), steps->end(), [](int64_t s) { return s < 1; }))
       return "a step backwards with bounds that are not constant";
+  } else if (!KnownLength(node.input(1)->type())) {
+    return "bounds of a number of axes that is not known";
   }
   return std::nullopt;
 }
