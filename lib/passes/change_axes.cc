@@ -302,6 +302,7 @@ class Flood {
     for (const auto& [v, map] : maps_)
       for (const Use& u : v->uses()) set.insert(u.node);
     std::vector<Node*> out;
+    out.reserve(set.size());
     for (const Node* n : set) out.push_back(const_cast<Node*>(n));
     order_.Sort(out);
     return out;
