@@ -239,10 +239,11 @@ Result<std::vector<Tensor>> MovePositions(const Node& node, size_t row_stride) {
     else
       inputs.push_back(scratch.AddConstant(v->constant()));
   }
-  NN_ASSIGN(const Node* moved,
+  NN_ASSIGN(Node* const moved,
             scratch.Append(node.op_name(), std::move(inputs), node.attrs(), node.outputs().size()));
   std::vector<const Tensor*> tensors;
   for (const Value* v : moved->inputs()) tensors.push_back(v == nullptr ? nullptr : &v->constant());
+  moved->set_arithmetic(node.arithmetic());
   return EvalNode(*moved, tensors);
 }
 

@@ -51,6 +51,7 @@ Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Ten
                          ? nullptr
                          : scratch.AddConstant(*inputs[i], {}, node.input(i)->type().quant));
   Node* copy = scratch.AddNode(node.op(), std::move(values), node.attrs(), node.outputs().size());
+  copy->set_arithmetic(node.arithmetic());
   copy->set_name(node.name());
   copy->set_source(node.source());
   for (size_t i = 0; i < node.outputs().size(); ++i) {

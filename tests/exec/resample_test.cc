@@ -26,6 +26,17 @@ TEST_CASE("resize kernels: every mode and way of coordinates") {
                                               mode, sizes, coordinates));
 }
 
+// Its positions are products by the quotient of the sizes: 4 * (14 / 8) is 7, 4 / (8 / 14) below.
+TEST_CASE("resize kernels: TensorFlow Lite's arithmetic") {
+  for (const char* mode : {"nearest, rounding = floor", "linear"})
+    for (const char* coordinates : {"asymmetric", "half_pixel", "align_corners"})
+      for (const char* sizes : {"[8, 8]", "[3, 29]"})
+        RunOnKernels(OneOp("f32[2, 4, 14, 3]",
+                           fmt::format("resize(%x) {{layout = nxc, mode = {}, coordinates = {}, "
+                                       "sizes = {}}} @tflite",
+                                       mode, coordinates, sizes)));
+}
+
 TEST_CASE("resize kernels: antialiasing and what lies outside") {
   for (const char* mode : {"linear", "cubic, cubic_coeff_a = -0.5"})
     for (const char* more :

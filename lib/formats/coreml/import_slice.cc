@@ -65,6 +65,7 @@ Status ImportStack(ImportContext& ctx) {
 Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t> sizes) {
   const size_t count = ctx.output_count();
   const int rank = x->type().rank();
+  if (count == 0) return ModelError("it has no outputs");
   if (axis < -rank || axis >= rank) return ModelError("axis {} of rank {}", axis, rank);
   const Dim& size = x->type().dim(static_cast<int>(axis < 0 ? axis + rank : axis));
   if (sizes.empty() && size.is_const() && size.value() % static_cast<int64_t>(count) != 0)

@@ -94,6 +94,7 @@ std::optional<std::string> WhyNotResize(const Node& node) {
   const Dims& y = *node.output()->type().dims;
   if (!y[1].is_const() || !y[2].is_const())
     return "sizes that only the run can tell; give shapes with --input-shape or --batch";
+  if (y[1] == 0 || y[2] == 0) return "a size of 0";
   if (a.mode == ResizeMode::kCubic) return "cubic interpolation";
   if (a.antialias || a.exclude_outside) return "filters that depend on the scale";
   if (!CornersOf(node))
