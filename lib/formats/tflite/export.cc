@@ -395,14 +395,14 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
   }
 }
 
-// Sizes are 32-bit integers, and so are counts of elements.
+// Sizes are 32-bit integers, and so are products of those above 1.
 Status CheckSizes(const Graph& graph) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   for (const Value& v : graph.values()) {
     if (!v.type().ranked()) continue;
     std::vector<int64_t> sizes;
     for (const Dim& d : *v.type().dims) {
-      if (d.is_const()) sizes.push_back(d.value());
+      if (d.is_const() && d.value() > 1) sizes.push_back(d.value());
       if (d.is_const() && d.value() > kMost)
         return UnsupportedError("{} is {}: TensorFlow Lite has no dimension above {}",
                                 Quote(v.name()), v.type().ToString(), kMost);
