@@ -198,7 +198,7 @@ class PanelDrawer {
   }
 
   Panel Draw(bool expand) {
-    panel_.title = Op(0).scope;
+    panel_.title = EscapeControls(Op(0).scope);
     FindResults();
     FindInputs();
     if (!expand) FindRepetitions();

@@ -8,6 +8,7 @@
 #include "fuzz/allocations.h"
 #include "fuzz/exercise.h"
 #include "fuzz/forked.h"
+#include "fuzz/inspect.h"
 #include "fuzz/mutate.h"
 #include "fuzz/seeds.h"
 #include "support/files.h"
@@ -85,7 +86,7 @@ TEST_CASE("mutations: what the fuzz targets found stays mended") {
     const Exercised e =
         Exercise(ReadText(files[i]), "m" + name.substr(std::min(name.find('.'), name.size())),
                  {.copy = true, .convert = true, .run = true});
-    return WorkResult{false, 0, e.broken};
+    return WorkResult{false, 0, e.broken.empty() ? ExerciseInspection(files[i]) : e.broken};
   });
   for (size_t i = 0; i < files.size(); ++i) {
     CAPTURE(files[i]);

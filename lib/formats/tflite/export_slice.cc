@@ -15,13 +15,8 @@ using Op = fb::BuiltinOperator;
 Status WriteConcat(ExportContext& ctx, const Node& node) {
   ctx.AddOperator(Op::CONCATENATION, ctx.InputsOf(node), ctx.ResultsOf(node),
                   fb::CreateConcatenationOptions(
-                      ctx.builder(), static_cast<int32_t>(node.attrs<ConcatAttrs>().axis),
-                      ctx.ActivationOf(node)));
+                      ctx.builder(), static_cast<int32_t>(node.attrs<ConcatAttrs>().axis)));
   return {};
-}
-
-bool ConcatFuses(const Node& node) {
-  return node.output()->dtype() == DType::kF32;
 }
 
 // The parts' sizes, which their types know.
@@ -234,7 +229,7 @@ Status WriteReverse(ExportContext& ctx, const Node& node) {
 }  // namespace
 
 void AddSliceExports(std::vector<ExportRow>& rows) {
-  rows.push_back({"concat", WriteConcat, nullptr, ConcatFuses});
+  rows.push_back({"concat", WriteConcat});
   rows.push_back({"split", WriteSplit, WhyNotSplit});
   rows.push_back({"slice", WriteSlice, WhyNotSlice});
   rows.push_back({"pad", WritePad, WhyNotPad});
