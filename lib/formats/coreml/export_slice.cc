@@ -49,6 +49,7 @@ Status WriteSplit(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotSplit(const Node& node) {
   const auto sizes = PartSizes(node);
   if (!sizes) return "parts whose size varies";
+  if (sizes->size() < 2) return "a single part";
   if (std::any_of(sizes->begin(), sizes->end(), [](int64_t n) { return n == 0; }))
     return "a part without elements";
   return std::nullopt;
