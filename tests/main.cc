@@ -6,7 +6,6 @@
 #include <iostream>
 
 #include "base/memory.h"
-#include "ops/ops.h"
 #include "support/skip.h"
 
 namespace nn::test {
@@ -58,7 +57,6 @@ class AssertionListener : public doctest::IReporter {
 REGISTER_LISTENER("assertions", 1, AssertionListener);
 
 int Main(int argc, char** argv) {
-  InstallOps();
   PoisonMemoryAsAsked();
   doctest::Context context(argc, argv);
   const int code = context.run();

@@ -1,4 +1,5 @@
-// What the published documents say, statement by statement, and what becomes of it here.
+// The requirements of the published documents, statement by statement, and the rules that check
+// them.
 #pragma once
 
 #include <string_view>
@@ -6,10 +7,10 @@
 namespace nn {
 
 struct Clause {
-  std::string_view where;        // document and place: "onnx.proto: NodeProto.op_type"
-  std::string_view statement;    // what is required there, in short
-  std::string_view rules;        // the ids of those that check it, with spaces between them; or ""
-  std::string_view reason = {};  // why no rule can: what the file alone does not tell
+  std::string_view where;        // document and section: "onnx.proto: NodeProto.op_type"
+  std::string_view statement;    // the requirement, in short
+  std::string_view rules;        // the ids of the rules that check it, separated by spaces; or ""
+  std::string_view reason = {};  // why no rule checks it
 };
 
 }  // namespace nn

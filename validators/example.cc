@@ -32,7 +32,8 @@ Result<std::string> ExampleText(const RuleExamples& examples, const char* base,
   std::string text = base;
   for (const Edit& edit : edits) {
     const size_t at = text.find(edit.from);
-    if (at == std::string::npos) return InternalError("not in the example: {}", Quote(edit.from));
+    if (at == std::string::npos)
+      return InternalError("the example does not contain {}", Quote(edit.from));
     text.replace(at, edit.from.size(), edit.to);
   }
   return examples.expand == nullptr ? text : examples.expand(text);
@@ -41,7 +42,7 @@ Result<std::string> ExampleText(const RuleExamples& examples, const char* base,
 std::string ChangedLines(std::string_view base, std::string_view text) {
   const std::vector<std::string_view> a = LinesOf(base);
   const std::vector<std::string_view> b = LinesOf(text);
-  // common[i][j]: how many lines a[i..] and b[j..] share in their order.
+  // common[i][j]: the length of the longest common subsequence of a[i..] and b[j..].
   std::vector<std::vector<size_t>> common(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = a.size(); i-- > 0;)
     for (size_t j = b.size(); j-- > 0;)

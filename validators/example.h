@@ -1,4 +1,4 @@
-// Examples of rules: for every rule a model that breaks it, and one changed alike that does not.
+// Examples of rules: for every rule a model that breaks it, and a similar one that does not.
 // nnvalidate --explain shows them, and the tests run them.
 #pragma once
 
@@ -11,44 +11,44 @@
 
 namespace nn {
 
-// Replaces the first occurrence of `from`, which there must be.
+// Replaces the first occurrence of `from`, which must exist.
 struct Edit {
   std::string from;
   std::string to;
 };
 
-// Puts text in front of other text.
+// Inserts text before other text.
 inline Edit Before(const std::string& place, const std::string& text) {
   return {place, text + " " + place};
 }
 
 struct RuleExample {
-  // The rule of the example, and after it those that cannot but break with it.
+  // The rule of the example, followed by the rules that the example breaks as well.
   std::string_view rules;
   const char* base;          // a model without findings, in text form
-  std::vector<Edit> broken;  // make it break exactly `rules`
-  std::vector<Edit> near;    // change it alike, and nothing is found in it
+  std::vector<Edit> broken;  // edits that break exactly `rules`
+  std::vector<Edit> near;    // similar edits that break no rule
 
-  // The id of the rule that it is an example of.
+  // The id of the rule that this is an example of.
   std::string_view rule() const { return rules.substr(0, rules.find(' ')); }
 };
 
 // The examples of a format.
 struct RuleExamples {
   std::vector<RuleExample> list;
-  std::string_view language;  // of the texts: "JSON by schemas/tflite.fbs"
-  // Writes abbreviations of the texts in full; null if there are none.
+  std::string_view language;  // of the models: "JSON by schemas/tflite.fbs"
+  // Expands abbreviations in a model's text; null if the format has none.
   std::string (*expand)(const std::string& text) = nullptr;
 };
 
 std::vector<RuleExample> JoinExamples(std::vector<std::vector<RuleExample>> lists);
 
-// The text of a base with the edits made, in full. kInternal if one does not fit.
+// The expanded text of a base with the edits applied. kInternal if an edit does not apply.
 Result<std::string> ExampleText(const RuleExamples& examples, const char* base,
                                 const std::vector<Edit>& edits);
 
-// The lines of `text` that are not in `base`, marked "+ ", and the other way round, "- ", in their
-// order.
+// The differing lines in order: those only in `text` are marked "+ ", and those only in `base`
+// "- ".
 std::string ChangedLines(std::string_view base, std::string_view text);
 
 }  // namespace nn

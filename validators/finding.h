@@ -1,4 +1,4 @@
-// What a validator has to say about a model.
+// Findings of a validator about a model, and the rules that they break.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ enum class Severity : uint8_t { kNote, kWarning, kError };
 // "note", "warning", "error".
 std::string_view SeverityName(Severity severity);
 
-// Where in a file. What is not known stays empty.
+// Where in a file. Unknown parts stay empty.
 struct Location {
   std::string file;
   std::string element;             // path to the field: "graph.node[3].attribute[\"pads\"]"
@@ -22,22 +22,22 @@ struct Location {
 };
 
 struct Finding {
-  std::string rule;  // the id of the rule that is broken, "ONNX-012"
+  std::string rule;  // the id of the broken rule, "ONNX-OP-004"
   Severity severity = Severity::kError;
-  std::string message;  // what is wrong with this file, names quoted
+  std::string message;  // what is wrong with this file; names are quoted
   Location location;
-  std::string hint;  // how to mend it; may be empty
+  std::string hint;  // how to fix it; may be empty
 };
 
-// A rule as it is listed; the ids are stable.
+// The description of a rule. Ids are stable.
 struct RuleInfo {
   std::string_view id;
   Severity severity = Severity::kError;
-  std::string_view statement;  // one sentence that is true of a file that keeps the rule
-  std::string_view clause;     // where it is published
+  std::string_view statement;  // one sentence, true of a file that follows the rule
+  std::string_view clause;     // where the rule is published
   bool vendor = false;         // the format owner's own loader or checker enforces it
-  std::string_view hint = {};
-  bool lint = false;  // advice that no published document gives; only the strict profile has it
+  std::string_view hint = {};  // how to fix a file that breaks the rule
+  bool lint = false;           // advice beyond the published documents; only in the strict profile
 };
 
 }  // namespace nn

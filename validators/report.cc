@@ -23,7 +23,7 @@ size_t CountIn(const FileReport& file, Severity severity) {
   return n;
 }
 
-// The message without the number of the operator: "node 7 (Conv)" becomes "node (Conv)".
+// The message without the operator's number: "node 7 (Conv)" becomes "node (Conv)".
 std::string WithoutIndex(const Finding& f) {
   std::string message = f.message;
   const std::string number = fmt::format(" {} (", f.location.index);
@@ -43,7 +43,7 @@ std::string CountsText(std::span<const FileReport> files) {
   return out;
 }
 
-// The last line: of one file its counts, of several the sums.
+// The last line: the counts of one file, or the sums over several.
 std::string SummaryLine(std::span<const FileReport> files) {
   size_t with_findings = 0;
   size_t failures = 0;
@@ -53,7 +53,7 @@ std::string SummaryLine(std::span<const FileReport> files) {
     failures += file.failure.empty() ? 0 : 1;
     known += file.known;
   }
-  if (files.size() == 1 && failures == 1) return {};  // told already
+  if (files.size() == 1 && failures == 1) return {};  // already reported
   std::string out = CountsText(files);
   if (out.empty()) out = "no findings";
   const std::string head =

@@ -1,4 +1,4 @@
-// Findings as text and in the forms that other tools read.
+// Findings as text and in machine-readable formats.
 #pragma once
 
 #include <cstdint>
@@ -12,51 +12,52 @@
 
 namespace nn {
 
-// What became of one file.
+// The result for one file.
 struct FileReport {
   std::string path;
   std::string format;  // "ONNX"; empty if the file could not be read
   std::vector<Finding> findings;
-  uint64_t known = 0;  // findings that are not among these, because they were known before
-  // Why the file could not be checked at all (missing, too large); empty if it was.
+  uint64_t known = 0;  // number of findings that the baseline hides
+  // Why the file could not be checked (missing, too large); empty if it was checked.
   std::string failure;
-  Severity fail_on = Severity::kError;  // findings below it do no harm
+  Severity fail_on = Severity::kError;  // the least severity that fails the file
 };
 
 struct Report {
   std::vector<FileReport> files;
-  std::vector<RuleInfo> rules;  // those that were applied
+  std::vector<RuleInfo> rules;  // the rules that were applied
   std::string tool_version;
 };
 
-// "graph.node[3], byte 1234"; empty if nothing is known. The operator is named if the element does
-// not: "operator 3".
+// "graph.node[3], byte 1234"; empty if the location is unknown. Includes "operator 3" if the
+// element does not contain the index.
 std::string LocationText(const Location& location);
 
-// What tells a finding from others of its file, whatever else changes there: the rule and what it
-// says, but for the number of the operator, which changes with those before it. 16 hexadecimal
-// digits.
+// Identifies a finding within its file across other changes of the file: a hash of the rule and the
+// message without the operator's number, which changes when operators are inserted before it. 16
+// hexadecimal digits.
 std::string FingerprintOf(const Finding& finding);
 
 size_t CountFindings(const Report& report, Severity severity);
-// Findings of their file's fail_on severity or above.
+// Findings with the fail_on severity of their file or above.
 size_t CountFailing(const Report& report);
 
-// For people, as compilers print: "FILE:PLACE: error: MESSAGE [RULE]" a finding, with a hint below
-// it, and a line of summary. In colours (ANSI escapes) if asked.
+// In the style of compilers: "FILE:PLACE: error: MESSAGE [RULE]" for each finding, followed by its
+// hint, and a summary line. With ANSI color escapes if `color` is set.
 std::string TextReport(const Report& report, bool color = false);
 // {"version": 1, "files": [...], "summary": {...}}.
 std::string JsonReport(const Report& report);
-// SARIF 2.1.0 (OASIS), one run; elements are logical locations, byte offsets regions.
+// SARIF 2.1.0 (OASIS), one run. Elements are logical locations, and byte offsets are regions.
 std::string SarifReport(const Report& report);
-// JUnit XML: a suite a file, a case a finding; findings below fail_on are passed cases with text.
+// JUnit XML: one suite per file, one case per finding. Findings below fail_on are passed cases with
+// output.
 std::string JunitReport(const Report& report);
-// GitHub Actions workflow commands, one line a finding.
+// GitHub Actions workflow commands, one line per finding.
 std::string GithubReport(const Report& report);
 
 // "text", "json", "sarif", "junit", "github".
 std::span<const std::string_view> ReportFormats();
-// Requires a name of the above. `color` is for text.
+// Requires one of ReportFormats(). `color` only affects text.
 std::string RenderReport(const Report& report, std::string_view format, bool color = false);
 
 }  // namespace nn

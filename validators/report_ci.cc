@@ -1,4 +1,4 @@
-// The forms that continuous integration reads: JUnit XML, GitHub workflow commands.
+// The formats that continuous integration reads: JUnit XML and GitHub workflow commands.
 #include <fmt/core.h>
 
 #include <string>
@@ -10,7 +10,8 @@
 namespace nn {
 namespace {
 
-// Message, place and hint. XML cannot hold control characters, nor may they reach a log.
+// Message, location and hint, without control characters, which are invalid in XML and unwanted in
+// logs.
 std::string Text(const Finding& f) {
   std::string out = f.message;
   if (const std::string at = LocationText(f.location); !at.empty()) out += " (at " + at + ")";
@@ -74,7 +75,7 @@ std::string SuiteText(const FileReport& file) {
   return suite.Finish();
 }
 
-// Values of workflow commands: a percent sign starts an escape.
+// Escapes the value of a workflow command; a percent sign starts an escape.
 std::string CommandData(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -1,5 +1,5 @@
 // SARIF 2.1.0, https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html. Section numbers
-// are those of that document.
+// refer to that document.
 #include <fmt/core.h>
 
 #include <cctype>
@@ -11,7 +11,7 @@
 namespace nn {
 namespace {
 
-// A path as a URI reference (RFC 3986): what is neither unreserved nor "/" is percent-encoded.
+// A path as a URI reference (RFC 3986), with all but unreserved characters and "/" percent-encoded.
 std::string UriOf(std::string_view path) {
   std::string out;
   for (const char c : path) {
@@ -24,7 +24,7 @@ std::string UriOf(std::string_view path) {
   return path.starts_with('/') ? "file://" + out : out;
 }
 
-// GitHub asks for the descriptions and the help.
+// GitHub requires the descriptions and the help text.
 Json RuleJson(const RuleInfo& rule) {
   const std::string help =
       rule.hint.empty()
@@ -38,7 +38,7 @@ Json RuleJson(const RuleInfo& rule) {
           {"properties", {{"clause", rule.clause}, {"vendorEnforced", rule.vendor}}}};
 }
 
-// 3.28: where, physically and logically.
+// 3.28: the physical and the logical location.
 Json LocationJson(const Location& where, const std::string& uri, size_t artifact) {
   Json physical = {{"artifactLocation", {{"uri", uri}, {"index", artifact}}}};
   if (where.offset) physical["region"] = {{"byteOffset", *where.offset}};
@@ -58,7 +58,7 @@ Json ResultJson(const Finding& f, const Report& report, const std::string& uri, 
   json["level"] = SeverityName(f.severity);
   json["message"] = {{"text", f.hint.empty() ? f.message : f.message + "\n" + f.hint}};
   json["locations"] = Json::array({LocationJson(f.location, uri, artifact)});
-  // 3.27.17: equal for the same finding of another run.
+  // 3.27.17: equal for the same finding in another run.
   json["partialFingerprints"] = {{"nnvalidate/v1", FingerprintOf(f)}};
   return json;
 }
@@ -81,7 +81,7 @@ std::string SarifReport(const Report& report) {
                                {"message", {{"text", file.failure}}},
                                {"locations", Json::array({LocationJson({}, uri, i)})}});
   }
-  // 3.20: a run is successful if every file could be checked, whatever was found.
+  // 3.20: a run is successful if every file could be checked, whatever the findings.
   Json invocation = {{"executionSuccessful", notifications.empty()}};
   if (!notifications.empty()) invocation["toolExecutionNotifications"] = std::move(notifications);
   Json driver = {{"name", "nnvalidate"}, {"rules", std::move(rules)}};

@@ -1,5 +1,5 @@
-// What a rule is. Each format has lists of them, one list a theme, over a subject: its native model
-// and what the rules look up in it often.
+// A rule. Each format has lists of rules, grouped by theme, over a rule context (`Subject`): the
+// native model and what rules often look up in it.
 #pragma once
 
 #include <fmt/core.h>
@@ -16,8 +16,8 @@
 
 namespace nn {
 
-// Takes the findings of one rule. A hostile file can break a rule a million times: beyond kMost
-// findings they are only counted.
+// Collects the findings of one rule. Because a hostile file can break a rule a million times,
+// findings beyond kMost are only counted.
 class Findings {
  public:
   static constexpr size_t kMost = 1000;
@@ -28,10 +28,10 @@ class Findings {
   Findings& operator=(const Findings&) = delete;
   ~Findings();
 
-  // What the rules before this one have found in the file; valid until Add.
+  // The findings of the rules that ran before this one; valid until Add.
   std::span<const Finding> earlier() const { return std::span(out_).first(earlier_); }
 
-  // Names from the file go through Quote().
+  // Pass names from the file through Quote().
   template <typename... Args>
   void Add(const Location& where, fmt::format_string<Args...> format, Args&&... args) {
     if (++count_ <= kMost) Append(where, fmt::format(format, std::forward<Args>(args)...));
@@ -46,7 +46,7 @@ class Findings {
   size_t count_ = 0;
 };
 
-// `element` is the path to a field, `index` the number of the operator or layer it is part of.
+// `element` is the path to a field, and `index` the number of the operator or layer it is part of.
 inline Location At(std::string element, int64_t index = -1) {
   Location where;
   where.element = std::move(element);
@@ -60,14 +60,6 @@ struct Rule {
   void (*check)(const Subject& subject, Findings& findings);
 };
 
-// A rule of the strict profile only.
-template <typename Subject>
-constexpr Rule<Subject> Lint(std::string_view id, Severity severity, std::string_view statement,
-                             std::string_view clause, std::string_view hint,
-                             void (*check)(const Subject& subject, Findings& findings)) {
-  return {{id, severity, statement, clause, false, hint, true}, check};
-}
-
 bool IsApplied(const RuleInfo& rule, const ValidateOptions& options);
 
 template <typename Subject>
@@ -79,7 +71,7 @@ bool IsAnyApplied(std::span<const std::span<const Rule<Subject>>> lists,
   return false;
 }
 
-// Runs the rules that are applied, list by list, each over the whole file.
+// Runs the rules that `options` select, list by list, each over the whole file.
 template <typename Subject>
 void RunRules(std::span<const std::span<const Rule<Subject>>> lists, const Subject& subject,
               const ValidateOptions& options, std::vector<Finding>& out) {
@@ -99,15 +91,15 @@ std::vector<RuleInfo> InfoOf(std::span<const std::span<const Rule<Subject>>> lis
   return infos;
 }
 
-// What the runner knows of the rules of a format, or of those for any format.
+// The rules of a format, or the rules for any format, as the runner uses them.
 struct RuleSet {
-  std::string_view format;  // Format::name; "": any
-  RuleInfo readable;        // the finding that an unreadable file is
+  std::string_view format;  // Format::name; "" for any format
+  RuleInfo readable;        // the rule that an unreadable file breaks
   std::vector<RuleInfo> rules;
   void (*run)(const NativeModel& model, const Format& format, const ValidateOptions& options,
               std::vector<Finding>& out);
   RuleExamples (*examples)();
-  std::span<const Clause> clauses;  // of the format's documents, in their order
+  std::span<const Clause> clauses;  // of the format's documents, in document order
 };
 
 }  // namespace nn

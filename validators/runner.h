@@ -1,4 +1,4 @@
-// Runs the rules of a format over a model.
+// Runs the rules of a format on a model.
 #pragma once
 
 #include <functional>
@@ -18,38 +18,38 @@
 namespace nn {
 
 enum class Profile : uint8_t {
-  kSpec,    // everything that the published documents require
-  kVendor,  // only what the format owner's own loader or checker rejects
+  kSpec,    // all that the published documents require
+  kVendor,  // only what the format owner's loader or checker rejects
   kStrict,  // kSpec and lint
 };
 
-// Which rules are applied: those of the profile and of `enable`, without those of `disable`.
+// Selects the rules of the profile and of `enable`, except those of `disable`.
 struct ValidateOptions {
   Profile profile = Profile::kSpec;
   std::set<std::string, std::less<>> enable = {};  // rule ids
   std::set<std::string, std::less<>> disable = {};
 };
 
-// All findings of the rules applied, rule by rule, those of one rule in the order of the file.
-// Never stops at the first; Location::file is left to the caller.
+// All findings of the selected rules, rule by rule, in file order within each rule. Location::file
+// is left to the caller.
 std::vector<Finding> Validate(const NativeModel& model, const Format& format,
                               const ValidateOptions& options);
 
-// The finding that an unreadable file is: rule <FORMAT>-FILE-001, or FILE-001 where the format is
-// not known. It cannot be disabled.
+// The finding for an unreadable file: rule <FORMAT>-FILE-001, or FILE-001 if the format is unknown.
+// It cannot be disabled.
 Finding UnreadableFile(const Error& error, const Format* format);
 
-// All rules that are applied, of every format, in the order in which they run.
+// All selected rules, of every format, in the order in which they run.
 std::vector<RuleInfo> Rules(const ValidateOptions& options);
 
-// The rule of that id, in any profile; nullopt if there is none.
+// The rule with an id, in any profile; nullopt if it does not exist.
 std::optional<RuleInfo> FindRule(std::string_view id);
 
-// The examples of a format's rules (Format::name); none if it has none.
+// The examples of a format's rules (Format::name); empty for an unknown format.
 RuleExamples ExamplesOf(std::string_view format);
 
-// The first example of a rule, as texts; nullopt for the rules that stand for unreadable files, and
-// those that ask for more than one file.
+// The first example of a rule, as text; nullopt for the rules about unreadable files, and for rules
+// whose example needs more than one file.
 struct ExampleTexts {
   std::string_view language;
   std::string base;

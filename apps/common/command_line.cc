@@ -18,7 +18,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "ops/ops.h"
 #include "tensorio/tensor_archive.h"
 
 namespace nn::app {
@@ -30,42 +29,44 @@ std::string_view Version() {
 CommandLine::CommandLine(const char* name, const char* description)
     : process_(name), app_(description, name), name_(name) {
   app_.set_version_flag("--version", fmt::format("{} {}", name_, Version()));
-  app_.add_flag("-v,--verbose", verbosity_, "Say what is being done");
+  app_.add_flag("-v,--verbose", verbosity_, "Print progress details");
   app_.add_flag("-q,--quiet", quiet_, "Print errors only");
   app_.footer(
-      "\"-\" as a file name is standard input or output.\n"
-      "Exit codes: 0 done; 1 the model fails the check; 2 usage, file or parse error;\n"
-      "3 something in the model is not supported; 4 a resource limit was hit.");
+      "The file name \"-\" means standard input or output.\nExit codes: 0 success; 1 the model "
+      "fails the check; 2 usage, file or parse error;\n3 the model has something unsupported; 4 a "
+      "resource limit was exceeded.");
   app_.get_formatter()->column_width(32);
   AddLimits();
 }
 
 void CommandLine::AddLimits() {
-  // Walks over nested models are recursive; this many levels fit any usual stack (8 MiB) with ease.
+  // Nested models are walked recursively; this many levels fit an 8 MiB stack with ample margin.
   constexpr int kDeepest = 500;
-  limit_group_ = app_.add_option_group("Limits", "Beyond one of these: exit code 4");
+  limit_group_ =
+      app_.add_option_group("Limits", "Exceeding a limit ends the program with exit code 4");
   const auto add = [&](const char* name, auto& value, const char* description) {
     return limit_group_->add_option(name, value, description)->type_name("N");
   };
   add("--max-file-bytes", limits_.max_file_bytes,
-      "Size of the model's file and of all files beside it that are read, together")
+      "Total size of the model file and all side files that are read")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("64GB");
-  add("--max-piped-bytes", limits_.max_piped_bytes, "Size of what is read from a pipe")
+  add("--max-piped-bytes", limits_.max_piped_bytes,
+      "Size of data read from standard input or a pipe")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("2GB");
-  add("--max-unpacked-bytes", limits_.max_unpacked_bytes, "What the entries of an .npz unpack to")
+  add("--max-unpacked-bytes", limits_.max_unpacked_bytes,
+      "Total unpacked size of the entries of an .npz")
       ->transform(CLI::AsSizeValue(false))
       ->default_str("4GB");
-  add("--max-depth", limits_.max_depth, "Messages, tables or sub-graphs in each other")
+  add("--max-depth", limits_.max_depth, "Nesting depth of messages, tables or subgraphs")
       ->check(CLI::Range(1, kDeepest))
       ->capture_default_str();
-  add("--max-items", limits_.max_items, "Entries of a list: nodes, tensors, operands")
+  add("--max-items", limits_.max_items, "Entries in any one list: nodes, tensors, operands")
       ->capture_default_str();
   add("--max-memory", max_memory_,
-      "Memory that is allocated, mapped files aside. By default only what a run of a model takes "
-      "is "
-      "limited, to four fifths of what the system has free")
+      "Allocated memory, without mapped files. By default, only running a model is limited, to "
+      "four fifths of the free memory")
       ->transform(CLI::AsSizeValue(false));
 }
 
@@ -75,20 +76,18 @@ Status PrintText(const std::string& path, std::string_view text) {
 
 void CommandLine::AddMaxWork(std::optional<double> by_default) {
   max_work_ = by_default;
-  CLI::Option* option =
-      limit_group_
-          ->add_option(
-              "--max-work", max_work_,
-              "Multiply-adds and other operations on elements in one run of a model; those "
-              "without a SIMD kernel count 64 times")
-          ->check(CLI::PositiveNumber)
-          ->type_name("N");
+  CLI::Option* option = limit_group_
+                            ->add_option("--max-work", max_work_,
+                                         "Element operations, such as multiply-adds, in one run of "
+                                         "a model; those without a SIMD kernel count 64 times")
+                            ->check(CLI::PositiveNumber)
+                            ->type_name("N");
   option->default_str(by_default ? fmt::format("{:g}", *by_default) : "no limit");
 }
 
 RunLimits CommandLine::run_limits() const {
   RunLimits limits;
-  // Numbers beyond those of 64 bits limit nothing.
+  // Values beyond 64 bits mean no limit.
   if (max_work_ && *max_work_ < 0x1p63) limits.max_work = static_cast<uint64_t>(*max_work_);
   limits.max_memory = max_memory_.value_or(0);
   return limits;
@@ -104,8 +103,8 @@ Status CommandLine::LimitMemory() const {
 
 namespace {
 
-// The message without control characters. Lines after its first one are indented, so that none of
-// them can pass for a message.
+// The message with control characters escaped. Lines after the first are indented so that they
+// cannot be taken for messages.
 class EscapedMessage : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm&,
@@ -139,7 +138,7 @@ void CommandLine::StartLog() const {
   spdlog::set_default_logger(std::move(logger));
 }
 
-// The program's exit code if it ends here, without having run.
+// The exit code if the program ends here without running.
 Result<int> CommandLine::Parse(int argc, char** argv) {
   constexpr int kGoOn = -1;
   try {
@@ -150,7 +149,7 @@ Result<int> CommandLine::Parse(int argc, char** argv) {
   } catch (const CLI::CallForVersion&) {
     NN_RETURN_IF_ERROR(WriteFile("-", app_.version() + "\n"));
   } catch (const CLI::ParseError& e) {
-    return UsageError("{}; \"{} --help\" lists the options", e.what(), name_);
+    return UsageError("{}; see \"{} --help\" for the options", e.what(), name_);
   }
   return kExitDone;
 }
@@ -159,14 +158,13 @@ int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& 
   Result<int> result = kExitDone;
   try {
 #ifdef __GLIBC__
-    // Graphs free millions of small blocks at once. Without these lists they are joined as they are
-    // freed, not all together again and again: a fifth of the time on a million nodes.
+    // Graphs free millions of small blocks at once. Without fast bins, blocks are merged as they
+    // are freed, not repeatedly in bulk, which saves a fifth of the time on a million nodes.
     mallopt(M_MXFAST, 0);
 #endif
     result = Parse(argc, argv);
     StartLog();
     if (result && *result < 0) {
-      InstallOps();
       PoisonMemoryAsAsked();
       const Status limited = LimitMemory();
       result = limited ? run() : tl::unexpected(limited.error());
@@ -187,11 +185,10 @@ int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& 
 void AddShapeOptions(CommandLine& command, ShapeOptions& options) {
   command
       .AddRepeated("--input-shape", options.input_shapes,
-                   "Shape of an input, as NAME:1,3,224,224; repeatable")
+                   "Shape of an input, such as NAME:1,3,224,224; repeatable")
       ->type_name("NAME:SHAPE");
   command.options()
-      .add_option("--batch", options.batch,
-                  "Size of the first dimension of the inputs, where it is symbolic")
+      .add_option("--batch", options.batch, "Size of the symbolic first dimensions of the inputs")
       ->type_name("N");
 }
 
@@ -209,13 +206,13 @@ CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options) {
   const auto check = [](const std::string& text) {
     return names.contains(text) || IsTensorArchivePath(text)
                ? ""
-               : "base64, inline, stats, digest, none, or a file .npz or .safetensors is expected";
+               : "expected base64, inline, stats, digest, none, or a file .npz or .safetensors";
   };
   return command.options()
       .add_option_function<std::string>(
           "--weights", set,
-          "How a dump shows tensors of 1 KiB and more: base64 (the default), inline (as numbers), "
-          "FILE.npz or FILE.safetensors (in that file beside it), stats, digest or none; the last "
+          "Form of tensors of 1 KiB and more in a dump: base64 (the default), inline (numbers), "
+          "FILE.npz or FILE.safetensors (a file beside the dump), stats, digest or none; the last "
           "three cannot be restored")
       ->check(check, "weights")
       ->option_text("HOW");

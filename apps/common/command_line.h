@@ -1,8 +1,7 @@
-// What all programs have in common: arguments, messages, exit codes.
+// What all programs share: arguments, messages, exit codes.
 //
-// Exit codes: 0 done and clean; 1 the model fails the check; 2 usage, file or parse error; 3
-// something in the model is not supported; 4 a resource limit was hit (ExitCode() in
-// base/status.h).
+// Exit codes: 0 done and clean; 1 the model fails the check; 2 usage, file or parse error; 3 the
+// model has something unsupported; 4 a resource limit was hit (ExitCode() in base/status.h).
 //
 // Data go to standard output, messages to standard error.
 #pragma once
@@ -27,10 +26,10 @@ class CommandLine {
 
   CLI::App& options() { return app_; }
 
-  // --quiet: nothing but errors is to be said.
+  // --quiet: print errors only.
   bool quiet() const { return quiet_; }
 
-  // What is asked of readers: --max-file-bytes, --max-depth, --max-items.
+  // The limits for readers: --max-file-bytes, --max-depth, --max-items and the other size limits.
   const ReadLimits& limits() const { return limits_; }
 
   // Adds --max-work, for programs that run models; nullopt: no limit by default.
@@ -45,7 +44,7 @@ class CommandLine {
   }
 
   // Parses the arguments and runs the program. The exit code is what `run` returns, or that of its
-  // error, which is printed. --help and --version are done here.
+  // error, which is printed. --help and --version are handled here.
   int Run(int argc, char** argv, const std::function<Result<int>()>& run);
 
  private:
@@ -72,9 +71,8 @@ void AddShapeOptions(CommandLine& command, ShapeOptions& options);
 // Adds --weights, for dumps.
 CLI::Option* AddWeightsOption(CommandLine& command, DumpOptions& options);
 
-// Writes text for people, or in a form of its own other than JSON, to a file or "-". This is the
-// one way in which programs print: control characters other than line ends are escaped here,
-// whatever the text was made of.
+// Writes text, or a format other than JSON, to a file or "-". All programs print through this
+// function: it escapes control characters other than line ends.
 Status PrintText(const std::string& path, std::string_view text);
 
 }  // namespace nn::app

@@ -33,18 +33,18 @@ Result<std::vector<int64_t>> ParseShape(std::string_view text) {
   return shape;
 }
 
-// Names may hold colons: the shape stands after the last one.
+// Names may contain colons: the shape follows the last one.
 Result<std::pair<std::string, std::vector<int64_t>>> ParseInputShape(const std::string& text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos)
-    return UsageError("--input-shape {}: NAME:SIZE,SIZE,... is expected", Quote(text));
+    return UsageError("--input-shape {}: expected NAME:SIZE,SIZE,...", Quote(text));
   auto shape = ParseShape(std::string_view(text).substr(colon + 1));
   if (!shape) return tl::unexpected(shape.error().In("--input-shape"));
   return std::pair(text.substr(0, colon), *std::move(shape));
 }
 
 Status BindBatch(Graph& graph, int64_t batch) {
-  if (batch < 0) return UsageError("--batch {}: a batch has no negative size", batch);
+  if (batch < 0) return UsageError("--batch {}: the batch size cannot be negative", batch);
   std::map<std::string, int64_t> symbols;
   std::string seen;
   for (const Port& p : graph.inputs()) {
@@ -63,17 +63,17 @@ Status BindAll(Graph& graph, const ShapeOptions& options) {
   for (const std::string& text : options.input_shapes) {
     NN_ASSIGN(auto shape, ParseInputShape(text));
     if (!shapes.insert(std::move(shape)).second)
-      return UsageError("--input-shape {}: the input has a shape already", Quote(text));
+      return UsageError("--input-shape {}: the input already has a shape", Quote(text));
   }
   if (!shapes.empty()) NN_RETURN_IF_ERROR(BindInputShapes(graph, shapes));
   if (options.batch) NN_RETURN_IF_ERROR(BindBatch(graph, *options.batch));
   return {};
 }
 
-// A model that was sound before it was given shapes does not fit the shapes.
+// The model was valid before, so the given shapes do not fit it.
 Status AsUsage(const Status& status) {
   if (status || status.error().code() != ErrorCode::kModel) return status;
-  return UsageError("the shapes given do not fit the model: {}", status.error().message());
+  return UsageError("the given shapes do not fit the model: {}", status.error().message());
 }
 
 void NameAll(const std::vector<Port>& ports, std::string_view prefix,
@@ -111,8 +111,8 @@ Status WriteDumpOf(const ReadModel& read, const std::string& path, const DumpOpt
 }
 
 void SayOtherName(std::string_view wanted, std::string_view name) {
-  spdlog::info("{} has other contents and stays as it is; the tensors are in {}", Quote(wanted),
-               Quote(name));
+  spdlog::info("{} exists with different contents and is kept; the tensors are in {}",
+               Quote(wanted), Quote(name));
 }
 
 void NamePorts(Graph& graph) {
@@ -141,7 +141,7 @@ Status BindOpenBatch(Graph& graph) {
     names += (names.empty() ? "" : ", ") + Quote(*symbol);
   }
   if (symbols.empty()) return {};
-  spdlog::info("{} taken as 1; --batch sets it", names);
+  spdlog::info("{} is set to 1; use --batch to change it", names);
   return BindSymbols(graph, symbols);
 }
 
@@ -155,7 +155,7 @@ std::set<std::string> InputSymbols(const Graph& graph) {
 
 Status RequireShape(std::string_view name, const Type& type) {
   if (type.const_dims()) return {};
-  return UsageError("input {} is {}: give its shape with --input-shape or --batch", Quote(name),
+  return UsageError("input {} is {}: set its shape with --input-shape or --batch", Quote(name),
                     type.ToString());
 }
 
@@ -168,7 +168,7 @@ Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, ui
 
 Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
              std::vector<Obstacle>& obstacles) {
-  NN_ASSIGN(std::vector<Obstacle> illegal, Legalise(graph, target, &axes));
+  NN_ASSIGN(std::vector<Obstacle> illegal, Legalize(graph, target, &axes));
   for (Obstacle& o : illegal)
     if (o.op != "opaque") obstacles.push_back(std::move(o));
   return {};
@@ -201,8 +201,8 @@ Result<Assignment> SplitAssignment(const std::string& text, const std::vector<Po
       if (ports[i].name == std::string_view(text).substr(0, at))
         return Assignment{i, text.substr(at + 1)};
   if (text.find('=') == std::string::npos)
-    return UsageError("{}: NAME=VALUE is expected", Quote(text));
-  return UsageError("{}: no such name; there are {}", Quote(text), NameList(ports));
+    return UsageError("{}: expected NAME=VALUE", Quote(text));
+  return UsageError("{}: unknown name; expected one of {}", Quote(text), NameList(ports));
 }
 
 }  // namespace nn::app

@@ -30,23 +30,23 @@ void Say(std::initializer_list<const char*> parts) noexcept {
 
 void EndBySignal(int signal) {
   RemoveStaging();
-  raise(signal);  // whose action is the default one by now
+  raise(signal);  // its action is the default by now
 }
 
 void EndOnShortenedFile(int signal, siginfo_t* info, void*) {
   std::array<char, 4200> name;
-  // A signal that another process sent has no address.
+  // Signals sent by another process have no address.
   if (info->si_code > 0 && MappedFileAt(info->si_addr, name)) {
     Say({program_name, ": error: ", name.data(),
-         ": became shorter while it was read, or cannot be read\n"});
+         ": the file was truncated while it was read, or cannot be read\n"});
     RemoveStaging();
     _exit(ExitCode(ErrorCode::kIo));
   }
   EndBySignal(signal);
 }
 
-// Whether an allocation of this thread has failed. Some functions of the C++ library let that end
-// the program, and no exception is left to be seen then.
+// Whether an allocation of this thread has failed. Some library functions then terminate, and the
+// exception is no longer available.
 thread_local bool has_run_out = false;
 
 [[noreturn]] void RunOut() {
@@ -77,7 +77,7 @@ thread_local bool has_run_out = false;
   std::abort();
 }
 
-// Files that are opened later never get the numbers of the standard ones.
+// Files opened later never get the standard descriptors.
 void OpenStandardFiles() {
   for (const auto& [fd, mode] :
        {std::pair(STDIN_FILENO, O_WRONLY), {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_RDWR}})
@@ -110,8 +110,8 @@ Process::Process(const char* program) {
   HandleSignals();
   std::set_terminate(EndOnException);
   std::set_new_handler(RunOut);
-  // The C library loads what it unwinds stacks with when it is first needed, and aborts where there
-  // is no memory left for it.
+  // The C library loads its stack unwinder on first use and aborts if there is no memory left for
+  // it.
   std::array<void*, 1> frame;
   backtrace(frame.data(), static_cast<int>(frame.size()));
 }

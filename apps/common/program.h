@@ -1,11 +1,11 @@
-// What every program says of itself.
+// Facts about the programs: exit codes and version.
 #pragma once
 
 #include <string_view>
 
 namespace nn::app {
 
-// Exit codes next to those of errors (ExitCode() in base/status.h).
+// Exit codes other than those of errors (ExitCode() in base/status.h).
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitCheckFailed = 1;
 

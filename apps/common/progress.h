@@ -1,4 +1,4 @@
-// A line on the terminal that shows how far long work has come.
+// A progress line on the terminal.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace nn::app {
 
-// Nothing is printed unless standard error is a terminal and messages are not turned off. The line
-// is removed at the end.
+// Prints only if standard error is a terminal and messages are enabled. The line is removed at the
+// end.
 class Progress {
  public:
   Progress(std::string what, uint64_t total);

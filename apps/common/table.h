@@ -18,12 +18,12 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  // One cell a column, without line breaks or control characters (see Escape).
+  // One cell per column, without line breaks or control characters (see Escape).
   void Add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   bool empty() const { return rows_.empty(); }
 
   // Title line and rows, columns two spaces apart, each line after `indent` spaces and ended by a
-  // newline. Columns without contents are left out.
+  // newline. Empty columns are omitted.
   std::string Text(size_t indent = 0) const;
 
  private:
@@ -31,7 +31,7 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Terminal cells that UTF-8 text takes, taken as one a character.
+// The width of UTF-8 text in terminal cells, one per character.
 size_t DisplayWidth(std::string_view text);
 
 }  // namespace nn::app

@@ -1,4 +1,4 @@
-// nnconvert: writes a model in another format and shows that it computes the same.
+// nnconvert: converts a model to another format and verifies that it computes the same.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -13,7 +13,7 @@
 #include "apps/nnconvert/written.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "passes/passes.h"
 #include "passes/weights.h"
 
@@ -25,9 +25,10 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
   app.add_option("IN", o.input, "Model file");
   app.add_option(
       "OUT", o.output,
-      "File to write; its extension tells the format. IN's own format: a copy, unless an option "
-      "asks for a change. .json: a dump of IN, which is taken for the model itself");
-  app.add_option("--to", o.to, "Format to write, where the extension does not tell; json: a dump")
+      "File to write; its extension determines the format. The format of IN: a copy, unless an "
+      "option changes the model. .json: a dump, which can be read in place of the model");
+  app.add_option("--to", o.to,
+                 "Format to write, if the extension does not determine it; json: a dump")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
   app.add_option("--opset", o.opset, "ONNX operator set version to write")->type_name("N");
@@ -36,23 +37,24 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
   command.AddRepeated("--rename-output", o.rename_outputs, "Rename an output; repeatable")
       ->type_name("OLD=NEW");
   app.add_flag("--fold-batch-norm", o.fold_batch_norm,
-               "Multiply batch normalisations into the weights of the convolutions before them: "
-               "faster, rounded differently");
-  app.add_flag("--rewrite", o.rewrite, "Import IN and write it anew where a copy would do");
+               "Fold batch normalizations into the weights of the preceding convolutions: faster, "
+               "but rounds differently");
+  app.add_flag("--rewrite", o.rewrite,
+               "Import IN and write it again, even if a copy would suffice");
   app.add_option("--external-data", o.external_data.file,
-                 "ONNX, NNAPI: put large tensors into this file beside OUT; ONNX: by itself where "
-                 "OUT would pass 2 GiB")
+                 "ONNX, NNAPI: store large tensors in this file beside OUT; automatic for ONNX "
+                 "models above 2 GiB")
       ->type_name("FILE");
   app.add_option("--external-threshold", o.external_data.threshold,
-                 "Smallest tensor for --external-data")
+                 "Smallest tensor that --external-data moves")
       ->type_name("BYTES")
       ->capture_default_str();
   app.add_flag("--embed-data", o.external_data.embed,
-               "ONNX, NNAPI: put the tensors that lie in files beside IN into OUT")
+               "ONNX, NNAPI: store the external tensors of IN in OUT")
       ->excludes("--external-data");
   AddWeightsOption(command, o.dump);
   app.add_flag("--dry-run", o.dry_run,
-               "Write nothing; list every operator that cannot be converted (exit code 3 if any)");
+               "Write nothing; list all operators that cannot be converted (exit code 3 if any)");
   app.add_flag("--support", o.support,
                "Print which operators are read, written and executed, as Markdown");
   app.add_flag("!--no-verify", o.verify, "Do not run both models and compare their outputs");
@@ -63,14 +65,14 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
       ->capture_default_str();
   command
       .AddRepeated("--verify-shape", o.verify_shapes,
-                   "Shape of an input in the verification alone; repeatable")
+                   "Shape of an input for the verification only; repeatable")
       ->type_name("NAME:SHAPE");
   app.add_option("--atol", o.atol, "Largest absolute difference of a float output")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option(
          "--rtol", o.rtol,
-         "Largest difference relative to the output's largest magnitude; quantised outputs: "
+         "Largest difference relative to the output's largest magnitude; quantized outputs: "
          "one step")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -86,12 +88,14 @@ Result<const Format*> TargetFormat(const ConvertOptions& o) {
   known += "json";
   const Format* format = o.to.empty() ? FormatOfPath(o.output) : FindFormat(o.to);
   if (format == nullptr)
-    return UsageError("{}; --to takes {}",
-                      o.to.empty() ? fmt::format("{} does not tell the format", Quote(o.output))
-                                   : fmt::format("there is no format {}", Quote(o.to)),
-                      known);
+    return UsageError(
+        "{}; --to accepts {}",
+        o.to.empty()
+            ? fmt::format("the extension of {} does not determine the format", Quote(o.output))
+            : fmt::format("unknown format {}", Quote(o.to)),
+        known);
   if (format->write == nullptr)
-    return UsageError("{} models cannot be written; --to takes {}", format->label, known);
+    return UsageError("{} models cannot be written; --to accepts {}", format->label, known);
   if (o.opset != 0 && format->name != "onnx")
     return UsageError("--opset is for ONNX; the output is {}", format->label);
   if ((!o.external_data.file.empty() || o.external_data.embed) && !format->external_data)
@@ -100,7 +104,7 @@ Result<const Format*> TargetFormat(const ConvertOptions& o) {
   return format;
 }
 
-// `others` are the ports at the model's other end, whose names must differ too.
+// `others` are the opposite ports (outputs for inputs), whose names must differ too.
 Status Rename(const std::vector<std::string>& renames, const std::vector<Port>& ports,
               const std::vector<Port>& others,
               const std::function<void(size_t, std::string)>& rename) {
@@ -111,13 +115,13 @@ Status Rename(const std::vector<std::string>& renames, const std::vector<Port>& 
     if (ports[a.port].name == a.value) continue;
     if (std::any_of(ports.begin(), ports.end(), clashes) ||
         std::any_of(others.begin(), others.end(), clashes))
-      return UsageError("{}: the model has an input or output of that name", Quote(text));
+      return UsageError("{}: the model already has an input or output of that name", Quote(text));
     rename(a.port, a.value);
   }
   return {};
 }
 
-// What is the user's wish about the graph before any format's.
+// Applies the options that change the graph for every format.
 Status Prepare(Graph& graph, const ConvertOptions& o) {
   NamePorts(graph);
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
@@ -128,7 +132,7 @@ Status Prepare(Graph& graph, const ConvertOptions& o) {
                 [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
 }
 
-// Fits the graph to the format and collects what does not fit, the import's obstacles first.
+// Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
 Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, ConvertReport& report) {
   Status fit = FitTo(*format.target, graph, axes, report.obstacles);
   if (fit) return {};
@@ -137,41 +141,57 @@ Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, ConvertRepor
   return {};
 }
 
-// The inputs and outputs whose axes had to take another order.
-std::vector<MovedPort> MovedPorts(const Graph& source, const Graph& fitted,
+int64_t CountOf(const Graph& graph, std::string_view op) {
+  return std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                       [&](const Node& node) { return node.Is(op); });
+}
+
+// Report facts about the source graph, taken so that the graph need not stay in memory.
+struct SourceSummary {
+  explicit SourceSummary(const Graph& graph) : batch_norms(CountOf(graph, "batch_norm")) {
+    for (const Port& p : graph.inputs()) inputs.push_back({p.name, p.value->type()});
+    for (const Port& p : graph.outputs()) outputs.push_back({p.name, p.value->type()});
+  }
+
+  std::vector<std::pair<std::string, Type>> inputs, outputs;
+  int64_t batch_norms = 0;
+};
+
+// The inputs and outputs whose axes were permuted.
+std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitted,
                                   const InterfaceAxes& axes) {
   std::vector<MovedPort> out;
-  const auto add = [&](std::string_view kind, const std::vector<Port>& from,
-                       const std::vector<Port>& to, const std::vector<AxisMap>& maps) {
+  const auto add = [&](std::string_view kind, const auto& from, const std::vector<Port>& to,
+                       const std::vector<AxisMap>& maps) {
     for (size_t i = 0; i < maps.size(); ++i)
       if (!maps[i].IsIdentity())
-        out.push_back({std::string(kind), from[i].name, from[i].value->type().ToString(),
+        out.push_back({std::string(kind), from[i].first, from[i].second.ToString(),
                        to[i].value->type().ToString(), maps[i].from()});
   };
-  add("input", source.inputs(), fitted.inputs(), axes.inputs);
-  add("output", source.outputs(), fitted.outputs(), axes.outputs);
+  add("input", source.inputs, fitted.inputs(), axes.inputs);
+  add("output", source.outputs, fitted.outputs(), axes.outputs);
   return out;
 }
 
-// Checks and verifies what was written; false if the outputs drift.
-Result<bool> IsSound(const StagedModel& staged, const ReadModel& read, const Graph& source,
+// Checks and verifies the written model; false if the outputs drift.
+Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error, Graph source,
                      const InterfaceAxes& axes, const Format& format, const ConvertOptions& o,
                      ConvertReport& report) {
-  NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format, read));
-  NN_RETURN_IF_ERROR(CheckWritten(written, read));
+  NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format, source_error));
+  NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
   if (!o.verify) return true;
   const auto import_converted = [&] {
-    auto graph = ImportWritten(written, read);
+    auto graph = ImportWritten(written, source_error);
     written.model.reset();
     return graph;
   };
-  NN_ASSIGN(report.verification, VerifyConversion(source, import_converted, axes, o));
+  NN_ASSIGN(report.verification, VerifyConversion(std::move(source), import_converted, axes, o));
   return report.verification->passed;
 }
 
 using MakeImage = std::function<Result<FileImage>(const ExportOptions&)>;
 
-// The model's files, under names that are free or have the same contents already.
+// Stages the model's files under names that are free or already have the same contents.
 Result<FileImage> ImageToWrite(const MakeImage& make, ExportOptions options) {
   NN_ASSIGN(FileImage image, make(options));
   NN_ASSIGN(const SideFile* taken, FindTakenName(image, options.path));
@@ -183,11 +203,11 @@ Result<FileImage> ImageToWrite(const MakeImage& make, ExportOptions options) {
   NN_ASSIGN(image, make(options));
   NN_ASSIGN(taken, FindTakenName(image, options.path));
   if (taken == nullptr) return image;
-  return UsageError("{}: there is another file of this name; --external-data names a new one",
+  return UsageError("{}: a different file of this name exists; choose another with --external-data",
                     Quote(taken->name));
 }
 
-// Writes the model, puts it in place if it is sound, and reports it; false if it is not.
+// Writes the model, moves it into place if it passes the checks, and reports it; false if it fails.
 Result<bool> WriteModel(const MakeImage& make, const ExportOptions& options,
                         const std::function<Result<bool>(const StagedModel&)>& is_sound,
                         ConvertReport& report) {
@@ -206,19 +226,14 @@ Result<bool> WriteModel(const MakeImage& make, const ExportOptions& options,
       if (!image.is_folder) report.side_files.emplace_back(side.name, side.size());
     return true;
   }
-  return IoError("{}: other programs keep writing the files beside it", options.path);
-}
-
-int CountOf(const Graph& graph, std::string_view op) {
-  return static_cast<int>(std::count_if(graph.nodes().begin(), graph.nodes().end(),
-                                        [&](const Node& node) { return node.Is(op); }));
+  return IoError("{}: other programs keep creating its side files", options.path);
 }
 
 bool WantsDump(const ConvertOptions& o) {
   return o.to.empty() ? IsDumpPath(o.output) : o.to == "json";
 }
 
-// The option that makes another model of it; "" if none does.
+// The option that changes the model; "" if none does.
 std::string_view Change(const ConvertOptions& o) {
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
@@ -232,7 +247,7 @@ std::string_view Change(const ConvertOptions& o) {
 
 Result<int> DumpModel(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
   if (const std::string_view option = Change(o); !option.empty())
-    return UsageError("{} changes the model, and a dump is a copy of it", option);
+    return UsageError("{} changes the model, but a dump is a copy", option);
   if (o.dry_run) return kExitDone;
   NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump));
   report.written = true;
@@ -266,15 +281,33 @@ Result<int> Copy(const ConvertOptions& o, const ReadModel& read, ConvertReport& 
   return kExitDone;
 }
 
-Result<int> Convert(const ConvertOptions& o, const ReadModel& read, const Format& format,
+// Frees a model that only SourceErrorOf() needs, if that can read it again.
+void Release(ReadModel& read, const std::string& path) {
+  std::error_code error;
+  const bool lasts = path != "-" && (std::filesystem::is_regular_file(path, error) ||
+                                     std::filesystem::is_directory(path, error));
+  if (lasts) read.model.reset();
+}
+
+std::optional<Finding> SourceErrorOf(const ReadModel& read, const ConvertOptions& o) {
+  if (read.model != nullptr) return FirstError(read);
+  const auto again = ReadModelFile(o.input, o.limits);
+  return again ? FirstError(*again) : std::nullopt;
+}
+
+Result<int> Convert(const ConvertOptions& o, ReadModel read, const Format& format,
                     ConvertReport& report) {
   auto imported = read.format->import(*read.model);
   if (!imported) return tl::unexpected(imported.error().In(o.input));
+  Release(read, o.input);
   report.obstacles = std::move(imported->obstacles);
-  const Graph& source = imported->graph;
-  NN_RETURN_IF_ERROR(Prepare(imported->graph, o));
-  Graph fitted = source.Clone();
-  // What a file says of its own shapes is not written into another one.
+  Graph source = std::move(imported->graph);
+  NN_RETURN_IF_ERROR(Prepare(source, o));
+  const SourceSummary summary(source);
+  // Only the verification runs the source.
+  const bool needs_source = o.verify && !o.dry_run;
+  Graph fitted = needs_source ? source.Clone() : std::move(source);
+  // Shape annotations of the source file are not written.
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;
   if (o.fold_batch_norm) {
@@ -282,13 +315,16 @@ Result<int> Convert(const ConvertOptions& o, const ReadModel& read, const Format
   }
   NN_RETURN_IF_ERROR(Fit(fitted, format, axes, report));
   if (!report.obstacles.empty()) return ExitCode(ErrorCode::kUnsupported);
-  report.moved_ports = MovedPorts(source, fitted, axes);
+  report.moved_ports = MovedPorts(summary, fitted, axes);
   report.batch_norms_written_out =
-      CountOf(source, "batch_norm") - report.batch_norms_folded - CountOf(fitted, "batch_norm");
+      summary.batch_norms - report.batch_norms_folded - CountOf(fitted, "batch_norm");
   const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
+  const auto source_error = [&] { return SourceErrorOf(read, o); };
   const auto is_sound = [&](const StagedModel& staged) {
-    if (!staged.needs_names()) fitted = Graph();  // it is not written again
-    return IsSound(staged, read, source, axes, format, o, report);
+    const bool last = !staged.needs_names();  // no further attempt
+    if (last) fitted = Graph();
+    return IsSound(staged, source_error, last ? std::move(source) : source.Clone(), axes, format, o,
+                   report);
   };
   const ExportOptions options = ExportOptionsOf(o);
   if (o.dry_run) {
@@ -306,12 +342,12 @@ Result<int> Run(const ConvertOptions& o) {
   }
   if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
-    return UsageError("OUT is missing (with --dry-run, --to is enough)");
+    return UsageError("OUT is required, unless --dry-run and --to are given");
   const Format* format = nullptr;
   if (!WantsDump(o)) {
     NN_ASSIGN(format, TargetFormat(o));
   }
-  NN_ASSIGN(const ReadModel read, ReadModelFile(o.input, o.limits));
+  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
   const auto label = [](const Format& f, bool dump) {
     return dump ? fmt::format("JSON dump of {}", f.label) : std::string(f.label);
   };
@@ -324,7 +360,7 @@ Result<int> Run(const ConvertOptions& o) {
   report.copy = format == nullptr || (format == read.format && Change(o).empty());
   NN_ASSIGN(const int code, format == nullptr ? DumpModel(o, read, report)
                             : report.copy     ? Copy(o, read, report)
-                                              : Convert(o, read, *format, report));
+                                              : Convert(o, std::move(read), *format, report));
   if (o.quiet && code == kExitDone && o.format == "text") return code;
   const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
   if (o.output == "-" && !o.dry_run)

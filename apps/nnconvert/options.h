@@ -15,8 +15,7 @@
 
 namespace nn::app {
 
-// Operations that a run of the verification may take unless --max-work says otherwise: some tens of
-// seconds on one core.
+// The default of --max-work for a verification run: some tens of seconds on one core.
 inline constexpr double kVerificationWork = 1e12;
 
 struct ConvertOptions {
@@ -35,7 +34,7 @@ struct ConvertOptions {
   ExternalData external_data;
   DumpOptions dump;
   bool dry_run = false;
-  bool quiet = false;  // no report of what went well, unless in JSON
+  bool quiet = false;  // no report of success, unless in JSON
   bool support = false;
   // Verification
   bool verify = true;
@@ -50,14 +49,14 @@ struct ConvertOptions {
 struct OutputDrift {
   std::string name;
   std::string type;
-  Comparison worst;     // of the run that differed most
+  Comparison worst;     // of the run with the largest difference
   double relative = 0;  // its largest difference over the output's largest magnitude
   std::string where;    // Describe() of that run
 };
 
 struct Verification {
   std::vector<uint64_t> seeds;
-  // Sizes that were given to symbols for these runs alone.
+  // Sizes of symbols chosen for these runs only.
   std::vector<std::pair<std::string, int64_t>> symbols;
   // Operators between dequantize and quantize were run as integer operators.
   bool qdq_as_integers = false;
@@ -65,11 +64,11 @@ struct Verification {
   bool passed = true;
 };
 
-// Runs both graphs on the same seeded inputs. The converted one has the inputs and outputs of
-// `source` in the same order, their axes as `axes` says; it is imported when the source has been
-// run, so that large graphs need not be in memory together. Elements of outputs that are quantised
-// may differ by one step.
-Result<Verification> VerifyConversion(const Graph& source,
+// Runs both graphs on the same seeded inputs. The converted graph has the inputs and outputs of
+// `source` in the same order, with axes permuted by `axes`. It is imported after the source has
+// run, so that large graphs are not in memory together. Elements of quantized outputs may differ by
+// one step.
+Result<Verification> VerifyConversion(Graph source,
                                       const std::function<Result<Graph>()>& import_converted,
                                       const InterfaceAxes& axes, const ConvertOptions& options);
 

@@ -29,11 +29,9 @@ std::string VerificationText(const Verification& v) {
   for (const OutputDrift& d : v.outputs)
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
                fmt::format("{:.3g}", d.relative), d.where});
-  return fmt::format(
-      "{} by {} run{} (seeds {}{}){}\n{}", v.passed ? "verified" : "refuted", v.seeds.size(),
-      v.seeds.size() == 1 ? "" : "s", seeds, symbols,
-      v.qdq_as_integers ? "; QDQ run as the integer operators that it stands for" : "",
-      table.Text(2));
+  return fmt::format("{} by {} run{} (seeds {}{}){}\n{}", v.passed ? "verified" : "refuted",
+                     v.seeds.size(), v.seeds.size() == 1 ? "" : "s", seeds, symbols,
+                     v.qdq_as_integers ? "; QDQ run as integer operators" : "", table.Text(2));
 }
 
 Json VerificationJson(const Verification& v) {
@@ -72,9 +70,9 @@ std::string ConvertText(const ConvertReport& r) {
     out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
   out += ObstacleText(r);
   if (!r.rest_unchecked.empty())
-    out += fmt::format("other operators could not be checked: {}\n", r.rest_unchecked);
+    out += fmt::format("the remaining operators could not be checked: {}\n", r.rest_unchecked);
   if (r.copy) {
-    out += "a copy of the model as it is: nothing was converted, checked or run\n";
+    out += "copied unchanged: nothing was converted, checked or run\n";
     return out;
   }
   if (r.dry_run && r.obstacles.empty() && r.rest_unchecked.empty())
@@ -83,11 +81,11 @@ std::string ConvertText(const ConvertReport& r) {
     out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
                        p.to, fmt::join(p.axes, ", "));
   if (r.batch_norms_folded > 0)
-    out += fmt::format("{} batch normalisation{} folded into convolutions\n", r.batch_norms_folded,
+    out += fmt::format("{} batch normalization{} folded into convolutions\n", r.batch_norms_folded,
                        r.batch_norms_folded == 1 ? "" : "s");
   if (r.batch_norms_written_out > 0)
     out += fmt::format(
-        "{} batch normalisation{} written as product and sum; --fold-batch-norm is faster, but "
+        "{} batch normalization{} lowered to multiply and add; --fold-batch-norm is faster, but "
         "rounds differently\n",
         r.batch_norms_written_out, r.batch_norms_written_out == 1 ? "" : "s");
   if (r.verification)

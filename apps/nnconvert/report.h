@@ -1,4 +1,4 @@
-// What a conversion has to tell.
+// The report of a conversion.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace nn::app {
 
-// An input or output whose axes have another order in the written model: axis k there is axis
-// axes[k] of the source.
+// An input or output whose axes are permuted in the written model: axis k there is axis axes[k] of
+// the source.
 struct MovedPort {
   std::string kind;  // "input" or "output"
   std::string name;
@@ -23,14 +23,14 @@ struct ConvertReport {
   std::string input, input_format;
   std::string output, output_format;
   std::vector<Obstacle> obstacles;
-  std::string rest_unchecked;  // why not all operators could be looked at; empty if they were
+  std::string rest_unchecked;  // why some operators were not checked; empty if all were
   std::vector<MovedPort> moved_ports;
-  int batch_norms_folded = 0;       // into convolutions
-  int batch_norms_written_out = 0;  // as product and sum
+  int batch_norms_folded = 0;           // into convolutions
+  int64_t batch_norms_written_out = 0;  // as product and sum
   bool dry_run = false;
-  bool copy = false;  // the model was not imported
+  bool copy = false;  // copied without import
   bool written = false;
-  // Of the files, when they are there; nullopt for a copy on standard output.
+  // Size of the written files; nullopt for a copy on standard output.
   std::optional<uint64_t> bytes;
   std::vector<std::pair<std::string, uint64_t>> side_files;
   std::optional<Verification> verification;  // nullopt: not verified

@@ -23,7 +23,8 @@ std::string InFolder(const std::string& folder, const std::string& name) {
   return (fs::path(folder) / name).string();
 }
 
-// Where a model that is a folder goes: there is nothing, or a folder of which it has all the names.
+// Checks the target of a folder model: it must not exist, or be a folder whose files the model all
+// has.
 Result<std::string> PlaceOfFolder(const FileImage& image, const std::string& target) {
   std::string place = target;
   while (place.size() > 1 && place.ends_with('/')) place.pop_back();
@@ -37,61 +38,71 @@ Result<std::string> PlaceOfFolder(const FileImage& image, const std::string& tar
   if (type == fs::file_type::not_found) return place;
   if (type == fs::file_type::none) return IoError("{}: {}", target, error.message());
   if (type != fs::file_type::directory)
-    return UsageError("{}: the model is a folder, which this is not", target);
+    return UsageError("{}: is not a folder, but the model is one", target);
   error.clear();
   for (fs::directory_iterator it(place, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (std::none_of(image.side_files.begin(), image.side_files.end(), [&](const SideFile& side) {
           return fs::path(side.name).begin()->string() == name;
         }))
-      return UsageError("{}: there is a folder with {}, which is no part of a model", target,
+      return UsageError("{}: the folder contains {}, which is not part of a model", target,
                         Quote(name));
   }
   if (error) return IoError("{}: {}", target, error.message());
   return place;
 }
 
-// Side files are found beside the path that names the model, so a link must not lead elsewhere.
+// Side files are read from the folder of the model path, so the path must not be a link to another
+// folder.
 Status CheckLink(const std::string& target, const std::string& place) {
   std::error_code error;
   if (!fs::is_symlink(target, error)) return {};
   const std::string folder = ParentFolder(target);
   const auto own = fs::canonical(folder.empty() ? "." : folder, error);
   if (own == fs::path(place).parent_path()) return {};
-  return UsageError("{}: a symbolic link to {}, and the model has files beside it; name that file",
-                    target, place);
+  return UsageError(
+      "{}: is a symbolic link to {}, but the model has side files; use the target path instead",
+      target, place);
 }
 
-Status MakeFolders(const fs::path& path) {
+// Writes beneath a staging folder; errors use `shown`, the name that the user knows.
+Status MakeFolders(const fs::path& path, const std::string& shown) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return IoError("{}: {}", path.string(), error.message());
+  if (error) return IoError("{}: {}", shown, error.message());
   return {};
+}
+
+Status WriteFileBeneath(const std::string& path, const std::string& shown,
+                        std::span<const Blob> parts) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
+  file.Write(parts);
+  return file.Commit();
 }
 
 bool IsHidden(std::string_view name) {
   return name.starts_with('.') || name.find("/.") != std::string_view::npos;
 }
 
-// The place of a side file that the model names. The model may have come from anywhere, so it
-// chooses neither what is replaced nor files that other programs obey.
+// The path of a side file that the model names. Models are untrusted, so they cannot choose files
+// to replace or hidden files that other programs read.
 Status CheckNamedByModel(const std::string& folder, const std::string& name,
                          const std::vector<Blob>& contents) {
   NN_ASSIGN(const SidePlace place, LookAtSidePlace(folder, name, contents));
   if (place == SidePlace::kTaken)
     return UsageError(
-        "{}: there is another file of this name, which the model's tensors need; "
-        "--external-data names a new one",
+        "{}: a different file of this name exists, and the model's tensors need the name; choose "
+        "another with --external-data",
         InFolder(folder, name));
   if (place == SidePlace::kFree && IsHidden(name))
     return UsageError(
-        "the model's file {} is hidden, and no hidden file is made because a model names it; "
-        "--external-data and --embed-data put its tensors elsewhere",
+        "the model's file {} is hidden; hidden files named by a model are not written. Use "
+        "--external-data or --embed-data to move its tensors",
         Quote(name));
   return {};
 }
 
-// Mode and owner of all files in the new folder that the old one has, too.
+// Copies mode and owner to all files that the old folder also has.
 int KeepModesAndOwners(const fs::path& from, const fs::path& to) {
   const auto keep = [](const fs::path& old, const fs::path& path) {
     std::error_code ignored;
@@ -123,7 +134,7 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
                                               : Kind::kWithSideFiles;
   }
   if (staged.kind_ == Kind::kDirect && !image.side_files.empty())
-    return UsageError("{}: the model has {} more file{} beside it; name a file", target,
+    return UsageError("{}: the model has {} side file{}; write to a named file", target,
                       image.side_files.size(), image.side_files.size() == 1 ? "" : "s");
   if (staged.kind_ == Kind::kFile || staged.kind_ == Kind::kDirect) {
     NN_ASSIGN(staged.file_, staged.kind_ == Kind::kFile ? AtomicFile::Create(staged.target_)
@@ -138,8 +149,8 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   if (!folder) return IoError("{}: {}", target, ErrnoText(folder.error()));
   staged.folder_ = *std::move(folder);
   staged.model_ = InFolder(staged.folder_.path(), fs::path(staged.target_).filename().string());
-  NN_RETURN_IF_ERROR(image.is_folder ? MakeFolders(staged.model_)
-                                     : WriteFile(staged.model_, image.parts));
+  NN_RETURN_IF_ERROR(image.is_folder ? MakeFolders(staged.model_, target)
+                                     : WriteFileBeneath(staged.model_, target, image.parts));
   for (const SideFile& side : image.side_files) NN_RETURN_IF_ERROR(staged.WriteSideFile(side));
   return staged;
 }
@@ -151,18 +162,18 @@ Status StagedModel::WriteSideFile(const SideFile& side) {
       std::string_view(side.name).substr(0, side.name.size() - (is_empty_folder ? 1 : 0)));
   const std::string path = InFolder(in_package ? model_ : folder_.path(), name.value_or(""));
   if (!name || path == model_)
-    return UsageError("the model's file {} has no place beneath that of the model itself",
-                      Quote(side.name));
-  if (is_empty_folder) return MakeFolders(path);
+    return UsageError("the model's file {} is outside the model's folder", Quote(side.name));
+  const std::string shown = InFolder(in_package ? target_ : ParentFolder(target_), *name);
+  if (is_empty_folder) return MakeFolders(path, shown);
   if (!in_package && side.keep_existing)
     NN_RETURN_IF_ERROR(CheckNamedByModel(ParentFolder(target_), *name, side.parts));
-  NN_RETURN_IF_ERROR(MakeFolders(ParentFolder(path)));
-  // Two names may be one place ("w" and "./w").
+  NN_RETURN_IF_ERROR(MakeFolders(ParentFolder(path), shown));
+  // Two names may be the same path ("w" and "./w").
   NN_ASSIGN(const SidePlace place,
             LookAtSidePlace(ParentFolder(path), fs::path(path).filename().string(), side.parts));
   if (place == SidePlace::kTaken)
-    return UsageError("two of the model's files have the name {}", Quote(*name));
-  NN_RETURN_IF_ERROR(WriteFile(path, side.parts));
+    return UsageError("two of the model's files are named {}", Quote(*name));
+  NN_RETURN_IF_ERROR(WriteFileBeneath(path, shown, side.parts));
   if (!in_package && std::find(side_files_.begin(), side_files_.end(), *name) == side_files_.end())
     side_files_.push_back(*name);
   return {};
@@ -178,13 +189,13 @@ Status StagedModel::CommitFolder() {
   const FileDescriptor lock = LockFolder(ParentFolder(target_));
   std::error_code error;
   if (!fs::exists(fs::symlink_status(target_, error))) {
-    fs::rename(model_, target_, error);  // over nothing, or an empty folder
+    fs::rename(model_, target_, error);  // replaces nothing, or an empty folder
     if (error) return IoError("{}: {}", target_, error.message());
     return {};
   }
   if (const int failed = KeepModesAndOwners(target_, model_); failed != 0)
     return IoError("{}: {}", target_, ErrnoText(failed));
-  // What was there goes to the staging folder, and with it.
+  // The old folder moves to the staging folder and is deleted with it.
   if (renameat2(AT_FDCWD, model_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0)
     return {};
   if (errno == EINVAL || errno == ENOSYS)
@@ -204,7 +215,7 @@ Status StagedModel::Commit() {
     NN_ASSIGN(const bool added, placer.Add(InFolder(folder_.path(), side), side));
     lost_name_ = !added;
     if (lost_name_)
-      return UsageError("{}: another program has just made another file of this name",
+      return UsageError("{}: another program has just created a different file of this name",
                         InFolder(ParentFolder(target_), side));
   }
   const FileDescriptor model(Retry([&] { return open(model_.c_str(), O_RDONLY | O_CLOEXEC); }));

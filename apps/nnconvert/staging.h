@@ -1,4 +1,4 @@
-// A converted model on its way to its place.
+// Stages the files of a converted model until they are checked.
 #pragma once
 
 #include <optional>
@@ -12,29 +12,28 @@
 
 namespace nn::app {
 
-// The files of a model, written but not yet in their places, so that they can be read back, side
-// files included, before anything changes. One file has no name; several lie in a staging folder
-// beside the target, under the names that they will have.
+// The files of a model, written but not yet in place, so that they can be read back, side files
+// included, before the target changes. A single file has no name; several are in a staging folder
+// beside the target, under their final names.
 class StagedModel {
  public:
-  // `target` may be "-". kUsage for side files that lie outside the target's folder, that a model
-  // on standard output or on a device would have, or that a model names and a copy does not make:
-  // hidden ones, and those whose place has other contents (SideFile::keep_existing); for a model
-  // that is a folder where there is a file, or a folder with other things in it.
+  // `target` may be "-". kUsage for side files outside the target's folder, for side files of a
+  // model on standard output or a device, and for side files named by the model that are hidden or
+  // exist with different contents (SideFile::keep_existing). Also kUsage for a folder model if the
+  // target is a file, or a folder with other contents.
   static Result<StagedModel> Write(const FileImage& image, const std::string& target);
 
-  // The model as it was written: a file, or a folder.
+  // The path of the written model: a file, or a folder.
   const std::string& path() const { return model_; }
-  // Reads it again, its side files included.
+  // Reads it back, side files included.
   Result<ReadModel> Read() const;
 
-  // Puts the files in their places: side files first, none of which replaces anything, then the
-  // model, which is there completely or not at all. If that fails, what was put in place is removed
-  // again.
+  // Moves the files into place: first the side files, which replace nothing, then the model,
+  // atomically. On failure, files that were moved are removed again.
   Status Commit();
-  // Whether Commit() may fail so that other names must be tried (lost_name).
+  // Whether Commit() may fail with lost_name(), so that other names must be tried.
   bool needs_names() const { return kind_ == Kind::kWithSideFiles; }
-  // Whether Commit() failed because another program took the name of a side file meanwhile.
+  // Whether Commit() failed because another program took the name of a side file.
   bool lost_name() const { return lost_name_; }
 
  private:
@@ -58,11 +57,11 @@ class StagedModel {
   bool lost_name_ = false;
 };
 
-// The first side file that was not named by the model and whose place beside `target` has other
-// contents: it needs another name, for nothing is replaced. nullptr if there is none.
+// The first side file not named by the model that exists beside `target` with different contents.
+// It needs another name, because nothing is replaced. nullptr if there is none.
 Result<const SideFile*> FindTakenName(const FileImage& image, const std::string& target);
 
-// A name like `name` that follows from the contents of all side files that the model did not name.
+// A name like `name`, derived from the contents of all side files that the model did not name.
 std::string FreeName(const FileImage& image, std::string_view name);
 
 }  // namespace nn::app

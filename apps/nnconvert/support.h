@@ -5,7 +5,7 @@
 
 namespace nn::app {
 
-// SUPPORT.md: from the tables that import, export and execution work with, as Markdown.
+// SUPPORT.md, generated from the tables of import, export and execution.
 std::string SupportMarkdown();
 
 }  // namespace nn::app

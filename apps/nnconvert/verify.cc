@@ -6,15 +6,15 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/program.h"
-#include "ops/shape.h"
+#include "ops/array/shape.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
 
 namespace nn::app {
 namespace {
 
-// Sizes that are tried for dimensions that a model leaves open and that nobody has given: the
-// batch, and others such as lengths, heights and widths until the model takes one.
+// Sizes tried for dynamic dimensions without a given size: the batch, and others such as lengths,
+// heights and widths, until the model accepts one.
 constexpr int64_t kBatch = 2;
 constexpr int64_t kSizes[] = {32, 64, 224, 256, 16, 8};
 
@@ -26,11 +26,11 @@ std::set<std::string> BatchSymbols(const Graph& graph) {
   return symbols;
 }
 
-// Operators between dequantize and quantize are run as the integer operators that they stand for,
-// so that a quantised model computes the same in either form. True if there were any.
+// Fuses operators between dequantize and quantize to integer operators, so that a quantized model
+// computes the same in either form. True if there were any.
 Result<bool> RunQdqAsIntegers(Graph& graph) {
   const auto count = [&] {
-    return std::count_if(graph.nodes().begin(), graph.nodes().end(), OnQuantisedTypes);
+    return std::count_if(graph.nodes().begin(), graph.nodes().end(), OnQuantizedTypes);
   };
   const auto before = count();
   NN_RETURN_IF_ERROR(RunPass("fuse qdq", graph, FuseQdq));
@@ -44,21 +44,22 @@ Result<Program> Compile(Graph&& graph, const RunLimits& limits) {
   return Program::Compile(std::move(graph), options);
 }
 
-// The error of a run that takes more than the limits allow.
+// The error of a run that exceeds the limits.
 Error TooMuch(const Error& error) {
-  return Error(error.code(), fmt::format("{}; give smaller shapes (--verify-shape), larger limits "
-                                         "(--max-work, --max-memory) or --no-verify",
-                                         error.In("the verification").message()));
+  return Error(error.code(),
+               fmt::format("{}; use smaller shapes (--verify-shape), raise the limits (--max-work, "
+                           "--max-memory) or skip the verification (--no-verify)",
+                           error.In("the verification").message()));
 }
 
-// The source, made ready for runs. Of its graph only what follows is left: graphs can be larger
-// than all that a run takes.
+// The source, prepared for runs. The graph itself is freed, because it can be larger than all
+// memory of a run.
 struct SourceRuns {
   std::optional<Program> program;
   std::vector<std::string> input_names, output_names;
-  std::vector<Type> input_types;             // with every dimension known
-  std::vector<bool> quantised;               // by output
-  std::vector<std::vector<Tensor>> outputs;  // of the runs that there were
+  std::vector<Type> input_types;             // with all dimensions known
+  std::vector<bool> quantized;               // by output
+  std::vector<std::vector<Tensor>> outputs;  // of the runs so far
 };
 
 SourceRuns DescribeSource(const Graph& graph) {
@@ -69,12 +70,12 @@ SourceRuns DescribeSource(const Graph& graph) {
   }
   for (const Port& p : graph.outputs()) {
     runs.output_names.push_back(p.name);
-    runs.quantised.push_back(p.value->type().quantised());
+    runs.quantized.push_back(p.value->type().quantized());
   }
   return runs;
 }
 
-// With every input dimension known.
+// With all input dimensions known.
 Result<SourceRuns> PrepareSource(Graph source, const RunLimits& limits, Verification& out) {
   const auto open = InputSymbols(source);
   const auto batch = BatchSymbols(source);
@@ -95,14 +96,14 @@ Result<SourceRuns> PrepareSource(Graph source, const RunLimits& limits, Verifica
       return runs;
     }
     if (!first_error) first_error = program.error();
-    // Other sizes would only hide that these are too much.
+    // Other sizes would only hide that these exceed the limits.
     if (program.error().code() == ErrorCode::kLimit)
       return tl::unexpected(TooMuch(program.error()));
-    if (only_batch) break;  // all tries are the same
+    if (only_batch) break;  // all attempts are the same
   }
   const Error error = first_error->In("the model cannot be run for the verification");
   if (open.empty()) return tl::unexpected(error);
-  return UsageError("{}; give --verify-shape or --no-verify", error.message());
+  return UsageError("{}; set shapes with --verify-shape or use --no-verify", error.message());
 }
 
 Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, uint64_t seed) {
@@ -124,7 +125,7 @@ Status RunSource(SourceRuns& source, uint64_t seed) {
   return {};
 }
 
-// Runs as often as the outputs fit here, and gives the program up if that is as often as is wanted.
+// Runs as many seeds as fit in memory, and frees the program if those are all.
 Status RunAhead(SourceRuns& source, const ConvertOptions& options) {
   constexpr uint64_t kMostBytes = uint64_t{256} << 20;
   uint64_t bytes = 0;
@@ -136,12 +137,13 @@ Status RunAhead(SourceRuns& source, const ConvertOptions& options) {
   return {};
 }
 
-// The element's value in another numeric type, for formats whose interface has fewer types.
+// Converts to another numeric type, for formats whose interface has fewer types.
 Result<Tensor> CastTo(const Tensor& tensor, DType dtype) {
   if (tensor.dtype() == dtype) return tensor;
   const auto numeric = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };
   if (!numeric(tensor.dtype()) || !numeric(dtype))
-    return UnsupportedError("{} became {}", DTypeName(tensor.dtype()), DTypeName(dtype));
+    return UnsupportedError("cannot compare {} with {}", DTypeName(tensor.dtype()),
+                            DTypeName(dtype));
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, tensor.dims()));
   for (int64_t i = 0; i < b.elements(); ++i) {
     if (IsFloat(tensor.dtype()))
@@ -152,20 +154,20 @@ Result<Tensor> CastTo(const Tensor& tensor, DType dtype) {
   return b.Finish();
 }
 
-// Identities are of no rank where the port's is not known.
+// An identity is returned unchanged: its rank is 0 if the port has an unknown rank.
 Result<Tensor> Moved(const Tensor& tensor, const AxisMap& map) {
   if (map.IsIdentity()) return tensor;
   return RearrangeTensor(tensor, map);
 }
 
-Status CheckPortCounts(const Graph& source, const Graph& converted) {
-  const auto count = [](const Graph& g) {
-    return fmt::format("{} inputs and {} outputs", g.inputs().size(), g.outputs().size());
+Status CheckPortCounts(const SourceRuns& source, const Graph& converted) {
+  const auto text = [](size_t inputs, size_t outputs) {
+    return fmt::format("{} inputs and {} outputs", inputs, outputs);
   };
-  if (source.inputs().size() == converted.inputs().size() &&
-      source.outputs().size() == converted.outputs().size())
-    return {};
-  return InternalError("the model has {}, the written one {}", count(source), count(converted));
+  const std::string have = text(source.input_names.size(), source.output_names.size());
+  const std::string got = text(converted.inputs().size(), converted.outputs().size());
+  if (have == got) return {};
+  return InternalError("the model has {}, but the written model has {}", have, got);
 }
 
 // With the shapes of the source's inputs, by position.
@@ -178,7 +180,7 @@ Result<Program> CompileConverted(const SourceRuns& source, Graph graph, const In
       shapes[graph.inputs()[i].name] =
           axes.inputs[i].IsIdentity() ? *dims : axes.inputs[i].Apply(*dims);
   if (auto s = BindInputShapes(graph, shapes); !s)
-    return InternalError("the written model takes other shapes: {}", s.error().message());
+    return InternalError("the written model has different input shapes: {}", s.error().message());
   NN_ASSIGN(const bool fused, RunQdqAsIntegers(graph));
   out.qdq_as_integers = out.qdq_as_integers || fused;
   auto program = Compile(std::move(graph), limits);
@@ -187,7 +189,7 @@ Result<Program> CompileConverted(const SourceRuns& source, Graph graph, const In
   return program;
 }
 
-// Whether `b` is further off than `a`.
+// Whether `b` differs more than `a`.
 bool IsWorse(const Comparison& a, const Comparison& b) {
   const auto rank = [](const Comparison& c) {
     return std::tuple(!c.mismatch.empty(), !c.agrees, c.max_absolute, !c.identical);
@@ -195,8 +197,8 @@ bool IsWorse(const Comparison& a, const Comparison& b) {
   return rank(a) < rank(b);
 }
 
-// The largest finite magnitude of a float output, which drift is measured by: an element near zero
-// is as far off as those it was summed up with. 0 for other types.
+// The largest finite magnitude of a float output, the scale of relative drift: the error of an
+// element near zero depends on the summands it comes from. 0 for other types.
 double ScaleOf(const Tensor& tensor) {
   double scale = 0;
   if (!IsFloat(tensor.dtype())) return scale;
@@ -214,7 +216,7 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
     NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype()));
     const double scale = ScaleOf(want[i]);
     const Tolerance tolerance{options.atol + options.rtol * scale, 0,
-                              source.quantised[i] ? int64_t{1} : int64_t{0}};
+                              source.quantized[i] ? int64_t{1} : int64_t{0}};
     const Comparison c = Compare(want[i], same_type, tolerance);
     OutputDrift& drift = out.outputs[i];
     if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;
@@ -232,17 +234,16 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
 
 }  // namespace
 
-Result<Verification> VerifyConversion(const Graph& source,
+Result<Verification> VerifyConversion(Graph source,
                                       const std::function<Result<Graph>()>& import_converted,
                                       const InterfaceAxes& axes, const ConvertOptions& options) {
   Verification out;
-  Graph shaped = source.Clone();
-  NN_RETURN_IF_ERROR(BindShapes(shaped, ShapeOptions{options.verify_shapes, std::nullopt}));
-  NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(shaped));
-  NN_ASSIGN(SourceRuns before, PrepareSource(std::move(shaped), options.run_limits, out));
+  NN_RETURN_IF_ERROR(BindShapes(source, ShapeOptions{options.verify_shapes, std::nullopt}));
+  NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(source));
+  NN_ASSIGN(SourceRuns before, PrepareSource(std::move(source), options.run_limits, out));
   NN_RETURN_IF_ERROR(RunAhead(before, options));
   NN_ASSIGN(Graph converted, import_converted());
-  NN_RETURN_IF_ERROR(CheckPortCounts(source, converted));
+  NN_RETURN_IF_ERROR(CheckPortCounts(before, converted));
   std::vector<DType> types;
   for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
   NN_ASSIGN(Program after,

@@ -1,21 +1,29 @@
-// Checks of a model that was written.
+// Checks of the written model.
 #pragma once
 
-#include <string>
+#include <functional>
+#include <optional>
 
 #include "base/status.h"
 #include "formats/format.h"
 #include "ir/graph.h"
+#include "validators/finding.h"
 
 namespace nn::app {
 
-// Whether a model that was written for `source` can be read, passes the rules of its own format,
-// and can be imported; returns the model, or the graph that is in it. What does not is a defect of
-// ours (kInternal), unless the source breaks rules of its own format (kModel): what is written
-// for such a model may break rules as well.
+// The first error that nnvalidate finds in the model.
+std::optional<Finding> FirstError(const ReadModel& model);
+
+// The first error in the source model. Called only if the written model has a flaw, so the source
+// need not stay in memory.
+using SourceError = std::function<std::optional<Finding>()>;
+
+// Checks that a written model can be read, passes the rules of its format and can be imported;
+// returns the model, or its graph. A failure is kInternal, unless the source violates the rules of
+// its own format (kModel): the model written for it may then violate rules as well.
 Result<ReadModel> ReadWritten(Result<ReadModel> written, const Format& format,
-                              const ReadModel& source);
-Status CheckWritten(const ReadModel& written, const ReadModel& source);
-Result<Graph> ImportWritten(const ReadModel& written, const ReadModel& source);
+                              const SourceError& source_error);
+Status CheckWritten(const ReadModel& written, const SourceError& source_error);
+Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_error);
 
 }  // namespace nn::app

@@ -30,11 +30,11 @@ Bytes SizeOf(const Value& v) {
   return total ? Bytes(*total / 8 + (*total % 8 != 0)) : std::nullopt;
 }
 
-// The nodes that one operator of the file became.
+// The nodes imported from one operator of the file.
 struct Step {
   std::vector<const Node*> nodes;
   std::vector<const Value*> reads;   // from outside, each once
-  std::vector<const Value*> writes;  // that others or the caller see; at least the last output
+  std::vector<const Value*> writes;  // read by others or graph outputs; at least the last output
 };
 
 std::vector<Step> StepsOf(const Graph& graph) {
@@ -87,7 +87,7 @@ CostRow RowOf(const Step& step) {
     const auto own = MultiplyAddsOf(*node);
     row.multiply_adds = Sum(row.multiply_adds, own);
     if (!own && row.unknown.empty())
-      row.unknown = node->Is("opaque") ? "not supported" : "its shapes are not known";
+      row.unknown = node->Is("opaque") ? "not supported" : "its shapes are unknown";
   }
   row.bytes_read = row.bytes_written = 0;
   for (const Value* v : step.reads) {
@@ -99,7 +99,7 @@ CostRow RowOf(const Step& step) {
   return row;
 }
 
-// Inputs are alive from the start until they are last read, outputs of the graph until the end.
+// Inputs are alive from the start to their last read; graph outputs, to the end.
 void FindPeak(const Graph& graph, const std::vector<Step>& steps, Cost& out) {
   std::unordered_map<const Value*, size_t> last;
   for (size_t i = 0; i < steps.size(); ++i)

@@ -23,7 +23,7 @@ Json OrNull(const std::optional<uint64_t>& n) {
   return n ? Json(*n) : Json(nullptr);
 }
 
-// The rows whose multiply-adds are not known, by operator and reason.
+// The rows with unknown multiply-adds, by operator and reason.
 std::string UnknownText(const Cost& cost) {
   std::map<std::pair<std::string, std::string>, uint64_t> kinds;
   for (const CostRow& r : cost.rows)
@@ -55,7 +55,7 @@ std::string CostText(const Cost& cost) {
   const auto rest = [](uint64_t count, std::string_view what) {
     return count == 0
                ? std::string()
-               : fmt::format(" (not counted: {}, whose {} not known)",
+               : fmt::format(" (not counted: {}, whose {} unknown)",
                              count == 1 ? "1 operator" : WithThousands(count) + " operators", what);
   };
   Table totals({{""}, {""}});

@@ -7,8 +7,8 @@
 
 namespace nn::app {
 
-// The cells as one line; those with commas, quotes or line breaks are quoted. Bytes that are not
-// UTF-8, and control characters, are escaped as in the text forms.
+// Formats the cells as one line; cells with commas, quotes or line breaks are quoted. Invalid UTF-8
+// and control characters are escaped as in the text format.
 std::string CsvLine(const std::vector<std::string>& cells);
 
 }  // namespace nn::app

@@ -14,8 +14,7 @@
 namespace nn::app {
 namespace {
 
-// What formats say with different layouts and operators is the same in the form of one of them.
-// This one has the most operators.
+// The common form in which models of two formats are compared. This format has the most operators.
 constexpr std::string_view kCommonForm = "onnx";
 
 OperatorRef RefOf(const Node& node) {
@@ -33,7 +32,7 @@ std::string InterfaceText(const TensorSummary& t) {
   if (t.shape)
     for (const std::string& d : *t.shape) shape += (shape.empty() ? "" : ", ") + d;
   return fmt::format("{}: {}{}{}{}", Quote(t.name), t.type, t.shape ? "[" + shape + "]" : "[*]",
-                     t.quantisation.empty() ? "" : ", ", t.quantisation);
+                     t.quantization.empty() ? "" : ", ", t.quantization);
 }
 
 void DiffInterface(std::string_view role, const std::vector<TensorSummary>& a,
@@ -48,7 +47,7 @@ void DiffFacts(const ModelSummary& a, const ModelSummary& b, std::vector<FieldDi
   AddField("version", a.version, b.version, out);
   AddField("producer", a.producer, b.producer, out);
   AddField("name", a.name, b.name, out);
-  // Keys may repeat: the k-th value of one with the k-th of the other.
+  // Keys may repeat: the k-th values are compared with each other.
   std::map<std::string, std::pair<std::vector<std::string>, std::vector<std::string>>> keys;
   for (const auto& [key, value] : a.metadata) keys[key].first.push_back(value);
   for (const auto& [key, value] : b.metadata) keys[key].second.push_back(value);
@@ -107,7 +106,7 @@ class Differ {
     return {};
   }
 
-  // What the graph does not know of them comes from the files.
+  // For facts missing from the graph, the files are compared.
   Status DiffOpaque(const Node& a, const Node& b, OperatorDiff& diff, ModelDiff& out) {
     const OperatorSummary *op_a = file_a_.Find(a), *op_b = file_b_.Find(b);
     const OpaqueContents in_a = file_a_.Read(a), in_b = file_b_.Read(b);
@@ -115,7 +114,7 @@ class Differ {
     AddField("operator", diff.a.op, diff.b.op, diff.fields);
     if (op_a != nullptr && op_b != nullptr) DiffAttributes(*op_a, *op_b, diff.fields);
     if (diff.fields.size() == before && in_a.structure != in_b.structure)
-      diff.fields.push_back({"sub-graphs", "operators and their order", "others"});
+      diff.fields.push_back({"subgraphs", "operators and their order", "different"});
     AddField("constants", std::to_string(in_a.tensors.size()), std::to_string(in_b.tensors.size()),
              diff.fields);
     for (size_t i = 0; i < std::min(in_a.tensors.size(), in_b.tensors.size()); ++i) {
@@ -187,7 +186,7 @@ class Differ {
     DropResidentPages(b.blob());
   }
 
-  // Which values the outputs are; their names and types stand in the interface.
+  // Compares the sources of the outputs; names and types are in the interface.
   void DiffOutputs(ModelDiff& out) const {
     const auto &a = graph_a_.outputs(), &b = graph_b_.outputs();
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
@@ -203,7 +202,7 @@ class Differ {
   OpaqueReader file_b_;
   Matching matching_;
   std::unordered_map<const Node*, const Node*> counterparts_;
-  std::set<std::pair<const Value*, const Value*>> seen_;  // constants that were compared
+  std::set<std::pair<const Value*, const Value*>> seen_;  // compared constants
 };
 
 }  // namespace

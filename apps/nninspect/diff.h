@@ -1,4 +1,4 @@
-// What is different in two models: nninspect --diff.
+// Differences between two models: nninspect --diff.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace nn::app {
 
-// A fact that both have, or one of them: then the other text is empty.
+// A field of one model or both; the text is empty where a model lacks it.
 struct FieldDiff {
   std::string what;  // "attribute strides", "input 1", "metadata author"
   std::string a;
@@ -23,7 +23,7 @@ struct FieldDiff {
 // An operator of the main graph.
 struct OperatorRef {
   int64_t index = -1;  // in its file; -1: the importer added it
-  std::string op;      // as the file has it
+  std::string op;      // as in the file
   std::string name;
 };
 
@@ -33,12 +33,12 @@ struct OperatorDiff {
   std::vector<FieldDiff> fields;
 };
 
-// Constants that operators take in the same place, of one type and shape.
+// Constants at the same input of matched operators, with equal type and shape.
 struct WeightDiff {
   OperatorRef a;
   OperatorRef b;
   size_t input = 0;
-  std::string name;  // in the first model, or in the second where it has none there
+  std::string name;  // in the first model, or in the second if it has none
   std::string type;
   Comparison comparison;
 };
@@ -47,7 +47,7 @@ struct ModelDiff {
   std::vector<FieldDiff> facts;  // format, version, producer, metadata
   std::vector<FieldDiff> interface;
   // Models of one format that are not both graphs (trees, pipelines, ML Programs) are compared
-  // field by field, the fields by their places in dumps, and nothing below is told.
+  // field by field, by path in the dump; the members below are then empty.
   bool by_field = false;
   static constexpr size_t kMostFields = 100;
   std::vector<FieldDiff> fields;
@@ -55,11 +55,11 @@ struct ModelDiff {
   std::vector<OperatorRef> added;    // only in the second
   std::vector<OperatorDiff> changed;
   std::vector<WeightDiff> weights;
-  uint64_t matched = 0;   // operators that have a counterpart
-  uint64_t renamed = 0;   // of those, with another name: not a difference
+  uint64_t matched = 0;   // operators with a counterpart
+  uint64_t renamed = 0;   // of those, with a different name, which is ignored
   uint64_t compared = 0;  // constants whose contents were compared
-  // Models of two formats are compared in the form that conversions to this one give them; nullptr
-  // where the graphs are compared as they were imported.
+  // The format that models of two formats are legalized for before the comparison; nullptr if the
+  // imported graphs are compared directly.
   const Format* form = nullptr;
 
   bool empty() const {
@@ -68,21 +68,21 @@ struct ModelDiff {
   }
 };
 
-// Compares the graphs of models of one format or of two. Counterparts are nodes that compute the
-// same from the inputs on; then nodes of one operator and name; then nodes of one operator in the
-// same order. Both models must have been loaded in full.
+// Compares the graphs of two models of the same or different formats. Counterparts are nodes that
+// compute the same from the inputs on, then nodes with equal operator and name, then nodes of one
+// operator in order. Both models must be loaded in full.
 Result<ModelDiff> DiffModels(const LoadedModel& a, const LoadedModel& b);
 
-// The counterpart in `b` of each node of `a` that has one.
+// Maps nodes of `a` to their counterparts in `b`.
 using Matching = std::unordered_map<const Node*, const Node*>;
 Matching MatchNodes(const Graph& a, const Graph& b);
 
-// The graph as a conversion to the format has it, parts that do not fit left as they are, with the
-// padding and the attributes of windows written in one way; nullopt if the conversion fails.
+// The graph legalized for the format, with unsupported nodes left unchanged, and window padding and
+// attributes in a canonical form; nullopt if legalization fails.
 std::optional<Graph> InFormOf(const Format& format, const Graph& graph);
 
 std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff& diff);
-// As schemas/nninspect-diff.schema.json has it.
+// Follows schemas/nninspect-diff.schema.json.
 Json DiffJson(const LoadedModel& a, const LoadedModel& b, const ModelDiff& diff);
 
 }  // namespace nn::app

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "apps/nninspect/diff.h"
-#include "ops/conv.h"
-#include "ops/pad.h"
-#include "ops/window.h"
+#include "ops/array/pad.h"
+#include "ops/nn/conv.h"
+#include "ops/support/window.h"
 
 namespace nn::app {
 namespace {
@@ -31,10 +31,10 @@ std::optional<Layout> LayoutOf(const Node& node) {
 
 Result<std::vector<ConstWindow>> WindowsOf(const Node& node, Layout layout) {
   const Type& x = node.input(0)->type();
-  if (!x.ranked()) return ModelError("the rank is not known");
+  if (!x.ranked()) return ModelError("the rank must be known");
   if (node.Is("conv")) {
     const Type& filter = node.input(1)->type();
-    if (!filter.ranked()) return ModelError("the rank is not known");
+    if (!filter.ranked()) return ModelError("the rank must be known");
     NN_ASSIGN(const auto windows, ConvWindows(node.attrs<ConvAttrs>(), *x.dims, *filter.dims));
     return ConstWindows(windows);
   }
@@ -47,12 +47,12 @@ Result<std::vector<ConstWindow>> WindowsOf(const Node& node, Layout layout) {
   return ConstWindows(windows);
 }
 
-// Padding as numbers, as far as a window reaches; left alone where sizes are not known.
+// Makes padding explicit, as far as windows reach; unchanged where sizes are unknown.
 void SpellOutPadding(Node& node, Layout layout) {
   const auto windows = WindowsOf(node, layout);
   if (!windows) return;
   Ints begins, ends;
-  bool beyond = false;  // whether a window ends behind the padding: ceil_mode
+  bool beyond = false;  // a window ends past the padding: ceil_mode
   for (const ConstWindow& w : *windows) {
     const int64_t extent = (w.kernel - 1) * w.dilation + 1;
     const int64_t end = (w.output - 1) * w.stride + extent - w.input - w.pad_begin;
@@ -68,7 +68,7 @@ void SpellOutPadding(Node& node, Layout layout) {
   if (!beyond) Set(node, "ceil_mode", false);
 }
 
-// Whether padding with the value by a node of its own is what the operator's padding does.
+// Whether a pad node with the value is equivalent to the operator's padding.
 bool IsOwnPadding(const Node& node, const Value* value) {
   if (value == nullptr) return node.Is("conv");
   if (!value->is_constant() || value->constant().elements() != 1) return false;
@@ -77,8 +77,7 @@ bool IsOwnPadding(const Node& node, const Value* value) {
   return node.Is("conv") && v == 0;
 }
 
-// The padding that a node of its own puts around the input becomes that of the operator, which is
-// explicit.
+// Folds a pad node at the input into the operator's explicit padding.
 void TakePadding(Graph& graph, Node& node, Layout layout) {
   Value* const x = node.input(0);
   if (x->def() == nullptr || !x->def()->Is("pad") || x->uses().size() != 1 || graph.IsOutput(x))
@@ -106,17 +105,17 @@ void TakePadding(Graph& graph, Node& node, Layout layout) {
   graph.Erase(&pad);
 }
 
-// A bias of zeros, which some formats require, is none.
+// Removes a zero bias, which some formats require.
 void DropZeroBias(Graph& graph, Node& conv) {
   const Value* bias = conv.input(2);
-  if (bias == nullptr || !bias->is_constant() || bias->type().quantised()) return;
+  if (bias == nullptr || !bias->is_constant() || bias->type().quantized()) return;
   const Tensor& t = bias->constant();
   for (int64_t i = 0; i < t.elements(); ++i)
     if (t.GetDouble(i) != 0) return;
   graph.SetInputs(&conv, {conv.input(0), conv.input(1)});
 }
 
-// One way of writing what attributes can say in several.
+// Canonicalizes attributes that have several equivalent forms.
 void SpellOut(Graph& graph, Node& node) {
   if (const auto layout = LayoutOf(node)) {
     SpellOutPadding(node, *layout);
@@ -138,7 +137,7 @@ void SpellOut(Graph& graph, Node& node) {
 
 std::optional<Graph> InFormOf(const Format& format, const Graph& graph) {
   Graph fitted = graph.Clone();
-  if (!Legalise(fitted, *format.target)) return std::nullopt;
+  if (!Legalize(fitted, *format.target)) return std::nullopt;
   for (Node& node : fitted.nodes()) SpellOut(fitted, node);
   return fitted;
 }

@@ -18,7 +18,8 @@ uint64_t HashText(std::string_view text) {
   return std::hash<std::string_view>()(text);
 }
 
-// For each node, what is computed from the graph's inputs up to it, contents of constants apart.
+// For each node, a key of the computation from the graph's inputs to it, ignoring the contents of
+// constants.
 std::unordered_map<const Node*, uint64_t> Hashes(const Graph& graph) {
   std::unordered_map<const Value*, uint64_t> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) inputs[graph.inputs()[i].value] = i + 1;
@@ -64,7 +65,7 @@ class Matcher {
   }
 
  private:
-  // Nodes with equal keys, the first with the first and so on.
+  // Matches nodes with equal keys, in order.
   template <typename Key, typename Fn>
   void PairByKey(Fn key) {
     std::map<Key, std::vector<const Node*>> waiting;
@@ -89,7 +90,8 @@ class Matcher {
     std::erase_if(right_, [&](const Node* n) { return paired_.contains(n); });
   }
 
-  // The longest common succession of operators; of too many nodes, each operator's nodes in order.
+  // The longest common subsequence of operators; for too many nodes, each operator's nodes in
+  // order.
   void PairByOrder() {
     constexpr size_t kMaxCells = 4'000'000;
     const size_t n = left_.size(), m = right_.size();

@@ -116,7 +116,7 @@ std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff
            FieldsText("Fields", d.fields);
   }
   const std::string renamed =
-      d.renamed == 0 ? "" : fmt::format(", {} under another name", WithThousands(d.renamed));
+      d.renamed == 0 ? "" : fmt::format(", {} renamed", WithThousands(d.renamed));
   if (d.empty())
     return out + fmt::format("no differences: {} operators{}, {} constants\n",
                              WithThousands(d.matched), renamed, WithThousands(d.compared));
@@ -126,9 +126,10 @@ std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff
       WithThousands(d.added.size()), WithThousands(d.changed.size()),
       WithThousands(d.weights.size()), WithThousands(d.compared));
   if (d.form != nullptr)
-    out += fmt::format("Formats differ: both are compared as {} models.\n", d.form->label);
+    out +=
+        fmt::format("The formats differ: both models are compared as {} models.\n", d.form->label);
   else if (a.read.format != b.read.format)
-    out += "Formats differ: operators and attributes are compared as the suite's graph has them.\n";
+    out += "The formats differ: operators and attributes are compared as imported.\n";
   return out + FieldsText("Model", d.facts) + FieldsText("Inputs and outputs", d.interface) +
          RefsText("Operators only in a", d.removed) + RefsText("Operators only in b", d.added) +
          ChangedText(d.changed) + WeightsText(d);

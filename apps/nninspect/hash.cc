@@ -5,7 +5,7 @@
 namespace nn::app {
 namespace {
 
-// A graph's name is part of the text of its attribute.
+// The text of a graph attribute contains the graph's name.
 std::string WithoutNames(const std::string& value) {
   return value.starts_with("graph \"") ? "graph" : value;
 }
@@ -39,7 +39,7 @@ OpaqueContents OpaqueReader::Read(const Node& node) const {
   const auto first = static_cast<size_t>(op - operators_.data());
   Names names;
   AddOperator(first, out, names);
-  // The operators of its sub-graphs follow it.
+  // The operators of its subgraphs follow it in the list.
   for (size_t i = first + 1; i < operators_.size() && IsInside(i, first); ++i) {
     out.structure += "; " + names.Text(operators_[i].scope);
     AddOperator(i, out, names);
@@ -49,8 +49,8 @@ OpaqueContents OpaqueReader::Read(const Node& node) const {
   return out;
 }
 
-// ONNX and Core ML name the scope of a sub-graph after the operator that has it; a sub-graph of
-// TensorFlow Lite is no part of the operator.
+// ONNX and Core ML name the scope of a subgraph after its operator; TensorFlow Lite subgraphs are
+// not part of an operator.
 bool OpaqueReader::IsInside(size_t i, size_t owner) const {
   const std::string& scope = operators_[i].scope;
   return !scope.empty() && (scope.starts_with(operators_[owner].name + ".") ||
@@ -77,7 +77,7 @@ void OpaqueReader::AddCaptures(size_t i, OpaqueContents& out, Names& names) cons
     }
 }
 
-// Attributes, or else constants of sub-graphs, at their first user; those of the main graph are
+// Attributes, and constants of subgraphs, at their first user; constants of the main graph are
 // values of the graph.
 void OpaqueReader::AddTensors(size_t i, bool attributes, OpaqueContents& out) const {
   const auto it = taken_.find(i);

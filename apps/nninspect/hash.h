@@ -10,24 +10,23 @@
 
 namespace nn::app {
 
-// DigestGraph of the model as it was imported; operators that cannot be imported count with all
-// that the file says of them, their sub-graphs in the file's order. Requires a model that was
-// loaded in full, without shapes. kUnsupported and the like for a model that cannot be imported at
-// all.
+// DigestGraph of the imported model. Unsupported operators contribute everything that the file has
+// about them, with subgraphs in file order. Requires a model loaded in full, without given shapes.
+// The import error for a model that cannot be imported at all.
 Result<GraphDigests> DigestsOf(const LoadedModel& model);
 
-// What the file says of opaque nodes, their names left out.
+// Describes opaque nodes by the contents of the file, without names.
 class OpaqueReader {
  public:
-  // The model must outlive this, and have been loaded in full.
+  // The model must outlive this object and be loaded in full.
   OpaqueReader(const LoadedModel& model, std::vector<TensorEntry> tensors);
 
   OpaqueContents Read(const Node& node) const;
-  // The operator of the file; null if there is none.
+  // The operator in the file; null if there is none.
   const OperatorSummary* Find(const Node& node) const;
 
  private:
-  // Names by where they first occur.
+  // Numbers names by first occurrence.
   struct Names {
     std::unordered_map<std::string, size_t> numbers;
     std::string Text(const std::string& name) {
@@ -42,7 +41,7 @@ class OpaqueReader {
 
   const std::vector<OperatorSummary>& operators_;
   std::vector<TensorEntry> tensors_;
-  std::vector<size_t> main_;  // the operators of the main graph
+  std::vector<size_t> main_;  // operators of the main graph
   std::unordered_map<size_t, std::vector<size_t>> taken_;
   std::unordered_map<std::string, const Value*> values_;
 };

@@ -30,7 +30,7 @@ void AddDynamic(const std::vector<TensorSummary>& tensors, bool is_output, Inspe
   }
 }
 
-// The sum over all nodes, sub-graphs included; nullopt if one is not known.
+// The sum over all nodes, subgraphs included; nullopt if one is unknown.
 std::optional<uint64_t> MultiplyAdds(const Graph& graph) {
   uint64_t total = 0;
   for (const Node& node : graph.nodes()) {
@@ -72,16 +72,16 @@ void CountMultiplyAdds(Inspection& out) {
   if (!out.multiply_adds)
     out.notes.push_back(InputSymbols(graph).empty()
                             ? "unknown, because shapes inside the model are"
-                            : "unknown until shapes are given: --input-shape or --batch");
+                            : "unknown: set input shapes with --input-shape or --batch");
   const auto left_out = static_cast<uint64_t>(std::count_if(
       graph.nodes().begin(), graph.nodes().end(), [](const Node& n) { return n.Is("opaque"); }));
   out.complete = out.multiply_adds && left_out == 0;
   if (left_out != 0)
     out.notes.push_back(fmt::format(
-        "without {} operators that are not supported or follow one that is not", left_out));
+        "without {} operators that are unsupported or depend on an unsupported one", left_out));
 }
 
-// The operators that the options ask to list.
+// The operators to list.
 Result<std::vector<size_t>> TableOf(const ModelSummary& summary, const InspectOptions& options) {
   std::vector<size_t> table;
   if (!options.table()) return table;

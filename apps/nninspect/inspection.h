@@ -1,4 +1,4 @@
-// The summary of a model, and the parts that stand beside it.
+// The summary of a model and its optional parts.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@
 
 namespace nn::app {
 
-// A kind of operator that cannot be imported.
+// A type of operator that cannot be imported.
 struct Unsupported {
   std::string op;
   std::string reason;
   uint64_t count = 0;
 };
 
-// One axis of an input or output whose size the file leaves open.
+// An axis of an input or output with dynamic size.
 struct DynamicAxis {
   bool is_output;
   std::string tensor;
@@ -35,16 +35,16 @@ struct DynamicAxis {
 struct Inspection {
   LoadedModel model;
   std::vector<std::pair<std::string, uint64_t>> histogram;  // most frequent first, then by name
-  // Of the operators that could be imported, sub-graphs counted once; nullopt: not known.
+  // Of the imported operators, with subgraphs counted once; nullopt: unknown.
   std::optional<uint64_t> multiply_adds;
-  bool complete = false;           // whether those are all operators
+  bool complete = false;           // all operators are counted
   std::vector<std::string> notes;  // on the multiply-adds
   std::vector<Unsupported> unsupported;
-  // By symbol; the empty symbol has the axes without name.
+  // By symbol; unnamed axes have the empty symbol.
   std::map<std::string, std::vector<DynamicAxis>> dynamic;
 
-  // What was asked for beside.
-  std::vector<size_t> table;  // operators to be listed
+  // Optional parts.
+  std::vector<size_t> table;  // operators to list
   std::optional<std::vector<NodeDetails>> node;
   std::optional<std::vector<TensorRow>> tensors;
   std::optional<TreeBranch> tree;
@@ -52,18 +52,18 @@ struct Inspection {
   std::optional<GraphDigests> digests;
 };
 
-// Shapes that the options give are used for the multiply-adds and stand in the summary's inputs and
+// Shapes from the options are used for the multiply-adds and shown in the summary's inputs and
 // outputs.
 Result<Inspection> Inspect(const InspectOptions& options);
 
-// The number that an entry of TensorSummary::shape is; nullopt for symbols.
+// The value of an entry of TensorSummary::shape; nullopt for symbols.
 std::optional<int64_t> FixedSize(const std::string& size);
 
-// The summary, unless only parts of it were asked for, and what was asked for beside.
+// The requested parts as text, with the summary unless only parts were requested.
 std::string InspectionText(const Inspection& inspection, const InspectOptions& options);
-// As schemas/nninspect.schema.json has it.
+// Follows schemas/nninspect.schema.json.
 Json InspectionJson(const Inspection& inspection, const InspectOptions& options);
-// The one table that was asked for.
+// The requested table.
 std::string InspectionCsv(const Inspection& inspection);
 
 }  // namespace nn::app

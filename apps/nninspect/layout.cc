@@ -10,7 +10,7 @@ namespace {
 
 using internal::Layered;
 
-// Edges with those of cycles turned round, and the vertices in an order that they follow.
+// Edges, with those that close cycles reversed, and the vertices in topological order.
 struct Directed {
   std::vector<std::vector<size_t>> out;  // targets, by edge order
   std::vector<std::vector<size_t>> in;
@@ -57,7 +57,7 @@ Directed Direct(size_t count, const std::vector<LayoutEdge>& edges) {
   return d;
 }
 
-// Longest paths; a vertex that gives more than it takes then moves down to its users.
+// Longest paths; a vertex with more outputs than inputs then moves down to its users.
 std::vector<size_t> Ranks(const Directed& d) {
   std::vector<size_t> rank(d.out.size(), 0);
   for (const size_t v : d.order)
@@ -76,8 +76,8 @@ class Router {
  public:
   Router(Layered& g, const LayoutOptions& options) : g_(g), options_(options) {}
 
-  // The vertices down to `to`, from where the line leaves those of shorter edges, or from `from`;
-  // none beyond the budget. Edges must come by length.
+  // The vertices down to `to`, from where the line leaves shorter edges, or from `from`; empty
+  // beyond the budget. Edges must be sorted by length.
   std::vector<size_t> Route(size_t from, size_t to) {
     const size_t first = g_.layer_of[from] + 1, last = g_.layer_of[to];
     std::vector<size_t>& chain = chains_[from];
@@ -118,7 +118,7 @@ class Router {
   size_t used_ = 0;
 };
 
-// Short edges first, so that only the longest ones are left out.
+// Short edges first, so that only the longest ones are omitted.
 std::vector<std::vector<size_t>> RouteEdges(const std::vector<LayoutEdge>& edges, const Directed& d,
                                             const LayoutOptions& options, Layered& g) {
   std::vector<size_t> by_length(edges.size());
@@ -138,10 +138,10 @@ std::vector<std::vector<size_t>> RouteEdges(const std::vector<LayoutEdge>& edges
 struct Band {
   double top = 0;
   double bottom = 0;
-  double centre() const { return (top + bottom) / 2; }
+  double center() const { return (top + bottom) / 2; }
 };
 
-// Where the layers lie.
+// Vertical positions of the layers.
 std::vector<Band> Bands(const Layered& g, const std::vector<LayoutBox>& boxes,
                         const LayoutOptions& options) {
   std::vector<Band> bands;
@@ -156,7 +156,7 @@ std::vector<Band> Bands(const Layered& g, const std::vector<LayoutBox>& boxes,
   return bands;
 }
 
-// Lines run straight through layers and bend between them, where there are no boxes.
+// Lines are vertical within layers and bend between them, where there are no boxes.
 std::vector<Point> PointsOf(const std::vector<size_t>& route, const Layered& g,
                             const std::vector<double>& x, const std::vector<Band>& bands,
                             const std::vector<LayoutBox>& boxes) {
@@ -170,7 +170,7 @@ std::vector<Point> PointsOf(const std::vector<size_t>& route, const Layered& g,
     const Band& band = bands[g.layer_of[v]];
     const double half = g.dummy(v) ? 0 : boxes[v].height / 2;
     if (i > 0) add(x[v], band.top);
-    if (!g.dummy(v)) add(x[v], band.centre() + (i == 0 ? half : -half));
+    if (!g.dummy(v)) add(x[v], band.center() + (i == 0 ? half : -half));
     if (i + 1 < route.size()) add(x[v], band.bottom);
   }
   return points;
@@ -199,7 +199,7 @@ Layout LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>
   const std::vector<Band> bands = Bands(g, boxes, options);
   if (!bands.empty()) out.height = bands.back().bottom;
   for (size_t v = 0; v < g.size(); ++v) {
-    if (v < boxes.size()) out.centres.push_back({x[v], bands[g.layer_of[v]].centre()});
+    if (v < boxes.size()) out.centers.push_back({x[v], bands[g.layer_of[v]].center()});
     out.width = std::max(out.width, x[v] + g.widths[v] / 2);
   }
   for (size_t e = 0; e < edges.size(); ++e) {

@@ -23,7 +23,7 @@ uint64_t CrossingsBelow(const Layered& g, const std::vector<size_t>& upper, size
     targets.clear();
     for (const size_t to : g.below[v]) targets.push_back(position[to]);
     for (const size_t t : targets) {
-      uint64_t before = 0;  // those at or left of t
+      uint64_t before = 0;  // at or left of t
       for (size_t i = t + 1; i > 0; i -= i & (~i + 1)) before += tree[i];
       crossings += seen - before;
     }
@@ -44,13 +44,14 @@ uint64_t Crossings(const Layered& g, const Layers& layers) {
   return crossings;
 }
 
-// Sorts a layer by the mean position of the neighbours; vertices without any stay where they are.
-void SortLayer(const std::vector<std::vector<size_t>>& neighbours, std::vector<size_t>& layer,
+// Sorts a layer by the mean position of the neighbors; vertices without neighbors keep their
+// position.
+void SortLayer(const std::vector<std::vector<size_t>>& neighbors, std::vector<size_t>& layer,
                std::vector<size_t>& position) {
   std::vector<std::pair<double, size_t>> keyed;
   std::vector<size_t> slots;
   for (size_t i = 0; i < layer.size(); ++i) {
-    const auto& near = neighbours[layer[i]];
+    const auto& near = neighbors[layer[i]];
     if (near.empty()) continue;
     double sum = 0;
     for (const size_t n : near) sum += static_cast<double>(position[n]);
@@ -63,7 +64,7 @@ void SortLayer(const std::vector<std::vector<size_t>>& neighbours, std::vector<s
   for (size_t i = 0; i < layer.size(); ++i) position[layer[i]] = i;
 }
 
-// Vertices in the order in which a walk down from the first layer meets them.
+// Vertices in depth-first order from the first layer.
 void StartInWalkOrder(Layered& g) {
   std::vector<bool> seen(g.size(), false);
   Layers layers(g.layers.size());

@@ -1,7 +1,7 @@
-// Brandes and Koepf: vertices are aligned with the median of their neighbours above or below, from
-// the left or from the right, into blocks of one column each; blocks are packed; the position is
-// the mean of the two middle ones of the four. Blocks are packed along the longest paths of the
-// graph of blocks, which needs no shifting of classes and keeps the gaps whatever the widths are.
+// Brandes and Koepf: vertices are aligned with the median of their neighbors above or below, from
+// the left or from the right, into blocks of one column each. The blocks are packed, and the
+// position is the mean of the middle two of the four layouts. Blocks are packed along the longest
+// paths of the block graph, which avoids shifting classes and keeps the gaps for any widths.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,14 +13,14 @@ namespace nn::app::internal {
 namespace {
 
 using Layers = std::vector<std::vector<size_t>>;
-using Neighbours = std::vector<std::vector<size_t>>;
+using Neighbors = std::vector<std::vector<size_t>>;
 constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
 uint64_t PairKey(size_t upper, size_t lower) {
   return static_cast<uint64_t>(upper) << 32 | lower;
 }
 
-// Edges that cross one between two dummies, and give way to it so that long lines are straight.
+// Edges that cross an edge between two dummies; they yield to it, so that long lines are straight.
 std::unordered_set<uint64_t> Conflicts(const Layered& g) {
   std::unordered_set<uint64_t> out;
   std::vector<size_t> position(g.size());
@@ -48,7 +48,7 @@ std::unordered_set<uint64_t> Conflicts(const Layered& g) {
 }
 
 // The first vertex of the block of each.
-std::vector<size_t> Align(const Layered& g, const Layers& layers, const Neighbours& neighbours,
+std::vector<size_t> Align(const Layered& g, const Layers& layers, const Neighbors& neighbors,
                           const std::unordered_set<uint64_t>& conflicts) {
   std::vector<size_t> root(g.size()), position(g.size());
   std::vector<bool> taken(g.size(), false);  // another vertex follows in its block
@@ -57,9 +57,9 @@ std::vector<size_t> Align(const Layered& g, const Layers& layers, const Neighbou
     for (size_t i = 0; i < layer.size(); ++i) position[layer[i]] = i;
   std::vector<size_t> near;
   for (const auto& layer : layers) {
-    size_t bound = 0;  // one past the last neighbour that is taken
+    size_t bound = 0;  // one past the last aligned neighbor
     for (const size_t v : layer) {
-      near = neighbours[v];
+      near = neighbors[v];
       if (near.empty()) continue;
       std::sort(near.begin(), near.end(),
                 [&](size_t a, size_t b) { return position[a] < position[b]; });
@@ -81,7 +81,7 @@ double Gap(const Layered& g, size_t a, size_t b, const LayoutOptions& options) {
   return (g.widths[a] + g.widths[b]) / 2 + (line ? options.line_gap : options.box_gap);
 }
 
-// Blocks as far left as they go, then as far right as those beside them let them.
+// Packs blocks to the left, then moves them right as far as their neighbors allow.
 std::vector<double> Pack(const Layered& g, const Layers& layers, const std::vector<size_t>& root,
                          const LayoutOptions& options) {
   struct Arc {

@@ -10,7 +10,7 @@
 namespace nn::app {
 namespace {
 
-// The summary's shapes, as the bound graph has them.
+// Sets the summary's shapes from the bound graph.
 void TakeShapes(const std::vector<Port>& ports, std::vector<TensorSummary>& tensors) {
   for (size_t i = 0; i < ports.size() && i < tensors.size(); ++i) {
     const Type& type = ports[i].value->type();
@@ -120,13 +120,13 @@ Result<std::vector<size_t>> FindOperators(const ModelSummary& summary, const std
     const auto r = std::from_chars(name.data() + 1, end, index);
     if (r.ec == std::errc() && r.ptr == end) {
       if (index < summary.operators.size()) return std::vector{index};
-      return UsageError("--node {}: there are {} operators, #0 to #{}", name,
+      return UsageError("--node {}: out of range; the model has {} operators, #0 to #{}", name,
                         summary.operators.size(), summary.operators.size() - 1);
     }
   }
   return UsageError(
-      "--node {}: no operator and no operator's output has this name; --nodes lists "
-      "them, and #NUMBER is taken as well",
+      "--node {}: no operator or operator output has this name; use a name or #NUMBER listed by "
+      "--nodes",
       Quote(name));
 }
 

@@ -1,4 +1,4 @@
-// A model as nninspect looks at it: as its file has it, and as a graph where it can be imported.
+// A model for nninspect: its native form, and its graph if it can be imported.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct LoadedModel {
   std::optional<uint64_t> file_bytes;  // nullopt for standard input
   ReadModel read = {};
   ModelSummary summary;
-  // With the shapes asked for; nullopt: `import_error` says why, or it was not asked for.
+  // With the requested shapes; nullopt if not requested, or if `import_error` is set.
   std::optional<Graph> graph;
   std::vector<Obstacle> obstacles;
   std::optional<Error> import_error;
@@ -25,25 +25,25 @@ struct LoadedModel {
 
 struct LoadOptions {
   ReadLimits limits = {};
-  bool in_full = false;  // attributes are not cut
-  bool graph = true;     // imported as well; always where shapes are given
+  bool in_full = false;  // attributes are not truncated
+  bool graph = true;     // import the graph; always done if shapes are given
 };
 
-// Shapes that are given stand in the summary's inputs and outputs as well; they are errors where
-// the model cannot be imported.
+// Given shapes also appear in the summary's inputs and outputs; they are errors if the model cannot
+// be imported.
 Result<LoadedModel> Load(const std::string& path, const ShapeOptions& shapes,
                          const LoadOptions& options);
 
-// The graph, or the error that the model has none. Requires that it was asked for.
+// The graph, or the import error. Requires that the graph was requested.
 Result<const Graph*> GraphOf(const LoadedModel& model);
 
-// The constant tensors; kUnsupported for a format that does not list them.
+// The constant tensors; kUnsupported if the format cannot list them.
 Result<std::vector<TensorEntry>> TensorsOf(const LoadedModel& model);
 
-// Types of the values that the model names, in the main graph; of no others is a name unambiguous.
+// Types of the named values of the main graph; only there are names unambiguous.
 std::map<std::string, const Type*, std::less<>> TypesByName(const LoadedModel& model);
 
-// A number or an expression; "?" for sizes that are known in the run only.
+// A number or an expression; "?" for sizes known only at run time.
 std::string SizeText(const Dim& size);
 
 // "[1, 3, batch]"; "[*]" for an unknown rank.

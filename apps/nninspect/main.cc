@@ -1,4 +1,4 @@
-// nninspect: says what is in a model file.
+// nninspect: describes the contents of a model file.
 #include "apps/common/command_line.h"
 #include "apps/nninspect/diff.h"
 #include "apps/nninspect/inspection.h"
@@ -12,35 +12,33 @@ void AddViews(CLI::App& app, InspectOptions& o) {
   app.add_flag("--nodes", o.nodes, "List every operator");
   app.add_option("--op", o.op, "List the operators of one type")->type_name("TYPE");
   app.add_option("--node", o.node,
-                 "All about one operator: attributes, inputs, outputs, statistics of its weights")
+                 "Describe one operator: attributes, inputs, outputs, statistics of its weights")
       ->type_name("NAME|#INDEX");
   auto* tensors = app.add_flag("--tensors", o.tensors, "List every constant tensor");
-  app.add_flag("--stats", o.stats, "With --tensors: read them and say what values they have")
+  app.add_flag("--stats", o.stats, "With --tensors: read them and print statistics of their values")
       ->needs(tensors);
-  app.add_flag("--tree", o.tree, "Count operators and parameters by scope and sub-graph");
+  app.add_flag("--tree", o.tree, "Count operators and parameters by scope and subgraph");
   app.add_flag("--cost", o.cost,
-               "Multiply-adds, parameters and bytes by operator; peak memory of activations "
-               "(nothing in place, file's order)");
+               "Multiply-adds, parameters and bytes per operator; peak memory of activations (in "
+               "file order, nothing in place)");
   app.add_flag("--hash", o.hash,
-               "Digests of structure and of weights: equal ones mean models that are the same but "
-               "for names, order of operators, and what no output depends on");
+               "Digests of structure and weights; they ignore names, the order of operators, and "
+               "parts that no output depends on");
 }
 
 void AddOptions(CommandLine& command, InspectOptions& o) {
   CLI::App& app = command.options();
   app.add_option("MODEL", o.model, "Model file")->required();
   auto* other = app.add_option("OTHER", o.other, "With --diff: the model to compare with");
-  app.add_flag("--diff", o.diff,
-               "Say what is different in two models, of any formats; exit code 1 if anything is")
+  app.add_flag("--diff", o.diff, "Compare two models of any formats; exit code 1 if they differ")
       ->needs(other);
   AddViews(app, o);
-  app.add_option("--format", o.format,
-                 "Form of what is printed; csv is one table, dot and svg are pictures")
+  app.add_option("--format", o.format, "Output format; csv is one table, dot and svg are pictures")
       ->check(CLI::IsMember({"text", "json", "csv", "dot", "svg"}))
       ->capture_default_str();
-  app.add_flag("--expand", o.expand, "With dot and svg: draw every repetition of equal blocks");
-  auto* dump =
-      app.add_flag("--dump", o.dump, "Print the whole model as JSON, which is taken for the model");
+  app.add_flag("--expand", o.expand, "With dot and svg: draw every repetition of repeated blocks");
+  auto* dump = app.add_flag(
+      "--dump", o.dump, "Print the whole model as JSON, which can be read in place of the model");
   AddWeightsOption(command, o.dump_options)->needs(dump);
   app.add_option("-o,--output", o.output, "Write to a file")->type_name("FILE");
   AddShapeOptions(command, o.shapes);
@@ -48,25 +46,26 @@ void AddOptions(CommandLine& command, InspectOptions& o) {
 
 Status CheckUsage(const InspectOptions& o) {
   if (!o.diff && !o.other.empty())
-    return UsageError("{} was not expected: two models go with --diff", o.other);
+    return UsageError("unexpected argument {}: a second model needs --diff", o.other);
   if (o.diff && (o.table() || o.parts() || (o.format != "text" && o.format != "json")))
-    return UsageError("--diff is told as text or json, and takes no other part of a model");
+    return UsageError(
+        "--diff supports --format text and json, and cannot be combined with other parts of a "
+        "model");
   const int tables = o.table() + o.tensors + o.cost;
   if (o.format == "csv" && (tables != 1 || !o.node.empty() || o.tree || o.hash))
-    return UsageError("--format csv prints one of --nodes, --op, --tensors and --cost");
+    return UsageError("--format csv needs exactly one of --nodes, --op, --tensors and --cost");
   if (o.picture() && (o.table() || o.parts()))
-    return UsageError("--format {} is a picture of the model: it takes no other part of it",
+    return UsageError("--format {} draws the model and cannot be combined with other parts of it",
                       o.format);
-  if (o.expand && !o.picture()) return UsageError("--expand goes with --format svg or dot");
+  if (o.expand && !o.picture()) return UsageError("--expand needs --format svg or dot");
   if (o.hash && !o.shapes.empty())
-    return UsageError("--hash is of the model as it is: it takes no shapes");
+    return UsageError("--hash cannot be combined with shapes: it describes the model as it is");
   return {};
 }
 
 Result<int> Dump(const InspectOptions& o) {
   if (o.table() || o.parts() || o.format != "text" || !o.shapes.empty())
-    return UsageError(
-        "--dump prints the model as it is: it takes no option but --weights and --output");
+    return UsageError("--dump cannot be combined with options other than --weights and --output");
   NN_ASSIGN(const ReadModel read, ReadModelFile(o.model, o.limits));
   NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump_options));
   return kExitDone;
@@ -108,7 +107,8 @@ Result<int> Run(const InspectOptions& o) {
 }  // namespace nn::app
 
 int main(int argc, char** argv) {
-  nn::app::CommandLine command("nninspect", "Says what is in a neural-network model file.");
+  nn::app::CommandLine command("nninspect",
+                               "Describes the contents of a neural-network model file.");
   nn::app::InspectOptions options;
   nn::app::AddOptions(command, options);
   return command.Run(argc, argv, [&] {

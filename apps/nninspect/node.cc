@@ -32,7 +32,7 @@ class Describer {
     NodeDetails out;
     out.index = index;
     out.op = &op;
-    std::unordered_map<std::string_view, std::string> constants;  // their types
+    std::unordered_map<std::string_view, std::string> constants;  // types
     if (const auto it = constants_.find(index); it != constants_.end()) {
       for (const size_t t : it->second) {
         const TensorEntry& entry = tensors_[t];
@@ -61,7 +61,7 @@ class Describer {
   const LoadedModel& model_;
   const std::vector<TensorEntry>& tensors_;
   std::map<std::string, const Type*, std::less<>> types_;
-  std::unordered_map<size_t, std::vector<size_t>> constants_;  // of each operator
+  std::unordered_map<size_t, std::vector<size_t>> constants_;  // by operator
 };
 
 std::string OperandsText(std::string_view title, const std::vector<Operand>& operands) {

@@ -1,4 +1,4 @@
-// All there is to say of one operator: nninspect --node.
+// All details of one operator: nninspect --node.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace nn::app {
 
-// A value that an operator takes or gives.
+// An input or output of an operator.
 struct Operand {
   std::string name;  // "" for an absent one
   std::string type;  // "f32[1, 8]"; "" if it is not known
@@ -21,10 +21,10 @@ struct NodeDetails {
   const OperatorSummary* op = nullptr;
   std::vector<Operand> inputs;
   std::vector<Operand> outputs;
-  std::vector<TensorRow> constants;  // that it takes, with statistics
+  std::vector<TensorRow> constants;  // that it reads, with statistics
 };
 
-// The operators that `name` means (FindOperators). Requires a model that was loaded in full.
+// The operators that match `name` (FindOperators). Requires a model loaded in full.
 Result<std::vector<NodeDetails>> DescribeNodes(const LoadedModel& model, const std::string& name);
 
 std::string NodesText(const std::vector<NodeDetails>& nodes);

@@ -1,4 +1,4 @@
-// What nninspect is asked for.
+// nninspect's arguments.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct InspectOptions {
   std::string other;  // --diff: the second model
   std::string output = "-";
   std::string format = "text";  // json, csv, dot, svg
-  // What is told beside, or instead of, the summary.
+  // Parts printed beside, or instead of, the summary.
   bool nodes = false;
   std::string op;    // --op: the table of operators, of this type only
   std::string node;  // --node: a name, or "#" and the number that --nodes shows
@@ -30,7 +30,7 @@ struct InspectOptions {
 
   bool table() const { return nodes || !op.empty(); }
   bool picture() const { return format == "dot" || format == "svg"; }
-  // Parts that are told without the summary.
+  // Parts printed without the summary.
   bool parts() const { return !op.empty() || !node.empty() || tensors || tree || cost || hash; }
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kShownConstants = 3;
 constexpr size_t kLongestName = 24;
-constexpr size_t kLongestNames = 16;  // of constants that share a row
+constexpr size_t kLongestNames = 16;  // of constants in one row
 
 // "1×64×112×112".
 template <typename List, typename Fn>
@@ -29,17 +29,17 @@ std::string Times(const List& sizes, Fn text) {
 std::string Shorten(std::string_view name) {
   std::string text = EscapeControls(name);
   if (DisplayWidth(text) <= kLongestName) return text;
-  // Not in the middle of a character.
+  // Does not split a UTF-8 character.
   size_t end = kLongestName - 1;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end) + "…";
 }
 
-// The last part of a path, which says what a constant is: "weight". Empty for the names that
-// exporters make up: "onnx::Conv_538", "/Constant_1_output_0", "tensor 5", "operand 3".
+// The last part of a path, which describes a constant: "weight". Empty for generated names:
+// "onnx::Conv_538", "/Constant_1_output_0", "tensor 5", "operand 3".
 std::string OwnName(const std::string& name) {
   std::string_view own = name;
-  // TensorFlow's reading of a variable.
+  // A variable read of TensorFlow.
   if (own.ends_with("/read")) own.remove_suffix(5);
   const size_t at = own.find_last_of("/.;:");
   if (at != std::string_view::npos && at + 1 < own.size()) own.remove_prefix(at + 1);
@@ -50,7 +50,7 @@ std::string OwnName(const std::string& name) {
   return made_up ? std::string() : Shorten(own);
 }
 
-// Long expressions are left out.
+// Long expressions are omitted.
 std::string ShortSize(const Dim& d) {
   std::string text = SizeText(d);
   return text.size() > kLongestName ? "?" : text;
@@ -104,7 +104,7 @@ class Lookup {
     return rows;
   }
 
-  // What a constant is like, for operators to be told apart by.
+  // A key of a constant's type and contents, to distinguish operators.
   std::string Constants(size_t op) const {
     std::string out;
     const auto it = constants_.find(op);
@@ -115,7 +115,7 @@ class Lookup {
   }
 
  private:
-  // Names of constants by what they are, "weight, bias: 64".
+  // Constant names grouped by type, "weight, bias: 64".
   void AddConstantRows(size_t op, std::vector<std::string>& rows) const {
     const auto it = constants_.find(op);
     if (it == constants_.end()) return;
@@ -146,7 +146,7 @@ class Lookup {
     }
   }
 
-  // Empty if no name says anything.
+  // Empty if no name is descriptive.
   static std::string JoinNames(const std::vector<std::string>& names) {
     std::string out;
     size_t shown = 0;
@@ -159,7 +159,7 @@ class Lookup {
     return out;
   }
 
-  // The contents of a few numbers, which say what an operator does; of reals only for people.
+  // The contents of small constants, such as axes; rounded for floats, for display only.
   static std::string ValueOf(const TensorEntry& t, bool reals) {
     constexpr uint64_t kMaxBytes = 48;
     if (t.external || t.bytes > kMaxBytes || t.shape.size() > 1) return {};
@@ -214,7 +214,7 @@ class PanelDrawer {
  private:
   const OperatorSummary& Op(size_t i) const { return summary_.operators[operators_[i]]; }
 
-  // The values that the panel ends with: the model's outputs, or what nothing in a sub-graph takes.
+  // The final values of the panel: the model's outputs, or values that nothing in a subgraph reads.
   void FindResults() {
     results_.assign(operators_.size(), false);
     const auto add = [&](const std::string& name) {
@@ -234,8 +234,8 @@ class PanelDrawer {
         if (!name.empty() && !taken.contains(name)) add(name);
   }
 
-  // Inputs count as operators before all others, so that a first block that takes an input is like
-  // those that take the block before them.
+  // Inputs count as operators before all others, so that the first block, which reads an input,
+  // matches the blocks that read the previous block.
   void FindRepetitions() {
     const std::hash<std::string> hash;
     std::unordered_map<std::string, size_t> number;
@@ -267,7 +267,7 @@ class PanelDrawer {
     for (Repeat& r : repeats_) r.start -= first;
   }
 
-  // The operators whose boxes stand for each: the counterparts in the first succession.
+  // The operators whose boxes represent each operator: the counterparts in the first repetition.
   std::vector<size_t> Counterparts() const {
     std::vector<size_t> out(operators_.size());
     for (size_t i = 0; i < out.size(); ++i) out[i] = i;
@@ -277,7 +277,7 @@ class PanelDrawer {
     return out;
   }
 
-  // What comes from outside and is no constant: the model's inputs, or values of outer graphs.
+  // Non-constant values from outside: the model's inputs, or values of outer graphs.
   void FindInputs() {
     std::set<std::string> seen;
     const auto add = [&](const std::string& name) {
@@ -324,7 +324,7 @@ class PanelDrawer {
   }
 
   void AddLines(size_t i) {
-    std::set<std::string> seen;  // an operator may take a value twice
+    std::set<std::string> seen;  // an operator may read a value twice
     for (const std::string& name : Op(i).inputs)
       if (!name.empty() && seen.insert(name).second) Connect(name, box_[i]);
   }
@@ -338,7 +338,7 @@ class PanelDrawer {
     } else {
       return;
     }
-    const bool first = labelled_.insert(name).second;
+    const bool first = labeled_.insert(name).second;
     panel_.lines.push_back(
         {from, to, EscapeControls(name), first ? lookup_.Label(name, main_) : std::string()});
   }
@@ -357,11 +357,11 @@ class PanelDrawer {
   std::unordered_map<std::string, size_t> input_box_;
   std::unordered_map<std::string, size_t> output_box_;
   std::vector<std::string> outputs_;
-  std::set<std::string> labelled_;
+  std::set<std::string> labeled_;
   Panel panel_;
 };
 
-// ONNX says constants by operators, too; they are drawn like any other constant.
+// Constant operators of ONNX are drawn like any other constant.
 bool IsConstantOperator(const OperatorSummary& op) {
   return op.op == "Constant" && op.inputs.empty();
 }

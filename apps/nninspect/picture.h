@@ -1,4 +1,4 @@
-// What a picture of a model shows, before it is laid out: boxes, lines between them, repetitions.
+// The contents of a model's picture before layout: boxes, lines, repetitions.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace nn::app {
 
-// Operators of one colour.
+// Operators of one color.
 enum class BoxKind : uint8_t {
   kConvolution,
   kMatmul,
@@ -19,7 +19,7 @@ enum class BoxKind : uint8_t {
   kPool,
   kArithmetic,
   kShape,
-  kQuantisation,
+  kQuantization,
   kOther,
   kInput,
   kOutput,
@@ -28,11 +28,11 @@ enum class BoxKind : uint8_t {
 struct Box {
   BoxKind kind = BoxKind::kOther;
   std::string title;              // the operator, or the name of an input or output
-  std::vector<std::string> rows;  // attributes and constants that matter
+  std::vector<std::string> rows;  // significant attributes and constants
   std::string hint;               // "#12 /features/0/Conv"
 };
 
-// A value on its way from one box to another.
+// A value that flows from one box to another.
 struct Line {
   size_t from;
   size_t to;
@@ -40,14 +40,14 @@ struct Line {
   std::string label;  // its shape; "" for all but one line of a value
 };
 
-// Boxes that stand for several equal successions of operators.
+// Boxes that represent several repetitions of operators.
 struct Repetition {
   size_t first;  // boxes [first, last]
   size_t last;
   size_t times;
 };
 
-// The main graph, a sub-graph or a function.
+// The main graph, a subgraph or a function.
 struct Panel {
   std::string title;
   std::vector<Box> boxes;
@@ -61,7 +61,7 @@ struct Picture {
   std::vector<Panel> panels;
 };
 
-// Without `expand`, equal successions are drawn once.
+// Without `expand`, repetitions are drawn once.
 Result<Picture> DrawModel(const LoadedModel& model, bool expand);
 
 std::string PictureSvg(const Picture& picture);
@@ -69,15 +69,15 @@ std::string PictureDot(const Picture& picture);
 
 // The kind of an operator by its name in any of the formats.
 BoxKind KindOfOperator(std::string_view op);
-struct BoxColours {
-  std::string_view name;  // of the kind, for the legend
+struct BoxColors {
+  std::string_view name;  // for the legend
   std::string_view fill;
   std::string_view border;
 };
-const BoxColours& ColoursOf(BoxKind kind);
+const BoxColors& ColorsOf(BoxKind kind);
 
-// The attributes of an operator that a picture shows, "3x3, stride 2": the others, and those that
-// have the usual value, are left out.
+// The attributes that a picture shows, "3x3, stride 2"; insignificant attributes and default values
+// are omitted.
 std::vector<std::string> ShownAttributes(const OperatorSummary& op);
 
 }  // namespace nn::app

@@ -5,7 +5,7 @@
 namespace nn::app {
 namespace {
 
-// A quoted string of the language; in labels, "\n" ends a line.
+// A quoted DOT string; in labels, "\n" ends a line.
 std::string Quoted(const std::vector<std::string>& lines) {
   std::string out = "\"";
   for (size_t i = 0; i < lines.size(); ++i) {
@@ -21,7 +21,7 @@ std::string Quoted(const std::vector<std::string>& lines) {
 std::string BoxText(const Box& box, const std::string& id) {
   std::vector<std::string> lines = {box.title};
   lines.insert(lines.end(), box.rows.begin(), box.rows.end());
-  const BoxColours& c = ColoursOf(box.kind);
+  const BoxColors& c = ColorsOf(box.kind);
   const bool port = box.kind == BoxKind::kInput || box.kind == BoxKind::kOutput;
   return fmt::format("{} [label={}, tooltip={}, fillcolor=\"{}\", color=\"{}\"{}];\n", id,
                      Quoted(lines), Quoted({box.hint}), c.fill, c.border,

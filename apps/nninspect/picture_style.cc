@@ -14,9 +14,9 @@ struct KindRow {
   BoxKind kind;
 };
 
-// The first row that fits counts.
+// The first matching row applies.
 constexpr KindRow kKinds[] = {
-    {"quant", BoxKind::kQuantisation},
+    {"quant", BoxKind::kQuantization},
     {"softmax", BoxKind::kActivation},
     {"norm", BoxKind::kNorm},
     {"lrn", BoxKind::kNorm},
@@ -104,15 +104,15 @@ constexpr KindRow kKinds[] = {
     {"ceil", BoxKind::kArithmetic},
 };
 
-constexpr std::array<BoxColours, 11> kColours = {{
+constexpr std::array<BoxColors, 11> kColors = {{
     {"convolution", "#d6e6fa", "#3f78b8"},
     {"matrix product", "#dcdcf8", "#5b56b8"},
     {"activation", "#fbdcd7", "#c0574a"},
-    {"normalisation", "#d9efdc", "#4b8f57"},
+    {"normalization", "#d9efdc", "#4b8f57"},
     {"pooling, reduction", "#d2edee", "#3c8d92"},
     {"arithmetic", "#fff0cc", "#b98a1e"},
     {"shape, data movement", "#ececec", "#7a7a7a"},
-    {"quantisation", "#f2dcf3", "#9a4f9e"},
+    {"quantization", "#f2dcf3", "#9a4f9e"},
     {"other", "#ffffff", "#555555"},
     {"input", "#2f3b4a", "#2f3b4a"},
     {"output", "#2f3b4a", "#2f3b4a"},
@@ -121,7 +121,7 @@ constexpr std::array<BoxColours, 11> kColours = {{
 struct AttributeRow {
   std::string_view name;
   std::string_view label;  // several rows with one label make one value: "stride 2x1"
-  std::string_view usual;  // what is not worth showing, once equal sizes are one
+  std::string_view usual;  // the default, not shown; after equal sizes are merged
 };
 
 constexpr AttributeRow kAttributes[] = {
@@ -198,8 +198,8 @@ BoxKind KindOfOperator(std::string_view op) {
   return BoxKind::kOther;
 }
 
-const BoxColours& ColoursOf(BoxKind kind) {
-  return kColours[static_cast<size_t>(kind)];
+const BoxColors& ColorsOf(BoxKind kind) {
+  return kColors[static_cast<size_t>(kind)];
 }
 
 std::vector<std::string> ShownAttributes(const OperatorSummary& op) {

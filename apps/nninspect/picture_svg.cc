@@ -17,7 +17,7 @@ constexpr double kRowHeight = 13, kTitleHeight = 22, kPadding = 9;
 constexpr double kMargin = 24, kHeader = 78, kPanelGap = 60, kPanelTitle = 26;
 constexpr double kMinWidth = 84;
 
-// In units of the font's size, as in Helvetica, with some room for wider fonts.
+// Widths in units of the font size, for Helvetica, with a margin for wider fonts.
 double CharWidth(char c) {
   constexpr std::string_view kNarrow = "ijlI.,:;'|! ", kSlim = "frt()[]{}-/\"*";
   constexpr std::string_view kWide = "mwMW%@";
@@ -54,7 +54,7 @@ class PanelWriter {
       sizes_.push_back(SizeOfBox(b));
       room.push_back(sizes_.back());
     }
-    // A label stands to the right of where its line begins.
+    // Labels are to the right of the start of the line.
     for (const Line& l : panel.lines)
       room[l.from].width = std::max(room[l.from].width, 2 * (TextWidth(l.label, kLabelSize) + 8));
     std::vector<LayoutEdge> edges;
@@ -85,7 +85,7 @@ class PanelWriter {
   };
 
   Frame FrameOf(size_t box, double room) const {
-    const Point& c = layout_.centres[box];
+    const Point& c = layout_.centers[box];
     const LayoutBox& s = sizes_[box];
     return {c.x - s.width / 2 - room, c.y - s.height / 2 - room, c.x + s.width / 2 + room,
             c.y + s.height / 2 + room};
@@ -93,7 +93,7 @@ class PanelWriter {
 
   static bool Within(const Repetition& r, size_t box) { return box >= r.first && box <= r.last; }
 
-  // A frame round the boxes where it would hold no other one, else a mark on each of them.
+  // Draws a frame around the boxes if it would enclose no others, else a mark on each.
   void WriteFrame(const Repetition& r) {
     constexpr double kRoom = 11;
     Frame f = FrameOf(r.first, kRoom);
@@ -119,7 +119,7 @@ class PanelWriter {
     }
   }
 
-  // The mark stands above the lines.
+  // The mark is drawn above the lines.
   void AddFrame(const Frame& f, size_t times) {
     out_ += fmt::format(
         "<rect class=\"r\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
@@ -138,7 +138,7 @@ class PanelWriter {
     for (size_t i = 1; i < route.size(); ++i) {
       const Point &a = route[i - 1], &b = route[i];
       const bool straight = std::abs(a.x - b.x) < 0.5;
-      // Straight runs become one piece.
+      // Straight runs become one segment.
       if (straight && i + 1 < route.size() && std::abs(route[i + 1].x - b.x) < 0.5) continue;
       const double middle = (a.y + b.y) / 2;
       if (straight)
@@ -152,7 +152,7 @@ class PanelWriter {
                     path, EscapeXml(line.name));
   }
 
-  // Both ends of a line that is too long to be drawn.
+  // Draws stubs at both ends of a line that is too long to route.
   void WriteStub(const Line& line) {
     const Frame from = FrameOf(line.from, 0), to = FrameOf(line.to, 0);
     const double x = from.left + 8, y = to.left + 8;
@@ -167,9 +167,10 @@ class PanelWriter {
 
   void WriteLabel(const Line& line) {
     if (line.label.empty()) return;
-    const Point& c = layout_.centres[line.from];
+    const Point& c = layout_.centers[line.from];
     const int already = labels_[line.from]++;
-    // A further one, of an operator with several results, goes to the left; more would not fit.
+    // The second label of an operator with several results goes to the left; there is no room for
+    // more.
     if (already > 1) return;
     out_ += fmt::format("<text class=\"l\" x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n",
                         c.x + (already == 0 ? 5 : -5), c.y + sizes_[line.from].height / 2 + 12,
@@ -179,13 +180,13 @@ class PanelWriter {
   void WriteBox(size_t i) {
     const Box& box = panel_.boxes[i];
     const Frame f = FrameOf(i, 0);
-    const BoxColours& colours = ColoursOf(box.kind);
+    const BoxColors& colors = ColorsOf(box.kind);
     out_ += fmt::format(
         "<g><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "rx=\"{}\" fill=\"{}\" stroke=\"{}\"/>",
         EscapeXml(box.hint), f.left, f.top, f.right - f.left, f.bottom - f.top,
-        IsPort(box) ? 11 : 6, colours.fill, colours.border);
-    const double x = layout_.centres[i].x;
+        IsPort(box) ? 11 : 6, colors.fill, colors.border);
+    const double x = layout_.centers[i].x;
     out_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                         IsPort(box) ? "p" : "o", x, f.top + 15.5, EscapeXml(box.title));
     double y = f.top + kTitleHeight + 8;
@@ -221,7 +222,7 @@ constexpr std::string_view kStyle =
     "markerHeight=\"6.5\" orient=\"auto\"><path d=\"M0 0.8L8 4L0 7.2z\" fill=\"#77818e\"/>"
     "</marker></defs>\n";
 
-// The kinds of operators that occur, with their colours; returns how wide it is.
+// Draws the legend: operator kinds that occur, with colors. Returns its width.
 double WriteLegend(const Picture& picture, double y, std::string& out) {
   std::set<BoxKind> kinds;
   for (const Panel& p : picture.panels)
@@ -229,7 +230,7 @@ double WriteLegend(const Picture& picture, double y, std::string& out) {
       if (!IsPort(b)) kinds.insert(b.kind);
   double x = kMargin;
   for (const BoxKind kind : kinds) {
-    const BoxColours& c = ColoursOf(kind);
+    const BoxColors& c = ColorsOf(kind);
     out += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"11\" height=\"11\" rx=\"2.5\" fill=\"{}\" "
         "stroke=\"{}\"/><text class=\"g\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",

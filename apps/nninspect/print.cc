@@ -24,7 +24,7 @@ std::string Joined(const std::vector<std::string>& names) {
 std::string TensorTable(std::string_view title, const std::vector<TensorSummary>& tensors) {
   Table table({{""}, {""}, {""}, {""}});
   for (const TensorSummary& t : tensors)
-    table.Add({Escape(t.name), t.type, ShapeText(t), EscapeControls(t.quantisation)});
+    table.Add({Escape(t.name), t.type, ShapeText(t), EscapeControls(t.quantization)});
   return fmt::format("\n{}{}\n{}", title, table.empty() ? ": none" : "", table.Text(2));
 }
 
@@ -53,7 +53,7 @@ std::string UnsupportedText(const Inspection& i) {
   Table table({{""}, {"", Align::kRight}, {""}});
   for (const Unsupported& u : i.unsupported)
     table.Add({Escape(u.op), WithThousands(u.count), EscapeControls(u.reason)});
-  return table.empty() ? "" : "\nNot supported\n" + table.Text(2);
+  return table.empty() ? "" : "\nUnsupported\n" + table.Text(2);
 }
 
 std::string HistogramText(const Inspection& i) {
@@ -108,7 +108,7 @@ Json InterfaceJson(const std::vector<TensorSummary>& tensors) {
         entry["shape"].push_back(size ? Json(*size) : Json(d));
       }
     }
-    if (!t.quantisation.empty()) entry["quantisation"] = t.quantisation;
+    if (!t.quantization.empty()) entry["quantization"] = t.quantization;
     list.push_back(std::move(entry));
   }
   return list;

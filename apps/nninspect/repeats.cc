@@ -10,7 +10,7 @@ constexpr size_t kMaxComparisons = 20'000'000;
 // Fewer operators than this are not worth folding.
 constexpr size_t kMinSaved = 3;
 constexpr size_t kMinPeriod = 2;
-// Cuts of one run that may prove unfit.
+// Limit on failed cuts of one run.
 constexpr int kMaxRefused = 8;
 
 class Finder {
@@ -23,7 +23,7 @@ class Finder {
         if (from >= 0)
           last_use_[static_cast<size_t>(from)] = std::max(last_use_[static_cast<size_t>(from)], i);
     }
-    // Values that are alive between operator i - 1 and i.
+    // Values alive between operators i - 1 and i.
     alive_.assign(ops_.size() + 1, 0);
     std::vector<int64_t> change(ops_.size() + 2, 0);
     for (size_t i = 0; i < ops_.size(); ++i)
@@ -61,7 +61,7 @@ class Finder {
   }
 
  private:
-  // Whether operator i + period is to its predecessors what i is to its own.
+  // Whether operator i + period relates to its predecessors as i does to its own.
   bool Matches(size_t i, size_t period) const {
     const Repeatable& a = ops_[i];
     const Repeatable& b = ops_[i + period];
@@ -87,14 +87,14 @@ class Finder {
   }
 
   // The best cut of operators [start, start + length), which repeat with the period: as many
-  // repetitions as there can be, beginning where fewest values pass.
+  // repetitions as possible, starting where the fewest values are alive.
   void AddRun(size_t start, size_t length, size_t period) {
     Repeat best{start, period, 0};
     int64_t fewest = 0;
     int refused = 0;
     for (size_t phase = 0; phase < period && phase + 2 * period <= length; ++phase) {
       const Repeat r{start + phase, period, (length - phase) / period};
-      // One repetition less is worth a clean cut.
+      // A clean cut is worth one repetition.
       const bool clean = alive_[r.start] <= 1;
       const bool was_clean = best.times > 0 && fewest <= 1;
       const bool better =
@@ -112,12 +112,12 @@ class Finder {
     if (best.times >= 2 && best.period * (best.times - 1) >= kMinSaved) found_.push_back(best);
   }
 
-  // Whether what the successions before the last give stays within.
+  // Whether results of all repetitions but the last stay within the repetitions.
   bool Closed(const Repeat& r) const {
     const size_t end = r.start + r.period * r.times;
     for (size_t i = r.start; i + r.period < end; ++i)
       if (last_use_[i] >= end) return false;
-    // Each takes from itself and the one before, or from before all of them.
+    // Each repetition reads from itself, the previous one, or from before all of them.
     for (size_t i = r.start; i < end; ++i)
       for (const int64_t from : ops_[i].inputs)
         if (from >= static_cast<int64_t>(r.start) &&

@@ -13,7 +13,7 @@
 namespace nn::app {
 namespace {
 
-// NaN after everything else, so that it is one value.
+// NaN sorts last and compares equal to itself.
 template <typename T>
 struct Before {
   bool operator()(T a, T b) const {
@@ -103,7 +103,7 @@ std::string NumberText(const Json& v) {
   return v.is_string() ? Quote(v.get<std::string>()) : v.dump();
 }
 
-// What JSON has no number for.
+// Values that JSON numbers cannot represent.
 Json Plain(const Json& v) {
   if (!v.is_number_float() || std::isfinite(v.get<double>())) return v;
   return std::isnan(v.get<double>()) ? "NaN" : v.get<double>() > 0 ? "Infinity" : "-Infinity";

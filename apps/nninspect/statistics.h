@@ -1,4 +1,4 @@
-// What the elements of a tensor are like.
+// Statistics of the elements of a tensor.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace nn::app {
 
 struct TensorStatistics {
-  // More different values than this are not told.
+  // The limit of `distinct`.
   static constexpr size_t kMaxDistinct = 8;
 
   uint64_t count = 0;
   uint64_t zeros = 0;
   uint64_t nans = 0;
   uint64_t infinities = 0;
-  // Of the finite elements; null if there are none, or no numbers. Of complex numbers, of both
-  // parts.
+  // Of the finite elements; null if there are none, or for non-numeric types. For complex numbers,
+  // of both parts.
   Json min, max;
   std::optional<double> mean;
-  std::optional<double> deviation;  // standard deviation, of the population
-  // All values that occur, ascending, NaN last; nullopt if they are too many.
+  std::optional<double> deviation;  // population standard deviation
+  // All distinct values, ascending, NaN last; nullopt if there are too many.
   std::optional<std::vector<Json>> distinct;
 };
 

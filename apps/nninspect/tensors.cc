@@ -9,7 +9,7 @@
 namespace nn::app {
 namespace {
 
-// The operators that use a tensor: "3 Conv conv1", the first ones.
+// The first operators that use a tensor: "#3 Conv conv1".
 std::string UsersText(const ModelSummary& summary, const TensorEntry& entry, size_t shown) {
   std::string out;
   for (size_t i = 0; i < entry.users.size(); ++i) {

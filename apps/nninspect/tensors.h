@@ -13,7 +13,7 @@ namespace nn::app {
 
 struct TensorRow {
   TensorEntry entry;
-  // With --stats; or why they could not be had.
+  // With --stats: the statistics, or why they are unavailable.
   std::optional<TensorStatistics> statistics;
   std::string problem;
 };

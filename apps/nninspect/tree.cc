@@ -7,11 +7,11 @@
 namespace nn::app {
 namespace {
 
-// Deeper scopes are not told apart.
+// Deeper scopes are merged.
 constexpr size_t kMaxDepth = 32;
 
-// "/features/block.1/Conv" stands in "features" and "block.1", "encoder.0.attn" in "encoder" and
-// "0": a name without "/" is split at ".", and its last part is its own.
+// "/features/block.1/Conv" is in "features" and "block.1", "encoder.0.attn" in "encoder" and "0": a
+// name without "/" is split at ".", and the last part is the operator's own.
 std::vector<std::string_view> ScopesIn(std::string_view name) {
   const char separator = name.find('/') != std::string_view::npos ? '/' : '.';
   std::vector<std::string_view> scopes;
@@ -24,12 +24,12 @@ std::vector<std::string_view> ScopesIn(std::string_view name) {
   return scopes;
 }
 
-// The branches from the root to where an operator stands.
+// The branches from the root to an operator.
 std::vector<std::string> PathOf(const OperatorSummary& op) {
   std::vector<std::string> path;
   if (!op.scope.empty()) path.push_back(op.scope);
-  // Operators of TensorFlow Lite have no names: their results' names say where they come from.
-  // Those of operators that were fused stand there together, the first one first.
+  // TensorFlow Lite operators have no names; the names of their results give the scope. For fused
+  // operators these are joined, in order.
   std::string_view name = op.name;
   if (name.empty() && !op.outputs.empty()) name = op.outputs[0];
   name = name.substr(0, name.find(';'));
@@ -53,7 +53,7 @@ void AddRows(const TreeBranch& branch, size_t depth, Table& table) {
   for (const std::string_view name : branch.order) {
     const TreeBranch* at = &branch.branches.find(name)->second;
     std::string label(name);
-    // A scope that holds nothing but another one stands on its line.
+    // A scope that contains only one other scope shares its line.
     while (at->order.size() == 1 && at->branches.begin()->second.operators == at->operators) {
       label += "/" + std::string(at->order[0]);
       at = &at->branches.begin()->second;

@@ -1,4 +1,4 @@
-// Where a model's operators and parameters are: nninspect --tree.
+// Operators and parameters by scope: nninspect --tree.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace nn::app {
 
-// A scope: a part of the operators' names between "/" (or "."), or a sub-graph or function. Counts
+// A scope: a part of the operators' names between "/" (or "."), or a subgraph or function. Counts
 // include those of the branches below. A tensor is counted at its first user.
 struct TreeBranch {
   std::map<std::string, TreeBranch, std::less<>> branches;
-  std::vector<std::string_view> order;  // of the branches, as the file has them
+  std::vector<std::string_view> order;  // of the branches, in file order
   uint64_t operators = 0;
   uint64_t parameters = 0;  // elements
   uint64_t bytes = 0;

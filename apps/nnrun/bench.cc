@@ -13,9 +13,9 @@ struct Latency {
   double median, min, mean, p90;
 };
 
-// Requires at least one number. The median of an even count is the mean of the two in the middle;
-// p90 is the smallest number that nine tenths of them do not exceed.
-Latency Summarise(std::vector<double> ms) {
+// Requires at least one number. The median of an even count is the mean of the middle two; p90 is
+// the smallest number that at least nine tenths of them do not exceed.
+Latency Summarize(std::vector<double> ms) {
   std::sort(ms.begin(), ms.end());
   const size_t n = ms.size();
   double sum = 0;
@@ -80,7 +80,7 @@ Status RunBench(Program& program, std::span<const Tensor> inputs, const RunOptio
     for (size_t k = 0; k < step_ms.size(); ++k)
       step_ms[k] += program.step_milliseconds()[k] / static_cast<double>(options.runs);
   }
-  const Latency l = Summarise(ms);
+  const Latency l = Summarize(ms);
   const size_t threads = options.program().threads;
   report.json["latency_ms"] = {
       {"median", l.median}, {"min", l.min}, {"mean", l.mean}, {"p90", l.p90}};

@@ -24,7 +24,7 @@ void Expectation::Check(const std::string& name, const Tensor& want, const Tenso
 }
 
 void Expectation::Skip(const std::string& name) {
-  table_.Add({Escape(name), "not compared: nothing is expected of it"});
+  table_.Add({Escape(name), "not compared: no expected array"});
 }
 
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
@@ -41,10 +41,10 @@ Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> ou
     else
       expectation.Skip(name);
   }
-  if (!any) return UsageError("{}: holds no arrays, so nothing is compared", options.expect);
+  if (!any) return UsageError("{}: contains no arrays, so nothing can be compared", options.expect);
   const bool passed = expectation.passed();
-  report.text += fmt::format("{}: {}\n{}", options.expect, passed ? "agrees" : "does not agree",
-                             expectation.Text());
+  report.text += fmt::format("{}: {}\n{}", options.expect,
+                             passed ? "outputs match" : "outputs differ", expectation.Text());
   report.json["expect"] = {
       {"file", options.expect}, {"passed", passed}, {"outputs", expectation.TakeJson()}};
   return passed;

@@ -1,4 +1,4 @@
-// Outputs compared with what they should be, one line each.
+// Compares outputs with expected arrays, one table row each.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Expectation {
   // Compares one output.
   void Check(const std::string& name, const Tensor& want, const Tensor& got,
              const Tolerance& tolerance);
-  // Mentions an output that nothing is known about.
+  // Adds a row for an output without an expected array.
   void Skip(const std::string& name);
 
   bool passed() const { return passed_; }

@@ -63,7 +63,7 @@ std::string StepsText(const PlanInfo& plan) {
                number(info.bytes), number(info.packed_bytes)});
     const auto operands = [&](std::string_view verb, const std::vector<OperandInfo>& list) {
       for (const OperandInfo& o : list) {
-        // The step's line has the size, and the constants have lines of their own.
+        // The line of the step has the size; constants have their own lines.
         if (o.storage == Storage::kPacked && !o.has_value()) continue;
         table.Add({"", fmt::format("  {}{}{}", verb, o.has_value() ? " " : "", Escape(o.name)),
                    o.has_value() ? TypeText(o) : "", MemoryText(o), "", "", "", ""});
@@ -79,8 +79,8 @@ std::string SummaryText(const PlanInfo& plan) {
   size_t reference = 0;
   for (const PlannedStep& step : plan.steps) reference += step.info.reference ? 1 : 0;
   Table table({{""}, {""}});
-  table.Add({"Steps", fmt::format("{}, {} of them by the reference evaluation", plan.steps.size(),
-                                  reference)});
+  table.Add({"Steps",
+             fmt::format("{}, {} of them by reference evaluation", plan.steps.size(), reference)});
   table.Add(
       {"Operators",
        fmt::format("{}: {} fused into the step before, {} without a step (views); {} more folded",
@@ -104,7 +104,7 @@ void DescribePlan(const Program& program, const RunOptions& options, RunReport& 
   if (!program.planned()) {
     report.json["plan"] = nullptr;
     report.text +=
-        "no plan: the model has strings or shapes that only a run can tell, and runs operator by "
+        "no plan: the model has strings or shapes that depend on data, and runs operator by "
         "operator\n";
     return;
   }

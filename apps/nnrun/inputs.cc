@@ -13,8 +13,7 @@
 namespace nn::app {
 namespace {
 
-// Finds the port that an array is meant for: by name (as it is or as an .npz file has it), or by
-// position.
+// Finds the port of an array: by name (as it is or as in an .npz file), or by position.
 class PortTable {
  public:
   PortTable(const std::vector<Port>& ports, std::string_view prefix) {
@@ -60,10 +59,9 @@ Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& pat
   for (const NamedTensor& array : *arrays) {
     const auto port = table.Find(array.name);
     if (!port)
-      return UsageError("{}: array {} belongs to none of {}; nor is it {}_K for one of them", path,
+      return UsageError("{}: array {} matches no name of {}, nor {}_K by position", path,
                         Quote(array.name), NameList(ports), prefix);
-    if (out[*port])
-      return UsageError("{}: two arrays belong to {}", path, Quote(ports[*port].name));
+    if (out[*port]) return UsageError("{}: two arrays match {}", path, Quote(ports[*port].name));
     const DType wanted = ports[*port].value->dtype();
     out[*port] = array.tensor;
     if (array.tensor.dtype() == wanted || array.tensor.dtype() != StoredType(wanted)) continue;

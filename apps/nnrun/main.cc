@@ -1,4 +1,4 @@
-// nnrun: executes a model.
+// nnrun: runs a model.
 #include "apps/common/command_line.h"
 #include "apps/nnrun/options.h"
 #include "base/file.h"
@@ -15,10 +15,10 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
       ->type_name("FILE");
   command
       .AddRepeated("--input", o.inputs,
-                   "One input: an .npy, .pb, .bin or .raw file, or a literal: 0.5 fills, [1,2,3] "
-                   "lists; repeatable")
+                   "One input: an .npy, .pb, .bin or .raw file, or a literal (0.5 fills, [1,2,3] "
+                   "lists); repeatable")
       ->type_name("NAME=VALUE");
-  app.add_option("--seed", o.seed, "Seed of inputs that are not given")->capture_default_str();
+  app.add_option("--seed", o.seed, "Seed for the inputs that are not given")->capture_default_str();
   AddShapeOptions(command, o.shapes);
   app.add_option("--test-data", o.test_data,
                  "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
@@ -28,76 +28,84 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
 
 void AddResultOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
-  app.add_option("-o,--output", o.output, "Write the outputs, keyed by name: .npz, or .safetensors")
+  app.add_option("-o,--output", o.output, "Write the outputs by name: .npz or .safetensors")
       ->type_name("FILE");
   app.add_option("--expect", o.expect,
-                 "Compare the outputs with arrays keyed by name, or out_0, out_1, ...: .npz or "
-                 ".safetensors")
+                 "Compare the outputs with arrays by name, or out_0, out_1, ... by position: .npz "
+                 "or .safetensors")
       ->type_name("FILE");
-  app.add_option("--atol", o.atol, "Largest absolute difference (1e-6); integers must be equal")
+  app.add_option("--atol", o.atol,
+                 "Largest absolute difference (default 1e-6); integers must be equal")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--rtol", o.rtol, "Largest difference relative to what is expected (1e-5)")
+  app.add_option("--rtol", o.rtol,
+                 "Largest difference relative to the expected value (default 1e-5)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--save-steps", o.save_steps,
-                 "Write every intermediate value as .npy, and index.json")
+                 "Write every intermediate value as .npy, with an index.json")
       ->type_name("DIR");
   app.add_flag("--digest", o.digest, "Print the SHA-256 of the outputs' names, types and contents");
   app.add_flag("--explain-plan", o.explain_plan,
-               "Run nothing; print the steps that a run would take: what they read and write and "
-               "where it lies, work, packed weights, the arena");
+               "Run nothing; print the steps of a run: operands and their memory, work, packed "
+               "weights, the arena");
   app.add_option("--trace", o.trace,
-                 "Write who ran what and when as Chrome trace events, for chrome://tracing and "
-                 "Perfetto; with --bench of one more run, which is not timed")
+                 "Write Chrome trace events of steps and threads, for chrome://tracing and "
+                 "Perfetto; with --bench, of one extra run that is not timed")
       ->type_name("FILE");
-  app.add_option("--format", o.format, "Form of what is printed")
+  app.add_option("--format", o.format, "Output format")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
 }
 
 void AddExecutionOptions(CommandLine& command, RunOptions& o) {
   CLI::App& app = command.options();
-  app.add_option("--backend", o.backend,
-                 "simd: planned and vectorised; reference: the scalar definition. Same bits")
+  app.add_option(
+         "--backend", o.backend,
+         "simd: planned and vectorized; reference: the scalar definition. Both give the same bits")
       ->check(CLI::IsMember({"simd", "reference"}))
       ->capture_default_str();
   app.add_option("--target", o.target, "SIMD target, one of --list-targets")->type_name("NAME");
   app.add_flag("--list-targets", o.list_targets, "Print the SIMD targets of this processor");
-  app.add_option("--threads", o.threads, "Threads; 0: one a processor. Same bits")
+  app.add_option("--threads", o.threads,
+                 "Number of threads; 0: one per processor. The bits do not depend on it")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   app.add_flag("--bench", o.bench, "Measure the latency");
   app.add_flag("--profile", o.profile, "With --bench: the time of every step");
-  app.add_option("--warmup", o.warmup, "Runs before those that count")
+  app.add_option("--warmup", o.warmup, "Warmup runs that are not timed")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  app.add_option("--runs", o.runs, "Runs that count")
+  app.add_option("--runs", o.runs, "Timed runs")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
 }
 
-// Combinations that make no sense, or that would mix data on standard output.
+// Rejects combinations that make no sense or would mix data on standard output.
 Status CheckOptions(const RunOptions& o) {
-  if (o.model.empty()) return UsageError("MODEL is missing");
+  if (o.model.empty()) return UsageError("MODEL is required");
   const bool prints = o.digest || o.bench || !o.expect.empty();
   if (o.output == "-" && prints)
-    return UsageError("--output - and --digest, --bench or --expect both write to standard output");
+    return UsageError(
+        "--output - cannot be combined with --digest, --bench or --expect: both write to standard "
+        "output");
   if (o.trace == "-" && (prints || o.output == "-"))
     return UsageError(
-        "--trace - and --output -, --digest, --bench or --expect both write to standard output");
+        "--trace - cannot be combined with --output -, --digest, --bench or --expect: both write "
+        "to standard output");
   if (o.explain_plan && (prints || !o.output.empty() || !o.save_steps.empty() ||
                          !o.test_data.empty() || !o.trace.empty()))
-    return UsageError("--explain-plan runs nothing; it has no other results");
+    return UsageError(
+        "--explain-plan cannot be combined with options for results: it runs nothing");
   if (o.backend == "reference" && (o.explain_plan || !o.trace.empty()))
     return UsageError("the reference backend has no plan to explain or trace");
   if (!o.test_data.empty()) {
     if (prints || !o.output.empty() || !o.save_steps.empty() || !o.trace.empty())
-      return UsageError("--test-data compares; it takes no other results");
+      return UsageError("--test-data cannot be combined with options for other results");
     if (!o.inputs_file.empty() || !o.inputs.empty())
-      return UsageError("--test-data has its own inputs");
+      return UsageError("--test-data cannot be combined with options for inputs: it has its own");
   }
   if (o.profile && !o.bench) return UsageError("--profile needs --bench");
   if (o.bench && !o.save_steps.empty())
-    return UsageError("--bench would time the copies that --save-steps makes");
+    return UsageError("--bench cannot be combined with --save-steps: it would time the copies");
   return {};
 }
 
@@ -108,11 +116,11 @@ Status ExplainPlan(Graph& graph, const RunOptions& o, RunReport& report) {
   return {};
 }
 
-// Runs once and reports what was asked for; false if the outputs are not what was expected.
+// Runs once and reports the requested results; false if the outputs differ from the expected ones.
 Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, o));
   const size_t own_outputs = graph.outputs().size();
-  std::optional<Graph> stepwise;  // with the operators that steps are named after
+  std::optional<Graph> stepwise;  // with the operators that name the steps
   if (!o.save_steps.empty()) {
     ExposeSteps(graph);
     stepwise = graph.Clone();
@@ -120,10 +128,10 @@ Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(Program program, Program::Compile(std::move(graph), o.program()));
   if (!o.trace.empty() && !program.planned())
     return UsageError(
-        "--trace: the model runs operator by operator, without a plan: it has strings "
-        "or shapes that only a run can tell");
+        "--trace: the model has no plan and runs operator by operator, because it has strings or "
+        "shapes that depend on data");
   program.set_tracing(!o.trace.empty() && !o.bench);
-  // Not before the limits of the run are known to be kept.
+  // Only after the limits of the run are checked.
   NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(program.graph(), std::move(given), o));
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs));
   if (stepwise)
@@ -173,7 +181,7 @@ Result<int> Run(const RunOptions& o) {
   } else {
     NN_ASSIGN(passed, RunTestData(graph, o, report));
   }
-  // The outputs themselves or the trace may already stand there.
+  // Standard output may already have the outputs or the trace.
   if (o.output != "-" && o.trace != "-")
     NN_RETURN_IF_ERROR(PrintText("-", o.format == "json" ? JsonText(report.json) : report.text));
   return passed ? kExitDone : kExitCheckFailed;
@@ -184,7 +192,7 @@ Result<int> Run(const RunOptions& o) {
 
 int main(int argc, char** argv) {
   nn::app::CommandLine command(
-      "nnrun", "Executes a neural-network model on the CPU, with the same bits everywhere.");
+      "nnrun", "Runs a neural-network model on the CPU, with the same bits on every processor.");
   nn::app::RunOptions options;
   nn::app::AddInputOptions(command, options);
   nn::app::AddResultOptions(command, options);

@@ -1,4 +1,4 @@
-// nnrun's arguments, and what a run has to report.
+// nnrun's arguments and the report of a run.
 #pragma once
 
 #include <cstdint>
@@ -52,23 +52,23 @@ struct RunOptions {
   }
 };
 
-// Results in both forms that --format knows; one of them is printed.
+// Results in both forms of --format; one of them is printed.
 struct RunReport {
   std::string text;
   Json json = Json::object();
 };
 
 // The arrays of an .npz or .safetensors file by port: under the port's name, or "<prefix>_K" for
-// port K. kUsage for arrays that belong to no port.
+// port K. kUsage for arrays that match no port.
 Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
                                                           const std::vector<Port>& ports,
                                                           std::string_view prefix,
                                                           const ReadLimits& limits);
 
-// The inputs that the command line gives, from files and literals, by port. Binds the graph's
-// shapes to theirs; a batch that is still open is 1.
+// The inputs from the command line, files and literals, by port. Binds the graph's shapes to
+// theirs; a symbolic batch without a size becomes 1.
 Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options);
-// All inputs of a run: those given, seeded where none is.
+// All inputs of a run: the given ones, and seeded ones for the rest.
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph,
                                            std::vector<std::optional<Tensor>> given,
                                            const RunOptions& options);
@@ -78,25 +78,25 @@ std::vector<NamedTensor> NameOutputs(const Graph& graph, std::vector<Tensor> out
 
 // A table of the outputs: types, shapes, statistics, first values.
 void DescribeOutputs(std::span<const NamedTensor> outputs, RunReport& report);
-// Digest() of all outputs; the JSON report has that of each output as well.
+// Digest() of all outputs; the JSON report also has the digest of each output.
 void DigestOutputs(std::span<const NamedTensor> outputs, RunReport& report);
 
-// Compares with the arrays of options.expect; false on a mismatch. Outputs without array there are
-// only mentioned.
+// Compares with the arrays of options.expect; false on a mismatch. Outputs without an array are
+// listed as not compared.
 Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> outputs,
                              const RunOptions& options, RunReport& report);
 
 // Runs the ONNX test sets of options.test_data; false on a mismatch.
 Result<bool> RunTestData(const Graph& graph, const RunOptions& options, RunReport& report);
 
-// Makes every value that a node computes an output, after those that there are. Returns their
-// number.
+// Appends every computed value to the outputs. Returns the number of outputs added.
 size_t ExposeSteps(Graph& graph);
-// Writes inputs and outputs of a graph so exposed to a folder: .npy files and index.json.
+// Writes the inputs and outputs of a graph after ExposeSteps() to a folder: .npy files and
+// index.json.
 Status SaveSteps(const std::string& directory, const Graph& graph, size_t own_outputs,
                  std::span<const Tensor> inputs, std::span<const Tensor> outputs);
 
-// What Program::Explain says of the plan.
+// Reports the plan (Program::Explain).
 void DescribePlan(const Program& program, const RunOptions& options, RunReport& report);
 
 // Writes the trace of the program's last run to options.trace: Chrome's trace event format. One
@@ -106,7 +106,7 @@ Status WriteTrace(const Program& program, const RunOptions& options);
 // "f32[1, 16, 16, 16]".
 std::string TypeText(const OperandInfo& operand);
 
-// Times the program.
+// Times the program (--bench).
 Status RunBench(Program& program, std::span<const Tensor> inputs, const RunOptions& options,
                 RunReport& report);
 

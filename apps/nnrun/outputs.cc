@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kFirstValues = 5;
 
-// Minimum and maximum leave NaN out; the mean of a tensor with NaN is NaN.
+// Minimum and maximum ignore NaN; the mean of a tensor with NaN is NaN.
 struct Statistics {
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxNamePart = 100;
 
-// "0012_features.0_conv.npy": letters, digits, '.', '-' and '_' of the name stay.
+// "0012_features.0_conv.npy": only letters, digits, '.', '-' and '_' of the name are kept.
 std::string FileNameFor(size_t index, std::string_view name) {
   std::string out = fmt::format("{:04}_", index);
   for (const char c : name.substr(0, kMaxNamePart)) {
@@ -30,7 +30,7 @@ Json Describe(const Port& port, const Tensor& tensor, std::string_view kind) {
                {"type", DTypeName(tensor.dtype())},
                {"shape", tensor.dims()}};
   const Type& type = port.value->type();
-  if (type.quantised()) json["quantised_type"] = type.ToString();
+  if (type.quantized()) json["quantized_type"] = type.ToString();
   if (const Node* node = port.value->def()) {
     json["operator"] = node->op_name();
     if (!node->name().empty()) json["node"] = node->name();

@@ -22,7 +22,7 @@ bool IsTestSet(const fs::path& directory) {
          fs::exists(directory / "output_0.pb", error);
 }
 
-// The number at the end of a set's name, so that set 10 follows set 9.
+// The number at the end of a set's name: set 10 sorts after set 9.
 uint64_t SetNumber(const fs::path& path) {
   const std::string name = path.filename();
   uint64_t number = UINT64_MAX;
@@ -33,21 +33,21 @@ uint64_t SetNumber(const fs::path& path) {
 
 Result<std::vector<fs::path>> FindSets(const fs::path& directory) {
   std::error_code error;
-  if (!fs::is_directory(directory, error)) return IoError("{}: no folder", directory.string());
+  if (!fs::is_directory(directory, error)) return IoError("{}: not a folder", directory.string());
   if (IsTestSet(directory)) return std::vector<fs::path>{directory};
   std::vector<fs::path> sets;
   for (const auto& entry : fs::directory_iterator(directory, error))
     if (SetNumber(entry.path()) != UINT64_MAX && IsTestSet(entry.path()))
       sets.push_back(entry.path());
   if (sets.empty())
-    return IoError("{}: holds neither input_0.pb and output_0.pb nor {}* folders",
+    return IoError("{}: contains neither input_0.pb and output_0.pb nor {}* folders",
                    directory.string(), kSetPrefix);
   std::sort(sets.begin(), sets.end(),
             [](const auto& a, const auto& b) { return SetNumber(a) < SetNumber(b); });
   return sets;
 }
 
-// prefix_0.pb, prefix_1.pb, ...: the tensors of the ports, as far as there are files.
+// Reads prefix_0.pb, prefix_1.pb, ... up to the first file that is missing.
 Result<std::vector<Tensor>> ReadSeries(const fs::path& set, std::string_view prefix,
                                        const std::vector<Port>& ports) {
   std::vector<Tensor> tensors;
@@ -56,7 +56,7 @@ Result<std::vector<Tensor>> ReadSeries(const fs::path& set, std::string_view pre
     const fs::path path = set / fmt::format("{}_{}.pb", prefix, i);
     if (!fs::exists(path, error)) return tensors;
     if (i == ports.size())
-      return UsageError("{}: the model has {} {}s only", path.string(), ports.size(), prefix);
+      return UsageError("{}: the model has only {} {}s", path.string(), ports.size(), prefix);
     NN_ASSIGN(Tensor t, ReadTensorFile(path, ports[i].value->type()));
     tensors.push_back(std::move(t));
   }

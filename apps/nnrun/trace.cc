@@ -27,7 +27,7 @@ Json ShapesJson(const std::vector<OperandInfo>& operands) {
   return list;
 }
 
-// "0-3, 6": rising neighbours together.
+// "0-3, 6": consecutive items as ranges.
 std::string ItemsText(const std::vector<size_t>& items) {
   std::string text;
   for (size_t i = 0; i < items.size();) {
@@ -40,7 +40,7 @@ std::string ItemsText(const std::vector<size_t>& items) {
   return text;
 }
 
-// `share` is the part of the step that the span has.
+// `share` is the span's part of the step.
 Json SpanEvent(const PlannedStep& step, const TraceSpan& span, size_t track, double share) {
   const double duration = span.end - span.begin;
   const double operations = 2.0 * static_cast<double>(step.info.multiply_adds) * share;
@@ -70,7 +70,7 @@ Status WriteTrace(const Program& program, const RunOptions& options) {
   const Json about = {{"model", options.model},
                       {"threads", options.program().threads},
                       {"target", options.target.empty() ? SimdTargets().front() : options.target}};
-  // One event a line.
+  // One event per line.
   std::string text = fmt::format(
       "{{\"displayTimeUnit\": \"ms\", \"otherData\": {}, \"traceEvents\": [\n{}", Compact(about),
       Compact(NameEvent("process_name", kStepsTrack, "nnrun " + options.model)));

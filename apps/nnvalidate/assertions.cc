@@ -11,24 +11,42 @@
 namespace nn::app {
 namespace {
 
-constexpr RuleInfo Asserted(std::string_view id, std::string_view statement,
-                            std::string_view option) {
-  return {.id = id, .severity = Severity::kError, .statement = statement, .clause = option};
-}
-constexpr RuleInfo kOps =
-    Asserted("ASSERT-OPS", "The model has no other operators.", "--assert-ops");
-constexpr RuleInfo kMaxParams =
-    Asserted("ASSERT-MAX-PARAMS", "The model has no more parameters.", "--assert-max-params");
-constexpr RuleInfo kMaxBytes =
-    Asserted("ASSERT-MAX-BYTES", "The model's files are not larger.", "--assert-max-bytes");
-constexpr RuleInfo kMacs =
-    Asserted("ASSERT-MACS", "A run takes fewer multiply-adds.", "--assert-macs-below");
-constexpr RuleInfo kStatic = Asserted(
-    "ASSERT-STATIC-SHAPES", "Inputs and outputs have known shapes.", "--assert-static-shapes");
-constexpr RuleInfo kDtype = Asserted(
-    "ASSERT-DTYPE", "Inputs, outputs and constants have no other element types.", "--assert-dtype");
-constexpr RuleInfo kInput =
-    Asserted("ASSERT-INPUT", "The model has this input, of this type.", "--assert-input");
+constexpr RuleInfo kOps = {.id = "ASSERT-OPS",
+                           .statement = "The model has only the operators that --assert-ops lists.",
+                           .clause = "--assert-ops",
+                           .hint = "Replace the operator, or add it to --assert-ops."};
+constexpr RuleInfo kMaxParams = {
+    .id = "ASSERT-MAX-PARAMS",
+    .statement = "The model has at most as many parameters as --assert-max-params allows.",
+    .clause = "--assert-max-params",
+    .hint = "Shrink the model, or raise --assert-max-params."};
+constexpr RuleInfo kMaxBytes = {
+    .id = "ASSERT-MAX-BYTES",
+    .statement = "The files of the model have at most as many bytes as --assert-max-bytes allows.",
+    .clause = "--assert-max-bytes",
+    .hint = "Shrink or quantize the model, or raise --assert-max-bytes."};
+constexpr RuleInfo kMacs = {
+    .id = "ASSERT-MACS",
+    .statement = "A run of the model takes fewer multiply-adds than --assert-macs-below states.",
+    .clause = "--assert-macs-below",
+    .hint = "Shrink the model or its input, or raise --assert-macs-below."};
+constexpr RuleInfo kStatic = {
+    .id = "ASSERT-STATIC-SHAPES",
+    .statement = "The inputs and outputs of the model have static shapes.",
+    .clause = "--assert-static-shapes",
+    .hint = "Export the model with a fixed size for every dimension of its inputs."};
+constexpr RuleInfo kDtype = {
+    .id = "ASSERT-DTYPE",
+    .statement =
+        "Inputs, outputs and constants have only the element types that --assert-dtype "
+        "lists.",
+    .clause = "--assert-dtype",
+    .hint = "Convert the tensor to a listed type, or add its type to --assert-dtype."};
+constexpr RuleInfo kInput = {
+    .id = "ASSERT-INPUT",
+    .statement = "The model has the input that --assert-input names, with the type stated there.",
+    .clause = "--assert-input",
+    .hint = "Export the model with this input, or correct --assert-input."};
 
 class Checker {
  public:
@@ -44,8 +62,8 @@ class Checker {
     if (!a_.ops.empty()) CheckOps(*summary);
     if (a_.max_params && summary->parameter_count > *a_.max_params)
       Add(kMaxParams, {},
-          fmt::format("{} parameters, more than {}", WithThousands(summary->parameter_count),
-                      WithThousands(*a_.max_params)));
+          fmt::format("the model has {} parameters; at most {} are allowed",
+                      WithThousands(summary->parameter_count), WithThousands(*a_.max_params)));
     if (a_.max_bytes) CheckBytes();
     if (a_.static_shapes) {
       CheckStatic("input", summary->inputs);
@@ -66,20 +84,20 @@ class Checker {
       const OperatorSummary& op = summary.operators[i];
       if (allowed.contains(op.op)) continue;
       Add(kOps, At(op.name, static_cast<int64_t>(i)),
-          fmt::format("operator {} is not among those asserted", Quote(op.op)));
+          fmt::format("operator {} is not listed by --assert-ops", Quote(op.op)));
     }
   }
 
   void CheckBytes() {
     const auto on_disk = BytesOnDisk(path_);
-    if (!on_disk) return Add(kMaxBytes, {}, "the size of the file is not known");
+    if (!on_disk) return Add(kMaxBytes, {}, "the size of the file is unknown");
     uint64_t bytes = *on_disk;
     if (const auto tensors = model_.format->tensors(*model_.model))
       for (const TensorEntry& t : *tensors) bytes += t.external ? t.bytes : 0;
     if (bytes > *a_.max_bytes)
       Add(kMaxBytes, {},
-          fmt::format("{} bytes, more than {}", WithThousands(bytes),
-                      WithThousands(*a_.max_bytes)));
+          fmt::format("the files of the model have {} bytes; at most {} are allowed",
+                      WithThousands(bytes), WithThousands(*a_.max_bytes)));
   }
 
   void CheckStatic(const char* role, const std::vector<TensorSummary>& tensors) {
@@ -88,17 +106,17 @@ class Checker {
     };
     for (const TensorSummary& t : tensors) {
       if (t.shape && std::all_of(t.shape->begin(), t.shape->end(), is_number)) continue;
-      Add(kStatic, At(t.name), fmt::format("{} {} has no shape of numbers", role, Quote(t.name)));
+      Add(kStatic, At(t.name), fmt::format("{} {} has a dynamic shape", role, Quote(t.name)));
     }
   }
 
-  // What is known of the model as a graph only.
+  // Checks what requires the model as a graph.
   void CheckGraph() {
     const auto imported = model_.format->import(*model_.model);
     if (!imported) {
       for (const RuleInfo& rule : AssertionRules(a_))
         if (rule.id == kMacs.id || rule.id == kDtype.id || rule.id == kInput.id)
-          Add(rule, {}, "this cannot be told: " + imported.error().message());
+          Add(rule, {}, "the assertion cannot be checked: " + imported.error().message());
       return;
     }
     const Graph& graph = imported->graph;
@@ -113,20 +131,22 @@ class Checker {
       const auto n = MultiplyAddsOf(node);
       if (!n)
         return Add(kMacs, {},
-                   fmt::format("the multiply-adds of {} are not known", node.Describe()));
+                   fmt::format("the number of multiply-adds of {} is unknown", node.Describe()));
       total += *n;
     }
     if (total >= *a_.macs_below)
       Add(kMacs, {},
-          fmt::format("{} multiply-adds, not below {}", WithThousands(total),
-                      WithThousands(*a_.macs_below)));
+          fmt::format("a run takes {} multiply-adds; fewer than {} are allowed",
+                      WithThousands(total), WithThousands(*a_.macs_below)));
   }
 
   void CheckDtypes(const Graph& graph) {
     const std::set<std::string_view> allowed(a_.dtypes.begin(), a_.dtypes.end());
     const auto check = [&](const char* role, const std::string& name, const Value& v) {
       if (allowed.contains(DTypeName(v.dtype()))) return;
-      Add(kDtype, At(name), fmt::format("{} {} is {}", role, Quote(name), v.type().ToString()));
+      Add(kDtype, At(name),
+          fmt::format("{} {} is {}, which --assert-dtype does not list", role, Quote(name),
+                      v.type().ToString()));
     };
     for (const Port& p : graph.inputs()) check("input", p.name, *p.value);
     for (const Port& p : graph.outputs()) check("output", p.name, *p.value);
@@ -143,11 +163,13 @@ class Checker {
       const Type& type = p.value->type();
       if (type.dtype != want.dtype || type.dims != want.dims)
         Add(kInput, At(name),
-            fmt::format("input {} is {}, not {}", Quote(name), type.ToString(), want.ToString()));
+            fmt::format("input {} is {} instead of {}", Quote(name), type.ToString(),
+                        want.ToString()));
       return;
     }
     Add(kInput, At(name),
-        fmt::format("there is no input {}, only {}", Quote(name), NameList(graph.inputs())));
+        fmt::format("the model has no input {}; its inputs are {}", Quote(name),
+                    NameList(graph.inputs())));
   }
 
   const ReadModel& model_;
@@ -165,31 +187,34 @@ bool Assertions::empty() const {
 
 void AddAssertionOptions(CommandLine& command, Assertions& a) {
   CLI::Option_group* group = command.options().add_option_group(
-      "Assertions", "What a project wants of its models; findings are errors");
-  group->add_option("--assert-ops", a.ops, "The model has no operators but these")
+      "Assertions", "Requirements beyond the formats' rules; a violation is an error");
+  group->add_option("--assert-ops", a.ops, "Allow only these operators")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("A,B,C");
-  group->add_option("--assert-max-params", a.max_params, "It has at most N parameters")
+  group->add_option("--assert-max-params", a.max_params, "Allow at most N parameters")
       ->type_name("N");
   group
       ->add_option("--assert-max-bytes", a.max_bytes,
-                   "Its files, external data included, have at most N bytes")
+                   "Allow at most N bytes in its files, including external data")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("N");
-  group->add_option("--assert-macs-below", a.macs_below, "A run takes fewer multiply-adds than N")
+  group
+      ->add_option("--assert-macs-below", a.macs_below,
+                   "Require that a run takes fewer than N multiply-adds")
       ->type_name("N");
   group->add_flag("--assert-static-shapes", a.static_shapes,
-                  "Its inputs and outputs have shapes of numbers");
+                  "Require static shapes of inputs and outputs");
   group
-      ->add_option("--assert-dtype", a.dtypes,
-                   "Its inputs, outputs and constants have no element types but these: f32,i64")
+      ->add_option(
+          "--assert-dtype", a.dtypes,
+          "Allow only these element types of inputs, outputs and constants, such as f32,i64")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("TYPE,TYPE");
   group
       ->add_option("--assert-input", a.inputs,
-                   "It has this input, as NAME:f32[1,3,224,224]; repeatable")
+                   "Require this input, such as x:f32[1,3,224,224]; repeatable")
       ->allow_extra_args(false)
       ->type_name("NAME:TYPE");
 }
@@ -197,11 +222,11 @@ void AddAssertionOptions(CommandLine& command, Assertions& a) {
 Status CheckUsage(const Assertions& a) {
   for (const std::string& name : a.dtypes)
     if (!ParseDType(name))
-      return UsageError("--assert-dtype: there is no element type {}", Quote(name));
+      return UsageError("--assert-dtype: unknown element type {}", Quote(name));
   for (const std::string& text : a.inputs) {
     const size_t colon = text.rfind(':');
     if (colon == std::string::npos)
-      return UsageError("--assert-input {}: NAME:TYPE is expected, as in x:f32[1,3]", Quote(text));
+      return UsageError("--assert-input {}: expected NAME:TYPE, such as x:f32[1,3]", Quote(text));
     if (const auto type = ParseType(text.substr(colon + 1)); !type)
       return UsageError("--assert-input {}: {}", Quote(text), type.error().message());
   }

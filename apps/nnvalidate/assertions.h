@@ -1,4 +1,4 @@
-// What a project wants of its models beyond the formats' rules: nnvalidate --assert-*.
+// A project's requirements on its models beyond the formats' rules: nnvalidate --assert-*.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@
 namespace nn::app {
 
 struct Assertions {
-  std::vector<std::string> ops;        // the only operators, by the format's names
+  std::vector<std::string> ops;        // the allowed operators, by the format's names
   std::optional<uint64_t> max_params;  // elements of constants
   std::optional<uint64_t> max_bytes;   // of the files, external data included
   std::optional<uint64_t> macs_below;  // multiply-adds of a run
-  bool static_shapes = false;          // inputs and outputs have shapes of numbers
-  std::vector<std::string> dtypes;     // the only types of inputs, outputs and constants: "f32"
+  bool static_shapes = false;          // inputs and outputs have static shapes
+  std::vector<std::string> dtypes;     // the allowed types of inputs, outputs and constants: "f32"
   std::vector<std::string> inputs;     // "NAME:f32[1, 3, 224, 224]"
 
   bool empty() const;
@@ -26,11 +26,11 @@ struct Assertions {
 
 void AddAssertionOptions(CommandLine& command, Assertions& assertions);
 
-// kUsage for types that there are not.
+// kUsage for unknown types.
 Status CheckUsage(const Assertions& assertions);
 
-// One finding for each way in which the model is not as asserted; the ids are "ASSERT-OPS" and so
-// on. Requires CheckUsage().
+// One finding for each violation; the rule ids are "ASSERT-OPS" and so on. Requires that
+// CheckUsage() succeeded.
 std::vector<Finding> CheckAssertions(const ReadModel& model, const std::string& path,
                                      const Assertions& assertions);
 

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/json_parse.h"
 #include "base/text.h"
 
 namespace nn::app {
@@ -34,12 +35,13 @@ Result<Baseline> Baseline::Read(const std::string& path) {
   try {
     const auto json = nlohmann::json::parse(text);
     if (json.at(kVersionKey).get<uint32_t>() != kVersion)
-      return UsageError("{}: this program knows version {} of baselines", path, kVersion);
+      return UsageError("{}: unsupported version of a baseline; this program supports version {}",
+                        path, kVersion);
     for (const nlohmann::json& f : json.at("findings"))
       out.known_[{f.at("file").get<std::string>(), f.at("rule").get<std::string>(),
                   f.at("fingerprint").get<std::string>()}] = f.at("count").get<uint64_t>();
   } catch (const nlohmann::json::exception& e) {
-    return UsageError("{}: not a baseline of nnvalidate: {}", path, EscapeControls(e.what()));
+    return UsageError("{}: not an nnvalidate baseline: {}", path, JsonErrorText(e.what()));
   }
   return out;
 }

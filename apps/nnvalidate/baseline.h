@@ -1,4 +1,4 @@
-// Findings that are known and let be: nnvalidate --baseline, --write-baseline.
+// Known findings that reports hide: nnvalidate --baseline, --write-baseline.
 #pragma once
 
 #include <map>
@@ -12,19 +12,19 @@ namespace nn::app {
 
 class Baseline {
  public:
-  // schemas/nnvalidate-baseline.schema.json. kUsage for other contents.
+  // Reads schemas/nnvalidate-baseline.schema.json. kUsage for other contents.
   static Result<Baseline> Read(const std::string& path);
   static Baseline Of(const Report& report);
 
-  // Complete or not there. The same findings give the same bytes.
+  // Writes the whole file or nothing. Equal findings give equal bytes.
   Status Write(const std::string& path) const;
-  // Moves the findings that it knows to FileReport::known. As many of one fingerprint are known as
-  // there were when it was written.
+  // Removes the findings that the baseline contains, and adds their number to FileReport::known. Of
+  // each fingerprint, at most as many as the baseline counts.
   void Hide(FileReport& file) const;
   uint64_t size() const;
 
  private:
-  // File, rule, fingerprint; how often it occurs.
+  // File, rule and fingerprint, with the number of occurrences.
   std::map<std::tuple<std::string, std::string, std::string>, uint64_t> known_;
 };
 

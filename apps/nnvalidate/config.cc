@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char* kConfigName = ".nnvalidate.json";
 constexpr uint64_t kMaxConfigBytes = uint64_t{1} << 20;
 
-// The nearest configuration at or above a folder; "" if there is none.
+// The nearest configuration in a folder or above it; "" if none exists.
 std::string Nearest(fs::path folder) {
   for (std::error_code error;; folder = folder.parent_path()) {
     if (fs::is_regular_file(folder / kConfigName, error)) return (folder / kConfigName).string();
@@ -26,9 +26,9 @@ std::string Nearest(fs::path folder) {
 Result<std::set<std::string, std::less<>>> IdsOf(const nlohmann::json& value,
                                                  const std::string& key) {
   std::set<std::string, std::less<>> ids;
-  if (!value.is_array()) return UsageError("\"{}\" is no list of rules", key);
+  if (!value.is_array()) return UsageError("\"{}\" must be a list of rule ids", key);
   for (const nlohmann::json& id : value) {
-    if (!id.is_string()) return UsageError("\"{}\" is no list of rules", key);
+    if (!id.is_string()) return UsageError("\"{}\" must be a list of rule ids", key);
     ids.insert(id.get<std::string>());
   }
   NN_RETURN_IF_ERROR(CheckRuleIds(ids));
@@ -38,15 +38,15 @@ Result<std::set<std::string, std::less<>>> IdsOf(const nlohmann::json& value,
 Status SetMember(const std::string& key, const nlohmann::json& value, FileOptions& out) {
   if (key == "profile") {
     const auto profile = value.is_string() ? ParseProfile(value.get<std::string>()) : std::nullopt;
-    if (!profile) return UsageError("\"profile\" is none of spec, vendor, strict");
+    if (!profile) return UsageError("\"profile\" must be spec, vendor or strict");
     out.rules.profile = *profile;
   } else if (key == "enable" || key == "disable") {
     NN_ASSIGN((key == "enable" ? out.rules.enable : out.rules.disable), IdsOf(value, key));
   } else if (key == "fail_on") {
     out.fail_on = value.is_string() ? ParseFailOn(value.get<std::string>()) : std::nullopt;
-    if (!out.fail_on) return UsageError("\"fail_on\" is none of error, warning");
+    if (!out.fail_on) return UsageError("\"fail_on\" must be error or warning");
   } else if (key != "$schema") {
-    return UsageError("there is no option {}; there are profile, enable, disable and fail_on",
+    return UsageError("unknown option {}; the options are profile, enable, disable and fail_on",
                       Quote(key));
   }
   return {};
@@ -70,7 +70,7 @@ std::optional<Severity> ParseFailOn(std::string_view name) {
 Status CheckRuleIds(const std::set<std::string, std::less<>>& ids) {
   for (const std::string& id : ids)
     if (!FindRule(id))
-      return UsageError("there is no rule {}; nnvalidate --list-rules --profile strict has them",
+      return UsageError("unknown rule {}; nnvalidate --list-rules --profile strict lists all rules",
                         Quote(id));
   return {};
 }
@@ -83,7 +83,7 @@ Configs::Configs(std::optional<Profile> profile, std::set<std::string, std::less
       file_(std::move(file)),
       none_(none) {}
 
-// A rule that the command line names is as it says there.
+// The command line overrides the configuration for the rules that it names.
 ValidateOptions Configs::WithCommandLine(ValidateOptions options) const {
   options.profile = profile_.value_or(options.profile);
   for (const std::string& id : enable_) options.disable.erase(id);

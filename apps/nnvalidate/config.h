@@ -1,4 +1,4 @@
-// .nnvalidate.json: what a project asks of its models.
+// .nnvalidate.json: how a project checks its models.
 #pragma once
 
 #include <map>
@@ -10,29 +10,29 @@
 
 namespace nn::app {
 
-// Rules by id; kUsage, with ids that look alike, for one that there is not.
+// kUsage if an id is not that of a rule.
 Status CheckRuleIds(const std::set<std::string, std::less<>>& ids);
 
 // How a model is checked.
 struct FileOptions {
   ValidateOptions rules;
-  std::optional<Severity> fail_on;  // if the configuration says
+  std::optional<Severity> fail_on;  // if the configuration sets it
 };
 
-// The options for each model: what the command line says, on top of what the nearest
-// .nnvalidate.json says, looked for in the model's folder and those around it.
+// The options for each model: those of the nearest .nnvalidate.json, which is searched from the
+// model's folder upward, overridden by those of the command line.
 class Configs {
  public:
-  // `profile`: nullopt unless given on the command line. `file`: to be used for all models; "": the
-  // nearest. With `none` there is no configuration.
+  // `profile`: nullopt unless given on the command line. `file`: the configuration for all models,
+  // or "" for the nearest. `none`: use no configuration.
   Configs(std::optional<Profile> profile, std::set<std::string, std::less<>> enable,
           std::set<std::string, std::less<>> disable, std::string file, bool none);
 
   // kUsage for a configuration that does not fit schemas/nnvalidate-config.schema.json.
   Result<FileOptions> For(const std::string& model);
 
-  // All rules that some model is checked with, in their order: those of the command line alone
-  // before any model was asked for.
+  // All rules that some model is checked with, in their order. Before the first For(), the rules
+  // that the command line selects.
   std::vector<RuleInfo> Rules() const;
 
  private:
@@ -45,8 +45,8 @@ class Configs {
   std::set<std::string, std::less<>> disable_;
   std::string file_;
   bool none_;
-  std::map<std::string, FileOptions> by_path_;  // of configurations; "": none
-  std::map<std::string, std::string> nearest_;  // configuration of each folder; "": none
+  std::map<std::string, FileOptions> by_path_;  // by path of the configuration; "" for none
+  std::map<std::string, std::string> nearest_;  // configuration of each folder; "" for none
 };
 
 // "spec", "vendor", "strict".

@@ -20,7 +20,7 @@ bool IsHidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
-// Entries of a folder that can be read, hidden ones aside.
+// The readable entries of a folder that are not hidden.
 std::vector<fs::directory_entry> EntriesOf(const fs::path& folder) {
   std::error_code error;
   std::vector<fs::directory_entry> out;
@@ -52,7 +52,7 @@ bool HasWildcard(std::string_view text) {
   return text.find_first_of("*?[") != std::string_view::npos;
 }
 
-// What the rest of a pattern, part by part, matches below `at`.
+// Adds what the remaining parts of a pattern match below `at`.
 void Match(const fs::path& at, std::span<const std::string> parts, std::set<std::string>& out) {
   std::error_code error;
   if (parts.empty()) {
@@ -99,10 +99,10 @@ Result<std::vector<std::string>> ExpandModels(const std::vector<std::string>& ar
     if (there && fs::is_directory(argument, error) && FormatOfPath(argument) == nullptr) {
       found.clear();
       AddFolder(argument, found);
-      if (found.empty()) return UsageError("{}: no model files in the folder", argument);
+      if (found.empty()) return UsageError("{}: the folder has no model files", argument);
     } else if (!there && HasWildcard(argument)) {
       found = MatchesOf(argument);
-      if (found.empty()) return UsageError("{}: nothing matches", Quote(argument));
+      if (found.empty()) return UsageError("{}: no file matches the pattern", Quote(argument));
     }
     for (const std::string& path : found)
       if (seen.insert(path).second) out.push_back(path);

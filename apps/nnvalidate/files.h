@@ -1,4 +1,4 @@
-// The model files that nnvalidate's arguments stand for.
+// Expands nnvalidate's arguments to model files.
 #pragma once
 
 #include <string>
@@ -8,11 +8,10 @@
 
 namespace nn::app {
 
-// Files as they are given, "-" included; of folders, all files below them that have a model's
-// extension, hidden ones and links to folders aside; of patterns ("models/**/*.onnx"), what
-// matches. In the order of the arguments, sorted within one, each once. A folder that is a model
-// itself
-// (.mlpackage) counts as a file. kUsage for folders and patterns without a model.
+// A file, or "-", stands for itself; a folder for all files below it with the extension of a model,
+// except hidden files and links to folders; a pattern ("models/**/*.onnx") for its matches. In the
+// order of the arguments, sorted within each argument, without duplicates. A folder that is a model
+// itself (.mlpackage) counts as a file. kUsage for a folder or pattern without models.
 Result<std::vector<std::string>> ExpandModels(const std::vector<std::string>& arguments);
 
 }  // namespace nn::app

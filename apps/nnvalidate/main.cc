@@ -28,9 +28,9 @@ struct ValidateArguments {
   std::vector<std::string> models;
   std::string output = "-";
   std::string format = "text";
-  std::string fail_on;  // "": that of the configuration, or error
+  std::string fail_on;  // "": from the configuration, or error
   std::string color = "auto";
-  std::string profile;  // "": that of the configuration, or spec
+  std::string profile;  // "": from the configuration, or spec
   std::vector<std::string> enable;
   std::vector<std::string> disable;
   std::string config;
@@ -47,54 +47,58 @@ struct ValidateArguments {
 void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
   CLI::App& app = command.options();
   app.add_option("--profile", a.profile,
-                 "spec (the default): the published documents; vendor: only what the format "
-                 "owner's own tools reject; strict: spec and lint")
+                 "Rules to apply: spec (the default), the published documents; vendor, only what "
+                 "the format owner's own tools reject; strict, spec and lint rules")
       ->check(CLI::IsMember({"spec", "vendor", "strict"}));
   const auto rules = [&](const char* name, std::vector<std::string>& ids, const char* what) {
     app.add_option(name, ids, what)->delimiter(',')->allow_extra_args(false)->type_name("ID,ID");
   };
-  rules("--enable", a.enable, "Rules to apply whatever the profile");
-  rules("--disable", a.disable, "Rules not to apply");
+  rules("--enable", a.enable, "Apply these rules, whatever the profile");
+  rules("--disable", a.disable, "Do not apply these rules");
   auto* config = app.add_option("--config", a.config,
-                                "Configuration for all models, in place of the .nnvalidate.json "
-                                "nearest to each")
+                                "Use this configuration for all models, instead of the nearest "
+                                ".nnvalidate.json of each")
                      ->type_name("FILE");
   app.add_flag("--no-config", a.no_config, "Read no configuration")->excludes(config);
-  auto* baseline = app.add_option("--baseline", a.baseline, "Hide the findings that the file lists")
-                       ->type_name("FILE");
+  auto* baseline =
+      app.add_option("--baseline", a.baseline, "Hide the findings that this file lists")
+          ->type_name("FILE");
   app.add_option("--write-baseline", a.write_baseline,
-                 "List all findings in a file for --baseline, and end with exit code 0")
+                 "Write all findings to a file for --baseline, and exit with code 0")
       ->type_name("FILE")
       ->excludes(baseline);
-  app.add_flag("--list-rules", a.list_rules, "Print the rules that are applied");
-  app.add_option("--explain", a.explain, "Print what is known of a rule")->type_name("ID");
+  app.add_flag("--list-rules", a.list_rules, "Print the rules that the options select");
+  app.add_option("--explain", a.explain, "Print the description of a rule, with an example")
+      ->type_name("ID");
 }
 
 void AddOptions(CommandLine& command, ValidateArguments& a) {
   CLI::App& app = command.options();
   app.add_option("MODEL", a.models,
-                 "Model files, folders of them, and patterns: \"models/**/*.onnx\"");
+                 "Model files, folders, and patterns such as \"models/**/*.onnx\"");
   const auto names = ReportFormats();
   std::vector<std::string> formats(names.begin(), names.end());
   formats.push_back("markdown");
-  app.add_option("--format", a.format, "Form of the report; markdown: of --list-rules")
+  app.add_option("--format", a.format, "Format of the report; markdown is for --list-rules only")
       ->check(CLI::IsMember(formats))
       ->capture_default_str();
-  app.add_option("-o,--output", a.output, "Write the report to a file")->type_name("FILE");
+  app.add_option("-o,--output", a.output, "Write the report to this file")->type_name("FILE");
   app.add_option("--fail-on", a.fail_on,
-                 "Least severity that gives exit code 1: error (the default) or warning")
+                 "Lowest severity that gives exit code 1: error (the default) or warning")
       ->check(CLI::IsMember({"error", "warning"}));
-  app.add_option("--color", a.color, "Colours in text: auto on terminals, unless NO_COLOR is set")
+  app.add_option("--color", a.color,
+                 "Color the text report; auto: on terminals, unless NO_COLOR is set")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   AddRuleOptions(command, a);
   command
       .AddRepeated("--for", a.targets,
-                   "Say what keeps the model from being converted to onnx[:OPSET], tflite, "
-                   "coreml[:VERSION] or nnapi-1.0; repeatable")
+                   "Report what prevents conversion to onnx[:OPSET], tflite, coreml[:VERSION] or "
+                   "nnapi-1.0; repeatable")
       ->type_name("FORMAT");
   AddAssertionOptions(command, a.assertions);
-  app.add_option("-j,--jobs", a.jobs, "Files that are checked at a time; the processors if 0")
+  app.add_option("-j,--jobs", a.jobs,
+                 "Number of files to check in parallel; 0 for the number of processors")
       ->capture_default_str();
 }
 
@@ -104,15 +108,15 @@ Error WithoutPrefix(const Error& error, std::string_view prefix) {
   return message.starts_with(prefix) ? Error(error.code(), message.substr(prefix.size())) : error;
 }
 
-// What all files are checked for.
+// The checks for every file, besides the rules.
 struct Checks {
   Assertions assertions;
   std::vector<TargetVersion> targets;
   Baseline baseline;
 };
 
-// Checks one file. A file that is no model is a finding; an error is one of reaching the file at
-// all.
+// Checks one file. A file that is not a valid model is a finding; an error means that the file
+// could not be accessed.
 Status CheckFile(const ValidateOptions& options, const Checks& checks, const ReadLimits& limits,
                  FileReport& file) {
   const auto read = ReadModelFile(file.path, limits);
@@ -137,7 +141,7 @@ Status CheckFile(const ValidateOptions& options, const Checks& checks, const Rea
   return {};
 }
 
-// Checks the files of the report, several at a time; returns what became of each.
+// Checks the files of the report in parallel; returns the status of each.
 std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, const Checks& checks,
                                const ReadLimits& limits, size_t jobs, Report& report) {
   std::vector<Status> results(report.files.size());
@@ -199,7 +203,7 @@ Result<Checks> ChecksOf(const ValidateArguments& a) {
   return checks;
 }
 
-// The exit code of the first file that could not be checked; these are told.
+// Reports the files that could not be checked; returns the exit code of the first.
 int FailureOf(const std::vector<Status>& results, Report& report) {
   int code = kExitDone;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -219,7 +223,7 @@ Result<int> Run(const ValidateArguments& a, const ReadLimits& limits) {
   NN_RETURN_IF_ERROR(CheckRuleIds(disable));
   Configs configs(ParseProfile(a.profile), enable, disable, a.config, a.no_config);
   if (a.list_rules || !a.explain.empty()) return PrintRules(a, configs);
-  if (a.format == "markdown") return UsageError("--format markdown is for --list-rules");
+  if (a.format == "markdown") return UsageError("--format markdown requires --list-rules");
   if (a.models.empty()) return UsageError("MODEL is missing");
   NN_ASSIGN(const Checks checks, ChecksOf(a));
   NN_ASSIGN(const std::vector<std::string> models, ExpandModels(a.models));

@@ -10,7 +10,7 @@
 namespace nn::app {
 namespace {
 
-// The lines of an example that differ from its base, indented; the middle of long ones is left out.
+// The lines of an example that differ from its base, indented; long lines lose their middle.
 std::string ExampleLines(const ExampleTexts& example, const std::string& text) {
   constexpr size_t kEnd = 80;  // characters
   std::istringstream changed(ChangedLines(example.base, text));
@@ -20,7 +20,7 @@ std::string ExampleLines(const ExampleTexts& example, const std::string& text) {
       line = line.substr(0, kEnd) + " ... " + line.substr(line.size() - kEnd);
     out += "    " + EscapeControls(line) + "\n";
   }
-  return out.empty() ? "    (the model that is changed above)\n" : out;
+  return out.empty() ? "    (the unchanged model)\n" : out;
 }
 
 Json RuleJson(const RuleInfo& r) {

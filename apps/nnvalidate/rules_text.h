@@ -1,4 +1,4 @@
-// Rules as nnvalidate lists and explains them.
+// The output of nnvalidate --list-rules and --explain.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace nn::app {
 // A table, or JSON: {"version": 1, "rules": [...]}.
 std::string RuleList(const std::vector<RuleInfo>& rules, bool json);
 
-// All that is known of one rule. kUsage if there is none of that id.
+// The description of a rule with an example. kUsage for an unknown id.
 Result<std::string> ExplainRule(const std::string& id, bool json);
 
 }  // namespace nn::app

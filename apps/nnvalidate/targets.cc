@@ -11,7 +11,10 @@ namespace {
 
 constexpr RuleInfo Convertible(std::string_view id, std::string_view statement,
                                std::string_view option) {
-  return {.id = id, .severity = Severity::kError, .statement = statement, .clause = option};
+  return {.id = id,
+          .statement = statement,
+          .clause = option,
+          .hint = "Replace the operator by supported ones, or choose another format or version."};
 }
 constexpr struct {
   std::string_view format;
@@ -43,7 +46,7 @@ Blob Joined(const FileImage& image) {
   return Blob(std::move(out));
 }
 
-// The specification version of a Core ML model that was written.
+// The specification version of a written Core ML model.
 Result<int64_t> SpecificationVersion(const Format& format, const FileImage& image) {
   NN_ASSIGN(const auto model, format.read(Joined(image), "model.mlmodel", {}));
   NN_ASSIGN(const ModelSummary summary, format.summarize(*model));
@@ -55,14 +58,15 @@ Result<int64_t> SpecificationVersion(const Format& format, const FileImage& imag
   return version;
 }
 
-// What only a version stands against.
+// Checks what only the version of the format rules out.
 Status CheckVersion(const Graph& graph, const TargetVersion& target) {
   ExportOptions options;
   if (target.format->name == "onnx") options.opset = target.version;
   NN_ASSIGN(const FileImage image, target.format->write(graph, options));
   if (target.format->name == "onnx") return {};
   NN_ASSIGN(const int64_t needed, SpecificationVersion(*target.format, image));
-  if (needed > target.version) return UnsupportedError("it needs specification version {}", needed);
+  if (needed > target.version)
+    return UnsupportedError("the model requires specification version {}", needed);
   return {};
 }
 
@@ -78,7 +82,7 @@ Result<TargetVersion> ParseTarget(const std::string& text) {
       out.rule = t.rule;
     }
   if (out.format == nullptr)
-    return UsageError("--for {}: onnx[:OPSET], tflite, coreml[:VERSION] or nnapi-1.0 is expected",
+    return UsageError("--for {}: expected onnx[:OPSET], tflite, coreml[:VERSION] or nnapi-1.0",
                       Quote(text));
   if (colon == std::string::npos) return out;
   const std::string_view number = std::string_view(text).substr(colon + 1);

@@ -1,4 +1,4 @@
-// Whether a model could live in another format: nnvalidate --for.
+// Whether a model can be converted to another format: nnvalidate --for.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace nn::app {
 
-// A format, or a version of it: an operator set of ONNX, a specification version of Core ML.
+// A format, or a version of it: an opset of ONNX, a specification version of Core ML.
 struct TargetVersion {
   const Format* format = nullptr;
   int64_t version = 0;  // 0: any
   RuleInfo rule;        // "FOR-TFLITE"
 };
 
-// "tflite", "coreml", "coreml:4", "nnapi", "nnapi-1.0", "onnx", "onnx:13". kUsage for others.
+// "tflite", "coreml", "coreml:4", "nnapi", "nnapi-1.0", "onnx", "onnx:13". kUsage for other text.
 Result<TargetVersion> ParseTarget(const std::string& text);
 
-// Why a conversion would fail: a finding for each operator in the way.
+// Why a conversion would fail: one finding for each unsupported operator.
 std::vector<Finding> CheckTarget(const ReadModel& model, const TargetVersion& target);
 
 }  // namespace nn::app

@@ -1,5 +1,5 @@
-// Scalar forms of the operations that the arithmetic contract is built on (ARCHITECTURE.md,
-// "Arithmetic contract").
+// Scalar forms of the operations used by the arithmetic contract (ARCHITECTURE.md, "Arithmetic
+// contract").
 #pragma once
 
 #include <cmath>

@@ -13,8 +13,8 @@
 namespace nn {
 namespace {
 
-// What a program is told of standard output that was closed before it started; see
-// OpenStandardFiles() of apps/common.
+// The message for a write error on standard output; EBADF means that it was closed before the
+// program started. See OpenStandardFiles() in apps/common.
 std::string OutputError(int code) {
   return code == EBADF ? "is closed" : ErrnoText(code);
 }
@@ -25,8 +25,8 @@ mode_t ModeOfNewFiles() {
   return 0666 & ~mask;
 }
 
-// A file system may report only at the end that bytes could not be written; every close() asks it,
-// that of a second descriptor too.
+// A file system may report write errors only on close(); closing a duplicate descriptor reports
+// them, too.
 int FlushErrors(int fd) {
   const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return errno;
@@ -48,7 +48,7 @@ int KeepModeAndOwner(int fd, const std::string& path) {
   if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) &&
       fchown(fd, old.st_uid, old.st_gid) != 0 && own.st_gid != old.st_gid &&
       fchown(fd, static_cast<uid_t>(-1), old.st_gid) != 0)
-    // What the old group may do, this one may not.
+    // The group could not be kept: the new group gets only the permissions of others.
     mode = (mode & ~mode_t{070}) | ((mode & mode_t{07}) << 3);
   return fchmod(fd, mode) == 0 ? 0 : errno;
 }
@@ -59,6 +59,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept {
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(shown_, other.shown_);
   std::swap(temporary_, other.temporary_);
   std::swap(staging_, other.staging_);
   std::swap(is_standard_output_, other.is_standard_output_);
@@ -71,9 +72,10 @@ AtomicFile::~AtomicFile() {
   if (!staging_.name.empty()) unlink(staging_.name.path().c_str());
 }
 
-Result<AtomicFile> AtomicFile::Create(const std::string& path) {
+Result<AtomicFile> AtomicFile::Create(const std::string& path, const std::string& shown) {
   AtomicFile file;
   file.path_ = path;
+  file.shown_ = shown;
   if (path == "-") {
     file.staging_.fd = FileDescriptor(STDOUT_FILENO);
     file.is_standard_output_ = true;
@@ -83,23 +85,23 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   if (!replaceable) {
     file.staging_.fd =
         FileDescriptor(Retry([&] { return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY); }));
-    if (!file.staging_.fd) return IoError("{}: {}", path, ErrnoText(errno));
+    if (!file.staging_.fd) return IoError("{}: {}", shown, ErrnoText(errno));
     return file;
   }
   file.path_ = *replaceable;
   if (const int error = file.Stage(ParentFolder(*replaceable)); error != 0)
-    return IoError("{}: {}", path, ErrnoText(error));
+    return IoError("{}: {}", shown, ErrnoText(error));
   return file;
 }
 
 Result<AtomicFile> AtomicFile::CreateTemporary() {
   std::error_code error;
   const std::string folder = std::filesystem::temp_directory_path(error).string();
-  if (error) return IoError("no folder for temporary files: {}", error.message());
+  if (error) return IoError("cannot find a folder for temporary files: {}", error.message());
   AtomicFile file;
-  file.path_ = "a temporary file in " + folder;
+  file.shown_ = "a temporary file in " + folder;
   if (const int failed = file.Stage(folder); failed != 0)
-    return IoError("{}: {}", file.path_, ErrnoText(failed));
+    return IoError("{}: {}", file.shown_, ErrnoText(failed));
   return file;
 }
 
@@ -132,7 +134,7 @@ void AtomicFile::Write(std::span<const std::byte> bytes) {
 
 void AtomicFile::Write(std::span<const Blob> parts) {
   for (const Blob& part : parts) {
-    // Mapped bytes that were written need not stay in memory.
+    // Mapped bytes that have been written need not stay in memory.
     constexpr size_t kStep = size_t{4} << 20;
     for (size_t at = 0; at < part.size(); at += kStep) {
       const Blob piece = part.Slice(at, std::min(kStep, part.size() - at));
@@ -167,7 +169,7 @@ int AtomicFile::Place() {
   };
   if (link(target)) return 0;
   if (errno != EEXIST) return errno;
-  // A link replaces nothing: one under a staging name takes the place in a second step.
+  // linkat() cannot replace a file: link under a staging name, then rename.
   const StagingName name(ParentFolder(path_));
   if (!link(name.path().c_str())) return errno;
   if (rename(name.path().c_str(), target) == 0) return 0;
@@ -179,7 +181,7 @@ int AtomicFile::Place() {
 Status AtomicFile::status() const {
   if (error_ == 0) return {};
   if (is_standard_output_) return IoError("standard output: {}", OutputError(error_));
-  return IoError("{}: {}", path_, ErrnoText(error_));
+  return IoError("{}: {}", shown_, ErrnoText(error_));
 }
 
 Status AtomicFile::Commit() {

@@ -12,8 +12,8 @@ namespace nn {
 
 std::string Base64(std::span<const std::byte> bytes);
 
-// The bytes of Base64 text, in a buffer with the alignment of tensor data. nullopt unless it is
-// exactly what Base64() writes: padded, without line breaks.
+// Decodes Base64 text into a buffer with the alignment of tensor data. nullopt unless the text is
+// exactly what Base64() produces: padded, without line breaks.
 std::optional<Blob> FromBase64(std::string_view text);
 
 }  // namespace nn

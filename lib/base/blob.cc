@@ -24,9 +24,9 @@ Buffer::Buffer(size_t size) : size_(size) {
   if (posix_memalign(&p, large ? kLargePage : kBufferAlignment, rounded) != 0)
     throw std::bad_alloc();
   data_.reset(static_cast<std::byte*>(p));
-  // A kernel that walks several rows at a time needs more pages than the processor remembers, and a
-  // fault for every 4 KiB of fresh memory takes longer than its use. Pages that would be only
-  // partly ours stay small. It is advice: without large pages everything works.
+  // Large pages reduce TLB misses in kernels that walk several rows at once, and a page fault per 4
+  // KiB of fresh memory is expensive. The last, partial large page is excluded. The advice may be
+  // ignored.
   if (large) madvise(p, rounded / kLargePage * kLargePage, MADV_HUGEPAGE);
   Poison({data(), size});
 }

@@ -1,5 +1,5 @@
-// Immutable bytes with shared ownership: tensor data is a Blob, so that weights stay views of the
-// mapped model file and copies of a tensor are cheap.
+// Immutable bytes with shared ownership. Tensor data is a Blob, so weights can be views of the
+// mapped model file and copying a tensor is cheap.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 
 namespace nn {
 
-// Alignment in bytes of every buffer that this library allocates for tensor data.
+// Alignment, in bytes, of buffers for tensor data.
 inline constexpr size_t kBufferAlignment = 64;
 
-// Writable, aligned, uniquely owned bytes; turned into a Blob when they are complete.
+// Writable, aligned, uniquely owned bytes. Convert to a Blob when complete.
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(size_t size);  // uninitialised
+  explicit Buffer(size_t size);  // uninitialized
 
   size_t size() const { return size_; }
   std::byte* data() { return data_.get(); }
@@ -42,9 +42,9 @@ class Buffer {
 class Blob {
  public:
   Blob() = default;
-  // Takes over a buffer's bytes.
+  // Takes ownership of the buffer.
   explicit Blob(Buffer buffer);
-  // A view of `bytes`, which stay valid as long as `owner` lives.
+  // A view of `bytes`, which must remain valid for the lifetime of `owner`.
   Blob(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
       : bytes_(bytes), owner_(std::move(owner)) {}
 

@@ -1,5 +1,5 @@
-// Integer arithmetic that reports overflow instead of wrapping. Sizes and offsets that come from a
-// file go through these.
+// Integer arithmetic that reports overflow instead of wrapping. Required for all sizes and offsets
+// that come from a file.
 #pragma once
 
 #include <concepts>
@@ -51,8 +51,7 @@ inline bool InRange(uint64_t offset, uint64_t length, uint64_t size) {
   return offset <= size && length <= size - offset;
 }
 
-// Rounding division for non-negative divisors; the quotient of a negative dividend is exact in the
-// named direction.
+// Division that rounds down or up. The divisor must be positive; the dividend may be negative.
 constexpr int64_t FloorDiv(int64_t a, int64_t b) {
   const int64_t q = a / b;
   return q - ((a % b != 0) && ((a < 0) != (b < 0)));

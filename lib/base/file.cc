@@ -24,7 +24,7 @@ Result<Blob> ReadStream(int fd, const std::string& path, uint64_t max_bytes,
   size_t have = 0;
   while (true) {
     if (have > max_bytes)
-      return LimitError("{}: more than the limit ({}) of {} bytes", path, limit, max_bytes);
+      return LimitError("{}: exceeds the limit of {} bytes ({})", path, max_bytes, limit);
     bytes->resize(have + kChunk);
     const ssize_t n = read(fd, bytes->data() + have, kChunk);
     if (n < 0 && errno == EINTR) continue;
@@ -38,13 +38,14 @@ Result<Blob> ReadStream(int fd, const std::string& path, uint64_t max_bytes,
 
 Result<Blob> ReadRegular(int fd, uint64_t size, const std::string& path, uint64_t max_bytes) {
   if (size > max_bytes)
-    return LimitError("{}: {} bytes, the limit (max-file-bytes) is {}", path, size, max_bytes);
+    return LimitError("{}: {} bytes exceed the limit of {} bytes (max-file-bytes)", path, size,
+                      max_bytes);
   if (size == 0) return Blob();
   auto mapped = MapFile(fd, size, path);
   return mapped ? mapped : ReadStream(fd, path, max_bytes, "max-file-bytes");
 }
 
-// Opens without following any symbolic link: for systems without openat2.
+// Opens without following symbolic links, for systems without openat2.
 FileDescriptor OpenComponents(FileDescriptor at, const std::filesystem::path& relative) {
   auto it = relative.begin();
   while (it != relative.end()) {
@@ -95,10 +96,10 @@ Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string
   const std::filesystem::path path(relative);
   const std::string shown = "external file " + Quote(relative);
   if (relative.empty() || relative.find('\0') != std::string_view::npos)
-    return ModelError("{}: not a file name", shown);
-  if (path.is_absolute()) return ModelError("{}: absolute paths are refused", shown);
+    return ModelError("{}: not a valid file name", shown);
+  if (path.is_absolute()) return ModelError("{}: must not be an absolute path", shown);
   for (const auto& part : path)
-    if (part == "..") return ModelError("{}: leaves the model's folder", shown);
+    if (part == "..") return ModelError("{}: must not contain \"..\"", shown);
   const FileDescriptor file = OpenBeneath(directory, path);
   if (!file) {
     if (errno == EXDEV || errno == ELOOP)
@@ -109,7 +110,8 @@ Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string
   if (fstat(file.get(), &st) != 0) return IoError("{}: {}", shown, ErrnoText(errno));
   if (!S_ISREG(st.st_mode)) return ModelError("{}: not a regular file", shown);
   if (st.st_nlink > 1)
-    return ModelError("{}: a hard link, so perhaps a file of somewhere else; copy it", shown);
+    return ModelError("{}: has other hard links, perhaps outside the model's folder; copy the file",
+                      shown);
   return ReadRegular(file.get(), static_cast<uint64_t>(st.st_size), shown, max_bytes);
 }
 

@@ -1,4 +1,4 @@
-// An open file.
+// An owning file descriptor.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 namespace nn {
 
-// Closes its file, and errno stays; standard input, output and error stay open.
+// Closes the descriptor and preserves errno. Standard input, output and error are never closed.
 class FileDescriptor {
  public:
   FileDescriptor() = default;
@@ -38,7 +38,7 @@ inline std::string ErrnoText(int code) {
   return std::generic_category().message(code);
 }
 
-// Calls a system call again that a signal interrupted.
+// Repeats a system call that a signal interrupted (EINTR).
 template <typename Call>
 auto Retry(Call call) {
   auto result = call();

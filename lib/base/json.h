@@ -1,4 +1,4 @@
-// JSON that programs write.
+// JSON output.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -6,15 +6,15 @@
 
 namespace nn {
 
-// Members keep the order in which they were added, so that the same facts give the same bytes.
+// Members keep their insertion order, so that equal data gives equal bytes.
 using Json = nlohmann::ordered_json;
 
-// JSON text with the control characters that JSON allows in strings, and terminals obey, as
-// \uXXXX: U+007F to U+009F.
+// Escapes U+007F to U+009F as \uXXXX. JSON allows these control characters in strings, but
+// terminals interpret them.
 std::string EscapeJsonControls(std::string json);
 
-// Indented text with a final newline. Bytes that are not UTF-8 become U+FFFD; NaN and infinities,
-// which JSON cannot say, become null.
+// Indented text with a final newline. Invalid UTF-8 is replaced with U+FFFD; NaN and infinities,
+// which JSON cannot represent, become null.
 inline std::string JsonText(const Json& json) {
   return EscapeJsonControls(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

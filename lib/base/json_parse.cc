@@ -12,15 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-// The message of a parse error without the library's prefix, and without most of what was read
-// last, which may be a string of weights.
-std::string ParseErrorText(std::string_view what) {
-  what.remove_prefix(std::min(what.find(' ') + 1, what.size()));  // "[json.exception...] "
-  if (const size_t quote = what.find("; last read: "); quote != std::string_view::npos)
-    what = what.substr(0, std::min(what.size(), quote + 100));
-  return EscapeControls(what);
-}
-
 class TreeBuilder : public json::json_sax_t {
  public:
   explicit TreeBuilder(const JsonHooks& hooks) : hooks_(hooks) {}
@@ -40,9 +31,8 @@ class TreeBuilder : public json::json_sax_t {
   bool key(string_t& name) override {
     auto [it, added] = open_.back()->get_ref<json::object_t&>().emplace(std::move(name), nullptr);
     if (!added) {
-      error_ = hooks_.repeated
-                   ? hooks_.repeated(it->first)
-                   : ParseError("an object has two members {}", Quote(it->first)).value();
+      error_ = hooks_.repeated ? hooks_.repeated(it->first)
+                               : ParseError("duplicate object member {}", Quote(it->first)).value();
       return false;
     }
     member_ = &it->second;
@@ -50,7 +40,7 @@ class TreeBuilder : public json::json_sax_t {
   }
 
   bool parse_error(size_t, const std::string&, const json::exception& e) override {
-    error_ = ParseError("not JSON: {}", ParseErrorText(e.what())).value();
+    error_ = ParseError("not JSON: {}", JsonErrorText(e.what())).value();
     return false;
   }
 
@@ -66,7 +56,7 @@ class TreeBuilder : public json::json_sax_t {
     return status.has_value();
   }
 
-  // Where the next value goes.
+  // Stores the next value.
   json& Place(json value) {
     if (open_.empty()) return root_ = std::move(value);
     if (open_.back()->is_array()) {
@@ -102,6 +92,13 @@ class TreeBuilder : public json::json_sax_t {
 };
 
 }  // namespace
+
+std::string JsonErrorText(std::string_view what) {
+  what.remove_prefix(std::min(what.find(' ') + 1, what.size()));  // "[json.exception...] "
+  if (const size_t quote = what.find("; last read: "); quote != std::string_view::npos)
+    what = what.substr(0, std::min(what.size(), quote + 100));
+  return EscapeControls(what);
+}
 
 Result<json> ParseJson(std::string_view text, const JsonHooks& hooks) {
   TreeBuilder builder(hooks);

@@ -1,7 +1,7 @@
-// JSON text to a tree, in steps linear in the text but for the lookup of members.
+// Parses JSON text to a tree in linear time, apart from member lookups.
 //
-// nlohmann's own parser with a callback looks through a list at the end of each of its objects, and
-// takes the last of several members of one name.
+// nlohmann's own parser with a callback scans a list at the end of each object, and keeps the last
+// of several members with the same name.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,21 @@
 
 namespace nn {
 
-// What is asked on the way; an error ends the parse. Null: nothing.
+// Callbacks during parsing; an error ends the parse. Null callbacks are skipped.
 struct JsonHooks {
-  // An object or array begins; `depth` of them are open around it.
+  // An object or array begins; `depth` is the number of enclosing ones.
   std::function<Status(int depth)> open;
-  // A value that is not an object or array, before it takes its place.
+  // A scalar value, before it is stored.
   std::function<Status(nlohmann::json& value)> value;
-  // A name that its object has already.
+  // A duplicate member name in an object.
   std::function<Error(const std::string& name)> repeated;
 };
 
-// kParse ("not JSON: ...") for what is not JSON.
+// Errors: kParse ("not JSON: ...") for invalid JSON, and those of the hooks.
 Result<nlohmann::json> ParseJson(std::string_view text, const JsonHooks& hooks);
+
+// The message of an nlohmann exception without the library's prefix, and with the excerpt of the
+// input shortened, because it may be a long string of weights.
+std::string JsonErrorText(std::string_view what);
 
 }  // namespace nn

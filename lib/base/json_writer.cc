@@ -35,7 +35,7 @@ std::string RealText(T value) {
   if (std::isinf(value)) return value > 0 ? "\"Infinity\"" : "\"-Infinity\"";
   std::string text = NumberText(value);
   if constexpr (sizeof(T) < sizeof(double)) {
-    // Readers round to a double first; a few short texts do not survive that.
+    // Readers may round to a double first; a few short decimals do not survive that.
     double read = 0;
     std::from_chars(text.data(), text.data() + text.size(), read);
     if (static_cast<T>(read) != value) return NumberText(static_cast<double>(value));
@@ -43,7 +43,7 @@ std::string RealText(T value) {
   return text;
 }
 
-// Length of the control character at i; 0 if there is none.
+// Length in bytes of the control character at i; 0 if there is none.
 size_t ControlLength(std::string_view json, size_t i) {
   if (json[i] == 0x7F) return 1;
   const bool c1 = static_cast<uint8_t>(json[i]) == 0xC2 && i + 1 < json.size() &&
@@ -119,7 +119,7 @@ std::string JsonWriter::Place() const {
   std::string out;
   for (size_t i = 0; i < levels_.size(); ++i) {
     const Level& level = levels_[i];
-    // The levels around the last have begun the value that it is in.
+    // Outer levels have already counted the value that is being written.
     const uint64_t begun = i + 1 < levels_.size() ? 1 : 0;
     out += '/';
     out += level.is_array ? std::to_string(level.count - begun) : JsonPointerToken(level.key);

@@ -1,4 +1,4 @@
-// JSON text written piece by piece, for documents that are too large to be held.
+// Streaming JSON output for documents too large to hold in memory.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace nn {
 
-// Calls must come in the order of the text: a Key() before each value of an object. Indented by two
+// Writes values in document order, with a Key() before each value of an object. Indents by two
 // spaces.
 class JsonWriter {
  public:
@@ -20,7 +20,7 @@ class JsonWriter {
 
   void BeginObject() { Begin('{', false); }
   void EndObject() { End('}'); }
-  // With `one_line`, all elements follow on the same line.
+  // With `one_line`, all elements are on one line.
   void BeginArray(bool one_line = false) { Begin('[', one_line); }
   void EndArray() { End(']'); }
   void Key(std::string_view name);
@@ -28,14 +28,14 @@ class JsonWriter {
   // Requires well-formed UTF-8.
   void String(std::string_view text);
   void Bool(bool value) { Raw(value ? "true" : "false"); }
-  // Integers that a double does not hold, those beyond 2^53, are strings of digits.
+  // Integers beyond 2^53, which a double cannot represent exactly, are written as strings.
   void Int(int64_t value);
   void Uint(uint64_t value);
-  // The shortest number that reads as the same bits. What JSON has no number for is a string:
-  // "NaN", "Infinity", "-Infinity", and the bits of any other NaN, "0x7fc00001".
+  // The shortest number that parses to the same bits. Values that JSON cannot represent become
+  // strings: "NaN", "Infinity", "-Infinity", and the bits of any other NaN, "0x7fc00001".
   void Float(float value);
   void Double(double value);
-  // One of the above by the type of a number.
+  // Writes a number or bool according to its type.
   template <typename T>
   void Number(T value) {
     if constexpr (std::is_same_v<T, bool>)
@@ -49,13 +49,13 @@ class JsonWriter {
     else
       Uint(value);
   }
-  // A string of Base64.
+  // Writes the bytes as a Base64 string.
   void Bytes(std::span<const std::byte> bytes);
 
-  // Where the value that comes next will stand: a JSON pointer (RFC 6901).
+  // The JSON pointer (RFC 6901) of the next value.
   std::string Place() const;
 
-  // Ends the text with a newline and gives the sink what is left.
+  // Writes a final newline and flushes to the sink.
   void Finish();
 
  private:
@@ -68,8 +68,8 @@ class JsonWriter {
   struct Level {
     bool one_line;
     bool is_array;
-    uint64_t count = 0;    // of values or members that were begun
-    std::string key = {};  // the last
+    uint64_t count = 0;    // values or members so far
+    std::string key = {};  // of the last member
   };
   Sink sink_;
   std::string pending_;

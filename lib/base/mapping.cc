@@ -18,9 +18,9 @@
 namespace nn {
 namespace {
 
-// All live file mappings, by address: DropResidentPages must never touch other memory. Large files
-// stay open, so that bytes can be copied from file to file. No mapped byte is read under the lock,
-// so whoever runs into the end of a shortened file does not hold it.
+// All live file mappings by address: DropResidentPages must not touch other memory. Large files
+// stay open so that bytes can be copied from file to file. The lock is never held while mapped
+// bytes are read, so a SIGBUS on a truncated file cannot occur under it.
 class MappingTable {
  public:
   struct Place {
@@ -47,7 +47,7 @@ class MappingTable {
     open_ -= it->second.file ? 1 : 0;
     ranges_.erase(it);
   }
-  // Where bytes come from; nullopt if that is no file.
+  // The file and offset of the bytes; nullopt if they are not mapped.
   std::optional<Place> Find(const std::byte* bytes, size_t size) {
     const auto begin = reinterpret_cast<uintptr_t>(bytes);
     const std::lock_guard lock(mutex_);
@@ -58,7 +58,7 @@ class MappingTable {
   bool NameAt(uintptr_t address, std::span<char> name) {
     const std::lock_guard lock(mutex_);
     const auto it = At(address);
-    // The last page of a mapping goes beyond the file.
+    // The last page of a mapping extends beyond the file.
     if (it == ranges_.end() || address >= it->second.end + kLargestPage) return false;
     const size_t n = std::min(it->second.shown.size(), name.size() - 1);
     std::memcpy(name.data(), it->second.shown.data(), n);
@@ -75,7 +75,7 @@ class MappingTable {
   };
   using Ranges = std::map<uintptr_t, Range>;
 
-  // The last one that begins at or before the address.
+  // The last range that begins at or before the address.
   Ranges::iterator At(uintptr_t address) {
     const auto it = ranges_.upper_bound(address);
     return it == ranges_.begin() ? ranges_.end() : std::prev(it);

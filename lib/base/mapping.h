@@ -1,4 +1,4 @@
-// Files that are mapped into memory.
+// Memory-mapped files.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,21 @@
 
 namespace nn {
 
-// The first `size` bytes of an open file, mapped read-only; `shown` is the file's name in messages.
-// kIo where the file cannot be mapped.
+// Maps the first `size` bytes of an open file read-only; `shown` is the file's name in messages.
+// kIo if the file cannot be mapped.
 Result<Blob> MapFile(int fd, size_t size, const std::string& shown);
 
-// Whether all bytes are those of a file that MapFile() mapped, which other processes may change.
+// Whether all bytes belong to a file mapped by MapFile(), which other processes may modify.
 bool IsMapped(const Blob& blob);
 
-// Copies bytes of a mapped file to another without touching their pages. Returns how many: none
-// where the bytes are not those of a large file, or the system cannot do it.
+// Copies bytes of a mapped file to the file `to` without touching their pages. Returns the number
+// of bytes copied, which may be less than requested: 0 if the bytes are not part of a large mapped
+// file or the system does not support the copy.
 size_t CopyFromMapping(std::span<const std::byte> bytes, int to);
 
-// Writes the name of the file that is mapped at an address, ended by a zero, into `name`: for a
-// handler of SIGBUS, which an access to that address raised. False if no file is mapped there.
+// Writes the null-terminated name of the file mapped at an address into `name`, for a SIGBUS
+// handler. Returns false if no file is mapped there. Takes a lock that is never held while mapped
+// bytes are read.
 bool MappedFileAt(const void* address, std::span<char> name) noexcept;
 
 }  // namespace nn

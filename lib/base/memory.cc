@@ -15,7 +15,7 @@
 namespace nn {
 namespace {
 
-// The number behind `key` in a text of lines "key value ...".
+// The number after `key` in lines of the form "key value ...".
 std::optional<uint64_t> NumberBehind(std::istream& in, std::string_view key) {
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with(key)) continue;
@@ -37,9 +37,9 @@ uint64_t Difference(uint64_t a, uint64_t b) {
   return a > b ? a - b : 0;
 }
 
-// Lowers `least` to what a group and all above it leave. The files of a group name its limit and
-// what it uses, file caches that the system gives back included: these count as free. Paths are
-// strings, as libstdc++'s path frees what it does not own where memory runs out.
+// Lowers `least` to the memory left in a control group and its ancestors. The usage of a group
+// includes file caches that the system can reclaim, which count as free. Paths are strings because
+// libstdc++'s path frees memory it does not own when an allocation fails.
 void LimitByGroups(const std::string& mount, const std::string& group,
                    const std::string& limit_file, const std::string& usage_file,
                    std::optional<uint64_t>& least) {
@@ -57,7 +57,7 @@ void LimitByGroups(const std::string& mount, const std::string& group,
   }
 }
 
-// Pattern of four bytes; 0: off.
+// The four-byte pattern; 0 disables poisoning.
 std::atomic<uint32_t> g_poison{0};
 
 }  // namespace
@@ -68,7 +68,7 @@ std::optional<uint64_t> AvailableMemoryBelow(const std::string& root) {
   std::ifstream meminfo(base + "proc/meminfo");
   if (const auto kib = NumberBehind(meminfo, "MemAvailable:")) least = *kib * 1024;
   std::ifstream groups(base + "proc/self/cgroup");
-  // Lines "hierarchy:controllers:group"; version 2 has hierarchy 0 without controllers.
+  // Lines of the form "hierarchy:controllers:group"; version 2 has hierarchy 0 and no controllers.
   for (std::string line; std::getline(groups, line);) {
     const size_t first = line.find(':');
     const size_t second = first == std::string::npos ? first : line.find(':', first + 1);

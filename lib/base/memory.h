@@ -1,4 +1,4 @@
-// How much memory a computation may take, and what fresh memory holds.
+// Memory limits, and poisoning of fresh memory.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,21 @@
 
 namespace nn {
 
-// Bytes that this process can still take: the least of what the system has available, what its
-// control groups (v1 and v2) allow and what its own limit on private memory (RLIMIT_DATA) leaves.
-// nullopt where none of these can be told.
+// Bytes that this process can still allocate: the minimum of the system's available memory, the
+// limits of its control groups (v1 and v2) and its RLIMIT_DATA. nullopt if none of these is known.
 std::optional<uint64_t> AvailableMemory();
 
-// The same for files that describe a system as Linux does; for tests. `root` stands for "/".
+// The same, read from files with Linux's layout below `root` instead of "/". For tests.
 std::optional<uint64_t> AvailableMemoryBelow(const std::string& root);
 
-// A debugging aid: from now on, fresh memory for tensors and the executor's arena before each run
-// hold a pattern that depends on `number`. What an output takes from memory that nothing was
-// written to then differs between two numbers. nullopt: off. For the whole process.
+// A debugging aid: fills fresh tensor memory, and the executor's arena before each run, with a
+// pattern that depends on `number`. An output that reads uninitialized memory then differs between
+// two numbers. nullopt disables it. Applies to the whole process.
 void PoisonMemory(std::optional<uint8_t> number);
-// PoisonMemory() as the environment variable NN_POISON asks: a number of 0 to 255. Other values
-// leave it off.
+// Calls PoisonMemory() with the environment variable NN_POISON if it is a number from 0 to 255.
 void PoisonMemoryAsAsked();
-// Writes the pattern, a signalling float32 NaN in every four bytes; nothing when it is off.
+// Fills the memory with the pattern, a signaling float32 NaN in every four bytes; does nothing if
+// poisoning is off.
 void Poison(std::span<std::byte> memory);
 
 }  // namespace nn

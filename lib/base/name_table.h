@@ -1,4 +1,4 @@
-// Names that are all different.
+// A set of unique names.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,12 +12,12 @@ namespace nn {
 
 class NameTable {
  public:
-  // False if the name is taken already.
+  // Adds the name; false if it is taken.
   bool Claim(const std::string& name) { return taken_.insert(name).second; }
   bool Has(const std::string& name) const { return taken_.contains(name); }
 
-  // `base`, or the first of base_1, base_2, ... that is not taken; it then is. Takes constant time
-  // on average: no number is tried twice.
+  // Adds and returns `base`, or the first of base_1, base_2, ... that is not taken. Amortized
+  // constant time: no number is tried twice.
   std::string New(const std::string& base) {
     if (Claim(base)) return base;
     int& number = numbers_[base];

@@ -1,5 +1,5 @@
-// The suite's generator of reproducible numbers: splitmix64, addressed by position, so that any
-// element can be made without the others.
+// The suite's reproducible random numbers: splitmix64, indexed by position, so any element can be
+// computed independently.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace nn {
 
 class SeededStream {
  public:
-  // Streams with different (seed, stream) are unrelated.
+  // Different (seed, stream) pairs give unrelated streams.
   explicit constexpr SeededStream(uint64_t seed, uint64_t stream = 0)
       : state_(Mix(seed + stream * 0xD1342543DE82EF95u)) {}
 

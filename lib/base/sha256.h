@@ -1,4 +1,4 @@
-// SHA-256 over a stream of bytes.
+// Incremental SHA-256.
 #pragma once
 
 #include <nettle/sha2.h>
@@ -18,10 +18,10 @@ class Sha256 {
   void Bytes(std::string_view text) { Bytes(std::as_bytes(std::span(text))); }
   // 8 bytes, little-endian.
   void Number(uint64_t v);
-  // The length as a number, then the bytes.
+  // The length as a Number(), then the bytes.
   void Text(std::string_view text);
 
-  // "sha256:" and 64 hexadecimal digits. Starts anew.
+  // Returns "sha256:" and 64 hexadecimal digits, and resets the hash.
   std::string Finish();
 
  private:

@@ -32,17 +32,17 @@ FileDescriptor OpenFolder(const std::string& path) {
   return FileDescriptor(Retry([&] { return open(name, O_PATH | O_DIRECTORY | O_CLOEXEC); }));
 }
 
-// Follows no symbolic link.
+// Does not follow symbolic links.
 FileDescriptor OpenInnerFolder(int folder, const std::string& name) {
   return FileDescriptor(Retry(
       [&] { return openat(folder, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }));
 }
 
-// Gives a file another name if that is free; 0 or errno.
+// Renames a file unless the name exists; returns 0 or errno.
 int MoveIfFree(const std::string& from, int folder, const char* name) {
   if (renameat2(AT_FDCWD, from.c_str(), folder, name, RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
-  // The file system does not know the flag.
+  // The file system does not support RENAME_NOREPLACE.
   if (linkat(AT_FDCWD, from.c_str(), folder, name, 0) != 0) return errno;
   unlink(from.c_str());
   return 0;
@@ -63,7 +63,7 @@ Result<SidePlace> LookAtSidePlace(const std::string& directory, const std::strin
   struct stat st {};
   if (!at || fstatat(at.get(), std::string(rest).c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return SidePlace::kFree;
-    // A file or a link where a folder should be.
+    // A component of the path is a file or a symbolic link.
     if (errno == ENOTDIR || errno == ELOOP) return SidePlace::kTaken;
     return IoError("{}: {}", relative, ErrnoText(errno));
   }
@@ -91,7 +91,7 @@ Result<bool> SideFilePlacer::Add(const std::string& staged, const std::string& r
   std::string_view rest = relative;
   for (size_t slash = rest.find('/'); slash != std::string_view::npos; slash = rest.find('/')) {
     const std::string part(rest.substr(0, slash));
-    added_.reserve(added_.size() + 1);  // from here to its entry, nothing may fail
+    added_.reserve(added_.size() + 1);  // push_back below must not throw
     Added folder{.folder = {}, .name = part, .is_folder = true};
     const bool made = mkdirat(at.get(), part.c_str(), 0777) == 0;
     if (!made && errno != EEXIST) return fail(errno);

@@ -1,4 +1,5 @@
-// Puts files beside one that names them: a model's weights, a dump's tensors.
+// Places side files, such as a model's weights or a dump's tensors, beside the file that refers to
+// them.
 #pragma once
 
 #include <span>
@@ -12,21 +13,21 @@
 
 namespace nn {
 
-// Files that are put beside one that names them: a model's, a dump's. None of them replaces
-// anything, so whoever reads what named the files before still finds them.
+// Places side files without replacing existing files, so that readers of the previous version of
+// the main file still find its side files.
 class SideFilePlacer {
  public:
-  // Side files lie beneath `directory`, which is locked while this lives.
+  // Side files are placed below `directory`, which is locked during the lifetime of this object.
   explicit SideFilePlacer(std::string directory);
   SideFilePlacer(const SideFilePlacer&) = delete;
   SideFilePlacer& operator=(const SideFilePlacer&) = delete;
-  ~SideFilePlacer();  // removes what was added, unless Keep() was called
+  ~SideFilePlacer();  // removes the added files unless Keep() was called
 
-  // Moves a file of the same file system to `relative`, a plain path; folders are created, symbolic
-  // links not followed. Nothing is done if the same bytes are there already; false if anything else
-  // is there.
+  // Moves a file on the same file system to `relative`, a plain relative path; creates folders and
+  // does not follow symbolic links. Does nothing if a file with the same contents exists; returns
+  // false if something else exists there.
   Result<bool> Add(const std::string& staged, const std::string& relative);
-  // The file that names them has taken its place.
+  // Call after the main file has been committed.
   void Keep() { added_.clear(); }
 
  private:
@@ -40,13 +41,14 @@ class SideFilePlacer {
   std::vector<Added> added_;
 };
 
-// What is at the place of a side file: nothing, a file of these bytes, or something else.
+// What exists at the path of a side file: nothing, a file with the same contents, or something
+// else.
 enum class SidePlace : uint8_t { kFree, kSame, kTaken };
-// Requires a plain relative path; kTaken also for what ReadFileBeneath refuses to open.
+// Requires a plain relative path. Returns kTaken also for files that ReadFileBeneath rejects.
 Result<SidePlace> LookAtSidePlace(const std::string& directory, const std::string& relative,
                                   std::span<const Blob> contents);
 
-// "dir/w-0123456789abcdef.bin" for "dir/w.bin": a name that follows from the contents of files.
+// "dir/w-0123456789abcdef.bin" for "dir/w.bin": adds a digest of the files' contents to the name.
 std::string NameByContents(std::string_view name, std::span<const std::span<const Blob>> files);
 
 }  // namespace nn

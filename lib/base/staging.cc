@@ -21,8 +21,8 @@ namespace {
 constexpr size_t kRandomLetters = 16;
 constexpr int kAttempts = 16;
 
-// Paths that a handler of a signal may remove. A slot is taken by whoever puts a null pointer into
-// it, so that no path is freed while it is used.
+// Paths that a signal handler may remove. A thread takes ownership of a path by exchanging its slot
+// with null, so no path is freed while in use.
 constexpr int kSlots = 256;
 std::array<std::atomic<char*>, kSlots> slots;
 
@@ -34,7 +34,7 @@ int TakeSlot(const std::string& path) {
     if (slots[static_cast<size_t>(i)].compare_exchange_strong(none, copy)) return i;
   }
   std::free(copy);
-  return -1;  // the next process removes it
+  return -1;  // no slot: the next process removes it
 }
 
 std::string FolderPath(const std::string& folder) {
@@ -50,7 +50,7 @@ FileDescriptor OpenToLock(const std::string& folder) {
 std::string RandomName() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz234567";
   std::array<unsigned char, kRandomLetters> bytes{};
-  // What getrandom leaves out stays 0: a name that is taken is drawn again.
+  // Bytes that getrandom does not fill stay 0; a name collision is retried.
   [[maybe_unused]] const auto n = getrandom(bytes.data(), bytes.size(), 0);
   std::string name(kStagingPrefix);
   for (const unsigned char b : bytes) name += kLetters[b % kLetters.size()];
@@ -61,7 +61,7 @@ bool IsStagingName(std::string_view name) {
   return name.size() == kStagingPrefix.size() + kRandomLetters && name.starts_with(kStagingPrefix);
 }
 
-// ---- Removal, by system calls alone -------------------------------------------------------------
+// ---- Removal, by system calls only (async-signal-safe) ------------------------------------------
 
 struct DirectoryEntry {  // struct linux_dirent64 of getdents64(2)
   uint64_t inode;
@@ -100,9 +100,9 @@ void RemoveAt(int folder, const char* name, int depth) noexcept {
   unlinkat(folder, name, AT_REMOVEDIR);
 }
 
-// ---- What other processes left ------------------------------------------------------------------
+// ---- Stale files of other processes -------------------------------------------------------------
 
-// Whether the name in the folder still is the open file.
+// Whether the name in the folder still refers to the open file.
 bool IsSameFile(int folder, const char* name, int fd) {
   struct stat open_file {
   }, named{};
@@ -119,7 +119,7 @@ void RemoveIfLeft(int folder, const char* name) {
   if (IsSameFile(folder, name, file.get())) RemoveAt(folder, name, 0);
 }
 
-// Locks a new file; false if another process took it for one that was left.
+// Locks a new file; false if another process took it for a stale one.
 bool LockNew(int folder, const char* name, int fd) {
   if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
   return IsSameFile(folder, name, fd);
@@ -147,7 +147,7 @@ StagingName::~StagingName() {
 tl::expected<StagingFile, int> CreateStagingFile(const std::string& folder) {
   SweepStaging(folder);
   const std::string path = FolderPath(folder);
-  // A file without a name gets one through /proc.
+  // An unnamed file is linked through /proc.
   if (access("/proc/self/fd", X_OK) == 0) {
     FileDescriptor fd(
         Retry([&] { return open(path.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }));
@@ -194,7 +194,7 @@ tl::expected<StagingFolder, int> StagingFolder::Create(const std::string& folder
 
 void SweepStaging(const std::string& folder) {
   static std::mutex mutex;
-  static std::set<std::pair<std::string, ino_t>> seen;  // a number may be used again
+  static std::set<std::pair<std::string, ino_t>> seen;  // inode numbers can be reused
   const FileDescriptor fd = OpenToLock(folder);
   struct stat st {};
   if (!fd || fstat(fd.get(), &st) != 0) return;
@@ -212,7 +212,8 @@ void SweepStaging(const std::string& folder) {
 
 void RemoveStaging() noexcept {
   for (std::atomic<char*>& slot : slots)
-    // The path is not freed: the process ends, and memory may be in the middle of a change.
+    // The path is not freed: the process is ending, and the signal may have interrupted the
+    // allocator.
     if (const char* path = slot.exchange(nullptr)) RemoveAt(AT_FDCWD, path, 0);
 }
 

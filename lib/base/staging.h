@@ -1,6 +1,7 @@
-// Names for what is written before it takes its place. Staging files and folders lie beside their
-// place under names that begin with kStagingPrefix, locked (flock) by the process that writes them:
-// what has no lock was left by a process that is gone, and the next one removes it.
+// Staging files and folders: output that is written before it is moved to its destination. They are
+// in the destination's folder, have names that begin with kStagingPrefix, and are locked (flock) by
+// the process that writes them. Unlocked ones were left behind by a process that died; the next
+// process removes them.
 #pragma once
 
 #include <optional>
@@ -14,12 +15,12 @@ namespace nn {
 
 inline constexpr std::string_view kStagingPrefix = ".nn-staging-";
 
-// A staging name that RemoveStaging() removes as long as this lives. The file or folder itself
-// belongs to the caller.
+// A staging name, registered with RemoveStaging() during its lifetime. The caller owns the file or
+// folder itself.
 class StagingName {
  public:
   StagingName() = default;
-  // A random name in the folder; "" is the current one.
+  // A random name in the folder; "" is the current folder.
   explicit StagingName(std::string_view folder);
   StagingName(StagingName&& other) noexcept;
   StagingName& operator=(StagingName&& other) noexcept;
@@ -33,15 +34,16 @@ class StagingName {
   int slot_ = -1;
 };
 
-// A new file beneath a staging name, locked and open for reading and writing, private to its owner.
+// A new file with a staging name: locked, open for reading and writing, and accessible to its owner
+// only.
 struct StagingFile {
   FileDescriptor fd;
-  StagingName name;  // empty where the file has no name in any folder (O_TMPFILE)
+  StagingName name;  // empty for an unnamed file (O_TMPFILE)
 };
-// errno if there cannot be one. Removes what is left of other processes in the folder.
+// Creates a staging file; returns errno on failure. Sweeps the folder first (see SweepStaging).
 tl::expected<StagingFile, int> CreateStagingFile(const std::string& folder);
 
-// A new folder beneath a staging name, which is removed with all that is in it.
+// A new folder with a staging name. The destructor removes it with its contents.
 class StagingFolder {
  public:
   StagingFolder() = default;
@@ -49,7 +51,7 @@ class StagingFolder {
   StagingFolder& operator=(StagingFolder&&) noexcept = default;
   ~StagingFolder();
 
-  // errno if there cannot be one. Removes what is left of other processes in `folder`.
+  // Returns errno on failure. Sweeps `folder` first (see SweepStaging).
   static tl::expected<StagingFolder, int> Create(const std::string& folder);
 
   const std::string& path() const { return name_.path(); }
@@ -59,14 +61,16 @@ class StagingFolder {
   FileDescriptor lock_;
 };
 
-// Removes what processes that are gone have left in the folder; looks once at each folder.
+// Removes staging files and folders that dead processes left in the folder. Each folder is scanned
+// once per process.
 void SweepStaging(const std::string& folder);
 
-// Removes all staging of this process; for handlers of signals that end it (async-signal-safe).
+// Removes all staging files and folders of this process. Async-signal-safe, for handlers of fatal
+// signals.
 void RemoveStaging() noexcept;
 
-// A lock on the folder, so that programs of this suite put their files in place one after the
-// other. Waits up to a few seconds; without a lock afterwards where the system has none.
+// Locks the folder, so that programs of this suite move files into it one at a time. Waits a few
+// seconds; returns without a lock if it times out or the file system has no locks.
 FileDescriptor LockFolder(const std::string& folder);
 
 }  // namespace nn

@@ -16,13 +16,13 @@
 
 namespace nn {
 
-// What went wrong, coarse enough to choose a program's exit code from it (see ExitCode()).
+// The kind of an error. It determines the exit code of a program (see ExitCode()).
 enum class ErrorCode : uint8_t {
-  kUsage,        // the caller's arguments: unknown option, wrong input shape, missing input
+  kUsage,        // invalid arguments: unknown option, wrong input shape, missing input
   kIo,           // a file cannot be opened, read or written
-  kParse,        // bytes that are not what the format says
-  kModel,        // a well-formed file whose model breaks a rule: shapes that do not fit, a cycle
-  kUnsupported,  // a legal model with something that this suite does not do
+  kParse,        // bytes that violate the file format
+  kModel,        // a well-formed file with an invalid model: mismatched shapes, a cycle
+  kUnsupported,  // a valid model that uses an unsupported feature
   kLimit,        // a resource limit was hit: size, depth, count, memory
   kInternal,     // a broken invariant of this library
 };
@@ -40,7 +40,7 @@ class Error {
   ErrorCode code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  // The same error with "context: " before its message, to say where it happened.
+  // The same error, prefixed with "context: " to say where it occurred.
   Error In(std::string_view context) const {
     return Error(code_, fmt::format("{}: {}", context, message_));
   }
@@ -93,14 +93,14 @@ tl::unexpected<Error> InternalError(fmt::format_string<A...> f, A&&... a) {
 #define NN_CONCAT_INNER(a, b) a##b
 #define NN_CONCAT(a, b) NN_CONCAT_INNER(a, b)
 
-// Returns from the enclosing function with the error of `expr`, if it has one.
+// Returns the error of `expr` from the enclosing function if it has one.
 #define NN_RETURN_IF_ERROR(expr)                                          \
   do {                                                                    \
     if (auto nn_status = (expr); !nn_status)                              \
       return ::tl::unexpected<::nn::Error>(std::move(nn_status).error()); \
   } while (false)
 
-// NN_ASSIGN(auto x, MakeX()); : the value of a Result, or return with its error.
+// NN_ASSIGN(auto x, MakeX()); assigns the value of a Result, or returns its error.
 #define NN_ASSIGN(lhs, expr) NN_ASSIGN_INNER(NN_CONCAT(nn_result_, __LINE__), lhs, expr)
 #define NN_ASSIGN_INNER(tmp, lhs, expr)                                   \
   auto tmp = (expr);                                                      \

@@ -1,4 +1,4 @@
-// Small helpers for text that is printed.
+// Helpers for printed text.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 namespace nn {
 
 // `text` with control characters, quotes, backslashes and invalid UTF-8 escaped, so that a name
-// from a file cannot change a terminal, a log line or a quoted string.
+// from a file cannot corrupt a terminal, a log line or a quoted string.
 std::string Escape(std::string_view text);
 
-// Escape() of text that stands alone: quotes and backslashes stay as they are.
+// Like Escape(), but keeps quotes and backslashes. For text that is not quoted.
 std::string EscapeControls(std::string_view text);
 
-// EscapeControls() of text of several lines, which then end in `line_end`.
+// EscapeControls() for each line; lines are joined with `line_end`.
 std::string EscapeLines(std::string_view text, std::string_view line_end = "\n");
 
 // "\"" + Escape(text) + "\"".
@@ -26,7 +26,7 @@ std::string WithThousands(uint64_t value);
 // 1536 -> "1.5 KiB".
 std::string HumanBytes(uint64_t bytes);
 
-// A member's name as a part of a JSON pointer (RFC 6901).
+// Escapes a member name for use in a JSON pointer (RFC 6901).
 std::string JsonPointerToken(std::string_view name);
 
 // True when `text` is a well-formed UTF-8 string.

@@ -9,7 +9,7 @@
 namespace nn {
 namespace {
 
-// In place of an item.
+// See ThreadPool::Part.
 constexpr uint32_t kClosed = UINT32_MAX;
 
 uint32_t JobOf(uint64_t ticket) {
@@ -30,12 +30,12 @@ void Pause() {
 #endif
 }
 
-// Waits for a condition by asking again and again, for as long as a step of a model usually takes.
+// Spins on a condition for about as long as a step of a model takes.
 template <typename Condition>
 bool Spin(Condition condition) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kLongest = std::chrono::microseconds(100);
-  constexpr int kAsks = 32;  // between looks at the clock
+  constexpr int kAsks = 32;  // checks between clock reads
   const auto begin = Clock::now();
   do {
     for (int i = 0; i < kAsks; ++i) {
@@ -52,7 +52,7 @@ ThreadPool::ThreadPool(size_t threads) : parts_(threads), spins_(threads <= Avai
   try {
     for (size_t i = 1; i < threads; ++i) workers_.emplace_back([this, i] { Worker(i); });
   } catch (const std::system_error&) {
-    // The ones that there are do it.
+    // Continue with the threads that were created.
   }
 }
 
@@ -72,8 +72,8 @@ size_t ThreadPool::Work(uint32_t job, size_t own) {
     for (;;) {
       const uint32_t item = ItemOf(ticket);
       if (JobOf(ticket) != job || item == kClosed) return done;
-      // These are of this job if the ticket is still the same below: it is closed before they
-      // change.
+      // These belong to this job if the ticket is unchanged below: tickets are closed before the
+      // fields change.
       const ItemFn fn = fn_.load(std::memory_order_relaxed);
       void* const context = context_.load(std::memory_order_relaxed);
       const size_t first = first_.load(std::memory_order_relaxed);
@@ -98,7 +98,7 @@ void ThreadPool::Worker(size_t own) {
       job_.wait(seen);
       sleepers_.fetch_sub(1);
     }
-    // In this order: the end counts as a job, which must not be taken for one that was seen.
+    // In this order: stopping increments job_ as well and must not be mistaken for a seen job.
     seen = job_.load();
     if (stop_.load()) return;
     const size_t done = Work(seen, own);
@@ -124,7 +124,7 @@ void ThreadPool::RunPart(size_t first, size_t n, ItemFn fn, void* context) {
 }
 
 void ThreadPool::Run(size_t n, ItemFn fn, void* context) {
-  constexpr size_t kMost = kClosed / 2;  // items of a job
+  constexpr size_t kMost = kClosed / 2;  // items per job
   for (size_t first = 0; first < n; first += kMost)
     RunPart(first, std::min(kMost, n - first), fn, context);
 }

@@ -1,4 +1,4 @@
-// Text in XML and SVG.
+// XML escaping.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace nn {
 
-// `text` as character data or an attribute's value: markup and line breaks as references. Control
-// characters, which XML does not have, are the caller's to escape.
+// Escapes `text` for XML character data or attribute values: markup characters and line breaks
+// become references. The caller must escape control characters, which XML cannot represent.
 std::string EscapeXml(std::string_view text);
 
 }  // namespace nn

@@ -10,18 +10,18 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
-#include "exec/build_plan.h"
-#include "exec/half.h"
 #include "exec/kernels/elementwise.h"
-#include "exec/limits.h"
-#include "exec/plan.h"
-#include "exec/plan_info.h"
+#include "exec/runtime/build_plan.h"
+#include "exec/runtime/limits.h"
+#include "exec/runtime/plan.h"
+#include "exec/runtime/plan_info.h"
+#include "exec/runtime/trace.h"
+#include "exec/steps/half.h"
 #include "exec/target.h"
-#include "exec/trace.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ir/value_table.h"
-#include "ops/shape.h"
+#include "ops/array/shape.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
 
@@ -33,7 +33,7 @@ void CanonicalizeNan(TensorBuilder& tensor) {
   SetOneNanF32(reinterpret_cast<float*>(tensor.data()), static_cast<size_t>(tensor.elements()));
 }
 
-// Whether a step takes no longer than handing it to other threads.
+// Whether running a step is cheaper than distributing it to other threads.
 bool IsShort(const Step& step) {
   constexpr uint64_t kBytes = 32768;
   constexpr int64_t kMultiplyAdds = 65536;
@@ -53,7 +53,7 @@ struct Program::Impl {
   std::vector<StepInfo> infos;
   std::vector<double> milliseconds;
   bool profiling = false;
-  std::unique_ptr<Tracer> tracer;  // null: off
+  std::unique_ptr<Tracer> tracer;  // null: tracing is off
 
   Status Build();
   Status PlanSteps();
@@ -65,7 +65,7 @@ Status Program::Impl::Build() {
   if (options.limits.max_memory == 0) options.limits.max_memory = FreeForRuns();
   for (const Port& p : graph.inputs()) {
     if (!p.value->type().const_dims())
-      return UsageError("input {} is {}: its shape must be given", Quote(p.name),
+      return UsageError("input {} is {}: its shape must be specified", Quote(p.name),
                         p.value->type().ToString());
     input_types.push_back(p.value->type());
   }
@@ -78,19 +78,19 @@ Status Program::Impl::Build() {
   NN_RETURN_IF_ERROR(RunPass("dequantize constants", graph, DequantizeConstants));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   const size_t folded_nodes = nodes - std::min(nodes, graph.nodes().size());
-  if (options.backend == Backend::kSimd) NN_RETURN_IF_ERROR(Legalise(graph, ExecTarget()));
+  if (options.backend == Backend::kSimd) NN_RETURN_IF_ERROR(Legalize(graph, ExecTarget()));
   AdoptCheckedShapes(graph);
   const auto run_on_reference = [&]() -> Status {
     options.backend = Backend::kReference;
     plan = Plan();
     return CheckRunLimits(LiveBytes(graph), ReferenceWork(graph), options.limits);
   };
-  // Shapes that only a run can tell: node by node.
+  // Shapes known only at run time: executed node by node.
   if (options.backend == Backend::kReference || !ShapesAreKnown(graph)) return run_on_reference();
-  // A plan takes about as much, and making it may take some of it.
+  // A plan takes about as much memory, and so may planning.
   NN_RETURN_IF_ERROR(CheckRunLimits(LiveBytes(graph), 0, options.limits));
   NN_RETURN_IF_ERROR(PlanSteps());
-  // What has no kernel for types of 16 bits has one for float32.
+  // Operators without a kernel for 16-bit types may have one for float32.
   std::unordered_set<const Node*> without_kernel;
   for (const auto& step : plan.steps)
     if (step->reference) without_kernel.insert(step->nodes.begin(), step->nodes.end());
@@ -157,7 +157,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
       milliseconds[s] =
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
               .count();
-    // The next steps rely on what a step checks.
+    // Later steps rely on the checks of earlier ones.
     if (auto error = step.TakeError()) return tl::unexpected(*std::move(error));
   }
   std::vector<Tensor> results;
@@ -233,11 +233,11 @@ Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
 Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) {
   const auto& ports = impl_->graph.inputs();
   if (inputs.size() != ports.size())
-    return UsageError("{} inputs given, the model has {}", inputs.size(), ports.size());
+    return UsageError("{} inputs are given, but the model has {}", inputs.size(), ports.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = impl_->input_types[i];
     if (inputs[i].dtype() != type.dtype || inputs[i].dims() != type.const_dims())
-      return UsageError("input {} is {}{}, the model takes {}", Quote(ports[i].name),
+      return UsageError("input {} is {}{}, but the model requires {}", Quote(ports[i].name),
                         DTypeName(inputs[i].dtype()), ToString(ToDims(inputs[i].dims())),
                         type.ToString());
   }

@@ -1,4 +1,4 @@
-// What a run of a model may take.
+// The limits of a run.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 namespace nn {
 
 struct RunLimits {
-  // Bytes of its inputs, outputs, intermediate values and packed weights at one time. 0: four
-  // fifths of AvailableMemory() when the program is compiled.
+  // The limit on the bytes of inputs, outputs, intermediate values and packed weights that exist at
+  // the same time. 0: four fifths of AvailableMemory() when the program is compiled.
   uint64_t max_memory = 0;
-  // Operations on elements (WorkOf, ir/eval.h); one of the reference evaluation, which is slower,
-  // counts as kReferenceWork.
+  // The limit on operations on elements (WorkOf, ir/eval.h). An operation of the reference
+  // evaluation, which is slower, counts as kReferenceWork.
   uint64_t max_work = kAnyWork;
 
   static constexpr uint64_t kAnyWork = std::numeric_limits<uint64_t>::max();

@@ -1,7 +1,7 @@
 #include "exec/target.h"
 
-#include "ops/norm.h"
-#include "ops/shape.h"
+#include "ops/array/shape.h"
+#include "ops/nn/norm.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -9,15 +9,15 @@ namespace {
 
 std::optional<std::string> WhyIllegal(const Node& node) {
   const auto layout = node.attrs().Get("layout");
-  // The reference evaluation takes any layout, and reports shapes as the file declares them.
+  // The reference evaluation supports any layout, and reports shapes as declared in the file.
   if (layout && !IsChecked(node) && std::get<EnumValue>(*layout).name != EnumName(Layout::kNxc))
-    return "channels are not last";
+    return "the layout is not channels last";
   return std::nullopt;
 }
 
-// instance_norm of [N, groups, rest] between two reshapes, which is how exporters write a
-// normalisation of groups, is group_norm: the rows are the same, element by element. Unlike
-// reshapes it lets the channels stand last.
+// instance_norm of [N, groups, rest] between two reshapes, which is how exporters express a
+// normalization of groups, is group_norm: the rows are the same, element by element. Unlike the
+// reshapes, group_norm can have channels last.
 Result<bool> GroupNormOfReshaped(Graph& graph, Node& node) {
   const auto& a = node.attrs<InstanceNormAttrs>();
   const Node* before = node.input(0)->def();

@@ -1,7 +1,7 @@
-// What the executor's kernels want: spatial operators with channels last.
+// The legalization target of the executor's kernels: spatial operators have channels last.
 #pragma once
 
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 
 namespace nn {
 

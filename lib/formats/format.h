@@ -1,5 +1,5 @@
-// What every model file format offers, behind one table, so that programs need not know which
-// formats there are.
+// The interface of model file formats: one table per format, so that programs are independent of
+// formats.
 #pragma once
 
 #include <cstdint>
@@ -15,50 +15,48 @@
 #include "base/blob.h"
 #include "base/status.h"
 #include "ir/graph.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 
 namespace nn {
 
 class DumpNode;
 class DumpWriter;
 
-// A model as its own format has it, safe to read whether it is valid or not. Each format derives
+// A model in the terms of its own format, safe to read even if it is invalid. Each format derives
 // its own type.
 class NativeModel {
  public:
   virtual ~NativeModel() = default;
 };
 
-// What a reader refuses to go beyond; violations are kLimit and name the limit, as the programs'
-// options do: max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items.
+// The limits of readers. Violations are kLimit and name the limit as the programs' options do:
+// max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items.
 struct ReadLimits {
-  // Of the model's file, or the files of its folder, and all files beside it that are read,
-  // together.
+  // Of the model file, or the files of its folder, and all side files that are read, together.
   uint64_t max_file_bytes = uint64_t{64} << 30;
   uint64_t max_piped_bytes = uint64_t{2} << 30;     // of a pipe, which is read into memory
   uint64_t max_unpacked_bytes = uint64_t{4} << 30;  // of all entries of an archive
-  int max_depth = 100;                              // nested messages or sub-graphs
+  int max_depth = 100;                              // nested messages or subgraphs
   uint64_t max_items = uint64_t{16} << 20;          // nodes, tensors, operands: any one list
 };
 
-// A graph, and what of the file has no place in it. With obstacles the graph still holds an
-// "opaque" node for each of them.
+// A graph and the unsupported parts of the file. Each obstacle has an "opaque" node in the graph.
 struct ImportedModel {
   Graph graph;
   std::vector<Obstacle> obstacles;
 };
 
-// Where the constants of a model are put.
+// Where the constants of a model are stored.
 struct ExternalData {
-  // A file beside the model that takes those of `threshold` bytes or more; "": none, but for an
-  // ONNX model that would pass 2 GiB, where one is named after it.
+  // A file beside the model for constants of `threshold` bytes or more. "": none, except for ONNX
+  // models above 2 GiB, which get a file named after the model.
   std::string file;
   uint64_t threshold = 1024;
-  bool embed = false;  // all of them go inside the model; what does not fit there is kLimit
+  bool embed = false;  // store all inside the model; kLimit if they do not fit
 };
 
 struct ExportOptions {
-  std::string path;   // of the file that is to be written: tells forms of one format apart
+  std::string path;   // of the output; selects a form of the format
   int64_t opset = 0;  // ONNX operator set version; 0: the format's default
   std::string producer_version = {};
   ExternalData external_data = {};
@@ -67,29 +65,29 @@ struct ExportOptions {
 struct SideFile {
   std::string name;  // relative to the model's folder, '/' between its parts
   std::vector<Blob> parts;
-  // The name comes with the model and was not chosen for the file that is written: another file of
-  // that name stays as it is.
+  // The name comes from the model, not from the writer: an existing different file of that name is
+  // kept.
   bool keep_existing = false;
 
   uint64_t size() const;
 };
 
-// The bytes of a file to be written, in order; weights are not copied.
+// The bytes of a file to write, in order; weights are not copied.
 struct FileImage {
   std::vector<Blob> parts;
-  std::vector<SideFile> side_files;  // that belong beside it
-  // The path names a folder that holds the side files, and there are no parts. A name that ends in
+  std::vector<SideFile> side_files;
+  // The path is a folder that contains the side files, and `parts` is empty. A name that ends in
   // "/" is an empty folder.
   bool is_folder = false;
 
-  uint64_t size() const;  // of the file, or of all in the folder
+  uint64_t size() const;  // bytes of the file, or of all files in the folder
 };
 
-// One line of a model's table of operators.
+// One operator in a model's summary.
 struct OperatorSummary {
-  std::string op;  // with its domain where that is not the format's own
+  std::string op;  // with its domain, if not the default
   std::string name;
-  std::string scope;                // the sub-graph or function it stands in; "": the main graph
+  std::string scope;                // its subgraph or function; "": the main graph
   std::vector<std::string> inputs;  // names; "" for absent ones
   std::vector<std::string> outputs;
   std::vector<std::pair<std::string, std::string>> attributes;
@@ -99,10 +97,10 @@ struct TensorSummary {
   std::string name;
   std::string type;                               // the format's own name: "FLOAT", "FLOAT32"
   std::optional<std::vector<std::string>> shape;  // numbers or symbols; nullopt: unknown rank
-  std::string quantisation;                       // text, empty if none
+  std::string quantization;                       // text, empty if none
 };
 
-// What can be told about a model from its file alone, operators known or not.
+// Facts about a model from its file alone, including unsupported operators.
 struct ModelSummary {
   std::string format;   // "ONNX"
   std::string version;  // "IR version 7, opset 13"
@@ -111,52 +109,52 @@ struct ModelSummary {
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<TensorSummary> inputs;
   std::vector<TensorSummary> outputs;
-  // In file order; sub-graphs follow the operator that has them, functions come last.
+  // In file order; subgraphs follow their operator, functions come last.
   std::vector<OperatorSummary> operators;
   uint64_t parameter_count = 0;  // elements of constant tensors
   uint64_t parameter_bytes = 0;
 };
 
-// A constant tensor as a file has it: an initializer, a buffer, the weights of a layer, a tensor
-// among an operator's attributes.
+// A constant tensor in a file: an initializer, a buffer, the weights of a layer, or a tensor
+// attribute of an operator.
 struct TensorEntry {
   std::string name;
-  std::string scope;           // as OperatorSummary has it
+  std::string scope;           // as in OperatorSummary
   std::string type;            // the format's own name
   std::vector<int64_t> shape;  // as stored, valid or not
-  uint64_t bytes = 0;          // that its contents take where they are stored
-  bool external = false;       // whether that is another file
+  uint64_t bytes = 0;          // stored size
+  bool external = false;       // stored in another file
   std::string location;        // "w.bin at 4096", "buffer 12"; may be empty
-  // The operators that take it, by their place in ModelSummary::operators, ascending.
+  // The operators that use it, as ascending indices into ModelSummary::operators.
   std::vector<size_t> users;
   bool is_attribute = false;  // of its one user
-  // Reads the contents, dense and as real numbers where the format stores them packed; nothing of
-  // them is touched before. The model must outlive the entry.
+  // Reads the contents: dense, and as real numbers if the format stores them packed. No contents
+  // are read before this call. The model must outlive the entry.
   std::function<Result<Tensor>()> read;
 };
 
-// An operator of a format, by the name that files have.
+// An operator of a format, by its name in files.
 struct OperatorSupport {
   std::string name;
-  bool imported = false;  // in some form; other forms are refused by name
+  bool imported = false;  // in some form; other forms are rejected by name
 };
 
-// A part of a format that is no operator.
+// A feature of a format other than operators.
 struct FeatureSupport {
   std::string_view name;
-  std::string_view versions = "";  // of the format that have it; "": all
-  bool copied = true;              // inspected, validated, dumped and written back as it is
-  bool imported = true;            // converted from, and executed
-  bool exported = true;            // conversions to the format make it
+  std::string_view versions = "";  // of the format with the feature; "": all
+  bool copied = true;              // inspected, validated, dumped and written back unchanged
+  bool imported = true;            // converted and executed
+  bool exported = true;            // written by conversions
   std::string_view note = "";
 };
 
-// What is wrong with the types of a model's values.
+// An error in the types of a model's values.
 struct TypeDefect {
   enum class Kind : uint8_t {
-    kInference,    // an operator does not take what it is given
-    kElementType,  // a value is declared of another element type, or kind, than it has
-    kShape,        // a value is declared with another shape than it has
+    kInference,    // an operator does not accept its inputs
+    kElementType,  // a declared element type or kind differs from the inferred one
+    kShape,        // a declared shape differs from the inferred one
   };
   Kind kind = Kind::kInference;
   std::string element;  // path to the operator or its output: "graph.node[3].output[0]"
@@ -164,54 +162,64 @@ struct TypeDefect {
   std::string message;
 };
 
+// How likely a file's contents are of a format.
+enum class Likeness : uint8_t {
+  kNone,
+  kPossible,  // nothing contradicts the format
+  kLikely,    // has the fields that every model of the format has
+  kSure,      // has the format's identifier
+};
+
 struct Format {
   std::string_view name;                     // "onnx"
   std::string_view label;                    // "ONNX"
   std::vector<std::string_view> extensions;  // ".onnx", the most usual one first
-  // True if the bytes look like this format. Cheap; only the first bytes are looked at.
-  bool (*sniff)(std::span<const std::byte> bytes) = nullptr;
-  // `path` is where the file came from: external data lies beside it.
+  // Cheap: reads only the beginning of the file and of the data it refers to.
+  Likeness (*likeness)(std::span<const std::byte> bytes) = nullptr;
+  // Whether the folder is a model of this format; null if the format has no folders.
+  bool (*is_folder)(const std::string& path) = nullptr;
+  // `path` is the path of the file; external data is beside it. kParse for damaged files, kLimit
+  // beyond the limits.
   Result<std::unique_ptr<NativeModel>> (*read)(const Blob& file, const std::string& path,
                                                const ReadLimits& limits) = nullptr;
   // Reads a model that is a folder; null if the format has none.
   Result<std::unique_ptr<NativeModel>> (*read_folder)(const std::string& path,
                                                       const ReadLimits& limits) = nullptr;
   Result<ImportedModel> (*import)(const NativeModel& model) = nullptr;
-  // Infers the types of all values, sub-graphs included, and goes on where that fails. What cannot
-  // be inferred is no defect. Reads no large constants.
+  // Infers the types of all values, subgraphs included, and continues after errors. Types that
+  // cannot be inferred are not defects. Does not read large constants.
   std::vector<TypeDefect> (*check_types)(const NativeModel& model) = nullptr;
-  // Requires a graph that Legalise found legal for `target`.
+  // Requires a graph that Legalize() made legal for `target`.
   Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
-  bool external_data = false;  // write and save take ExportOptions::external_data
+  bool external_data = false;  // write and save support ExportOptions::external_data
   const Target* target = nullptr;
   Result<ModelSummary> (*summarize)(const NativeModel& model) = nullptr;
-  // The same with the attributes' lists and texts in full.
+  // The same without truncating lists and texts of attributes.
   Result<ModelSummary> (*summarize_in_full)(const NativeModel& model) = nullptr;
-  // All constant tensors, in the file's order. What is wrong with one of them shows when it is
-  // read.
+  // All constant tensors in file order. Errors in a tensor are returned by TensorEntry::read.
   Result<std::vector<TensorEntry>> (*tensors)(const NativeModel& model) = nullptr;
-  // The operators that the format's schema names, in its order; of ONNX, whose schema names none,
-  // those that are imported.
+  // The operators of the format's schema, in its order; for ONNX, whose schema lists none, the
+  // imported ones.
   std::vector<OperatorSupport> (*operators)() = nullptr;
   std::span<const FeatureSupport> features;
-  // Whether nodes of an operator of the graph can be written as they are, in some form.
+  // Whether the format can write nodes of a graph operator in some form, without rewriting.
   bool (*writes)(const OpDef& op) = nullptr;
-  // Writes the model as one JSON value that holds all there is in it, in the names of the format's
-  // own schema. kUnsupported for what the schema does not let be read (named).
+  // Writes the complete model as one JSON value, with the names of the format's schema.
+  // kUnsupported, with a name, for contents that the schema cannot describe.
   Status (*dump)(const NativeModel& model, DumpWriter& out) = nullptr;
-  // The model of such a value. `path` is as for `read`. kParse with the place for values that are
-  // not in the schema or do not fit it.
+  // The inverse of `dump`. `path` is as for `read`. kParse, with the place, for values that do not
+  // match the schema.
   Result<std::unique_ptr<NativeModel>> (*restore)(const DumpNode& dump, const std::string& path,
                                                   const ReadLimits& limits) = nullptr;
-  // The file of a native model, which is not checked: a copy of it, but for what the options ask of
-  // external data. The producer and the operator set stay what they are.
+  // The file of a native model, unchecked: a copy, except for the external data options. Producer
+  // and operator set are unchanged.
   Result<FileImage> (*save)(const NativeModel& model, const ExportOptions& options) = nullptr;
 };
 
 // All formats.
 std::span<const Format> Formats();
 const Format* FindFormat(std::string_view name);
-// By the path's extension, a last "/" aside; nullptr if none fits.
+// By the path's extension, ignoring a trailing "/"; nullptr if none matches.
 const Format* FormatOfPath(std::string_view path);
 
 struct ReadModel {
@@ -220,40 +228,37 @@ struct ReadModel {
   bool from_dump = false;  // the file was a dump of a model of `format`
 };
 
-// What a file is that is no model at all: "a ZIP archive"; empty if nothing is recognised.
-std::string_view KnownNonModel(std::span<const std::byte> bytes);
-
-// Reads a file of any format, or the dump of one: told by its bytes, by its extension where those
-// do not tell; folders by their extension. Files that are something else altogether (a Git LFS
-// pointer, an HTML page, a compiled model) are named for what they are.
+// Reads a file or folder of any format, or a dump. The contents determine the format
+// (formats/recognize.h), or the extension if they are ambiguous. Errors name other recognized file
+// types (a Git LFS pointer, an HTML page, a compiled model).
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits = {});
-// The same for the contents of a file; `path` is where they came from.
+// The same for the contents of the file at `path`.
 Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
                                  const ReadLimits& limits = {});
 
-// How a dump shows the data of tensors of 1 KiB and more; kFile takes those that have a name of any
-// size.
+// The form of tensors of 1 KiB and more in a dump; kFile also covers smaller tensors that have a
+// name.
 enum class DumpWeights : uint8_t {
-  kBase64,  // can be restored, as kInline can
+  kBase64,  // can be restored, like kInline
   kInline,  // lists of numbers where the type is known
   kStats,   // size, type, range, mean, deviation
   kDigest,  // size and SHA-256
   kNone,    // size
-  kFile,    // as tensors of a file beside the dump; can be restored
+  kFile,    // as tensors in a file beside the dump; can be restored
 };
 
 struct DumpOptions {
   DumpWeights weights = DumpWeights::kBase64;
-  // Of kFile: its path below the dump's folder, .npz or .safetensors.
+  // For kFile: the path of the file below the dump's folder, .npz or .safetensors.
   std::string file = {};
 };
 
-// Writes a model as JSON text that ReadModelFile takes for the model itself
-// (schemas/dump.schema.json): a copy, nothing is imported. Whatever the size of the model, little
-// of the text is in memory at a time.
+// Writes a model as JSON text that ReadModelFile can read in place of the model
+// (schemas/dump.schema.json): a copy, without import. The text is streamed, so memory use does not
+// grow with the model.
 Status WriteDump(const ReadModel& model, const std::string& path, const DumpOptions& options = {});
 
-// Whether a path names a dump: ".json" that is no extension of a format.
+// Whether a path names a dump: ".json", unless part of a format's extension.
 bool IsDumpPath(std::string_view path);
 
 // ReadModelFile and import; obstacles are an error of kind kUnsupported that lists them all.

@@ -18,9 +18,11 @@ bool IsNpy(const Blob& file) {
 Result<Tensor> ReadRaw(const Blob& file, const Type& type) {
   const auto dims = type.const_dims();
   if (!dims)
-    return UsageError("bare bytes need a known shape, but the type is {}: give --input-shape",
-                      type.ToString());
-  if (type.dtype == DType::kString) return UnsupportedError("bare bytes cannot hold strings");
+    return UsageError(
+        "a file of raw bytes needs a known shape, but the type is {}: set it with --input-shape",
+        type.ToString());
+  if (type.dtype == DType::kString)
+    return UnsupportedError("a file of raw bytes cannot hold strings");
   return Tensor::Make(type.dtype, *dims, file);
 }
 
@@ -33,7 +35,7 @@ Result<Tensor> ReadAny(const Blob& file, const std::string& path, const Type& ty
   if (path.ends_with(".npy")) return ReadNpy(file);  // for its error
   if (path.ends_with(".pb")) return onnx::ReadTensorProto(file, path);
   if (path.ends_with(".bin") || path.ends_with(".raw")) return ReadRaw(file, type);
-  return UsageError("not a tensor file; .npy, .pb, .bin and .raw are read");
+  return UsageError("not a tensor file; expected .npy, .pb, .bin or .raw");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Tensors from files of any kind.
+// Tensors from files of any supported type.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace nn {
 
-// The tensor in a file: .npy (told by its first bytes), an ONNX TensorProto (.pb), or the bare
-// bytes of the elements as Tensor has them (.bin, .raw), which take their shape from `type`. Arrays
-// of integers that stand for another element type become that of `type`, see npy.h. Shape and type
-// are otherwise those of the file, whatever `type` says.
+// The tensor in a file: .npy (identified by its first bytes), an ONNX TensorProto (.pb), or the raw
+// bytes of the elements in the layout of Tensor (.bin, .raw) with the shape of `type`. Integer
+// arrays that represent another element type are converted to that of `type`, see npy.h. Otherwise
+// shape and type are those of the file, regardless of `type`.
 Result<Tensor> ReadTensorFile(const std::string& path, const Type& type);
 
 }  // namespace nn

@@ -46,7 +46,7 @@ Result<Attrs> Attrs::With(std::string_view name, const AttrValue& value) const {
     if (field.name != name) continue;
     auto copy = info_->clone(value_.get());
     if (!field.set(copy.get(), value))
-      return ModelError("attribute {}: {} is not of its type", name, nn::ToString(value));
+      return ModelError("attribute {}: the value {} has the wrong type", name, nn::ToString(value));
     Attrs out = *this;
     out.value_ = std::move(copy);
     return out;
@@ -80,7 +80,7 @@ const std::shared_ptr<const void>& Attrs::Nothing() {
 }
 
 void Attrs::Mismatch() {
-  throw std::logic_error("attributes of another operator");
+  throw std::logic_error("attributes have a different type");
 }
 
 }  // namespace nn

@@ -1,4 +1,4 @@
-// Attributes of an operator: a plain struct, described once by a table of its members.
+// Attributes of an operator: a plain struct described by a table of its members.
 //
 //   struct EluAttrs {
 //     float alpha = 1.0f;
@@ -8,8 +8,8 @@
 //     }
 //   };
 //
-// From the table come equality, printing, parsing, JSON and the one-to-one mapping to the formats'
-// attributes. A member's default value in the struct is the attribute's default.
+// Equality, printing, parsing, JSON and the one-to-one mapping to the formats' attributes are
+// derived from the table. A member initializer is the attribute's default value.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@
 
 namespace nn {
 
-// Enumerations that appear in attributes name their values: specialise with
+// Enumerations used in attributes name their values: specialize with
 //   template <> struct EnumNames<Layout> {
 //     static constexpr std::string_view kNames[] = {"ncx", "nxc"};
 //   };
-// in the order of the enumerators, which count from 0.
+// in the order of the enumerators, which start at 0 and are contiguous.
 template <typename E>
 struct EnumNames;
 
@@ -48,7 +48,7 @@ std::optional<E> ParseEnum(std::string_view name) {
   return std::nullopt;
 }
 
-// An enumerator by name, so that it can travel without its C++ type.
+// An enumerator by name, for use without its C++ type.
 struct EnumValue {
   std::string_view name;
   bool operator==(const EnumValue&) const = default;
@@ -64,8 +64,8 @@ std::string ToString(const AttrValue& value);
 struct AttrField {
   std::string_view name;
   AttrValue (*get)(const void* attrs);
-  // False if the value's kind does not fit. An integer is taken for a float; [] for any list;
-  // a string for an enumerator.
+  // Returns false if the value has the wrong kind. Conversions: an integer to a float, [] to any
+  // list, a list of integers to floats or dims, a string to an enumerator.
   bool (*set)(void* attrs, const AttrValue& value);
 };
 
@@ -132,7 +132,7 @@ struct MemberOf<T C::*> {
 
 }  // namespace internal
 
-// C is named where the member comes from a base of the attribute struct.
+// C must be given if the member belongs to a base of the attribute struct.
 template <auto kMember, class C = typename internal::MemberOf<decltype(kMember)>::Class>
 AttrField Field(std::string_view name) {
   return {name,
@@ -144,7 +144,7 @@ AttrField Field(std::string_view name) {
           }};
 }
 
-// The one AttrsInfo of an attribute struct.
+// The unique AttrsInfo of an attribute struct.
 template <typename T>
 const AttrsInfo* AttrsInfoOf() {
   static const AttrsInfo info = {
@@ -159,7 +159,7 @@ struct NoAttrs {
   static std::span<const AttrField> Fields() { return {}; }
 };
 
-// An immutable value of some attribute struct; copies share it.
+// An immutable value of an attribute struct; copies share it.
 class Attrs {
  public:
   Attrs() : info_(AttrsInfoOf<NoAttrs>()), value_(Nothing()) {}
@@ -183,18 +183,20 @@ class Attrs {
 
   const AttrsInfo& info() const { return *info_; }
   AttrValue Get(const AttrField& field) const { return field.get(value_.get()); }
-  // The value of the named attribute; nullopt if there is none.
+  // The value of the named attribute; nullopt if there is no such attribute.
   std::optional<AttrValue> Get(std::string_view name) const;
-  // Sets the named attribute in a copy. kModel if there is none or the kind is wrong.
+  // Returns a copy with the named attribute set. kModel if there is no such attribute or the value
+  // has the wrong kind.
   Result<Attrs> With(std::string_view name, const AttrValue& value) const;
 
   friend bool operator==(const Attrs& a, const Attrs& b);
-  // "{alpha = 0.5, axes = [1]}", attributes with default values left out; "" if none is left.
+  // "{alpha = 0.5, axes = [1]}", without attributes that have their default values; "" if none
+  // remain.
   std::string ToString() const;
 
  private:
   [[noreturn]] static void Mismatch();
-  // The one value of NoAttrs.
+  // The shared value of NoAttrs.
   static const std::shared_ptr<const void>& Nothing();
 
   const AttrsInfo* info_;

@@ -64,8 +64,8 @@ AxisMap AxisMap::Then(const AxisMap& next) const {
   std::vector<int> from;
   from.reserve(next.from_.size());
   for (const int f : next.from_) from.push_back(f == kNew ? kNew : from_[static_cast<size_t>(f)]);
-  // A unit axis that is dropped and one that is added are one axis, in order of the axes: so a map
-  // and its inverse make the identity.
+  // A removed and an inserted unit axis are matched in order, so that a map composed with its
+  // inverse is the identity.
   int dropped = 0;
   for (int& f : from) {
     if (f != kNew) continue;

@@ -11,16 +11,16 @@ namespace {
 
 thread_local uint64_t t_steps = 0;
 
-// Digits of a digest that stand for what was hashed.
+// Number of digits of the digests in symbol names.
 constexpr size_t kDigestDigits = 32;
-constexpr std::string_view kOpaque = "?+";        // that is not negative
-constexpr std::string_view kOpaqueSigned = "?-";  // that may be
+constexpr std::string_view kOpaque = "?+";        // non-negative
+constexpr std::string_view kOpaqueSigned = "?-";  // may be negative
 
 std::string Hex(Sha256& hash) {
   return hash.Finish().substr(std::string_view("sha256:").size(), kDigestDigits);
 }
 
-// The name itself, or its beginning and a digest where it is too long.
+// The name, truncated with a digest appended if it is too long.
 std::string BoundedName(std::string_view name) {
   if (name.size() <= Dim::kMaxName) return std::string(name);
   Sha256 hash;
@@ -32,7 +32,7 @@ std::string BoundedName(std::string_view name) {
 
 }  // namespace
 
-// What needs to know how a Dim is made.
+// Helpers that need the representation of Dim.
 struct Dim::Internal {
   using Kind = Atom::Kind;
   using AtomPtr = std::shared_ptr<const Atom>;
@@ -62,7 +62,7 @@ struct Dim::Internal {
     return terms;
   }
 
-  // Of sorted terms that have no equal factors; those of coefficient 0 are left out.
+  // Requires sorted terms with distinct factors; drops those with coefficient 0.
   static Dim FromTerms(Terms terms) {
     std::erase_if(terms, [](const Term& t) { return t.coefficient == 0; });
     if (terms.empty()) return Dim(0);
@@ -114,7 +114,7 @@ struct Dim::Internal {
     return poly.digest;
   }
 
-  // The symbol that stands for an operation.
+  // The opaque symbol for an operation.
   static Dim OpaqueOf(std::string_view operation, const Dim& a, const Dim& b, bool non_negative) {
     Sha256 hash;
     hash.Text(operation);
@@ -128,7 +128,7 @@ struct Dim::Internal {
                               : OpaqueOf(operation, b, a, non_negative);
   }
 
-  // Brings terms into order and adds up those with equal factors; nullopt if that overflows.
+  // Sorts terms and combines those with equal factors; nullopt on overflow.
   static std::optional<Terms> Collected(Terms terms) {
     std::sort(terms.begin(), terms.end(), [](const Term& x, const Term& y) {
       return CompareFactors(x.factors, y.factors) < 0;
@@ -146,7 +146,7 @@ struct Dim::Internal {
     return out;
   }
 
-  // One of the functions of two operands, as an atom.
+  // A function of two operands, as an atom.
   static Dim Function(Kind kind, const Dim& a, const Dim& b, bool non_negative) {
     constexpr std::string_view kNames[] = {"", "floordiv", "mod", "min", "max"};
     const uint32_t size = 1 + SizeOf(a) + SizeOf(b);
@@ -263,7 +263,7 @@ Dim operator*(const Dim& a, const Dim& b) {
   using Internal = Dim::Internal;
   const Internal::Terms ta = Internal::TermsOf(a);
   const Internal::Terms tb = Internal::TermsOf(b);
-  // What it takes before equal terms meet is bounded too.
+  // The intermediate terms, before equal ones are combined, are limited, too.
   const auto expanded = [&](uint32_t size_a, uint32_t size_b) {
     return uint64_t{size_a} * tb.size() + uint64_t{size_b} * ta.size();
   };
@@ -318,7 +318,7 @@ Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
     return Internal::Function(Atom::Kind::kFloorDiv, x, b, x.non_negative() && b.non_negative());
   };
   if (b.is_const() && b.value_ > 0) {
-    // floor((b*q + r) / b) = q + floor(r / b): take the divisible terms out.
+    // floor((b*q + r) / b) = q + floor(r / b): extract the divisible terms.
     Internal::Terms whole;
     Internal::Terms rest;
     for (const Term& t : Internal::TermsOf(a)) {
@@ -347,7 +347,7 @@ Dim Dim::Mod(const Dim& a, const Dim& b) {
   if (!a.valid_ || !b.valid_ || b == Dim(0)) return Invalid();
   if (a.is_const() && b.is_const()) return a - FloorDiv(a, b) * b;
   if (ExactDiv(a, b)) return Dim(0);
-  return Internal::Function(Atom::Kind::kMod, a, b, b.non_negative());  // 0 is no divisor
+  return Internal::Function(Atom::Kind::kMod, a, b, b.non_negative());  // invalid if b = 0
 }
 
 Dim Dim::Min(const Dim& a, const Dim& b) {

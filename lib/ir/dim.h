@@ -1,14 +1,14 @@
 // A tensor dimension: an integer, or an integer expression over named symbols ("batch"). Symbols
-// stand for dimensions, so for numbers that are not negative.
+// denote dimensions and are therefore non-negative.
 //
-// Expressions are polynomials over atoms; an atom is a symbol or one of floor-division, remainder,
-// minimum, maximum of two dims. They are kept in a canonical form, so that two dims that are equal
-// as polynomials compare equal: (h + 2 - 3) + 1 == h. Text form, printed and parsed:
+// Expressions are polynomials over atoms; an atom is a symbol, or the floor division, remainder,
+// minimum or maximum of two dims. They are kept in a canonical form, so dims that are equal as
+// polynomials compare equal: (h + 2 - 3) + 1 == h. Text form, printed and parsed:
 //   "batch", "2*h + 1", "floordiv(w - 1, 2) + 1", "max(a, 4)".
 //
 // Every operation takes bounded time and memory. A result above the limits below is replaced by an
-// opaque symbol, whose name is a digest of the operation and its operands: the same computation
-// gives the same symbol each time, and nothing else is known of it. IsOpaque() tells them by name.
+// opaque symbol, whose name is a digest of the operation and its operands: equal computations give
+// equal symbols, and nothing else is known about them. IsOpaque() recognizes them by name.
 #pragma once
 
 #include <compare>
@@ -27,39 +27,41 @@ namespace nn {
 
 class Dim {
  public:
-  // Terms and factors of one expression; operands of floordiv, mod, min and max count separately.
+  // The number of terms and factors of one expression; operands of floordiv, mod, min and max are
+  // not included.
   static constexpr uint32_t kMaxOwnSize = 128;
-  // The same with those operands included wherever they occur, as in the text. A symbol counts one
-  // for every 16 bytes of its name.
+  // The same with these operands included at each occurrence, as in the text. A symbol counts 1,
+  // plus 1 for every 16 bytes of its name.
   static constexpr uint32_t kMaxSize = 1024;
-  // Longer names of symbols are cut, and a digest of the whole name added.
+  // Longer symbol names are truncated, and a digest of the whole name is appended.
   static constexpr size_t kMaxName = 256;
 
   Dim() = default;                       // 0
   Dim(int64_t value) : value_(value) {}  // NOLINT(google-explicit-constructor)
   static Dim Symbol(std::string_view name);
-  // The result of arithmetic that overflowed; every operation on it is invalid too.
+  // The result of arithmetic overflow; every operation on it is invalid, too.
   static Dim Invalid();
   static Result<Dim> Parse(std::string_view text);
 
   bool is_const() const { return poly_ == nullptr && valid_; }
   bool is_valid() const { return valid_; }
-  // Whether the form shows that it is not negative: no coefficient is.
+  // Whether the canonical form proves that the value is non-negative: no coefficient is negative,
+  // and no factor may be.
   bool non_negative() const;
   // Requires is_const().
   int64_t value() const { return value_; }
-  // The name if this is a plain symbol.
+  // The name if this is a symbol.
   std::optional<std::string_view> symbol() const;
-  // Whether a symbol stands for a result above the limits.
+  // Whether a symbol replaces a result above the limits.
   static bool IsOpaque(std::string_view symbol);
-  // An opaque symbol of the same meaning; a constant or a plain symbol stays as it is.
+  // An opaque symbol for the expression; constants and symbols are returned unchanged.
   Dim Opaque() const;
-  // At most kMaxOwnSize: what a copy of it takes.
+  // The size of a copy, at most kMaxOwnSize.
   uint32_t own_size() const;
   bool operator==(int64_t v) const { return is_const() && value_ == v; }
 
-  // The expression as a tree, for those who write it down in another language. kConstant and
-  // kSymbol have no operands, kSum and kProduct two or more, the others two.
+  // The expression as a tree, for translation to another notation. kConstant and kSymbol have no
+  // operands, kSum and kProduct at least two, all others exactly two.
   struct Tree {
     enum class Kind : uint8_t { kConstant, kSymbol, kSum, kProduct, kFloorDiv, kMod, kMin, kMax };
     Kind kind = Kind::kConstant;
@@ -72,28 +74,28 @@ class Dim {
 
   std::string ToString() const;
   void CollectSymbols(std::set<std::string>& out) const;
-  // Replaces symbols; the function returns nullopt for those that stay.
+  // Replaces symbols; the function returns nullopt for symbols to keep.
   Dim Substitute(const std::function<std::optional<Dim>(std::string_view)>& fn) const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
-  // Rounds down; b == 0 is invalid.
+  // Rounds down; invalid if b is 0.
   static Dim FloorDiv(const Dim& a, const Dim& b);
   static Dim CeilDiv(const Dim& a, const Dim& b);
   // a - FloorDiv(a, b) * b
   static Dim Mod(const Dim& a, const Dim& b);
   static Dim Min(const Dim& a, const Dim& b);
   static Dim Max(const Dim& a, const Dim& b);
-  // a / b if b divides a for all values of the symbols, as far as the canonical form shows it.
+  // a / b if the canonical form shows that b divides a for all values of the symbols.
   static std::optional<Dim> ExactDiv(const Dim& a, const Dim& b);
 
   friend bool operator==(const Dim& a, const Dim& b) { return Compare(a, b) == 0; }
-  // Any total order, for canonical forms and containers.
+  // An arbitrary total order, for canonical forms and containers.
   static int Compare(const Dim& a, const Dim& b);
 
-  // Terms and factors that this thread has compared, hashed or made so far: the work on dimensions,
-  // for tests.
+  // The number of terms and factors that this thread has compared, hashed or created; a measure of
+  // work, for tests.
   static uint64_t steps();
 
  private:
@@ -109,16 +111,17 @@ class Dim {
 
 using Dims = std::vector<Dim>;
 
-// Product of all; 1 for none.
+// The product; 1 if empty.
 Dim Product(const Dims& dims);
-// The sum of Dim::own_size.
+// The sum of Dim::own_size().
 size_t OwnSize(const Dims& dims);
-// The dims as they are, or with opaque symbols for the composed ones where OwnSize exceeds `limit`.
+// Returns the dims unchanged, or with opaque symbols in place of composite dims if OwnSize()
+// exceeds `limit`.
 Dims Bounded(Dims dims, size_t limit);
 // "[1, batch, 3*h]"
 std::string ToString(const Dims& dims);
 Dims ToDims(const std::vector<int64_t>& dims);
-// The plain numbers if all dims are constant.
+// The numbers if all dims are constant.
 std::optional<std::vector<int64_t>> ConstDims(const Dims& dims);
 
 }  // namespace nn

@@ -1,4 +1,4 @@
-// What a Dim is made of. For dim.cc and dim_text.cc alone.
+// The representation of Dim; private to dim.cc and dim_text.cc.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace nn {
 
-// Immutable and shared: a copy of an expression shares its atoms.
+// Immutable and shared by copies of an expression.
 struct Dim::Atom {
   enum class Kind : uint8_t { kSymbol, kFloorDiv, kMod, kMin, kMax };
   Kind kind = Kind::kSymbol;
   bool non_negative = true;
-  uint32_t size = 1;   // counted as kMaxSize does
+  uint32_t size = 1;   // as limited by kMaxSize
   std::string symbol;  // kSymbol
-  Dim a, b;            // the others
+  Dim a, b;            // all other kinds
 };
 
 struct Dim::Term {
@@ -25,13 +25,13 @@ struct Dim::Term {
   std::vector<std::shared_ptr<const Atom>> factors;  // sorted; empty for the constant term
 };
 
-// Sum of terms, sorted by factors, no zero coefficients.
+// A sum of terms, sorted by factors, without zero coefficients.
 struct Dim::Poly {
   std::vector<Term> terms;
   bool non_negative = true;
   uint32_t own_size = 0;
   uint32_t size = 0;
-  // Of the expression; made when it is first asked for.
+  // Digest of the expression, computed on first use.
   mutable std::once_flag digest_once;
   mutable std::string digest;
 };

@@ -88,7 +88,7 @@ std::string Dim::ToString() const {
   return out;
 }
 
-// Recursive descent over: sum := product (('+'|'-') product)*; product := unary ('*' unary)*.
+// Recursive-descent parser: sum := product (('+'|'-') product)*; product := unary ('*' unary)*.
 class DimParser {
  public:
   explicit DimParser(std::string_view text) : text_(text) {}

@@ -8,7 +8,7 @@
 namespace nn {
 
 enum class DType : uint8_t {
-  kUnknown,  // not stated and not inferred
+  kUnknown,  // neither declared nor inferred
   kBool,
   kI2,
   kI4,
@@ -33,12 +33,12 @@ enum class DType : uint8_t {
   kF8E8M0,
   kF4E2M1,
   kC64,
-  kC128,  // complex: two floats, two doubles
+  kC128,  // kC64, kC128: pairs of float, double
   kString,
 };
 inline constexpr int kDTypeCount = static_cast<int>(DType::kString) + 1;
 
-// Short name as the text form prints it: "f32", "i8", "bool", "str", ...
+// The short name used by the text form: "f32", "i8", "bool", "str", ...
 std::string_view DTypeName(DType type);
 std::optional<DType> ParseDType(std::string_view name);
 
@@ -53,7 +53,7 @@ bool IsComplex(DType type);
 
 // Range of an integer type; (0, 1) for bool.
 int64_t MinInteger(DType type);
-int64_t MaxInteger(DType type);  // saturated to INT64_MAX for u64
+int64_t MaxInteger(DType type);  // INT64_MAX for u64
 
 template <typename T>
 inline constexpr DType kDTypeOf = DType::kUnknown;

@@ -11,37 +11,48 @@ namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
 
-// The elements of values whose shapes are known.
-uint64_t ElementsOf(std::span<Value* const> values) {
-  uint64_t elements = 0;
-  for (const Value* v : values) {
-    const auto dims = v == nullptr ? std::nullopt : v->type().const_dims();
-    if (!dims) continue;
+// Element counts of several values.
+struct ElementCount {
+  uint64_t known = 0;    // elements of values with known shapes
+  bool complete = true;  // whether all shapes are known
+
+  void Add(const Value& v) {
+    const auto dims = v.type().const_dims();
+    complete = complete && dims;
+    if (!dims) return;
     const auto n = CheckedElements(*dims);
-    elements = n ? CheckedAdd(elements, static_cast<uint64_t>(*n)).value_or(kMost) : kMost;
+    known = n ? CheckedAdd(known, static_cast<uint64_t>(*n)).value_or(kMost) : kMost;
   }
-  return elements;
+};
+
+uint64_t KnownElements(std::span<Value* const> values) {
+  ElementCount count;
+  for (const Value* v : values)
+    if (v != nullptr) count.Add(*v);
+  return count.known;
 }
 
-// Where the values decide how large the results are, each element of the inputs is one operation.
+// Checks the node against the budget. If output sizes depend on values, each input element counts
+// as one operation.
 Status TakeFrom(EvalBudget& budget, const Node& node) {
   uint64_t bytes = 0;
   for (const Value* v : node.outputs())
     bytes = CheckedAdd(bytes, BytesOf(v->type())).value_or(kMost);
   if (bytes > budget.bytes)
-    return LimitError("{}: its results take {}, {} of memory may still be used (see max-memory)",
+    return LimitError("{}: its results need {}, but only {} of memory remain (see max-memory)",
                       node.Describe(), HumanBytes(bytes), HumanBytes(budget.bytes));
   if (budget.work == kMost) return {};
-  const uint64_t work = WorkOf(node).value_or(ElementsOf(node.inputs()));
+  const uint64_t work = WorkOf(node).value_or(KnownElements(node.inputs()));
   if (work > budget.work)
-    return LimitError("{} takes {:.3g} operations, {:.3g} may still be done (see max-work)",
+    return LimitError("{} needs {:.3g} operations, but only {:.3g} remain (see max-work)",
                       node.Describe(), static_cast<double>(work), static_cast<double>(budget.work));
   budget.work -= work;
   return {};
 }
 
-// Output types for the inputs at hand: inference on a copy of the node whose inputs are constants.
-// No shape that was declared or inferred before takes part. kModel if one contradicts them.
+// Infers output types for the given inputs on a copy of the node whose inputs are constants,
+// without using declared or previously inferred shapes. kModel if one of these contradicts the
+// result.
 Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Tensor*>& inputs,
                                    EvalBudget* budget) {
   Graph scratch;
@@ -55,7 +66,7 @@ Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Ten
   copy->set_name(node.name());
   copy->set_source(node.source());
   for (size_t i = 0; i < node.outputs().size(); ++i) {
-    // Element type and quantisation may have been declared rather than inferred.
+    // Element type and quantization may be declared rather than inferred.
     Type declared = node.output(i)->type();
     declared.dims.reset();
     copy->output(i)->set_type(declared);
@@ -82,26 +93,20 @@ uint64_t BytesOf(const Type& type) {
 }
 
 std::optional<uint64_t> WorkOf(const Node& node) {
-  uint64_t elements = 0;
+  ElementCount count;
   for (const auto& values : {node.inputs(), node.outputs()})
-    for (const Value* v : values) {
-      if (v == nullptr || v->is_constant()) continue;
-      const auto dims = v->type().const_dims();
-      if (!dims) return std::nullopt;
-      const auto n = CheckedElements(*dims);
-      const auto sum = n ? CheckedAdd(elements, static_cast<uint64_t>(*n)) : std::nullopt;
-      if (!sum) return kMost;
-      elements = *sum;
-    }
-  if (node.op().multiply_adds == nullptr) return elements;
+    for (const Value* v : values)
+      if (v != nullptr && !v->is_constant()) count.Add(*v);
+  if (!count.complete) return std::nullopt;
+  if (node.op().multiply_adds == nullptr) return count.known;
   const auto products = node.op().multiply_adds(node);
-  return products ? std::max(elements, static_cast<uint64_t>(*products)) : kMost;
+  return products ? std::max(count.known, static_cast<uint64_t>(*products)) : kMost;
 }
 
 Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const Tensor*>& inputs,
                                      EvalBudget* budget) {
   if (node.op().eval == nullptr)
-    return UnsupportedError("{}: {} has no evaluation", node.Describe(), node.op_name());
+    return UnsupportedError("{}: {} has no reference evaluation", node.Describe(), node.op_name());
   std::vector<Tensor> aligned;
   aligned.reserve(inputs.size());
   std::vector<const Tensor*> pointers;
@@ -121,7 +126,7 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
   EvalContext context(node, std::move(pointers), std::move(input_types), std::move(output_types));
   if (auto s = node.op().eval(context); !s) return tl::unexpected(s.error().In(node.Describe()));
   std::vector<Tensor> outputs = context.TakeOutputs();
-  // Results whose size only the evaluation tells are compared behind it.
+  // Outputs whose shape only the evaluation determines are checked here.
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Type actual(outputs[i].dtype(), ToDims(outputs[i].dims()));
     if (!Compatible(node.output(i)->type(), actual))

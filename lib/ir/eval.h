@@ -1,4 +1,4 @@
-// Scalar reference evaluation of single nodes: the normative meaning of every operator.
+// Scalar reference evaluation of single nodes: the normative semantics of every operator.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,25 @@
 
 namespace nn {
 
-// What is left for a run to take.
+// The resources that remain for a run.
 struct EvalBudget {
-  uint64_t bytes = std::numeric_limits<uint64_t>::max();  // of the outputs
+  uint64_t bytes = std::numeric_limits<uint64_t>::max();  // for the outputs of a node
   uint64_t work = std::numeric_limits<uint64_t>::max();   // see WorkOf
 };
 
-// Bytes of a tensor of this type: 0 where its shape is not known, the largest number where that
-// overflows.
+// Bytes of a tensor of this type: 0 if its shape is unknown, the maximum value on overflow.
 uint64_t BytesOf(const Type& type);
 
-// Operations on elements that a node takes: its multiply-adds, but at least one for each element of
-// its inputs and outputs. The largest number where that overflows; nullopt where shapes are not
-// known.
+// Number of element operations of a node: its multiply-adds, but at least one for each element of
+// its non-constant inputs and its outputs. The maximum value on overflow; nullopt if shapes are
+// unknown.
 std::optional<uint64_t> WorkOf(const Node& node);
 
-// Evaluates one node on the given inputs (absent ones null). Shapes are those that inference finds
-// for these inputs, contents included; the types that the node's outputs have are compared with
-// them, before anything is allocated where inference can tell, and never relied on. kUnsupported if
-// the operator has no reference evaluation; kModel if an output is not what its type says; kLimit,
-// before anything is computed, if it takes more than the budget has, from which its work is taken.
+// Evaluates one node on the given inputs (null if absent). Shapes are inferred from these inputs,
+// including their contents; the declared output types are checked against them but never relied on,
+// before allocation if inference can tell. kUnsupported if the operator has no reference
+// evaluation; kModel if an output does not match its type; kLimit, before anything is computed, if
+// the budget is exceeded. The node's work is subtracted from the budget.
 Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const Tensor*>& inputs,
                                      EvalBudget* budget = nullptr);
 

@@ -109,12 +109,14 @@ Result<Node*> Graph::Append(std::string_view op, std::vector<Value*> inputs, Att
   const OpDef* def = Ops().Find(op);
   if (def == nullptr) return InternalError("no operator named {}", op);
   if (&attrs.info() != def->attrs && attrs.Is<NoAttrs>()) attrs = Attrs(def->attrs);
-  Node* n = AddNode(*def, std::move(inputs), std::move(attrs), output_count, before);
-  if (auto inferred = InferNode(*n); !inferred) {
-    Erase(n);
-    return tl::unexpected(inferred.error());
-  }
-  return n;
+  return InferAdded(AddNode(*def, std::move(inputs), std::move(attrs), output_count, before));
+}
+
+Result<Node*> Graph::InferAdded(Node* node) {
+  const Status inferred = InferNode(*node);
+  if (inferred) return node;
+  Erase(node);
+  return tl::unexpected(inferred.error());
 }
 
 void Graph::SetInput(Node* node, size_t index, Value* value) {
@@ -140,7 +142,7 @@ void Graph::SetOp(Node* node, const OpDef& op, Attrs attrs) {
 void Graph::MakeConstant(Value* value, Tensor tensor) {
   const bool is_input = value->is_input();
   if (value->def_ != nullptr) {
-    // The node keeps a fresh, unused output in place of the value.
+    // The node gets a new, unused output in place of the value.
     Node* node = value->def_;
     const int index = value->def_index_;
     Value* fresh = NewValue();
@@ -215,8 +217,8 @@ size_t Graph::EraseDeadValues() {
 }
 
 Status Graph::SortNodes() {
-  // A node's round is the number of times that a walk through the present order must begin anew
-  // before all that the node needs has been met.
+  // The round of a node is the number of additional walks through the current order that are needed
+  // until all of its operands have been visited.
   struct Entry {
     size_t position = 0;
     size_t missing = 0;

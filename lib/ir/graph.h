@@ -1,8 +1,8 @@
-// The graph that all formats import to and export from.
+// The graph that all formats are imported to and exported from.
 //
-// A Graph owns nodes, in execution order, and values. A value is defined by exactly one of: a
-// node's output, a graph input, a constant. Values have one definition (single assignment) and are
-// told apart by identity, never by name; names exist for people and for the interface.
+// A Graph owns nodes, in execution order, and values. Each value has a single definition: a node's
+// output, a graph input, or a constant. Values are identified by address, never by name; names are
+// for people and for the interface.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,13 @@ class Graph;
 class Node;
 struct OpDef;
 
-// Which published integer algorithm a node on quantised types follows; it decides the rounding.
+// The published integer algorithm, which determines rounding, that a node on quantized types
+// implements.
 enum class Arithmetic : uint8_t {
-  kDefault,  // not an integer computation on quantised types
+  kDefault,  // not an integer computation on quantized types
   kTflite,   // TensorFlow Lite's reference kernels (Android NNAPI 1.0 follows the same)
-  // The same with fixed-point rescaling where FULLY_CONNECTED's reference kernel rescales in
-  // double: BATCH_MATMUL.
+  // Like kTflite, but with fixed-point rescaling where FULLY_CONNECTED's reference kernel rescales
+  // in double: BATCH_MATMUL.
   kTfliteFixed,
 };
 template <>
@@ -40,10 +41,10 @@ struct EnumNames<Arithmetic> {
   static constexpr std::string_view kNames[] = {"default", "tflite", "tflite_fixed"};
 };
 
-// Where something came from in the file it was read from.
+// The origin of a node in the imported file.
 struct Source {
-  std::string op;                // operator name there, "Conv"
-  int64_t index = -1;            // operator index there
+  std::string op;                // the file's operator name, "Conv"
+  int64_t index = -1;            // operator index in the file
   std::string ToString() const;  // "operator 12 (Conv)"
 };
 
@@ -53,8 +54,8 @@ struct Use {
   bool operator==(const Use&) const = default;
 };
 
-// The uses of a value. Taking one away keeps the order of the others while they are few; from
-// kManyUses on it takes constant time and the last use takes its place.
+// The uses of a value. Remove() keeps the order of short lists; with kManyUses or more entries it
+// takes constant time and moves the last use into the gap.
 class UseList {
  public:
   static constexpr size_t kManyUses = 64;
@@ -71,13 +72,13 @@ class UseList {
     }
   };
   std::vector<Use> uses_;
-  // Where each use stands; there from the first Remove() of one among many on.
+  // Positions in uses_; created by the first Remove() from a long list.
   std::unique_ptr<std::unordered_map<Use, size_t, Hash>> places_;
 };
 
 class Value {
  public:
-  // Unique in its graph, in order of creation.
+  // Unique in the graph, in order of creation.
   int64_t id() const { return id_; }
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
@@ -92,8 +93,8 @@ class Value {
   bool is_input() const { return def_ == nullptr && !is_constant(); }
   const Tensor& constant() const { return *constant_; }
 
-  // The contents, where inference knows them as expressions: shapes and what is computed from them.
-  // Null where it does not.
+  // The contents, if inference knows them as expressions: shapes and values computed from them.
+  // Null if unknown.
   const Dims* elements() const { return elements_.get(); }
   void set_elements(std::optional<Dims> elements) {
     elements_ = elements ? std::make_shared<const Dims>(std::move(*elements)) : nullptr;
@@ -108,7 +109,7 @@ class Value {
   Type type_;
   Node* def_ = nullptr;
   int def_index_ = 0;
-  // Shared with the copies of the graph, as they do not change.
+  // Shared with clones of the graph; immutable.
   std::shared_ptr<const Tensor> constant_;
   std::shared_ptr<const Dims> elements_;
   UseList uses_;
@@ -132,14 +133,14 @@ class Node {
   }
   void set_attrs(Attrs attrs) { attrs_ = std::move(attrs); }
 
-  // Inputs; an absent optional input is null.
+  // The inputs; null for an absent optional input.
   std::span<Value* const> inputs() const { return inputs_; }
-  // Null also for i beyond the number of inputs.
+  // Null if absent or i is out of range.
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
   std::span<Value* const> outputs() const { return outputs_; }
   Value* output(size_t i = 0) const { return outputs_[i]; }
 
-  // Sub-graphs. Their inputs correspond to the node's inputs: nothing is captured implicitly.
+  // Subgraphs. Their inputs correspond to the node's inputs; there are no implicit captures.
   const std::vector<std::unique_ptr<Graph>>& regions() const { return regions_; }
   std::vector<std::unique_ptr<Graph>>& regions() { return regions_; }
 
@@ -166,7 +167,7 @@ class Node {
   std::list<Node>::iterator self_;
 };
 
-// An input or output of a graph, under the name by which its users know it.
+// A graph input or output with its public name.
 struct Port {
   std::string name;
   Value* value;
@@ -183,7 +184,7 @@ class Graph {
   Graph Clone() const;
 
   std::string name;
-  std::map<std::string, std::string> metadata;  // producer and the like, carried where a format can
+  std::map<std::string, std::string> metadata;  // producer etc.; kept if the format can store it
 
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
@@ -199,37 +200,42 @@ class Graph {
   void RenameInput(size_t i, std::string name) { inputs_[i].name = std::move(name); }
   void RenameOutput(size_t i, std::string name) { outputs_[i].name = std::move(name); }
 
-  // Adds a node before `before`, or at the end, with `output_count` new values of unknown type.
+  // Adds a node before `before`, or at the end if null, with `output_count` new values of unknown
+  // type. Does not infer types.
   Node* AddNode(const OpDef& op, std::vector<Value*> inputs, Attrs attrs, size_t output_count = 1,
                 Node* before = nullptr);
-  // AddNode, then infers the output types.
+  // Infers the output types of a newly added node; erases the node on failure, so that the caller
+  // can try another one.
+  Result<Node*> InferAdded(Node* node);
+  // AddNode(), then InferAdded(). kInternal if there is no operator named `op`.
   Result<Node*> Append(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
                        size_t output_count = 1, Node* before = nullptr);
 
   void SetInput(Node* node, size_t index, Value* value);
   void SetInputs(Node* node, std::vector<Value*> inputs);
   void SetOp(Node* node, const OpDef& op, Attrs attrs);
-  // Gives the value a constant and takes it away from its node or the inputs.
+  // Turns the value into a constant and detaches it from its node or the graph inputs.
   void MakeConstant(Value* value, Tensor tensor);
-  // All uses of `from`, graph outputs included, become uses of `to`.
+  // Replaces all uses of `from`, graph outputs included, with `to`.
   void ReplaceUses(Value* from, Value* to);
-  // `values` take the place of the node's outputs, and their names where they have none; the node
-  // goes.
+  // Replaces the node's outputs with `values`, which inherit the outputs' names if they have none,
+  // and erases the node.
   void Replace(Node* node, std::span<Value* const> values);
   void Replace(Node* node, Value* value) { Replace(node, std::span<Value* const>(&value, 1)); }
-  // The node that follows the value's definition, or the first one; null at the end. New nodes that
-  // use the value can stand before it.
+  // The node after the value's definition, or the first node if no node defines it; null at the
+  // end. The insertion point for new users of the value.
   Node* After(const Value* value);
-  // Requires that no output of the node is used.
+  // Requires that the node's outputs have no uses.
   void Erase(Node* node);
-  // Removes values without definition, uses or interface role. Returns how many.
+  // Removes values that have no definition by a node, no uses and are not graph inputs or outputs.
+  // Returns the number removed.
   size_t EraseDeadValues();
 
   bool IsOutput(const Value* value) const { return output_places_.contains(value); }
   bool HasUses(const Value* value) const { return !value->uses().empty() || IsOutput(value); }
 
-  // Orders nodes so that every value is defined before it is used, keeping the present order where
-  // it can: a node that cannot stay moves behind all that can. kModel when there is a cycle.
+  // Sorts nodes so that every value is defined before it is used. Keeps the current order where
+  // possible: nodes that must move go behind those that need not. kModel if there is a cycle.
   Status SortNodes();
 
  private:

@@ -12,30 +12,28 @@
 namespace nn {
 namespace {
 
-const OpRegistry* g_ops = nullptr;
-
 Status CheckArity(const Node& node) {
   const OpDef& op = node.op();
   const size_t count = node.inputs().size();
   const bool variadic = !op.inputs.empty() && op.inputs.back().arity == Arity::kVariadic;
   if (count > op.inputs.size() && !variadic)
-    return ModelError("{} takes at most {} inputs, not {}", op.name, op.inputs.size(), count);
+    return ModelError("{} has {} inputs; the maximum is {}", op.name, count, op.inputs.size());
   for (size_t i = 0; i < op.inputs.size(); ++i)
     if (op.inputs[i].arity == Arity::kRequired && node.input(i) == nullptr)
-      return ModelError("{} needs input {} ({})", op.name, i, op.inputs[i].name);
+      return ModelError("{} is missing the required input {} ({})", op.name, i, op.inputs[i].name);
   if (variadic)
     for (size_t i = op.inputs.size() - 1; i < count; ++i)
-      if (node.input(i) == nullptr) return ModelError("{}: input {} is absent", op.name, i);
+      if (node.input(i) == nullptr) return ModelError("{} is missing input {}", op.name, i);
   const bool variadic_out = !op.outputs.empty() && op.outputs.back().arity == Arity::kVariadic;
   if (node.outputs().size() > op.outputs.size() && !variadic_out)
-    return ModelError("{} has at most {} outputs, not {}", op.name, op.outputs.size(),
-                      node.outputs().size());
+    return ModelError("{} has {} outputs; the maximum is {}", op.name, node.outputs().size(),
+                      op.outputs.size());
   if (&node.attrs().info() != op.attrs)
-    return InternalError("{} carries attributes of another operator", op.name);
+    return InternalError("{} has the attributes of another operator", op.name);
   return {};
 }
 
-// Strings and complex numbers have no bits that could be read as a number's.
+// Strings and complex numbers cannot be read as a single number.
 Status CheckElements(const Node& node) {
   const OpDef& op = node.op();
   for (size_t i = 0; i < node.inputs().size(); ++i) {
@@ -43,14 +41,15 @@ Status CheckElements(const Node& node) {
     const OperandDef& operand = op.inputs[std::min(i, op.inputs.size() - 1)];
     if (v == nullptr || operand.elements == Elements::kAny) continue;
     if (v->dtype() == DType::kString || IsComplex(v->dtype()))
-      return UnsupportedError("{} with {} as {}", op.name, v->type().ToString(), operand.name);
+      return UnsupportedError("{} does not support {} as input {}", op.name, v->type().ToString(),
+                              operand.name);
   }
   return {};
 }
 
 Status CheckRank(const Node& node, const Type& type) {
   if (type.rank() <= kMaxRank) return {};
-  return LimitError("{}: a tensor of rank {}, the limit is {}", node.Describe(), type.rank(),
+  return LimitError("{}: a tensor has rank {}; the limit is {}", node.Describe(), type.rank(),
                     kMaxRank);
 }
 
@@ -81,7 +80,7 @@ Dim InferContext::NewSymbol() {
 
 Result<TensorBuilder> EvalContext::NewOutput(size_t i) const {
   const auto dims = output_types_[i].const_dims();
-  if (!dims) return UnsupportedError("{}: output {} has no known shape", node_.Describe(), i);
+  if (!dims) return UnsupportedError("{}: the shape of output {} is unknown", node_.Describe(), i);
   return TensorBuilder::Create(output_types_[i].dtype, *dims);
 }
 
@@ -126,18 +125,6 @@ std::vector<const OpDef*> OpRegistry::All() const {
   return out;
 }
 
-const OpRegistry& Ops() {
-  if (g_ops == nullptr) {
-    std::fputs("InstallOps() was not called\n", stderr);
-    std::abort();
-  }
-  return *g_ops;
-}
-
-void SetOps(const OpRegistry* registry) {
-  g_ops = registry;
-}
-
 tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type& declared,
                                          const Type& actual) {
   const std::string& name = node.output(i)->name();
@@ -168,7 +155,7 @@ Status InferNode(Node& node) {
     if (v->type().dims)
       for (const Dim& d : *v->type().dims)
         if (!d.is_valid() || (d.is_const() && d.value() < 0))
-          return ModelError("{}: output {} would have a dimension {}", node.Describe(), i,
+          return ModelError("{}: output {} has an invalid dimension: {}", node.Describe(), i,
                             d.ToString());
     if (v->type().ranked()) {
       NN_RETURN_IF_ERROR(CheckRank(node, v->type()));

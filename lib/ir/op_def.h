@@ -1,5 +1,5 @@
-// The definition of an operator: everything that is true of it apart from file formats' encodings.
-// Each operator is defined in one place, lib/ops/<family>.cc, and registered by an explicit call.
+// The definition of an operator, independent of the encodings of file formats. Each operator is
+// defined once, in lib/ops/<family>.cc, and registered by an explicit call.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 
 namespace nn {
 
-enum class Arity : uint8_t { kRequired, kOptional, kVariadic /* any number, last only */ };
+enum class Arity : uint8_t { kRequired, kOptional, kVariadic /* any number; last operand only */ };
 
-// What the elements of an input may be; anything else is refused before it is looked at.
+// The element types that an input may have; others are rejected before the operator sees them.
 enum class Elements : uint8_t {
-  kNumbers,  // bool, integers and floats: their values are read
-  kAny,      // strings and complex numbers too: they are moved, or looked at with care
+  kNumbers,  // bool, integers and floats; values may be read
+  kAny,      // also strings and complex numbers, for operators that move elements
 };
 
 struct OperandDef {
@@ -35,20 +35,20 @@ struct OperandDef {
   Elements elements = Elements::kNumbers;  // of inputs
 };
 
-// Tensors of higher rank are refused (kLimit): the formats' own limits are lower.
+// Tensors of higher rank are rejected (kLimit); the formats' own limits are lower.
 inline constexpr int kMaxRank = 64;
 
-// The contents of an integer value as expressions, from a constant or from inference; nullopt if
-// they are unknown or more than 4096 elements.
+// The contents of an integer or bool value as expressions, from a constant or from inference;
+// nullopt if unknown or more than InferContext::kMaxElements.
 std::optional<Dims> KnownElements(const Value* value);
 
-// What type inference sees and sets. Output types start out unknown.
+// The interface of type inference. Output types are initially unknown.
 class InferContext {
  public:
-  // Contents of more elements than this are not tracked as expressions (KnownElements).
+  // Contents with more elements are not tracked as expressions (KnownElements).
   static constexpr int64_t kMaxElements = 4096;
-  // What the contents, and the dimensions, of one output may take together (OwnSize). Contents
-  // above it are not tracked; of dimensions above it the composed ones become opaque symbols.
+  // Limits on the total size (OwnSize) of the tracked contents and of the dimensions of one output.
+  // Contents above the limit are not tracked; composite dimensions above it become opaque symbols.
   static constexpr size_t kMaxTracked = 1024;
   static constexpr size_t kMaxDimsSize = 256;
 
@@ -64,19 +64,20 @@ class InferContext {
   bool has(size_t i) const { return node_.input(i) != nullptr; }
   // Requires has(i).
   const Type& in(size_t i) const { return node_.input(i)->type(); }
-  // The constant an input holds; null if it is not constant or absent.
+  // The constant input; null if the input is absent or not constant.
   const Tensor* constant(size_t i) const;
   // KnownElements of an input; nullopt also if it is absent.
   std::optional<Dims> elements(size_t i) const { return KnownElements(node_.input(i)); }
 
   void set_out(size_t i, Type type) { node_.output(i)->set_type(std::move(type)); }
-  // Ignored above kMaxTracked.
+  // Ignored if larger than kMaxTracked.
   void set_out_elements(size_t i, Dims elements) {
     if (OwnSize(elements) <= kMaxTracked) node_.output(i)->set_elements(std::move(elements));
   }
-  // A dimension that is not known before the run; the same symbols each time a node is inferred.
+  // A new symbol for a dimension that is known only at run time; repeated inference of a node gives
+  // the same symbols.
   Dim NewSymbol();
-  // Whether a symbol is one of those.
+  // Whether NewSymbol() created the symbol, or it is opaque (Dim::IsOpaque).
   static bool IsNewSymbol(std::string_view symbol) { return symbol.starts_with('?'); }
 
  private:
@@ -84,7 +85,8 @@ class InferContext {
   int symbols_ = 0;
 };
 
-// What the scalar reference evaluation sees: complete inputs, output types with known shapes.
+// The interface of the scalar reference evaluation: complete inputs, and output types with known
+// shapes unless they depend on the evaluation.
 class EvalContext {
  public:
   EvalContext(const Node& node, std::vector<const Tensor*> inputs, std::vector<Type> input_types,
@@ -102,12 +104,12 @@ class EvalContext {
   }
   size_t input_count() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
-  // Aligned data. Requires has(i).
+  // The data is aligned. Requires has(i).
   const Tensor& in(size_t i) const { return *inputs_[i]; }
   const Type& in_type(size_t i) const { return input_types_[i]; }
   size_t output_count() const { return outputs_.size(); }
   const Type& out_type(size_t i = 0) const { return output_types_[i]; }
-  // Allocates output i by its type. kUnsupported if its shape is not known.
+  // Allocates output i with its inferred type. kUnsupported if its shape is unknown.
   Result<TensorBuilder> NewOutput(size_t i = 0) const;
   void set_out(size_t i, Tensor tensor) { outputs_[i] = std::move(tensor); }
   std::vector<Tensor> TakeOutputs() { return std::move(outputs_); }
@@ -120,15 +122,15 @@ class EvalContext {
   std::vector<Tensor> outputs_;
 };
 
-// One value of a node: input or output, by index.
+// An input or output of a node, by index.
 struct Operand {
   bool is_output;
   size_t index;
   bool operator==(const Operand&) const = default;
 };
 
-// How a node follows when the axes of one of its values are rearranged: its new attributes and the
-// rearrangement of its other values. Values that are not named stay as they are.
+// The effect on a node of an axis map applied to one of its values: the new attributes, and the
+// axis maps of its other values. Values that are not listed are unchanged.
 struct AxesChange {
   Attrs attrs;
   std::vector<std::pair<Operand, AxisMap>> others;
@@ -140,33 +142,33 @@ struct AxesChange {
 struct FormatName {
   std::string_view format;
   std::string_view path;
-  int since_version = 1;  // onnx: first operator set version that this encoding fits
+  int since_version = 1;  // onnx: first opset version of this encoding
   std::vector<std::pair<std::string_view, std::string_view>> attrs;
 };
 
 struct OpDef {
   std::string_view name;
   std::string_view summary;  // one line, shown in the support table
-  // Whether the suite itself places it in graphs; it stands for no operator of a model.
+  // Whether only the suite inserts it; no operator of a model maps to it.
   bool internal = false;
-  // Whether it ends a run that breaks an assumption: no pass removes it, used or not.
+  // Whether it aborts a run that violates an assumption; passes must not remove it even if unused.
   bool is_check = false;
   const AttrsInfo* attrs = AttrsInfoOf<NoAttrs>();
   std::vector<OperandDef> inputs;
   std::vector<OperandDef> outputs = {{"y"}};
 
-  // Checks inputs and attributes against the operator's rules and sets the output types.
+  // Validates inputs and attributes, and sets the output types.
   Status (*infer)(InferContext&) = nullptr;
-  // The normative meaning, element by element. Null: only a decomposition gives it meaning.
+  // The normative semantics, element by element. Null: defined by its decomposition only.
   Status (*eval)(EvalContext&) = nullptr;
-  // How it follows a rearrangement of the axes of `changed`; nullopt: it does not.
+  // Applies an axis map to the operand `changed`; nullopt if the operator cannot adapt.
   std::optional<AxesChange> (*change_axes)(const Node&, Operand changed, const AxisMap&) = nullptr;
-  // Turns inputs whose contents are known (constants, or Value::elements) into the attributes that
-  // say the same; true if it did. Null: no input has an attribute form.
+  // Replaces inputs with known contents (constants, or Value::elements) by the equivalent
+  // attributes; returns whether it did. Null: no input has an equivalent attribute.
   Result<bool> (*absorb_inputs)(Graph&, Node&) = nullptr;
-  // Multiply-adds for known shapes; null: none.
+  // Number of multiply-adds for known shapes; null: none.
   std::optional<int64_t> (*multiply_adds)(const Node&) = nullptr;
-  // Replaces the node in the graph by simpler ones; false if it does not apply.
+  // Replaces the node with simpler ones; false if not applicable.
   Result<bool> (*decompose)(Graph&, Node&) = nullptr;
   std::vector<FormatName> formats;
 
@@ -175,14 +177,14 @@ struct OpDef {
 
 class OpRegistry {
  public:
-  // Aborts on a name that is there already: registration is code, not data.
+  // Aborts on a duplicate name, which is a programming error.
   void Add(OpDef def);
   const OpDef* Find(std::string_view name) const;
-  // The operator whose one-to-one encoding in `format` is `path`, and the entry; newest version not
-  // above `version`.
+  // The operator whose one-to-one encoding in `format` is `path`, and that encoding; the newest
+  // version that does not exceed `version`.
   std::pair<const OpDef*, const FormatName*> FindEncoding(std::string_view format,
                                                           std::string_view path, int version) const;
-  // By name.
+  // Sorted by name.
   std::vector<const OpDef*> All() const;
 
  private:
@@ -192,18 +194,18 @@ class OpRegistry {
       encodings_;
 };
 
-// The registry with all operators of lib/ops. Set once by InstallOps() (ops/ops.h), because ir does
-// not depend on ops.
+// All operators: every function Register<Family>Ops(OpRegistry&) in lib/ops is found by the
+// build. Made at the first call, which may come from any thread.
 const OpRegistry& Ops();
-void SetOps(const OpRegistry* registry);
 
-// Runs the node's inference and refines its output types by what was declared before: a declared
-// dimension that contradicts inference is kModel.
+// Infers the output types of the node and merges them with the declared ones. kModel if a declared
+// dimension contradicts inference, kLimit above kMaxRank, kUnsupported for unsupported element
+// types; other errors are those of OpDef::infer.
 Status InferNode(Node& node);
-// kModel: output `i` of the node is declared otherwise than it is.
+// kModel: the declared type of output `i` contradicts its actual type.
 tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type& declared,
                                          const Type& actual);
-// InferNode over all nodes in order.
+// Runs InferNode on all nodes in order.
 Status InferGraph(Graph& graph);
 
 }  // namespace nn

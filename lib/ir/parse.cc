@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxRegionDepth = 32;
 
-// Characters and tokens, with the position for messages.
+// A lexer that tracks the position for messages.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
@@ -61,7 +61,7 @@ class Lexer {
     if (Take(c)) return {};
     return Fail(fmt::format("expected '{}'", c));
   }
-  // True and consumed if the next word is `word`.
+  // Consumes the next word if it is `word`.
   bool TakeWord(std::string_view word) {
     SkipSpace();
     if (text_.substr(pos_, word.size()) != word) return false;
@@ -70,7 +70,7 @@ class Lexer {
     pos_ = end;
     return true;
   }
-  // Letters, digits and _ . / : ; empty if there is none. A ':' at the end is not part of it.
+  // Letters, digits and _ . / : ; empty if there are none. A trailing ':' is not included.
   std::string_view Word() {
     SkipSpace();
     const size_t begin = pos_;
@@ -105,7 +105,7 @@ class Lexer {
     NN_RETURN_IF_ERROR(Expect('"'));
     return out;
   }
-  // A number as text: sign, digits, point, exponent, inf, nan.
+  // The text of a number: sign, digits, point, exponent, inf, nan.
   std::string_view Number() {
     SkipSpace();
     const size_t begin = pos_;
@@ -117,7 +117,7 @@ class Lexer {
       ++pos_;
     return text_.substr(begin, pos_ - begin);
   }
-  // Text up to a ',' or ']' outside parentheses and quotes: one dimension.
+  // The text up to a ',' or ']' outside parentheses and quotes: one dimension.
   std::string_view DimText() {
     SkipSpace();
     const size_t begin = pos_;
@@ -192,7 +192,7 @@ Result<Dims> ParseDims(Lexer& lex) {
   return dims;
 }
 
-// One number or a list of them.
+// A number or a list of numbers.
 template <typename T>
 Result<std::vector<T>> Numbers(Lexer& lex) {
   std::vector<T> out;
@@ -227,7 +227,7 @@ Result<std::shared_ptr<const Quant>> ParseQuant(Lexer& lex) {
     }
   } while (lex.Take(','));
   NN_RETURN_IF_ERROR(lex.Expect('}'));
-  if (q->scales.empty()) return lex.Fail("quantisation without scale");
+  if (q->scales.empty()) return lex.Fail("quantization has no scale");
   return std::shared_ptr<const Quant>(std::move(q));
 }
 
@@ -266,7 +266,7 @@ class Parser {
 
   Result<Graph> ParseGraphAt(int depth) {
     if (depth > kMaxRegionDepth)
-      return LimitError("regions nested deeper than {}", kMaxRegionDepth);
+      return LimitError("regions are nested deeper than {}", kMaxRegionDepth);
     if (!lex_.TakeWord("graph")) return lex_.Fail("expected \"graph\"");
     Graph graph;
     if (lex_.Peek() == '"') {
@@ -341,7 +341,7 @@ class Parser {
     NN_ASSIGN(const Type type, ParseTypeAt(lex_));
     const auto dims = type.const_dims();
     if (!dims || type.dtype == DType::kUnknown)
-      return lex_.Fail("a constant needs an element type and a fixed shape");
+      return lex_.Fail("a constant must have an element type and a static shape");
     NN_RETURN_IF_ERROR(lex_.Expect('='));
     NN_ASSIGN(Tensor tensor, Contents(type.dtype, *dims));
     values_[name.reference] = graph.AddConstant(std::move(tensor), name.name, type.quant);
@@ -495,7 +495,7 @@ class Parser {
     return lex_.Expect('}');
   }
 
-  // Reads a value of the same kind as `like`.
+  // Parses a value of the same kind as `like`.
   Result<AttrValue> ParseAttr(const AttrValue& like) {
     if (std::holds_alternative<int64_t>(like)) return ToInt(lex_, lex_.Number());
     if (std::holds_alternative<float>(like)) {
@@ -546,7 +546,7 @@ Result<Graph> ParseGraph(std::string_view text) {
   Lexer lex(text);
   Parser parser(lex);
   NN_ASSIGN(Graph graph, parser.ParseGraphAt(0));
-  if (!lex.AtEnd()) return lex.Fail("text after the graph");
+  if (!lex.AtEnd()) return lex.Fail("unexpected text after the graph");
   NN_RETURN_IF_ERROR(Verify(graph));
   return graph;
 }
@@ -554,7 +554,7 @@ Result<Graph> ParseGraph(std::string_view text) {
 Result<Type> ParseType(std::string_view text) {
   Lexer lex(text);
   NN_ASSIGN(Type type, ParseTypeAt(lex));
-  if (!lex.AtEnd()) return lex.Fail("text after the type");
+  if (!lex.AtEnd()) return lex.Fail("unexpected text after the type");
   return type;
 }
 

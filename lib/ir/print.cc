@@ -60,7 +60,7 @@ class Printer {
     out_ += '\n';
   }
 
-  // A value is printed by its name where that is plain and unique, else by its number.
+  // A value is printed by its name if that is unique and needs no quoting, else by its number.
   void NameValues(const Graph& graph) {
     std::unordered_map<std::string, int> count;
     for (const Value& v : graph.values()) ++count[v.name()];
@@ -83,7 +83,7 @@ class Printer {
     const bool large = t.elements() > options_.max_elements;
     if (large && !options_.complete) return "...";
     if (t.dtype() == DType::kString) return StringList(t);
-    // Decimal text does not keep the bits of a NaN, nor is it short.
+    // Decimal text does not preserve NaN bits and is longer.
     if (large || IsComplex(t.dtype()) || (options_.complete && HasNan(t)))
       return fmt::format("hex(\"{}\")", Hex(t.blob().bytes()));
     std::string out = "[";

@@ -12,7 +12,7 @@ constexpr uint64_t kSmallIntegers = 10;
 Result<Tensor> SeededTensor(DType dtype, std::vector<int64_t> dims, uint64_t seed, uint64_t stream,
                             float scale) {
   const SeededStream random(seed, stream);
-  if (dtype == DType::kUnknown) return UsageError("a seeded tensor needs an element type");
+  if (dtype == DType::kUnknown) return UsageError("a seeded tensor must have an element type");
   if (dtype == DType::kString) {
     Tensor shape(DType::kI8, dims, {});
     std::vector<std::string> strings(static_cast<size_t>(shape.elements()));

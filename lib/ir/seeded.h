@@ -1,4 +1,4 @@
-// Tensors with reproducible contents, for weights in tests and inputs of runs.
+// Tensors with reproducible contents, for test weights and inputs of runs.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace nn {
 
-// Element i of the tensor, from r = SeededStream(seed, stream) (base/random.h):
+// Creates a tensor. Element i is derived from r = SeededStream(seed, stream) (base/random.h):
 //   floating point   r.Unit(i) * scale, in [-scale, scale), rounded to the type
-//   i8 u8 i16 u16    the top bits of r.Bits(i): the whole range (scale is not used)
+//   i8 u8 i16 u16    the top bits of r.Bits(i): the whole range
 //   other integers   r.Bits(i) >> 11 modulo 10: 0 to 9, small enough for most indices
 //   bool             the top bit
 //   string           "s" and a digit

@@ -50,7 +50,7 @@ bool IsNan(DType type, uint8_t bits) {
   }
 }
 
-// Value of a finite magnitude pattern.
+// The value of a finite magnitude pattern.
 float Magnitude(const Encoding& f, uint8_t bits) {
   const int mantissa = bits & ((1 << f.mantissa_bits) - 1);
   const int exponent = bits >> f.mantissa_bits;
@@ -60,7 +60,7 @@ float Magnitude(const Encoding& f, uint8_t bits) {
                     exponent - f.bias - f.mantissa_bits);
 }
 
-// Whether a magnitude is past the largest finite value even after rounding to nearest even.
+// Whether a magnitude exceeds the largest finite value after rounding to nearest even.
 bool RoundsBeyond(const Encoding& f, float magnitude) {
   const float largest = Magnitude(f, f.max_finite);
   const float limit =
@@ -90,7 +90,7 @@ uint8_t FloatToSmallFloat(DType type, float value, bool saturate) {
     if (f.infinity == 0) return f.nan;
     return static_cast<uint8_t>(f.infinity | (value < 0 ? 0x80 : 0));
   }
-  // Patterns grow with the value: search the nearest, ties to the even pattern.
+  // Patterns are ordered by value: search for the nearest; ties go to the even pattern.
   uint8_t low = 0;
   uint8_t high = f.max_finite;
   if (magnitude >= Magnitude(f, high)) {

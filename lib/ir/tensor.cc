@@ -14,7 +14,7 @@
 namespace nn {
 namespace {
 
-// Whether an element fits a 64-bit word: strings have no bits, complex numbers two values.
+// Whether an element fits a 64-bit word: excludes strings and complex numbers.
 bool IsNumber(DType dtype) {
   return DTypeBits(dtype) != 0 && !IsComplex(dtype);
 }
@@ -45,7 +45,7 @@ void StoreBits(std::byte* base, int bits, int64_t i, uint64_t v) {
   std::memcpy(base + static_cast<size_t>(i) * n, &v, n);
 }
 
-// Truncated toward zero; what int64_t cannot hold is clamped, NaN becomes 0.
+// Truncates toward zero, clamps to the range of int64_t; NaN becomes 0.
 int64_t ToInteger(double v) {
   if (std::isnan(v)) return 0;
   if (v >= 0x1p63) return std::numeric_limits<int64_t>::max();
@@ -72,11 +72,11 @@ Tensor::Tensor(std::vector<int64_t> dims, std::vector<std::string> strings)
 Result<Tensor> Tensor::Make(DType dtype, std::vector<int64_t> dims, Blob blob) {
   const auto n = CheckedElements(dims);
   if (!n) return ModelError("tensor shape has a negative dimension or overflows");
-  if (*n > (int64_t{1} << 56)) return LimitError("tensor with {} elements", *n);
+  if (*n > (int64_t{1} << 56)) return LimitError("{} elements exceed the limit of 2^56", *n);
   const size_t need = ByteSize(dtype, *n);
   if (need != blob.size())
-    return ModelError("{} elements of {} need {} bytes, not {}", *n, DTypeName(dtype), need,
-                      blob.size());
+    return ModelError("{} elements of {} take {} bytes, but the data has {}", *n, DTypeName(dtype),
+                      need, blob.size());
   return Tensor(dtype, std::move(dims), std::move(blob));
 }
 
@@ -136,7 +136,8 @@ std::vector<double> Tensor::ToDoubles() const {
 Result<Tensor> Tensor::Reshaped(std::vector<int64_t> dims) const {
   const auto n = CheckedElements(dims);
   if (!n || *n != elements())
-    return ModelError("a tensor of {} elements cannot take the new shape", elements());
+    return ModelError("a tensor of {} elements cannot be reshaped: the element counts differ",
+                      elements());
   Tensor t = *this;
   t.dims_ = std::move(dims);
   return t;
@@ -151,9 +152,10 @@ bool Tensor::Identical(const Tensor& other) const {
 
 Result<TensorBuilder> TensorBuilder::Create(DType dtype, std::vector<int64_t> dims) {
   const auto n = CheckedElements(dims);
-  if (!n) return LimitError("a tensor's element count overflows");
+  if (!n) return LimitError("the element count of a tensor overflows");
   constexpr int64_t kMaxElements = int64_t{1} << 40;
-  if (*n > kMaxElements) return LimitError("a tensor of {} elements", *n);
+  if (*n > kMaxElements)
+    return LimitError("a tensor of {} elements exceeds the limit of {}", *n, kMaxElements);
   TensorBuilder b;
   b.dtype_ = dtype;
   b.dims_ = std::move(dims);

@@ -1,4 +1,4 @@
-// The text form of graphs: printed for people, parsed for tests.
+// The text form of graphs: printed for people, parsed in tests.
 //
 //   graph "mnist" {
 //     in %x "input": f32[batch, 1, 28, 28]
@@ -10,11 +10,11 @@
 //   }
 //
 // Values are %name or %number. A quoted string after a value or after a node's attributes is its
-// name. Absent inputs are "_". Types after ":" are optional on nodes and then inferred. Constants:
-// a flat list of numbers, splat(v), seeded(seed), seeded(seed, scale) (see ir/seeded.h), or
-// hex("...") with the bytes. "@tflite" after a node sets its arithmetic. Several outputs:
-// "%a, %b = split(%x) {...}". Regions follow a node's types as
-// "regions { graph ... }". "#" starts a comment.
+// name. Absent inputs are "_". Types after ":" are optional on nodes; they are inferred if missing.
+// Constants: a flat list of numbers, splat(v), seeded(seed), seeded(seed, scale) (see ir/seeded.h),
+// or hex("...") with the bytes. "@tflite" after a node sets its arithmetic. Several outputs: "%a,
+// %b = split(%x) {...}". Regions follow a node's types as "regions { graph ... }". "#" starts a
+// comment.
 #pragma once
 
 #include <string>
@@ -26,15 +26,15 @@
 namespace nn {
 
 struct PrintOptions {
-  // Constants with more elements are printed as "..." (which does not parse).
+  // Constants with more elements are printed as "...", which does not parse.
   int64_t max_elements = 16;
-  // Print every constant completely, so that the text parses to an identical graph.
+  // Prints every constant completely, so that the text parses to an identical graph.
   bool complete = false;
 };
 
 std::string PrintGraph(const Graph& graph, const PrintOptions& options = {});
 
-// Parses, infers types and verifies. Errors name line and column.
+// Parses, infers types and verifies. Syntax errors give line and column.
 Result<Graph> ParseGraph(std::string_view text);
 
 // "f32[1, batch]", "u8[4]{scale=0.5, zp=128}", "f32[*]".

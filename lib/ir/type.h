@@ -1,4 +1,4 @@
-// The type of a value: element type, shape and, for quantised tensors, how integers stand for
+// The type of a value: element type, shape and, for quantized tensors, the mapping of integers to
 // reals.
 #pragma once
 
@@ -17,9 +17,9 @@ namespace nn {
 // each index of dimension `axis`.
 struct Quant {
   std::vector<float> scales;
-  std::vector<int64_t> zero_points;  // empty means all zero; else as long as scales
+  std::vector<int64_t> zero_points;  // empty: all zero; else same size as scales
   int axis = -1;
-  // The range of real values that a converter recorded (TensorFlow Lite); carried, never used.
+  // The range of real values that a converter recorded (TensorFlow Lite); preserved but not used.
   std::vector<float> min;
   std::vector<float> max;
 
@@ -28,7 +28,7 @@ struct Quant {
   int64_t zero_point(size_t i = 0) const {
     return zero_points.empty() ? 0 : zero_points[zero_points.size() == 1 ? 0 : i];
   }
-  // Same meaning: scales, zero points and axis; the recorded ranges do not count.
+  // Whether scales, zero points and axis are equal; the recorded ranges are ignored.
   bool SameMapping(const Quant& other) const;
   bool operator==(const Quant&) const = default;
 
@@ -48,11 +48,11 @@ struct Type {
   // Requires ranked().
   int rank() const { return static_cast<int>(dims->size()); }
   const Dim& dim(int i) const { return (*dims)[static_cast<size_t>(i)]; }
-  // Plain numbers when the shape is fully known.
+  // The dimensions if all are constant.
   std::optional<std::vector<int64_t>> const_dims() const {
     return dims ? ConstDims(*dims) : std::nullopt;
   }
-  bool quantised() const { return quant != nullptr; }
+  bool quantized() const { return quant != nullptr; }
   Type WithDims(Dims d) const { return Type(dtype, std::move(d), quant); }
 
   // "f32[1, batch]", "u8[4]{scale=0.5, zp=128}", "f32[*]" for unknown rank.
@@ -61,14 +61,15 @@ struct Type {
 
 bool operator==(const Type& a, const Type& b);
 
-// True when a value of type `actual` can stand where `declared` is promised: unknown element types,
-// ranks and symbols match anything, two different numbers do not.
+// Whether a value of type `actual` may have the declared type `declared`: unknown element types,
+// ranks and symbols match anything; two different constants do not match. Ignores quantization.
 bool Compatible(const Type& declared, const Type& actual);
 
-// The more exact of two compatible types, dimension by dimension; `preferred` wins between symbols.
+// Merges two compatible types, dimension by dimension; constants win over symbols, else `preferred`
+// wins.
 Type Refine(const Type& preferred, const Type& other);
 
-// The shortest decimal that parses back to the same float.
+// The shortest decimal that parses to the same float.
 std::string FloatText(float value);
 
 }  // namespace nn

@@ -1,5 +1,5 @@
-// One T for each value of a graph, found by the value's id: without hashing, and in a tenth of a
-// hash table's memory. Values that the graph gets later have none.
+// A table with one T per value of a graph, indexed by id: no hashing, and a tenth of a hash table's
+// memory. Values added to the graph later have no entry.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class ValueTable {
 
   T& operator[](const Value* v) { return items_[static_cast<size_t>(v->id())]; }
   const T& operator[](const Value* v) const { return items_[static_cast<size_t>(v->id())]; }
-  // Null where there is none, as for a value of another graph.
+  // Null if there is no entry, for example for a value of another graph.
   const T* Find(const Value* v) const {
     const auto i = static_cast<size_t>(v->id());
     return i < items_.size() ? &items_[i] : nullptr;

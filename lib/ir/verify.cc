@@ -49,7 +49,7 @@ Result<std::vector<ListedUse>> UsesOf(const Graph& graph) {
     for (const Use& u : v.uses()) uses.push_back(UseOf(v, u.node, u.index));
   std::sort(uses.begin(), uses.end());
   if (std::adjacent_find(uses.begin(), uses.end()) != uses.end())
-    return InternalError("a use list holds a use twice");
+    return InternalError("a use list has a duplicate entry");
   return uses;
 }
 
@@ -58,22 +58,24 @@ Result<std::vector<ListedUse>> UsesOf(const Graph& graph) {
 Status CheckQuant(const Type& type) {
   if (type.quant == nullptr) return {};
   const Quant& q = *type.quant;
-  if (q.scales.empty()) return ModelError("{}: quantised without a scale", type.ToString());
+  if (q.scales.empty()) return ModelError("{}: the quantization has no scale", type.ToString());
   if (!q.zero_points.empty() && q.zero_points.size() != q.scales.size())
-    return ModelError("{}: {} scales but {} zero points", type.ToString(), q.scales.size(),
+    return ModelError("{}: has {} scales but {} zero points", type.ToString(), q.scales.size(),
                       q.zero_points.size());
   for (const int64_t zero : q.zero_points)
     if (IsInteger(type.dtype) && (zero < MinInteger(type.dtype) || zero > MaxInteger(type.dtype)))
-      return ModelError("{}: zero point {} is no {}", type.ToString(), zero, DTypeName(type.dtype));
+      return ModelError("{}: zero point {} is outside the range of {}", type.ToString(), zero,
+                        DTypeName(type.dtype));
   if (q.scales.size() == 1) return {};
   if (!q.per_axis())
-    return ModelError("{}: {} scales without an axis", type.ToString(), q.scales.size());
+    return ModelError("{}: has {} scales but no axis", type.ToString(), q.scales.size());
   if (!type.ranked()) return {};
   if (q.axis >= type.rank())
-    return ModelError("{}: quantised along axis {}", type.ToString(), q.axis);
+    return ModelError("{}: quantization axis {} is out of range", type.ToString(), q.axis);
   const Dim& d = type.dim(q.axis);
   if (d.is_const() && !(d == static_cast<int64_t>(q.scales.size())))
-    return ModelError("{}: {} scales along axis {}", type.ToString(), q.scales.size(), q.axis);
+    return ModelError("{}: has {} scales along axis {} of size {}", type.ToString(),
+                      q.scales.size(), q.axis, d.value());
   return {};
 }
 
@@ -105,13 +107,13 @@ Status Verify(Graph& graph) {
     for (size_t i = 0; i < n.outputs().size(); ++i) {
       const Value* v = n.outputs()[i];
       if (!IsOwned(states, v) || v->def() != &n || v->def_index() != static_cast<int>(i))
-        return InternalError("{}: output {} has another definition", n.Describe(), i);
+        return InternalError("{}: output {} has a different definition", n.Describe(), i);
       if (states[v].defined)
         return InternalError("{}: output {} is defined twice", n.Describe(), i);
       states[v].defined = true;
     }
   }
-  if (uses != listed.size()) return InternalError("use lists hold uses that no node has");
+  if (uses != listed.size()) return InternalError("use lists contain uses that no node has");
   for (const Port& p : graph.outputs())
     if (!states[p.value].defined) return InternalError("output {} is never defined", Quote(p.name));
   return InferGraph(graph);

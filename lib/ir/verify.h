@@ -1,4 +1,5 @@
-// Structural checks of a graph, run after every pass in debug builds and after every import.
+// Structural verification of a graph, run after every import and, in debug builds, after every
+// pass.
 #pragma once
 
 #include "base/status.h"
@@ -6,13 +7,13 @@
 
 namespace nn {
 
-// kInternal if: a value is used before it is defined, a use list is wrong, an output or operand is
-// not of this graph, an operand count or attribute type does not fit the operator. kModel if an
-// interface name occurs twice, or inference contradicts a type.
+// kInternal if a value is used before its definition, a use list is inconsistent, or a port,
+// operand or output does not belong to the graph. kModel if an interface name is duplicated, or the
+// errors of InferGraph. Re-infers all types.
 Status Verify(Graph& graph);
 
-// kModel unless the quantisation of a type, if any, has a scale and a zero point for every index of
-// its axis (or one of each), so that looking one up cannot fail. InferNode asks for every operand.
+// kModel unless the quantization of the type, if any, has one scale and zero point, or one of each
+// for every index of its axis, so that lookups are in range. InferNode calls it for every operand.
 Status CheckQuant(const Type& type);
 
 }  // namespace nn

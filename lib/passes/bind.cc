@@ -61,7 +61,7 @@ Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int
       continue;
     }
     const auto mismatch = [&type, &name = name, &shape = shape] {
-      return UsageError("input {} is {}, a tensor of shape {} does not fit", Quote(name),
+      return UsageError("input {} is {}; a tensor of shape {} does not fit", Quote(name),
                         type.ToString(), ToString(ToDims(shape)));
     };
     if (type.dims->size() != shape.size()) return mismatch();
@@ -72,7 +72,7 @@ Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int
       if (!symbol) continue;
       const auto [it, added] = symbols.emplace(*symbol, shape[i]);
       if (!added && it->second != shape[i])
-        return UsageError("dimension {} of the model would be {} and {}", Quote(*symbol),
+        return UsageError("dimension {} of the model is bound to both {} and {}", Quote(*symbol),
                           it->second, shape[i]);
     }
   }
@@ -80,7 +80,7 @@ Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int
   for (const Port& p : graph.inputs())
     if (const auto it = shapes.find(p.name);
         it != shapes.end() && p.value->type().const_dims() != it->second)
-      return UsageError("input {} is {}, a tensor of shape {} does not fit", Quote(p.name),
+      return UsageError("input {} is {}; a tensor of shape {} does not fit", Quote(p.name),
                         p.value->type().ToString(), ToString(ToDims(it->second)));
   return InferGraph(graph);
 }

@@ -1,12 +1,11 @@
-// Moves rearrangements of axes (transpose, expand_dims, squeeze, unit reshape: "axis nodes")
-// through the graph until they cancel.
+// Moves axis nodes (transpose, expand_dims, squeeze, unit reshape) through the graph until they
+// cancel.
 //
-// One step: take an axis node and let its result (or its input) have the axes of the other side.
-// The change floods from value to value through every operator that can follow
-// (OpDef::change_axes). Where it meets another axis node the two merge; where it meets a graph
-// input or output, a constant or an operator that cannot follow, the flood ends and a rearrangement
-// is placed on that edge. If all of it together moves fewer elements than before, the change is
-// made, else nothing happens.
+// One step takes an axis node and gives its result (or its input) the axes of the other side. The
+// change floods from value to value through every operator that can adapt (OpDef::change_axes). At
+// another axis node the two merge. At a graph input or output, a constant or an operator that
+// cannot adapt, the flood ends and an axis node is inserted on that edge. The change is applied
+// only if it reduces the total cost, which is dominated by the number of elements moved.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -16,27 +15,27 @@
 #include <utility>
 
 #include "ir/op_def.h"
-#include "ops/shape.h"
-#include "ops/types.h"
+#include "ops/array/shape.h"
+#include "ops/support/types.h"
 #include "passes/passes.h"
 
 namespace nn {
 namespace {
 
-// Cost of one rearrangement beside the elements that it moves.
+// The cost of an axis node in addition to the elements that it moves.
 constexpr int64_t kNodeCost = 8;
 
-// Elements of a value; symbols count as 16.
+// The number of elements of a value; each symbol counts as 16.
 int64_t ElementsOf(const Value* v) {
   if (!v->type().ranked()) return 1;
   const Dim n = Product(*v->type().dims).Substitute([](std::string_view) { return Dim(16); });
   return n.is_const() && n.value() > 0 ? n.value() : 1;
 }
 
-// Cost of rearranging a value whose own axes were rearranged by `before`: of the nodes that
-// Rearrange places. Were it less than that, a step could seem a gain for ever.
+// The cost of the nodes that Rearrange() inserts to apply `map` to a value whose own axes were
+// changed by `before`. It must not be an underestimate, or steps could appear to improve forever.
 int64_t CostOf(const Value* source, const AxisMap& before, const AxisMap& map) {
-  // Unit axes move for free but still take a node.
+  // Moving unit axes copies no data but needs a node.
   constexpr int64_t kFree = kNodeCost / 2;
   if (source->is_constant() || map.IsIdentity()) return 0;
   if (source->type().ranked()) {
@@ -57,8 +56,8 @@ struct OperandHash {
   size_t operator()(const Operand& o) const { return o.index * 2 + (o.is_output ? 1 : 0); }
 };
 
-// Numbers nodes in the graph's order, so that those of a flood can be put into it without looking
-// at all others. A node that is made later counts as the one that it was made before.
+// Numbers nodes in graph order, so that the nodes of a flood can be sorted without a walk over the
+// graph. A new node is ordered directly before the node it was inserted before.
 class NodeOrder {
  public:
   explicit NodeOrder(const Graph& graph) {
@@ -82,16 +81,16 @@ class NodeOrder {
   int64_t added_ = 0;
 };
 
-// The planned change: which values get other axes, and what each node then expects.
+// A planned change: the axis maps of values, and the axes that each node then expects.
 class Flood {
  public:
   Flood(Graph& graph, NodeOrder& order, const AxesOptions& options)
       : graph_(graph), order_(order), options_(options) {}
 
-  // What it has looked at.
+  // Amount of work so far.
   uint64_t steps() const { return steps_; }
 
-  // Starts at `value`; false if its definition cannot follow.
+  // Floods from `value`; false if its definition cannot adapt.
   bool Start(Value* value, const AxisMap& map) {
     Request(value, map);
     while (!queue_.empty()) {
@@ -106,7 +105,7 @@ class Flood {
     return maps_.contains(value);
   }
 
-  // Change of the total cost if Apply() were called.
+  // The change of the total cost that Apply() would cause.
   int64_t CostDelta() const {
     int64_t delta = 0;
     std::unordered_set<const Node*> axis_nodes;
@@ -121,7 +120,7 @@ class Flood {
       delta -= CostOf(n->input(0), AxisMap::Identity(now.source_rank()), now);
       delta += CostOf(n->input(0), MapOfValue(n->input(0)), MergedMap(*n));
     }
-    // Edges that need a rearrangement; one serves all uses of a value that want the same.
+    // Edges that need an axis node; uses of a value with equal maps share one.
     std::unordered_map<const Value*, std::vector<AxisMap>> placed;
     for (const Node* n : TouchedNodes()) {
       if (IsAxisNode(n)) continue;
@@ -139,10 +138,10 @@ class Flood {
     return delta;
   }
 
-  // Types are inferred anew and dead nodes removed where something changed, not elsewhere.
+  // Re-infers types and removes dead nodes only where something changed.
   Status Apply() {
     const std::vector<Node*> touched = TouchedNodes();
-    // What each edge needs is decided before anything moves.
+    // Determine the maps of all edges before the graph changes.
     struct Edge {
       Node* node;
       size_t index;
@@ -194,10 +193,11 @@ class Flood {
   using Maps = std::unordered_map<Operand, AxisMap, OperandHash>;
   struct Change {
     Attrs attrs;
-    Maps maps;  // of every operand that changes
+    Maps maps;  // of all operands that change
   };
 
-  // To decide: whether a value changes by a map, or (with a node) whether a user of it follows.
+  // A pending decision: whether a value changes by a map, or (with a node) whether a user of it
+  // adapts.
   struct Task {
     Value* value;
     Node* node;
@@ -216,7 +216,7 @@ class Flood {
     for (const Use& u : v->uses()) queue_.push_back({v, u.node, static_cast<size_t>(u.index), map});
   }
 
-  // Decides whether v changes by `map`, and spreads to the nodes around it.
+  // Decides whether v changes by `map`, and propagates to adjacent nodes.
   void Visit(Value* v, const AxisMap& map) {
     if (maps_.contains(v) || fixed_.contains(v)) return;
     if (v->def() == nullptr || !v->type().ranked() || v->type().rank() != map.source_rank() ||
@@ -227,7 +227,7 @@ class Flood {
     SetMap(v, map);
   }
 
-  // Lets a node take part in the change of one operand. True if the operand's map is then `map`.
+  // Tries to adapt a node to the change of one operand. True if the operand then changes by `map`.
   bool Follows(Node* n, Operand operand, const AxisMap& map) {
     if (IsAxisNode(n)) {
       touched_axis_nodes_.insert(n);
@@ -242,7 +242,7 @@ class Flood {
     if (n->op().change_axes == nullptr || !n->regions().empty()) return false;
     auto change = n->op().change_axes(*n, operand, map);
     if (!change) return false;
-    // Values of unknown rank, behind what is not supported, cannot change.
+    // Values of unknown rank, which follow unsupported nodes, cannot change.
     for (const auto& [other, other_map] : change->others) {
       const Value* v = other.is_output ? n->output(other.index) : n->input(other.index);
       if (v != nullptr && (!v->type().ranked() || v->type().rank() != other_map.source_rank()))
@@ -257,7 +257,7 @@ class Flood {
       Value* v = other.is_output ? n->output(other.index) : n->input(other.index);
       if (v != nullptr) Request(v, other_map);
     }
-    // All outputs of a node that changed must change too: an edge cannot mend a definition.
+    // All outputs of an adapted node must change: an axis node on an edge cannot fix a definition.
     for (size_t i = 0; i < n->outputs().size(); ++i) {
       const auto at = entry->maps.find(Operand{true, i});
       if (at == entry->maps.end() || at->second.IsIdentity()) continue;
@@ -276,7 +276,7 @@ class Flood {
                              : it->second;
   }
 
-  // What a node expects on input i, relative to the axes before the change.
+  // The map that a node expects on input i, relative to the axes before the change.
   AxisMap ExpectedMap(const Node& n, size_t i) const {
     const auto it = nodes_.find(const_cast<Node*>(&n));
     if (it != nodes_.end() && it->second) {
@@ -295,7 +295,7 @@ class Flood {
     return MapOfValue(n.input(0)).Inverse().Then(*AxisMapOf(n)).Then(MapOfValue(n.output()));
   }
 
-  // Nodes in graph order whose attributes or edges may change.
+  // Nodes, in graph order, whose attributes or edges may change.
   std::vector<Node*> TouchedNodes() const {
     std::unordered_set<const Node*> set(touched_axis_nodes_.begin(), touched_axis_nodes_.end());
     for (const auto& [n, change] : nodes_) set.insert(n);
@@ -308,7 +308,7 @@ class Flood {
     return out;
   }
 
-  // Erases the node if nothing wants its results, then those that it alone wanted.
+  // Erases the node if its results are unused, then its operands' nodes recursively.
   void EraseIfDead(Node* node) {
     std::vector<Node*> stack = {node};
     while (!stack.empty()) {
@@ -351,7 +351,7 @@ class Flood {
 }  // namespace
 
 Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
-  // Of floods together, a node: beyond that the rest stays as it is.
+  // Work limit, per node, of all floods together; beyond it the rest is unchanged.
   constexpr uint64_t kMaxSteps = 1000;
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
   bool changed = true;
@@ -365,7 +365,7 @@ Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
     NodeOrder order(graph);
     for (Node* node : nodes) {
       for (const bool at_output : {true, false}) {
-        // It may be gone, or another in its place.
+        // The node may have been erased, or replaced at the same address.
         if (!order.Has(node) || steps > kMaxSteps * (order.size() + kMaxSteps)) break;
         const auto map = AxisMapOf(*node);
         if (!map) break;

@@ -7,16 +7,16 @@
 namespace nn {
 namespace {
 
-// Constants larger than this, or costlier, are left to the run: they would bloat a converted file.
+// Larger or costlier constants are computed at run time: they would bloat a converted file.
 constexpr int64_t kMaxFoldedBytes = int64_t{256} << 20;
-// The same for all of a pass: a chain of nodes may make more than memory holds.
+// The limit for a whole pass: chains of nodes may exceed memory.
 constexpr int64_t kMaxFoldedInAll = int64_t{1} << 30;
 constexpr uint64_t kMaxFoldedWork = uint64_t{1} << 30;
 
 bool WorthFolding(const Node& node, int64_t& left) {
   if (node.op().eval == nullptr || !node.regions().empty()) return false;
   if (node.op().is_check) return false;
-  // Files keep quantised weights; see DequantizeConstants.
+  // Files store quantized weights; see DequantizeConstants.
   if (node.Is("dequantize")) return false;
   for (const Value* v : node.inputs())
     if (v != nullptr && !v->is_constant()) return false;
@@ -34,14 +34,14 @@ bool WorthFolding(const Node& node, int64_t& left) {
   return true;
 }
 
-// `left`: bytes of constants that may still be made.
+// `left`: remaining bytes of constants that may be created.
 Result<bool> FoldNode(Graph& graph, Node& node, int64_t& left) {
   if (!WorthFolding(node, left)) return false;
   std::vector<const Tensor*> inputs;
   for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());
   auto outputs = EvalNode(node, inputs);
   if (!outputs) {
-    // What cannot be evaluated stays as it is; whoever needs it will say so.
+    // Unsupported nodes stay; consumers report them.
     if (outputs.error().code() == ErrorCode::kUnsupported) return false;
     return tl::unexpected(outputs.error());
   }
@@ -50,7 +50,7 @@ Result<bool> FoldNode(Graph& graph, Node& node, int64_t& left) {
   return true;
 }
 
-// Integer contents that inference knows as plain numbers.
+// Replaces a value by a constant if inference knows its contents as numbers.
 Status FoldElements(Graph& graph, Value* value) {
   if (value->is_constant() || !value->elements()) return {};
   const auto numbers = ConstDims(*value->elements());

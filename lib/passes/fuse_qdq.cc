@@ -3,19 +3,19 @@
 #include <optional>
 
 #include "ir/op_def.h"
-#include "ops/elementwise.h"
-#include "ops/tflite_elementwise.h"
+#include "ops/math/elementwise.h"
+#include "ops/quant/tflite_elementwise.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
 
 namespace nn {
 namespace {
 
-// What TensorFlow Lite's kernel of an operator asks of scales and zero points.
+// Requirements of TensorFlow Lite's kernels on scales and zero points.
 enum class Demand : uint8_t {
-  kProduct,  // input, filter, bias: the bias has the product of the scales
-  kKernel,   // what ops/tflite_elementwise.h takes
-  kSame,     // those of the input and the output are the same
+  kProduct,  // bias scale = input scale * filter scale
+  kKernel,   // see ops/quant/tflite_elementwise.h
+  kSame,     // equal on inputs and outputs
   kFree,     // any
 };
 
@@ -82,23 +82,23 @@ bool IsBounded(const Node& node) {
   return node.Is("relu") || node.Is("clip");
 }
 
-// The integers behind a dequantize to f32; null for other values.
+// The quantized input of a dequantize to f32; null for other values.
 Value* Integers(const Value* v) {
   if (v == nullptr || v->def() == nullptr || !v->def()->Is("dequantize")) return nullptr;
   Value* q = v->def()->input(0);
-  return v->dtype() == DType::kF32 && q->type().quantised() ? q : nullptr;
+  return v->dtype() == DType::kF32 && q->type().quantized() ? q : nullptr;
 }
 
-// The only user of v, which is no output of the graph.
+// The single user of v; null if there are several or v is a graph output.
 Node* OnlyUser(const Graph& graph, const Value* v) {
   return v->uses().size() == 1 && !graph.IsOutput(v) ? v->uses()[0].node : nullptr;
 }
 
-// dequantize -> node -> bounds -> quantize: the values around it.
+// The values around a node in dequantize -> node -> bounds -> quantize.
 struct Cluster {
-  std::vector<Value*> inputs;              // in place of the node's
-  std::vector<std::vector<Node*>> bounds;  // behind each output
-  std::vector<Node*> quantizes;            // null: an output that is no real number
+  std::vector<Value*> inputs;              // quantized inputs for the node
+  std::vector<std::vector<Node*>> bounds;  // after each output
+  std::vector<Node*> quantizes;            // null: the output is not a float
 };
 
 std::optional<Cluster> ClusterOf(const Graph& graph, const Node& node) {
@@ -126,11 +126,11 @@ std::optional<Cluster> ClusterOf(const Graph& graph, const Node& node) {
 }
 
 bool IsActivation(const Type& t) {
-  return t.quantised() && !t.quant->per_axis() &&
+  return t.quantized() && !t.quant->per_axis() &&
          (t.dtype == DType::kU8 || t.dtype == DType::kI8 || t.dtype == DType::kI16);
 }
 
-// A bias of i32, if there is one, with the product of the scales and no zero point.
+// Whether the bias, if present, is i32 with the product of the scales and zero point 0.
 bool BiasFits(const Cluster& c) {
   if (c.inputs.size() < 3 || c.inputs[2] == nullptr) return true;
   const Type& b = c.inputs[2]->type();
@@ -138,7 +138,7 @@ bool BiasFits(const Cluster& c) {
   const Quant& w = *c.inputs[1]->type().quant;
   const size_t n = w.scales.size();
   const bool wide = b.dtype == DType::kI32;
-  if (!wide || !b.quantised() || b.quant->scales.size() != n) return false;
+  if (!wide || !b.quantized() || b.quant->scales.size() != n) return false;
   for (size_t i = 0; i < n; ++i) {
     const double product = static_cast<double>(x.scale()) * static_cast<double>(w.scale(i));
     if (b.quant->zero_point(i) != 0 ||
@@ -151,8 +151,8 @@ bool BiasFits(const Cluster& c) {
 bool ProductFits(const Cluster& c, const Type& y) {
   const Type& x = c.inputs[0]->type();
   const Type& w = c.inputs[1]->type();
-  if (!IsActivation(x) || !IsActivation(y) || x.dtype != y.dtype || !w.quantised()) return false;
-  // Filters are u8 for u8, else i8 with zero points of 0.
+  if (!IsActivation(x) || !IsActivation(y) || x.dtype != y.dtype || !w.quantized()) return false;
+  // Filters are u8 for u8 inputs, else i8 with zero point 0.
   if (x.dtype == DType::kU8) return w.dtype == DType::kU8 && !w.quant->per_axis() && BiasFits(c);
   const bool symmetric =
       std::ranges::all_of(w.quant->zero_points, [](int64_t v) { return v == 0; });
@@ -161,7 +161,7 @@ bool ProductFits(const Cluster& c, const Type& y) {
 
 bool KernelFits(const Node& node, const Cluster& c, const Type& y) {
   if (IsElementwiseUnary(node)) return TfliteUnary(node, c.inputs[0]->type(), y).has_value();
-  if (!c.inputs[0]->type().quantised() || !c.inputs[1]->type().quantised()) return false;
+  if (!c.inputs[0]->type().quantized() || !c.inputs[1]->type().quantized()) return false;
   return TfliteBinary(node, c.inputs[0]->type(), c.inputs[1]->type(), y).has_value();
 }
 
@@ -177,12 +177,12 @@ bool Fits(const Node& node, Demand demand, const Cluster& c) {
         break;
       case Demand::kSame:
         for (const Value* x : c.inputs)
-          if (x != nullptr && x->type().quantised() &&
-              (!y.quantised() || x->dtype() != y.dtype || !x->type().quant->SameMapping(*y.quant)))
+          if (x != nullptr && x->type().quantized() &&
+              (!y.quantized() || x->dtype() != y.dtype || !x->type().quant->SameMapping(*y.quant)))
             return false;
         break;
       case Demand::kFree:
-        if (!IsActivation(c.inputs[0]->type()) || (y.quantised() && !IsActivation(y))) return false;
+        if (!IsActivation(c.inputs[0]->type()) || (y.quantized() && !IsActivation(y))) return false;
         break;
     }
   }
@@ -213,11 +213,12 @@ Status Fuse(Graph& graph, Node& node, const Cluster& c) {
   return {};
 }
 
-// dequantize -> quantize: nothing, or a change of scale, which is one operator in TensorFlow Lite.
+// dequantize -> quantize: a no-op, or a requantization, which is a single operator in TensorFlow
+// Lite.
 Status FuseRequantize(Graph& graph, Node& node) {
   Value* q = Integers(node.input(0));
   const Type& to = node.output()->type();
-  if (q != nullptr && to.quantised() && q->dtype() == to.dtype &&
+  if (q != nullptr && to.quantized() && q->dtype() == to.dtype &&
       q->type().quant->SameMapping(*to.quant)) {
     graph.ReplaceUses(node.output(), q);
     return {};
@@ -230,14 +231,14 @@ Status FuseRequantize(Graph& graph, Node& node) {
   return InferNode(node);
 }
 
-// ---- Operators that move elements
-// ----------------------------------------------------------------
+// ---- Operators that move elements ---------------------------------------------------------------
 
 bool MovesAxes(const Node& node) {
   return node.Is("transpose") || node.Is("reshape") || node.Is("expand_dims") || node.Is("squeeze");
 }
 
-// dequantize -> move becomes move -> dequantize, so that operators find their dequantize.
+// dequantize -> move becomes move -> dequantize, so that the following operators have dequantize as
+// inputs.
 Status MoveBeforeDequantize(Graph& graph, Node& node) {
   Value* q = Integers(node.input(0));
   if (q == nullptr || (q->type().quant->per_axis() && !node.Is("transpose"))) return {};

@@ -1,6 +1,6 @@
 #include "passes/interface_axes.h"
 
-#include "ops/shape.h"
+#include "ops/array/shape.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -10,7 +10,7 @@ AxisMap IdentityOf(const Value* v) {
   return v->type().ranked() ? AxisMap::Identity(v->type().rank()) : AxisMap();
 }
 
-// The permutation that a node is; nullopt if it is none or moves no element.
+// The permutation of a transpose; nullopt for other nodes, and if no elements move.
 std::optional<AxisMap> PermutationOf(const Node& node) {
   if (!node.Is("transpose") || !node.input(0)->type().ranked()) return std::nullopt;
   auto map = AxisMapOf(node);
@@ -18,7 +18,7 @@ std::optional<AxisMap> PermutationOf(const Node& node) {
   return map;
 }
 
-// The one permutation through which all uses read the value.
+// The permutation by which all uses transpose the value; nullopt if there is none.
 std::optional<AxisMap> PermutationOfUses(const Value* v) {
   std::optional<AxisMap> common;
   for (const Use& u : v->uses()) {

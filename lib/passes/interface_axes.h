@@ -1,19 +1,19 @@
-// Rearrangements of axes at a graph's inputs and outputs become the callers' business. Part of
-// Legalise.
+// Replaces transposes at graph inputs and outputs by a changed axis order of the interface, which
+// callers must apply. Part of Legalize.
 #pragma once
 
 #include "base/status.h"
 #include "ir/graph.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 
 namespace nn {
 
-// No input or output has moved.
+// The identity for all inputs and outputs.
 InterfaceAxes IdentityInterface(const Graph& graph);
 
-// Where an input is only ever read through one permutation, the input itself gets the permuted
-// axes; where an output is the permutation of a value, the value itself becomes the output. Adds
-// what was done to `interface`.
+// If all uses of an input are the same transpose, the input itself gets the permuted axes; if an
+// output is the transpose of a value, the value itself becomes the output. Records the changes in
+// `interface`.
 Status MoveInterface(Graph& graph, InterfaceAxes& interface);
 
 }  // namespace nn

@@ -1,5 +1,5 @@
-// Graph transformations that any consumer may want. Each keeps the graph valid; RunPass verifies it
-// after each in debug builds.
+// Graph transformations for any consumer. Each keeps the graph valid; in debug builds, RunPass
+// verifies it after each pass.
 #pragma once
 
 #include <cstdint>
@@ -16,52 +16,53 @@
 
 namespace nn {
 
-// Runs a pass, and in debug builds Verify() after it; errors name the pass.
+// Runs a pass and, in debug builds, Verify() after it. Errors are prefixed with the pass name.
 Status RunPass(std::string_view name, Graph& graph, const std::function<Status(Graph&)>& pass);
 
-// Replaces values whose contents are known by constants: nodes on constants are evaluated (by the
-// reference evaluation, so the bits are those of a run), shapes that inference knows are written
-// down, known inputs become attributes (OpDef::absorb_inputs).
+// Replaces values with known contents by constants: evaluates nodes on constants with the reference
+// evaluation, so results are bit-identical to a run; materializes shapes known to inference; turns
+// known inputs into attributes (OpDef::absorb_inputs). Does not create very large constants.
 Status FoldConstants(Graph& graph);
 
-// Removes nodes and constants that no output depends on.
+// Removes nodes and constants that no output depends on. Checks (OpDef::is_check) stay.
 Status RemoveDeadCode(Graph& graph);
 
-// Gives symbols numbers. Symbols that stay unbound are left.
+// Replaces symbols with numbers, in regions as well. Unlisted symbols stay. Errors are those of
+// InferGraph.
 Status BindSymbols(Graph& graph, const std::map<std::string, int64_t>& symbols);
 
-// Gives inputs the shapes they will have in a run, by input name: binds the symbols in their types
-// and refines every type. kUsage if a shape contradicts the model: wrong rank, another size, or two
-// sizes for one symbol.
+// Sets the shapes of inputs for a run, by input name: binds the symbols in their types and
+// re-infers all types. kUsage for an unknown input and for a shape that contradicts the model:
+// wrong rank, wrong size, or two sizes for one symbol.
 Status BindInputShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes);
 
-// A dimension of a node's result that a file declares and inference cannot derive, because it
-// depends on contents that only a run has, is an assumption.
+// If a file declares a dimension of a node's result that inference cannot derive, because it
+// depends on run-time contents, the declaration is an assumption.
 //
-// Drops these: every type is then what inference derives. For whoever writes types down. kModel if
-// a declaration contradicts inference.
+// Drops these declarations, so that every type is as inferred. For exporters that store types.
+// kModel if a declaration contradicts inference.
 Status ForgetDeclaredShapes(Graph& graph);
-// Places an assume_shape node, which ends a run that breaks the assumption, behind each value that
-// has one; its users see the declared shape.
+// Inserts an assume_shape node, which aborts a run that violates the assumption, behind each such
+// value; its users see the declared shape.
 Status CheckDeclaredShapes(Graph& graph);
-// Gives the values that are checked and not used otherwise the shape that their users see, so that
-// they can be planned. Whoever computes them must compare (see IsChecked).
+// Assigns the checked shape to values whose only use is the check, so that memory can be planned
+// for them. The code that computes them must compare the shapes (see IsChecked).
 void AdoptCheckedShapes(Graph& graph);
-// Whether the shape of one of the node's results is such an assumption. No kernel computes the
-// node: EvalNode does, which takes shapes from the inputs at hand.
+// Whether the shape of a result of the node is such an assumption. Such nodes must be evaluated
+// with EvalNode, which infers shapes from the actual inputs, not with a kernel.
 bool IsChecked(const Node& node);
 
-// Shapes that change_axes may not give to nodes, and the like.
+// Options of ChangeAxes.
 struct AxesOptions {
-  // Whether a node may take new attributes when the axes of its values change: those of `changed`
-  // by `map`, and the others that `change` names. Null: always.
+  // Whether a node may take the new attributes when axes change: those of `changed` by `map`, and
+  // those of the operands listed in `change`. Null: always.
   std::function<bool(const Node&, Operand changed, const AxisMap& map, const AxesChange& change)>
       allow;
 };
 
-// Removes transposes and axes of size 1 that come and go: moves every rearrangement of axes through
-// the nodes around it wherever that lowers the number of elements moved, until nothing improves.
-// Inputs and outputs keep their shapes.
+// Eliminates transposes and redundant unit axes: moves axis nodes through the graph wherever that
+// reduces the number of elements moved, until there is no improvement. Inputs and outputs keep
+// their shapes. Returns whether the graph changed.
 Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options = {});
 
 }  // namespace nn

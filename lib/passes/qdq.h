@@ -1,6 +1,7 @@
-// Two forms of a quantised model: operators on quantised types, as TensorFlow Lite has them, and
-// operators on reals between dequantize and quantize ("QDQ"), as ONNX has them. Scales and zero
-// points stand on the types of the quantised values in both, so that changing the form loses none.
+// Converts between the two forms of a quantized model: operators on quantized types, as in
+// TensorFlow Lite, and float operators between dequantize and quantize ("QDQ"), as in ONNX. In both
+// forms the types of the quantized values hold scales and zero points, so the conversion is
+// lossless.
 #pragma once
 
 #include "base/status.h"
@@ -8,23 +9,22 @@
 
 namespace nn {
 
-// Whether an input or output of the node is quantised; never true of dequantize, nor of quantize
-// from reals, which stand at the borders.
-bool OnQuantisedTypes(const Node& node);
+// Whether an input or output of the node is quantized; false for dequantize, and for quantize of a
+// float input.
+bool OnQuantizedTypes(const Node& node);
 
-// Turns every operator on quantised types into dequantize -> the operator on reals -> quantize. A
-// bias that has no scale of its own gets that of its convolution or product, input times filter.
-// Operators whose meaning is that of the stored integers (cast) stay.
+// Converts every operator on quantized types to dequantize -> float operator -> quantize. An i32
+// bias gets the product of the input and filter scales, unless its own scale equals that up to
+// rounding. Operators on the stored integers (cast) are unchanged.
 Status UnfuseQdq(Graph& graph);
 
-// The inverse: dequantize -> operator -> quantize becomes the operator on quantised types, with
-// TensorFlow Lite's arithmetic, where that has a kernel for it: the inputs that are real numbers
-// all come from dequantize, each result goes to one quantize only (relu and clip between them are
-// taken along), scales and zero points are those that the kernel takes. What does not fit stays as
-// it is.
+// The inverse: converts dequantize -> operator -> quantize to the operator on quantized types with
+// TensorFlow Lite's arithmetic, if TensorFlow Lite has a kernel for it: all float inputs come from
+// dequantize, each result has a single quantize as its user (relu and clip in between are
+// included), and the kernel supports the scales and zero points. Other nodes are unchanged.
 Status FuseQdq(Graph& graph);
 
-// Evaluates dequantize on constants, which FoldConstants leaves alone because files keep quantised
+// Evaluates dequantize on constants, which FoldConstants skips because files store quantized
 // weights.
 Status DequantizeConstants(Graph& graph);
 

@@ -1,14 +1,14 @@
-// Shapes that a file declares and that inference does not confirm.
+// Declared shapes that inference does not confirm.
 #include <algorithm>
 
 #include "ir/op_def.h"
-#include "ops/assume_shape.h"
+#include "ops/array/assume_shape.h"
 #include "passes/passes.h"
 
 namespace nn {
 namespace {
 
-// Whether the declared dims say more than those that inference found. Symbols say nothing.
+// Whether the declared dims have constants where the inferred ones do not.
 bool SaysMore(const std::optional<Dims>& declared, const std::optional<Dims>& found) {
   if (!declared) return false;
   for (size_t i = 0; i < declared->size(); ++i)
@@ -16,8 +16,8 @@ bool SaysMore(const std::optional<Dims>& declared, const std::optional<Dims>& fo
   return false;
 }
 
-// Infers a node's types anew, without the dims that its outputs had. Returns those. What is not
-// supported has no types but the declared ones, and keeps them.
+// Re-infers a node's types without its declared dims, and returns the declared types. Unsupported
+// nodes keep the declared types, which are the only ones they have.
 Result<std::vector<Type>> InferAnew(Node& node) {
   std::vector<Type> declared;
   for (Value* v : node.outputs()) {
@@ -34,7 +34,7 @@ Result<std::vector<Type>> InferAnew(Node& node) {
   return declared;
 }
 
-// Lets all users of a value see it behind a check of the declared dims.
+// Inserts a check of the declared dims between a value and its users.
 Status InsertCheck(Graph& graph, Value* value, const Dims& declared) {
   AssumeShapeAttrs attrs;
   for (const Dim& d : declared)

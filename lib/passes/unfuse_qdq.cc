@@ -1,32 +1,23 @@
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "ops/elementwise.h"
+#include "ops/math/elementwise.h"
+#include "ops/quant/quantized.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
 
 namespace nn {
 namespace {
 
-bool Quantised(const Value* v) {
-  return v != nullptr && v->type().quantised();
+bool Quantized(const Value* v) {
+  return v != nullptr && v->type().quantized();
 }
 
-// Operators on the stored integers, whatever they stand for.
+// Operators on the stored integers, independent of scale.
 bool OnIntegers(const Node& node) {
   return node.Is("cast") || node.Is("opaque");
-}
-
-// Whether scales are the same but for rounding.
-bool SameScales(const Quant& a, const Quant& b) {
-  constexpr float kSlack = 1e-6f;
-  if (a.per_axis() && b.per_axis() && a.scales.size() != b.scales.size()) return false;
-  for (size_t i = 0; i < std::max(a.scales.size(), b.scales.size()); ++i)
-    if (!(std::abs(a.scale(i) - b.scale(i)) <= kSlack * b.scale(i))) return false;
-  return true;
 }
 
 class Unfuser {
@@ -35,8 +26,8 @@ class Unfuser {
 
   Status Run() {
     for (auto it = graph_.nodes().begin(); it != graph_.nodes().end();) {
-      Node& node = *it++;  // what is inserted needs no visit
-      if (!OnQuantisedTypes(node) || OnIntegers(node) || !node.regions().empty()) continue;
+      Node& node = *it++;  // inserted nodes need no visit
+      if (!OnQuantizedTypes(node) || OnIntegers(node) || !node.regions().empty()) continue;
       if (!ScaleBias(node)) continue;
       NN_RETURN_IF_ERROR(Unfuse(node));
     }
@@ -44,25 +35,21 @@ class Unfuser {
   }
 
  private:
-  // Gives an i32 bias the scale of the product, which is what its integers mean to the operators
-  // whatever scale it has. False if that cannot be done.
+  // Gives an i32 bias the scale of the product, which kernels assume regardless of its declared
+  // scale. False if not possible.
   bool ScaleBias(Node& node) {
     const bool product = node.Is("conv") || node.Is("conv_transpose") || node.Is("matmul");
     Value* bias = node.input(2);
     if (!product || bias == nullptr) return true;
-    if (!Quantised(node.input(0)) || !Quantised(node.input(1))) return Quantised(bias);
-    const Quant& x = *node.input(0)->type().quant;
-    const Quant& w = *node.input(1)->type().quant;
-    auto q = std::make_shared<Quant>();
-    for (const float scale : w.scales) q->scales.push_back(x.scale() * scale);
-    if (w.scales.size() > 1) q->axis = 0;
-    if (Quantised(bias) && SameScales(*bias->type().quant, *q)) return true;
+    if (!Quantized(node.input(0)) || !Quantized(node.input(1))) return Quantized(bias);
+    auto q = ProductQuant(node.input(0)->type(), node.input(1)->type());
+    if (Quantized(bias) && SameButForRounding(*bias->type().quant, *q)) return true;
     if (!bias->is_constant()) return false;
     graph_.SetInput(&node, 2, graph_.AddConstant(bias->constant(), bias->name(), std::move(q)));
     return true;
   }
 
-  // The reals that v stands for.
+  // The dequantized value of v.
   Result<Value*> Dequantized(Value* v) {
     Value*& reals = reals_[v];
     if (reals != nullptr) return reals;
@@ -74,19 +61,19 @@ class Unfuser {
 
   Status Unfuse(Node& node) {
     for (size_t i = 0; i < node.inputs().size(); ++i) {
-      if (!Quantised(node.input(i))) continue;
+      if (!Quantized(node.input(i))) continue;
       const auto reals = Dequantized(node.input(i));
       if (!reals) return tl::unexpected(reals.error().In(node.Describe()));
       graph_.SetInput(&node, i, *reals);
     }
     node.set_arithmetic(Arithmetic::kDefault);
-    if (node.Is("quantize")) return InferNode(node);  // a change of scale
+    if (node.Is("quantize")) return InferNode(node);  // requantization
     for (Value* v : node.outputs())
-      if (Quantised(v)) NN_RETURN_IF_ERROR(QuantizeOutput(v));
+      if (Quantized(v)) NN_RETURN_IF_ERROR(QuantizeOutput(v));
     return InferNode(node);
   }
 
-  // v becomes real; a quantize behind it yields what v was.
+  // Makes v a float and inserts a quantize that yields the original type.
   Status QuantizeOutput(Value* v) {
     const Type type = v->type();
     const std::vector<Use> uses(v->uses().begin(), v->uses().end());
@@ -115,11 +102,11 @@ class Unfuser {
 
 }  // namespace
 
-bool OnQuantisedTypes(const Node& node) {
+bool OnQuantizedTypes(const Node& node) {
   if (node.Is("dequantize")) return false;
-  if (node.Is("quantize")) return Quantised(node.input(0));
-  return std::ranges::any_of(node.inputs(), Quantised) ||
-         std::ranges::any_of(node.outputs(), Quantised);
+  if (node.Is("quantize")) return Quantized(node.input(0));
+  return std::ranges::any_of(node.inputs(), Quantized) ||
+         std::ranges::any_of(node.outputs(), Quantized);
 }
 
 Status UnfuseQdq(Graph& graph) {

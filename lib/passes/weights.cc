@@ -5,28 +5,28 @@
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
-#include "ops/conv.h"
-#include "ops/gather.h"
-#include "ops/matmul.h"
-#include "ops/norm.h"
-#include "ops/shape.h"
-#include "passes/legalise.h"
+#include "ops/array/gather.h"
+#include "ops/array/shape.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/norm.h"
+#include "passes/legalize.h"
 
 namespace nn {
 namespace {
 
 bool IsF32Constant(const Value* v) {
-  return v != nullptr && v->is_constant() && v->dtype() == DType::kF32 && !v->type().quantised();
+  return v != nullptr && v->is_constant() && v->dtype() == DType::kF32 && !v->type().quantized();
 }
 
-// Scale and shift of every channel; none if a statistic is not a float32 constant.
+// Scale and shift of every channel; empty if a statistic is not a float32 constant.
 std::vector<ScaleShift> FactorsOf(const Node& node) {
   for (size_t i = 1; i <= 4; ++i)
     if (!IsF32Constant(node.input(i))) return {};
   return BatchNormFactors(node).value_or(std::vector<ScaleShift>{});
 }
 
-// The convolution whose only user is the node.
+// The convolution whose only user is the node; null if there is none.
 Node* ConvBefore(const Graph& graph, const Node& node) {
   const Value* x = node.input(0);
   Node* conv = x->def();
@@ -107,13 +107,13 @@ Result<bool> DecomposeBatchNorm(Graph& graph, Node& node) {
   return true;
 }
 
-// ---- Flattened transpositions -------------------------------------------------------------------
+// ---- Flattened transposes -----------------------------------------------------------------------
 
 bool TakesFlattenedTranspose(const Node& node) {
   const auto& a = node.attrs<MatmulAttrs>();
   const Value* w = node.input(1);
   if (a.transpose_a || !a.transpose_b || !w->is_constant() || w->type().rank() != 2) return false;
-  if (w->type().quantised() && w->type().quant->per_axis() && w->type().quant->axis != 0)
+  if (w->type().quantized() && w->type().quant->per_axis() && w->type().quant->axis != 0)
     return false;
   const Node* reshape = node.input(0)->def();
   if (reshape == nullptr || !reshape->Is("reshape") || reshape->input(1) != nullptr) return false;
@@ -132,7 +132,7 @@ Result<bool> FoldFlattenedTranspose(Graph& graph, Node& node) {
   const Node* reshape = node.input(0)->def();
   const Node* transpose = reshape->input(0)->def();
   const AxisMap map = AxisMap::Permutation(transpose->attrs<TransposeAttrs>().perm);
-  // The weights' inputs as axes, with the outputs in place of the batch.
+  // The input axis of the weights, unflattened, with the outputs in place of the batch axis.
   const Value* w = node.input(1);
   std::vector<int64_t> axes = {w->constant().dim(0)};
   const Dims& dims = *transpose->output()->type().dims;
@@ -155,8 +155,8 @@ Result<bool> FoldFlattenedTranspose(Graph& graph, Node& node) {
 namespace {
 
 struct Shuffle {
-  size_t axis;                 // of the tensor before and after
-  std::vector<int64_t> parts;  // into which it is cut up
+  size_t axis;                 // of the tensor before and after the shuffle
+  std::vector<int64_t> parts;  // sizes into which the axis is split
   std::vector<int64_t> perm;   // of the parts
 };
 

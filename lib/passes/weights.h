@@ -1,5 +1,5 @@
-// Rewrites that move work from the run into constant weights, for conversion. Unless one says that
-// it keeps every bit, it changes the order or the number of roundings.
+// Rewrites for conversion that precompute work in constant weights. They change the order or number
+// of roundings unless documented as bit-exact.
 #pragma once
 
 #include "base/status.h"
@@ -7,24 +7,25 @@
 
 namespace nn {
 
-// Multiplies every batch_norm of constant statistics that alone follows a convolution with constant
-// filter and bias into them. Returns how many.
+// Folds every batch_norm with constant statistics into the convolution before it, if the batch_norm
+// is its only user and its filter and bias are constant. Returns the number folded.
 Result<int> FoldBatchNorms(Graph& graph);
 
-// Writes a batch_norm of constant statistics as mul and add. Keeps every bit.
+// Decomposes a batch_norm with constant statistics into mul and add. Bit-exact.
 Result<bool> DecomposeBatchNorm(Graph& graph, Node& node);
 
-// Whether a matmul by constant weights [outputs, inputs] takes all but the first axis of a
-// transposed tensor, flattened: matmul(reshape(transpose(x)), w).
+// Whether the left operand of a matmul by constant weights [outputs, inputs] is a transposed tensor
+// with all axes but the first flattened: matmul(reshape(transpose(x)), w).
 bool TakesFlattenedTranspose(const Node& matmul);
-// Permutes the weights instead: matmul(reshape(x), w'). False if TakesFlattenedTranspose is.
+// Permutes the weights instead: matmul(reshape(x), w'). False if TakesFlattenedTranspose() is
+// false.
 Result<bool> FoldFlattenedTranspose(Graph& graph, Node& matmul);
 
-// Whether a transpose, between the reshape that cuts up one axis and the reshape that joins it
-// again, only permutes the elements of this axis ("channel shuffle").
+// Whether a transpose between a reshape that splits one axis and a reshape that merges it again
+// only permutes the elements of that axis ("channel shuffle").
 bool IsShuffle(const Node& transpose);
-// Writes a shuffle as a gather along the axis, which follows any rearrangement of the others. False
-// if IsShuffle is.
+// Lowers a shuffle to a gather along the axis, which can follow any permutation of the other axes.
+// Bit-exact. False if IsShuffle() is false.
 Result<bool> ShuffleAsGather(Graph& graph, Node& transpose);
 
 }  // namespace nn

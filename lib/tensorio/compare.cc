@@ -32,7 +32,7 @@ Difference IntegerDifference(const Tensor& want, const Tensor& got, int64_t i, i
   if (a == b) return {};
   const bool unsigned64 = want.dtype() == DType::kU64;
   const bool less = unsigned64 ? static_cast<uint64_t>(a) < static_cast<uint64_t>(b) : a < b;
-  // Modulo 2^64 the difference of the larger and the smaller is exact.
+  // Larger minus smaller is exact modulo 2^64.
   const uint64_t d = less ? static_cast<uint64_t>(b) - static_cast<uint64_t>(a)
                           : static_cast<uint64_t>(a) - static_cast<uint64_t>(b);
   const double magnitude = std::fabs(want.GetDouble(i));
@@ -52,7 +52,7 @@ Difference ComplexDifference(const Tensor& want, const Tensor& got, int64_t i, c
           re.agrees && im.agrees};
 }
 
-// Takes differences in element order and keeps the worst.
+// Accumulates differences in element order and keeps the worst.
 class Summary {
  public:
   explicit Summary(Comparison& out) : out_(out) {}
@@ -157,7 +157,7 @@ Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& toler
 std::string Describe(const Comparison& c, const Tensor& want) {
   if (!c.mismatch.empty()) return c.mismatch;
   if (c.identical) return "bit-identical";
-  if (!c.worst) return "equal";  // zeros of another sign, other NaN bits
+  if (!c.worst) return "equal";  // differ only in signs of zeros or bits of NaNs
   const std::string size = fmt::format("largest difference {:.3g} absolute, {:.3g} relative",
                                        c.max_absolute, c.max_relative);
   const std::string where = fmt::format("at {}: {}, expected {}", IndexText(*c.worst, want.dims()),

@@ -1,4 +1,4 @@
-// How far two tensors are apart.
+// Compares two tensors within a tolerance.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace nn {
 
-// Two elements agree when |got - want| <= atol + rtol * |want|. NaN agrees with NaN, an infinity
-// with itself only. Real and imaginary parts are compared one by one. Integers agree when they
-// differ by at most `steps`; bool and strings must be equal.
+// Real elements agree if |got - want| <= atol + rtol * |want|; NaN agrees with NaN, and an infinity
+// only with itself. Real and imaginary parts are compared separately. Integers agree if they differ
+// by at most `steps`; bools and strings must be equal.
 struct Tolerance {
   double atol = 0;
   double rtol = 0;
@@ -19,27 +19,28 @@ struct Tolerance {
 };
 
 struct Comparison {
-  bool agrees = false;     // type and shape are equal and every element agrees
-  bool identical = false;  // the same bits
-  // What differs in type or shape; the numbers below are then meaningless.
+  bool agrees = false;     // types and shapes are equal, and all elements agree
+  bool identical = false;  // bit-identical
+  // The mismatch of type or shape; if not empty, the members below are meaningless.
   std::string mismatch;
   int64_t elements = 0;
   int64_t outside = 0;  // elements that do not agree
-  // Largest |got - want|, infinite where one is NaN or infinite and the other is not the same; and
-  // largest |got - want| / |want| where want is not 0. 0 for strings.
+  // The largest |got - want|, infinite if one is NaN or infinite and the other differs; and the
+  // largest |got - want| / |want| over elements where want is not 0. 0 for strings.
   double max_absolute = 0;
   double max_relative = 0;
-  // The first element with the largest absolute difference, among those that do not agree if there
-  // are any; nullopt if no two elements differ.
+  // The first element with the largest absolute difference; elements that do not agree take
+  // precedence. nullopt if no elements differ.
   std::optional<int64_t> worst;
-  std::string want_text;  // the two elements there
+  std::string want_text;  // both elements at `worst`
   std::string got_text;
 };
 
 Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& tolerance);
 
-// "all 40 elements are identical", "3 of 40 elements differ, most at [1, 2]: 0.5, expected 0.25",
-// ... For people.
+// A summary for people: "bit-identical", "equal", "within tolerance, largest difference ...", "3 of
+// 40 elements differ, largest difference 0.25 absolute, 1 relative, at [1, 2]: 0.5, expected 0.25",
+// or the mismatch.
 std::string Describe(const Comparison& comparison, const Tensor& want);
 
 // "[1, 2]" for a flat index.

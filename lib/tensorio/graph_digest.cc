@@ -14,7 +14,7 @@
 namespace nn {
 namespace {
 
-// Symbols by where they first occur.
+// Renames symbols by first occurrence.
 class Symbols {
  public:
   Dim Rename(const Dim& dim) {
@@ -37,7 +37,7 @@ class Symbols {
 
 bool CountsAsStructure(const Value& v) {
   const Tensor& t = v.constant();
-  return t.rank() <= 1 && !v.type().quantised() &&
+  return t.rank() <= 1 && !v.type().quantized() &&
          (IsInteger(t.dtype()) || t.dtype() == DType::kBool);
 }
 
@@ -71,9 +71,9 @@ class Digester {
     std::unordered_map<const Value*, size_t> inputs;
     std::unordered_map<const Value*, size_t> constants;
     std::unordered_map<const Node*, size_t> nodes;
-    std::unordered_set<const Node*> met;  // numbered, or being visited
+    std::unordered_set<const Node*> met;  // numbered or on the stack
   };
-  // A node that is being visited.
+  // A node on the stack of Visit().
   struct Step {
     const Node* node;
     std::vector<const Value*> inputs;
@@ -91,7 +91,7 @@ class Digester {
     return step;
   }
 
-  // Adds what `value` depends on, and was not added yet.
+  // Adds the nodes that `value` depends on and that were not added before.
   Status Visit(const Value* value, Numbers& numbers) {
     if (value->def() == nullptr || !numbers.met.insert(value->def()).second) return {};
     std::vector<Step> stack;
@@ -104,7 +104,7 @@ class Digester {
         continue;
       }
       const Value* input = step.inputs[step.next++];
-      // What a sub-graph takes may, in a broken file, depend on the sub-graph.
+      // In a malformed file, a captured value may depend on the node that captures it.
       if (input != nullptr && input->def() != nullptr && numbers.met.insert(input->def()).second)
         stack.push_back(Begin(*input->def()));
     }
@@ -160,10 +160,10 @@ class Digester {
     DropResidentPages(tensor.blob());
   }
 
-  // That there are scales, and along which axis, is structure.
+  // Whether a type is quantized, and along which axis, is structure.
   void AddQuant(const Type& type) {
     const Quant* q = type.quant.get();
-    structure_.Text(q == nullptr ? "" : fmt::format("quantised {}", q->axis));
+    structure_.Text(q == nullptr ? "" : fmt::format("quantized {}", q->axis));
     if (q == nullptr) return;
     weights_.Number(q->scales.size());
     weights_.Bytes(std::as_bytes(std::span(q->scales)));

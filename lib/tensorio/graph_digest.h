@@ -1,4 +1,4 @@
-// Two numbers for a model: of its structure and of its weights.
+// Digests of a model: one of its structure and one of its weights.
 #pragma once
 
 #include <functional>
@@ -11,32 +11,31 @@
 
 namespace nn {
 
-// What a graph does not know of its opaque nodes.
+// The contents of an opaque node, which the graph does not represent.
 struct OpaqueContents {
-  std::string structure;               // operator, attributes, sub-graphs; free of names
-  std::vector<const Value*> captures;  // values of the graph that sub-graphs take
+  std::string structure;               // operator, attributes, subgraphs; without names
+  std::vector<const Value*> captures;  // outer values used by the subgraphs
   std::vector<std::function<Result<Tensor>()>> tensors;
 };
 
-// "sha256:" and 64 hexadecimal digits each.
+// Each is "sha256:" and 64 hexadecimal digits.
 struct GraphDigests {
   std::string structure;
   std::string weights;
 };
 
-// SHA-256 over the graph in a canonical form: nodes are numbered as a walk from the outputs, in
-// their order, meets them, a node after what it depends on and inputs in their order. So neither
-// names count nor the order of nodes, nor what no output depends on.
+// SHA-256 over the graph in a canonical form. A walk from the outputs, in order, numbers each node
+// after its operands, which are visited in input order. The digests therefore do not depend on
+// names, on the order of nodes, or on nodes that no output depends on.
 //
-// structure: types and number of inputs, operators, attributes, which value goes where (a value
-// that is used twice is not two equal values), types of constants, and contents of those that say
-// how others are shaped or taken apart: integers, not quantised, of at most one axis. weights: the
-// contents of all constants that the walk meets, each once, and the scales and zero points of
-// quantised types.
+// structure: types and number of inputs, operators, attributes, data flow (using one value twice
+// differs from using two equal values), types of constants, and the contents of constants that
+// define shapes or indices: unquantized integers and bools of rank 0 or 1. weights: the contents of
+// all constants reached, each once, and the scales and zero points of quantized types.
 //
-// Equal digests of structure mean graphs that are the same but for names and constants; with equal
-// digests of weights, they compute the same. Symbolic dimensions are told apart by where they
-// first occur. Errors are those of reading an opaque node's tensors.
+// Graphs with equal structure digests are the same except for names and constants; if their weights
+// digests are equal, too, they compute the same function. Symbolic dimensions are identified by
+// first occurrence. Errors are those of reading an opaque node's tensors.
 Result<GraphDigests> DigestGraph(const Graph& graph,
                                  const std::function<OpaqueContents(const Node&)>& opaque);
 

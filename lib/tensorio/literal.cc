@@ -11,7 +11,7 @@ namespace nn {
 namespace {
 
 constexpr size_t kMaxDepth = 64;
-constexpr int64_t kOpen = -1;  // length of a list that has not ended yet
+constexpr int64_t kOpen = -1;  // length of an open list
 
 struct Literal {
   std::vector<int64_t> dims;  // of a list; empty for a single value
@@ -30,7 +30,7 @@ class Parser {
       NN_RETURN_IF_ERROR(Element(0));
     }
     SkipSpace();
-    if (at_ != text_.size()) return Fail("text after its end");
+    if (at_ != text_.size()) return Fail("unexpected text after the value");
     return std::move(literal_);
   }
 
@@ -39,14 +39,14 @@ class Parser {
     if (depth == kMaxDepth) return Fail("lists nested too deeply");
     ++at_;
     if (literal_.dims.size() == depth) {
-      if (!literal_.elements.empty()) return Fail("lists of different depth");
+      if (!literal_.elements.empty()) return Fail("lists have different depths");
       literal_.dims.push_back(kOpen);
     }
     int64_t count = 0;
     SkipSpace();
     while (!At(']')) {
       if (count > 0) {
-        if (!At(',')) return Fail("',' or ']' expected");
+        if (!At(',')) return Fail("expected ',' or ']'");
         ++at_;
         SkipSpace();
       }
@@ -60,18 +60,18 @@ class Parser {
     }
     ++at_;
     if (literal_.dims[depth] != kOpen && literal_.dims[depth] != count)
-      return Fail("lists of different length");
+      return Fail("lists have different lengths");
     literal_.dims[depth] = count;
     return {};
   }
 
   Status Element(size_t depth) {
-    if (depth != literal_.dims.size()) return Fail("lists of different depth");
+    if (depth != literal_.dims.size()) return Fail("lists have different depths");
     if (At('"')) {
       std::string s;
       for (++at_; !At('"'); ++at_) {
         if (At('\\')) ++at_;
-        if (at_ >= text_.size()) return Fail("a string does not end");
+        if (at_ >= text_.size()) return Fail("unterminated string");
         s += text_[at_];
       }
       ++at_;
@@ -79,7 +79,7 @@ class Parser {
       return {};
     }
     const size_t end = std::min(text_.find_first_of(",[] \t\n", at_), text_.size());
-    if (end == at_) return Fail("a value expected");
+    if (end == at_) return Fail("expected a value");
     literal_.elements.emplace_back(text_.substr(at_, end - at_));
     at_ = end;
     return {};
@@ -121,18 +121,18 @@ Status SetElement(TensorBuilder& b, int64_t i, const std::string& text) {
   }
   if (type == DType::kU64) {
     const auto v = ParseNumber<uint64_t>(text);
-    if (!v) return UsageError("{} is not an integer of u64", Quote(text));
+    if (!v) return UsageError("{} is not a u64 value", Quote(text));
     b.SetInt(i, static_cast<int64_t>(*v));
     return {};
   }
   const auto v = ParseNumber<int64_t>(text);
   if (!v || *v < MinInteger(type) || *v > MaxInteger(type))
-    return UsageError("{} is not a value of {}", Quote(text), DTypeName(type));
+    return UsageError("{} is not a valid {} value", Quote(text), DTypeName(type));
   b.SetInt(i, *v);
   return {};
 }
 
-// The shape that the literal takes.
+// The shape of the tensor for the literal.
 Result<std::vector<int64_t>> ShapeFor(const Literal& literal, const Type& type) {
   const bool list = !literal.dims.empty();
   if (const auto dims = type.const_dims()) {
@@ -140,13 +140,16 @@ Result<std::vector<int64_t>> ShapeFor(const Literal& literal, const Type& type) 
     const bool fits =
         !list || literal.dims == *dims || (literal.dims.size() == 1 && count == literal.dims[0]);
     if (fits) return *dims;
-    return UsageError("a list of shape {} for {}", ToString(ToDims(literal.dims)), type.ToString());
+    return UsageError("a list of shape {} does not fit {}", ToString(ToDims(literal.dims)),
+                      type.ToString());
   }
   if (!list)
-    return UsageError("a single value needs a shape to fill, but the type is {}", type.ToString());
+    return UsageError("a single value cannot fill {}, whose shape is unknown; write a list",
+                      type.ToString());
   const Type own(type.dtype, ToDims(literal.dims));
   if (!Compatible(type, own))
-    return UsageError("a list of shape {} for {}", ToString(ToDims(literal.dims)), type.ToString());
+    return UsageError("a list of shape {} does not fit {}", ToString(ToDims(literal.dims)),
+                      type.ToString());
   return literal.dims;
 }
 
@@ -161,7 +164,7 @@ bool LooksLikeLiteral(std::string_view text) {
 Result<Tensor> ParseLiteral(std::string_view text, const Type& type) {
   NN_ASSIGN(const Literal literal, Parser(text).Parse());
   if (type.dtype == DType::kUnknown || IsComplex(type.dtype))
-    return UsageError("values of {} cannot be written inline", DTypeName(type.dtype));
+    return UsageError("{} values cannot be written inline; use a file", DTypeName(type.dtype));
   NN_ASSIGN(const std::vector<int64_t> dims, ShapeFor(literal, type));
   const bool fill = literal.dims.empty();
   if (type.dtype == DType::kString) {

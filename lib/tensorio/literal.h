@@ -1,8 +1,8 @@
-// Tensors written on a command line.
+// Tensors as command-line literals.
 //
-//   0.5            every element; also true, false, nan, inf, "text"
+//   0.5            fills the tensor; also true, false, nan, inf, "text"
 //   [1, 2, 3]      the elements in row-major order
-//   [[1, 2], [3, 4]]   the same with a shape
+//   [[1, 2], [3, 4]]   nested lists that give the shape
 #pragma once
 
 #include <string_view>
@@ -13,12 +13,12 @@
 
 namespace nn {
 
-// True if `text` is a list or a single value as above, rather than a file name.
+// Whether `text` is a literal as above rather than a file name.
 bool LooksLikeLiteral(std::string_view text);
 
-// A tensor of type `type`. A list must be flat or have the shape, as far as that is known; where it
-// is not, the list's own shape is taken. kUsage if count, shape or values do not fit, or if a
-// single value is to fill an unknown shape.
+// Parses a tensor of type `type`. A list must be flat or have the declared shape; unknown
+// dimensions are taken from the list. kUsage if the count, shape or values do not match, or if a
+// single value is given for an unknown shape.
 Result<Tensor> ParseLiteral(std::string_view text, const Type& type);
 
 }  // namespace nn

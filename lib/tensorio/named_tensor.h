@@ -6,7 +6,7 @@
 
 namespace nn {
 
-// An entry of a file of tensors.
+// An entry of a tensor archive.
 struct NamedTensor {
   std::string name;
   Tensor tensor;

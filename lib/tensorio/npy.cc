@@ -18,14 +18,14 @@ namespace {
 
 constexpr size_t kDataAlignment = 64;
 constexpr uint64_t kMaxPaddedStrings = uint64_t{16} << 30;
-// Strings of width 0 take no bytes in the file; their count needs a bound of its own.
+// Strings of width 0 take no bytes in the file, so their count needs a separate limit.
 constexpr int64_t kMaxEmptyStrings = int64_t{1} << 20;
 
 std::string_view TextOf(const Blob& blob) {
   return {reinterpret_cast<const char*>(blob.data()), blob.size()};
 }
 
-// A buffer for contents that the file itself holds, so that their size is no claim.
+// Allocates a buffer whose size is bounded by the file's size or by kMaxPaddedStrings.
 Result<Buffer> Allocate(size_t size) {
   try {
     return Buffer(size);
@@ -42,7 +42,7 @@ Result<Blob> SwapBytes(const Blob& data, size_t unit) {
   return Blob(std::move(out));
 }
 
-// Items in Fortran order (first index fastest) to C order.
+// Converts items from Fortran order (first index fastest) to C order.
 Result<Blob> ToCOrder(const Blob& data, size_t item, const std::vector<int64_t>& dims) {
   NN_ASSIGN(Buffer out, Allocate(data.size()));
   std::vector<size_t> strides(dims.size());  // of the source, in bytes
@@ -65,7 +65,7 @@ Result<Blob> ToCOrder(const Blob& data, size_t item, const std::vector<int64_t>&
   return Blob(std::move(out));
 }
 
-Result<Blob> NormaliseBools(const Blob& data) {
+Result<Blob> NormalizeBools(const Blob& data) {
   const auto bytes = data.bytes();
   if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b <= std::byte{1}; }))
     return data;
@@ -78,7 +78,7 @@ Result<Blob> NormaliseBools(const Blob& data) {
 Result<std::vector<std::string>> DecodeStrings(const Blob& data, const NpyType& type,
                                                int64_t elements) {
   if (type.item_size == 0 && elements > kMaxEmptyStrings)
-    return LimitError("{} strings of width 0", elements);
+    return LimitError("{} strings of width 0, the limit is {}", elements, kMaxEmptyStrings);
   std::vector<std::string> strings;
   const std::string_view text = TextOf(data);
   for (int64_t i = 0; i < elements; ++i) {
@@ -89,13 +89,13 @@ Result<std::vector<std::string>> DecodeStrings(const Blob& data, const NpyType& 
       continue;
     }
     const auto utf8 = Utf8FromUtf32(item);
-    if (!utf8) return ParseError("string {} holds a value that is no Unicode character", i);
+    if (!utf8) return ParseError("string {} has an invalid Unicode code point", i);
     strings.push_back(*utf8);
   }
   return strings;
 }
 
-// Size of the units that byte order applies to.
+// Size in bytes of the units whose byte order is swapped.
 size_t SwapUnit(const NpyType& type) {
   if (type.kind == 'U') return 4;
   if (type.kind == 'S' || type.kind == 'V') return 1;
@@ -153,7 +153,8 @@ std::string_view NumericDescr(DType stored) {
 Result<std::vector<Blob>> WithHeader(std::string_view descr, const std::vector<int64_t>& dims,
                                      Blob data) {
   const std::string dict = HeaderText(descr, dims);
-  if (dict.size() > 0xFFFF) return LimitError("an .npy header for rank {}", dims.size());
+  if (dict.size() > 0xFFFF)
+    return LimitError("the .npy header for rank {} exceeds {} bytes", dims.size(), 0xFFFF);
   std::string header(kNpyMagic);
   header += '\x01';
   header += '\x00';
@@ -168,7 +169,7 @@ Result<std::vector<Blob>> StringImage(const Tensor& tensor) {
   bool unicode = true;
   for (const std::string& s : tensor.strings()) {
     if (!s.empty() && s.back() == '\0')
-      return UnsupportedError("string {} ends in NUL, which .npy files cannot hold", Quote(s));
+      return UnsupportedError("string {} ends in NUL, which .npy files cannot represent", Quote(s));
     unicode = unicode && IsUtf8(s);
   }
   size_t width = 1;  // NumPy has no strings of width 0
@@ -179,7 +180,8 @@ Result<std::vector<Blob>> StringImage(const Tensor& tensor) {
   const auto item = static_cast<uint64_t>(width) * (unicode ? 4 : 1);
   const auto size = CheckedMul<uint64_t>(item, items.size());
   if (!size || *size > kMaxPaddedStrings)
-    return LimitError("{} strings padded to {} bytes each", items.size(), item);
+    return LimitError("{} strings padded to {} bytes each exceed the limit of {}", items.size(),
+                      item, HumanBytes(kMaxPaddedStrings));
   NN_ASSIGN(Buffer out, Allocate(*size));
   out.Clear();
   for (size_t i = 0; i < items.size(); ++i)
@@ -188,10 +190,10 @@ Result<std::vector<Blob>> StringImage(const Tensor& tensor) {
                     Blob(std::move(out)));
 }
 
-// One element a byte.
+// Converts to one element per byte.
 Result<Tensor> Unpack(const Tensor& tensor) {
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(StoredType(tensor.dtype()), tensor.dims()));
-  // Floats of 4 bits are unpacked as the unsigned integers that their bits are.
+  // 4-bit floats are unpacked as the unsigned integers of their bits.
   const Tensor bits(tensor.dtype() == DType::kF4E2M1 ? DType::kU4 : tensor.dtype(), tensor.dims(),
                     tensor.blob());
   for (int64_t i = 0; i < b.elements(); ++i) b.SetInt(i, bits.GetInt(i));
@@ -214,11 +216,10 @@ Result<Tensor> ReadNpy(const Blob& file) {
   const auto need = CheckedMul<uint64_t>(static_cast<uint64_t>(*elements), type.item_size);
   const size_t have = file.size() - header.size;
   if (!need || *need > have)
-    return ParseError("{} elements of {} bytes do not fit the {} bytes after the header", *elements,
+    return ParseError("{} elements of {} bytes exceed the {} bytes after the header", *elements,
                       type.item_size, have);
   if (*need < have)
-    return ParseError("{} bytes follow the array; a file with several arrays must be .npz",
-                      have - *need);
+    return ParseError("{} bytes follow the array; use .npz for several arrays", have - *need);
   Blob data = file.Slice(header.size, have);
   if (const size_t unit = SwapUnit(type); type.big_endian && unit > 1) {
     NN_ASSIGN(data, SwapBytes(data, unit));
@@ -231,13 +232,13 @@ Result<Tensor> ReadNpy(const Blob& file) {
     return Tensor(header.shape, std::move(strings));
   }
   if (type.dtype == DType::kBool) {
-    NN_ASSIGN(data, NormaliseBools(data));
+    NN_ASSIGN(data, NormalizeBools(data));
   }
   return Tensor::Make(type.dtype, header.shape, std::move(data));
 }
 
 Result<std::vector<Blob>> NpyImage(const Tensor& tensor) {
-  if (tensor.dtype() == DType::kUnknown) return UsageError("a tensor without element type");
+  if (tensor.dtype() == DType::kUnknown) return UsageError("the tensor has no element type");
   if (tensor.dtype() == DType::kString) return StringImage(tensor);
   const std::string_view descr = NumericDescr(StoredType(tensor.dtype()));
   if (DTypeBits(tensor.dtype()) >= 8) return WithHeader(descr, tensor.dims(), tensor.blob());
@@ -248,7 +249,7 @@ Result<std::vector<Blob>> NpyImage(const Tensor& tensor) {
 Result<Tensor> FromStored(const Tensor& stored, DType wanted) {
   if (stored.dtype() == wanted) return stored;
   if (wanted == DType::kUnknown || stored.dtype() != StoredType(wanted))
-    return UsageError("an array of {} where {} is needed", DTypeName(stored.dtype()),
+    return UsageError("the array has element type {}, expected {}", DTypeName(stored.dtype()),
                       DTypeName(wanted));
   if (DTypeBits(wanted) >= 8) return Tensor(wanted, stored.dims(), stored.blob());
   const DType bits = wanted == DType::kF4E2M1 ? DType::kU4 : wanted;

@@ -9,9 +9,9 @@
 namespace nn {
 namespace {
 
-constexpr size_t kMaxRank = 64;  // NumPy's own
+constexpr size_t kMaxRank = 64;  // NumPy's limit
 
-// The literal's grammar as NumPy writes it: strings without escapes, True and False, tuples of
+// Parses the dictionary as NumPy writes it: strings without escapes, True and False, tuples of
 // non-negative integers (with Python 2's "L").
 class DictParser {
  public:
@@ -29,7 +29,7 @@ class DictParser {
       }
     }
     SkipSpace();
-    if (at_ != text_.size()) return Malformed("text after the dictionary");
+    if (at_ != text_.size()) return Malformed("unexpected text after the dictionary");
     if (!has_descr_ || !has_order_ || !has_shape_)
       return Malformed("descr, fortran_order or shape is missing");
     return header_;
@@ -41,8 +41,8 @@ class DictParser {
                  : key == "fortran_order" ? &has_order_
                  : key == "shape"         ? &has_shape_
                                           : nullptr;
-    if (seen == nullptr) return Malformed(fmt::format("key {}", Quote(key)));
-    if (*seen) return Malformed(fmt::format("key {} occurs twice", Quote(key)));
+    if (seen == nullptr) return Malformed(fmt::format("unknown key {}", Quote(key)));
+    if (*seen) return Malformed(fmt::format("duplicate key {}", Quote(key)));
     *seen = true;
     if (seen == &has_descr_) return Descr();
     if (seen == &has_order_) return Order();
@@ -52,7 +52,7 @@ class DictParser {
   Status Descr() {
     SkipSpace();
     if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '('))
-      return UnsupportedError("arrays of structures are not read");
+      return UnsupportedError("structured arrays are unsupported");
     NN_ASSIGN(const std::string_view descr, String());
     NN_ASSIGN(header_.type, ParseType(descr));
     return {};
@@ -76,12 +76,12 @@ class DictParser {
       SkipSpace();
       int64_t v = 0;
       const auto r = std::from_chars(text_.data() + at_, text_.data() + text_.size(), v);
-      if (r.ec != std::errc() || v < 0) return Malformed("shape has an entry that is no size");
+      if (r.ec != std::errc() || v < 0) return Malformed("shape has an invalid dimension");
       at_ = static_cast<size_t>(r.ptr - text_.data());
       TakeWord("L");
       header_.shape.push_back(v);
       if (header_.shape.size() > kMaxRank)
-        return UnsupportedError("an array of more than {} dimensions", kMaxRank);
+        return UnsupportedError("arrays with more than {} dimensions are unsupported", kMaxRank);
       comma = Take(',');
     }
     if (header_.shape.size() == 1 && !comma) return Malformed("shape is not a tuple");
@@ -90,7 +90,7 @@ class DictParser {
 
   static Result<NpyType> ParseType(std::string_view descr) {
     const auto refuse = [&](std::string_view what) {
-      return UnsupportedError("element type {} ({}) is not read", Quote(descr), what);
+      return UnsupportedError("unsupported element type {} ({})", Quote(descr), what);
     };
     if (descr.size() < 2 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos)
       return ParseError("malformed element type {}", Quote(descr));
@@ -98,7 +98,7 @@ class DictParser {
     type.big_endian = descr[0] == '>';
     type.kind = descr[1];
     if (type.kind == 'O') return refuse("Python objects");
-    if (type.kind == 'M' || type.kind == 'm') return refuse("dates and time spans");
+    if (type.kind == 'M' || type.kind == 'm') return refuse("dates and time intervals");
     uint32_t size = 0;
     const auto r = std::from_chars(descr.data() + 2, descr.data() + descr.size(), size);
     if (r.ec != std::errc() || r.ptr != descr.data() + descr.size())
@@ -106,7 +106,7 @@ class DictParser {
     type.item_size = size;
     if (type.kind == 'U') type.item_size *= 4;
     type.dtype = DTypeOf(type.kind, size);
-    if (type.dtype == DType::kUnknown) return refuse("no element type of models");
+    if (type.dtype == DType::kUnknown) return refuse("tensors have no such element type");
     return type;
   }
 
@@ -133,10 +133,10 @@ class DictParser {
   Result<std::string_view> String() {
     SkipSpace();
     if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"'))
-      return Malformed("a string is missing");
+      return Malformed("expected a string");
     const char quote = text_[at_++];
     const size_t end = text_.find(quote, at_);
-    if (end == std::string_view::npos) return Malformed("a string does not end");
+    if (end == std::string_view::npos) return Malformed("unterminated string");
     const std::string_view s = text_.substr(at_, end - at_);
     at_ = end + 1;
     return s;
@@ -158,7 +158,7 @@ class DictParser {
     return true;
   }
   Status Expect(char c) {
-    if (!Take(c)) return Malformed(fmt::format("'{}' is missing", c));
+    if (!Take(c)) return Malformed(fmt::format("expected '{}'", c));
     return {};
   }
   tl::unexpected<Error> Malformed(std::string_view what) const {
@@ -176,21 +176,20 @@ class DictParser {
 }  // namespace
 
 Result<NpyHeader> ReadNpyHeader(std::string_view file) {
-  if (!file.starts_with(kNpyMagic))
-    return ParseError("not an .npy file: its first bytes are others");
+  if (!file.starts_with(kNpyMagic)) return ParseError("not an .npy file (bad magic)");
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(file[i])); };
   const size_t version_at = kNpyMagic.size();
-  if (file.size() < version_at + 4) return ParseError("the .npy header is cut off");
+  if (file.size() < version_at + 4) return ParseError("truncated .npy header");
   const size_t major = byte(version_at), minor = byte(version_at + 1);
   if (major < 1 || major > 3 || minor != 0)
-    return UnsupportedError(".npy format version {}.{} is not read", major, minor);
+    return UnsupportedError("unsupported .npy format version {}.{}", major, minor);
   const size_t length_bytes = major == 1 ? 2 : 4;
   const size_t start = version_at + 2 + length_bytes;
-  if (file.size() < start) return ParseError("the .npy header is cut off");
+  if (file.size() < start) return ParseError("truncated .npy header");
   size_t length = 0;
   for (size_t i = 0; i < length_bytes; ++i) length |= byte(version_at + 2 + i) << (8 * i);
   if (length > file.size() - start)
-    return ParseError("the .npy header takes {} bytes, the file has {}", length,
+    return ParseError("truncated .npy header: {} bytes declared, {} present", length,
                       file.size() - start);
   NN_ASSIGN(NpyHeader header, DictParser(file.substr(start, length)).Parse());
   header.size = start + length;

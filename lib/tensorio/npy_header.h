@@ -28,8 +28,8 @@ struct NpyHeader {
   size_t size = 0;  // bytes before the data
 };
 
-// Reads the header at the start of a file. kParse if it is malformed, kUnsupported for versions and
-// types that are not read.
+// Reads the header at the start of a file. kParse if it is malformed, kUnsupported for unsupported
+// versions and types.
 Result<NpyHeader> ReadNpyHeader(std::string_view file);
 
 }  // namespace nn

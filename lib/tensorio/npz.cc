@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSuffix = ".npy";
 constexpr size_t kChunk = size_t{1} << 20;
-// 1980-01-01 00:00, the first date that ZIP can tell, in MS-DOS's form.
+// 1980-01-01 00:00, the earliest ZIP timestamp, in MS-DOS format.
 constexpr zip_uint16_t kDosDate = 1 << 5 | 1;
 constexpr zip_uint32_t kFileAttributes = 0100644u << 16;
 
@@ -32,8 +32,8 @@ class ZipError {
   zip_error_t error_;
 };
 
-// What libzip reports: memory that ran out, or an error of the kind `otherwise`. Some of its
-// failing allocations leave no code.
+// Converts a libzip error: kLimit if memory is exhausted, else `otherwise`. Some failed allocations
+// in libzip leave no code.
 tl::unexpected<Error> ZipFailure(ErrorCode otherwise, std::string_view context,
                                  zip_error_t* error) {
   const int code = zip_error_code_zip(error);
@@ -55,7 +55,7 @@ using Entry = std::unique_ptr<zip_file_t, CloseEntry>;
 using Archive = std::unique_ptr<zip_t, DiscardArchive>;
 using ZipSource = std::unique_ptr<zip_source_t, FreeSource>;
 
-// Opens an archive over `source`, which it takes over.
+// Opens an archive over `source` and takes ownership of it.
 Result<Archive> Open(ZipSource source, int flags) {
   ZipError error;
   Archive archive(zip_open_from_source(source.get(), flags, error.get()));
@@ -64,16 +64,16 @@ Result<Archive> Open(ZipSource source, int flags) {
   return archive;
 }
 
-// What is told of an entry without reading it.
+// Directory information of an entry.
 struct EntryInfo {
   std::string name;
   uint64_t packed = 0;
-  uint64_t claimed = 0;  // unpacked, as the archive says
+  uint64_t claimed = 0;  // unpacked size declared by the archive
 };
 
-// All entries. kParse if they have bytes in common: they are then larger than the archive.
+// Lists all entries. kParse if entries overlap: their total size then exceeds the archive's.
 Result<std::vector<EntryInfo>> ListEntries(zip_t* archive, uint64_t count, uint64_t archive_bytes) {
-  // APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16, without the names.
+  // Sizes of headers without names, APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16.
   constexpr uint64_t kLocalHeader = 30, kDirectoryEntry = 46, kEndOfDirectory = 22;
   std::vector<EntryInfo> entries;
   uint64_t left = archive_bytes - std::min(archive_bytes, kEndOfDirectory);
@@ -86,7 +86,7 @@ Result<std::vector<EntryInfo>> ListEntries(zip_t* archive, uint64_t count, uint6
     entries.push_back({name, stat.comp_size, stat.size});
     const uint64_t headers = kLocalHeader + kDirectoryEntry + entries.back().name.size();
     if (left < headers || left - headers < stat.comp_size)
-      return ParseError("entry {} ({}): the archive is too small for its entries, which overlap", i,
+      return ParseError("entry {} ({}): the archive is smaller than its entries, which overlap", i,
                         Quote(entries.back().name));
     left -= headers + stat.comp_size;
   }
@@ -105,14 +105,14 @@ Result<Blob> ReadEntry(zip_t* archive, zip_uint64_t index, const EntryInfo& info
     if (n < 0) return ZipFailure(ErrorCode::kParse, "", zip_file_get_error(entry.get()));
     if (n == 0) break;
     if (static_cast<uint64_t>(n) > max_bytes - bytes->size())
-      return LimitError("all arrays together are more than the limit (max-unpacked-bytes)");
+      return LimitError("the unpacked arrays exceed the limit (max-unpacked-bytes)");
     bytes->insert(bytes->end(), chunk.begin(), chunk.begin() + n);
   }
   bytes->shrink_to_fit();
   return Blob(std::span<const std::byte>(*bytes), bytes);
 }
 
-// The parts of one entry's data, which libzip refers to until the archive is closed.
+// The data of one entry, which libzip references until the archive is closed.
 struct EntryImage {
   std::vector<Blob> parts;
   std::vector<zip_buffer_fragment_t> fragments;
@@ -121,7 +121,7 @@ struct EntryImage {
 Status AddEntry(zip_t* archive, const NamedTensor& named, EntryImage& image) {
   NN_ASSIGN(image.parts, NpyImage(named.tensor));
   for (const Blob& part : image.parts) {
-    // libzip only reads the data.
+    // libzip does not modify the data.
     auto* data = reinterpret_cast<zip_uint8_t*>(const_cast<std::byte*>(part.data()));
     if (!part.empty()) image.fragments.push_back({data, part.size()});
   }
@@ -174,7 +174,7 @@ Status CopyTo(zip_source_t* source, const std::string& path, AtomicFile& file) {
 }  // namespace
 
 Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limits) {
-  // libzip takes an empty file for an archive without entries.
+  // libzip accepts an empty file as an archive without entries.
   if (file.empty()) return ParseError("not a ZIP archive: the file is empty");
   ZipError error;
   ZipSource source(zip_source_buffer_create(file.data(), file.size(), 0, error.get()));
@@ -182,7 +182,7 @@ Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limi
   NN_ASSIGN(const Archive archive, Open(std::move(source), ZIP_RDONLY));
   const auto count = static_cast<uint64_t>(zip_get_num_entries(archive.get(), 0));
   if (count > limits.max_entries)
-    return LimitError("{} arrays, the limit (max-items) is {}", count, limits.max_entries);
+    return LimitError("{} arrays exceed the limit of {} (max-items)", count, limits.max_entries);
   NN_ASSIGN(const auto entries, ListEntries(archive.get(), count, file.size()));
   std::vector<NamedTensor> tensors;
   std::set<std::string> names;
@@ -191,9 +191,9 @@ Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limi
   for (zip_uint64_t i = 0; i < count; ++i) {
     std::string name = entries[i].name;
     const std::string who = "array " + Quote(name);
-    if (!name.ends_with(kSuffix)) return ParseError("{}: not an .npy file", who);
+    if (!name.ends_with(kSuffix)) return ParseError("{}: the name does not end in .npy", who);
     name.resize(name.size() - kSuffix.size());
-    if (!names.insert(name).second) return ParseError("{}: occurs twice", who);
+    if (!names.insert(name).second) return ParseError("{}: duplicate name", who);
     auto bytes = ReadEntry(archive.get(), i, entries[i], left, chunk);
     if (!bytes) return tl::unexpected(bytes.error().In(who));
     left -= bytes->size();
@@ -204,25 +204,28 @@ Result<std::vector<NamedTensor>> ReadNpz(const Blob& file, const NpzLimits& limi
   return tensors;
 }
 
-Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
-  // libzip writes nothing for an archive without entries: its end record, all zero.
-  if (tensors.empty()) return WriteFile(path, "PK\x05\x06" + std::string(18, '\0'));
-  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors, std::string shown) {
+  if (shown.empty()) shown = path;
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
+  if (tensors.empty()) {  // libzip would write nothing: write an empty end record
+    file.Write("PK\x05\x06" + std::string(18, '\0'));
+    return file.Commit();
+  }
   ZipError error;
   if (!file.temporary_path().empty()) {
     ZipSource sink(NewZipSink(file, error.get()));
-    if (sink == nullptr) return ZipFailure(ErrorCode::kInternal, path + ": ", error.get());
+    if (sink == nullptr) return ZipFailure(ErrorCode::kInternal, shown + ": ", error.get());
     NN_ASSIGN(Archive archive, Open(std::move(sink), ZIP_CREATE | ZIP_TRUNCATE));
-    NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), path, tensors));
+    NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), shown, tensors));
     return file.Commit();
   }
-  // What can only be written to in order takes an archive that was put together in memory.
+  // Output that is not seekable: build the archive in memory first.
   const ZipSource bytes(zip_source_buffer_create(nullptr, 0, 0, error.get()));
   if (bytes == nullptr) return ZipFailure(ErrorCode::kInternal, "", error.get());
   zip_source_keep(bytes.get());
   NN_ASSIGN(Archive archive, Open(ZipSource(bytes.get()), ZIP_CREATE | ZIP_TRUNCATE));
-  NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), path, tensors));
-  NN_RETURN_IF_ERROR(CopyTo(bytes.get(), path, file));
+  NN_RETURN_IF_ERROR(WriteEntries(std::move(archive), shown, tensors));
+  NN_RETURN_IF_ERROR(CopyTo(bytes.get(), shown, file));
   return file.Commit();
 }
 

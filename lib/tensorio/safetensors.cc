@@ -55,11 +55,11 @@ std::string_view NameOf(DType type) {
 Result<nlohmann::json> ParseHeader(std::string_view text) {
   JsonHooks hooks;
   hooks.open = [](int depth) -> Status {
-    if (depth >= kMaxDepth) return ParseError("too many levels");
+    if (depth >= kMaxDepth) return ParseError("nested too deeply");
     return {};
   };
   hooks.repeated = [](const std::string& name) {
-    return ParseError("{} occurs twice", Quote(name)).value();
+    return ParseError("duplicate member {}", Quote(name)).value();
   };
   auto header = ParseJson(text, hooks);
   if (!header) return tl::unexpected(header.error().In("the header"));
@@ -67,7 +67,7 @@ Result<nlohmann::json> ParseHeader(std::string_view text) {
   return header;
 }
 
-// A list of numbers that are not negative.
+// A list of non-negative integers; nullopt for anything else.
 std::optional<std::vector<int64_t>> Numbers(const nlohmann::json& info, const char* key) {
   const auto list = info.find(key);
   if (list == info.end() || !list->is_array()) return std::nullopt;
@@ -85,7 +85,7 @@ struct Entry {
   NamedTensor named;
 };
 
-// Bytes other than 0 and 1 are no values of our bool.
+// Normalizes nonzero bytes to 1, as nn::Tensor requires.
 Blob Booleans(const Blob& blob) {
   const auto bytes = blob.bytes();
   if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b <= std::byte{1}; }))
@@ -97,20 +97,24 @@ Blob Booleans(const Blob& blob) {
 }
 
 Result<Entry> ReadEntry(const std::string& name, const nlohmann::json& info, const Blob& data) {
-  if (!info.is_object()) return ParseError("no object stands for it in the header");
+  if (!info.is_object()) return ParseError("its header entry is not a JSON object");
   const auto type_name = info.find("dtype");
-  if (type_name == info.end() || !type_name->is_string()) return ParseError("it has no \"dtype\"");
+  if (type_name == info.end() || !type_name->is_string())
+    return ParseError("\"dtype\" is missing or not a string");
   const auto text = type_name->get<std::string>();
   const auto* const type = std::find_if(std::begin(kTypeNames), std::end(kTypeNames),
                                         [&](const TypeName& t) { return t.name == text; });
-  if (type == std::end(kTypeNames)) return UnsupportedError("element type {}", Quote(text));
+  if (type == std::end(kTypeNames))
+    return UnsupportedError("unsupported element type {}", Quote(text));
   auto shape = Numbers(info, "shape");
-  if (!shape) return ParseError("\"shape\" is no list of sizes");
+  if (!shape) return ParseError("\"shape\" must be a list of non-negative integers");
   const auto offsets = Numbers(info, "data_offsets");
-  if (!offsets || offsets->size() != 2) return ParseError("\"data_offsets\" are not two numbers");
+  if (!offsets || offsets->size() != 2)
+    return ParseError("\"data_offsets\" must be two non-negative integers");
   const int64_t begin = (*offsets)[0], end = (*offsets)[1];
   if (begin > end || static_cast<uint64_t>(end) > data.size())
-    return ParseError("its bytes {} to {} are not among the file's {}", begin, end, data.size());
+    return ParseError("\"data_offsets\" [{}, {}] are outside the {} bytes of data", begin, end,
+                      data.size());
   Blob bytes = data.Slice(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
   if (type->type == DType::kBool) bytes = Booleans(bytes);
   auto tensor = Tensor::Make(type->type, *std::move(shape), std::move(bytes));
@@ -121,13 +125,14 @@ Result<Entry> ReadEntry(const std::string& name, const nlohmann::json& info, con
 }  // namespace
 
 Result<std::vector<NamedTensor>> ReadSafetensors(const Blob& file) {
-  if (file.size() < kSizeBytes) return ParseError("not a safetensors file: {} bytes", file.size());
+  if (file.size() < kSizeBytes)
+    return ParseError("not a safetensors file: only {} bytes", file.size());
   uint64_t size = 0;
   std::memcpy(&size, file.data(), kSizeBytes);
   if (size > kMaxSafetensorsHeader)
-    return LimitError("a header of {} bytes, the limit is {}", size, kMaxSafetensorsHeader);
+    return LimitError("the header's {} bytes exceed the limit of {}", size, kMaxSafetensorsHeader);
   if (size > file.size() - kSizeBytes)
-    return ParseError("a header of {} bytes does not fit the file's {}", size, file.size());
+    return ParseError("truncated header: {} bytes declared, the file has {}", size, file.size());
   NN_ASSIGN(const nlohmann::json header,
             ParseHeader({reinterpret_cast<const char*>(file.data()) + kSizeBytes, size}));
   const Blob data = file.Slice(kSizeBytes + size, file.size() - kSizeBytes - size);
@@ -146,20 +151,22 @@ Result<std::vector<NamedTensor>> ReadSafetensors(const Blob& file) {
   int64_t at = 0;
   for (Entry& e : entries) {
     if (e.begin != at)
-      return ParseError("tensor {} begins at byte {}, not where the one before it ends, at {}",
+      return ParseError("tensor {} begins at byte {}; the previous tensor ends at {}",
                         Quote(e.named.name), e.begin, at);
     at = e.end;
     tensors.push_back(std::move(e.named));
   }
   if (static_cast<uint64_t>(at) != data.size())
-    return ParseError("{} bytes at the end are no tensor's",
+    return ParseError("{} bytes at the end belong to no tensor",
                       data.size() - static_cast<uint64_t>(at));
   return tensors;
 }
 
 // ---- Writing ------------------------------------------------------------------------------------
 
-Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> tensors) {
+Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> tensors,
+                        std::string shown) {
+  if (shown.empty()) shown = path;
   std::vector<const NamedTensor*> order;
   order.reserve(tensors.size());
   for (const NamedTensor& t : tensors) order.push_back(&t);
@@ -174,14 +181,14 @@ Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> te
   uint64_t at = 0;
   for (const NamedTensor* t : order) {
     if (t->name.empty() || t->name == kMetadata || !IsUtf8(t->name))
-      return UsageError("{}: a tensor cannot be named {}", path, Quote(t->name));
+      return UsageError("{}: {} is not a valid tensor name", shown, Quote(t->name));
     if (!names.insert(t->name).second)
-      return UsageError("{}: two tensors are named {}", path, Quote(t->name));
+      return UsageError("{}: two tensors are named {}", shown, Quote(t->name));
     const std::string_view type = NameOf(t->tensor.dtype());
     if (type.empty())
-      return UnsupportedError("{}: safetensors files have no element type {}; .npz files may",
+      return UnsupportedError("{}: safetensors has no element type {}; write an .npz file instead",
                               Quote(t->name), DTypeName(t->tensor.dtype()));
-    // Names differ, so no member need be looked for.
+    // Names are unique: append without lookup.
     members.emplace_back(t->name, Json{{"dtype", type},
                                        {"shape", t->tensor.dims()},
                                        {"data_offsets", {at, at + t->tensor.byte_size()}}});
@@ -191,13 +198,15 @@ Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> te
   std::string text = header.dump();
   text.resize((text.size() + kSizeBytes - 1) / kSizeBytes * kSizeBytes, ' ');
   if (text.size() > kMaxSafetensorsHeader)
-    return LimitError("{}: a header of {} bytes, the limit is {}", path, text.size(),
+    return LimitError("{}: the header's {} bytes exceed the limit of {}", shown, text.size(),
                       kMaxSafetensorsHeader);
   const uint64_t size = text.size();
   std::string start(reinterpret_cast<const char*>(&size), sizeof(size));
   start += text;
   parts.front() = Blob::CopyOf(std::span<const char>(start));
-  return WriteFile(path, parts);
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
+  file.Write(parts);
+  return file.Commit();
 }
 
 }  // namespace nn

@@ -15,7 +15,7 @@ bool IsTensorArchivePath(std::string_view path) {
 }
 
 Result<std::vector<NamedTensor>> ReadTensorArchive(const Blob& file, const NpzLimits& limits) {
-  // The header of a safetensors file begins behind the eight bytes of its size.
+  // The header of a safetensors file follows the eight bytes of its size.
   constexpr size_t kHeader = sizeof(uint64_t);
   const bool zip = file.size() >= 2 && std::memcmp(file.data(), "PK", 2) == 0;
   if (!zip && file.size() > kHeader && file.data()[kHeader] == std::byte{'{'})
@@ -23,8 +23,10 @@ Result<std::vector<NamedTensor>> ReadTensorArchive(const Blob& file, const NpzLi
   return ReadNpz(file, limits);
 }
 
-Status WriteTensorArchive(const std::string& path, std::span<const NamedTensor> tensors) {
-  return path.ends_with(kSafetensors) ? WriteSafetensors(path, tensors) : WriteNpz(path, tensors);
+Status WriteTensorArchive(const std::string& path, std::span<const NamedTensor> tensors,
+                          std::string shown) {
+  return path.ends_with(kSafetensors) ? WriteSafetensors(path, tensors, std::move(shown))
+                                      : WriteNpz(path, tensors, std::move(shown));
 }
 
 }  // namespace nn

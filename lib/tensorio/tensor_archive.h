@@ -1,4 +1,4 @@
-// Files of several tensors, of either kind: .npz and .safetensors.
+// Tensor archives of both formats: .npz and .safetensors.
 #pragma once
 
 #include <span>
@@ -13,14 +13,16 @@
 
 namespace nn {
 
-// By the extension.
+// Whether the extension is .npz or .safetensors.
 bool IsTensorArchivePath(std::string_view path);
 
-// Told by the bytes. Errors are those of ReadNpz and ReadSafetensors.
+// Reads an archive; the format is detected from the contents. Errors are those of ReadNpz and
+// ReadSafetensors.
 Result<std::vector<NamedTensor>> ReadTensorArchive(const Blob& file, const NpzLimits& limits = {});
 
-// Told by the extension: .safetensors, or .npz for all others. Errors are those of WriteNpz and
+// Writes .safetensors or, for any other extension, .npz. Errors are those of WriteNpz and
 // WriteSafetensors.
-Status WriteTensorArchive(const std::string& path, std::span<const NamedTensor> tensors);
+Status WriteTensorArchive(const std::string& path, std::span<const NamedTensor> tensors,
+                          std::string shown = {});
 
 }  // namespace nn

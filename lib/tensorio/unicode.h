@@ -1,4 +1,5 @@
-// UTF-8 and the UTF-32 of NumPy's Unicode strings (little-endian, padded with NULs).
+// Converts between UTF-8 and the UTF-32 of NumPy's Unicode strings (little-endian, padded with
+// NULs).
 #pragma once
 
 #include <optional>
@@ -7,8 +8,8 @@
 
 namespace nn {
 
-// `utf32` is a multiple of 4 bytes; trailing NULs are dropped. nullopt for surrogates and values
-// above U+10FFFF.
+// Requires a multiple of 4 bytes; drops trailing NULs. nullopt for surrogates and values above
+// U+10FFFF.
 std::optional<std::string> Utf8FromUtf32(std::string_view utf32);
 
 // Requires IsUtf8(utf8).

@@ -52,7 +52,7 @@ class ZipSink {
       case ZIP_SOURCE_FREE:
         delete this;
         return 0;
-      default:  // the archive is empty: there is nothing to read or to open
+      default:  // the archive is new: nothing to read or open
         return 0;
     }
   }

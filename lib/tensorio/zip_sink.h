@@ -1,5 +1,5 @@
-// A libzip source that writes to an AtomicFile: libzip's own files are replaced under names of its
-// choice, which a killed process leaves behind.
+// A libzip source that writes to an AtomicFile. libzip's own temporary files have names of its
+// choice and are left behind when the process is killed.
 #pragma once
 
 #include "base/file.h"
@@ -9,8 +9,8 @@ struct zip_source;
 
 namespace nn {
 
-// An empty archive to be filled; its bytes go to `file`, which must outlive the source and is not
-// committed. nullptr, with `error` set, if there is no memory.
+// Creates an empty archive whose bytes are written to `file`, which must outlive the source; the
+// caller commits the file. Returns nullptr and sets `error` if memory is exhausted.
 zip_source* NewZipSink(AtomicFile& file, zip_error* error);
 
 }  // namespace nn

@@ -51,8 +51,8 @@ TEST_CASE("declared shapes: what can be told without a run is a finding") {
   WriteText(model, ReshapeText("1", "dim { dim_value: 4 }"));
   const ProgramResult r = RunProgram("nnvalidate " + model);
   CHECK(r.code == 1);
-  CHECK(
-      Contains(r.out, "\"y\" is declared f32[4], but Reshape \"r\" makes f32[8] [ONNX-SHAPE-002]"));
+  CHECK(Contains(r.out,
+                 "\"y\" is declared as f32[4], but Reshape \"r\" returns f32[8] [ONNX-SHAPE-002]"));
   CHECK(RunProgram("nnrun " + model + " --input s=[8]").code == 1);
   WriteText(model, ReshapeText("1", "dim { dim_value: 8 }"));
   CHECK(RunProgram("nnvalidate " + model).code == 0);

@@ -148,7 +148,7 @@ TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothin
     CHECK(r.code == 3);
     CHECK(Contains(r.out, "2 operators cannot be converted:\n"));
     CHECK(Contains(r.out, "(operator 0 (Foo))"));
-    CHECK(Contains(r.out, "Bar (operator set ai.onnx, version 17) is not supported"));
+    CHECK(Contains(r.out, "Bar (operator set ai.onnx, version 17) is unsupported"));
   }
   const Json json =
       Json::parse(Rewrite("--dry-run --format json " + dir / "in.onnx " + dir / "out.onnx").out);
@@ -206,7 +206,7 @@ TEST_CASE("nnconvert: dumps are copies, and are taken for the model") {
   ProgramResult r = Convert(dir / "in.onnx " + dir / "m.json");
   CHECK(r.code == 0);
   CHECK(Contains(r.out, "(ONNX) -> " + dir / "m.json (JSON dump of ONNX), "));
-  CHECK(Contains(r.out, "a copy of the model as it is: nothing was converted, checked or run"));
+  CHECK(Contains(r.out, "copied unchanged: nothing was converted, checked or run"));
   CHECK(Convert(dir / "in.onnx - --to json").out == ReadText(dir / "m.json"));
   CHECK(RunProgram("nninspect --dump " + dir / "in.onnx").out == ReadText(dir / "m.json"));
   r = Convert(dir / "m.json " + dir / "back.onnx --format json");
@@ -241,7 +241,7 @@ TEST_CASE("nnconvert: the same format is a copy, of models that cannot be import
   Patch(dir / "in.onnx", "Add", "Foo");
   const ProgramResult r = Convert(dir / "in.onnx " + dir / "out.onnx");
   CHECK(r.code == 0);
-  CHECK(Contains(r.out, "a copy of the model as it is"));
+  CHECK(Contains(r.out, "copied unchanged"));
   CHECK(ReadText(dir / "out.onnx") == ReadText(dir / "in.onnx"));
   CHECK(Rewrite(dir / "in.onnx " + dir / "new.onnx").code == 3);
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
@@ -270,7 +270,7 @@ TEST_CASE("nnconvert: tensors of ONNX models move between files") {
   WriteText(dir / "m.bin", "mine");
   r = Convert(dir / "out/m.onnx " + dir / "copy.onnx");
   CHECK(r.code == 2);
-  CHECK(Contains(r.err, "--external-data names a new one"));
+  CHECK(Contains(r.err, "choose another with --external-data"));
   CHECK(ReadText(dir / "m.bin") == "mine");
   // Into the model again, which is what it was but for the storage of its tensor.
   copy(dir / "out/m.onnx " + dir / "whole.onnx --embed-data");
@@ -362,15 +362,16 @@ TEST_CASE("nnconvert: wrong usage is named") {
   };
   for (const Row& r : {
            Row{"", 2, "IN is required"},
-           Row{in, 2, "OUT is missing"},
-           Row{in + " --dry-run", 2, "OUT is missing"},
-           Row{in + " out.xyz", 2, "\"out.xyz\" does not tell the format; --to takes onnx"},
-           Row{in + " -", 2, "does not tell the format"},
-           Row{in + " out.onnx --to nosuch", 2, "there is no format \"nosuch\""},
+           Row{in, 2, "OUT is required"},
+           Row{in + " --dry-run", 2, "OUT is required"},
+           Row{in + " out.xyz", 2,
+               "the extension of \"out.xyz\" does not determine the format; --to accepts onnx"},
+           Row{in + " -", 2, "does not determine the format"},
+           Row{in + " out.onnx --to nosuch", 2, "unknown format \"nosuch\""},
            Row{"nosuch.onnx out.onnx", 2, "No such file"},
            Row{in + " out.onnx --opset 6", 3, "operator set 6"},
-           Row{in + " out.onnx --rename-input a", 2, "NAME=VALUE is expected"},
-           Row{in + " out.onnx --rename-input c=d", 2, "no such name"},
+           Row{in + " out.onnx --rename-input a", 2, "expected NAME=VALUE"},
+           Row{in + " out.onnx --rename-input c=d", 2, "unknown name"},
            Row{in + " out.onnx --rename-input a=", 2, "the new name is empty"},
            Row{in + " out.onnx --rename-input a=b", 2, "an input or output of that name"},
            Row{in + " out.onnx --rename-output sum=a", 2, "an input or output of that name"},

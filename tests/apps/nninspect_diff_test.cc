@@ -47,7 +47,7 @@ TEST_CASE("diff: what is the same, and what of it has another name") {
   CHECK(renamed["operators"]["renamed"] == 1);
   CHECK(renamed["operators"]["matched"] == 3);
   CHECK(Contains(RunProgram("nninspect --diff " + dir / "a.onnx " + dir / "b.onnx").out,
-                 "no differences: 3 operators, 1 under another name, 2 constants\n"));
+                 "no differences: 3 operators, 1 renamed, 2 constants\n"));
 }
 
 TEST_CASE("diff: each kind of difference is told, and only that") {
@@ -157,7 +157,7 @@ TEST_CASE("diff: across formats, what conversions change is no difference") {
   CHECK(json["weights"]["changed"][0]["different"] == 16);
   CHECK(json["weights"]["changed"][0]["max_absolute"] == 0.25);
   CHECK(Contains(RunProgram("nninspect --diff " + dir / "a.onnx " + dir / "b.tflite").out,
-                 "Formats differ: both are compared as ONNX models.\n"));
+                 "The formats differ: both models are compared as ONNX models.\n"));
 }
 
 TEST_CASE("diff: models that are no graphs are compared field by field") {

@@ -171,7 +171,7 @@ TEST_CASE("nninspect --cost: work, bytes and the peak of activations") {
   const Json open = Inspect("--cost " + dir / "m.onnx")["cost"];
   CHECK(open["unknown_operators"] == 2);
   CHECK(open["peak_activation_bytes"].is_null());
-  CHECK(open["operators"][0]["unknown"] == "its shapes are not known");
+  CHECK(open["operators"][0]["unknown"] == "its shapes are unknown");
   CHECK(open["operators"][0]["multiply_adds"].is_null());
   const std::string csv =
       RunProgram("nninspect --format csv --cost --batch 2 " + dir / "m.onnx").out;
@@ -188,7 +188,7 @@ TEST_CASE("nninspect --cost: operators that are not supported are named, not cou
   CHECK(cost["operators"][1]["unknown"] == "not supported");
   const ProgramResult text = RunProgram("nninspect --cost " + dir / "m.onnx");
   CHECK(Contains(text.out, "Not counted\n  Rulu  1  not supported\n"));
-  CHECK(Contains(text.out, "6,912 (not counted: 1 operator, whose multiply-adds are not known)"));
+  CHECK(Contains(text.out, "6,912 (not counted: 1 operator, whose multiply-adds are unknown)"));
 }
 
 TEST_CASE("nninspect --cost: what a format fuses is one operator") {
@@ -278,20 +278,21 @@ TEST_CASE("nninspect: parts that do not go together, and names that are not ther
     std::string message;
   };
   for (const Row& r : {
-           Row{"--node nosuch", "no operator and no operator's output has this name"},
-           Row{"--node '#2'", "there are 2 operators, #0 to #1"},
+           Row{"--node nosuch", "no operator or operator output has this name"},
+           Row{"--node '#2'", "the model has 2 operators, #0 to #1"},
            Row{"--node '#x'", "no operator"},
            Row{"--op Gemm", "no operator of this type"},
            Row{"--stats", "--tensors"},
            Row{"--format csv", "one of --nodes, --op, --tensors and --cost"},
            Row{"--format csv --tensors --cost", "one of --nodes"},
            Row{"--format csv --cost --tree", "one of --nodes"},
-           Row{"--format svg --cost", "takes no other part"},
+           Row{"--format svg --cost", "cannot be combined with other parts"},
            Row{"--expand", "--format svg or dot"},
-           Row{"--hash --input-shape x:1,3,8,8", "takes no shapes"},
-           Row{"--dump --tree", "takes no option but --weights and --output"},
+           Row{"--hash --input-shape x:1,3,8,8", "cannot be combined with shapes"},
+           Row{"--dump --tree",
+               "cannot be combined with options other than --weights and --output"},
            Row{"--diff", "OTHER"},
-           Row{"--diff --cost other.onnx", "takes no other part"},
+           Row{"--diff --cost other.onnx", "cannot be combined with other parts"},
        }) {
     CAPTURE(r.arguments);
     const ProgramResult result = RunProgram("nninspect " + dir / "m.onnx " + r.arguments);

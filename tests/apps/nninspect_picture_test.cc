@@ -25,15 +25,15 @@ using app::Repeatable;
 // What must hold whatever the graph is.
 void CheckLayout(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>& edges,
                  const Layout& l) {
-  REQUIRE(l.centres.size() == boxes.size());
+  REQUIRE(l.centers.size() == boxes.size());
   REQUIRE(l.routes.size() == edges.size());
   for (size_t i = 0; i < boxes.size(); ++i) {
-    CHECK(l.centres[i].x - boxes[i].width / 2 >= -0.01);
-    CHECK(l.centres[i].x + boxes[i].width / 2 <= l.width + 0.01);
-    CHECK(l.centres[i].y + boxes[i].height / 2 <= l.height + 0.01);
+    CHECK(l.centers[i].x - boxes[i].width / 2 >= -0.01);
+    CHECK(l.centers[i].x + boxes[i].width / 2 <= l.width + 0.01);
+    CHECK(l.centers[i].y + boxes[i].height / 2 <= l.height + 0.01);
     for (size_t k = 0; k < i; ++k) {
-      const double dx = std::abs(l.centres[i].x - l.centres[k].x);
-      const double dy = std::abs(l.centres[i].y - l.centres[k].y);
+      const double dx = std::abs(l.centers[i].x - l.centers[k].x);
+      const double dy = std::abs(l.centers[i].y - l.centers[k].y);
       CHECK((dx >= (boxes[i].width + boxes[k].width) / 2 + 10 ||
              dy >= (boxes[i].height + boxes[k].height) / 2 + 10));
     }
@@ -43,7 +43,7 @@ void CheckLayout(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEd
     if (route.empty()) continue;
     // Each end lies at its box, or on another line of that box.
     const auto at = [&](const app::Point& p, size_t box) {
-      const auto& c = l.centres[box];
+      const auto& c = l.centers[box];
       if (std::abs(p.x - c.x) < 0.01 && std::abs(p.y - c.y) <= boxes[box].height / 2 + 0.01)
         return true;
       for (size_t k = 0; k < edges.size(); ++k)
@@ -61,10 +61,10 @@ void CheckLayout(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEd
       const double left = std::min(route[p - 1].x, route[p].x) - 5;
       const double right = std::max(route[p - 1].x, route[p].x) + 5;
       for (size_t i = 0; i < boxes.size(); ++i)
-        CHECK((l.centres[i].y - boxes[i].height / 2 >= bottom - 0.01 ||
-               l.centres[i].y + boxes[i].height / 2 <= top + 0.01 ||
-               l.centres[i].x - boxes[i].width / 2 >= right ||
-               l.centres[i].x + boxes[i].width / 2 <= left));
+        CHECK((l.centers[i].y - boxes[i].height / 2 >= bottom - 0.01 ||
+               l.centers[i].y + boxes[i].height / 2 <= top + 0.01 ||
+               l.centers[i].x - boxes[i].width / 2 >= right ||
+               l.centers[i].x + boxes[i].width / 2 <= left));
     }
   }
 }
@@ -74,9 +74,9 @@ TEST_CASE("layout: a chain is straight, its skip runs beside it") {
   const std::vector<LayoutEdge> edges = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {0, 4}};
   const Layout l = app::LayOut(boxes, edges);
   CheckLayout(boxes, edges, l);
-  CHECK(l.centres[1].x == doctest::Approx(l.centres[2].x));
-  CHECK(l.centres[2].x == doctest::Approx(l.centres[3].x));
-  for (size_t i = 1; i < 5; ++i) CHECK(l.centres[i].y > l.centres[i - 1].y);
+  CHECK(l.centers[1].x == doctest::Approx(l.centers[2].x));
+  CHECK(l.centers[2].x == doctest::Approx(l.centers[3].x));
+  for (size_t i = 1; i < 5; ++i) CHECK(l.centers[i].y > l.centers[i - 1].y);
   CHECK(l.routes[4].size() == 8);
 }
 
@@ -230,7 +230,7 @@ std::string BranchModel(const std::string& inner, const std::string& captured = 
   return Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17));
 }
 
-TEST_CASE("pictures and digests: sub-graphs") {
+TEST_CASE("pictures and digests: subgraphs") {
   const TempDir dir;
   const auto run = [&](const std::string& arguments, const std::string& model) {
     WriteText(dir / "m.onnx", model);
@@ -266,7 +266,7 @@ TEST_CASE("pictures: kinds and attributes of operators in every format") {
            Row{"LayerNormalization", BoxKind::kNorm},
            Row{"AVERAGE_POOL_2D", BoxKind::kPool},
            Row{"MaxUnpool", BoxKind::kShape},
-           Row{"DequantizeLinear", BoxKind::kQuantisation},
+           Row{"DequantizeLinear", BoxKind::kQuantization},
            Row{"Transpose", BoxKind::kShape},
            Row{"Add", BoxKind::kArithmetic},
            Row{"Nonesuch", BoxKind::kOther},

@@ -125,7 +125,8 @@ TEST_CASE("nninspect: dynamic dimensions, and shapes that bind them") {
       {"role": "input", "tensor": "x", "axis": 0}, {"role": "output", "tensor": "y", "axis": 0}]}])"));
   CHECK(open["multiply_adds"]["count"].is_null());
   CHECK(open["multiply_adds"]["complete"] == false);
-  CHECK(Contains(open["multiply_adds"]["notes"][0].get<std::string>(), "until shapes are given"));
+  CHECK(Contains(open["multiply_adds"]["notes"][0].get<std::string>(),
+                 "unknown: set input shapes with"));
   const ProgramResult text = RunProgram("nninspect " + dir / "m.onnx");
   CHECK(Contains(text.out,
                  "Dynamic dimensions\n"
@@ -148,15 +149,15 @@ TEST_CASE("nninspect: shapes that do not fit are usage errors") {
   };
   for (const Row& r : {
            Row{"m.onnx --input-shape y:1", "no input named \"y\""},
-           Row{"m.onnx --input-shape x", "NAME:SIZE,SIZE,... is expected"},
+           Row{"m.onnx --input-shape x", "expected NAME:SIZE,SIZE,..."},
            Row{"m.onnx --input-shape x:1,a", "is not a list of sizes"},
            Row{"m.onnx --input-shape x:1,,2", "is not a list of sizes"},
            Row{"m.onnx --input-shape x:1,", "is not a list of sizes"},
            Row{"m.onnx --input-shape x:-1,3,8,8", "is not a list of sizes"},
            Row{"m.onnx --input-shape x:1,3,8", "does not fit"},
            Row{"m.onnx --input-shape x:1,4,8,8", "does not fit"},
-           Row{"m.onnx --input-shape x:1,3,8,8 --input-shape x:1,3,8,8", "has a shape already"},
-           Row{"m.onnx --batch -1", "no negative size"},
+           Row{"m.onnx --input-shape x:1,3,8,8 --input-shape x:1,3,8,8", "already has a shape"},
+           Row{"m.onnx --batch -1", "cannot be negative"},
            Row{"m.onnx --batch x", "--batch"},
            Row{"fixed.onnx --batch 2", "no input has a symbolic first dimension"},
        }) {
@@ -182,7 +183,7 @@ TEST_CASE("nninspect: operators that are not supported") {
   CHECK(text.code == 0);
   CHECK(text.out.find('\x1b') == std::string::npos);
   CHECK(Contains(text.out, "R\\x1bl\\\""));
-  CHECK(Contains(text.out, "Not supported\n"));
+  CHECK(Contains(text.out, "Unsupported\n"));
 }
 
 TEST_CASE("nninspect: standard input and output, files, determinism") {
@@ -215,12 +216,12 @@ TEST_CASE("nninspect: files that are no models, and wrong usage") {
            Row{dir / "lfs.onnx", "Git LFS pointer"},
            Row{dir / "page.onnx", "HTML page"},
            Row{dir / "empty.onnx", "is empty"},
-           Row{dir / "text.txt", "not a model file"},
+           Row{dir / "text.txt", "this is a text file, not a model"},
            Row{dir / "cut.onnx", "cut.onnx: "},
            Row{dir / "none.onnx", "No such file"},
-           Row{dir.path(), "is a directory"},
+           Row{dir.path(), "is a folder"},
            Row{"", "MODEL is required"},
-           Row{"a.onnx b.onnx", "not expected"},
+           Row{"a.onnx b.onnx", "unexpected argument"},
            Row{"a.onnx --format xml", "xml"},
            Row{"a.onnx --nosuch", "--nosuch"},
        }) {
@@ -243,7 +244,7 @@ TEST_CASE("every program has --help and --version") {
     CHECK(help.code == 0);
     CHECK(help.err.empty());
     CHECK(Contains(help.out, "Usage: " + name));
-    CHECK(Contains(help.out, "Exit codes: 0 done"));
+    CHECK(Contains(help.out, "Exit codes: 0 success"));
     const ProgramResult version = RunProgram(name + " --version");
     CHECK(version.code == 0);
     CHECK(version.out.starts_with(name + " "));

@@ -40,7 +40,7 @@ Graph Scale(const std::string& factor, const std::string& type = "f32[4]") {
 
 Verification Verify(const Graph& a, const Graph& b, const ConvertOptions& options = {}) {
   auto v = app::VerifyConversion(
-      a, [&] { return Result<Graph>(b.Clone()); }, IdentityInterface(a), options);
+      a.Clone(), [&] { return Result<Graph>(b.Clone()); }, IdentityInterface(a), options);
   REQUIRE_MESSAGE(v.has_value(), v.error().message());
   return *std::move(v);
 }
@@ -88,7 +88,7 @@ TEST_CASE("verification: outputs of another shape, interface of another size") {
                                            IdentityInterface(two), {});
   REQUIRE(!wrong.has_value());
   CHECK(wrong.error().message() ==
-        "the model has 1 inputs and 1 outputs, the written one 2 inputs and 2 outputs");
+        "the model has 1 inputs and 1 outputs, but the written model has 2 inputs and 2 outputs");
 }
 
 TEST_CASE("verification: interfaces of other number types are compared by value") {
@@ -101,14 +101,14 @@ TEST_CASE("verification: interfaces of other number types are compared by value"
   CHECK(Verify(identity("i32[4]"), identity("f32[4]")).passed);
 }
 
-TEST_CASE("verification: quantised outputs may be one step apart, others not") {
+TEST_CASE("verification: quantized outputs may be one step apart, others not") {
   const auto shifted = [](const std::string& type, int by) {
     return Parse(fmt::format("graph {{ in %x: f32[2]  const %y: {} = [10, {}]  out \"y\" = %y }}",
                              type, 20 + by));
   };
-  const std::string quantised = "u8[2]{scale=0.5, zp=3}";
-  CHECK(Verify(shifted(quantised, 0), shifted(quantised, 1)).passed);
-  CHECK(!Verify(shifted(quantised, 0), shifted(quantised, 2)).passed);
+  const std::string quantized = "u8[2]{scale=0.5, zp=3}";
+  CHECK(Verify(shifted(quantized, 0), shifted(quantized, 1)).passed);
+  CHECK(!Verify(shifted(quantized, 0), shifted(quantized, 2)).passed);
   CHECK(!Verify(shifted("u8[2]", 0), shifted("u8[2]", 1)).passed);
 }
 

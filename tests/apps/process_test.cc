@@ -70,10 +70,20 @@ TEST_CASE("a limit of file sizes is an error of writing") {
     %y = conv(%x, %w)
     out "y" = %y
   })");
-  for (const std::string out : {"c.onnx", "c.tflite", "c.mlpackage", "c.onnx --external-data w"}) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"c.onnx", "c.onnx: File too large"},
+      {"c.tflite", "c.tflite: File too large"},
+      {"c.mlpackage", "c.mlpackage/Data/com.apple.CoreML/"},
+      {"c.onnx --external-data w", "error: w: File too large"},
+      {"c.json --weights w.npz", "error: w.npz: "},
+      {"c.json --weights w.safetensors", "error: w.safetensors: File too large"},
+  };
+  for (const auto& [out, named] : cases) {
     const ProgramResult r = Shell(dir, "ulimit -f 8; $bin/nnconvert m.onnx " + out);
     CHECK(r.code == 2);
+    CHECK_MESSAGE(Contains(r.err, named), r.err);
     CHECK_MESSAGE(Contains(r.err, "File too large"), r.err);
+    CHECK_MESSAGE(!Contains(r.err, ".nn-staging-"), r.err);
     CHECK(Listing(dir.path()) == "err\nm.onnx\n");
   }
 }
@@ -110,7 +120,7 @@ TEST_CASE("a file that becomes shorter while it is read is named") {
     for (int i = 0; i < 600 && !(Exists(dir / "code") && !ReadText(dir / "code").empty()); ++i)
       usleep(50'000);
     CHECK(ReadText(dir / "code") == "2\n");
-    CHECK_MESSAGE(Contains(ReadText(dir / "err"), "error: " + name + ": became shorter"),
+    CHECK_MESSAGE(Contains(ReadText(dir / "err"), "error: " + name + ": the file was truncated"),
                   ReadText(dir / "err"));
   }
 }

@@ -60,8 +60,7 @@ TEST_CASE("side files: an unrelated file stays, and the model's gets another nam
   ProgramResult r = Convert(dir / "0.onnx " + dir / "out/m.onnx --external-data w.bin");
   CHECK(r.code == 0);
   CHECK(Contains(r.err,
-                 "\"w.bin\" has other contents and stays as it is; the tensors are in "
-                 "\"w-"));
+                 "\"w.bin\" exists with different contents and is kept; the tensors are in \"w-"));
   CHECK(ReadText(dir / "out/w.bin") == "unrelated");
   CHECK(Digest(dir / "out/m.onnx") == Digest(dir / "0.onnx"));
   // The model in place is written anew; what it named before is still there for who reads it.
@@ -102,7 +101,7 @@ TEST_CASE("side files: a model chooses no file that is replaced") {
   WriteText(dir / "out/victim.txt", "mine");
   ProgramResult r = Convert(dir / "in/m.nnapi.json " + dir / "out/m.nnapi");
   CHECK(r.code == 2);
-  CHECK(Contains(r.err, "--external-data names a new one"));
+  CHECK(Contains(r.err, "choose another with --external-data"));
   CHECK(Listing(dir / "out") == "victim.txt\n");
   r = Convert(dir / "in/m.nnapi.json " + dir / "out/m.nnapi --external-data data.bin");
   CHECK_MESSAGE(r.code == 0, r.err);
@@ -125,9 +124,10 @@ TEST_CASE("side files: names that a copy does not make") {
     int code;
     const char* message;
   };
-  for (const Row& r : {Row{".ssh/authorized_keys", 2, "is hidden"}, Row{".bashrc", 2, "is hidden"},
-                       Row{"sub/.x", 2, "is hidden"}, Row{"link/w", 2, "another file of this name"},
-                       Row{"./w.bin", 0, ""}, Row{"sub/w", 0, ""}}) {
+  for (const Row& r :
+       {Row{".ssh/authorized_keys", 2, "is hidden"}, Row{".bashrc", 2, "is hidden"},
+        Row{"sub/.x", 2, "is hidden"}, Row{"link/w", 2, "a different file of this name"},
+        Row{"./w.bin", 0, ""}, Row{"sub/w", 0, ""}}) {
     CAPTURE(r.name);
     WriteText(dir / "in/m.nnapi.json", PoolModel(r.name, "w.bin"));
     fs::create_directories(fs::path(dir / "in") / fs::path(r.name).parent_path());

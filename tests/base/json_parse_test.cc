@@ -31,7 +31,7 @@ TEST_CASE("json: what is not JSON, and members that occur twice") {
   CHECK(ParseJson(long_string, {}).error().message().size() < 300);
   const auto twice = ParseJson(R"({"a": {"b": 1}, "c": {"b": 1, "b": 2}})", {});
   REQUIRE(!twice.has_value());
-  CHECK(twice.error().message() == "an object has two members \"b\"");
+  CHECK(twice.error().message() == "duplicate object member \"b\"");
 }
 
 TEST_CASE("json: hooks see depths and values, and can end the parse") {

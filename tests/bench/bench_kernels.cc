@@ -23,7 +23,6 @@
 #include "exec/program.h"
 #include "ir/seeded.h"
 #include "ir/text.h"
-#include "ops/ops.h"
 #include "peak.h"
 
 namespace nn::bench {
@@ -263,7 +262,6 @@ void RegisterAll() {
 }  // namespace nn::bench
 
 int main(int argc, char** argv) {
-  nn::InstallOps();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   nn::bench::RegisterAll();

@@ -77,7 +77,7 @@ Status RunSets(const Graph& graph, const fs::path& directory) {
 Result<Graph> WrittenAndRead(const Graph& source) {
   const Format& onnx = *FindFormat("onnx");
   Graph graph = source.Clone();
-  NN_ASSIGN(const auto obstacles, Legalise(graph, *onnx.target));
+  NN_ASSIGN(const auto obstacles, Legalize(graph, *onnx.target));
   if (!obstacles.empty()) return UnsupportedError("{}", obstacles.front().reason);
   NN_ASSIGN(const FileImage image, onnx.write(graph, ExportOptions{}));
   std::vector<std::byte> bytes;

@@ -1,4 +1,4 @@
-#include "exec/arena.h"
+#include "exec/runtime/arena.h"
 
 #include <doctest/doctest.h>
 

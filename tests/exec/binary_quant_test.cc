@@ -33,7 +33,7 @@ void RunBinary(const std::string& op, const std::string& type, const std::string
   RunEverywhere(graph, InputsOf(graph, {}));
 }
 
-TEST_CASE("quantised binary kernels: rows of every kind of length, operands that repeat") {
+TEST_CASE("quantized binary kernels: rows of every kind of length, operands that repeat") {
   for (const char* type : {"u8", "i8"})
     for (const char* op : {"add", "sub", "mul"})
       for (const bool relu : {false, true}) {
@@ -46,7 +46,7 @@ TEST_CASE("quantised binary kernels: rows of every kind of length, operands that
       }
 }
 
-TEST_CASE("quantised binary kernels: factors of every kind") {
+TEST_CASE("quantized binary kernels: factors of every kind") {
   for (const char* type : {"u8", "i8"})
     for (const char* op : {"add", "sub", "mul"})
       for (const Scales& scales :

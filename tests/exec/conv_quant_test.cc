@@ -39,7 +39,7 @@ void RunConv(const Row& r, const std::string& type, const std::string& filter) {
   RunEverywhere(graph, InputsOf(graph, {}));
 }
 
-TEST_CASE("quantised convolution kernels: rows, columns and depths of every remainder") {
+TEST_CASE("quantized convolution kernels: rows, columns and depths of every remainder") {
   for (const char* type : {"u8", "i8"})
     for (const char* filter : {"{scale=0.01, zp=0}", "{scale=0.01, zp=5}"})
       for (const Row& r :
@@ -49,7 +49,7 @@ TEST_CASE("quantised convolution kernels: rows, columns and depths of every rema
         RunConv(r, type, filter);
 }
 
-TEST_CASE("quantised convolution kernels: one channel a group") {
+TEST_CASE("quantized convolution kernels: one channel a group") {
   for (const char* type : {"u8", "i8"})
     for (const char* filter : {"{scale=0.01, zp=0}", "{scale=0.01, zp=5}"})
       for (const int channels : {2, 3, 7, 8, 12, 16, 21, 31, 48, 64, 96, 112, 130})
@@ -60,7 +60,7 @@ TEST_CASE("quantised convolution kernels: one channel a group") {
 }
 
 // Several outputs at several positions of a line at a time, and all that is left over.
-TEST_CASE("quantised convolution kernels: one channel a group, long lines and larger kernels") {
+TEST_CASE("quantized convolution kernels: one channel a group, long lines and larger kernels") {
   for (const char* type : {"u8", "i8"})
     for (const int channels : {3, 16, 40, 100})
       for (const auto& [width, kernel, stride, pad] : {std::array{19, 3, 1, 1},
@@ -73,7 +73,7 @@ TEST_CASE("quantised convolution kernels: one channel a group, long lines and la
                 "{scale=0.01, zp=0}");
 }
 
-TEST_CASE("quantised convolution kernels: one channel a group, every axis") {
+TEST_CASE("quantized convolution kernels: one channel a group, every axis") {
   const auto run = [](const char* x, const char* w, const char* attrs, const char* y) {
     CAPTURE(x);
     CAPTURE(attrs);
@@ -94,7 +94,7 @@ TEST_CASE("quantised convolution kernels: one channel a group, every axis") {
       "[2, 18, 3, 5, 9]");
 }
 
-TEST_CASE("quantised convolution kernels: a scale for each filter") {
+TEST_CASE("quantized convolution kernels: a scale for each filter") {
   std::string scales;
   for (int i = 0; i < 19; ++i) scales += fmt::format("{}{}", i == 0 ? "" : ", ", 0.003 * (i + 1));
   const std::string filter = fmt::format("{{axis=0, scale=[{}]}}", scales);
@@ -131,7 +131,7 @@ void RunRescale(const std::string& type, double factor, bool depthwise) {
   RunEverywhere(graph, InputsOf(graph, {std::vector<double>(depthwise ? sums.size() : 1, 0)}));
 }
 
-TEST_CASE("quantised convolution kernels: rescaling by every kind of factor") {
+TEST_CASE("quantized convolution kernels: rescaling by every kind of factor") {
   // Exact powers, where halves are met; and factors of both roundings, with left shifts (from 1
   // on), with none (from 1/2 on) and down to the largest right shift.
   std::vector<double> factors = {1.9, 1, 3.7, 0.75, 0.999, 0.3, 0.0123, 1e-4, 3e-7, 1e-9, 3e-10};

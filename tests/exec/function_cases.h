@@ -1,5 +1,5 @@
-// The unary functions of ops/functions.h, what they are in double precision, and how far from that
-// they may be.
+// The unary functions of numeric/functions.h, what they are in double precision, and how far from
+// that they may be.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/half.h"
-#include "ops/functions.h"
+#include "numeric/functions.h"
 
 namespace nn::test {
 

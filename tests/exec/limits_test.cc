@@ -26,7 +26,7 @@ TEST_CASE("limits: memory of a run is counted before it is allocated") {
     const auto program = CompileWithin(chain, backend, {});
     REQUIRE_FALSE(program.has_value());
     CHECK(program.error().code() == ErrorCode::kLimit);
-    CHECK(program.error().message().find("a run takes 6.0 TiB of memory, ") != std::string::npos);
+    CHECK(program.error().message().find("a run needs 6.0 TiB of memory, ") != std::string::npos);
     CHECK(program.error().message().find("(see max-memory)") != std::string::npos);
   }
 }
@@ -51,7 +51,7 @@ TEST_CASE("limits: shapes that only the run tells are counted in it") {
   const auto failed = program->Run(InputsOf(graph, {{1}, {1000}}));
   REQUIRE_FALSE(failed.has_value());
   CHECK(failed.error().code() == ErrorCode::kLimit);
-  CHECK(failed.error().message().find("its results take 3.8 MiB") != std::string::npos);
+  CHECK(failed.error().message().find("its results need 3.8 MiB") != std::string::npos);
   CHECK(program->Run(InputsOf(graph, {{1}, {100}})).has_value());
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("limits: operations") {
   CHECK(CompileWithin(conv, Backend::kSimd, {.max_work = work + moved}).has_value());
   const auto refused = CompileWithin(conv, Backend::kSimd, {.max_work = work});
   REQUIRE_FALSE(refused.has_value());
-  CHECK(refused.error().message().find("operations, 5.18e+05 may be done (see max-work)") !=
+  CHECK(refused.error().message().find("operations, the limit is 5.18e+05 (see max-work)") !=
         std::string::npos);
   CHECK_FALSE(CompileWithin(conv, Backend::kReference, {.max_work = work}).has_value());
   CHECK(CompileWithin(conv, Backend::kReference, {.max_work = work * 64}).has_value());

@@ -16,7 +16,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Normalisations of one tensor, each without and with the elementwise nodes that a step takes after
+// Normalizations of one tensor, each without and with the elementwise nodes that a step takes after
 // it. One graph, for every run is a program of its own.
 void CheckNorms(const std::string& x, const std::string& parameters,
                 const std::vector<std::string>& ops) {
@@ -147,7 +147,7 @@ TEST_CASE("norm kernels: instance_norm between reshapes is group_norm") {
   RunOnKernels(between("[6, 4, 15]", "[2, 12, 5, 3]", ""));
 }
 
-TEST_CASE("norm kernels: normalisation over any axes") {
+TEST_CASE("norm kernels: normalization over any axes") {
   struct Row {
     const char* x;
     const char* axes;

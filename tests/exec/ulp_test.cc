@@ -2,7 +2,7 @@
 // against double precision. For the functions that most models have, over all arguments but those
 // of which only every kKnownStep-th block is tried, because their results are known; for the
 // others, over every kStep-th and the surroundings of all powers of two. Where that would take too
-// long (without optimisation or FMA, with sanitizers, under an emulator), over every
+// long (without optimization or FMA, with sanitizers, under an emulator), over every
 // kCoarseStep-th.
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include "exec/program.h"
 #include "formats/coreml/import.h"
 #include "formats/coreml/native.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -97,7 +97,7 @@ TEST_CASE("coreml: rank-5 mapping") {
 TEST_CASE("coreml: rank-5 mapping takes arrays of rank 1 and 3") {
   Built b;
   b.Array("input", "x", {2, 2});
-  CHECK(ImportError(b) == "input \"x\": an array of rank 2 in a network that takes rank 1 and 3");
+  CHECK(ImportError(b) == "input \"x\": the array has rank 2, but the network needs rank 1 or 3");
 }
 
 TEST_CASE("coreml: images are scaled and shifted in the order of their colors") {
@@ -166,7 +166,7 @@ TEST_CASE("coreml: labels of a classifier survive") {
   REQUIRE(m.graph.outputs().size() == 1);
   CHECK(m.graph.outputs()[0].name == "scores");
   const Format* format = FindFormat("coreml");
-  REQUIRE(Legalise(m.graph, *format->target).has_value());
+  REQUIRE(Legalize(m.graph, *format->target).has_value());
   const auto image = format->write(m.graph, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   std::string bytes;
@@ -194,8 +194,8 @@ TEST_CASE("coreml: layers without an operator are named, all of them") {
   b.Layer("custom", {"u"}, "z");
   const ImportedModel m = Imported(b);
   REQUIRE(m.obstacles.size() == 2);
-  CHECK(m.obstacles[0].reason == "layer randomNormalLike is not supported");
-  CHECK(m.obstacles[1].reason == "layer custom is not supported");
+  CHECK(m.obstacles[0].reason == "layer randomNormalLike is unsupported");
+  CHECK(m.obstacles[1].reason == "layer custom is unsupported");
 }
 
 TEST_CASE("coreml: errors name the layer") {
@@ -206,7 +206,7 @@ TEST_CASE("coreml: errors name the layer") {
   p.Int("kernelChannels", 2);
   p.Sub("weights").Floats("floatValue", {1, 2});
   CHECK(ImportError(b) ==
-        "layer 0 (convolution \"y/convolution\"): weights: 2 weights, 54 are needed");
+        "layer 0 (convolution \"y/convolution\"): weights: there are 2 weights; expected 54");
 }
 
 TEST_CASE("coreml: other kinds of models are named") {

@@ -247,14 +247,14 @@ TEST_CASE("mlpackage: a dump holds the package") {
 
 TEST_CASE("mlpackage: dumps whose files cannot be written are refused") {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"../weight.bin", "is no path below a folder"},
-      {"/weight.bin", "is no path below a folder"},
-      {"a//b", "is no path below a folder"},
-      {"", "is no path below a folder"},
-      {"weights/weight.bin", "a second file of this name"},
-      {"weights", "is a file and a folder"},
+      {"../weight.bin", "is not a path below the folder"},
+      {"/weight.bin", "is not a path below the folder"},
+      {"a//b", "is not a path below the folder"},
+      {"", "is not a path below the folder"},
+      {"weights/weight.bin", "another file has this name"},
+      {"weights", "is both a file and a folder"},
       {"Manifest.json", "not a JSON object"},
-      {"weights/", "is expected"},
+      {"weights/", "expected {"},
   };
   for (const auto& c : cases) {
     const std::string &name = c.first, &message = c.second;
@@ -288,7 +288,7 @@ TEST_CASE("mlpackage: weights beside a model file that is named itself") {
   const ModelSummary s = SummaryOf(ReadOrFail(p.dir() / "alone.mlmodel"));
   CHECK(s.parameter_count == 100);
   CHECK(s.parameter_bytes == 136);
-  CHECK(FactOf(s, "weights").find("is not there") != std::string::npos);
+  CHECK(FactOf(s, "weights").find("does not exist") != std::string::npos);
 }
 
 TEST_CASE("mlpackage: the tensors of a program") {
@@ -421,21 +421,22 @@ TEST_CASE("mlpackage: packages that cannot be read") {
        ErrorCode::kUnsupported, "fileFormatVersion \"2.0.0\""},
       {"version is no version",
        [](const Package& p) { EditManifest(p, [](Json& m) { m["fileFormatVersion"] = "new"; }); },
-       ErrorCode::kParse, "not of the form"},
+       ErrorCode::kParse, "must have the form"},
       {"no root",
        [](const Package& p) { EditManifest(p, [](Json& m) { m.erase("rootModelIdentifier"); }); },
        ErrorCode::kParse, "rootModelIdentifier is missing"},
-      {"root is no item",
+      {"root is not an item",
        [](const Package& p) { EditManifest(p, [](Json& m) { m["rootModelIdentifier"] = "x"; }); },
-       ErrorCode::kParse, "the root model \"x\" is no item"},
+       ErrorCode::kParse, "the root model \"x\" is not an item"},
       {"root outside", [](const Package& p) { SetRootPath(p, "../../secret.mlmodel"); },
-       ErrorCode::kModel, "leaves the package"},
+       ErrorCode::kModel, "is outside the package"},
       {"root absolute", [](const Package& p) { SetRootPath(p, "/etc/passwd"); }, ErrorCode::kModel,
-       "leaves the package"},
+       "is outside the package"},
       {"root is a folder", [](const Package& p) { SetRootPath(p, "com.apple.CoreML"); },
        ErrorCode::kModel, "not a regular file"},
-      {"root is not there", [](const Package& p) { SetRootPath(p, "com.apple.CoreML/x.mlmodel"); },
-       ErrorCode::kIo, "x.mlmodel"},
+      {"root does not exist",
+       [](const Package& p) { SetRootPath(p, "com.apple.CoreML/x.mlmodel"); }, ErrorCode::kIo,
+       "x.mlmodel"},
       {"model links outside",
        [](const Package& p) {
          WriteText(p.dir() / "outside", ReadText(p / kModel));
@@ -492,33 +493,33 @@ struct WeightCase {
 TEST_CASE("mlpackage: weight files that do not hold the weights") {
   const std::vector<WeightCase> cases = {
       {"good", GoodWeights(), "", ""},
-      {"empty", "", "COREML-MIL-001", "0 bytes, the header alone has 64"},
-      {"version 1", With(4, Raw<uint32_t>(1)), "COREML-MIL-001", "its header says version 1"},
+      {"empty", "", "COREML-MIL-001", "it has 0 bytes; the header needs 64"},
+      {"version 1", With(4, Raw<uint32_t>(1)), "COREML-MIL-001", "the header has version 1"},
       {"count without entries", With(0, Raw<uint32_t>(1000)), "COREML-MIL-001",
-       "1000 entries in 448 bytes"},
+       "1000 entries, but 448 bytes have room"},
       {"Git LFS pointer", "version https://git-lfs.github.com/spec/v1\n" + std::string(64, ' '),
        "COREML-MIL-001", "a Git LFS pointer"},
       {"sentinel", With(64, Raw<uint32_t>(0xDEADBEEE)), "COREML-MIL-001",
-       "there is no entry at 64: it begins with 0xdeadbeee"},
-      {"data type", With(68, Raw<uint32_t>(18)), "COREML-MIL-001", "data type 18, which is none"},
+       "no entry at 64: it begins with 0xdeadbeee"},
+      {"data type", With(68, Raw<uint32_t>(18)), "COREML-MIL-001", "unknown data type 18"},
       {"size", With(72, Raw<uint64_t>(10000)), "COREML-MIL-001", "10000 bytes at 128"},
       {"size and offset wrap", With(72, Raw<uint64_t>(~uint64_t{0} - 100)), "COREML-MIL-001",
        "the file has 448"},
       {"offset", With(80, Raw<uint64_t>(417)), "COREML-MIL-001", "64 bytes at 417"},
       {"truncated", GoodWeights().substr(0, 390), "COREML-MIL-001", "32 bytes at 384"},
       {"truncated metadata", GoodWeights().substr(0, 340), "COREML-MIL-001",
-       "an entry at 320 is outside the file"},
-      {"no whole number of elements", With(72, Raw<uint64_t>(63)), "COREML-MIL-001",
-       "no whole number of FLOAT16"},
+       "the entry at 320 is outside the file"},
+      {"not a whole number of elements", With(72, Raw<uint64_t>(63)), "COREML-MIL-001",
+       "not a whole number of FLOAT16"},
       {"unused bits of bytes do not count", With(88, Raw<uint64_t>(77)), "", ""},
       {"unused bits of a sub-byte type", With(216, Raw<uint64_t>(4)), "COREML-MIL-002",
-       "64 elements lies in an entry of 63"},
+       "the value has 64 elements, but its weight entry has 63"},
       {"too many unused bits", With(216, Raw<uint64_t>(8)), "COREML-MIL-001",
        "8 bits of them unused"},
       {"another type", With(68, Raw<uint32_t>(6)), "COREML-MIL-002",
-       "a value of FLOAT16 lies in an entry of INT16"},
+       "the value has type FLOAT16, but its weight entry has type INT16"},
       {"another size", With(72, Raw<uint64_t>(62)), "COREML-MIL-002",
-       "32 elements lies in an entry of 31"},
+       "the value has 32 elements, but its weight entry has 31"},
   };
   for (const WeightCase& c : cases) {
     CAPTURE(c.name);
@@ -555,7 +556,7 @@ TEST_CASE("mlpackage: names of weight files that lead elsewhere are not opened")
     const auto findings = Validate(*read.model, *read.format, {});
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].rule == "COREML-MIL-001");
-    CHECK(findings[0].message.find("names no file below the model's folder") != std::string::npos);
+    CHECK(findings[0].message.find("is not a path below the model's folder") != std::string::npos);
   }
 }
 
@@ -609,8 +610,10 @@ TEST_CASE("folders that are no packages") {
     CHECK(read.error().code() == ErrorCode::kUnsupported);
     CHECK(read.error().message().find("compiled Core ML model") != std::string::npos);
   }
-  CHECK(ReadModelFile(dir / "other").error().message().find("is a directory, not a model") !=
-        std::string::npos);
+  CHECK(ReadModelFile(dir / "other")
+            .error()
+            .message()
+            .find("is a folder, but not an .mlpackage model") != std::string::npos);
   CHECK(ReadModelFile(dir / "none.mlmodelc").error().code() == ErrorCode::kIo);
   CHECK(ReadModelFile(dir / "none.mlpackage").error().code() == ErrorCode::kIo);
 }

@@ -5,7 +5,7 @@
 #include "exec/program.h"
 #include "formats/format.h"
 #include "ir/text.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "passes/passes.h"
 #include "support/run_graph.h"
 
@@ -32,7 +32,7 @@ Converted Convert(const Graph& source) {
   const Format* format = FindFormat("coreml");
   REQUIRE(format != nullptr);
   Graph fitted = source.Clone();
-  const auto obstacles = Legalise(fitted, *format->target);
+  const auto obstacles = Legalize(fitted, *format->target);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   for (const Obstacle& o : *obstacles) FAIL_CHECK(o.node << ": " << o.reason);
   REQUIRE(obstacles->empty());
@@ -275,7 +275,7 @@ TEST_CASE("coreml: products") {
   for (const Row& row : rows) Check(row);
 }
 
-TEST_CASE("coreml: normalisations") {
+TEST_CASE("coreml: normalizations") {
   const std::string x = "in %x: f32[2, 4, 3, 5]\n";
   const std::string params = "const %s: f32[4] = seeded(1)\n const %b: f32[4] = seeded(2)\n";
   const Row rows[] = {
@@ -358,20 +358,23 @@ TEST_CASE("coreml: sizes that vary keep their symbols") {
 TEST_CASE("coreml: what cannot be said is named") {
   const auto reason = [](const std::string& text) {
     Graph graph = Parse(text);
-    const auto obstacles = Legalise(graph, *FindFormat("coreml")->target);
+    const auto obstacles = Legalize(graph, *FindFormat("coreml")->target);
     REQUIRE(obstacles.has_value());
     return obstacles->size() == 1 ? obstacles->front().reason
                                   : std::to_string(obstacles->size()) + " obstacles";
   };
-  CHECK(reason(One("in %x: f64[2]", "exp(%x)")) == "f64 values");
+  CHECK(reason(One("in %x: f64[2]", "exp(%x)")) == "Core ML has no f64 values");
   CHECK(reason(One("in %x: f64[2, 3]\n const %w: f64[3, 4] = seeded(1)", "matmul(%x, %w)")) ==
-        "f64 values");
-  CHECK(reason(One("in %x: i32[2]", "abs(%x)")) == "a computation with i32");
-  CHECK(reason(One("in %x: f32[1, 2, 3, 1, 2, 3]", "relu(%x)")) == "an array of 6 axes");
+        "Core ML has no f64 values");
+  CHECK(reason(One("in %x: i32[2]", "abs(%x)")) == "Core ML does not compute with i32");
+  CHECK(reason(One("in %x: f32[1, 2, 3, 1, 2, 3]", "relu(%x)")) ==
+        "Core ML has no arrays of 6 axes");
   CHECK(reason(One("in %x: f32[2]", "log1p(%x)")) == "Core ML has no log1p layer");
-  CHECK(reason(One("in %x: f32[1, 2, 5, 5]",
-                   "max_pool(%x) {kernel = [2, 2], dilations = [2, 2]}")) == "dilation of a pool");
-  CHECK(reason(One("in %x: f32[2, 2]", "reduce_sum(%x) {keep_dims = false}")) == "a scalar");
+  CHECK(
+      reason(One("in %x: f32[1, 2, 5, 5]", "max_pool(%x) {kernel = [2, 2], dilations = [2, 2]}")) ==
+      "its dilations must be 1");
+  CHECK(reason(One("in %x: f32[2, 2]", "reduce_sum(%x) {keep_dims = false}")) ==
+        "Core ML has no scalars");
 }
 
 }  // namespace

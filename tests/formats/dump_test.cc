@@ -226,7 +226,7 @@ TEST_CASE("dumps: TensorFlow Lite, what is there and what is left out") {
   const auto scales = b.CreateVector(std::vector<float>{std::bit_cast<float>(0xffc00123u), -0.0f,
                                                         std::numeric_limits<float>::denorm_min()});
   const auto zeros = b.CreateVector(std::vector<int64_t>{std::numeric_limits<int64_t>::min(), 5});
-  const auto quantisation = fb::CreateQuantizationParameters(b, 0, 0, scales, zeros);
+  const auto quantization = fb::CreateQuantizationParameters(b, 0, 0, scales, zeros);
   const auto name = b.CreateString("\xff\x01name");
   std::vector<flatbuffers::Offset<fb::Tensor>> tensors;
   for (const bool forced : {false, true}) {
@@ -236,7 +236,7 @@ TEST_CASE("dumps: TensorFlow Lite, what is there and what is left out") {
     t.add_type(fb::TensorType::FLOAT32);  // the default
     t.add_buffer(0);
     if (forced) t.add_name(name);
-    if (forced) t.add_quantization(quantisation);
+    if (forced) t.add_quantization(quantization);
     tensors.push_back(t.Finish());
   }
   b.ForceDefaults(false);
@@ -335,7 +335,7 @@ TEST_CASE("dumps: TensorFlow Lite, what the schema does not have is refused by n
     const auto graph = fb::CreateSubGraph(b, 0, 0, 0, b.CreateVector(&made, 1));
     const std::string message =
         refusal(FileOf(b, fb::CreateModel(b, 3, 0, b.CreateVector(&graph, 1))));
-    CHECK_MESSAGE(message.find("builtin_options of Operator is of type 250") != std::string::npos,
+    CHECK_MESSAGE(message.find("builtin_options of Operator has type 250") != std::string::npos,
                   message);
   }
 }
@@ -391,60 +391,60 @@ TEST_CASE("dumps: errors say where") {
   const TempDir dir;
   for (const Row& r : {
            Row{R"({"nn_dump": 2, "format": "onnx", "model": {}})", ErrorCode::kUnsupported,
-               "/nn_dump: version 2 of dumps; this program knows version 1"},
+               "/nn_dump: dump version 2 is unsupported; this program supports version 1"},
            Row{R"({"nn_dump": 1, "model": {}})", ErrorCode::kParse,
-               "the member \"format\" is missing; it is one of onnx, tflite, coreml, nnapi"},
+               "the member \"format\" is missing; expected one of onnx, tflite, coreml, nnapi"},
            Row{R"({"nn_dump": 1, "format": "pytorch", "model": {}})", ErrorCode::kParse,
-               "/format: there is no format \"pytorch\""},
+               "/format: unknown format \"pytorch\""},
            Row{R"({"nn_dump": 1, "format": "onnx"})", ErrorCode::kParse, "\"model\" is missing"},
            Row{R"({"nn_dump": 1, "format": "onnx", "model": {}, "more": 1})", ErrorCode::kParse,
-               "/more: a dump has no such member"},
+               "/more: unknown member"},
            Row{R"({"nn_dump": 1, "format": "onnx", "model": {"graph": {"node")", ErrorCode::kParse,
                "not JSON"},
            Row{model("onnx", R"({"ir_version": 8, "ir_version": 9})"), ErrorCode::kParse,
-               "two members \"ir_version\""},
-           Row{model("onnx", R"([])"), ErrorCode::kParse, "/model: an object is expected"},
+               "duplicate object member \"ir_version\""},
+           Row{model("onnx", R"([])"), ErrorCode::kParse, "/model: expected an object"},
            Row{model("onnx", R"({"graph": {"node": [{}, {"op_typ": "Relu"}]}})"), ErrorCode::kParse,
                "/model/graph/node/1/op_typ: NodeProto has no field \"op_typ\"; it has input, "},
            Row{model("onnx", R"({"graph": {"node": {}}})"), ErrorCode::kParse,
-               "/model/graph/node: an array is expected, not an object"},
+               "/model/graph/node: expected an array, not an object"},
            Row{model("onnx", R"({"ir_version": "eight"})"), ErrorCode::kParse,
-               "/model/ir_version: an integer is expected, not the string \"eight\""},
+               "/model/ir_version: expected an integer, not the string \"eight\""},
            Row{model("onnx", R"({"ir_version": 8.5})"), ErrorCode::kParse,
-               "/model/ir_version: an integer is expected, not 8.5"},
+               "/model/ir_version: expected an integer, not 8.5"},
            Row{model("onnx", R"({"ir_version": null})"), ErrorCode::kParse, "not null"},
            Row{model("onnx", R"({"graph": {"initializer": [{"raw_data": "QQ="}]}})"),
-               ErrorCode::kParse, "/model/graph/initializer/0/raw_data: not Base64"},
+               ErrorCode::kParse, "/model/graph/initializer/0/raw_data: invalid Base64"},
            Row{model("onnx", R"({"graph": {"initializer": [{"float_data": {"base64": "QQ=="}}]}})"),
-               ErrorCode::kParse, "1 bytes are no elements of 4 bytes"},
+               ErrorCode::kParse, "1 bytes is not a multiple of the element size, 4 bytes"},
            Row{model("onnx", R"({"graph": {"initializer": [{"float_data": [1e39]}]}})"),
-               ErrorCode::kParse, "/float_data/0: 1e+39 is beyond the type"},
+               ErrorCode::kParse, "/float_data/0: 1e+39 is out of range"},
            Row{model("onnx", R"({"graph": {"initializer": [{"int32_data": [2147483648]}]}})"),
-               ErrorCode::kParse, "/int32_data/0: 2147483648 does not fit 32 bits"},
+               ErrorCode::kParse, "/int32_data/0: 2147483648 does not fit in 32 bits"},
            Row{model("onnx", R"({"graph": {"node": [{"attribute": [{"type": "FLOTE"}]}]}})"),
                ErrorCode::kParse, "/type: AttributeType has no enumerator \"FLOTE\""},
            Row{model("onnx", R"({"$unknown": [{"field": 0, "varint": 1}]})"), ErrorCode::kParse,
-               "/model/$unknown/0/field: 0 is no field number"},
+               "/model/$unknown/0/field: 0 is not a field number"},
            Row{model("onnx", R"({"$unknown": [{"field": 700, "text": 1}]})"), ErrorCode::kParse,
-               "/model/$unknown/0/text: there is no wire type of this name"},
+               "/model/$unknown/0/text: unknown wire type"},
            Row{model("onnx", deep), ErrorCode::kLimit, "nested"},
            Row{model("coreml", R"({"neuralNetwork": {}, "pipeline": {}})"), ErrorCode::kParse,
-               "is there, too; only one of them can be"},
+               "is also set; only one field of a oneof can be set"},
            Row{model("coreml", R"({"description": {"input": [{"name": {"base64": "/w=="}}]}})"),
-               ErrorCode::kParse, "/model/description/input/0/name: strings of"},
+               ErrorCode::kParse, "/model/description/input/0/name: the string of"},
            Row{model("tflite", R"({"subgraphs": [{"tensor": []}]})"), ErrorCode::kParse,
                "/model/subgraphs/0/tensor: SubGraph has no field \"tensor\"; it has "},
            Row{model("tflite", R"({"operator_codes": [{"builtin_code": "CONV"}]})"),
                ErrorCode::kParse, "BuiltinOperator has no enumerator \"CONV\""},
            Row{model("tflite",
                      R"({"subgraphs": [{"operators": [{"builtin_options": {"stride_w": 1}}]}]})"),
-               ErrorCode::kParse, "\"builtin_options_type\" is missing, which tells its type"},
+               ErrorCode::kParse, "\"builtin_options_type\", the type of the union, is missing"},
            Row{model("tflite", R"({"buffers": [{"data": "====", "size": 1}]})"), ErrorCode::kParse,
-               "/model/buffers/0/data: not Base64"},
+               "/model/buffers/0/data: invalid Base64"},
            Row{model("tflite", R"({"buffers": [{"$data": "AAAA"}]})"), ErrorCode::kParse,
-               "a Buffer with \"$data\" has no fields for its offset and size"},
+               "a Buffer with \"$data\" must have fields for offset and size"},
            Row{model("tflite", R"({"version": -1})"), ErrorCode::kParse,
-               "/model/version: an integer that is not negative is expected, not -1"},
+               "/model/version: expected a non-negative integer, not -1"},
            Row{model("nnapi", R"({"operands": [{"location": {"pool": 1}}]})"), ErrorCode::kParse,
                "/model/operands/0/location/pool: DataLocation has no field \"pool\""},
        }) {

@@ -6,7 +6,7 @@
 #include "formats/format.h"
 #include "formats/nnapi/native.h"
 #include "ir/text.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -27,7 +27,7 @@ struct Written {
 std::vector<Obstacle> ObstaclesOf(const std::string& text) {
   Graph graph = Parse("graph \"g\" {\n" + text + "\n}");
   InterfaceAxes axes;
-  const auto obstacles = Legalise(graph, *FindFormat("nnapi")->target, &axes);
+  const auto obstacles = Legalize(graph, *FindFormat("nnapi")->target, &axes);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   return *obstacles;
 }
@@ -36,7 +36,7 @@ Written Convert(const Graph& source, const std::string& path) {
   const Format* format = FindFormat("nnapi");
   Graph graph = source.Clone();
   Written out;
-  const auto obstacles = Legalise(graph, *format->target, &out.axes);
+  const auto obstacles = Legalize(graph, *format->target, &out.axes);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   if (!obstacles->empty()) FAIL(obstacles->at(0).node, ": ", obstacles->at(0).reason);
   ExportOptions options;
@@ -128,7 +128,7 @@ const Row kRows[] = {
      "%e = clip(%x) {min = -1, max = 1}\n %f = clip(%x) {min = 0, max = 6}\n out \"a\" = %a\n"
      "out \"b\" = %b\n out \"c\" = %c\n out \"d\" = %d\n out \"e\" = %e\n out \"f\" = %f",
      {T::kFloor, T::kTanh, T::kLogistic, T::kRelu, T::kRelu1, T::kRelu6}},
-    {"normalisation",
+    {"normalization",
      "in %x \"x\": f32[1, 2, 2, 6]\n"
      "%a = l2_normalization(%x) {epsilon = 0}\n %c = softmax(%x) {beta = 0.5}\n"
      "out \"a\" = %a\n out \"c\" = %c",
@@ -136,7 +136,7 @@ const Row kRows[] = {
     {"softmax of three axes",
      "in %x \"x\": f32[2, 3, 4]\n %y = softmax(%x)\n out \"y\" = %y",
      {T::kReshape, T::kSoftmax, T::kReshape}},
-    {"local response normalisation",
+    {"local response normalization",
      "in %x \"x\": f32[1, 2, 2, 6]\n %y = lrn(%x) {size = 5, alpha = 10, beta = 0.5, layout = "
      "nxc}\n"
      "out \"y\" = %y",
@@ -270,19 +270,20 @@ TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
   const Case cases[] = {
       {x4 + "%y = exp(%x)\n", "NNAPI 1.0 has no exp operation"},
       {x4 + w + "%y = conv(%x, %w) {layout = nxc, filter_layout = oxi, groups = 2}\n",
-       "2 groups of 2 channels"},
+       "no convolution of 2 groups with 2 channels each"},
       {x4 + "const %w: f32[4, 3, 3, 4] = seeded(1)\n%y = conv(%x, %w) {layout = nxc, "
             "filter_layout = oxi, dilations = [2, 2]}\n",
-       "dilation 2"},
-      {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n", "a tensor of rank 5"},
-      {"in %x \"x\": f64[2]\n%y = relu(%x)\n", "tensors of f64"},
-      {x4 + "%y = clip(%x) {min = 0, max = 1}\n", "clipping to [0.0, 1.0]"},
+       "dilation must be 1, not 2"},
+      {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n", "NNAPI 1.0 has no tensors of rank 5"},
+      {"in %x \"x\": f64[2]\n%y = relu(%x)\n", "NNAPI 1.0 has no f64 tensors"},
+      {x4 + "%y = clip(%x) {min = 0, max = 1}\n",
+       "NNAPI has no clip to [0.0, 1.0] (RELU, RELU1, RELU6 only)"},
       {x4 + "%y = average_pool(%x) {layout = nxc, kernel = [3, 3], pads = [1, 1, 1, 1], "
             "count_include_pad = true}\n",
-       "an average that counts padding"},
-      {x4 + "%y = lrn(%x) {size = 4, layout = nxc}\n", "a window of 4 channels"},
+       "count_include_pad must be 0"},
+      {x4 + "%y = lrn(%x) {size = 4, layout = nxc}\n", "the window must be odd, not 4 channels"},
       {x4 + "%y = resize(%x) {layout = nxc, mode = nearest, sizes = [3, 3]}\n",
-       "resizing by nearest"},
+       "NNAPI 1.0 has no nearest resize"},
       {x4 + "const %c: f32[] = [3]\n%y = div(%x, %c)\n", "NNAPI 1.0 has no div operation"},
   };
   for (const Case& c : cases) {
@@ -301,7 +302,7 @@ TEST_CASE("nnapi export: shapes must be known") {
   REQUIRE(!image.has_value());
   CHECK(image.error().code() == ErrorCode::kUnsupported);
   CHECK(image.error().message() ==
-        "NNAPI 1.0 models have fixed shapes; input \"x\" is f32[batch, 3]: give --batch or "
+        "NNAPI 1.0 models need fixed shapes, but input \"x\" is f32[batch, 3]; use --batch or "
         "--input-shape");
 }
 

@@ -104,7 +104,7 @@ TEST_CASE("nnapi: both forms hold the same model") {
   for (const auto write : {nnapi::WriteFlatbuffer, nnapi::WriteJson}) {
     const auto bytes = write(m);
     REQUIRE(bytes.has_value());
-    CHECK(nnapi::Sniff(bytes->bytes()));
+    CHECK(nnapi::LikenessOf(bytes->bytes()) >= Likeness::kLikely);
     const auto second = nnapi::Read(*bytes, "", {});
     REQUIRE_MESSAGE(second.has_value(), second.error().message());
     const nnapi::Model& n = AsModel(*second);
@@ -175,25 +175,25 @@ TEST_CASE("nnapi json: what is no model") {
   const Row rows[] = {
       {"{", "not JSON"},
       {"[]", "not a JSON object"},
-      {"{}", "there is no list operands"},
-      {R"({"operands": 3})", "there is no list operands"},
+      {"{}", "the list operands is missing"},
+      {R"({"operands": 3})", "the list operands is missing"},
       {R"({"operands": [3]})", "operands[0]: not a JSON object"},
       {R"({"operands": [{}]})", "operands[0]: type is missing"},
       {R"({"operands": [{"type": "FLOAT64"}]})", "operands[0]: type is \"FLOAT64\""},
-      {R"({"operands": [{"type": 3, "lifetime": 1.5}]})", "lifetime is 1.5, no integer"},
+      {R"({"operands": [{"type": 3, "lifetime": 1.5}]})", "lifetime is 1.5; expected an integer"},
       {R"({"operands": [{"type": 3, "lifetime": 1, "dimensions": [-1]}]})", "dimensions is -1"},
       {R"({"operands": [{"type": 3, "lifetime": 1, "dimensions": [4294967296]}]})",
-       "dimensions is 4294967296, no integer of 32 bits"},
-      {R"({"operands": [{"type": 3, "lifetime": 1, "scale": "big"}]})", "no number"},
+       "dimensions is 4294967296; expected an integer of 32 bits"},
+      {R"({"operands": [{"type": 3, "lifetime": 1, "scale": "big"}]})", "expected a number"},
       {R"({"operands": [{"type": 3, "lifetime": 3, "value": ["x"]}]})", "value is"},
       {R"({"operands": [{"type": 1, "lifetime": 3, "value": [2147483648]}]})",
        "value is 2147483648"},
-      {R"({"operands": [{"type": 3, "lifetime": 4, "value": [1]}]})", "without a location"},
+      {R"({"operands": [{"type": 3, "lifetime": 4, "value": [1]}]})", "has no location"},
       {list + R"({"type": "ADD", "inputs": 3}]})", "operations[0]: inputs is not a list"},
-      {R"({"operandValuesSize": 1000000000000, "operands": []})", "a pool of 1000000000000 bytes"},
-      {R"({"poolSizes": [40000, 40000], "operands": []})", "a pool of 40000 bytes"},
-      {R"({"version": 2, "operands": [], "operations": []})", "form 2 of NNAPI files"},
-      {std::string(200, '[') + std::string(200, ']'), "more than 100 nested JSON values"},
+      {R"({"operandValuesSize": 1000000000000, "operands": []})", "a pool has 1000000000000 bytes"},
+      {R"({"poolSizes": [40000, 40000], "operands": []})", "a pool has 40000 bytes"},
+      {R"({"version": 2, "operands": [], "operations": []})", "version 2 of NNAPI files"},
+      {std::string(200, '[') + std::string(200, ']'), "JSON values are nested deeper than 100"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -249,54 +249,56 @@ TEST_CASE("nnapi import: models that break the rules that it relies on") {
   };
   const Row rows[] = {
       {"operand index", [](Json& m) { m["operations"][0]["inputs"][1] = 9; },
-       "operation 0 (ADD): operand 9 of 4"},
+       "operation 0 (ADD): operand 9 does not exist; the model has 4"},
       {"output index", [](Json& m) { m["operations"][0]["outputs"][0] = 4; },
-       "operation 0 (ADD): operand 4 of 4"},
+       "operation 0 (ADD): operand 4 does not exist; the model has 4"},
       {"model input index", [](Json& m) { m["inputIndexes"][0] = 4294967295U; },
-       "operand 4294967295 of 4"},
-      {"model output index", [](Json& m) { m["outputIndexes"][0] = 17; }, "operand 17 of 4"},
+       "operand 4294967295 does not exist; the model has 4"},
+      {"model output index", [](Json& m) { m["outputIndexes"][0] = 17; },
+       "operand 17 does not exist; the model has 4"},
       {"input that is none", [](Json& m) { m["inputIndexes"][0] = 1; },
-       "operand 1 is a model input, its lifetime is CONSTANT_COPY"},
+       "operand 1 is a model input, but its lifetime is CONSTANT_COPY"},
       {"input twice",
        [](Json& m) {
          m["inputIndexes"] = {0, 0};
        },
-       "is a model input twice"},
+       "occurs twice in the model inputs"},
       {"input not listed", [](Json& m) { m["inputIndexes"] = Json::array(); },
        "operand 0 (MODEL_INPUT) is read before it is written"},
       {"temporary never written",
        [](Json& m) { m["operands"][1]["lifetime"] = "TEMPORARY_VARIABLE"; },
        "operand 1 (TEMPORARY_VARIABLE) is read before it is written"},
       {"constant written", [](Json& m) { m["operands"][3]["lifetime"] = "CONSTANT_COPY"; },
-       "it writes operand 3, whose lifetime is CONSTANT_COPY"},
+       "it writes operand 3, but the lifetime is CONSTANT_COPY"},
       {"written twice", [](Json& m) { m["operations"].push_back(m["operations"][0]); },
        "operand 3 is written twice"},
       {"unknown lifetime", [](Json& m) { m["operands"][0]["lifetime"] = 12; },
        "its lifetime is 12"},
       {"unknown operand type", [](Json& m) { m["operands"][0]["type"] = 77; },
-       "operand 0: its type is 77"},
+       "operand 0: type 77 is unknown in NNAPI 1.0"},
       {"unknown operation", [](Json& m) { m["operations"][0]["type"] = 29; },
        "operation 0 (29): NNAPI 1.0 has no operation of this code"},
       {"missing argument",
        [](Json& m) {
          m["operations"][0]["inputs"] = {0, 1};
        },
-       "it has 2 inputs, not 3"},
+       "there are 2 inputs; expected 3"},
       {"absent argument", [](Json& m) { m["operands"][1]["lifetime"] = "NO_VALUE"; },
        "input 1 is missing"},
       {"two outputs",
        [](Json& m) {
          m["operations"][0]["outputs"] = {3, 3};
        },
-       "it has 2 outputs, not 1"},
-      {"activation code", [](Json& m) { m["operands"][2]["value"] = {4}; }, "fused activation 4"},
+       "there are 2 outputs; expected 1"},
+      {"activation code", [](Json& m) { m["operands"][2]["value"] = {4}; },
+       "unknown fused activation 4"},
       {"activation of another type", [](Json& m) { m["operands"][2]["type"] = "FLOAT32"; },
-       "input 2 is f32[], not a scalar of i32"},
+       "input 2 is f32[]; expected a scalar of i32"},
       {"constant beyond its pool",
        [](Json& m) {
          m["operands"][1]["location"] = {{"offset", 4294967295U}, {"length", 8}};
        },
-       "8 bytes at 4294967295 do not lie in their pool"},
+       "8 bytes at 4294967295 are outside the pool"},
       {"constant of the wrong size", [](Json& m) { m["operands"][1]["dimensions"] = {3}; },
        "operand 1"},
       {"giant dimensions",
@@ -305,26 +307,26 @@ TEST_CASE("nnapi import: models that break the rules that it relies on") {
        },
        "operand 1"},
       {"declared shape", [](Json& m) { m["operands"][3]["dimensions"] = {3}; },
-       "operand 3 is declared f32[3] but is f32[2]"},
+       "operand 3 is declared as f32[3], but is f32[2]"},
       {"scalar with dimensions", [](Json& m) { m["operands"][2]["dimensions"] = {1}; },
-       "a scalar with 1 dimensions"},
+       "the scalar has 1 dimensions"},
       {"zero scale", [](Json& m) { m["operands"][0]["type"] = "TENSOR_QUANT8_ASYMM"; },
-       "operand 0: its scale is 0"},
+       "operand 0: the scale must be positive and finite, not 0"},
       {"zero point",
        [](Json& m) {
          m["operands"][0]["type"] = "TENSOR_QUANT8_ASYMM";
          m["operands"][0]["scale"] = 1;
          m["operands"][0]["zeroPoint"] = 256;
        },
-       "TENSOR_QUANT8_ASYMM with zero point 256"},
+       "TENSOR_QUANT8_ASYMM cannot have zero point 256"},
       {"argument that is no constant",
        [](Json& m) {
          m["operands"][2]["lifetime"] = "MODEL_INPUT";
          m["inputIndexes"] = {0, 2};
        },
-       "input 2 is not a constant"},
+       "input 2 must be constant"},
       {"vendor's operation", [](Json& m) { m["operations"][0]["type"] = "OEM_OPERATION"; },
-       "OEM_OPERATION is not supported"},
+       "OEM_OPERATION is unsupported"},
   };
   CHECK(ImportError(AddModel()) == "");
   for (const Row& row : rows) {

@@ -206,7 +206,7 @@ TEST_CASE("ONNX external data: every initializer moves out, and in again") {
   const TempDir dir;
   REQUIRE(WriteFile(dir / "m.onnx", image->parts).has_value());
   REQUIRE(WriteFile(dir / "w.bin", image->side_files[0].parts).has_value());
-  // The graph's own, then that of the sub-graph, at multiples of 64.
+  // The graph's own, then that of the subgraph, at multiples of 64.
   const std::string bytes = test::ReadText(dir / "w.bin");
   CHECK(bytes.substr(0, 3) == "\x01\x02\xFD");
   CHECK(bytes.substr(64, 4) == std::string("\x00\x3C\x01\x00", 4));
@@ -259,7 +259,7 @@ TEST_CASE("ONNX external data: ranges that are not in the file are refused") {
            Row{"-1", "8", "is not a number"},
            Row{" 1", "8", "is not a number"},
            Row{"", "8", "is not a number"},
-           Row{"2", "7", "not 7"},
+           Row{"2", "7", "2 elements of f32 take 8 bytes, but the data has 7"},
        }) {
     CAPTURE(r.offset);
     CAPTURE(r.length);

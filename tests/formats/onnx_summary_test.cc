@@ -47,7 +47,7 @@ std::string Model(const std::string& graph, const std::string& more = {}) {
   return Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17)) + more;
 }
 
-TEST_CASE("onnx summary: operators of sub-graphs and functions, known or not") {
+TEST_CASE("onnx summary: operators of subgraphs and functions, known or not") {
   const std::string inner =
       Bytes(1, Node("Inner", "i")) + Bytes(2, "body") + Bytes(5, TensorF32("w", 3));
   const std::string nested =
@@ -80,7 +80,7 @@ TEST_CASE("onnx summary: operators of sub-graphs and functions, known or not") {
   CHECK(s.parameter_bytes == 12);
 }
 
-TEST_CASE("onnx summary: inputs, outputs, types, quantisation") {
+TEST_CASE("onnx summary: inputs, outputs, types, quantization") {
   const std::string sequence = Bytes(4, Bytes(1, TensorType(7, "")));
   const std::string map = Bytes(5, Int(1, 8) + Bytes(2, TensorType(1, "")));
   const std::string graph =
@@ -96,7 +96,7 @@ TEST_CASE("onnx summary: inputs, outputs, types, quantisation") {
   CHECK(s.inputs[0].name == "x");
   CHECK(s.inputs[0].type == "FLOAT");
   CHECK(*s.inputs[0].shape == std::vector<std::string>{"n", "3", "?", "?"});
-  CHECK(s.inputs[0].quantisation == "SCALE_TENSOR = sc, ZERO_POINT_TENSOR = zp");
+  CHECK(s.inputs[0].quantization == "SCALE_TENSOR = sc, ZERO_POINT_TENSOR = zp");
   CHECK(s.inputs[1].type == "FLOAT16");
   CHECK(!s.inputs[1].shape);
   REQUIRE(s.outputs.size() == 3);

@@ -1,4 +1,4 @@
-// Format::check_types of ONNX: what inference makes of operators, sub-graphs and functions, and
+// Format::check_types of ONNX: what inference makes of operators, subgraphs and functions, and
 // what it finds wrong.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -58,7 +58,7 @@ struct Case {
   int opset;
   std::string op;
   std::vector<std::string> inputs;  // types; "" for absent ones
-  std::string more;                 // attributes in text form, or initialisers i0, i1 ...
+  std::string more;                 // attributes in text form, or initializers i0, i1 ...
   std::string expected;
 };
 
@@ -205,13 +205,13 @@ TEST_CASE("onnx types: results of operators") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.op);
-    // No operator makes an opaque value: what it makes is named.
+    // No operator returns an opaque value: what it returns is named.
     const auto defects = CheckNode(c, "output { name: 'y' type { opaque_type {} } }");
     REQUIRE(defects.size() == 1);
     CHECK(defects[0].kind == TypeDefect::Kind::kElementType);
     CHECK(defects[0].element == "graph.node[0].output[0]");
     CHECK(defects[0].index == 0);
-    CHECK(defects[0].message.ends_with(" makes " + c.expected));
+    CHECK(defects[0].message.ends_with(" returns " + c.expected));
     CAPTURE(defects[0].message);
   }
 }
@@ -219,30 +219,34 @@ TEST_CASE("onnx types: results of operators") {
 TEST_CASE("onnx types: operands that do not fit") {
   const std::vector<Case> cases = {
       {17, "Add", {"f32[2, 4]", "f32[3]"}, "", "do not broadcast"},
-      {17, "MatMul", {"f32[2, 4]", "f32[3, 2]"}, "", "4 columns against 3 rows"},
-      {17, "MatMulInteger", {"u8[4, 2]", "u8[3, 5]"}, "", "columns against rows: 2 against 3"},
+      {17, "MatMul", {"f32[2, 4]", "f32[3, 2]"}, "", "4 columns do not match 3 rows"},
+      {17, "MatMulInteger", {"u8[4, 2]", "u8[3, 5]"}, "", "columns and rows: 2 and 3 differ"},
       {17,
        "MaxPool",
        {"f32[1, 1, 4, 4]"},
        IntsAttr("kernel_shape", "2, 2") + IntsAttr("pads", "0, 0, 0, -1"),
-       "the entry -1"},
-      {17, "Flatten", {"f32[2, 3]"}, IntAttr("axis", 3), "axis 3 for rank 2"},
-      {10, "Flatten", {"f32[2, 3]"}, IntAttr("axis", -1), "axis -1 for rank 2"},
-      {17, "Clip", {"f32[3]", "f32[2]"}, "", "a bound is f32[2]"},
+       "the negative entry -1"},
+      {17, "Flatten", {"f32[2, 3]"}, IntAttr("axis", 3), "axis 3 is out of range for rank 2"},
+      {10, "Flatten", {"f32[2, 3]"}, IntAttr("axis", -1), "axis -1 is out of range for rank 2"},
+      {17, "Clip", {"f32[3]", "f32[2]"}, "", "min and max must be scalars; one is f32[2]"},
       {17,
        "BatchNormalization",
        {"f32[1, 3, 4]", "f32[3]", "f32[3]", "f32[2]", "f32[3]"},
        "",
-       "channels: 3 against 2"},
+       "channels: 3 and 2 differ"},
       {17, "LSTM", {"f32[2, 3]", "f32[1, 16, 3]", "f32[1, 16, 4]"}, "", "[S, N, I]"},
-      {17, "RoiAlign", {"f32[1, 8, 9, 9]", "f32[3, 4]", "i64[2]"}, "", "dimension R: 3 against 2"},
-      {17, "Einsum", {"f32[2, 3]"}, StringAttr("equation", "ijk->i"), "its term 3 labels"},
+      {17,
+       "RoiAlign",
+       {"f32[1, 8, 9, 9]", "f32[3, 4]", "i64[2]"},
+       "",
+       "dimension R: 3 and 2 differ"},
+      {17, "Einsum", {"f32[2, 3]"}, StringAttr("equation", "ijk->i"), "its term has 3 labels"},
       {17, "NegativeLogLikelihoodLoss", {"f32[3, 5, 6]", "i64[3, 5]"}, "", "6"},
       {17, "SplitToSequence", {"f32[6, 2]", "i64[2]"}, Data(1, "dims: 2", "3, 2"), "add up to 5"},
-      {17, "StringNormalizer", {"str[2, 5]"}, "", "not [C] or [1, C]"},
-      {17, "HannWindow", {"i64[]"}, Data(0, "", "0"), "a size of 0"},
-      {9, "OneHot", {"i64[1]", "i64[]", "f32[2]"}, Data(0, "dims: 1", "-1"), "an index of -1"},
-      {17, "Optional", {}, "", "what may be there"},
+      {17, "StringNormalizer", {"str[2, 5]"}, "", "it must be [C] or [1, C]"},
+      {17, "HannWindow", {"i64[]"}, Data(0, "", "0"), "the size must be positive, not 0"},
+      {9, "OneHot", {"i64[1]", "i64[]", "f32[2]"}, Data(0, "dims: 1", "-1"), "negative index -1"},
+      {17, "Optional", {}, "", "an input or the attribute type is required"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.op);

@@ -7,7 +7,7 @@
 
 #include "formats/format.h"
 #include "ir/verify.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -18,7 +18,7 @@ Error WhyNot(const std::string& text, std::string_view format_name) {
   Graph graph = Parse(text);
   const Format& format = *FindFormat(format_name);
   InterfaceAxes axes;
-  const auto obstacles = Legalise(graph, *format.target, &axes);
+  const auto obstacles = Legalize(graph, *format.target, &axes);
   if (!obstacles) return obstacles.error();
   if (!obstacles->empty()) return ObstaclesError(format.label, *obstacles);
   const auto image = format.write(graph, ExportOptions{"m" + std::string(format.extensions[0])});
@@ -82,36 +82,40 @@ TEST_CASE("refusals: what a format cannot have is named") {
       R"(graph { in %x: f32[2]  %y = clip(%x) {min = 6, max = 0}  out "y" = %y })";
   constexpr const char* kLrn =
       R"(graph { in %x: f32[1, 4, 4, 4]  %y = lrn(%x) {size = 3, bias = -1}  out "y" = %y })";
-  for (const Row& row : {Row{kArgMin, "tflite", "ARG_MIN: x is INT64; it is one of FLOAT32"},
-                         Row{kLeastDelta, "tflite", "RANGE: delta has rank 1; it has 0"},
-                         Row{kSoftmax, "tflite", "SOFTMAX: its result has scale 0.09"},
-                         Row{kChannels, "tflite", "the number of channels is not known"},
-                         Row{kWindow, "tflite", "no dimension above 2147483647"},
-                         Row{kNothing, "tflite", "a transposed convolution of nothing"},
-                         Row{kAdded, "onnx", "an output padding of 9 at a stride of 2"},
-                         Row{kNoScale, "tflite", "a result of i8[1, 4] without a scale"},
-                         Row{kUnranked, "tflite", "a value of unknown rank"},
-                         Row{kUnranked, "coreml", "a value of unknown rank"},
-                         Row{kUnranked, "nnapi", "a value of unknown rank"},
-                         Row{kReshaped, "onnx", "its shape is not known"},
-                         Row{kNoSteps, "tflite", "a scale of 0"},
-                         Row{kManyChannels, "coreml", "a window of 2147483649 channels"},
-                         Row{kFarPad, "coreml", "an axis of 2147483650 elements"},
-                         Row{kClip, "coreml", "a lower bound of 6 above 0"},
-                         Row{kLrn, "coreml", "a bias of -1"},
-                         Row{kNoOutputs, "coreml", "no outputs"},
-                         Row{kNoOutputs, "nnapi", "no outputs"},
-                         Row{kOneName, "onnx", "an input and an output are named \"y\""},
-                         Row{kOneName, "coreml", "an input and an output are named \"y\""},
-                         Row{kEmpty, "coreml", "no dimensions below 1"},
-                         Row{kLong, "tflite", "no dimension above 2147483647"},
-                         Row{kWide, "tflite", "no tensor of more than 2147483647 elements"},
-                         Row{kWide, "nnapi", "2^32 bytes"},
-                         Row{kPow, "tflite", "pow of i64"},
-                         Row{kMinimum, "tflite", "minimum of u16"},
-                         Row{kBias, "coreml", "a bias beside a filter that is no constant"},
-                         Row{kUnique, "tflite", "no first places"},
-                         Row{kOpen, "tflite", "sizes that only the run can tell"}}) {
+  for (const Row& row :
+       {Row{kArgMin, "tflite",
+            "the ARG_MIN operator of TensorFlow Lite: x is INT64; expected one of FLOAT32"},
+        Row{kLeastDelta, "tflite",
+            "the RANGE operator of TensorFlow Lite: delta has rank 1; expected 0"},
+        Row{kSoftmax, "tflite",
+            "the SOFTMAX operator of TensorFlow Lite: the result has scale 0.09"},
+        Row{kChannels, "tflite", "the number of channels must be constant"},
+        Row{kWindow, "tflite", "limits dimensions to 2147483647"},
+        Row{kNothing, "tflite", "the input of TRANSPOSE_CONV cannot be empty"},
+        Row{kAdded, "onnx", "its output padding 9 must be less than its stride 2"},
+        Row{kNoScale, "tflite", "the result i8[1, 4] must be quantized"},
+        Row{kUnranked, "tflite", "a value has unknown rank"},
+        Row{kUnranked, "coreml", "a value has unknown rank"},
+        Row{kUnranked, "nnapi", "a value has unknown rank"},
+        Row{kReshaped, "onnx", "its rank must be known"},
+        Row{kNoSteps, "tflite", "scales must be positive, not 0"},
+        Row{kManyChannels, "coreml", "the window of 2147483649 channels must fit in 32 bits"},
+        Row{kFarPad, "coreml", "Core ML has no axes of size 2147483650"},
+        Row{kClip, "coreml", "min 6 must not be above max 0"},
+        Row{kLrn, "coreml", "the bias must be positive, not -1"},
+        Row{kNoOutputs, "coreml", "no outputs"},
+        Row{kNoOutputs, "nnapi", "no outputs"},
+        Row{kOneName, "onnx", "an input and an output are named \"y\""},
+        Row{kOneName, "coreml", "an input and an output are named \"y\""},
+        Row{kEmpty, "coreml", "dimensions of Core ML must be at least 1"},
+        Row{kLong, "tflite", "limits dimensions to 2147483647"},
+        Row{kWide, "tflite", "limits tensors to 2147483647 elements"},
+        Row{kWide, "nnapi", "2^32 bytes"},
+        Row{kPow, "tflite", "POW does not support i64"},
+        Row{kMinimum, "tflite", "no minimum for u16"},
+        Row{kBias, "coreml", "a bias needs a constant filter"},
+        Row{kUnique, "tflite", "no outputs for first positions and counts"},
+        Row{kOpen, "tflite", "its output size must be constant"}}) {
     CAPTURE(row.graph);
     CAPTURE(row.format);
     const Error error = WhyNot(row.graph, row.format);
@@ -150,7 +154,7 @@ TEST_CASE("refusals: a name that two ports have is the model's fault") {
 }
 
 // A dump of a quantized tensor that a TensorFlow Lite file declares.
-Result<ImportedModel> ImportQuantised(const std::string& quantization) {
+Result<ImportedModel> ImportQuantized(const std::string& quantization) {
   const std::string dump = fmt::format(
       R"({{"nn_dump": 1, "format": "tflite", "model": {{"version": 3,
       "operator_codes": [{{"builtin_code": "RELU", "deprecated_builtin_code": 19, "version": 1}}],
@@ -174,17 +178,17 @@ TEST_CASE("refusals: scales that do not fit their tensor") {
        {Row{R"({"scale": [0.5], "zero_point": [0]})", ""},
         Row{R"({"scale": [0.5, 0.25], "zero_point": [0, 0], "quantized_dimension": 1})", ""},
         Row{R"({"scale": [0], "zero_point": [0]})", ""},
-        Row{R"({"scale": [-1], "zero_point": [0]})", "scale -1"},
-        Row{R"({"scale": ["NaN"], "zero_point": [0]})", "scale nan"},
-        Row{R"({"scale": ["Infinity"], "zero_point": [0]})", "scale inf"},
+        Row{R"({"scale": [-1], "zero_point": [0]})", "is -1; it must be positive"},
+        Row{R"({"scale": ["NaN"], "zero_point": [0]})", "is nan; it must be positive"},
+        Row{R"({"scale": ["Infinity"], "zero_point": [0]})", "is inf; it must be positive"},
         Row{R"({"scale": [1, 1, 1], "zero_point": [0], "quantized_dimension": 1})",
-            "3 scales for axis 1 of 2 elements"},
+            "there are 3 scales for axis 1 of size 2"},
         Row{R"({"scale": [1, 1], "zero_point": [0, 0, 0], "quantized_dimension": 1})",
-            "2 scales but 3 zero points"},
+            "there are 2 scales but 3 zero points"},
         Row{R"({"scale": [1, 1], "zero_point": [0], "quantized_dimension": 2})",
-            "along axis 2 of 2"}}) {
+            "axis 2 is out of range for rank 2"}}) {
     CAPTURE(row.quantization);
-    const auto imported = ImportQuantised(row.quantization);
+    const auto imported = ImportQuantized(row.quantization);
     const std::string message = imported ? "" : imported.error().message();
     CHECK_MESSAGE(message.find(row.reason) != std::string::npos, message);
     CHECK(imported.has_value() == std::string_view(row.reason).empty());

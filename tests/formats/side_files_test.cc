@@ -24,8 +24,8 @@ TEST_CASE("side files: all together count against the limit, each once") {
   REQUIRE(!refused.has_value());
   CHECK(refused.error().code() == ErrorCode::kLimit);
   CHECK(refused.error().message() ==
-        "external file \"a.bin\": with the model's other files more than the limit "
-        "(max-file-bytes) of 249 bytes");
+        "external file \"a.bin\": it and the model's other files exceed the limit (max-file-bytes) "
+        "of 249 bytes");
   CHECK(small.Read("b.bin").has_value());
 }
 

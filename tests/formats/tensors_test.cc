@@ -108,7 +108,7 @@ Listed ListOnnx(const std::string& graph, const std::string& path = "m.onnx") {
   return List(ReadModel{format, *std::move(model)});
 }
 
-TEST_CASE("tensors: ONNX constants, attributes, and names that sub-graphs see or hide") {
+TEST_CASE("tensors: ONNX constants, attributes, and names that subgraphs see or hide") {
   const std::string inner =
       Node("Add", {"outer", "hidden"}, "s") + Bytes(5, TensorF32("hidden", 2));
   const std::string graph =

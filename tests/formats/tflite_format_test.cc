@@ -7,8 +7,8 @@
 
 #include "formats/format.h"
 #include "formats/tflite/export.h"
-#include "ops/conv.h"
-#include "passes/legalise.h"
+#include "ops/nn/conv.h"
+#include "passes/legalize.h"
 #include "support/run_graph.h"
 
 // TensorFlow Lite models made from the text form: written, read, imported and run again.
@@ -30,7 +30,7 @@ std::string Joined(const FileImage& image) {
 // The file that a graph becomes; a failed REQUIRE if something in it cannot be expressed.
 std::string FileOf(const Graph& graph) {
   Graph fitted = graph.Clone();
-  const auto obstacles = Legalise(fitted, *Tflite().target);
+  const auto obstacles = Legalize(fitted, *Tflite().target);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   for (const Obstacle& o : *obstacles) FAIL(o.node << ": " << o.reason);
   const auto image = Tflite().write(fitted, {});
@@ -224,7 +224,7 @@ TEST_CASE("tflite: data behind the flatbuffer") {
       %y = matmul(%x, %w) {transpose_b = true}
       out "y" = %y })");
   Graph fitted = graph.Clone();
-  REQUIRE(Legalise(fitted, *Tflite().target).has_value());
+  REQUIRE(Legalize(fitted, *Tflite().target).has_value());
   const auto image = tflite::WriteWith(fitted, {}, 0);
   REQUIRE(image.has_value());
   const std::string file = Joined(*image);
@@ -239,7 +239,7 @@ TEST_CASE("tflite: data behind the flatbuffer") {
   CHECK(cut.error().message().find("are outside the file") != std::string::npos);
 }
 
-TEST_CASE("tflite: quantisation parameters survive a file") {
+TEST_CASE("tflite: quantization parameters survive a file") {
   const Graph graph = Parse(R"(graph { in %x: u8[1, 2, 2, 2]{scale=0.5, zp=7, min=-3.5, max=124}
       const %w: u8[2, 1, 1, 2]{scale=0.25, zp=9} = seeded(1)
       const %b: i32[2]{scale=0.125, zp=0} = [5, -7]
@@ -272,14 +272,15 @@ TEST_CASE("tflite: what cannot be expressed is named") {
   for (const Refused& r : {
            Refused{"graph { in %x: f32[2, 3]\n %y = erf(%x)\n out \"y\" = %y }",
                    "TensorFlow Lite has no erf operator"},
-           Refused{"graph { in %x: f64[2, 3]\n %y = exp(%x)\n out \"y\" = %y }", "exp of f64"},
+           Refused{"graph { in %x: f64[2, 3]\n %y = exp(%x)\n out \"y\" = %y }",
+                   "TensorFlow Lite has no exp for f64"},
            Refused{R"(graph { in %x: f32[1, 4, 4, 2]
                %y = resize(%x) {layout = nxc, mode = cubic, sizes = [8, 8]}
                out "y" = %y })",
-                   "cubic interpolation"},
+                   "TensorFlow Lite has no cubic interpolation"},
        }) {
     Graph graph = Parse(r.graph);
-    const auto obstacles = Legalise(graph, *Tflite().target);
+    const auto obstacles = Legalize(graph, *Tflite().target);
     REQUIRE(obstacles.has_value());
     REQUIRE(obstacles->size() == 1);
     CHECK((*obstacles)[0].reason == r.reason);
@@ -348,21 +349,21 @@ TEST_CASE("tflite: broken files") {
     for (const Change& c : {
              Change{"an input that is not there",
                     [](const fb::SubGraph& g) { Put(g.operators()->Get(0)->inputs(), 0, 99); },
-                    "there is no tensor 99"},
+                    "tensor 99 does not exist"},
              Change{"an input that is left out",
                     [](const fb::SubGraph& g) { Put(g.operators()->Get(2)->inputs(), 1, -1); },
-                    "input 1 (b) is left out"},
+                    "input 1 (b) is missing"},
              Change{"an operator code that is not there",
                     [](const fb::SubGraph& g) {
                       Set(g.operators()->Get(1), fb::Operator::VT_OPCODE_INDEX, uint32_t{77});
                     },
-                    "there is no operator code 77"},
+                    "operator code 77 does not exist"},
              Change{"a buffer that is not there",
                     [](const fb::SubGraph& g) {
                       for (const fb::Tensor* t : *g.tensors())
                         if (t->buffer() != 0) Set(t, fb::Tensor::VT_BUFFER, uint32_t{55});
                     },
-                    "there is no buffer 55"},
+                    "buffer 55 does not exist"},
              Change{"a cycle",
                     [](const fb::SubGraph& g) {
                       Put(g.operators()->Get(0)->inputs(), 0, LastOutput(g));
@@ -381,7 +382,7 @@ TEST_CASE("tflite: broken files") {
                     "bytes"},
              Change{"a negative size",
                     [](const fb::SubGraph& g) { Put(g.tensors()->Get(0)->shape(), 0, -5); },
-                    "axis 0 has size -5"},
+                    "axis 0 has negative size -5"},
          }) {
       CAPTURE(c.what);
       // Changed in place, behind the back of the flatbuffer's types.

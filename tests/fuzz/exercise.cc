@@ -81,18 +81,20 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   NN_RETURN_IF_ERROR(app::FitTo(*format.target, fitted, axes, obstacles));
   if (!obstacles.empty()) return false;
   const std::string path = "m" + std::string(format.extensions[0]);
+  const auto source_error = [&] { return app::FirstError(model); };
   NN_ASSIGN(const FileImage image, format.write(fitted, ExportOptions{path}));
   NN_ASSIGN(const ReadModel written,
-            app::ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format, model));
-  NN_RETURN_IF_ERROR(app::CheckWritten(written, model));
-  NN_ASSIGN(Graph converted, app::ImportWritten(written, model));
+            app::ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format,
+                             source_error));
+  NN_RETURN_IF_ERROR(app::CheckWritten(written, source_error));
+  NN_ASSIGN(Graph converted, app::ImportWritten(written, source_error));
   if (!verify) return true;
   app::ConvertOptions options;
   options.run_limits = kRunLimits;
   options.verify_runs = 1;
   // Whether it drifts is another test's affair.
   NN_RETURN_IF_ERROR(app::VerifyConversion(
-      source, [&] { return Result<Graph>(std::move(converted)); }, axes, options));
+      source.Clone(), [&] { return Result<Graph>(std::move(converted)); }, axes, options));
   return true;
 }
 

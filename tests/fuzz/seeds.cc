@@ -11,7 +11,7 @@
 #include "formats/format.h"
 #include "formats/tensor_file.h"
 #include "ir/text.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "support/files.h"
 
 namespace nn::test {
@@ -38,7 +38,7 @@ bool WriteGraph(const std::string& graph, const std::string& path) {
   REQUIRE_MESSAGE(parsed.has_value(), graph << ": " << parsed.error().message());
   const Format& format = *FormatOfPath(path);
   InterfaceAxes axes;
-  const auto obstacles = Legalise(*parsed, *format.target, &axes);
+  const auto obstacles = Legalize(*parsed, *format.target, &axes);
   if (!obstacles || !obstacles->empty()) return false;
   const auto image = format.write(*parsed, ExportOptions{path});
   return image && image->side_files.empty() && WriteFile(path, image->parts);

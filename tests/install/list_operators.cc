@@ -4,12 +4,10 @@
 #include "exec/program.h"
 #include "formats/format.h"
 #include "ir/op_def.h"
-#include "ops/ops.h"
 #include "tensorio/digest.h"
 #include "validators/runner.h"
 
 int main() {
-  nn::InstallOps();
   for (const nn::OpDef* op : nn::Ops().All()) std::cout << op->name << "\n";
   return nn::Formats().empty() || nn::SimdTargets().empty();
 }

@@ -68,9 +68,9 @@ TEST_CASE("text: errors say where") {
            Row{"graph { in %x: f32[2]  %y = clip(%x) {min = abc} }", "\"abc\" is not a number"},
            Row{"graph { in %x: f32[2]  %y = relu(%x) : f32[3]  out \"y\" = %y }",
                "declared f32[3] but is f32[2]"},
-           Row{"graph { in %x: f32[2]  %y = relu(%x, %x) }", "takes at most 1 inputs, not 2"},
+           Row{"graph { in %x: f32[2]  %y = relu(%x, %x) }", "has 2 inputs; the maximum is 1"},
            Row{"graph { in %x: i8[2]{scale=1, zp=128}  %y = reverse(%x) {axes = [0]} }",
-               "zero point 128 is no i8"},
+               "zero point 128 is outside the range of i8"},
            Row{"graph { } x", "text after the graph"},
        }) {
     CAPTURE(std::string(r.text));
@@ -264,7 +264,7 @@ TEST_CASE("infer: large dimensions become opaque symbols, tensors of great rank 
   const auto refused = g.Append("relu", {deep});
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code() == ErrorCode::kLimit);
-  CHECK(refused.error().message().find("rank 65, the limit is 64") != std::string::npos);
+  CHECK(refused.error().message().find("rank 65; the limit is 64") != std::string::npos);
 }
 
 TEST_CASE("verify: broken graphs are named") {

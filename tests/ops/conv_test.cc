@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "ir/eval.h"
-#include "ops/conv.h"
+#include "ops/nn/conv.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -116,7 +116,7 @@ TEST_CASE("conv: 8-bit integers are the same everywhere") {
 TEST_CASE("conv: errors name what does not fit") {
   CHECK(ErrorOf(R"(graph { in %x: f32[1, 4, 8, 8]  const %w: f32[8, 3, 3, 3] = splat(0)
                            %y = conv(%x, %w)  out "y" = %y })")
-            .find("4 input channels, but the filter f32[8, 3, 3, 3] with 1 group(s) takes 3") !=
+            .find("4 input channels, but the filter f32[8, 3, 3, 3] with 1 group(s) requires 3") !=
         std::string::npos);
   CHECK(ErrorOf(R"(graph { in %x: f32[1, 3, 2, 2]  const %w: f32[8, 3, 3, 3] = splat(0)
                            %y = conv(%x, %w)  out "y" = %y })")

@@ -233,19 +233,18 @@ TEST_CASE("elementwise: select and cast") {
 
 TEST_CASE("elementwise: errors name what does not fit") {
   CHECK(ErrorOf(BinaryGraph("f32[3]", "f32[4]", "add"))
-            .find("shapes [3] and [4] do not broadcast: 3 against 4 on axis 0") !=
-        std::string::npos);
+            .find("shapes [3] and [4] do not broadcast: 3 and 4 on axis 0") != std::string::npos);
   CHECK(ErrorOf(BinaryGraph("f32[3]", "i32[3]", "add"))
-            .find("inputs of different element types, f32 and i32") != std::string::npos);
+            .find("inputs have different element types, f32 and i32") != std::string::npos);
   CHECK(ErrorOf(BinaryGraph("f32[3]", "f32[2, 3]", "prelu"))
             .find("the slope f32[2, 3] has more axes than the input f32[3]") != std::string::npos);
   CHECK(ErrorOf(BinaryGraph("f32[3]", "f32[3]", "and")).find("and of f32") != std::string::npos);
   CHECK(ErrorOf(UnaryGraph("i32[3]", "is_nan", "")).find("is_nan of i32") != std::string::npos);
   CHECK(ErrorOf(UnaryGraph("u8[3]", "dequantize", ""))
-            .find("dequantize of u8[3], which is not quantised") != std::string::npos);
+            .find("dequantize of u8[3], which is not quantized") != std::string::npos);
 }
 
-// ---- Quantised types
+// ---- Quantized types
 
 const std::vector<double> kU8 = {0, 1, 50, 99, 100, 101, 128, 200, 254, 255};
 const std::vector<double> kU8b = {255, 3, 77, 0, 128, 127, 129, 64, 1, 200};
@@ -255,7 +254,7 @@ const std::vector<double> kI16 = {-32768, -32767, -5000, -1, 0, 1, 1234, 30000, 
 const std::vector<double> kI16b = {32767, -32768, 77, 0, -500, 6, -10000, 640, -1, 3};
 
 // Expected integers come from a model of the reference kernels in Python integers.
-TEST_CASE("elementwise: quantised functions of one operand") {
+TEST_CASE("elementwise: quantized functions of one operand") {
   struct Row {
     const char* op;
     const char* attrs;
@@ -370,7 +369,7 @@ TEST_CASE("elementwise: quantised functions of one operand") {
   }
 }
 
-TEST_CASE("elementwise: quantised functions of two operands") {
+TEST_CASE("elementwise: quantized functions of two operands") {
   struct Row {
     const char* op;
     const char* a_type;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kOuter = 1.3416407864998738, kInner = 0.4472135954999579;  // of 1, 2, 3, 4
 
-TEST_CASE("normalisations: by hand") {
+TEST_CASE("normalizations: by hand") {
   const std::vector<std::vector<double>> four = {{1, 2, 3, 4}};
   const std::vector<std::vector<double>> normal = {{-kOuter, -kInner, kInner, kOuter}};
   for (const OpCase& c : {
@@ -49,7 +49,7 @@ TEST_CASE("normalisations: by hand") {
                   {{3, 4}},
                   {{0.848528137423857, 1.131370849898476}},
                   1e-6},
-           OpCase{"lrn of neighbours",
+           OpCase{"lrn of neighbors",
                   OneOp("f32[1, 2, 1]", "lrn(%x) {size = 3, alpha = 3.0, beta = 1.0}"),
                   {{1, 2}},
                   {{1.0 / 6, 2.0 / 6}},
@@ -85,7 +85,7 @@ TEST_CASE("normalisations: by hand") {
     CheckCase(c);
 }
 
-TEST_CASE("normalisations: errors name what does not fit") {
+TEST_CASE("normalizations: errors name what does not fit") {
   CHECK(
       Fails(R"(graph { in %x: f32[1, 3, 4]  const %s: f32[3] = splat(1)  const %b: f32[3] = splat(0)
                          %y = group_norm(%x, %s, %b) {groups = 2}  out "y" = %y })",

@@ -31,7 +31,7 @@ TEST_CASE("pad: every mode") {
                   OneOp("f32[1, 2]", "pad(%x) {pads = [1, 0, 0, 1]}"),
                   {{1, 2}},
                   {{0, 0, 0, 1, 2, 0}}},
-           OpCase{"the zero point of quantised values",
+           OpCase{"the zero point of quantized values",
                   OneOp("u8[2]{scale=0.5, zp=7}", "pad(%x) {pads = [1, 0]}"),
                   {{1, 2}},
                   {{7, 1, 2}}},

@@ -199,10 +199,10 @@ TEST_CASE("recurrent layers: the same everywhere") {
 TEST_CASE("recurrent layers: what does not fit is refused") {
   const std::string head = "graph { in %x: f32[3, 1, 4]  const %w: f32[1, 8, 4] = splat(0)  ";
   CHECK(Fails(head + "const %r: f32[1, 12, 3] = splat(0)  %y = lstm(%x, %w, %r)  out %y }",
-              "w is f32[1, 8, 4], not of shape [1, 12, 4]"));
+              "w is f32[1, 8, 4], must have shape [1, 12, 4]"));
   CHECK(Fails(head + "const %r: f32[1, 8, 2] = splat(0)  %y = lstm(%x, %w, %r) {activations = "
                      "[\"tanh\"]}  out %y }",
-              "1 activations with 0 alphas and 0 betas for 3 functions"));
+              "1 activations, 0 alphas and 0 betas, must have 3 of each"));
   CHECK(Fails(head + "const %r: f32[1, 8, 2] = splat(0)  %y = lstm(%x, %w, %r) {clip = -1}  out "
                      "%y }",
               "clip is -1"));

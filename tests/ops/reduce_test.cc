@@ -72,8 +72,8 @@ TEST_CASE("reductions: the same everywhere") {
 
 TEST_CASE("reductions: errors name what does not fit") {
   CHECK(Fails(OneOp("f32[2, 3]", "reduce_sum(%x) {axes = [2]}"),
-              "axis 2 is outside a tensor of rank 2"));
-  CHECK(Fails(OneOp("f32[2]", "reduce_any(%x)"), "reduce_any of f32, needs bool"));
+              "axis 2 is out of range for a tensor of rank 2"));
+  CHECK(Fails(OneOp("f32[2]", "reduce_any(%x)"), "reduce_any of f32: the input must be bool"));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ TEST_CASE("resize: errors name what does not fit") {
     CHECK(Fails(fmt::format(R"(graph {{ in %x: f32[1, 1, 4]  in %n: {}
                                         %y = resize({})  out "y" = %y }})",
                             type, operands),
-                "not a list of "));
+                "must be a vector of "));
 }
 
 }  // namespace

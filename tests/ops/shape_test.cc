@@ -47,11 +47,11 @@ TEST_CASE("reshape: -1 and copied dimensions") {
                           %y = reshape(%x, %s) {zero_copies = true} : f32[2, 3, 2]
                           out "y" = %y })"});
   CHECK(ErrorOf(R"(graph { in %x: f32[2, 6]  %y = reshape(%x) {dims = [5, -1]}  out "y" = %y })")
-            .find("12 elements do not divide into the new shape [5, -1]") != std::string::npos);
+            .find("12 elements cannot be reshaped to [5, -1]") != std::string::npos);
   CHECK(ErrorOf(R"(graph { in %x: f32[2, 6]  %y = reshape(%x) {dims = [-1, -1]}  out "y" = %y })")
             .find("two -1") != std::string::npos);
   CHECK(ErrorOf(R"(graph { in %x: f32[2, 6]  %y = reshape(%x) {dims = [5]}  out "y" = %y })")
-            .find("12 elements cannot take the shape [5]") != std::string::npos);
+            .find("12 elements cannot be reshaped to [5]") != std::string::npos);
 }
 
 TEST_CASE("expand_dims and squeeze: axes and their errors") {
@@ -62,7 +62,7 @@ TEST_CASE("expand_dims and squeeze: axes and their errors") {
   CHECK(ErrorOf(R"(graph { in %x: f32[2, 3]  %y = squeeze(%x) {axes = [0]}  out "y" = %y })")
             .find("axis 0 of size 2 cannot be squeezed") != std::string::npos);
   CHECK(ErrorOf(R"(graph { in %x: f32[2, 3]  %y = expand_dims(%x) {axes = [5]}  out "y" = %y })")
-            .find("axis 5 is outside a tensor of rank 3") != std::string::npos);
+            .find("axis 5 is out of range for a tensor of rank 3") != std::string::npos);
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ TEST_CASE("slice: bounds and steps") {
                                     %y = slice(%x, %s, %e, %a) : f32[2, 2]  out "y" = %y })",
              x,
              {{2, 3, 6, 7}}});
-  CHECK(
-      Fails(slice("axes = [2], starts = [0], ends = [1]"), "axis 2 is outside a tensor of rank 2"));
+  CHECK(Fails(slice("axes = [2], starts = [0], ends = [1]"),
+              "axis 2 is out of range for a tensor of rank 2"));
   CHECK(Fails(slice("axes = [1], starts = [0], ends = [1], steps = [0]"), "step"));
 }
 
@@ -49,10 +49,10 @@ TEST_CASE("reverse: the order along axes") {
 TEST_CASE("slice, pad: lists that cannot go together") {
   CHECK(Fails(R"(graph { in %x: f32[2, 3, 4]  in %s: i64[6]  in %e: i64[3]
                          %y = slice(%x, %s, %e)  out "y" = %y })",
-              "input 2 is i64[3], not a list of 6"));
+              "input 2 is i64[3], must be a vector of 6 elements"));
   CHECK(Fails(R"(graph { in %x: f32[2, 3]  in %p: i64[3]
                          %y = pad(%x, _, %p)  out "y" = %y })",
-              "input 2 is i64[3], not a list of 4"));
+              "input 2 is i64[3], must be a vector of 4 elements"));
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ TEST_CASE("softmax, log_softmax, hardmax: by hand") {
                   {{0, 1, 0}}},
        })
     CheckCase(c);
-  CHECK(Fails(OneOp("f32[2]", "softmax(%x) {axis = 1}"), "axis 1 is outside a tensor of rank 1"));
+  CHECK(Fails(OneOp("f32[2]", "softmax(%x) {axis = 1}"),
+              "axis 1 is out of range for a tensor of rank 1"));
 }
 
 TEST_CASE("softmax: the same everywhere") {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "ir/text.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "passes/weights.h"
 #include "support/run_graph.h"
 
@@ -64,7 +64,7 @@ TEST_CASE("bind: input shapes give symbols numbers everywhere") {
   };
   CHECK(error({2, 3, 9}).find("a tensor of shape [2, 3, 9] does not fit") != std::string::npos);
   CHECK(error({2, 4, 9, 9}).find("does not fit") != std::string::npos);
-  CHECK(error({2, 3, 9, 8}) == "dimension \"h\" of the model would be 9 and 8");
+  CHECK(error({2, 3, 9, 8}) == "dimension \"h\" of the model is bound to both 9 and 8");
 }
 
 TEST_CASE("change_axes: a pair of transposes around elementwise nodes cancels") {
@@ -107,7 +107,7 @@ TEST_CASE("change_axes: a residual block changes as a whole") {
   Graph g = Parse(text);
   const auto inputs = InputsOf(g, {});
   const auto before = RunEverywhere(g, inputs);
-  const auto obstacles = Legalise(g, target);
+  const auto obstacles = Legalize(g, target);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   CHECK(obstacles->empty());
   // One at the input, one at the output.
@@ -188,7 +188,7 @@ TEST_CASE("change_axes: what cannot follow keeps its transposes") {
   CHECK(Count(g, "transpose") == 1);
 }
 
-TEST_CASE("change_axes: per-axis quantisation follows its axis") {
+TEST_CASE("change_axes: per-axis quantization follows its axis") {
   Graph g = Parse(R"(graph {
     in %x: i8[1, 2, 3, 2]{axis=3, scale=[0.5, 0.25]}
     %a = transpose(%x) {perm = [0, 3, 1, 2]}

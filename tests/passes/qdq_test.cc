@@ -35,11 +35,11 @@ constexpr std::string_view kModel = R"(graph {
   out "y" = %t
 })";
 
-TEST_CASE("qdq: quantised operators and back lose no parameter and no bit") {
+TEST_CASE("qdq: quantized operators and back lose no parameter and no bit") {
   const Graph original = Parse(kModel);
   Graph g = original.Clone();
   REQUIRE(UnfuseQdq(g).has_value());
-  for (const Node& n : g.nodes()) CHECK_FALSE(OnQuantisedTypes(n));
+  for (const Node& n : g.nodes()) CHECK_FALSE(OnQuantizedTypes(n));
   CHECK(Find(g, "conv")->output()->dtype() == DType::kF32);
   CHECK(g.outputs()[0].value->type().ToString() == original.outputs()[0].value->type().ToString());
 
@@ -80,7 +80,7 @@ TEST_CASE("qdq: a bound between operator and quantize is taken along") {
   CHECK(Find(g, "relu")->output()->type().ToString() == "u8[1, 8]{scale=0.3, zp=5}");
 }
 
-TEST_CASE("qdq: what has no quantised kernel stays real") {
+TEST_CASE("qdq: what has no quantized kernel stays real") {
   for (const std::string_view text : {
            // A real operand.
            R"(graph { in %x: u8[4]{scale=0.1, zp=10}  in %z: f32[4]  %a = dequantize(%x)
@@ -122,7 +122,7 @@ TEST_CASE("qdq: between scales") {
   CHECK(Count(g, "dequantize") == 1);
 }
 
-TEST_CASE("qdq: quantised weights are not folded but for execution") {
+TEST_CASE("qdq: quantized weights are not folded but for execution") {
   Graph g = Parse(R"(graph {
     in %x: f32[2]
     const %w: i8[2]{axis=0, scale=[0.5, 0.25], zp=[0, 4]} = [3, 6]
@@ -140,7 +140,7 @@ TEST_CASE("qdq: quantised weights are not folded but for execution") {
 TEST_CASE("qdq: to ONNX and back") {
   Graph g = Parse(kModel);
   const Format& onnx = *FindFormat("onnx");
-  const auto obstacles = Legalise(g, *onnx.target);
+  const auto obstacles = Legalize(g, *onnx.target);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   REQUIRE(obstacles->empty());
   const auto image = onnx.write(g, {});

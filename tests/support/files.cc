@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -67,7 +67,7 @@ void WriteModel(const std::string& path, std::string_view text, const ExportOpti
   const Format* format = FormatOfPath(path);
   REQUIRE(format != nullptr);
   InterfaceAxes axes;
-  const auto obstacles = Legalise(graph, *format->target, &axes);
+  const auto obstacles = Legalize(graph, *format->target, &axes);
   REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
   REQUIRE(obstacles->empty());
   ExportOptions with_path = options;

@@ -19,7 +19,7 @@ std::span<const LargeModel> LargeModels();
 // The file of the model; a failed assertion if there is no such name.
 std::string MakeLargeModel(std::string_view name, size_t n);
 
-// Sub-graphs (the branches of If nodes) in each other.
+// Subgraphs (the branches of If nodes) in each other.
 std::string NestedModel(size_t depth);
 
 }  // namespace nn::test

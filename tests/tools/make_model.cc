@@ -5,8 +5,7 @@
 #include "base/file.h"
 #include "formats/format.h"
 #include "ir/text.h"
-#include "ops/ops.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 
 namespace nn {
 namespace {
@@ -19,7 +18,7 @@ Status MakeModel(const std::string& from, const std::string& to) {
   const Format* format = FormatOfPath(to);
   if (format == nullptr || format->write == nullptr)
     return UsageError("{}: no format that can be written has this extension", to);
-  NN_ASSIGN(const auto obstacles, Legalise(*graph, *format->target));
+  NN_ASSIGN(const auto obstacles, Legalize(*graph, *format->target));
   if (!obstacles.empty()) return tl::unexpected(ObstaclesError(format->label, obstacles).In(from));
   NN_ASSIGN(const FileImage image, format->write(*graph, ExportOptions{}));
   if (!image.side_files.empty()) return UsageError("{}: the model needs more than one file", to);
@@ -34,7 +33,6 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_model GRAPH OUT\n";
     return 2;
   }
-  nn::InstallOps();
   const nn::Status status = nn::MakeModel(argv[1], argv[2]);
   if (status) return 0;
   std::cerr << "make_model: " << status.error().message() << "\n";

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -13,6 +15,11 @@
 namespace nn::test {
 namespace {
 
+std::ptrdiff_t CountWords(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  return std::distance(std::istream_iterator<std::string>(in), {});
+}
+
 TEST_CASE("rules: ids are unique, statements are sentences with a source") {
   std::set<std::string_view> ids;
   const auto rules = Rules({Profile::kStrict});
@@ -22,7 +29,30 @@ TEST_CASE("rules: ids are unique, statements are sentences with a source") {
     CHECK(ids.insert(rule.id).second);
     CHECK(rule.statement.ends_with('.'));
     CHECK(!rule.clause.empty());
-    CHECK((rule.hint.empty() || rule.hint.ends_with('.')));
+  }
+}
+
+// Rules may share a hint.
+TEST_CASE("rules: each has a hint, a sentence of at least three words") {
+  for (const RuleInfo& rule : Rules({Profile::kStrict})) {
+    CAPTURE(std::string(rule.id));
+    CAPTURE(std::string(rule.hint));
+    CHECK(!rule.hint.empty());
+    CHECK(rule.hint.ends_with('.'));
+    CHECK(CountWords(rule.hint) >= 3);
+  }
+}
+
+// A reader sees one rule at a time, in a report or by --explain.
+TEST_CASE("rules: statements can be read alone") {
+  for (const RuleInfo& rule : Rules({Profile::kStrict})) {
+    CAPTURE(std::string(rule.id));
+    CAPTURE(std::string(rule.statement));
+    for (const char* start : {"So ", "The same", "Those ", "They ", "It ", "These "})
+      CHECK_MESSAGE(!rule.statement.starts_with(start), "begins with \"" << start << "\"");
+    for (const char* phrase : {"which is none", "are no "})
+      CHECK_MESSAGE(rule.statement.find(phrase) == std::string_view::npos,
+                    "contains \"" << phrase << "\"");
   }
 }
 
@@ -39,8 +69,8 @@ TEST_CASE("rules: the vendor profile is part of spec, spec part of strict") {
   for (const RuleInfo& rule : spec) CHECK(has(strict, rule.id));
 }
 
-// The *_rules_test.cc hold the cases of a format's rules and fail where one has none.
-TEST_CASE("rules: all are of a format with cases, or FILE-001") {
+// The *_rules_test.cc run the examples of a format's rules and fail for a rule without one.
+TEST_CASE("rules: all belong to a format with examples, or are FILE-001") {
   for (const RuleInfo& rule : Rules({Profile::kStrict})) {
     CAPTURE(std::string(rule.id));
     const std::string_view format = rule.id.substr(0, rule.id.find('-') + 1);
@@ -57,7 +87,7 @@ TEST_CASE("rules: all are of a format with cases, or FILE-001") {
   CHECK(ReadModelFile(path).has_value());  // told by its bytes
 }
 
-TEST_CASE("rules: statements of the documents are checked, or it is said why not") {
+TEST_CASE("rules: statements of the documents are checked, or have a reason why not") {
   for (const Format& format : Formats()) {
     std::set<std::pair<std::string_view, std::string_view>> seen;
     CHECK(!ClausesOf(format.name).empty());

@@ -1,4 +1,5 @@
-// Rules of kinds whose insides only their owner knows: text, prints, sound, custom, linked.
+// Rules of model types with opaque parameters: text models, feature prints, sound analysis,
+// custom and linked models.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 namespace nn::coreml {
 namespace {
 
-// A model of text: its revision, labels and parameters.
+// A text model: its revision, labels and parameters.
 struct TextModel {
   std::string_view field;
   const google::protobuf::Message* message;
   uint32_t revision;
-  uint32_t least;  // revision
-  int labels;      // -1: the kind has none
+  uint32_t least;  // supported revision
+  int labels;      // -1: the type has none
   int data_field;
 };
 
@@ -66,14 +67,15 @@ void TextModels(const Subject& s, Findings& f) {
     if (!text) continue;
     const Location where = At(m.path + std::string(text->field));
     if (text->revision < text->least)
-      f.Add(where, "{} has revision {}; {} is the first", text->field, text->revision, text->least);
+      f.Add(where, "{} has revision {}; expected {} or more", text->field, text->revision,
+            text->least);
     if (text->labels == 0) f.Add(where, "{} has no labels", text->field);
     if (s.SizeOf(*text->message, text->data_field) == 0)
-      f.Add(where, "{} has no parameters", text->field);
+      f.Add(where, "{} has no modelParameterData", text->field);
   }
 }
 
-// Calls visit(name, output or nullptr, whether it holds strings) for the outputs of a word tagger.
+// Calls visit(name, output or nullptr, is it of strings?) for each output that a word tagger names.
 template <typename Visit>
 void EachTag(const ModelAt& m, const Visit& visit) {
   const auto& p = m.model->wordtagger();
@@ -100,50 +102,53 @@ void TaggerOutputs(const Subject& s, Findings& f) {
       named += name.empty() ? 0 : 1;
     });
     if (outputs.size() != named)
-      f.Add(where, "the tagger names {} outputs, the model has {}", named, outputs.size());
+      f.Add(where, "wordTagger names {} outputs, but the model has {}", named, outputs.size());
     for (const auto& output : outputs)
       if (!names.contains(output.name()))
-        f.Add(where, "the tagger does not give {}", Quote(output.name()));
+        f.Add(where, "wordTagger does not name the output {}", Quote(output.name()));
     EachTag(m, [&](const std::string& name, const auto* type, bool strings) {
       const bool is_tags = name == m.model->wordtagger().tokentagsoutputfeaturename();
-      if (type == nullptr && is_tags) f.Add(where, "there is no output {}", Quote(name));
+      if (type == nullptr && is_tags) f.Add(where, "the model has no output {}", Quote(name));
       if (type != nullptr && (strings ? !type->sequencetype().has_stringtype()
                                       : !type->sequencetype().has_int64type()))
-        f.Add(where, "{} is no sequence of {}", Quote(name), strings ? "strings" : "integers");
+        f.Add(where, "{} is not a sequence of {}", Quote(name), strings ? "strings" : "integers");
     });
   }
 }
 
-// What a print, or a preprocessing of sound, is; "" if it is complete.
+// What a feature print, or sound analysis preprocessing, lacks; "" if it is complete.
 std::string PrintFault(const pb::Model& m) {
-  const auto version = [](int number, int newest) {
-    return number < 1 || number > newest ? fmt::format("has version {}", number) : std::string();
+  const auto version = [](std::string_view print, int number, std::string_view known, int newest) {
+    if (number >= 1 && number <= newest) return std::string();
+    return fmt::format("the {} print has version {}; expected {}", print, number, known);
   };
   if (m.has_visionfeatureprint()) {
     const auto& p = m.visionfeatureprint();
-    if (p.has_scene()) return version(p.scene().version(), 2);
-    return p.has_objects() ? version(p.objects().version(), 1) : "has no type";
+    if (p.has_scene()) return version("scene", p.scene().version(), "1 or 2", 2);
+    return p.has_objects() ? version("object", p.objects().version(), "1", 1)
+                           : "the vision feature print has no type";
   }
   if (m.has_audiofeatureprint()) {
     const auto& p = m.audiofeatureprint();
-    if (!p.has_sound()) return "has no type";
-    return p.sound().version() == 0 ? "has no version" : "";
+    if (!p.has_sound()) return "the audio feature print has no type";
+    return p.sound().version() == 0 ? "the sound print has no version" : "";
   }
   if (m.has_soundanalysispreprocessing() && !m.soundanalysispreprocessing().has_vggish())
-    return "has no type";
+    return "the sound analysis preprocessing has no type";
   return "";
 }
 
 void PrintsComplete(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (const auto fault = PrintFault(*m.model); !fault.empty())
-      f.Add(At(m.path + "Type"), "the model {}", fault);
+      f.Add(At(m.path + "Type"), "{}", fault);
 }
 
 void SoundPrintsKnown(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (const int version = m.model->audiofeatureprint().sound().version(); version > 1)
-      f.Add(At(m.path + "audioFeaturePrint.sound.version"), "there is no version {}", version);
+      f.Add(At(m.path + "audioFeaturePrint.sound.version"),
+            "the sound print has version {}; the newest known version is 1", version);
 }
 
 void ObjectOutputs(const Subject& s, Findings& f) {
@@ -151,10 +156,11 @@ void ObjectOutputs(const Subject& s, Findings& f) {
     if (!m.model->visionfeatureprint().has_objects()) continue;
     const auto& names = m.model->visionfeatureprint().objects().output();
     const Location where = At(m.path + "visionFeaturePrint.objects.output");
-    if (names.size() != 2) f.Add(where, "the print names {} outputs instead of 2", names.size());
+    if (names.size() != 2)
+      f.Add(where, "the object print names {} outputs; expected 2", names.size());
     for (const auto& output : m.description().output())
       if (std::find(names.begin(), names.end(), output.name()) == names.end())
-        f.Add(where, "the print does not give {}", Quote(output.name()));
+        f.Add(where, "the object print does not name the output {}", Quote(output.name()));
   }
 }
 
@@ -168,7 +174,7 @@ void VggishShapes(const Subject& s, Findings& f) {
         if (!std::equal(array.shape().begin(), array.shape().end(), want.begin(), want.end()) ||
             array.datatype() != pb::ArrayFeatureType::FLOAT32)
           f.Add(At(fmt::format("{}description.{}[{}]", m.path, field, i)),
-                "{} is no array of FLOAT32 of [{}]", Quote(list.Get(i).name()),
+                "{} is not a FLOAT32 array of shape [{}]", Quote(list.Get(i).name()),
                 fmt::join(want, ", "));
       }
     };
@@ -181,7 +187,8 @@ void CustomModels(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_custommodel()) continue;
     const auto& p = m.model->custommodel();
-    if (p.classname().empty()) f.Add(At(m.path + "customModel.className"), "the class has no name");
+    if (p.classname().empty())
+      f.Add(At(m.path + "customModel.className"), "the custom model has no className");
     for (int i = 0; i < p.parameters_size(); ++i) {
       const auto& parameter = p.parameters(i);
       if (parameter.key().empty() ||
@@ -197,44 +204,80 @@ void LinkedModels(const Subject& s, Findings& f) {
     if (!m.model->has_linkedmodel()) continue;
     const auto& p = m.model->linkedmodel();
     if (!p.has_linkedmodelfile())
-      f.Add(At(m.path + "linkedModel"), "the model is linked to nothing");
+      f.Add(At(m.path + "linkedModel"), "the linked model has no linkedModelFile");
     else if (p.linkedmodelfile().linkedmodelfilename().defaultvalue().empty())
       f.Add(At(m.path + "linkedModel.linkedModelFile.linkedModelFileName"),
-            "the linked file has no name");
+            "the linked file has no default name");
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-MODEL-014", Severity::kError,
-      "Feature prints and sound preprocessing state their type, prints a version that there is.",
-      "VisionFeaturePrint.proto", true, ""},
-     PrintsComplete},
-    {{"COREML-MODEL-015", Severity::kError,
-      "VGGish preprocessing takes 15600 samples and gives 1 x 96 x 64 values, as FLOAT32.",
-      "SoundAnalysisPreprocessing.proto", true, ""},
-     VggishShapes},
-    {{"COREML-KIND-019", Severity::kError, "The version of a sound print is a published one.",
-      "AudioFeaturePrint.proto, AudioFeaturePrint.Sound", false, ""},
-     SoundPrintsKnown},
-    {{"COREML-KIND-020", Severity::kError,
-      "An object print names two outputs, the model's among them.",
-      "VisionFeaturePrint.proto, VisionFeaturePrint.Objects.output", true, ""},
-     ObjectOutputs},
-    {{"COREML-KIND-021", Severity::kError, "Models of text have a revision, labels and parameters.",
-      "TextClassifier.proto; WordTagger.proto; Gazetteer.proto; WordEmbedding.proto", true, ""},
-     TextModels},
-    {{"COREML-KIND-022", Severity::kError,
-      "A word tagger names all outputs; tags and tokens are sequences of strings, the others of "
-      "integers.",
-      "WordTagger.proto, WordTagger", true, ""},
-     TaggerOutputs},
-    {{"COREML-KIND-023", Severity::kError,
-      "A custom model names its class; its parameters have names and values.",
-      "CustomModel.proto, CustomModel", true, ""},
-     CustomModels},
-    {{"COREML-KIND-024", Severity::kError, "A linked model names its file.",
-      "LinkedModel.proto, LinkedModelFile.linkedModelFileName", true, ""},
-     LinkedModels},
+    {.info =
+         {.id = "COREML-MODEL-014",
+          .statement =
+              "Vision and audio feature prints have a type and a version, which for vision feature "
+              "prints is a published one, and sound analysis preprocessing has a type.",
+          .clause = "VisionFeaturePrint.proto",
+          .vendor = true,
+          .hint =
+              "Set the type, such as scene, objects, sound or vggish, and a published version."},
+     .check = PrintsComplete},
+    {.info = {.id = "COREML-MODEL-015",
+              .statement = "The input of VGGish preprocessing is a FLOAT32 array of shape [15600], "
+                           "and its output is a FLOAT32 array of shape [1, 96, 64].",
+              .clause = "SoundAnalysisPreprocessing.proto",
+              .vendor = true,
+              .hint = "Set the shape and the dataType of the input and output to these values."},
+     .check = VggishShapes},
+    {.info = {.id = "COREML-KIND-019",
+              .statement = "The version of a sound feature print is a published one.",
+              .clause = "AudioFeaturePrint.proto, AudioFeaturePrint.Sound",
+              .hint = "Set version to 1, or check the model with a newer version of this tool."},
+     .check = SoundPrintsKnown},
+    {.info = {.id = "COREML-KIND-020",
+              .statement = "An object feature print names two outputs, and every output of the "
+                           "model is one of them.",
+              .clause = "VisionFeaturePrint.proto, VisionFeaturePrint.Objects.output",
+              .vendor = true,
+              .hint = "List two names in visionFeaturePrint.objects.output, and give the outputs "
+                      "of the model these names."},
+     .check = ObjectOutputs},
+    {.info = {.id = "COREML-KIND-021",
+              .statement =
+                  "Text classifiers, word taggers, gazetteers and word embeddings have a supported "
+                  "revision and modelParameterData, and all but word embeddings have labels.",
+              .clause =
+                  "TextClassifier.proto; WordTagger.proto; Gazetteer.proto; WordEmbedding.proto",
+              .vendor = true,
+              .hint =
+                  "Set the labels, modelParameterData and revision: 1 or more for text classifiers "
+                  "and word taggers, 2 or more for gazetteers and word embeddings."},
+     .check = TextModels},
+    {.info = {.id = "COREML-KIND-022",
+              .statement =
+                  "A word tagger names all outputs of the model, among them one for tags; tags and "
+                  "tokens are sequences of strings, locations and lengths sequences of integers.",
+              .clause = "WordTagger.proto, WordTagger",
+              .vendor = true,
+              .hint = "Set the output feature names of wordTagger to the outputs of the model, and "
+                      "correct their types."},
+     .check = TaggerOutputs},
+    {.info =
+         {.id = "COREML-KIND-023",
+          .statement =
+              "A custom model has a className, and each of its parameters has a name and a value.",
+          .clause = "CustomModel.proto, CustomModel",
+          .vendor = true,
+          .hint = "Set className to the class that implements the model, and complete or remove "
+                  "the parameter."},
+     .check = CustomModels},
+    {.info = {.id = "COREML-KIND-024",
+              .statement = "A linked model has a linkedModelFile with a default file name.",
+              .clause = "LinkedModel.proto, LinkedModelFile.linkedModelFileName",
+              .vendor = true,
+              .hint = "Set linkedModelFile.linkedModelFileName.defaultValue to the name of the "
+                      "model file."},
+     .check = LinkedModels},
 };
 
 }  // namespace

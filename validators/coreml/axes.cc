@@ -1,4 +1,4 @@
-// Rules of axes, and of ranks that follow from a layer's parameters.
+// Rules about axes and about ranks that follow from the parameters of a layer.
 #include <algorithm>
 #include <set>
 
@@ -12,11 +12,11 @@ using L = pb::NeuralNetworkLayer;
 
 constexpr int kMaxRank = 5;
 
-// Axes of a layer that count those of its first input, negative ones from the back.
+// Axis parameters that refer to the axes of the first input; negative ones count from the back.
 struct Axes {
   std::vector<int64_t> values;
-  int extra = 0;           // axes that the layer adds to those of its input
-  bool is_checked = true;  // by the owner's checker too
+  int extra = 0;           // axes that the layer adds to its input
+  bool is_checked = true;  // by the vendor's checker too
 };
 
 template <typename List>
@@ -96,7 +96,8 @@ void CheckAxes(const Subject& s, Findings& f, bool checked) {
     const int rank = at.InputRank(0);
     for (const int64_t axis : axes.values)
       if (axis < -(rank + axes.extra) || axis >= rank + axes.extra)
-        f.Add(Where(at), "{} has axis {} for an input of rank {}", Title(at), axis, rank);
+        f.Add(Where(at), "{} has axis {}, which is out of range for an input of rank {}", Title(at),
+              axis, rank);
   }
 }
 
@@ -113,11 +114,12 @@ void ArgSortAxis(const Subject& s, Findings& f) {
     if (!at.layer->has_argsort()) continue;
     const int64_t axis = at.layer->argsort().axis();
     if (axis < 0 || (at.ListsInputs() && axis >= at.InputRank(0)))
-      f.Add(Where(at, "argSort.axis"), "{} has axis {}", Title(at), axis);
+      f.Add(Where(at, "argSort.axis"), "{} has axis {}, which is {}", Title(at), axis,
+            axis < 0 ? "negative" : "out of range for its input");
   }
 }
 
-// The axes of squeeze and expandDims; nullptr if there are none to look at.
+// The axes of squeeze or expandDims; nullptr for other layers and for squeezeAll.
 const google::protobuf::RepeatedField<int64_t>* OwnAxes(const L& l) {
   if (l.has_expanddims()) return &l.expanddims().axes();
   return l.has_squeeze() && !l.squeeze().squeezeall() ? &l.squeeze().axes() : nullptr;
@@ -129,7 +131,7 @@ void AxesPresent(const Subject& s, Findings& f) {
       f.Add(Where(at), "{} has no axes", Title(at));
 }
 
-// The rank that the axes of squeeze and expandDims count, if it is declared.
+// The rank that the axes of squeeze or expandDims refer to, if it is declared.
 std::optional<int> CountedRank(const LayerAt& at) {
   if (!at.ListsInputs() || !at.ListsOutputs()) return std::nullopt;
   return at.layer->has_expanddims() ? at.OutputRank(0) : at.InputRank(0);
@@ -145,7 +147,7 @@ void AxesUnique(const Subject& s, Findings& f) {
     for (const int64_t axis : *axes)
       if (!plain.insert(axis).second ||
           !counted.insert(axis < 0 && rank > 0 ? axis + rank : axis).second) {
-        f.Add(Where(at), "{} has axis {} twice", Title(at), axis);
+        f.Add(Where(at), "{} lists axis {} twice", Title(at), axis);
         break;
       }
   }
@@ -158,7 +160,8 @@ void AxesWithin(const Subject& s, Findings& f) {
     if (axes == nullptr || !rank) continue;
     for (const int64_t axis : *axes)
       if (axis < -*rank || axis >= *rank)
-        f.Add(Where(at), "{} has axis {} of rank {}", Title(at), axis, *rank);
+        f.Add(Where(at), "{} has axis {}, which is out of range for rank {}", Title(at), axis,
+              *rank);
   }
 }
 
@@ -169,16 +172,16 @@ void SqueezedRanks(const Subject& s, Findings& f) {
     const int in = at.InputRank(0);
     const int out = at.OutputRank(0);
     if (at.layer->has_expanddims() && in + axes->size() != out)
-      f.Add(Where(at), "{} adds {} axes to rank {} and gives rank {}", Title(at), axes->size(), in,
-            out);
-    // What is left of one axis is one axis.
+      f.Add(Where(at), "{} adds {} axes to an input of rank {}, but its output has rank {}",
+            Title(at), axes->size(), in, out);
+    // Squeezing an input of rank 1 leaves rank 1.
     if (at.layer->has_squeeze() && in != 1 && in - axes->size() != out)
-      f.Add(Where(at), "{} takes {} axes from rank {} and gives rank {}", Title(at), axes->size(),
-            in, out);
+      f.Add(Where(at), "{} removes {} axes from an input of rank {}, but its output has rank {}",
+            Title(at), axes->size(), in, out);
   }
 }
 
-// Axes that `reduce` and `slice` count from the back need so many.
+// The rank that the axes named by `reduce` or `slice` need; they count from the back.
 int RankNeeded(const L& l) {
   if (l.has_reduce()) {
     using R = pb::ReduceLayerParams;
@@ -214,12 +217,12 @@ void NamedAxes(const Subject& s, Findings& f) {
         !at.network->exact_ranks())
       continue;
     if (const int need = RankNeeded(*at.layer); at.InputRank(0) < need)
-      f.Add(Where(at), "{} names an axis that an input of rank {} has not; it needs {}", Title(at),
+      f.Add(Where(at), "{} has an input of rank {}; its axis needs rank {} or more", Title(at),
             at.InputRank(0), need);
   }
 }
 
-// A rank that a layer gives whatever it takes; -1 if there is none.
+// Layers whose output has a fixed rank.
 void GivenRanks(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     int rank = -1;
@@ -232,7 +235,8 @@ void GivenRanks(const Subject& s, Findings& f) {
       need = 1;
     }
     if (rank >= 0 && rank != need)
-      f.Add(Where(at, "output[0]"), "{} gives rank {} instead of {}", Title(at), rank, need);
+      f.Add(Where(at, "output[0]"), "{} has an output of rank {}; expected {}", Title(at), rank,
+            need);
   }
 }
 
@@ -246,7 +250,8 @@ void MatrixRanks(const Subject& s, Findings& f) {
     const int want =
         inputs == 2 ? std::max({2, at.InputRank(0), at.InputRank(1)}) : at.InputRank(0);
     if ((inputs == 1 || inputs == 2) && out != want)
-      f.Add(Where(at, "output[0]"), "{} gives rank {} instead of {}", Title(at), out, want);
+      f.Add(Where(at, "output[0]"), "{} has an output of rank {}; expected {}", Title(at), out,
+            want);
   }
 }
 
@@ -254,11 +259,12 @@ void ScatterRanks(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (!at.layer->has_scatter() || at.layer->inputtensor_size() != 3) continue;
     if (at.InputRank(0) != at.InputRank(2) || at.InputRank(1) != 1)
-      f.Add(Where(at), "{} takes ranks {}, {} and {}; the second is to be 1, the others equal",
+      f.Add(Where(at),
+            "{} has inputs of ranks {}, {} and {}; the second must be 1 and the others equal",
             Title(at), at.InputRank(0), at.InputRank(1), at.InputRank(2));
     if (at.ListsOutputs() && at.OutputRank(0) != at.InputRank(0))
-      f.Add(Where(at, "output[0]"), "{} gives rank {} for a container of rank {}", Title(at),
-            at.OutputRank(0), at.InputRank(0));
+      f.Add(Where(at, "output[0]"), "{} has an output of rank {} for a container of rank {}",
+            Title(at), at.OutputRank(0), at.InputRank(0));
   }
 }
 
@@ -266,14 +272,16 @@ void StackedRanks(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_stack() && at.layer->inputtensor_size() > 1 &&
         at.InputRank(0) != at.InputRank(1))
-      f.Add(Where(at), "{} takes ranks {} and {}", Title(at), at.InputRank(0), at.InputRank(1));
+      f.Add(Where(at), "{} has inputs of different ranks: {} and {}", Title(at), at.InputRank(0),
+            at.InputRank(1));
 }
 
 void AxisPerFlag(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_reverse() && at.ListsInputs() &&
         at.layer->reverse().reversedim_size() != at.InputRank(0))
-      f.Add(Where(at, "reverse.reverseDim"), "{} has {} flags for an input of rank {}", Title(at),
+      f.Add(Where(at, "reverse.reverseDim"),
+            "{} has {} values in reverseDim for an input of rank {}", Title(at),
             at.layer->reverse().reversedim_size(), at.InputRank(0));
 }
 
@@ -282,10 +290,11 @@ void PreservedRanks(const Subject& s, Findings& f) {
     if (!at.layer->has_rankpreservingreshape()) continue;
     const int sizes = at.layer->rankpreservingreshape().targetshape_size();
     if (!at.ListsInputs() || !at.ListsOutputs())
-      f.Add(Where(at), "{} declares no ranks of its input and output", Title(at));
+      f.Add(Where(at), "{} does not declare the ranks of its input and output", Title(at));
     else if (at.InputRank(0) != at.OutputRank(0) || (sizes != 0 && at.InputRank(0) != sizes))
-      f.Add(Where(at), "{} takes rank {} and gives rank {}, with {} sizes", Title(at),
-            at.InputRank(0), at.OutputRank(0), sizes);
+      f.Add(Where(at),
+            "{} has an input of rank {} and an output of rank {} for {} sizes in targetShape",
+            Title(at), at.InputRank(0), at.OutputRank(0), sizes);
   }
 }
 
@@ -298,64 +307,123 @@ void Permutations(const Subject& s, Findings& f) {
     bool good = axes.empty() || !at.ListsInputs() || axes.size() == at.InputRank(0);
     for (size_t i = 0; i < sorted.size(); ++i) good = good && sorted[i] == i;
     if (!good)
-      f.Add(Where(at, "transpose.axes"), "the axes of {} are no permutation of its input's",
-            Title(at));
+      f.Add(Where(at, "transpose.axes"),
+            "the axes of {} are not a permutation of the axes of its input", Title(at));
   }
 }
 
 constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
 
 constexpr Rule kRules[] = {
-    {{"COREML-PARAM-001", Severity::kError, "Axes are ones that the input has.", kClause, true, ""},
-     AxesInRange},
-    {{"COREML-AXIS-001", Severity::kError,
-      "So are those of gather, scatter, cumSum and reverseSeq.", kClause, false, ""},
-     OtherAxesInRange},
-    {{"COREML-AXIS-002", Severity::kError, "squeeze and expandDims have axes.",
-      "NeuralNetwork.proto, ExpandDimsLayerParams.axes", true, ""},
-     AxesPresent},
-    {{"COREML-PARAM-002", Severity::kError, "squeeze and expandDims name an axis once.",
-      "NeuralNetwork.proto, SqueezeLayerParams.axes", true, ""},
-     AxesUnique},
-    {{"COREML-AXIS-003", Severity::kError,
-      "squeeze takes axes of its input, expandDims gives axes of its output.",
-      "NeuralNetwork.proto, ExpandDimsLayerParams.axes", true, ""},
-     AxesWithin},
-    {{"COREML-PARAM-003", Severity::kError,
-      "Ranks of squeeze and expandDims differ by the number of axes.",
-      "NeuralNetwork.proto, ExpandDimsLayerParams", true, ""},
-     SqueezedRanks},
-    {{"COREML-PARAM-004", Severity::kError, "The axis of argSort counts from the front.",
-      "NeuralNetwork.proto, ArgSortLayerParams", true, ""},
-     ArgSortAxis},
-    {{"COREML-PARAM-005", Severity::kError,
-      "reduce and slice have an input with the axes that they name.",
-      "NeuralNetwork.proto, ReduceLayerParams", true, ""},
-     NamedAxes},
-    {{"COREML-AXIS-004", Severity::kError, "loadConstant gives rank 5, ranges give rank 1.",
-      "NeuralNetwork.proto, LoadConstantLayerParams", true, ""},
-     GivenRanks},
-    {{"COREML-AXIS-005", Severity::kError,
-      "batchedMatmul gives the rank of its largest input, 2 at least.",
-      "NeuralNetwork.proto, BatchedMatMulLayerParams", true, ""},
-     MatrixRanks},
-    {{"COREML-AXIS-006", Severity::kError,
-      "scatter takes indices of rank 1 and gives the rank of its container.",
-      "NeuralNetwork.proto, ScatterLayerParams", true, ""},
-     ScatterRanks},
-    {{"COREML-AXIS-007", Severity::kError, "stack takes inputs of one rank.",
-      "NeuralNetwork.proto, StackLayerParams", true, ""},
-     StackedRanks},
-    {{"COREML-AXIS-008", Severity::kError, "reverse has a flag for each axis.",
-      "NeuralNetwork.proto, ReverseLayerParams.reverseDim", true, ""},
-     AxisPerFlag},
-    {{"COREML-AXIS-009", Severity::kError,
-      "rankPreservingReshape declares ranks, which are the number of its sizes.",
-      "NeuralNetwork.proto, RankPreservingReshapeLayerParams", true, ""},
-     PreservedRanks},
-    {{"COREML-AXIS-010", Severity::kError, "The axes of transpose are a permutation.",
-      "NeuralNetwork.proto, TransposeLayerParams.axes", false, ""},
-     Permutations},
+    {.info = {.id = "COREML-PARAM-001",
+              .statement = "The axes of concatND, softmaxND, flattenTo2D, splitND, slidingWindows, "
+                           "topK, argMax, argMin and the reduction layers are axes of the input, "
+                           "and the axis of stack is an axis of the output.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the axis to a value from -r to r - 1, where r is the rank of the input "
+                      "(of the output for stack)."},
+     .check = AxesInRange},
+    {.info =
+         {.id = "COREML-AXIS-001",
+          .statement = "The axes of gather, scatter, gatherAlongAxis, scatterAlongAxis, cumSum and "
+                       "reverseSeq are axes of the first input.",
+          .clause = kClause,
+          .hint =
+              "Set the axis to a value from -r to r - 1, where r is the rank of the first input."},
+     .check = OtherAxesInRange},
+    {.info =
+         {.id = "COREML-AXIS-002",
+          .statement =
+              "A squeeze layer without squeezeAll and an expandDims layer have at least one axis.",
+          .clause = "NeuralNetwork.proto, ExpandDimsLayerParams.axes",
+          .vendor = true,
+          .hint = "List the axes, or set squeezeAll."},
+     .check = AxesPresent},
+    {.info = {.id = "COREML-PARAM-002",
+              .statement = "A squeeze or expandDims layer names each axis at most once.",
+              .clause = "NeuralNetwork.proto, SqueezeLayerParams.axes",
+              .vendor = true,
+              .hint = "Remove the repeated axis; a negative axis counts from the back and can name "
+                      "the same axis as a positive one."},
+     .check = AxesUnique},
+    {.info = {.id = "COREML-AXIS-003",
+              .statement = "The axes of squeeze are axes of its input, and the axes of expandDims "
+                           "are axes of its output.",
+              .clause = "NeuralNetwork.proto, ExpandDimsLayerParams.axes",
+              .vendor = true,
+              .hint = "Set the axis to a value from -r to r - 1, where r is the rank of the input "
+                      "of squeeze or of the output of expandDims."},
+     .check = AxesWithin},
+    {.info = {.id = "COREML-PARAM-003",
+              .statement = "The ranks of the input and output of squeeze and expandDims differ by "
+                           "the number of axes, unless squeeze has an input of rank 1.",
+              .clause = "NeuralNetwork.proto, ExpandDimsLayerParams",
+              .vendor = true,
+              .hint = "Correct the declared ranks, or the list of axes."},
+     .check = SqueezedRanks},
+    {.info = {.id = "COREML-PARAM-004",
+              .statement =
+                  "The axis of argSort is not negative and is less than the rank of the input.",
+              .clause = "NeuralNetwork.proto, ArgSortLayerParams",
+              .vendor = true,
+              .hint = "Set axis to a value from 0 to r - 1, where r is the rank of the input."},
+     .check = ArgSortAxis},
+    {.info = {.id = "COREML-PARAM-005",
+              .statement = "The input of a reduce or slice layer has a rank that includes the axes "
+                           "that the layer names.",
+              .clause = "NeuralNetwork.proto, ReduceLayerParams",
+              .vendor = true,
+              .hint = "Choose an axis that the input has, or reshape the input to rank 3."},
+     .check = NamedAxes},
+    {.info = {.id = "COREML-AXIS-004",
+              .statement = "The output of loadConstant has rank 5, and the output of rangeStatic "
+                           "and rangeDynamic has rank 1.",
+              .clause = "NeuralNetwork.proto, LoadConstantLayerParams",
+              .vendor = true,
+              .hint = "Correct the declared rank of the output, and use loadConstantND for a "
+                      "constant of another rank."},
+     .check = GivenRanks},
+    {.info = {.id = "COREML-AXIS-005",
+              .statement = "The output of batchedMatmul has the rank of its input, or with two "
+                           "inputs the larger of their ranks and at least 2.",
+              .clause = "NeuralNetwork.proto, BatchedMatMulLayerParams",
+              .vendor = true,
+              .hint = "Set the rank in outputTensor to the expected value."},
+     .check = MatrixRanks},
+    {.info = {.id = "COREML-AXIS-006",
+              .statement = "The indices of scatter have rank 1, and its updates and its output "
+                           "have the rank of its container.",
+              .clause = "NeuralNetwork.proto, ScatterLayerParams",
+              .vendor = true,
+              .hint =
+                  "Reshape the indices to rank 1 and the updates to the rank of the container."},
+     .check = ScatterRanks},
+    {.info = {.id = "COREML-AXIS-007",
+              .statement = "The first two inputs of stack have the same rank.",
+              .clause = "NeuralNetwork.proto, StackLayerParams",
+              .vendor = true,
+              .hint = "Reshape the inputs to the same rank, or correct the declared ranks."},
+     .check = StackedRanks},
+    {.info = {.id = "COREML-AXIS-008",
+              .statement = "The reverseDim of reverse has one flag for each axis of the input.",
+              .clause = "NeuralNetwork.proto, ReverseLayerParams.reverseDim",
+              .vendor = true,
+              .hint = "List one value in reverseDim for each axis of the input."},
+     .check = AxisPerFlag},
+    {.info = {.id = "COREML-AXIS-009",
+              .statement = "A rankPreservingReshape layer declares the same rank for its input and "
+                           "output, which is the number of sizes in targetShape.",
+              .clause = "NeuralNetwork.proto, RankPreservingReshapeLayerParams",
+              .vendor = true,
+              .hint = "Declare both ranks in inputTensor and outputTensor, and give targetShape "
+                      "one size for each axis."},
+     .check = PreservedRanks},
+    {.info = {.id = "COREML-AXIS-010",
+              .statement = "The axes of transpose are a permutation of the axes of its input.",
+              .clause = "NeuralNetwork.proto, TransposeLayerParams.axes",
+              .hint = "List each axis of the input exactly once."},
+     .check = Permutations},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace nn::coreml {
 
 std::span<const Clause> Clauses();
 
-// Its parts.
+// The parts of Clauses().
 std::span<const Clause> ModelClauses();
 std::span<const Clause> NetworkClauses();
 std::span<const Clause> LayerClauses();

@@ -1,4 +1,4 @@
-// Rules of loops and branches.
+// Rules about loops and branches.
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,7 +10,7 @@ namespace {
 void BranchesFilled(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_branch() && at.layer->branch().ifbranch().layers().empty())
-      f.Add(Where(at, "branch.ifBranch"), "{} has an empty branch", Title(at));
+      f.Add(Where(at, "branch.ifBranch"), "{} has an empty ifBranch", Title(at));
 }
 
 void LoopsEnd(const Subject& s, Findings& f) {
@@ -19,9 +19,10 @@ void LoopsEnd(const Subject& s, Findings& f) {
     const auto& loop = at.layer->loop();
     const bool condition = !loop.conditionnetwork().layers().empty();
     if (loop.bodynetwork().layers().empty())
-      f.Add(Where(at, "loop.bodyNetwork"), "{} has an empty body", Title(at));
+      f.Add(Where(at, "loop.bodyNetwork"), "{} has an empty bodyNetwork", Title(at));
     if (!condition && loop.maxloopiterations() == 0 && at.layer->input().empty())
-      f.Add(Where(at, "loop"), "{} has neither a condition nor a number of iterations", Title(at));
+      f.Add(Where(at, "loop"), "{} has no conditionNetwork, no maxLoopIterations and no input",
+            Title(at));
   }
 }
 
@@ -31,10 +32,10 @@ void LoopConditions(const Subject& s, Findings& f) {
     const auto& loop = at.layer->loop();
     const bool condition = !loop.conditionnetwork().layers().empty();
     if (condition && loop.conditionvar().empty())
-      f.Add(Where(at, "loop.conditionVar"), "{} has a condition network but no variable",
+      f.Add(Where(at, "loop.conditionVar"), "{} has a conditionNetwork but no conditionVar",
             Title(at));
     else if (!condition && !loop.conditionvar().empty())
-      f.Add(Where(at, "loop.conditionVar"), "{} has the variable {} but no condition network",
+      f.Add(Where(at, "loop.conditionVar"), "{} has the conditionVar {} but no conditionNetwork",
             Title(at), Quote(loop.conditionvar()));
   }
   for (const NetworkAt& n : s.networks())
@@ -42,7 +43,7 @@ void LoopConditions(const Subject& s, Findings& f) {
       const LayerAt& at = s.layers()[layer];
       if (!at.layer->loop().conditionvar().empty())
         f.Add(Where(at, "loop.conditionVar"),
-              "{} has the variable {}, which its condition network does not write", Title(at),
+              "{} has the conditionVar {}, which its conditionNetwork does not write", Title(at),
               Quote(at.layer->loop().conditionvar()));
     }
 }
@@ -52,36 +53,54 @@ void ConditionsScalar(const Subject& s, Findings& f) {
     if ((!at.layer->has_loop() && !at.layer->has_branch()) || !at.ListsInputs()) continue;
     const auto& sizes = at.layer->inputtensor(0).dimvalue();
     if (std::any_of(sizes.begin(), sizes.end(), [](int64_t size) { return size > 1; }))
-      f.Add(Where(at, "inputTensor[0]"), "{} takes more than one value", Title(at));
+      f.Add(Where(at, "inputTensor[0]"), "{} has an input with more than one element", Title(at));
   }
 }
 
 void JumpsInLoops(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if ((at.layer->has_loopbreak() || at.layer->has_loopcontinue()) && at.loop_depth == 0)
-      f.Add(Where(at), "{} stands in no loop", Title(at));
+      f.Add(Where(at), "{} is not inside the body of a loop", Title(at));
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-CONTROL-001", Severity::kError, "The if branch has layers.",
-      "NeuralNetwork.proto, BranchLayerParams", true, ""},
-     BranchesFilled},
-    {{"COREML-CONTROL-002", Severity::kError,
-      "A loop has a body, and a condition or a number of iterations.",
-      "NeuralNetwork.proto, LoopLayerParams", true, ""},
-     LoopsEnd},
-    {{"COREML-CONTROL-003", Severity::kError,
-      "The condition variable of a loop is written by its condition network.",
-      "NeuralNetwork.proto, LoopLayerParams.conditionVar", true, ""},
-     LoopConditions},
-    {{"COREML-CONTROL-005", Severity::kError,
-      "The input of a loop or branch is declared of one element.",
-      "NeuralNetwork.proto, BranchLayerParams", true, ""},
-     ConditionsScalar},
-    {{"COREML-CONTROL-004", Severity::kError,
-      "loopBreak and loopContinue stand in the body of a loop.",
-      "NeuralNetwork.proto, LoopBreakLayerParams", true, ""},
-     JumpsInLoops},
+    {.info = {.id = "COREML-CONTROL-001",
+              .statement = "The ifBranch of a branch layer has at least one layer.",
+              .clause = "NeuralNetwork.proto, BranchLayerParams",
+              .vendor = true,
+              .hint = "Add layers to ifBranch, or remove the branch layer."},
+     .check = BranchesFilled},
+    {.info = {.id = "COREML-CONTROL-002",
+              .statement = "A loop layer has a bodyNetwork with layers, and a conditionNetwork, a "
+                           "maxLoopIterations or an input.",
+              .clause = "NeuralNetwork.proto, LoopLayerParams",
+              .vendor = true,
+              .hint = "Add layers to bodyNetwork, and set maxLoopIterations or conditionNetwork."},
+     .check = LoopsEnd},
+    {.info = {.id = "COREML-CONTROL-003",
+              .statement = "A loop layer has both a conditionNetwork and a conditionVar that this "
+                           "network writes, or neither.",
+              .clause = "NeuralNetwork.proto, LoopLayerParams.conditionVar",
+              .vendor = true,
+              .hint =
+                  "Set conditionVar to the output of a layer in conditionNetwork, or clear both."},
+     .check = LoopConditions},
+    {.info =
+         {.id = "COREML-CONTROL-005",
+          .statement =
+              "The tensor that a loop or branch layer declares for its input has a single element.",
+          .clause = "NeuralNetwork.proto, BranchLayerParams",
+          .vendor = true,
+          .hint = "Reduce the condition or trip count to one element, or correct dimValue in "
+                  "inputTensor."},
+     .check = ConditionsScalar},
+    {.info = {.id = "COREML-CONTROL-004",
+              .statement =
+                  "Every loopBreak and loopContinue layer is inside the bodyNetwork of a loop.",
+              .clause = "NeuralNetwork.proto, LoopBreakLayerParams",
+              .vendor = true,
+              .hint = "Move the layer into the bodyNetwork of a loop, or remove it."},
+     .check = JumpsInLoops},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One rule for all enumerations: their values are ones that the schema has.
+// One rule for all enumerations: their values must be in the schema.
 #include <google/protobuf/message.h>
 
 #include <unordered_map>
@@ -11,14 +11,14 @@ namespace {
 
 namespace gp = google::protobuf;
 
-// Messages whose enumerations other rules look at.
+// Messages whose enumerations other rules check.
 constexpr std::string_view kElsewhere[] = {
     "nn.coreml.pb.ArrayFeatureType",      "nn.coreml.pb.ImageFeatureType",
     "nn.coreml.pb.GLMClassifier",         "nn.coreml.pb.Normalizer",
     "nn.coreml.pb.VisionFeaturePrint",    "nn.coreml.pb.AudioFeaturePrint",
     "nn.coreml.pb.TreeEnsembleParameters"};
 
-// The fields of a message type that are enumerations, or lead to some.
+// The fields of a message type that are enumerations or contain some.
 struct Fields {
   std::vector<const gp::FieldDescriptor*> enums;
   std::vector<const gp::FieldDescriptor*> messages;
@@ -79,7 +79,7 @@ class EnumWalk {
     for (int i = 0; i < type.field_count(); ++i) {
       const gp::FieldDescriptor* field = type.field(i);
       if (field->enum_type() != nullptr) fields.enums.push_back(field);
-      // Of types that contain themselves only the first is known yet; take them all.
+      // A type that contains itself is not complete yet; assume that it leads to enumerations.
       if (field->message_type() != nullptr && field->real_containing_oneof() == nullptr &&
           (known_.contains(field->message_type()) || FieldsOf(*field->message_type()).leads()))
         fields.messages.push_back(field);
@@ -98,9 +98,12 @@ void EnumsKnown(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-ENUM-001", Severity::kError, "Enumerations have values that the schema has.",
-      "Model.proto", false, "Check the model with a newer version of this tool."},
-     EnumsKnown},
+    {.info = {.id = "COREML-ENUM-001",
+              .statement = "Every enumeration field has a value that the schema defines.",
+              .clause = "Model.proto",
+              .hint = "Set the field to a value of the enumeration, or check the model with a "
+                      "newer version of this tool."},
+     .check = EnumsKnown},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the examples of Core ML rules start from, and edits that several make.
+// The base models of the examples of Core ML rules, and edits that several examples share.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace nn::coreml {
 
-// The layer of kNet; cases put another in its place.
+// The layer of kNet; examples replace it.
 inline constexpr const char* kLayer = "activation { ReLU {} }";
 
 inline constexpr const char* kNet = R"(
@@ -24,7 +24,7 @@ neuralNetwork {
     activation { ReLU {} } }
 })";
 
-// Ranks are not declared and so not checked.
+// Declares no ranks, so that none are checked.
 inline constexpr const char* kLoose = R"(
 specificationVersion: 5
 description {
@@ -36,7 +36,7 @@ neuralNetwork {
   layers { name: "l" input: "x" output: "y" activation { ReLU {} } }
 })";
 
-// Blobs of rank 5, as versions 1 to 3 have them.
+// Blobs of rank 5, as in versions 1 to 3.
 inline constexpr const char* kRank5 = R"(
 specificationVersion: 1
 description {
@@ -97,7 +97,7 @@ neuralNetworkRegressor {
   layers { name: "l" input: "x" output: "y" activation { ReLU {} } }
 })";
 
-// Any features, of a model that has no rules of its own.
+// For rules about features: a model type without rules of its own.
 inline constexpr const char* kFeature = R"(
 specificationVersion: 10
 description {
@@ -190,7 +190,7 @@ neuralNetwork {
   }
 })";
 
-inline constexpr const char* kNeighbours = R"(
+inline constexpr const char* kNeighbors = R"(
 specificationVersion: 4
 description {
   input { name: "x" type { multiArrayType { shape: 2 dataType: FLOAT32 } } }
@@ -207,7 +207,7 @@ kNearestNeighborsClassifier {
   uniformWeighting {}
 })";
 
-// Its weights lie in files that WriteWeightFiles() makes.
+// Its weights are in files that WriteWeightFiles() in the tests creates.
 inline constexpr const char* kProgram = R"(
 specificationVersion: 7
 description {
@@ -225,7 +225,7 @@ mlProgram {
         blobFileValue { fileName: "@model_path/weights/a.bin" offset: 64 } } } } } } } }
 })";
 
-// Loop and branch; "c" is a condition.
+// A branch and a loop; "c" is a condition.
 inline constexpr const char* kControl = R"(
 specificationVersion: 5
 description {
@@ -248,7 +248,7 @@ neuralNetwork {
   layers { name: "e" input: "t" output: "y" activation { ReLU {} } }
 })";
 
-// A layer of kUpdatable that nothing reads.
+// A layer for kUpdatable whose outputs nothing reads.
 inline constexpr const char* kLstmLayer =
     "layers { name: \"lstm\" input: \"t\" output: [\"s1\", \"s2\", \"s3\"] "
     "isUpdatable: true uniDirectionalLSTM { inputVectorSize: 1 outputVectorSize: 1 "
@@ -259,24 +259,24 @@ inline constexpr const char* kLstmLayer =
     "forgetGateRecursionMatrix { floatValue: 1 } blockInputRecursionMatrix { floatValue: 1 } "
     "outputGateRecursionMatrix { floatValue: 1 } } } }";
 
-// kLayer becomes another layer.
+// Replaces kLayer.
 inline std::vector<Edit> Layer(std::string layer, std::vector<Edit> more = {}) {
   more.insert(more.begin(), {kLayer, std::move(layer)});
   return more;
 }
 
-// The input's type in kFeature becomes another.
+// Replaces the type of the input in kFeature.
 inline std::vector<Edit> Type(std::string type, std::vector<Edit> more = {}) {
   more.insert(more.begin(), {"int64Type {}", std::move(type)});
   return more;
 }
 
-// The array of the input in kFeature.
+// Makes the input in kFeature an array with the given fields.
 inline std::vector<Edit> Array(const std::string& fields, std::vector<Edit> more = {}) {
   return Type("multiArrayType { dataType: INT32 " + fields + " }", std::move(more));
 }
 
-// The features of kFeature, and the model itself, become others.
+// Replaces the features and the model type in kFeature.
 inline std::vector<Edit> Kind(const std::string& input, const std::string& output,
                               const std::string& model, std::vector<Edit> more = {}) {
   const auto feature = [](const std::string& name, const std::string& type) {

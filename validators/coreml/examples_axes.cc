@@ -4,7 +4,7 @@
 namespace nn::coreml {
 namespace {
 
-// Two inputs, or three, in place of one.
+// Two inputs instead of one.
 const Edit kTwo{"input: \"x\"", "input: [\"x\", \"x\"]"};
 const Edit kTwoRanks{"inputTensor { rank: 4 }", "inputTensor { rank: 4 } inputTensor { rank: 4 }"};
 const Edit kOutput1{"outputTensor { rank: 4 }", "outputTensor { rank: 1 }"};
@@ -12,7 +12,7 @@ const Edit kOutput3{"outputTensor { rank: 4 }", "outputTensor { rank: 3 }"};
 const Edit kOutput5{"outputTensor { rank: 4 }", "outputTensor { rank: 5 }"};
 const Edit kNone{"input: \"x\"", ""};
 
-// A layer of rank 5 with recurrent states.
+// Replaces kLayer with a layer of rank 5 that has recurrent states as outputs.
 std::vector<Edit> Recurrent(const std::string& layer, const std::string& outputs) {
   return Layer(layer, {{"[2, 4, 4]", "1"}, {"output: \"y\"", "output: [" + outputs + "]"}});
 }

@@ -1,5 +1,5 @@
-// Examples of Core ML rules: models that prepare features, suppression, kinds that their owner
-// alone knows, advice.
+// Examples of Core ML rules: models that prepare features, suppression, model types with opaque
+// parameters, advice.
 #include "validators/coreml/example_models.h"
 
 namespace nn::coreml {
@@ -13,7 +13,7 @@ std::vector<Edit> OfArrays(const std::string& model) {
   return Kind(kArray, kArray, model);
 }
 
-// Curves of so many precision values.
+// Curves with the given list of precision values.
 std::vector<Edit> Curve(const std::string& values) {
   return OfArrays(
       "classConfidenceThresholding { precisionRecallCurves { "

@@ -1,4 +1,4 @@
-// Examples of Core ML rules: models, features, kinds of model, programs.
+// Examples of Core ML rules: models, features, model types, programs.
 #include "validators/coreml/example_models.h"
 
 namespace nn::coreml {
@@ -165,7 +165,7 @@ std::vector<RuleExample> KindExamples() {
   const Edit optional{"type {", "type { isOptional: true"};
   const std::string serialized = "serializedModel { identifier: \"m\" }";
   return {
-      {"COREML-KIND-001", kNeighbours, {{"type {", "type { isOptional: true"}}, {}},
+      {"COREML-KIND-001", kNeighbors, {{"type {", "type { isOptional: true"}}, {}},
       {"COREML-KIND-006",
        kFeature,
        {{"int64Type {}", "multiArrayType { shape: 2 dataType: DOUBLE }"},
@@ -174,31 +174,31 @@ std::vector<RuleExample> KindExamples() {
         {"int64Type {}", "multiArrayType { shape: 2 dataType: DOUBLE }"},
         {"serializedModel { identifier: \"m\" }", "normalizer {}"}}},
       {"COREML-KIND-002",
-       kNeighbours,
+       kNeighbors,
        {{"defaultValue: 1", "defaultValue: 6"}},
        {{"defaultValue: 1", "defaultValue: 5"}}},
       {"COREML-KIND-002",
-       kNeighbours,
+       kNeighbors,
        {{"range { minValue: 1 maxValue: 5 }", "set { values: [0, 1] }"}},
        {{"range { minValue: 1 maxValue: 5 }", "set { values: [3, 1] }"}}},
       {"COREML-KIND-003",
-       kNeighbours,
+       kNeighbors,
        {{"leafSize: 30", "leafSize: 0"}},
        {{"leafSize: 30", "leafSize: 1"}}},
       {"COREML-KIND-003",
-       kNeighbours,
+       kNeighbors,
        {{"uniformWeighting {}", ""}},
        {{"uniformWeighting {}", "inverseDistanceWeighting {}"}}},
       {"COREML-KIND-004",
-       kNeighbours,
+       kNeighbors,
        {{"defaultStringLabel: \"none\"", "defaultInt64Label: 1"}},
        {{"defaultStringLabel: \"none\"", ""}}},
       {"COREML-KIND-005",
-       kNeighbours,
+       kNeighbors,
        {{"vector: [3, 4]", "vector: [3]"}},
        {{"vector: [3, 4]", "vector: [5, 6]"}}},
       {"COREML-KIND-005",
-       kNeighbours,
+       kNeighbors,
        {{"[\"a\", \"b\"]", "\"a\""}},
        {{"[\"a\", \"b\"]", "[\"a\", \"a\"]"}}},
   };

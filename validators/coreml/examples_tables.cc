@@ -1,4 +1,4 @@
-// Examples of Core ML rules: pipelines, predictions, models that are tables.
+// Examples of Core ML rules: pipelines, predictions, models whose parameters are tables.
 #include "validators/coreml/example_models.h"
 
 namespace nn::coreml {
@@ -18,7 +18,7 @@ std::vector<Edit> Classifier(const std::string& fields) {
       {kPredicted});
 }
 
-// Two classes of one support vector each; some fields become others.
+// Two classes with one support vector each; `more` are further edits.
 std::vector<Edit> Machine(const std::vector<Edit>& more = {}) {
   auto edits = Kind(kArray, "stringType {}",
                     "supportVectorClassifier { kernel { rbfKernel { gamma: 1 } } "
@@ -40,7 +40,7 @@ std::vector<Edit> Items(const std::string& ids, const std::string& features) {
 
 const std::string kGiven = "recommendedItemListOutputFeatureName: \"y\"";
 
-// Two trees, the first of three nodes; `more` are added, and numbers become others.
+// Two trees, the first with three nodes; `more` are further edits.
 std::vector<Edit> Trees(const std::vector<Edit>& more = {}) {
   const std::string leaf = "nodeBehavior: LeafNode evaluationInfo { evaluationValue: 1 } }";
   auto edits = Kind(kArray, "doubleType {}",

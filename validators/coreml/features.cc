@@ -1,4 +1,4 @@
-// Rules of feature types.
+// Rules about feature types.
 #include <algorithm>
 #include <limits>
 
@@ -43,7 +43,7 @@ void EachFeature(const Subject& s, const Visit& visit) {
   }
 }
 
-// Calls visit(feature, array, path, role, version) for arrays, those of states included.
+// Calls visit(feature, array, path, role, version) for each array, including those of states.
 template <typename Visit>
 void EachArray(const Subject& s, const Visit& visit) {
   EachFeature(s, [&](const pb::FeatureDescription& feature, const std::string& path, Role role,
@@ -80,8 +80,8 @@ void StatesApart(const Subject& s, Findings& f) {
   EachFeature(s, [&](const auto& feature, const std::string& path, Role role, int) {
     const bool state = feature.type().has_statetype();
     if (state ? role == Role::kOutput : role == Role::kState)
-      f.Add(At(path), "{} is {} among the {}", Quote(feature.name()),
-            state ? "a state" : "no state", state ? "outputs" : "states");
+      f.Add(At(path), "{} is {} but is listed among the {}", Quote(feature.name()),
+            state ? "a state" : "not a state", state ? "outputs" : "states");
   });
 }
 
@@ -89,8 +89,8 @@ void StatesPlain(const Subject& s, Findings& f) {
   EachFeature(s, [&](const auto& feature, const std::string& path, Role, int version) {
     if (!feature.type().has_statetype()) return;
     if (version < kVersionWithStates)
-      f.Add(At(path + ".type"), "states exist from version {} on, not in {}", kVersionWithStates,
-            version);
+      f.Add(At(path + ".type"), "states require specification version {}; the model has version {}",
+            kVersionWithStates, version);
     if (feature.type().isoptional())
       f.Add(At(path + ".type"), "state {} is optional", Quote(feature.name()));
   });
@@ -111,28 +111,29 @@ void ShapesNatural(const Subject& s, Findings& f) {
   EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role, int) {
     for (int i = 0; i < a.shape_size(); ++i)
       if (a.shape(i) < 0)
-        f.Add(At(fmt::format("{}.type.multiArrayType.shape[{}]", path, i)), "size {} of {} is {}",
-              i, Quote(feature.name()), a.shape(i));
+        f.Add(At(fmt::format("{}.type.multiArrayType.shape[{}]", path, i)),
+              "size {} of {} is {}; expected 0 or more", i, Quote(feature.name()), a.shape(i));
   });
 }
 
 void DataTypes(const Subject& s, Findings& f) {
-  EachArray(
-      s, [&](const auto& feature, const Array& a, const std::string& path, Role, int version) {
-        const int type = a.datatype();
-        const bool state = feature.type().has_statetype();
-        int since = 0;
-        if (type == Array::FLOAT16) since = state ? 0 : kVersionWithHalf;
-        if (type == Array::INT8) since = state ? 0 : kVersionWithInt8;
-        const bool known =
-            type == Array::FLOAT16 || type == Array::INT8 ||
-            (!state && (type == Array::FLOAT32 || type == Array::DOUBLE || type == Array::INT32));
-        if (!known)
-          f.Add(At(path + ".type"), "array {} has dataType {}", Quote(feature.name()), type);
-        else if (version < since)
-          f.Add(At(path + ".type"), "array {} has dataType {}, which exists from version {} on",
-                Quote(feature.name()), Array::ArrayDataType_Name(a.datatype()), since);
-      });
+  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role,
+                   int version) {
+    const int type = a.datatype();
+    const bool state = feature.type().has_statetype();
+    int since = 0;
+    if (type == Array::FLOAT16) since = state ? 0 : kVersionWithHalf;
+    if (type == Array::INT8) since = state ? 0 : kVersionWithInt8;
+    const bool known =
+        type == Array::FLOAT16 || type == Array::INT8 ||
+        (!state && (type == Array::FLOAT32 || type == Array::DOUBLE || type == Array::INT32));
+    if (!known)
+      f.Add(At(path + ".type"), "array {} has the unsupported dataType {}", Quote(feature.name()),
+            type);
+    else if (version < since)
+      f.Add(At(path + ".type"), "array {} has dataType {}, which requires specification version {}",
+            Quote(feature.name()), Array::ArrayDataType_Name(a.datatype()), since);
+  });
 }
 
 void DefaultValues(const Subject& s, Findings& f) {
@@ -148,7 +149,7 @@ void DefaultValues(const Subject& s, Findings& f) {
              (type == Array::INT8 && a.intdefaultvalue() >= std::numeric_limits<int8_t>::min() &&
               a.intdefaultvalue() <= std::numeric_limits<int8_t>::max());
     if (!fits)
-      f.Add(At(path + ".type"), "the default value of {} does not fit its dataType",
+      f.Add(At(path + ".type"), "the default value of {} does not match its dataType",
             Quote(feature.name()));
     if (feature.type().has_statetype())
       f.Add(At(path + ".type"), "state {} has a default value", Quote(feature.name()));
@@ -168,9 +169,9 @@ void DefaultsAllowed(const Subject& s, Findings& f) {
         continue;
       const Location where = At(fmt::format("{}description.input[{}].type", m.path, i));
       if (!MayHaveDefaults(*m.model))
-        f.Add(where, "the input has a default value, which this kind of model does not use");
+        f.Add(where, "the input has a default value, which this type of model does not support");
       else if (m.version() < kVersionWithDefaultValues)
-        f.Add(where, "default values exist from version {} on, not in {}",
+        f.Add(where, "default values require specification version {}; the model has version {}",
               kVersionWithDefaultValues, m.version());
     }
 }
@@ -190,8 +191,8 @@ void RangesValid(const Subject& s, Findings& f) {
         if (version < kVersionWithFlexibleShapes) return;
         const auto check = [&](const pb::SizeRange& r, std::string_view what) {
           if (!Valid(r))
-            f.Add(At(path + ".type"), "{} of {} may be {} to {}", what, Quote(feature.name()),
-                  r.lowerbound(), r.upperbound());
+            f.Add(At(path + ".type"), "{} of {} has lowerBound {} and upperBound {}", what,
+                  Quote(feature.name()), r.lowerbound(), r.upperbound());
         };
         const auto& type = feature.type();
         for (const auto& r : type.multiarraytype().shaperange().sizeranges()) check(r, "a size");
@@ -203,7 +204,7 @@ void RangesValid(const Subject& s, Findings& f) {
       });
 }
 
-// Whether an array's own shape is one of those that it may have.
+// Whether the default shape of an array is one of its flexible shapes.
 bool DefaultAllowed(const Array& a) {
   const auto same = [&](const Array::Shape& shape) {
     return std::equal(shape.shape().begin(), shape.shape().end(), a.shape().begin(),
@@ -221,26 +222,26 @@ bool DefaultAllowed(const Array& a) {
 }
 
 void FlexibleShapes(const Subject& s, Findings& f) {
-  EachArray(s,
-            [&](const auto& feature, const Array& a, const std::string& path, Role, int version) {
-              if (a.ShapeFlexibility_case() == Array::SHAPEFLEXIBILITY_NOT_SET) return;
-              if (feature.type().has_statetype()) {
-                f.Add(At(path + ".type"), "state {} has a flexible shape", Quote(feature.name()));
-                return;
-              }
-              if (version < kVersionWithFlexibleShapes) return;
-              if (a.has_enumeratedshapes()) {
-                bool empty = a.enumeratedshapes().shapes().empty();
-                for (const auto& shape : a.enumeratedshapes().shapes())
-                  empty = empty || shape.shape().empty();
-                if (empty)
-                  f.Add(At(path + ".type"), "array {} enumerates no shapes, or empty ones",
-                        Quote(feature.name()));
-              }
-              if (!a.shape().empty() && !DefaultAllowed(a))
-                f.Add(At(path + ".type"), "the default shape of {} is not one that it may have",
-                      Quote(feature.name()));
-            });
+  EachArray(
+      s, [&](const auto& feature, const Array& a, const std::string& path, Role, int version) {
+        if (a.ShapeFlexibility_case() == Array::SHAPEFLEXIBILITY_NOT_SET) return;
+        if (feature.type().has_statetype()) {
+          f.Add(At(path + ".type"), "state {} has a flexible shape", Quote(feature.name()));
+          return;
+        }
+        if (version < kVersionWithFlexibleShapes) return;
+        if (a.has_enumeratedshapes()) {
+          bool empty = a.enumeratedshapes().shapes().empty();
+          for (const auto& shape : a.enumeratedshapes().shapes())
+            empty = empty || shape.shape().empty();
+          if (empty)
+            f.Add(At(path + ".type"), "array {} has no enumerated shapes, or an empty one",
+                  Quote(feature.name()));
+        }
+        if (!a.shape().empty() && !DefaultAllowed(a))
+          f.Add(At(path + ".type"), "the default shape of {} is not one of its flexible shapes",
+                Quote(feature.name()));
+      });
 }
 
 void ImageSizes(const Subject& s, Findings& f) {
@@ -255,7 +256,7 @@ void ImageSizes(const Subject& s, Findings& f) {
                static_cast<int64_t>(size.height()) == height;
       });
       if (sizes.empty() || (stated && !found))
-        f.Add(At(path + ".type"), "the size of image {} is not one that it enumerates",
+        f.Add(At(path + ".type"), "the size of image {} is not one of its enumerated sizes",
               Quote(feature.name()));
       if (!stated && !sizes.empty()) {
         width = static_cast<int64_t>(sizes.Get(0).width());
@@ -265,7 +266,7 @@ void ImageSizes(const Subject& s, Findings& f) {
       const auto& range = image.imagesizerange();
       if (stated &&
           (!Contains(range.widthrange(), width) || !Contains(range.heightrange(), height)))
-        f.Add(At(path + ".type"), "image {} of {} x {} is outside of its range",
+        f.Add(At(path + ".type"), "the size of image {}, {} x {}, is outside its size range",
               Quote(feature.name()), width, height);
       if (!stated) {
         width = static_cast<int64_t>(range.widthrange().lowerbound());
@@ -273,19 +274,22 @@ void ImageSizes(const Subject& s, Findings& f) {
       }
     }
     if (width <= 0 || height <= 0)
-      f.Add(At(path + ".type"), "image {} is {} x {}", Quote(feature.name()), width, height);
+      f.Add(At(path + ".type"), "image {} has the size {} x {}; expected positive sizes",
+            Quote(feature.name()), width, height);
   });
 }
 
-void ColourSpaces(const Subject& s, Findings& f) {
+void ColorSpaces(const Subject& s, Findings& f) {
   EachImage(s, [&](const auto& feature, const Image& image, const std::string& path, int version) {
     if (image.colorspace() == Image::INVALID_COLOR_SPACE ||
         !Image::ColorSpace_IsValid(image.colorspace()))
-      f.Add(At(path + ".type"), "image {} has colorSpace {}", Quote(feature.name()),
+      f.Add(At(path + ".type"), "image {} has the unsupported colorSpace {}", Quote(feature.name()),
             static_cast<int>(image.colorspace()));
     else if (image.colorspace() == Image::GRAYSCALE_FLOAT16 && version < kVersionWithHalf)
-      f.Add(At(path + ".type"), "image {} has colorSpace GRAYSCALE_FLOAT16 in version {}",
-            Quote(feature.name()), version);
+      f.Add(At(path + ".type"),
+            "image {} has colorSpace GRAYSCALE_FLOAT16, which requires specification version {}; "
+            "the model has version {}",
+            Quote(feature.name()), kVersionWithHalf, version);
   });
 }
 
@@ -300,7 +304,8 @@ void KeysTyped(const Subject& s, Findings& f) {
         if (type.sequencetype().Type_case() == pb::SequenceFeatureType::TYPE_NOT_SET)
           f.Add(At(path + ".type"), "sequence {} has no element type", Quote(feature.name()));
         if (version < kVersionWithFlexibleShapes)
-          f.Add(At(path + ".type"), "sequences exist from version {} on, not in {}",
+          f.Add(At(path + ".type"),
+                "sequences require specification version {}; the model has version {}",
                 kVersionWithFlexibleShapes, version);
       });
 }
@@ -308,45 +313,115 @@ void KeysTyped(const Subject& s, Findings& f) {
 constexpr std::string_view kClause = "FeatureTypes.proto";
 
 constexpr Rule kRules[] = {
-    {{"COREML-FEATURE-001", Severity::kError, "Features have names.", kClause, true, ""}, Named},
-    {{"COREML-FEATURE-002", Severity::kError, "Features have a type.", kClause, true, ""}, Typed},
-    {{"COREML-FEATURE-003", Severity::kError,
-      "States stand among states or inputs, and nothing else among states.", kClause, true, ""},
-     StatesApart},
-    {{"COREML-FEATURE-004", Severity::kError, "Array inputs and states have a shape.", kClause,
-      true, ""},
-     ShapesPresent},
-    {{"COREML-FEATURE-005", Severity::kError, "Sizes of arrays are not negative.", kClause, true,
-      ""},
-     ShapesNatural},
-    {{"COREML-FEATURE-006", Severity::kError, "Arrays have a dataType that the version has.",
-      kClause, true, ""},
-     DataTypes},
-    {{"COREML-FEATURE-007", Severity::kError, "Default values fit the array's dataType.", kClause,
-      true, ""},
-     DefaultValues},
-    {{"COREML-FEATURE-008", Severity::kError, "Size ranges are not empty.", kClause, true, ""},
-     RangesValid},
-    {{"COREML-FEATURE-009", Severity::kError,
-      "The default shape of an array is among its flexible ones.", kClause, true, ""},
-     FlexibleShapes},
-    {{"COREML-FEATURE-010", Severity::kError,
-      "Images have a size, which is among their flexible ones.", kClause, true, ""},
-     ImageSizes},
-    {{"COREML-FEATURE-011", Severity::kError, "Images have a colour space.", kClause, true, ""},
-     ColourSpaces},
-    {{"COREML-FEATURE-013", Severity::kError,
-      "States are never optional, and stand in models of specification version 9 or later.",
-      "FeatureTypes.proto, StateFeatureType", true, ""},
-     StatesPlain},
-    {{"COREML-FEATURE-014", Severity::kError,
-      "Only networks, programs and serialised models of specification version 5 or later give "
-      "optional inputs a default value.",
-      "FeatureTypes.proto, ArrayFeatureType.defaultOptionalValue", true, ""},
-     DefaultsAllowed},
-    {{"COREML-FEATURE-012", Severity::kError, "Dictionaries and sequences say what they hold.",
-      kClause, true, ""},
-     KeysTyped},
+    {.info = {.id = "COREML-FEATURE-001",
+              .statement = "Each input, output and state of a model has a name.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the name of the feature."},
+     .check = Named},
+    {.info = {.id = "COREML-FEATURE-002",
+              .statement = "Each input, output and state of a model has a type.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set one of the types of FeatureType, such as multiArrayType or imageType."},
+     .check = Typed},
+    {.info = {.id = "COREML-FEATURE-003",
+              .statement = "A feature of type State is listed among the states or inputs of a "
+                           "model, and the list of states has no features of other types.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "List states in description.state, and all other features in "
+                      "description.input or description.output."},
+     .check = StatesApart},
+    {.info = {.id = "COREML-FEATURE-004",
+              .statement = "An array input has a shape or, from specification version 3 on, a "
+                           "flexible shape, and a state has a shape.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the shape of the array."},
+     .check = ShapesPresent},
+    {.info = {.id = "COREML-FEATURE-005",
+              .statement = "No size in the shape of an array is negative.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the size to 0 or more, and describe a variable size with shapeRange or "
+                      "enumeratedShapes."},
+     .check = ShapesNatural},
+    {.info =
+         {.id = "COREML-FEATURE-006",
+          .statement =
+              "The dataType of an array is FLOAT32, DOUBLE, INT32, FLOAT16 (from specification "
+              "version 7 on) or INT8 (from version 10 on), and that of a state is FLOAT16 or INT8.",
+          .clause = kClause,
+          .vendor = true,
+          .hint = "Set dataType to one of these types, or raise specificationVersion to the "
+                  "version that introduced the type."},
+     .check = DataTypes},
+    {.info = {.id = "COREML-FEATURE-007",
+              .statement = "The default value of an array matches its dataType, and a state has no "
+                           "default value.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the default value with the field for the dataType (doubleDefaultValue, "
+                      "floatDefaultValue or intDefaultValue), and remove it from a state."},
+     .check = DefaultValues},
+    {.info =
+         {.id = "COREML-FEATURE-008",
+          .statement = "In a size range with a positive upperBound, lowerBound is not greater than "
+                       "upperBound.",
+          .clause = kClause,
+          .vendor = true,
+          .hint =
+              "Correct lowerBound or upperBound; a negative upperBound leaves the size unbounded."},
+     .check = RangesValid},
+    {.info = {.id = "COREML-FEATURE-009",
+              .statement =
+                  "The default shape of an array is one of its flexible shapes, enumeratedShapes "
+                  "has at least one shape and no empty ones, and a state has no flexible shape.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Add the default shape to the flexible shapes, or change the default shape; "
+                      "give a state a fixed shape."},
+     .check = FlexibleShapes},
+    {.info = {.id = "COREML-FEATURE-010",
+              .statement = "An image has a positive size, and one that its enumerated sizes or its "
+                           "size range, if any, include.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set width and height to positive values that the flexible sizes include."},
+     .check = ImageSizes},
+    {.info = {.id = "COREML-FEATURE-011",
+              .statement = "An image has a known colorSpace, which is GRAYSCALE_FLOAT16 only from "
+                           "specification version 7 on.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set colorSpace to RGB, BGR or GRAYSCALE, or raise specificationVersion to 7 "
+                      "for GRAYSCALE_FLOAT16."},
+     .check = ColorSpaces},
+    {.info =
+         {.id = "COREML-FEATURE-013",
+          .statement = "States are not optional and are used only from specification version 9 on.",
+          .clause = "FeatureTypes.proto, StateFeatureType",
+          .vendor = true,
+          .hint =
+              "Clear isOptional of the state, and raise specificationVersion to 9 if it is lower."},
+     .check = StatesPlain},
+    {.info = {.id = "COREML-FEATURE-014",
+              .statement = "An optional input has a default value only in neural networks, ML "
+                           "programs and serialized models of specification version 5 or later.",
+              .clause = "FeatureTypes.proto, ArrayFeatureType.defaultOptionalValue",
+              .vendor = true,
+              .hint = "Remove the default value, or raise specificationVersion to 5 if the model "
+                      "is of one of these types."},
+     .check = DefaultsAllowed},
+    {.info = {.id = "COREML-FEATURE-012",
+              .statement = "A dictionary has a key type, a sequence has an element type, and "
+                           "sequences are used only from specification version 3 on.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the key or element type to string or int64, or raise "
+                      "specificationVersion to 3 for a sequence."},
+     .check = KeysTyped},
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int kLegacyRank = 5;
 
-// Blobs that a network adds to those around it. A blob is known by the layers that write it.
+// The blobs that a network adds to those of the enclosing scope, each with the layers that write
+// it.
 class Scope {
  public:
   using Writers = std::set<std::string_view>;
@@ -51,7 +52,7 @@ class Scope {
 
   void SetRank(std::string_view blob, int rank) { ranks_[blob] = rank; }
 
-  // Blobs that this scope adds, or whose writers it adds to.
+  // Blobs that this scope adds, or to which it adds writers.
   const std::unordered_map<std::string_view, Writers>& own() const { return own_; }
 
  private:
@@ -121,7 +122,7 @@ class Walker {
     }
   }
 
-  // Ranks that the layer declares, and then those that are known of its blobs.
+  // Stores the ranks that the layer declares, then looks up the known ranks of its blobs.
   void NoteRanks(size_t number, Scope& scope) {
     if (!network_.exact_ranks()) return;
     LayerAt& at = layers_[number];

@@ -75,22 +75,23 @@ std::string_view TypeName(pb::FeatureType::TypeCase type) {
     case pb::FeatureType::kStateType:
       return "State";
     default:
-      return "no type";
+      return "unset";
   }
 }
 
 void CheckFeatures(Findings& f, const ModelAt& m, const Features& list, std::string_view field,
                    const FeatureRule& rule) {
   if (rule.most != 0 && list.size() > rule.most)
-    f.Add(At(fmt::format("{}description.{}", m.path, field)), "there are {} {}s instead of {}",
-          list.size(), field, rule.most);
+    f.Add(At(fmt::format("{}description.{}", m.path, field)),
+          "the model has {} {}s; its type allows {}", list.size(), field, rule.most);
   for (int i = 0; i < list.size(); ++i) {
     const auto type = list.Get(i).type().Type_case();
     if (std::find(rule.types.begin(), rule.types.end(), type) != rule.types.end()) continue;
     std::vector<std::string_view> names;
     for (const auto t : rule.types) names.push_back(TypeName(t));
-    f.Add(At(fmt::format("{}description.{}[{}]", m.path, field, i)), "{} {} is {} instead of {}",
-          field, Quote(list.Get(i).name()), TypeName(type), fmt::join(names, " or "));
+    f.Add(At(fmt::format("{}description.{}[{}]", m.path, field, i)),
+          "{} {} has type {}; expected {}", field, Quote(list.Get(i).name()), TypeName(type),
+          fmt::join(names, " or "));
   }
 }
 
@@ -101,17 +102,17 @@ std::string FaultOf(const pb::Int64Parameter& p, bool positive) {
   if (p.has_set()) {
     for (const int64_t allowed : p.set().values()) {
       if (allowed == value) return "";
-      if (positive && allowed <= 0) return fmt::format("may be {}, which is not positive", allowed);
+      if (positive && allowed <= 0) return fmt::format("allows {}, which is not positive", allowed);
     }
     return fmt::format("has the default {}, which is not in its set of values", value);
   }
   if (!p.has_range()) return "";
   const auto& range = p.range();
   if (positive && range.minvalue() <= 0)
-    return fmt::format("may be {}, which is not positive", range.minvalue());
+    return fmt::format("allows {}, which is not positive", range.minvalue());
   if (value < range.minvalue() || value > range.maxvalue())
-    return fmt::format("has the default {}, outside of {} to {}", value, range.minvalue(),
-                       range.maxvalue());
+    return fmt::format("has the default {}, which is outside its range of {} to {}", value,
+                       range.minvalue(), range.maxvalue());
   return "";
 }
 

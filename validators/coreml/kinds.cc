@@ -1,4 +1,4 @@
-// Rules of models that are neither networks nor programs.
+// Rules about models that are neither networks nor ML programs.
 #include <algorithm>
 #include <optional>
 
@@ -9,9 +9,9 @@
 namespace nn::coreml {
 namespace {
 
-using Neighbours = pb::KNearestNeighborsClassifier;
+using Neighbors = pb::KNearestNeighborsClassifier;
 
-// Kinds that do without an input, or that other rules check.
+// Model types that may have optional inputs, or whose inputs other rules check.
 bool MayMissInputs(pb::Model::TypeCase kind) {
   switch (kind) {
     case pb::Model::TYPE_NOT_SET:
@@ -40,14 +40,14 @@ void InputsGiven(const Subject& s, Findings& f) {
     for (int i = 0; i < m.description().input_size(); ++i)
       if (m.description().input(i).type().isoptional())
         f.Add(At(fmt::format("{}description.input[{}]", m.path, i)),
-              "input {} is optional, which this kind of model does not allow",
+              "input {} is optional, which this type of model does not support",
               Quote(m.description().input(i).name()));
   }
 }
 
 using T = pb::FeatureType;
 
-// What a kind takes and gives.
+// What a model type requires of its inputs and outputs.
 struct KindRule {
   FeatureRule input;
   FeatureRule output;
@@ -73,7 +73,7 @@ KindRule RuleOfPrint(const pb::VisionFeaturePrint& p) {
   return {{1, {T::kImageType}}, {p.has_objects() ? 2 : 1, {T::kMultiArrayType}}};
 }
 
-// nullopt for kinds that take anything, or that other rules check.
+// nullopt for model types that take any features, or that other rules check.
 std::optional<KindRule> RuleOf(const pb::Model& m) {
   switch (m.Type_case()) {
     case pb::Model::kArrayFeatureExtractor:
@@ -116,7 +116,7 @@ void FeaturesOfKinds(const Subject& s, Findings& f) {
     const Features& inputs = m.description().input();
     if (const auto rule = RuleOf(*m.model)) {
       CheckFeatures(f, m, inputs, "input", rule->input);
-      // Other versions of a sound print may give anything.
+      // The outputs of other versions of a sound print are not specified.
       if (!m.model->has_audiofeatureprint() || m.model->audiofeatureprint().sound().version() == 1)
         CheckFeatures(f, m, m.description().output(), "output", rule->output);
     } else if (m.model->has_glmclassifier() || m.model->has_supportvectorclassifier() ||
@@ -127,92 +127,118 @@ void FeaturesOfKinds(const Subject& s, Findings& f) {
 }
 
 template <typename Visit>
-void EachNeighbours(const Subject& s, const Visit& visit) {
+void EachNeighbors(const Subject& s, const Visit& visit) {
   for (const ModelAt& m : s.models())
     if (m.model->has_knearestneighborsclassifier())
       visit(m.model->knearestneighborsclassifier(), m.path + "kNearestNeighborsClassifier");
 }
 
-void NeighbourCount(const Subject& s, Findings& f) {
-  EachNeighbours(s, [&](const Neighbours& n, const std::string& path) {
+void NeighborCount(const Subject& s, Findings& f) {
+  EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     if (const auto fault = FaultOf(n.numberofneighbors(), true); !fault.empty())
-      f.Add(At(path + ".numberOfNeighbors"), "the number of neighbours {}", fault);
+      f.Add(At(path + ".numberOfNeighbors"), "numberOfNeighbors {}", fault);
   });
 }
 
-void NeighbourMethods(const Subject& s, Findings& f) {
-  EachNeighbours(s, [&](const Neighbours& n, const std::string& path) {
+void NeighborMethods(const Subject& s, Findings& f) {
+  EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     const auto& index = n.nearestneighborsindex();
     const auto need = [&](bool present, std::string_view what) {
       if (!present) f.Add(At(path), "the classifier has no {}", what);
     };
-    need(n.WeightingScheme_case() != Neighbours::WEIGHTINGSCHEME_NOT_SET, "weighting scheme");
+    need(n.WeightingScheme_case() != Neighbors::WEIGHTINGSCHEME_NOT_SET, "weighting scheme");
     need(index.has_linearindex() || index.has_singlekdtreeindex(), "index type");
     need(index.has_squaredeuclideandistance(), "distance function");
     if (index.has_singlekdtreeindex() && index.singlekdtreeindex().leafsize() <= 0)
-      f.Add(At(path + ".nearestNeighborsIndex.singleKdTreeIndex"), "the leaf size is {}",
-            index.singlekdtreeindex().leafsize());
+      f.Add(At(path + ".nearestNeighborsIndex.singleKdTreeIndex"),
+            "leafSize is {}; expected 1 or more", index.singlekdtreeindex().leafsize());
   });
 }
 
-int LabelCount(const Neighbours& n) {
+int LabelCount(const Neighbors& n) {
   return std::max(n.stringclasslabels().vector_size(), n.int64classlabels().vector_size());
 }
 
-void NeighbourLabels(const Subject& s, Findings& f) {
-  EachNeighbours(s, [&](const Neighbours& n, const std::string& path) {
+void NeighborLabels(const Subject& s, Findings& f) {
+  EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     const auto fallback = n.DefaultClassLabel_case();
-    if (fallback == Neighbours::DEFAULTCLASSLABEL_NOT_SET && LabelCount(n) == 0)
-      f.Add(At(path), "there are neither class labels nor a default one");
-    if ((fallback == Neighbours::kDefaultStringLabel && n.has_int64classlabels()) ||
-        (fallback == Neighbours::kDefaultInt64Label && n.has_stringclasslabels()))
-      f.Add(At(path), "the class labels and the default one differ in type");
+    if (fallback == Neighbors::DEFAULTCLASSLABEL_NOT_SET && LabelCount(n) == 0)
+      f.Add(At(path), "the classifier has neither class labels nor a default label");
+    if ((fallback == Neighbors::kDefaultStringLabel && n.has_int64classlabels()) ||
+        (fallback == Neighbors::kDefaultInt64Label && n.has_stringclasslabels()))
+      f.Add(At(path), "the class labels and the default label have different types");
   });
 }
 
-void NeighbourSamples(const Subject& s, Findings& f) {
-  EachNeighbours(s, [&](const Neighbours& n, const std::string& path) {
+void NeighborSamples(const Subject& s, Findings& f) {
+  EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     const auto& index = n.nearestneighborsindex();
     const std::string list = path + ".nearestNeighborsIndex.floatSamples";
     if (index.floatsamples_size() != LabelCount(n))
-      f.Add(At(list), "{} samples have {} labels", index.floatsamples_size(), LabelCount(n));
+      f.Add(At(list), "there are {} samples but {} class labels", index.floatsamples_size(),
+            LabelCount(n));
     for (int i = 0; i < index.floatsamples_size(); ++i) {
       const auto size = static_cast<int64_t>(
           s.SizeOf(index.floatsamples(i), pb::FloatVector::kVectorFieldNumber));
       if (size != index.numberofdimensions())
-        f.Add(At(fmt::format("{}[{}]", list, i)), "sample {} has {} numbers, not {}", i, size,
+        f.Add(At(fmt::format("{}[{}]", list, i)), "sample {} has {} values; expected {}", i, size,
               index.numberofdimensions());
     }
   });
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-KIND-001", Severity::kError,
-      "Inputs are not optional, but of networks, programs, pipelines, tree ensembles, imputers, "
-      "recommenders and identities.",
-      "FeatureTypes.proto, FeatureType.isOptional", true, ""},
-     InputsGiven},
-    {{"COREML-KIND-006", Severity::kError,
-      "A model has inputs and outputs of the number and types that its kind takes.",
-      "Model.proto, Model.Type", true, ""},
-     FeaturesOfKinds},
-    {{"COREML-KIND-002", Severity::kError,
-      "The number of neighbours is positive, and among the values that it may have.",
-      "NearestNeighbors.proto, KNearestNeighborsClassifier.numberOfNeighbors", true, ""},
-     NeighbourCount},
-    {{"COREML-KIND-003", Severity::kError,
-      "A nearest-neighbour classifier states its weighting, index and distance; leaves of a k-d "
-      "tree hold samples.",
-      "NearestNeighbors.proto", true, ""},
-     NeighbourMethods},
-    {{"COREML-KIND-004", Severity::kError,
-      "A nearest-neighbour classifier has labels or a default one, of one type.",
-      "NearestNeighbors.proto, KNearestNeighborsClassifier.DefaultClassLabel", true, ""},
-     NeighbourLabels},
-    {{"COREML-KIND-005", Severity::kError,
-      "Samples have the stated number of dimensions, and a label each.",
-      "NearestNeighbors.proto, NearestNeighborsIndex", true, ""},
-     NeighbourSamples},
+    {.info = {.id = "COREML-KIND-001",
+              .statement =
+                  "Inputs are optional only in neural networks, ML programs, serialized models, "
+                  "pipelines, tree ensembles, imputers, recommenders and identity models.",
+              .clause = "FeatureTypes.proto, FeatureType.isOptional",
+              .vendor = true,
+              .hint = "Clear isOptional of the input."},
+     .check = InputsGiven},
+    {.info =
+         {.id = "COREML-KIND-006",
+          .statement = "The inputs and outputs of a model have the number and the types that the "
+                       "type of the model allows.",
+          .clause = "Model.proto, Model.Type",
+          .vendor = true,
+          .hint =
+              "Change the type of the feature to an allowed one, or remove the surplus feature."},
+     .check = FeaturesOfKinds},
+    {.info = {.id = "COREML-KIND-002",
+              .statement = "The default numberOfNeighbors of a nearest-neighbor classifier is "
+                           "positive and within its range or set of values.",
+              .clause = "NearestNeighbors.proto, KNearestNeighborsClassifier.numberOfNeighbors",
+              .vendor = true,
+              .hint = "Set numberOfNeighbors to a positive default that its range or set includes, "
+                      "and remove values of 0 or less from them."},
+     .check = NeighborCount},
+    {.info = {.id = "COREML-KIND-003",
+              .statement = "A nearest-neighbor classifier has a weighting scheme, an index type "
+                           "and a distance function, and a k-d tree index has a positive leafSize.",
+              .clause = "NearestNeighbors.proto",
+              .vendor = true,
+              .hint = "Set a weighting scheme, linearIndex or singleKdTreeIndex, and "
+                      "squaredEuclideanDistance; set leafSize to 1 or more."},
+     .check = NeighborMethods},
+    {.info =
+         {.id = "COREML-KIND-004",
+          .statement = "A nearest-neighbor classifier has class labels or a default label, and "
+                       "both have the same type.",
+          .clause = "NearestNeighbors.proto, KNearestNeighborsClassifier.DefaultClassLabel",
+          .vendor = true,
+          .hint =
+              "Set the class labels and the default label, both as strings or both as integers."},
+     .check = NeighborLabels},
+    {.info =
+         {.id = "COREML-KIND-005",
+          .statement = "Each sample of a nearest-neighbor classifier has numberOfDimensions values "
+                       "and one class label.",
+          .clause = "NearestNeighbors.proto, NearestNeighborsIndex",
+          .vendor = true,
+          .hint =
+              "Give each sample numberOfDimensions values, and list one label for each sample."},
+     .check = NeighborSamples},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Advice on Core ML models that no document gives: descriptions, names, scales, idle fields.
+// Advice on Core ML models that no document gives: descriptions, names, scales, unused fields.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -16,7 +16,7 @@ bool Describes(const Features& list) {
                      [](const auto& feature) { return !feature.shortdescription().empty(); });
 }
 
-// A model that says what it is, but not what it takes and gives. One finding a model.
+// A model that has some descriptions but not all of its features. One finding for each model.
 void FeaturesDescribed(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto& d = m.description();
@@ -28,8 +28,9 @@ void FeaturesDescribed(const Subject& s, Findings& f) {
       for (const auto& feature : *list)
         if (feature.shortdescription().empty() && ++count == 1) missing = feature.name();
     if (count > 0)
-      f.Add(At(m.path + "description"), "{} of {} features have no shortDescription, {} first",
-            count, d.input_size() + d.output_size(), Quote(missing));
+      f.Add(At(m.path + "description"),
+            "{} of {} features have no shortDescription; the first is {}", count,
+            d.input_size() + d.output_size(), Quote(missing));
   }
 }
 
@@ -45,10 +46,11 @@ void ScalesUsable(const Subject& s, Findings& f) {
     const auto bad = std::find_if_not(scales.begin(), scales.end(),
                                       [](float scale) { return IsUsualScale(std::abs(scale)); });
     if (bad != scales.end())
-      f.Add(Where(*w.at, w.name()), "{} has a scale of {} in {}", Title(*w.at), *bad, w.name());
+      f.Add(Where(*w.at, w.name()), "{} has the unusual scale {} in {}", Title(*w.at), *bad,
+            w.name());
     const auto& table = q.lookuptablequantization().floatvalue();
     if (std::any_of(table.begin(), table.end(), [](float v) { return !std::isfinite(v); }))
-      f.Add(Where(*w.at, w.name()), "{} has a table with a value that is no number in {}",
+      f.Add(Where(*w.at, w.name()), "{} has a lookup table with a value that is not finite in {}",
             Title(*w.at), w.name());
   }
 }
@@ -64,12 +66,12 @@ void EnumeratedOnce(const Subject& s, Findings& f) {
       const int listed = array.enumeratedshapes().shapes_size();
       if (listed > 0 && (listed == 1 || shapes.size() != static_cast<size_t>(listed)))
         f.Add(At(fmt::format("{}description.input[{}].type", m.path, i)),
-              "{} enumerates {} shapes, of which {} differ", Quote(m.description().input(i).name()),
-              listed, shapes.size());
+              "{} has {} enumerated shapes, {} of them distinct",
+              Quote(m.description().input(i).name()), listed, shapes.size());
     }
 }
 
-// The bias of a layer that has one but does not use it.
+// The bias that a layer stores but does not use; nullptr if there is none.
 const pb::WeightParams* IdleBias(const pb::NeuralNetworkLayer& l) {
   const auto idle = [](const auto& p) {
     return p.has_bias() && !p.hasbias() ? &p.bias() : nullptr;
@@ -100,27 +102,48 @@ void BiasesUsed(const Subject& s, Findings& f) {
         bias != nullptr && s.SizeOf(*bias, pb::WeightParams::kFloatValueFieldNumber) +
                                    s.SizeOf(*bias, pb::WeightParams::kFloat16ValueFieldNumber) >
                                0)
-      f.Add(Where(at), "{} has a bias that hasBias leaves out", Title(at));
+      f.Add(Where(at), "{} has a bias but does not set hasBias", Title(at));
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-LINT-001", Severity::kNote,
-      "A model that describes itself describes its inputs and outputs too.", "Advice", false,
-      "Fill in shortDescription.", true},
-     FeaturesDescribed},
-    {{"COREML-LINT-002", Severity::kNote, "Layers have names.", "Advice", false,
-      "Name the layer; tools point at layers by name.", true},
-     LayersNamed},
-    {{"COREML-LINT-003", Severity::kWarning,
-      "Scales of quantised weights are ordinary numbers, tables have finite values.", "Advice",
-      false, "Quantise the weights again.", true},
-     ScalesUsable},
-    {{"COREML-LINT-004", Severity::kNote, "Enumerated shapes are several, each of them once.",
-      "Advice", false, "Remove what is repeated; for one shape give no flexibility.", true},
-     EnumeratedOnce},
-    {{"COREML-LINT-005", Severity::kWarning, "Biases that a layer has are used.", "Advice", false,
-      "Set hasBias, or remove the bias.", true},
-     BiasesUsed},
+    {.info = {.id = "COREML-LINT-001",
+              .severity = Severity::kNote,
+              .statement = "A model that has a shortDescription, or has one for any of its "
+                           "features, has one for each input and output.",
+              .clause = "Advice",
+              .hint = "Set shortDescription of every input and output.",
+              .lint = true},
+     .check = FeaturesDescribed},
+    {.info = {.id = "COREML-LINT-002",
+              .severity = Severity::kNote,
+              .statement = "Every layer has a name.",
+              .clause = "Advice",
+              .hint = "Name the layer; tools refer to layers by name.",
+              .lint = true},
+     .check = LayersNamed},
+    {.info = {.id = "COREML-LINT-003",
+              .severity = Severity::kWarning,
+              .statement = "The scales of quantized weights are normal numbers of a plausible "
+                           "size, and lookup tables have finite values.",
+              .clause = "Advice",
+              .hint = "Quantize the weights again.",
+              .lint = true},
+     .check = ScalesUsable},
+    {.info = {.id = "COREML-LINT-004",
+              .severity = Severity::kNote,
+              .statement =
+                  "An input with enumerated shapes has at least two of them, all different.",
+              .clause = "Advice",
+              .hint = "Remove duplicate shapes; give a single shape in shape alone.",
+              .lint = true},
+     .check = EnumeratedOnce},
+    {.info = {.id = "COREML-LINT-005",
+              .severity = Severity::kWarning,
+              .statement = "A layer that stores a bias sets hasBias.",
+              .clause = "Advice",
+              .hint = "Set hasBias, or remove the bias.",
+              .lint = true},
+     .check = BiasesUsed},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of the model as a whole.
+// Rules about the model as a whole.
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
@@ -18,17 +18,19 @@ constexpr int kFirstUpdatableVersion = 4;
 void VersionPresent(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.version() < 1)
-      f.Add(At(m.path + "specificationVersion"), "specificationVersion is {}", m.version());
+      f.Add(At(m.path + "specificationVersion"), "specificationVersion is {}; expected 1 or more",
+            m.version());
 }
 
 void VersionKnown(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.version() > kNewestVersion)
       f.Add(At(m.path + "specificationVersion"),
-            "specificationVersion is {}, the newest known is {}", m.version(), kNewestVersion);
+            "specificationVersion is {}; the newest known version is {}", m.version(),
+            kNewestVersion);
 }
 
-// A kind that is newer than the schema is an unknown field of Model.
+// A type that is newer than the schema is an unknown field of Model.
 bool HasKind(const pb::Model& model) {
   if (model.Type_case() != pb::Model::TYPE_NOT_SET) return true;
   const auto& unknown = model.GetReflection()->GetUnknownFields(model);
@@ -39,14 +41,14 @@ bool HasKind(const pb::Model& model) {
 
 void KindPresent(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
-    if (!HasKind(*m.model)) f.Add(At(m.path + "Type"), "the model is of no kind");
+    if (!HasKind(*m.model)) f.Add(At(m.path + "Type"), "the model has no type");
 }
 
 bool HasFunctions(const ModelAt& m) {
   return m.description().functions_size() > 0 || !m.description().defaultfunctionname().empty();
 }
 
-// Calls visit(description, path) for the model's interface, or for that of each function.
+// Calls visit(description, path) for the interface of the model or of each of its functions.
 template <typename Visit>
 void EachInterface(const ModelAt& m, const Visit& visit) {
   if (!HasFunctions(m)) visit(m.description(), m.path + "description");
@@ -61,7 +63,7 @@ void OutputsPresent(const Subject& s, Findings& f) {
     });
 }
 
-// Networks, programs and pipelines, from a version on.
+// Networks, programs and pipelines of a recent version.
 bool MayLackInputs(const ModelAt& m) {
   return m.version() >= kFirstVersionWithoutInputs &&
          (IsNetwork(*m.model) || m.model->has_mlprogram() || PipelineOf(*m.model) != nullptr);
@@ -71,7 +73,10 @@ void InputsPresent(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     EachInterface(m, [&](const auto& d, const std::string& path) {
       if (d.input().empty() && !MayLackInputs(m))
-        f.Add(At(path + ".input"), "there are no inputs, in version {}", m.version());
+        f.Add(At(path + ".input"),
+              "there are no inputs, which specification version {} does not allow for this type of "
+              "model",
+              m.version());
     });
 }
 
@@ -79,9 +84,10 @@ void FunctionsAllowed(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!HasFunctions(m)) continue;
     if (!m.model->has_mlprogram())
-      f.Add(At(m.path + "description.functions"), "only ML programs have functions");
+      f.Add(At(m.path + "description.functions"), "only ML programs can have functions");
     else if (m.version() < kFirstVersionWithFunctions)
-      f.Add(At(m.path + "description.functions"), "functions exist from version {} on, not in {}",
+      f.Add(At(m.path + "description.functions"),
+            "functions require specification version {}; the model has version {}",
             kFirstVersionWithFunctions, m.version());
   }
 }
@@ -92,7 +98,7 @@ void FunctionsAlone(const Subject& s, Findings& f) {
     if (HasFunctions(m) && (d.input_size() > 0 || d.output_size() > 0 || d.state_size() > 0 ||
                             d.traininginput_size() > 0 || !d.predictedfeaturename().empty() ||
                             !d.predictedprobabilitiesname().empty()))
-      f.Add(At(m.path + "description"), "a model with functions has features of its own");
+      f.Add(At(m.path + "description"), "the model has functions and also features outside them");
   }
 }
 
@@ -103,7 +109,7 @@ void DefaultFunction(const Subject& s, Findings& f) {
     for (const auto& function : m.description().functions())
       found = found || function.name() == m.description().defaultfunctionname();
     if (!found)
-      f.Add(At(m.path + "description.defaultFunctionName"), "there is no function {}",
+      f.Add(At(m.path + "description.defaultFunctionName"), "the model has no function {}",
             Quote(m.description().defaultfunctionname()));
   }
 }
@@ -135,7 +141,7 @@ void NamesUnique(const Subject& s, Findings& f) {
         std::set<std::string_view> seen;
         for (int i = 0; i < list.size(); ++i)
           if (!seen.insert(list.Get(i).name()).second)
-            f.Add(At(fmt::format("{}.{}[{}]", path, field, i)), "{} is listed again",
+            f.Add(At(fmt::format("{}.{}[{}]", path, field, i)), "{} is listed more than once",
                   Quote(list.Get(i).name()));
       };
       check(d.input(), "input");
@@ -151,64 +157,111 @@ void FunctionsUnique(const Subject& s, Findings& f) {
       if (const std::string& name = m.description().functions(i).name();
           name.empty() || !seen.insert(name).second)
         f.Add(At(fmt::format("{}description.functions[{}].name", m.path, i)), "function {} has {}",
-              i, name.empty() ? "no name" : "the name of an earlier one");
+              i, name.empty() ? "no name" : "the name of an earlier function");
   }
 }
 
 void UpdatableVersion(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.model->isupdatable() && m.version() < kFirstUpdatableVersion)
-      f.Add(At(m.path + "isUpdatable"), "models can be updated from version {} on, not in {}",
+      f.Add(At(m.path + "isUpdatable"),
+            "updatable models require specification version {}; the model has version {}",
             kFirstUpdatableVersion, m.version());
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-MODEL-001", Severity::kError, "The model states a specificationVersion.",
-      "Model.proto, Model.specificationVersion", true, ""},
-     VersionPresent},
-    {{"COREML-MODEL-002", Severity::kError, "The specificationVersion is a published one.",
-      "Model.proto, Model.specificationVersion", true,
-      "Check the model with a newer version of this tool."},
-     VersionKnown},
-    {{"COREML-MODEL-003", Severity::kError, "The model is of some kind.", "Model.proto, Model.Type",
-      true, ""},
-     KindPresent},
-    {{"COREML-MODEL-004", Severity::kError, "A model, or each of its functions, has outputs.",
-      "Model.proto, ModelDescription", true, ""},
-     OutputsPresent},
-    {{"COREML-MODEL-005", Severity::kError,
-      "A model has inputs; networks, programs and pipelines may lack them from specification "
-      "version 9 on.",
-      "Model.proto, ModelDescription", true, ""},
-     InputsPresent},
-    {{"COREML-MODEL-006", Severity::kError,
-      "Only ML programs of specification version 9 or later have functions.",
-      "Model.proto, ModelDescription.functions", true, ""},
-     FunctionsAllowed},
-    {{"COREML-MODEL-007", Severity::kError,
-      "A model with functions has no features outside of them.",
-      "Model.proto, ModelDescription.functions", true, ""},
-     FunctionsAlone},
-    {{"COREML-MODEL-008", Severity::kError, "The default function exists.",
-      "Model.proto, ModelDescription.defaultFunctionName", true, ""},
-     DefaultFunction},
-    {{"COREML-MODEL-009", Severity::kError,
-      "A network, program or serialised model has an input that is not optional.",
-      "Model.proto, FeatureDescription", true, ""},
-     InputsRequired},
-    {{"COREML-MODEL-010", Severity::kError, "Outputs are not optional.",
-      "FeatureTypes.proto, FeatureType.isOptional", true, ""},
-     OutputsRequired},
-    {{"COREML-MODEL-012", Severity::kError, "Names of inputs and of outputs are unique.",
-      "Model.proto, ModelDescription", false, ""},
-     NamesUnique},
-    {{"COREML-MODEL-016", Severity::kError, "Functions have names of their own.",
-      "Model.proto, FunctionDescription.name", false, ""},
-     FunctionsUnique},
-    {{"COREML-MODEL-017", Severity::kError,
-      "Models that can be updated are of specification version 4 or later.",
-      "Model.proto, Model.isUpdatable", true, "Raise specificationVersion."},
-     UpdatableVersion},
+    {.info = {.id = "COREML-MODEL-001",
+              .statement = "The specificationVersion of a model is 1 or greater.",
+              .clause = "Model.proto, Model.specificationVersion",
+              .vendor = true,
+              .hint = "Set specificationVersion to a published version that has all features of "
+                      "the model."},
+     .check = VersionPresent},
+    {.info = {.id = "COREML-MODEL-002",
+              .statement = "The specificationVersion of a model is a published one.",
+              .clause = "Model.proto, Model.specificationVersion",
+              .vendor = true,
+              .hint = "Check the model with a newer version of this tool, or export it for an "
+                      "older deployment target."},
+     .check = VersionKnown},
+    {.info = {.id = "COREML-MODEL-003",
+              .statement = "A model has a type: one field of the oneof Type is set.",
+              .clause = "Model.proto, Model.Type",
+              .vendor = true,
+              .hint = "Set one of the fields of Model.Type, such as neuralNetwork or mlProgram."},
+     .check = KindPresent},
+    {.info =
+         {.id = "COREML-MODEL-004",
+          .statement =
+              "A model without functions, and each function of a model, has at least one output.",
+          .clause = "Model.proto, ModelDescription",
+          .vendor = true,
+          .hint = "List the outputs in the description of the model or function."},
+     .check = OutputsPresent},
+    {.info =
+         {.id = "COREML-MODEL-005",
+          .statement = "A model without functions, and each function of a model, has at least one "
+                       "input, unless the model is a network, ML program or pipeline of "
+                       "specification version 9 or later.",
+          .clause = "Model.proto, ModelDescription",
+          .vendor = true,
+          .hint =
+              "List the inputs in the description of the model or function, or raise "
+              "specificationVersion to 9 if a network, ML program or pipeline needs no inputs."},
+     .check = InputsPresent},
+    {.info = {.id = "COREML-MODEL-006",
+              .statement = "Only ML programs of specification version 9 or later have functions or "
+                           "a default function.",
+              .clause = "Model.proto, ModelDescription.functions",
+              .vendor = true,
+              .hint = "Raise specificationVersion to 9 for an ML program; clear functions and "
+                      "defaultFunctionName in any other model."},
+     .check = FunctionsAllowed},
+    {.info = {.id = "COREML-MODEL-007",
+              .statement = "The description of a model with functions has no inputs, outputs, "
+                           "states, training inputs or predicted features outside the functions.",
+              .clause = "Model.proto, ModelDescription.functions",
+              .vendor = true,
+              .hint =
+                  "Move the features from description into the entries of description.functions."},
+     .check = FunctionsAlone},
+    {.info = {.id = "COREML-MODEL-008",
+              .statement =
+                  "The defaultFunctionName of a model with functions names one of its functions.",
+              .clause = "Model.proto, ModelDescription.defaultFunctionName",
+              .vendor = true,
+              .hint = "Set defaultFunctionName to the name of one of description.functions."},
+     .check = DefaultFunction},
+    {.info = {.id = "COREML-MODEL-009",
+              .statement = "A neural network, ML program or serialized model that has inputs has "
+                           "at least one input that is not optional.",
+              .clause = "Model.proto, FeatureDescription",
+              .vendor = true,
+              .hint = "Clear isOptional of at least one input."},
+     .check = InputsRequired},
+    {.info = {.id = "COREML-MODEL-010",
+              .statement = "No output in the description of a model is optional.",
+              .clause = "FeatureTypes.proto, FeatureType.isOptional",
+              .vendor = true,
+              .hint = "Clear isOptional in the type of the output."},
+     .check = OutputsRequired},
+    {.info = {.id = "COREML-MODEL-012",
+              .statement = "Names are unique among the inputs, among the outputs and among the "
+                           "states of a model or function.",
+              .clause = "Model.proto, ModelDescription",
+              .hint = "Rename the second feature, or remove it if it is a duplicate."},
+     .check = NamesUnique},
+    {.info = {.id = "COREML-MODEL-016",
+              .statement = "Each function of a model has a unique, non-empty name.",
+              .clause = "Model.proto, FunctionDescription.name",
+              .hint = "Give the function a name that no other function has."},
+     .check = FunctionsUnique},
+    {.info = {.id = "COREML-MODEL-017",
+              .statement = "A model with isUpdatable has specification version 4 or later.",
+              .clause = "Model.proto, Model.isUpdatable",
+              .vendor = true,
+              .hint = "Raise specificationVersion to 4, or clear isUpdatable."},
+     .check = UpdatableVersion},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of networks: shape mappings, and which blobs there are when a layer runs.
+// Rules about networks: shape mappings, and which blobs exist when a layer runs.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,7 +20,7 @@ void MappingFitsLayers(const Subject& s, Findings& f) {
   for (const NetworkAt& n : s.networks())
     if (HasArrayInput(n) && !n.exact_arrays && (n.has_new_layers || n.exact_images))
       f.Add(
-          At(n.path + ".arrayInputShapeMapping"), "RANK5_ARRAY_MAPPING goes not together with {}",
+          At(n.path + ".arrayInputShapeMapping"), "RANK5_ARRAY_MAPPING cannot be used with {}",
           n.has_new_layers ? "layers of specification version 4 or later" : "RANK4_IMAGE_MAPPING");
 }
 
@@ -53,7 +53,7 @@ void EachArrayInput(const Subject& s, bool exact_ranks, const Visit& visit) {
 void ArraysFitMapping(const Subject& s, Findings& f) {
   EachArrayInput(s, false, [&](const auto& array, const std::string& path, const auto& name) {
     if (!FitsRank5(array))
-      f.Add(At(path), "input {} is of rank {}; RANK5_ARRAY_MAPPING takes rank 1 and 3", Quote(name),
+      f.Add(At(path), "input {} has rank {}; RANK5_ARRAY_MAPPING requires rank 1 or 3", Quote(name),
             array.shape_size());
   });
 }
@@ -63,8 +63,8 @@ void ArraysHaveDefaultShapes(const Subject& s, Findings& f) {
     if (array.shape().empty())
       f.Add(At(path), "input {} has no default shape", Quote(name));
     else if (array.has_shaperange() && array.shaperange().sizeranges_size() != array.shape_size())
-      f.Add(At(path), "input {} has a shape of rank {} and a range of rank {}", Quote(name),
-            array.shape_size(), array.shaperange().sizeranges_size());
+      f.Add(At(path), "input {} has a default shape of rank {} but a shapeRange of rank {}",
+            Quote(name), array.shape_size(), array.shaperange().sizeranges_size());
   });
 }
 
@@ -81,7 +81,7 @@ void FeaturesOfNetworks(const Subject& s, Findings& f) {
         if (type.Type_case() != pb::FeatureType::TYPE_NOT_SET && !type.has_imagetype() &&
             !type.has_multiarraytype() && !type.has_statetype())
           f.Add(At(fmt::format("{}description.{}[{}]", n.model->path, field, i)),
-                "{} is no array, image or state", Quote(list.Get(i).name()));
+                "{} is not an array, image or state", Quote(list.Get(i).name()));
       }
     };
     check(n.model->description().input(), "input");
@@ -94,7 +94,7 @@ void InputsDefined(const Subject& s, Findings& f) {
     for (const auto& fault : n.faults.missing) {
       const LayerAt& at = s.layers()[fault.layer];
       f.Add(Where(at, fmt::format("input[{}]", fault.input)),
-            "{} reads {}, which nothing before it writes", Title(at),
+            "{} reads {}, which is neither an input nor written by an earlier layer", Title(at),
             Quote(at.layer->input(fault.input)));
     }
 }
@@ -106,11 +106,11 @@ void OutputsUnique(const Subject& s, Findings& f) {
       f.Add(Where(at, fmt::format("output[{}]", fault.output)), "{} writes {}, {}", Title(at),
             Quote(at.layer->output(fault.output)),
             fault.first == kInputLayer ? "which is an input of the model"
-                                       : "as layer " + Quote(fault.first) + " did");
+                                       : "which layer " + Quote(fault.first) + " also writes");
     }
 }
 
-// Names that a classifier or regressor gives without a layer of theirs.
+// Outputs that a classifier provides without a layer that writes them.
 bool IsPredicted(const pb::ModelDescription& d, const std::string& name) {
   return name == d.predictedfeaturename() || name == d.predictedprobabilitiesname();
 }
@@ -126,9 +126,9 @@ void CheckProduced(const Subject& s, Findings& f, bool of_regressors) {
       const Location where = At(fmt::format("{}description.output[{}]", n.model->path, i));
       if (!plain && !of_regressors && IsPredicted(d, name)) continue;
       if (!name.empty() && !n.written.contains(name))
-        f.Add(where, "output {} is written by no layer", Quote(name));
+        f.Add(where, "no layer writes output {}", Quote(name));
       else if (plain && !seen.insert(name).second)
-        f.Add(where, "output {} is listed again", Quote(name));
+        f.Add(where, "output {} is listed more than once", Quote(name));
     }
   }
 }
@@ -153,7 +153,7 @@ void NamesUnique(const Subject& s, Findings& f) {
   std::unordered_map<const NetworkAt*, std::unordered_set<std::string_view>> seen;
   for (const LayerAt& at : s.layers())
     if (!at.layer->name().empty() && !seen[at.network].insert(at.layer->name()).second)
-      f.Add(Where(at, "name"), "a second layer is named {}", Quote(at.layer->name()));
+      f.Add(Where(at, "name"), "another layer is already named {}", Quote(at.layer->name()));
 }
 
 void PreprocessingOfImages(const Subject& s, Findings& f) {
@@ -165,7 +165,7 @@ void PreprocessingOfImages(const Subject& s, Findings& f) {
         found = found || (input.name() == name && input.type().has_imagetype());
       if (!found)
         f.Add(At(fmt::format("{}.preprocessing[{}].featureName", n.path, i)),
-              "there is no image input {}", Quote(name));
+              "the model has no image input {}", Quote(name));
     }
 }
 
@@ -186,51 +186,100 @@ constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetwork";
 constexpr std::string_view kMapping = "NeuralNetwork.proto, NeuralNetworkMultiArrayShapeMapping";
 
 constexpr Rule kRules[] = {
-    {{"COREML-NN-001", Severity::kError,
-      "RANK5_ARRAY_MAPPING is used with layers of specification version 1 to 3 only.", kMapping,
-      true, "Use EXACT_ARRAY_MAPPING."},
-     MappingFitsLayers},
-    {{"COREML-NN-002", Severity::kError, "Under RANK5_ARRAY_MAPPING arrays have rank 1 or 3.",
-      kMapping, true, "Use EXACT_ARRAY_MAPPING."},
-     ArraysFitMapping},
-    {{"COREML-NN-011", Severity::kError,
-      "Where ranks are exact, array inputs have a default shape, and size ranges its rank.",
-      kMapping, true, ""},
-     ArraysHaveDefaultShapes},
-    {{"COREML-NN-003", Severity::kError, "A network has layers.", kClause, true, ""},
-     LayersPresent},
-    {{"COREML-NN-004", Severity::kError,
-      "Inputs of networks, and outputs of those that neither classify nor regress, are arrays, "
-      "images or states.",
-      kClause, true, ""},
-     FeaturesOfNetworks},
-    {{"COREML-NN-005", Severity::kError, "Every blob is written before it is read.", kClause, true,
-      "Sort the layers; where that cannot be done there is a cycle."},
-     InputsDefined},
-    {{"COREML-NN-006", Severity::kError,
-      "A blob is written by one layer; only copy layers write it again.", kClause, true,
-      "Rename the second output."},
-     OutputsUnique},
-    {{"COREML-NN-007", Severity::kError,
-      "Outputs of networks and of classifiers are written by layers, and listed once.", kClause,
-      true, ""},
-     OutputsProduced},
-    {{"COREML-NN-012", Severity::kError, "Outputs of regressors are written by layers.", kClause,
-      false, ""},
-     RegressionsProduced},
-    {{"COREML-NN-008", Severity::kError, "The probabilities of a classifier are a blob.",
-      "NeuralNetwork.proto, NeuralNetworkClassifier.labelProbabilityLayerName", true, ""},
-     ProbabilitiesProduced},
-    {{"COREML-NN-009", Severity::kWarning, "Names of layers are unique.",
-      "NeuralNetwork.proto, NeuralNetworkLayer.name", false, "Rename one of them."},
-     NamesUnique},
-    {{"COREML-SHAPE-001", Severity::kWarning,
-      "In a network of rank 5 sizes that follow from inputs, layers and outputs agree.",
-      "NeuralNetwork.proto, NeuralNetworkLayer", true, ""},
-     SizesAgree},
-    {{"COREML-NN-010", Severity::kError, "Preprocessing belongs to an image input.",
-      "NeuralNetwork.proto, NeuralNetworkPreprocessing", false, ""},
-     PreprocessingOfImages},
+    {.info = {.id = "COREML-NN-001",
+              .statement = "A network with array inputs and RANK5_ARRAY_MAPPING has only layers of "
+                           "specification versions 1 to 3 and does not use RANK4_IMAGE_MAPPING.",
+              .clause = kMapping,
+              .vendor = true,
+              .hint = "Set arrayInputShapeMapping to EXACT_ARRAY_MAPPING."},
+     .check = MappingFitsLayers},
+    {.info = {.id = "COREML-NN-002",
+              .statement =
+                  "The array inputs of a network with RANK5_ARRAY_MAPPING have rank 1 or 3.",
+              .clause = kMapping,
+              .vendor = true,
+              .hint = "Set arrayInputShapeMapping to EXACT_ARRAY_MAPPING, or change the input to "
+                      "rank 1 or 3."},
+     .check = ArraysFitMapping},
+    {.info = {.id = "COREML-NN-011",
+              .statement = "In a network with EXACT_ARRAY_MAPPING, RANK4_IMAGE_MAPPING or layers "
+                           "of specification version 4 or later, an array input has a default "
+                           "shape, and its shapeRange has the same rank.",
+              .clause = kMapping,
+              .vendor = true,
+              .hint = "Set the shape of the input, with as many sizes as shapeRange has ranges."},
+     .check = ArraysHaveDefaultShapes},
+    {.info = {.id = "COREML-NN-003",
+              .statement = "A neural network has at least one layer.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Add a layer, for example a linear activation with alpha 1 to pass an input "
+                      "through."},
+     .check = LayersPresent},
+    {.info = {.id = "COREML-NN-004",
+              .statement = "The inputs of neural networks, and the outputs of networks that are "
+                           "neither classifiers nor regressors, are arrays, images or states.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Change the type of the feature to multiArrayType or imageType."},
+     .check = FeaturesOfNetworks},
+    {.info = {.id = "COREML-NN-005",
+              .statement = "Each blob that a layer reads is an input of the network or is written "
+                           "by an earlier layer.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Sort the layers so that each blob is written before it is read; if there is "
+                      "no such order, the network has a cycle."},
+     .check = InputsDefined},
+    {.info = {.id = "COREML-NN-006",
+              .statement = "Only copy layers write a blob that is an input of the network or that "
+                           "an earlier layer has written.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Rename the output of the second layer."},
+     .check = OutputsUnique},
+    {.info = {.id = "COREML-NN-007",
+              .statement = "The outputs of a neural network or neural network classifier, except "
+                           "for the predicted feature and its probabilities, are written by "
+                           "layers, and a network that is not a classifier lists each output once.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Rename the output to a blob that a layer writes, and list it once."},
+     .check = OutputsProduced},
+    {.info = {.id = "COREML-NN-012",
+              .statement = "The outputs of a neural network regressor are written by layers.",
+              .clause = kClause,
+              .hint = "Rename the output to a blob that a layer writes."},
+     .check = RegressionsProduced},
+    {.info = {.id = "COREML-NN-008",
+              .statement = "The labelProbabilityLayerName of a neural network classifier, if set, "
+                           "names a blob that a layer writes.",
+              .clause = "NeuralNetwork.proto, NeuralNetworkClassifier.labelProbabilityLayerName",
+              .vendor = true,
+              .hint = "Set labelProbabilityLayerName to the output of the layer that computes the "
+                      "probabilities."},
+     .check = ProbabilitiesProduced},
+    {.info = {.id = "COREML-NN-009",
+              .severity = Severity::kWarning,
+              .statement = "No two layers of a network have the same non-empty name.",
+              .clause = "NeuralNetwork.proto, NeuralNetworkLayer.name",
+              .hint = "Rename one of the layers."},
+     .check = NamesUnique},
+    {.info = {.id = "COREML-SHAPE-001",
+              .severity = Severity::kWarning,
+              .statement = "In a network whose blobs have rank 5, the sizes that follow from the "
+                           "inputs, the layers and the outputs agree.",
+              .clause = "NeuralNetwork.proto, NeuralNetworkLayer",
+              .vendor = true,
+              .hint = "Correct the parameters of the layer, or the sizes of the inputs and outputs "
+                      "in the description."},
+     .check = SizesAgree},
+    {.info = {.id = "COREML-NN-010",
+              .statement =
+                  "The featureName of a preprocessing entry is empty or names an image input.",
+              .clause = "NeuralNetwork.proto, NeuralNetworkPreprocessing",
+              .hint = "Set featureName to the name of an image input, or remove the entry."},
+     .check = PreprocessingOfImages},
 };
 
 }  // namespace

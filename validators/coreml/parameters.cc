@@ -1,4 +1,4 @@
-// Rules of shapes, lists and numbers of layers without weights or windows.
+// Rules about shapes, lists and numbers in layers without weights or windows.
 #include <algorithm>
 #include <set>
 
@@ -10,7 +10,7 @@ namespace {
 
 using L = pb::NeuralNetworkLayer;
 
-// Layers that give a shape, and so need one.
+// Layers with a parameter for a shape that must not be empty.
 void ShapesPresent(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const L& l = *at.layer;
@@ -36,28 +36,29 @@ bool IsRank1Or3(int n) {
 void ShapeLengths(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const L& l = *at.layer;
-    const auto check = [&](bool good, std::string_view field, int n) {
-      if (!good) f.Add(Where(at, field), "{} has {} values in {}", Title(at), n, field);
+    const auto check = [&](bool good, std::string_view field, int n, std::string_view want) {
+      if (!good)
+        f.Add(Where(at, field), "{} has {} values in {}; expected {}", Title(at), n, field, want);
     };
     if (l.has_scale()) {
       check(IsRank1Or3(l.scale().shapescale_size()), "scale.shapeScale",
-            l.scale().shapescale_size());
+            l.scale().shapescale_size(), "1 or 3");
       if (l.scale().hasbias())
-        check(IsRank1Or3(l.scale().shapebias_size()), "scale.shapeBias",
-              l.scale().shapebias_size());
+        check(IsRank1Or3(l.scale().shapebias_size()), "scale.shapeBias", l.scale().shapebias_size(),
+              "1 or 3");
     } else if (l.has_bias()) {
-      check(IsRank1Or3(l.bias().shape_size()), "bias.shape", l.bias().shape_size());
+      check(IsRank1Or3(l.bias().shape_size()), "bias.shape", l.bias().shape_size(), "1 or 3");
     } else if (l.has_loadconstant()) {
-      check(l.loadconstant().shape_size() == 3, "loadConstant.shape",
-            l.loadconstant().shape_size());
+      check(l.loadconstant().shape_size() == 3, "loadConstant.shape", l.loadconstant().shape_size(),
+            "3");
     } else if (l.has_loadconstantnd()) {
       check(l.loadconstantnd().shape_size() <= 5, "loadConstantND.shape",
-            l.loadconstantnd().shape_size());
+            l.loadconstantnd().shape_size(), "5 or less");
     } else if (l.has_reshape()) {
       const int n = l.reshape().targetshape_size();
-      check(n == 3 || n == 4, "reshape.targetShape", n);
+      check(n == 3 || n == 4, "reshape.targetShape", n, "3 or 4");
     } else if (l.has_permute()) {
-      check(l.permute().axis_size() == 4, "permute.axis", l.permute().axis_size());
+      check(l.permute().axis_size() == 4, "permute.axis", l.permute().axis_size(), "4");
     }
   }
 }
@@ -79,7 +80,7 @@ void ShapesPositive(const Subject& s, Findings& f) {
   }
 }
 
-// At most one size of a reshaping is inferred (-1); 0 keeps one, and others are positive.
+// At most one size of a reshape is inferred (-1); 0 keeps a size, and all others are positive.
 void InferredSizes(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const auto check = [&](const auto& shape, std::string_view field) {
@@ -87,8 +88,8 @@ void InferredSizes(const Subject& s, Findings& f) {
       const bool negative =
           std::any_of(shape.begin(), shape.end(), [](int64_t size) { return size < -1; });
       if (inferred > 1 || negative)
-        f.Add(Where(at, field), "{} has {} inferred sizes{}", Title(at), inferred,
-              negative ? " and negative ones" : "");
+        f.Add(Where(at, field), "{} has {} in {}", Title(at),
+              negative ? "a size below -1" : fmt::format("{} sizes of -1", inferred), field);
     };
     if (at.layer->has_reshapestatic())
       check(at.layer->reshapestatic().targetshape(), "reshapeStatic.targetShape");
@@ -102,7 +103,7 @@ void PermutationOfFour(const Subject& s, Findings& f) {
     if (!at.layer->has_permute() || at.layer->permute().axis_size() != 4) continue;
     const auto& axes = at.layer->permute().axis();
     if (std::set<uint64_t>(axes.begin(), axes.end()) != std::set<uint64_t>{0, 1, 2, 3})
-      f.Add(Where(at, "permute.axis"), "the axes of {} are no permutation of 0 to 3", Title(at));
+      f.Add(Where(at, "permute.axis"), "the axes of {} are not a permutation of 0 to 3", Title(at));
   }
 }
 
@@ -112,21 +113,22 @@ void Slices(const Subject& s, Findings& f) {
     const int64_t start = at.layer->slice().startindex();
     const int64_t end = at.layer->slice().endindex();
     if ((end > 0 && end < start) || (end < 0 && start < 0 && start > end))
-      f.Add(Where(at, "slice"), "{} starts at {} and ends at {}", Title(at), start, end);
+      f.Add(Where(at, "slice"), "{} has startIndex {} after endIndex {}", Title(at), start, end);
   }
 }
 
 void SlicesNotEmpty(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_slice() && at.layer->slice().startindex() == at.layer->slice().endindex())
-      f.Add(Where(at, "slice"), "{} starts and ends at {}", Title(at),
+      f.Add(Where(at, "slice"), "{} is empty: startIndex and endIndex are both {}", Title(at),
             at.layer->slice().startindex());
 }
 
 void SliceStrides(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_slice() && static_cast<int32_t>(at.layer->slice().stride()) < 1)
-      f.Add(Where(at, "slice.stride"), "{} has stride {}", Title(at), at.layer->slice().stride());
+      f.Add(Where(at, "slice.stride"), "{} has stride {}; expected 1 or more", Title(at),
+            at.layer->slice().stride());
 }
 
 void SliceListsPresent(const Subject& s, Findings& f) {
@@ -149,7 +151,8 @@ void SliceListsFit(const Subject& s, Findings& f) {
     for (const int size : {p.beginids_size(), p.endids_size(), p.strides_size(),
                            p.beginmasks_size(), p.endmasks_size(), p.squeezemasks_size()})
       if (size != 0 && size != axes) {
-        f.Add(Where(at, "sliceStatic"), "{} has lists of {} and {} values", Title(at), axes, size);
+        f.Add(Where(at, "sliceStatic"), "{} has a list of {} values for {} axes", Title(at), size,
+              axes);
         break;
       }
     if (std::find(p.strides().begin(), p.strides().end(), 0) != p.strides().end())
@@ -171,14 +174,16 @@ void EachInterval(const Subject& s, const Visit& visit) {
 
 void Intervals(const Subject& s, Findings& f) {
   EachInterval(s, [&](const LayerAt& at, float min, float max) {
-    if (min > max) f.Add(Where(at), "{} has minVal {} and maxVal {}", Title(at), min, max);
+    if (min > max)
+      f.Add(Where(at), "{} has minVal {}, which is greater than maxVal {}", Title(at), min, max);
   });
 }
 
 void Probabilities(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const auto check = [&](const auto& p) {
-      if (p.prob() < 0 || p.prob() > 1) f.Add(Where(at), "{} has prob {}", Title(at), p.prob());
+      if (p.prob() < 0 || p.prob() > 1)
+        f.Add(Where(at), "{} has prob {}; expected 0 to 1", Title(at), p.prob());
     };
     if (at.layer->has_randombernoullilike()) check(at.layer->randombernoullilike());
     if (at.layer->has_randombernoullistatic()) check(at.layer->randombernoullistatic());
@@ -196,13 +201,13 @@ void CopiesMove(const Subject& s, Findings& f) {
 void Numbers(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (at.layer->has_lrn() && at.layer->lrn().k() < 0)
-      f.Add(Where(at, "lrn.k"), "{} has k {}", Title(at), at.layer->lrn().k());
+      f.Add(Where(at, "lrn.k"), "{} has k {}; expected 0 or more", Title(at), at.layer->lrn().k());
     if (at.layer->has_reorganizedata() &&
         static_cast<int32_t>(at.layer->reorganizedata().blocksize()) < 2)
-      f.Add(Where(at, "reorganizeData.blockSize"), "{} has block size {}", Title(at),
-            at.layer->reorganizedata().blocksize());
+      f.Add(Where(at, "reorganizeData.blockSize"), "{} has blockSize {}; expected 2 or more",
+            Title(at), at.layer->reorganizedata().blocksize());
     if (at.layer->has_custom() && at.layer->custom().classname().empty())
-      f.Add(Where(at, "custom.className"), "{} has no class name", Title(at));
+      f.Add(Where(at, "custom.className"), "{} has no className", Title(at));
   }
 }
 
@@ -213,8 +218,8 @@ void SplitCounts(const Subject& s, Findings& f) {
     const uint64_t parts =
         p.splitsizes().empty() ? p.numsplits() : static_cast<uint64_t>(p.splitsizes_size());
     if (parts == 0 || parts != static_cast<uint64_t>(at.layer->output_size()))
-      f.Add(Where(at, "splitND"), "{} splits into {} and has {} outputs", Title(at), parts,
-            at.layer->output_size());
+      f.Add(Where(at, "splitND"), "{} splits its input into {} parts but has {} outputs", Title(at),
+            parts, at.layer->output_size());
   }
 }
 
@@ -222,7 +227,7 @@ void OldSplitCounts(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_split() &&
         at.layer->split().noutputs() != static_cast<uint64_t>(at.layer->output_size()))
-      f.Add(Where(at, "split.nOutputs"), "{} has nOutputs {} and {} outputs", Title(at),
+      f.Add(Where(at, "split.nOutputs"), "{} has nOutputs {} but {} outputs", Title(at),
             at.layer->split().noutputs(), at.layer->output_size());
 }
 
@@ -232,13 +237,15 @@ void PadAmounts(const Subject& s, Findings& f) {
     const auto& p = at.layer->constantpad();
     const int n = p.padamounts_size();
     if (n == 0 || n % 2 != 0)
-      f.Add(Where(at, "constantPad.padAmounts"), "{} has {} amounts; two an axis are needed",
+      f.Add(Where(at, "constantPad.padAmounts"), "{} has {} padAmounts; expected two for each axis",
             Title(at), n);
     for (int i = 0; p.padtogivenoutputsizemode() && i + 1 < n; i += 2)
       if (static_cast<int32_t>(p.padamounts(i)) > 0 &&
           static_cast<int32_t>(p.padamounts(i + 1)) > 0)
-        f.Add(Where(at, "constantPad.padAmounts"), "{} has two sizes for axis {}", Title(at),
-              i / 2);
+        f.Add(Where(at, "constantPad.padAmounts"),
+              "{} has two positive padAmounts for axis {}; expected one with "
+              "padToGivenOutputSizeMode",
+              Title(at), i / 2);
   }
 }
 
@@ -247,8 +254,8 @@ void PadAmountsFit(const Subject& s, Findings& f) {
     if (!at.layer->has_constantpad() || at.layer->input_size() != 1 || !at.ListsInputs()) continue;
     const int n = at.layer->constantpad().padamounts_size();
     if (n != 0 && n % 2 == 0 && n != 2 * at.InputRank(0))
-      f.Add(Where(at, "constantPad.padAmounts"), "{} has {} amounts for rank {}", Title(at), n,
-            at.InputRank(0));
+      f.Add(Where(at, "constantPad.padAmounts"), "{} has {} padAmounts; expected {}", Title(at), n,
+            2 * at.InputRank(0));
   }
 }
 
@@ -256,23 +263,23 @@ void MatrixBiases(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_batchedmatmul() && at.layer->input_size() > 1 &&
         at.layer->batchedmatmul().hasbias())
-      f.Add(Where(at, "batchedMatmul.hasBias"), "{} has two inputs and a bias", Title(at));
+      f.Add(Where(at, "batchedMatmul.hasBias"), "{} has two inputs but sets hasBias", Title(at));
 }
 
 void ActivationKinds(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_activation() && at.layer->activation().NonlinearityType_case() ==
                                           pb::ActivationParams::NONLINEARITYTYPE_NOT_SET)
-      f.Add(Where(at, "activation"), "{} is of no kind", Title(at));
+      f.Add(Where(at, "activation"), "{} has no activation function", Title(at));
 }
 
-// Activations that recurrent layers have.
+// Whether recurrent layers support the activation.
 bool IsRecurrent(const pb::ActivationParams& p) {
   return p.has_linear() || p.has_sigmoid() || p.has_tanh() || p.has_scaledtanh() ||
          p.has_sigmoidhard() || p.has_relu();
 }
 
-// Calls visit(at, list, field, number wanted) for the activations of recurrent layers.
+// Calls visit(at, list, field, expected length) for the activation lists of recurrent layers.
 template <typename Visit>
 void EachActivations(const Subject& s, const Visit& visit) {
   for (const LayerAt& at : s.layers()) {
@@ -292,18 +299,18 @@ void RecurrentActivations(const Subject& s, Findings& f) {
     for (int i = 0; i < list.size(); ++i)
       if (!IsRecurrent(list.Get(i)))
         f.Add(Where(at, fmt::format("{}[{}]", field, i)),
-              "{} has an activation that recurrent layers have not", Title(at));
+              "{} has an activation that recurrent layers do not support", Title(at));
   });
   for (const LayerAt& at : s.layers())
     if (at.layer->has_simplerecurrent() && !IsRecurrent(at.layer->simplerecurrent().activation()))
       f.Add(Where(at, "simpleRecurrent.activation"),
-            "{} has an activation that recurrent layers have not", Title(at));
+            "{} has an activation that recurrent layers do not support", Title(at));
 }
 
 void CheckActivationCounts(const Subject& s, Findings& f, bool gru) {
   EachActivations(s, [&](const LayerAt& at, const auto& list, std::string_view field, int want) {
     if (at.layer->has_gru() == gru && list.size() != want)
-      f.Add(Where(at, field), "{} has {} activations instead of {}", Title(at), list.size(), want);
+      f.Add(Where(at, field), "{} has {} activations; expected {}", Title(at), list.size(), want);
   });
 }
 
@@ -327,82 +334,168 @@ constexpr std::string_view kLstm = "NeuralNetwork.proto, UniDirectionalLSTMLayer
 constexpr std::string_view kSlice = "NeuralNetwork.proto, SliceLayerParams";
 
 constexpr Rule kRules[] = {
-    {{"COREML-PARAM-006", Severity::kError, "Layers that give a shape have one.", kClause, true,
-      ""},
-     ShapesPresent},
-    {{"COREML-PARAM-007", Severity::kError,
-      "Shapes of scale, bias, constants, reshape and permute have the length that they must.",
-      "NeuralNetwork.proto, ScaleLayerParams", true, ""},
-     ShapeLengths},
-    {{"COREML-PARAM-012", Severity::kError, "Sizes of filled and random tensors are positive.",
-      "NeuralNetwork.proto, FillStaticLayerParams", false, ""},
-     ShapesPositive},
-    {{"COREML-PARAM-013", Severity::kError, "A reshaping infers one size at most.",
-      "NeuralNetwork.proto, ReshapeStaticLayerParams", false, ""},
-     InferredSizes},
-    {{"COREML-PARAM-014", Severity::kError, "The axes of permute are 0 to 3 in some order.",
-      "NeuralNetwork.proto, PermuteLayerParams", false, ""},
-     PermutationOfFour},
-    {{"COREML-PARAM-008", Severity::kError, "slice does not end before its start.", kSlice, true,
-      ""},
-     Slices},
-    {{"COREML-PARAM-015", Severity::kError, "slice takes one element at least.", kSlice, false, ""},
-     SlicesNotEmpty},
-    {{"COREML-PARAM-016", Severity::kError, "The stride of slice is positive.", kSlice, true, ""},
-     SliceStrides},
-    {{"COREML-PARAM-017", Severity::kError, "sliceStatic has indices, strides and masks.",
-      "NeuralNetwork.proto, SliceStaticLayerParams", true, ""},
-     SliceListsPresent},
-    {{"COREML-PARAM-018", Severity::kError,
-      "Indices, strides and masks of sliceStatic have a value an axis; strides are not 0.",
-      "NeuralNetwork.proto, SliceStaticLayerParams", false, ""},
-     SliceListsFit},
-    {{"COREML-PARAM-009", Severity::kError,
-      "clip and uniform distributions have a minVal that is not above maxVal.",
-      "NeuralNetwork.proto, ClipLayerParams", true, ""},
-     Intervals},
-    {{"COREML-PARAM-019", Severity::kError, "Probabilities are between 0 and 1.",
-      "NeuralNetwork.proto, RandomBernoulliStaticLayerParams.prob", true, ""},
-     Probabilities},
-    {{"COREML-PARAM-010", Severity::kError, "copy has an output other than its input.",
-      "NeuralNetwork.proto, CopyLayerParams", true, ""},
-     CopiesMove},
-    {{"COREML-PARAM-011", Severity::kError,
-      "k of lrn is not negative, blocks are 2 or more, custom layers name their class.", kClause,
-      true, ""},
-     Numbers},
-    {{"COREML-PARAM-020", Severity::kError, "splitND has an output for each part.",
-      "NeuralNetwork.proto, SplitNDLayerParams", true, ""},
-     SplitCounts},
-    {{"COREML-PARAM-021", Severity::kError, "split has nOutputs outputs.",
-      "NeuralNetwork.proto, SplitLayerParams.nOutputs", false, ""},
-     OldSplitCounts},
-    {{"COREML-PARAM-022", Severity::kError,
-      "constantPad has two amounts an axis; one of them where it pads to a size.",
-      "NeuralNetwork.proto, ConstantPaddingLayerParams.padAmounts", true, ""},
-     PadAmounts},
-    {{"COREML-PARAM-023", Severity::kError, "constantPad has amounts for each axis of its input.",
-      "NeuralNetwork.proto, ConstantPaddingLayerParams.padAmounts", false, ""},
-     PadAmountsFit},
-    {{"COREML-PARAM-024", Severity::kError, "batchedMatmul of two inputs has no bias.",
-      "NeuralNetwork.proto, BatchedMatMulLayerParams.hasBias", true, ""},
-     MatrixBiases},
-    {{"COREML-PARAM-025", Severity::kError, "Activations are of some kind.",
-      "NeuralNetwork.proto, ActivationParams", true, ""},
-     ActivationKinds},
-    {{"COREML-PARAM-026", Severity::kError,
-      "Recurrent layers use linear, sigmoid, tanh, scaledTanh, sigmoidHard or ReLU.",
-      "NeuralNetwork.proto, SimpleRecurrentLayerParams.activation", true, ""},
-     RecurrentActivations},
-    {{"COREML-PARAM-027", Severity::kError, "An LSTM has three activations for each direction.",
-      kLstm, true, ""},
-     LstmActivationCounts},
-    {{"COREML-PARAM-028", Severity::kError, "A GRU has two activations.",
-      "NeuralNetwork.proto, GRULayerParams.activations", false, ""},
-     GruActivationCounts},
-    {{"COREML-PARAM-029", Severity::kError, "biDirectionalLSTM has weights for both directions.",
-      "NeuralNetwork.proto, BiDirectionalLSTMLayerParams.weightParams", true, ""},
-     TwoDirections},
+    {.info = {.id = "COREML-PARAM-006",
+              .statement =
+                  "The layers fillStatic, reshapeStatic, rankPreservingReshape, broadcastToStatic, "
+                  "randomNormalStatic, randomUniformStatic, randomBernoulliStatic, "
+                  "layerNormalization and loadConstantND have a shape, and transpose has axes.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set targetShape, outputShape, normalizedShape, shape or axes of the layer."},
+     .check = ShapesPresent},
+    {.info = {.id = "COREML-PARAM-007",
+              .statement = "The shapes of scale and bias have 1 or 3 sizes, that of loadConstant "
+                           "has 3 and that of loadConstantND at most 5, the targetShape of reshape "
+                           "has 3 or 4 sizes, and the axis list of permute has 4 values.",
+              .clause = "NeuralNetwork.proto, ScaleLayerParams",
+              .vendor = true,
+              .hint = "Give the field the required number of values; add sizes of 1 to a shape "
+                      "that is too short."},
+     .check = ShapeLengths},
+    {.info = {.id = "COREML-PARAM-012",
+              .statement =
+                  "The targetShape of fillStatic and the outputShape of randomNormalStatic, "
+                  "randomUniformStatic and randomBernoulliStatic have no size 0.",
+              .clause = "NeuralNetwork.proto, FillStaticLayerParams",
+              .hint = "Set every size to 1 or more."},
+     .check = ShapesPositive},
+    {.info = {.id = "COREML-PARAM-013",
+              .statement = "The targetShape of reshapeStatic and rankPreservingReshape has at most "
+                           "one -1 and no size below -1.",
+              .clause = "NeuralNetwork.proto, ReshapeStaticLayerParams",
+              .hint = "Replace all but one -1 with the actual sizes."},
+     .check = InferredSizes},
+    {.info = {.id = "COREML-PARAM-014",
+              .statement = "The axis list of permute is a permutation of 0, 1, 2 and 3.",
+              .clause = "NeuralNetwork.proto, PermuteLayerParams",
+              .hint = "List each of 0, 1, 2 and 3 exactly once."},
+     .check = PermutationOfFour},
+    {.info = {.id = "COREML-PARAM-008",
+              .statement = "The endIndex of slice is not less than its startIndex if both are "
+                           "positive or both are negative.",
+              .clause = kSlice,
+              .vendor = true,
+              .hint = "Correct startIndex or endIndex, so that the slice ends after its start."},
+     .check = Slices},
+    {.info = {.id = "COREML-PARAM-015",
+              .statement = "The startIndex and the endIndex of slice are different.",
+              .clause = kSlice,
+              .hint = "Set endIndex so that the slice has at least one element."},
+     .check = SlicesNotEmpty},
+    {.info = {.id = "COREML-PARAM-016",
+              .statement = "The stride of slice is positive.",
+              .clause = kSlice,
+              .vendor = true,
+              .hint = "Set stride to 1 or more."},
+     .check = SliceStrides},
+    {.info = {.id = "COREML-PARAM-017",
+              .statement =
+                  "A sliceStatic layer has beginIds, endIds, strides, beginMasks and endMasks.",
+              .clause = "NeuralNetwork.proto, SliceStaticLayerParams",
+              .vendor = true,
+              .hint = "Set all five lists, with one value for each axis of the input."},
+     .check = SliceListsPresent},
+    {.info = {.id = "COREML-PARAM-018",
+              .statement = "Each list of a sliceStatic layer has one value for each axis of the "
+                           "input, and no stride is 0.",
+              .clause = "NeuralNetwork.proto, SliceStaticLayerParams",
+              .hint = "Give each list one value for each axis, and use strides other than 0."},
+     .check = SliceListsFit},
+    {.info = {.id = "COREML-PARAM-009",
+              .statement = "In the layers clip, randomUniformLike, randomUniformStatic and "
+                           "randomUniformDynamic, minVal is not greater than maxVal.",
+              .clause = "NeuralNetwork.proto, ClipLayerParams",
+              .vendor = true,
+              .hint = "Swap minVal and maxVal, or correct one of them."},
+     .check = Intervals},
+    {.info = {.id = "COREML-PARAM-019",
+              .statement = "The prob of randomBernoulliLike, randomBernoulliStatic and "
+                           "randomBernoulliDynamic is between 0 and 1.",
+              .clause = "NeuralNetwork.proto, RandomBernoulliStaticLayerParams.prob",
+              .vendor = true,
+              .hint = "Set prob to a value from 0 to 1."},
+     .check = Probabilities},
+    {.info = {.id = "COREML-PARAM-010",
+              .statement = "The output of a copy layer has a different name than its input.",
+              .clause = "NeuralNetwork.proto, CopyLayerParams",
+              .vendor = true,
+              .hint = "Rename the output, or remove the layer."},
+     .check = CopiesMove},
+    {.info = {.id = "COREML-PARAM-011",
+              .statement = "The k of lrn is not negative, the blockSize of reorganizeData is at "
+                           "least 2, and a custom layer has a className.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set k to 0 or more, blockSize to 2 or more, or className to the class that "
+                      "implements the layer."},
+     .check = Numbers},
+    {.info = {.id = "COREML-PARAM-020",
+              .statement = "A splitND layer has as many outputs as splitSizes, or as numSplits "
+                           "says if splitSizes is empty.",
+              .clause = "NeuralNetwork.proto, SplitNDLayerParams",
+              .vendor = true,
+              .hint = "Set numSplits, or the length of splitSizes, to the number of outputs."},
+     .check = SplitCounts},
+    {.info = {.id = "COREML-PARAM-021",
+              .statement = "The nOutputs of split is the number of its outputs.",
+              .clause = "NeuralNetwork.proto, SplitLayerParams.nOutputs",
+              .hint = "Set nOutputs to the number of outputs."},
+     .check = OldSplitCounts},
+    {.info = {.id = "COREML-PARAM-022",
+              .statement = "A constantPad layer with one input has a positive, even number of "
+                           "padAmounts, and with padToGivenOutputSizeMode at most one of the two "
+                           "amounts of an axis is positive.",
+              .clause = "NeuralNetwork.proto, ConstantPaddingLayerParams.padAmounts",
+              .vendor = true,
+              .hint = "List two padAmounts for each axis; with padToGivenOutputSizeMode set one of "
+                      "the two to 0."},
+     .check = PadAmounts},
+    {.info =
+         {.id = "COREML-PARAM-023",
+          .statement =
+              "A constantPad layer with one input has two padAmounts for each axis of the input.",
+          .clause = "NeuralNetwork.proto, ConstantPaddingLayerParams.padAmounts",
+          .hint = "List two padAmounts for each axis of the input."},
+     .check = PadAmountsFit},
+    {.info = {.id = "COREML-PARAM-024",
+              .statement = "A batchedMatmul layer with two inputs does not set hasBias.",
+              .clause = "NeuralNetwork.proto, BatchedMatMulLayerParams.hasBias",
+              .vendor = true,
+              .hint = "Clear hasBias, and add the bias with an addBroadcastable layer."},
+     .check = MatrixBiases},
+    {.info = {.id = "COREML-PARAM-025",
+              .statement = "An activation layer has an activation function.",
+              .clause = "NeuralNetwork.proto, ActivationParams",
+              .vendor = true,
+              .hint = "Set one of the functions of ActivationParams, such as ReLU or sigmoid."},
+     .check = ActivationKinds},
+    {.info = {.id = "COREML-PARAM-026",
+              .statement = "The activations of recurrent layers are linear, sigmoid, tanh, "
+                           "scaledTanh, sigmoidHard or ReLU.",
+              .clause = "NeuralNetwork.proto, SimpleRecurrentLayerParams.activation",
+              .vendor = true,
+              .hint = "Use one of the supported activations, or decompose the recurrent layer."},
+     .check = RecurrentActivations},
+    {.info = {.id = "COREML-PARAM-027",
+              .statement = "A uniDirectionalLSTM layer has three activations, and a "
+                           "biDirectionalLSTM layer has three for each direction.",
+              .clause = kLstm,
+              .vendor = true,
+              .hint = "List three activations for each direction; usually they are sigmoid, tanh "
+                      "and tanh."},
+     .check = LstmActivationCounts},
+    {.info = {.id = "COREML-PARAM-028",
+              .statement = "A gru layer has two activations.",
+              .clause = "NeuralNetwork.proto, GRULayerParams.activations",
+              .hint = "List two activations; usually they are sigmoid and tanh."},
+     .check = GruActivationCounts},
+    {.info = {.id = "COREML-PARAM-029",
+              .statement = "A biDirectionalLSTM layer has weightParams for both directions.",
+              .clause = "NeuralNetwork.proto, BiDirectionalLSTMLayerParams.weightParams",
+              .vendor = true,
+              .hint = "List the weights of the forward direction and those of the backward "
+                      "direction in weightParams."},
+     .check = TwoDirections},
 };
 
 }  // namespace

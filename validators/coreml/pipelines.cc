@@ -1,4 +1,4 @@
-// Rules of pipelines, and of the predictions that classifiers and regressors name.
+// Rules about pipelines, and about the predictions that classifiers and regressors name.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -25,21 +25,21 @@ void Filled(const Subject& s, Findings& f) {
 void Named(const Subject& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     if (!p.names().empty() && p.names_size() != p.models_size())
-      f.Add(At(m.path + "pipeline.names"), "the pipeline has {} names and {} models",
+      f.Add(At(m.path + "pipeline.names"), "the pipeline has {} names for {} models",
             p.names_size(), p.models_size());
     std::set<std::string_view> seen;
     for (int i = 0; i < p.names_size(); ++i)
       if (!seen.insert(p.names(i)).second)
-        f.Add(At(fmt::format("{}pipeline.names[{}]", m.path, i)), "a second model is named {}",
-              Quote(p.names(i)));
+        f.Add(At(fmt::format("{}pipeline.names[{}]", m.path, i)),
+              "another model is already named {}", Quote(p.names(i)));
   });
 }
 
-// What is known of features when a model of a pipeline runs.
+// The features that exist when a model of a pipeline runs.
 using Known = std::unordered_map<std::string_view, const pb::FeatureDescription*>;
 
-// Calls visit(feature, known or nullptr, path) for the inputs of the models and the pipeline's own
-// outputs.
+// Calls visit(feature, known or nullptr, path) for the inputs of the models and the outputs of the
+// pipeline.
 template <typename Visit>
 void EachUse(const ModelAt& m, const pb::Pipeline& p, const Visit& visit) {
   Known known;
@@ -64,7 +64,7 @@ void FeaturesDefined(const Subject& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     EachUse(m, p, [&](const auto& feature, const auto* known, const std::string& path) {
       if (known == nullptr)
-        f.Add(At(path), "{} is no input of the pipeline, and no earlier model gives it",
+        f.Add(At(path), "{} is neither an input of the pipeline nor an output of an earlier model",
               Quote(feature.name()));
     });
   });
@@ -74,7 +74,7 @@ void FeaturesAgree(const Subject& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     EachUse(m, p, [&](const auto& feature, const auto* known, const std::string& path) {
       if (known != nullptr && !SameType(feature.type(), known->type()))
-        f.Add(At(path), "{} is of another type than the feature of that name before it",
+        f.Add(At(path), "{} has a different type than the earlier feature of that name",
               Quote(feature.name()));
     });
   });
@@ -86,7 +86,8 @@ void Updatable(const Subject& s, Findings& f) {
       const bool want = m.model->isupdatable() && i == p.models_size() - 1;
       if (p.models(i).isupdatable() != want)
         f.Add(At(fmt::format("{}pipeline.models[{}].isUpdatable", m.path, i)),
-              "model {} of {} {} updatable", i, p.models_size(), want ? "is not" : "is");
+              "model {} of {} is {}", i, p.models_size(),
+              want ? "not updatable but must be" : "updatable but must not be");
     }
   });
 }
@@ -97,7 +98,7 @@ const pb::FeatureDescription* FindOutput(const ModelAt& m, const std::string& na
   return nullptr;
 }
 
-// Kinds whose labels are numbers or strings, as their interface has it.
+// The type of the class labels of a classifier.
 enum class Labels { kNone, kStrings, kIntegers };
 
 template <typename Params>
@@ -106,7 +107,7 @@ Labels LabelsOf(const Params& p) {
   return p.has_stringclasslabels() ? Labels::kStrings : Labels::kNone;
 }
 
-// The labels of a classifier whose interface has to go with them; nullopt of other models.
+// The labels of a classifier whose interface must match them; nullopt for other models.
 std::optional<Labels> ClassifierLabels(const pb::Model& m) {
   if (m.has_neuralnetworkclassifier()) return LabelsOf(m.neuralnetworkclassifier());
   if (m.has_glmclassifier()) return LabelsOf(m.glmclassifier());
@@ -130,7 +131,8 @@ int LabelCount(const Params& p) {
 void LabelsGiven(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto check = [&](bool present, const auto& p) {
-      if (present && LabelCount(p) == 0) f.Add(At(m.path + "Type"), "there are no class labels");
+      if (present && LabelCount(p) == 0)
+        f.Add(At(m.path + "Type"), "the classifier has no class labels");
     };
     check(m.model->has_neuralnetworkclassifier(), m.model->neuralnetworkclassifier());
     check(m.model->has_glmclassifier(), m.model->glmclassifier());
@@ -151,15 +153,15 @@ void PredictedFeature(const Subject& s, Findings& f) {
     const Location where = At(m.path + "description.predictedFeatureName");
     const auto* output = FindOutput(m, name);
     if (name.empty() || output == nullptr) {
-      f.Add(where, "there is no output {}", Quote(name));
+      f.Add(where, "the model has no output {}", Quote(name));
       continue;
     }
     const auto type = output->type().Type_case();
     if (labels && type != (*labels == Labels::kIntegers ? T::kInt64Type : T::kStringType))
-      f.Add(where, "{} is no {}, which the class labels are", Quote(name),
+      f.Add(where, "{} does not have type {}, which the class labels have", Quote(name),
             *labels == Labels::kIntegers ? "Int64" : "String");
     if (!labels && type != T::kDoubleType && type != T::kMultiArrayType)
-      f.Add(where, "{} is neither a Double nor an array", Quote(name));
+      f.Add(where, "{} is neither a Double nor a MultiArray", Quote(name));
   }
 }
 
@@ -170,13 +172,13 @@ void Probabilities(const Subject& s, Findings& f) {
     const auto* output = FindOutput(m, name);
     const Location where = At(m.path + "description.predictedProbabilitiesName");
     if (output == nullptr)
-      f.Add(where, "there is no output {}", Quote(name));
+      f.Add(where, "the model has no output {}", Quote(name));
     else if (!output->type().has_dictionarytype() && !output->type().has_multiarraytype())
-      f.Add(where, "{} is no dictionary", Quote(name));
+      f.Add(where, "{} is neither a Dictionary nor a MultiArray", Quote(name));
   }
 }
 
-// The same of kinds whose interface the owner's checker does not look at.
+// Predictions of model types whose interface the vendor's checker ignores.
 void OtherPredictions(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const pb::Model& model = *m.model;
@@ -185,11 +187,11 @@ void OtherPredictions(const Subject& s, Findings& f) {
       continue;
     const auto check = [&](const std::string& name, std::string_view field) {
       if (!name.empty() && FindOutput(m, name) == nullptr)
-        f.Add(At(fmt::format("{}description.{}", m.path, field)), "there is no output {}",
+        f.Add(At(fmt::format("{}description.{}", m.path, field)), "the model has no output {}",
               Quote(name));
     };
     if (m.description().predictedfeaturename().empty())
-      f.Add(At(m.path + "description.predictedFeatureName"), "no predicted feature is named");
+      f.Add(At(m.path + "description.predictedFeatureName"), "predictedFeatureName is empty");
     check(m.description().predictedfeaturename(), "predictedFeatureName");
     check(m.description().predictedprobabilitiesname(), "predictedProbabilitiesName");
   }
@@ -199,37 +201,77 @@ constexpr std::string_view kClause = "Model.proto, Pipeline";
 constexpr std::string_view kPredicted = "Model.proto, ModelDescription.predictedFeatureName";
 
 constexpr Rule kRules[] = {
-    {{"COREML-MODEL-011", Severity::kError,
-      "The predicted feature is an output: of a classifier of the type of its labels, of a "
-      "regressor a Double or an array.",
-      kPredicted, true, ""},
-     PredictedFeature},
-    {{"COREML-MODEL-018", Severity::kError, "The predicted probabilities are an output.",
-      "Model.proto, ModelDescription.predictedProbabilitiesName", true, ""},
-     Probabilities},
-    {{"COREML-MODEL-019", Severity::kError,
-      "Pipelines and tree ensembles that classify or regress name an output as predicted feature.",
-      kPredicted, false, ""},
-     OtherPredictions},
-    {{"COREML-MODEL-020", Severity::kError, "Classifiers have class labels.",
-      "NeuralNetwork.proto, NeuralNetworkClassifier.ClassLabels", true, ""},
-     LabelsGiven},
-    {{"COREML-MODEL-013", Severity::kError, "A pipeline has models.", kClause, true, ""}, Filled},
-    {{"COREML-PIPELINE-001", Severity::kError,
-      "A pipeline names none or all of its models, each in its own way.",
-      "Model.proto, Pipeline.names", true, ""},
-     Named},
-    {{"COREML-PIPELINE-002", Severity::kError,
-      "Inputs of a pipeline's models, and its own outputs, come from its inputs or from a model "
-      "before.",
-      kClause, true, "Sort the models, or give the features one name."},
-     FeaturesDefined},
-    {{"COREML-PIPELINE-003", Severity::kError,
-      "A feature that goes from model to model keeps its type.", kClause, true, ""},
-     FeaturesAgree},
-    {{"COREML-UPDATE-012", Severity::kError,
-      "Of a pipeline the last model is updatable, and only if the pipeline is.", kClause, true, ""},
-     Updatable},
+    {.info = {.id = "COREML-MODEL-011",
+              .statement = "The predictedFeatureName of a neural network, linear, support vector "
+                           "or nearest-neighbor classifier names an output with the type of the "
+                           "class labels, and that of a neural network, linear or support vector "
+                           "regressor an output of type Double or MultiArray.",
+              .clause = kPredicted,
+              .vendor = true,
+              .hint = "Set predictedFeatureName to an output of type Int64 or String, as the class "
+                      "labels of a classifier, or of type Double or MultiArray for a regressor."},
+     .check = PredictedFeature},
+    {.info = {.id = "COREML-MODEL-018",
+              .statement = "The predictedProbabilitiesName of a neural network, linear, support "
+                           "vector or nearest-neighbor classifier, if set, names an output of type "
+                           "Dictionary or MultiArray.",
+              .clause = "Model.proto, ModelDescription.predictedProbabilitiesName",
+              .vendor = true,
+              .hint = "Set predictedProbabilitiesName to an output of type Dictionary or "
+                      "MultiArray, or clear it."},
+     .check = Probabilities},
+    {.info =
+         {.id = "COREML-MODEL-019",
+          .statement =
+              "The predictedFeatureName of a tree ensemble, pipeline classifier or pipeline "
+              "regressor names an output, and its predictedProbabilitiesName, if set, does too.",
+          .clause = kPredicted,
+          .hint = "Set predictedFeatureName to the name of an output, and clear "
+                  "predictedProbabilitiesName if the model has no such output."},
+     .check = OtherPredictions},
+    {.info = {.id = "COREML-MODEL-020",
+              .statement =
+                  "Neural network, linear and support vector classifiers have class labels.",
+              .clause = "NeuralNetwork.proto, NeuralNetworkClassifier.ClassLabels",
+              .vendor = true,
+              .hint = "Set stringClassLabels or int64ClassLabels."},
+     .check = LabelsGiven},
+    {.info = {.id = "COREML-MODEL-013",
+              .statement = "A pipeline has at least one model.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Add a model to pipeline.models."},
+     .check = Filled},
+    {.info = {.id = "COREML-PIPELINE-001",
+              .statement = "A pipeline has no names, or one unique name for each of its models.",
+              .clause = "Model.proto, Pipeline.names",
+              .vendor = true,
+              .hint = "List one name for each model without repeats, or clear names."},
+     .check = Named},
+    {.info = {.id = "COREML-PIPELINE-002",
+              .statement = "Each input of a model in a pipeline, and each output of the pipeline, "
+                           "is an input of the pipeline or an output of an earlier model.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Sort the models so that each feature is produced before it is used, and "
+                      "give it the same name in both models."},
+     .check = FeaturesDefined},
+    {.info =
+         {.id = "COREML-PIPELINE-003",
+          .statement =
+              "A feature of a pipeline has the same type where it is used as where it is produced.",
+          .clause = kClause,
+          .vendor = true,
+          .hint = "Give the feature the same type, shape and dataType in both descriptions."},
+     .check = FeaturesAgree},
+    {.info = {.id = "COREML-UPDATE-012",
+              .statement = "The last model of an updatable pipeline is updatable, and no other "
+                           "model of any pipeline is updatable.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set isUpdatable of the last model if the pipeline is updatable, and clear "
+                      "it in all other models."},
+     .check = Updatable},
 };
 
 }  // namespace

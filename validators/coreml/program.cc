@@ -1,4 +1,4 @@
-// Rules of ML programs and of packages.
+// Rules about ML programs and packages.
 #include "formats/coreml/program.h"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ void WeightsFit(const Subject& s, Findings& f) {
       const auto& type = value.type().tensortype();
       const auto elements = ElementsOf(type);
       const std::string_view name = TypeName(type.datatype());
-      // There is no type of truth values in files.
+      // Weight files have no type for booleans.
       if (type.datatype() != mil::BOOL && name != entry->type)
-        f.Add(At("mlProgram"), "{}: a value of {} lies in an entry of {}", TitleOf(operation),
-              name.empty() ? "unknown type" : name, entry->type);
+        f.Add(At("mlProgram"), "{}: the value has type {}, but its weight entry has type {}",
+              TitleOf(operation), name.empty() ? "unknown" : name, entry->type);
       else if (!elements || *elements != entry->elements)
-        f.Add(At("mlProgram"), "{}: a value of {} elements lies in an entry of {}",
-              TitleOf(operation), elements ? std::to_string(*elements) : "an unknown number",
+        f.Add(At("mlProgram"), "{}: the value has {} elements, but its weight entry has {}",
+              TitleOf(operation), elements ? std::to_string(*elements) : "an unknown number of",
               entry->elements);
     });
 }
@@ -74,31 +74,44 @@ void ItemsExist(const Subject& s, Findings& f) {
     const bool is_file = next != folder.files.end() && next->first == item.path;
     const auto inside = folder.files.lower_bound(item.path + "/");
     if (!is_file && (inside == folder.files.end() || !inside->first.starts_with(item.path + "/")))
-      f.Add(At("Manifest.json"), "{} of item {} is not in the package", Quote(item.path),
-            Quote(item.identifier));
+      f.Add(At("Manifest.json"), "the path {} of item {} does not exist in the package",
+            Quote(item.path), Quote(item.identifier));
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-MIL-001", Severity::kError,
-      "Weights that a program refers to are there: the file, and in it the entry and its data.",
-      "MIL.proto, Value.BlobFileValue", false,
-      "Keep the package's folder together; fetch files that Git LFS keeps."},
-     WeightsFound},
-    {{"COREML-MIL-002", Severity::kError,
-      "Weights in files have the type and size of their values.", "MIL.proto, Value.BlobFileValue",
-      false, ""},
-     WeightsFit},
-    {{"COREML-MIL-003", Severity::kError, "A function has a block for its opset.",
-      "MIL.proto, Function.opset", false, ""},
-     BlockExists},
-    {{"COREML-PACKAGE-001", Severity::kError,
-      "Items of a package have a path, a name, an author and a description.", "Model package 1.0.0",
-      true, ""},
-     ItemsComplete},
-    {{"COREML-PACKAGE-002", Severity::kError, "Items of a package are there.",
-      "Model package 1.0.0", true, ""},
-     ItemsExist},
+    {.info = {.id = "COREML-MIL-001",
+              .statement = "The weights that an ML program refers to exist: the file, and in it "
+                           "the entry and its data.",
+              .clause = "MIL.proto, Value.BlobFileValue",
+              .hint =
+                  "Keep the files of the package together, and fetch those stored with Git LFS."},
+     .check = WeightsFound},
+    {.info = {.id = "COREML-MIL-002",
+              .statement = "A weight entry has the data type and the number of elements of the "
+                           "value that refers to it.",
+              .clause = "MIL.proto, Value.BlobFileValue",
+              .hint =
+                  "Write the weight file again from the program; the two do not belong together."},
+     .check = WeightsFit},
+    {.info = {.id = "COREML-MIL-003",
+              .statement = "A function of an ML program has a block specialization for its opset.",
+              .clause = "MIL.proto, Function.opset",
+              .hint = "Add a block for the opset, or set opset to that of an existing block."},
+     .check = BlockExists},
+    {.info = {.id = "COREML-PACKAGE-001",
+              .statement =
+                  "Each item of a model package has a path, a name, an author and a description.",
+              .clause = "Model package 1.0.0",
+              .vendor = true,
+              .hint = "Add the missing members to the item in Manifest.json."},
+     .check = ItemsComplete},
+    {.info = {.id = "COREML-PACKAGE-002",
+              .statement = "The path of each item of a model package exists in the package.",
+              .clause = "Model package 1.0.0",
+              .vendor = true,
+              .hint = "Restore the file or folder, or remove the item from Manifest.json."},
+     .check = ItemsExist},
 };
 
 }  // namespace

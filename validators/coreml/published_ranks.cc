@@ -1,4 +1,4 @@
-// Ranks that the published text gives, and that the owner's checker does not look at.
+// Ranks that the published text specifies and the vendor's checker ignores.
 #include <algorithm>
 #include <optional>
 
@@ -10,7 +10,7 @@ namespace {
 
 using L = pb::NeuralNetworkLayer;
 
-// What the rank of a layer's outputs follows from.
+// What determines the rank of the outputs of a layer.
 enum class From : uint8_t {
   kFirst,      // the first input
   kSecond,     // the second input
@@ -23,7 +23,7 @@ enum class From : uint8_t {
 struct RankSource {
   int layer;
   From from;
-  int least = 1;  // rank of the first input
+  int least = 1;  // minimum rank of the first input
 };
 
 constexpr RankSource kSources[] = {
@@ -105,7 +105,7 @@ const RankSource* SourceOf(const L& layer) {
   return found != std::end(kSources) ? found : nullptr;
 }
 
-// Layers whose shape is a parameter: its length.
+// The length of the shape parameter of a layer, if it has one.
 std::optional<int> ShapeLength(const L& l) {
   switch (l.layer_case()) {
     case L::kFillStatic:
@@ -127,7 +127,7 @@ std::optional<int> ShapeLength(const L& l) {
   }
 }
 
-// The rank of the outputs by what is known of the inputs.
+// The rank of the outputs as it follows from the known ranks of the inputs.
 std::optional<int> RankBySource(const RankSource& source, const std::vector<int>& ranks) {
   const size_t needed = source.from == From::kSecond ? 2 : 1;
   if (ranks.size() < needed || std::any_of(ranks.begin(), ranks.end(), [](int r) { return r < 1; }))
@@ -166,7 +166,8 @@ std::optional<int> RankByParameters(const LayerAt& at) {
   return std::nullopt;
 }
 
-// Only ranks that the layer itself declares: descriptions of models often give outputs other ones.
+// Checks only ranks that the layer itself declares: the description of a model often gives its
+// outputs other ranks.
 void OutputRanks(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (!at.ListsOutputs()) continue;
@@ -176,8 +177,8 @@ void OutputRanks(const Subject& s, Findings& f) {
     if (!want || *want < 1) continue;
     for (int i = 0; i < at.layer->outputtensor_size(); ++i)
       if (at.OutputRank(i) >= 1 && at.OutputRank(i) != *want)
-        f.Add(Where(at, fmt::format("outputTensor[{}]", i)), "{} gives rank {} instead of {}",
-              Title(at), at.OutputRank(i), *want);
+        f.Add(Where(at, fmt::format("outputTensor[{}]", i)),
+              "{} has an output of rank {}; expected {}", Title(at), at.OutputRank(i), *want);
   }
 }
 
@@ -186,12 +187,12 @@ void InputRanks(const Subject& s, Findings& f) {
     const RankSource* source = SourceOf(*at.layer);
     if (source != nullptr && !at.input_ranks.empty() && at.input_ranks[0] >= 1 &&
         at.input_ranks[0] < source->least)
-      f.Add(Where(at, "input[0]"), "{} takes rank {} instead of {} or more", Title(at),
+      f.Add(Where(at, "input[0]"), "{} has an input of rank {}; expected {} or more", Title(at),
             at.input_ranks[0], source->least);
   }
 }
 
-// The input of a layer that is a list of numbers; -1 if there is none.
+// The index of the input that is a list of numbers; -1 if there is none.
 int ListInput(const L& l) {
   switch (l.layer_case()) {
     case L::kFillDynamic:
@@ -214,7 +215,8 @@ void ListsOfRank1(const Subject& s, Findings& f) {
     const int i = ListInput(*at.layer);
     if (i < 0 || static_cast<size_t>(i) >= at.input_ranks.size()) continue;
     if (const int rank = at.input_ranks[static_cast<size_t>(i)]; rank > 1)
-      f.Add(Where(at, fmt::format("input[{}]", i)), "{} takes a list of rank {}", Title(at), rank);
+      f.Add(Where(at, fmt::format("input[{}]", i)), "{} has input {} of rank {}; expected rank 1",
+            Title(at), i, rank);
   }
 }
 
@@ -227,7 +229,7 @@ void InputsOfOneRank(const Subject& s, Findings& f) {
     for (size_t i = 1; i < at.input_ranks.size(); ++i)
       if (at.input_ranks[0] >= 1 && at.input_ranks[i] >= 1 &&
           at.input_ranks[i] != at.input_ranks[0]) {
-        f.Add(Where(at, fmt::format("input[{}]", i)), "{} takes inputs of rank {} and {}",
+        f.Add(Where(at, fmt::format("input[{}]", i)), "{} has inputs of different ranks: {} and {}",
               Title(at), at.input_ranks[0], at.input_ranks[i]);
         break;
       }
@@ -238,8 +240,9 @@ void BatchBeforeSequence(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_reverseseq() &&
         at.layer->reverseseq().batchaxis() >= at.layer->reverseseq().sequenceaxis())
-      f.Add(Where(at, "reverseSeq.batchAxis"), "{} has batch axis {} and sequence axis {}",
-            Title(at), at.layer->reverseseq().batchaxis(), at.layer->reverseseq().sequenceaxis());
+      f.Add(Where(at, "reverseSeq.batchAxis"),
+            "{} has batchAxis {}, which is not less than sequenceAxis {}", Title(at),
+            at.layer->reverseseq().batchaxis(), at.layer->reverseseq().sequenceaxis());
 }
 
 void TileCounts(const Subject& s, Findings& f) {
@@ -248,12 +251,12 @@ void TileCounts(const Subject& s, Findings& f) {
     const int counts = at.layer->tile().reps_size();
     const int rank = at.input_ranks.empty() ? -1 : at.input_ranks[0];
     if (counts < 1 || (rank >= 1 && counts > rank))
-      f.Add(Where(at, "tile.reps"), "{} has {} repetitions{}", Title(at), counts,
-            rank >= 1 ? fmt::format(" for rank {}", rank) : "");
+      f.Add(Where(at, "tile.reps"), "{} has {} values in reps{}", Title(at), counts,
+            rank >= 1 ? fmt::format(" for an input of rank {}", rank) : "");
   }
 }
 
-// Recurrent activations are supported with these parameters alone.
+// Recurrent layers support these activations only with fixed parameters.
 void RecurrentParameters(const Subject& s, Findings& f) {
   const auto check = [&](const LayerAt& at, const pb::ActivationParams& p) {
     const auto near = [](float a, float b) { return a > b - 1e-4F && a < b + 1e-4F; };
@@ -262,7 +265,7 @@ void RecurrentParameters(const Subject& s, Findings& f) {
     const bool hard = !p.has_sigmoidhard() ||
                       (near(p.sigmoidhard().alpha(), 0.2F) && near(p.sigmoidhard().beta(), 0.5F));
     if (!tanh || !hard)
-      f.Add(Where(at), "{} has {} with parameters that are not supported", Title(at),
+      f.Add(Where(at), "{} has {} with unsupported parameters", Title(at),
             tanh ? "sigmoidHard" : "scaledTanh");
   };
   for (const LayerAt& at : s.layers()) {
@@ -278,32 +281,52 @@ void RecurrentParameters(const Subject& s, Findings& f) {
 constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
 
 constexpr Rule kRules[] = {
-    {{"COREML-RANK-001", Severity::kError,
-      "Declared ranks of outputs follow from inputs and parameters.", kClause, false, ""},
-     OutputRanks},
-    {{"COREML-RANK-002", Severity::kError, "Layers of matrices take inputs of rank 2 or more.",
-      "NeuralNetwork.proto, MatrixBandPartLayerParams", false, ""},
-     InputRanks},
-    {{"COREML-RANK-003", Severity::kError,
-      "Inputs that are shapes, lengths or counts are of rank 1.", kClause, false, ""},
-     ListsOfRank1},
-    {{"COREML-RANK-004", Severity::kError,
-      "Inputs of concatND, stack, gatherAlongAxis and scatterAlongAxis are of one rank.", kClause,
-      false, ""},
-     InputsOfOneRank},
-    {{"COREML-AXIS-011", Severity::kError,
-      "The batch axis of reverseSeq is before the sequence axis.",
-      "NeuralNetwork.proto, ReverseSeqLayerParams.batchAxis", false, ""},
-     BatchBeforeSequence},
-    {{"COREML-PARAM-030", Severity::kError,
-      "tile has one repetition or more, and not more than axes.",
-      "NeuralNetwork.proto, TileLayerParams.reps", false, ""},
-     TileCounts},
-    {{"COREML-PARAM-031", Severity::kWarning,
-      "Recurrent scaledTanh and sigmoidHard have the parameters that are supported.",
-      "NeuralNetwork.proto, Recurrent Layers", false,
-      "scaledTanh: 1.7159 and 2/3; sigmoidHard: 0.2 and 0.5."},
-     RecurrentParameters},
+    {.info = {.id = "COREML-RANK-001",
+              .statement = "The rank that a layer declares for an output follows from the ranks of "
+                           "its inputs and from its parameters.",
+              .clause = kClause,
+              .hint = "Correct the rank in outputTensor, or the declared ranks of the inputs."},
+     .check = OutputRanks},
+    {.info = {.id = "COREML-RANK-002",
+              .statement = "The inputs of matrixBandPart, lowerTriangular and upperTriangular have "
+                           "rank 2 or more.",
+              .clause = "NeuralNetwork.proto, MatrixBandPartLayerParams",
+              .hint = "Reshape the input to rank 2 or more, for example with expandDims."},
+     .check = InputRanks},
+    {.info = {.id = "COREML-RANK-003",
+              .statement = "The shape, length or count input of fillDynamic, randomNormalDynamic, "
+                           "randomUniformDynamic, randomBernoulliDynamic, reshapeDynamic, "
+                           "broadcastToDynamic, reverseSeq and topK has rank 1 or less.",
+              .clause = kClause,
+              .hint = "Reshape the input to rank 1."},
+     .check = ListsOfRank1},
+    {.info = {.id = "COREML-RANK-004",
+              .statement = "The inputs of a concatND, stack, gatherAlongAxis or scatterAlongAxis "
+                           "layer have the same rank.",
+              .clause = kClause,
+              .hint = "Reshape the inputs to the same rank, for example with expandDims."},
+     .check = InputsOfOneRank},
+    {.info =
+         {.id = "COREML-AXIS-011",
+          .statement = "The batchAxis of reverseSeq is less than its sequenceAxis.",
+          .clause = "NeuralNetwork.proto, ReverseSeqLayerParams.batchAxis",
+          .hint =
+              "Set batchAxis to a value less than sequenceAxis; transpose the input if necessary."},
+     .check = BatchBeforeSequence},
+    {.info = {.id = "COREML-PARAM-030",
+              .statement = "The reps of a tile layer with one input has at least one value and at "
+                           "most one for each axis of the input.",
+              .clause = "NeuralNetwork.proto, TileLayerParams.reps",
+              .hint = "List one to r values in reps, where r is the rank of the input."},
+     .check = TileCounts},
+    {.info = {.id = "COREML-PARAM-031",
+              .severity = Severity::kWarning,
+              .statement = "In recurrent layers, scaledTanh has alpha 1.7159 and beta 2/3, and "
+                           "sigmoidHard has alpha 0.2 and beta 0.5.",
+              .clause = "NeuralNetwork.proto, Recurrent Layers",
+              .hint = "Set alpha and beta to 1.7159 and 2/3 for scaledTanh, or to 0.2 and 0.5 for "
+                      "sigmoidHard."},
+     .check = RecurrentParameters},
 };
 
 }  // namespace

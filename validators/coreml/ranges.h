@@ -1,4 +1,4 @@
-// Sizes that an axis may have, as the owner's checker computes with them.
+// The sizes that an axis can have, with the arithmetic of the vendor's checker.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace nn::coreml {
 
-// A size, or no bound. Sums and products wrap around at 2^64; differences stop at 0.
+// A size, or unbounded. Sums and products wrap around at 2^64; differences saturate at 0.
 struct Bound {
   bool unbound = true;
   uint64_t value = 0;
@@ -21,14 +21,14 @@ struct Bound {
   Bound Shift(int64_t n) const {
     return n < 0 ? Minus(static_cast<uint64_t>(-n)) : Plus(static_cast<uint64_t>(n));
   }
-  // Rounds up; no bound for n == 0.
+  // Rounds up; unbounded for n == 0.
   Bound OverUp(uint64_t n) const;
   bool AtMost(const Bound& other) const {
     return other.unbound || (!unbound && value <= other.value);
   }
 };
 
-// Sizes low to high. Operations that leave none set `empty`, which stays.
+// The sizes from low to high. Operations that leave no size set `empty`, which is sticky.
 struct SizeSpan {
   Bound low{0};
   Bound high;
@@ -61,7 +61,7 @@ struct SizeSpan {
   }
   SizeSpan Plus(const SizeSpan& other) const;
   SizeSpan Times(const SizeSpan& other) const;
-  // Both and what lies between.
+  // The smallest span that contains both.
   SizeSpan Unite(const SizeSpan& other) const;
   SizeSpan Intersect(const SizeSpan& other) const;
 

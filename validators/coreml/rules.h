@@ -1,4 +1,4 @@
-// The lists of Core ML rules, one a theme.
+// The lists of Core ML rules, one for each topic.
 #pragma once
 
 #include "validators/coreml/subject.h"
@@ -12,22 +12,22 @@ std::span<const Rule> ModelRules();      // model.cc: version, kind, interface a
 std::span<const Rule> EnumRules();       // enums.cc
 std::span<const Rule> FeatureRules();    // features.cc: types of inputs and outputs
 std::span<const Rule> PipelineRules();   // pipelines.cc: pipelines, predicted features
-std::span<const Rule> NetworkRules();    // network.cc: blobs and their order, mappings
-std::span<const Rule> LayerRules();      // layers.cc: layers against their signatures
+std::span<const Rule> NetworkRules();    // network.cc: blobs and their order, shape mappings
+std::span<const Rule> LayerRules();      // layers.cc: signatures of layers
 std::span<const Rule> WeightRules();     // weights.cc
 std::span<const Rule> WindowRules();     // windows.cc: kernels, strides, padding, resampling
-std::span<const Rule> AxisRules();       // axes.cc: axes, ranks that follow from parameters
+std::span<const Rule> AxisRules();       // axes.cc: axes, ranks that parameters determine
 std::span<const Rule> RankRules();       // published_ranks.cc
 std::span<const Rule> ParameterRules();  // parameters.cc: shapes, lists, numbers of other layers
 std::span<const Rule> ControlRules();    // control.cc: loops and branches
 std::span<const Rule> UpdateRules();     // update.cc: on-device training
-// Models that are no networks.
-std::span<const Rule> KindRules();         // kinds.cc: features of kinds, nearest neighbours
+// Models that are not networks.
+std::span<const Rule> KindRules();         // kinds.cc: features of model types, nearest neighbors
 std::span<const Rule> TableRules();        // tables.cc: linear models, support vectors, ...
 std::span<const Rule> TreeRules();         // trees.cc
 std::span<const Rule> EngineeringRules();  // engineering.cc: models that prepare features
 std::span<const Rule> SuppressionRules();  // suppression.cc: non-maximum suppression
-std::span<const Rule> AppleRules();        // apple.cc: text, prints, sound, custom, linked
+std::span<const Rule> AppleRules();        // apple.cc: text, feature prints, sound, custom, linked
 std::span<const Rule> LintRules();         // lint.cc: advice
 std::span<const Rule> ProgramRules();      // program.cc: ML programs and packages
 

@@ -1,4 +1,4 @@
-// One blob of a layer whose sizes are narrowed.
+// A blob of a layer, and operations that narrow its sizes.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nn::coreml {
 
-// Notes the first contradiction in `fault`; after it nothing counts.
+// Stores the first contradiction in `fault`; later operations have no effect.
 class BlobView {
  public:
   BlobView(BlobShape& blob, std::string& fault) : blob_(blob), fault_(fault) {}
@@ -22,9 +22,9 @@ class BlobView {
     if (!size.unbound) Narrow(axis, SizeSpan::Of(Bound(0), size));
   }
   void NarrowAll(const BlobView& other);
-  // Both get what the other one has.
+  // Gives both blobs the intersection of their sizes.
   void Share(Axis axis, BlobView& other);
-  // The smallest size; a contradiction if there is none.
+  // The smallest size; an unbounded one is a contradiction.
   uint64_t Low(Axis axis);
   bool IsFixed() const {
     return blob_.axes[kChannel].IsFixed() && blob_.axes[kHeight].IsFixed() &&
@@ -36,7 +36,7 @@ class BlobView {
   std::string& fault_;
 };
 
-// A layer while it narrows its blobs.
+// Narrows the sizes of the blobs of one layer.
 class LayerShaper {
  public:
   LayerShaper(const pb::NeuralNetworkLayer& layer, const LayerBlobs& blobs, std::string& fault);

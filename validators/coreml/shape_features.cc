@@ -1,4 +1,4 @@
-// Sizes that the model's description gives inputs and outputs of networks of rank 5.
+// Sizes that the description of a model gives the inputs and outputs of a network of rank 5.
 #include <algorithm>
 
 #include "validators/coreml/shape_blob.h"
@@ -29,12 +29,12 @@ class Enumerated {
   uint64_t high_ = 0;
 };
 
-bool IsGrey(const Image& image) {
+bool IsGray(const Image& image) {
   return image.colorspace() == Image::GRAYSCALE || image.colorspace() == Image::GRAYSCALE_FLOAT16;
 }
 
 void ConstrainImage(const Image& image, BlobView blob) {
-  blob.Set(kChannel, IsGrey(image) ? 1 : 3);
+  blob.Set(kChannel, IsGray(image) ? 1 : 3);
   if (image.has_enumeratedsizes()) {
     Enumerated width;
     Enumerated height;
@@ -90,7 +90,7 @@ std::string ConstrainInput(const pb::FeatureType& type, BlobShape& blob) {
       constexpr Axis kAxes[] = {kChannel, kHeight, kWidth};
       for (size_t i = 0; i < spans.size(); ++i) view.Narrow(kAxes[i], spans[i]);
     } else {
-      fault = "an input has a flexible shape that is not of rank 1 or 3";
+      fault = "the flexible shape of an input does not have rank 1 or 3";
     }
   } else {
     fault = "an input is neither an array nor an image";
@@ -102,7 +102,7 @@ std::string ConstrainOutput(const pb::FeatureType& type, BlobShape& blob) {
   std::string fault;
   BlobView view(blob, fault);
   if (type.has_imagetype()) {
-    view.Set(kChannel, IsGrey(type.imagetype()) ? 1 : 3);
+    view.Set(kChannel, IsGray(type.imagetype()) ? 1 : 3);
     view.Set(kHeight, static_cast<uint64_t>(type.imagetype().height()));
     view.Set(kWidth, static_cast<uint64_t>(type.imagetype().width()));
   } else {

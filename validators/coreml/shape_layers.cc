@@ -11,11 +11,11 @@
 namespace nn::coreml {
 namespace {
 
-constexpr uint64_t kMostSteps = 10000;  // of a recurrence in both directions
+constexpr uint64_t kMostSteps = 10000;  // of a bidirectional recurrence
 constexpr std::string_view kAxisNames[] = {"sequence length", "batch size", "number of channels",
                                            "height", "width"};
 
-// A pair of sizes, of which 0 is 1.
+// A pair of sizes; 0 counts as 1.
 template <typename List>
 std::pair<uint64_t, uint64_t> Sizes(const List& list) {
   if (list.size() != 2) return {1, 1};
@@ -29,8 +29,9 @@ void BlobView::Narrow(Axis axis, const SizeSpan& span) {
   SizeSpan& own = blob_.axes[axis];
   const SizeSpan both = own.Intersect(span);
   if (both.empty)
-    fault_ = fmt::format("the {} of {} would be {}, and {}", kAxisNames[axis], Quote(blob_.name),
-                         own.ToString(), span.empty ? "no number" : span.ToString());
+    fault_ = fmt::format("the {} of {} has conflicting sizes: {} and {}", kAxisNames[axis],
+                         Quote(blob_.name), own.ToString(),
+                         span.empty ? "none at all" : span.ToString());
   else
     own = both;
 }
@@ -51,7 +52,7 @@ void BlobView::Share(Axis axis, BlobView& other) {
 uint64_t BlobView::Low(Axis axis) {
   const Bound& low = blob_.axes[axis].low;
   if (low.unbound && fault_.empty())
-    fault_ = fmt::format("the {} of {} has no bound", kAxisNames[axis], Quote(blob_.name));
+    fault_ = fmt::format("the {} of {} is unbounded", kAxisNames[axis], Quote(blob_.name));
   return low.value;
 }
 
@@ -171,7 +172,7 @@ void LayerShaper::Broadcast() {
   }
 }
 
-// The output is left as it is.
+// Does not change the output, as the vendor's checker.
 void LayerShaper::Dot() {
   BlobShape copy = *blobs_.outputs[0];
   BlobView out(copy, fault_);
@@ -207,7 +208,7 @@ void LayerShaper::Reduce() {
       out.Set(axis, 1);
     } else {
       out.Narrow(axis, in[axis]);
-      // The checker does not take the width back.
+      // The vendor's checker does not propagate this width backwards.
       if (reduced != R::C || axis != kWidth) in.Narrow(axis, out[axis]);
     }
   }
@@ -254,7 +255,7 @@ void LayerShaper::Permute() {
   const auto& axes = layer_.permute().axis();
   if (axes.size() != 4) return;
   if (std::any_of(axes.begin(), axes.end(), [](uint64_t axis) { return axis > 3; })) {
-    fault_ = "permute has an axis beyond 3";
+    fault_ = "permute has an axis greater than 3";
     return;
   }
   BlobView in = In(0);
@@ -332,7 +333,7 @@ void LayerShaper::Slice() {
   const int64_t stride = static_cast<int32_t>(p.stride());
   if (stride < 1) return;
   if (!S::SliceAxis_IsValid(p.axis())) {
-    fault_ = fmt::format("slice has axis {}", static_cast<int>(p.axis()));
+    fault_ = fmt::format("slice has the unknown axis {}", static_cast<int>(p.axis()));
     return;
   }
   const Axis sliced = p.axis() == S::CHANNEL_AXIS  ? kChannel
@@ -342,7 +343,7 @@ void LayerShaper::Slice() {
   const int64_t end = static_cast<int32_t>(p.endindex());
   const bool front = start >= 0 && end > 0;
   const bool back = start < 0 && end <= 0;
-  // Elements that are left out at both ends, and one that is there.
+  // The elements omitted at both ends plus one.
   const int64_t rest = end <= 0 ? start + 1 - end : -start + 1 + end;
   const int64_t need = front ? end : (back ? -start : rest);
   for (const Axis axis : {kChannel, kHeight, kWidth}) {

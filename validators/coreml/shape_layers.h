@@ -1,4 +1,4 @@
-// What a layer of specification versions 1 to 3 says of the sizes of its blobs.
+// How the layers of specification versions 1 to 3 constrain the sizes of their blobs.
 #pragma once
 
 #include <array>
@@ -23,11 +23,11 @@ struct LayerBlobs {
   std::vector<BlobShape*> outputs;
 };
 
-// Narrows the sizes of the blobs. What contradicts, or "". A layer with too few blobs or parameters
-// says nothing.
+// Narrows the sizes of the blobs and returns a contradiction, or "". A layer with too few blobs or
+// parameters adds no constraints.
 std::string ShapeLayer(const pb::NeuralNetworkLayer& layer, const LayerBlobs& blobs);
 
-// What the model's description says of an input, or an output; likewise.
+// Likewise for the constraints of the description of the model on an input or output.
 std::string ConstrainInput(const pb::FeatureType& type, BlobShape& blob);
 std::string ConstrainOutput(const pb::FeatureType& type, BlobShape& blob);
 

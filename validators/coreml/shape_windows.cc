@@ -1,4 +1,4 @@
-// Sizes of convolutions and pools.
+// Sizes of convolution and pooling layers.
 #include "validators/coreml/shape_blob.h"
 
 namespace nn::coreml {
@@ -36,7 +36,7 @@ uint64_t Unsigned(int64_t n) {
 
 }  // namespace
 
-// The input that gives the least output, and the one that gives the largest.
+// Bounds the input by the sizes that give the smallest and the largest output.
 void LayerShaper::Convolve(Axis axis, int64_t kernel, int64_t stride, int64_t padding) {
   BlobView in = In(0);
   BlobView out = Out(0);
@@ -57,7 +57,7 @@ void LayerShaper::Deconvolve(Axis axis, int64_t kernel, int64_t stride, int64_t 
   BlobView in = In(0);
   BlobView out = Out(0);
   if (stride == 0) {
-    fault_ = "the stride is 0";
+    fault_ = "the stride is 0; expected 1 or more";
     return;
   }
   const int64_t least = (Int(out.Low(axis)) + padding_a + padding_b - kernel) / stride + 1;
@@ -112,7 +112,7 @@ void LayerShaper::Convolution() {
   }
 }
 
-// Rounds up, but for a window that would start in the padding.
+// Rounds up, except for a window that would start in the padding.
 void LayerShaper::PoolWithLastPixel(Axis axis, int64_t kernel, int64_t stride, int64_t padding,
                                     bool padded) {
   BlobView in = In(0);
@@ -125,7 +125,7 @@ void LayerShaper::PoolWithLastPixel(Axis axis, int64_t kernel, int64_t stride, i
                        .OverUp(Unsigned(stride))
                        .Shift(1)
                        .Shift(outside ? -1 : 0));
-  // The checker bounds the height by both.
+  // The vendor's checker bounds the height for both axes.
   if (kernel > 2 * padding) in.AtLeast(kHeight, out.Low(axis) - 1 + Unsigned(kernel - 2 * padding));
 }
 

@@ -12,13 +12,13 @@
 namespace nn::coreml {
 namespace {
 
-// Layers visited at most.
+// The maximum number of layer visits.
 constexpr int64_t kMostVisits = int64_t{1} << 21;
-// Bits that say of each blob which inputs it has to do with.
+// The maximum number of bits that record which inputs each blob is connected to.
 constexpr size_t kMostBits = size_t{1} << 27;
 
-// Which inputs a blob has to do with: the checker's passes end when every blob has to do with all,
-// or nothing is added.
+// The inputs that each blob is connected to. The passes of the checker end when every blob is
+// connected to all inputs, or when a pass adds no connection.
 class Reach {
  public:
   Reach(size_t blobs, size_t inputs)
@@ -27,7 +27,8 @@ class Reach {
   void Set(size_t blob, size_t input) {
     bits_[blob * words_ + input / 64] |= uint64_t{1} << (input % 64);
   }
-  // All of `to` have to do with what any of `from` has to do with. Whether anything is added.
+  // Connects all of `to` to the inputs that any of `from` is connected to. Returns whether this
+  // adds a connection.
   bool Add(const std::vector<size_t>& to, const std::vector<size_t>& from) {
     std::vector<uint64_t> all(words_);
     for (const size_t blob : from)
@@ -41,7 +42,7 @@ class Reach {
       }
     return added;
   }
-  // Whether every blob has to do with every input.
+  // Whether every blob is connected to every input.
   bool IsFull() const {
     size_t count = 0;
     for (const uint64_t word : bits_) count += static_cast<size_t>(std::popcount(word));
@@ -67,8 +68,8 @@ class Shaper {
     Reach reach(blobs_.size(), inputs);
     for (size_t i = 0; i < inputs; ++i)
       reach.Set(ids_.at(description_.input(static_cast<int>(i)).name()), i);
-    // Ends when every blob has to do with every input, or when nothing is added. The first pass
-    // always adds the blobs themselves.
+    // Ends when every blob is connected to every input, or when a pass adds no connection. The
+    // first pass always adds the blobs themselves.
     bool more = true;
     for (bool first = true; more; first = false) {
       bool added = first;
@@ -117,7 +118,7 @@ class Shaper {
     return true;
   }
 
-  // The sizes that the model's description gives its inputs or outputs.
+  // Applies the sizes that the description of the model gives its inputs or outputs.
   bool Constrain(const Features& features, bool outputs) {
     for (const auto& feature : features) {
       if (outputs && (feature.name() == description_.predictedprobabilitiesname() ||

@@ -10,11 +10,11 @@ namespace nn::coreml {
 
 struct ShapeFault {
   int layer = -1;       // in the network; -1 for inputs and outputs of the model
-  std::string message;  // "height of \"x\" would be 3 and 5 or more"
+  std::string message;  // "the height of \"x\" has conflicting sizes: 3 and 5 or more"
 };
 
-// Follows sizes from the inputs forwards and from the outputs backwards, until nothing is learnt
-// anew, as the owner's checker does for networks of specification versions 1 to 3. The first
+// Propagates sizes forwards from the inputs and backwards from the outputs to a fixed point, as the
+// vendor's checker does for networks of specification versions 1 to 3. Returns the first
 // contradiction; nullopt if there is none, or if a network with very many inputs takes more than
 // a fixed number of steps.
 std::optional<ShapeFault> FindShapeFault(const NetworkAt& network);

@@ -1,4 +1,4 @@
-// What Core ML rules look at: the model, the models in it, their networks, and all layers.
+// The rule context of Core ML: the model, the models in it, their networks, and all layers.
 #pragma once
 
 #include <deque>
@@ -27,14 +27,14 @@ struct ModelAt {
   int32_t version() const { return model->specificationversion(); }
 };
 
-// nullptr if the model is no pipeline.
+// nullptr if the model is not a pipeline.
 const pb::Pipeline* PipelineOf(const pb::Model& model);
 
 // Whether it is one of the three kinds of neural network.
 bool IsNetwork(const pb::Model& model);
 
-// What is wrong with the blobs of a network, found by a walk in the order of execution (flow.h).
-// Layers are numbers in Subject::layers().
+// Faults in the data flow of a network, found by a walk in execution order (flow.h). Layers are
+// indices into Subject::layers().
 struct FlowFaults {
   struct Missing {
     size_t layer;
@@ -43,19 +43,20 @@ struct FlowFaults {
   struct Repeated {
     size_t layer;
     int output;
-    std::string_view first;  // the layer that wrote the blob before; kInputLayer for an input
+    std::string_view first;  // the earlier writer of the blob; kInputLayer for an input
   };
   struct OtherRank {
     size_t layer;
     bool is_output;
     int index;
     int known;
-    bool of_model;  // the model's description gives `known`; else an earlier layer
+    bool of_model;  // `known` is from the description of the model; else from an earlier layer
   };
   std::vector<Missing> missing;
   std::vector<Repeated> repeated;
   std::vector<OtherRank> other_rank;
-  std::vector<size_t> stale_conditions;  // loops whose variable their condition does not write
+  // Loops whose condition network does not write conditionVar.
+  std::vector<size_t> stale_conditions;
 };
 
 inline constexpr std::string_view kInputLayer = "__input";
@@ -69,11 +70,12 @@ struct NetworkAt {
   bool exact_arrays = false;                            // EXACT_ARRAY_MAPPING
   bool exact_images = false;                            // RANK4_IMAGE_MAPPING
   bool has_new_layers = false;                          // of specification version 4 or later
-  // Blobs have the rank that they are declared with; else they all have rank 5.
+  // Whether blobs have their declared ranks; else they all have rank 5.
   bool exact_ranks() const { return exact_arrays || exact_images || has_new_layers; }
 
   FlowFaults faults;
-  // Blobs that layers write, branches and loops taken; inputs only if a layer writes them anew.
+  // Blobs that layers write, including those in branches and loops; an input only if a layer
+  // overwrites it.
   std::unordered_set<std::string_view> written;
 };
 
@@ -84,17 +86,17 @@ struct LayerAt {
   const std::string* list = nullptr;  // "neuralNetwork"
   int index = 0;                      // in its list
   int loop_depth = 0;
-  bool nested = false;  // stands in a loop or branch
-  // Of the blobs: declared here or before, or by the model; -1 where nothing declares one.
+  bool nested = false;  // inside a loop or branch
+  // Ranks declared by this or an earlier layer or by the model; -1 if nothing declares one.
   std::vector<int> input_ranks;
   std::vector<int> output_ranks;
 
   std::string path() const;  // "neuralNetwork.layers[3]"
 
-  // Whether the layer itself declares the ranks of its inputs, or outputs.
+  // Whether the layer itself declares the ranks of its inputs or outputs.
   bool ListsInputs() const { return layer->inputtensor_size() > 0; }
   bool ListsOutputs() const { return layer->outputtensor_size() > 0; }
-  // What it declares; -1 where it does not.
+  // The declared rank; -1 if there is none.
   int InputRank(int i) const;
   int OutputRank(int i) const;
 };
@@ -107,12 +109,13 @@ class Subject {
   const pb::Model& proto() const { return *model_.proto; }
   const std::deque<ModelAt>& models() const { return models_; }
   const std::deque<NetworkAt>& networks() const { return networks_; }
-  // Nested layers follow the one that has them.
+  // Nested layers follow the layer that contains them.
   const std::vector<LayerAt>& layers() const { return layers_; }
-  // Of all layers, in their order.
+  // The weights of all layers, in the order of layers().
   const std::vector<Weights>& weights() const { return weights_; }
 
-  // Elements of a repeated number field, or bytes of a bytes field, wherever they are.
+  // The number of elements of a repeated number field, or of bytes of a bytes field, wherever they
+  // are stored.
   uint64_t SizeOf(const google::protobuf::Message& message, int field) const;
 
  private:

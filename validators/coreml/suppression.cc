@@ -1,4 +1,4 @@
-// Rules of non-maximum suppression models.
+// Rules about non-maximum suppression models.
 #include <algorithm>
 
 #include "base/text.h"
@@ -32,8 +32,8 @@ void FeaturesNamed(const Subject& s, Findings& f) {
       for (int i = 0; i < list.size(); ++i)
         if (std::none_of(names.begin(), names.end(),
                          [&](const auto* name) { return *name == list.Get(i).name(); }))
-          f.Add(At(fmt::format("{}description.{}[{}]", m.path, field, i)), "{} is not used",
-                Quote(list.Get(i).name()));
+          f.Add(At(fmt::format("{}description.{}[{}]", m.path, field, i)),
+                "nonMaximumSuppression does not use {}", Quote(list.Get(i).name()));
     };
     check(m.description().input(),
           {&p.confidenceinputfeaturename(), &p.coordinatesinputfeaturename(),
@@ -51,9 +51,9 @@ void FeaturesTyped(const Subject& s, Findings& f) {
       const auto* type = Find(list, name);
       const Location where = At(fmt::format("{}nonMaximumSuppression.{}", m.path, field));
       if (type == nullptr) {
-        if (array) f.Add(where, "there is no feature {}", Quote(name));
+        if (array) f.Add(where, "the model has no feature {}", Quote(name));
       } else if (array ? !type->has_multiarraytype() : !type->has_doubletype()) {
-        f.Add(where, "{} is no {}", Quote(name), array ? "array" : "Double");
+        f.Add(where, "{} is not {}", Quote(name), array ? "an array" : "a Double");
       }
     };
     const auto& in = m.description().input();
@@ -71,15 +71,15 @@ void FeaturesTyped(const Subject& s, Findings& f) {
 void Thresholds(const Subject& s, Findings& f) {
   EachSuppression(s, [&](const ModelAt& m, const Suppression& p) {
     if (!(p.iouthreshold() >= 0 && p.iouthreshold() <= 1))
-      f.Add(At(m.path + "nonMaximumSuppression.iouThreshold"), "the threshold is {}",
-            p.iouthreshold());
+      f.Add(At(m.path + "nonMaximumSuppression.iouThreshold"),
+            "iouThreshold is {}; expected 0 to 1", p.iouthreshold());
     if (!(p.confidencethreshold() >= 0))
-      f.Add(At(m.path + "nonMaximumSuppression.confidenceThreshold"), "the threshold is {}",
-            p.confidencethreshold());
+      f.Add(At(m.path + "nonMaximumSuppression.confidenceThreshold"),
+            "confidenceThreshold is {}; expected 0 or more", p.confidencethreshold());
   });
 }
 
-// The arrays of a model that has all four.
+// The four arrays of a model that has all of them.
 struct Arrays {
   const Array* confidence_in;
   const Array* coordinates_in;
@@ -108,8 +108,9 @@ void ArraysOfOneType(const Subject& s, Findings& f) {
     const bool known =
         type == Array::DOUBLE || (type == Array::FLOAT32 && m.version() >= kVersionWithFloats);
     if (!same || !known)
-      f.Add(At(m.path + "description"), "confidence and coordinates are not all of DOUBLE{}",
-            m.version() >= kVersionWithFloats ? ", nor all of FLOAT32" : "");
+      f.Add(At(m.path + "description"),
+            "the confidence and coordinates arrays are not all DOUBLE{}",
+            m.version() >= kVersionWithFloats ? " or all FLOAT32" : "");
   });
 }
 
@@ -135,17 +136,20 @@ std::string ShapeFault(const Array& confidence, const Array& coordinates, int la
   if (fixed == 0 && flexible == 0) return "";
   if (fixed == 2 && flexible == 0) {
     if (coordinates.shape().empty() || coordinates.shape(0) != confidence.shape(0))
-      return "confidence and coordinates differ in their number of boxes";
+      return "the confidence and coordinates outputs have different numbers of boxes";
     if (labels > 0 && confidence.shape(1) != labels)
-      return fmt::format("confidence has {} classes, there are {} labels", confidence.shape(1),
+      return fmt::format("the confidence output has {} classes for {} labels", confidence.shape(1),
                          labels);
     return "";
   }
-  if (fixed != 0 || flexible != 2) return "confidence has a shape that is not of rank 2";
+  if (fixed != 0 || flexible != 2)
+    return "the confidence output has no fixed or flexible shape of rank 2, or has both";
   if (!confidence.has_shaperange() || !coordinates.has_shaperange())
-    return "flexible shapes of confidence and coordinates are not both ranges";
+    return "the flexible shapes of the confidence and coordinates outputs are not both ranges";
   if (labels > 0 && !MayBe(confidence.shaperange().sizeranges(1), labels))
-    return fmt::format("confidence may not have {} classes, for which there are labels", labels);
+    return fmt::format(
+        "the shapeRange of the confidence output excludes {} classes, the number of labels",
+        labels);
   return "";
 }
 
@@ -163,24 +167,48 @@ void OutputShapes(const Subject& s, Findings& f) {
 constexpr std::string_view kClause = "NonMaximumSuppression.proto, NonMaximumSuppression";
 
 constexpr Rule kRules[] = {
-    {{"COREML-NMS-001", Severity::kError, "Each input and output has a part in the suppression.",
-      kClause, true, ""},
-     FeaturesNamed},
-    {{"COREML-NMS-002", Severity::kError,
-      "Confidence and coordinates are arrays, thresholds that are inputs are Doubles.", kClause,
-      true, ""},
-     FeaturesTyped},
-    {{"COREML-NMS-003", Severity::kError,
-      "The IoU threshold is between 0 and 1, that of confidence not negative.", kClause, true, ""},
-     Thresholds},
-    {{"COREML-NMS-004", Severity::kError,
-      "Confidence and coordinates are all DOUBLE, or from version 5 on all FLOAT32.", kClause, true,
-      ""},
-     ArraysOfOneType},
-    {{"COREML-NMS-005", Severity::kError,
-      "Output shapes, where given, are of rank 2 and go with each other and with the labels.",
-      kClause, true, ""},
-     OutputShapes},
+    {.info = {.id = "COREML-NMS-001",
+              .statement = "Each input and output of a non-maximum suppression model is named by "
+                           "one of the feature names of nonMaximumSuppression.",
+              .clause = kClause,
+              .vendor = true,
+              .hint =
+                  "Set the feature name in nonMaximumSuppression, or remove the unused feature."},
+     .check = FeaturesNamed},
+    {.info = {.id = "COREML-NMS-002",
+              .statement = "The confidence and coordinates features of a non-maximum suppression "
+                           "model exist and are arrays, and threshold inputs, if any, are Doubles.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Correct the feature name, or change the type of the feature to "
+                      "multiArrayType, or doubleType for a threshold."},
+     .check = FeaturesTyped},
+    {.info = {.id = "COREML-NMS-003",
+              .statement = "The iouThreshold of a non-maximum suppression model is between 0 and "
+                           "1, and its confidenceThreshold is not negative.",
+              .clause = kClause,
+              .vendor = true,
+              .hint =
+                  "Set iouThreshold to a value from 0 to 1 and confidenceThreshold to 0 or more."},
+     .check = Thresholds},
+    {.info = {.id = "COREML-NMS-004",
+              .statement = "The confidence and coordinates arrays of a non-maximum suppression "
+                           "model are all DOUBLE or, from specification version 5 on, all FLOAT32.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the dataType of the four arrays to DOUBLE, or to FLOAT32 from "
+                      "specification version 5 on."},
+     .check = ArraysOfOneType},
+    {.info = {.id = "COREML-NMS-005",
+              .statement =
+                  "The confidence output of a non-maximum suppression model, if it has a shape, "
+                  "has either a fixed or a flexible shape of rank 2, with as many boxes as the "
+                  "coordinates output and as many classes as there are labels.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set the shape of the confidence output to boxes by classes and that of the "
+                      "coordinates output to boxes by 4, both fixed or both as ranges."},
+     .check = OutputShapes},
 };
 
 }  // namespace

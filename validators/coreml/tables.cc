@@ -1,5 +1,5 @@
-// Rules of models whose parameters are tables: linear models, support vectors, tree ensembles,
-// Bayesian regression, recommenders.
+// Rules about models whose parameters are tables: linear models, support vector machines, Bayesian
+// regression, recommenders.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -35,8 +35,8 @@ uint64_t OffsetsOf(const Subject& s, const google::protobuf::Message& m) {
 void LinearOffsets(const Subject& s, Findings& f) {
   EachLinear(s, [&](const auto& p, const std::string& path) {
     if (static_cast<uint64_t>(p.weights_size()) != OffsetsOf(s, p))
-      f.Add(At(path + ".offset"), "there are {} rows of weights and {} offsets", p.weights_size(),
-            OffsetsOf(s, p));
+      f.Add(At(path + ".offset"), "the model has {} rows of weights but {} offsets",
+            p.weights_size(), OffsetsOf(s, p));
   });
 }
 
@@ -45,8 +45,8 @@ void LinearRows(const Subject& s, Findings& f) {
     const auto size = [&](int i) { return s.SizeOf(p.weights(i), 1); };
     for (int i = 1; i < p.weights_size(); ++i)
       if (size(i) != size(0))
-        f.Add(At(fmt::format("{}.weights[{}]", path, i)), "row {} has {} weights, the first {}", i,
-              size(i), size(0));
+        f.Add(At(fmt::format("{}.weights[{}]", path, i)),
+              "row {} has {} weights; expected {} as in the first row", i, size(i), size(0));
   });
 }
 
@@ -59,10 +59,10 @@ void ClassifierRows(const Subject& s, Findings& f) {
     const int want = reference ? classes - 1 : (classes == 2 ? 1 : classes);
     const Location where = At(m.path + "glmClassifier.weights");
     if (p.weights().empty() || s.SizeOf(p.weights(0), 1) == 0)
-      f.Add(where, "there are no weights");
+      f.Add(where, "the classifier has no weights");
     else if (p.weights_size() != want)
-      f.Add(where, "there are {} rows of weights for {} classes instead of {}", p.weights_size(),
-            classes, want);
+      f.Add(where, "the classifier has {} rows of weights for {} classes; expected {}",
+            p.weights_size(), classes, want);
   }
 }
 
@@ -73,14 +73,14 @@ void LinearTransforms(const Subject& s, Findings& f) {
     const auto& p = m.model->glmclassifier();
     const int transform = p.postevaluationtransform();
     if (!G::PostEvaluationTransform_IsValid(transform))
-      f.Add(At(m.path + "glmClassifier.postEvaluationTransform"), "there is no transform {}",
-            transform);
+      f.Add(At(m.path + "glmClassifier.postEvaluationTransform"),
+            "postEvaluationTransform has the unknown value {}", transform);
     if (!G::ClassEncoding_IsValid(p.classencoding()))
-      f.Add(At(m.path + "glmClassifier.classEncoding"), "there is no encoding {}",
+      f.Add(At(m.path + "glmClassifier.classEncoding"), "classEncoding has the unknown value {}",
             static_cast<int>(p.classencoding()));
     if (transform == G::Probit && LabelCount(p) > 2)
       f.Add(At(m.path + "glmClassifier.postEvaluationTransform"),
-            "Probit tells two classes apart, not {}", LabelCount(p));
+            "Probit supports two classes; the model has {}", LabelCount(p));
   }
 }
 
@@ -98,7 +98,7 @@ std::string KernelFault(const pb::Kernel& kernel) {
     case pb::Kernel::kSigmoidKernel:
       return kernel.sigmoidkernel().gamma() < 0 ? "gamma is negative" : "";
     default:
-      return "there is no kernel";
+      return "the kernel has no type";
   }
 }
 
@@ -128,7 +128,7 @@ void Kernels(const Subject& s, Findings& f) {
 void VectorsPresent(const Subject& s, Findings& f) {
   EachMachine(s, [&](const auto& p, const std::string& path) {
     if (!p.has_sparsesupportvectors() && !p.has_densesupportvectors())
-      f.Add(At(path), "there are neither sparse nor dense support vectors");
+      f.Add(At(path), "the model has neither sparse nor dense support vectors");
   });
 }
 
@@ -138,8 +138,8 @@ void VectorsAlike(const Subject& s, Findings& f) {
     for (int i = 1; i < vectors.size(); ++i)
       if (s.SizeOf(vectors.Get(i), 1) != s.SizeOf(vectors.Get(0), 1))
         f.Add(At(fmt::format("{}.denseSupportVectors.vectors[{}]", path, i)),
-              "vector {} has {} values, the first {}", i, s.SizeOf(vectors.Get(i), 1),
-              s.SizeOf(vectors.Get(0), 1));
+              "vector {} has {} values; expected {} as in the first vector", i,
+              s.SizeOf(vectors.Get(i), 1), s.SizeOf(vectors.Get(0), 1));
   });
 }
 
@@ -148,7 +148,7 @@ void Coefficients(const Subject& s, Findings& f) {
     const auto check = [&](const pb::Coefficients& row, int vectors, const std::string& path) {
       const uint64_t size = s.SizeOf(row, pb::Coefficients::kAlphaFieldNumber);
       if (size != static_cast<uint64_t>(vectors))
-        f.Add(At(path), "there are {} coefficients for {} vectors", size, vectors);
+        f.Add(At(path), "there are {} coefficients for {} support vectors", size, vectors);
     };
     if (m.model->has_supportvectorregressor()) {
       const auto& p = m.model->supportvectorregressor();
@@ -158,8 +158,8 @@ void Coefficients(const Subject& s, Findings& f) {
     const auto& p = m.model->supportvectorclassifier();
     const std::string path = m.path + "supportVectorClassifier.coefficients";
     if (p.coefficients_size() != LabelCount(p) - 1)
-      f.Add(At(path), "there are {} rows of coefficients for {} classes", p.coefficients_size(),
-            LabelCount(p));
+      f.Add(At(path), "there are {} rows of coefficients for {} classes; expected {}",
+            p.coefficients_size(), LabelCount(p), LabelCount(p) - 1);
     for (int i = 0; i < p.coefficients_size(); ++i)
       check(p.coefficients(i), VectorCount(p), fmt::format("{}[{}]", path, i));
   }
@@ -175,14 +175,14 @@ void VectorsPerClass(const Subject& s, Findings& f) {
     for (const int32_t count : counts) sum += count;
     if (counts.size() != LabelCount(p) || sum != VectorCount(p))
       f.Add(At(path + ".numberOfSupportVectorsPerClass"),
-            "there are {} counts of {} vectors for {} classes of {} vectors", counts.size(), sum,
+            "there are {} counts with the sum {}; expected {} with the sum {}", counts.size(), sum,
             LabelCount(p), VectorCount(p));
     const int pairs = LabelCount(p) * (LabelCount(p) - 1) / 2;
     const uint64_t a = s.SizeOf(p, pb::SupportVectorClassifier::kProbAFieldNumber);
     const uint64_t b = s.SizeOf(p, pb::SupportVectorClassifier::kProbBFieldNumber);
     if ((a != 0 || b != 0) && (a != b || a != static_cast<uint64_t>(pairs)))
-      f.Add(At(path + ".probA"), "there are {} and {} probabilities for {} pairs of classes", a, b,
-            pairs);
+      f.Add(At(path + ".probA"), "probA has {} values and probB has {} for {} pairs of classes", a,
+            b, pairs);
   }
 }
 
@@ -193,8 +193,8 @@ void Offsets(const Subject& s, Findings& f) {
     const int pairs = LabelCount(p) * (LabelCount(p) - 1) / 2;
     const uint64_t rho = s.SizeOf(p, pb::SupportVectorClassifier::kRhoFieldNumber);
     if (rho != static_cast<uint64_t>(pairs))
-      f.Add(At(m.path + "supportVectorClassifier.rho"), "there are {} offsets for {} pairs", rho,
-            pairs);
+      f.Add(At(m.path + "supportVectorClassifier.rho"), "rho has {} values for {} pairs of classes",
+            rho, pairs);
   }
 }
 
@@ -209,7 +209,7 @@ void BayesianInputs(const Subject& s, Findings& f) {
       if (!type.has_multiarraytype() || array.datatype() != pb::ArrayFeatureType::INT32 ||
           array.shape_size() < 1 || array.shape_size() > 2)
         f.Add(At(fmt::format("{}description.input[{}]", m.path, i)),
-              "input {} is no array of INT32 of rank 1 or 2",
+              "input {} is not an INT32 array of rank 1 or 2",
               Quote(m.description().input(i).name()));
     }
   }
@@ -249,13 +249,13 @@ void ItemIds(const Subject& s, Findings& f) {
     const Location where = At(m.path + "itemSimilarityRecommender");
     const uint64_t largest = LargestItem(p);
     if (!numbers.empty() && !names.empty())
-      f.Add(where, "items have numbers and strings as ids");
+      f.Add(where, "the items have both integer and string ids");
     else if (HasRepeats(numbers) || HasRepeats(names))
-      f.Add(where, "two items have one id");
+      f.Add(where, "two items have the same id");
     else if ((!numbers.empty() && static_cast<uint64_t>(numbers.size()) <= largest) ||
              (!names.empty() && static_cast<uint64_t>(names.size()) < largest))
-      f.Add(where, "there are {} ids; the largest item is {}", numbers.size() + names.size(),
-            largest);
+      f.Add(where, "there are {} ids, but the largest item index is {}",
+            numbers.size() + names.size(), largest);
   });
 }
 
@@ -263,7 +263,8 @@ void LastItemNamed(const Subject& s, Findings& f) {
   EachRecommender(s, [&](const ModelAt& m, const Recommender& p) {
     const auto names = static_cast<uint64_t>(p.itemstringids().vector_size());
     if (names != 0 && names == LargestItem(p))
-      f.Add(At(m.path + "itemSimilarityRecommender.itemStringIds"), "item {} has no id", names);
+      f.Add(At(m.path + "itemSimilarityRecommender.itemStringIds"), "item {} has no string id",
+            names);
   });
 }
 
@@ -275,9 +276,9 @@ void CheckFeature(Findings& f, const ModelAt& m, const Features& list, const std
                                   [&](const auto& feature) { return feature.name() == name; });
   const Location where = At(m.path + "itemSimilarityRecommender");
   if (found == list.end())
-    f.Add(where, "there is no feature {}", Quote(name));
+    f.Add(where, "the model has no feature {}", Quote(name));
   else if (std::find(types.begin(), types.end(), found->type().Type_case()) == types.end())
-    f.Add(where, "{} is of another type", Quote(name));
+    f.Add(where, "{} does not have a type that the recommender allows", Quote(name));
 }
 
 void RecommenderFeatures(const Subject& s, Findings& f) {
@@ -299,7 +300,7 @@ void RecommenderFeatures(const Subject& s, Findings& f) {
     optional(out, p.recommendeditemlistoutputfeaturename(), {T::kSequenceType});
     if (p.recommendeditemscoreoutputfeaturename().empty() &&
         p.recommendeditemlistoutputfeaturename().empty())
-      f.Add(At(m.path + "itemSimilarityRecommender"), "no output is named");
+      f.Add(At(m.path + "itemSimilarityRecommender"), "the recommender names no output");
   });
 }
 
@@ -307,53 +308,109 @@ constexpr std::string_view kSvm = "SVM.proto, SupportVectorClassifier";
 constexpr std::string_view kItems = "ItemSimilarityRecommender.proto";
 
 constexpr Rule kRules[] = {
-    {{"COREML-GLM-001", Severity::kError, "A linear model has an offset for each row of weights.",
-      "GLMRegressor.proto, GLMRegressor.offset", true, ""},
-     LinearOffsets},
-    {{"COREML-GLM-002", Severity::kError, "Rows of weights are of one length.",
-      "GLMRegressor.proto, GLMRegressor.weights", true, ""},
-     LinearRows},
-    {{"COREML-GLM-003", Severity::kError,
-      "A linear classifier has rows of weights for its classes: one less with ReferenceClass, one "
-      "for two classes with OneVsRest.",
-      "GLMClassifier.proto, GLMClassifier.weights", true, ""},
-     ClassifierRows},
-    {{"COREML-GLM-004", Severity::kError,
-      "Transforms and encodings are known ones; Probit goes with two classes.",
-      "GLMClassifier.proto, GLMClassifier.postEvaluationTransform", true, ""},
-     LinearTransforms},
-    {{"COREML-SVM-001", Severity::kError,
-      "A kernel is given; its gamma and degree are not negative.", "SVM.proto, Kernel", true, ""},
-     Kernels},
-    {{"COREML-SVM-002", Severity::kError, "Support vectors are there.", kSvm, true, ""},
-     VectorsPresent},
-    {{"COREML-SVM-003", Severity::kError,
-      "There is a coefficient for each support vector, a row for each class but one.", kSvm, true,
-      ""},
-     Coefficients},
-    {{"COREML-SVM-004", Severity::kError,
-      "Support vectors are counted by class, probabilities by pair of classes.", kSvm, true, ""},
-     VectorsPerClass},
-    {{"COREML-SVM-005", Severity::kError, "There is an offset rho for each pair of classes.", kSvm,
-      false, ""},
-     Offsets},
-    {{"COREML-SVM-006", Severity::kError, "Dense support vectors are of one length.", kSvm, false,
-      ""},
-     VectorsAlike},
-    {{"COREML-BAYES-001", Severity::kError,
-      "Inputs of Bayesian probit regression are arrays of INT32 of rank 1 or 2.",
-      "BayesianProbitRegressor.proto", true, ""},
-     BayesianInputs},
-    {{"COREML-ITEMS-001", Severity::kError,
-      "Ids of items are numbers or strings, each once, and there are enough of them.", kItems, true,
-      ""},
-     ItemIds},
-    {{"COREML-ITEMS-002", Severity::kError, "The last item has an id.", kItems, false, ""},
-     LastItemNamed},
-    {{"COREML-ITEMS-003", Severity::kError,
-      "Features that a recommender names are there and of the right type; one is an output.",
-      kItems, true, ""},
-     RecommenderFeatures},
+    {.info = {.id = "COREML-GLM-001",
+              .statement = "A linear model has one offset for each row of weights.",
+              .clause = "GLMRegressor.proto, GLMRegressor.offset",
+              .vendor = true,
+              .hint = "List one value in offset for each row of weights."},
+     .check = LinearOffsets},
+    {.info = {.id = "COREML-GLM-002",
+              .statement = "The rows of weights of a linear model have the same length.",
+              .clause = "GLMRegressor.proto, GLMRegressor.weights",
+              .vendor = true,
+              .hint = "Give each row one weight for each value of the input."},
+     .check = LinearRows},
+    {.info = {.id = "COREML-GLM-003",
+              .statement =
+                  "A linear classifier has non-empty rows of weights: one for each class, one less "
+                  "with ReferenceClass, or a single one for two classes with OneVsRest.",
+              .clause = "GLMClassifier.proto, GLMClassifier.weights",
+              .vendor = true,
+              .hint = "Add or remove rows of weights, or change classEncoding."},
+     .check = ClassifierRows},
+    {.info = {.id = "COREML-GLM-004",
+              .statement = "The postEvaluationTransform and classEncoding of a linear classifier "
+                           "have known values, and Probit is used with at most two classes.",
+              .clause = "GLMClassifier.proto, GLMClassifier.postEvaluationTransform",
+              .vendor = true,
+              .hint = "Set known values, and use Logit for more than two classes."},
+     .check = LinearTransforms},
+    {.info = {.id = "COREML-SVM-001",
+              .statement =
+                  "A support vector machine has a kernel whose gamma and degree are not negative.",
+              .clause = "SVM.proto, Kernel",
+              .vendor = true,
+              .hint = "Set the kernel, with gamma and degree of 0 or more."},
+     .check = Kernels},
+    {.info = {.id = "COREML-SVM-002",
+              .statement = "A support vector machine has sparse or dense support vectors.",
+              .clause = kSvm,
+              .vendor = true,
+              .hint = "Set sparseSupportVectors or denseSupportVectors."},
+     .check = VectorsPresent},
+    {.info = {.id = "COREML-SVM-003",
+              .statement = "A support vector machine has one coefficient for each support vector, "
+                           "and a classifier has one row of them for each class but one.",
+              .clause = kSvm,
+              .vendor = true,
+              .hint = "Give each row one coefficient for each support vector; a classifier with n "
+                      "classes needs n - 1 rows."},
+     .check = Coefficients},
+    {.info =
+         {.id = "COREML-SVM-004",
+          .statement = "The numberOfSupportVectorsPerClass of a support vector classifier has one "
+                       "count for each class and adds up to the number of vectors, and probA and "
+                       "probB are empty or have one value for each pair of classes.",
+          .clause = kSvm,
+          .vendor = true,
+          .hint =
+              "Correct the counts, and give probA and probB n(n - 1)/2 values each for n classes."},
+     .check = VectorsPerClass},
+    {.info = {.id = "COREML-SVM-005",
+              .statement =
+                  "The rho of a support vector classifier has one value for each pair of classes.",
+              .clause = kSvm,
+              .hint = "Give rho n(n - 1)/2 values for n classes."},
+     .check = Offsets},
+    {.info = {.id = "COREML-SVM-006",
+              .statement =
+                  "The dense support vectors of a support vector machine have the same length.",
+              .clause = kSvm,
+              .hint = "Give each vector one value for each value of the input, or use sparse "
+                      "support vectors."},
+     .check = VectorsAlike},
+    {.info = {.id = "COREML-BAYES-001",
+              .statement =
+                  "The inputs of a Bayesian probit regressor are INT32 arrays of rank 1 or 2.",
+              .clause = "BayesianProbitRegressor.proto",
+              .vendor = true,
+              .hint = "Change the input to an INT32 multiArrayType with one or two axes."},
+     .check = BayesianInputs},
+    {.info = {.id = "COREML-ITEMS-001",
+              .statement = "The item ids of an item similarity recommender are integers or "
+                           "strings, but not both, are unique, and cover all items except that the "
+                           "last one may lack a string id.",
+              .clause = kItems,
+              .vendor = true,
+              .hint =
+                  "Set either itemInt64Ids or itemStringIds, with one unique id for each item."},
+     .check = ItemIds},
+    {.info = {.id = "COREML-ITEMS-002",
+              .statement = "The string ids of an item similarity recommender, if any, include an "
+                           "id for the last item.",
+              .clause = kItems,
+              .hint = "Add the id of the last item to itemStringIds."},
+     .check = LastItemNamed},
+    {.info =
+         {.id = "COREML-ITEMS-003",
+          .statement = "The features that an item similarity recommender names exist and have the "
+                       "required types, and it names an output for the items or for their scores.",
+          .clause = kItems,
+          .vendor = true,
+          .hint =
+              "Set recommendedItemListOutputFeatureName or recommendedItemScoreOutputFeatureName, "
+              "and correct the names and types of the features."},
+     .check = RecommenderFeatures},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of tree ensembles.
+// Rules about tree ensembles.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -33,17 +33,18 @@ std::string PathOf(const std::string& path, int node) {
 void Dimensions(const Subject& s, Findings& f) {
   EachEnsemble(s, [&](const ModelAt& m, const Trees& trees, const std::string& path) {
     const uint64_t dimensions = trees.numpredictiondimensions();
-    if (dimensions == 0) f.Add(At(path), "numPredictionDimensions is 0");
+    if (dimensions == 0) f.Add(At(path), "numPredictionDimensions is 0; expected 1 or more");
     const uint64_t base = s.SizeOf(trees, Trees::kBasePredictionValueFieldNumber);
     if (base != 0 && base != dimensions)
-      f.Add(At(path + ".basePredictionValue"), "there are {} base values for {} dimensions", base,
-            dimensions);
+      f.Add(At(path + ".basePredictionValue"),
+            "basePredictionValue has {} values for {} dimensions", base, dimensions);
     if (!m.model->has_treeensembleclassifier()) return;
     const auto& p = m.model->treeensembleclassifier();
     const auto classes = static_cast<uint64_t>(
         std::max(p.stringclasslabels().vector_size(), p.int64classlabels().vector_size()));
     if (classes != 0 && classes != (dimensions == 1 ? 2 : dimensions))
-      f.Add(At(path), "{} classes do not go with {} dimensions", classes, dimensions);
+      f.Add(At(path), "the model has {} classes for {} dimensions; expected {}", classes,
+            dimensions, dimensions == 1 ? 2 : dimensions);
   });
 }
 
@@ -52,7 +53,7 @@ void LeavesValued(const Subject& s, Findings& f) {
     for (int i = 0; i < trees.nodes_size(); ++i) {
       const Node& node = trees.nodes(i);
       if (!Node::TreeNodeBehavior_IsValid(node.nodebehavior())) {
-        f.Add(At(PathOf(path, i)), "node {} has nodeBehavior {}", i,
+        f.Add(At(PathOf(path, i)), "node {} has the unknown nodeBehavior {}", i,
               static_cast<int>(node.nodebehavior()));
       } else if (node.nodebehavior() == Node::LeafNode) {
         std::set<uint64_t> seen;
@@ -62,9 +63,10 @@ void LeavesValued(const Subject& s, Findings& f) {
         for (const auto& value : node.evaluationinfo())
           if (value.evaluationindex() >= trees.numpredictiondimensions() ||
               !seen.insert(value.evaluationindex()).second)
-            f.Add(At(PathOf(path, i)), "leaf {} of tree {} has a value of dimension {} {}",
-                  node.nodeid(), node.treeid(), value.evaluationindex(),
-                  seen.contains(value.evaluationindex()) ? "twice" : "out of range");
+            f.Add(At(PathOf(path, i)),
+                  "leaf {} of tree {} has a value for dimension {}, which is {}", node.nodeid(),
+                  node.treeid(), value.evaluationindex(),
+                  seen.contains(value.evaluationindex()) ? "repeated" : "out of range");
       }
     }
   });
@@ -92,7 +94,7 @@ void NodesUnique(const Subject& s, Findings& f) {
     const Index index(trees);
     for (int i = 0; i < trees.nodes_size(); ++i)
       if (index.Find(trees.nodes(i).treeid(), trees.nodes(i).nodeid()) != i)
-        f.Add(At(PathOf(path, i)), "tree {} has a second node {}", trees.nodes(i).treeid(),
+        f.Add(At(PathOf(path, i)), "tree {} has more than one node {}", trees.nodes(i).treeid(),
               trees.nodes(i).nodeid());
   });
 }
@@ -105,13 +107,13 @@ void ChildrenExist(const Subject& s, Findings& f) {
       if (node.nodebehavior() == Node::LeafNode) continue;
       for (const uint64_t child : {node.falsechildnodeid(), node.truechildnodeid()})
         if (index.Find(node.treeid(), child) < 0)
-          f.Add(At(PathOf(path, i)), "node {} of tree {} has no child {}", node.nodeid(),
-                node.treeid(), child);
+          f.Add(At(PathOf(path, i)), "node {} of tree {} refers to the missing child {}",
+                node.nodeid(), node.treeid(), child);
     }
   });
 }
 
-// Each tree has one root, and each other node one parent, above which is the root.
+// Each tree has one root, and every other node has one parent and is reachable from the root.
 void TreesAreTrees(const Subject& s, Findings& f) {
   EachEnsemble(s, [&](const ModelAt&, const Trees& trees, const std::string& path) {
     const Index index(trees);
@@ -127,7 +129,7 @@ void TreesAreTrees(const Subject& s, Findings& f) {
         if (child < 0) continue;
         if (child == i || parent[static_cast<size_t>(child)] >= 0)
           f.Add(At(PathOf(path, i)), "node {} of tree {} is a child of {}", id, node.treeid(),
-                child == i ? "its own" : "two nodes");
+                child == i ? "itself" : "two nodes");
         else
           children[static_cast<size_t>(i)].push_back(child);
         if (child != i) parent[static_cast<size_t>(child)] = i;
@@ -154,7 +156,7 @@ void TreesAreTrees(const Subject& s, Findings& f) {
     for (int i = 0; i < trees.nodes_size(); ++i) {
       const Node& node = trees.nodes(i);
       if (!reached[static_cast<size_t>(i)] && index.Find(node.treeid(), node.nodeid()) == i)
-        f.Add(At(PathOf(path, i)), "no root leads to node {} of tree {}", node.nodeid(),
+        f.Add(At(PathOf(path, i)), "node {} of tree {} is not reachable from a root", node.nodeid(),
               node.treeid());
     }
   });
@@ -163,21 +165,43 @@ void TreesAreTrees(const Subject& s, Findings& f) {
 constexpr std::string_view kClause = "TreeEnsemble.proto, TreeEnsembleParameters";
 
 constexpr Rule kRules[] = {
-    {{"COREML-TREE-001", Severity::kError,
-      "An ensemble states its dimensions, which base values and classes go with.", kClause, true,
-      ""},
-     Dimensions},
-    {{"COREML-TREE-002", Severity::kError,
-      "Nodes are of a known behaviour; leaves have values, one a dimension.", kClause, true, ""},
-     LeavesValued},
-    {{"COREML-TREE-003", Severity::kError, "Nodes of a tree have ids of their own.", kClause, true,
-      ""},
-     NodesUnique},
-    {{"COREML-TREE-004", Severity::kError, "Branches have both children.", kClause, true, ""},
-     ChildrenExist},
-    {{"COREML-TREE-005", Severity::kError,
-      "Each tree has one root, and from it one way to each node.", kClause, true, ""},
-     TreesAreTrees},
+    {.info = {.id = "COREML-TREE-001",
+              .statement = "A tree ensemble has a positive numPredictionDimensions and no base "
+                           "prediction values or one for each dimension, and a classifier has one "
+                           "class for each dimension or two classes for a single dimension.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set numPredictionDimensions to the number of base prediction values; a "
+                      "classifier needs one dimension for each class, or one for two classes."},
+     .check = Dimensions},
+    {.info = {.id = "COREML-TREE-002",
+              .statement = "Each tree node has a known nodeBehavior, and each leaf has at least "
+                           "one value and at most one for each prediction dimension.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set nodeBehavior, and give each leaf values with different evaluationIndex, "
+                      "each less than numPredictionDimensions."},
+     .check = LeavesValued},
+    {.info = {.id = "COREML-TREE-003",
+              .statement = "The node ids of a tree are unique.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Give each node of the tree a different nodeId."},
+     .check = NodesUnique},
+    {.info = {.id = "COREML-TREE-004",
+              .statement = "Both children of a tree node that is not a leaf exist.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Set trueChildNodeId and falseChildNodeId to nodes with the same treeId."},
+     .check = ChildrenExist},
+    {.info = {.id = "COREML-TREE-005",
+              .statement = "Each tree has one root, and every other node has exactly one parent "
+                           "and is reachable from the root.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Correct the child ids, so that each node except the root is the child of "
+                      "exactly one other node."},
+     .check = TreesAreTrees},
 };
 
 }  // namespace

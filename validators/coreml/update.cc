@@ -1,4 +1,4 @@
-// Rules of on-device training.
+// Rules about on-device training.
 #include <algorithm>
 #include <deque>
 #include <set>
@@ -19,7 +19,7 @@ bool CanBeUpdated(const pb::Model& model) {
 void KindCanBeUpdated(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.model->isupdatable() && !CanBeUpdated(*m.model))
-      f.Add(At(m.path + "isUpdatable"), "models of this kind cannot be updated");
+      f.Add(At(m.path + "isUpdatable"), "models of this type cannot be updated");
 }
 
 template <typename Visit>
@@ -28,7 +28,7 @@ void EachUpdatable(const Subject& s, const Visit& visit) {
     if (n.model->model->isupdatable()) visit(n);
 }
 
-// Calls visit(at) for the updatable layers of updatable networks; training sees no nested ones.
+// Calls visit(at) for the updatable layers of updatable networks; training ignores nested ones.
 template <typename Visit>
 void EachUpdatableLayer(const Subject& s, const Visit& visit) {
   for (const LayerAt& at : s.layers())
@@ -39,7 +39,7 @@ void LayersToUpdate(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (std::none_of(n.layers->begin(), n.layers->end(),
                      [](const auto& layer) { return layer.isupdatable(); }))
-      f.Add(At(n.path + ".layers"), "the model is updatable, none of its layers is");
+      f.Add(At(n.path + ".layers"), "the model is updatable, but none of its layers is");
   });
 }
 
@@ -51,7 +51,7 @@ void UpdatableKinds(const Subject& s, Findings& f) {
   });
 }
 
-// As the published text has it; the owner's checker lets LSTMs pass.
+// The published text excludes LSTMs; the vendor's checker accepts them.
 void PublishedUpdatableKinds(const Subject& s, Findings& f) {
   EachUpdatableLayer(s, [&](const LayerAt& at) {
     if (at.layer->has_unidirectionallstm())
@@ -63,16 +63,16 @@ void NestedNotUpdatable(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->isupdatable() && (at.nested || !at.network->model->model->isupdatable()))
       f.Add(Where(at, "isUpdatable"), "{} is updatable, {}", Title(at),
-            at.nested ? "but stands in a loop or branch" : "its model is not");
+            at.nested ? "but is inside a loop or branch" : "but its model is not");
 }
 
 void UpdatableWeights(const Subject& s, Findings& f) {
   EachUpdatableLayer(s, [&](const LayerAt& at) {
     const auto check = [&](const auto& p) {
       if (p.weights().has_quantization() || (p.hasbias() && p.bias().has_quantization()))
-        f.Add(Where(at), "{} is updatable but quantised", Title(at));
+        f.Add(Where(at), "{} is updatable, but its weights or bias are quantized", Title(at));
       else if (!p.weights().isupdatable() || (p.hasbias() && !p.bias().isupdatable()))
-        f.Add(Where(at), "{} is updatable, its weights or bias are not", Title(at));
+        f.Add(Where(at), "{} is updatable, but its weights or bias are not", Title(at));
     };
     if (at.layer->has_convolution()) check(at.layer->convolution());
     if (at.layer->has_innerproduct()) check(at.layer->innerproduct());
@@ -94,14 +94,14 @@ Loss LossOf(const pb::LossLayer& loss) {
           false, loss.has_meansquarederrorlosslayer()};
 }
 
-// The layers that write a network's blobs last.
+// The last layer that writes each blob of a network.
 class Writers {
  public:
   explicit Writers(const Layers& layers) {
     for (int i = 0; i < layers.size(); ++i)
       for (const std::string& output : layers.Get(i).output()) last_[output] = i;
   }
-  // -1 if none does.
+  // -1 if no layer writes it.
   int Of(const std::string& blob) const {
     const auto found = last_.find(blob);
     return found != last_.end() ? found->second : -1;
@@ -115,7 +115,8 @@ void OneLoss(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     const int losses = n.update != nullptr ? n.update->losslayers_size() : 0;
     if (losses != 1)
-      f.Add(At(n.path + ".updateParams.lossLayers"), "the network has {} losses", losses);
+      f.Add(At(n.path + ".updateParams.lossLayers"), "the network has {} loss layers; expected 1",
+            losses);
   });
 }
 
@@ -132,17 +133,18 @@ void EachLoss(const Subject& s, const Visit& visit) {
 }
 
 void LossInputs(const Subject& s, Findings& f) {
-  EachLoss(
-      s, [&](const NetworkAt& n, const Writers& writers, const Loss& loss, const Location& where) {
-        const int writer = writers.Of(loss.input);
-        if (!loss.known)
-          f.Add(where, "the loss is of no kind");
-        else if (writer < 0)
-          f.Add(where, "no layer writes {}, which the loss reads", Quote(loss.input));
-        else if (loss.entropy && (!n.layers->Get(writer).has_softmax() ||
-                                  n.layers->Get(writer).output(0) != loss.input))
-          f.Add(where, "{}, which the cross entropy reads, is no softmax", Quote(loss.input));
-      });
+  EachLoss(s, [&](const NetworkAt& n, const Writers& writers, const Loss& loss,
+                  const Location& where) {
+    const int writer = writers.Of(loss.input);
+    if (!loss.known)
+      f.Add(where, "the loss layer has no type");
+    else if (writer < 0)
+      f.Add(where, "no layer writes {}, which the loss reads", Quote(loss.input));
+    else if (loss.entropy && (!n.layers->Get(writer).has_softmax() ||
+                              n.layers->Get(writer).output(0) != loss.input))
+      f.Add(where, "{}, which the cross entropy loss reads, is not the output of a softmax layer",
+            Quote(loss.input));
+  });
 }
 
 void LossTargets(const Subject& s, Findings& f) {
@@ -153,7 +155,7 @@ void LossTargets(const Subject& s, Findings& f) {
            });
 }
 
-// Layers that training goes back through.
+// Whether training can backpropagate through the layer.
 bool HasGradient(const pb::NeuralNetworkLayer& l) {
   return l.has_convolution() || l.has_innerproduct() || l.has_unidirectionallstm() ||
          l.has_pooling() || l.has_batchnorm() || l.has_flatten() ||
@@ -161,7 +163,7 @@ bool HasGradient(const pb::NeuralNetworkLayer& l) {
           (l.activation().has_relu() || l.activation().has_tanh() || l.activation().has_sigmoid()));
 }
 
-// For each layer those that write what it reads.
+// For each layer, the layers that write its inputs.
 std::vector<std::vector<int>> WritersOf(const Layers& layers) {
   std::unordered_map<std::string_view, int> writers;
   std::vector<std::vector<int>> before(static_cast<size_t>(layers.size()));
@@ -174,8 +176,8 @@ std::vector<std::vector<int>> WritersOf(const Layers& layers) {
   return before;
 }
 
-// Goes from the loss backwards, breadth first, as the owner's checker does: an updatable layer that
-// is met after one without a gradient cannot be trained.
+// Walks backwards from the loss, breadth first, as the vendor's checker does: an updatable layer
+// that is reached after a layer without a gradient cannot be trained.
 void CheckGradients(const NetworkAt& n, const Loss& loss, Findings& f) {
   const int last = Writers(*n.layers).Of(loss.input);
   if (last < 0) return;
@@ -190,8 +192,8 @@ void CheckGradients(const NetworkAt& n, const Loss& loss, Findings& f) {
     const auto& layer = n.layers->Get(i);
     if (layer.isupdatable() && blocked >= 0)
       f.Add(At(fmt::format("{}.layers[{}]", n.path, blocked), blocked),
-            "layer {} {} stands between the loss and updatable layer {} and has no gradient",
-            blocked, Quote(n.layers->Get(blocked).name()), i);
+            "layer {} {} is between the loss and updatable layer {} but has no gradient", blocked,
+            Quote(n.layers->Get(blocked).name()), i);
     if (!HasGradient(layer) && !(softmax_allowed && layer.has_softmax())) blocked = i;
   };
   visit(last, loss.entropy);
@@ -202,7 +204,7 @@ void CheckGradients(const NetworkAt& n, const Loss& loss, Findings& f) {
   }
 }
 
-// Of networks with one loss; others are faulty anyway.
+// Checks only networks with one loss; OneLoss reports the others.
 void GradientsExist(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (n.update != nullptr && n.update->losslayers_size() == 1)
@@ -214,7 +216,8 @@ void NamesDistinct(const Subject& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     std::set<std::string_view> seen;
     const auto add = [&](const std::string& name, const std::string& path) {
-      if (!seen.insert(name).second) f.Add(At(path), "a second layer is named {}", Quote(name));
+      if (!seen.insert(name).second)
+        f.Add(At(path), "another layer is already named {}", Quote(name));
     };
     for (int i = 0; i < n.layers->size(); ++i)
       add(n.layers->Get(i).name(), fmt::format("{}.layers[{}]", n.path, i));
@@ -223,7 +226,7 @@ void NamesDistinct(const Subject& s, Findings& f) {
   });
 }
 
-// Training inputs that the model has too, and those that it has not.
+// The training inputs that are inputs of the model, and those that are not.
 struct TrainingInputs {
   int shared = 0;
   std::vector<const pb::FeatureDescription*> own;
@@ -251,8 +254,9 @@ void TrainingInputsGiven(const Subject& s, Findings& f) {
     const TrainingInputs inputs = SortTrainingInputs(d);
     const Location where = At(n.model->path + "description.trainingInput");
     if (inputs.shared == 0)
-      f.Add(where, "no input of the model is among the {} training inputs", d.traininginput_size());
-    if (inputs.own.empty()) f.Add(where, "the training inputs have no target");
+      f.Add(where, "none of the {} training inputs is an input of the model",
+            d.traininginput_size());
+    if (inputs.own.empty()) f.Add(where, "the training inputs do not include a target");
   });
 }
 
@@ -276,11 +280,11 @@ void TargetsGiven(const Subject& s, Findings& f) {
       const auto* type = OutputType(d, given->name());
       if (type == nullptr) continue;
       if (!SameType(given->type(), *type))
-        f.Add(where, "the target {} is of another type than the output", Quote(given->name()));
+        f.Add(where, "the target {} has a different type than the output", Quote(given->name()));
       found = true;
     }
     if (!found)
-      f.Add(where, "{}, the target of the loss, is no training input", Quote(loss.target));
+      f.Add(where, "{}, the target of the loss, is not a training input", Quote(loss.target));
   });
 }
 
@@ -290,8 +294,8 @@ void CheckReal(Findings& f, const std::string& path, std::string_view name, bool
   if (!present)
     f.Add(At(path), "{} is missing", name);
   else if (p.has_range() && (v < p.range().minvalue() || v > p.range().maxvalue()))
-    f.Add(At(path), "{} has the default {}, outside of {} to {}", name, v, p.range().minvalue(),
-          p.range().maxvalue());
+    f.Add(At(path), "{} has the default {}, which is outside its range of {} to {}", name, v,
+          p.range().minvalue(), p.range().maxvalue());
 }
 
 void CheckRequiredInteger(Findings& f, const std::string& path, std::string_view name, bool present,
@@ -349,62 +353,126 @@ constexpr std::string_view kClause = "NeuralNetwork.proto, NetworkUpdateParamete
 constexpr std::string_view kTraining = "Model.proto, ModelDescription.trainingInput";
 
 constexpr Rule kRules[] = {
-    {{"COREML-UPDATE-001", Severity::kError,
-      "Only networks, nearest neighbours and pipelines can be updated.",
-      "Model.proto, Model.isUpdatable", true, ""},
-     KindCanBeUpdated},
-    {{"COREML-UPDATE-002", Severity::kError, "An updatable network has an updatable layer.",
-      kClause, true, ""},
-     LayersToUpdate},
-    {{"COREML-UPDATE-003", Severity::kError,
-      "Updatable layers are convolutions, inner products and LSTMs of one direction.", kClause,
-      true, ""},
-     UpdatableKinds},
-    {{"COREML-UPDATE-013", Severity::kError,
-      "Updatable layers are convolutions and inner products.", kClause, false, ""},
-     PublishedUpdatableKinds},
-    {{"COREML-UPDATE-014", Severity::kWarning,
-      "Updatable layers stand in updatable models, outside of loops and branches.",
-      "NeuralNetwork.proto, NeuralNetworkLayer.isUpdatable", false, "Clear isUpdatable."},
-     NestedNotUpdatable},
-    {{"COREML-UPDATE-004", Severity::kError,
-      "Weights of updatable layers are marked so and not quantised.",
-      "NeuralNetwork.proto, WeightParams.isUpdatable", true, ""},
-     UpdatableWeights},
-    {{"COREML-UPDATE-005", Severity::kError, "An updatable network has one loss.", kClause, true,
-      ""},
-     OneLoss},
-    {{"COREML-UPDATE-006", Severity::kError,
-      "A loss reads a blob of the network, cross entropy that of a softmax.",
-      "NeuralNetwork.proto, LossLayer", true, ""},
-     LossInputs},
-    {{"COREML-UPDATE-015", Severity::kError, "No layer writes the target of a loss.",
-      "NeuralNetwork.proto, LossLayer", true, ""},
-     LossTargets},
-    {{"COREML-UPDATE-007", Severity::kError,
-      "Layers between an updatable one and the loss have a gradient.", kClause, true, ""},
-     GradientsExist},
-    {{"COREML-UPDATE-008", Severity::kError,
-      "Names of layers and losses of an updatable network are unique.", kClause, true, ""},
-     NamesDistinct},
-    {{"COREML-UPDATE-009", Severity::kError,
-      "Training inputs hold an input of the model, of its type, and a target.", kTraining, true,
-      ""},
-     TrainingInputsGiven},
-    {{"COREML-UPDATE-016", Severity::kError,
-      "Training inputs hold the target of the loss, or the predicted feature of a classifier.",
-      kTraining, true, ""},
-     TargetsGiven},
-    {{"COREML-UPDATE-010", Severity::kError,
-      "The optimizer is complete and its defaults are allowed.", "NeuralNetwork.proto, Optimizer",
-      true, ""},
-     OptimizerComplete},
-    {{"COREML-UPDATE-017", Severity::kError, "The default of momentum is in its range.",
-      "NeuralNetwork.proto, SGDOptimizer.momentum", false, ""},
-     MomentumValid},
-    {{"COREML-UPDATE-011", Severity::kError,
-      "epochs is given; its default and that of seed are allowed.", kClause, true, ""},
-     EpochsValid},
+    {.info = {.id = "COREML-UPDATE-001",
+              .statement =
+                  "Only neural networks, nearest-neighbor classifiers and pipelines are updatable.",
+              .clause = "Model.proto, Model.isUpdatable",
+              .vendor = true,
+              .hint = "Clear isUpdatable of the model."},
+     .check = KindCanBeUpdated},
+    {.info = {.id = "COREML-UPDATE-002",
+              .statement = "An updatable neural network has at least one updatable layer.",
+              .clause = kClause,
+              .vendor = true,
+              .hint =
+                  "Set isUpdatable of the layers that training changes, or clear it in the model."},
+     .check = LayersToUpdate},
+    {.info = {.id = "COREML-UPDATE-003",
+              .statement = "The updatable layers of an updatable network are convolution, "
+                           "innerProduct or uniDirectionalLSTM layers.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Clear isUpdatable of the layer."},
+     .check = UpdatableKinds},
+    {.info = {.id = "COREML-UPDATE-013",
+              .statement = "No uniDirectionalLSTM layer of an updatable network is updatable; the "
+                           "published format allows only convolution and innerProduct layers.",
+              .clause = kClause,
+              .hint = "Clear isUpdatable of the LSTM layer."},
+     .check = PublishedUpdatableKinds},
+    {.info =
+         {.id = "COREML-UPDATE-014",
+          .severity = Severity::kWarning,
+          .statement =
+              "Updatable layers belong to an updatable model and are outside loops and branches.",
+          .clause = "NeuralNetwork.proto, NeuralNetworkLayer.isUpdatable",
+          .hint = "Clear isUpdatable of the layer."},
+     .check = NestedNotUpdatable},
+    {.info =
+         {.id = "COREML-UPDATE-004",
+          .statement = "The weights and bias of an updatable convolution or innerProduct layer are "
+                       "marked as updatable and are not quantized.",
+          .clause = "NeuralNetwork.proto, WeightParams.isUpdatable",
+          .vendor = true,
+          .hint =
+              "Set isUpdatable in the weights and the bias, and store them without quantization."},
+     .check = UpdatableWeights},
+    {.info = {.id = "COREML-UPDATE-005",
+              .statement = "An updatable neural network has exactly one loss layer.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "List one loss layer in updateParams.lossLayers."},
+     .check = OneLoss},
+    {.info = {.id = "COREML-UPDATE-006",
+              .statement = "A loss layer has a type and reads a blob that a layer writes, and a "
+                           "categorical cross entropy loss reads the output of a softmax layer.",
+              .clause = "NeuralNetwork.proto, LossLayer",
+              .vendor = true,
+              .hint = "Set the type of the loss and its input; put a softmax layer before a "
+                      "categorical cross entropy loss."},
+     .check = LossInputs},
+    {.info = {.id = "COREML-UPDATE-015",
+              .statement = "No layer of an updatable network writes the target of a loss layer.",
+              .clause = "NeuralNetwork.proto, LossLayer",
+              .vendor = true,
+              .hint = "Set target to the name of a training input that no layer writes."},
+     .check = LossTargets},
+    {.info = {.id = "COREML-UPDATE-007",
+              .statement =
+                  "Every layer between an updatable layer and the loss layer has a gradient.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Use only convolution, innerProduct, uniDirectionalLSTM, pooling, batchnorm, "
+                      "flatten and ReLU, tanh or sigmoid activations there, or clear isUpdatable "
+                      "of the layers before."},
+     .check = GradientsExist},
+    {.info = {.id = "COREML-UPDATE-008",
+              .statement =
+                  "The names of the layers and loss layers of an updatable network are unique.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Give every layer and loss layer a different name."},
+     .check = NamesDistinct},
+    {.info =
+         {.id = "COREML-UPDATE-009",
+          .statement = "The training inputs of an updatable network include an input of the model, "
+                       "with the same type, and another feature for the target.",
+          .clause = kTraining,
+          .vendor = true,
+          .hint =
+              "Add an input of the model and the target of the loss to description.trainingInput."},
+     .check = TrainingInputsGiven},
+    {.info = {.id = "COREML-UPDATE-016",
+              .statement =
+                  "The training inputs of an updatable network include the target of the loss or, "
+                  "with the type of the output, the predicted feature of a classifier.",
+              .clause = kTraining,
+              .vendor = true,
+              .hint = "Add the target of the loss to description.trainingInput."},
+     .check = TargetsGiven},
+    {.info = {.id = "COREML-UPDATE-010",
+              .statement = "The optimizer of an updatable network is SGD or Adam, has all required "
+                           "parameters, and its default values are allowed ones.",
+              .clause = "NeuralNetwork.proto, Optimizer",
+              .vendor = true,
+              .hint = "Set sgdOptimizer or adamOptimizer with all its parameters, and choose "
+                      "defaults within their ranges or sets."},
+     .check = OptimizerComplete},
+    {.info = {.id = "COREML-UPDATE-017",
+              .statement = "The default momentum of the SGD optimizer of an updatable network is "
+                           "within its range.",
+              .clause = "NeuralNetwork.proto, SGDOptimizer.momentum",
+              .hint = "Set the default of momentum to a value in its range."},
+     .check = MomentumValid},
+    {.info =
+         {.id = "COREML-UPDATE-011",
+          .statement = "The updateParams of an updatable network have positive epochs, and the "
+                       "defaults of epochs and seed are allowed ones.",
+          .clause = kClause,
+          .vendor = true,
+          .hint =
+              "Set epochs, and choose defaults for epochs and seed within their ranges or sets."},
+     .check = EpochsValid},
 };
 
 }  // namespace

@@ -24,17 +24,18 @@ void Run(const NativeModel& model, const Format&, const ValidateOptions& options
 }  // namespace
 
 RuleSet CoremlRules() {
-  return {.format = "coreml",
-          .readable = {.id = "COREML-FILE-001",
-                       .severity = Severity::kError,
-                       .statement = "The file is the wire form of a Model.",
-                       .clause = "Model.proto: Model",
-                       .vendor = true,
-                       .hint = "Fetch or export the file again."},
-          .rules = InfoOf<Subject>(Lists()),
-          .run = Run,
-          .examples = Examples,
-          .clauses = Clauses()};
+  return {
+      .format = "coreml",
+      .readable =
+          {.id = "COREML-FILE-001",
+           .statement = "The file is a serialized Model message.",
+           .clause = "Model.proto: Model",
+           .vendor = true,
+           .hint = "The file or package is damaged or incomplete; download or export it again."},
+      .rules = InfoOf<Subject>(Lists()),
+      .run = Run,
+      .examples = Examples,
+      .clauses = Clauses()};
 }
 
 }  // namespace nn::coreml

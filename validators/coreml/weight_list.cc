@@ -9,7 +9,7 @@ namespace {
 
 using W = pb::WeightParams;
 
-// Sizes are 64-bit numbers without a check for overflow, as in the owner's checker.
+// Sizes are 64-bit numbers without a check for overflow, as in the vendor's checker.
 class Collector {
  public:
   explicit Collector(const Subject& s) : subject_(s) {}
@@ -41,7 +41,7 @@ class Collector {
     };
     note(W::kFloatValueFieldNumber, Storage::kFloat);
     note(W::kFloat16ValueFieldNumber, Storage::kHalf);
-    note(W::kRawValueFieldNumber, Storage::kQuantised);
+    note(W::kRawValueFieldNumber, Storage::kQuantized);
     note(W::kInt8RawValueFieldNumber, Storage::kInt8);
     return out;
   }
@@ -143,7 +143,7 @@ class Collector {
         WeightUse::kAlpha);
   }
 
-  // Values of a shape of one axis, or of three the first of which may have scales of its own.
+  // Values with a shape of one axis, or of three axes with one scale for each index of the first.
   template <typename Shape>
   void AddShaped(std::string_view field, const W& w, const Shape& shape) {
     uint64_t elements = 1;

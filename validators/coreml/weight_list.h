@@ -1,4 +1,4 @@
-// The weights of layers, with the sizes that the layers' parameters give them.
+// The weights of layers, with the sizes that the parameters of the layers require.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@ namespace nn::coreml {
 class Subject;
 struct LayerAt;
 
-// In which of its fields a WeightParams has values.
-enum class Storage : uint8_t { kNone, kFloat, kHalf, kQuantised, kInt8, kSeveral };
+// The field in which a WeightParams stores its values.
+enum class Storage : uint8_t { kNone, kFloat, kHalf, kQuantized, kInt8, kSeveral };
 
 enum class WeightUse : uint8_t {
   kRequired,
-  kPlain,    // required, and not quantised
+  kPlain,    // required, and not quantized
   kFloats,   // required, of full precision
-  kProduct,  // of innerProduct or batchedMatmul; the owner's checker lets them be absent
-  kUnused,   // of a batch normalisation that computes it
-  kAlpha,    // of an activation; its size is that of an axis of the input
+  kProduct,  // of innerProduct or batchedMatmul; the vendor's checker does not require them
+  kUnused,   // of a batch normalization that computes it
+  kAlpha,    // of an activation; its size depends on the input
   kCustom,   // of a custom layer
 };
 
@@ -34,9 +34,9 @@ struct Weights {
   const pb::WeightParams* params = nullptr;
   WeightUse use = WeightUse::kRequired;
   Storage storage = Storage::kNone;
-  uint64_t values = 0;    // or bytes that there are, by `storage`
-  uint64_t elements = 0;  // that it is to have
-  uint64_t channels = 1;  // scales of a linear quantisation: one, or so many
+  uint64_t values = 0;    // stored values, or bytes for the byte fields
+  uint64_t elements = 0;  // required by the parameters of the layer
+  uint64_t channels = 1;  // a linear quantization has one scale or this many
   bool is_bias = false;
   bool int8_dynamic = false;  // under int8DynamicQuantize
 
@@ -46,7 +46,7 @@ struct Weights {
   }
 };
 
-// Of all layers, in their order.
+// The weights of all layers, in the order of the layers.
 std::vector<Weights> CollectWeights(const Subject& s);
 
 }  // namespace nn::coreml

@@ -1,4 +1,4 @@
-// Rules of weights: present, of the size that the parameters give, and well quantised.
+// Rules about weights: their presence, size and quantization.
 #include <algorithm>
 
 #include "base/text.h"
@@ -11,16 +11,16 @@ Location Where(const Weights& w) {
   return coreml::Where(*w.at, w.name());
 }
 
-// Numbers that quantised storage of the field has, whatever its kind.
-bool IsQuantised(const Weights& w) {
-  return w.storage == Storage::kQuantised || w.storage == Storage::kInt8;
+// Whether the field stores quantized values, raw or int8.
+bool IsQuantized(const Weights& w) {
+  return w.storage == Storage::kQuantized || w.storage == Storage::kInt8;
 }
 
 bool IsProduct(const Weights& w) {
   return w.use == WeightUse::kProduct;
 }
 
-// The owner's checker requires the field, and looks at its size.
+// Whether the vendor's checker requires the field and checks its size.
 bool IsRequired(const Weights& w) {
   return w.is_sized() && !IsProduct(w);
 }
@@ -28,7 +28,7 @@ bool IsRequired(const Weights& w) {
 void OneForm(const Subject& s, Findings& f) {
   for (const Weights& w : s.weights())
     if (w.storage == Storage::kSeveral)
-      f.Add(Where(w), "{} has {} in several forms", Title(*w.at), w.name());
+      f.Add(Where(w), "{} has values in more than one field of {}", Title(*w.at), w.name());
 }
 
 void Present(const Subject& s, Findings& f) {
@@ -37,7 +37,7 @@ void Present(const Subject& s, Findings& f) {
       f.Add(Where(w), "{} has no {}", Title(*w.at), w.name());
 }
 
-// The weights, or else the biases, that products lack.
+// Reports the missing weights or biases of products.
 void CheckProducts(const Subject& s, Findings& f, bool biases) {
   for (const Weights& w : s.weights())
     if (IsProduct(w) && w.storage == Storage::kNone && w.is_bias == biases)
@@ -52,7 +52,7 @@ void ProductsHaveBiases(const Subject& s, Findings& f) {
   CheckProducts(s, f, true);
 }
 
-// Bytes of `elements` numbers of so many bits; wraps around.
+// The bytes of `elements` numbers of `bits` bits; wraps around.
 uint64_t PackedBytes(uint64_t elements, uint64_t bits) {
   return (elements * bits + 7) / 8;
 }
@@ -60,32 +60,33 @@ uint64_t PackedBytes(uint64_t elements, uint64_t bits) {
 void SizesFit(const Subject& s, Findings& f) {
   for (const Weights& w : s.weights()) {
     if (!w.is_sized()) continue;
-    const auto fail = [&](std::string_view unit, uint64_t need) {
-      f.Add(Where(w), "{} has {} {} in {}; its parameters need {}", Title(*w.at), w.values, unit,
-            w.name(), need);
+    const auto fail = [&](std::string_view unit, uint64_t need, std::string_view more = "") {
+      f.Add(Where(w), "{} has {} {} in {}; expected {}{}", Title(*w.at), w.values, unit, w.name(),
+            need, more);
     };
     if (w.storage == Storage::kFloat && w.values != w.elements) fail("values", w.elements);
     if (w.storage == Storage::kHalf && w.values / 2 != w.elements) fail("bytes", w.elements * 2);
-    if (w.storage != Storage::kQuantised || !w.params->has_quantization()) continue;
+    if (w.storage != Storage::kQuantized || !w.params->has_quantization()) continue;
     const uint64_t need = PackedBytes(w.elements, w.params->quantization().numberofbits());
-    if (w.values < need) fail("bytes", need);
+    if (w.values < need) fail("bytes", need, " or more");
   }
 }
 
 void BytesWhole(const Subject& s, Findings& f) {
   for (const Weights& w : s.weights()) {
     if (w.storage == Storage::kHalf && w.values % 2 != 0)
-      f.Add(Where(w), "{} has {} bytes of float16 in {}", Title(*w.at), w.values, w.name());
+      f.Add(Where(w), "{} has {} bytes of float16 values in {}; expected an even number",
+            Title(*w.at), w.values, w.name());
     if (w.storage == Storage::kInt8 && IsProduct(w) && w.values != w.elements)
-      f.Add(Where(w), "{} has {} bytes in {}; its parameters need {}", Title(*w.at), w.values,
-            w.name(), w.elements);
+      f.Add(Where(w), "{} has {} bytes in {}; expected {}", Title(*w.at), w.values, w.name(),
+            w.elements);
   }
 }
 
-// What is wrong with the quantisation; "" if nothing is.
+// What is wrong with the quantization; "" if nothing is.
 std::string FaultOf(const pb::QuantizationParams& q, uint64_t channels) {
   if (q.numberofbits() < 1 || q.numberofbits() > 8)
-    return fmt::format("has {} bits", q.numberofbits());
+    return fmt::format("has {} bits; expected 1 to 8", q.numberofbits());
   if (q.has_linearquantization()) {
     const int scales = q.linearquantization().scale_size();
     const int biases = q.linearquantization().bias_size();
@@ -95,33 +96,34 @@ std::string FaultOf(const pb::QuantizationParams& q, uint64_t channels) {
   } else if (q.has_lookuptablequantization()) {
     const int entries = q.lookuptablequantization().floatvalue_size();
     if (entries != 1 << q.numberofbits())
-      return fmt::format("has a table of {} entries for {} bits", entries, q.numberofbits());
+      return fmt::format("has a lookup table of {} entries; expected {}", entries,
+                         1 << q.numberofbits());
   } else {
-    return "has neither linear nor table quantisation";
+    return "has neither linear nor lookup table quantization";
   }
   return "";
 }
 
-void QuantisationValid(const Subject& s, Findings& f) {
+void QuantizationValid(const Subject& s, Findings& f) {
   for (const Weights& w : s.weights()) {
-    if (w.storage != Storage::kQuantised || !w.is_sized()) continue;
+    if (w.storage != Storage::kQuantized || !w.is_sized()) continue;
     if (w.params->has_quantization()) {
       if (const auto fault = FaultOf(w.params->quantization(), w.channels); !fault.empty())
         f.Add(Where(w), "{} of {} {}", w.name(), Title(*w.at), fault);
     } else if (!IsProduct(w)) {
-      f.Add(Where(w), "{} of {} has raw values but no quantisation", w.name(), Title(*w.at));
+      f.Add(Where(w), "{} of {} has raw values but no quantization", w.name(), Title(*w.at));
     }
   }
 }
 
-// What the owner's checker lets pass: fields that it does not look into.
-void OtherQuantisationValid(const Subject& s, Findings& f) {
+// Quantization of fields that the vendor's checker ignores.
+void OtherQuantizationValid(const Subject& s, Findings& f) {
   for (const Weights& w : s.weights()) {
-    if (!IsQuantised(w) || w.int8_dynamic) continue;
-    const bool is_checked = w.storage == Storage::kQuantised && w.is_sized();
+    if (!IsQuantized(w) || w.int8_dynamic) continue;
+    const bool is_checked = w.storage == Storage::kQuantized && w.is_sized();
     if (!w.params->has_quantization()) {
       if (IsProduct(w) || !w.is_sized())
-        f.Add(Where(w), "{} of {} has raw values but no quantisation", w.name(), Title(*w.at));
+        f.Add(Where(w), "{} of {} has raw values but no quantization", w.name(), Title(*w.at));
     } else if (!is_checked && !w.at->layer->has_custom()) {
       if (const auto fault = FaultOf(w.params->quantization(), w.channels); !fault.empty())
         f.Add(Where(w), "{} of {} {}", w.name(), Title(*w.at), fault);
@@ -135,8 +137,9 @@ void Int8Dynamic(const Subject& s, Findings& f) {
     const auto& q = w.params->quantization();
     if (w.storage != Storage::kInt8 || q.numberofbits() != 8 || !q.has_linearquantization() ||
         q.linearquantization().scale_size() != 1 || q.linearquantization().bias_size() != 0)
-      f.Add(Where(w), "{} quantises dynamically, its {} are not int8 with one scale", Title(*w.at),
-            w.name());
+      f.Add(Where(w),
+            "{} sets int8DynamicQuantize, but its {} are not int8 with one scale and no bias",
+            Title(*w.at), w.name());
   }
 }
 
@@ -145,7 +148,7 @@ void Int8Products(const Subject& s, Findings& f) {
     if (at.layer->has_batchedmatmul() && at.layer->input_size() > 1 &&
         at.layer->batchedmatmul().int8dynamicquantize())
       f.Add(coreml::Where(at, "batchedMatmul.int8DynamicQuantize"),
-            "{} quantises weights dynamically but takes them as an input", Title(at));
+            "{} sets int8DynamicQuantize but takes its weights as an input", Title(at));
 }
 
 void CheckInt8(const Subject& s, Findings& f, bool products) {
@@ -163,29 +166,29 @@ void ProductsNotInt8(const Subject& s, Findings& f) {
   CheckInt8(s, f, true);
 }
 
-// Layers whose weights the owner's checker lets be of several precisions: those of both directions,
-// and recurrent ones of which a matrix is quantised.
-bool MayMix(const pb::NeuralNetworkLayer& layer, bool has_quantised) {
-  return layer.has_bidirectionallstm() || (layer.has_simplerecurrent() && has_quantised);
+// Layers whose weights can have several precisions for the vendor's checker: bidirectional ones,
+// and simple recurrent ones with a quantized matrix.
+bool MayMix(const pb::NeuralNetworkLayer& layer, bool has_quantized) {
+  return layer.has_bidirectionallstm() || (layer.has_simplerecurrent() && has_quantized);
 }
 
-// A layer's weights are all of full or all of half precision, quantised ones apart.
+// The unquantized weights of a layer are all float32 or all float16.
 void CheckPrecision(const Subject& s, Findings& f, bool lenient) {
   const auto& all = s.weights();
   for (size_t i = 0; i < all.size();) {
     const LayerAt& at = *all[i].at;
     bool full = false;
     bool half = false;
-    bool quantised = false;
+    bool quantized = false;
     for (; i < all.size() && all[i].at == &at; ++i) {
       full = full || all[i].storage == Storage::kFloat;
       half = half || all[i].storage == Storage::kHalf;
-      quantised = quantised ||
-                  (all[i].storage == Storage::kQuantised && !all[i].field.ends_with("biasVector"));
+      quantized = quantized ||
+                  (all[i].storage == Storage::kQuantized && !all[i].field.ends_with("biasVector"));
     }
     if (full && half && !at.layer->has_custom() && !at.layer->has_activation() &&
-        !at.layer->has_layernormalization() && MayMix(*at.layer, quantised) == lenient)
-      f.Add(coreml::Where(at), "{} has weights of full and of half precision", Title(at));
+        !at.layer->has_layernormalization() && MayMix(*at.layer, quantized) == lenient)
+      f.Add(coreml::Where(at), "{} has both float32 and float16 weights", Title(at));
   }
 }
 
@@ -197,12 +200,12 @@ void SamePrecisionElsewhere(const Subject& s, Findings& f) {
   CheckPrecision(s, f, true);
 }
 
-void NotQuantised(const Subject& s, Findings& f) {
+void NotQuantized(const Subject& s, Findings& f) {
   for (const Weights& w : s.weights()) {
-    const bool quantised = w.storage == Storage::kQuantised && w.params->has_quantization();
-    if ((w.use == WeightUse::kPlain && quantised) ||
+    const bool quantized = w.storage == Storage::kQuantized && w.params->has_quantization();
+    if ((w.use == WeightUse::kPlain && quantized) ||
         (w.field == "layerNormalization.gamma" && w.params->has_quantization()))
-      f.Add(Where(w), "{} has a quantised {}", Title(*w.at), w.name());
+      f.Add(Where(w), "{} has a quantized {}", Title(*w.at), w.name());
   }
 }
 
@@ -210,7 +213,7 @@ void FullPrecision(const Subject& s, Findings& f) {
   for (const Weights& w : s.weights())
     if (w.use == WeightUse::kFloats && w.storage != Storage::kFloat &&
         w.storage != Storage::kNone && w.storage != Storage::kSeveral)
-      f.Add(Where(w), "{} has a {} that is no float", Title(*w.at), w.name());
+      f.Add(Where(w), "{} has a {} that is not stored as floatValue", Title(*w.at), w.name());
 }
 
 void SameForms(const Subject& s, Findings& f) {
@@ -218,74 +221,143 @@ void SameForms(const Subject& s, Findings& f) {
   for (size_t i = 0; i + 1 < all.size(); ++i) {
     if (!all[i].field.ends_with("parametricSoftplus.alpha")) continue;
     const auto form = [](const Weights& w) {
-      return IsQuantised(w) && !w.params->has_quantization() ? Storage::kNone : w.storage;
+      return IsQuantized(w) && !w.params->has_quantization() ? Storage::kNone : w.storage;
     };
     if (form(all[i]) != form(all[i + 1]))
-      f.Add(Where(all[i]), "{} has alpha and beta in different forms", Title(*all[i].at));
+      f.Add(Where(all[i]), "{} stores alpha and beta in different forms", Title(*all[i].at));
   }
 }
 
 constexpr std::string_view kClause = "NeuralNetwork.proto, WeightParams";
 
 constexpr Rule kRules[] = {
-    {{"COREML-WEIGHT-001", Severity::kError, "Weights are given in one form.", kClause, true, ""},
-     OneForm},
-    {{"COREML-WEIGHT-010", Severity::kError, "Weights are there.", kClause, true, ""}, Present},
-    {{"COREML-WEIGHT-002", Severity::kError, "Weights have the size that the parameters give.",
-      kClause, true, ""},
-     SizesFit},
-    {{"COREML-WEIGHT-011", Severity::kError,
-      "float16 values have two bytes each, int8 weights one for each element.", kClause, false, ""},
-     BytesWhole},
-    {{"COREML-WEIGHT-003", Severity::kError,
-      "Quantised weights have 1 to 8 bits and scales, or a table, that fit.",
-      "NeuralNetwork.proto, QuantizationParams", true, ""},
-     QuantisationValid},
-    {{"COREML-WEIGHT-012", Severity::kError,
-      "Raw values of products and activations have a quantisation, with scales or a table.",
-      "NeuralNetwork.proto, QuantizationParams", false, ""},
-     OtherQuantisationValid},
-    {{"COREML-WEIGHT-004", Severity::kError,
-      "Under int8DynamicQuantize weights are int8 of 8 bits with one scale and no bias.",
-      "NeuralNetwork.proto, InnerProductLayerParams", true, ""},
-     Int8Dynamic},
-    {{"COREML-WEIGHT-013", Severity::kError,
-      "batchedMatmul quantises dynamically only weights of its own.",
-      "NeuralNetwork.proto, BatchedMatMulLayerParams", true, ""},
-     Int8Products},
-    {{"COREML-WEIGHT-014", Severity::kError,
-      "int8RawValue belongs to innerProduct and batchedMatmul.", kClause, true, ""},
-     NotInt8},
-    {{"COREML-WEIGHT-005", Severity::kError,
-      "int8RawValue of products belongs to int8DynamicQuantize.", kClause, false, ""},
-     ProductsNotInt8},
-    {{"COREML-WEIGHT-006", Severity::kError,
-      "Weights of a layer are all of full or all of half precision.", kClause, true, ""},
-     SamePrecision},
-    {{"COREML-WEIGHT-015", Severity::kError,
-      "So are those of biDirectionalLSTM, and of simpleRecurrent beside quantised ones.", kClause,
-      false, ""},
-     SamePrecisionElsewhere},
-    {{"COREML-WEIGHT-007", Severity::kError,
-      "gamma of layer normalisations and weights of 3-D convolutions are not quantised.",
-      "NeuralNetwork.proto, LayerNormalizationLayerParams", true, ""},
-     NotQuantised},
-    {{"COREML-WEIGHT-016", Severity::kError,
-      "gamma and beta of layer normalisations are of full precision.",
-      "NeuralNetwork.proto, LayerNormalizationLayerParams", true, ""},
-     FullPrecision},
-    {{"COREML-WEIGHT-017", Severity::kError,
-      "alpha and beta of parametricSoftplus are given in one form.",
-      "NeuralNetwork.proto, ActivationParametricSoftplus", true, ""},
-     SameForms},
-    {{"COREML-WEIGHT-008", Severity::kError,
-      "Inner products and batched matrix products have their weights.",
-      "NeuralNetwork.proto, InnerProductLayerParams", false, ""},
-     ProductsHaveWeights},
-    {{"COREML-WEIGHT-009", Severity::kWarning,
-      "Inner products and batched matrix products with hasBias have a bias.",
-      "NeuralNetwork.proto, InnerProductLayerParams.hasBias", false, "Clear hasBias."},
-     ProductsHaveBiases},
+    {.info = {.id = "COREML-WEIGHT-001",
+              .statement = "A weight field stores its values in only one of floatValue, "
+                           "float16Value, rawValue and int8RawValue.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Keep the field that holds the values, and clear the others."},
+     .check = OneForm},
+    {.info =
+         {.id = "COREML-WEIGHT-010",
+          .statement = "Layers other than innerProduct, batchedMatmul and activation have all "
+                       "weights that their parameters require.",
+          .clause = kClause,
+          .vendor = true,
+          .hint =
+              "Add the missing weights, or clear the field that requires them, such as hasBias."},
+     .check = Present},
+    {.info =
+         {.id = "COREML-WEIGHT-002",
+          .statement = "The number of stored weight values is the number that the parameters of "
+                       "the layer require.",
+          .clause = kClause,
+          .vendor = true,
+          .hint =
+              "Correct the channel counts and sizes of the layer, or store the missing values."},
+     .check = SizesFit},
+    {.info = {.id = "COREML-WEIGHT-011",
+              .statement =
+                  "The float16Value of a weight field has two bytes for each value, and the "
+                  "int8RawValue of innerProduct and batchedMatmul has one byte for each weight.",
+              .clause = kClause,
+              .hint = "Store the weights again; the data is truncated or padded."},
+     .check = BytesWhole},
+    {.info = {.id = "COREML-WEIGHT-003",
+              .statement = "Quantized weights have QuantizationParams with 1 to 8 bits and either "
+                           "a lookup table of 2^numberOfBits entries or one scale in total or for "
+                           "each output channel, with as many biases as scales or none.",
+              .clause = "NeuralNetwork.proto, QuantizationParams",
+              .vendor = true,
+              .hint = "Set numberOfBits, and either 2^numberOfBits table entries or one scale for "
+                      "the tensor or for each output channel."},
+     .check = QuantizationValid},
+    {.info = {.id = "COREML-WEIGHT-012",
+              .statement = "Raw weight values of innerProduct, batchedMatmul, activation and "
+                           "custom layers have QuantizationParams, which for activations have 1 to "
+                           "8 bits and matching scales or a matching lookup table.",
+              .clause = "NeuralNetwork.proto, QuantizationParams",
+              .hint = "Set the quantization of the weights, with scales or a lookup table, or "
+                      "store them as floatValue."},
+     .check = OtherQuantizationValid},
+    {.info = {.id = "COREML-WEIGHT-004",
+              .statement =
+                  "The weights of an innerProduct or batchedMatmul layer with int8DynamicQuantize "
+                  "are in int8RawValue, with 8 bits, one scale and no quantization bias.",
+              .clause = "NeuralNetwork.proto, InnerProductLayerParams",
+              .vendor = true,
+              .hint = "Store the weights in int8RawValue with linear quantization of 8 bits and "
+                      "one scale, or clear int8DynamicQuantize."},
+     .check = Int8Dynamic},
+    {.info = {.id = "COREML-WEIGHT-013",
+              .statement =
+                  "A batchedMatmul layer with two inputs does not set int8DynamicQuantize.",
+              .clause = "NeuralNetwork.proto, BatchedMatMulLayerParams",
+              .vendor = true,
+              .hint = "Clear int8DynamicQuantize, or store the weight matrix in the layer."},
+     .check = Int8Products},
+    {.info =
+         {.id = "COREML-WEIGHT-014",
+          .statement =
+              "Only innerProduct and batchedMatmul layers store required weights in int8RawValue.",
+          .clause = kClause,
+          .vendor = true,
+          .hint = "Store the weights in rawValue with 8-bit quantization, or as floats."},
+     .check = NotInt8},
+    {.info = {.id = "COREML-WEIGHT-005",
+              .statement = "An innerProduct or batchedMatmul layer uses int8RawValue only for its "
+                           "weights and only with int8DynamicQuantize.",
+              .clause = kClause,
+              .hint = "Set int8DynamicQuantize for int8 weights, and store a bias as floatValue."},
+     .check = ProductsNotInt8},
+    {.info = {.id = "COREML-WEIGHT-006",
+              .statement =
+                  "The unquantized weights of a layer are all floatValue or all float16Value.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Convert all weights of the layer to float32 or all to float16."},
+     .check = SamePrecision},
+    {.info = {.id = "COREML-WEIGHT-015",
+              .statement = "The unquantized weights of a biDirectionalLSTM layer, and those of a "
+                           "simpleRecurrent layer that also has quantized weights, are all "
+                           "floatValue or all float16Value.",
+              .clause = kClause,
+              .hint = "Convert all unquantized weights of the layer to float32 or all to float16."},
+     .check = SamePrecisionElsewhere},
+    {.info = {.id = "COREML-WEIGHT-007",
+              .statement = "The gamma of layerNormalization and the weights and bias of "
+                           "convolution3d are not quantized.",
+              .clause = "NeuralNetwork.proto, LayerNormalizationLayerParams",
+              .vendor = true,
+              .hint = "Dequantize the values and store them as floatValue."},
+     .check = NotQuantized},
+    {.info = {.id = "COREML-WEIGHT-016",
+              .statement = "The gamma and beta of layerNormalization are stored as floatValue.",
+              .clause = "NeuralNetwork.proto, LayerNormalizationLayerParams",
+              .vendor = true,
+              .hint = "Convert the values to float32 and store them in floatValue."},
+     .check = FullPrecision},
+    {.info =
+         {.id = "COREML-WEIGHT-017",
+          .statement =
+              "The alpha and beta of a parametricSoftplus activation are stored in the same form.",
+          .clause = "NeuralNetwork.proto, ActivationParametricSoftplus",
+          .vendor = true,
+          .hint = "Store alpha and beta both as float32, both as float16 or both quantized."},
+     .check = SameForms},
+    {.info = {.id = "COREML-WEIGHT-008",
+              .statement =
+                  "An innerProduct layer, and a batchedMatmul layer with one input, has weights.",
+              .clause = "NeuralNetwork.proto, InnerProductLayerParams",
+              .hint = "Add the weight matrix to the layer."},
+     .check = ProductsHaveWeights},
+    {.info = {.id = "COREML-WEIGHT-009",
+              .severity = Severity::kWarning,
+              .statement = "An innerProduct layer, or a batchedMatmul layer with one input, that "
+                           "sets hasBias has a bias.",
+              .clause = "NeuralNetwork.proto, InnerProductLayerParams.hasBias",
+              .hint = "Clear hasBias, or add the bias."},
+     .check = ProductsHaveBiases},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of kernels, strides, padding and resampling.
+// Rules about kernels, strides, padding and resampling.
 #include <algorithm>
 
 #include "base/text.h"
@@ -7,11 +7,11 @@
 namespace nn::coreml {
 namespace {
 
-// A list that is empty or has a positive size for height and for width.
+// Accepts an empty list, or a positive size for height and one for width.
 template <typename Sizes>
 void CheckPair(Findings& f, const LayerAt& at, std::string_view field, const Sizes& sizes) {
   if (!sizes.empty() && (sizes.size() != 2 || sizes.Get(0) == 0 || sizes.Get(1) == 0))
-    f.Add(Where(at, field), "{} has {} values in {}; two positive ones are needed", Title(at),
+    f.Add(Where(at, field), "{} has {} values in {}; expected two positive ones", Title(at),
           sizes.size(), field);
 }
 
@@ -33,7 +33,7 @@ void TargetSizes(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const auto check = [&](const auto& sizes, std::string_view field) {
       if (!sizes.empty() && sizes.size() != 2)
-        f.Add(Where(at, field), "{} has {} values in {}; two are needed", Title(at), sizes.size(),
+        f.Add(Where(at, field), "{} has {} values in {}; expected 2", Title(at), sizes.size(),
               field);
     };
     if (at.layer->has_resizebilinear())
@@ -75,18 +75,20 @@ void PaddingSet(const Subject& s, Findings& f) {
 template <typename Params>
 void Check3d(Findings& f, const LayerAt& at, const Params& p) {
   for (const auto& [name, value] :
-       {std::pair("kernel depth", p.kerneldepth()), std::pair("kernel height", p.kernelheight()),
-        std::pair("kernel width", p.kernelwidth()), std::pair("stride depth", p.stridedepth()),
-        std::pair("stride height", p.strideheight()), std::pair("stride width", p.stridewidth())})
-    if (value <= 0) f.Add(Where(at), "{} has {} {}", Title(at), name, value);
-  for (const auto& [name, value] :
-       {std::pair("front", p.custompaddingfront()), std::pair("back", p.custompaddingback()),
-        std::pair("top", p.custompaddingtop()), std::pair("bottom", p.custompaddingbottom()),
-        std::pair("left", p.custompaddingleft()), std::pair("right", p.custompaddingright())})
-    if (value < 0) f.Add(Where(at), "{} has {} padding {}", Title(at), name, value);
+       {std::pair("kernelDepth", p.kerneldepth()), std::pair("kernelHeight", p.kernelheight()),
+        std::pair("kernelWidth", p.kernelwidth()), std::pair("strideDepth", p.stridedepth()),
+        std::pair("strideHeight", p.strideheight()), std::pair("strideWidth", p.stridewidth())})
+    if (value <= 0) f.Add(Where(at), "{} has {} {}; expected 1 or more", Title(at), name, value);
+  for (const auto& [name, value] : {std::pair("customPaddingFront", p.custompaddingfront()),
+                                    std::pair("customPaddingBack", p.custompaddingback()),
+                                    std::pair("customPaddingTop", p.custompaddingtop()),
+                                    std::pair("customPaddingBottom", p.custompaddingbottom()),
+                                    std::pair("customPaddingLeft", p.custompaddingleft()),
+                                    std::pair("customPaddingRight", p.custompaddingright())})
+    if (value < 0) f.Add(Where(at), "{} has {} {}; expected 0 or more", Title(at), name, value);
 }
 
-// Amounts of padding on the six sides.
+// Whether any of the six padding amounts is not 0.
 template <typename Params>
 bool IsPadded(const Params& p) {
   return p.custompaddingfront() != 0 || p.custompaddingback() != 0 || p.custompaddingtop() != 0 ||
@@ -98,8 +100,8 @@ void CustomPadding(const Subject& s, Findings& f) {
     if (at.layer->has_pooling3d() &&
         at.layer->pooling3d().paddingtype() != pb::Pooling3DLayerParams::CUSTOM &&
         IsPadded(at.layer->pooling3d()))
-      f.Add(Where(at, "pooling3d.paddingType"), "{} has amounts of padding without CUSTOM",
-            Title(at));
+      f.Add(Where(at, "pooling3d.paddingType"),
+            "{} has padding amounts, but its paddingType is not CUSTOM", Title(at));
 }
 
 void CustomPaddingOfConvolutions(const Subject& s, Findings& f) {
@@ -107,8 +109,8 @@ void CustomPaddingOfConvolutions(const Subject& s, Findings& f) {
     if (at.layer->has_convolution3d() &&
         at.layer->convolution3d().paddingtype() != pb::Convolution3DLayerParams::CUSTOM &&
         IsPadded(at.layer->convolution3d()))
-      f.Add(Where(at, "convolution3d.paddingType"), "{} has amounts of padding without CUSTOM",
-            Title(at));
+      f.Add(Where(at, "convolution3d.paddingType"),
+            "{} has padding amounts, but its paddingType is not CUSTOM", Title(at));
 }
 
 void Windows3d(const Subject& s, Findings& f) {
@@ -118,12 +120,12 @@ void Windows3d(const Subject& s, Findings& f) {
     const auto& p = at.layer->convolution3d();
     Check3d(f, at, p);
     for (const auto& [name, value] :
-         {std::pair("input channels", p.inputchannels()),
-          std::pair("output channels", p.outputchannels()), std::pair("groups", p.ngroups()),
-          std::pair("dilation depth", p.dilationdepth()),
-          std::pair("dilation height", p.dilationheight()),
-          std::pair("dilation width", p.dilationwidth())})
-      if (value <= 0) f.Add(Where(at), "{} has {} {}", Title(at), value, name);
+         {std::pair("inputChannels", p.inputchannels()),
+          std::pair("outputChannels", p.outputchannels()), std::pair("nGroups", p.ngroups()),
+          std::pair("dilationDepth", p.dilationdepth()),
+          std::pair("dilationHeight", p.dilationheight()),
+          std::pair("dilationWidth", p.dilationwidth())})
+      if (value <= 0) f.Add(Where(at), "{} has {} {}; expected 1 or more", Title(at), name, value);
   }
 }
 
@@ -132,8 +134,8 @@ void CheckOutputShape(Findings& f, const LayerAt& at, const Params& p, int axes,
                       std::string_view field) {
   const int given = p.outputshape_size();
   if (given != 0 && (!p.isdeconvolution() || given != axes))
-    f.Add(Where(at, field), "{} has an output shape of {} sizes{}", Title(at), given,
-          p.isdeconvolution() ? "" : " but is no deconvolution");
+    f.Add(Where(at, field), "{} has an outputShape of {} sizes{}", Title(at), given,
+          p.isdeconvolution() ? fmt::format("; expected {}", axes) : " but is not a deconvolution");
 }
 
 void OutputShapes(const Subject& s, Findings& f) {
@@ -153,14 +155,16 @@ void GroupsDivide(const Subject& s, Findings& f) {
     if (at.layer->has_convolution()) {
       const auto& p = at.layer->convolution();
       if (p.ngroups() > 1 && p.outputchannels() % p.ngroups() != 0)
-        f.Add(Where(at, "convolution.nGroups"), "{} has {} output channels in {} groups", Title(at),
+        f.Add(Where(at, "convolution.nGroups"),
+              "{} has {} output channels, which {} groups do not divide", Title(at),
               p.outputchannels(), p.ngroups());
     }
     if (!at.layer->has_convolution3d()) continue;
     const auto& p = at.layer->convolution3d();
     if (p.ngroups() > 1 &&
         (p.outputchannels() % p.ngroups() != 0 || p.inputchannels() % p.ngroups() != 0))
-      f.Add(Where(at, "convolution3d.nGroups"), "{} has {} and {} channels in {} groups", Title(at),
+      f.Add(Where(at, "convolution3d.nGroups"),
+            "{} has {} input and {} output channels, which {} groups do not divide", Title(at),
             p.inputchannels(), p.outputchannels(), p.ngroups());
   }
 }
@@ -172,7 +176,7 @@ void DynamicWeights(const Subject& s, Findings& f) {
     const bool dilated = (p.dilationfactor_size() > 0 && p.dilationfactor(0) > 1) ||
                          (p.dilationfactor_size() > 1 && p.dilationfactor(1) > 1);
     if (p.isdeconvolution() || dilated)
-      f.Add(Where(at, "convolution"), "{} takes its weights as an input and is {}", Title(at),
+      f.Add(Where(at, "convolution"), "{} takes its weights as an input but is {}", Title(at),
             p.isdeconvolution() ? "a deconvolution" : "dilated");
   }
 }
@@ -181,7 +185,7 @@ void DynamicWeightsAlone(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_convolution() && at.layer->input_size() > 1 &&
         at.layer->convolution().hasbias())
-      f.Add(Where(at, "convolution.hasBias"), "{} takes its weights as an input and has a bias",
+      f.Add(Where(at, "convolution.hasBias"), "{} takes its weights as an input but sets hasBias",
             Title(at));
 }
 
@@ -190,15 +194,16 @@ void Borders(const Subject& s, Findings& f) {
     if (at.layer->has_padding()) {
       const int n = at.layer->padding().paddingamounts().borderamounts_size();
       if (n != 0 && n != 2)
-        f.Add(Where(at, "padding.paddingAmounts"), "{} has {} border amounts", Title(at), n);
+        f.Add(Where(at, "padding.paddingAmounts"), "{} has {} border amounts; expected 2",
+              Title(at), n);
     }
     if (!at.layer->has_crop()) continue;
     const auto& p = at.layer->crop();
     if (at.layer->input_size() == 1 && p.cropamounts().borderamounts_size() != 2)
-      f.Add(Where(at, "crop.cropAmounts"), "{} has {} border amounts", Title(at),
+      f.Add(Where(at, "crop.cropAmounts"), "{} has {} border amounts; expected 2", Title(at),
             p.cropamounts().borderamounts_size());
     if (at.layer->input_size() == 2 && p.offset_size() != 2)
-      f.Add(Where(at, "crop.offset"), "{} has {} offsets", Title(at), p.offset_size());
+      f.Add(Where(at, "crop.offset"), "{} has {} offsets; expected 2", Title(at), p.offset_size());
   }
 }
 
@@ -211,73 +216,121 @@ void Upsampling(const Subject& s, Findings& f) {
     const int fraction = p.fractionalscalingfactor_size();
     if ((whole != 0 && whole != 2) || (fraction != 0 && fraction != 2) ||
         (whole != 0 && fraction != 0))
-      f.Add(Where(at, "upsample"), "{} has {} scaling factors and {} fractional ones", Title(at),
-            whole, fraction);
+      f.Add(Where(at, "upsample"),
+            "{} has {} integer and {} fractional scaling factors; expected 2 of one kind",
+            Title(at), whole, fraction);
     if (fraction != 0 && p.linearupsamplemode() == U::DEFAULT)
       f.Add(Where(at, "upsample.linearUpsampleMode"),
-            "{} has fractional factors without ALIGN_CORNERS_TRUE or ALIGN_CORNERS_FALSE",
+            "{} has fractional scaling factors without ALIGN_CORNERS_TRUE or ALIGN_CORNERS_FALSE",
             Title(at));
     if (p.mode() == U::NN && p.linearupsamplemode() != U::DEFAULT)
       f.Add(Where(at, "upsample.linearUpsampleMode"),
-            "{} takes the nearest neighbour but has a linear mode", Title(at));
+            "{} has mode NN but a linearUpsampleMode other than DEFAULT", Title(at));
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"COREML-WINDOW-001", Severity::kError,
-      "Kernel sizes, strides and dilations are two positive numbers, or left out.",
-      "NeuralNetwork.proto, ConvolutionLayerParams", false, ""},
-     PairsPositive},
-    {{"COREML-WINDOW-009", Severity::kError,
-      "Target sizes of resizeBilinear and cropResize are a height and a width, or left out.",
-      "NeuralNetwork.proto, ResizeBilinearLayerParams.targetSize", true, ""},
-     TargetSizes},
-    {{"COREML-WINDOW-010", Severity::kError, "Target sizes and scaling factors are positive.",
-      "NeuralNetwork.proto, ResizeBilinearLayerParams.targetSize", false, ""},
-     TargetSizesPositive},
-    {{"COREML-WINDOW-002", Severity::kError,
-      "Convolutions, pools and padding layers have a padding type.",
-      "NeuralNetwork.proto, ConvolutionLayerParams", true, ""},
-     PaddingSet},
-    {{"COREML-WINDOW-003", Severity::kError,
-      "Windows, strides and channels of 3-D layers are positive, their padding not negative.",
-      "NeuralNetwork.proto, Convolution3DLayerParams", true, ""},
-     Windows3d},
-    {{"COREML-WINDOW-011", Severity::kError,
-      "Pools in 3-D have amounts of padding only with CUSTOM.",
-      "NeuralNetwork.proto, Pooling3DLayerParams.paddingType", true, "Set paddingType to CUSTOM."},
-     CustomPadding},
-    {{"COREML-WINDOW-012", Severity::kWarning,
-      "Convolutions in 3-D have amounts of padding only with CUSTOM; else they are not used.",
-      "NeuralNetwork.proto, Convolution3DLayerParams.paddingType", false,
-      "Set paddingType to CUSTOM."},
-     CustomPaddingOfConvolutions},
-    {{"COREML-WINDOW-004", Severity::kError,
-      "Only deconvolutions in 3-D state an output shape, with three sizes.",
-      "NeuralNetwork.proto, Convolution3DLayerParams.outputShape", true, ""},
-     OutputShapes},
-    {{"COREML-WINDOW-013", Severity::kError,
-      "Only deconvolutions state an output shape, with two sizes.",
-      "NeuralNetwork.proto, ConvolutionLayerParams.outputShape", false, ""},
-     OutputShapes2d},
-    {{"COREML-WINDOW-005", Severity::kError, "Groups divide the channels.",
-      "NeuralNetwork.proto, ConvolutionLayerParams.nGroups", false, ""},
-     GroupsDivide},
-    {{"COREML-WINDOW-006", Severity::kError,
-      "A convolution with weights as input is no deconvolution and not dilated.",
-      "NeuralNetwork.proto, ConvolutionLayerParams", true, ""},
-     DynamicWeights},
-    {{"COREML-WINDOW-014", Severity::kError,
-      "A convolution with weights as input has no bias of its own.",
-      "NeuralNetwork.proto, ConvolutionLayerParams.hasBias", false, ""},
-     DynamicWeightsAlone},
-    {{"COREML-WINDOW-007", Severity::kError,
-      "Padding and cropping have amounts for height and width.",
-      "NeuralNetwork.proto, BorderAmounts", true, ""},
-     Borders},
-    {{"COREML-WINDOW-008", Severity::kError, "Upsampling has factors that go with its mode.",
-      "NeuralNetwork.proto, UpsampleLayerParams", true, ""},
-     Upsampling},
+    {.info = {.id = "COREML-WINDOW-001",
+              .statement =
+                  "The kernelSize, stride and dilationFactor of a convolution and the kernelSize "
+                  "and stride of a pooling layer are empty or two positive numbers.",
+              .clause = "NeuralNetwork.proto, ConvolutionLayerParams",
+              .hint = "Set the field to a height and a width of 1 or more, or clear it to use the "
+                      "default."},
+     .check = PairsPositive},
+    {.info = {.id = "COREML-WINDOW-009",
+              .statement =
+                  "The targetSize of resizeBilinear and cropResize is empty or has two values.",
+              .clause = "NeuralNetwork.proto, ResizeBilinearLayerParams.targetSize",
+              .vendor = true,
+              .hint = "Set targetSize to a height and a width, or clear it."},
+     .check = TargetSizes},
+    {.info = {.id = "COREML-WINDOW-010",
+              .statement = "The targetSize of resizeBilinear and cropResize and the scalingFactor "
+                           "of upsample have no value 0.",
+              .clause = "NeuralNetwork.proto, ResizeBilinearLayerParams.targetSize",
+              .hint = "Set the sizes and factors to 1 or more."},
+     .check = TargetSizesPositive},
+    {.info = {.id = "COREML-WINDOW-002",
+              .statement = "Convolution, pooling and padding layers have a padding type.",
+              .clause = "NeuralNetwork.proto, ConvolutionLayerParams",
+              .vendor = true,
+              .hint = "Set valid or same for a convolution, valid, same or includeLastPixel for "
+                      "pooling, and constant, reflection or replication for padding."},
+     .check = PaddingSet},
+    {.info = {.id = "COREML-WINDOW-003",
+              .statement = "The kernels and strides of convolution3d and pooling3d and the "
+                           "dilations, channels and groups of convolution3d are positive, and "
+                           "their padding amounts are not negative.",
+              .clause = "NeuralNetwork.proto, Convolution3DLayerParams",
+              .vendor = true,
+              .hint = "Set the field to 1 or more, or a padding amount to 0 or more."},
+     .check = Windows3d},
+    {.info = {.id = "COREML-WINDOW-011",
+              .statement =
+                  "A pooling3d layer has padding amounts only if its paddingType is CUSTOM.",
+              .clause = "NeuralNetwork.proto, Pooling3DLayerParams.paddingType",
+              .vendor = true,
+              .hint = "Set paddingType to CUSTOM, or clear the padding amounts."},
+     .check = CustomPadding},
+    {.info = {.id = "COREML-WINDOW-012",
+              .severity = Severity::kWarning,
+              .statement = "A convolution3d layer has padding amounts only if its paddingType is "
+                           "CUSTOM; other types ignore them.",
+              .clause = "NeuralNetwork.proto, Convolution3DLayerParams.paddingType",
+              .hint = "Set paddingType to CUSTOM, or clear the padding amounts."},
+     .check = CustomPaddingOfConvolutions},
+    {.info = {.id = "COREML-WINDOW-004",
+              .statement = "The outputShape of a convolution3d layer is empty, or has three sizes "
+                           "if the layer is a deconvolution.",
+              .clause = "NeuralNetwork.proto, Convolution3DLayerParams.outputShape",
+              .vendor = true,
+              .hint = "Set outputShape to a depth, a height and a width in a deconvolution, and "
+                      "clear it in a convolution."},
+     .check = OutputShapes},
+    {.info = {.id = "COREML-WINDOW-013",
+              .statement = "The outputShape of a convolution layer is empty, or has two sizes if "
+                           "the layer is a deconvolution.",
+              .clause = "NeuralNetwork.proto, ConvolutionLayerParams.outputShape",
+              .hint = "Set outputShape to a height and a width in a deconvolution, and clear it in "
+                      "a convolution."},
+     .check = OutputShapes2d},
+    {.info = {.id = "COREML-WINDOW-005",
+              .statement = "The nGroups of convolution and convolution3d divides the output "
+                           "channels and, in convolution3d, the input channels.",
+              .clause = "NeuralNetwork.proto, ConvolutionLayerParams.nGroups",
+              .hint = "Set nGroups to a divisor of the channel counts."},
+     .check = GroupsDivide},
+    {.info = {.id = "COREML-WINDOW-006",
+              .statement = "A convolution that takes its weights as an input is not a "
+                           "deconvolution and is not dilated.",
+              .clause = "NeuralNetwork.proto, ConvolutionLayerParams",
+              .vendor = true,
+              .hint =
+                  "Store the weights in the layer, or clear isDeconvolution and dilationFactor."},
+     .check = DynamicWeights},
+    {.info = {.id = "COREML-WINDOW-014",
+              .statement = "A convolution that takes its weights as an input does not set hasBias.",
+              .clause = "NeuralNetwork.proto, ConvolutionLayerParams.hasBias",
+              .hint = "Clear hasBias, and add the bias with an addBroadcastable layer."},
+     .check = DynamicWeightsAlone},
+    {.info = {.id = "COREML-WINDOW-007",
+              .statement = "The paddingAmounts of a padding layer are empty or one for height and "
+                           "one for width, and a crop layer has two cropAmounts with one input and "
+                           "two offsets with two inputs.",
+              .clause = "NeuralNetwork.proto, BorderAmounts",
+              .vendor = true,
+              .hint = "Give one value for height and one for width."},
+     .check = Borders},
+    {.info = {.id = "COREML-WINDOW-008",
+              .statement = "The factors of an upsample layer are empty or a pair of integer or of "
+                           "fractional ones, fractional factors have ALIGN_CORNERS_TRUE or "
+                           "ALIGN_CORNERS_FALSE, and mode NN has no linearUpsampleMode.",
+              .clause = "NeuralNetwork.proto, UpsampleLayerParams",
+              .vendor = true,
+              .hint = "Set two scalingFactor or two fractionalScalingFactor values; for fractional "
+                      "ones use mode BILINEAR with ALIGN_CORNERS_TRUE or ALIGN_CORNERS_FALSE."},
+     .check = Upsampling},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of what a model computes or stores and does not use.
+// Rules about unused operators, constants and inputs.
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -19,10 +19,11 @@ Names UsedNames(const ModelSummary& model) {
   return used;
 }
 
-// Which operators of the main graph an output of the model depends on. Those of sub-graphs and
-// functions are taken to be needed, and so is what they read: their own outputs are not known here.
-// So are operators without outputs, which are there for their effect, and those without inputs:
-// constants, which summaries may show inside the operators that read them.
+// Which operators an output of the model depends on. Operators of subgraphs and functions count as
+// needed, together with everything they read, since the summary does not list the outputs of
+// subgraphs. Operators without outputs count as needed because they have side effects, and
+// operators without inputs because they are constants, which a summary may show in the operators
+// that read them.
 std::vector<bool> NeededOperators(const ModelSummary& model) {
   std::unordered_map<std::string_view, std::vector<size_t>> writers;
   for (size_t i = 0; i < model.operators.size(); ++i)
@@ -45,8 +46,8 @@ std::vector<bool> NeededOperators(const ModelSummary& model) {
     if (const OperatorSummary& op = model.operators[i];
         !op.scope.empty() || op.inputs.empty() || op.outputs.empty())
       need(i);
-  // An output that no operator writes by name is made of what the last one computes, as the labels
-  // of a Core ML classifier are.
+  // An output that no operator writes by name comes from the last operator, as the labels of a
+  // Core ML classifier do.
   bool all_written = true;
   for (const TensorSummary& t : model.outputs) all_written &= need_name(t.name);
   if (!all_written)
@@ -90,15 +91,28 @@ void InputsUsed(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"LINT-DEAD-001", Severity::kWarning, "Outputs of the model depend on every operator.",
-      "good practice", false, "Remove the operator.", true},
-     OperatorsNeeded},
-    {{"LINT-DEAD-002", Severity::kWarning, "Every constant is read.", "good practice", false,
-      "Remove the constant: it only makes the file larger.", true},
-     ConstantsUsed},
-    {{"LINT-DEAD-003", Severity::kNote, "Every input is read.", "good practice", false,
-      "Remove the input, so that nobody has to provide it.", true},
-     InputsUsed},
+    {.info = {.id = "LINT-DEAD-001",
+              .severity = Severity::kWarning,
+              .statement = "Every operator contributes to an output of the model.",
+              .clause = "good practice",
+              .hint = "Remove the operator, or make its result an output.",
+              .lint = true},
+     .check = OperatorsNeeded},
+    {.info = {.id = "LINT-DEAD-002",
+              .severity = Severity::kWarning,
+              .statement = "Every constant is read by an operator or is an output of the model.",
+              .clause = "good practice",
+              .hint = "Remove the constant; it only makes the file larger.",
+              .lint = true},
+     .check = ConstantsUsed},
+    {.info = {.id = "LINT-DEAD-003",
+              .severity = Severity::kNote,
+              .statement =
+                  "Every input of the model is read by an operator or is an output of the model.",
+              .clause = "good practice",
+              .hint = "Remove the input, so that callers need not provide it.",
+              .lint = true},
+     .check = InputsUsed},
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ graph {
     dim { dim_value: 2 } } } } }
 })";
 
-// $U stands for 1 KiB of one float, $V and $W for 1 KiB of several.
+// Expands $U to 1 KiB of equal floats, and $V and $W to 1 KiB of different ones.
 std::string Expand(const std::string& text) {
   const auto data = [](std::string_view words) {
     std::string out = "raw_data: \"";

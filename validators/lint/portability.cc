@@ -1,21 +1,21 @@
-// Rules of what keeps a model in its format.
+// Rules about obstacles to converting a model to another format.
 #include <algorithm>
 #include <cctype>
 #include <map>
 #include <set>
 
 #include "base/text.h"
-#include "passes/legalise.h"
+#include "passes/legalize.h"
 #include "validators/lint/subject.h"
 
 namespace nn::lint {
 namespace {
 
-// Why nodes of the graph cannot be written in a format, by node; nullopt if none can.
+// Why nodes of the graph cannot be written in a format, by node; nullopt if legalization fails.
 using Reasons = std::map<std::string, Obstacle>;
 std::optional<Reasons> ReasonsAgainst(const Target& target, const ImportedModel& model) {
   Graph graph = model.graph.Clone();
-  const auto illegal = Legalise(graph, target);
+  const auto illegal = Legalize(graph, target);
   if (!illegal) return std::nullopt;
   Reasons reasons;
   for (const std::vector<Obstacle>& list : {model.obstacles, *illegal})
@@ -26,7 +26,7 @@ std::optional<Reasons> ReasonsAgainst(const Target& target, const ImportedModel&
 void OperatorsPortable(const Subject& s, Findings& f) {
   const auto imported = s.format().import(s.model());
   if (!imported) return;
-  std::optional<Reasons> everywhere;  // of the nodes that no other format takes
+  std::optional<Reasons> everywhere;  // for the nodes that no other format supports
   for (const Format& other : Formats()) {
     if (other.name == s.format().name) continue;
     const auto reasons = ReasonsAgainst(*other.target, *imported);
@@ -35,6 +35,7 @@ void OperatorsPortable(const Subject& s, Findings& f) {
       everywhere = reasons;
     else
       std::erase_if(*everywhere, [&](const auto& r) { return !reasons->contains(r.first); });
+    if (everywhere->empty()) return;
   }
   std::map<std::string, std::vector<const Obstacle*>> by_operator;
   if (everywhere)
@@ -42,9 +43,9 @@ void OperatorsPortable(const Subject& s, Findings& f) {
       by_operator[o.source.empty() ? o.op : o.source].push_back(&o);
   for (const auto& [op, obstacles] : by_operator) {
     const std::string more =
-        obstacles.size() == 1 ? std::string() : fmt::format(" and {} others", obstacles.size() - 1);
-    f.Add(At(obstacles.front()->node), "{}{} can be converted to no other format: {}", Escape(op),
-          more, obstacles.front()->reason);
+        obstacles.size() == 1 ? std::string() : fmt::format(" ({} nodes)", obstacles.size());
+    f.Add(At(obstacles.front()->node), "{}{} cannot be converted to any other format: {}",
+          Escape(op), more, obstacles.front()->reason);
   }
 }
 
@@ -57,22 +58,30 @@ bool IsIdentifier(std::string_view name) {
 }
 
 void PortsAreIdentifiers(const Subject& s, Findings& f) {
-  if (s.format().name == "nnapi") return;  // its operands have numbers, not names
+  if (s.format().name == "nnapi") return;  // operands are numbered, not named
   for (const auto& [kind, ports] :
        {std::pair("input", &s.summary().inputs), std::pair("output", &s.summary().outputs)})
     for (const TensorSummary& t : *ports)
-      if (!IsIdentifier(t.name)) f.Add({}, "{} {} is no identifier", kind, Quote(t.name));
+      if (!IsIdentifier(t.name)) f.Add({}, "{} {} is not an identifier", kind, Quote(t.name));
 }
 
 constexpr Rule kRules[] = {
-    {{"LINT-PORT-001", Severity::kNote, "Every operator can be written in another format.",
-      "SUPPORT.md", false, "Write it with elementary operators when the model is exported.", true},
-     OperatorsPortable},
-    {{"LINT-PORT-002", Severity::kNote,
-      "Names of inputs and outputs are identifiers: letters, digits and underscores.",
-      "IR.md, Names Within a Graph", false,
-      "Rename it: ONNX asks for identifiers, and Core ML makes properties of the names.", true},
-     PortsAreIdentifiers},
+    {.info = {.id = "LINT-PORT-001",
+              .severity = Severity::kNote,
+              .statement = "Every operator can be converted to at least one other format.",
+              .clause = "SUPPORT.md",
+              .hint = "Express the operator by elementary operators when exporting the model.",
+              .lint = true},
+     .check = OperatorsPortable},
+    {.info = {.id = "LINT-PORT-002",
+              .severity = Severity::kNote,
+              .statement = "Names of model inputs and outputs consist of letters, digits and "
+                           "underscores, and do not begin with a digit.",
+              .clause = "IR.md, Names Within a Graph",
+              .hint = "Rename the input or output; ONNX requires identifiers, and Core ML turns "
+                      "names into properties.",
+              .lint = true},
+     .check = PortsAreIdentifiers},
 };
 
 }  // namespace

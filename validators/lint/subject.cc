@@ -65,7 +65,7 @@ Contents ContentsOf(const Tensor& tensor) {
     case 64:
       c.uniform = IsUniform<uint64_t>(tensor);
       break;
-    default:  // strings, and types that share bytes
+    default:  // strings, and types smaller than a byte
       break;
   }
   return c;

@@ -1,5 +1,5 @@
-// What the rules for models of any format look at: what a format can tell of a model without
-// knowing its operators.
+// The context of the rules for models of any format: what a format tells about a model without
+// knowledge of its operators.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace nn::lint {
 
-// What is unusual in the contents of a constant tensor.
+// Unusual values in a constant tensor.
 struct Contents {
   uint64_t nans = 0;
   uint64_t infinities = 0;
-  uint64_t denormals =
-      0;                 // of float32 and float64: slow on many processors, flushed to 0 on others
+  // Of float32 and float64 only: slow on many processors, flushed to 0 on others.
+  uint64_t denormals = 0;
   bool uniform = false;  // all elements have the same bits
 };
 
@@ -26,11 +26,11 @@ class Subject {
 
   const NativeModel& model() const { return model_; }
   const Format& format() const { return format_; }
-  // Empty if the format cannot tell.
+  // Empty if the format cannot provide them.
   const ModelSummary& summary() const { return summary_; }
   const std::vector<TensorEntry>& tensors() const { return tensors_; }
-  // By tensor; nullopt where the contents cannot be read. All weights are read at the first call,
-  // a tensor at a time.
+  // By tensor; nullopt if the contents cannot be read. The first call reads all weights, one tensor
+  // at a time.
   const std::vector<std::optional<Contents>>& contents() const;
 
  private:
@@ -43,7 +43,7 @@ class Subject {
 
 using Rule = nn::Rule<Subject>;
 
-// "conv1.weight" (3 x 3) for messages: the name, or where it lies.
+// The tensor in a message: `constant "conv1.weight"`, or by its location if it has no name.
 std::string Title(const TensorEntry& tensor);
 
 std::span<const Rule> DeadRules();

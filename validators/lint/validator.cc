@@ -22,11 +22,10 @@ void Run(const NativeModel& model, const Format& format, const ValidateOptions& 
 RuleSet AnyRules() {
   return {.format = "",
           .readable = {.id = "FILE-001",
-                       .severity = Severity::kError,
-                       .statement = "The file is a model of a known format.",
+                       .statement = "The file is a model in a supported format.",
                        .clause = "the formats' encodings",
                        .vendor = true,
-                       .hint = "Name the file by its format's extension, or fetch it again."},
+                       .hint = "Give the file the extension of its format, or download it again."},
           .rules = InfoOf<Subject>(Lists()),
           .run = Run,
           .examples = Examples,

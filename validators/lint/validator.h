@@ -4,7 +4,7 @@
 
 namespace nn::lint {
 
-// The rules for models of any format. `readable` is the rule that a file of no known format breaks.
+// The rules for models of any format. `readable` is the rule for a file of unknown format.
 RuleSet AnyRules();
 
 }  // namespace nn::lint

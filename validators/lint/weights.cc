@@ -1,4 +1,4 @@
-// Rules of the contents of constants.
+// Rules about the contents of constants.
 #include <map>
 #include <tuple>
 
@@ -9,7 +9,7 @@
 namespace nn::lint {
 namespace {
 
-// Smaller constants are shapes, axes and scalars, which repeat.
+// Smaller constants are mostly shapes, axes and scalars, which are often equal.
 constexpr uint64_t kLarge = 1024;  // bytes
 
 Location Where(const TensorEntry& tensor) {
@@ -17,7 +17,7 @@ Location Where(const TensorEntry& tensor) {
                                  : fmt::format("{}, {}", tensor.scope, tensor.location));
 }
 
-// Adds a finding for every tensor for whose contents `say` has something to say.
+// Adds a finding for every tensor for which `say` returns a message.
 template <typename Say>
 void EachContents(const Subject& s, Findings& f, const Say& say) {
   const auto& contents = s.contents();
@@ -56,7 +56,7 @@ void NoDenormals(const Subject& s, Findings& f) {
 void NotUniform(const Subject& s, Findings& f) {
   EachContents(s, f, [](const Contents& c, const TensorEntry& t) {
     return c.uniform && t.bytes >= kLarge
-               ? fmt::format("takes {} and holds one value throughout", HumanBytes(t.bytes))
+               ? fmt::format("takes {} but holds a single value", HumanBytes(t.bytes))
                : std::string();
   });
 }
@@ -76,28 +76,54 @@ void NoDuplicates(const Subject& s, Findings& f) {
       sha.Bytes(std::span(contents->blob().data(), contents->byte_size()));
       const auto [same, added] = first.try_emplace(sha.Finish(), t);
       if (!added && (t->location.empty() || same->second->location != t->location))
-        f.Add(Where(*t), "{} has the contents of {}, {}", Title(*t), Title(*same->second),
+        f.Add(Where(*t), "{} has the same contents as {} ({})", Title(*t), Title(*same->second),
               HumanBytes(t->bytes));
     }
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"LINT-WEIGHT-001", Severity::kWarning, "Constants hold no NaN.", "good practice", false,
-      "Train or export again; one NaN makes NaN of all that depends on it.", true},
-     NoNans},
-    {{"LINT-WEIGHT-002", Severity::kNote, "Constants are finite.", "good practice", false,
-      "Where infinity is meant as a mask, the lowest finite number does as well.", true},
-     Finite},
-    {{"LINT-WEIGHT-003", Severity::kNote, "Constants hold no denormal numbers.", "good practice",
-      false, "Set them to 0: they are slow on many processors, and 0 on others.", true},
-     NoDenormals},
-    {{"LINT-WEIGHT-004", Severity::kNote, "Large constants hold more than one value.",
-      "good practice", false, "Let a scalar be broadcast.", true},
-     NotUniform},
-    {{"LINT-WEIGHT-005", Severity::kNote, "Large constants are stored once.", "good practice",
-      false, "Let both readers use the first one.", true},
-     NoDuplicates},
+    {.info =
+         {.id = "LINT-WEIGHT-001",
+          .severity = Severity::kWarning,
+          .statement = "Constants contain no NaN.",
+          .clause = "good practice",
+          .hint =
+              "Train or export the model again; a NaN spreads to every result that depends on it.",
+          .lint = true},
+     .check = NoNans},
+    {.info = {.id = "LINT-WEIGHT-002",
+              .severity = Severity::kNote,
+              .statement = "Constants contain no infinity.",
+              .clause = "good practice",
+              .hint = "Replace an infinity that serves as a mask with the lowest finite number.",
+              .lint = true},
+     .check = Finite},
+    {.info =
+         {.id = "LINT-WEIGHT-003",
+          .severity = Severity::kNote,
+          .statement = "Constants of 32-bit and 64-bit floats contain no denormal numbers.",
+          .clause = "good practice",
+          .hint =
+              "Set denormals to 0; they are slow on many processors and flushed to 0 on others.",
+          .lint = true},
+     .check = NoDenormals},
+    {.info = {.id = "LINT-WEIGHT-004",
+              .severity = Severity::kNote,
+              .statement = "Constants of 1 KiB or more hold more than one distinct value.",
+              .clause = "good practice",
+              .hint = "Store one element and let the operator broadcast it.",
+              .lint = true},
+     .check = NotUniform},
+    {.info =
+         {.id = "LINT-WEIGHT-005",
+          .severity = Severity::kNote,
+          .statement =
+              "Constants of 1 KiB or more with the same type, shape and contents are stored once.",
+          .clause = "good practice",
+          .hint = "Keep one copy, and let all operators read it.",
+          .lint = true},
+     .check = NoDuplicates},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What types.hal of android.hardware.neuralnetworks@1.0 requires, sentence by sentence, and what
-// Android's own validation does.
+// The requirements of types.hal in android.hardware.neuralnetworks@1.0, sentence by sentence, and
+// the checks of Android's own validation.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace nn::nnapi {
 
 std::span<const Clause> Clauses();
 
-// Its parts: models, operands and requests; operations by name.
+// The parts: models, operands and requests; operations by name; Android's checks.
 std::span<const Clause> ModelClauses();
 std::span<const Clause> OperationClausesAToH();
 std::span<const Clause> OperationClausesLToT();

@@ -1,4 +1,4 @@
-// What the examples of NNAPI rules start from, and edits that several make.
+// The model that the examples of NNAPI rules edit, and the lists of examples.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 namespace nn::nnapi {
 
 std::vector<RuleExample> ModelExamples() {
-  // An operand that no operation has; it is number 5.
+  // Adds operand 5, which no operation uses.
   const auto spare = [](const std::string& fields) {
     return Edit{"\n],\n\"operations\"", ",\n{\"name\": \"s\", \"numberOfConsumers\": 0, " + fields +
                                             "}\n],\n\"operations\""};

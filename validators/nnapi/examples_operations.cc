@@ -51,7 +51,7 @@ std::vector<RuleExample> OperationExamples() {
 
 std::vector<RuleExample> WindowExamples() {
   constexpr const char* kConv = "CONV_2D f[1,4,4,2] f[3,3,3,2] f[3] i=2 i=1 i=1 i=0 -> f[1,2,2,3]";
-  constexpr const char* kQuantised =
+  constexpr const char* kQuantized =
       "CONV_2D q[1,1,1,1]*0.5 q[1,1,1,1]*0.5 t[1]*0.25 i=1 i=1 i=1 i=0 -> q[1,1,1,1]*1";
   constexpr const char* kDepthwise =
       "DEPTHWISE_CONV_2D f[1,4,4,2] f[1,1,1,4] f[4] i=1 i=1 i=1 i=2 i=0 -> f[1,4,4,4]";
@@ -67,8 +67,8 @@ std::vector<RuleExample> WindowExamples() {
        {{"f[3,3,3,2]", "f[3,3,3,1]"}},
        {{"f[3,3,3,2]", "f[3,3,3,1]"}, {"f[1,4,4,2]", "f[1,4,4,1]"}}},
       {"NNAPI-WINDOW-003", kConv, {{"f[3] i", "f[2] i"}}, {{"f[3] i", "f[0] i"}}},
-      {"NNAPI-WINDOW-004", kQuantised, {{"*0.25", "*0.26"}}, {}},
-      {"NNAPI-WINDOW-005", kQuantised, {{"]*1", "]*0.25"}}, {{"]*1", "]*0.26"}}},
+      {"NNAPI-WINDOW-004", kQuantized, {{"*0.25", "*0.26"}}, {}},
+      {"NNAPI-WINDOW-005", kQuantized, {{"]*1", "]*0.25"}}, {{"]*1", "]*0.26"}}},
       {"NNAPI-WINDOW-006", kDepthwise, {{"i=2", "i=1"}}, {{"i=2", "i=2"}}},
       {"NNAPI-WINDOW-006",
        kDepthwise,

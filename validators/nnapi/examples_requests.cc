@@ -4,7 +4,7 @@
 namespace nn::nnapi {
 namespace {
 
-// The model leaves a size open, and the weights of its operation are optional.
+// The model has an input of unknown size, and the weights of its operation are optional.
 constexpr const char* kRequest = R"({
 "operands": [
 {"name": "h", "type": "TENSOR_FLOAT32", "dimensions": [2, 3], "numberOfConsumers": 1, "lifetime": "MODEL_INPUT"},

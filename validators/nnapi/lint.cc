@@ -1,4 +1,4 @@
-// Advice on NNAPI models that no published text demands.
+// Advice on NNAPI models that no published document requires.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,18 +12,18 @@ namespace {
 
 using enum OperationType;
 
-// Bytes between constants that alignment cannot explain.
+// More bytes between constants than alignment explains.
 constexpr uint64_t kGap = 64;
 
 void ScalesUsual(const Subject& s, Findings& f) {
   for (size_t i = 0; i < s.native().operands.size(); ++i) {
     const float scale = s.native().operands[i].scale;
     if (scale > 0 && std::isfinite(scale) && !IsUsualScale(scale))
-      f.Add(At(OperandPath(i, "scale")), "operand {} has scale {}", i, scale);
+      f.Add(At(OperandPath(i, "scale")), "operand {} has the unusual scale {}", i, scale);
   }
 }
 
-// Where a constant lies in its pool.
+// The bytes of a constant in its pool.
 struct Span {
   uint64_t begin;
   uint64_t end;
@@ -31,11 +31,11 @@ struct Span {
   bool operator<(const Span& o) const { return std::tie(begin, end) < std::tie(o.begin, o.end); }
 };
 
-// Constants and the bytes that they lie in: operandValues, or a pool.
+// operandValues or a pool, with the constants in it.
 struct Storage {
   std::string path;
   uint64_t size = 0;
-  std::vector<Span> spans;  // in the order of their places
+  std::vector<Span> spans;  // sorted by position
 };
 
 std::vector<Storage> StoragesOf(const Subject& s) {
@@ -59,7 +59,7 @@ void PoolsUsed(const Subject& s, Findings& f) {
   const std::vector<Storage> list = StoragesOf(s);
   for (size_t i = 1; i < list.size(); ++i)
     if (list[i].spans.empty())
-      f.Add(At(list[i].path), "no operand lies in pool {} of {} bytes", i - 1, list[i].size);
+      f.Add(At(list[i].path), "no operand uses pool {}, which has {} bytes", i - 1, list[i].size);
 }
 
 void BytesUsed(const Subject& s, Findings& f) {
@@ -68,8 +68,8 @@ void BytesUsed(const Subject& s, Findings& f) {
     uint64_t end = 0;
     const auto gap = [&](uint64_t begin) {
       if (begin >= end + kGap)
-        f.Add(At(storage.path), "{} bytes at {} of {} belong to no operand", begin - end, end,
-              storage.path);
+        f.Add(At(storage.path), "{} bytes at offset {} of {} belong to no operand", begin - end,
+              end, storage.path);
     };
     for (const Span& span : storage.spans) {
       gap(std::min(span.begin, storage.size));
@@ -81,13 +81,14 @@ void BytesUsed(const Subject& s, Findings& f) {
 
 void ConstantsApart(const Subject& s, Findings& f) {
   for (const Storage& storage : StoragesOf(s)) {
-    const Span* last = nullptr;  // the one that reaches furthest
+    const Span* last = nullptr;  // the one that ends last
     for (const Span& span : storage.spans) {
       const bool same = last != nullptr && last->begin == span.begin && last->end == span.end;
       if (last != nullptr && !same && span.begin < last->end && span.begin < span.end)
         f.Add(At(OperandPath(span.operand, "location")),
-              "operand {} at {} to {} of {} lies over operand {} at {} to {}", span.operand,
-              span.begin, span.end, storage.path, last->operand, last->begin, last->end);
+              "operand {} (bytes {} to {} of {}) overlaps operand {} (bytes {} to {})",
+              span.operand, span.begin, span.end, storage.path, last->operand, last->begin,
+              last->end);
       if (last == nullptr || span.end > last->end) last = &span;
     }
   }
@@ -98,8 +99,9 @@ void ConstantsAligned(const Subject& s, Findings& f) {
     const Operand& o = s.native().operands[i];
     const uint32_t size = ElementSize(o.type);
     if (IsConstant(o) && size > 1 && o.location.offset % size != 0)
-      f.Add(At(OperandPath(i, "location.offset")), "operand {} of type {} lies at {}", i,
-            TextOf(o.type), o.location.offset);
+      f.Add(At(OperandPath(i, "location.offset")),
+            "operand {} of type {} has offset {}, which is not a multiple of {}", i, TextOf(o.type),
+            o.location.offset, size);
   }
 }
 
@@ -111,14 +113,14 @@ void NothingOem(const Subject& s, Findings& f) {
   }
   for (const OperationAt& op : s.operations())
     if (op.operation->type == kOemOperation)
-      f.Add(op.Where("type"), "operation {} has type OEM_OPERATION", op.index);
+      f.Add(op.Where("type"), "operation {} is an OEM_OPERATION", op.index);
 }
 
 bool IsKnown(const Dims& dims) {
   return std::find(dims.begin(), dims.end(), 0u) == dims.end();
 }
 
-// True if shapes of inputs and constant arguments determine the shapes of outputs.
+// True if the shapes of inputs and the constant arguments determine the shapes of outputs.
 bool Determines(const OperationAt& op) {
   if (op.signature == nullptr) return false;
   for (size_t i = 0; i < op.input_count(); ++i) {
@@ -136,8 +138,8 @@ void DimensionsGiven(const Subject& s, Findings& f) {
       const Dims* dims = op.OutputDims(i);
       if (dims != nullptr && !IsKnown(*dims) && Determines(op))
         f.Add(At(OperandPath(op.operation->outputs[i], "dimensions")),
-              "operand {} has dimensions {}; {} determines them", op.operation->outputs[i],
-              DimsText(*dims), op.Title());
+              "operand {} has unknown dimensions: {}; the inputs of {} determine them",
+              op.operation->outputs[i], DimsText(*dims), op.Title());
     }
 }
 
@@ -162,32 +164,75 @@ void SchemesDefined(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    Lint("NNAPI-LINT-001", Severity::kWarning, "Scales are normal numbers of at most 10000.",
-         "advice on types.hal, Operand.scale", "Look at the ranges that were measured.",
-         ScalesUsual),
-    Lint("NNAPI-LINT-002", Severity::kNote, "Constants lie in every pool.",
-         "advice on types.hal, Model.pools", "Leave out the pool.", PoolsUsed),
-    Lint("NNAPI-LINT-003", Severity::kNote,
-         "Bytes of operandValues and pools belong to constants, but for fewer than 64 in a row.",
-         "advice on types.hal, Model.operandValues", "Write the model again.", BytesUsed),
-    Lint("NNAPI-LINT-004", Severity::kWarning,
-         "Constants lie apart or in the same place, never partly over each other.",
-         "advice on types.hal, Operand.location", "Give each its own bytes.", ConstantsApart),
-    Lint("NNAPI-LINT-005", Severity::kWarning, "Offsets of constants are multiples of an element.",
-         "advice on types.hal, DataLocation.offset", "Write the model again.", ConstantsAligned),
-    Lint("NNAPI-LINT-006", Severity::kWarning, "There are no types and operations of a vendor.",
-         "advice on types.hal, OperationType.OEM_OPERATION",
-         "Only the vendor's devices run the model.", NothingOem),
-    Lint("NNAPI-LINT-007", Severity::kNote,
-         "Dimensions are given where inputs and arguments determine them.",
-         "advice on types.hal, Operand.dimensions", "Write them: drivers prepare better.",
-         DimensionsGiven),
-    Lint("NNAPI-LINT-008", Severity::kWarning, "Keys of HASHTABLE_LOOKUP are different.",
-         "advice on types.hal, OperationType.HASHTABLE_LOOKUP",
-         "Which of the slices is found is left open.", KeysOnce),
-    Lint("NNAPI-LINT-009", Severity::kWarning, "Implicit paddings are SAME or VALID.",
-         "advice on types.hal, OperationType.CONV_2D", "Say VALID, or give four numbers.",
-         SchemesDefined),
+    {.info = {.id = "NNAPI-LINT-001",
+              .severity = Severity::kWarning,
+              .statement = "Positive scales are normal 32-bit floats of at most 10000.",
+              .clause = "advice on types.hal, Operand.scale",
+              .hint = "Check the ranges that were measured during calibration.",
+              .lint = true},
+     .check = ScalesUsual},
+    {.info = {.id = "NNAPI-LINT-002",
+              .severity = Severity::kNote,
+              .statement = "Every pool holds at least one constant.",
+              .clause = "advice on types.hal, Model.pools",
+              .hint = "Remove the unused pool.",
+              .lint = true},
+     .check = PoolsUsed},
+    {.info = {.id = "NNAPI-LINT-003",
+              .severity = Severity::kNote,
+              .statement = "operandValues and the pools have no 64 consecutive bytes that belong "
+                           "to no constant.",
+              .clause = "advice on types.hal, Model.operandValues",
+              .hint = "Write the constants one after the other, and drop unused bytes.",
+              .lint = true},
+     .check = BytesUsed},
+    {.info = {.id = "NNAPI-LINT-004",
+              .severity = Severity::kWarning,
+              .statement = "Two constants occupy the same bytes or do not overlap.",
+              .clause = "advice on types.hal, Operand.location",
+              .hint = "Give each constant its own range of bytes.",
+              .lint = true},
+     .check = ConstantsApart},
+    {.info = {.id = "NNAPI-LINT-005",
+              .severity = Severity::kWarning,
+              .statement = "The offset of a constant is a multiple of its element size.",
+              .clause = "advice on types.hal, DataLocation.offset",
+              .hint = "Align each constant to its element size when writing the model.",
+              .lint = true},
+     .check = ConstantsAligned},
+    {.info =
+         {.id = "NNAPI-LINT-006",
+          .severity = Severity::kWarning,
+          .statement = "The model has no OEM types and no OEM operation.",
+          .clause = "advice on types.hal, OperationType.OEM_OPERATION",
+          .hint =
+              "Use types and operations of NNAPI 1.0; only the vendor's devices can run the model.",
+          .lint = true},
+     .check = NothingOem},
+    {.info = {.id = "NNAPI-LINT-007",
+              .severity = Severity::kNote,
+              .statement =
+                  "An output has known dimensions if the inputs of its operation determine them.",
+              .clause = "advice on types.hal, Operand.dimensions",
+              .hint = "Declare the dimensions, so that drivers can prepare the model better.",
+              .lint = true},
+     .check = DimensionsGiven},
+    {.info = {.id = "NNAPI-LINT-008",
+              .severity = Severity::kWarning,
+              .statement = "The keys of HASHTABLE_LOOKUP are distinct.",
+              .clause = "advice on types.hal, OperationType.HASHTABLE_LOOKUP",
+              .hint = "Remove repeated keys; which of their slices is found is undefined.",
+              .lint = true},
+     .check = KeysOnce},
+    {.info =
+         {.id = "NNAPI-LINT-009",
+          .severity = Severity::kWarning,
+          .statement = "An implicit padding scheme is SAME or VALID.",
+          .clause = "advice on types.hal, OperationType.CONV_2D",
+          .hint =
+              "Use VALID for no padding, or replace the scheme with four explicit padding sizes.",
+          .lint = true},
+     .check = SchemesDefined},
 };
 
 }  // namespace

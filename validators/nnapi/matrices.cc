@@ -1,4 +1,4 @@
-// Rules of matrix products and recurrent operations.
+// Rules for matrix products and recurrent operations.
 #include <algorithm>
 #include <map>
 
@@ -9,14 +9,14 @@ namespace {
 
 using enum OperationType;
 
-// Dimensions of operands in letters, as in "bi" for [batch, input]; a digit after a letter
-// multiplies it. A letter is the size that most operands give it, so that the one that differs from
-// all others is found.
+// Dimensions of operands as letters: "bi" is [batch, input], and a digit multiplies the letter
+// before it. A letter stands for the size that most operands give it, so that the operand that
+// deviates is reported.
 class Sizes {
  public:
   explicit Sizes(const OperationAt& op) : op_(op) {}
 
-  // Operands without letters or dimensions are passed over.
+  // Operands without letters or dimensions are skipped.
   void Inputs(const std::vector<std::string_view>& list) {
     for (size_t i = 0; i < list.size(); ++i) Input(i, list[i]);
   }
@@ -25,10 +25,10 @@ class Sizes {
   }
   void Input(size_t i, std::string_view letters) { Take({op_.InputDims(i), letters, true, i}); }
   void Output(size_t i, std::string_view letters) { Take({op_.OutputDims(i), letters, false, i}); }
-  // Says what a letter is, whatever operands have.
+  // Sets the size of a letter, whatever the operands have.
   void Bind(char letter, uint32_t size) { bound_[letter] = size; }
 
-  // What a letter is; 0 if no operand knows.
+  // The size of a letter; 0 if unknown.
   uint32_t Of(char letter) const {
     const auto sizes = Vote();
     const auto it = sizes.find(letter);
@@ -46,7 +46,7 @@ class Sizes {
           want.push_back(sizes.at(c));
       }
       if (!Agree(want, *row.dims))
-        f.Add(row.input ? op_.AtInput(row.i) : op_.AtOutput(row.i), "{} is {} instead of {}",
+        f.Add(row.input ? op_.AtInput(row.i) : op_.AtOutput(row.i), "{} has shape {} instead of {}",
               row.input ? op_.InputTitle(row.i) : op_.OutputTitle(row.i), DimsText(*row.dims),
               DimsText(want));
     }
@@ -66,7 +66,7 @@ class Sizes {
     if (row.dims != nullptr && !row.letters.empty()) rows_.push_back(row);
   }
 
-  // 0 for what no operand knows. Sizes that come with a factor have no vote.
+  // The size of each letter, 0 if unknown. Sizes with a factor are not counted.
   std::map<char, uint32_t> Vote() const {
     std::map<char, std::vector<uint32_t>> votes;
     for (const Row& row : rows_)
@@ -104,15 +104,15 @@ void FullyConnectedFits(const Subject& s, Findings& f) {
     const uint32_t size = (*weights)[1];
     if (size == 0) return;
     if (elements % size != 0) {
-      f.Add(op.AtInput(1), "{} multiplies {} by weights {}", op.Title(), DimsText(*in),
-            DimsText(*weights));
+      f.Add(op.AtInput(1), "{} cannot multiply its input {} by weights {}", op.Title(),
+            DimsText(*in), DimsText(*weights));
       return;
     }
     const Dims want = {static_cast<uint32_t>(elements / size), (*weights)[0]};
     const Dims* out = op.OutputDims(0);
     if (out != nullptr && !Agree(want, *out))
-      f.Add(op.AtOutput(0), "{} gives {}, its output is {}", op.Title(), DimsText(want),
-            DimsText(*out));
+      f.Add(op.AtOutput(0), "{} has shape {} instead of {}", op.OutputTitle(0), DimsText(*out),
+            DimsText(want));
   });
 }
 
@@ -125,7 +125,7 @@ void RnnFits(const Subject& s, Findings& f) {
   });
 }
 
-// The filters of SVDF are as many as units times rank; nullopt if that is not known or wrong.
+// The filters of SVDF, whose number is units * rank; nullopt if unknown or invalid.
 struct Filters {
   uint32_t count = 0;
   uint32_t rank = 1;
@@ -145,8 +145,8 @@ void SvdfFits(const Subject& s, Findings& f) {
     sizes.Inputs({"bi", "fi", "fm"});
     const auto filters = FiltersOf(op);
     if (filters && filters->count % filters->rank != 0) {
-      f.Add(op.AtInput(1), "{} has {} filters of rank {}", op.Title(), filters->count,
-            filters->rank);
+      f.Add(op.AtInput(1), "{} has {} filters, which is not a multiple of its rank {}", op.Title(),
+            filters->count, filters->rank);
     } else if (filters) {
       sizes.Bind('u', filters->units());
       sizes.Input(3, "u");
@@ -156,8 +156,8 @@ void SvdfFits(const Subject& s, Findings& f) {
   });
 }
 
-// The text has a state of memory - 1 elements for each filter, all published examples and Android's
-// executor one of memory elements.
+// types.hal has memory - 1 state elements for each filter; all published examples and Android's
+// executor have memory elements. Both are accepted.
 void SvdfState(const Subject& s, Findings& f) {
   EachOperation(s, kSvdf, [&](const OperationAt& op) {
     const Dims* in = op.InputDims(0);
@@ -170,21 +170,21 @@ void SvdfState(const Subject& s, Findings& f) {
           width != 0 && time != nullptr && time->size() == 2 && (*time)[0] != 0 && (*time)[1] != 0;
       const uint64_t memory = known ? uint64_t{(*time)[0]} * (*time)[1] : 0;
       if (!Agree((*state)[0], batch) || (known && width != memory && width != memory - (*time)[0]))
-        f.Add(where, "the state of {} is {} instead of {}", op.Title(), DimsText(*state),
+        f.Add(where, "the state of {} has shape {} instead of {}", op.Title(), DimsText(*state),
               DimsText({batch, static_cast<uint32_t>(memory)}));
     };
     const Dims* before = op.InputDims(4);
     const Dims* after = op.OutputDims(0);
     check(before, op.AtInput(4));
     if (before != nullptr && after != nullptr && !Agree(*before, *after))
-      f.Add(op.AtOutput(0), "{} has state {} before and {} after", op.Title(), DimsText(*before),
-            DimsText(*after));
+      f.Add(op.AtOutput(0), "the output state of {} has shape {}; the input state has shape {}",
+            op.Title(), DimsText(*after), DimsText(*before));
     else if (before == nullptr)
       check(after, op.AtOutput(0));
   });
 }
 
-// True if all inputs may be there, or all left out.
+// True if the inputs may all be given, or may all be omitted.
 bool Together(const OperationAt& op, const std::vector<size_t>& inputs) {
   bool all = true;
   bool none = true;
@@ -196,7 +196,7 @@ bool Together(const OperationAt& op, const std::vector<size_t>& inputs) {
   return all || none;
 }
 
-// The weights and bias of LSTM's input gate: without them it is coupled to the forget gate.
+// The weights and bias of LSTM's input gate. Without them the gate is coupled to the forget gate.
 const std::vector<size_t> kInputGate = {1, 5, 12};
 
 // Batch, input, units and output of an LSTM.
@@ -229,22 +229,22 @@ void LstmUnprojected(const Subject& s, Findings& f) {
     const uint32_t units = sizes.Of('u');
     const uint32_t output = sizes.Of('o');
     if (op.Given(16) == false && !Agree(units, output))
-      f.Add(op.AtInput(16), "{} has {} units, outputs of {}, and no projection weights", op.Title(),
-            units, output);
+      f.Add(op.AtInput(16), "{} has {} units and output size {}, but no projection weights",
+            op.Title(), units, output);
   });
 }
 
 void LstmInputGate(const Subject& s, Findings& f) {
   EachOperation(s, kLstm, [&](const OperationAt& op) {
     if (Together(op, kInputGate)) return;
-    // Named are those that differ from most.
+    // Report the inputs that deviate from the majority.
     const auto given = std::count_if(kInputGate.begin(), kInputGate.end(),
                                      [&](size_t i) { return op.Given(i) == true; });
     const bool most = given >= 2;
     for (const size_t i : kInputGate)
       if (const auto has = op.Given(i); has && *has != most)
-        f.Add(op.AtInput(i), "input {} of {} has {} value, others of the input gate have {}", i,
-              op.Title(), *has ? "a" : "no", most ? "one" : "none");
+        f.Add(op.AtInput(i), "input {} of {} is {}, but other inputs of the input gate are {}", i,
+              op.Title(), *has ? "given" : "omitted", most ? "given" : "omitted");
   });
 }
 
@@ -252,7 +252,7 @@ void LstmPeepholes(const Subject& s, Findings& f) {
   EachOperation(s, kLstm, [&](const OperationAt& op) {
     if (!Together(op, {10, 11})) {
       f.Add(op.AtInput(op.Given(10) == true ? 11 : 10),
-            "{} has only one of the peephole weights 10 and 11", op.Title());
+            "{} has only one of the peephole weights of inputs 10 and 11", op.Title());
       return;
     }
     const auto input_gate = op.Given(1);
@@ -260,25 +260,26 @@ void LstmPeepholes(const Subject& s, Findings& f) {
     const auto weights = op.Given(9);
     if (!weights || !Together(op, kInputGate)) return;
     if (*weights && (peepholes == false || input_gate == false))
-      f.Add(op.AtInput(9), "{} has cell-to-input weights without {}", op.Title(),
-            peepholes == false ? "other peephole weights" : "an input gate");
+      f.Add(op.AtInput(9), "{} has cell-to-input weights but no {}", op.Title(),
+            peepholes == false ? "other peephole weights" : "input gate");
     if (!*weights && peepholes == true && input_gate == true)
-      f.Add(op.AtInput(9), "{} has peepholes and an input gate without cell-to-input weights",
-            op.Title());
+      f.Add(op.AtInput(9),
+            "{} has peephole weights and an input gate, but no cell-to-input weights", op.Title());
   });
 }
 
 void LstmProjection(const Subject& s, Findings& f) {
   EachOperation(s, kLstm, [&](const OperationAt& op) {
     if (op.Given(16) == false && op.Given(17) == true)
-      f.Add(op.AtInput(17), "{} has a projection bias without weights", op.Title());
+      f.Add(op.AtInput(17), "{} has a projection bias but no projection weights", op.Title());
   });
 }
 
 void LstmActivation(const Subject& s, Findings& f) {
   EachOperation(s, kLstm, [&](const OperationAt& op) {
     if (const auto a = op.Int(20); a && *a != 0 && *a != 1 && *a != 3 && *a != 4 && *a != 6)
-      f.Add(op.AtInput(20), "the activation of {} is {}", op.Title(), *a);
+      f.Add(op.AtInput(20), "the activation of {} is {} instead of 0, 1, 3, 4 or 6", op.Title(),
+            *a);
   });
 }
 
@@ -286,57 +287,101 @@ void LstmThresholds(const Subject& s, Findings& f) {
   EachOperation(s, kLstm, [&](const OperationAt& op) {
     for (const size_t i : {size_t{21}, size_t{22}})
       if (const auto clip = op.Float(i); clip && !(*clip >= 0))
-        f.Add(op.AtInput(i), "threshold {} of {} is {}", i, op.Title(), *clip);
+        f.Add(op.AtInput(i), "{} is {}; a clipping threshold must not be negative",
+              op.InputTitle(i), *clip);
   });
 }
 
 constexpr Rule kRules[] = {
-    {{"NNAPI-MATRIX-001", Severity::kError, "Weights of FULLY_CONNECTED fit input and output.",
-      "types.hal, OperationType.FULLY_CONNECTED", true,
-      "Weights are [units, inputs]; the output is [batch, units]."},
-     FullyConnectedFits},
-    {{"NNAPI-MATRIX-002", Severity::kError, "Operands of RNN have the sizes of its units.",
-      "types.hal, OperationType.RNN", true,
-      "Weights are [units, inputs] and [units, units], states [batch, units]."},
-     RnnFits},
-    {{"NNAPI-MATRIX-003", Severity::kError,
-      "Operands of SVDF have the sizes of its filters, which are units times rank.",
-      "types.hal, OperationType.SVDF", true,
-      "Weights are [filters, inputs] and [filters, memory]."},
-     SvdfFits},
-    {{"NNAPI-MATRIX-004", Severity::kError, "Operands of LSTM have the sizes of its units.",
-      "types.hal, OperationType.LSTM", true, "Weights are [units, inputs] and [units, outputs]."},
-     LstmFits},
-    {{"NNAPI-MATRIX-005", Severity::kError,
-      "Weights and bias of LSTM's input gate are all given or all left out.",
-      "types.hal, OperationType.LSTM", true,
-      "Without all three, the input gate is coupled to the forget gate."},
-     LstmInputGate},
-    {{"NNAPI-MATRIX-006", Severity::kError,
-      "The activation of LSTM is 0 (none), 1 (Relu), 3 (Relu6), 4 (Tanh) or 6 (Sigmoid).",
-      "types.hal, OperationType.LSTM", false, "Tanh (4) is the usual one."},
-     LstmActivation},
-    {{"NNAPI-MATRIX-007", Severity::kError,
-      "Cell-to-gate weights of LSTM are all given or all left out, those to the input gate only "
-      "where there is one.",
-      "types.hal, OperationType.LSTM", true,
-      "Without an input gate there are two of them, otherwise three."},
-     LstmPeepholes},
-    {{"NNAPI-MATRIX-008", Severity::kError,
-      "A projection bias of LSTM goes with projection weights.", "types.hal, OperationType.LSTM",
-      true, "Leave out the bias, or give the weights."},
-     LstmProjection},
-    {{"NNAPI-MATRIX-009", Severity::kError, "Clipping thresholds of LSTM are not negative.",
-      "types.hal, OperationType.LSTM", true, "0 clips nothing."},
-     LstmThresholds},
-    {{"NNAPI-MATRIX-010", Severity::kError,
-      "Without projection weights an LSTM gives as many elements as it has units.",
-      "types.hal, OperationType.LSTM", false, "Give projection weights [outputs, units]."},
-     LstmUnprojected},
-    {{"NNAPI-MATRIX-011", Severity::kError,
-      "States of SVDF have the size of its memory, before and after.",
-      "types.hal, OperationType.SVDF", true, "States are [batch, memory * filters]."},
-     SvdfState},
+    {.info = {.id = "NNAPI-MATRIX-001",
+              .statement = "The input size of the FULLY_CONNECTED weights divides the elements of "
+                           "the input, and the output is [batch_size, num_units].",
+              .clause = "types.hal, OperationType.FULLY_CONNECTED",
+              .vendor = true,
+              .hint = "Arrange the weights as [num_units, input_size], and declare the output as "
+                      "[batch_size, num_units]."},
+     .check = FullyConnectedFits},
+    {.info = {.id = "NNAPI-MATRIX-002",
+              .statement =
+                  "The operands of RNN agree on batch size, input size and number of units.",
+              .clause = "types.hal, OperationType.RNN",
+              .vendor = true,
+              .hint = "Use weights of [num_units, input_size], recurrent weights of [num_units, "
+                      "num_units], a bias of [num_units] and states of [batch_size, num_units]."},
+     .check = RnnFits},
+    {.info = {.id = "NNAPI-MATRIX-003",
+              .statement = "The operands of SVDF agree on batch size, input size, memory size and "
+                           "number of filters, which is num_units * rank.",
+              .clause = "types.hal, OperationType.SVDF",
+              .vendor = true,
+              .hint =
+                  "Use weights of [num_units * rank, input_size] and [num_units * rank, "
+                  "memory_size], a bias of [num_units] and an output of [batch_size, num_units]."},
+     .check = SvdfFits},
+    {.info =
+         {.id = "NNAPI-MATRIX-004",
+          .statement = "The operands of LSTM agree on batch size, input size, number of units and "
+                       "output size.",
+          .clause = "types.hal, OperationType.LSTM",
+          .vendor = true,
+          .hint =
+              "Use input weights of [num_units, input_size], recurrent weights of [num_units, "
+              "output_size], and a scratch buffer of num_units * 4, or * 3 without an input gate."},
+     .check = LstmFits},
+    {.info = {.id = "NNAPI-MATRIX-005",
+              .statement = "The input-to-input weights, recurrent-to-input weights and input gate "
+                           "bias of LSTM are all given or all omitted.",
+              .clause = "types.hal, OperationType.LSTM",
+              .vendor = true,
+              .hint = "Give inputs 1, 5 and 12, or omit all three to couple the input gate to the "
+                      "forget gate."},
+     .check = LstmInputGate},
+    {.info =
+         {.id = "NNAPI-MATRIX-006",
+          .statement =
+              "The activation of LSTM is 0 (None), 1 (Relu), 3 (Relu6), 4 (Tanh) or 6 (Sigmoid).",
+          .clause = "types.hal, OperationType.LSTM",
+          .hint = "Set input 20 to 0, 1, 3, 4 or 6; 4 (Tanh) is usual."},
+     .check = LstmActivation},
+    {.info = {.id = "NNAPI-MATRIX-007",
+              .statement =
+                  "An LSTM has cell-to-forget and cell-to-output weights together or not at all, "
+                  "and cell-to-input weights if and only if it has these and an input gate.",
+              .clause = "types.hal, OperationType.LSTM",
+              .vendor = true,
+              .hint = "Give inputs 9, 10 and 11 if there is an input gate, only 10 and 11 if there "
+                      "is none, or omit all three."},
+     .check = LstmPeepholes},
+    {.info = {.id = "NNAPI-MATRIX-008",
+              .statement = "An LSTM with a projection bias has projection weights.",
+              .clause = "types.hal, OperationType.LSTM",
+              .vendor = true,
+              .hint =
+                  "Omit the projection bias (input 17), or give projection weights (input 16)."},
+     .check = LstmProjection},
+    {.info = {.id = "NNAPI-MATRIX-009",
+              .statement = "The clipping thresholds of LSTM are not negative.",
+              .clause = "types.hal, OperationType.LSTM",
+              .vendor = true,
+              .hint = "Use a positive threshold, or 0 to disable clipping."},
+     .check = LstmThresholds},
+    {.info =
+         {.id = "NNAPI-MATRIX-010",
+          .statement =
+              "The output size of an LSTM without projection weights is its number of units.",
+          .clause = "types.hal, OperationType.LSTM",
+          .hint =
+              "Give projection weights of [output_size, num_units], or make the two sizes equal."},
+     .check = LstmUnprojected},
+    {.info = {.id = "NNAPI-MATRIX-011",
+              .statement =
+                  "The state of SVDF is [batch_size, memory_size * num_units * rank] or has one "
+                  "step of memory less, and its shape is the same before and after.",
+              .clause = "types.hal, OperationType.SVDF",
+              .vendor = true,
+              .hint =
+                  "Declare [batch_size, memory_size * num_units * rank] for input 4 and output 0."},
+     .check = SvdfState},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of the model: its lists of inputs and outputs, and the order of operations.
+// Rules for the model: its lists of inputs and outputs, and the order of operations.
 #include <map>
 #include <set>
 
@@ -31,11 +31,12 @@ void EachListed(const Subject& s, const Visit& visit) {
 void ListsInRange(const Subject& s, Findings& f) {
   EachListed(s, [&](uint32_t index, const std::string& path, LifeTime) {
     if (s.FindOperand(index) == nullptr)
-      f.Add(At(path), "operand {} of {}", index, s.native().operands.size());
+      f.Add(At(path), "operand {} does not exist; the model has {} operands", index,
+            s.native().operands.size());
   });
 }
 
-// An operand in both lists has the wrong lifetime for one of them: that is ListedOnce's finding.
+// An operand in both lists has the wrong lifetime for one of them; ListedOnce reports it.
 void ListsHaveLifetime(const Subject& s, Findings& f) {
   std::map<uint32_t, std::set<LifeTime>> wanted;
   EachListed(
@@ -44,7 +45,7 @@ void ListsHaveLifetime(const Subject& s, Findings& f) {
     const Operand* o = s.FindOperand(index);
     if (o != nullptr && NameOf(o->lifetime) && o->lifetime != want &&
         !wanted[index].contains(o->lifetime))
-      f.Add(At(path), "operand {} has lifetime {}, not {}", index, TextOf(o->lifetime),
+      f.Add(At(path), "operand {} has lifetime {} instead of {}", index, TextOf(o->lifetime),
             TextOf(want));
   });
 }
@@ -52,7 +53,7 @@ void ListsHaveLifetime(const Subject& s, Findings& f) {
 void ListedOnce(const Subject& s, Findings& f) {
   std::set<uint32_t> seen;
   EachListed(s, [&](uint32_t index, const std::string& path, LifeTime) {
-    if (!seen.insert(index).second) f.Add(At(path), "operand {} is listed again", index);
+    if (!seen.insert(index).second) f.Add(At(path), "operand {} is listed more than once", index);
   });
 }
 
@@ -61,11 +62,12 @@ void AllListed(const Subject& s, Findings& f) {
   EachListed(s, [&](uint32_t index, const std::string&, LifeTime) { listed.insert(index); });
   for (uint32_t i = 0; i < s.native().operands.size(); ++i) {
     const LifeTime lifetime = s.native().operands[i].lifetime;
-    // Where there is no list at all, NotEmpty says so.
+    // NotEmpty reports a list that is empty.
     const bool lists = (lifetime == LifeTime::kModelInput && !s.native().input_indexes.empty()) ||
                        (lifetime == LifeTime::kModelOutput && !s.native().output_indexes.empty());
     if (lists && !listed.contains(i))
-      f.Add(At(OperandPath(i, "lifetime")), "operand {} has lifetime {} but is not listed", i,
+      f.Add(At(OperandPath(i, "lifetime")),
+            "operand {} has lifetime {} but is in neither inputIndexes nor outputIndexes", i,
             TextOf(lifetime));
   }
 }
@@ -75,15 +77,17 @@ void IndicesInRange(const Subject& s, Findings& f) {
     const auto check = [&](const std::vector<uint32_t>& list, std::string_view name) {
       for (size_t i = 0; i < list.size(); ++i)
         if (s.FindOperand(list[i]) == nullptr)
-          f.Add(op.Where(fmt::format("{}[{}]", name, i)), "{} names operand {} of {}", op.Title(),
-                list[i], s.native().operands.size());
+          f.Add(op.Where(fmt::format("{}[{}]", name, i)),
+                "{} refers to operand {}; the model has {} operands", op.Title(), list[i],
+                s.native().operands.size());
     };
     check(op.operation->inputs, "inputs");
     check(op.operation->outputs, "outputs");
   }
 }
 
-// An input that names no operand may stand for any: so many may be missing.
+// An out-of-range input may have been meant for any operand, so a count may be too high by the
+// number of such inputs.
 void ConsumersCounted(const Subject& s, Findings& f) {
   std::vector<uint64_t> count(s.native().operands.size());
   uint64_t strays = 0;
@@ -92,8 +96,8 @@ void ConsumersCounted(const Subject& s, Findings& f) {
   for (size_t i = 0; i < count.size(); ++i)
     if (const uint64_t stated = s.native().operands[i].number_of_consumers;
         stated < count[i] || stated > count[i] + strays)
-      f.Add(At(OperandPath(i, "numberOfConsumers")), "operand {} states {} consumers and has {}", i,
-            stated, count[i]);
+      f.Add(At(OperandPath(i, "numberOfConsumers")),
+            "numberOfConsumers of operand {} is {} instead of {}", i, stated, count[i]);
 }
 
 // The operations that write each operand.
@@ -105,8 +109,8 @@ std::vector<std::vector<size_t>> Writers(const Subject& s) {
   return writers;
 }
 
-// True if all outputs are there and name operands: an operand that nobody writes is known to be
-// one.
+// True if all operations have all of their outputs and these are operands. Only then is it certain
+// that an operand has no writer.
 bool WritersAreKnown(const Subject& s) {
   for (const OperationAt& op : s.operations()) {
     const std::vector<uint32_t>& outputs = op.operation->outputs;
@@ -122,7 +126,7 @@ void OnlyComputedWritten(const Subject& s, Findings& f) {
     for (size_t i = 0; i < op.operation->outputs.size(); ++i) {
       const Operand* o = op.Output(i);
       if (o != nullptr && NameOf(o->lifetime) && !IsComputed(*o))
-        f.Add(op.AtOutput(i), "{} writes operand {} of lifetime {}", op.Title(),
+        f.Add(op.AtOutput(i), "{} writes operand {}, which has lifetime {}", op.Title(),
               op.operation->outputs[i], TextOf(o->lifetime));
     }
 }
@@ -133,7 +137,8 @@ void WrittenOnce(const Subject& s, Findings& f) {
   for (size_t i = 0; i < writers.size(); ++i) {
     const Operand& o = s.native().operands[i];
     if (IsComputed(o) && (writers[i].size() < fewest || writers[i].size() > 1))
-      f.Add(At(OperandPath(i)), "operand {} of lifetime {} is written by {} operations", i,
+      f.Add(At(OperandPath(i)),
+            "operand {} of lifetime {} is written by {} operations instead of 1", i,
             TextOf(o.lifetime), writers[i].size());
   }
 }
@@ -148,54 +153,94 @@ void InOrder(const Subject& s, Findings& f) {
       for (const size_t w : writers[operand]) first = std::min(first, w);
       if (first != kNobody && first >= static_cast<size_t>(op.index))
         f.Add(op.Where(fmt::format("inputs[{}]", i)),
-              "{} reads operand {}, which operation {} writes", op.Title(), operand, first);
+              "{} reads operand {} before operation {} writes it", op.Title(), operand, first);
     }
 }
 
 constexpr Rule kRules[] = {
-    {{"NNAPI-MODEL-001", Severity::kError, "A model has at least one input and one output.",
-      "types.hal, Model.inputIndexes", false, "List what the model takes and gives."},
-     NotEmpty},
-    {{"NNAPI-MODEL-002", Severity::kError, "Listed inputs and outputs are operands of the model.",
-      "types.hal, Model.inputIndexes", true, "Indexes count from 0."},
-     ListsInRange},
-    {{"NNAPI-MODEL-003", Severity::kError,
-      "Listed inputs and outputs have the lifetime MODEL_INPUT or MODEL_OUTPUT.",
-      "types.hal, OperandLifeTime", true,
-      "Give the operand that lifetime, or take it off the list."},
-     ListsHaveLifetime},
-    {{"NNAPI-MODEL-004", Severity::kError, "An operand is listed once, as input or as output.",
-      "types.hal, Model.inputIndexes", true,
-      "Pass an input on through an operation to make it an output."},
-     ListedOnce},
-    {{"NNAPI-MODEL-005", Severity::kError,
-      "Operands of lifetime MODEL_INPUT and MODEL_OUTPUT are listed.", "types.hal, OperandLifeTime",
-      true, "List the operand, or make it a TEMPORARY_VARIABLE or a constant."},
-     AllListed},
-    {{"NNAPI-MODEL-006", Severity::kError, "Operations name operands of the model.",
-      "types.hal, Operation", true, "Indexes count from 0."},
-     IndicesInRange},
-    {{"NNAPI-MODEL-007", Severity::kError,
-      "numberOfConsumers is the number of times that operations read the operand.",
-      "types.hal, Operand.numberOfConsumers", true,
-      "Count the inputs of all operations that name the operand."},
-     ConsumersCounted},
-    {{"NNAPI-MODEL-008", Severity::kError, "Operations write temporaries and model outputs only.",
-      "types.hal, OperandLifeTime", true,
-      "Write an operand of lifetime TEMPORARY_VARIABLE instead."},
-     OnlyComputedWritten},
-    {{"NNAPI-MODEL-009", Severity::kError,
-      "Temporaries and model outputs are written by exactly one operation.",
-      "types.hal, OperandLifeTime", true,
-      "Give each result an operand of its own; remove operands that nobody writes."},
-     WrittenOnce},
-    {{"NNAPI-MODEL-010", Severity::kError, "Operations stand in the order of execution.",
-      "types.hal, Model.operations", true,
-      "Sort them; where that cannot be done there is a cycle."},
-     InOrder},
-    {{"NNAPI-MODEL-011", Severity::kError, "A model has operations.",
-      "types.hal, OperandLifeTime.MODEL_OUTPUT", true, "Write each output by an operation."},
-     HasOperations},
+    {.info = {.id = "NNAPI-MODEL-001",
+              .statement = "The model has at least one input and at least one output.",
+              .clause = "types.hal, Model.inputIndexes",
+              .hint = "List the operands that the model reads in inputIndexes, and those that it "
+                      "produces in outputIndexes."},
+     .check = NotEmpty},
+    {.info =
+         {.id = "NNAPI-MODEL-002",
+          .statement =
+              "Every index in inputIndexes and outputIndexes is that of an operand of the model.",
+          .clause = "types.hal, Model.inputIndexes",
+          .vendor = true,
+          .hint = "Use indexes below the number of operands; they count from 0."},
+     .check = ListsInRange},
+    {.info = {.id = "NNAPI-MODEL-003",
+              .statement = "Operands in inputIndexes have lifetime MODEL_INPUT, and operands in "
+                           "outputIndexes have lifetime MODEL_OUTPUT.",
+              .clause = "types.hal, OperandLifeTime",
+              .vendor = true,
+              .hint = "Give the operand that lifetime, or remove it from the list."},
+     .check = ListsHaveLifetime},
+    {.info = {.id = "NNAPI-MODEL-004",
+              .statement =
+                  "An operand appears at most once in inputIndexes and outputIndexes together.",
+              .clause = "types.hal, Model.inputIndexes",
+              .vendor = true,
+              .hint = "Remove the repeated index. To return an input unchanged, copy it to an "
+                      "output by an operation such as RESHAPE."},
+     .check = ListedOnce},
+    {.info = {.id = "NNAPI-MODEL-005",
+              .statement = "Every operand with lifetime MODEL_INPUT or MODEL_OUTPUT is listed in "
+                           "inputIndexes or outputIndexes.",
+              .clause = "types.hal, OperandLifeTime",
+              .vendor = true,
+              .hint = "List the operand, or change its lifetime to TEMPORARY_VARIABLE or to that "
+                      "of a constant."},
+     .check = AllListed},
+    {.info = {.id = "NNAPI-MODEL-006",
+              .statement =
+                  "The inputs and outputs of every operation are indexes of operands of the model.",
+              .clause = "types.hal, Operation",
+              .vendor = true,
+              .hint = "Use indexes below the number of operands; they count from 0."},
+     .check = IndicesInRange},
+    {.info = {.id = "NNAPI-MODEL-007",
+              .statement =
+                  "numberOfConsumers is the number of operation inputs that refer to the operand.",
+              .clause = "types.hal, Operand.numberOfConsumers",
+              .vendor = true,
+              .hint = "Count how often the operand appears in the inputs of all operations, and "
+                      "set numberOfConsumers to this number."},
+     .check = ConsumersCounted},
+    {.info =
+         {.id = "NNAPI-MODEL-008",
+          .statement =
+              "Operations write only operands with lifetime TEMPORARY_VARIABLE or MODEL_OUTPUT.",
+          .clause = "types.hal, OperandLifeTime",
+          .vendor = true,
+          .hint = "Write the result to an operand with lifetime TEMPORARY_VARIABLE instead."},
+     .check = OnlyComputedWritten},
+    {.info =
+         {.id = "NNAPI-MODEL-009",
+          .statement = "Every operand with lifetime TEMPORARY_VARIABLE or MODEL_OUTPUT is written "
+                       "by exactly one operation.",
+          .clause = "types.hal, OperandLifeTime",
+          .vendor = true,
+          .hint =
+              "Give each result its own operand, and remove operands that no operation writes."},
+     .check = WrittenOnce},
+    {.info = {.id = "NNAPI-MODEL-010",
+              .statement = "Operations are in execution order: each comes after the operations "
+                           "that write its inputs.",
+              .clause = "types.hal, Model.operations",
+              .vendor = true,
+              .hint = "Sort the operations topologically. If this is impossible, remove the cycle "
+                      "between them."},
+     .check = InOrder},
+    {.info = {.id = "NNAPI-MODEL-011",
+              .statement = "The model has at least one operation.",
+              .clause = "types.hal, OperandLifeTime.MODEL_OUTPUT",
+              .vendor = true,
+              .hint = "Add the operations that compute the outputs."},
+     .check = HasOperations},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of operands: types, quantisation, and where constants lie.
+// Rules for operands: types, quantization, and locations of constants.
 #include <algorithm>
 #include <cmath>
 
@@ -16,16 +16,17 @@ void EachOperand(const Subject& s, const Visit& visit) {
 void CodesKnown(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (!NameOf(o.type))
-      f.Add(At(OperandPath(i, "type")), "operand {} has type {}", i, TextOf(o.type));
+      f.Add(At(OperandPath(i, "type")), "operand {} has unknown type {}", i, TextOf(o.type));
     if (!NameOf(o.lifetime))
-      f.Add(At(OperandPath(i, "lifetime")), "operand {} has lifetime {}", i, TextOf(o.lifetime));
+      f.Add(At(OperandPath(i, "lifetime")), "operand {} has unknown lifetime {}", i,
+            TextOf(o.lifetime));
   });
 }
 
 void ScalarsHaveNoDimensions(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (IsScalar(o.type) && !o.dimensions.empty())
-      f.Add(At(OperandPath(i, "dimensions")), "operand {} is a scalar with dimensions {}", i,
+      f.Add(At(OperandPath(i, "dimensions")), "operand {} is a scalar but has dimensions {}", i,
             DimsText(o.dimensions));
   });
 }
@@ -37,43 +38,44 @@ bool IsOem(const Operand& o) {
 void TensorsHaveDimensions(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (IsTensor(o.type) && o.dimensions.empty())
-      f.Add(At(OperandPath(i, "dimensions")), "operand {} is a {} without dimensions", i,
+      f.Add(At(OperandPath(i, "dimensions")), "operand {} of type {} has no dimensions", i,
             TextOf(o.type));
   });
 }
 
-void QuantisationValid(const Subject& s, Findings& f) {
+void QuantizationValid(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
-    if (!IsQuantised(o)) return;
+    if (!IsQuantized(o)) return;
     if (!(o.scale > 0))
-      f.Add(At(OperandPath(i, "scale")), "operand {} is quantised with scale {}", i, o.scale);
+      f.Add(At(OperandPath(i, "scale")), "operand {} is quantized but has scale {}", i, o.scale);
     if (o.zero_point < 0 || o.zero_point > 255)
-      f.Add(At(OperandPath(i, "zeroPoint")), "operand {} has zeroPoint {}, outside of [0, 255]", i,
-            o.zero_point);
+      f.Add(At(OperandPath(i, "zeroPoint")),
+            "operand {} has zeroPoint {}, which is outside [0, 255]", i, o.zero_point);
   });
 }
 
 void ScalesFinite(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (std::isinf(o.scale) && o.scale > 0 && !IsOem(o))
-      f.Add(At(OperandPath(i, "scale")), "operand {} has scale {}", i, o.scale);
+      f.Add(At(OperandPath(i, "scale")), "operand {} has scale {}, which is not finite", i,
+            o.scale);
   });
 }
 
-void NoStrayQuantisation(const Subject& s, Findings& f) {
+void NoStrayQuantization(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
-    if (IsQuantised(o) || !NameOf(o.type) || IsOem(o)) return;
+    if (IsQuantized(o) || !NameOf(o.type) || IsOem(o)) return;
     const bool scaled = o.type == OperandType::kTensorInt32;
     if (scaled ? !(o.scale >= 0) : o.scale != 0)
-      f.Add(At(OperandPath(i, "scale")), "operand {} of type {} has scale {}", i, TextOf(o.type),
-            o.scale);
+      f.Add(At(OperandPath(i, "scale")), "operand {} of type {} has scale {} instead of {}", i,
+            TextOf(o.type), o.scale, scaled ? "0 or more" : "0");
     if (o.zero_point != 0)
-      f.Add(At(OperandPath(i, "zeroPoint")), "operand {} of type {} has zeroPoint {}", i,
-            TextOf(o.type), o.zero_point);
+      f.Add(At(OperandPath(i, "zeroPoint")), "operand {} of type {} has zeroPoint {} instead of 0",
+            i, TextOf(o.type), o.zero_point);
   });
 }
 
-// Bytes that type and dimensions give; nullopt if they are not known or beyond 32 bits.
+// The bytes that type and dimensions require; nullopt if unknown or beyond 32 bits.
 std::optional<uint32_t> BytesNeeded(const Operand& o) {
   uint64_t bytes = ElementSize(o.type);
   if (IsScalar(o.type) && bytes != 0) return static_cast<uint32_t>(bytes);
@@ -87,8 +89,8 @@ void ConstantsSized(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (!IsConstant(o) || !IsTensor(o.type)) return;
     if (std::find(o.dimensions.begin(), o.dimensions.end(), 0u) != o.dimensions.end())
-      f.Add(At(OperandPath(i, "dimensions")), "operand {} is a constant with dimensions {}", i,
-            DimsText(o.dimensions));
+      f.Add(At(OperandPath(i, "dimensions")),
+            "operand {} is a constant with unknown dimensions: {}", i, DimsText(o.dimensions));
   });
 }
 
@@ -100,18 +102,19 @@ void ConstantsInPool(const Subject& s, Findings& f) {
     const Model& m = s.native();
     if (copy && l.pool_index != 0) {
       f.Add(At(OperandPath(i, "location.poolIndex")),
-            "operand {} lies in operandValues and names pool {} instead of 0", i, l.pool_index);
+            "operand {} of lifetime CONSTANT_COPY has poolIndex {} instead of 0", i, l.pool_index);
       return;
     }
     if (!copy && l.pool_index >= m.pools.size()) {
-      f.Add(At(OperandPath(i, "location.poolIndex")), "operand {} lies in pool {} of {}", i,
-            l.pool_index, m.pools.size());
+      f.Add(At(OperandPath(i, "location.poolIndex")),
+            "operand {} is in pool {}; the model has {} pools", i, l.pool_index, m.pools.size());
       return;
     }
     const uint64_t size = copy ? m.operand_values.size() : m.pools[l.pool_index].bytes.size();
     if (!InRange(l.offset, l.length, size))
-      f.Add(At(OperandPath(i, "location")), "operand {} lies at {} with {} bytes, outside of {}", i,
-            l.offset, l.length, size);
+      f.Add(At(OperandPath(i, "location")),
+            "operand {} takes {} bytes at offset {}; {} has {} bytes", i, l.length, l.offset,
+            copy ? "operandValues" : fmt::format("pool {}", l.pool_index), size);
   });
 }
 
@@ -121,7 +124,7 @@ void ConstantsFitLength(const Subject& s, Findings& f) {
     const auto need = BytesNeeded(o);
     if (need && *need > 0 && *need != o.location.length)
       f.Add(At(OperandPath(i, "location.length")),
-            "operand {} has {} bytes; its type and dimensions need {}", i, o.location.length,
+            "operand {} has {} bytes; its type and dimensions require {}", i, o.location.length,
             *need);
   });
 }
@@ -129,7 +132,8 @@ void ConstantsFitLength(const Subject& s, Findings& f) {
 void OthersHaveNoLocation(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (NameOf(o.lifetime) && !IsConstant(o) && o.location != DataLocation())
-      f.Add(At(OperandPath(i, "location")), "operand {} of lifetime {} has a location", i,
+      f.Add(At(OperandPath(i, "location")),
+            "operand {} of lifetime {} has a location; only constants have one", i,
             TextOf(o.lifetime));
   });
 }
@@ -137,51 +141,87 @@ void OthersHaveNoLocation(const Subject& s, Findings& f) {
 void SizesIn32Bits(const Subject& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (IsTensor(o.type) && !o.dimensions.empty() && !BytesNeeded(o))
-      f.Add(At(OperandPath(i, "dimensions")), "operand {} of dimensions {} has 2^32 bytes or more",
-            i, DimsText(o.dimensions));
+      f.Add(At(OperandPath(i, "dimensions")),
+            "operand {} with dimensions {} takes 2^32 bytes or more", i, DimsText(o.dimensions));
   });
 }
 
 constexpr Rule kRules[] = {
-    {{"NNAPI-OPERAND-001", Severity::kError, "Types and lifetimes are ones of version 1.0.",
-      "types.hal, OperandType", true, "Types and lifetimes of later versions are not in 1.0."},
-     CodesKnown},
-    {{"NNAPI-OPERAND-002", Severity::kError, "Scalars have no dimensions.",
-      "types.hal, Operand.dimensions", true, "Remove the dimensions, or take a TENSOR_ type."},
-     ScalarsHaveNoDimensions},
-    {{"NNAPI-OPERAND-003", Severity::kError,
-      "Quantised tensors have a scale above zero and a zeroPoint of 0 to 255.",
-      "types.hal, OperandType.TENSOR_QUANT8_ASYMM", true,
-      "Take scale and zeroPoint from the range of the values."},
-     QuantisationValid},
-    {{"NNAPI-OPERAND-004", Severity::kError,
-      "Other operands have scale and zeroPoint 0, but for the scale of TENSOR_INT32.",
-      "types.hal, Operand.scale", true, "Set them to 0."},
-     NoStrayQuantisation},
-    {{"NNAPI-OPERAND-005", Severity::kError, "Dimensions of constants are fully known.",
-      "types.hal, Operand.dimensions", true, "Write the sizes that the data have."},
-     ConstantsSized},
-    {{"NNAPI-OPERAND-006", Severity::kError, "Constants lie inside their pool.",
-      "types.hal, DataLocation", true,
-      "Check poolIndex and offset, and that the file is complete."},
-     ConstantsInPool},
-    {{"NNAPI-OPERAND-007", Severity::kError,
-      "The length of a constant is that of its type and dimensions.", "types.hal, DataLocation",
-      true, "It is the product of the dimensions and the bytes of an element."},
-     ConstantsFitLength},
-    {{"NNAPI-OPERAND-008", Severity::kError, "Only constants have a location.",
-      "types.hal, Operand.location", true, "Set its fields to 0."},
-     OthersHaveNoLocation},
-    {{"NNAPI-OPERAND-009", Severity::kError, "Tensors have fewer than 2^32 bytes.",
-      "types.hal, DataLocation", false, "Split the tensor."},
-     SizesIn32Bits},
-    {{"NNAPI-OPERAND-010", Severity::kError, "Tensors have at least one dimension.",
-      "types.hal, Operand.dimensions", true, "A size that is not known is 0."},
-     TensorsHaveDimensions},
-    {{"NNAPI-OPERAND-011", Severity::kError, "Scales are finite.",
-      "types.hal, OperandType.TENSOR_QUANT8_ASYMM", false,
-      "Take the scale from the range of the values."},
-     ScalesFinite},
+    {.info =
+         {.id = "NNAPI-OPERAND-001",
+          .statement = "The type and the lifetime of every operand are defined by NNAPI 1.0.",
+          .clause = "types.hal, OperandType",
+          .vendor = true,
+          .hint =
+              "Use a type and a lifetime of NNAPI 1.0; those of later versions are unsupported."},
+     .check = CodesKnown},
+    {.info = {.id = "NNAPI-OPERAND-002",
+              .statement = "Operands of scalar types have no dimensions.",
+              .clause = "types.hal, Operand.dimensions",
+              .vendor = true,
+              .hint = "Remove the dimensions, or use a TENSOR_ type."},
+     .check = ScalarsHaveNoDimensions},
+    {.info =
+         {.id = "NNAPI-OPERAND-003",
+          .statement =
+              "A TENSOR_QUANT8_ASYMM operand has a scale above 0 and a zeroPoint from 0 to 255.",
+          .clause = "types.hal, OperandType.TENSOR_QUANT8_ASYMM",
+          .vendor = true,
+          .hint = "Compute scale and zeroPoint from the range of the values."},
+     .check = QuantizationValid},
+    {.info = {.id = "NNAPI-OPERAND-004",
+              .statement = "TENSOR_INT32 operands have zeroPoint 0 and a scale of at least 0; "
+                           "operands of all other types except TENSOR_QUANT8_ASYMM and the OEM "
+                           "types have scale 0 and zeroPoint 0.",
+              .clause = "types.hal, Operand.scale",
+              .vendor = true,
+              .hint =
+                  "Set scale and zeroPoint to 0, or use TENSOR_QUANT8_ASYMM for quantized data."},
+     .check = NoStrayQuantization},
+    {.info = {.id = "NNAPI-OPERAND-005",
+              .statement = "Constant tensors have no unknown dimensions.",
+              .clause = "types.hal, Operand.dimensions",
+              .vendor = true,
+              .hint = "Replace each dimension of 0 with the size of the data."},
+     .check = ConstantsSized},
+    {.info = {.id = "NNAPI-OPERAND-006",
+              .statement = "A CONSTANT_COPY operand has poolIndex 0 and lies inside operandValues; "
+                           "a CONSTANT_REFERENCE operand lies inside an existing pool.",
+              .clause = "types.hal, DataLocation",
+              .vendor = true,
+              .hint = "Correct poolIndex, offset and length. If they are right, the data is "
+                      "truncated; export the model again."},
+     .check = ConstantsInPool},
+    {.info = {.id = "NNAPI-OPERAND-007",
+              .statement = "The length of a constant is the number of bytes that its type and "
+                           "dimensions require.",
+              .clause = "types.hal, DataLocation",
+              .vendor = true,
+              .hint = "Set length to the product of the dimensions and the element size in bytes."},
+     .check = ConstantsFitLength},
+    {.info = {.id = "NNAPI-OPERAND-008",
+              .statement = "Only constants have a location: poolIndex, offset and length of other "
+                           "operands are 0.",
+              .clause = "types.hal, Operand.location",
+              .vendor = true,
+              .hint = "Set poolIndex, offset and length to 0, or make the operand a constant."},
+     .check = OthersHaveNoLocation},
+    {.info = {.id = "NNAPI-OPERAND-009",
+              .statement = "A tensor takes fewer than 2^32 bytes.",
+              .clause = "types.hal, DataLocation",
+              .hint = "Split the tensor into smaller ones."},
+     .check = SizesIn32Bits},
+    {.info = {.id = "NNAPI-OPERAND-010",
+              .statement = "Operands of tensor types have at least one dimension.",
+              .clause = "types.hal, Operand.dimensions",
+              .vendor = true,
+              .hint = "List the dimensions, with 0 for a size that is unknown."},
+     .check = TensorsHaveDimensions},
+    {.info = {.id = "NNAPI-OPERAND-011",
+              .statement = "Except for OEM types, the scale of an operand is finite.",
+              .clause = "types.hal, OperandType.TENSOR_QUANT8_ASYMM",
+              .hint = "Compute the scale from the range of the values."},
+     .check = ScalesFinite},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of operations against their signatures.
+// Rules that compare operations with their signatures.
 #include <algorithm>
 
 #include "validators/nnapi/rules.h"
@@ -15,7 +15,8 @@ bool IsOem(const OperationAt& op) {
 void TypeKnown(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations())
     if (!NameOf(op.operation->type))
-      f.Add(op.Where("type"), "operation {} has type {}", op.index, TextOf(op.operation->type));
+      f.Add(op.Where("type"), "operation {} has unknown type {}", op.index,
+            TextOf(op.operation->type));
 }
 
 void InputCount(const Subject& s, Findings& f) {
@@ -40,7 +41,7 @@ void OptionalOnly(const Subject& s, Findings& f) {
       const Operand* o = s.FindOperand(op.operation->inputs[i]);
       if (o != nullptr && o->lifetime == LifeTime::kNoValue &&
           !op.signature->InputAt(i, op.input_count()).optional)
-        f.Add(op.AtInput(i), "{} has no value", op.InputTitle(i));
+        f.Add(op.AtInput(i), "{} is required but has no value", op.InputTitle(i));
     }
   }
 }
@@ -83,8 +84,8 @@ void EachArgument(const OperationAt& op, const Visit& visit) {
       visit(ArgumentAt{op, *operand, op.signature->outputs[i], false, i});
 }
 
-// The type that data tensors of an operation share: the one that most have, the first of those that
-// as many have. Codes that are not known have no vote.
+// The type of an operation's data tensors: the most frequent one, and the first of several that are
+// equally frequent. Unknown types are not counted.
 std::optional<OperandType> DataType(const OperationAt& op) {
   std::vector<std::pair<OperandType, size_t>> votes;
   EachArgument(op, [&](const ArgumentAt& a) {
@@ -107,7 +108,7 @@ bool Accepts(const OperationAt& op, OperandType data) {
   return op.signature->data_types.find(LetterOf(data)) != std::string_view::npos;
 }
 
-// The type an argument is to have; nullopt for any tensor.
+// The type that an argument must have; nullopt for any numeric tensor.
 std::optional<OperandType> TypeOf(const Argument& a, std::optional<OperandType> data) {
   switch (a.kind) {
     case Kind::kData:
@@ -119,7 +120,7 @@ std::optional<OperandType> TypeOf(const Argument& a, std::optional<OperandType> 
       return OperandType::kTensorFloat32;
     case Kind::kInts:
       return OperandType::kTensorInt32;
-    case Kind::kQuantised:
+    case Kind::kQuantized:
       return OperandType::kTensorQuant8Asymm;
     case Kind::kReal:
       return OperandType::kFloat32;
@@ -138,7 +139,8 @@ void DataTypeTaken(const Subject& s, Findings& f) {
     EachArgument(op, [&](const ArgumentAt& a) {
       if (found || a.argument.kind != Kind::kData || a.operand.type != *data) return;
       found = true;
-      f.Add(a.Where(), "{} is {}, which the operation does not take", a.Title(), TextOf(*data));
+      f.Add(a.Where(), "{} has type {}, which the operation does not support", a.Title(),
+            TextOf(*data));
     });
   }
 }
@@ -150,12 +152,12 @@ void ArgumentTypes(const Subject& s, Findings& f) {
     EachArgument(op, [&](const ArgumentAt& a) {
       const OperandType type = a.operand.type;
       const Kind kind = a.argument.kind;
-      // What the data are to be is DataTypeTaken's question, what a code means CodesKnown's.
+      // DataTypeTaken checks the data type itself, and CodesKnown reports unknown types.
       if (!NameOf(type) || (!known && (kind == Kind::kData || kind == Kind::kBias))) return;
       const auto want = TypeOf(a.argument, data);
       if (want ? type != *want : LetterOf(type) == 0)
-        f.Add(a.Where(), "{} is {} instead of {}", a.Title(), TextOf(type),
-              want ? TextOf(*want) : "a tensor of numbers");
+        f.Add(a.Where(), "{} has type {} instead of {}", a.Title(), TextOf(type),
+              want ? TextOf(*want) : "a numeric tensor type");
     });
   }
 }
@@ -172,7 +174,7 @@ void Ranks(const Subject& s, Findings& f) {
     });
 }
 
-// Constant scalars of these kinds are in a range.
+// Checks that constant scalars of some kinds are in a range.
 void CheckScalars(const Subject& s, Findings& f, std::initializer_list<Kind> kinds, int32_t low,
                   int32_t high) {
   for (const OperationAt& op : s.operations()) {
@@ -183,9 +185,10 @@ void CheckScalars(const Subject& s, Findings& f, std::initializer_list<Kind> kin
       const auto value = op.Int(i);
       if (!value || (*value >= low && *value <= high)) continue;
       if (high == INT32_MAX)
-        f.Add(op.AtInput(i), "{} is {}, below {}", op.InputTitle(i), *value, low);
+        f.Add(op.AtInput(i), "{} is {}; it must be at least {}", op.InputTitle(i), *value, low);
       else
-        f.Add(op.AtInput(i), "{} is {}, outside of [{}, {}]", op.InputTitle(i), *value, low, high);
+        f.Add(op.AtInput(i), "{} is {}, which is outside [{}, {}]", op.InputTitle(i), *value, low,
+              high);
     }
   }
 }
@@ -207,49 +210,85 @@ void PaddingsNatural(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"NNAPI-OP-001", Severity::kError, "Operations are ones of version 1.0.",
-      "types.hal, OperationType", true,
-      "Operations of later versions are not in 1.0: write them in terms of others."},
-     TypeKnown},
-    {{"NNAPI-OP-002", Severity::kError,
-      "An operation has as many inputs as one of its signatures, explicit or implicit padding.",
-      "types.hal, OperationType", true, "Trailing arguments of later versions are not in 1.0."},
-     InputCount},
-    {{"NNAPI-OP-003", Severity::kError, "An operation has as many outputs as its signature.",
-      "types.hal, OperationType", true,
-      "Name an operand for each result, also for those that nobody reads."},
-     OutputCount},
-    {{"NNAPI-OP-004", Severity::kError, "Only optional inputs have the lifetime NO_VALUE.",
-      "types.hal, OperandLifeTime.NO_VALUE", true, "Give the operand a value."},
-     OptionalOnly},
-    {{"NNAPI-OP-005", Severity::kError, "The operation takes tensors of the type it is given.",
-      "types.hal, OperationType", true, "Dequantise or convert the data first."},
-     DataTypeTaken},
-    {{"NNAPI-OP-006", Severity::kError, "Every operand has the type that its position asks for.",
-      "types.hal, OperationType", true, "Data tensors of an operation share their type."},
-     ArgumentTypes},
-    {{"NNAPI-OP-007", Severity::kError, "Tensors have a rank that the operation takes.",
-      "types.hal, OperationType", true, "Reshape the tensor first."},
-     Ranks},
-    {{"NNAPI-OP-008", Severity::kError,
-      "Fused activations are 0 (NONE), 1 (RELU), 2 (RELU1) or 3 (RELU6).",
-      "types.hal, FusedActivationFunc", true,
-      "Write other activations as operations of their own."},
-     ActivationsKnown},
-    {{"NNAPI-OP-009", Severity::kError, "Implicit paddings are 0 (NONE), 1 (SAME) or 2 (VALID).",
-      "types.hal, OperationType.CONV_2D", false,
-      "Other paddings are given as four numbers in its place."},
-     SchemesKnown},
-    {{"NNAPI-OP-010", Severity::kError,
-      "Strides, sizes of windows and images, depth multipliers, block sizes and ranks are at least "
-      "1.",
-      "types.hal, OperationType.DEPTH_TO_SPACE", true,
-      "Check the order of the arguments: width stands before height."},
-     StepsPositive},
-    {{"NNAPI-OP-011", Severity::kError, "Explicit paddings and radii are not negative.",
-      "types.hal, OperationType.CONV_2D", true,
-      "Check the order of the arguments: left, right, top, bottom."},
-     PaddingsNatural},
+    {.info = {.id = "NNAPI-OP-001",
+              .statement = "The type of every operation is defined by NNAPI 1.0.",
+              .clause = "types.hal, OperationType",
+              .vendor = true,
+              .hint = "Express the operation by operations of NNAPI 1.0; those of later versions "
+                      "are unsupported."},
+     .check = TypeKnown},
+    {.info = {.id = "NNAPI-OP-002",
+              .statement = "An operation has as many inputs as one of its signatures, such as "
+                           "those for explicit and implicit padding.",
+              .clause = "types.hal, OperationType",
+              .vendor = true,
+              .hint = "Pass exactly the arguments of NNAPI 1.0, without the trailing ones of later "
+                      "versions."},
+     .check = InputCount},
+    {.info =
+         {.id = "NNAPI-OP-003",
+          .statement = "An operation has as many outputs as its signature.",
+          .clause = "types.hal, OperationType",
+          .vendor = true,
+          .hint =
+              "Add an operand for every result, even if nothing reads it, and remove the others."},
+     .check = OutputCount},
+    {.info = {.id = "NNAPI-OP-004",
+              .statement = "Only optional inputs of an operation have lifetime NO_VALUE.",
+              .clause = "types.hal, OperandLifeTime.NO_VALUE",
+              .vendor = true,
+              .hint = "Give the operand a value; the operation requires this input."},
+     .check = OptionalOnly},
+    {.info = {.id = "NNAPI-OP-005",
+              .statement = "The data tensors of an operation are of a type that it supports.",
+              .clause = "types.hal, OperationType",
+              .vendor = true,
+              .hint = "Use a tensor type that the operation supports; DEQUANTIZE converts "
+                      "quantized data to floats."},
+     .check = DataTypeTaken},
+    {.info = {.id = "NNAPI-OP-006",
+              .statement = "Every input and output of an operation has the type that its position "
+                           "in the signature requires.",
+              .clause = "types.hal, OperationType",
+              .vendor = true,
+              .hint = "Change the operand's type to the required one; all data tensors of an "
+                      "operation have the same type."},
+     .check = ArgumentTypes},
+    {.info = {.id = "NNAPI-OP-007",
+              .statement = "Every tensor has a rank that the operation supports at its position.",
+              .clause = "types.hal, OperationType",
+              .vendor = true,
+              .hint = "Reshape the tensor to a supported rank."},
+     .check = Ranks},
+    {.info = {.id = "NNAPI-OP-008",
+              .statement = "A fused activation is 0 (NONE), 1 (RELU), 2 (RELU1) or 3 (RELU6).",
+              .clause = "types.hal, FusedActivationFunc",
+              .vendor = true,
+              .hint = "Set the fused activation to 0, and add any other activation as an operation "
+                      "of its own."},
+     .check = ActivationsKnown},
+    {.info = {.id = "NNAPI-OP-009",
+              .statement = "An implicit padding scheme is 0 (NONE), 1 (SAME) or 2 (VALID).",
+              .clause = "types.hal, OperationType.CONV_2D",
+              .hint = "Use SAME or VALID, or replace the scheme with four explicit padding sizes."},
+     .check = SchemesKnown},
+    {.info = {.id = "NNAPI-OP-010",
+              .statement = "Strides, window sizes, output sizes of RESIZE_BILINEAR, depth "
+                           "multipliers, block sizes and the rank of SVDF are at least 1.",
+              .clause = "types.hal, OperationType.DEPTH_TO_SPACE",
+              .vendor = true,
+              .hint = "Use a value of at least 1, and check the order of the arguments: width "
+                      "comes before height."},
+     .check = StepsPositive},
+    {.info =
+         {.id = "NNAPI-OP-011",
+          .statement =
+              "Explicit padding and the radius of LOCAL_RESPONSE_NORMALIZATION are not negative.",
+          .clause = "types.hal, OperationType.CONV_2D",
+          .vendor = true,
+          .hint = "Use a value of at least 0, and check the order of the arguments: left, right, "
+                  "top, bottom."},
+     .check = PaddingsNatural},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of a request: one run of the model, which the .nnapi.json form can have beside it.
+// Rules for a request: one run of the model, which a .nnapi.json file can contain.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -9,7 +9,7 @@
 namespace nn::nnapi {
 namespace {
 
-// An argument with the operand that it is for; nullptr if there is none.
+// An argument with its operand; nullptr if the model has no such operand.
 struct ArgumentAt {
   const RequestArgument& argument;
   const Operand* operand;
@@ -43,7 +43,7 @@ void ArgumentsForAll(const Subject& s, Findings& f) {
   if (!m.request) return;
   const auto check = [&](std::string_view what, size_t has, size_t wants) {
     if (has != wants)
-      f.Add(At(fmt::format("request.{}", what)), "the request has {} {}, the model has {}", has,
+      f.Add(At(fmt::format("request.{}", what)), "the request has {} {}; the model has {}", has,
             what, wants);
   };
   check("inputs", m.request->inputs.size(), m.input_indexes.size());
@@ -54,16 +54,16 @@ void NothingWithoutValue(const Subject& s, Findings& f) {
   EachArgument(s, [&](const ArgumentAt& a) {
     if (!a.argument.has_no_value) return;
     if (a.argument.location != DataLocation())
-      f.Add(a.At("location"), "an argument without a value has a location");
+      f.Add(a.At("location"), "the argument has no value but has a location");
     if (!a.argument.dimensions.empty())
-      f.Add(a.At("dimensions"), "an argument without a value has dimensions {}",
+      f.Add(a.At("dimensions"), "the argument has no value but has dimensions {}",
             DimsText(a.argument.dimensions));
   });
 }
 
 void OmittedIsOptional(const Subject& s, Findings& f) {
   if (!s.native().request) return;
-  // By operand: the first input that needs its value.
+  // By operand: the first operation input that requires its value.
   std::vector<std::pair<const OperationAt*, size_t>> needs(s.native().operands.size());
   for (const OperationAt& op : s.operations())
     for (size_t i = 0; op.signature != nullptr && i < op.input_count(); ++i)
@@ -74,7 +74,7 @@ void OmittedIsOptional(const Subject& s, Findings& f) {
   EachArgument(s, [&](const ArgumentAt& a) {
     if (!a.argument.has_no_value || a.output || a.operand == nullptr) return;
     if (const auto& [op, input] = needs[a.index]; op != nullptr)
-      f.Add(a.At("hasNoValue"), "operand {} has no value; {} needs one", a.index,
+      f.Add(a.At("hasNoValue"), "operand {} has no value, but {} requires one", a.index,
             op->InputTitle(input));
   });
 }
@@ -85,11 +85,11 @@ void ArgumentsInPool(const Subject& s, Findings& f) {
     const std::vector<uint64_t>& pools = s.native().request->pool_sizes;
     if (a.argument.has_no_value) return;
     if (l.pool_index >= pools.size())
-      f.Add(a.At("location.poolIndex"), "the argument lies in pool {} of {}", l.pool_index,
-            pools.size());
+      f.Add(a.At("location.poolIndex"), "the argument is in pool {}; the request has {} pools",
+            l.pool_index, pools.size());
     else if (!InRange(l.offset, l.length, pools[l.pool_index]))
-      f.Add(a.At("location"), "the argument lies at {} with {} bytes, outside of {}", l.offset,
-            l.length, pools[l.pool_index]);
+      f.Add(a.At("location"), "the argument takes {} bytes at offset {}; pool {} has {} bytes",
+            l.length, l.offset, l.pool_index, pools[l.pool_index]);
   });
 }
 
@@ -98,8 +98,8 @@ void DimensionsKept(const Subject& s, Findings& f) {
     const Dims& dims = a.argument.dimensions;
     if (a.operand != nullptr && !a.argument.has_no_value && !dims.empty() &&
         !Agree(dims, a.operand->dimensions))
-      f.Add(a.At("dimensions"), "the argument is {}, operand {} of the model {}", DimsText(dims),
-            a.index, DimsText(a.operand->dimensions));
+      f.Add(a.At("dimensions"), "the argument has dimensions {}; operand {} of the model has {}",
+            DimsText(dims), a.index, DimsText(a.operand->dimensions));
   });
 }
 
@@ -112,9 +112,10 @@ void DimensionsComplete(const Subject& s, Findings& f) {
     const Dims& dims = a.argument.dimensions;
     if (a.argument.has_no_value) return;
     if (HasOpen(dims))
-      f.Add(a.At("dimensions"), "the argument has dimensions {}", DimsText(dims));
+      f.Add(a.At("dimensions"), "the argument has unknown dimensions: {}", DimsText(dims));
     else if (dims.empty() && a.operand != nullptr && HasOpen(a.operand->dimensions))
-      f.Add(a.At("dimensions"), "the argument has no dimensions, operand {} of the model {}",
+      f.Add(a.At("dimensions"),
+            "the argument has no dimensions, and operand {} of the model has unknown ones: {}",
             a.index, DimsText(a.operand->dimensions));
   });
 }
@@ -128,12 +129,12 @@ void LengthsFit(const Subject& s, Findings& f) {
     for (const uint32_t d : dims)
       if (__builtin_mul_overflow(bytes, d, &bytes)) return;
     if (bytes != 0 && a.argument.location.length != bytes)
-      f.Add(a.At("location.length"), "the argument has {} bytes; type and dimensions need {}",
+      f.Add(a.At("location.length"), "the argument has {} bytes; type and dimensions require {}",
             a.argument.location.length, bytes);
   });
 }
 
-// Where the data of an argument lie.
+// The bytes of an argument.
 struct Place {
   uint64_t pool;
   uint64_t begin;
@@ -152,14 +153,14 @@ void OutputsApart(const Subject& s, Findings& f) {
   std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::tie(a.pool, a.begin) < std::tie(b.pool, b.begin);
   });
-  // Of those before, the one that reaches furthest, and the output that does.
+  // Of the ranges before, the one that ends last, and the output that ends last.
   const Place* any = nullptr;
   const Place* output = nullptr;
   for (const Place& p : places) {
     const Place* before = p.output ? any : output;
     if (before != nullptr && before->pool == p.pool && p.begin < before->end)
-      f.Add(At(p.output ? p.path : before->path), "{} at {} to {} of pool {} lies over {}", p.path,
-            p.begin, p.end, p.pool, before->path);
+      f.Add(At(p.output ? p.path : before->path), "{} (bytes {} to {} of pool {}) overlaps {}",
+            p.path, p.begin, p.end, p.pool, before->path);
     const auto further = [&](const Place* than) {
       return than == nullptr || than->pool != p.pool || p.end > than->end;
     };
@@ -169,36 +170,61 @@ void OutputsApart(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"NNAPI-REQUEST-001", Severity::kError,
-      "A request has an argument for each input and each output of the model.",
-      "types.hal, Request.inputs", true, "Give one for each, in their order."},
-     ArgumentsForAll},
-    {{"NNAPI-REQUEST-002", Severity::kError,
-      "Arguments without a value have a location of zeros and no dimensions.",
-      "types.hal, RequestArgument.hasNoValue", true, "Leave out location and dimensions."},
-     NothingWithoutValue},
-    {{"NNAPI-REQUEST-003", Severity::kError, "Only optional inputs of operations have no value.",
-      "types.hal, RequestArgument.hasNoValue", true, "Give a value."},
-     OmittedIsOptional},
-    {{"NNAPI-REQUEST-004", Severity::kError, "Arguments lie inside a pool of the request.",
-      "types.hal, RequestArgument.location", true, "Check poolIndex, offset and length."},
-     ArgumentsInPool},
-    {{"NNAPI-REQUEST-005", Severity::kError,
-      "Arguments keep the rank and the sizes that the model has.",
-      "types.hal, RequestArgument.dimensions", true,
-      "A request may only tell sizes that the model leaves open."},
-     DimensionsKept},
-    {{"NNAPI-REQUEST-006", Severity::kError, "Model and request together give all dimensions.",
-      "types.hal, RequestArgument.dimensions", true, "Give all sizes in the argument."},
-     DimensionsComplete},
-    {{"NNAPI-REQUEST-007", Severity::kError,
-      "The length of an argument is that of its type and dimensions.",
-      "types.hal, DataLocation.length", true,
-      "It is the product of the dimensions and the bytes of an element."},
-     LengthsFit},
-    {{"NNAPI-REQUEST-008", Severity::kError, "Outputs lie over no input and no other output.",
-      "types.hal, Request", false, "Give each output its own bytes."},
-     OutputsApart},
+    {.info = {.id = "NNAPI-REQUEST-001",
+              .statement =
+                  "A request has one argument for each input and each output of the model.",
+              .clause = "types.hal, Request.inputs",
+              .vendor = true,
+              .hint = "Give one argument for each index in inputIndexes and outputIndexes, in "
+                      "their order."},
+     .check = ArgumentsForAll},
+    {.info = {.id = "NNAPI-REQUEST-002",
+              .statement =
+                  "A request argument without a value has a location of zeros and no dimensions.",
+              .clause = "types.hal, RequestArgument.hasNoValue",
+              .vendor = true,
+              .hint = "Leave out location and dimensions, or set hasNoValue to false."},
+     .check = NothingWithoutValue},
+    {.info = {.id = "NNAPI-REQUEST-003",
+              .statement = "A request omits the value of an input only if the input is optional in "
+                           "every operation that reads it.",
+              .clause = "types.hal, RequestArgument.hasNoValue",
+              .vendor = true,
+              .hint = "Set hasNoValue to false and give the location of the value."},
+     .check = OmittedIsOptional},
+    {.info = {.id = "NNAPI-REQUEST-004",
+              .statement = "The location of a request argument lies inside a pool of the request.",
+              .clause = "types.hal, RequestArgument.location",
+              .vendor = true,
+              .hint = "Correct poolIndex, offset and length, or enlarge the pool."},
+     .check = ArgumentsInPool},
+    {.info = {.id = "NNAPI-REQUEST-005",
+              .statement = "The dimensions of a request argument keep the rank and the known sizes "
+                           "of the operand.",
+              .clause = "types.hal, RequestArgument.dimensions",
+              .vendor = true,
+              .hint =
+                  "Repeat the dimensions of the model, and change only sizes that are 0 there."},
+     .check = DimensionsKept},
+    {.info = {.id = "NNAPI-REQUEST-006",
+              .statement = "A request argument gives all of its dimensions, or none if the model "
+                           "knows all of them.",
+              .clause = "types.hal, RequestArgument.dimensions",
+              .vendor = true,
+              .hint = "Give every size in the dimensions of the argument."},
+     .check = DimensionsComplete},
+    {.info = {.id = "NNAPI-REQUEST-007",
+              .statement = "The length of a request argument is the number of bytes that its type "
+                           "and dimensions require.",
+              .clause = "types.hal, DataLocation.length",
+              .vendor = true,
+              .hint = "Set length to the product of the dimensions and the element size in bytes."},
+     .check = LengthsFit},
+    {.info = {.id = "NNAPI-REQUEST-008",
+              .statement = "An output of a request overlaps no input and no other output.",
+              .clause = "types.hal, Request",
+              .hint = "Give each output its own range of bytes."},
+     .check = OutputsApart},
 };
 
 }  // namespace

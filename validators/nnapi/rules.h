@@ -1,4 +1,4 @@
-// The lists of NNAPI rules, one a theme.
+// The lists of NNAPI rules, by subject.
 #pragma once
 
 #include "validators/nnapi/subject.h"
@@ -9,14 +9,14 @@ namespace nn::nnapi {
 using Rule = nn::Rule<Subject>;
 
 std::span<const Rule> ModelRules();        // model.cc: inputs, outputs, order of execution
-std::span<const Rule> OperandRules();      // operands.cc: types, quantisation, locations
+std::span<const Rule> OperandRules();      // operands.cc: types, quantization, locations
 std::span<const Rule> OperationRules();    // operations.cc: operations against their signatures
-std::span<const Rule> WindowRules();       // windows.cc: convolutions and pools
+std::span<const Rule> WindowRules();       // windows.cc: convolution and pooling
 std::span<const Rule> ElementwiseRules();  // elementwise.cc
 std::span<const Rule> ShapeRules();        // shapes.cc: reshape, concatenation, blocks
 std::span<const Rule> LookupRules();       // lookups.cc
 std::span<const Rule> MatrixRules();       // matrices.cc: fully connected and recurrent
 std::span<const Rule> RequestRules();      // requests.cc
-std::span<const Rule> LintRules();         // lint.cc: advice, of the strict profile
+std::span<const Rule> LintRules();         // lint.cc: advice, in the strict profile
 
 }  // namespace nn::nnapi

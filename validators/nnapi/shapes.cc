@@ -1,4 +1,4 @@
-// Rules of operations that rearrange elements.
+// Rules for operations that move elements.
 #include <algorithm>
 
 #include "validators/nnapi/rules.h"
@@ -11,8 +11,8 @@ using enum OperationType;
 void Check(Findings& f, const OperationAt& op, const Dims& want) {
   const Dims* out = op.OutputDims(0);
   if (out != nullptr && !Agree(want, *out))
-    f.Add(op.AtOutput(0), "{} gives {}, its output is {}", op.Title(), DimsText(want),
-          DimsText(*out));
+    f.Add(op.AtOutput(0), "{} has shape {} instead of {}", op.OutputTitle(0), DimsText(*out),
+          DimsText(want));
 }
 
 void Concatenations(const Subject& s, Findings& f) {
@@ -33,8 +33,8 @@ void Concatenations(const Subject& s, Findings& f) {
       Dims same = *in;
       if (same.size() == want.size()) same[at] = want[at];
       if (!Agree(same, want)) {
-        f.Add(op.AtInput(i), "{} joins {} and {} along axis {}", op.Title(), DimsText(*first),
-              DimsText(*in), *axis);
+        f.Add(op.AtInput(i), "{} cannot concatenate {} and {} along axis {}", op.Title(),
+              DimsText(*first), DimsText(*in), *axis);
         return;
       }
       want[at] = want[at] == 0 || (*in)[at] == 0 ? 0 : want[at] + (*in)[at];
@@ -47,7 +47,7 @@ bool Divides(uint64_t by, uint32_t d) {
   return d == 0 || d % by == 0;
 }
 
-// The shape that a block of a constant size makes of the input; nullopt if it does not divide it.
+// The shape that a constant block size gives; nullopt if the block size does not divide the input.
 std::optional<Dims> Blocked(const Dims& in, bool to_space, uint64_t b) {
   if (to_space ? b > 0xFFFF || !Divides(b * b, in[3]) : !Divides(b, in[1]) || !Divides(b, in[2]))
     return std::nullopt;
@@ -58,7 +58,7 @@ std::optional<Dims> Blocked(const Dims& in, bool to_space, uint64_t b) {
               scaled(in[3], !to_space, b * b)};
 }
 
-// Calls visit(operation, dimensions of its input, size of the block, whether to space).
+// Calls visit(operation, dimensions of its input, block size, true for DEPTH_TO_SPACE).
 template <typename Visit>
 void EachBlock(const Subject& s, const Visit& visit) {
   for (const OperationType type : {kDepthToSpace, kSpaceToDepth})
@@ -73,8 +73,9 @@ void EachBlock(const Subject& s, const Visit& visit) {
 void BlocksDivide(const Subject& s, Findings& f) {
   EachBlock(s, [&](const OperationAt& op, const Dims& in, uint64_t block, bool to_space) {
     if (!Blocked(in, to_space, block))
-      f.Add(op.AtInput(1), "block size {} of {} does not divide {} of {}", block, op.Title(),
-            to_space ? "the depth" : "height and width", DimsText(in));
+      f.Add(op.AtInput(1), "{} {} of {} does not divide the {} of {}",
+            to_space ? "the square of block size" : "block size", block, op.Title(),
+            to_space ? "depth" : "height and width", DimsText(in));
   });
 }
 
@@ -93,15 +94,15 @@ uint64_t ElementsOf(const Dims& dims) {
 
 constexpr uint32_t kLongestShape = 8;
 
-// The elements of a constant shape. It may have one -1, which stands for what is left over.
+// The elements of a constant shape. One of them may be -1, which stands for the remaining elements.
 struct TargetShape {
   std::vector<int32_t> sizes;
-  size_t open = 0;       // how often it has -1
-  uint64_t product = 1;  // of the other sizes; 0 if it is beyond 64 bits
+  size_t open = 0;       // number of sizes that are -1
+  uint64_t product = 1;  // of the other sizes; 0 if it exceeds 64 bits
 };
 
 std::optional<TargetShape> TargetOf(const OperationAt& op) {
-  // Longer ones give ranks that are too large, and could be shared by many operations.
+  // Longer shapes have an unsupported rank, and reading one for many operations takes long.
   const Dims* shape = op.InputDims(1);
   if (shape == nullptr || (*shape)[0] > kLongestShape) return std::nullopt;
   TargetShape t = {op.Ints(1)};
@@ -122,9 +123,10 @@ void ShapesValid(const Subject& s, Findings& f) {
     const auto target = TargetOf(op);
     if (!target) return;
     for (const int32_t d : target->sizes)
-      if (d < -1 || d == 0) f.Add(op.AtInput(1), "the shape of {} has {}", op.Title(), d);
+      if (d < -1 || d == 0) f.Add(op.AtInput(1), "the shape of {} has size {}", op.Title(), d);
     if (target->open > 1)
-      f.Add(op.AtInput(1), "the shape of {} has {} times -1", op.Title(), target->open);
+      f.Add(op.AtInput(1), "the shape of {} has {} sizes of -1; at most one is allowed", op.Title(),
+            target->open);
   });
 }
 
@@ -137,10 +139,11 @@ void ElementsKept(const Subject& s, Findings& f) {
     const auto target = TargetOf(op);
     if (target && target->product != 0 && target->open <= 1 &&
         (target->open == 0 ? target->product != elements : elements % target->product != 0))
-      f.Add(op.AtInput(1), "{} makes a shape of {}{} elements of {}", op.Title(), target->product,
-            target->open == 1 ? " times -1" : "", DimsText(*in));
+      f.Add(op.AtInput(1), "the shape of {} has {}{} elements; the input {} has {}", op.Title(),
+            target->open == 1 ? "a multiple of " : "", target->product, DimsText(*in), elements);
     else if (out != nullptr && ElementsOf(*out) != 0 && ElementsOf(*out) != elements)
-      f.Add(op.AtOutput(0), "{} makes {} of {}", op.Title(), DimsText(*out), DimsText(*in));
+      f.Add(op.AtOutput(0), "the output {} of {} has {} elements; the input {} has {}",
+            DimsText(*out), op.Title(), ElementsOf(*out), DimsText(*in), elements);
   });
 }
 
@@ -148,7 +151,7 @@ void ReshapedAsTold(const Subject& s, Findings& f) {
   EachOperation(s, kReshape, [&](const OperationAt& op) {
     const Dims* shape = op.InputDims(1);
     if (shape == nullptr || (*shape)[0] == 0 || (*shape)[0] > 4) return;
-    Dims want((*shape)[0]);  // not known, if the shape is no constant
+    Dims want((*shape)[0]);  // unknown if the shape is not constant
     if (const auto target = TargetOf(op); target && target->sizes.size() == want.size())
       for (size_t i = 0; i < want.size(); ++i)
         want[i] = static_cast<uint32_t>(std::max(target->sizes[i], 0));
@@ -169,32 +172,61 @@ void Resizes(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"NNAPI-SHAPE-001", Severity::kError,
-      "Inputs of CONCATENATION agree but for the axis, along which the output is their sum.",
-      "types.hal, OperationType.CONCATENATION", true, "Check the axis, which counts from 0."},
-     Concatenations},
-    {{"NNAPI-SHAPE-002", Severity::kError,
-      "Block sizes of DEPTH_TO_SPACE and SPACE_TO_DEPTH divide what they split.",
-      "types.hal, OperationType.DEPTH_TO_SPACE", true, "Pad the tensor first."},
-     BlocksDivide},
-    {{"NNAPI-SHAPE-003", Severity::kError,
-      "The shape of RESHAPE has sizes of at least 1, and at most one -1.",
-      "types.hal, OperationType.RESHAPE", true, "Write 1 for dimensions to be added."},
-     ShapesValid},
-    {{"NNAPI-SHAPE-004", Severity::kError, "The output of RESIZE_BILINEAR has the stated size.",
-      "types.hal, OperationType.RESIZE_BILINEAR", true,
-      "The width is input 1, the height input 2; outputs are [batches, height, width, depth]."},
-     Resizes},
-    {{"NNAPI-SHAPE-005", Severity::kError,
-      "Outputs of DEPTH_TO_SPACE and SPACE_TO_DEPTH have the size that the block gives.",
-      "types.hal, OperationType.DEPTH_TO_SPACE", true, "Declare the shape that the block gives."},
-     BlocksMakeOutput},
-    {{"NNAPI-SHAPE-006", Severity::kError, "RESHAPE keeps the number of elements.",
-      "types.hal, OperationType.RESHAPE", true, "Write -1 for the size that is to be computed."},
-     ElementsKept},
-    {{"NNAPI-SHAPE-007", Severity::kError, "The output of RESHAPE has the shape that it names.",
-      "types.hal, OperationType.RESHAPE", true, "Declare the shape that input 1 names."},
-     ReshapedAsTold},
+    {.info =
+         {.id = "NNAPI-SHAPE-001",
+          .statement =
+              "The axis of CONCATENATION is within the rank of the inputs, the inputs have equal "
+              "sizes on all other axes, and the output has the sum of their sizes on this axis.",
+          .clause = "types.hal, OperationType.CONCATENATION",
+          .vendor = true,
+          .hint = "Check the axis, which counts from 0 and cannot be negative, and declare the sum "
+                  "of the sizes for the output."},
+     .check = Concatenations},
+    {.info = {.id = "NNAPI-SHAPE-002",
+              .statement = "The block size of SPACE_TO_DEPTH divides the height and the width of "
+                           "the input; its square in DEPTH_TO_SPACE divides the depth.",
+              .clause = "types.hal, OperationType.DEPTH_TO_SPACE",
+              .vendor = true,
+              .hint = "Use a block size that divides the input, or change the size of the input."},
+     .check = BlocksDivide},
+    {.info =
+         {.id = "NNAPI-SHAPE-003",
+          .statement =
+              "The shape given to RESHAPE consists of sizes of at least 1 and at most one -1.",
+          .clause = "types.hal, OperationType.RESHAPE",
+          .vendor = true,
+          .hint =
+              "Write 1 for a dimension to be added, and -1 for at most one size to be computed."},
+     .check = ShapesValid},
+    {.info =
+         {.id = "NNAPI-SHAPE-004",
+          .statement =
+              "The output of RESIZE_BILINEAR has the height and the width that its inputs state.",
+          .clause = "types.hal, OperationType.RESIZE_BILINEAR",
+          .vendor = true,
+          .hint = "Pass the width as input 1 and the height as input 2, and declare the output as "
+                  "[batches, height, width, depth]."},
+     .check = Resizes},
+    {.info = {.id = "NNAPI-SHAPE-005",
+              .statement = "The output of DEPTH_TO_SPACE and SPACE_TO_DEPTH has the shape that the "
+                           "input and the block size give.",
+              .clause = "types.hal, OperationType.DEPTH_TO_SPACE",
+              .vendor = true,
+              .hint = "Declare [batches, height * block, width * block, depth / (block * block)] "
+                      "for DEPTH_TO_SPACE; SPACE_TO_DEPTH is its inverse."},
+     .check = BlocksMakeOutput},
+    {.info = {.id = "NNAPI-SHAPE-006",
+              .statement = "The output of RESHAPE has as many elements as the input.",
+              .clause = "types.hal, OperationType.RESHAPE",
+              .vendor = true,
+              .hint = "Correct the sizes, or write -1 for the one that is to be computed."},
+     .check = ElementsKept},
+    {.info = {.id = "NNAPI-SHAPE-007",
+              .statement = "The output of RESHAPE has the shape that input 1 gives.",
+              .clause = "types.hal, OperationType.RESHAPE",
+              .vendor = true,
+              .hint = "Declare for the output the shape that input 1 gives."},
+     .check = ReshapedAsTold},
 };
 
 }  // namespace

@@ -118,12 +118,12 @@ bool IsComputed(const Operand& operand) {
          operand.lifetime == LifeTime::kModelOutput;
 }
 
-bool IsQuantised(const Operand& operand) {
+bool IsQuantized(const Operand& operand) {
   return operand.type == OperandType::kTensorQuant8Asymm;
 }
 
-bool HasQuantisation(const Operand& operand) {
-  return IsQuantised(operand) && operand.scale > 0 && operand.zero_point >= 0 &&
+bool HasQuantization(const Operand& operand) {
+  return IsQuantized(operand) && operand.scale > 0 && operand.zero_point >= 0 &&
          operand.zero_point <= 255;
 }
 

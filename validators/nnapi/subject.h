@@ -1,4 +1,4 @@
-// What NNAPI rules look at: a model, each operation with its operands resolved.
+// The context of NNAPI rules: a model, with the operands of each operation resolved.
 #pragma once
 
 #include <optional>
@@ -12,31 +12,31 @@
 
 namespace nn::nnapi {
 
-using Dims = std::vector<uint32_t>;  // 0 where a size is not known
+using Dims = std::vector<uint32_t>;  // 0 for an unknown size
 
 class Subject;
 
-// An operation. Operands that do not exist are nullptr, as are inputs without a value.
+// An operation. Operands that do not exist and inputs without a value are nullptr.
 struct OperationAt {
   const Operation* operation = nullptr;
   int index = 0;
   const Subject* subject = nullptr;
-  const Signature* signature = nullptr;  // the one that its number of inputs chooses
+  const Signature* signature = nullptr;  // the one that takes its number of inputs
 
   size_t input_count() const { return operation->inputs.size(); }
   const Operand* Input(size_t i) const;
   const Operand* Output(size_t i) const;
-  // The dimensions of a tensor; nullptr if it is missing, no tensor, or of a rank that the
-  // signature does not take.
+  // The dimensions of a tensor; nullptr if it is missing, not a tensor, or of a rank that the
+  // signature does not allow.
   const Dims* InputDims(size_t i) const;
   const Dims* OutputDims(size_t i) const;
-  // Whether an optional input has a value; nullopt if a request decides, as for model inputs, or if
-  // the file does not tell.
+  // Whether an optional input has a value; nullopt if the request decides this, as for model
+  // inputs, or if the operand or its lifetime is unknown.
   std::optional<bool> Given(size_t input) const;
-  // The value of a constant scalar; nullopt if it is not constant or not of the type.
+  // The value of a constant scalar; nullopt if it is not constant or has another type.
   std::optional<int32_t> Int(size_t input) const;
   std::optional<float> Float(size_t input) const;
-  // The elements of a constant TENSOR_INT32; empty if it is not one, or not of its length.
+  // The elements of a constant TENSOR_INT32; empty if it is not one, or has the wrong length.
   std::vector<int32_t> Ints(size_t input) const;
 
   // "operation 3 (CONV_2D)".
@@ -64,7 +64,7 @@ class Subject {
   std::vector<OperationAt> operations_;
 };
 
-// Calls visit(operation) for those of a type that have one of its signatures.
+// Calls visit(operation) for each operation of a type that matches one of its signatures.
 template <typename Visit>
 void EachOperation(const Subject& s, OperationType type, const Visit& visit) {
   for (const OperationAt& op : s.operations())
@@ -72,15 +72,15 @@ void EachOperation(const Subject& s, OperationType type, const Visit& visit) {
 }
 
 bool IsConstant(const Operand& operand);
-// A temporary or an output of the model: what an operation has to write.
+// A temporary or an output of the model, which an operation must write.
 bool IsComputed(const Operand& operand);
-bool IsQuantised(const Operand& operand);
-// True if a quantised tensor has a scale and a zeroPoint that can be compared with others.
-bool HasQuantisation(const Operand& operand);
+bool IsQuantized(const Operand& operand);
+// True if a quantized tensor has a valid scale and zeroPoint.
+bool HasQuantization(const Operand& operand);
 std::string OperandPath(size_t index, std::string_view field = {});
 // "[1, ?, 3]".
 std::string DimsText(const Dims& dims);
-// Equal where both are known.
+// True if equal or unknown.
 bool Agree(uint32_t a, uint32_t b);
 bool Agree(const Dims& a, const Dims& b);
 

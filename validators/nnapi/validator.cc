@@ -23,11 +23,10 @@ void Run(const NativeModel& model, const Format&, const ValidateOptions& options
 RuleSet NnapiRules() {
   return {.format = "nnapi",
           .readable = {.id = "NNAPI-FILE-001",
-                       .severity = Severity::kError,
-                       .statement = "The file is a model in one of the two forms of this suite.",
+                       .statement =
+                           "The file is an NNAPI model: a .nnapi flatbuffer or .nnapi.json text.",
                        .clause = "schemas/nnapi.fbs",
-                       .vendor = false,
-                       .hint = "Convert the model again."},
+                       .hint = "The file is damaged or incomplete; export or copy it again."},
           .rules = InfoOf<Subject>(Lists()),
           .run = Run,
           .examples = Examples,

@@ -1,4 +1,4 @@
-// Rules of convolutions and pools.
+// Rules for convolution and pooling.
 #include <algorithm>
 #include <cmath>
 
@@ -22,7 +22,7 @@ bool IsPool(const OperationAt& op) {
   return t == kAveragePool2d || t == kL2Pool2d || t == kMaxPool2d;
 }
 
-// The window along one axis; nullopt for what is not a constant.
+// The window along one axis; nullopt for arguments that are not constant.
 struct Window {
   std::optional<int32_t> scheme;  // implicit padding
   std::optional<int32_t> before, after, stride, size;
@@ -34,7 +34,7 @@ Window WindowOf(const OperationAt& op, size_t axis) {
   const size_t first = pool ? 1 : 3;
   const bool implicit = op.signature->inputs[first].kind == Argument::Kind::kScheme;
   Window w;
-  // Scalars stand in the order left, right, top, bottom; then strides, and pools' sizes, of width
+  // The order is left, right, top, bottom, then strides, then window sizes of pooling; width comes
   // before height.
   size_t next = first;
   if (implicit) {
@@ -87,15 +87,15 @@ void OutputSizes(const Subject& s, Findings& f) {
         !IsPool(op) && filter != nullptr && filter->size() == 4)
       want[3] = (*filter)[IsConv(op) ? 0 : 3];
     if (!fits)
-      f.Add(op.AtInput(IsPool(op) ? 0 : 1), "the window of {} does not fit its input {}",
-            op.Title(), DimsText(*in));
+      f.Add(op.AtInput(IsPool(op) ? 0 : 1),
+            "the window of {} is larger than its input {} with padding", op.Title(), DimsText(*in));
     else if (!Agree(want, *out))
-      f.Add(op.AtOutput(0), "{} gives {}, its output is {}", op.Title(), DimsText(want),
-            DimsText(*out));
+      f.Add(op.AtOutput(0), "{} has shape {} instead of {}", op.OutputTitle(0), DimsText(*out),
+            DimsText(want));
   }
 }
 
-// The dimensions of a filter, and of the input that it goes over.
+// The dimensions of a filter, and of the input that it is applied to.
 struct Filtered {
   const Dims* filter = nullptr;
   const Dims* input = nullptr;
@@ -111,8 +111,8 @@ void FiltersFit(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
     const auto found = IsConv(op) ? FilterOf(op) : std::nullopt;
     if (found && !Agree((*found->filter)[3], (*found->input)[3]))
-      f.Add(op.AtInput(1), "the filter of {} is {}, of depth {}; its input is {}, of depth {}",
-            op.Title(), DimsText(*found->filter), (*found->filter)[3], DimsText(*found->input),
+      f.Add(op.AtInput(1), "the filter {} of {} has depth {}; the input {} has depth {}",
+            DimsText(*found->filter), op.Title(), (*found->filter)[3], DimsText(*found->input),
             (*found->input)[3]);
   }
 }
@@ -124,17 +124,19 @@ void DepthwiseFiltersFit(const Subject& s, Findings& f) {
     const Dims& filter = *found->filter;
     const uint32_t depth = (*found->input)[3];
     if (!Agree(filter[0], 1))
-      f.Add(op.AtInput(1), "the first dimension of the filter of {} is {}, not 1", op.Title(),
+      f.Add(op.AtInput(1), "the first dimension of the filter of {} is {} instead of 1", op.Title(),
             filter[0]);
     const auto multiplier = op.Int(op.input_count() - 2);
     if (multiplier && *multiplier > 0 && depth != 0 && filter[3] != 0 &&
         uint64_t{depth} * static_cast<uint64_t>(*multiplier) != filter[3])
-      f.Add(op.AtInput(1), "{} has {} channels, multiplier {}, and a filter {}", op.Title(), depth,
-            *multiplier, DimsText(filter));
+      f.Add(op.AtInput(1),
+            "the filter {} of {} has depth {}; {} channels times multiplier {} give {}",
+            DimsText(filter), op.Title(), filter[3], depth, *multiplier,
+            uint64_t{depth} * static_cast<uint64_t>(*multiplier));
   }
 }
 
-// The number of results that each have a bias, and so of a matrix with one row each.
+// The number of output channels, which each have one bias.
 uint32_t BiasLength(const OperationAt& op) {
   const Dims* weights = op.InputDims(1);
   if (weights == nullptr) return 0;
@@ -155,24 +157,25 @@ void BiasFits(const Subject& s, Findings& f) {
   }
 }
 
-// The relative difference that Android's executor takes for rounding.
+// The relative difference that Android's executor tolerates as rounding.
 constexpr double kBiasScaleSlack = 1e-6;
 
-void BiasQuantised(const Subject& s, Findings& f) {
+void BiasQuantized(const Subject& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
     if (!HasBias(op)) continue;
     const Operand* in = op.Input(0);
     const Operand* weights = op.Input(1);
     const Operand* bias = op.Input(2);
-    if (in == nullptr || weights == nullptr || bias == nullptr || !HasQuantisation(*in) ||
-        !HasQuantisation(*weights) || bias->type != OperandType::kTensorInt32)
+    if (in == nullptr || weights == nullptr || bias == nullptr || !HasQuantization(*in) ||
+        !HasQuantization(*weights) || bias->type != OperandType::kTensorInt32)
       continue;
     const double want = double{in->scale} * weights->scale;
     const double slack = kBiasScaleSlack * std::min(want, double{bias->scale});
     if (bias->zero_point != 0 || !(std::abs(bias->scale - want) <= slack))
-      f.Add(op.AtInput(2),
-            "the bias of {} has scale {} and zeroPoint {}; input and weights give {} and 0",
-            op.Title(), bias->scale, bias->zero_point, want);
+      f.Add(
+          op.AtInput(2),
+          "the bias of {} has scale {} and zeroPoint {}; the input and weight scales give {} and 0",
+          op.Title(), bias->scale, bias->zero_point, want);
   }
 }
 
@@ -182,12 +185,13 @@ void OutputScale(const Subject& s, Findings& f) {
     const Operand* a = op.Input(0);
     const Operand* b = op.Input(1);
     const Operand* out = op.Output(0);
-    if (a == nullptr || b == nullptr || out == nullptr || !HasQuantisation(*a) ||
-        !HasQuantisation(*b) || !HasQuantisation(*out))
+    if (a == nullptr || b == nullptr || out == nullptr || !HasQuantization(*a) ||
+        !HasQuantization(*b) || !HasQuantization(*out))
       continue;
     if (!(out->scale > a->scale * b->scale))
-      f.Add(op.AtOutput(0), "{} has output scale {}; the product of its inputs' is {}", op.Title(),
-            out->scale, a->scale * b->scale);
+      f.Add(op.AtOutput(0),
+            "the output scale of {} is {}; it must be above {}, the product of the input scales",
+            op.Title(), out->scale, a->scale * b->scale);
   }
 }
 
@@ -198,43 +202,69 @@ void PoolPaddings(const Subject& s, Findings& f) {
       const Window w = WindowOf(op, axis);
       const int32_t padding = std::max(w.before.value_or(0), w.after.value_or(0));
       if (w.size && *w.size > 0 && padding >= *w.size)
-        f.Add(op.Where("inputs"), "{} has a window of {} {} and a padding of {}", op.Title(),
-              axis == 0 ? "height" : "width", *w.size, padding);
+        f.Add(op.Where("inputs"), "the padding of {} is {}; it must be below the window {} of {}",
+              op.Title(), padding, axis == 0 ? "height" : "width", *w.size);
     }
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"NNAPI-WINDOW-001", Severity::kError,
-      "Outputs of convolutions and pools have the size that window, stride and padding give.",
-      "types.hal, OperationType.CONV_2D", true,
-      "VALID gives (size - window) / stride + 1 rounded down, SAME size / stride rounded up."},
-     OutputSizes},
-    {{"NNAPI-WINDOW-002", Severity::kError, "Filters of CONV_2D have the depth of the input.",
-      "types.hal, OperationType.CONV_2D", true,
-      "Filters are [depth_out, height, width, depth_in]."},
-     FiltersFit},
-    {{"NNAPI-WINDOW-003", Severity::kError, "A bias has one element for each output channel.",
-      "types.hal, OperationType.CONV_2D", true, "Write zeros where there is no bias."},
-     BiasFits},
-    {{"NNAPI-WINDOW-004", Severity::kError,
-      "A quantised bias has zeroPoint 0 and the product of the input's and weights' scales.",
-      "types.hal, OperationType.CONV_2D", true, "Quantise the bias again with that scale."},
-     BiasQuantised},
-    {{"NNAPI-WINDOW-005", Severity::kError,
-      "The output scale of a quantised product is above the product of the inputs' scales.",
-      "types.hal, OperationType.CONV_2D", true, "Choose a larger scale for the output."},
-     OutputScale},
-    {{"NNAPI-WINDOW-006", Severity::kError,
-      "Filters of DEPTHWISE_CONV_2D have first dimension 1 and a depth of the input's times the "
-      "multiplier.",
-      "types.hal, OperationType.DEPTHWISE_CONV_2D", true,
-      "Filters are [1, height, width, depth_in * multiplier]."},
-     DepthwiseFiltersFit},
-    {{"NNAPI-WINDOW-007", Severity::kError,
-      "Explicit paddings of pools are below the window's size.",
-      "NNAPI reference executor, pooling", true, "A window must not lie in the padding alone."},
-     PoolPaddings},
+    {.info = {.id = "NNAPI-WINDOW-001",
+              .statement =
+                  "The window of a convolution or pooling operation fits its padded input, and the "
+                  "output has the shape that input, window, strides and padding give.",
+              .clause = "types.hal, OperationType.CONV_2D",
+              .vendor = true,
+              .hint = "Declare the computed shape: SAME gives size / stride rounded up; VALID "
+                      "gives (size - window) / stride + 1 rounded down."},
+     .check = OutputSizes},
+    {.info = {.id = "NNAPI-WINDOW-002",
+              .statement = "The last dimension of a CONV_2D filter is the depth of the input.",
+              .clause = "types.hal, OperationType.CONV_2D",
+              .vendor = true,
+              .hint = "Arrange the filter as [depth_out, height, width, depth_in]."},
+     .check = FiltersFit},
+    {.info = {.id = "NNAPI-WINDOW-003",
+              .statement = "The bias of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED has one "
+                           "element for each output channel or unit.",
+              .clause = "types.hal, OperationType.CONV_2D",
+              .vendor = true,
+              .hint = "Give the bias as many elements as there are outputs; fill it with zeros if "
+                      "the layer has no bias."},
+     .check = BiasFits},
+    {.info =
+         {.id = "NNAPI-WINDOW-004",
+          .statement =
+              "The bias of a quantized CONV_2D, DEPTHWISE_CONV_2D or FULLY_CONNECTED has zeroPoint "
+              "0 and, as its scale, the product of the input scale and the weight scale.",
+          .clause = "types.hal, OperationType.CONV_2D",
+          .vendor = true,
+          .hint = "Quantize the bias again with the product of the input scale and the weight "
+                  "scale, and with zeroPoint 0."},
+     .check = BiasQuantized},
+    {.info = {.id = "NNAPI-WINDOW-005",
+              .statement =
+                  "The output scale of a quantized CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED or "
+                  "MUL is above the product of the scales of its first two inputs.",
+              .clause = "types.hal, OperationType.CONV_2D",
+              .vendor = true,
+              .hint = "Choose a larger scale for the output."},
+     .check = OutputScale},
+    {.info = {.id = "NNAPI-WINDOW-006",
+              .statement = "The filter of DEPTHWISE_CONV_2D has first dimension 1, and its last "
+                           "dimension is the depth of the input times the depth multiplier.",
+              .clause = "types.hal, OperationType.DEPTHWISE_CONV_2D",
+              .vendor = true,
+              .hint = "Arrange the filter as [1, height, width, depth_in * depth_multiplier]."},
+     .check = DepthwiseFiltersFit},
+    {.info = {.id = "NNAPI-WINDOW-007",
+              .statement = "Explicit padding of a pooling operation is smaller than the window on "
+                           "the same axis.",
+              .clause = "NNAPI reference executor, pooling",
+              .vendor = true,
+              .hint = "Reduce the padding or enlarge the window, so that no window lies in the "
+                      "padding alone."},
+     .check = PoolPaddings},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of attributes, whatever the operator.
+// Rules for attributes of any operator.
 #include <algorithm>
 #include <set>
 
@@ -53,7 +53,7 @@ void Unique(const Subject& s, Findings& f) {
     std::set<std::string_view> seen;
     for (int i = 0; i < node.node->attribute_size(); ++i)
       if (!seen.insert(node.node->attribute(i).name()).second)
-        f.Add(s.Where(node, fmt::format("attribute[{}]", i)), "{} has attribute {} twice",
+        f.Add(s.Where(node, fmt::format("attribute[{}]", i)), "{} has attribute {} more than once",
               Title(node), Quote(node.node->attribute(i).name()));
   }
 }
@@ -75,7 +75,8 @@ void OneValue(const Subject& s, Findings& f) {
     const auto used =
         std::count_if(std::begin(kValueFields), std::end(kValueFields),
                       [&](const ValueField& field) { return s.Has(*a.attribute, field.number); });
-    if (used > 1) f.Add(s.Where(a), "{} has {} values", Name(s, a), used);
+    if (used > 1)
+      f.Add(s.Where(a), "{} has values in {} fields; at most one is allowed", Name(s, a), used);
   }
 }
 
@@ -84,13 +85,13 @@ void ValueFitsType(const Subject& s, Findings& f) {
     if (!a.attribute->has_type()) continue;
     for (const ValueField& field : kValueFields)
       if (field.type != a.attribute->type() && s.Has(*a.attribute, field.number))
-        f.Add(s.Where(a), "{} is of type {} but has a value in {}", Name(s, a),
+        f.Add(s.Where(a), "{} has type {}, but a value in field {}", Name(s, a),
               A::AttributeType_Name(a.attribute->type()),
               A::descriptor()->FindFieldByNumber(field.number)->name());
   }
 }
 
-// Whether the signature of a standard operator has the attribute.
+// True if the attribute is in the signature of a standard operator.
 bool IsStandard(const Subject& s, const AttributeAt& a) {
   const Schema* schema = NodeOf(s, a).standard;
   return schema != nullptr && schema->attributes.contains(a.attribute->name());
@@ -103,7 +104,7 @@ void FindMissingMessages(const Subject& s, Findings& f, bool standard) {
       const auto* descriptor = A::descriptor()->FindFieldByNumber(field.number);
       if (field.type == a.attribute->type() && !descriptor->is_repeated() &&
           descriptor->message_type() != nullptr && !s.Has(*a.attribute, field.number))
-        f.Add(s.Where(a), "{} is of type {} but has no value", Name(s, a),
+        f.Add(s.Where(a), "{} has type {}, but no value", Name(s, a),
               A::AttributeType_Name(a.attribute->type()));
     }
   }
@@ -123,7 +124,7 @@ void ReferencesInFunctions(const Subject& s, Findings& f) {
     const auto* function = NodeOf(s, a).body->function;
     const std::string& name = a.attribute->ref_attr_name();
     if (function == nullptr) {
-      f.Add(s.Where(a, "ref_attr_name"), "{} refers to {} outside of a function", Name(s, a),
+      f.Add(s.Where(a, "ref_attr_name"), "{} references {} outside a function", Name(s, a),
             Quote(name));
       continue;
     }
@@ -133,8 +134,9 @@ void ReferencesInFunctions(const Subject& s, Findings& f) {
         std::any_of(function->attribute_proto().begin(), function->attribute_proto().end(),
                     [&](const auto& p) { return p.name() == name; });
     if (!declared)
-      f.Add(s.Where(a, "ref_attr_name"), "{} refers to {}, which function {} does not have",
-            Name(s, a), Quote(name), Quote(function->name()));
+      f.Add(s.Where(a, "ref_attr_name"),
+            "{} references {}, which is not an attribute of function {}", Name(s, a), Quote(name),
+            Quote(function->name()));
   }
 }
 
@@ -145,12 +147,12 @@ void FindValuesOfReferences(const Subject& s, Findings& f, bool in_sub_graphs) {
         (in_sub_graph || !a.attribute->ref_attr_name().empty()) &&
         std::any_of(std::begin(kValueFields), std::end(kValueFields),
                     [&](const ValueField& field) { return s.Has(*a.attribute, field.number); }))
-      f.Add(s.Where(a), "{} refers to {} and has a value of its own", Name(s, a),
+      f.Add(s.Where(a), "{} references {}, but also has a value of its own", Name(s, a),
             Quote(a.attribute->ref_attr_name()));
   }
 }
 
-// onnx.checker looks for them in sub-graphs only.
+// onnx.checker looks for them in subgraphs only.
 void ReferenceOrValueInSubGraphs(const Subject& s, Findings& f) {
   FindValuesOfReferences(s, f, true);
 }
@@ -161,53 +163,88 @@ void ReferenceOrValue(const Subject& s, Findings& f) {
 
 void StringsUtf8(const Subject& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
-    if (!IsStandard(s, a)) continue;  // others keep bytes of their own in strings
+    if (!IsStandard(s, a)) continue;  // other strings may hold arbitrary bytes
     const auto& strings = a.attribute->strings();
     if (!IsUtf8(a.attribute->s()) || !std::all_of(strings.begin(), strings.end(), IsUtf8))
-      f.Add(s.Where(a), "{} is no UTF-8", Name(s, a));
+      f.Add(s.Where(a), "{} is not valid UTF-8", Name(s, a));
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-ATTR-001", Severity::kError, "Attributes have names.", "IR.md, Attributes", true, ""},
-     Named},
-    {{"ONNX-ATTR-002", Severity::kError, "Attribute names are unique in a node.",
-      "IR.md, Attributes", true, ""},
-     Unique},
-    {{"ONNX-ATTR-003", Severity::kError, "From IR version 2 on, attributes state their type.",
-      "onnx.proto, AttributeProto.type", true, ""},
-     Typed},
-    {{"ONNX-ATTR-004", Severity::kError, "An attribute has at most one value.",
-      "onnx.proto, AttributeProto", true, ""},
-     OneValue},
-    {{"ONNX-ATTR-005", Severity::kError, "The value stands in the field of the stated type.",
-      "onnx.proto, AttributeProto.type", true, ""},
-     ValueFitsType},
-    {{"ONNX-ATTR-006", Severity::kError,
-      "Attributes of standard operators that are messages have their value.",
-      "onnx.proto, AttributeProto", true, ""},
-     MessagePresent},
-    {{"ONNX-ATTR-007", Severity::kError,
-      "ref_attr_name stands in functions only and names an attribute of the function.",
-      "onnx.proto, AttributeProto.ref_attr_name", false, ""},
-     ReferencesInFunctions},
-    {{"ONNX-ATTR-008", Severity::kError, "An attribute with ref_attr_name has no value of its own.",
-      "onnx.proto, AttributeProto.ref_attr_name", false, ""},
-     ReferenceOrValue},
-    {{"ONNX-ATTR-009", Severity::kError,
-      "In a sub-graph, an attribute with ref_attr_name has no value of its own.",
-      "onnx.proto, AttributeProto.ref_attr_name", true, ""},
-     ReferenceOrValueInSubGraphs},
-    {{"ONNX-ATTR-010", Severity::kError, "The type of an attribute is not UNDEFINED.",
-      "onnx.proto, AttributeProto.type", false, ""},
-     TypeDefined},
-    {{"ONNX-ATTR-011", Severity::kError,
-      "Attributes of other operators that are messages have their value.",
-      "onnx.proto, AttributeProto", false, ""},
-     OtherMessagePresent},
-    {{"ONNX-ATTR-012", Severity::kError, "Strings of standard operators are UTF-8.",
-      "onnx.proto, AttributeProto.s", false, ""},
-     StringsUtf8},
+    {.info = {.id = "ONNX-ATTR-001",
+              .statement = "Every attribute has a name.",
+              .clause = "IR.md, Attributes",
+              .vendor = true,
+              .hint = "Set the name of the attribute to one that the operator defines."},
+     .check = Named},
+    {.info = {.id = "ONNX-ATTR-002",
+              .statement = "Attribute names are unique within a node.",
+              .clause = "IR.md, Attributes",
+              .vendor = true,
+              .hint = "Remove the repeated attribute."},
+     .check = Unique},
+    {.info = {.id = "ONNX-ATTR-003",
+              .statement = "From IR version 2 on, every attribute states its type.",
+              .clause = "onnx.proto, AttributeProto.type",
+              .vendor = true,
+              .hint = "Set type to the AttributeType that matches the value."},
+     .check = Typed},
+    {.info = {.id = "ONNX-ATTR-004",
+              .statement = "An attribute has a value in at most one field.",
+              .clause = "onnx.proto, AttributeProto",
+              .vendor = true,
+              .hint = "Keep only the value field that matches the type of the attribute."},
+     .check = OneValue},
+    {.info = {.id = "ONNX-ATTR-005",
+              .statement = "The value of an attribute is in the field that matches its type.",
+              .clause = "onnx.proto, AttributeProto.type",
+              .vendor = true,
+              .hint = "Store the value in the field of the stated type, or correct the type."},
+     .check = ValueFitsType},
+    {.info = {.id = "ONNX-ATTR-006",
+              .statement = "An attribute that a standard operator defines has a value if its type "
+                           "is TENSOR, SPARSE_TENSOR, GRAPH or TYPE_PROTO.",
+              .clause = "onnx.proto, AttributeProto",
+              .vendor = true,
+              .hint = "Set the value field that matches the type of the attribute, or remove the "
+                      "attribute."},
+     .check = MessagePresent},
+    {.info = {.id = "ONNX-ATTR-007",
+              .statement = "An attribute with ref_attr_name is in a function and references an "
+                           "attribute of that function.",
+              .clause = "onnx.proto, AttributeProto.ref_attr_name",
+              .hint = "Replace the reference with a value, or add the attribute to the function."},
+     .check = ReferencesInFunctions},
+    {.info = {.id = "ONNX-ATTR-008",
+              .statement =
+                  "Outside subgraphs, an attribute with ref_attr_name has no value of its own.",
+              .clause = "onnx.proto, AttributeProto.ref_attr_name",
+              .hint = "Remove the value or ref_attr_name."},
+     .check = ReferenceOrValue},
+    {.info = {.id = "ONNX-ATTR-009",
+              .statement =
+                  "In a subgraph, an attribute with ref_attr_name has no value of its own.",
+              .clause = "onnx.proto, AttributeProto.ref_attr_name",
+              .vendor = true,
+              .hint = "Remove the value or ref_attr_name."},
+     .check = ReferenceOrValueInSubGraphs},
+    {.info = {.id = "ONNX-ATTR-010",
+              .statement = "The type of an attribute is not UNDEFINED.",
+              .clause = "onnx.proto, AttributeProto.type",
+              .hint = "Set type to the AttributeType that matches the value."},
+     .check = TypeDefined},
+    {.info = {.id = "ONNX-ATTR-011",
+              .statement = "An attribute that no standard operator defines has a value if its type "
+                           "is TENSOR, SPARSE_TENSOR, GRAPH or TYPE_PROTO.",
+              .clause = "onnx.proto, AttributeProto",
+              .hint = "Set the value field that matches the type of the attribute, or remove the "
+                      "attribute."},
+     .check = OtherMessagePresent},
+    {.info = {.id = "ONNX-ATTR-012",
+              .statement = "The strings in attributes of standard operators are UTF-8.",
+              .clause = "onnx.proto, AttributeProto.s",
+              .hint = "Encode the string as UTF-8."},
+     .check = StringsUtf8},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Rules of attribute values that a table can tell: which strings, numbers and lists an operator's
-// text allows, by version.
+// Rules for attribute values that tables describe: the strings, numbers and lists that the
+// documentation of an operator allows, by version.
 #include <algorithm>
 #include <set>
 
@@ -15,7 +15,7 @@ constexpr std::string_view kMl = "ai.onnx.ml";
 constexpr std::string_view kTraining = "ai.onnx.preview.training";
 constexpr int64_t kEver = INT64_MAX;
 
-// True if `words`, separated by blanks, has the word.
+// True if `words`, a list separated by spaces, contains the word.
 bool HasWord(std::string_view words, std::string_view word) {
   for (size_t start = 0; start <= words.size();) {
     const size_t end = std::min(words.find(' ', start), words.size());
@@ -25,10 +25,17 @@ bool HasWord(std::string_view words, std::string_view word) {
   return false;
 }
 
-// What all rows say: an attribute of operators, from the signature of version `since` to that
-// before `until`.
+// "a b c" -> "a, b, c", for messages.
+std::string WithCommas(std::string_view words) {
+  std::string out;
+  for (const char c : words) out += c == ' ' ? std::string(", ") : std::string(1, c);
+  return out;
+}
+
+// Common to all tables: an attribute of some operators, in the signatures from version `since` up
+// to but not including `until`.
 struct Row {
-  std::string_view ops;  // separated by blanks; "" for any
+  std::string_view ops;  // separated by spaces; "" for any
   std::string_view attribute;
   std::string_view domain = "";
   int64_t since = 1;
@@ -41,7 +48,8 @@ bool Matches(const Row& row, const NodeAt& node, std::string_view attribute) {
          (row.ops.empty() || HasWord(row.ops, node.schema->op));
 }
 
-// Calls visit(node, attribute, row) for the attributes with values that a table has a row of.
+// Calls visit(node, attribute, entry) for each attribute with a value and each table entry that
+// matches it.
 template <typename Table, typename Visit>
 void EachMatch(const Subject& s, const Table& table, const Visit& visit) {
   for (const AttributeAt& a : s.attributes()) {
@@ -54,7 +62,7 @@ void EachMatch(const Subject& s, const Table& table, const Visit& visit) {
 
 struct StringChoice {
   Row row;
-  std::string_view values;  // separated by blanks
+  std::string_view values;  // separated by spaces
 };
 
 constexpr std::string_view kDirections = "forward reverse bidirectional";
@@ -113,8 +121,8 @@ void StringsAllowed(const Subject& s, Findings& f) {
   EachMatch(s, kStrings, [&](const NodeAt& node, const AttributeAt& a, const StringChoice& c) {
     const auto check = [&](const std::string& value, std::string_view field) {
       if (!HasWord(c.values, value))
-        f.Add(s.Where(a, field), "{} of {} is {}; allowed are {}", c.row.attribute, Title(node),
-              Quote(value), c.values);
+        f.Add(s.Where(a, field), "{} of {} is {}; must be one of {}", c.row.attribute, Title(node),
+              Quote(value), WithCommas(c.values));
     };
     if (a.attribute->has_s()) check(a.attribute->s(), "s");
     for (int i = 0; i < a.attribute->strings_size(); ++i)
@@ -195,24 +203,24 @@ constexpr IntRange kRanges[] = {
 };
 
 std::string RangeText(const IntRange& range) {
-  return range.most == INT64_MAX ? fmt::format("{} or more", range.least)
+  return range.most == INT64_MAX ? fmt::format("at least {}", range.least)
                                  : fmt::format("{} to {}", range.least, range.most);
 }
 
-// Checks single numbers, and the elements of lists.
+// Checks single numbers and the elements of lists.
 template <typename Table>
 void CheckRanges(const Subject& s, Findings& f, const Table& table) {
   EachMatch(s, table, [&](const NodeAt& node, const AttributeAt& a, const IntRange& range) {
     const auto inside = [&](int64_t v) { return v >= range.least && v <= range.most; };
     if (a.attribute->has_i() && !inside(a.attribute->i()))
-      f.Add(s.Where(a, "i"), "{} of {} is {}; allowed is {}", range.row.attribute, Title(node),
+      f.Add(s.Where(a, "i"), "{} of {} is {}; must be {}", range.row.attribute, Title(node),
             a.attribute->i(), RangeText(range));
     const auto& ints = a.attribute->ints();
     const auto bad = std::find_if_not(ints.begin(), ints.end(), inside);
     if (bad != ints.end())
       f.Add(s.Where(a, fmt::format("ints[{}]", bad - ints.begin())),
-            "{} of {} has value {}; allowed is {}", range.row.attribute, Title(node), *bad,
-            RangeText(range));
+            "{}[{}] of {} is {}; must be {}", range.row.attribute, bad - ints.begin(), Title(node),
+            *bad, RangeText(range));
   });
 }
 
@@ -224,7 +232,7 @@ void NumbersInRange(const Subject& s, Findings& f) {
   CheckRanges(s, f, kRanges);
 }
 
-// Attributes that say yes or no.
+// Boolean attributes.
 struct Flag {
   Row row;
 };
@@ -267,16 +275,16 @@ constexpr Flag kFlags[] = {
 void FlagsBoolean(const Subject& s, Findings& f) {
   EachMatch(s, kFlags, [&](const NodeAt& node, const AttributeAt& a, const Flag& flag) {
     if (a.attribute->has_i() && a.attribute->i() != 0 && a.attribute->i() != 1)
-      f.Add(s.Where(a, "i"), "{} of {} is {}, neither 0 nor 1", flag.row.attribute, Title(node),
+      f.Add(s.Where(a, "i"), "{} of {} is {}; must be 0 or 1", flag.row.attribute, Title(node),
             a.attribute->i());
   });
 }
 
-// Attributes that belong together.
+// Attributes that are checked together.
 struct Group {
   std::string_view ops;
   std::string_view domain;
-  std::string_view attributes;  // separated by blanks
+  std::string_view attributes;  // separated by spaces
   int64_t since = 1;
   int64_t until = kEver;
 };
@@ -287,7 +295,8 @@ bool Matches(const Group& group, const NodeAt& node) {
          HasWord(group.ops, node.schema->op);
 }
 
-// Elements of a list; 1 for what is no list, where it stands for a whole.
+// The number of elements of a list attribute; 1 for a tensor that is not a list, because it is one
+// value as a whole.
 uint64_t SizeOf(const Subject& s, const A& a) {
   for (const int field : {A::kFloatsFieldNumber, A::kIntsFieldNumber, A::kStringsFieldNumber})
     if (s.Has(a, field)) return s.SizeOf(a, field);
@@ -295,7 +304,7 @@ uint64_t SizeOf(const Subject& s, const A& a) {
   return a.t().dims_size() == 1 ? static_cast<uint64_t>(std::max<int64_t>(0, a.t().dims(0))) : 1;
 }
 
-// Lists with an element for each of the same things.
+// Parallel lists: element i of each describes the same thing.
 constexpr Group kParallel[] = {
     {"Slice", "", "starts ends axes"},
     {"CategoryMapper", kMl, "cats_int64s cats_strings"},
@@ -328,13 +337,13 @@ void ListsParallel(const Subject& s, Findings& f) {
         if (!HasWord(group.attributes, a.name()) || SizeOf(s, a) == 0) continue;
         if (first == nullptr) first = &a;
         if (SizeOf(s, a) != SizeOf(s, *first))
-          f.Add(s.Where(node, a.name()), "{} of {} has {} elements, {} has {}", a.name(),
+          f.Add(s.Where(node, a.name()), "{} of {} has {} elements, but {} has {}", a.name(),
                 Title(node), SizeOf(s, a), first->name(), SizeOf(s, *first));
       }
     }
 }
 
-// One of each group is there, and no more.
+// Alternatives: exactly one attribute of each group is given.
 constexpr Group kAlternatives[] = {
     {"TfIdfVectorizer", "", "pool_int64s pool_strings"},
     {"DictVectorizer", kMl, "int64_vocabulary string_vocabulary"},
@@ -357,14 +366,15 @@ void AlternativesChosen(const Subject& s, Findings& f) {
                  (!with_elements || !a.ref_attr_name().empty() || SizeOf(s, a) > 0);
         });
       };
-      // An empty list may stand beside the one that is meant.
+      // Exporters also write the other lists, but empty.
       const auto n = count(true);
       if (n > 1 || count(false) == 0)
-        f.Add(s.Where(node, "attribute"), "{} has {} of {}", Title(node), n, group.attributes);
+        f.Add(s.Where(node, "attribute"), "{} sets {} of {}; must set exactly one", Title(node), n,
+              WithCommas(group.attributes));
     }
 }
 
-// Lists in which nothing comes twice.
+// Lists without duplicates.
 struct Distinct {
   Row row;
 };
@@ -381,34 +391,57 @@ void ListsDistinct(const Subject& s, Findings& f) {
     std::set<int64_t> seen;
     for (const int64_t v : a.attribute->ints())
       if (!seen.insert(v).second)
-        f.Add(s.Where(a, "ints"), "{} of {} has {} twice", d.row.attribute, Title(node), v);
+        f.Add(s.Where(a, "ints"), "{} of {} has {} more than once", d.row.attribute, Title(node),
+              v);
   });
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-OP-001", Severity::kError, "Attributes that choose by name have a name that exists.",
-      "Operators.md", false, ""},
-     StringsAllowed},
-    {{"ONNX-OP-002", Severity::kError, "Kernel sizes, strides and dilations are positive.",
-      "Operators.md, Conv", false, ""},
-     WindowsPositive},
-    {{"ONNX-OP-011", Severity::kError,
-      "Numbers in attributes are in the range that the operator's text gives.", "Operators.md",
-      false, ""},
-     NumbersInRange},
-    {{"ONNX-OP-012", Severity::kWarning, "Attributes that say yes or no are 0 or 1.",
-      "Operators.md", false, ""},
-     FlagsBoolean},
-    {{"ONNX-OP-013", Severity::kError,
-      "Attributes with an element for each of the same things have the same length.",
-      "Operators.md, Operators-ml.md", false, ""},
-     ListsParallel},
-    {{"ONNX-OP-014", Severity::kError, "Of attributes that stand for each other one is given.",
-      "Operators.md, Operators-ml.md", false, ""},
-     AlternativesChosen},
-    {{"ONNX-OP-015", Severity::kError, "Lists of axes have no axis twice.", "Operators.md", false,
-      ""},
-     ListsDistinct},
+    {.info = {.id = "ONNX-OP-001",
+              .statement = "An attribute that selects a named option, such as auto_pad or mode, "
+                           "has a value that the imported operator version allows.",
+              .clause = "Operators.md",
+              .hint =
+                  "Use one of the allowed values, or import an opset version that has the value."},
+     .check = StringsAllowed},
+    {.info = {.id = "ONNX-OP-002",
+              .statement = "The kernel_shape, strides and dilations of convolutions, pooling "
+                           "operators and Col2Im are positive.",
+              .clause = "Operators.md, Conv",
+              .hint = "Set every kernel size, stride and dilation to 1 or more."},
+     .check = WindowsPositive},
+    {.info =
+         {.id = "ONNX-OP-011",
+          .statement =
+              "Integer attributes are in the range that the documentation of their operator gives.",
+          .clause = "Operators.md",
+          .hint = "Set the attribute to a value in the allowed range."},
+     .check = NumbersInRange},
+    {.info = {.id = "ONNX-OP-012",
+              .severity = Severity::kWarning,
+              .statement = "Attributes that are flags, such as keepdims and ceil_mode, are 0 or 1.",
+              .clause = "Operators.md",
+              .hint = "Set the attribute to 0 or 1."},
+     .check = FlagsBoolean},
+    {.info = {.id = "ONNX-OP-013",
+              .statement = "Attributes of a node that are parallel lists, such as starts and ends "
+                           "of Slice, have the same length.",
+              .clause = "Operators.md, Operators-ml.md",
+              .hint = "Give all of the parallel lists the same number of elements."},
+     .check = ListsParallel},
+    {.info = {.id = "ONNX-OP-014",
+              .statement =
+                  "Of alternative attributes, such as classlabels_ints and classlabels_strings, at "
+                  "least one is present and at most one has elements.",
+              .clause = "Operators.md, Operators-ml.md",
+              .hint = "Keep exactly one of the alternative attributes."},
+     .check = AlternativesChosen},
+    {.info = {.id = "ONNX-OP-015",
+              .statement = "The axes attribute of Squeeze, Unsqueeze, Slice, CenterCropPad and "
+                           "Resize has no duplicates.",
+              .clause = "Operators.md",
+              .hint = "Remove the repeated axis."},
+     .check = ListsDistinct},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of configurations for several devices (IR version 11).
+// Rules for device configurations (IR version 11).
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -18,8 +18,8 @@ void ConfigurationsComplete(const Subject& s, Findings& f) {
     const auto& c = s.proto().configuration(i);
     if (c.name().empty()) f.Add(At(Path(i, "name")), "configuration {} has no name", i);
     if (c.num_devices() < 1)
-      f.Add(At(Path(i, "num_devices")), "configuration {} has {} devices", Quote(c.name()),
-            c.num_devices());
+      f.Add(At(Path(i, "num_devices")), "configuration {} has num_devices {}; must be at least 1",
+            Quote(c.name()), c.num_devices());
   }
 }
 
@@ -27,7 +27,7 @@ void ConfigurationsUnique(const Subject& s, Findings& f) {
   std::set<std::string_view> seen;
   for (int i = 0; i < s.proto().configuration_size(); ++i)
     if (!seen.insert(s.proto().configuration(i).name()).second)
-      f.Add(At(Path(i, "name")), "a second configuration is named {}",
+      f.Add(At(Path(i, "name")), "another configuration is already named {}",
             Quote(s.proto().configuration(i).name()));
 }
 
@@ -35,12 +35,12 @@ void DevicesNamed(const Subject& s, Findings& f) {
   for (int i = 0; i < s.proto().configuration_size(); ++i) {
     const auto& c = s.proto().configuration(i);
     if (c.device_size() > 0 && c.device_size() != c.num_devices())
-      f.Add(At(Path(i, "device")), "configuration {} names {} devices and has {}", Quote(c.name()),
-            c.device_size(), c.num_devices());
+      f.Add(At(Path(i, "device")), "configuration {} lists {} devices, but num_devices is {}",
+            Quote(c.name()), c.device_size(), c.num_devices());
   }
 }
 
-// Calls visit(node, path, configuration) for the configurations of nodes.
+// Calls visit(node, path, configuration) for the device configurations of all nodes.
 template <typename Visit>
 void EachNodeConfiguration(const Subject& s, const Visit& visit) {
   for (const NodeAt& node : s.nodes())
@@ -53,12 +53,13 @@ void ConfigurationsKnown(const Subject& s, Findings& f) {
   for (const auto& c : s.proto().configuration()) names.insert(c.name());
   EachNodeConfiguration(s, [&](const NodeAt& node, const std::string& path, const auto& c) {
     if (!names.contains(c.configuration_id()))
-      f.Add(s.Where(node, path + ".configuration_id"), "{} is of configuration {}, which is none",
-            Title(node), Quote(c.configuration_id()));
+      f.Add(s.Where(node, path + ".configuration_id"),
+            "{} refers to device configuration {}, which the model does not have", Title(node),
+            Quote(c.configuration_id()));
   });
 }
 
-// Calls visit(node, path, spec) for what says how values of nodes are spread.
+// Calls visit(node, path, spec) for the sharding specifications of all nodes.
 template <typename Visit>
 void EachSharding(const Subject& s, const Visit& visit) {
   EachNodeConfiguration(s, [&](const NodeAt& node, const std::string& path, const auto& c) {
@@ -78,7 +79,7 @@ void ShardedValuesKnown(const Subject& s, Findings& f) {
   });
 }
 
-// The rank that an initialiser or a declared type gives a value of the graph.
+// The rank of a value of the graph, from its initializer or its declared type.
 std::optional<int> RankOf(const Body& body, const std::string& name) {
   if (body.graph == nullptr) return std::nullopt;
   for (const auto& tensor : body.graph->initializer())
@@ -97,9 +98,9 @@ void ShardedAxesInRange(const Subject& s, Findings& f) {
       const auto& dim = spec.sharded_dim(i);
       const auto where = s.Where(node, fmt::format("{}.sharded_dim[{}].axis", path, i));
       if (!dim.has_axis())
-        f.Add(where, "{} spreads {} along no axis", Title(node), Quote(spec.tensor_name()));
+        f.Add(where, "{} shards {}, but without an axis", Title(node), Quote(spec.tensor_name()));
       else if (rank && (dim.axis() < -*rank || dim.axis() >= *rank))
-        f.Add(where, "{} spreads {} along axis {}, but its rank is {}", Title(node),
+        f.Add(where, "{} shards {} along axis {}, but its rank is {}", Title(node),
               Quote(spec.tensor_name()), dim.axis(), *rank);
     }
   });
@@ -111,35 +112,54 @@ void ShardsCounted(const Subject& s, Findings& f) {
       for (const auto& part : spec.sharded_dim(i).simple_sharding())
         if (part.num_shards() < 1)
           f.Add(s.Where(node, fmt::format("{}.sharded_dim[{}]", path, i)),
-                "{} spreads {} over {} shards", Title(node), Quote(spec.tensor_name()),
-                part.num_shards());
+                "{} splits {} into {} shards; must be at least 1", Title(node),
+                Quote(spec.tensor_name()), part.num_shards());
   });
 }
 
 constexpr std::string_view kClause = "IR.md, Multi-Device Configuration";
 
 constexpr Rule kRules[] = {
-    {{"ONNX-DEV-001", Severity::kError, "A configuration of devices has a name and devices.",
-      kClause, false, ""},
-     ConfigurationsComplete},
-    {{"ONNX-DEV-002", Severity::kError, "Configurations of devices have different names.", kClause,
-      false, "Rename one of them."},
-     ConfigurationsUnique},
-    {{"ONNX-DEV-003", Severity::kError,
-      "A configuration that names its devices names as many as it has.", kClause, false, ""},
-     DevicesNamed},
-    {{"ONNX-DEV-004", Severity::kError, "Nodes name configurations of the model.", kClause, false,
-      ""},
-     ConfigurationsKnown},
-    {{"ONNX-DEV-005", Severity::kError,
-      "What a node spreads over devices is among its inputs and outputs.", kClause, false, ""},
-     ShardedValuesKnown},
-    {{"ONNX-DEV-006", Severity::kError, "The axis of a sharding is one of the value.", kClause,
-      false, ""},
-     ShardedAxesInRange},
-    {{"ONNX-DEV-007", Severity::kError, "An axis is split into a positive number of shards.",
-      kClause, false, ""},
-     ShardsCounted},
+    {.info = {.id = "ONNX-DEV-001",
+              .statement = "Every device configuration has a name and at least one device.",
+              .clause = kClause,
+              .hint = "Set the name, and set num_devices to 1 or more."},
+     .check = ConfigurationsComplete},
+    {.info = {.id = "ONNX-DEV-002",
+              .statement = "Device configurations have different names.",
+              .clause = kClause,
+              .hint = "Rename one of the configurations."},
+     .check = ConfigurationsUnique},
+    {.info = {.id = "ONNX-DEV-003",
+              .statement =
+                  "The device list of a device configuration is empty or has num_devices entries.",
+              .clause = kClause,
+              .hint = "List one name per device, or none."},
+     .check = DevicesNamed},
+    {.info = {.id = "ONNX-DEV-004",
+              .statement =
+                  "Every configuration_id of a node names a device configuration of the model.",
+              .clause = kClause,
+              .hint = "Correct configuration_id, or add the configuration to the model."},
+     .check = ConfigurationsKnown},
+    {.info = {.id = "ONNX-DEV-005",
+              .statement =
+                  "Every sharding specification of a node names an input or output of the node.",
+              .clause = kClause,
+              .hint = "Set tensor_name to an input or output of the node."},
+     .check = ShardedValuesKnown},
+    {.info =
+         {.id = "ONNX-DEV-006",
+          .statement =
+              "Every sharded dimension has an axis that is within the rank of the sharded tensor.",
+          .clause = kClause,
+          .hint = "Set axis to a value from -rank to rank - 1."},
+     .check = ShardedAxesInRange},
+    {.info = {.id = "ONNX-DEV-007",
+              .statement = "The number of shards of a sharded dimension is positive.",
+              .clause = kClause,
+              .hint = "Set num_shards to 1 or more."},
+     .check = ShardsCounted},
 };
 
 }  // namespace

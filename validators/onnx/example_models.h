@@ -1,4 +1,4 @@
-// What the examples of ONNX rules start from, and edits that several make.
+// The base models of the examples of ONNX rules, and edits that several examples share.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace nn::onnx {
 
-// In the texts $T is the type of a float vector of two elements, $D the data of one.
+// In the texts, $T is the type of a float vector of two elements, and $D is the data of one.
 inline constexpr const char* kGraph = R"(
 ir_version: 13
 opset_import { version: 17 }
@@ -132,7 +132,7 @@ training_info {
   update_binding { key: "w" value: "w1" }
 })";
 
-// Ten nodes, as many as make a graph large.
+// Ten nodes: the smallest graph that counts as large.
 inline constexpr const char* kChain = R"(
 ir_version: 13
 opset_import { version: 17 }
@@ -177,7 +177,7 @@ graph {
   output { name: "y" $T }
 })";
 
-inline constexpr const char* kQuantised = R"(
+inline constexpr const char* kQuantized = R"(
 ir_version: 13
 opset_import { version: 17 }
 graph {
@@ -217,12 +217,12 @@ inline Edit AddImport(const std::string& domain, const std::string& version) {
   return Before("graph {", "opset_import { domain: \"" + domain + "\" version: " + version + " }");
 }
 
-// To the graph of kGraph.
-inline Edit AddInitialiser(const std::string& fields) {
+// Adds an initializer to kGraph.
+inline Edit AddInitializer(const std::string& fields) {
   return Before("initializer {", "initializer { name: \"v\" " + fields + " }");
 }
 
-// Gives an input or output of kGraph, in place of a vector of two elements, dimensions.
+// Replaces the dimensions of an input or output of kGraph.
 inline Edit Shaped(const std::string& port, const std::string& dims) {
   return {"name: \"" + port + "\" $T",
           "name: \"" + port + "\" type { tensor_type { elem_type: 1 shape { " + dims + " } } }"};
@@ -232,7 +232,7 @@ inline Edit AddToGraph(const std::string& text) {
   return {"name: \"g\"", "name: \"g\" " + text};
 }
 
-// The first node of kGraph.
+// Replaces the operator of the first node of kGraph.
 inline Edit Operator(const std::string& op) {
   return {"op_type: \"Relu\"", "op_type: " + op};
 }

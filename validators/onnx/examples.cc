@@ -5,7 +5,7 @@
 namespace nn::onnx {
 namespace {
 
-// $T is the type of a float vector of two elements, $D the data of one.
+// $T is the type of a float vector of two elements, and $D is the data of one.
 std::string Expand(const std::string& text) {
   std::string full;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -1,10 +1,10 @@
-// Examples of ONNX rules: values of attributes, and operators that they belong to.
+// Examples of ONNX rules: values of attributes, by operator.
 #include "validators/onnx/example_models.h"
 
 namespace nn::onnx {
 namespace {
 
-// The first node of kGraph, with other inputs, outputs and attributes.
+// Replaces the first node of kGraph.
 Edit Node(const std::string& inputs, const std::string& outputs, const std::string& rest) {
   return {"node { input: \"x\" output: \"t\" name: \"a\" op_type: \"Relu\" }",
           "node { input: " + inputs + " output: " + outputs + " op_type: " + rest + " }"};
@@ -62,7 +62,7 @@ Edit Deconvolution(const std::string& more) {
           "op_type: \"ConvTranspose\"" + Ints("strides", "[2, 2]") + Ints("output_padding", more)};
 }
 
-// An operator that maps over sequences.
+// Replaces the first node of kGraph with a SequenceMap.
 Edit Map(const std::string& inputs) {
   return Node(inputs, "\"t\"",
               "\"SequenceMap\" attribute { name: \"body\" type: GRAPH g { name: \"b\" "
@@ -139,13 +139,13 @@ std::vector<RuleExample> ChoiceExamples() {
       {"ONNX-OP-021",
        kGraph,
        {Node("[\"x\", \"n\"]", "\"t\"", "\"ReverseSequence\"" + Int("batch_axis", "0")),
-        AddInitialiser("data_type: 7 dims: 1 int64_data: 1"),
+        AddInitializer("data_type: 7 dims: 1 int64_data: 1"),
         {"name: \"v\"", "name: \"n\""}},
        {Node("[\"x\", \"n\"]", "\"t\"",
              "\"ReverseSequence\"" + Int("batch_axis", "0") + Int("time_axis", "1")),
         Shaped("x", "dim {} dim {}"),
         Shaped("y", "dim {} dim {}"),
-        AddInitialiser("data_type: 7 dims: 1 int64_data: 1"),
+        AddInitializer("data_type: 7 dims: 1 int64_data: 1"),
         {"name: \"v\"", "name: \"n\""}}},
       {"ONNX-OP-022", kConv, {Deconvolution("[0, 2]")}, {Deconvolution("[0, 1]")}},
       {"ONNX-OP-023",

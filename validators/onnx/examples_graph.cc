@@ -184,7 +184,7 @@ std::vector<RuleExample> ValueExamples() {
 
 namespace {
 
-// Functions F1 to Fn, each of which calls the next, the last one F.
+// Functions F1 to Fn, each of which calls the next; the last one calls F.
 std::string CallChain(int n) {
   std::string text;
   for (int i = 1; i <= n; ++i) {

@@ -1,4 +1,4 @@
-// Examples of ONNX rules: configurations of devices, versions of the IR, advice.
+// Examples of ONNX rules: device configurations, IR versions, advice.
 #include "validators/onnx/example_models.h"
 
 namespace nn::onnx {
@@ -34,7 +34,7 @@ std::vector<RuleExample> VersionExamples() {
   const auto metadata = [](const std::string& key) {
     return AddToGraph("metadata_props { key: \"k\" } metadata_props { key: \"" + key + "\" }");
   };
-  const Edit bfloat = AddInitialiser("data_type: 16 dims: 1 int32_data: 0");
+  const Edit bfloat = AddInitializer("data_type: 16 dims: 1 int32_data: 0");
   const Edit both = AddToGraph(
       "input { name: \"w\" $T } input { name: \"v\" type { tensor_type { "
       "elem_type: 16 shape { dim { dim_value: 1 } } } } }");
@@ -88,10 +88,10 @@ std::vector<RuleExample> LintExamples() {
        kGraph,
        {AddToGraph("input { name: \"w\" $T }")},
        {AddToGraph("input { name: \"w\" $T }"), {"ir_version: 13", "ir_version: 3"}}},
-      {"ONNX-LINT-004", kQuantised, {scales("[0.5, 0]")}, {scales("[0.5, 1]")}},
-      {"ONNX-LINT-004", kQuantised, {scales("[0.5, -0.25]")}, {scales("[0.5, 10000]")}},
-      {"ONNX-LINT-005", kQuantised, {scales("[0.5, 0.5]")}, {scales("[0.5, 0.75]")}},
-      {"ONNX-LINT-006", kQuantised, zero("6", "[0, 1]"), zero("6", "[0, 0]")},
+      {"ONNX-LINT-004", kQuantized, {scales("[0.5, 0]")}, {scales("[0.5, 1]")}},
+      {"ONNX-LINT-004", kQuantized, {scales("[0.5, -0.25]")}, {scales("[0.5, 10000]")}},
+      {"ONNX-LINT-005", kQuantized, {scales("[0.5, 0.5]")}, {scales("[0.5, 0.75]")}},
+      {"ONNX-LINT-006", kQuantized, zero("6", "[0, 1]"), zero("6", "[0, 0]")},
       {"ONNX-LINT-007",
        kGraph,
        {AddToGraph(norm + "1 } } output { name: \"u\" $T }"),
@@ -116,8 +116,8 @@ std::vector<RuleExample> LintExamples() {
        {Operator("\"Identity\""), AddToGraph("output { name: \"t\" $T }")}},
       {"ONNX-LINT-012",
        kGraph,
-       {AddInitialiser("data_type: 7 dims: 1 int64_data: 2147483648")},
-       {AddInitialiser("data_type: 7 dims: 1 int64_data: 2147483647")}},
+       {AddInitializer("data_type: 7 dims: 1 int64_data: 2147483648")},
+       {AddInitializer("data_type: 7 dims: 1 int64_data: 2147483647")}},
       {"ONNX-LINT-013",
        kGraph,
        {AddImport("com.example", "1")},

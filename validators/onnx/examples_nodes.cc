@@ -75,7 +75,7 @@ std::vector<RuleExample> AttributeExamples() {
     return Edit{"input: \"x\" output: \"t\" name: \"a\" op_type: \"Relu\"",
                 "output: \"t\" op_type: \"Constant\" attribute { name: \"value\" " + fields + " }"};
   };
-  // Moves the node of the function into a branch.
+  // Moves the node of the function into a branch of an If.
   const auto branch = [](const std::string& fields) {
     return Edit{
         "op_type: \"LeakyRelu\"\n    attribute { name: \"alpha\" type: FLOAT "

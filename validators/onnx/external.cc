@@ -1,4 +1,4 @@
-// Rules of tensor data in other files.
+// Rules for tensor data in other files.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -22,7 +22,7 @@ const std::string* Entry(const T& tensor, std::string_view key) {
   return nullptr;
 }
 
-// Calls visit(location) for every location of a tensor: there should be one.
+// Calls visit(location) for every location of a tensor; a valid tensor has one.
 template <typename Visit>
 void EachLocation(const T& tensor, const Visit& visit) {
   for (const auto& entry : tensor.external_data())
@@ -37,15 +37,15 @@ std::optional<uint64_t> Number(const std::string& text) {
   return value;
 }
 
-// A relative path that leads out of no folder, as onnx.checker sees it: when it is made plain
-// there are no two dots anywhere in it.
+// True for a path inside the model's directory as onnx.checker defines it: relative, and without
+// ".." anywhere, even within a name, after normalization.
 bool StaysBeneath(const std::string& location) {
   const std::filesystem::path path(location);
   return !location.empty() && !path.is_absolute() &&
          path.lexically_normal().native().find("..") == std::string::npos;
 }
 
-// A relative path without "..".
+// True for a relative path without ".." components and null characters.
 bool IsBeneath(const std::string& location) {
   const std::filesystem::path path(location);
   if (location.empty() || location.find('\0') != std::string::npos || path.is_absolute())
@@ -55,7 +55,7 @@ bool IsBeneath(const std::string& location) {
   return true;
 }
 
-// Model containers name data that they hold in memory "#...".
+// Writers that hold the data in memory use locations such as "#...".
 bool IsMemory(const std::string& location) {
   return location.starts_with('#');
 }
@@ -71,7 +71,7 @@ void LocationPresent(const Subject& s, Findings& f) {
     bool found = false;
     EachLocation(*t.tensor, [&](const std::string&) { found = true; });
     if (!found)
-      f.Add(s.Where(t, "external_data"), "tensor {} is external but has no location",
+      f.Add(s.Where(t, "external_data"), "tensor {} is external, but has no location",
             Quote(t.tensor->name()));
   });
 }
@@ -80,7 +80,9 @@ void LocationBeneath(const Subject& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     EachLocation(*t.tensor, [&](const std::string& location) {
       if (!StaysBeneath(location))
-        f.Add(s.Where(t, "external_data"), "tensor {} lies in {}, which is not beneath the model",
+        f.Add(s.Where(t, "external_data"),
+              "tensor {} has location {}; must be a relative path inside the model's directory, "
+              "without \"..\"",
               Quote(t.tensor->name()), Quote(location));
     });
   });
@@ -90,7 +92,8 @@ void LocationPlain(const Subject& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     EachLocation(*t.tensor, [&](const std::string& location) {
       if (StaysBeneath(location) && !IsBeneath(location))
-        f.Add(s.Where(t, "external_data"), "tensor {} lies in {}, which has \"..\" in it",
+        f.Add(s.Where(t, "external_data"),
+              "tensor {} has location {}, which has a \"..\" component or a null character",
               Quote(t.tensor->name()), Quote(location));
     });
   });
@@ -102,7 +105,7 @@ void KeysKnown(const Subject& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     for (const auto& entry : t.tensor->external_data())
       if (std::find(std::begin(kKeys), std::end(kKeys), entry.key()) == std::end(kKeys))
-        f.Add(s.Where(t, "external_data"), "tensor {} has an entry {}, which has no meaning",
+        f.Add(s.Where(t, "external_data"), "tensor {} has external_data with the unknown key {}",
               Quote(t.tensor->name()), Quote(entry.key()));
   });
 }
@@ -112,8 +115,9 @@ void KeysUnique(const Subject& s, Findings& f) {
     std::set<std::string_view> seen;
     for (const auto& entry : t.tensor->external_data())
       if (!seen.insert(entry.key()).second)
-        f.Add(s.Where(t, "external_data"), "tensor {} has two entries {}", Quote(t.tensor->name()),
-              Quote(entry.key()));
+        f.Add(s.Where(t, "external_data"),
+              "tensor {} has external_data with more than one entry for key {}",
+              Quote(t.tensor->name()), Quote(entry.key()));
   });
 }
 
@@ -123,19 +127,21 @@ void ChecksumsFormed(const Subject& s, Findings& f) {
     const std::string* sum = Entry(*t.tensor, "checksum");
     if (sum != nullptr && (sum->size() != kDigits ||
                            sum->find_first_not_of("0123456789abcdefABCDEF") != std::string::npos))
-      f.Add(s.Where(t, "external_data"), "the checksum of tensor {} is {}", Quote(t.tensor->name()),
-            Quote(*sum));
+      f.Add(s.Where(t, "external_data"),
+            "the checksum of tensor {} is {}; must be 40 hexadecimal digits",
+            Quote(t.tensor->name()), Quote(*sum));
   });
 }
 
 void OnlyExternalHasEntries(const Subject& s, Findings& f) {
   for (const TensorAt& t : s.tensors())
     if (t.tensor->data_location() != T::EXTERNAL && t.tensor->external_data_size() > 0)
-      f.Add(s.Where(t, "external_data"), "tensor {} has external_data but is not external",
+      f.Add(s.Where(t, "external_data"),
+            "tensor {} has external_data, but its data_location is not EXTERNAL",
             Quote(t.tensor->name()));
 }
 
-// One finding a model: where one tensor is not aligned none is.
+// One finding per model: usually either all tensors are aligned or none is.
 void OffsetsAligned(const Subject& s, Findings& f) {
   constexpr uint64_t kPage = 4096;
   size_t count = 0;
@@ -149,8 +155,8 @@ void OffsetsAligned(const Subject& s, Findings& f) {
   });
   if (first != nullptr)
     f.Add(s.Where(*first, "external_data"),
-          "{} tensors begin at offsets that are no multiples of {}, the first is {}", count, kPage,
-          Quote(first->tensor->name()));
+          "{} external tensors have offsets that are not multiples of {}; the first is {}", count,
+          kPage, Quote(first->tensor->name()));
 }
 
 void NumbersParse(const Subject& s, Findings& f) {
@@ -158,7 +164,8 @@ void NumbersParse(const Subject& s, Findings& f) {
     for (const char* key : {"offset", "length"}) {
       const std::string* text = Entry(*t.tensor, key);
       if (text != nullptr && !Number(*text))
-        f.Add(s.Where(t, "external_data"), "{} of tensor {} is {}, not a number", key,
+        f.Add(s.Where(t, "external_data"),
+              "{} of tensor {} is {}; must be an unsigned 64-bit number", key,
               Quote(t.tensor->name()), Quote(*text));
     }
   });
@@ -172,11 +179,12 @@ void NoInlineData(const Subject& s, Findings& f) {
           T::kUint64DataFieldNumber})
       if (s.Has(*t.tensor, field) && s.SizeOf(*t.tensor, field) > 0)
         f.Add(s.Where(t, T::descriptor()->FindFieldByNumber(field)->name()),
-              "tensor {} is external and has data of its own", Quote(t.tensor->name()));
+              "tensor {} is external, but also has data in the model", Quote(t.tensor->name()));
   });
 }
 
-// Bytes that a tensor's type and shape need; nullopt where they do not tell.
+// The number of bytes that the type and shape of a tensor require; nullopt if they do not determine
+// it.
 std::optional<uint64_t> BytesOf(const T& tensor) {
   const DType dtype = DTypeOf(tensor.data_type());
   const auto elements =
@@ -193,7 +201,7 @@ void LengthFits(const Subject& s, Findings& f) {
     const auto length = text != nullptr ? Number(*text) : std::nullopt;
     const auto need = BytesOf(*t.tensor);
     if (length && need && *length != *need)
-      f.Add(s.Where(t, "external_data"), "tensor {} has length {}; its type and shape need {}",
+      f.Add(s.Where(t, "external_data"), "tensor {} has length {}; its type and shape require {}",
             Quote(t.tensor->name()), *length, *need);
   });
 }
@@ -204,8 +212,8 @@ void FileReadable(const Subject& s, Findings& f) {
       if (!StaysBeneath(location) || IsMemory(location)) return;
       const std::string plain = std::filesystem::path(location).lexically_normal();
       if (const auto file = s.native().files.Read(plain); !file)
-        f.Add(s.Where(t, "external_data"), "the data of tensor {}: {}", Quote(t.tensor->name()),
-              file.error().message());
+        f.Add(s.Where(t, "external_data"), "cannot read the data of tensor {}: {}",
+              Quote(t.tensor->name()), file.error().message());
     });
   });
 }
@@ -216,8 +224,8 @@ void FileNoLink(const Subject& s, Findings& f) {
       std::error_code error;
       if (StaysBeneath(location) && !IsMemory(location) &&
           std::filesystem::is_symlink(s.native().directory / location, error))
-        f.Add(s.Where(t, "external_data"), "the data of tensor {}: {} is a symbolic link",
-              Quote(t.tensor->name()), Quote(location));
+        f.Add(s.Where(t, "external_data"), "the data file {} of tensor {} is a symbolic link",
+              Quote(location), Quote(t.tensor->name()));
     });
   });
 }
@@ -231,9 +239,10 @@ void RangeInFile(const Subject& s, Findings& f) {
     const auto offset = text != nullptr ? Number(*text) : 0;
     const auto file = s.native().files.Read(*location);
     if (file && offset && !InRange(*offset, *need, file->size()))
-      f.Add(s.Where(t, "external_data"), "tensor {} needs bytes {} to {} of {}, which has {}",
-            Quote(t.tensor->name()), *offset, CheckedAdd(*offset, *need).value_or(UINT64_MAX),
-            Quote(*location), file->size());
+      f.Add(s.Where(t, "external_data"),
+            "tensor {} requires bytes {} to {} of {}, which has {} bytes", Quote(t.tensor->name()),
+            *offset, CheckedAdd(*offset, *need).value_or(UINT64_MAX), Quote(*location),
+            file->size());
   });
 }
 
@@ -241,7 +250,8 @@ void InFile(const Subject& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     const std::string* location = Entry(*t.tensor, "location");
     if (location != nullptr && IsMemory(*location))
-      f.Add(s.Where(t, "external_data"), "tensor {} lies in {}, in the memory of its writer",
+      f.Add(s.Where(t, "external_data"),
+            "tensor {} has location {}, which is memory of the process that wrote the model",
             Quote(t.tensor->name()), Quote(*location));
   });
 }
@@ -249,54 +259,103 @@ void InFile(const Subject& s, Findings& f) {
 constexpr std::string_view kClause = "ExternalData.md";
 
 constexpr Rule kRules[] = {
-    {{"ONNX-EXT-001", Severity::kError, "External data have a location.", kClause, true, ""},
-     LocationPresent},
-    {{"ONNX-EXT-002", Severity::kError,
-      "The location of external data is a relative path beneath the model's folder.", kClause, true,
-      "Move the data file beside the model."},
-     LocationBeneath},
-    {{"ONNX-EXT-003", Severity::kError, "Offset and length of external data are numbers.", kClause,
-      false, ""},
-     NumbersParse},
-    {{"ONNX-EXT-004", Severity::kError, "A tensor with external data has no data of its own.",
-      kClause, true, ""},
-     NoInlineData},
-    {{"ONNX-EXT-005", Severity::kError,
-      "The stated length of external data is that of type and shape.", kClause, false, ""},
-     LengthFits},
-    {{"ONNX-EXT-006", Severity::kError, "The file with external data can be read.", kClause, true,
-      "Fetch it too and keep it beside the model."},
-     FileReadable},
-    {{"ONNX-EXT-007", Severity::kError, "External data lie inside their file.", kClause, false,
-      "The data file is cut short, or belongs to another model."},
-     RangeInFile},
-    {{"ONNX-EXT-008", Severity::kWarning, "External data lie in a file.", kClause, false,
-      "Save the model with its weights."},
-     InFile},
-    {{"ONNX-EXT-009", Severity::kError, "The file with external data is no symbolic link.",
-      "ExternalDataSecurity.md", true, "Put the file itself there."},
-     FileNoLink},
-    {{"ONNX-EXT-010", Severity::kError, "The location of external data has no \"..\" in it.",
-      kClause, false, "Write the path without detours."},
-     LocationPlain},
-    {{"ONNX-EXT-011", Severity::kWarning, "Entries of external data are ones that have a meaning.",
-      kClause, false, "The keys are location, offset, length, checksum and basepath."},
-     KeysKnown},
-    {{"ONNX-EXT-012", Severity::kError, "Entries of external data have different keys.", kClause,
-      false, ""},
-     KeysUnique},
-    {{"ONNX-EXT-013", Severity::kWarning,
-      "Only tensors whose data_location is EXTERNAL have external_data.",
-      "onnx.proto, TensorProto.external_data", false, "Set data_location."},
-     OnlyExternalHasEntries},
-    {{"ONNX-EXT-014", Severity::kNote,
-      "External data begin at multiples of 4096, so that they can be mapped.", kClause, false,
-      "Save the data with an alignment.", true},
-     OffsetsAligned},
-    {{"ONNX-EXT-015", Severity::kWarning,
-      "A checksum of external data is a SHA-1 digest of 40 hexadecimal digits.", kClause, false,
-      ""},
-     ChecksumsFormed},
+    {.info = {.id = "ONNX-EXT-001",
+              .statement = "Every external tensor has a location.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Add the path of the data file to external_data, with the key location."},
+     .check = LocationPresent},
+    {.info = {.id = "ONNX-EXT-002",
+              .statement = "The location of external data is a relative path inside the model's "
+                           "directory, without \"..\" after normalization.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Move the data file into the model's directory, and set location to its "
+                      "relative path."},
+     .check = LocationBeneath},
+    {.info = {.id = "ONNX-EXT-003",
+              .statement = "The offset and length of external data are unsigned decimal numbers.",
+              .clause = kClause,
+              .hint = "Write offset and length as decimal digits only."},
+     .check = NumbersParse},
+    {.info = {.id = "ONNX-EXT-004",
+              .statement = "A tensor with external data has no data in the model.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Remove the data from the tensor, or set data_location to DEFAULT and remove "
+                      "external_data."},
+     .check = NoInlineData},
+    {.info = {.id = "ONNX-EXT-005",
+              .statement = "The length of external data is the number of bytes that the type and "
+                           "shape of the tensor require.",
+              .clause = kClause,
+              .hint = "Correct length, or the data_type and dims of the tensor."},
+     .check = LengthFits},
+    {.info = {.id = "ONNX-EXT-006",
+              .statement = "The file with external data exists and can be read.",
+              .clause = kClause,
+              .vendor = true,
+              .hint = "Copy the data file to the path in location, relative to the model."},
+     .check = FileReadable},
+    {.info = {.id = "ONNX-EXT-007",
+              .statement = "The data of an external tensor is inside its file.",
+              .clause = kClause,
+              .hint = "Correct offset and dims; if the data file is truncated or belongs to "
+                      "another model, export or download it again."},
+     .check = RangeInFile},
+    {.info = {.id = "ONNX-EXT-008",
+              .severity = Severity::kWarning,
+              .statement = "The location of external data is a file, not memory of the process "
+                           "that wrote the model.",
+              .clause = kClause,
+              .hint = "Save the model again, with its weights in a file."},
+     .check = InFile},
+    {.info = {.id = "ONNX-EXT-009",
+              .statement = "The file with external data is not a symbolic link.",
+              .clause = "ExternalDataSecurity.md",
+              .vendor = true,
+              .hint = "Replace the link with the data file itself."},
+     .check = FileNoLink},
+    {.info = {.id = "ONNX-EXT-010",
+              .statement =
+                  "The location of external data has no \"..\" component and no null character.",
+              .clause = kClause,
+              .hint = "Write the path without \"..\" and null characters."},
+     .check = LocationPlain},
+    {.info = {.id = "ONNX-EXT-011",
+              .severity = Severity::kWarning,
+              .statement =
+                  "Every key in external_data is location, offset, length, checksum or basepath.",
+              .clause = kClause,
+              .hint = "Correct the key, or remove the entry."},
+     .check = KeysKnown},
+    {.info = {.id = "ONNX-EXT-012",
+              .statement = "The keys in the external_data of a tensor are unique.",
+              .clause = kClause,
+              .hint = "Keep one entry per key."},
+     .check = KeysUnique},
+    {.info = {.id = "ONNX-EXT-013",
+              .severity = Severity::kWarning,
+              .statement = "Only tensors whose data_location is EXTERNAL have external_data.",
+              .clause = "onnx.proto, TensorProto.external_data",
+              .hint = "Set data_location to EXTERNAL, or remove external_data."},
+     .check = OnlyExternalHasEntries},
+    {.info = {.id = "ONNX-EXT-014",
+              .severity = Severity::kNote,
+              .statement = "The offsets of external data are multiples of 4096, so that the data "
+                           "can be memory-mapped.",
+              .clause = kClause,
+              .hint = "Save the external data with an alignment of 4096 bytes.",
+              .lint = true},
+     .check = OffsetsAligned},
+    {.info = {.id = "ONNX-EXT-015",
+              .severity = Severity::kWarning,
+              .statement =
+                  "The checksum of external data is a SHA-1 digest of 40 hexadecimal digits.",
+              .clause = kClause,
+              .hint = "Write the SHA-1 digest of the data file as 40 hexadecimal digits, or remove "
+                      "the entry."},
+     .check = ChecksumsFormed},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of functions that a model defines.
+// Rules for functions that a model defines.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -34,7 +34,8 @@ void EachFunction(const Subject& s, const Visit& visit) {
 
 void VersionHasFunctions(const Subject& s, Findings& f) {
   if (s.ir_version() < kFirstIrWithFunctions && s.proto().functions_size() > 0)
-    f.Add(At("functions"), "IR version {} has no functions", s.ir_version());
+    f.Add(At("functions"), "the model has functions, which IR version {} does not support",
+          s.ir_version());
 }
 
 void Named(const Subject& s, Findings& f) {
@@ -48,8 +49,9 @@ void Unique(const Subject& s, Findings& f) {
   std::set<Key> seen;
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
     if (!seen.insert(KeyOf(function)).second)
-      f.Add(At(Path(i)), "a second function is {} of domain {}", Quote(function.name()),
-            Quote(function.domain()));
+      f.Add(At(Path(i)),
+            "another function is already named {} in domain {}, with the same overload",
+            Quote(function.name()), Quote(function.domain()));
   });
 }
 
@@ -59,7 +61,7 @@ void ListsUnique(const Subject& s, Findings& f) {
       std::set<std::string_view> seen;
       for (const std::string& name : names)
         if (!seen.insert(name).second)
-          f.Add(At(Path(i, field)), "{} lists {} twice", field, Quote(name));
+          f.Add(At(Path(i, field)), "{} lists {} more than once", field, Quote(name));
     };
     check(function.input(), "input");
     check(function.output(), "output");
@@ -73,12 +75,12 @@ void OutputsProduced(const Subject& s, Findings& f) {
     for (int i = 0; i < body->function->output_size(); ++i)
       if (!body->defined.contains(body->function->output(i)))
         f.Add(At(fmt::format("{}.output[{}]", body->path, i)),
-              "output {} is written by no node of function {}", Quote(body->function->output(i)),
+              "output {} is not defined in function {}", Quote(body->function->output(i)),
               Quote(body->function->name()));
   }
 }
 
-// Who calls whom, by number.
+// Callees and callers of each function, by index.
 struct CallGraph {
   std::vector<std::set<int>> callees;
   std::vector<std::set<int>> callers;
@@ -102,8 +104,8 @@ CallGraph Calls(const Subject& s) {
   return calls;
 }
 
-// How many functions the longest chain of calls from each has; 0 for those whose calls lead into a
-// cycle.
+// For each function, the number of functions in the longest chain of calls that starts with it; 0
+// if its calls lead into a cycle.
 std::vector<int> Depths(const CallGraph& calls) {
   const size_t n = calls.callees.size();
   std::vector<int> depths(n);
@@ -129,11 +131,12 @@ void NotRecursive(const Subject& s, Findings& f) {
   const std::vector<int> depths = Depths(calls);
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
     const auto& callers = calls.callers[static_cast<size_t>(i)];
-    // What calls a function of a cycle has no depth either; such a caller must call this one.
+    // A function that calls into a cycle also has depth 0; it is not reported if no function of
+    // depth 0 calls it.
     if (depths[static_cast<size_t>(i)] == 0 &&
         std::any_of(callers.begin(), callers.end(),
                     [&](int c) { return depths[static_cast<size_t>(c)] == 0; }))
-      f.Add(At(Path(i)), "function {} calls itself, directly or through others",
+      f.Add(At(Path(i)), "function {} calls itself, directly or through other functions",
             Quote(function.name()));
   });
 }
@@ -145,18 +148,18 @@ constexpr int kMostCalls = 100;
 void CallsLimited(const Subject& s, Findings& f) {
   if (!s.HasFunctions()) return;
   if (s.proto().functions_size() > kMostFunctions)
-    f.Add(At("functions"), "the model has {} functions, more than {}", s.proto().functions_size(),
-          kMostFunctions);
+    f.Add(At("functions"), "the model has {} functions; at most {} are allowed",
+          s.proto().functions_size(), kMostFunctions);
   const std::vector<int> depths = Depths(Calls(s));
   const auto deepest = std::max_element(depths.begin(), depths.end());
   if (deepest != depths.end() && *deepest > kMostCalls) {
     const auto i = static_cast<int>(deepest - depths.begin());
-    f.Add(At(Path(i)), "calls of function {} are {} deep, more than {}",
+    f.Add(At(Path(i)), "calls from function {} are {} deep; at most {} are allowed",
           Quote(s.proto().functions(i).name()), *deepest, kMostCalls);
   }
 }
 
-// The versions that the model imports, and for further domains those of the first function that
+// The opset versions that the model imports; for other domains, those of the first function that
 // imports them.
 OpsetMap AllImports(const Subject& s) {
   OpsetMap imports = *s.bodies().front()->opsets;
@@ -165,6 +168,11 @@ OpsetMap AllImports(const Subject& s) {
       for (const auto& id : body->function->opset_import())
         imports.try_emplace(id.domain(), id.version());
   return imports;
+}
+
+// Of a signature, for messages.
+std::string VersionText(const Schema* schema) {
+  return schema != nullptr ? fmt::format("version {}", schema->since) : "no operator";
 }
 
 void FindOtherVersions(const Subject& s, Findings& f, Body::Kind kind) {
@@ -177,9 +185,10 @@ void FindOtherVersions(const Subject& s, Findings& f, Body::Kind kind) {
     const std::string_view domain = PlainDomain(node.node->domain());
     const Schema* other = FindSchema(domain, node.node->op_type(), imported->second);
     if (other != node.standard)
-      f.Add(s.Where(node), "{} is of opset {}, but of opset {} in the model around the function",
-            Title(node), node.standard != nullptr ? node.standard->since : 0,
-            other != nullptr ? other->since : 0);
+      f.Add(s.Where(node),
+            "{} resolves to {} in function {}, but to {} with the imports of the model",
+            Title(node), VersionText(node.standard), Quote(node.body->function->name()),
+            VersionText(other));
   }
 }
 
@@ -195,7 +204,7 @@ void DomainsNamedAlike(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.body->kind == Body::Kind::kFunction && node.imported &&
         !node.body->opsets->contains(node.node->domain()))
-      f.Add(s.Where(node, "domain"), "{} is of domain {}, which function {} imports as {}",
+      f.Add(s.Where(node, "domain"), "{} has domain {}, which function {} imports as {}",
             Title(node), Quote(node.node->domain()), Quote(node.body->function->name()),
             node.node->domain().empty() ? "\"ai.onnx\"" : "\"\"");
 }
@@ -218,7 +227,7 @@ void AttributesOnce(const Subject& s, Findings& f) {
     for (int k = 0; k < function.attribute_proto_size(); ++k)
       if (!seen.insert(function.attribute_proto(k).name()).second)
         f.Add(At(Path(i, fmt::format("attribute_proto[{}]", k))),
-              "attribute {} of function {} is listed again",
+              "attribute {} of function {} is listed more than once",
               Quote(function.attribute_proto(k).name()), Quote(function.name()));
   });
 }
@@ -252,56 +261,96 @@ void CallAttributesKnown(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-FUNC-001", Severity::kWarning, "Models with functions have IR version 8 or later.",
-      "onnx.proto, ModelProto.functions", false, "Raise ir_version."},
-     VersionHasFunctions},
-    {{"ONNX-FUNC-002", Severity::kError, "Functions have a name and a domain.", "IR.md, Functions",
-      true, ""},
-     Named},
-    {{"ONNX-FUNC-003", Severity::kError, "Domain, name and overload tell functions apart.",
-      "IR.md, Functions", true, ""},
-     Unique},
-    {{"ONNX-FUNC-004", Severity::kError,
-      "Inputs, outputs and attributes of a function are listed once.", "IR.md, Functions", true,
-      ""},
-     ListsUnique},
-    {{"ONNX-FUNC-005", Severity::kError, "Every output of a function is defined in it.",
-      "IR.md, Functions", false, ""},
-     OutputsProduced},
-    {{"ONNX-FUNC-006", Severity::kError, "Functions are not recursive.", "IR.md, Functions", true,
-      "Write the recursion as a Loop."},
-     NotRecursive},
-    {{"ONNX-FUNC-007", Severity::kError,
-      "An operator in a function has the version that it has in the model.",
-      "onnx.proto, FunctionProto.opset_import", true, "Import the same version in both."},
-     SameOperators},
-    {{"ONNX-FUNC-008", Severity::kError,
-      "A node that calls a function has no more inputs and outputs than the function.",
-      "IR.md, Functions", false, ""},
-     CallsFit},
-    {{"ONNX-FUNC-009", Severity::kError,
-      "An operator in a sub-graph of a function has the version that it has in the model.",
-      "onnx.proto, FunctionProto.opset_import", false, "Import the same version in both."},
-     SameOperatorsInSubGraphs},
-    {{"ONNX-FUNC-010", Severity::kError,
-      "A function imports the domains of its nodes by the names that the nodes give.",
-      "onnx.proto, FunctionProto.opset_import", true, "Import the standard operators as \"\"."},
-     DomainsNamedAlike},
-    {{"ONNX-FUNC-011", Severity::kError,
-      "A model has at most 10,000 functions, whose calls are at most 100 deep.",
-      "onnx.checker, limits", true, "Write the innermost functions out."},
-     CallsLimited},
-    {{"ONNX-FUNC-012", Severity::kError,
-      "Attributes of a function are listed once, with a default value or without.",
-      "onnx.proto, FunctionProto.attribute_proto", false, "Remove one of them."},
-     AttributesOnce},
-    {{"ONNX-FUNC-013", Severity::kError, "value_info of a function describes values of it.",
-      "onnx.proto, FunctionProto.value_info", false, ""},
-     InfosOfValues},
-    {{"ONNX-FUNC-014", Severity::kError,
-      "A node that calls a function has only attributes that the function has.", "IR.md, Nodes",
-      false, "Remove the attribute, or list it in the function."},
-     CallAttributesKnown},
+    {.info = {.id = "ONNX-FUNC-001",
+              .severity = Severity::kWarning,
+              .statement = "A model with functions has IR version 8 or later.",
+              .clause = "onnx.proto, ModelProto.functions",
+              .hint = "Raise ir_version to 8 or later."},
+     .check = VersionHasFunctions},
+    {.info = {.id = "ONNX-FUNC-002",
+              .statement = "Every function has a name and a domain.",
+              .clause = "IR.md, Functions",
+              .vendor = true,
+              .hint = "Set the name and the domain of the function."},
+     .check = Named},
+    {.info = {.id = "ONNX-FUNC-003",
+              .statement = "No two functions have the same domain, name and overload.",
+              .clause = "IR.md, Functions",
+              .vendor = true,
+              .hint = "Rename or remove one of the functions, or give them different overloads."},
+     .check = Unique},
+    {.info = {.id = "ONNX-FUNC-004",
+              .statement = "The inputs, outputs and attributes of a function are each listed once.",
+              .clause = "IR.md, Functions",
+              .vendor = true,
+              .hint = "Rename or remove the repeated name."},
+     .check = ListsUnique},
+    {.info = {.id = "ONNX-FUNC-005",
+              .statement = "Every output of a function is defined in that function.",
+              .clause = "IR.md, Functions",
+              .hint = "Correct the output name, or add the node that computes the output."},
+     .check = OutputsProduced},
+    {.info = {.id = "ONNX-FUNC-006",
+              .statement = "No function calls itself, directly or through other functions.",
+              .clause = "IR.md, Functions",
+              .vendor = true,
+              .hint = "Replace the recursion with a Loop."},
+     .check = NotRecursive},
+    {.info = {.id = "ONNX-FUNC-007",
+              .statement = "In a function, every operator has the version that the imports of the "
+                           "model give it.",
+              .clause = "onnx.proto, FunctionProto.opset_import",
+              .vendor = true,
+              .hint = "Import the same opset version in the model and the function."},
+     .check = SameOperators},
+    {.info = {.id = "ONNX-FUNC-008",
+              .statement =
+                  "A node that calls a function has no more inputs and outputs than the function.",
+              .clause = "IR.md, Functions",
+              .hint = "Remove the extra inputs or outputs, or add them to the function."},
+     .check = CallsFit},
+    {.info = {.id = "ONNX-FUNC-009",
+              .statement = "In a subgraph of a function, every operator has the version that the "
+                           "imports of the model give it.",
+              .clause = "onnx.proto, FunctionProto.opset_import",
+              .hint = "Import the same opset version in the model and the function."},
+     .check = SameOperatorsInSubGraphs},
+    {.info =
+         {.id = "ONNX-FUNC-010",
+          .statement = "A function imports the default domain by the name that its nodes use: \"\" "
+                       "or its alias \"ai.onnx\".",
+          .clause = "onnx.proto, FunctionProto.opset_import",
+          .vendor = true,
+          .hint =
+              "Import the standard operators as \"\", and leave the domain of their nodes empty."},
+     .check = DomainsNamedAlike},
+    {.info =
+         {.id = "ONNX-FUNC-011",
+          .statement =
+              "A model has at most 10,000 functions, and calls of functions are at most 100 deep.",
+          .clause = "onnx.checker, limits",
+          .vendor = true,
+          .hint = "Inline the innermost functions."},
+     .check = CallsLimited},
+    {.info =
+         {.id = "ONNX-FUNC-012",
+          .statement = "Each attribute of a function is listed once, either in attribute or in "
+                       "attribute_proto.",
+          .clause = "onnx.proto, FunctionProto.attribute_proto",
+          .hint =
+              "Remove one of the entries; attribute_proto is for attributes with a default value."},
+     .check = AttributesOnce},
+    {.info = {.id = "ONNX-FUNC-013",
+              .statement = "Every value_info entry of a function names a value of that function.",
+              .clause = "onnx.proto, FunctionProto.value_info",
+              .hint = "Correct the name, or remove the entry."},
+     .check = InfosOfValues},
+    {.info = {.id = "ONNX-FUNC-014",
+              .statement = "Every attribute of a node that calls a function is an attribute of the "
+                           "function, or has a name that begins with \"__\".",
+              .clause = "IR.md, Nodes",
+              .hint = "Remove the attribute, or add it to the function."},
+     .check = CallAttributesKnown},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of names, order and scopes.
+// Rules for names, order and scopes.
 #include <algorithm>
 #include <set>
 #include <unordered_set>
@@ -9,11 +9,11 @@
 namespace nn::onnx {
 namespace {
 
-constexpr int64_t kLastIrWithInitialisersAmongInputs = 3;
+constexpr int64_t kLastIrWithInitializersAmongInputs = 3;
 
-// Calls visit(name, path) for the initialisers of a graph, dense ones first.
+// Calls visit(name, path) for the initializers of a graph, dense ones first.
 template <typename Visit>
-void EachInitialiser(const Body& body, const Visit& visit) {
+void EachInitializer(const Body& body, const Visit& visit) {
   if (body.graph == nullptr) return;
   for (int i = 0; i < body.graph->initializer_size(); ++i)
     visit(body.graph->initializer(i).name(), fmt::format("{}.initializer[{}]", body.path, i));
@@ -35,8 +35,8 @@ void InputsUnique(const Subject& s, Findings& f) {
     std::unordered_set<std::string_view> seen;
     for (int i = 0; i < body->graph->input_size(); ++i)
       if (!seen.insert(body->graph->input(i).name()).second)
-        f.Add(At(fmt::format("{}.input[{}]", body->path, i)), "input {} is listed again",
-              Quote(body->graph->input(i).name()));
+        f.Add(At(fmt::format("{}.input[{}]", body->path, i)),
+              "graph input {} is listed more than once", Quote(body->graph->input(i).name()));
   }
 }
 
@@ -46,30 +46,30 @@ void OutputsUnique(const Subject& s, Findings& f) {
     std::unordered_set<std::string_view> seen;
     for (int i = 0; i < body->graph->output_size(); ++i)
       if (!seen.insert(body->graph->output(i).name()).second)
-        f.Add(At(fmt::format("{}.output[{}]", body->path, i)), "output {} is listed again",
-              Quote(body->graph->output(i).name()));
+        f.Add(At(fmt::format("{}.output[{}]", body->path, i)),
+              "graph output {} is listed more than once", Quote(body->graph->output(i).name()));
   }
 }
 
-void InitialisersNamed(const Subject& s, Findings& f) {
+void InitializersNamed(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies())
-    EachInitialiser(*body, [&](const std::string& name, const std::string& path) {
-      if (name.empty()) f.Add(At(path + ".name"), "the initialiser has no name");
+    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
+      if (name.empty()) f.Add(At(path + ".name"), "the initializer has no name");
     });
 }
 
-void InitialisersUnique(const Subject& s, Findings& f) {
+void InitializersUnique(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     std::unordered_set<std::string_view> seen;
-    EachInitialiser(*body, [&](const std::string& name, const std::string& path) {
+    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
       if (!name.empty() && !seen.insert(name).second)
-        f.Add(At(path), "a second initialiser is named {}", Quote(name));
+        f.Add(At(path), "another initializer is already named {}", Quote(name));
     });
   }
 }
 
-void InitialisersAmongInputs(const Subject& s, Findings& f) {
-  if (s.ir_version() == 0 || s.ir_version() > kLastIrWithInitialisersAmongInputs) return;
+void InitializersAmongInputs(const Subject& s, Findings& f) {
+  if (s.ir_version() == 0 || s.ir_version() > kLastIrWithInitializersAmongInputs) return;
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     std::unordered_set<std::string_view> inputs;
@@ -78,8 +78,8 @@ void InitialisersAmongInputs(const Subject& s, Findings& f) {
       const std::string& name = body->graph->initializer(i).name();
       if (!name.empty() && !inputs.contains(name))
         f.Add(At(fmt::format("{}.initializer[{}]", body->path, i)),
-              "initialiser {} is no input of the graph, but IR version is {}", Quote(name),
-              s.ir_version());
+              "initializer {} is not an input of the graph, which IR version {} requires",
+              Quote(name), s.ir_version());
     }
   }
 }
@@ -93,12 +93,14 @@ void SingleAssignment(const Subject& s, Findings& f) {
         if (name.empty()) continue;
         const auto place = s.Where(node, fmt::format("output[{}]", i));
         if (body->defined.at(name) < 0)
-          f.Add(place, "{} writes {}, which is an input or initialiser", Title(node), Quote(name));
+          f.Add(place, "{} writes {}, which is already an input or initializer", Title(node),
+                Quote(name));
         else if (!here.insert(name).second)
-          f.Add(place, "{} writes {}, which node {} writes too", Title(node), Quote(name),
+          f.Add(place, "{} writes {}, which node {} already writes", Title(node), Quote(name),
                 body->defined.at(name));
         else if (s.DefinedOutside(*body, name))
-          f.Add(place, "{} writes {}, which the graph around it defines", Title(node), Quote(name));
+          f.Add(place, "{} writes {}, which an enclosing graph already defines", Title(node),
+                Quote(name));
       }
   }
 }
@@ -108,33 +110,33 @@ void NoShadowing(const Subject& s, Findings& f) {
     if (body->graph == nullptr || body->outer == nullptr) continue;
     const auto check = [&](const std::string& name, const std::string& path) {
       if (!name.empty() && s.DefinedOutside(*body, name))
-        f.Add(At(path), "{} of the inner graph has the name of a value around it", Quote(name));
+        f.Add(At(path), "{} is already the name of a value of an enclosing graph", Quote(name));
     };
     std::unordered_set<std::string_view> inputs;
     for (int i = 0; i < body->graph->input_size(); ++i) {
       inputs.insert(body->graph->input(i).name());
       check(body->graph->input(i).name(), fmt::format("{}.input[{}]", body->path, i));
     }
-    EachInitialiser(*body, [&](const std::string& name, const std::string& path) {
+    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
       if (!inputs.contains(name)) check(name, path);
     });
   }
 }
 
-void InputsWithoutInitialisers(const Subject& s, Findings& f) {
-  if (s.ir_version() <= kLastIrWithInitialisersAmongInputs) return;
+void InputsWithoutInitializers(const Subject& s, Findings& f) {
+  if (s.ir_version() <= kLastIrWithInitializersAmongInputs) return;
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kSubGraph) continue;
     std::unordered_set<std::string_view> inputs;
     for (const auto& info : body->graph->input()) inputs.insert(info.name());
-    EachInitialiser(*body, [&](const std::string& name, const std::string& path) {
+    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
       if (!name.empty() && inputs.contains(name))
-        f.Add(At(path), "{} is an input and an initialiser of the sub-graph", Quote(name));
+        f.Add(At(path), "{} is both an input and an initializer of the subgraph", Quote(name));
     });
   }
 }
 
-// Calls visit(node, input, name) for inputs that have no value when the node runs.
+// Calls visit(node, input, name) for inputs that are not defined before the node.
 template <typename Visit>
 void EachMissingInput(const Subject& s, const Visit& visit) {
   for (const NodeAt& node : s.nodes())
@@ -144,7 +146,7 @@ void EachMissingInput(const Subject& s, const Visit& visit) {
     }
 }
 
-// The body that defines a name, among this one and those around it.
+// The body that defines a name, among this one and the enclosing ones; null if there is none.
 const Body* DefinedAnywhere(const Body& body, const std::string& name) {
   for (const Body* b = &body; b != nullptr; b = b->outer)
     if (b->defined.contains(name)) return b;
@@ -154,7 +156,7 @@ const Body* DefinedAnywhere(const Body& body, const std::string& name) {
 void InputsDefined(const Subject& s, Findings& f) {
   EachMissingInput(s, [&](const NodeAt& node, int i, const std::string& name) {
     if (DefinedAnywhere(*node.body, name) == nullptr)
-      f.Add(s.Where(node, fmt::format("input[{}]", i)), "{} reads {}, which nothing defines",
+      f.Add(s.Where(node, fmt::format("input[{}]", i)), "{} reads {}, which is not defined",
             Title(node), Quote(name));
   });
 }
@@ -163,7 +165,7 @@ void TopologicalOrder(const Subject& s, Findings& f) {
   EachMissingInput(s, [&](const NodeAt& node, int i, const std::string& name) {
     if (const Body* body = DefinedAnywhere(*node.body, name))
       f.Add(s.Where(node, fmt::format("input[{}]", i)),
-            "{} reads {}, which node {} of {} writes later", Title(node), Quote(name),
+            "{} reads {}, which is written later, by node {} of {}", Title(node), Quote(name),
             body->defined.at(name), body->path);
   });
 }
@@ -175,7 +177,7 @@ void OutputsProduced(const Subject& s, Findings& f) {
       const std::string& name = body->graph->output(i).name();
       if (!name.empty() && !body->defined.contains(name))
         f.Add(At(fmt::format("{}.output[{}]", body->path, i)),
-              "output {} is written by no node of the graph", Quote(name));
+              "output {} is not defined in the graph", Quote(name));
     }
   }
 }
@@ -186,7 +188,7 @@ void OutputsNamed(const Subject& s, Findings& f) {
     // Nodes without inputs and outputs break ONNX-NODE-002.
     if (std::all_of(outputs.begin(), outputs.end(), [](const auto& o) { return o.empty(); }) &&
         (!outputs.empty() || !node.node->input().empty()))
-      f.Add(s.Where(node, "output"), "{} has no output", Title(node));
+      f.Add(s.Where(node, "output"), "{} has no named output", Title(node));
   }
 }
 
@@ -195,11 +197,11 @@ void NodeNamesUnique(const Subject& s, Findings& f) {
     std::unordered_set<std::string_view> seen;
     for (const NodeAt& node : s.NodesOf(*body))
       if (!node.node->name().empty() && !seen.insert(node.node->name()).second)
-        f.Add(s.Where(node, "name"), "a second node is named {}", Quote(node.node->name()));
+        f.Add(s.Where(node, "name"), "another node is already named {}", Quote(node.node->name()));
   }
 }
 
-// Of the main graph LINT-DEAD-001 knows more.
+// LINT-DEAD-001 checks the main graph.
 void ResultsUsed(const Subject& s, Findings& f) {
   std::unordered_set<std::string_view> used;
   for (const NodeAt& node : s.nodes())
@@ -215,59 +217,113 @@ void ResultsUsed(const Subject& s, Findings& f) {
     if (node.body->kind != Body::Kind::kMain && !outputs.empty() &&
         std::none_of(outputs.begin(), outputs.end(),
                      [&](const auto& o) { return used.contains(o); }))
-      f.Add(s.Where(node), "nothing reads what {} writes", Title(node));
+      f.Add(s.Where(node), "no output of {} is read", Title(node));
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-GRAPH-001", Severity::kError, "Every graph has a name.", "IR.md, Graphs", true, ""},
-     GraphNamed},
-    {{"ONNX-GRAPH-002", Severity::kError, "Input names of a graph are unique.",
-      "IR.md, Names Within a Graph", true, "Rename one of them."},
-     InputsUnique},
-    {{"ONNX-GRAPH-003", Severity::kWarning, "Outputs of the main graph are listed once.",
-      "IR.md, Names Within a Graph", false, "Add an Identity node for the second one."},
-     OutputsUnique},
-    {{"ONNX-GRAPH-004", Severity::kError, "Initialisers have names.", "IR.md, Graphs", true, ""},
-     InitialisersNamed},
-    {{"ONNX-GRAPH-005", Severity::kError,
-      "Names of initialisers, dense and sparse, are unique in a graph.",
-      "IR.md, Names Within a Graph", true, "Rename one of them."},
-     InitialisersUnique},
-    {{"ONNX-GRAPH-006", Severity::kError,
-      "Before IR version 4 every initialiser is among the graph's inputs.",
-      "onnx.proto, IR_VERSION_2019_1_22", true, "Raise ir_version to 4 or later."},
-     InitialisersAmongInputs},
-    {{"ONNX-GRAPH-007", Severity::kError,
-      "Every value is written once, sub-graphs included (single static assignment).",
-      "IR.md, Graphs", true, "Rename the second output."},
-     SingleAssignment},
-    {{"ONNX-GRAPH-008", Severity::kError,
-      "Inputs and initialisers of a sub-graph do not have the names of values around it.",
-      "IR.md, Names Within a Graph", false, "Rename the value inside."},
-     NoShadowing},
-    {{"ONNX-GRAPH-009", Severity::kError, "Every name that a node reads is defined.",
-      "IR.md, Graphs", true, "Add the input, initialiser or node that is missing."},
-     InputsDefined},
-    {{"ONNX-GRAPH-010", Severity::kError, "Nodes are in topological order; there is no cycle.",
-      "IR.md, Graphs", true, "Sort the nodes; where that cannot be done there is a cycle."},
-     TopologicalOrder},
-    {{"ONNX-GRAPH-011", Severity::kError, "Every output of a graph is defined in it.",
-      "IR.md, Graphs", true, "Name an existing value."},
-     OutputsProduced},
-    {{"ONNX-GRAPH-012", Severity::kWarning, "Names of nodes are unique in their graph.",
-      "IR.md, Names Within a Graph", false, "Rename one of them.", true},
-     NodeNamesUnique},
-    {{"ONNX-GRAPH-013", Severity::kNote, "What a node of a sub-graph or function writes is read.",
-      "good practice", false, "Remove the node.", true},
-     ResultsUsed},
-    {{"ONNX-GRAPH-014", Severity::kWarning,
-      "From IR version 4 on, no input of a sub-graph is an initialiser of it.", "IR.md, Nodes",
-      false, "List it among the initialisers only."},
-     InputsWithoutInitialisers},
-    {{"ONNX-GRAPH-015", Severity::kError, "Every node has an output.", "IR.md, Graphs", false,
-      "Remove the node, or name what it computes."},
-     OutputsNamed},
+    {.info = {.id = "ONNX-GRAPH-001",
+              .statement = "Every graph has a name.",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Set the name of the graph."},
+     .check = GraphNamed},
+    {.info = {.id = "ONNX-GRAPH-002",
+              .statement = "The input names of a graph are unique.",
+              .clause = "IR.md, Names Within a Graph",
+              .vendor = true,
+              .hint = "Rename or remove the repeated input."},
+     .check = InputsUnique},
+    {.info =
+         {.id = "ONNX-GRAPH-003",
+          .severity = Severity::kWarning,
+          .statement = "Each output of the main graph is listed once.",
+          .clause = "IR.md, Names Within a Graph",
+          .hint =
+              "Copy the value with an Identity node, and return the copy as the second output."},
+     .check = OutputsUnique},
+    {.info = {.id = "ONNX-GRAPH-004",
+              .statement = "Every initializer has a name.",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Name the initializer after the value that nodes read, or remove it."},
+     .check = InitializersNamed},
+    {.info = {.id = "ONNX-GRAPH-005",
+              .statement =
+                  "The names of all initializers of a graph, dense and sparse, are unique.",
+              .clause = "IR.md, Names Within a Graph",
+              .vendor = true,
+              .hint = "Rename or remove the repeated initializer."},
+     .check = InitializersUnique},
+    {.info = {.id = "ONNX-GRAPH-006",
+              .statement = "Before IR version 4, every dense initializer of a graph is also an "
+                           "input of the graph.",
+              .clause = "onnx.proto, IR_VERSION_2019_1_22",
+              .vendor = true,
+              .hint = "Raise ir_version to 4 or later, or add the initializer to the inputs."},
+     .check = InitializersAmongInputs},
+    {.info = {.id = "ONNX-GRAPH-007",
+              .statement = "No node writes a value that is already defined in its graph or "
+                           "function, or in an enclosing graph (single static assignment).",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Rename the second definition and the inputs that read it."},
+     .check = SingleAssignment},
+    {.info = {.id = "ONNX-GRAPH-008",
+              .statement = "No input or initializer of a subgraph or training algorithm has the "
+                           "name of a value of an enclosing graph.",
+              .clause = "IR.md, Names Within a Graph",
+              .hint = "Rename the input or initializer of the inner graph."},
+     .check = NoShadowing},
+    {.info = {.id = "ONNX-GRAPH-009",
+              .statement = "Every value that a node reads is defined in its graph or function, or "
+                           "in an enclosing graph.",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Correct the name, or add the missing input, initializer or node."},
+     .check = InputsDefined},
+    {.info = {.id = "ONNX-GRAPH-010",
+              .statement = "Nodes are in topological order: every node comes after the nodes whose "
+                           "values it reads, and there is no cycle.",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Sort the nodes topologically; if that is impossible, break the cycle."},
+     .check = TopologicalOrder},
+    {.info = {.id = "ONNX-GRAPH-011",
+              .statement = "Every output of a graph is defined in that graph.",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Name a value of this graph; to return a value of an enclosing graph, copy "
+                      "it with an Identity node."},
+     .check = OutputsProduced},
+    {.info = {.id = "ONNX-GRAPH-012",
+              .severity = Severity::kWarning,
+              .statement = "Node names are unique within a graph or function.",
+              .clause = "IR.md, Names Within a Graph",
+              .hint = "Rename one of the nodes.",
+              .lint = true},
+     .check = NodeNamesUnique},
+    {.info =
+         {.id = "ONNX-GRAPH-013",
+          .severity = Severity::kNote,
+          .statement =
+              "Every node of a subgraph, function or training graph has an output that is read.",
+          .clause = "good practice",
+          .hint = "Remove the node, or use its output.",
+          .lint = true},
+     .check = ResultsUsed},
+    {.info = {.id = "ONNX-GRAPH-014",
+              .severity = Severity::kWarning,
+              .statement = "From IR version 4 on, no input of a subgraph is also an initializer of "
+                           "that subgraph.",
+              .clause = "IR.md, Nodes",
+              .hint = "Remove the name from the inputs and keep the initializer."},
+     .check = InputsWithoutInitializers},
+    {.info = {.id = "ONNX-GRAPH-015",
+              .statement = "Every node has at least one named output.",
+              .clause = "IR.md, Graphs",
+              .hint = "Name the value that the node computes, or remove the node."},
+     .check = OutputsNamed},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of what a graph takes and gives: value types, and annotations of values.
+// Rules for the inputs and outputs of graphs, the declared types of values, and annotations.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -13,7 +13,7 @@ namespace {
 
 using Infos = google::protobuf::RepeatedPtrField<pb::ValueInfoProto>;
 
-// Calls visit(body, info, path) for the inputs and outputs of a graph, and its value_info if asked.
+// Calls visit(info, path) for the inputs and outputs of a graph, and for its value_info if `inner`.
 template <typename Visit>
 void EachInfo(const Body& body, bool inner, const Visit& visit) {
   const auto each = [&](const Infos& infos, std::string_view field) {
@@ -29,11 +29,11 @@ void EachInfo(const Body& body, bool inner, const Visit& visit) {
 void InterfaceNamed(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, false, [&](const pb::ValueInfoProto& info, const std::string& path) {
-      if (info.name().empty()) f.Add(At(path + ".name"), "the value has no name");
+      if (info.name().empty()) f.Add(At(path + ".name"), "the input or output has no name");
     });
 }
 
-// What a type lacks; "" if it is complete.
+// The field that a type lacks; "" if it is complete.
 std::string_view Missing(const pb::TypeProto& type) {
   switch (type.value_case()) {
     case pb::TypeProto::kTensorType:
@@ -82,12 +82,13 @@ void DimensionsNatural(const Subject& s, Findings& f) {
       const auto* shape = ShapeOf(info.type());
       for (int i = 0; shape != nullptr && i < shape->dim_size(); ++i)
         if (shape->dim(i).has_dim_value() && shape->dim(i).dim_value() < 0)
-          f.Add(At(fmt::format("{}.type.shape.dim[{}]", path, i)), "dimension {} of {} is {}", i,
-                Quote(info.name()), shape->dim(i).dim_value());
+          f.Add(At(fmt::format("{}.type.shape.dim[{}]", path, i)),
+                "dimension {} of {} is {}; must not be negative", i, Quote(info.name()),
+                shape->dim(i).dim_value());
     });
 }
 
-// The first element type in a type that no TensorProto.DataType has; nullopt if all are known.
+// The first element type in a type that is not a TensorProto.DataType; nullopt if all are.
 std::optional<int> UnknownElementType(const pb::TypeProto& type) {
   const auto known = [](int t) {
     return t > pb::TensorProto::UNDEFINED && pb::TensorProto::DataType_IsValid(t);
@@ -110,7 +111,8 @@ void ElementTypesKnown(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       if (const auto type = UnknownElementType(info.type()))
-        f.Add(At(path + ".type"), "{} has element type {}, which is no TensorProto.DataType",
+        f.Add(At(path + ".type"),
+              "{} has element type {}, which is not a defined TensorProto.DataType",
               Quote(info.name()), *type);
     });
 }
@@ -122,12 +124,13 @@ void InfosUnique(const Subject& s, Findings& f) {
     std::unordered_set<std::string_view> seen;
     for (int i = 0; i < infos.size(); ++i)
       if (!seen.insert(infos[i].name()).second)
-        f.Add(At(fmt::format("{}.value_info[{}]", body->path, i)), "{} is described again",
-              Quote(infos[i].name()));
+        f.Add(At(fmt::format("{}.value_info[{}]", body->path, i)),
+              "value_info describes {} more than once", Quote(infos[i].name()));
   }
 }
 
-// What a type inside a type lacks; "" if it is complete. A tensor in it may have no shape.
+// The field that a nested type lacks; "" if it is complete. The shape of a nested tensor is
+// optional.
 std::string_view MissingInside(const pb::TypeProto& type) {
   const auto inner = [](const pb::TypeProto& t) {
     const std::string_view what = Missing(t);
@@ -146,11 +149,12 @@ void InnerTypesComplete(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       if (const auto what = MissingInside(info.type()); !what.empty())
-        f.Add(At(path + ".type"), "the type inside that of {} has no {}", Quote(info.name()), what);
+        f.Add(At(path + ".type"), "a type nested in the type of {} has no {}", Quote(info.name()),
+              what);
     });
 }
 
-// The key type of a map in a type that is no integer and no string; nullopt if there is none.
+// The first key type in a type that is neither an integer nor a string; nullopt if there is none.
 std::optional<int> BadKeyType(const pb::TypeProto& type) {
   using T = pb::TensorProto;
   if (type.has_sequence_type()) return BadKeyType(type.sequence_type().elem_type());
@@ -169,8 +173,9 @@ void KeysAllowed(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       if (const auto key = BadKeyType(info.type()); key && *key != pb::TensorProto::UNDEFINED)
-        f.Add(At(path + ".type"), "the keys of map {} are of type {}", Quote(info.name()),
-              DataTypeName(*key));
+        f.Add(At(path + ".type"),
+              "the type of {} has map keys of type {}; must be integers or strings",
+              Quote(info.name()), DataTypeName(*key));
     });
 }
 
@@ -181,7 +186,7 @@ void SymbolsPlain(const Subject& s, Findings& f) {
       for (int i = 0; shape != nullptr && i < shape->dim_size(); ++i)
         if (shape->dim(i).dim_param() == "*")
           f.Add(At(fmt::format("{}.type.shape.dim[{}]", path, i)),
-                "dimension {} of {} is \"*\", which stands for one dimension, not for several", i,
+                "dimension {} of {} is named \"*\", which is a single dimension, not a wildcard", i,
                 Quote(info.name()));
     });
 }
@@ -194,11 +199,11 @@ void AnnotationKeysKnown(const Subject& s, Findings& f) {
            body->graph->quantization_annotation(i).quant_parameter_tensor_names())
         if (entry.key() != "SCALE_TENSOR" && entry.key() != "ZERO_POINT_TENSOR")
           f.Add(At(fmt::format("{}.quantization_annotation[{}]", body->path, i)),
-                "{} is no parameter that the specification names", Quote(entry.key()));
+                "parameter {} is neither SCALE_TENSOR nor ZERO_POINT_TENSOR", Quote(entry.key()));
   }
 }
 
-void InitialisersFitInputs(const Subject& s, Findings& f) {
+void InitializersFitInputs(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     std::unordered_map<std::string_view, const pb::TypeProto*> inputs;
@@ -210,7 +215,7 @@ void InitialisersFitInputs(const Subject& s, Findings& f) {
       const auto& type = input->second->tensor_type();
       const Location where = At(fmt::format("{}.initializer[{}]", body->path, i));
       if (type.has_elem_type() && type.elem_type() != tensor.data_type())
-        f.Add(where, "initialiser {} is of type {}, the input of that name of type {}",
+        f.Add(where, "initializer {} has type {}, but the input of that name has type {}",
               Quote(tensor.name()), DataTypeName(tensor.data_type()),
               DataTypeName(type.elem_type()));
       if (!type.has_shape()) continue;
@@ -219,7 +224,7 @@ void InitialisersFitInputs(const Subject& s, Findings& f) {
         fits = !type.shape().dim(d).has_dim_value() ||
                type.shape().dim(d).dim_value() == tensor.dims(d);
       if (!fits)
-        f.Add(where, "the shape of initialiser {} is not that of the input of that name",
+        f.Add(where, "the shape of initializer {} differs from that of the input of that name",
               Quote(tensor.name()));
     }
   }
@@ -232,7 +237,7 @@ void AnnotationsOfValues(const Subject& s, Findings& f) {
       const auto& a = body->graph->quantization_annotation(i);
       if (!body->defined.contains(a.tensor_name()))
         f.Add(At(fmt::format("{}.quantization_annotation[{}]", body->path, i)),
-              "the graph has no value {}", Quote(a.tensor_name()));
+              "tensor_name is {}, which is not a value of the graph", Quote(a.tensor_name()));
     }
   }
 }
@@ -240,59 +245,93 @@ void AnnotationsOfValues(const Subject& s, Findings& f) {
 void AnnotationParameters(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr || body->graph->quantization_annotation_size() == 0) continue;
-    std::unordered_set<std::string_view> initialisers;
-    for (const auto& tensor : body->graph->initializer()) initialisers.insert(tensor.name());
+    std::unordered_set<std::string_view> initializers;
+    for (const auto& tensor : body->graph->initializer()) initializers.insert(tensor.name());
     for (int i = 0; i < body->graph->quantization_annotation_size(); ++i)
       for (const auto& entry :
            body->graph->quantization_annotation(i).quant_parameter_tensor_names())
-        if (!initialisers.contains(entry.value()))
+        if (!initializers.contains(entry.value()))
           f.Add(At(fmt::format("{}.quantization_annotation[{}]", body->path, i)),
-                "{} is {}, which is no initialiser", Quote(entry.key()), Quote(entry.value()));
+                "parameter {} is {}, which is not an initializer of the graph", Quote(entry.key()),
+                Quote(entry.value()));
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-VALUE-001", Severity::kError, "Inputs and outputs of a graph have names.",
-      "IR.md, Graphs", true, ""},
-     InterfaceNamed},
-    {{"ONNX-VALUE-002", Severity::kError,
-      "Inputs and outputs of the main graph have a type with element type and shape.",
-      "IR.md, Graphs", true, "A dimension may be a symbol or empty, the shape may not be absent."},
-     InterfaceTyped},
-    {{"ONNX-VALUE-003", Severity::kError, "Stated dimensions are not negative.",
-      "IR.md, Static tensor shapes", false, "Use dim_param for a size that is not known."},
-     DimensionsNatural},
-    {{"ONNX-VALUE-004", Severity::kError, "Element types are those of TensorProto.DataType.",
-      "onnx.proto, TensorProto.DataType", false, ""},
-     ElementTypesKnown},
-    {{"ONNX-VALUE-005", Severity::kError,
-      "An initialiser fits the type of the input that it is the default of.", "IR.md, Graphs",
-      false, ""},
-     InitialisersFitInputs},
-    {{"ONNX-VALUE-006", Severity::kError, "A quantisation annotation names a value of its graph.",
-      "onnx.proto, TensorAnnotation.tensor_name", false, ""},
-     AnnotationsOfValues},
-    {{"ONNX-VALUE-007", Severity::kError,
-      "The parameters of a quantisation annotation are initialisers of its graph.",
-      "onnx.proto, TensorAnnotation.quant_parameter_tensor_names", false, ""},
-     AnnotationParameters},
-    {{"ONNX-VALUE-008", Severity::kError, "value_info describes a value once.",
-      "onnx.proto, GraphProto.value_info", false, "Remove the second entry."},
-     InfosUnique},
-    {{"ONNX-VALUE-009", Severity::kError,
-      "Types inside sequences, optionals and maps state what they consist of.",
-      "onnx.proto, TypeProto", false, ""},
-     InnerTypesComplete},
-    {{"ONNX-VALUE-010", Severity::kError, "Keys of maps are integers or strings.",
-      "onnx.proto, TypeProto.Map.key_type", false, ""},
-     KeysAllowed},
-    {{"ONNX-VALUE-011", Severity::kWarning, "No dimension is named \"*\".",
-      "IR.md, Static tensor shapes", false, "Leave the shape out where the rank is not known."},
-     SymbolsPlain},
-    {{"ONNX-VALUE-012", Severity::kWarning,
-      "A quantisation annotation has parameters SCALE_TENSOR and ZERO_POINT_TENSOR only.",
-      "onnx.proto, TensorAnnotation.quant_parameter_tensor_names", false, ""},
-     AnnotationKeysKnown},
+    {.info = {.id = "ONNX-VALUE-001",
+              .statement = "Every input and output of a graph has a name.",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Set the name of the input or output."},
+     .check = InterfaceNamed},
+    {.info = {.id = "ONNX-VALUE-002",
+              .statement = "Every input and output of the main graph has a complete type, which "
+                           "for tensors includes element type and shape.",
+              .clause = "IR.md, Graphs",
+              .vendor = true,
+              .hint = "Add the missing part of the type; a dimension may be symbolic or empty, but "
+                      "the shape must be present."},
+     .check = InterfaceTyped},
+    {.info = {.id = "ONNX-VALUE-003",
+              .statement = "The declared shapes of values have no negative dimensions.",
+              .clause = "IR.md, Static tensor shapes",
+              .hint = "Use dim_param, or leave the dimension empty, if the size is unknown."},
+     .check = DimensionsNatural},
+    {.info = {.id = "ONNX-VALUE-004",
+              .statement = "Every declared element type, and every key type of a map, is a defined "
+                           "TensorProto.DataType.",
+              .clause = "onnx.proto, TensorProto.DataType",
+              .hint = "Set the type to a TensorProto.DataType other than UNDEFINED."},
+     .check = ElementTypesKnown},
+    {.info = {.id = "ONNX-VALUE-005",
+              .statement = "An initializer with the name of a graph input has the element type and "
+                           "shape of that input.",
+              .clause = "IR.md, Graphs",
+              .hint = "Correct the declared type of the input, or store the initializer with that "
+                      "type and shape."},
+     .check = InitializersFitInputs},
+    {.info = {.id = "ONNX-VALUE-006",
+              .statement = "Every quantization annotation names a value of its graph.",
+              .clause = "onnx.proto, TensorAnnotation.tensor_name",
+              .hint = "Correct tensor_name, or remove the annotation."},
+     .check = AnnotationsOfValues},
+    {.info = {.id = "ONNX-VALUE-007",
+              .statement =
+                  "The parameters of a quantization annotation are initializers of the same graph.",
+              .clause = "onnx.proto, TensorAnnotation.quant_parameter_tensor_names",
+              .hint = "Add the initializer, or correct its name in quant_parameter_tensor_names."},
+     .check = AnnotationParameters},
+    {.info = {.id = "ONNX-VALUE-008",
+              .statement =
+                  "The value_info of a graph or function has at most one entry for each value.",
+              .clause = "onnx.proto, GraphProto.value_info",
+              .hint = "Remove the repeated entry."},
+     .check = InfosUnique},
+    {.info = {.id = "ONNX-VALUE-009",
+              .statement = "Types nested in sequence, optional and map types are complete, apart "
+                           "from tensor shapes.",
+              .clause = "onnx.proto, TypeProto",
+              .hint = "Set the missing field of the nested type."},
+     .check = InnerTypesComplete},
+    {.info = {.id = "ONNX-VALUE-010",
+              .statement = "The keys of map types are integers or strings.",
+              .clause = "onnx.proto, TypeProto.Map.key_type",
+              .hint = "Set key_type to an integer type or STRING."},
+     .check = KeysAllowed},
+    {.info = {.id = "ONNX-VALUE-011",
+              .severity = Severity::kWarning,
+              .statement = "No dimension has the dim_param \"*\".",
+              .clause = "IR.md, Static tensor shapes",
+              .hint = "Give the dimension a name of its own; \"*\" does not stand for any number "
+                      "of dimensions."},
+     .check = SymbolsPlain},
+    {.info = {.id = "ONNX-VALUE-012",
+              .severity = Severity::kWarning,
+              .statement = "A quantization annotation has no parameters other than SCALE_TENSOR "
+                           "and ZERO_POINT_TENSOR.",
+              .clause = "onnx.proto, TensorAnnotation.quant_parameter_tensor_names",
+              .hint = "Remove the entry, or change its key to SCALE_TENSOR or ZERO_POINT_TENSOR."},
+     .check = AnnotationKeysKnown},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Advice on ONNX models: what is allowed but seldom meant, or makes a model harder to use.
+// Advice on ONNX models: constructs that are allowed, but rarely intended or hard to use.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -16,7 +16,7 @@ namespace {
 
 using A = pb::AttributeProto;
 
-// Findings that sum a graph up are for graphs that are too large to be looked through.
+// Missing names and documentation are reported only for graphs with at least this many nodes.
 constexpr int kLargeGraph = 10;
 
 void InfosThere(const Subject& s, Findings& f) {
@@ -52,7 +52,7 @@ void InterfaceDocumented(const Subject& s, Findings& f) {
 void OriginStated(const Subject& s, Findings& f) {
   if (s.proto().graph().node_size() >= kLargeGraph &&
       (s.proto().producer_name().empty() || s.proto().producer_version().empty()))
-    f.Add(At("producer_name"), "producer_name is {}, producer_version {}",
+    f.Add(At("producer_name"), "producer_name is {} and producer_version is {}; both should be set",
           Quote(s.proto().producer_name()), Quote(s.proto().producer_version()));
 }
 
@@ -79,11 +79,11 @@ void ConstantsNoInputs(const Subject& s, Findings& f) {
     if (first == nullptr) first = &tensor;
   }
   if (first != nullptr)
-    f.Add(At("graph.input"), "{} initialisers are inputs too, the first is {}", count,
+    f.Add(At("graph.input"), "{} initializers are also inputs; the first is {}", count,
           Quote(first->name()));
 }
 
-// The constants that names stand for.
+// Finds constants by name.
 class Constants {
  public:
   explicit Constants(const Subject& s) : s_(s) {
@@ -98,7 +98,7 @@ class Constants {
     }
   }
 
-  // The constant that a node reads; nullptr if that input is none, or none that can be read.
+  // The constant that input `i` of a node reads; null if the input is absent or not a constant.
   const pb::TensorProto* InputOf(const NodeAt& node, int i) const {
     if (i >= node.node->input_size()) return nullptr;
     const std::string& name = node.node->input(i);
@@ -123,7 +123,7 @@ class Constants {
       tensors_;
 };
 
-// Calls visit(node, scales) for quantising and dequantising nodes with constant scales.
+// Calls visit(node, scales) for the QuantizeLinear and DequantizeLinear nodes with constant scales.
 template <typename Visit>
 void EachScale(const Subject& s, const Constants& constants, const Visit& visit) {
   for (const NodeAt& node : s.nodes())
@@ -135,8 +135,9 @@ void ScalesPlausible(const Subject& s, Findings& f) {
   EachScale(s, Constants(s), [&](const NodeAt& node, const std::vector<double>& scales) {
     const auto bad = std::find_if_not(scales.begin(), scales.end(), IsUsualScale);
     if (bad != scales.end())
-      f.Add(s.Where(node, "input[1]"), "scale {} of {} is {}", bad - scales.begin(), Title(node),
-            *bad);
+      f.Add(s.Where(node, "input[1]"),
+            "scale {} of {} is {}; expected a normal positive number of at most 10,000",
+            bad - scales.begin(), Title(node), *bad);
   });
 }
 
@@ -161,7 +162,7 @@ void ZeroPointsUseful(const Subject& s, Findings& f) {
       continue;
     const auto values = constants.ValuesOf(node, 2);
     if (values && std::any_of(values->begin(), values->end(), [](double v) { return v != 0; }))
-      f.Add(s.Where(node, "input[2]"), "{} has a zero point other than 0 for {}", Title(node),
+      f.Add(s.Where(node, "input[2]"), "{} has a nonzero zero point of type {}", Title(node),
             DataTypeName(tensor->data_type()));
   }
 }
@@ -196,8 +197,8 @@ void OpsetRecent(const Subject& s, Findings& f) {
     const auto& id = s.proto().opset_import(i);
     if (PlainDomain(id.domain()).empty() && id.version() > 0 &&
         id.version() < kFirstWithBroadcasting)
-      f.Add(At(fmt::format("opset_import[{}].version", i)), "opset {} is of before 2018",
-            id.version());
+      f.Add(At(fmt::format("opset_import[{}].version", i)),
+            "the model imports opset {}; expected 7 or later", id.version());
   }
 }
 
@@ -207,12 +208,12 @@ void NoLaterDeprecation(const Subject& s, Findings& f) {
     const std::string_view domain = PlainDomain(node.node->domain());
     const Schema* newest = FindSchema(domain, node.schema->op, NewestOpset(domain));
     if (newest != nullptr && newest->deprecated)
-      f.Add(s.Where(node, "op_type"), "{} is deprecated from version {} on", Title(node),
+      f.Add(s.Where(node, "op_type"), "{} is deprecated from opset {} on", Title(node),
             newest->since);
   }
 }
 
-// Who writes a name, among the nodes of the same body.
+// The node of the body that writes a name; null if there is none.
 const NodeAt* WriterOf(const Subject& s, const Body& body, const std::string& name) {
   const auto found = body.defined.find(name);
   return found != body.defined.end() && found->second >= 0
@@ -225,11 +226,11 @@ void NoCastChains(const Subject& s, Findings& f) {
     if (!IsOf(node, "Cast") || node.node->input_size() != 1) continue;
     const NodeAt* before = WriterOf(s, *node.body, node.node->input(0));
     if (before != nullptr && before->node != node.node && IsOf(*before, "Cast"))
-      f.Add(s.Where(node), "{} casts what {} has cast", Title(node), Title(*before));
+      f.Add(s.Where(node), "{} reads the output of {}", Title(node), Title(*before));
   }
 }
 
-// An Identity that renames an input or makes an output is needed.
+// An Identity that produces a graph output is needed.
 void NoIdentities(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
@@ -245,7 +246,7 @@ void NoIdentities(const Subject& s, Findings& f) {
       if (first == nullptr) first = &node;
     }
     if (first != nullptr)
-      f.Add(s.Where(*first), "{} nodes hand on what they read, the first is {}", count,
+      f.Add(s.Where(*first), "{} Identity nodes are redundant; the first is {}", count,
             Title(*first));
   }
 }
@@ -257,13 +258,13 @@ void IntegersFit32(const Subject& s, Findings& f) {
     const auto read = ReadTensor(*t.tensor, s.native());
     if (!read) continue;
     const std::vector<int64_t> values = read->ToInts();
-    // Ends of slices are often as far away as can be written.
+    // The ends of slices are often the extreme values of INT64.
     const auto bad = std::find_if(values.begin(), values.end(), [](int64_t v) {
       return (v > INT32_MAX || v < INT32_MIN) && v != INT64_MAX && v > INT64_MIN + 1;
     });
     if (bad != values.end())
-      f.Add(s.Where(t), "element {} of constant {} is {}", bad - values.begin(),
-            Quote(t.tensor->name()), *bad);
+      f.Add(s.Where(t), "element {} of constant {} is {}, which does not fit into 32 bits",
+            bad - values.begin(), Quote(t.tensor->name()), *bad);
   }
 }
 
@@ -273,9 +274,10 @@ void ImportsUsed(const Subject& s, Findings& f) {
   for (const auto& function : s.proto().functions()) used.insert(PlainDomain(function.domain()));
   for (int i = 0; i < s.proto().opset_import_size(); ++i) {
     const std::string_view domain = PlainDomain(s.proto().opset_import(i).domain());
-    // All models import the standard operators, used or not.
+    // All models import the default domain, used or not.
     if (!domain.empty() && !used.contains(domain))
-      f.Add(At(fmt::format("opset_import[{}]", i)), "no node is of domain {}", Quote(domain));
+      f.Add(At(fmt::format("opset_import[{}]", i)), "no node or function uses domain {}",
+            Quote(domain));
   }
 }
 
@@ -285,67 +287,137 @@ void FunctionsCalled(const Subject& s, Findings& f) {
     if (node.function != node.body->function) called.insert(node.function);
   for (int i = 0; i < s.proto().functions_size(); ++i)
     if (!called.contains(&s.proto().functions(i)))
-      f.Add(At(fmt::format("functions[{}]", i)), "nothing calls function {}",
+      f.Add(At(fmt::format("functions[{}]", i)), "function {} is not called",
             Quote(s.proto().functions(i).name()));
 }
 
 constexpr std::string_view kAdvice = "good practice";
 
 constexpr Rule kRules[] = {
-    {{"ONNX-LINT-001", Severity::kNote, "Graphs of ten nodes or more describe all their values.",
-      "IR.md, Graphs", false, "Run shape inference and save its result.", true},
-     InfosThere},
-    {{"ONNX-LINT-002", Severity::kNote,
-      "Inputs and outputs of models of ten nodes or more have a doc_string.", "IR.md, Graphs",
-      false, "Say what the values are, their range and layout.", true},
-     InterfaceDocumented},
-    {{"ONNX-LINT-003", Severity::kNote, "Initialisers are not inputs, too, from IR version 4 on.",
-      "IR.md, Nodes", false, "Inputs may be overridden, so runtimes cannot fold them; remove them.",
-      true},
-     ConstantsNoInputs},
-    {{"ONNX-LINT-004", Severity::kWarning,
-      "Constant scales of quantisation are normal positive numbers of at most 10,000.",
-      "Operators.md, QuantizeLinear", false, "Calibrate again.", true},
-     ScalesPlausible},
-    {{"ONNX-LINT-005", Severity::kNote, "Scales by channel are not all the same.", kAdvice, false,
-      "Use a single scale.", true},
-     ScalesDiffer},
-    {{"ONNX-LINT-006", Severity::kWarning,
-      "Zero points of 32-bit integers and of floating-point types are 0.",
-      "Operators.md, DequantizeLinear", false, "Leave the zero point out.", true},
-     ZeroPointsUseful},
-    {{"ONNX-LINT-007", Severity::kWarning,
-      "In a model without training information nothing is in training mode.", kAdvice, false,
-      "Export the model for inference.", true},
-     NoTrainingMode},
-    {{"ONNX-LINT-008", Severity::kNote, "The model imports opset 7 or later.", "Broadcasting.md",
-      false, "Convert the model: few runtimes have earlier operators.", true},
-     OpsetRecent},
-    {{"ONNX-LINT-009", Severity::kNote, "No operator is one that a later version deprecates.",
-      "Operators.md", false, "Use its successor.", true},
-     NoLaterDeprecation},
-    {{"ONNX-LINT-010", Severity::kNote, "No Cast reads the output of a Cast.", kAdvice, false,
-      "One of them may do, if no rounding is meant.", true},
-     NoCastChains},
-    {{"ONNX-LINT-011", Severity::kNote, "Identity nodes make outputs of their graph only.", kAdvice,
-      false, "Let the readers read the input.", true},
-     NoIdentities},
-    {{"ONNX-LINT-012", Severity::kNote, "64-bit constants fit into 32 bits.", kAdvice, false,
-      "Many targets have 32-bit integers only.", true},
-     IntegersFit32},
-    {{"ONNX-LINT-013", Severity::kNote, "Imported operator sets are used.", "IR.md, Operator Sets",
-      false, "Remove the import.", true},
-     ImportsUsed},
-    {{"ONNX-LINT-014", Severity::kNote, "Functions are called.", kAdvice, false,
-      "Remove the function.", true},
-     FunctionsCalled},
-    {{"ONNX-LINT-015", Severity::kNote, "All nodes of graphs of ten nodes or more have names.",
-      "IR.md, Nodes", false, "Names are what messages and profilers show.", true},
-     NodesNamed},
-    {{"ONNX-LINT-016", Severity::kNote,
-      "Models of ten nodes or more state what made them: producer_name and producer_version.",
-      "onnx.proto, ModelProto.producer_name", false, "", true},
-     OriginStated},
+    {.info = {.id = "ONNX-LINT-001",
+              .severity = Severity::kNote,
+              .statement = "A graph of ten or more nodes declares all values that its nodes write, "
+                           "in value_info or as outputs.",
+              .clause = "IR.md, Graphs",
+              .hint = "Run shape inference, and save the model with the result.",
+              .lint = true},
+     .check = InfosThere},
+    {.info = {.id = "ONNX-LINT-002",
+              .severity = Severity::kNote,
+              .statement =
+                  "In a model of ten or more nodes, every input and output has a doc_string.",
+              .clause = "IR.md, Graphs",
+              .hint = "Describe the meaning, range and layout of the value in its doc_string.",
+              .lint = true},
+     .check = InterfaceDocumented},
+    {.info = {.id = "ONNX-LINT-003",
+              .severity = Severity::kNote,
+              .statement =
+                  "From IR version 4 on, no initializer of the main graph is also an input.",
+              .clause = "IR.md, Nodes",
+              .hint = "Remove the initializers from the inputs; runtimes cannot fold constants "
+                      "that a caller may override.",
+              .lint = true},
+     .check = ConstantsNoInputs},
+    {.info = {.id = "ONNX-LINT-004",
+              .severity = Severity::kWarning,
+              .statement = "Constant scales of QuantizeLinear and DequantizeLinear are normal "
+                           "positive numbers of at most 10,000.",
+              .clause = "Operators.md, QuantizeLinear",
+              .hint = "Calibrate the model again.",
+              .lint = true},
+     .check = ScalesPlausible},
+    {.info =
+         {.id = "ONNX-LINT-005",
+          .severity = Severity::kNote,
+          .statement =
+              "The per-channel scales of QuantizeLinear and DequantizeLinear are not all equal.",
+          .clause = kAdvice,
+          .hint = "Use a single scale for the whole tensor.",
+          .lint = true},
+     .check = ScalesDiffer},
+    {.info = {.id = "ONNX-LINT-006",
+              .severity = Severity::kWarning,
+              .statement = "The zero point of DequantizeLinear is 0 if its type is INT32 or a "
+                           "floating-point type.",
+              .clause = "Operators.md, DequantizeLinear",
+              .hint = "Remove the zero point.",
+              .lint = true},
+     .check = ZeroPointsUseful},
+    {.info = {.id = "ONNX-LINT-007",
+              .severity = Severity::kWarning,
+              .statement = "In a model without training_info, no Dropout or BatchNormalization is "
+                           "in training mode.",
+              .clause = kAdvice,
+              .hint = "Export the model for inference.",
+              .lint = true},
+     .check = NoTrainingMode},
+    {.info = {.id = "ONNX-LINT-008",
+              .severity = Severity::kNote,
+              .statement = "The model imports opset 7 or later of the default domain.",
+              .clause = "Broadcasting.md",
+              .hint = "Convert the model to a newer opset; few runtimes support operators older "
+                      "than opset 7.",
+              .lint = true},
+     .check = OpsetRecent},
+    {.info = {.id = "ONNX-LINT-009",
+              .severity = Severity::kNote,
+              .statement = "No node uses an operator that a later opset version deprecates.",
+              .clause = "Operators.md",
+              .hint = "Use the operator that replaces it.",
+              .lint = true},
+     .check = NoLaterDeprecation},
+    {.info = {.id = "ONNX-LINT-010",
+              .severity = Severity::kNote,
+              .statement = "No Cast reads the output of another Cast.",
+              .clause = kAdvice,
+              .hint = "Merge the two nodes, unless the rounding of the first one is intended.",
+              .lint = true},
+     .check = NoCastChains},
+    {.info = {.id = "ONNX-LINT-011",
+              .severity = Severity::kNote,
+              .statement = "Every Identity node produces an output of its graph.",
+              .clause = kAdvice,
+              .hint = "Remove the node, and let the nodes that read its output read its input.",
+              .lint = true},
+     .check = NoIdentities},
+    {.info = {.id = "ONNX-LINT-012",
+              .severity = Severity::kNote,
+              .statement = "The values of INT64 constants fit into 32 bits, apart from the extreme "
+                           "values that mark the end of a slice.",
+              .clause = kAdvice,
+              .hint = "Use smaller values; many targets have only 32-bit integers.",
+              .lint = true},
+     .check = IntegersFit32},
+    {.info = {.id = "ONNX-LINT-013",
+              .severity = Severity::kNote,
+              .statement = "Every imported operator set, other than the default one, is used.",
+              .clause = "IR.md, Operator Sets",
+              .hint = "Remove the opset_import entry.",
+              .lint = true},
+     .check = ImportsUsed},
+    {.info = {.id = "ONNX-LINT-014",
+              .severity = Severity::kNote,
+              .statement = "Every function of the model is called.",
+              .clause = kAdvice,
+              .hint = "Remove the function.",
+              .lint = true},
+     .check = FunctionsCalled},
+    {.info = {.id = "ONNX-LINT-015",
+              .severity = Severity::kNote,
+              .statement = "In a graph or function of ten or more nodes, every node has a name.",
+              .clause = "IR.md, Nodes",
+              .hint = "Name the nodes; messages and profilers identify nodes by name.",
+              .lint = true},
+     .check = NodesNamed},
+    {.info = {.id = "ONNX-LINT-016",
+              .severity = Severity::kNote,
+              .statement =
+                  "A model of ten or more nodes has a producer_name and a producer_version.",
+              .clause = "onnx.proto, ModelProto.producer_name",
+              .hint = "Set producer_name and producer_version to the tool that wrote the model.",
+              .lint = true},
+     .check = OriginStated},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of nodes against the signatures of their operators.
+// Rules that check nodes against the signatures of their operators.
 #include <algorithm>
 #include <unordered_set>
 
@@ -27,15 +27,15 @@ bool IsExperimental(const pb::NodeProto& node) {
              std::end(kExperimental);
 }
 
-// "Conv of opset 11"; with the domain where it is not the default one.
+// "Conv of opset 11", with the domain if it is not the default one.
 std::string SignatureName(const NodeAt& node) {
   const std::string_view domain = PlainDomain(node.node->domain());
   return fmt::format("{}{}{} of opset {}", domain, domain.empty() ? "" : ".", node.standard->op,
                      node.standard->since);
 }
 
-// The signature to hold a node against; nullptr where there is none. A function of the model that
-// has the name of a standard operator does not free its callers from the operator's signature.
+// The signature that a node must match; null if there is none. It applies even if a function of the
+// model has the name of the standard operator.
 const Schema* SignatureOf(const NodeAt& node) {
   return node.standard != nullptr && !node.standard->deprecated && !IsExperimental(*node.node)
              ? node.standard
@@ -45,7 +45,7 @@ const Schema* SignatureOf(const NodeAt& node) {
 void OperatorNamed(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.node->op_type().empty())
-      f.Add(s.Where(node, "op_type"), "node {} names no operator", node.index);
+      f.Add(s.Where(node, "op_type"), "node {} has no op_type", node.index);
 }
 
 void NotEmpty(const Subject& s, Findings& f) {
@@ -57,11 +57,11 @@ void NotEmpty(const Subject& s, Findings& f) {
 void DomainImported(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (!node.imported)
-      f.Add(s.Where(node, "domain"), "{} is of domain {}, which is not imported", Title(node),
+      f.Add(s.Where(node, "domain"), "{} has domain {}, which is not imported", Title(node),
             Quote(node.node->domain()));
 }
 
-// Domains all of whose operators are known; those of the preview domains may come and go.
+// True for domains whose operators are all known. Operators of preview domains may come and go.
 bool IsClosedDomain(std::string_view domain) {
   return domain.empty() || domain == "ai.onnx.ml" || domain == "ai.onnx.training";
 }
@@ -72,7 +72,7 @@ void FindUnknownOperators(const Subject& s, Findings& f, const IsMeant& is_meant
     const std::string_view domain = PlainDomain(node.node->domain());
     if (node.standard == nullptr && node.imported && !node.node->op_type().empty() &&
         !IsExperimental(*node.node) && is_meant(node, domain))
-      f.Add(s.Where(node, "op_type"), "domain {} has no operator {} in version {}", Quote(domain),
+      f.Add(s.Where(node, "op_type"), "domain {} has no operator {} in opset {}", Quote(domain),
             Quote(node.node->op_type()), node.opset);
   }
 }
@@ -91,21 +91,20 @@ void PreviewOperatorKnown(const Subject& s, Findings& f) {
 void DefaultDomainEmpty(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.node->domain() == "ai.onnx" && !IsExperimental(*node.node))
-      f.Add(s.Where(node, "domain"), "{} names its domain \"ai.onnx\" instead of \"\"",
-            Title(node));
+      f.Add(s.Where(node, "domain"), "{} has domain \"ai.onnx\"; must be \"\"", Title(node));
 }
 
 void NotExperimental(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (IsExperimental(*node.node))
-      f.Add(s.Where(node, "op_type"), "{} is an experimental operator that was removed in 2019",
+      f.Add(s.Where(node, "op_type"), "{} uses an experimental operator that was removed in 2019",
             Title(node));
 }
 
 void NotDeprecated(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.standard != nullptr && node.standard->deprecated)
-      f.Add(s.Where(node, "op_type"), "{} is deprecated since version {}; the model imports {}",
+      f.Add(s.Where(node, "op_type"), "{} is deprecated since opset {}; the imported opset is {}",
             Title(node), node.standard->since, node.opset);
 }
 
@@ -130,8 +129,8 @@ void CheckCount(const Subject& s, Findings& f, const NodeAt& node, std::string_v
       !counts.empty() ? Alternatives(counts)
       : open          ? fmt::format("{} or more", least)
              : (least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most));
-  f.Add(s.Where(node, what), "{} has {} {}s; {} has {}", Title(node), count, what,
-        SignatureName(node), allowed);
+  f.Add(s.Where(node, what), "{} has {} {}{}; {} has {}", Title(node), count, what,
+        count == 1 ? "" : "s", SignatureName(node), allowed);
 }
 
 void InputCount(const Subject& s, Findings& f) {
@@ -155,7 +154,7 @@ void RequiredNotEmpty(const Subject& s, Findings& f) {
       for (int i = 0; i < names.size(); ++i) {
         const SchemaParameter* p = ParameterAt(parameters, i);
         if (names.Get(i).empty() && p != nullptr && p->kind == SchemaParameter::Kind::kSingle)
-          f.Add(s.Where(node, fmt::format("{}[{}]", what, i)), "{} leaves out {} {} of {}",
+          f.Add(s.Where(node, fmt::format("{}[{}]", what, i)), "{} omits {} {}, which {} requires",
                 Title(node), what, Quote(p->name), SignatureName(node));
       }
     };
@@ -164,7 +163,7 @@ void RequiredNotEmpty(const Subject& s, Findings& f) {
   }
 }
 
-// Names that begin so are private to an implementation.
+// True for names that are reserved for implementations.
 bool IsInternal(std::string_view name) {
   return name.starts_with("__");
 }
@@ -176,7 +175,7 @@ void AttributesKnown(const Subject& s, Findings& f) {
     const std::string& name = a.attribute->name();
     if (schema != nullptr && !name.empty() && !IsInternal(name) && !schema->open_attributes &&
         !schema->attributes.contains(name))
-      f.Add(s.Where(a), "{} has attribute {}, which {} does not have", Title(node), Quote(name),
+      f.Add(s.Where(a), "{} has attribute {}, which {} does not define", Title(node), Quote(name),
             SignatureName(node));
   }
 }
@@ -193,7 +192,7 @@ pb::AttributeProto::AttributeType AttributeTypeOf(char letter) {
 }
 
 void AttributeTypes(const Subject& s, Findings& f) {
-  constexpr int64_t kFirstIrWithType = 2;  // ONNX-ATTR-003 tells of types that are left out
+  constexpr int64_t kFirstIrWithType = 2;  // ONNX-ATTR-003 reports missing types
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     const Schema* schema = SignatureOf(node);
@@ -203,7 +202,7 @@ void AttributeTypes(const Subject& s, Findings& f) {
     if (known == schema->attributes.end()) continue;
     const auto expected = AttributeTypeOf(known->second.type);
     if (a.attribute->type() != expected)
-      f.Add(s.Where(a, "type"), "attribute {} of {} is of type {}; {} has {}",
+      f.Add(s.Where(a, "type"), "attribute {} of {} has type {}; {} requires {}",
             Quote(a.attribute->name()), Title(node),
             pb::AttributeProto::AttributeType_Name(a.attribute->type()), SignatureName(node),
             pb::AttributeProto::AttributeType_Name(expected));
@@ -226,54 +225,104 @@ void RequiredAttributes(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-NODE-001", Severity::kError, "Every node names an operator.", "IR.md, Nodes", true, ""},
-     OperatorNamed},
-    {{"ONNX-NODE-002", Severity::kError, "A node has inputs or outputs.", "IR.md, Nodes", true,
-      "Remove the node."},
-     NotEmpty},
-    {{"ONNX-NODE-003", Severity::kError, "The domain of every node is imported.",
-      "IR.md, Operator Sets", true, "Add the domain to opset_import."},
-     DomainImported},
-    {{"ONNX-NODE-004", Severity::kError,
-      "An operator of a standard domain exists in the version that is imported.", "Operators.md",
-      true, "Correct the name, or import the version that has the operator."},
-     OperatorKnown},
-    {{"ONNX-NODE-005", Severity::kError, "An operator is not deprecated in the imported version.",
-      "Operators.md", true, "Use its successor, or import an older version."},
-     NotDeprecated},
-    {{"ONNX-NODE-006", Severity::kError,
-      "The number of inputs is one that the operator's signature allows.", "Operators.md", true,
-      ""},
-     InputCount},
-    {{"ONNX-NODE-007", Severity::kError,
-      "The number of outputs is one that the operator's signature allows.", "Operators.md", true,
-      ""},
-     OutputCount},
-    {{"ONNX-NODE-008", Severity::kError,
-      "Only inputs and outputs that are optional are left out by an empty name.",
-      "IR.md, Optional Inputs and Outputs", true, ""},
-     RequiredNotEmpty},
-    {{"ONNX-NODE-009", Severity::kError, "Attributes are ones that the operator has.",
-      "Operators.md", true, "Remove the attribute, or import the version that has it."},
-     AttributesKnown},
-    {{"ONNX-NODE-010", Severity::kError, "Attributes have the type that the operator gives them.",
-      "Operators.md", true, ""},
-     AttributeTypes},
-    {{"ONNX-NODE-011", Severity::kError, "Attributes that the operator requires are present.",
-      "Operators.md", true, ""},
-     RequiredAttributes},
-    {{"ONNX-NODE-012", Severity::kError,
-      "An operator of a preview domain exists, or a function of the model defines it.",
-      "Operators.md", false, "Correct the name, or add the function."},
-     PreviewOperatorKnown},
-    {{"ONNX-NODE-013", Severity::kError,
-      "Nodes of the standard operators leave their domain empty: onnx.checker finds no operator "
-      "under its long name.",
-      "IR.md, Operator Sets", true, "Set the node's domain to the empty string."},
-     DefaultDomainEmpty},
-    {{"ONNX-NODE-014", Severity::kWarning, "No node is of a removed experimental operator.",
-      "ManagingExperimentalOps.md", false, "Express it by standard operators."},
-     NotExperimental},
+    {.info = {.id = "ONNX-NODE-001",
+              .statement = "Every node has an op_type.",
+              .clause = "IR.md, Nodes",
+              .vendor = true,
+              .hint = "Set op_type to the name of an operator."},
+     .check = OperatorNamed},
+    {.info = {.id = "ONNX-NODE-002",
+              .statement = "Every node has at least one input or output.",
+              .clause = "IR.md, Nodes",
+              .vendor = true,
+              .hint = "Remove the node."},
+     .check = NotEmpty},
+    {.info = {.id = "ONNX-NODE-003",
+              .statement = "The domain of every node is imported.",
+              .clause = "IR.md, Operator Sets",
+              .vendor = true,
+              .hint = "Add the domain to the opset_import of the model or function."},
+     .check = DomainImported},
+    {.info = {.id = "ONNX-NODE-004",
+              .statement =
+                  "Every operator of a standard domain exists in the imported opset version.",
+              .clause = "Operators.md",
+              .vendor = true,
+              .hint =
+                  "Correct the operator name, or import an opset version that has the operator."},
+     .check = OperatorKnown},
+    {.info = {.id = "ONNX-NODE-005",
+              .statement =
+                  "No node uses an operator that is deprecated in the imported opset version.",
+              .clause = "Operators.md",
+              .vendor = true,
+              .hint = "Use the operator that replaces it, or import an older opset version."},
+     .check = NotDeprecated},
+    {.info =
+         {.id = "ONNX-NODE-006",
+          .statement =
+              "The number of inputs of a node is one that the signature of its operator allows.",
+          .clause = "Operators.md",
+          .vendor = true,
+          .hint = "Match the inputs of the node to the operator's signature in the imported opset "
+                  "version."},
+     .check = InputCount},
+    {.info =
+         {.id = "ONNX-NODE-007",
+          .statement =
+              "The number of outputs of a node is one that the signature of its operator allows.",
+          .clause = "Operators.md",
+          .vendor = true,
+          .hint = "Match the outputs of the node to the operator's signature in the imported opset "
+                  "version."},
+     .check = OutputCount},
+    {.info = {.id = "ONNX-NODE-008",
+              .statement =
+                  "Only optional inputs and outputs of a node are omitted by an empty name.",
+              .clause = "IR.md, Optional Inputs and Outputs",
+              .vendor = true,
+              .hint = "Name the omitted input or output."},
+     .check = RequiredNotEmpty},
+    {.info = {.id = "ONNX-NODE-009",
+              .statement = "Every attribute of a node is defined by its operator, or has a name "
+                           "that begins with \"__\".",
+              .clause = "Operators.md",
+              .vendor = true,
+              .hint =
+                  "Remove the attribute, or import an opset version in which the operator has it."},
+     .check = AttributesKnown},
+    {.info = {.id = "ONNX-NODE-010",
+              .statement = "Every attribute of a node has the type that its operator defines.",
+              .clause = "Operators.md",
+              .vendor = true,
+              .hint = "Store the value with the attribute type that the operator requires."},
+     .check = AttributeTypes},
+    {.info = {.id = "ONNX-NODE-011",
+              .statement = "Every attribute that an operator requires is present.",
+              .clause = "Operators.md",
+              .vendor = true,
+              .hint = "Add the required attribute to the node."},
+     .check = RequiredAttributes},
+    {.info = {.id = "ONNX-NODE-012",
+              .statement = "Every operator of a preview domain exists in the imported opset "
+                           "version, or is a function of the model.",
+              .clause = "Operators.md",
+              .hint = "Correct the operator name, or add a function with that name."},
+     .check = PreviewOperatorKnown},
+    {.info = {.id = "ONNX-NODE-013",
+              .statement =
+                  "Nodes with standard operators have the empty domain, not its alias \"ai.onnx\".",
+              .clause = "IR.md, Operator Sets",
+              .vendor = true,
+              .hint = "Set the domain of the node to the empty string; onnx.checker finds no "
+                      "operators in \"ai.onnx\"."},
+     .check = DefaultDomainEmpty},
+    {.info = {.id = "ONNX-NODE-014",
+              .severity = Severity::kWarning,
+              .statement = "No node uses an experimental operator that was removed from ONNX.",
+              .clause = "ManagingExperimentalOps.md",
+              .hint = "Replace the node with standard operators."},
+     .check = NotExperimental},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Rules of attribute values: what an operator's text requires beyond names and types.
+// Rules for attribute values: what the documentation of an operator requires beyond names and
+// types.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -21,7 +22,7 @@ const A* FindInts(const NodeAt& node, std::string_view name) {
   return a != nullptr && a->ints_size() > 0 ? a : nullptr;
 }
 
-// True for operators of the default domain in the list.
+// True if the node is of the default domain and its operator is in the list.
 template <size_t N>
 bool IsOneOf(const NodeAt& node, const std::array<std::string_view, N>& ops) {
   return node.schema != nullptr && PlainDomain(node.node->domain()).empty() &&
@@ -42,7 +43,8 @@ void WindowsAgree(const Subject& s, Findings& f) {
       if (a == nullptr) continue;
       const bool pads = name == "pads";
       if (pads && a->ints_size() % 2 != 0) {
-        f.Add(s.Where(node, name), "pads of {} has {} values, an odd number", Title(node),
+        f.Add(s.Where(node, name),
+              "pads of {} has an odd number of values ({}); must have two per axis", Title(node),
               a->ints_size());
         continue;
       }
@@ -51,8 +53,8 @@ void WindowsAgree(const Subject& s, Findings& f) {
         axes = n;
         first = name;
       } else if (n != axes) {
-        f.Add(s.Where(node, name), "{} of {} is for {} axes, {} for {}", name, Title(node), n,
-              first, axes);
+        f.Add(s.Where(node, name), "{} of {} has values for {} axes, but {} has values for {}",
+              name, Title(node), n, first, axes);
       }
     }
   }
@@ -67,14 +69,14 @@ void PermutationValid(const Subject& s, Findings& f) {
     std::sort(sorted.begin(), sorted.end());
     for (size_t i = 0; i < sorted.size(); ++i)
       if (sorted[i] != static_cast<int64_t>(i)) {
-        f.Add(s.Where(node, "perm"), "perm of {} is no permutation of 0 to {}", Title(node),
+        f.Add(s.Where(node, "perm"), "perm of {} is not a permutation of 0 to {}", Title(node),
               sorted.size() - 1);
         break;
       }
   }
 }
 
-// A dimension of a value as its initialiser or its declared type states it.
+// A dimension of a value, from its initializer or its declared type.
 std::optional<int64_t> DimensionOf(const Body& body, const std::string& name, int axis) {
   const Body* b = &body;
   while (b != nullptr && !b->defined.contains(name)) b = b->outer;
@@ -98,7 +100,7 @@ void GroupsDivide(const Subject& s, Findings& f) {
     const A* a = FindAttribute(node, "group");
     const int64_t group = a != nullptr && a->has_i() ? a->i() : 1;
     if (group <= 0) {
-      f.Add(s.Where(node, "group"), "group of {} is {}", Title(node), group);
+      f.Add(s.Where(node, "group"), "group of {} is {}; must be positive", Title(node), group);
       continue;
     }
     if (node.node->input_size() < 2 || group == 1) continue;
@@ -113,10 +115,10 @@ void GroupsDivide(const Subject& s, Findings& f) {
   }
 }
 
-// Whether an attribute names an element type, and that of the first output.
+// An attribute that selects an element type.
 struct TypeAttribute {
   std::string_view name;
-  bool of_output;
+  bool of_output;        // the type of the first output
   bool or_none = false;  // 0 stands for a default
 };
 
@@ -130,7 +132,7 @@ constexpr TypeAttribute kTypeAttributes[] = {
     {"precision", false, true},
 };
 
-// Types in which something is computed on the way.
+// Types for intermediate computations.
 constexpr int64_t kPrecisions[] = {pb::TensorProto::FLOAT, pb::TensorProto::FLOAT16,
                                    pb::TensorProto::DOUBLE, pb::TensorProto::BFLOAT16};
 
@@ -153,8 +155,9 @@ void ElementTypesKnown(const Subject& s, Findings& f) {
     if (node.schema == nullptr || !a.attribute->has_i()) continue;
     for (const TypeAttribute& t : kTypeAttributes)
       if (t.name == a.attribute->name() && !IsAllowedType(node, t, a.attribute->i()))
-        f.Add(s.Where(a, "i"), "{} of {} is {}, which is no element type that {} of opset {} has",
-              t.name, Title(node), a.attribute->i(), node.schema->op, node.schema->since);
+        f.Add(s.Where(a, "i"),
+              "{} of {} is {}, which is not an element type that {} of opset {} supports", t.name,
+              Title(node), a.attribute->i(), node.schema->op, node.schema->since);
   }
 }
 
@@ -164,9 +167,9 @@ void PadsOnce(const Subject& s, Findings& f) {
     const A* auto_pad = FindAttribute(node, "auto_pad");
     const A* pads = FindInts(node, "pads");
     if (auto_pad == nullptr || auto_pad->s() == "NOTSET" || pads == nullptr) continue;
-    // Exporters write zeros where there are none.
+    // Exporters also write pads that are all zero.
     if (std::any_of(pads->ints().begin(), pads->ints().end(), [](int64_t p) { return p != 0; }))
-      f.Add(s.Where(node, "pads"), "{} has pads and auto_pad {}", Title(node),
+      f.Add(s.Where(node, "pads"), "{} has both nonzero pads and auto_pad {}", Title(node),
             Quote(auto_pad->s()));
   }
 }
@@ -187,16 +190,16 @@ void ActivationsFit(const Subject& s, Findings& f) {
       const bool both = direction != nullptr && direction->s() == "bidirectional";
       const int need = r.activations * (both ? 2 : 1);
       if (a->strings_size() != need && a->strings_size() > 0)
-        f.Add(s.Where(node, "activations"), "{} has {} activations and needs {}", Title(node),
+        f.Add(s.Where(node, "activations"), "{} has {} activations; must have {}", Title(node),
               a->strings_size(), need);
       for (const auto& name : a->strings())
         if (FindRecurrentActivation(name) == nullptr)
-          f.Add(s.Where(node, "activations"), "{} has activation {}, which is none", Title(node),
-                Quote(name));
+          f.Add(s.Where(node, "activations"), "{} has activation {}, which is not a known function",
+                Title(node), Quote(name));
     }
 }
 
-// What is wrong with an equation for a number of inputs; "" if nothing.
+// What is wrong with an equation for that number of inputs; "" if nothing is.
 std::string EquationFault(std::string equation, int inputs) {
   std::erase(equation, ' ');
   std::string left = equation;
@@ -206,8 +209,9 @@ std::string EquationFault(std::string equation, int inputs) {
     right = equation.substr(arrow + 2);
   }
   const auto terms = std::count(left.begin(), left.end(), ',') + 1;
-  if (terms != inputs) return fmt::format("has {} terms for {} inputs", terms, inputs);
-  // Letters, and at most one ellipsis a term.
+  if (terms != inputs)
+    return fmt::format("has {} terms, but the node has {} inputs", terms, inputs);
+  // A term has letters and at most one ellipsis.
   const auto malformed = [](std::string term) {
     if (const size_t dots = term.find("..."); dots != std::string::npos) term.erase(dots, 3);
     return std::any_of(term.begin(), term.end(),
@@ -216,16 +220,17 @@ std::string EquationFault(std::string equation, int inputs) {
   for (size_t start = 0; start <= left.size();) {
     const size_t end = std::min(left.find(',', start), left.size());
     const std::string term = left.substr(start, end - start);
-    if (malformed(term)) return fmt::format("has a term {}", Quote(term));
+    if (malformed(term)) return fmt::format("has the invalid term {}", Quote(term));
     start = end + 1;
   }
   if (!right) return {};
-  if (malformed(*right)) return fmt::format("has a result {}", Quote(*right));
+  if (malformed(*right)) return fmt::format("has the invalid result {}", Quote(*right));
   for (size_t i = 0; i < right->size(); ++i) {
     const char c = (*right)[i];
-    if (left.find(c) == std::string::npos) return fmt::format("has a result with a new '{}'", c);
+    if (left.find(c) == std::string::npos)
+      return fmt::format("has '{}' in its result, but in no term", c);
     if (c != '.' && right->find(c, i + 1) != std::string::npos)
-      return fmt::format("has '{}' twice in its result", c);
+      return fmt::format("has '{}' more than once in its result", c);
   }
   return {};
 }
@@ -244,17 +249,17 @@ void SplitsFit(const Subject& s, Findings& f) {
     if (!IsOneOf(node, std::array<std::string_view, 1>{"Split"})) continue;
     const A* split = FindInts(node, "split");
     if (split != nullptr && split->ints_size() != node.node->output_size())
-      f.Add(s.Where(node, "split"), "{} has {} outputs and splits into {}", Title(node),
+      f.Add(s.Where(node, "split"), "{} has {} outputs, but split has {} sizes", Title(node),
             node.node->output_size(), split->ints_size());
     constexpr int64_t kFirstWithCount = 18;
     if (node.schema->since < kFirstWithCount) continue;
     const A* count = FindAttribute(node, "num_outputs");
     const bool sizes = node.node->input_size() > 1 && !node.node->input(1).empty();
     if (sizes == (count != nullptr))
-      f.Add(s.Where(node), "{} has {} of num_outputs and input split", Title(node),
-            sizes ? "both" : "none");
+      f.Add(s.Where(node), "{} has {} the split input; must have exactly one", Title(node),
+            sizes ? "both num_outputs and" : "neither num_outputs nor");
     else if (count != nullptr && count->i() != node.node->output_size())
-      f.Add(s.Where(node, "num_outputs"), "{} has {} outputs and num_outputs {}", Title(node),
+      f.Add(s.Where(node, "num_outputs"), "{} has {} outputs, but num_outputs is {}", Title(node),
             node.node->output_size(), count->i());
   }
 }
@@ -267,8 +272,8 @@ void FillHasOneElement(const Subject& s, Findings& f) {
       continue;
     const auto& dims = a->t().dims();
     if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d != 1; }))
-      f.Add(s.Where(node, "value"), "value of {} has shape [{}]", Title(node),
-            fmt::join(dims.begin(), dims.end(), ", "));
+      f.Add(s.Where(node, "value"), "value of {} has shape [{}]; must have one element",
+            Title(node), fmt::join(dims.begin(), dims.end(), ", "));
   }
 }
 
@@ -279,7 +284,8 @@ void SequenceAxesDiffer(const Subject& s, Findings& f) {
     const A* time = FindAttribute(node, "time_axis");
     const int64_t batch_axis = batch != nullptr ? batch->i() : 1;
     if (batch_axis == (time != nullptr ? time->i() : 0))
-      f.Add(s.Where(node), "batch_axis and time_axis of {} are both {}", Title(node), batch_axis);
+      f.Add(s.Where(node), "batch_axis and time_axis of {} are both {}; must be different",
+            Title(node), batch_axis);
   }
 }
 
@@ -293,9 +299,12 @@ void OutputPaddingSmall(const Subject& s, Findings& f) {
       const auto at = [&](const A* a) {
         return a != nullptr && i < a->ints_size() ? a->ints(i) : 1;
       };
-      if (padding->ints(i) > 0 && padding->ints(i) >= std::max(at(strides), at(dilations)))
-        f.Add(s.Where(node, "output_padding"), "{} adds {} along axis {}, where its stride is {}",
-              Title(node), padding->ints(i), i, at(strides));
+      const int64_t bound = std::max(at(strides), at(dilations));
+      if (padding->ints(i) > 0 && padding->ints(i) >= bound)
+        f.Add(s.Where(node, "output_padding"),
+              "output_padding of {} is {} for axis {}; must be less than {}, the larger of stride "
+              "and dilation",
+              Title(node), padding->ints(i), i, bound);
     }
   }
 }
@@ -316,8 +325,9 @@ void TreesRefer(const Subject& s, Findings& f) {
         const bool leaf = is_leaf != nullptr && i < is_leaf->ints_size() && is_leaf->ints(i) != 0;
         const int count = size(leaf ? "leaf_targetids" : "nodes_featureids");
         if (ids->ints(i) < 0 || ids->ints(i) >= count)
-          f.Add(s.Where(node, name), "{} of {} names {} {}, of which there are {}", name,
-                Title(node), leaf ? "leaf" : "node", ids->ints(i), count);
+          f.Add(s.Where(node, name), "{} of {} refers to {} {}, but the number of {} is {}", name,
+                Title(node), leaf ? "leaf" : "node", ids->ints(i), leaf ? "leaves" : "nodes",
+                count);
       }
     };
     check("nodes_truenodeids", "nodes_trueleafs");
@@ -333,58 +343,91 @@ void ConstantHasOneValue(const Subject& s, Findings& f) {
     const auto n = std::count_if(list.begin(), list.end(), [](const A& a) {
       return a.name() == "value" || a.name().starts_with("value_") || a.name() == "sparse_value";
     });
-    if (n != 1) f.Add(s.Where(node), "{} has {} values", Title(node), n);
+    if (n != 1)
+      f.Add(s.Where(node), "{} has {} value attributes; must have exactly one", Title(node), n);
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-OP-003", Severity::kError,
-      "Kernel sizes, strides, dilations and pads are for the same number of axes.",
-      "Operators.md, Conv", false, "Pads are two values an axis: begins, then ends."},
-     WindowsAgree},
-    {{"ONNX-OP-004", Severity::kError, "perm of Transpose is a permutation.",
-      "Operators.md, Transpose", false, ""},
-     PermutationValid},
-    {{"ONNX-OP-005", Severity::kError, "group of a convolution divides its channels.",
-      "Operators.md, Conv", false, ""},
-     GroupsDivide},
-    {{"ONNX-OP-006", Severity::kError,
-      "Attributes that name an element type name one that the operator has.",
-      "onnx.proto, TensorProto.DataType", false, ""},
-     ElementTypesKnown},
-    {{"ONNX-OP-007", Severity::kError, "Constant has exactly one value.", "Operators.md, Constant",
-      false, ""},
-     ConstantHasOneValue},
-    {{"ONNX-OP-016", Severity::kError, "A node with auto_pad has no pads.", "Operators.md, Conv",
-      false, "Remove one of them."},
-     PadsOnce},
-    {{"ONNX-OP-017", Severity::kError,
-      "Activations of RNN, GRU and LSTM are known ones, as many as directions and gates need.",
-      "Operators.md, LSTM", false, ""},
-     ActivationsFit},
-    {{"ONNX-OP-018", Severity::kError,
-      "The equation of Einsum is well formed and has a term for each input.",
-      "Operators.md, Einsum", false, ""},
-     EquationsParse},
-    {{"ONNX-OP-019", Severity::kError,
-      "Split has as many outputs as its attributes say, and says it once.", "Operators.md, Split",
-      false, ""},
-     SplitsFit},
-    {{"ONNX-OP-020", Severity::kError, "The value of ConstantOfShape has one element.",
-      "Operators.md, ConstantOfShape", false, ""},
-     FillHasOneElement},
-    {{"ONNX-OP-021", Severity::kError,
-      "batch_axis and time_axis of ReverseSequence are different axes.",
-      "Operators.md, ReverseSequence", false, ""},
-     SequenceAxesDiffer},
-    {{"ONNX-OP-022", Severity::kError,
-      "output_padding of ConvTranspose is less than the stride or the dilation.",
-      "Operators.md, ConvTranspose", false, ""},
-     OutputPaddingSmall},
-    {{"ONNX-OP-023", Severity::kError,
-      "Nodes and leaves that a TreeEnsemble refers to are in its lists.",
-      "Operators-ml.md, TreeEnsemble", false, ""},
-     TreesRefer},
+    {.info = {.id = "ONNX-OP-003",
+              .statement = "The kernel_shape, strides, dilations and pads of a convolution, "
+                           "pooling operator or Col2Im are for the same number of axes.",
+              .clause = "Operators.md, Conv",
+              .hint = "Give one value per spatial axis, and two per axis for pads: all begins, "
+                      "then all ends."},
+     .check = WindowsAgree},
+    {.info = {.id = "ONNX-OP-004",
+              .statement = "The perm attribute of Transpose is a permutation of 0 to n - 1, where "
+                           "n is its length.",
+              .clause = "Operators.md, Transpose",
+              .hint = "List each axis of the input exactly once."},
+     .check = PermutationValid},
+    {.info = {.id = "ONNX-OP-005",
+              .statement = "The group attribute of Conv and ConvTranspose is positive and divides "
+                           "the input channels; for Conv it also divides the output channels.",
+              .clause = "Operators.md, Conv",
+              .hint = "Set group to a positive divisor of the channel count."},
+     .check = GroupsDivide},
+    {.info = {.id = "ONNX-OP-006",
+              .statement = "An attribute that selects an element type, such as to of Cast, names a "
+                           "type that the operator supports.",
+              .clause = "onnx.proto, TensorProto.DataType",
+              .hint = "Use an element type that the operator supports, or import an opset version "
+                      "that supports it."},
+     .check = ElementTypesKnown},
+    {.info = {.id = "ONNX-OP-007",
+              .statement = "A Constant node has exactly one value attribute.",
+              .clause = "Operators.md, Constant",
+              .hint = "Keep exactly one of value, sparse_value and the value_* attributes."},
+     .check = ConstantHasOneValue},
+    {.info = {.id = "ONNX-OP-016",
+              .statement = "A convolution, pooling operator or Col2Im with an auto_pad other than "
+                           "NOTSET has no nonzero pads.",
+              .clause = "Operators.md, Conv",
+              .hint = "Remove pads, or set auto_pad to NOTSET."},
+     .check = PadsOnce},
+    {.info = {.id = "ONNX-OP-017",
+              .statement = "The activations of RNN, GRU and LSTM are known functions, and there "
+                           "are 1, 2 or 3 of them per direction, respectively.",
+              .clause = "Operators.md, LSTM",
+              .hint =
+                  "List 1 (RNN), 2 (GRU) or 3 (LSTM) activation functions of ONNX per direction."},
+     .check = ActivationsFit},
+    {.info = {.id = "ONNX-OP-018",
+              .statement = "The equation of Einsum is well formed and has one term per input.",
+              .clause = "Operators.md, Einsum",
+              .hint = "Write one term of letters per input, separated by commas; the result has "
+                      "only letters of the terms, each once."},
+     .check = EquationsParse},
+    {.info = {.id = "ONNX-OP-019",
+              .statement = "Split has as many outputs as its split or num_outputs attribute "
+                           "states, and from opset 18 on either num_outputs or the split input.",
+              .clause = "Operators.md, Split",
+              .hint = "Match split or num_outputs to the outputs of the node, and give only one of "
+                      "num_outputs and the split input."},
+     .check = SplitsFit},
+    {.info = {.id = "ONNX-OP-020",
+              .statement = "The value of ConstantOfShape has exactly one element.",
+              .clause = "Operators.md, ConstantOfShape",
+              .hint = "Store a tensor of shape [1] in value."},
+     .check = FillHasOneElement},
+    {.info = {.id = "ONNX-OP-021",
+              .statement = "The batch_axis and time_axis of ReverseSequence are different axes.",
+              .clause = "Operators.md, ReverseSequence",
+              .hint = "Set one of batch_axis and time_axis to 0 and the other to 1."},
+     .check = SequenceAxesDiffer},
+    {.info = {.id = "ONNX-OP-022",
+              .statement = "The output_padding of ConvTranspose is less than the stride or the "
+                           "dilation of the same axis.",
+              .clause = "Operators.md, ConvTranspose",
+              .hint = "Reduce output_padding below the stride or dilation of the axis."},
+     .check = OutputPaddingSmall},
+    {.info = {.id = "ONNX-OP-023",
+              .statement =
+                  "The node and leaf indices of TreeEnsemble refer to existing nodes and leaves.",
+              .clause = "Operators-ml.md, TreeEnsemble",
+              .hint = "Correct the index, or add the missing nodes or leaves to their lists."},
+     .check = TreesRefer},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The lists of ONNX rules, one a theme.
+// The lists of ONNX rules, one per topic.
 #pragma once
 
 #include <span>
@@ -16,8 +16,8 @@ std::span<const Rule> InterfaceRules();  // interface.cc: inputs, outputs, value
 std::span<const Rule> NodeRules();       // nodes.cc: operators against their signatures
 std::span<const Rule> AttributeRules();  // attributes.cc
 std::span<const Rule> OperatorRules();   // operators.cc: attribute values of single operators
-std::span<const Rule> ChoiceRules();     // choices.cc: values that attributes may have, by table
-std::span<const Rule> ControlFlowRules();  // control_flow.cc: operators that run sub-graphs
+std::span<const Rule> ChoiceRules();     // choices.cc: allowed attribute values, by table
+std::span<const Rule> ControlFlowRules();  // control_flow.cc: operators that run subgraphs
 std::span<const Rule> TypeRules();         // types.cc: element types along the graph
 std::span<const Rule> ShapeRules();        // shapes.cc: what type and shape inference finds
 std::span<const Rule> TensorRules();       // tensors.cc: constants and their data
@@ -25,8 +25,8 @@ std::span<const Rule> ExternalRules();     // external.cc: data in other files
 std::span<const Rule> SparseRules();       // sparse.cc
 std::span<const Rule> FunctionRules();     // functions.cc
 std::span<const Rule> TrainingRules();     // training.cc
-std::span<const Rule> DeviceRules();       // devices.cc: configurations for several devices
-std::span<const Rule> VersionRules();      // versions.cc: what came with which IR; metadata
+std::span<const Rule> DeviceRules();       // devices.cc: device configurations
+std::span<const Rule> VersionRules();      // versions.cc: features by IR version; metadata
 std::span<const Rule> LintRules();         // lint.cc: advice; the strict profile only
 
 }  // namespace nn::onnx

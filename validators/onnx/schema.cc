@@ -209,7 +209,7 @@ class Parser {
 
 using OpVersions = std::map<std::string, std::vector<Schema>, std::less<>>;
 
-// The tables are ours and tests parse them all: a line that does not parse is left out here.
+// Tests parse all tables, so a line that does not parse cannot occur; it would be skipped here.
 const std::map<std::string, OpVersions, std::less<>>& Tables() {
   static const auto* const kTables = [] {
     auto* tables = new std::map<std::string, OpVersions, std::less<>>;

@@ -1,4 +1,4 @@
-// The texts that schema.cc reads; the notation is explained in schema.h.
+// The tables that schema.cc parses; schema.h explains the notation.
 #pragma once
 
 namespace nn::onnx {

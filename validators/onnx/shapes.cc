@@ -1,4 +1,4 @@
-// Types and shapes along the graph, as inference finds them (Format::check_types).
+// Rules for types and shapes along the graph, as inference finds them (Format::check_types).
 #include <unordered_set>
 
 #include "validators/onnx/rules.h"
@@ -6,13 +6,13 @@
 namespace nn::onnx {
 namespace {
 
-// "graph.node[3]" of the path of anything in it.
+// The path of the node, "graph.node[3]", that an element belongs to.
 std::string NodePath(const std::string& element) {
   const size_t node = element.rfind(".node[");
   return node == std::string::npos ? element : element.substr(0, element.find(']', node) + 1);
 }
 
-// What other rules find fault with: what inference makes of it is no finding of its own.
+// The nodes and outputs that other rules have reported; inference does not report them again.
 class Reported {
  public:
   explicit Reported(std::span<const Finding> findings) {
@@ -25,7 +25,7 @@ class Reported {
   }
 
  private:
-  // A result that is not what is declared leaves the rest of its node to be looked at.
+  // If only the declared type of an output is wrong, the rest of the node is still checked.
   void Add(const std::string& element) {
     const std::string node = NodePath(element);
     if (element.starts_with(node + ".output["))
@@ -47,19 +47,24 @@ void Report(const Subject& s, Findings& f) {
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-SHAPE-001", Severity::kError,
-      "The types, shapes, contents and attributes that an operator is given fit together.",
-      "Operators.md, of each operator; ShapeInference.md", false,
-      "Correct what is named, or the shapes that lead to it."},
-     Report<TypeDefect::Kind::kInference>},
-    {{"ONNX-SHAPE-002", Severity::kError, "Declared shapes are those that the operators make.",
-      "ShapeInference.md", false, "Correct value_info, or the type of the graph's output."},
-     Report<TypeDefect::Kind::kShape>},
-    {{"ONNX-SHAPE-003", Severity::kError,
-      "Declared kinds and element types are those that the operators, sub-graphs and functions "
-      "make.",
-      "ShapeInference.md", false, "Correct value_info, or the type of the graph's output."},
-     Report<TypeDefect::Kind::kElementType>},
+    {.info = {.id = "ONNX-SHAPE-001",
+              .statement = "The types, shapes and constant values of a node's inputs, and its "
+                           "attributes, are valid for its operator.",
+              .clause = "Operators.md, of each operator; ShapeInference.md",
+              .hint = "Correct the named value or attribute, or the shapes that lead to it."},
+     .check = Report<TypeDefect::Kind::kInference>},
+    {.info = {.id = "ONNX-SHAPE-002",
+              .statement =
+                  "The declared shape of a value matches the shape that its operator produces.",
+              .clause = "ShapeInference.md",
+              .hint = "Correct the value_info entry, or the type of the graph output."},
+     .check = Report<TypeDefect::Kind::kShape>},
+    {.info = {.id = "ONNX-SHAPE-003",
+              .statement = "The declared kind and element type of a value match what its operator, "
+                           "subgraph or function produces.",
+              .clause = "ShapeInference.md",
+              .hint = "Correct the value_info entry, or the type of the graph output."},
+     .check = Report<TypeDefect::Kind::kElementType>},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of sparse tensors.
+// Rules for sparse tensors.
 #include <cstring>
 
 #include "base/checked_math.h"
@@ -17,21 +17,22 @@ void ValuesAreList(const Subject& s, Findings& f) {
     if (!t.tensor->has_values())
       f.Add(s.Where(t.place, "values"), "{} has no values", Name(t));
     else if (t.tensor->values().dims_size() != 1)
-      f.Add(s.Where(t.place, "values"), "the values of {} have rank {}, not 1", Name(t),
+      f.Add(s.Where(t.place, "values"), "the values of {} have rank {}; must be 1", Name(t),
             t.tensor->values().dims_size());
   }
 }
 
 void DimensionsPositive(const Subject& s, Findings& f) {
   for (const SparseAt& t : s.sparse_tensors()) {
-    if (t.tensor->dims().empty()) f.Add(s.Where(t.place, "dims"), "{} has rank 0", Name(t));
+    if (t.tensor->dims().empty()) f.Add(s.Where(t.place, "dims"), "{} has no dimensions", Name(t));
     for (int i = 0; i < t.tensor->dims_size(); ++i)
       if (t.tensor->dims(i) <= 0)
-        f.Add(s.Where(t.place, "dims"), "dimension {} of {} is {}", i, Name(t), t.tensor->dims(i));
+        f.Add(s.Where(t.place, "dims"), "dimension {} of {} is {}; must be positive", i, Name(t),
+              t.tensor->dims(i));
   }
 }
 
-// True if there are indices of a shape that goes with values and dims.
+// True if the indices have a type and shape that match values and dims.
 bool IndicesShaped(const pb::SparseTensorProto& t) {
   const auto& indices = t.indices();
   if (indices.data_type() != pb::TensorProto::INT64 || t.values().dims_size() != 1) return false;
@@ -46,7 +47,7 @@ void IndicesFit(const Subject& s, Findings& f) {
     const int64_t count = t.tensor->values().dims(0);
     if (!t.tensor->has_indices()) {
       if (count != 0)
-        f.Add(s.Where(t.place, "indices"), "{} has {} values but no indices", Name(t), count);
+        f.Add(s.Where(t.place, "indices"), "{} has {} values, but no indices", Name(t), count);
     } else if (!IndicesShaped(*t.tensor)) {
       f.Add(s.Where(t.place, "indices"),
             "the indices of {} are not INT64 of shape [{}] or [{}, {}]", Name(t), count, count,
@@ -68,14 +69,14 @@ void CheckIndices(const Subject& s, Findings& f, const SparseAt& t, std::span<co
       const int64_t index = data[i * rank + k];
       const int64_t bound = flat ? *elements : dims.Get(static_cast<int>(k));
       if (index < 0 || index >= bound) {
-        f.Add(s.Where(t.place, "indices"), "index {} of {} is {}, outside of [0, {})", i, Name(t),
+        f.Add(s.Where(t.place, "indices"), "index {} of {} is {}; must be in [0, {})", i, Name(t),
               index, bound);
         return;
       }
       position = position * (flat ? 1 : bound) + index;
     }
     if (position <= previous) {
-      f.Add(s.Where(t.place, "indices"), "index {} of {} does not come after the one before it", i,
+      f.Add(s.Where(t.place, "indices"), "index {} of {} is not greater than the one before it", i,
             Name(t));
       return;
     }
@@ -83,8 +84,8 @@ void CheckIndices(const Subject& s, Findings& f, const SparseAt& t, std::span<co
   }
 }
 
-// The indices; none if the data are too short for their shape or in another file. Data that are too
-// long are no reason for not looking at what is meant.
+// The indices; empty if the data is too short for their shape, or in another file. Data beyond that
+// shape is ignored.
 std::vector<int64_t> ReadIndices(const Subject& s, const pb::TensorProto& t) {
   using T = pb::TensorProto;
   const auto need = CheckedElements(std::span(t.dims().data(), static_cast<size_t>(t.dims_size())));
@@ -122,31 +123,51 @@ void IndicesReadable(const Subject& s, Findings& f) {
     const uint64_t have = raw ? s.SizeOf(indices, T::kRawDataFieldNumber)
                               : s.SizeOf(indices, T::kInt64DataFieldNumber);
     if (indices.data_location() == T::EXTERNAL)
-      f.Add(s.Where(t.place, "indices"), "the indices of {} are external", Name(t));
+      f.Add(s.Where(t.place, "indices"), "the indices of {} are external; must be in the model",
+            Name(t));
     else if (raw ? have < need * sizeof(int64_t) : have != need)
-      f.Add(s.Where(t.place, "indices"), "the indices of {} have {} {}; their shape needs {}",
+      f.Add(s.Where(t.place, "indices"), "the indices of {} have {} {}; their shape requires {}",
             Name(t), have, raw ? "bytes" : "entries", raw ? need * sizeof(int64_t) : need);
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-SPARSE-001", Severity::kError, "The values of a sparse tensor have rank 1.",
-      "onnx.proto, SparseTensorProto.values", true, ""},
-     ValuesAreList},
-    {{"ONNX-SPARSE-002", Severity::kError, "A sparse tensor has dimensions and all are positive.",
-      "onnx.proto, SparseTensorProto.dims", true, ""},
-     DimensionsPositive},
-    {{"ONNX-SPARSE-003", Severity::kError,
-      "Indices are INT64, one for each value: a flat offset or a coordinate.",
-      "onnx.proto, SparseTensorProto.indices", true, ""},
-     IndicesFit},
-    {{"ONNX-SPARSE-004", Severity::kError, "Indices lie inside the tensor and ascend.",
-      "onnx.proto, SparseTensorProto.indices", true, "Sort the values by index."},
-     IndicesSorted},
-    {{"ONNX-SPARSE-005", Severity::kError,
-      "The indices of a sparse tensor stand in the model, as many as their shape says.",
-      "onnx.proto, SparseTensorProto.indices", true, ""},
-     IndicesReadable},
+    {.info = {.id = "ONNX-SPARSE-001",
+              .statement = "The values of a sparse tensor are present and have rank 1.",
+              .clause = "onnx.proto, SparseTensorProto.values",
+              .vendor = true,
+              .hint = "Store the values as a tensor of shape [NNZ]."},
+     .check = ValuesAreList},
+    {.info =
+         {.id = "ONNX-SPARSE-002",
+          .statement =
+              "A sparse tensor has at least one dimension, and all its dimensions are positive.",
+          .clause = "onnx.proto, SparseTensorProto.dims",
+          .vendor = true,
+          .hint = "Set dims to the shape of the dense tensor."},
+     .check = DimensionsPositive},
+    {.info = {.id = "ONNX-SPARSE-003",
+              .statement = "The indices of a sparse tensor are INT64 of shape [NNZ] or [NNZ, "
+                           "rank], where NNZ is the number of values.",
+              .clause = "onnx.proto, SparseTensorProto.indices",
+              .vendor = true,
+              .hint = "Store one flat index or one coordinate per value, as INT64."},
+     .check = IndicesFit},
+    {.info = {.id = "ONNX-SPARSE-004",
+              .statement = "The indices of a sparse tensor are inside its dimensions and in "
+                           "strictly ascending order.",
+              .clause = "onnx.proto, SparseTensorProto.indices",
+              .vendor = true,
+              .hint = "Sort the values by index, without duplicates, and keep every index inside "
+                      "the dimensions."},
+     .check = IndicesSorted},
+    {.info = {.id = "ONNX-SPARSE-005",
+              .statement = "The indices of a sparse tensor are stored in the model, with as many "
+                           "entries as their shape requires.",
+              .clause = "onnx.proto, SparseTensorProto.indices",
+              .vendor = true,
+              .hint = "Store the indices in the model, one entry per element of their shape."},
+     .check = IndicesReadable},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What ONNX rules look at: the model, flattened. Pointers are into the model, which outlives the
-// subject.
+// The rule context of ONNX models: the model, flattened. Pointers are into the model, which must
+// outlive the context.
 #pragma once
 
 #include <map>
@@ -18,29 +18,30 @@
 
 namespace nn::onnx {
 
-// Versions by domain, as the model spells it. Of two entries for a domain the last one counts.
+// Opset versions by domain, as the model spells it. Of two entries for a domain, the last one
+// counts.
 using OpsetMap = std::map<std::string, int64_t, std::less<>>;
 
-// "ai.onnx" is the long name of the domain "".
+// "ai.onnx" is an alias of the default domain "".
 std::string_view PlainDomain(std::string_view domain);
 
-// The version of a domain, whichever of its names the map has; nullopt if it has none.
+// The version of a domain, under whichever of its names the map has it; nullopt if it has none.
 std::optional<int64_t> FindOpset(const OpsetMap& opsets, std::string_view domain);
 
-// A list of nodes: a graph, a sub-graph or the body of a function.
+// A list of nodes: a graph, a subgraph or the body of a function.
 struct Body {
   enum class Kind : uint8_t { kMain, kSubGraph, kFunction, kTraining };
   Kind kind = Kind::kMain;
   const pb::GraphProto* graph = nullptr;        // unless kFunction
-  const pb::FunctionProto* function = nullptr;  // the one it is, or stands in
-  const Body* outer = nullptr;                  // whose names are visible here
-  int owner = -1;                               // Subject::nodes index of the node that has it
+  const pb::FunctionProto* function = nullptr;  // the one that it is, or is in
+  const Body* outer = nullptr;                  // the enclosing body, whose names are visible here
+  int owner = -1;                               // index in Subject::nodes of the node that has it
   std::string path;                             // "graph", "graph.node[3].attribute[0].g"
   const OpsetMap* opsets = nullptr;
-  int first_node = 0;  // in Subject::nodes; nodes of bodies inside stand behind those of this one
+  int first_node = 0;  // in Subject::nodes; the nodes of inner bodies come after those of this one
   int node_count = 0;
-  // What the body defines: -1 for inputs and initialisers, else the index of the node that does so
-  // first.
+  // The names that the body defines: -1 for inputs and initializers, else the index of the first
+  // node that writes the name.
   std::unordered_map<std::string_view, int> defined;
 };
 
@@ -48,11 +49,11 @@ struct NodeAt {
   const pb::NodeProto* node = nullptr;
   const Body* body = nullptr;
   int index = 0;                                // in its body
-  bool imported = false;                        // its domain is
+  bool imported = false;                        // whether its domain is
   int64_t opset = 0;                            // version of its domain; 0: not imported
-  const Schema* standard = nullptr;             // of the standard operator of that name
-  const Schema* schema = nullptr;               // `standard`, unless a function stands in for it
-  const pb::FunctionProto* function = nullptr;  // of the model, that it calls
+  const Schema* standard = nullptr;             // of the standard operator with that name
+  const Schema* schema = nullptr;               // `standard`, unless a function replaces it
+  const pb::FunctionProto* function = nullptr;  // of the model, if the node calls one
 };
 
 struct AttributeAt {
@@ -61,10 +62,10 @@ struct AttributeAt {
   int index = 0;
 };
 
-// A tensor, or a sparse tensor; where it stands is kept in pieces, for there can be millions.
+// The place of a tensor or sparse tensor; kept in parts, as there can be millions.
 struct DataPlace {
   const Body* body = nullptr;
-  int node = -1;           // in Subject::nodes; -1: an initialiser
+  int node = -1;           // in Subject::nodes; -1: an initializer
   int attribute = -1;      // of the node
   std::string_view field;  // "initializer", "t", "sparse_tensors"
   int index = -1;          // in a repeated field
@@ -83,10 +84,10 @@ struct SparseAt {
 
 class TypeFlow;
 
-// How much of a model is looked at.
+// The part of a model that is checked.
 enum class Reach : uint8_t {
   kAll,
-  kChecker,  // what onnx.checker looks at: no training information; functions from IR version 8 on
+  kChecker,  // what onnx.checker checks: no training information; functions from IR version 8 on
 };
 
 class Subject {
@@ -96,10 +97,10 @@ class Subject {
   const Model& native() const { return model_; }
   const pb::ModelProto& proto() const { return model_.proto; }
   int64_t ir_version() const { return model_.proto.ir_version(); }
-  // True if there are functions that are looked at.
+  // True if there are functions that are checked.
   bool HasFunctions() const { return proto().functions_size() > 0 && functions_seen_; }
 
-  // In the order of the file, the main graph first; outer bodies before those inside them.
+  // In the order of the file, the main graph first; outer bodies before inner ones.
   const std::vector<std::unique_ptr<Body>>& bodies() const { return bodies_; }
   const std::vector<NodeAt>& nodes() const { return nodes_; }
   const std::vector<AttributeAt>& attributes() const { return attributes_; }
@@ -110,7 +111,7 @@ class Subject {
                                      static_cast<size_t>(body.node_count));
   }
 
-  // True if the bodies around this one define the name before the node that has it.
+  // True if an enclosing body defines the name before the node that has this body.
   bool DefinedOutside(const Body& body, std::string_view name) const;
   // True if the name has a value when node `index` of the body runs.
   bool DefinedBefore(const Body& body, std::string_view name, int index) const;
@@ -120,13 +121,13 @@ class Subject {
   Location Where(const DataPlace& place, std::string_view field = {}) const;
   Location Where(const TensorAt& tensor, std::string_view field = {}) const;
 
-  // True if the field has a value, in the message or kept apart as payload.
+  // True if the field has a value, in the message or as a separate payload.
   bool Has(const google::protobuf::Message& message, int field) const;
-  // Element types along the graph (types.h), found when they are asked for.
+  // Element types along the graph (types.h), computed on first use.
   const TypeFlow& type_flow() const;
-  // What inference finds wrong with types (Format::check_types).
+  // The type errors that inference finds (Format::check_types), computed on first use.
   const std::vector<TypeDefect>& type_defects() const;
-  // Elements of a repeated field, or bytes of a bytes field, wherever they are.
+  // Elements of a repeated field or bytes of a bytes field, in the message or as a payload.
   uint64_t SizeOf(const google::protobuf::Message& message, int field) const;
 
  private:
@@ -154,16 +155,16 @@ class Subject {
   std::vector<TensorAt> tensors_;
   std::vector<SparseAt> sparse_;
   mutable std::shared_ptr<const TypeFlow> type_flow_;
-  mutable std::optional<std::vector<TypeDefect>> type_defects_;  // found when they are asked for
+  mutable std::optional<std::vector<TypeDefect>> type_defects_;  // computed on first use
 };
 
-// "node 3 (Conv \"name\")" for messages.
+// "node 3 (Conv \"name\")", for messages.
 std::string Title(const NodeAt& node);
 
-// The attribute; null if there is none, or it stands for one of a function's call.
+// The attribute; null if there is none, or if it references an attribute of the function.
 const pb::AttributeProto* FindAttribute(const NodeAt& node, std::string_view name);
 
-// Whether it is a node of that operator of ai.onnx, in a version that the model imports.
+// True if the node is of that operator of ai.onnx, in a version that the model imports.
 bool IsOf(const NodeAt& node, std::string_view op);
 
 }  // namespace nn::onnx

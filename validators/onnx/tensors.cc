@@ -1,4 +1,4 @@
-// Rules of constants and where their data stand.
+// Rules for constants and their data.
 #include <algorithm>
 
 #include "base/checked_math.h"
@@ -16,14 +16,15 @@ constexpr int kDataFields[] = {T::kFloatDataFieldNumber,  T::kInt32DataFieldNumb
                                T::kRawDataFieldNumber,    T::kDoubleDataFieldNumber,
                                T::kUint64DataFieldNumber};
 
-// Where and how densely the elements of a type are stored.
+// How the elements of a type are stored.
 struct Storage {
   int type;
   int field;          // typed list
   int raw_bits;       // bits of an element in raw_data; 0: not allowed there
   int per_entry = 1;  // elements in one entry of the list
   int entries = 1;    // entries of the list for one element
-  // As per_entry, where the published text packs fewer elements than onnx.checker asks for.
+  // Like per_entry, for types of which onnx.proto packs fewer elements into an entry than
+  // onnx.checker expects.
   int per_entry_in_text = 1;
 };
 
@@ -74,8 +75,8 @@ bool IsExternal(const T& tensor) {
   return tensor.data_location() == T::EXTERNAL;
 }
 
-// The product of the dimensions, multiplied one by one as onnx.checker does; nullopt if one is
-// negative or the product leaves 63 bits on the way.
+// The product of the dimensions, multiplied in order as onnx.checker does; nullopt if one is
+// negative or an intermediate product does not fit into 63 bits.
 std::optional<int64_t> Elements(const T& tensor) {
   int64_t product = 1;
   for (const int64_t d : tensor.dims()) {
@@ -86,7 +87,7 @@ std::optional<int64_t> Elements(const T& tensor) {
   return product;
 }
 
-// The data fields that are used.
+// The data fields that are not empty.
 std::vector<int> UsedFields(const Subject& s, const T& tensor) {
   std::vector<int> used;
   for (const int field : kDataFields)
@@ -94,7 +95,7 @@ std::vector<int> UsedFields(const Subject& s, const T& tensor) {
   return used;
 }
 
-// Whether the data are bytes that onnx.checker takes without knowing their type.
+// True if onnx.checker accepts the data without knowing its type.
 bool IsOpaque(const Subject& s, const T& tensor) {
   return IsExternal(tensor) ||
          (s.Has(tensor, T::kRawDataFieldNumber) && s.SizeOf(tensor, T::kRawDataFieldNumber) > 0);
@@ -104,7 +105,8 @@ void FindUnknownTypes(const Subject& s, Findings& f, bool opaque) {
   for (const TensorAt& t : s.tensors()) {
     if (StorageOf(*t.tensor) != nullptr) continue;
     if (opaque == (t.tensor->data_type() != T::UNDEFINED && IsOpaque(s, *t.tensor)))
-      f.Add(s.Where(t, "data_type"), "{} has data_type {}", Name(t), t.tensor->data_type());
+      f.Add(s.Where(t, "data_type"), "{} has data_type {}, which is not a known type", Name(t),
+            t.tensor->data_type());
   }
 }
 
@@ -119,7 +121,7 @@ void OpaqueTypeKnown(const Subject& s, Findings& f) {
 void FindBadDimensions(const Subject& s, Findings& f, bool external) {
   for (const TensorAt& t : s.tensors())
     if (IsExternal(*t.tensor) == external && !Elements(*t.tensor))
-      f.Add(s.Where(t, "dims"), "{} has a negative dimension or more than 2^63 elements", Name(t));
+      f.Add(s.Where(t, "dims"), "{} has a negative dimension, or 2^63 elements or more", Name(t));
 }
 
 void DimensionsNatural(const Subject& s, Findings& f) {
@@ -135,8 +137,12 @@ void OneDataField(const Subject& s, Findings& f) {
     const auto elements = Elements(*t.tensor);
     if (!elements || IsExternal(*t.tensor)) continue;
     const size_t used = UsedFields(s, *t.tensor).size();
-    if (*elements == 0 ? used > 0 : used != 1)
-      f.Add(s.Where(t), "{} has {} elements and {} data fields", Name(t), *elements, used);
+    if (*elements == 0 && used > 0)
+      f.Add(s.Where(t), "{} has no elements, but has data", Name(t));
+    else if (*elements > 0 && used == 0)
+      f.Add(s.Where(t), "{} has elements, but no data", Name(t));
+    else if (*elements > 0 && used > 1)
+      f.Add(s.Where(t), "{} has data in {} fields; must be in one", Name(t), used);
   }
 }
 
@@ -147,14 +153,14 @@ void FieldFitsType(const Subject& s, Findings& f) {
     for (const int field : UsedFields(s, *t.tensor)) {
       const bool raw = field == T::kRawDataFieldNumber;
       if (raw ? storage->raw_bits == 0 : field != storage->field)
-        f.Add(s.Where(t, FieldName(field)), "{} is of type {} and has its data in {} instead of {}",
+        f.Add(s.Where(t, FieldName(field)), "{} has type {}, but its data is in {} instead of {}",
               Name(t), DataTypeName(t.tensor->data_type()), FieldName(field),
               FieldName(storage->field));
     }
   }
 }
 
-// Finds data that are too short, or too long.
+// Finds data that is too short or too long.
 void FindWrongSizes(const Subject& s, Findings& f, bool too_long) {
   for (const TensorAt& t : s.tensors()) {
     const Storage* storage = StorageOf(*t.tensor);
@@ -168,12 +174,12 @@ void FindWrongSizes(const Subject& s, Findings& f, bool too_long) {
     const int64_t unit = raw ? 8 : (too_long ? storage->per_entry_in_text : storage->per_entry);
     const uint64_t have = s.SizeOf(*t.tensor, used[0]);
     if (!total) {
-      if (!too_long) f.Add(s.Where(t), "{} needs more than 2^63 bits", Name(t));
+      if (!too_long) f.Add(s.Where(t), "{} requires 2^63 bits or more", Name(t));
       continue;
     }
     const auto need = static_cast<uint64_t>(CeilDiv(*total, unit));
     if (too_long ? have > need : have < need)
-      f.Add(s.Where(t, FieldName(used[0])), "{} has {} {} in {}; its type and shape need {}",
+      f.Add(s.Where(t, FieldName(used[0])), "{} has {} {} in {}; its type and shape require {}",
             Name(t), have, raw ? "bytes" : "entries", FieldName(used[0]), need);
   }
 }
@@ -186,7 +192,7 @@ void NoDataLeft(const Subject& s, Findings& f) {
   FindWrongSizes(s, f, true);
 }
 
-// Values that an entry of int32_data may have.
+// The values that an entry of int32_data may have.
 struct EntryRange {
   int type;
   int32_t least;
@@ -216,8 +222,8 @@ void EntriesInRange(const Subject& s, Findings& f) {
       const auto bad = std::find_if(data.begin(), data.end(),
                                     [&](int32_t v) { return v < range.least || v > range.most; });
       if (bad != data.end())
-        f.Add(s.Where(t, "int32_data"), "entry {} of {} is {}; {} has {} to {}", bad - data.begin(),
-              Name(t), *bad, DataTypeName(range.type), range.least, range.most);
+        f.Add(s.Where(t, "int32_data"), "entry {} of {} is {}; must be {} to {} for {}",
+              bad - data.begin(), Name(t), *bad, range.least, range.most, DataTypeName(range.type));
     }
 }
 
@@ -230,7 +236,7 @@ void RawBooleans(const Subject& s, Findings& f) {
     const auto bad =
         std::find_if(raw.begin(), raw.end(), [](std::byte b) { return b > std::byte{1}; });
     if (bad != raw.end())
-      f.Add(s.Where(t, "raw_data"), "byte {} of {} is {}, neither 0 nor 1", bad - raw.begin(),
+      f.Add(s.Where(t, "raw_data"), "byte {} of {} is {}; must be 0 or 1", bad - raw.begin(),
             Name(t), std::to_integer<int>(*bad));
   }
 }
@@ -241,8 +247,10 @@ void StringsWellFormed(const Subject& s, Findings& f) {
       const std::string& text = t.tensor->string_data(i);
       if (!IsUtf8(text) || text.starts_with("\xEF\xBB\xBF") || text.ends_with('\0')) {
         f.Add(s.Where(t, fmt::format("string_data[{}]", i)),
-              "element {} of {} is {}: no UTF-8, or with a byte order mark or a final zero", i,
-              Name(t), Quote(text));
+              "element {} of {} is {}, which is not UTF-8 or has a byte order mark or a trailing "
+              "null "
+              "character",
+              i, Name(t), Quote(text));
         break;
       }
     }
@@ -253,52 +261,87 @@ void NotSegmented(const Subject& s, Findings& f) {
     if (!t.tensor->has_segment()) continue;
     const auto& segment = t.tensor->segment();
     if (segment.begin() < 0 || segment.end() < segment.begin())
-      f.Add(s.Where(t, "segment"), "the segment of {} is {} to {}", Name(t), segment.begin(),
-            segment.end());
+      f.Add(s.Where(t, "segment"), "the segment of {} is {} to {}, which is not a valid range",
+            Name(t), segment.begin(), segment.end());
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-TENSOR-001", Severity::kError, "A tensor has a known data_type.",
-      "onnx.proto, TensorProto.DataType", true, ""},
-     TypeKnown},
-    {{"ONNX-TENSOR-002", Severity::kError,
-      "Dimensions are not negative and their product fits into 63 bits.",
-      "onnx.proto, TensorProto.dims", true, ""},
-     DimensionsNatural},
-    {{"ONNX-TENSOR-003", Severity::kError,
-      "A tensor has its data in exactly one field; one without elements in none.",
-      "onnx.proto, TensorProto", true, ""},
-     OneDataField},
-    {{"ONNX-TENSOR-004", Severity::kError, "Data stand in raw_data or the field of their type.",
-      "onnx.proto, TensorProto", true, "Strings stand in string_data only."},
-     FieldFitsType},
-    {{"ONNX-TENSOR-005", Severity::kError, "There are as many data as type and shape need.",
-      "onnx.proto, TensorProto", true, "Correct dims, or store the data again."},
-     DataComplete},
-    {{"ONNX-TENSOR-006", Severity::kError, "A segment is a range.",
-      "onnx.proto, TensorProto.Segment", false, ""},
-     NotSegmented},
-    {{"ONNX-TENSOR-007", Severity::kError, "There are no more data than type and shape need.",
-      "onnx.proto, TensorProto", false, "Correct dims, or store the data again."},
-     NoDataLeft},
-    {{"ONNX-TENSOR-008", Severity::kError, "External and raw data have a known data_type.",
-      "onnx.proto, TensorProto.DataType", false, ""},
-     OpaqueTypeKnown},
-    {{"ONNX-TENSOR-009", Severity::kError,
-      "Dimensions of external data are not negative and their product fits into 63 bits.",
-      "onnx.proto, TensorProto.dims", false, ""},
-     ExternalDimensionsNatural},
-    {{"ONNX-TENSOR-010", Severity::kError, "Entries of int32_data are values of the data_type.",
-      "onnx.proto, TensorProto.int32_data", false, "Floats are stored as their bits."},
-     EntriesInRange},
-    {{"ONNX-TENSOR-011", Severity::kError, "Bytes of booleans are 0 or 1.",
-      "onnx.proto, TensorProto.raw_data", false, ""},
-     RawBooleans},
-    {{"ONNX-TENSOR-012", Severity::kError,
-      "Strings are UTF-8 without byte order mark and final zero.",
-      "onnx.proto, TensorProto.string_data", false, ""},
-     StringsWellFormed},
+    {.info = {.id = "ONNX-TENSOR-001",
+              .statement = "Every tensor has a data_type, which is a known TensorProto.DataType "
+                           "unless the data is raw or external.",
+              .clause = "onnx.proto, TensorProto.DataType",
+              .vendor = true,
+              .hint = "Set data_type to a TensorProto.DataType other than UNDEFINED."},
+     .check = TypeKnown},
+    {.info = {.id = "ONNX-TENSOR-002",
+              .statement = "The dimensions of a tensor that is not external are not negative, and "
+                           "their product fits into 63 bits.",
+              .clause = "onnx.proto, TensorProto.dims",
+              .vendor = true,
+              .hint = "Set dims to the shape of the stored data."},
+     .check = DimensionsNatural},
+    {.info = {.id = "ONNX-TENSOR-003",
+              .statement = "A tensor that is not external has its data in exactly one field, or in "
+                           "none if it has no elements.",
+              .clause = "onnx.proto, TensorProto",
+              .vendor = true,
+              .hint = "Keep the data in one field, and store none for a tensor without elements."},
+     .check = OneDataField},
+    {.info = {.id = "ONNX-TENSOR-004",
+              .statement = "The data of a tensor is in the field for its data_type or in raw_data, "
+                           "and strings are in string_data only.",
+              .clause = "onnx.proto, TensorProto",
+              .vendor = true,
+              .hint =
+                  "Move the data to the field for its type or, unless it is strings, to raw_data."},
+     .check = FieldFitsType},
+    {.info = {.id = "ONNX-TENSOR-005",
+              .statement = "A tensor has at least as much data as its type and shape require.",
+              .clause = "onnx.proto, TensorProto",
+              .vendor = true,
+              .hint = "Correct dims, or store the missing data."},
+     .check = DataComplete},
+    {.info = {.id = "ONNX-TENSOR-006",
+              .statement = "The segment of a tensor has a begin that is not negative and an end "
+                           "that is not less than begin.",
+              .clause = "onnx.proto, TensorProto.Segment",
+              .hint = "Set begin and end to the range that the segment holds."},
+     .check = NotSegmented},
+    {.info = {.id = "ONNX-TENSOR-007",
+              .statement = "A tensor has no more data than its type and shape require.",
+              .clause = "onnx.proto, TensorProto",
+              .hint = "Correct dims, or remove the extra data."},
+     .check = NoDataLeft},
+    {.info = {.id = "ONNX-TENSOR-008",
+              .statement = "A tensor with raw or external data has a known data_type.",
+              .clause = "onnx.proto, TensorProto.DataType",
+              .hint = "Set data_type to a TensorProto.DataType."},
+     .check = OpaqueTypeKnown},
+    {.info = {.id = "ONNX-TENSOR-009",
+              .statement = "The dimensions of an external tensor are not negative, and their "
+                           "product fits into 63 bits.",
+              .clause = "onnx.proto, TensorProto.dims",
+              .hint = "Set dims to the shape of the external data."},
+     .check = ExternalDimensionsNatural},
+    {.info = {.id = "ONNX-TENSOR-010",
+              .statement = "Every entry of int32_data is in the range of the tensor's data_type.",
+              .clause = "onnx.proto, TensorProto.int32_data",
+              .hint =
+                  "Store only values of the type; floating-point values are stored as their bits."},
+     .check = EntriesInRange},
+    {.info = {.id = "ONNX-TENSOR-011",
+              .statement = "Every byte in raw_data of a BOOL tensor is 0 or 1.",
+              .clause = "onnx.proto, TensorProto.raw_data",
+              .hint = "Store each boolean as the byte 0 or 1."},
+     .check = RawBooleans},
+    {.info = {.id = "ONNX-TENSOR-012",
+              .statement = "The strings of a tensor are UTF-8, without a byte order mark or a "
+                           "trailing null character.",
+              .clause = "onnx.proto, TensorProto.string_data",
+              .hint = "Encode the strings as UTF-8, without a byte order mark or a trailing null "
+                      "character."},
+     .check = StringsWellFormed},
 };
 
 }  // namespace

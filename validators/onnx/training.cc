@@ -1,4 +1,4 @@
-// Rules of training information.
+// Rules for training information.
 #include <set>
 #include <unordered_set>
 
@@ -10,7 +10,7 @@ namespace {
 
 using Bindings = google::protobuf::RepeatedPtrField<pb::StringStringEntryProto>;
 
-std::unordered_set<std::string_view> InitialisersOf(const pb::GraphProto& graph) {
+std::unordered_set<std::string_view> InitializersOf(const pb::GraphProto& graph) {
   std::unordered_set<std::string_view> names;
   for (const auto& tensor : graph.initializer()) names.insert(tensor.name());
   for (const auto& tensor : graph.sparse_initializer()) names.insert(tensor.values().name());
@@ -29,55 +29,59 @@ void EachTraining(const Subject& s, const Visit& visit) {
     visit(fmt::format("training_info[{}]", i), s.proto().training_info(i));
 }
 
-// Calls visit(path, binding, graph), graph being the one whose outputs the values name.
+// Calls visit(path, binding, graph, update) for all bindings; `graph` has the outputs that the
+// values name, `update` tells update bindings from those of the initialization.
 template <typename Visit>
 void EachBinding(const std::string& path, const pb::TrainingInfoProto& t, const Visit& visit) {
   const auto each = [&](const Bindings& bindings, std::string_view field,
-                        const pb::GraphProto& graph) {
+                        const pb::GraphProto& graph, bool update) {
     for (int i = 0; i < bindings.size(); ++i)
-      visit(fmt::format("{}.{}[{}]", path, field, i), bindings.Get(i), graph);
+      visit(fmt::format("{}.{}[{}]", path, field, i), bindings.Get(i), graph, update);
   };
-  each(t.initialization_binding(), "initialization_binding", t.initialization());
-  each(t.update_binding(), "update_binding", t.algorithm());
+  each(t.initialization_binding(), "initialization_binding", t.initialization(), false);
+  each(t.update_binding(), "update_binding", t.algorithm(), true);
 }
 
-void InitialisationAlone(const Subject& s, Findings& f) {
+void InitializationAlone(const Subject& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     if (t.initialization().input_size() > 0)
-      f.Add(At(path + ".initialization.input"), "the initialisation has {} inputs",
+      f.Add(At(path + ".initialization.input"),
+            "the initialization graph has {} inputs; must have none",
             t.initialization().input_size());
   });
 }
 
-void KeysAreInitialisers(const Subject& s, Findings& f) {
+void KeysAreInitializers(const Subject& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
-    const auto model = InitialisersOf(s.proto().graph());
-    const auto own = InitialisersOf(t.algorithm());
-    EachBinding(path, t, [&](const std::string& where, const auto& binding, const auto&) {
+    const auto model = InitializersOf(s.proto().graph());
+    const auto own = InitializersOf(t.algorithm());
+    EachBinding(path, t, [&](const std::string& where, const auto& binding, const auto&, bool) {
       if (!model.contains(binding.key()) && !own.contains(binding.key()))
-        f.Add(At(where + ".key"), "{} is no initialiser", Quote(binding.key()));
+        f.Add(At(where + ".key"), "{} is not an initializer of the main graph or the algorithm",
+              Quote(binding.key()));
     });
   });
 }
 
 void ValuesAreOutputs(const Subject& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
-    EachBinding(path, t, [&](const std::string& where, const auto& binding, const auto& graph) {
-      const bool update = &graph == &t.algorithm();
-      if (!HasOutput(graph, binding.value()) &&
-          !(update && HasOutput(s.proto().graph(), binding.value())))
-        f.Add(At(where + ".value"), "{} is no output of the graph that computes it",
-              Quote(binding.value()));
-    });
+    EachBinding(path, t,
+                [&](const std::string& where, const auto& binding, const auto& graph, bool update) {
+                  if (!HasOutput(graph, binding.value()) &&
+                      !(update && HasOutput(s.proto().graph(), binding.value())))
+                    f.Add(At(where + ".value"), "{} is not an output of {}", Quote(binding.value()),
+                          update ? "the algorithm or the main graph" : "the initialization graph");
+                });
   });
 }
 
-void InitialisationsUnique(const Subject& s, Findings& f) {
+void InitializationsUnique(const Subject& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     std::set<std::string_view> seen;
     for (int i = 0; i < t.initialization_binding_size(); ++i)
       if (!seen.insert(t.initialization_binding(i).key()).second)
-        f.Add(At(fmt::format("{}.initialization_binding[{}]", path, i)), "{} is initialised twice",
+        f.Add(At(fmt::format("{}.initialization_binding[{}]", path, i)),
+              "{} has more than one initialization binding",
               Quote(t.initialization_binding(i).key()));
   });
 }
@@ -87,28 +91,41 @@ void UpdatesUnique(const Subject& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     for (int i = 0; i < t.update_binding_size(); ++i)
       if (!seen.insert(t.update_binding(i).key()).second)
-        f.Add(At(fmt::format("{}.update_binding[{}]", path, i)), "{} is updated twice",
-              Quote(t.update_binding(i).key()));
+        f.Add(At(fmt::format("{}.update_binding[{}]", path, i)),
+              "{} has more than one update binding", Quote(t.update_binding(i).key()));
   });
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-TRAIN-001", Severity::kError, "The initialisation graph has no inputs.",
-      "onnx.proto, TrainingInfoProto.initialization", false, ""},
-     InitialisationAlone},
-    {{"ONNX-TRAIN-002", Severity::kError, "Keys of bindings are initialisers.",
-      "onnx.proto, TrainingInfoProto", false, ""},
-     KeysAreInitialisers},
-    {{"ONNX-TRAIN-003", Severity::kError,
-      "Values of bindings are outputs of the initialisation, or of the algorithm or the model.",
-      "onnx.proto, TrainingInfoProto", false, ""},
-     ValuesAreOutputs},
-    {{"ONNX-TRAIN-004", Severity::kError, "An initialiser is updated by one binding only.",
-      "onnx.proto, TrainingInfoProto.update_binding", false, ""},
-     UpdatesUnique},
-    {{"ONNX-TRAIN-005", Severity::kError, "The bindings of an initialisation have different keys.",
-      "IR.md, Training Related Information", false, ""},
-     InitialisationsUnique},
+    {.info = {.id = "ONNX-TRAIN-001",
+              .statement = "The initialization graph of training_info has no inputs.",
+              .clause = "onnx.proto, TrainingInfoProto.initialization",
+              .hint = "Replace the inputs with initializers or Constant nodes."},
+     .check = InitializationAlone},
+    {.info = {.id = "ONNX-TRAIN-002",
+              .statement = "The keys of training bindings are initializers of the main graph or "
+                           "the training algorithm.",
+              .clause = "onnx.proto, TrainingInfoProto",
+              .hint = "Correct the key, or add the initializer."},
+     .check = KeysAreInitializers},
+    {.info =
+         {.id = "ONNX-TRAIN-003",
+          .statement =
+              "The value of an initialization binding is an output of the initialization graph; "
+              "that of an update binding is an output of the algorithm or the main graph.",
+          .clause = "onnx.proto, TrainingInfoProto",
+          .hint = "Correct the value, or add it to the outputs of the graph that computes it."},
+     .check = ValuesAreOutputs},
+    {.info = {.id = "ONNX-TRAIN-004",
+              .statement = "Each initializer has at most one update binding in the whole model.",
+              .clause = "onnx.proto, TrainingInfoProto.update_binding",
+              .hint = "Keep one update binding per initializer."},
+     .check = UpdatesUnique},
+    {.info = {.id = "ONNX-TRAIN-005",
+              .statement = "The initialization bindings of a training_info have different keys.",
+              .clause = "IR.md, Training Related Information",
+              .hint = "Keep one initialization binding per initializer."},
+     .check = InitializationsUnique},
 };
 
 }  // namespace

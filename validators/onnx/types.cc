@@ -31,7 +31,7 @@ namespace {
 
 const std::string kNone;
 
-// The type of what operators without typed inputs make.
+// The output type of an operator that selects it by an attribute; "" for other operators.
 std::string TypeByAttribute(const NodeAt& node) {
   const std::string& op = node.node->op_type();
   if (op == "Cast") {
@@ -136,8 +136,8 @@ void TypesAllowed(const Subject& s, Findings& f) {
       const auto allowed = node.schema->types.find(p.type);
       if (allowed != node.schema->types.end() && !allowed->second.contains(type))
         f.Add(s.Where(node, fmt::format("input[{}]", i)),
-              "{} takes {} of type {} as input {}, which opset {} does not allow", Title(node),
-              Quote(node.node->input(i)), type, Quote(p.name), node.schema->since);
+              "input {} of {} is {} of type {}, which opset {} does not support", Quote(p.name),
+              Title(node), Quote(node.node->input(i)), type, node.schema->since);
     });
   }
 }
@@ -152,8 +152,8 @@ void TypesAgree(const Subject& s, Findings& f) {
       const auto& first = bound.try_emplace(p.type, type).first->second;
       if (first != type)
         f.Add(s.Where(node, fmt::format("input[{}]", i)),
-              "{} takes {} of type {} as input {}, but {} is {} already", Title(node),
-              Quote(node.node->input(i)), type, Quote(p.name), p.type, first);
+              "input {} of {} is {} of type {}, but type variable {} is already {}", Quote(p.name),
+              Title(node), Quote(node.node->input(i)), type, p.type, first);
     });
   }
 }
@@ -167,12 +167,13 @@ void OutputTypes(const Subject& s, Findings& f) {
       const std::string computed = flow.Computed(node, i);
       if (!declared.empty() && !computed.empty() && declared != computed)
         f.Add(s.Where(node, fmt::format("output[{}]", i)),
-              "{} is declared of type {}, but {} makes {}", Quote(node.node->output(i)), declared,
+              "{} is declared as {}, but {} produces {}", Quote(node.node->output(i)), declared,
               Title(node), computed);
     }
 }
 
-// Constant-1 makes floats alone by its signature, but models of its time hold integers.
+// By its signature, version 1 of Constant produces only floats, but models of that time have
+// integers.
 void OutputTypesAllowed(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.node->op_type() == "Constant") continue;
@@ -183,28 +184,36 @@ void OutputTypesAllowed(const Subject& s, Findings& f) {
       const auto allowed = node.schema->types.find(p->type);
       if (!made.empty() && allowed != node.schema->types.end() && !allowed->second.contains(made))
         f.Add(s.Where(node, fmt::format("output[{}]", i)),
-              "{} makes {} of type {}, which opset {} does not allow", Title(node),
+              "{} produces {} of type {}, which opset {} does not support", Title(node),
               Quote(node.node->output(i)), made, node.schema->since);
     }
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-TYPE-001", Severity::kError, "Inputs have element types that the operator takes.",
-      "Operators.md, Type Constraints", false, "Insert a Cast, or import a version that takes it."},
-     TypesAllowed},
-    {{"ONNX-TYPE-002", Severity::kError,
-      "Inputs that share a type variable have the same element type.",
-      "Operators.md, Type Constraints", false, "Insert a Cast."},
-     TypesAgree},
-    {{"ONNX-TYPE-003", Severity::kError,
-      "Declared element types are those that the operators make.", "Operators.md", false,
-      "Correct value_info, or the type of the graph's output."},
-     OutputTypes},
-    {{"ONNX-TYPE-004", Severity::kError,
-      "Attributes name element types that the operator makes in the imported version.",
-      "Operators.md, Type Constraints", false, "Import a version that makes it."},
-     OutputTypesAllowed},
+    {.info = {.id = "ONNX-TYPE-001",
+              .statement = "The inputs of a node have element types that the operator supports.",
+              .clause = "Operators.md, Type Constraints",
+              .hint = "Insert a Cast, or import an opset version that supports the type."},
+     .check = TypesAllowed},
+    {.info = {.id = "ONNX-TYPE-002",
+              .statement =
+                  "Inputs of a node that share a type variable have the same element type.",
+              .clause = "Operators.md, Type Constraints",
+              .hint = "Insert a Cast so that the inputs have the same type."},
+     .check = TypesAgree},
+    {.info = {.id = "ONNX-TYPE-003",
+              .statement =
+                  "The declared element type of a value is the one that its operator produces.",
+              .clause = "Operators.md",
+              .hint = "Correct the value_info entry, or the type of the graph output."},
+     .check = OutputTypes},
+    {.info = {.id = "ONNX-TYPE-004",
+              .statement = "The element type that the to attribute of Cast or the value attribute "
+                           "of ConstantOfShape selects is supported in the imported opset version.",
+              .clause = "Operators.md, Type Constraints",
+              .hint = "Select another element type, or import an opset version that supports it."},
+     .check = OutputTypesAllowed},
 };
 
 }  // namespace

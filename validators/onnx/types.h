@@ -10,20 +10,20 @@
 
 namespace nn::onnx {
 
-// "" where the type is not stated or not known.
+// "" if the type is not stated or not known.
 std::string TypeText(const pb::TypeProto& type);
 std::string ElementTypeText(int data_type);
 
-// Follows element types through the model: from what is declared, and through operators whose
-// signature or attributes tell the type of their outputs.
+// Propagates element types through the model: from declared types, and through operators whose
+// signature or attributes determine the types of their outputs.
 class TypeFlow {
  public:
   explicit TypeFlow(const Subject& subject);
 
-  // The type of a name as node `node` sees it; "" if not known.
+  // The type of a name as nodes of the body see it; "" if not known.
   const std::string& TypeOf(const Body& body, std::string_view name) const;
-  // What a body declares of a value (inputs, outputs, value_info, initialisers), and what the nodes
-  // that write it make of it; "" if not known.
+  // The type that a body declares for a value (inputs, outputs, value_info, initializers), and the
+  // type that the node produces for one of its outputs; "" if not known.
   const std::string& Declared(const Body& body, std::string_view name) const;
   std::string Computed(const NodeAt& node, int output) const;
 

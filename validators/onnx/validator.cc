@@ -8,7 +8,7 @@ namespace nn::onnx {
 namespace {
 
 std::vector<std::span<const Rule>> Lists() {
-  // Inference comes behind what it would repeat.
+  // Inference comes last, as it does not repeat the findings of other rules.
   return {ModelRules(),    GraphRules(),    InterfaceRules(),   NodeRules(),     AttributeRules(),
           ChoiceRules(),   OperatorRules(), ControlFlowRules(), TypeRules(),     TensorRules(),
           ExternalRules(), SparseRules(),   FunctionRules(),    TrainingRules(), DeviceRules(),
@@ -25,17 +25,18 @@ void Run(const NativeModel& model, const Format&, const ValidateOptions& options
 }  // namespace
 
 RuleSet OnnxRules() {
-  return {.format = "onnx",
-          .readable = {.id = "ONNX-FILE-001",
-                       .severity = Severity::kError,
-                       .statement = "The file is the wire form of a ModelProto.",
-                       .clause = "onnx.proto: ModelProto",
-                       .vendor = true,
-                       .hint = "Fetch or export the file again."},
-          .rules = InfoOf<Subject>(Lists()),
-          .run = Run,
-          .examples = Examples,
-          .clauses = Clauses()};
+  return {
+      .format = "onnx",
+      .readable = {.id = "ONNX-FILE-001",
+                   .statement = "The file can be parsed as a ModelProto.",
+                   .clause = "onnx.proto: ModelProto",
+                   .vendor = true,
+                   .hint =
+                       "The file is damaged or not an ONNX model; export or download it again."},
+      .rules = InfoOf<Subject>(Lists()),
+      .run = Run,
+      .examples = Examples,
+      .clauses = Clauses()};
 }
 
 }  // namespace nn::onnx

@@ -1,4 +1,4 @@
-// Rules of what a model may use, by the version of the IR that it states, and of its metadata.
+// Rules for the features that each IR version supports, and for metadata.
 #include <algorithm>
 #include <set>
 
@@ -12,7 +12,7 @@ namespace {
 using Metadata = google::protobuf::RepeatedPtrField<pb::StringStringEntryProto>;
 using T = pb::TensorProto;
 
-// Calls visit(place, info) for all that states the type of a value; place() tells the path.
+// Calls visit(place, info) for every ValueInfoProto; place() returns its path.
 template <typename Visit>
 void EachInfo(const Subject& s, const Visit& visit) {
   const auto each = [&](const Body& body, const auto& infos, std::string_view field) {
@@ -30,7 +30,7 @@ void EachInfo(const Subject& s, const Visit& visit) {
   }
 }
 
-// Calls visit(place, list) for the metadata of all but the model; place() tells the path.
+// Calls visit(place, list) for all metadata except that of the model; place() returns the path.
 template <typename Visit>
 void EachMetadata(const Subject& s, const Visit& visit) {
   for (const auto& body : s.bodies())
@@ -50,12 +50,12 @@ void MetadataUnique(const Subject& s, Findings& f) {
     std::set<std::string_view> seen;
     for (int i = 0; i < list.size(); ++i)
       if (!seen.insert(list[i].key()).second)
-        f.Add(At(fmt::format("{}.metadata_props[{}]", place(), i)), "key {} occurs again",
-              Quote(list[i].key()));
+        f.Add(At(fmt::format("{}.metadata_props[{}]", place(), i)),
+              "metadata_props has key {} more than once", Quote(list[i].key()));
   });
 }
 
-// The kinds of types inside a type: sequences, optionals, sparse tensors.
+// True if the type, or a type nested in it, is of the kind.
 bool HasType(const pb::TypeProto& type, pb::TypeProto::ValueCase kind) {
   if (type.value_case() == kind) return true;
   if (type.has_sequence_type()) return HasType(type.sequence_type().elem_type(), kind);
@@ -94,7 +94,7 @@ bool AnyMetadata(const Subject& s) {
   return found;
 }
 
-// What a version of the IR brought.
+// A feature that a version of the IR introduced.
 struct Feature {
   int64_t since;
   std::string_view name;
@@ -117,7 +117,7 @@ constexpr Feature kFeatures[] = {
      [](const Subject& s) { return AnyType(s, pb::TypeProto::kOptionalType); }},
     {8, "values of sparse tensor type",
      [](const Subject& s) { return AnyType(s, pb::TypeProto::kSparseTensorType); }},
-    {9, "default values of functions' attributes",
+    {9, "default values of function attributes",
      [](const Subject& s) {
        return AnyFunction(s, [](const auto& f) { return f.attribute_proto_size() > 0; });
      }},
@@ -130,7 +130,7 @@ constexpr Feature kFeatures[] = {
      [](const Subject& s) {
        return AnyElementType(s, {T::UINT4, T::INT4});
      }},
-    {10, "overloads of functions",
+    {10, "function overloads",
      [](const Subject& s) {
        return AnyFunction(s, [](const auto& f) { return !f.overload().empty(); });
      }},
@@ -138,10 +138,10 @@ constexpr Feature kFeatures[] = {
      [](const Subject& s) {
        return AnyFunction(s, [](const auto& f) { return f.value_info_size() > 0; });
      }},
-    {10, "metadata_props of parts of the model", AnyMetadata},
+    {10, "metadata_props outside ModelProto", AnyMetadata},
     {11, "element type FLOAT4E2M1",
      [](const Subject& s) { return AnyElementType(s, {T::FLOAT4E2M1}); }},
-    {11, "configurations of devices",
+    {11, "device configurations",
      [](const Subject& s) { return s.proto().configuration_size() > 0; }},
     {12, "element type FLOAT8E8M0",
      [](const Subject& s) { return AnyElementType(s, {T::FLOAT8E8M0}); }},
@@ -155,19 +155,23 @@ void FeaturesInVersion(const Subject& s, Findings& f) {
   if (s.ir_version() <= 0) return;
   for (const Feature& feature : kFeatures)
     if (s.ir_version() < feature.since && feature.used(s))
-      f.Add(At("ir_version"), "ir_version is {}; {} came with version {}", s.ir_version(),
-            feature.name, feature.since);
+      f.Add(At("ir_version"), "ir_version is {}; must be at least {} for {}", s.ir_version(),
+            feature.since, feature.name);
 }
 
 constexpr Rule kRules[] = {
-    {{"ONNX-IR-001", Severity::kWarning,
-      "What a model uses was part of the IR in the version that it states.", "onnx.proto, Version",
-      false, "Raise ir_version."},
-     FeaturesInVersion},
-    {{"ONNX-IR-002", Severity::kError,
-      "Keys of the metadata of a graph, node, value, tensor or function are unique.",
-      "IR.md, Other Metadata", false, "Remove the second entry."},
-     MetadataUnique},
+    {.info = {.id = "ONNX-IR-001",
+              .severity = Severity::kWarning,
+              .statement = "The model uses only features of the IR version that it states.",
+              .clause = "onnx.proto, Version",
+              .hint = "Raise ir_version to the version that introduced the feature."},
+     .check = FeaturesInVersion},
+    {.info = {.id = "ONNX-IR-002",
+              .statement = "The metadata_props of every graph, node, value, tensor and function "
+                           "have unique keys.",
+              .clause = "IR.md, Other Metadata",
+              .hint = "Rename or remove the repeated key."},
+     .check = MetadataUnique},
 };
 
 }  // namespace

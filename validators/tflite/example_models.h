@@ -1,4 +1,4 @@
-// What the examples of TensorFlow Lite rules start from, and edits that several make.
+// Base models of the examples of TensorFlow Lite rules, and edits that several examples share.
 #pragma once
 
 #include <string>
@@ -34,19 +34,19 @@ inline constexpr const char* kModel = R"({
  "inputs": [{"name": "x", "tensor_index": 0}], "outputs": [{"name": "y", "tensor_index": 3}]}]
 })";
 
-// Members of the tensor "t".
+// Adds members to the tensor "t".
 inline Edit Tensor(const std::string& members) {
   return {"{\"name\": \"t\",", "{\"name\": \"t\", " + members + ","};
 }
 
-// A conversion, whose output can be of any type.
+// A conversion whose output can have any type.
 inline constexpr const char* kCast = R"(CAST CastOptions {}
 x f32[1,2]
 > y f32[1,2]
 )";
 
-// The output of kCast is quantised. The type is written as in signature.h.
-inline Edit Quantised(const std::string& type, const std::string& members) {
+// Quantizes the output of kCast. The type is written as in signature.h.
+inline Edit Quantized(const std::string& type, const std::string& members) {
   return {"y f32[1,2]", "y " + type + "[1,2] {\"quantization\": {" + members + "}}"};
 }
 
@@ -57,7 +57,7 @@ std::vector<RuleExample> OperatorExamples();
 std::vector<RuleExample> ConvolutionExamples();
 std::vector<RuleExample> ShapeExamples();
 std::vector<RuleExample> IndexExamples();
-std::vector<RuleExample> QuantisationExamples();
+std::vector<RuleExample> QuantizationExamples();
 std::vector<RuleExample> CallExamples();
 std::vector<RuleExample> LintExamples();
 

@@ -140,7 +140,7 @@ class Model {
     return index;
   }
 
-  // The number of a new buffer.
+  // The index of a new buffer.
   size_t Constant(const std::string& type, const Json& shape, const std::string& values) {
     std::vector<uint8_t> bytes;
     size_t elements = 1;

@@ -1,4 +1,4 @@
-// Models of one operator, written in a few lines.
+// A short notation for models of one operator.
 #pragma once
 
 #include <string>
@@ -11,9 +11,11 @@ namespace nn::tflite {
 //   name type[sizes] [mark] [{members}]    an input
 //   > name type[sizes] [{members}]         an output
 //
-// Types are written as in signature.h. Inputs are those of the model too, unless they are marked:
-// "=1,2" constants with these elements, "=" with some, "var" variables. "-" is an input left out.
-// "graph {...}" is a further sub-graph in JSON. Texts that begin with '{' are JSON already.
+// Types are written as in signature.h. Each input is also an input of the model unless a mark says
+// otherwise: "=1,2" is a constant with these elements, "=" a constant with arbitrary elements,
+// "var" a variable. "-" is an absent input. "graph {...}" adds a subgraph in JSON. Text that begins
+// with
+// '{' is already JSON.
 std::string OperatorModel(const std::string& text);
 
 }  // namespace nn::tflite

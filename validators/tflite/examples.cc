@@ -8,7 +8,7 @@ namespace nn::tflite {
 RuleExamples Examples() {
   return {JoinExamples({ModelExamples(), GraphExamples(), TensorExamples(), OperatorExamples(),
                         ConvolutionExamples(), ShapeExamples(), IndexExamples(),
-                        QuantisationExamples(), CallExamples(), LintExamples()}),
+                        QuantizationExamples(), CallExamples(), LintExamples()}),
           "JSON by schemas/tflite.fbs", OperatorModel};
 }
 

@@ -1,4 +1,4 @@
-// Examples of TensorFlow Lite rules: called sub-graphs, resources, advice.
+// Examples of TensorFlow Lite rules: called subgraphs, resources, advice.
 #include "validators/tflite/example_models.h"
 
 namespace nn::tflite {
@@ -62,12 +62,12 @@ std::vector<RuleExample> LintExamples() {
   return {
       {"TFLITE-LINT-001",
        kCast,
-       {Quantised("i8", "\"scale\": [0], \"zero_point\": [0]")},
-       {Quantised("i8", "\"scale\": [0.001], \"zero_point\": [0]")}},
+       {Quantized("i8", "\"scale\": [0], \"zero_point\": [0]")},
+       {Quantized("i8", "\"scale\": [0.001], \"zero_point\": [0]")}},
       {"TFLITE-LINT-002",
        kCast,
-       {Quantised("i8", "\"min\": [-4], \"max\": [4], \"scale\": [1], \"zero_point\": [0]")},
-       {Quantised("i8",
+       {Quantized("i8", "\"min\": [-4], \"max\": [4], \"scale\": [1], \"zero_point\": [0]")},
+       {Quantized("i8",
                   "\"min\": [-127.5], \"max\": [127.5], \"scale\": [1], \"zero_point\": [0]")}},
       {"TFLITE-LINT-003 TFLITE-CONV-005",
        R"(FULLY_CONNECTED FullyConnectedOptions {}

@@ -5,14 +5,14 @@ namespace nn::tflite {
 
 namespace {
 
-// A model of nothing.
+// A model without tensors and operators.
 constexpr const char* kBare = R"({"version": 3,
 "subgraphs": [{"tensors": [], "operators": []}],
 "buffers": [{}, {"data": [49, 46, 53, 46, 48]}],
 "metadata": [{"name": "min_runtime_version", "buffer": 1}],
 "signature_defs": [{"signature_key": "serving"}]})";
 
-// Puts the tensor "c", of 8 bytes, into a file beside the model.
+// Moves the data of the tensor "c", 8 bytes, to an external file.
 std::vector<Edit> External(const std::string& file, int offset) {
   return {{"{\"name\": \"c\", \"shape\": [1, 2], \"buffer\": 1}",
            "{\"name\": \"c\", \"shape\": [1, 2], \"buffer\": 0, \"external_buffer\": 1}"},
@@ -26,7 +26,7 @@ std::vector<Edit> External(const std::string& file, int offset) {
 }  // namespace
 
 std::vector<RuleExample> ModelExamples() {
-  // Another signature of the sub-graph.
+  // Adds another signature of the subgraph.
   const auto second = [](const std::string& key) {
     return Edit{"\"signature_defs\": [",
                 "\"signature_defs\": [{\"signature_key\": \"" + key +

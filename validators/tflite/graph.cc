@@ -1,4 +1,4 @@
-// Rules of indices and of the order of operators.
+// Rules about indices and the order of operators.
 #include <set>
 #include <vector>
 
@@ -28,8 +28,9 @@ void PortsInRange(const Subject& s, Findings& f) {
     const auto check = [&](const Indices* list, std::string_view field) {
       for (int64_t i = 0; i < SizeOf(list); ++i)
         if (const int32_t t = list->Get(static_cast<uint32_t>(i)); !InGraph(graph, t))
-          f.Add(nn::At(fmt::format("{}.{}[{}]", path, field, i)), "{} {} is tensor {} of {}", field,
-                i, t, SizeOf(graph.tensors()));
+          f.Add(nn::At(fmt::format("{}.{}[{}]", path, field, i)),
+                "{}[{}] refers to tensor {}, out of range [0, {})", field, i, t,
+                SizeOf(graph.tensors()));
     };
     check(graph.inputs(), "inputs");
     check(graph.outputs(), "outputs");
@@ -39,8 +40,8 @@ void PortsInRange(const Subject& s, Findings& f) {
 void CodesInRange(const Subject& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     if (at.code == nullptr)
-      f.Add(Where(at, "opcode_index"), "operator {} has code {} of {}", at.index,
-            at.op->opcode_index(), SizeOf(s.root().operator_codes()));
+      f.Add(Where(at, "opcode_index"), "operator {} has opcode_index {}, out of range [0, {})",
+            at.index, at.op->opcode_index(), SizeOf(s.root().operator_codes()));
 }
 
 void OperandsInRange(const Subject& s, Findings& f) {
@@ -49,8 +50,9 @@ void OperandsInRange(const Subject& s, Findings& f) {
       for (int64_t i = 0; i < SizeOf(list); ++i) {
         const int32_t t = list->Get(static_cast<uint32_t>(i));
         if (!InGraph(*at.subgraph, t) && !(optional && t == kAbsent))
-          f.Add(Where(at, fmt::format("{}[{}]", field, i)), "{} has tensor {} of {} in {}",
-                Title(at), t, SizeOf(at.subgraph->tensors()), field);
+          f.Add(Where(at, fmt::format("{}[{}]", field, i)),
+                "{}: {}[{}] refers to tensor {}, out of range [0, {})", Title(at), field, i, t,
+                SizeOf(at.subgraph->tensors()));
       }
     };
     check(at.op->inputs(), "inputs", true);
@@ -59,12 +61,12 @@ void OperandsInRange(const Subject& s, Findings& f) {
   }
 }
 
-// A tensor that has a value before any operator runs.
+// Whether a tensor has a value before any operator runs.
 bool IsGiven(const Subject& s, const fb::Tensor& t) {
   if (t.is_variable() || t.external_buffer() != 0) return true;
   const fb::Buffer* buffer = At(s.root().buffers(), t.buffer());
   if (buffer != nullptr && (SizeOf(buffer->data()) > 0 || buffer->size() > 0)) return true;
-  // Constants without elements have no bytes.
+  // A constant without elements has no bytes.
   for (int64_t i = 0; i < SizeOf(t.shape()); ++i)
     if (t.shape()->Get(static_cast<uint32_t>(i)) == 0) return true;
   return false;
@@ -84,7 +86,7 @@ void InOrder(const Subject& s, Findings& f) {
       if (at.graph != g) continue;
       for (const int32_t t : ListOf<int32_t>(at.op->inputs()))
         if (InGraph(graph, t) && !there[static_cast<size_t>(t)])
-          f.Add(Where(at, "inputs"), "{} reads tensor {} {}, which nothing before it writes",
+          f.Add(Where(at, "inputs"), "{} reads tensor {} {}, which no earlier operator writes",
                 Title(at), t, Quote(Text(At(graph.tensors(), t)->name())));
       for (const int32_t t : ListOf<int32_t>(at.op->outputs())) mark(t);
     }
@@ -96,8 +98,7 @@ void WrittenOnce(const Subject& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     for (const int32_t t : ListOf<int32_t>(at.op->outputs()))
       if (InGraph(*at.subgraph, t) && !written.emplace(at.graph, t).second)
-        f.Add(Where(at, "outputs"), "{} writes tensor {}, as an operator before it does", Title(at),
-              t);
+        f.Add(Where(at, "outputs"), "{} writes tensor {}, which is already written", Title(at), t);
 }
 
 // Calls visit(tensor, index) for each output of an operator.
@@ -125,7 +126,7 @@ void OutputsWritten(const Subject& s, Findings& f) {
   EachGraph(s, [&](int64_t g, const fb::SubGraph& graph, const std::string& path) {
     for (const int32_t t : ListOf<int32_t>(graph.outputs()))
       if (InGraph(graph, t) && !there[static_cast<size_t>(g)][static_cast<size_t>(t)])
-        f.Add(nn::At(path + ".outputs"), "nothing writes output tensor {} {}", t,
+        f.Add(nn::At(path + ".outputs"), "no operator writes output tensor {} {}", t,
               Quote(Text(At(graph.tensors(), t)->name())));
   });
 }
@@ -134,7 +135,7 @@ void VariablesNotWritten(const Subject& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     EachOutput(at, [&](const fb::Tensor& tensor, int32_t t) {
       if (tensor.is_variable())
-        f.Add(Where(at, "outputs"), "{} writes the variable tensor {}", Title(at), t);
+        f.Add(Where(at, "outputs"), "{} writes tensor {}, which is a variable", Title(at), t);
     });
 }
 
@@ -149,7 +150,8 @@ void InputsNotWritten(const Subject& s, Findings& f) {
     graph = at.graph;
     EachOutput(at, [&](const fb::Tensor&, int32_t t) {
       if (inputs.contains(t))
-        f.Add(Where(at, "outputs"), "{} writes tensor {}, an input of the sub-graph", Title(at), t);
+        f.Add(Where(at, "outputs"), "{} writes tensor {}, which is an input of the subgraph",
+              Title(at), t);
     });
   }
 }
@@ -170,7 +172,8 @@ void PortsOnce(const Subject& s, Findings& f) {
   EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
     std::set<int32_t> seen;
     for (const int32_t t : ListOf<int32_t>(graph.inputs()))
-      if (!seen.insert(t).second) f.Add(nn::At(path + ".inputs"), "tensor {} is listed twice", t);
+      if (!seen.insert(t).second)
+        f.Add(nn::At(path + ".inputs"), "input tensor {} is listed more than once", t);
   });
 }
 
@@ -181,7 +184,7 @@ void InputsNotConstant(const Subject& s, Findings& f) {
       const fb::Buffer* buffer =
           tensor != nullptr ? At(s.root().buffers(), tensor->buffer()) : nullptr;
       if (buffer != nullptr && (SizeOf(buffer->data()) > 0 || buffer->offset() > 1))
-        f.Add(nn::At(path + ".inputs"), "input tensor {} {} has contents in the file", t,
+        f.Add(nn::At(path + ".inputs"), "input tensor {} {} has data in the file", t,
               Quote(Text(tensor->name())));
     }
   });
@@ -189,14 +192,15 @@ void InputsNotConstant(const Subject& s, Findings& f) {
 
 void ListsPresent(const Subject& s, Findings& f) {
   EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
-    if (graph.tensors() == nullptr) f.Add(nn::At(path + ".tensors"), "there are no tensors");
-    if (graph.operators() == nullptr) f.Add(nn::At(path + ".operators"), "there are no operators");
+    if (graph.tensors() == nullptr)
+      f.Add(nn::At(path + ".tensors"), "the subgraph has no tensors field");
+    if (graph.operators() == nullptr)
+      f.Add(nn::At(path + ".operators"), "the subgraph has no operators field");
   });
   for (const OperatorAt& at : s.operators()) {
-    if (at.op->inputs() == nullptr)
-      f.Add(Where(at, "inputs"), "{} has no list of inputs", Title(at));
+    if (at.op->inputs() == nullptr) f.Add(Where(at, "inputs"), "{} has no inputs field", Title(at));
     if (at.op->outputs() == nullptr)
-      f.Add(Where(at, "outputs"), "{} has no list of outputs", Title(at));
+      f.Add(Where(at, "outputs"), "{} has no outputs field", Title(at));
   }
 }
 
@@ -204,8 +208,9 @@ void VariableInputs(const Subject& s, Findings& f) {
   for (const OperatorAt& at : s.operators()) {
     const int64_t n = SizeOf(at.op->mutating_variable_inputs());
     if (n != 0 && n != SizeOf(at.op->inputs()))
-      f.Add(Where(at, "mutating_variable_inputs"), "{} has {} inputs and {} marks for them",
-            Title(at), SizeOf(at.op->inputs()), n);
+      f.Add(Where(at, "mutating_variable_inputs"),
+            "{} has {} inputs but {} entries in mutating_variable_inputs", Title(at),
+            SizeOf(at.op->inputs()), n);
   }
 }
 
@@ -216,59 +221,104 @@ void ConstantsNotWritten(const Subject& s, Findings& f) {
       const fb::Buffer* buffer =
           tensor != nullptr ? At(s.root().buffers(), tensor->buffer()) : nullptr;
       if (buffer != nullptr && (SizeOf(buffer->data()) > 0 || buffer->size() > 1))
-        f.Add(Where(at, "outputs"), "{} writes the constant tensor {}", Title(at), t);
+        f.Add(Where(at, "outputs"), "{} writes tensor {}, which is a constant", Title(at), t);
     }
 }
 
 constexpr Rule kRules[] = {
-    {{"TFLITE-GRAPH-001", Severity::kError, "Inputs and outputs of a subgraph are its tensors.",
-      "schema.fbs, SubGraph.inputs", true, ""},
-     PortsInRange},
-    {{"TFLITE-GRAPH-002", Severity::kError, "Operators have a code of the model.",
-      "schema.fbs, Operator.opcode_index", true, ""},
-     CodesInRange},
-    {{"TFLITE-GRAPH-003", Severity::kError,
-      "Operators take and give tensors of their subgraph; -1 leaves an input out.",
-      "schema.fbs, Operator.inputs", true, ""},
-     OperandsInRange},
-    {{"TFLITE-GRAPH-004", Severity::kError, "Tensors are written before they are read.",
-      "schema.fbs, SubGraph.operators", true,
-      "Sort the operators; where that cannot be done there is a cycle."},
-     InOrder},
-    {{"TFLITE-GRAPH-005", Severity::kError, "A tensor is written by one operator.",
-      "schema.fbs, Operator.outputs; the verifier", true, ""},
-     WrittenOnce},
-    {{"TFLITE-GRAPH-006", Severity::kError, "Constants are not written.",
-      "schema.fbs, Tensor.buffer", true, ""},
-     ConstantsNotWritten},
-    {{"TFLITE-GRAPH-007", Severity::kError, "Outputs of a sub-graph are written, given or inputs.",
-      "schema.fbs, SubGraph.outputs", false, ""},
-     OutputsWritten},
-    {{"TFLITE-GRAPH-008", Severity::kError, "Variables are no outputs of operators.",
-      "schema.fbs, Tensor.is_variable; the verifier", true,
-      "Operators that change a variable have it as an input."},
-     VariablesNotWritten},
-    {{"TFLITE-GRAPH-009", Severity::kError, "Inputs of a sub-graph are not written.",
-      "schema.fbs, SubGraph.inputs; the verifier", true, ""},
-     InputsNotWritten},
-    {{"TFLITE-GRAPH-010", Severity::kError, "No operator writes a tensor that it reads.",
-      "Subgraph::AddNodeWithParameters", true, ""},
-     OutputsAreNoInputs},
-    {{"TFLITE-GRAPH-011", Severity::kWarning, "A tensor is an input of its sub-graph once.",
-      "schema.fbs, SubGraph.inputs", false, ""},
-     PortsOnce},
-    {{"TFLITE-GRAPH-012", Severity::kWarning, "Inputs of a sub-graph have no contents in the file.",
-      "schema.fbs, SubGraph.inputs, Tensor.buffer", false,
-      "Such an input cannot be written by those who use the model."},
-     InputsNotConstant},
-    {{"TFLITE-GRAPH-013", Severity::kError,
-      "Sub-graphs have tensors and operators, operators have inputs and outputs, if only none.",
-      "schema.fbs, SubGraph, Operator; the verifier", true, "Write empty lists."},
-     ListsPresent},
-    {{"TFLITE-GRAPH-014", Severity::kError,
-      "An operator marks none of its inputs as changed by it, or says it of each.",
-      "schema.fbs, Operator.mutating_variable_inputs", false, ""},
-     VariableInputs},
+    {.info = {.id = "TFLITE-GRAPH-001",
+              .statement = "Every input and output of a subgraph is a tensor of that subgraph.",
+              .clause = "schema.fbs, SubGraph.inputs",
+              .vendor = true,
+              .hint =
+                  "Use only indices of existing tensors in SubGraph.inputs and SubGraph.outputs."},
+     .check = PortsInRange},
+    {.info = {.id = "TFLITE-GRAPH-002",
+              .statement =
+                  "The opcode_index of every operator refers to an operator code of the model.",
+              .clause = "schema.fbs, Operator.opcode_index",
+              .vendor = true,
+              .hint = "Correct opcode_index, or add the missing entry to Model.operator_codes."},
+     .check = CodesInRange},
+    {.info = {.id = "TFLITE-GRAPH-003",
+              .statement = "Every input, output and intermediate of an operator is a tensor of its "
+                           "subgraph; inputs and intermediates may be -1, which means absent.",
+              .clause = "schema.fbs, Operator.inputs",
+              .vendor = true,
+              .hint = "Correct the tensor index, or use -1 for an optional input that is absent."},
+     .check = OperandsInRange},
+    {.info = {.id = "TFLITE-GRAPH-004",
+              .statement = "Every tensor that an operator reads is an input of the subgraph, a "
+                           "constant, a variable or an output of an earlier operator.",
+              .clause = "schema.fbs, SubGraph.operators",
+              .vendor = true,
+              .hint = "Sort the operators topologically; if that is impossible, remove the cycle."},
+     .check = InOrder},
+    {.info = {.id = "TFLITE-GRAPH-005",
+              .statement = "Every tensor is written by at most one operator.",
+              .clause = "schema.fbs, Operator.outputs; the verifier",
+              .vendor = true,
+              .hint = "Give each operator its own output tensors."},
+     .check = WrittenOnce},
+    {.info = {.id = "TFLITE-GRAPH-006",
+              .statement = "No operator writes a constant tensor.",
+              .clause = "schema.fbs, Tensor.buffer",
+              .vendor = true,
+              .hint = "Set Tensor.buffer of the output to 0, or write to another tensor."},
+     .check = ConstantsNotWritten},
+    {.info = {.id = "TFLITE-GRAPH-007",
+              .statement = "Every output of a subgraph is an input of the subgraph, a constant, a "
+                           "variable or an output of an operator.",
+              .clause = "schema.fbs, SubGraph.outputs",
+              .hint =
+                  "Remove the tensor from SubGraph.outputs, or add the operator that computes it."},
+     .check = OutputsWritten},
+    {.info =
+         {.id = "TFLITE-GRAPH-008",
+          .statement = "No output of an operator is a variable tensor.",
+          .clause = "schema.fbs, Tensor.is_variable; the verifier",
+          .vendor = true,
+          .hint =
+              "Make the variable an input of the operator; operators update variables in place."},
+     .check = VariablesNotWritten},
+    {.info = {.id = "TFLITE-GRAPH-009",
+              .statement = "No operator writes an input of its subgraph.",
+              .clause = "schema.fbs, SubGraph.inputs; the verifier",
+              .vendor = true,
+              .hint = "Write to another tensor, or remove this one from SubGraph.inputs."},
+     .check = InputsNotWritten},
+    {.info = {.id = "TFLITE-GRAPH-010",
+              .statement = "No builtin operator writes a tensor that it reads.",
+              .clause = "Subgraph::AddNodeWithParameters",
+              .vendor = true,
+              .hint = "Give the operator an output tensor that is not among its inputs."},
+     .check = OutputsAreNoInputs},
+    {.info = {.id = "TFLITE-GRAPH-011",
+              .severity = Severity::kWarning,
+              .statement = "A subgraph lists each of its input tensors only once.",
+              .clause = "schema.fbs, SubGraph.inputs",
+              .hint = "Remove the duplicate from SubGraph.inputs."},
+     .check = PortsOnce},
+    {.info = {.id = "TFLITE-GRAPH-012",
+              .severity = Severity::kWarning,
+              .statement = "No input of a subgraph has data in the file.",
+              .clause = "schema.fbs, SubGraph.inputs, Tensor.buffer",
+              .hint = "Set Tensor.buffer of the input to 0, or remove it from SubGraph.inputs; "
+                      "callers cannot write to a constant."},
+     .check = InputsNotConstant},
+    {.info = {.id = "TFLITE-GRAPH-013",
+              .statement = "The tensors and operators of a subgraph and the inputs and outputs of "
+                           "an operator are present, possibly as empty lists.",
+              .clause = "schema.fbs, SubGraph, Operator; the verifier",
+              .vendor = true,
+              .hint = "Write an empty list instead of leaving the field out."},
+     .check = ListsPresent},
+    {.info = {.id = "TFLITE-GRAPH-014",
+              .statement = "The mutating_variable_inputs of an operator is empty or has one entry "
+                           "for each input.",
+              .clause = "schema.fbs, Operator.mutating_variable_inputs",
+              .hint = "Leave mutating_variable_inputs empty, or write one flag for each input."},
+     .check = VariableInputs},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Advice that needs the format: what is unusual in a TensorFlow Lite model, or left over.
+// Advice for TensorFlow Lite models: what is unusual or unused.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,13 +22,13 @@ void ScalesUsual(const Subject& s, Findings& f) {
     if (q == nullptr) continue;
     for (const float scale : ListOf<float>(q->scale()))
       if (scale >= 0 && std::isfinite(scale) && !IsUsualScale(scale)) {
-        f.Add(Where(at, "quantization.scale"), "{} has scale {}", Title(at), scale);
+        f.Add(Where(at, "quantization.scale"), "{} has the unusual scale {}", Title(at), scale);
         break;
       }
   }
 }
 
-// The scale that a range asks of `steps` steps.
+// Whether `scale` is about the range divided into `steps` steps.
 bool ScaleFits(float low, float high, float scale, double steps) {
   const double wanted = (double{high} - double{low}) / steps;
   return std::abs(wanted - double{scale}) <= 0.1 * std::max(wanted, double{scale});
@@ -45,8 +45,9 @@ void RangeFitsScale(const Subject& s, Findings& f) {
     const float high = q->max()->Get(0);
     const float scale = q->scale()->Get(0);
     if (!ScaleFits(low, high, scale, 255) && !ScaleFits(low, high, scale, 254))
-      f.Add(Where(at, "quantization.min"), "{} has scale {} and a range of {} to {}", Title(at),
-            scale, low, high);
+      f.Add(Where(at, "quantization.min"),
+            "{} has scale {}, which does not match its range of {} to {}", Title(at), scale, low,
+            high);
   }
 }
 
@@ -55,8 +56,8 @@ bool IsData(const Subject& s, const fb::Tensor& tensor) {
   return buffer != nullptr && (SizeOf(buffer->data()) > 0 || buffer->size() > 0);
 }
 
-// Halves are made floats by DEQUANTIZE; few kernels compute with them.
-void HalvesDequantised(const Subject& s, Findings& f) {
+// Few kernels compute with FLOAT16; models usually convert constants with DEQUANTIZE.
+void HalvesDequantized(const Subject& s, Findings& f) {
   constexpr Op kKernels[] = {Op::CONV_2D, Op::DEPTHWISE_CONV_2D, Op::TRANSPOSE_CONV,
                              Op::FULLY_CONNECTED, Op::BATCH_MATMUL};
   for (const OperatorAt& at : s.operators()) {
@@ -66,8 +67,9 @@ void HalvesDequantised(const Subject& s, Findings& f) {
     for (const int32_t t : ListOf<int32_t>(at.op->inputs())) {
       const fb::Tensor* tensor = At(at.subgraph->tensors(), t);
       if (tensor != nullptr && tensor->type() == fb::TensorType::FLOAT16 && IsData(s, *tensor))
-        f.Add(Where(at, "inputs"), "{} reads the FLOAT16 constant {} with no DEQUANTIZE between",
-              Title(at), Quote(Text(tensor->name())));
+        f.Add(Where(at, "inputs"),
+              "{} reads the FLOAT16 constant {} without a DEQUANTIZE in between", Title(at),
+              Quote(Text(tensor->name())));
     }
   }
 }
@@ -77,9 +79,9 @@ void NoCustomOperators(const Subject& s, Findings& f) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
     if (code == nullptr || OperatorOf(*code) != Op::CUSTOM) continue;
     const std::string_view name = Text(code->custom_code());
-    f.Add(nn::At(fmt::format("operator_codes[{}]", i)), "{} needs {}", Quote(name),
-          name.starts_with("Flex") ? "a runtime with TensorFlow's operators (Flex)"
-                                   : "a kernel that the runtime does not bring");
+    f.Add(nn::At(fmt::format("operator_codes[{}]", i)), "custom operator {} needs {}", Quote(name),
+          name.starts_with("Flex") ? "a runtime with the Flex delegate"
+                                   : "a kernel that is not part of the runtime");
   }
 }
 
@@ -94,7 +96,7 @@ void RuntimeNamed(const Subject& s, Findings& f) {
     const fb::Metadata* m = At(s.root().metadata(), i);
     if (m != nullptr && Text(m->name()) == "min_runtime_version") return;
   }
-  f.Add(nn::At("metadata"), "the model does not say which runtime it needs");
+  f.Add(nn::At("metadata"), "the model has no metadata min_runtime_version");
 }
 
 void HasSignature(const Subject& s, Findings& f) {
@@ -113,8 +115,8 @@ void BuffersUsed(const Subject& s, Findings& f) {
     if (buffer == nullptr || used.contains(i)) continue;
     const uint64_t bytes = std::max(buffer->size(), static_cast<uint64_t>(SizeOf(buffer->data())));
     if (bytes > 0)
-      f.Add(nn::At(fmt::format("buffers[{}]", i)), "nothing uses the {} bytes of buffer {}", bytes,
-            i);
+      f.Add(nn::At(fmt::format("buffers[{}]", i)), "buffer {} has {} bytes of data but is unused",
+            i, bytes);
   }
 }
 
@@ -149,7 +151,7 @@ void TensorsUsed(const Subject& s, Findings& f) {
   }
   for (const TensorAt& at : s.tensors())
     if (!used[static_cast<size_t>(at.graph)][static_cast<size_t>(at.index)])
-      f.Add(Where(at), "nothing uses {}", Title(at));
+      f.Add(Where(at), "{} is unused", Title(at));
 }
 
 void CodesUsed(const Subject& s, Findings& f) {
@@ -157,7 +159,7 @@ void CodesUsed(const Subject& s, Findings& f) {
   for (const OperatorAt& at : s.operators()) Mark(used, at.op->opcode_index());
   for (size_t i = 0; i < used.size(); ++i)
     if (!used[i])
-      f.Add(nn::At(fmt::format("operator_codes[{}]", i)), "no operator has code {} ({})", i,
+      f.Add(nn::At(fmt::format("operator_codes[{}]", i)), "operator code {} ({}) is unused", i,
             OperatorName(At(s.root().operator_codes(), static_cast<int64_t>(i))));
 }
 
@@ -167,8 +169,8 @@ void CodesOnce(const Subject& s, Findings& f) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
     if (code != nullptr &&
         !seen.emplace(OperatorOf(*code), code->version(), Text(code->custom_code())).second)
-      f.Add(nn::At(fmt::format("operator_codes[{}]", i)), "code {} is {} once more", i,
-            OperatorName(code));
+      f.Add(nn::At(fmt::format("operator_codes[{}]", i)),
+            "operator code {} repeats an earlier code of {}", i, OperatorName(code));
   }
 }
 
@@ -180,41 +182,104 @@ void OldCodesFilled(const Subject& s, Findings& f) {
     const int op = static_cast<int>(code->builtin_code());
     if (op != 0 && code->deprecated_builtin_code() == 0)
       f.Add(nn::At(fmt::format("operator_codes[{}].deprecated_builtin_code", i)),
-            "code {} is {} and 0, not {}, in the old field", i, OperatorName(code),
-            std::min(op, kLargest));
+            "operator code {} ({}) has deprecated_builtin_code 0; expected {}", i,
+            OperatorName(code), std::min(op, kLargest));
   }
 }
 
 constexpr Rule kRules[] = {
-    Lint("TFLITE-LINT-001", Severity::kWarning, "Scales are normal numbers of at most 10000.",
-         "schema.fbs, QuantizationParameters.scale",
-         "Quantise again with data that reach the tensor.", ScalesUsual),
-    Lint("TFLITE-LINT-002", Severity::kNote, "The range of a tensor is that of its scale.",
-         "schema.fbs, QuantizationParameters.min", "min and max are for information only.",
-         RangeFitsScale),
-    Lint("TFLITE-LINT-003", Severity::kWarning,
-         "FLOAT16 weights go through DEQUANTIZE to the kernels.", "schema.fbs, TensorType", "",
-         HalvesDequantised),
-    Lint("TFLITE-LINT-004", Severity::kNote, "All operators are builtin.",
-         "schema.fbs, OperatorCode.custom_code", "", NoCustomOperators),
-    Lint("TFLITE-LINT-005", Severity::kNote, "Tensors have names.", "schema.fbs, Tensor.name", "",
-         TensorsNamed),
-    Lint("TFLITE-LINT-006", Severity::kNote, "The metadata tell the oldest runtime that will do.",
-         "schema.fbs, Model.metadata", "Add metadata min_runtime_version.", RuntimeNamed),
-    Lint("TFLITE-LINT-007", Severity::kNote, "The model has a signature.",
-         "schema.fbs, Model.signature_defs",
-         "Without one its inputs and outputs are told apart by their order.", HasSignature),
-    Lint("TFLITE-LINT-008", Severity::kWarning, "Buffers with data are used.",
-         "schema.fbs, Model.buffers", "", BuffersUsed),
-    Lint("TFLITE-LINT-009", Severity::kNote, "Tensors are used.", "schema.fbs, SubGraph.tensors",
-         "", TensorsUsed),
-    Lint("TFLITE-LINT-010", Severity::kNote, "Operator codes are used.",
-         "schema.fbs, Model.operator_codes", "", CodesUsed),
-    Lint("TFLITE-LINT-011", Severity::kNote, "An operator has one code.",
-         "schema.fbs, Model.operator_codes", "", CodesOnce),
-    Lint("TFLITE-LINT-012", Severity::kNote, "The old field of operator codes is filled.",
-         "schema.fbs, OperatorCode.deprecated_builtin_code",
-         "Readers of schema version 3 take another operator otherwise.", OldCodesFilled),
+    {.info = {.id = "TFLITE-LINT-001",
+              .severity = Severity::kWarning,
+              .statement =
+                  "Every quantization scale is a positive, normal number of at most 10000.",
+              .clause = "schema.fbs, QuantizationParameters.scale",
+              .hint = "Quantize the model again with calibration data that exercises the tensor.",
+              .lint = true},
+     .check = ScalesUsual},
+    {.info = {.id = "TFLITE-LINT-002",
+              .severity = Severity::kNote,
+              .statement = "The min and max of a quantized INT8 or UINT8 tensor match its scale.",
+              .clause = "schema.fbs, QuantizationParameters.min",
+              .hint = "Correct or remove min and max; they are for information only.",
+              .lint = true},
+     .check = RangeFitsScale},
+    {.info = {.id = "TFLITE-LINT-003",
+              .severity = Severity::kWarning,
+              .statement = "FLOAT16 constants pass through DEQUANTIZE before a convolution, "
+                           "FULLY_CONNECTED or BATCH_MATMUL reads them.",
+              .clause = "schema.fbs, TensorType",
+              .hint = "Insert a DEQUANTIZE between the FLOAT16 constant and the operator.",
+              .lint = true},
+     .check = HalvesDequantized},
+    {.info = {.id = "TFLITE-LINT-004",
+              .severity = Severity::kNote,
+              .statement = "All operators of the model are builtin operators.",
+              .clause = "schema.fbs, OperatorCode.custom_code",
+              .hint = "Replace the custom operator with builtin operators, or register its kernel "
+                      "in every runtime that loads the model.",
+              .lint = true},
+     .check = NoCustomOperators},
+    {.info = {.id = "TFLITE-LINT-005",
+              .severity = Severity::kNote,
+              .statement = "Every tensor has a name.",
+              .clause = "schema.fbs, Tensor.name",
+              .hint = "Name the tensor, so that tools and converted models can refer to it.",
+              .lint = true},
+     .check = TensorsNamed},
+    {.info = {.id = "TFLITE-LINT-006",
+              .severity = Severity::kNote,
+              .statement = "The metadata of the model has an entry min_runtime_version.",
+              .clause = "schema.fbs, Model.metadata",
+              .hint = "Add the metadata entry min_runtime_version with the oldest runtime version "
+                      "that supports the model.",
+              .lint = true},
+     .check = RuntimeNamed},
+    {.info = {.id = "TFLITE-LINT-007",
+              .severity = Severity::kNote,
+              .statement = "The model has at least one signature.",
+              .clause = "schema.fbs, Model.signature_defs",
+              .hint = "Add a signature; without one, inputs and outputs are identified only by "
+                      "their order.",
+              .lint = true},
+     .check = HasSignature},
+    {.info = {.id = "TFLITE-LINT-008",
+              .severity = Severity::kWarning,
+              .statement = "Every buffer with data is used by a tensor or by metadata.",
+              .clause = "schema.fbs, Model.buffers",
+              .hint = "Remove the data of the unused buffer.",
+              .lint = true},
+     .check = BuffersUsed},
+    {.info = {.id = "TFLITE-LINT-009",
+              .severity = Severity::kNote,
+              .statement = "Every tensor is an input or output of its subgraph, is used by an "
+                           "operator, or holds the scales or zero points of another tensor.",
+              .clause = "schema.fbs, SubGraph.tensors",
+              .hint = "Remove the unused tensor, and renumber the others.",
+              .lint = true},
+     .check = TensorsUsed},
+    {.info = {.id = "TFLITE-LINT-010",
+              .severity = Severity::kNote,
+              .statement = "Every operator code is used by an operator.",
+              .clause = "schema.fbs, Model.operator_codes",
+              .hint = "Remove the unused operator code, and adjust opcode_index of the operators.",
+              .lint = true},
+     .check = CodesUsed},
+    {.info = {.id = "TFLITE-LINT-011",
+              .severity = Severity::kNote,
+              .statement = "No two operator codes have the same operator, version and custom_code.",
+              .clause = "schema.fbs, Model.operator_codes",
+              .hint =
+                  "Merge the duplicate operator codes, and adjust opcode_index of the operators.",
+              .lint = true},
+     .check = CodesOnce},
+    {.info = {.id = "TFLITE-LINT-012",
+              .severity = Severity::kNote,
+              .statement = "The deprecated_builtin_code of every operator code is filled in.",
+              .clause = "schema.fbs, OperatorCode.deprecated_builtin_code",
+              .hint = "Set deprecated_builtin_code to builtin_code, or to 127 if it is greater; "
+                      "old readers know only this field.",
+              .lint = true},
+     .check = OldCodesFilled},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Rules of the model: version, buffers, operator codes, signatures, metadata.
+// Rules about the model: version, buffers, operator codes, signatures, metadata.
 #include <algorithm>
 #include <set>
 
@@ -12,7 +12,7 @@ constexpr uint32_t kVersion = 3;
 
 void VersionKnown(const Subject& s, Findings& f) {
   if (s.root().version() != kVersion)
-    f.Add(nn::At("version"), "version is {}, not {}", s.root().version(), kVersion);
+    f.Add(nn::At("version"), "the schema version is {}; expected {}", s.root().version(), kVersion);
 }
 
 void GraphsPresent(const Subject& s, Findings& f) {
@@ -23,9 +23,9 @@ void FirstBufferEmpty(const Subject& s, Findings& f) {
   if (s.root().buffers() == nullptr) return;
   const fb::Buffer* first = At(s.root().buffers(), 0);
   if (first == nullptr)
-    f.Add(nn::At("buffers"), "the model has no buffers");
+    f.Add(nn::At("buffers"), "the list of buffers is empty; expected an empty buffer at index 0");
   else if (SizeOf(first->data()) > 0 || first->size() > 0)
-    f.Add(nn::At("buffers[0]"), "buffer 0 has {} bytes",
+    f.Add(nn::At("buffers[0]"), "buffer 0 has {} bytes; expected an empty buffer",
           std::max<uint64_t>(first->size(), static_cast<uint64_t>(SizeOf(first->data()))));
 }
 
@@ -41,13 +41,13 @@ void CodesKnown(const Subject& s, Findings& f) {
     if (code == nullptr) continue;
     const auto op = OperatorOf(*code);
     if (op < fb::BuiltinOperator::MIN || op > fb::BuiltinOperator::MAX)
-      f.Add(nn::At(fmt::format("operator_codes[{}]", i)), "operator code {} is {}", i,
-            static_cast<int>(op));
+      f.Add(nn::At(fmt::format("operator_codes[{}]", i)),
+            "operator code {} has the unknown builtin operator {}", i, static_cast<int>(op));
   }
 }
 
 void CodesAgree(const Subject& s, Findings& f) {
-  constexpr int kPlaceholder = 127;  // in the old field, for operators that do not fit it
+  constexpr int kPlaceholder = 127;  // in the old field, for greater codes
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
     if (code == nullptr) continue;
@@ -56,8 +56,9 @@ void CodesAgree(const Subject& s, Findings& f) {
     const bool agree = new_code == 0 || old_code == new_code || old_code == 0 ||
                        (old_code == kPlaceholder && new_code >= kPlaceholder);
     if (old_code < 0 || !agree)
-      f.Add(nn::At(fmt::format("operator_codes[{}]", i)), "operator code {} is {} and {}", i,
-            old_code, new_code);
+      f.Add(nn::At(fmt::format("operator_codes[{}]", i)),
+            "operator code {} has deprecated_builtin_code {} and builtin_code {}", i, old_code,
+            new_code);
   }
 }
 
@@ -67,7 +68,7 @@ void CustomNamed(const Subject& s, Findings& f) {
     if (code != nullptr && OperatorOf(*code) == fb::BuiltinOperator::CUSTOM &&
         Text(code->custom_code()).empty())
       f.Add(nn::At(fmt::format("operator_codes[{}].custom_code", i)),
-            "custom operator {} has no name", i);
+            "operator code {} is custom but has no custom_code", i);
   }
 }
 
@@ -78,7 +79,8 @@ void SignaturesResolve(const Subject& s, Findings& f) {
     const std::string path = fmt::format("signature_defs[{}]", i);
     const fb::SubGraph* graph = At(s.root().subgraphs(), d->subgraph_index());
     if (graph == nullptr) {
-      f.Add(nn::At(path + ".subgraph_index"), "signature {} is of subgraph {} of {}",
+      f.Add(nn::At(path + ".subgraph_index"),
+            "signature {} refers to subgraph {}, out of range [0, {})",
             Quote(Text(d->signature_key())), d->subgraph_index(), SizeOf(s.root().subgraphs()));
       continue;
     }
@@ -86,8 +88,9 @@ void SignaturesResolve(const Subject& s, Findings& f) {
       for (int64_t k = 0; k < SizeOf(list); ++k) {
         const fb::TensorMap* map = At(list, k);
         if (map != nullptr && At(graph->tensors(), map->tensor_index()) == nullptr)
-          f.Add(nn::At(path), "{} of signature {} is tensor {} of {}", Quote(Text(map->name())),
-                Quote(Text(d->signature_key())), map->tensor_index(), SizeOf(graph->tensors()));
+          f.Add(nn::At(path), "{} of signature {} refers to tensor {}, out of range [0, {})",
+                Quote(Text(map->name())), Quote(Text(d->signature_key())), map->tensor_index(),
+                SizeOf(graph->tensors()));
       }
   }
 }
@@ -97,8 +100,8 @@ void SignatureKeysUnique(const Subject& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
     const fb::SignatureDef* d = At(s.root().signature_defs(), i);
     if (d != nullptr && !seen.insert(Text(d->signature_key())).second)
-      f.Add(nn::At(fmt::format("signature_defs[{}].signature_key", i)), "a second signature is {}",
-            Quote(Text(d->signature_key())));
+      f.Add(nn::At(fmt::format("signature_defs[{}].signature_key", i)),
+            "signature_key {} is used more than once", Quote(Text(d->signature_key())));
   }
 }
 
@@ -106,36 +109,37 @@ void MetadataResolves(const Subject& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().metadata()); ++i) {
     const fb::Metadata* m = At(s.root().metadata(), i);
     if (m != nullptr && At(s.root().buffers(), m->buffer()) == nullptr)
-      f.Add(nn::At(fmt::format("metadata[{}].buffer", i)), "metadata {} are in buffer {} of {}",
-            Quote(Text(m->name())), m->buffer(), SizeOf(s.root().buffers()));
+      f.Add(nn::At(fmt::format("metadata[{}].buffer", i)),
+            "metadata {} refers to buffer {}, out of range [0, {})", Quote(Text(m->name())),
+            m->buffer(), SizeOf(s.root().buffers()));
   }
 }
 
 void BuffersPresent(const Subject& s, Findings& f) {
-  if (s.root().buffers() == nullptr) f.Add(nn::At("buffers"), "the model has no list of buffers");
+  if (s.root().buffers() == nullptr) f.Add(nn::At("buffers"), "the model has no buffers field");
 }
 
 void SignaturesHaveKeys(const Subject& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
     const fb::SignatureDef* d = At(s.root().signature_defs(), i);
     if (d != nullptr && d->signature_key() == nullptr)
-      f.Add(nn::At(fmt::format("signature_defs[{}].signature_key", i)), "signature {} has no key",
-            i);
+      f.Add(nn::At(fmt::format("signature_defs[{}].signature_key", i)),
+            "signature {} has no signature_key", i);
   }
 }
 
 using TensorMaps = flatbuffers::Vector<flatbuffers::Offset<fb::TensorMap>>;
 
-// The names of a list of ports are there and differ.
+// The entries of a list have names, no two of them the same.
 void CheckPortNames(Findings& f, const std::string& path, const TensorMaps* list) {
   std::set<std::string_view> names;
   for (int64_t k = 0; k < SizeOf(list); ++k) {
     const fb::TensorMap* map = At(list, k);
     if (map == nullptr) continue;
     if (map->name() == nullptr)
-      f.Add(nn::At(fmt::format("{}[{}].name", path, k)), "port {} has no name", k);
+      f.Add(nn::At(fmt::format("{}[{}].name", path, k)), "entry {} has no name", k);
     else if (!names.insert(Text(map->name())).second)
-      f.Add(nn::At(fmt::format("{}[{}].name", path, k)), "a second port is {}",
+      f.Add(nn::At(fmt::format("{}[{}].name", path, k)), "name {} is used more than once",
             Quote(Text(map->name())));
   }
 }
@@ -148,19 +152,21 @@ void PortNamesUnique(const Subject& s, Findings& f) {
     }
 }
 
-// Ports of a signature beside those of its sub-graph.
-void CheckPorts(Findings& f, const std::string& where, const TensorMaps* maps,
+// Compares the `what` of a signature, "inputs" or "outputs", with those of its subgraph.
+void CheckPorts(Findings& f, const std::string& path, std::string_view what, const TensorMaps* maps,
                 const flatbuffers::Vector<int32_t>* ports, int64_t tensors) {
+  const Location where = nn::At(fmt::format("{}.{}", path, what));
   const auto indices = ListOf<int64_t>(ports);
   const std::set<int64_t> known(indices.begin(), indices.end());
   for (int64_t k = 0; k < SizeOf(maps); ++k) {
     const fb::TensorMap* map = At(maps, k);
     if (map != nullptr && map->tensor_index() < tensors && !known.contains(map->tensor_index()))
-      return f.Add(nn::At(where), "{} is tensor {}, none of the sub-graph's",
-                   Quote(Text(map->name())), map->tensor_index());
+      return f.Add(where, "{} refers to tensor {}, which is not among the {} of the subgraph",
+                   Quote(Text(map->name())), map->tensor_index(), what);
   }
   if (SizeOf(maps) != static_cast<int64_t>(indices.size()))
-    f.Add(nn::At(where), "{} are named of {}", SizeOf(maps), indices.size());
+    f.Add(where, "the number of {} of the signature is {}; the subgraph has {}", what, SizeOf(maps),
+          indices.size());
 }
 
 void SignaturesComplete(const Subject& s, Findings& f) {
@@ -171,8 +177,8 @@ void SignaturesComplete(const Subject& s, Findings& f) {
     if (graph == nullptr) continue;
     const std::string path = fmt::format("signature_defs[{}]", i);
     const int64_t tensors = SizeOf(graph->tensors());
-    CheckPorts(f, path + ".inputs", d->inputs(), graph->inputs(), tensors);
-    CheckPorts(f, path + ".outputs", d->outputs(), graph->outputs(), tensors);
+    CheckPorts(f, path, "inputs", d->inputs(), graph->inputs(), tensors);
+    CheckPorts(f, path, "outputs", d->outputs(), graph->outputs(), tensors);
   }
 }
 
@@ -186,10 +192,11 @@ void CustomOptionsOnCustom(const Subject& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     if (at.code != nullptr && OperatorOf(*at.code) != fb::BuiltinOperator::CUSTOM &&
         (at.op->custom_options() != nullptr || at.op->large_custom_options_offset() > 1))
-      f.Add(Where(at, "custom_options"), "{} is builtin and has custom options", Title(at));
+      f.Add(Where(at, "custom_options"), "{} is a builtin operator but has custom options",
+            Title(at));
 }
 
-// Whether the model has an external buffer of this id, in a group that there is.
+// Whether the model has an external buffer with this id and an existing group.
 bool HasExternalBuffer(const Subject& s, uint32_t id) {
   for (int64_t i = 0; i < SizeOf(s.root().external_buffers()); ++i) {
     const fb::ExternalBuffer* b = At(s.root().external_buffers(), i);
@@ -207,15 +214,16 @@ void ExternalBuffersResolve(const Subject& s, Findings& f) {
     if (b == nullptr) continue;
     const Location where = nn::At(fmt::format("external_buffers[{}]", i));
     if (b->group() >= groups)
-      f.Add(where, "external buffer {} is in group {} of {}", b->id(), b->group(), groups);
+      f.Add(where, "external buffer {} refers to group {}, out of range [0, {})", b->id(),
+            b->group(), groups);
     if (b->id() == 0)
-      f.Add(where, "external buffer {} has id 0, which stands for none", i);
+      f.Add(where, "external_buffers[{}] has id 0, which means no external buffer", i);
     else if (!ids.insert(b->id()).second)
-      f.Add(where, "a second external buffer has id {}", b->id());
+      f.Add(where, "external buffer id {} is used more than once", b->id());
   }
   for (const TensorAt& at : s.tensors())
     if (const uint32_t id = at.tensor->external_buffer(); id != 0 && !ids.contains(id))
-      f.Add(Where(at, "external_buffer"), "{} is in external buffer {}, which there is not",
+      f.Add(Where(at, "external_buffer"), "{} refers to external buffer {}, which does not exist",
             Title(at), id);
 }
 
@@ -223,74 +231,137 @@ void ExternalFilesReadable(const Subject& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     if (at.tensor->external_buffer() == 0) continue;
     const auto bytes = ExternalBytes(s.native(), at.tensor->external_buffer());
-    // Packings are the writer's affair; what is missing in the model is another rule's.
+    // Packed buffers are up to the writer; TFLITE-MODEL-017 reports missing buffers and groups.
     if (!bytes && bytes.error().code() != ErrorCode::kUnsupported &&
         HasExternalBuffer(s, at.tensor->external_buffer()))
-      f.Add(Where(at, "external_buffer"), "the data of {}: {}", Title(at), bytes.error().message());
+      f.Add(Where(at, "external_buffer"), "the data of {} cannot be read: {}", Title(at),
+            bytes.error().message());
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"TFLITE-MODEL-001", Severity::kError, "The version is 3.", "schema.fbs, Model.version", true,
-      ""},
-     VersionKnown},
-    {{"TFLITE-MODEL-002", Severity::kError, "The model has a subgraph.",
-      "schema.fbs, Model.subgraphs", true, ""},
-     GraphsPresent},
-    {{"TFLITE-MODEL-003", Severity::kError, "Buffer 0 is there and empty.",
-      "schema.fbs, Model.buffers", false, "Tensors without data refer to it."},
-     FirstBufferEmpty},
-    {{"TFLITE-MODEL-004", Severity::kError, "Buffers lie inside the file.",
-      "schema.fbs, Buffer.offset", true, ""},
-     BuffersReadable},
-    {{"TFLITE-MODEL-005", Severity::kError, "Operator codes are those of builtin operators.",
-      "schema.fbs, BuiltinOperator", true, ""},
-     CodesKnown},
-    {{"TFLITE-MODEL-006", Severity::kError,
-      "The two fields of an operator code agree; codes above 126 have 127 in the old one.",
-      "schema.fbs, OperatorCode", false, ""},
-     CodesAgree},
-    {{"TFLITE-MODEL-007", Severity::kError, "Custom operators have a name.",
-      "schema.fbs, OperatorCode.custom_code", true, ""},
-     CustomNamed},
-    {{"TFLITE-MODEL-008", Severity::kError, "Signatures name subgraphs and tensors of the model.",
-      "schema.fbs, SignatureDef", true, ""},
-     SignaturesResolve},
-    {{"TFLITE-MODEL-009", Severity::kError, "Keys of signatures are unique.",
-      "schema.fbs, SignatureDef.signature_key", false, ""},
-     SignatureKeysUnique},
-    {{"TFLITE-MODEL-010", Severity::kError, "Metadata are in buffers of the model.",
-      "schema.fbs, Metadata.buffer", true, ""},
-     MetadataResolves},
-    {{"TFLITE-MODEL-011", Severity::kError, "The model has a list of buffers.",
-      "schema.fbs, Model.buffers; the verifier", true, ""},
-     BuffersPresent},
-    {{"TFLITE-MODEL-012", Severity::kError, "Signatures have a key.",
-      "schema.fbs, SignatureDef.signature_key; InterpreterBuilder", true, ""},
-     SignaturesHaveKeys},
-    {{"TFLITE-MODEL-013", Severity::kError,
-      "Names of a signature's inputs are unique, of its "
-      "outputs too.",
-      "schema.fbs, TensorMap.name", false, ""},
-     PortNamesUnique},
-    {{"TFLITE-MODEL-014", Severity::kWarning,
-      "A signature names each input and output of its sub-graph.",
-      "schema.fbs, SignatureDef.inputs", false, ""},
-     SignaturesComplete},
-    {{"TFLITE-MODEL-015", Severity::kError, "Custom options lie inside the file.",
-      "schema.fbs, Operator.large_custom_options_offset; the verifier", true, ""},
-     CustomOptionsReadable},
-    {{"TFLITE-MODEL-016", Severity::kWarning, "Only custom operators have custom options.",
-      "schema.fbs, Operator.custom_options; InterpreterBuilder", false, ""},
-     CustomOptionsOnCustom},
-    {{"TFLITE-MODEL-017", Severity::kError,
-      "External buffers have a group and an id of their own other than 0, which tensors name.",
-      "schema.fbs, ExternalBuffer, Tensor.external_buffer", false, ""},
-     ExternalBuffersResolve},
-    {{"TFLITE-MODEL-018", Severity::kError,
-      "Files of external buffers are beside the model, and the buffers lie inside them.",
-      "schema.fbs, ExternalBufferGroup.name, ExternalBuffer.offset", false, ""},
-     ExternalFilesReadable},
+    {.info = {.id = "TFLITE-MODEL-001",
+              .statement = "The schema version of the model is 3.",
+              .clause = "schema.fbs, Model.version",
+              .vendor = true,
+              .hint = "Set Model.version to 3, or export the model with a current TensorFlow Lite "
+                      "converter."},
+     .check = VersionKnown},
+    {.info = {.id = "TFLITE-MODEL-002",
+              .statement = "The model has at least one subgraph.",
+              .clause = "schema.fbs, Model.subgraphs",
+              .vendor = true,
+              .hint = "Export the model again; a model without a subgraph computes nothing."},
+     .check = GraphsPresent},
+    {.info = {.id = "TFLITE-MODEL-003",
+              .statement = "Buffer 0 exists and is empty.",
+              .clause = "schema.fbs, Model.buffers",
+              .hint = "Insert an empty buffer at index 0 and renumber the others; tensors without "
+                      "data refer to it."},
+     .check = FirstBufferEmpty},
+    {.info = {.id = "TFLITE-MODEL-004",
+              .statement = "Every buffer lies inside the file.",
+              .clause = "schema.fbs, Buffer.offset",
+              .vendor = true,
+              .hint = "The file is damaged or truncated; export or download it again."},
+     .check = BuffersReadable},
+    {.info = {.id = "TFLITE-MODEL-005",
+              .statement =
+                  "Every operator code names an operator of the BuiltinOperator enumeration.",
+              .clause = "schema.fbs, BuiltinOperator",
+              .vendor = true,
+              .hint = "Set builtin_code to an operator of the schema, or to CUSTOM with the "
+                      "operator's name in custom_code."},
+     .check = CodesKnown},
+    {.info =
+         {.id = "TFLITE-MODEL-006",
+          .statement =
+              "Where both are set, deprecated_builtin_code and builtin_code of an operator code "
+              "agree; a builtin_code above 126 has 127 in deprecated_builtin_code.",
+          .clause = "schema.fbs, OperatorCode",
+          .hint =
+              "Set deprecated_builtin_code to builtin_code, or to 127 if builtin_code is greater."},
+     .check = CodesAgree},
+    {.info = {.id = "TFLITE-MODEL-007",
+              .statement = "Every custom operator code has a name in custom_code.",
+              .clause = "schema.fbs, OperatorCode.custom_code",
+              .vendor = true,
+              .hint = "Set custom_code to the name that the kernel is registered under."},
+     .check = CustomNamed},
+    {.info =
+         {.id = "TFLITE-MODEL-008",
+          .statement =
+              "Every signature refers to a subgraph of the model and to tensors of that subgraph.",
+          .clause = "schema.fbs, SignatureDef",
+          .vendor = true,
+          .hint = "Set subgraph_index and tensor_index of the signature to existing entries."},
+     .check = SignaturesResolve},
+    {.info = {.id = "TFLITE-MODEL-009",
+              .statement = "No two signatures of a model have the same signature_key.",
+              .clause = "schema.fbs, SignatureDef.signature_key",
+              .hint = "Give each signature its own signature_key."},
+     .check = SignatureKeysUnique},
+    {.info = {.id = "TFLITE-MODEL-010",
+              .statement = "Every metadata entry refers to a buffer of the model.",
+              .clause = "schema.fbs, Metadata.buffer",
+              .vendor = true,
+              .hint = "Set Metadata.buffer to the index of an existing buffer."},
+     .check = MetadataResolves},
+    {.info = {.id = "TFLITE-MODEL-011",
+              .statement = "The buffers field of the model is present.",
+              .clause = "schema.fbs, Model.buffers; the verifier",
+              .vendor = true,
+              .hint = "Write the buffers field with at least the empty buffer 0."},
+     .check = BuffersPresent},
+    {.info = {.id = "TFLITE-MODEL-012",
+              .statement = "Every signature has a signature_key.",
+              .clause = "schema.fbs, SignatureDef.signature_key; InterpreterBuilder",
+              .vendor = true,
+              .hint = "Set signature_key, for example to serving_default."},
+     .check = SignaturesHaveKeys},
+    {.info =
+         {.id = "TFLITE-MODEL-013",
+          .statement =
+              "The inputs of a signature have distinct names, and its outputs have distinct names.",
+          .clause = "schema.fbs, TensorMap.name",
+          .hint = "Give each input and each output of the signature its own name."},
+     .check = PortNamesUnique},
+    {.info = {.id = "TFLITE-MODEL-014",
+              .severity = Severity::kWarning,
+              .statement =
+                  "A signature names every input and output of its subgraph, and no other tensors.",
+              .clause = "schema.fbs, SignatureDef.inputs",
+              .hint = "List each input and output of the subgraph once in the signature."},
+     .check = SignaturesComplete},
+    {.info =
+         {.id = "TFLITE-MODEL-015",
+          .statement =
+              "Custom options that are stored at large_custom_options_offset lie inside the file.",
+          .clause = "schema.fbs, Operator.large_custom_options_offset; the verifier",
+          .vendor = true,
+          .hint = "The file is damaged or truncated; export or download it again."},
+     .check = CustomOptionsReadable},
+    {.info = {.id = "TFLITE-MODEL-016",
+              .severity = Severity::kWarning,
+              .statement = "Only custom operators have custom options.",
+              .clause = "schema.fbs, Operator.custom_options; InterpreterBuilder",
+              .hint = "Remove custom_options from the operator; a builtin operator takes its "
+                      "options from builtin_options."},
+     .check = CustomOptionsOnCustom},
+    {.info = {.id = "TFLITE-MODEL-017",
+              .statement = "Every external buffer has an existing group and a unique id other than "
+                           "0, and every external_buffer of a tensor is such an id.",
+              .clause = "schema.fbs, ExternalBuffer, Tensor.external_buffer",
+              .hint = "Give each external buffer an existing group and its own nonzero id, and "
+                      "refer to these ids in the tensors."},
+     .check = ExternalBuffersResolve},
+    {.info = {.id = "TFLITE-MODEL-018",
+              .statement = "The file of every external buffer that a tensor uses can be read "
+                           "beside the model, and the buffer lies inside it.",
+              .clause = "schema.fbs, ExternalBufferGroup.name, ExternalBuffer.offset",
+              .hint = "Copy the file next to the model, or correct the name of the group and the "
+                      "offset and length of the buffer."},
+     .check = ExternalFilesReadable},
 };
 
 }  // namespace

@@ -76,7 +76,7 @@ int64_t ZeroPointOf(const Value& value) {
   return ListOf<int64_t>(q->zero_point())[0];
 }
 
-bool IsQuantisedType(fb::TensorType type) {
+bool IsQuantizedType(fb::TensorType type) {
   return type == fb::TensorType::UINT8 || type == fb::TensorType::INT8 ||
          type == fb::TensorType::INT16;
 }

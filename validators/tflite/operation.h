@@ -1,5 +1,5 @@
-// An operator as the interpreter sees it while it prepares a model for a run: with the types and
-// shapes that the operators before it have given its inputs, whatever the file declares for them.
+// An operator as the interpreter sees it while it prepares a model for a run: its inputs have the
+// types and shapes that earlier operators gave them, whatever the file declares.
 #pragma once
 
 #include <array>
@@ -16,19 +16,19 @@ namespace nn::tflite {
 
 using Dims = std::vector<int64_t>;
 
-// A tensor while the operators of its sub-graph are prepared one after the other.
+// A tensor while the operators of its subgraph are prepared one after the other.
 struct Value {
   const fb::Tensor* tensor = nullptr;
   int32_t index = 0;
   fb::TensorType type{};
-  std::optional<Dims>
-      dims;               // -1 for a size that only a run tells; none if not even the rank is known
-  bool constant = false;  // its contents are in the file
+  // -1 for a dimension that is unknown before a run; nullopt if the rank is unknown.
+  std::optional<Dims> dims;
+  bool constant = false;  // its data is in the file
 
   int64_t rank() const { return dims ? static_cast<int64_t>(dims->size()) : -1; }
-  // The size of axis i, negative ones from the end; -1 if it is not known.
+  // The dimension of axis i, counted from the end if negative; -1 if it is unknown.
   int64_t dim(int64_t i) const;
-  // Their product; -1 if it is not known.
+  // The product of the dimensions; -1 if it is unknown.
   int64_t elements() const;
   std::string Text() const;  // tensor 3 "name"
 };
@@ -36,20 +36,20 @@ struct Value {
 // "[1, ?, 3]", "of unknown rank".
 std::string ShapeText(const std::optional<Dims>& dims);
 
-// The quantisation of a tensor that has scales; nullptr for others. Blockwise and multi-axis
-// quantisation has none.
+// The quantization of a tensor with scales; nullptr for others, including tensors with blockwise or
+// multi-axis quantization.
 const fb::QuantizationParameters* AffineOf(const fb::Tensor& tensor);
-// Scale and zero point of a tensor that is quantised as a whole; 0 for others, as the interpreter
-// has it.
+// Scale and zero point of a tensor with per-tensor quantization; 0 for others, as in the
+// interpreter.
 float ScaleOf(const Value& value);
 int64_t ZeroPointOf(const Value& value);
 
-bool IsQuantisedType(fb::TensorType type);  // UINT8, INT8, INT16
+bool IsQuantizedType(fb::TensorType type);  // UINT8, INT8, INT16
 
-// No size that is worked out goes beyond this; a larger one counts as not known.
+// The largest size that is computed; a larger one counts as unknown.
 inline constexpr int64_t kMostSize = int64_t{1} << 40;
 
-// Sum and product of sizes; -1 if one is not known.
+// Sum and product of sizes; -1 if one is unknown.
 inline int64_t Plus(int64_t a, int64_t b) {
   return a < 0 || a + b > kMostSize || a + b < 0 ? -1 : a + b;
 }
@@ -57,14 +57,14 @@ inline int64_t Times(int64_t a, int64_t b) {
   return a < 0 || b < 0 || (a > 0 && b > kMostSize / a) ? -1 : a * b;
 }
 
-// The fully or partly known sizes contradict each other.
+// Whether two sizes are both known and different.
 inline bool Differ(int64_t a, int64_t b) {
   return a >= 0 && b >= 0 && a != b;
 }
 
 class Operation {
  public:
-  // `values` are those of the sub-graph's tensors.
+  // `values` are the tensors of the subgraph.
   Operation(const Subject& subject, const OperatorAt& at, std::vector<Value>& values,
             Problems& problems);
 
@@ -74,24 +74,24 @@ class Operation {
   int inputs() const { return static_cast<int>(SizeOf(at_.op->inputs())); }
   int outputs() const { return static_cast<int>(SizeOf(at_.op->outputs())); }
 
-  // nullptr for one that is left out or leads nowhere.
+  // nullptr if the operand is absent or its index is out of range.
   Value* in(int i) const { return ValueAt(at_.op->inputs(), i); }
   Value* out(int i) const { return ValueAt(at_.op->outputs(), i); }
   bool AllPresent(int count) const;
 
-  // The contents of a constant integer tensor of at most kMostInts elements. What is beyond
-  // +-kMostSize is cut to that.
+  // The elements of a constant integer tensor of at most kMostInts elements, clamped to
+  // +-kMostSize.
   static constexpr int64_t kMostInts = 4096;
   std::optional<std::vector<int64_t>> Ints(int input) const;
 
-  // The interpreter refuses the operator.
+  // Records a problem with which the interpreter rejects the operator.
   template <typename... Args>
   void Fail(Check check, fmt::format_string<Args...> format, Args&&... args) {
     failed_ = true;
     problems_.Add(check, Where(at_),
                   Title(at_) + ": " + fmt::format(format, std::forward<Args>(args)...));
   }
-  // Records without refusing.
+  // Records a problem with which the interpreter goes on.
   template <typename... Args>
   void Note(Check check, fmt::format_string<Args...> format, Args&&... args) {
     problems_.Add(check, Where(at_),
@@ -113,7 +113,7 @@ class Operation {
   bool failed_ = false;
 };
 
-// What preparing an operator checks of it beyond its signature, and the shapes it works out.
+// What preparation checks in an operator beyond its signature, and the shapes that it computes.
 using PrepareFn = void (*)(Operation& o);
 struct Preparation {
   fb::BuiltinOperator op;
@@ -129,13 +129,13 @@ std::span<const Preparation> IndexPreparations();
 std::span<const Preparation> ReductionPreparations();
 std::span<const Preparation> RecurrentPreparations();
 std::span<const Preparation> ControlPreparations();
-std::span<const Preparation> QuantisationPreparations();
+std::span<const Preparation> QuantizationPreparations();
 std::span<const Preparation> StableHloPreparations();
 
-// Output 0 has the shape of input 0.
+// Gives output 0 the shape of input 0.
 void KeepShape(Operation& o);
 
-// An axis counted from either end of `rank` axes; -1 if it is none of them.
+// An axis of `rank` axes, counted from the end if negative; -1 if it is out of range.
 inline int64_t AxisOf(int64_t axis, int64_t rank) {
   if (axis < 0) axis += rank;
   return axis >= 0 && axis < rank ? axis : -1;

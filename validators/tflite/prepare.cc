@@ -18,7 +18,7 @@ const std::map<Op, std::vector<PrepareFn>>& Preparations() {
     for (const auto& list :
          {ElementwisePreparations(), WindowPreparations(), MatrixPreparations(),
           ShapePreparations(), SlicePreparations(), IndexPreparations(), ReductionPreparations(),
-          RecurrentPreparations(), ControlPreparations(), QuantisationPreparations(),
+          RecurrentPreparations(), ControlPreparations(), QuantizationPreparations(),
           StableHloPreparations()})
       for (const Preparation& p : list) map[p.op].push_back(p.prepare);
     return map;
@@ -32,8 +32,8 @@ bool HasContents(const Subject& s, const fb::Tensor& tensor) {
                                            (buffer->data() != nullptr || buffer->offset() > 1));
 }
 
-// The shape that a tensor has before any operator is prepared. Those that operators write get
-// theirs later.
+// The shape of a tensor before any operator is prepared. Tensors that operators write get theirs
+// later.
 std::optional<Dims> DeclaredDims(const fb::Tensor& tensor, bool constant) {
   Dims dims = ListOf<int64_t>(tensor.shape());
   if (dims.empty() && !constant && !tensor.has_rank()) return std::nullopt;
@@ -57,14 +57,14 @@ std::vector<Value> InitialValues(const Subject& s, const fb::SubGraph& graph) {
 
 void CheckCounts(Operation& o, const Signature& s) {
   const auto check = [&](Check which, int n, const std::vector<SignatureOperand>& list,
-                         std::string_view what, std::string_view verb) {
+                         std::string_view what) {
     const int low = FewestOf(list);
     const int high = MostOf(list);
     if (n < low || (high >= 0 && n > high))
-      o.Fail(which, "{} {}; it {} {}", n, what, verb, RangeText(low, high));
+      o.Fail(which, "the number of {} is {}; expected {}", what, n, RangeText(low, high));
   };
-  check(Check::kInputCount, o.inputs(), s.inputs, "inputs", "takes");
-  check(Check::kOutputCount, o.outputs(), s.outputs, "outputs", "gives");
+  check(Check::kInputCount, o.inputs(), s.inputs, "inputs");
+  check(Check::kOutputCount, o.outputs(), s.outputs, "outputs");
 }
 
 void CheckOptions(Operation& o, const Signature& s) {
@@ -73,12 +73,12 @@ void CheckOptions(Operation& o, const Signature& s) {
   const bool has2 = op.builtin_options_2() != nullptr;
   if (has && op.builtin_options_type() != s.options &&
       op.builtin_options_type() != decltype(s.options)::NONE)
-    o.Note(Check::kOptionsType, "it has {} instead of {}",
+    o.Note(Check::kOptionsType, "builtin_options is {}; expected {}",
            fb::EnumNameBuiltinOptions(op.builtin_options_type()),
            s.options2 != fb::BuiltinOptions2::NONE ? fb::EnumNameBuiltinOptions2(s.options2)
                                                    : fb::EnumNameBuiltinOptions(s.options));
   if (has2 && op.builtin_options_2_type() != s.options2)
-    o.Note(Check::kOptionsType, "it has {} in builtin_options_2 instead of {}",
+    o.Note(Check::kOptionsType, "builtin_options_2 is {}; expected {}",
            fb::EnumNameBuiltinOptions2(op.builtin_options_2_type()),
            fb::EnumNameBuiltinOptions2(s.options2));
   if (!s.needs_options) return;
@@ -86,7 +86,7 @@ void CheckOptions(Operation& o, const Signature& s) {
                          ? has2 && op.builtin_options_2_type() == s.options2
                          : has && op.builtin_options_type() == s.options;
   if (!there)
-    o.Fail(Check::kOptionsMissing, "it has no {}",
+    o.Fail(Check::kOptionsMissing, "it has no {}, which the kernel requires",
            s.options2 != fb::BuiltinOptions2::NONE ? fb::EnumNameBuiltinOptions2(s.options2)
                                                    : fb::EnumNameBuiltinOptions(s.options));
 }
@@ -121,14 +121,14 @@ void CheckOperand(Operation& o, const SignatureOperand& operand, const Value& v,
   }
 }
 
-// The types of outputs that the interpreter sets itself; and what the file says instead.
+// Sets the output types that the interpreter determines, and reports a different declared type.
 void GiveTypes(Operation& o, const SignatureOperand& operand, Value& v) {
   const int source = operand.given_by >= 0 ? operand.given_by : operand.expected;
   const Value* giver = source >= 0 ? o.in(source) : nullptr;
   if (giver == nullptr && !operand.has_given_type) return;
   const fb::TensorType type = giver != nullptr ? giver->type : operand.given_type;
   if (type != v.type && !o.failed())
-    o.Note(Check::kDeclaredTypes, "{} is declared {} and is {}", v.Text(),
+    o.Note(Check::kDeclaredTypes, "{} is declared as {}; the operator produces {}", v.Text(),
            fb::EnumNameTensorType(v.type), fb::EnumNameTensorType(type));
   if (operand.expected < 0) v.type = type;
 }
@@ -143,7 +143,7 @@ void CheckOperands(Operation& o, const Signature& s) {
     if (const Value* v = o.in(i))
       CheckOperand(o, *operand, *v, false);
     else if (!nullable && o.at().op->inputs()->Get(static_cast<flatbuffers::uoffset_t>(i)) == -1)
-      o.Fail(Check::kInputAbsent, "input {} ({}) is left out", i, operand->name);
+      o.Fail(Check::kInputAbsent, "required input {} ({}) is -1", i, operand->name);
   }
   for (int i = 0; i < o.outputs(); ++i) {
     const SignatureOperand* operand = OperandAt(s.outputs, static_cast<size_t>(i));
@@ -155,7 +155,7 @@ void CheckOperands(Operation& o, const Signature& s) {
   }
 }
 
-// Sizes that the file declares for an output although it has others.
+// Reports an output whose declared shape differs from the computed one.
 void CompareDeclared(Operation& o, const Value& v) {
   const auto declared = DeclaredDims(*v.tensor, false);
   if (!declared || !v.dims || o.failed()) return;
@@ -163,8 +163,8 @@ void CompareDeclared(Operation& o, const Value& v) {
   for (size_t i = 0; !differ && i < declared->size(); ++i)
     differ = Differ((*declared)[i], (*v.dims)[i]);
   if (differ)
-    o.Note(Check::kDeclaredShapes, "{} is declared {} and is {}", v.Text(), ShapeText(declared),
-           ShapeText(v.dims));
+    o.Note(Check::kDeclaredShapes, "{} is declared with shape {}; the computed shape is {}",
+           v.Text(), ShapeText(declared), ShapeText(v.dims));
 }
 
 void PrepareOperator(const Subject& s, const OperatorAt& at, std::vector<Value>& values,
@@ -201,12 +201,12 @@ void CheckCodes(const Subject& s, Problems& problems) {
     const Location where = nn::At(fmt::format("operator_codes[{}]", i));
     if (signature->max_version == 0)
       problems.Add(Check::kNoKernel, where,
-                   fmt::format("the interpreter has no kernel of {}", OperatorName(code)));
+                   fmt::format("the interpreter has no kernel for {}", OperatorName(code)));
     else if (code->version() < signature->min_version || code->version() > signature->max_version)
       problems.Add(
           Check::kVersion, where,
-          fmt::format("{} has version {}; the interpreter has {}", OperatorName(code),
-                      code->version(), RangeText(signature->min_version, signature->max_version)));
+          fmt::format("{} has version {}; expected {}", OperatorName(code), code->version(),
+                      RangeText(signature->min_version, signature->max_version)));
   }
 }
 

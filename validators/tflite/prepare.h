@@ -1,5 +1,5 @@
-// Prepares the operators of a model as the interpreter does before a run, and records what it would
-// refuse. Each kind of refusal is a rule.
+// Prepares the operators of a model as the interpreter does before a run, and records what the
+// interpreter would reject. Each kind of problem is a rule.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ enum class Check : uint8_t {
   kDeclaredTypes,
   kDeclaredShapes,
   kOutputTypes,
-  // Windows and matrix products.
+  // Convolutions, pooling and matrix products.
   kStrides,
   kDilations,
   kChannels,
@@ -71,14 +71,14 @@ enum class Check : uint8_t {
   kBoxes,
   kFourier,
   kBitcast,
-  kAtRun,  // what only the kernel refuses
-  // Quantisation.
-  kQuantised,
+  kAtRun,  // rejected only by the kernel, at run time
+  // Quantization.
+  kQuantized,
   kChannelScales,
   kFilterZeroPoint,
   kInt16ZeroPoint,
-  kSameQuantisation,
-  kFixedQuantisation,
+  kSameQuantization,
+  kFixedQuantization,
   kBiasScale,
   kConversion,
   kActivation,
@@ -102,7 +102,7 @@ struct Problem {
   std::string message;
 };
 
-// What was refused, by check. Of each check the first Findings::kMost + 1 are kept.
+// The problems found, by check. For each check, the first Findings::kMost + 1 are kept.
 class Problems {
  public:
   void Add(Check check, Location where, std::string message) {

@@ -1,4 +1,4 @@
-// Preparation of operators that call sub-graphs, and of those that share resources.
+// Preparation of operators that call subgraphs or share resources.
 #include <algorithm>
 
 #include "validators/tflite/operation.h"
@@ -12,22 +12,22 @@ using Type = fb::TensorType;
 const fb::SubGraph* Called(Operation& o, int64_t index, std::string_view role) {
   const fb::SubGraph* graph = At(o.subject().root().subgraphs(), index);
   if (graph == nullptr)
-    o.Fail(Check::kCalledGraph, "{} is sub-graph {} of {}", role, index,
+    o.Fail(Check::kCalledGraph, "{} is subgraph {}, out of range [0, {})", role, index,
            SizeOf(o.subject().root().subgraphs()));
   else if (index == o.at().graph)
-    o.Fail(Check::kCallRecursion, "{} is sub-graph {}, which it is part of", role, index);
+    o.Fail(Check::kCallRecursion, "{} is subgraph {}, which contains this operator", role, index);
   return o.failed() ? nullptr : graph;
 }
 
 void CheckPorts(Operation& o, const fb::SubGraph& graph, std::string_view role, int64_t inputs,
                 int64_t outputs) {
   if (SizeOf(graph.inputs()) != inputs || SizeOf(graph.outputs()) != outputs)
-    o.Fail(Check::kCalledPorts, "{} has {} inputs and {} outputs; {} and {} are needed", role,
+    o.Fail(Check::kCalledPorts, "{} has {} inputs and {} outputs; expected {} and {}", role,
            SizeOf(graph.inputs()), SizeOf(graph.outputs()), inputs, outputs);
 }
 
-// The type of output i of a called sub-graph. What passes through has that of the caller's value:
-// inputs take types and shapes of what they are given. None if it is not known.
+// The type of output i of a called subgraph; nullopt if it is unknown. An input that is passed
+// through has the type of the caller's value, because inputs take the types that they are given.
 std::optional<Type> OutputType(const Operation& o, const fb::SubGraph& graph, int64_t i) {
   if (i >= SizeOf(graph.outputs())) return std::nullopt;
   const int32_t t = graph.outputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
@@ -44,11 +44,12 @@ std::optional<Type> OutputType(const Operation& o, const fb::SubGraph& graph, in
 void If(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_IfOptions();
   if (options == nullptr) return;
-  const fb::SubGraph* branches[] = {Called(o, options->then_subgraph_index(), "then"),
-                                    Called(o, options->else_subgraph_index(), "else")};
+  const fb::SubGraph* branches[] = {Called(o, options->then_subgraph_index(), "the then branch"),
+                                    Called(o, options->else_subgraph_index(), "the else branch")};
   if (o.failed()) return;
   for (int i = 0; i < 2; ++i)
-    CheckPorts(o, *branches[i], i == 0 ? "then" : "else", o.inputs() - 1, o.outputs());
+    CheckPorts(o, *branches[i], i == 0 ? "the then branch" : "the else branch", o.inputs() - 1,
+               o.outputs());
 }
 
 void While(Operation& o) {
@@ -56,25 +57,26 @@ void While(Operation& o) {
   if (options == nullptr) return;
   const int64_t n = o.inputs();
   if (o.outputs() != n)
-    return o.Fail(Check::kCalledPorts, "{} inputs and {} outputs", n, o.outputs());
+    return o.Fail(Check::kCalledPorts, "it has {} inputs but {} outputs; expected equal numbers", n,
+                  o.outputs());
   const fb::SubGraph* condition = Called(o, options->cond_subgraph_index(), "the condition");
   const fb::SubGraph* body = Called(o, options->body_subgraph_index(), "the body");
   if (o.failed()) return;
   if (condition == body)
-    return o.Fail(Check::kCalledGraph, "condition and body are both sub-graph {}",
+    return o.Fail(Check::kCalledGraph, "the condition and the body are both subgraph {}",
                   options->body_subgraph_index());
   CheckPorts(o, *condition, "the condition", n, 1);
   CheckPorts(o, *body, "the body", n, n);
   if (o.failed()) return;
   const auto goes_on = OutputType(o, *condition, 0);
   if (goes_on && *goes_on != Type::BOOL)
-    o.Fail(Check::kCalledPorts, "the condition gives {}, not BOOL",
+    o.Fail(Check::kCalledPorts, "the condition returns {}; expected BOOL",
            fb::EnumNameTensorType(*goes_on));
   for (int i = 0; i < n; ++i) {
     const Value* x = o.in(i);
     const auto y = OutputType(o, *body, i);
     if (x != nullptr && y && x->type != *y)
-      return o.Fail(Check::kCalledPorts, "the body takes {} as value {} and gives {}",
+      return o.Fail(Check::kCalledPorts, "the body takes {} for value {} but returns {}",
                     fb::EnumNameTensorType(x->type), i, fb::EnumNameTensorType(*y));
   }
 }
@@ -82,15 +84,15 @@ void While(Operation& o) {
 void CallOnce(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_CallOnceOptions();
   if (options == nullptr) return;
-  const fb::SubGraph* graph = Called(o, options->init_subgraph_index(), "the sub-graph");
-  if (graph != nullptr) CheckPorts(o, *graph, "the sub-graph", 0, 0);
+  const fb::SubGraph* graph = Called(o, options->init_subgraph_index(), "the initialization");
+  if (graph != nullptr) CheckPorts(o, *graph, "the initialization", 0, 0);
 }
 
 void Case(Operation& o) {
   const auto* options = o.at().op->builtin_options_2_as_StablehloCaseOptions();
   if (options == nullptr) return;
   if (SizeOf(options->branch_subgraph_indices()) == 0)
-    return o.Fail(Check::kCalledGraph, "there are no branches");
+    return o.Fail(Check::kCalledGraph, "branch_subgraph_indices is empty");
   for (const int32_t index : ListOf<int32_t>(options->branch_subgraph_indices())) {
     const fb::SubGraph* branch = Called(o, index, "a branch");
     if (branch == nullptr) return;
@@ -106,12 +108,13 @@ void Composite(Operation& o) {
   if (graph != nullptr) CheckPorts(o, *graph, "the decomposition", o.inputs(), o.outputs());
 }
 
-// Tables map integers to strings or the other way round.
+// Tables map integers to strings or strings to integers.
 void CheckTable(Operation& o, Type keys, Type values) {
   const bool fits = (keys == Type::INT64 && values == Type::STRING) ||
                     (keys == Type::STRING && values == Type::INT64);
   if (!fits)
-    o.Fail(Check::kTables, "keys are {} and values {}; one is INT64 and the other STRING",
+    o.Fail(Check::kTables,
+           "keys are {} and values are {}; expected INT64 and STRING in either order",
            fb::EnumNameTensorType(keys), fb::EnumNameTensorType(values));
 }
 
@@ -135,7 +138,7 @@ void HashtableImport(Operation& o) {
   bool same = !Differ(keys.rank(), values.rank());
   for (int64_t i = 0; same && i < keys.rank(); ++i) same = !Differ(keys.dim(i), values.dim(i));
   if (!same)
-    o.Fail(Check::kTables, "keys have shape {} and values {}", ShapeText(keys.dims),
+    o.Fail(Check::kTables, "keys have shape {} but values have shape {}", ShapeText(keys.dims),
            ShapeText(values.dims));
 }
 

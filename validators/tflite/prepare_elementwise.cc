@@ -8,7 +8,8 @@ namespace {
 
 using Op = fb::BuiltinOperator;
 
-// The size that two or more broadcast sizes give; -2 if they do not fit, -1 if it is not known.
+// The dimension that two dimensions broadcast to; -2 if they cannot be broadcast, -1 if it is
+// unknown.
 int64_t BroadcastSize(int64_t a, int64_t b) {
   if (a == 1) return b;
   if (b == 1 || a == b) return a;
@@ -16,7 +17,7 @@ int64_t BroadcastSize(int64_t a, int64_t b) {
   return -2;
 }
 
-// The shape of two broadcast values; nullopt if a rank is not known or `fits` is set to false.
+// The shape that two shapes broadcast to; nullopt if a rank is unknown or `fits` is set to false.
 std::optional<Dims> Broadcast(const std::optional<Dims>& a, const std::optional<Dims>& b,
                               bool& fits) {
   fits = true;
@@ -34,7 +35,7 @@ std::optional<Dims> Broadcast(const std::optional<Dims>& a, const std::optional<
   return out;
 }
 
-// Output 0 has the shape that the first `count` inputs broadcast to.
+// Gives output 0 the shape that the first `count` inputs broadcast to.
 void BroadcastInputs(Operation& o, int count) {
   if (!o.AllPresent(count)) return;
   std::optional<Dims> shape = o.in(0)->dims;
@@ -42,8 +43,8 @@ void BroadcastInputs(Operation& o, int count) {
     bool fits = true;
     auto both = Broadcast(shape, o.in(i)->dims, fits);
     if (!fits)
-      return o.Fail(Check::kBroadcast, "shapes {} and {} cannot be broadcast", ShapeText(shape),
-                    ShapeText(o.in(i)->dims));
+      return o.Fail(Check::kBroadcast, "shapes {} and {} cannot be broadcast to a common shape",
+                    ShapeText(shape), ShapeText(o.in(i)->dims));
     shape = std::move(both);
   }
   o.Give(0, shape);
@@ -62,8 +63,8 @@ void Prelu(Operation& o) {
   bool same = x.rank() == y->rank();
   for (int64_t i = 0; same && i < x.rank(); ++i) same = !Differ(x.dim(i), y->dim(i));
   if (!same)
-    o.Fail(Check::kBroadcast, "alpha {} broadcasts x {} to {}", ShapeText(o.in(1)->dims),
-           ShapeText(x.dims), ShapeText(y->dims));
+    o.Fail(Check::kBroadcast, "alpha of shape {} broadcasts x of shape {} to {}",
+           ShapeText(o.in(1)->dims), ShapeText(x.dims), ShapeText(y->dims));
 }
 
 bool MayBeSame(const std::optional<Dims>& a, const std::optional<Dims>& b) {
@@ -74,18 +75,18 @@ bool MayBeSame(const std::optional<Dims>& a, const std::optional<Dims>& b) {
   return true;
 }
 
-// All inputs have one shape, which the output takes.
+// All inputs have the same shape, which is also that of the output.
 void AllAlike(Operation& o) {
   for (int i = 1; i < o.inputs(); ++i)
     if (o.in(0) != nullptr && o.in(i) != nullptr && !MayBeSame(o.in(0)->dims, o.in(i)->dims))
-      return o.Fail(Check::kSameShapes, "input 0 has shape {} and input {} has {}",
+      return o.Fail(Check::kSameShapes, "input 0 has shape {} but input {} has shape {}",
                     ShapeText(o.in(0)->dims), i, ShapeText(o.in(i)->dims));
   KeepShape(o);
 }
 
 void Atan2(Operation& o) {
   if (o.AllPresent(2) && Differ(o.in(0)->rank(), o.in(1)->rank()))
-    return o.Fail(Check::kSameShapes, "y has rank {} and x has rank {}", o.in(0)->rank(),
+    return o.Fail(Check::kSameShapes, "y has rank {} but x has rank {}", o.in(0)->rank(),
                   o.in(1)->rank());
   KeepShape(o);
 }
@@ -96,14 +97,15 @@ void SelectV1(Operation& o) {
   const Value& a = *o.in(1);
   if (condition.elements() == 1 && a.elements() == 1 && o.in(2)->elements() == 1) return;
   if (!MayBeSame(a.dims, o.in(2)->dims))
-    return o.Fail(Check::kSelect, "a has shape {} and b has {}", ShapeText(a.dims),
+    return o.Fail(Check::kSelect, "a has shape {} but b has shape {}", ShapeText(a.dims),
                   ShapeText(o.in(2)->dims));
   const bool by_row = condition.rank() == 1 && !Differ(condition.dim(0), a.dim(0));
   if (condition.rank() > 0 && !by_row && !MayBeSame(condition.dims, a.dims))
-    return o.Fail(Check::kSelect,
-                  "the condition has shape {}; it has that of a, {}, or one element for each of "
-                  "its rows, or one",
-                  ShapeText(condition.dims), ShapeText(a.dims));
+    return o.Fail(
+        Check::kSelect,
+        "the condition has shape {}; expected the shape of a, {}, one element for each of "
+        "its rows, or a scalar",
+        ShapeText(condition.dims), ShapeText(a.dims));
   o.Give(0, a.dims);
 }
 
@@ -115,7 +117,8 @@ void Mul(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_MulOptions();
   if (o.out(0) != nullptr && o.out(0)->type == fb::TensorType::COMPLEX64 && options != nullptr &&
       options->fused_activation_function() != fb::ActivationFunctionType::NONE)
-    o.Fail(Check::kActivation, "complex products have no activation; it has {}",
+    o.Fail(Check::kActivation,
+           "fused_activation_function is {}; expected NONE for a complex product",
            fb::EnumNameActivationFunctionType(options->fused_activation_function()));
   BroadcastInputs(o, 2);
 }
@@ -123,23 +126,25 @@ void Mul(Operation& o) {
 void Bucketize(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_BucketizeOptions();
   if (options == nullptr) return;
-  if (options->boundaries() == nullptr) return o.Fail(Check::kOptionValues, "it has no boundaries");
+  if (options->boundaries() == nullptr)
+    return o.Fail(Check::kOptionValues, "the boundaries option is missing");
   const auto b = ListOf<float>(options->boundaries());
   const auto at = std::is_sorted_until(b.begin(), b.end());
   if (at != b.end())
-    return o.Fail(Check::kOptionValues, "boundary {} is {}, below {} before it", at - b.begin(),
-                  *at, *(at - 1));
+    return o.Fail(Check::kOptionValues, "boundaries[{}] is {}, less than the previous {}",
+                  at - b.begin(), *at, *(at - 1));
   KeepShape(o);
 }
 
 void FakeQuant(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_FakeQuantOptions();
   if (options != nullptr && options->narrow_range())
-    return o.Fail(Check::kOptionValues, "narrow_range is set, which the interpreter does not have");
+    return o.Fail(Check::kOptionValues,
+                  "narrow_range is set, which the interpreter does not support");
   KeepShape(o);
 }
 
-// Bytes of an element; 0 if they are no whole number.
+// The size of an element in bytes; 0 if it is not a whole number.
 int64_t BytesOf(fb::TensorType type) {
   switch (type) {
     case fb::TensorType::INT8:
@@ -177,7 +182,8 @@ void Bitcast(Operation& o) {
     dims.push_back(from / to);
   } else if (from < to) {
     if (dims.empty() || Differ(dims.back(), to / from))
-      return o.Fail(Check::kBitcast, "{} of shape {} has no last axis of {} to make {} of",
+      return o.Fail(Check::kBitcast,
+                    "x is {} of shape {}; the last axis needs {} elements to form one {}",
                     fb::EnumNameTensorType(x->type), ShapeText(x->dims), to / from,
                     fb::EnumNameTensorType(y->type));
     dims.pop_back();

@@ -27,7 +27,7 @@ enum LstmInput {
   kLstmInputsWithNorms = 24,
 };
 
-// `what` has exactly these sizes, as far as they are known.
+// Checks that `what` has exactly these dimensions, as far as they are known.
 bool HasSizes(Operation& o, const Value* v, std::string_view what,
               std::initializer_list<int64_t> sizes) {
   if (v == nullptr || !v->dims) return true;
@@ -38,7 +38,7 @@ bool HasSizes(Operation& o, const Value* v, std::string_view what,
     ++i;
   }
   if (!fits)
-    o.Fail(Check::kCellSizes, "{} have shape {}; they take {}", what, ShapeText(v->dims),
+    o.Fail(Check::kCellSizes, "the {} have shape {}; expected {}", what, ShapeText(v->dims),
            ShapeText(Dims(sizes)));
   return fits;
 }
@@ -61,31 +61,31 @@ void CheckGates(Operation& o, const Lstm& n) {
       HasSizes(o, recurrent, "recurrent weights of the " + gate + " gate", {n.cell, n.output});
     HasSizes(o, o.in(kBiases + g), "biases of the " + gate + " gate", {n.cell});
     if (g < 3) HasSizes(o, o.in(kPeepholes + g), "peephole weights", {n.cell});
-    HasSizes(o, o.in(kNorms + g), "normalisation coefficients", {n.cell});
+    HasSizes(o, o.in(kNorms + g), "normalization coefficients", {n.cell});
   }
   HasSizes(o, o.in(kProjection), "projection weights", {n.output, n.cell});
   HasSizes(o, o.in(kProjectionBias), "projection biases", {n.output});
 }
 
-// Inputs that are there together or not at all.
+// Inputs that must be present together or not at all.
 void CheckTogether(Operation& o) {
   const auto has = [&](int i) { return o.in(i) != nullptr; };
   const bool coupled = !has(kInputWeights);
   if (has(kInputWeights) != has(kRecurrentWeights))
-    o.Fail(Check::kCellInputs, "the input gate has {} weights only",
+    o.Fail(Check::kCellInputs, "the input gate has only {} weights",
            has(kInputWeights) ? "input" : "recurrent");
   if (coupled == has(kBiases))
     o.Fail(Check::kCellInputs, "the input gate has {}",
-           coupled ? "a bias and no weights" : "weights and no bias");
+           coupled ? "a bias but no weights" : "weights but no bias");
   const bool forget = has(kPeepholes + 1);
   const bool peepholes = forget == has(kPeepholes + 2) &&
                          (coupled ? !has(kPeepholes) || forget : forget == has(kPeepholes));
   if (!peepholes) o.Fail(Check::kCellInputs, "only some gates have peephole weights");
   if (has(kProjectionBias) && !has(kProjection))
-    o.Fail(Check::kCellInputs, "there is a projection bias and no projection");
+    o.Fail(Check::kCellInputs, "there is a projection bias but no projection");
   if (!has(kNorms + 1)) return;
   if (coupled == has(kNorms) || !has(kNorms + 2) || !has(kNorms + 3))
-    o.Fail(Check::kCellInputs, "only some gates are normalised");
+    o.Fail(Check::kCellInputs, "only some gates have normalization coefficients");
 }
 
 void CheckStates(Operation& o, const Lstm& n, int64_t batch) {
@@ -95,33 +95,36 @@ void CheckStates(Operation& o, const Lstm& n, int64_t batch) {
     return v == nullptr || !Differ(v->elements(), Times(batch, units));
   };
   if (!fits(state, n.output) || !fits(cell, n.cell))
-    o.Fail(Check::kCellState,
-           "the states have {} and {} elements for a batch of {}, {} outputs and {} cells",
-           state->elements(), cell->elements(), batch, n.output, n.cell);
+    o.Fail(
+        Check::kCellState,
+        "the output state has {} elements and the cell state {}, which does not match a batch of "
+        "{}, {} outputs and {} cells",
+        state->elements(), cell->elements(), batch, n.output, n.cell);
   for (const Value* v : {state, cell})
     if (v != nullptr && !v->tensor->is_variable())
-      o.Fail(Check::kCellState, "{} is no variable", v->Text());
+      o.Fail(Check::kCellState, "{} is not a variable", v->Text());
 }
 
 template <typename Options>
 void CheckClips(Operation& o, const Options& options) {
   if (!(options.cell_clip() >= 0) || !(options.proj_clip() >= 0))
-    o.Fail(Check::kOptionValues, "the clips are {} and {}", options.cell_clip(),
-           options.proj_clip());
+    o.Fail(Check::kOptionValues, "cell_clip is {} and proj_clip is {}; expected at least 0",
+           options.cell_clip(), options.proj_clip());
 }
 
 void FullLstm(Operation& o, bool sequence, bool time_major) {
   if (o.inputs() != kLstmInputs && o.inputs() != kLstmInputsWithNorms)
-    return o.Fail(Check::kCellInputs, "{} inputs; it takes {} or {}", o.inputs(), +kLstmInputs,
-                  +kLstmInputsWithNorms);
+    return o.Fail(Check::kCellInputs, "the number of inputs is {}; expected {} or {}", o.inputs(),
+                  +kLstmInputs, +kLstmInputsWithNorms);
   for (const int i : {kX + 0, 2, 3, 4, 6, 7, 8, 13, 14, 15, 18, 19})
-    if (o.in(i) == nullptr) return o.Fail(Check::kCellInputs, "input {} is left out", i);
-  if (o.outputs() != 1) return o.Fail(Check::kCellInputs, "{} outputs; it gives 1", o.outputs());
+    if (o.in(i) == nullptr) return o.Fail(Check::kCellInputs, "required input {} is absent", i);
+  if (o.outputs() != 1)
+    return o.Fail(Check::kCellInputs, "the number of outputs is {}; expected 1", o.outputs());
   const Value& x = *o.in(kX);
   const int64_t rank = sequence ? 3 : 2;
   if (x.dims && x.rank() < rank)
-    return o.Fail(Check::kCellSizes, "x has rank {}; it has {}", x.rank(), rank);
-  if (Differ(x.rank(), rank)) o.Note(Check::kAtRun, "x has rank {}; it has {}", x.rank(), rank);
+    return o.Fail(Check::kCellSizes, "x has rank {}; expected {}", x.rank(), rank);
+  if (Differ(x.rank(), rank)) o.Note(Check::kAtRun, "x has rank {}; expected {}", x.rank(), rank);
   const Value& output_weights = *o.in(kInputWeights + 3);
   const Value& recurrent = *o.in(kRecurrentWeights + 3);
   const Lstm n{x.dim(sequence ? 2 : 1), output_weights.dim(0),
@@ -133,7 +136,7 @@ void FullLstm(Operation& o, bool sequence, bool time_major) {
   if (x.type == Type::INT8) {
     const int64_t between = SizeOf(o.at().op->intermediates());
     if (between != 5 && (sequence || between != 12))
-      o.Fail(Check::kCellInputs, "{} intermediate tensors; it has 5{}", between,
+      o.Fail(Check::kCellInputs, "the number of intermediates is {}; expected 5{}", between,
              sequence ? "" : " or 12");
   }
   if (!x.dims) return;
@@ -144,16 +147,18 @@ void FullLstm(Operation& o, bool sequence, bool time_major) {
 
 void BasicLstm(Operation& o) {
   if (o.inputs() != 5 || o.outputs() != 4)
-    return o.Fail(Check::kCellInputs, "{} inputs and {} outputs; the basic kernel has 5 and 4",
-                  o.inputs(), o.outputs());
-  if (!o.AllPresent(5)) return o.Fail(Check::kCellInputs, "an input is left out");
+    return o.Fail(
+        Check::kCellInputs,
+        "the numbers of inputs and outputs are {} and {}; the BASIC kernel expects 5 and 4",
+        o.inputs(), o.outputs());
+  if (!o.AllPresent(5)) return o.Fail(Check::kCellInputs, "a required input is absent");
   const Value& x = *o.in(0);
   const int64_t units = o.in(1)->dim(1);
   const int64_t total = x.dim(1) < 0 || units < 0 ? -1 : x.dim(1) + units;
-  HasSizes(o, o.in(1), "activations before", {x.dim(0), units});
+  HasSizes(o, o.in(1), "previous activations", {x.dim(0), units});
   HasSizes(o, o.in(2), "weights", {Times(4, units), total});
   HasSizes(o, o.in(3), "biases", {Times(4, units)});
-  HasSizes(o, o.in(4), "states before", {x.dim(0), units});
+  HasSizes(o, o.in(4), "previous states", {x.dim(0), units});
   if (o.failed()) return;
   o.Give(0, Dims{x.dim(0), units});
   o.Give(1, Dims{x.dim(0), units});
@@ -177,7 +182,7 @@ void SequenceLstm(Operation& o) {
   FullLstm(o, true, options != nullptr && options->time_major());
 }
 
-// Weights, recurrent weights, biases and state from input `first` on.
+// Checks weights, recurrent weights, biases and state, starting at input `first`.
 void CheckRnn(Operation& o, int first, int64_t input, int64_t batch) {
   const int64_t units = o.in(first)->dim(0);
   HasSizes(o, o.in(first), "weights", {units, input});
@@ -185,7 +190,7 @@ void CheckRnn(Operation& o, int first, int64_t input, int64_t batch) {
   HasSizes(o, o.in(first + 2), "biases", {units});
   HasSizes(o, o.in(first + 3), "states", {batch, units});
   if (!o.in(first + 3)->tensor->is_variable())
-    o.Note(Check::kAtRun, "{} is no variable", o.in(first + 3)->Text());
+    o.Note(Check::kAtRun, "{} is not a variable", o.in(first + 3)->Text());
 }
 
 void Rnn(Operation& o) {
@@ -210,9 +215,11 @@ void BothWaysRnn(Operation& o) {
   const bool time_major = options != nullptr && options->time_major();
   const bool merged = options != nullptr && options->merge_outputs();
   if (o.outputs() != (merged ? 1 : 2))
-    return o.Fail(Check::kCellInputs, "{} outputs; it gives {}", o.outputs(), merged ? 1 : 2);
+    return o.Fail(Check::kCellInputs, "the number of outputs is {}; expected {}", o.outputs(),
+                  merged ? 1 : 2);
   const Value& x = *o.in(0);
-  if (o.inputs() != 12) return o.Fail(Check::kCellInputs, "{} inputs; it takes 12", o.inputs());
+  if (o.inputs() != 12)
+    return o.Fail(Check::kCellInputs, "the number of inputs is {}; expected 12", o.inputs());
   for (const int first : {1, 5}) {
     const int64_t units = o.in(first)->dim(0);
     HasSizes(o, o.in(first + 1), "recurrent weights", {units, units});
@@ -228,14 +235,16 @@ void Svdf(Operation& o) {
   const int64_t filters = o.in(1)->dim(0);
   const int64_t rank = options->rank();
   if (rank < 1 || (filters >= 0 && filters % rank != 0))
-    return o.Fail(Check::kOptionValues, "rank {} does not divide {} filters", rank, filters);
+    return o.Fail(Check::kOptionValues, "rank {} does not divide the number of filters, {}", rank,
+                  filters);
   const int64_t units = filters < 0 ? -1 : filters / rank;
   const int64_t memory = o.in(2)->dim(1);
   HasSizes(o, o.in(1), "feature weights", {filters, x.dim(1)});
   HasSizes(o, o.in(2), "time weights", {filters, memory});
   HasSizes(o, o.in(3), "biases", {units});
   HasSizes(o, o.in(4), "states", {x.dim(0), Times(memory, filters)});
-  if (!o.in(4)->tensor->is_variable()) o.Note(Check::kAtRun, "{} is no variable", o.in(4)->Text());
+  if (!o.in(4)->tensor->is_variable())
+    o.Note(Check::kAtRun, "{} is not a variable", o.in(4)->Text());
   o.Give(0, Dims{x.dim(0), units});
 }
 

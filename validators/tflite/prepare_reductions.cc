@@ -1,4 +1,4 @@
-// Preparation of operators that reduce along axes, and of those that make tensors of numbers.
+// Preparation of operators that reduce along axes, and of operators that create tensors.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -20,7 +20,8 @@ void Reduce(Operation& o) {
   if (!x.dims->empty())
     for (const int64_t axis : *axes) {
       const int64_t at = AxisOf(axis, x.rank());
-      if (at < 0) return o.Fail(Check::kAxes, "axis {} of x of rank {}", axis, x.rank());
+      if (at < 0)
+        return o.Fail(Check::kAxes, "axis {} is out of range for x of rank {}", axis, x.rank());
       reduced[static_cast<size_t>(at)] = true;
     }
   const auto* options = o.at().op->builtin_options_as_ReducerOptions();
@@ -33,14 +34,15 @@ void Reduce(Operation& o) {
   o.Give(0, dims);
 }
 
-// An option that names the integer type of an output.
+// Gives an output the integer type that an option names.
 void GiveIndexType(Operation& o, int output, Type type) {
   if (type != Type::INT32 && type != Type::INT64)
-    return o.Fail(Check::kOptionValues, "the output type is {}", fb::EnumNameTensorType(type));
+    return o.Fail(Check::kOptionValues, "the output type is {}; expected INT32 or INT64",
+                  fb::EnumNameTensorType(type));
   Value* y = o.out(output);
   if (y == nullptr) return;
   if (y->type != type)
-    o.Note(Check::kDeclaredTypes, "{} is declared {} and is {}", y->Text(),
+    o.Note(Check::kDeclaredTypes, "{} is declared as {}; the operator produces {}", y->Text(),
            fb::EnumNameTensorType(y->type), fb::EnumNameTensorType(type));
   y->type = type;
 }
@@ -55,8 +57,9 @@ void ArgMinMax(Operation& o) {
   const auto axis = o.Ints(1);
   if (!axis || axis->empty() || !x.dims) return;
   const int64_t at = AxisOf((*axis)[0], x.rank());
-  if (at < 0) return o.Fail(Check::kAxes, "axis {} of x of rank {}", (*axis)[0], x.rank());
-  if (x.dim(at) == 0) return o.Fail(Check::kAxes, "axis {} has no elements", at);
+  if (at < 0)
+    return o.Fail(Check::kAxes, "axis {} is out of range for x of rank {}", (*axis)[0], x.rank());
+  if (x.dim(at) == 0) return o.Fail(Check::kAxes, "axis {} of x has no elements", at);
   Dims dims = *x.dims;
   dims.erase(dims.begin() + at);
   o.Give(0, dims);
@@ -67,7 +70,7 @@ void Cumsum(Operation& o) {
   const auto axis = o.Ints(1);
   const Value& x = *o.in(0);
   if (axis && !axis->empty() && x.dims && AxisOf((*axis)[0], x.rank()) < 0)
-    o.Note(Check::kAtRun, "axis {} of x of rank {}", (*axis)[0], x.rank());
+    o.Note(Check::kAtRun, "axis {} is out of range for x of rank {}", (*axis)[0], x.rank());
   KeepShape(o);
 }
 
@@ -97,7 +100,7 @@ void Where(Operation& o) {
     o.Give(0, Dims{-1, condition->rank()});
 }
 
-// A constant number of float or integer type.
+// The value of a constant scalar of float or integer type.
 std::optional<double> NumberOf(const Operation& o, int input) {
   if (const auto ints = o.Ints(input))
     return ints->size() == 1 ? std::optional(static_cast<double>((*ints)[0])) : std::nullopt;
@@ -118,7 +121,8 @@ void Range(Operation& o) {
   if (!start || !limit || !delta) return;
   const bool fits = (*start >= *limit && *delta < 0) || (*start <= *limit && *delta > 0);
   if (!fits)
-    return o.Fail(Check::kRange, "steps of {} do not lead from {} to {}", *delta, *start, *limit);
+    return o.Fail(Check::kRange, "delta {} does not lead from start {} to limit {}", *delta, *start,
+                  *limit);
   const double count = std::ceil(std::abs((*limit - *start) / *delta));
   if (count <= static_cast<double>(kMostSize)) o.Give(0, Dims{static_cast<int64_t>(count)});
 }

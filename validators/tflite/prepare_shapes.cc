@@ -12,7 +12,7 @@ void Concatenation(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_ConcatenationOptions();
   if (options != nullptr &&
       options->fused_activation_function() != fb::ActivationFunctionType::NONE)
-    o.Fail(Check::kActivation, "it has no activation; it names {}",
+    o.Fail(Check::kActivation, "fused_activation_function is {}; expected NONE",
            fb::EnumNameActivationFunctionType(options->fused_activation_function()));
   const Value* first = o.in(0);
   if (first == nullptr || !first->dims) return;
@@ -20,7 +20,9 @@ void Concatenation(Operation& o) {
   const int64_t named = options != nullptr ? options->axis() : 0;
   const int64_t axis = AxisOf(named, rank);
   if (rank == 0 && named == 0) return;  // constants of one element each
-  if (axis < 0) return o.Fail(Check::kConcatenation, "axis {} of inputs of rank {}", named, rank);
+  if (axis < 0)
+    return o.Fail(Check::kConcatenation, "axis {} is out of range for inputs of rank {}", named,
+                  rank);
   Dims dims = *first->dims;
   int64_t& sum = dims[static_cast<size_t>(axis)];
   for (int i = 1; i < o.inputs(); ++i) {
@@ -34,14 +36,14 @@ void Concatenation(Operation& o) {
       fits = d == axis || !Differ(v->dim(d), first->dim(d));
     if (!fits)
       return o.Fail(Check::kConcatenation,
-                    "input 0 has shape {} and input {} has {}; they join along axis {}",
+                    "input 0 has shape {} but input {} has shape {}; only axis {} may differ",
                     ShapeText(first->dims), i, ShapeText(v->dims), axis);
     sum = v->dim(axis) < 0 ? -1 : Plus(sum, v->dim(axis));
   }
   o.Give(0, dims);
 }
 
-// The shape that RESHAPE is asked for, with its -1; none if only a run tells.
+// The new shape of RESHAPE, including -1; nullopt if it is unknown before a run.
 std::optional<Dims> ReshapeTarget(const Operation& o) {
   const Value* shape = o.in(1);
   if (shape != nullptr && shape->rank() < 0) return std::nullopt;
@@ -50,7 +52,7 @@ std::optional<Dims> ReshapeTarget(const Operation& o) {
   if (shape != nullptr && !shape->constant) return std::nullopt;
   const auto* options = o.at().op->builtin_options_as_ReshapeOptions();
   Dims dims = options != nullptr ? ListOf<int64_t>(options->new_shape()) : Dims{};
-  if (dims.size() == 1 && dims[0] == 0) dims.clear();  // as old files say scalar
+  if (dims.size() == 1 && dims[0] == 0) dims.clear();  // a scalar in old files
   return dims;
 }
 
@@ -64,30 +66,35 @@ void Reshape(Operation& o) {
   for (size_t i = 0; i < target->size(); ++i) {
     const int64_t d = (*target)[i];
     if (d == -1 && open >= 0)
-      return o.Fail(Check::kReshape, "the shape {} has two open sizes", ShapeText(target));
-    if (d < -1) return o.Fail(Check::kReshape, "size {} of the shape is {}", i, d);
+      return o.Fail(Check::kReshape, "the new shape {} has more than one unknown dimension",
+                    ShapeText(target));
+    if (d < -1)
+      return o.Fail(Check::kReshape, "dimension {} of the new shape is {}; expected at least -1", i,
+                    d);
     if (d == -1)
       open = static_cast<int64_t>(i);
     else
       known = Times(known, d);
   }
-  if (known < 0) return o.Fail(Check::kReshape, "the shape is {}", ShapeText(target));
+  if (known < 0)
+    return o.Fail(Check::kReshape, "the new shape {} has too many elements", ShapeText(target));
   const int64_t elements = x->elements();
   if (elements < 0) return o.Give(0, target);
   const bool fits = open < 0     ? known == elements
                     : known == 0 ? elements == 0
                                  : elements % known == 0;
   if (!fits)
-    return o.Fail(Check::kReshape, "x of shape {} has {} elements, which do not fill {}",
+    return o.Fail(Check::kReshape,
+                  "x of shape {} has {} elements, which do not fit the new shape {}",
                   ShapeText(x->dims), elements, ShapeText(target));
   if (open >= 0) (*target)[static_cast<size_t>(open)] = known == 0 ? 0 : elements / known;
   o.Give(0, target);
 }
 
-// The amounts of padding before and after each axis: pairs in order. `x` has them added.
+// Adds the amounts before and after each axis of `x`, which `pads` has as pairs.
 void PadWith(Operation& o, const Value& x, const Value& pads, int64_t extra_limit) {
   if (Differ(pads.dim(1), 2) || Differ(pads.dim(0), x.rank()))
-    return o.Fail(Check::kPads, "pads have shape {}; x of rank {} takes [{}, 2]",
+    return o.Fail(Check::kPads, "the paddings have shape {}; x of rank {} needs [{}, 2]",
                   ShapeText(pads.dims), x.rank(), x.rank());
   const auto amounts = o.Ints(1);
   if (!amounts || !x.dims) {
@@ -99,9 +106,11 @@ void PadWith(Operation& o, const Value& x, const Value& pads, int64_t extra_limi
     const int64_t before = (*amounts)[2 * i];
     const int64_t after = (*amounts)[2 * i + 1];
     if (before < 0 || after < 0)
-      return o.Fail(Check::kPads, "axis {} is padded by {} and {}", i, before, after);
+      return o.Fail(Check::kPads, "axis {} is padded by {} and {}; expected at least 0", i, before,
+                    after);
     if (extra_limit >= 0 && dims[i] >= 0 && std::max(before, after) > dims[i] - extra_limit)
-      return o.Fail(Check::kPads, "axis {} of {} elements is mirrored by {} and {}; at most {}", i,
+      return o.Fail(Check::kPads,
+                    "axis {} of {} elements is padded by {} and {}; expected at most {}", i,
                     dims[i], before, after, dims[i] - extra_limit);
     dims[i] = Plus(dims[i], before + after);
   }
@@ -117,7 +126,7 @@ void MirrorPad(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_MirrorPadOptions();
   const auto mode = options != nullptr ? options->mode() : fb::MirrorPadMode::REFLECT;
   if (mode > fb::MirrorPadMode::MAX || mode < fb::MirrorPadMode::MIN)
-    return o.Fail(Check::kOptionValues, "mode is {}", static_cast<int>(mode));
+    return o.Fail(Check::kOptionValues, "mode has the unknown value {}", static_cast<int>(mode));
   PadWith(o, *o.in(0), *o.in(1), mode == fb::MirrorPadMode::REFLECT ? 1 : 0);
 }
 
@@ -131,27 +140,29 @@ void SpaceToBatch(Operation& o) {
   if (!block || !amounts) return;
   if (Differ(o.in(1)->rank(), 1) || Differ(o.in(1)->dim(0), axes) || Differ(o.in(2)->rank(), 2) ||
       Differ(o.in(2)->dim(0), axes) || Differ(o.in(2)->dim(1), 2))
-    return o.Fail(Check::kBlocks, "blocks of shape {} and {} of shape {} for {} axes",
-                  ShapeText(o.in(1)->dims), back ? "crops" : "pads", ShapeText(o.in(2)->dims),
-                  axes);
+    return o.Fail(
+        Check::kBlocks, "block_shape has shape {} and {} has shape {}; x has {} spatial axes",
+        ShapeText(o.in(1)->dims), back ? "crops" : "paddings", ShapeText(o.in(2)->dims), axes);
   if (!x.dims) return;
   Dims dims = *x.dims;
   for (size_t i = 0; i < block->size(); ++i) {
     const int64_t b = (*block)[i];
     const int64_t amount = (*amounts)[2 * i] + (*amounts)[2 * i + 1];
-    if (b < 1) return o.Fail(Check::kBlocks, "block {} is {}", i, b);
+    if (b < 1) return o.Fail(Check::kBlocks, "block_shape[{}] is {}; expected at least 1", i, b);
     if (back && std::min((*amounts)[2 * i], (*amounts)[2 * i + 1]) < 0)
-      return o.Fail(Check::kBlocks, "crops of axis {} are {} and {}", i + 1, (*amounts)[2 * i],
-                    (*amounts)[2 * i + 1]);
+      return o.Fail(Check::kBlocks, "axis {} is cropped by {} and {}; expected at least 0", i + 1,
+                    (*amounts)[2 * i], (*amounts)[2 * i + 1]);
     int64_t& size = dims[i + 1];
     int64_t& batch = dims[0];
     int64_t& whole = back ? batch : size;
     if (!back && size >= 0 && size + amount < 0)
-      return o.Fail(Check::kBlocks, "axis {} of {} elements is padded by {}", i + 1, size, amount);
+      return o.Fail(Check::kBlocks,
+                    "axis {} of {} elements is padded by {} in total, which is too little", i + 1,
+                    size, amount);
     if (!back) size = Plus(size, amount);
     if (whole >= 0 && whole % b != 0)
-      return o.Fail(Check::kBlocks, "{} of {} elements is not cut in blocks of {}",
-                    back ? "the batch" : fmt::format("axis {}", i + 1), whole, b);
+      return o.Fail(Check::kBlocks, "{} has {} elements, which is not a multiple of block size {}",
+                    back ? "the batch" : fmt::format("padded axis {}", i + 1), whole, b);
     if (whole >= 0) whole /= b;
     int64_t& other = back ? size : batch;
     other = Times(other, b);
@@ -165,10 +176,11 @@ void SpaceToDepth(Operation& o) {
   const Value* x = o.in(0);
   if (options == nullptr || x == nullptr) return;
   const int64_t b = options->block_size();
-  if (b < 1) return o.Fail(Check::kBlockSize, "block_size is {}", b);
+  if (b < 1) return o.Fail(Check::kBlockSize, "block_size is {}; expected at least 1", b);
   if ((x->dim(1) >= 0 && x->dim(1) % b != 0) || (x->dim(2) >= 0 && x->dim(2) % b != 0))
-    return o.Fail(Check::kBlockSize, "x of shape {} is not cut in blocks of {}", ShapeText(x->dims),
-                  b);
+    return o.Fail(Check::kBlockSize,
+                  "height and width of x, of shape {}, are not multiples of block_size {}",
+                  ShapeText(x->dims), b);
   const auto part = [&](int64_t axis) { return x->dim(axis) < 0 ? -1 : x->dim(axis) / b; };
   o.Give(0, Dims{x->dim(0), part(1), part(2), Times(x->dim(3), b * b)});
 }
@@ -178,9 +190,11 @@ void DepthToSpace(Operation& o) {
   const Value* x = o.in(0);
   if (options == nullptr || x == nullptr) return;
   const int64_t b = options->block_size();
-  if (b < 1) return o.Fail(Check::kBlockSize, "block_size is {}", b);
+  if (b < 1) return o.Fail(Check::kBlockSize, "block_size is {}; expected at least 1", b);
   if (x->dim(3) >= 0 && x->dim(3) % (b * b) != 0)
-    return o.Fail(Check::kBlockSize, "{} channels are no multiple of {}", x->dim(3), b * b);
+    return o.Fail(Check::kBlockSize,
+                  "x has {} channels, which is not a multiple of {}, the square of block_size",
+                  x->dim(3), b * b);
   o.Give(0, Dims{x->dim(0), Times(x->dim(1), b), Times(x->dim(2), b),
                  x->dim(3) < 0 ? -1 : x->dim(3) / (b * b)});
 }
@@ -191,19 +205,22 @@ void Transpose(Operation& o) {
   const auto order = o.Ints(1);
   if (!order || !x.dims) return;
   if (Differ(o.in(1)->rank(), 1) || static_cast<int64_t>(order->size()) != x.rank())
-    return o.Fail(Check::kTranspose, "the order has shape {}; x has rank {}",
+    return o.Fail(Check::kTranspose, "the permutation has shape {}; x has rank {}",
                   ShapeText(o.in(1)->dims), x.rank());
   Dims dims;
   std::vector<bool> seen(order->size());
   bool repeated = false;
   for (const int64_t axis : *order) {
     const int64_t at = AxisOf(axis, x.rank());
-    if (at < 0) return o.Fail(Check::kTranspose, "the order names axis {} of {}", axis, x.rank());
+    if (at < 0)
+      return o.Fail(Check::kTranspose,
+                    "the permutation has axis {}, which is out of range for x of rank {}", axis,
+                    x.rank());
     repeated = repeated || seen[static_cast<size_t>(at)];
     seen[static_cast<size_t>(at)] = true;
     dims.push_back(x.dim(at));
   }
-  if (repeated) o.Note(Check::kAtRun, "the order {} names an axis twice", ShapeText(*order));
+  if (repeated) o.Note(Check::kAtRun, "the permutation {} repeats an axis", ShapeText(*order));
   o.Give(0, dims);
 }
 
@@ -215,9 +232,13 @@ void Squeeze(Operation& o) {
   std::vector<bool> drop(x->dims->size());
   for (const int64_t axis : axes) {
     const int64_t at = AxisOf(axis, x->rank());
-    if (at < 0) return o.Fail(Check::kSqueeze, "squeeze_dims has axis {} of {}", axis, x->rank());
+    if (at < 0)
+      return o.Fail(Check::kSqueeze,
+                    "squeeze_dims has axis {}, which is out of range for x of rank {}", axis,
+                    x->rank());
     if (Differ(x->dim(at), 1))
-      return o.Fail(Check::kSqueeze, "axis {} has {} elements", axis, x->dim(at));
+      return o.Fail(Check::kSqueeze, "axis {} in squeeze_dims has {} elements; expected 1", axis,
+                    x->dim(at));
     drop[static_cast<size_t>(at)] = true;
   }
   Dims dims;
@@ -236,7 +257,8 @@ void ExpandDims(Operation& o) {
   if (!axis || axis->empty() || !x.dims) return;
   const int64_t at = AxisOf((*axis)[0], x.rank() + 1);
   if (at < 0)
-    return o.Fail(Check::kAxes, "axis {} of a result of rank {}", (*axis)[0], x.rank() + 1);
+    return o.Fail(Check::kAxes, "axis {} is out of range for an output of rank {}", (*axis)[0],
+                  x.rank() + 1);
   Dims dims = *x.dims;
   dims.insert(dims.begin() + at, 1);
   o.Give(0, dims);
@@ -248,10 +270,12 @@ void Tile(Operation& o) {
   const auto multiples = o.Ints(1);
   if (!multiples || !x.dims) return;
   if (static_cast<int64_t>(multiples->size()) != x.rank())
-    return o.Fail(Check::kTile, "{} multiples for x of rank {}", multiples->size(), x.rank());
+    return o.Fail(Check::kTile, "there are {} multiples for x of rank {}", multiples->size(),
+                  x.rank());
   Dims dims = *x.dims;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if ((*multiples)[i] < 0) return o.Fail(Check::kTile, "multiple {} is {}", i, (*multiples)[i]);
+    if ((*multiples)[i] < 0)
+      return o.Fail(Check::kTile, "multiples[{}] is {}; expected at least 0", i, (*multiples)[i]);
     dims[i] = Times(dims[i], (*multiples)[i]);
   }
   o.Give(0, dims);
@@ -268,7 +292,7 @@ void BroadcastTo(Operation& o) {
   for (int64_t i = 0; fits && i < x.rank(); ++i)
     fits = x.dim(i) == 1 || x.dim(i) < 0 || x.dim(i) == (*shape)[static_cast<size_t>(extra + i)];
   if (!fits)
-    return o.Fail(Check::kTargetShape, "x of shape {} is not broadcast to {}", ShapeText(x.dims),
+    return o.Fail(Check::kTargetShape, "x of shape {} cannot be broadcast to {}", ShapeText(x.dims),
                   ShapeText(*shape));
   o.Give(0, *shape);
 }
@@ -278,7 +302,8 @@ void Fill(Operation& o) {
   if (!shape) return;
   for (size_t i = 0; i < shape->size(); ++i)
     if ((*shape)[i] < 0)
-      return o.Fail(Check::kTargetShape, "size {} of the shape is {}", i, (*shape)[i]);
+      return o.Fail(Check::kTargetShape, "dimension {} of the shape is {}; expected at least 0", i,
+                    (*shape)[i]);
   o.Give(0, *shape);
 }
 
@@ -291,7 +316,8 @@ void Resize(Operation& o) {
     return o.Fail(Check::kResize, "both half_pixel_centers and align_corners are set");
   const int64_t least = o.op() == Op::RESIZE_BILINEAR ? 1 : 0;
   if (std::min((*size)[0], (*size)[1]) < least)
-    return o.Fail(Check::kResize, "the size is {} x {}", (*size)[0], (*size)[1]);
+    return o.Fail(Check::kResize, "the size is {} x {}; expected at least {} x {}", (*size)[0],
+                  (*size)[1], least, least);
   o.Give(0, Dims{o.in(0)->dim(0), (*size)[0], (*size)[1], o.in(0)->dim(3)});
 }
 
@@ -299,7 +325,8 @@ void Dilate(Operation& o) {
   if (!o.AllPresent(2)) return;
   const Value& x = *o.in(0);
   if (Differ(o.in(1)->dim(0), x.rank()))
-    return o.Fail(Check::kOptionValues, "{} dilations for x of rank {}", o.in(1)->dim(0), x.rank());
+    return o.Fail(Check::kOptionValues, "there are {} dilations for x of rank {}", o.in(1)->dim(0),
+                  x.rank());
   const auto dilations = o.Ints(1);
   if (!dilations || !x.dims) return;
   Dims dims = *x.dims;

@@ -1,4 +1,4 @@
-// Preparation of operators that cut tensors and put them together.
+// Preparation of operators that split, slice and stack tensors.
 #include <algorithm>
 
 #include "validators/tflite/operation.h"
@@ -11,7 +11,8 @@ using Op = fb::BuiltinOperator;
 template <typename Options>
 void CheckSplitCount(Operation& o, const Options* options) {
   if (options != nullptr && options->num_splits() != o.outputs())
-    o.Fail(Check::kSplit, "num_splits is {} for {} outputs", options->num_splits(), o.outputs());
+    o.Fail(Check::kSplit, "num_splits is {}; the number of outputs is {}", options->num_splits(),
+           o.outputs());
 }
 
 void GiveAll(Operation& o, const Dims& dims) {
@@ -25,10 +26,12 @@ void Split(Operation& o) {
   const auto axis = o.Ints(0);
   if (!axis || axis->empty() || !x.dims) return;
   const int64_t at = AxisOf((*axis)[0], x.rank());
-  if (at < 0) return o.Fail(Check::kSplit, "axis {} of x of rank {}", (*axis)[0], x.rank());
+  if (at < 0)
+    return o.Fail(Check::kSplit, "axis {} is out of range for x of rank {}", (*axis)[0], x.rank());
   const int64_t parts = o.outputs();
   if (parts == 0 || (x.dim(at) >= 0 && x.dim(at) % parts != 0))
-    return o.Fail(Check::kSplit, "axis {} of {} elements is not split in {}", at, x.dim(at), parts);
+    return o.Fail(Check::kSplit, "axis {} of {} elements cannot be split into {} equal parts", at,
+                  x.dim(at), parts);
   Dims dims = *x.dims;
   if (x.dim(at) >= 0) dims[static_cast<size_t>(at)] = x.dim(at) / parts;
   GiveAll(o, dims);
@@ -39,12 +42,14 @@ void SplitV(Operation& o) {
   if (o.failed() || !o.AllPresent(3)) return;
   const Value& x = *o.in(0);
   if (Differ(o.in(1)->elements(), o.outputs()))
-    return o.Fail(Check::kSplit, "{} sizes for {} outputs", o.in(1)->elements(), o.outputs());
+    return o.Fail(Check::kSplit, "there are {} sizes for {} outputs", o.in(1)->elements(),
+                  o.outputs());
   const auto sizes = o.Ints(1);
   const auto axis = o.Ints(2);
   if (!sizes || !axis || axis->empty() || !x.dims) return;
   const int64_t at = AxisOf((*axis)[0], x.rank());
-  if (at < 0) return o.Fail(Check::kSplit, "axis {} of x of rank {}", (*axis)[0], x.rank());
+  if (at < 0)
+    return o.Fail(Check::kSplit, "axis {} is out of range for x of rank {}", (*axis)[0], x.rank());
   int64_t sum = 0;
   int open = 0;
   for (const int64_t size : *sizes) {
@@ -53,11 +58,10 @@ void SplitV(Operation& o) {
     else
       sum += size;
   }
-  if (open > 1) return o.Fail(Check::kSplit, "{} sizes are -1", open);
+  if (open > 1) return o.Fail(Check::kSplit, "{} sizes are -1; expected at most 1", open);
   const int64_t whole = x.dim(at);
   if (whole >= 0 && (open == 0 ? sum != whole : sum > whole))
-    return o.Fail(Check::kSplit, "the sizes add up to {} of axis {} of {} elements", sum, at,
-                  whole);
+    return o.Fail(Check::kSplit, "the sizes add up to {}; axis {} has {} elements", sum, at, whole);
   for (int i = 0; i < o.outputs(); ++i) {
     Dims dims = *x.dims;
     const int64_t size = (*sizes)[static_cast<size_t>(i)];
@@ -71,12 +75,12 @@ void Pack(Operation& o) {
   const Value* first = o.in(0);
   if (options == nullptr || first == nullptr) return;
   if (options->values_count() != o.inputs())
-    return o.Fail(Check::kPack, "values_count is {} for {} inputs", options->values_count(),
-                  o.inputs());
+    return o.Fail(Check::kPack, "values_count is {}; the number of inputs is {}",
+                  options->values_count(), o.inputs());
   if (!first->dims) return;
   const int64_t axis = AxisOf(options->axis(), first->rank() + 1);
   if (axis < 0)
-    return o.Fail(Check::kPack, "axis {} of a result of rank {}", options->axis(),
+    return o.Fail(Check::kPack, "axis {} is out of range for an output of rank {}", options->axis(),
                   first->rank() + 1);
   for (int i = 1; i < o.inputs(); ++i) {
     const Value* v = o.in(i);
@@ -84,7 +88,7 @@ void Pack(Operation& o) {
     bool fits = v->rank() == first->rank();
     for (int64_t d = 0; fits && d < v->rank(); ++d) fits = !Differ(v->dim(d), first->dim(d));
     if (!fits)
-      return o.Fail(Check::kSameShapes, "input 0 has shape {} and input {} has {}",
+      return o.Fail(Check::kSameShapes, "input 0 has shape {} but input {} has shape {}",
                     ShapeText(first->dims), i, ShapeText(v->dims));
   }
   Dims dims = *first->dims;
@@ -97,12 +101,15 @@ void Unpack(Operation& o) {
   const Value* x = o.in(0);
   if (options == nullptr || x == nullptr) return;
   if (options->num() != o.outputs())
-    return o.Fail(Check::kPack, "num is {} for {} outputs", options->num(), o.outputs());
+    return o.Fail(Check::kPack, "num is {}; the number of outputs is {}", options->num(),
+                  o.outputs());
   if (!x->dims) return;
   const int64_t axis = AxisOf(options->axis(), x->rank());
-  if (axis < 0) return o.Fail(Check::kPack, "axis {} of x of rank {}", options->axis(), x->rank());
+  if (axis < 0)
+    return o.Fail(Check::kPack, "axis {} is out of range for x of rank {}", options->axis(),
+                  x->rank());
   if (Differ(x->dim(axis), options->num()))
-    return o.Fail(Check::kPack, "num is {} and axis {} has {} elements", options->num(), axis,
+    return o.Fail(Check::kPack, "num is {}; axis {} has {} elements", options->num(), axis,
                   x->dim(axis));
   if (x->elements() == 0)
     return o.Fail(Check::kPack, "x of shape {} has no elements", ShapeText(x->dims));
@@ -115,13 +122,13 @@ void Slice(Operation& o) {
   if (!o.AllPresent(3)) return;
   const Value& x = *o.in(0);
   if (Differ(o.in(1)->elements(), o.in(2)->elements()))
-    return o.Fail(Check::kSlice, "begin has {} entries and size has {}", o.in(1)->elements(),
+    return o.Fail(Check::kSlice, "begin has {} entries but size has {}", o.in(1)->elements(),
                   o.in(2)->elements());
   const auto begin = o.Ints(1);
   const auto size = o.Ints(2);
   if (!begin || !size || !x.dims) return;
   if (static_cast<int64_t>(begin->size()) != x.rank()) {
-    o.Note(Check::kAtRun, "begin has {} entries for x of rank {}", begin->size(), x.rank());
+    o.Note(Check::kAtRun, "begin has {} entries; x has rank {}", begin->size(), x.rank());
     return;
   }
   Dims dims = *x.dims;
@@ -131,7 +138,8 @@ void Slice(Operation& o) {
     const bool fits =
         n >= -1 && from >= 0 && (dims[i] < 0 || (n == -1 ? from <= dims[i] : from + n <= dims[i]));
     if (!fits) {
-      o.Note(Check::kAtRun, "axis {} of {} elements is cut to {} from {} on", i, dims[i], n, from);
+      o.Note(Check::kAtRun, "axis {} has {} elements; the slice has size {} and begins at {}", i,
+             dims[i], n, from);
       return;
     }
     dims[i] = n >= 0 ? n : dims[i] < 0 ? -1 : dims[i] - from;
@@ -139,7 +147,7 @@ void Slice(Operation& o) {
   o.Give(0, dims);
 }
 
-// One entry of a strided slice: which part of an axis of `size` elements; -1 if it is not known.
+// One entry of a strided slice.
 struct Cut {
   int64_t begin = 0;
   int64_t end = 0;
@@ -148,6 +156,8 @@ struct Cut {
   bool to_end = false;
 };
 
+// The number of elements that a slice takes from an axis of `size` elements; -1 if `size` is
+// unknown.
 int64_t Length(const Cut& c, int64_t size, bool offset) {
   if (size < 0) return -1;
   const bool forward = c.stride > 0;
@@ -166,13 +176,16 @@ int64_t Length(const Cut& c, int64_t size, bool offset) {
 void CheckSliceOperands(Operation& o) {
   for (int i = 2; i <= 3; ++i)
     if (Differ(o.in(1)->elements(), o.in(i)->elements()))
-      return o.Fail(Check::kStridedSlice, "begin has {} entries and {} has {}", o.in(1)->elements(),
+      return o.Fail(Check::kStridedSlice, "begin has {} entries but {} has {}", o.in(1)->elements(),
                     i == 2 ? "end" : "strides", o.in(i)->elements());
   if (o.in(1)->elements() > 31)
-    return o.Fail(Check::kStridedSlice, "begin has {} entries; at most 31", o.in(1)->elements());
+    return o.Fail(Check::kStridedSlice, "begin has {} entries; expected at most 31",
+                  o.in(1)->elements());
   const auto strides = o.Ints(3);
-  if (strides && std::find(strides->begin(), strides->end(), 0) != strides->end())
-    o.Fail(Check::kStridedSlice, "the strides are {}", ShapeText(strides));
+  if (!strides) return;
+  const auto zero = std::find(strides->begin(), strides->end(), 0);
+  if (zero != strides->end())
+    o.Fail(Check::kStridedSlice, "strides[{}] is 0", zero - strides->begin());
 }
 
 void StridedSlice(Operation& o) {
@@ -194,11 +207,11 @@ void StridedSlice(Operation& o) {
   const int32_t from_start = mask([](const auto& p) { return p.begin_mask(); });
   const int32_t to_end = mask([](const auto& p) { return p.end_mask(); });
   const bool offset = options != nullptr && options->offset();
-  int64_t entries = 0;  // that take an axis of x
+  int64_t entries = 0;  // entries that slice an axis of x
   for (size_t i = 0; i < begin->size(); ++i)
     if (!bit(ellipsis, i) && !bit(new_axis, i)) ++entries;
   if (entries > x.rank())
-    return o.Note(Check::kAtRun, "{} entries for x of rank {}", entries, x.rank());
+    return o.Note(Check::kAtRun, "{} entries slice an axis, but x has rank {}", entries, x.rank());
   Dims dims;
   int64_t axis = 0;
   for (size_t i = 0; i < begin->size(); ++i) {
@@ -225,12 +238,12 @@ void DynamicUpdateSlice(Operation& o) {
   const Value& x = *o.in(0);
   const Value& update = *o.in(1);
   if (Differ(o.in(2)->dim(0), x.rank()))
-    return o.Fail(Check::kUpdateSlice, "start has {} entries for x of rank {}", o.in(2)->dim(0),
+    return o.Fail(Check::kUpdateSlice, "start has {} entries; x has rank {}", o.in(2)->dim(0),
                   x.rank());
   bool fits = !Differ(x.rank(), update.rank());
   for (int64_t i = 0; fits && i < x.rank(); ++i) fits = x.dim(i) < 0 || update.dim(i) <= x.dim(i);
   if (!fits)
-    return o.Fail(Check::kUpdateSlice, "the update has shape {} and x has {}",
+    return o.Fail(Check::kUpdateSlice, "the update of shape {} does not fit into x of shape {}",
                   ShapeText(update.dims), ShapeText(x.dims));
   o.Give(0, x.dims);
 }
@@ -241,7 +254,7 @@ void Reverse(Operation& o) {
   const auto axes = o.Ints(1);
   if (x.dims && axes) {
     if (static_cast<int64_t>(axes->size()) > x.rank())
-      return o.Fail(Check::kAxes, "{} axes of x of rank {}", axes->size(), x.rank());
+      return o.Fail(Check::kAxes, "there are {} axes for x of rank {}", axes->size(), x.rank());
   }
   KeepShape(o);
 }

@@ -1,4 +1,4 @@
-// Preparation of the StableHLO operators that the interpreter has kernels of.
+// Preparation of the StableHLO operators that the interpreter has kernels for.
 #include <algorithm>
 
 #include "validators/tflite/operation.h"
@@ -10,17 +10,17 @@ using Op = fb::BuiltinOperator;
 
 using Longs = flatbuffers::Vector<int64_t>;
 
-// A list of the options has `wanted` entries, or none where it may be absent.
+// Checks that a list of the options has `wanted` entries, or none if it is optional.
 void CheckLength(Operation& o, const Longs* list, std::string_view name, int64_t wanted,
                  bool optional) {
   const int64_t n = SizeOf(list);
   if (!(optional && n == 0) && Differ(n, wanted))
-    o.Fail(Check::kStableHlo, "{} has {} entries; it has {}", name, n, wanted);
+    o.Fail(Check::kStableHlo, "{} has {} entries; expected {}", name, n, wanted);
 }
 
 void CheckAtMost(Operation& o, int64_t found, std::string_view name, int64_t most) {
   if (most >= 0 && found > most)
-    o.Fail(Check::kStableHlo, "{} is {}; at most {}", name, found, most);
+    o.Fail(Check::kStableHlo, "{} is {}; expected at most {}", name, found, most);
 }
 
 void Gather(Operation& o) {
@@ -45,7 +45,8 @@ void Scatter(Operation& o) {
   const int64_t graphs = SizeOf(o.subject().root().subgraphs());
   const int64_t graph = options->update_computation_subgraph_index();
   if (graph < 0 || graph >= graphs)
-    o.Fail(Check::kCalledGraph, "the computation is sub-graph {} of {}", graph, graphs);
+    o.Fail(Check::kCalledGraph, "the update computation is subgraph {}, out of range [0, {})",
+           graph, graphs);
 }
 
 void Pad(Operation& o) {
@@ -56,7 +57,7 @@ void Pad(Operation& o) {
   CheckLength(o, options->edge_padding_high(), "edge_padding_high", x->rank(), false);
   CheckLength(o, options->interior_padding(), "interior_padding", x->rank(), false);
   for (const int64_t n : ListOf<int64_t>(options->interior_padding()))
-    if (n < 0) return o.Fail(Check::kStableHlo, "interior_padding has {}", n);
+    if (n < 0) return o.Fail(Check::kStableHlo, "interior_padding has {}; expected at least 0", n);
 }
 
 void ReduceWindow(Operation& o) {
@@ -64,7 +65,7 @@ void ReduceWindow(Operation& o) {
   const Value* x = o.in(0);
   if (options == nullptr || x == nullptr) return;
   if (SizeOf(options->window_dimensions()) == 0)
-    return o.Fail(Check::kStableHlo, "there are no window_dimensions");
+    return o.Fail(Check::kStableHlo, "window_dimensions is empty");
   const int64_t rank = SizeOf(options->window_dimensions());
   CheckLength(o, options->window_strides(), "window_strides", rank, true);
   CheckLength(o, options->base_dilations(), "base_dilations", rank, true);
@@ -74,12 +75,12 @@ void ReduceWindow(Operation& o) {
                             options->base_dilations(), options->window_dilations()})
     for (const int64_t n : ListOf<int64_t>(list))
       if (n < 1)
-        return o.Fail(Check::kStableHlo, "windows, strides and dilations are positive; one is {}",
-                      n);
+        return o.Fail(Check::kStableHlo,
+                      "a window dimension, stride or dilation is {}; expected at least 1", n);
   const int64_t graphs = SizeOf(o.subject().root().subgraphs());
   if (options->body_subgraph_index() < 0 || options->body_subgraph_index() >= graphs)
-    o.Fail(Check::kCalledGraph, "the body is sub-graph {} of {}", options->body_subgraph_index(),
-           graphs);
+    o.Fail(Check::kCalledGraph, "the body is subgraph {}, out of range [0, {})",
+           options->body_subgraph_index(), graphs);
 }
 
 void RandomBits(Operation& o) {
@@ -88,8 +89,8 @@ void RandomBits(Operation& o) {
   if (state == nullptr || next == nullptr) return;
   const auto declared = ListOf<int64_t>(next->tensor->shape());
   if (declared.size() != 1 || Differ(declared[0], state->dim(0)))
-    o.Fail(Check::kSameShapes, "the state has shape {} and the next one {}", ShapeText(state->dims),
-           ShapeText(declared));
+    o.Fail(Check::kSameShapes, "the input state has shape {} but the output state has shape {}",
+           ShapeText(state->dims), ShapeText(declared));
 }
 
 constexpr Preparation kPreparations[] = {

@@ -1,4 +1,4 @@
-// Preparation of convolutions and pools.
+// Preparation of convolutions and pooling.
 #include <algorithm>
 
 #include "validators/tflite/operation.h"
@@ -9,7 +9,7 @@ namespace {
 using Op = fb::BuiltinOperator;
 using Type = fb::TensorType;
 
-// The size of an output axis; -1 if it is not known.
+// The size of an output axis; -1 if it is unknown.
 int64_t WindowSize(fb::Padding padding, int64_t size, int64_t window, int64_t stride,
                    int64_t dilation) {
   if (size < 0 || window < 0 || stride < 1) return -1;
@@ -18,7 +18,7 @@ int64_t WindowSize(fb::Padding padding, int64_t size, int64_t window, int64_t st
   return std::max<int64_t>(0, (size + stride - reach) / stride);
 }
 
-// What the operators with windows have in their options.
+// The options that the operators with windows share.
 struct Window {
   fb::Padding padding{};
   int64_t stride_h = 0;
@@ -37,54 +37,60 @@ Window WindowOf(const Options& options) {
   return w;
 }
 
-// `most`: the largest stride and dilation; -1: any.
+// `most` is the largest supported stride and dilation; -1 means any.
 void CheckWindow(Operation& o, const Window& w, int64_t most) {
   if (std::min(w.stride_h, w.stride_w) < 1)
-    o.Fail(Check::kStrides, "strides are {} and {}", w.stride_h, w.stride_w);
+    o.Fail(Check::kStrides, "the strides are {} and {}; expected at least 1", w.stride_h,
+           w.stride_w);
   else if (most > 0 && std::max(w.stride_h, w.stride_w) > most)
-    o.Fail(Check::kStrides, "strides are {} and {}; at most {}", w.stride_h, w.stride_w, most);
+    o.Fail(Check::kStrides, "the strides are {} and {}; expected at most {}", w.stride_h,
+           w.stride_w, most);
   if (std::min(w.dilation_h, w.dilation_w) < 1)
-    o.Fail(Check::kDilations, "dilations are {} and {}", w.dilation_h, w.dilation_w);
+    o.Fail(Check::kDilations, "the dilations are {} and {}; expected at least 1", w.dilation_h,
+           w.dilation_w);
   else if (most > 0 && std::max(w.dilation_h, w.dilation_w) > most)
-    o.Fail(Check::kDilations, "dilations are {} and {}; at most {}", w.dilation_h, w.dilation_w,
-           most);
+    o.Fail(Check::kDilations, "the dilations are {} and {}; expected at most {}", w.dilation_h,
+           w.dilation_w, most);
   if (w.padding != fb::Padding::SAME && w.padding != fb::Padding::VALID)
-    o.Fail(Check::kOptionValues, "padding is {}", static_cast<int>(w.padding));
+    o.Fail(Check::kOptionValues, "padding has the unknown value {}", static_cast<int>(w.padding));
 }
 
-// Axes of x and the filter, with all their elements.
+// Checks that x, except for its batch, and the filter from `first_filter_axis` on are not empty.
 void CheckSpatial(Operation& o, const Value& x, const Value& filter, int64_t first_filter_axis) {
   for (int64_t i = 1; i < x.rank(); ++i)
-    if (x.dim(i) == 0) return o.Fail(Check::kSpatial, "x has shape {}", ShapeText(x.dims));
+    if (x.dim(i) == 0)
+      return o.Fail(Check::kSpatial, "x has an empty axis: its shape is {}", ShapeText(x.dims));
   for (int64_t i = first_filter_axis; i < filter.rank(); ++i)
     if (filter.dim(i) == 0)
-      return o.Fail(Check::kSpatial, "the filter has shape {}", ShapeText(filter.dims));
+      return o.Fail(Check::kSpatial, "the filter has an empty axis: its shape is {}",
+                    ShapeText(filter.dims));
 }
 
-// A bias of `channels` elements whose type follows from that of x.
+// Checks that a bias has `channels` elements and the type that goes with x.
 void CheckBias(Operation& o, const Value& x, const Value* bias, int64_t channels,
                bool narrow_allowed) {
   if (bias == nullptr) return;
   const bool wide = x.type == Type::INT16;
   const bool fits = wide
                         ? bias->type == Type::INT64 || (narrow_allowed && bias->type == Type::INT32)
-                    : IsQuantisedType(x.type) ? bias->type == Type::INT32
+                    : IsQuantizedType(x.type) ? bias->type == Type::INT32
                                               : bias->type == x.type;
   if (!fits)
-    o.Fail(Check::kBias, "the bias is {} beside x of {}", fb::EnumNameTensorType(bias->type),
-           fb::EnumNameTensorType(x.type));
+    o.Fail(Check::kBias, "the bias is {}, which does not go with x of type {}",
+           fb::EnumNameTensorType(bias->type), fb::EnumNameTensorType(x.type));
   if (Differ(bias->elements(), channels))
-    o.Fail(Check::kBias, "the bias has {} elements for {} channels", bias->elements(), channels);
-  if (IsQuantisedType(x.type) && ZeroPointOf(*bias) != 0)
-    o.Fail(Check::kBias, "the bias has zero point {}", ZeroPointOf(*bias));
+    o.Fail(Check::kBias, "the bias has {} elements; expected {}", bias->elements(), channels);
+  if (IsQuantizedType(x.type) && ZeroPointOf(*bias) != 0)
+    o.Fail(Check::kBias, "the bias has zero point {}; expected 0", ZeroPointOf(*bias));
 }
 
 void CheckBiasType(Operation& o, const Value& x, const Value* bias, Type wanted) {
   if (x.type != Type::INT16 || wanted == Type::FLOAT32) return;
   if (wanted != Type::INT32 && wanted != Type::INT64)
-    o.Fail(Check::kOptionValues, "quantized_bias_type is {}", fb::EnumNameTensorType(wanted));
+    o.Fail(Check::kOptionValues, "quantized_bias_type is {}; expected INT32 or INT64",
+           fb::EnumNameTensorType(wanted));
   else if (bias != nullptr && bias->type != wanted)
-    o.Fail(Check::kBias, "the bias is {}, not quantized_bias_type {}",
+    o.Fail(Check::kBias, "the bias is {}; quantized_bias_type is {}",
            fb::EnumNameTensorType(bias->type), fb::EnumNameTensorType(wanted));
 }
 
@@ -101,10 +107,14 @@ void Conv2D(Operation& o) {
   const int64_t taken = filter.dim(3);
   if (in >= 0 && taken > 0) {
     if (in % taken != 0)
-      return o.Fail(Check::kChannels, "x has {} channels and the filter takes {}", in, taken);
+      return o.Fail(
+          Check::kChannels,
+          "x has {} channels, which is not a multiple of the {} input channels of the filter", in,
+          taken);
     const int64_t groups = in / taken;
     if (groups > 0 && filter.dim(0) >= 0 && filter.dim(0) % groups != 0)
-      o.Fail(Check::kGroups, "{} output channels are not in {} groups", filter.dim(0), groups);
+      o.Fail(Check::kGroups, "{} output channels cannot be divided into {} groups", filter.dim(0),
+             groups);
   }
   CheckBias(o, x, o.in(2), filter.dim(0), true);
   CheckBiasType(o, x, o.in(2), options->quantized_bias_type());
@@ -116,7 +126,7 @@ void Conv2D(Operation& o) {
 void CheckDepthwiseFilter(Operation& o, const Value& x, const Value& filter) {
   const bool hybrid = x.type == Type::FLOAT32 && filter.type == Type::INT8;
   if (!hybrid && filter.type != x.type && x.type != Type::INT16 && filter.type != Type::INT4)
-    o.Fail(Check::kFilterType, "the filter is {} beside x of {}",
+    o.Fail(Check::kFilterType, "the filter is {}, which does not go with x of type {}",
            fb::EnumNameTensorType(filter.type), fb::EnumNameTensorType(x.type));
 }
 
@@ -124,7 +134,7 @@ void DepthwiseConv2D(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_DepthwiseConv2DOptions();
   if (options == nullptr || !o.AllPresent(2)) return;
   if (o.inputs() == 3 && o.in(2) == nullptr)
-    return o.Fail(Check::kInputAbsent, "the bias is -1; without one there are two inputs");
+    return o.Fail(Check::kInputAbsent, "the bias is -1; an absent bias is not listed at all");
   constexpr int64_t kMost = 32767;
   const Window w = WindowOf(*options);
   CheckWindow(o, w, kMost);
@@ -133,14 +143,16 @@ void DepthwiseConv2D(Operation& o) {
   CheckSpatial(o, x, filter, 1);
   CheckDepthwiseFilter(o, x, filter);
   if (Differ(filter.dim(0), 1))
-    o.Fail(Check::kChannels, "the first axis of the filter has {} elements; it has 1",
+    o.Fail(Check::kChannels, "the first axis of the filter has {} elements; expected 1",
            filter.dim(0));
   if (o.failed()) return;
   if (x.dim(3) > 0 && filter.dim(3) >= 0 && filter.dim(3) % x.dim(3) != 0)
-    o.Fail(Check::kChannels, "{} output channels for {} channels", filter.dim(3), x.dim(3));
+    o.Fail(Check::kChannels,
+           "the filter has {} output channels, which is not a multiple of the {} channels of x",
+           filter.dim(3), x.dim(3));
   CheckBias(o, x, o.in(2), filter.dim(3), false);
   if (o.in(2) != nullptr && Differ(o.in(2)->rank(), 1))
-    o.Fail(Check::kBias, "the bias has rank {}", o.in(2)->rank());
+    o.Fail(Check::kBias, "the bias has rank {}; expected 1", o.in(2)->rank());
   o.Give(0, Dims{x.dim(0), WindowSize(w.padding, x.dim(1), filter.dim(1), w.stride_h, w.dilation_h),
                  WindowSize(w.padding, x.dim(2), filter.dim(2), w.stride_w, w.dilation_w),
                  filter.dim(3)});
@@ -151,7 +163,7 @@ void CheckTransposedFilter(Operation& o, const Value& x, const Value& filter) {
                         ? filter.type == Type::FLOAT32 || filter.type == Type::INT8
                         : filter.type == (x.type == Type::UINT8 ? Type::UINT8 : Type::INT8);
   if (!fits)
-    o.Fail(Check::kFilterType, "the filter is {} beside x of {}",
+    o.Fail(Check::kFilterType, "the filter is {}, which does not go with x of type {}",
            fb::EnumNameTensorType(filter.type), fb::EnumNameTensorType(x.type));
 }
 
@@ -165,23 +177,24 @@ void TransposeConv(Operation& o) {
   CheckSpatial(o, x, filter, 0);
   CheckTransposedFilter(o, x, filter);
   if (Differ(x.dim(3), filter.dim(3)))
-    o.Fail(Check::kChannels, "x has {} channels and the filter takes {}", x.dim(3), filter.dim(3));
+    o.Fail(Check::kChannels, "x has {} channels; the filter takes {}", x.dim(3), filter.dim(3));
   CheckBias(o, x, o.in(3), filter.dim(0), true);
   CheckBiasType(o, x, o.in(3), options->quantized_bias_type());
   if (const auto shape = o.Ints(0)) {
     if (shape->size() != 4)
-      return o.Fail(Check::kTransposedShape, "the output shape has {} sizes; it has 4",
+      return o.Fail(Check::kTransposedShape, "the output shape has {} dimensions; expected 4",
                     shape->size());
     if (std::any_of(shape->begin(), shape->end(), [](int64_t d) { return d < 0; }))
-      return o.Fail(Check::kTransposedShape, "the output shape is {}", ShapeText(*shape));
+      return o.Fail(Check::kTransposedShape, "the output shape {} has a negative dimension",
+                    ShapeText(*shape));
     o.Give(0, *shape);
   }
 }
 
 void CheckStrides3D(Operation& o, const fb::Conv3DOptions& options) {
   if (std::min({options.stride_d(), options.stride_h(), options.stride_w()}) < 1)
-    o.Fail(Check::kStrides, "strides are {}, {} and {}", options.stride_d(), options.stride_h(),
-           options.stride_w());
+    o.Fail(Check::kStrides, "the strides are {}, {} and {}; expected at least 1",
+           options.stride_d(), options.stride_h(), options.stride_w());
 }
 
 void Conv3D(Operation& o) {
@@ -190,16 +203,16 @@ void Conv3D(Operation& o) {
   CheckStrides3D(o, *options);
   if (std::min({options->dilation_d_factor(), options->dilation_h_factor(),
                 options->dilation_w_factor()}) < 1)
-    o.Fail(Check::kDilations, "dilations are {}, {} and {}", options->dilation_d_factor(),
-           options->dilation_h_factor(), options->dilation_w_factor());
+    o.Fail(Check::kDilations, "the dilations are {}, {} and {}; expected at least 1",
+           options->dilation_d_factor(), options->dilation_h_factor(),
+           options->dilation_w_factor());
   const Value& x = *o.in(0);
   const Value& filter = *o.in(1);
   CheckSpatial(o, x, filter, 0);
   if (Differ(x.dim(4), filter.dim(3)))
-    o.Fail(Check::kChannels, "x has {} channels and the filter takes {}", x.dim(4), filter.dim(3));
+    o.Fail(Check::kChannels, "x has {} channels; the filter takes {}", x.dim(4), filter.dim(3));
   if (const Value* bias = o.in(2); bias != nullptr && Differ(bias->elements(), filter.dim(4)))
-    o.Fail(Check::kBias, "the bias has {} elements for {} channels", bias->elements(),
-           filter.dim(4));
+    o.Fail(Check::kBias, "the bias has {} elements; expected {}", bias->elements(), filter.dim(4));
   if (o.failed()) return;
   const auto size = [&](int64_t axis, int64_t stride, int64_t dilation) {
     return WindowSize(options->padding(), x.dim(axis), filter.dim(axis - 1), stride, dilation);
@@ -216,14 +229,14 @@ void Conv3DTranspose(Operation& o) {
   const Value& filter = *o.in(1);
   const Value& x = *o.in(2);
   if (Differ(x.dim(4), filter.dim(4)))
-    o.Fail(Check::kChannels, "x has {} channels and the filter takes {}", x.dim(4), filter.dim(4));
+    o.Fail(Check::kChannels, "x has {} channels; the filter takes {}", x.dim(4), filter.dim(4));
   if (const Value* bias = o.in(3); bias != nullptr && Differ(bias->elements(), filter.dim(3)))
-    o.Fail(Check::kBias, "the bias has {} elements for {} channels", bias->elements(),
-           filter.dim(3));
+    o.Fail(Check::kBias, "the bias has {} elements; expected {}", bias->elements(), filter.dim(3));
   const auto shape = o.Ints(0);
   if (!shape || o.failed()) return;
   if (*std::min_element(shape->begin(), shape->end()) < 0)
-    return o.Fail(Check::kTransposedShape, "the output shape is {}", ShapeText(shape));
+    return o.Fail(Check::kTransposedShape, "the output shape {} has a negative dimension",
+                  ShapeText(shape));
   const auto fits = [&](size_t axis, int64_t stride, int64_t dilation) {
     const auto i = static_cast<int64_t>(axis);
     return !Differ(
@@ -235,8 +248,8 @@ void Conv3DTranspose(Operation& o) {
       !fits(2, options->stride_h(), options->dilation_h_factor()) ||
       !fits(3, options->stride_w(), options->dilation_w_factor()))
     return o.Fail(Check::kTransposedShape,
-                  "the output shape {} does not come of x {} and the filter {}", ShapeText(*shape),
-                  ShapeText(x.dims), ShapeText(filter.dims));
+                  "the output shape {} does not match x of shape {} and a filter of shape {}",
+                  ShapeText(*shape), ShapeText(x.dims), ShapeText(filter.dims));
   o.Give(0, *shape);
 }
 
@@ -247,8 +260,8 @@ void Pool2D(Operation& o) {
   const Window w = WindowOf(*options);
   CheckWindow(o, w, -1);
   if (std::min(options->filter_height(), options->filter_width()) < 1)
-    return o.Note(Check::kAtRun, "the window is {} x {}", options->filter_height(),
-                  options->filter_width());
+    return o.Note(Check::kAtRun, "the window is {} x {}; expected at least 1 x 1",
+                  options->filter_height(), options->filter_width());
   if (o.failed()) return;
   o.Give(0,
          Dims{x->dim(0), WindowSize(w.padding, x->dim(1), options->filter_height(), w.stride_h, 1),

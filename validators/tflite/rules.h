@@ -1,4 +1,4 @@
-// The lists of TensorFlow Lite rules, one a theme.
+// The lists of TensorFlow Lite rules, one for each topic.
 #pragma once
 
 #include "validators/rule.h"
@@ -10,16 +10,16 @@ using Rule = nn::Rule<Subject>;
 
 std::span<const Rule> ModelRules();     // model.cc: version, buffers, codes, signatures
 std::span<const Rule> GraphRules();     // graph.cc: indices and order
-std::span<const Rule> TensorRules();    // tensors.cc: shapes, data, quantisation
+std::span<const Rule> TensorRules();    // tensors.cc: shapes, data, quantization
 std::span<const Rule> SparsityRules();  // sparsity.cc
-std::span<const Rule> OperatorRules();  // operators.cc: signatures, convolutions, products
-std::span<const Rule> VersionRules();   // versions.cc: options and versions of operators
+std::span<const Rule> OperatorRules();  // operators.cc: signatures, convolutions, matrix products
+std::span<const Rule> VersionRules();   // versions.cc: versions of options
 std::span<const Rule> ShapeRules();     // shapes.cc
-// quantisation.cc, and recurrent operators, control flow, resources
-std::span<const Rule> QuantisationRules();
+// quantization.cc: quantization, recurrent operators, control flow, resources
+std::span<const Rule> QuantizationRules();
 std::span<const Rule> LintRules();  // lint.cc: advice
 
-// The check of a rule that preparing the model has made already.
+// The check of a rule whose problems Prepare() has already found.
 template <Check check>
 void Replay(const Subject& s, Findings& f) {
   for (const Problem& p : s.problems().of(check)) f.Add(p.where, "{}", p.message);

@@ -1,4 +1,4 @@
-// Rules of sparse tensors.
+// Rules about sparse tensors.
 #include <algorithm>
 
 #include "validators/tflite/rules.h"
@@ -6,7 +6,7 @@
 namespace nn::tflite {
 namespace {
 
-// The numbers of a vector of indices; none if it is absent or has no values.
+// The values of an index vector; nullopt if it is absent or has none.
 std::optional<std::vector<int64_t>> IndicesOf(fb::SparseIndexVector type, const void* vector) {
   if (vector == nullptr) return std::nullopt;
   const auto list = [](const auto* values) {
@@ -24,7 +24,7 @@ std::optional<std::vector<int64_t>> IndicesOf(fb::SparseIndexVector type, const 
   }
 }
 
-// One sparse tensor: whether its parameters fit its shape, and how many elements are stored.
+// Checks the parameters of one sparse tensor and counts the elements that are stored.
 class Sparse {
  public:
   explicit Sparse(const fb::Tensor& tensor)
@@ -33,31 +33,33 @@ class Sparse {
         order_(ListOf<int64_t>(sparsity_.traversal_order())),
         blocks_(ListOf<int64_t>(sparsity_.block_map())) {}
 
-  // What is wrong with the order of axes and blocks; "" if nothing is.
+  // What is wrong with the order of axes and blocks; empty if nothing is.
   std::string OrderProblem() const {
     const size_t rank = shape_.size();
     if (order_.size() < rank ||
         SizeOf(sparsity_.dim_metadata()) != static_cast<int64_t>(order_.size()))
-      return fmt::format("{} axes are ordered and {} described of rank {}", order_.size(),
-                         SizeOf(sparsity_.dim_metadata()), rank);
+      return fmt::format(
+          "traversal_order has {} entries and dim_metadata {}; expected equal lengths of at least "
+          "{}",
+          order_.size(), SizeOf(sparsity_.dim_metadata()), rank);
     if (blocks_.size() != order_.size() - rank)
-      return fmt::format("{} blocks for {} axes beyond the rank", blocks_.size(),
+      return fmt::format("block_map has {} entries; expected {}", blocks_.size(),
                          order_.size() - rank);
     if (!IsPermutation(0, rank) || !IsPermutation(rank, order_.size()))
-      return "traversal_order is no permutation of the axes, then of the blocks";
+      return "traversal_order is not a permutation of the axes followed by one of the block axes";
     for (const int64_t axis : blocks_)
       if (axis < 0 || axis >= static_cast<int64_t>(rank))
-        return fmt::format("there are blocks along axis {} of {}", axis, rank);
+        return fmt::format("block_map refers to axis {}, out of range [0, {})", axis, rank);
     return {};
   }
 
-  // What is wrong with the levels, after OrderProblem() found nothing.
+  // What is wrong with the levels; empty if nothing is. Requires that OrderProblem() is empty.
   std::string LevelsProblem() {
     std::vector<int64_t> sizes = shape_;
     sizes.resize(order_.size());
     for (size_t i = 0; i < blocks_.size(); ++i) {
       const int64_t size = Level(shape_.size() + i).dense_size();
-      if (size < 1) return fmt::format("block {} has {} elements", i, size);
+      if (size < 1) return fmt::format("block {} has dense_size {}; expected at least 1", i, size);
       sizes[static_cast<size_t>(order_[shape_.size() + i])] = size;
       sizes[static_cast<size_t>(blocks_[i])] /= size;
     }
@@ -92,9 +94,9 @@ class Sparse {
 
   std::string Dense(const fb::DimensionMetadata& level, int64_t size) {
     if (level.dense_size() != size)
-      return fmt::format("dense_size is {} for {} elements", level.dense_size(), size);
+      return fmt::format("dense_size is {}; expected {}", level.dense_size(), size);
     constexpr int64_t kMost = int64_t{1} << 32;
-    if (size > 0 && stored_ > kMost / size) return "there are too many elements";
+    if (size > 0 && stored_ > kMost / size) return "the tensor has too many elements";
     stored_ *= size;
     return {};
   }
@@ -102,15 +104,18 @@ class Sparse {
   std::string Compressed(const fb::DimensionMetadata& level, int64_t size) {
     const auto segments = IndicesOf(level.array_segments_type(), level.array_segments());
     const auto indices = IndicesOf(level.array_indices_type(), level.array_indices());
-    if (!segments || !indices) return "segments or indices are absent";
+    if (!segments || !indices) return "array_segments or array_indices is missing";
     if (static_cast<int64_t>(segments->size()) != stored_ + 1)
-      return fmt::format("{} segments for {} entries above", segments->size(), stored_);
+      return fmt::format("array_segments has {} entries; expected {}", segments->size(),
+                         stored_ + 1);
     if (!std::is_sorted(segments->begin(), segments->end()) || segments->front() < 0)
-      return "segments do not ascend";
+      return "array_segments is negative or does not ascend";
     if (segments->back() != static_cast<int64_t>(indices->size()))
-      return fmt::format("the segments end at {} of {} indices", segments->back(), indices->size());
+      return fmt::format("array_segments ends at {}; array_indices has {} entries",
+                         segments->back(), indices->size());
     for (const int64_t index : *indices)
-      if (index < 0 || index >= size) return fmt::format("index {} of {} elements", index, size);
+      if (index < 0 || index >= size)
+        return fmt::format("array_indices has {}, out of range [0, {})", index, size);
     stored_ = static_cast<int64_t>(indices->size());
     return {};
   }
@@ -143,19 +148,28 @@ void LevelsFit(const Subject& s, Findings& f) {
     if (bits == 0 || !bytes || bytes->empty()) continue;
     const int64_t needed = (sparse.stored() * bits + 7) / 8;
     if (needed != static_cast<int64_t>(bytes->size()))
-      f.Add(Where(at, "buffer"), "{} has {} bytes; {} stored elements of {} bits are needed",
-            Title(at), bytes->size(), sparse.stored(), bits);
+      f.Add(Where(at, "buffer"),
+            "{} has {} bytes of data; its sparsity requires {} elements of {} bits", Title(at),
+            bytes->size(), sparse.stored(), bits);
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"TFLITE-TENSOR-009", Severity::kError, "Sparse tensors order their axes and blocks.",
-      "schema.fbs, SparsityParameters; the verifier", true, ""},
-     OrderFits},
-    {{"TFLITE-TENSOR-015", Severity::kError,
-      "The levels of a sparse tensor fit its shape, one another and the data.",
-      "schema.fbs, DimensionMetadata; the verifier", true, ""},
-     LevelsFit},
+    {.info = {.id = "TFLITE-TENSOR-009",
+              .statement = "The traversal_order of a sparse tensor permutes its axes and then its "
+                           "block axes, and block_map and dim_metadata have matching entries.",
+              .clause = "schema.fbs, SparsityParameters; the verifier",
+              .vendor = true,
+              .hint = "List each axis and then each block axis once in traversal_order, and "
+                      "describe each entry in dim_metadata."},
+     .check = OrderFits},
+    {.info = {.id = "TFLITE-TENSOR-015",
+              .statement = "The levels in dim_metadata of a sparse tensor match its shape, each "
+                           "other and the size of its data.",
+              .clause = "schema.fbs, DimensionMetadata; the verifier",
+              .vendor = true,
+              .hint = "Encode the sparse tensor again from its dense values."},
+     .check = LevelsFit},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What TensorFlow Lite rules look at: the model and lists of its tensors and operators. Pointers
+// The rule context of TensorFlow Lite: the model and lists of its tensors and operators. Pointers
 // are into the file.
 #pragma once
 
@@ -20,7 +20,7 @@ struct TensorAt {
 struct OperatorAt {
   const fb::Operator* op = nullptr;
   const fb::SubGraph* subgraph = nullptr;
-  const fb::OperatorCode* code = nullptr;  // nullptr if the index leads nowhere
+  const fb::OperatorCode* code = nullptr;  // nullptr if the index is out of range
   int64_t graph = 0;
   int64_t index = 0;
 };
@@ -33,7 +33,7 @@ class Subject {
   const fb::Model& root() const { return *model_.root; }
   const std::vector<TensorAt>& tensors() const { return tensors_; }
   const std::vector<OperatorAt>& operators() const { return operators_; }
-  // What the interpreter refuses when it prepares the model.
+  // What the interpreter rejects when it prepares the model.
   const Problems& problems() const { return problems_; }
 
  private:
@@ -43,7 +43,7 @@ class Subject {
   Problems problems_;
 };
 
-// Bits of one element; 0 for types whose size is not fixed.
+// The size of an element in bits; 0 for types without a fixed size.
 int BitsOf(fb::TensorType type);
 
 Location Where(const TensorAt& at, std::string_view field = {});

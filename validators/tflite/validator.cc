@@ -9,12 +9,25 @@ namespace {
 
 std::vector<std::span<const Rule>> Lists() {
   return {ModelRules(),   GraphRules(), TensorRules(),       SparsityRules(), OperatorRules(),
-          VersionRules(), ShapeRules(), QuantisationRules(), LintRules()};
+          VersionRules(), ShapeRules(), QuantizationRules(), LintRules()};
 }
+
+constexpr RuleInfo kReadable = {
+    .id = "TFLITE-FILE-001",
+    .statement = "The file is a FlatBuffers file of a Model with the file identifier TFL3.",
+    .clause = "schema.fbs, file_identifier",
+    .vendor = true,
+    .hint =
+        "Export or download the file again. If only the identifier is missing, nnconvert "
+        "--rewrite writes the model with it."};
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const Subject subject(static_cast<const Model&>(model));
+  const auto& tflite = static_cast<const Model&>(model);
+  if (IsApplied(kReadable, options) && !HasIdentifier(tflite.file().bytes()))
+    Findings(kReadable, out)
+        .Add(nn::At("file identifier"), "bytes 4 to 7 of the file are not the identifier TFL3");
+  const Subject subject(tflite);
   RunRules<Subject>(Lists(), subject, options, out);
 }
 
@@ -22,12 +35,7 @@ void Run(const NativeModel& model, const Format&, const ValidateOptions& options
 
 RuleSet TfliteRules() {
   return {.format = "tflite",
-          .readable = {.id = "TFLITE-FILE-001",
-                       .severity = Severity::kError,
-                       .statement = "The file is a flatbuffer of a Model with identifier TFL3.",
-                       .clause = "schema.fbs, file_identifier",
-                       .vendor = true,
-                       .hint = "Fetch or export the file again."},
+          .readable = kReadable,
           .rules = InfoOf<Subject>(Lists()),
           .run = Run,
           .examples = Examples,

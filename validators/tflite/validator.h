@@ -1,4 +1,4 @@
-// The rules of TensorFlow Lite models.
+// The rules for TensorFlow Lite models.
 #pragma once
 
 #include "validators/rule.h"

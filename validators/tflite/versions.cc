@@ -1,4 +1,4 @@
-// Rules of versions: options came with versions of their operators.
+// Rules about versions: which version of an operator introduced an option.
 #include "validators/tflite/rules.h"
 
 namespace nn::tflite {
@@ -7,7 +7,7 @@ namespace {
 using Op = fb::BuiltinOperator;
 using Type = fb::TensorType;
 
-// An option that an operator has from a version on, and whether it is made use of.
+// An option, the version of the operator that introduced it, and whether an operator uses it.
 struct Option {
   Op op;
   int32_t version;
@@ -33,7 +33,7 @@ bool IsAsymmetric(const Options* o) {
 constexpr Option kOptions[] = {
     {Op::CONV_2D, 8, "quantized_bias_type",
      [](const fb::Operator& o) { return HasBiasType(o.builtin_options_as_Conv2DOptions()); }},
-    {Op::DEPTHWISE_CONV_2D, 2, "dilation_w_factor",
+    {Op::DEPTHWISE_CONV_2D, 2, "a dilation other than 1",
      [](const fb::Operator& o) {
        return IsDilated(o.builtin_options_as_DepthwiseConv2DOptions());
      }},
@@ -72,7 +72,7 @@ constexpr Option kOptions[] = {
        const auto* p = o.builtin_options_as_GatherOptions();
        return p != nullptr && p->batch_dims() != 0;
      }},
-    {Op::LSTM, 2, "kernel_type",
+    {Op::LSTM, 2, "kernel_type BASIC",
      [](const fb::Operator& o) {
        const auto* p = o.builtin_options_as_LSTMOptions();
        return p != nullptr && p->kernel_type() == fb::LSTMKernelType::BASIC;
@@ -83,7 +83,7 @@ constexpr Option kOptions[] = {
      [](const fb::Operator& o) {
        return IsAsymmetric(o.builtin_options_as_UnidirectionalSequenceLSTMOptions());
      }},
-    {Op::BIDIRECTIONAL_SEQUENCE_LSTM, 2, "time_major",
+    {Op::BIDIRECTIONAL_SEQUENCE_LSTM, 2, "a time_major of false",
      [](const fb::Operator& o) {
        const auto* p = o.builtin_options_as_BidirectionalSequenceLSTMOptions();
        return p != nullptr && !p->time_major();
@@ -105,17 +105,20 @@ void OptionsOfVersion(const Subject& s, Findings& f) {
     const Op op = OperatorOf(*at.code);
     for (const Option& option : kOptions)
       if (option.op == op && at.code->version() < option.version && option.used(*at.op))
-        f.Add(Where(at, "builtin_options"), "{} has version {} and {}, which came with version {}",
-              Title(at), at.code->version(), option.name, option.version);
+        f.Add(Where(at, "builtin_options"),
+              "{} has version {} but uses {}, which requires version {}", Title(at),
+              at.code->version(), option.name, option.version);
   }
 }
 
 constexpr Rule kRules[] = {
-    {{"TFLITE-OP-020", Severity::kWarning,
-      "The version of an operator is one that has the options it uses.",
-      "schema.fbs, comments of Conv2DOptions, FullyConnectedOptions and others", false,
-      "Raise OperatorCode.version."},
-     OptionsOfVersion},
+    {.info = {.id = "TFLITE-OP-020",
+              .severity = Severity::kWarning,
+              .statement =
+                  "Every option that an operator uses exists in the version of its operator code.",
+              .clause = "schema.fbs, comments of Conv2DOptions, FullyConnectedOptions and others",
+              .hint = "Raise OperatorCode.version to the version that the message names."},
+     .check = OptionsOfVersion},
 };
 
 }  // namespace

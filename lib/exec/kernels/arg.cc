@@ -22,7 +22,7 @@ using DI = hn::RebindToSigned<D>;
 using I = hn::Vec<DI>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// Whether v comes before w. Signs are such that the largest is looked for.
+// Whether v comes before w. Signs are set so that the largest element is searched for.
 HWY_INLINE hn::Mask<D> Before(V v, V w) {
   return hn::Or(hn::Gt(v, w), hn::And(hn::IsNaN(v), hn::Eq(w, w)));
 }
@@ -47,7 +47,7 @@ void Columns(const ArgColumnsF32& g, V sign) {
   const I lanes = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(g.column_step)));
   HWY_ALIGN int32_t found[kLanes];
   for (size_t c = 0; c < g.count; c += kLanes) {
-    // The last vector overlaps the one before; lanes of no column repeat the first.
+    // The last vector overlaps the one before; lanes without a column repeat the first.
     const bool whole = g.count >= kLanes;
     const size_t first = whole ? std::min(c, g.count - kLanes) : 0;
     const I some =
@@ -81,7 +81,7 @@ int32_t Row(const float* x, size_t length, V sign) {
     at = hn::Add(at, step);
     best.Add<kLast>(hn::Xor(hn::LoadU(d, x + i), sign), at);
   }
-  if (i < length)  // overlaps the vector before: equal elements at equal places
+  if (i < length)  // overlaps the previous vector: the same elements at the same indices
     best.Add<kLast>(hn::Xor(hn::LoadU(d, x + length - kLanes), sign),
                     hn::Iota(di, static_cast<int32_t>(length - kLanes)));
   HWY_ALIGN float values[kLanes];
@@ -103,7 +103,7 @@ int32_t Row(const float* x, size_t length, V sign) {
 template <bool kLast>
 void Arg(const ArgColumnsF32& g) {
   constexpr size_t kLongRow = 64;
-  // Turning the signs makes the smallest the largest.
+  // Flipping the signs makes the smallest element the largest.
   const V sign = hn::Set(D(), g.largest ? 0.0f : -0.0f);
   if (g.step != 1 || g.length < kLongRow) return Columns<kLast>(g, sign);
   for (size_t c = 0; c < g.count; ++c)

@@ -1,4 +1,5 @@
-// Places of the largest or smallest elements along an axis of float32, less than 2^31 long.
+// Indices of the largest or smallest elements along an axis of float32; the axis must be shorter
+// than 2^31.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ struct ArgColumnsF32 {
   size_t length = 1, step = 1;
   size_t count = 0, column_step = 1;
   bool largest = true;
-  bool last = false;  // of equal elements the last one, else the first
+  bool last = false;  // the last of equal elements, otherwise the first
   int32_t* out = nullptr;
 };
 void RunArgColumnsF32(const ArgColumnsF32& columns);

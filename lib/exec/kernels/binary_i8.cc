@@ -52,7 +52,7 @@ using V8 = hn::Vec<D8>;
 using V32 = hn::Vec<D32>;
 constexpr size_t kBytes = hn::MaxLanes(D8());
 
-// A quarter of the bytes as int32: of each block of 16 the numbers 4 kPart to 4 kPart + 3.
+// A quarter of the bytes as int32: bytes 4 kPart to 4 kPart + 3 of each block of 16.
 template <int kPart>
 HWY_INLINE V32 Part(V8 bytes) {
   const D8 d8;

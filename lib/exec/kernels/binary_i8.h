@@ -22,7 +22,7 @@ struct BinaryI8 {
   RescaleTable fa, fb, fy;  // SameRescale
 };
 
-// Operands of n elements, or of one for all. y may be an operand.
+// Operands of n elements, or of one element that applies to all. y may alias an operand.
 struct BinaryI8Row {
   const uint8_t* a = nullptr;
   const uint8_t* b = nullptr;

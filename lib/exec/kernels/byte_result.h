@@ -1,4 +1,4 @@
-// What the 8-bit kernels make of a sum that has been rescaled.
+// How the 8-bit kernels convert a rescaled sum to a byte.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 namespace nn {
 
 struct ByteResult {
-  bool is_signed = false;      // int8, as the operands; else uint8
+  bool is_signed = false;      // int8, as the operands; otherwise uint8
   int32_t zero = 0;            // the zero point, added first
-  int32_t min = 0, max = 255;  // bounds, applied then
+  int32_t min = 0, max = 255;  // bounds, applied afterwards
 };
 
 inline uint8_t ToByte(const ByteResult& result, int64_t sum) {

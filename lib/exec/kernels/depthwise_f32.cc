@@ -1,3 +1,8 @@
+// Square kernels compute two lines of outputs at a time, so that each loaded input is used by the
+// taps of both lines, and seven outputs of a line at a time if the line length is a multiple of
+// seven. All channels of a block are computed at one position before the next position: computing
+// one channel vector along a whole line uses only a small part of each memory page per pass, which
+// causes TLB misses.
 #include "exec/kernels/depthwise_f32.h"
 
 #include <algorithm>
@@ -21,17 +26,18 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// Neighbouring outputs at a time, so that the sums of two lines, what they need of the filter and
-// an input fit into registers. Without fused multiply-adds the emulation keeps the registers busy.
+// The number of adjacent outputs computed at a time, so that the sums of two lines, the filter
+// values and an input fit into registers. Without fused multiply-adds the emulation keeps the
+// registers busy.
 constexpr size_t kMostOutputs = !HWY_NATIVE_FMA                              ? 1
                                 : HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 8
                                                                              : 4;
 
-// Channels at a time for all lines of a block: their input stays in the first-level cache from one
-// line to the next.
+// The number of channels processed for all lines of a block: their input stays in the L1 cache from
+// one line to the next.
 constexpr size_t kChannelBlock = 64;
 
-// A vector of channels, or where there are fewer those.
+// A vector of channels, or fewer at the end.
 template <bool kPartial>
 HWY_INLINE V LoadChannels(const float* p, size_t have) {
   return LoadSome(D(), p, kPartial ? have : kLanes);
@@ -41,9 +47,9 @@ HWY_INLINE void StoreChannels(V v, float* p, size_t have) {
   StoreSome(v, D(), p, kPartial ? have : kLanes);
 }
 
-// Calls take(i, inputs) for each channel i of a group, in order: in each lane that channel of the
-// lane's group. `from` is where the vector's channels begin at one position of the input, `c` the
-// first one's number.
+// Calls take(i, inputs) for each channel i of a group, in order: each lane holds that channel of
+// the lane's group. `from` points to the vector's channels at one position of the input, `c` is the
+// number of the first one.
 template <size_t kGroup, class Take>
 HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Take& take) {
   const D d;
@@ -64,7 +70,7 @@ HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Tak
       take_four(0, channels);
     } else {
 #if HWY_TARGET <= HWY_AVX3
-      // Blocks of four lanes, two a group.
+      // Blocks of four lanes, two per group.
       take_four(0, V{_mm512_shuffle_f32x4(channels.raw, channels.raw, _MM_PERM_CCAA)});
       take_four(4, V{_mm512_shuffle_f32x4(channels.raw, channels.raw, _MM_PERM_DDBB)});
 #endif
@@ -73,15 +79,15 @@ HWY_INLINE void ForEachInput(const float* HWY_RESTRICT from, size_t c, const Tak
   }
 }
 
-// How the sums of T neighbouring outputs of kLines lines, one vector of channels, come about:
+// How the sums of T adjacent outputs of kLines lines, one vector of channels, are computed:
 //
 //   AddRows<T, kInner>(g, line, x0, c, have, sums)
 //
-// adds all taps, the first of the first output of `line` at position x0 of the input, the channels
-// being [c, c + have). Inner: all taps along the line are inside.
+// adds all taps. The first tap of the first output of `line` is at position x0 of the input; the
+// channels are [c, c + have). Inner: all taps along the line are inside.
 
-// Square kernels and strides known to the compiler: an input is loaded once for all outputs that it
-// belongs to. Every output has a tap along the line that is inside.
+// Square kernels and strides known at compile time: an input is loaded once for all outputs that
+// use it. Every output has a tap along the line that is inside.
 template <size_t kLineCount, size_t kKernel, size_t kStride>
 struct SquareFilter {
   static constexpr size_t kLines = kLineCount;
@@ -98,7 +104,7 @@ struct SquareFilter {
     } else {
       ForEachNumber<(kLines - 1) * kStride + kKernel>([&](auto number) HWY_ATTR {
         constexpr size_t r = decltype(number)::value;
-        // Of the lines that have the row in their windows, the last has the first of its rows.
+        // Of the lines with this row in their windows, the last one uses it as its first row.
         constexpr size_t kFirst = r < kKernel ? 0 : (r - kKernel) / kStride + 1;
         constexpr size_t kLast = std::min(kLines, r / kStride + 1);
         if (rows[r] != nullptr)
@@ -110,8 +116,8 @@ struct SquareFilter {
   }
 
  private:
-  // One row of the input for lines [kFirst, kLast): `filter` is the kernel's row that it meets in
-  // the first of them, kStride rows before that in each next one.
+  // One row of the input for lines [kFirst, kLast): `filter` is the kernel row that applies in the
+  // first of them; each next line uses the row kStride rows before.
   template <size_t T, bool kInner, size_t kFirst, size_t kLast>
   static HWY_INLINE void AddRow(const DepthwiseF32& g, const float* HWY_RESTRICT row,
                                 const float* HWY_RESTRICT filter, int64_t x0,
@@ -199,7 +205,7 @@ struct GroupFilter {
       constexpr size_t j = decltype(number)::value;
       const int64_t x = x0 + static_cast<int64_t>(j);
       if (!kInner && (x < 0 || x >= g.input_width)) return;
-      // Of an output the taps come in order, and of a tap the channels.
+      // The taps of an output are in order, and so are the channels of a tap.
       const float* from = row + x * static_cast<std::ptrdiff_t>(g.in_stride);
       ForEachInput<kGroup>(from, c, [&](size_t i, V channel) HWY_ATTR {
         NN_UNROLL
@@ -214,7 +220,7 @@ struct GroupFilter {
   }
 };
 
-// T neighbouring outputs of the lines that are computed together.
+// T adjacent outputs of the lines that are computed together.
 template <class Filter, size_t T, bool kInner, bool kPartial>
 HWY_NOINLINE void Outputs(const DepthwiseF32& g, size_t line, int64_t at, size_t c, size_t have) {
   const D d;
@@ -248,7 +254,7 @@ HWY_NOINLINE void Outputs(const DepthwiseF32& g, size_t line, int64_t at, size_t
   }
 }
 
-// Whole lines, from `line` on, for channels [begin, end).
+// Whole lines, starting at `line`, for channels [begin, end).
 template <class Filter, bool kPartial = false>
 HWY_INLINE void Walk(const DepthwiseF32& g, size_t line, size_t begin, size_t end) {
   // Outputs whose taps, x0 to x0 + reach, are all inside.
@@ -274,7 +280,7 @@ HWY_INLINE void Walk(const DepthwiseF32& g, size_t line, size_t begin, size_t en
     at += T;
   };
   const auto left = [&] { return last - at; };
-  // The usual sizes of images are multiples of seven.
+  // Typical image sizes are multiples of seven.
   if constexpr (Filter::kSevens)
     if (g.count % 7 == 0)
       while (left() > 0) block(std::integral_constant<size_t, 7>());
@@ -288,7 +294,7 @@ HWY_INLINE void Walk(const DepthwiseF32& g, size_t line, size_t begin, size_t en
     if (left() > 0) block(std::integral_constant<size_t, 1>());
 }
 
-// All lines, as many at a time as the filter takes, and all channels.
+// All lines, as many at a time as the filter supports, and all channels.
 template <class Filter, class Single = Filter>
 HWY_NOINLINE void Lines(const DepthwiseF32& g) {
   for (size_t begin = 0; begin < g.channels; begin += kChannelBlock) {

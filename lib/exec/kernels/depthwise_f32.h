@@ -1,6 +1,5 @@
-// Depthwise convolution of float32, channels last: each channel has its own filter. And grouped
-// convolution with as many outputs as inputs, where groups are so small that several share a
-// vector.
+// Depthwise convolution of float32, channels last: each channel has its own filter. Also grouped
+// convolution with as many outputs as inputs and groups small enough that several share a vector.
 #pragma once
 
 #include <cstddef>

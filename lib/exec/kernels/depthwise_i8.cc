@@ -1,3 +1,9 @@
+// The products of up to four rows of the kernel are summed at once: the bytes of these rows in one
+// column are interleaved within blocks of 128 bits. Narrowing reverses the interleaving, and the
+// channels of the filter are packed in the same order. A column is used for all outputs that have a
+// tap in it, and four outputs share the operands of rescaling. If fewer channels are left than a
+// vector has bytes, the vector's blocks come from positions a quarter of the line apart. Rescaling
+// is the bottleneck: it takes as much time as everything else together.
 #include "exec/kernels/depthwise_i8.h"
 
 #include <algorithm>
@@ -53,8 +59,8 @@ constexpr size_t kSmallest = kDepthwiseChannels;
 using Largest = hn::CappedTag<uint8_t, 64>;
 
 // Calls body(tag, first channel, first slot) for each block: as many channels as the tag has lanes,
-// which are those of the largest vector or, at the end, of its halves. The last block begins
-// further left, so that it is whole, unless there are fewer channels than that.
+// which are the lanes of the largest vector or, at the end, of its halves. The last block starts
+// further left, so that it is whole, unless there are fewer channels.
 template <class Body>
 HWY_INLINE void ForEachBlock(size_t channels, const Body& body) {
   size_t c = 0, slot = 0;
@@ -77,8 +83,8 @@ HWY_INLINE void ForEachBlock(size_t channels, const Body& body) {
 constexpr size_t kLanes = hn::MaxLanes(Largest()) / 4;
 
 // Interleaving works on blocks of 128 bits, so four vectors of int32 hold the channels of a vector
-// of bytes thus: of each 16 the first four, the next four ... A vector of several positions has
-// them once for each.
+// of bytes as follows: of each 16 the first four, the next four, etc. A vector of several positions
+// repeats this for each position.
 std::vector<uint32_t> Slots(size_t channels) {
   std::vector<uint32_t> slots;
   ForEachBlock(channels, [&](auto d8, size_t c, size_t) {
@@ -91,17 +97,18 @@ std::vector<uint32_t> Slots(size_t channels) {
   return slots;
 }
 
-// Outputs at a time, so that their sums and a column of the input fit into registers.
+// The number of outputs computed at a time: their sums and a column of the input fit into
+// registers.
 constexpr size_t kOutputs = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 4 : 2;
 
-// Where the lanes of a vector come from: the channels of a block, at as many positions, `apart`
-// outputs from each other, as make a vector.
+// The sources of the lanes of a vector: the channels of a block at as many positions, `apart`
+// outputs from each other, as fill a vector.
 struct Place {
   size_t c = 0, slot = 0;  // the block's first channel and slot
   size_t apart = 0;
 };
 
-// What makes vectors of blocks of kBlock channels.
+// Builds vectors from blocks of kBlock channels.
 template <class Form, class D8, size_t kBlock>
 class Lanes {
  public:
@@ -111,7 +118,7 @@ class Lanes {
   using Elements = hn::Repartition<typename Form::Element, D8>;
   using Word = typename Form::Element;
 
-  // For outputs from `output` on.
+  // For outputs starting at `output`.
   HWY_INLINE Lanes(const DepthwiseI8& g, const Place& place, size_t output)
       : g_(g),
         place_(place),
@@ -127,8 +134,8 @@ class Lanes {
       sums[v] = hn::LoadU(D32(), g_.filter->bias.data() + place_.slot + v * kLanes);
   }
 
-  // Column j, counted from that of the first tap, of Form::kTaps rows from r on, of which kRows are
-  // wanted: the rows' bytes of a channel as neighbours in a lane of int32, the slots in order.
+  // Column j, relative to the first tap, of Form::kTaps rows starting at r, of which kRows are
+  // needed: the bytes of a channel are adjacent in a lane of int32, the slots in order.
   template <size_t kRows>
   HWY_INLINE void Column(size_t r, int64_t j, hn::Vec<Elements> (&x)[4]) const {
     const D8 d8;
@@ -156,7 +163,7 @@ class Lanes {
     }
   }
 
-  // sums += a column times its tap, which has its words at `tap`.
+  // sums += a column times its tap, whose words are at `tap`.
   HWY_INLINE void AddTap(V32 (&sums)[4], const hn::Vec<Elements> (&x)[4], const Word* tap) const {
     const Word* w = tap + place_.slot * Form::kTaps;
     NN_UNROLL
@@ -165,7 +172,7 @@ class Lanes {
           Form::Add(D32(), sums[v], x[v], hn::LoadU(Elements(), w + v * kLanes * Form::kTaps));
   }
 
-  // Rescales and stores outputs from `output` on.
+  // Rescales and stores outputs starting at `output`.
   template <size_t T>
   HWY_INLINE void Finish(V32 (&sums)[T][4], size_t output) const {
     if (HWY_LIKELY(g_.filter->rescale.plain)) {
@@ -196,7 +203,7 @@ class Lanes {
   }
 
  private:
-  // The bytes of row r in column j, or zeros where it is not wanted.
+  // The bytes of row r in column j, or zeros if it is not needed.
   template <bool kWanted>
   HWY_INLINE V8 Row(size_t r, int64_t j) const {
     if constexpr (kWanted)
@@ -204,7 +211,7 @@ class Lanes {
     else
       return hn::Zero(D8());
   }
-  // A block in column x of a row, and those of the further positions.
+  // A block in column x of a row, and the blocks of the other positions.
   template <class D>
   HWY_INLINE hn::Vec<D> Load(D d, const uint8_t* row, int64_t x) const {
     constexpr size_t kBytes = hn::MaxLanes(D());
@@ -253,7 +260,7 @@ class Lanes {
   const V8 flip_;
 };
 
-// One output by any filter, of each position of a vector.
+// One output with any filter, at each position of a vector.
 template <class Form, class D8, size_t kBlock>
 HWY_NOINLINE void OneOutput(const DepthwiseI8& g, const Place& place, size_t output) {
   using L = Lanes<Form, D8, kBlock>;
@@ -272,7 +279,7 @@ HWY_NOINLINE void OneOutput(const DepthwiseI8& g, const Place& place, size_t out
   lanes.Finish(sums, output);
 }
 
-// kOutputs outputs by a square filter: each column of the input is made once.
+// kOutputs outputs with a square filter: each column of the input is built once.
 template <class Form, class D8, size_t kBlock, size_t kKernel, size_t kStride>
 HWY_NOINLINE void SquareOutputs(const DepthwiseI8& g, const Place& place, size_t output) {
   using L = Lanes<Form, D8, kBlock>;
@@ -303,7 +310,7 @@ HWY_NOINLINE void SquareOutputs(const DepthwiseI8& g, const Place& place, size_t
 
 using OutputsFn = void (*)(const DepthwiseI8&, const Place&, size_t);
 
-// What computes kOutputs outputs, or null.
+// The function that computes kOutputs outputs, or null.
 template <class Form, size_t kBlock>
 OutputsFn PickOutputs(const DepthwiseI8& g) {
   const DepthwiseI8Filter& f = *g.filter;
@@ -327,7 +334,7 @@ HWY_INLINE void Block(const DepthwiseI8& g, size_t c, size_t slot) {
   if (several == nullptr || count < kOutputs) {
     for (size_t i = 0; i < count; ++i) OneOutput<Form, Largest, kBlock>(g, place, i);
   } else {
-    // The last ones overlap those before.
+    // The last outputs overlap the previous ones.
     for (size_t i = 0; i < count; i += kOutputs) several(g, place, std::min(i, count - kOutputs));
   }
   for (size_t i = count * kPositions; i < g.count; ++i)
@@ -369,7 +376,7 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& w) {
     const uint8_t raw = w.w[tap * w.tap_stride + c * w.channel_stride];
     return (w.is_signed ? static_cast<int8_t>(raw) : raw) - w.zero[w.zero.size() == 1 ? 0 : c];
   };
-  // A byte holds so much of a value, and further parts the rest.
+  // A byte holds one part of a value; further parts hold the rest.
   const auto part_of = [](int32_t v) { return std::clamp(v, -128, 127); };
   if (bytes)
     for (size_t tap = 0; tap < w.rows * w.kernel; ++tap)

@@ -12,14 +12,13 @@
 
 namespace nn {
 
-// Rows of the kernel come in whole groups of this many: products of several rows are summed at
-// once.
+// Kernel rows are processed in groups of this many: products of several rows are summed at once.
 inline constexpr size_t kDepthwiseRows = 4;
-// So many channels are read, also where there are fewer.
+// This many channels are read, even if there are fewer.
 inline constexpr size_t kDepthwiseChannels = 16;
 
-// The filter of all channels in the order in which the kernel meets them, which depends on the SIMD
-// target that was chosen when it was packed; it can be used with that target only.
+// The filter of all channels in kernel order, which depends on the SIMD target selected when it was
+// packed; it can be used only with that target.
 struct DepthwiseI8Filter {
   ProductForm form;
   size_t channels = 0, slots = 0;
@@ -29,8 +28,8 @@ struct DepthwiseI8Filter {
   // with four taps, of int8; values beyond that are sums of parts.
   size_t parts = 1;
   Buffer words;
-  std::vector<int32_t> bias;  // a slot; with the input's zero point taken out
-  RescaleTable rescale;       // a slot
+  std::vector<int32_t> bias;  // per slot; includes the correction for the input's zero point
+  RescaleTable rescale;       // per slot
 };
 
 // Element (row, tap, channel) is w[(row * kernel + tap) * tap_stride + channel * channel_stride].
@@ -48,9 +47,9 @@ DepthwiseI8Filter PackDepthwiseI8(const DepthwiseI8Weights& weights);
 
 // Outputs [first, first + count) of a line.
 struct DepthwiseI8 {
-  // rows[r]: the line of the input that the kernel's row r reads; where it has none, a line that
-  // holds the input's zero point. Rows are rounded up to whole groups, of which what is too many
-  // may be any lines. Behind the last position of a line kDepthwiseChannels - 1 bytes can be read.
+  // rows[r]: the line of the input that kernel row r reads; in padding, a line filled with the
+  // input's zero point. Rows are rounded up to whole groups; the extra rows may be any lines.
+  // kDepthwiseChannels - 1 bytes must be readable after the last position of a line.
   const uint8_t* const* rows = nullptr;
   const uint8_t* padding = nullptr;  // channels that hold the input's zero point
   int64_t input_width = 0;           // positions of an input line

@@ -11,7 +11,7 @@
 
 #include "exec/kernels/simd-inl.h"
 #include "hwy/highway.h"
-#include "ops/functions-inl.h"
+#include "numeric/functions-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -23,11 +23,11 @@ using M = SimdMachine<D>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// A row of the operand x of a chain, or of another one.
+// A row of operand x of a chain, or of the other operand.
 struct Operand {
   const float* at;
   bool scalar;
-  V whole;  // a scalar; or all of a short row; else the last vector
+  V whole;  // a scalar, all of a short row, or the last vector
   bool kept;
 
   HWY_INLINE Operand(const float* p, bool is_scalar, size_t n)
@@ -42,7 +42,7 @@ struct Operand {
   }
 };
 
-// y[i] = fn(i, last) for a row; streams: as RowsF32.
+// y[i] = fn(i, last) for a row; streams: as in RowsF32.
 template <class Fn>
 HWY_INLINE void StoreRow(float* y, size_t n, bool streams, Fn fn) {
   const D d;
@@ -51,7 +51,7 @@ HWY_INLINE void StoreRow(float* y, size_t n, bool streams, Fn fn) {
     return;
   }
   const bool past = streams && reinterpret_cast<uintptr_t>(y) % sizeof(V) == 0;
-  // One body for all vectors, so that a function is compiled once.
+  // A single loop body for all vectors, so that a function is compiled once.
   for (size_t i = 0; i < n; i += kLanes) {
     const bool last = i + kLanes > n;
     if (last) i = n - kLanes;
@@ -193,7 +193,7 @@ void RunUnaryRowsF32(size_t function, const FunctionParams& params, const RowsF3
 
 void RunBinaryRowsF32(size_t function, const RowsF32& rows, const OtherRows& other) {
   if (rows.n == 0) return;
-  // The other's rows may be one as well: a long one, or one element for all.
+  // The other operand may also be one long row, or one element for all.
   const size_t step = other.scalar ? 0 : rows.n;
   bool joins = rows.IsDense();
   for (size_t r = 1; joins && r < rows.count; ++r)

@@ -6,15 +6,15 @@
 #include <optional>
 #include <string_view>
 
-#include "ops/functions.h"
+#include "numeric/functions.h"
 
 namespace nn {
 
-// A function by its place in the lists of ops/functions.h.
+// A function, as its index in the lists of numeric/functions.h.
 std::optional<size_t> UnaryFunctionId(std::string_view op);
 std::optional<size_t> BinaryFunctionId(std::string_view op);
 
-// Rows of an operand and of the result, n elements each; both may be the same.
+// Rows of an operand and of the result, n elements each; they may alias.
 struct RowsF32 {
   const float* x = nullptr;
   size_t x_stride = 0;
@@ -22,20 +22,20 @@ struct RowsF32 {
   size_t y_stride = 0;
   size_t count = 1;
   size_t n = 0;
-  // y is too large for every cache, and not read soon: it is written past them.
+  // y exceeds every cache and is not read soon: use nontemporal stores.
   bool streams = false;
-  // Of a function f of one operand: y = x f(x), rounded twice.
+  // For a function f of one operand: y = x f(x), rounded twice.
   bool times_x = false;
 
-  // Whether the rows follow one another, so that they are one long row as well.
+  // Whether the rows are contiguous, so that they also form one long row.
   bool IsDense() const { return x_stride == n && y_stride == n; }
   RowsF32 Joined() const { return {x, count * n, y, count * n, 1, count * n, streams, times_x}; }
 };
 
-// The other operand of a binary function; its rows may be those of the result.
+// The other operand of a binary function; its rows may alias the result.
 struct OtherRows {
-  const float* const* rows = nullptr;  // of each row
-  bool scalar = false;                 // one element serves the whole row
+  const float* const* rows = nullptr;  // per row
+  bool scalar = false;                 // one element applies to the whole row
   bool left = false;                   // f(other, x) instead of f(x, other)
 };
 
@@ -43,10 +43,10 @@ struct OtherRows {
 void RunUnaryRowsF32(size_t function, const FunctionParams& params, const RowsF32& rows);
 // y = f(x, other)
 void RunBinaryRowsF32(size_t function, const RowsF32& rows, const OtherRows& other);
-// y = x * scale + shift, rounded twice; a scale and a shift for each element of a row.
+// y = x * scale + shift, rounded twice; one scale and shift per element of a row.
 void RunMulAddRowsF32(const RowsF32& rows, const float* scale, const float* shift);
 
-// y[i] = f(x[i]); x and y may be the same.
+// y[i] = f(x[i]); x and y may alias.
 void RunUnaryF32(size_t function, const FunctionParams& params, const float* x, float* y, size_t n);
 
 // How the operands of a binary function step along a row.
@@ -56,14 +56,14 @@ enum class BinaryForm : uint8_t {
   kScalarVector,  // a[0] for all
 };
 
-// y[i] = f(a[i], b[i]); y may be a or b.
+// y[i] = f(a[i], b[i]); y may alias a or b.
 void RunBinaryF32(size_t function, BinaryForm form, const float* a, const float* b, float* y,
                   size_t n);
 
-// y[i] = a[i] * b[i] + c[i], rounded once; y may be any of them.
+// y[i] = a[i] * b[i] + c[i], rounded once; y may alias any of them.
 void RunFmaF32(const float* a, const float* b, const float* c, float* y, size_t n);
 
-// Bits of the NaN that outputs hold; processors make different ones.
+// The bits of NaN in outputs; processors produce different ones.
 inline constexpr uint32_t kNanBits = 0x7FC00000;
 
 // Gives every NaN these bits.

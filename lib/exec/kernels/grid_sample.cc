@@ -23,7 +23,7 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 
 // ---- Positions
 
-// The steps are those of ops/grid_sample.cc, for a vector of points.
+// The steps are those of ops/nn/grid_sample.cc, for a vector of points.
 struct Sampler {
   GridAxisF32 axis;
   V n, low, high;
@@ -48,7 +48,7 @@ struct Sampler {
     const V rest = hn::Sub(beyond, hn::Mul(turns, range));
     const V half = hn::Mul(turns, hn::Set(d, 0.5f));
     const V odd = hn::Sub(half, M::Floor(half));  // 0 or 1/2
-    // Odd numbers of turns come back from the other end.
+    // An odd number of turns comes back from the other end.
     const V from_low = hn::Add(low, rest);
     const V from_high = hn::Sub(high, rest);
     const auto even = hn::Eq(odd, hn::Zero(d));
@@ -76,7 +76,7 @@ struct Sampler {
     return hn::IfThenElse(inside, p, Clamp(p, hn::Zero(d), hn::Sub(n, one)));
   }
 
-  // The element that stands for a position which may be outside the axis.
+  // The element used for a position that may be outside the axis.
   HWY_INLINE I Element(I index) const {
     const DI di;
     const I zero = hn::Zero(di);
@@ -165,8 +165,8 @@ HWY_INLINE V Channels(const GridPointsF32& g, size_t i, const float* x, size_t h
   }
 }
 
-// The same for a vector of points from point i on and one channel. x + at is what the axes before
-// chose.
+// The same for a vector of points starting at point i and one channel. x + at is the element
+// selected by the previous axes.
 template <size_t kAxis, size_t kAxes, size_t kTaps>
 HWY_INLINE V Points(const GridPointsF32& g, size_t i, I at) {
   if constexpr (kAxis == kAxes) {
@@ -190,7 +190,7 @@ HWY_INLINE V Points(const GridPointsF32& g, size_t i, I at) {
   }
 }
 
-// With few channels lanes are points.
+// With few channels, lanes are points.
 constexpr size_t kFewChannels = kLanes >= 8 ? 8 : 4;
 
 template <size_t kAxes, size_t kTaps>

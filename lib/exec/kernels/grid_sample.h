@@ -1,25 +1,25 @@
-// Sampling of images of float32, channels last, at positions that a grid gives.
+// Sampling of images of float32, channels last, at positions given by a grid.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "ops/grid_sample.h"
+#include "ops/nn/grid_sample.h"
 
 namespace nn {
 
-// Points of one call.
+// The maximum number of points per call.
 inline constexpr size_t kGridPoints = 128;
 
-// A spatial axis of the image as some points see it: the elements to take, -1 for zero, and their
-// weights. As many are in use as the mode takes.
+// A spatial axis of the image for some points: the elements to read, -1 for zero, and their
+// weights. The mode determines how many are used.
 struct GridTapsF32 {
   alignas(64) std::array<std::array<int32_t, kGridPoints>, 4> index;
   alignas(64) std::array<std::array<float, kGridPoints>, 4> weight;
 };
 
-// How the numbers of a grid become elements of one axis. Requires 0 < size < 2^24.
+// Converts the numbers of a grid to elements of one axis. Requires 0 < size < 2^24.
 struct GridAxisF32 {
   ResizeMode mode = ResizeMode::kLinear;
   GridPadding padding = GridPadding::kZeros;
@@ -35,8 +35,8 @@ void RunGridAxisF32(const GridAxisF32& axis, const float* grid, size_t stride, s
 struct GridPointsF32 {
   ResizeMode mode = ResizeMode::kLinear;
   size_t axes = 2;
-  const GridTapsF32* taps = nullptr;  // of each axis
-  std::array<int32_t, 3> strides{};   // elements of x between positions of each axis
+  const GridTapsF32* taps = nullptr;  // per axis
+  std::array<int32_t, 3> strides{};   // stride of each axis in x, in elements
   const float* x = nullptr;
   size_t n = 0;
   size_t channels = 0;

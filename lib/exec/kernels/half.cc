@@ -28,8 +28,8 @@ struct WidenF16 {
   HWY_INLINE V operator()(I h) const {
     const I magnitude = hn::And(h, M::SetI(0x7FFF));
     const I bits = hn::ShiftLeft<13>(magnitude);
-    // The exponent's offset, which makes subnormals right as well; infinity and NaN have the
-    // largest exponent here as there.
+    // Rebiases the exponent, which also handles subnormals; infinity and NaN keep the largest
+    // exponent.
     const I finite = M::Bits(M::Mul(M::FromBits(bits), M::Set(0x1p112f)));
     const I special = hn::Or(bits, M::SetI(0x7F800000));
     const I y = hn::IfVecThenElse(Greater(magnitude, 0x7BFF), special, finite);

@@ -1,4 +1,5 @@
-// Rows of float32 from float16 and bfloat16 and back, as base/half.h has it element by element.
+// Conversion of rows of float32 from and to float16 and bfloat16, as base/half.h does element by
+// element.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What the kernels for 8-bit integers share: products of pairs, rescaling as in ops/requant.h on
-// vectors of int32, and the way back to bytes.
+// Shared by the kernels for 8-bit integers: products of pairs, rescaling as in ops/quant/requant.h
+// on vectors of int32, and the conversion back to bytes.
 #if defined(NN_EXEC_KERNELS_INT8_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NN_EXEC_KERNELS_INT8_INL_H_
 #undef NN_EXEC_KERNELS_INT8_INL_H_
@@ -16,8 +16,8 @@
 #include "exec/kernels/simd-inl.h"
 #include "hwy/highway.h"
 
-// Whether there are sums of four products of bytes: AVX-512 VNNI, which every processor of this
-// target has; the dot product of AArch64, which UsesArmDot() tells at run time.
+// Whether sums of four products of bytes are available: AVX-512 VNNI, which every processor of this
+// SIMD target has; the dot product of AArch64, which UsesArmDot() reports at run time.
 #undef NN_VNNI
 #undef NN_QUADS
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3_DL
@@ -38,8 +38,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
-// sum[i] + a[2i] * b[2i] + a[2i + 1] * b[2i + 1] for each lane i of int32; D32 is full or a part of
-// a vector.
+// sum[i] + a[2i] * b[2i] + a[2i + 1] * b[2i + 1] for each lane i of int32; D32 is a full or partial
+// vector.
 template <class D32, class V32 = hn::Vec<D32>, class V16 = hn::Vec<hn::Repartition<int16_t, D32>>>
 HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
@@ -71,15 +71,15 @@ HWY_INLINE V32 AddPairDot(D32 d, V32 sum, V16 a, V16 b) {
 }
 
 #if NN_QUADS
-// The same of four neighbouring bytes each: `a` unsigned with VNNI, signed on AArch64; `b` signed.
-// By inline assembly, because Highway's targets do not name the instruction sets.
+// The same for four adjacent bytes each: `a` unsigned with VNNI, signed on AArch64; `b` signed.
+// Uses inline assembly because Highway's targets do not include the instruction sets.
 template <class D32, class V32 = hn::Vec<D32>, class V8 = hn::Vec<hn::Repartition<uint8_t, D32>>>
 HWY_INLINE V32 AddQuadDot(D32, V32 sum, V8 a, V8 b) {
 #if NN_VNNI
   asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(a.raw), "v"(b.raw));
 #else
-  // sdot %0.4s, %1.16b, %2.16b as a number, as assemblers do not agree on how to enable it: the
-  // symbols are the numbers of the registers.
+  // sdot %0.4s, %1.16b, %2.16b as an encoded word, because assemblers differ in how to enable it:
+  // the symbols are the register numbers.
   asm(".irp "
       "n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
       ".equ .Lnn_v\\n, \\n\n"
@@ -94,7 +94,7 @@ HWY_INLINE V32 AddQuadDot(D32, V32 sum, V8 a, V8 b) {
 #endif  // HWY_TARGET != HWY_SCALAR
 
 // The forms in which left and right operands are multiplied (product_form.h): elements, and sums of
-// kTaps neighbouring products.
+// kTaps adjacent products.
 struct Pairs {
   static constexpr size_t kTaps = 2;
   static constexpr bool kSignedRows = false;
@@ -120,7 +120,7 @@ struct Quads {
 };
 #endif
 
-// fn(Quads()) or fn(Pairs()), whichever `form` means, of those that this target has.
+// Calls fn(Quads()) or fn(Pairs()) for `form`, if this SIMD target has it.
 template <class Fn>
 HWY_INLINE void WithForm(const ProductForm& form, const Fn& fn) {
 #if NN_VNNI
@@ -167,7 +167,7 @@ HWY_INLINE hn::Vec<D8> NarrowToBytes(D8 d8, V32 y0, V32 y1, V32 y2, V32 y3, V16 
 }
 
 // ToByte for four vectors, in the order of NarrowToBytes. Bytes narrow and widen as 0 to 255;
-// int8 is that with the highest bit changed.
+// int8 differs in the highest bit.
 template <class D8>
 class ToBytes {
  public:
@@ -184,9 +184,9 @@ class ToBytes {
     const V8 bytes = NarrowToBytes(D8(), y0, y1, y2, y3, zero_);
     return Flip(hn::Min(high_, hn::Max(low_, bytes)));
   }
-  // From bytes as they are stored to 0 to 255, and back.
+  // Converts stored bytes to 0 to 255 and back.
   HWY_INLINE V8 Flip(V8 bytes) const { return hn::Xor(bytes, flip_); }
-  // What is added to an integer by that.
+  // The offset that this adds to an integer.
   static HWY_INLINE int32_t Up(const ByteResult& r) { return r.is_signed ? 128 : 0; }
 
  private:
@@ -227,7 +227,7 @@ HWY_INLINE void StoreWord(uint64_t word, uint8_t* p, size_t n) {
   for (size_t i = 0; i < n; ++i) p[i] = static_cast<uint8_t>(word >> (8 * i));
 }
 
-// n bytes, 1 to 16; no call, and no wait for bytes that were just written together.
+// n bytes, 1 to 16; without a call, and without a stall after narrow stores.
 HWY_INLINE void CopyPart(const uint8_t* from, uint8_t* to, size_t n) {
   StoreWord(LoadWord(from, std::min<size_t>(n, 8)), to, std::min<size_t>(n, 8));
   if (n > 8) StoreWord(LoadWord(from + 8, n - 8), to + 8, n - 8);
@@ -256,7 +256,7 @@ HWY_INLINE hn::Vec<D> HighMul(D d, hn::Vec<D> x, hn::Vec<D> multiplier) {
 #endif
 }
 
-// Rescale of ops/requant.h, lane by lane, by the factors of some columns.
+// Rescale of ops/quant/requant.h, lane by lane, by the factors of some columns.
 template <class D>
 class Rescaler {
  public:
@@ -271,8 +271,8 @@ class Rescaler {
   HWY_INLINE V operator()(V x) const {
     const D d;
     const V high = HighMul(d, hn::Shl(x, left_), multiplier_);
-    // Below zero one less makes halves, which the last shift rounds up, go down. Nothing
-    // overflows: `high` is less than 2^31 - 1 in magnitude.
+    // Subtracting 1 from negative values rounds halves, which the last shift rounds up, down.
+    // Nothing overflows: `high` is less than 2^31 - 1 in magnitude.
     const V below = hn::And(hn::ShiftRight<31>(high), last_);
     return hn::Shr(hn::Add(hn::Shr(hn::Sub(high, below), cut_), last_), last_);
   }
@@ -288,7 +288,7 @@ using PlainRescaler = Rescaler<D>;
 
 #else
 
-// The same where RescaleTable is plain.
+// The same if RescaleTable is plain.
 template <class D>
 class PlainRescaler {
  public:

@@ -1,3 +1,23 @@
+// Panels of b have 16 columns (kPanelWidth). A tile of rows by two panels is held in registers.
+// Rows of `a` are read in place through pointers, one per kernel position of a convolution.
+// Positions that are padding for all rows of a work item are skipped. Measurements determined the
+// rest:
+//
+// - AVX-512 has enough registers for 14 rows of sums, but not for 14 addresses. With 128 or more
+//   columns, the rows of a slice of k (512 deep) are therefore staged: copied once into lines that
+//   map to different cache sets. With fewer columns the copy costs more than it saves (a tenth at
+//   64), and tiles of 10 rows are read in place.
+// - A loop with two multiply-adds per cycle has few issue slots left for other instructions,
+//   especially if the other hardware thread of the core is busy. Most broadcasts of a staged tile
+//   are therefore memory operands of the multiply-adds, as many as the two loads per cycle allow.
+//   This needs inline assembly, because compilers load a value with two uses only once.
+// - Panels of large weights come from the last-level cache or from memory. While a strip of columns
+//   is computed, the panels of the next strip are prefetched, a few lines per eight steps of k.
+// - A work item should have many rows and many columns (exec/steps/blocks.h): it reads a panel once
+// for
+//   all its rows and stages a row once for all its columns.
+// - Loops over arrays of vectors need NN_UNROLL: otherwise GCC unrolls them too late to keep the
+//   arrays in registers. That costs little in long sums and half the speed in sums of 16 terms.
 #include "exec/kernels/matrix_f32.h"
 
 #include <algorithm>
@@ -28,31 +48,31 @@ constexpr size_t kLanes = hn::MaxLanes(D());
 // Vectors that cover a panel.
 constexpr size_t kPanelVectors = kPanelWidth / kLanes;
 
-// Registers for accumulators: all but one for the broadcast and those that hold a row of b.
+// Registers for accumulators: all except one for the broadcast and those that hold a row of b.
 #if HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64
 constexpr size_t kRegisters = 32;
 #else
 constexpr size_t kRegisters = 16;
 #endif
 
-// With AVX-512 there are registers for the sums of more rows than there are for addresses. The rows
+// AVX-512 has vector registers for the sums of more rows than there are address registers. The rows
 // of a slice are therefore staged: copied once for all columns, kStagePitch apart (an odd number of
-// cache lines, so that they lie in different sets). That pays where there are enough columns.
+// cache lines, so that they map to different sets). This pays off if there are enough columns.
 constexpr bool kStages = HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3;
 constexpr size_t kStagedDepth = 512;
 constexpr size_t kStagePitch = kStagedDepth + 16;
 
-// Most rows of a tile that is `vectors` wide. Without fused multiply-adds the emulation keeps the
-// registers busy.
+// The maximum number of rows of a tile that is `vectors` wide. Without fused multiply-adds the
+// emulation keeps the registers busy.
 constexpr size_t MaxRows(size_t vectors, bool staged) {
   if (!HWY_NATIVE_FMA) return 2;
   return std::clamp<size_t>((kRegisters - 1 - vectors) / vectors, 1, staged ? 14 : 10);
 }
 
-// Panels of the usual tile: two vectors or, where a vector is short, one panel.
+// Panels of the usual tile: two vectors or, with short vectors, one panel.
 constexpr size_t kPanels = kPanelVectors >= 2 ? 1 : 2;
 
-// Depth of a slice of k of rows in place: a tile's panels stay in the first-level cache.
+// Depth of a slice of k if rows are read in place: a tile's panels stay in the L1 cache.
 constexpr size_t kDepthInPlace = kPanels == 2 ? 192 : 256;
 
 // One slice of k: part of the runs, the same for all rows.
@@ -60,13 +80,13 @@ struct Slice {
   size_t first_run, last_run;  // [first, last)
   size_t offset, length;       // within each run
   bool first, last;            // of the whole k
-  const float* staged;         // row 0; null where rows are read in place
+  const float* staged;         // row 0; null if rows are read in place
 
   size_t depth() const { return (last_run - first_run) * length; }
 };
 
-// Asks for the lines that a tile's end will touch: rows lie too far apart for the processor to
-// foresee them.
+// Prefetches the lines that the end of a tile will access: rows are too far apart for the hardware
+// prefetcher.
 template <size_t R, size_t V_>
 HWY_INLINE void PrefetchEnds(const MatrixF32& g, const Slice& s, size_t m, size_t n) {
   constexpr size_t kLine = 16;  // floats
@@ -79,9 +99,9 @@ HWY_INLINE void PrefetchEnds(const MatrixF32& g, const Slice& s, size_t m, size_
     }
 }
 
-// Whether row i of R takes its broadcast within the multiply-add: that saves an instruction and
-// costs a load for each vector after the first. So do as many rows as leave room in two loads a
-// cycle. Processors whose other hardware thread is busy decode too few instructions otherwise.
+// Whether row i of R uses a broadcast operand in the multiply-add: this saves an instruction and
+// costs a load for each vector after the first. As many rows use it as two loads per cycle allow.
+// Otherwise processors whose other hardware thread is busy decode too few instructions.
 template <size_t R, size_t V_>
 constexpr bool BroadcastsWithin(size_t i) {
   if (V_ == 1) return false;
@@ -91,7 +111,7 @@ constexpr bool BroadcastsWithin(size_t i) {
   return i * kRows / R != (i + 1) * kRows / R;
 }
 
-// acc + *a * b with the broadcast inside: compilers would load *a once for all its uses.
+// acc + *a * b with an embedded broadcast: compilers would load *a once for all its uses.
 [[maybe_unused]] HWY_INLINE V FmaWithin(const float* a, V b, V acc) {
 #if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
   asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(acc.raw) : "v"(b.raw), "m"(*a));
@@ -105,12 +125,12 @@ constexpr bool BroadcastsWithin(size_t i) {
 struct Strip {
   static constexpr int kSecondLevel = 2;  // of caches, for __builtin_prefetch
 
-  size_t n, columns;    // the first one and how many
-  const float* panels;  // where the first panel begins
+  size_t n, columns;    // the first column and their number
+  const float* panels;  // the start of the first panel
   size_t panel_stride;  // floats from one panel to the next
 
-  // Where rows are staged, what the strip after this one will read of its panels is asked for
-  // meanwhile, a part with every tile: each panel has [ahead, ahead_end) still to fetch.
+  // If rows are staged, the panels of the next strip are prefetched meanwhile, a part with every
+  // tile: [ahead, ahead_end) of each panel remains to be fetched.
   const float* ahead = nullptr;
   const float* ahead_end = nullptr;
   size_t ahead_lines = 0;  // at each kAheadStep of k
@@ -135,7 +155,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
   const size_t columns = strip.columns;
   float* out = g.out + m * g.out_stride + n;
   V acc[R][V_];
-  // Columns that vector v has.
+  // The number of columns in vector v.
   const auto have = [&](size_t v) { return columns - std::min(columns, v * kLanes); };
   const auto load = [&](const float* p, size_t v)
                         HWY_ATTR { return LoadSome(d, p + v * kLanes, have(v)); };
@@ -222,7 +242,7 @@ HWY_NOINLINE void Tile(const MatrixF32& g, const Slice& s, Strip& strip, size_t 
   NN_UNROLL
   for (size_t v = 0; v < V_; ++v) {
     float* to = out + v * kLanes;
-    // Asked once for all rows: sums of few terms feel it.
+    // Checked once for all rows: it matters for sums of few terms.
     if (have(v) >= kLanes) {
       NN_UNROLL
       for (size_t i = 0; i < R; ++i) hn::StoreU(acc[i][v], d, to + i * g.out_stride);
@@ -241,15 +261,15 @@ TileFn PickTile(size_t rows, std::index_sequence<kIndex...>) {
   return kTable[rows - 1];
 }
 
-// All rows of the block against a strip that V_ vectors hold, one slice of k. Rows are spread
-// evenly over the tiles, so that none is too short to hide latency.
+// All rows of the block times a strip held by V_ vectors, one slice of k. Rows are spread evenly
+// over the tiles, so that none is too short to hide latency.
 template <size_t V_, bool kStaged>
 void RowTiles(const MatrixF32& g, const Slice& s, Strip& strip) {
   constexpr size_t kMost = MaxRows(V_, kStaged);
   const size_t tiles = CeilDiv(g.row_count, kMost);
   const size_t base = g.row_count / tiles;
   const size_t larger = g.row_count % tiles;
-  // A single tile reads its panels no faster than they come.
+  // A single tile is limited by the bandwidth of its panels.
   strip.ahead_lines = tiles == 1 ? 0 : CeilDiv(kAheadStep, tiles);
   size_t m = 0;
   for (size_t t = 0; t < tiles; ++t) {
@@ -265,8 +285,8 @@ void Rows(const MatrixF32& g, const Slice& s, Strip& strip) {
   RowTiles<V_, false>(g, s, strip);
 }
 
-// One slice of k for all columns: as many panels at a time as make enough accumulators. `next`: the
-// slice after it, if this is not the last.
+// One slice of k for all columns: as many panels at a time as give enough accumulators. `next`: the
+// following slice, if this is not the last.
 void Columns(const MatrixF32& g, const Slice& s, const Slice& next) {
   constexpr size_t kFew = 2;  // rows that leave registers for wider tiles
   constexpr size_t kWide = kPanelVectors >= 4 ? 1 : 4 / kPanelVectors * kPanels;
@@ -301,8 +321,8 @@ void Columns(const MatrixF32& g, const Slice& s, const Slice& next) {
   }
 }
 
-// The slice that begins at k, of at most `most` of k: several whole runs, or one of the equal parts
-// of one.
+// The slice that starts at k, of at most `most` of k: several whole runs, or one of the equal parts
+// of a run.
 Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
   Slice s = {0, g.run_count, 0, g.run_length, k == 0, true, nullptr};
   if (g.run_length == 0) return s;
@@ -320,14 +340,14 @@ Slice SliceAt(const MatrixF32& g, size_t k, size_t most) {
   return s;
 }
 
-// For as many rows as a block has at most, of the calling thread.
+// Staging memory of the calling thread, for the maximum rows of a block.
 float* StagingRoom() {
   thread_local Buffer room;
   if (room.size() == 0) room = Buffer(kMatrixF32Rows * kStagePitch * sizeof(float));
   return room.as<float>().data();
 }
 
-// Copies all rows of a slice to `to` and lets it be read from there.
+// Copies all rows of a slice to `to` and makes the slice read them from there.
 void Stage(const MatrixF32& g, float* to, Slice& s) {
   const D d;
   for (size_t m = 0; m < g.row_count; ++m) {
@@ -339,7 +359,7 @@ void Stage(const MatrixF32& g, float* to, Slice& s) {
     }
   }
   s.staged = to;
-  // Runs that follow each other in the panels, too, are one.
+  // Joins runs that are also adjacent in the panels.
   if (g.run_numbers == nullptr) {
     s.length = s.depth();
     s.last_run = s.first_run + 1;

@@ -1,8 +1,8 @@
-// The matrix micro-kernel for float32: matrix products and convolutions alike.
+// The matrix micro-kernel for float32, for matrix products and convolutions.
 //
-// y[m, n] = epilogue(sum over k of a[m, k] * b[k, n]), the sum from +0 in order of k with one fused
-// multiply-add each. Row m of `a` is made of runs: `run_count` pieces of memory that follow each
-// other in k, so that a convolution reads its input in place (one run a kernel position).
+// y[m, n] = epilogue(sum over k of a[m, k] * b[k, n]), with the sum from +0 in order of k and one
+// fused multiply-add each. Row m of `a` consists of runs: `run_count` pieces of memory, consecutive
+// in k, so that a convolution reads its input in place (one run per kernel position).
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,15 @@
 
 namespace nn {
 
-// Columns of a packed panel, the same for every target.
+// Columns of a packed panel, the same for every SIMD target.
 inline constexpr size_t kPanelWidth = 16;
 
-// Blocks that the kernel is fastest with: up to kMatrixF32Rows rows, and either few of them or many
-// columns.
+// The fastest block sizes: up to kMatrixF32Rows rows, and either few rows or many columns.
 inline constexpr size_t kMatrixF32Rows = 128;
 inline constexpr size_t kMatrixF32FewRows = 4;
 inline constexpr size_t kMatrixF32ManyColumns = 8 * kPanelWidth;
 
-// What happens to a finished sum, in this order; null pointers skip a step.
+// The operations on a finished sum, in this order; null pointers skip a step.
 struct EpilogueF32 {
   const float* bias = nullptr;   // [n] added; without it +0 is added
   const float* scale = nullptr;  // [n] y = y * scale + shift, rounded twice
@@ -30,7 +29,7 @@ struct EpilogueF32 {
   float min = -std::numeric_limits<float>::infinity();
   float max = std::numeric_limits<float>::infinity();
 
-  // Whether min and max change anything.
+  // Whether min and max have an effect.
   bool bounded() const {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     return min != -kInfinity || max != kInfinity;
@@ -44,7 +43,7 @@ struct MatrixF32 {
   size_t run_count = 1;
   size_t run_length = 0;
   size_t row_count = 0;  // m
-  // Number of each run in the panels, where some are left out; null: all of them.
+  // The number of each run in the panels, if some are skipped; null: all of them.
   const uint16_t* run_numbers = nullptr;
   size_t panel_runs = 0;  // runs in the panels, with run_numbers
   // Packed by PackPanels: panel p holds columns [16p, 16p + 16) as [k][16].

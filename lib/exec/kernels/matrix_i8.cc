@@ -1,3 +1,15 @@
+// The tiles are those of matrix_f32.cc, over packed rows. A product has one of two forms
+// (product_form.h): four bytes at a time with VNNI or the AArch64 dot product, or pairs of 16-bit
+// integers. Highway's targets include neither instruction, so each is one line of inline assembly.
+// Function attributes were the alternative. With Clang they replace the other features of a target,
+// and an AArch64 build must contain code with and without the dot product: there it is a separate
+// SIMD target (NEON_DOT), selected at run time.
+//
+// Rescaling costs as much as the sums of a short row. Both of TensorFlow Lite's roundings are
+// therefore one 64-bit shift (rescale_table.h explains why this is exact), and four vectors are
+// narrowed to bytes together. With few channels the taps along a line are joined into one run, as
+// for float32 (exec/steps/pad_lines.h), because copying runs of three bytes costs more than
+// multiplying them.
 #include "exec/kernels/matrix_i8.h"
 
 #include <algorithm>
@@ -6,7 +18,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
-#include "ops/requant.h"
+#include "ops/quant/requant.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "exec/kernels/matrix_i8.cc"
@@ -85,15 +97,15 @@ HWY_INLINE void CopyRun(const uint8_t* HWY_RESTRICT from, Element* HWY_RESTRICT 
   const hn::CappedTag<uint8_t, kFew> few;
   all(few);
   if (i < n && n >= kFew) {
-    copy(few, n - kFew);  // some a second time
+    copy(few, n - kFew);  // some of them twice
     return;
   }
 #endif
   for (; i < n; ++i) to[i] = static_cast<Element>(from[i] ^ flip);
 }
 
-// The rows of a block, elements of contiguous rows of `width` elements each, padded with zeros to
-// whole steps: where they are, or a copy.
+// The rows of a block, with elements of contiguous rows of `width` elements each, padded with zeros
+// to whole steps: in place or a copy.
 template <class Form, class Element = typename Form::Element>
 const Element* PackRows(const MatrixI8& g, size_t width, std::vector<Element>& copy) {
   const uint8_t flip = g.packed->form.Flip(g.result.is_signed);
@@ -117,11 +129,11 @@ const Element* PackRows(const MatrixI8& g, size_t width, std::vector<Element>& c
 }
 
 #if NN_QUADS
-// Sums of the bytes of each row, which are 4 n.
+// Sums of the 4 n bytes of each row.
 template <class Form>
 void SumRows(const uint8_t* a, size_t rows, size_t width, int32_t* sums) {
   constexpr uint32_t kEven = 0x00FF00FF;
-  // Signed bytes are summed as 0 to 255, too.
+  // Signed bytes are also summed as 0 to 255.
   constexpr uint8_t kFlip = Form::kSignedRows ? 0x80 : 0;
   const auto moved = static_cast<int32_t>(width * kFlip);
   for (size_t m = 0; m < rows; ++m, a += width) {
@@ -150,7 +162,7 @@ void SumRows(const uint8_t* a, size_t rows, size_t width, int32_t* sums) {
 }
 #endif
 
-// Rows whose bytes make a vector.
+// The number of rows whose bytes fill a vector.
 constexpr size_t kGroup = 4;
 
 // The sums of a tile, all `columns` of them, as bytes. A row's sums are `stride` apart, and there
@@ -177,7 +189,7 @@ HWY_NOINLINE void Finish(const MatrixI8& g, const int32_t* sums, size_t stride, 
   const hn::Repartition<uint8_t, D32> d8;
   const hn::Repartition<uint32_t, D32> u32;
   const ToBytes<decltype(d8)> to_bytes(g.result);
-  // From blocks of four columns of each row to rows.
+  // Converts blocks of four columns per row to rows.
   HWY_ALIGN uint32_t order[kLanes];
   for (size_t i = 0; i < kLanes; ++i)
     order[i] = static_cast<uint32_t>(i % (kLanes / kGroup) * kGroup + i / (kLanes / kGroup));
@@ -354,7 +366,7 @@ PackedI8 PackMatrixI8(const MatrixI8Weights& w, bool a_signed) {
   const int32_t a_zero = w.a_zero + p.form.Moved(a_signed);
   for (size_t n = 0; n < w.n; ++n) {
     const int32_t b_zero = w.b_zero[w.b_zero.size() == 1 ? 0 : n];
-    // Bytes are signed ones: unsigned weights move by 128, and so does their zero point.
+    // Weights must be signed bytes: unsigned weights and their zero point are shifted by 128.
     const int32_t move = bytes && !w.is_signed ? 128 : 0;
     int32_t sum = 0;
     for (size_t k = 0; k < p.depth; ++k) {

@@ -1,7 +1,7 @@
 // The matrix micro-kernel for 8-bit integers with TensorFlow Lite's rescaling.
 //
 // sum[m, n] = sum over k of (a[m, k] - a_zero) * (b[k, n] - b_zero[n]) + bias[n], in int32, exact
-// in any order; y = clamp(Rescale(sum, multiplier[n]) + y_zero). Rows of `a` are made of runs as in
+// in any order; y = clamp(Rescale(sum, multiplier[n]) + y_zero). Rows of `a` consist of runs as in
 // matrix_f32.h.
 #pragma once
 
@@ -16,8 +16,8 @@
 
 namespace nn {
 
-// A packed right matrix with everything that belongs to its columns. Its form depends on the SIMD
-// target that was chosen when it was packed, and can be used with that target only.
+// A packed right matrix with all data of its columns. Its form depends on the SIMD target selected
+// when it was packed; it can be used only with that target.
 struct PackedI8 {
   size_t depth = 0;    // k
   size_t columns = 0;  // n
@@ -25,7 +25,7 @@ struct PackedI8 {
   // [n / 16][k / form.taps][16][form.taps] of int16 or, with four taps, of int8.
   Buffer weights;
   bool row_sums = false;        // four taps: b_zero is not 0, sums over rows of `a` are needed
-  std::vector<int32_t> bias;    // per column, zero points of `a` taken out
+  std::vector<int32_t> bias;    // per column, corrected for the zero point of `a`
   std::vector<int32_t> b_zero;  // four taps: what remains to be subtracted, per column
   RescaleTable rescale;         // per column, rounded up to whole panels
 };
@@ -42,7 +42,7 @@ struct MatrixI8Weights {
   std::vector<FixedMultiplier> multipliers;  // n
 };
 
-// `a_signed`: whether the left matrix is int8 (else uint8).
+// `a_signed`: whether the left matrix is int8 (otherwise uint8).
 PackedI8 PackMatrixI8(const MatrixI8Weights& weights, bool a_signed);
 
 struct MatrixI8 {
@@ -57,12 +57,12 @@ struct MatrixI8 {
   uint8_t* out = nullptr;  // [m, first_column...]
   size_t out_stride = 0;
   ByteResult result;
-  // One a column, or null. With factors the sum is multiplied in double precision and rounded,
-  // halves away from zero, in place of Rescale.
+  // One factor per column, or null. With factors the sum is multiplied in double precision and
+  // rounded, halves away from zero, instead of Rescale.
   const double* factors = nullptr;
 };
 
-// Rows of a block that the kernel is given at most.
+// The maximum number of rows of a block.
 inline constexpr size_t kMatrixI8Rows = 96;
 
 void RunMatrixI8(const MatrixI8& block);

@@ -28,7 +28,7 @@ void WithElement(size_t element, const Fn& fn) {
   }
 }
 
-// n elements of so many bytes; single ones are worth a copy of known size.
+// Copies n elements of the given size; single ones use a copy of known size.
 template <size_t kElement>
 void CopyElements(std::byte* y, const std::byte* x, size_t n) {
   if (n == 1)
@@ -37,10 +37,10 @@ void CopyElements(std::byte* y, const std::byte* x, size_t n) {
     std::memcpy(y, x, n * kElement);
 }
 
-// In a table of positions: the fill value.
+// Denotes the fill value in a table of positions.
 inline constexpr int64_t kFillPosition = std::numeric_limits<int64_t>::min();
 
-// Neighbouring elements of a row that are neighbours where they come from, or are all filled.
+// Adjacent elements of a row that are also adjacent in the source, or are all filled.
 struct MoveRun {
   size_t to = 0, count = 0;
   int64_t from = 0;

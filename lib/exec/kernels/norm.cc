@@ -8,7 +8,7 @@
 
 #include "exec/kernels/reduce-inl.h"
 #include "hwy/highway.h"
-#include "ops/elementary-inl.h"
+#include "numeric/elementary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -24,7 +24,7 @@ void RowStatistics(const NormRule& rule, const float* x, size_t stride, size_t r
                    float* shift, float* factor) {
   std::fill_n(shift, rows, 0.0f);
   std::fill_n(factor, rows, 1.0f);
-  if (rule.centred) {
+  if (rule.centered) {
     ReduceRowsOf<Sum>(x, stride, rows, n, nullptr, shift);
     for (size_t r = 0; r < rows; ++r) shift[r] /= static_cast<float>(static_cast<int64_t>(n));
   }
@@ -40,7 +40,7 @@ void ColumnStatistics(const NormRule& rule, const float* x, const int64_t* offse
                       size_t columns, float* shift, float* factor) {
   std::fill_n(shift, columns, 0.0f);
   std::fill_n(factor, columns, 1.0f);
-  if (rule.centred) {
+  if (rule.centered) {
     ReduceColumnsOf<Sum>(x, offsets, n, nullptr, shift, columns);
     for (size_t c = 0; c < columns; ++c) shift[c] /= static_cast<float>(static_cast<int64_t>(n));
   }
@@ -57,7 +57,7 @@ constexpr bool kScales =
     kResult == NormResult::kTimesScale || kResult == NormResult::kTimesScaleShift;
 
 template <NormResult kResult>
-HWY_INLINE V Normalised(V x, V shift, V factor, [[maybe_unused]] V scale, [[maybe_unused]] V bias) {
+HWY_INLINE V Normalized(V x, V shift, V factor, [[maybe_unused]] V scale, [[maybe_unused]] V bias) {
   const V d = hn::Sub(x, shift);
   if constexpr (kResult == NormResult::kTimes) return hn::Mul(d, factor);
   if constexpr (kResult == NormResult::kTimesScale) return hn::Mul(hn::Mul(d, factor), scale);
@@ -76,7 +76,7 @@ HWY_INLINE V Operand(const float* from, size_t column, bool one, size_t first) {
 }
 
 // Calls fn(column, count) for every vector of `columns` columns. Count is the number of lanes,
-// except where there are fewer columns; the last vector overlaps the one before.
+// unless there are fewer columns; the last vector overlaps the one before.
 template <class Fn>
 HWY_INLINE void ForEachVector(size_t columns, Fn fn) {
   if (columns == 0) return;
@@ -101,9 +101,9 @@ HWY_NOINLINE void RowsOf(const NormBlock& b, const float* shift, const float* fa
       if constexpr (kScales<kResult>) s = Operand(scale, c, one_scale, count);
       if constexpr (kResult == NormResult::kTimesScaleShift) t = Operand(bias, c, one_bias, count);
       if (count < kLanes)
-        StoreFirst(Normalised<kResult>(LoadFirst(x, count), shifts, factors, s, t), y, count);
+        StoreFirst(Normalized<kResult>(LoadFirst(x, count), shifts, factors, s, t), y, count);
       else
-        hn::StoreU(Normalised<kResult>(hn::LoadU(d, x + c), shifts, factors, s, t), d, y + c);
+        hn::StoreU(Normalized<kResult>(hn::LoadU(d, x + c), shifts, factors, s, t), d, y + c);
     });
   }
 }
@@ -123,9 +123,9 @@ HWY_NOINLINE void ColumnsOf(const NormBlock& b, const float* shift, const float*
     float* y = b.y + c;
     for (size_t r = 0; r < b.rows; ++r, x += b.x_stride, y += b.y_stride) {
       if (count < kLanes)
-        StoreFirst(Normalised<kResult>(LoadFirst(x, count), shifts, factors, s, t), y, count);
+        StoreFirst(Normalized<kResult>(LoadFirst(x, count), shifts, factors, s, t), y, count);
       else
-        hn::StoreU(Normalised<kResult>(hn::LoadU(d, x), shifts, factors, s, t), d, y);
+        hn::StoreU(Normalized<kResult>(hn::LoadU(d, x), shifts, factors, s, t), d, y);
     }
   });
 }
@@ -147,7 +147,7 @@ HWY_INLINE void WithResult(NormResult result, Fn fn) {
   }
 }
 
-void NormaliseRows(NormResult result, const NormBlock& block, const float* shift,
+void NormalizeRows(NormResult result, const NormBlock& block, const float* shift,
                    const float* factor, const float* scale, bool one_scale, const float* bias,
                    bool one_bias) {
   WithResult(result, [&](auto k) {
@@ -155,7 +155,7 @@ void NormaliseRows(NormResult result, const NormBlock& block, const float* shift
   });
 }
 
-void NormaliseColumns(NormResult result, const NormBlock& block, const float* shift,
+void NormalizeColumns(NormResult result, const NormBlock& block, const float* shift,
                       const float* factor, const float* scale, const float* bias) {
   WithResult(result,
              [&](auto k) { ColumnsOf<decltype(k)::value>(block, shift, factor, scale, bias); });
@@ -167,7 +167,7 @@ void LrnRows(const LrnWindow& w, const NormBlock& b, float* squares) {
   const V alpha = hn::Set(d, w.alpha);
   const V beta = hn::Set(d, w.beta);
   const V bias = hn::Set(d, w.bias);
-  // Zeros stand for channels that do not exist: sums of squares stay as they are.
+  // Zeros replace channels that do not exist: sums of squares stay as they are.
   std::fill_n(squares, w.before + b.columns + w.after + kSlots, 0.0f);
   for (size_t r = 0; r < b.rows; ++r) {
     const float* x = b.x + r * b.x_stride;
@@ -199,8 +199,8 @@ namespace nn {
 
 HWY_EXPORT(RowStatistics);
 HWY_EXPORT(ColumnStatistics);
-HWY_EXPORT(NormaliseRows);
-HWY_EXPORT(NormaliseColumns);
+HWY_EXPORT(NormalizeRows);
+HWY_EXPORT(NormalizeColumns);
 HWY_EXPORT(LrnRows);
 
 void NormRowStatisticsF32(const NormRule& rule, const float* x, size_t stride, size_t rows,
@@ -213,16 +213,16 @@ void NormColumnStatisticsF32(const NormRule& rule, const float* x, const int64_t
   HWY_DYNAMIC_DISPATCH(ColumnStatistics)(rule, x, offsets, n, columns, shift, factor);
 }
 
-void NormaliseRowsF32(NormResult result, const NormBlock& block, const float* shift,
+void NormalizeRowsF32(NormResult result, const NormBlock& block, const float* shift,
                       const float* factor, const float* scale, bool one_scale, const float* bias,
                       bool one_bias) {
-  HWY_DYNAMIC_DISPATCH(NormaliseRows)
+  HWY_DYNAMIC_DISPATCH(NormalizeRows)
   (result, block, shift, factor, scale, one_scale, bias, one_bias);
 }
 
-void NormaliseColumnsF32(NormResult result, const NormBlock& block, const float* shift,
+void NormalizeColumnsF32(NormResult result, const NormBlock& block, const float* shift,
                          const float* factor, const float* scale, const float* bias) {
-  HWY_DYNAMIC_DISPATCH(NormaliseColumns)(result, block, shift, factor, scale, bias);
+  HWY_DYNAMIC_DISPATCH(NormalizeColumns)(result, block, shift, factor, scale, bias);
 }
 
 void LrnRowsF32(const LrnWindow& window, const NormBlock& block, float* squares) {

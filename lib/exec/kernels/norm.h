@@ -1,5 +1,4 @@
-// Normalisation of float32 (ops/norm.h): statistics of rows and columns, and what follows from
-// them.
+// Normalization of float32 (ops/nn/norm.h): statistics of rows and columns, and their application.
 #pragma once
 
 #include <cmath>
@@ -8,7 +7,7 @@
 
 namespace nn {
 
-// What an element x of a row becomes: d = x - mean or d = x, then
+// The result for an element x of a row: d = x - mean or d = x, then
 enum class NormResult : uint8_t {
   kTimes,            // d * factor
   kTimesScale,       // d * factor * scale
@@ -17,14 +16,14 @@ enum class NormResult : uint8_t {
   kOverOrZero,       // the same, 0 for a factor of 0
 };
 
-// How the factor follows from the n elements d of a row.
+// How the factor is computed from the n elements d of a row.
 struct NormRule {
   enum class Spread : uint8_t { kNone, kSquares, kMagnitudes };  // kNone: the factor is 1
   enum class Root : uint8_t { kNone, kInside, kOutside, kFloor };
 
-  bool centred = false;  // d = x - mean
+  bool centered = false;  // d = x - mean
   Spread spread = Spread::kSquares;
-  bool mean = false;  // of the squares or magnitudes; else their sum
+  bool mean = false;  // the mean of the squares or magnitudes; otherwise their sum
   Root root = Root::kInside;
   float epsilon = 0.0f;
   bool inverse = false;  // 1 / root
@@ -50,7 +49,7 @@ void NormRowStatisticsF32(const NormRule& rule, const float* x, size_t stride, s
 void NormColumnStatisticsF32(const NormRule& rule, const float* x, const int64_t* offsets, size_t n,
                              size_t columns, float* shift, float* factor);
 
-// A block of elements; y is not x.
+// A block of elements; y must not alias x.
 struct NormBlock {
   const float* x = nullptr;
   size_t x_stride = 0;
@@ -59,17 +58,17 @@ struct NormBlock {
   size_t rows = 0, columns = 0;
 };
 
-// Normalises by the shift and factor of each row. scale[c] and bias[c], or the first for all
-// columns, serve every row; what the result does not take may be null.
-void NormaliseRowsF32(NormResult result, const NormBlock& block, const float* shift,
+// Normalizes by the shift and factor of each row. scale[c] and bias[c], or the first ones for all
+// columns, apply to every row; unused ones may be null.
+void NormalizeRowsF32(NormResult result, const NormBlock& block, const float* shift,
                       const float* factor, const float* scale, bool one_scale, const float* bias,
                       bool one_bias);
 
 // The same by the shift, factor, scale and bias of each column.
-void NormaliseColumnsF32(NormResult result, const NormBlock& block, const float* shift,
+void NormalizeColumnsF32(NormResult result, const NormBlock& block, const float* shift,
                          const float* factor, const float* scale, const float* bias);
 
-// Local response normalisation of rows of channels: y = x / (alpha * s + bias)^beta, s the sum of
+// Local response normalization of rows of channels: y = x / (alpha * s + bias)^beta, s the sum of
 // the squares of the channels c - before .. c + after that exist. `squares` holds before + after +
 // block.columns + 16 elements.
 struct LrnWindow {

@@ -22,12 +22,12 @@ using MF = SimdMachine<DF>;
 template <typename T>
 using DBytes = hn::CappedTag<T, 64>;
 
-// What a window does with its taps: State holds a vector of channels.
+// The reduction of a window over its taps: State holds a vector of channels.
 struct MaxF32 {
   using D = DF;
   struct State {
     hn::Vec<D> largest;
-    hn::Vec<D> nan;  // a tap that is NaN, if there is one
+    hn::Vec<D> nan;  // a NaN tap, if there is one
 
     HWY_INLINE State()
         : largest(hn::Set(D(), -std::numeric_limits<float>::infinity())), nan(hn::Zero(D())) {}
@@ -66,7 +66,7 @@ struct MaxBytes {
   };
 };
 
-// W vectors of channels from channel c on.
+// W vectors of channels starting at channel c.
 template <class Op, size_t W, typename T>
 HWY_INLINE void Channels(const PoolRow<T>& row, const PoolWindow<T>& window, size_t c, T* out) {
   const typename Op::D d;
@@ -147,7 +147,7 @@ void MaxPool8(const PoolRow<uint8_t>& row, bool is_signed) {
   }
 }
 
-// Sums of a piece of the channels in int32, then the divisions, which no processor has for vectors.
+// Sums a piece of the channels in int32, then divides without SIMD, which has no integer division.
 template <typename T>
 void AverageBytes(const PoolRow<uint8_t>& row, const PoolWindow<uint8_t>& window, uint8_t* out) {
   constexpr size_t kPiece = 256;

@@ -29,7 +29,7 @@ HWY_INLINE void QuantizeRow(const QuantizeParams& p, const float* x, T* y, size_
   const hn::Rebind<int32_t, D> d32;
   const hn::Rebind<T, D> d8;
   const V scale = M::Set(p.scale);
-  // Bounds of what is added to the zero point: whole numbers, so that the sums are exact.
+  // Bounds of the value added to the zero point: whole numbers, so that the sums are exact.
   const auto bound = [&](int32_t v) { return static_cast<float>(v - p.zero_point); };
   const V low = M::Set(bound(std::numeric_limits<T>::min()));
   const V high = M::Set(bound(std::numeric_limits<T>::max()));

@@ -1,4 +1,4 @@
-// From float32 to 8-bit integers.
+// Quantization from float32 to 8-bit integers.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ struct QuantizeParams {
   float scale = 1;
   int32_t zero_point = 0;
   bool is_signed = false;
-  bool half_even = true;  // else halves away from zero
+  bool half_even = true;  // otherwise halves away from zero
 };
 
-// y[i] = zero point + x[i] / scale, rounded and cut to the type's range; NaN counts as 0.
+// y[i] = zero point + x[i] / scale, rounded and clamped to the range of the type; NaN counts as 0.
 void RunQuantizeF32(const QuantizeParams& params, const float* x, uint8_t* y, size_t n);
 
 }  // namespace nn

@@ -1,5 +1,5 @@
-// Reductions in the order of the arithmetic contract (ops/reduction.h), for the kernels of a
-// target: element i of a row goes to slot i mod 16, then halves are combined.
+// Reductions in the order of the arithmetic contract (ops/reduce/reduction.h), for the kernels of a
+// SIMD target: element i of a row goes to slot i mod 16, then halves are combined.
 #if defined(NN_EXEC_KERNELS_REDUCE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NN_EXEC_KERNELS_REDUCE_INL_H_
 #undef NN_EXEC_KERNELS_REDUCE_INL_H_
@@ -35,7 +35,7 @@ constexpr size_t kSlotVectors = kSlots / kSlotLanes;
 #define NN_MASKED_MEMORY 0
 #endif
 
-// Zeros behind them.
+// Followed by zeros.
 HWY_INLINE SlotVec LoadFirst(const float* from, size_t n) {
   const SlotTag d;
 #if NN_MASKED_MEMORY
@@ -58,10 +58,10 @@ HWY_INLINE void StoreFirst(SlotVec v, float* to, size_t n) {
 #endif
 }
 
-// ---- What is reduced
+// ---- Reductions
 //
-// Where a slot starts, which leaves any other as it is when combined with it; an element's part;
-// how two are combined; what becomes of the last one. With kShifted elements are x - shift.
+// The initial value of a slot, which is neutral when combined; the contribution of an element; how
+// two are combined; the post-processing of the result. With kShifted elements are x - shift.
 
 struct Plain {
   static constexpr bool kShifted = false;
@@ -114,7 +114,7 @@ struct Largest : Plain {
     return hn::IfThenElse(hn::IsNaN(b), b, SimdMachine<D>::Max(b, a));
   }
 };
-// Adding +0 leaves all but the sign of a zero.
+// Adding +0 changes only the sign of a zero.
 struct Max : Largest {
   template <class D, class V>
   static HWY_INLINE V Finish(D d, V v) {
@@ -133,7 +133,7 @@ struct Min : Plain {
   }
 };
 
-// ---- Rows of neighbouring elements
+// ---- Rows of adjacent elements
 
 #if HWY_TARGET != HWY_SCALAR
 // Combines halves until one lane is left.
@@ -165,8 +165,8 @@ HWY_INLINE float FoldSlots(SlotVec (&slots)[kSlotVectors]) {
 #endif
 }
 
-// y[r] = the reduction of kRows rows of n elements, `stride` apart, side by side so that additions
-// need not wait for one another.
+// y[r] = the reduction of kRows rows of n elements, `stride` apart, interleaved so that additions
+// do not wait for one another.
 template <class R, size_t kRows>
 HWY_INLINE void ReduceRowsTogether(const float* x, size_t stride, size_t n,
                                    [[maybe_unused]] const float* shift, float* y) {
@@ -227,7 +227,7 @@ template <class R>
 HWY_INLINE void AddRowsToSlots(const float* x, const int64_t* offsets, size_t n, SlotVec shift,
                                float* slots) {
   const SlotTag d;
-  constexpr size_t kTogether = kSlotLanes == kSlots ? 16 : 8;  // as many as there are registers for
+  constexpr size_t kTogether = kSlotLanes == kSlots ? 16 : 8;  // as many as fit into registers
   for (size_t first = 0; first < kSlots; first += kTogether) {
     SlotVec slot[kTogether];
     NN_UNROLL
@@ -247,7 +247,7 @@ HWY_INLINE void AddRowsToSlots(const float* x, const int64_t* offsets, size_t n,
   }
 }
 
-// A vector of columns of n rows; best for few of them.
+// A vector of columns of n rows; best for few rows.
 template <class R>
 HWY_INLINE SlotVec ReduceColumnVector(const float* x, const int64_t* offsets, size_t n,
                                       SlotVec shift) {
@@ -306,7 +306,7 @@ HWY_NOINLINE void ReduceFewColumns(const float* x, const int64_t* offsets, size_
 }
 
 // y[c] = the reduction of x[offsets[0] + c], x[offsets[1] + c], ... for c < columns. Rows are read
-// once, a few at a time, which stay in the first-level cache for all columns.
+// once, a few at a time, and stay in the L1 cache for all columns.
 template <class R>
 HWY_NOINLINE void ReduceColumnsOf(const float* x, const int64_t* offsets, size_t n,
                                   const float* shift, float* y, size_t columns) {

@@ -1,5 +1,5 @@
-// Reductions in the order of the arithmetic contract (ops/reduction.h): element i goes to lane i
-// mod 16, then halves are combined.
+// Reductions in the order of the arithmetic contract (ops/reduce/reduction.h): element i goes to
+// lane i mod 16, then halves are combined.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace nn {
 
-// What is done with the elements x of a row. Maximum and minimum are NaN if any element is, and +0
-// where they are zero of either sign.
+// The reduction of the elements x of a row. Maximum and minimum are NaN if any element is NaN, and
+// +0 if they are zero of either sign.
 enum class RowReduction : uint8_t {
   kSum,
   kSumOfSquares,
@@ -27,7 +27,7 @@ void ReduceColumnsF32(RowReduction reduction, const float* x, const int64_t* off
 void ReduceRowsF32(RowReduction reduction, const float* x, size_t stride, size_t rows, size_t n,
                    float* y);
 
-// y[c] = the sum of the 8-bit integers x[offsets[i] + c]. At most 2^23 of them.
+// y[c] = the sum of the 8-bit integers x[offsets[i] + c]. At most 2^23 terms.
 void SumColumns8(bool is_signed, const uint8_t* x, const int64_t* offsets, size_t n, int32_t* y,
                  size_t columns);
 

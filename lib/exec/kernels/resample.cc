@@ -18,7 +18,7 @@ using V = hn::Vec<D>;
 using DI = hn::RebindToSigned<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());
 
-// W vectors of one result from element k on. kTaps is 0 where it is known at run time only.
+// W vectors of one result starting at element k. kTaps is 0 if it is known only at run time.
 template <size_t kTaps, size_t W>
 HWY_INLINE void Vectors(const float* x, const int64_t* HWY_RESTRICT offsets,
                         const float* HWY_RESTRICT weights, size_t taps, size_t k, float* out) {
@@ -37,7 +37,7 @@ HWY_INLINE void Vectors(const float* x, const int64_t* HWY_RESTRICT offsets,
   for (size_t v = 0; v < W; ++v) hn::StoreU(sum[v], d, out + k + v * kLanes);
 }
 
-// A row that is shorter than a vector.
+// A row shorter than a vector.
 HWY_INLINE void ShortRow(const WeightedRowsF32& r, const int64_t* offsets, const float* weights,
                          float* out) {
   const D d;

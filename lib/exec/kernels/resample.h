@@ -1,6 +1,6 @@
-// Interpolation between rows of float32 whose places and weights are known.
+// Interpolation between rows of float32 with given offsets and weights.
 //
-// Every sum begins at +0 and adds its taps in order with one fused multiply-add each.
+// Every sum starts at +0 and adds its taps in order with one fused multiply-add each.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// TensorFlow Lite's fixed-point factors (ops/requant.h), one a column, as the kernels read them.
+// TensorFlow Lite's fixed-point factors (ops/quant/requant.h), one per column, in the layout of the
+// kernels.
 #pragma once
 
 #include <algorithm>
@@ -6,25 +7,25 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/requant.h"
+#include "ops/quant/requant.h"
 
 namespace nn {
 
-// A right shift by r that rounds halves away from zero is one by max(r - 1, 0), which cuts, and one
-// by min(r, 1) that rounds halves up; so are `cut` and `last`.
+// A right shift by r that rounds halves away from zero equals a truncating shift by max(r - 1, 0),
+// followed by a shift by min(r, 1) that rounds halves up: `cut` and `last`.
 //
-// Where nothing is shifted left and r >= 1, both roundings are one of 64 bits:
+// If nothing is shifted left and r >= 1, both roundings are a single 64-bit one:
 //   Rescale(x) = (x * multiplier + 2^30 + 2^(30 + r) - (x < 0 ? 2^31 : 0)) >> (31 + r)
-// because floors of floors are one floor, and because for the negative x whose first rounding gives
-// 0 the second gives 0 with and without the correction. `round` is what is added to the product of
-// a negative x. Each two neighbours' are apart, as the products of even and odd lanes are.
+// because nested floors are a single floor, and because for a negative x whose first rounding gives
+// 0 the second one gives 0 with and without the correction. `round` is added to the product of a
+// negative x, with even and odd entries separate, as the products of even and odd lanes are.
 struct RescaleTable {
   std::vector<int32_t> multiplier, left, cut, last;
   std::vector<int64_t> round_even, round_odd;
-  // The form of 64 bits does for all.
+  // The 64-bit form applies to all columns.
   bool plain = true;
 
-  // `size` factors of 0; a number of whole vectors.
+  // `size` factors of 0; `size` must be a multiple of the vector length.
   explicit RescaleTable(size_t size = 0)
       : multiplier(size),
         left(size),

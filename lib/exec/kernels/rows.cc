@@ -7,7 +7,7 @@
 
 #include "exec/kernels/half.h"
 #include "exec/kernels/select.h"
-#include "ops/integers.h"
+#include "numeric/integers.h"
 
 namespace nn {
 namespace {
@@ -76,7 +76,7 @@ RowFn CompareFn(DType type) {
   return nullptr;
 }
 
-// A true bool may be any byte but 0.
+// Any nonzero byte is true.
 template <typename Test>
 void Logic(const RowOperands& r) {
   Loop2<uint8_t, uint8_t>(
@@ -87,7 +87,7 @@ void Not(const RowOperands& r) {
   Loop1<uint8_t, uint8_t>(r, [](uint8_t a) { return static_cast<uint8_t>(a == 0); });
 }
 
-// ---- Casts, as ops/elementwise_cast.cc has them
+// ---- Casts, as in ops/math/elementwise_cast.cc
 
 struct Bool {
   uint8_t byte;
@@ -138,7 +138,7 @@ RowFn CastTo(DType to) {
   }
 }
 
-// Between float32 and the types of 16 bits.
+// Between float32 and the 16-bit types.
 template <auto kRun, typename From, typename To>
 void CastHalf(const RowOperands& r) {
   To* y = reinterpret_cast<To*>(r.out);

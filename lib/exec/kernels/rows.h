@@ -1,4 +1,4 @@
-// Elementwise operators on rows of integers, truth values and mixed types.
+// Elementwise operators on rows of integers, bool and mixed types.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace nn {
 
-// Up to three operands of n elements, or of one that serves the whole row.
+// Up to three operands of n elements, or of one element that applies to the whole row.
 struct RowOperands {
   std::array<const std::byte*, 3> in{};
   std::array<bool, 3> scalar{};

@@ -1,4 +1,4 @@
-// What every kernel file of a target shares: the machine of ops/elementary-inl.h on vectors.
+// Shared by all kernel files of a SIMD target: the machine of numeric/elementary-inl.h on vectors.
 #if defined(NN_EXEC_KERNELS_SIMD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NN_EXEC_KERNELS_SIMD_INL_H_
 #undef NN_EXEC_KERNELS_SIMD_INL_H_
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "hwy/highway.h"
-#include "ops/scalar.h"
+#include "numeric/scalar.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {
@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Before loops over arrays of vectors: unrolled so early that the vectors stay in registers.
+// Before loops over arrays of vectors: unrolls them early, so that the vectors stay in registers.
 #undef NN_UNROLL
 #if HWY_COMPILER_CLANG
 #define NN_UNROLL _Pragma("clang loop unroll(full)")
@@ -29,7 +29,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 #define NN_UNROLL _Pragma("GCC unroll 32")
 #endif
 
-// x86 defines max(a, b) as a > b ? a : b, which is what the contract asks for.
+// x86 defines max(a, b) as a > b ? a : b, as the contract requires.
 #undef NN_NATIVE_MINMAX
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
 #define NN_NATIVE_MINMAX 1
@@ -48,7 +48,7 @@ HWY_INLINE void ForEachNumber(const Fn& fn) {
 }
 
 // The first n of a vector's lanes of 32 bits, or all where n is more; the others are zero. No
-// memory but theirs is touched.
+// other memory is accessed.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadSome(D d, const hn::TFromD<D>* p, size_t n) {
   if (n >= hn::MaxLanes(d)) return hn::LoadU(d, p);
@@ -72,8 +72,8 @@ HWY_INLINE void StoreSome(hn::Vec<D> v, D d, hn::TFromD<D>* p, size_t n) {
 #endif
 }
 
-// run(from, to) for each kLanes neighbouring elements of x and y; a shorter rest goes by way of
-// copies, filled up with zeros.
+// run(from, to) for every kLanes adjacent elements of x and y; a shorter rest uses copies padded
+// with zeros.
 template <size_t kLanes, class X, class Y, class Run>
 HWY_INLINE void ForEachVector(const X* x, Y* y, size_t n, const Run& run) {
   size_t i = 0;
@@ -251,7 +251,7 @@ struct SimdMachine {
 
 #if !HWY_NATIVE_FMA
  private:
-// Without SIMD Highway's DemoteTo makes the largest float of infinity.
+// Without SIMD, Highway's DemoteTo converts infinity to the largest float.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || !HWY_HAVE_FLOAT64
   static HWY_INLINE V EmulatedFma(V a, V b, V c) {
     const D d;
@@ -277,9 +277,9 @@ struct SimdMachine {
     }
   }
 
-  // In double precision the product is exact; the sum is rounded to odd, after which rounding to
-  // float32 is as if there had been no other (Boldo and Melquiond, "Emulation of FMA and correctly
-  // rounded sums: proved algorithms using rounding to odd", 2008).
+  // In double precision the product is exact; the sum is rounded to odd, so that rounding to
+  // float32 gives the same result as a single rounding (Boldo and Melquiond, "Emulation of FMA and
+  // correctly rounded sums: proved algorithms using rounding to odd", 2008).
   template <class H>
   static HWY_INLINE hn::Vec<H> RoundedFma(H h, hn::Vec<H> a, hn::Vec<H> b, hn::Vec<H> c) {
     const hn::Rebind<double, H> d;
@@ -289,8 +289,8 @@ struct SimdMachine {
     const auto s = hn::Add(p, q);
     const auto t = hn::Sub(s, p);
     const auto error = hn::Add(hn::Sub(p, hn::Sub(s, t)), hn::Sub(q, t));
-    // Where the sum is inexact: toward zero, then the last bit set. Infinity and NaN have a NaN for
-    // their error and stay.
+    // If the sum is inexact: round toward zero, then set the last bit. The error of infinity and
+    // NaN is NaN, and they stay.
     const auto inexact = hn::BitCast(u, hn::VecFromMask(d, hn::Gt(hn::Abs(error), hn::Zero(d))));
     const auto bits = hn::BitCast(u, s);
     const auto away = hn::And(hn::ShiftRight<63>(hn::Xor(bits, hn::BitCast(u, error))), inexact);

@@ -8,7 +8,7 @@
 
 #include "exec/kernels/reduce-inl.h"
 #include "hwy/highway.h"
-#include "ops/elementary-inl.h"
+#include "numeric/elementary-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace nn {

@@ -18,7 +18,7 @@ namespace nn {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The best form that there is code for.
+// The best available form.
 ProductForm BestForm() {
 #if NN_QUADS
   return {Quads::kTaps, Quads::kSignedRows};
@@ -42,7 +42,8 @@ HWY_EXPORT(BestForm);
 
 namespace {
 
-// AArch64's dot product of bytes, which is no target of Highway's: one of our own beside NEON.
+// The dot product of bytes of AArch64, which Highway has no SIMD target for: a target of our own,
+// next to NEON.
 constexpr std::string_view kArmDot = "NEON_DOT";
 
 bool HasArmDot() {
@@ -58,10 +59,10 @@ bool HasArmDot() {
 #endif
 }
 
-// Whether it may be used where there is one.
+// Whether it is enabled, if the processor has it.
 bool takes_arm_dot = true;
 
-// What the processor has. Asked once: the instruction that tells is slow in a virtual machine.
+// The SIMD targets of the processor. Queried once: the instruction is slow in a virtual machine.
 int64_t DetectedTargets() {
   static const int64_t detected = [] {
     hwy::SetSupportedTargetsForTest(0);
@@ -70,7 +71,7 @@ int64_t DetectedTargets() {
   return detected;
 }
 
-// The targets that there is code for, best first.
+// The compiled SIMD targets, best first.
 std::vector<int64_t> UsableTargets() {
   std::vector<int64_t> targets;
   for (int64_t bits = DetectedTargets() & HWY_TARGETS; bits != 0; bits &= bits - 1)
@@ -100,7 +101,7 @@ Status UseSimdTarget(std::string_view name) {
       return UsageError("this processor has no SIMD target named {}; it has {}", Quote(name),
                         known);
     }
-    // The target and all lesser ones: a kernel without code for the target uses the next.
+    // Enables the target and all lesser ones: a kernel without code for the target uses the next.
     supported &= ~(chosen - 1);
   }
   hwy::SetSupportedTargetsForTest(supported);

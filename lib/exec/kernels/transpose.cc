@@ -17,7 +17,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements of a block's side: a block's lines stay in the first-level cache.
+// The side of a block in elements: its lines stay in the L1 cache.
 constexpr size_t kBlock = 32;
 
 template <typename T>
@@ -64,7 +64,7 @@ HWY_INLINE void Block(const T* in, size_t in_stride, T* out, size_t out_stride, 
   Scalar(in + c, in_stride, out + c * out_stride, out_stride, rows, columns - c);
 }
 
-// Two to four rows that become elements side by side, or the other way round.
+// Interleaves two to four rows, or the inverse.
 template <typename T>
 using DFew = hn::CappedTag<T, 64 / sizeof(T)>;
 

@@ -18,7 +18,7 @@ Result<json> DocumentOf(const ReadModel& model) {
   DumpWriter out([&](std::string_view piece) { text += piece; }, {DumpWeights::kDigest});
   NN_RETURN_IF_ERROR(WriteDump(model, out));
   json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded()) return InternalError("own JSON cannot be parsed");
+  if (document.is_discarded()) return InternalError("the generated JSON cannot be parsed");
   return document;
 }
 

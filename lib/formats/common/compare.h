@@ -1,4 +1,4 @@
-// Whether two models say the same, field by field.
+// Field-by-field comparison of two models.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct FieldDifference {
   std::string a, b;   // short texts of the values; "" for one that is not there
 };
 
-// What is different between two models of one format as their files have them: every field, those
-// that the schema does not have too, data of tensors, and the files beside the models. Where a list
-// is longer in one, what they have in common is compared as well. Empty: the models are equal, and
-// differ in layout at most (order of fields, flatbuffer offsets). At most `limit` are found. Memory
-// is needed for the models without data of tensors, several times.
+// The differences between two models of one format in their files: all fields, including those not
+// in the schema, tensor data, and side files. If lists differ in length, their common elements are
+// compared as well. Empty if the models are equal except for layout (order of fields, flatbuffer
+// offsets). Returns at most `limit` differences. Needs several times the memory of the models
+// without tensor data.
 //
-// kUnsupported for what cannot be dumped.
+// kUnsupported for models that cannot be dumped.
 Result<std::vector<FieldDifference>> CompareModels(const ReadModel& a, const ReadModel& b,
                                                    size_t limit = 100);
 

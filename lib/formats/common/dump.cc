@@ -25,7 +25,7 @@ constexpr uint32_t kDumpVersion = 1;
 constexpr std::string_view kVersionKey = "nn_dump";
 constexpr const char* kWeightsKey = "weights";
 
-// Strings from this length on are tried as Base64 while the text is parsed.
+// Strings of this length or more are decoded as Base64 during parsing, if possible.
 constexpr size_t kLongString = 1024;
 
 template <typename T>
@@ -56,7 +56,7 @@ std::string DumpNode::Describe() const {
   if (value_->is_string())
     return "the string " + Quote(Shortened(value_->get_ref<const std::string&>()));
   if (value_->is_number() || value_->is_boolean()) return value_->dump();
-  if (value_->is_binary()) return "a string of Base64";
+  if (value_->is_binary()) return "a Base64 string";
   return std::string(value_->is_null() ? "null" : value_->is_object() ? "an object" : "an array");
 }
 
@@ -73,12 +73,12 @@ bool DumpNode::IsOmitted() const {
 }
 
 tl::unexpected<Error> DumpNode::Omitted() const {
-  return Bad("these data were left out of the dump (--weights), which so cannot be restored");
+  return Bad("the data were omitted from the dump (--weights), so it cannot be restored");
 }
 
 Status DumpNode::ForEachMember(
     const std::function<Status(const std::string& name, const DumpNode& member)>& fn) const {
-  if (!value_->is_object()) return Bad("an object is expected, not {}", Describe());
+  if (!value_->is_object()) return Bad("expected an object, not {}", Describe());
   for (auto it = value_->begin(); it != value_->end(); ++it)
     NN_RETURN_IF_ERROR(fn(it.key(), DumpNode(*document_, *it, this, it.key())));
   return {};
@@ -86,7 +86,7 @@ Status DumpNode::ForEachMember(
 
 Status DumpNode::ForEachElement(const std::function<Status(const DumpNode& element)>& fn) const {
   if (IsOmitted()) return Omitted();
-  if (!value_->is_array()) return Bad("an array is expected, not {}", Describe());
+  if (!value_->is_array()) return Bad("expected an array, not {}", Describe());
   for (size_t i = 0; i < value_->size(); ++i)
     NN_RETURN_IF_ERROR(fn(DumpNode(*document_, (*value_)[i], this, std::to_string(i))));
   return {};
@@ -109,7 +109,7 @@ Result<int64_t> DumpNode::Signed() const {
   } else if (value_->is_string()) {
     v = FullNumber<int64_t>(value_->get_ref<const std::string&>(), 10);
   }
-  if (!v) return Bad("an integer is expected, not {}", Describe());
+  if (!v) return Bad("expected an integer, not {}", Describe());
   return *v;
 }
 
@@ -119,7 +119,7 @@ Result<uint64_t> DumpNode::Unsigned() const {
     v = value_->get<uint64_t>();
   else if (value_->is_string())
     v = FullNumber<uint64_t>(value_->get_ref<const std::string&>(), 10);
-  if (!v) return Bad("an integer that is not negative is expected, not {}", Describe());
+  if (!v) return Bad("expected a non-negative integer, not {}", Describe());
   return *v;
 }
 
@@ -129,7 +129,7 @@ Result<T> DumpNode::Real() const {
   if (value_->is_number()) {
     const auto wide = value_->get<double>();
     const auto v = static_cast<T>(wide);
-    if (std::isinf(v)) return Bad("{} is beyond the type", value_->dump());
+    if (std::isinf(v)) return Bad("{} is out of range", value_->dump());
     return v;
   }
   if (value_->is_string()) {
@@ -141,7 +141,7 @@ Result<T> DumpNode::Real() const {
       if (const auto bits = FullNumber<Bits>(std::string_view(text).substr(2), 16))
         return std::bit_cast<T>(*bits);
   }
-  return Bad("a number is expected, not {}", Describe());
+  return Bad("expected a number, not {}", Describe());
 }
 
 Result<float> DumpNode::Float() const {
@@ -153,7 +153,7 @@ Result<double> DumpNode::Double() const {
 }
 
 Result<bool> DumpNode::Bool() const {
-  if (!value_->is_boolean()) return Bad("true or false is expected, not {}", Describe());
+  if (!value_->is_boolean()) return Bad("expected true or false, not {}", Describe());
   return value_->get<bool>();
 }
 
@@ -162,7 +162,7 @@ Result<std::string> DumpNode::String() const {
     NN_ASSIGN(const Blob bytes, Bytes());
     return Base64(bytes.bytes());
   }
-  if (!value_->is_string()) return Bad("a string is expected, not {}", Describe());
+  if (!value_->is_string()) return Bad("expected a string, not {}", Describe());
   return value_->get<std::string>();
 }
 
@@ -181,16 +181,16 @@ Result<Blob> DumpNode::Bytes() const {
   if (IsOmitted()) return Omitted();
   if (IsStored()) return StoredBytes();
   if (value_->is_object()) return NumberBytes();
-  if (!value_->is_string()) return Bad("a string of Base64 is expected, not {}", Describe());
+  if (!value_->is_string()) return Bad("expected a Base64 string, not {}", Describe());
   auto bytes = FromBase64(value_->get_ref<const std::string&>());
-  if (!bytes) return Bad("not Base64 (RFC 4648, padded): {}", Describe());
+  if (!bytes) return Bad("invalid Base64 (RFC 4648, padded): {}", Describe());
   return *std::move(bytes);
 }
 
 Result<Blob> DumpNode::NumberBytes() const {
   std::optional<DType> type;
   if (value_->size() == 1) type = ParseDType(value_->begin().key());
-  if (!type) return Bad("Base64, or an array named by its type (\"f32\"), is expected");
+  if (!type) return Bad("expected Base64, or an array named by its type (\"f32\")");
   const DumpNode list = *Find(value_->begin().key());
   std::vector<std::byte> bytes;
   bytes.reserve(list.size() * sizeof(double));
@@ -204,20 +204,20 @@ Result<Blob> DumpNode::NumberBytes() const {
       return {};
     });
   });
-  if (!known) return Bad("numbers of type {} are written as Base64", DTypeName(*type));
+  if (!known) return Bad("numbers of type {} must be Base64", DTypeName(*type));
   NN_RETURN_IF_ERROR(ok);
   return Blob::CopyOf(bytes);
 }
 
-// The tensor must be what it was when the dump was written but for the values of its elements.
+// The tensor must match the dump except for the values of its elements.
 Result<Blob> DumpNode::StoredBytes() const {
   const auto name_node = Find(kDumpStoredKey), type_node = Find("type"), shape_node = Find("shape");
   if (!type_node || !shape_node || size() != 3)
-    return Bad("{{\"{}\": NAME, \"type\": \"f32\", \"shape\": [...]}} is expected", kDumpStoredKey);
+    return Bad("expected {{\"{}\": NAME, \"type\": \"f32\", \"shape\": [...]}}", kDumpStoredKey);
   NN_ASSIGN(const std::string name, name_node->String());
   NN_ASSIGN(const std::string type_name, type_node->String());
   const auto type = ParseDType(type_name);
-  if (!type) return type_node->Bad("there is no element type {}", Quote(type_name));
+  if (!type) return type_node->Bad("unknown element type {}", Quote(type_name));
   std::vector<int64_t> shape;
   NN_RETURN_IF_ERROR(shape_node->ForEachElement([&](const DumpNode& element) -> Status {
     NN_ASSIGN(const auto size, element.Integer<int64_t>());
@@ -238,13 +238,14 @@ Result<Blob> DumpNode::StoredBytes() const {
 Result<Blob> DumpNode::ArrayBytes(size_t element_size) const {
   NN_ASSIGN(Blob bytes, IsStored() ? StoredBytes() : Find("base64")->Bytes());
   if (bytes.size() % element_size != 0)
-    return Bad("{} bytes are no elements of {} bytes", bytes.size(), element_size);
+    return Bad("{} bytes is not a multiple of the element size, {} bytes", bytes.size(),
+               element_size);
   return bytes;
 }
 
 // ---- Parsing ------------------------------------------------------------------------------------
 
-// Puts binary values that hold an index of `blobs` in the place of long strings of Base64.
+// Replaces long Base64 strings by binary values with an index into `blobs`.
 class DumpDocument::Builder {
  public:
   Builder(DumpDocument& document, const ReadLimits& limits)
@@ -253,9 +254,10 @@ class DumpDocument::Builder {
   Result<json> Parse(std::string_view text) {
     JsonHooks hooks;
     hooks.open = [this](int depth) -> Status {
-      // A message takes two levels: its object and the array that it is in.
+      // A message takes two levels: its object and the array around it.
       const int limit = 2 * limits_.max_depth + 2;
-      if (depth > limit) return LimitError("more than {} nested JSON values (max-depth)", limit);
+      if (depth > limit)
+        return LimitError("JSON values are nested deeper than {} (max-depth)", limit);
       return Count();
     };
     hooks.value = [this](json& value) {
@@ -341,9 +343,9 @@ Status WriteDump(const ReadModel& model, DumpWriter& out) {
 
 namespace {
 
-// Writes a dump, and before it the file of its tensors: of the two the dump is the one that is
-// replaced. The file's name stands at the dump's beginning and may follow from its contents, so the
-// tensors are collected first.
+// Writes a dump after the file of its tensors; only the dump may replace a file. The dump begins
+// with the name of the file, which may be derived from its contents, so the tensors are collected
+// first.
 Result<std::string> WriteWithTensors(const ReadModel& model, const std::string& path,
                                      DumpOptions options) {
   DumpWriter collector([](std::string_view) {}, options);
@@ -353,7 +355,8 @@ Result<std::string> WriteWithTensors(const ReadModel& model, const std::string& 
   if (!folder) return IoError("{}: {}", path, ErrnoText(folder.error()));
   const std::string staged =
       folder->path() + "/tensors" + std::filesystem::path(options.file).extension().string();
-  NN_RETURN_IF_ERROR(WriteTensorArchive(staged, collector.stored()));
+  const std::string shown = (std::filesystem::path(directory) / options.file).string();
+  NN_RETURN_IF_ERROR(WriteTensorArchive(staged, collector.stored(), shown));
   SideFilePlacer placer(directory);
   NN_ASSIGN(bool added, placer.Add(staged, options.file));
   if (!added) {
@@ -363,7 +366,7 @@ Result<std::string> WriteWithTensors(const ReadModel& model, const std::string& 
     NN_ASSIGN(added, placer.Add(staged, options.file));
   }
   if (!added)
-    return UsageError("{}: there is another file of this name; --weights names a new one",
+    return UsageError("{}: a different file of this name exists; choose another with --weights",
                       Quote(options.file));
   NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
   DumpWriter out([&](std::string_view text) { file.Write(text); }, options);
@@ -380,7 +383,7 @@ Result<std::string> WriteDumpFiles(const ReadModel& model, const std::string& pa
   if (options.weights == DumpWeights::kFile) {
     const auto name = PlainRelativePath(options.file);
     if (!name || !IsTensorArchivePath(*name))
-      return UsageError("{}: a path below the dump's folder, .npz or .safetensors, is expected",
+      return UsageError("{}: expected a path below the dump's folder, .npz or .safetensors",
                         Quote(options.file));
     return WriteWithTensors(model, path, {options.weights, *name});
   }
@@ -398,7 +401,7 @@ Status WriteDump(const ReadModel& model, const std::string& path, const DumpOpti
 
 namespace {
 
-// The tensors of the file that the dump names, if it names one.
+// The tensors of the file that the dump names, if any.
 Status ReadStored(const DumpNode& root, const std::string& path, const ReadLimits& limits,
                   DumpDocument& document) {
   const auto node = root.Find(kWeightsKey);
@@ -423,21 +426,21 @@ Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const Read
   if (!version_node) return root.Bad("the member \"{}\" is missing", kVersionKey);
   NN_ASSIGN(const auto version, version_node->Integer<uint32_t>());
   if (version == 0 || version > kDumpVersion)
-    return UnsupportedError("/{}: version {} of dumps; this program knows version {}", kVersionKey,
-                            version, kDumpVersion);
+    return UnsupportedError("/{}: dump version {} is unsupported; this program supports version {}",
+                            kVersionKey, version, kDumpVersion);
   std::string known;
   for (const Format& f : Formats()) known += fmt::format("{}{}", known.empty() ? "" : ", ", f.name);
   const auto format_node = root.Find("format");
-  if (!format_node) return root.Bad("the member \"format\" is missing; it is one of {}", known);
+  if (!format_node) return root.Bad("the member \"format\" is missing; expected one of {}", known);
   NN_ASSIGN(const std::string name, format_node->String());
   const Format* format = FindFormat(name);
   if (format == nullptr)
-    return format_node->Bad("there is no format {}; there are {}", Quote(name), known);
+    return format_node->Bad("unknown format {}; expected one of {}", Quote(name), known);
   const auto model_node = root.Find("model");
   if (!model_node) return root.Bad("the member \"model\" is missing");
   NN_RETURN_IF_ERROR(root.ForEachMember([&](const std::string& key, const DumpNode& member) {
     const bool ours = key == kVersionKey || key == "format" || key == "model" || key == kWeightsKey;
-    return ours ? Status() : Status(member.Bad("a dump has no such member"));
+    return ours ? Status() : Status(member.Bad("unknown member"));
   }));
   NN_RETURN_IF_ERROR(ReadStored(root, path, limits, document));
   NN_ASSIGN(auto model, format->restore(*model_node, path, limits));

@@ -1,5 +1,5 @@
-// Dumps: the JSON text of a native model, {"nn_dump": 1, "format": "onnx", "model": {...}}, and
-// what the formats' own parts of it have in common.
+// Dumps: the JSON text of a native model, {"nn_dump": 1, "format": "onnx", "model": {...}}, and the
+// parts that all formats share.
 //
 // formats/common/dump_writer.h has the forms of text, bytes and lists.
 #pragma once
@@ -27,9 +27,8 @@ namespace nn {
 class DumpDocument;
 class DumpWriter;
 
-// A value of a parsed document that knows its place in it. Readers return kParse with the place if
-// the value is not what is asked for. Valid as long as the document, and as the node that it was
-// got from.
+// A value of a parsed document with its place. Readers return kParse with the place if the value
+// has a different type. Valid as long as the document and the parent node.
 class DumpNode {
  public:
   // "/model/graph/node/3": a JSON pointer.
@@ -39,7 +38,7 @@ class DumpNode {
   tl::unexpected<Error> Bad(fmt::format_string<A...> f, A&&... a) const {
     return ParseError("{}: {}", Place(), fmt::format(f, std::forward<A>(a)...));
   }
-  // What the value is, for messages: "the string \"x\"".
+  // A description for messages: "the string \"x\"".
   std::string Describe() const;
 
   bool IsBool() const { return value_->is_boolean(); }
@@ -47,9 +46,9 @@ class DumpNode {
   bool IsArray() const { return value_->is_array(); }
   // Whether it is {"base64": ...} or {"stored": ...}.
   bool IsBytesObject() const;
-  // Whether it is {"stored": ...}: data that are in another file.
+  // Whether it is {"stored": ...}: data in another file.
   bool IsStored() const;
-  // Whether it is {"omitted": ...}: data that the dump was made without.
+  // Whether it is {"omitted": ...}: data omitted from the dump.
   bool IsOmitted() const;
   // Elements or members.
   size_t size() const { return value_->size(); }
@@ -61,16 +60,16 @@ class DumpNode {
   // The member, or none.
   std::optional<DumpNode> Find(const std::string& name) const;
 
-  // kParse beyond T, too.
+  // Also kParse for values out of the range of T.
   template <typename T>
   Result<T> Integer() const;
   Result<float> Float() const;
   Result<double> Double() const;
   Result<bool> Bool() const;
   Result<std::string> Text() const;
-  // Of a string of Base64, {"f32": [...]} or {"stored": ...}.
+  // From a Base64 string, {"f32": [...]} or {"stored": ...}.
   Result<Blob> Bytes() const;
-  // The bytes of an IsBytesObject() of elements of this size.
+  // The bytes of an IsBytesObject() with elements of this size.
   Result<Blob> ArrayBytes(size_t element_size) const;
   // The string itself.
   Result<std::string> String() const;
@@ -97,22 +96,22 @@ class DumpNode {
   std::string key_;
 };
 
-// Parsed JSON text. Long strings of Base64 are decoded as they are met, so that a document takes
-// little more than the bytes that it stands for.
+// Parsed JSON text. Long Base64 strings are decoded during parsing, so that a document takes little
+// more memory than the bytes it represents.
 class DumpDocument {
  public:
-  // kParse for what is no JSON or has a member twice, kLimit beyond the limits.
+  // kParse for invalid JSON or duplicate members, kLimit beyond the limits.
   static Result<DumpDocument> Parse(std::string_view text, const ReadLimits& limits);
 
   DumpNode root() const { return {*this, json_, nullptr, {}}; }
 
-  // The tensors that its values {"stored": ...} refer to.
+  // The tensors for its {"stored": ...} values.
   void set_stored(std::vector<NamedTensor> tensors);
 
  private:
   friend class DumpNode;
   class Builder;
-  // Decoded strings are binary values that hold an index of `blobs_`.
+  // Decoded strings are binary values with an index into `blobs_`.
   nlohmann::json json_;
   std::vector<Blob> blobs_;
   std::unordered_map<std::string, Tensor> stored_;
@@ -121,15 +120,15 @@ class DumpDocument {
 // The whole text of a dump.
 Status WriteDump(const ReadModel& model, DumpWriter& out);
 
-// WriteDump() of format.h, which returns the name of the tensors' file, "" if there is none. Where
-// a file of the wanted name has other contents, it is one that follows from the contents.
+// WriteDump() of format.h; returns the name of the tensor file, "" if there is none. If a different
+// file of the requested name exists, the name is derived from the contents.
 Result<std::string> WriteDumpFiles(const ReadModel& model, const std::string& path,
                                    const DumpOptions& options);
 
-// True if the text begins like a dump.
+// Whether the text begins like a dump.
 bool IsDump(std::span<const std::byte> bytes);
 
-// The model that a dump holds.
+// The model in a dump.
 Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const ReadLimits& limits);
 
 template <typename T>
@@ -147,11 +146,12 @@ Result<T> DumpNode::Integer() const {
   if constexpr (std::is_signed_v<T>) {
     NN_ASSIGN(const int64_t v, Signed());
     if (v < std::numeric_limits<T>::min() || v > std::numeric_limits<T>::max())
-      return Bad("{} does not fit {} bits", v, sizeof(T) * 8);
+      return Bad("{} does not fit in {} bits", v, sizeof(T) * 8);
     return static_cast<T>(v);
   } else {
     NN_ASSIGN(const uint64_t v, Unsigned());
-    if (v > std::numeric_limits<T>::max()) return Bad("{} does not fit {} bits", v, sizeof(T) * 8);
+    if (v > std::numeric_limits<T>::max())
+      return Bad("{} does not fit in {} bits", v, sizeof(T) * 8);
     return static_cast<T>(v);
   }
 }

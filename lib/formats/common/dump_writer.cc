@@ -12,13 +12,13 @@
 namespace nn {
 namespace {
 
-// In bytes, of types that take whole ones.
+// In bytes, for types of whole bytes.
 size_t ElementSize(DType type) {
   return static_cast<size_t>(DTypeBits(type)) / 8;
 }
 
-// The data as a tensor that files of tensors give back with the same bytes: of their own type and
-// shape where these fit, else a list of bytes.
+// The data as a tensor that tensor files preserve: with its type and shape if they match, else as a
+// list of bytes.
 Tensor TensorOf(const Blob& blob, const DataInfo& info) {
   const bool plain = WithPlainNumber(info.type, [](auto) {}) || info.type == DType::kF16 ||
                      info.type == DType::kBF16;
@@ -28,7 +28,7 @@ Tensor TensorOf(const Blob& blob, const DataInfo& info) {
   return {type, {static_cast<int64_t>(blob.size() / ElementSize(type))}, blob};
 }
 
-// Whether files of tensors give a name back as it is.
+// Whether tensor files preserve a name.
 bool IsStorableName(std::string_view name) {
   constexpr size_t kLongest = 1024;
   return !name.empty() && name.size() <= kLongest && !name.starts_with("__") && IsUtf8(name) &&
@@ -83,7 +83,7 @@ void DumpWriter::Stored(const Blob& blob, const DataInfo& info) {
   std::string name = info.name;
   if (!IsStorableName(name) || !stored_names_.insert(name).second) {
     name = Place().substr(1);
-    // A tensor may be named like the place of another.
+    // The name of a tensor may equal the place of another.
     while (!stored_names_.insert(name).second) name += '_';
   }
   Tensor tensor = TensorOf(blob, info);
@@ -138,7 +138,7 @@ void DumpWriter::Omitted(std::span<const std::byte> bytes, DType type) {
   EndObject();
 }
 
-// Over the finite elements; those that are not are counted.
+// Over the finite elements; the others are counted.
 void DumpWriter::Statistics(std::span<const std::byte> bytes, DType type) {
   const int bits = DTypeBits(type);
   if (bits == 0 || IsComplex(type)) return;

@@ -1,10 +1,10 @@
-// Writing dumps: JSON text in which the data of tensors can be shown in several ways.
+// Writes dumps: JSON text with tensor data in one of several forms.
 //
-// Text is a JSON string, or {"base64": "..."} where it is not UTF-8. Bytes are a string of Base64.
-// A list of numbers is a JSON array, or, from kDumpArrayBytes on, {"base64": "..."} of its
-// little-endian elements. Inline, lists are arrays of any length, and bytes whose type is known are
-// {"f32": [...]}. Data that are in another file are {"stored": NAME, "type": "f32", "shape":
-// [...]}. Data that are left out are {"omitted": SIZE, ...}. Numbers are as JsonWriter has them.
+// Text is a JSON string, or {"base64": "..."} if it is not UTF-8. Bytes are a Base64 string. A list
+// of numbers is a JSON array, or, from kDumpArrayBytes on, {"base64": "..."} of its little-endian
+// elements. Inline, lists are arrays of any length, and bytes of known type are {"f32": [...]}.
+// Data in another file are {"stored": NAME, "type": "f32", "shape": [...]}. Omitted data are
+// {"omitted": SIZE, ...}. Numbers are formatted by JsonWriter.
 #pragma once
 
 #include <cstddef>
@@ -26,11 +26,11 @@ inline constexpr size_t kDumpArrayBytes = 1024;
 inline constexpr const char* kDumpOmittedKey = "omitted";
 inline constexpr const char* kDumpStoredKey = "stored";
 
-// What is known of data besides their bytes.
+// The type, name and shape of data, where known.
 struct DataInfo {
   DType type = DType::kUnknown;
   std::string name = {};            // of the tensor that they are; "": not known
-  std::vector<int64_t> shape = {};  // where there is a name; may not fit the bytes
+  std::vector<int64_t> shape = {};  // if there is a name; may not match the bytes
 };
 
 class DumpWriter : public JsonWriter {
@@ -38,15 +38,15 @@ class DumpWriter : public JsonWriter {
   DumpWriter(Sink sink, DumpOptions options)
       : JsonWriter(std::move(sink)), options_(std::move(options)) {}
 
-  // Text that may be no UTF-8.
+  // Text that may not be UTF-8.
   void Text(std::string_view text);
-  // The contents of a bytes field. With kFile, the bytes are kept until the writer ends, as
-  // LongList's are.
+  // The contents of a bytes field. With kFile, the bytes are kept until the writer ends, as in
+  // LongList.
   void Data(const Blob& blob, const DataInfo& info);
   // The elements of a list of numbers of at least kDumpArrayBytes; the type is known.
   void LongList(const Blob& blob, const DataInfo& info);
 
-  // With kFile, its name and the data that the text refers to.
+  // With kFile, the name of the file and the data that the text refers to.
   const std::string& file() const { return options_.file; }
   std::span<const NamedTensor> stored() const { return stored_; }
 
@@ -63,8 +63,8 @@ class DumpWriter : public JsonWriter {
   std::set<std::string> stored_names_;
 };
 
-// Calls fn with a value of the C++ type of a type whose elements are plain numbers of 1, 2, 4 or 8
-// bytes; false for all others.
+// Calls fn with a value of the C++ type for types of plain 1, 2, 4 or 8-byte numbers; false for all
+// others.
 template <typename Fn>
 bool WithPlainNumber(DType type, const Fn& fn) {
   switch (type) {

@@ -14,7 +14,7 @@ using reflection::BaseType;
 
 constexpr std::string_view kDataKey = "$data";
 
-// Vectors that several tables share are written for each of them.
+// Shared vectors are written once per table.
 constexpr uint64_t kMaxGrowth = 16;
 constexpr uint64_t kGrowthSlack = uint64_t{1} << 20;
 
@@ -60,7 +60,7 @@ bool IsScalar(BaseType type) {
   return fb::IsScalar(type);
 }
 
-// The attribute "names" of our own schemas; null if the field does not have it.
+// The attribute "names" of the suite's schemas; null if the field does not have it.
 const reflection::KeyValue* NamesOf(const reflection::Field& field) {
   return field.attributes() == nullptr ? nullptr : field.attributes()->LookupByKey("names");
 }
@@ -79,7 +79,7 @@ const reflection::EnumVal* ValueOf(const reflection::Enum& type, int64_t number)
   return type.values()->LookupByKey(number);
 }
 
-// The table that a number in a union's type field stands for; null if there is none.
+// The table for a value of a union's type field; null if there is none.
 const reflection::Object* MemberOf(const reflection::Enum& type, int64_t number,
                                    const reflection::Schema& schema) {
   const reflection::EnumVal* value = ValueOf(type, number);
@@ -103,7 +103,7 @@ std::string FieldNames(const reflection::Object& type) {
   return out;
 }
 
-// The field that tells the type of a union.
+// The field with the type of a union.
 const reflection::Field* TypeFieldOf(const reflection::Field& field,
                                      const reflection::Object& table) {
   return table.fields()->LookupByKey((field.name()->str() + fb::UnionTypeFieldSuffix()).c_str());
@@ -114,7 +114,7 @@ bool IsByteString(const reflection::Type& type) {
 }
 
 Status Unsupported(const reflection::Field& field) {
-  return UnsupportedError("the schema's type of {} is not supported", Quote(View(field.name())));
+  return UnsupportedError("the schema type of {} is unsupported", Quote(View(field.name())));
 }
 
 template <typename T>
@@ -140,7 +140,7 @@ Result<T> ReadScalar(const DumpNode& in, BaseType type, const reflection::Enum* 
       NN_ASSIGN(const std::string name, in.String());
       for (const reflection::EnumVal* v : *names->values())
         if (View(v->name()) == name) return static_cast<T>(v->value());
-      return in.Bad("{} has no enumerator {}; a number stands for those that have no name",
+      return in.Bad("{} has no enumerator {}; use a number for unnamed values",
                     ShortName(names->name()), Quote(name));
     }
     if (type == reflection::Bool && in.IsBool()) {
@@ -176,7 +176,7 @@ class FbDumper {
 
  private:
   static Status Damaged(std::string_view what) {
-    return ParseError("the flatbuffer is damaged, or nested or divided beyond the limits: {}",
+    return ParseError("the flatbuffer is damaged or exceeds the limits of nesting or tables: {}",
                       what);
   }
 
@@ -197,7 +197,7 @@ class FbDumper {
     for (fb::voffset_t at = fb::FieldIndexToOffset(static_cast<fb::voffset_t>(fields.size()));
          at < end; at = static_cast<fb::voffset_t>(at + sizeof(fb::voffset_t)))
       if (table.GetOptionalFieldOffset(at) != 0)
-        return UnsupportedError("{} has a field {}, which the schema of this program does not have",
+        return UnsupportedError("{} has a field {} that is not in this program's schema",
                                 ShortName(type.name()), (at - 4) / 2);
     return {};
   }
@@ -250,9 +250,8 @@ class FbDumper {
         const auto number = table.GetField<uint8_t>(type_field->offset(), 0);
         const auto* member = MemberOf(*EnumOf(*type_field, schema_), number, schema_);
         if (member == nullptr)
-          return UnsupportedError(
-              "{} of {} is of type {}, which the schema of this program does not have",
-              View(field.name()), ShortName(owner.name()), number);
+          return UnsupportedError("{} of {} has type {}, which is not in this program's schema",
+                                  View(field.name()), ShortName(owner.name()), number);
         return WriteTable(*reinterpret_cast<const fb::Table*>(pointer), *member);
       }
       default:
@@ -346,7 +345,8 @@ class FbDumper {
   }
 
   Status Take(uint64_t bytes) {
-    if (bytes > left_) return LimitError("tables share their data too often");
+    if (bytes > left_)
+      return LimitError("tables share data too often; the dump would be too large");
     left_ -= bytes;
     return {};
   }
@@ -376,15 +376,14 @@ class FbRestorer {
     builder_.Finish(fb::Offset<fb::Table>(root), schema_.file_ident()->c_str());
     RestoredFlatbuffer out;
     out.file = builder_.Release();
-    // Offsets count from the end, which has not moved.
+    // Offsets count from the end, which does not move.
     for (const Outer& o : outer_data_)
       out.outer_data.push_back({out.file.size() - o.table, o.type, o.bytes});
     return out;
   }
 
  private:
-  // A field of a table that is about to be built: the bytes of a scalar or struct, or where the
-  // value lies.
+  // A field of a table to build: the bytes of a scalar or struct, or the offset of the value.
   struct Slot {
     const reflection::Field* field;
     std::string bytes;
@@ -398,7 +397,7 @@ class FbRestorer {
 
   Result<fb::uoffset_t> ReadTable(const DumpNode& in, const reflection::Object& type, int depth) {
     if (depth > max_depth_)
-      return LimitError("{}: tables nested deeper than {} (max-depth)", in.Place(), max_depth_);
+      return LimitError("{}: tables are nested deeper than {} (max-depth)", in.Place(), max_depth_);
     std::vector<Slot> slots;
     std::optional<Blob> data;
     NN_RETURN_IF_ERROR(
@@ -423,7 +422,7 @@ class FbRestorer {
   }
 
   fb::uoffset_t Build(std::vector<Slot>& slots) {
-    // Wide fields first: no gaps between them.
+    // Wide fields first, to avoid padding.
     const auto width = [](const Slot& s) { return fb::GetTypeSize(s.field->type()->base_type()); };
     std::sort(slots.begin(), slots.end(), [&](const Slot& a, const Slot& b) {
       return std::pair(width(a), a.field->id()) > std::pair(width(b), b.field->id());
@@ -476,7 +475,7 @@ class FbRestorer {
         const reflection::Field* type_field = TypeFieldOf(field, owner);
         const auto type_node = owner_node.Find(type_field->name()->str());
         if (!type_node)
-          return in.Bad("{} is missing, which tells its type", Quote(View(type_field->name())));
+          return in.Bad("{}, the type of the union, is missing", Quote(View(type_field->name())));
         const reflection::Enum& types = *EnumOf(*type_field, schema_);
         NN_ASSIGN(const auto number, ReadScalar<uint8_t>(*type_node, reflection::UType, &types));
         const auto* member = MemberOf(types, number, schema_);
@@ -490,7 +489,7 @@ class FbRestorer {
     }
   }
 
-  // Members that are left out are zero.
+  // Omitted members are zero.
   Status ReadStruct(const DumpNode& in, const reflection::Object& type, std::string& out) {
     out.assign(static_cast<size_t>(type.bytesize()), '\0');
     return in.ForEachMember([&](const std::string& name, const DumpNode& member) -> Status {

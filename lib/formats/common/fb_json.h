@@ -1,12 +1,11 @@
-// Flatbuffers in dumps, through the binary schema: an object whose members are the fields that are
-// stored (a field that is stored with its default is there, one that is left out is not), in the
-// names of the schema. Enumerators and the types of unions are names, or numbers where there is
-// none; so are integers with the attribute "names", which are always there. A [ubyte] is a string
-// of Base64.
+// Flatbuffers in dumps, through the binary schema: an object whose members are the stored fields,
+// even those with default values, with the names of the schema. Enumerators and union types are
+// names, or numbers if unnamed; so are integers with the attribute "names", which are always
+// present. A [ubyte] is a Base64 string.
 //
-// "$data" is what a table refers to outside of the flatbuffer.
+// "$data" is the data outside the flatbuffer that a table refers to.
 //
-// Schemas may not have fixed arrays, structs in structs or vectors, and vectors of unions.
+// Schemas cannot have fixed arrays, structs in structs or vectors, or vectors of unions.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -25,16 +24,16 @@
 
 namespace nn {
 
-// The data outside of the flatbuffer that a table of the named type refers to, if it does.
+// The data outside the flatbuffer that a table of the named type refers to, if any.
 using FbOuterData =
     std::function<std::optional<Blob>(const flatbuffers::Table& table, std::string_view type)>;
 
-// What is known of a table's [ubyte] fields and outer data.
+// The type and name of a table's [ubyte] fields and outer data, where known.
 using FbDataInfo = std::function<DataInfo(const flatbuffers::Table& table, std::string_view type)>;
 
-// Checks while it goes that all lies inside the file (kParse), vectors that tables share not
-// leading to more than several times its size (kLimit). kUnsupported, by name, for fields and
-// members of unions that the schema does not have: their type is not known.
+// kParse if anything is outside the file, kLimit if shared vectors make the output several times
+// larger than the file. kUnsupported, by name, for fields and union members that are not in the
+// schema, because their type is unknown.
 Status DumpFlatbuffer(const StableFlatbuffer& flatbuffer, const reflection::Schema& schema,
                       const FbOuterData& outer_data, const FbDataInfo& data_info, DumpWriter& out);
 
@@ -48,7 +47,7 @@ struct RestoredFlatbuffer {
   std::vector<OuterData> outer_data;
 };
 
-// The inverse. kLimit beyond the 2 GiB that a flatbuffer can have.
+// The inverse. kLimit above 2 GiB, the maximum of a flatbuffer.
 Result<RestoredFlatbuffer> RestoreFlatbuffer(const DumpNode& dump, const reflection::Schema& schema,
                                              int max_depth);
 

@@ -108,6 +108,11 @@ std::vector<uint64_t> FlatbufferPeek::Tables(std::optional<uint64_t> table,
   return tables;
 }
 
+std::optional<uint32_t> FlatbufferPeek::Number(uint64_t table, flatbuffers::voffset_t field) const {
+  const auto at = Field(table, field);
+  return at ? Read<uint32_t>(*at) : std::nullopt;
+}
+
 std::optional<ByteRange> FlatbufferPeek::Bytes(std::optional<uint64_t> table,
                                                flatbuffers::voffset_t field) const {
   const auto at = table ? Field(*table, field) : std::nullopt;

@@ -1,7 +1,7 @@
-// Flatbuffers that stay what they were when they were verified. A mapped file changes when another
-// process writes to it, and an offset that is read a second time may then lead anywhere. So the
-// structure is read from a private copy, and only data, of which any bytes are good, stay views of
-// the file.
+// Flatbuffers that cannot change after verification. A mapped file changes when another process
+// writes to it, and an offset read a second time may then point anywhere. Therefore the structure
+// is read from a private copy, and only data, in which any bytes are valid, remain views of the
+// file.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -25,21 +25,21 @@ class StableFlatbuffer {
  public:
   StableFlatbuffer() = default;
 
-  // `payloads` are data, of which only the size is ever read from the structure; they need not be
-  // right: where they cover anything else, that is taken for zeros. kLimit if there is no memory
-  // for the rest. A file that is in private memory already is not copied.
+  // `payloads` are data ranges, of which only the size is read from the structure. They need not be
+  // correct: structure inside them is read as zeros. kLimit if there is no memory for the copy. A
+  // file in private memory is not copied.
   static Result<StableFlatbuffer> Make(const Blob& file, std::vector<ByteRange> payloads);
 
-  // All of it, payloads as they are in the file.
+  // The whole file, with its payloads.
   const Blob& file() const { return file_; }
-  // As many bytes, with zeros in the pages that have nothing but a large payload.
+  // The same size, with zeros in pages that contain only a large payload.
   const Blob& structure() const { return structure_; }
 
-  // Payloads of fewer bytes are copied: not worth a mapping of their own, of which a process has
-  // some 65,000.
+  // Smaller payloads are copied, because a process is limited to about 65,000 mappings.
   static constexpr uint64_t kLargePayload = uint64_t{128} << 10;
 
-  // The bytes of a range of structure(): a large one is the file's, where pages may be missing.
+  // The bytes of a range of structure(); large ranges are views of the file, because their pages
+  // may be zeroed.
   Blob View(const void* begin, size_t size) const {
     const Blob& from = size < kLargePayload ? structure_ : file_;
     return from.Slice(static_cast<size_t>(static_cast<const std::byte*>(begin) - structure_.data()),
@@ -54,18 +54,20 @@ class StableFlatbuffer {
   Blob structure_;
 };
 
-// Looks for payloads in a flatbuffer that is not verified yet and may change. Reads each number
-// once and nothing outside the bytes. Positions are from the flatbuffer's begin.
+// Finds payloads in a flatbuffer that is not verified yet and may change. Reads each number once
+// and nothing outside the bytes. Positions count from the start of the flatbuffer.
 class FlatbufferPeek {
  public:
   explicit FlatbufferPeek(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
   std::optional<uint64_t> Root() const { return Target(0); }
-  // The tables in a field that is a vector of them; none if there is no such thing.
+  // The tables in a vector field; empty if there is none.
   std::vector<uint64_t> Tables(std::optional<uint64_t> table, flatbuffers::voffset_t field) const;
+  // A field of the type uint.
+  std::optional<uint32_t> Number(uint64_t table, flatbuffers::voffset_t field) const;
   // The bytes in a field of the type [ubyte].
   std::optional<ByteRange> Bytes(std::optional<uint64_t> table, flatbuffers::voffset_t field) const;
-  // The range that two numbers tell, from the flatbuffer's begin.
+  // The range given by two numbers, from the start of the flatbuffer.
   std::optional<ByteRange> Outside(uint64_t table, flatbuffers::voffset_t offset,
                                    flatbuffers::voffset_t size) const;
 

@@ -19,14 +19,14 @@ Status VerifyFlatbuffer(std::span<const std::byte> bytes, std::string_view schem
     return verify(verifier);
   };
   if (is_sound(limits.max_depth, limits.max_items)) return {};
-  // The verifier does not say why; whether it takes the file with other limits tells.
+  // The verifier gives no reason, so the file is verified again with larger limits.
   const uint64_t twice = limits.max_items > UINT64_MAX / 2 ? UINT64_MAX : 2 * limits.max_items;
   const uint64_t more = std::max<uint64_t>(uint64_t{1} << 16, twice);
   if (is_sound(limits.max_depth, more))
-    return LimitError("more than {} tables (max-items)", limits.max_items);
+    return LimitError("the flatbuffer has more than {} tables (max-items)", limits.max_items);
   if (limits.max_depth < kDeepest && is_sound(kDeepest, more))
-    return LimitError("tables that are nested deeper than {} (max-depth)", limits.max_depth);
-  return ParseError("the flatbuffer is damaged: it does not fit the schema {}", schema);
+    return LimitError("tables are nested deeper than {} (max-depth)", limits.max_depth);
+  return ParseError("the flatbuffer is damaged: it does not match the schema {}", schema);
 }
 
 }  // namespace nn

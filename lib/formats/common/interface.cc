@@ -13,14 +13,13 @@ Status CheckPort(const Port& port, std::string_view kind, const InterfaceRules& 
   if (!type.ranked()) {
     if (!rules.ranks) return {};
     return UnsupportedError(
-        "{} {} has no known rank, which {} requires; give shapes with "
-        "--input-shape",
+        "{} {} has an unknown rank, but {} requires a known one; set shapes with --input-shape",
         kind, Quote(port.name), rules.label);
   }
   for (const Dim& d : *type.dims)
     if (d.is_const() && d.value() < rules.least_size)
-      return UnsupportedError("{} {} is {}: {} has no dimensions below {}", kind, Quote(port.name),
-                              type.ToString(), rules.label, rules.least_size);
+      return UnsupportedError("{} {} is {}: dimensions of {} must be at least {}", kind,
+                              Quote(port.name), type.ToString(), rules.label, rules.least_size);
   return {};
 }
 
@@ -28,9 +27,9 @@ Status CheckPort(const Port& port, std::string_view kind, const InterfaceRules& 
 
 Status CheckInterface(const Graph& graph, const InterfaceRules& rules) {
   if (rules.inputs && graph.inputs().empty())
-    return UnsupportedError("the model has no inputs; {} models have at least one", rules.label);
+    return UnsupportedError("the model has no inputs; {} models need at least one", rules.label);
   if (rules.outputs && graph.outputs().empty())
-    return UnsupportedError("the model has no outputs; {} models have at least one", rules.label);
+    return UnsupportedError("the model has no outputs; {} models need at least one", rules.label);
   std::map<std::string_view, const Value*> inputs;
   for (const Port& p : graph.inputs()) {
     NN_RETURN_IF_ERROR(CheckPort(p, "input", rules));

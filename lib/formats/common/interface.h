@@ -1,4 +1,4 @@
-// What formats require of the inputs and outputs of a model that is written.
+// The requirements of a format on the inputs and outputs of a written model.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ struct InterfaceRules {
   std::string_view label;       // of the format, for messages
   bool inputs = false;          // at least one
   bool outputs = false;         // at least one
-  bool distinct_names = false;  // an output of an input's name is that input
-  bool ranks = false;           // of inputs and outputs are known
+  bool distinct_names = false;  // no output has the name of an input
+  bool ranks = false;           // ranks of inputs and outputs are known
   int64_t least_size = 0;       // of a dimension of an input or output
 };
 
-// kUnsupported, with the name and what to do, for an interface that the format cannot have.
+// kUnsupported, with the name and a remedy, if the format does not support the interface.
 Status CheckInterface(const Graph& graph, const InterfaceRules& rules);
 
 }  // namespace nn

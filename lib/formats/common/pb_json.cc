@@ -25,7 +25,7 @@ std::span<const std::byte> BytesOf(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
-// Calls fn with a value of the C++ type of the field's numbers.
+// Calls fn with a value of the field's C++ number type.
 template <typename Fn>
 auto WithNumberType(const Field& field, Fn fn) {
   switch (field.cpp_type()) {
@@ -70,7 +70,7 @@ class PbDumper {
   }
 
  private:
-  // The fields that are there, by number.
+  // The present fields, by number.
   std::vector<const Field*> FieldsOf(const pb::Message& message) const {
     const pb::Reflection& reflection = *message.GetReflection();
     std::vector<const Field*> fields;
@@ -93,7 +93,7 @@ class PbDumper {
     if (PayloadElementSize(field) != 0) {
       if (const auto blob = payloads_.Find(message, field.number())) {
         if (field.is_repeated() && reflection.FieldSize(message, &field) != 0)
-          return UnsupportedError("{} is in pieces, whose order is not known", field.full_name());
+          return UnsupportedError("{} is split into pieces of unknown order", field.full_name());
         WritePayload(message, field, *blob);
         return {};
       }
@@ -207,7 +207,7 @@ class PbDumper {
     });
   }
 
-  // Entries by key: protobuf keeps them in no order.
+  // Sorted by key, because protobuf maps are unordered.
   Status WriteMap(const pb::Message& message, const Field& field) {
     const pb::Reflection& reflection = *message.GetReflection();
     std::vector<const pb::Message*> entries;
@@ -258,8 +258,7 @@ class PbDumper {
           out_.Bytes(BytesOf(f.length_delimited()));
           break;
         case pb::UnknownField::TYPE_GROUP:
-          return UnsupportedError("field {}, which the schema does not have, is a group",
-                                  f.number());
+          return UnsupportedError("unknown field {} is a group", f.number());
       }
       out_.EndObject();
     }
@@ -295,7 +294,7 @@ Result<T> Number(const DumpNode& in, const Field& field) {
     NN_ASSIGN(const std::string name, in.String());
     const pb::EnumValueDescriptor* value = field.enum_type()->FindValueByName(name);
     if (value == nullptr)
-      return in.Bad("{} has no enumerator {}; a number stands for those that have no name",
+      return in.Bad("{} has no enumerator {}; use a number for unnamed values",
                     field.enum_type()->name(), Quote(name));
     return static_cast<T>(value->number());
   }
@@ -308,7 +307,8 @@ class PbRestorer {
 
   Status Read(const DumpNode& dump, pb::Message* message, int depth) {
     if (depth > max_depth_)
-      return LimitError("{}: messages nested deeper than {} (max-depth)", dump.Place(), max_depth_);
+      return LimitError("{}: messages are nested deeper than {} (max-depth)", dump.Place(),
+                        max_depth_);
     return dump.ForEachMember([&](const std::string& name, const DumpNode& member) -> Status {
       if (name == kUnknownKey) return ReadUnknown(member, message);
       const Field* field = message->GetDescriptor()->FindFieldByName(name);
@@ -325,7 +325,7 @@ class PbRestorer {
     const pb::Reflection& r = *message->GetReflection();
     if (const auto* oneof = field.containing_oneof(); oneof != nullptr)
       if (const Field* other = r.GetOneofFieldDescriptor(*message, oneof))
-        return in.Bad("{} is there, too; only one of them can be", Quote(other->name()));
+        return in.Bad("{} is also set; only one field of a oneof can be set", Quote(other->name()));
     switch (field.cpp_type()) {
       case Field::CPPTYPE_MESSAGE:
         return Read(in, r.MutableMessage(message, &field), depth + 1);
@@ -418,7 +418,7 @@ class PbRestorer {
     NN_ASSIGN(std::string text, in.Text());
     if (field.type() == Field::TYPE_STRING &&
         field.file()->syntax() == pb::FileDescriptor::SYNTAX_PROTO3 && !IsUtf8(text))
-      return in.Bad("strings of {} are UTF-8", field.full_name());
+      return in.Bad("the string of {} must be UTF-8", field.full_name());
     return text;
   }
 
@@ -428,11 +428,11 @@ class PbRestorer {
       const auto number_node = entry.Find("field");
       if (!number_node || entry.size() != 2)
         return entry.Bad(
-            "{{\"field\": NUMBER, \"varint\": VALUE}} is expected, or \"fixed32\", \"fixed64\" or "
-            "\"bytes\" for \"varint\"");
+            "expected {{\"field\": NUMBER, \"varint\": VALUE}}, or \"fixed32\", \"fixed64\" or "
+            "\"bytes\" instead of \"varint\"");
       NN_ASSIGN(const int number, number_node->Integer<int32_t>());
       if (number <= 0 || number >= PayloadTable::kReferenceField)
-        return number_node->Bad("{} is no field number", number);
+        return number_node->Bad("{} is not a field number", number);
       return entry.ForEachMember([&](const std::string& kind, const DumpNode& value) -> Status {
         if (kind == "field") return {};
         if (kind == "varint") {
@@ -448,9 +448,7 @@ class PbRestorer {
           NN_ASSIGN(const Blob v, value.Bytes());
           unknown->AddLengthDelimited(number, {reinterpret_cast<const char*>(v.data()), v.size()});
         } else {
-          return value.Bad(
-              "there is no wire type of this name; there are varint, fixed32, fixed64 "
-              "and bytes");
+          return value.Bad("unknown wire type; expected varint, fixed32, fixed64 or bytes");
         }
         return {};
       });

@@ -46,15 +46,15 @@ class Splitter {
 
   Status Split(protozero::data_view view, const pb::Descriptor& type, int depth, std::string& out) {
     if (depth > limits_.max_depth)
-      return LimitError("messages nested deeper than {} (max-depth) at byte {}", limits_.max_depth,
-                        Offset(view.data()));
+      return LimitError("messages are nested deeper than {} (max-depth) at byte {}",
+                        limits_.max_depth, Offset(view.data()));
     protozero::pbf_reader reader(view);
     protozero::pbf_writer writer(out);
     const char* field_start = view.data();
     while (reader.next()) {
       const auto number = static_cast<int>(reader.tag());
       if (number == PayloadTable::kReferenceField)
-        return ParseError("field number {} at byte {} is none", number, Offset(field_start));
+        return ParseError("field number {} at byte {} is invalid", number, Offset(field_start));
       const pb::FieldDescriptor* field = type.FindFieldByNumber(number);
       const bool delimited = reader.wire_type() == protozero::pbf_wire_type::length_delimited;
       if (!delimited) {
@@ -82,14 +82,14 @@ class Splitter {
       }
       field_start = reader.data().data();
       if (out.size() > limits_.max_rest)
-        return LimitError("more than {} bytes besides weights", limits_.max_rest);
+        return LimitError("the model has more than {} bytes besides weights", limits_.max_rest);
     }
     return {};
   }
 
  private:
-  // The file may change while it is read, and references are ours alone: what protobuf gets must be
-  // the field that was looked at.
+  // The file may change while it is read. Protobuf must get exactly the checked bytes, so that a
+  // file cannot forge references.
   static Status CheckCopy(std::string_view copy, int number, protozero::pbf_wire_type wire_type) {
     protozero::pbf_reader reader(copy.data(), copy.size());
     if (reader.next() && static_cast<int>(reader.tag()) == number &&
@@ -245,10 +245,10 @@ std::optional<Blob> PayloadTable::Find(const pb::Message& message, int field) co
   }
   if (found.empty()) return std::nullopt;
   const pb::FieldDescriptor* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
-  if (!descriptor->is_repeated()) return found.back();  // the last one wins
+  if (!descriptor->is_repeated()) return found.back();  // the last occurrence wins
   if (found.size() == 1 && message.GetReflection()->FieldSize(message, descriptor) == 0)
     return found[0];
-  // Pieces above and below the threshold have lost their order.
+  // The order of pieces above and below the threshold is lost.
   size_t size = 0;
   for (const Blob& b : found) size += b.size();
   Buffer all(size);
@@ -277,8 +277,12 @@ Status ParseWithPayloads(const Blob& file, pb::Message* message, PayloadTable& t
   try {
     NN_RETURN_IF_ERROR(
         Splitter(file, table, limits).Split(view, *message->GetDescriptor(), 1, rest));
-  } catch (const protozero::exception& e) {
-    return ParseError("not a {}: {}", message->GetDescriptor()->name(), e.what());
+  } catch (const protozero::end_of_buffer_exception&) {
+    return ParseError("the file ends in the middle of a {}; it is truncated or damaged",
+                      message->GetDescriptor()->name());
+  } catch (const protozero::exception&) {
+    return ParseError("not a {}: the bytes are not protobuf's wire format",
+                      message->GetDescriptor()->name());
   }
   pb::io::ArrayInputStream array(rest.data(), static_cast<int>(rest.size()));
   pb::io::CodedInputStream stream(&array);
@@ -298,14 +302,14 @@ Result<std::vector<Blob>> SerializeWithPayloads(const pb::Message& message,
     pb::io::CodedOutputStream coded(&stream);
     coded.SetSerializationDeterministic(true);
     if (!message.SerializePartialToCodedStream(&coded))
-      return InternalError("{} cannot be serialised", message.GetDescriptor()->name());
+      return InternalError("{} cannot be serialized", message.GetDescriptor()->name());
   }
   try {
     auto parts = Joiner(table).Join({rest.data(), rest.size()}, *message.GetDescriptor());
     Joiner::Flush(parts);
     return std::move(parts.blobs);
-  } catch (const protozero::exception& e) {
-    return InternalError("own wire form cannot be read: {}", e.what());
+  } catch (const protozero::exception&) {
+    return InternalError("the wire form of a {} cannot be read", message.GetDescriptor()->name());
   }
 }
 

@@ -2,9 +2,9 @@
 //
 // A model file is mostly weights, in bytes fields and packed arrays of fixed-width numbers.
 // SplitPayloads cuts every such field above a threshold out of the wire form and leaves a reference
-// in its place, so that protobuf parses only the small rest: weights stay views of the mapped file,
-// files above protobuf's 2 GiB limit can be read, and loading takes no time. JoinPayloads is the
-// inverse, for writing.
+// in its place, so that protobuf parses only the small rest: weights remain views of the mapped
+// file, files above protobuf's 2 GiB limit can be read, and loading does not copy weights.
+// JoinPayloads is the inverse, for writing.
 //
 // A reference is a length-delimited unknown field with number kReferenceField, which no schema uses
 // and no file may (protobuf's own reserved numbers, 19000 to 19999, do not pass through protozero);
@@ -25,12 +25,12 @@
 
 namespace nn {
 
-// Bytes of one element if the field can hold a payload (bytes, or an array of fixed-width numbers);
-// 0 if it cannot.
+// Bytes per element if the field can hold a payload (bytes, or an array of fixed-width numbers);
+// else 0.
 int PayloadElementSize(const google::protobuf::FieldDescriptor& field);
 
-// Calls fn with the message and all inside it, in the order of field numbers; ends with the first
-// error.
+// Calls fn with the message and all nested messages, in the order of field numbers; stops at the
+// first error.
 Status ForEachMessage(google::protobuf::Message* message,
                       const std::function<Status(google::protobuf::Message* message)>& fn);
 
@@ -42,9 +42,9 @@ class PayloadTable {
   // the message itself. A field that occurred several times in the file is concatenated.
   std::optional<Blob> Find(const google::protobuf::Message& message, int field) const;
 
-  // Makes `blob` the contents of `field` of `message`; large blobs are referred to.
+  // Sets `field` of `message` to `blob`; large blobs become references.
   void Attach(google::protobuf::Message* message, int field, Blob blob);
-  // Takes all payloads of a message away from it.
+  // Removes all payloads of a message.
   static void Detach(google::protobuf::Message* message);
 
   const std::vector<Blob>& blobs() const { return blobs_; }
@@ -69,8 +69,8 @@ Status ParseWithPayloads(const Blob& file, google::protobuf::Message* message, P
                          const PayloadLimits& limits = {});
 
 // The wire form of `message` with all references resolved, as parts to be written one after the
-// other. Payloads are not copied. Deterministic: fields go by their numbers, payloads too; those
-// that the schema does not know come last.
+// other. Payloads are not copied. Deterministic: fields and payloads are ordered by field number,
+// unknown fields last.
 Result<std::vector<Blob>> SerializeWithPayloads(const google::protobuf::Message& message,
                                                 const PayloadTable& table);
 

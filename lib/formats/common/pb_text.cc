@@ -25,7 +25,7 @@ using Field = pb::FieldDescriptor;
 
 constexpr uint64_t kMaxPrinted = uint64_t{512} << 20;
 
-// The first thing that went wrong.
+// The first error.
 class FirstError : public pb::io::ErrorCollector {
  public:
   void AddError(int line, pb::io::ColumnNumber column, const std::string& message) override {
@@ -58,12 +58,11 @@ Status CheckKnown(const pb::Message& message) {
   const pb::UnknownFieldSet& unknown = message.GetReflection()->GetUnknownFields(message);
   if (unknown.empty()) return {};
   return UnsupportedError(
-      "{} has a field {} that the schema does not have: only the binary form and dumps (.json) can "
-      "hold it",
+      "{} has the unknown field {}, which only the binary form and dumps (.json) support",
       message.GetDescriptor()->name(), unknown.field(0).number());
 }
 
-// Whether a number is a NaN that is read back as another one.
+// Whether a number is a NaN whose bits are not preserved.
 bool LosesBits(float value) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   return std::isnan(value) && std::bit_cast<uint32_t>(value) != std::bit_cast<uint32_t>(kNan);
@@ -73,8 +72,8 @@ bool LosesBits(double value) {
   return std::isnan(value) && std::bit_cast<uint64_t>(value) != std::bit_cast<uint64_t>(kNan);
 }
 
-// What a form cannot hold, "" if the field is without: text that is not UTF-8 (JSON), NaNs with
-// bits of their own.
+// Describes contents of a field that a form cannot represent: text that is not UTF-8 (JSON), NaNs
+// with non-default bits. "" if there are none.
 std::string_view NotPrintable(PbForm form, const pb::Message& message, const Field& field) {
   const pb::Reflection& r = *message.GetReflection();
   const auto any = [&](const auto& single, const auto& element) {
@@ -95,7 +94,7 @@ std::string_view NotPrintable(PbForm form, const pb::Message& message, const Fie
   if (field.type() == Field::TYPE_DOUBLE)
     found = any([&] { return LosesBits(r.GetDouble(message, &field)); },
                 [&](int i) { return LosesBits(r.GetRepeatedDouble(message, &field, i)); });
-  return found ? "a NaN with bits of its own" : "";
+  return found ? "a NaN with non-default bits" : "";
 }
 
 Status CheckPrintable(PbForm form, const pb::Message& message) {
@@ -105,19 +104,19 @@ Status CheckPrintable(PbForm form, const pb::Message& message) {
   for (const Field* field : fields)
     if (const std::string_view what = NotPrintable(form, message, *field); !what.empty())
       return UnsupportedError(
-          "{} has {}: only the binary form{} and dumps (.json) can hold it", field->full_name(),
+          "{} has {}, which only the binary form{} and dumps (.json) support", field->full_name(),
           what, form == PbForm::kJson && field->type() == Field::TYPE_STRING ? ", text" : "");
   return {};
 }
 
-// The message with all its payloads inside.
+// The message with its payloads merged.
 Result<std::unique_ptr<pb::Message>> Whole(const pb::Message& message,
                                            const PayloadTable& payloads) {
   NN_ASSIGN(const std::vector<Blob> parts, SerializeWithPayloads(message, payloads));
   std::string wire;
   for (const Blob& part : parts) {
     if (wire.size() + part.size() > kMaxPrinted)
-      return LimitError("the model has more than the {} of which text is written",
+      return LimitError("the model has more than {}, the limit for text forms",
                         HumanBytes(kMaxPrinted));
     wire.append(reinterpret_cast<const char*>(part.data()), part.size());
   }
@@ -127,7 +126,7 @@ Result<std::unique_ptr<pb::Message>> Whole(const pb::Message& message,
   stream.SetRecursionLimit(std::numeric_limits<int>::max());  // it was parsed before
   const pb::LogSilencer silence;
   if (!whole->ParsePartialFromCodedStream(&stream))
-    return InternalError("own wire form cannot be read");
+    return InternalError("the generated wire form cannot be read");
   return whole;
 }
 
@@ -142,7 +141,7 @@ Status ParseText(std::string_view text, int max_depth, pb::Message* message) {
   return ParseError("{}", EscapeControls(error.text()));
 }
 
-// JSON text in which "-0", which protobuf takes for an integer without a sign, is "-0.0".
+// JSON text with "-0.0" for "-0", which protobuf reads as an integer without a sign.
 std::string WithNegativeZeros(std::string_view text) {
   std::string out;
   out.reserve(text.size());

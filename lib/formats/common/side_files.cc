@@ -31,7 +31,7 @@ Result<Blob> SideFiles::Read(std::string_view relative) const {
   auto file = ReadFileBeneath(state_->directory, relative, state_->left + counted);
   if (!file && file.error().code() == ErrorCode::kLimit)
     return LimitError(
-        "external file {}: with the model's other files more than the limit (max-file-bytes) of {} "
+        "external file {}: it and the model's other files exceed the limit (max-file-bytes) of {} "
         "bytes",
         Quote(relative), state_->max_bytes);
   if (file) {

@@ -1,4 +1,4 @@
-// The files beside a model that it names.
+// The side files that a model names.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace nn {
 
-// Opens files by ReadFileBeneath. Together with the model's own bytes they count against
-// max-file-bytes, each once; copies of the reader count together. Threads may share it.
+// Opens files by ReadFileBeneath. Their bytes count against max-file-bytes together with the
+// model's, each file once, across all copies of the reader. Thread-safe.
 class SideFiles {
  public:
   SideFiles() : SideFiles({}, kMaxFileBytes, 0) {}
-  // `model_bytes` of `max_bytes` are taken already.
+  // `model_bytes` of `max_bytes` are already used.
   SideFiles(std::filesystem::path directory, uint64_t max_bytes, uint64_t model_bytes);
 
-  // kLimit if its bytes are too many; the errors of ReadFileBeneath.
+  // kLimit if the total size is too large; else the errors of ReadFileBeneath.
   Result<Blob> Read(std::string_view relative) const;
 
  private:

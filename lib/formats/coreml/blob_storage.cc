@@ -38,40 +38,41 @@ T Read(const Blob& file, uint64_t offset) {
 
 Result<BlobStorage> BlobStorage::Open(Blob file) {
   if (file.size() < kHeaderBytes)
-    return ModelError("{} bytes, the header alone has {}", file.size(), kHeaderBytes);
+    return ModelError("it has {} bytes; the header needs {}", file.size(), kHeaderBytes);
   const auto count = Read<uint32_t>(file, 0), version = Read<uint32_t>(file, 4);
   if (version != kVersion)
-    return ModelError("no blob storage of version {}: its header says version {}", kVersion,
+    return ModelError("not blob storage of version {}: the header has version {}", kVersion,
                       version);
   const uint64_t room = (file.size() - kHeaderBytes) / kHeaderBytes;
   if (count > room)
-    return ModelError("{} entries in {} bytes, which have room for {}", count, file.size(), room);
+    return ModelError("the header has {} entries, but {} bytes have room for {}", count,
+                      file.size(), room);
   return BlobStorage(std::move(file), count);
 }
 
 Result<BlobEntry> BlobStorage::At(uint64_t offset) const {
   if (!InRange(offset, kHeaderBytes, file_.size()))
-    return ModelError("an entry at {} is outside the file, which has {} bytes", offset,
-                      file_.size());
+    return ModelError("the entry at {} is outside the file of {} bytes", offset, file_.size());
   if (const auto sentinel = Read<uint32_t>(file_, offset); sentinel != kSentinel)
-    return ModelError("there is no entry at {}: it begins with {:#010x}, not {:#010x}", offset,
+    return ModelError("no entry at {}: it begins with {:#010x}; expected {:#010x}", offset,
                       sentinel, kSentinel);
   const auto type = Read<uint32_t>(file_, offset + 4);
   const auto size = Read<uint64_t>(file_, offset + 8), start = Read<uint64_t>(file_, offset + 16);
   const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
                                  [&](const TypeRow& r) { return r.number == type; });
   if (row == std::end(kTypes))
-    return ModelError("the entry at {} has data type {}, which is none", offset, type);
+    return ModelError("the entry at {} has unknown data type {}", offset, type);
   if (!InRange(start, size, file_.size()))
-    return ModelError("the entry at {} has {} bytes at {}; the file has {}", offset, size, start,
-                      file_.size());
-  // Only types under 8 bits use the number of unused bits; writers before version 9 left what
-  // others have there undefined.
+    return ModelError("the entry at {} has {} bytes at {}, but the file has {}", offset, size,
+                      start, file_.size());
+  // Only types under 8 bits use the number of unused bits; for others, writers before version 9
+  // left it undefined.
   const auto bits = static_cast<uint64_t>(row->bits);
   const uint64_t unused = bits < 8 ? Read<uint64_t>(file_, offset + 24) : 0;
   if (unused >= 8 || unused > size * 8 || (size * 8 - unused) % bits != 0)
-    return ModelError("the entry at {} has {} bytes, {} bits of them unused: no whole number of {}",
-                      offset, size, unused, row->name);
+    return ModelError(
+        "the entry at {} has {} bytes, {} bits of them unused: not a whole number of {}", offset,
+        size, unused, row->name);
   return BlobEntry{.type = row->name,
                    .bits = row->bits,
                    .data = file_.Slice(start, size),

@@ -1,4 +1,4 @@
-// The file in which an ML Program keeps its weights: weights/weight.bin, "blob storage" version 2.
+// The weight file of an ML Program: weights/weight.bin, "blob storage" version 2.
 //
 // A header of 64 bytes (u32 number of entries, u32 version, zeros), then entries, each of 64 bytes
 // of metadata (u32 sentinel, u32 data type, u64 bytes of data, u64 offset of the data in the file,
@@ -16,22 +16,22 @@ namespace nn::coreml {
 
 struct BlobEntry {
   std::string_view type;  // as mil.DataType has it: "FLOAT16"
-  int bits = 0;           // of one element
+  int bits = 0;           // per element
   Blob data;
   uint64_t elements = 0;
 };
 
 class BlobStorage {
  public:
-  // Checks the header; kModel if it is none.
+  // Checks the header; kModel if it is invalid.
   static Result<BlobStorage> Open(Blob file);
 
-  // Entries as the header counts them.
+  // The number of entries in the header.
   uint32_t count() const { return count_; }
   uint64_t bytes() const { return file_.size(); }
 
-  // The entry whose metadata lies at `offset`; kModel unless metadata and data are in the file and
-  // fit each other. Touches the metadata only.
+  // The entry with metadata at `offset`; kModel unless metadata and data are in the file and
+  // consistent. Reads only the metadata.
   Result<BlobEntry> At(uint64_t offset) const;
 
  private:

@@ -11,13 +11,18 @@ constexpr std::string_view kCompiled = ".mlmodelc";
 
 // name, versions, copied, imported, exported, note
 constexpr FeatureSupport kFeatures[] = {
-    {".mlmodel", "1 to 10"},
-    {".mlpackage"},
-    {"neuralNetwork, neuralNetworkClassifier, neuralNetworkRegressor"},
-    {"mlProgram with its weight files", "5 on", true, false, false},
-    {"pipeline, pipelineClassifier, pipelineRegressor", "", true, false, false},
-    {"all other kinds of model", "", true, false, false},
-    {"compiled models (.mlmodelc)", "", false, false, false},
+    {.name = ".mlmodel", .versions = "1 to 10"},
+    {.name = ".mlpackage"},
+    {.name = "neuralNetwork, neuralNetworkClassifier, neuralNetworkRegressor"},
+    {.name = "mlProgram with its weight files",
+     .versions = "5 on",
+     .imported = false,
+     .exported = false},
+    {.name = "pipeline, pipelineClassifier, pipelineRegressor",
+     .imported = false,
+     .exported = false},
+    {.name = "all other model kinds", .imported = false, .exported = false},
+    {.name = "compiled models (.mlmodelc)", .copied = false, .imported = false, .exported = false},
 };
 
 }  // namespace
@@ -27,7 +32,8 @@ const Format& CoremlFormat() {
       .name = "coreml",
       .label = "Core ML",
       .extensions = {".mlmodel", ".mlpackage"},
-      .sniff = Sniff,
+      .likeness = LikenessOf,
+      .is_folder = IsPackage,
       .read = Read,
       .read_folder = ReadFolder,
       .import = Import,

@@ -7,7 +7,7 @@ namespace nn::coreml {
 
 const Format& CoremlFormat();
 
-// Whether the path is, or leads into, a compiled model (.mlmodelc), or has the name of a file in
+// Whether the path is, or is inside, a compiled model (.mlmodelc), or has the name of a file of
 // one.
 bool IsCompiledModel(std::string_view path);
 

@@ -7,8 +7,8 @@
 #include "formats/coreml/native.h"
 #include "formats/coreml/program.h"
 
-// The dump of a model with files around it is {"$files": [{"name": ..., "bytes": ...}], "$model":
-// Model}; without any it is the Model. A package's manifest is one of its files.
+// The dump of a model with side files is {"$files": [{"name": ..., "bytes": ...}], "$model":
+// Model}; without them, it is the Model. A package's manifest is one of its files.
 namespace nn::coreml {
 namespace {
 
@@ -33,24 +33,24 @@ void DumpFiles(const ModelFolder& folder, DumpWriter& out) {
 Status RestoreFile(const DumpNode& file, ModelFolder& folder) {
   const auto name_node = file.Find("name"), bytes_node = file.Find("bytes");
   if (!name_node || !bytes_node || file.size() != 2)
-    return file.Bad("{{\"name\": ..., \"bytes\": ...}} is expected");
+    return file.Bad("expected {{\"name\": ..., \"bytes\": ...}}");
   NN_ASSIGN(std::string name, name_node->Text());
   const bool is_folder = name.ends_with('/');
   if (!IsPlainRelativePath(is_folder ? std::string_view(name).substr(0, name.size() - 1) : name))
-    return name_node->Bad("{} is no path below a folder", Quote(name));
+    return name_node->Bad("{} is not a path below the folder", Quote(name));
   NN_ASSIGN(Blob bytes, bytes_node->Bytes());
-  if (is_folder && !bytes.empty()) return bytes_node->Bad("a folder has no bytes");
+  if (is_folder && !bytes.empty()) return bytes_node->Bad("a folder cannot have bytes");
   if (!folder.files.emplace(std::move(name), std::move(bytes)).second)
-    return name_node->Bad("a second file of this name");
+    return name_node->Bad("another file has this name");
   return {};
 }
 
-// A name that is a file's and a folder's cannot be written.
+// A name cannot be both a file and a folder.
 Status CheckNames(const DumpNode& files, const std::set<std::string>& names) {
   for (const std::string& name : names)
     for (size_t at = name.find('/'); at != std::string::npos; at = name.find('/', at + 1))
       if (names.contains(name.substr(0, at)))
-        return files.Bad("{} is a file and a folder", Quote(name.substr(0, at)));
+        return files.Bad("{} is both a file and a folder", Quote(name.substr(0, at)));
   return {};
 }
 
@@ -63,7 +63,8 @@ Status RestoreFolder(const DumpNode& files, ModelFolder& folder) {
     NN_ASSIGN(folder.manifest, ParseManifest(text->second));
     const std::string& root = folder.manifest->root;
     if (!IsPlainRelativePath(root) || !names.insert(root).second)
-      return files.Bad("{} has no place for the model: its path is {}", kManifestName, Quote(root));
+      return files.Bad("{} must name a file for the model, but its path is {}", kManifestName,
+                       Quote(root));
   }
   return CheckNames(files, names);
 }
@@ -90,7 +91,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
   const auto files = dump.Find(std::string(kFilesKey));
   const auto inner = dump.Find(std::string(kModelKey));
   if (files && (!inner || dump.size() != 2))
-    return dump.Bad("{} and {} stand together, and alone", kFilesKey, kModelKey);
+    return dump.Bad("{} and {} must both be present, without other members", kFilesKey, kModelKey);
   if (files) NN_RETURN_IF_ERROR(RestoreFolder(*files, model->folder));
   NN_RETURN_IF_ERROR(RestoreMessage(files ? *inner : dump, {}, limits.max_depth,
                                     model->mutable_message(), model->payloads));
@@ -105,7 +106,8 @@ Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
   if (IsPackagePath(options.path)) return PackageImage(m.folder, std::move(parts));
   if (const auto file = WeightFileOf(m); !file.empty())
     return UnsupportedError(
-        "the model's weights lie in a file of its package, {}; only a .mlpackage holds both",
+        "the model's weights are in a file of its package, {}; write an .mlpackage, which can "
+        "contain both",
         Quote(file));
   FileImage image;
   image.parts = std::move(parts);

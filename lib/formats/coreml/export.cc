@@ -1,4 +1,5 @@
 #include "formats/coreml/export.h"
+#include "formats/coreml/family.h"
 
 #include <fmt/core.h>
 
@@ -7,11 +8,11 @@
 
 #include "base/text.h"
 #include "formats/common/interface.h"
+#include "formats/coreml/family.h"
 #include "formats/coreml/native.h"
 #include "formats/coreml/weights.h"
 #include "formats/coreml/write_interface.h"
 #include "ir/op_def.h"
-#include "ops/ops.h"
 
 namespace nn::coreml {
 namespace {
@@ -23,7 +24,7 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   if (const ExportRow* row = FindExport(node.op_name()); row != nullptr && row->write != nullptr)
     return row->write(ctx, node);
   const FormatName* format = node.op().FindFormat("coreml");
-  if (format == nullptr) return InternalError("{} was not legalised for Core ML", node.Describe());
+  if (format == nullptr) return InternalError("{} was not legalized for Core ML", node.Describe());
   const size_t dot = format->path.find('.');
   Writer params = ctx.AddLayer(node, format->path.substr(0, dot));
   if (dot != std::string_view::npos) {
@@ -47,7 +48,7 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// The numbers of a constant as f32, which holds all of them (WhyIllegal). There are no scalars.
+// A constant as f32, which is exact (WhyIllegal). There are no scalars.
 Tensor AsFloats(const Tensor& t) {
   std::vector<int64_t> dims = t.dims();
   if (dims.empty()) dims = {1};
@@ -94,7 +95,7 @@ Writer ExportContext::NewLayer(const Node& source, std::string_view kind,
                                const std::vector<std::string>& inputs,
                                const std::vector<std::string>& outputs) {
   Writer layer = network_.Add("layers");
-  // Names of layers differ from one another.
+  // Layer names are unique.
   std::string base = source.name().empty() && !outputs.empty() ? outputs[0] : source.name();
   if (!IsUtf8(base)) base = Escape(base);
   if (base.empty()) base = kind;
@@ -133,25 +134,16 @@ Writer ExportContext::AddHelper(std::string_view kind, const std::vector<std::st
   return AddLayer(Node(), kind, inputs, outputs);
 }
 
+void WriteBias(Writer params, const Node& node) {
+  const Tensor* const bias = ConstantOf(node, 2);
+  if (bias == nullptr) return;
+  params.Bool("hasBias", true);
+  WriteWeights(params.Sub("bias"), *bias);
+}
+
 const ExportRow* FindExport(std::string_view op) {
-  static const auto table = [] {
-    std::vector<ExportRow> rows;
-    AddConvExports(rows);
-    AddElementwiseExports(rows);
-    AddGatherExports(rows);
-    AddMatmulExports(rows);
-    AddNormExports(rows);
-    AddPoolExports(rows);
-    AddReduceExports(rows);
-    AddResizeExports(rows);
-    AddShapeExports(rows);
-    AddSliceExports(rows);
-    std::map<std::string_view, ExportRow> m;
-    for (const ExportRow& r : rows) m[r.op] = r;
-    return m;
-  }();
-  const auto it = table.find(op);
-  return it == table.end() ? nullptr : &it->second;
+  static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
+  return FindRow(table, op);
 }
 
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
@@ -164,7 +156,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   network.Enum("imageInputShapeMapping", "RANK4_IMAGE_MAPPING");
   ExportContext ctx(network);
   for (const Port& p : graph.inputs()) ctx.Claim(p.value, p.name);
-  // An output whose value has another name already (an input, a constant, a second output) is
+  // An output whose value already has another name (an input, a constant, a second output) is
   // written as a copy.
   std::vector<const Port*> copies;
   for (const Port& p : graph.outputs())

@@ -1,8 +1,8 @@
-// From the graph to Core ML. Operators that are one-to-one (OpDef::formats) need nothing here;
-// every other operator has a row in export_<family>.cc.
+// Export to Core ML. One-to-one operators (OpDef::formats) need no code here; every other operator
+// has a row in ops/<family>.cc.
 //
-// What is written has exact shapes (EXACT_ARRAY_MAPPING), so specification version 4 at least.
-// Whole numbers and conditions are written as the float32 numbers that stand for them in Core ML.
+// Models have exact shapes (EXACT_ARRAY_MAPPING), so specification version 4 or later. Integers and
+// booleans are written as float32, as Core ML represents them.
 #pragma once
 
 #include <array>
@@ -28,34 +28,34 @@ class ExportContext {
  public:
   explicit ExportContext(Writer network) : network_(network) {}
 
-  // The lowest specification version that has all that was written.
+  // The lowest specification version that supports everything written.
   int64_t version() const { return version_; }
   void RequireVersion(int64_t version) { version_ = std::max(version_, version); }
 
-  // The blob of a value. Constants become layers when first named.
+  // The blob of a value. Constants become layers on first use.
   std::string NameOf(const Value* value);
-  // Fixes a value's name before any other is chosen; false if the value has one already.
+  // Reserves a name for a value before other names are chosen; false if the value already has one.
   bool Claim(const Value* value, const std::string& name);
-  // Keeps a name from being chosen for a value.
+  // Reserves a name, so that no value gets it.
   void Reserve(const std::string& name) { used_.Claim(name); }
   std::string NewName(std::string_view hint);
-  // Makes the value another name of `same`, unless it is an output that has its own.
+  // Makes the value an alias of `same`, unless it is an output with its own name.
   void Alias(const Node& source, const Value* value, const Value* same);
 
-  // Adds a layer and returns the message with its parameters. It takes its name from `source`.
+  // Adds a layer and returns the message with its parameters. Its name derives from `source`.
   Writer AddLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs);
-  // The layer with the inputs and outputs of ours, or with the first `inputs` of them: the others
-  // are weights.
+  // A layer with the inputs and outputs of the node, or only its first `inputs` inputs, if the
+  // others are weights.
   Writer AddLayer(const Node& source, std::string_view kind, size_t inputs = SIZE_MAX);
-  // A layer of one input and one output that states their ranks.
+  // A layer with one input and one output, with their ranks.
   Writer AddRankedLayer(const Node& source, std::string_view kind);
-  // A layer beside the one that bears our node's name.
+  // A helper layer; the main layer gets the node's name.
   Writer AddHelper(std::string_view kind, const std::vector<std::string>& inputs,
                    const std::vector<std::string>& outputs);
 
  private:
-  // The layer itself, still without parameters.
+  // The layer itself, without parameters.
   Writer NewLayer(const Node& source, std::string_view kind, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs);
 
@@ -69,7 +69,7 @@ class ExportContext {
 // Which element types an operator may have on its inputs and outputs.
 enum class Types : uint8_t {
   kFloat,  // f32 alone
-  kAny,    // and whole numbers and conditions: it moves elements, or takes indices
+  kAny,    // also integers and booleans: it moves elements, or takes indices
 };
 
 struct ExportRow {
@@ -83,19 +83,10 @@ struct ExportRow {
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
 
-// One function a family.
-void AddConvExports(std::vector<ExportRow>& rows);
-void AddElementwiseExports(std::vector<ExportRow>& rows);
-void AddGatherExports(std::vector<ExportRow>& rows);
-void AddMatmulExports(std::vector<ExportRow>& rows);
-void AddNormExports(std::vector<ExportRow>& rows);
-void AddPoolExports(std::vector<ExportRow>& rows);
-void AddReduceExports(std::vector<ExportRow>& rows);
-void AddResizeExports(std::vector<ExportRow>& rows);
-void AddShapeExports(std::vector<ExportRow>& rows);
-void AddSliceExports(std::vector<ExportRow>& rows);
+// hasBias and bias, from input 2 of a convolution or matrix product.
+void WriteBias(Writer params, const Node& node);
 
-// Whether input i holds a constant; what it holds.
+// The constant in input i; null if it is not constant.
 inline const Tensor* ConstantOf(const Node& node, size_t i) {
   const Value* v = node.input(i);
   return v != nullptr && v->is_constant() ? &v->constant() : nullptr;

@@ -29,7 +29,7 @@ int64_t Saturate(uint64_t v) {
   return static_cast<int64_t>(v < kMax ? v : kMax);
 }
 
-// Integer element `i` of a field, or the field itself where it is no list.
+// Integer element `i` of a field, or the field itself if it is not a list.
 int64_t Integer(const Message& m, const FieldDescriptor& f, int i) {
   const auto* r = m.GetReflection();
   const bool list = f.is_repeated();
@@ -71,7 +71,8 @@ void SetInteger(Message* m, const FieldDescriptor& f, int64_t v) {
 }
 
 Result<int64_t> CheckSize(std::string_view name, int64_t v) {
-  if (v < 0 || v > std::numeric_limits<int32_t>::max()) return ModelError("{} is {}", name, v);
+  if (v < 0 || v > std::numeric_limits<int32_t>::max())
+    return ModelError("{} is {}, which is out of range", name, v);
   return v;
 }
 
@@ -158,7 +159,8 @@ Result<std::vector<int64_t>> Fields::Sizes(std::string_view name, size_t count,
                                            int64_t fallback) const {
   std::vector<int64_t> out = Ints(name);
   if (out.empty()) return std::vector<int64_t>(count, fallback);
-  if (out.size() != count) return ModelError("{} has {} entries, not {}", name, out.size(), count);
+  if (out.size() != count)
+    return ModelError("{} has {} entries; expected {}", name, out.size(), count);
   for (const int64_t v : out) NN_RETURN_IF_ERROR(CheckSize(name, v));
   return out;
 }

@@ -1,8 +1,8 @@
-// Core ML messages by the names of their fields, through protobuf's reflection. The importer and
-// exporter speak of layers in these names, as the format's documentation does, and do without the
-// generated headers, which are large.
+// Access to Core ML messages by field name, through protobuf's reflection. The importer and
+// exporter use these names, as the format's documentation does, and avoid the generated headers,
+// which are large.
 //
-// A name that the schema does not have is a bug of the caller and aborts.
+// A name not in the schema is a bug of the caller and aborts.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -22,13 +22,13 @@ using google::protobuf::Message;
 // Read access to a message.
 class Fields {
  public:
-  // Both outlive this.
+  // Both must outlive this object.
   Fields(const Message& message, const PayloadTable& payloads)
       : message_(&message), payloads_(&payloads) {}
 
   const Message& message() const { return *message_; }
 
-  // Whether a message or a member of a oneof is there; whether a list has entries.
+  // Whether a message or a member of a oneof is present; whether a list has entries.
   bool Has(std::string_view name) const;
   // The name of the field that is set in a oneof; "" if none is.
   std::string_view OneOf(std::string_view oneof) const;
@@ -36,24 +36,24 @@ class Fields {
   Fields Sub(std::string_view name) const;
   std::vector<Fields> List(std::string_view name) const;
 
-  // An integer of any width; unsigned ones above INT64_MAX become that.
+  // An integer of any width; unsigned values saturate at INT64_MAX.
   int64_t Int(std::string_view name) const;
-  // An integer that counts something or is a size in a file; kModel beyond 0 .. 2^31 - 1.
+  // A count or size; kModel outside 0 .. 2^31 - 1.
   Result<int64_t> Size(std::string_view name) const;
   bool Bool(std::string_view name) const;
   float Float(std::string_view name) const;
   double Double(std::string_view name) const;
-  // A float for which the format reads 0 as `if_zero`.
+  // A float whose 0 the format reads as `if_zero`.
   float FloatOr(std::string_view name, float if_zero) const {
     const float v = Float(name);
     return v == 0 ? if_zero : v;
   }
   std::string Text(std::string_view name) const;
-  // The enumerator's name; "" for a number that has none.
+  // The enumerator's name; "" if unnamed.
   std::string_view Enum(std::string_view name) const;
 
   std::vector<int64_t> Ints(std::string_view name) const;
-  // Entries as Size() has them; `count` entries, or none for which `fallback` stands.
+  // Entries with the range of Size(); `count` entries, or none, which means `fallback` for each.
   Result<std::vector<int64_t>> Sizes(std::string_view name, size_t count, int64_t fallback) const;
   std::vector<bool> Bools(std::string_view name) const;
   std::vector<float> Floats(std::string_view name) const;
@@ -73,7 +73,7 @@ class Writer {
  public:
   Writer(Message* message, PayloadTable* payloads) : message_(message), payloads_(payloads) {}
 
-  // A message field, made present.
+  // A message field, which becomes present.
   Writer Sub(std::string_view name);
   // A new entry of a list of messages.
   Writer Add(std::string_view name);
@@ -90,7 +90,7 @@ class Writer {
   void Bools(std::string_view name, const std::vector<bool>& values);
   void Floats(std::string_view name, const std::vector<float>& values);
   void AddText(std::string_view name, std::string_view value);
-  // The contents of a list of floats, kept out of the message.
+  // Sets a list of floats, stored outside the message.
   void FloatBlob(std::string_view name, Blob blob);
 
  private:

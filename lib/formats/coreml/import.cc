@@ -8,12 +8,13 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "formats/coreml/family.h"
 #include "formats/coreml/interface.h"
 #include "formats/coreml/weights.h"
 #include "ir/verify.h"
-#include "ops/elementwise.h"
-#include "ops/opaque.h"
-#include "ops/shape.h"
+#include "ops/array/opaque.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
 
 namespace nn::coreml {
 namespace {
@@ -24,13 +25,13 @@ std::string_view Group(std::string_view kind) {
 }
 
 ImportFn FindImport(std::string_view kind) {
-  const ImportTable& table = Imports();
-  auto it = table.find(kind);
-  if (it == table.end()) it = table.find(Group(kind));
-  return it == table.end() ? nullptr : it->second;
+  static const auto table = RowsBy(&ImportRow::layer, &Family::imports, Families());
+  const ImportRow* row = FindRow(table, kind);
+  if (row == nullptr) row = FindRow(table, Group(kind));
+  return row == nullptr ? nullptr : row->import;
 }
 
-// Operators that are the same for whole numbers, whether these are integers or floats.
+// Operators with equal results for integers and for integral floats.
 bool KeepsIntegers(std::string_view op) {
   constexpr std::array kOps = {"add", "sub", "mul", "minimum", "maximum", "floor_div", "mod"};
   return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
@@ -126,7 +127,7 @@ class Importer {
     add(std::string(kLabelKey), description_.Text("predictedFeatureName"));
   }
 
-  // Facts of a feature that its value does not show.
+  // Facts about a feature that its value does not have.
   void ReadFeatureMetadata(const Fields& feature) {
     const std::string name = feature.Text("name");
     if (std::string text = feature.Text("shortDescription"); !text.empty())
@@ -149,7 +150,7 @@ class Importer {
     return {};
   }
 
-  // The blob with the scores of a classifier: the one that is named, or the last layer's output.
+  // The blob with the scores of a classifier: the named one, or the output of the last layer.
   std::string ScoresBlob() const {
     std::string name = network_.Text("labelProbabilityLayerName");
     if (!name.empty()) return name;
@@ -188,8 +189,8 @@ class Importer {
       on_opaque |= !it->second->type().ranked();
     }
     ImportContext ctx(layer, index, graph_, inputs);
-    if (kind.empty()) return MakeOpaque(ctx, "a kind of layer that is not known");
-    // What lies behind an unsupported layer often has no known type; it is imported no further.
+    if (kind.empty()) return MakeOpaque(ctx, "unknown kind of layer");
+    // Values after an unsupported layer often have unknown types; they are not imported.
     if (on_opaque && IsImported(kind)) return MakeOpaque(ctx, "");
     auto status = ImportKind(ctx);
     if (!status && status.error().code() == ErrorCode::kUnsupported)
@@ -198,7 +199,8 @@ class Importer {
     const auto names = layer.Texts("output");
     for (size_t i = 0; i < names.size(); ++i) {
       Value* const v = ctx.outputs()[i];
-      if (v == nullptr) return ModelError("output {} is one too many", Quote(names[i]));
+      if (v == nullptr)
+        return ModelError("output {} does not exist; the layer has fewer outputs", Quote(names[i]));
       Declare(v, names[i]);
     }
     return {};
@@ -208,10 +210,10 @@ class Importer {
     if (ImportFn fn = FindImport(ctx.kind())) return fn(ctx);
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
-    return UnsupportedError("layer {} is not supported", ctx.kind());
+    return UnsupportedError("layer {} is unsupported", ctx.kind());
   }
 
-  // A later layer may write a blob again: from there on the name stands for the new value.
+  // A later layer may overwrite a blob; then the name refers to the new value.
   void Declare(Value* v, const std::string& name) {
     if (!v->is_input() && v->name().empty()) v->set_name(name);
     scope_[name] = v;
@@ -238,7 +240,7 @@ class Importer {
   std::vector<Obstacle> obstacles_;
 };
 
-// Whether a constant of floats holds whole numbers that an i64 has.
+// Whether a float constant has only integers in the range of i64.
 bool IsIntegral(const Value* v) {
   if (!v->is_constant() || v->dtype() != DType::kF32) return false;
   const Tensor& t = v->constant();
@@ -264,12 +266,12 @@ ImportContext::ImportContext(const Fields& layer, int64_t index, Graph& graph,
 
 Status ImportContext::ExpectInputs(size_t at_least, size_t at_most) const {
   if (input_count() >= at_least && input_count() <= at_most) return {};
-  return ModelError("{} inputs", input_count());
+  return ModelError("there are {} inputs, which is invalid for this layer", input_count());
 }
 
 Result<Value*> ImportContext::Any(size_t i) const {
   if (i >= inputs_.size()) return ModelError("input {} is missing", i);
-  if (!inputs_[i]->type().ranked()) return UnsupportedError("the rank of input {} is not known", i);
+  if (!inputs_[i]->type().ranked()) return UnsupportedError("the rank of input {} is unknown", i);
   return inputs_[i];
 }
 
@@ -309,7 +311,7 @@ Result<Value*> ImportContext::Bool(size_t i) {
 Result<Value*> ImportContext::Index(size_t i) {
   NN_ASSIGN(Value* const v, Any(i));
   if (v->is_constant() && v->dtype() == DType::kF32 && !IsIntegral(v))
-    return ModelError("input {} holds a number that is no index", i);
+    return ModelError("input {} has a value that is not an index", i);
   return ConvertTo(graph_, v, DType::kI64);
 }
 
@@ -333,7 +335,7 @@ Result<Value*> ImportContext::Spatial(size_t i, int least_rank) {
   NN_ASSIGN(Value* const x, Float(i));
   const Dims& dims = *x->type().dims;
   if (x->type().rank() < least_rank)
-    return ModelError("input {} has rank {}, at least {} is needed", i, dims.size(), least_rank);
+    return ModelError("input {} has rank {}; expected {} or more", i, dims.size(), least_rank);
   if (dims.size() == 4) return x;
   if (dims.size() < 4) return Rearrange(graph_, x, AxisMap::Insert(x->type().rank(), 0));
   Dims merged = {Product(Dims(dims.begin(), dims.end() - 3))};
@@ -382,33 +384,21 @@ Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> input
 }
 
 Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  if (outputs_.size() != 1) return ModelError("{} outputs", outputs_.size());
+  if (outputs_.size() != 1) return ModelError("there are {} outputs; expected 1", outputs_.size());
   NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs)));
   SetOutput(0, y);
   return {};
 }
 
-Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
-  return Add("reshape", {x}, ReshapeAttrs{std::move(dims), false});
+Status ImportContext::EmitSpatial(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  NN_ASSIGN(Value* const y, Add(op, std::move(inputs), std::move(attrs)));
+  NN_ASSIGN(Value* const out, Unspatial(y, 0));
+  SetOutput(0, out);
+  return {};
 }
 
-const ImportTable& Imports() {
-  static const ImportTable table = [] {
-    ImportTable t;
-    AddConvImports(t);
-    AddElementwiseImports(t);
-    AddGatherImports(t);
-    AddGenerateImports(t);
-    AddMatmulImports(t);
-    AddNormImports(t);
-    AddPoolImports(t);
-    AddReduceImports(t);
-    AddResizeImports(t);
-    AddShapeImports(t);
-    AddSliceImports(t);
-    return t;
-  }();
-  return table;
+Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
+  return Add("reshape", {x}, ReshapeAttrs{std::move(dims), false});
 }
 
 Result<ImportedModel> Import(const NativeModel& native) {

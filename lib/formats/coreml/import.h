@@ -1,9 +1,9 @@
-// From Core ML to the graph. Layers that are one-to-one (OpDef::formats) need nothing here; every
-// other layer has a function in import_<family>.cc.
+// Import of Core ML. One-to-one layers (OpDef::formats) need no code here; every other layer has a
+// function in ops/<family>.cc.
 //
-// All numbers in a Core ML network are float32: conditions are 0 or 1, indices are whole numbers.
-// In the graph they have their own types; the operands of a layer are converted where it needs
-// another kind (Float, Bool, Index).
+// All numbers in a Core ML network are float32, including booleans (0 or 1) and integer indices. In
+// the graph they have their own types; operands are converted if a layer needs a different one
+// (Float, Bool, Index).
 #pragma once
 
 #include <map>
@@ -21,12 +21,12 @@
 
 namespace nn::coreml {
 
-// One layer to be imported, and the graph that it goes to.
+// A layer to import and its target graph.
 class ImportContext {
  public:
   ImportContext(const Fields& layer, int64_t index, Graph& graph, std::vector<Value*> inputs);
 
-  // The layer, and the message with its parameters.
+  // The layer and its parameter message.
   const Fields& layer() const { return layer_; }
   const Fields& params() const { return params_; }
   const std::string& kind() const { return kind_; }
@@ -35,40 +35,42 @@ class ImportContext {
   size_t input_count() const { return inputs_.size(); }
   Value* input(size_t i) const { return inputs_[i]; }
   size_t output_count() const { return outputs_.size(); }
-  // kModel unless the layer has that many inputs.
+  // kModel unless the number of inputs is in the range.
   Status ExpectInputs(size_t at_least, size_t at_most) const;
-  // The input as it is, of any element type; with Float, Bool, Index as numbers of that kind: f32,
-  // bool, or i64. kModel if it is absent or its rank is not known.
+  // The input with any element type; Float, Bool and Index convert it to f32, bool or i64. kModel
+  // if it is absent, kUnsupported if its rank is unknown.
   Result<Value*> Any(size_t i) const;
   Result<Value*> Float(size_t i);
   Result<Value*> Bool(size_t i);
   Result<Value*> Index(size_t i);
   Result<Value*> AsFloat(Value* v);
-  // The operands of an operator that takes numbers of any one type, as that type: f32 unless all
-  // are of the same other one.
+  // The operands of an operator on any one element type, converted to it: f32 unless all have
+  // another common type.
   Result<std::vector<Value*>> Alike();
 
   // The input with axes [batch, C, H, W]: axes before the last three become one.
   Result<Value*> Spatial(size_t i, int least_rank = 3);
-  // The reverse, for a result whose axes before the last three are those of input i.
+  // The inverse, for a result whose axes before the last three are those of input i.
   Result<Value*> Unspatial(Value* y, size_t i);
 
   // Weights from a field of the parameters.
   Result<Value*> Weights(std::string_view field, std::vector<int64_t> dims);
-  // The inputs, and the weights of field "bias" if "hasBias" says that there are any.
+  // The inputs, and the weights of field "bias" if "hasBias" is set.
   Result<std::vector<Value*>> WithBias(std::vector<Value*> inputs, int64_t size);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   Value* Scalar(float v) { return Constant(Tensor::Scalar(v)); }
 
-  // Adds a node of ours; its types are inferred and it remembers where it came from.
+  // Adds a graph node with inferred types and its source.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
                         size_t output_count = 1);
   // The same for operators with one result.
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  // Adds the node whose results are the layer's outputs.
+  // Adds the node with the layer's outputs as results.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // The same for one whose first input is Spatial(0): its result gets the axes of the layer's.
+  Status EmitSpatial(std::string_view op, std::vector<Value*> inputs, Attrs attrs);
   Result<Value*> Reshape(Value* x, Dims dims);
-  // Results beyond those that the layer names are dropped.
+  // Results without a name in the layer are dropped.
   void SetOutput(size_t i, Value* value) {
     if (i < outputs_.size()) outputs_[i] = value;
   }
@@ -84,26 +86,14 @@ class ImportContext {
   std::vector<Value*> outputs_;
 };
 
-// The value with another element type: itself, a constant, or behind a cast.
+// The value with an element type: itself, a constant, or after a cast.
 Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype);
 
 using ImportFn = Status (*)(ImportContext&);
-// By kind of layer; "activation" and "unary" also stand for all of theirs.
-using ImportTable = std::map<std::string_view, ImportFn>;
-const ImportTable& Imports();
-
-// One function a family.
-void AddConvImports(ImportTable& table);
-void AddElementwiseImports(ImportTable& table);
-void AddGatherImports(ImportTable& table);
-void AddGenerateImports(ImportTable& table);
-void AddMatmulImports(ImportTable& table);
-void AddNormImports(ImportTable& table);
-void AddPoolImports(ImportTable& table);
-void AddReduceImports(ImportTable& table);
-void AddResizeImports(ImportTable& table);
-void AddShapeImports(ImportTable& table);
-void AddSliceImports(ImportTable& table);
+struct ImportRow {
+  std::string_view layer;  // its kind; "activation" and "unary" cover all of their kinds
+  ImportFn import;
+};
 
 Result<ImportedModel> Import(const NativeModel& model);
 

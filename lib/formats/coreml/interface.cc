@@ -5,13 +5,13 @@
 #include "base/text.h"
 #include "formats/coreml/import.h"
 #include "ir/text.h"
-#include "ops/elementwise.h"
-#include "ops/shape.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
 
 namespace nn::coreml {
 namespace {
 
-// One size of a feature: a number, or a symbol where it may vary.
+// One size of a feature: a number, or a symbol if dynamic.
 struct SizeSpan {
   int64_t low = 0;
   int64_t high = 0;  // below 0: no limit
@@ -21,14 +21,14 @@ struct SizeSpan {
   }
 };
 
-// Text of the model's own metadata; "" if it is not there.
+// Text of the model's user-defined metadata; "" if absent.
 std::string UserDefined(const Fields& metadata, const std::string& key) {
   for (const Fields& entry : metadata.List("userDefined"))
     if (entry.Text("key") == key) return entry.Text("value");
   return {};
 }
 
-// The symbols that the exporter has noted down, if they go with what is declared.
+// The symbols recorded by the exporter, if they match the declaration.
 std::optional<Dims> NotedDims(const Fields& metadata, const std::string& feature,
                               const std::vector<SizeSpan>& sizes) {
   const std::string text = UserDefined(metadata, std::string(kDimsKey) + feature);
@@ -48,7 +48,7 @@ Result<Dims> DimsOf(const Fields& metadata, const std::string& feature,
                     const std::vector<SizeSpan>& sizes) {
   for (size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i].low == sizes[i].high && sizes[i].low <= 0)
-      return ModelError("dimension {} is {}", i, sizes[i].low);
+      return ModelError("dimension {} is {}, which is out of range", i, sizes[i].low);
   if (auto noted = NotedDims(metadata, feature, sizes)) return *std::move(noted);
   Dims dims;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -78,11 +78,12 @@ Result<std::vector<SizeSpan>> ArraySizes(const Fields& array) {
       if (sizes.empty())
         for (const int64_t v : dims) sizes.push_back({v, v});
       if (dims.size() != sizes.size())
-        return UnsupportedError("enumerated shapes of rank {} and {}", sizes.size(), dims.size());
+        return UnsupportedError("enumerated shapes of different ranks, {} and {}, are unsupported",
+                                sizes.size(), dims.size());
       for (size_t i = 0; i < dims.size(); ++i) sizes[i].Include(dims[i]);
     }
   }
-  if (sizes.empty()) return UnsupportedError("an array of no declared shape");
+  if (sizes.empty()) return UnsupportedError("arrays without a declared shape are unsupported");
   return sizes;
 }
 
@@ -111,7 +112,7 @@ Result<std::vector<SizeSpan>> ImageSizes(const Fields& image) {
   return std::vector<SizeSpan>{{1, 1}, {channels, channels}, height, width};
 }
 
-// For an image, the biases of its channels, in the order of the color space.
+// The biases of an image's channels, in the order of the color space.
 std::vector<float> BiasesOf(const Fields& scaler, std::string_view color) {
   const float red = scaler.Float("redBias"), green = scaler.Float("greenBias"),
               blue = scaler.Float("blueBias");
@@ -126,7 +127,7 @@ Result<Value*> Append(Graph& graph, std::string_view op, Value* a, Tensor b) {
 }
 
 Result<Value*> Scale(Graph& graph, Value* x, const Fields& scaler, std::string_view color) {
-  // Older files leave the factor unset.
+  // Older files do not set the factor.
   if (const float factor = scaler.Float("channelScale"); factor != 1 && factor != 0) {
     NN_ASSIGN(x, Append(graph, "mul", x, Tensor::Scalar(factor)));
   }
@@ -139,14 +140,14 @@ Result<Value*> SubtractMean(Graph& graph, Value* x, const Fields& mean) {
   const Dims& dims = *x->type().dims;
   const auto chw = ConstDims(Dims(dims.end() - 3, dims.end()));
   auto image = mean.Floats("meanImage");
-  if (!chw) return UnsupportedError("a mean image of an image whose size varies");
+  if (!chw) return UnsupportedError("a mean image needs an image of constant size");
   auto tensor = Tensor::Of({static_cast<int64_t>(image.size())}, image).Reshaped(*chw);
   if (!tensor)
-    return ModelError("the mean image has {} numbers for {}", image.size(), ToString(dims));
+    return ModelError("the mean image has {} elements for {}", image.size(), ToString(dims));
   return Append(graph, "sub", x, *std::move(tensor));
 }
 
-// Whether the network's preprocessing of that name is of this feature; without a name it is of the
+// Whether preprocessing of that name applies to this feature; without a name, it applies to the
 // only image.
 bool IsOf(const Fields& preprocessing, const Fields& feature) {
   const std::string name = preprocessing.Text("featureName");
@@ -158,7 +159,7 @@ Result<Value*> Preprocess(Graph& graph, Value* x, const Fields& feature, const F
   const std::string_view color = feature.Sub("type").Sub("imageType").Enum("colorSpace");
   for (const Fields& p : network.List("preprocessing")) {
     if (!IsOf(p, feature)) continue;
-    if (x->type().rank() < 3) return ModelError("preprocessing of what is no image");
+    if (x->type().rank() < 3) return ModelError("preprocessing needs an image");
     const std::string_view kind = p.OneOf("preprocessor");
     if (kind == "scaler") {
       NN_ASSIGN(x, Scale(graph, x, p.Sub(kind), color));
@@ -169,15 +170,15 @@ Result<Value*> Preprocess(Graph& graph, Value* x, const Fields& feature, const F
   return x;
 }
 
-// The array with the axes [S, B, C, H, W].
+// Expands an array to the axes [S, B, C, H, W].
 Result<Value*> Rank5(Graph& graph, Value* x) {
   const int rank = x->type().rank();
   if (rank == 1) return Rearrange(graph, x, AxisMap(1, {-1, -1, 0, -1, -1}));
   if (rank == 3) return Rearrange(graph, x, AxisMap(3, {-1, -1, 0, 1, 2}));
-  return ModelError("an array of rank {} in a network that takes rank 1 and 3", rank);
+  return ModelError("the array has rank {}, but the network needs rank 1 or 3", rank);
 }
 
-// A rank-5 blob in the declared shape where that has fewer axes.
+// Reshapes a rank-5 blob to a declared shape with fewer axes.
 Result<Value*> FromRank5(Graph& graph, Value* blob, size_t declared_rank) {
   if (blob->type().rank() != 5) return blob;
   const Dims& dims = *blob->type().dims;
@@ -215,7 +216,7 @@ Result<Type> FeatureType(const Fields& feature, const Fields& metadata) {
   } else if (kind == "imageType") {
     NN_ASSIGN(sizes, ImageSizes(type.Sub(kind)));
   } else {
-    return UnsupportedError("a feature of type {}", kind.empty() ? "none" : kind);
+    return UnsupportedError("features of type {} are unsupported", kind.empty() ? "none" : kind);
   }
   NN_ASSIGN(Dims dims, DimsOf(metadata, name, sizes));
   return Type(dtype, std::move(dims));
@@ -239,7 +240,7 @@ Result<Value*> FeatureBlob(Graph& graph, Value* input, const Fields& feature,
 }
 
 Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool rank5) {
-  if (!blob->type().ranked()) return blob;  // behind an unsupported layer
+  if (!blob->type().ranked()) return blob;  // after an unsupported layer
   const Fields type = feature.Sub("type");
   const std::string_view kind = type.OneOf("Type");
   if (kind == "multiArrayType") {
@@ -252,7 +253,8 @@ Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool r
     const Type declared(value->dtype(), ToDims(shape));
     if (shape.empty() || !array.OneOf("ShapeFlexibility").empty()) return value;
     if (!Compatible(declared, value->type()))
-      return ModelError("declared {} but is {}", declared.ToString(), value->type().ToString());
+      return ModelError("it is declared as {}, but is {}", declared.ToString(),
+                        value->type().ToString());
     value->set_type(Refine(value->type(), declared));
     return value;
   }
@@ -267,7 +269,7 @@ Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool r
   }
   if (kind == "doubleType") return ConvertTo(graph, blob, DType::kF32);
   if (kind == "int64Type") return ConvertTo(graph, blob, DType::kI64);
-  return UnsupportedError("a feature of type {}", kind.empty() ? "none" : kind);
+  return UnsupportedError("features of type {} are unsupported", kind.empty() ? "none" : kind);
 }
 
 }  // namespace nn::coreml

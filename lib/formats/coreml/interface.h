@@ -11,8 +11,8 @@
 
 namespace nn::coreml {
 
-// Keys of Graph::metadata that carry what has no place in a graph from one Core ML model to
-// another. For an input or output the key is followed by its name.
+// Keys of Graph::metadata for facts of a Core ML model that graphs cannot express. For an input or
+// output, its name follows the key.
 inline constexpr std::string_view kImageKey = "coreml.image.";              // color space
 inline constexpr std::string_view kDescriptionKey = "coreml.description.";  // shortDescription
 inline constexpr std::string_view kLabelsKey = "coreml.class_labels";       // JSON list
@@ -23,12 +23,11 @@ inline constexpr std::string_view kDimsKey = "nn.dims.";
 
 // An input feature as a value of the graph: f32 for images ([1, C, H, W], pixels from 0 to 255 in
 // the order of the color space) and for arrays of doubles, since networks compute in float32; for
-// other arrays their element type. Sizes that may vary become symbols. kUnsupported for other
-// features.
+// other arrays their element type. Dynamic sizes become symbols. kUnsupported for other features.
 Result<Type> FeatureType(const Fields& feature, const Fields& user_defined);
 DType ArrayDType(std::string_view name);
 
-// The blob that the layers know by the feature's name.
+// The blob with the feature's name, as read by the layers.
 Result<Value*> FeatureBlob(Graph& graph, Value* input, const Fields& feature,
                            const Fields& network);
 

@@ -3,16 +3,19 @@
 #include <fmt/core.h>
 #include <google/protobuf/unknown_field_set.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "coreml_model.pb.h"
+#include "formats/common/pb_match.h"
 #include "formats/coreml/program.h"
+#include "formats/recognize.h"
 
 namespace nn::coreml {
 
 namespace {
 
-constexpr int kFirstKind = 200;  // field numbers of Model below are not of kinds
+constexpr int kFirstKind = 200;  // field numbers of Model below are not kinds
 
 Result<std::unique_ptr<Model>> Parse(const Blob& file, const ReadLimits& limits) {
   if (const auto what = KnownNonModel(file.bytes()); !what.empty())
@@ -62,21 +65,23 @@ std::string DescribeKind(const Fields& model) {
   for (int i = 0; i < unknown.field_count(); ++i)
     if (const int field = unknown.field(i).number();
         field >= kFirstKind && field != PayloadTable::kReferenceField)
-      return fmt::format("a kind that this version does not know (field {})", field);
+      return fmt::format("an unknown kind (field {})", field);
   return "a model without a kind";
 }
 
-bool Sniff(std::span<const std::byte> bytes) {
-  // specificationVersion (field 1, varint, one byte as yet), then the description (field 2).
-  return bytes.size() >= 3 && std::to_integer<int>(bytes[0]) == 0x08 &&
-         std::to_integer<int>(bytes[1]) < 0x80 && std::to_integer<int>(bytes[2]) == 0x12;
+Likeness LikenessOf(std::span<const std::byte> bytes) {
+  const PbMatch match = MatchPb(bytes, *pb::Model::descriptor());
+  if (!match.IsPlausible()) return Likeness::kNone;
+  const bool has_kind = std::ranges::any_of(match.numbers, [](int n) { return n >= kFirstKind; });
+  return has_kind ? Likeness::kLikely : Likeness::kPossible;
 }
 
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits) {
   NN_ASSIGN(auto model, Parse(file, limits));
-  // A copy would be an empty file, which is no model.
-  if (model->message().ByteSizeLong() == 0) return ParseError("no Core ML model: no field is set");
+  // A copy would be an empty file, which is not a model.
+  if (model->message().ByteSizeLong() == 0)
+    return ParseError("not a Core ML model: no field is set");
   NN_RETURN_IF_ERROR(ReadWeightFiles(std::filesystem::path(path).parent_path(), limits, *model));
   return std::unique_ptr<NativeModel>(std::move(model));
 }

@@ -1,4 +1,4 @@
-// A Core ML model as protobuf has it, large weights kept apart as views of the file.
+// A Core ML model as protobuf message, with large weights as views of the file.
 #pragma once
 
 #include <memory>
@@ -22,34 +22,33 @@ struct Model : NativeModel {
   std::unique_ptr<pb::Model> proto;
   PayloadTable payloads;
   Blob file;
-  // What lies around it: all files of a package, or those that an ML Program refers to and that
-  // are there.
+  // Its side files: all files of a package, or the existing files that an ML Program refers to.
   ModelFolder folder;
 
   Fields root() const;
-  // The same message, to be written to.
+  // The same message, mutable.
   Writer writer();
   const Message& message() const;
   Message* mutable_message();
-  // The name of the field that holds the kind of model: "neuralNetworkClassifier"; "" for a kind
-  // that the schema does not have.
+  // The name of the field that holds the kind of model: "neuralNetworkClassifier"; "" for kinds not
+  // in the schema.
   std::string_view kind() const;
   // Whether it is a neural network of layers; network() is that network.
   bool has_network() const;
   Fields network() const;
 };
 
-// "pipeline", "mlProgram", ...: what kind of model it is, or that it is of none.
+// "pipeline", "mlProgram", ...: the kind of model for messages, or that it has none.
 std::string DescribeKind(const Fields& model);
 
-// Parses an .mlmodel file. Checks limits and the wire form, not the model's rules.
+// Parses an .mlmodel file. Checks limits and the wire form, not the rules of the format.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
 // The same for a package, which is a folder.
 Result<std::unique_ptr<NativeModel>> ReadFolder(const std::string& path, const ReadLimits& limits);
 
-// True if the bytes start like a Model.
-bool Sniff(std::span<const std::byte> bytes);
+// Format::likeness.
+Likeness LikenessOf(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
 Result<ModelSummary> SummarizeInFull(const NativeModel& model);
@@ -61,8 +60,8 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
-// The name of a layer's kind as the schema has it: "convolution", "activation.ReLU", "unary.SQRT";
-// "" if the layer has none.
+// The name of a layer's kind in the schema: "convolution", "activation.ReLU", "unary.SQRT"; "" if
+// the layer has none.
 std::string KindOf(const Fields& layer);
 // All kinds, in the schema's order.
 std::vector<std::string> LayerKinds();

@@ -44,11 +44,12 @@ Status CheckVersion(const std::string& version) {
   int major = 0;
   const auto r = std::from_chars(version.data(), version.data() + version.size(), major);
   if (r.ec != std::errc() || r.ptr == version.data() + version.size() || *r.ptr != '.')
-    return ParseError("{}: fileFormatVersion {} is not of the form 1.0.0", kManifestName,
+    return ParseError("{}: fileFormatVersion {} must have the form 1.0.0", kManifestName,
                       Quote(version));
   if (major > kNewestMajor)
-    return UnsupportedError("{}: fileFormatVersion {}; this program knows version {}",
-                            kManifestName, Quote(version), kNewestMajor);
+    return UnsupportedError(
+        "{}: fileFormatVersion {} is unsupported; this program supports version {}", kManifestName,
+        Quote(version), kNewestMajor);
   return {};
 }
 
@@ -66,10 +67,10 @@ Result<Blob> ReadPackageFile(const fs::path& directory, const std::string& name,
                              const SideFiles& reader) {
   auto bytes = reader.Read(name);
   std::error_code error;
-  // Caches of downloads are made of links.
+  // Download caches consist of links.
   if (!bytes && bytes.error().code() == ErrorCode::kModel &&
       fs::is_symlink(directory / name, error))
-    return ModelError("{}; \"cp -RL\" makes a copy without links", bytes.error().message());
+    return ModelError("{}; use \"cp -RL\" to make a copy without links", bytes.error().message());
   return bytes;
 }
 
@@ -80,12 +81,12 @@ Status ReadFiles(const fs::path& directory, const SideFiles& reader, const std::
   fs::recursive_directory_iterator it(directory, error);
   for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     if (it.depth() >= kMaxFolderDepth)
-      return LimitError("folders nested deeper than {} in the package", kMaxFolderDepth);
+      return LimitError("folders in the package are nested deeper than {}", kMaxFolderDepth);
     std::error_code ignored;
     const std::string name = it->path().lexically_relative(directory).generic_string();
     if (name == skip) continue;
     if (files.size() >= kMaxFiles)
-      return LimitError("more than {} files in the package", kMaxFiles);
+      return LimitError("the package has more than {} files", kMaxFiles);
     if (it->is_directory(ignored) && !it->is_symlink(ignored)) {
       if (fs::is_empty(it->path(), ignored)) files.emplace(name + "/", Blob());
       continue;
@@ -125,7 +126,7 @@ std::string IdentifierOf(std::string_view path, const std::vector<Blob>& model) 
   return Identifier(digest);
 }
 
-// Items are the model and what lies beside it: files, and folders with all that is in them.
+// Items are the model and its siblings: files, and folders with their contents.
 std::string NewManifest(const std::map<std::string, Blob, std::less<>>& files,
                         const std::vector<Blob>& model) {
   std::set<std::string> names;
@@ -149,7 +150,8 @@ std::string NewManifest(const std::map<std::string, Blob, std::less<>>& files,
 
 Result<Manifest> ParseManifest(const Blob& text) {
   if (text.size() > kMaxManifestBytes)
-    return LimitError("{}: {} bytes, more than {}", kManifestName, text.size(), kMaxManifestBytes);
+    return LimitError("{}: it has {} bytes, more than {}", kManifestName, text.size(),
+                      kMaxManifestBytes);
   const auto* begin = reinterpret_cast<const char*>(text.data());
   const Json json = Json::parse(begin, begin + text.size(), nullptr, false);
   if (!json.is_object()) return ParseError("{}: not a JSON object", kManifestName);
@@ -168,7 +170,8 @@ Result<Manifest> ParseManifest(const Blob& text) {
     if (identifier == *root) out.root = out.items.back().path;
   }
   if (out.root.empty())
-    return ParseError("{}: the root model {} is no item with a path", kManifestName, Quote(*root));
+    return ParseError("{}: the root model {} is not an item with a path", kManifestName,
+                      Quote(*root));
   return out;
 }
 
@@ -190,6 +193,12 @@ bool IsPackagePath(std::string_view path) {
   return path.ends_with(kExtension);
 }
 
+bool IsPackage(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::path(path) / kManifestName, error) &&
+         fs::is_directory(fs::path(path) / kDataFolder, error);
+}
+
 Status ReadPackage(const std::string& path, const ReadLimits& limits, ModelFolder& folder,
                    Blob& model) {
   const fs::path directory(path);
@@ -198,13 +207,13 @@ Status ReadPackage(const std::string& path, const ReadLimits& limits, ModelFolde
   if (!text) {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(directory / kManifestName, error)))
-      return ParseError("no Core ML package: the folder has no {}", kManifestName);
+      return ParseError("not a Core ML package: the folder has no {}", kManifestName);
     return tl::unexpected(text.error());
   }
   NN_ASSIGN(folder.manifest, ParseManifest(*text));
   const std::string& root = folder.manifest->root;
   if (!IsPlainRelativePath(root))
-    return ModelError("{}: the root model's path {} leaves the package", kManifestName,
+    return ModelError("{}: the path of the root model, {}, is outside the package", kManifestName,
                       Quote(root));
   NN_ASSIGN(model, ReadPackageFile(directory, root, reader));
   return ReadFiles(directory, reader, root, folder.files);

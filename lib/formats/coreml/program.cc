@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "coreml_model.pb.h"
 #include "formats/common/side_files.h"
+#include "formats/recognize.h"
 
 namespace nn::coreml {
 namespace {
@@ -142,9 +143,9 @@ const Result<BlobStorage>& ProgramWeights::Open(const std::string& name) {
   if (const auto it = files_.find(name); it != files_.end()) return it->second;
   const auto open = [&]() -> Result<BlobStorage> {
     if (!folder_.Resolve(name))
-      return ModelError("{} names no file below the model's folder (@model_path/...)", Quote(name));
+      return ModelError("{} is not a path below the model's folder (@model_path/...)", Quote(name));
     const Blob* file = folder_.Find(name);
-    if (file == nullptr) return ModelError("{} is not there", Quote(name));
+    if (file == nullptr) return ModelError("{} does not exist", Quote(name));
     if (const auto what = KnownNonModel(file->bytes()); !what.empty())
       return ModelError("{} is {}", Quote(name), what);
     auto storage = BlobStorage::Open(*file);

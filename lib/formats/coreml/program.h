@@ -1,4 +1,4 @@
-// ML Programs: what is common to the readers of their messages.
+// ML Programs: functions shared by the readers of their messages.
 #pragma once
 
 #include <filesystem>
@@ -20,15 +20,15 @@ namespace mil = pb::mil;
 // The programs of a model: its own, or those of the models in a pipeline, in order.
 std::vector<const mil::Program*> Programs(const Model& model);
 
-// The first file that a program of the model keeps weights in; "" if there is none.
+// The first weight file of a program in the model; "" if there is none.
 std::string WeightFileOf(const Model& model);
 
-// Calls visit for every value that lies in a file, with the operation that has it (nullptr where a
-// function, block or program has it).
+// Calls visit for every value stored in a file, with its operation (nullptr if it belongs to a
+// function, block or program).
 using BlobVisitor = std::function<void(const mil::Value& value, const mil::Operation* operation)>;
 void EachBlobValue(const mil::Program& program, const BlobVisitor& visit);
 
-// The value in an attribute; nullptr if there is none of the name.
+// The value of an attribute; nullptr if absent.
 template <typename Owner>
 const mil::Value* FindAttribute(const Owner& owner, std::string_view name) {
   for (const mil::NamedValue& a : owner.attributes())
@@ -39,22 +39,22 @@ const mil::Value* FindAttribute(const Owner& owner, std::string_view name) {
 // The attribute "name"; else that of the first output.
 std::string NameOf(const mil::Operation& operation);
 
-// "FLOAT16"; "" for a number that has no name.
+// "FLOAT16"; "" if unnamed.
 std::string_view TypeName(mil::DataType type);
-// Bits of an element; 0 for strings and what is unknown.
+// Bits per element; 0 for strings and unknown types.
 int BitsOf(mil::DataType type);
-// Elements of a tensor type; nullopt where sizes are unknown, or too many to count.
+// Elements of a tensor type; nullopt if sizes are unknown or the product overflows.
 std::optional<uint64_t> ElementsOf(const mil::TensorType& type);
 
-// Opens the files that programs keep their weights in, each once.
+// Opens the weight files of programs, each once.
 class ProgramWeights {
  public:
-  // Outlives this.
+  // Must outlive this object.
   explicit ProgramWeights(const ModelFolder& folder) : folder_(folder) {}
 
   // The entry that a value in a file refers to.
   Result<BlobEntry> Find(const mil::Value& value);
-  // Those that could be opened, by the names that the programs use.
+  // The opened files, by their names in the programs.
   const std::map<std::string, Result<BlobStorage>>& files() const { return files_; }
 
  private:
@@ -64,9 +64,8 @@ class ProgramWeights {
   std::map<std::string, Result<BlobStorage>> files_;
 };
 
-// Puts the files below `directory` that the model's programs name into its folder. Files that are
-// not there, names that leave the directory, and names beyond the first thousand are passed over.
-// kLimit beyond max-file-bytes.
+// Reads the files below `directory` that the model's programs name. Ignores missing files, names
+// outside the directory, and names after the first thousand. kLimit beyond max-file-bytes.
 Status ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits& limits,
                        Model& model);
 

@@ -6,21 +6,21 @@
 #include <numeric>
 
 #include "formats/coreml/export.h"
-#include "ops/elementwise.h"
-#include "ops/gather.h"
-#include "ops/matmul.h"
-#include "ops/reduce.h"
-#include "ops/shape.h"
-#include "ops/slice.h"
-#include "ops/softmax.h"
-#include "ops/types.h"
-#include "ops/window.h"
-#include "passes/legalise.h"
+#include "ops/array/gather.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/softmax.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/types.h"
+#include "ops/support/window.h"
+#include "passes/legalize.h"
 
 namespace nn::coreml {
 namespace {
 
-// Puts nodes before the one that they take the place of.
+// Inserts nodes before the node that they replace.
 class Builder {
  public:
   Builder(Graph& graph, Node& node) : graph_(graph), node_(node) {}
@@ -34,7 +34,7 @@ class Builder {
     return n->output();
   }
 
-  // The last node takes over the name of the replaced one.
+  // The last node gets the name of the replaced one.
   bool Replace(Value* y) {
     if (last_ != nullptr) last_->set_name(node_.name());
     graph_.Replace(&node_, y);
@@ -153,7 +153,7 @@ Result<bool> TransposeWeights(Graph& graph, Node& node) {
   Value* w = node.input(1);
   const Type& x = node.input(0)->type();
   if (!w->is_constant() || w->type().rank() != 2 || node.input(0)->is_constant()) return false;
-  // What stays illegal for another reason is decomposed the other way round.
+  // Nodes illegal for another reason are decomposed differently.
   if (!IsFloat32(node) || !x.ranked() || x.rank() > kMaxRank) return false;
   if (a.transpose_a) {
     const int rank = node.input(0)->type().rank();
@@ -297,7 +297,7 @@ Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
-// Core ML's own keeps an x that equals alpha.
+// Core ML's layer keeps an x equal to alpha.
 Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node) {
   if (!IsFloat32(node)) return false;
   Builder b(graph, node);

@@ -1,4 +1,4 @@
-// Steps toward what Core ML can say. Each is the `apply` of a passes/legalise.h Rewrite.
+// Rewrites that legalize a graph for Core ML. Each is the `apply` of a passes/legalize.h Rewrite.
 #pragma once
 
 #include "base/status.h"
@@ -6,12 +6,12 @@
 
 namespace nn::coreml {
 
-// Windows over one spatial axis -> the same over two, the first of size 1; batch normalisation of a
+// Windows over one spatial axis -> the same over two, the first of size 1; batch normalization of a
 // matrix likewise.
 Result<bool> AddSpatialAxes(Graph& graph, Node& node);
-// Batch normalisation over three spatial axes -> over one.
+// Batch normalization over three spatial axes -> over one.
 Result<bool> MergeSpatialAxes(Graph& graph, Node& node);
-// A product with a constant matrix -> with its transpose, as inner products have it.
+// A product with a constant matrix -> with its transpose, the layout of inner products.
 Result<bool> TransposeWeights(Graph& graph, Node& node);
 // A product of two blobs with a bias -> the product, and an addition.
 Result<bool> SplitBias(Graph& graph, Node& node);

@@ -41,7 +41,7 @@ class Summarizer {
   void UserDefined(const Fields& description) {
     for (const Fields& entry : description.Sub("metadata").List("userDefined")) {
       const std::string key = entry.Text("key"), value = entry.Text("value");
-      // Tools sign with their name and version.
+      // Tools record their name and version.
       if (key == "com.github.apple.coremltools.version")
         out_.producer = "coremltools " + value;
       else if (key == "nn.producer")
@@ -50,7 +50,7 @@ class Summarizer {
     }
   }
 
-  // Facts are those of the model as a whole.
+  // Facts about the whole model.
   void AddModel(const Fields& model, const std::string& scope, Facts& facts) {
     const std::string_view kind = model.OneOf("Type");
     if (kind.starts_with("neuralNetwork"))
@@ -86,7 +86,7 @@ class Summarizer {
     return out;
   }
 
-  // Stages become operators, and what is in them follows with the stage's name for its scope.
+  // Stages become operators, followed by their contents with the stage's name as scope.
   void AddStages(const Fields& pipeline, const std::string& scope) {
     const auto names = pipeline.Texts("names");
     const auto models = pipeline.List("models");

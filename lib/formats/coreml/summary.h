@@ -1,4 +1,4 @@
-// The parts of Summarize(), one a file.
+// The parts of Summarize(), one per file.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace nn::coreml {
 
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-// What is made, and how much is told: lists are cut after so many elements.
+// The output and the limit on list elements.
 struct Summary : ModelSummary {
   size_t shown_elements = 16;
 };
@@ -25,12 +25,12 @@ void AddFields(const Fields& message, const std::string& prefix,
                const std::vector<std::string_view>& skip, Summary& totals, Facts& facts);
 std::string DoubleText(double value);
 
-// The function of an ML Program whose operations stand in the program's own scope.
+// The function of an ML Program whose operations are in the program's scope.
 std::string MainFunction(const Fields& model);
 // The name of stage i of a pipeline: its own, or "model3".
 std::string StageName(const std::vector<std::string>& names, size_t i);
 
-// The scope of what is inside `name`, which stands in `scope`; cut on the left beyond 256 bytes.
+// The scope inside `name`, which is in `scope`; truncated on the left to 256 bytes.
 std::string InnerScope(const std::string& scope, const std::string& name);
 
 // summary_features.cc
@@ -49,8 +49,7 @@ void AddNetwork(const Fields& network, const std::string& scope, Summary& out);
 void AddProgram(const Model& model, const Fields& program, const std::string& main,
                 const std::string& scope, Summary& out, Facts& facts);
 
-// summary_kinds.cc
-// Parameters of a model of a kind that is neither network nor program nor pipeline.
+// summary_kinds.cc Parameters of models other than networks, programs and pipelines.
 void AddKind(const Fields& model, std::string_view kind, Summary& totals, Facts& facts);
 
 }  // namespace nn::coreml

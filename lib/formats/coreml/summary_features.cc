@@ -7,10 +7,10 @@
 namespace nn::coreml {
 namespace {
 
-// Of enumerated shapes, so many are told.
+// The number of enumerated shapes to show.
 constexpr size_t kShownShapes = 16;
 
-// "3", or "1..10" and "1.." for what varies.
+// "3"; "1..10" and "1.." if dynamic.
 std::string SpanText(const Fields& range) {
   const int64_t low = range.Int("lowerBound"), high = range.Int("upperBound");
   if (low == high) return std::to_string(low);
@@ -24,7 +24,7 @@ std::vector<std::string> Texts(const std::vector<int64_t>& values) {
   return out;
 }
 
-// The shapes, "?" where they differ; `fixed` is the one that is told beside them.
+// Merges the shapes, with "?" where they differ; `fixed` is the declared one.
 std::vector<std::string> Common(std::vector<std::string> fixed,
                                 const std::vector<std::vector<std::string>>& shapes) {
   for (const auto& dims : shapes) {
@@ -99,7 +99,7 @@ std::string ShapeText(const TensorSummary& t) {
                                       : t.type;
 }
 
-// What has no place in a TensorSummary.
+// Facts that TensorSummary cannot represent.
 std::string Remarks(const Fields& feature) {
   std::string out = feature.Text("shortDescription");
   const Fields type = feature.Sub("type");

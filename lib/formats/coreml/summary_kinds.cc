@@ -14,7 +14,7 @@ void Count(uint64_t numbers, size_t bytes_each, Summary& totals) {
   totals.parameter_bytes += numbers * bytes_each;
 }
 
-// Lists of numbers, one a message: "3 x 4", or "3, of 2 to 5" numbers.
+// Lists of numbers, one per message: "3 x 4", or "3, of 2 to 5" numbers.
 struct Rows {
   uint64_t rows = 0, numbers = 0, least = 0, most = 0;
 
@@ -81,7 +81,7 @@ void AddEnsemble(const Fields& m, Summary& totals, Facts& facts) {
   AddFields(m, "", {"treeEnsemble"}, totals, facts);
 }
 
-void AddNeighbours(const Fields& m, Summary& totals, Facts& facts) {
+void AddNeighbors(const Fields& m, Summary& totals, Facts& facts) {
   const Fields index = m.Sub("nearestNeighborsIndex");
   const Rows samples = RowsOf(index, "floatSamples", "vector");
   facts.emplace_back("samples", samples.Text());
@@ -113,7 +113,7 @@ struct KindRow {
   void (*add)(const Fields& model, Summary& totals, Facts& facts);
 };
 
-// Kinds with large tables; of all others the fields tell everything.
+// Kinds with large tables; all others are described by their fields.
 constexpr KindRow kRows[] = {
     {"glmRegressor", AddLinear},
     {"glmClassifier", AddLinear},
@@ -122,7 +122,7 @@ constexpr KindRow kRows[] = {
     {"treeEnsembleRegressor", AddEnsemble<pb::TreeEnsembleRegressor>},
     {"treeEnsembleClassifier", AddEnsemble<pb::TreeEnsembleClassifier>},
     {"bayesianProbitRegressor", AddProbit},
-    {"kNearestNeighborsClassifier", AddNeighbours},
+    {"kNearestNeighborsClassifier", AddNeighbors},
     {"itemSimilarityRecommender", AddRecommender},
     {"classConfidenceThresholding", AddThresholding},
 };

@@ -15,7 +15,7 @@
 namespace nn::coreml {
 namespace {
 
-// Constants of so many elements are shown where they are used.
+// Constants of up to this many elements are shown inline.
 constexpr size_t kShown = 16;
 constexpr size_t kShownText = 200;  // bytes
 
@@ -67,7 +67,7 @@ std::string Shortened(const std::string& text) {
   return Quote(text.size() <= kShownText ? text : text.substr(0, kShownText) + "...");
 }
 
-// The elements of a bytes value; none for types that are not shown.
+// The elements of a bytes value; empty for types that are not shown.
 std::vector<std::string> BytesTexts(const Blob& bytes, mil::DataType type) {
   std::vector<std::string> out;
   const auto add = [&]<typename T>(T, auto text) {
@@ -97,7 +97,7 @@ class ValueReader {
  public:
   explicit ValueReader(const PayloadTable& payloads) : payloads_(payloads) {}
 
-  // The value if it is small, "[1, 1]"; else its type, and where it lies.
+  // The value if it is small, "[1, 1]"; else its type and location.
   std::string Text(const mil::Value& value) const {
     std::string type = TypeText(value.type());
     if (value.has_blobfilevalue())
@@ -116,7 +116,7 @@ class ValueReader {
     return n > 0 && n <= kShown;
   }
 
-  // Bytes that an immediate tensor takes.
+  // The size of an immediate tensor in bytes.
   uint64_t BytesOf(const mil::Value& value) const {
     const auto& t = value.immediatevalue().tensor();
     switch (t.value_case()) {
@@ -142,7 +142,7 @@ class ValueReader {
     return Fields(b, payloads_).Bytes("values");
   }
 
-  // The first elements of a small value; none for what has no text.
+  // The first elements of a small value; empty if it has no text.
   std::vector<std::string> Texts(const mil::Value& value) const {
     const auto& t = value.immediatevalue().tensor();
     const auto each = [](const auto& list, auto text) {
@@ -179,15 +179,15 @@ class ValueReader {
 
 // ---- Weights ------------------------------------------------------------------------------------
 
-// A model's parameters are the tensors in files, and floating-point tensors in the program that
-// are no scalars. Weights that constexpr operations unpack count as they are unpacked.
+// A model's parameters are the tensors in files, and non-scalar floating-point tensors in the
+// program. Weights unpacked by constexpr operations count in unpacked form.
 class WeightCounter {
  public:
   WeightCounter(const ModelFolder& folder, const ValueReader& values, Summary& out)
       : weights_(folder), values_(values), out_(out) {}
 
-  // `counted`: what the value holds are the parameters themselves, not a packed form of them.
-  // Returns whether the value is in a file and has been met before.
+  // `counted`: the value holds the parameters themselves, not a packed form. Returns whether the
+  // value is in a file and was seen before.
   bool Add(const mil::Value& value, bool counted) {
     const auto& type = value.type().tensortype();
     const uint64_t elements = ElementsOf(type).value_or(0);
@@ -223,7 +223,7 @@ class WeightCounter {
     uint64_t tensors = 0, bytes = 0;
   };
 
-  // False if the blob has been met before.
+  // False if the blob was seen before.
   bool AddBlob(const mil::Value& value, uint64_t elements) {
     const auto& reference = value.blobfilevalue();
     if (!seen_.insert({reference.filename(), reference.offset()}).second) return false;
@@ -231,7 +231,7 @@ class WeightCounter {
       Store(entry->type, entry->data.size());
     } else {
       if (problems_++ == 0) problem_ = entry.error().message();
-      // What the type says; the sizes may be anything.
+      // From the type; sizes are unchecked.
       const mil::DataType type = value.type().tensortype().datatype();
       Store(TypeName(type), elements / 8 * static_cast<uint64_t>(BitsOf(type)));
     }
@@ -260,7 +260,7 @@ bool IsConstexpr(const mil::Operation& op) {
   return op.type().starts_with("constexpr_");
 }
 
-// Parameters by name, the one that is worked on first.
+// Parameters by name, the main one first.
 std::vector<const mil::Operation::Input*> InOrder(const mil::Operation& op) {
   std::vector<const mil::Operation::Input*> out;
   for (const auto& input : op.inputs()) out.push_back(&input);
@@ -271,8 +271,7 @@ std::vector<const mil::Operation::Input*> InOrder(const mil::Operation& op) {
   return out;
 }
 
-// Names of what constexpr operations unpack; of those that lie in a file, whether they have been
-// met before.
+// Results of constexpr operations by name, and whether those stored in a file were seen before.
 using PackedNames = std::unordered_map<std::string_view, std::optional<bool>>;
 
 class ProgramLister {
@@ -346,7 +345,7 @@ class ProgramLister {
       row.attributes.emplace_back(input.key(), fmt::format("{}", fmt::join(constants, ", ")));
   }
 
-  // What a constexpr operation unpacks counts once, too: unless all its weights have been met.
+  // Results of constexpr operations also count once: not if all their weights were seen before.
   void CountWeights(const mil::Operation& op, PackedNames& packed) {
     const bool unpacks = IsConstexpr(op);
     const auto own = op.outputs_size() > 0 ? packed.find(op.outputs(0).name()) : packed.end();

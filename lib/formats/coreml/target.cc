@@ -1,4 +1,4 @@
-// What Core ML can say, and how to come closer to it.
+// The legalization target Core ML.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 #include "formats/coreml/export.h"
 #include "formats/coreml/rewrite.h"
 #include "ir/op_def.h"
-#include "ops/types.h"
+#include "ops/support/types.h"
 #include "passes/qdq.h"
 
 namespace nn::coreml {
 namespace {
 
-// Whole numbers that a float32 holds.
+// Integers that float32 represents exactly.
 bool AllExact(const Tensor& t) {
   constexpr int64_t kLimit = int64_t{1} << 24;
   for (int64_t i = 0; i < t.elements(); ++i)
@@ -29,26 +29,25 @@ bool IsWhole(DType t) {
 
 std::optional<std::string> WhyNotValue(const Value& v, Types types) {
   const Type& type = v.type();
-  if (!type.ranked()) return "a value of unknown rank";
-  if (type.quantised()) return "quantised values";
-  if (type.rank() > kMaxRank) return fmt::format("an array of {} axes", type.rank());
-  if (type.rank() == 0 && !v.is_constant()) return "a scalar";
+  if (!type.ranked()) return "the ranks of its values must be known";
+  if (type.quantized()) return "Core ML has no quantized values";
+  if (type.rank() > kMaxRank) return fmt::format("Core ML has no arrays of {} axes", type.rank());
+  if (type.rank() == 0 && !v.is_constant()) return "Core ML has no scalars";
   for (const Dim& d : *type.dims)
     if (d.is_const() && d.value() > std::numeric_limits<int32_t>::max())
-      return fmt::format("an axis of {} elements", d.value());
+      return fmt::format("Core ML has no axes of size {}", d.value());
   if (type.dtype != DType::kF32 && !IsWhole(type.dtype))
-    return fmt::format("{} values", DTypeName(type.dtype));
+    return fmt::format("Core ML has no {} values", DTypeName(type.dtype));
   if (type.dtype != DType::kF32 && types == Types::kFloat)
-    return fmt::format("a computation with {}", DTypeName(type.dtype));
+    return fmt::format("Core ML does not compute with {}", DTypeName(type.dtype));
   if (!v.is_constant()) return std::nullopt;
-  if (v.constant().elements() == 0) return "a constant without elements";
+  if (v.constant().elements() == 0) return "its constants cannot be empty";
   if (type.dtype != DType::kF32 && !AllExact(v.constant()))
-    return "integers that float32 does not hold";
+    return "float32 does not represent its integers exactly";
   return std::nullopt;
 }
 
-// Arithmetic on whole numbers is exact where they are sizes and indices, of which inference knows
-// the contents.
+// Integer arithmetic is exact for sizes and indices whose contents are known by inference.
 bool IsShapeArithmetic(const Node& node) {
   constexpr std::array kOps = {"add", "sub", "mul", "minimum", "maximum", "floor_div", "mod"};
   return std::any_of(kOps.begin(), kOps.end(), [&](auto op) { return node.Is(op); }) &&
@@ -73,7 +72,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 
 namespace {
 
-// Core ML computes with real numbers only: weights too become those that their integers stand for.
+// Core ML computes with real numbers only, so quantized weights are dequantized.
 Status AsReals(Graph& graph) {
   NN_RETURN_IF_ERROR(UnfuseQdq(graph));
   return DequantizeConstants(graph);

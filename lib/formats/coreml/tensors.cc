@@ -13,7 +13,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 
-// Quantised with a scale for each channel, weights are read as rows, one a channel.
+// Weights with per-channel scales are read as rows, one per channel.
 Result<Tensor> ReadFlat(const Fields& weights) {
   const auto count = static_cast<int64_t>(WeightCount(weights));
   const auto scales =
@@ -37,9 +37,9 @@ DType DTypeOf(std::string_view mil_type) {
   return DType::kUnknown;
 }
 
-// Goes through networks, programs and pipelines as Summarizer does, so that operators get the same
-// numbers. Weights of networks have no shape of their own: it is their number. Of programs, those
-// that lie in files are listed.
+// Walks networks, programs and pipelines in the order of Summarizer, so that operators get the same
+// indices. Weights of networks have no shape, only a count. Of programs, only weights in files are
+// listed.
 class TensorLister {
  public:
   explicit TensorLister(const Model& model) : model_(model), weights_(model.folder) {}

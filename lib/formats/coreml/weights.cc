@@ -12,7 +12,7 @@ constexpr int64_t kMaxBits = 8;
 
 Result<Tensor> ReadHalf(const Blob& bytes, std::vector<int64_t> dims, int64_t count) {
   if (bytes.size() != static_cast<size_t>(count) * 2)
-    return ModelError("float16Value has {} bytes, needs {}", bytes.size(), count * 2);
+    return ModelError("float16Value has {} bytes; expected {}", bytes.size(), count * 2);
   NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, std::move(dims)));
   const auto y = out.As<float>();
   for (size_t i = 0; i < y.size(); ++i) {
@@ -23,7 +23,7 @@ Result<Tensor> ReadHalf(const Blob& bytes, std::vector<int64_t> dims, int64_t co
   return out.Finish();
 }
 
-// Unsigned numbers of 1 to 8 bits without gaps, the highest bit first.
+// Packed unsigned numbers of 1 to 8 bits, highest bit first.
 class BitReader {
  public:
   BitReader(const Blob& bytes, int64_t bits) : bytes_(bytes), bits_(static_cast<size_t>(bits)) {}
@@ -45,7 +45,7 @@ class BitReader {
 Status FillByTable(const Fields& table, const BitReader& q, int64_t bits, std::span<float> y) {
   const auto values = table.Floats("floatValue");
   if (values.size() != size_t{1} << bits)
-    return ModelError("the lookup table has {} entries, {}-bit weights need {}", values.size(),
+    return ModelError("the lookup table has {} entries; {}-bit weights need {}", values.size(),
                       bits, size_t{1} << bits);
   for (size_t i = 0; i < y.size(); ++i) y[i] = values[q.at(i)];
   return {};
@@ -57,8 +57,8 @@ Status FillLinear(const Fields& linear, const BitReader& q, int64_t channels, st
   if (bias.empty()) bias.push_back(0);
   const auto fits = [&](size_t n) { return n == 1 || n == static_cast<size_t>(channels); };
   if (!fits(scale.size()) || !fits(bias.size()))
-    return ModelError("{} scales and {} biases for {} channels", scale.size(), bias.size(),
-                      channels);
+    return ModelError("there are {} scales and {} biases for {} channels", scale.size(),
+                      bias.size(), channels);
   if (y.empty()) return {};
   const size_t row = y.size() / static_cast<size_t>(channels);
   for (size_t i = 0; i < y.size(); ++i) {
@@ -69,26 +69,27 @@ Status FillLinear(const Fields& linear, const BitReader& q, int64_t channels, st
   return {};
 }
 
-Result<Tensor> ReadQuantised(const Fields& weights, std::vector<int64_t> dims, int64_t count) {
-  const Fields quantisation = weights.Sub("quantization");
-  const int64_t bits = quantisation.Int("numberOfBits");
-  if (bits < 1 || bits > kMaxBits) return ModelError("weights of {} bits", bits);
+Result<Tensor> ReadQuantized(const Fields& weights, std::vector<int64_t> dims, int64_t count) {
+  const Fields quantization = weights.Sub("quantization");
+  const int64_t bits = quantization.Int("numberOfBits");
+  if (bits < 1 || bits > kMaxBits)
+    return ModelError("weights of {} bits are unsupported; expected 1 to 8", bits);
   const Blob raw = weights.Bytes("rawValue");
   const auto needs = static_cast<size_t>(CeilDiv(count * bits, 8));
   if (raw.size() != needs)
-    return ModelError("rawValue has {} bytes, {} weights of {} bits need {}", raw.size(), count,
+    return ModelError("rawValue has {} bytes; {} weights of {} bits need {}", raw.size(), count,
                       bits, needs);
   const int64_t channels = dims.empty() ? 1 : dims[0];
   NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, std::move(dims)));
   const BitReader q(raw, bits);
   const auto y = out.As<float>();
-  const std::string_view kind = quantisation.OneOf("QuantizationType");
+  const std::string_view kind = quantization.OneOf("QuantizationType");
   if (kind == "linearQuantization")
-    NN_RETURN_IF_ERROR(FillLinear(quantisation.Sub(kind), q, channels, y));
+    NN_RETURN_IF_ERROR(FillLinear(quantization.Sub(kind), q, channels, y));
   else if (kind == "lookupTableQuantization")
-    NN_RETURN_IF_ERROR(FillByTable(quantisation.Sub(kind), q, bits, y));
+    NN_RETURN_IF_ERROR(FillByTable(quantization.Sub(kind), q, bits, y));
   else
-    return ModelError("quantised weights with neither scale nor lookup table");
+    return ModelError("quantized weights need a scale or a lookup table");
   return out.Finish();
 }
 
@@ -111,11 +112,11 @@ uint64_t WeightBytes(const Fields& weights) {
 std::string WeightForm(const Fields& weights) {
   if (!weights.Bytes("floatValue").empty()) return "float32";
   if (!weights.Bytes("float16Value").empty()) return "float16";
-  const Fields quantisation = weights.Sub("quantization");
-  const bool table = quantisation.OneOf("QuantizationType") == "lookupTableQuantization";
+  const Fields quantization = weights.Sub("quantization");
+  const bool table = quantization.OneOf("QuantizationType") == "lookupTableQuantization";
   if (!weights.Bytes("int8RawValue").empty()) return "int8";
   if (weights.Bytes("rawValue").empty()) return {};
-  return fmt::format("{}-bit, {}", quantisation.Int("numberOfBits"),
+  return fmt::format("{}-bit, {}", quantization.Int("numberOfBits"),
                      table ? "lookup table" : "linear");
 }
 
@@ -123,13 +124,13 @@ Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims) {
   const auto count = CheckedElements(dims);
   if (!count || *count > int64_t{1} << 40) return ModelError("the shape of weights overflows");
   if (!weights.Bytes("int8RawValue").empty())
-    return UnsupportedError("int8RawValue weights, which go with quantised products");
+    return UnsupportedError("int8RawValue weights are unsupported");
   if (const Blob half = weights.Bytes("float16Value"); !half.empty())
     return ReadHalf(half, std::move(dims), *count);
-  if (!weights.Bytes("rawValue").empty()) return ReadQuantised(weights, std::move(dims), *count);
+  if (!weights.Bytes("rawValue").empty()) return ReadQuantized(weights, std::move(dims), *count);
   Blob floats = weights.Bytes("floatValue");
   if (floats.size() != static_cast<size_t>(*count) * sizeof(float))
-    return ModelError("{} weights, {} are needed", floats.size() / sizeof(float), *count);
+    return ModelError("there are {} weights; expected {}", floats.size() / sizeof(float), *count);
   return Tensor::Make(DType::kF32, std::move(dims), std::move(floats));
 }
 

@@ -10,16 +10,16 @@
 
 namespace nn::coreml {
 
-// How many of them a WeightParams holds; quantised ones by the bytes that are there.
+// The number of weights; for quantized ones, derived from their bytes.
 uint64_t WeightCount(const Fields& weights);
-// Bytes that they take in the file.
+// Their size in the file in bytes.
 uint64_t WeightBytes(const Fields& weights);
 // "float32", "float16", "4-bit, linear", "8-bit, lookup table", ...; "" if there are none.
 std::string WeightForm(const Fields& weights);
 
 // The weights as f32 of the given shape: 32-bit ones are a view of the file, others are decoded.
-// Quantised with a scale for each channel, the channels are the first axis. kModel if count, bits
-// or tables do not fit; kUnsupported for weights of 8-bit integer products (int8RawValue).
+// With per-channel scales, the channels are the first axis. kModel if count, bits or tables do not
+// match; kUnsupported for weights of 8-bit integer products (int8RawValue).
 Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims);
 
 // Stores an f32 tensor as 32-bit floats.

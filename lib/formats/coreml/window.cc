@@ -13,7 +13,7 @@ Result<std::vector<int64_t>> BorderPads(const Fields& border_amounts) {
     ends.push_back(end);
   }
   if (!begins.empty() && begins.size() != 2)
-    return ModelError("border amounts of {} axes, not 2", begins.size());
+    return ModelError("border amounts have {} entries; expected 2", begins.size());
   begins.insert(begins.end(), ends.begin(), ends.end());
   return begins;
 }
@@ -40,7 +40,7 @@ void WritePadding(Writer params, Padding padding, const std::vector<int64_t>& pa
 
 std::optional<std::string> WhyNotPads(const std::vector<int64_t>& pads) {
   if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p < 0; }))
-    return "negative padding";
+    return "negative padding is unsupported";
   return std::nullopt;
 }
 

@@ -1,20 +1,20 @@
-// Padding as convolutions and pools of Core ML state it.
+// Padding of Core ML convolutions and pools.
 #pragma once
 
 #include <vector>
 
 #include "base/status.h"
 #include "formats/coreml/fields.h"
-#include "ops/window.h"
+#include "ops/support/window.h"
 
 namespace nn::coreml {
 
-// Begins, then ends. None if the amounts are not stated.
+// Begins, then ends. Empty if absent.
 Result<std::vector<int64_t>> BorderPads(const Fields& border_amounts);
 void WriteBorderPads(Writer border_amounts, const std::vector<int64_t>& pads);
 
-// What the padding of a layer says, from a oneof with ValidPadding `valid` and SamePadding `same`.
-// With neither there is none.
+// Reads the padding of a layer from a oneof with ValidPadding `valid` and SamePadding `same`. No
+// padding if neither is set.
 template <typename A>
 Status ReadPadding(const Fields& params, std::string_view oneof, A& attrs) {
   const std::string_view kind = params.OneOf(oneof);
@@ -29,10 +29,10 @@ Status ReadPadding(const Fields& params, std::string_view oneof, A& attrs) {
 
 void WritePadding(Writer params, Padding padding, const std::vector<int64_t>& pads);
 
-// Why Core ML has no such padding; nullopt if it has.
+// Why Core ML does not support the padding; nullopt if it does.
 std::optional<std::string> WhyNotPads(const std::vector<int64_t>& pads);
 
-// A list per spatial axis, written out where it is empty and stands for ones.
+// A list per spatial axis; an empty list is replaced by ones.
 inline std::vector<int64_t> OrOnes(const std::vector<int64_t>& values, size_t count) {
   return values.empty() ? std::vector<int64_t>(count, 1) : values;
 }

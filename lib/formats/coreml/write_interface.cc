@@ -15,7 +15,7 @@ std::string Metadata(const Graph& graph, std::string_view key, std::string_view 
   return it == graph.metadata.end() ? std::string() : it->second;
 }
 
-// The classes; null if there are none, or what is noted down are none.
+// The class labels from the metadata; null if absent or invalid.
 Json Labels(const Graph& graph) {
   const std::string text = Metadata(graph, kLabelsKey);
   Json labels = Json::parse(text, nullptr, false);
@@ -53,14 +53,14 @@ bool AllConst(const Dims& dims) {
   return ConstDims(dims).has_value();
 }
 
-// Whether the value can be the image that the metadata says it once was.
+// Whether the value can be an image, as recorded in the metadata.
 bool IsImage(const Type& type, std::string_view color) {
   const int64_t channels = color == "RGB" || color == "BGR" ? 3 : 1;
   return !color.empty() && type.dtype == DType::kF32 && type.rank() == 4 && type.dim(0) == 1 &&
          type.dim(1) == channels;
 }
 
-// Sizes that vary have 1 as their default.
+// Dynamic sizes have the default 1.
 int64_t DefaultSize(const Dim& dim) {
   return dim.is_const() ? dim.value() : 1;
 }
@@ -75,13 +75,13 @@ void WriteImage(const Type& type, std::string_view color, Writer image) {
   WriteRange(range.Sub("widthRange"), type.dim(3));
 }
 
-// Outputs whose sizes vary have no declared shape.
+// Outputs with dynamic sizes have no declared shape.
 Status WriteArray(const Type& type, bool input, Writer array) {
   const std::string_view name = ArrayTypeName(type.dtype);
-  if (name.empty() || type.quantised())
-    return UnsupportedError("there are no arrays of {}", type.ToString());
+  if (name.empty() || type.quantized())
+    return UnsupportedError("Core ML has no arrays of {}", type.ToString());
   if (!type.ranked() || type.rank() < 1 || type.rank() > kMaxRank)
-    return UnsupportedError("{}: arrays have 1 to {} axes", type.ToString(), kMaxRank);
+    return UnsupportedError("{}: arrays must have 1 to {} axes", type.ToString(), kMaxRank);
   array.Enum("dataType", name);
   const bool fixed = AllConst(*type.dims);
   if (!fixed && !input) return {};
@@ -94,7 +94,7 @@ Status WriteArray(const Type& type, bool input, Writer array) {
   return {};
 }
 
-// The colour space of a port that is written as an image; empty for others.
+// The color space of a port that is written as an image; empty for others.
 std::string ColorOf(const Graph& graph, const Port& port) {
   const Type& type = port.value->type();
   std::string color = Metadata(graph, kImageKey, port.name);
@@ -102,7 +102,7 @@ std::string ColorOf(const Graph& graph, const Port& port) {
 }
 
 Status WriteFeature(const Graph& graph, const Port& port, bool input, Writer feature) {
-  if (!IsUtf8(port.name)) return UnsupportedError("{} is not UTF-8", Quote(port.name));
+  if (!IsUtf8(port.name)) return UnsupportedError("the name {} is not UTF-8", Quote(port.name));
   feature.Text("name", port.name);
   if (const std::string text = Metadata(graph, kDescriptionKey, port.name); !text.empty())
     feature.Text("shortDescription", text);

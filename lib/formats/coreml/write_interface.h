@@ -1,4 +1,4 @@
-// The description of a model that is written: features, metadata, and what makes it a classifier.
+// Writes the description of a model: features, metadata, and the classifier fields.
 #pragma once
 
 #include <string_view>
@@ -10,17 +10,17 @@
 
 namespace nn::coreml {
 
-// The field of Model for the network: that of a classifier where the graph's metadata has the
-// classes and one of its outputs is known to be their scores.
+// The field of Model for the network: that of a classifier if the graph's metadata has classes and
+// identifies an output with their scores.
 std::string_view NetworkKind(const Graph& graph);
 
-// The lowest specification version that has the features of inputs and outputs.
+// The lowest specification version that supports the features of inputs and outputs.
 int64_t InterfaceVersion(const Graph& graph);
 
-// kUnsupported for inputs and outputs that are no arrays of Core ML.
+// kUnsupported for inputs and outputs that Core ML arrays cannot represent.
 Status WriteDescription(const Graph& graph, const ExportOptions& options, Writer description);
 
-// Does nothing to networks that are no classifiers.
+// Does nothing for networks that are not classifiers.
 void WriteClassifier(const Graph& graph, Writer root, Writer network);
 
 }  // namespace nn::coreml

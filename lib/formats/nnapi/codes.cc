@@ -7,9 +7,9 @@ namespace nn::nnapi {
 namespace {
 
 template <typename E>
-using Row = std::pair<E, std::string_view>;
+using CodeRow = std::pair<E, std::string_view>;
 
-constexpr Row<OperandType> kOperandTypes[] = {
+constexpr CodeRow<OperandType> kOperandTypes[] = {
     {OperandType::kFloat32, "FLOAT32"},
     {OperandType::kInt32, "INT32"},
     {OperandType::kUint32, "UINT32"},
@@ -20,7 +20,7 @@ constexpr Row<OperandType> kOperandTypes[] = {
     {OperandType::kTensorOemByte, "TENSOR_OEM_BYTE"},
 };
 
-constexpr Row<OperationType> kOperationTypes[] = {
+constexpr CodeRow<OperationType> kOperationTypes[] = {
     {OperationType::kAdd, "ADD"},
     {OperationType::kAveragePool2d, "AVERAGE_POOL_2D"},
     {OperationType::kConcatenation, "CONCATENATION"},
@@ -53,7 +53,7 @@ constexpr Row<OperationType> kOperationTypes[] = {
     {OperationType::kOemOperation, "OEM_OPERATION"},
 };
 
-constexpr Row<LifeTime> kLifeTimes[] = {
+constexpr CodeRow<LifeTime> kLifeTimes[] = {
     {LifeTime::kTemporaryVariable, "TEMPORARY_VARIABLE"},
     {LifeTime::kModelInput, "MODEL_INPUT"},
     {LifeTime::kModelOutput, "MODEL_OUTPUT"},
@@ -63,14 +63,14 @@ constexpr Row<LifeTime> kLifeTimes[] = {
 };
 
 template <typename E, size_t N>
-std::optional<std::string_view> Find(const Row<E> (&rows)[N], E code) {
+std::optional<std::string_view> FindCode(const CodeRow<E> (&rows)[N], E code) {
   for (const auto& [value, name] : rows)
     if (value == code) return name;
   return std::nullopt;
 }
 
 template <typename E, size_t N>
-std::optional<E> Find(const Row<E> (&rows)[N], std::string_view text) {
+std::optional<E> FindCode(const CodeRow<E> (&rows)[N], std::string_view text) {
   for (const auto& [value, name] : rows)
     if (name == text) return value;
   return std::nullopt;
@@ -85,26 +85,26 @@ std::vector<OperationType> AllOperations() {
 }
 
 std::optional<std::string_view> NameOf(OperandType type) {
-  return Find(kOperandTypes, type);
+  return FindCode(kOperandTypes, type);
 }
 std::optional<std::string_view> NameOf(OperationType type) {
-  return Find(kOperationTypes, type);
+  return FindCode(kOperationTypes, type);
 }
 std::optional<std::string_view> NameOf(LifeTime lifetime) {
-  return Find(kLifeTimes, lifetime);
+  return FindCode(kLifeTimes, lifetime);
 }
 
 template <>
 std::optional<OperandType> Parse(std::string_view name) {
-  return Find(kOperandTypes, name);
+  return FindCode(kOperandTypes, name);
 }
 template <>
 std::optional<OperationType> Parse(std::string_view name) {
-  return Find(kOperationTypes, name);
+  return FindCode(kOperationTypes, name);
 }
 template <>
 std::optional<LifeTime> Parse(std::string_view name) {
-  return Find(kLifeTimes, name);
+  return FindCode(kLifeTimes, name);
 }
 
 bool IsTensor(OperandType type) {

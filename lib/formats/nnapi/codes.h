@@ -68,14 +68,14 @@ enum class FusedActivation : int32_t { kNone = 0, kRelu = 1, kRelu1 = 2, kRelu6 
 // The implicit padding scheme, the value of an INT32 operand.
 enum class ImplicitPadding : int32_t { kNone = 0, kSame = 1, kValid = 2 };
 
-// The enumerator's name in the HAL, "TENSOR_FLOAT32"; nullopt if there is none of that number.
+// The enumerator's name in the HAL, "TENSOR_FLOAT32"; nullopt for unknown numbers.
 std::optional<std::string_view> NameOf(OperandType type);
 std::optional<std::string_view> NameOf(OperationType type);
 std::optional<std::string_view> NameOf(LifeTime lifetime);
 // In the order of their numbers.
 std::vector<OperationType> AllOperations();
 
-// The same, or the number where there is no name.
+// The same, or the number if unnamed.
 template <typename E>
 std::string TextOf(E code) {
   const auto name = NameOf(code);
@@ -92,11 +92,11 @@ std::optional<OperationType> Parse(std::string_view name);
 template <>
 std::optional<LifeTime> Parse(std::string_view name);
 
-// Tensors have dimensions, scalars have none. Neither is true of unknown codes.
+// Tensors have dimensions, scalars have none. Both are false for unknown codes.
 bool IsTensor(OperandType type);
 bool IsScalar(OperandType type);
 
-// Bytes of one element; 0 for OEM scalars, whose size is the vendor's, and for unknown codes.
+// Bytes per element; 0 for OEM scalars, whose size is vendor-specific, and for unknown codes.
 uint32_t ElementSize(OperandType type);
 
 }  // namespace nn::nnapi

@@ -1,4 +1,4 @@
-// Dumps hold the .nnapi form of a model, whatever form it came in.
+// Dumps have the .nnapi form of a model, also for .nnapi.json.
 #include "formats/common/dump.h"
 
 #include "formats/common/fb_json.h"

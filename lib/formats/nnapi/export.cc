@@ -1,4 +1,5 @@
 #include "formats/nnapi/export.h"
+#include "formats/nnapi/family.h"
 
 #include <fmt/core.h>
 
@@ -12,7 +13,7 @@
 #include "base/text.h"
 #include "formats/common/interface.h"
 #include "ir/op_def.h"
-#include "ops/elementwise.h"
+#include "ops/math/elementwise.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
 
@@ -37,29 +38,31 @@ std::optional<OperandType> OperandTypeOf(const Type& type) {
 // Why a value cannot be an operand.
 std::optional<std::string> WhyNotOperand(const Value& v) {
   const Type& type = v.type();
-  if (!OperandTypeOf(type) || (type.dtype == DType::kU8 && !type.quantised()))
-    return fmt::format("tensors of {}", DTypeName(type.dtype));
-  if (type.quantised()) {
+  if (!OperandTypeOf(type) || (type.dtype == DType::kU8 && !type.quantized()))
+    return fmt::format("NNAPI 1.0 has no {} tensors", DTypeName(type.dtype));
+  if (type.quantized()) {
     const Quant& q = *type.quant;
-    if (q.per_axis()) return "scales per channel";
-    if (!std::isfinite(q.scale()) || q.scale() <= 0) return fmt::format("scale {}", q.scale());
+    if (q.per_axis()) return "NNAPI 1.0 has no per-channel quantization";
+    if (!std::isfinite(q.scale()) || q.scale() <= 0)
+      return fmt::format("the scale must be positive and finite, not {}", q.scale());
     if (type.dtype == DType::kU8 ? q.zero_point() < 0 || q.zero_point() > 255 : q.zero_point() != 0)
-      return fmt::format("zero point {}", q.zero_point());
+      return fmt::format("zero point {} is out of range", q.zero_point());
   }
-  if (!type.ranked()) return "a tensor of unknown rank";
-  if (type.rank() > kMaxRank) return fmt::format("a tensor of rank {}", type.rank());
-  if (type.rank() == 0 && !v.is_constant()) return "a tensor without dimensions";
+  if (!type.ranked()) return "the ranks of its tensors must be known";
+  if (type.rank() > kMaxRank)
+    return fmt::format("NNAPI 1.0 has no tensors of rank {}", type.rank());
+  if (type.rank() == 0 && !v.is_constant()) return "NNAPI 1.0 has no computed scalars";
   if (const auto dims = type.const_dims()) {
     constexpr int64_t kMostBytes = int64_t{1} << 32;
     const auto elements = CheckedElements(*dims);
     const auto bytes =
         elements ? CheckedMul<int64_t>(*elements, DTypeBits(type.dtype) / 8) : std::nullopt;
-    if (!bytes || *bytes >= kMostBytes) return "a tensor of 2^32 bytes or more";
+    if (!bytes || *bytes >= kMostBytes) return "tensors must have less than 2^32 bytes";
   }
   return std::nullopt;
 }
 
-// i32 tensors are indices and the biases of quantised products.
+// i32 tensors can only be indices and biases of quantized products.
 bool TakesIntegers(const Node& node, size_t input) {
   return (node.Is("gather") && input == 1) ||
          ((node.Is("conv") || node.Is("matmul")) && input == 2);
@@ -74,12 +77,12 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (node.input(i) == nullptr) continue;
     if (auto reason = WhyNotOperand(*node.input(i))) return reason;
     if (node.input(i)->dtype() == DType::kI32 && !TakesIntegers(node, i))
-      return fmt::format("{} of i32", node.op_name());
+      return fmt::format("NNAPI 1.0 has no {} for i32", node.op_name());
   }
   for (const Value* v : node.outputs())
     if (auto reason = WhyNotOperand(*v)) return reason;
   if (node.Is("matmul") && TakesFlattenedTranspose(node))
-    return "its weights can take the place of a transposition";
+    return "its transposition can be folded into the weights";
   if (row != nullptr && row->why_not != nullptr) return row->why_not(node);
   return std::nullopt;
 }
@@ -89,7 +92,7 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
     return row->write(ctx, node);
   const FormatName* format = node.op().FindFormat("nnapi");
   const auto type = format == nullptr ? std::nullopt : Parse<OperationType>(format->path);
-  if (!type) return InternalError("{} was not legalised for NNAPI", node.Describe());
+  if (!type) return InternalError("{} was not legalized for NNAPI", node.Describe());
   std::vector<uint32_t> inputs;
   for (const Value* v : node.inputs()) {
     NN_ASSIGN(const uint32_t operand, ctx.OperandOf(v));
@@ -99,11 +102,11 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
 }
 
 bool SameQuant(const Type& a, const Type& b) {
-  if (a.quantised() != b.quantised()) return false;
-  return !a.quantised() || a.quant->SameMapping(*b.quant);
+  if (a.quantized() != b.quantized()) return false;
+  return !a.quantized() || a.quant->SameMapping(*b.quant);
 }
 
-// The activation that alone uses the node's result, if the operation can take it.
+// The activation that is the only use of the node's result, if the operation supports it.
 const Node* FusableActivation(const Graph& graph, const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   if (row == nullptr || !row->fuses) return nullptr;
@@ -118,23 +121,23 @@ Status CheckShapes(const Graph& graph) {
   for (const Port& p : graph.inputs())
     if (!p.value->type().const_dims())
       return UnsupportedError(
-          "NNAPI 1.0 models have fixed shapes; input {} is {}: give --batch or --input-shape",
+          "NNAPI 1.0 models need fixed shapes, but input {} is {}; use --batch or --input-shape",
           Quote(p.name), p.value->type().ToString());
   for (const Node& node : graph.nodes())
     for (const Value* v : node.outputs())
       if (!v->type().const_dims())
-        return UnsupportedError("{}: NNAPI 1.0 models have fixed shapes, its result is {}",
+        return UnsupportedError("{}: NNAPI 1.0 models need fixed shapes, but the result is {}",
                                 node.Describe(), v->type().ToString());
   for (const auto* ports : {&graph.inputs(), &graph.outputs()})
     for (const Port& p : *ports)
       if (const auto reason = WhyNotOperand(*p.value))
-        return UnsupportedError("{} is {}, which NNAPI 1.0 lacks: {}", Quote(p.name),
+        return UnsupportedError("{} is {}, which NNAPI 1.0 does not support: {}", Quote(p.name),
                                 p.value->type().ToString(), *reason);
   return {};
 }
 
-// Gives inputs and outputs their operands. An output whose value has one already (an input, a
-// constant, a second output) is returned, to be written as a copy.
+// Adds the operands of inputs and outputs. Returns outputs whose value already has one (an input, a
+// constant, a second output), to be written as copies.
 Result<std::vector<std::pair<const Value*, uint32_t>>> AddInterface(ExportContext& ctx,
                                                                     const Graph& graph,
                                                                     Model& model) {
@@ -172,7 +175,7 @@ std::optional<FusedActivation> ActivationOf(const Node& node) {
 Result<DataLocation> ExportContext::Store(const Blob& bytes) {
   values_.resize(RoundUp(values_.size(), kConstantAlignment), '\0');
   if (values_.size() + bytes.size() > std::numeric_limits<uint32_t>::max())
-    return LimitError("more than 4 GiB of constants");
+    return LimitError("the model has more than 4 GiB of constants");
   const DataLocation at{0, static_cast<uint32_t>(values_.size()),
                         static_cast<uint32_t>(bytes.size())};
   values_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -185,18 +188,19 @@ Result<uint32_t> ExportContext::AddOperand(const Value* value, LifeTime lifetime
   const auto dims = type.const_dims();
   const auto operand_type = OperandTypeOf(type);
   if (!dims || !operand_type)
-    return UnsupportedError("a tensor of {} as an operand", type.ToString());
+    return UnsupportedError("a tensor {} cannot be an operand", type.ToString());
   Operand o;
   o.type = *operand_type;
   o.lifetime = lifetime;
   o.name = std::move(name);
   for (const int64_t d : *dims) {
     if (d < 1 || d > std::numeric_limits<uint32_t>::max())
-      return UnsupportedError("a tensor of {}: NNAPI 1.0 has no empty dimensions", type.ToString());
+      return UnsupportedError("a tensor is {}, but NNAPI 1.0 has no empty dimensions",
+                              type.ToString());
     o.dimensions.push_back(static_cast<uint32_t>(d));
   }
-  if (o.dimensions.empty()) o.dimensions = {1};  // a constant that is broadcast
-  if (type.quantised()) {
+  if (o.dimensions.empty()) o.dimensions = {1};  // a broadcast constant
+  if (type.quantized()) {
     o.scale = type.quant->scale();
     o.zero_point = static_cast<int32_t>(type.quant->zero_point());
   }
@@ -234,7 +238,7 @@ Result<uint32_t> ExportContext::AddConstant(const Tensor& tensor, const Quant* q
 Result<uint32_t> ExportContext::Int(int64_t value) {
   if (const auto it = ints_.find(value); it != ints_.end()) return it->second;
   if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
-    return UnsupportedError("the argument {}, beyond 32 bits", value);
+    return UnsupportedError("argument {} does not fit in 32 bits", value);
   NN_ASSIGN(ints_[value], AddConstant(Tensor::Scalar(static_cast<int32_t>(value))));
   return ints_[value];
 }
@@ -268,7 +272,7 @@ Status ExportContext::AddOperation(const Node& node, OperationType type,
 Status ExportContext::AddCopy(uint32_t from, uint32_t to) {
   const Operand& o = model_.operands[to];
   if (o.type == OperandType::kTensorInt32)
-    return UnsupportedError("a copy of i32 as an output: NNAPI 1.0 has no operation for it");
+    return UnsupportedError("an output needs a copy of i32, but NNAPI 1.0 has no operation for it");
   const std::vector<int32_t> dims(o.dimensions.begin(), o.dimensions.end());
   NN_ASSIGN(const uint32_t shape,
             AddConstant(Tensor::Of({static_cast<int64_t>(dims.size())}, dims)));
@@ -283,21 +287,8 @@ void ExportContext::Finish() {
 }
 
 const ExportRow* FindExport(std::string_view op) {
-  static const auto table = [] {
-    std::vector<ExportRow> rows;
-    AddConvExports(rows);
-    AddElementwiseExports(rows);
-    AddLookupExports(rows);
-    AddMatmulExports(rows);
-    AddNormExports(rows);
-    AddPoolExports(rows);
-    AddShapeExports(rows);
-    std::map<std::string_view, ExportRow> m;
-    for (const ExportRow& r : rows) m[r.op] = r;
-    return m;
-  }();
-  const auto it = table.find(op);
-  return it == table.end() ? nullptr : &it->second;
+  static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
+  return FindRow(table, op);
 }
 
 const Target& NnapiTarget() {

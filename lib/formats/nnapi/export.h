@@ -1,9 +1,7 @@
-// From the graph to NNAPI 1.0. Operators that are one-to-one (OpDef::formats) need nothing here;
-// every other operator has a row in export_<family>.cc, and what brings a graph into reach of them
-// stands in rewrites.cc.
+// Export to NNAPI 1.0. One-to-one operators (OpDef::formats) need no code here; every other
+// operator has a row in ops/<family>.cc; rewrites.cc legalizes graphs for them.
 //
-// An activation behind an operation that can take one is fused into it. Constants are packed into
-// operandValues.
+// Activations are fused into operations that support them. Constants are packed into operandValues.
 #pragma once
 
 #include <map>
@@ -17,8 +15,8 @@
 #include "formats/format.h"
 #include "formats/nnapi/native.h"
 #include "ir/graph.h"
-#include "ops/window.h"
-#include "passes/legalise.h"
+#include "ops/support/window.h"
+#include "passes/legalize.h"
 
 namespace nn::nnapi {
 
@@ -28,25 +26,25 @@ class ExportContext {
  public:
   explicit ExportContext(Model& model) : model_(model) {}
 
-  // The operand of a value, made when it is first asked for.
+  // The operand of a value, created on first use.
   Result<uint32_t> OperandOf(const Value* value);
-  // An operand for a value that has none yet, of a lifetime.
+  // Adds an operand with a lifetime for a value without one.
   Result<uint32_t> AddOperand(const Value* value, LifeTime lifetime, std::string name);
 
   // Constant scalars; equal ones are one operand.
   Result<uint32_t> Int(int64_t value);
   Result<uint32_t> Float(float value);
-  // A constant that no value of the graph stands for.
+  // A constant that is not a value of the graph.
   Result<uint32_t> AddConstant(const Tensor& tensor, const Quant* quant = nullptr);
 
-  // The activation node that is written as part of `node`; null: none.
+  // The activation node fused into `node`; null: none.
   const Node* Fused(const Node& node) const;
   void Fuse(const Node* node, const Node* activation) { fused_[node] = activation; }
   // The argument for the fused activation.
   Result<uint32_t> Activation(const Node& node);
-  // Adds the operation that the node becomes; its output is the node's, or the fused activation's.
+  // Adds the operation for a node; its output is that of the node, or of its fused activation.
   Status AddOperation(const Node& node, OperationType type, std::vector<uint32_t> inputs);
-  // Adds an operation that gives another operand the same elements.
+  // Adds an operation that copies an operand to another.
   Status AddCopy(uint32_t from, uint32_t to);
 
   // Completes the model.
@@ -63,18 +61,18 @@ class ExportContext {
   std::map<uint32_t, uint32_t> floats_;  // by their bits
 };
 
-// The code of a relu or clip that NNAPI has; nullopt for all other nodes.
+// The activation code of a relu or clip; nullopt for other nodes.
 std::optional<FusedActivation> ActivationOf(const Node& node);
 
-// Padding, strides: the arguments that convolutions and pools share, as ReadWindow reads them.
-// Paddings that have no implicit form are resolved.
+// Appends padding and strides, the common arguments of convolutions and pools, in the order of
+// ReadWindow. Padding without an implicit form becomes explicit.
 Status AppendWindow(ExportContext& ctx, const std::vector<Window>& windows, Padding padding,
                     std::vector<uint32_t>& inputs);
-// Why a window has no NNAPI form; shared by convolutions and pools.
+// Why NNAPI does not support a window; for convolutions and pools.
 std::optional<std::string> WhyNotWindow(const Node& node, Layout layout,
                                         const std::vector<int64_t>& dilations);
 
-// Why operands of these types cannot be multiplied and added up into `out`.
+// Why NNAPI does not support the types of a convolution or matrix product.
 std::optional<std::string> WhyNotProduct(const Node& node);
 // The operand of a product's bias: input 2, or zeros.
 Result<uint32_t> BiasOf(ExportContext& ctx, const Node& node, int64_t channels);
@@ -84,29 +82,20 @@ struct ExportRow {
   Status (*write)(ExportContext&, const Node&) = nullptr;
   // Why a node cannot be written; null: every node can.
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
-  // Whether the operation takes a fused activation.
+  // Whether the operation supports a fused activation.
   bool fuses = false;
 };
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
 
-// One function a family.
-void AddConvExports(std::vector<ExportRow>& rows);
-void AddElementwiseExports(std::vector<ExportRow>& rows);
-void AddLookupExports(std::vector<ExportRow>& rows);
-void AddMatmulExports(std::vector<ExportRow>& rows);
-void AddNormExports(std::vector<ExportRow>& rows);
-void AddPoolExports(std::vector<ExportRow>& rows);
-void AddShapeExports(std::vector<ExportRow>& rows);
-
-// Steps toward what can be written, in the order in which they are tried (rewrites.cc).
+// Rewrites toward legal nodes, in the order of application (rewrites.cc).
 std::span<const Rewrite> Rewrites();
 
 const Target& NnapiTarget();
 
-// Writes the form that the extension of options.path tells: .nnapi.json, else the flatbuffer.
-// kUnsupported if a shape is not known.
+// Writes the form given by the extension of options.path: .nnapi.json, else the flatbuffer.
+// kUnsupported if a shape is unknown.
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
 
 }  // namespace nn::nnapi

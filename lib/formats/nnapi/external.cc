@@ -10,14 +10,14 @@ namespace {
 // Constants start at multiples of this in pools and in operandValues.
 constexpr uint64_t kAlignment = 16;
 
-// Bytes one behind the other, each from a multiple of the alignment on.
+// Consecutive byte ranges, each aligned.
 class Packer {
  public:
-  // Where the bytes are; kLimit beyond the 32 bits of a location.
+  // Appends bytes and returns their offset; kLimit beyond the 32 bits of a location.
   Result<uint32_t> Add(const Blob& bytes) {
     const uint64_t at = (size_ + kAlignment - 1) / kAlignment * kAlignment;
     if (at + bytes.size() > UINT32_MAX)
-      return LimitError("more than 4 GiB of constants in one pool");
+      return LimitError("a pool has more than 4 GiB of constants");
     places_.emplace_back(at, bytes);
     size_ = at + bytes.size();
     return static_cast<uint32_t>(at);
@@ -38,9 +38,8 @@ class Packer {
   uint64_t size_ = 0;
 };
 
-// Moves the constants of operandValues that are large enough into a pool of a file; those of pools
-// stay in theirs, which get files too: large ones, and all that have files already, so that no name
-// of the model's remains.
+// Moves large constants of operandValues into an external pool. Large pools and pools that already
+// have files also get files, so that no file name of the model remains.
 Status MoveOut(Model& model, const ExternalData& wanted) {
   size_t files = 0;
   const auto next_file = [&] {
@@ -51,14 +50,14 @@ Status MoveOut(Model& model, const ExternalData& wanted) {
   for (Operand& o : model.operands) {
     if (o.lifetime != LifeTime::kConstantCopy) continue;
     const auto bytes = BytesOf(model, o);
-    if (!bytes) return ModelError("a constant lies outside of operandValues");
+    if (!bytes) return ModelError("a constant is outside operandValues");
     const bool moves = bytes->size() >= wanted.threshold && !bytes->empty();
     NN_ASSIGN(o.location.offset, (moves ? outside : inside).Add(*bytes));
     if (!moves) continue;
     o.lifetime = LifeTime::kConstantReference;
     o.location.pool_index = static_cast<uint32_t>(model.pools.size());
   }
-  std::map<std::string, std::string> names;  // by those of the model
+  std::map<std::string, std::string> names;  // new names by names in the model
   for (Pool& pool : model.pools) {
     if (pool.bytes.empty()) {
       pool.file.clear();

@@ -11,14 +11,14 @@
 namespace nn::nnapi {
 namespace {
 
-// Data of constants start at multiples of this within a file.
+// The alignment of constants in a file.
 constexpr size_t kDataAlignment = 16;
 
-// The tables of a buffer may share their vectors, so what is copied out of it can be far larger
-// than it is; the reader counts against one budget.
-class Reader {
+// Tables of a flatbuffer may share vectors, so copies can be far larger than the file; the reader
+// has one budget for them.
+class FlatbufferReader {
  public:
-  Reader(const StableFlatbuffer& file, const ReadLimits& limits)
+  FlatbufferReader(const StableFlatbuffer& file, const ReadLimits& limits)
       : file_(file), left_(limits.max_items) {}
 
   Result<std::unique_ptr<Model>> Run(const fb::Model& in) {
@@ -45,7 +45,8 @@ class Reader {
 
  private:
   Status Take(uint64_t count) {
-    if (count > left_) return LimitError("the lists of the model have too many elements");
+    if (count > left_)
+      return LimitError("the lists of the model have too many elements (max-items)");
     left_ -= count;
     return {};
   }
@@ -101,7 +102,7 @@ std::vector<ByteRange> Payloads(std::span<const std::byte> bytes) {
   return payloads;
 }
 
-// Of a pool's bytes, in the flatbuffer.
+// The bytes of a pool, in the flatbuffer.
 size_t InsideBytes(const Pool& pool) {
   return (pool.file.empty() ? pool.bytes.size() : pool.file.size()) + kDataAlignment;
 }
@@ -139,7 +140,7 @@ class Writer {
   }
 
  private:
-  // The builder grows by doubling, each time with a copy; a good guess avoids that.
+  // The builder grows by doubling with a copy; a good estimate avoids that.
   static size_t Capacity(const Model& model) {
     size_t bytes = 4096 + model.operand_values.size() + 128 * model.operands.size();
     for (const Pool& p : model.pools) bytes += InsideBytes(p);
@@ -169,7 +170,7 @@ class Writer {
   flatbuffers::FlatBufferBuilder builder_;
 };
 
-// Bytes that the file will have at most; the lists' own bytes are far below the slack.
+// An upper bound of the file size; the lists are far smaller than the slack.
 uint64_t EstimatedSize(const Model& model) {
   uint64_t bytes = model.operand_values.size();
   for (const Pool& p : model.pools) bytes += InsideBytes(p);
@@ -183,18 +184,19 @@ uint64_t EstimatedSize(const Model& model) {
 
 Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits& limits) {
   if (file.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
-    return LimitError("{} bytes; a flatbuffer has at most 2 GiB", file.size());
+    return LimitError("the file would have {} bytes; a flatbuffer can have at most 2 GiB",
+                      file.size());
   const Blob aligned = file.IsAligned(kDataAlignment) ? file : Blob::Copy(file.bytes());
   NN_ASSIGN(const StableFlatbuffer stable,
             StableFlatbuffer::Make(aligned, Payloads(aligned.bytes())));
   const auto bytes = stable.structure().bytes();
   NN_RETURN_IF_ERROR(VerifyFlatbuffer(bytes, "nnapi.fbs", fb::VerifyModelBuffer, limits));
-  return Reader(stable, limits).Run(*fb::GetModel(bytes.data()));
+  return FlatbufferReader(stable, limits).Run(*fb::GetModel(bytes.data()));
 }
 
 Result<Blob> WriteFlatbuffer(const Model& model) {
   if (EstimatedSize(model) >= FLATBUFFERS_MAX_BUFFER_SIZE)
-    return LimitError("the model has {} bytes of constants; a .nnapi file has at most 2 GiB",
+    return LimitError("the model has {} bytes of constants; a .nnapi file can have at most 2 GiB",
                       model.operand_values.size());
   return Writer(model).Run();
 }

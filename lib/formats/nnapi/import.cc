@@ -6,28 +6,19 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "formats/nnapi/family.h"
 #include "formats/nnapi/signature.h"
 #include "ir/op_def.h"
 #include "ir/verify.h"
-#include "ops/elementwise.h"
-#include "ops/opaque.h"
+#include "ops/array/opaque.h"
+#include "ops/math/elementwise.h"
 
 namespace nn::nnapi {
 namespace {
 
-const ImportTable& Imports() {
-  static const ImportTable table = [] {
-    ImportTable t;
-    AddConvImports(t);
-    AddElementwiseImports(t);
-    AddLookupImports(t);
-    AddMatmulImports(t);
-    AddNormImports(t);
-    AddPoolImports(t);
-    AddShapeImports(t);
-    return t;
-  }();
-  return table;
+const ImportRow* FindImport(OperationType type) {
+  static const auto table = RowsBy(&ImportRow::operation, &Family::imports, Families());
+  return FindRow(table, type);
 }
 
 std::string Describe(uint32_t index, const Operand& o) {
@@ -57,21 +48,22 @@ DType ElementOf(OperandType type) {
 Result<std::shared_ptr<const Quant>> QuantOf(const Operand& o) {
   const bool bytes = o.type == OperandType::kTensorQuant8Asymm;
   if (!bytes && (o.type != OperandType::kTensorInt32 || o.scale == 0)) return nullptr;
-  if (!std::isfinite(o.scale) || o.scale <= 0) return ModelError("its scale is {}", o.scale);
+  if (!std::isfinite(o.scale) || o.scale <= 0)
+    return ModelError("the scale must be positive and finite, not {}", o.scale);
   if (bytes ? o.zero_point < 0 || o.zero_point > 255 : o.zero_point != 0)
-    return ModelError("{} with zero point {}", TextOf(o.type), o.zero_point);
+    return ModelError("{} cannot have zero point {}", TextOf(o.type), o.zero_point);
   return Quant::PerTensor(o.scale, o.zero_point);
 }
 
-// Sizes that are not stated are symbols; a tensor without dimensions has no known rank.
+// Unspecified sizes become symbols; a tensor without dimensions has unknown rank.
 Result<Type> TypeOf(uint32_t index, const Operand& o) {
   if (ElementOf(o.type) == DType::kUnknown)
-    return ModelError("its type is {}, which NNAPI 1.0 does not have", TextOf(o.type));
+    return ModelError("type {} is unknown in NNAPI 1.0", TextOf(o.type));
   Type type;
   type.dtype = ElementOf(o.type);
   NN_ASSIGN(type.quant, QuantOf(o));
   if (IsScalar(o.type) && !o.dimensions.empty())
-    return ModelError("a scalar with {} dimensions", o.dimensions.size());
+    return ModelError("the scalar has {} dimensions", o.dimensions.size());
   if (o.type == OperandType::kOem) {
     type.dims = {Dim(o.location.length)};
   } else if (IsScalar(o.type) || !o.dimensions.empty()) {
@@ -97,7 +89,7 @@ class Importer {
     }
     for (const uint32_t i : model_.output_indexes) {
       NN_ASSIGN(Value* const v, ValueOf(i));
-      if (v == nullptr) return ModelError("operand {}, an output, has no value", i);
+      if (v == nullptr) return ModelError("output operand {} has no value", i);
       graph_.AddOutput("", v);
     }
     NN_RETURN_IF_ERROR(Verify(graph_));
@@ -107,7 +99,8 @@ class Importer {
  private:
   Result<const Operand*> OperandAt(uint32_t index) const {
     if (index >= model_.operands.size())
-      return ModelError("operand {} of {}", index, model_.operands.size());
+      return ModelError("operand {} does not exist; the model has {}", index,
+                        model_.operands.size());
     return &model_.operands[index];
   }
 
@@ -121,17 +114,17 @@ class Importer {
   Status AddInput(uint32_t index) {
     NN_ASSIGN(const Operand* const o, OperandAt(index));
     if (o->lifetime != LifeTime::kModelInput)
-      return ModelError("{} is a model input, its lifetime is {}", Describe(index, *o),
+      return ModelError("{} is a model input, but its lifetime is {}", Describe(index, *o),
                         TextOf(o->lifetime));
     if (values_[index] != nullptr)
-      return ModelError("{} is a model input twice", Describe(index, *o));
+      return ModelError("{} occurs twice in the model inputs", Describe(index, *o));
     NN_ASSIGN(Type type, DeclaredType(index));
     values_[index] = graph_.AddInput("", std::move(type));
     values_[index]->set_name(o->name);
     return {};
   }
 
-  // The value of an operand that is read; null for one that is left out.
+  // The value of an operand to read; null if omitted.
   Result<Value*> ValueOf(uint32_t index) {
     NN_ASSIGN(const Operand* const o, OperandAt(index));
     if (o->lifetime == LifeTime::kNoValue) return nullptr;
@@ -145,10 +138,12 @@ class Importer {
   Result<Value*> AddConstant(uint32_t index, const Operand& o) {
     NN_ASSIGN(const Type type, DeclaredType(index));
     const auto dims = type.const_dims();
-    if (!dims) return ModelError("{}: a constant of {}", Describe(index, o), type.ToString());
+    if (!dims)
+      return ModelError("{}: a constant must have a fixed shape, not {}", Describe(index, o),
+                        type.ToString());
     const auto bytes = BytesOf(model_, o);
     if (!bytes)
-      return ModelError("{}: {} bytes at {} do not lie in their pool", Describe(index, o),
+      return ModelError("{}: {} bytes at {} are outside the pool", Describe(index, o),
                         o.location.length, o.location.offset);
     auto tensor = Tensor::Make(type.dtype, *dims, *bytes);
     if (!tensor) return tl::unexpected(tensor.error().In(Describe(index, o)));
@@ -158,7 +153,7 @@ class Importer {
 
   Status ImportOperation(const Operation& operation, int64_t index) {
     std::vector<Value*> inputs;
-    // What lies behind an unsupported operation often has no known shape; only the first is
+    // Values after an unsupported operation often have unknown shapes; only the first error is
     // reported.
     bool on_opaque = false;
     for (const uint32_t i : operation.inputs) {
@@ -170,7 +165,7 @@ class Importer {
     for (const uint32_t i : operation.outputs) {
       NN_ASSIGN(const Operand* const o, OperandAt(i));
       if (o->lifetime != LifeTime::kTemporaryVariable && o->lifetime != LifeTime::kModelOutput)
-        return ModelError("it writes {}, whose lifetime is {}", Describe(i, *o),
+        return ModelError("it writes {}, but the lifetime is {}", Describe(i, *o),
                           TextOf(o->lifetime));
       if (values_[i] != nullptr) return ModelError("{} is written twice", Describe(i, *o));
       NN_ASSIGN(Type type, DeclaredType(i));
@@ -187,15 +182,14 @@ class Importer {
   }
 
   static Status ImportOp(ImportContext& ctx) {
-    const auto it = Imports().find(ctx.type());
-    if (it != Imports().end()) {
+    if (const ImportRow* row = FindImport(ctx.type())) {
       NN_RETURN_IF_ERROR(ctx.CheckCounts());
-      return it->second(ctx);
+      return row->import(ctx);
     }
     const auto name = NameOf(ctx.type());
     if (!name) return ModelError("NNAPI 1.0 has no operation of this code");
     const auto [op, format] = Ops().FindEncoding("nnapi", *name, 1);
-    if (op == nullptr) return UnsupportedError("{} is not supported", *name);
+    if (op == nullptr) return UnsupportedError("{} is unsupported", *name);
     NN_RETURN_IF_ERROR(ctx.CheckCounts());
     std::vector<Value*> inputs;
     for (size_t i = 0; i < ctx.input_count(); ++i) {
@@ -205,15 +199,15 @@ class Importer {
     return ctx.Emit(op->name, std::move(inputs), Attrs(op->attrs));
   }
 
-  // Names a result after its operand and refines its type by what the operand declares.
+  // Names a result after its operand and refines its type by the declaration.
   Status Declare(Value* v, uint32_t index, const Type& type) {
     const Operand& o = model_.operands[index];
     if (v == nullptr) return UnsupportedError("{} is not computed", Describe(index, o));
-    // An operation that passes its input's integers on cannot give them another scale.
+    // An operation that copies the integers of its input cannot change their scale.
     const bool same_scale = type.quant == nullptr || v->type().quant == nullptr ||
                             type.quant->SameMapping(*v->type().quant);
     if (!same_scale || !Compatible(type, v->type()))
-      return ModelError("{} is declared {} but is {}", Describe(index, o), type.ToString(),
+      return ModelError("{} is declared as {}, but is {}", Describe(index, o), type.ToString(),
                         v->type().ToString());
     v->set_type(Refine(v->type(), type));
     if (!v->is_input() && v->name().empty()) v->set_name(o.name);
@@ -250,18 +244,19 @@ Result<Value*> ImportContext::Required(size_t i) const {
 Status ImportContext::CheckCounts() const {
   const Signature* signature = FindSignature(type(), inputs_.size());
   if (signature == nullptr)
-    return ModelError("it has {} inputs, not {}", inputs_.size(), InputCounts(type()));
+    return ModelError("there are {} inputs; expected {}", inputs_.size(), InputCounts(type()));
   if (types_.size() != signature->outputs.size())
-    return ModelError("it has {} outputs, not {}", types_.size(), signature->outputs.size());
+    return ModelError("there are {} outputs; expected {}", types_.size(),
+                      signature->outputs.size());
   return {};
 }
 
 Result<const Tensor*> ImportContext::Scalar(size_t i, DType dtype) const {
   NN_ASSIGN(const Value* const v, Required(i));
   if (v->dtype() != dtype || !v->type().ranked() || v->type().rank() != 0)
-    return ModelError("input {} is {}, not a scalar of {}", i, v->type().ToString(),
+    return ModelError("input {} is {}; expected a scalar of {}", i, v->type().ToString(),
                       DTypeName(dtype));
-  if (!v->is_constant()) return UnsupportedError("input {} is not a constant", i);
+  if (!v->is_constant()) return UnsupportedError("input {} must be constant", i);
   return &v->constant();
 }
 
@@ -278,20 +273,17 @@ Result<float> ImportContext::Float(size_t i) const {
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                                      const Type& type, size_t output_count) {
   const OpDef* def = Ops().Find(op);
-  if (def == nullptr) return UnsupportedError("there is no operator {}", op);
-  bool quantised = type.quantised();
-  for (const Value* v : inputs) quantised |= v != nullptr && v->type().quantised();
+  if (def == nullptr) return UnsupportedError("unknown operator {}", op);
+  bool quantized = type.quantized();
+  for (const Value* v : inputs) quantized |= v != nullptr && v->type().quantized();
   Node* node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), output_count);
-  if (quantised) node->set_arithmetic(Arithmetic::kTflite);
-  if (type.quantised()) {
+  if (quantized) node->set_arithmetic(Arithmetic::kTflite);
+  if (type.quantized()) {
     Type declared = type;
     declared.dims.reset();
     node->output()->set_type(std::move(declared));
   }
-  if (auto inferred = InferNode(*node); !inferred) {
-    graph_.Erase(node);  // an operation that is not supported may stand in its place
-    return tl::unexpected(inferred.error());
-  }
+  NN_ASSIGN(node, graph_.InferAdded(node));
   node->set_source({TextOf(operation_.type), index_});
   return node;
 }
@@ -326,7 +318,7 @@ Result<Value*> ImportContext::Activated(Value* value, size_t activation) {
     case FusedActivation::kRelu6:
       return Add("clip", {value}, ClipAttrs{0, 6}, types_[0]);
   }
-  return ModelError("fused activation {}", code);
+  return ModelError("unknown fused activation {}", code);
 }
 
 Result<WindowArguments> ReadWindow(const ImportContext& ctx, size_t first, bool implicit) {
@@ -344,13 +336,13 @@ Result<WindowArguments> ReadWindow(const ImportContext& ctx, size_t first, bool 
         w.padding = Padding::kValid;
         break;
       default:
-        return ModelError("padding scheme {}", code);
+        return ModelError("unknown padding scheme {}", code);
     }
   } else {
     int64_t pads[4];  // left, right, top, bottom
     for (int64_t& p : pads) {
       NN_ASSIGN(p, ctx.Int(i++));
-      if (p < 0) return ModelError("padding {}", p);
+      if (p < 0) return ModelError("padding must be 0 or more, not {}", p);
     }
     w.pads = {pads[2], pads[0], pads[3], pads[1]};
   }
@@ -369,7 +361,7 @@ std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const OperationType type : AllOperations()) {
     const std::string_view name = *NameOf(type);
-    out.push_back({std::string(name), Imports().contains(type) ||
+    out.push_back({std::string(name), FindImport(type) != nullptr ||
                                           Ops().FindEncoding("nnapi", name, 1).first != nullptr});
   }
   return out;

@@ -1,4 +1,4 @@
-// Reading the members of the .nnapi.json form.
+// Readers for members of the .nnapi.json form.
 #pragma once
 
 #include <limits>
@@ -13,7 +13,7 @@ namespace nn::nnapi {
 
 using JsonObject = nlohmann::json;
 
-// A member that is there and not null; nullptr otherwise.
+// A member that is present and not null; else nullptr.
 inline const JsonObject* Find(const JsonObject& object, const char* key) {
   const auto it = object.find(key);
   return it == object.end() || it->is_null() ? nullptr : &*it;
@@ -30,8 +30,8 @@ Result<T> Integer(const JsonObject& value, std::string_view what) {
         (v < 0 || static_cast<uint64_t>(v) <= static_cast<uint64_t>(std::numeric_limits<T>::max())))
       return static_cast<T>(v);
   }
-  return ParseError("{} is {}, no integer of {} bits", what, Escape(value.dump().substr(0, 40)),
-                    sizeof(T) * 8);
+  return ParseError("{} is {}; expected an integer of {} bits", what,
+                    Escape(value.dump().substr(0, 40)), sizeof(T) * 8);
 }
 
 template <typename T>

@@ -1,12 +1,12 @@
-// The .nnapi.json form: the HAL's structs with their field names; enumerators by name (or number
-// where there is none); a constant's elements as a flat list of numbers in "value".
+// The .nnapi.json form: the HAL's structs with their field names; enumerators by name (or number if
+// unnamed); a constant's elements as a flat list of numbers in "value".
 //
-// "location", "operandValuesSize" and "poolSizes" may be left out: the constants are then packed
-// into operandValues in operand order, each at a multiple of 4 bytes. "poolFiles" names the files
-// of pools that lie beside the model, in whose operands "value" is left out. "operandValues" and
-// "poolValues" hold pools in Base64 of which no operand tells some bytes. "request" is a run that
-// the model is checked with (json_request.cc). Members that are not known are skipped: test vectors
-// carry examples and notes in the same object.
+// "location", "operandValuesSize" and "poolSizes" are optional: without them, constants are packed
+// into operandValues in operand order, each at a multiple of 4 bytes. "poolFiles" names the
+// external files of pools, whose operands have no "value". "operandValues" and "poolValues" are
+// pools in Base64, for bytes that no operand covers. "request" is a run to validate with the model
+// (json_request.cc). Unknown members are ignored: test vectors have examples and notes in the same
+// object.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include "base/base64.h"
 #include "base/checked_math.h"
 #include "base/json.h"
+#include "base/json_parse.h"
 #include "base/text.h"
 #include "formats/nnapi/json_fields.h"
 #include "formats/nnapi/native.h"
@@ -29,11 +30,11 @@ namespace {
 
 constexpr uint32_t kPackedAlignment = 4;
 
-// A pool may have this many bytes that no value of the file accounts for.
+// The maximum of bytes in a pool that no value of the file covers.
 constexpr uint64_t kPoolSlack = uint64_t{1} << 16;
 
-// Rejects text whose tree would be too deep or too large, before there is a tree. Every element of
-// the tree but the first of each list follows a comma.
+// Rejects text whose tree would be too deep or too large, before it is built. Every element except
+// the first of each list follows a comma.
 Status CheckSize(std::string_view text, const ReadLimits& limits) {
   int depth = 0;
   uint64_t items = 0;
@@ -48,7 +49,7 @@ Status CheckSize(std::string_view text, const ReadLimits& limits) {
     if (c == '"') quoted = true;
     if (c == '{' || c == '[') {
       if (++depth > limits.max_depth)
-        return LimitError("more than {} nested JSON values (max-depth)", limits.max_depth);
+        return LimitError("JSON values are nested deeper than {} (max-depth)", limits.max_depth);
       ++items;
     }
     if (c == '}' || c == ']') --depth;
@@ -67,7 +68,9 @@ Status ReadCode(const JsonObject& object, const char* key, E& out) {
   if (value == nullptr) return ParseError("{} is missing", key);
   if (value->is_string()) {
     const auto code = Parse<E>(value->get_ref<const std::string&>());
-    if (!code) return ParseError("{} is {}", key, Quote(value->get_ref<const std::string&>()));
+    if (!code)
+      return ParseError("{} is {}, which is unknown", key,
+                        Quote(value->get_ref<const std::string&>()));
     out = *code;
     return {};
   }
@@ -76,7 +79,7 @@ Status ReadCode(const JsonObject& object, const char* key, E& out) {
   return {};
 }
 
-// Numbers, and "nan", "inf" and "-inf", for which JSON has none.
+// Numbers, and "nan", "inf" and "-inf", which JSON numbers cannot represent.
 Result<float> Real(const JsonObject& value, std::string_view what) {
   if (value.is_number()) return static_cast<float>(value.get<double>());
   if (value.is_string()) {
@@ -85,7 +88,7 @@ Result<float> Real(const JsonObject& value, std::string_view what) {
     if (text == "inf") return std::numeric_limits<float>::infinity();
     if (text == "-inf") return -std::numeric_limits<float>::infinity();
   }
-  return ParseError("{} is {}, no number", what, Escape(value.dump().substr(0, 40)));
+  return ParseError("{} is {}; expected a number", what, Escape(value.dump().substr(0, 40)));
 }
 
 Status ReadName(const JsonObject& object, std::string& out) {
@@ -125,7 +128,7 @@ Result<std::string> ReadValue(const JsonObject& list, OperandType type) {
         Append(bytes, value);
         break;
       }
-      default: {  // bytes; of a code that is not known other numbers too
+      default: {  // bytes; other numbers for unknown codes
         if (!NameOf(type) && !Integer<uint8_t>(v, "value")) {
           NN_ASSIGN(const float number, Real(v, "value"));
           Append(bytes, number);
@@ -139,9 +142,9 @@ Result<std::string> ReadValue(const JsonObject& list, OperandType type) {
   return bytes;
 }
 
-class Reader {
+class JsonReader {
  public:
-  explicit Reader(size_t text_size) : max_pool_bytes_(2 * uint64_t{text_size} + kPoolSlack) {}
+  explicit JsonReader(size_t text_size) : max_pool_bytes_(2 * uint64_t{text_size} + kPoolSlack) {}
 
   Result<std::unique_ptr<Model>> Run(const JsonObject& in) {
     if (!in.is_object()) return ParseError("not a JSON object");
@@ -174,7 +177,7 @@ class Reader {
   template <typename Fn>
   static Status ForEach(const JsonObject& in, const char* key, Fn fn) {
     const JsonObject* list = Find(in, key);
-    if (list == nullptr || !list->is_array()) return ParseError("there is no list {}", key);
+    if (list == nullptr || !list->is_array()) return ParseError("the list {} is missing", key);
     size_t index = 0;
     for (const JsonObject& entry : *list) {
       const Status status = entry.is_object() ? fn(entry) : Status(ParseError("not a JSON object"));
@@ -194,18 +197,17 @@ class Reader {
     return {};
   }
 
-  // Entry i of the list is a pool's bytes in Base64, where its operands' values do not tell them;
-  // "" where they do.
+  // Entry i of the list is a pool's bytes in Base64, or "" if its operands' values cover them.
   static Status ReadWhole(const JsonObject& in, const char* key, size_t i, std::string& pool) {
     const JsonObject* list = Find(in, key);
     if (list == nullptr) return {};
     if (!list->is_array() || i >= list->size() || !(*list)[i].is_string())
-      return ParseError("{} is not a list with a string for each pool", key);
+      return ParseError("{} must be a list with one string per pool", key);
     const auto& text = (*list)[i].get_ref<const std::string&>();
     if (text.empty()) return {};
     const auto bytes = FromBase64(text);
     if (!bytes || bytes->size() != pool.size())
-      return ParseError("{}[{}] is not the Base64 of {} bytes", key, i, pool.size());
+      return ParseError("{}[{}] must be Base64 of {} bytes", key, i, pool.size());
     std::memcpy(pool.data(), bytes->data(), pool.size());
     return {};
   }
@@ -215,7 +217,7 @@ class Reader {
     const JsonObject* list = Find(in, "poolFiles");
     if (list == nullptr) return {};
     if (!list->is_array() || list->size() != pools.size())
-      return ParseError("poolFiles is not a list as long as poolSizes");
+      return ParseError("poolFiles must be a list as long as poolSizes");
     for (size_t i = 0; i < pools.size(); ++i) {
       if (!(*list)[i].is_string()) return ParseError("poolFiles[{}] is not a string", i);
       pools[i].file = (*list)[i].get<std::string>();
@@ -225,7 +227,7 @@ class Reader {
 
   Status Resize(std::string& pool, uint64_t size) {
     if (size > max_pool_bytes_)
-      return LimitError("a pool of {} bytes, most of which no value of the file fills", size);
+      return LimitError("a pool has {} bytes, most of which no value of the file covers", size);
     max_pool_bytes_ -= size;
     pool.resize(size, '\0');
     return {};
@@ -249,11 +251,11 @@ class Reader {
       return ReadLocation(*location, value, out);
     if (out.lifetime == LifeTime::kConstantCopy) return Pack(value, out);
     if (out.lifetime == LifeTime::kConstantReference)
-      return ParseError("a CONSTANT_REFERENCE without a location");
+      return ParseError("a CONSTANT_REFERENCE operand has no location");
     return {};
   }
 
-  // A value whose location lies outside its pool has no place; the location stays as it is.
+  // A value whose location is outside its pool is dropped; the location is kept.
   Status ReadLocation(const JsonObject& in, const std::string& value, Operand& out) {
     NN_RETURN_IF_ERROR(ReadDataLocation(in, out.location));
     std::string* pool = nullptr;
@@ -269,7 +271,7 @@ class Reader {
   Status Pack(const std::string& value, Operand& out) {
     values_.resize(RoundUp(values_.size(), kPackedAlignment), '\0');
     if (values_.size() + value.size() > std::numeric_limits<uint32_t>::max())
-      return LimitError("more than 4 GiB of constants");
+      return LimitError("the model has more than 4 GiB of constants");
     out.location.offset = static_cast<uint32_t>(values_.size());
     out.location.length = static_cast<uint32_t>(value.size());
     values_ += value;
@@ -302,7 +304,7 @@ std::string RealText(float v) {
 }
 
 template <typename T, typename Fn>
-std::string ListText(const Blob& bytes, Fn text) {
+std::string ListJson(const Blob& bytes, Fn text) {
   std::string out = "[";
   for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
     T v;
@@ -313,29 +315,30 @@ std::string ListText(const Blob& bytes, Fn text) {
   return out + "]";
 }
 
-std::string ValueText(const Blob& bytes, OperandType type) {
+std::string ValueJson(const Blob& bytes, OperandType type) {
   const auto integer = [](auto v) { return std::to_string(v); };
   switch (type) {
     case OperandType::kFloat32:
     case OperandType::kTensorFloat32:
-      return ListText<float>(bytes, RealText);
+      return ListJson<float>(bytes, RealText);
     case OperandType::kInt32:
     case OperandType::kTensorInt32:
-      return ListText<int32_t>(bytes, integer);
+      return ListJson<int32_t>(bytes, integer);
     case OperandType::kUint32:
-      return ListText<uint32_t>(bytes, integer);
+      return ListJson<uint32_t>(bytes, integer);
     default:
-      return ListText<uint8_t>(bytes, integer);
+      return ListJson<uint8_t>(bytes, integer);
   }
 }
 
-// Whether an operand's bytes lie in a file beside the model.
+// Whether an operand's bytes are in an external file.
 bool IsOutside(const Model& model, const Operand& o) {
   return o.lifetime == LifeTime::kConstantReference &&
          !model.pools[o.location.pool_index].file.empty();
 }
 
-// One line an operand. A constant's elements are the bulk of the text; they are not made a tree.
+// One line per operand. The elements of constants, the bulk of the text, are written without a
+// tree.
 std::string OperandText(const Model& model, const Operand& o) {
   const Json json = {{"name", o.name},
                      {"type", CodeJson(o.type)},
@@ -348,7 +351,7 @@ std::string OperandText(const Model& model, const Operand& o) {
   text.pop_back();
   text += ",\"scale\":" + RealText(o.scale);
   if (const auto bytes = BytesOf(model, o); bytes && !IsOutside(model, o))
-    text += ",\"value\":" + ValueText(*bytes, o.type);
+    text += ",\"value\":" + ValueJson(*bytes, o.type);
   return text + "}";
 }
 
@@ -356,26 +359,27 @@ std::string OperationText(const Operation& o) {
   return Json{{"type", CodeJson(o.type)}, {"inputs", o.inputs}, {"outputs", o.outputs}}.dump();
 }
 
-// Operands may share bytes, which are written for each of them.
+// Shared bytes are written for each operand.
 Status CheckSharing(const Model& model) {
   constexpr uint64_t kMaxGrowth = 16, kSlack = uint64_t{1} << 20;
   uint64_t left = kMaxGrowth * model.operand_values.size() + kSlack;
   for (const Pool& p : model.pools) left += kMaxGrowth * p.bytes.size();
   for (const Operand& o : model.operands) {
     const auto bytes = BytesOf(model, o);
-    if (bytes && bytes->size() > left) return LimitError("operands share their data too often");
+    if (bytes && bytes->size() > left)
+      return LimitError("operands share data too often; the text would be too large");
     if (bytes) left -= bytes->size();
   }
   return {};
 }
 
-// Whether a float's text is read as other bits: NaNs other than the usual one.
+// Whether the text of a float loses bits: NaNs with non-default bits.
 bool LosesBits(float value) {
   constexpr auto kNan = std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
   return std::isnan(value) && std::bit_cast<uint32_t>(value) != kNan;
 }
 
-// Copies the bytes of an operand that its value in the text tells: whole elements.
+// Copies the bytes of an operand that its value in the text covers: whole elements.
 void CopyTold(OperandType type, std::span<const std::byte> from, std::byte* to) {
   if (type != OperandType::kFloat32 && type != OperandType::kTensorFloat32) {
     const bool words = type == OperandType::kInt32 || type == OperandType::kTensorInt32 ||
@@ -391,7 +395,7 @@ void CopyTold(OperandType type, std::span<const std::byte> from, std::byte* to) 
   }
 }
 
-// The pool in Base64 if it has bytes that no operand's value tells; else "".
+// The pool in Base64 if it has bytes that no operand's value covers; else "".
 std::string WholePool(const Model& model, const Blob& pool) {
   std::vector<std::byte> told(pool.size());
   for (const Operand& o : model.operands)
@@ -403,7 +407,7 @@ std::string WholePool(const Model& model, const Blob& pool) {
   return all ? std::string() : Base64(pool.bytes());
 }
 
-// A list of WholePool(), as a member; nothing if there is none.
+// A list of WholePool() as a member; "" if all are empty.
 std::string WholePools(const Model& model, const char* key, const std::vector<Blob>& pools) {
   std::vector<std::string> texts;
   texts.reserve(pools.size());
@@ -426,9 +430,9 @@ Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limi
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   NN_RETURN_IF_ERROR(CheckSize(text, limits));
   try {
-    return Reader(text.size()).Run(JsonObject::parse(text));
+    return JsonReader(text.size()).Run(JsonObject::parse(text));
   } catch (const JsonObject::exception& e) {
-    return ParseError("not JSON: {}", EscapeControls(e.what()));
+    return ParseError("not JSON: {}", JsonErrorText(e.what()));
   } catch (const std::bad_alloc&) {
     return LimitError("not enough memory for {} of JSON", HumanBytes(file.size()));
   }

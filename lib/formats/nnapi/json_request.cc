@@ -1,4 +1,4 @@
-// Requests in the .nnapi.json form: the HAL's Request, with the sizes of its pools in their place.
+// Requests in the .nnapi.json form: the HAL's Request, with pool sizes instead of pools.
 #include <fmt/format.h>
 
 #include "formats/nnapi/json_fields.h"
@@ -10,7 +10,7 @@ Result<RequestArgument> ReadArgument(const JsonObject& in) {
   RequestArgument a;
   if (!in.is_object()) return ParseError("not a JSON object");
   if (const JsonObject* none = Find(in, "hasNoValue")) {
-    if (!none->is_boolean()) return ParseError("hasNoValue is neither true nor false");
+    if (!none->is_boolean()) return ParseError("hasNoValue must be true or false");
     a.has_no_value = none->get<bool>();
   }
   if (const JsonObject* location = Find(in, "location"))

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kIdentifier = "NNA1";
 constexpr size_t kIdentifierOffset = 4;
 
-// How far into JSON text the member that tells an NNAPI model is looked for.
+// The prefix of JSON text that is searched for a member typical of NNAPI models.
 constexpr size_t kSniffedText = 4096;
 
 bool IsFlatbuffer(std::span<const std::byte> bytes) {
@@ -43,8 +43,9 @@ std::optional<Blob> BytesOf(const Model& model, const Operand& operand) {
   return pool->Slice(at.offset, at.length);
 }
 
-bool Sniff(std::span<const std::byte> bytes) {
-  return IsFlatbuffer(bytes) || LooksLikeJson(bytes);
+Likeness LikenessOf(std::span<const std::byte> bytes) {
+  if (IsFlatbuffer(bytes)) return Likeness::kSure;
+  return LooksLikeJson(bytes) ? Likeness::kLikely : Likeness::kNone;
 }
 
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
@@ -52,8 +53,9 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
   auto model = IsFlatbuffer(file.bytes()) ? ReadFlatbuffer(file, limits) : ReadJson(file, limits);
   if (!model) return tl::unexpected(std::move(model).error());
   if ((*model)->version > kFormVersion)
-    return UnsupportedError("form {} of NNAPI files; this program knows {}", (*model)->version,
-                            kFormVersion);
+    return UnsupportedError(
+        "version {} of NNAPI files is unsupported; this program supports version {}",
+        (*model)->version, kFormVersion);
   const SideFiles files(std::filesystem::path(path).parent_path(), limits.max_file_bytes,
                         file.size());
   for (Pool& pool : (*model)->pools)

@@ -1,7 +1,6 @@
-// An Android NNAPI 1.0 model as the neural networks HAL 1.0 has it (types.hal: Model, Operand,
-// Operation, DataLocation), field by field; it comes from a .nnapi file (schemas/nnapi.fbs) or from
-// .nnapi.json. Indices and locations are as the file says: Operand and pool indices may be out of
-// range, BytesOf() checks.
+// An Android NNAPI 1.0 model with the fields of the neural networks HAL 1.0 (types.hal: Model,
+// Operand, Operation, DataLocation), from a .nnapi file (schemas/nnapi.fbs) or .nnapi.json. Indices
+// and locations are unchecked and may be out of range; BytesOf() checks them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace nn::nnapi {
 
-// The version of our file form that is written; files of a later one are refused.
+// The file format version to write; files of later versions are rejected.
 inline constexpr uint32_t kFormVersion = 1;
 
 struct DataLocation {
@@ -27,13 +26,13 @@ struct DataLocation {
 
 struct Operand {
   OperandType type = OperandType::kFloat32;
-  std::vector<uint32_t> dimensions;  // empty for a scalar; 0 where a size is not known
+  std::vector<uint32_t> dimensions;  // empty for a scalar; 0 for an unknown size
   uint32_t number_of_consumers = 0;
   float scale = 0.0f;
   int32_t zero_point = 0;
   LifeTime lifetime = LifeTime::kTemporaryVariable;
   DataLocation location;
-  std::string name;  // ours; may be empty
+  std::string name;  // extension of the suite; may be empty
   bool operator==(const Operand&) const = default;
 };
 
@@ -71,35 +70,34 @@ struct Model : NativeModel {
   std::vector<uint32_t> output_indexes;
   Blob operand_values;
   std::vector<Pool> pools;
-  std::string name;      // ours; may be empty
-  uint32_t version = 0;  // of our form; 0: not stated
-  // A run that the model is checked with; the .nnapi.json form alone has it.
+  std::string name;      // extension of the suite; may be empty
+  uint32_t version = 0;  // of the file format; 0: not stated
+  // A run to validate with the model; only in .nnapi.json.
   std::optional<Request> request;
 };
 
-// The bytes of a constant, as long as its location says; nullopt if it has none, or if they do not
-// lie in its pool.
+// The bytes of a constant, with the length of its location; nullopt if it has none, or if they are
+// outside its pool.
 std::optional<Blob> BytesOf(const Model& model, const Operand& operand);
 
-// Parses either form. Checks limits, the wire form, and that every field is of its type; not the
-// model's rules.
+// Parses either form. Checks limits, the wire form and the types of fields, not the rules of the
+// format.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
-// The same without the pools that lie in files of their own.
+// The same without reading external pools.
 Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits& limits);
 Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limits);
 
-// The inverse of the readers. kLimit beyond the 2 GiB that a flatbuffer can have.
+// The inverse of the readers. kLimit above 2 GiB, the maximum of a flatbuffer.
 Result<Blob> WriteFlatbuffer(const Model& model);
 Result<Blob> WriteJson(const Model& model);
 
-// The file of a model, in the form that the extension of options.path tells, with its pools' files
-// beside it. With options.external_data, constants move into a pool of its file, or all pools into
-// the model.
+// The file of a model in the form of options.path's extension, with its external pools as side
+// files. options.external_data moves constants to an external pool, or all pools into the model.
 Result<FileImage> Assemble(Model model, const ExportOptions& options);
 
-// True if the bytes start like either form.
-bool Sniff(std::span<const std::byte> bytes);
+// Format::likeness.
+Likeness LikenessOf(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
 Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);

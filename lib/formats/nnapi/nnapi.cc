@@ -10,13 +10,16 @@ namespace {
 
 // name, versions, copied, imported, exported, note
 constexpr FeatureSupport kFeatures[] = {
-    {"flatbuffer (.nnapi)"},
-    {"JSON (.nnapi.json)"},
-    {"constants by copy"},
-    {"constants in memory pools"},
-    {"pools in files beside the model", "", true, true, true, "made by --external-data"},
-    {"operands without a value"},
-    {"requests", "", true, false, false, "in .nnapi.json; nnvalidate checks them"},
+    {.name = "flatbuffer (.nnapi)"},
+    {.name = "JSON (.nnapi.json)"},
+    {.name = "constants in operandValues"},
+    {.name = "constants in memory pools"},
+    {.name = "pools in external files", .note = "written with --external-data"},
+    {.name = "omitted operands (NO_VALUE)"},
+    {.name = "requests",
+     .imported = false,
+     .exported = false,
+     .note = "in .nnapi.json; nnvalidate checks them"},
 };
 
 }  // namespace
@@ -26,7 +29,7 @@ const Format& NnapiFormat() {
       .name = "nnapi",
       .label = "NNAPI",
       .extensions = {".nnapi.json", ".nnapi"},
-      .sniff = Sniff,
+      .likeness = LikenessOf,
       .read = Read,
       .import = Import,
       .write = Write,

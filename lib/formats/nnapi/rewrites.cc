@@ -1,18 +1,17 @@
-// Operators that NNAPI 1.0 lacks, in terms of those it has. Each rewrite keeps the values up to
-// rounding.
+// Rewrites of operators that NNAPI 1.0 lacks. Each preserves the values up to rounding.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "formats/nnapi/export.h"
 #include "ir/op_def.h"
-#include "ops/conv.h"
-#include "ops/matmul.h"
-#include "ops/pad.h"
-#include "ops/pool.h"
-#include "ops/reduce.h"
-#include "ops/shape.h"
-#include "ops/softmax.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/pool.h"
+#include "ops/nn/softmax.h"
+#include "ops/reduce/reduce.h"
 #include "passes/weights.h"
 
 namespace nn::nnapi {
@@ -31,7 +30,7 @@ Result<bool> ReplaceBy(Graph& graph, Node& node, Value* value) {
   return true;
 }
 
-// The value in another shape of as many elements.
+// Reshapes a value to a shape with as many elements.
 Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims) {
   return AddBefore(graph, node, "reshape", {value}, ReshapeAttrs{ToDims(dims), false});
 }
@@ -43,7 +42,7 @@ Result<bool> SetFilter(Graph& graph, Node& node) {
   return SetFilterLayout(graph, node, depthwise ? FilterLayout::kIxo : FilterLayout::kOxi);
 }
 
-// Operands as FULLY_CONNECTED has them: x [m, k], weights [n, k].
+// Operands in the layout of FULLY_CONNECTED: x [m, k], weights [n, k].
 Result<bool> TransposeMatrices(Graph& graph, Node& node) {
   MatmulAttrs a = node.attrs<MatmulAttrs>();
   const Type& x = node.input(0)->type();
@@ -193,7 +192,7 @@ Result<bool> PadInConv(Graph& graph, Node& node) {
   return true;
 }
 
-// A pad node is illegal where it stands; the convolutions behind it take it in.
+// A pad node is illegal; the convolutions after it absorb the padding.
 Result<bool> PadIntoUses(Graph& graph, Node& node) {
   const std::vector<Use> uses(node.output()->uses().begin(), node.output()->uses().end());
   bool changed = false;
@@ -208,7 +207,7 @@ Result<bool> PadIntoUses(Graph& graph, Node& node) {
 
 // ---- Softmax
 
-// The axis last, and two or four axes.
+// The axis must be the last of two or four.
 Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
   const auto& a = node.attrs<SoftmaxAttrs>();
   const Type& x = node.input(0)->type();

@@ -8,7 +8,7 @@ namespace nn::nnapi {
 namespace {
 
 // "x4" is a data tensor of rank 4, "x1-4" of rank 1 to 4, "x2/4" of rank 2 or 4, "x2-" of 2 or
-// more; "?" may have no value, "*" repeats. The letters are those of Argument::Kind.
+// more; "?" is optional, "*" repeats. The letters are those of Argument::Kind.
 struct Row {
   OperationType type;
   std::string_view data_types;

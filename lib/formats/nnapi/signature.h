@@ -1,4 +1,4 @@
-// What the operations of NNAPI 1.0 take and give: types.hal, OperationType.
+// Signatures of NNAPI 1.0 operations (types.hal, OperationType).
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ namespace nn::nnapi {
 // One operand in a signature.
 struct Argument {
   enum class Kind : char {
-    kData = 'x',        // a tensor of the operation's data type, the same for all of them
-    kBias = 'b',        // TENSOR_FLOAT32, or TENSOR_INT32 where the data are quantised
+    kData = 'x',        // a tensor of the operation's data type, common to all of them
+    kBias = 'b',        // TENSOR_FLOAT32, or TENSOR_INT32 where the data are quantized
     kFloats = 'f',      // TENSOR_FLOAT32
     kInts = 't',        // TENSOR_INT32
-    kQuantised = 'q',   // TENSOR_QUANT8_ASYMM
-    kAnyTensor = 'y',   // of floats, integers or quantised
+    kQuantized = 'q',   // TENSOR_QUANT8_ASYMM
+    kAnyTensor = 'y',   // of floats, integers or quantized
     kReal = 'r',        // FLOAT32
     kInt = 'i',         // INT32
     kActivation = 'a',  // INT32, a FusedActivation
@@ -43,22 +43,22 @@ struct Argument {
 
 struct Signature {
   OperationType type;
-  std::string_view data_types;  // of kData: f, q, i for float, quantised, int32
+  std::string_view data_types;  // of kData: f, q, i for float, quantized, int32
   std::vector<Argument> inputs;
   std::vector<Argument> outputs;
 
   bool Takes(size_t count) const;
-  // The argument at a position; the repeated one stands for all that are not behind it.
+  // The argument at a position; the repeated one covers all before those after it.
   const Argument& InputAt(size_t i, size_t count) const;
 };
 
-// The signatures of an operation: one, or two where padding can be explicit or implicit.
+// The signatures of an operation: one, or two if padding can be explicit or implicit.
 std::vector<const Signature*> SignaturesOf(OperationType type);
 
-// The numbers of inputs that they take: "10 or 7".
+// The numbers of inputs: "10 or 7".
 std::string InputCounts(OperationType type);
 
-// The signature that takes so many inputs; nullptr if there is none.
+// The signature with this number of inputs; nullptr if there is none.
 const Signature* FindSignature(OperationType type, size_t inputs);
 
 }  // namespace nn::nnapi

@@ -63,7 +63,7 @@ class Summarizer {
   }
 
  private:
-  // Operands have no names in NNAPI; their number stands for one.
+  // NNAPI operands have no names; their index is used.
   std::string NameOfOperand(uint32_t index) const {
     if (index < model_.operands.size() && !model_.operands[index].name.empty())
       return model_.operands[index].name;
@@ -79,11 +79,11 @@ class Summarizer {
     t.shape.emplace();
     for (const uint32_t d : o.dimensions) t.shape->push_back(d == 0 ? "?" : std::to_string(d));
     if (o.scale != 0)
-      t.quantisation = fmt::format("scale {}, zero point {}", FloatText(o.scale), o.zero_point);
+      t.quantization = fmt::format("scale {}, zero point {}", FloatText(o.scale), o.zero_point);
     return t;
   }
 
-  // Scalars, paddings and strides and the like, are what attributes are elsewhere.
+  // Scalars, such as paddings and strides, correspond to attributes of other formats.
   void AddOperation(const Operation& in) {
     OperatorSummary s;
     s.op = TextOf(in.type);

@@ -22,11 +22,10 @@ std::optional<DType> ElementTypeOf(OperandType type) {
 
 Result<Tensor> ReadOperand(const Model& model, const Operand& o) {
   const auto dtype = ElementTypeOf(o.type);
-  if (!dtype) return UnsupportedError("a constant of type {}", TextOf(o.type));
+  if (!dtype) return UnsupportedError("constants of type {} are unsupported", TextOf(o.type));
   const auto bytes = BytesOf(model, o);
   if (!bytes)
-    return ModelError("{} bytes from {} on are outside its pool", o.location.length,
-                      o.location.offset);
+    return ModelError("{} bytes at {} are outside the pool", o.location.length, o.location.offset);
   return Tensor::Make(*dtype, {o.dimensions.begin(), o.dimensions.end()}, *bytes);
 }
 

@@ -1,4 +1,5 @@
-// Format::check_types: types through the whole model, with sub-graphs and calls of its functions.
+// Format::check_types: type inference through the whole model, including subgraphs and function
+// calls.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -15,26 +16,26 @@ namespace {
 
 using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 
-// Calls and sub-graphs within each other, and the nodes of functions that are looked at altogether:
-// those of a function are looked at for each of its calls.
+// Limits on nested calls and subgraphs, and on the total number of function nodes, counted for each
+// call.
 constexpr int kMaxDepth = 64;
 constexpr int64_t kMaxCalledNodes = int64_t{1} << 18;
 
-// What is known of a value.
+// The known facts about a value.
 struct Known {
   ValueType type;
-  Value* value = nullptr;  // the tensor, with contents where those are known
+  Value* value = nullptr;  // the tensor, with contents if known
 };
 
 // The names of a graph, or of the body of a function.
-struct Scope {
-  const Scope* outer = nullptr;
+struct TypeScope {
+  const TypeScope* outer = nullptr;
   std::unordered_map<std::string_view, Known> values;
   std::unordered_map<std::string_view, const pb::TypeProto*> declared;
   const pb::FunctionProto* function = nullptr;
   const AttrBindings* attrs = nullptr;  // of the function's call
   std::string path;                     // "graph", "graph.node[3].attribute[0].g"
-  // In a function, the call in the graph that the body stands for.
+  // In a function, its call in the graph.
   const std::string* call = nullptr;
   int64_t call_index = -1;
 };
@@ -44,7 +45,7 @@ std::string TitleOf(const pb::NodeProto& node) {
                              : fmt::format("{} {}", Escape(node.op_type()), Quote(node.name()));
 }
 
-// Inputs behind the given ones must have initialisers.
+// Inputs beyond the given ones must have initializers.
 bool TakesInputs(const pb::GraphProto& g, size_t given) {
   const auto count = static_cast<size_t>(g.input_size());
   if (given >= count) return given == count;
@@ -63,7 +64,7 @@ class Checker {
   }
 
   std::vector<TypeDefect> Run() {
-    Scope main;
+    TypeScope main;
     main.path = "graph";
     CheckGraph(model_.proto.graph(), {}, main);
     return std::move(defects_);
@@ -72,8 +73,8 @@ class Checker {
  private:
   // ---- Graphs -----------------------------------------------------------------------------------
 
-  // `inputs` are what is known of the graph's inputs, whatever the graph declares of them.
-  void CheckGraph(const pb::GraphProto& g, const std::vector<Known>& inputs, Scope& scope) {
+  // `inputs` are the known inputs of the graph, regardless of their declarations.
+  void CheckGraph(const pb::GraphProto& g, const std::vector<Known>& inputs, TypeScope& scope) {
     for (const auto& info : g.value_info()) Declare(info, scope);
     for (const auto& info : g.output()) Declare(info, scope);
     for (int i = 0; i < g.input_size(); ++i) {
@@ -83,7 +84,7 @@ class Checker {
         const Known& given = inputs[static_cast<size_t>(i)];
         Report(Compare(known.type, given.type), fmt::format("{}.input[{}]", scope.path, i), -1,
                scope, [&] {
-                 return fmt::format("{} is declared {}, but is given {}", Quote(info.name()),
+                 return fmt::format("{} is declared as {}, but gets {}", Quote(info.name()),
                                     known.type.ToString(), given.type.ToString());
                });
         if (given.value != nullptr && Compare(known.type, given.type) == Agreement::kAgree)
@@ -98,20 +99,20 @@ class Checker {
     CheckNodes(g.node(), scope);
   }
 
-  // Each declared dimension without a name is one of its own.
+  // Each declared dimension without a name is distinct.
   ValueType Read(const pb::TypeProto& type) {
     return ReadValueType(type, fmt::format("?{}", ++symbols_));
   }
 
-  static void Declare(const pb::ValueInfoProto& info, Scope& scope) {
+  static void Declare(const pb::ValueInfoProto& info, TypeScope& scope) {
     if (info.has_type()) scope.declared[info.name()] = &info.type();
   }
 
-  void AddInitializer(const pb::TensorProto& t, int i, Scope& scope) {
+  void AddInitializer(const pb::TensorProto& t, int i, TypeScope& scope) {
     const std::string_view name = t.name();
     Known known{ValueType::Tensor(TypeOf(t)), nullptr};
     if (IsSmall(t)) {
-      // One whose data are not those of its shape could have any.
+      // If data and shape do not match, the type is unknown.
       if (auto tensor = ReadTensor(t, model_))
         known.value = graph_.AddConstant(*std::move(tensor));
       else
@@ -120,7 +121,7 @@ class Checker {
     AddKnown(std::move(known), name, fmt::format("{}.initializer[{}]", scope.path, i), scope);
   }
 
-  void AddSparseInitializer(const pb::SparseTensorProto& t, int i, Scope& scope) {
+  void AddSparseInitializer(const pb::SparseTensorProto& t, int i, TypeScope& scope) {
     Known known;
     known.type.kind = ValueType::Kind::kSparse;
     known.type.tensor = TypeOf(t);
@@ -128,8 +129,8 @@ class Checker {
              fmt::format("{}.sparse_initializer[{}]", scope.path, i), scope);
   }
 
-  // An initialiser may be the default of an input, whose type counts.
-  void AddKnown(Known known, std::string_view name, const std::string& path, Scope& scope) {
+  // An initializer may be the default of an input; then the type of the input applies.
+  void AddKnown(Known known, std::string_view name, const std::string& path, TypeScope& scope) {
     const auto input = scope.values.find(name);
     if (input != scope.values.end()) {
       input->second = {Refine(known.type, input->second.type), known.value};
@@ -139,7 +140,7 @@ class Checker {
     if (declared != scope.declared.end()) {
       const ValueType type = Read(*declared->second);
       Report(Compare(type, known.type), path, -1, scope, [&] {
-        return fmt::format("{} is declared {}, but is {}", Quote(name), type.ToString(),
+        return fmt::format("{} is declared as {}, but is {}", Quote(name), type.ToString(),
                            known.type.ToString());
       });
     }
@@ -148,20 +149,20 @@ class Checker {
 
   // ---- Nodes ------------------------------------------------------------------------------------
 
-  void CheckNodes(const Nodes& nodes, Scope& scope) {
+  void CheckNodes(const Nodes& nodes, TypeScope& scope) {
     for (int i = 0; i < nodes.size(); ++i) {
       if (scope.function != nullptr && ++called_nodes_ > kMaxCalledNodes) return;
       CheckNode(nodes[i], i, scope);
     }
   }
 
-  const Known* Find(std::string_view name, const Scope& scope) const {
-    for (const Scope* s = &scope; s != nullptr; s = s->outer)
+  const Known* Find(std::string_view name, const TypeScope& scope) const {
+    for (const TypeScope* s = &scope; s != nullptr; s = s->outer)
       if (const auto it = s->values.find(name); it != s->values.end()) return &it->second;
     return nullptr;
   }
 
-  void CheckNode(const pb::NodeProto& node, int index, Scope& scope) {
+  void CheckNode(const pb::NodeProto& node, int index, TypeScope& scope) {
     std::vector<Known> inputs;
     for (const std::string& name : node.input()) {
       const Known* known = name.empty() ? nullptr : Find(name, scope);
@@ -171,11 +172,11 @@ class Checker {
     const std::string path = fmt::format("{}.node[{}]", scope.path, index);
     const size_t defects = defects_.size();
     const Status status = InferNode(node, index, path, inputs, outputs, scope);
-    // What is not supported or too large is no defect.
+    // Unsupported or too large contents are not defects.
     if (!status && status.error().code() == ErrorCode::kModel)
       Add(TypeDefect::Kind::kInference, path, index,
           fmt::format("{}: {}", TitleOf(node), status.error().message()), scope);
-    // What is wrong inside a call is reported there; its results are then anything.
+    // Errors inside a call are reported there; its results are then unknown.
     const bool sound = status.has_value() && defects_.size() == defects;
     for (int i = 0; i < node.output_size(); ++i) {
       const std::string& name = node.output(i);
@@ -186,15 +187,14 @@ class Checker {
     }
   }
 
-  // Gives a name to a result. What is declared of it makes it more exact; where the two differ,
-  // what the operator makes counts.
+  // Names a result and refines its type by the declaration; if they differ, the inferred type wins.
   void Define(Known known, const pb::NodeProto& node, const std::string& name,
-              const std::string& path, int64_t index, Scope& scope) {
+              const std::string& path, int64_t index, TypeScope& scope) {
     if (const auto it = scope.declared.find(name); it != scope.declared.end()) {
       const ValueType type = Read(*it->second);
       const Agreement agreement = Compare(type, known.type);
       Report(agreement, path, index, scope, [&] {
-        return fmt::format("{} is declared {}, but {} makes {}", Quote(name), type.ToString(),
+        return fmt::format("{} is declared as {}, but {} returns {}", Quote(name), type.ToString(),
                            TitleOf(node), known.type.ToString());
       });
       if (agreement == Agreement::kAgree) {
@@ -222,7 +222,8 @@ class Checker {
   }
 
   Status InferNode(const pb::NodeProto& node, int index, const std::string& path,
-                   std::vector<Known>& inputs, std::vector<Known>& outputs, const Scope& scope) {
+                   std::vector<Known>& inputs, std::vector<Known>& outputs,
+                   const TypeScope& scope) {
     const std::string_view domain = NormalDomain(node.domain());
     const int64_t opset = Opset(domain, scope.function);
     std::vector<Value*> values;
@@ -253,7 +254,7 @@ class Checker {
 
   Status InferByTable(ImportContext& context, InferFn infer, const std::string& path, int64_t index,
                       const std::vector<Known>& inputs, std::vector<Known>& outputs,
-                      const Scope& scope) {
+                      const TypeScope& scope) {
     std::vector<ValueType> types;
     types.reserve(inputs.size());
     for (const Known& in : inputs) types.push_back(in.type);
@@ -271,17 +272,17 @@ class Checker {
     return {};
   }
 
-  // ---- Sub-graphs and functions -----------------------------------------------------------------
+  // ---- Subgraphs and functions -----------------------------------------------------------------
 
   std::optional<std::vector<ValueType>> InferSubGraph(const pb::NodeProto& node,
                                                       std::string_view name,
                                                       const std::vector<ValueType>& given,
                                                       const std::string& path, int64_t index,
-                                                      const Scope& scope) {
+                                                      const TypeScope& scope) {
     for (int i = 0; i < node.attribute_size(); ++i) {
       const pb::AttributeProto& a = node.attribute(i);
       if (a.name() != name || !a.has_g() || depth_ == kMaxDepth) continue;
-      Scope inner;
+      TypeScope inner;
       inner.outer = &scope;
       inner.function = scope.function;
       inner.attrs = scope.attrs;
@@ -290,7 +291,7 @@ class Checker {
       inner.path = fmt::format("{}.attribute[{}].g", path, i);
       if (!TakesInputs(a.g(), given.size())) {
         Add(TypeDefect::Kind::kInference, path, index,
-            fmt::format("{}: {} has {} inputs, but is given {}", TitleOf(node), name,
+            fmt::format("{}: {} has {} inputs, but gets {}", TitleOf(node), name,
                         a.g().input_size(), given.size()),
             scope);
         return std::nullopt;
@@ -324,11 +325,11 @@ class Checker {
 
   Status InferCall(ImportContext& context, const pb::FunctionProto& f, const std::string& path,
                    int index, const std::vector<Known>& inputs, std::vector<Known>& outputs,
-                   const Scope& caller) {
+                   const TypeScope& caller) {
     if (depth_ == kMaxDepth || std::find(calls_.begin(), calls_.end(), &f) != calls_.end())
       return {};
     const AttrBindings attrs = Bind(f, context);
-    Scope body;
+    TypeScope body;
     body.function = &f;
     body.attrs = &attrs;
     body.path = fmt::format("function {}", Quote(f.name()));
@@ -351,7 +352,7 @@ class Checker {
   // ---- Defects ----------------------------------------------------------------------------------
 
   template <typename Message>
-  void Report(Agreement agreement, const std::string& path, int64_t index, const Scope& scope,
+  void Report(Agreement agreement, const std::string& path, int64_t index, const TypeScope& scope,
               const Message& message) {
     if (agreement == Agreement::kAgree) return;
     Add(agreement == Agreement::kShape ? TypeDefect::Kind::kShape : TypeDefect::Kind::kElementType,
@@ -359,7 +360,7 @@ class Checker {
   }
 
   void Add(TypeDefect::Kind kind, std::string path, int64_t index, std::string message,
-           const Scope& scope) {
+           const TypeScope& scope) {
     if (scope.call != nullptr)
       defects_.push_back({TypeDefect::Kind::kInference, *scope.call, scope.call_index,
                           fmt::format("in {}: {}", scope.path, message)});
@@ -368,11 +369,11 @@ class Checker {
   }
 
   const Model& model_;
-  Graph graph_;  // of all values and of the nodes that operators become; never run
+  Graph graph_;  // of all values and imported nodes; never run
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
            const pb::FunctionProto*>
       functions_;
-  std::vector<const pb::FunctionProto*> calls_;  // those that are open, outermost first
+  std::vector<const pb::FunctionProto*> calls_;  // active calls, outermost first
   std::map<std::pair<const pb::FunctionProto*, std::string_view>, int64_t> opsets_;
   std::vector<TypeDefect> defects_;
   int depth_ = 0;

@@ -45,7 +45,7 @@ Status DimNames::Match(size_t i, std::string_view names) {
   if (dims == nullptr) return {};
   const auto words = Words(names);
   if (dims->size() != words.size())
-    return ModelError("input {} is {}, its shape must be [{}]", i, context_.in(i).ToString(),
+    return ModelError("input {} is {}; its shape must be [{}]", i, context_.in(i).ToString(),
                       fmt::join(words, ", "));
   for (size_t d = 0; d < words.size(); ++d)
     if (auto s = Bind(words[d], (*dims)[d]); !s)

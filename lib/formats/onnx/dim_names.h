@@ -1,5 +1,5 @@
-// Shapes by the names of their dimensions, "N C H W": a name stands for one dimension throughout an
-// operator, a number for itself.
+// Shapes with named dimensions, "N C H W": a name is bound to one dimension throughout an operator;
+// a number is itself.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ class DimNames {
  public:
   explicit DimNames(TypeContext& context) : context_(context) {}
 
-  // Binds the names to the dimensions of input i; kModel if its rank, or a dimension that is bound
-  // already, is another. An input of unknown rank binds nothing.
+  // Binds the names to the dimensions of input i; kModel if its rank or an already bound dimension
+  // differs. An input of unknown rank binds nothing.
   Status Match(size_t i, std::string_view names);
-  // kModel if the name is bound to another number.
+  // kModel if the name is bound to a different number.
   Status Bind(std::string_view name, const Dim& dim);
-  // The dimensions; those that are not bound are unknown ones.
+  // The dimensions; unbound names become unknown dimensions.
   Dims Make(std::string_view names);
   // Nullopt if it is not bound to a number.
   std::optional<int64_t> Number(std::string_view name) const;

@@ -1,4 +1,5 @@
 #include "formats/onnx/export.h"
+#include "formats/onnx/family.h"
 
 #include <fmt/core.h>
 
@@ -6,15 +7,16 @@
 
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
+#include "formats/onnx/family.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
-#include "ops/matmul.h"
+#include "ops/math/matmul.h"
 #include "passes/qdq.h"
 
 namespace nn::onnx {
 namespace {
 
-// The IR version that goes with an operator set: what the first onnx release with that set wrote.
+// The IR version for an operator set: that of the first onnx release with the set.
 int64_t IrVersionFor(int64_t opset) {
   if (opset >= 23) return 11;
   if (opset >= 21) return 10;
@@ -40,7 +42,7 @@ void SetAttr(pb::NodeProto* node, std::string_view name, const AttrValue& value)
 Status WriteNode(ExportContext& ctx, const Node& node) {
   if (const ExportRow* row = FindExport(node.op_name())) return row->write(ctx, node);
   const FormatName* format = node.op().FindFormat("onnx");
-  if (format == nullptr) return InternalError("{} was not legalised for ONNX", node.Describe());
+  if (format == nullptr) return InternalError("{} was not legalized for ONNX", node.Describe());
   pb::NodeProto* out = ctx.AddNode(node, format->path);
   for (const auto& [ours, theirs] : format->attrs)
     if (const auto value = node.attrs().Get(ours)) SetAttr(out, theirs, *value);
@@ -48,7 +50,8 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {
-  if (OnQuantisedTypes(node)) return "quantised operands";
+  if (OnQuantizedTypes(node))
+    return "its operands are quantized; the ONNX operator needs real ones";
   if (const ExportRow* row = FindExport(node.op_name()))
     return row->why_not == nullptr ? std::nullopt : row->why_not(node);
   const FormatName* format = node.op().FindFormat("onnx");
@@ -56,7 +59,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return std::nullopt;
 }
 
-// The lowest operator set for a node, 1 if any will do.
+// The lowest operator set for a node; 1 if all support it.
 int64_t MinOpset(const Node& node) {
   if (const ExportRow* row = FindExport(node.op_name()))
     return row->min_opset == nullptr ? 1 : row->min_opset(node);
@@ -64,7 +67,7 @@ int64_t MinOpset(const Node& node) {
   return format == nullptr ? 1 : format->since_version;
 }
 
-// The operator set to be written when none was asked for.
+// The operator set to write if none was requested.
 int64_t DefaultOpset(const Graph& graph) {
   int64_t opset = kDefaultOpset;
   for (const Node& node : graph.nodes()) opset = std::max(opset, MinOpset(node));
@@ -194,27 +197,8 @@ void SetFloats(pb::NodeProto* node, std::string_view name, const std::vector<flo
 }
 
 const ExportRow* FindExport(std::string_view op) {
-  static const auto table = [] {
-    std::vector<ExportRow> rows;
-    AddConvExports(rows);
-    AddElementwiseExports(rows);
-    AddMatmulExports(rows);
-    AddNormExports(rows);
-    AddOrderExports(rows);
-    AddPoolExports(rows);
-    AddReduceExports(rows);
-    AddRecurrentExports(rows);
-    AddShapeExports(rows);
-    AddSoftmaxExports(rows);
-    AddSliceExports(rows);
-    AddGatherExports(rows);
-    AddResizeExports(rows);
-    std::map<std::string_view, ExportRow> m;
-    for (const ExportRow& r : rows) m[r.op] = r;
-    return m;
-  }();
-  const auto it = table.find(op);
-  return it == table.end() ? nullptr : &it->second;
+  static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
+  return FindRow(table, op);
 }
 
 const Target& OnnxTarget() {
@@ -226,7 +210,7 @@ const Target& OnnxTarget() {
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},
       {"matmul", "transposed operands",
        [](Graph& g, Node& n) {
-         // Gemm has the transpositions, but its bias may have to go first.
+         // Gemm supports transposed operands, but the bias may have to be split off first.
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
   };
@@ -244,7 +228,8 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   const int64_t opset =
       options.opset == 0 ? std::min(DefaultOpset(graph), kNewestOpset) : options.opset;
   if (opset < 7 || opset > kNewestOpset)
-    return UnsupportedError("operator set {}: 7 to {} can be written", opset, kNewestOpset);
+    return UnsupportedError("operator set {} is unsupported; expected 7 to {}", opset,
+                            kNewestOpset);
   NN_RETURN_IF_ERROR(CheckOpset(graph, opset));
   pb::ModelProto model;
   PayloadTable payloads;
@@ -265,7 +250,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
     info->set_name(p.name);
     WriteType(p.value->type(), info->mutable_type());
   }
-  // An output whose value has another name already (an input, a constant, a second output) is
+  // An output whose value already has another name (an input, a constant, a second output) is
   // written as a copy.
   std::vector<const Port*> copies;
   for (const Port& p : graph.outputs()) {

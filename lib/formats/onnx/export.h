@@ -1,5 +1,5 @@
-// From the graph to ONNX. Operators that are one-to-one (OpDef::formats) need nothing here; every
-// other operator has a row in export_<family>.cc.
+// Export to ONNX. One-to-one operators (OpDef::formats) need no code here; every other operator has
+// a row in ops/<family>.cc.
 #pragma once
 
 #include <map>
@@ -18,8 +18,7 @@
 
 namespace nn::onnx {
 
-// The operator set that is written when none is asked for and the graph needs no newer one, and the
-// newest that can be.
+// The default operator set, used unless the graph needs a newer one, and the newest supported one.
 inline constexpr int64_t kDefaultOpset = 17;
 inline constexpr int64_t kNewestOpset = 23;
 
@@ -30,37 +29,37 @@ class ExportContext {
 
   int64_t opset() const { return opset_; }
 
-  // The name of a value in the file; "" for null. Constants become initializers when first named.
+  // The name of a value in the file; "" for null. Constants become initializers on first use.
   std::string NameOf(const Value* value);
-  // The name of the value with another element type: behind a Cast unless it has that type.
+  // The name of the value with an element type, after a Cast if its type differs.
   std::string NameAs(const Value* value, DType dtype);
-  // Fixes a value's name before any other is chosen; false if the value has one already.
+  // Reserves a name for a value before other names are chosen; false if the value already has one.
   bool Claim(const Value* value, const std::string& name);
-  // Keeps a name from being chosen for a value.
+  // Reserves a name, so that no value gets it.
   void Reserve(const std::string& name) { used_.Claim(name); }
   // A name that is not in use.
   std::string NewName(std::string_view hint);
 
-  // Adds an ONNX node; trailing absent inputs are dropped. It takes its name from `source`.
+  // Adds an ONNX node; trailing absent inputs are dropped. Its name derives from `source`.
   pb::NodeProto* AddNode(const Node& source, std::string_view op_type,
                          std::vector<std::string> inputs, std::vector<std::string> outputs);
-  // The node with the inputs and outputs of ours.
+  // A node with the inputs and outputs of the graph node.
   pb::NodeProto* AddNode(const Node& source, std::string_view op_type);
-  // A node beside the one that bears our node's name.
+  // A helper node; the main node gets the graph node's name.
   pb::NodeProto* AddHelper(std::string_view op_type, std::vector<std::string> inputs,
                            std::vector<std::string> outputs);
   // A Cast between two names.
   void AddCast(std::string from, std::string to, DType dtype);
-  // A node with one result, whose new name is returned.
+  // A node with one result; returns the result's new name.
   std::string AddValue(std::string_view op_type, std::vector<std::string> inputs,
                        std::string_view hint);
   // An initializer.
   std::string AddTensor(const Tensor& tensor, std::string_view hint);
-  // An i64 vector that holds the dimensions: an initializer if all are numbers, else computed from
-  // the shapes of values that have been written (export_dims.cc). kUnsupported if a symbol is the
-  // size of none, or the operator set lacks an operation.
+  // An i64 vector of the dimensions: an initializer if all are constant, else computed from the
+  // shapes of written values (export_dims.cc). kUnsupported if a symbol is not the size of any
+  // value, or the operator set lacks an operation.
   Result<std::string> AddDims(const Dims& dims, std::string_view hint);
-  // Lets the symbols in the value's type be read off the value from here on.
+  // Makes the value a source for the symbols in its type.
   void Define(const Value* value);
 
  private:
@@ -72,8 +71,7 @@ class ExportContext {
   int64_t opset_;
   std::unordered_map<const Value*, std::string> names_;
   NameTable used_;
-  std::map<std::string, std::pair<const Value*, int>, std::less<>>
-      symbols_;                              // a value and its axis
+  std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // value and axis
   std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString
 };
 
@@ -93,7 +91,7 @@ struct ExportRow {
   int64_t (*min_opset)(const Node&) = nullptr;
 };
 
-// An ExportRow::min_opset that is the same for all nodes.
+// An ExportRow::min_opset that is equal for all nodes.
 template <int64_t opset>
 int64_t Since(const Node&) {
   return opset;
@@ -101,21 +99,6 @@ int64_t Since(const Node&) {
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
-
-// One function a family.
-void AddConvExports(std::vector<ExportRow>& rows);
-void AddElementwiseExports(std::vector<ExportRow>& rows);
-void AddMatmulExports(std::vector<ExportRow>& rows);
-void AddNormExports(std::vector<ExportRow>& rows);
-void AddOrderExports(std::vector<ExportRow>& rows);
-void AddPoolExports(std::vector<ExportRow>& rows);
-void AddReduceExports(std::vector<ExportRow>& rows);
-void AddRecurrentExports(std::vector<ExportRow>& rows);
-void AddShapeExports(std::vector<ExportRow>& rows);
-void AddSoftmaxExports(std::vector<ExportRow>& rows);
-void AddSliceExports(std::vector<ExportRow>& rows);
-void AddGatherExports(std::vector<ExportRow>& rows);
-void AddResizeExports(std::vector<ExportRow>& rows);
 
 const Target& OnnxTarget();
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options);

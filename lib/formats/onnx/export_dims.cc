@@ -1,4 +1,4 @@
-// Dimensions that are expressions, as ONNX nodes: each symbol is read off the shape of a value.
+// Computes dimension expressions by ONNX nodes; symbols come from the shapes of values.
 #include <algorithm>
 #include <iterator>
 
@@ -43,7 +43,7 @@ Result<std::string> ExportContext::AddDimTree(const Dim::Tree& tree) {
   if (tree.kind == Kind::kSymbol) {
     const auto it = symbols_.find(tree.symbol);
     if (it == symbols_.end())
-      return UnsupportedError("dimension {} is the size of no value", Quote(tree.symbol));
+      return UnsupportedError("dimension {} is not the size of any value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
     const std::string shape = AddValue("Shape", {NameOf(value)}, "shape");
     return AddValue("Gather", {shape, AddTensor(Tensor::Ints({axis}), "axis")}, tree.symbol);
@@ -53,7 +53,7 @@ Result<std::string> ExportContext::AddDimTree(const Dim::Tree& tree) {
     std::string_view op;
     int64_t since;  // for integers
   };
-  // Div rounds toward zero, which for sizes is down.
+  // Div rounds toward zero, which is down for sizes.
   constexpr Row kRows[] = {{Kind::kSum, "Add", 7},      {Kind::kProduct, "Mul", 7},
                            {Kind::kFloorDiv, "Div", 7}, {Kind::kMod, "Mod", 10},
                            {Kind::kMin, "Min", 12},     {Kind::kMax, "Max", 12}};

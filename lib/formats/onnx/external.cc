@@ -34,7 +34,7 @@ bool IsExternal(const pb::TensorProto& tensor) {
   return tensor.data_location() == pb::TensorProto::EXTERNAL;
 }
 
-// Takes the contents out of a tensor, wherever they are.
+// Removes the contents of a tensor, wherever they are.
 void ClearData(pb::TensorProto& tensor) {
   tensor.clear_raw_data();
   tensor.clear_float_data();
@@ -72,8 +72,8 @@ class Assembler {
       NN_ASSIGN(image, Image());
       if (image.size() <= kMaxModelBytes) return image;
     }
-    return LimitError("the file would have {} bytes, and an ONNX file has at most {}{}", size,
-                      kMaxModelBytes, wanted.embed ? ": leave tensors in a file beside it" : "");
+    return LimitError("the file would have {} bytes, but an ONNX file can have at most {}{}", size,
+                      kMaxModelBytes, wanted.embed ? ": keep tensors in an external file" : "");
   }
 
  private:
@@ -104,7 +104,7 @@ class Assembler {
     return image;
   }
 
-  // Whether a file lies where the model is written: a dump that was made elsewhere is restored.
+  // Whether a file exists in the output folder: the dump may come from another folder.
   bool IsThere(const std::string& location) const {
     return ReadFileBeneath(std::filesystem::path(options_.path).parent_path(), location)
         .has_value();
@@ -120,7 +120,7 @@ class Assembler {
     });
   }
 
-  // Every message is met, an initializer before its own turn with the graph that has it.
+  // Visits every message; initializers are also met earlier, with their graph.
   Status MoveOut(const std::string& file) {
     outside_.name = file;
     return ForEachMessage(&model_.proto, [&](google::protobuf::Message* message) -> Status {
@@ -134,19 +134,19 @@ class Assembler {
     });
   }
 
-  // A tensor that is external already moves whatever its size: its file may be the one that is
-  // written, and is not beside the new model.
+  // Tensors that are already external move regardless of size: their file may be overwritten, or
+  // may not be beside the new model.
   Status MoveOut(pb::TensorProto& tensor) {
     if (moved_.contains(&tensor)) return {};
     const bool was_external = IsExternal(tensor);
-    std::string key;  // of bytes that other tensors may have, too
+    std::string key;  // of bytes that other tensors may share
     if (was_external) {
       NN_ASSIGN(const ExternalRange range, ReadExternalRange(tensor));
       key = fmt::format("{}:{}", range.offset, range.location);
     }
     auto contents = ReadTensor(tensor, model_);
     if (!contents) {
-      // What is no tensor stays as it is; a file that is not there would be lost.
+      // Invalid inline tensors are unchanged; a missing external file is an error.
       return was_external ? Status(tl::unexpected(contents.error())) : Status();
     }
     const uint64_t size = contents->byte_size();
@@ -173,7 +173,7 @@ class Assembler {
     return {};
   }
 
-  // Adds bytes to the file that takes them and returns where they are.
+  // Appends bytes to the external file and returns their offset.
   uint64_t Append(const Blob& bytes) {
     constexpr uint64_t kPage = 4096, kSmall = 64;
     const uint64_t alignment = bytes.size() >= kPage ? kPage : kSmall;
@@ -192,9 +192,10 @@ class Assembler {
   const ExportOptions& options_;
   Model model_;
   SideFile outside_;
-  uint64_t end_ = 0;  // bytes of outside_
+  uint64_t end_ = 0;  // size of outside_
   std::set<const pb::TensorProto*> moved_;
-  std::map<std::pair<std::string, uint64_t>, uint64_t> places_;  // of external bytes in outside_
+  std::map<std::pair<std::string, uint64_t>, uint64_t>
+      places_;  // offsets of external bytes in outside_
 };
 
 }  // namespace

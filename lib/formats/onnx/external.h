@@ -1,5 +1,5 @@
-// ONNX models and the files beside them that hold tensors (TensorProto.external_data, onnx.proto;
-// onnx's ExternalData.md).
+// External tensor files of ONNX models (TensorProto.external_data, onnx.proto; onnx's
+// ExternalData.md).
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,23 @@
 
 namespace nn::onnx {
 
-// Where a tensor's bytes lie; kModel for keys whose value is no number. Keys that are not listed in
-// the specification are left alone.
+// The location of a tensor's bytes; kModel for values that are not numbers. Keys not in the
+// specification are ignored.
 struct ExternalRange {
   std::string location;  // relative to the model's folder
   uint64_t offset = 0;
-  std::optional<uint64_t> length;  // to the end of the tensor if it is not given
+  std::optional<uint64_t> length;  // if absent, the size of the tensor
 };
 Result<ExternalRange> ReadExternalRange(const pb::TensorProto& tensor);
 
-// The bytes of the largest file that protobuf reads: 2 GiB - 1.
+// The size of the largest file that protobuf can read: 2 GiB - 1.
 inline constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
 
-// The file of a model whose external tensors `files` reads, with the files that belong beside it.
-// Tensors move as the options say: initializers of the graph, then of its sub-graphs, and all
-// tensors that are external already, wherever they are, into a new file, from multiples of 4096
-// bytes on (of 64, if smaller), so that they can be mapped; all external tensors into the model if
-// they are to be embedded. Others stay what they are. kLimit for a model above kMaxModelBytes when
-// all that can is outside.
+// The file of a model with its side files; `files` reads the present external tensors. The options
+// move tensors: initializers of the graph, then of its subgraphs, and all tensors that are already
+// external, to a new file, at multiples of 4096 bytes (of 64 for small tensors), so that they can
+// be mapped; or all external tensors into the model. Other tensors are unchanged. kLimit if the
+// model exceeds kMaxModelBytes even with all movable tensors outside.
 Result<FileImage> Assemble(pb::ModelProto model, PayloadTable payloads, const SideFiles& files,
                            const ExportOptions& options);
 

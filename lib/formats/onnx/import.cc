@@ -9,36 +9,37 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "formats/onnx/family.h"
 #include "formats/onnx/tensor.h"
 #include "ir/verify.h"
-#include "ops/opaque.h"
+#include "ops/array/opaque.h"
 
 namespace nn::onnx {
 namespace {
 
 using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 
-// Calls within calls, and the nodes that calls of functions may become altogether.
+// Limits on nested function calls and on the total number of inlined nodes.
 constexpr size_t kMaxCallDepth = 64;
 constexpr int64_t kMaxInlinedNodes = int64_t{1} << 18;
 
-// Bytes of Scope::prefix that are kept: names are for people, and each value has a copy.
+// The maximum size of Scope::prefix, because each value has a copy.
 constexpr size_t kMaxPrefix = 256;
 
-// What names mean where nodes stand: in the graph, or in the body of a function.
+// The names in the graph or in the body of a function.
 struct Scope {
-  std::unordered_map<std::string, Value*> values;  // null: an input that the call leaves out
+  std::unordered_map<std::string, Value*> values;  // null: an input omitted by the call
   std::unordered_map<std::string, Type> declared;
-  std::map<std::string, int64_t, std::less<>> opsets;  // by domain, as they are asked for
+  std::map<std::string, int64_t, std::less<>> opsets;  // by domain, cached
   // In a function:
   const pb::FunctionProto* function = nullptr;
   std::unordered_set<std::string_view> results;
   AttrBindings attrs;
-  int64_t call = -1;   // index of the operator in the graph that the body stands for
+  int64_t call = -1;   // index of the call in the graph
   std::string prefix;  // of the names of values and nodes
 };
 
-// What a value is that the graph has no type for; null for tensors.
+// The kind of a value without a graph type; null for tensors.
 const char* KindOf(const pb::TypeProto& type) {
   switch (type.value_case()) {
     case pb::TypeProto::kSequenceType:
@@ -84,7 +85,7 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
         value = ctx.Floats(theirs);
         break;
       default:
-        return ModelError("attribute {} has type {}", theirs,
+        return ModelError("attribute {} has unexpected type {}", theirs,
                           pb::AttributeProto::AttributeType_Name(a->type()));
     }
     NN_ASSIGN(attrs, attrs.With(ours, value));
@@ -148,15 +149,16 @@ class Importer {
     return {};
   }
 
-  // An input that has an initializer is a constant with a default; the constant is taken.
+  // An input with an initializer has a default; it becomes a constant.
   Status ReadInputs(const pb::GraphProto& g) {
     for (const auto& info : g.input()) {
       if (main_.values.contains(info.name())) continue;
       if (const char* kind = KindOf(info.type()))
-        return UnsupportedError("graph input {} is {}", Quote(info.name()), kind);
+        return UnsupportedError("graph input {} is {}, which is unsupported", Quote(info.name()),
+                                kind);
       Type type = ReadType(info.type(), info.name());
       if (type.dtype == DType::kUnknown)
-        return ModelError("graph input {} has no known element type", Quote(info.name()));
+        return ModelError("graph input {} has an unknown element type", Quote(info.name()));
       main_.values[info.name()] = graph_.AddInput(info.name(), std::move(type));
     }
     return {};
@@ -205,7 +207,7 @@ class Importer {
     return order;
   }
 
-  // Order is checked by the validator; here any order that can be sorted will do.
+  // The validator checks the order; import accepts any order that can be sorted.
   Status ImportNodes(const Nodes& nodes, Scope& scope) {
     NN_ASSIGN(const std::vector<int> order, NodeOrder(nodes));
     for (const int i : order) {
@@ -218,9 +220,10 @@ class Importer {
   }
 
   Status ImportNode(const pb::NodeProto& node, int index, Scope& scope) {
-    if (node.output().empty()) return ModelError("it has no output");
+    if (node.output().empty()) return ModelError("the node has no output");
     std::vector<Value*> inputs;
-    // What lies behind an unsupported operator often has no known type; only the first is reported.
+    // Values after an unsupported operator often have unknown types; only the first error is
+    // reported.
     bool on_opaque = false;
     for (const std::string& name : node.input()) {
       if (name.empty()) {
@@ -246,7 +249,7 @@ class Importer {
       const std::string& name = node.output(static_cast<int>(i));
       if (name.empty()) continue;
       Value* v = ctx.outputs()[i];
-      if (v == nullptr) return UnsupportedError("output {} is not supported", i);
+      if (v == nullptr) return UnsupportedError("output {} is unsupported", i);
       NN_RETURN_IF_ERROR(Declare(v, name, scope));
     }
     return {};
@@ -260,17 +263,18 @@ class Importer {
     return scope.opsets.emplace(domain, version).first->second;
   }
 
-  // Imports the nodes of a function in place of its call.
+  // Inlines the nodes of a function.
   Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index) {
     if (std::find(calls_.begin(), calls_.end(), &f) != calls_.end())
       return ModelError("the function calls itself");
     inlined_ += f.node_size() + 1;
     if (calls_.size() == kMaxCallDepth || inlined_ > kMaxInlinedNodes)
       return LimitError(
-          "functions call each other more than {} deep, or take more than {} operators",
+          "function calls are nested deeper than {} or expand to more than {} operators",
           kMaxCallDepth, kMaxInlinedNodes);
     if (ctx.input_count() > static_cast<size_t>(f.input_size()))
-      return ModelError("{} inputs for a function of {}", ctx.input_count(), f.input_size());
+      return ModelError("the call has {} inputs, but the function has {}", ctx.input_count(),
+                        f.input_size());
     Scope body;
     body.function = &f;
     body.call = caller.function == nullptr ? index : caller.call;
@@ -291,7 +295,8 @@ class Importer {
     for (size_t i = 0; i < ctx.output_count(); ++i) {
       if (!ctx.WantsOutput(i)) continue;
       if (i >= static_cast<size_t>(f.output_size()))
-        return ModelError("output {} of a function that has {}", i, f.output_size());
+        return ModelError("output {} does not exist; the function has {} outputs", i,
+                          f.output_size());
       const auto it = body.values.find(f.output(static_cast<int>(i)));
       if (it == body.values.end() || it->second == nullptr)
         return ModelError("output {} of the function is not defined", i);
@@ -300,16 +305,16 @@ class Importer {
     return {};
   }
 
-  // Names a value after the ONNX output (the results of a function after those of its call) and
-  // refines its type by what the file declares.
+  // Names a value after the ONNX output (results of a function, after those of its call) and
+  // refines its type by the declaration.
   Status Declare(Value* v, const std::string& name, Scope& scope) {
     const bool is_result = scope.results.contains(name);
     if (!v->is_input() && v->name().empty() && !is_result) v->set_name(scope.prefix + name);
     const auto it = scope.declared.find(name);
     if (it != scope.declared.end()) {
       if (!Compatible(it->second, v->type()))
-        return ModelError("value {} is declared {} but is {}", Quote(name), it->second.ToString(),
-                          v->type().ToString());
+        return ModelError("value {} is declared as {}, but is {}", Quote(name),
+                          it->second.ToString(), v->type().ToString());
       v->set_type(Refine(v->type(), it->second));
     }
     scope.values[name] = v;
@@ -335,7 +340,7 @@ class Importer {
   Graph graph_;
   Scope main_;
   std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;
-  std::vector<const pb::FunctionProto*> calls_;  // those being imported, outermost first
+  std::vector<const pb::FunctionProto*> calls_;  // active calls, outermost first
   int64_t inlined_ = 0;
   std::vector<Obstacle> obstacles_;
 };
@@ -440,39 +445,32 @@ Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attr
   return {};
 }
 
+namespace {
+
+const VersionTable<ImportFn>& Imports() {
+  static const auto table = [] {
+    VersionTable<ImportFn> t;
+    for (const Family& family : Families())
+      for (const ImportRow& row : family.imports)
+        t.Add(std::string(row.domain), row.op, row.since, row.import);
+    return t;
+  }();
+  return table;
+}
+
+}  // namespace
+
 Status ImportOp(ImportContext& ctx, std::string_view domain) {
   const std::string& op = ctx.node().op_type();
   if (ctx.opset() == 0)
-    return ModelError("operator set {} is not imported", Quote(ctx.node().domain()));
+    return ModelError("the model does not import operator set {}", Quote(ctx.node().domain()));
   if (ImportFn fn = Imports().Find(domain, op, ctx.opset())) return fn(ctx);
   if (domain.empty()) {
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
   }
-  return UnsupportedError("{} (operator set {}, version {}) is not supported", Escape(op),
+  return UnsupportedError("{} (operator set {}, version {}) is unsupported", Escape(op),
                           domain.empty() ? "ai.onnx" : Escape(domain), ctx.opset());
-}
-
-const ImportTable& Imports() {
-  static const ImportTable table = [] {
-    ImportTable t;
-    AddConvImports(t);
-    AddElementwiseImports(t);
-    AddMatmulImports(t);
-    AddNormImports(t);
-    AddOrderImports(t);
-    AddPoolImports(t);
-    AddQuantizeImports(t);
-    AddReduceImports(t);
-    AddRecurrentImports(t);
-    AddShapeImports(t);
-    AddSoftmaxImports(t);
-    AddSliceImports(t);
-    AddGatherImports(t);
-    AddResizeImports(t);
-    return t;
-  }();
-  return table;
 }
 
 Result<ImportedModel> Import(const NativeModel& native) {

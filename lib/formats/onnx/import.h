@@ -1,6 +1,5 @@
-// From ONNX to the graph. Operators that are one-to-one (OpDef::formats) need nothing here; every
-// other operator has a function in import_<family>.cc, listed with the operator set version from
-// which it applies.
+// Import of ONNX. One-to-one operators (OpDef::formats) need no code here; every other operator has
+// a function in ops/<family>.cc, listed with the operator set version from which it applies.
 #pragma once
 
 #include <map>
@@ -17,11 +16,11 @@
 
 namespace nn::onnx {
 
-// The attributes of a function's call by name; null for those that the call leaves out. They stand
-// for the attributes of the function's nodes that refer to them.
+// The attributes of a function call by name; null for those that the call omits. They replace the
+// references in attributes of the function's nodes.
 using AttrBindings = std::map<std::string, const pb::AttributeProto*, std::less<>>;
 
-// One node to be imported, and the graph that it goes to.
+// A node to import and its target graph.
 class ImportContext {
  public:
   ImportContext(const Model& model, const pb::NodeProto& node, int64_t opset, int64_t index,
@@ -34,7 +33,7 @@ class ImportContext {
         inputs_(std::move(inputs)),
         outputs_(static_cast<size_t>(node.output_size()), nullptr) {}
 
-  // Requires that the bindings outlive this.
+  // The bindings must outlive this object.
   void set_bindings(const AttrBindings* bindings) { bindings_ = bindings; }
 
   const pb::NodeProto& node() const { return node_; }
@@ -46,12 +45,12 @@ class ImportContext {
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
   // The input, or kModel if it is absent.
   Result<Value*> Required(size_t i) const;
-  // The constant an input holds; null if it is absent or not constant.
+  // The constant input; null if it is absent or not constant.
   const Tensor* Constant(size_t i) const;
-  // The contents of an integer input as far as inference knows them (KnownElements).
+  // The contents of an integer input, as far as known by inference (KnownElements).
   std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
   size_t output_count() const { return outputs_.size(); }
-  // Whether the model wants output i.
+  // Whether the model uses output i.
   bool WantsOutput(size_t i) const {
     return i < outputs_.size() && !node_.output(static_cast<int>(i)).empty();
   }
@@ -59,8 +58,8 @@ class ImportContext {
   // Attributes; the second argument is the operator's default.
   bool HasAttr(std::string_view name) const { return FindAttr(name) != nullptr; }
   const pb::AttributeProto* FindAttr(std::string_view name) const;
-  // What an attribute of the node stands for: itself, or one of the function's call (null if that
-  // leaves it out).
+  // Resolves an attribute of the node: itself, or the attribute of the function call that it refers
+  // to (null if the call omits it).
   const pb::AttributeProto* Resolve(const pb::AttributeProto& a) const;
   int64_t Int(std::string_view name, int64_t fallback) const;
   // The attribute, or kModel if it is absent.
@@ -73,12 +72,12 @@ class ImportContext {
   // The dense form of a sparse tensor.
   Result<Tensor> SparseTensorAttr(std::string_view name) const;
 
-  // Adds a node of ours; its types are inferred and it remembers where it came from.
+  // Adds a graph node with inferred types and its source.
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
                         size_t output_count = 1);
   // The same for operators with one result.
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  // Adds the node whose results are the ONNX node's outputs.
+  // Adds the node with the ONNX node's outputs as results.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   // Ignored if the node has no output i.
@@ -104,7 +103,7 @@ using ImportFn = Status (*)(ImportContext&);
 template <typename Fn>
 class VersionTable {
  public:
-  // From version `since` on.
+  // Registers an import from version `since` on.
   void Add(std::string_view domain, std::string_view op, int64_t since, Fn fn) {
     table_[{std::string(domain), std::string(op)}][since] = fn;
   }
@@ -136,29 +135,18 @@ class VersionTable {
   std::map<std::pair<std::string, std::string>, std::map<int64_t, Fn>, ByName> table_;
 };
 
-// Null: the operator is one-to-one from that version on.
-using ImportTable = VersionTable<ImportFn>;
+// Instead of a function: the operator is one-to-one from a version on.
+inline constexpr ImportFn kOneToOne = nullptr;
 
-const ImportTable& Imports();
+struct ImportRow {
+  std::string_view op;
+  int64_t since = 1;  // the version of the domain's operator set
+  ImportFn import = kOneToOne;
+  std::string_view domain = "";  // NormalDomain()
+};
 
-// One function a family.
-void AddConvImports(ImportTable& table);
-void AddElementwiseImports(ImportTable& table);
-void AddMatmulImports(ImportTable& table);
-void AddNormImports(ImportTable& table);
-void AddOrderImports(ImportTable& table);
-void AddPoolImports(ImportTable& table);
-void AddQuantizeImports(ImportTable& table);
-void AddReduceImports(ImportTable& table);
-void AddRecurrentImports(ImportTable& table);
-void AddShapeImports(ImportTable& table);
-void AddSoftmaxImports(ImportTable& table);
-void AddSliceImports(ImportTable& table);
-void AddGatherImports(ImportTable& table);
-void AddResizeImports(ImportTable& table);
-
-// Imports an operator of a domain (NormalDomain) into the context's graph. kUnsupported if there is
-// no function for it.
+// Imports an operator of a domain (NormalDomain) into the context's graph. kUnsupported if no
+// function applies.
 Status ImportOp(ImportContext& ctx, std::string_view domain);
 
 Result<ImportedModel> Import(const NativeModel& model);

@@ -7,7 +7,7 @@
 namespace nn::onnx {
 namespace {
 
-// Elements of tensors whose contents are looked at.
+// Limit on elements of tensors whose contents are read.
 constexpr int64_t kMaxContents = 4096;
 
 Type StoredType(int data_type, const google::protobuf::RepeatedField<int64_t>& dims) {
@@ -70,7 +70,7 @@ Status TypeContext::CheckRank(size_t i, int at_least, int at_most) const {
   if (d == nullptr) return {};
   const int rank = static_cast<int>(d->size());
   if (rank < at_least || rank > at_most)
-    return ModelError("input {} is {}, its rank must be {}", i, in(i).ToString(),
+    return ModelError("input {} is {}; its rank must be {}", i, in(i).ToString(),
                       at_least == at_most ? fmt::format("{}", at_least)
                                           : fmt::format("{} to {}", at_least, at_most));
   return {};
@@ -78,7 +78,7 @@ Status TypeContext::CheckRank(size_t i, int at_least, int at_most) const {
 
 Result<Dim> TypeContext::Same(const Dim& a, const Dim& b, std::string_view what) const {
   if (a.is_const() && b.is_const() && a != b)
-    return ModelError("{}: {} against {}", what, a.ToString(), b.ToString());
+    return ModelError("{}: {} and {} differ", what, a.ToString(), b.ToString());
   return a.is_const() ? a : b;
 }
 

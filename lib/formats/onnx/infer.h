@@ -1,6 +1,6 @@
-// Types of the results of ONNX operators that the graph has no operators for. One function an
-// operator, in infer_<family>.cc, listed with the operator set version from which it applies. All
-// other operators have their types from the graph's own inference (import.h).
+// Type inference of ONNX operators without graph operators. One function per operator, in
+// infer_<family>.cc, listed with the operator set version from which it applies. Other operators
+// use the graph's inference (import.h).
 #pragma once
 
 #include <functional>
@@ -14,12 +14,11 @@
 
 namespace nn::onnx {
 
-// One node, the types of its inputs as far as they are known, and those of its outputs. An
-// inference that lacks something leaves outputs unknown and succeeds; kModel is for contradictions
-// alone.
+// A node, the known types of its inputs, and the types of its outputs. Missing information leaves
+// outputs unknown and is not an error; kModel is for contradictions only.
 class TypeContext {
  public:
-  // Infers the types of the outputs of a sub-graph, an attribute of the node, from those of its
+  // Infers the types of the outputs of a subgraph, an attribute of the node, from those of its
   // inputs; nullopt if the node has no such attribute.
   using SubGraph = std::function<std::optional<std::vector<ValueType>>(
       std::string_view attribute, const std::vector<ValueType>& inputs)>;
@@ -33,12 +32,12 @@ class TypeContext {
         sub_graph_(sub_graph),
         symbols_(symbols) {}
 
-  // Attributes, and what is known of the contents of inputs.
+  // Attributes, and known contents of inputs.
   const ImportContext& node() const { return node_; }
 
   size_t input_count() const { return inputs_.size(); }
   size_t output_count() const { return outputs_.size(); }
-  // Whether input i is there, its type known or not.
+  // Whether input i is present.
   bool has(size_t i) const {
     return i < inputs_.size() && !node_.node().input(static_cast<int>(i)).empty();
   }
@@ -47,24 +46,25 @@ class TypeContext {
   DType dtype(size_t i) const { return in(i).is_tensor() ? in(i).tensor.dtype : DType::kUnknown; }
   // Null unless the input is a tensor of known rank.
   const Dims* dims(size_t i) const;
-  // The contents of an integer input of known numbers.
+  // The contents of an integer input, if known.
   std::optional<std::vector<int64_t>> Ints(size_t i) const;
   std::optional<int64_t> Int(size_t i) const;  // of one element
 
-  // The type that an attribute names, or `fallback` if it is absent.
+  // The element type in an attribute, or `fallback` if it is absent.
   DType TypeAttr(std::string_view name, DType fallback) const;
 
-  // kModel if the input's rank is known and not between the two.
+  // kModel if the input's rank is known and out of range.
   Status CheckRank(size_t i, int at_least, int at_most) const;
   Status CheckRank(size_t i, int rank) const { return CheckRank(i, rank, rank); }
-  // kModel if both dimensions are numbers and differ; the one that is a number, or the first.
+  // The common dimension: the one that is a number, or the first. kModel if both are numbers and
+  // differ.
   Result<Dim> Same(const Dim& a, const Dim& b, std::string_view what) const;
 
-  // A dimension that nothing is known of.
+  // An unknown dimension.
   Dim Unknown() { return Dim::Symbol(fmt::format("?{}", ++symbols_)); }
   Dims Unknown(size_t rank);
 
-  // A type that an attribute has.
+  // The type in an attribute.
   ValueType Read(const pb::TypeProto& type) {
     return ReadValueType(type, fmt::format("?{}", ++symbols_));
   }
@@ -74,9 +74,9 @@ class TypeContext {
   void Set(size_t i, DType dtype, std::optional<Dims> dims = std::nullopt) {
     Set(i, ValueType::Tensor(dtype, std::move(dims)));
   }
-  // The output holds these contents.
+  // Sets the known contents of an output.
   void SetConstant(size_t i, nn::Tensor tensor);
-  // Output i is like input j.
+  // Output i has the type of input j.
   void Like(size_t i, size_t j) { Set(i, in(j)); }
 
   std::optional<std::vector<ValueType>> InferSubGraph(std::string_view attribute,
@@ -96,10 +96,10 @@ class TypeContext {
   int64_t& symbols_;
 };
 
-// Types of tensors as they are stored; dimensions below 0 make the rank unknown.
+// Types of stored tensors; negative dimensions make the rank unknown.
 Type TypeOf(const pb::TensorProto& tensor);
 Type TypeOf(const pb::SparseTensorProto& tensor);
-// Whether the contents stand in the model itself and are few enough to be looked at.
+// Whether the contents are inside the model and few enough to read.
 bool IsSmall(const pb::TensorProto& tensor);
 
 using InferFn = Status (*)(TypeContext&);
@@ -107,10 +107,10 @@ using InferTable = VersionTable<InferFn>;
 
 const InferTable& Inferences();
 
-// The result is like the first input.
+// The result has the type of the first input.
 Status InferLikeFirst(TypeContext& ctx);
 
-// One function a family.
+// One function per family.
 void AddControlInferences(InferTable& table);
 void AddSequenceInferences(InferTable& table);
 void AddConstantInferences(InferTable& table);
@@ -125,7 +125,7 @@ void AddTextInferences(InferTable& table);
 void AddMlInferences(InferTable& table);
 void AddTrainingInferences(InferTable& table);
 
-// What inference finds wrong (Format::check_types).
+// The type errors of a model (Format::check_types).
 std::vector<TypeDefect> CheckTypes(const NativeModel& model);
 
 }  // namespace nn::onnx

@@ -1,29 +1,32 @@
-// Attention and what goes with it.
+// Type inference of attention and related operators.
 #include "formats/onnx/dim_names.h"
 
 namespace nn::onnx {
 namespace {
 
-// The heads that an attribute gives; 0 if it is absent.
+// The number of heads in an attribute; 0 if it is absent.
 Result<int64_t> Heads(const TypeContext& ctx, std::string_view name) {
   const int64_t heads = ctx.node().Int(name, 0);
-  if (ctx.node().HasAttr(name) && heads <= 0) return ModelError("{} is {}", name, heads);
+  if (ctx.node().HasAttr(name) && heads <= 0)
+    return ModelError("{} is {}; it must be positive", name, heads);
   return heads;
 }
 
-// Version 25: what must come together, or must not.
+// Version 25: inputs and outputs that require or exclude each other.
 Status CheckAttention25(const TypeContext& ctx) {
   for (const char* name : {"left_window_size", "right_window_size"})
     if (const int64_t size = ctx.node().Int(name, -1); size < -1)
-      return ModelError("{} is {}, not -1 or more", name, size);
-  if (ctx.has(4) != ctx.has(5)) return ModelError("past_key and past_value belong together");
+      return ModelError("{} is {}; it must be -1 or more", name, size);
+  if (ctx.has(4) != ctx.has(5))
+    return ModelError("past_key and past_value must both be present or absent");
   if (ctx.node().WantsOutput(1) != ctx.node().WantsOutput(2))
-    return ModelError("present_key and present_value belong together");
+    return ModelError("present_key and present_value must both be present or absent");
   if (ctx.has(6) && (ctx.has(4) || ctx.node().WantsOutput(1)))
-    return ModelError("nonpad_kv_seqlen cannot stand beside a past or present cache");
+    return ModelError("nonpad_kv_seqlen cannot be combined with a past or present cache");
   if (const Dims* q = ctx.dims(0); q != nullptr && q->size() == 4)
     for (const char* name : {"q_num_heads", "kv_num_heads"})
-      if (ctx.node().HasAttr(name)) return ModelError("{} for inputs of rank 4", name);
+      if (ctx.node().HasAttr(name))
+        return ModelError("{} cannot be set for inputs of rank 4", name);
   return {};
 }
 
@@ -40,7 +43,7 @@ Status InferAttention(TypeContext& ctx) {
   NN_ASSIGN(const int64_t q_heads, Heads(ctx, "q_num_heads"));
   NN_ASSIGN(const int64_t kv_heads, Heads(ctx, "kv_num_heads"));
   if (q->size() == 3 && (q_heads == 0 || kv_heads == 0))
-    return ModelError("q_num_heads and kv_num_heads are needed for inputs of rank 3");
+    return ModelError("inputs of rank 3 need q_num_heads and kv_num_heads");
   if (v == nullptr || v->size() != q->size()) return {};
   Dim length;
   if (q->size() == 4) {
@@ -70,19 +73,19 @@ Status InferAttention(TypeContext& ctx) {
   return {};
 }
 
-// What changes scores, or probabilities: one tensor [B, Hq, L, S] into one like it.
+// A subgraph that modifies scores or probabilities: a tensor [B, Hq, L, S] to one of the same type.
 Status CheckModifier(TypeContext& ctx, const DimNames& dims, std::string_view name) {
   const pb::AttributeProto* a = ctx.node().FindAttr(name);
   if (a == nullptr) return {};
   if (!a->has_g() || a->g().input_size() != 1 || a->g().output_size() != 1)
-    return ModelError("{} is no graph of one input and one output", name);
+    return ModelError("{} must be a graph with one input and one output", name);
   const DType dtype =
       ctx.TypeAttr("softmax_precision", ctx.dtype(0) == DType::kF64 ? DType::kF64 : DType::kF32);
   DimNames scores = dims;
   const ValueType given = ValueType::Tensor(dtype, scores.Make("B Hq L S"));
   const auto made = ctx.InferSubGraph(name, {given});
   if (made && Compare(given, made->front()) != Agreement::kAgree)
-    return ModelError("{} makes {} of {}", name, made->front().ToString(), given.ToString());
+    return ModelError("{} returns {} for {}", name, made->front().ToString(), given.ToString());
   return {};
 }
 
@@ -94,7 +97,7 @@ Status InferFlexAttention(TypeContext& ctx) {
   const auto q_heads = dims.Number("Hq");
   const auto kv_heads = dims.Number("Hkv");
   if (q_heads && kv_heads && *q_heads != *kv_heads && (*kv_heads <= 0 || *q_heads % *kv_heads != 0))
-    return ModelError("{} heads of the query are no multiple of {}", *q_heads, *kv_heads);
+    return ModelError("the number of query heads {} is not a multiple of {}", *q_heads, *kv_heads);
   for (const char* name : {"score_mod", "prob_mod"})
     NN_RETURN_IF_ERROR(CheckModifier(ctx, dims, name));
   ctx.Set(0, ctx.dtype(0), dims.Make("B Hq L Dv"));
@@ -104,7 +107,7 @@ Status InferFlexAttention(TypeContext& ctx) {
 Status InferRotaryEmbedding(TypeContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.CheckRank(0, 3, 4));
   if (ctx.dims(0) != nullptr && ctx.dims(0)->size() == 3 && !ctx.node().HasAttr("num_heads"))
-    return ModelError("num_heads is needed for an input of rank 3");
+    return ModelError("an input of rank 3 needs num_heads");
   ctx.Like(0, 0);
   return {};
 }
@@ -112,13 +115,13 @@ Status InferRotaryEmbedding(TypeContext& ctx) {
 Status InferCausalConvWithState(TypeContext& ctx) {
   const std::string activation = ctx.node().String("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish")
-    return ModelError("activation is {}, not none, silu or swish", activation);
+    return ModelError("activation is {}; expected none, silu or swish", activation);
   DimNames dims(ctx);
   NN_RETURN_IF_ERROR(dims.Match(0, "B C L"));
   NN_RETURN_IF_ERROR(dims.Match(1, "C 1 K"));
   NN_RETURN_IF_ERROR(dims.Match(2, "C"));
   if (const auto kernel = dims.Number("K")) {
-    if (*kernel < 1) return ModelError("a kernel of size {}", *kernel);
+    if (*kernel < 1) return ModelError("the kernel size is {}; it must be positive", *kernel);
     NN_RETURN_IF_ERROR(dims.Bind("P", *kernel - 1));
   }
   NN_RETURN_IF_ERROR(dims.Match(3, "B C P"));
@@ -149,14 +152,15 @@ Status CheckUpdateRule(const TypeContext& ctx) {
       return ModelError("update_rule {} {} beta", name, rule.beta ? "needs" : "has no");
     return {};
   }
-  return ModelError("update_rule is {}", name);
+  return ModelError("unknown update_rule {}", name);
 }
 
 // Binds `size` to the dimension `packed` over the heads.
 Status Unpack(DimNames& dims, std::string_view packed, int64_t heads, std::string_view size) {
   const auto total = dims.Number(packed);
   if (!total) return {};
-  if (*total % heads != 0) return ModelError("{} of {} for {} heads", packed, *total, heads);
+  if (*total % heads != 0)
+    return ModelError("{} of size {} is not a multiple of {} heads", packed, *total, heads);
   return dims.Bind(size, *total / heads);
 }
 
@@ -164,7 +168,9 @@ Status InferLinearAttention(TypeContext& ctx) {
   const int64_t q_heads = ctx.node().Int("q_num_heads", 0);
   const int64_t kv_heads = ctx.node().Int("kv_num_heads", 0);
   if (q_heads <= 0 || kv_heads <= 0 || q_heads % kv_heads != 0)
-    return ModelError("q_num_heads is {}, kv_num_heads {}", q_heads, kv_heads);
+    return ModelError(
+        "q_num_heads is {} and kv_num_heads {}; q_num_heads must be a multiple of kv_num_heads",
+        q_heads, kv_heads);
   NN_RETURN_IF_ERROR(CheckUpdateRule(ctx));
   DimNames dims(ctx);
   NN_RETURN_IF_ERROR(dims.Bind("Hkv", kv_heads));

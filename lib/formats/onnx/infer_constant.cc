@@ -1,4 +1,4 @@
-// Constants, random numbers, window functions.
+// Type inference of constants, random numbers and window functions.
 #include <algorithm>
 
 #include "formats/onnx/infer.h"
@@ -15,7 +15,7 @@ Status InferConstant(TypeContext& ctx) {
   const ImportContext& node = ctx.node();
   const auto present =
       std::ranges::count_if(kValues, [&](std::string_view name) { return node.HasAttr(name); });
-  if (present != 1) return ModelError("{} attributes that give the value, not one", present);
+  if (present != 1) return ModelError("there are {} value attributes; expected 1", present);
   if (const auto* a = node.FindAttr("value")) {
     ctx.Set(0, ValueType::Tensor(TypeOf(a->t())));
     if (IsSmall(a->t()))
@@ -42,7 +42,7 @@ Status InferConstant(TypeContext& ctx) {
 Status InferRandom(TypeContext& ctx) {
   Dims dims;
   for (const int64_t d : ctx.node().Ints("shape")) {
-    if (d < 0) return ModelError("shape has the entry {}", d);
+    if (d < 0) return ModelError("shape has the negative entry {}", d);
     dims.emplace_back(d);
   }
   ctx.Set(0, ctx.TypeAttr("dtype", DType::kF32), std::move(dims));
@@ -57,7 +57,7 @@ Status InferRandomLike(TypeContext& ctx) {
 Status InferMultinomial(TypeContext& ctx) {
   const DType dtype = ctx.TypeAttr("dtype", DType::kI32);
   if (dtype != DType::kI32 && dtype != DType::kI64)
-    return ModelError("dtype is {}, not i32 or i64", DTypeName(dtype));
+    return ModelError("dtype is {}; expected i32 or i64", DTypeName(dtype));
   NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2));
   const Dims* x = ctx.dims(0);
   ctx.Set(0, dtype,
@@ -68,7 +68,7 @@ Status InferMultinomial(TypeContext& ctx) {
 Status InferWindow(TypeContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.CheckRank(0, 0, 1));
   const auto size = ctx.Int(0);
-  if (size && *size <= 0) return ModelError("a size of {}", *size);
+  if (size && *size <= 0) return ModelError("the size must be positive, not {}", *size);
   ctx.Set(0, ctx.TypeAttr("output_datatype", DType::kF32),
           Dims{size && *size >= 0 ? Dim(*size) : ctx.Unknown()});
   return {};

@@ -1,4 +1,4 @@
-// If, Loop, Scan, SequenceMap: what their sub-graphs make of what they are given.
+// Type inference of If, Loop, Scan and SequenceMap through their subgraphs.
 #include "formats/onnx/infer.h"
 
 namespace nn::onnx {
@@ -6,7 +6,7 @@ namespace {
 
 Status CheckCount(std::string_view what, size_t made, size_t wanted) {
   if (made == wanted) return {};
-  return ModelError("{} has {} outputs, the operator needs {}", what, made, wanted);
+  return ModelError("{} has {} outputs; the operator needs {}", what, made, wanted);
 }
 
 Status InferIf(TypeContext& ctx) {
@@ -23,12 +23,12 @@ Status InferIf(TypeContext& ctx) {
   return {};
 }
 
-// What is carried from one round to the next may change its shape, but nothing else.
+// Loop-carried values may change their shape, but not their kind or element type.
 Status CheckCarried(const ValueType& given, const ValueType& made, size_t i) {
   if (Compare(WithoutShape(given), WithoutShape(made)) == Agreement::kAgree) return {};
   // An optional may be unwrapped.
   if (given.kind == ValueType::Kind::kOptional && made.kind == given.inner().kind) return {};
-  return ModelError("value {} is given as {}, but the body makes {} of it", i, given.ToString(),
+  return ModelError("carried value {} is {}, but the body returns {}", i, given.ToString(),
                     made.ToString());
 }
 
@@ -52,7 +52,7 @@ Status InferLoop(TypeContext& ctx) {
     }
     if (!type.is_known()) continue;
     if (!type.is_tensor())
-      return ModelError("output {} of the body is {}; only tensors are collected", i + 1,
+      return ModelError("output {} of the body is {}; scan outputs must be tensors", i + 1,
                         type.ToString());
     std::optional<Dims> dims = type.tensor.dims;
     if (dims) dims->insert(dims->begin(), ctx.Unknown());
@@ -63,26 +63,26 @@ Status InferLoop(TypeContext& ctx) {
 
 Result<size_t> Axis(int64_t axis, size_t rank) {
   const auto r = static_cast<int64_t>(rank);
-  if (axis < -r || axis >= r) return ModelError("axis {} for rank {}", axis, rank);
+  if (axis < -r || axis >= r) return ModelError("axis {} is out of range for rank {}", axis, rank);
   return static_cast<size_t>(axis < 0 ? axis + r : axis);
 }
 
-// The axes that an attribute gives for `count` values; 0 for all if it is absent.
+// The axes of an attribute for `count` values; all 0 if it is absent.
 Result<std::vector<int64_t>> ScanAxes(TypeContext& ctx, std::string_view name, size_t count) {
   if (!ctx.node().HasAttr(name)) return std::vector<int64_t>(count, 0);
   auto axes = ctx.node().Ints(name);
-  if (axes.size() != count) return ModelError("{} has {} entries for {}", name, axes.size(), count);
+  if (axes.size() != count)
+    return ModelError("{} has {} entries; expected {}", name, axes.size(), count);
   return axes;
 }
 
 Status InferScan(TypeContext& ctx) {
   const int64_t scanned = ctx.node().Int("num_scan_inputs", 0);
   if (scanned < 0 || static_cast<size_t>(scanned) > ctx.input_count())
-    return ModelError("num_scan_inputs is {} for {} inputs", scanned, ctx.input_count());
+    return ModelError("num_scan_inputs is {}, but there are {} inputs", scanned, ctx.input_count());
   const size_t carried = ctx.input_count() - static_cast<size_t>(scanned);
   if (carried > ctx.output_count())
-    return ModelError("{} values are carried, but there are {} outputs", carried,
-                      ctx.output_count());
+    return ModelError("there are {} carried values but {} outputs", carried, ctx.output_count());
   NN_ASSIGN(const auto in_axes, ScanAxes(ctx, "scan_input_axes", static_cast<size_t>(scanned)));
   NN_ASSIGN(const auto out_axes, ScanAxes(ctx, "scan_output_axes", ctx.output_count() - carried));
   std::vector<ValueType> given;
@@ -94,7 +94,7 @@ Status InferScan(TypeContext& ctx) {
     if (i < carried || !given[i].tensor.dims) continue;
     Dims& dims = *given[i].tensor.dims;
     NN_ASSIGN(const size_t axis, Axis(in_axes[i - carried], dims.size()));
-    NN_ASSIGN(length, ctx.Same(length, dims[axis], "length of the scanned inputs"));
+    NN_ASSIGN(length, ctx.Same(length, dims[axis], "lengths of the scan inputs"));
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
   }
   const auto made = ctx.InferSubGraph("body", given);
@@ -106,8 +106,8 @@ Status InferScan(TypeContext& ctx) {
       return ModelError("output {} of the body is {}, not a tensor", i, type.ToString());
     if (i < carried) {
       if (Compare(given[i], type) != Agreement::kAgree)
-        return ModelError("value {} is given as {}, but the body makes {} of it", i,
-                          given[i].ToString(), type.ToString());
+        return ModelError("carried value {} is {}, but the body returns {}", i, given[i].ToString(),
+                          type.ToString());
       type = Refine(given[i], type);
     } else if (type.tensor.dims) {
       Dims& dims = *type.tensor.dims;
@@ -119,26 +119,24 @@ Status InferScan(TypeContext& ctx) {
   return {};
 }
 
-// Drops `count` dimensions of a tensor at the front and compares them with those that were dropped
-// of others.
+// Drops the first `count` dimensions of a tensor and compares them with those dropped from others.
 Status DropFront(TypeContext& ctx, ValueType& type, size_t count, Dims& dropped) {
   if (!type.tensor.dims) return {};
   Dims& dims = *type.tensor.dims;
   if (dims.size() < count)
-    return ModelError("{} has no {} dimensions for the batch and the sequence", type.ToString(),
-                      count);
+    return ModelError("{} needs {} dimensions for batch and sequence", type.ToString(), count);
   for (size_t i = 0; i < count; ++i) {
-    NN_ASSIGN(dropped[i], ctx.Same(dropped[i], dims[i], "batch and length of the inputs"));
+    NN_ASSIGN(dropped[i], ctx.Same(dropped[i], dims[i], "batch and sequence sizes of the inputs"));
   }
   dims.erase(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(count));
   return {};
 }
 
-// Scan-8 has batches, and the lengths of sequences as its first input.
+// Scan-8 has batches; its first input is the sequence lengths.
 Status InferScan8(TypeContext& ctx) {
   const int64_t scanned = ctx.node().Int("num_scan_inputs", 0);
   if (scanned < 0 || static_cast<size_t>(scanned) + 1 > ctx.input_count())
-    return ModelError("num_scan_inputs is {} for {} inputs", scanned, ctx.input_count());
+    return ModelError("num_scan_inputs is {}, but there are {} inputs", scanned, ctx.input_count());
   const size_t carried = ctx.input_count() - 1 - static_cast<size_t>(scanned);
   std::vector<ValueType> given;
   Dims front = ctx.Unknown(2);
@@ -153,8 +151,8 @@ Status InferScan8(TypeContext& ctx) {
     ValueType type = (*made)[i];
     if (i < carried) {
       if (Compare(given[i], type) != Agreement::kAgree)
-        return ModelError("value {} is given as {}, but the body makes {} of it", i,
-                          given[i].ToString(), type.ToString());
+        return ModelError("carried value {} is {}, but the body returns {}", i, given[i].ToString(),
+                          type.ToString());
       type = Refine(given[i], type);
     }
     if (type.tensor.dims)

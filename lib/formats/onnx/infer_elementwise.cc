@@ -1,5 +1,5 @@
-// Operators whose result is like their first input, in forms that are not imported: training, and
-// broadcasting as it was before operator set 7.
+// Type inference of operators whose result has the type of their first input, in forms that are not
+// imported: training, and broadcasting before operator set 7.
 #include "formats/onnx/infer.h"
 
 namespace nn::onnx {
@@ -15,7 +15,8 @@ Status InferClip(TypeContext& ctx) {
   for (const size_t i : {1, 2})
     if (const Dims* bound = ctx.dims(i))
       for (const Dim& d : *bound)
-        if (d.is_const() && d != 1) return ModelError("a bound is {}", ctx.in(i).ToString());
+        if (d.is_const() && d != 1)
+          return ModelError("min and max must be scalars; one is {}", ctx.in(i).ToString());
   ctx.Like(0, 0);
   return {};
 }
@@ -28,7 +29,7 @@ Status InferDropout(TypeContext& ctx) {
 }
 
 // Scale, bias, mean and variance have an entry for each channel. Up to version 8 they may have one
-// for each element of a batch.
+// for each element of a sample.
 Status InferBatchNormalization(TypeContext& ctx) {
   ctx.Like(0, 0);
   if (ctx.node().opset() < 9 && ctx.node().Int("spatial", 1) == 0) return {};
@@ -44,7 +45,7 @@ Status InferBatchNormalization(TypeContext& ctx) {
   if (opset >= 14) {
     const size_t outputs = ctx.node().Int("training_mode", 0) != 0 ? 3 : 1;
     if (ctx.output_count() != outputs)
-      return ModelError("{} outputs, not {}, for the given training_mode", ctx.output_count(),
+      return ModelError("there are {} outputs; training_mode needs {}", ctx.output_count(),
                         outputs);
   }
   for (size_t i = 1; i < ctx.output_count(); ++i)

@@ -1,4 +1,4 @@
-// Regions of images.
+// Type inference of image region operators.
 #include "formats/onnx/dim_names.h"
 #include "formats/onnx/infer_window.h"
 
@@ -24,12 +24,13 @@ Status InferRoiAlign(TypeContext& ctx) {
 
 Status InferMaxRoiPool(TypeContext& ctx) {
   const auto pooled = ctx.node().Ints("pooled_shape");
-  if (pooled.size() != 2) return ModelError("pooled_shape has {} entries", pooled.size());
+  if (pooled.size() != 2)
+    return ModelError("pooled_shape has {} entries; expected 2", pooled.size());
   DimNames dims(ctx);
   NN_RETURN_IF_ERROR(dims.Match(0, "N C H W"));
   NN_RETURN_IF_ERROR(dims.Match(1, "R 5"));
   for (const auto& [name, size] : {std::pair("h", pooled[0]), std::pair("w", pooled[1])}) {
-    if (size <= 0) return ModelError("pooled_shape has the entry {}", size);
+    if (size <= 0) return ModelError("pooled_shape has the entry {}; it must be positive", size);
     NN_RETURN_IF_ERROR(dims.Bind(name, size));
   }
   ctx.Set(0, ctx.dtype(0), dims.Make("R C h w"));
@@ -55,7 +56,8 @@ Status InferCol2Im(TypeContext& ctx) {
        {std::pair("pads", 2), std::pair("dilations", 1), std::pair("strides", 1)}) {
     if (!ctx.node().HasAttr(name)) continue;
     const auto entries = static_cast<int64_t>(ctx.node().Ints(name).size());
-    if (entries % parts != 0) return ModelError("{} has {} entries", name, entries);
+    if (entries % parts != 0)
+      return ModelError("{} has an odd number of entries, {}", name, entries);
     if (auto s = dims.Bind("axes", entries / parts); !s) return tl::unexpected(s.error().In(name));
   }
   const auto axes = dims.Number("axes");
@@ -69,7 +71,7 @@ Status InferCol2Im(TypeContext& ctx) {
   if (const auto block = ctx.Ints(2)) {
     Dim size = 1;
     for (const int64_t b : *block) {
-      if (b <= 0) return ModelError("block_shape has the entry {}", b);
+      if (b <= 0) return ModelError("block_shape has the entry {}; it must be positive", b);
       size = size * Dim(b);
       if (!size.is_valid()) return ModelError("the product of block_shape overflows");
     }

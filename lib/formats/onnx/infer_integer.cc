@@ -1,8 +1,8 @@
-// Quantised operators: integers with scales and zero points beside them.
+// Type inference of operators on integers with separate scales and zero points.
 #include "formats/onnx/infer.h"
 #include "formats/onnx/infer_window.h"
 #include "formats/onnx/tensor.h"
-#include "ops/types.h"
+#include "ops/support/types.h"
 
 namespace nn::onnx {
 namespace {
@@ -11,12 +11,12 @@ Result<std::optional<Dims>> MatmulDims(TypeContext& ctx, size_t first, size_t se
   if (ctx.dims(first) == nullptr || ctx.dims(second) == nullptr) return std::optional<Dims>();
   Dims a = *ctx.dims(first);
   Dims b = *ctx.dims(second);
-  if (a.empty() || b.empty()) return ModelError("a factor has rank 0");
+  if (a.empty() || b.empty()) return ModelError("the operands must have rank 1 or more");
   const bool row = a.size() == 1;
   const bool column = b.size() == 1;
   if (row) a.insert(a.begin(), 1);
   if (column) b.emplace_back(1);
-  NN_RETURN_IF_ERROR(ctx.Same(a.back(), b[b.size() - 2], "columns against rows"));
+  NN_RETURN_IF_ERROR(ctx.Same(a.back(), b[b.size() - 2], "columns and rows"));
   const Dim m = a[a.size() - 2];
   const Dim n = b.back();
   a.resize(a.size() - 2);
@@ -57,7 +57,7 @@ Status InferQuantizeLinear(TypeContext& ctx) {
   if (ctx.has(2)) {
     dtype = ctx.dtype(2);
     if (wanted != DType::kUnknown && dtype != DType::kUnknown && wanted != dtype)
-      return ModelError("output_dtype is {}, the zero point {}", DTypeName(wanted),
+      return ModelError("output_dtype is {}, but the zero point is {}", DTypeName(wanted),
                         DTypeName(dtype));
   }
   ctx.Set(0, dtype, ctx.in(0).tensor.dims);
@@ -65,7 +65,7 @@ Status InferQuantizeLinear(TypeContext& ctx) {
 }
 
 Status InferDequantizeLinear(TypeContext& ctx) {
-  // Before version 19 the result is f32, as the scale is.
+  // Before version 19 the result is f32, like the scale.
   ctx.Set(0, ctx.TypeAttr("output_dtype", ctx.node().opset() < 19 ? DType::kF32 : ctx.dtype(1)),
           ctx.in(0).tensor.dims);
   return {};

@@ -1,4 +1,4 @@
-// Losses.
+// Type inference of losses.
 #include "formats/onnx/infer.h"
 
 namespace nn::onnx {
@@ -13,9 +13,11 @@ Status InferNegativeLogLikelihoodLoss(TypeContext& ctx) {
     ctx.Set(0, ctx.dtype(0), none ? std::nullopt : std::optional(Dims{}));
     return {};
   }
-  if (x->size() < 2) return ModelError("input 0 is {}", ctx.in(0).ToString());
+  if (x->size() < 2)
+    return ModelError("input 0 is {}; it must have rank 2 or more", ctx.in(0).ToString());
   if (target->size() != x->size() - 1)
-    return ModelError("target {} for input {}", ctx.in(1).ToString(), ctx.in(0).ToString());
+    return ModelError("target {} does not match input {}", ctx.in(1).ToString(),
+                      ctx.in(0).ToString());
   Dims loss;
   for (size_t i = 0; i < target->size(); ++i) {
     NN_ASSIGN(Dim d, ctx.Same((*target)[i], (*x)[i == 0 ? 0 : i + 1], "target and input"));

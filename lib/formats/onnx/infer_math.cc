@@ -1,10 +1,10 @@
-// Determinants, sums of products, spectra.
+// Type inference of determinants, Einsum, spectra and others.
 #include <algorithm>
 #include <set>
 
 #include "formats/onnx/dim_names.h"
 #include "formats/onnx/tensor.h"
-#include "ops/types.h"
+#include "ops/support/types.h"
 
 namespace nn::onnx {
 namespace {
@@ -52,7 +52,8 @@ struct Labels {
   Status Add(const Dims& shape, const Term& term, size_t operand) {
     const size_t labels = term.before.size() + term.after.size();
     if (term.ellipsis ? shape.size() < labels : shape.size() != labels)
-      return ModelError("input {} has rank {}, its term {} labels", operand, shape.size(), labels);
+      return ModelError("input {} has rank {}, but its term has {} labels", operand, shape.size(),
+                        labels);
     const size_t middle = shape.size() - labels;
     for (size_t i = 0; i < labels; ++i) {
       const bool first = i < term.before.size();
@@ -67,8 +68,8 @@ struct Labels {
       return {};
     }
     if (ellipsis->size() != own.size())
-      return ModelError("the ellipsis stands for {} axes, of input {} for {}", ellipsis->size(),
-                        operand, own.size());
+      return ModelError("the ellipsis covers {} axes, but in input {} it covers {}",
+                        ellipsis->size(), operand, own.size());
     for (size_t i = 0; i < own.size(); ++i)
       if ((*ellipsis)[i] == 1) (*ellipsis)[i] = own[i];
     return {};
@@ -109,8 +110,7 @@ Status InferEinsum(TypeContext& ctx) {
       for (const char label : *part) {
         const auto it = labels.dims.find(label);
         if (it == labels.dims.end())
-          return ModelError("the result has the label {}, the inputs have not",
-                            std::string(1, label));
+          return ModelError("label {} of the result is in no input", std::string(1, label));
         out.push_back(it->second);
       }
       if (part == &term.before && term.ellipsis)
@@ -123,8 +123,8 @@ Status InferEinsum(TypeContext& ctx) {
 
 // ---- Spectra ------------------------------------------------------------------------------------
 
-// The axis is an attribute before version 20, then an input; the last one holds the two parts of
-// complex numbers.
+// The axis is an attribute before version 20, then an input; the last axis holds the real and
+// imaginary parts.
 Status InferDft(TypeContext& ctx) {
   ctx.Set(0, ctx.dtype(0));
   const Dims* x = ctx.dims(0);
@@ -133,7 +133,7 @@ Status InferDft(TypeContext& ctx) {
   const bool onesided = ctx.node().Int("onesided", 0) != 0;
   const bool inverse = ctx.node().Int("inverse", 0) != 0;
   if (onesided)
-    if (auto s = ctx.Same(x->back(), inverse ? 2 : 1, "last dimension, onesided"); !s)
+    if (auto s = ctx.Same(x->back(), inverse ? 2 : 1, "last dimension and onesided"); !s)
       return tl::unexpected(s.error());
   Dims dims = *x;
   dims.back() = onesided && inverse ? 1 : 2;
@@ -147,7 +147,7 @@ Status InferDft(TypeContext& ctx) {
     return {};
   }
   if (*axis < -rank || *axis == -1 || *axis >= rank - 1)
-    return ModelError("axis {} for rank {}", *axis, rank);
+    return ModelError("axis {} is out of range for rank {}", *axis, rank);
   Dim& length = dims[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)];
   if (ctx.has(1)) {
     NN_RETURN_IF_ERROR(ctx.CheckRank(1, 0));
@@ -192,7 +192,7 @@ Status InferBitCast(TypeContext& ctx) {
   const int bits[] = {to == DType::kUnknown ? 0 : DTypeBits(to),
                       from == DType::kUnknown ? 0 : DTypeBits(from)};
   if (bits[0] != 0 && bits[1] != 0 && bits[0] != bits[1])
-    return ModelError("{} has {} bits, {} has {}", DTypeName(from), bits[1], DTypeName(to),
+    return ModelError("{} has {} bits, but {} has {}", DTypeName(from), bits[1], DTypeName(to),
                       bits[0]);
   ctx.Set(0, to, ctx.in(0).tensor.dims);
   return {};
@@ -203,12 +203,13 @@ Status InferTensorScatter(TypeContext& ctx) {
   const Dims* update = ctx.dims(1);
   if (cache != nullptr && update != nullptr) {
     if (cache->size() != update->size())
-      return ModelError("update {} for cache {}", ctx.in(1).ToString(), ctx.in(0).ToString());
+      return ModelError("update {} does not match cache {}", ctx.in(1).ToString(),
+                        ctx.in(0).ToString());
     const auto rank = static_cast<int64_t>(cache->size());
     int64_t axis = ctx.node().Int("axis", -2);
     if (axis < 0) axis += rank;
     if (axis <= 0 || axis >= rank)
-      return ModelError("axis {} for rank {}", ctx.node().Int("axis", -2), rank);
+      return ModelError("axis {} is out of range for rank {}", ctx.node().Int("axis", -2), rank);
     for (size_t i = 0; i < cache->size(); ++i)
       if (static_cast<int64_t>(i) != axis)
         NN_RETURN_IF_ERROR(ctx.Same((*cache)[i], (*update)[i], "cache and update"));
@@ -220,14 +221,15 @@ Status InferTensorScatter(TypeContext& ctx) {
   return {};
 }
 
-// Both inputs have one shape.
+// Both inputs must have the same shape.
 Status InferSwiGlu(TypeContext& ctx) {
   const Dims* a = ctx.dims(0);
   const Dims* b = ctx.dims(1);
   std::optional<Dims> dims;
   if (a != nullptr && b != nullptr) {
     if (a->size() != b->size())
-      return ModelError("inputs {} and {}", ctx.in(0).ToString(), ctx.in(1).ToString());
+      return ModelError("the inputs have different ranks: {} and {}", ctx.in(0).ToString(),
+                        ctx.in(1).ToString());
     dims = Dims();
     for (size_t i = 0; i < a->size(); ++i) {
       NN_ASSIGN(Dim d, ctx.Same((*a)[i], (*b)[i], fmt::format("axis {} of the inputs", i)));

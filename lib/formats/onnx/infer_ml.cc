@@ -1,4 +1,4 @@
-// ai.onnx.ml.
+// Type inference of ai.onnx.ml.
 #include <algorithm>
 
 #include "base/text.h"
@@ -49,9 +49,9 @@ Status InferCategoryMapper(TypeContext& ctx) {
   const auto* ints = ctx.node().FindAttr("cats_int64s");
   const auto* strings = ctx.node().FindAttr("cats_strings");
   if (ints == nullptr || strings == nullptr)
-    return ModelError("cats_int64s and cats_strings are both needed");
+    return ModelError("cats_int64s and cats_strings are both required");
   if (ints->ints_size() != strings->strings_size())
-    return ModelError("{} entries of cats_int64s, {} of cats_strings", ints->ints_size(),
+    return ModelError("cats_int64s has {} entries, but cats_strings has {}", ints->ints_size(),
                       strings->strings_size());
   ctx.Set(0,
           ctx.dtype(0) == DType::kString ? DType::kI64
@@ -74,7 +74,7 @@ struct List {
   size_t length = 0;
 };
 
-// The list that "keys_..." or "values_..." attributes give.
+// The list in the "keys_..." or "values_..." attributes.
 std::optional<List> FindList(const TypeContext& ctx, const std::array<std::string_view, 4>& names) {
   constexpr DType kTypes[] = {DType::kUnknown, DType::kString, DType::kI64, DType::kF32};
   for (size_t i = 0; i < names.size(); ++i) {
@@ -95,15 +95,15 @@ std::optional<List> FindList(const TypeContext& ctx, const std::array<std::strin
 
 Status InferLabelEncoder2(TypeContext& ctx) {
   const auto keys = FindList(ctx, {"keys_tensor", "keys_strings", "keys_int64s", "keys_floats"});
-  if (!keys) return ModelError("no attribute gives the keys");
+  if (!keys) return ModelError("an attribute keys_* is required");
   if (ctx.dtype(0) != DType::kUnknown && keys->dtype != ctx.dtype(0))
-    return ModelError("the keys are {}, the input {}", DTypeName(keys->dtype),
+    return ModelError("the keys are {}, but the input is {}", DTypeName(keys->dtype),
                       DTypeName(ctx.dtype(0)));
   const auto values =
       FindList(ctx, {"values_tensor", "values_strings", "values_int64s", "values_floats"});
-  if (!values) return ModelError("no attribute gives the values");
+  if (!values) return ModelError("an attribute values_* is required");
   if (values->length != keys->length)
-    return ModelError("{} keys, but {} values", keys->length, values->length);
+    return ModelError("there are {} keys but {} values", keys->length, values->length);
   ctx.Set(0, values->dtype, ctx.in(0).tensor.dims);
   return {};
 }
@@ -148,7 +148,7 @@ Status InferOneHotEncoder(TypeContext& ctx) {
   const auto* ints = ctx.node().FindAttr("cats_int64s");
   const auto* strings = ctx.node().FindAttr("cats_strings");
   if ((ints == nullptr) == (strings == nullptr))
-    return ModelError("one of cats_int64s and cats_strings is needed, and only one");
+    return ModelError("exactly one of cats_int64s and cats_strings is required");
   std::optional<Dims> dims = ctx.in(0).tensor.dims;
   if (dims) dims->emplace_back(static_cast<int64_t>(LengthOf(ints != nullptr ? *ints : *strings)));
   ctx.Set(0, DType::kF32, std::move(dims));
@@ -186,9 +186,10 @@ Status CheckLengths(const TypeContext& ctx, std::span<const Lengths> lists, int6
       continue;
     }
     if (a->has_t() && a->t().dims_size() != 1)
-      return ModelError("{} has {} dimensions, not one", list.name, a->t().dims_size());
+      return ModelError("{} has {} dimensions; expected 1", list.name, a->t().dims_size());
     const int64_t length = a->has_t() ? a->t().dims(0) : static_cast<int64_t>(LengthOf(*a));
-    if (length != wanted) return ModelError("{} has {} entries, not {}", list.name, length, wanted);
+    if (length != wanted)
+      return ModelError("{} has {} entries; expected {}", list.name, length, wanted);
   }
   return {};
 }
@@ -200,10 +201,10 @@ Status InferTreeEnsemble(TypeContext& ctx) {
   for (const auto* a : {splits, weights}) {
     if (a == nullptr || !a->has_t()) return {};
     if (a->t().dims_size() != 1)
-      return ModelError("{} has {} dimensions, not one", a->name(), a->t().dims_size());
+      return ModelError("{} has {} dimensions; expected 1", a->name(), a->t().dims_size());
     const DType dtype = DTypeOf(a->t().data_type());
     if (ctx.dtype(0) != DType::kUnknown && dtype != ctx.dtype(0))
-      return ModelError("{} is {}, the input {}", a->name(), DTypeName(dtype),
+      return ModelError("{} is {}, but the input is {}", a->name(), DTypeName(dtype),
                         DTypeName(ctx.dtype(0)));
   }
   NN_RETURN_IF_ERROR(CheckLengths(ctx, kOfNodes, splits->t().dims(0)));

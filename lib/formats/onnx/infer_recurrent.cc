@@ -1,4 +1,4 @@
-// RNN, GRU, LSTM.
+// Type inference of RNN, GRU and LSTM.
 #include "formats/onnx/dim_names.h"
 
 namespace nn::onnx {

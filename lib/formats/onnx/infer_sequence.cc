@@ -1,9 +1,9 @@
-// Sequences and optionals.
+// Type inference of sequences and optionals.
 #include <algorithm>
 #include <numeric>
 
 #include "formats/onnx/infer.h"
-#include "ops/types.h"
+#include "ops/support/types.h"
 
 namespace nn::onnx {
 namespace {
@@ -45,22 +45,23 @@ Status InferSequenceLength(TypeContext& ctx) {
   return {};
 }
 
-// The size of each part along the axis where all are equal: nullopt if they are not, or not known.
+// The common size of the parts along the axis; nullopt if they differ or are unknown.
 Result<std::optional<int64_t>> PartSize(TypeContext& ctx, const Dim& size) {
   if (!ctx.has(1)) return std::optional<int64_t>(1);
   const auto parts = ctx.Ints(1);
   const Dims* shape = ctx.dims(1);
   if (!parts || shape == nullptr || !size.is_const()) return std::optional<int64_t>();
   if (shape->empty()) {
-    if (parts->front() <= 0) return ModelError("parts of size {}", parts->front());
+    if (parts->front() <= 0)
+      return ModelError("the size of the parts must be positive, not {}", parts->front());
     const bool even = size.value() % parts->front() == 0;
     return even ? std::optional(parts->front()) : std::nullopt;
   }
-  if (parts->empty()) return ModelError("split has no entries");
+  if (parts->empty()) return ModelError("split is empty");
   Dim sum = 0;
   for (const int64_t part : *parts) sum = sum + Dim(part);
   if (sum != size)
-    return ModelError("the entries of split add up to {}, the axis has {}", sum.ToString(),
+    return ModelError("the entries of split add up to {}, but the axis has size {}", sum.ToString(),
                       size.ToString());
   const bool even = std::ranges::all_of(*parts, [&](int64_t p) { return p == parts->front(); });
   return even ? std::optional(parts->front()) : std::nullopt;
@@ -87,7 +88,8 @@ Status InferConcatFromSequence(TypeContext& ctx) {
   if (ctx.in(0).kind != ValueType::Kind::kSequence) return {};
   const Type& element = ctx.in(0).inner().tensor;
   const int64_t new_axis = ctx.node().Int("new_axis", 0);
-  if (new_axis != 0 && new_axis != 1) return ModelError("new_axis is {}, not 0 or 1", new_axis);
+  if (new_axis != 0 && new_axis != 1)
+    return ModelError("new_axis is {}; expected 0 or 1", new_axis);
   if (!element.dims) {
     ctx.Set(0, element.dtype);
     return {};
@@ -112,7 +114,7 @@ Status InferOptional(TypeContext& ctx) {
   }
   const pb::AttributeProto* type = ctx.node().FindAttr("type");
   if (ctx.input_count() != 0 || type == nullptr || !type->has_tp())
-    return ModelError("neither an input nor the attribute type says what may be there");
+    return ModelError("an input or the attribute type is required");
   ctx.Set(0, ValueType::Optional(ctx.Read(type->tp())));
   return {};
 }

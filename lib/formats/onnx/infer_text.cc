@@ -1,8 +1,8 @@
-// Strings.
+// Type inference of string operators.
 #include <algorithm>
 
 #include "formats/onnx/infer.h"
-#include "ops/types.h"
+#include "ops/support/types.h"
 
 namespace nn::onnx {
 namespace {
@@ -35,7 +35,7 @@ Status InferStringNormalizer(TypeContext& ctx) {
   std::optional<Dims> dims;
   if (x != nullptr) {
     if (x->size() == 2 && (*x)[0].is_const() && (*x)[0] != 1)
-      return ModelError("input 0 is {}, not [C] or [1, C]", ctx.in(0).ToString());
+      return ModelError("input 0 is {}; it must be [C] or [1, C]", ctx.in(0).ToString());
     dims = *x;
     dims->back() = ctx.Unknown();
   }
@@ -46,7 +46,7 @@ Status InferStringNormalizer(TypeContext& ctx) {
 Status InferTfIdfVectorizer(TypeContext& ctx) {
   const auto indexes = ctx.node().Ints("ngram_indexes");
   if (indexes.empty() || std::ranges::min(indexes) < 0)
-    return ModelError("ngram_indexes must have entries, none of them below 0");
+    return ModelError("ngram_indexes must not be empty or have negative entries");
   NN_RETURN_IF_ERROR(ctx.CheckRank(0, 1, 2));
   std::optional<Dims> dims = ctx.in(0).tensor.dims;
   if (dims) dims->back() = Dim(std::ranges::max(indexes)) + 1;

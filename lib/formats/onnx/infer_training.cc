@@ -1,15 +1,15 @@
-// Optimisers of ai.onnx.preview.training: each tensor comes back like it was given.
+// Optimizers of ai.onnx.preview.training: each output has the type of its input tensor.
 #include "formats/onnx/infer.h"
 
 namespace nn::onnx {
 namespace {
 
-// After the learning rate and the step come `kLists` lists: the tensors, their gradients, and the
-// states that are updated with the tensors.
+// After the learning rate and the step there are `kLists` lists: the tensors, their gradients, and
+// the states updated with the tensors.
 template <size_t kLists>
 Status InferOptimizer(TypeContext& ctx) {
   if (ctx.input_count() < 2 || (ctx.input_count() - 2) % kLists != 0)
-    return ModelError("{} inputs behind the first two, not a multiple of {}",
+    return ModelError("there are {} inputs after the first two, not a multiple of {}",
                       ctx.input_count() - std::min<size_t>(2, ctx.input_count()), kLists);
   const size_t count = (ctx.input_count() - 2) / kLists;
   for (size_t i = 0; i < count; ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "formats/common/pb_match.h"
 #include "formats/common/pb_text.h"
 #include "formats/onnx/tensor.h"
 
@@ -9,7 +10,7 @@ namespace nn::onnx {
 
 namespace {
 
-// Whether the beginning of a text form has a name that only models have.
+// Whether the beginning of a text form has a name used only by models.
 bool LooksLikeText(std::span<const std::byte> bytes) {
   constexpr size_t kSniffed = 4096;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
@@ -21,22 +22,14 @@ bool LooksLikeText(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-bool Sniff(std::span<const std::byte> bytes) {
-  if (PbFormOf(bytes) != PbForm::kBinary) return LooksLikeText(bytes);
-  // ModelProto begins with ir_version (field 1, varint) in every exporter seen, or with another of
-  // its small fields: producer_name 2, producer_version 3, domain 4, model_version 5, graph 7,
-  // opset_import 8.
-  if (bytes.size() < 2) return false;
-  const auto first = std::to_integer<int>(bytes[0]);
-  // An .mlmodel begins with field 1 too, and its field 2 is a message, whose first tag is a control
-  // character where there are inputs; a producer's name begins with none.
-  if (first == 0x08 && bytes.size() > 4 && std::to_integer<int>(bytes[2]) == 0x12) {
-    size_t at = 3;
-    while (at < bytes.size() && std::to_integer<int>(bytes[at]) >= 0x80) ++at;
-    return at + 1 >= bytes.size() || bytes[at] == std::byte{0} ||
-           std::to_integer<int>(bytes[at + 1]) >= 0x20;
-  }
-  return first == 0x08 || first == 0x12 || first == 0x3A || first == 0x42;
+Likeness LikenessOf(std::span<const std::byte> bytes) {
+  if (PbFormOf(bytes) != PbForm::kBinary)
+    return LooksLikeText(bytes) ? Likeness::kLikely : Likeness::kNone;
+  const PbMatch match = MatchPb(bytes, *pb::ModelProto::descriptor());
+  if (!match.IsPlausible()) return Likeness::kNone;
+  const bool has_parts = match.Has(pb::ModelProto::kGraphFieldNumber) ||
+                         match.Has(pb::ModelProto::kOpsetImportFieldNumber);
+  return has_parts ? Likeness::kLikely : Likeness::kPossible;
 }
 
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,

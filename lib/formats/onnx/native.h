@@ -1,4 +1,4 @@
-// An ONNX model as protobuf has it, large tensor data kept apart as views of the file.
+// An ONNX model as protobuf message, with large tensor data as views of the file.
 #pragma once
 
 #include <filesystem>
@@ -15,17 +15,17 @@ struct Model : NativeModel {
   pb::ModelProto proto;
   PayloadTable payloads;
   Blob file;
-  std::filesystem::path directory;  // of the file: external data lies beneath it
+  std::filesystem::path directory;  // of the file; external data is below it
   SideFiles files;                  // the reader of external data
 };
 
 // Parses an .onnx file, or one of the text forms of protobuf (formats/common/pb_text.h). Checks
-// limits and the form, not the model's rules.
+// limits and the wire form, not the rules of the format.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
 
-// True if the bytes start like a ModelProto.
-bool Sniff(std::span<const std::byte> bytes);
+// Format::likeness.
+Likeness LikenessOf(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
 Result<ModelSummary> SummarizeInFull(const NativeModel& model);
@@ -37,15 +37,15 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
-// The version of the operator set `domain` that the model imports; 0 if it imports none. ONNX files
-// before IR version 3 import version 1 of the default domain implicitly.
+// The imported version of the operator set `domain`; 0 if there is none. ONNX files before IR
+// version 3 import version 1 of the default domain implicitly.
 int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);
 
-// The same among the operator sets that a function imports; 0 if it does not.
+// The same for the operator sets of a function; 0 if there is none.
 using OperatorSets = google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>;
 int64_t OpsetVersion(const OperatorSets& sets, std::string_view domain);
 
-// The domain, "" for "ai.onnx", which is the same.
+// The domain, with "ai.onnx" mapped to "", its alias.
 std::string_view NormalDomain(std::string_view domain);
 
 }  // namespace nn::onnx

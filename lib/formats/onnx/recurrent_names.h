@@ -1,4 +1,4 @@
-// The names that ONNX has for recurrent activations.
+// ONNX names of recurrent activations.
 #pragma once
 
 #include <algorithm>
@@ -6,15 +6,15 @@
 #include <optional>
 #include <string_view>
 
-#include "ops/recurrent.h"
+#include "ops/recurrent/recurrent.h"
 
 namespace nn::onnx {
 
 struct RecurrentActivationName {
   std::string_view onnx;
   RecurrentActivation activation;
-  // The constants that it takes from activation_alpha and activation_beta, and what they are where
-  // the lists end.
+  // The parameters it reads from activation_alpha and activation_beta, with defaults for lists that
+  // are too short.
   std::optional<float> alpha;
   std::optional<float> beta;
 };
@@ -33,7 +33,7 @@ inline constexpr RecurrentActivationName kRecurrentActivations[] = {
     {"ThresholdedRelu", RecurrentActivation::kThresholdedRelu, 1.0f, std::nullopt},
 };
 
-// The activation of that name; capitals do not count, as in other runtimes. Null if there is none.
+// The activation of that name, case-insensitive as in other runtimes; null if there is none.
 inline const RecurrentActivationName* FindRecurrentActivation(std::string_view name) {
   const auto same = [](unsigned char a, unsigned char b) {
     return std::tolower(a) == std::tolower(b);

@@ -13,7 +13,7 @@
 namespace nn::onnx {
 namespace {
 
-// Attributes are cut beyond these: elements of a list, bytes of a string.
+// Attributes are truncated to these: elements of a list, bytes of a string.
 struct Shown {
   int elements = 16;
   size_t bytes = 200;
@@ -134,12 +134,12 @@ class Summarizer {
 
   void Interface() {
     const pb::GraphProto& g = model_.proto.graph();
-    // An input with an initializer is a parameter with a name to override it by.
+    // An input with an initializer is a parameter that can be overridden by name.
     std::unordered_set<std::string> parameters;
     for (const auto& t : g.initializer()) parameters.insert(t.name());
     for (const auto& t : g.sparse_initializer()) parameters.insert(t.values().name());
     for (const auto& annotation : g.quantization_annotation()) {
-      std::string& text = quantisation_[annotation.tensor_name()];
+      std::string& text = quantization_[annotation.tensor_name()];
       for (const auto& p : annotation.quant_parameter_tensor_names())
         text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", p.key(), p.value());
     }
@@ -156,8 +156,8 @@ class Summarizer {
       t.shape = ShapeOf(info.type().tensor_type().shape());
     if (info.type().has_sparse_tensor_type() && info.type().sparse_tensor_type().has_shape())
       t.shape = ShapeOf(info.type().sparse_tensor_type().shape());
-    const auto it = quantisation_.find(info.name());
-    if (it != quantisation_.end()) t.quantisation = it->second;
+    const auto it = quantization_.find(info.name());
+    if (it != quantization_.end()) t.quantization = it->second;
     return t;
   }
 
@@ -201,7 +201,7 @@ class Summarizer {
     out_.parameter_bytes = SaturatingAdd(out_.parameter_bytes, bytes);
   }
 
-  // Shapes that overflow count as nothing: the summary is of any file, valid or not.
+  // Shapes that overflow count as 0, because the file may be invalid.
   void AddParameter(const pb::TensorProto& t) {
     const std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
     const int64_t elements = CheckedElements(dims).value_or(0);
@@ -243,7 +243,7 @@ class Summarizer {
                                        : fmt::format("string of {} bytes", text.size());
   }
 
-  // Small tensors with their contents.
+  // Small tensors are shown with their contents.
   std::string ValueText(const pb::TensorProto& t) const {
     const std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
     const auto elements = CheckedElements(dims);
@@ -273,7 +273,7 @@ class Summarizer {
     return fmt::format("graph {} of {} operators", Quote(g.name()), g.node_size());
   }
 
-  // Files of IR version 1 have no `type`; the field that is set tells.
+  // Files of IR version 1 have no `type`; it follows from the field that is set.
   static pb::AttributeProto::AttributeType KindOf(const pb::AttributeProto& a) {
     if (a.has_type()) return a.type();
     if (a.has_f()) return pb::AttributeProto::FLOAT;
@@ -330,7 +330,7 @@ class Summarizer {
 
   const Model& model_;
   Shown shown_;
-  std::unordered_map<std::string, std::string> quantisation_;  // by tensor name
+  std::unordered_map<std::string, std::string> quantization_;  // by tensor name
   ModelSummary out_;
 };
 

@@ -55,8 +55,8 @@ Result<Blob> ReadExternal(const pb::TensorProto& tensor, const Model& model, uin
   return file.Slice(range.offset, length);
 }
 
-// Narrows the values of a typed field into the tensor's own element type. For types under 8 bits a
-// value is one packed byte.
+// Narrows the values of a typed field to the tensor's element type. For types under 8 bits, a value
+// is one packed byte.
 template <typename To, typename Field>
 Blob Narrow(const Field& values) {
   std::vector<To> out;
@@ -65,7 +65,7 @@ Blob Narrow(const Field& values) {
   return Blob::CopyOf(out);
 }
 
-// An array field: from the payloads, or copied out of the message.
+// An array field: from the payloads, or copied from the message.
 template <typename T, typename Field>
 Blob Array(const pb::TensorProto& tensor, const Model& model, int number, const Field& values) {
   if (auto blob = model.payloads.Find(tensor, number)) return *blob;
@@ -121,11 +121,11 @@ Result<Tensor> ReadTensor(const pb::TensorProto& t, const Model& model) {
   const auto fail = [&](const Error& e) { return tl::unexpected(e.In(who)); };
   const DType dtype = DTypeOf(t.data_type());
   if (dtype == DType::kUnknown)
-    return ModelError("{}: {} is not an element type", who, DataTypeName(t.data_type()));
-  if (t.has_segment()) return UnsupportedError("{}: stored in segments", who);
+    return ModelError("{}: {} is not a supported element type", who, DataTypeName(t.data_type()));
+  if (t.has_segment()) return UnsupportedError("{}: segmented tensors are unsupported", who);
   const std::vector<int64_t> dims(t.dims().begin(), t.dims().end());
   const auto elements = CheckedElements(dims);
-  if (!elements) return ModelError("{}: its shape is negative or overflows", who);
+  if (!elements) return ModelError("{}: the shape is negative or overflows", who);
   if (dtype == DType::kString) {
     std::vector<std::string> strings(t.string_data().begin(), t.string_data().end());
     if (static_cast<int64_t>(strings.size()) != *elements)
@@ -160,16 +160,16 @@ Result<Tensor> ReadSparseTensor(const pb::SparseTensorProto& t, const Model& mod
   const auto elements = CheckedElements(dims);
   const int64_t n = values.elements();
   const auto rank = static_cast<int64_t>(dims.size());
-  if (!elements) return ModelError("{}: its shape is negative or overflows", who);
+  if (!elements) return ModelError("{}: the shape is negative or overflows", who);
   if (values.rank() != 1 || indices.dtype() != DType::kI64)
-    return ModelError("{}: its values are not a vector, or its indices not INT64", who);
+    return ModelError("{}: the values must be a vector and the indices INT64", who);
   const bool flat = indices.dims() == std::vector{n};
   if (!flat && indices.dims() != std::vector{n, rank})
-    return ModelError("{}: indices of shape {} for {} values of rank {}", who,
+    return ModelError("{}: the indices have shape {} for {} values of rank {}", who,
                       ToString(ToDims(indices.dims())), n, rank);
   const uint64_t element_size = std::max(DTypeBits(values.dtype()), 64) / 8;
   if (static_cast<uint64_t>(*elements) > kMaxDenseBytes / element_size)
-    return LimitError("{}: {} elements, too many for a dense tensor", who, *elements);
+    return LimitError("{}: {} elements are too many for a dense tensor", who, *elements);
   NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(values.dtype(), dims));
   std::memset(out.data(), 0, ByteSize(values.dtype(), *elements));
   for (int64_t i = 0; i < n; ++i) {
@@ -178,7 +178,7 @@ Result<Tensor> ReadSparseTensor(const pb::SparseTensorProto& t, const Model& mod
       const int64_t size = flat ? *elements : dims[static_cast<size_t>(d)];
       const int64_t index = indices.GetInt(flat ? i : i * rank + d);
       if (index < 0 || index >= size)
-        return ModelError("{}: index {} is outside an axis of size {}", who, index, size);
+        return ModelError("{}: index {} is out of range for an axis of size {}", who, index, size);
       at = at * size + index;
     }
     out.Copy(at, values, i);

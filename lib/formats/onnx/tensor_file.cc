@@ -9,10 +9,10 @@ Result<Tensor> ReadTensorProto(const Blob& file, const std::string& path) {
   holder.files = SideFiles(std::filesystem::path(path).parent_path(), kMaxFileBytes, file.size());
   pb::TensorProto proto;
   NN_RETURN_IF_ERROR(ParseWithPayloads(file, &proto, holder.payloads));
-  // SequenceProto and OptionalProto have their kind (1 to 6) where a tensor has its element type,
-  // and their first value where it has its segment; no writer makes tensors of segments.
+  // SequenceProto and OptionalProto store their kind (1 to 6) in the field of a tensor's element
+  // type, and their first value in that of its segment; no writer uses segments.
   if (proto.has_segment())
-    return UnsupportedError("holds a sequence or an optional value; only tensors are read");
+    return UnsupportedError("contains a sequence or an optional; only tensors are supported");
   if (!proto.has_data_type()) return ParseError("not a TensorProto: it has no element type");
   return ReadTensor(proto, holder);
 }

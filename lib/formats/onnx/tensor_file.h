@@ -1,5 +1,5 @@
-// Tensors in protobuf files of their own, as ONNX test data sets have them (input_0.pb). Free of
-// generated code.
+// Tensors in separate protobuf files, as in ONNX test data sets (input_0.pb). Free of generated
+// code.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace nn::onnx {
 
-// The TensorProto in `file`; external data lie beside `path`. kParse if it is none, kUnsupported
-// for a SequenceProto or OptionalProto.
+// The TensorProto in `file`; external data is beside `path`. kParse if it is not a TensorProto,
+// kUnsupported for a SequenceProto or OptionalProto.
 Result<Tensor> ReadTensorProto(const Blob& file, const std::string& path);
 
 // The inverse: the bytes of a TensorProto file, data in raw_data (strings in string_data).

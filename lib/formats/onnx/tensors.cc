@@ -12,7 +12,7 @@
 namespace nn::onnx {
 namespace {
 
-// Goes through the model as Summarizer does, so that operators get the same numbers.
+// Walks the model in the order of Summarizer, so that operators get the same indices.
 class TensorLister {
  public:
   explicit TensorLister(const Model& model) : model_(model) {}
@@ -34,7 +34,7 @@ class TensorLister {
   }
 
  private:
-  // Names of a graph and the entry that each is; kNone for values that hide an outer constant.
+  // Maps names of a graph to entries; kNone for values that shadow an outer constant.
   using Frame = std::unordered_map<std::string, size_t>;
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 

@@ -40,7 +40,7 @@ const ValueType& ValueType::inner() const {
 
 namespace {
 
-// Names that nobody gave are shown as "?".
+// Generated symbols are shown as "?".
 std::string TypeText(const Type& type) {
   std::string out(DTypeName(type.dtype));
   if (!type.dims) return out + "[*]";
@@ -147,7 +147,7 @@ Result<ValueType> Union(const ValueType& a, const ValueType& b,
   if (!a.is_known() || !b.is_known()) return ValueType();
   const Agreement agreement = Compare(WithoutShape(a), WithoutShape(b));
   if (agreement != Agreement::kAgree)
-    return ModelError("{} against {}", a.ToString(), b.ToString());
+    return ModelError("the types differ: {} and {}", a.ToString(), b.ToString());
   ValueType out = a;
   if (a.tensor.dtype == DType::kUnknown) out.tensor.dtype = b.tensor.dtype;
   if (!a.tensor.dims || !b.tensor.dims || a.tensor.rank() != b.tensor.rank()) {

@@ -10,7 +10,7 @@ Result<Padding> ReadAutoPad(const ImportContext& ctx) {
   if (text == "VALID") return Padding::kValid;
   if (text == "SAME_UPPER") return Padding::kSameUpper;
   if (text == "SAME_LOWER") return Padding::kSameLower;
-  return ModelError("auto_pad is {}", Quote(text));
+  return ModelError("unknown auto_pad {}", Quote(text));
 }
 
 void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>& pads) {

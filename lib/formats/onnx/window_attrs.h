@@ -1,4 +1,4 @@
-// Attributes of sliding windows, which ONNX's convolutions and pools share.
+// Attributes of sliding windows, shared by ONNX's convolutions and pools.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "formats/onnx/export.h"
 #include "formats/onnx/import.h"
-#include "ops/window.h"
+#include "ops/support/window.h"
 
 namespace nn::onnx {
 
@@ -25,10 +25,10 @@ Status ReadWindow(const ImportContext& ctx, A& a) {
   return {};
 }
 
-// auto_pad or pads; nothing where there is no padding.
+// auto_pad or pads; no attribute if there is no padding.
 void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>& pads);
 
-// The same attributes in the other direction.
+// The same attributes for export.
 template <typename A>
 void SetWindow(pb::NodeProto* node, const A& a) {
   if (!a.strides.empty()) SetInts(node, "strides", a.strides);

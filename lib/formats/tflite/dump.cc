@@ -8,17 +8,14 @@
 #include "formats/common/fb_json.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/native.h"
+#include "formats/tflite/options.h"
 #include "formats/tflite/tensor.h"
 #include "tflite/tflite_bfbs_generated.h"
 
 namespace nn::tflite {
 namespace {
 
-const reflection::Schema& Schema() {
-  return *reflection::GetSchema(fb::ModelBinarySchema::data());
-}
-
-// Where a table says that its data lie behind the flatbuffer; offsets 0 and 1 stand for none.
+// The range of a table's data after the flatbuffer; offsets 0 and 1 mean none.
 struct OuterFields {
   std::string_view table;
   flatbuffers::voffset_t offset;
@@ -36,7 +33,7 @@ const OuterFields* FindOuterFields(std::string_view table) {
   return nullptr;
 }
 
-// None for data outside the file.
+// Empty for data outside the file.
 std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& table,
                               std::string_view type) {
   const OuterFields* fields = FindOuterFields(type);
@@ -47,7 +44,7 @@ std::optional<Blob> OuterData(const Model& model, const flatbuffers::Table& tabl
   return model.file().Slice(offset, size);
 }
 
-// What the tensors that use a buffer say of it: the first one, where they agree on the type.
+// The name and type of a buffer, from the first tensor that uses it, if all agree on the type.
 std::unordered_map<const flatbuffers::Table*, DataInfo> BufferInfo(const Model& model) {
   std::unordered_map<const flatbuffers::Table*, DataInfo> info;
   const auto* subgraphs = model.root->subgraphs();
@@ -68,7 +65,7 @@ std::unordered_map<const flatbuffers::Table*, DataInfo> BufferInfo(const Model& 
   return info;
 }
 
-// The flatbuffer with the data behind it that its tables refer to.
+// The flatbuffer with the data after it.
 Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
   const auto place = [&](const RestoredFlatbuffer::OuterData&, uint64_t at) {
     return RoundUp(at, ExportContext::kDataAlignment);
@@ -85,7 +82,7 @@ Result<Blob> Join(const DumpNode& dump, RestoredFlatbuffer& restored) {
     auto* table = reinterpret_cast<flatbuffers::Table*>(out.data() + data.table);
     if (fields == nullptr || !table->SetField<uint64_t>(fields->offset, at) ||
         !table->SetField<uint64_t>(fields->size, data.bytes.size()))
-      return dump.Bad("a {} with \"$data\" has no fields for its offset and size", data.type);
+      return dump.Bad("a {} with \"$data\" must have fields for offset and size", data.type);
     std::memcpy(out.data() + at, data.bytes.data(), data.bytes.size());
     at += data.bytes.size();
   }

@@ -1,4 +1,5 @@
 #include "formats/tflite/export.h"
+#include "formats/tflite/family.h"
 
 #include <fmt/core.h>
 
@@ -7,17 +8,19 @@
 
 #include "base/checked_math.h"
 #include "base/text.h"
+#include "formats/tflite/family.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
-#include "ops/elementwise.h"
-#include "ops/shape.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
+#include "ops/quant/quantized.h"
 
 namespace nn::tflite {
 namespace {
 
-// Data up to this size are stored inside the flatbuffer, as every reader takes them.
+// Data up to this size are stored inside the flatbuffer, which every reader supports.
 constexpr uint64_t kMaxInlineBytes = uint64_t{1} << 30;
 
 std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name) {
@@ -29,7 +32,7 @@ std::optional<fb::BuiltinOperator> OperatorNamed(std::string_view name) {
 Status WriteOneToOne(ExportContext& ctx, const Node& node) {
   const FormatName* format = node.op().FindFormat("tflite");
   const auto op = format == nullptr ? std::nullopt : OperatorNamed(format->path);
-  if (!op) return InternalError("{} was not legalised for TensorFlow Lite", node.Describe());
+  if (!op) return InternalError("{} was not legalized for TensorFlow Lite", node.Describe());
   std::vector<std::pair<std::string_view, AttrValue>> fields;
   for (const auto& [ours, theirs] : format->attrs)
     if (const auto value = node.attrs().Get(ours)) fields.emplace_back(theirs, *value);
@@ -42,7 +45,7 @@ Status WriteOneToOne(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// The activation that a node computes, if there is one that operators take.
+// The fusable activation that a node computes, if any.
 std::optional<fb::ActivationFunctionType> FusibleActivation(const Node& node) {
   if (node.Is("relu")) return fb::ActivationFunctionType::RELU;
   if (!node.Is("clip")) return std::nullopt;
@@ -53,8 +56,8 @@ std::optional<fb::ActivationFunctionType> FusibleActivation(const Node& node) {
 }
 
 bool SameQuant(const Type& a, const Type& b) {
-  if (a.quantised() != b.quantised()) return false;
-  return !a.quantised() || a.quant->SameMapping(*b.quant);
+  if (a.quantized() != b.quantized()) return false;
+  return !a.quantized() || a.quant->SameMapping(*b.quant);
 }
 
 }  // namespace
@@ -88,19 +91,10 @@ TensorIndex ExportContext::ResultOf(const Node& node, size_t i) {
   return TensorOf(it == activations_.end() ? node.output(i) : it->second->output(i));
 }
 
-std::shared_ptr<const Quant> BiasQuant(const Type& x, const Type& filter) {
-  if (!x.quantised() || !filter.quantised()) return nullptr;
-  Quant products;
-  for (const float scale : filter.quant->scales)
-    products.scales.push_back(x.quant->scale() * scale);
-  if (filter.quant->per_axis()) products.axis = 0;
-  return std::make_shared<const Quant>(std::move(products));
-}
-
 TensorIndex ExportContext::BiasOf(const Node& node) {
   const Value* bias = node.input(2);
-  if (bias == nullptr || !bias->is_constant() || bias->type().quantised()) return TensorOf(bias);
-  const auto quant = BiasQuant(node.input(0)->type(), node.input(1)->type());
+  if (bias == nullptr || !bias->is_constant() || bias->type().quantized()) return TensorOf(bias);
+  const auto quant = ProductQuant(node.input(0)->type(), node.input(1)->type());
   return quant == nullptr ? TensorOf(bias) : AddConstant(bias->constant(), bias->name(), quant);
 }
 
@@ -177,7 +171,7 @@ TensorIndex ExportContext::AddConstant(const Tensor& tensor, std::string_view hi
   const TensorIndex index = AddTensor(Type(tensor.dtype(), ToDims(tensor.dims()), quant),
                                       std::string(hint.empty() ? "constant" : hint));
   Blob bytes = tensor.blob();
-  // Legal graphs have no strings beyond 2 GiB.
+  // Legal graphs have no strings above 2 GiB.
   if (tensor.dtype() == DType::kString)
     if (auto packed = PackStrings(tensor.strings())) bytes = *std::move(packed);
   rows_.back().buffer = AddBuffer(std::move(bytes));
@@ -190,7 +184,7 @@ Result<TensorIndex> ExportContext::AddInts(const std::vector<int64_t>& numbers,
   std::vector<int32_t> narrow;
   for (const int64_t n : numbers) {
     if (n < std::numeric_limits<int32_t>::min() || n > std::numeric_limits<int32_t>::max())
-      return LimitError("{} {} is beyond 32 bits", hint, n);
+      return LimitError("{} {} does not fit in 32 bits", hint, n);
     narrow.push_back(static_cast<int32_t>(n));
   }
   const TensorIndex index =
@@ -201,7 +195,7 @@ Result<TensorIndex> ExportContext::AddInts(const std::vector<int64_t>& numbers,
 
 Result<TensorIndex> ExportContext::AddInt(int64_t number, std::string_view hint) {
   if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max())
-    return LimitError("{} {} is beyond 32 bits", hint, number);
+    return LimitError("{} {} does not fit in 32 bits", hint, number);
   return AddConstant(Tensor::Scalar(static_cast<int32_t>(number)), hint);
 }
 
@@ -243,14 +237,14 @@ Status ExportContext::CheckOperands(const OperatorRow& row) const {
           MisfitsOf(*operand, facts(tensors[i]), is_output, has_other ? &other : nullptr,
                     has_other ? std::string_view(signature->inputs[same].name) : "");
       if (!misfits.empty())
-        return UnsupportedError("TensorFlow Lite's {}: {}", fb::EnumNameBuiltinOperator(op),
-                                misfits[0].text);
+        return UnsupportedError("the {} operator of TensorFlow Lite: {}",
+                                fb::EnumNameBuiltinOperator(op), misfits[0].text);
       const auto& quant = rows_[static_cast<size_t>(tensors[i])].type.quant;
       if (!is_output || (quant != nullptr && quant->per_axis())) continue;
       if (const auto misfit =
               FixedQuantMisfit(op, facts(tensors[i]).type, quant == nullptr ? 0 : quant->scale(),
                                quant == nullptr ? 0 : quant->zero_point()))
-        return UnsupportedError("TensorFlow Lite's {}: its result has {}",
+        return UnsupportedError("the {} operator of TensorFlow Lite: the result has {}",
                                 fb::EnumNameBuiltinOperator(op), *misfit);
     }
   }
@@ -264,46 +258,29 @@ Status ExportContext::CheckOperators(size_t first) const {
 }
 
 const ExportRow* FindExport(std::string_view op) {
-  static const auto table = [] {
-    std::vector<ExportRow> rows;
-    AddConvExports(rows);
-    AddElementwiseExports(rows);
-    AddGatherExports(rows);
-    AddMatmulExports(rows);
-    AddNormExports(rows);
-    AddOrderExports(rows);
-    AddPoolExports(rows);
-    AddReduceExports(rows);
-    AddResizeExports(rows);
-    AddShapeExports(rows);
-    AddSliceExports(rows);
-    std::map<std::string_view, ExportRow> m;
-    for (const ExportRow& r : rows) m[r.op] = r;
-    return m;
-  }();
-  const auto it = table.find(op);
-  return it == table.end() ? nullptr : &it->second;
+  static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
+  return FindRow(table, op);
 }
 
 std::optional<std::string> WhyNotReal(const Node& node) {
   const Type& type = node.input(0) == nullptr ? node.output()->type() : node.input(0)->type();
-  if (type.dtype == DType::kF32 || type.quantised()) return std::nullopt;
-  return fmt::format("{} of {}", node.op_name(), DTypeName(type.dtype));
+  if (type.dtype == DType::kF32 || type.quantized()) return std::nullopt;
+  return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(type.dtype));
 }
 
 std::optional<std::string> WhyNotWeighted(const Node& node) {
   const Type& x = node.input(0)->type();
   const Value* const bias = node.input(2);
-  if (x.quantised() && bias != nullptr && !bias->is_constant() && !bias->type().quantised())
-    return fmt::format("{} of {} with a bias of {}, which has no scale", node.op_name(),
-                       x.ToString(), bias->type().ToString());
+  if (x.quantized() && bias != nullptr && !bias->is_constant() && !bias->type().quantized())
+    return fmt::format("{} of {} needs a bias with a scale, not {}", node.op_name(), x.ToString(),
+                       bias->type().ToString());
   return WhyNotReal(node);
 }
 
 namespace {
 
-// The outputs' tensors. One whose value has a tensor of another name already (an input, a constant,
-// a second output) is a copy, which RESHAPE makes.
+// The tensors of the outputs. If the value already has a tensor of another name (an input, a
+// constant, a second output), the output is a copy by RESHAPE.
 Result<std::vector<TensorIndex>> ClaimPorts(ExportContext& ctx, const Graph& graph,
                                             std::vector<const Port*>& copies) {
   for (const Port& p : graph.inputs()) {
@@ -327,7 +304,7 @@ Result<std::vector<TensorIndex>> ClaimPorts(ExportContext& ctx, const Graph& gra
 Result<TensorIndex> WriteCopy(ExportContext& ctx, const Port& p) {
   const Type& type = p.value->type();
   if (!type.ranked())
-    return UnsupportedError("output {} has no known rank; give shapes with --input-shape",
+    return UnsupportedError("output {} has an unknown rank; set shapes with --input-shape",
                             Quote(p.name));
   NN_ASSIGN(const TensorIndex shape, ctx.AddDims(*type.dims, "shape"));
   const TensorIndex y = ctx.AddNamed(type, p.name);
@@ -365,8 +342,8 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
     for (const Blob& b : ctx.buffers()) bytes += b.size();
     if (!appended && bytes > max_inline_bytes) appended = true;
     flatbuffers::DetachedBuffer file = ctx.Finish(graph, options, outputs, appended, base);
-    // Offsets of appended data count from the file's start, so the flatbuffer is written twice: for
-    // its size, then with the offsets. Both have the same size.
+    // Offsets of appended data count from the start of the file, so the flatbuffer is built twice:
+    // first for its size, then with the offsets. Both have the same size.
     const uint64_t rounded = RoundUp(file.size(), ExportContext::kDataAlignment);
     if (appended && base == 0) {
       base = rounded;
@@ -395,7 +372,7 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
   }
 }
 
-// Sizes are 32-bit integers, and so are products of those above 1.
+// Sizes are 32-bit integers, and so are their products.
 Status CheckSizes(const Graph& graph) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   for (const Value& v : graph.values()) {
@@ -404,11 +381,11 @@ Status CheckSizes(const Graph& graph) {
     for (const Dim& d : *v.type().dims) {
       if (d.is_const() && d.value() > 1) sizes.push_back(d.value());
       if (d.is_const() && d.value() > kMost)
-        return UnsupportedError("{} is {}: TensorFlow Lite has no dimension above {}",
+        return UnsupportedError("{} is {}: TensorFlow Lite limits dimensions to {}",
                                 Quote(v.name()), v.type().ToString(), kMost);
     }
     if (const auto n = CheckedElements(sizes); !n || *n > kMost)
-      return UnsupportedError("{} is {}: TensorFlow Lite has no tensor of more than {} elements",
+      return UnsupportedError("{} is {}: TensorFlow Lite limits tensors to {} elements",
                               Quote(v.name()), v.type().ToString(), kMost);
   }
   return {};

@@ -1,8 +1,8 @@
-// From the graph to TensorFlow Lite. Operators that are one-to-one (OpDef::formats) need nothing
-// here; every other operator has a row in export_<family>.cc.
+// Export to TensorFlow Lite. One-to-one operators (OpDef::formats) need no code here; every other
+// operator has a row in ops/<family>.cc.
 //
-// An activation that alone uses a result is fused into the operator before it. Operators and the
-// file get the lowest versions that can express them.
+// An activation that is the only use of a result is fused into the operator before it. Operators
+// and the file get the lowest possible versions.
 #pragma once
 
 #include <map>
@@ -31,41 +31,41 @@ class ExportContext {
 
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
-  // The tensor of a value; kNoTensor for null. Constants get their buffer when first asked for.
+  // The tensor of a value; kNoTensor for null. Constants get their buffer on first use.
   TensorIndex TensorOf(const Value* value);
-  // The tensor of a value with another element type: behind a CAST unless it has that type.
+  // The tensor of a value with an element type, after a CAST if its type differs.
   TensorIndex TensorAs(const Value* value, DType dtype);
   // A CAST between two tensors.
   void AddCast(TensorIndex from, TensorIndex to);
-  // The tensor of the node's result i: that of the activation behind it, if one is fused.
+  // The tensor of the node's result i, or of its fused activation.
   TensorIndex ResultOf(const Node& node, size_t i = 0);
   std::vector<TensorIndex> InputsOf(const Node& node);
-  // Input 2 of a convolution or matrix product. A constant of integers without a scale, which count
-  // products, gets that of BiasQuant.
+  // Input 2 of a convolution or matrix product. An integer constant without a scale gets that of
+  // ProductQuant.
   TensorIndex BiasOf(const Node& node);
   std::vector<TensorIndex> ResultsOf(const Node& node);
-  // Gives a value a tensor of this name before any other name is chosen.
+  // Adds a tensor with a reserved name for a value, before other names are chosen.
   void Claim(const Value* value, const std::string& name);
   bool HasTensor(const Value* value) const { return tensors_.contains(value); }
-  // Keeps a name from being chosen for a value.
+  // Reserves a name, so that no value gets it.
   void Reserve(const std::string& name) { used_.Claim(name); }
 
-  // A tensor whose name begins like `name`, and one of exactly this name.
+  // Adds a tensor whose unique name begins with `name`, and one with exactly this name.
   TensorIndex AddTensor(const Type& type, const std::string& name);
   TensorIndex AddNamed(const Type& type, const std::string& name);
   TensorIndex AddConstant(const Tensor& tensor, std::string_view hint,
                           const std::shared_ptr<const Quant>& quant = nullptr);
-  // A vector of i32; kLimit for numbers beyond them.
+  // A vector of i32; kLimit for values out of range.
   Result<TensorIndex> AddInts(const std::vector<int64_t>& numbers, std::string_view hint);
   Result<TensorIndex> AddInt(int64_t number, std::string_view hint);  // a scalar
-  // A vector of i32 that holds the dimensions: a constant if all are numbers, else computed from
-  // the shapes of values that have been written (export_dims.cc). kUnsupported if a symbol is the
-  // size of none.
+  // A vector of i32 of the dimensions: a constant if all are constant, else computed from the
+  // shapes of written values (export_dims.cc). kUnsupported if a symbol is not the size of any
+  // value.
   Result<TensorIndex> AddDims(const Dims& dims, std::string_view hint);
-  // Lets the symbols in the value's type be read off the value from here on.
+  // Makes the value a source for the symbols in its type.
   void Define(const Value* value);
 
-  // The activation that is fused into a node, and whether a node is one that is.
+  // The activation fused into a node, and whether a node is a fused activation.
   fb::ActivationFunctionType ActivationOf(const Node& node) const;
   bool IsFused(const Node& node) const { return fused_.contains(&node); }
 
@@ -85,12 +85,12 @@ class ExportContext {
                      std::vector<TensorIndex> outputs, fb::BuiltinOptions kind,
                      flatbuffers::Offset<void> options, const VersionTraits& traits);
 
-  // kUnsupported if an operator from `first` on has an operand that its signature does not allow.
+  // kUnsupported if an operand of an operator from `first` on violates its signature.
   Status CheckOperators(size_t first) const;
   size_t operator_count() const { return operators_.size(); }
 
-  // The complete flatbuffer. Buffers of data are in it, or if `appended` behind it, `base` being
-  // its own size rounded up to kDataAlignment.
+  // The complete flatbuffer. Buffers are inside it or, if `appended`, after it, starting at `base`,
+  // its size rounded up to kDataAlignment.
   flatbuffers::DetachedBuffer Finish(const Graph& graph, const ExportOptions& options,
                                      const std::vector<TensorIndex>& outputs, bool appended,
                                      uint64_t base);
@@ -134,8 +134,7 @@ class ExportContext {
   std::map<std::vector<int64_t>, TensorIndex> ints_;
   std::unordered_map<const Node*, const Node*> activations_;  // by the node before
   std::unordered_set<const Node*> fused_;
-  std::map<std::string, std::pair<const Value*, int>, std::less<>>
-      symbols_;                              // a value and its axis
+  std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // value and axis
   std::map<std::string, TensorIndex> dims_;  // scalars, by Dim::ToString
 };
 
@@ -144,57 +143,40 @@ struct ExportRow {
   Status (*write)(ExportContext&, const Node&) = nullptr;
   // Why a node cannot be written; null: every node can.
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
-  // Whether the operator takes a fused activation.
+  // Whether the operator supports a fused activation.
   bool (*fuses)(const Node&) = nullptr;
 };
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
 
-// One function a family.
-void AddConvExports(std::vector<ExportRow>& rows);
-void AddElementwiseExports(std::vector<ExportRow>& rows);
-void AddGatherExports(std::vector<ExportRow>& rows);
-void AddMatmulExports(std::vector<ExportRow>& rows);
-void AddNormExports(std::vector<ExportRow>& rows);
-void AddOrderExports(std::vector<ExportRow>& rows);
-void AddPoolExports(std::vector<ExportRow>& rows);
-void AddReduceExports(std::vector<ExportRow>& rows);
-void AddResizeExports(std::vector<ExportRow>& rows);
-void AddShapeExports(std::vector<ExportRow>& rows);
-void AddSliceExports(std::vector<ExportRow>& rows);
-
 const Target& TfliteTarget();
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options);
 
-// Write, with data of more than `max_inline_bytes` stored behind the flatbuffer, whose offsets
-// reach no further than 2 GiB.
+// Writes a model. Data above `max_inline_bytes` are stored after the flatbuffer, because its
+// offsets are limited to 2 GiB.
 Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
                             uint64_t max_inline_bytes);
 
 // ---- For rows -----------------------------------------------------------------------------------
 
-// Reasons why a node's types cannot be written: anything but float32 and quantised integers.
+// Why the types of a node cannot be written: only float32 and quantized integers are supported.
 std::optional<std::string> WhyNotReal(const Node& node);
-// The same for a node of x, weights and perhaps a bias, whose scale the weights give where it is
-// constant.
+// The same for a node of x, weights and an optional bias; the weights determine the scale of a
+// constant bias.
 std::optional<std::string> WhyNotWeighted(const Node& node);
-
-// Scales of the products of the elements of two quantised values, along axis 0 if the filter has
-// several; null unless both are quantised.
-std::shared_ptr<const Quant> BiasQuant(const Type& x, const Type& filter);
 
 inline bool Always(const Node&) {
   return true;
 }
 
-// A two-dimensional convolution each of whose groups has one input channel.
+// A two-dimensional convolution with one input channel per group.
 bool IsDepthwise(const Node& node);
 
-// A product with a matrix of weights as FULLY_CONNECTED has it: [outputs, inputs].
+// A product with a weight matrix in the layout of FULLY_CONNECTED: [outputs, inputs].
 bool IsFullyConnected(const Node& node);
 
-// How a transposed convolution's pads are named; nullopt if they have no name.
+// The named padding of a transposed convolution; nullopt if there is none.
 std::optional<fb::Padding> TransposePadding(const Node& node);
 
 }  // namespace nn::tflite

@@ -1,4 +1,4 @@
-// Dimensions that are expressions, as operators: each symbol is read off the shape of a value.
+// Computes dimension expressions by operators; symbols come from the shapes of values.
 #include <algorithm>
 #include <iterator>
 
@@ -49,7 +49,7 @@ Result<TensorIndex> ExportContext::AddDimTree(const Dim::Tree& tree) {
   if (tree.kind == Kind::kSymbol) {
     const auto it = symbols_.find(tree.symbol);
     if (it == symbols_.end())
-      return UnsupportedError("dimension {} is the size of no value", Quote(tree.symbol));
+      return UnsupportedError("dimension {} is not the size of any value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
     const TensorIndex shape = AddTensor(Type(DType::kI32, {Dim(value->type().rank())}), "shape");
     AddOperator(Op::SHAPE, {TensorOf(value)}, {shape},

@@ -7,12 +7,13 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "formats/tflite/family.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
 #include "ir/verify.h"
-#include "ops/elementwise.h"
-#include "ops/opaque.h"
+#include "ops/array/opaque.h"
+#include "ops/math/elementwise.h"
 
 namespace nn::tflite {
 namespace {
@@ -40,7 +41,7 @@ class Importer {
     ReadMetadata();
     values_.resize(static_cast<size_t>(SizeOf(sub_.tensors())), nullptr);
     NN_RETURN_IF_ERROR(ReadInputs());
-    // Order is checked by the validator; here any order that can be sorted will do.
+    // The validator checks the order; import accepts any order that can be sorted.
     NN_ASSIGN(const std::vector<int64_t> order, OperatorOrder());
     for (const int64_t i : order) NN_RETURN_IF_ERROR(ImportOperator(*At(sub_.operators(), i), i));
     NN_RETURN_IF_ERROR(ReadOutputs());
@@ -73,7 +74,7 @@ class Importer {
     }
   }
 
-  // Notes the names that a signature gives to the graph's inputs or outputs, by their number.
+  // Records the names of the graph's inputs or outputs in a signature, by position.
   void ReadSignature(const flatbuffers::Vector<flatbuffers::Offset<fb::TensorMap>>* map,
                      const flatbuffers::Vector<int32_t>* tensors, const std::string& prefix) {
     const auto indices = ListOf<int64_t>(tensors);
@@ -90,7 +91,8 @@ class Importer {
   Result<const fb::Tensor*> TensorAt(int64_t index) const {
     const fb::Tensor* t = At(sub_.tensors(), index);
     if (t == nullptr)
-      return ModelError("there is no tensor {}, only {}", index, SizeOf(sub_.tensors()));
+      return ModelError("tensor {} does not exist; the subgraph has {}", index,
+                        SizeOf(sub_.tensors()));
     return t;
   }
 
@@ -107,7 +109,7 @@ class Importer {
     return type;
   }
 
-  // A name for an input or output that no other one has.
+  // A unique name for an input or output.
   std::string PortName(const fb::Tensor& tensor, int64_t index, std::set<std::string>& used) {
     const std::string name = NameOf(tensor, index);
     std::string unique = name;
@@ -120,10 +122,10 @@ class Importer {
     for (const int64_t index : ListOf<int64_t>(sub_.inputs())) {
       NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
       if (values_[static_cast<size_t>(index)] != nullptr)
-        return ModelError("tensor {} is an input twice", index);
+        return ModelError("tensor {} occurs twice in the inputs", index);
       NN_ASSIGN(Type type, TypeOf(*tensor, index));
       if (type.dtype == DType::kUnknown)
-        return UnsupportedError("input {} of type {}", Quote(Text(tensor->name())),
+        return UnsupportedError("input {} has unsupported type {}", Quote(Text(tensor->name())),
                                 TensorTypeName(tensor->type()));
       if (type.dims && !ConstDims(*type.dims)) dynamic_ = true;
       Value* v = graph_.AddInput(PortName(*tensor, index, used), std::move(type));
@@ -185,7 +187,7 @@ class Importer {
     return order;
   }
 
-  // The value of a tensor; constants are read when first asked for. kUnsupported for variables.
+  // The value of a tensor; constants are read on first use. kUnsupported for variables.
   Result<Value*> ValueOf(int64_t index) {
     NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
     Value*& v = values_[static_cast<size_t>(index)];
@@ -201,8 +203,9 @@ class Importer {
     NN_ASSIGN(Type type, TypeOf(tensor, index));
     NN_ASSIGN(const bool contents, HasContents(model_, tensor));
     const bool empty = type.dims && Product(*type.dims) == 0;
-    if (!contents && tensor.is_variable()) return UnsupportedError("a variable");
-    if (!contents && !empty) return ModelError("it is used, but has no value");
+    if (!contents && tensor.is_variable())
+      return UnsupportedError("variable tensors are unsupported");
+    if (!contents && !empty) return ModelError("the tensor is used, but has no value");
     NN_ASSIGN(Tensor value, ReadContents(model_, tensor));
     return graph_.AddConstant(std::move(value), std::string(Text(tensor.name())), type.quant);
   }
@@ -211,7 +214,7 @@ class Importer {
     const fb::OperatorCode* code = At(model_.root->operator_codes(), op.opcode_index());
     const std::string name = OperatorName(code);
     auto status = code == nullptr
-                      ? Status(ModelError("there is no operator code {}, only {}",
+                      ? Status(ModelError("operator code {} does not exist; the model has {}",
                                           op.opcode_index(), SizeOf(model_.root->operator_codes())))
                       : ImportWithCode(op, *code, index, name);
     if (!status)
@@ -219,7 +222,7 @@ class Importer {
     return {};
   }
 
-  // Inputs that an operator cannot do without are listed, and not as -1.
+  // Required inputs must be listed, and not as -1.
   static Status CheckPresence(const fb::Operator& op, const fb::OperatorCode& code) {
     const Signature* signature = FindSignature(OperatorOf(code));
     if (signature == nullptr) return {};
@@ -228,7 +231,7 @@ class Importer {
       const SignatureOperand& operand = signature->inputs[i];
       if (operand.presence == SignatureOperand::Presence::kRequired && !operand.repeated &&
           (i >= inputs.size() || inputs[i] == -1))
-        return ModelError("input {} ({}) is left out", i, operand.name);
+        return ModelError("input {} ({}) is missing", i, operand.name);
     }
     return {};
   }
@@ -237,7 +240,8 @@ class Importer {
                         const std::string& name) {
     std::vector<Value*> inputs;
     std::string reason;
-    // What lies behind an unsupported operator often has no known type; only the first is reported.
+    // Values after an unsupported operator often have unknown types; only the first error is
+    // reported.
     bool on_opaque = false;
     for (const int64_t t : ListOf<int64_t>(op.inputs())) {
       auto v = t == -1 ? Result<Value*>(nullptr) : ValueOf(t);
@@ -264,7 +268,7 @@ class Importer {
     if (!status) return status;
     for (size_t i = 0; i < types.size(); ++i) {
       if (ctx.outputs()[i] == nullptr)
-        return ModelError("it has {} outputs, the operator fewer", types.size());
+        return ModelError("there are {} outputs, more than the operator has", types.size());
       NN_RETURN_IF_ERROR(
           Declare(ctx.outputs()[i], op.outputs()->Get(static_cast<flatbuffers::uoffset_t>(i))));
     }
@@ -273,15 +277,15 @@ class Importer {
 
   Status ImportOp(ImportContext& ctx, const std::string& name) {
     const fb::BuiltinOperator op = OperatorOf(ctx.code());
-    if (ctx.output_count() == 0) return ModelError("it has no output");
-    if (ImportFn fn = Imports().Find(op)) return fn(ctx);
+    if (ctx.output_count() == 0) return ModelError("the operator has no output");
+    if (const ImportRow* row = FindImport(op)) return row->import(ctx);
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
-    return UnsupportedError("{} (version {}) is not supported", name, ctx.code().version());
+    return UnsupportedError("{} (version {}) is unsupported", name, ctx.code().version());
   }
 
-  // Where an operator passes its input's integers on, a result that is declared with another
-  // quantisation has the same integers and other real values, which no operator of ours does.
+  // If an operator copies the integers of its input, a result declared with a different
+  // quantization has other real values, which no graph operator expresses.
   Status CheckPassedOn(const ImportContext& ctx) const {
     for (size_t i = 0; i < ctx.output_count() && i < ctx.outputs().size(); ++i) {
       const Value* v = ctx.outputs()[i];
@@ -290,15 +294,15 @@ class Importer {
           declared->SameMapping(*v->type().quant))
         continue;
       const Type& is = v->type();
-      return UnsupportedError("it passes on the integers of {} as {}", is.ToString(),
+      return UnsupportedError("it copies the integers of {} to {}", is.ToString(),
                               is.dims ? Type(is.dtype, *is.dims, declared).ToString()
-                                      : std::string("another quantisation"));
+                                      : std::string("a different quantization"));
     }
     return {};
   }
 
-  // Names a value after its tensor and refines its type by what the file declares. Sizes that
-  // inference does not know are taken from the file only where it cannot mean "unknown" by 1.
+  // Names a value after its tensor and refines its type by the declaration. Unknown sizes are taken
+  // from the file only if a declared 1 cannot mean "unknown".
   Status Declare(Value* v, int64_t index) {
     NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
     NN_ASSIGN(Type declared, TypeOf(*tensor, index));
@@ -308,7 +312,7 @@ class Importer {
     Type type = v->type();
     if (declared.dtype != DType::kUnknown && type.dtype != DType::kUnknown &&
         declared.dtype != type.dtype)
-      return ModelError("tensor {} ({}) is declared {} but is {}", index,
+      return ModelError("tensor {} ({}) is declared as {}, but is {}", index,
                         Quote(Text(tensor->name())), declared.ToString(), type.ToString());
     if (declared.quant != nullptr) type.quant = declared.quant;
     const bool sizes_known = SizeOf(tensor->shape_signature()) > 0 || !dynamic_;
@@ -343,7 +347,7 @@ class Importer {
   Graph graph_;
   std::vector<Value*> values_;  // by tensor
   std::vector<Obstacle> obstacles_;
-  bool dynamic_ = false;  // an input has a size that is not known
+  bool dynamic_ = false;  // an input has an unknown size
 };
 
 struct Activation {
@@ -368,7 +372,7 @@ Result<std::optional<Activation>> ActivationOf(fb::ActivationFunctionType type) 
     case A::SIGN_BIT:
       break;
   }
-  return UnsupportedError("the fused activation {}", static_cast<int>(type));
+  return UnsupportedError("fused activation {} is unsupported", static_cast<int>(type));
 }
 
 }  // namespace
@@ -380,7 +384,7 @@ Result<Value*> ImportContext::Required(size_t i) const {
 
 Result<Value*> ImportContext::Ranked(size_t i) const {
   NN_ASSIGN(Value* const v, Required(i));
-  if (!v->type().ranked()) return UnsupportedError("input {} is of unknown rank", i);
+  if (!v->type().ranked()) return UnsupportedError("the rank of input {} is unknown", i);
   return v;
 }
 
@@ -388,7 +392,7 @@ Result<std::vector<int64_t>> ImportContext::KnownInts(size_t i, std::string_view
   NN_RETURN_IF_ERROR(Required(i));
   const auto elements = Elements(i);
   const auto ints = elements ? ConstDims(*elements) : std::nullopt;
-  if (!ints) return UnsupportedError("{} are not constant", what);
+  if (!ints) return UnsupportedError("{} must be constant", what);
   return *ints;
 }
 
@@ -396,23 +400,19 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
                                      std::span<const Type> types) {
   const OpDef* def = Ops().Find(op);
   if (def == nullptr) return InternalError("no operator named {}", op);
-  bool quantised = false;
-  for (const Value* v : inputs) quantised |= v != nullptr && v->type().quantised();
+  bool quantized = false;
+  for (const Value* v : inputs) quantized |= v != nullptr && v->type().quantized();
   Node* node = graph_.AddNode(*def, std::move(inputs), std::move(attrs), types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     Type type;
     type.dtype = types[i].dtype;
     type.quant = types[i].quant;
-    quantised |= type.quantised();
+    quantized |= type.quantized();
     node->output(i)->set_type(std::move(type));
   }
   node->set_source({OperatorName(&code_), index_});
-  if (quantised) node->set_arithmetic(Arithmetic::kTflite);
-  if (auto inferred = InferNode(*node); !inferred) {
-    graph_.Erase(node);  // an operator that is not supported may stand in its place
-    return tl::unexpected(inferred.error());
-  }
-  return node;
+  if (quantized) node->set_arithmetic(Arithmetic::kTflite);
+  return graph_.InferAdded(node);
 }
 
 Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
@@ -425,7 +425,7 @@ Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> input
 }
 
 Status ImportContext::Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  if (output_types_.empty()) return ModelError("it has no output");
+  if (output_types_.empty()) return ModelError("the operator has no output");
   NN_ASSIGN(Node* const node, AddNode(op, std::move(inputs), std::move(attrs), output_types_));
   for (size_t i = 0; i < outputs_.size(); ++i) SetOutput(i, node->output(i));
   return {};
@@ -435,34 +435,15 @@ Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::
                                     std::vector<Value*> inputs, Attrs attrs) {
   NN_ASSIGN(const auto after, ActivationOf(activation));
   if (!after) return Emit(op, std::move(inputs), std::move(attrs));
-  if (output_types_.empty()) return ModelError("it has no output");
+  if (output_types_.empty()) return ModelError("the operator has no output");
   NN_ASSIGN(Node* const node,
             AddNode(op, std::move(inputs), std::move(attrs), std::span(&output_types_[0], 1)));
   return Emit(after->op, {node->output()}, after->attrs);
 }
 
-ImportFn ImportTable::Find(fb::BuiltinOperator op) const {
-  const auto it = table_.find(op);
-  return it == table_.end() ? nullptr : it->second;
-}
-
-const ImportTable& Imports() {
-  static const ImportTable table = [] {
-    ImportTable t;
-    AddConvImports(t);
-    AddElementwiseImports(t);
-    AddGatherImports(t);
-    AddMatmulImports(t);
-    AddNormImports(t);
-    AddOrderImports(t);
-    AddPoolImports(t);
-    AddReduceImports(t);
-    AddResizeImports(t);
-    AddShapeImports(t);
-    AddSliceImports(t);
-    return t;
-  }();
-  return table;
+const ImportRow* FindImport(fb::BuiltinOperator op) {
+  static const auto table = RowsBy(&ImportRow::op, &Family::imports, Families());
+  return FindRow(table, op);
 }
 
 Result<ImportedModel> Import(const NativeModel& native) {
@@ -476,7 +457,7 @@ std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator()) {
     const std::string name = fb::EnumNameBuiltinOperator(op);
-    out.push_back({name, Imports().Find(op) != nullptr ||
+    out.push_back({name, FindImport(op) != nullptr ||
                              Ops().FindEncoding("tflite", name, 1).first != nullptr});
   }
   return out;

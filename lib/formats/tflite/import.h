@@ -1,8 +1,7 @@
-// From TensorFlow Lite to the graph. Operators that are one-to-one (OpDef::formats) need nothing
-// here; every other operator has a function in import_<family>.cc.
+// Import of TensorFlow Lite. One-to-one operators (OpDef::formats) need no code here; every other
+// operator has a function in ops/<family>.cc.
 //
-// Fused activations become operators of their own. Nodes that touch quantised types follow
-// Arithmetic::kTflite.
+// Fused activations become separate nodes. Nodes with quantized types have Arithmetic::kTflite.
 #pragma once
 
 #include <map>
@@ -19,10 +18,10 @@
 
 namespace nn::tflite {
 
-// One operator to be imported, and the graph that it goes to.
+// An operator to import and its target graph.
 class ImportContext {
  public:
-  // `output_types` are those that the file declares.
+  // `output_types` are those declared in the file.
   ImportContext(const Model& model, const fb::Operator& op, const fb::OperatorCode& code,
                 int64_t index, Graph& graph, std::vector<Value*> inputs,
                 std::vector<Type> output_types)
@@ -46,29 +45,29 @@ class ImportContext {
   const std::vector<Value*>& inputs() const { return inputs_; }
   // The input, or kModel if it is absent.
   Result<Value*> Required(size_t i) const;
-  // The input, whose rank must be known: kUnsupported if it is not.
+  // The input; kUnsupported if its rank is unknown.
   Result<Value*> Ranked(size_t i) const;
-  // The contents of an integer input as far as inference knows them; null contents: not known.
+  // The contents of an integer input, as far as known by inference; nullopt if unknown.
   std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
-  // The numbers of an integer input, which must be known: kUnsupported if they are not.
+  // The contents of an integer input; kUnsupported, with `what` in the message, if unknown.
   Result<std::vector<int64_t>> KnownInts(size_t i, std::string_view what) const;
   size_t output_count() const { return outputs_.size(); }
   const Type& output_type(size_t i = 0) const { return output_types_[i]; }
 
-  // The operator's options; kModel if it has none or others.
+  // The operator's options; kModel if they are missing or of a different kind.
   template <typename T>
   Result<const T*> Options() const {
     if (const T* options = op_.builtin_options_as<T>()) return options;
-    return ModelError("its options are missing or of another kind");
+    return ModelError("the options are missing or of a different kind");
   }
 
-  // Adds a node of ours with one result; its type is inferred, it remembers where it came from and
-  // takes the arithmetic that its types ask for. `quant`: how the result is quantised.
+  // Adds a graph node with one result, with inferred type, its source, and the arithmetic for its
+  // types. `quant` is the quantization of the result.
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
                      std::shared_ptr<const Quant> quant = nullptr);
-  // Adds the node whose results are the operator's outputs.
+  // Adds the node with the operator's outputs as results.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
-  // Emit of an operator with one result, followed by its fused activation.
+  // Emit() for one result, followed by the fused activation.
   Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
                        std::vector<Value*> inputs, Attrs attrs = {});
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
@@ -91,30 +90,13 @@ class ImportContext {
 
 using ImportFn = Status (*)(ImportContext&);
 
-class ImportTable {
- public:
-  void Add(fb::BuiltinOperator op, ImportFn fn) { table_[op] = fn; }
-  // Null if there is none.
-  ImportFn Find(fb::BuiltinOperator op) const;
-
- private:
-  std::map<fb::BuiltinOperator, ImportFn> table_;
+struct ImportRow {
+  fb::BuiltinOperator op;
+  ImportFn import;
 };
 
-const ImportTable& Imports();
-
-// One function a family.
-void AddConvImports(ImportTable& table);
-void AddElementwiseImports(ImportTable& table);
-void AddGatherImports(ImportTable& table);
-void AddMatmulImports(ImportTable& table);
-void AddNormImports(ImportTable& table);
-void AddOrderImports(ImportTable& table);
-void AddPoolImports(ImportTable& table);
-void AddReduceImports(ImportTable& table);
-void AddResizeImports(ImportTable& table);
-void AddShapeImports(ImportTable& table);
-void AddSliceImports(ImportTable& table);
+// Null if there is none.
+const ImportRow* FindImport(fb::BuiltinOperator op);
 
 Result<ImportedModel> Import(const NativeModel& model);
 

@@ -13,20 +13,20 @@
 namespace nn::tflite {
 namespace {
 
-// Flatbuffers offsets are signed 32-bit numbers; what lies behind is data found by 64-bit offsets.
+// Flatbuffer offsets are signed 32-bit numbers; data beyond them have 64-bit offsets.
 constexpr uint64_t kMaxFlatbuffer = FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
-// `offset` 0 and 1 stand for no data.
+// `offset` 0 and 1 mean no data.
 Result<Blob> Appended(const Model& model, uint64_t offset, uint64_t size, std::string_view what) {
   if (!InRange(offset, size, model.file().size()))
-    return ModelError("{}: {} bytes from {} on are outside the file of {} bytes", what, size,
-                      offset, model.file().size());
+    return ModelError("{}: {} bytes at {} are outside the file of {} bytes", what, size, offset,
+                      model.file().size());
   return model.file().Slice(offset, size);
 }
 
-// The data of buffers, in the flatbuffer and behind it.
+// The data of buffers, in the flatbuffer and after it.
 std::vector<ByteRange> Payloads(std::span<const std::byte> bytes) {
-  constexpr size_t kMost = 100'000;  // what is beyond is copied
+  constexpr size_t kMost = 100'000;  // the rest is copied
   std::vector<ByteRange> payloads;
   const FlatbufferPeek peek(bytes);
   for (const uint64_t buffer : peek.Tables(peek.Root(), fb::Model::VT_BUFFERS)) {
@@ -38,15 +38,31 @@ std::vector<ByteRange> Payloads(std::span<const std::byte> bytes) {
   return payloads;
 }
 
+// With the identifier or without it.
+bool VerifyModel(flatbuffers::Verifier& verifier) {
+  return verifier.VerifyBuffer<fb::Model>(nullptr);
+}
+
 }  // namespace
 
-bool Sniff(std::span<const std::byte> bytes) {
+bool HasIdentifier(std::span<const std::byte> bytes) {
   return bytes.size() >= 8 && std::memcmp(bytes.data() + 4, fb::ModelIdentifier(), 4) == 0;
+}
+
+Likeness LikenessOf(std::span<const std::byte> bytes) {
+  if (HasIdentifier(bytes)) return Likeness::kSure;
+  // Some tools omit the identifier.
+  constexpr uint32_t kSchemaVersion = 3;
+  const FlatbufferPeek peek(bytes);
+  const auto root = peek.Root();
+  const bool is_model = root && peek.Number(*root, fb::Model::VT_VERSION) == kSchemaVersion &&
+                        !peek.Tables(root, fb::Model::VT_SUBGRAPHS).empty() &&
+                        !peek.Tables(root, fb::Model::VT_BUFFERS).empty();
+  return is_model ? Likeness::kLikely : Likeness::kNone;
 }
 
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits) {
-  if (!Sniff(file.bytes())) return ParseError("the identifier TFL3 is missing");
   auto model = std::make_unique<Model>();
   const Blob aligned = file.IsAligned(kBufferAlignment) ? file : Blob::Copy(file.bytes());
   NN_ASSIGN(model->flatbuffer, StableFlatbuffer::Make(aligned, Payloads(aligned.bytes())));
@@ -54,7 +70,7 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
       SideFiles(std::filesystem::path(path).parent_path(), limits.max_file_bytes, file.size());
   const auto bytes = model->flatbuffer.structure().bytes();
   NN_RETURN_IF_ERROR(VerifyFlatbuffer(bytes.first(std::min<size_t>(bytes.size(), kMaxFlatbuffer)),
-                                      "tflite.fbs", fb::VerifyModelBuffer, limits));
+                                      "tflite.fbs", VerifyModel, limits));
   model->root = fb::GetModel(bytes.data());
   return std::unique_ptr<NativeModel>(std::move(model));
 }
@@ -81,7 +97,8 @@ std::string OperatorName(const fb::OperatorCode* code) {
 Result<Blob> BufferBytes(const Model& model, uint32_t index) {
   const fb::Buffer* buffer = At(model.root->buffers(), index);
   if (buffer == nullptr)
-    return ModelError("there is no buffer {}, only {}", index, SizeOf(model.root->buffers()));
+    return ModelError("buffer {} does not exist; the model has {}", index,
+                      SizeOf(model.root->buffers()));
   if (buffer->offset() > 1)
     return Appended(model, buffer->offset(), buffer->size(), fmt::format("buffer {}", index));
   if (buffer->data() == nullptr) return Blob();
@@ -94,18 +111,18 @@ Result<Blob> ExternalBytes(const Model& model, uint32_t id) {
     if (buffer == nullptr || buffer->id() != id) continue;
     const auto* group = At(model.root->external_buffer_groups(), buffer->group());
     if (group == nullptr)
-      return ModelError("external buffer {}: there is no group {}", id, buffer->group());
+      return ModelError("external buffer {}: group {} does not exist", id, buffer->group());
     if (!Text(buffer->packing()).empty())
-      return UnsupportedError("external buffer {} is packed as {}", id,
+      return UnsupportedError("external buffer {} has unsupported packing {}", id,
                               Quote(Text(buffer->packing())));
     NN_ASSIGN(const Blob file, model.files.Read(Text(group->name())));
     if (!InRange(buffer->offset(), buffer->length(), file.size()))
-      return ModelError("external buffer {}: {} bytes from {} on are outside {} ({} bytes)", id,
+      return ModelError("external buffer {}: {} bytes at {} are outside {} ({} bytes)", id,
                         buffer->length(), buffer->offset(), Quote(Text(group->name())),
                         file.size());
     return file.Slice(buffer->offset(), buffer->length());
   }
-  return ModelError("there is no external buffer {}", id);
+  return ModelError("external buffer {} does not exist", id);
 }
 
 Result<Blob> CustomOptions(const Model& model, const fb::Operator& op) {

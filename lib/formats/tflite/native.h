@@ -1,6 +1,6 @@
 // A TensorFlow Lite model: a verified flatbuffer, read in place. Verified means that every table,
-// vector and string lies inside the file; what the numbers in them mean is not checked. Indices go
-// through the functions below, which answer null for those that lead nowhere.
+// vector and string is inside the file; values are not checked. The functions below check indices
+// and return null for invalid ones.
 #pragma once
 
 #include <cstring>
@@ -27,17 +27,18 @@ struct Model : NativeModel {
   const Blob& file() const { return flatbuffer.file(); }
 };
 
-// Verifies the flatbuffer. kParse if it is damaged, kLimit beyond the limits.
+// Reads and verifies a model. kParse if the flatbuffer is damaged, kLimit beyond the limits.
 Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& path,
                                           const ReadLimits& limits);
 
-// True if the bytes bear the identifier TFL3.
-bool Sniff(std::span<const std::byte> bytes);
+// Format::likeness.
+Likeness LikenessOf(std::span<const std::byte> bytes);
+bool HasIdentifier(std::span<const std::byte> bytes);
 
 Result<ModelSummary> Summarize(const NativeModel& model);
 Result<ModelSummary> SummarizeInFull(const NativeModel& model);
 Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
-// What OperatorSummary::scope calls a sub-graph.
+// The name of a subgraph in OperatorSummary::scope.
 std::string ScopeOf(const fb::SubGraph& graph, int64_t index);
 
 // Format::dump, restore and save.
@@ -46,7 +47,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
-// Element i of a vector that may be absent; null where it does not reach.
+// Element i of a vector that may be absent; null if out of range.
 template <typename T>
 const T* At(const flatbuffers::Vector<flatbuffers::Offset<T>>* list, int64_t i) {
   if (list == nullptr || i < 0 || i >= static_cast<int64_t>(list->size())) return nullptr;
@@ -58,8 +59,8 @@ int64_t SizeOf(const List* list) {
   return list == nullptr ? 0 : static_cast<int64_t>(list->size());
 }
 
-// The numbers of a vector; none if it is absent. Elements of 8 bytes may lie anywhere: the verifier
-// does not look at their alignment.
+// The numbers of a vector; empty if it is absent. Elements of 8 bytes may be unaligned, because the
+// verifier does not check their alignment.
 template <typename To, typename T>
 std::vector<To> ListOf(const flatbuffers::Vector<T>* list) {
   std::vector<To> out;
@@ -75,18 +76,18 @@ std::vector<To> ListOf(const flatbuffers::Vector<T>* list) {
 // The text; "" if it is absent.
 std::string_view Text(const flatbuffers::String* text);
 
-// The operator that a code stands for: the larger one of its two numbers.
+// The operator of a code: the larger of its two numbers.
 fb::BuiltinOperator OperatorOf(const fb::OperatorCode& code);
 
-// "CONV_2D", "CUSTOM Name", or "operator 999" for numbers that the schema does not have.
+// "CONV_2D", "CUSTOM Name", or "operator 999" for values not in the schema.
 std::string OperatorName(const fb::OperatorCode* code);
 
-// The bytes of a buffer of the model or of a file beside it, where it has any. kModel for a number
-// that leads nowhere or a range outside the file; kUnsupported for packed external data.
+// The bytes of a buffer in the model or in a side file, if it has any. kModel for an invalid index
+// or a range outside the file; kUnsupported for packed external data.
 Result<Blob> BufferBytes(const Model& model, uint32_t buffer);
 Result<Blob> ExternalBytes(const Model& model, uint32_t id);
 
-// The options that a custom operator has in place of a table.
+// The options of a custom operator, which has no options table.
 Result<Blob> CustomOptions(const Model& model, const fb::Operator& op);
 
 }  // namespace nn::tflite

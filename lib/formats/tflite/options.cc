@@ -13,6 +13,10 @@
 #include "tflite/tflite_bfbs_generated.h"
 
 namespace nn::tflite {
+const reflection::Schema& Schema() {
+  return *reflection::GetSchema(fb::ModelBinarySchema::data());
+}
+
 namespace {
 
 using Op = fb::BuiltinOperator;
@@ -165,10 +169,6 @@ constexpr Row kOptions[] = {
     {Op::RIGHT_SHIFT, Kind::RightShiftOptions},
 };
 
-const reflection::Schema& Schema() {
-  return *reflection::GetSchema(fb::ModelBinarySchema::data());
-}
-
 // The table of the schema with this name; null if there is none.
 const reflection::Object* TableNamed(std::string_view name) {
   return Schema().objects()->LookupByKey(fmt::format("nn.tflite.fb.{}", name).c_str());
@@ -235,7 +235,7 @@ std::string VectorText(const flatbuffers::Table& table, const reflection::Field&
       out += fmt::format(", ... {} in all", list->size());
       break;
     }
-    // The verifier does not look at the alignment of elements.
+    // The verifier does not check the alignment of elements.
     alignas(8) uint8_t value[8] = {};
     const size_t width = flatbuffers::GetTypeSize(element);
     std::memcpy(value, list->Data() + i * width, std::min(width, sizeof(value)));

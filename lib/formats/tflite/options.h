@@ -1,4 +1,4 @@
-// The options tables of operators, by field name, with the help of the embedded schema.
+// The options tables of operators, accessed by field name through the embedded schema.
 #pragma once
 
 #include <string>
@@ -10,24 +10,31 @@
 #include "formats/tflite/native.h"
 #include "ir/attrs.h"
 
+namespace reflection {
+struct Schema;
+}  // namespace reflection
+
 namespace nn::tflite {
 
-// The kind of options that go with an operator below 162; NONE if it has none.
+// schemas/tflite.fbs as data.
+const reflection::Schema& Schema();
+
+// The kind of options of an operator below 162; NONE if it has none.
 fb::BuiltinOptions OptionsOf(fb::BuiltinOperator op);
 
-// A field of the operator's options: a number, or the default where the field or the whole table is
-// absent. kInternal for a name that the options do not have.
+// A field of the operator's options: a number, or the default if the field or the whole table is
+// absent. kInternal for an unknown name.
 Result<AttrValue> ReadOption(const fb::Operator& op, fb::BuiltinOptions kind,
                              std::string_view field);
 
-// Options of the given kind with the numbers given by field name.
+// Options of a kind with numbers by field name.
 Result<flatbuffers::Offset<void>> WriteOptions(
     flatbuffers::FlatBufferBuilder& builder, fb::BuiltinOptions kind,
     const std::vector<std::pair<std::string_view, AttrValue>>& fields);
 
-// All fields of an operator's options as text, enumerators by name; those that are absent have
-// their default. Lists end after 16 elements unless in full; of a custom operator's bytes, the
-// number, and in full their SHA-256.
+// All fields of an operator's options as text, enumerators by name; absent ones have their default.
+// Lists are truncated to 16 elements unless in full. Custom options are shown as their size, and in
+// full with their SHA-256.
 std::vector<std::pair<std::string, std::string>> DescribeOptions(const fb::Operator& op,
                                                                  bool in_full);
 

@@ -5,18 +5,18 @@
 #include <numeric>
 
 #include "ir/op_def.h"
-#include "ops/blocks.h"
-#include "ops/conv.h"
-#include "ops/elementwise.h"
-#include "ops/gather.h"
-#include "ops/matmul.h"
-#include "ops/pad.h"
-#include "ops/reduce.h"
-#include "ops/shape.h"
-#include "ops/slice.h"
-#include "ops/softmax.h"
-#include "ops/types.h"
-#include "passes/legalise.h"
+#include "ops/array/blocks.h"
+#include "ops/array/gather.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/matmul.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/softmax.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/types.h"
+#include "passes/legalize.h"
 
 namespace nn::tflite {
 namespace {
@@ -29,10 +29,10 @@ Result<Value*> Number(Graph& graph, DType dtype, double v) {
 }
 
 bool IsPlainF32(const Node& node) {
-  return node.input(0)->dtype() == DType::kF32 && !node.input(0)->type().quantised();
+  return node.input(0)->dtype() == DType::kF32 && !node.input(0)->type().quantized();
 }
 
-// A chain of nodes in place of one.
+// Builds a chain of nodes that replaces a node.
 class Chain {
  public:
   Chain(Graph& graph, Node& node) : graph_(graph), node_(node), y_(node.input(0)) {}
@@ -63,7 +63,7 @@ class Chain {
 
 Result<bool> ClipAsBounds(Graph& graph, Node& node) {
   const auto a = node.attrs<ClipAttrs>();
-  if (node.input(0)->type().quantised()) return false;
+  if (node.input(0)->type().quantized()) return false;
   Chain chain(graph, node);
   if (a.min == 0)
     NN_RETURN_IF_ERROR(chain.Then("relu"));
@@ -74,7 +74,7 @@ Result<bool> ClipAsBounds(Graph& graph, Node& node) {
   return chain.Finish();
 }
 
-// clip(alpha * x + beta, 0, 1), which is how the operator is defined.
+// clip(alpha * x + beta, 0, 1), the definition of the operator.
 Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
   const auto a = node.attrs<HardSigmoidAttrs>();
   if (!IsPlainF32(node)) return false;
@@ -108,7 +108,7 @@ Result<bool> XorAsNotEqual(Graph& graph, Node& node) {
   return true;
 }
 
-// Norms and the like are sums of other elements.
+// Norms and similar reductions are sums of computed elements.
 Result<bool> ReduceAsSum(Graph& graph, Node& node) {
   if (!IsPlainF32(node) || node.input(1) != nullptr) return false;
   const ReduceAttrs a = node.attrs<ReduceAttrs>();
@@ -124,7 +124,7 @@ Result<bool> ReduceAsSum(Graph& graph, Node& node) {
 
 // ---- Matrix products ----------------------------------------------------------------------------
 
-// Weights as FULLY_CONNECTED has them, and its input the right way round.
+// Transposes the weights for FULLY_CONNECTED, and the input if needed.
 Result<bool> TransposedWeights(Graph& graph, Node& node) {
   auto a = node.attrs<MatmulAttrs>();
   Value* w = node.input(1);
@@ -149,7 +149,7 @@ Result<bool> TransposedWeights(Graph& graph, Node& node) {
   return true;
 }
 
-// A row or a column of its own as a matrix with one.
+// Reshapes a vector operand to a matrix with one row or column.
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
   const int a_rank = node.input(0)->type().rank();
   const int b_rank = node.input(1)->type().rank();
@@ -194,15 +194,14 @@ Result<bool> SoftmaxAlongLast(Graph& graph, Node& node) {
   return RearrangeAround(graph, node, AxisMap::Permutation(perm));
 }
 
-// The channels of depth_to_space (before it) or space_to_depth (behind it) in the order in which
-// the position in a block comes first.
+// Permutes the channels before depth_to_space, or after space_to_depth, to DCR order.
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
   auto a = node.attrs<DepthToSpaceAttrs>();
   const bool to_space = node.Is("depth_to_space");
   const Type& deep = to_space ? node.input(0)->type() : node.output()->type();
   const int rank = deep.rank();
   const Dim& size = deep.dim(ChannelAxis(a.layout, rank));
-  if (a.mode == DepthOrder::kDcr || rank != 4 || !size.is_const() || deep.quantised()) return false;
+  if (a.mode == DepthOrder::kDcr || rank != 4 || !size.is_const() || deep.quantized()) return false;
   const int64_t block = a.block * a.block;
   const int64_t channels = size.value() / block;
   std::vector<int32_t> order(static_cast<size_t>(size.value()));
@@ -220,7 +219,7 @@ Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
     if (conv != nullptr && conv->Is("conv") && conv->attrs<ConvAttrs>().groups == 1 &&
         x->uses().size() == 1 && !graph.IsOutput(x) && constant(conv->input(1)) &&
         constant(conv->input(2))) {
-      // Constants take the order for nothing.
+      // Constants are permuted at no cost.
       const FilterAxes axes = AxesOf(conv->attrs<ConvAttrs>().filter_layout, 4);
       for (const size_t i : {size_t{1}, size_t{2}}) {
         if (conv->input(i) == nullptr) continue;
@@ -243,7 +242,7 @@ Result<bool> BlocksBeforeChannels(Graph& graph, Node& node) {
   return true;
 }
 
-// Negative pads: a slice, then the pads that are left.
+// Negative pads: a slice, then the remaining pads.
 Result<bool> CropAsSlice(Graph& graph, Node& node) {
   auto a = node.attrs<PadAttrs>();
   const Type& x = node.input(0)->type();

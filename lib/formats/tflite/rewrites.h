@@ -1,5 +1,4 @@
-// Steps that bring a graph into the forms that TensorFlow Lite's operators have. See
-// passes/legalise.h.
+// Rewrites that legalize a graph for TensorFlow Lite. See passes/legalize.h.
 #pragma once
 
 #include "base/status.h"
@@ -7,16 +6,15 @@
 
 namespace nn::tflite {
 
-// A node before `like`, with its arithmetic and source; its result is quantised like that of
-// `like`.
+// Adds a node before `like`, with the arithmetic, source and result quantization of `like`.
 Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector<Value*> inputs,
                       Attrs attrs = {});
 
 // rewrites_window.cc: convolutions and pools.
-Result<bool> OneAxisAsTwo(Graph& graph, Node& node);  // one spatial axis: a second one of size 1
+Result<bool> OneAxisAsTwo(Graph& graph, Node& node);  // adds a second spatial axis of size 1
 Result<bool> FilterOrder(Graph& graph, Node& node);   // the filter's axes
-Result<bool> ZeroBias(Graph& graph, Node& node);      // CONV_2D takes no less than a bias
-Result<bool> ConvPadding(Graph& graph, Node& node);   // SAME, VALID, or VALID behind a pad
+Result<bool> ZeroBias(Graph& graph, Node& node);      // CONV_2D needs a bias
+Result<bool> ConvPadding(Graph& graph, Node& node);   // SAME, VALID, or VALID after a pad
 Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);

@@ -5,12 +5,13 @@
 #include "formats/tflite/export.h"
 #include "formats/tflite/rewrites.h"
 #include "ir/op_def.h"
-#include "ops/conv.h"
-#include "ops/conv_transpose.h"
-#include "ops/pad.h"
-#include "ops/pool.h"
-#include "ops/shape.h"
-#include "passes/legalise.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/conv_transpose.h"
+#include "ops/nn/pool.h"
+#include "ops/quant/quantized.h"
+#include "passes/legalize.h"
 
 namespace nn::tflite {
 namespace {
@@ -74,15 +75,15 @@ bool IsValid(const Window& w) {
   return w.pad_end == 0;
 }
 
-// How the windows' padding is called; nullopt if it has to be made by a pad.
+// The named padding of the windows; nullopt if they need a pad node.
 std::optional<Padding> NamedPadding(const std::vector<Window>& windows) {
   if (std::all_of(windows.begin(), windows.end(), IsValid)) return Padding::kValid;
   if (std::all_of(windows.begin(), windows.end(), IsSame)) return Padding::kSameUpper;
   return std::nullopt;
 }
 
-// The input of a window operator behind a pad that makes the windows VALID; null if the padding is
-// not known. Where sizes are known only what windows reach is added.
+// The input of a window operator after a pad that makes the windows VALID; null if the padding is
+// unknown. With known sizes, only elements that windows reach are added.
 Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windows, Value* value) {
   Value* x = node.input(0);
   const auto rank = static_cast<size_t>(x->type().rank());
@@ -108,7 +109,7 @@ Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windo
   return pad->output();
 }
 
-// Names the padding of a window operator, behind a pad of `value` if it takes one.
+// Gives a window operator a named padding, after a pad of `value` if needed.
 template <typename A>
 Result<bool> NamePadding(Graph& graph, Node& node, const std::vector<Window>& windows,
                          Value* value) {
@@ -129,7 +130,7 @@ Result<bool> NamePadding(Graph& graph, Node& node, const std::vector<Window>& wi
   return true;
 }
 
-// Less than every element: -infinity, or the least integer of a quantised type.
+// The lowest value: -infinity, or the lowest integer of a quantized type.
 Result<Value*> Lowest(Graph& graph, const Type& type) {
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(type.dtype, {}));
   if (IsFloat(type.dtype))
@@ -139,7 +140,7 @@ Result<Value*> Lowest(Graph& graph, const Type& type) {
   return graph.AddConstant(b.Finish(), "lowest", type.quant);
 }
 
-// The named padding that attributes with ceil_mode, or "valid" ones among them, amount to.
+// Turns VALID padding with ceil_mode into explicit padding.
 template <typename A>
 A ExplicitOf(A a) {
   if (a.ceil_mode && a.padding == Padding::kValid) a.padding = Padding::kExplicit;
@@ -155,7 +156,7 @@ Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector
   Node* node = graph.AddNode(*def, std::move(inputs), std::move(attrs), 1, &like);
   node->set_arithmetic(like.arithmetic());
   node->set_source(like.source());
-  if (like.output()->type().quantised()) {
+  if (like.output()->type().quantized()) {
     Type type;
     type.dtype = like.output()->dtype();
     type.quant = like.output()->type().quant;
@@ -189,7 +190,7 @@ Result<bool> FilterOrder(Graph& graph, Node& node) {
   return SetFilterLayout(graph, node, IsDepthwise(node) ? FilterLayout::kIxo : FilterLayout::kOxi);
 }
 
-// Quantised biases have 32 bits, 64 beside 16-bit inputs, and the scales of the products.
+// Quantized biases have 32 bits (64 with 16-bit inputs) and the scales of the products.
 Result<bool> ZeroBias(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
   const Type& filter = node.input(1)->type();
@@ -197,7 +198,7 @@ Result<bool> ZeroBias(Graph& graph, Node& node) {
       node.attrs<ConvAttrs>().filter_layout != FilterLayout::kOxi)
     return false;
   DType dtype = x.dtype;
-  std::shared_ptr<const Quant> quant = BiasQuant(x, filter);
+  std::shared_ptr<const Quant> quant = ProductQuant(x, filter);
   if (quant != nullptr) dtype = x.dtype == DType::kI16 ? DType::kI64 : DType::kI32;
   NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(dtype, {filter.const_dims()->front()}));
   for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetInt(i, 0);
@@ -223,7 +224,7 @@ Result<bool> MaxPoolPadding(Graph& graph, Node& node) {
 
 namespace {
 
-// The number that divides the sum of window i of an axis.
+// The divisor for the sum of window i along an axis.
 int64_t CountAt(const Window& w, int64_t i, bool include_pad) {
   const int64_t low = include_pad ? -w.pad_begin.value() : 0;
   const int64_t high = w.input.value() + (include_pad ? w.pad_end.value() : 0);
@@ -233,8 +234,8 @@ int64_t CountAt(const Window& w, int64_t i, bool include_pad) {
   return std::max<int64_t>(0, end - first);
 }
 
-// Factors by which means over the whole kernel become those that are asked for, [1, H, W, 1] or
-// [1, 1, H, W]; empty if all are 1. nullopt if sizes are not known, or there would be too many.
+// Factors that convert means over the whole kernel to the requested ones, [1, H, W, 1] or [1, 1, H,
+// W]; empty if all are 1. nullopt if sizes are unknown, or there are too many.
 std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows,
                                               bool include_pad) {
   std::vector<std::vector<int64_t>> counts;
@@ -259,13 +260,12 @@ std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows
 
 }  // namespace
 
-// Means over padding that counts are those of VALID windows behind a pad; others are corrected by a
-// product.
+// Means that count padding are VALID windows after a pad; others are corrected by a product.
 Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
   auto a = ExplicitOf(node.attrs<AveragePoolAttrs>());
   if (a.kernel.size() != 2 || a.padding == Padding::kValid) return false;
   const Type& type = node.output()->type();
-  if (type.dtype != DType::kF32 && !type.quantised()) return false;  // not written in any form
+  if (type.dtype != DType::kF32 && !type.quantized()) return false;  // unsupported in any form
   if (a.padding == Padding::kSameUpper && !a.count_include_pad) return false;
   NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
   const auto named = NamedPadding(windows);
@@ -277,11 +277,11 @@ Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
   }
   auto factors = Corrections(windows, a.count_include_pad);
   if (!factors) {
-    // Without rounding up every window lies inside padding that counts.
+    // Without rounding up, every window is inside the counted padding.
     if (!a.count_include_pad || a.ceil_mode) return false;
     factors.emplace();
   }
-  if (!factors->empty() && node.output()->type().quantised()) return false;
+  if (!factors->empty() && node.output()->type().quantized()) return false;
   NN_ASSIGN(Value* const x, Padded(graph, node, windows, nullptr));
   if (x == nullptr) return false;
   a.padding = Padding::kValid;
@@ -302,7 +302,7 @@ Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
   return true;
 }
 
-// Pads without a name: VALID, whose surplus a slice (a pad by negative numbers) takes away.
+// Pads without a name: VALID, then a slice (a negative pad) removes the surplus.
 Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
   auto a = node.attrs<ConvTransposeAttrs>();
   if (a.groups != 1 || TransposePadding(node) || node.output()->type().rank() != 4) return false;
@@ -315,13 +315,13 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
     if (!w.input.is_const() || !w.pad_begin.is_const() || !w.output.is_const()) return false;
-    if (w.input.value() == 0) return false;  // nothing of it is VALID
+    if (w.input.value() == 0) return false;  // VALID needs a nonempty input
     const int64_t full = (w.input.value() - 1) * w.stride + w.extent();
     a.output_shape.emplace_back(full);
     cut.pads[first + i] = -w.pad_begin.value();
     cut.pads[4 + first + i] = w.output.value() + w.pad_begin.value() - full;
   }
-  // What is added at the end has no tap: it is the bias, which a pad of zeros is not.
+  // Elements added at the end have no tap; they equal the bias, which a zero pad does not produce.
   for (size_t i = 4; i < 8; ++i)
     if (cut.pads[i] > 0 && node.input(2) != nullptr) return false;
   a.padding = Padding::kExplicit;

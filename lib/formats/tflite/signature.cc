@@ -34,10 +34,10 @@ std::optional<fb::TensorType> TypeNamed(std::string_view name) {
   return std::nullopt;
 }
 
-// A text that is taken apart from its beginning.
-class Reader {
+// A cursor over text.
+class SignatureReader {
  public:
-  explicit Reader(std::string_view text) : text_(text) {}
+  explicit SignatureReader(std::string_view text) : text_(text) {}
 
   void SkipSpace() { text_.remove_prefix(std::min(text_.find_first_not_of(" \n"), text_.size())); }
   bool AtEnd() const { return text_.empty(); }
@@ -206,7 +206,7 @@ class Line {
     return -1;
   }
 
-  Reader in_;
+  SignatureReader in_;
   Signature signature_;
 };
 
@@ -274,8 +274,9 @@ std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorTy
     if (f.op == op && f.type == type &&
         (!(std::abs(scale - f.scale) <= f.slack * f.scale) ||
          (!f.any_zero_point && zero_point != f.zero_point)))
-      return fmt::format("scale {} and zero point {}; it has {}{}", double{scale}, zero_point,
-                         f.scale, f.any_zero_point ? "" : fmt::format(" and {}", f.zero_point));
+      return fmt::format("scale {} and zero point {}; expected scale {}{}", double{scale},
+                         zero_point, f.scale,
+                         f.any_zero_point ? "" : fmt::format(" and zero point {}", f.zero_point));
   return std::nullopt;
 }
 
@@ -291,20 +292,21 @@ std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFact
   std::vector<Misfit> out;
   const char* type = fb::EnumNameTensorType(facts.type);
   if (!operand.types.empty() && !operand.types.Has(facts.type))
-    out.push_back(
-        {operand.hard ? kTypes : kKernelTypes,
-         fmt::format("{} is {}; {} {}", operand.name, type,
-                     operand.hard ? "it is one of" : "the kernel computes", operand.types.Text())});
+    out.push_back({operand.hard ? kTypes : kKernelTypes,
+                   fmt::format("{} is {}; {} {}", operand.name, type,
+                               operand.hard ? "expected one of" : "the kernel computes only",
+                               operand.types.Text())});
   if (other != nullptr && other->type != facts.type)
-    out.push_back({kSameType, fmt::format("{} is {} and {} is {}", operand.name, type, other_name,
-                                          fb::EnumNameTensorType(other->type))});
+    out.push_back(
+        {kSameType, fmt::format("{} is {} but {} is {}; expected equal types", operand.name, type,
+                                other_name, fb::EnumNameTensorType(other->type))});
   if (is_output) return out;
   if (facts.rank >= 0 &&
       (facts.rank < operand.min_rank || (operand.max_rank >= 0 && facts.rank > operand.max_rank)))
-    out.push_back({kRank, fmt::format("{} has rank {}; it has {}", operand.name, facts.rank,
+    out.push_back({kRank, fmt::format("{} has rank {}; expected {}", operand.name, facts.rank,
                                       RangeText(operand.min_rank, operand.max_rank))});
   if (operand.elements >= 0 && facts.elements >= 0 && facts.elements != operand.elements)
-    out.push_back({kElements, fmt::format("{} has {} elements; it has {}", operand.name,
+    out.push_back({kElements, fmt::format("{} has {} elements; expected {}", operand.name,
                                           facts.elements, operand.elements)});
   return out;
 }
@@ -318,7 +320,7 @@ const Signature* FindSignature(fb::BuiltinOperator op) {
 Result<std::vector<Signature>> ParseSignatures(std::string_view text) {
   std::vector<Signature> all;
   while (!text.empty()) {
-    // A line ends where the next one does not begin with a space.
+    // Lines that begin with a space continue the previous one.
     size_t end = 0;
     do {
       end = std::min(text.find('\n', end + 1), text.size());
@@ -328,7 +330,7 @@ Result<std::vector<Signature>> ParseSignatures(std::string_view text) {
     line.remove_prefix(std::min(line.find_first_not_of('\n'), line.size()));
     if (line.empty()) continue;
     Line parser(line);
-    if (!parser.Parse()) return ParseError("{} is not a signature", Quote(line));
+    if (!parser.Parse()) return ParseError("{} is not a valid signature", Quote(line));
     all.push_back(std::move(parser.signature()));
   }
   return all;

@@ -1,13 +1,13 @@
-// Signatures of the builtin operators: versions, options, how many tensors they take and give, and
-// the element types and ranks of those.
+// Signatures of the builtin operators: versions, options, and the number, element types and ranks
+// of their inputs and outputs.
 //
-// The table is text, one operator a line (longer ones go on in indented lines):
+// The table is text, one operator per line (indented lines continue it):
 //
 //   NAME versions options (input, ...) -> (output, ...)
 //
-// Versions are those that the interpreter's registration accepts ("3", "1-5"), or "none" where it
-// has no kernel. Options are a member of BuiltinOptions or BuiltinOptions2 without its "Options",
-// or "-"; "!" behind them: without them the operator is refused. An operand is a name and
+// Versions are those that the interpreter's registration accepts ("3", "1-5"), or "none" if it has
+// no kernel. Options are a member of BuiltinOptions or BuiltinOptions2 without its "Options", or
+// "-"; a trailing "!" means that they are required. An operand is a name and
 //
 //   ?         may be left out: by -1, and at the end altogether
 //   ~         is listed always, but may be -1
@@ -57,9 +57,9 @@ struct SignatureOperand {
   bool repeated = false;
   TypeSet types;      // empty: any
   bool hard = false;  // `types` is checked by the preparation, not only by the kernel
-  int same_as = -1;   // the input whose type it has; checked by the preparation
-  int given_by = -1;  // the input whose type the kernel gives it
-  int expected = -1;  // the input whose type it should have
+  int same_as = -1;   // the input whose type preparation requires
+  int given_by = -1;  // the input whose type the kernel assigns
+  int expected = -1;  // the input whose type is expected, but not checked
   bool has_given_type = false;
   fb::TensorType given_type{};
   int min_rank = 0;
@@ -82,47 +82,47 @@ struct Signature {
 int FewestOf(const std::vector<SignatureOperand>& list);
 int MostOf(const std::vector<SignatureOperand>& list);
 
-// The operand that position `i` belongs to; nullptr if there are not that many.
+// The operand at position `i`; nullptr if out of range.
 const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, size_t i);
 
 // A tensor as an operand.
 struct OperandFacts {
   fb::TensorType type{};
-  int64_t rank = -1;      // -1: not known
-  int64_t elements = -1;  // -1: not known
+  int64_t rank = -1;      // -1: unknown
+  int64_t elements = -1;  // -1: unknown
 };
 
-// One thing that keeps a tensor from being an operand, in words that go on from the operator's
-// name: "x is INT64; it is one of FLOAT32, INT8".
+// A mismatch of a tensor with an operand, as text to follow the operator's name: "x is INT64;
+// expected one of FLOAT32, INT8".
 struct Misfit {
   enum class Kind : uint8_t {
-    kTypes,        // the preparation refuses the type
-    kKernelTypes,  // the kernel does not compute it
-    kSameType,     // it must have another input's
-    kRank,         // inputs alone
-    kElements,     // inputs alone
+    kTypes,        // preparation rejects the type
+    kKernelTypes,  // the kernel does not support the type
+    kSameType,     // the type must equal that of another input
+    kRank,         // inputs only
+    kElements,     // inputs only
   };
   Kind kind;
   std::string text;
 };
-// `other` is the input that `operand` must have the type of, named `other_name`; null if that is
-// absent or there is none.
+// `other`, named `other_name`, is the input whose type `operand` must have; null if absent or not
+// required.
 std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFacts& facts,
                               bool is_output, const OperandFacts* other,
                               std::string_view other_name);
 
-// Some kernels are written for one scale and zero point of their result. What is wrong with others,
-// as "scale 0.09 and zero point 3; it has 0.00390625 and -128"; nullopt if nothing is.
+// Some kernels require a fixed scale and zero point of their result. Describes a mismatch: "scale
+// 0.09 and zero point 3; expected scale 0.00390625 and zero point -128". nullopt if there is none.
 std::optional<std::string> FixedQuantMisfit(fb::BuiltinOperator op, fb::TensorType type,
                                             float scale, int64_t zero_point);
 
-// "3", "1 to 4", "2 or more" where `high` is -1.
+// "3", "1 to 4"; "2 or more" if `high` is -1.
 std::string RangeText(int low, int high);
 
-// nullptr for CUSTOM and for numbers that the schema does not have.
+// nullptr for CUSTOM and for values not in the schema.
 const Signature* FindSignature(fb::BuiltinOperator op);
 
-// kParse names the line that is not in the notation.
+// kParse names the invalid line.
 Result<std::vector<Signature>> ParseSignatures(std::string_view text);
 
 extern const char kSignatures[];

@@ -8,7 +8,7 @@ namespace {
 constexpr int64_t kMaxDenseBytes = int64_t{256} << 20;
 
 Result<std::vector<int64_t>> Numbers(fb::SparseIndexVector type, const void* vector) {
-  if (vector == nullptr) return ModelError("a sparse dimension lacks its segments or indices");
+  if (vector == nullptr) return ModelError("a sparse dimension has no segments or indices");
   switch (type) {
     case fb::SparseIndexVector::Int32Vector:
       return ListOf<int64_t>(static_cast<const fb::Int32Vector*>(vector)->values());
@@ -19,7 +19,7 @@ Result<std::vector<int64_t>> Numbers(fb::SparseIndexVector type, const void* vec
     case fb::SparseIndexVector::NONE:
       break;
   }
-  return ModelError("sparse indices of kind {}", static_cast<int>(type));
+  return ModelError("unknown kind of sparse indices, {}", static_cast<int>(type));
 }
 
 // One level of the traversal, outermost first.
@@ -30,10 +30,10 @@ struct Level {
   std::vector<int64_t> segments, indices;  // sparse only
 };
 
-// The levels' dimensions; those of blocks are numbered from the rank on.
-class Reader {
+// The dimensions of the levels; block dimensions are numbered from the rank on.
+class SparseReader {
  public:
-  Reader(const fb::SparsityParameters& p, DType dtype, const std::vector<int64_t>& dims)
+  SparseReader(const fb::SparsityParameters& p, DType dtype, const std::vector<int64_t>& dims)
       : p_(p),
         dims_(dims),
         dtype_(dtype),
@@ -45,7 +45,8 @@ class Reader {
     const auto elements = CheckedElements(dims_);
     if (!elements || *elements > kMaxDenseBytes ||
         ByteSize(dtype_, *elements) > static_cast<size_t>(kMaxDenseBytes))
-      return LimitError("a sparse tensor of shape {}", ToString(ToDims(dims_)));
+      return LimitError("a sparse tensor of shape {} is too large for a dense tensor",
+                        ToString(ToDims(dims_)));
     NN_ASSIGN(int64_t stored, Stored());
     NN_ASSIGN(values_, Tensor::Make(dtype_, {stored}, values));
     NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype_, dims_));
@@ -60,10 +61,10 @@ class Reader {
     const size_t count = rank + blocks_.size();
     if (order_.size() != count || SizeOf(p_.dim_metadata()) != static_cast<int64_t>(count))
       return ModelError(
-          "sparsity of {} axes and {} blocks has {} dimensions in order and {} "
-          "described",
+          "sparsity of {} axes and {} blocks has {} entries in the traversal order and {} in "
+          "dim_metadata",
           rank, blocks_.size(), order_.size(), SizeOf(p_.dim_metadata()));
-    // The size of each dimension by its number: that of the axis in blocks, or that of a block.
+    // The size of each dimension by number: an axis in blocks, or a block.
     std::vector<int64_t> sizes(count, 0), steps(count, 0);
     std::vector<size_t> level_of(count, count);
     for (size_t i = 0; i < count; ++i) {
@@ -80,13 +81,13 @@ class Reader {
     for (size_t b = 0; b < blocks_.size(); ++b) {
       const int64_t axis = blocks_[b];
       if (axis < 0 || axis >= static_cast<int64_t>(rank))
-        return ModelError("block dimension {} cuts axis {}", b, axis);
+        return ModelError("block dimension {} refers to the invalid axis {}", b, axis);
       const auto at = static_cast<size_t>(axis);
       const auto* m = At(p_.dim_metadata(), static_cast<int64_t>(level_of[rank + b]));
       const int64_t block = m == nullptr ? 0 : m->dense_size();
       if (block < 1 || sizes[at] % block != 0)
-        return ModelError("axis {} of size {} does not divide into blocks of {}", axis, sizes[at],
-                          block);
+        return ModelError("axis {} of size {} is not a multiple of its block size {}", axis,
+                          sizes[at], block);
       sizes[at] /= block;
       sizes[rank + b] = block;
       steps[rank + b] = steps[at];
@@ -102,7 +103,7 @@ class Reader {
   Status AddLevel(int64_t size, int64_t step) {
     const auto i = static_cast<int64_t>(levels_.size());
     const auto* m = At(p_.dim_metadata(), i);
-    if (m == nullptr) return ModelError("sparse dimension {} is not described", i);
+    if (m == nullptr) return ModelError("sparse dimension {} has no dim_metadata", i);
     Level level;
     level.size = size;
     level.step = step;
@@ -111,33 +112,34 @@ class Reader {
       NN_ASSIGN(level.segments, Numbers(m->array_segments_type(), m->array_segments()));
       NN_ASSIGN(level.indices, Numbers(m->array_indices_type(), m->array_indices()));
     } else if (m->dense_size() != size) {
-      return ModelError("sparse dimension {} has size {}, described as {}", i, size,
+      return ModelError("sparse dimension {} has size {}, but dim_metadata has {}", i, size,
                         m->dense_size());
     }
     levels_.push_back(std::move(level));
     return {};
   }
 
-  // How many elements are stored; checks that every position of a level has its segment.
+  // The number of stored elements; checks that every position of a level has a segment.
   Result<int64_t> Stored() const {
     int64_t count = 1;
     for (const Level& level : levels_) {
       if (!level.sparse) {
         const auto product = CheckedMul(count, level.size);
-        if (!product) return ModelError("a sparse tensor of more than 2^63 elements");
+        if (!product) return ModelError("the sparse tensor has more than 2^63 elements");
         count = *product;
         continue;
       }
       if (static_cast<int64_t>(level.segments.size()) != count + 1 || level.segments[0] != 0 ||
           level.segments.back() != static_cast<int64_t>(level.indices.size()))
-        return ModelError("{} segments for {} positions of a sparse dimension",
+        return ModelError("there are {} segments for {} positions of a sparse dimension",
                           level.segments.size(), count);
       for (size_t i = 1; i < level.segments.size(); ++i)
         if (level.segments[i] < level.segments[i - 1])
           return ModelError("the segments of a sparse dimension are not in order");
       for (const int64_t index : level.indices)
         if (index < 0 || index >= level.size)
-          return ModelError("index {} in a sparse dimension of size {}", index, level.size);
+          return ModelError("index {} is out of range for a sparse dimension of size {}", index,
+                            level.size);
       count = static_cast<int64_t>(level.indices.size());
     }
     return count;
@@ -171,12 +173,13 @@ class Reader {
 
 Result<Tensor> ReadSparse(const fb::SparsityParameters& sparsity, DType dtype,
                           const std::vector<int64_t>& dims, const Blob& values) {
-  if (DTypeBits(dtype) < 8) return UnsupportedError("a sparse tensor of {}", DTypeName(dtype));
-  // A hostile file cannot nest deeper than a tensor has axes.
+  if (DTypeBits(dtype) < 8)
+    return UnsupportedError("sparse tensors of {} are unsupported", DTypeName(dtype));
+  // Limits recursion for hostile files.
   if (dims.size() > 16 || SizeOf(sparsity.block_map()) > 16)
-    return LimitError("a sparse tensor of {} axes and {} blocks", dims.size(),
-                      SizeOf(sparsity.block_map()));
-  return Reader(sparsity, dtype, dims).Run(values);
+    return LimitError("a sparse tensor of {} axes and {} blocks is too large (16 of each)",
+                      dims.size(), SizeOf(sparsity.block_map()));
+  return SparseReader(sparsity, dtype, dims).Run(values);
 }
 
 }  // namespace nn::tflite

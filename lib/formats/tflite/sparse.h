@@ -9,8 +9,8 @@
 
 namespace nn::tflite {
 
-// The dense tensor of shape `dims`, at most 256 MiB (kLimit beyond that). `values` holds the
-// elements that are stored. kModel where the parameters do not fit the shape or one another.
+// The dense tensor of shape `dims`, at most 256 MiB (kLimit beyond that). `values` are the stored
+// elements. kModel if the parameters do not match the shape or each other.
 Result<Tensor> ReadSparse(const fb::SparsityParameters& sparsity, DType dtype,
                           const std::vector<int64_t>& dims, const Blob& values);
 

@@ -64,7 +64,7 @@ class Summarizer {
   static TensorSummary Describe(const fb::Tensor* tensor, int64_t index) {
     TensorSummary t;
     if (tensor == nullptr) {
-      t.name = fmt::format("tensor {}, which is not there", index);
+      t.name = fmt::format("tensor {} (does not exist)", index);
       return t;
     }
     t.name = std::string(Text(tensor->name()));
@@ -75,7 +75,7 @@ class Summarizer {
       t.shape.emplace();
       for (const int64_t d : shape) t.shape->push_back(d < 0 ? "?" : std::to_string(d));
     }
-    t.quantisation = QuantText(*tensor);
+    t.quantization = QuantText(*tensor);
     return t;
   }
 
@@ -101,7 +101,7 @@ class Summarizer {
     }
   }
 
-  // Shapes that overflow count as nothing: the summary is of any file, valid or not.
+  // Shapes that overflow count as 0, because the file may be invalid.
   void CountParameters(const fb::Tensor& tensor) {
     if (tensor.buffer() == 0) return;
     const auto bytes = BufferBytes(model_, tensor.buffer());

@@ -1,4 +1,4 @@
-// What TensorFlow Lite can express.
+// The legalization target TensorFlow Lite.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -7,15 +7,15 @@
 #include "formats/tflite/rewrites.h"
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
-#include "ops/shape.h"
-#include "passes/legalise.h"
+#include "ops/array/shape.h"
+#include "passes/legalize.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
 
 namespace nn::tflite {
 namespace {
 
-// Operators that move elements whatever they are; the others compute in float32 or integers.
+// Operators that move elements of any type; the others compute in float32 or integers.
 bool MovesElements(const Node& node) {
   static constexpr std::string_view kOps[] = {
       "transpose", "reshape", "expand_dims", "squeeze", "concat",          "split",
@@ -28,14 +28,15 @@ std::optional<std::string> WhyNotTypes(const Node& node) {
   const auto check = [&](const Value* v) -> std::optional<std::string> {
     if (v == nullptr) return std::nullopt;
     const DType t = v->dtype();
-    if (!TensorTypeOf(t)) return fmt::format("element type {}", DTypeName(t));
-    if (v->type().quantised())
+    if (!TensorTypeOf(t))
+      return fmt::format("TensorFlow Lite has no element type {}", DTypeName(t));
+    if (v->type().quantized())
       for (const float scale : v->type().quant->scales)
-        if (!(scale > 0)) return fmt::format("a scale of {}", scale);
+        if (!(scale > 0)) return fmt::format("scales must be positive, not {}", scale);
     const bool moved_only = (IsFloat(t) && t != DType::kF32) || t == DType::kU16 ||
                             t == DType::kU32 || t == DType::kU64;
     if (moved_only && !MovesElements(node))
-      return fmt::format("{} of {}", node.op_name(), DTypeName(t));
+      return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(t));
     return std::nullopt;
   };
   for (const Value* v : node.inputs())
@@ -45,32 +46,34 @@ std::optional<std::string> WhyNotTypes(const Node& node) {
   const auto is_narrow = [](DType t) {
     return t == DType::kU8 || t == DType::kI8 || t == DType::kI16;
   };
-  const bool on_quantised = node.input(0) != nullptr && node.input(0)->type().quantised();
+  const bool on_quantized = node.input(0) != nullptr && node.input(0)->type().quantized();
   for (const Value* v : node.outputs())
-    if (on_quantised && !node.Is("cast") && is_narrow(v->dtype()) && !v->type().quantised())
-      return fmt::format("a result of {} without a scale", v->type().ToString());
+    if (on_quantized && !node.Is("cast") && is_narrow(v->dtype()) && !v->type().quantized())
+      return fmt::format("the result {} must be quantized", v->type().ToString());
   return std::nullopt;
 }
 
-// Not illegal as such, but better in another form.
+// Legal nodes with a better form.
 std::optional<std::string> WhyWasteful(const Node& node) {
   if (node.Is("matmul") && TakesFlattenedTranspose(node))
-    return "its weights can take the place of a transposition";
-  // Channels that are last already can be shuffled as they are.
+    return "its transposition can be folded into the weights";
+  // Channels in the last axis can be shuffled in place.
   if (node.Is("transpose") && node.input(0)->def() != nullptr && IsShuffle(node)) {
     const auto& perm = node.attrs<TransposeAttrs>().perm;
     if (perm.back() == static_cast<int64_t>(perm.size()) - 1)
-      return "a gather can take the place of a transposition";
+      return "it can be replaced by a gather";
   }
   return std::nullopt;
 }
 
-// What the kernel of POW computes.
+// The types supported by the kernel of POW.
 std::optional<std::string> WhyNotPow(const Node& node) {
   const DType t = node.input(0)->dtype();
   if (node.input(1)->dtype() != t)
-    return fmt::format("{} to the power of {}", DTypeName(t), DTypeName(node.input(1)->dtype()));
-  if (t != DType::kF32 && t != DType::kI32) return fmt::format("pow of {}", DTypeName(t));
+    return fmt::format("POW needs operands of one type, not {} and {}", DTypeName(t),
+                       DTypeName(node.input(1)->dtype()));
+  if (t != DType::kF32 && t != DType::kI32)
+    return fmt::format("POW does not support {}", DTypeName(t));
   return std::nullopt;
 }
 

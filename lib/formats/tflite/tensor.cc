@@ -18,7 +18,7 @@ struct TypeRow {
   DType dtype;
 };
 
-constexpr TypeRow kTypes[] = {
+constexpr TypeRow kTypeRows[] = {
     {fb::TensorType::FLOAT32, DType::kF32},
     {fb::TensorType::FLOAT16, DType::kF16},
     {fb::TensorType::INT32, DType::kI32},
@@ -42,8 +42,8 @@ constexpr TypeRow kTypes[] = {
     {fb::TensorType::FLOAT8_E5M2, DType::kF8E5M2},
 };
 
-// Integers of other types have no scale that means anything, whatever the file says.
-bool CanBeQuantised(DType t) {
+// Scales of other integer types have no meaning and are ignored.
+bool CanBeQuantized(DType t) {
   switch (t) {
     case DType::kI2:
     case DType::kI4:
@@ -60,20 +60,20 @@ bool CanBeQuantised(DType t) {
   }
 }
 
-// One scale: for the whole tensor. Several: for the indices of quantized_dimension. A scale of 0 is
-// how early converters said that there is none.
+// One scale is for the whole tensor; several are for the indices of quantized_dimension. Early
+// converters wrote a scale of 0 for none.
 Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType dtype,
                                                const std::optional<Dims>& dims) {
   const fb::QuantizationParameters* p = tensor.quantization();
-  if (p == nullptr || !CanBeQuantised(dtype)) return nullptr;
+  if (p == nullptr || !CanBeQuantized(dtype)) return nullptr;
   if (p->details_type() != fb::QuantizationDetails::NONE)
-    return UnsupportedError("quantisation by {}",
+    return UnsupportedError("{} quantization is unsupported",
                             fb::EnumNameQuantizationDetails(p->details_type()));
   auto q = std::make_shared<Quant>();
   q->scales = ListOf<float>(p->scale());
   const auto wrong = [](float s) { return !(s >= 0) || std::isinf(s); };
   if (const auto s = std::find_if(q->scales.begin(), q->scales.end(), wrong); s != q->scales.end())
-    return ModelError("scale {} of a quantized tensor; scales are positive numbers", *s);
+    return ModelError("the scale of a quantized tensor is {}; it must be positive and finite", *s);
   const auto zero = [](float s) { return s == 0; };
   if (std::all_of(q->scales.begin(), q->scales.end(), zero)) return nullptr;
   q->zero_points = ListOf<int64_t>(p->zero_point());
@@ -82,17 +82,18 @@ Result<std::shared_ptr<const Quant>> ReadQuant(const fb::Tensor& tensor, DType d
   const size_t n = q->scales.size();
   if (q->zero_points.size() == 1) q->zero_points.resize(n, q->zero_points[0]);
   if (!q->zero_points.empty() && q->zero_points.size() != n)
-    return ModelError("{} scales but {} zero points", n, q->zero_points.size());
+    return ModelError("there are {} scales but {} zero points", n, q->zero_points.size());
   if (n == 1) return q;
-  // Of a vector there is no other axis; converters give biases the number of the filter's.
+  // A vector has only axis 0; converters give biases the axis number of the filter.
   const bool vector = dims && dims->size() == 1;
   q->axis = vector ? 0 : p->quantized_dimension();
   if (q->axis < 0 || (dims && q->axis >= static_cast<int>(dims->size())))
-    return ModelError("quantised along axis {} of {}", q->axis, dims ? dims->size() : 0);
+    return ModelError("the quantized axis {} is out of range for rank {}", q->axis,
+                      dims ? dims->size() : 0);
   if (dims)
     if (const Dim& d = (*dims)[static_cast<size_t>(q->axis)];
         d.is_const() && d.value() != static_cast<int64_t>(n))
-      return ModelError("{} scales for axis {} of {} elements", n, q->axis, d.value());
+      return ModelError("there are {} scales for axis {} of size {}", n, q->axis, d.value());
   return q;
 }
 
@@ -106,16 +107,18 @@ Result<std::vector<std::string>> UnpackStrings(const Blob& blob) {
     std::memcpy(&v, blob.data() + 4 * i, 4);
     return static_cast<int64_t>(v);
   };
-  if (blob.size() < 4) return ModelError("{} bytes of strings", blob.size());
+  if (blob.size() < 4)
+    return ModelError("a string buffer has {} bytes; expected 4 or more", blob.size());
   const int64_t count = number(0);
   if (count < 0 || static_cast<uint64_t>(count) + 2 > blob.size() / 4)
-    return ModelError("{} strings in {} bytes", count, blob.size());
+    return ModelError("{} strings do not fit in {} bytes", count, blob.size());
   std::vector<std::string> out;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t begin = number(static_cast<size_t>(i) + 1);
     const int64_t end = number(static_cast<size_t>(i) + 2);
     if (begin < 0 || end < begin || static_cast<uint64_t>(end) > blob.size())
-      return ModelError("string {} lies at {} to {} of {} bytes", i, begin, end, blob.size());
+      return ModelError("string {} at {} to {} is outside the buffer of {} bytes", i, begin, end,
+                        blob.size());
     out.emplace_back(reinterpret_cast<const char*>(blob.data()) + begin,
                      static_cast<size_t>(end - begin));
   }
@@ -131,13 +134,13 @@ Result<Blob> BytesOf(const Model& model, const fb::Tensor& tensor) {
 }  // namespace
 
 DType DTypeOf(fb::TensorType type) {
-  for (const TypeRow& row : kTypes)
+  for (const TypeRow& row : kTypeRows)
     if (row.tflite == type) return row.dtype;
   return DType::kUnknown;
 }
 
 std::optional<fb::TensorType> TensorTypeOf(DType dtype) {
-  for (const TypeRow& row : kTypes)
+  for (const TypeRow& row : kTypeRows)
     if (row.dtype == dtype) return row.tflite;
   return std::nullopt;
 }
@@ -155,10 +158,11 @@ Result<Type> ReadType(const fb::Tensor& tensor, const std::string& prefix) {
     const auto signature = ListOf<int64_t>(tensor.shape_signature());
     const auto shape = ListOf<int64_t>(tensor.shape());
     if (!signature.empty() && !shape.empty() && signature.size() != shape.size())
-      return ModelError("shape has {} axes, shape_signature {}", shape.size(), signature.size());
+      return ModelError("shape has {} entries, but shape_signature has {}", shape.size(),
+                        signature.size());
     Dims dims;
     for (const int64_t d : signature.empty() ? shape : signature) {
-      if (d < -1) return ModelError("axis {} has size {}", dims.size(), d);
+      if (d < -1) return ModelError("axis {} has negative size {}", dims.size(), d);
       dims.push_back(d == -1 ? Dim::Symbol(fmt::format("{}_{}", prefix, dims.size())) : Dim(d));
     }
     type.dims = std::move(dims);
@@ -177,7 +181,7 @@ Result<bool> HasContents(const Model& model, const fb::Tensor& tensor) {
 Result<Tensor> ReadContents(const Model& model, const fb::Tensor& tensor) {
   const DType dtype = DTypeOf(tensor.type());
   if (dtype == DType::kUnknown)
-    return UnsupportedError("a constant of type {}", TensorTypeName(tensor.type()));
+    return UnsupportedError("constants of type {} are unsupported", TensorTypeName(tensor.type()));
   auto dims = ListOf<int64_t>(tensor.shape());
   NN_ASSIGN(const Blob bytes, BytesOf(model, tensor));
   if (tensor.sparsity() != nullptr) return ReadSparse(*tensor.sparsity(), dtype, dims, bytes);
@@ -185,7 +189,7 @@ Result<Tensor> ReadContents(const Model& model, const fb::Tensor& tensor) {
   NN_ASSIGN(auto strings, UnpackStrings(bytes));
   const auto elements = CheckedElements(dims);
   if (!elements || static_cast<uint64_t>(*elements) != strings.size())
-    return ModelError("{} strings for shape {}", strings.size(), ToString(ToDims(dims)));
+    return ModelError("there are {} strings for shape {}", strings.size(), ToString(ToDims(dims)));
   return Tensor(std::move(dims), std::move(strings));
 }
 
@@ -196,7 +200,7 @@ Result<Blob> PackStrings(const std::vector<std::string>& strings) {
   for (const std::string& s : strings) {
     head.push_back(static_cast<int32_t>(at));
     at += s.size();
-    if (at > kMax) return LimitError("strings of more than 2 GiB");
+    if (at > kMax) return LimitError("the strings of a tensor exceed 2 GiB");
   }
   head.push_back(static_cast<int32_t>(at));
   Buffer out(at);

@@ -1,4 +1,4 @@
-// TensorFlow Lite tensors to and from ours.
+// Conversion between TensorFlow Lite tensors and Tensor.
 #pragma once
 
 #include <memory>
@@ -11,27 +11,27 @@
 
 namespace nn::tflite {
 
-// kUnknown for RESOURCE, VARIANT and numbers that TensorType does not have.
+// kUnknown for RESOURCE, VARIANT and values not in TensorType.
 DType DTypeOf(fb::TensorType type);
 // nullopt where there is none.
 std::optional<fb::TensorType> TensorTypeOf(DType dtype);
-// "FLOAT32", or the number where there is no name.
+// "FLOAT32", or the number if unnamed.
 std::string TensorTypeName(fb::TensorType type);
 
-// What the tensor declares. Sizes that it does not know get symbols: `prefix` and the axis number;
-// unknown ranks stay unknown. kModel for negative sizes or quantisation parameters that contradict
-// one another, kUnsupported for quantisation by blocks or by rules of its own.
+// The declared type of the tensor. Unknown sizes get symbols, `prefix` and the axis number; unknown
+// ranks remain unknown. kModel for negative sizes or contradictory quantization parameters,
+// kUnsupported for blockwise or custom quantization.
 Result<Type> ReadType(const fb::Tensor& tensor, const std::string& prefix);
 
 // Whether the file has contents for the tensor.
 Result<bool> HasContents(const Model& model, const fb::Tensor& tensor);
 
-// The contents, of the declared type and shape; plain data stay a view of the file. kModel if the
-// bytes are not what they need.
+// The contents, with the declared type and shape; plain data remain a view of the file. kModel if
+// the size does not match.
 Result<Tensor> ReadContents(const Model& model, const fb::Tensor& tensor);
 
-// The bytes of a tensor of strings: their number, where each begins and the last ends, the text;
-// the numbers are of 32 bits.
+// The bytes of a string tensor: the count, the offsets of the strings and of their end (all
+// 32-bit), then the text.
 Result<Blob> PackStrings(const std::vector<std::string>& strings);
 
 }  // namespace nn::tflite

@@ -10,18 +10,20 @@ namespace {
 
 // name, versions, copied, imported, exported, note
 constexpr FeatureSupport kFeatures[] = {
-    {"schema version 3, identifier TFL3"},
-    {"operator codes of 8 bits and of 32"},
-    {"quantisation by tensor and by axis"},
-    {"quantisation by block", "", true, false, false},
-    {"buffers behind the flatbuffer (files above 2 GiB)"},
-    {"buffers in other files", "", true, true, false},
-    {"sparse tensors", "", true, true, false, "imported as dense"},
-    {"signatures", "", true, true, true, "of the first sub-graph"},
-    {"sub-graphs after the first", "", true, false, false},
-    {"variable tensors", "", true, false, false},
-    {"custom operators", "", true, false, false},
-    {"metadata buffers, archive of associated files at the end", "", true, false, false},
+    {.name = "schema version 3, identifier TFL3"},
+    {.name = "8-bit and 32-bit operator codes"},
+    {.name = "per-tensor and per-axis quantization"},
+    {.name = "blockwise quantization", .imported = false, .exported = false},
+    {.name = "buffers after the flatbuffer (files above 2 GiB)"},
+    {.name = "external buffers", .exported = false},
+    {.name = "sparse tensors", .exported = false, .note = "imported as dense"},
+    {.name = "signatures", .note = "of the first subgraph"},
+    {.name = "subgraphs after the first", .imported = false, .exported = false},
+    {.name = "variable tensors", .imported = false, .exported = false},
+    {.name = "custom operators", .imported = false, .exported = false},
+    {.name = "metadata buffers, archive of associated files at the end",
+     .imported = false,
+     .exported = false},
 };
 
 }  // namespace
@@ -31,7 +33,7 @@ const Format& TfliteFormat() {
       .name = "tflite",
       .label = "TensorFlow Lite",
       .extensions = {".tflite", ".lite"},
-      .sniff = Sniff,
+      .likeness = LikenessOf,
       .read = Read,
       .import = Import,
       .write = Write,

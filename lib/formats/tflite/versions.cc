@@ -7,8 +7,7 @@ namespace {
 
 using Op = fb::BuiltinOperator;
 
-// What an operator asks of its types: the version for an element type of input `input`, 1 for those
-// that are not listed.
+// The version needed for an element type of input `input`; 1 for types not listed.
 struct VersionRow {
   Op op;
   size_t input;
@@ -110,18 +109,18 @@ int32_t TypeVersion(Op op, std::span<const Type> inputs) {
   return 1;
 }
 
-bool Quantised(const Type& t) {
-  return t.quantised();
+bool Quantized(const Type& t) {
+  return t.quantized();
 }
 
-// Operands that broadcast, on more axes than the first kernels took.
+// Broadcasting on more axes than the first kernels supported.
 bool WideBroadcast(std::span<const Type> inputs) {
   return inputs.size() == 2 && inputs[0].dims != inputs[1].dims &&
          std::max(Rank(inputs[0]), Rank(inputs[1])) > 4;
 }
 
 bool PerAxis(const Type& t) {
-  return t.quantised() && t.quant->per_axis();
+  return t.quantized() && t.quant->per_axis();
 }
 
 int32_t DotVersion(Op op, std::span<const Type> in, const VersionTraits& traits) {
@@ -167,10 +166,10 @@ int32_t VersionOf(Op op, std::span<const Type> in, std::span<const Type> out,
   };
   switch (op) {
     case Op::ABS:
-      if (in[0].dtype == DType::kI16 && Quantised(in[0])) return 3;
+      if (in[0].dtype == DType::kI16 && Quantized(in[0])) return 3;
       break;
     case Op::ADD:
-      if (in[0].dtype == DType::kI16 && Quantised(in[0])) return 3;
+      if (in[0].dtype == DType::kI16 && Quantized(in[0])) return 3;
       break;
     case Op::BROADCAST_TO:
       return in[0].dtype == DType::kI8 || in[0].dtype == DType::kI16 ? 3 : 2;
@@ -179,8 +178,8 @@ int32_t VersionOf(Op op, std::span<const Type> in, std::span<const Type> out,
     case Op::WHERE:
       return in[0].dtype == DType::kBool ? 1 : 2;
     case Op::MUL:
-      at_least(in[0].dtype == DType::kI16 && !Quantised(in[0]), 7);
-      at_least(Quantised(in[0]) && Quantised(in[1]) && Quantised(out[0]) &&
+      at_least(in[0].dtype == DType::kI16 && !Quantized(in[0]), 7);
+      at_least(Quantized(in[0]) && Quantized(in[1]) && Quantized(out[0]) &&
                    in[0].quant->scale() * in[1].quant->scale() / out[0].quant->scale() >= 1.0f,
                3);
       break;

@@ -1,4 +1,4 @@
-// Versions of operators: the lowest that has what an operator uses.
+// The lowest operator version that supports the features in use.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace nn::tflite {
 
-// What of an operator's options decides its version.
+// The options that determine an operator's version.
 struct VersionTraits {
   bool dilated = false;        // DEPTHWISE_CONV_2D
   bool grouped = false;        // CONV_2D

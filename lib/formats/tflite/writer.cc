@@ -1,4 +1,4 @@
-// The flatbuffer of a model whose tensors and operators are known.
+// Builds the flatbuffer of a model from its tensors and operators.
 #include <fmt/core.h>
 
 #include <set>
@@ -10,7 +10,7 @@
 namespace nn::tflite {
 namespace {
 
-// Metadata of the graph that import made from entries of the file's own (import.cc).
+// Graph metadata that import made from metadata entries of the file (import.cc).
 constexpr std::string_view kEntryPrefix = "tflite.";
 constexpr std::string_view kSignaturePrefix = "tflite.signature";
 
@@ -19,7 +19,7 @@ std::string MetadataOr(const Graph& graph, const std::string& key, const std::st
   return it == graph.metadata.end() ? fallback : it->second;
 }
 
-// The names of the file that was imported; those of the ports if they are not all different.
+// The names of the imported file; those of the ports if they are not unique.
 std::vector<std::string> SignatureNames(const Graph& graph, std::string_view kind,
                                         const std::vector<Port>& ports) {
   std::vector<std::string> own, names;
@@ -45,7 +45,7 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
       known &= d.is_const();
     }
   flatbuffers::Offset<fb::QuantizationParameters> quant = 0;
-  if (row.type.quantised()) {
+  if (row.type.quantized()) {
     const Quant& q = *row.type.quant;
     std::vector<int64_t> zeros = q.zero_points;
     if (zeros.empty()) zeros.resize(q.scales.size(), 0);

@@ -10,7 +10,6 @@
 
 #include "fuzz/exercise.h"
 #include "fuzz/mutate_model.h"
-#include "ops/ops.h"
 
 #ifndef NN_FUZZ_CONVERT
 #define NN_FUZZ_CONVERT false
@@ -20,7 +19,6 @@
 #endif
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  nn::InstallOps();
   return 0;
 }
 

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "exec/runtime/plan.h"
+
+namespace nn {
+
+// Convolution on quantized types (plan_conv_quant.cc); false if there is no kernel for the node.
+Result<bool> PlanQuantConv(PlanContext& ctx);
+
+}  // namespace nn

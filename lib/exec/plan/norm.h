@@ -1,0 +1,11 @@
+// batch_norm with operands computed at run time; plan_elementwise.cc handles constant operands.
+#pragma once
+
+#include "exec/runtime/plan.h"
+
+namespace nn {
+
+// float32, channels last.
+Result<bool> PlanComputedBatchNorm(PlanContext& ctx);
+
+}  // namespace nn

@@ -1,0 +1,17 @@
+// The steps of a graph whose shapes are known.
+#pragma once
+
+#include "exec/runtime/plan.h"
+
+namespace nn {
+
+// Plans the graph's groups, one after the other. `fuse`: whether elementwise nodes may join the
+// step that produces their input, and attention may be computed in bands.
+Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
+                 std::unordered_map<const Value*, Place>& places);
+
+// The memory of a plan's buffers, by BufferId.
+Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
+                std::span<std::byte* const> outputs, std::byte* arena);
+
+}  // namespace nn

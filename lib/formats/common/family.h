@@ -1,0 +1,35 @@
+// Families of operators in a format. Each file in lib/formats/<format>/ops/ implements one family:
+// import, export, and the reasons why some nodes cannot be exported. It defines `Family
+// <Name>Family()`, which the build finds; it generates Families() from all of them. No operator is
+// in two families.
+#pragma once
+
+#include <map>
+#include <span>
+
+namespace nn {
+
+template <typename ImportRow, typename ExportRow>
+struct FamilyOf {
+  std::span<const ImportRow> imports = {};
+  std::span<const ExportRow> exports = {};  // empty if nothing is exported this way
+};
+
+// The rows of all families, keyed by the member with the operator name.
+template <typename Family, typename Row, typename Key>
+std::map<Key, const Row*> RowsBy(Key Row::*key, std::span<const Row> Family::*rows,
+                                 std::span<const Family> families) {
+  std::map<Key, const Row*> table;
+  for (const Family& family : families)
+    for (const Row& row : family.*rows) table.emplace(row.*key, &row);
+  return table;
+}
+
+// Null if there is none.
+template <typename Key, typename Row>
+const Row* FindRow(const std::map<Key, const Row*>& table, const Key& key) {
+  const auto it = table.find(key);
+  return it == table.end() ? nullptr : it->second;
+}
+
+}  // namespace nn

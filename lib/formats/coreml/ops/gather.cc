@@ -1,0 +1,258 @@
+#include "ops/array/gather.h"
+#include "formats/coreml/family.h"
+#include "ops/array/generate.h"
+#include "ops/array/positions.h"
+#include "ops/array/scatter.h"
+#include "ops/array/shape.h"
+
+namespace nn::coreml {
+
+// ==== From Core ML ===============================================================================
+
+namespace {
+
+// ---- Gather -------------------------------------------------------------------------------------
+
+template <typename A>
+Status EmitGather(ImportContext& ctx, std::string_view op, A attrs) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(2, 2));
+  NN_ASSIGN(Value* const x, ctx.Any(0));
+  NN_ASSIGN(Value* const indices, ctx.Index(1));
+  return ctx.Emit(op, {x, indices}, attrs);
+}
+
+Status ImportGather(ImportContext& ctx) {
+  return EmitGather(ctx, "gather", GatherAttrs{ctx.params().Int("axis")});
+}
+Status ImportGatherNd(ImportContext& ctx) {
+  return EmitGather(ctx, "gather_nd", GatherNdAttrs{});
+}
+Status ImportGatherAlongAxis(ImportContext& ctx) {
+  return EmitGather(ctx, "gather_elements", GatherElementsAttrs{ctx.params().Int("axis")});
+}
+
+// ---- Scatter ------------------------------------------------------------------------------------
+
+struct Updates {
+  Value* values;
+  Reduction reduction;
+};
+
+// The updates and the reduction; subtraction adds the negative.
+Result<Updates> UpdatesOf(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(3, 3));
+  NN_ASSIGN(Value * values, ctx.Float(2));
+  const std::string_view mode = ctx.params().Enum("mode");
+  if (mode == "SCATTER_UPDATE") return Updates{values, Reduction::kNone};
+  if (mode == "SCATTER_ADD") return Updates{values, Reduction::kAdd};
+  if (mode == "SCATTER_MUL") return Updates{values, Reduction::kMul};
+  if (mode == "SCATTER_MAX") return Updates{values, Reduction::kMax};
+  if (mode == "SCATTER_MIN") return Updates{values, Reduction::kMin};
+  if (mode != "SCATTER_SUB") return UnsupportedError("scatter mode {} is unsupported", mode);
+  NN_ASSIGN(values, ctx.Add("neg", {values}));
+  return Updates{values, Reduction::kAdd};
+}
+
+// Scatters whole slices along an axis. Along the first axis, one coordinate addresses a slice.
+Status ImportScatter(ImportContext& ctx) {
+  NN_ASSIGN(const Updates u, UpdatesOf(ctx));
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  NN_ASSIGN(Value * indices, ctx.Index(1));
+  const int64_t axis = ctx.params().Int("axis");
+  if (axis != 0 && axis != -x->type().rank())
+    return UnsupportedError("a scatter along an axis other than the first is unsupported");
+  NN_ASSIGN(indices, ctx.Add("expand_dims", {indices}, AxesAttrs{{-1}}));
+  return ctx.Emit("scatter_nd", {x, indices, u.values}, ScatterNdAttrs{u.reduction});
+}
+
+Status ImportScatterNd(ImportContext& ctx) {
+  NN_ASSIGN(const Updates u, UpdatesOf(ctx));
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  NN_ASSIGN(Value* const indices, ctx.Index(1));
+  return ctx.Emit("scatter_nd", {x, indices, u.values}, ScatterNdAttrs{u.reduction});
+}
+
+Status ImportScatterAlongAxis(ImportContext& ctx) {
+  NN_ASSIGN(const Updates u, UpdatesOf(ctx));
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  NN_ASSIGN(Value* const indices, ctx.Index(1));
+  return ctx.Emit("scatter_elements", {x, indices, u.values},
+                  ScatterElementsAttrs{ctx.params().Int("axis"), u.reduction});
+}
+
+// ---- Places and masks ---------------------------------------------------------------------------
+
+// One row per nonzero element.
+Status ImportWhereNonZero(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const x, ctx.Any(0));
+  NN_ASSIGN(Value* const columns, ctx.Add("non_zero", {x}));
+  return ctx.Emit("transpose", {columns}, TransposeAttrs{{1, 0}});
+}
+
+Status ImportMatrixBandPart(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value * y, ctx.Float(0));
+  if (const int64_t lower = ctx.params().Int("numLower"); lower >= 0) {
+    NN_ASSIGN(y, ctx.Add("trilu", {y}, TriluAttrs{true, -lower}));
+  }
+  if (const int64_t upper = ctx.params().Int("numUpper"); upper >= 0) {
+    NN_ASSIGN(y, ctx.Add("trilu", {y}, TriluAttrs{false, upper}));
+  }
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+template <bool upper>
+Status ImportTriangular(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  return ctx.Emit("trilu", {x}, TriluAttrs{upper, ctx.params().Int("k")});
+}
+
+Status ImportOneHot(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const indices, ctx.Index(0));
+  Value* depth = nullptr;
+  if (ctx.input_count() == 2) {
+    NN_ASSIGN(depth, ctx.Index(1));
+  } else {
+    NN_ASSIGN(const int64_t size, p.Size("oneHotVectorSize"));
+    depth = ctx.Constant(Tensor::Ints({size}));
+  }
+  Value* const values =
+      ctx.Constant(Tensor::Of<float>({2}, {p.Float("offValue"), p.Float("onValue")}));
+  return ctx.Emit("one_hot", {indices, depth, values}, OneHotAttrs{p.Int("axis"), false});
+}
+
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+Status WriteGather(ExportContext& ctx, const Node& node) {
+  ctx.AddLayer(node, "gather").Int("axis", node.attrs<GatherAttrs>().axis);
+  return {};
+}
+std::optional<std::string> WhyNotGather(const Node& node) {
+  if (node.attrs<GatherAttrs>().batch_dims != 0) return "batch_dims must be 0";
+  if (node.input(1)->type().rank() == 0) return "the indices cannot be a scalar";
+  return std::nullopt;
+}
+
+Status WriteGatherNd(ExportContext& ctx, const Node& node) {
+  ctx.AddLayer(node, "gatherND");
+  return {};
+}
+std::optional<std::string> WhyNotGatherNd(const Node& node) {
+  if (node.attrs<GatherNdAttrs>().batch_dims != 0) return "batch_dims must be 0";
+  return std::nullopt;
+}
+
+Status WriteGatherElements(ExportContext& ctx, const Node& node) {
+  ctx.AddLayer(node, "gatherAlongAxis").Int("axis", node.attrs<GatherElementsAttrs>().axis);
+  return {};
+}
+
+std::string_view ModeOf(Reduction r) {
+  switch (r) {
+    case Reduction::kNone:
+      return "SCATTER_UPDATE";
+    case Reduction::kAdd:
+      return "SCATTER_ADD";
+    case Reduction::kMul:
+      return "SCATTER_MUL";
+    case Reduction::kMin:
+      return "SCATTER_MIN";
+    case Reduction::kMax:
+      return "SCATTER_MAX";
+  }
+  return {};
+}
+
+std::optional<std::string> WhyNotScatter(const Node& node) {
+  if (node.output()->dtype() != DType::kF32) return "scatter needs f32 data, not integers";
+  return std::nullopt;
+}
+
+Status WriteScatterElements(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ScatterElementsAttrs>();
+  Writer p = ctx.AddLayer(node, "scatterAlongAxis");
+  p.Int("axis", a.axis);
+  p.Enum("mode", ModeOf(a.reduction));
+  return {};
+}
+Status WriteScatterNd(ExportContext& ctx, const Node& node) {
+  ctx.AddLayer(node, "scatterND").Enum("mode", ModeOf(node.attrs<ScatterNdAttrs>().reduction));
+  return {};
+}
+
+// ---- Masks --------------------------------------------------------------------------------------
+
+Status WriteTrilu(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<TriluAttrs>();
+  ctx.AddLayer(node, a.upper ? "upperTriangular" : "lowerTriangular").Int("k", a.k);
+  return {};
+}
+std::optional<std::string> WhyNotTrilu(const Node& node) {
+  if (node.input(1) != nullptr) return "its diagonal must be constant";
+  return std::nullopt;
+}
+
+Status WriteOneHot(ExportContext& ctx, const Node& node) {
+  const Tensor& values = *ConstantOf(node, 2);
+  Writer p = ctx.AddLayer(node, "oneHot", 1);
+  p.Int("oneHotVectorSize", ConstantOf(node, 1)->GetInt(0));
+  p.Int("axis", node.attrs<OneHotAttrs>().axis);
+  p.Float("offValue", static_cast<float>(values.GetDouble(0)));
+  p.Float("onValue", static_cast<float>(values.GetDouble(1)));
+  return {};
+}
+std::optional<std::string> WhyNotOneHot(const Node& node) {
+  if (node.attrs<OneHotAttrs>().wrap) return "negative indices of oneHot are unsupported";
+  if (ConstantOf(node, 1) == nullptr || ConstantOf(node, 2) == nullptr)
+    return "its depth and values must be constant";
+  if (node.output()->dtype() != DType::kF32) return "its values must be f32";
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kGatherImports[] = {
+    {.layer = "gather", .import = ImportGather},
+    {.layer = "gatherND", .import = ImportGatherNd},
+    {.layer = "gatherAlongAxis", .import = ImportGatherAlongAxis},
+    {.layer = "scatter", .import = ImportScatter},
+    {.layer = "scatterND", .import = ImportScatterNd},
+    {.layer = "scatterAlongAxis", .import = ImportScatterAlongAxis},
+    {.layer = "whereNonZero", .import = ImportWhereNonZero},
+    {.layer = "matrixBandPart", .import = ImportMatrixBandPart},
+    {.layer = "lowerTriangular", .import = ImportTriangular<false>},
+    {.layer = "upperTriangular", .import = ImportTriangular<true>},
+    {.layer = "oneHot", .import = ImportOneHot},
+};
+
+constexpr ExportRow kGatherExports[] = {
+    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather, .types = Types::kAny},
+    {.op = "gather_nd", .write = WriteGatherNd, .why_not = WhyNotGatherNd, .types = Types::kAny},
+    {.op = "gather_elements", .write = WriteGatherElements, .types = Types::kAny},
+    {.op = "scatter_elements",
+     .write = WriteScatterElements,
+     .why_not = WhyNotScatter,
+     .types = Types::kAny},
+    {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatter, .types = Types::kAny},
+    {.op = "trilu", .write = WriteTrilu, .why_not = WhyNotTrilu},
+    {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot, .types = Types::kAny},
+};
+
+}  // namespace
+
+Family GatherFamily() {
+  return {.imports = kGatherImports, .exports = kGatherExports};
+}
+
+}  // namespace nn::coreml

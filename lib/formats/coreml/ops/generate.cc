@@ -1,0 +1,105 @@
+#include <cmath>
+
+#include "base/checked_math.h"
+#include "formats/coreml/family.h"
+#include "formats/coreml/weights.h"
+#include "ops/array/shape.h"
+#include "ops/array/tile.h"
+
+namespace nn::coreml {
+
+namespace {
+
+constexpr int64_t kMaxRange = int64_t{1} << 24;
+
+Status ImportLoadConstantNd(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
+  NN_ASSIGN(Value* const y, ctx.Weights("data", ctx.params().Ints("shape")));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// [C, H, W], expanded to rank 5.
+Status ImportLoadConstant(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
+  auto shape = ctx.params().Ints("shape");
+  if (shape.size() != 3) return ModelError("shape has {} entries; expected 3", shape.size());
+  shape.insert(shape.begin(), {1, 1});
+  NN_ASSIGN(Value* const y, ctx.Weights("data", std::move(shape)));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+Status Fill(ImportContext& ctx, Dims dims) {
+  return ctx.Emit("expand", {ctx.Scalar(ctx.params().Float("value"))},
+                  ExpandAttrs{std::move(dims)});
+}
+
+Status ImportFillStatic(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
+  return Fill(ctx, ToDims(ctx.params().Ints("targetShape")));
+}
+
+Status ImportFillLike(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(const Value* const x, ctx.Any(0));
+  return Fill(ctx, *x->type().dims);
+}
+
+Status ImportFillDynamic(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const shape, ctx.Index(0));
+  return ctx.Emit("expand", {ctx.Scalar(ctx.params().Float("value")), shape}, ExpandAttrs{});
+}
+
+Status ImportRangeStatic(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 0));
+  const Fields& p = ctx.params();
+  const float start = p.Float("startValue"), step = p.Float("stepSizeValue");
+  const double count = std::ceil((static_cast<double>(p.Float("endValue")) - start) / step);
+  if (step == 0 || !(count < static_cast<double>(kMaxRange)))
+    return ModelError("a range of {} elements is out of range", count);
+  std::vector<float> values;
+  for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
+    values.push_back(std::fma(static_cast<float>(i), step, start));
+  ctx.SetOutput(0, ctx.Constant(Tensor::Of({static_cast<int64_t>(values.size())}, values)));
+  return {};
+}
+
+// A scalar from an input of one element, or from a field.
+Result<Value*> Number(ImportContext& ctx, size_t input, std::string_view field) {
+  if (input >= ctx.input_count()) return ctx.Scalar(ctx.params().Float(field));
+  NN_ASSIGN(Value* const v, ctx.Float(input));
+  return ctx.Reshape(v, {});
+}
+
+// Inputs: end, start, step.
+Status ImportRangeDynamic(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 3));
+  NN_ASSIGN(Value* const end, Number(ctx, 0, "startValue"));
+  NN_ASSIGN(Value* const start, Number(ctx, 1, "startValue"));
+  NN_ASSIGN(Value* const step, Number(ctx, 2, "stepSizeValue"));
+  return ctx.Emit("range", {start, end, step});
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kGenerateImports[] = {
+    {.layer = "loadConstant", .import = ImportLoadConstant},
+    {.layer = "loadConstantND", .import = ImportLoadConstantNd},
+    {.layer = "fillStatic", .import = ImportFillStatic},
+    {.layer = "fillLike", .import = ImportFillLike},
+    {.layer = "fillDynamic", .import = ImportFillDynamic},
+    {.layer = "rangeStatic", .import = ImportRangeStatic},
+    {.layer = "rangeDynamic", .import = ImportRangeDynamic},
+};
+
+}  // namespace
+
+Family GenerateFamily() {
+  return {.imports = kGenerateImports};
+}
+
+}  // namespace nn::coreml

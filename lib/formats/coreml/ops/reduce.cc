@@ -1,0 +1,283 @@
+#include <algorithm>
+
+#include "formats/coreml/family.h"
+#include "ops/array/shape.h"
+#include "ops/reduce/order.h"
+#include "ops/reduce/reduce.h"
+
+namespace nn::coreml {
+
+// ==== From Core ML ===============================================================================
+
+namespace {
+
+// Non-negative axes in ascending order; all axes if the layer says so.
+Result<std::vector<int64_t>> AxesOf(const Fields& p, int rank) {
+  std::vector<int64_t> axes = p.Ints("axes");
+  if (p.Bool("reduceAll")) {
+    axes.resize(static_cast<size_t>(rank));
+    for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
+    return axes;
+  }
+  if (axes.empty()) return ModelError("axes is empty");
+  for (int64_t& a : axes) {
+    if (a < -rank || a >= rank) return ModelError("axis {} is out of range for rank {}", a, rank);
+    if (a < 0) a += rank;
+  }
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+// There are no scalars: if no axis stays, the result has one of size 1.
+template <const char* kOp>
+Status ImportReduce(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  NN_ASSIGN(std::vector<int64_t> axes, AxesOf(ctx.params(), x->type().rank()));
+  const bool keep = ctx.params().Bool("keepDims");
+  const bool scalar = !keep && axes.size() == x->type().dims->size();
+  if (!scalar) return ctx.Emit(kOp, {x}, ReduceAttrs{std::move(axes), keep});
+  NN_ASSIGN(Value* const y, ctx.Add(kOp, {x}, ReduceAttrs{std::move(axes), true}));
+  NN_ASSIGN(Value* const out, ctx.Reshape(y, {Dim(1)}));
+  ctx.SetOutput(0, out);
+  return {};
+}
+
+// ---- reduce -------------------------------------------------------------------------------------
+
+std::vector<int64_t> OldAxes(std::string_view axis) {
+  if (axis == "CHW") return {-3, -2, -1};
+  if (axis == "HW") return {-2, -1};
+  if (axis == "C") return {-3};
+  if (axis == "H") return {-2};
+  return {-1};
+}
+
+std::string_view OldReduction(std::string_view mode) {
+  if (mode == "SUM" || mode == "LOGSUM") return "reduce_sum";
+  if (mode == "AVG") return "reduce_mean";
+  if (mode == "PROD") return "reduce_prod";
+  if (mode == "SUMSQUARE") return "reduce_sum_square";
+  if (mode == "L1") return "reduce_l1";
+  if (mode == "L2") return "reduce_l2";
+  if (mode == "MAX") return "reduce_max";
+  if (mode == "MIN") return "reduce_min";
+  return {};
+}
+
+Status ImportOldReduce(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value * x, ctx.Float(0));
+  const std::string_view mode = p.Enum("mode"), axis = p.Enum("axis");
+  if (x->type().rank() < 3)
+    return ModelError("the input must have rank 3 or more, not {}", x->type().rank());
+  if (axis.empty()) return ModelError("axis is unknown");
+  const std::vector<int64_t> axes = OldAxes(axis);
+  if (mode == "ARGMAX") {
+    if (axes.size() != 1) return ModelError("ARGMAX needs exactly one axis");
+    return ctx.Emit("arg_max", {x}, ArgAttrs{axes[0]});
+  }
+  const std::string_view op = OldReduction(mode);
+  if (op.empty()) return ModelError("an unknown reduction");
+  if (mode == "LOGSUM") {
+    NN_ASSIGN(x, ctx.Add("add", {x, ctx.Scalar(p.FloatOr("epsilon", 1e-6f))}));
+    NN_ASSIGN(x, ctx.Add("log", {x}));
+  }
+  return ctx.Emit(op, {x}, ReduceAttrs{axes, true});
+}
+
+// ---- Order --------------------------------------------------------------------------------------
+
+template <const char* kOp>
+Status ImportArg(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  const bool scalar = ctx.params().Bool("removeDim") && x->type().rank() == 1;
+  ArgAttrs a;
+  a.axis = ctx.params().Int("axis");
+  a.keep_dims = !ctx.params().Bool("removeDim") || scalar;
+  return ctx.Emit(kOp, {x}, a);
+}
+
+Status ImportTopK(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* k = nullptr;
+  if (ctx.input_count() == 2) {
+    NN_ASSIGN(k, ctx.Index(1));
+  } else {
+    NN_ASSIGN(const int64_t count, p.Size("K"));
+    k = ctx.Constant(Tensor::Ints({count}));
+  }
+  if (ctx.output_count() > 2)
+    return ModelError("there are {} outputs; expected at most 2", ctx.output_count());
+  NN_ASSIGN(Node* const node,
+            ctx.AddNode("top_k", {x, k}, TopKAttrs{p.Int("axis"), !p.Bool("useBottomK")}, 2));
+  for (size_t i = 0; i < ctx.output_count(); ++i) ctx.SetOutput(i, node->output(i));
+  return {};
+}
+
+// The indices of a top_k over the whole axis.
+Status ImportArgSort(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  const int64_t axis = p.Int("axis");
+  if (axis < 0 || axis >= x->type().rank())
+    return ModelError("axis {} is out of range for rank {}", axis, x->type().rank());
+  const Dim& size = x->type().dim(static_cast<int>(axis));
+  if (!size.is_const()) return UnsupportedError("argsort needs an axis of constant size");
+  NN_ASSIGN(Node* const node, ctx.AddNode("top_k", {x, ctx.Constant(Tensor::Ints({size.value()}))},
+                                          TopKAttrs{axis, p.Bool("descending")}, 2));
+  ctx.SetOutput(0, node->output(1));
+  return {};
+}
+
+Status ImportCumSum(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  const CumSumAttrs a{p.Int("axis"), p.Bool("excludeFinalSum"), p.Bool("reverse")};
+  if (ctx.input_count() == 1) return ctx.Emit("cum_sum", {x}, a);
+  NN_ASSIGN(Value* const axis, ctx.Index(1));
+  return ctx.Emit("cum_sum", {x, axis}, a);
+}
+
+constexpr char kReduceSum[] = "reduce_sum", kReduceMean[] = "reduce_mean",
+               kReduceMax[] = "reduce_max", kReduceMin[] = "reduce_min",
+               kReduceProd[] = "reduce_prod", kReduceL1[] = "reduce_l1", kReduceL2[] = "reduce_l2",
+               kReduceLogSum[] = "reduce_log_sum", kReduceLogSumExp[] = "reduce_log_sum_exp",
+               kReduceSumSquare[] = "reduce_sum_square", kReduceArgMax[] = "arg_max",
+               kReduceArgMin[] = "arg_min";
+
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+template <const char* kKind>
+Status WriteReduce(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ReduceAttrs>();
+  Writer p = ctx.AddLayer(node, kKind);
+  p.Bool("keepDims", a.keep_dims);
+  if (a.axes.empty())
+    p.Bool("reduceAll", true);
+  else
+    p.Ints("axes", a.axes);
+  return {};
+}
+
+std::optional<std::string> WhyNotReduce(const Node& node) {
+  if (node.input(1) != nullptr) return "its axes must be constant";
+  return std::nullopt;
+}
+
+template <const char* kKind>
+Status WriteArg(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ArgAttrs>();
+  Writer p = ctx.AddLayer(node, kKind);
+  p.Int("axis", a.axis);
+  p.Bool("removeDim", !a.keep_dims);
+  return {};
+}
+std::optional<std::string> WhyNotArg(const Node& node) {
+  if (node.attrs<ArgAttrs>().select_last_index) return "select_last_index must be 0";
+  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
+  return std::nullopt;
+}
+
+Status WriteTopK(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<TopKAttrs>();
+  const Tensor* k = ConstantOf(node, 1);
+  Writer p = ctx.AddLayer(node, "topK", k == nullptr ? 2 : 1);
+  p.Int("axis", a.axis);
+  if (k != nullptr) p.Int("K", k->GetInt(0));
+  p.Bool("useBottomK", !a.largest);
+  return {};
+}
+std::optional<std::string> WhyNotTopK(const Node& node) {
+  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
+  return std::nullopt;
+}
+
+Status WriteCumSum(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<CumSumAttrs>();
+  Writer p = ctx.AddLayer(node, "cumSum");
+  p.Int("axis", a.axis);
+  p.Bool("excludeFinalSum", a.exclusive);
+  p.Bool("reverse", a.reverse);
+  return {};
+}
+std::optional<std::string> WhyNotCumSum(const Node& node) {
+  if (node.input(1) != nullptr) return "its axis must be constant";
+  return std::nullopt;
+}
+
+constexpr char kReduceSumLayer[] = "reduceSum", kReduceMeanLayer[] = "reduceMean",
+               kReduceMaxLayer[] = "reduceMax", kReduceMinLayer[] = "reduceMin",
+               kReduceProdLayer[] = "reduceProd", kReduceL1Layer[] = "reduceL1",
+               kReduceL2Layer[] = "reduceL2", kReduceLogSumLayer[] = "reduceLogSum",
+               kReduceLogSumExpLayer[] = "reduceLogSumExp",
+               kReduceSumSquareLayer[] = "reduceSumSquare", kReduceArgMaxLayer[] = "argMax",
+               kReduceArgMinLayer[] = "argMin";
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kReduceImports[] = {
+    {.layer = "reduceSum", .import = ImportReduce<kReduceSum>},
+    {.layer = "reduceMean", .import = ImportReduce<kReduceMean>},
+    {.layer = "reduceMax", .import = ImportReduce<kReduceMax>},
+    {.layer = "reduceMin", .import = ImportReduce<kReduceMin>},
+    {.layer = "reduceProd", .import = ImportReduce<kReduceProd>},
+    {.layer = "reduceL1", .import = ImportReduce<kReduceL1>},
+    {.layer = "reduceL2", .import = ImportReduce<kReduceL2>},
+    {.layer = "reduceLogSum", .import = ImportReduce<kReduceLogSum>},
+    {.layer = "reduceLogSumExp", .import = ImportReduce<kReduceLogSumExp>},
+    {.layer = "reduceSumSquare", .import = ImportReduce<kReduceSumSquare>},
+    {.layer = "reduce", .import = ImportOldReduce},
+    {.layer = "argMax", .import = ImportArg<kReduceArgMax>},
+    {.layer = "argMin", .import = ImportArg<kReduceArgMin>},
+    {.layer = "topK", .import = ImportTopK},
+    {.layer = "argSort", .import = ImportArgSort},
+    {.layer = "cumSum", .import = ImportCumSum},
+};
+
+constexpr ExportRow kReduceExports[] = {
+    {.op = "reduce_sum", .write = WriteReduce<kReduceSumLayer>, .why_not = WhyNotReduce},
+    {.op = "reduce_mean", .write = WriteReduce<kReduceMeanLayer>, .why_not = WhyNotReduce},
+    {.op = "reduce_max", .write = WriteReduce<kReduceMaxLayer>, .why_not = WhyNotReduce},
+    {.op = "reduce_min", .write = WriteReduce<kReduceMinLayer>, .why_not = WhyNotReduce},
+    {.op = "reduce_prod", .write = WriteReduce<kReduceProdLayer>, .why_not = WhyNotReduce},
+    {.op = "reduce_l1", .write = WriteReduce<kReduceL1Layer>, .why_not = WhyNotReduce},
+    {.op = "reduce_l2", .write = WriteReduce<kReduceL2Layer>, .why_not = WhyNotReduce},
+    {.op = "reduce_log_sum", .write = WriteReduce<kReduceLogSumLayer>, .why_not = WhyNotReduce},
+    {.op = "reduce_log_sum_exp",
+     .write = WriteReduce<kReduceLogSumExpLayer>,
+     .why_not = WhyNotReduce},
+    {.op = "reduce_sum_square",
+     .write = WriteReduce<kReduceSumSquareLayer>,
+     .why_not = WhyNotReduce},
+    {.op = "arg_max",
+     .write = WriteArg<kReduceArgMaxLayer>,
+     .why_not = WhyNotArg,
+     .types = Types::kAny},
+    {.op = "arg_min",
+     .write = WriteArg<kReduceArgMinLayer>,
+     .why_not = WhyNotArg,
+     .types = Types::kAny},
+    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotTopK, .types = Types::kAny},
+    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotCumSum},
+};
+
+}  // namespace
+
+Family ReduceFamily() {
+  return {.imports = kReduceImports, .exports = kReduceExports};
+}
+
+}  // namespace nn::coreml

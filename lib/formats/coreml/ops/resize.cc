@@ -1,0 +1,250 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/coreml/family.h"
+#include "ops/array/blocks.h"
+#include "ops/nn/resize.h"
+
+namespace nn::coreml {
+
+// ==== From Core ML ===============================================================================
+
+namespace {
+
+// Factors of H and W; `whole` tells whether they are integers.
+Result<std::vector<float>> Factors(const Fields& p, bool& whole) {
+  std::vector<float> factors = p.Floats("fractionalScalingFactor");
+  whole = factors.empty();
+  if (whole) {
+    NN_ASSIGN(const std::vector<int64_t> counts, p.Sizes("scalingFactor", 2, 1));
+    factors.assign(counts.begin(), counts.end());
+  } else if (p.Count("scalingFactor") > 0) {
+    return ModelError("scalingFactor and fractionalScalingFactor cannot both be set");
+  }
+  if (factors.size() != 2)
+    return ModelError("there are {} scaling factors; expected 2", factors.size());
+  for (const float f : factors)
+    if (!(f > 0) || f > 0x1p20f) return ModelError("scaling factor {} is out of range", f);
+  return factors;
+}
+
+// The default mode's step, (X - X / N) / (N - 1), is X / N.
+Coordinates CoordinatesOf(const Fields& p, bool nearest) {
+  const std::string_view mode = p.Enum("linearUpsampleMode");
+  if (nearest || mode == "DEFAULT") return Coordinates::kAsymmetric;
+  return mode == "ALIGN_CORNERS_TRUE" ? Coordinates::kAlignCorners : Coordinates::kHalfPixel;
+}
+
+Status ImportUpsample(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Spatial(0));
+  bool whole = true;
+  NN_ASSIGN(const std::vector<float> factors, Factors(p, whole));
+  const bool nearest = p.Enum("mode") == "NN";
+  if (nearest && !whole)
+    return UnsupportedError("nearest-neighbor mode with fractional scaling factors is unsupported");
+  ResizeAttrs a;
+  a.mode = nearest ? ResizeMode::kNearest : ResizeMode::kLinear;
+  a.rounding = NearestRounding::kFloor;
+  a.coordinates = CoordinatesOf(p, nearest);
+  const auto dims = x->type().const_dims();
+  if (whole) {
+    a.scales = factors;
+  } else if (dims) {
+    for (size_t i = 0; i < 2; ++i)
+      a.sizes.emplace_back(
+          static_cast<int64_t>(std::floor(static_cast<float>((*dims)[2 + i]) * factors[i])));
+  } else {
+    return UnsupportedError("fractional scaling factors of a dynamic size are unsupported");
+  }
+  return ctx.EmitSpatial("resize", {x}, std::move(a));
+}
+
+Status ImportResizeBilinear(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Spatial(0));
+  NN_ASSIGN(const std::vector<int64_t> target, p.Sizes("targetSize", 2, 1));
+  const std::string_view method = p.Sub("mode").Enum("samplingMethod");
+  ResizeAttrs a;
+  a.mode = ResizeMode::kLinear;
+  a.sizes = ToDims(target);
+  if (method == "UPSAMPLE_MODE") {
+    a.coordinates = Coordinates::kAsymmetric;
+  } else if (method == "STRICT_ALIGN_ENDPOINTS_MODE") {
+    a.coordinates = Coordinates::kAlignCorners;
+  } else if (method == "ALIGN_ENDPOINTS_MODE") {
+    // A single element is taken from the center, as a crop of the whole image does.
+    const bool single = target[0] == 1 || target[1] == 1;
+    a.coordinates = single ? Coordinates::kCrop : Coordinates::kAlignCorners;
+    if (single) a.roi = {0, 0, 1, 1};
+  } else {
+    return UnsupportedError("sampling method {} is unsupported",
+                            method.empty() ? "unknown" : method);
+  }
+  return ctx.EmitSpatial("resize", {x}, std::move(a));
+}
+
+Status ImportReorganizeData(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Spatial(0));
+  const std::string_view mode = p.Enum("mode");
+  DepthToSpaceAttrs a;
+  NN_ASSIGN(a.block, p.Size("blockSize"));
+  if (a.block < 2) return ModelError("blockSize is {}", a.block);
+  a.mode = mode == "PIXEL_SHUFFLE" ? DepthOrder::kCrd : DepthOrder::kDcr;
+  return ctx.EmitSpatial(mode == "SPACE_TO_DEPTH" ? "space_to_depth" : "depth_to_space", {x}, a);
+}
+
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+// Integer factors of H and W, stated or derived from the sizes.
+std::optional<std::vector<int64_t>> WholeFactors(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  std::vector<int64_t> out;
+  for (const float s : a.scales) {
+    if (std::floor(s) != s || s < 1 || s > 0x1p20f) return std::nullopt;
+    out.push_back(static_cast<int64_t>(s));
+  }
+  if (!out.empty()) return out;
+  const Type& x = node.input(0)->type();
+  for (size_t i = 0; i < a.sizes.size(); ++i) {
+    const Dim& size = x.dim(static_cast<int>(i) + 2);
+    if (!a.sizes[i].is_const() || !size.is_const() || size.value() == 0 ||
+        a.sizes[i].value() % size.value() != 0 || a.sizes[i].value() == 0)
+      return std::nullopt;
+    out.push_back(a.sizes[i].value() / size.value());
+  }
+  return out;
+}
+
+// The sizes of the result if they are constant.
+std::optional<std::vector<int64_t>> FixedSizes(const Node& node) {
+  const Dims& dims = *node.output()->type().dims;
+  return ConstDims(Dims(dims.begin() + 2, dims.end()));
+}
+
+// Whether the scales are the quotients of the sizes.
+bool ScalesAreOfSizes(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  const auto in = node.input(0)->type().const_dims(), out = node.output()->type().const_dims();
+  if (a.scales.empty()) return true;
+  if (!in || !out) return WholeFactors(node).has_value();
+  for (size_t i = 0; i < a.scales.size(); ++i)
+    if (static_cast<float>((*out)[2 + i]) / static_cast<float>((*in)[2 + i]) != a.scales[i])
+      return false;
+  return true;
+}
+
+// The layer it lowers to: upsample for integer factors, or resizeBilinear to fixed sizes.
+enum class Form : uint8_t { kNone, kUpsample, kBilinear };
+Form FormOf(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  const bool whole = WholeFactors(node).has_value();
+  if (a.mode == ResizeMode::kNearest)
+    return whole && a.coordinates == Coordinates::kAsymmetric &&
+                   a.rounding == NearestRounding::kFloor
+               ? Form::kUpsample
+               : Form::kNone;
+  if (a.mode != ResizeMode::kLinear || !ScalesAreOfSizes(node)) return Form::kNone;
+  if (a.coordinates == Coordinates::kHalfPixel) return whole ? Form::kUpsample : Form::kNone;
+  if (a.coordinates != Coordinates::kAsymmetric && a.coordinates != Coordinates::kAlignCorners)
+    return Form::kNone;
+  return FixedSizes(node) ? Form::kBilinear : whole ? Form::kUpsample : Form::kNone;
+}
+
+Status WriteResize(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  if (FormOf(node) == Form::kBilinear) {
+    Writer p = ctx.AddLayer(node, "resizeBilinear", 1);
+    p.Ints("targetSize", *FixedSizes(node));
+    p.Sub("mode").Enum("samplingMethod", a.coordinates == Coordinates::kAsymmetric
+                                             ? "UPSAMPLE_MODE"
+                                             : "STRICT_ALIGN_ENDPOINTS_MODE");
+    return {};
+  }
+  Writer p = ctx.AddLayer(node, "upsample", 1);
+  p.Ints("scalingFactor", *WholeFactors(node));
+  if (a.mode == ResizeMode::kNearest) return {};
+  p.Enum("mode", "BILINEAR");
+  if (a.coordinates == Coordinates::kAsymmetric) return {};
+  p.Enum("linearUpsampleMode",
+         a.coordinates == Coordinates::kHalfPixel ? "ALIGN_CORNERS_FALSE" : "ALIGN_CORNERS_TRUE");
+  ctx.RequireVersion(5);
+  return {};
+}
+
+std::optional<std::string> WhyNotResize(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
+  if (node.input(0)->type().rank() != 4) return "it must resize two axes";
+  for (size_t i = 1; i < node.inputs().size(); ++i)
+    if (node.input(i) != nullptr) return "its sizes must be constant";
+  if (node.arithmetic() != Arithmetic::kDefault)
+    return "Core ML does not compute positions as TensorFlow Lite does";
+  if (a.antialias || a.exclude_outside || a.aspect != AspectPolicy::kStretch)
+    return "antialias, exclude_outside and keep_aspect_ratio_policy are unsupported";
+  if (FormOf(node) == Form::kNone)
+    return fmt::format("Core ML has no {} resize with {} coordinates for these sizes",
+                       EnumName(a.mode), EnumName(a.coordinates));
+  return std::nullopt;
+}
+
+template <bool to_space>
+Status WriteBlocks(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<DepthToSpaceAttrs>();
+  const bool shuffle = a.mode == DepthOrder::kCrd;
+  Writer p = ctx.AddLayer(node, "reorganizeData");
+  p.Enum("mode", !to_space ? "SPACE_TO_DEPTH" : shuffle ? "PIXEL_SHUFFLE" : "DEPTH_TO_SPACE");
+  p.Int("blockSize", a.block);
+  if (shuffle) ctx.RequireVersion(5);
+  return {};
+}
+
+template <bool to_space>
+std::optional<std::string> WhyNotBlocks(const Node& node) {
+  const auto& a = node.attrs<DepthToSpaceAttrs>();
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
+  if (node.input(0)->type().rank() != 4) return "it must have two spatial axes";
+  if (a.block < 2) return "the block size must be 2 or more";
+  if (!to_space && a.mode == DepthOrder::kCrd) return "the order must be DCR";
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kResizeImports[] = {
+    {.layer = "upsample", .import = ImportUpsample},
+    {.layer = "resizeBilinear", .import = ImportResizeBilinear},
+    {.layer = "reorganizeData", .import = ImportReorganizeData},
+};
+
+constexpr ExportRow kResizeExports[] = {
+    {.op = "resize", .write = WriteResize, .why_not = WhyNotResize},
+    {.op = "depth_to_space",
+     .write = WriteBlocks<true>,
+     .why_not = WhyNotBlocks<true>,
+     .types = Types::kAny},
+    {.op = "space_to_depth",
+     .write = WriteBlocks<false>,
+     .why_not = WhyNotBlocks<false>,
+     .types = Types::kAny},
+};
+
+}  // namespace
+
+Family ResizeFamily() {
+  return {.imports = kResizeImports, .exports = kResizeExports};
+}
+
+}  // namespace nn::coreml

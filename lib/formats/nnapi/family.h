@@ -1,0 +1,14 @@
+// The operators of this format by family (formats/common/family.h).
+#pragma once
+
+#include "formats/common/family.h"
+#include "formats/nnapi/export.h"
+#include "formats/nnapi/import.h"
+
+namespace nn::nnapi {
+
+using Family = FamilyOf<ImportRow, ExportRow>;
+
+std::span<const Family> Families();
+
+}  // namespace nn::nnapi

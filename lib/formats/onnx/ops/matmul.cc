@@ -1,0 +1,135 @@
+#include "ops/math/matmul.h"
+#include "formats/onnx/family.h"
+#include "ops/array/shape.h"
+
+namespace nn::onnx {
+
+// ==== From ONNX ==================================================================================
+
+namespace {
+
+Status ImportMatMul(ImportContext& ctx) {
+  NN_ASSIGN(Value* const a, ctx.Required(0));
+  NN_ASSIGN(Value* const b, ctx.Required(1));
+  return ctx.Emit("matmul", {a, b}, MatmulAttrs{});
+}
+
+// The value multiplied by a scalar of its type.
+Result<Value*> Scaled(ImportContext& ctx, Value* v, float factor, std::string_view name) {
+  if (factor == 1.0f) return v;
+  if (!IsFloat(v->dtype()))
+    return UnsupportedError("Gemm of {} operands with {} = {}", DTypeName(v->dtype()), name,
+                            factor);
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(v->dtype(), {}));
+  b.SetDouble(0, static_cast<double>(factor));
+  return ctx.Add("mul", {v, ctx.Constant(b.Finish())});
+}
+
+// C as a bias if it has one element per column: [N] or [1, N].
+Result<Value*> AsBias(ImportContext& ctx, Value* c, const Dim& columns) {
+  const Type& type = c->type();
+  if (!type.ranked() || type.rank() == 0 || type.rank() > 2) return nullptr;
+  if (!(type.dims->back() == columns)) return nullptr;
+  if (type.rank() == 1) return c;
+  if (!(type.dim(0) == 1)) return nullptr;
+  return ctx.Add("reshape", {c}, ReshapeAttrs{{columns}, false});
+}
+
+// Attribute `broadcast` of versions 1 and 6 follows from the shapes.
+Status ImportGemm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const a, ctx.Required(0));
+  NN_ASSIGN(Value* const b, ctx.Required(1));
+  for (const Value* v : {a, b})
+    if (v->type().ranked() && v->type().rank() != 2)
+      return ModelError("Gemm needs matrices; an operand is {}", v->type().ToString());
+  const float alpha = ctx.Float("alpha", 1.0f);
+  const float beta = ctx.Float("beta", 1.0f);
+  const MatmulAttrs attrs{ctx.Int("transA", 0) != 0, ctx.Int("transB", 0) != 0};
+  Value* c = ctx.input(2);
+  if (c != nullptr && beta == 0.0f) c = nullptr;
+  if (c != nullptr) {
+    NN_ASSIGN(c, Scaled(ctx, c, beta, "beta"));
+  }
+  if (c != nullptr && alpha == 1.0f && b->type().ranked()) {
+    NN_ASSIGN(Value* const bias, AsBias(ctx, c, b->type().dim(attrs.transpose_b ? 0 : 1)));
+    if (bias != nullptr) return ctx.Emit("matmul", {a, b, bias}, attrs);
+  }
+  if (c == nullptr && alpha == 1.0f) return ctx.Emit("matmul", {a, b}, attrs);
+  NN_ASSIGN(Value * y, ctx.Add("matmul", {a, b}, attrs));
+  NN_ASSIGN(y, Scaled(ctx, y, alpha, "alpha"));
+  if (c != nullptr) {
+    NN_ASSIGN(y, ctx.Add("add", {y, c}));
+  }
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+}  // namespace
+
+// ==== To ONNX ====================================================================================
+
+namespace {
+
+bool IsPlain(const Node& node) {
+  const auto& a = node.attrs<MatmulAttrs>();
+  return !a.transpose_a && !a.transpose_b && node.input(2) == nullptr;
+}
+
+Status WriteMatmul(ExportContext& ctx, const Node& node) {
+  if (IsPlain(node)) {
+    ctx.AddNode(node, "MatMul");
+    return {};
+  }
+  const auto& a = node.attrs<MatmulAttrs>();
+  std::vector<std::string> inputs;
+  for (const Value* v : node.inputs()) inputs.push_back(ctx.NameOf(v));
+  if (inputs.size() < 3) inputs.emplace_back();
+  if (inputs[2].empty() && ctx.opset() < 11) {  // C is not optional yet
+    NN_ASSIGN(TensorBuilder zero, TensorBuilder::Create(node.output()->dtype(), {1}));
+    zero.SetInt(0, 0);
+    inputs[2] = ctx.AddTensor(zero.Finish(), "zero");
+  }
+  pb::NodeProto* out = ctx.AddNode(node, "Gemm", std::move(inputs), {ctx.NameOf(node.output())});
+  if (a.transpose_a) SetInt(out, "transA", 1);
+  if (a.transpose_b) SetInt(out, "transB", 1);
+  return {};
+}
+
+std::optional<std::string> WhyNotMatmul(const Node& node) {
+  const Type& a = node.input(0)->type();
+  const Type& b = node.input(1)->type();
+  if (a.quantized()) return "its operands are quantized; MatMul needs real ones";
+  switch (a.dtype) {
+    case DType::kI8:
+    case DType::kU8:
+    case DType::kI16:
+    case DType::kU16:
+      return fmt::format("ONNX has no MatMul for {} operands", DTypeName(a.dtype));
+    default:
+      break;
+  }
+  if (!IsPlain(node) && !(a.ranked() && b.ranked() && a.rank() == 2 && b.rank() == 2))
+    return "MatMul has no bias and no transposed operands; Gemm needs matrices";
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kMatmulImports[] = {
+    {.op = "MatMul", .since = 1, .import = ImportMatMul},
+    {.op = "Gemm", .since = 1, .import = ImportGemm},
+};
+
+constexpr ExportRow kMatmulExports[] = {
+    {.op = "matmul", .write = WriteMatmul, .why_not = WhyNotMatmul},
+};
+
+}  // namespace
+
+Family MatmulFamily() {
+  return {.imports = kMatmulImports, .exports = kMatmulExports};
+}
+
+}  // namespace nn::onnx

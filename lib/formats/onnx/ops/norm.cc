@@ -1,0 +1,362 @@
+#include <algorithm>
+
+#include "formats/onnx/family.h"
+#include "ops/array/shape.h"
+#include "ops/array/tile.h"
+#include "ops/nn/norm.h"
+#include "ops/support/types.h"
+
+namespace nn::onnx {
+
+// ==== From ONNX ==================================================================================
+
+namespace {
+
+// ---- BatchNormalization
+
+// Training mode is is_test = 0 (versions 1 and 6), more than one output (7 and 9) or training_mode
+// (from 14 on).
+Status CheckInference(const ImportContext& ctx) {
+  bool training = ctx.Int("training_mode", 0) != 0;
+  if (ctx.opset() < 7) training = ctx.Int("is_test", 0) == 0;
+  for (size_t i = 1; i < ctx.output_count(); ++i) training |= ctx.WantsOutput(i);
+  if (training)
+    return UnsupportedError("BatchNormalization in training mode; export the model for inference");
+  return {};
+}
+
+Result<Value*> Reshaped(ImportContext& ctx, Value* v, Dims dims) {
+  return ctx.Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
+}
+
+Status ImportBatchNorm(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(CheckInference(ctx));
+  std::vector<Value*> inputs;
+  for (size_t i = 0; i < 5; ++i) {
+    NN_ASSIGN(Value* const v, ctx.Required(i));
+    inputs.push_back(v);
+  }
+  const BatchNormAttrs a{ctx.Float("epsilon", 1e-5f), Layout::kNcx};
+  const Type x = inputs[0]->type();
+  if (!x.ranked()) return UnsupportedError("BatchNormalization needs an input of known rank");
+  // Without `spatial` (up to version 8), each element of a sample has its own parameters, so it is
+  // a channel. A vector is a batch with one channel.
+  const bool per_element = ctx.opset() < 9 && ctx.Int("spatial", 1) == 0;
+  if (!per_element && x.rank() > 1) return ctx.Emit("batch_norm", inputs, a);
+  if (x.rank() == 0) return ModelError("the input of BatchNormalization cannot be a scalar");
+  const Dim channels = Product(Dims(x.dims->begin() + 1, x.dims->end()));
+  NN_ASSIGN(inputs[0], Reshaped(ctx, inputs[0], {x.dim(0), channels}));
+  for (size_t i = 1; i < 5; ++i) {
+    NN_ASSIGN(inputs[i], Reshaped(ctx, inputs[i], {channels}));
+  }
+  NN_ASSIGN(Value* const y, ctx.Add("batch_norm", inputs, a));
+  return ctx.Emit("reshape", {y}, ReshapeAttrs{*x.dims, false});
+}
+
+// ---- Normalization by a tensor's own statistics
+// --------------------------------------------------
+
+// stash_type is the precision of the statistics. f16, bf16 and f32 use float32 (1, the default) and
+// f64 uses f64 (11).
+Status CheckStashType(const ImportContext& ctx, DType dtype) {
+  const int64_t stash = ctx.Int("stash_type", 1);
+  const int64_t fits = dtype == DType::kF64 ? pb::TensorProto::DOUBLE : pb::TensorProto::FLOAT;
+  if (stash != fits)
+    return UnsupportedError("{} of {} with stash_type {}", ctx.node().op_type(), DTypeName(dtype),
+                            stash);
+  return {};
+}
+
+Status ImportInstanceNorm(ImportContext& ctx) {
+  std::vector<Value*> inputs;
+  for (size_t i = 0; i < 3; ++i) {
+    NN_ASSIGN(Value* const v, ctx.Required(i));
+    inputs.push_back(v);
+  }
+  return ctx.Emit("instance_norm", inputs,
+                  InstanceNormAttrs{ctx.Float("epsilon", 1e-5f), Layout::kNcx});
+}
+
+// Scale and bias are per group in version 18, per channel from 21 on.
+Status ImportGroupNorm(ImportContext& ctx) {
+  std::vector<Value*> inputs;
+  for (size_t i = 0; i < 3; ++i) {
+    NN_ASSIGN(Value* const v, ctx.Required(i));
+    inputs.push_back(v);
+  }
+  NN_RETURN_IF_ERROR(CheckStashType(ctx, inputs[0]->dtype()));
+  if (!ctx.HasAttr("num_groups")) return ModelError("attribute num_groups is missing");
+  return ctx.Emit(
+      "group_norm", inputs,
+      GroupNormAttrs{ctx.Int("num_groups", 1), ctx.Float("epsilon", 1e-5f), Layout::kNcx});
+}
+
+Status ImportLayerNorm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const scale, ctx.Required(1));
+  NN_RETURN_IF_ERROR(CheckStashType(ctx, x->dtype()));
+  std::vector<Value*> inputs = {x, scale};
+  if (Value* bias = ctx.input(2)) inputs.push_back(bias);
+  return ctx.Emit("layer_norm", std::move(inputs),
+                  LayerNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)});
+}
+
+Status ImportRmsNorm(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const scale, ctx.Required(1));
+  NN_RETURN_IF_ERROR(CheckStashType(ctx, x->dtype()));
+  return ctx.Emit("rms_norm", {x, scale},
+                  RmsNormAttrs{ctx.Int("axis", -1), ctx.Float("epsilon", 1e-5f)});
+}
+
+Status ImportLrn(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (!ctx.HasAttr("size")) return ModelError("attribute size is missing");
+  return ctx.Emit("lrn", {x},
+                  LrnAttrs{ctx.Int("size", 1), ctx.Float("alpha", 1e-4f), ctx.Float("beta", 0.75f),
+                           ctx.Float("bias", 1.0f), Layout::kNcx});
+}
+
+Status ImportLpNormalization(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  return ctx.Emit("lp_normalization", {x},
+                  LpNormalizationAttrs{ctx.Int("axis", -1), ctx.Int("p", 2)});
+}
+
+// The function's body adds 1e-9 to the standard deviation.
+Status ImportMeanVariance(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  MeanVarianceNormalizationAttrs a;
+  a.axes = ctx.HasAttr("axes") ? ctx.Ints("axes") : std::vector<int64_t>{0, 2, 3};
+  if (x->type().ranked()) {
+    NN_ASSIGN(const auto axes, NormalizeAxes(a.axes, x->type().rank()));
+    a.axes.assign(axes.begin(), axes.end());
+    std::sort(a.axes.begin(), a.axes.end());
+  }
+  a.epsilon = 1e-9f;
+  a.epsilon_rule = EpsilonRule::kOutside;
+  return ctx.Emit("mean_variance_normalization", {x}, std::move(a));
+}
+
+// ---- Dropout
+
+Status EmitMask(ImportContext& ctx, const Value* x) {
+  if (!ctx.WantsOutput(1)) return {};
+  if (!x->type().ranked())
+    return UnsupportedError("the mask of Dropout needs an input of known rank, not {}",
+                            x->type().ToString());
+  // Before version 10 the mask has the type of the data.
+  const DType dtype = ctx.opset() < 10 ? x->dtype() : DType::kBool;
+  NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(dtype, {}));
+  one.SetInt(0, 1);
+  NN_ASSIGN(Value* const mask,
+            ctx.Add("expand", {ctx.Constant(one.Finish())}, ExpandAttrs{*x->type().dims}));
+  ctx.SetOutput(1, mask);
+  return {};
+}
+
+// A copy of its input in inference. Training mode is is_test = 0 in versions 1 and 6, input
+// training_mode from version 12 on; with ratio 0 nothing is dropped.
+Status ImportDropout(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  bool training = ctx.opset() < 7 && ctx.Int("is_test", 0) == 0 && ctx.Float("ratio", 0.5f) != 0.0f;
+  if (ctx.input(2) != nullptr) {
+    const Tensor* mode = ctx.Constant(2);
+    const Tensor* ratio = ctx.Constant(1);
+    const bool drops_nothing =
+        ratio != nullptr && ratio->elements() == 1 && ratio->GetDouble(0) == 0;
+    training = !drops_nothing && (mode == nullptr || mode->elements() != 1 || mode->GetInt(0) != 0);
+  }
+  if (training) return UnsupportedError("Dropout in training mode; export the model for inference");
+  ctx.SetOutput(0, x);
+  return EmitMask(ctx, x);
+}
+
+}  // namespace
+
+// ==== To ONNX ====================================================================================
+
+namespace {
+
+std::optional<std::string> WhyNotLayout(const Node& node, Layout layout) {
+  if (node.input(0)->type().quantized())
+    return "its operands are quantized; the ONNX operator needs real ones";
+  if (layout != Layout::kNcx) return "the channels must be axis 1";
+  return std::nullopt;
+}
+
+Status WriteBatchNorm(ExportContext& ctx, const Node& node) {
+  SetFloat(ctx.AddNode(node, "BatchNormalization"), "epsilon",
+           node.attrs<BatchNormAttrs>().epsilon);
+  return {};
+}
+std::optional<std::string> WhyNotBatchNorm(const Node& node) {
+  return WhyNotLayout(node, node.attrs<BatchNormAttrs>().layout);
+}
+
+Status WriteInstanceNorm(ExportContext& ctx, const Node& node) {
+  SetFloat(ctx.AddNode(node, "InstanceNormalization"), "epsilon",
+           node.attrs<InstanceNormAttrs>().epsilon);
+  return {};
+}
+std::optional<std::string> WhyNotInstanceNorm(const Node& node) {
+  if (node.input(0)->type().rank() < 3) return "its input must have a spatial axis";
+  return WhyNotLayout(node, node.attrs<InstanceNormAttrs>().layout);
+}
+
+bool IsPerGroup(const Node& node, size_t input) {
+  const Dim& size = node.input(input)->type().dim(0);
+  return size == node.attrs<GroupNormAttrs>().groups && !(size == node.input(0)->type().dim(1));
+}
+
+// Expands one element per group to one per channel.
+Result<std::string> PerChannel(ExportContext& ctx, const Node& node, size_t input) {
+  const Value* v = node.input(input);
+  const Dim groups = node.attrs<GroupNormAttrs>().groups;
+  const Dim channels = node.input(0)->type().dim(1);
+  NN_ASSIGN(const std::string column, ctx.AddDims({groups, 1}, "column"));
+  NN_ASSIGN(const std::string table,
+            ctx.AddDims({groups, Dim::FloorDiv(channels, groups)}, "table"));
+  NN_ASSIGN(const std::string flat, ctx.AddDims({channels}, "flat"));
+  const std::string columns = ctx.AddValue("Reshape", {ctx.NameOf(v), column}, v->name());
+  const std::string expanded = ctx.AddValue("Expand", {columns, table}, v->name());
+  return ctx.AddValue("Reshape", {expanded, flat}, v->name());
+}
+
+// Scale and bias are per group in version 18, per channel from 21 on.
+Status WriteGroupNorm(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<GroupNormAttrs>();
+  std::vector<std::string> inputs = {ctx.NameOf(node.input(0))};
+  for (const size_t i : {1, 2}) {
+    inputs.push_back(ctx.NameOf(node.input(i)));
+    if (ctx.opset() < 21 || !IsPerGroup(node, i)) continue;
+    NN_ASSIGN(inputs.back(), PerChannel(ctx, node, i));
+  }
+  pb::NodeProto* out =
+      ctx.AddNode(node, "GroupNormalization", std::move(inputs), {ctx.NameOf(node.output())});
+  SetInt(out, "num_groups", a.groups);
+  SetFloat(out, "epsilon", a.epsilon);
+  return {};
+}
+// Statistics are computed in float32.
+std::optional<std::string> WhyNotStash(const Node& node) {
+  if (node.output()->dtype() == DType::kF64)
+    return "ONNX computes the statistics in f32; f64 is unsupported";
+  return std::nullopt;
+}
+std::optional<std::string> WhyNotGroupNorm(const Node& node) {
+  if (auto why = WhyNotStash(node)) return why;
+  return WhyNotLayout(node, node.attrs<GroupNormAttrs>().layout);
+}
+
+int64_t GroupNormOpset(const Node& node) {
+  return IsPerGroup(node, 1) && IsPerGroup(node, 2) ? 18 : 21;
+}
+
+Status WriteRmsNorm(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<RmsNormAttrs>();
+  pb::NodeProto* out = ctx.AddNode(node, "RMSNormalization");
+  SetInt(out, "axis", a.axis);
+  SetFloat(out, "epsilon", a.epsilon);
+  return {};
+}
+
+std::optional<std::string> WhyNotRmsNorm(const Node& node) {
+  if (node.input(1) == nullptr) return "the scale must be present";
+  return WhyNotStash(node);
+}
+
+Status WriteLayerNorm(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<LayerNormAttrs>();
+  std::vector<std::string> inputs, outputs;
+  for (const Value* v : node.inputs()) inputs.push_back(ctx.NameOf(v));
+  for (const Value* v : node.outputs()) outputs.push_back(ctx.NameOf(v));
+  if (node.input(1) == nullptr) {  // scale is not optional
+    NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(node.output()->dtype(), {1}));
+    one.SetDouble(0, 1);
+    if (inputs.size() < 2) inputs.resize(2);
+    inputs[1] = ctx.AddTensor(one.Finish(), "one");
+  }
+  pb::NodeProto* out =
+      ctx.AddNode(node, "LayerNormalization", std::move(inputs), std::move(outputs));
+  SetInt(out, "axis", a.axis);
+  SetFloat(out, "epsilon", a.epsilon);
+  return {};
+}
+
+Status WriteLrn(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<LrnAttrs>();
+  pb::NodeProto* out = ctx.AddNode(node, "LRN");
+  SetInt(out, "size", a.size);
+  SetFloat(out, "alpha", a.alpha);
+  SetFloat(out, "beta", a.beta);
+  SetFloat(out, "bias", a.bias);
+  return {};
+}
+std::optional<std::string> WhyNotLrn(const Node& node) {
+  return WhyNotLayout(node, node.attrs<LrnAttrs>().layout);
+}
+
+Status WriteLpNormalization(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<LpNormalizationAttrs>();
+  pb::NodeProto* out = ctx.AddNode(node, "LpNormalization");
+  SetInt(out, "axis", a.axis);
+  SetInt(out, "p", a.p);
+  return {};
+}
+
+Status WriteMeanVariance(ExportContext& ctx, const Node& node) {
+  SetInts(ctx.AddNode(node, "MeanVarianceNormalization"), "axes",
+          node.attrs<MeanVarianceNormalizationAttrs>().axes);
+  return {};
+}
+std::optional<std::string> WhyNotMeanVariance(const Node& node) {
+  const auto& a = node.attrs<MeanVarianceNormalizationAttrs>();
+  if (!a.normalize_variance)
+    return "it does not normalize the variance; MeanVarianceNormalization does";
+  if (a.epsilon_rule != EpsilonRule::kOutside || a.epsilon != 1e-9f)
+    return "epsilon must be 1e-9, added to the standard deviation";
+  if (a.axes.empty()) return "its axes must be listed";
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kNormImports[] = {
+    {.op = "BatchNormalization", .since = 1, .import = ImportBatchNorm},
+    {.op = "InstanceNormalization", .since = 1, .import = ImportInstanceNorm},
+    {.op = "GroupNormalization", .since = 18, .import = ImportGroupNorm},
+    {.op = "LayerNormalization", .since = 17, .import = ImportLayerNorm},
+    {.op = "RMSNormalization", .since = 23, .import = ImportRmsNorm},
+    {.op = "LRN", .since = 1, .import = ImportLrn},
+    {.op = "LpNormalization", .since = 1, .import = ImportLpNormalization},
+    {.op = "MeanVarianceNormalization", .since = 9, .import = ImportMeanVariance},
+    {.op = "Dropout", .since = 1, .import = ImportDropout},
+};
+
+constexpr ExportRow kNormExports[] = {
+    {.op = "batch_norm", .write = WriteBatchNorm, .why_not = WhyNotBatchNorm},
+    {.op = "instance_norm", .write = WriteInstanceNorm, .why_not = WhyNotInstanceNorm},
+    {.op = "group_norm",
+     .write = WriteGroupNorm,
+     .why_not = WhyNotGroupNorm,
+     .min_opset = GroupNormOpset},
+    {.op = "layer_norm", .write = WriteLayerNorm, .why_not = WhyNotStash, .min_opset = Since<17>},
+    {.op = "rms_norm", .write = WriteRmsNorm, .why_not = WhyNotRmsNorm, .min_opset = Since<23>},
+    {.op = "lrn", .write = WriteLrn, .why_not = WhyNotLrn},
+    {.op = "lp_normalization", .write = WriteLpNormalization},
+    {.op = "mean_variance_normalization",
+     .write = WriteMeanVariance,
+     .why_not = WhyNotMeanVariance,
+     .min_opset = Since<9>},
+};
+
+}  // namespace
+
+Family NormFamily() {
+  return {.imports = kNormImports, .exports = kNormExports};
+}
+
+}  // namespace nn::onnx

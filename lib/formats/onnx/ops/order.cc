@@ -1,0 +1,167 @@
+#include "ops/reduce/order.h"
+#include "formats/onnx/family.h"
+
+namespace nn::onnx {
+
+// ==== From ONNX ==================================================================================
+
+namespace {
+
+template <bool largest>
+Status ImportArg(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  ArgAttrs a;
+  a.axis = ctx.Int("axis", 0);
+  a.keep_dims = ctx.Int("keepdims", 1) == 1;
+  a.select_last_index = ctx.Int("select_last_index", 0) != 0;
+  return ctx.Emit(largest ? "arg_max" : "arg_min", {x}, a);
+}
+
+Status EmitTopK(ImportContext& ctx, Value* k) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  TopKAttrs a;
+  a.axis = ctx.Int("axis", -1);
+  a.largest = ctx.Int("largest", 1) != 0;
+  a.sorted = ctx.Int("sorted", 1) != 0;
+  return ctx.Emit("top_k", {x, k}, a);
+}
+
+// Before version 10, k is an attribute.
+Status ImportTopK1(ImportContext& ctx) {
+  if (!ctx.HasAttr("k")) return ModelError("attribute k is missing");
+  return EmitTopK(ctx, ctx.Constant(Tensor::Ints({ctx.Int("k", 0)})));
+}
+
+Status ImportTopK10(ImportContext& ctx) {
+  NN_ASSIGN(Value* const k, ctx.Required(1));
+  return EmitTopK(ctx, k);
+}
+
+Status ImportCumSum(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const axis, ctx.Required(1));
+  CumSumAttrs a;
+  a.exclusive = ctx.Int("exclusive", 0) != 0;
+  a.reverse = ctx.Int("reverse", 0) != 0;
+  const Tensor* constant = ctx.Constant(1);
+  if (constant == nullptr) return ctx.Emit("cum_sum", {x, axis}, a);
+  if (constant->elements() != 1)
+    return ModelError("axis must have 1 element; it has {}", constant->elements());
+  a.axis = constant->GetInt(0);
+  return ctx.Emit("cum_sum", {x}, a);
+}
+
+}  // namespace
+
+// ==== To ONNX ====================================================================================
+
+namespace {
+
+// The name for the operator's i64 indices, where the value has element type `type`; a Cast must
+// follow.
+std::string IndexName(ExportContext& ctx, const Value* v) {
+  return v->dtype() == DType::kI64 ? ctx.NameOf(v) : ctx.NewName("indices");
+}
+void CastIndices(ExportContext& ctx, const Value* v, const std::string& from) {
+  if (v->dtype() != DType::kI64) ctx.AddCast(from, ctx.NameOf(v), v->dtype());
+}
+
+Status WriteArg(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ArgAttrs>();
+  const std::string y = IndexName(ctx, node.output());
+  pb::NodeProto* out =
+      ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin", {ctx.NameOf(node.input(0))}, {y});
+  SetInt(out, "axis", a.axis < 0 ? a.axis + node.input(0)->type().rank() : a.axis);
+  SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
+  if (a.select_last_index) SetInt(out, "select_last_index", 1);
+  CastIndices(ctx, node.output(), y);
+  return {};
+}
+
+// k as an i64 tensor of shape [1].
+std::string NameOfK(ExportContext& ctx, const Node& node) {
+  const Value* k = node.input(1);
+  if (k->is_constant()) return ctx.AddTensor(Tensor::Ints({k->constant().GetInt(0)}), "k");
+  std::string name = ctx.NameOf(k);
+  if (k->dtype() != DType::kI64) {
+    const std::string wide = ctx.NewName("k");
+    ctx.AddCast(name, wide, DType::kI64);
+    name = wide;
+  }
+  if (k->type().rank() == 1) return name;
+  std::string flat = ctx.NewName("k");
+  ctx.AddHelper("Reshape", {name, ctx.AddTensor(Tensor::Ints({1}), "shape")}, {flat});
+  return flat;
+}
+
+Status WriteTopK(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<TopKAttrs>();
+  const Value* indices = node.outputs().size() > 1 ? node.output(1) : nullptr;
+  std::vector<std::string> outputs = {ctx.NameOf(node.output()), indices == nullptr
+                                                                     ? ctx.NewName("indices")
+                                                                     : IndexName(ctx, indices)};
+  const std::string index_name = outputs[1];
+  pb::NodeProto* out = ctx.AddNode(node, "TopK", {ctx.NameOf(node.input(0)), NameOfK(ctx, node)},
+                                   std::move(outputs));
+  SetInt(out, "axis", a.axis);
+  if (ctx.opset() >= 11) {
+    SetInt(out, "largest", a.largest ? 1 : 0);
+    SetInt(out, "sorted", a.sorted ? 1 : 0);
+  }
+  if (indices != nullptr) CastIndices(ctx, indices, index_name);
+  return {};
+}
+
+Status WriteCumSum(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<CumSumAttrs>();
+  const std::string axis = node.input(1) != nullptr ? ctx.NameOf(node.input(1))
+                                                    : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
+  pb::NodeProto* out =
+      ctx.AddNode(node, "CumSum", {ctx.NameOf(node.input(0)), axis}, {ctx.NameOf(node.output())});
+  if (a.exclusive) SetInt(out, "exclusive", 1);
+  if (a.reverse) SetInt(out, "reverse", 1);
+  return {};
+}
+
+// ONNX compares the stored integers, as these operators do for quantized types.
+std::optional<std::string> WhyNotOrder(const Node& node) {
+  if (node.input(0)->type().quantized() && !node.Is("arg_max") && !node.Is("arg_min"))
+    return "its operands are quantized; the ONNX operator needs real ones";
+  if (node.input(0)->dtype() == DType::kBool) return "its operands are bool; ONNX needs numbers";
+  return std::nullopt;
+}
+
+int64_t ArgOpset(const Node& node) {
+  return node.attrs<ArgAttrs>().select_last_index ? 12 : 1;
+}
+int64_t TopKOpset(const Node& node) {
+  const auto& a = node.attrs<TopKAttrs>();
+  return a.largest && a.sorted ? 10 : 11;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kOrderImports[] = {
+    {.op = "ArgMax", .since = 1, .import = ImportArg<true>},
+    {.op = "ArgMin", .since = 1, .import = ImportArg<false>},
+    {.op = "TopK", .since = 1, .import = ImportTopK1},
+    {.op = "TopK", .since = 10, .import = ImportTopK10},
+    {.op = "CumSum", .since = 11, .import = ImportCumSum},
+};
+
+constexpr ExportRow kOrderExports[] = {
+    {.op = "arg_max", .write = WriteArg, .why_not = WhyNotOrder, .min_opset = ArgOpset},
+    {.op = "arg_min", .write = WriteArg, .why_not = WhyNotOrder, .min_opset = ArgOpset},
+    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotOrder, .min_opset = TopKOpset},
+    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotOrder, .min_opset = Since<11>},
+};
+
+}  // namespace
+
+Family OrderFamily() {
+  return {.imports = kOrderImports, .exports = kOrderExports};
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,239 @@
+#include <algorithm>
+
+#include "formats/onnx/family.h"
+#include "ops/array/shape.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/types.h"
+
+namespace nn::onnx {
+
+// ==== From ONNX ==================================================================================
+
+namespace {
+
+struct ReduceName {
+  std::string_view onnx;
+  std::string_view ours;
+  // Whether a reduction over no axis returns x unchanged.
+  bool identity;
+};
+constexpr ReduceName kReduceNames[] = {
+    {"ReduceSum", "reduce_sum", true},
+    {"ReduceMean", "reduce_mean", true},
+    {"ReduceMax", "reduce_max", true},
+    {"ReduceMin", "reduce_min", true},
+    {"ReduceProd", "reduce_prod", true},
+    {"ReduceL1", "reduce_l1", false},
+    {"ReduceL2", "reduce_l2", false},
+    {"ReduceLogSum", "reduce_log_sum", false},
+    {"ReduceLogSumExp", "reduce_log_sum_exp", false},
+    {"ReduceSumSquare", "reduce_sum_square", false},
+};
+
+// A reduction over no axis equals one over a new axis of size 1.
+Status EmitOverNothing(ImportContext& ctx, Value* x, const ReduceName& name) {
+  if (name.identity) {
+    ctx.SetOutput(0, x);
+    return {};
+  }
+  if (!x->type().ranked()) return UnsupportedError("{} needs an input of known rank", name.onnx);
+  const int64_t axis = x->type().rank();
+  NN_ASSIGN(Value* const expanded, ctx.Add("expand_dims", {x}, AxesAttrs{{axis}}));
+  return ctx.Emit(name.ours, {expanded}, ReduceAttrs{{axis}, false});
+}
+
+// The axes are an attribute up to operator set 12 (ReduceSum) or 17 (the others), then an input.
+Status ImportReduce(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  const auto name =
+      std::find_if(std::begin(kReduceNames), std::end(kReduceNames),
+                   [&](const ReduceName& n) { return n.onnx == ctx.node().op_type(); });
+  ReduceAttrs a{ctx.Ints("axes"), ctx.Int("keepdims", 1) == 1};
+  const bool noop = ctx.Int("noop_with_empty_axes", 0) != 0;
+  if (Value* axes = ctx.input(1)) {
+    const Type& type = axes->type();
+    const bool known_length = type.ranked() && type.rank() == 1 && type.dim(0).is_const();
+    if (const Tensor* constant = ctx.Constant(1)) {
+      a.axes = constant->ToInts();
+    } else if (known_length ? type.dim(0).value() > 0 : !noop) {
+      return ctx.Emit(name->ours, {x, axes}, std::move(a));
+    } else if (!known_length) {
+      return UnsupportedError("{} with noop_with_empty_axes needs a known number of axes",
+                              name->onnx);
+    }
+  }
+  if (a.axes.empty() && noop) return EmitOverNothing(ctx, x, *name);
+  if (x->type().ranked()) {
+    NN_ASSIGN(const auto axes, NormalizeAxes(a.axes, x->type().rank()));
+    a.axes.assign(axes.begin(), axes.end());
+    std::sort(a.axes.begin(), a.axes.end());
+  }
+  return ctx.Emit(name->ours, {x}, std::move(a));
+}
+
+}  // namespace
+
+// ==== To ONNX ====================================================================================
+
+namespace {
+
+// The first operator set in which the axes are an input.
+int64_t AxesInputSince(std::string_view op) {
+  return op == "ReduceSum" ? 13 : 18;
+}
+
+// Writes a reduction from one named value to another.
+Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op, std::string x,
+                      std::string y) {
+  const auto& a = node.attrs<ReduceAttrs>();
+  const bool as_input = ctx.opset() >= AxesInputSince(op);
+  std::vector<std::string> inputs = {std::move(x)};
+  if (node.input(1) != nullptr) {
+    inputs.push_back(ctx.NameOf(node.input(1)));
+  } else if (as_input && !a.axes.empty()) {
+    inputs.push_back(ctx.AddTensor(Tensor::Ints(a.axes), "axes"));
+  }
+  pb::NodeProto* out = ctx.AddNode(node, op, std::move(inputs), {std::move(y)});
+  if (!as_input && !a.axes.empty()) SetInts(out, "axes", a.axes);
+  SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
+  return {};
+}
+
+// The operator that reduces over all spatial axes and keeps them; null if the node does something
+// else.
+const char* GlobalPool(const Node& node) {
+  const auto& a = node.attrs<ReduceAttrs>();
+  const Type& x = node.input(0)->type();
+  if (!a.keep_dims || a.axes.empty() || !IsFloat(x.dtype) || x.dtype == DType::kBF16)
+    return nullptr;
+  for (size_t i = 0; i < a.axes.size(); ++i)
+    if (a.axes[i] != static_cast<int64_t>(i) + 2) return nullptr;
+  if (a.axes.size() + 2 != static_cast<size_t>(x.rank())) return nullptr;
+  if (node.Is("reduce_mean")) return "GlobalAveragePool";
+  return node.Is("reduce_max") ? "GlobalMaxPool" : nullptr;
+}
+
+template <const char* op>
+Status WriteReduce(ExportContext& ctx, const Node& node) {
+  if (const char* global = GlobalPool(node)) {
+    ctx.AddNode(node, global);
+    return {};
+  }
+  return WriteReduction(ctx, node, op, ctx.NameOf(node.input(0)), ctx.NameOf(node.output()));
+}
+
+// reduce_any and reduce_all: the maximum and minimum of 0 and 1.
+template <const char* op>
+Status WriteLogical(ExportContext& ctx, const Node& node) {
+  const std::string x = ctx.NewName("number");
+  const std::string y = ctx.NewName("reduced");
+  ctx.AddCast(ctx.NameOf(node.input(0)), x, DType::kI32);
+  NN_RETURN_IF_ERROR(WriteReduction(ctx, node, op, x, y));
+  ctx.AddCast(y, ctx.NameOf(node.output()), DType::kBool);
+  return {};
+}
+
+// ONNX needs i64 axes.
+std::optional<std::string> WhyNotReducedAxes(const Node& node) {
+  const Value* axes = node.input(1);
+  if (axes != nullptr && axes->dtype() != DType::kI64)
+    return fmt::format("its axes must be i64, not {}", DTypeName(axes->dtype()));
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotReduce(const Node& node) {
+  const Type& x = node.input(0)->type();
+  if (x.quantized()) return "its operands are quantized; the ONNX reduction needs real ones";
+  const bool extreme = node.Is("reduce_max") || node.Is("reduce_min");
+  const bool bytes = x.dtype == DType::kI8 || x.dtype == DType::kU8;
+  if (x.dtype == DType::kBool || x.dtype == DType::kI16 || x.dtype == DType::kU16 ||
+      (bytes && !extreme))
+    return fmt::format("ONNX has no such reduction for {}", DTypeName(x.dtype));
+  return WhyNotReducedAxes(node);
+}
+
+int64_t ReduceOpset(const Node& node) {
+  if (node.input(1) == nullptr) return 1;
+  return AxesInputSince(node.Is("reduce_sum") ? "ReduceSum" : "");
+}
+
+constexpr char kSum[] = "ReduceSum", kMean[] = "ReduceMean", kMax[] = "ReduceMax",
+               kMin[] = "ReduceMin", kProd[] = "ReduceProd", kL1[] = "ReduceL1", kL2[] = "ReduceL2",
+               kLogSum[] = "ReduceLogSum", kLogSumExp[] = "ReduceLogSumExp",
+               kSumSquare[] = "ReduceSumSquare";
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kReduceImports[] = {
+    {.op = "ReduceSum", .since = 1, .import = ImportReduce},
+    {.op = "ReduceMean", .since = 1, .import = ImportReduce},
+    {.op = "ReduceMax", .since = 1, .import = ImportReduce},
+    {.op = "ReduceMin", .since = 1, .import = ImportReduce},
+    {.op = "ReduceProd", .since = 1, .import = ImportReduce},
+    {.op = "ReduceL1", .since = 1, .import = ImportReduce},
+    {.op = "ReduceL2", .since = 1, .import = ImportReduce},
+    {.op = "ReduceLogSum", .since = 1, .import = ImportReduce},
+    {.op = "ReduceLogSumExp", .since = 1, .import = ImportReduce},
+    {.op = "ReduceSumSquare", .since = 1, .import = ImportReduce},
+};
+
+constexpr ExportRow kReduceExports[] = {
+    {.op = "reduce_sum",
+     .write = WriteReduce<kSum>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_mean",
+     .write = WriteReduce<kMean>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_max",
+     .write = WriteReduce<kMax>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_min",
+     .write = WriteReduce<kMin>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_prod",
+     .write = WriteReduce<kProd>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_l1",
+     .write = WriteReduce<kL1>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_l2",
+     .write = WriteReduce<kL2>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_log_sum",
+     .write = WriteReduce<kLogSum>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_log_sum_exp",
+     .write = WriteReduce<kLogSumExp>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_sum_square",
+     .write = WriteReduce<kSumSquare>,
+     .why_not = WhyNotReduce,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_any",
+     .write = WriteLogical<kMax>,
+     .why_not = WhyNotReducedAxes,
+     .min_opset = ReduceOpset},
+    {.op = "reduce_all",
+     .write = WriteLogical<kMin>,
+     .why_not = WhyNotReducedAxes,
+     .min_opset = ReduceOpset},
+};
+
+}  // namespace
+
+Family ReduceFamily() {
+  return {.imports = kReduceImports, .exports = kReduceExports};
+}
+
+}  // namespace nn::onnx

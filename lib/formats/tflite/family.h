@@ -1,0 +1,14 @@
+// The operators of this format by family (formats/common/family.h).
+#pragma once
+
+#include "formats/common/family.h"
+#include "formats/tflite/export.h"
+#include "formats/tflite/import.h"
+
+namespace nn::tflite {
+
+using Family = FamilyOf<ImportRow, ExportRow>;
+
+std::span<const Family> Families();
+
+}  // namespace nn::tflite

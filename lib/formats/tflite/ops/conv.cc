@@ -1,0 +1,326 @@
+#include <algorithm>
+
+#include "formats/tflite/family.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/conv_transpose.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+Result<Padding> PaddingOf(fb::Padding padding) {
+  if (padding == fb::Padding::SAME) return Padding::kSameUpper;
+  if (padding == fb::Padding::VALID) return Padding::kValid;
+  return ModelError("unknown padding {}", static_cast<int>(padding));
+}
+
+// Input, filter and bias, if present. kUnsupported for an integer filter with a float input,
+// because hybrid kernels quantize the input in each run.
+Result<std::vector<Value*>> Operands(const ImportContext& ctx, size_t x, size_t w, size_t bias) {
+  NN_ASSIGN(Value* const input, ctx.Ranked(x));
+  NN_ASSIGN(Value* const filter, ctx.Ranked(w));
+  if (!input->type().quantized() && filter->type().quantized())
+    return UnsupportedError("a {} filter with {} input is unsupported (hybrid kernel)",
+                            filter->type().ToString(), DTypeName(input->dtype()));
+  std::vector<Value*> operands = {input, filter};
+  if (ctx.input(bias) != nullptr) operands.push_back(ctx.input(bias));
+  return operands;
+}
+
+// The number of groups: input channels divided by filter channels.
+Result<int64_t> Groups(const Value* x, const Dim& filter_channels) {
+  const Dim& channels = x->type().dim(x->type().rank() - 1);
+  if (!channels.is_const() || !filter_channels.is_const())
+    return UnsupportedError("the number of channels must be constant");
+  if (filter_channels.value() < 1 || channels.value() % filter_channels.value() != 0)
+    return ModelError("the filter has {} channels, which do not divide the {} of the input",
+                      filter_channels.value(), channels.value());
+  return channels.value() / filter_channels.value();
+}
+
+Status RequireRanks(const std::vector<Value*>& operands, int rank) {
+  for (size_t i = 0; i < 2; ++i)
+    if (operands[i]->type().rank() != rank)
+      return ModelError("operand {} has rank {}; expected {}", i, operands[i]->type().rank(), rank);
+  return {};
+}
+
+// A zero bias is dropped: files have it because CONV_2D needs one.
+bool IsNoBias(const Value* bias) {
+  if (!bias->is_constant() || bias->dtype() != DType::kF32) return false;
+  const Tensor tensor = bias->constant().Aligned();
+  const auto values = tensor.As<float>();
+  return std::all_of(values.begin(), values.end(), [](float v) { return v == 0; });
+}
+
+Status ImportConv2d(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::Conv2DOptions>());
+  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
+  NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
+  if (operands.size() == 3 && IsNoBias(operands[2])) operands.pop_back();
+  ConvAttrs a;
+  a.layout = Layout::kNxc;
+  a.filter_layout = FilterLayout::kOxi;
+  a.strides = {o->stride_h(), o->stride_w()};
+  a.dilations = {o->dilation_h_factor(), o->dilation_w_factor()};
+  NN_ASSIGN(a.padding, PaddingOf(o->padding()));
+  NN_ASSIGN(a.groups, Groups(operands[0], operands[1]->type().dim(3)));
+  return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
+}
+
+// Each input channel is a group. If their number is unknown, it follows from the depth multiplier.
+Result<int64_t> DepthwiseGroups(const std::vector<Value*>& operands, int64_t multiplier) {
+  const Dim& outputs = operands[1]->type().dim(3);
+  if (!operands[0]->type().dim(3).is_const() && outputs.is_const() && multiplier > 0 &&
+      outputs.value() % multiplier == 0)
+    return outputs.value() / multiplier;
+  return Groups(operands[0], operands[1]->type().dim(0));
+}
+
+Status ImportDepthwise(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::DepthwiseConv2DOptions>());
+  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
+  NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
+  ConvAttrs a;
+  a.layout = Layout::kNxc;
+  a.filter_layout = FilterLayout::kIxo;
+  a.strides = {o->stride_h(), o->stride_w()};
+  a.dilations = {o->dilation_h_factor(), o->dilation_w_factor()};
+  NN_ASSIGN(a.padding, PaddingOf(o->padding()));
+  NN_ASSIGN(a.groups, DepthwiseGroups(operands, o->depth_multiplier()));
+  return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
+}
+
+Status ImportConv3d(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::Conv3DOptions>());
+  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 0, 1, 2));
+  NN_RETURN_IF_ERROR(RequireRanks(operands, 5));
+  ConvAttrs a;
+  a.layout = Layout::kNxc;
+  a.filter_layout = FilterLayout::kXio;
+  a.strides = {o->stride_d(), o->stride_h(), o->stride_w()};
+  a.dilations = {o->dilation_d_factor(), o->dilation_h_factor(), o->dilation_w_factor()};
+  NN_ASSIGN(a.padding, PaddingOf(o->padding()));
+  NN_ASSIGN(a.groups, Groups(operands[0], operands[1]->type().dim(3)));
+  return ctx.EmitActivated(o->fused_activation_function(), "conv", std::move(operands), a);
+}
+
+// The pads of a transposed convolution are those of the convolution it inverts: SAME counts from
+// the output, whose size is input 0.
+Result<ConvTransposeAttrs> TransposeAttrsOf(const ImportContext& ctx, fb::Padding padding,
+                                            std::vector<int64_t> strides,
+                                            std::vector<int64_t> dilations, const Dims& filter) {
+  ConvTransposeAttrs a;
+  a.layout = Layout::kNxc;
+  a.strides = std::move(strides);
+  a.dilations = std::move(dilations);
+  NN_RETURN_IF_ERROR(ctx.Required(0));
+  const auto shape = ctx.Elements(0);
+  if (!shape) return UnsupportedError("the output size must be constant");
+  const size_t spatial = a.strides.size();
+  if (shape->size() != spatial + 2) return ModelError("output_shape has {} entries", shape->size());
+  a.output_shape = Dims(shape->begin() + 1, shape->end() - 1);  // the batch is not checked
+  if (!ConstDims(a.output_shape)) return UnsupportedError("the output size must be constant");
+  NN_ASSIGN(const Padding kind, PaddingOf(padding));
+  std::vector<int64_t> pads(2 * spatial, 0);
+  for (size_t i = 0; kind == Padding::kSameUpper && i < spatial; ++i) {
+    if (!filter[i].is_const()) return UnsupportedError("the filter size must be constant");
+    if (a.strides[i] < 1) return ModelError("a stride is {}; it must be positive", a.strides[i]);
+    const int64_t extent = (filter[i].value() - 1) * a.dilations[i] + 1;
+    const int64_t size = a.output_shape[i].value();
+    const int64_t windows = (size + a.strides[i] - 1) / a.strides[i];
+    const int64_t total = std::max<int64_t>(0, (windows - 1) * a.strides[i] + extent - size);
+    pads[i] = total / 2;
+    pads[spatial + i] = total - total / 2;
+  }
+  a.pads = std::move(pads);
+  return a;
+}
+
+Status ImportTransposeConv(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::TransposeConvOptions>());
+  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 2, 1, 3));
+  NN_RETURN_IF_ERROR(RequireRanks(operands, 4));
+  const Type& filter = operands[1]->type();
+  NN_ASSIGN(ConvTransposeAttrs a,
+            TransposeAttrsOf(ctx, o->padding(), {o->stride_h(), o->stride_w()}, {1, 1},
+                             {filter.dim(1), filter.dim(2)}));
+  a.filter_layout = FilterLayout::kOxi;
+  return ctx.EmitActivated(o->fused_activation_function(), "conv_transpose", std::move(operands),
+                           std::move(a));
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+fb::Padding PaddingOf(Padding padding) {
+  return padding == Padding::kSameUpper ? fb::Padding::SAME : fb::Padding::VALID;
+}
+
+int32_t At(const std::vector<int64_t>& list, size_t i) {
+  return list.empty() ? 1 : static_cast<int32_t>(list[i]);
+}
+
+// The limits of the 32-bit option fields.
+bool TooLarge(const std::vector<int64_t>& list) {
+  return std::any_of(list.begin(), list.end(), [](int64_t v) { return v > 0x7FFFFFFF; });
+}
+
+Status WriteConv2d(ExportContext& ctx, const Node& node, const ConvAttrs& a) {
+  VersionTraits traits;
+  traits.grouped = a.groups != 1;
+  ctx.AddOperator(fb::BuiltinOperator::CONV_2D, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateConv2DOptions(ctx.builder(), PaddingOf(a.padding), At(a.strides, 1),
+                                          At(a.strides, 0), ctx.ActivationOf(node),
+                                          At(a.dilations, 1), At(a.dilations, 0)),
+                  traits);
+  return {};
+}
+
+Status WriteDepthwise(ExportContext& ctx, const Node& node, const ConvAttrs& a) {
+  VersionTraits traits;
+  traits.dilated = At(a.dilations, 0) != 1 || At(a.dilations, 1) != 1;
+  const auto filter = *node.input(1)->type().const_dims();
+  const auto multiplier = static_cast<int32_t>(filter[3] / a.groups);
+  ctx.AddOperator(fb::BuiltinOperator::DEPTHWISE_CONV_2D, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateDepthwiseConv2DOptions(
+                      ctx.builder(), PaddingOf(a.padding), At(a.strides, 1), At(a.strides, 0),
+                      multiplier, ctx.ActivationOf(node), At(a.dilations, 1), At(a.dilations, 0)),
+                  traits);
+  return {};
+}
+
+Status WriteConv(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ConvAttrs>();
+  if (a.filter_layout == FilterLayout::kOxi) return WriteConv2d(ctx, node, a);
+  if (a.filter_layout == FilterLayout::kIxo) return WriteDepthwise(ctx, node, a);
+  ctx.AddOperator(
+      fb::BuiltinOperator::CONV_3D, ctx.InputsOf(node), ctx.ResultsOf(node),
+      fb::CreateConv3DOptions(ctx.builder(), PaddingOf(a.padding), At(a.strides, 0),
+                              At(a.strides, 2), At(a.strides, 1), ctx.ActivationOf(node),
+                              At(a.dilations, 0), At(a.dilations, 2), At(a.dilations, 1)));
+  return {};
+}
+
+std::optional<std::string> WhyNotConv(const Node& node) {
+  const auto& a = node.attrs<ConvAttrs>();
+  const int rank = node.output()->type().rank();
+  if (auto reason = WhyNotWeighted(node)) return reason;
+  if (rank != 4 && rank != 5) return fmt::format("{} spatial axes are unsupported", rank - 2);
+  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
+  const Type& filter = node.input(1)->type();
+  if (!filter.const_dims()) return "the filter shape must be constant";
+  if (a.filter_layout != FilterLayout::kIxo && !node.input(0)->type().dims->back().is_const())
+    return "the number of channels must be constant";
+  if (rank == 5) {
+    if (node.output()->type().quantized()) return "CONV_3D does not support quantized operands";
+    if (a.groups != 1) return "CONV_3D does not support groups";
+    if (a.filter_layout != FilterLayout::kXio) return "the filter layout must be XIO";
+  } else if (a.filter_layout == FilterLayout::kIxo) {
+    if (!(filter.dim(0) == 1)) return "the filter of DEPTHWISE_CONV_2D must have one input channel";
+  } else if (a.filter_layout != FilterLayout::kOxi || IsDepthwise(node)) {
+    return "the filter layout must be OXI, or IXO if depthwise";
+  } else if (node.input(2) == nullptr) {
+    return "CONV_2D needs a bias";
+  }
+  if (a.padding != Padding::kSameUpper && a.padding != Padding::kValid)
+    return "the padding must be SAME or VALID";
+  if (TooLarge(a.strides) || TooLarge(a.dilations))
+    return "strides and dilations must fit in 32 bits";
+  return std::nullopt;
+}
+
+Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ConvTransposeAttrs>();
+  VersionTraits traits;
+  const fb::ActivationFunctionType activation = ctx.ActivationOf(node);
+  traits.activation = activation != fb::ActivationFunctionType::NONE;
+  NN_ASSIGN(const TensorIndex shape, ctx.AddDims(*node.output()->type().dims, "output_shape"));
+  std::vector<TensorIndex> inputs = {shape, ctx.TensorOf(node.input(1)),
+                                     ctx.TensorOf(node.input(0))};
+  if (node.input(2) != nullptr) inputs.push_back(ctx.BiasOf(node));
+  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, inputs, ctx.ResultsOf(node),
+                  fb::CreateTransposeConvOptions(ctx.builder(), *TransposePadding(node),
+                                                 At(a.strides, 1), At(a.strides, 0), activation),
+                  traits);
+  return {};
+}
+
+std::optional<std::string> WhyNotConvTranspose(const Node& node) {
+  const auto& a = node.attrs<ConvTransposeAttrs>();
+  if (auto reason = WhyNotWeighted(node)) return reason;
+  if (node.output()->type().rank() != 4)
+    return fmt::format("{} spatial axes are unsupported", node.output()->type().rank() - 2);
+  const auto& x = *node.input(0)->type().dims;
+  if (std::any_of(x.begin(), x.end(), [](const Dim& d) { return d == 0; }))
+    return "the input of TRANSPOSE_CONV cannot be empty";
+  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
+  if (a.filter_layout != FilterLayout::kOxi) return "the filter layout must be OXI";
+  if (a.groups != 1) return "TRANSPOSE_CONV does not support groups";
+  for (const int64_t d : a.dilations)
+    if (d != 1) return "TRANSPOSE_CONV does not support dilation";
+  if (!TransposePadding(node)) return "the padding must be SAME or VALID";
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool IsDepthwise(const Node& node) {
+  const auto& a = node.attrs<ConvAttrs>();
+  const Type& filter = node.input(1)->type();
+  const FilterAxes axes = AxesOf(a.filter_layout, filter.rank());
+  return filter.rank() == 4 && a.groups > 1 && filter.dim(axes.input) == 1;
+}
+
+// The pads are those of the inverted convolution: SAME and VALID of its windows over the output.
+std::optional<fb::Padding> TransposePadding(const Node& node) {
+  const auto& a = node.attrs<ConvTransposeAttrs>();
+  const auto resolved =
+      ConvTransposeWindows(a, *node.input(0)->type().dims, *node.input(1)->type().dims);
+  const auto windows = resolved
+                           ? ConstWindows(*resolved)
+                           : Result<std::vector<ConstWindow>>(tl::unexpected(resolved.error()));
+  if (!windows) return std::nullopt;
+  bool same = true, valid = true;
+  for (const ConstWindow& w : *windows) {
+    const int64_t extent = (w.kernel - 1) * w.dilation + 1;
+    const int64_t total = std::max<int64_t>(0, (w.input - 1) * w.stride + extent - w.output);
+    same &= w.input == (w.output + w.stride - 1) / w.stride && w.pad_begin == total / 2;
+    valid &=
+        w.pad_begin == 0 && w.output >= extent && w.input == (w.output - extent) / w.stride + 1;
+  }
+  if (same) return fb::Padding::SAME;
+  if (valid) return fb::Padding::VALID;
+  return std::nullopt;
+}
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+constexpr ImportRow kConvImports[] = {
+    {.op = Op::CONV_2D, .import = ImportConv2d},
+    {.op = Op::DEPTHWISE_CONV_2D, .import = ImportDepthwise},
+    {.op = Op::CONV_3D, .import = ImportConv3d},
+    {.op = Op::TRANSPOSE_CONV, .import = ImportTransposeConv},
+};
+
+constexpr ExportRow kConvExports[] = {
+    {.op = "conv", .write = WriteConv, .why_not = WhyNotConv, .fuses = Always},
+    {.op = "conv_transpose",
+     .write = WriteConvTranspose,
+     .why_not = WhyNotConvTranspose,
+     .fuses = Always},
+};
+
+}  // namespace
+
+Family ConvFamily() {
+  return {.imports = kConvImports, .exports = kConvExports};
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,296 @@
+#include "ops/math/elementwise.h"
+#include "formats/tflite/family.h"
+#include "formats/tflite/tensor.h"
+#include "ops/array/shape.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+// INT16 ADD and SUB have two arithmetics; the graph has only the one for arbitrary scales.
+template <typename Options>
+Status RefusePowerOfTwoScales(const ImportContext& ctx, const Options& o) {
+  const Type& y = ctx.output_type();
+  if (y.dtype == DType::kI16 && y.quantized() && o.pot_scale_int16())
+    return UnsupportedError("INT16 with power-of-two scales (pot_scale_int16) is unsupported");
+  return {};
+}
+
+Status ImportAdd(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::AddOptions>());
+  NN_RETURN_IF_ERROR(RefusePowerOfTwoScales(ctx, *o));
+  return ctx.EmitActivated(o->fused_activation_function(), "add", ctx.inputs());
+}
+
+Status ImportSub(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::SubOptions>());
+  NN_RETURN_IF_ERROR(RefusePowerOfTwoScales(ctx, *o));
+  return ctx.EmitActivated(o->fused_activation_function(), "sub", ctx.inputs());
+}
+
+Status ImportMul(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::MulOptions>());
+  return ctx.EmitActivated(o->fused_activation_function(), "mul", ctx.inputs());
+}
+
+Status ImportDiv(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::DivOptions>());
+  return ctx.EmitActivated(o->fused_activation_function(), "div", ctx.inputs());
+}
+
+// Sums the inputs in order.
+Status ImportAddN(ImportContext& ctx) {
+  NN_ASSIGN(Value * sum, ctx.Required(0));
+  if (ctx.input_count() == 1) {
+    ctx.SetOutput(0, sum);
+    return {};
+  }
+  for (size_t i = 1; i + 1 < ctx.input_count(); ++i) {
+    NN_ASSIGN(Value* const next, ctx.Required(i));
+    NN_ASSIGN(sum, ctx.Add("add", {sum, next}));
+  }
+  NN_ASSIGN(Value* const last, ctx.Required(ctx.input_count() - 1));
+  return ctx.Emit("add", {sum, last});
+}
+
+Status ImportSquare(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  return ctx.Emit("mul", {x, x});
+}
+
+template <int kLow, int kHigh>
+Status ImportClip(ImportContext& ctx) {
+  return ctx.Emit("clip", ctx.inputs(), ClipAttrs{kLow, kHigh});
+}
+
+Status ImportElu(ImportContext& ctx) {
+  return ctx.Emit("elu", ctx.inputs(), AlphaAttrs{1.0f});
+}
+
+Status ImportGelu(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::GeluOptions>());
+  return ctx.Emit(
+      "gelu", ctx.inputs(),
+      GeluAttrs{o->approximate() ? GeluApproximation::kTanh : GeluApproximation::kNone});
+}
+
+// A condition of rank 1 selects rows of the operands.
+Status ImportSelect(ImportContext& ctx) {
+  NN_ASSIGN(Value * condition, ctx.Ranked(0));
+  NN_ASSIGN(Value* const a, ctx.Ranked(1));
+  NN_ASSIGN(Value* const b, ctx.Ranked(2));
+  const int rank = a->type().rank();
+  if (condition->type().rank() == 1 && rank > 1) {
+    Dims dims(static_cast<size_t>(rank), Dim(1));
+    dims[0] = condition->type().dim(0);
+    NN_ASSIGN(condition, ctx.Add("reshape", {condition}, ReshapeAttrs{dims, false}));
+  }
+  return ctx.Emit("select", {condition, a, b});
+}
+
+// ---- Element types ------------------------------------------------------------------------------
+
+Status ImportCast(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  CastAttrs a;
+  a.to = ctx.output_type().dtype;
+  if (a.to == DType::kUnknown)
+    return UnsupportedError("a cast to a non-numeric type is unsupported");
+  return ctx.Emit("cast", {x}, a);
+}
+
+// Also from one quantized type to another.
+Status ImportQuantize(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (!ctx.output_type().quantized()) return ModelError("its output is not quantized");
+  return ctx.Emit("quantize", {x}, QuantizeAttrs{Rounding::kHalfAway, true});
+}
+
+// 16-bit floats are widened.
+Status ImportDequantize(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (IsFloat(x->dtype())) return ImportCast(ctx);
+  if (!x->type().quantized()) return ModelError("its input is not quantized");
+  return ctx.Emit("dequantize", {x}, DequantizeAttrs{ctx.output_type().dtype});
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+
+std::optional<std::string> WhyNotArithmetic(const Node& node) {
+  const Type& type = node.output()->type();
+  if (type.dtype == DType::kF32 || type.quantized() || type.dtype == DType::kI32 ||
+      type.dtype == DType::kI64)
+    return std::nullopt;
+  return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(type.dtype));
+}
+
+Status WriteAdd(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::ADD, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateAddOptions(ctx.builder(), ctx.ActivationOf(node),
+                                       node.output()->dtype() != DType::kI16));
+  return {};
+}
+
+Status WriteSub(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::SUB, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateSubOptions(ctx.builder(), ctx.ActivationOf(node),
+                                       node.output()->dtype() != DType::kI16));
+  return {};
+}
+
+Status WriteMul(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::MUL, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateMulOptions(ctx.builder(), ctx.ActivationOf(node)));
+  return {};
+}
+
+Status WriteDiv(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::DIV, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateDivOptions(ctx.builder(), ctx.ActivationOf(node)));
+  return {};
+}
+
+// ---- Activations --------------------------------------------------------------------------------
+
+std::optional<Op> ClipOperator(const Node& node) {
+  const auto& a = node.attrs<ClipAttrs>();
+  if (a.min == 0 && a.max == 6) return Op::RELU6;
+  if (a.min == -1 && a.max == 1) return Op::RELU_N1_TO_1;
+  if (a.min == 0 && a.max == 1) return Op::RELU_0_TO_1;
+  return std::nullopt;
+}
+
+Status WriteClip(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(*ClipOperator(node), {ctx.TensorOf(node.input(0))}, ctx.ResultsOf(node));
+  return {};
+}
+
+std::optional<std::string> WhyNotClip(const Node& node) {
+  if (auto reason = WhyNotReal(node)) return reason;
+  const auto& a = node.attrs<ClipAttrs>();
+  if (!ClipOperator(node))
+    return fmt::format(
+        "TensorFlow Lite has no clip to [{}, {}] (RELU, RELU6, RELU_N1_TO_1, RELU_0_TO_1 only)",
+        a.min, a.max);
+  return std::nullopt;
+}
+
+Status WriteElu(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::ELU, ctx.InputsOf(node), ctx.ResultsOf(node));
+  return {};
+}
+
+std::optional<std::string> WhyNotElu(const Node& node) {
+  const float alpha = node.attrs<AlphaAttrs>().alpha;
+  if (alpha != 1) return fmt::format("alpha must be 1, not {}", alpha);
+  return WhyNotReal(node);
+}
+
+Status WriteGelu(ExportContext& ctx, const Node& node) {
+  const bool tanh = node.attrs<GeluAttrs>().approximate == GeluApproximation::kTanh;
+  ctx.AddOperator(Op::GELU, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateGeluOptions(ctx.builder(), tanh));
+  return {};
+}
+
+std::optional<std::string> WhyNotGelu(const Node& node) {
+  if (node.attrs<GeluAttrs>().approximate == GeluApproximation::kSigmoid)
+    return "GELU has no sigmoid approximation";
+  return WhyNotReal(node);
+}
+
+// ---- Element types ------------------------------------------------------------------------------
+
+Status WriteCast(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::CAST, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateCastOptions(ctx.builder(), *TensorTypeOf(node.input(0)->dtype()),
+                                        *TensorTypeOf(node.output()->dtype())));
+  return {};
+}
+
+std::optional<std::string> WhyNotCast(const Node& node) {
+  for (const DType t : {node.input(0)->dtype(), node.output()->dtype()})
+    if (t == DType::kString || !TensorTypeOf(t))
+      return fmt::format("TensorFlow Lite has no CAST from {} to {}",
+                         DTypeName(node.input(0)->dtype()), DTypeName(node.output()->dtype()));
+  return std::nullopt;
+}
+
+Status WriteQuantize(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::QUANTIZE, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateQuantizeOptions(ctx.builder()));
+  return {};
+}
+
+std::optional<std::string> WhyNotQuantize(const Node& node) {
+  const Type& x = node.input(0)->type();
+  if (!node.output()->type().quantized()) return "its output is not quantized";
+  if (x.dtype != DType::kF32 && !x.quantized())
+    return fmt::format("QUANTIZE does not support {} operands", DTypeName(x.dtype));
+  return std::nullopt;
+}
+
+Status WriteDequantize(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::DEQUANTIZE, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateDequantizeOptions(ctx.builder()));
+  return {};
+}
+
+std::optional<std::string> WhyNotDequantize(const Node& node) {
+  if (!node.input(0)->type().quantized()) return "its input is not quantized";
+  if (node.output()->dtype() != DType::kF32)
+    return fmt::format("DEQUANTIZE makes f32, not {}", DTypeName(node.output()->dtype()));
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+constexpr ImportRow kElementwiseImports[] = {
+    {.op = Op::ADD, .import = ImportAdd},
+    {.op = Op::SUB, .import = ImportSub},
+    {.op = Op::MUL, .import = ImportMul},
+    {.op = Op::DIV, .import = ImportDiv},
+    {.op = Op::ADD_N, .import = ImportAddN},
+    {.op = Op::SQUARE, .import = ImportSquare},
+    {.op = Op::RELU_N1_TO_1, .import = ImportClip<-1, 1>},
+    {.op = Op::RELU_0_TO_1, .import = ImportClip<0, 1>},
+    {.op = Op::RELU6, .import = ImportClip<0, 6>},
+    {.op = Op::ELU, .import = ImportElu},
+    {.op = Op::GELU, .import = ImportGelu},
+    {.op = Op::SELECT, .import = ImportSelect},
+    {.op = Op::CAST, .import = ImportCast},
+    {.op = Op::QUANTIZE, .import = ImportQuantize},
+    {.op = Op::DEQUANTIZE, .import = ImportDequantize},
+};
+
+constexpr ExportRow kElementwiseExports[] = {
+    {.op = "add", .write = WriteAdd, .why_not = WhyNotArithmetic, .fuses = Always},
+    {.op = "sub", .write = WriteSub, .why_not = WhyNotArithmetic, .fuses = Always},
+    {.op = "mul", .write = WriteMul, .why_not = WhyNotArithmetic, .fuses = Always},
+    {.op = "div", .write = WriteDiv, .why_not = WhyNotArithmetic, .fuses = Always},
+    {.op = "clip", .write = WriteClip, .why_not = WhyNotClip},
+    {.op = "elu", .write = WriteElu, .why_not = WhyNotElu},
+    {.op = "gelu", .write = WriteGelu, .why_not = WhyNotGelu},
+    {.op = "cast", .write = WriteCast, .why_not = WhyNotCast},
+    {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
+    {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize},
+};
+
+}  // namespace
+
+Family ElementwiseFamily() {
+  return {.imports = kElementwiseImports, .exports = kElementwiseExports};
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,276 @@
+#include <algorithm>
+
+#include "formats/tflite/family.h"
+#include "ops/array/concat.h"
+#include "ops/array/gather.h"
+#include "ops/array/generate.h"
+#include "ops/array/positions.h"
+#include "ops/array/scatter.h"
+#include "ops/array/shape.h"
+#include "ops/array/tile.h"
+#include "ops/support/movement.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+Status ImportGather(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::GatherOptions>());
+  return ctx.Emit("gather", ctx.inputs(), GatherAttrs{o->axis(), o->batch_dims()});
+}
+
+Status ImportGatherNd(ImportContext& ctx) {
+  return ctx.Emit("gather_nd", ctx.inputs(), GatherNdAttrs{});
+}
+
+// Rows of a table. kUnsupported for integer tables that the kernels convert to floats.
+Status ImportEmbeddingLookup(ImportContext& ctx) {
+  NN_ASSIGN(Value* const ids, ctx.Required(0));
+  NN_ASSIGN(Value* const table, ctx.Required(1));
+  if (table->dtype() != ctx.output_type().dtype)
+    return UnsupportedError("a {} table with {} output is unsupported (hybrid kernel)",
+                            table->type().ToString(), DTypeName(ctx.output_type().dtype));
+  return ctx.Emit("gather", {table, ids}, GatherAttrs{});
+}
+
+// Updates to one element are summed, starting at zero.
+Status ImportScatterNd(ImportContext& ctx) {
+  NN_ASSIGN(Value* const indices, ctx.Required(0));
+  NN_ASSIGN(Value* const updates, ctx.Required(1));
+  NN_ASSIGN(Value* const shape, ctx.Required(2));
+  NN_ASSIGN(Tensor zero, ZeroElement(Type(updates->dtype(), {})));
+  NN_ASSIGN(zero, zero.Reshaped({}));
+  NN_ASSIGN(Value* const zeros, ctx.Add("expand", {ctx.Constant(zero), shape}, ExpandAttrs{}));
+  const Reduction reduction = updates->dtype() == DType::kBool ? Reduction::kNone : Reduction::kAdd;
+  return ctx.Emit("scatter_nd", {zeros, indices, updates}, ScatterNdAttrs{reduction});
+}
+
+Status ImportOneHot(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::OneHotOptions>());
+  NN_ASSIGN(Value* const indices, ctx.Required(0));
+  NN_ASSIGN(Value* const depth, ctx.Required(1));
+  std::vector<Value*> values;
+  for (const size_t i : {3, 2}) {
+    NN_ASSIGN(Value* const v, ctx.Required(i));
+    NN_ASSIGN(Value* const element,
+              ctx.Add("reshape", {v}, ReshapeAttrs{{Dim(1)}, false}, v->type().quant));
+    values.push_back(element);
+  }
+  NN_ASSIGN(Value* const pair, ctx.Add("concat", values, ConcatAttrs{0}, values[0]->type().quant));
+  return ctx.Emit("one_hot", {indices, depth, pair}, OneHotAttrs{o->axis(), false});
+}
+
+// Positions are rows in the file and columns in the graph.
+Status ImportWhere(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const columns, ctx.Add("non_zero", {x}));
+  return ctx.Emit("transpose", {columns}, TransposeAttrs{{1, 0}});
+}
+
+Status ImportUnique(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::UniqueOptions>());
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  UniqueAttrs a;
+  a.sorted = false;
+  a.index_type = o->idx_out_type() == fb::TensorType::INT64 ? DType::kI64 : DType::kI32;
+  NN_ASSIGN(Node* const node, ctx.graph().Append("unique", {x}, a, 3));
+  ctx.SetOutput(0, node->output(0));
+  if (ctx.output_count() > 1) ctx.SetOutput(1, node->output(2));
+  return {};
+}
+
+Status ImportReverseSequence(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::ReverseSequenceOptions>());
+  return ctx.Emit("reverse_sequence", ctx.inputs(),
+                  ReverseSequenceAttrs{o->batch_dim(), o->seq_dim()});
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+
+// Indices must be i16, i32 or i64. Constant negative indices are normalized, because GATHER does
+// not support them.
+Result<TensorIndex> IndexTensor(ExportContext& ctx, const Value* indices, const Dim& size) {
+  if (!indices->is_constant()) return ctx.TensorOf(indices);
+  const std::vector<int64_t> list = indices->constant().ToInts();
+  if (std::all_of(list.begin(), list.end(), [](int64_t i) { return i >= 0; }))
+    return ctx.TensorOf(indices);
+  if (!size.is_const()) return UnsupportedError("a negative index needs an axis of known size");
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(indices->dtype(), indices->constant().dims()));
+  for (size_t i = 0; i < list.size(); ++i)
+    b.SetInt(static_cast<int64_t>(i), list[i] < 0 ? list[i] + size.value() : list[i]);
+  return ctx.AddConstant(b.Finish(), indices->name());
+}
+
+Status WriteGather(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<GatherAttrs>();
+  const Type& x = node.input(0)->type();
+  const int64_t axis = a.axis < 0 ? a.axis + x.rank() : a.axis;
+  VersionTraits traits;
+  traits.batch_dims = a.batch_dims != 0;
+  NN_ASSIGN(const TensorIndex indices,
+            IndexTensor(ctx, node.input(1), x.dim(static_cast<int>(axis))));
+  ctx.AddOperator(Op::GATHER, {ctx.TensorOf(node.input(0)), indices}, ctx.ResultsOf(node),
+                  fb::CreateGatherOptions(ctx.builder(), static_cast<int32_t>(axis),
+                                          static_cast<int32_t>(a.batch_dims)),
+                  traits);
+  return {};
+}
+
+std::optional<std::string> WhyNotGather(const Node& node) {
+  if (!node.input(0)->type().ranked()) return "its rank must be known";
+  return std::nullopt;
+}
+
+Status WriteGatherNd(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::GATHER_ND, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateGatherNdOptions(ctx.builder()));
+  return {};
+}
+
+std::optional<std::string> WhyNotGatherNd(const Node& node) {
+  if (node.attrs<GatherNdAttrs>().batch_dims != 0) return "batch_dims of GATHER_ND must be 0";
+  return std::nullopt;
+}
+
+// SCATTER_ND adds to zeros.
+Status WriteScatterNd(ExportContext& ctx, const Node& node) {
+  NN_ASSIGN(const TensorIndex shape, ctx.AddInts(node.input(0)->constant().dims(), "shape"));
+  ctx.AddOperator(Op::SCATTER_ND,
+                  {ctx.TensorAs(node.input(1), DType::kI32), ctx.TensorOf(node.input(2)), shape},
+                  ctx.ResultsOf(node), fb::CreateScatterNdOptions(ctx.builder()));
+  return {};
+}
+
+std::optional<std::string> WhyNotScatterNd(const Node& node) {
+  const Value* x = node.input(0);
+  if (!x->is_constant()) return "SCATTER_ND needs a constant zero tensor to update";
+  const auto values =
+      x->constant().dtype() == DType::kString ? std::vector<double>{1} : x->constant().ToDoubles();
+  if (std::any_of(values.begin(), values.end(), [](double v) { return v != 0; }))
+    return "SCATTER_ND needs a constant zero tensor to update";
+  if (node.attrs<ScatterNdAttrs>().reduction != Reduction::kAdd && x->dtype() != DType::kBool)
+    return "SCATTER_ND adds its updates; other reductions are unsupported";
+  return std::nullopt;
+}
+
+Status WriteOneHot(ExportContext& ctx, const Node& node) {
+  const Value* values = node.input(2);
+  NN_ASSIGN(const Tensor both, values->constant().Reshaped({2}));
+  std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), kNoTensor};
+  NN_ASSIGN(inputs[1], ctx.AddInt(node.input(1)->constant().GetInt(0), "depth"));
+  for (const int64_t i : {1, 0}) {
+    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(both.dtype(), {}));
+    b.Copy(0, both, i);
+    inputs.push_back(ctx.AddConstant(b.Finish(), i == 1 ? "on" : "off"));
+  }
+  ctx.AddOperator(
+      Op::ONE_HOT, inputs, ctx.ResultsOf(node),
+      fb::CreateOneHotOptions(ctx.builder(), static_cast<int32_t>(node.attrs<OneHotAttrs>().axis)));
+  return {};
+}
+
+std::optional<std::string> WhyNotOneHot(const Node& node) {
+  if (!node.input(1)->is_constant() || !node.input(2)->is_constant())
+    return "the depth and the values must be constant";
+  if (node.attrs<OneHotAttrs>().wrap) return "negative indices of ONE_HOT are unsupported";
+  if (node.input(0)->dtype() != DType::kI32 && node.input(0)->dtype() != DType::kI64)
+    return fmt::format("ONE_HOT does not support {} indices", DTypeName(node.input(0)->dtype()));
+  return std::nullopt;
+}
+
+// WHERE returns positions as rows.
+Status WriteNonZero(ExportContext& ctx, const Node& node) {
+  Type rows = node.output()->type();
+  std::swap((*rows.dims)[0], (*rows.dims)[1]);
+  const TensorIndex positions = ctx.AddTensor(rows, node.output()->name());
+  ctx.AddOperator(Op::WHERE, {ctx.TensorOf(node.input(0))}, {positions},
+                  fb::CreateWhereOptions(ctx.builder()));
+  NN_ASSIGN(const TensorIndex perm, ctx.AddInts({1, 0}, "perm"));
+  ctx.AddOperator(Op::TRANSPOSE, {positions, perm}, ctx.ResultsOf(node),
+                  fb::CreateTransposeOptions(ctx.builder()));
+  return {};
+}
+
+std::optional<std::string> WhyNotNonZero(const Node& node) {
+  if (!node.output()->type().ranked()) return "its rank must be known";
+  return std::nullopt;
+}
+
+Status WriteUnique(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<UniqueAttrs>();
+  // Graph outputs already have a tensor.
+  for (const size_t i : {size_t{1}, size_t{3}})
+    if (i < node.outputs().size() && ctx.HasTensor(node.output(i)))
+      return UnsupportedError("UNIQUE has no outputs for first positions and counts");
+  TensorIndex inverse = kNoTensor;
+  if (node.outputs().size() > 2)
+    inverse = ctx.TensorOf(node.output(2));
+  else
+    inverse = ctx.AddTensor(Type(a.index_type, *node.input(0)->type().dims), "inverse");
+  ctx.AddOperator(
+      Op::UNIQUE, {ctx.TensorOf(node.input(0))}, {ctx.TensorOf(node.output()), inverse},
+      fb::CreateUniqueOptions(ctx.builder(), a.index_type == DType::kI64 ? fb::TensorType::INT64
+                                                                         : fb::TensorType::INT32));
+  return {};
+}
+
+std::optional<std::string> WhyNotUnique(const Node& node) {
+  const auto& a = node.attrs<UniqueAttrs>();
+  if (a.sorted) return "sorted must be 0; UNIQUE keeps the order of the input";
+  if (!node.input(0)->type().ranked() || node.input(0)->type().rank() != 1)
+    return "UNIQUE needs an input of rank 1";
+  for (const size_t i : {size_t{1}, size_t{3}})
+    if (i < node.outputs().size() && !node.output(i)->uses().empty())
+      return "UNIQUE has no outputs for first positions and counts";
+  return std::nullopt;
+}
+
+Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ReverseSequenceAttrs>();
+  ctx.AddOperator(Op::REVERSE_SEQUENCE, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateReverseSequenceOptions(ctx.builder(), static_cast<int32_t>(a.time_axis),
+                                                   static_cast<int32_t>(a.batch_axis)));
+  return {};
+}
+
+}  // namespace
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+constexpr ImportRow kGatherImports[] = {
+    {.op = Op::GATHER, .import = ImportGather},
+    {.op = Op::GATHER_ND, .import = ImportGatherNd},
+    {.op = Op::EMBEDDING_LOOKUP, .import = ImportEmbeddingLookup},
+    {.op = Op::SCATTER_ND, .import = ImportScatterNd},
+    {.op = Op::ONE_HOT, .import = ImportOneHot},
+    {.op = Op::WHERE, .import = ImportWhere},
+    {.op = Op::UNIQUE, .import = ImportUnique},
+    {.op = Op::REVERSE_SEQUENCE, .import = ImportReverseSequence},
+};
+
+constexpr ExportRow kGatherExports[] = {
+    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather},
+    {.op = "gather_nd", .write = WriteGatherNd, .why_not = WhyNotGatherNd},
+    {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatterNd},
+    {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot},
+    {.op = "non_zero", .write = WriteNonZero, .why_not = WhyNotNonZero},
+    {.op = "unique", .write = WriteUnique, .why_not = WhyNotUnique},
+    {.op = "reverse_sequence", .write = WriteReverseSequence},
+};
+
+}  // namespace
+
+Family GatherFamily() {
+  return {.imports = kGatherImports, .exports = kGatherExports};
+}
+
+}  // namespace nn::tflite

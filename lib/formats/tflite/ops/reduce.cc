@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "formats/tflite/family.h"
+#include "ops/reduce/reduce.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+// Axes are sorted and deduplicated, as the kernels reduce them.
+Result<std::vector<int64_t>> Axes(const ImportContext& ctx, int rank) {
+  NN_ASSIGN(std::vector<int64_t> axes, ctx.KnownInts(1, "the axes"));
+  for (int64_t& axis : axes) {
+    if (axis < -rank || axis >= rank)
+      return ModelError("axis {} is out of range for rank {}", axis, rank);
+    if (axis < 0) axis += rank;
+  }
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return axes;
+}
+
+// No axes: nothing is reduced (an empty attribute would mean all axes).
+template <int kOp>
+Status ImportReduce(ImportContext& ctx) {
+  constexpr std::string_view kNames[] = {"reduce_mean", "reduce_sum", "reduce_prod", "reduce_max",
+                                         "reduce_min",  "reduce_any", "reduce_all"};
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::ReducerOptions>());
+  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  ReduceAttrs a;
+  NN_ASSIGN(a.axes, Axes(ctx, x->type().rank()));
+  a.keep_dims = o->keep_dims();
+  if (a.axes.empty() && x->type().rank() > 0) {
+    if (ctx.output_type().quantized())
+      return UnsupportedError("a reduction over no axes of a quantized tensor is unsupported");
+    ctx.SetOutput(0, x);
+    return {};
+  }
+  return ctx.Emit(kNames[kOp], {x}, std::move(a));
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+template <fb::BuiltinOperator op>
+Status WriteReduce(ExportContext& ctx, const Node& node) {
+  ReduceAttrs a = node.attrs<ReduceAttrs>();
+  if (a.axes.empty()) {
+    a.axes.resize(static_cast<size_t>(node.input(0)->type().rank()));
+    std::iota(a.axes.begin(), a.axes.end(), 0);
+  }
+  NN_ASSIGN(const TensorIndex axes, ctx.AddInts(a.axes, "axes"));
+  ctx.AddOperator(op, {ctx.TensorOf(node.input(0)), axes}, ctx.ResultsOf(node),
+                  fb::CreateReducerOptions(ctx.builder(), a.keep_dims));
+  return {};
+}
+
+std::optional<std::string> WhyNotReduce(const Node& node) {
+  if (node.input(1) != nullptr) return "its axes must be constant";
+  if (!node.input(0)->type().ranked()) return "its rank must be known";
+  const DType t = node.input(0)->dtype();
+  if (t == DType::kI32 || t == DType::kI64 || t == DType::kBool) return std::nullopt;
+  return WhyNotReal(node);
+}
+
+}  // namespace
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+constexpr ImportRow kReduceImports[] = {
+    {.op = Op::MEAN, .import = ImportReduce<0>},
+    {.op = Op::SUM, .import = ImportReduce<1>},
+    {.op = Op::REDUCE_PROD, .import = ImportReduce<2>},
+    {.op = Op::REDUCE_MAX, .import = ImportReduce<3>},
+    {.op = Op::REDUCE_MIN, .import = ImportReduce<4>},
+    {.op = Op::REDUCE_ANY, .import = ImportReduce<5>},
+    {.op = Op::REDUCE_ALL, .import = ImportReduce<6>},
+};
+
+constexpr ExportRow kReduceExports[] = {
+    {.op = "reduce_mean", .write = WriteReduce<Op::MEAN>, .why_not = WhyNotReduce},
+    {.op = "reduce_sum", .write = WriteReduce<Op::SUM>, .why_not = WhyNotReduce},
+    {.op = "reduce_prod", .write = WriteReduce<Op::REDUCE_PROD>, .why_not = WhyNotReduce},
+    {.op = "reduce_max", .write = WriteReduce<Op::REDUCE_MAX>, .why_not = WhyNotReduce},
+    {.op = "reduce_min", .write = WriteReduce<Op::REDUCE_MIN>, .why_not = WhyNotReduce},
+    {.op = "reduce_any", .write = WriteReduce<Op::REDUCE_ANY>, .why_not = WhyNotReduce},
+    {.op = "reduce_all", .write = WriteReduce<Op::REDUCE_ALL>, .why_not = WhyNotReduce},
+};
+
+}  // namespace
+
+Family ReduceFamily() {
+  return {.imports = kReduceImports, .exports = kReduceExports};
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,176 @@
+#include <cmath>
+
+#include "formats/tflite/family.h"
+#include "ops/nn/resize.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+Status EmitResize(ImportContext& ctx, ResizeAttrs a) {
+  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  if (x->type().rank() != 4)
+    return ModelError("the input must have rank 4; it is {}", x->type().ToString());
+  a.layout = Layout::kNxc;
+  NN_ASSIGN(const auto sizes, ctx.KnownInts(1, "the sizes"));
+  if (sizes.size() != 2) return ModelError("{} sizes for two axes", sizes.size());
+  a.sizes = ToDims(sizes);
+  NN_RETURN_IF_ERROR(ctx.Emit("resize", {x}, std::move(a)));
+  // TensorFlow Lite computes positions with its own rounding steps, for floats too.
+  ctx.outputs()[0]->def()->set_arithmetic(Arithmetic::kTflite);
+  return {};
+}
+
+Status ImportBilinear(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::ResizeBilinearOptions>());
+  if (o->align_corners() && o->half_pixel_centers())
+    return ModelError("align_corners and half_pixel_centers cannot both be set");
+  ResizeAttrs a;
+  a.mode = ResizeMode::kLinear;
+  a.coordinates = o->align_corners()        ? Coordinates::kAlignCorners
+                  : o->half_pixel_centers() ? Coordinates::kHalfPixel
+                                            : Coordinates::kAsymmetric;
+  return EmitResize(ctx, std::move(a));
+}
+
+// Positions are rounded down; with align_corners, to nearest with halves up.
+Status ImportNearest(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::ResizeNearestNeighborOptions>());
+  if (o->align_corners() && o->half_pixel_centers())
+    return UnsupportedError("align_corners and half_pixel_centers cannot both be set");
+  ResizeAttrs a;
+  a.mode = ResizeMode::kNearest;
+  a.coordinates = o->align_corners()        ? Coordinates::kAlignCorners
+                  : o->half_pixel_centers() ? Coordinates::kTfHalfPixelForNn
+                                            : Coordinates::kAsymmetric;
+  a.rounding = o->align_corners() ? NearestRounding::kRoundPreferCeil : NearestRounding::kFloor;
+  return EmitResize(ctx, std::move(a));
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+struct Corners {
+  bool align_corners = false;
+  bool half_pixel = false;
+};
+
+// Whether every spatial axis is scaled up by an integer factor.
+bool WholeFactors(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  for (const float s : a.scales)
+    if (s < 1 || s != std::floor(s)) return false;
+  if (!a.scales.empty()) return true;
+  const Dims& x = *node.input(0)->type().dims;
+  const Dims& y = *node.output()->type().dims;
+  for (size_t i = 1; i + 1 < x.size(); ++i)
+    if (!x[i].is_const() || !y[i].is_const() || x[i].value() == 0 ||
+        y[i].value() % x[i].value() != 0)
+      return false;
+  return true;
+}
+
+// The coordinate options of the operators; nullopt if there are none for the node.
+std::optional<Corners> CornersOf(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  using C = Coordinates;
+  const bool half = a.coordinates == C::kHalfPixel || a.coordinates == C::kPytorchHalfPixel;
+  if (a.mode == ResizeMode::kLinear) {
+    if (half) return Corners{false, true};
+    if (a.coordinates == C::kAlignCorners) return Corners{true, false};
+    if (a.coordinates == C::kAsymmetric) return Corners{};
+    return std::nullopt;
+  }
+  using R = NearestRounding;
+  // floor(p + 1/2) equals floor with half-pixel centers; without ties, so does either rounding.
+  const bool rounds_up = a.rounding == R::kRoundPreferCeil ||
+                         (a.rounding == R::kRoundPreferFloor && WholeFactors(node));
+  if (half && rounds_up) return Corners{false, true};
+  if (a.coordinates == C::kTfHalfPixelForNn && a.rounding == R::kFloor) return Corners{false, true};
+  if (a.coordinates == C::kAlignCorners && a.rounding == R::kRoundPreferCeil)
+    return Corners{true, false};
+  if (a.coordinates == C::kAsymmetric && (a.rounding == R::kFloor || a.rounding == R::kSimple) &&
+      (a.rounding == R::kFloor || WholeFactors(node)))
+    return Corners{};
+  return std::nullopt;
+}
+
+Status WriteResize(ExportContext& ctx, const Node& node) {
+  const Corners c = *CornersOf(node);
+  const Dims& dims = *node.output()->type().dims;
+  NN_ASSIGN(const TensorIndex sizes, ctx.AddDims({dims[1], dims[2]}, "size"));
+  VersionTraits traits;
+  traits.align_corners = c.align_corners;
+  traits.half_pixel = c.half_pixel;
+  std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), sizes};
+  if (node.attrs<ResizeAttrs>().mode == ResizeMode::kLinear)
+    ctx.AddOperator(fb::BuiltinOperator::RESIZE_BILINEAR, inputs, ctx.ResultsOf(node),
+                    fb::CreateResizeBilinearOptions(ctx.builder(), c.align_corners, c.half_pixel),
+                    traits);
+  else
+    ctx.AddOperator(
+        fb::BuiltinOperator::RESIZE_NEAREST_NEIGHBOR, inputs, ctx.ResultsOf(node),
+        fb::CreateResizeNearestNeighborOptions(ctx.builder(), c.align_corners, c.half_pixel),
+        traits);
+  return {};
+}
+
+// Scales other than the quotient of the sizes give different positions.
+bool ScalesAreQuotients(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  const Dims& x = *node.input(0)->type().dims;
+  const Dims& y = *node.output()->type().dims;
+  for (size_t i = 0; i < a.scales.size(); ++i) {
+    if (a.scales[i] >= 1 && a.scales[i] == std::floor(a.scales[i])) continue;
+    if (!x[i + 1].is_const() || !y[i + 1].is_const()) return false;
+    if (a.scales[i] * static_cast<float>(x[i + 1].value()) != static_cast<float>(y[i + 1].value()))
+      return false;
+  }
+  return true;
+}
+
+std::optional<std::string> WhyNotResize(const Node& node) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  if (auto reason = WhyNotReal(node)) return reason;
+  if (node.output()->type().rank() != 4) return "its rank must be 4";
+  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
+  if (node.inputs().size() > 1) return "its sizes must be constant";
+  const Dims& y = *node.output()->type().dims;
+  if (!y[1].is_const() || !y[2].is_const())
+    return "its output size must be constant; set input shapes with --input-shape or --batch";
+  if (y[1] == 0 || y[2] == 0) return "its output cannot be empty";
+  if (a.mode == ResizeMode::kCubic) return "TensorFlow Lite has no cubic interpolation";
+  if (a.antialias || a.exclude_outside) return "antialias and exclude_outside are unsupported";
+  if (!CornersOf(node))
+    return fmt::format("TensorFlow Lite has no coordinate mode {} with rounding {}",
+                       EnumName(a.coordinates), EnumName(a.rounding));
+  if (!ScalesAreQuotients(node)) return "its scales must be the quotient of its sizes";
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+constexpr ImportRow kResizeImports[] = {
+    {.op = Op::RESIZE_BILINEAR, .import = ImportBilinear},
+    {.op = Op::RESIZE_NEAREST_NEIGHBOR, .import = ImportNearest},
+};
+
+constexpr ExportRow kResizeExports[] = {
+    {.op = "resize", .write = WriteResize, .why_not = WhyNotResize},
+};
+
+}  // namespace
+
+Family ResizeFamily() {
+  return {.imports = kResizeImports, .exports = kResizeExports};
+}
+
+}  // namespace nn::tflite

@@ -1,0 +1,548 @@
+#include <algorithm>
+#include <limits>
+
+#include "base/checked_math.h"
+#include "formats/tflite/family.h"
+#include "ops/array/concat.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/support/types.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+// ---- Joining and cutting up ---------------------------------------------------------------------
+
+Status ImportConcatenation(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::ConcatenationOptions>());
+  return ctx.EmitActivated(o->fused_activation_function(), "concat", ctx.inputs(),
+                           ConcatAttrs{o->axis()});
+}
+
+// An axis that is known before the run.
+Result<int64_t> KnownAxis(const ImportContext& ctx, size_t i) {
+  NN_ASSIGN(const auto axis, ctx.KnownInts(i, "the axis"));
+  if (axis.size() != 1) return ModelError("the axis must have 1 element; it has {}", axis.size());
+  return axis[0];
+}
+
+Status ImportSplit(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::SplitOptions>());
+  NN_ASSIGN(const int64_t axis, KnownAxis(ctx, 0));
+  NN_ASSIGN(Value* const x, ctx.Ranked(1));
+  if (o->num_splits() != static_cast<int64_t>(ctx.output_count()))
+    return ModelError("num_splits is {}, but there are {} outputs", o->num_splits(),
+                      ctx.output_count());
+  NN_ASSIGN(const int at, NormalizeAxis(axis, x->type().rank()));
+  const Dim& size = x->type().dim(at);
+  if (size.is_const() && o->num_splits() > 0 && size.value() % o->num_splits() != 0)
+    return ModelError("an axis of size {} cannot be split into {} equal parts", size.value(),
+                      o->num_splits());
+  return ctx.Emit("split", {x}, SplitAttrs{axis, {}});
+}
+
+Status ImportSplitV(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const sizes, ctx.Required(1));
+  NN_ASSIGN(const int64_t axis, KnownAxis(ctx, 2));
+  return ctx.Emit("split", {x, sizes}, SplitAttrs{axis, {}});
+}
+
+Status ImportPack(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::PackOptions>());
+  std::vector<Value*> parts;
+  for (Value* x : ctx.inputs()) {
+    if (x == nullptr) return ModelError("an input is missing");
+    NN_ASSIGN(Value* const part,
+              ctx.Add("expand_dims", {x}, AxesAttrs{{o->axis()}}, x->type().quant));
+    parts.push_back(part);
+  }
+  return ctx.Emit("concat", std::move(parts), ConcatAttrs{o->axis()});
+}
+
+Status ImportUnpack(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::UnpackOptions>());
+  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  NN_ASSIGN(const int axis, NormalizeAxis(o->axis(), x->type().rank()));
+  const auto count = static_cast<int64_t>(ctx.output_count());
+  if (const Dim& size = x->type().dim(axis); size.is_const() && size.value() != count)
+    return ModelError("an axis of size {} does not match {} outputs", size.value(), count);
+  for (int64_t i = 0; i < count; ++i) {
+    NN_ASSIGN(Value* const part,
+              ctx.Add("slice", {x}, SliceAttrs{{axis}, {i}, {i + 1}, {}}, x->type().quant));
+    NN_ASSIGN(Value* const y, ctx.Add("squeeze", {part}, AxesAttrs{{axis}}, x->type().quant));
+    ctx.SetOutput(static_cast<size_t>(i), y);
+  }
+  return {};
+}
+
+// ---- Slices -------------------------------------------------------------------------------------
+
+// A size of -1 extends to the end.
+Status ImportSlice(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(const auto size, ctx.KnownInts(2, "the sizes of the slice"));
+  const auto begin = ctx.Elements(1);
+  SliceAttrs a;
+  for (size_t i = 0; i < size.size(); ++i) a.axes.push_back(static_cast<int64_t>(i));
+  if (begin && ConstDims(*begin)) {
+    a.starts = *ConstDims(*begin);
+    if (a.starts.size() != size.size())
+      return ModelError("begin has {} entries and size has {}", a.starts.size(), size.size());
+    for (size_t i = 0; i < size.size(); ++i)
+      a.ends.push_back(size[i] == -1 ? std::numeric_limits<int64_t>::max() : a.starts[i] + size[i]);
+    return ctx.Emit("slice", {x}, std::move(a));
+  }
+  NN_ASSIGN(Value* const starts, ctx.Required(1));
+  if (std::count(size.begin(), size.end(), -1) > 0)
+    return UnsupportedError("a size of -1 needs a constant begin");
+  NN_ASSIGN(Value* const sizes, ctx.Required(2));
+  NN_ASSIGN(Value* const ends, ctx.Add("add", {starts, sizes}));
+  return ctx.Emit("slice", {x, starts, ends}, SliceAttrs{});
+}
+
+// How STRIDED_SLICE slices an axis of x, or that it inserts one.
+struct AxisSpec {
+  bool is_new = false;
+  bool shrink = false;
+  bool whole = false;
+  int64_t begin = 0, end = 0, stride = 1;
+  bool from_first = false, to_last = false;  // by begin_mask and end_mask
+};
+
+// Expands begin, end and strides to one entry per axis of the result before shrinking.
+Result<std::vector<AxisSpec>> SpecsOf(const fb::StridedSliceOptions& o,
+                                      const std::vector<int64_t>& begin,
+                                      const std::vector<int64_t>& end,
+                                      const std::vector<int64_t>& strides, size_t rank) {
+  if (begin.size() != end.size() || begin.size() != strides.size() || begin.size() > 31)
+    return ModelError(
+        "begin, end and strides must have one length of at most 31; they have {}, {} and {}",
+        begin.size(), end.size(), strides.size());
+  const auto bit = [](int32_t mask, size_t i) {
+    return ((static_cast<uint32_t>(mask) >> i) & 1u) != 0;
+  };
+  size_t axes = 0;  // with an entry of their own
+  for (size_t i = 0; i < begin.size(); ++i)
+    axes += !bit(o.ellipsis_mask(), i) && !bit(o.new_axis_mask(), i);
+  if (axes > rank) return ModelError("begin has {} entries for {} axes", axes, rank);
+  std::vector<AxisSpec> specs;
+  size_t rest = rank - axes;
+  const auto add_rest = [&] {
+    AxisSpec whole;
+    whole.whole = true;
+    specs.insert(specs.end(), rest, whole);
+    rest = 0;
+  };
+  for (size_t i = 0; i < begin.size(); ++i) {
+    if (bit(o.ellipsis_mask(), i)) {
+      add_rest();
+      continue;
+    }
+    AxisSpec s;
+    s.is_new = bit(o.new_axis_mask(), i);
+    s.shrink = bit(o.shrink_axis_mask(), i);
+    s.begin = begin[i];
+    s.end = o.offset() ? begin[i] + end[i] : end[i];
+    s.stride = strides[i];
+    s.from_first = bit(o.begin_mask(), i);
+    s.to_last = bit(o.end_mask(), i);
+    if (s.stride == 0) return ModelError("a stride is 0");
+    specs.push_back(s);
+  }
+  add_rest();
+  return specs;
+}
+
+// Adds an axis to the slice. For a known size, the bounds follow NumPy's rules.
+Status AddAxis(const AxisSpec& s, int64_t axis, const Dim& size, SliceAttrs& a) {
+  constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kLast = std::numeric_limits<int64_t>::max();
+  int64_t begin = s.from_first ? (s.stride > 0 ? 0 : kLast) : s.begin;
+  int64_t end = s.to_last ? (s.stride > 0 ? kLast : kFirst) : s.end;
+  int64_t stride = s.stride;
+  if (s.shrink) {
+    end = begin == -1 ? kLast : begin + 1;
+    stride = 1;
+    if (size.is_const() && (begin < -size.value() || begin >= size.value()))
+      return ModelError("index {} is out of range for an axis of size {}", begin, size.value());
+  } else if (size.is_const()) {
+    const int64_t n = size.value();
+    const int64_t low = stride > 0 ? 0 : -1;
+    const int64_t high = stride > 0 ? n : n - 1;
+    const auto bound = [&](int64_t v) {
+      return std::clamp(v < 0 && v != kFirst ? v + n : v, low, high);
+    };
+    begin = bound(begin);
+    end = bound(end);
+    const bool none = stride > 0 ? begin >= end : begin <= end;
+    if (none) begin = end = 0, stride = 1;
+    if (end < 0) end = kFirst;
+  } else if (stride < 0) {
+    return UnsupportedError("a negative stride needs an axis of known size");
+  }
+  a.axes.push_back(axis);
+  a.starts.push_back(begin);
+  a.ends.push_back(end);
+  a.steps.push_back(stride);
+  return {};
+}
+
+// Computed begins or ends without masks become inputs of the slice.
+Status ImportDynamicStridedSlice(ImportContext& ctx, const fb::StridedSliceOptions& o) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const begin, ctx.Required(1));
+  NN_ASSIGN(Value* const end, ctx.Required(2));
+  NN_ASSIGN(const auto strides, ctx.KnownInts(3, "the strides"));
+  const bool forward = std::all_of(strides.begin(), strides.end(), [](int64_t s) { return s > 0; });
+  if (o.begin_mask() != 0 || o.end_mask() != 0 || o.ellipsis_mask() != 0 ||
+      o.new_axis_mask() != 0 || o.shrink_axis_mask() != 0 || o.offset() || !forward)
+    return UnsupportedError("computed begins or ends need positive strides and no masks");
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < strides.size(); ++i) axes.push_back(static_cast<int64_t>(i));
+  return ctx.Emit(
+      "slice",
+      {x, begin, end, ctx.Constant(Tensor::Ints(axes)), ctx.Constant(Tensor::Ints(strides))},
+      SliceAttrs{});
+}
+
+Status ImportStridedSlice(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::StridedSliceOptions>());
+  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  const auto begin = ctx.KnownInts(1, "begins");
+  const auto end = ctx.KnownInts(2, "ends");
+  if (!begin || !end) return ImportDynamicStridedSlice(ctx, *o);
+  NN_ASSIGN(const auto strides, ctx.KnownInts(3, "the strides"));
+  const auto rank = static_cast<size_t>(x->type().rank());
+  NN_ASSIGN(const auto specs, SpecsOf(*o, *begin, *end, strides, rank));
+  SliceAttrs slice;
+  AxesAttrs dropped, added;
+  int64_t axis = 0, kept = 0;
+  for (const AxisSpec& s : specs) {
+    if (s.is_new) {
+      added.axes.push_back(kept++);
+      continue;
+    }
+    if (!s.whole)
+      NN_RETURN_IF_ERROR(AddAxis(s, axis, x->type().dim(static_cast<int>(axis)), slice));
+    if (s.shrink)
+      dropped.axes.push_back(axis);
+    else
+      ++kept;
+    ++axis;
+  }
+  if (!dropped.axes.empty() || !added.axes.empty()) {
+    const auto& quant = x->type().quant;
+    NN_ASSIGN(x, ctx.Add("slice", {x}, std::move(slice), quant));
+    if (added.axes.empty()) return ctx.Emit("squeeze", {x}, std::move(dropped));
+    if (!dropped.axes.empty()) {
+      NN_ASSIGN(x, ctx.Add("squeeze", {x}, std::move(dropped), quant));
+    }
+    return ctx.Emit("expand_dims", {x}, std::move(added));
+  }
+  return ctx.Emit("slice", {x}, std::move(slice));
+}
+
+// ---- Padding ------------------------------------------------------------------------------------
+
+// The file stores a pair of pads per axis; the graph has all begins, then all ends.
+Status EmitPad(ImportContext& ctx, PadMode mode, Value* value) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  PadAttrs a;
+  a.mode = mode;
+  if (const auto pairs = ctx.KnownInts(1, "the pads")) {
+    for (size_t i = 0; i < pairs->size(); i += 2) a.pads.push_back((*pairs)[i]);
+    for (size_t i = 1; i < pairs->size(); i += 2) a.pads.push_back((*pairs)[i]);
+    std::vector<Value*> inputs = {x};
+    if (value != nullptr) inputs.push_back(value);
+    return ctx.Emit("pad", std::move(inputs), std::move(a));
+  }
+  NN_ASSIGN(Value* const pairs, ctx.Required(1));
+  NN_ASSIGN(Value* const lists, ctx.Add("transpose", {pairs}, TransposeAttrs{{1, 0}}));
+  NN_ASSIGN(Value* const flat, ctx.Add("reshape", {lists}, ReshapeAttrs{{Dim(-1)}, false}));
+  return ctx.Emit("pad", {x, value, flat}, a);
+}
+
+Status ImportPad(ImportContext& ctx) {
+  return EmitPad(ctx, PadMode::kConstant, nullptr);
+}
+
+Status ImportPadV2(ImportContext& ctx) {
+  return EmitPad(ctx, PadMode::kConstant, ctx.input(2));
+}
+
+Status ImportMirrorPad(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::MirrorPadOptions>());
+  return EmitPad(ctx,
+                 o->mode() == fb::MirrorPadMode::REFLECT ? PadMode::kReflect : PadMode::kSymmetric,
+                 nullptr);
+}
+
+Status ImportReverse(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(const auto axes, ctx.KnownInts(1, "the axes"));
+  return ctx.Emit("reverse", {x}, ReverseAttrs{axes});
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+
+Status WriteConcat(ExportContext& ctx, const Node& node) {
+  ctx.AddOperator(Op::CONCATENATION, ctx.InputsOf(node), ctx.ResultsOf(node),
+                  fb::CreateConcatenationOptions(
+                      ctx.builder(), static_cast<int32_t>(node.attrs<ConcatAttrs>().axis)));
+  return {};
+}
+
+// The sizes of the parts, from their types.
+std::optional<std::vector<int64_t>> PartSizes(const Node& node) {
+  const auto axis = NormalizeAxis(node.attrs<SplitAttrs>().axis, node.input(0)->type().rank());
+  if (!axis) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const Value* part : node.outputs()) {
+    if (!part->type().ranked() || !part->type().dim(*axis).is_const()) return std::nullopt;
+    sizes.push_back(part->type().dim(*axis).value());
+  }
+  return sizes;
+}
+
+Status WriteSplit(ExportContext& ctx, const Node& node) {
+  const auto sizes = PartSizes(node);
+  const auto count = static_cast<int32_t>(node.outputs().size());
+  NN_ASSIGN(const TensorIndex axis, ctx.AddInt(node.attrs<SplitAttrs>().axis, "axis"));
+  const TensorIndex x = ctx.TensorOf(node.input(0));
+  if (sizes && std::count(sizes->begin(), sizes->end(), sizes->front()) == count) {
+    ctx.AddOperator(Op::SPLIT, {axis, x}, ctx.ResultsOf(node),
+                    fb::CreateSplitOptions(ctx.builder(), count));
+    return {};
+  }
+  TensorIndex parts = kNoTensor;
+  if (sizes) {
+    NN_ASSIGN(parts, ctx.AddInts(*sizes, "sizes"));
+  } else {
+    parts = ctx.TensorAs(node.input(1), DType::kI32);
+  }
+  ctx.AddOperator(Op::SPLIT_V, {x, parts, axis}, ctx.ResultsOf(node),
+                  fb::CreateSplitVOptions(ctx.builder(), count));
+  return {};
+}
+
+std::optional<std::string> WhyNotSplit(const Node& node) {
+  if (!node.input(0)->type().ranked()) return "its rank must be known";
+  if (!PartSizes(node) && node.input(1) == nullptr) return "the sizes of the parts must be known";
+  return std::nullopt;
+}
+
+// ---- Slices -------------------------------------------------------------------------------------
+
+// The operands of STRIDED_SLICE: numbers per axis, and masks for axes that begin or end with x.
+struct Strided {
+  std::vector<int64_t> begin, end, strides;
+  int32_t begin_mask = 0, end_mask = 0;
+};
+
+// nullopt where the graph's bounds (ONNX's rule) depend on an unknown size.
+std::optional<Strided> StridedOf(const Node& node) {
+  const auto& a = node.attrs<SliceAttrs>();
+  const Type& x = node.input(0)->type();
+  const auto rank = static_cast<size_t>(x.rank());
+  Strided s{std::vector<int64_t>(rank, 0), std::vector<int64_t>(rank, 0),
+            std::vector<int64_t>(rank, 1), 0, 0};
+  const auto all = static_cast<int32_t>((uint32_t{1} << rank) - 1);
+  s.begin_mask = s.end_mask = all;
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  for (size_t i = 0; i < a.starts.size(); ++i) {
+    const int64_t axis = a.axes.empty() ? static_cast<int64_t>(i) : a.axes[i];
+    const auto at = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
+    const int64_t step = a.steps.empty() ? 1 : a.steps[i];
+    const Dim& size = x.dim(static_cast<int>(at));
+    int64_t begin = a.starts[i], end = a.ends[i];
+    if (size.is_const()) {
+      const auto range = RangeOf(begin, end, step, size.value());
+      if (!range) return std::nullopt;
+      begin = range->start;
+      end = range->start + range->count * range->step;
+    } else if (step < 0) {
+      return std::nullopt;
+    }
+    const auto bit = static_cast<int32_t>(uint32_t{1} << at);
+    if (step > kMax || step < -kMax || begin > kMax || begin < -kMax) return std::nullopt;
+    const bool to_last = end > kMax || (size.is_const() && end < 0);
+    s.begin[at] = begin;
+    s.end[at] = to_last ? 0 : std::max(end, -kMax);
+    s.strides[at] = step;
+    s.begin_mask &= ~bit;
+    if (!to_last) s.end_mask &= ~bit;
+  }
+  return s;
+}
+
+Status WriteStrided(ExportContext& ctx, const Node& node, const Strided& s) {
+  NN_ASSIGN(const TensorIndex begin, ctx.AddInts(s.begin, "begin"));
+  NN_ASSIGN(const TensorIndex end, ctx.AddInts(s.end, "end"));
+  NN_ASSIGN(const TensorIndex strides, ctx.AddInts(s.strides, "strides"));
+  ctx.AddOperator(Op::STRIDED_SLICE, {ctx.TensorOf(node.input(0)), begin, end, strides},
+                  ctx.ResultsOf(node),
+                  fb::CreateStridedSliceOptions(ctx.builder(), s.begin_mask, s.end_mask));
+  return {};
+}
+
+// SLICE for steps of 1 and known sizes.
+Status WriteSlice(ExportContext& ctx, const Node& node) {
+  if (node.inputs().size() > 1) {
+    TensorIndex strides = kNoTensor;
+    if (node.input(4) != nullptr) {
+      strides = ctx.TensorAs(node.input(4), DType::kI32);
+    } else {
+      const auto count = static_cast<size_t>(*KnownLength(node.input(1)->type()));
+      NN_ASSIGN(strides, ctx.AddInts(std::vector<int64_t>(count, 1), "strides"));
+    }
+    ctx.AddOperator(Op::STRIDED_SLICE,
+                    {ctx.TensorOf(node.input(0)), ctx.TensorAs(node.input(1), DType::kI32),
+                     ctx.TensorAs(node.input(2), DType::kI32), strides},
+                    ctx.ResultsOf(node), fb::CreateStridedSliceOptions(ctx.builder()));
+    return {};
+  }
+  const Strided s = *StridedOf(node);
+  const Dims& to = *node.output()->type().dims;
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const auto bit = static_cast<int32_t>(uint32_t{1} << i);
+    const bool rest = (s.end_mask & bit) != 0;
+    if (s.strides[i] != 1 || s.begin[i] < 0 || (!to[i].is_const() && !rest))
+      return WriteStrided(ctx, node, s);
+    sizes.push_back(to[i].is_const() ? to[i].value() : -1);
+  }
+  NN_ASSIGN(const TensorIndex begin, ctx.AddInts(s.begin, "begin"));
+  NN_ASSIGN(const TensorIndex size, ctx.AddInts(sizes, "size"));
+  ctx.AddOperator(Op::SLICE, {ctx.TensorOf(node.input(0)), begin, size}, ctx.ResultsOf(node),
+                  fb::CreateSliceOptions(ctx.builder()));
+  return {};
+}
+
+// With computed bounds, only positive steps over the first axes, where the rules agree.
+std::optional<std::string> WhyNotSlice(const Node& node) {
+  if (!node.input(0)->type().ranked()) return "its rank must be known";
+  if (node.input(0)->type().rank() > 8) return "its rank must be at most 8";
+  if (node.inputs().size() == 1) {
+    if (!StridedOf(node)) return "a negative step needs an axis of known size";
+    return std::nullopt;
+  }
+  if (node.input(1) == nullptr || node.input(2) == nullptr)
+    return "its starts and ends must be both constant or both computed";
+  const auto known = [](const Value* v) {
+    const auto e = KnownElements(v);
+    return e ? ConstDims(*e) : std::nullopt;
+  };
+  if (node.input(3) != nullptr) {
+    const auto axes = known(node.input(3));
+    for (size_t i = 0; axes && i < axes->size(); ++i)
+      if ((*axes)[i] != static_cast<int64_t>(i))
+        return "computed bounds must cover the first axes in order";
+    if (!axes) return "its axes must be constant";
+  }
+  if (node.input(4) != nullptr) {
+    const auto steps = known(node.input(4));
+    if (!steps) return "its steps must be constant";
+    if (std::any_of(steps->begin(), steps->end(), [](int64_t s) { return s < 1; }))
+      return "computed bounds need positive steps";
+  } else if (!KnownLength(node.input(1)->type())) {
+    return "computed bounds must have a known length";
+  }
+  return std::nullopt;
+}
+
+// ---- Padding ------------------------------------------------------------------------------------
+
+Status WritePad(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  const size_t rank = a.pads.size() / 2;
+  std::vector<int32_t> pairs;
+  for (size_t i = 0; i < rank; ++i)
+    for (const size_t k : {i, rank + i}) pairs.push_back(static_cast<int32_t>(a.pads[k]));
+  const TensorIndex pads =
+      ctx.AddConstant(Tensor::Of({static_cast<int64_t>(rank), 2}, pairs), "paddings");
+  std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), pads};
+  if (a.mode != PadMode::kConstant) {
+    ctx.AddOperator(Op::MIRROR_PAD, inputs, ctx.ResultsOf(node),
+                    fb::CreateMirrorPadOptions(ctx.builder(), a.mode == PadMode::kReflect
+                                                                  ? fb::MirrorPadMode::REFLECT
+                                                                  : fb::MirrorPadMode::SYMMETRIC));
+  } else if (node.input(1) != nullptr) {
+    inputs.push_back(ctx.TensorOf(node.input(1)));
+    ctx.AddOperator(Op::PADV2, inputs, ctx.ResultsOf(node), fb::CreatePadV2Options(ctx.builder()));
+  } else {
+    ctx.AddOperator(Op::PAD, inputs, ctx.ResultsOf(node), fb::CreatePadOptions(ctx.builder()));
+  }
+  return {};
+}
+
+std::optional<std::string> WhyNotPad(const Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  if (node.input(2) != nullptr) return "its pads must be constant";
+  if (a.mode == PadMode::kEdge || a.mode == PadMode::kWrap)
+    return fmt::format("TensorFlow Lite has no padding mode {}", EnumName(a.mode));
+  if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p < 0; }))
+    return "negative pads are unsupported";
+  if (node.input(0)->dtype() == DType::kString) return "strings cannot be padded";
+  if (a.mode == PadMode::kConstant) return std::nullopt;
+  const Dims& dims = *node.input(0)->type().dims;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t most = std::max(a.pads[i], a.pads[dims.size() + i]);
+    const int64_t edge = a.mode == PadMode::kReflect ? 1 : 0;
+    if (most > 0 && (!dims[i].is_const() || most > dims[i].value() - edge))
+      return "MIRROR_PAD needs axes of known size and cannot pad by more than the axis";
+  }
+  return std::nullopt;
+}
+
+Status WriteReverse(ExportContext& ctx, const Node& node) {
+  NN_ASSIGN(const TensorIndex axes, ctx.AddInts(node.attrs<ReverseAttrs>().axes, "axes"));
+  ctx.AddOperator(Op::REVERSE_V2, {ctx.TensorOf(node.input(0)), axes}, ctx.ResultsOf(node),
+                  fb::CreateReverseV2Options(ctx.builder()));
+  return {};
+}
+
+}  // namespace
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+constexpr ImportRow kSliceImports[] = {
+    {.op = Op::CONCATENATION, .import = ImportConcatenation},
+    {.op = Op::SPLIT, .import = ImportSplit},
+    {.op = Op::SPLIT_V, .import = ImportSplitV},
+    {.op = Op::PACK, .import = ImportPack},
+    {.op = Op::UNPACK, .import = ImportUnpack},
+    {.op = Op::SLICE, .import = ImportSlice},
+    {.op = Op::STRIDED_SLICE, .import = ImportStridedSlice},
+    {.op = Op::PAD, .import = ImportPad},
+    {.op = Op::PADV2, .import = ImportPadV2},
+    {.op = Op::MIRROR_PAD, .import = ImportMirrorPad},
+    {.op = Op::REVERSE_V2, .import = ImportReverse},
+};
+
+constexpr ExportRow kSliceExports[] = {
+    {.op = "concat", .write = WriteConcat},
+    {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit},
+    {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice},
+    {.op = "pad", .write = WritePad, .why_not = WhyNotPad},
+    {.op = "reverse", .write = WriteReverse},
+};
+
+}  // namespace
+
+Family SliceFamily() {
+  return {.imports = kSliceImports, .exports = kSliceExports};
+}
+
+}  // namespace nn::tflite

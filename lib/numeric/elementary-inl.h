@@ -1,0 +1,54 @@
+// Elementary functions of float32, written once for scalars and for SIMD vectors: the scalar
+// reference evaluation and every kernel compute the same bits because they run the same steps.
+//
+// Included, like Highway's -inl.h files, once per SIMD target inside HWY_TARGET regions, or once
+// without Highway for scalars. `M` supplies the machine operations, each correctly rounded:
+//   types     V (float32), I (int32), Mask (of V)
+//   constants Set(float), SetI(int32_t)
+//   float     Add Sub Mul Div Neg Abs Sqrt
+//             Fma(a, b, c) = a * b + c, Fms = a * b - c, Fnma = c - a * b, with one rounding
+//             Max(a, b) = a > b ? a : b    Min(a, b) = a < b ? a : b    (so a NaN in b stays)
+//             Round (to nearest even) Floor Ceil Trunc CopySign(magnitude, sign)
+//   integer   AddI SubI AndI OrI XorI Shl<k> Shr<k> (arithmetic shift right)
+//   convert   ToInt(V) (toward zero; any value unless |x| < 2^31) ToFloat(I) Bits(V) FromBits(I)
+//   masks     Lt Le Gt Ge Eq (false for NaN) IsNan EqI And Or Not Select(mask, yes, no) SelectI
+//             AnyTrue(mask): whether any lane is set
+//   memory    Gather(const float* table, I index)
+//
+// Each function is a pure function of its own lane: AnyTrue() may only skip work whose results no
+// lane would use. "Largest error" is over all float32 arguments, measured by tests/exec/ulp_test.cc
+// against double precision. Polynomials are minimax fits by the Remez exchange, with the
+// coefficients rounded to float32 one by one and the rest refitted; the comment next to each gives
+// the interval and the largest relative error of the approximated function.
+#if defined(NN_OPS_ELEMENTARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NN_OPS_ELEMENTARY_INL_H_
+#undef NN_OPS_ELEMENTARY_INL_H_
+#else
+#define NN_OPS_ELEMENTARY_INL_H_
+#endif
+
+#include "numeric/elementary_erf-inl.h"
+#include "numeric/elementary_exp-inl.h"
+#include "numeric/elementary_inverse-inl.h"
+#include "numeric/elementary_log-inl.h"
+#include "numeric/elementary_pow-inl.h"
+#include "numeric/elementary_trig-inl.h"
+#include "numeric/target-inl.h"
+
+NN_BEFORE_NAMESPACE
+namespace nn {
+namespace NN_TARGET_NAMESPACE {
+
+template <class M>
+struct Elementary : ExpFunctions<M>,
+                    LogFunctions<M>,
+                    PowFunctions<M>,
+                    TrigFunctions<M>,
+                    InverseFunctions<M>,
+                    ErfFunctions<M> {};
+
+}  // namespace NN_TARGET_NAMESPACE
+}  // namespace nn
+NN_AFTER_NAMESPACE
+
+#endif  // NN_OPS_ELEMENTARY_INL_H_

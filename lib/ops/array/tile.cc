@@ -1,0 +1,200 @@
+#include "ops/array/tile.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/checked_math.h"
+#include "ir/op_def.h"
+#include "ops/support/movement.h"
+#include "ops/support/types.h"
+
+namespace nn {
+
+std::span<const AttrField> TileAttrs::Fields() {
+  static const AttrField fields[] = {Field<&TileAttrs::repeats>("repeats")};
+  return fields;
+}
+std::span<const AttrField> ExpandAttrs::Fields() {
+  static const AttrField fields[] = {Field<&ExpandAttrs::dims>("dims")};
+  return fields;
+}
+
+namespace {
+
+// The attribute or the contents of input 1; nullopt if those are not known. The number of entries
+// alone may be known: see KnownLength.
+template <typename Context>
+Result<std::optional<Dims>> NumbersOf(const Context& ctx, const Dims& attr) {
+  std::optional<Dims> numbers = attr;
+  if (ctx.has(1)) {
+    if (!attr.empty())
+      return ModelError("the numbers are given both as an attribute and as an input");
+    numbers = Contents(ctx, 1);
+  }
+  if (!numbers) return std::nullopt;
+  if (numbers->size() > static_cast<size_t>(kMaxRank))
+    return LimitError("the result has rank {}, which exceeds the limit", numbers->size());
+  for (const Dim& n : *numbers)
+    if (n.is_const() && n.value() < 0)
+      return ModelError("{} has a negative entry", ToString(*numbers));
+  return numbers;
+}
+
+// ---- tile ---------------------------------------------------------------------------------------
+
+std::vector<AxisTable> TileTables(const std::vector<int64_t>& dims,
+                                  const std::vector<int64_t>& repeated) {
+  const auto strides = Strides(dims);
+  std::vector<AxisTable> tables;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    AxisTable table(static_cast<size_t>(repeated[d]));
+    for (size_t i = 0; i < table.size(); ++i)
+      table[i] = static_cast<int64_t>(i) % dims[d] * strides[d];
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+Status InferTile(InferContext& ctx) {
+  const Type& x = ctx.in(0);
+  NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
+  NN_ASSIGN(const auto repeats, NumbersOf(ctx, ctx.attrs<TileAttrs>().repeats));
+  if (!x.ranked()) {
+    ctx.set_out(0, Unranked(x));
+    return {};
+  }
+  if (repeats && repeats->size() != x.dims->size())
+    return ModelError("repeats has {} entries for a tensor of rank {}", repeats->size(), x.rank());
+  Dims dims = *x.dims;
+  for (size_t d = 0; d < dims.size(); ++d)
+    dims[d] = repeats ? dims[d] * (*repeats)[d] : ctx.NewSymbol();
+  ctx.set_out(0, x.WithDims(dims));
+  if (x.const_dims() && ConstDims(dims))
+    MoveKnownElements(ctx, [&] { return TileTables(*x.const_dims(), *ConstDims(dims)); });
+  return {};
+}
+
+Status EvalTile(EvalContext& ctx) {
+  return MoveInput(ctx, [&] { return TileTables(ctx.in(0).dims(), *ctx.out_type().const_dims()); });
+}
+
+std::optional<AxesChange> ChangeTileAxes(const Node& node, Operand changed, const AxisMap& map) {
+  if (node.input(1) != nullptr) return std::nullopt;
+  auto repeats = MapPerAxis(node.attrs<TileAttrs>().repeats, map, Dim(1));
+  if (!repeats) return std::nullopt;
+  return SameAxesChange(node, changed, map, TileAttrs{*std::move(repeats)});
+}
+
+Result<bool> AbsorbRepeats(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr) return false;
+  NN_ASSIGN(const auto repeats, NumbersOf(InferContext(node), Dims()));
+  if (!repeats || !KnownBeforeRun(*repeats)) return false;
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(TileAttrs{*repeats});
+  return true;
+}
+
+// ---- expand -------------------------------------------------------------------------------------
+
+std::vector<AxisTable> ExpandTables(const std::vector<int64_t>& dims,
+                                    const std::vector<int64_t>& expanded) {
+  const auto strides = Strides(dims);
+  const size_t missing = expanded.size() - dims.size();
+  std::vector<AxisTable> tables;
+  for (size_t d = 0; d < expanded.size(); ++d) {
+    const bool repeats = d < missing || dims[d - missing] == 1;
+    tables.push_back(WholeAxis(expanded[d], repeats ? 0 : strides[d - missing]));
+  }
+  return tables;
+}
+
+Status InferExpand(InferContext& ctx) {
+  const Type& x = ctx.in(0);
+  NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
+  NN_ASSIGN(const auto shape, NumbersOf(ctx, ctx.attrs<ExpandAttrs>().dims));
+  const auto length =
+      shape ? std::optional(static_cast<int64_t>(shape->size())) : KnownLength(ctx.in(1));
+  if (length && *length > kMaxRank)
+    return LimitError("the result has rank {}, which exceeds the limit", *length);
+  if (!x.ranked() || !length) {
+    ctx.set_out(0, Unranked(x));
+    return {};
+  }
+  Dims target;
+  if (shape) {
+    target = *shape;
+  } else {
+    for (int64_t i = 0; i < *length; ++i) target.push_back(ctx.NewSymbol());
+  }
+  NN_ASSIGN(const Dims dims, BroadcastDims(*x.dims, target));
+  ctx.set_out(0, x.WithDims(dims));
+  if (x.const_dims() && ConstDims(dims))
+    MoveKnownElements(ctx, [&] { return ExpandTables(*x.const_dims(), *ConstDims(dims)); });
+  return {};
+}
+
+Status EvalExpand(EvalContext& ctx) {
+  return MoveInput(ctx,
+                   [&] { return ExpandTables(ctx.in(0).dims(), *ctx.out_type().const_dims()); });
+}
+
+std::optional<AxesChange> ChangeExpandAxes(const Node& node, Operand changed, const AxisMap& map) {
+  const Type& x = node.input(0)->type();
+  const Type& y = node.output()->type();
+  if (node.input(1) != nullptr || !x.ranked() || !y.ranked()) return std::nullopt;
+  AxisMap y_map = map;
+  if (!changed.is_output) {
+    // The axes missing in x stay in front.
+    const int missing = y.rank() - x.rank();
+    std::vector<int> from(static_cast<size_t>(missing));
+    std::iota(from.begin(), from.end(), 0);
+    for (const int f : map.from()) from.push_back(f == AxisMap::kNew ? f : f + missing);
+    y_map = AxisMap(y.rank(), std::move(from));
+  }
+  for (int d = 0; d < y.rank(); ++d)
+    if (!y_map.ResultAxis(d) && !(y.dim(d) == 1)) return std::nullopt;
+  const ExpandAttrs a{y_map.Apply(*y.dims)};
+  if (!changed.is_output) return AxesChange{a, {{Operand{true, 0}, y_map}}};
+  return AxesChange{
+      a, {{Operand{false, 0}, x.rank() == y.rank() ? y_map : y_map.ForTrailing(x.rank())}}};
+}
+
+Result<bool> AbsorbExpandedShape(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr) return false;
+  NN_ASSIGN(const auto shape, NumbersOf(InferContext(node), Dims()));
+  if (!shape || !KnownBeforeRun(*shape)) return false;
+  const Type& y = node.output()->type();
+  ExpandAttrs a{*shape};
+  if (y.ranked() && KnownBeforeRun(*y.dims)) a.dims = *y.dims;
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(std::move(a));
+  return true;
+}
+
+}  // namespace
+
+void RegisterTileOps(OpRegistry& ops) {
+  OpDef tile;
+  tile.name = "tile";
+  tile.summary = "repeats a tensor along its axes";
+  tile.attrs = AttrsInfoOf<TileAttrs>();
+  tile.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"repeats", Arity::kOptional}};
+  tile.infer = InferTile;
+  tile.eval = EvalTile;
+  tile.change_axes = ChangeTileAxes;
+  tile.absorb_inputs = AbsorbRepeats;
+  ops.Add(std::move(tile));
+
+  OpDef expand;
+  expand.name = "expand";
+  expand.summary = "broadcasts a tensor to a shape";
+  expand.attrs = AttrsInfoOf<ExpandAttrs>();
+  expand.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"shape", Arity::kOptional}};
+  expand.infer = InferExpand;
+  expand.eval = EvalExpand;
+  expand.change_axes = ChangeExpandAxes;
+  expand.absorb_inputs = AbsorbExpandedShape;
+  ops.Add(std::move(expand));
+}
+
+}  // namespace nn

@@ -1,0 +1,450 @@
+// Elementwise functions of one operand.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "numeric/functions-inl.h"
+#include "numeric/functions.h"
+#include "numeric/scalar.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/elementwise_impl.h"
+
+namespace nn {
+namespace {
+
+using UnaryFloat = float (*)(float, const FunctionParams&);
+
+const std::map<std::string_view, UnaryFloat>& UnaryFloats() {
+  static const std::map<std::string_view, UnaryFloat> table = {
+#define NN_ROW(name, fn) {name, &scalar::fn<ScalarMachine>::Run},
+      NN_UNARY_FUNCTIONS(NN_ROW)
+#undef NN_ROW
+  };
+  return table;
+}
+
+// float32 uses functions-inl.h; 16-bit floats go through float32. float64 is defined only for
+// functions that take a fixed number of correctly rounded operations.
+struct UnaryRow {
+  std::string_view name;
+  std::string_view summary;
+  const AttrsInfo* attrs;
+  double (*f64)(double, const FunctionParams&);
+  IntegerUnary integer;
+  std::vector<FormatName> formats;
+};
+
+using P = const FunctionParams&;
+
+double Clamp(double x, double low, double high) {
+  const double y = low > x ? low : x;
+  return high < y ? high : y;
+}
+
+struct AbsInt {
+  template <typename T>
+  static T Run(T x, P) {
+    if constexpr (std::is_signed_v<T>) return x < 0 ? WrapSub<T>(0, x) : x;
+    return x;
+  }
+};
+struct NegInt {
+  template <typename T>
+  static T Run(T x, P) {
+    return WrapSub<T>(0, x);
+  }
+};
+struct SignInt {
+  template <typename T>
+  static T Run(T x, P) {
+    return static_cast<T>((x > 0) - (x < 0));
+  }
+};
+struct ReluInt {
+  template <typename T>
+  static T Run(T x, P) {
+    return x > 0 ? x : 0;
+  }
+};
+// Bounds outside the range of 64-bit integers have no effect; others are truncated.
+struct ClipInt {
+  template <typename T>
+  static T Run(T x, P p) {
+    constexpr float kLow = static_cast<float>(std::numeric_limits<T>::min());
+    constexpr float kHigh = std::is_signed_v<T> ? 0x1p63f : 0x1p64f;
+    const auto bound = [](float v) {
+      if (!(v > kLow)) return std::numeric_limits<T>::min();
+      return v < kHigh ? static_cast<T>(v) : std::numeric_limits<T>::max();
+    };
+    return std::min(bound(p[1]), std::max(bound(p[0]), x));
+  }
+};
+struct ShrinkInt {
+  template <typename T>
+  static T Run(T x, P p) {
+    const auto v = static_cast<long double>(x);
+    if (v < -p[1]) return static_cast<T>(v + p[0]);
+    return v > p[1] ? static_cast<T>(v - p[0]) : 0;
+  }
+};
+
+const std::vector<UnaryRow>& UnaryRows() {
+  static const AttrsInfo* const none = AttrsInfoOf<NoAttrs>();
+  static const AttrsInfo* const alpha = AttrsInfoOf<AlphaAttrs>();
+  static const std::vector<UnaryRow> rows = {
+      // Exact, or one rounding.
+      {"abs",
+       "|x|",
+       none,
+       [](double x, P) { return std::fabs(x); },
+       IntegersOf1<AbsInt>(),
+       {{"onnx", "Abs", 1, {}}, {"tflite", "ABS", 1, {}}, {"coreml", "unary.ABS", 1, {}}}},
+      {"neg",
+       "-x",
+       none,
+       [](double x, P) { return -x; },
+       IntegersOf1<NegInt>(),
+       {{"onnx", "Neg", 1, {}}, {"tflite", "NEG", 1, {}}}},
+      {"sign",
+       "-1, 0 or 1",
+       none,
+       [](double x, P) { return std::isnan(x) ? x : static_cast<double>((x > 0) - (x < 0)); },
+       IntegersOf1<SignInt>(),
+       {{"onnx", "Sign", 9, {}}, {"tflite", "SIGN", 1, {}}, {"coreml", "sign", 1, {}}}},
+      {"floor",
+       "the largest integer not above x",
+       none,
+       [](double x, P) { return std::floor(x); },
+       {},
+       {{"onnx", "Floor", 1, {}},
+        {"tflite", "FLOOR", 1, {}},
+        {"coreml", "floor", 1, {}},
+        {"nnapi", "FLOOR", 1, {}}}},
+      {"ceil",
+       "the smallest integer not below x",
+       none,
+       [](double x, P) { return std::ceil(x); },
+       {},
+       {{"onnx", "Ceil", 1, {}}, {"tflite", "CEIL", 1, {}}, {"coreml", "ceil", 1, {}}}},
+      {"round",
+       "the nearest integer, halves to even",
+       none,
+       [](double x, P) { return std::nearbyint(x); },
+       {},
+       {{"onnx", "Round", 11, {}}, {"tflite", "ROUND", 1, {}}, {"coreml", "round", 1, {}}}},
+      {"round_bf16",
+       "rounds to the nearest bfloat16; the executor inserts it where it computes bfloat16 in "
+       "float32",
+       none,
+       nullptr,
+       {},
+       {}},
+      {"round_f16",
+       "rounds to the nearest float16; the executor inserts it where it computes float16 in "
+       "float32",
+       none,
+       nullptr,
+       {},
+       {}},
+      {"sqrt",
+       "square root",
+       none,
+       [](double x, P) { return std::sqrt(x); },
+       {},
+       {{"onnx", "Sqrt", 1, {}}, {"tflite", "SQRT", 1, {}}, {"coreml", "unary.SQRT", 1, {}}}},
+      {"rsqrt",
+       "1 / sqrt(x), in two roundings",
+       none,
+       [](double x, P) { return 1.0 / std::sqrt(x); },
+       {},
+       {{"tflite", "RSQRT", 1, {}}}},
+      {"reciprocal",
+       "1 / x",
+       none,
+       [](double x, P) { return 1.0 / x; },
+       {},
+       {{"onnx", "Reciprocal", 1, {}}}},
+
+      // Piecewise linear.
+      {"relu",
+       "max(0, x)",
+       none,
+       [](double x, P) { return 0.0 > x ? 0.0 : x; },
+       IntegersOf1<ReluInt>(),
+       {{"onnx", "Relu", 1, {}},
+        {"tflite", "RELU", 1, {}},
+        {"coreml", "activation.ReLU", 1, {}},
+        {"nnapi", "RELU", 1, {}}}},
+      {"clip",
+       "min(max, max(min, x))",
+       AttrsInfoOf<ClipAttrs>(),
+       [](double x, P p) { return Clamp(x, p[0], p[1]); },
+       IntegersOf1<ClipInt>(),
+       {{"coreml", "clip", 1, {{"min", "minVal"}, {"max", "maxVal"}}}}},
+      {"leaky_relu",
+       "x < 0 ? alpha * x : x",
+       AttrsInfoOf<LeakyReluAttrs>(),
+       [](double x, P p) { return x < 0 ? x * p[0] : x; },
+       {},
+       {{"onnx", "LeakyRelu", 1, {{"alpha", "alpha"}}},
+        {"tflite", "LEAKY_RELU", 1, {{"alpha", "alpha"}}},
+        {"coreml", "activation.leakyReLU", 1, {{"alpha", "alpha"}}}}},
+      {"thresholded_relu",
+       "x > alpha ? x : 0",
+       alpha,
+       [](double x, P p) { return x <= p[0] ? 0.0 : x; },
+       {},
+       {{"onnx", "ThresholdedRelu", 10, {{"alpha", "alpha"}}}}},
+      {"hard_sigmoid",
+       "max(0, min(1, alpha * x + beta))",
+       AttrsInfoOf<HardSigmoidAttrs>(),
+       [](double x, P p) { return Clamp(std::fma(x, p[0], p[1]), 0, 1); },
+       {},
+       {{"onnx", "HardSigmoid", 1, {{"alpha", "alpha"}, {"beta", "beta"}}},
+        {"coreml", "activation.sigmoidHard", 1, {{"alpha", "alpha"}, {"beta", "beta"}}}}},
+      {"hard_swish",
+       "x * max(0, min(1, x / 6 + 0.5))",
+       none,
+       [](double x, P) { return x * Clamp(std::fma(x, 1.0 / 6.0, 0.5), 0, 1); },
+       {},
+       {{"onnx", "HardSwish", 14, {}}, {"tflite", "HARD_SWISH", 1, {}}}},
+      {"shrink",
+       "x < -lambd ? x + bias : x > lambd ? x - bias : 0",
+       AttrsInfoOf<ShrinkAttrs>(),
+       [](double x, P p) {
+         if (x < -p[1]) return x + p[0];
+         return x > p[1] ? x - p[0] : std::isnan(x) ? x : 0.0;
+       },
+       IntegersOf1<ShrinkInt>(),
+       {{"onnx", "Shrink", 9, {{"bias", "bias"}, {"lambd", "lambd"}}}}},
+      {"softsign",
+       "x / (1 + |x|)",
+       none,
+       [](double x, P) { return std::isinf(x) ? std::copysign(1.0, x) : x / (1 + std::fabs(x)); },
+       {},
+       {{"onnx", "Softsign", 1, {}}, {"coreml", "activation.softsign", 1, {}}}},
+
+      // Exponentials and logarithms.
+      {"exp",
+       "e to the power x",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Exp", 1, {}}, {"tflite", "EXP", 1, {}}, {"coreml", "unary.EXP", 1, {}}}},
+      {"exp2", "2 to the power x", none, nullptr, {}, {{"coreml", "exp2", 1, {}}}},
+      {"expm1", "e to the power x, minus 1", none, nullptr, {}, {}},
+      {"log",
+       "natural logarithm",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Log", 1, {}}, {"tflite", "LOG", 1, {}}, {"coreml", "unary.LOG", 1, {}}}},
+      {"log1p", "natural logarithm of 1 + x", none, nullptr, {}, {}},
+      {"sigmoid",
+       "1 / (1 + e^-x)",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Sigmoid", 1, {}},
+        {"tflite", "LOGISTIC", 1, {}},
+        {"coreml", "activation.sigmoid", 1, {}},
+        {"nnapi", "LOGISTIC", 1, {}}}},
+      {"silu", "x / (1 + e^-x)", none, nullptr, {}, {}},
+      {"softplus",
+       "log(1 + e^x)",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Softplus", 1, {}}, {"coreml", "activation.softplus", 1, {}}}},
+      {"mish", "x * tanh(log(1 + e^x))", none, nullptr, {}, {{"onnx", "Mish", 18, {}}}},
+      {"elu",
+       "x < 0 ? alpha * (e^x - 1) : x",
+       alpha,
+       nullptr,
+       {},
+       {{"onnx", "Elu", 1, {{"alpha", "alpha"}}},
+        {"coreml", "activation.ELU", 1, {{"alpha", "alpha"}}}}},
+      {"selu",
+       "gamma * (x > 0 ? x : alpha * (e^x - 1))",
+       AttrsInfoOf<SeluAttrs>(),
+       nullptr,
+       {},
+       {{"onnx", "Selu", 6, {{"alpha", "alpha"}, {"gamma", "gamma"}}}}},
+      {"celu",
+       "max(0, x) + min(0, alpha * (e^(x / alpha) - 1))",
+       alpha,
+       nullptr,
+       {},
+       {{"onnx", "Celu", 12, {{"alpha", "alpha"}}}}},
+
+      // Trigonometry, circular and hyperbolic.
+      {"sin",
+       "sine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Sin", 7, {}}, {"tflite", "SIN", 1, {}}, {"coreml", "sin", 1, {}}}},
+      {"cos",
+       "cosine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Cos", 7, {}}, {"tflite", "COS", 1, {}}, {"coreml", "cos", 1, {}}}},
+      {"tan", "tangent", none, nullptr, {}, {{"onnx", "Tan", 7, {}}, {"coreml", "tan", 1, {}}}},
+      {"asin",
+       "inverse sine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Asin", 7, {}}, {"coreml", "asin", 1, {}}}},
+      {"acos",
+       "inverse cosine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Acos", 7, {}}, {"coreml", "acos", 1, {}}}},
+      {"atan",
+       "inverse tangent",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Atan", 7, {}}, {"coreml", "atan", 1, {}}}},
+      {"sinh",
+       "hyperbolic sine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Sinh", 9, {}}, {"coreml", "sinh", 1, {}}}},
+      {"cosh",
+       "hyperbolic cosine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Cosh", 9, {}}, {"coreml", "cosh", 1, {}}}},
+      {"tanh",
+       "hyperbolic tangent",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Tanh", 1, {}},
+        {"tflite", "TANH", 1, {}},
+        {"coreml", "activation.tanh", 1, {}},
+        {"coreml", "tanh", 1, {}},
+        {"nnapi", "TANH", 1, {}}}},
+      {"asinh",
+       "inverse hyperbolic sine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Asinh", 9, {}}, {"coreml", "asinh", 1, {}}}},
+      {"acosh",
+       "inverse hyperbolic cosine",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Acosh", 9, {}}, {"coreml", "acosh", 1, {}}}},
+      {"atanh",
+       "inverse hyperbolic tangent",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Atanh", 9, {}}, {"coreml", "atanh", 1, {}}}},
+
+      // The normal distribution.
+      {"erf",
+       "error function",
+       none,
+       nullptr,
+       {},
+       {{"onnx", "Erf", 9, {}}, {"coreml", "erf", 1, {}}}},
+      {"gelu",
+       "x times the normal distribution function, or an approximation of it",
+       AttrsInfoOf<GeluAttrs>(),
+       nullptr,
+       {},
+       {{"onnx", "Gelu", 20, {{"approximate", "approximate"}}}}},
+  };
+  return rows;
+}
+
+const UnaryRow& UnaryRowOf(const Node& node) {
+  static const auto index = [] {
+    std::map<std::string_view, const UnaryRow*> m;
+    for (const UnaryRow& row : UnaryRows()) m[row.name] = &row;
+    return m;
+  }();
+  return *index.at(node.op_name());
+}
+
+// Shape arithmetic: the operators that compute dimensions.
+std::optional<Dim> DimOf(std::string_view op, const Dim& d) {
+  if (op == "neg") return d * Dim(-1);
+  if (op == "abs" && d.is_const()) return d.value() < 0 ? d * Dim(-1) : d;
+  if (op == "relu") return Dim::Max(d, Dim(0));
+  return std::nullopt;
+}
+
+Status InferUnary(InferContext& ctx) {
+  NN_RETURN_IF_ERROR(InferSameType(ctx));
+  const auto elements = ctx.elements(0);
+  if (!elements || !IsInteger(ctx.in(0).dtype)) return {};
+  Dims out;
+  for (const Dim& d : *elements) {
+    const auto y = DimOf(ctx.node().op_name(), d);
+    if (!y || !y->is_valid()) return {};
+    out.push_back(*y);
+  }
+  ctx.set_out_elements(0, std::move(out));
+  return {};
+}
+
+Status EvalUnary(EvalContext& ctx) {
+  const UnaryRow& row = UnaryRowOf(ctx.node());
+  if (IsQuantized(ctx)) return EvalQuantizedUnary(ctx);
+  const FunctionParams params = ParamsOf(ctx.node());
+  const Tensor& x = ctx.in(0);
+  NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
+  const int64_t n = out.elements();
+  if (x.dtype() == DType::kF32) {
+    const UnaryFloat fn = UnaryFloats().at(row.name);
+    const auto in = x.As<float>();
+    const auto y = out.As<float>();
+    for (size_t i = 0; i < y.size(); ++i) y[i] = fn(in[i], params);
+  } else if (x.dtype() == DType::kF16 || x.dtype() == DType::kBF16) {
+    const UnaryFloat fn = UnaryFloats().at(row.name);
+    for (int64_t i = 0; i < n; ++i)
+      out.SetDouble(i, fn(static_cast<float>(x.GetDouble(i)), params));
+  } else if (x.dtype() == DType::kF64 && row.f64 != nullptr) {
+    for (int64_t i = 0; i < n; ++i) out.SetDouble(i, row.f64(x.GetDouble(i), params));
+  } else if (IsSigned(x.dtype()) && row.integer.s != nullptr) {
+    for (int64_t i = 0; i < n; ++i) out.SetInt(i, row.integer.s(x.GetInt(i), params));
+  } else if (IsInteger(x.dtype()) && row.integer.u != nullptr) {
+    for (int64_t i = 0; i < n; ++i)
+      out.SetInt(i,
+                 static_cast<int64_t>(row.integer.u(static_cast<uint64_t>(x.GetInt(i)), params)));
+  } else {
+    return UnsupportedTypes(ctx);
+  }
+  ctx.set_out(0, out.Finish());
+  return {};
+}
+
+}  // namespace
+
+void RegisterUnaryOps(OpRegistry& ops) {
+  for (const UnaryRow& row : UnaryRows()) {
+    OpDef op;
+    op.name = row.name;
+    op.summary = row.summary;
+    op.attrs = row.attrs;
+    op.inputs = {{"x"}};
+    op.infer = InferUnary;
+    op.eval = EvalUnary;
+    op.change_axes = ChangeUnaryAxes;
+    op.formats = row.formats;
+    ops.Add(std::move(op));
+  }
+}
+
+}  // namespace nn

@@ -1,0 +1,151 @@
+#include "ops/nn/softmax.h"
+
+#include <limits>
+
+#include "numeric/scalar_functions.h"
+#include "ops/support/reals.h"
+#include "ops/support/types.h"
+
+namespace nn {
+
+std::span<const AttrField> SoftmaxAttrs::Fields() {
+  static const AttrField fields[] = {Field<&SoftmaxAttrs::axis>("axis"),
+                                     Field<&SoftmaxAttrs::beta>("beta")};
+  return fields;
+}
+std::span<const AttrField> AlongAxisAttrs::Fields() {
+  static const AttrField fields[] = {Field<&AlongAxisAttrs::axis>("axis")};
+  return fields;
+}
+
+namespace {
+
+template <typename A>
+Status InferSoftmax(InferContext& ctx) {
+  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
+  NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<A>().axis, ctx.in(0).rank()));
+  ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
+  return {};
+}
+
+template <typename A>
+Result<Rows> RowsOf(const EvalContext& ctx) {
+  NN_ASSIGN(const int axis, NormalizeAxis(ctx.attrs<A>().axis, ctx.in(0).rank()));
+  return Rows(ctx.in(0).dims(), std::span(&axis, 1));
+}
+
+template <typename T>
+T MaxOf(const Reals<T>& x, const Rows& rows, int64_t start) {
+  T m = -std::numeric_limits<T>::infinity();
+  for (int64_t i = 0; i < rows.length(); ++i) m = Larger(m, x[start + rows.offset(i)]);
+  return m;
+}
+
+Status EvalSoftmax(EvalContext& ctx) {
+  NN_ASSIGN(const Rows rows, RowsOf<SoftmaxAttrs>(ctx));
+  if (ctx.in_type(0).quantized()) return QuantizedSoftmax(ctx, rows);
+  return WithFloats(ctx, ctx.in(0).dtype(), [&]() -> Status {
+    const float beta = ctx.attrs<SoftmaxAttrs>().beta;
+    NN_ASSIGN(auto y, RealOutput<float>::Create(ctx));
+    const Reals<float> x(ctx.in(0));
+    rows.ForEach([&](int64_t, int64_t start) {
+      const float m = MaxOf(x, rows, start);
+      const auto at = [&](int64_t i) { return start + rows.offset(i); };
+      for (int64_t i = 0; i < rows.length(); ++i)
+        y[at(i)] = ScalarFunctions::Exp((x[at(i)] - m) * beta);
+      const auto sum = LaneSum<float>(rows.length(), [&](int64_t i) { return y[at(i)]; });
+      for (int64_t i = 0; i < rows.length(); ++i) y[at(i)] = y[at(i)] / sum;
+    });
+    y.Finish();
+    return {};
+  });
+}
+
+Status EvalLogSoftmax(EvalContext& ctx) {
+  NN_ASSIGN(const Rows rows, RowsOf<AlongAxisAttrs>(ctx));
+  if (ctx.in_type(0).quantized()) return QuantizedLogSoftmax(ctx, rows);
+  return WithFloats(ctx, ctx.in(0).dtype(), [&]() -> Status {
+    NN_ASSIGN(auto y, RealOutput<float>::Create(ctx));
+    const Reals<float> x(ctx.in(0));
+    rows.ForEach([&](int64_t, int64_t start) {
+      const float m = MaxOf(x, rows, start);
+      const auto shifted = [&](int64_t i) { return x[start + rows.offset(i)] - m; };
+      const float log_sum = ScalarFunctions::Log(LaneSum<float>(
+          rows.length(), [&](int64_t i) { return ScalarFunctions::Exp(shifted(i)); }));
+      for (int64_t i = 0; i < rows.length(); ++i) y[start + rows.offset(i)] = shifted(i) - log_sum;
+    });
+    y.Finish();
+    return {};
+  });
+}
+
+Status EvalHardmax(EvalContext& ctx) {
+  NN_ASSIGN(const Rows rows, RowsOf<AlongAxisAttrs>(ctx));
+  return WithReals(ctx, ctx.in(0).dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
+    const Reals<T> x(ctx.in(0));
+    rows.ForEach([&](int64_t, int64_t start) {
+      const T m = MaxOf(x, rows, start);
+      bool found = false;
+      for (int64_t i = 0; i < rows.length(); ++i) {
+        const T v = x[start + rows.offset(i)];
+        const bool hit = !found && (v == m || v != v);
+        found |= hit;
+        y[start + rows.offset(i)] = hit ? T(1) : T(0);
+      }
+    });
+    y.Finish();
+    return {};
+  });
+}
+
+template <typename A>
+std::optional<AxesChange> ChangeSoftmaxAxes(const Node& node, Operand changed, const AxisMap& map) {
+  A a = node.attrs<A>();
+  const auto axis = MapAxis(a.axis, node.input(0)->type().rank(), map);
+  if (!axis) return std::nullopt;
+  a.axis = *axis;
+  return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
+}
+
+template <typename A>
+OpDef AlongAxis(std::string_view name, std::string_view summary, Status (*eval)(EvalContext&)) {
+  OpDef op;
+  op.name = name;
+  op.summary = summary;
+  op.attrs = AttrsInfoOf<A>();
+  op.inputs = {{"x"}};
+  op.infer = InferSoftmax<A>;
+  op.eval = eval;
+  op.change_axes = ChangeSoftmaxAxes<A>;
+  return op;
+}
+
+// Lowers a softmax with a beta other than 1 to a softmax of x * beta.
+Result<bool> DecomposeSoftmax(Graph& graph, Node& node) {
+  SoftmaxAttrs a = node.attrs<SoftmaxAttrs>();
+  Value* x = node.input(0);
+  if (a.beta == 1.0f || x->type().quantized() || x->dtype() != DType::kF32) return false;
+  Value* beta = graph.AddConstant(Tensor::Scalar(a.beta), "beta");
+  NN_ASSIGN(Node* const scaled, graph.Append("mul", {x, beta}, {}, 1, &node));
+  a.beta = 1.0f;
+  graph.SetInput(&node, 0, scaled->output());
+  node.set_attrs(a);
+  return true;
+}
+
+}  // namespace
+
+void RegisterSoftmaxOps(OpRegistry& ops) {
+  OpDef softmax = AlongAxis<SoftmaxAttrs>(
+      "softmax", "exponentials along an axis, divided by their sum", EvalSoftmax);
+  softmax.decompose = DecomposeSoftmax;
+  ops.Add(std::move(softmax));
+  ops.Add(AlongAxis<AlongAxisAttrs>("log_softmax", "logarithm of softmax along an axis",
+                                    EvalLogSoftmax));
+  ops.Add(AlongAxis<AlongAxisAttrs>(
+      "hardmax", "1 for the first largest element along an axis, 0 for the others", EvalHardmax));
+}
+
+}  // namespace nn

@@ -1,0 +1,201 @@
+// quantize and dequantize: between real numbers and quantized types.
+#include <algorithm>
+#include <cmath>
+
+#include "ir/small_float.h"
+#include "ir/verify.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/elementwise_impl.h"
+#include "ops/quant/quantized.h"
+#include "ops/quant/tflite_elementwise.h"
+#include "ops/support/types.h"
+
+namespace nn {
+namespace {
+
+// Element types that quantize and dequantize support: integers of at most 32 bits and small floats.
+bool CanQuantize(DType t) {
+  return (IsInteger(t) && DTypeBits(t) <= 32) || (IsFloat(t) && DTypeBits(t) <= 8);
+}
+
+Status CheckQuantizedType(const Type& type) {
+  if (!CanQuantize(type.dtype))
+    return UnsupportedError("quantized {} is not supported", DTypeName(type.dtype));
+  return CheckQuant(type);
+}
+
+// Maps an element to its scale.
+class ScaleIndex {
+ public:
+  ScaleIndex(const Quant& q, const std::vector<int64_t>& dims) {
+    if (!q.per_axis() || q.scales.size() == 1) return;
+    const auto axis = static_cast<size_t>(q.axis);
+    channels_ = dims[axis];
+    inner_ = Strides(dims)[axis];
+  }
+  size_t operator()(int64_t i) const { return static_cast<size_t>(i / inner_ % channels_); }
+
+ private:
+  int64_t channels_ = 1, inner_ = 1;
+};
+
+// ---- quantize
+
+Status InferQuantize(InferContext& ctx) {
+  const Type& x = ctx.in(0);
+  const DType t = x.dtype;
+  if (t != DType::kUnknown && !x.quantized() &&
+      (!IsFloat(t) || DTypeBits(t) < 16 || t == DType::kF64))
+    return UnsupportedError("quantize of {} is not supported", x.ToString());
+  Type out;  // the output declares its element type and quantization
+  out.dims = x.dims;
+  ctx.set_out(0, std::move(out));
+  return {};
+}
+
+float Rounded(float x, Rounding rounding) {
+  return rounding == Rounding::kHalfEven ? std::nearbyint(x) : std::round(x);
+}
+
+// The quantized value of x: NaN counts as 0; values out of range saturate.
+int64_t QuantizeOne(float x, float scale, int64_t zero, DType to, Rounding rounding) {
+  const float steps = Rounded(x / scale, rounding);
+  if (std::isnan(steps)) return ClampTo(to, zero);
+  return ClampTo(to, static_cast<int64_t>(std::clamp(steps, -0x1p40f, 0x1p40f)) + zero);
+}
+
+Status QuantizeReals(EvalContext& ctx) {
+  const auto& a = ctx.attrs<QuantizeAttrs>();
+  const Type& type = ctx.out_type();
+  const Quant& q = *type.quant;
+  const Tensor& x = ctx.in(0);
+  if (DTypeBits(type.dtype) == 32)
+    return UnsupportedError("quantize to {} is not supported", type.ToString());
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  const ScaleIndex index(q, y.dims());
+  for (int64_t i = 0; i < y.elements(); ++i) {
+    const size_t c = index(i);
+    const auto v = static_cast<float>(x.GetDouble(i));
+    if (IsInteger(type.dtype))
+      y.SetInt(i, QuantizeOne(v, q.scale(c), q.zero_point(c), type.dtype, a.rounding));
+    else if (DTypeBits(type.dtype) == 8)
+      reinterpret_cast<uint8_t*>(y.data())[i] =
+          FloatToSmallFloat(type.dtype, v / q.scale(c), a.saturate);
+    else
+      y.SetDouble(i, static_cast<double>(v / q.scale(c)));
+  }
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+// Whether TensorFlow Lite's QUANTIZE converts between these integer types.
+bool CanRequantize(DType from, DType to) {
+  const auto is8 = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
+  if (is8(from)) return is8(to) || to == DType::kI16;
+  if (from == DType::kI16) return to == DType::kI8 || to == DType::kI16 || to == DType::kI32;
+  return from == DType::kI32 && (to == DType::kI8 || to == DType::kI16);
+}
+
+Status Requantize(EvalContext& ctx) {
+  const Type& from = ctx.in_type(0);
+  const Type& to = ctx.out_type();
+  const bool tflite = ctx.node().arithmetic() == Arithmetic::kTflite ||
+                      ctx.node().arithmetic() == Arithmetic::kTfliteFixed;
+  if (!tflite || from.quant->per_axis() || to.quant->per_axis() ||
+      !CanRequantize(from.dtype, to.dtype))
+    return UnsupportedError("quantize of {} to {} is not supported{}", from.ToString(),
+                            to.ToString(), tflite ? "" : ": the node has no integer arithmetic");
+  const FixedMultiplier m = QuantizeMultiplier(static_cast<double>(from.quant->scale()) /
+                                               static_cast<double>(to.quant->scale()));
+  const Tensor& x = ctx.in(0);
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  for (int64_t i = 0; i < y.elements(); ++i) {
+    const auto v = static_cast<int32_t>(x.GetInt(i) - from.quant->zero_point());
+    y.SetInt(i, ClampTo(to.dtype, int64_t{Rescale(v, m)} + to.quant->zero_point()));
+  }
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+Status EvalQuantize(EvalContext& ctx) {
+  if (!ctx.out_type().quantized())
+    return ModelError("the output {} is not quantized", ctx.out_type().ToString());
+  NN_RETURN_IF_ERROR(CheckQuantizedType(ctx.out_type()));
+  return ctx.in_type(0).quantized() ? Requantize(ctx) : QuantizeReals(ctx);
+}
+
+// ---- dequantize
+
+Status InferDequantize(InferContext& ctx) {
+  const DType to = ctx.attrs<DequantizeAttrs>().to;
+  if (to != DType::kF32 && to != DType::kF16 && to != DType::kBF16)
+    return UnsupportedError("dequantize to {} is not supported", DTypeName(to));
+  const Type& x = ctx.in(0);
+  // float16 weights are stored without quantization.
+  const bool plain = x.dtype == DType::kF16 && !x.quantized();
+  if (!plain && x.dtype != DType::kUnknown) {
+    if (!x.quantized()) return ModelError("dequantize of {}, which is not quantized", x.ToString());
+    NN_RETURN_IF_ERROR(CheckQuantizedType(x));
+  }
+  Type out;
+  out.dtype = to;
+  out.dims = x.dims;
+  ctx.set_out(0, std::move(out));
+  return {};
+}
+
+Status EvalDequantize(EvalContext& ctx) {
+  const Tensor& x = ctx.in(0);
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  if (!ctx.in_type(0).quantized()) {
+    for (int64_t i = 0; i < y.elements(); ++i) y.SetDouble(i, x.GetDouble(i));
+    ctx.set_out(0, y.Finish());
+    return {};
+  }
+  const Quant& q = *ctx.in_type(0).quant;
+  const ScaleIndex index(q, y.dims());
+  for (int64_t i = 0; i < y.elements(); ++i) {
+    const size_t c = index(i);
+    const float steps = IsInteger(x.dtype()) ? static_cast<float>(x.GetInt(i) - q.zero_point(c))
+                                             : static_cast<float>(x.GetDouble(i));
+    y.SetDouble(i, static_cast<double>(steps * q.scale(c)));
+  }
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+// Per-axis quantization follows its axis; a map that drops the axis is rejected.
+std::optional<AxesChange> ChangeQuantizedAxes(const Node& node, Operand changed,
+                                              const AxisMap& map) {
+  for (const Value* v : {node.input(0), node.output()})
+    if (v->type().quantized() && v->type().quant->per_axis() &&
+        !map.ResultAxis(v->type().quant->axis))
+      return std::nullopt;
+  return ChangeUnaryAxes(node, changed, map);
+}
+
+}  // namespace
+
+void RegisterQuantizeOps(OpRegistry& ops) {
+  OpDef quantize;
+  quantize.name = "quantize";
+  quantize.summary = "converts reals, or another quantized type, to a quantized type";
+  quantize.attrs = AttrsInfoOf<QuantizeAttrs>();
+  quantize.inputs = {{"x"}};
+  quantize.infer = InferQuantize;
+  quantize.eval = EvalQuantize;
+  quantize.change_axes = ChangeQuantizedAxes;
+  ops.Add(std::move(quantize));
+
+  OpDef dequantize;
+  dequantize.name = "dequantize";
+  dequantize.summary = "scale * (integer - zero point)";
+  dequantize.attrs = AttrsInfoOf<DequantizeAttrs>();
+  dequantize.inputs = {{"x"}};
+  dequantize.infer = InferDequantize;
+  dequantize.eval = EvalDequantize;
+  dequantize.change_axes = ChangeQuantizedAxes;
+  ops.Add(std::move(dequantize));
+}
+
+}  // namespace nn

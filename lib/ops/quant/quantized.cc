@@ -1,0 +1,56 @@
+#include "ops/quant/quantized.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nn {
+
+Status RequireTflite(const EvalContext& ctx) {
+  if (ctx.node().arithmetic() != Arithmetic::kTflite &&
+      ctx.node().arithmetic() != Arithmetic::kTfliteFixed)
+    return UnsupportedError("{} of {} is not supported: the node has no integer arithmetic",
+                            ctx.node().op_name(), ctx.in_type(0).ToString());
+  const Type& y = ctx.out_type();
+  if (!y.quantized()) return ModelError("the output is not quantized");
+  if (y.quant->per_axis() || ctx.in_type(0).quant->per_axis())
+    return UnsupportedError("{} of {} to {} is not supported", ctx.node().op_name(),
+                            ctx.in_type(0).ToString(), y.ToString());
+  return {};
+}
+
+Status RequireSameQuant(const EvalContext& ctx) {
+  const Type& x = ctx.in_type(0);
+  const Type& y = ctx.out_type();
+  constexpr float kTolerance = 1e-6f;
+  if (!y.quantized() || y.quant->per_axis() || x.quant->per_axis() ||
+      !(std::fabs(y.quant->scale() - x.quant->scale()) <= kTolerance) ||
+      y.quant->zero_point() != x.quant->zero_point())
+    return ModelError("{} of {} to {}: scale and zero point must be the same", ctx.node().op_name(),
+                      x.ToString(), y.ToString());
+  return {};
+}
+
+std::shared_ptr<const Quant> ProductQuant(const Type& x, const Type& w) {
+  if (!x.quantized() || !w.quantized()) return nullptr;
+  Quant product;
+  for (const float scale : w.quant->scales) product.scales.push_back(x.quant->scale() * scale);
+  if (w.quant->per_axis()) product.axis = 0;
+  return std::make_shared<const Quant>(std::move(product));
+}
+
+bool SameButForRounding(const Quant& a, const Quant& b) {
+  constexpr float kSlack = 1e-6f;
+  if (a.per_axis() && b.per_axis() && a.scales.size() != b.scales.size()) return false;
+  for (size_t i = 0; i < std::max(a.scales.size(), b.scales.size()); ++i) {
+    const float least = std::min(a.scale(i), b.scale(i));
+    if (!(std::fabs(a.scale(i) - b.scale(i)) <= kSlack * least)) return false;
+    if (a.zero_point(i) != b.zero_point(i)) return false;
+  }
+  return true;
+}
+
+int64_t ClampTo(DType dtype, int64_t v) {
+  return std::clamp(v, MinInteger(dtype), MaxInteger(dtype));
+}
+
+}  // namespace nn

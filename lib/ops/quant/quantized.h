@@ -1,0 +1,31 @@
+// Checks on quantized operands, shared by many operators.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+#include "ir/op_def.h"
+
+namespace nn {
+
+// kUnsupported unless the node has an integer arithmetic; kModel unless output 0 is quantized;
+// kUnsupported if output 0 or input 0 is quantized per axis.
+Status RequireTflite(const EvalContext& ctx);
+
+// kModel unless input 0 and output 0 have the same quantization, which operators that select or
+// average integers require. Scales may differ by 1e-6, as TensorFlow Lite allows.
+Status RequireSameQuant(const EvalContext& ctx);
+
+// The quantization of a product of x and w, and thus of a bias added to it: the scales are the
+// products of their scales, per channel (axis 0 of the bias) if w is per channel, and the zero
+// points are 0. Null unless both are quantized; x must not be per axis.
+std::shared_ptr<const Quant> ProductQuant(const Type& x, const Type& w);
+
+// Whether scales and zero points are the same, up to a relative difference of the scales of 1e-6.
+bool SameButForRounding(const Quant& a, const Quant& b);
+
+// Clamps to the range of the type.
+int64_t ClampTo(DType dtype, int64_t v);
+
+}  // namespace nn

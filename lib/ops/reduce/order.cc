@@ -1,0 +1,319 @@
+#include "ops/reduce/order.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "ir/op_def.h"
+#include "ops/reduce/reduction.h"
+#include "ops/support/movement.h"
+#include "ops/support/reals.h"
+#include "ops/support/types.h"
+
+namespace nn {
+
+std::span<const AttrField> ArgAttrs::Fields() {
+  static const AttrField fields[] = {
+      Field<&ArgAttrs::axis>("axis"),
+      Field<&ArgAttrs::keep_dims>("keep_dims"),
+      Field<&ArgAttrs::select_last_index>("select_last_index"),
+      Field<&ArgAttrs::output_type>("output_type"),
+  };
+  return fields;
+}
+std::span<const AttrField> TopKAttrs::Fields() {
+  static const AttrField fields[] = {
+      Field<&TopKAttrs::axis>("axis"),
+      Field<&TopKAttrs::largest>("largest"),
+      Field<&TopKAttrs::sorted>("sorted"),
+      Field<&TopKAttrs::index_type>("index_type"),
+  };
+  return fields;
+}
+std::span<const AttrField> CumSumAttrs::Fields() {
+  static const AttrField fields[] = {
+      Field<&CumSumAttrs::axis>("axis"),
+      Field<&CumSumAttrs::exclusive>("exclusive"),
+      Field<&CumSumAttrs::reverse>("reverse"),
+  };
+  return fields;
+}
+
+namespace {
+
+Status CheckIndexType(DType type) {
+  if (type == DType::kI64 || type == DType::kI32) return {};
+  return ModelError("the index type is {}, must be i32 or i64", DTypeName(type));
+}
+
+// The elements of a tensor for comparison: reals as double, which represents all of them; integers
+// in 64 bits, with u64 shifted so that its order is that of int64.
+class Ordered {
+ public:
+  explicit Ordered(const Tensor& t) : real_(IsFloat(t.dtype())) {
+    if (real_)
+      reals_ = t.ToDoubles();
+    else
+      integers_ = t.ToInts();
+    if (t.dtype() == DType::kU64)
+      for (int64_t& v : integers_)
+        v = static_cast<int64_t>(static_cast<uint64_t>(v) ^ (uint64_t{1} << 63));
+  }
+  // Whether element a comes before element b: is larger, or smaller.
+  bool Before(int64_t a, int64_t b, bool largest) const {
+    if (!real_)
+      return largest ? At(integers_, b) < At(integers_, a) : At(integers_, a) < At(integers_, b);
+    const double x = At(reals_, a);
+    const double y = At(reals_, b);
+    if (x != x || y != y) return x != x && y == y;
+    return largest ? x > y : x < y;
+  }
+
+ private:
+  template <typename T>
+  static T At(const std::vector<T>& v, int64_t i) {
+    return v[static_cast<size_t>(i)];
+  }
+  bool real_;
+  std::vector<double> reals_;
+  std::vector<int64_t> integers_;
+};
+
+bool Comparable(DType dtype) {
+  return IsFloat(dtype) || IsInteger(dtype) || dtype == DType::kBool;
+}
+
+// ---- arg_max, arg_min
+
+Status InferArg(InferContext& ctx) {
+  const auto& a = ctx.attrs<ArgAttrs>();
+  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
+  NN_RETURN_IF_ERROR(CheckIndexType(a.output_type));
+  const Type& x = ctx.in(0);
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  if (x.dim(axis) == 0) return ModelError("axis {} has no elements", axis);
+  ctx.set_out(0, Type(a.output_type, ReducedDims(*x.dims, std::span(&axis, 1), a.keep_dims)));
+  return {};
+}
+
+Status EvalArg(EvalContext& ctx) {
+  const auto& a = ctx.attrs<ArgAttrs>();
+  const Tensor& x = ctx.in(0);
+  if (!Comparable(x.dtype()))
+    return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
+                            DTypeName(x.dtype()));
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  const bool largest = ctx.node().Is("arg_max");
+  const Ordered values(x);
+  const Rows rows(x.dims(), std::span(&axis, 1));
+  rows.ForEach([&](int64_t row, int64_t start) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < rows.length(); ++i) {
+      const int64_t at = start + rows.offset(i);
+      const int64_t best_at = start + rows.offset(best);
+      if (values.Before(at, best_at, largest) ||
+          (a.select_last_index && !values.Before(best_at, at, largest)))
+        best = i;
+    }
+    y.SetInt(row, best);
+  });
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+std::optional<AxesChange> ChangeArgAxes(const Node& node, Operand changed, const AxisMap& map) {
+  ArgAttrs a = node.attrs<ArgAttrs>();
+  const int rank = node.input(0)->type().rank();
+  const auto axis = NormalizeAxis(a.axis, rank);
+  if (!axis) return std::nullopt;
+  auto change = FollowReduction(rank, std::span(&*axis, 1), a.keep_dims, changed, map);
+  if (!change) return std::nullopt;
+  a.axis = change->axes[0];
+  a.keep_dims = change->keep_dims;
+  return AxesChange{a, std::move(change->others)};
+}
+
+// ---- top_k
+
+Status InferTopK(InferContext& ctx) {
+  const auto& a = ctx.attrs<TopKAttrs>();
+  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
+  NN_RETURN_IF_ERROR(CheckIndexType(a.index_type));
+  const Type& x = ctx.in(0);
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
+  const auto elements = ctx.elements(1);
+  const Dim k = elements ? (*elements)[0] : ctx.NewSymbol();
+  const Dim& size = x.dim(axis);
+  if (k.is_const() && (k.value() < 0 || (size.is_const() && k.value() > size.value())))
+    return ModelError("k is {}, must be in [0, {}]", k.ToString(), size.ToString());
+  Dims dims = *x.dims;
+  dims[static_cast<size_t>(axis)] = k;
+  ctx.set_out(0, Type(x.dtype, dims));
+  if (ctx.output_count() > 1) ctx.set_out(1, Type(a.index_type, std::move(dims)));
+  return {};
+}
+
+Status EvalTopK(EvalContext& ctx) {
+  const auto& a = ctx.attrs<TopKAttrs>();
+  const Tensor& x = ctx.in(0);
+  if (!Comparable(x.dtype()) || DTypeBits(x.dtype()) < 8)
+    return UnsupportedError("top_k of {} is not supported", DTypeName(x.dtype()));
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
+  const bool wants_indices = ctx.output_count() > 1;
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  TensorBuilder indices;
+  if (wants_indices) {
+    NN_ASSIGN(indices, ctx.NewOutput(1));
+  }
+  const int64_t k = y.dims()[static_cast<size_t>(axis)];
+  const auto element = static_cast<size_t>(DTypeBits(x.dtype())) / 8;
+  const int64_t step = Strides(y.dims())[static_cast<size_t>(axis)];
+  const Ordered values(x);
+  const Rows rows(x.dims(), std::span(&axis, 1));
+  std::vector<int64_t> order(static_cast<size_t>(rows.length()));
+  rows.ForEach([&](int64_t row, int64_t start) {
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+      return values.Before(start + rows.offset(i), start + rows.offset(j), a.largest);
+    });
+    const int64_t to = row / step * step * k + row % step;
+    for (int64_t i = 0; i < k; ++i) {
+      const int64_t from = order[static_cast<size_t>(i)];
+      std::copy_n(x.blob().data() + static_cast<size_t>(start + rows.offset(from)) * element,
+                  element, y.data() + static_cast<size_t>(to + i * step) * element);
+      if (wants_indices) indices.SetInt(to + i * step, from);
+    }
+  });
+  ctx.set_out(0, y.Finish());
+  if (wants_indices) ctx.set_out(1, indices.Finish());
+  return {};
+}
+
+std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, const AxisMap& map) {
+  if (!changed.is_output && changed.index != 0) return std::nullopt;
+  TopKAttrs a = node.attrs<TopKAttrs>();
+  const auto axis = MapAxis(a.axis, node.input(0)->type().rank(), map);
+  if (!axis) return std::nullopt;
+  a.axis = *axis;
+  AxesChange change{a, {}};
+  for (const Operand other : {Operand{false, 0}, Operand{true, 0}, Operand{true, 1}})
+    if (!(other == changed) && (!other.is_output || other.index < node.outputs().size()))
+      change.others.emplace_back(other, map);
+  return change;
+}
+
+// ---- cum_sum
+
+Status InferCumSum(InferContext& ctx) {
+  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
+  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
+  if (!ctx.has(1))
+    NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
+  ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
+  return {};
+}
+
+// Running sums along the axis: reads elements with get(i), writes them with put(i, sum).
+template <typename T, typename Get, typename Put>
+void CumSum(const CumSumAttrs& a, const Rows& rows, Get get, Put put) {
+  const int64_t n = rows.length();
+  rows.ForEach([&](int64_t, int64_t start) {
+    T sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t at = start + rows.offset(a.reverse ? n - 1 - i : i);
+      const T before = sum;
+      sum = sum + get(at);
+      put(at, a.exclusive ? before : sum);
+    }
+  });
+}
+
+Status EvalCumSum(EvalContext& ctx) {
+  const auto& a = ctx.attrs<CumSumAttrs>();
+  const Tensor& x = ctx.in(0);
+  NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(1) ? ctx.in(1).GetInt(0) : a.axis, x.rank()));
+  if (ctx.in_type(0).quantized())
+    return UnsupportedError("cum_sum of {} is not supported", ctx.in_type(0).ToString());
+  const Rows rows(x.dims(), std::span(&axis, 1));
+  if (IsInteger(x.dtype())) {
+    NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+    CumSum<uint64_t>(
+        a, rows, [&](int64_t i) { return static_cast<uint64_t>(x.GetInt(i)); },
+        [&](int64_t i, uint64_t v) { y.SetInt(i, static_cast<int64_t>(v)); });
+    ctx.set_out(0, y.Finish());
+    return {};
+  }
+  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
+    using T = decltype(zero);
+    NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
+    const Reals<T> values(x);
+    CumSum<T>(
+        a, rows, [&](int64_t i) { return values[i]; }, [&](int64_t i, T v) { y[i] = v; });
+    y.Finish();
+    return {};
+  });
+}
+
+std::optional<AxesChange> ChangeCumSumAxes(const Node& node, Operand changed, const AxisMap& map) {
+  if (node.input(1) != nullptr) return std::nullopt;  // becomes the attribute first
+  CumSumAttrs a = node.attrs<CumSumAttrs>();
+  const auto axis = MapAxis(a.axis, node.input(0)->type().rank(), map);
+  if (!axis) return std::nullopt;
+  a.axis = *axis;
+  return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
+}
+
+// Moves an axis input with known contents to the attribute.
+Result<bool> AbsorbAxis(Graph& graph, Node& node) {
+  if (node.input(1) == nullptr) return false;
+  const auto contents = Contents(InferContext(node), 1);
+  if (!contents || contents->size() != 1 || !contents->front().is_const()) return false;
+  CumSumAttrs attrs = node.attrs<CumSumAttrs>();
+  attrs.axis = contents->front().value();
+  graph.SetInputs(&node, {node.input(0)});
+  node.set_attrs(attrs);
+  return true;
+}
+
+}  // namespace
+
+void RegisterOrderOps(OpRegistry& ops) {
+  for (auto [name, summary] :
+       {std::pair("arg_max", "index of the largest element along an axis"),
+        std::pair("arg_min", "index of the smallest element along an axis")}) {
+    OpDef op;
+    op.name = name;
+    op.summary = summary;
+    op.attrs = AttrsInfoOf<ArgAttrs>();
+    op.inputs = {{"x"}};
+    op.infer = InferArg;
+    op.eval = EvalArg;
+    op.change_axes = ChangeArgAxes;
+    ops.Add(std::move(op));
+  }
+  OpDef top_k;
+  top_k.name = "top_k";
+  top_k.summary = "the k largest or smallest elements along an axis and their indices";
+  top_k.attrs = AttrsInfoOf<TopKAttrs>();
+  top_k.inputs = {{"x"}, {"k"}};
+  top_k.outputs = {{"values"}, {"indices"}};
+  top_k.infer = InferTopK;
+  top_k.eval = EvalTopK;
+  top_k.change_axes = ChangeTopKAxes;
+  ops.Add(std::move(top_k));
+
+  OpDef cum_sum;
+  cum_sum.name = "cum_sum";
+  cum_sum.summary = "running sum along an axis";
+  cum_sum.attrs = AttrsInfoOf<CumSumAttrs>();
+  cum_sum.inputs = {{"x"}, {"axis", Arity::kOptional}};
+  cum_sum.infer = InferCumSum;
+  cum_sum.eval = EvalCumSum;
+  cum_sum.change_axes = ChangeCumSumAxes;
+  cum_sum.absorb_inputs = AbsorbAxis;
+  ops.Add(std::move(cum_sum));
+}
+
+}  // namespace nn

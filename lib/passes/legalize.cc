@@ -1,0 +1,195 @@
+#include "passes/legalize.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "passes/interface_axes.h"
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+// A rewrite may apply to a node a few times; exceeding this means that rewrites form a cycle.
+constexpr size_t kMaxRewritesPerNode = 64;
+
+bool IsUnranked(const Value* v) {
+  return v != nullptr && !v->type().ranked();
+}
+bool HasUnranked(const Node& node) {
+  return std::any_of(node.inputs().begin(), node.inputs().end(), IsUnranked) ||
+         std::any_of(node.outputs().begin(), node.outputs().end(), IsUnranked);
+}
+
+// Targets and rewrites inspect shapes, so they do not see nodes with values of unknown rank.
+std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
+  if (!target.takes_unranked && !node.Is("opaque") && HasUnranked(node))
+    return "a value has unknown rank";
+  return target.why_illegal(node);
+}
+
+// Whether the rank was already unknown before this node: only the first such node is reported.
+bool FollowsUnranked(const Node& node) {
+  return !node.Is("opaque") &&
+         std::any_of(node.inputs().begin(), node.inputs().end(),
+                     [](const Value* v) { return IsUnranked(v) && v->def() != nullptr; });
+}
+
+// Asks the target about the node as it would be after an axis change.
+std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& node, Operand changed,
+                                           const AxisMap& map, const AxesChange& change) {
+  Node& mutable_node = const_cast<Node&>(node);
+  const Attrs old = node.attrs();
+  std::unordered_map<Value*, Type> old_types;
+  const auto rearrange = [&](Operand operand, const AxisMap& by) {
+    Value* v = operand.is_output ? node.output(operand.index) : node.input(operand.index);
+    if (v == nullptr || v->is_constant() || !v->type().ranked()) return;
+    if (old_types.emplace(v, v->type()).second) v->set_type(RearrangeType(v->type(), by));
+  };
+  mutable_node.set_attrs(change.attrs);
+  rearrange(changed, map);
+  for (const auto& [operand, by] : change.others) rearrange(operand, by);
+  auto reason = WhyIllegal(target, node);
+  mutable_node.set_attrs(old);
+  for (const auto& [v, type] : old_types) v->set_type(type);
+  return reason;
+}
+
+Result<bool> RewriteNode(Graph& graph, Node& node, const Target& target) {
+  if (HasUnranked(node)) return false;
+  for (const Rewrite& rewrite : target.rewrites) {
+    if (!rewrite.op.empty() && !node.Is(rewrite.op)) continue;
+    auto changed = rewrite.apply(graph, node);
+    if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
+    if (*changed) return true;
+  }
+  if (node.op().decompose != nullptr) return node.op().decompose(graph, node);
+  return false;
+}
+
+// Returns whether anything was rewritten.
+Result<bool> RewriteAll(Graph& graph, const Target& target) {
+  const size_t most = kMaxRewritesPerNode * (graph.nodes().size() + 16);
+  size_t budget = most;
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+      // Rewrites insert nodes before the node and may erase it, but keep its predecessor.
+      const bool first = it == graph.nodes().begin();
+      const auto previous = first ? it : std::prev(it);
+      if (!WhyIllegal(target, *it)) {
+        ++it;
+        continue;
+      }
+      NN_ASSIGN(const bool rewritten, RewriteNode(graph, *it, target));
+      if (!rewritten) {
+        ++it;
+        continue;
+      }
+      if (--budget == 0) return InternalError("the rewrites for {} do not terminate", target.name);
+      changed = true;
+      it = first ? graph.nodes().begin() : std::next(previous);
+    }
+  }
+  return budget != most;
+}
+
+Status Improve(Graph& graph, const Target& target) {
+  if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
+  NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+  AxesOptions options;
+  options.allow = [&](const Node& node, Operand changed, const AxisMap& map,
+                      const AxesChange& change) {
+    return !WhyIllegalAfter(target, node, changed, map, change) ||
+           WhyIllegal(target, node).has_value();
+  };
+  bool rewritten = false, moved = false;
+  const auto rewrite = [&](Graph& g) -> Status {
+    NN_ASSIGN(rewritten, RewriteAll(g, target));
+    return {};
+  };
+  const auto change_axes = [&](Graph& g) -> Status {
+    NN_ASSIGN(moved, ChangeAxes(g, options));
+    return {};
+  };
+  // The removal of transposes may enable further rewrites.
+  for (int round = 0; round < 2; ++round) {
+    NN_RETURN_IF_ERROR(RunPass("rewrite", graph, rewrite));
+    if (rewritten || moved) NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+    NN_RETURN_IF_ERROR(RunPass("change axes", graph, change_axes));
+    if (!rewritten && !moved) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Obstacle>> Legalize(Graph& graph, const Target& target,
+                                       InterfaceAxes* interface) {
+  NN_RETURN_IF_ERROR(Improve(graph, target));
+  if (interface != nullptr) {
+    *interface = IdentityInterface(graph);
+    if (target.moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
+  }
+  std::vector<Obstacle> obstacles;
+  for (const Node& node : graph.nodes())
+    if (auto reason = WhyIllegal(target, node);
+        reason && (target.takes_unranked || !FollowsUnranked(node)))
+      obstacles.push_back(
+          {node.Describe(), std::string(node.op_name()), node.source().op, *std::move(reason)});
+  return obstacles;
+}
+
+Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles) {
+  std::string text = fmt::format("{} operator{} cannot be expressed in {}:", obstacles.size(),
+                                 obstacles.size() == 1 ? "" : "s", target);
+  for (const Obstacle& o : obstacles) text += fmt::format("\n  {}: {}", o.node, o.reason);
+  return Error(ErrorCode::kUnsupported, std::move(text));
+}
+
+Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map) {
+  if (node.op().change_axes == nullptr) return false;
+  const auto change = node.op().change_axes(node, Operand{true, 0}, map);
+  if (!change) return false;
+  std::vector<AxisMap> output_maps(node.outputs().size());
+  output_maps[0] = map;
+  for (const auto& [operand, operand_map] : change->others)
+    if (operand.is_output) output_maps[operand.index] = operand_map;
+  for (const auto& [operand, operand_map] : change->others) {
+    if (operand.is_output || node.input(operand.index) == nullptr) continue;
+    NN_ASSIGN(Value* const v, Rearrange(graph, node.input(operand.index), operand_map));
+    graph.SetInput(&node, operand.index, v);
+  }
+  node.set_attrs(change->attrs);
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    Value* v = node.output(i);
+    if (!v->type().ranked() || output_maps[i].from().empty()) continue;
+    v->set_type(RearrangeType(v->type(), output_maps[i]));
+    const std::vector<Use> uses(v->uses().begin(), v->uses().end());
+    std::vector<size_t> ports;
+    for (size_t k = 0; k < graph.outputs().size(); ++k)
+      if (graph.outputs()[k].value == v) ports.push_back(k);
+    NN_ASSIGN(Value* const back, Rearrange(graph, v, output_maps[i].Inverse()));
+    for (const Use& u : uses) graph.SetInput(u.node, static_cast<size_t>(u.index), back);
+    for (const size_t k : ports) graph.set_output(k, back);
+  }
+  NN_RETURN_IF_ERROR(InferNode(node));
+  return true;
+}
+
+Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout) {
+  const auto current = node.attrs().Get("filter_layout");
+  if (!current) return false;
+  const FilterLayout from = *ParseEnum<FilterLayout>(std::get<EnumValue>(*current).name);
+  if (from == layout) return false;
+  const int rank = node.input(1)->type().rank();
+  NN_ASSIGN(Value* const filter, Rearrange(graph, node.input(1), FilterMap(from, layout, rank)));
+  NN_ASSIGN(Attrs attrs, node.attrs().With("filter_layout", EnumValue{EnumName(layout)}));
+  graph.SetInput(&node, 1, filter);
+  node.set_attrs(std::move(attrs));
+  return true;
+}
+
+}  // namespace nn

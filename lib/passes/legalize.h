@@ -1,0 +1,100 @@
+// Legalizes a graph for a consumer: a file format or the executor.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/axis_map.h"
+#include "ir/graph.h"
+#include "ir/op_def.h"
+#include "ops/array/shape.h"
+#include "ops/nn/conv.h"
+#include "ops/support/window.h"
+
+namespace nn {
+
+// A rewrite toward legality for one kind of node. Returns whether it changed the graph, in which
+// case the node may be erased. Every rewrite must make progress; no two rewrites may undo each
+// other.
+struct Rewrite {
+  std::string_view op;  // operator that it applies to; empty: any
+  std::string_view name;
+  Result<bool> (*apply)(Graph&, Node&);
+};
+
+// The capabilities of a consumer.
+struct Target {
+  std::string_view name;  // "tflite", for messages
+  // Returns why the node is illegal, or nullopt if it is legal. The reason names the attribute,
+  // type or shape, not the node.
+  std::optional<std::string> (*why_illegal)(const Node&) = nullptr;
+  // Whether why_illegal accepts nodes that have values of unknown rank; if not, such nodes are
+  // illegal. Rewrites never see such nodes.
+  bool takes_unranked = false;
+  // Tried in order on illegal nodes.
+  std::span<const Rewrite> rewrites;
+  // For targets without a transpose operator: inputs and outputs may get a different axis order
+  // instead (see InterfaceAxes).
+  bool moves_interface = false;
+  // Runs first: converts quantization to the target's form (passes/qdq.h).
+  Status (*prepare)(Graph&) = nullptr;
+};
+
+// For each input and output, by position, the map from its original axes to those of the legalized
+// graph.
+struct InterfaceAxes {
+  std::vector<AxisMap> inputs;
+  std::vector<AxisMap> outputs;
+
+  bool unchanged() const;
+};
+
+// A node that the target does not support.
+struct Obstacle {
+  std::string node;    // Node::Describe()
+  std::string op;      // operator name in the graph
+  std::string source;  // operator name in the source file
+  std::string reason;
+};
+
+// Applies rewrites until no illegal node can be improved, cleans up transposes, and returns the
+// nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and
+// outputs keep their axes unless the target moves them and `interface` is not null; it receives the
+// axis maps.
+Result<std::vector<Obstacle>> Legalize(Graph& graph, const Target& target,
+                                       InterfaceAxes* interface = nullptr);
+
+// A kUnsupported error: "3 operators cannot be expressed in tflite: ...".
+Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles);
+
+// ---- Building blocks for rewrites ---------------------------------------------------------------
+
+// Applies OpDef::change_axes with `map` on the node's first output, and inserts transposes around
+// the node so that its neighbors are unaffected. False if the operator cannot adapt.
+Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map);
+
+// Sets the layout of a spatial operator with RearrangeAround().
+template <Layout layout>
+Result<bool> SetLayout(Graph& graph, Node& node) {
+  const auto attr = node.attrs().Get("layout");
+  if (!attr || std::get<EnumValue>(*attr).name == EnumName(layout)) return false;
+  const int rank = node.output()->type().rank();
+  if (rank <= 2) {  // no spatial axes: both layouts are equivalent
+    NN_ASSIGN(Attrs attrs, node.attrs().With("layout", EnumValue{EnumName(layout)}));
+    node.set_attrs(std::move(attrs));
+    return true;
+  }
+  return RearrangeAround(
+      graph, node,
+      layout == Layout::kNxc ? AxisMap::ChannelsLast(rank) : AxisMap::ChannelsFirst(rank));
+}
+
+// Sets the filter layout of a convolution or transposed convolution by permuting the filter.
+Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout);
+
+}  // namespace nn

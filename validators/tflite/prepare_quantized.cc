@@ -1,0 +1,252 @@
+// Preparation of operators on quantized tensors: which scales and zero points they support.
+#include <algorithm>
+#include <cmath>
+
+#include "validators/tflite/operation.h"
+
+namespace nn::tflite {
+namespace {
+
+using Op = fb::BuiltinOperator;
+using Type = fb::TensorType;
+
+// The filter or weights of a quantized product have one scale, or one for each output channel.
+void CheckScales(Operation& o, const Value& x, const Value& filter, int64_t channels) {
+  if (AffineOf(*x.tensor) == nullptr)
+    o.Fail(Check::kQuantized, "{} is {} but has no quantization scale", x.Text(),
+           fb::EnumNameTensorType(x.type));
+  const auto* q = AffineOf(*filter.tensor);
+  if (q == nullptr)
+    return o.Fail(Check::kQuantized, "{} is {} but has no quantization scale", filter.Text(),
+                  fb::EnumNameTensorType(filter.type));
+  const int64_t scales = SizeOf(q->scale());
+  if (scales == 1) return;
+  if (Differ(channels, scales))
+    o.Fail(Check::kChannelScales, "{} has {} scales; expected 1 or {}", filter.Text(), scales,
+           channels);
+  else if (x.type == Type::UINT8 || filter.type == Type::UINT8)
+    o.Fail(Check::kChannelScales, "{} has {} scales; expected 1 with UINT8", filter.Text(), scales);
+  else if (Differ(channels, filter.dim(q->quantized_dimension())))
+    o.Fail(Check::kChannelScales, "{} has scales along axis {}, which has {} elements; expected {}",
+           filter.Text(), q->quantized_dimension(), filter.dim(q->quantized_dimension()), channels);
+}
+
+void CheckZeroPoints(Operation& o, const Value& filter) {
+  const auto* q = AffineOf(*filter.tensor);
+  if (q == nullptr) return;
+  for (const int64_t zero : ListOf<int64_t>(q->zero_point()))
+    if (zero != 0)
+      return o.Fail(Check::kFilterZeroPoint, "{} has zero point {}; expected 0", filter.Text(),
+                    zero);
+}
+
+// The scale of a bias is the product of the input and filter scales.
+void CheckBiasScale(Operation& o, const Value& x, const Value& filter, const Value* bias) {
+  const Value* y = o.out(0);
+  if (bias == nullptr || y == nullptr) return;
+  const double product = double{ScaleOf(x)} * double{ScaleOf(filter)};
+  const double difference = std::abs(product - double{ScaleOf(*bias)});
+  if (!(product >= 0) || !(difference / double{ScaleOf(*y)} <= 0.02))
+    o.Fail(Check::kBiasScale,
+           "the bias has scale {}; the product of the input and filter scales is {}",
+           ScaleOf(*bias), product);
+}
+
+void CheckOutput(Operation& o) {
+  if (const Value* y = o.out(0);
+      y != nullptr && IsQuantizedType(y->type) && AffineOf(*y->tensor) == nullptr)
+    o.Note(Check::kAtRun, "{} is {} but has no quantization scale", y->Text(),
+           fb::EnumNameTensorType(y->type));
+}
+
+void CheckInt16(Operation& o, std::initializer_list<const Value*> values) {
+  for (const Value* v : values)
+    if (v != nullptr && v->type == Type::INT16 && ZeroPointOf(*v) != 0)
+      return o.Fail(Check::kInt16ZeroPoint, "{} has zero point {}; expected 0", v->Text(),
+                    ZeroPointOf(*v));
+}
+
+void Convolution(Operation& o) {
+  const bool transposed = o.op() == Op::TRANSPOSE_CONV;
+  const Value* x = o.in(transposed ? 2 : 0);
+  const Value* filter = o.in(1);
+  if (x == nullptr || filter == nullptr || !IsQuantizedType(x->type)) return;
+  const bool depthwise = o.op() == Op::DEPTHWISE_CONV_2D;
+  CheckScales(o, *x, *filter, filter->dim(depthwise ? 3 : 0));
+  if (o.op() == Op::CONV_2D && x->type != Type::UINT8) CheckZeroPoints(o, *filter);
+  CheckInt16(o, {x, o.out(0)});
+  if (!o.failed() && x->type == Type::UINT8)
+    CheckBiasScale(o, *x, *filter, o.in(transposed ? 3 : 2));
+  CheckOutput(o);
+}
+
+void Dense(Operation& o) {
+  if (!o.AllPresent(2)) return;
+  const Value& x = *o.in(0);
+  const Value& w = *o.in(1);
+  if (w.type == Type::INT4 || w.type == Type::INT2) CheckZeroPoints(o, w);
+  if (!IsQuantizedType(x.type)) return;
+  CheckScales(o, x, w, w.dim(0));
+  if (o.out(0) != nullptr && o.out(0)->type == Type::INT16) CheckInt16(o, {&x, o.out(0)});
+  const auto* q = AffineOf(*w.tensor);
+  if (!o.failed() && q != nullptr && SizeOf(q->scale()) == 1) CheckBiasScale(o, x, w, o.in(2));
+  CheckOutput(o);
+}
+
+// The input has the scale and zero point of the output.
+void CheckSame(Operation& o, const Value& x, const Value& y) {
+  if (ScaleOf(x) != ScaleOf(y) || ZeroPointOf(x) != ZeroPointOf(y))
+    o.Fail(Check::kSameQuantization,
+           "{} has scale {} and zero point {}, but {} has scale {} and zero point {}", x.Text(),
+           ScaleOf(x), ZeroPointOf(x), y.Text(), ScaleOf(y), ZeroPointOf(y));
+}
+
+void SameAsFirst(Operation& o) {
+  const Value* x = o.in(o.op() == Op::FILL ? 1 : 0);
+  const Value* y = o.out(0);
+  if (x == nullptr || y == nullptr) return;
+  const bool any = o.op() == Op::EXPAND_DIMS || o.op() == Op::FILL;
+  if (any || IsQuantizedType(x->type)) CheckSame(o, *x, *y);
+  CheckInt16(o, {x});
+}
+
+void SameAsAll(Operation& o) {
+  const Value* y = o.out(0);
+  for (int i = 0; i < o.inputs() && y != nullptr && !o.failed(); ++i) {
+    const Value* x = o.in(i);
+    if (x == nullptr) continue;
+    if (o.op() == Op::PACK || x->type == Type::INT8) CheckSame(o, *x, *y);
+    if (o.op() == Op::CONCATENATION) CheckInt16(o, {x, y});
+  }
+}
+
+void Unpack(Operation& o) {
+  for (int i = 0; i < o.outputs() && !o.failed(); ++i)
+    if (o.in(0) != nullptr && o.out(i) != nullptr) CheckSame(o, *o.in(0), *o.out(i));
+}
+
+void FixedOutput(Operation& o) {
+  const Value* y = o.out(0);
+  if (y == nullptr || o.in(0) == nullptr) return;
+  CheckInt16(o, {o.in(0)});
+  if (o.in(0)->type != y->type) return;
+  if (const auto misfit = FixedQuantMisfit(o.op(), y->type, ScaleOf(*y), ZeroPointOf(*y)))
+    o.Fail(Check::kFixedQuantization, "{} has {}", y->Text(), *misfit);
+  const auto* options = o.at().op->builtin_options_as_L2NormOptions();
+  if (options != nullptr &&
+      options->fused_activation_function() != fb::ActivationFunctionType::NONE)
+    o.Fail(Check::kActivation, "fused_activation_function is {}; expected NONE",
+           fb::EnumNameActivationFunctionType(options->fused_activation_function()));
+}
+
+void Int16All(Operation& o) {
+  for (int i = 0; i < o.inputs(); ++i) CheckInt16(o, {o.in(i)});
+  CheckInt16(o, {o.out(0)});
+}
+
+// The factors that rescale the summands need positive scales.
+void Sum(Operation& o) {
+  for (const Value* v : {o.in(0), o.in(1), o.out(0)}) {
+    if (v == nullptr || !IsQuantizedType(v->type) || ScaleOf(*v) > 0) continue;
+    const bool plain = v->type == Type::INT16 && AffineOf(*o.in(0)->tensor) == nullptr;
+    if (!plain)
+      return o.Fail(Check::kQuantized, "{} is {} but has scale {}; expected a positive scale",
+                    v->Text(), fb::EnumNameTensorType(v->type), ScaleOf(*v));
+  }
+}
+
+// A sum treats INT16 without quantization as plain integers.
+void Int16Sum(Operation& o) {
+  if (o.in(0) != nullptr && AffineOf(*o.in(0)->tensor) != nullptr) Int16All(o);
+}
+
+void FromIntegers(Operation& o) {
+  CheckInt16(o, {o.in(0)});
+}
+
+void Quantized8(Operation& o) {
+  const Value* x = o.in(0);
+  const Value* y = o.out(0);
+  if (x == nullptr || y == nullptr) return;
+  for (const Value* v : {x, y})
+    if (x->type == Type::INT8 && AffineOf(*v->tensor) == nullptr)
+      return o.Fail(Check::kQuantized, "{} is INT8 but has no quantization scale", v->Text());
+  if (x->type == Type::INT16 && AffineOf(*x->tensor) != nullptr) {
+    if (AffineOf(*y->tensor) == nullptr)
+      return o.Fail(Check::kQuantized, "{} has no quantization scale", y->Text());
+    CheckInt16(o, {x, y});
+  }
+}
+
+void Quantize(Operation& o) {
+  const Value* x = o.in(0);
+  const Value* y = o.out(0);
+  if (x == nullptr || y == nullptr) return;
+  if (AffineOf(*y->tensor) == nullptr)
+    return o.Fail(Check::kQuantized, "{} has no quantization scale", y->Text());
+  TypeSet to;
+  for (const Type t : {Type::INT8, Type::INT16}) to.Add(t);
+  if (x->type == Type::INT16) to.Add(Type::INT32);
+  if (x->type == Type::FLOAT32 || x->type == Type::INT8 || x->type == Type::UINT8)
+    to.Add(Type::UINT8);
+  if (x->type == Type::FLOAT32)
+    for (const Type t : {Type::INT4, Type::UINT4}) to.Add(t);
+  if (!to.Has(y->type))
+    return o.Fail(Check::kConversion, "{} cannot be converted to {}; expected one of {}",
+                  fb::EnumNameTensorType(x->type), fb::EnumNameTensorType(y->type), to.Text());
+  if (x->type == Type::INT16 && y->type == Type::INT16) CheckInt16(o, {x, y});
+}
+
+// Zero points of a product of quantized matrices.
+void Products(Operation& o) {
+  if (!o.AllPresent(2)) return;
+  if (o.in(0)->type == Type::INT16) CheckInt16(o, {o.in(0), o.in(1), o.out(0)});
+}
+
+constexpr Preparation kPreparations[] = {
+    {Op::CONV_2D, Convolution},
+    {Op::DEPTHWISE_CONV_2D, Convolution},
+    {Op::TRANSPOSE_CONV, Convolution},
+    {Op::FULLY_CONNECTED, Dense},
+    {Op::BATCH_MATMUL, Products},
+    {Op::EXPAND_DIMS, SameAsFirst},
+    {Op::FILL, SameAsFirst},
+    {Op::SPACE_TO_BATCH_ND, SameAsFirst},
+    {Op::BATCH_TO_SPACE_ND, SameAsFirst},
+    {Op::MIRROR_PAD, SameAsFirst},
+    {Op::CONCATENATION, SameAsAll},
+    {Op::PACK, SameAsAll},
+    {Op::UNPACK, Unpack},
+    {Op::LOGISTIC, FixedOutput},
+    {Op::TANH, FixedOutput},
+    {Op::SOFTMAX, FixedOutput},
+    {Op::LOG_SOFTMAX, FixedOutput},
+    {Op::L2_NORMALIZATION, FixedOutput},
+    {Op::RELU, Int16All},
+    {Op::RELU6, Int16All},
+    {Op::LEAKY_RELU, Int16All},
+    {Op::EXP, Int16All},
+    {Op::MEAN, Int16All},
+    {Op::SUM, Int16All},
+    {Op::REDUCE_MAX, Int16All},
+    {Op::REDUCE_MIN, Int16All},
+    {Op::REDUCE_PROD, Int16All},
+    {Op::SUB, Int16All},
+    {Op::ADD, Int16Sum},
+    {Op::ADD, Sum},
+    {Op::SUB, Sum},
+    {Op::SQUARED_DIFFERENCE, Sum},
+    {Op::DEQUANTIZE, FromIntegers},
+    {Op::ABS, Quantized8},
+    {Op::RSQRT, Quantized8},
+    {Op::LOG, Quantized8},
+    {Op::QUANTIZE, Quantize},
+};
+
+}  // namespace
+
+std::span<const Preparation> QuantizationPreparations() {
+  return kPreparations;
+}
+
+}  // namespace nn::tflite
