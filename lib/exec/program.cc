@@ -10,9 +10,9 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
-#include "exec/kernels/elementwise.h"
 #include "exec/runtime/build_plan.h"
 #include "exec/runtime/limits.h"
+#include "exec/runtime/one_nan.h"
 #include "exec/runtime/plan.h"
 #include "exec/runtime/plan_info.h"
 #include "exec/runtime/trace.h"
@@ -27,11 +27,6 @@
 
 namespace nn {
 namespace {
-
-void CanonicalizeNan(TensorBuilder& tensor) {
-  if (tensor.dtype() != DType::kF32) return;
-  SetOneNanF32(reinterpret_cast<float*>(tensor.data()), static_cast<size_t>(tensor.elements()));
-}
 
 // Whether running a step is cheaper than distributing it to other threads.
 bool IsShort(const Step& step) {
@@ -162,7 +157,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   }
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
-    CanonicalizeNan(b);
+    SetOneNan(b);
     results.push_back(b.Finish());
   }
   return results;
@@ -201,13 +196,13 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
   std::vector<Tensor> outputs;
   for (const Port& p : graph.outputs()) {
     const Tensor& t = p.value->is_constant() ? p.value->constant() : tensors.at(p.value);
-    if (t.dtype() != DType::kF32) {
+    if (!HasNan(t.dtype())) {
       outputs.push_back(t);
       continue;
     }
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
     std::memcpy(b.data(), t.blob().data(), t.byte_size());
-    CanonicalizeNan(b);
+    SetOneNan(b);
     outputs.push_back(b.Finish());
   }
   return outputs;

@@ -5,7 +5,6 @@
 #include <map>
 #include <new>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "base/checked_math.h"
@@ -14,6 +13,7 @@
 #include "ir/op_def.h"
 #include "ir/seeded.h"
 #include "passes/passes.h"
+#include "support/run_graph.h"
 #include "support/sanitizer.h"
 
 #if !NN_ADDRESS_SANITIZER && defined(__GLIBC__)
@@ -31,23 +31,6 @@ void PoisonAll(int number) {
 }
 
 PoisonFn poison = PoisonAll;
-
-constexpr int64_t kBatch = 2;
-constexpr int64_t kOpenSize = 4;
-
-Status BindOpenSizes(Graph& graph) {
-  std::map<std::string, int64_t> symbols;
-  for (const Port& p : graph.inputs()) {
-    const Type& type = p.value->type();
-    if (!type.ranked()) return UsageError("an input has no rank");
-    for (int i = 0; i < type.rank(); ++i) {
-      std::set<std::string> names;
-      type.dim(i).CollectSymbols(names);
-      for (const std::string& name : names) symbols.emplace(name, i == 0 ? kBatch : kOpenSize);
-    }
-  }
-  return BindSymbols(graph, symbols);
-}
 
 Result<std::vector<Tensor>> InputsOf(const Graph& graph, std::span<const Tensor> given) {
   std::vector<Tensor> inputs;

@@ -132,15 +132,24 @@ struct SimdMachine {
     return hn::Round(a);
   }
 #endif
+  // Highway's own scalar functions lose the sign of zero: Floor and Trunc that of -0, Ceil that of 0.
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  static HWY_INLINE V Floor(V a) {
+    return hn::CopySign(hn::Floor(a), a);
+  }
+  static HWY_INLINE V Trunc(V a) {
+    return hn::CopySign(hn::Trunc(a), a);
+  }
+#else
   static HWY_INLINE V Floor(V a) {
     return hn::Floor(a);
   }
-  // Highway's own scalar Ceil gives -0 for 0.
-  static HWY_INLINE V Ceil(V a) {
-    return hn::CopySign(hn::Ceil(a), a);
-  }
   static HWY_INLINE V Trunc(V a) {
     return hn::Trunc(a);
+  }
+#endif
+  static HWY_INLINE V Ceil(V a) {
+    return hn::CopySign(hn::Ceil(a), a);
   }
   static HWY_INLINE V CopySign(V magnitude, V sign) {
     return hn::CopySign(magnitude, sign);

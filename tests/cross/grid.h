@@ -1,0 +1,50 @@
+// The grid of tests/cross: what becomes of each case of each row in each format.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cross/rows.h"
+#include "formats/format.h"
+
+namespace nn::test {
+
+// What becomes of a case in a format.
+struct Cell {
+  enum class Kind : uint8_t {
+    kOneToOne,   // written with the same operators, and computes the same
+    kRewritten,  // written with others
+    kRefused,    // with a reason
+    kBroken,     // neither: a defect
+  };
+  Kind kind = Kind::kBroken;
+  bool rounds = false;  // written, and within the tolerance, but not the same bits
+  std::string reason;   // of a refusal or a defect
+
+  // "one-to-one", "rewritten, rounds differently", "refused: ...".
+  std::string Text() const;
+  bool written() const { return kind == Kind::kOneToOne || kind == Kind::kRewritten; }
+};
+
+// Legalizes the case's graph for the format, writes it, reads it again, validates and imports it,
+// runs both graphs on the inputs of the row and compares the outputs.
+Cell Convert(const Row& row, const CrossCase& c, const Format& format);
+
+// The cells of all cases, in their order, for all formats, in the order of Formats(). Uses all
+// processors.
+struct CaseCells {
+  std::string label;
+  std::vector<Cell> cells;
+};
+struct RowCells {
+  const Row* row;
+  std::vector<CaseCells> cases;
+};
+std::vector<RowCells> ConvertAll(std::span<const Row> rows);
+
+// The cells of one family as text: of each row and format, the outcomes with their cases.
+std::string GridText(std::span<const RowCells> rows);
+
+}  // namespace nn::test
