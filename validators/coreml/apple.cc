@@ -211,7 +211,7 @@ void LinkedModels(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kAppleRules[] = {
     {.info =
          {.id = "COREML-MODEL-014",
           .statement =
@@ -283,7 +283,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> AppleRules() {
-  return kRules;
+  return kAppleRules;
 }
 
 }  // namespace nn::coreml

@@ -312,14 +312,14 @@ void Permutations(const Subject& s, Findings& f) {
   }
 }
 
-constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
+constexpr std::string_view kAxesClause = "NeuralNetwork.proto, NeuralNetworkLayer";
 
-constexpr Rule kRules[] = {
+constexpr Rule kAxisRules[] = {
     {.info = {.id = "COREML-PARAM-001",
               .statement = "The axes of concatND, softmaxND, flattenTo2D, splitND, slidingWindows, "
                            "topK, argMax, argMin and the reduction layers are axes of the input, "
                            "and the axis of stack is an axis of the output.",
-              .clause = kClause,
+              .clause = kAxesClause,
               .vendor = true,
               .hint = "Set the axis to a value from -r to r - 1, where r is the rank of the input "
                       "(of the output for stack)."},
@@ -328,7 +328,7 @@ constexpr Rule kRules[] = {
          {.id = "COREML-AXIS-001",
           .statement = "The axes of gather, scatter, gatherAlongAxis, scatterAlongAxis, cumSum and "
                        "reverseSeq are axes of the first input.",
-          .clause = kClause,
+          .clause = kAxesClause,
           .hint =
               "Set the axis to a value from -r to r - 1, where r is the rank of the first input."},
      .check = OtherAxesInRange},
@@ -429,7 +429,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> AxisRules() {
-  return kRules;
+  return kAxisRules;
 }
 
 }  // namespace nn::coreml

@@ -4,7 +4,7 @@
 namespace nn::coreml {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kElementwiseClauses[] = {
     {"NeuralNetwork.proto: CopyLayerParams", "The layer has one input and one output.",
      "COREML-LAYER-003 COREML-LAYER-004"},
     {"NeuralNetwork.proto: CopyLayerParams",
@@ -270,7 +270,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> ElementwiseClauses() {
-  return kClauses;
+  return kElementwiseClauses;
 }
 
 }  // namespace nn::coreml

@@ -4,7 +4,7 @@
 namespace nn::coreml {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kLayerClauses[] = {
     {"NeuralNetwork.proto: ConvolutionLayerParams",
      "The layer has one or two inputs and one output.", "COREML-LAYER-003 COREML-LAYER-004"},
     {"NeuralNetwork.proto: ConvolutionLayerParams",
@@ -313,7 +313,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> LayerClauses() {
-  return kClauses;
+  return kLayerClauses;
 }
 
 }  // namespace nn::coreml

@@ -4,7 +4,7 @@
 namespace nn::coreml {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kModelClauses[] = {
     {"Model.proto: Model.specificationVersion",
      "The specification version is set and is a published one.",
      "COREML-MODEL-001 COREML-MODEL-002"},
@@ -170,7 +170,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> ModelClauses() {
-  return kClauses;
+  return kModelClauses;
 }
 
 }  // namespace nn::coreml

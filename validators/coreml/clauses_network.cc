@@ -4,7 +4,7 @@
 namespace nn::coreml {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kNetworkClauses[] = {
     {"NeuralNetwork.proto: NeuralNetwork",
      "The layers form an acyclic graph: each layer reads only blobs that exist before it.",
      "COREML-NN-005"},
@@ -132,7 +132,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> NetworkClauses() {
-  return kClauses;
+  return kNetworkClauses;
 }
 
 }  // namespace nn::coreml

@@ -4,7 +4,7 @@
 namespace nn::coreml {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kTensorClauses[] = {
     {"NeuralNetwork.proto: GatherLayerParams", "The layer has two inputs and one output.",
      "COREML-LAYER-003 COREML-LAYER-004"},
     {"NeuralNetwork.proto: GatherLayerParams", "The axis is an axis of the data.",
@@ -448,7 +448,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> TensorClauses() {
-  return kClauses;
+  return kTensorClauses;
 }
 
 }  // namespace nn::coreml

@@ -63,7 +63,7 @@ void JumpsInLoops(const Subject& s, Findings& f) {
       f.Add(Where(at), "{} is not inside the body of a loop", Title(at));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kControlRules[] = {
     {.info = {.id = "COREML-CONTROL-001",
               .statement = "The ifBranch of a branch layer has at least one layer.",
               .clause = "NeuralNetwork.proto, BranchLayerParams",
@@ -106,7 +106,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ControlRules() {
-  return kRules;
+  return kControlRules;
 }
 
 }  // namespace nn::coreml

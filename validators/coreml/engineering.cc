@@ -254,7 +254,7 @@ void Curves(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kEngineeringRules[] = {
     {.info = {.id = "COREML-KIND-007",
               .statement =
                   "An imputer has an imputed value, a one-hot encoder has categories, a dictionary "
@@ -349,7 +349,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> EngineeringRules() {
-  return kRules;
+  return kEngineeringRules;
 }
 
 }  // namespace nn::coreml

@@ -97,7 +97,7 @@ void EnumsKnown(const Subject& s, Findings& f) {
   EnumWalk(f).Visit(s.proto(), "");
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kEnumRules[] = {
     {.info = {.id = "COREML-ENUM-001",
               .statement = "Every enumeration field has a value that the schema defines.",
               .clause = "Model.proto",
@@ -109,7 +109,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> EnumRules() {
-  return kRules;
+  return kEnumRules;
 }
 
 }  // namespace nn::coreml

@@ -4,23 +4,23 @@
 namespace nn::coreml {
 namespace {
 
-constexpr const char* kArray = "multiArrayType { shape: 2 dataType: DOUBLE }";
+constexpr const char* kPair = "multiArrayType { shape: 2 dataType: DOUBLE }";
 const Edit kPredicted{"description {", "description { predictedFeatureName: \"y\""};
 
 std::vector<Edit> Regressor(const std::string& fields) {
-  return Kind(kArray, "doubleType {}", "glmRegressor { " + fields + " }", {kPredicted});
+  return Kind(kPair, "doubleType {}", "glmRegressor { " + fields + " }", {kPredicted});
 }
 
 std::vector<Edit> Classifier(const std::string& fields) {
   return Kind(
-      kArray, "stringType {}",
+      kPair, "stringType {}",
       "glmClassifier { stringClassLabels { vector: [\"a\", \"b\", \"c\"] } " + fields + " }",
       {kPredicted});
 }
 
 // Two classes with one support vector each; `more` are further edits.
 std::vector<Edit> Machine(const std::vector<Edit>& more = {}) {
-  auto edits = Kind(kArray, "stringType {}",
+  auto edits = Kind(kPair, "stringType {}",
                     "supportVectorClassifier { kernel { rbfKernel { gamma: 1 } } "
                     "numberOfSupportVectorsPerClass: [1, 1] denseSupportVectors { "
                     "vectors { values: [1, 2] } vectors { values: [3, 4] } } "
@@ -41,9 +41,9 @@ std::vector<Edit> Items(const std::string& ids, const std::string& features) {
 const std::string kGiven = "recommendedItemListOutputFeatureName: \"y\"";
 
 // Two trees, the first with three nodes; `more` are further edits.
-std::vector<Edit> Trees(const std::vector<Edit>& more = {}) {
+std::vector<Edit> TreeEdits(const std::vector<Edit>& more = {}) {
   const std::string leaf = "nodeBehavior: LeafNode evaluationInfo { evaluationValue: 1 } }";
-  auto edits = Kind(kArray, "doubleType {}",
+  auto edits = Kind(kPair, "doubleType {}",
                     "treeEnsembleRegressor { treeEnsemble { numPredictionDimensions: 1 "
                     "nodes { nodeId: 0 trueChildNodeId: 1 falseChildNodeId: 2 } "
                     "nodes { nodeId: 1 " +
@@ -125,7 +125,7 @@ std::vector<RuleExample> TableExamples() {
       {"COREML-SVM-005", kFeature, Machine({{"rho: 0", "rho: [0, 0]"}}),
        Machine({{"rho: 0", "rho: 1"}})},
       {"COREML-SVM-006", kFeature, Machine({{"[3, 4]", "3"}}), Machine({{"[3, 4]", "[3, 0]"}})},
-      {"COREML-BAYES-001", kFeature, Kind(kArray, "doubleType {}", "bayesianProbitRegressor {}"),
+      {"COREML-BAYES-001", kFeature, Kind(kPair, "doubleType {}", "bayesianProbitRegressor {}"),
        Kind("multiArrayType { shape: 2 dataType: INT32 }", "doubleType {}",
             "bayesianProbitRegressor {}")},
       {"COREML-ITEMS-001", kFeature, Items("itemInt64Ids { vector: [7, 7] }", kGiven),
@@ -139,16 +139,16 @@ std::vector<RuleExample> TableExamples() {
 std::vector<RuleExample> TreeExamples() {
   return {
       {"COREML-TREE-001", kFeature,
-       Trees({{"Dimensions: 1", "Dimensions: 1 basePredictionValue: [0, 0]"}}),
-       Trees({{"Dimensions: 1", "Dimensions: 1 basePredictionValue: 0"}})},
-      {"COREML-TREE-002", kFeature, Trees({{"evaluationInfo { evaluationValue: 1 }", ""}}),
-       Trees({{"evaluationInfo { evaluationValue: 1 }", "evaluationInfo {}"}})},
-      {"COREML-TREE-003", kFeature, Trees({{"nodes { treeId: 1", "nodes { nodeId: 1"}}),
-       Trees({{"nodes { treeId: 1", "nodes { nodeId: 3 treeId: 3"}})},
+       TreeEdits({{"Dimensions: 1", "Dimensions: 1 basePredictionValue: [0, 0]"}}),
+       TreeEdits({{"Dimensions: 1", "Dimensions: 1 basePredictionValue: 0"}})},
+      {"COREML-TREE-002", kFeature, TreeEdits({{"evaluationInfo { evaluationValue: 1 }", ""}}),
+       TreeEdits({{"evaluationInfo { evaluationValue: 1 }", "evaluationInfo {}"}})},
+      {"COREML-TREE-003", kFeature, TreeEdits({{"nodes { treeId: 1", "nodes { nodeId: 1"}}),
+       TreeEdits({{"nodes { treeId: 1", "nodes { nodeId: 3 treeId: 3"}})},
       {"COREML-TREE-004 COREML-TREE-005", kFeature,
-       Trees({{"falseChildNodeId: 2", "falseChildNodeId: 3"}}), Trees()},
-      {"COREML-TREE-005", kFeature, Trees({{"nodes { treeId: 1", "nodes { nodeId: 3"}}),
-       Trees({{"nodes { treeId: 1", "nodes { treeId: 2"}})},
+       TreeEdits({{"falseChildNodeId: 2", "falseChildNodeId: 3"}}), TreeEdits()},
+      {"COREML-TREE-005", kFeature, TreeEdits({{"nodes { treeId: 1", "nodes { nodeId: 3"}}),
+       TreeEdits({{"nodes { treeId: 1", "nodes { treeId: 2"}})},
   };
 }
 

@@ -8,7 +8,7 @@
 namespace nn::coreml {
 namespace {
 
-using Array = pb::ArrayFeatureType;
+using ArrayType = pb::ArrayFeatureType;
 using Image = pb::ImageFeatureType;
 
 constexpr int kVersionWithFlexibleShapes = 3;
@@ -97,18 +97,18 @@ void StatesPlain(const Subject& s, Findings& f) {
 }
 
 void ShapesPresent(const Subject& s, Findings& f) {
-  EachArray(
-      s, [&](const auto& feature, const Array& a, const std::string& path, Role role, int version) {
-        const bool is_state = feature.type().has_statetype();
-        const bool flexible = !is_state && version >= kVersionWithFlexibleShapes &&
-                              a.ShapeFlexibility_case() != Array::SHAPEFLEXIBILITY_NOT_SET;
-        if ((role == Role::kInput || is_state) && a.shape().empty() && !flexible)
-          f.Add(At(path + ".type"), "array {} has no shape", Quote(feature.name()));
-      });
+  EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role role,
+                   int version) {
+    const bool is_state = feature.type().has_statetype();
+    const bool flexible = !is_state && version >= kVersionWithFlexibleShapes &&
+                          a.ShapeFlexibility_case() != ArrayType::SHAPEFLEXIBILITY_NOT_SET;
+    if ((role == Role::kInput || is_state) && a.shape().empty() && !flexible)
+      f.Add(At(path + ".type"), "array {} has no shape", Quote(feature.name()));
+  });
 }
 
 void ShapesNatural(const Subject& s, Findings& f) {
-  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role, int) {
+  EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role, int) {
     for (int i = 0; i < a.shape_size(); ++i)
       if (a.shape(i) < 0)
         f.Add(At(fmt::format("{}.type.multiArrayType.shape[{}]", path, i)),
@@ -117,37 +117,39 @@ void ShapesNatural(const Subject& s, Findings& f) {
 }
 
 void DataTypes(const Subject& s, Findings& f) {
-  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role,
+  EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role,
                    int version) {
     const int type = a.datatype();
     const bool state = feature.type().has_statetype();
     int since = 0;
-    if (type == Array::FLOAT16) since = state ? 0 : kVersionWithHalf;
-    if (type == Array::INT8) since = state ? 0 : kVersionWithInt8;
-    const bool known =
-        type == Array::FLOAT16 || type == Array::INT8 ||
-        (!state && (type == Array::FLOAT32 || type == Array::DOUBLE || type == Array::INT32));
+    if (type == ArrayType::FLOAT16) since = state ? 0 : kVersionWithHalf;
+    if (type == ArrayType::INT8) since = state ? 0 : kVersionWithInt8;
+    const bool known = type == ArrayType::FLOAT16 || type == ArrayType::INT8 ||
+                       (!state && (type == ArrayType::FLOAT32 || type == ArrayType::DOUBLE ||
+                                   type == ArrayType::INT32));
     if (!known)
       f.Add(At(path + ".type"), "array {} has the unsupported dataType {}", Quote(feature.name()),
             type);
     else if (version < since)
       f.Add(At(path + ".type"), "array {} has dataType {}, which requires specification version {}",
-            Quote(feature.name()), Array::ArrayDataType_Name(a.datatype()), since);
+            Quote(feature.name()), ArrayType::ArrayDataType_Name(a.datatype()), since);
   });
 }
 
 void DefaultValues(const Subject& s, Findings& f) {
-  EachArray(s, [&](const auto& feature, const Array& a, const std::string& path, Role, int) {
+  EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role, int) {
     const auto value = a.defaultOptionalValue_case();
-    if (value == Array::DEFAULTOPTIONALVALUE_NOT_SET) return;
+    if (value == ArrayType::DEFAULTOPTIONALVALUE_NOT_SET) return;
     const int type = a.datatype();
     bool fits = false;
-    if (value == Array::kDoubleDefaultValue) fits = type == Array::DOUBLE;
-    if (value == Array::kFloatDefaultValue) fits = type == Array::FLOAT32 || type == Array::FLOAT16;
-    if (value == Array::kIntDefaultValue)
-      fits = type == Array::INT32 ||
-             (type == Array::INT8 && a.intdefaultvalue() >= std::numeric_limits<int8_t>::min() &&
-              a.intdefaultvalue() <= std::numeric_limits<int8_t>::max());
+    if (value == ArrayType::kDoubleDefaultValue) fits = type == ArrayType::DOUBLE;
+    if (value == ArrayType::kFloatDefaultValue)
+      fits = type == ArrayType::FLOAT32 || type == ArrayType::FLOAT16;
+    if (value == ArrayType::kIntDefaultValue)
+      fits =
+          type == ArrayType::INT32 ||
+          (type == ArrayType::INT8 && a.intdefaultvalue() >= std::numeric_limits<int8_t>::min() &&
+           a.intdefaultvalue() <= std::numeric_limits<int8_t>::max());
     if (!fits)
       f.Add(At(path + ".type"), "the default value of {} does not match its dataType",
             Quote(feature.name()));
@@ -164,8 +166,8 @@ void DefaultsAllowed(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models())
     for (int i = 0; i < m.description().input_size(); ++i) {
       const auto& type = m.description().input(i).type();
-      if (!type.isoptional() ||
-          type.multiarraytype().defaultOptionalValue_case() == Array::DEFAULTOPTIONALVALUE_NOT_SET)
+      if (!type.isoptional() || type.multiarraytype().defaultOptionalValue_case() ==
+                                    ArrayType::DEFAULTOPTIONALVALUE_NOT_SET)
         continue;
       const Location where = At(fmt::format("{}description.input[{}].type", m.path, i));
       if (!MayHaveDefaults(*m.model))
@@ -205,8 +207,8 @@ void RangesValid(const Subject& s, Findings& f) {
 }
 
 // Whether the default shape of an array is one of its flexible shapes.
-bool DefaultAllowed(const Array& a) {
-  const auto same = [&](const Array::Shape& shape) {
+bool DefaultAllowed(const ArrayType& a) {
+  const auto same = [&](const ArrayType::Shape& shape) {
     return std::equal(shape.shape().begin(), shape.shape().end(), a.shape().begin(),
                       a.shape().end());
   };
@@ -223,8 +225,8 @@ bool DefaultAllowed(const Array& a) {
 
 void FlexibleShapes(const Subject& s, Findings& f) {
   EachArray(
-      s, [&](const auto& feature, const Array& a, const std::string& path, Role, int version) {
-        if (a.ShapeFlexibility_case() == Array::SHAPEFLEXIBILITY_NOT_SET) return;
+      s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role, int version) {
+        if (a.ShapeFlexibility_case() == ArrayType::SHAPEFLEXIBILITY_NOT_SET) return;
         if (feature.type().has_statetype()) {
           f.Add(At(path + ".type"), "state {} has a flexible shape", Quote(feature.name()));
           return;
@@ -310,25 +312,25 @@ void KeysTyped(const Subject& s, Findings& f) {
       });
 }
 
-constexpr std::string_view kClause = "FeatureTypes.proto";
+constexpr std::string_view kFeaturesClause = "FeatureTypes.proto";
 
-constexpr Rule kRules[] = {
+constexpr Rule kFeatureRules[] = {
     {.info = {.id = "COREML-FEATURE-001",
               .statement = "Each input, output and state of a model has a name.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set the name of the feature."},
      .check = Named},
     {.info = {.id = "COREML-FEATURE-002",
               .statement = "Each input, output and state of a model has a type.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set one of the types of FeatureType, such as multiArrayType or imageType."},
      .check = Typed},
     {.info = {.id = "COREML-FEATURE-003",
               .statement = "A feature of type State is listed among the states or inputs of a "
                            "model, and the list of states has no features of other types.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "List states in description.state, and all other features in "
                       "description.input or description.output."},
@@ -336,13 +338,13 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-FEATURE-004",
               .statement = "An array input has a shape or, from specification version 3 on, a "
                            "flexible shape, and a state has a shape.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set the shape of the array."},
      .check = ShapesPresent},
     {.info = {.id = "COREML-FEATURE-005",
               .statement = "No size in the shape of an array is negative.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set the size to 0 or more, and describe a variable size with shapeRange or "
                       "enumeratedShapes."},
@@ -352,7 +354,7 @@ constexpr Rule kRules[] = {
           .statement =
               "The dataType of an array is FLOAT32, DOUBLE, INT32, FLOAT16 (from specification "
               "version 7 on) or INT8 (from version 10 on), and that of a state is FLOAT16 or INT8.",
-          .clause = kClause,
+          .clause = kFeaturesClause,
           .vendor = true,
           .hint = "Set dataType to one of these types, or raise specificationVersion to the "
                   "version that introduced the type."},
@@ -360,7 +362,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-FEATURE-007",
               .statement = "The default value of an array matches its dataType, and a state has no "
                            "default value.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set the default value with the field for the dataType (doubleDefaultValue, "
                       "floatDefaultValue or intDefaultValue), and remove it from a state."},
@@ -369,7 +371,7 @@ constexpr Rule kRules[] = {
          {.id = "COREML-FEATURE-008",
           .statement = "In a size range with a positive upperBound, lowerBound is not greater than "
                        "upperBound.",
-          .clause = kClause,
+          .clause = kFeaturesClause,
           .vendor = true,
           .hint =
               "Correct lowerBound or upperBound; a negative upperBound leaves the size unbounded."},
@@ -378,7 +380,7 @@ constexpr Rule kRules[] = {
               .statement =
                   "The default shape of an array is one of its flexible shapes, enumeratedShapes "
                   "has at least one shape and no empty ones, and a state has no flexible shape.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Add the default shape to the flexible shapes, or change the default shape; "
                       "give a state a fixed shape."},
@@ -386,14 +388,14 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-FEATURE-010",
               .statement = "An image has a positive size, and one that its enumerated sizes or its "
                            "size range, if any, include.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set width and height to positive values that the flexible sizes include."},
      .check = ImageSizes},
     {.info = {.id = "COREML-FEATURE-011",
               .statement = "An image has a known colorSpace, which is GRAYSCALE_FLOAT16 only from "
                            "specification version 7 on.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set colorSpace to RGB, BGR or GRAYSCALE, or raise specificationVersion to 7 "
                       "for GRAYSCALE_FLOAT16."},
@@ -417,7 +419,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-FEATURE-012",
               .statement = "A dictionary has a key type, a sequence has an element type, and "
                            "sequences are used only from specification version 3 on.",
-              .clause = kClause,
+              .clause = kFeaturesClause,
               .vendor = true,
               .hint = "Set the key or element type to string or int64, or raise "
                       "specificationVersion to 3 for a sequence."},
@@ -427,7 +429,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> FeatureRules() {
-  return kRules;
+  return kFeatureRules;
 }
 
 }  // namespace nn::coreml

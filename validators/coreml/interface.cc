@@ -9,24 +9,24 @@
 namespace nn::coreml {
 namespace {
 
-using Array = pb::ArrayFeatureType;
+using ArrayType = pb::ArrayFeatureType;
 
-bool SameShape(const Array& a, const Array& b) {
+bool SameShape(const ArrayType& a, const ArrayType& b) {
   return std::equal(a.shape().begin(), a.shape().end(), b.shape().begin(), b.shape().end());
 }
 
-bool IsFlexible(const Array& a) {
-  return a.ShapeFlexibility_case() != Array::SHAPEFLEXIBILITY_NOT_SET;
+bool IsFlexible(const ArrayType& a) {
+  return a.ShapeFlexibility_case() != ArrayType::SHAPEFLEXIBILITY_NOT_SET;
 }
 
-bool SameArray(const Array& a, const Array& b) {
+bool SameArray(const ArrayType& a, const ArrayType& b) {
   if (a.datatype() != b.datatype() || RankOf(a) != RankOf(b)) return false;
   return IsFlexible(a) || IsFlexible(b) || SameShape(a, b);
 }
 
 }  // namespace
 
-int RankOf(const Array& array) {
+int RankOf(const ArrayType& array) {
   if (array.has_shaperange()) return array.shaperange().sizeranges_size();
   if (!array.has_enumeratedshapes()) return array.shape_size();
   const auto& shapes = array.enumeratedshapes().shapes();
@@ -47,8 +47,8 @@ bool SameType(const pb::FeatureType& a, const pb::FeatureType& b) {
     case pb::FeatureType::kSequenceType:
       return a.sequencetype().Type_case() == b.sequencetype().Type_case();
     case pb::FeatureType::kStateType: {
-      const Array& x = a.statetype().arraytype();
-      const Array& y = b.statetype().arraytype();
+      const ArrayType& x = a.statetype().arraytype();
+      const ArrayType& y = b.statetype().arraytype();
       return x.datatype() == y.datatype() && RankOf(x) == RankOf(y) && SameShape(x, y);
     }
     default:

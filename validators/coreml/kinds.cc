@@ -187,7 +187,7 @@ void NeighborSamples(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kKindRules[] = {
     {.info = {.id = "COREML-KIND-001",
               .statement =
                   "Inputs are optional only in neural networks, ML programs, serialized models, "
@@ -244,7 +244,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> KindRules() {
-  return kRules;
+  return kKindRules;
 }
 
 }  // namespace nn::coreml

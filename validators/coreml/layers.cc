@@ -7,10 +7,10 @@
 namespace nn::coreml {
 namespace {
 
-constexpr int kMaxRank = 5;
+constexpr int kMaxLayerRank = 5;
 using L = pb::NeuralNetworkLayer;
 
-void KindPresent(const Subject& s, Findings& f) {
+void LayerKindPresent(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.signature == nullptr)
       f.Add(Where(at), "layer {} {} has no known type", at.index, Quote(at.layer->name()));
@@ -117,9 +117,9 @@ void TensorsSized(const Subject& s, Findings& f) {
 
 void TensorsRanked(const Subject& s, Findings& f) {
   EachTensor(s, [&](const LayerAt& at, const pb::Tensor& t, std::string_view list, int i) {
-    if (t.rank() > kMaxRank)
+    if (t.rank() > kMaxLayerRank)
       f.Add(Where(at, fmt::format("{}[{}]", list, i)), "{} declares rank {}; expected {} or less",
-            Title(at), t.rank(), kMaxRank);
+            Title(at), t.rank(), kMaxLayerRank);
   });
 }
 
@@ -189,32 +189,32 @@ void RanksAlike(const Subject& s, Findings& f) {
   }
 }
 
-constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
+constexpr std::string_view kLayersClause = "NeuralNetwork.proto, NeuralNetworkLayer";
 
-constexpr Rule kRules[] = {
+constexpr Rule kLayerRules[] = {
     {.info = {.id = "COREML-LAYER-001",
               .statement = "Each layer of a neural network has a known type.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .vendor = true,
               .hint = "Set one field of the oneof layer, or check the model with a newer version "
                       "of this tool."},
-     .check = KindPresent},
+     .check = LayerKindPresent},
     {.info = {.id = "COREML-LAYER-002",
               .statement =
                   "The specificationVersion of a model has all layer types that its networks use.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .hint = "Raise specificationVersion to the version that introduced the layer type."},
      .check = KindInVersion},
     {.info = {.id = "COREML-LAYER-003",
               .statement = "A layer that takes inputs has as many as its type requires.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .vendor = true,
               .hint = "Add the missing inputs, or remove the surplus ones."},
      .check = InputCount},
     {.info =
          {.id = "COREML-LAYER-004",
           .statement = "A layer that produces outputs has as many as its type requires.",
-          .clause = kClause,
+          .clause = kLayersClause,
           .vendor = true,
           .hint =
               "Name an output blob for each result of the layer, and remove the surplus names."},
@@ -224,13 +224,13 @@ constexpr Rule kRules[] = {
                            "randomNormalStatic, randomUniformStatic, randomBernoulliStatic, "
                            "loopBreak and loopContinue have no inputs, and branch, loop, loopBreak "
                            "and loopContinue have no outputs.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .hint = "Clear the input or output list of the layer."},
      .check = NothingTaken},
     {.info = {.id = "COREML-LAYER-005",
               .statement = "The inputTensor and outputTensor lists of a layer are empty or have "
                            "one entry for each input and each output.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .vendor = true,
               .hint = "Add an entry for each blob, or clear the list."},
      .check = TensorsListed},
@@ -249,13 +249,13 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-LAYER-007",
               .statement = "The ranks in inputTensor and outputTensor agree with the ranks that "
                            "the description of the model gives the inputs and outputs.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .vendor = true,
               .hint = "Set the rank to that of the input or output in the description."},
      .check = RanksOfInterface},
     {.info = {.id = "COREML-LAYER-008",
               .statement = "All layers declare the same rank for a blob.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .vendor = true,
               .hint = "Correct the rank in inputTensor or outputTensor of one of the layers."},
      .check = RanksConsistent},
@@ -263,7 +263,7 @@ constexpr Rule kRules[] = {
          {.id = "COREML-LAYER-009",
           .statement =
               "The first input and the first output of a layer have ranks that its type supports.",
-          .clause = kClause,
+          .clause = kLayersClause,
           .vendor = true,
           .hint = "Correct the declared ranks, or reshape the input to a rank that the layer "
                   "supports."},
@@ -272,7 +272,7 @@ constexpr Rule kRules[] = {
               .statement = "The inputs of a crop, dot, cropResize or concat layer have the same "
                            "rank, the outputs of a split layer have the same rank, and the second "
                            "output of a topK layer has the rank of its input.",
-              .clause = kClause,
+              .clause = kLayersClause,
               .vendor = true,
               .hint = "Correct the declared ranks, or reshape the blobs to the same rank."},
      .check = RanksAlike},
@@ -281,7 +281,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> LayerRules() {
-  return kRules;
+  return kLayerRules;
 }
 
 }  // namespace nn::coreml

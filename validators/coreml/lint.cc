@@ -105,7 +105,7 @@ void BiasesUsed(const Subject& s, Findings& f) {
       f.Add(Where(at), "{} has a bias but does not set hasBias", Title(at));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLintRules[] = {
     {.info = {.id = "COREML-LINT-001",
               .severity = Severity::kNote,
               .statement = "A model that has a shortDescription, or has one for any of its "
@@ -149,7 +149,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> LintRules() {
-  return kRules;
+  return kLintRules;
 }
 
 }  // namespace nn::coreml

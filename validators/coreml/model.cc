@@ -169,7 +169,7 @@ void UpdatableVersion(const Subject& s, Findings& f) {
             kFirstUpdatableVersion, m.version());
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kModelRules[] = {
     {.info = {.id = "COREML-MODEL-001",
               .statement = "The specificationVersion of a model is 1 or greater.",
               .clause = "Model.proto, Model.specificationVersion",
@@ -267,7 +267,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ModelRules() {
-  return kRules;
+  return kModelRules;
 }
 
 }  // namespace nn::coreml

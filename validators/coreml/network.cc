@@ -149,7 +149,7 @@ void ProbabilitiesProduced(const Subject& s, Findings& f) {
   }
 }
 
-void NamesUnique(const Subject& s, Findings& f) {
+void LayerNamesUnique(const Subject& s, Findings& f) {
   std::unordered_map<const NetworkAt*, std::unordered_set<std::string_view>> seen;
   for (const LayerAt& at : s.layers())
     if (!at.layer->name().empty() && !seen[at.network].insert(at.layer->name()).second)
@@ -182,10 +182,10 @@ void SizesAgree(const Subject& s, Findings& f) {
   }
 }
 
-constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetwork";
+constexpr std::string_view kNetworkClause = "NeuralNetwork.proto, NeuralNetwork";
 constexpr std::string_view kMapping = "NeuralNetwork.proto, NeuralNetworkMultiArrayShapeMapping";
 
-constexpr Rule kRules[] = {
+constexpr Rule kNetworkRules[] = {
     {.info = {.id = "COREML-NN-001",
               .statement = "A network with array inputs and RANK5_ARRAY_MAPPING has only layers of "
                            "specification versions 1 to 3 and does not use RANK4_IMAGE_MAPPING.",
@@ -211,7 +211,7 @@ constexpr Rule kRules[] = {
      .check = ArraysHaveDefaultShapes},
     {.info = {.id = "COREML-NN-003",
               .statement = "A neural network has at least one layer.",
-              .clause = kClause,
+              .clause = kNetworkClause,
               .vendor = true,
               .hint = "Add a layer, for example a linear activation with alpha 1 to pass an input "
                       "through."},
@@ -219,14 +219,14 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-NN-004",
               .statement = "The inputs of neural networks, and the outputs of networks that are "
                            "neither classifiers nor regressors, are arrays, images or states.",
-              .clause = kClause,
+              .clause = kNetworkClause,
               .vendor = true,
               .hint = "Change the type of the feature to multiArrayType or imageType."},
      .check = FeaturesOfNetworks},
     {.info = {.id = "COREML-NN-005",
               .statement = "Each blob that a layer reads is an input of the network or is written "
                            "by an earlier layer.",
-              .clause = kClause,
+              .clause = kNetworkClause,
               .vendor = true,
               .hint = "Sort the layers so that each blob is written before it is read; if there is "
                       "no such order, the network has a cycle."},
@@ -234,7 +234,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-NN-006",
               .statement = "Only copy layers write a blob that is an input of the network or that "
                            "an earlier layer has written.",
-              .clause = kClause,
+              .clause = kNetworkClause,
               .vendor = true,
               .hint = "Rename the output of the second layer."},
      .check = OutputsUnique},
@@ -242,13 +242,13 @@ constexpr Rule kRules[] = {
               .statement = "The outputs of a neural network or neural network classifier, except "
                            "for the predicted feature and its probabilities, are written by "
                            "layers, and a network that is not a classifier lists each output once.",
-              .clause = kClause,
+              .clause = kNetworkClause,
               .vendor = true,
               .hint = "Rename the output to a blob that a layer writes, and list it once."},
      .check = OutputsProduced},
     {.info = {.id = "COREML-NN-012",
               .statement = "The outputs of a neural network regressor are written by layers.",
-              .clause = kClause,
+              .clause = kNetworkClause,
               .hint = "Rename the output to a blob that a layer writes."},
      .check = RegressionsProduced},
     {.info = {.id = "COREML-NN-008",
@@ -264,7 +264,7 @@ constexpr Rule kRules[] = {
               .statement = "No two layers of a network have the same non-empty name.",
               .clause = "NeuralNetwork.proto, NeuralNetworkLayer.name",
               .hint = "Rename one of the layers."},
-     .check = NamesUnique},
+     .check = LayerNamesUnique},
     {.info = {.id = "COREML-SHAPE-001",
               .severity = Severity::kWarning,
               .statement = "In a network whose blobs have rank 5, the sizes that follow from the "
@@ -285,7 +285,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> NetworkRules() {
-  return kRules;
+  return kNetworkRules;
 }
 
 }  // namespace nn::coreml

@@ -11,7 +11,7 @@ namespace {
 using L = pb::NeuralNetworkLayer;
 
 // Layers with a parameter for a shape that must not be empty.
-void ShapesPresent(const Subject& s, Findings& f) {
+void LayerShapesPresent(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const L& l = *at.layer;
     const bool empty =
@@ -29,7 +29,7 @@ void ShapesPresent(const Subject& s, Findings& f) {
   }
 }
 
-bool IsRank1Or3(int n) {
+bool IsOneOrThree(int n) {
   return n == 1 || n == 3;
 }
 
@@ -41,13 +41,13 @@ void ShapeLengths(const Subject& s, Findings& f) {
         f.Add(Where(at, field), "{} has {} values in {}; expected {}", Title(at), n, field, want);
     };
     if (l.has_scale()) {
-      check(IsRank1Or3(l.scale().shapescale_size()), "scale.shapeScale",
+      check(IsOneOrThree(l.scale().shapescale_size()), "scale.shapeScale",
             l.scale().shapescale_size(), "1 or 3");
       if (l.scale().hasbias())
-        check(IsRank1Or3(l.scale().shapebias_size()), "scale.shapeBias", l.scale().shapebias_size(),
-              "1 or 3");
+        check(IsOneOrThree(l.scale().shapebias_size()), "scale.shapeBias",
+              l.scale().shapebias_size(), "1 or 3");
     } else if (l.has_bias()) {
-      check(IsRank1Or3(l.bias().shape_size()), "bias.shape", l.bias().shape_size(), "1 or 3");
+      check(IsOneOrThree(l.bias().shape_size()), "bias.shape", l.bias().shape_size(), "1 or 3");
     } else if (l.has_loadconstant()) {
       check(l.loadconstant().shape_size() == 3, "loadConstant.shape", l.loadconstant().shape_size(),
             "3");
@@ -179,7 +179,7 @@ void Intervals(const Subject& s, Findings& f) {
   });
 }
 
-void Probabilities(const Subject& s, Findings& f) {
+void ProbabilitiesInRange(const Subject& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     const auto check = [&](const auto& p) {
       if (p.prob() < 0 || p.prob() > 1)
@@ -329,20 +329,20 @@ void TwoDirections(const Subject& s, Findings& f) {
             Title(at), at.layer->bidirectionallstm().weightparams_size());
 }
 
-constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
+constexpr std::string_view kParametersClause = "NeuralNetwork.proto, NeuralNetworkLayer";
 constexpr std::string_view kLstm = "NeuralNetwork.proto, UniDirectionalLSTMLayerParams.activations";
 constexpr std::string_view kSlice = "NeuralNetwork.proto, SliceLayerParams";
 
-constexpr Rule kRules[] = {
+constexpr Rule kParameterRules[] = {
     {.info = {.id = "COREML-PARAM-006",
               .statement =
                   "The layers fillStatic, reshapeStatic, rankPreservingReshape, broadcastToStatic, "
                   "randomNormalStatic, randomUniformStatic, randomBernoulliStatic, "
                   "layerNormalization and loadConstantND have a shape, and transpose has axes.",
-              .clause = kClause,
+              .clause = kParametersClause,
               .vendor = true,
               .hint = "Set targetShape, outputShape, normalizedShape, shape or axes of the layer."},
-     .check = ShapesPresent},
+     .check = LayerShapesPresent},
     {.info = {.id = "COREML-PARAM-007",
               .statement = "The shapes of scale and bias have 1 or 3 sizes, that of loadConstant "
                            "has 3 and that of loadConstantND at most 5, the targetShape of reshape "
@@ -414,7 +414,7 @@ constexpr Rule kRules[] = {
               .clause = "NeuralNetwork.proto, RandomBernoulliStaticLayerParams.prob",
               .vendor = true,
               .hint = "Set prob to a value from 0 to 1."},
-     .check = Probabilities},
+     .check = ProbabilitiesInRange},
     {.info = {.id = "COREML-PARAM-010",
               .statement = "The output of a copy layer has a different name than its input.",
               .clause = "NeuralNetwork.proto, CopyLayerParams",
@@ -424,7 +424,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-PARAM-011",
               .statement = "The k of lrn is not negative, the blockSize of reorganizeData is at "
                            "least 2, and a custom layer has a className.",
-              .clause = kClause,
+              .clause = kParametersClause,
               .vendor = true,
               .hint = "Set k to 0 or more, blockSize to 2 or more, or className to the class that "
                       "implements the layer."},
@@ -501,7 +501,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ParameterRules() {
-  return kRules;
+  return kParameterRules;
 }
 
 }  // namespace nn::coreml

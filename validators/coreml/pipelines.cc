@@ -22,7 +22,7 @@ void Filled(const Subject& s, Findings& f) {
   });
 }
 
-void Named(const Subject& s, Findings& f) {
+void ModelsNamed(const Subject& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     if (!p.names().empty() && p.names_size() != p.models_size())
       f.Add(At(m.path + "pipeline.names"), "the pipeline has {} names for {} models",
@@ -124,14 +124,14 @@ std::optional<Labels> ClassifierLabels(const pb::Model& m) {
 }
 
 template <typename Params>
-int LabelCount(const Params& p) {
+int LabelCountOf(const Params& p) {
   return std::max(p.stringclasslabels().vector_size(), p.int64classlabels().vector_size());
 }
 
 void LabelsGiven(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto check = [&](bool present, const auto& p) {
-      if (present && LabelCount(p) == 0)
+      if (present && LabelCountOf(p) == 0)
         f.Add(At(m.path + "Type"), "the classifier has no class labels");
     };
     check(m.model->has_neuralnetworkclassifier(), m.model->neuralnetworkclassifier());
@@ -165,7 +165,7 @@ void PredictedFeature(const Subject& s, Findings& f) {
   }
 }
 
-void Probabilities(const Subject& s, Findings& f) {
+void ProbabilitiesDeclared(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const std::string& name = m.description().predictedprobabilitiesname();
     if (!ClassifierLabels(*m.model) || name.empty()) continue;
@@ -197,16 +197,16 @@ void OtherPredictions(const Subject& s, Findings& f) {
   }
 }
 
-constexpr std::string_view kClause = "Model.proto, Pipeline";
-constexpr std::string_view kPredicted = "Model.proto, ModelDescription.predictedFeatureName";
+constexpr std::string_view kPipelinesClause = "Model.proto, Pipeline";
+constexpr std::string_view kPredictedClause = "Model.proto, ModelDescription.predictedFeatureName";
 
-constexpr Rule kRules[] = {
+constexpr Rule kPipelineRules[] = {
     {.info = {.id = "COREML-MODEL-011",
               .statement = "The predictedFeatureName of a neural network, linear, support vector "
                            "or nearest-neighbor classifier names an output with the type of the "
                            "class labels, and that of a neural network, linear or support vector "
                            "regressor an output of type Double or MultiArray.",
-              .clause = kPredicted,
+              .clause = kPredictedClause,
               .vendor = true,
               .hint = "Set predictedFeatureName to an output of type Int64 or String, as the class "
                       "labels of a classifier, or of type Double or MultiArray for a regressor."},
@@ -219,13 +219,13 @@ constexpr Rule kRules[] = {
               .vendor = true,
               .hint = "Set predictedProbabilitiesName to an output of type Dictionary or "
                       "MultiArray, or clear it."},
-     .check = Probabilities},
+     .check = ProbabilitiesDeclared},
     {.info =
          {.id = "COREML-MODEL-019",
           .statement =
               "The predictedFeatureName of a tree ensemble, pipeline classifier or pipeline "
               "regressor names an output, and its predictedProbabilitiesName, if set, does too.",
-          .clause = kPredicted,
+          .clause = kPredictedClause,
           .hint = "Set predictedFeatureName to the name of an output, and clear "
                   "predictedProbabilitiesName if the model has no such output."},
      .check = OtherPredictions},
@@ -238,7 +238,7 @@ constexpr Rule kRules[] = {
      .check = LabelsGiven},
     {.info = {.id = "COREML-MODEL-013",
               .statement = "A pipeline has at least one model.",
-              .clause = kClause,
+              .clause = kPipelinesClause,
               .vendor = true,
               .hint = "Add a model to pipeline.models."},
      .check = Filled},
@@ -247,11 +247,11 @@ constexpr Rule kRules[] = {
               .clause = "Model.proto, Pipeline.names",
               .vendor = true,
               .hint = "List one name for each model without repeats, or clear names."},
-     .check = Named},
+     .check = ModelsNamed},
     {.info = {.id = "COREML-PIPELINE-002",
               .statement = "Each input of a model in a pipeline, and each output of the pipeline, "
                            "is an input of the pipeline or an output of an earlier model.",
-              .clause = kClause,
+              .clause = kPipelinesClause,
               .vendor = true,
               .hint = "Sort the models so that each feature is produced before it is used, and "
                       "give it the same name in both models."},
@@ -260,14 +260,14 @@ constexpr Rule kRules[] = {
          {.id = "COREML-PIPELINE-003",
           .statement =
               "A feature of a pipeline has the same type where it is used as where it is produced.",
-          .clause = kClause,
+          .clause = kPipelinesClause,
           .vendor = true,
           .hint = "Give the feature the same type, shape and dataType in both descriptions."},
      .check = FeaturesAgree},
     {.info = {.id = "COREML-UPDATE-012",
               .statement = "The last model of an updatable pipeline is updatable, and no other "
                            "model of any pipeline is updatable.",
-              .clause = kClause,
+              .clause = kPipelinesClause,
               .vendor = true,
               .hint = "Set isUpdatable of the last model if the pipeline is updatable, and clear "
                       "it in all other models."},
@@ -277,7 +277,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> PipelineRules() {
-  return kRules;
+  return kPipelineRules;
 }
 
 }  // namespace nn::coreml

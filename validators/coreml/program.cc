@@ -79,7 +79,7 @@ void ItemsExist(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kProgramRules[] = {
     {.info = {.id = "COREML-MIL-001",
               .statement = "The weights that an ML program refers to exist: the file, and in it "
                            "the entry and its data.",
@@ -117,7 +117,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ProgramRules() {
-  return kRules;
+  return kProgramRules;
 }
 
 }  // namespace nn::coreml

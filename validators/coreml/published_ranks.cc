@@ -278,13 +278,13 @@ void RecurrentParameters(const Subject& s, Findings& f) {
   }
 }
 
-constexpr std::string_view kClause = "NeuralNetwork.proto, NeuralNetworkLayer";
+constexpr std::string_view kPublishedRanksClause = "NeuralNetwork.proto, NeuralNetworkLayer";
 
-constexpr Rule kRules[] = {
+constexpr Rule kRankRules[] = {
     {.info = {.id = "COREML-RANK-001",
               .statement = "The rank that a layer declares for an output follows from the ranks of "
                            "its inputs and from its parameters.",
-              .clause = kClause,
+              .clause = kPublishedRanksClause,
               .hint = "Correct the rank in outputTensor, or the declared ranks of the inputs."},
      .check = OutputRanks},
     {.info = {.id = "COREML-RANK-002",
@@ -297,13 +297,13 @@ constexpr Rule kRules[] = {
               .statement = "The shape, length or count input of fillDynamic, randomNormalDynamic, "
                            "randomUniformDynamic, randomBernoulliDynamic, reshapeDynamic, "
                            "broadcastToDynamic, reverseSeq and topK has rank 1 or less.",
-              .clause = kClause,
+              .clause = kPublishedRanksClause,
               .hint = "Reshape the input to rank 1."},
      .check = ListsOfRank1},
     {.info = {.id = "COREML-RANK-004",
               .statement = "The inputs of a concatND, stack, gatherAlongAxis or scatterAlongAxis "
                            "layer have the same rank.",
-              .clause = kClause,
+              .clause = kPublishedRanksClause,
               .hint = "Reshape the inputs to the same rank, for example with expandDims."},
      .check = InputsOfOneRank},
     {.info =
@@ -332,7 +332,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> RankRules() {
-  return kRules;
+  return kRankRules;
 }
 
 }  // namespace nn::coreml

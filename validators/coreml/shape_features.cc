@@ -6,7 +6,7 @@
 namespace nn::coreml {
 namespace {
 
-using Array = pb::ArrayFeatureType;
+using ArrayType = pb::ArrayFeatureType;
 using Image = pb::ImageFeatureType;
 
 SizeSpan SpanOf(const pb::SizeRange& range) {
@@ -53,7 +53,7 @@ void ConstrainImage(const Image& image, BlobView blob) {
   }
 }
 
-std::vector<SizeSpan> FlexibleAxes(const Array& array) {
+std::vector<SizeSpan> FlexibleAxes(const ArrayType& array) {
   std::vector<SizeSpan> spans;
   for (const auto& range : array.shaperange().sizeranges()) spans.push_back(SpanOf(range));
   std::vector<Enumerated> axes;

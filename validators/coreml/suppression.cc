@@ -8,7 +8,7 @@ namespace nn::coreml {
 namespace {
 
 using Suppression = pb::NonMaximumSuppression;
-using Array = pb::ArrayFeatureType;
+using ArrayType = pb::ArrayFeatureType;
 
 constexpr int kVersionWithFloats = 5;
 
@@ -81,10 +81,10 @@ void Thresholds(const Subject& s, Findings& f) {
 
 // The four arrays of a model that has all of them.
 struct Arrays {
-  const Array* confidence_in;
-  const Array* coordinates_in;
-  const Array* confidence_out;
-  const Array* coordinates_out;
+  const ArrayType* confidence_in;
+  const ArrayType* coordinates_in;
+  const ArrayType* confidence_out;
+  const ArrayType* coordinates_out;
 };
 
 std::optional<Arrays> ArraysOf(const ModelAt& m, const Suppression& p) {
@@ -105,8 +105,8 @@ void ArraysOfOneType(const Subject& s, Findings& f) {
     const bool same = arrays->coordinates_in->datatype() == type &&
                       arrays->confidence_out->datatype() == type &&
                       arrays->coordinates_out->datatype() == type;
-    const bool known =
-        type == Array::DOUBLE || (type == Array::FLOAT32 && m.version() >= kVersionWithFloats);
+    const bool known = type == ArrayType::DOUBLE ||
+                       (type == ArrayType::FLOAT32 && m.version() >= kVersionWithFloats);
     if (!same || !known)
       f.Add(At(m.path + "description"),
             "the confidence and coordinates arrays are not all DOUBLE{}",
@@ -114,13 +114,13 @@ void ArraysOfOneType(const Subject& s, Findings& f) {
   });
 }
 
-int FlexibleRank(const Array& a) {
+int FlexibleRank(const ArrayType& a) {
   if (a.has_shaperange()) return a.shaperange().sizeranges_size();
   const auto& shapes = a.enumeratedshapes().shapes();
   return shapes.empty() ? 0 : shapes.Get(0).shape_size();
 }
 
-int LabelCount(const Suppression& p) {
+int SuppressionLabelCount(const Suppression& p) {
   return std::max(p.stringclasslabels().vector_size(), p.int64classlabels().vector_size());
 }
 
@@ -130,7 +130,7 @@ bool MayBe(const pb::SizeRange& range, int size) {
 }
 
 // What is wrong with the shapes of the outputs; "" if nothing is.
-std::string ShapeFault(const Array& confidence, const Array& coordinates, int labels) {
+std::string ShapeFault(const ArrayType& confidence, const ArrayType& coordinates, int labels) {
   const int fixed = confidence.shape_size();
   const int flexible = FlexibleRank(confidence);
   if (fixed == 0 && flexible == 0) return "";
@@ -153,24 +153,25 @@ std::string ShapeFault(const Array& confidence, const Array& coordinates, int la
   return "";
 }
 
-void OutputShapes(const Subject& s, Findings& f) {
+void SuppressionShapes(const Subject& s, Findings& f) {
   EachSuppression(s, [&](const ModelAt& m, const Suppression& p) {
     const auto arrays = ArraysOf(m, p);
     if (!arrays) return;
     if (const auto fault =
-            ShapeFault(*arrays->confidence_out, *arrays->coordinates_out, LabelCount(p));
+            ShapeFault(*arrays->confidence_out, *arrays->coordinates_out, SuppressionLabelCount(p));
         !fault.empty())
       f.Add(At(m.path + "description.output"), "{}", fault);
   });
 }
 
-constexpr std::string_view kClause = "NonMaximumSuppression.proto, NonMaximumSuppression";
+constexpr std::string_view kSuppressionClause =
+    "NonMaximumSuppression.proto, NonMaximumSuppression";
 
-constexpr Rule kRules[] = {
+constexpr Rule kSuppressionRules[] = {
     {.info = {.id = "COREML-NMS-001",
               .statement = "Each input and output of a non-maximum suppression model is named by "
                            "one of the feature names of nonMaximumSuppression.",
-              .clause = kClause,
+              .clause = kSuppressionClause,
               .vendor = true,
               .hint =
                   "Set the feature name in nonMaximumSuppression, or remove the unused feature."},
@@ -178,7 +179,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-NMS-002",
               .statement = "The confidence and coordinates features of a non-maximum suppression "
                            "model exist and are arrays, and threshold inputs, if any, are Doubles.",
-              .clause = kClause,
+              .clause = kSuppressionClause,
               .vendor = true,
               .hint = "Correct the feature name, or change the type of the feature to "
                       "multiArrayType, or doubleType for a threshold."},
@@ -186,7 +187,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-NMS-003",
               .statement = "The iouThreshold of a non-maximum suppression model is between 0 and "
                            "1, and its confidenceThreshold is not negative.",
-              .clause = kClause,
+              .clause = kSuppressionClause,
               .vendor = true,
               .hint =
                   "Set iouThreshold to a value from 0 to 1 and confidenceThreshold to 0 or more."},
@@ -194,7 +195,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-NMS-004",
               .statement = "The confidence and coordinates arrays of a non-maximum suppression "
                            "model are all DOUBLE or, from specification version 5 on, all FLOAT32.",
-              .clause = kClause,
+              .clause = kSuppressionClause,
               .vendor = true,
               .hint = "Set the dataType of the four arrays to DOUBLE, or to FLOAT32 from "
                       "specification version 5 on."},
@@ -204,17 +205,17 @@ constexpr Rule kRules[] = {
                   "The confidence output of a non-maximum suppression model, if it has a shape, "
                   "has either a fixed or a flexible shape of rank 2, with as many boxes as the "
                   "coordinates output and as many classes as there are labels.",
-              .clause = kClause,
+              .clause = kSuppressionClause,
               .vendor = true,
               .hint = "Set the shape of the confidence output to boxes by classes and that of the "
                       "coordinates output to boxes by 4, both fixed or both as ranges."},
-     .check = OutputShapes},
+     .check = SuppressionShapes},
 };
 
 }  // namespace
 
 std::span<const Rule> SuppressionRules() {
-  return kRules;
+  return kSuppressionRules;
 }
 
 }  // namespace nn::coreml

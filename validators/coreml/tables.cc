@@ -13,7 +13,7 @@ namespace nn::coreml {
 namespace {
 
 template <typename Params>
-int LabelCount(const Params& p) {
+int ClassLabelCount(const Params& p) {
   return std::max(p.stringclasslabels().vector_size(), p.int64classlabels().vector_size());
 }
 
@@ -54,7 +54,7 @@ void ClassifierRows(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_glmclassifier()) continue;
     const auto& p = m.model->glmclassifier();
-    const int classes = LabelCount(p);
+    const int classes = ClassLabelCount(p);
     const bool reference = p.classencoding() == pb::GLMClassifier::ReferenceClass;
     const int want = reference ? classes - 1 : (classes == 2 ? 1 : classes);
     const Location where = At(m.path + "glmClassifier.weights");
@@ -78,9 +78,9 @@ void LinearTransforms(const Subject& s, Findings& f) {
     if (!G::ClassEncoding_IsValid(p.classencoding()))
       f.Add(At(m.path + "glmClassifier.classEncoding"), "classEncoding has the unknown value {}",
             static_cast<int>(p.classencoding()));
-    if (transform == G::Probit && LabelCount(p) > 2)
+    if (transform == G::Probit && ClassLabelCount(p) > 2)
       f.Add(At(m.path + "glmClassifier.postEvaluationTransform"),
-            "Probit supports two classes; the model has {}", LabelCount(p));
+            "Probit supports two classes; the model has {}", ClassLabelCount(p));
   }
 }
 
@@ -157,9 +157,9 @@ void Coefficients(const Subject& s, Findings& f) {
     if (!m.model->has_supportvectorclassifier()) continue;
     const auto& p = m.model->supportvectorclassifier();
     const std::string path = m.path + "supportVectorClassifier.coefficients";
-    if (p.coefficients_size() != LabelCount(p) - 1)
+    if (p.coefficients_size() != ClassLabelCount(p) - 1)
       f.Add(At(path), "there are {} rows of coefficients for {} classes; expected {}",
-            p.coefficients_size(), LabelCount(p), LabelCount(p) - 1);
+            p.coefficients_size(), ClassLabelCount(p), ClassLabelCount(p) - 1);
     for (int i = 0; i < p.coefficients_size(); ++i)
       check(p.coefficients(i), VectorCount(p), fmt::format("{}[{}]", path, i));
   }
@@ -173,11 +173,11 @@ void VectorsPerClass(const Subject& s, Findings& f) {
     const std::string path = m.path + "supportVectorClassifier";
     int64_t sum = 0;
     for (const int32_t count : counts) sum += count;
-    if (counts.size() != LabelCount(p) || sum != VectorCount(p))
+    if (counts.size() != ClassLabelCount(p) || sum != VectorCount(p))
       f.Add(At(path + ".numberOfSupportVectorsPerClass"),
             "there are {} counts with the sum {}; expected {} with the sum {}", counts.size(), sum,
-            LabelCount(p), VectorCount(p));
-    const int pairs = LabelCount(p) * (LabelCount(p) - 1) / 2;
+            ClassLabelCount(p), VectorCount(p));
+    const int pairs = ClassLabelCount(p) * (ClassLabelCount(p) - 1) / 2;
     const uint64_t a = s.SizeOf(p, pb::SupportVectorClassifier::kProbAFieldNumber);
     const uint64_t b = s.SizeOf(p, pb::SupportVectorClassifier::kProbBFieldNumber);
     if ((a != 0 || b != 0) && (a != b || a != static_cast<uint64_t>(pairs)))
@@ -190,7 +190,7 @@ void Offsets(const Subject& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_supportvectorclassifier()) continue;
     const auto& p = m.model->supportvectorclassifier();
-    const int pairs = LabelCount(p) * (LabelCount(p) - 1) / 2;
+    const int pairs = ClassLabelCount(p) * (ClassLabelCount(p) - 1) / 2;
     const uint64_t rho = s.SizeOf(p, pb::SupportVectorClassifier::kRhoFieldNumber);
     if (rho != static_cast<uint64_t>(pairs))
       f.Add(At(m.path + "supportVectorClassifier.rho"), "rho has {} values for {} pairs of classes",
@@ -307,7 +307,7 @@ void RecommenderFeatures(const Subject& s, Findings& f) {
 constexpr std::string_view kSvm = "SVM.proto, SupportVectorClassifier";
 constexpr std::string_view kItems = "ItemSimilarityRecommender.proto";
 
-constexpr Rule kRules[] = {
+constexpr Rule kTableRules[] = {
     {.info = {.id = "COREML-GLM-001",
               .statement = "A linear model has one offset for each row of weights.",
               .clause = "GLMRegressor.proto, GLMRegressor.offset",
@@ -416,7 +416,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> TableRules() {
-  return kRules;
+  return kTableRules;
 }
 
 }  // namespace nn::coreml

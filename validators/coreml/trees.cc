@@ -162,14 +162,14 @@ void TreesAreTrees(const Subject& s, Findings& f) {
   });
 }
 
-constexpr std::string_view kClause = "TreeEnsemble.proto, TreeEnsembleParameters";
+constexpr std::string_view kTreesClause = "TreeEnsemble.proto, TreeEnsembleParameters";
 
-constexpr Rule kRules[] = {
+constexpr Rule kTreeRules[] = {
     {.info = {.id = "COREML-TREE-001",
               .statement = "A tree ensemble has a positive numPredictionDimensions and no base "
                            "prediction values or one for each dimension, and a classifier has one "
                            "class for each dimension or two classes for a single dimension.",
-              .clause = kClause,
+              .clause = kTreesClause,
               .vendor = true,
               .hint = "Set numPredictionDimensions to the number of base prediction values; a "
                       "classifier needs one dimension for each class, or one for two classes."},
@@ -177,27 +177,27 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-TREE-002",
               .statement = "Each tree node has a known nodeBehavior, and each leaf has at least "
                            "one value and at most one for each prediction dimension.",
-              .clause = kClause,
+              .clause = kTreesClause,
               .vendor = true,
               .hint = "Set nodeBehavior, and give each leaf values with different evaluationIndex, "
                       "each less than numPredictionDimensions."},
      .check = LeavesValued},
     {.info = {.id = "COREML-TREE-003",
               .statement = "The node ids of a tree are unique.",
-              .clause = kClause,
+              .clause = kTreesClause,
               .vendor = true,
               .hint = "Give each node of the tree a different nodeId."},
      .check = NodesUnique},
     {.info = {.id = "COREML-TREE-004",
               .statement = "Both children of a tree node that is not a leaf exist.",
-              .clause = kClause,
+              .clause = kTreesClause,
               .vendor = true,
               .hint = "Set trueChildNodeId and falseChildNodeId to nodes with the same treeId."},
      .check = ChildrenExist},
     {.info = {.id = "COREML-TREE-005",
               .statement = "Each tree has one root, and every other node has exactly one parent "
                            "and is reachable from the root.",
-              .clause = kClause,
+              .clause = kTreesClause,
               .vendor = true,
               .hint = "Correct the child ids, so that each node except the root is the child of "
                       "exactly one other node."},
@@ -207,7 +207,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> TreeRules() {
-  return kRules;
+  return kTreeRules;
 }
 
 }  // namespace nn::coreml

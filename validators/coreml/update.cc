@@ -349,10 +349,10 @@ void EpochsValid(const Subject& s, Findings& f) {
   });
 }
 
-constexpr std::string_view kClause = "NeuralNetwork.proto, NetworkUpdateParameters";
+constexpr std::string_view kUpdateClause = "NeuralNetwork.proto, NetworkUpdateParameters";
 constexpr std::string_view kTraining = "Model.proto, ModelDescription.trainingInput";
 
-constexpr Rule kRules[] = {
+constexpr Rule kUpdateRules[] = {
     {.info = {.id = "COREML-UPDATE-001",
               .statement =
                   "Only neural networks, nearest-neighbor classifiers and pipelines are updatable.",
@@ -362,7 +362,7 @@ constexpr Rule kRules[] = {
      .check = KindCanBeUpdated},
     {.info = {.id = "COREML-UPDATE-002",
               .statement = "An updatable neural network has at least one updatable layer.",
-              .clause = kClause,
+              .clause = kUpdateClause,
               .vendor = true,
               .hint =
                   "Set isUpdatable of the layers that training changes, or clear it in the model."},
@@ -370,14 +370,14 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-UPDATE-003",
               .statement = "The updatable layers of an updatable network are convolution, "
                            "innerProduct or uniDirectionalLSTM layers.",
-              .clause = kClause,
+              .clause = kUpdateClause,
               .vendor = true,
               .hint = "Clear isUpdatable of the layer."},
      .check = UpdatableKinds},
     {.info = {.id = "COREML-UPDATE-013",
               .statement = "No uniDirectionalLSTM layer of an updatable network is updatable; the "
                            "published format allows only convolution and innerProduct layers.",
-              .clause = kClause,
+              .clause = kUpdateClause,
               .hint = "Clear isUpdatable of the LSTM layer."},
      .check = PublishedUpdatableKinds},
     {.info =
@@ -399,7 +399,7 @@ constexpr Rule kRules[] = {
      .check = UpdatableWeights},
     {.info = {.id = "COREML-UPDATE-005",
               .statement = "An updatable neural network has exactly one loss layer.",
-              .clause = kClause,
+              .clause = kUpdateClause,
               .vendor = true,
               .hint = "List one loss layer in updateParams.lossLayers."},
      .check = OneLoss},
@@ -420,7 +420,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-UPDATE-007",
               .statement =
                   "Every layer between an updatable layer and the loss layer has a gradient.",
-              .clause = kClause,
+              .clause = kUpdateClause,
               .vendor = true,
               .hint = "Use only convolution, innerProduct, uniDirectionalLSTM, pooling, batchnorm, "
                       "flatten and ReLU, tanh or sigmoid activations there, or clear isUpdatable "
@@ -429,7 +429,7 @@ constexpr Rule kRules[] = {
     {.info = {.id = "COREML-UPDATE-008",
               .statement =
                   "The names of the layers and loss layers of an updatable network are unique.",
-              .clause = kClause,
+              .clause = kUpdateClause,
               .vendor = true,
               .hint = "Give every layer and loss layer a different name."},
      .check = NamesDistinct},
@@ -468,7 +468,7 @@ constexpr Rule kRules[] = {
          {.id = "COREML-UPDATE-011",
           .statement = "The updateParams of an updatable network have positive epochs, and the "
                        "defaults of epochs and seed are allowed ones.",
-          .clause = kClause,
+          .clause = kUpdateClause,
           .vendor = true,
           .hint =
               "Set epochs, and choose defaults for epochs and seed within their ranges or sets."},
@@ -478,7 +478,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> UpdateRules() {
-  return kRules;
+  return kUpdateRules;
 }
 
 }  // namespace nn::coreml

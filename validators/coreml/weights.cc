@@ -228,13 +228,13 @@ void SameForms(const Subject& s, Findings& f) {
   }
 }
 
-constexpr std::string_view kClause = "NeuralNetwork.proto, WeightParams";
+constexpr std::string_view kWeightsClause = "NeuralNetwork.proto, WeightParams";
 
-constexpr Rule kRules[] = {
+constexpr Rule kWeightRules[] = {
     {.info = {.id = "COREML-WEIGHT-001",
               .statement = "A weight field stores its values in only one of floatValue, "
                            "float16Value, rawValue and int8RawValue.",
-              .clause = kClause,
+              .clause = kWeightsClause,
               .vendor = true,
               .hint = "Keep the field that holds the values, and clear the others."},
      .check = OneForm},
@@ -242,7 +242,7 @@ constexpr Rule kRules[] = {
          {.id = "COREML-WEIGHT-010",
           .statement = "Layers other than innerProduct, batchedMatmul and activation have all "
                        "weights that their parameters require.",
-          .clause = kClause,
+          .clause = kWeightsClause,
           .vendor = true,
           .hint =
               "Add the missing weights, or clear the field that requires them, such as hasBias."},
@@ -251,7 +251,7 @@ constexpr Rule kRules[] = {
          {.id = "COREML-WEIGHT-002",
           .statement = "The number of stored weight values is the number that the parameters of "
                        "the layer require.",
-          .clause = kClause,
+          .clause = kWeightsClause,
           .vendor = true,
           .hint =
               "Correct the channel counts and sizes of the layer, or store the missing values."},
@@ -260,7 +260,7 @@ constexpr Rule kRules[] = {
               .statement =
                   "The float16Value of a weight field has two bytes for each value, and the "
                   "int8RawValue of innerProduct and batchedMatmul has one byte for each weight.",
-              .clause = kClause,
+              .clause = kWeightsClause,
               .hint = "Store the weights again; the data is truncated or padded."},
      .check = BytesWhole},
     {.info = {.id = "COREML-WEIGHT-003",
@@ -300,20 +300,20 @@ constexpr Rule kRules[] = {
          {.id = "COREML-WEIGHT-014",
           .statement =
               "Only innerProduct and batchedMatmul layers store required weights in int8RawValue.",
-          .clause = kClause,
+          .clause = kWeightsClause,
           .vendor = true,
           .hint = "Store the weights in rawValue with 8-bit quantization, or as floats."},
      .check = NotInt8},
     {.info = {.id = "COREML-WEIGHT-005",
               .statement = "An innerProduct or batchedMatmul layer uses int8RawValue only for its "
                            "weights and only with int8DynamicQuantize.",
-              .clause = kClause,
+              .clause = kWeightsClause,
               .hint = "Set int8DynamicQuantize for int8 weights, and store a bias as floatValue."},
      .check = ProductsNotInt8},
     {.info = {.id = "COREML-WEIGHT-006",
               .statement =
                   "The unquantized weights of a layer are all floatValue or all float16Value.",
-              .clause = kClause,
+              .clause = kWeightsClause,
               .vendor = true,
               .hint = "Convert all weights of the layer to float32 or all to float16."},
      .check = SamePrecision},
@@ -321,7 +321,7 @@ constexpr Rule kRules[] = {
               .statement = "The unquantized weights of a biDirectionalLSTM layer, and those of a "
                            "simpleRecurrent layer that also has quantized weights, are all "
                            "floatValue or all float16Value.",
-              .clause = kClause,
+              .clause = kWeightsClause,
               .hint = "Convert all unquantized weights of the layer to float32 or all to float16."},
      .check = SamePrecisionElsewhere},
     {.info = {.id = "COREML-WEIGHT-007",
@@ -363,7 +363,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> WeightRules() {
-  return kRules;
+  return kWeightRules;
 }
 
 }  // namespace nn::coreml

@@ -229,7 +229,7 @@ void Upsampling(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kWindowRules[] = {
     {.info = {.id = "COREML-WINDOW-001",
               .statement =
                   "The kernelSize, stride and dilationFactor of a convolution and the kernelSize "
@@ -336,7 +336,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> WindowRules() {
-  return kRules;
+  return kWindowRules;
 }
 
 }  // namespace nn::coreml

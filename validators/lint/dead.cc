@@ -90,7 +90,7 @@ void InputsUsed(const Subject& s, Findings& f) {
     if (!used.contains(t.name)) f.Add({}, "no operator reads input {}", Quote(t.name));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kDeadRules[] = {
     {.info = {.id = "LINT-DEAD-001",
               .severity = Severity::kWarning,
               .statement = "Every operator contributes to an output of the model.",
@@ -118,7 +118,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> DeadRules() {
-  return kRules;
+  return kDeadRules;
 }
 
 }  // namespace nn::lint

@@ -65,7 +65,7 @@ void PortsAreIdentifiers(const Subject& s, Findings& f) {
       if (!IsIdentifier(t.name)) f.Add({}, "{} {} is not an identifier", kind, Quote(t.name));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kPortabilityRules[] = {
     {.info = {.id = "LINT-PORT-001",
               .severity = Severity::kNote,
               .statement = "Every operator can be converted to at least one other format.",
@@ -87,7 +87,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> PortabilityRules() {
-  return kRules;
+  return kPortabilityRules;
 }
 
 }  // namespace nn::lint

@@ -82,7 +82,7 @@ void NoDuplicates(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kWeightRules[] = {
     {.info =
          {.id = "LINT-WEIGHT-001",
           .severity = Severity::kWarning,
@@ -129,7 +129,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> WeightRules() {
-  return kRules;
+  return kWeightRules;
 }
 
 }  // namespace nn::lint

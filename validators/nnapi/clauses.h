@@ -8,6 +8,10 @@
 
 namespace nn::nnapi {
 
+// Why no rule checks a requirement on the values that an operation computes.
+inline constexpr const char* kComputed =
+    "only running the model shows what it computes; nnrun's reference implements this";
+
 std::span<const Clause> Clauses();
 
 // The parts: models, operands and requests; operations by name; Android's checks.

@@ -4,7 +4,7 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kAndroidClauses[] = {
     {"Android: model validation", "Operand types are known.", "NNAPI-OPERAND-001"},
     {"Android: model validation", "Scalars have no dimensions, and tensors have at least one.",
      "NNAPI-OPERAND-002 NNAPI-OPERAND-010"},
@@ -140,7 +140,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> AndroidClauses() {
-  return kClauses;
+  return kAndroidClauses;
 }
 
 }  // namespace nn::nnapi

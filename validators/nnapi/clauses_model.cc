@@ -8,7 +8,7 @@ constexpr const char* kComputed =
     "only running the model shows what it computes; nnrun's reference implements this";
 constexpr const char* kDriver = "describes a driver, not a model";
 
-constexpr Clause kClauses[] = {
+constexpr Clause kModelClauses[] = {
     {"types.hal: OperandType", "Operands of tensor types have at least one dimension.",
      "NNAPI-OPERAND-010"},
     {"types.hal: OperandType", "Operands of scalar types have no dimensions.", "NNAPI-OPERAND-002"},
@@ -164,7 +164,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> ModelClauses() {
-  return kClauses;
+  return kModelClauses;
 }
 
 }  // namespace nn::nnapi

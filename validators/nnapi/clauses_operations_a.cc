@@ -4,10 +4,7 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr const char* kComputed =
-    "only running the model shows what it computes; nnrun's reference implements this";
-
-constexpr Clause kClauses[] = {
+constexpr Clause kOperationClausesAToH[] = {
     {"types.hal: ADD", "The inputs are two tensors of the same type and of compatible dimensions.",
      "NNAPI-OP-006 NNAPI-ELEM-002"},
     {"types.hal: ADD", "Two dimensions are compatible if they are equal or one of them is 1.",
@@ -263,7 +260,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> OperationClausesAToH() {
-  return kClauses;
+  return kOperationClausesAToH;
 }
 
 }  // namespace nn::nnapi

@@ -4,10 +4,7 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr const char* kComputed =
-    "only running the model shows what it computes; nnrun's reference implements this";
-
-constexpr Clause kClauses[] = {
+constexpr Clause kOperationClausesLToT[] = {
     {"types.hal: L2_NORMALIZATION, types", "Tensors are TENSOR_FLOAT32.", "NNAPI-OP-005"},
     {"types.hal: L2_NORMALIZATION, rank", "The rank is 4: [batches, height, width, channels].",
      "NNAPI-OP-007"},
@@ -329,7 +326,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> OperationClausesLToT() {
-  return kClauses;
+  return kOperationClausesLToT;
 }
 
 }  // namespace nn::nnapi

@@ -115,7 +115,7 @@ void BetaPositive(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kElementwiseRules[] = {
     {.info = {.id = "NNAPI-ELEM-001",
               .statement = "The output of DEQUANTIZE, FLOOR, an activation or a normalization has "
                            "the shape of the input.",
@@ -163,7 +163,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ElementwiseRules() {
-  return kRules;
+  return kElementwiseRules;
 }
 
 }  // namespace nn::nnapi

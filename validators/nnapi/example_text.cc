@@ -11,9 +11,9 @@
 namespace nn::nnapi {
 namespace {
 
-class Operation {
+class ExampleOperation {
  public:
-  explicit Operation(const std::string& text) {
+  explicit ExampleOperation(const std::string& text) {
     std::istringstream in(text);
     std::string type;
     in >> type;
@@ -90,7 +90,7 @@ class Operation {
 }  // namespace
 
 std::string OperationModel(const std::string& text) {
-  return text.starts_with('{') ? text : Operation(text).text();
+  return text.starts_with('{') ? text : ExampleOperation(text).text();
 }
 
 }  // namespace nn::nnapi

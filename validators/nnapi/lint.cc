@@ -163,7 +163,7 @@ void SchemesDefined(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLintRules[] = {
     {.info = {.id = "NNAPI-LINT-001",
               .severity = Severity::kWarning,
               .statement = "Positive scales are normal 32-bit floats of at most 10000.",
@@ -238,7 +238,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> LintRules() {
-  return kRules;
+  return kLintRules;
 }
 
 }  // namespace nn::nnapi

@@ -161,7 +161,7 @@ void ProjectionSizes(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLookupRules[] = {
     {.info = {.id = "NNAPI-LOOKUP-001",
               .statement = "EMBEDDING_LOOKUP outputs one slice of the values for each lookup, and "
                            "constant lookups are indexes of slices.",
@@ -236,7 +236,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> LookupRules() {
-  return kRules;
+  return kLookupRules;
 }
 
 }  // namespace nn::nnapi

@@ -292,7 +292,7 @@ void LstmThresholds(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMatrixRules[] = {
     {.info = {.id = "NNAPI-MATRIX-001",
               .statement = "The input size of the FULLY_CONNECTED weights divides the elements of "
                            "the input, and the output is [batch_size, num_units].",
@@ -387,7 +387,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> MatrixRules() {
-  return kRules;
+  return kMatrixRules;
 }
 
 }  // namespace nn::nnapi

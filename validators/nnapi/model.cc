@@ -157,7 +157,7 @@ void InOrder(const Subject& s, Findings& f) {
     }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kModelRules[] = {
     {.info = {.id = "NNAPI-MODEL-001",
               .statement = "The model has at least one input and at least one output.",
               .clause = "types.hal, Model.inputIndexes",
@@ -246,7 +246,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ModelRules() {
-  return kRules;
+  return kModelRules;
 }
 
 }  // namespace nn::nnapi

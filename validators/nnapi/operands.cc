@@ -146,7 +146,7 @@ void SizesIn32Bits(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kOperandRules[] = {
     {.info =
          {.id = "NNAPI-OPERAND-001",
           .statement = "The type and the lifetime of every operand are defined by NNAPI 1.0.",
@@ -227,7 +227,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> OperandRules() {
-  return kRules;
+  return kOperandRules;
 }
 
 }  // namespace nn::nnapi

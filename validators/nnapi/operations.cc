@@ -209,7 +209,7 @@ void PaddingsNatural(const Subject& s, Findings& f) {
   CheckScalars(s, f, {Kind::kNatural}, 0, INT32_MAX);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kOperationRules[] = {
     {.info = {.id = "NNAPI-OP-001",
               .statement = "The type of every operation is defined by NNAPI 1.0.",
               .clause = "types.hal, OperationType",
@@ -294,7 +294,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> OperationRules() {
-  return kRules;
+  return kOperationRules;
 }
 
 }  // namespace nn::nnapi

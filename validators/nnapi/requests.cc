@@ -10,7 +10,7 @@ namespace nn::nnapi {
 namespace {
 
 // An argument with its operand; nullptr if the model has no such operand.
-struct ArgumentAt {
+struct RequestArgumentAt {
   const RequestArgument& argument;
   const Operand* operand;
   uint32_t index;  // of the operand
@@ -23,15 +23,15 @@ struct ArgumentAt {
 };
 
 template <typename Visit>
-void EachArgument(const Subject& s, const Visit& visit) {
+void EachRequestArgument(const Subject& s, const Visit& visit) {
   const Model& m = s.native();
   if (!m.request) return;
   const auto each = [&](const std::vector<RequestArgument>& list,
                         const std::vector<uint32_t>& indexes, bool output) {
     for (size_t i = 0; i < list.size(); ++i) {
       const uint32_t index = i < indexes.size() ? indexes[i] : UINT32_MAX;
-      visit(ArgumentAt{list[i], s.FindOperand(index), index, output,
-                       fmt::format("request.{}[{}]", output ? "outputs" : "inputs", i)});
+      visit(RequestArgumentAt{list[i], s.FindOperand(index), index, output,
+                              fmt::format("request.{}[{}]", output ? "outputs" : "inputs", i)});
     }
   };
   each(m.request->inputs, m.input_indexes, false);
@@ -51,7 +51,7 @@ void ArgumentsForAll(const Subject& s, Findings& f) {
 }
 
 void NothingWithoutValue(const Subject& s, Findings& f) {
-  EachArgument(s, [&](const ArgumentAt& a) {
+  EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     if (!a.argument.has_no_value) return;
     if (a.argument.location != DataLocation())
       f.Add(a.At("location"), "the argument has no value but has a location");
@@ -71,7 +71,7 @@ void OmittedIsOptional(const Subject& s, Findings& f) {
           operand < needs.size() && needs[operand].first == nullptr &&
           !op.signature->InputAt(i, op.input_count()).optional)
         needs[operand] = {&op, i};
-  EachArgument(s, [&](const ArgumentAt& a) {
+  EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     if (!a.argument.has_no_value || a.output || a.operand == nullptr) return;
     if (const auto& [op, input] = needs[a.index]; op != nullptr)
       f.Add(a.At("hasNoValue"), "operand {} has no value, but {} requires one", a.index,
@@ -80,7 +80,7 @@ void OmittedIsOptional(const Subject& s, Findings& f) {
 }
 
 void ArgumentsInPool(const Subject& s, Findings& f) {
-  EachArgument(s, [&](const ArgumentAt& a) {
+  EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const DataLocation& l = a.argument.location;
     const std::vector<uint64_t>& pools = s.native().request->pool_sizes;
     if (a.argument.has_no_value) return;
@@ -94,7 +94,7 @@ void ArgumentsInPool(const Subject& s, Findings& f) {
 }
 
 void DimensionsKept(const Subject& s, Findings& f) {
-  EachArgument(s, [&](const ArgumentAt& a) {
+  EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const Dims& dims = a.argument.dimensions;
     if (a.operand != nullptr && !a.argument.has_no_value && !dims.empty() &&
         !Agree(dims, a.operand->dimensions))
@@ -108,7 +108,7 @@ bool HasOpen(const Dims& dims) {
 }
 
 void DimensionsComplete(const Subject& s, Findings& f) {
-  EachArgument(s, [&](const ArgumentAt& a) {
+  EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const Dims& dims = a.argument.dimensions;
     if (a.argument.has_no_value) return;
     if (HasOpen(dims))
@@ -121,7 +121,7 @@ void DimensionsComplete(const Subject& s, Findings& f) {
 }
 
 void LengthsFit(const Subject& s, Findings& f) {
-  EachArgument(s, [&](const ArgumentAt& a) {
+  EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     if (a.operand == nullptr || a.argument.has_no_value) return;
     const Dims& given = a.argument.dimensions;
     const Dims& dims = given.empty() ? a.operand->dimensions : given;
@@ -145,7 +145,7 @@ struct Place {
 
 void OutputsApart(const Subject& s, Findings& f) {
   std::vector<Place> places;
-  EachArgument(s, [&](const ArgumentAt& a) {
+  EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const DataLocation& l = a.argument.location;
     if (!a.argument.has_no_value && l.length != 0)
       places.push_back({l.pool_index, l.offset, uint64_t{l.offset} + l.length, a.output, a.path});
@@ -169,7 +169,7 @@ void OutputsApart(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kRequestRules[] = {
     {.info = {.id = "NNAPI-REQUEST-001",
               .statement =
                   "A request has one argument for each input and each output of the model.",
@@ -230,7 +230,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> RequestRules() {
-  return kRules;
+  return kRequestRules;
 }
 
 }  // namespace nn::nnapi

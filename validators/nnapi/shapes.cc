@@ -171,7 +171,7 @@ void Resizes(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kShapeRules[] = {
     {.info =
          {.id = "NNAPI-SHAPE-001",
           .statement =
@@ -232,7 +232,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ShapeRules() {
-  return kRules;
+  return kShapeRules;
 }
 
 }  // namespace nn::nnapi

@@ -208,7 +208,7 @@ void PoolPaddings(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kWindowRules[] = {
     {.info = {.id = "NNAPI-WINDOW-001",
               .statement =
                   "The window of a convolution or pooling operation fits its padded input, and the "
@@ -270,7 +270,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> WindowRules() {
-  return kRules;
+  return kWindowRules;
 }
 
 }  // namespace nn::nnapi

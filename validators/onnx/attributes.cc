@@ -170,7 +170,7 @@ void StringsUtf8(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kAttributeRules[] = {
     {.info = {.id = "ONNX-ATTR-001",
               .statement = "Every attribute has a name.",
               .clause = "IR.md, Attributes",
@@ -250,7 +250,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> AttributeRules() {
-  return kRules;
+  return kAttributeRules;
 }
 
 }  // namespace nn::onnx

@@ -12,7 +12,7 @@ namespace {
 using A = pb::AttributeProto;
 
 constexpr std::string_view kMl = "ai.onnx.ml";
-constexpr std::string_view kTraining = "ai.onnx.preview.training";
+constexpr std::string_view kTrainingDomain = "ai.onnx.preview.training";
 constexpr int64_t kEver = INT64_MAX;
 
 // True if `words`, a list separated by spaces, contains the word.
@@ -106,7 +106,7 @@ constexpr StringChoice kStrings[] = {
     {{"StringNormalizer", "case_change_action"}, "LOWER UPPER NONE"},
     {{"TensorScatter", "mode"}, "linear circular"},
     {{"TfIdfVectorizer", "mode"}, "TF IDF TFIDF"},
-    {{"Momentum", "mode", kTraining}, "nesterov standard"},
+    {{"Momentum", "mode", kTrainingDomain}, "nesterov standard"},
     {{"", "post_transform", kMl}, kTransforms},
     {{"", "kernel_type", kMl}, "LINEAR POLY RBF SIGMOID"},
     {{"Normalizer", "norm", kMl}, "MAX L1 L2"},
@@ -136,20 +136,20 @@ struct IntRange {
   int64_t most = INT64_MAX;
 };
 
-constexpr std::string_view kWindowed =
+constexpr std::string_view kWindowedOps =
     "Conv ConvTranspose ConvInteger QLinearConv MaxPool AveragePool LpPool MaxUnpool DeformConv "
     "Col2Im";
 
 constexpr IntRange kWindows[] = {
-    {{kWindowed, "kernel_shape"}, 1},
-    {{kWindowed, "strides"}, 1},
-    {{kWindowed, "dilations"}, 1},
+    {{kWindowedOps, "kernel_shape"}, 1},
+    {{kWindowedOps, "strides"}, 1},
+    {{kWindowedOps, "dilations"}, 1},
 };
 
 constexpr IntRange kRanges[] = {
     {{"ConvInteger QLinearConv DeformConv", "group"}, 1},
     {{"DeformConv", "offset_group"}, 1},
-    {{kWindowed, "pads"}, 0},
+    {{kWindowedOps, "pads"}, 0},
     {{"ConvTranspose", "output_padding"}, 0},
     {{"ConvTranspose", "output_shape"}, 1},
     {{"MaxRoiPool", "pooled_shape"}, 1},
@@ -281,7 +281,7 @@ void FlagsBoolean(const Subject& s, Findings& f) {
 }
 
 // Attributes that are checked together.
-struct Group {
+struct RequiredGroup {
   std::string_view ops;
   std::string_view domain;
   std::string_view attributes;  // separated by spaces
@@ -289,7 +289,7 @@ struct Group {
   int64_t until = kEver;
 };
 
-bool Matches(const Group& group, const NodeAt& node) {
+bool Matches(const RequiredGroup& group, const NodeAt& node) {
   return node.schema != nullptr && node.schema->since >= group.since &&
          node.schema->since < group.until && PlainDomain(node.node->domain()) == group.domain &&
          HasWord(group.ops, node.schema->op);
@@ -305,7 +305,7 @@ uint64_t SizeOf(const Subject& s, const A& a) {
 }
 
 // Parallel lists: element i of each describes the same thing.
-constexpr Group kParallel[] = {
+constexpr RequiredGroup kParallel[] = {
     {"Slice", "", "starts ends axes"},
     {"CategoryMapper", kMl, "cats_int64s cats_strings"},
     {"SVMClassifier", kMl, "prob_a prob_b"},
@@ -330,7 +330,7 @@ constexpr Group kParallel[] = {
 
 void ListsParallel(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
-    for (const Group& group : kParallel) {
+    for (const RequiredGroup& group : kParallel) {
       if (!Matches(group, node)) continue;
       const A* first = nullptr;
       for (const auto& a : node.node->attribute()) {
@@ -344,7 +344,7 @@ void ListsParallel(const Subject& s, Findings& f) {
 }
 
 // Alternatives: exactly one attribute of each group is given.
-constexpr Group kAlternatives[] = {
+constexpr RequiredGroup kAlternatives[] = {
     {"TfIdfVectorizer", "", "pool_int64s pool_strings"},
     {"DictVectorizer", kMl, "int64_vocabulary string_vocabulary"},
     {"LinearClassifier SVMClassifier", kMl, "classlabels_ints classlabels_strings"},
@@ -357,7 +357,7 @@ constexpr Group kAlternatives[] = {
 
 void AlternativesChosen(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
-    for (const Group& group : kAlternatives) {
+    for (const RequiredGroup& group : kAlternatives) {
       if (!Matches(group, node)) continue;
       const auto& list = node.node->attribute();
       const auto count = [&](bool with_elements) {
@@ -396,7 +396,7 @@ void ListsDistinct(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kChoiceRules[] = {
     {.info = {.id = "ONNX-OP-001",
               .statement = "An attribute that selects a named option, such as auto_pad or mode, "
                            "has a value that the imported operator version allows.",
@@ -447,7 +447,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ChoiceRules() {
-  return kRules;
+  return kChoiceRules;
 }
 
 }  // namespace nn::onnx

@@ -4,7 +4,7 @@
 namespace nn::onnx {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kIrClauses[] = {
     {"IR.md: ONNX Versioning", "Semantic versions have a nonzero major or minor number.", "",
      "Model versions may be plain numbers, which cannot be told apart from semantic versions."},
     {"IR.md: ONNX Versioning", "The IR version is one that onnx.proto defines.",
@@ -165,7 +165,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> IrClauses() {
-  return kClauses;
+  return kIrClauses;
 }
 
 }  // namespace nn::onnx

@@ -4,7 +4,7 @@
 namespace nn::onnx {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kOperatorClauses[] = {
     {"Operators.md: signatures",
      "The operator exists in the imported opset version and is not deprecated.",
      "ONNX-NODE-004 ONNX-NODE-005 ONNX-NODE-012 ONNX-LINT-009"},
@@ -119,7 +119,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> OperatorClauses() {
-  return kClauses;
+  return kOperatorClauses;
 }
 
 }  // namespace nn::onnx

@@ -4,7 +4,7 @@
 namespace nn::onnx {
 namespace {
 
-constexpr Clause kClauses[] = {
+constexpr Clause kProtoClauses[] = {
     {"onnx.proto: notes", "Maps are lists of pairs with distinct keys.",
      "ONNX-MODEL-009 ONNX-IR-002 ONNX-VALUE-008 ONNX-TRAIN-004 ONNX-TRAIN-005 ONNX-EXT-012"},
     {"onnx.proto: Version", "The IR version is a value of the enumeration.",
@@ -243,7 +243,7 @@ constexpr Clause kClauses[] = {
 }  // namespace
 
 std::span<const Clause> ProtoClauses() {
-  return kClauses;
+  return kProtoClauses;
 }
 
 }  // namespace nn::onnx

@@ -102,7 +102,7 @@ void SequenceBodiesFit(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kControlFlowRules[] = {
     {.info = {.id = "ONNX-OP-008",
               .statement = "The branches of If have as many outputs as the node, and no inputs "
                            "without an initializer.",
@@ -143,7 +143,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ControlFlowRules() {
-  return kRules;
+  return kControlFlowRules;
 }
 
 }  // namespace nn::onnx

@@ -9,17 +9,19 @@
 namespace nn::onnx {
 namespace {
 
-std::string Path(int i, std::string_view field) {
+std::string ConfigurationPath(int i, std::string_view field) {
   return fmt::format("configuration[{}].{}", i, field);
 }
 
 void ConfigurationsComplete(const Subject& s, Findings& f) {
   for (int i = 0; i < s.proto().configuration_size(); ++i) {
     const auto& c = s.proto().configuration(i);
-    if (c.name().empty()) f.Add(At(Path(i, "name")), "configuration {} has no name", i);
+    if (c.name().empty())
+      f.Add(At(ConfigurationPath(i, "name")), "configuration {} has no name", i);
     if (c.num_devices() < 1)
-      f.Add(At(Path(i, "num_devices")), "configuration {} has num_devices {}; must be at least 1",
-            Quote(c.name()), c.num_devices());
+      f.Add(At(ConfigurationPath(i, "num_devices")),
+            "configuration {} has num_devices {}; must be at least 1", Quote(c.name()),
+            c.num_devices());
   }
 }
 
@@ -27,7 +29,7 @@ void ConfigurationsUnique(const Subject& s, Findings& f) {
   std::set<std::string_view> seen;
   for (int i = 0; i < s.proto().configuration_size(); ++i)
     if (!seen.insert(s.proto().configuration(i).name()).second)
-      f.Add(At(Path(i, "name")), "another configuration is already named {}",
+      f.Add(At(ConfigurationPath(i, "name")), "another configuration is already named {}",
             Quote(s.proto().configuration(i).name()));
 }
 
@@ -35,8 +37,9 @@ void DevicesNamed(const Subject& s, Findings& f) {
   for (int i = 0; i < s.proto().configuration_size(); ++i) {
     const auto& c = s.proto().configuration(i);
     if (c.device_size() > 0 && c.device_size() != c.num_devices())
-      f.Add(At(Path(i, "device")), "configuration {} lists {} devices, but num_devices is {}",
-            Quote(c.name()), c.device_size(), c.num_devices());
+      f.Add(At(ConfigurationPath(i, "device")),
+            "configuration {} lists {} devices, but num_devices is {}", Quote(c.name()),
+            c.device_size(), c.num_devices());
   }
 }
 
@@ -117,47 +120,47 @@ void ShardsCounted(const Subject& s, Findings& f) {
   });
 }
 
-constexpr std::string_view kClause = "IR.md, Multi-Device Configuration";
+constexpr std::string_view kDevicesClause = "IR.md, Multi-Device Configuration";
 
-constexpr Rule kRules[] = {
+constexpr Rule kDeviceRules[] = {
     {.info = {.id = "ONNX-DEV-001",
               .statement = "Every device configuration has a name and at least one device.",
-              .clause = kClause,
+              .clause = kDevicesClause,
               .hint = "Set the name, and set num_devices to 1 or more."},
      .check = ConfigurationsComplete},
     {.info = {.id = "ONNX-DEV-002",
               .statement = "Device configurations have different names.",
-              .clause = kClause,
+              .clause = kDevicesClause,
               .hint = "Rename one of the configurations."},
      .check = ConfigurationsUnique},
     {.info = {.id = "ONNX-DEV-003",
               .statement =
                   "The device list of a device configuration is empty or has num_devices entries.",
-              .clause = kClause,
+              .clause = kDevicesClause,
               .hint = "List one name per device, or none."},
      .check = DevicesNamed},
     {.info = {.id = "ONNX-DEV-004",
               .statement =
                   "Every configuration_id of a node names a device configuration of the model.",
-              .clause = kClause,
+              .clause = kDevicesClause,
               .hint = "Correct configuration_id, or add the configuration to the model."},
      .check = ConfigurationsKnown},
     {.info = {.id = "ONNX-DEV-005",
               .statement =
                   "Every sharding specification of a node names an input or output of the node.",
-              .clause = kClause,
+              .clause = kDevicesClause,
               .hint = "Set tensor_name to an input or output of the node."},
      .check = ShardedValuesKnown},
     {.info =
          {.id = "ONNX-DEV-006",
           .statement =
               "Every sharded dimension has an axis that is within the rank of the sharded tensor.",
-          .clause = kClause,
+          .clause = kDevicesClause,
           .hint = "Set axis to a value from -rank to rank - 1."},
      .check = ShardedAxesInRange},
     {.info = {.id = "ONNX-DEV-007",
               .statement = "The number of shards of a sharded dimension is positive.",
-              .clause = kClause,
+              .clause = kDevicesClause,
               .hint = "Set num_shards to 1 or more."},
      .check = ShardsCounted},
 };
@@ -165,7 +168,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> DeviceRules() {
-  return kRules;
+  return kDeviceRules;
 }
 
 }  // namespace nn::onnx

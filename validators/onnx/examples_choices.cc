@@ -26,7 +26,7 @@ std::string String(const std::string& name, const std::string& value) {
   return " attribute { name: \"" + name + "\" type: STRING s: \"" + value + "\" }";
 }
 
-const Edit kMl = AddImport("ai.onnx.ml", "3");
+const Edit kImportMl = AddImport("ai.onnx.ml", "3");
 
 Edit Mapper(const std::string& strings) {
   return Node("\"x\"", "\"t\"",
@@ -39,7 +39,7 @@ Edit Encoder(const std::string& more) {
               "\"OneHotEncoder\" domain: \"ai.onnx.ml\"" + Ints("cats_int64s", "[1, 2]") + more);
 }
 
-Edit Recurrent(const std::string& activations) {
+Edit RecurrentNode(const std::string& activations) {
   return Node("[\"x\", \"w\", \"w\"]", "\"t\"",
               "\"GRU\"" + Int("hidden_size", "1") + Strings("activations", activations));
 }
@@ -109,12 +109,12 @@ std::vector<RuleExample> ChoiceExamples() {
        {reduced, Operator("\"ReduceMax\"" + Int("keepdims", "1"))}},
       {"ONNX-OP-013",
        kGraph,
-       {kMl, labels, words, concat, strings_out, Mapper("[\"a\"]")},
-       {kMl, labels, words, concat, strings_out, Mapper("[\"a\", \"b\"]")}},
+       {kImportMl, labels, words, concat, strings_out, Mapper("[\"a\"]")},
+       {kImportMl, labels, words, concat, strings_out, Mapper("[\"a\", \"b\"]")}},
       {"ONNX-OP-014",
        kGraph,
-       {kMl, Encoder(Strings("cats_strings", "\"a\""))},
-       {kMl, Encoder(""), Shaped("y", "dim {} dim {}")}},
+       {kImportMl, Encoder(Strings("cats_strings", "\"a\""))},
+       {kImportMl, Encoder(""), Shaped("y", "dim {} dim {}")}},
       {"ONNX-OP-015",
        kGraph,
        {reduced, Operator("\"Unsqueeze\"" + Ints("axes", "[0, 0]"))},
@@ -123,12 +123,12 @@ std::vector<RuleExample> ChoiceExamples() {
       {"ONNX-OP-016", kConv, {same, pads("[1, 1, 1, 1]")}, {same, pads("[0, 0, 0, 0]")}},
       {"ONNX-OP-017",
        kGraph,
-       {Recurrent("[\"Sigmoid\", \"Tanh\", \"Tanh\"]")},
-       {Recurrent("[\"Sigmoid\", \"Tanh\"]"), sequence, states}},
+       {RecurrentNode("[\"Sigmoid\", \"Tanh\", \"Tanh\"]")},
+       {RecurrentNode("[\"Sigmoid\", \"Tanh\"]"), sequence, states}},
       {"ONNX-OP-017",
        kGraph,
-       {Recurrent("[\"Sigmoid\", \"Tan\"]")},
-       {Recurrent("[\"sigmoid\", \"tanh\"]"), sequence, states}},
+       {RecurrentNode("[\"Sigmoid\", \"Tan\"]")},
+       {RecurrentNode("[\"sigmoid\", \"tanh\"]"), sequence, states}},
       {"ONNX-OP-018", kGraph, {Einsum("i,j,k->i")}, {Einsum("i, i -> i")}},
       {"ONNX-OP-018", kGraph, {Einsum("i,i->j")}, {Einsum("...i,i")}},
       {"ONNX-OP-019", kGraph, {v18, Split("3")}, {v18, Split("2")}},

@@ -256,31 +256,31 @@ void InFile(const Subject& s, Findings& f) {
   });
 }
 
-constexpr std::string_view kClause = "ExternalData.md";
+constexpr std::string_view kExternalClause = "ExternalData.md";
 
-constexpr Rule kRules[] = {
+constexpr Rule kExternalRules[] = {
     {.info = {.id = "ONNX-EXT-001",
               .statement = "Every external tensor has a location.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .vendor = true,
               .hint = "Add the path of the data file to external_data, with the key location."},
      .check = LocationPresent},
     {.info = {.id = "ONNX-EXT-002",
               .statement = "The location of external data is a relative path inside the model's "
                            "directory, without \"..\" after normalization.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .vendor = true,
               .hint = "Move the data file into the model's directory, and set location to its "
                       "relative path."},
      .check = LocationBeneath},
     {.info = {.id = "ONNX-EXT-003",
               .statement = "The offset and length of external data are unsigned decimal numbers.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Write offset and length as decimal digits only."},
      .check = NumbersParse},
     {.info = {.id = "ONNX-EXT-004",
               .statement = "A tensor with external data has no data in the model.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .vendor = true,
               .hint = "Remove the data from the tensor, or set data_location to DEFAULT and remove "
                       "external_data."},
@@ -288,18 +288,18 @@ constexpr Rule kRules[] = {
     {.info = {.id = "ONNX-EXT-005",
               .statement = "The length of external data is the number of bytes that the type and "
                            "shape of the tensor require.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Correct length, or the data_type and dims of the tensor."},
      .check = LengthFits},
     {.info = {.id = "ONNX-EXT-006",
               .statement = "The file with external data exists and can be read.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .vendor = true,
               .hint = "Copy the data file to the path in location, relative to the model."},
      .check = FileReadable},
     {.info = {.id = "ONNX-EXT-007",
               .statement = "The data of an external tensor is inside its file.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Correct offset and dims; if the data file is truncated or belongs to "
                       "another model, export or download it again."},
      .check = RangeInFile},
@@ -307,7 +307,7 @@ constexpr Rule kRules[] = {
               .severity = Severity::kWarning,
               .statement = "The location of external data is a file, not memory of the process "
                            "that wrote the model.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Save the model again, with its weights in a file."},
      .check = InFile},
     {.info = {.id = "ONNX-EXT-009",
@@ -319,19 +319,19 @@ constexpr Rule kRules[] = {
     {.info = {.id = "ONNX-EXT-010",
               .statement =
                   "The location of external data has no \"..\" component and no null character.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Write the path without \"..\" and null characters."},
      .check = LocationPlain},
     {.info = {.id = "ONNX-EXT-011",
               .severity = Severity::kWarning,
               .statement =
                   "Every key in external_data is location, offset, length, checksum or basepath.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Correct the key, or remove the entry."},
      .check = KeysKnown},
     {.info = {.id = "ONNX-EXT-012",
               .statement = "The keys in the external_data of a tensor are unique.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Keep one entry per key."},
      .check = KeysUnique},
     {.info = {.id = "ONNX-EXT-013",
@@ -344,7 +344,7 @@ constexpr Rule kRules[] = {
               .severity = Severity::kNote,
               .statement = "The offsets of external data are multiples of 4096, so that the data "
                            "can be memory-mapped.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Save the external data with an alignment of 4096 bytes.",
               .lint = true},
      .check = OffsetsAligned},
@@ -352,7 +352,7 @@ constexpr Rule kRules[] = {
               .severity = Severity::kWarning,
               .statement =
                   "The checksum of external data is a SHA-1 digest of 40 hexadecimal digits.",
-              .clause = kClause,
+              .clause = kExternalClause,
               .hint = "Write the SHA-1 digest of the data file as 40 hexadecimal digits, or remove "
                       "the entry."},
      .check = ChecksumsFormed},
@@ -361,7 +361,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ExternalRules() {
-  return kRules;
+  return kExternalRules;
 }
 
 }  // namespace nn::onnx

@@ -22,7 +22,7 @@ Key CalleeOf(const pb::NodeProto& n) {
   return {PlainDomain(n.domain()), n.op_type(), n.overload()};
 }
 
-std::string Path(int i, std::string_view field = {}) {
+std::string FunctionPath(int i, std::string_view field = {}) {
   return fmt::format("functions[{}]{}{}", i, field.empty() ? "" : ".", field);
 }
 
@@ -38,18 +38,18 @@ void VersionHasFunctions(const Subject& s, Findings& f) {
           s.ir_version());
 }
 
-void Named(const Subject& s, Findings& f) {
+void FunctionNamed(const Subject& s, Findings& f) {
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
-    if (function.name().empty()) f.Add(At(Path(i, "name")), "the function has no name");
-    if (!function.has_domain()) f.Add(At(Path(i, "domain")), "the function has no domain");
+    if (function.name().empty()) f.Add(At(FunctionPath(i, "name")), "the function has no name");
+    if (!function.has_domain()) f.Add(At(FunctionPath(i, "domain")), "the function has no domain");
   });
 }
 
-void Unique(const Subject& s, Findings& f) {
+void FunctionUnique(const Subject& s, Findings& f) {
   std::set<Key> seen;
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
     if (!seen.insert(KeyOf(function)).second)
-      f.Add(At(Path(i)),
+      f.Add(At(FunctionPath(i)),
             "another function is already named {} in domain {}, with the same overload",
             Quote(function.name()), Quote(function.domain()));
   });
@@ -61,7 +61,7 @@ void ListsUnique(const Subject& s, Findings& f) {
       std::set<std::string_view> seen;
       for (const std::string& name : names)
         if (!seen.insert(name).second)
-          f.Add(At(Path(i, field)), "{} lists {} more than once", field, Quote(name));
+          f.Add(At(FunctionPath(i, field)), "{} lists {} more than once", field, Quote(name));
     };
     check(function.input(), "input");
     check(function.output(), "output");
@@ -69,7 +69,7 @@ void ListsUnique(const Subject& s, Findings& f) {
   });
 }
 
-void OutputsProduced(const Subject& s, Findings& f) {
+void FunctionOutputsProduced(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kFunction) continue;
     for (int i = 0; i < body->function->output_size(); ++i)
@@ -136,7 +136,7 @@ void NotRecursive(const Subject& s, Findings& f) {
     if (depths[static_cast<size_t>(i)] == 0 &&
         std::any_of(callers.begin(), callers.end(),
                     [&](int c) { return depths[static_cast<size_t>(c)] == 0; }))
-      f.Add(At(Path(i)), "function {} calls itself, directly or through other functions",
+      f.Add(At(FunctionPath(i)), "function {} calls itself, directly or through other functions",
             Quote(function.name()));
   });
 }
@@ -154,7 +154,7 @@ void CallsLimited(const Subject& s, Findings& f) {
   const auto deepest = std::max_element(depths.begin(), depths.end());
   if (deepest != depths.end() && *deepest > kMostCalls) {
     const auto i = static_cast<int>(deepest - depths.begin());
-    f.Add(At(Path(i)), "calls from function {} are {} deep; at most {} are allowed",
+    f.Add(At(FunctionPath(i)), "calls from function {} are {} deep; at most {} are allowed",
           Quote(s.proto().functions(i).name()), *deepest, kMostCalls);
   }
 }
@@ -226,7 +226,7 @@ void AttributesOnce(const Subject& s, Findings& f) {
     std::set<std::string_view> seen(function.attribute().begin(), function.attribute().end());
     for (int k = 0; k < function.attribute_proto_size(); ++k)
       if (!seen.insert(function.attribute_proto(k).name()).second)
-        f.Add(At(Path(i, fmt::format("attribute_proto[{}]", k))),
+        f.Add(At(FunctionPath(i, fmt::format("attribute_proto[{}]", k))),
               "attribute {} of function {} is listed more than once",
               Quote(function.attribute_proto(k).name()), Quote(function.name()));
   });
@@ -260,7 +260,7 @@ void CallAttributesKnown(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kFunctionRules[] = {
     {.info = {.id = "ONNX-FUNC-001",
               .severity = Severity::kWarning,
               .statement = "A model with functions has IR version 8 or later.",
@@ -272,13 +272,13 @@ constexpr Rule kRules[] = {
               .clause = "IR.md, Functions",
               .vendor = true,
               .hint = "Set the name and the domain of the function."},
-     .check = Named},
+     .check = FunctionNamed},
     {.info = {.id = "ONNX-FUNC-003",
               .statement = "No two functions have the same domain, name and overload.",
               .clause = "IR.md, Functions",
               .vendor = true,
               .hint = "Rename or remove one of the functions, or give them different overloads."},
-     .check = Unique},
+     .check = FunctionUnique},
     {.info = {.id = "ONNX-FUNC-004",
               .statement = "The inputs, outputs and attributes of a function are each listed once.",
               .clause = "IR.md, Functions",
@@ -289,7 +289,7 @@ constexpr Rule kRules[] = {
               .statement = "Every output of a function is defined in that function.",
               .clause = "IR.md, Functions",
               .hint = "Correct the output name, or add the node that computes the output."},
-     .check = OutputsProduced},
+     .check = FunctionOutputsProduced},
     {.info = {.id = "ONNX-FUNC-006",
               .statement = "No function calls itself, directly or through other functions.",
               .clause = "IR.md, Functions",
@@ -356,7 +356,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> FunctionRules() {
-  return kRules;
+  return kFunctionRules;
 }
 
 }  // namespace nn::onnx

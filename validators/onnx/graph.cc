@@ -221,7 +221,7 @@ void ResultsUsed(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kGraphRules[] = {
     {.info = {.id = "ONNX-GRAPH-001",
               .statement = "Every graph has a name.",
               .clause = "IR.md, Graphs",
@@ -329,7 +329,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> GraphRules() {
-  return kRules;
+  return kGraphRules;
 }
 
 }  // namespace nn::onnx

@@ -257,7 +257,7 @@ void AnnotationParameters(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kInterfaceRules[] = {
     {.info = {.id = "ONNX-VALUE-001",
               .statement = "Every input and output of a graph has a name.",
               .clause = "IR.md, Graphs",
@@ -337,7 +337,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> InterfaceRules() {
-  return kRules;
+  return kInterfaceRules;
 }
 
 }  // namespace nn::onnx

@@ -293,7 +293,7 @@ void FunctionsCalled(const Subject& s, Findings& f) {
 
 constexpr std::string_view kAdvice = "good practice";
 
-constexpr Rule kRules[] = {
+constexpr Rule kLintRules[] = {
     {.info = {.id = "ONNX-LINT-001",
               .severity = Severity::kNote,
               .statement = "A graph of ten or more nodes declares all values that its nodes write, "
@@ -423,7 +423,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> LintRules() {
-  return kRules;
+  return kLintRules;
 }
 
 }  // namespace nn::onnx

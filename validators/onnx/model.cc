@@ -106,7 +106,7 @@ void MetadataUnique(const Subject& s, Findings& f) {
             Quote(s.proto().metadata_props(i).key()));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kModelRules[] = {
     {.info = {.id = "ONNX-MODEL-001",
               .statement = "The model has an ir_version.",
               .clause = "IR.md, Models",
@@ -181,7 +181,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ModelRules() {
-  return kRules;
+  return kModelRules;
 }
 
 }  // namespace nn::onnx

@@ -224,7 +224,7 @@ void RequiredAttributes(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kNodeRules[] = {
     {.info = {.id = "ONNX-NODE-001",
               .statement = "Every node has an op_type.",
               .clause = "IR.md, Nodes",
@@ -328,7 +328,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> NodeRules() {
-  return kRules;
+  return kNodeRules;
 }
 
 }  // namespace nn::onnx

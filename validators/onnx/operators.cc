@@ -149,7 +149,7 @@ bool IsAllowedType(const NodeAt& node, const TypeAttribute& attribute, int64_t t
          allowed->second.contains("seq(" + text + ")");
 }
 
-void ElementTypesKnown(const Subject& s, Findings& f) {
+void AttributeTypesKnown(const Subject& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     if (node.schema == nullptr || !a.attribute->has_i()) continue;
@@ -348,7 +348,7 @@ void ConstantHasOneValue(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kOperatorRules[] = {
     {.info = {.id = "ONNX-OP-003",
               .statement = "The kernel_shape, strides, dilations and pads of a convolution, "
                            "pooling operator or Col2Im are for the same number of axes.",
@@ -374,7 +374,7 @@ constexpr Rule kRules[] = {
               .clause = "onnx.proto, TensorProto.DataType",
               .hint = "Use an element type that the operator supports, or import an opset version "
                       "that supports it."},
-     .check = ElementTypesKnown},
+     .check = AttributeTypesKnown},
     {.info = {.id = "ONNX-OP-007",
               .statement = "A Constant node has exactly one value attribute.",
               .clause = "Operators.md, Constant",
@@ -433,7 +433,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> OperatorRules() {
-  return kRules;
+  return kOperatorRules;
 }
 
 }  // namespace nn::onnx

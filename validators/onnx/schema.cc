@@ -13,12 +13,12 @@ constexpr int64_t kNewestDefault = 28;
 constexpr int64_t kNewestMl = 5;
 constexpr int64_t kNewestPreview = 1;
 
-struct Group {
+struct TypeGroup {
   std::string_view name;
   std::string_view members;
 };
 
-constexpr Group kGroups[] = {
+constexpr TypeGroup kGroups[] = {
     {"ANY", "i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 c64 c128 str bool"},
     {"INT", "i8 i16 i32 i64"},
     {"UINT", "u8 u16 u32 u64"},
@@ -198,7 +198,7 @@ class Parser {
       for (const std::string& m : members) out.insert(prefix + m + ")");
       return {};
     }
-    for (const Group& g : kGroups)
+    for (const TypeGroup& g : kGroups)
       if (type == g.name) return AddTypes(g.members, out);
     out.insert(std::string(type));
     return {};

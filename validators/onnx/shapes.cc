@@ -46,7 +46,7 @@ void Report(const Subject& s, Findings& f) {
       f.Add(At(defect.element, defect.index), "{}", defect.message);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kShapeRules[] = {
     {.info = {.id = "ONNX-SHAPE-001",
               .statement = "The types, shapes and constant values of a node's inputs, and its "
                            "attributes, are valid for its operator.",
@@ -70,7 +70,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ShapeRules() {
-  return kRules;
+  return kShapeRules;
 }
 
 }  // namespace nn::onnx

@@ -131,7 +131,7 @@ void IndicesReadable(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSparseRules[] = {
     {.info = {.id = "ONNX-SPARSE-001",
               .statement = "The values of a sparse tensor are present and have rank 1.",
               .clause = "onnx.proto, SparseTensorProto.values",
@@ -173,7 +173,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> SparseRules() {
-  return kRules;
+  return kSparseRules;
 }
 
 }  // namespace nn::onnx

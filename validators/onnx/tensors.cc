@@ -124,7 +124,7 @@ void FindBadDimensions(const Subject& s, Findings& f, bool external) {
       f.Add(s.Where(t, "dims"), "{} has a negative dimension, or 2^63 elements or more", Name(t));
 }
 
-void DimensionsNatural(const Subject& s, Findings& f) {
+void TensorDimensionsNatural(const Subject& s, Findings& f) {
   FindBadDimensions(s, f, false);
 }
 
@@ -266,7 +266,7 @@ void NotSegmented(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTensorRules[] = {
     {.info = {.id = "ONNX-TENSOR-001",
               .statement = "Every tensor has a data_type, which is a known TensorProto.DataType "
                            "unless the data is raw or external.",
@@ -280,7 +280,7 @@ constexpr Rule kRules[] = {
               .clause = "onnx.proto, TensorProto.dims",
               .vendor = true,
               .hint = "Set dims to the shape of the stored data."},
-     .check = DimensionsNatural},
+     .check = TensorDimensionsNatural},
     {.info = {.id = "ONNX-TENSOR-003",
               .statement = "A tensor that is not external has its data in exactly one field, or in "
                            "none if it has no elements.",
@@ -347,7 +347,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> TensorRules() {
-  return kRules;
+  return kTensorRules;
 }
 
 }  // namespace nn::onnx

@@ -96,7 +96,7 @@ void UpdatesUnique(const Subject& s, Findings& f) {
   });
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTrainingRules[] = {
     {.info = {.id = "ONNX-TRAIN-001",
               .statement = "The initialization graph of training_info has no inputs.",
               .clause = "onnx.proto, TrainingInfoProto.initialization",
@@ -131,7 +131,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> TrainingRules() {
-  return kRules;
+  return kTrainingRules;
 }
 
 }  // namespace nn::onnx

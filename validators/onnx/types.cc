@@ -190,7 +190,7 @@ void OutputTypesAllowed(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTypeRules[] = {
     {.info = {.id = "ONNX-TYPE-001",
               .statement = "The inputs of a node have element types that the operator supports.",
               .clause = "Operators.md, Type Constraints",
@@ -224,7 +224,7 @@ const TypeFlow& Subject::type_flow() const {
 }
 
 std::span<const Rule> TypeRules() {
-  return kRules;
+  return kTypeRules;
 }
 
 }  // namespace nn::onnx

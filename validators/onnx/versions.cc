@@ -45,7 +45,7 @@ void EachMetadata(const Subject& s, const Visit& visit) {
   });
 }
 
-void MetadataUnique(const Subject& s, Findings& f) {
+void MetadataKeysUnique(const Subject& s, Findings& f) {
   EachMetadata(s, [&](const auto& place, const Metadata& list) {
     std::set<std::string_view> seen;
     for (int i = 0; i < list.size(); ++i)
@@ -159,7 +159,7 @@ void FeaturesInVersion(const Subject& s, Findings& f) {
             feature.since, feature.name);
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kVersionRules[] = {
     {.info = {.id = "ONNX-IR-001",
               .severity = Severity::kWarning,
               .statement = "The model uses only features of the IR version that it states.",
@@ -171,13 +171,13 @@ constexpr Rule kRules[] = {
                            "have unique keys.",
               .clause = "IR.md, Other Metadata",
               .hint = "Rename or remove the repeated key."},
-     .check = MetadataUnique},
+     .check = MetadataKeysUnique},
 };
 
 }  // namespace
 
 std::span<const Rule> VersionRules() {
-  return kRules;
+  return kVersionRules;
 }
 
 }  // namespace nn::onnx

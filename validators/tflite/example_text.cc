@@ -50,9 +50,9 @@ void AppendElement(std::vector<uint8_t>& bytes, std::string_view type, double va
     bytes.push_back(static_cast<uint8_t>(static_cast<int>(value)));
 }
 
-class Model {
+class ExampleModel {
  public:
-  explicit Model(const std::string& text) {
+  explicit ExampleModel(const std::string& text) {
     std::istringstream lines(text);
     std::string line;
     std::getline(lines, line);
@@ -175,7 +175,7 @@ class Model {
 }  // namespace
 
 std::string OperatorModel(const std::string& text) {
-  return text.starts_with('{') ? text : Model(text).Text();
+  return text.starts_with('{') ? text : ExampleModel(text).Text();
 }
 
 }  // namespace nn::tflite

@@ -132,7 +132,7 @@ x f32[1,4,4,2]
 > y f32[1,4,4,2]
 )";
 
-constexpr const char* kTopK = R"(TOPK_V2 TopKV2Options {}
+constexpr const char* kTopKOperator = R"(TOPK_V2 TopKV2Options {}
 x f32[2,6]
 k i32[] =3
 > values f32[2,3]
@@ -145,7 +145,7 @@ axis i32[] =1
 > y i64[2]
 )";
 
-constexpr const char* kStrided = R"(STRIDED_SLICE StridedSliceOptions {}
+constexpr const char* kStridedForward = R"(STRIDED_SLICE StridedSliceOptions {}
 x f32[4,6]
 begin i32[2] =0,1
 end i32[2] =2,5
@@ -158,7 +158,7 @@ x c64[2]
 > y f32[2]
 )";
 
-constexpr const char* kSlice = R"(SLICE SliceOptions {}
+constexpr const char* kSliceOperator = R"(SLICE SliceOptions {}
 x f32[4,6]
 begin i32[2] =1,2
 size i32[2] =2,-1
@@ -182,14 +182,17 @@ std::vector<RuleExample> OperatorExamples() {
        kPool,
        {{"\"stride_h\": 1", "\"stride_h\": 0"}},
        {{"\"stride_h\": 1", "\"stride_h\": 4"}, {"y f32[1,4", "y f32[1,1"}}},
-      {"TFLITE-OP-006", kTopK, {{"k i32[] =3", "-"}}, {{"k i32[] =3", "k i16[] =3"}}},
-      {"TFLITE-OP-007", kTopK, {{"k i32", "k i64"}}, {{"k i32", "k i16"}}},
+      {"TFLITE-OP-006", kTopKOperator, {{"k i32[] =3", "-"}}, {{"k i32[] =3", "k i16[] =3"}}},
+      {"TFLITE-OP-007", kTopKOperator, {{"k i32", "k i64"}}, {{"k i32", "k i16"}}},
       {"TFLITE-OP-008", kMul, {{"b f32", "b i32"}}, {{"b f32[3]", "b f32[1,3]"}}},
       {"TFLITE-OP-009",
-       kStrided,
+       kStridedForward,
        {{"begin i32[2] =0,1", "begin i32[1,2] =0,1"}},
        {{"begin i32[2] =0,1", "begin i32[2] =0,2"}}},
-      {"TFLITE-OP-010", kTopK, {{"k i32[] =3", "k i32[2] =3,3"}}, {{"k i32[] =3", "k i32[1] =3"}}},
+      {"TFLITE-OP-010",
+       kTopKOperator,
+       {{"k i32[] =3", "k i32[2] =3,3"}},
+       {{"k i32[] =3", "k i32[1] =3"}}},
       {"TFLITE-OP-011",
        kGelu,
        {{"GELU GeluOptions {}", "STABLEHLO_TANH"}},
@@ -230,7 +233,7 @@ x f32[2,3]
        {{"{}", "{\"fused_activation_function\": \"RELU\"}"}},
        {{"{}", "{\"fused_activation_function\": \"NONE\"}"}}},
       {"TFLITE-OP-019",
-       kSlice,
+       kSliceOperator,
        {{"=1,2", "=1,7"}},
        {{"=1,2", "=1,6"}, {"y f32[2,4]", "y f32[2,0]"}}},
   };

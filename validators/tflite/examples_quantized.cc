@@ -4,7 +4,7 @@
 namespace nn::tflite {
 namespace {
 
-constexpr const char* kConv =
+constexpr const char* kQuantizedConv =
     R"(CONV_2D Conv2DOptions {"padding": "VALID", "stride_w": 1, "stride_h": 1}
 x i8[1,4,4,4] {"quantization": {"scale": [0.5], "zero_point": [3]}}
 filter i8[2,2,2,4] = {"quantization": {"scale": [0.25, 0.5], "zero_point": [0, 0]}}
@@ -12,7 +12,7 @@ bias i32[2] = {"quantization": {"scale": [0.125, 0.25], "zero_point": [0, 0]}}
 > y i8[1,3,3,2] {"quantization": {"scale": [1], "zero_point": [0]}}
 )";
 
-constexpr const char* kDense = R"(FULLY_CONNECTED FullyConnectedOptions {}
+constexpr const char* kQuantizedDense = R"(FULLY_CONNECTED FullyConnectedOptions {}
 x i8[2,3] {"quantization": {"scale": [0.5], "zero_point": [3]}}
 weights i8[4,3] = {"quantization": {"scale": [0.25], "zero_point": [0]}}
 bias i32[4] = {"quantization": {"scale": [0.125], "zero_point": [0]}}
@@ -80,11 +80,11 @@ std::vector<RuleExample> QuantizationExamples() {
   const std::string axes = "\"quantized_dimension\": 0, ";
   return {
       {"TFLITE-QUANT-001",
-       kConv,
+       kQuantizedConv,
        {{" {\"quantization\": {\"scale\": [0.5], \"zero_point\": [3]}}", ""}},
        {{"\"scale\": [0.5], \"zero_point\": [3]", "\"scale\": [0.25], \"zero_point\": [0]"}}},
       {"TFLITE-QUANT-002",
-       kDense,
+       kQuantizedDense,
        {{"weights i8[4,3] = {\"quantization\": {\"scale\": [0.25], \"zero_point\": [0]}}",
          "weights i8[4,3] = {\"quantization\": {\"quantized_dimension\": 1, \"scale\": [0.25, "
          "0.25, "
@@ -93,7 +93,7 @@ std::vector<RuleExample> QuantizationExamples() {
          "weights i8[4,3] = {\"quantization\": {\"scale\": [0.25, 0.25, 0.25, 0.25], "
          "\"zero_point\": [0, 0, 0, 0]}}"}}},
       {"TFLITE-QUANT-003",
-       kConv,
+       kQuantizedConv,
        {{"[0.25, 0.5], \"zero_point\": [0, 0]", "[0.25, 0.5], \"zero_point\": [0, 1]"}},
        {{"[0.25, 0.5], \"zero_point\": [0, 0]", "[0.25], \"zero_point\": [0]"}}},
       {"TFLITE-QUANT-004",
@@ -109,7 +109,7 @@ std::vector<RuleExample> QuantizationExamples() {
        kSoftmax,
        {{"[-128]", "[0]"}},
        {{"[0.5], \"zero_point\": [3]", "[0.25], \"zero_point\": [0]"}}},
-      {"TFLITE-QUANT-007", kDense, {{"[0.125]", "[0.5]"}}, {{"[0.125]", "[0.126]"}}},
+      {"TFLITE-QUANT-007", kQuantizedDense, {{"[0.125]", "[0.5]"}}, {{"[0.125]", "[0.126]"}}},
       {"TFLITE-QUANT-008", kQuantize, {{"y i8", "y u8"}}, {{"y i8", "y i32"}}},
       {"TFLITE-RNN-001",
        kRnn,

@@ -225,7 +225,7 @@ void ConstantsNotWritten(const Subject& s, Findings& f) {
     }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kGraphRules[] = {
     {.info = {.id = "TFLITE-GRAPH-001",
               .statement = "Every input and output of a subgraph is a tensor of that subgraph.",
               .clause = "schema.fbs, SubGraph.inputs",
@@ -324,7 +324,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> GraphRules() {
-  return kRules;
+  return kGraphRules;
 }
 
 }  // namespace nn::tflite

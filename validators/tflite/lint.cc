@@ -187,7 +187,7 @@ void OldCodesFilled(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLintRules[] = {
     {.info = {.id = "TFLITE-LINT-001",
               .severity = Severity::kWarning,
               .statement =
@@ -285,7 +285,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> LintRules() {
-  return kRules;
+  return kLintRules;
 }
 
 }  // namespace nn::tflite

@@ -239,7 +239,7 @@ void ExternalFilesReadable(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kModelRules[] = {
     {.info = {.id = "TFLITE-MODEL-001",
               .statement = "The schema version of the model is 3.",
               .clause = "schema.fbs, Model.version",
@@ -367,7 +367,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ModelRules() {
-  return kRules;
+  return kModelRules;
 }
 
 }  // namespace nn::tflite

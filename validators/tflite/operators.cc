@@ -5,7 +5,7 @@
 namespace nn::tflite {
 namespace {
 
-constexpr Rule kRules[] = {
+constexpr Rule kOperatorRules[] = {
     {.info = {.id = "TFLITE-OP-001",
               .statement = "Every operator has the number of inputs that its kernel takes.",
               .clause = "schema.fbs, BuiltinOperator; Prepare of its kernel",
@@ -227,7 +227,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> OperatorRules() {
-  return kRules;
+  return kOperatorRules;
 }
 
 }  // namespace nn::tflite

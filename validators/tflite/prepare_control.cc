@@ -146,7 +146,7 @@ void HashtableSize(Operation& o) {
   o.Give(0, Dims{1});
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kControlPreparations[] = {
     {Op::IF, If},
     {Op::WHILE, While},
     {Op::CALL_ONCE, CallOnce},
@@ -161,7 +161,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> ControlPreparations() {
-  return kPreparations;
+  return kControlPreparations;
 }
 
 }  // namespace nn::tflite

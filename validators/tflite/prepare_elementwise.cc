@@ -191,7 +191,7 @@ void Bitcast(Operation& o) {
   o.Give(0, dims);
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kElementwisePreparations[] = {
     {Op::ADD, Binary},
     {Op::SUB, Binary},
     {Op::MUL, Mul},
@@ -269,7 +269,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> ElementwisePreparations() {
-  return kPreparations;
+  return kElementwisePreparations;
 }
 
 }  // namespace nn::tflite

@@ -223,7 +223,7 @@ void MatrixDiag(Operation& o) {
   o.Give(0, dims);
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kIndexPreparations[] = {
     {Op::GATHER, Gather},
     {Op::GATHER_ND, GatherNd},
     {Op::SCATTER_ND, ScatterNd},
@@ -246,7 +246,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> IndexPreparations() {
-  return kPreparations;
+  return kIndexPreparations;
 }
 
 }  // namespace nn::tflite

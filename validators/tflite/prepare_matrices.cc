@@ -193,7 +193,7 @@ void LshProjection(Operation& o) {
     o.Fail(Check::kOptionValues, "the projection type is neither SPARSE nor DENSE");
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kMatrixPreparations[] = {
     {Op::FULLY_CONNECTED, FullyConnected},   {Op::BATCH_MATMUL, BatchMatMul},
     {Op::EMBEDDING_LOOKUP, EmbeddingLookup}, {Op::EMBEDDING_LOOKUP_SPARSE, EmbeddingLookupSparse},
     {Op::HASHTABLE_LOOKUP, HashtableLookup}, {Op::LSH_PROJECTION, LshProjection},
@@ -202,7 +202,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> MatrixPreparations() {
-  return kPreparations;
+  return kMatrixPreparations;
 }
 
 }  // namespace nn::tflite

@@ -120,7 +120,7 @@ void SameAsAll(Operation& o) {
   }
 }
 
-void Unpack(Operation& o) {
+void UnpackTypes(Operation& o) {
   for (int i = 0; i < o.outputs() && !o.failed(); ++i)
     if (o.in(0) != nullptr && o.out(i) != nullptr) CheckSame(o, *o.in(0), *o.out(i));
 }
@@ -203,7 +203,7 @@ void Products(Operation& o) {
   if (o.in(0)->type == Type::INT16) CheckInt16(o, {o.in(0), o.in(1), o.out(0)});
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kQuantizationPreparations[] = {
     {Op::CONV_2D, Convolution},
     {Op::DEPTHWISE_CONV_2D, Convolution},
     {Op::TRANSPOSE_CONV, Convolution},
@@ -216,7 +216,7 @@ constexpr Preparation kPreparations[] = {
     {Op::MIRROR_PAD, SameAsFirst},
     {Op::CONCATENATION, SameAsAll},
     {Op::PACK, SameAsAll},
-    {Op::UNPACK, Unpack},
+    {Op::UNPACK, UnpackTypes},
     {Op::LOGISTIC, FixedOutput},
     {Op::TANH, FixedOutput},
     {Op::SOFTMAX, FixedOutput},
@@ -246,7 +246,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> QuantizationPreparations() {
-  return kPreparations;
+  return kQuantizationPreparations;
 }
 
 }  // namespace nn::tflite

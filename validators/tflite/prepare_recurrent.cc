@@ -248,7 +248,7 @@ void Svdf(Operation& o) {
   o.Give(0, Dims{x.dim(0), units});
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kRecurrentPreparations[] = {
     {Op::LSTM, LstmOperator},
     {Op::UNIDIRECTIONAL_SEQUENCE_LSTM, SequenceLstm},
     {Op::RNN, Rnn},
@@ -260,7 +260,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> RecurrentPreparations() {
-  return kPreparations;
+  return kRecurrentPreparations;
 }
 
 }  // namespace nn::tflite

@@ -145,7 +145,7 @@ void BroadcastArgs(Operation& o) {
   o.Give(0, Dims{a < 0 || b < 0 ? -1 : std::max(a, b)});
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kReductionPreparations[] = {
     {Op::MEAN, Reduce},
     {Op::SUM, Reduce},
     {Op::REDUCE_PROD, Reduce},
@@ -170,7 +170,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> ReductionPreparations() {
-  return kPreparations;
+  return kReductionPreparations;
 }
 
 }  // namespace nn::tflite

@@ -335,7 +335,7 @@ void Dilate(Operation& o) {
   o.Give(0, dims);
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kShapePreparations[] = {
     {Op::CONCATENATION, Concatenation},
     {Op::RESHAPE, Reshape},
     {Op::PAD, Pad},
@@ -359,7 +359,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> ShapePreparations() {
-  return kPreparations;
+  return kShapePreparations;
 }
 
 }  // namespace nn::tflite

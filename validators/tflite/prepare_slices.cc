@@ -259,7 +259,7 @@ void Reverse(Operation& o) {
   KeepShape(o);
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kSlicePreparations[] = {
     {Op::SPLIT, Split},
     {Op::SPLIT_V, SplitV},
     {Op::PACK, Pack},
@@ -273,7 +273,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> SlicePreparations() {
-  return kPreparations;
+  return kSlicePreparations;
 }
 
 }  // namespace nn::tflite

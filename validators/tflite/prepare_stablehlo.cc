@@ -23,7 +23,7 @@ void CheckAtMost(Operation& o, int64_t found, std::string_view name, int64_t mos
     o.Fail(Check::kStableHlo, "{} is {}; expected at most {}", name, found, most);
 }
 
-void Gather(Operation& o) {
+void StableHloGather(Operation& o) {
   const auto* options = o.at().op->builtin_options_2_as_StablehloGatherOptions();
   if (options == nullptr || !o.AllPresent(2)) return;
   CheckLength(o, options->slice_sizes(), "slice_sizes", o.in(0)->rank(), false);
@@ -49,7 +49,7 @@ void Scatter(Operation& o) {
            graph, graphs);
 }
 
-void Pad(Operation& o) {
+void StableHloPad(Operation& o) {
   const auto* options = o.at().op->builtin_options_2_as_StablehloPadOptions();
   const Value* x = o.in(0);
   if (options == nullptr || x == nullptr) return;
@@ -93,10 +93,10 @@ void RandomBits(Operation& o) {
            ShapeText(state->dims), ShapeText(declared));
 }
 
-constexpr Preparation kPreparations[] = {
-    {Op::STABLEHLO_GATHER, Gather},
+constexpr Preparation kStableHloPreparations[] = {
+    {Op::STABLEHLO_GATHER, StableHloGather},
     {Op::STABLEHLO_SCATTER, Scatter},
-    {Op::STABLEHLO_PAD, Pad},
+    {Op::STABLEHLO_PAD, StableHloPad},
     {Op::STABLEHLO_REDUCE_WINDOW, ReduceWindow},
     {Op::STABLEHLO_RNG_BIT_GENERATOR, RandomBits},
 };
@@ -104,7 +104,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> StableHloPreparations() {
-  return kPreparations;
+  return kStableHloPreparations;
 }
 
 }  // namespace nn::tflite

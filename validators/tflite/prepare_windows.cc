@@ -268,7 +268,7 @@ void Pool2D(Operation& o) {
               WindowSize(w.padding, x->dim(2), options->filter_width(), w.stride_w, 1), x->dim(3)});
 }
 
-constexpr Preparation kPreparations[] = {
+constexpr Preparation kWindowPreparations[] = {
     {Op::CONV_2D, Conv2D},
     {Op::DEPTHWISE_CONV_2D, DepthwiseConv2D},
     {Op::TRANSPOSE_CONV, TransposeConv},
@@ -282,7 +282,7 @@ constexpr Preparation kPreparations[] = {
 }  // namespace
 
 std::span<const Preparation> WindowPreparations() {
-  return kPreparations;
+  return kWindowPreparations;
 }
 
 }  // namespace nn::tflite

@@ -5,7 +5,7 @@
 namespace nn::tflite {
 namespace {
 
-constexpr Rule kRules[] = {
+constexpr Rule kQuantizationRules[] = {
     {.info = {.id = "TFLITE-QUANT-001",
               .statement =
                   "Tensors that convolutions, FULLY_CONNECTED, ADD, SUB, SQUARED_DIFFERENCE, ABS, "
@@ -142,7 +142,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> QuantizationRules() {
-  return kRules;
+  return kQuantizationRules;
 }
 
 }  // namespace nn::tflite

@@ -4,7 +4,7 @@
 namespace nn::tflite {
 namespace {
 
-constexpr Rule kRules[] = {
+constexpr Rule kShapeRules[] = {
     {.info = {.id = "TFLITE-SHAPE-001",
               .statement = "The dimensions of broadcast inputs, aligned at the last axis, are "
                            "equal or 1, and alpha of PRELU does not enlarge its input.",
@@ -257,7 +257,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> ShapeRules() {
-  return kRules;
+  return kShapeRules;
 }
 
 }  // namespace nn::tflite

@@ -154,7 +154,7 @@ void LevelsFit(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSparsityRules[] = {
     {.info = {.id = "TFLITE-TENSOR-009",
               .statement = "The traversal_order of a sparse tensor permutes its axes and then its "
                            "block axes, and block_map and dim_metadata have matching entries.",
@@ -175,7 +175,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> SparsityRules() {
-  return kRules;
+  return kSparsityRules;
 }
 
 }  // namespace nn::tflite

@@ -248,7 +248,7 @@ void VariantsDescribed(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTensorRules[] = {
     {.info = {.id = "TFLITE-TENSOR-001",
               .statement =
                   "The element type of every tensor is a member of the TensorType enumeration.",
@@ -351,7 +351,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> TensorRules() {
-  return kRules;
+  return kTensorRules;
 }
 
 }  // namespace nn::tflite

@@ -111,7 +111,7 @@ void OptionsOfVersion(const Subject& s, Findings& f) {
   }
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kVersionRules[] = {
     {.info = {.id = "TFLITE-OP-020",
               .severity = Severity::kWarning,
               .statement =
@@ -124,7 +124,7 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 std::span<const Rule> VersionRules() {
-  return kRules;
+  return kVersionRules;
 }
 
 }  // namespace nn::tflite
