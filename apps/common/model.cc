@@ -4,14 +4,13 @@
 
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
-#include "base/checked_math.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/common/dump.h"
-#include "ir/seeded.h"
-#include "passes/passes.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {
@@ -43,51 +42,6 @@ Result<std::pair<std::string, std::vector<int64_t>>> ParseInputShape(const std::
   return std::pair(text.substr(0, colon), *std::move(shape));
 }
 
-Status BindBatch(Graph& graph, int64_t batch) {
-  if (batch < 0) return UsageError("--batch {}: the batch size cannot be negative", batch);
-  std::map<std::string, int64_t> symbols;
-  std::string seen;
-  for (const Port& p : graph.inputs()) {
-    const Type& type = p.value->type();
-    seen += fmt::format("{}{} is {}", seen.empty() ? "" : ", ", Quote(p.name), type.ToString());
-    if (!type.ranked() || type.rank() == 0) continue;
-    if (const auto symbol = type.dim(0).symbol()) symbols.emplace(*symbol, batch);
-  }
-  if (symbols.empty())
-    return UsageError("--batch {}: no input has a symbolic first dimension ({})", batch, seen);
-  return BindSymbols(graph, symbols);
-}
-
-Status BindAll(Graph& graph, const ShapeOptions& options) {
-  std::map<std::string, std::vector<int64_t>> shapes;
-  for (const std::string& text : options.input_shapes) {
-    NN_ASSIGN(auto shape, ParseInputShape(text));
-    if (!shapes.insert(std::move(shape)).second)
-      return UsageError("--input-shape {}: the input already has a shape", Quote(text));
-  }
-  if (!shapes.empty()) NN_RETURN_IF_ERROR(BindInputShapes(graph, shapes));
-  if (options.batch) NN_RETURN_IF_ERROR(BindBatch(graph, *options.batch));
-  return {};
-}
-
-// The model was valid before, so the given shapes do not fit it.
-Status AsUsage(const Status& status) {
-  if (status || status.error().code() != ErrorCode::kModel) return status;
-  return UsageError("the given shapes do not fit the model: {}", status.error().message());
-}
-
-void NameAll(const std::vector<Port>& ports, std::string_view prefix,
-             const std::function<void(size_t, std::string)>& rename) {
-  std::set<std::string> taken;
-  for (const Port& p : ports) taken.insert(p.name);
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (!ports[i].name.empty()) continue;
-    std::string name = fmt::format("{}_{}", prefix, i);
-    while (!taken.insert(name).second) name += '_';
-    rename(i, name);
-  }
-}
-
 }  // namespace
 
 std::optional<uint64_t> BytesOnDisk(const std::string& path) {
@@ -115,84 +69,16 @@ void SayOtherName(std::string_view wanted, std::string_view name) {
                Quote(wanted), Quote(name));
 }
 
-void NamePorts(Graph& graph) {
-  NameAll(graph.inputs(), "in",
-          [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); });
-  NameAll(graph.outputs(), "out",
-          [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
-}
-
 Status BindShapes(Graph& graph, const ShapeOptions& options) {
-  return AsUsage(BindAll(graph, options));
-}
-
-Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes) {
-  return AsUsage(BindInputShapes(graph, shapes));
-}
-
-Status BindOpenBatch(Graph& graph) {
-  std::map<std::string, int64_t> symbols;
-  std::string names;
-  for (const Port& p : graph.inputs()) {
-    const Type& type = p.value->type();
-    if (!type.ranked() || type.rank() == 0) continue;
-    const auto symbol = type.dim(0).symbol();
-    if (!symbol || !symbols.emplace(*symbol, 1).second) continue;
-    names += (names.empty() ? "" : ", ") + Quote(*symbol);
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const std::string& text : options.input_shapes) {
+    NN_ASSIGN(auto shape, ParseInputShape(text));
+    if (!shapes.insert(std::move(shape)).second)
+      return UsageError("--input-shape {}: the input already has a shape", Quote(text));
   }
-  if (symbols.empty()) return {};
-  spdlog::info("{} is set to 1; use --batch to change it", names);
-  return BindSymbols(graph, symbols);
-}
-
-std::set<std::string> InputSymbols(const Graph& graph) {
-  std::set<std::string> symbols;
-  for (const Port& p : graph.inputs())
-    if (p.value->type().ranked())
-      for (const Dim& d : *p.value->type().dims) d.CollectSymbols(symbols);
-  return symbols;
-}
-
-Status RequireShape(std::string_view name, const Type& type) {
-  if (type.const_dims()) return {};
-  return UsageError("input {} is {}: set its shape with --input-shape or --batch", Quote(name),
-                    type.ToString());
-}
-
-Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed) {
-  NN_RETURN_IF_ERROR(RequireShape(name, type));
-  auto tensor = SeededTensor(type.dtype, *type.const_dims(), seed, i);
-  if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
-  return tensor;
-}
-
-Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
-             std::vector<Obstacle>& obstacles) {
-  NN_ASSIGN(std::vector<Obstacle> illegal, Legalize(graph, target, &axes));
-  for (Obstacle& o : illegal)
-    if (o.op != "opaque") obstacles.push_back(std::move(o));
+  if (!shapes.empty()) NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
+  if (options.batch) NN_RETURN_IF_ERROR(BindBatch(graph, *options.batch));
   return {};
-}
-
-std::optional<uint64_t> MultiplyAddsOf(const Node& node) {
-  if (node.Is("opaque")) return std::nullopt;
-  std::optional<uint64_t> total = 0;
-  if (node.op().multiply_adds != nullptr) {
-    const auto n = node.op().multiply_adds(node);
-    total = n && *n >= 0 ? std::optional(static_cast<uint64_t>(*n)) : std::nullopt;
-  }
-  for (const auto& region : node.regions())
-    for (const Node& inner : region->nodes()) {
-      const auto own = MultiplyAddsOf(inner);
-      total = total && own ? CheckedAdd(*total, *own) : std::nullopt;
-    }
-  return total;
-}
-
-std::string NameList(const std::vector<Port>& ports) {
-  std::string out;
-  for (const Port& p : ports) out += (out.empty() ? "" : ", ") + Quote(p.name);
-  return out.empty() ? "none" : out;
 }
 
 Result<Assignment> SplitAssignment(const std::string& text, const std::vector<Port>& ports) {

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "passes/legalize.h"
 #include "passes/passes.h"
+#include "passes/ports.h"
 #include "passes/weights.h"
 
 namespace nn::app {

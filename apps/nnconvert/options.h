@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"
+#include "passes/legalize.h"
 #include "tensorio/compare.h"
 
 namespace nn::app {

@@ -8,6 +8,7 @@
 #include "exec/program.h"
 #include "ops/array/shape.h"
 #include "passes/passes.h"
+#include "passes/ports.h"
 #include "passes/qdq.h"
 
 namespace nn::app {
@@ -17,14 +18,6 @@ namespace {
 // heights and widths, until the model accepts one.
 constexpr int64_t kBatch = 2;
 constexpr int64_t kSizes[] = {32, 64, 224, 256, 16, 8};
-
-std::set<std::string> BatchSymbols(const Graph& graph) {
-  std::set<std::string> symbols;
-  for (const Port& p : graph.inputs())
-    if (p.value->type().ranked() && p.value->type().rank() > 0)
-      if (const auto symbol = p.value->type().dim(0).symbol()) symbols.emplace(*symbol);
-  return symbols;
-}
 
 // Fuses operators between dequantize and quantize to integer operators, so that a quantized model
 // computes the same in either form. True if there were any.
@@ -78,7 +71,8 @@ SourceRuns DescribeSource(const Graph& graph) {
 // With all input dimensions known.
 Result<SourceRuns> PrepareSource(Graph source, const RunLimits& limits, Verification& out) {
   const auto open = InputSymbols(source);
-  const auto batch = BatchSymbols(source);
+  const auto batch_symbols = BatchSymbols(source);
+  const std::set<std::string> batch(batch_symbols.begin(), batch_symbols.end());
   const bool only_batch = std::includes(batch.begin(), batch.end(), open.begin(), open.end());
   std::optional<Error> first_error;
   for (const int64_t size : kSizes) {

@@ -7,6 +7,7 @@
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "ir/op_def.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ir/op_def.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {

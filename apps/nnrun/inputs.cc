@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "formats/tensor_file.h"
+#include "passes/ports.h"
 #include "tensorio/literal.h"
 #include "tensorio/npy.h"
 
@@ -32,6 +33,15 @@ class PortTable {
  private:
   std::unordered_map<std::string, size_t> table_;
 };
+
+// Sets a symbolic batch to 1, and says so.
+Status BindBatchToOne(Graph& graph) {
+  std::string names;
+  for (const std::string& symbol : BatchSymbols(graph))
+    names += (names.empty() ? "" : ", ") + Quote(symbol);
+  if (!names.empty()) spdlog::info("{} is set to 1; use --batch to change it", names);
+  return BindOpenBatch(graph);
+}
 
 Result<Tensor> ReadValue(const std::string& value, const Type& type) {
   return LooksLikeLiteral(value) ? ParseLiteral(value, type) : ReadTensorFile(value, type);
@@ -91,7 +101,7 @@ Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOp
   for (size_t i = 0; i < given.size(); ++i)
     if (given[i]) shapes[ports[i].name] = given[i]->dims();
   NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
-  if (shapes.size() < ports.size()) NN_RETURN_IF_ERROR(BindOpenBatch(graph));
+  if (shapes.size() < ports.size()) NN_RETURN_IF_ERROR(BindBatchToOne(graph));
   for (const Port& p : graph.inputs()) NN_RETURN_IF_ERROR(RequireShape(p.name, p.value->type()));
   return given;
 }

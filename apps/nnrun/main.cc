@@ -3,6 +3,7 @@
 #include "apps/nnrun/options.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {

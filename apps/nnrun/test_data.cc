@@ -8,6 +8,7 @@
 #include "apps/nnrun/options.h"
 #include "base/text.h"
 #include "formats/tensor_file.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {

@@ -5,7 +5,9 @@
 
 #include "apps/common/model.h"
 #include "base/text.h"
+#include "ir/op_def.h"
 #include "ir/text.h"
+#include "passes/ports.h"
 #include "validators/rule.h"
 
 namespace nn::app {

@@ -2,8 +2,9 @@
 
 #include <charconv>
 
-#include "apps/common/model.h"
 #include "base/text.h"
+#include "passes/legalize.h"
+#include "passes/ports.h"
 #include "validators/rule.h"
 
 namespace nn::app {

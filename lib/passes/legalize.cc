@@ -142,6 +142,14 @@ Result<std::vector<Obstacle>> Legalize(Graph& graph, const Target& target,
   return obstacles;
 }
 
+Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
+             std::vector<Obstacle>& obstacles) {
+  NN_ASSIGN(std::vector<Obstacle> illegal, Legalize(graph, target, &axes));
+  for (Obstacle& o : illegal)
+    if (o.op != "opaque") obstacles.push_back(std::move(o));
+  return {};
+}
+
 Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles) {
   std::string text = fmt::format("{} operator{} cannot be expressed in {}:", obstacles.size(),
                                  obstacles.size() == 1 ? "" : "s", target);

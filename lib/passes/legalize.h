@@ -69,6 +69,11 @@ struct Obstacle {
 Result<std::vector<Obstacle>> Legalize(Graph& graph, const Target& target,
                                        InterfaceAxes* interface = nullptr);
 
+// Legalizes an imported graph and appends the illegal nodes to `obstacles`, which holds those of
+// the import; nodes that were not imported are not added again.
+Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
+             std::vector<Obstacle>& obstacles);
+
 // A kUnsupported error: "3 operators cannot be expressed in tflite: ...".
 Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles);
 

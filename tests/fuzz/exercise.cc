@@ -5,7 +5,6 @@
 #include <new>
 #include <optional>
 
-#include "apps/common/model.h"
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/written.h"
 #include "base/text.h"
@@ -14,7 +13,9 @@
 #include "formats/format.h"
 #include "fuzz/run_model.h"
 #include "ir/verify.h"
+#include "passes/legalize.h"
 #include "passes/passes.h"
+#include "passes/ports.h"
 #include "validators/runner.h"
 
 namespace nn::test {
@@ -78,7 +79,7 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;
   std::vector<Obstacle> obstacles;
-  NN_RETURN_IF_ERROR(app::FitTo(*format.target, fitted, axes, obstacles));
+  NN_RETURN_IF_ERROR(FitTo(*format.target, fitted, axes, obstacles));
   if (!obstacles.empty()) return false;
   const std::string path = "m" + std::string(format.extensions[0]);
   const auto source_error = [&] { return app::FirstError(model); };
@@ -122,7 +123,7 @@ void ExerciseGraph(const ReadModel& model, const ExerciseOptions& options, Exerc
   }
   result.imported = imported->obstacles.empty();
   if (!result.imported) return;
-  app::NamePorts(graph);
+  NamePorts(graph);
   if (options.convert) result.broken = ConvertToAll(model, graph, options.verify, result.written);
   if (!options.run || !result.broken.empty()) return;
   const ModelRun run = RunModelEverywhere(graph, options.inputs);

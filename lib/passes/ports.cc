@@ -1,0 +1,107 @@
+#include "passes/ports.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/text.h"
+#include "ir/seeded.h"
+#include "passes/passes.h"
+
+namespace nn {
+namespace {
+
+void NameUnnamed(const std::vector<Port>& ports, std::string_view prefix,
+                 const std::function<void(size_t, std::string)>& rename) {
+  std::set<std::string> taken;
+  for (const Port& p : ports) taken.insert(p.name);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!ports[i].name.empty()) continue;
+    std::string name = fmt::format("{}_{}", prefix, i);
+    while (!taken.insert(name).second) name += '_';
+    rename(i, name);
+  }
+}
+
+// The model was valid before, so the given shapes do not fit it.
+Status AsUsage(const Status& status) {
+  if (status || status.error().code() != ErrorCode::kModel) return status;
+  return UsageError("the given shapes do not fit the model: {}", status.error().message());
+}
+
+Status SetBatchSymbols(Graph& graph, const std::vector<std::string>& names, int64_t batch) {
+  std::map<std::string, int64_t> symbols;
+  for (const std::string& name : names) symbols.emplace(name, batch);
+  return BindSymbols(graph, symbols);
+}
+
+}  // namespace
+
+void NamePorts(Graph& graph) {
+  NameUnnamed(graph.inputs(), "in",
+              [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); });
+  NameUnnamed(graph.outputs(), "out",
+              [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
+}
+
+std::string NameList(const std::vector<Port>& ports) {
+  std::string out;
+  for (const Port& p : ports) out += (out.empty() ? "" : ", ") + Quote(p.name);
+  return out.empty() ? "none" : out;
+}
+
+std::set<std::string> InputSymbols(const Graph& graph) {
+  std::set<std::string> symbols;
+  for (const Port& p : graph.inputs())
+    if (p.value->type().ranked())
+      for (const Dim& d : *p.value->type().dims) d.CollectSymbols(symbols);
+  return symbols;
+}
+
+std::vector<std::string> BatchSymbols(const Graph& graph) {
+  std::vector<std::string> symbols;
+  for (const Port& p : graph.inputs()) {
+    const Type& type = p.value->type();
+    if (!type.ranked() || type.rank() == 0) continue;
+    const auto symbol = type.dim(0).symbol();
+    if (symbol && std::find(symbols.begin(), symbols.end(), *symbol) == symbols.end())
+      symbols.emplace_back(*symbol);
+  }
+  return symbols;
+}
+
+Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes) {
+  return AsUsage(BindInputShapes(graph, shapes));
+}
+
+Status BindBatch(Graph& graph, int64_t batch) {
+  if (batch < 0) return UsageError("--batch {}: the batch size cannot be negative", batch);
+  const std::vector<std::string> symbols = BatchSymbols(graph);
+  if (!symbols.empty()) return AsUsage(SetBatchSymbols(graph, symbols, batch));
+  std::string seen;
+  for (const Port& p : graph.inputs())
+    seen += fmt::format("{}{} is {}", seen.empty() ? "" : ", ", Quote(p.name),
+                        p.value->type().ToString());
+  return UsageError("--batch {}: no input has a symbolic first dimension ({})", batch, seen);
+}
+
+Status BindOpenBatch(Graph& graph) {
+  const std::vector<std::string> symbols = BatchSymbols(graph);
+  return symbols.empty() ? Status() : SetBatchSymbols(graph, symbols, 1);
+}
+
+Status RequireShape(std::string_view name, const Type& type) {
+  if (type.const_dims()) return {};
+  return UsageError("input {} is {}: set its shape with --input-shape or --batch", Quote(name),
+                    type.ToString());
+}
+
+Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed) {
+  NN_RETURN_IF_ERROR(RequireShape(name, type));
+  auto tensor = SeededTensor(type.dtype, *type.const_dims(), seed, i);
+  if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
+  return tensor;
+}
+
+}  // namespace nn

@@ -1,0 +1,51 @@
+// The ports of a graph, its inputs and outputs: names, shapes and contents for a run. A function
+// that takes a Graph& must be the only one that uses the graph; the others may run concurrently.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+#include "ir/type.h"
+
+namespace nn {
+
+// Names unnamed inputs in_0, in_1, ... and unnamed outputs out_0, out_1, ... by position.
+void NamePorts(Graph& graph);
+
+// The quoted names of the ports: "x", "y"; none, without quotes, if there are no ports.
+std::string NameList(const std::vector<Port>& ports);
+
+// The symbols in the shapes of the inputs.
+std::set<std::string> InputSymbols(const Graph& graph);
+
+// The symbols that are the whole first dimension of an input, each once, in the order of the
+// inputs. By convention, these are the batch.
+std::vector<std::string> BatchSymbols(const Graph& graph);
+
+// BindInputShapes(), for shapes that the user chose: shapes that the model contradicts only in its
+// interior are kUsage too.
+Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes);
+
+// Sets the batch symbols. kUsage if there are none, for a negative batch, and for one that does not
+// fit the model.
+Status BindBatch(Graph& graph, int64_t batch);
+
+// Sets the batch symbols, if there are any, to 1.
+Status BindOpenBatch(Graph& graph);
+
+// kUsage, naming the options of the programs that help, if the shape of the input is unknown.
+Status RequireShape(std::string_view name, const Type& type);
+
+// Contents for input number `i` of a graph: SeededTensor(type, shape, seed, i). kUsage if its shape
+// is unknown.
+Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed);
+
+}  // namespace nn
