@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 
 #include "base/file.h"
 #include "base/file_descriptor.h"
@@ -19,7 +20,10 @@ std::string OutputError(int code) {
   return code == EBADF ? "is closed" : ErrnoText(code);
 }
 
+// The mask can be read only by setting it. Two threads at once could leave it at 0.
 mode_t ModeOfNewFiles() {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   const mode_t mask = umask(0);
   umask(mask);
   return 0666 & ~mask;

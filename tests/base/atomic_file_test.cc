@@ -7,7 +7,9 @@
 
 #include <array>
 #include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "base/file.h"
 #include "support/files.h"
@@ -53,6 +55,26 @@ TEST_CASE("files are written in parts, and are as readable as any other") {
   REQUIRE(WriteFile(dir / "y", "text").has_value());
   umask(mask);
   CHECK(fs::status(dir / "y").permissions() == fs::perms(0644));
+}
+
+TEST_CASE("threads that write files leave the mask of new files as it is") {
+  const TempDir dir;
+  const mode_t mask = umask(022);
+  std::array<bool, 4> written{};
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < written.size(); ++t)
+    threads.emplace_back([&, t] {
+      written[t] = true;
+      for (int i = 0; i < 100; ++i) {
+        const std::string path = dir / (std::to_string(t) + "." + std::to_string(i));
+        written[t] = WriteFile(path, "text").has_value() && written[t];
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  CHECK(umask(mask) == 022);
+  for (const bool w : written) CHECK(w);
+  for (const auto& entry : fs::directory_iterator(dir.path()))
+    CHECK(entry.status().permissions() == fs::perms(0644));
 }
 
 TEST_CASE("parts of a large mapped file are copied as they are") {
