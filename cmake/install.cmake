@@ -10,7 +10,7 @@ install(TARGETS nnsuite ${NN_APPS} EXPORT nnsuite)
 
 # The headers that the interface needs; what a format's folder or the kernels keep to themselves
 # stays here.
-foreach(folder base numeric ir ops passes tensorio)
+foreach(folder base numeric ir ops passes tensorio convert)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/${folder} DESTINATION ${NN_INCLUDE_DIR}
           FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
 endforeach()

@@ -3,25 +3,23 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "apps/common/command_line.h"
+#include "apps/common/progress.h"
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/report.h"
-#include "apps/nnconvert/staging.h"
 #include "apps/nnconvert/support.h"
-#include "apps/nnconvert/written.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "passes/legalize.h"
-#include "passes/passes.h"
-#include "passes/ports.h"
-#include "passes/weights.h"
+#include "convert/convert.h"
 
 namespace nn::app {
 namespace {
 
-void AddOptions(CommandLine& command, ConvertOptions& o) {
+void AddOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
   app.add_option("IN", o.input, "Model file");
   app.add_option(
@@ -82,7 +80,7 @@ void AddOptions(CommandLine& command, ConvertOptions& o) {
       ->capture_default_str();
 }
 
-Result<const Format*> TargetFormat(const ConvertOptions& o) {
+Result<const Format*> TargetFormat(const ConvertArguments& o) {
   std::string known;
   for (const Format& f : Formats())
     if (f.write != nullptr) known += fmt::format("{}, ", f.name);
@@ -123,8 +121,7 @@ Status Rename(const std::vector<std::string>& renames, const std::vector<Port>& 
 }
 
 // Applies the options that change the graph for every format.
-Status Prepare(Graph& graph, const ConvertOptions& o) {
-  NamePorts(graph);
+Status Prepare(Graph& graph, const ConvertArguments& o) {
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   NN_RETURN_IF_ERROR(
       Rename(o.rename_inputs, graph.inputs(), graph.outputs(),
@@ -133,109 +130,12 @@ Status Prepare(Graph& graph, const ConvertOptions& o) {
                 [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
 }
 
-// Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
-Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, ConvertReport& report) {
-  Status fit = FitTo(*format.target, graph, axes, report.obstacles);
-  if (fit) return {};
-  if (report.obstacles.empty()) return fit;
-  report.rest_unchecked = fit.error().message();
-  return {};
-}
-
-int64_t CountOf(const Graph& graph, std::string_view op) {
-  return std::count_if(graph.nodes().begin(), graph.nodes().end(),
-                       [&](const Node& node) { return node.Is(op); });
-}
-
-// Report facts about the source graph, taken so that the graph need not stay in memory.
-struct SourceSummary {
-  explicit SourceSummary(const Graph& graph) : batch_norms(CountOf(graph, "batch_norm")) {
-    for (const Port& p : graph.inputs()) inputs.push_back({p.name, p.value->type()});
-    for (const Port& p : graph.outputs()) outputs.push_back({p.name, p.value->type()});
-  }
-
-  std::vector<std::pair<std::string, Type>> inputs, outputs;
-  int64_t batch_norms = 0;
-};
-
-// The inputs and outputs whose axes were permuted.
-std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitted,
-                                  const InterfaceAxes& axes) {
-  std::vector<MovedPort> out;
-  const auto add = [&](std::string_view kind, const auto& from, const std::vector<Port>& to,
-                       const std::vector<AxisMap>& maps) {
-    for (size_t i = 0; i < maps.size(); ++i)
-      if (!maps[i].IsIdentity())
-        out.push_back({std::string(kind), from[i].first, from[i].second.ToString(),
-                       to[i].value->type().ToString(), maps[i].from()});
-  };
-  add("input", source.inputs, fitted.inputs(), axes.inputs);
-  add("output", source.outputs, fitted.outputs(), axes.outputs);
-  return out;
-}
-
-// Checks and verifies the written model; false if the outputs drift.
-Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error, Graph source,
-                     const InterfaceAxes& axes, const Format& format, const ConvertOptions& o,
-                     ConvertReport& report) {
-  NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format, source_error));
-  NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
-  if (!o.verify) return true;
-  const auto import_converted = [&] {
-    auto graph = ImportWritten(written, source_error);
-    written.model.reset();
-    return graph;
-  };
-  NN_ASSIGN(report.verification, VerifyConversion(std::move(source), import_converted, axes, o));
-  return report.verification->passed;
-}
-
-using MakeImage = std::function<Result<FileImage>(const ExportOptions&)>;
-
-// Stages the model's files under names that are free or already have the same contents.
-Result<FileImage> ImageToWrite(const MakeImage& make, ExportOptions options) {
-  NN_ASSIGN(FileImage image, make(options));
-  NN_ASSIGN(const SideFile* taken, FindTakenName(image, options.path));
-  if (taken == nullptr) return image;
-  std::string& file = options.external_data.file;
-  const std::string wanted = taken->name;
-  file = FreeName(image, file.empty() ? wanted : file);
-  SayOtherName(wanted, file);
-  NN_ASSIGN(image, make(options));
-  NN_ASSIGN(taken, FindTakenName(image, options.path));
-  if (taken == nullptr) return image;
-  return UsageError("{}: a different file of this name exists; choose another with --external-data",
-                    Quote(taken->name));
-}
-
-// Writes the model, moves it into place if it passes the checks, and reports it; false if it fails.
-Result<bool> WriteModel(const MakeImage& make, const ExportOptions& options,
-                        const std::function<Result<bool>(const StagedModel&)>& is_sound,
-                        ConvertReport& report) {
-  constexpr int kAttempts = 5;
-  for (int i = 0; i < kAttempts; ++i) {
-    NN_ASSIGN(const FileImage image, ImageToWrite(make, options));
-    NN_ASSIGN(StagedModel staged, StagedModel::Write(image, options.path));
-    NN_ASSIGN(const bool sound, is_sound(staged));
-    if (!sound) return false;
-    const Status placed = staged.Commit();
-    if (staged.lost_name()) continue;
-    NN_RETURN_IF_ERROR(placed);
-    report.written = true;
-    report.bytes = image.size();
-    for (const SideFile& side : image.side_files)
-      if (!image.is_folder) report.side_files.emplace_back(side.name, side.size());
-    return true;
-  }
-  return IoError("{}: other programs keep creating its side files", options.path);
-}
-
-bool WantsDump(const ConvertOptions& o) {
+bool WantsDump(const ConvertArguments& o) {
   return o.to.empty() ? IsDumpPath(o.output) : o.to == "json";
 }
 
 // The option that changes the model; "" if none does.
-std::string_view Change(const ConvertOptions& o) {
+std::string_view Change(const ConvertArguments& o) {
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
          : o.opset != 0                 ? "--opset"
@@ -246,7 +146,7 @@ std::string_view Change(const ConvertOptions& o) {
                                         : "";
 }
 
-Result<int> DumpModel(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
+Result<int> DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport& report) {
   if (const std::string_view option = Change(o); !option.empty())
     return UsageError("{} changes the model, but a dump is a copy", option);
   if (o.dry_run) return kExitDone;
@@ -258,85 +158,57 @@ Result<int> DumpModel(const ConvertOptions& o, const ReadModel& read, ConvertRep
   return kExitDone;
 }
 
-ExportOptions ExportOptionsOf(const ConvertOptions& o) {
-  ExportOptions options = {o.output, o.opset, std::string(Version()), o.external_data};
-  std::string& file = options.external_data.file;
-  file = PlainRelativePath(file).value_or(file);
-  return options;
-}
-
-// Writes the model in its own format.
-Result<int> Copy(const ConvertOptions& o, const ReadModel& read, ConvertReport& report) {
-  const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
-    auto image = read.format->save(*read.model, options);
-    if (!image) return tl::unexpected(image.error().In(o.input));
-    return image;
-  };
-  const ExportOptions options = ExportOptionsOf(o);
-  if (o.dry_run) {
-    NN_RETURN_IF_ERROR(make(options));
-    return kExitDone;
+// The progress of a verification.
+class ShownRuns {
+ public:
+  void Update(uint64_t done, uint64_t total) {
+    if (done == 0)
+      progress_.emplace("verification runs", total);
+    else
+      progress_->Step();
+    if (done == total) progress_.reset();
   }
-  NN_RETURN_IF_ERROR(WriteModel(
-      make, options, [](const StagedModel&) { return true; }, report));
-  return kExitDone;
+
+ private:
+  std::optional<Progress> progress_;
+};
+
+ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
+  ConvertOptions o;
+  o.input = a.input;
+  o.limits = a.limits;
+  o.output = {a.output, a.opset, std::string(Version()), a.external_data};
+  o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
+  o.fold_batch_norm = a.fold_batch_norm;
+  o.dry_run = a.dry_run;
+  o.other_name = SayOtherName;
+  o.verify = a.verify;
+  o.verification.seed = a.seed;
+  o.verification.runs = a.verify_runs;
+  o.verification.atol = a.atol;
+  o.verification.rtol = a.rtol;
+  o.verification.limits = a.run_limits;
+  o.verification.prepare = [&a](Graph& source) {
+    return BindShapes(source, ShapeOptions{a.verify_shapes, std::nullopt});
+  };
+  o.verification.progress = [&runs](uint64_t done, uint64_t total) { runs.Update(done, total); };
+  return o;
 }
 
-// Frees a model that only SourceErrorOf() needs, if that can read it again.
-void Release(ReadModel& read, const std::string& path) {
-  std::error_code error;
-  const bool lasts = path != "-" && (std::filesystem::is_regular_file(path, error) ||
-                                     std::filesystem::is_directory(path, error));
-  if (lasts) read.model.reset();
-}
-
-std::optional<Finding> SourceErrorOf(const ReadModel& read, const ConvertOptions& o) {
-  if (read.model != nullptr) return FirstError(read);
-  const auto again = ReadModelFile(o.input, o.limits);
-  return again ? FirstError(*again) : std::nullopt;
-}
-
-Result<int> Convert(const ConvertOptions& o, ReadModel read, const Format& format,
+Result<int> Convert(const ConvertArguments& a, ReadModel read, const Format& format,
                     ConvertReport& report) {
-  auto imported = read.format->import(*read.model);
-  if (!imported) return tl::unexpected(imported.error().In(o.input));
-  Release(read, o.input);
-  report.obstacles = std::move(imported->obstacles);
-  Graph source = std::move(imported->graph);
-  NN_RETURN_IF_ERROR(Prepare(source, o));
-  const SourceSummary summary(source);
-  // Only the verification runs the source.
-  const bool needs_source = o.verify && !o.dry_run;
-  Graph fitted = needs_source ? source.Clone() : std::move(source);
-  // Shape annotations of the source file are not written.
-  NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
-  InterfaceAxes axes;
-  if (o.fold_batch_norm) {
-    NN_ASSIGN(report.batch_norms_folded, FoldBatchNorms(fitted));
-  }
-  NN_RETURN_IF_ERROR(Fit(fitted, format, axes, report));
-  if (!report.obstacles.empty()) return ExitCode(ErrorCode::kUnsupported);
-  report.moved_ports = MovedPorts(summary, fitted, axes);
-  report.batch_norms_written_out =
-      summary.batch_norms - report.batch_norms_folded - CountOf(fitted, "batch_norm");
-  const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
-  const auto source_error = [&] { return SourceErrorOf(read, o); };
-  const auto is_sound = [&](const StagedModel& staged) {
-    const bool last = !staged.needs_names();  // no further attempt
-    if (last) fitted = Graph();
-    return IsSound(staged, source_error, last ? std::move(source) : source.Clone(), axes, format, o,
-                   report);
-  };
-  const ExportOptions options = ExportOptionsOf(o);
-  if (o.dry_run) {
-    NN_RETURN_IF_ERROR(make(options));
-    return kExitDone;
-  }
-  NN_ASSIGN(const bool passed, WriteModel(make, options, is_sound, report));
-  return passed ? kExitDone : kExitCheckFailed;
+  ShownRuns runs;
+  const ConvertOptions options = OptionsOf(a, runs);
+  NN_ASSIGN(report.conversion, report.copy ? CopyModel(read, options)
+                                           : ConvertModel(std::move(read), format, options));
+  const Conversion& c = report.conversion;
+  report.written = c.written.has_value();
+  if (c.written) report.bytes = c.written->bytes;
+  if (!c.obstacles.empty()) return ExitCode(ErrorCode::kUnsupported);
+  return c.verification && !c.verification->passed ? kExitCheckFailed : kExitDone;
 }
 
-Result<int> Run(const ConvertOptions& o) {
+Result<int> Run(const ConvertArguments& o) {
   if (o.support) {
     NN_RETURN_IF_ERROR(WriteFile("-", SupportMarkdown()));
     return kExitDone;
@@ -360,7 +232,6 @@ Result<int> Run(const ConvertOptions& o) {
   report.dry_run = o.dry_run;
   report.copy = format == nullptr || (format == read.format && Change(o).empty());
   NN_ASSIGN(const int code, format == nullptr ? DumpModel(o, read, report)
-                            : report.copy     ? Copy(o, read, report)
                                               : Convert(o, std::move(read), *format, report));
   if (o.quiet && code == kExitDone && o.format == "text") return code;
   const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
@@ -378,13 +249,13 @@ int main(int argc, char** argv) {
   nn::app::CommandLine command(
       "nnconvert",
       "Converts neural-network models between formats and verifies the result by running both.");
-  nn::app::ConvertOptions options;
-  nn::app::AddOptions(command, options);
+  nn::app::ConvertArguments arguments;
+  nn::app::AddOptions(command, arguments);
   command.AddMaxWork(nn::app::kVerificationWork);
   return command.Run(argc, argv, [&] {
-    options.limits = command.limits();
-    options.run_limits = command.run_limits();
-    options.quiet = command.quiet();
-    return nn::app::Run(options);
+    arguments.limits = command.limits();
+    arguments.run_limits = command.run_limits();
+    arguments.quiet = command.quiet();
+    return nn::app::Run(arguments);
   });
 }

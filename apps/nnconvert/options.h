@@ -1,25 +1,21 @@
-// nnconvert's arguments and the parts of a conversion.
+// nnconvert's arguments.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/common/model.h"
-#include "base/json.h"
+#include "convert/verify.h"
 #include "exec/run_limits.h"
 #include "formats/format.h"
-#include "passes/legalize.h"
-#include "tensorio/compare.h"
 
 namespace nn::app {
 
 // The default of --max-work for a verification run: some tens of seconds on one core.
 inline constexpr double kVerificationWork = 1e12;
 
-struct ConvertOptions {
+struct ConvertArguments {
   ReadLimits limits;
   RunLimits run_limits;  // of each run of the verification
   std::string input;
@@ -39,38 +35,11 @@ struct ConvertOptions {
   bool support = false;
   // Verification
   bool verify = true;
-  uint64_t seed = 0;
-  uint64_t verify_runs = 3;
+  uint64_t seed = VerifyOptions().seed;
+  uint64_t verify_runs = VerifyOptions().runs;
   std::vector<std::string> verify_shapes;
-  double atol = 1e-6;
-  double rtol = 1e-5;
+  double atol = VerifyOptions().atol;
+  double rtol = VerifyOptions().rtol;
 };
-
-// One output, over all runs of the verification.
-struct OutputDrift {
-  std::string name;
-  std::string type;
-  Comparison worst;     // of the run with the largest difference
-  double relative = 0;  // its largest difference over the output's largest magnitude
-  std::string where;    // Describe() of that run
-};
-
-struct Verification {
-  std::vector<uint64_t> seeds;
-  // Sizes of symbols chosen for these runs only.
-  std::vector<std::pair<std::string, int64_t>> symbols;
-  // Operators between dequantize and quantize were run as integer operators.
-  bool qdq_as_integers = false;
-  std::vector<OutputDrift> outputs;
-  bool passed = true;
-};
-
-// Runs both graphs on the same seeded inputs. The converted graph has the inputs and outputs of
-// `source` in the same order, with axes permuted by `axes`. It is imported after the source has
-// run, so that large graphs are not in memory together. Elements of quantized outputs may differ by
-// one step.
-Result<Verification> VerifyConversion(Graph source,
-                                      const std::function<Result<Graph>()>& import_converted,
-                                      const InterfaceAxes& axes, const ConvertOptions& options);
 
 }  // namespace nn::app

@@ -10,12 +10,12 @@
 namespace nn::app {
 namespace {
 
-std::string ObstacleText(const ConvertReport& r) {
-  if (r.obstacles.empty()) return {};
+std::string ObstacleText(const std::vector<Obstacle>& obstacles) {
+  if (obstacles.empty()) return {};
   Table table({{""}, {""}});
-  for (const Obstacle& o : r.obstacles) table.Add({o.node, EscapeControls(o.reason)});
-  return fmt::format("{} operator{} cannot be converted:\n{}", r.obstacles.size(),
-                     r.obstacles.size() == 1 ? "" : "s", table.Text(2));
+  for (const Obstacle& o : obstacles) table.Add({o.node, EscapeControls(o.reason)});
+  return fmt::format("{} operator{} cannot be converted:\n{}", obstacles.size(),
+                     obstacles.size() == 1 ? "" : "s", table.Text(2));
 }
 
 std::string VerificationText(const Verification& v) {
@@ -62,43 +62,46 @@ Json VerificationJson(const Verification& v) {
 }  // namespace
 
 std::string ConvertText(const ConvertReport& r) {
+  const Conversion& c = r.conversion;
   std::string out =
       fmt::format("{} ({}) -> {} ({})", r.input, r.input_format, r.output, r.output_format);
   if (r.bytes) out += fmt::format(", {}", HumanBytes(*r.bytes));
   out += "\n";
-  for (const auto& [name, bytes] : r.side_files)
-    out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
-  out += ObstacleText(r);
-  if (!r.rest_unchecked.empty())
-    out += fmt::format("the remaining operators could not be checked: {}\n", r.rest_unchecked);
+  if (c.written)
+    for (const auto& [name, bytes] : c.written->side_files)
+      out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
+  out += ObstacleText(c.obstacles);
+  if (!c.rest_unchecked.empty())
+    out += fmt::format("the remaining operators could not be checked: {}\n", c.rest_unchecked);
   if (r.copy) {
     out += "copied unchanged: nothing was converted, checked or run\n";
     return out;
   }
-  if (r.dry_run && r.obstacles.empty() && r.rest_unchecked.empty())
+  if (r.dry_run && c.obstacles.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
-  for (const MovedPort& p : r.moved_ports)
+  for (const MovedPort& p : c.moved_ports)
     out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
                        p.to, fmt::join(p.axes, ", "));
-  if (r.batch_norms_folded > 0)
-    out += fmt::format("{} batch normalization{} folded into convolutions\n", r.batch_norms_folded,
-                       r.batch_norms_folded == 1 ? "" : "s");
-  if (r.batch_norms_written_out > 0)
+  if (c.batch_norms_folded > 0)
+    out += fmt::format("{} batch normalization{} folded into convolutions\n", c.batch_norms_folded,
+                       c.batch_norms_folded == 1 ? "" : "s");
+  if (c.batch_norms_lowered > 0)
     out += fmt::format(
         "{} batch normalization{} lowered to multiply and add; --fold-batch-norm is faster, but "
         "rounds differently\n",
-        r.batch_norms_written_out, r.batch_norms_written_out == 1 ? "" : "s");
-  if (r.verification)
-    out += VerificationText(*r.verification);
-  else if (!r.dry_run && r.obstacles.empty())
+        c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s");
+  if (c.verification)
+    out += VerificationText(*c.verification);
+  else if (!r.dry_run && c.obstacles.empty())
     out += "not verified (--no-verify)\n";
-  if (r.verification && !r.verification->passed) out += "no file was written\n";
+  if (c.verification && !c.verification->passed) out += "no file was written\n";
   return out;
 }
 
 Json ConvertJson(const ConvertReport& r) {
+  const Conversion& c = r.conversion;
   Json obstacles = Json::array();
-  for (const Obstacle& o : r.obstacles)
+  for (const Obstacle& o : c.obstacles)
     obstacles.push_back(
         {{"node", o.node}, {"operator", o.op}, {"source", o.source}, {"reason", o.reason}});
   Json json = {{"version", 1}, {"tool", {{"name", "nnconvert"}, {"version", Version()}}}};
@@ -108,24 +111,23 @@ Json ConvertJson(const ConvertReport& r) {
   json["copy"] = r.copy;
   json["written"] = r.written;
   if (r.bytes) json["output"]["bytes"] = *r.bytes;
-  if (!r.side_files.empty()) {
+  if (c.written && !c.written->side_files.empty()) {
     Json files = Json::array();
-    for (const auto& [name, bytes] : r.side_files)
+    for (const auto& [name, bytes] : c.written->side_files)
       files.push_back({{"name", name}, {"bytes", bytes}});
     json["output"]["side_files"] = std::move(files);
   }
   json["obstacles"] = std::move(obstacles);
-  if (!r.moved_ports.empty()) {
+  if (!c.moved_ports.empty()) {
     Json moved = Json::array();
-    for (const MovedPort& p : r.moved_ports)
+    for (const MovedPort& p : c.moved_ports)
       moved.push_back(
           {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
     json["transposed"] = std::move(moved);
   }
-  json["batch_norms"] = {{"folded", r.batch_norms_folded},
-                         {"written_out", r.batch_norms_written_out}};
-  if (!r.rest_unchecked.empty()) json["rest_unchecked"] = r.rest_unchecked;
-  json["verification"] = r.verification ? VerificationJson(*r.verification) : Json(nullptr);
+  json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"written_out", c.batch_norms_lowered}};
+  if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
+  json["verification"] = c.verification ? VerificationJson(*c.verification) : Json(nullptr);
   return json;
 }
 

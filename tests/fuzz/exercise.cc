@@ -5,9 +5,9 @@
 #include <new>
 #include <optional>
 
-#include "apps/nnconvert/options.h"
-#include "apps/nnconvert/written.h"
 #include "base/text.h"
+#include "convert/verify.h"
+#include "convert/written.h"
 #include "formats/common/dump.h"
 #include "formats/common/dump_writer.h"
 #include "formats/format.h"
@@ -82,19 +82,19 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   NN_RETURN_IF_ERROR(FitTo(*format.target, fitted, axes, obstacles));
   if (!obstacles.empty()) return false;
   const std::string path = "m" + std::string(format.extensions[0]);
-  const auto source_error = [&] { return app::FirstError(model); };
+  const auto source_error = [&] { return FirstError(model); };
   NN_ASSIGN(const FileImage image, format.write(fitted, ExportOptions{path}));
-  NN_ASSIGN(const ReadModel written,
-            app::ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format,
-                             source_error));
-  NN_RETURN_IF_ERROR(app::CheckWritten(written, source_error));
-  NN_ASSIGN(Graph converted, app::ImportWritten(written, source_error));
+  NN_ASSIGN(
+      const ReadModel written,
+      ReadWritten(ReadModelBytes(BlobOf(Joined(image)), path, Limits()), format, source_error));
+  NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
+  NN_ASSIGN(Graph converted, ImportWritten(written, source_error));
   if (!verify) return true;
-  app::ConvertOptions options;
-  options.run_limits = kRunLimits;
-  options.verify_runs = 1;
+  VerifyOptions options;
+  options.limits = kRunLimits;
+  options.runs = 1;
   // Whether it drifts is another test's affair.
-  NN_RETURN_IF_ERROR(app::VerifyConversion(
+  NN_RETURN_IF_ERROR(VerifyConversion(
       source.Clone(), [&] { return Result<Graph>(std::move(converted)); }, axes, options));
   return true;
 }

@@ -1,6 +1,7 @@
 // Prints the operators that the library knows.
 #include <iostream>
 
+#include "convert/convert.h"
 #include "exec/program.h"
 #include "formats/format.h"
 #include "ir/op_def.h"

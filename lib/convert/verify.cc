@@ -1,8 +1,12 @@
+#include "convert/verify.h"
+
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
 
-#include "apps/common/progress.h"
-#include "apps/nnconvert/options.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "exec/program.h"
@@ -11,7 +15,7 @@
 #include "passes/ports.h"
 #include "passes/qdq.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 // Sizes tried for dynamic dimensions without a given size: the batch, and others such as lengths,
@@ -30,11 +34,11 @@ Result<bool> RunQdqAsIntegers(Graph& graph) {
   return count() != before;
 }
 
-Result<Program> Compile(Graph&& graph, const RunLimits& limits) {
-  ProgramOptions options;
-  options.limits = limits;
-  options.threads = AvailableProcessors();
-  return Program::Compile(std::move(graph), options);
+Result<Program> Compile(Graph&& graph, const VerifyOptions& options) {
+  ProgramOptions o;
+  o.limits = options.limits;
+  o.threads = options.threads == 0 ? AvailableProcessors() : options.threads;
+  return Program::Compile(std::move(graph), o);
 }
 
 // The error of a run that exceeds the limits.
@@ -69,7 +73,7 @@ SourceRuns DescribeSource(const Graph& graph) {
 }
 
 // With all input dimensions known.
-Result<SourceRuns> PrepareSource(Graph source, const RunLimits& limits, Verification& out) {
+Result<SourceRuns> PrepareSource(Graph source, const VerifyOptions& options, Verification& out) {
   const auto open = InputSymbols(source);
   const auto batch_symbols = BatchSymbols(source);
   const std::set<std::string> batch(batch_symbols.begin(), batch_symbols.end());
@@ -83,7 +87,7 @@ Result<SourceRuns> PrepareSource(Graph source, const RunLimits& limits, Verifica
     const auto bound = BindSymbols(graph, symbols);
     SourceRuns runs = DescribeSource(graph);
     auto program =
-        bound ? Compile(std::move(graph), limits) : Result<Program>(tl::unexpected(bound.error()));
+        bound ? Compile(std::move(graph), options) : Result<Program>(tl::unexpected(bound.error()));
     if (program) {
       out.symbols.assign(symbols.begin(), symbols.end());
       runs.program = *std::move(program);
@@ -120,14 +124,14 @@ Status RunSource(SourceRuns& source, uint64_t seed) {
 }
 
 // Runs as many seeds as fit in memory, and frees the program if those are all.
-Status RunAhead(SourceRuns& source, const ConvertOptions& options) {
+Status RunAhead(SourceRuns& source, const VerifyOptions& options) {
   constexpr uint64_t kMostBytes = uint64_t{256} << 20;
   uint64_t bytes = 0;
-  while (source.outputs.size() < options.verify_runs && bytes < kMostBytes) {
+  while (source.outputs.size() < options.runs && bytes < kMostBytes) {
     NN_RETURN_IF_ERROR(RunSource(source, options.seed + source.outputs.size()));
     for (const Tensor& t : source.outputs.back()) bytes += t.byte_size();
   }
-  if (source.outputs.size() == options.verify_runs) source.program.reset();
+  if (source.outputs.size() == options.runs) source.program.reset();
   return {};
 }
 
@@ -166,7 +170,7 @@ Status CheckPortCounts(const SourceRuns& source, const Graph& converted) {
 
 // With the shapes of the source's inputs, by position.
 Result<Program> CompileConverted(const SourceRuns& source, Graph graph, const InterfaceAxes& axes,
-                                 const RunLimits& limits, Verification& out) {
+                                 const VerifyOptions& options, Verification& out) {
   NamePorts(graph);
   std::map<std::string, std::vector<int64_t>> shapes;
   for (size_t i = 0; i < source.input_types.size(); ++i)
@@ -177,7 +181,7 @@ Result<Program> CompileConverted(const SourceRuns& source, Graph graph, const In
     return InternalError("the written model has different input shapes: {}", s.error().message());
   NN_ASSIGN(const bool fused, RunQdqAsIntegers(graph));
   out.qdq_as_integers = out.qdq_as_integers || fused;
-  auto program = Compile(std::move(graph), limits);
+  auto program = Compile(std::move(graph), options);
   if (!program && program.error().code() == ErrorCode::kLimit)
     return tl::unexpected(TooMuch(program.error()));
   return program;
@@ -204,7 +208,7 @@ double ScaleOf(const Tensor& tensor) {
 
 Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
                   const std::vector<Tensor>& got, const InterfaceAxes& axes,
-                  const ConvertOptions& options, Verification& out) {
+                  const VerifyOptions& options, Verification& out) {
   for (size_t i = 0; i < want.size(); ++i) {
     NN_ASSIGN(const Tensor same_axes, Moved(got[i], axes.outputs[i].Inverse()));
     NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype()));
@@ -230,21 +234,20 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
 
 Result<Verification> VerifyConversion(Graph source,
                                       const std::function<Result<Graph>()>& import_converted,
-                                      const InterfaceAxes& axes, const ConvertOptions& options) {
+                                      const InterfaceAxes& axes, const VerifyOptions& options) {
   Verification out;
-  NN_RETURN_IF_ERROR(BindShapes(source, ShapeOptions{options.verify_shapes, std::nullopt}));
+  if (options.prepare) NN_RETURN_IF_ERROR(options.prepare(source));
   NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(source));
-  NN_ASSIGN(SourceRuns before, PrepareSource(std::move(source), options.run_limits, out));
+  NN_ASSIGN(SourceRuns before, PrepareSource(std::move(source), options, out));
   NN_RETURN_IF_ERROR(RunAhead(before, options));
   NN_ASSIGN(Graph converted, import_converted());
   NN_RETURN_IF_ERROR(CheckPortCounts(before, converted));
   std::vector<DType> types;
   for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
-  NN_ASSIGN(Program after,
-            CompileConverted(before, std::move(converted), axes, options.run_limits, out));
+  NN_ASSIGN(Program after, CompileConverted(before, std::move(converted), axes, options, out));
   out.outputs.resize(before.output_names.size());
-  Progress progress("verification runs", options.verify_runs);
-  for (uint64_t run = 0; run < options.verify_runs; ++run) {
+  if (options.progress) options.progress(0, options.runs);
+  for (uint64_t run = 0; run < options.runs; ++run) {
     const uint64_t seed = options.seed + run;
     out.seeds.push_back(seed);
     NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(before, seed));
@@ -258,9 +261,9 @@ Result<Verification> VerifyConversion(Graph source,
     NN_ASSIGN(const std::vector<Tensor> got, after.Run(cast));
     NN_RETURN_IF_ERROR(CompareRun(before, before.outputs[run], got, axes, options, out));
     before.outputs[run].clear();
-    progress.Step();
+    if (options.progress) options.progress(run + 1, options.runs);
   }
   return out;
 }
 
-}  // namespace nn::app
+}  // namespace nn

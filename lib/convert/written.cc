@@ -1,11 +1,11 @@
-#include "apps/nnconvert/written.h"
+#include "convert/written.h"
 
 #include <algorithm>
 #include <string>
 
 #include "validators/runner.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 // The error for a flaw in the written model: kModel if the source is invalid, else kInternal.
@@ -55,4 +55,4 @@ Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_
   return std::move(imported->graph);
 }
 
-}  // namespace nn::app
+}  // namespace nn

@@ -1,8 +1,10 @@
-// Stages the files of a converted model until they are checked.
+// Stages the files of a model until they are checked. Objects may be used by one thread at a time;
+// several objects may have the same target, also in several processes.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -10,11 +12,13 @@
 #include "base/status.h"
 #include "formats/format.h"
 
-namespace nn::app {
+namespace nn {
 
 // The files of a model, written but not yet in place, so that they can be read back, side files
 // included, before the target changes. A single file has no name; several are in a staging folder
 // beside the target, under their final names.
+//
+// Owns the staged files: its destructor removes those that are not in place.
 class StagedModel {
  public:
   // `target` may be "-". kUsage for side files outside the target's folder, for side files of a
@@ -64,4 +68,4 @@ Result<const SideFile*> FindTakenName(const FileImage& image, const std::string&
 // A name like `name`, derived from the contents of all side files that the model did not name.
 std::string FreeName(const FileImage& image, std::string_view name);
 
-}  // namespace nn::app
+}  // namespace nn

@@ -1,4 +1,4 @@
-// Checks of the written model.
+// Checks of a model that a conversion has written. The functions may be called concurrently.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 #include "ir/graph.h"
 #include "validators/finding.h"
 
-namespace nn::app {
+namespace nn {
 
 // The first error that nnvalidate finds in the model.
 std::optional<Finding> FirstError(const ReadModel& model);
@@ -26,4 +26,4 @@ Result<ReadModel> ReadWritten(Result<ReadModel> written, const Format& format,
 Status CheckWritten(const ReadModel& written, const SourceError& source_error);
 Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_error);
 
-}  // namespace nn::app
+}  // namespace nn

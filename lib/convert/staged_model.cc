@@ -1,4 +1,4 @@
-#include "apps/nnconvert/staging.h"
+#include "convert/staged_model.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -14,7 +14,7 @@
 #include "base/side_file_placer.h"
 #include "base/text.h"
 
-namespace nn::app {
+namespace nn {
 namespace {
 
 namespace fs = std::filesystem;
@@ -245,4 +245,4 @@ std::string FreeName(const FileImage& image, std::string_view name) {
   return NameByContents(name, files);
 }
 
-}  // namespace nn::app
+}  // namespace nn

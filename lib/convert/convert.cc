@@ -1,0 +1,167 @@
+#include "convert/convert.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file.h"
+#include "convert/written.h"
+#include "passes/passes.h"
+#include "passes/ports.h"
+#include "passes/weights.h"
+
+namespace nn {
+namespace {
+
+// The error, with the path of the source.
+tl::unexpected<Error> InInput(const Error& error, const ConvertOptions& o) {
+  return tl::unexpected<Error>(o.input.empty() ? error : error.In(o.input));
+}
+
+ExportOptions OutputOf(const ConvertOptions& o) {
+  ExportOptions options = o.output;
+  std::string& file = options.external_data.file;
+  file = PlainRelativePath(file).value_or(file);
+  return options;
+}
+
+// Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
+Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, Conversion& out) {
+  Status fit = FitTo(*format.target, graph, axes, out.obstacles);
+  if (fit) return {};
+  if (out.obstacles.empty()) return fit;
+  out.rest_unchecked = fit.error().message();
+  return {};
+}
+
+int64_t CountOf(const Graph& graph, std::string_view op) {
+  return std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                       [&](const Node& node) { return node.Is(op); });
+}
+
+// Facts about the source graph, taken so that the graph need not stay in memory.
+struct SourceSummary {
+  explicit SourceSummary(const Graph& graph) : batch_norms(CountOf(graph, "batch_norm")) {
+    for (const Port& p : graph.inputs()) inputs.push_back({p.name, p.value->type()});
+    for (const Port& p : graph.outputs()) outputs.push_back({p.name, p.value->type()});
+  }
+
+  std::vector<std::pair<std::string, Type>> inputs, outputs;
+  int64_t batch_norms = 0;
+};
+
+// The inputs and outputs whose axes were permuted.
+std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitted,
+                                  const InterfaceAxes& axes) {
+  std::vector<MovedPort> out;
+  const auto add = [&](std::string_view kind, const auto& from, const std::vector<Port>& to,
+                       const std::vector<AxisMap>& maps) {
+    for (size_t i = 0; i < maps.size(); ++i)
+      if (!maps[i].IsIdentity())
+        out.push_back({std::string(kind), from[i].first, from[i].second.ToString(),
+                       to[i].value->type().ToString(), maps[i].from()});
+  };
+  add("input", source.inputs, fitted.inputs(), axes.inputs);
+  add("output", source.outputs, fitted.outputs(), axes.outputs);
+  return out;
+}
+
+// Frees a model that only ErrorOfSource() needs, if that can read it again.
+void Release(ReadModel& read, const std::string& path) {
+  std::error_code error;
+  const bool lasts = path != "-" && (std::filesystem::is_regular_file(path, error) ||
+                                     std::filesystem::is_directory(path, error));
+  if (lasts) read.model.reset();
+}
+
+std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertOptions& o) {
+  if (read.model != nullptr) return FirstError(read);
+  const auto again = ReadModelFile(o.input, o.limits);
+  return again ? FirstError(*again) : std::nullopt;
+}
+
+// Checks and verifies the written model; false if the outputs drift.
+Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error, Graph source,
+                     const InterfaceAxes& axes, const Format& format, const ConvertOptions& o,
+                     Conversion& out) {
+  NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format, source_error));
+  NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
+  if (!o.verify) return true;
+  const auto import_converted = [&] {
+    auto graph = ImportWritten(written, source_error);
+    written.model.reset();
+    return graph;
+  };
+  NN_ASSIGN(out.verification,
+            VerifyConversion(std::move(source), import_converted, axes, o.verification));
+  return out.verification->passed;
+}
+
+}  // namespace
+
+Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
+  auto imported = read.format->import(*read.model);
+  if (!imported) return InInput(imported.error(), o);
+  Release(read, o.input);
+  Conversion out;
+  out.obstacles = std::move(imported->obstacles);
+  Graph source = std::move(imported->graph);
+  NamePorts(source);
+  if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
+  const SourceSummary summary(source);
+  // Only the verification runs the source.
+  const bool needs_source = o.verify && !o.dry_run;
+  Graph fitted = needs_source ? source.Clone() : std::move(source);
+  // Shape annotations of the source file are not written.
+  NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
+  InterfaceAxes axes;
+  if (o.fold_batch_norm) {
+    NN_ASSIGN(out.batch_norms_folded, FoldBatchNorms(fitted));
+  }
+  NN_RETURN_IF_ERROR(Fit(fitted, format, axes, out));
+  if (!out.obstacles.empty()) return out;
+  out.moved_ports = MovedPorts(summary, fitted, axes);
+  out.batch_norms_lowered =
+      summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm");
+  const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
+  const auto source_error = [&] { return ErrorOfSource(read, o); };
+  const auto is_sound = [&](const StagedModel& staged) {
+    const bool last = !staged.needs_names();  // no further attempt
+    if (last) fitted = Graph();
+    return IsSound(staged, source_error, last ? std::move(source) : source.Clone(), axes, format, o,
+                   out);
+  };
+  const ExportOptions output = OutputOf(o);
+  if (o.dry_run) {
+    NN_RETURN_IF_ERROR(make(output));
+    return out;
+  }
+  NN_ASSIGN(out.written, PlaceModel(make, output, is_sound, o.other_name));
+  return out;
+}
+
+Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& o) {
+  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
+  return ConvertModel(std::move(read), format, o);
+}
+
+Result<Conversion> CopyModel(const ReadModel& read, const ConvertOptions& o) {
+  const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
+    auto image = read.format->save(*read.model, options);
+    if (!image) return InInput(image.error(), o);
+    return image;
+  };
+  const ExportOptions output = OutputOf(o);
+  Conversion out;
+  if (o.dry_run) {
+    NN_RETURN_IF_ERROR(make(output));
+    return out;
+  }
+  NN_ASSIGN(out.written, PlaceModel(
+                             make, output, [](const StagedModel&) { return true; }, o.other_name));
+  return out;
+}
+
+}  // namespace nn

@@ -1,0 +1,92 @@
+// Converts model files and verifies the result. A conversion imports the model, legalizes the graph
+// for the target format, writes the model, reads the written files again, validates and imports
+// them, and runs both models on the same inputs. Nothing at the target changes before all of this
+// succeeded.
+//
+//   ConvertOptions options;
+//   options.input = "model.onnx";
+//   options.output.path = "model.tflite";
+//   NN_ASSIGN(const Conversion done, ConvertFile(*FindFormat("tflite"), options));
+//   if (!done.written) ...  // see done.obstacles and done.verification
+//
+// Messages of errors name the options of nnconvert that help.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "convert/place_model.h"
+#include "convert/verify.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "passes/legalize.h"
+
+namespace nn {
+
+struct ConvertOptions {
+  // The path of the source, also for messages; "-" is standard input.
+  std::string input;
+  ReadLimits limits;     // of the source
+  ExportOptions output;  // the path may be "-", standard output
+  // Changes the imported graph before it is legalized: binds shapes (passes/ports.h), renames
+  // inputs and outputs, which all have names by then (NamePorts), applies passes. The written model
+  // is compared with the changed graph. Null: no change.
+  std::function<Status(Graph&)> prepare = nullptr;
+  // Folds batch normalizations into the convolutions before them (FoldBatchNorms), which rounds
+  // differently. The verification compares with the unfolded model.
+  bool fold_batch_norm = false;
+  bool dry_run = false;  // exports the model, but writes, validates and runs nothing
+  bool verify = true;    // whether to run both models
+  VerifyOptions verification;
+  OtherName other_name = nullptr;  // null: not reported
+};
+
+// An input or output whose axes are permuted in the written model: axis k there is axis axes[k] of
+// the source.
+struct MovedPort {
+  std::string kind;  // "input" or "output"
+  std::string name;
+  std::string from;  // types
+  std::string to;
+  std::vector<int> axes;
+};
+
+struct Conversion {
+  // The unsupported nodes, those of the import first. If there are any, nothing is written.
+  std::vector<Obstacle> obstacles;
+  std::string rest_unchecked;  // why some operators were not checked; empty if all were
+  std::vector<MovedPort> moved_ports;
+  int batch_norms_folded = 0;                // into convolutions
+  int64_t batch_norms_lowered = 0;           // to product and sum
+  std::optional<Verification> verification;  // nullopt: not verified
+  // The files in place; nullopt if there are obstacles, the verification did not pass, or
+  // ConvertOptions::dry_run is set.
+  std::optional<WrittenModel> written;
+};
+
+// Reads the source and converts it to `format`, which must have a writer (Format::write) and may be
+// that of the source. Unsupported nodes and outputs that drift are results, not errors. Errors are
+// those of ReadModelFile, Format::import, Format::write, PlaceModel, VerifyConversion and the
+// callbacks, and those of ReadWritten and its like (convert/written.h) if the written model is not
+// sound.
+//
+// Callbacks are called on the calling thread. May be called concurrently, also for one target,
+// which then has the files of one of the conversions.
+Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& options);
+
+// The same for a model that was read from `options.input`. If that is a regular file or a folder,
+// the model is freed after its import, and read again with `options.limits` if the written model
+// has a flaw. If `input` is empty, messages have no path.
+Result<Conversion> ConvertModel(ReadModel model, const Format& format,
+                                const ConvertOptions& options);
+
+// Copies a model that was read from `options.input`: writes it in its own format, without importing
+// or verifying it (Format::save). Of the options, only `output`, `dry_run` and `other_name` apply,
+// and of the result, only `written`.
+Result<Conversion> CopyModel(const ReadModel& model, const ConvertOptions& options);
+
+}  // namespace nn

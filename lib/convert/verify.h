@@ -1,0 +1,71 @@
+// Verifies a conversion: runs both graphs on the same inputs and compares the outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "exec/run_limits.h"
+#include "ir/graph.h"
+#include "passes/legalize.h"
+#include "tensorio/compare.h"
+
+namespace nn {
+
+struct VerifyOptions {
+  // Run i has the inputs of SeededInput() (passes/ports.h) with seed + i.
+  uint64_t seed = 0;
+  uint64_t runs = 3;
+  // The largest difference of an element of a float output, in its own unit, is atol plus rtol
+  // times the largest magnitude in that output. Elements of quantized outputs may differ by one
+  // step; all others must be equal.
+  double atol = 1e-6;
+  double rtol = 1e-5;
+  RunLimits limits;    // of each run of either model
+  size_t threads = 0;  // of each run; 0: one per processor. The results do not depend on it
+  // Sets shapes of inputs for the runs only (BindInputs() and BindBatch() in passes/ports.h). Null:
+  // nothing is set. Afterwards, the sizes of unknown batches are 2, and those of other unknown
+  // dimensions the first of a few common sizes that the model accepts.
+  std::function<Status(Graph& source)> prepare = nullptr;
+  // Called with 0 before the first run of the converted model, and after each run.
+  std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
+};
+
+// One output, over all runs of the verification.
+struct OutputDrift {
+  std::string name;
+  std::string type;     // "f32", or "i64 -> i32" if the converted model has another type
+  Comparison worst;     // of the run with the largest difference
+  double relative = 0;  // its largest difference over the output's largest magnitude
+  std::string where;    // Describe() of that run
+};
+
+struct Verification {
+  std::vector<uint64_t> seeds;
+  // Sizes of symbols chosen for these runs only.
+  std::vector<std::pair<std::string, int64_t>> symbols;
+  // Operators between dequantize and quantize were run as integer operators.
+  bool qdq_as_integers = false;
+  std::vector<OutputDrift> outputs;  // in the order of the source's outputs
+  bool passed = true;                // all outputs agree in all runs
+};
+
+// Runs both graphs on the same seeded inputs. The converted graph has the inputs and outputs of
+// `source` in the same order, with axes permuted by `axes`. It is imported after the source has
+// run, so that large graphs are not in memory together.
+//
+// Outputs that drift are not an error: see Verification::passed. Errors are those of the callbacks;
+// of the runs, for instance kModel for inputs that the model rejects; kUsage if no sizes were found
+// that the model accepts; kLimit beyond options.limits; kInternal if the converted graph has other
+// inputs and outputs. Messages name the options of nnconvert that help.
+//
+// Callbacks are called on the calling thread. May be called concurrently.
+Result<Verification> VerifyConversion(Graph source,
+                                      const std::function<Result<Graph>()>& import_converted,
+                                      const InterfaceAxes& axes, const VerifyOptions& options);
+
+}  // namespace nn

@@ -1,0 +1,187 @@
+// Verified conversion as users of the library call it. tests/apps/nnconvert_test.cc has the rest.
+#include "convert/convert.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/file.h"
+#include "passes/ports.h"
+#include "support/files.h"
+
+namespace nn::test {
+namespace {
+
+// Weights of more than a kilobyte, which files hold apart from the rest.
+const char* const kWide = R"(graph "wide" {
+  in %x: f32[batch, 16, 8, 8]
+  const %w: f32[32, 16, 3, 3] = seeded(1, 0.3)
+  %y = conv(%x, %w) {pads = [1, 1, 1, 1], strides = [2, 2]} "c"
+  out "y" = %y
+})";
+
+const char* const kSumAndProduct = R"(graph {
+  in %a: f32[4]
+  in %b: f32[4]
+  %sum = add(%a, %b)
+  %product = mul(%a, %b)
+  out "sum" = %sum
+  out "product" = %product
+})";
+
+ConvertOptions FromTo(const std::string& input, const std::string& output) {
+  ConvertOptions options;
+  options.input = input;
+  options.output.path = output;
+  return options;
+}
+
+Conversion Done(const ConvertOptions& options) {
+  auto result = ConvertFile(*FormatOfPath(options.output.path), options);
+  REQUIRE_MESSAGE(result.has_value(), result.error().message());
+  return *std::move(result);
+}
+
+TEST_CASE("convert: the files are in place once both models gave the same") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWide);
+  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  options.verification.seed = 7;
+  options.verification.runs = 2;
+  std::vector<std::pair<uint64_t, uint64_t>> shown;
+  options.verification.progress = [&](uint64_t done, uint64_t total) {
+    CHECK(!Exists(dir / "out.tflite"));
+    shown.emplace_back(done, total);
+  };
+  const Conversion c = Done(options);
+  CHECK(c.obstacles.empty());
+  REQUIRE(c.verification.has_value());
+  CHECK(c.verification->passed);
+  CHECK(c.verification->seeds == std::vector<uint64_t>{7, 8});
+  REQUIRE(c.verification->symbols.size() == 1);
+  CHECK(c.verification->symbols[0].first == "batch");
+  CHECK(c.verification->outputs.size() == 1);
+  CHECK(shown == std::vector<std::pair<uint64_t, uint64_t>>{{0, 2}, {1, 2}, {2, 2}});
+  REQUIRE(c.written.has_value());
+  CHECK(c.written->bytes == ReadText(dir / "out.tflite").size());
+  CHECK(c.written->side_files.empty());
+  CHECK(Listing(dir.path()) == "in.onnx\nout.tflite\n");
+}
+
+TEST_CASE("convert: what does not pass, or only tries, changes nothing") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kSumAndProduct);
+  WriteText(dir / "out.tflite", "old");
+  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+
+  ConvertOptions dry = options;
+  dry.dry_run = true;
+  CHECK(!Done(dry).written);
+  CHECK(!Done(dry).verification);
+
+  // The source's outputs are swapped after the model is written.
+  ConvertOptions drifting = options;
+  drifting.verification.prepare = [](Graph& source) -> Status {
+    source.set_output(0, source.outputs()[1].value);
+    return {};
+  };
+  const Conversion refuted = Done(drifting);
+  REQUIRE(refuted.verification.has_value());
+  CHECK(!refuted.verification->passed);
+  CHECK(!refuted.written);
+
+  ConvertOptions failing = options;
+  failing.prepare = [](Graph&) -> Status { return ModelError("no"); };
+  const auto failed = ConvertFile(*FindFormat("tflite"), failing);
+  REQUIRE(!failed.has_value());
+  CHECK(failed.error().message() == "no");
+
+  const auto missing = ConvertFile(*FindFormat("tflite"), FromTo(dir / "none", dir / "out.tflite"));
+  REQUIRE(!missing.has_value());
+  CHECK(missing.error().code() == ErrorCode::kIo);
+
+  Patch(dir / "in.onnx", "Add", "Foo");
+  const Conversion unsupported = Done(options);
+  REQUIRE(unsupported.obstacles.size() == 1);
+  CHECK(unsupported.obstacles[0].source == "Foo");
+  CHECK(!unsupported.written);
+  CHECK(ReadText(dir / "out.tflite") == "old");
+  CHECK(Listing(dir.path()) == "in.onnx\nout.tflite\n");
+}
+
+TEST_CASE("convert: the graph may be changed before") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWide);
+  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
+  options.prepare = [](Graph& graph) {
+    graph.RenameInput(0, "image");
+    return BindBatch(graph, 4);
+  };
+  options.verify = false;
+  const Conversion c = Done(options);
+  CHECK(!c.verification);
+  CHECK(c.written.has_value());
+  const auto graph = ReadGraph(dir / "out.onnx");
+  REQUIRE_MESSAGE(graph.has_value(), graph.error().message());
+  CHECK(graph->inputs()[0].name == "image");
+  CHECK(graph->inputs()[0].value->type().ToString() == "f32[4, 16, 8, 8]");
+}
+
+TEST_CASE("convert: a side file of another is kept, and the name that is taken instead is told") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWide);
+  WriteText(dir / "w.bin", "mine");
+  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
+  options.output.external_data.file = "./w.bin";
+  std::string wanted, given;
+  options.other_name = [&](std::string_view before, std::string_view name) {
+    wanted = before;
+    given = name;
+  };
+  const Conversion c = Done(options);
+  CHECK(wanted == "w.bin");
+  REQUIRE(c.written.has_value());
+  REQUIRE(c.written->side_files.size() == 1);
+  CHECK(c.written->side_files[0].first == given);
+  CHECK(c.written->side_files[0].second == ReadText(dir / given).size());
+  CHECK(ReadText(dir / "w.bin") == "mine");
+}
+
+TEST_CASE("convert: copies are not imported") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kSumAndProduct);
+  Patch(dir / "in.onnx", "Add", "Foo");
+  const auto copied =
+      CopyModel(ReadOrFail(dir / "in.onnx"), FromTo(dir / "in.onnx", dir / "out.onnx"));
+  REQUIRE_MESSAGE(copied.has_value(), copied.error().message());
+  REQUIRE(copied->written.has_value());
+  CHECK(ReadText(dir / "out.onnx") == ReadText(dir / "in.onnx"));
+}
+
+TEST_CASE("convert: threads may convert to one file at a time") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWide);
+  std::vector<std::string> errors(4);
+  std::vector<std::thread> threads;
+  for (std::string& error : errors)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 4; ++i) {
+        ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
+        options.output.external_data.file = "w.bin";
+        options.verification.threads = 1;
+        const auto c = ConvertFile(*FindFormat("onnx"), options);
+        error = !c ? c.error().message() : c->written ? "" : "not written";
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (const std::string& error : errors) CHECK(error == "");
+  CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\nw.bin\n");
+  CHECK(ReadGraph(dir / "out.onnx").has_value());
+}
+
+}  // namespace
+}  // namespace nn::test
