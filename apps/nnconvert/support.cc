@@ -14,15 +14,16 @@
 #include "validators/onnx/schema.h"
 
 namespace nn::app {
-namespace {
 
-std::string Written(const Format& format, const OpDef& op) {
+std::string SupportClaim(const Format& format, const OpDef& op) {
   if (format.writes(op)) return "yes";
   const auto& rewrites = format.target->rewrites;
   const bool rewritten = std::any_of(rewrites.begin(), rewrites.end(),
                                      [&](const Rewrite& r) { return r.op == op.name; });
   return rewritten || op.decompose != nullptr ? "rewritten" : "";
 }
+
+namespace {
 
 // Escapes text for a cell of a Markdown table.
 std::string Cell(std::string_view text) {
@@ -101,7 +102,7 @@ std::string SupportMarkdown() {
     if (op->internal) continue;
     out += fmt::format("| {} | {} |", op->name, Cell(op->summary));
     for (const Format& f : Formats()) {
-      const std::string written = Written(f, *op);
+      const std::string written = SupportClaim(f, *op);
       out += written.empty() ? " |" : fmt::format(" {} |", written);
     }
     out += FindKernel(op->name) != nullptr ? " SIMD |\n" : " reference |\n";

@@ -104,17 +104,21 @@ Result<SourceRuns> PrepareSource(Graph source, const VerifyOptions& options, Ver
   return UsageError("{}; set shapes with --verify-shape or use --no-verify", error.message());
 }
 
-Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, uint64_t seed) {
+Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const VerifyOptions& options,
+                                     uint64_t seed) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < source.input_types.size(); ++i) {
-    NN_ASSIGN(Tensor t, SeededInput(source.input_names[i], source.input_types[i], i, seed));
+    const std::string& name = source.input_names[i];
+    const Type& type = source.input_types[i];
+    NN_ASSIGN(Tensor t, options.input != nullptr ? options.input(name, type, i, seed)
+                                                 : SeededInput(name, type, i, seed));
     inputs.push_back(std::move(t));
   }
   return inputs;
 }
 
-Status RunSource(SourceRuns& source, uint64_t seed) {
-  NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, seed));
+Status RunSource(SourceRuns& source, const VerifyOptions& options, uint64_t seed) {
+  NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, options, seed));
   auto want = source.program->Run(inputs);
   if (!want)
     return tl::unexpected(want.error().In(fmt::format(
@@ -128,7 +132,7 @@ Status RunAhead(SourceRuns& source, const VerifyOptions& options) {
   constexpr uint64_t kMostBytes = uint64_t{256} << 20;
   uint64_t bytes = 0;
   while (source.outputs.size() < options.runs && bytes < kMostBytes) {
-    NN_RETURN_IF_ERROR(RunSource(source, options.seed + source.outputs.size()));
+    NN_RETURN_IF_ERROR(RunSource(source, options, options.seed + source.outputs.size()));
     for (const Tensor& t : source.outputs.back()) bytes += t.byte_size();
   }
   if (source.outputs.size() == options.runs) source.program.reset();
@@ -250,14 +254,14 @@ Result<Verification> VerifyConversion(Graph source,
   for (uint64_t run = 0; run < options.runs; ++run) {
     const uint64_t seed = options.seed + run;
     out.seeds.push_back(seed);
-    NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(before, seed));
+    NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(before, options, seed));
     std::vector<Tensor> cast;
     for (size_t i = 0; i < inputs.size(); ++i) {
       NN_ASSIGN(const Tensor moved, Moved(inputs[i], axes.inputs[i]));
       NN_ASSIGN(Tensor t, CastTo(moved, types[i]));
       cast.push_back(std::move(t));
     }
-    if (run >= before.outputs.size()) NN_RETURN_IF_ERROR(RunSource(before, seed));
+    if (run >= before.outputs.size()) NN_RETURN_IF_ERROR(RunSource(before, options, seed));
     NN_ASSIGN(const std::vector<Tensor> got, after.Run(cast));
     NN_RETURN_IF_ERROR(CompareRun(before, before.outputs[run], got, axes, options, out));
     before.outputs[run].clear();

@@ -5,20 +5,26 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/status.h"
 #include "exec/run_limits.h"
 #include "ir/graph.h"
+#include "ir/tensor.h"
 #include "passes/legalize.h"
 #include "tensorio/compare.h"
 
 namespace nn {
 
 struct VerifyOptions {
-  // Run i has the inputs of SeededInput() (passes/ports.h) with seed + i.
+  // Run i has the inputs of `input` with seed + i.
   uint64_t seed = 0;
+  // The contents of input number `i` of the source, whose shape is known. Null: SeededInput()
+  // (passes/ports.h).
+  std::function<Result<Tensor>(std::string_view name, const Type& type, size_t i, uint64_t seed)>
+      input = nullptr;
   uint64_t runs = 3;
   // The largest difference of an element of a float output, in its own unit, is atol plus rtol
   // times the largest magnitude in that output. Elements of quantized outputs may differ by one
