@@ -115,7 +115,8 @@ Cell Convert(const Row& row, const CrossCase& c, const Format& format) {
       verified->outputs.begin(), verified->outputs.end(),
       [](const OutputDrift& o) { return o.worst.identical || o.worst.max_absolute == 0; });
   return {.kind = same_operators ? Cell::Kind::kOneToOne : Cell::Kind::kRewritten,
-          .rounds = !identical};
+          .rounds = !identical,
+          .reason = {}};
 }
 
 std::vector<RowCells> ConvertAll(std::span<const Row> rows) {
