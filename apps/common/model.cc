@@ -3,9 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <charconv>
-#include <filesystem>
 #include <map>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -43,20 +41,6 @@ Result<std::pair<std::string, std::vector<int64_t>>> ParseInputShape(const std::
 }
 
 }  // namespace
-
-std::optional<uint64_t> BytesOnDisk(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    const auto bytes = fs::file_size(path, error);
-    return error ? std::nullopt : std::optional<uint64_t>(bytes);
-  }
-  uint64_t total = 0;
-  for (auto it = fs::recursive_directory_iterator(path, error);
-       !error && it != fs::recursive_directory_iterator(); it.increment(error))
-    if (it->is_regular_file(error)) total += it->file_size(error);
-  return error ? std::nullopt : std::optional(total);
-}
 
 Status WriteDumpOf(const ReadModel& read, const std::string& path, const DumpOptions& options) {
   NN_ASSIGN(const std::string file, WriteDumpFiles(read, path, options));

@@ -21,9 +21,6 @@ struct ShapeOptions {
   bool empty() const { return input_shapes.empty() && !batch; }
 };
 
-// The size of a file, or of all files in a folder; nullopt if it cannot be determined.
-std::optional<uint64_t> BytesOnDisk(const std::string& path);
-
 // Logs that a side file got a name other than the requested one.
 void SayOtherName(std::string_view wanted, std::string_view name);
 

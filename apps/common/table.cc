@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
-namespace nn::app {
+#include "base/text.h"
 
-size_t DisplayWidth(std::string_view text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // not a continuation byte
-  }));
-}
+namespace nn::app {
 
 std::string Table::Text(size_t indent) const {
   std::vector<std::string> titles;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace nn::app {
@@ -30,8 +29,5 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
-
-// The width of UTF-8 text in terminal cells, one per character.
-size_t DisplayWidth(std::string_view text);
 
 }  // namespace nn::app

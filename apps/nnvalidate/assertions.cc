@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "apps/common/model.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "ir/op_def.h"
 #include "ir/text.h"

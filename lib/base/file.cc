@@ -126,6 +126,20 @@ std::optional<std::string> ReplaceableFile(const std::string& path) {
   return error ? path : target.string();
 }
 
+std::optional<uint64_t> BytesOnDisk(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    const auto bytes = fs::file_size(path, error);
+    return error ? std::nullopt : std::optional<uint64_t>(bytes);
+  }
+  uint64_t total = 0;
+  for (auto it = fs::recursive_directory_iterator(path, error);
+       !error && it != fs::recursive_directory_iterator(); it.increment(error))
+    if (it->is_regular_file(error)) total += it->file_size(error);
+  return error ? std::nullopt : std::optional(total);
+}
+
 std::string ParentFolder(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }

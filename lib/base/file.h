@@ -49,6 +49,9 @@ Result<Blob> ReadFileBeneath(const std::filesystem::path& directory, std::string
 // directories.
 std::optional<std::string> ReplaceableFile(const std::string& path);
 
+// The size of a file, or of all files in a folder; nullopt if it cannot be determined.
+std::optional<uint64_t> BytesOnDisk(const std::string& path);
+
 // The folder of a path; "" for a bare name.
 std::string ParentFolder(const std::string& path);
 

@@ -29,6 +29,9 @@ std::string HumanBytes(uint64_t bytes);
 // Escapes a member name for use in a JSON pointer (RFC 6901).
 std::string JsonPointerToken(std::string_view name);
 
+// The width of UTF-8 text in terminal cells, one per character.
+size_t DisplayWidth(std::string_view text);
+
 // True when `text` is a well-formed UTF-8 string.
 bool IsUtf8(std::string_view text);
 
