@@ -1,6 +1,6 @@
 #include "apps/common/table.h"
-#include "apps/nninspect/cost.h"
 #include "apps/nninspect/csv.h"
+#include "apps/nninspect/print.h"
 #include "base/text.h"
 
 namespace nn::app {
@@ -24,9 +24,9 @@ Json OrNull(const std::optional<uint64_t>& n) {
 }
 
 // The rows with unknown multiply-adds, by operator and reason.
-std::string UnknownText(const Cost& cost) {
+std::string UnknownText(const inspect::Cost& cost) {
   std::map<std::pair<std::string, std::string>, uint64_t> kinds;
-  for (const CostRow& r : cost.rows)
+  for (const inspect::CostRow& r : cost.rows)
     if (!r.unknown.empty()) ++kinds[{r.op, r.unknown}];
   Table table({{""}, {"", Align::kRight}, {""}});
   for (const auto& [kind, count] : kinds)
@@ -36,7 +36,7 @@ std::string UnknownText(const Cost& cost) {
 
 }  // namespace
 
-std::string CostText(const Cost& cost) {
+std::string CostText(const inspect::Cost& cost) {
   Table table({{"#", Align::kRight},
                {"operator"},
                {"name"},
@@ -46,7 +46,7 @@ std::string CostText(const Cost& cost) {
                {"parameters", Align::kRight},
                {"bytes read", Align::kRight},
                {"bytes written", Align::kRight}});
-  for (const CostRow& r : cost.rows)
+  for (const inspect::CostRow& r : cost.rows)
     table.Add({r.index < 0 ? "" : std::to_string(r.index), Escape(r.op), Escape(r.name),
                Escape(r.output), NumberText(r.multiply_adds),
                Share(r.multiply_adds, cost.multiply_adds), WithThousands(r.parameters),
@@ -68,7 +68,7 @@ std::string CostText(const Cost& cost) {
   if (cost.peak_bytes) {
     peak = HumanBytes(*cost.peak_bytes);
     if (!cost.rows.empty()) {
-      const CostRow& r = cost.rows[cost.peak_row];
+      const inspect::CostRow& r = cost.rows[cost.peak_row];
       peak += fmt::format(" at #{} {}", r.index, Escape(r.op));
     }
   }
@@ -76,19 +76,19 @@ std::string CostText(const Cost& cost) {
   return out + UnknownText(cost) + "\n" + totals.Text(2);
 }
 
-std::string CostCsv(const Cost& cost) {
+std::string CostCsv(const inspect::Cost& cost) {
   std::string out = CsvLine({"index", "operator", "name", "output", "multiply_adds", "parameters",
                              "bytes_read", "bytes_written", "unknown"});
-  for (const CostRow& r : cost.rows)
+  for (const inspect::CostRow& r : cost.rows)
     out += CsvLine({r.index < 0 ? "" : std::to_string(r.index), r.op, r.name, r.output,
                     Or(r.multiply_adds), std::to_string(r.parameters), Or(r.bytes_read),
                     Or(r.bytes_written), r.unknown});
   return out;
 }
 
-Json CostJson(const Cost& cost) {
+Json CostJson(const inspect::Cost& cost) {
   Json rows = Json::array();
-  for (const CostRow& r : cost.rows) {
+  for (const inspect::CostRow& r : cost.rows) {
     Json row = {{"index", r.index < 0 ? Json(nullptr) : Json(r.index)}, {"operator", r.op}};
     row["name"] = r.name;
     row["output"] = r.output;

@@ -1,12 +1,12 @@
 #include "apps/common/program.h"
 #include "apps/common/table.h"
-#include "apps/nninspect/diff.h"
+#include "apps/nninspect/print.h"
 #include "base/text.h"
 
 namespace nn::app {
 namespace {
 
-std::string RefText(const OperatorRef& r) {
+std::string RefText(const inspect::OperatorRef& r) {
   return fmt::format("{}{}{}{}", r.index < 0 ? "" : fmt::format("#{} ", r.index), Escape(r.op),
                      r.name.empty() ? "" : " ", Escape(r.name));
 }
@@ -15,28 +15,28 @@ std::string OrAbsent(const std::string& text) {
   return text.empty() ? "-" : EscapeControls(text);
 }
 
-std::string FieldsText(std::string_view title, const std::vector<FieldDiff>& fields) {
+std::string FieldsText(std::string_view title, const std::vector<inspect::FieldDiff>& fields) {
   if (fields.empty()) return {};
   std::string out = fmt::format("\n{}\n", title);
-  for (const FieldDiff& f : fields)
+  for (const inspect::FieldDiff& f : fields)
     out += fmt::format("  {}: {} -> {}\n", EscapeControls(f.what), OrAbsent(f.a), OrAbsent(f.b));
   return out;
 }
 
-std::string RefsText(std::string_view title, const std::vector<OperatorRef>& refs) {
+std::string RefsText(std::string_view title, const std::vector<inspect::OperatorRef>& refs) {
   if (refs.empty()) return {};
   std::string out = fmt::format("\n{}: {}\n", title, WithThousands(refs.size()));
-  for (const OperatorRef& r : refs) out += "  " + RefText(r) + "\n";
+  for (const inspect::OperatorRef& r : refs) out += "  " + RefText(r) + "\n";
   return out;
 }
 
-std::string ChangedText(const std::vector<OperatorDiff>& changed) {
+std::string ChangedText(const std::vector<inspect::OperatorDiff>& changed) {
   if (changed.empty()) return {};
   std::string out = fmt::format("\nOperators changed: {}\n", WithThousands(changed.size()));
-  for (const OperatorDiff& d : changed) {
+  for (const inspect::OperatorDiff& d : changed) {
     const std::string a = RefText(d.a), b = RefText(d.b);
     out += a == b ? fmt::format("  {}\n", a) : fmt::format("  {} -> {}\n", a, b);
-    for (const FieldDiff& f : d.fields)
+    for (const inspect::FieldDiff& f : d.fields)
       out +=
           fmt::format("    {}: {} -> {}\n", EscapeControls(f.what), OrAbsent(f.a), OrAbsent(f.b));
   }
@@ -47,7 +47,7 @@ std::string NumberText(double v) {
   return fmt::format("{}", static_cast<float>(v));
 }
 
-std::string WeightsText(const ModelDiff& diff) {
+std::string WeightsText(const inspect::ModelDiff& diff) {
   if (diff.weights.empty()) return {};
   Table table({{"operator"},
                {"input", Align::kRight},
@@ -56,7 +56,7 @@ std::string WeightsText(const ModelDiff& diff) {
                {"differ", Align::kRight},
                {"absolute", Align::kRight},
                {"relative", Align::kRight}});
-  for (const WeightDiff& w : diff.weights)
+  for (const inspect::WeightDiff& w : diff.weights)
     table.Add({RefText(w.a), std::to_string(w.input), Escape(w.name), w.type,
                fmt::format("{} of {}", w.comparison.outside, w.comparison.elements),
                NumberText(w.comparison.max_absolute), NumberText(w.comparison.max_relative)});
@@ -65,28 +65,28 @@ std::string WeightsText(const ModelDiff& diff) {
                      table.Text(2));
 }
 
-Json FieldsJson(const std::vector<FieldDiff>& fields) {
+Json FieldsJson(const std::vector<inspect::FieldDiff>& fields) {
   const auto or_null = [](const std::string& s) { return s.empty() ? Json(nullptr) : Json(s); };
   Json list = Json::array();
-  for (const FieldDiff& f : fields)
+  for (const inspect::FieldDiff& f : fields)
     list.push_back({{"what", f.what}, {"a", or_null(f.a)}, {"b", or_null(f.b)}});
   return list;
 }
 
-Json RefJson(const OperatorRef& r) {
+Json RefJson(const inspect::OperatorRef& r) {
   return {
       {"index", r.index < 0 ? Json(nullptr) : Json(r.index)}, {"operator", r.op}, {"name", r.name}};
 }
 
-Json RefsJson(const std::vector<OperatorRef>& refs) {
+Json RefsJson(const std::vector<inspect::OperatorRef>& refs) {
   Json list = Json::array();
-  for (const OperatorRef& r : refs) list.push_back(RefJson(r));
+  for (const inspect::OperatorRef& r : refs) list.push_back(RefJson(r));
   return list;
 }
 
-Json WeightsJson(const ModelDiff& diff) {
+Json WeightsJson(const inspect::ModelDiff& diff) {
   Json list = Json::array();
-  for (const WeightDiff& w : diff.weights)
+  for (const inspect::WeightDiff& w : diff.weights)
     list.push_back({{"a", RefJson(w.a)},
                     {"b", RefJson(w.b)},
                     {"input", w.input},
@@ -99,17 +99,18 @@ Json WeightsJson(const ModelDiff& diff) {
   return list;
 }
 
-Json ModelJson(const LoadedModel& m) {
+Json ModelJson(const inspect::LoadedModel& m) {
   return {{"path", m.path}, {"format", m.summary.format}};
 }
 
 }  // namespace
 
-std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff& d) {
+std::string DiffText(const inspect::LoadedModel& a, const inspect::LoadedModel& b,
+                     const inspect::ModelDiff& d) {
   std::string out =
       fmt::format("a: {} ({})\nb: {} ({})\n", a.path, a.summary.format, b.path, b.summary.format);
   if (d.by_field) {
-    const char* more = d.fields.size() < ModelDiff::kMostFields ? "" : "at least ";
+    const char* more = d.fields.size() < inspect::ModelDiff::kMostFields ? "" : "at least ";
     out += d.empty() ? "no differences, field by field\n"
                      : fmt::format("{}{} fields differ\n", more, d.fields.size());
     return out + FieldsText("Model", d.facts) + FieldsText("Inputs and outputs", d.interface) +
@@ -135,9 +136,10 @@ std::string DiffText(const LoadedModel& a, const LoadedModel& b, const ModelDiff
          ChangedText(d.changed) + WeightsText(d);
 }
 
-Json DiffJson(const LoadedModel& a, const LoadedModel& b, const ModelDiff& d) {
+Json DiffJson(const inspect::LoadedModel& a, const inspect::LoadedModel& b,
+              const inspect::ModelDiff& d) {
   Json changed = Json::array();
-  for (const OperatorDiff& c : d.changed)
+  for (const inspect::OperatorDiff& c : d.changed)
     changed.push_back({{"a", RefJson(c.a)}, {"b", RefJson(c.b)}, {"fields", FieldsJson(c.fields)}});
   Json json = {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
   json["a"] = ModelJson(a);

@@ -1,9 +1,10 @@
 // nninspect: describes the contents of a model file.
 #include "apps/common/command_line.h"
-#include "apps/nninspect/diff.h"
+#include "apps/common/model.h"
 #include "apps/nninspect/inspection.h"
-#include "apps/nninspect/picture.h"
-#include "base/file.h"
+#include "apps/nninspect/print.h"
+#include "inspect/diff.h"
+#include "inspect/picture.h"
 
 namespace nn::app {
 namespace {
@@ -72,19 +73,21 @@ Result<int> Dump(const InspectOptions& o) {
 }
 
 Result<int> Diff(const InspectOptions& o) {
-  NN_ASSIGN(const LoadedModel a, Load(o.model, o.shapes, {.limits = o.limits, .in_full = true}));
-  NN_ASSIGN(const LoadedModel b, Load(o.other, o.shapes, {.limits = o.limits, .in_full = true}));
-  NN_ASSIGN(const ModelDiff diff, DiffModels(a, b));
+  inspect::LoadOptions load = LoadOptionsOf(o);
+  load.in_full = true;
+  NN_ASSIGN(const inspect::LoadedModel a, inspect::Load(o.model, load));
+  NN_ASSIGN(const inspect::LoadedModel b, inspect::Load(o.other, load));
+  NN_ASSIGN(const inspect::ModelDiff diff, inspect::DiffModels(a, b));
   NN_RETURN_IF_ERROR(PrintText(
       o.output, o.format == "json" ? JsonText(DiffJson(a, b, diff)) : DiffText(a, b, diff)));
   return diff.empty() ? kExitDone : kExitCheckFailed;
 }
 
 Result<int> Draw(const InspectOptions& o) {
-  NN_ASSIGN(const LoadedModel model, Load(o.model, o.shapes, {.limits = o.limits}));
-  NN_ASSIGN(const Picture picture, DrawModel(model, o.expand));
-  NN_RETURN_IF_ERROR(
-      PrintText(o.output, o.format == "svg" ? PictureSvg(picture) : PictureDot(picture)));
+  NN_ASSIGN(const inspect::LoadedModel model, inspect::Load(o.model, LoadOptionsOf(o)));
+  NN_ASSIGN(const inspect::Picture picture, inspect::DrawModel(model, o.expand));
+  NN_RETURN_IF_ERROR(PrintText(
+      o.output, o.format == "svg" ? inspect::PictureSvg(picture) : inspect::PictureDot(picture)));
   return kExitDone;
 }
 

@@ -1,8 +1,10 @@
+#include "apps/nninspect/print.h"
+
 #include "apps/common/program.h"
 #include "apps/common/table.h"
 #include "apps/nninspect/csv.h"
-#include "apps/nninspect/inspection.h"
 #include "base/text.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {
@@ -28,9 +30,28 @@ std::string TensorTable(std::string_view title, const std::vector<TensorSummary>
   return fmt::format("\n{}{}\n{}", title, table.empty() ? ": none" : "", table.Text(2));
 }
 
+// Why multiply-adds are unknown, or what they do not include.
+std::vector<std::string> NotesOn(const Inspection& i) {
+  std::vector<std::string> notes;
+  if (i.model.import_error)
+    notes.push_back("unknown, because the model cannot be imported: " +
+                    i.model.import_error->message());
+  if (!i.model.graph) return notes;
+  if (!i.overview.multiply_adds)
+    notes.push_back(InputSymbols(*i.model.graph).empty()
+                        ? "unknown, because shapes inside the model are"
+                        : "unknown: set input shapes with --input-shape or --batch");
+  if (i.overview.uncounted != 0)
+    notes.push_back(
+        fmt::format("without {} operators that are unsupported or depend on an unsupported one",
+                    i.overview.uncounted));
+  return notes;
+}
+
 std::string MultiplyAddsText(const Inspection& i) {
-  std::string out = i.multiply_adds ? WithThousands(*i.multiply_adds) : "";
-  for (const std::string& note : i.notes) {
+  const auto& count = i.overview.multiply_adds;
+  std::string out = count ? WithThousands(*count) : "";
+  for (const std::string& note : NotesOn(i)) {
     const std::string text = EscapeControls(note);
     out += out.empty() ? text : " (" + text + ")";
   }
@@ -39,9 +60,9 @@ std::string MultiplyAddsText(const Inspection& i) {
 
 std::string DynamicText(const Inspection& i) {
   Table table({{""}, {""}});
-  for (const auto& [symbol, axes] : i.dynamic) {
+  for (const auto& [symbol, axes] : i.overview.dynamic) {
     std::string where;
-    for (const DynamicAxis& a : axes)
+    for (const inspect::DynamicAxis& a : axes)
       where += fmt::format("{}{} {} axis {}", where.empty() ? "" : ", ",
                            a.is_output ? "output" : "input", Quote(a.tensor), a.axis);
     table.Add({symbol.empty() ? "?" : Escape(symbol), where});
@@ -51,14 +72,15 @@ std::string DynamicText(const Inspection& i) {
 
 std::string UnsupportedText(const Inspection& i) {
   Table table({{""}, {"", Align::kRight}, {""}});
-  for (const Unsupported& u : i.unsupported)
+  for (const inspect::Unsupported& u : i.overview.unsupported)
     table.Add({Escape(u.op), WithThousands(u.count), EscapeControls(u.reason)});
   return table.empty() ? "" : "\nUnsupported\n" + table.Text(2);
 }
 
 std::string HistogramText(const Inspection& i) {
   Table table({{""}, {"", Align::kRight}});
-  for (const auto& [op, count] : i.histogram) table.Add({Escape(op), WithThousands(count)});
+  for (const auto& [op, count] : i.overview.histogram)
+    table.Add({Escape(op), WithThousands(count)});
   return fmt::format("\nOperators: {}\n{}", WithThousands(i.model.summary.operators.size()),
                      table.Text(2));
 }
@@ -104,7 +126,7 @@ Json InterfaceJson(const std::vector<TensorSummary>& tensors) {
     if (t.shape) {
       entry["shape"] = Json::array();
       for (const std::string& d : *t.shape) {
-        const auto size = FixedSize(d);
+        const auto size = inspect::FixedSize(d);
         entry["shape"].push_back(size ? Json(*size) : Json(d));
       }
     }
@@ -134,9 +156,9 @@ Json TableJson(const Inspection& i) {
 
 Json DynamicJson(const Inspection& i) {
   Json list = Json::array();
-  for (const auto& [symbol, axes] : i.dynamic) {
+  for (const auto& [symbol, axes] : i.overview.dynamic) {
     Json where = Json::array();
-    for (const DynamicAxis& a : axes)
+    for (const inspect::DynamicAxis& a : axes)
       where.push_back(
           {{"role", a.is_output ? "output" : "input"}, {"tensor", a.tensor}, {"axis", a.axis}});
     list.push_back(
@@ -196,10 +218,10 @@ Json InspectionJson(const Inspection& i, const InspectOptions& options) {
   Json metadata = Json::array();
   for (const auto& [key, value] : s.metadata) metadata.push_back({{"key", key}, {"value", value}});
   Json histogram = Json::array();
-  for (const auto& [op, count] : i.histogram)
+  for (const auto& [op, count] : i.overview.histogram)
     histogram.push_back({{"operator", op}, {"count", count}});
   Json unsupported = Json::array();
-  for (const Unsupported& u : i.unsupported)
+  for (const inspect::Unsupported& u : i.overview.unsupported)
     unsupported.push_back({{"operator", u.op}, {"count", u.count}, {"reason", u.reason}});
 
   Json json = {{"version", 1}, {"tool", {{"name", "nninspect"}, {"version", Version()}}}};
@@ -216,9 +238,10 @@ Json InspectionJson(const Inspection& i, const InspectOptions& options) {
   json["unsupported"] = std::move(unsupported);
   json["dynamic_dimensions"] = DynamicJson(i);
   json["parameters"] = {{"count", s.parameter_count}, {"bytes", s.parameter_bytes}};
-  json["multiply_adds"] = {{"count", i.multiply_adds ? Json(*i.multiply_adds) : Json(nullptr)},
-                           {"complete", i.complete},
-                           {"notes", i.notes}};
+  const auto& multiply_adds = i.overview.multiply_adds;
+  json["multiply_adds"] = {{"count", multiply_adds ? Json(*multiply_adds) : Json(nullptr)},
+                           {"complete", multiply_adds && i.overview.uncounted == 0},
+                           {"notes", NotesOn(i)}};
   if (options.table()) json["nodes"] = TableJson(i);
   if (i.node) json["node"] = NodesJson(*i.node);
   if (i.tree) json["tree"] = TreeJson(*i.tree);

@@ -1,11 +1,8 @@
-#include "apps/nninspect/diff.h"
-
 #include <doctest/doctest.h>
 
 #include "apps/program.h"
 #include "support/files.h"
 #include "support/json_schema.h"
-#include "support/run_graph.h"
 
 namespace nn::test {
 namespace {
@@ -179,27 +176,6 @@ TEST_CASE("diff: models that are no graphs are compared field by field") {
   CHECK(json["equal"] == false);
   REQUIRE(json["fields"].size() == 1);
   CHECK(json["fields"][0]["what"].get<std::string>().find("/model/scaler/shiftValue") == 0);
-}
-
-TEST_CASE("matching: by structure first, then by name, then by order") {
-  const Graph a = Parse(R"(graph {
-    in %x: f32[4]
-    %p = relu(%x) "one"
-    %q = sigmoid(%p) "two"
-    %y = tanh(%q) "three"
-    out "y" = %y
-  })");
-  // "one" changed its operator; "two" keeps its name, the third its place.
-  const Graph b = Parse(R"(graph {
-    in %x: f32[4]
-    %p = abs(%x) "one"
-    %q = sigmoid(%p) "two"
-    %y = tanh(%q) "last"
-    out "y" = %y
-  })");
-  const app::Matching m = app::MatchNodes(a, b);
-  CHECK(m.size() == 2);
-  for (const auto& [x, y] : m) CHECK(x->op_name() == y->op_name());
 }
 
 }  // namespace

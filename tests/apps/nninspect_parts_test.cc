@@ -6,7 +6,7 @@
 
 #include "apps/inspect.h"
 #include "apps/nninspect/csv.h"
-#include "apps/nninspect/statistics.h"
+#include "apps/nninspect/print.h"
 #include "apps/program.h"
 #include "base/half.h"
 #include "support/files.h"
@@ -65,14 +65,15 @@ TEST_CASE("statistics: counts, extremes and moments of finite elements") {
            Row{"strings", Tensor({2}, {"b", "a\n"}), "values \"a\\n\" \"b\""},
        }) {
     CAPTURE(r.name);
-    CHECK(app::StatisticsText(app::StatisticsOf(r.tensor)) == r.text);
+    CHECK(app::StatisticsText(inspect::StatisticsOf(r.tensor)) == r.text);
   }
-  const Json json = app::StatisticsJson(app::StatisticsOf(Tensor::Of<float>({2}, {kNan, kInf})));
+  const Json json =
+      app::StatisticsJson(inspect::StatisticsOf(Tensor::Of<float>({2}, {kNan, kInf})));
   CHECK(json["min"].is_null());
   CHECK(json["distinct"] == Json::parse(R"(["Infinity", "NaN"])"));
   std::vector<float> many(9);
   for (size_t i = 0; i < many.size(); ++i) many[i] = static_cast<float>(i);
-  CHECK(!app::StatisticsOf(Tensor::Of<float>({9}, many)).distinct.has_value());
+  CHECK(!inspect::StatisticsOf(Tensor::Of<float>({9}, many)).distinct.has_value());
 }
 
 TEST_CASE("csv: cells with commas, quotes and control characters") {

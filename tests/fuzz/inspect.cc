@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "apps/nninspect/inspection.h"
-#include "apps/nninspect/picture.h"
+#include "apps/nninspect/print.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "inspect/loaded.h"
+#include "inspect/picture.h"
 
 namespace nn::test {
 namespace {
@@ -52,12 +54,12 @@ std::string Tell(const std::string& path) {
 }
 
 std::string Draw(const std::string& path) {
-  const auto model = app::Load(path, {}, {});
+  const auto model = inspect::Load(path);
   if (!model) return Internal(model.error());
-  const auto picture = app::DrawModel(*model, false);
+  const auto picture = inspect::DrawModel(*model, false);
   if (!picture) return Internal(picture.error());
-  std::string bad = ControlByteIn("svg", app::PictureSvg(*picture));
-  return bad.empty() ? ControlByteIn("dot", app::PictureDot(*picture)) : bad;
+  std::string bad = ControlByteIn("svg", inspect::PictureSvg(*picture));
+  return bad.empty() ? ControlByteIn("dot", inspect::PictureDot(*picture)) : bad;
 }
 
 }  // namespace

@@ -1,0 +1,71 @@
+#include <string_view>
+
+#include "apps/common/table.h"
+#include "apps/nninspect/print.h"
+#include "base/text.h"
+#include "inspect/shape_text.h"
+
+namespace nn::app {
+namespace {
+
+std::string OperandsText(std::string_view title, const std::vector<inspect::Operand>& operands) {
+  Table table({{"", Align::kRight}, {""}, {""}, {""}});
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const inspect::Operand& o = operands[i];
+    table.Add({std::to_string(i), o.name.empty() ? "-" : Escape(o.name), Escape(o.type),
+               o.constant ? "constant" : ""});
+  }
+  return table.empty() ? "" : fmt::format("\n{}\n{}", title, table.Text(2));
+}
+
+Json OperandsJson(const std::vector<inspect::Operand>& operands) {
+  Json list = Json::array();
+  for (const inspect::Operand& o : operands)
+    list.push_back({{"name", o.name}, {"type", o.type}, {"constant", o.constant}});
+  return list;
+}
+
+std::string NodeText(const inspect::NodeDetails& node) {
+  std::string out = fmt::format("\n#{} {}{}{}\n", node.index, Escape(node.op->op),
+                                node.op->name.empty() ? "" : " ", Escape(node.op->name));
+  if (!node.op->scope.empty()) out += fmt::format("  in {}\n", Escape(node.op->scope));
+  Table attributes({{""}, {""}});
+  for (const auto& [name, value] : node.op->attributes)
+    attributes.Add({Escape(name), EscapeControls(value)});
+  if (!attributes.empty()) out += "\nAttributes\n" + attributes.Text(2);
+  out += OperandsText("Inputs", node.inputs) + OperandsText("Outputs", node.outputs);
+  Table constants({{""}, {""}, {""}, {""}, {""}});
+  for (const inspect::TensorRow& r : node.constants)
+    constants.Add({Escape(r.entry.name), r.entry.type + inspect::ShapeText(r.entry.shape),
+                   HumanBytes(r.entry.bytes), Escape(StoredText(r.entry)),
+                   r.statistics ? StatisticsText(*r.statistics) : EscapeControls(r.problem)});
+  if (!constants.empty()) out += "\nConstants\n" + constants.Text(2);
+  return out;
+}
+
+}  // namespace
+
+std::string NodesText(const std::vector<inspect::NodeDetails>& nodes) {
+  std::string out;
+  for (const inspect::NodeDetails& n : nodes) out += NodeText(n);
+  return out;
+}
+
+Json NodesJson(const std::vector<inspect::NodeDetails>& nodes) {
+  Json list = Json::array();
+  for (const inspect::NodeDetails& n : nodes) {
+    Json attributes = Json::array();
+    for (const auto& [name, value] : n.op->attributes)
+      attributes.push_back({{"name", name}, {"value", value}});
+    Json json = {{"index", n.index}, {"operator", n.op->op}, {"name", n.op->name}};
+    json["scope"] = n.op->scope;
+    json["attributes"] = std::move(attributes);
+    json["inputs"] = OperandsJson(n.inputs);
+    json["outputs"] = OperandsJson(n.outputs);
+    json["constants"] = TensorsJson(n.constants);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+}  // namespace nn::app

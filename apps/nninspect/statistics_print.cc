@@ -1,0 +1,56 @@
+#include <cmath>
+
+#include "apps/nninspect/print.h"
+#include "base/text.h"
+
+namespace nn::app {
+namespace {
+
+std::string NumberText(const Json& v) {
+  if (v.is_number_float()) return fmt::format("{}", static_cast<float>(v.get<double>()));
+  return v.is_string() ? Quote(v.get<std::string>()) : v.dump();
+}
+
+// Values that JSON numbers cannot represent.
+Json Plain(const Json& v) {
+  if (!v.is_number_float() || std::isfinite(v.get<double>())) return v;
+  return std::isnan(v.get<double>()) ? "NaN" : v.get<double>() > 0 ? "Infinity" : "-Infinity";
+}
+
+}  // namespace
+
+std::string StatisticsText(const inspect::TensorStatistics& s) {
+  std::string out;
+  const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  if (s.mean) {
+    add("min " + NumberText(s.min));
+    add("max " + NumberText(s.max));
+    add(fmt::format("mean {:.6g}", *s.mean));
+    add(fmt::format("deviation {:.6g}", *s.deviation));
+    add(fmt::format("{} {}", WithThousands(s.zeros), s.zeros == 1 ? "zero" : "zeros"));
+  }
+  if (s.nans > 0) add(WithThousands(s.nans) + " NaN");
+  if (s.infinities > 0) add(WithThousands(s.infinities) + " infinite");
+  if (!s.distinct) return out;
+  std::string values;
+  for (const Json& v : *s.distinct) values += (values.empty() ? "" : " ") + NumberText(v);
+  if (!values.empty()) add("values " + values);
+  return out;
+}
+
+Json StatisticsJson(const inspect::TensorStatistics& s) {
+  Json json = {{"count", s.count}, {"zeros", s.zeros}, {"nans", s.nans}};
+  json["infinities"] = s.infinities;
+  json["min"] = s.min;
+  json["max"] = s.max;
+  json["mean"] = s.mean ? Json(*s.mean) : Json(nullptr);
+  json["standard_deviation"] = s.deviation ? Json(*s.deviation) : Json(nullptr);
+  json["distinct"] = nullptr;
+  if (s.distinct) {
+    json["distinct"] = Json::array();
+    for (const Json& v : *s.distinct) json["distinct"].push_back(Plain(v));
+  }
+  return json;
+}
+
+}  // namespace nn::app

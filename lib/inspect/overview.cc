@@ -1,0 +1,84 @@
+#include "inspect/overview.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/checked_math.h"
+#include "ir/op_def.h"
+
+namespace nn::inspect {
+namespace {
+
+std::vector<std::pair<std::string, uint64_t>> HistogramOf(const ModelSummary& summary) {
+  std::map<std::string, uint64_t> counts;
+  for (const OperatorSummary& op : summary.operators) ++counts[op.op];
+  std::vector<std::pair<std::string, uint64_t>> out(counts.begin(), counts.end());
+  std::stable_sort(out.begin(), out.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return out;
+}
+
+void AddDynamic(const std::vector<TensorSummary>& tensors, bool is_output, Overview& out) {
+  for (const TensorSummary& t : tensors) {
+    if (!t.shape) continue;
+    for (size_t i = 0; i < t.shape->size(); ++i) {
+      const std::string& size = (*t.shape)[i];
+      if (!FixedSize(size)) out.dynamic[size == "?" ? "" : size].push_back({is_output, t.name, i});
+    }
+  }
+}
+
+// The sum over all nodes, subgraphs included; nullopt if one is unknown. Opaque nodes have none.
+std::optional<uint64_t> MultiplyAdds(const Graph& graph) {
+  uint64_t total = 0;
+  for (const Node& node : graph.nodes()) {
+    std::optional<uint64_t> own = 0;
+    if (node.op().multiply_adds != nullptr) {
+      const auto n = node.op().multiply_adds(node);
+      own = n && *n >= 0 ? std::optional(static_cast<uint64_t>(*n)) : std::nullopt;
+    }
+    for (const auto& region : node.regions()) {
+      const auto inner = MultiplyAdds(*region);
+      own = own && inner ? CheckedAdd(*own, *inner) : std::nullopt;
+    }
+    const auto sum = own ? CheckedAdd(total, *own) : std::nullopt;
+    if (!sum) return std::nullopt;
+    total = *sum;
+  }
+  return total;
+}
+
+void GroupObstacles(const std::vector<Obstacle>& obstacles, Overview& out) {
+  for (const Obstacle& o : obstacles) {
+    auto it = std::find_if(out.unsupported.begin(), out.unsupported.end(),
+                           [&](const auto& u) { return u.op == o.source && u.reason == o.reason; });
+    if (it == out.unsupported.end())
+      it = out.unsupported.insert(it, Unsupported{o.source, o.reason, 0});
+    ++it->count;
+  }
+}
+
+}  // namespace
+
+Overview OverviewOf(const LoadedModel& model) {
+  Overview out;
+  out.histogram = HistogramOf(model.summary);
+  AddDynamic(model.summary.inputs, false, out);
+  AddDynamic(model.summary.outputs, true, out);
+  GroupObstacles(model.obstacles, out);
+  if (!model.graph) return out;
+  const auto& nodes = model.graph->nodes();
+  out.multiply_adds = MultiplyAdds(*model.graph);
+  out.uncounted = static_cast<uint64_t>(
+      std::count_if(nodes.begin(), nodes.end(), [](const Node& n) { return n.Is("opaque"); }));
+  return out;
+}
+
+std::optional<int64_t> FixedSize(const std::string& size) {
+  int64_t value = 0;
+  const auto r = std::from_chars(size.data(), size.data() + size.size(), value);
+  const bool number = r.ec == std::errc() && r.ptr == size.data() + size.size() && value >= 0;
+  return number ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace nn::inspect

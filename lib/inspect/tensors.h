@@ -1,0 +1,29 @@
+// The constant tensors of a model.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/format.h"
+#include "inspect/loaded.h"
+#include "inspect/statistics.h"
+
+namespace nn::inspect {
+
+struct TensorRow {
+  TensorEntry entry;  // `read` refers to the model
+  // If requested: the statistics, or why the tensor cannot be read.
+  std::optional<TensorStatistics> statistics;
+  std::string problem;
+};
+
+// All constant tensors in file order. Weights are read only for statistics, one tensor at a time.
+// The errors of TensorsOf; a tensor that cannot be read is not an error.
+Result<std::vector<TensorRow>> ListTensors(const LoadedModel& model, bool statistics);
+
+// Reads the tensor and sets `statistics`, or `problem`.
+void AddStatistics(TensorRow& row);
+
+}  // namespace nn::inspect

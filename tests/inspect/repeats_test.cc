@@ -1,0 +1,64 @@
+#include "inspect/repeats.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <string>
+
+namespace nn::test {
+namespace {
+
+using inspect::Repeat;
+using inspect::Repeatable;
+
+// Operators by letter, each taking the result of the one before.
+std::vector<Repeatable> Chain(const std::string& letters) {
+  std::vector<Repeatable> out;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    Repeatable r{.token = static_cast<uint64_t>(letters[i]), .inputs = {}, .outside = {}};
+    r.inputs.push_back(static_cast<int64_t>(i) - 1);
+    if (i == 0) r.outside.push_back(1);
+    out.push_back(r);
+  }
+  return out;
+}
+
+std::string RepeatsOf(const std::vector<Repeatable>& operators, size_t result = SIZE_MAX) {
+  std::vector<bool> results(operators.size(), false);
+  results.back() = true;
+  if (result < operators.size()) results[result] = true;
+  std::string out;
+  for (const Repeat& r : inspect::FindRepeats(operators, results))
+    out += fmt::format("{}:{}x{} ", r.start, r.period, r.times);
+  return out;
+}
+
+TEST_CASE("repeats: the successions that save most") {
+  CHECK(RepeatsOf(Chain("xabcabcabcy")) == "1:3x3 ");
+  CHECK(RepeatsOf(Chain("xabcdy")).empty());
+  CHECK(RepeatsOf(Chain("ababababxcdecdecde")) == "1:2x3 9:3x3 ");
+  // A result in the middle must be seen.
+  CHECK(RepeatsOf(Chain("xabcabcabcy"), 3).empty());
+}
+
+TEST_CASE("repeats: what is taken from outside must be the same, from inside the counterpart") {
+  // Blocks of two; the second operator takes the block's input as well.
+  const auto blocks = [](int64_t skip) {
+    std::vector<Repeatable> ops = Chain("xabababab");
+    for (size_t i = 2; i < ops.size(); i += 2) ops[i].inputs.push_back(static_cast<int64_t>(i) - 2);
+    if (skip >= 0) ops[8].inputs[1] = skip;
+    return ops;
+  };
+  CHECK(RepeatsOf(blocks(-1)) == "1:2x4 ");
+  CHECK(RepeatsOf(blocks(0)) == "1:2x3 ");
+  // The same value for all of them, from before.
+  std::vector<Repeatable> ops = Chain("xabababab");
+  for (size_t i = 2; i < ops.size(); i += 2) ops[i].inputs.push_back(0);
+  CHECK(RepeatsOf(ops) == "1:2x4 ");
+  // From within the first block: that one is not like the others, for which it lies before them.
+  for (size_t i = 4; i < ops.size(); i += 2) ops[i].inputs.back() = 1;
+  CHECK(RepeatsOf(ops) == "3:2x3 ");
+}
+
+}  // namespace
+}  // namespace nn::test
