@@ -18,6 +18,15 @@ install(FILES ${PROJECT_SOURCE_DIR}/lib/exec/program.h ${PROJECT_SOURCE_DIR}/lib
               ${PROJECT_SOURCE_DIR}/lib/exec/target.h
         DESTINATION ${NN_INCLUDE_DIR}/exec)
 install(FILES ${PROJECT_SOURCE_DIR}/lib/formats/format.h DESTINATION ${NN_INCLUDE_DIR}/formats)
+install(FILES ${PROJECT_SOURCE_DIR}/lib/inspect/cost.h ${PROJECT_SOURCE_DIR}/lib/inspect/diff.h
+              ${PROJECT_SOURCE_DIR}/lib/inspect/digests.h ${PROJECT_SOURCE_DIR}/lib/inspect/layout.h
+              ${PROJECT_SOURCE_DIR}/lib/inspect/loaded.h ${PROJECT_SOURCE_DIR}/lib/inspect/match.h
+              ${PROJECT_SOURCE_DIR}/lib/inspect/node.h ${PROJECT_SOURCE_DIR}/lib/inspect/overview.h
+              ${PROJECT_SOURCE_DIR}/lib/inspect/picture.h
+              ${PROJECT_SOURCE_DIR}/lib/inspect/shape_text.h
+              ${PROJECT_SOURCE_DIR}/lib/inspect/statistics.h
+              ${PROJECT_SOURCE_DIR}/lib/inspect/tensors.h ${PROJECT_SOURCE_DIR}/lib/inspect/tree.h
+        DESTINATION ${NN_INCLUDE_DIR}/inspect)
 install(FILES ${PROJECT_SOURCE_DIR}/validators/clause.h ${PROJECT_SOURCE_DIR}/validators/example.h
               ${PROJECT_SOURCE_DIR}/validators/finding.h ${PROJECT_SOURCE_DIR}/validators/report.h
               ${PROJECT_SOURCE_DIR}/validators/runner.h

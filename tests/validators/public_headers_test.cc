@@ -2,6 +2,19 @@
 #include "exec/program.h"
 #include "exec/target.h"
 #include "formats/format.h"
+#include "inspect/cost.h"
+#include "inspect/diff.h"
+#include "inspect/digests.h"
+#include "inspect/layout.h"
+#include "inspect/loaded.h"
+#include "inspect/match.h"
+#include "inspect/node.h"
+#include "inspect/overview.h"
+#include "inspect/picture.h"
+#include "inspect/shape_text.h"
+#include "inspect/statistics.h"
+#include "inspect/tensors.h"
+#include "inspect/tree.h"
 #include "validators/clause.h"
 #include "validators/example.h"
 #include "validators/finding.h"
@@ -18,6 +31,7 @@ TEST_CASE("the public headers live together") {
   CHECK(!Formats().empty());
   CHECK(StorageName(Storage::kArena) == "arena");
   CHECK(Location().index == -1);
+  CHECK(inspect::KindOfOperator("Conv") == inspect::BoxKind::kConvolution);
 }
 
 }  // namespace
