@@ -35,6 +35,45 @@ struct OperandDef {
   Elements elements = Elements::kNumbers;  // of inputs
 };
 
+// What an operator is for. Pictures are colored by it.
+enum class Category : uint8_t {
+  kUnset,  // of no operator: every definition sets one of the others
+  kConvolution,
+  kMatmul,
+  kRecurrent,
+  kActivation,
+  kNormalization,
+  kPooling,
+  kReduction,   // also orders and running sums along axes
+  kArithmetic,  // also comparisons and logic
+  kMovement,    // shapes, positions and types of elements
+  kQuantization,
+  kOther,
+};
+
+// Whether output 0 consists of all elements of input 0. It then has the quantization of input 0.
+enum class Movement : uint8_t {
+  kNone,
+  kInOrder,   // only the shape changes; per-axis quantization may lose its axis
+  kPermuted,  // the axes are permuted
+};
+
+// The scales and zero points with which an operator on quantized types has TensorFlow Lite's
+// arithmetic (FuseQdq in passes/qdq.h).
+enum class QuantRule : uint8_t {
+  kNone,         // there is no such operator
+  kSame,         // equal ones on all quantized inputs and outputs
+  kFree,         // any, per tensor; the arithmetic may fix those of the output
+  kElementwise,  // as TfliteUnary() and TfliteBinary() say (ops/quant/tflite_elementwise.h)
+  kProduct,      // any; input 2 is an optional bias, which has the product of those of 0 and 1
+  kStored,       // none: the operator is defined on the stored integers, whatever they represent
+};
+
+// Bounds of real numbers; may be infinite.
+struct Interval {
+  float min, max;
+};
+
 // Tensors of higher rank are rejected (kLimit); the formats' own limits are lower.
 inline constexpr int kMaxRank = 64;
 
@@ -153,6 +192,20 @@ struct OpDef {
   bool internal = false;
   // Whether it aborts a run that violates an assumption; passes must not remove it even if unused.
   bool is_check = false;
+  // Whether it stands for an operator of the file that the graph does not have.
+  bool is_opaque = false;
+  Category category = Category::kUnset;
+  Movement movement = Movement::kNone;
+  QuantRule quant_rule = QuantRule::kNone;
+  // Whether it converts numbers to another representation: its attributes or the declared type, not
+  // the input, determine the element type of the result.
+  bool converts = false;
+  // Of arithmetic on two numbers: whether the result for integers is the result for floats that
+  // hold them, so that formats without integers can compute shapes.
+  bool keeps_integers = false;
+  // Of operators with a layout: whether more spatial axes of size 1 can be added before the others
+  // (WithUnitAxes in ops/support/window.h).
+  bool takes_unit_axes = false;
   const AttrsInfo* attrs = AttrsInfoOf<NoAttrs>();
   std::vector<OperandDef> inputs;
   std::vector<OperandDef> outputs = {{"y"}};
@@ -166,6 +219,8 @@ struct OpDef {
   // Replaces inputs with known contents (constants, or Value::elements) by the equivalent
   // attributes; returns whether it did. Null: no input has an equivalent attribute.
   Result<bool> (*absorb_inputs)(Graph&, Node&) = nullptr;
+  // The bounds of an operator that clamps its input to constants; null: it computes something else.
+  Interval (*clamp)(const Node&) = nullptr;
   // Number of multiply-adds for known shapes; null: none.
   std::optional<int64_t> (*multiply_adds)(const Node&) = nullptr;
   // Replaces the node with simpler ones; false if not applicable.

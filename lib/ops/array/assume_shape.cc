@@ -51,6 +51,8 @@ void RegisterAssumeShapeOp(OpRegistry& ops) {
   OpDef op;
   op.name = "assume_shape";
   op.summary = "checks at run time that a value has the shape that the file declares";
+  op.category = Category::kMovement;
+  op.movement = Movement::kInOrder;
   op.internal = true;
   op.is_check = true;
   op.attrs = AttrsInfoOf<AssumeShapeAttrs>();

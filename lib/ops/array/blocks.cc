@@ -378,6 +378,8 @@ void RegisterBlockOps(OpRegistry& ops) {
     OpDef op;
     op.name = name;
     op.summary = summary;
+    op.category = Category::kMovement;
+    op.quant_rule = QuantRule::kSame;
     op.attrs = attrs;
     op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
     return op;

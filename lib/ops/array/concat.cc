@@ -256,6 +256,8 @@ void RegisterConcatOps(OpRegistry& ops) {
   OpDef concat;
   concat.name = "concat";
   concat.summary = "concatenates tensors along an axis";
+  concat.category = Category::kMovement;
+  concat.quant_rule = QuantRule::kSame;
   concat.attrs = AttrsInfoOf<ConcatAttrs>();
   concat.inputs = {{"x", Arity::kVariadic, Elements::kAny}};
   concat.infer = InferConcat;
@@ -267,6 +269,8 @@ void RegisterConcatOps(OpRegistry& ops) {
   OpDef split;
   split.name = "split";
   split.summary = "splits a tensor along an axis";
+  split.category = Category::kMovement;
+  split.quant_rule = QuantRule::kSame;
   split.attrs = AttrsInfoOf<SplitAttrs>();
   split.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"sizes", Arity::kOptional}};
   split.outputs = {{"part", Arity::kVariadic}};

@@ -348,6 +348,8 @@ void RegisterGatherOps(OpRegistry& ops) {
   OpDef gather;
   gather.name = "gather";
   gather.summary = "selects slices along an axis by indices";
+  gather.category = Category::kMovement;
+  gather.quant_rule = QuantRule::kSame;
   gather.attrs = AttrsInfoOf<GatherAttrs>();
   gather.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   gather.infer = InferGather;
@@ -359,6 +361,7 @@ void RegisterGatherOps(OpRegistry& ops) {
   OpDef elements;
   elements.name = "gather_elements";
   elements.summary = "selects elements, each by an index on one axis";
+  elements.category = Category::kMovement;
   elements.attrs = AttrsInfoOf<GatherElementsAttrs>();
   elements.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   elements.infer = InferGatherElements;
@@ -370,6 +373,8 @@ void RegisterGatherOps(OpRegistry& ops) {
   OpDef nd;
   nd.name = "gather_nd";
   nd.summary = "selects slices, each by indices on several axes";
+  nd.category = Category::kMovement;
+  nd.quant_rule = QuantRule::kSame;
   nd.attrs = AttrsInfoOf<GatherNdAttrs>();
   nd.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"indices"}};
   nd.infer = InferGatherNd;

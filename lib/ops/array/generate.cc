@@ -236,6 +236,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   OpDef range;
   range.name = "range";
   range.summary = "a sequence of equally spaced numbers";
+  range.category = Category::kOther;
   range.inputs = {{"start"}, {"limit"}, {"delta"}};
   range.infer = InferRange;
   range.eval = EvalRange;
@@ -245,6 +246,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   OpDef one_hot;
   one_hot.name = "one_hot";
   one_hot.summary = "expands indices to vectors with one value at the index and another elsewhere";
+  one_hot.category = Category::kOther;
   one_hot.attrs = AttrsInfoOf<OneHotAttrs>();
   one_hot.inputs = {{"indices"}, {"depth"}, {"values", Arity::kRequired, Elements::kAny}};
   one_hot.infer = InferOneHot;
@@ -254,6 +256,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   OpDef eye;
   eye.name = "eye_like";
   eye.summary = "a matrix with ones on a diagonal";
+  eye.category = Category::kOther;
   eye.attrs = AttrsInfoOf<EyeLikeAttrs>();
   eye.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   eye.infer = InferEyeLike;
@@ -263,6 +266,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   OpDef trilu;
   trilu.name = "trilu";
   trilu.summary = "keeps the upper or lower triangle of matrices";
+  trilu.category = Category::kMovement;
   trilu.attrs = AttrsInfoOf<TriluAttrs>();
   trilu.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"k", Arity::kOptional}};
   trilu.infer = InferTrilu;

@@ -14,6 +14,9 @@ void RegisterOpaqueOp(OpRegistry& ops) {
   OpDef opaque;
   opaque.name = "opaque";
   opaque.summary = "placeholder for an unsupported operator of the file";
+  opaque.category = Category::kOther;
+  opaque.quant_rule = QuantRule::kStored;
+  opaque.is_opaque = true;
   opaque.internal = true;
   opaque.attrs = AttrsInfoOf<OpaqueAttrs>();
   opaque.inputs = {{"x", Arity::kVariadic, Elements::kAny}};

@@ -189,6 +189,8 @@ void RegisterPadOps(OpRegistry& ops) {
   OpDef pad;
   pad.name = "pad";
   pad.summary = "adds elements around a tensor";
+  pad.category = Category::kMovement;
+  pad.quant_rule = QuantRule::kSame;
   pad.attrs = AttrsInfoOf<PadAttrs>();
   pad.inputs = {{"x", Arity::kRequired, Elements::kAny},
                 {"value", Arity::kOptional, Elements::kAny},

@@ -341,6 +341,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   OpDef non_zero;
   non_zero.name = "non_zero";
   non_zero.summary = "the indices of nonzero elements";
+  non_zero.category = Category::kOther;
   non_zero.inputs = {{"x"}};
   non_zero.infer = InferNonZero;
   non_zero.eval = EvalNonZero;
@@ -350,6 +351,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   OpDef compress;
   compress.name = "compress";
   compress.summary = "selects the slices along an axis whose condition is true";
+  compress.category = Category::kMovement;
   compress.attrs = AttrsInfoOf<CompressAttrs>();
   compress.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"condition"}};
   compress.infer = InferCompress;
@@ -360,6 +362,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   OpDef unique;
   unique.name = "unique";
   unique.summary = "the distinct elements or slices of a tensor";
+  unique.category = Category::kOther;
   unique.attrs = AttrsInfoOf<UniqueAttrs>();
   unique.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   unique.outputs = {{"y"},
@@ -373,6 +376,7 @@ void RegisterSelectOps(OpRegistry& ops) {
   OpDef sequence;
   sequence.name = "reverse_sequence";
   sequence.summary = "reverses the first elements of sequences of given lengths";
+  sequence.category = Category::kMovement;
   sequence.attrs = AttrsInfoOf<ReverseSequenceAttrs>();
   sequence.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"lengths"}};
   sequence.infer = InferReverseSequence;

@@ -262,6 +262,7 @@ void RegisterScatterOps(OpRegistry& ops) {
   OpDef elements;
   elements.name = "scatter_elements";
   elements.summary = "writes elements to positions given by an index on one axis";
+  elements.category = Category::kMovement;
   elements.attrs = AttrsInfoOf<ScatterElementsAttrs>();
   elements.inputs = {{"x", Arity::kRequired, Elements::kAny},
                      {"indices"},
@@ -274,6 +275,7 @@ void RegisterScatterOps(OpRegistry& ops) {
   OpDef nd;
   nd.name = "scatter_nd";
   nd.summary = "writes slices to positions given by indices on several axes";
+  nd.category = Category::kMovement;
   nd.attrs = AttrsInfoOf<ScatterNdAttrs>();
   nd.inputs = {{"x", Arity::kRequired, Elements::kAny},
                {"indices"},

@@ -414,6 +414,9 @@ void RegisterShapeOps(OpRegistry& ops) {
   OpDef transpose;
   transpose.name = "transpose";
   transpose.summary = "permutes axes";
+  transpose.category = Category::kMovement;
+  transpose.movement = Movement::kPermuted;
+  transpose.quant_rule = QuantRule::kSame;
   transpose.attrs = AttrsInfoOf<TransposeAttrs>();
   transpose.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   transpose.infer = InferTranspose;
@@ -423,6 +426,9 @@ void RegisterShapeOps(OpRegistry& ops) {
   OpDef reshape;
   reshape.name = "reshape";
   reshape.summary = "changes the shape and keeps the elements in order";
+  reshape.category = Category::kMovement;
+  reshape.movement = Movement::kInOrder;
+  reshape.quant_rule = QuantRule::kSame;
   reshape.attrs = AttrsInfoOf<ReshapeAttrs>();
   reshape.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"shape", Arity::kOptional}};
   reshape.infer = InferReshape;
@@ -434,6 +440,9 @@ void RegisterShapeOps(OpRegistry& ops) {
   OpDef expand;
   expand.name = "expand_dims";
   expand.summary = "adds axes of size 1";
+  expand.category = Category::kMovement;
+  expand.movement = Movement::kInOrder;
+  expand.quant_rule = QuantRule::kSame;
   expand.attrs = AttrsInfoOf<AxesAttrs>();
   expand.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"axes", Arity::kOptional}};
   expand.infer = InferAxes<true>;
@@ -444,6 +453,9 @@ void RegisterShapeOps(OpRegistry& ops) {
   OpDef squeeze;
   squeeze.name = "squeeze";
   squeeze.summary = "drops axes of size 1";
+  squeeze.category = Category::kMovement;
+  squeeze.movement = Movement::kInOrder;
+  squeeze.quant_rule = QuantRule::kSame;
   squeeze.attrs = AttrsInfoOf<AxesAttrs>();
   squeeze.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"axes", Arity::kOptional}};
   squeeze.infer = InferAxes<false>;

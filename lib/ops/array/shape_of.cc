@@ -76,6 +76,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
   OpDef shape;
   shape.name = "shape_of";
   shape.summary = "the dimensions of a tensor";
+  shape.category = Category::kMovement;
   shape.attrs = AttrsInfoOf<ShapeOfAttrs>();
   shape.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   shape.infer = InferShapeOf;
@@ -85,6 +86,7 @@ void RegisterShapeOfOps(OpRegistry& ops) {
   OpDef size;
   size.name = "size_of";
   size.summary = "the number of elements of a tensor";
+  size.category = Category::kMovement;
   size.attrs = AttrsInfoOf<SizeOfAttrs>();
   size.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   size.infer = InferSizeOf;

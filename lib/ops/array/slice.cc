@@ -277,6 +277,8 @@ void RegisterSliceOps(OpRegistry& ops) {
   OpDef slice;
   slice.name = "slice";
   slice.summary = "selects elements between two bounds with a step along axes";
+  slice.category = Category::kMovement;
+  slice.quant_rule = QuantRule::kSame;
   slice.attrs = AttrsInfoOf<SliceAttrs>();
   slice.inputs = {{"x", Arity::kRequired, Elements::kAny},
                   {"starts", Arity::kOptional},
@@ -292,6 +294,8 @@ void RegisterSliceOps(OpRegistry& ops) {
   OpDef reverse;
   reverse.name = "reverse";
   reverse.summary = "reverses the elements along axes";
+  reverse.category = Category::kMovement;
+  reverse.quant_rule = QuantRule::kSame;
   reverse.attrs = AttrsInfoOf<ReverseAttrs>();
   reverse.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   reverse.infer = InferReverse;

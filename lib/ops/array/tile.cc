@@ -177,6 +177,8 @@ void RegisterTileOps(OpRegistry& ops) {
   OpDef tile;
   tile.name = "tile";
   tile.summary = "repeats a tensor along its axes";
+  tile.category = Category::kMovement;
+  tile.quant_rule = QuantRule::kSame;
   tile.attrs = AttrsInfoOf<TileAttrs>();
   tile.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"repeats", Arity::kOptional}};
   tile.infer = InferTile;
@@ -188,6 +190,8 @@ void RegisterTileOps(OpRegistry& ops) {
   OpDef expand;
   expand.name = "expand";
   expand.summary = "broadcasts a tensor to a shape";
+  expand.category = Category::kMovement;
+  expand.quant_rule = QuantRule::kSame;
   expand.attrs = AttrsInfoOf<ExpandAttrs>();
   expand.inputs = {{"x", Arity::kRequired, Elements::kAny}, {"shape", Arity::kOptional}};
   expand.infer = InferExpand;

@@ -52,55 +52,67 @@ const std::map<std::string_view, BinaryFloat>& BinaryFloats() {
 struct BinaryRow {
   std::string_view name;
   std::string_view summary;
+  bool keeps_integers;
   double (*f64)(double, double);
   IntegerBinary integer;
   std::vector<FormatName> formats;
+  Category category = Category::kArithmetic;
 };
 
 const std::vector<BinaryRow>& BinaryRows() {
+  constexpr bool keeps = true, rounds = false;  // integers
   static const std::vector<BinaryRow> rows = {
       {"add",
        "a + b",
+       keeps,
        [](double a, double b) { return a + b; },
        IntegersOf2<AddInt>(),
        {{"onnx", "Add", 7, {}}, {"coreml", "addBroadcastable", 1, {}}}},
       {"sub",
        "a - b",
+       keeps,
        [](double a, double b) { return a - b; },
        IntegersOf2<SubInt>(),
        {{"onnx", "Sub", 7, {}}, {"coreml", "subtractBroadcastable", 1, {}}}},
       {"mul",
        "a * b",
+       keeps,
        [](double a, double b) { return a * b; },
        IntegersOf2<MulInt>(),
        {{"onnx", "Mul", 7, {}}, {"coreml", "multiplyBroadcastable", 1, {}}}},
       {"div",
        "a / b; rounded toward zero for integers",
+       rounds,
        [](double a, double b) { return a / b; },
        IntegersOf2<DivInt>(),
        {{"onnx", "Div", 7, {}}, {"coreml", "divideBroadcastable", 1, {}}}},
       {"floor_div",
        "a / b, rounded down",
+       keeps,
        [](double a, double b) { return std::floor(a / b); },
        IntegersOf2<FloorDivInt>(),
        {{"tflite", "FLOOR_DIV", 1, {}}, {"coreml", "floorDivBroadcastable", 1, {}}}},
       {"mod",
        "the remainder of a / b rounded down, with the sign of b",
+       keeps,
        FloorMod<double>,
        IntegersOf2<ModInt>(),
        {{"tflite", "FLOOR_MOD", 1, {}}, {"coreml", "modBroadcastable", 1, {}}}},
       {"fmod",
        "the remainder of a / b rounded toward zero, with the sign of a",
+       keeps,
        FmodF64,
        IntegersOf2<FmodInt>(),
        {}},
       {"pow",
        "a to the power b",
+       rounds,
        nullptr,
        IntegersOf2<PowInt>(),
        {{"onnx", "Pow", 7, {}}, {"tflite", "POW", 1, {}}, {"coreml", "powBroadcastable", 1, {}}}},
       {"minimum",
        "the smaller of a and b",
+       keeps,
        [](double a, double b) { return a != a || a < b ? a : b; },
        IntegersOf2<MinimumInt>(),
        {{"onnx", "Min", 8, {}},
@@ -108,22 +120,26 @@ const std::vector<BinaryRow>& BinaryRows() {
         {"coreml", "minBroadcastable", 1, {}}}},
       {"maximum",
        "the larger of a and b",
+       keeps,
        [](double a, double b) { return a != a || a > b ? a : b; },
        IntegersOf2<MaximumInt>(),
        {{"onnx", "Max", 8, {}},
         {"tflite", "MAXIMUM", 1, {}},
         {"coreml", "maxBroadcastable", 1, {}}}},
-      {"atan2", "the angle of the point (b, a)", nullptr, {}, {{"tflite", "ATAN2", 1, {}}}},
+      {"atan2", "the angle of the point (b, a)", rounds, nullptr, {}, {{"tflite", "ATAN2", 1, {}}}},
       {"squared_difference",
        "(a - b)^2",
+       keeps,
        [](double a, double b) { return (a - b) * (a - b); },
        IntegersOf2<SquaredDifferenceInt>(),
        {{"tflite", "SQUARED_DIFFERENCE", 1, {}}}},
       {"prelu",
        "a < 0 ? a * b : a; b is broadcast to the shape of a",
+       keeps,
        [](double a, double b) { return a < 0 ? a * b : a; },
        IntegersOf2<PreluInt>(),
-       {{"onnx", "PRelu", 7, {}}, {"tflite", "PRELU", 1, {}}}},
+       {{"onnx", "PRelu", 7, {}}, {"tflite", "PRELU", 1, {}}},
+       Category::kActivation},
   };
   return rows;
 }
@@ -292,6 +308,9 @@ void RegisterBinaryOps(OpRegistry& ops) {
     OpDef op;
     op.name = row.name;
     op.summary = row.summary;
+    op.category = row.category;
+    op.quant_rule = QuantRule::kElementwise;
+    op.keeps_integers = row.keeps_integers;
     op.inputs = {{"a"}, {"b"}};
     op.infer = InferBinary;
     op.eval = EvalBinary;

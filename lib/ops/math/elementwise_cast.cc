@@ -240,6 +240,9 @@ void RegisterCastOp(OpRegistry& ops) {
   OpDef op;
   op.name = "cast";
   op.summary = "converts to another element type";
+  op.category = Category::kMovement;
+  op.quant_rule = QuantRule::kStored;
+  op.converts = true;
   op.attrs = AttrsInfoOf<CastAttrs>();
   op.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   op.infer = InferCast;

@@ -290,6 +290,7 @@ OpDef UnaryOp(std::string_view name, std::string_view summary, Status (*infer)(I
   OpDef op;
   op.name = name;
   op.summary = summary;
+  op.category = Category::kArithmetic;
   op.inputs = {{"x"}};
   op.infer = infer;
   op.eval = eval;
@@ -309,8 +310,11 @@ OpDef BinaryOp(std::string_view name, std::string_view summary, Status (*infer)(
 }  // namespace
 
 void RegisterLogicOps(OpRegistry& ops) {
-  for (const CompareRow& row : CompareRows())
-    ops.Add(BinaryOp(row.name, row.summary, InferCompare, EvalCompare, row.formats));
+  for (const CompareRow& row : CompareRows()) {
+    OpDef op = BinaryOp(row.name, row.summary, InferCompare, EvalCompare, row.formats);
+    op.quant_rule = QuantRule::kElementwise;
+    ops.Add(std::move(op));
+  }
   for (const BitsRow& row : BitsRows())
     ops.Add(BinaryOp(row.name, row.summary, InferBits, EvalBits, row.formats));
   ops.Add(UnaryOp("not", "logical not", InferNot<DType::kBool>, EvalNot,

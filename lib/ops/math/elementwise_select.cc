@@ -99,6 +99,7 @@ void RegisterSelectOp(OpRegistry& ops) {
   OpDef op;
   op.name = "select";
   op.summary = "condition ? a : b, element by element";
+  op.category = Category::kArithmetic;
   op.inputs = {{"condition"},
                {"a", Arity::kRequired, Elements::kAny},
                {"b", Arity::kRequired, Elements::kAny}};

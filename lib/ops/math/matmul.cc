@@ -352,6 +352,8 @@ void RegisterMatmulOps(OpRegistry& ops) {
   OpDef op;
   op.name = "matmul";
   op.summary = "matrix product over the last two axes, with broadcasting and a bias";
+  op.category = Category::kMatmul;
+  op.quant_rule = QuantRule::kProduct;
   op.attrs = AttrsInfoOf<MatmulAttrs>();
   op.inputs = {{"a"}, {"b"}, {"bias", Arity::kOptional}};
   op.infer = InferMatmul;

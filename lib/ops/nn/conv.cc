@@ -193,6 +193,9 @@ void RegisterConvOps(OpRegistry& ops) {
   OpDef conv;
   conv.name = "conv";
   conv.summary = "convolution over 1 to 3 spatial axes, with groups and dilation";
+  conv.category = Category::kConvolution;
+  conv.quant_rule = QuantRule::kProduct;
+  conv.takes_unit_axes = true;
   conv.attrs = AttrsInfoOf<ConvAttrs>();
   conv.inputs = {{"x"}, {"filter"}, {"bias", Arity::kOptional}};
   conv.infer = InferConv;

@@ -246,6 +246,9 @@ void RegisterConvTransposeOps(OpRegistry& ops) {
   OpDef op;
   op.name = "conv_transpose";
   op.summary = "transposed convolution over 1 to 3 spatial axes, with groups and dilation";
+  op.category = Category::kConvolution;
+  op.quant_rule = QuantRule::kProduct;
+  op.takes_unit_axes = true;
   op.attrs = AttrsInfoOf<ConvTransposeAttrs>();
   op.inputs = {{"x"}, {"filter"}, {"bias", Arity::kOptional}};
   op.infer = InferConvTranspose;

@@ -335,6 +335,7 @@ void RegisterGridSampleOps(OpRegistry& ops) {
   OpDef sample;
   sample.name = "grid_sample";
   sample.summary = "samples images at the positions of a grid";
+  sample.category = Category::kMovement;
   sample.attrs = AttrsInfoOf<GridSampleAttrs>();
   sample.inputs = {{"x"}, {"grid"}};
   sample.infer = InferGridSample;
@@ -345,6 +346,7 @@ void RegisterGridSampleOps(OpRegistry& ops) {
   OpDef affine;
   affine.name = "affine_grid";
   affine.summary = "the sampling grid of an affine map";
+  affine.category = Category::kOther;
   affine.attrs = AttrsInfoOf<AffineGridAttrs>();
   affine.inputs = {{"theta"}, {"size"}};
   affine.infer = InferAffineGrid;

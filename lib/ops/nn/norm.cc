@@ -429,6 +429,8 @@ void RegisterNormOps(OpRegistry& ops) {
   OpDef batch;
   batch.name = "batch_norm";
   batch.summary = "normalization by a given mean and variance per channel";
+  batch.category = Category::kNormalization;
+  batch.takes_unit_axes = true;
   batch.attrs = AttrsInfoOf<BatchNormAttrs>();
   batch.inputs = {{"x"}, {"scale"}, {"bias"}, {"mean"}, {"variance"}};
   batch.infer = InferBatchNorm;
@@ -439,6 +441,8 @@ void RegisterNormOps(OpRegistry& ops) {
   OpDef instance;
   instance.name = "instance_norm";
   instance.summary = "normalization of each channel by its own mean and variance";
+  instance.category = Category::kNormalization;
+  instance.takes_unit_axes = true;
   instance.attrs = AttrsInfoOf<InstanceNormAttrs>();
   instance.inputs = {{"x"}, {"scale"}, {"bias"}};
   instance.infer = InferInstanceNorm;
@@ -449,6 +453,8 @@ void RegisterNormOps(OpRegistry& ops) {
   OpDef group;
   group.name = "group_norm";
   group.summary = "normalization of groups of channels by their own mean and variance";
+  group.category = Category::kNormalization;
+  group.takes_unit_axes = true;
   group.attrs = AttrsInfoOf<GroupNormAttrs>();
   group.inputs = {{"x"}, {"scale"}, {"bias"}};
   group.infer = InferGroupNorm;
@@ -460,6 +466,7 @@ void RegisterNormOps(OpRegistry& ops) {
   OpDef layer;
   layer.name = "layer_norm";
   layer.summary = "normalization of the last axes by their own mean and variance";
+  layer.category = Category::kNormalization;
   layer.attrs = AttrsInfoOf<LayerNormAttrs>();
   layer.inputs = {{"x"}, {"scale", Arity::kOptional}, {"bias", Arity::kOptional}};
   layer.outputs = {{"y"}, {"mean"}, {"inv_std_dev"}};
@@ -471,6 +478,7 @@ void RegisterNormOps(OpRegistry& ops) {
   OpDef rms;
   rms.name = "rms_norm";
   rms.summary = "division by the root mean square over the last axes";
+  rms.category = Category::kNormalization;
   rms.attrs = AttrsInfoOf<RmsNormAttrs>();
   rms.inputs = {{"x"}, {"scale", Arity::kOptional}};
   rms.infer = InferRmsNorm;

@@ -320,6 +320,8 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   OpDef lrn;
   lrn.name = "lrn";
   lrn.summary = "local response normalization over neighboring channels";
+  lrn.category = Category::kNormalization;
+  lrn.takes_unit_axes = true;
   lrn.attrs = AttrsInfoOf<LrnAttrs>();
   lrn.inputs = {{"x"}};
   lrn.infer = InferLrn;
@@ -331,6 +333,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   OpDef l2;
   l2.name = "l2_normalization";
   l2.summary = "division by the 2-norm over axes";
+  l2.category = Category::kNormalization;
   l2.attrs = AttrsInfoOf<L2NormalizationAttrs>();
   l2.inputs = {{"x"}};
   l2.infer = InferOverAxes<L2NormalizationAttrs>;
@@ -342,6 +345,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   OpDef lp;
   lp.name = "lp_normalization";
   lp.summary = "division by the 1- or 2-norm along an axis, or 0 if the norm is 0";
+  lp.category = Category::kNormalization;
   lp.attrs = AttrsInfoOf<LpNormalizationAttrs>();
   lp.inputs = {{"x"}};
   lp.infer = InferLp;
@@ -352,6 +356,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   OpDef mvn;
   mvn.name = "mean_variance_normalization";
   mvn.summary = "normalization over axes by their own mean and variance";
+  mvn.category = Category::kNormalization;
   mvn.attrs = AttrsInfoOf<MeanVarianceNormalizationAttrs>();
   mvn.inputs = {{"x"}};
   mvn.infer = InferOverAxes<MeanVarianceNormalizationAttrs>;

@@ -403,6 +403,8 @@ OpDef PoolDef(std::string_view name, std::string_view summary, Status (*infer)(I
   OpDef op;
   op.name = name;
   op.summary = summary;
+  op.category = Category::kPooling;
+  op.takes_unit_axes = true;
   op.attrs = AttrsInfoOf<A>();
   op.inputs = {{"x"}};
   op.infer = infer;
@@ -417,10 +419,13 @@ OpDef PoolDef(std::string_view name, std::string_view summary, Status (*infer)(I
 void RegisterPoolOps(OpRegistry& ops) {
   OpDef max_pool = PoolDef<MaxPoolAttrs>("max_pool", "largest element of each window", InferMaxPool,
                                          EvalMaxPool);
+  max_pool.quant_rule = QuantRule::kSame;
   max_pool.outputs = {{"y"}, {"indices"}};
   ops.Add(std::move(max_pool));
-  ops.Add(PoolDef<AveragePoolAttrs>("average_pool", "mean of each window",
-                                    InferPool<AveragePoolAttrs>, EvalAveragePool));
+  OpDef average_pool = PoolDef<AveragePoolAttrs>("average_pool", "mean of each window",
+                                                 InferPool<AveragePoolAttrs>, EvalAveragePool);
+  average_pool.quant_rule = QuantRule::kSame;
+  ops.Add(std::move(average_pool));
   OpDef lp_pool = PoolDef<LpPoolAttrs>("lp_pool", "p-norm of each window", InferLpPool, EvalLpPool);
   lp_pool.decompose = DecomposeLpPool;
   ops.Add(std::move(lp_pool));

@@ -281,6 +281,9 @@ void RegisterResizeOps(OpRegistry& ops) {
   OpDef resize;
   resize.name = "resize";
   resize.summary = "resamples the spatial axes to new sizes";
+  resize.category = Category::kMovement;
+  resize.quant_rule = QuantRule::kSame;
+  resize.takes_unit_axes = true;
   resize.attrs = AttrsInfoOf<ResizeAttrs>();
   resize.inputs = {
       {"x"}, {"roi", Arity::kOptional}, {"scales", Arity::kOptional}, {"sizes", Arity::kOptional}};

@@ -114,6 +114,7 @@ OpDef AlongAxis(std::string_view name, std::string_view summary, Status (*eval)(
   OpDef op;
   op.name = name;
   op.summary = summary;
+  op.category = Category::kActivation;
   op.attrs = AttrsInfoOf<A>();
   op.inputs = {{"x"}};
   op.infer = InferSoftmax<A>;
@@ -140,10 +141,13 @@ Result<bool> DecomposeSoftmax(Graph& graph, Node& node) {
 void RegisterSoftmaxOps(OpRegistry& ops) {
   OpDef softmax = AlongAxis<SoftmaxAttrs>(
       "softmax", "exponentials along an axis, divided by their sum", EvalSoftmax);
+  softmax.quant_rule = QuantRule::kFree;
   softmax.decompose = DecomposeSoftmax;
   ops.Add(std::move(softmax));
-  ops.Add(AlongAxis<AlongAxisAttrs>("log_softmax", "logarithm of softmax along an axis",
-                                    EvalLogSoftmax));
+  OpDef log_softmax = AlongAxis<AlongAxisAttrs>("log_softmax", "logarithm of softmax along an axis",
+                                                EvalLogSoftmax);
+  log_softmax.quant_rule = QuantRule::kFree;
+  ops.Add(std::move(log_softmax));
   ops.Add(AlongAxis<AlongAxisAttrs>(
       "hardmax", "1 for the first largest element along an axis, 0 for the others", EvalHardmax));
 }

@@ -145,6 +145,7 @@ void RegisterUnpoolOps(OpRegistry& ops) {
   OpDef op;
   op.name = "max_unpool";
   op.summary = "puts elements back to their max_pool positions, with zeros elsewhere";
+  op.category = Category::kMovement;
   op.attrs = AttrsInfoOf<MaxUnpoolAttrs>();
   op.inputs = {{"x"}, {"indices"}, {"output_shape", Arity::kOptional}};
   op.infer = InferMaxUnpool;

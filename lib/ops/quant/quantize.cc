@@ -180,6 +180,8 @@ void RegisterQuantizeOps(OpRegistry& ops) {
   OpDef quantize;
   quantize.name = "quantize";
   quantize.summary = "converts reals, or another quantized type, to a quantized type";
+  quantize.category = Category::kQuantization;
+  quantize.converts = true;
   quantize.attrs = AttrsInfoOf<QuantizeAttrs>();
   quantize.inputs = {{"x"}};
   quantize.infer = InferQuantize;
@@ -190,6 +192,8 @@ void RegisterQuantizeOps(OpRegistry& ops) {
   OpDef dequantize;
   dequantize.name = "dequantize";
   dequantize.summary = "scale * (integer - zero point)";
+  dequantize.category = Category::kQuantization;
+  dequantize.converts = true;
   dequantize.attrs = AttrsInfoOf<DequantizeAttrs>();
   dequantize.inputs = {{"x"}};
   dequantize.infer = InferDequantize;

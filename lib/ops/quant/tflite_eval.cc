@@ -19,7 +19,7 @@ Status RequireArithmetic(const EvalContext& ctx) {
 bool IsClamp(const EvalContext& ctx) {
   const Type& x = ctx.in_type(0);
   const Type& y = ctx.out_type();
-  return (ctx.node().Is("relu") || ctx.node().Is("clip")) && x.quantized() && y.quantized() &&
+  return ctx.node().op().clamp != nullptr && x.quantized() && y.quantized() &&
          x.quant->SameMapping(*y.quant);
 }
 

@@ -326,13 +326,11 @@ Result<Fn> Rsqrt(const UnaryTypes& t) {
 }
 
 Result<Fn> Find(const UnaryTypes& t, const Type& y) {
-  const std::string_view op = t.node.op_name();
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  if (op == "relu") return Bounded(t, BoundsOn(y, 0.0f, kInfinity));
-  if (op == "clip") {
-    const auto& a = t.node.attrs<ClipAttrs>();
-    return Bounded(t, BoundsOn(y, a.min, a.max));
+  if (const auto clamp = t.node.op().clamp; clamp != nullptr) {
+    const auto [min, max] = clamp(t.node);
+    return Bounded(t, BoundsOn(y, min, max));
   }
+  const std::string_view op = t.node.op_name();
   if (op == "leaky_relu") return LeakyRelu(t);
   if (op == "hard_swish") return HardSwish(t);
   if (op == "sigmoid") return Sigmoid(t);

@@ -370,6 +370,7 @@ OpDef MakeOp(std::string_view name, std::string_view summary, const AttrsInfo* a
   OpDef op;
   op.name = name;
   op.summary = summary;
+  op.category = Category::kRecurrent;
   op.attrs = attrs;
   op.inputs = {{"x"},
                {"w"},

@@ -286,6 +286,8 @@ void RegisterOrderOps(OpRegistry& ops) {
     OpDef op;
     op.name = name;
     op.summary = summary;
+    op.category = Category::kReduction;
+    op.quant_rule = QuantRule::kFree;
     op.attrs = AttrsInfoOf<ArgAttrs>();
     op.inputs = {{"x"}};
     op.infer = InferArg;
@@ -296,6 +298,7 @@ void RegisterOrderOps(OpRegistry& ops) {
   OpDef top_k;
   top_k.name = "top_k";
   top_k.summary = "the k largest or smallest elements along an axis and their indices";
+  top_k.category = Category::kReduction;
   top_k.attrs = AttrsInfoOf<TopKAttrs>();
   top_k.inputs = {{"x"}, {"k"}};
   top_k.outputs = {{"values"}, {"indices"}};
@@ -307,6 +310,7 @@ void RegisterOrderOps(OpRegistry& ops) {
   OpDef cum_sum;
   cum_sum.name = "cum_sum";
   cum_sum.summary = "running sum along an axis";
+  cum_sum.category = Category::kReduction;
   cum_sum.attrs = AttrsInfoOf<CumSumAttrs>();
   cum_sum.inputs = {{"x"}, {"axis", Arity::kOptional}};
   cum_sum.infer = InferCumSum;

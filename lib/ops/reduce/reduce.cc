@@ -129,19 +129,21 @@ struct ReduceRow {
   double (*f64)(const Row<double>&);               // null: needs an elementary function
   int64_t (*integer)(const IntegerRow&);           // null: not defined
   Status (*quantized)(EvalContext&, const Rows&);  // by the node's arithmetic; null: not defined
+  QuantRule quant_rule = QuantRule::kNone;
 };
 
 const std::vector<ReduceRow>& ReduceRows() {
   static const std::vector<ReduceRow> rows = {
-      {"reduce_sum", "sum over axes", SumOf<float>, SumOf<double>, IntegerSum, QuantizedSum},
+      {"reduce_sum", "sum over axes", SumOf<float>, SumOf<double>, IntegerSum, QuantizedSum,
+       QuantRule::kFree},
       {"reduce_mean", "mean over axes",
        [](const Row<float>& r) { return SumOf(r) / static_cast<float>(r.size()); },
        [](const Row<double>& r) { return SumOf(r) / static_cast<double>(r.size()); }, IntegerMean,
-       QuantizedMean},
+       QuantizedMean, QuantRule::kFree},
       {"reduce_max", "largest element over axes", MaxOf<float>, MaxOf<double>, IntegerExtreme<true>,
-       nullptr},
+       nullptr, QuantRule::kSame},
       {"reduce_min", "smallest element over axes", MinOf<float>, MinOf<double>,
-       IntegerExtreme<false>, nullptr},
+       IntegerExtreme<false>, nullptr, QuantRule::kSame},
       {"reduce_prod", "product over axes",
        [](const Row<float>& r) {
          return LaneReduce(
@@ -335,6 +337,7 @@ OpDef ReduceDef(std::string_view name, std::string_view summary) {
   OpDef op;
   op.name = name;
   op.summary = summary;
+  op.category = Category::kReduction;
   op.attrs = AttrsInfoOf<ReduceAttrs>();
   op.inputs = {{"x"}, {"axes", Arity::kOptional}};
   op.infer = InferReduce;
@@ -347,7 +350,11 @@ OpDef ReduceDef(std::string_view name, std::string_view summary) {
 }  // namespace
 
 void RegisterReduceOps(OpRegistry& ops) {
-  for (const ReduceRow& row : ReduceRows()) ops.Add(ReduceDef(row.name, row.summary));
+  for (const ReduceRow& row : ReduceRows()) {
+    OpDef op = ReduceDef(row.name, row.summary);
+    op.quant_rule = row.quant_rule;
+    ops.Add(std::move(op));
+  }
   for (auto [name, summary] :
        {std::pair("reduce_any", "whether any element over axes is true"),
         std::pair("reduce_all", "whether all elements over axes are true")}) {

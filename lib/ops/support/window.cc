@@ -25,6 +25,34 @@ Dim OutputSize(const Window& w, bool ceil_mode) {
   return Dim::Min(size, Dim::FloorDiv(w.input + w.pad_begin - Dim(1), Dim(w.stride)) + Dim(1));
 }
 
+// A list per spatial axis, or of begins and ends, for `added` more axes before the others.
+AttrValue WithUnitAxes(std::string_view name, const AttrValue& value, size_t added) {
+  if (name == "pads") {
+    auto v = std::get<std::vector<int64_t>>(value);
+    if (v.empty()) return v;
+    v.insert(v.begin() + static_cast<ptrdiff_t>(v.size() / 2), added, 0);
+    v.insert(v.begin(), added, 0);
+    return v;
+  }
+  if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+    auto v = *list;
+    if (!v.empty()) v.insert(v.begin(), added, name == "output_padding" ? 0 : 1);
+    return v;
+  }
+  if (const auto* list = std::get_if<std::vector<float>>(&value);
+      list != nullptr && name != "roi") {
+    auto v = *list;
+    if (!v.empty()) v.insert(v.begin(), added, 1.0f);
+    return v;
+  }
+  if (const auto* dims = std::get_if<Dims>(&value)) {
+    auto v = *dims;
+    if (!v.empty()) v.insert(v.begin(), added, Dim(1));
+    return v;
+  }
+  return value;
+}
+
 }  // namespace
 
 Result<std::vector<Window>> ResolveWindows(const WindowSpec& spec, const Dims& spatial_input) {
@@ -85,6 +113,14 @@ Result<std::vector<ConstWindow>> ConstWindows(const std::vector<Window>& windows
       return UnsupportedError("the size of a spatial axis is not known");
     out.push_back({w.input.value(), w.kernel, w.stride, w.dilation, w.pad_begin.value(),
                    w.pad_end.value(), w.output.value()});
+  }
+  return out;
+}
+
+Result<Attrs> WithUnitAxes(const Attrs& attrs, size_t added) {
+  Attrs out = attrs;
+  for (const AttrField& f : attrs.info().fields) {
+    NN_ASSIGN(out, out.With(f.name, WithUnitAxes(f.name, attrs.Get(f), added)));
   }
   return out;
 }

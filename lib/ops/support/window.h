@@ -77,6 +77,10 @@ struct ConstWindow {
 };
 Result<std::vector<ConstWindow>> ConstWindows(const std::vector<Window>& windows);
 
+// The attributes of an operator with `added` more spatial axes of size 1 before the others
+// (OpDef::takes_unit_axes): windows do not reach along them, and resizing keeps them.
+Result<Attrs> WithUnitAxes(const Attrs& attrs, size_t added);
+
 // The spatial part of a shape.
 Dims SpatialDims(const Dims& dims, Layout layout);
 

@@ -1,0 +1,121 @@
+// The properties of operators (ir/op_def.h) against what the operators do.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/eval.h"
+#include "ir/op_def.h"
+#include "ops/support/window.h"
+#include "support/run_graph.h"
+
+namespace nn::test {
+namespace {
+
+TEST_CASE("definitions: properties are complete and agree with the operands") {
+  for (const OpDef* op : Ops().All()) {
+    CAPTURE(op->name);
+    CHECK(op->category != Category::kUnset);
+    CHECK(op->is_opaque == (op->eval == nullptr));
+    if (op->movement != Movement::kNone) {
+      REQUIRE(!op->inputs.empty());
+      CHECK(op->inputs[0].elements == Elements::kAny);
+    }
+    if (op->quant_rule == QuantRule::kElementwise)
+      CHECK((op->inputs.size() == 1 || op->inputs.size() == 2));
+    if (op->quant_rule == QuantRule::kProduct) {
+      REQUIRE(op->inputs.size() == 3);
+      CHECK(op->inputs[2].name == "bias");
+      CHECK(op->inputs[2].arity == Arity::kOptional);
+    }
+    if (op->takes_unit_axes) {
+      const Attrs attrs(op->attrs);
+      CHECK(attrs.Get("layout").has_value());
+      CHECK(WithUnitAxes(attrs, 1).has_value());
+    }
+  }
+}
+
+TEST_CASE("definitions: operators that only move elements keep them and their quantization") {
+  const std::map<std::string_view, std::string> calls = {
+      {"transpose", "transpose(%x) {perm = [2, 0, 1]}"},
+      {"reshape", "reshape(%x) {dims = [6, 4]}"},
+      {"expand_dims", "expand_dims(%x) {axes = [1]}"},
+      {"squeeze", "squeeze(%x) {axes = [0]}"},
+      {"assume_shape", "assume_shape(%x) {dims = [1, 6, 4]}"},
+  };
+  for (const OpDef* op : Ops().All()) {
+    if (op->movement == Movement::kNone) continue;
+    CAPTURE(op->name);
+    REQUIRE(calls.contains(op->name));
+    const Graph g = Parse(OneOp("u8[1, 6, 4]{scale=0.5, zp=3}", calls.at(op->name)));
+    const Tensor x = InputsOf(g, {})[0];
+    const Type& type = g.outputs()[0].value->type();
+    CHECK(type.dtype == DType::kU8);
+    REQUIRE(type.quantized());
+    CHECK(type.quant->SameMapping(*g.inputs()[0].value->type().quant));
+    const auto y = EvalNode(g.nodes().front(), {&x});
+    REQUIRE_MESSAGE(y.has_value(), y.error().message());
+    std::vector<int64_t> before = x.ToInts();
+    std::vector<int64_t> after = (*y)[0].ToInts();
+    CHECK((before == after) == (op->movement == Movement::kInOrder));
+    std::sort(before.begin(), before.end());
+    std::sort(after.begin(), after.end());
+    CHECK(before == after);
+  }
+}
+
+TEST_CASE("definitions: operators with bounds clamp to them") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Tensor x = Tensor::Of<float>({8}, {-kInfinity, -3, -1.5f, -0.25f, 0, 1.75f, 6, kInfinity});
+  for (const OpDef* op : Ops().All()) {
+    if (op->clamp == nullptr) continue;
+    CAPTURE(op->name);
+    Attrs attrs(op->attrs);
+    for (const auto& [name, value] : {std::pair("min", -1.5f), std::pair("max", 2.0f)})
+      if (attrs.Get(name)) attrs = *attrs.With(name, value);
+    Graph g;
+    const auto node = g.Append(op->name, {g.AddInput("x", Type(DType::kF32, {Dim(8)}))}, attrs);
+    REQUIRE_MESSAGE(node.has_value(), node.error().message());
+    const auto y = EvalNode(**node, {&x});
+    REQUIRE_MESSAGE(y.has_value(), y.error().message());
+    const Interval bounds = op->clamp(**node);
+    std::vector<double> want = x.ToDoubles();
+    for (double& v : want) v = std::clamp(v, double{bounds.min}, double{bounds.max});
+    CHECK((*y)[0].ToDoubles() == want);
+  }
+}
+
+TEST_CASE("definitions: floats stand for integers where the definition says so") {
+  std::vector<int32_t> a, b;
+  for (int32_t i = -6; i <= 6; ++i)
+    for (int32_t k = -6; k <= 6; ++k)
+      if (k != 0) {
+        a.push_back(i);
+        b.push_back(k);
+      }
+  const auto n = static_cast<int64_t>(a.size());
+  const auto run = [&](const OpDef& op, DType dtype, const Tensor& x, const Tensor& y) {
+    Graph g;
+    const Type type(dtype, {Dim(n)});
+    const auto node = g.Append(op.name, {g.AddInput("a", type), g.AddInput("b", type)});
+    REQUIRE_MESSAGE(node.has_value(), node.error().message());
+    const auto z = EvalNode(**node, {&x, &y});
+    REQUIRE_MESSAGE(z.has_value(), z.error().message());
+    return (*z)[0].ToDoubles();
+  };
+  const std::vector<float> real_a(a.begin(), a.end()), real_b(b.begin(), b.end());
+  for (const OpDef* op : Ops().All()) {
+    if (!op->keeps_integers) continue;
+    CAPTURE(op->name);
+    const auto integers = run(*op, DType::kI32, Tensor::Of({n}, a), Tensor::Of({n}, b));
+    const auto reals = run(*op, DType::kF32, Tensor::Of({n}, real_a), Tensor::Of({n}, real_b));
+    CHECK(integers == reals);
+  }
+}
+
+}  // namespace
+}  // namespace nn::test
