@@ -87,7 +87,7 @@ CostRow RowOf(const Step& step) {
     const auto own = MultiplyAddsOf(*node);
     row.multiply_adds = Sum(row.multiply_adds, own);
     if (!own && row.unknown.empty())
-      row.unknown = node->Is("opaque") ? "not supported" : "its shapes are unknown";
+      row.unknown = node->op().is_opaque ? "not supported" : "its shapes are unknown";
   }
   row.bytes_read = row.bytes_written = 0;
   for (const Value* v : step.reads) {

@@ -89,7 +89,7 @@ class Differ {
     ++out.matched;
     out.renamed += a.name() != b.name();
     OperatorDiff diff{RefOf(a), RefOf(b), {}};
-    if (a.Is("opaque")) {
+    if (a.op().is_opaque) {
       NN_RETURN_IF_ERROR(DiffOpaque(a, b, diff, out));
     } else {
       for (const AttrField& f : a.attrs().info().fields)

@@ -70,7 +70,7 @@ Overview OverviewOf(const LoadedModel& model) {
   const auto& nodes = model.graph->nodes();
   out.multiply_adds = MultiplyAdds(*model.graph);
   out.uncounted = static_cast<uint64_t>(
-      std::count_if(nodes.begin(), nodes.end(), [](const Node& n) { return n.Is("opaque"); }));
+      std::count_if(nodes.begin(), nodes.end(), [](const Node& n) { return n.op().is_opaque; }));
   return out;
 }
 

@@ -177,7 +177,7 @@ Status InferGraph(Graph& graph) {
 }
 
 std::optional<uint64_t> MultiplyAddsOf(const Node& node) {
-  if (node.Is("opaque")) return std::nullopt;
+  if (node.op().is_opaque) return std::nullopt;
   std::optional<uint64_t> total = 0;
   if (node.op().multiply_adds != nullptr) {
     const auto n = node.op().multiply_adds(node);

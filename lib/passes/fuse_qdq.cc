@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "ir/op_def.h"
-#include "ops/math/elementwise.h"
 #include "ops/quant/tflite_elementwise.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
@@ -11,75 +10,10 @@
 namespace nn {
 namespace {
 
-// Requirements of TensorFlow Lite's kernels on scales and zero points.
-enum class Demand : uint8_t {
-  kProduct,  // bias scale = input scale * filter scale
-  kKernel,   // see ops/quant/tflite_elementwise.h
-  kSame,     // equal on inputs and outputs
-  kFree,     // any
-};
-
-struct FusableOp {
-  std::string_view op;
-  Demand demand;
-};
-
-constexpr FusableOp kOps[] = {
-    {"conv", Demand::kProduct},
-    {"conv_transpose", Demand::kProduct},
-    {"matmul", Demand::kProduct},
-    {"transpose", Demand::kSame},
-    {"reshape", Demand::kSame},
-    {"expand_dims", Demand::kSame},
-    {"squeeze", Demand::kSame},
-    {"slice", Demand::kSame},
-    {"reverse", Demand::kSame},
-    {"tile", Demand::kSame},
-    {"expand", Demand::kSame},
-    {"gather", Demand::kSame},
-    {"gather_nd", Demand::kSame},
-    {"split", Demand::kSame},
-    {"concat", Demand::kSame},
-    {"pad", Demand::kSame},
-    {"max_pool", Demand::kSame},
-    {"average_pool", Demand::kSame},
-    {"depth_to_space", Demand::kSame},
-    {"space_to_depth", Demand::kSame},
-    {"batch_to_space_nd", Demand::kSame},
-    {"space_to_batch_nd", Demand::kSame},
-    {"resize", Demand::kSame},
-    {"reduce_max", Demand::kSame},
-    {"reduce_min", Demand::kSame},
-    {"reduce_mean", Demand::kFree},
-    {"reduce_sum", Demand::kFree},
-    {"softmax", Demand::kFree},
-    {"log_softmax", Demand::kFree},
-    {"arg_max", Demand::kFree},
-    {"arg_min", Demand::kFree},
-};
-
-bool IsElementwiseUnary(const Node& node) {
-  static constexpr std::string_view kNames[] = {
-      "relu", "clip", "leaky_relu", "hard_swish", "sigmoid", "tanh", "elu",
-      "gelu", "exp",  "log",        "abs",        "neg",     "sqrt", "rsqrt"};
-  return std::ranges::find(kNames, node.op_name()) != std::end(kNames);
-}
-bool IsElementwiseBinary(const Node& node) {
-  static constexpr std::string_view kNames[] = {
-      "add",   "sub",   "mul",       "div",  "minimum",    "maximum", "squared_difference",
-      "prelu", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
-  return std::ranges::find(kNames, node.op_name()) != std::end(kNames);
-}
-
-std::optional<Demand> DemandOf(const Node& node) {
-  if (IsElementwiseUnary(node) || IsElementwiseBinary(node)) return Demand::kKernel;
-  for (const FusableOp& row : kOps)
-    if (row.op == node.op_name()) return row.demand;
-  return std::nullopt;
-}
-
-bool IsBounded(const Node& node) {
-  return node.Is("relu") || node.Is("clip");
+// Whether the operator has TensorFlow Lite's arithmetic for some scales.
+bool HasArithmetic(const Node& node) {
+  const QuantRule rule = node.op().quant_rule;
+  return rule != QuantRule::kNone && rule != QuantRule::kStored;
 }
 
 // The quantized input of a dequantize to f32; null for other values.
@@ -116,7 +50,7 @@ std::optional<Cluster> ClusterOf(const Graph& graph, const Node& node) {
     c.quantizes.push_back(nullptr);
     if (!IsFloat(v->dtype())) continue;
     Node* user = OnlyUser(graph, v);
-    for (; user != nullptr && IsBounded(*user); user = OnlyUser(graph, user->output()))
+    for (; user != nullptr && user->op().clamp != nullptr; user = OnlyUser(graph, user->output()))
       c.bounds.back().push_back(user);
     if (user == nullptr || !user->Is("quantize") || user->output()->dtype() == DType::kUnknown)
       return std::nullopt;
@@ -159,29 +93,32 @@ bool ProductFits(const Cluster& c, const Type& y) {
   return w.dtype == DType::kI8 && symmetric && BiasFits(c);
 }
 
-bool KernelFits(const Node& node, const Cluster& c, const Type& y) {
-  if (IsElementwiseUnary(node)) return TfliteUnary(node, c.inputs[0]->type(), y).has_value();
+bool ElementwiseFits(const Node& node, const Cluster& c, const Type& y) {
+  if (c.inputs.size() == 1) return TfliteUnary(node, c.inputs[0]->type(), y).has_value();
   if (!c.inputs[0]->type().quantized() || !c.inputs[1]->type().quantized()) return false;
   return TfliteBinary(node, c.inputs[0]->type(), c.inputs[1]->type(), y).has_value();
 }
 
-bool Fits(const Node& node, Demand demand, const Cluster& c) {
+bool Fits(const Node& node, const Cluster& c) {
   for (size_t i = 0; i < c.quantizes.size(); ++i) {
     const Type& y = (c.quantizes[i] != nullptr ? c.quantizes[i]->output() : node.output(i))->type();
-    switch (demand) {
-      case Demand::kProduct:
+    switch (node.op().quant_rule) {
+      case QuantRule::kNone:
+      case QuantRule::kStored:
+        return false;
+      case QuantRule::kProduct:
         if (!ProductFits(c, y)) return false;
         break;
-      case Demand::kKernel:
-        if (!KernelFits(node, c, y)) return false;
+      case QuantRule::kElementwise:
+        if (!ElementwiseFits(node, c, y)) return false;
         break;
-      case Demand::kSame:
+      case QuantRule::kSame:
         for (const Value* x : c.inputs)
           if (x != nullptr && x->type().quantized() &&
               (!y.quantized() || x->dtype() != y.dtype || !x->type().quant->SameMapping(*y.quant)))
             return false;
         break;
-      case Demand::kFree:
+      case QuantRule::kFree:
         if (!IsActivation(c.inputs[0]->type()) || (y.quantized() && !IsActivation(y))) return false;
         break;
     }
@@ -233,15 +170,12 @@ Status FuseRequantize(Graph& graph, Node& node) {
 
 // ---- Operators that move elements ---------------------------------------------------------------
 
-bool MovesAxes(const Node& node) {
-  return node.Is("transpose") || node.Is("reshape") || node.Is("expand_dims") || node.Is("squeeze");
-}
-
 // dequantize -> move becomes move -> dequantize, so that the following operators have dequantize as
 // inputs.
 Status MoveBeforeDequantize(Graph& graph, Node& node) {
   Value* q = Integers(node.input(0));
-  if (q == nullptr || (q->type().quant->per_axis() && !node.Is("transpose"))) return {};
+  if (q == nullptr || (q->type().quant->per_axis() && node.op().movement != Movement::kPermuted))
+    return {};
   Value* y = node.output();
   const Attrs attrs = node.input(0)->def()->attrs();
   graph.SetInput(&node, 0, q);
@@ -278,10 +212,11 @@ Status MoveBehindQuantize(Graph& graph, Node& node) {
 
 Status MoveMoves(Graph& graph) {
   for (Node& node : graph.nodes())
-    if (MovesAxes(node)) NN_RETURN_IF_ERROR(MoveBeforeDequantize(graph, node));
+    if (node.op().movement != Movement::kNone)
+      NN_RETURN_IF_ERROR(MoveBeforeDequantize(graph, node));
   for (auto it = graph.nodes().end(); it != graph.nodes().begin();) {
     Node& node = *--it;
-    if (MovesAxes(node)) NN_RETURN_IF_ERROR(MoveBehindQuantize(graph, node));
+    if (node.op().movement != Movement::kNone) NN_RETURN_IF_ERROR(MoveBehindQuantize(graph, node));
   }
   return {};
 }
@@ -297,9 +232,8 @@ Status FuseQdq(Graph& graph) {
       NN_RETURN_IF_ERROR(FuseRequantize(graph, node));
       continue;
     }
-    const auto demand = DemandOf(node);
-    if (demand)
-      if (const auto cluster = ClusterOf(graph, node); cluster && Fits(node, *demand, *cluster))
+    if (HasArithmetic(node))
+      if (const auto cluster = ClusterOf(graph, node); cluster && Fits(node, *cluster))
         NN_RETURN_IF_ERROR(Fuse(graph, node, *cluster));
     ++it;
   }

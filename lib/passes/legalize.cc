@@ -24,14 +24,14 @@ bool HasUnranked(const Node& node) {
 
 // Targets and rewrites inspect shapes, so they do not see nodes with values of unknown rank.
 std::optional<std::string> WhyIllegal(const Target& target, const Node& node) {
-  if (!target.takes_unranked && !node.Is("opaque") && HasUnranked(node))
+  if (!target.takes_unranked && !node.op().is_opaque && HasUnranked(node))
     return "a value has unknown rank";
   return target.why_illegal(node);
 }
 
 // Whether the rank was already unknown before this node: only the first such node is reported.
 bool FollowsUnranked(const Node& node) {
-  return !node.Is("opaque") &&
+  return !node.op().is_opaque &&
          std::any_of(node.inputs().begin(), node.inputs().end(),
                      [](const Value* v) { return IsUnranked(v) && v->def() != nullptr; });
 }

@@ -15,11 +15,6 @@ bool Quantized(const Value* v) {
   return v != nullptr && v->type().quantized();
 }
 
-// Operators on the stored integers, independent of scale.
-bool OnIntegers(const Node& node) {
-  return node.Is("cast") || node.Is("opaque");
-}
-
 class Unfuser {
  public:
   explicit Unfuser(Graph& graph) : graph_(graph) {}
@@ -27,7 +22,9 @@ class Unfuser {
   Status Run() {
     for (auto it = graph_.nodes().begin(); it != graph_.nodes().end();) {
       Node& node = *it++;  // inserted nodes need no visit
-      if (!OnQuantizedTypes(node) || OnIntegers(node) || !node.regions().empty()) continue;
+      if (!OnQuantizedTypes(node) || node.op().quant_rule == QuantRule::kStored ||
+          !node.regions().empty())
+        continue;
       if (!ScaleBias(node)) continue;
       NN_RETURN_IF_ERROR(Unfuse(node));
     }
@@ -38,9 +35,9 @@ class Unfuser {
   // Gives an i32 bias the scale of the product, which kernels assume regardless of its declared
   // scale. False if not possible.
   bool ScaleBias(Node& node) {
-    const bool product = node.Is("conv") || node.Is("conv_transpose") || node.Is("matmul");
+    if (node.op().quant_rule != QuantRule::kProduct) return true;
     Value* bias = node.input(2);
-    if (!product || bias == nullptr) return true;
+    if (bias == nullptr) return true;
     if (!Quantized(node.input(0)) || !Quantized(node.input(1))) return Quantized(bias);
     auto q = ProductQuant(node.input(0)->type(), node.input(1)->type());
     if (Quantized(bias) && SameButForRounding(*bias->type().quant, *q)) return true;

@@ -83,7 +83,7 @@ class Digester {
 
   Step Begin(const Node& node) const {
     Step step{&node, {node.inputs().begin(), node.inputs().end()}, {}};
-    if (node.Is("opaque") && opaque_) {
+    if (node.op().is_opaque && opaque_) {
       step.contents = opaque_(node);
       const auto& captures = step.contents.captures;
       step.inputs.insert(step.inputs.end(), captures.begin(), captures.end());
@@ -116,7 +116,7 @@ class Digester {
     for (const Value* v : step.inputs) MeetConstant(v, numbers);
     numbers.nodes.emplace(&node, numbers.nodes.size());
     structure_.Text(node.op_name());
-    if (!node.Is("opaque")) AddAttrs(node.attrs());
+    if (!node.op().is_opaque) AddAttrs(node.attrs());
     structure_.Text(step.contents.structure);
     structure_.Number(static_cast<uint64_t>(node.arithmetic()));
     structure_.Number(step.inputs.size());

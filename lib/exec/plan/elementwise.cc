@@ -154,11 +154,11 @@ Result<bool> PlanBatchNorm(PlanContext& ctx) {
 }  // namespace
 
 void AddElementwiseKernels(std::vector<KernelInfo>& kernels) {
-#define NN_ROW(name, fn) kernels.push_back({name, PlanElementwise, true, true, true, true});
+#define NN_ROW(name, fn) kernels.push_back({name, PlanElementwise, true, true, true, true, true});
   NN_UNARY_FUNCTIONS(NN_ROW)
   NN_BINARY_FUNCTIONS(NN_ROW)
 #undef NN_ROW
-  kernels.push_back({"batch_norm", PlanBatchNorm, true, true, true, true});
+  kernels.push_back({"batch_norm", PlanBatchNorm, true, true, true, true, true});
 }
 
 }  // namespace nn

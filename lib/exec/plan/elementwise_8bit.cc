@@ -269,15 +269,10 @@ std::optional<ByteResult> ByteResultOf(const Group& group) {
   for (const Node* n : group.tail) {
     const Quant* out = n->output()->type().quant.get();
     if (out == nullptr || !out->SameMapping(q)) return std::nullopt;
-    if (n->Is("relu")) {
-      r.min = std::max(r.min, bound(0));
-    } else if (n->Is("clip")) {
-      const auto& clip = n->attrs<ClipAttrs>();
-      if (std::isfinite(clip.min)) r.min = std::max(r.min, bound(clip.min));
-      if (std::isfinite(clip.max)) r.max = std::min(r.max, bound(clip.max));
-    } else {
-      return std::nullopt;
-    }
+    if (n->op().clamp == nullptr) return std::nullopt;
+    const Interval clamp = n->op().clamp(*n);
+    if (std::isfinite(clamp.min)) r.min = std::max(r.min, bound(clamp.min));
+    if (std::isfinite(clamp.max)) r.max = std::min(r.max, bound(clamp.max));
   }
   return r;
 }

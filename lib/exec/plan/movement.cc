@@ -421,8 +421,11 @@ Result<bool> PlanMove(PlanContext& ctx) {
 }
 
 void AddMovementKernels(std::vector<KernelInfo>& kernels) {
-  kernels.push_back(
-      {.op = "concat", .plan = PlanConcat, .strided_input = true, .strided_output = true});
+  kernels.push_back({.op = "concat",
+                     .plan = PlanConcat,
+                     .strided_input = true,
+                     .strided_output = true,
+                     .strided_others = true});
   kernels.push_back(
       {.op = "split", .plan = PlanSplit, .strided_input = true, .strided_output = true});
   for (const char* op : {"reshape", "expand_dims", "squeeze", "assume_shape"})

@@ -74,9 +74,8 @@ void PlaceInput(const Graph& graph, const Makers& makers, const Node& node, Plan
 
 bool IsView(const Node& node) {
   if (IsChecked(node)) return false;
-  // A shape known only at run time is checked when the node is evaluated.
-  if (node.Is("reshape")) return node.input(1) == nullptr;
-  if (node.Is("assume_shape")) return true;
+  // A shape known only at run time, from another input, is checked when the node is evaluated.
+  if (node.op().movement == Movement::kInOrder) return node.input(1) == nullptr;
   const auto map = AxisMapOf(node);
   return map && map->KeepsOrder(*node.input(0)->type().dims);
 }
@@ -99,7 +98,7 @@ bool TakenStrided(const Value* value) {
   return std::all_of(value->uses().begin(), value->uses().end(), [&](const Use& use) {
     const KernelInfo* kernel = FindKernel(use.node->op_name());
     return kernel != nullptr && kernel->strided_input &&
-           (kernel->elementwise || use.node->Is("concat") ||
+           (kernel->strided_others ||
             (use.node->input(0) == value &&
              std::count(use.node->inputs().begin(), use.node->inputs().end(), value) == 1));
   });

@@ -129,6 +129,8 @@ struct KernelInfo {
   // Whether its first input, or its output, may have strided rows.
   bool strided_input = false;
   bool strided_output = false;
+  // Whether the other inputs may too.
+  bool strided_others = false;
   // Whether it updates some elements of its first input, which may share the memory of the result.
   bool changes_input = false;
 };

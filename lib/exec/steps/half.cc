@@ -25,9 +25,9 @@ bool HasHalf(const Node& node) {
 // Conversions to other types stay, except those of a cast from 16 bits, which give the same result
 // from float32. Conversions to 16 bits would round twice.
 bool IsConversion(const Node& node) {
-  if (node.Is("cast"))
-    return !IsHalf(node.input(0)) || IsHalf(node.output()) || node.output()->dtype() == DType::kF32;
-  return node.Is("quantize") || node.Is("dequantize");
+  if (!node.op().converts) return false;
+  return !node.Is("cast") || !IsHalf(node.input(0)) || IsHalf(node.output()) ||
+         node.output()->dtype() == DType::kF32;
 }
 
 class Widening {
