@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cmath>
 #include <unordered_map>
 
@@ -31,12 +30,6 @@ ImportFn FindImport(std::string_view kind) {
   return row == nullptr ? nullptr : row->import;
 }
 
-// Operators with equal results for integers and for integral floats.
-bool KeepsIntegers(std::string_view op) {
-  constexpr std::array kOps = {"add", "sub", "mul", "minimum", "maximum", "floor_div", "mod"};
-  return std::find(kOps.begin(), kOps.end(), op) != kOps.end();
-}
-
 // Imports a layer by its one-to-one encoding; false if it has none.
 Result<bool> ImportOneToOne(ImportContext& ctx) {
   const auto [op, format] = Ops().FindEncoding("coreml", ctx.kind(), 1);
@@ -59,7 +52,7 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
     NN_ASSIGN(attrs, attrs.With(ours, value));
   }
   std::vector<Value*> inputs;
-  if (KeepsIntegers(op->name)) {
+  if (op->keeps_integers) {
     NN_ASSIGN(inputs, ctx.Alike());
   } else {
     for (size_t i = 0; i < ctx.input_count(); ++i) {

@@ -1,7 +1,5 @@
 #include "formats/coreml/rewrite.h"
 
-#include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 
@@ -53,34 +51,6 @@ bool IsFloat32(const Node& node) {
 
 // ---- Axes ---------------------------------------------------------------------------------------
 
-// A list per spatial axis, or of begins and ends, for `added` more axes before the others.
-AttrValue ForMoreAxes(std::string_view name, const AttrValue& value, size_t added) {
-  if (name == "pads") {
-    auto v = std::get<std::vector<int64_t>>(value);
-    if (v.empty()) return v;
-    v.insert(v.begin() + static_cast<ptrdiff_t>(v.size() / 2), added, 0);
-    v.insert(v.begin(), added, 0);
-    return v;
-  }
-  if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
-    auto v = *list;
-    if (!v.empty()) v.insert(v.begin(), added, name == "output_padding" ? 0 : 1);
-    return v;
-  }
-  if (const auto* list = std::get_if<std::vector<float>>(&value);
-      list != nullptr && name != "roi") {
-    auto v = *list;
-    if (!v.empty()) v.insert(v.begin(), added, 1.0f);
-    return v;
-  }
-  if (const auto* dims = std::get_if<Dims>(&value)) {
-    auto v = *dims;
-    if (!v.empty()) v.insert(v.begin(), added, Dim(1));
-    return v;
-  }
-  return value;
-}
-
 // [N, C, x...] -> [N, C, 1..., x...]
 AxisMap MoreAxes(int rank, int added) {
   std::vector<int> from = {0, 1};
@@ -96,29 +66,21 @@ Result<Value*> WithMoreAxes(Graph& graph, Value* v, int added) {
 }  // namespace
 
 Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
-  constexpr std::array kWindows = {"conv",         "conv_transpose", "max_pool",
-                                   "average_pool", "lp_pool",        "resize"};
-  constexpr std::array kNorms = {"batch_norm", "instance_norm", "lrn"};
-  const auto among = [&](const auto& ops) {
-    return std::any_of(ops.begin(), ops.end(), [&](auto op) { return node.Is(op); });
-  };
-  const bool windows = among(kWindows);
-  if ((!windows && !among(kNorms)) || node.outputs().size() != 1) return false;
+  // What Core ML lacks is decomposed instead.
+  if (!node.op().takes_unit_axes || FindExport(node.op_name()) == nullptr ||
+      node.outputs().size() != 1)
+    return false;
   const Type& x = node.input(0)->type();
   const auto layout = node.attrs().Get("layout");
   if (!x.ranked() || !layout || std::get<EnumValue>(*layout).name != EnumName(Layout::kNcx))
     return false;
   const int rank = x.rank();
-  if (rank > 3 || rank < (windows ? 3 : 2)) return false;
+  if (rank > 3 || rank < 2) return false;
   const int added = 4 - rank;
-  Attrs attrs = node.attrs();
-  for (const AttrField& f : node.attrs().info().fields) {
-    NN_ASSIGN(attrs, attrs.With(f.name, ForMoreAxes(f.name, node.attrs().Get(f),
-                                                    static_cast<size_t>(added))));
-  }
+  NN_ASSIGN(Attrs attrs, WithUnitAxes(node.attrs(), static_cast<size_t>(added)));
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   NN_ASSIGN(inputs[0], WithMoreAxes(graph, inputs[0], added));
-  if (node.Is("conv") || node.Is("conv_transpose")) {
+  if (node.attrs().Get("filter_layout")) {
     NN_ASSIGN(inputs[1], WithMoreAxes(graph, inputs[1], added));
   }
   Builder b(graph, node);

@@ -1,8 +1,6 @@
 // The legalization target Core ML.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -49,9 +47,7 @@ std::optional<std::string> WhyNotValue(const Value& v, Types types) {
 
 // Integer arithmetic is exact for sizes and indices whose contents are known by inference.
 bool IsShapeArithmetic(const Node& node) {
-  constexpr std::array kOps = {"add", "sub", "mul", "minimum", "maximum", "floor_div", "mod"};
-  return std::any_of(kOps.begin(), kOps.end(), [&](auto op) { return node.Is(op); }) &&
-         node.output()->elements() != nullptr;
+  return node.op().keeps_integers && node.output()->elements() != nullptr;
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "formats/common/interface.h"
 #include "ir/op_def.h"
-#include "ops/math/elementwise.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
 
@@ -62,12 +61,6 @@ std::optional<std::string> WhyNotOperand(const Value& v) {
   return std::nullopt;
 }
 
-// i32 tensors can only be indices and biases of quantized products.
-bool TakesIntegers(const Node& node, size_t input) {
-  return (node.Is("gather") && input == 1) ||
-         ((node.Is("conv") || node.Is("matmul")) && input == 2);
-}
-
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   const FormatName* format = node.op().FindFormat("nnapi");
@@ -76,7 +69,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     if (node.input(i) == nullptr) continue;
     if (auto reason = WhyNotOperand(*node.input(i))) return reason;
-    if (node.input(i)->dtype() == DType::kI32 && !TakesIntegers(node, i))
+    if (node.input(i)->dtype() == DType::kI32 && (row == nullptr || row->integers != i))
       return fmt::format("NNAPI 1.0 has no {} for i32", node.op_name());
   }
   for (const Value* v : node.outputs())
@@ -163,12 +156,11 @@ Result<std::vector<std::pair<const Value*, uint32_t>>> AddInterface(ExportContex
 }  // namespace
 
 std::optional<FusedActivation> ActivationOf(const Node& node) {
-  if (node.Is("relu")) return FusedActivation::kRelu;
-  if (!node.Is("clip")) return std::nullopt;
-  const auto& a = node.attrs<ClipAttrs>();
-  if (a.min == 0 && a.max == 6) return FusedActivation::kRelu6;
-  if (a.min == -1 && a.max == 1) return FusedActivation::kRelu1;
-  if (a.min == 0 && a.max == std::numeric_limits<float>::infinity()) return FusedActivation::kRelu;
+  if (node.op().clamp == nullptr) return std::nullopt;
+  const auto [min, max] = node.op().clamp(node);
+  if (min == 0 && max == 6) return FusedActivation::kRelu6;
+  if (min == -1 && max == 1) return FusedActivation::kRelu1;
+  if (min == 0 && max == std::numeric_limits<float>::infinity()) return FusedActivation::kRelu;
   return std::nullopt;
 }
 

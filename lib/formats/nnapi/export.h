@@ -84,6 +84,8 @@ struct ExportRow {
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
   // Whether the operation supports a fused activation.
   bool fuses = false;
+  // The input that may be i32: indices, or the bias of a quantized product.
+  std::optional<size_t> integers = std::nullopt;
 };
 
 // The row of an operator; null if there is none.

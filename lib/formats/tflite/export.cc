@@ -14,7 +14,6 @@
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
-#include "ops/math/elementwise.h"
 #include "ops/quant/quantized.h"
 
 namespace nn::tflite {
@@ -47,11 +46,12 @@ Status WriteOneToOne(ExportContext& ctx, const Node& node) {
 
 // The fusable activation that a node computes, if any.
 std::optional<fb::ActivationFunctionType> FusibleActivation(const Node& node) {
-  if (node.Is("relu")) return fb::ActivationFunctionType::RELU;
-  if (!node.Is("clip")) return std::nullopt;
-  const auto& a = node.attrs<ClipAttrs>();
-  if (a.min == 0 && a.max == 6) return fb::ActivationFunctionType::RELU6;
-  if (a.min == -1 && a.max == 1) return fb::ActivationFunctionType::RELU_N1_TO_1;
+  if (node.op().clamp == nullptr) return std::nullopt;
+  const auto [min, max] = node.op().clamp(node);
+  if (min == 0 && max == std::numeric_limits<float>::infinity())
+    return fb::ActivationFunctionType::RELU;
+  if (min == 0 && max == 6) return fb::ActivationFunctionType::RELU6;
+  if (min == -1 && max == 1) return fb::ActivationFunctionType::RELU_N1_TO_1;
   return std::nullopt;
 }
 
@@ -100,7 +100,7 @@ TensorIndex ExportContext::BiasOf(const Node& node) {
 
 std::vector<TensorIndex> ExportContext::InputsOf(const Node& node) {
   std::vector<TensorIndex> out;
-  const bool has_bias = node.Is("conv") || node.Is("matmul");
+  const bool has_bias = node.op().quant_rule == QuantRule::kProduct;
   for (size_t i = 0; i < node.inputs().size(); ++i)
     out.push_back(has_bias && i == 2 ? BiasOf(node) : TensorOf(node.input(i)));
   while (!out.empty() && out.back() == kNoTensor) out.pop_back();
@@ -327,7 +327,8 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
       if (!ctx.IsFused(node)) {
         const ExportRow* row = FindExport(node.op_name());
         const size_t first = ctx.operator_count();
-        auto s = row == nullptr ? WriteOneToOne(ctx, node) : row->write(ctx, node);
+        auto s = row == nullptr || row->write == nullptr ? WriteOneToOne(ctx, node)
+                                                         : row->write(ctx, node);
         if (s) s = ctx.CheckOperators(first);
         if (!s) return tl::unexpected(s.error().In(node.Describe()));
       }

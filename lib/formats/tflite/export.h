@@ -140,11 +140,14 @@ class ExportContext {
 
 struct ExportRow {
   std::string_view op;
-  Status (*write)(ExportContext&, const Node&) = nullptr;
+  Status (*write)(ExportContext&, const Node&) = nullptr;  // null: its one-to-one encoding
   // Why a node cannot be written; null: every node can.
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
   // Whether the operator supports a fused activation.
   bool (*fuses)(const Node&) = nullptr;
+  // Whether it supports the types that TensorFlow Lite stores but does not compute with: floats
+  // other than f32, unsigned integers.
+  bool any_type = false;
 };
 
 // The row of an operator; null if there is none.

@@ -11,41 +11,11 @@
 #include "ops/nn/conv_transpose.h"
 #include "ops/nn/pool.h"
 #include "ops/quant/quantized.h"
+#include "ops/support/window.h"
 #include "passes/legalize.h"
 
 namespace nn::tflite {
 namespace {
-
-// ---- One spatial axis ---------------------------------------------------------------------------
-
-void Prepend(std::vector<int64_t>& list, int64_t value) {
-  if (!list.empty()) list.insert(list.begin(), value);
-}
-
-// Pads hold begins, then ends.
-void PrependPads(std::vector<int64_t>& pads) {
-  if (!pads.empty()) pads = {0, pads[0], 0, pads[1]};
-}
-
-template <typename A>
-Attrs WithSecondAxis(A a) {
-  Prepend(a.strides, 1);
-  Prepend(a.dilations, 1);
-  PrependPads(a.pads);
-  if constexpr (requires { a.kernel; }) Prepend(a.kernel, 1);
-  if constexpr (requires { a.output_padding; }) Prepend(a.output_padding, 0);
-  if constexpr (requires { a.output_shape; })
-    if (!a.output_shape.empty()) a.output_shape.insert(a.output_shape.begin(), Dim(1));
-  return a;
-}
-
-Attrs TwoAxisAttrs(const Node& node) {
-  if (node.Is("conv")) return WithSecondAxis(node.attrs<ConvAttrs>());
-  if (node.Is("conv_transpose")) return WithSecondAxis(node.attrs<ConvTransposeAttrs>());
-  if (node.Is("max_pool")) return WithSecondAxis(node.attrs<MaxPoolAttrs>());
-  if (node.Is("average_pool")) return WithSecondAxis(node.attrs<AveragePoolAttrs>());
-  return WithSecondAxis(node.attrs<LpPoolAttrs>());
-}
 
 Layout LayoutOf(const Node& node) {
   return *ParseEnum<Layout>(std::get<EnumValue>(*node.attrs().Get("layout")).name);
@@ -176,8 +146,9 @@ Result<bool> OneAxisAsTwo(Graph& graph, Node& node) {
     const FilterAxes axes = AxesOf(*ParseEnum<FilterLayout>(std::get<EnumValue>(*layout).name), 3);
     NN_ASSIGN(inputs[1], Rearrange(graph, inputs[1], AxisMap::Insert(3, axes.spatial)));
   }
+  NN_ASSIGN(Attrs attrs, WithUnitAxes(node.attrs(), 1));
   NN_ASSIGN(Node* const two,
-            AddLike(graph, node, node.op_name(), std::move(inputs), TwoAxisAttrs(node)));
+            AddLike(graph, node, node.op_name(), std::move(inputs), std::move(attrs)));
   NN_ASSIGN(Value* const y, Rearrange(graph, two->output(), AxisMap::Remove(4, axis)));
   graph.Replace(&node, y);
   return true;

@@ -1,8 +1,6 @@
 // The legalization target TensorFlow Lite.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "formats/tflite/export.h"
 #include "formats/tflite/rewrites.h"
 #include "formats/tflite/tensor.h"
@@ -15,16 +13,7 @@
 namespace nn::tflite {
 namespace {
 
-// Operators that move elements of any type; the others compute in float32 or integers.
-bool MovesElements(const Node& node) {
-  static constexpr std::string_view kOps[] = {
-      "transpose", "reshape", "expand_dims", "squeeze", "concat",          "split",
-      "slice",     "gather",  "gather_nd",   "tile",    "expand",          "pad",
-      "select",    "reverse", "shape_of",    "cast",    "reverse_sequence"};
-  return std::find(std::begin(kOps), std::end(kOps), node.op_name()) != std::end(kOps);
-}
-
-std::optional<std::string> WhyNotTypes(const Node& node) {
+std::optional<std::string> WhyNotTypes(const Node& node, bool any_type) {
   const auto check = [&](const Value* v) -> std::optional<std::string> {
     if (v == nullptr) return std::nullopt;
     const DType t = v->dtype();
@@ -33,9 +22,9 @@ std::optional<std::string> WhyNotTypes(const Node& node) {
     if (v->type().quantized())
       for (const float scale : v->type().quant->scales)
         if (!(scale > 0)) return fmt::format("scales must be positive, not {}", scale);
-    const bool moved_only = (IsFloat(t) && t != DType::kF32) || t == DType::kU16 ||
-                            t == DType::kU32 || t == DType::kU64;
-    if (moved_only && !MovesElements(node))
+    const bool stored_only = (IsFloat(t) && t != DType::kF32) || t == DType::kU16 ||
+                             t == DType::kU32 || t == DType::kU64;
+    if (stored_only && !any_type)
       return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(), DTypeName(t));
     return std::nullopt;
   };
@@ -48,7 +37,8 @@ std::optional<std::string> WhyNotTypes(const Node& node) {
   };
   const bool on_quantized = node.input(0) != nullptr && node.input(0)->type().quantized();
   for (const Value* v : node.outputs())
-    if (on_quantized && !node.Is("cast") && is_narrow(v->dtype()) && !v->type().quantized())
+    if (on_quantized && node.op().quant_rule != QuantRule::kStored && is_narrow(v->dtype()) &&
+        !v->type().quantized())
       return fmt::format("the result {} must be quantized", v->type().ToString());
   return std::nullopt;
 }
@@ -66,24 +56,11 @@ std::optional<std::string> WhyWasteful(const Node& node) {
   return std::nullopt;
 }
 
-// The types supported by the kernel of POW.
-std::optional<std::string> WhyNotPow(const Node& node) {
-  const DType t = node.input(0)->dtype();
-  if (node.input(1)->dtype() != t)
-    return fmt::format("POW needs operands of one type, not {} and {}", DTypeName(t),
-                       DTypeName(node.input(1)->dtype()));
-  if (t != DType::kF32 && t != DType::kI32)
-    return fmt::format("POW does not support {}", DTypeName(t));
-  return std::nullopt;
-}
-
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   if (row == nullptr && node.op().FindFormat("tflite") == nullptr)
     return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
-  if (auto reason = WhyNotTypes(node)) return reason;
-  if (node.Is("pow"))
-    if (auto reason = WhyNotPow(node)) return reason;
+  if (auto reason = WhyNotTypes(node, row != nullptr && row->any_type)) return reason;
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   return WhyWasteful(node);

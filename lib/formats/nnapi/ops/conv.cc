@@ -195,7 +195,7 @@ constexpr ImportRow kConvImports[] = {
 };
 
 constexpr ExportRow kConvExports[] = {
-    {.op = "conv", .write = WriteConv, .why_not = WhyNotConv, .fuses = true},
+    {.op = "conv", .write = WriteConv, .why_not = WhyNotConv, .fuses = true, .integers = 2},
 };
 
 }  // namespace

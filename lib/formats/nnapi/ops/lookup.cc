@@ -52,7 +52,7 @@ constexpr ImportRow kLookupImports[] = {
 };
 
 constexpr ExportRow kLookupExports[] = {
-    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather},
+    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather, .integers = 1},
 };
 
 }  // namespace

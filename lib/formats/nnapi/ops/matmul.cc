@@ -62,7 +62,7 @@ constexpr ImportRow kMatmulImports[] = {
 };
 
 constexpr ExportRow kMatmulExports[] = {
-    {.op = "matmul", .write = WriteMatmul, .why_not = WhyNotMatmul, .fuses = true},
+    {.op = "matmul", .write = WriteMatmul, .why_not = WhyNotMatmul, .fuses = true, .integers = 2},
 };
 
 }  // namespace

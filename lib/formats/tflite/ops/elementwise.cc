@@ -158,6 +158,17 @@ Status WriteDiv(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+// The types supported by the kernel of POW.
+std::optional<std::string> WhyNotPow(const Node& node) {
+  const DType t = node.input(0)->dtype();
+  if (node.input(1)->dtype() != t)
+    return fmt::format("POW needs operands of one type, not {} and {}", DTypeName(t),
+                       DTypeName(node.input(1)->dtype()));
+  if (t != DType::kF32 && t != DType::kI32)
+    return fmt::format("POW does not support {}", DTypeName(t));
+  return std::nullopt;
+}
+
 // ---- Activations --------------------------------------------------------------------------------
 
 std::optional<Op> ClipOperator(const Node& node) {
@@ -279,10 +290,12 @@ constexpr ExportRow kElementwiseExports[] = {
     {.op = "sub", .write = WriteSub, .why_not = WhyNotArithmetic, .fuses = Always},
     {.op = "mul", .write = WriteMul, .why_not = WhyNotArithmetic, .fuses = Always},
     {.op = "div", .write = WriteDiv, .why_not = WhyNotArithmetic, .fuses = Always},
+    {.op = "pow", .why_not = WhyNotPow},
     {.op = "clip", .write = WriteClip, .why_not = WhyNotClip},
     {.op = "elu", .write = WriteElu, .why_not = WhyNotElu},
     {.op = "gelu", .write = WriteGelu, .why_not = WhyNotGelu},
-    {.op = "cast", .write = WriteCast, .why_not = WhyNotCast},
+    {.op = "select", .any_type = true},
+    {.op = "cast", .write = WriteCast, .why_not = WhyNotCast, .any_type = true},
     {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
     {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize},
 };

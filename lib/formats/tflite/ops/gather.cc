@@ -258,13 +258,13 @@ constexpr ImportRow kGatherImports[] = {
 };
 
 constexpr ExportRow kGatherExports[] = {
-    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather},
-    {.op = "gather_nd", .write = WriteGatherNd, .why_not = WhyNotGatherNd},
+    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather, .any_type = true},
+    {.op = "gather_nd", .write = WriteGatherNd, .why_not = WhyNotGatherNd, .any_type = true},
     {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatterNd},
     {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot},
     {.op = "non_zero", .write = WriteNonZero, .why_not = WhyNotNonZero},
     {.op = "unique", .write = WriteUnique, .why_not = WhyNotUnique},
-    {.op = "reverse_sequence", .write = WriteReverseSequence},
+    {.op = "reverse_sequence", .write = WriteReverseSequence, .any_type = true},
 };
 
 }  // namespace

@@ -386,13 +386,13 @@ constexpr ImportRow kShapeImports[] = {
 };
 
 constexpr ExportRow kShapeExports[] = {
-    {.op = "reshape", .write = WriteReshape, .why_not = WhyNotReshape},
-    {.op = "transpose", .write = WriteTranspose},
-    {.op = "expand_dims", .write = WriteExpandDims, .why_not = WhyNotAxes},
-    {.op = "squeeze", .write = WriteSqueeze, .why_not = WhyNotAxes},
-    {.op = "shape_of", .write = WriteShapeOf, .why_not = WhyNotShapeOf},
-    {.op = "expand", .write = WriteExpand, .why_not = WhyNotExpand},
-    {.op = "tile", .write = WriteTile},
+    {.op = "reshape", .write = WriteReshape, .why_not = WhyNotReshape, .any_type = true},
+    {.op = "transpose", .write = WriteTranspose, .any_type = true},
+    {.op = "expand_dims", .write = WriteExpandDims, .why_not = WhyNotAxes, .any_type = true},
+    {.op = "squeeze", .write = WriteSqueeze, .why_not = WhyNotAxes, .any_type = true},
+    {.op = "shape_of", .write = WriteShapeOf, .why_not = WhyNotShapeOf, .any_type = true},
+    {.op = "expand", .write = WriteExpand, .why_not = WhyNotExpand, .any_type = true},
+    {.op = "tile", .write = WriteTile, .any_type = true},
     {.op = "range", .write = WriteRange, .why_not = WhyNotRange},
     {.op = "depth_to_space", .write = WriteDepth<Op::DEPTH_TO_SPACE>, .why_not = WhyNotDepth},
     {.op = "space_to_depth", .write = WriteDepth<Op::SPACE_TO_DEPTH>, .why_not = WhyNotDepth},

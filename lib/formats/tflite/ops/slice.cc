@@ -532,11 +532,11 @@ constexpr ImportRow kSliceImports[] = {
 };
 
 constexpr ExportRow kSliceExports[] = {
-    {.op = "concat", .write = WriteConcat},
-    {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit},
-    {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice},
-    {.op = "pad", .write = WritePad, .why_not = WhyNotPad},
-    {.op = "reverse", .write = WriteReverse},
+    {.op = "concat", .write = WriteConcat, .any_type = true},
+    {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit, .any_type = true},
+    {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice, .any_type = true},
+    {.op = "pad", .write = WritePad, .why_not = WhyNotPad, .any_type = true},
+    {.op = "reverse", .write = WriteReverse, .any_type = true},
 };
 
 }  // namespace
