@@ -204,7 +204,11 @@ Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
 }
 
 Status WriteFile(const std::string& path, std::span<const Blob> parts) {
-  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path));
+  return WriteFile(path, parts, path);
+}
+
+Status WriteFile(const std::string& path, std::span<const Blob> parts, const std::string& shown) {
+  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
   file.Write(parts);
   return file.Commit();
 }

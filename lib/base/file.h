@@ -108,9 +108,10 @@ class AtomicFile {
 // sets the default mode of new files. Returns 0 or errno.
 int KeepModeAndOwner(int fd, const std::string& path);
 
-// Writes a file with AtomicFile: the bytes, or the parts in order.
+// Writes a file with AtomicFile: the bytes, or the parts in order. Errors name the file `shown`.
 Status WriteFile(const std::string& path, std::span<const std::byte> bytes);
 Status WriteFile(const std::string& path, std::span<const Blob> parts);
+Status WriteFile(const std::string& path, std::span<const Blob> parts, const std::string& shown);
 Status WriteFile(const std::string& path, std::string_view text);
 
 }  // namespace nn

@@ -136,6 +136,12 @@ size_t DisplayWidth(std::string_view text) {
   }));
 }
 
+bool IsPlainText(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](unsigned char c) {
+    return c < 0x20 && c != '\t' && c != '\n' && c != '\r';
+  });
+}
+
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
     const size_t n = Utf8Length(text);

@@ -32,6 +32,9 @@ std::string JsonPointerToken(std::string_view name);
 // The width of UTF-8 text in terminal cells, one per character.
 size_t DisplayWidth(std::string_view text);
 
+// True when `text` has no control characters other than tabs and line ends.
+bool IsPlainText(std::string_view text);
+
 // True when `text` is a well-formed UTF-8 string.
 bool IsUtf8(std::string_view text);
 

@@ -73,13 +73,6 @@ Status MakeFolders(const fs::path& path, const std::string& shown) {
   return {};
 }
 
-Status WriteFileBeneath(const std::string& path, const std::string& shown,
-                        std::span<const Blob> parts) {
-  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
-  file.Write(parts);
-  return file.Commit();
-}
-
 bool IsHidden(std::string_view name) {
   return name.starts_with('.') || name.find("/.") != std::string_view::npos;
 }
@@ -150,7 +143,7 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   staged.folder_ = *std::move(folder);
   staged.model_ = InFolder(staged.folder_.path(), fs::path(staged.target_).filename().string());
   NN_RETURN_IF_ERROR(image.is_folder ? MakeFolders(staged.model_, target)
-                                     : WriteFileBeneath(staged.model_, target, image.parts));
+                                     : WriteFile(staged.model_, image.parts, target));
   for (const SideFile& side : image.side_files) NN_RETURN_IF_ERROR(staged.WriteSideFile(side));
   return staged;
 }
@@ -173,7 +166,7 @@ Status StagedModel::WriteSideFile(const SideFile& side) {
             LookAtSidePlace(ParentFolder(path), fs::path(path).filename().string(), side.parts));
   if (place == SidePlace::kTaken)
     return UsageError("two of the model's files are named {}", Quote(*name));
-  NN_RETURN_IF_ERROR(WriteFileBeneath(path, shown, side.parts));
+  NN_RETURN_IF_ERROR(WriteFile(path, side.parts, shown));
   if (!in_package && std::find(side_files_.begin(), side_files_.end(), *name) == side_files_.end())
     side_files_.push_back(*name);
   return {};

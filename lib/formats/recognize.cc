@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 namespace nn {
 namespace {
 
@@ -126,12 +128,6 @@ bool IsGraphDef(std::string_view text) {
   return TakeHeader(text, '\x12') && std::isupper(static_cast<unsigned char>(text[0])) != 0;
 }
 
-bool IsPlainText(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return c >= 0x20 || c == '\t' || c == '\n' || c == '\r';
-  });
-}
-
 // "ONNX or Core ML".
 std::string LabelsOf(const std::vector<const Format*>& formats) {
   std::string out;
@@ -186,8 +182,9 @@ Result<const Format*> RecognizeFormat(std::span<const std::byte> bytes, const st
   std::string known;
   for (const Format& f : Formats()) known += fmt::format(" {}", f.extensions[0]);
   return ParseError("{}: {}; the extensions of model files are{}", path,
-                    IsPlainText(TextOf(bytes, 512)) ? "this is a text file, not a model"
-                                                    : "not a model file of a known format",
+                    !bytes.empty() && IsPlainText(TextOf(bytes, 512))
+                        ? "this is a text file, not a model"
+                        : "not a model file of a known format",
                     known);
 }
 

@@ -204,9 +204,7 @@ Status WriteSafetensors(const std::string& path, std::span<const NamedTensor> te
   std::string start(reinterpret_cast<const char*>(&size), sizeof(size));
   start += text;
   parts.front() = Blob::CopyOf(std::span<const char>(start));
-  NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
-  file.Write(parts);
-  return file.Commit();
+  return WriteFile(path, parts, shown);
 }
 
 }  // namespace nn

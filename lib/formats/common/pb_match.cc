@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace nn {
 namespace {
 
@@ -38,12 +40,6 @@ bool FitsWireType(const pb::FieldDescriptor& field, pbf_wire_type type) {
          (field.is_packable() && type == pbf_wire_type::length_delimited);
 }
 
-bool IsText(protozero::data_view text) {
-  return std::none_of(text.data(), text.data() + text.size(), [](unsigned char c) {
-    return c < 0x20 && c != '\t' && c != '\n' && c != '\r';
-  });
-}
-
 class Matcher {
  public:
   explicit Matcher(PbMatch& match) : match_(match) {}
@@ -72,7 +68,7 @@ class Matcher {
     if (reader.wire_type() != pbf_wire_type::length_delimited) return reader.skip();
     const protozero::data_view content = reader.get_view();
     if (field.type() == pb::FieldDescriptor::TYPE_STRING)
-      match_.wrong += IsText(content) ? 0 : 1;
+      match_.wrong += IsPlainText({content.data(), content.size()}) ? 0 : 1;
     else if (field.type() == pb::FieldDescriptor::TYPE_MESSAGE && nested < kMostNested)
       Message(content, *field.message_type(), nested + 1);
   }
