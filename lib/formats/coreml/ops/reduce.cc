@@ -2,8 +2,8 @@
 
 #include "formats/coreml/family.h"
 #include "ops/array/shape.h"
-#include "ops/reduce/order.h"
 #include "ops/reduce/reduce.h"
+#include "ops/reduce/selection.h"
 
 namespace nn::coreml {
 
@@ -87,70 +87,11 @@ Status ImportOldReduce(ImportContext& ctx) {
   return ctx.Emit(op, {x}, ReduceAttrs{axes, true});
 }
 
-// ---- Order --------------------------------------------------------------------------------------
-
-template <const char* kOp>
-Status ImportArg(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  const bool scalar = ctx.params().Bool("removeDim") && x->type().rank() == 1;
-  ArgAttrs a;
-  a.axis = ctx.params().Int("axis");
-  a.keep_dims = !ctx.params().Bool("removeDim") || scalar;
-  return ctx.Emit(kOp, {x}, a);
-}
-
-Status ImportTopK(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
-  const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  Value* k = nullptr;
-  if (ctx.input_count() == 2) {
-    NN_ASSIGN(k, ctx.Index(1));
-  } else {
-    NN_ASSIGN(const int64_t count, p.Size("K"));
-    k = ctx.Constant(Tensor::Ints({count}));
-  }
-  if (ctx.output_count() > 2)
-    return ModelError("there are {} outputs; expected at most 2", ctx.output_count());
-  NN_ASSIGN(Node* const node,
-            ctx.AddNode("top_k", {x, k}, TopKAttrs{p.Int("axis"), !p.Bool("useBottomK")}, 2));
-  for (size_t i = 0; i < ctx.output_count(); ++i) ctx.SetOutput(i, node->output(i));
-  return {};
-}
-
-// The indices of a top_k over the whole axis.
-Status ImportArgSort(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  const int64_t axis = p.Int("axis");
-  if (axis < 0 || axis >= x->type().rank())
-    return ModelError("axis {} is out of range for rank {}", axis, x->type().rank());
-  const Dim& size = x->type().dim(static_cast<int>(axis));
-  if (!size.is_const()) return UnsupportedError("argsort needs an axis of constant size");
-  NN_ASSIGN(Node* const node, ctx.AddNode("top_k", {x, ctx.Constant(Tensor::Ints({size.value()}))},
-                                          TopKAttrs{axis, p.Bool("descending")}, 2));
-  ctx.SetOutput(0, node->output(1));
-  return {};
-}
-
-Status ImportCumSum(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
-  const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  const CumSumAttrs a{p.Int("axis"), p.Bool("excludeFinalSum"), p.Bool("reverse")};
-  if (ctx.input_count() == 1) return ctx.Emit("cum_sum", {x}, a);
-  NN_ASSIGN(Value* const axis, ctx.Index(1));
-  return ctx.Emit("cum_sum", {x, axis}, a);
-}
-
 constexpr char kReduceSum[] = "reduce_sum", kReduceMean[] = "reduce_mean",
                kReduceMax[] = "reduce_max", kReduceMin[] = "reduce_min",
                kReduceProd[] = "reduce_prod", kReduceL1[] = "reduce_l1", kReduceL2[] = "reduce_l2",
                kReduceLogSum[] = "reduce_log_sum", kReduceLogSumExp[] = "reduce_log_sum_exp",
-               kReduceSumSquare[] = "reduce_sum_square", kReduceArgMax[] = "arg_max",
-               kReduceArgMin[] = "arg_min";
+               kReduceSumSquare[] = "reduce_sum_square";
 
 }  // namespace
 
@@ -175,54 +116,12 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
   return std::nullopt;
 }
 
-template <const char* kKind>
-Status WriteArg(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<ArgAttrs>();
-  Writer p = ctx.AddLayer(node, kKind);
-  p.Int("axis", a.axis);
-  p.Bool("removeDim", !a.keep_dims);
-  return {};
-}
-std::optional<std::string> WhyNotArg(const Node& node) {
-  if (node.attrs<ArgAttrs>().select_last_index) return "select_last_index must be 0";
-  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
-  return std::nullopt;
-}
-
-Status WriteTopK(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<TopKAttrs>();
-  const Tensor* k = ConstantOf(node, 1);
-  Writer p = ctx.AddLayer(node, "topK", k == nullptr ? 2 : 1);
-  p.Int("axis", a.axis);
-  if (k != nullptr) p.Int("K", k->GetInt(0));
-  p.Bool("useBottomK", !a.largest);
-  return {};
-}
-std::optional<std::string> WhyNotTopK(const Node& node) {
-  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
-  return std::nullopt;
-}
-
-Status WriteCumSum(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<CumSumAttrs>();
-  Writer p = ctx.AddLayer(node, "cumSum");
-  p.Int("axis", a.axis);
-  p.Bool("excludeFinalSum", a.exclusive);
-  p.Bool("reverse", a.reverse);
-  return {};
-}
-std::optional<std::string> WhyNotCumSum(const Node& node) {
-  if (node.input(1) != nullptr) return "its axis must be constant";
-  return std::nullopt;
-}
-
 constexpr char kReduceSumLayer[] = "reduceSum", kReduceMeanLayer[] = "reduceMean",
                kReduceMaxLayer[] = "reduceMax", kReduceMinLayer[] = "reduceMin",
                kReduceProdLayer[] = "reduceProd", kReduceL1Layer[] = "reduceL1",
                kReduceL2Layer[] = "reduceL2", kReduceLogSumLayer[] = "reduceLogSum",
                kReduceLogSumExpLayer[] = "reduceLogSumExp",
-               kReduceSumSquareLayer[] = "reduceSumSquare", kReduceArgMaxLayer[] = "argMax",
-               kReduceArgMinLayer[] = "argMin";
+               kReduceSumSquareLayer[] = "reduceSumSquare";
 
 }  // namespace
 
@@ -240,11 +139,6 @@ constexpr ImportRow kReduceImports[] = {
     {.layer = "reduceLogSumExp", .import = ImportReduce<kReduceLogSumExp>},
     {.layer = "reduceSumSquare", .import = ImportReduce<kReduceSumSquare>},
     {.layer = "reduce", .import = ImportOldReduce},
-    {.layer = "argMax", .import = ImportArg<kReduceArgMax>},
-    {.layer = "argMin", .import = ImportArg<kReduceArgMin>},
-    {.layer = "topK", .import = ImportTopK},
-    {.layer = "argSort", .import = ImportArgSort},
-    {.layer = "cumSum", .import = ImportCumSum},
 };
 
 constexpr ExportRow kReduceExports[] = {
@@ -262,16 +156,6 @@ constexpr ExportRow kReduceExports[] = {
     {.op = "reduce_sum_square",
      .write = WriteReduce<kReduceSumSquareLayer>,
      .why_not = WhyNotReduce},
-    {.op = "arg_max",
-     .write = WriteArg<kReduceArgMaxLayer>,
-     .why_not = WhyNotArg,
-     .types = Types::kAny},
-    {.op = "arg_min",
-     .write = WriteArg<kReduceArgMinLayer>,
-     .why_not = WhyNotArg,
-     .types = Types::kAny},
-    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotTopK, .types = Types::kAny},
-    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotCumSum},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "ops/reduce/order.h"
+#include "ops/reduce/selection.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,6 @@
 #include "ir/op_def.h"
 #include "ops/reduce/reduction.h"
 #include "ops/support/movement.h"
-#include "ops/support/reals.h"
 #include "ops/support/types.h"
 
 namespace nn {
@@ -27,14 +26,6 @@ std::span<const AttrField> TopKAttrs::Fields() {
       Field<&TopKAttrs::largest>("largest"),
       Field<&TopKAttrs::sorted>("sorted"),
       Field<&TopKAttrs::index_type>("index_type"),
-  };
-  return fields;
-}
-std::span<const AttrField> CumSumAttrs::Fields() {
-  static const AttrField fields[] = {
-      Field<&CumSumAttrs::axis>("axis"),
-      Field<&CumSumAttrs::exclusive>("exclusive"),
-      Field<&CumSumAttrs::reverse>("reverse"),
   };
   return fields;
 }
@@ -204,82 +195,9 @@ std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, cons
   return change;
 }
 
-// ---- cum_sum
-
-Status InferCumSum(InferContext& ctx) {
-  NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
-  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
-  if (!ctx.has(1))
-    NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
-  ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
-  return {};
-}
-
-// Running sums along the axis: reads elements with get(i), writes them with put(i, sum).
-template <typename T, typename Get, typename Put>
-void CumSum(const CumSumAttrs& a, const Rows& rows, Get get, Put put) {
-  const int64_t n = rows.length();
-  rows.ForEach([&](int64_t, int64_t start) {
-    T sum = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t at = start + rows.offset(a.reverse ? n - 1 - i : i);
-      const T before = sum;
-      sum = sum + get(at);
-      put(at, a.exclusive ? before : sum);
-    }
-  });
-}
-
-Status EvalCumSum(EvalContext& ctx) {
-  const auto& a = ctx.attrs<CumSumAttrs>();
-  const Tensor& x = ctx.in(0);
-  NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(1) ? ctx.in(1).GetInt(0) : a.axis, x.rank()));
-  if (ctx.in_type(0).quantized())
-    return UnsupportedError("cum_sum of {} is not supported", ctx.in_type(0).ToString());
-  const Rows rows(x.dims(), std::span(&axis, 1));
-  if (IsInteger(x.dtype())) {
-    NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-    CumSum<uint64_t>(
-        a, rows, [&](int64_t i) { return static_cast<uint64_t>(x.GetInt(i)); },
-        [&](int64_t i, uint64_t v) { y.SetInt(i, static_cast<int64_t>(v)); });
-    ctx.set_out(0, y.Finish());
-    return {};
-  }
-  return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
-    using T = decltype(zero);
-    NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
-    const Reals<T> values(x);
-    CumSum<T>(
-        a, rows, [&](int64_t i) { return values[i]; }, [&](int64_t i, T v) { y[i] = v; });
-    y.Finish();
-    return {};
-  });
-}
-
-std::optional<AxesChange> ChangeCumSumAxes(const Node& node, Operand changed, const AxisMap& map) {
-  if (node.input(1) != nullptr) return std::nullopt;  // becomes the attribute first
-  CumSumAttrs a = node.attrs<CumSumAttrs>();
-  const auto axis = MapAxis(a.axis, node.input(0)->type().rank(), map);
-  if (!axis) return std::nullopt;
-  a.axis = *axis;
-  return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
-}
-
-// Moves an axis input with known contents to the attribute.
-Result<bool> AbsorbAxis(Graph& graph, Node& node) {
-  if (node.input(1) == nullptr) return false;
-  const auto contents = Contents(InferContext(node), 1);
-  if (!contents || contents->size() != 1 || !contents->front().is_const()) return false;
-  CumSumAttrs attrs = node.attrs<CumSumAttrs>();
-  attrs.axis = contents->front().value();
-  graph.SetInputs(&node, {node.input(0)});
-  node.set_attrs(attrs);
-  return true;
-}
-
 }  // namespace
 
-void RegisterOrderOps(OpRegistry& ops) {
+void RegisterSelectionOps(OpRegistry& ops) {
   for (auto [name, summary] :
        {std::pair("arg_max", "index of the largest element along an axis"),
         std::pair("arg_min", "index of the smallest element along an axis")}) {
@@ -306,18 +224,6 @@ void RegisterOrderOps(OpRegistry& ops) {
   top_k.eval = EvalTopK;
   top_k.change_axes = ChangeTopKAxes;
   ops.Add(std::move(top_k));
-
-  OpDef cum_sum;
-  cum_sum.name = "cum_sum";
-  cum_sum.summary = "running sum along an axis";
-  cum_sum.category = Category::kReduction;
-  cum_sum.attrs = AttrsInfoOf<CumSumAttrs>();
-  cum_sum.inputs = {{"x"}, {"axis", Arity::kOptional}};
-  cum_sum.infer = InferCumSum;
-  cum_sum.eval = EvalCumSum;
-  cum_sum.change_axes = ChangeCumSumAxes;
-  cum_sum.absorb_inputs = AbsorbAxis;
-  ops.Add(std::move(cum_sum));
 }
 
 }  // namespace nn

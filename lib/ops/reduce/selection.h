@@ -1,4 +1,4 @@
-// Operators that compare elements along an axis: arg_max, arg_min, top_k; and cum_sum.
+// Selection along an axis: arg_max, arg_min, top_k.
 //
 // In comparisons, NaN is larger than every number for arg_max and top_k {largest}, and smaller for
 // arg_min and top_k {largest = false}: it would be the maximum or minimum.
@@ -28,16 +28,6 @@ struct TopKAttrs {
   bool largest = true;
   bool sorted = true;
   DType index_type = DType::kI64;  // or i32
-  static std::span<const AttrField> Fields();
-};
-
-// y_i = x_0 + ... + x_i, added one by one from +0; exclusive: without x_i; reverse: from the end.
-// The axis comes from the attribute or, if that is not known, from the input `axis` with one
-// integer.
-struct CumSumAttrs {
-  int64_t axis = 0;
-  bool exclusive = false;
-  bool reverse = false;
   static std::span<const AttrField> Fields();
 };
 

@@ -1,4 +1,4 @@
-#include "ops/reduce/order.h"
+#include "ops/reduce/selection.h"
 #include "formats/onnx/family.h"
 
 namespace nn::onnx {
@@ -35,20 +35,6 @@ Status ImportTopK1(ImportContext& ctx) {
 Status ImportTopK10(ImportContext& ctx) {
   NN_ASSIGN(Value* const k, ctx.Required(1));
   return EmitTopK(ctx, k);
-}
-
-Status ImportCumSum(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const axis, ctx.Required(1));
-  CumSumAttrs a;
-  a.exclusive = ctx.Int("exclusive", 0) != 0;
-  a.reverse = ctx.Int("reverse", 0) != 0;
-  const Tensor* constant = ctx.Constant(1);
-  if (constant == nullptr) return ctx.Emit("cum_sum", {x, axis}, a);
-  if (constant->elements() != 1)
-    return ModelError("axis must have 1 element; it has {}", constant->elements());
-  a.axis = constant->GetInt(0);
-  return ctx.Emit("cum_sum", {x}, a);
 }
 
 }  // namespace
@@ -112,20 +98,9 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-Status WriteCumSum(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<CumSumAttrs>();
-  const std::string axis = node.input(1) != nullptr ? ctx.NameOf(node.input(1))
-                                                    : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
-  pb::NodeProto* out =
-      ctx.AddNode(node, "CumSum", {ctx.NameOf(node.input(0)), axis}, {ctx.NameOf(node.output())});
-  if (a.exclusive) SetInt(out, "exclusive", 1);
-  if (a.reverse) SetInt(out, "reverse", 1);
-  return {};
-}
-
-// ONNX compares the stored integers, as these operators do for quantized types.
-std::optional<std::string> WhyNotOrder(const Node& node) {
-  if (node.input(0)->type().quantized() && !node.Is("arg_max") && !node.Is("arg_min"))
+// ONNX compares the stored integers, as arg_max and arg_min do for quantized types.
+std::optional<std::string> WhyNotSelection(const Node& node) {
+  if (node.input(0)->type().quantized() && node.Is("top_k"))
     return "its operands are quantized; the ONNX operator needs real ones";
   if (node.input(0)->dtype() == DType::kBool) return "its operands are bool; ONNX needs numbers";
   return std::nullopt;
@@ -143,25 +118,23 @@ int64_t TopKOpset(const Node& node) {
 
 namespace {
 
-constexpr ImportRow kOrderImports[] = {
+constexpr ImportRow kSelectionImports[] = {
     {.op = "ArgMax", .since = 1, .import = ImportArg<true>},
     {.op = "ArgMin", .since = 1, .import = ImportArg<false>},
     {.op = "TopK", .since = 1, .import = ImportTopK1},
     {.op = "TopK", .since = 10, .import = ImportTopK10},
-    {.op = "CumSum", .since = 11, .import = ImportCumSum},
 };
 
-constexpr ExportRow kOrderExports[] = {
-    {.op = "arg_max", .write = WriteArg, .why_not = WhyNotOrder, .min_opset = ArgOpset},
-    {.op = "arg_min", .write = WriteArg, .why_not = WhyNotOrder, .min_opset = ArgOpset},
-    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotOrder, .min_opset = TopKOpset},
-    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotOrder, .min_opset = Since<11>},
+constexpr ExportRow kSelectionExports[] = {
+    {.op = "arg_max", .write = WriteArg, .why_not = WhyNotSelection, .min_opset = ArgOpset},
+    {.op = "arg_min", .write = WriteArg, .why_not = WhyNotSelection, .min_opset = ArgOpset},
+    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotSelection, .min_opset = TopKOpset},
 };
 
 }  // namespace
 
-Family OrderFamily() {
-  return {.imports = kOrderImports, .exports = kOrderExports};
+Family SelectionFamily() {
+  return {.imports = kSelectionImports, .exports = kSelectionExports};
 }
 
 }  // namespace nn::onnx

@@ -1,4 +1,4 @@
-// Kernels of arg_max, arg_min, hardmax, top_k and cum_sum.
+// Kernels of arg_max, arg_min, hardmax and top_k.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -6,17 +6,16 @@
 #include <vector>
 
 #include "base/checked_math.h"
-
 #include "exec/kernels/arg.h"
 #include "exec/runtime/kernel_table.h"
 #include "ops/nn/softmax.h"
-#include "ops/reduce/order.h"
+#include "ops/reduce/selection.h"
 #include "ops/support/types.h"
 
 namespace nn {
 namespace {
 
-constexpr size_t kOrderItem = 16384;
+constexpr size_t kSelectionItem = 16384;
 
 // Whether x comes before y in order: NaN before all numbers.
 template <bool kLargest, typename T>
@@ -133,7 +132,7 @@ Result<bool> PlanArg(PlanContext& ctx) {
   const auto at = static_cast<size_t>(axis);
   for (size_t d = 0; d < shape.size(); ++d)
     (d < at ? step->outer : d == at ? step->length : step->inner) *= static_cast<size_t>(shape[d]);
-  step->block = FitIn(kOrderItem, step->length);
+  step->block = FitIn(kSelectionItem, step->length);
   const BufferId in = step->in.buffer;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
@@ -229,7 +228,7 @@ Result<bool> PlanTopK(PlanContext& ctx) {
   step->k = static_cast<size_t>(ShapeOf(node.output(0))[at]);
   step->inner = ElementsOf(shape, at + 1, shape.size());
   step->rows = ElementsOf(shape, 0, at) * step->inner;
-  step->block = FitIn(kOrderItem, step->length);
+  step->block = FitIn(kSelectionItem, step->length);
   step->in = ctx.PlaceOf(x);
   step->out = ctx.PlaceOf(node.output(0));
   std::vector<BufferId> writes = {step->out.buffer};
@@ -243,84 +242,11 @@ Result<bool> PlanTopK(PlanContext& ctx) {
   return true;
 }
 
-// Running sums along an axis of `length` elements with `inner` elements between them.
-template <typename T>
-class CumSumStep : public Step {
- public:
-  Place in, out;
-  bool exclusive = false, reverse = false;
-  size_t outer = 1, length = 1, inner = 1;
-  size_t block = 1;  // adjacent sums per work item
-
-  size_t grid() const override { return outer * CeilDiv(inner, block); }
-  void Run(const Memory& memory, size_t item) const override {
-    const size_t blocks = CeilDiv(inner, block);
-    const size_t first = item % blocks * block;
-    const size_t start = item / blocks * length * inner + first;
-    const size_t n = std::min(block, inner - first);
-    const T* x = in.As<const T>(memory) + start;
-    T* y = out.As<T>(memory) + start;
-    std::array<T, kBlock> sums{};
-    for (size_t i = 0; i < length; ++i) {
-      const size_t at = (reverse ? length - 1 - i : i) * inner;
-      if (exclusive) std::copy_n(sums.data(), n, y + at);
-      for (size_t c = 0; c < n; ++c) sums[c] = sums[c] + x[at + c];
-      if (!exclusive) std::copy_n(sums.data(), n, y + at);
-    }
-  }
-
-  static constexpr size_t kBlock = 256;
-};
-
-template <typename T>
-void AddCumSum(PlanContext& ctx, const CumSumAttrs& a, size_t axis) {
-  const Node& node = ctx.node();
-  const auto shape = ShapeOf(node.input(0));
-  auto step = std::make_unique<CumSumStep<T>>();
-  step->exclusive = a.exclusive;
-  step->reverse = a.reverse;
-  step->outer = ElementsOf(shape, 0, axis);
-  step->length = static_cast<size_t>(shape[axis]);
-  step->inner = ElementsOf(shape, axis + 1, shape.size());
-  step->block = CumSumStep<T>::kBlock;
-  step->in = ctx.PlaceOf(node.input(0));
-  step->out = ctx.PlaceOf(node.output());
-  const BufferId in = step->in.buffer;
-  const BufferId out = step->out.buffer;
-  ctx.AddStep(std::move(step), {in}, {out});
-}
-
-Result<bool> PlanCumSum(PlanContext& ctx) {
-  const Node& node = ctx.node();
-  const auto& a = node.attrs<CumSumAttrs>();
-  const Value* x = node.input(0);
-  if (node.input(1) != nullptr || x->type().quantized()) return false;
-  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(ShapeOf(x).size())));
-  const auto at = static_cast<size_t>(axis);
-  switch (x->dtype()) {
-    case DType::kF32:
-      AddCumSum<float>(ctx, a, at);
-      return true;
-    case DType::kF64:
-      AddCumSum<double>(ctx, a, at);
-      return true;
-    case DType::kI32:
-      AddCumSum<uint32_t>(ctx, a, at);  // integers wrap
-      return true;
-    case DType::kI64:
-      AddCumSum<uint64_t>(ctx, a, at);
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
-void AddOrderKernels(std::vector<KernelInfo>& kernels) {
+void AddSelectionKernels(std::vector<KernelInfo>& kernels) {
   for (const char* op : {"arg_max", "arg_min", "hardmax"})
     kernels.push_back({.op = op, .plan = PlanArg});
-  kernels.push_back({.op = "cum_sum", .plan = PlanCumSum});
   kernels.push_back({.op = "top_k", .plan = PlanTopK});
 }
 

@@ -1,4 +1,4 @@
-#include "ops/reduce/order.h"
+#include "ops/reduce/selection.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/tensor.h"
 
@@ -35,11 +35,6 @@ Status ImportTopK(ImportContext& ctx) {
   if (a.index_type != DType::kI32 && a.index_type != DType::kI64)
     return UnsupportedError("indices of type {} are unsupported", DTypeName(a.index_type));
   return ctx.Emit("top_k", ctx.inputs(), a);
-}
-
-Status ImportCumsum(ImportContext& ctx) {
-  NN_ASSIGN(const auto* const o, ctx.Options<fb::CumsumOptions>());
-  return ctx.Emit("cum_sum", ctx.inputs(), CumSumAttrs{0, o->exclusive(), o->reverse()});
 }
 
 }  // namespace
@@ -110,48 +105,22 @@ std::optional<std::string> WhyNotTopK(const Node& node) {
   return std::nullopt;
 }
 
-Status WriteCumSum(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<CumSumAttrs>();
-  TensorIndex axis = kNoTensor;
-  if (node.input(1) != nullptr) {
-    axis = ctx.TensorAs(node.input(1), DType::kI32);
-  } else {
-    NN_ASSIGN(axis, ctx.AddInt(a.axis, "axis"));
-  }
-  ctx.AddOperator(Op::CUMSUM, {ctx.TensorOf(node.input(0)), axis}, ctx.ResultsOf(node),
-                  fb::CreateCumsumOptions(ctx.builder(), a.exclusive, a.reverse));
-  return {};
-}
-
-std::optional<std::string> WhyNotCumSum(const Node& node) {
-  const DType t = node.input(0)->dtype();
-  if (t == DType::kF32 || t == DType::kI32 || t == DType::kI64) return std::nullopt;
-  return fmt::format("CUMSUM does not support {}", DTypeName(t));
-}
-
-}  // namespace
-
-namespace {
-
-using Op = fb::BuiltinOperator;
-constexpr ImportRow kOrderImports[] = {
+constexpr ImportRow kSelectionImports[] = {
     {.op = Op::ARG_MAX, .import = ImportArgMax},
     {.op = Op::ARG_MIN, .import = ImportArgMin},
     {.op = Op::TOPK_V2, .import = ImportTopK},
-    {.op = Op::CUMSUM, .import = ImportCumsum},
 };
 
-constexpr ExportRow kOrderExports[] = {
+constexpr ExportRow kSelectionExports[] = {
     {.op = "arg_max", .write = WriteArg<Op::ARG_MAX>, .why_not = WhyNotArg},
     {.op = "arg_min", .write = WriteArg<Op::ARG_MIN>, .why_not = WhyNotArg},
     {.op = "top_k", .write = WriteTopK, .why_not = WhyNotTopK},
-    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotCumSum},
 };
 
 }  // namespace
 
-Family OrderFamily() {
-  return {.imports = kOrderImports, .exports = kOrderExports};
+Family SelectionFamily() {
+  return {.imports = kSelectionImports, .exports = kSelectionExports};
 }
 
 }  // namespace nn::tflite

@@ -1,0 +1,113 @@
+#include "ops/reduce/selection.h"
+#include "formats/coreml/family.h"
+
+namespace nn::coreml {
+
+// ==== From Core ML ===============================================================================
+
+namespace {
+
+template <const char* kOp>
+Status ImportArg(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  const bool scalar = ctx.params().Bool("removeDim") && x->type().rank() == 1;
+  ArgAttrs a;
+  a.axis = ctx.params().Int("axis");
+  a.keep_dims = !ctx.params().Bool("removeDim") || scalar;
+  return ctx.Emit(kOp, {x}, a);
+}
+
+Status ImportTopK(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  Value* k = nullptr;
+  if (ctx.input_count() == 2) {
+    NN_ASSIGN(k, ctx.Index(1));
+  } else {
+    NN_ASSIGN(const int64_t count, p.Size("K"));
+    k = ctx.Constant(Tensor::Ints({count}));
+  }
+  if (ctx.output_count() > 2)
+    return ModelError("there are {} outputs; expected at most 2", ctx.output_count());
+  NN_ASSIGN(Node* const node,
+            ctx.AddNode("top_k", {x, k}, TopKAttrs{p.Int("axis"), !p.Bool("useBottomK")}, 2));
+  for (size_t i = 0; i < ctx.output_count(); ++i) ctx.SetOutput(i, node->output(i));
+  return {};
+}
+
+// The indices of a top_k over the whole axis.
+Status ImportArgSort(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  const int64_t axis = p.Int("axis");
+  if (axis < 0 || axis >= x->type().rank())
+    return ModelError("axis {} is out of range for rank {}", axis, x->type().rank());
+  const Dim& size = x->type().dim(static_cast<int>(axis));
+  if (!size.is_const()) return UnsupportedError("argsort needs an axis of constant size");
+  NN_ASSIGN(Node* const node, ctx.AddNode("top_k", {x, ctx.Constant(Tensor::Ints({size.value()}))},
+                                          TopKAttrs{axis, p.Bool("descending")}, 2));
+  ctx.SetOutput(0, node->output(1));
+  return {};
+}
+
+constexpr char kArgMax[] = "arg_max", kArgMin[] = "arg_min";
+
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+template <const char* kKind>
+Status WriteArg(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<ArgAttrs>();
+  Writer p = ctx.AddLayer(node, kKind);
+  p.Int("axis", a.axis);
+  p.Bool("removeDim", !a.keep_dims);
+  return {};
+}
+std::optional<std::string> WhyNotArg(const Node& node) {
+  if (node.attrs<ArgAttrs>().select_last_index) return "select_last_index must be 0";
+  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
+  return std::nullopt;
+}
+
+Status WriteTopK(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<TopKAttrs>();
+  const Tensor* k = ConstantOf(node, 1);
+  Writer p = ctx.AddLayer(node, "topK", k == nullptr ? 2 : 1);
+  p.Int("axis", a.axis);
+  if (k != nullptr) p.Int("K", k->GetInt(0));
+  p.Bool("useBottomK", !a.largest);
+  return {};
+}
+std::optional<std::string> WhyNotTopK(const Node& node) {
+  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
+  return std::nullopt;
+}
+
+constexpr char kArgMaxLayer[] = "argMax", kArgMinLayer[] = "argMin";
+
+constexpr ImportRow kSelectionImports[] = {
+    {.layer = "argMax", .import = ImportArg<kArgMax>},
+    {.layer = "argMin", .import = ImportArg<kArgMin>},
+    {.layer = "topK", .import = ImportTopK},
+    {.layer = "argSort", .import = ImportArgSort},
+};
+
+constexpr ExportRow kSelectionExports[] = {
+    {.op = "arg_max", .write = WriteArg<kArgMaxLayer>, .why_not = WhyNotArg, .types = Types::kAny},
+    {.op = "arg_min", .write = WriteArg<kArgMinLayer>, .why_not = WhyNotArg, .types = Types::kAny},
+    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotTopK, .types = Types::kAny},
+};
+
+}  // namespace
+
+Family SelectionFamily() {
+  return {.imports = kSelectionImports, .exports = kSelectionExports};
+}
+
+}  // namespace nn::coreml

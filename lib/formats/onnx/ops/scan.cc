@@ -1,0 +1,62 @@
+#include "ops/reduce/scan.h"
+#include "formats/onnx/family.h"
+
+namespace nn::onnx {
+
+// ==== From ONNX ==================================================================================
+
+namespace {
+
+Status ImportCumSum(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value* const axis, ctx.Required(1));
+  CumSumAttrs a;
+  a.exclusive = ctx.Int("exclusive", 0) != 0;
+  a.reverse = ctx.Int("reverse", 0) != 0;
+  const Tensor* constant = ctx.Constant(1);
+  if (constant == nullptr) return ctx.Emit("cum_sum", {x, axis}, a);
+  if (constant->elements() != 1)
+    return ModelError("axis must have 1 element; it has {}", constant->elements());
+  a.axis = constant->GetInt(0);
+  return ctx.Emit("cum_sum", {x}, a);
+}
+
+}  // namespace
+
+// ==== To ONNX ====================================================================================
+
+namespace {
+
+Status WriteCumSum(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<CumSumAttrs>();
+  const std::string axis = node.input(1) != nullptr ? ctx.NameOf(node.input(1))
+                                                    : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
+  pb::NodeProto* out =
+      ctx.AddNode(node, "CumSum", {ctx.NameOf(node.input(0)), axis}, {ctx.NameOf(node.output())});
+  if (a.exclusive) SetInt(out, "exclusive", 1);
+  if (a.reverse) SetInt(out, "reverse", 1);
+  return {};
+}
+
+std::optional<std::string> WhyNotScan(const Node& node) {
+  if (node.input(0)->type().quantized())
+    return "its operands are quantized; the ONNX operator needs real ones";
+  if (node.input(0)->dtype() == DType::kBool) return "its operands are bool; ONNX needs numbers";
+  return std::nullopt;
+}
+
+constexpr ImportRow kScanImports[] = {
+    {.op = "CumSum", .since = 11, .import = ImportCumSum},
+};
+
+constexpr ExportRow kScanExports[] = {
+    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotScan, .min_opset = Since<11>},
+};
+
+}  // namespace
+
+Family ScanFamily() {
+  return {.imports = kScanImports, .exports = kScanExports};
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,56 @@
+#include "ops/reduce/scan.h"
+#include "formats/tflite/family.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+Status ImportCumsum(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::CumsumOptions>());
+  return ctx.Emit("cum_sum", ctx.inputs(), CumSumAttrs{0, o->exclusive(), o->reverse()});
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+
+Status WriteCumSum(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<CumSumAttrs>();
+  TensorIndex axis = kNoTensor;
+  if (node.input(1) != nullptr) {
+    axis = ctx.TensorAs(node.input(1), DType::kI32);
+  } else {
+    NN_ASSIGN(axis, ctx.AddInt(a.axis, "axis"));
+  }
+  ctx.AddOperator(Op::CUMSUM, {ctx.TensorOf(node.input(0)), axis}, ctx.ResultsOf(node),
+                  fb::CreateCumsumOptions(ctx.builder(), a.exclusive, a.reverse));
+  return {};
+}
+
+std::optional<std::string> WhyNotCumSum(const Node& node) {
+  const DType t = node.input(0)->dtype();
+  if (t == DType::kF32 || t == DType::kI32 || t == DType::kI64) return std::nullopt;
+  return fmt::format("CUMSUM does not support {}", DTypeName(t));
+}
+
+constexpr ImportRow kScanImports[] = {
+    {.op = Op::CUMSUM, .import = ImportCumsum},
+};
+
+constexpr ExportRow kScanExports[] = {
+    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotCumSum},
+};
+
+}  // namespace
+
+Family ScanFamily() {
+  return {.imports = kScanImports, .exports = kScanExports};
+}
+
+}  // namespace nn::tflite
