@@ -65,11 +65,32 @@ std::string TypeLabel(const Type& type) {
   return EscapeControls(out);
 }
 
-// Types of values and constants of operators, for all panels.
+// Of the nodes of one operator, the one of the largest weight gives the box its color.
+int WeightOf(Category category) {
+  switch (category) {
+    case Category::kConvolution:
+    case Category::kMatmul:
+    case Category::kRecurrent:
+    case Category::kNormalization:
+    case Category::kPooling:
+      return 3;
+    case Category::kActivation:
+    case Category::kReduction:
+    case Category::kArithmetic:
+      return 2;
+    case Category::kQuantization:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+// Types of values, and constants and kinds of operators, for all panels.
 class Lookup {
  public:
   Lookup(const LoadedModel& model, const std::vector<TensorEntry>& tensors)
       : operators_(model.summary.operators), tensors_(tensors), types_(TypesByName(model)) {
+    if (model.graph) FindCategories(*model.graph);
     for (size_t t = 0; t < tensors.size(); ++t)
       for (const size_t user : tensors[t].users) constants_[user].push_back(t);
     for (auto& [op, list] : constants_) {
@@ -88,6 +109,12 @@ class Lookup {
   std::string Label(const std::string& value, bool main) const {
     const auto it = types_.find(value);
     return main && it != types_.end() ? TypeLabel(*it->second) : std::string();
+  }
+
+  BoxKind Kind(size_t op) const {
+    const auto it = categories_.find(op);
+    const BoxKind kind = it == categories_.end() ? BoxKind::kOther : KindOfCategory(it->second);
+    return kind == BoxKind::kOther ? KindOfOperator(operators_[op].op) : kind;
   }
 
   std::vector<std::string> Rows(size_t op) const {
@@ -116,6 +143,22 @@ class Lookup {
   }
 
  private:
+  // Categories of imported operators. Nodes count the operators of the main graph.
+  void FindCategories(const Graph& graph) {
+    std::vector<size_t> main;
+    for (size_t i = 0; i < operators_.size(); ++i)
+      if (operators_[i].scope.empty()) main.push_back(i);
+    for (const Node& node : graph.nodes()) {
+      const int64_t index = node.source().index;
+      if (index < 0 || static_cast<size_t>(index) >= main.size()) continue;
+      const size_t op = main[static_cast<size_t>(index)];
+      const Category category = node.op().category;
+      const auto [it, first] = categories_.emplace(op, category);
+      if (node.op().is_opaque || (!first && WeightOf(category) > WeightOf(it->second)))
+        it->second = category;
+    }
+  }
+
   // Constant names grouped by type, "weight, bias: 64".
   void AddConstantRows(size_t op, std::vector<std::string>& rows) const {
     const auto it = constants_.find(op);
@@ -181,6 +224,7 @@ class Lookup {
   const std::vector<TensorEntry>& tensors_;
   std::map<std::string, const Type*, std::less<>> types_;
   std::unordered_map<size_t, std::vector<size_t>> constants_;
+  std::unordered_map<size_t, Category> categories_;
 };
 
 // Draws the operators of one scope.
@@ -311,7 +355,7 @@ class PanelDrawer {
       const OperatorSummary& op = Op(i);
       const std::string hint = fmt::format("#{} {}", operators_[i], EscapeControls(op.name));
       panel_.boxes.push_back(
-          {KindOfOperator(op.op), Shorten(op.op), lookup_.Rows(operators_[i]), hint});
+          {lookup_.Kind(operators_[i]), Shorten(op.op), lookup_.Rows(operators_[i]), hint});
     }
     for (const Repeat& r : repeats_)
       panel_.repetitions.push_back({box_[r.start], box_[r.start + r.period - 1], r.times});

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "formats/format.h"
 #include "inspect/loaded.h"
+#include "ir/op_def.h"
 
 namespace nn::inspect {
 
@@ -75,7 +76,8 @@ Result<Picture> DrawModel(const LoadedModel& model, bool expand);
 std::string PictureSvg(const Picture& picture);
 std::string PictureDot(const Picture& picture);
 
-// The kind of an operator by its name in any of the formats.
+BoxKind KindOfCategory(Category category);
+// The kind of an operator that is not imported, by its name in any of the formats.
 BoxKind KindOfOperator(std::string_view op);
 struct BoxColors {
   std::string_view name;  // for the legend

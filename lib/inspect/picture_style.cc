@@ -14,7 +14,7 @@ struct KindRow {
   BoxKind kind;
 };
 
-// The first matching row applies.
+// For operators that are not imported. The first matching row applies.
 constexpr KindRow kKinds[] = {
     {"quant", BoxKind::kQuantization},
     {"softmax", BoxKind::kActivation},
@@ -188,6 +188,33 @@ std::string Compact(const std::string& value, bool axes) {
 }
 
 }  // namespace
+
+BoxKind KindOfCategory(Category category) {
+  switch (category) {
+    case Category::kConvolution:
+      return BoxKind::kConvolution;
+    case Category::kMatmul:
+    case Category::kRecurrent:
+      return BoxKind::kMatmul;
+    case Category::kActivation:
+      return BoxKind::kActivation;
+    case Category::kNormalization:
+      return BoxKind::kNorm;
+    case Category::kPooling:
+    case Category::kReduction:
+      return BoxKind::kPool;
+    case Category::kArithmetic:
+      return BoxKind::kArithmetic;
+    case Category::kMovement:
+      return BoxKind::kShape;
+    case Category::kQuantization:
+      return BoxKind::kQuantization;
+    case Category::kUnset:
+    case Category::kOther:
+      break;
+  }
+  return BoxKind::kOther;
+}
 
 BoxKind KindOfOperator(std::string_view op) {
   std::string lower(op);

@@ -103,5 +103,18 @@ TEST_CASE("pictures and digests: subgraphs") {
   CHECK(run("--hash", BranchModel("Sin", "t")) != base);
 }
 
+TEST_CASE("pictures: colors of imported operators do not depend on their names") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx",
+             "graph { in %x: f32[2, 3]  %s = sin(%x)  %y = hardmax(%s) {axis = 1} "
+             "out \"y\" = %y }");
+  const ProgramResult svg = RunProgram("nninspect --format svg " + dir / "m.onnx");
+  CHECK_MESSAGE(svg.code == 0, svg.err);
+  // The legend names the kinds.
+  CHECK(Contains(svg.out, ">arithmetic</text>"));
+  CHECK(Contains(svg.out, ">activation</text>"));
+  CHECK(!Contains(svg.out, ">other</text>"));
+}
+
 }  // namespace
 }  // namespace nn::test
