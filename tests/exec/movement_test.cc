@@ -30,6 +30,13 @@ TEST_CASE("movement kernels: one input") {
                         %y = gather(%x, %i) {axis = 1}  out "y" = %y })");
   RunOnKernels(R"(graph { in %x: u8[1, 3, 3, 2]{scale=0.5, zp=9}
                         %y = pad(%x) {pads = [0, 1, 1, 0, 0, 1, 1, 0]}  out "y" = %y })");
+  // The value to pad with is not a position.
+  for (const char* type : {"i32", "f32", "i64"}) {
+    CAPTURE(type);
+    RunOnKernels(fmt::format(R"(graph {{ in %x: {0}[5]  const %v: {0}[] = [900]
+                        %y = pad(%x, %v) {{pads = [1, 2]}}  out "y" = %y }})",
+                             type));
+  }
 }
 
 TEST_CASE("movement kernels: transposed matrices of few rows or columns, and of many") {

@@ -233,7 +233,7 @@ Result<std::vector<Tensor>> MovePositions(const Node& node, size_t row_stride) {
       inputs.push_back(nullptr);
     else if (i == 0)
       inputs.push_back(scratch.AddConstant(builder.Finish()));
-    else if (i == 2 && node.Is("pad"))
+    else if (i == 1 && node.Is("pad"))
       inputs.push_back(scratch.AddConstant(Tensor::Scalar(int32_t{0})));
     else
       inputs.push_back(scratch.AddConstant(v->constant()));
@@ -351,12 +351,12 @@ void AddMove(PlanContext& ctx, const Value* y, Moves moves, const Place& in,
 // The bytes of the fill element.
 Result<std::array<std::byte, 16>> FillOf(const Node& node) {
   std::array<std::byte, 16> bytes{};
-  const bool given = node.Is("pad") && node.input(2) != nullptr;
+  const bool given = node.Is("pad") && node.input(1) != nullptr;
   Tensor zero;
   if (!given) {
     NN_ASSIGN(zero, ZeroElement(node.output()->type()));
   }
-  const Tensor& element = given ? node.input(2)->constant() : zero;
+  const Tensor& element = given ? node.input(1)->constant() : zero;
   std::memcpy(bytes.data(), element.blob().data(), element.byte_size());
   return bytes;
 }
