@@ -41,7 +41,7 @@ class CumSumStep : public Step {
 };
 
 template <typename T>
-void AddCumSum(PlanContext& ctx, const CumSumAttrs& a, size_t axis) {
+void AddCumSum(PlanContext& ctx, const ScanAttrs& a, size_t axis) {
   const Node& node = ctx.node();
   const auto shape = ShapeOf(node.input(0));
   auto step = std::make_unique<CumSumStep<T>>();
@@ -60,7 +60,7 @@ void AddCumSum(PlanContext& ctx, const CumSumAttrs& a, size_t axis) {
 
 Result<bool> PlanCumSum(PlanContext& ctx) {
   const Node& node = ctx.node();
-  const auto& a = node.attrs<CumSumAttrs>();
+  const auto& a = node.attrs<ScanAttrs>();
   const Value* x = node.input(0);
   if (node.input(1) != nullptr || x->type().quantized()) return false;
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, static_cast<int>(ShapeOf(x).size())));

@@ -10,11 +10,11 @@
 
 namespace nn {
 
-std::span<const AttrField> CumSumAttrs::Fields() {
+std::span<const AttrField> ScanAttrs::Fields() {
   static const AttrField fields[] = {
-      Field<&CumSumAttrs::axis>("axis"),
-      Field<&CumSumAttrs::exclusive>("exclusive"),
-      Field<&CumSumAttrs::reverse>("reverse"),
+      Field<&ScanAttrs::axis>("axis"),
+      Field<&ScanAttrs::exclusive>("exclusive"),
+      Field<&ScanAttrs::reverse>("reverse"),
   };
   return fields;
 }
@@ -24,15 +24,14 @@ namespace {
 Status InferCumSum(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
   NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
-  if (!ctx.has(1))
-    NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<CumSumAttrs>().axis, ctx.in(0).rank()));
+  if (!ctx.has(1)) NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<ScanAttrs>().axis, ctx.in(0).rank()));
   ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
   return {};
 }
 
 // Running sums along the axis: reads elements with get(i), writes them with put(i, sum).
 template <typename T, typename Get, typename Put>
-void CumSum(const CumSumAttrs& a, const Rows& rows, Get get, Put put) {
+void CumSum(const ScanAttrs& a, const Rows& rows, Get get, Put put) {
   const int64_t n = rows.length();
   rows.ForEach([&](int64_t, int64_t start) {
     T sum = 0;
@@ -46,7 +45,7 @@ void CumSum(const CumSumAttrs& a, const Rows& rows, Get get, Put put) {
 }
 
 Status EvalCumSum(EvalContext& ctx) {
-  const auto& a = ctx.attrs<CumSumAttrs>();
+  const auto& a = ctx.attrs<ScanAttrs>();
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(1) ? ctx.in(1).GetInt(0) : a.axis, x.rank()));
   if (ctx.in_type(0).quantized())
@@ -73,7 +72,7 @@ Status EvalCumSum(EvalContext& ctx) {
 
 std::optional<AxesChange> ChangeCumSumAxes(const Node& node, Operand changed, const AxisMap& map) {
   if (node.input(1) != nullptr) return std::nullopt;  // becomes the attribute first
-  CumSumAttrs a = node.attrs<CumSumAttrs>();
+  ScanAttrs a = node.attrs<ScanAttrs>();
   const auto axis = MapAxis(a.axis, node.input(0)->type().rank(), map);
   if (!axis) return std::nullopt;
   a.axis = *axis;
@@ -85,7 +84,7 @@ Result<bool> AbsorbAxis(Graph& graph, Node& node) {
   if (node.input(1) == nullptr) return false;
   const auto contents = Contents(InferContext(node), 1);
   if (!contents || contents->size() != 1 || !contents->front().is_const()) return false;
-  CumSumAttrs attrs = node.attrs<CumSumAttrs>();
+  ScanAttrs attrs = node.attrs<ScanAttrs>();
   attrs.axis = contents->front().value();
   graph.SetInputs(&node, {node.input(0)});
   node.set_attrs(attrs);
@@ -99,7 +98,7 @@ void RegisterScanOps(OpRegistry& ops) {
   cum_sum.name = "cum_sum";
   cum_sum.summary = "running sum along an axis";
   cum_sum.category = Category::kReduction;
-  cum_sum.attrs = AttrsInfoOf<CumSumAttrs>();
+  cum_sum.attrs = AttrsInfoOf<ScanAttrs>();
   cum_sum.inputs = {{"x"}, {"axis", Arity::kOptional}};
   cum_sum.infer = InferCumSum;
   cum_sum.eval = EvalCumSum;

@@ -11,7 +11,7 @@ Status ImportCumSum(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
   NN_ASSIGN(Value* const x, ctx.Float(0));
-  const CumSumAttrs a{p.Int("axis"), p.Bool("excludeFinalSum"), p.Bool("reverse")};
+  const ScanAttrs a{p.Int("axis"), p.Bool("excludeFinalSum"), p.Bool("reverse")};
   if (ctx.input_count() == 1) return ctx.Emit("cum_sum", {x}, a);
   NN_ASSIGN(Value* const axis, ctx.Index(1));
   return ctx.Emit("cum_sum", {x, axis}, a);
@@ -24,7 +24,7 @@ Status ImportCumSum(ImportContext& ctx) {
 namespace {
 
 Status WriteCumSum(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<CumSumAttrs>();
+  const auto& a = node.attrs<ScanAttrs>();
   Writer p = ctx.AddLayer(node, "cumSum");
   p.Int("axis", a.axis);
   p.Bool("excludeFinalSum", a.exclusive);

@@ -10,7 +10,7 @@ namespace {
 Status ImportCumSum(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const axis, ctx.Required(1));
-  CumSumAttrs a;
+  ScanAttrs a;
   a.exclusive = ctx.Int("exclusive", 0) != 0;
   a.reverse = ctx.Int("reverse", 0) != 0;
   const Tensor* constant = ctx.Constant(1);
@@ -28,7 +28,7 @@ Status ImportCumSum(ImportContext& ctx) {
 namespace {
 
 Status WriteCumSum(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<CumSumAttrs>();
+  const auto& a = node.attrs<ScanAttrs>();
   const std::string axis = node.input(1) != nullptr ? ctx.NameOf(node.input(1))
                                                     : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
   pb::NodeProto* out =

@@ -9,7 +9,7 @@ namespace {
 
 Status ImportCumsum(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::CumsumOptions>());
-  return ctx.Emit("cum_sum", ctx.inputs(), CumSumAttrs{0, o->exclusive(), o->reverse()});
+  return ctx.Emit("cum_sum", ctx.inputs(), ScanAttrs{0, o->exclusive(), o->reverse()});
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ namespace {
 using Op = fb::BuiltinOperator;
 
 Status WriteCumSum(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<CumSumAttrs>();
+  const auto& a = node.attrs<ScanAttrs>();
   TensorIndex axis = kNoTensor;
   if (node.input(1) != nullptr) {
     axis = ctx.TensorAs(node.input(1), DType::kI32);
