@@ -55,18 +55,6 @@ TEST_CASE("hardmax kernels") {
       {{1, nan, nan, -inf, -inf, -inf, 2, 2, 1, -0.0, 0.0, -1, inf, nan, inf}});
 }
 
-TEST_CASE("cum_sum kernels") {
-  for (const char* type : {"f32", "f64", "i32", "i64"})
-    for (const int axis : {0, 1, 2})
-      for (const char* exclusive : {"true", "false"})
-        for (const char* reverse : {"true", "false"})
-          Run(fmt::format(R"(graph {{ in %x: {}[4, 7, 300]
-                                      %y = cum_sum(%x) {{axis = {}, exclusive = {}, reverse = {}}}
-                                      out "y" = %y }})",
-                          type, axis, exclusive, reverse));
-  Run(R"(graph { in %x: f32[3]  %y = cum_sum(%x)  out "y" = %y })", {{-0.0, -0.0, 1}});
-}
-
 TEST_CASE("one_hot kernels") {
   for (const char* index : {"i32", "i64"})
     for (const char* type : {"f32", "u8", "i64", "f16", "bool"})
