@@ -13,15 +13,16 @@ void Run(const std::string& text, const std::vector<std::vector<double>>& values
   RunEverywhere(graph, InputsOf(graph, values));
 }
 
-TEST_CASE("cum_sum kernels") {
-  for (const char* type : {"f32", "f64", "i32", "i64"})
-    for (const int axis : {0, 1, 2})
-      for (const char* exclusive : {"true", "false"})
-        for (const char* reverse : {"true", "false"})
-          Run(fmt::format(R"(graph {{ in %x: {}[4, 7, 300]
-                                      %y = cum_sum(%x) {{axis = {}, exclusive = {}, reverse = {}}}
+TEST_CASE("kernels of scans") {
+  for (const char* op : {"cum_sum", "cum_prod"})
+    for (const char* type : {"f32", "f64", "i32", "i64"})
+      for (const int axis : {0, 1, 2})
+        for (const char* exclusive : {"true", "false"})
+          for (const char* reverse : {"true", "false"})
+            Run(fmt::format(R"(graph {{ in %x: {}[4, 7, 300]
+                                      %y = {}(%x) {{axis = {}, exclusive = {}, reverse = {}}}
                                       out "y" = %y }})",
-                          type, axis, exclusive, reverse));
+                            type, op, axis, exclusive, reverse));
   Run(R"(graph { in %x: f32[3]  %y = cum_sum(%x)  out "y" = %y })", {{-0.0, -0.0, 1}});
 }
 

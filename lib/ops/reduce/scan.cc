@@ -1,5 +1,6 @@
 #include "ops/reduce/scan.h"
 
+#include <functional>
 #include <vector>
 
 #include "ir/op_def.h"
@@ -21,7 +22,7 @@ std::span<const AttrField> ScanAttrs::Fields() {
 
 namespace {
 
-Status InferCumSum(InferContext& ctx) {
+Status InferScan(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
   NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
   if (!ctx.has(1)) NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<ScanAttrs>().axis, ctx.in(0).rank()));
@@ -29,32 +30,35 @@ Status InferCumSum(InferContext& ctx) {
   return {};
 }
 
-// Running sums along the axis: reads elements with get(i), writes them with put(i, sum).
-template <typename T, typename Get, typename Put>
-void CumSum(const ScanAttrs& a, const Rows& rows, Get get, Put put) {
+// Combines the elements along the axis one by one, from `first` on: reads them with get(i), writes
+// the results with put(i, result).
+template <typename Combine, typename T, typename Get, typename Put>
+void Scan(const ScanAttrs& a, const Rows& rows, T first, Get get, Put put) {
   const int64_t n = rows.length();
   rows.ForEach([&](int64_t, int64_t start) {
-    T sum = 0;
+    T result = first;
     for (int64_t i = 0; i < n; ++i) {
       const int64_t at = start + rows.offset(a.reverse ? n - 1 - i : i);
-      const T before = sum;
-      sum = sum + get(at);
-      put(at, a.exclusive ? before : sum);
+      const T before = result;
+      result = Combine()(result, get(at));
+      put(at, a.exclusive ? before : result);
     }
   });
 }
 
-Status EvalCumSum(EvalContext& ctx) {
+template <typename Combine, int kFirst>
+Status EvalScan(EvalContext& ctx) {
   const auto& a = ctx.attrs<ScanAttrs>();
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.has(1) ? ctx.in(1).GetInt(0) : a.axis, x.rank()));
   if (ctx.in_type(0).quantized())
-    return UnsupportedError("cum_sum of {} is not supported", ctx.in_type(0).ToString());
+    return UnsupportedError("{} of {} is not supported", ctx.node().op_name(),
+                            ctx.in_type(0).ToString());
   const Rows rows(x.dims(), std::span(&axis, 1));
   if (IsInteger(x.dtype())) {
     NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-    CumSum<uint64_t>(
-        a, rows, [&](int64_t i) { return static_cast<uint64_t>(x.GetInt(i)); },
+    Scan<Combine>(
+        a, rows, uint64_t{kFirst}, [&](int64_t i) { return static_cast<uint64_t>(x.GetInt(i)); },
         [&](int64_t i, uint64_t v) { y.SetInt(i, static_cast<int64_t>(v)); });
     ctx.set_out(0, y.Finish());
     return {};
@@ -63,14 +67,15 @@ Status EvalCumSum(EvalContext& ctx) {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
     const Reals<T> values(x);
-    CumSum<T>(
-        a, rows, [&](int64_t i) { return values[i]; }, [&](int64_t i, T v) { y[i] = v; });
+    Scan<Combine>(
+        a, rows, T{kFirst}, [&](int64_t i) { return values[i]; },
+        [&](int64_t i, T v) { y[i] = v; });
     y.Finish();
     return {};
   });
 }
 
-std::optional<AxesChange> ChangeCumSumAxes(const Node& node, Operand changed, const AxisMap& map) {
+std::optional<AxesChange> ChangeScanAxes(const Node& node, Operand changed, const AxisMap& map) {
   if (node.input(1) != nullptr) return std::nullopt;  // becomes the attribute first
   ScanAttrs a = node.attrs<ScanAttrs>();
   const auto axis = MapAxis(a.axis, node.input(0)->type().rank(), map);
@@ -91,20 +96,25 @@ Result<bool> AbsorbAxis(Graph& graph, Node& node) {
   return true;
 }
 
+OpDef ScanOp(std::string_view name, std::string_view summary, Status (*eval)(EvalContext&)) {
+  OpDef op;
+  op.name = name;
+  op.summary = summary;
+  op.category = Category::kReduction;
+  op.attrs = AttrsInfoOf<ScanAttrs>();
+  op.inputs = {{"x"}, {"axis", Arity::kOptional}};
+  op.infer = InferScan;
+  op.eval = eval;
+  op.change_axes = ChangeScanAxes;
+  op.absorb_inputs = AbsorbAxis;
+  return op;
+}
+
 }  // namespace
 
 void RegisterScanOps(OpRegistry& ops) {
-  OpDef cum_sum;
-  cum_sum.name = "cum_sum";
-  cum_sum.summary = "running sum along an axis";
-  cum_sum.category = Category::kReduction;
-  cum_sum.attrs = AttrsInfoOf<ScanAttrs>();
-  cum_sum.inputs = {{"x"}, {"axis", Arity::kOptional}};
-  cum_sum.infer = InferCumSum;
-  cum_sum.eval = EvalCumSum;
-  cum_sum.change_axes = ChangeCumSumAxes;
-  cum_sum.absorb_inputs = AbsorbAxis;
-  ops.Add(std::move(cum_sum));
+  ops.Add(ScanOp("cum_sum", "running sum along an axis", EvalScan<std::plus<>, 0>));
+  ops.Add(ScanOp("cum_prod", "running product along an axis", EvalScan<std::multiplies<>, 1>));
 }
 
 }  // namespace nn

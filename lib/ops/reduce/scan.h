@@ -8,9 +8,9 @@
 
 namespace nn {
 
-// y_i = x_0 + ... + x_i, added one by one from +0; exclusive: without x_i; reverse: from the end.
-// The axis comes from the attribute or, if that is not known, from the input `axis` with one
-// integer.
+// cum_sum: y_i = x_0 + ... + x_i, added one by one from +0; cum_prod: y_i = x_0 * ... * x_i,
+// multiplied one by one from 1. exclusive: without x_i; reverse: from the end. The axis comes from
+// the attribute or, if that is not known, from the input `axis` with one integer.
 struct ScanAttrs {
   int64_t axis = 0;
   bool exclusive = false;

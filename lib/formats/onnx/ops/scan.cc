@@ -7,19 +7,22 @@ namespace nn::onnx {
 
 namespace {
 
-Status ImportCumSum(ImportContext& ctx) {
+template <const char* kOp>
+Status ImportScan(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const axis, ctx.Required(1));
   ScanAttrs a;
   a.exclusive = ctx.Int("exclusive", 0) != 0;
   a.reverse = ctx.Int("reverse", 0) != 0;
   const Tensor* constant = ctx.Constant(1);
-  if (constant == nullptr) return ctx.Emit("cum_sum", {x, axis}, a);
+  if (constant == nullptr) return ctx.Emit(kOp, {x, axis}, a);
   if (constant->elements() != 1)
     return ModelError("axis must have 1 element; it has {}", constant->elements());
   a.axis = constant->GetInt(0);
-  return ctx.Emit("cum_sum", {x}, a);
+  return ctx.Emit(kOp, {x}, a);
 }
+
+constexpr char kCumSum[] = "cum_sum", kCumProd[] = "cum_prod";
 
 }  // namespace
 
@@ -27,12 +30,13 @@ Status ImportCumSum(ImportContext& ctx) {
 
 namespace {
 
-Status WriteCumSum(ExportContext& ctx, const Node& node) {
+template <const char* kOp>
+Status WriteScan(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ScanAttrs>();
   const std::string axis = node.input(1) != nullptr ? ctx.NameOf(node.input(1))
                                                     : ctx.AddTensor(Tensor::Scalar(a.axis), "axis");
   pb::NodeProto* out =
-      ctx.AddNode(node, "CumSum", {ctx.NameOf(node.input(0)), axis}, {ctx.NameOf(node.output())});
+      ctx.AddNode(node, kOp, {ctx.NameOf(node.input(0)), axis}, {ctx.NameOf(node.output())});
   if (a.exclusive) SetInt(out, "exclusive", 1);
   if (a.reverse) SetInt(out, "reverse", 1);
   return {};
@@ -46,11 +50,18 @@ std::optional<std::string> WhyNotScan(const Node& node) {
 }
 
 constexpr ImportRow kScanImports[] = {
-    {.op = "CumSum", .since = 11, .import = ImportCumSum},
+    {.op = "CumSum", .since = 11, .import = ImportScan<kCumSum>},
+    {.op = "CumProd", .since = 26, .import = ImportScan<kCumProd>},
 };
 
+constexpr char kCumSumOp[] = "CumSum", kCumProdOp[] = "CumProd";
+
 constexpr ExportRow kScanExports[] = {
-    {.op = "cum_sum", .write = WriteCumSum, .why_not = WhyNotScan, .min_opset = Since<11>},
+    {.op = "cum_sum", .write = WriteScan<kCumSumOp>, .why_not = WhyNotScan, .min_opset = Since<11>},
+    {.op = "cum_prod",
+     .write = WriteScan<kCumProdOp>,
+     .why_not = WhyNotScan,
+     .min_opset = Since<26>},
 };
 
 }  // namespace
