@@ -10,15 +10,16 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "exec/kernels/elementwise.h"
 #include "exec/runtime/build_plan.h"
 #include "exec/runtime/limits.h"
-#include "exec/runtime/one_nan.h"
 #include "exec/runtime/plan.h"
 #include "exec/runtime/plan_info.h"
 #include "exec/runtime/trace.h"
 #include "exec/steps/half.h"
 #include "exec/target.h"
 #include "ir/eval.h"
+#include "ir/one_nan.h"
 #include "ir/op_def.h"
 #include "ir/value_table.h"
 #include "ops/array/shape.h"
@@ -27,6 +28,14 @@
 
 namespace nn {
 namespace {
+
+void SetOneNanOf(TensorBuilder& tensor) {
+  const auto n = static_cast<size_t>(tensor.elements());
+  if (tensor.dtype() == DType::kF32)
+    SetOneNanF32(reinterpret_cast<float*>(tensor.data()), n);
+  else
+    SetOneNan(tensor.dtype(), tensor.data(), n);
+}
 
 // Whether running a step is cheaper than distributing it to other threads.
 bool IsShort(const Step& step) {
@@ -156,7 +165,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   }
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
-    SetOneNan(b);
+    SetOneNanOf(b);
     results.push_back(b.Finish());
   }
   return results;
@@ -201,7 +210,7 @@ Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> 
     }
     NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(t.dtype(), t.dims()));
     std::memcpy(b.data(), t.blob().data(), t.byte_size());
-    SetOneNan(b);
+    SetOneNanOf(b);
     outputs.push_back(b.Finish());
   }
   return outputs;

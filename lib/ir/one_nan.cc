@@ -1,11 +1,10 @@
-#include "exec/runtime/one_nan.h"
+#include "ir/one_nan.h"
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 
-#include "exec/kernels/elementwise.h"
 #include "ir/small_float.h"
 
 namespace nn {
@@ -20,6 +19,10 @@ void SetOneNanOf(std::byte* data, size_t n, Word infinity, Word nan) {
     std::memcpy(&word, data + i * sizeof(Word), sizeof(Word));
     if ((word & kMagnitude) > infinity) std::memcpy(data + i * sizeof(Word), &nan, sizeof(Word));
   }
+}
+
+void SetOneNanF32(std::byte* data, size_t n) {
+  SetOneNanOf<uint32_t>(data, n, 0x7F800000u, 0x7FC00000u);
 }
 
 void SetOneNanF64(std::byte* data, size_t n) {
@@ -39,24 +42,22 @@ bool HasNan(DType dtype) {
   return (IsFloat(dtype) && dtype != DType::kF4E2M1) || IsComplex(dtype);
 }
 
-void SetOneNan(TensorBuilder& tensor) {
-  std::byte* const data = tensor.data();
-  const auto n = static_cast<size_t>(tensor.elements());
-  switch (tensor.dtype()) {
+void SetOneNan(DType dtype, std::byte* data, size_t n) {
+  switch (dtype) {
     case DType::kF16:
       return SetOneNanOf<uint16_t>(data, n, 0x7C00, 0x7E00);
     case DType::kBF16:
       return SetOneNanOf<uint16_t>(data, n, 0x7F80, 0x7FC0);
     case DType::kF32:
-      return SetOneNanF32(reinterpret_cast<float*>(data), n);
+      return SetOneNanF32(data, n);
     case DType::kC64:
-      return SetOneNanF32(reinterpret_cast<float*>(data), 2 * n);
+      return SetOneNanF32(data, 2 * n);
     case DType::kF64:
       return SetOneNanF64(data, n);
     case DType::kC128:
       return SetOneNanF64(data, 2 * n);
     default:
-      if (HasNan(tensor.dtype())) SetOneNanF8(data, n, tensor.dtype());
+      if (HasNan(dtype)) SetOneNanF8(data, n, dtype);
   }
 }
 
