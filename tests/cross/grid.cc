@@ -106,7 +106,13 @@ Cell Convert(const Row& row, const CrossCase& c, const Format& format) {
   const bool same_operators = CountOperators(*source) == CountOperators(fitted);
   const auto verified = VerifyConversion(
       *std::move(source), [&] { return Result<Graph>(*std::move(converted)); }, axes, options);
-  if (!verified) return Broken(verified.error().message());
+  if (!verified) {
+    if (verified.error().code() != ErrorCode::kUnsupported)
+      return Broken(verified.error().message());
+    return {.kind = Cell::Kind::kRefused,
+            .rounds = false,
+            .reason = "written, but not verified: " + verified.error().message()};
+  }
   if (!verified->passed) {
     for (const OutputDrift& o : verified->outputs)
       if (!o.worst.agrees) return Broken(fmt::format("output {}: {}", o.name, o.where));
