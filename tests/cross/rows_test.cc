@@ -13,6 +13,7 @@
 #include "ir/op_def.h"
 #include "ir/text.h"
 #include "passes/passes.h"
+#include "support/open_sizes.h"
 #include "support/run_graph.h"
 
 namespace nn::test {

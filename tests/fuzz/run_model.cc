@@ -13,7 +13,7 @@
 #include "ir/op_def.h"
 #include "ir/seeded.h"
 #include "passes/passes.h"
-#include "support/run_graph.h"
+#include "support/open_sizes.h"
 #include "support/sanitizer.h"
 
 #if !NN_ADDRESS_SANITIZER && defined(__GLIBC__)

@@ -3,13 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <map>
-#include <set>
 #include <string>
 
 #include "ir/seeded.h"
 #include "ir/text.h"
-#include "passes/passes.h"
 
 namespace nn::test {
 
@@ -103,22 +100,6 @@ void CheckSameBits(const Graph& graph, const std::vector<Tensor>& inputs) {
     if (want && got) CheckIdentical(*want, *got);
   }
   REQUIRE(UseSimdTarget("").has_value());
-}
-
-Status BindOpenSizes(Graph& graph) {
-  constexpr int64_t kBatch = 2;
-  constexpr int64_t kOpenSize = 4;
-  std::map<std::string, int64_t> symbols;
-  for (const Port& p : graph.inputs()) {
-    const Type& type = p.value->type();
-    if (!type.ranked()) return UsageError("an input has no rank");
-    for (int i = 0; i < type.rank(); ++i) {
-      std::set<std::string> names;
-      type.dim(i).CollectSymbols(names);
-      for (const std::string& name : names) symbols.emplace(name, i == 0 ? kBatch : kOpenSize);
-    }
-  }
-  return BindSymbols(graph, symbols);
 }
 
 void CheckHasKernels(const Graph& graph) {

@@ -37,10 +37,6 @@ std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>&
 // Checks that the reference evaluation and each SIMD target agree: in all bits, or in the error.
 void CheckSameBits(const Graph& graph, const std::vector<Tensor>& inputs);
 
-// Gives the symbols in the inputs' shapes sizes: 2 for a batch (a symbol of a first dimension), 4
-// otherwise. kUsage if an input has no rank.
-Status BindOpenSizes(Graph& graph);
-
 // Checks that a kernel takes every node: no step of the plan is the reference evaluation.
 void CheckHasKernels(const Graph& graph);
 
