@@ -167,11 +167,14 @@ Result<bool> PadInConv(Graph& graph, Node& node) {
     return false;
   const std::vector<int64_t>& pads = pad->attrs<PadAttrs>().pads;
   if (pads.size() != 2 * static_cast<size_t>(rank)) return false;
+  // A convolution pads with the real number 0, which is the zero point of quantized types.
+  const Type& type = pad->input(0)->type();
+  const double zero = type.quantized() ? static_cast<double>(type.quant->zero_point()) : 0;
   for (size_t i = 1; i < pad->inputs().size(); ++i) {
     const Value* v = pad->input(i);
-    const bool zero = v == nullptr || (v->is_constant() && v->constant().elements() == 1 &&
-                                       v->constant().GetDouble(0) == 0);
-    if (!zero) return false;
+    const bool is_zero = v == nullptr || (v->is_constant() && v->constant().elements() == 1 &&
+                                          v->constant().GetDouble(0) == zero);
+    if (!is_zero) return false;
   }
   const auto first = static_cast<size_t>(FirstSpatialAxis(a.layout));
   const auto axes = static_cast<size_t>(rank) - 2;
