@@ -221,6 +221,9 @@ struct OpDef {
   Result<bool> (*absorb_inputs)(Graph&, Node&) = nullptr;
   // The bounds of an operator that clamps its input to constants; null: it computes something else.
   Interval (*clamp)(const Node&) = nullptr;
+  // Whether the arithmetic on quantized types (quant_rule) has results of the type; null: the rule
+  // alone decides.
+  bool (*has_quantized_result)(const Type& y) = nullptr;
   // Number of multiply-adds for known shapes; null: none.
   std::optional<int64_t> (*multiply_adds)(const Node&) = nullptr;
   // Replaces the node with simpler ones; false if not applicable.

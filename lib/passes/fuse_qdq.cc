@@ -102,6 +102,9 @@ bool ElementwiseFits(const Node& node, const Cluster& c, const Type& y) {
 bool Fits(const Node& node, const Cluster& c) {
   for (size_t i = 0; i < c.quantizes.size(); ++i) {
     const Type& y = (c.quantizes[i] != nullptr ? c.quantizes[i]->output() : node.output(i))->type();
+    if (node.op().has_quantized_result != nullptr && y.quantized() &&
+        !node.op().has_quantized_result(y))
+      return false;
     switch (node.op().quant_rule) {
       case QuantRule::kNone:
       case QuantRule::kStored:

@@ -142,11 +142,13 @@ void RegisterSoftmaxOps(OpRegistry& ops) {
   OpDef softmax = AlongAxis<SoftmaxAttrs>(
       "softmax", "exponentials along an axis, divided by their sum", EvalSoftmax);
   softmax.quant_rule = QuantRule::kFree;
+  softmax.has_quantized_result = HasSoftmaxRange;
   softmax.decompose = DecomposeSoftmax;
   ops.Add(std::move(softmax));
   OpDef log_softmax = AlongAxis<AlongAxisAttrs>("log_softmax", "logarithm of softmax along an axis",
                                                 EvalLogSoftmax);
   log_softmax.quant_rule = QuantRule::kFree;
+  log_softmax.has_quantized_result = HasLogSoftmaxRange;
   ops.Add(std::move(log_softmax));
   ops.Add(AlongAxis<AlongAxisAttrs>(
       "hardmax", "1 for the first largest element along an axis, 0 for the others", EvalHardmax));

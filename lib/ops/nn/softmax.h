@@ -39,6 +39,8 @@ void SoftmaxRow8(std::span<const int32_t> exponentials, DType dtype, const std::
 // Whether a result type has the range 0 to 1 that those kernels compute: scale 1/256 and zero point
 // -128 for i8, 1/32768 and 0 for i16. Other types are not checked.
 bool HasSoftmaxRange(const Type& y);
+// The same for log_softmax: scale 1/16, and the largest integer is 0.
+bool HasLogSoftmaxRange(const Type& y);
 
 // Quantized types, by the node's arithmetic (softmax_quant.cc). Internal to ops/.
 Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows);

@@ -235,6 +235,11 @@ bool HasSoftmaxRange(const Type& y) {
          y.quant->zero_point() == zero_point;
 }
 
+bool HasLogSoftmaxRange(const Type& y) {
+  return y.quantized() && !y.quant->per_axis() && y.quant->scale() == 1.0f / 16 &&
+         y.quant->zero_point() == MaxInteger(y.dtype);
+}
+
 Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows) {
   NN_RETURN_IF_ERROR(RequireTflite(ctx));
   if (!HasSoftmaxRange(ctx.out_type()))
@@ -256,11 +261,9 @@ Status QuantizedLogSoftmax(EvalContext& ctx, const Rows& rows) {
   const DType dtype = ctx.in(0).dtype();
   if (dtype != DType::kU8 && dtype != DType::kI8)
     return UnsupportedError("log_softmax of {} is not supported", ctx.in_type(0).ToString());
-  // The result has scale 1/16; its zero point is the largest integer.
-  constexpr int kOutputBits = 4;
-  const Quant& yq = *ctx.out_type().quant;
+  constexpr int kOutputBits = 4;  // of a fraction: scale 1/16
   const int64_t zero = MaxInteger(dtype);
-  if (yq.scale() != 1.0f / 16 || yq.zero_point() != zero)
+  if (!HasLogSoftmaxRange(ctx.out_type()))
     return ModelError("log_softmax to {}: the scale must be 1/16 and the zero point {}",
                       ctx.out_type().ToString(), zero);
   NN_ASSIGN(const DifferenceScaling scaling, ScalingOf(ctx.in_type(0).quant->scale(), 1.0f));
