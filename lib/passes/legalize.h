@@ -99,6 +99,11 @@ Result<bool> SetLayout(Graph& graph, Node& node) {
       layout == Layout::kNxc ? AxisMap::ChannelsLast(rank) : AxisMap::ChannelsFirst(rank));
 }
 
+// Replaces a node on float16 or bfloat16 by the same on float32, between casts. Exact, because
+// operators compute these types in float32 and round once. False if the node has no such operands,
+// or changes element types itself.
+Result<bool> ComputeInFloat(Graph& graph, Node& node);
+
 // Sets the filter layout of a convolution or transposed convolution by permuting the filter.
 Result<bool> SetFilterLayout(Graph& graph, Node& node, FilterLayout layout);
 
