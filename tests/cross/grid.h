@@ -16,12 +16,13 @@ struct Cell {
   enum class Kind : uint8_t {
     kOneToOne,   // written with the same operators, and computes the same
     kRewritten,  // written with others
+    kDrift,      // written, but computes something else, which the verification reports
     kRefused,    // with a reason
-    kBroken,     // neither: a defect
+    kBroken,     // none of these: a defect
   };
   Kind kind = Kind::kBroken;
   bool rounds = false;  // written, and within the tolerance, but not the same bits
-  std::string reason;   // of a refusal or a defect
+  std::string reason;   // of a refusal or a defect; how the outputs drift
 
   // "one-to-one", "rewritten, rounds differently", "refused: ...".
   std::string Text() const;
