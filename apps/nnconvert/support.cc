@@ -4,14 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <vector>
 
 #include "exec/runtime/plan.h"
 #include "formats/format.h"
 #include "ir/op_def.h"
-#include "validators/onnx/schema.h"
 
 namespace nn::app {
 
@@ -35,28 +33,9 @@ std::string Cell(std::string_view text) {
   return out;
 }
 
-// The operators of a format by name. The standard ONNX operators come from the validator's tables.
-std::vector<OperatorSupport> OperatorsOf(const Format& format) {
-  std::vector<OperatorSupport> operators = format.operators();
-  if (format.name != "onnx") return operators;
-  std::set<std::string, std::less<>> known;
-  for (const OperatorSupport& op : operators) known.insert(op.name);
-  for (const auto& [domain, text] : onnx::SchemaTexts()) {
-    const auto schemas = onnx::ParseSchemas(text);
-    if (!schemas) continue;
-    for (const onnx::Schema& schema : *schemas) {
-      std::string name = domain.empty() ? schema.op : domain + "." + schema.op;
-      if (known.insert(name).second) operators.push_back({std::move(name), false});
-    }
-  }
-  std::sort(operators.begin(), operators.end(),
-            [](const OperatorSupport& a, const OperatorSupport& b) { return a.name < b.name; });
-  return operators;
-}
-
 std::string ReadSection(const Format& format) {
   std::vector<std::string> read, refused;
-  for (const OperatorSupport& op : OperatorsOf(format))
+  for (const OperatorSupport& op : format.operators())
     (op.imported ? read : refused).push_back(op.name);
   return fmt::format(
       "\n### {} operators\n\nSupported for import, {} of {}: {}.\n\nUnsupported, {}: {}.\n",

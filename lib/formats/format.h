@@ -198,8 +198,8 @@ struct Format {
   Result<ModelSummary> (*summarize_in_full)(const NativeModel& model) = nullptr;
   // All constant tensors in file order. Errors in a tensor are returned by TensorEntry::read.
   Result<std::vector<TensorEntry>> (*tensors)(const NativeModel& model) = nullptr;
-  // The operators of the format's schema, in its order; for ONNX, whose schema lists none, the
-  // imported ones.
+  // The operators of the format's schema, in its order; for ONNX those of all standard domains, by
+  // name.
   std::vector<OperatorSupport> (*operators)() = nullptr;
   std::span<const FeatureSupport> features;
   // Whether the format can write nodes of a graph operator in some form, without rewriting.

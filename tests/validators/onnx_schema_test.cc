@@ -1,4 +1,4 @@
-#include "validators/onnx/schema.h"
+#include "formats/onnx/schema.h"
 
 #include <doctest/doctest.h>
 

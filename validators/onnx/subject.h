@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "formats/onnx/native.h"
-#include "validators/onnx/schema.h"
+#include "formats/onnx/schema.h"
 #include "validators/rule.h"
 
 namespace nn::onnx {

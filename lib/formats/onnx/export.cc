@@ -7,7 +7,8 @@
 
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
-#include "formats/onnx/family.h"
+#include "formats/onnx/schema.h"
+#include "formats/onnx/schema_fit.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"
@@ -18,6 +19,8 @@ namespace {
 
 // The IR version for an operator set: that of the first onnx release with the set.
 int64_t IrVersionFor(int64_t opset) {
+  if (opset >= 25) return 13;
+  if (opset >= 24) return 12;
   if (opset >= 23) return 11;
   if (opset >= 21) return 10;
   if (opset >= 19) return 9;
@@ -39,6 +42,68 @@ void SetAttr(pb::NodeProto* node, std::string_view name, const AttrValue& value)
   if (const auto* v = std::get_if<std::vector<float>>(&value)) SetFloats(node, name, *v);
 }
 
+std::optional<std::string> WhyIllegal(const Node& node) {
+  if (OnQuantizedTypes(node))
+    return "its operands are quantized; the ONNX operator needs real ones";
+  const ExportRow* row = FindExport(node.op_name());
+  if (row == nullptr && node.op().FindFormat("onnx") == nullptr)
+    return fmt::format("ONNX has no {} operator", node.op_name());
+  const Category category = node.op().category;
+  if (row == nullptr && (category == Category::kActivation || category == Category::kArithmetic))
+    if (auto reason = WhyNotReal(node)) return reason;
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) return reason;
+  const SchemaFit fit = FitToSchemas(node, kDefaultOpset, kNewestOpset);
+  return fit.opset == 0 ? std::optional(fit.reason) : std::nullopt;
+}
+
+// Whether an output is written as a copy of a value that has another name.
+bool IsCopied(const Graph& graph, const Port& output) {
+  if (output.value->is_constant() || output.value->is_input()) return true;
+  const auto first = std::find_if(graph.outputs().begin(), graph.outputs().end(),
+                                  [&](const Port& p) { return p.value == output.value; });
+  return &*first != &output;
+}
+
+// The lowest operator set, from `least` on, in which Identity takes the outputs that are copies.
+int64_t OpsetOfCopies(const Graph& graph, int64_t least) {
+  int64_t opset = least;
+  for (const Port& p : graph.outputs()) {
+    if (!IsCopied(graph, p)) continue;
+    for (; opset < kNewestOpset; ++opset) {
+      const Schema* identity = FindSchema("", "Identity", opset);
+      const std::string_view variable = identity->inputs.front().type;
+      if (identity->types.find(variable)->second.contains(std::string(DTypeName(p.value->dtype()))))
+        break;
+    }
+  }
+  return opset;
+}
+
+// The lowest operator set, from `least` on, in which all nodes can be written; kUnsupported, with
+// the nodes, if there is none up to `most`.
+Result<int64_t> ChooseOpset(const Graph& graph, int64_t least, int64_t most) {
+  // An operator may need a newer set, where another one is deprecated; so all are asked again.
+  for (int64_t opset = least;;) {
+    int64_t needed = std::max(opset, OpsetOfCopies(graph, opset));
+    std::string text;
+    for (const Node& node : graph.nodes()) {
+      const SchemaFit fit = FitToSchemas(node, opset, kNewestOpset);
+      if (fit.opset == 0 || fit.opset > most)
+        text += fit.opset == 0 ? fmt::format("\n  {}: {}", node.Describe(), fit.reason)
+                               : fmt::format("\n  {} needs {}", node.Describe(), fit.opset);
+      needed = std::max(needed, fit.opset);
+    }
+    if (!text.empty() && least == most)
+      return UnsupportedError("operator set {} is too low:{}", least, text);
+    if (!text.empty()) return UnsupportedError("no operator set has all operators:{}", text);
+    if (needed == opset) return opset;
+    opset = needed;
+  }
+}
+
+}  // namespace
+
 Status WriteNode(ExportContext& ctx, const Node& node) {
   if (const ExportRow* row = FindExport(node.op_name())) return row->write(ctx, node);
   const FormatName* format = node.op().FindFormat("onnx");
@@ -48,43 +113,6 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
     if (const auto value = node.attrs().Get(ours)) SetAttr(out, theirs, *value);
   return {};
 }
-
-std::optional<std::string> WhyIllegal(const Node& node) {
-  if (OnQuantizedTypes(node))
-    return "its operands are quantized; the ONNX operator needs real ones";
-  if (const ExportRow* row = FindExport(node.op_name()))
-    return row->why_not == nullptr ? std::nullopt : row->why_not(node);
-  const FormatName* format = node.op().FindFormat("onnx");
-  if (format == nullptr) return fmt::format("ONNX has no {} operator", node.op_name());
-  return std::nullopt;
-}
-
-// The lowest operator set for a node; 1 if all support it.
-int64_t MinOpset(const Node& node) {
-  if (const ExportRow* row = FindExport(node.op_name()))
-    return row->min_opset == nullptr ? 1 : row->min_opset(node);
-  const FormatName* format = node.op().FindFormat("onnx");
-  return format == nullptr ? 1 : format->since_version;
-}
-
-// The operator set to write if none was requested.
-int64_t DefaultOpset(const Graph& graph) {
-  int64_t opset = kDefaultOpset;
-  for (const Node& node : graph.nodes()) opset = std::max(opset, MinOpset(node));
-  return opset;
-}
-
-// kUnsupported, with all nodes that the operator set cannot express.
-Status CheckOpset(const Graph& graph, int64_t opset) {
-  std::string text;
-  for (const Node& node : graph.nodes())
-    if (const int64_t needs = MinOpset(node); needs > opset)
-      text += fmt::format("\n  {} needs {}", node.Describe(), needs);
-  if (text.empty()) return {};
-  return UnsupportedError("operator set {} is too low:{}", opset, text);
-}
-
-}  // namespace
 
 std::string ExportContext::NewName(std::string_view hint) {
   return used_.New(std::string(hint.empty() ? "value" : hint));
@@ -103,9 +131,14 @@ std::string ExportContext::NameOf(const Value* value) {
   if (it != names_.end()) return it->second;
   std::string name = NewName(value->name());
   names_[value] = name;
-  if (value->is_constant())
-    WriteTensor(value->constant(), name, graph_->add_initializer(), payloads_);
+  SetType(name, value->dtype());
+  if (value->is_constant()) AddInitializer(value->constant(), name);
   return name;
+}
+
+void ExportContext::AddInitializer(const Tensor& tensor, const std::string& name) {
+  if (!trial_) WriteTensor(tensor, name, graph_->add_initializer(), payloads_);
+  SetType(name, tensor.dtype());
 }
 
 std::string ExportContext::NameAs(const Value* value, DType dtype) {
@@ -145,6 +178,7 @@ pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_ty
 }
 
 void ExportContext::AddCast(std::string from, std::string to, DType dtype) {
+  SetType(to, dtype);
   SetInt(AddHelper("Cast", {std::move(from)}, {std::move(to)}), "to", DataTypeOf(dtype));
 }
 
@@ -157,7 +191,7 @@ std::string ExportContext::AddValue(std::string_view op_type, std::vector<std::s
 
 std::string ExportContext::AddTensor(const Tensor& tensor, std::string_view hint) {
   std::string name = NewName(hint);
-  WriteTensor(tensor, name, graph_->add_initializer(), payloads_);
+  AddInitializer(tensor, name);
   return name;
 }
 
@@ -196,6 +230,15 @@ void SetFloats(pb::NodeProto* node, std::string_view name, const std::vector<flo
   for (const float v : values) a->add_floats(v);
 }
 
+std::optional<std::string> WhyNotReal(const Node& node) {
+  const auto quantized = [](const Value* v) { return v != nullptr && v->type().quantized(); };
+  if (std::any_of(node.inputs().begin(), node.inputs().end(), quantized))
+    return "its operands are quantized; the ONNX operator needs real ones";
+  if (std::any_of(node.outputs().begin(), node.outputs().end(), quantized))
+    return "its result is quantized; the ONNX operator needs a real one";
+  return std::nullopt;
+}
+
 const ExportRow* FindExport(std::string_view op) {
   static const auto table = RowsBy(&ExportRow::op, &Family::exports, Families());
   return FindRow(table, op);
@@ -213,6 +256,7 @@ const Target& OnnxTarget() {
          // Gemm supports transposed operands, but the bias may have to be split off first.
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
+      {"", "float32 arithmetic", ComputeInFloat},
   };
   static const Target target = {.name = "ONNX",
                                 .why_illegal = WhyIllegal,
@@ -225,12 +269,12 @@ const Target& OnnxTarget() {
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
       CheckInterface(graph, {.label = "ONNX", .distinct_names = true, .ranks = true}));
-  const int64_t opset =
-      options.opset == 0 ? std::min(DefaultOpset(graph), kNewestOpset) : options.opset;
-  if (opset < 7 || opset > kNewestOpset)
-    return UnsupportedError("operator set {} is unsupported; expected 7 to {}", opset,
+  if (options.opset != 0 && (options.opset < 7 || options.opset > kNewestOpset))
+    return UnsupportedError("operator set {} is unsupported; expected 7 to {}", options.opset,
                             kNewestOpset);
-  NN_RETURN_IF_ERROR(CheckOpset(graph, opset));
+  NN_ASSIGN(const int64_t opset,
+            ChooseOpset(graph, options.opset == 0 ? kDefaultOpset : options.opset,
+                        options.opset == 0 ? kNewestOpset : options.opset));
   pb::ModelProto model;
   PayloadTable payloads;
   model.set_ir_version(IrVersionFor(opset));

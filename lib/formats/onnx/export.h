@@ -20,14 +20,27 @@ namespace nn::onnx {
 
 // The default operator set, used unless the graph needs a newer one, and the newest supported one.
 inline constexpr int64_t kDefaultOpset = 17;
-inline constexpr int64_t kNewestOpset = 23;
+inline constexpr int64_t kNewestOpset = 26;
 
 class ExportContext {
  public:
-  ExportContext(pb::GraphProto* graph, PayloadTable& payloads, int64_t opset)
-      : graph_(graph), payloads_(payloads), opset_(opset) {}
+  // A trial writes single nodes to see how they are encoded (schema_fit.h): constants have no
+  // contents, and dimensions are not computed from other values.
+  enum class Mode : uint8_t { kFile, kTrial };
+
+  ExportContext(pb::GraphProto* graph, PayloadTable& payloads, int64_t opset,
+                Mode mode = Mode::kFile)
+      : graph_(graph), payloads_(payloads), opset_(opset), trial_(mode == Mode::kTrial) {}
 
   int64_t opset() const { return opset_; }
+  // In a trial, the element type of the value with this name: set, or unknown.
+  void SetType(const std::string& name, DType dtype) {
+    if (trial_) types_[name] = dtype;
+  }
+  DType TypeOf(const std::string& name) const {
+    const auto it = types_.find(name);
+    return it == types_.end() ? DType::kUnknown : it->second;
+  }
 
   // The name of a value in the file; "" for null. Constants become initializers on first use.
   std::string NameOf(const Value* value);
@@ -65,10 +78,12 @@ class ExportContext {
  private:
   Result<std::string> AddDim(const Dim& dim);
   Result<std::string> AddDimTree(const Dim::Tree& tree);
-
+  void AddInitializer(const Tensor& tensor, const std::string& name);
   pb::GraphProto* graph_;
   PayloadTable& payloads_;
   int64_t opset_;
+  bool trial_;
+  std::unordered_map<std::string, DType> types_;
   std::unordered_map<const Value*, std::string> names_;
   NameTable used_;
   std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // value and axis
@@ -99,6 +114,12 @@ int64_t Since(const Node&) {
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
+
+// Why the types of a node cannot be written, where quantized ones have no meaning.
+std::optional<std::string> WhyNotReal(const Node& node);
+
+// Writes a node with its row, or one-to-one.
+Status WriteNode(ExportContext& ctx, const Node& node);
 
 const Target& OnnxTarget();
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options);

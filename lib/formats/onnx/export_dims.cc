@@ -16,6 +16,7 @@ void ExportContext::Define(const Value* value) {
 
 Result<std::string> ExportContext::AddDims(const Dims& dims, std::string_view hint) {
   if (const auto numbers = ConstDims(dims)) return AddTensor(Tensor::Ints(*numbers), hint);
+  if (trial_) return AddTensor(Tensor::Ints({}), hint);
   std::vector<std::string> parts;
   for (const Dim& d : dims) {
     NN_ASSIGN(std::string part, AddDim(d));

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "formats/onnx/family.h"
+#include "formats/onnx/schema.h"
 #include "formats/onnx/tensor.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
@@ -485,9 +486,14 @@ std::vector<OperatorSupport> Operators() {
   for (const OpDef* op : Ops().All())
     for (const FormatName& f : op->formats)
       if (f.format == "onnx") names.emplace(f.path);
+  std::map<std::string, bool> imported;
+  for (const std::string& name : names) imported[name] = true;
+  for (const auto& [domain, text] : SchemaTexts())
+    for (const std::string& op : OperatorsIn(domain))
+      imported.try_emplace(domain.empty() ? op : domain + "." + op, false);
   std::vector<OperatorSupport> out;
-  out.reserve(names.size());
-  for (const std::string& name : names) out.push_back({name, true});
+  out.reserve(imported.size());
+  for (const auto& [name, is_imported] : imported) out.push_back({name, is_imported});
   return out;
 }
 

@@ -151,6 +151,8 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
     return "its operands are quantized; ConvTranspose needs real ones";
   if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   if (a.filter_layout != FilterLayout::kIox) return "the filter layout must be IOX";
+  if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p < 0; }))
+    return "pads must be at least 0 in ConvTranspose";
   const auto step = [](const std::vector<int64_t>& list, size_t i) {
     return i < list.size() ? list[i] : 1;
   };

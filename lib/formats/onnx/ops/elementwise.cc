@@ -194,110 +194,6 @@ Status ImportSwish(ImportContext& ctx) {
 
 namespace {
 
-// ---- Element types
-
-constexpr int64_t kNever = 1 << 20;
-
-// The first operator set in which an operator supports a type.
-struct TypeRow {
-  std::string_view op;
-  int64_t real = 1;         // f16, f32, f64
-  int64_t wide = kNever;    // integers of 32 and 64 bits
-  int64_t narrow = kNever;  // integers of 8 and 16 bits
-  int64_t boolean = kNever;
-  int64_t bf16 = 13;
-};
-
-// Operators not listed support floating-point types, and bf16 from 22 on.
-constexpr TypeRow kTypes[] = {
-    {"abs", 6, 6, 6},
-    {"neg", 6, 6, 6},
-    {"sign", 9, 9, 9},
-    {"relu", 6, 14, 14},
-    {"clip", 6, 12, 12},
-    {"exp", 6},
-    {"log", 6},
-    {"sqrt", 6},
-    {"reciprocal", 6},
-    {"floor", 6},
-    {"ceil", 6},
-    {"sigmoid", 6},
-    {"tanh", 6},
-    {"erf", 9},
-    {"leaky_relu", 6, kNever, kNever, kNever, 16},
-    {"shrink", 9, 9, 9, kNever, kNever},
-    {"add", 7, 7, 14},
-    {"sub", 7, 7, 14},
-    {"mul", 7, 7, 14},
-    {"div", 7, 7, 14},
-    {"floor_div", 7, 10, 14},
-    {"mod", 10, 10, 10},
-    {"fmod", 10, 10, 10},
-    {"pow", 7, 12},
-    {"minimum", 8, 12},
-    {"maximum", 8, 12},
-    {"squared_difference", 7, 7, 14},
-    {"prelu", 7, 9, kNever, kNever, 16},
-    {"equal", 11, 7, 11, 7},
-    {"not_equal", 11, 7, 11, 7},
-    {"less", 7, 9, 9},
-    {"greater", 7, 9, 9},
-    {"less_equal", 12, 12, 12, kNever, 16},
-    {"greater_equal", 12, 12, 12, kNever, 16},
-    {"and", kNever, kNever, kNever, 7},
-    {"or", kNever, kNever, kNever, 7},
-    {"xor", kNever, kNever, kNever, 7},
-    {"not", kNever, kNever, kNever, 1},
-    {"bitwise_and", kNever, 18, 18},
-    {"bitwise_or", kNever, 18, 18},
-    {"bitwise_xor", kNever, 18, 18, 7},
-    {"bitwise_not", kNever, 18, 18},
-    {"shift_left", kNever, 11, 11},
-    {"shift_right", kNever, 11, 11},
-    {"is_nan", 9},
-    {"is_inf", 10, kNever, kNever, kNever, 20},
-};
-
-TypeRow TypesOf(std::string_view op) {
-  for (const TypeRow& row : kTypes)
-    if (row.op == op) return row;
-  TypeRow row{op};
-  row.bf16 = 22;
-  return row;
-}
-
-int64_t OpsetForType(const TypeRow& row, DType t) {
-  if (t == DType::kBool) return row.boolean;
-  if (t == DType::kBF16) return row.bf16;
-  if (t == DType::kString) return row.op == "equal" || row.op == "not_equal" ? 19 : kNever;
-  if (IsFloat(t)) return DTypeBits(t) < 16 ? kNever : row.real;
-  if (!IsInteger(t) || DTypeBits(t) < 8) return kNever;
-  return DTypeBits(t) < 32 ? row.narrow : row.wide;
-}
-
-int64_t ElementwiseOpset(const Node& node) {
-  const TypeRow row = TypesOf(node.op_name());
-  int64_t opset = OpsetForType(row, node.input(0)->dtype());
-  if (node.Is("pow") && node.input(1)->dtype() != node.input(0)->dtype())
-    opset = std::max<int64_t>(opset, 12);
-  if (const FormatName* format = node.op().FindFormat("onnx"))
-    opset = std::max<int64_t>(opset, format->since_version);
-  return opset;
-}
-
-std::optional<std::string> WhyNotElementwise(const Node& node) {
-  for (const Value* v : node.inputs())
-    if (v->type().quantized())
-      return "its operands are quantized; the ONNX operator needs real ones";
-  if (node.output()->type().quantized())
-    return "its result is quantized; the ONNX operator needs a real one";
-  const DType t = node.input(0)->dtype();
-  const bool mixed_shift = (node.Is("shift_left") || node.Is("shift_right")) && IsSigned(t);
-  if (mixed_shift || OpsetForType(TypesOf(node.op_name()), t) == kNever)
-    return fmt::format("ONNX has no {} for {} operands", node.op_name(), DTypeName(t));
-  return std::nullopt;
-}
-
 // ---- Spelled with several
 
 // Writes expressions; the last operator gets the node's name.
@@ -327,19 +223,6 @@ class Speller {
   DType dtype_;
 };
 
-Status WriteSame(ExportContext& ctx, const Node& node) {
-  const FormatName* format = node.op().FindFormat("onnx");
-  pb::NodeProto* out = ctx.AddNode(node, format->path);
-  for (const auto& [ours, theirs] : format->attrs) {
-    const auto v = node.attrs().Get(ours);
-    if (!v) continue;
-    if (const auto* f = std::get_if<float>(&*v)) SetFloat(out, theirs, *f);
-    if (const auto* b = std::get_if<bool>(&*v)) SetInt(out, theirs, *b ? 1 : 0);
-    if (const auto* e = std::get_if<EnumValue>(&*v)) SetString(out, theirs, e->name);
-  }
-  return {};
-}
-
 Status WriteClip(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ClipAttrs>();
   if (ctx.opset() < 11) {
@@ -358,7 +241,7 @@ std::optional<std::string> WhyNotClip(const Node& node) {
   const auto& a = node.attrs<ClipAttrs>();
   if ((std::isinf(a.min) && a.min > 0) || (std::isinf(a.max) && a.max < 0))
     return "its min is +infinity or its max is -infinity";
-  return WhyNotElementwise(node);
+  return WhyNotReal(node);
 }
 
 Status WriteGelu(ExportContext& ctx, const Node& node) {
@@ -442,8 +325,16 @@ Status WriteNotEqual(ExportContext& ctx, const Node& node) {
 Status WriteFloorDiv(ExportContext& ctx, const Node& node) {
   Speller s(ctx, node);
   if (IsFloat(node.input(0)->dtype())) return s.Finish("Floor", {s.Do("Div", {s.In(0), s.In(1)})});
-  const std::string rest = s.Do("Mod", {s.In(0), s.In(1)});
-  return s.Finish("Div", {s.Do("Sub", {s.In(0), rest}), s.In(1)});
+  // Div rounds toward zero: one less where the signs differ and there is a rest. The product cannot
+  // overflow; the difference with the rest of Mod could.
+  const DType dtype = node.input(0)->dtype();
+  const std::string quotient = s.Do("Div", {s.In(0), s.In(1)});
+  if (!IsSigned(dtype)) return s.Finish("Identity", {quotient});
+  const std::string signs = s.Do("Mul", {s.Do("Sign", {s.In(0)}), s.Do("Sign", {s.In(1)})});
+  const std::string differ = s.Do("Less", {signs, s.Number(0)});
+  const std::string whole = s.Do("Equal", {s.Do("Mul", {quotient, s.In(1)}), s.In(0)});
+  const std::string down = s.Do("And", {differ, s.Do("Not", {whole})});
+  return s.Finish("Where", {down, s.Do("Sub", {quotient, s.Number(1)}), quotient});
 }
 
 Status WriteFmod(ExportContext& ctx, const Node& node) {
@@ -465,59 +356,16 @@ Status WriteMod(ExportContext& ctx, const Node& node) {
   const std::string some = s.Do("Not", {s.Do("Equal", {rest, zero})});
   return s.Finish("Where", {s.Do("And", {some, differ}), s.Do("Add", {rest, s.In(1)}), rest});
 }
-int64_t MinOpsetOfMod(const Node& node) {
-  return IsFloat(node.input(0)->dtype()) ? 11 : 10;
-}
-
 Status WriteBitwiseXor(ExportContext& ctx, const Node& node) {
   ctx.AddNode(node, node.input(0)->dtype() == DType::kBool ? "Xor" : "BitwiseXor");
   return {};
 }
-int64_t MinOpsetOfBitwiseXor(const Node& node) {
-  return node.input(0)->dtype() == DType::kBool ? 7 : 18;
-}
-
 Status WriteShift(ExportContext& ctx, const Node& node) {
   SetString(ctx.AddNode(node, "BitShift"), "direction", node.Is("shift_left") ? "LEFT" : "RIGHT");
   return {};
 }
 
-// ---- select, cast
-
-std::optional<std::string> WhyNotSelect(const Node& node) {
-  if (node.output()->type().quantized())
-    return "its operands are quantized; the ONNX operator needs real ones";
-  return std::nullopt;
-}
-int64_t MinOpsetOfSelect(const Node& node) {
-  return node.output()->dtype() == DType::kBF16 ? 16 : 9;
-}
-
-int64_t OpsetWith(DType t) {
-  switch (t) {
-    case DType::kBF16:
-      return 13;
-    case DType::kString:
-      return 9;
-    case DType::kF8E4M3FN:
-    case DType::kF8E4M3FNUZ:
-    case DType::kF8E5M2:
-    case DType::kF8E5M2FNUZ:
-      return 19;
-    case DType::kI4:
-    case DType::kU4:
-      return 21;
-    case DType::kF4E2M1:
-      return 23;
-    case DType::kF8E8M0:
-      return 24;
-    case DType::kI2:
-    case DType::kU2:
-      return 25;
-    default:
-      return 6;
-  }
-}
+// ---- cast
 
 Status WriteCast(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<CastAttrs>();
@@ -535,21 +383,17 @@ std::optional<std::string> WhyNotCast(const Node& node) {
                        DTypeName(node.attrs<CastAttrs>().to));
   return std::nullopt;
 }
-int64_t MinOpsetOfCast(const Node& node) {
-  return std::max(OpsetWith(node.input(0)->dtype()), OpsetWith(node.attrs<CastAttrs>().to));
-}
-
 // ---- quantize, dequantize
 
-// Scale and zero point of a quantized type, the scale as `scale_type`. A zero point of 0 is written
-// too, because QuantizeLinear takes the element type from it.
-std::vector<std::string> QuantInputs(ExportContext& ctx, const Type& type, DType scale_type,
+// Scale and zero point of a quantized type. A zero point of 0 is written too, because
+// QuantizeLinear takes the element type from it.
+std::vector<std::string> QuantInputs(ExportContext& ctx, const Type& type,
                                      const std::string& hint) {
   const Quant& q = *type.quant;
   const size_t n = q.scales.size();
   const std::vector<int64_t> dims =
       q.per_axis() ? std::vector<int64_t>{static_cast<int64_t>(n)} : std::vector<int64_t>{};
-  auto scale = TensorBuilder::Create(scale_type, dims);  // as small as the type's own lists
+  auto scale = TensorBuilder::Create(DType::kF32, dims);  // as small as the type's own lists
   auto zero = TensorBuilder::Create(type.dtype, dims);
   for (size_t i = 0; i < n; ++i) {
     scale->SetDouble(static_cast<int64_t>(i), static_cast<double>(q.scales[i]));
@@ -568,8 +412,9 @@ void SetQuantAxis(pb::NodeProto* out, const Type& type) {
 
 Status WriteQuantize(ExportContext& ctx, const Node& node) {
   const Value* y = node.output();
-  std::vector<std::string> inputs = {ctx.NameOf(node.input(0))};
-  for (std::string& name : QuantInputs(ctx, y->type(), node.input(0)->dtype(), ctx.NameOf(y)))
+  // Scales are float32 numbers, which a scale of 16 bits would round.
+  std::vector<std::string> inputs = {ctx.NameAs(node.input(0), DType::kF32)};
+  for (std::string& name : QuantInputs(ctx, y->type(), ctx.NameOf(y)))
     inputs.push_back(std::move(name));
   pb::NodeProto* out = ctx.AddNode(node, "QuantizeLinear", std::move(inputs), {ctx.NameOf(y)});
   SetQuantAxis(out, y->type());
@@ -591,13 +436,13 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
     return {};
   }
   std::vector<std::string> inputs = {ctx.NameOf(x)};
-  for (std::string& name : QuantInputs(ctx, x->type(), to, ctx.NameOf(x)))
+  for (std::string& name : QuantInputs(ctx, x->type(), ctx.NameOf(x)))
     inputs.push_back(std::move(name));
   // The zero point of 32-bit integers must be 0.
   if (x->dtype() == DType::kI32) inputs.pop_back();
-  pb::NodeProto* out =
-      ctx.AddNode(node, "DequantizeLinear", std::move(inputs), {ctx.NameOf(node.output())});
-  SetQuantAxis(out, x->type());
+  const std::string y = to == DType::kF32 ? ctx.NameOf(node.output()) : ctx.NewName("real");
+  SetQuantAxis(ctx.AddNode(node, "DequantizeLinear", std::move(inputs), {y}), x->type());
+  if (to != DType::kF32) ctx.AddCast(y, ctx.NameOf(node.output()), to);
   return {};
 }
 std::optional<std::string> WhyNotDequantize(const Node& node) {
@@ -606,20 +451,6 @@ std::optional<std::string> WhyNotDequantize(const Node& node) {
   for (const int64_t v : x.quant->zero_points)
     if (v != 0) return "an i32 zero point must be 0";
   return std::nullopt;
-}
-
-// Checks the quantized value and the real one.
-int64_t OpsetForQuant(const Type& q, DType real) {
-  int64_t opset = q.quant != nullptr && q.quant->per_axis() ? 13 : 10;
-  if (real != DType::kF32) opset = 19;
-  if (q.dtype == DType::kI16 || q.dtype == DType::kU16) opset = 21;
-  return std::max(opset, OpsetWith(q.dtype));
-}
-int64_t MinOpsetOfQuantize(const Node& node) {
-  return OpsetForQuant(node.output()->type(), node.input(0)->dtype());
-}
-int64_t MinOpsetOfDequantize(const Node& node) {
-  return OpsetForQuant(node.input(0)->type(), node.output()->dtype());
 }
 
 }  // namespace
@@ -665,114 +496,27 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = "Swish", .since = 24, .import = ImportSwish},
 };
 
-// An operator whose versions differ only in the element types.
-constexpr ExportRow Same(std::string_view op) {
-  return {
-      .op = op, .write = WriteSame, .why_not = WhyNotElementwise, .min_opset = ElementwiseOpset};
-}
-
 constexpr ExportRow kElementwiseExports[] = {
-    Same("abs"),
-    Same("neg"),
-    Same("sign"),
-    Same("floor"),
-    Same("ceil"),
-    Same("round"),
-    Same("sqrt"),
-    Same("reciprocal"),
-    Same("relu"),
-    Same("leaky_relu"),
-    Same("exp"),
-    Same("log"),
-    Same("sigmoid"),
-    Same("softplus"),
-    Same("softsign"),
-    Same("elu"),
-    Same("selu"),
-    Same("celu"),
-    Same("sin"),
-    Same("cos"),
-    Same("tan"),
-    Same("asin"),
-    Same("acos"),
-    Same("atan"),
-    Same("sinh"),
-    Same("cosh"),
-    Same("tanh"),
-    Same("asinh"),
-    Same("acosh"),
-    Same("atanh"),
-    Same("erf"),
-    Same("hard_sigmoid"),
-    Same("shrink"),
-    Same("thresholded_relu"),
-    Same("add"),
-    Same("sub"),
-    Same("mul"),
-    Same("div"),
-    Same("pow"),
-    Same("minimum"),
-    Same("maximum"),
-    Same("prelu"),
-    Same("equal"),
-    Same("less"),
-    Same("greater"),
-    Same("less_equal"),
-    Same("greater_equal"),
-    Same("and"),
-    Same("or"),
-    Same("xor"),
-    Same("not"),
-    Same("bitwise_and"),
-    Same("bitwise_or"),
-    Same("bitwise_not"),
-    Same("is_nan"),
-    Same("is_inf"),
-    {.op = "clip", .write = WriteClip, .why_not = WhyNotClip, .min_opset = ElementwiseOpset},
-    {.op = "gelu", .write = WriteGelu, .why_not = WhyNotElementwise, .min_opset = MinOpsetOfGelu},
-    {.op = "hard_swish", .write = WriteHardSwish, .why_not = WhyNotElementwise},
-    {.op = "mish", .write = WriteMish, .why_not = WhyNotElementwise},
-    {.op = "silu", .write = WriteSilu, .why_not = WhyNotElementwise},
-    {.op = "rsqrt", .write = WriteRsqrt, .why_not = WhyNotElementwise},
-    {.op = "exp2", .write = WriteExp2, .why_not = WhyNotElementwise},
-    {.op = "expm1", .write = WriteExpm1, .why_not = WhyNotElementwise},
-    {.op = "log1p", .write = WriteLog1p, .why_not = WhyNotElementwise},
-    {.op = "squared_difference",
-     .write = WriteSquaredDifference,
-     .why_not = WhyNotElementwise,
-     .min_opset = ElementwiseOpset},
-    {.op = "not_equal",
-     .write = WriteNotEqual,
-     .why_not = WhyNotElementwise,
-     .min_opset = ElementwiseOpset},
-    {.op = "floor_div",
-     .write = WriteFloorDiv,
-     .why_not = WhyNotElementwise,
-     .min_opset = ElementwiseOpset},
-    {.op = "fmod", .write = WriteFmod, .why_not = WhyNotElementwise, .min_opset = ElementwiseOpset},
-    {.op = "mod", .write = WriteMod, .why_not = WhyNotElementwise, .min_opset = MinOpsetOfMod},
-    {.op = "bitwise_xor",
-     .write = WriteBitwiseXor,
-     .why_not = WhyNotElementwise,
-     .min_opset = MinOpsetOfBitwiseXor},
-    {.op = "shift_left",
-     .write = WriteShift,
-     .why_not = WhyNotElementwise,
-     .min_opset = ElementwiseOpset},
-    {.op = "shift_right",
-     .write = WriteShift,
-     .why_not = WhyNotElementwise,
-     .min_opset = ElementwiseOpset},
-    {.op = "select", .write = WriteSame, .why_not = WhyNotSelect, .min_opset = MinOpsetOfSelect},
-    {.op = "cast", .write = WriteCast, .why_not = WhyNotCast, .min_opset = MinOpsetOfCast},
-    {.op = "quantize",
-     .write = WriteQuantize,
-     .why_not = WhyNotQuantize,
-     .min_opset = MinOpsetOfQuantize},
-    {.op = "dequantize",
-     .write = WriteDequantize,
-     .why_not = WhyNotDequantize,
-     .min_opset = MinOpsetOfDequantize},
+    {.op = "clip", .write = WriteClip, .why_not = WhyNotClip},
+    {.op = "gelu", .write = WriteGelu, .why_not = WhyNotReal, .min_opset = MinOpsetOfGelu},
+    {.op = "hard_swish", .write = WriteHardSwish, .why_not = WhyNotReal},
+    {.op = "mish", .write = WriteMish, .why_not = WhyNotReal},
+    {.op = "silu", .write = WriteSilu, .why_not = WhyNotReal},
+    {.op = "rsqrt", .write = WriteRsqrt, .why_not = WhyNotReal},
+    {.op = "exp2", .write = WriteExp2, .why_not = WhyNotReal},
+    {.op = "expm1", .write = WriteExpm1, .why_not = WhyNotReal},
+    {.op = "log1p", .write = WriteLog1p, .why_not = WhyNotReal},
+    {.op = "squared_difference", .write = WriteSquaredDifference, .why_not = WhyNotReal},
+    {.op = "not_equal", .write = WriteNotEqual, .why_not = WhyNotReal},
+    {.op = "floor_div", .write = WriteFloorDiv, .why_not = WhyNotReal},
+    {.op = "fmod", .write = WriteFmod, .why_not = WhyNotReal},
+    {.op = "mod", .write = WriteMod, .why_not = WhyNotReal},
+    {.op = "bitwise_xor", .write = WriteBitwiseXor, .why_not = WhyNotReal},
+    {.op = "shift_left", .write = WriteShift, .why_not = WhyNotReal},
+    {.op = "shift_right", .write = WriteShift, .why_not = WhyNotReal},
+    {.op = "cast", .write = WriteCast, .why_not = WhyNotCast},
+    {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
+    {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize},
 };
 
 }  // namespace

@@ -129,7 +129,13 @@ Status WriteLogical(ExportContext& ctx, const Node& node) {
   const std::string y = ctx.NewName("reduced");
   ctx.AddCast(ctx.NameOf(node.input(0)), x, DType::kI32);
   NN_RETURN_IF_ERROR(WriteReduction(ctx, node, op, x, y));
-  ctx.AddCast(y, ctx.NameOf(node.output()), DType::kBool);
+  // Of no elements, the maximum is the lowest number and the minimum the highest one.
+  const bool any = node.Is("reduce_any");
+  const std::string bound = ctx.AddTensor(Tensor::Scalar(int32_t{0}), "zero");
+  ctx.AddHelper(
+      any ? "Greater" : "Not",
+      any ? std::vector{y, bound} : std::vector{ctx.AddValue("Equal", {y, bound}, "none")},
+      {ctx.NameOf(node.output())});
   return {};
 }
 

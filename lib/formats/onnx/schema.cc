@@ -1,10 +1,10 @@
-#include "validators/onnx/schema.h"
+#include "formats/onnx/schema.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
-#include "validators/onnx/schema_tables.h"
+#include "formats/onnx/schema_tables.h"
 
 namespace nn::onnx {
 namespace {
@@ -238,6 +238,13 @@ bool IsStandardDomain(std::string_view domain) {
 int64_t NewestOpset(std::string_view domain) {
   if (domain.empty()) return kNewestDefault;
   return domain == "ai.onnx.ml" ? kNewestMl : kNewestPreview;
+}
+
+std::vector<std::string> OperatorsIn(std::string_view domain) {
+  std::vector<std::string> names;
+  if (const auto table = Tables().find(domain); table != Tables().end())
+    for (const auto& [op, versions] : table->second) names.push_back(op);
+  return names;
 }
 
 const Schema* FindSchema(std::string_view domain, std::string_view op, int64_t opset) {

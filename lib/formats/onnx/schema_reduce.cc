@@ -1,6 +1,6 @@
 // Signatures of operators of ai.onnx: reductions. The notation is that of schema.h.
 // Written by scripts/update-onnx-signatures.
-#include "validators/onnx/schema_tables.h"
+#include "formats/onnx/schema_tables.h"
 
 namespace nn::onnx {
 

@@ -62,6 +62,9 @@ bool IsStandardDomain(std::string_view domain);
 // The newest version of a standard domain in the tables.
 int64_t NewestOpset(std::string_view domain);
 
+// The operators of a standard domain, sorted.
+std::vector<std::string> OperatorsIn(std::string_view domain);
+
 // The signature of the operator in version `opset` of its domain; null if it has no such operator.
 const Schema* FindSchema(std::string_view domain, std::string_view op, int64_t opset);
 

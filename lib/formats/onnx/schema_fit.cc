@@ -1,0 +1,167 @@
+#include "formats/onnx/schema_fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "formats/onnx/export.h"
+#include "formats/onnx/schema.h"
+#include "ir/op_def.h"
+
+namespace nn::onnx {
+namespace {
+
+bool IsHalf(DType dtype) {
+  return dtype == DType::kF16 || dtype == DType::kBF16;
+}
+
+// ONNX operators that do not round.
+bool IsExact(std::string_view op) {
+  static constexpr std::array kExact = {"Cast",   "CastLike", "Concat",  "Expand",    "Flatten",
+                                        "Gather", "Identity", "Pad",     "Reshape",   "Shape",
+                                        "Slice",  "Split",    "Squeeze", "Transpose", "Unsqueeze",
+                                        "Where",  "Constant", "Max",     "Min",       "Neg"};
+  return std::find(kExact.begin(), kExact.end(), op) != kExact.end();
+}
+
+// Compares the values of one list of a node with the parameters of its schema; binds the schema's
+// type variables.
+template <typename Names>
+std::optional<std::string> WhyNotTypes(const ExportContext& ctx, const Schema& schema,
+                                       const std::vector<SchemaParameter>& parameters,
+                                       const Names& names,
+                                       std::map<std::string, DType, std::less<>>& variables) {
+  for (int i = 0; i < names.size(); ++i) {
+    const SchemaParameter* p = ParameterAt(parameters, i);
+    const DType dtype = ctx.TypeOf(names[i]);
+    if (p == nullptr || dtype == DType::kUnknown) continue;
+    const auto types = schema.types.find(p->type);
+    const std::string name(DTypeName(dtype));
+    if (types != schema.types.end() && !types->second.contains(name))
+      return fmt::format("{} of ONNX does not have {} as {}", schema.op, name, p->name);
+    if (p->own_type) continue;
+    const auto [bound, is_new] = variables.emplace(p->type, dtype);
+    if (!is_new && bound->second != dtype)
+      return fmt::format("{} of ONNX has one element type for {} and other operands, not {} and {}",
+                         schema.op, p->name, name, DTypeName(bound->second));
+  }
+  return std::nullopt;
+}
+
+// Sets the types of the results that the schema determines.
+void InferTypes(ExportContext& ctx, const Schema& schema, const pb::NodeProto& node,
+                const std::map<std::string, DType, std::less<>>& variables) {
+  for (int i = 0; i < node.output_size(); ++i) {
+    const SchemaParameter* p = ParameterAt(schema.outputs, i);
+    if (p == nullptr || ctx.TypeOf(node.output(i)) != DType::kUnknown) continue;
+    const auto bound = variables.find(p->type);
+    const auto types = schema.types.find(p->type);
+    if (bound != variables.end())
+      ctx.SetType(node.output(i), bound->second);
+    else if (types != schema.types.end() && types->second.size() == 1)
+      ctx.SetType(node.output(i), ParseDType(*types->second.begin()).value_or(DType::kUnknown));
+  }
+}
+
+// Why the node cannot be written in the operator set.
+std::optional<std::string> WhyNotIn(const Node& node, int64_t opset) {
+  pb::GraphProto graph;
+  PayloadTable payloads;
+  ExportContext ctx(&graph, payloads, opset, ExportContext::Mode::kTrial);
+  if (const Status s = WriteNode(ctx, node); !s) return s.error().message();
+  int roundings = 0;
+  for (const pb::NodeProto& n : graph.node()) {
+    const Schema* schema = FindSchema(n.domain(), n.op_type(), opset);
+    if (schema == nullptr || schema->deprecated)
+      return fmt::format("{} of ONNX is not in operator set {}", n.op_type(), opset);
+    std::map<std::string, DType, std::less<>> variables;
+    if (auto why = WhyNotTypes(ctx, *schema, schema->inputs, n.input(), variables)) return why;
+    if (auto why = WhyNotTypes(ctx, *schema, schema->outputs, n.output(), variables)) return why;
+    InferTypes(ctx, *schema, n, variables);
+    for (const pb::AttributeProto& a : n.attribute())
+      if (!schema->open_attributes && !schema->attributes.contains(a.name()))
+        return fmt::format("{} of operator set {} has no {}", n.op_type(), opset, a.name());
+    if (!IsExact(n.op_type())) ++roundings;
+  }
+  const auto half = [](const Value* v) { return v != nullptr && IsHalf(v->dtype()); };
+  if (roundings > 1 && std::any_of(node.outputs().begin(), node.outputs().end(), half))
+    return fmt::format("it is {} operators in ONNX, which round to {} one by one", roundings,
+                       DTypeName(node.output()->dtype()));
+  return std::nullopt;
+}
+
+SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
+  SchemaFit fit;
+  const ExportRow* row = FindExport(node.op_name());
+  const FormatName* format = node.op().FindFormat("onnx");
+  int64_t opset = least;
+  if (row != nullptr && row->min_opset != nullptr) opset = std::max(opset, row->min_opset(node));
+  if (row == nullptr && format != nullptr) opset = std::max(opset, int64_t{format->since_version});
+  for (; opset <= most; ++opset) {
+    const auto why = WhyNotIn(node, opset);
+    if (!why) {
+      fit.opset = opset;
+      return fit;
+    }
+    fit.reason = *why;
+  }
+  if (fit.reason.empty())
+    fit.reason = fmt::format("{} needs operator set {}", node.op_name(), opset);
+  return fit;
+}
+
+// What a node's encoding depends on.
+struct Question {
+  explicit Question(const Node& node, int64_t least_opset, int64_t most_opset)
+      : op(&node.op()),
+        attrs(node.attrs()),
+        arithmetic(node.arithmetic()),
+        least(least_opset),
+        most(most_opset) {
+    for (const Value* v : node.inputs()) {
+      types.push_back(v == nullptr ? Type() : v->type());
+      constants.push_back(v != nullptr && v->is_constant());
+    }
+    for (const Value* v : node.outputs()) types.push_back(v->type());
+  }
+
+  bool IsAskedBy(const Node& node, int64_t least_opset, int64_t most_opset) const {
+    const size_t inputs = node.inputs().size();
+    if (op != &node.op() || least != least_opset || most != most_opset ||
+        arithmetic != node.arithmetic() || constants.size() != inputs ||
+        types.size() != inputs + node.outputs().size() || !(attrs == node.attrs()))
+      return false;
+    for (size_t i = 0; i < inputs; ++i) {
+      const Value* v = node.input(i);
+      // The contents of a constant may decide.
+      if (constants[i] || (v != nullptr && v->is_constant())) return false;
+      if (!(types[i] == (v == nullptr ? Type() : v->type()))) return false;
+    }
+    for (size_t i = 0; i < node.outputs().size(); ++i)
+      if (!(types[inputs + i] == node.output(i)->type())) return false;
+    return true;
+  }
+
+  const OpDef* op;
+  Attrs attrs;
+  Arithmetic arithmetic;
+  int64_t least, most;
+  std::vector<Type> types;
+  std::vector<bool> constants;
+};
+
+}  // namespace
+
+SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
+  // Large graphs repeat a few nodes many times.
+  thread_local std::optional<std::pair<Question, SchemaFit>> last;
+  if (!last || !last->first.IsAskedBy(node, least, most))
+    last.emplace(Question(node, least, most), Fit(node, least, most));
+  return last->second;
+}
+
+}  // namespace nn::onnx

@@ -1,0 +1,20 @@
+// How graph nodes fit the operator schemas: each is written on trial, and its ONNX nodes are
+// compared with the schemas (schema.h). So what a format can hold is known from the table alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace nn::onnx {
+
+struct SchemaFit {
+  int64_t opset = 0;   // the lowest operator set that has the operators for these types; 0: none
+  std::string reason;  // of none: "Slice of ONNX does not accept i4 as data"
+};
+
+// Looks from operator set `least` to `most`.
+SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most);
+
+}  // namespace nn::onnx
