@@ -120,6 +120,16 @@ Status ImportGlobalPooling3d(ImportContext& ctx) {
 
 namespace {
 
+// The sizes of SAME padding are rounded up in any case.
+bool RoundsUp(const PoolAttrs& a) {
+  return a.ceil_mode && (a.padding == Padding::kExplicit || a.padding == Padding::kValid);
+}
+
+// The explicit padding; empty if there is none.
+std::vector<int64_t> ExplicitPads(const PoolAttrs& a) {
+  return a.padding == Padding::kExplicit ? a.pads : std::vector<int64_t>();
+}
+
 void WritePool3d(Writer p, const PoolAttrs& a) {
   constexpr std::array kAxes = {"Depth", "Height", "Width"};
   constexpr std::array kSides = {"Front", "Top", "Left", "Back", "Bottom", "Right"};
@@ -152,8 +162,9 @@ Status WritePool(ExportContext& ctx, const Node& node, std::string_view type, co
   p.Enum("type", type);
   p.Ints("kernelSize", a.kernel);
   p.Ints("stride", OrOnes(a.strides, 2));
-  if (a.ceil_mode) {
-    const auto pads = a.pads.empty() ? std::vector<int64_t>(4, 0) : a.pads;
+  if (RoundsUp(a)) {
+    auto pads = ExplicitPads(a);
+    pads.resize(4, 0);
     p.Sub("includeLastPixel").Ints("paddingAmounts", {pads[0], pads[1]});
   } else {
     WritePadding(p, a.padding, a.pads);
@@ -176,12 +187,12 @@ Status WriteLpPool(ExportContext& ctx, const Node& node) {
 // includeLastPixel has symmetric padding. Without padding it keeps a last window that starts past
 // the input, which the graph drops.
 std::optional<std::string> WhyNotCeil(const Node& node, const PoolAttrs& a) {
-  if (a.padding == Padding::kSameUpper || a.padding == Padding::kSameLower) return std::nullopt;
   const auto strides = OrOnes(a.strides, 2);
+  const auto pads = ExplicitPads(a);
   bool padded = false;
-  for (size_t i = 0; i < a.pads.size() / 2; ++i) {
-    if (a.pads[i] != a.pads[a.pads.size() / 2 + i]) return "ceil_mode needs symmetric padding";
-    padded |= a.pads[i] > 0;
+  for (size_t i = 0; i < pads.size() / 2; ++i) {
+    if (pads[i] != pads[pads.size() / 2 + i]) return "ceil_mode needs symmetric padding";
+    padded |= pads[i] > 0;
   }
   if (padded) return std::nullopt;
   for (size_t i = 0; i < a.kernel.size(); ++i) {
@@ -202,10 +213,10 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   const int rank = node.input(0)->type().rank();
   if (rank != 4 && rank != 5)
     return fmt::format("it must have 2 or 3 spatial axes, not {}", rank - 2);
-  if (rank == 5 && a.ceil_mode) return "ceil_mode is unsupported with 3 spatial axes";
+  if (rank == 5 && RoundsUp(a)) return "ceil_mode is unsupported with 3 spatial axes";
   if (rank == 5 && a.padding == Padding::kSameLower)
     return "SAME_LOWER padding of 3 spatial axes is unsupported";
-  return a.ceil_mode ? WhyNotCeil(node, a) : std::nullopt;
+  return RoundsUp(a) ? WhyNotCeil(node, a) : std::nullopt;
 }
 
 std::optional<std::string> WhyNotMaxPool(const Node& node) {
