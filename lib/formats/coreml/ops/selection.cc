@@ -78,7 +78,13 @@ std::optional<std::string> WhyNotArg(const Node& node) {
 Status WriteTopK(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<TopKAttrs>();
   const Tensor* k = ConstantOf(node, 1);
-  Writer p = ctx.AddLayer(node, "topK", k == nullptr ? 2 : 1);
+  std::vector<std::string> inputs = {ctx.NameOf(node.input(0))};
+  if (k == nullptr) inputs.push_back(ctx.NameOf(node.input(1)));
+  // The layer has both outputs, even if nothing uses the indices.
+  std::vector<std::string> outputs = {ctx.NameOf(node.output())};
+  outputs.push_back(node.outputs().size() > 1 ? ctx.NameOf(node.output(1))
+                                              : ctx.NewName(outputs[0] + "_indices"));
+  Writer p = ctx.AddLayer(node, "topK", inputs, outputs);
   p.Int("axis", a.axis);
   if (k != nullptr) p.Int("K", k->GetInt(0));
   p.Bool("useBottomK", !a.largest);
