@@ -316,7 +316,11 @@ Status WriteTranspose(ExportContext& ctx, const Node& node) {
 }
 
 Status WriteExpandDims(ExportContext& ctx, const Node& node) {
-  ctx.AddLayer(node, "expandDims").Ints("axes", node.attrs<AxesAttrs>().axes);
+  const auto& axes = node.attrs<AxesAttrs>().axes;
+  if (axes.empty())
+    ctx.Alias(node, node.output(), node.input(0));
+  else
+    ctx.AddLayer(node, "expandDims").Ints("axes", axes);
   return {};
 }
 
