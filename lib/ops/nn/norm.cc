@@ -9,6 +9,7 @@
 #include "base/arith.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/array/tile.h"
 #include "ops/nn/moments.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduction.h"
@@ -191,7 +192,8 @@ Status EvalGroupNorm(EvalContext& ctx) {
   return EvalGroups(ctx, a.layout, a.groups, a.epsilon);
 }
 
-// group_norm -> instance_norm of [N, groups, rest], then scale and bias per channel.
+// group_norm -> instance_norm of [N, groups, rest], then scale and bias per channel unless both are
+// per group.
 Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   const auto& a = node.attrs<GroupNormAttrs>();
   const Type x = node.input(0)->type();
@@ -201,7 +203,8 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   for (size_t i = 2; i < dims.size(); ++i) rest = rest * dims[i];
   Value* scale = node.input(1);
   Value* bias = node.input(2);
-  const bool by_group = scale->type().dim(0) == a.groups && bias->type().dim(0) == a.groups;
+  const auto per_group = [&](const Value* v) { return v->type().dim(0) == a.groups; };
+  const bool by_group = per_group(scale) && per_group(bias);
   const std::vector<float> ones(static_cast<size_t>(a.groups), 1.0f);
   const std::vector<float> zeros(static_cast<size_t>(a.groups), 0.0f);
   NN_ASSIGN(Node* const grouped,
@@ -223,8 +226,17 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   if (!by_group) {
     Dims per_channel(dims.size() - 1, Dim(1));
     per_channel[0] = dims[1];
+    const Dim channels_of_group(dims[1].value() / a.groups);
     for (const auto& [op, parameter] : {std::pair("mul", scale), std::pair("add", bias)}) {
-      NN_ASSIGN(Value* const p, reshape(parameter, per_channel));
+      Value* p = parameter;
+      if (per_group(p) && !(channels_of_group == 1)) {
+        NN_ASSIGN(p, reshape(p, {Dim(a.groups), Dim(1)}));
+        NN_ASSIGN(
+            Node* const repeated,
+            graph.Append("expand", {p}, ExpandAttrs{{Dim(a.groups), channels_of_group}}, 1, &node));
+        p = repeated->output();
+      }
+      NN_ASSIGN(p, reshape(p, per_channel));
       NN_ASSIGN(Node* const n, graph.Append(op, {y, p}, {}, 1, &node));
       y = n->output();
     }
