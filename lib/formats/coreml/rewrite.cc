@@ -9,6 +9,7 @@
 #include "ops/array/slice.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
+#include "ops/nn/norm.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/types.h"
@@ -37,6 +38,11 @@ class Builder {
     if (last_ != nullptr) last_->set_name(node_.name());
     graph_.Replace(&node_, y);
     return true;
+  }
+  // Only this output, which is not the first.
+  void ReplaceOutput(size_t i, Value* v) {
+    v->set_name(node_.output(i)->name());
+    graph_.ReplaceUses(node_.output(i), v);
   }
 
  private:
@@ -160,6 +166,33 @@ Result<bool> GatherToSlice(Graph& graph, Node& node) {
   Builder b(graph, node);
   NN_ASSIGN(Value * y, b.Add("slice", {node.input(0)}, std::move(slice)));
   NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{axis}}));
+  return b.Replace(y);
+}
+
+// ---- Normalization ------------------------------------------------------------------------------
+
+Result<bool> SplitStatistics(Graph& graph, Node& node) {
+  if (node.outputs().size() == 1 || !IsFloat32(node)) return false;
+  const auto& a = node.attrs<LayerNormAttrs>();
+  Value* const x = node.input(0);
+  NN_ASSIGN(const int first, NormalizeAxis(a.axis, x->type().rank()));
+  ReduceAttrs along;
+  for (int k = first; k < x->type().rank(); ++k) along.axes.push_back(k);
+  Builder b(graph, node);
+  const bool scaled = node.outputs().size() > 2 && graph.HasUses(node.output(2));
+  if (scaled || graph.HasUses(node.output(1))) {
+    NN_ASSIGN(Value* const mean, b.Add("reduce_mean", {x}, along));
+    b.ReplaceOutput(1, mean);
+    if (scaled) {
+      NN_ASSIGN(Value * v, b.Add("sub", {x, mean}));
+      NN_ASSIGN(v, b.Add("mul", {v, v}));
+      NN_ASSIGN(v, b.Add("reduce_mean", {v}, along));
+      NN_ASSIGN(v, b.Add("add", {v, b.Scalar(a.epsilon)}));
+      NN_ASSIGN(v, b.Add("rsqrt", {v}));
+      b.ReplaceOutput(2, v);
+    }
+  }
+  NN_ASSIGN(Value* const y, b.Add("layer_norm", {node.inputs().begin(), node.inputs().end()}, a));
   return b.Replace(y);
 }
 

@@ -18,6 +18,9 @@ Result<bool> SplitBias(Graph& graph, Node& node);
 // One constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 
+// A layer normalization that returns its mean or deviation -> one that does not, and reductions.
+Result<bool> SplitStatistics(Graph& graph, Node& node);
+
 Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node);
 Result<bool> DecomposeCelu(Graph& graph, Node& node);
 Result<bool> DecomposeHardSwish(Graph& graph, Node& node);
