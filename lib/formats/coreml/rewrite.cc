@@ -1,5 +1,6 @@
 #include "formats/coreml/rewrite.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -212,14 +213,22 @@ Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
-// alpha * elu(x / alpha)
+// alpha * elu(x / alpha) for a positive alpha. With a negative one, x above 0 remains, and the
+// function below 0 is that of -alpha multiplied by e^(x / alpha).
 Result<bool> DecomposeCelu(Graph& graph, Node& node) {
   const float alpha = node.attrs<AlphaAttrs>().alpha;
+  const float magnitude = std::fabs(alpha);
   if (!IsFloat32(node)) return false;
   Builder b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("div", {node.input(0), b.Scalar(alpha)}));
+  NN_ASSIGN(Value * y, b.Add("div", {node.input(0), b.Scalar(magnitude)}));
   NN_ASSIGN(y, b.Add("elu", {y}, AlphaAttrs{1.0f}));
-  NN_ASSIGN(y, b.Add("mul", {y, b.Scalar(alpha)}));
+  NN_ASSIGN(y, b.Add("mul", {y, b.Scalar(magnitude)}));
+  if (alpha < 0) {
+    NN_ASSIGN(Value * growth, b.Add("div", {node.input(0), b.Scalar(alpha)}));
+    NN_ASSIGN(growth, b.Add("relu", {growth}));
+    NN_ASSIGN(growth, b.Add("exp", {growth}));
+    NN_ASSIGN(y, b.Add("mul", {y, growth}));
+  }
   return b.Replace(y);
 }
 
