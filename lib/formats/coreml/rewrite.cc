@@ -250,14 +250,13 @@ Result<bool> DecomposeMish(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
-// relu(x) + slope * min(x, 0)
+// A sum of relu(x) and slope * min(x, 0) is NaN where the slope is infinite and x positive.
 Result<bool> DecomposePrelu(Graph& graph, Node& node) {
   if (!IsFloat32(node)) return false;
   Builder b(graph, node);
-  NN_ASSIGN(Value* const positive, b.Add("relu", {node.input(0)}));
-  NN_ASSIGN(Value * negative, b.Add("minimum", {node.input(0), b.Scalar(0)}));
-  NN_ASSIGN(negative, b.Add("mul", {negative, node.input(1)}));
-  NN_ASSIGN(Value* const y, b.Add("add", {positive, negative}));
+  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), b.Scalar(0)}));
+  NN_ASSIGN(Value* const scaled, b.Add("mul", {node.input(0), node.input(1)}));
+  NN_ASSIGN(Value* const y, b.Add("select", {negative, scaled, node.input(0)}));
   return b.Replace(y);
 }
 
