@@ -70,6 +70,18 @@ Result<Value*> WithMoreAxes(Graph& graph, Value* v, int added) {
   return Rearrange(graph, v, MoreAxes(v->type().rank(), added));
 }
 
+// ---- Functions ----------------------------------------------------------------------------------
+
+// x * gate, where the gate is 0 for the lowest numbers. The product with -infinity would be NaN;
+// the functions are 0 there.
+Result<bool> TimesGate(Builder& b, Value* x, Value* gate) {
+  ClipAttrs above;
+  above.min = std::numeric_limits<float>::lowest();
+  NN_ASSIGN(Value* const finite, b.Add("clip", {x}, above));
+  NN_ASSIGN(Value* const y, b.Add("mul", {finite, gate}));
+  return b.Replace(y);
+}
+
 }  // namespace
 
 Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
@@ -246,8 +258,7 @@ Result<bool> DecomposeMish(Graph& graph, Node& node) {
   Builder b(graph, node);
   NN_ASSIGN(Value * gate, b.Add("softplus", {node.input(0)}));
   NN_ASSIGN(gate, b.Add("tanh", {gate}));
-  NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
-  return b.Replace(y);
+  return TimesGate(b, node.input(0), gate);
 }
 
 // A sum of relu(x) and slope * min(x, 0) is NaN where the slope is infinite and x positive.
@@ -288,8 +299,7 @@ Result<bool> DecomposeSilu(Graph& graph, Node& node) {
   if (!IsFloat32(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const gate, b.Add("sigmoid", {node.input(0)}));
-  NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
-  return b.Replace(y);
+  return TimesGate(b, node.input(0), gate);
 }
 
 Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
