@@ -117,7 +117,7 @@ std::optional<std::vector<int64_t>> WholeFactors(const Node& node) {
   if (!out.empty()) return out;
   const Type& x = node.input(0)->type();
   for (size_t i = 0; i < a.sizes.size(); ++i) {
-    const Dim& size = x.dim(static_cast<int>(i) + 2);
+    const Dim& size = x.dim(static_cast<int>(i) + FirstSpatialAxis(a.layout));
     if (!a.sizes[i].is_const() || !size.is_const() || size.value() == 0 ||
         a.sizes[i].value() % size.value() != 0 || a.sizes[i].value() == 0)
       return std::nullopt;
@@ -128,20 +128,36 @@ std::optional<std::vector<int64_t>> WholeFactors(const Node& node) {
 
 // The sizes of the result if they are constant.
 std::optional<std::vector<int64_t>> FixedSizes(const Node& node) {
-  const Dims& dims = *node.output()->type().dims;
-  return ConstDims(Dims(dims.begin() + 2, dims.end()));
+  return ConstDims(SpatialDims(*node.output()->type().dims, node.attrs<ResizeAttrs>().layout));
 }
 
 // Whether the scales are the quotients of the sizes.
 bool ScalesAreOfSizes(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
-  const auto in = node.input(0)->type().const_dims(), out = node.output()->type().const_dims();
+  const auto in = ConstDims(SpatialDims(*node.input(0)->type().dims, a.layout));
+  const auto out = FixedSizes(node);
   if (a.scales.empty()) return true;
   if (!in || !out) return WholeFactors(node).has_value();
   for (size_t i = 0; i < a.scales.size(); ++i)
-    if (static_cast<float>((*out)[2 + i]) / static_cast<float>((*in)[2 + i]) != a.scales[i])
-      return false;
+    if (static_cast<float>((*out)[i]) / static_cast<float>((*in)[i]) != a.scales[i]) return false;
   return true;
+}
+
+// Whether nearest-neighbor mode with integer factors repeats each element.
+bool Repeats(const ResizeAttrs& a) {
+  switch (a.coordinates) {
+    case Coordinates::kAsymmetric:
+    case Coordinates::kTfHalfPixelForNn:
+      return a.rounding == NearestRounding::kFloor || a.rounding == NearestRounding::kSimple;
+    // The positions are less than 1/2 from the element.
+    case Coordinates::kHalfPixel:
+    case Coordinates::kHalfPixelSymmetric:
+    case Coordinates::kPytorchHalfPixel:
+      return a.rounding == NearestRounding::kRoundPreferFloor ||
+             a.rounding == NearestRounding::kRoundPreferCeil;
+    default:
+      return false;
+  }
 }
 
 // The layer it lowers to: upsample for integer factors, or resizeBilinear to fixed sizes.
@@ -149,11 +165,7 @@ enum class Form : uint8_t { kNone, kUpsample, kBilinear };
 Form FormOf(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   const bool whole = WholeFactors(node).has_value();
-  if (a.mode == ResizeMode::kNearest)
-    return whole && a.coordinates == Coordinates::kAsymmetric &&
-                   a.rounding == NearestRounding::kFloor
-               ? Form::kUpsample
-               : Form::kNone;
+  if (a.mode == ResizeMode::kNearest) return whole && Repeats(a) ? Form::kUpsample : Form::kNone;
   if (a.mode != ResizeMode::kLinear || !ScalesAreOfSizes(node)) return Form::kNone;
   if (a.coordinates == Coordinates::kHalfPixel) return whole ? Form::kUpsample : Form::kNone;
   if (a.coordinates != Coordinates::kAsymmetric && a.coordinates != Coordinates::kAlignCorners)
@@ -184,7 +196,6 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
-  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   if (node.input(0)->type().rank() != 4) return "it must resize two axes";
   for (size_t i = 1; i < node.inputs().size(); ++i)
     if (node.input(i) != nullptr) return "its sizes must be constant";
@@ -192,9 +203,17 @@ std::optional<std::string> WhyNotResize(const Node& node) {
     return "Core ML does not compute positions as TensorFlow Lite does";
   if (a.antialias || a.exclude_outside || a.aspect != AspectPolicy::kStretch)
     return "antialias, exclude_outside and keep_aspect_ratio_policy are unsupported";
+  if (a.mode == ResizeMode::kCubic) return "Core ML has no cubic resize";
+  if (a.mode == ResizeMode::kNearest && !WholeFactors(node))
+    return "Core ML has a nearest resize by integer factors only";
   if (FormOf(node) == Form::kNone)
-    return fmt::format("Core ML has no {} resize with {} coordinates for these sizes",
-                       EnumName(a.mode), EnumName(a.coordinates));
+    return a.mode == ResizeMode::kNearest
+               ? fmt::format("Core ML has no nearest resize with {} coordinates and rounding {}",
+                             EnumName(a.coordinates), EnumName(a.rounding))
+               : fmt::format("Core ML has no linear resize with {} coordinates for these sizes",
+                             EnumName(a.coordinates));
+  // The layout can be changed, so it is the reason only if nothing else is.
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   return std::nullopt;
 }
 
@@ -212,10 +231,10 @@ Status WriteBlocks(ExportContext& ctx, const Node& node) {
 template <bool to_space>
 std::optional<std::string> WhyNotBlocks(const Node& node) {
   const auto& a = node.attrs<DepthToSpaceAttrs>();
-  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   if (node.input(0)->type().rank() != 4) return "it must have two spatial axes";
   if (a.block < 2) return "the block size must be 2 or more";
   if (!to_space && a.mode == DepthOrder::kCrd) return "the order must be DCR";
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   return std::nullopt;
 }
 
