@@ -80,6 +80,9 @@ struct ExportRow {
   Types types = Types::kFloat;
 };
 
+// Why Core ML has no blobs for the values of a node, whatever its operator is; nullopt if it does.
+std::optional<std::string> WhyNotValues(const Node& node, Types types);
+
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
 

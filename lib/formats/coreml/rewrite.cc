@@ -52,8 +52,9 @@ class Builder {
   Node* last_ = nullptr;
 };
 
-bool IsFloat32(const Node& node) {
-  return node.output()->dtype() == DType::kF32;
+// Other nodes are not rewritten, so that the reason for a refusal names what the user's model has.
+bool Computes(const Node& node) {
+  return !WhyNotValues(node, Types::kFloat);
 }
 
 // ---- Axes ---------------------------------------------------------------------------------------
@@ -132,10 +133,9 @@ Result<bool> MergeSpatialAxes(Graph& graph, Node& node) {
 Result<bool> TransposeWeights(Graph& graph, Node& node) {
   MatmulAttrs a = node.attrs<MatmulAttrs>();
   Value* w = node.input(1);
-  const Type& x = node.input(0)->type();
   if (!w->is_constant() || w->type().rank() != 2 || node.input(0)->is_constant()) return false;
   // Nodes illegal for another reason are decomposed differently.
-  if (!IsFloat32(node) || !x.ranked() || x.rank() > kMaxRank) return false;
+  if (!Computes(node)) return false;
   if (a.transpose_a) {
     const int rank = node.input(0)->type().rank();
     if (rank < 2) return false;
@@ -185,7 +185,7 @@ Result<bool> GatherToSlice(Graph& graph, Node& node) {
 // ---- Normalization ------------------------------------------------------------------------------
 
 Result<bool> SplitStatistics(Graph& graph, Node& node) {
-  if (node.outputs().size() == 1 || !IsFloat32(node)) return false;
+  if (node.outputs().size() == 1 || !Computes(node)) return false;
   const auto& a = node.attrs<LayerNormAttrs>();
   Value* const x = node.input(0);
   NN_ASSIGN(const int first, NormalizeAxis(a.axis, x->type().rank()));
@@ -213,7 +213,7 @@ Result<bool> SplitStatistics(Graph& graph, Node& node) {
 
 // The steps of log_softmax's evaluation.
 Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   const ReduceAttrs along{{node.attrs<AlongAxisAttrs>().axis}, true};
   Builder b(graph, node);
   NN_ASSIGN(Value* const max, b.Add("reduce_max", {node.input(0)}, along));
@@ -230,7 +230,7 @@ Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node) {
 Result<bool> DecomposeCelu(Graph& graph, Node& node) {
   const float alpha = node.attrs<AlphaAttrs>().alpha;
   const float magnitude = std::fabs(alpha);
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value * y, b.Add("div", {node.input(0), b.Scalar(magnitude)}));
   NN_ASSIGN(y, b.Add("elu", {y}, AlphaAttrs{1.0f}));
@@ -245,7 +245,7 @@ Result<bool> DecomposeCelu(Graph& graph, Node& node) {
 }
 
 Result<bool> DecomposeHardSwish(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const gate,
             b.Add("hard_sigmoid", {node.input(0)}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
@@ -254,7 +254,7 @@ Result<bool> DecomposeHardSwish(Graph& graph, Node& node) {
 }
 
 Result<bool> DecomposeMish(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value * gate, b.Add("softplus", {node.input(0)}));
   NN_ASSIGN(gate, b.Add("tanh", {gate}));
@@ -263,7 +263,7 @@ Result<bool> DecomposeMish(Graph& graph, Node& node) {
 
 // A sum of relu(x) and slope * min(x, 0) is NaN where the slope is infinite and x positive.
 Result<bool> DecomposePrelu(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), b.Scalar(0)}));
   NN_ASSIGN(Value* const scaled, b.Add("mul", {node.input(0), node.input(1)}));
@@ -272,14 +272,14 @@ Result<bool> DecomposePrelu(Graph& graph, Node& node) {
 }
 
 Result<bool> DecomposeReciprocal(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const y, b.Add("div", {b.Scalar(1), node.input(0)}));
   return b.Replace(y);
 }
 
 Result<bool> DecomposeRsqrt(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const root, b.Add("sqrt", {node.input(0)}));
   NN_ASSIGN(Value* const y, b.Add("div", {b.Scalar(1), root}));
@@ -287,7 +287,7 @@ Result<bool> DecomposeRsqrt(Graph& graph, Node& node) {
 }
 
 Result<bool> DecomposeSelu(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   const auto& a = node.attrs<SeluAttrs>();
   Builder b(graph, node);
   NN_ASSIGN(Value * y, b.Add("elu", {node.input(0)}, AlphaAttrs{a.alpha}));
@@ -296,14 +296,14 @@ Result<bool> DecomposeSelu(Graph& graph, Node& node) {
 }
 
 Result<bool> DecomposeSilu(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const gate, b.Add("sigmoid", {node.input(0)}));
   return TimesGate(b, node.input(0), gate);
 }
 
 Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const d, b.Add("sub", {node.input(0), node.input(1)}));
   NN_ASSIGN(Value* const y, b.Add("mul", {d, d}));
@@ -312,7 +312,7 @@ Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
 
 // Core ML's layer keeps an x equal to alpha.
 Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node) {
-  if (!IsFloat32(node)) return false;
+  if (!Computes(node)) return false;
   Builder b(graph, node);
   NN_ASSIGN(Value* const low,
             b.Add("less_equal", {node.input(0), b.Scalar(node.attrs<AlphaAttrs>().alpha)}));

@@ -1,6 +1,7 @@
 // The legalization target Core ML.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -50,23 +51,26 @@ bool IsShapeArithmetic(const Node& node) {
   return node.op().keeps_integers && node.output()->elements() != nullptr;
 }
 
+// Whether other layers can compute what the operator does.
+bool IsDecomposed(const Node& node) {
+  const auto rewrites = CoremlTarget().rewrites;
+  return node.op().decompose != nullptr ||
+         std::any_of(rewrites.begin(), rewrites.end(),
+                     [&](const Rewrite& r) { return node.Is(r.op); });
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   const FormatName* format = node.op().FindFormat("coreml");
-  if (row == nullptr && format == nullptr)
-    return fmt::format("Core ML has no {} layer", node.op_name());
-  Types types = row == nullptr ? Types::kFloat : row->types;
-  if (IsShapeArithmetic(node)) types = Types::kAny;
-  for (const auto values : {node.inputs(), node.outputs()})
-    for (const Value* v : values)
-      if (v != nullptr)
-        if (auto reason = WhyNotValue(*v, types)) return reason;
+  const bool has_layer = row != nullptr || format != nullptr;
+  if (has_layer || IsDecomposed(node)) {
+    Types types = row == nullptr ? Types::kFloat : row->types;
+    if (IsShapeArithmetic(node)) types = Types::kAny;
+    if (auto reason = WhyNotValues(node, types)) return reason;
+  }
+  if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
   return row == nullptr || row->why_not == nullptr ? std::nullopt : row->why_not(node);
 }
-
-}  // namespace
-
-namespace {
 
 // Core ML computes with real numbers only, so quantized weights are dequantized.
 Status AsReals(Graph& graph) {
@@ -75,6 +79,14 @@ Status AsReals(Graph& graph) {
 }
 
 }  // namespace
+
+std::optional<std::string> WhyNotValues(const Node& node, Types types) {
+  for (const auto values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v != nullptr)
+        if (auto reason = WhyNotValue(*v, types)) return reason;
+  return std::nullopt;
+}
 
 const Target& CoremlTarget() {
   static const Rewrite rewrites[] = {

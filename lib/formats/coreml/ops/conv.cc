@@ -206,11 +206,15 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-std::optional<std::string> WhyNotFilter(const Node& node, FilterLayout layout,
-                                        FilterLayout needed) {
-  if (layout != needed)
-    return needed == FilterLayout::kOix ? "the filter layout must be OIX"
-                                        : "the filter layout must be IOX";
+// Layouts can be changed, so they are the reason only if nothing else is.
+std::optional<std::string> WhyNotLayouts(Layout layout, FilterLayout filter, FilterLayout needed) {
+  if (layout != Layout::kNcx) return "the channels must be axis 1";
+  if (filter == needed) return std::nullopt;
+  return needed == FilterLayout::kOix ? "the filter layout must be OIX"
+                                      : "the filter layout must be IOX";
+}
+
+std::optional<std::string> WhyNotWeights(const Node& node) {
   if (!node.input(1)->type().const_dims()) return "the filter must have a constant shape";
   if (node.input(2) != nullptr && !node.input(2)->is_constant()) return "the bias must be constant";
   return std::nullopt;
@@ -218,8 +222,7 @@ std::optional<std::string> WhyNotFilter(const Node& node, FilterLayout layout,
 
 std::optional<std::string> WhyNotConv(const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
-  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
-  if (auto reason = WhyNotFilter(node, a.filter_layout, FilterLayout::kOix)) return reason;
+  if (auto reason = WhyNotWeights(node)) return reason;
   if (auto reason = WhyNotPads(a.pads)) return reason;
   const int rank = node.input(0)->type().rank();
   if (rank == 5 && !node.input(1)->is_constant()) return "the filter must be constant";
@@ -229,7 +232,7 @@ std::optional<std::string> WhyNotConv(const Node& node) {
     return "SAME_LOWER padding of 3 spatial axes is unsupported";
   if (rank != 4 && rank != 5)
     return fmt::format("it must have 2 or 3 spatial axes, not {}", rank - 2);
-  return std::nullopt;
+  return WhyNotLayouts(a.layout, a.filter_layout, FilterLayout::kOix);
 }
 
 // ---- Transposed ---------------------------------------------------------------------------------
@@ -259,8 +262,7 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
   const auto is = [](int64_t n) { return [n](int64_t v) { return v == n; }; };
-  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
-  if (auto reason = WhyNotFilter(node, a.filter_layout, FilterLayout::kIox)) return reason;
+  if (auto reason = WhyNotWeights(node)) return reason;
   if (!node.input(1)->is_constant()) return "the filter must be constant";
   if (auto reason = WhyNotPads(a.pads)) return reason;
   if (node.input(0)->type().rank() != 4)
@@ -268,10 +270,11 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   if (!std::all_of(a.dilations.begin(), a.dilations.end(), is(1))) return "its dilations must be 1";
   if (!std::all_of(a.output_padding.begin(), a.output_padding.end(), is(0)))
     return "its output padding must be 0";
-  if (a.output_shape.empty()) return std::nullopt;
-  if (!ConstDims(a.output_shape)) return "its output size must be constant";
-  if (a.padding != Padding::kSameUpper) return "an output size needs SAME_UPPER padding";
-  return std::nullopt;
+  if (!a.output_shape.empty() && !ConstDims(a.output_shape))
+    return "its output size must be constant";
+  if (!a.output_shape.empty() && a.padding != Padding::kSameUpper)
+    return "an output size needs SAME_UPPER padding";
+  return WhyNotLayouts(a.layout, a.filter_layout, FilterLayout::kIox);
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 #include "ops/array/gather.h"
+
+#include <fmt/core.h>
+
 #include "formats/coreml/family.h"
 #include "ops/array/generate.h"
 #include "ops/array/positions.h"
@@ -173,8 +176,9 @@ std::string_view ModeOf(Reduction r) {
 }
 
 std::optional<std::string> WhyNotScatter(const Node& node) {
-  if (node.output()->dtype() != DType::kF32) return "scatter needs f32 data, not integers";
-  return std::nullopt;
+  const DType dtype = node.output()->dtype();
+  if (dtype == DType::kF32) return std::nullopt;
+  return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
 }
 
 Status WriteScatterElements(ExportContext& ctx, const Node& node) {
@@ -211,7 +215,7 @@ Status WriteOneHot(ExportContext& ctx, const Node& node) {
   return {};
 }
 std::optional<std::string> WhyNotOneHot(const Node& node) {
-  if (node.attrs<OneHotAttrs>().wrap) return "negative indices of oneHot are unsupported";
+  if (node.attrs<OneHotAttrs>().wrap) return "oneHot does not count negative indices from the end";
   if (ConstantOf(node, 1) == nullptr || ConstantOf(node, 2) == nullptr)
     return "its depth and values must be constant";
   if (node.output()->dtype() != DType::kF32) return "its values must be f32";

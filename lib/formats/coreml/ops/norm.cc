@@ -127,13 +127,14 @@ namespace {
 constexpr std::string_view kNoEpsilon = "epsilon cannot be 0";
 
 std::optional<std::string> WhyNotChannels(const Node& node, Layout layout, float epsilon) {
-  if (layout != Layout::kNcx) return "the channels must be axis 1";
   const int rank = node.input(0)->type().rank();
-  if (rank != 4) return fmt::format("it must have 2 spatial axes, not {}", std::max(rank - 2, 0));
-  if (!node.input(0)->type().dim(1).is_const()) return "the number of channels must be constant";
   if (epsilon == 0) return std::string(kNoEpsilon);
   for (size_t i = 1; i < node.inputs().size(); ++i)
     if (ConstantOf(node, i) == nullptr) return "its parameters must be constant";
+  if (rank != 4) return fmt::format("it must have 2 spatial axes, not {}", std::max(rank - 2, 0));
+  // The layout can be changed, so it is the reason only if nothing else is.
+  if (layout != Layout::kNcx) return "the channels must be axis 1";
+  if (!node.input(0)->type().dim(1).is_const()) return "the number of channels must be constant";
   return std::nullopt;
 }
 
@@ -228,11 +229,11 @@ Status WriteLrn(ExportContext& ctx, const Node& node) {
 }
 std::optional<std::string> WhyNotLrn(const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
-  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   if (node.input(0)->type().rank() != 4) return "its rank must be 4";
   if (a.size > std::numeric_limits<int32_t>::max())
     return fmt::format("the window of {} channels must fit in 32 bits", a.size);
   if (!(a.bias > 0)) return fmt::format("the bias must be positive, not {}", a.bias);
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   return std::nullopt;
 }
 

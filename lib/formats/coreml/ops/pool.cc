@@ -196,7 +196,7 @@ std::optional<std::string> WhyNotCeil(const Node& node, const PoolAttrs& a) {
   }
   if (padded) return std::nullopt;
   for (size_t i = 0; i < a.kernel.size(); ++i) {
-    const Dim& size = node.input(0)->type().dim(2 + static_cast<int>(i));
+    const Dim& size = node.input(0)->type().dim(FirstSpatialAxis(a.layout) + static_cast<int>(i));
     const bool exact = size.is_const() && (size.value() - a.kernel[i]) % strides[i] == 0;
     if (strides[i] > a.kernel[i] && !exact)
       return "ceil_mode needs strides of at most the kernel size";
@@ -205,7 +205,6 @@ std::optional<std::string> WhyNotCeil(const Node& node, const PoolAttrs& a) {
 }
 
 std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
-  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   if (node.outputs().size() > 1) return "pooling has no output for the indices";
   if (std::any_of(a.dilations.begin(), a.dilations.end(), [](int64_t d) { return d != 1; }))
     return "its dilations must be 1";
@@ -216,7 +215,10 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   if (rank == 5 && RoundsUp(a)) return "ceil_mode is unsupported with 3 spatial axes";
   if (rank == 5 && a.padding == Padding::kSameLower)
     return "SAME_LOWER padding of 3 spatial axes is unsupported";
-  return RoundsUp(a) ? WhyNotCeil(node, a) : std::nullopt;
+  if (auto reason = RoundsUp(a) ? WhyNotCeil(node, a) : std::nullopt) return reason;
+  // The layout can be changed, so it is the reason only if nothing else is.
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
+  return std::nullopt;
 }
 
 std::optional<std::string> WhyNotMaxPool(const Node& node) {

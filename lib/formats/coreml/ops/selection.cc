@@ -1,4 +1,7 @@
 #include "ops/reduce/selection.h"
+
+#include <fmt/core.h>
+
 #include "formats/coreml/family.h"
 
 namespace nn::coreml {
@@ -61,6 +64,12 @@ constexpr char kArgMax[] = "arg_max", kArgMin[] = "arg_min";
 
 namespace {
 
+std::optional<std::string> WhyNotOrdered(const Node& node) {
+  const DType dtype = node.input(0)->dtype();
+  if (dtype == DType::kF32) return std::nullopt;
+  return fmt::format("Core ML does not compute with {}", DTypeName(dtype));
+}
+
 template <const char* kKind>
 Status WriteArg(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ArgAttrs>();
@@ -71,8 +80,7 @@ Status WriteArg(ExportContext& ctx, const Node& node) {
 }
 std::optional<std::string> WhyNotArg(const Node& node) {
   if (node.attrs<ArgAttrs>().select_last_index) return "select_last_index must be 0";
-  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
-  return std::nullopt;
+  return WhyNotOrdered(node);
 }
 
 Status WriteTopK(ExportContext& ctx, const Node& node) {
@@ -90,10 +98,6 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
   p.Bool("useBottomK", !a.largest);
   return {};
 }
-std::optional<std::string> WhyNotTopK(const Node& node) {
-  if (node.input(0)->dtype() != DType::kF32) return "its input must be f32";
-  return std::nullopt;
-}
 
 constexpr char kArgMaxLayer[] = "argMax", kArgMinLayer[] = "argMin";
 
@@ -107,7 +111,7 @@ constexpr ImportRow kSelectionImports[] = {
 constexpr ExportRow kSelectionExports[] = {
     {.op = "arg_max", .write = WriteArg<kArgMaxLayer>, .why_not = WhyNotArg, .types = Types::kAny},
     {.op = "arg_min", .write = WriteArg<kArgMinLayer>, .why_not = WhyNotArg, .types = Types::kAny},
-    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotTopK, .types = Types::kAny},
+    {.op = "top_k", .write = WriteTopK, .why_not = WhyNotOrdered, .types = Types::kAny},
 };
 
 }  // namespace
