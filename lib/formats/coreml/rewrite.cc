@@ -1,12 +1,16 @@
 #include "formats/coreml/rewrite.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "formats/coreml/export.h"
 #include "ops/array/gather.h"
+#include "ops/array/generate.h"
+#include "ops/array/positions.h"
 #include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
 #include "ops/array/slice.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
@@ -16,6 +20,7 @@
 #include "ops/support/types.h"
 #include "ops/support/window.h"
 #include "passes/legalize.h"
+#include "passes/weights.h"
 
 namespace nn::coreml {
 namespace {
@@ -179,6 +184,21 @@ Result<bool> GatherToSlice(Graph& graph, Node& node) {
   Builder b(graph, node);
   NN_ASSIGN(Value * y, b.Add("slice", {node.input(0)}, std::move(slice)));
   NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{axis}}));
+  return b.Replace(y);
+}
+
+// ---- Shapes and indices -------------------------------------------------------------------------
+
+Result<bool> SliceShape(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ShapeOfAttrs>();
+  const auto rank = static_cast<int64_t>(node.input(0)->type().rank());
+  const auto place = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + rank : i, 0, rank); };
+  if (WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
+  ShapeOfAttrs whole;
+  whole.dtype = a.dtype;
+  Builder b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("shape_of", {node.input(0)}, whole));
+  NN_ASSIGN(y, b.Add("slice", {y}, SliceAttrs{{0}, {place(a.start)}, {place(a.end)}, {1}}));
   return b.Replace(y);
 }
 

@@ -15,6 +15,8 @@ Result<bool> MergeSpatialAxes(Graph& graph, Node& node);
 Result<bool> TransposeWeights(Graph& graph, Node& node);
 // A product of two blobs with a bias -> the product, and an addition.
 Result<bool> SplitBias(Graph& graph, Node& node);
+// Some sizes -> a slice of all sizes.
+Result<bool> SliceShape(Graph& graph, Node& node);
 // One constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 

@@ -100,6 +100,7 @@ const Target& CoremlTarget() {
       {"matmul", "weights in rows of outputs", &TransposeWeights},
       {"matmul", "products of two blobs", &SplitBias},
       {"gather", "index by a slice", &GatherToSlice},
+      {"shape_of", "slice of all sizes", &SliceShape},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
       {"celu", "elementary steps", &DecomposeCelu},
