@@ -202,6 +202,19 @@ Result<bool> SliceShape(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
+Result<bool> BatchBeforeTime(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ReverseSequenceAttrs>();
+  const int rank = node.input(0)->type().rank();
+  if (WhyNotValues(node, Types::kAny)) return false;
+  NN_ASSIGN(const int batch, NormalizeAxis(a.batch_axis, rank));
+  NN_ASSIGN(const int time, NormalizeAxis(a.time_axis, rank));
+  if (batch < time) return false;
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[static_cast<size_t>(batch)], perm[static_cast<size_t>(time)]);
+  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+}
+
 // ---- Normalization ------------------------------------------------------------------------------
 
 Result<bool> SplitStatistics(Graph& graph, Node& node) {

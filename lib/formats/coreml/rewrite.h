@@ -17,6 +17,8 @@ Result<bool> TransposeWeights(Graph& graph, Node& node);
 Result<bool> SplitBias(Graph& graph, Node& node);
 // Some sizes -> a slice of all sizes.
 Result<bool> SliceShape(Graph& graph, Node& node);
+// Sequences along an axis before the batch axis -> after it, by permutation.
+Result<bool> BatchBeforeTime(Graph& graph, Node& node);
 // One constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 

@@ -101,6 +101,7 @@ const Target& CoremlTarget() {
       {"matmul", "products of two blobs", &SplitBias},
       {"gather", "index by a slice", &GatherToSlice},
       {"shape_of", "slice of all sizes", &SliceShape},
+      {"reverse_sequence", "batch before time", &BatchBeforeTime},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
       {"celu", "elementary steps", &DecomposeCelu},

@@ -463,14 +463,17 @@ Status WriteReverse(ExportContext& ctx, const Node& node) {
 
 Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ReverseSequenceAttrs>();
+  const int rank = node.input(0)->type().rank();
   Writer p = ctx.AddLayer(node, "reverseSeq");
-  p.Int("batchAxis", a.batch_axis);
-  p.Int("sequenceAxis", a.time_axis);
+  p.Int("batchAxis", *NormalizeAxis(a.batch_axis, rank));
+  p.Int("sequenceAxis", *NormalizeAxis(a.time_axis, rank));
   return {};
 }
 std::optional<std::string> WhyNotReverseSequence(const Node& node) {
   const auto& a = node.attrs<ReverseSequenceAttrs>();
-  if (a.batch_axis >= a.time_axis) return "the batch axis must come before the time axis";
+  const int rank = node.input(0)->type().rank();
+  const auto batch = NormalizeAxis(a.batch_axis, rank), time = NormalizeAxis(a.time_axis, rank);
+  if (!batch || !time || *batch >= *time) return "the batch axis must come before the time axis";
   return std::nullopt;
 }
 
