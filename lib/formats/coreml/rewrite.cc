@@ -215,6 +215,25 @@ Result<bool> BatchBeforeTime(Graph& graph, Node& node) {
   return RearrangeAround(graph, node, AxisMap::Permutation(perm));
 }
 
+// Negative indices become those that they count to, in float32, as which Core ML has them anyway.
+// Fractions are another matter: they are dropped first.
+Result<bool> CountFromBegin(Graph& graph, Node& node) {
+  OneHotAttrs a = node.attrs<OneHotAttrs>();
+  const Tensor* const depth = ConstantOf(node, 1);
+  Value* index = node.input(0);
+  if (!a.wrap || depth == nullptr || IsFloat(index->dtype()) || WhyNotValues(node, Types::kAny))
+    return false;
+  a.wrap = false;
+  Builder b(graph, node);
+  NN_ASSIGN(index, b.Add("cast", {index}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(Value* const negative, b.Add("less", {index, b.Scalar(0)}));
+  NN_ASSIGN(Value* const counted,
+            b.Add("add", {index, b.Scalar(static_cast<float>(depth->GetDouble(0)))}));
+  NN_ASSIGN(index, b.Add("select", {negative, counted, index}));
+  NN_ASSIGN(Value* const y, b.Add("one_hot", {index, node.input(1), node.input(2)}, a));
+  return b.Replace(y);
+}
+
 // ---- Normalization ------------------------------------------------------------------------------
 
 Result<bool> SplitStatistics(Graph& graph, Node& node) {

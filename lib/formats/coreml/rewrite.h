@@ -19,6 +19,8 @@ Result<bool> SplitBias(Graph& graph, Node& node);
 Result<bool> SliceShape(Graph& graph, Node& node);
 // Sequences along an axis before the batch axis -> after it, by permutation.
 Result<bool> BatchBeforeTime(Graph& graph, Node& node);
+// Indices of one_hot that may count from the end -> that do not.
+Result<bool> CountFromBegin(Graph& graph, Node& node);
 // One constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 

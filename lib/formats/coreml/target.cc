@@ -102,6 +102,7 @@ const Target& CoremlTarget() {
       {"gather", "index by a slice", &GatherToSlice},
       {"shape_of", "slice of all sizes", &SliceShape},
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
+      {"one_hot", "indices from the begin", &CountFromBegin},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
       {"celu", "elementary steps", &DecomposeCelu},

@@ -215,10 +215,10 @@ Status WriteOneHot(ExportContext& ctx, const Node& node) {
   return {};
 }
 std::optional<std::string> WhyNotOneHot(const Node& node) {
-  if (node.attrs<OneHotAttrs>().wrap) return "oneHot does not count negative indices from the end";
   if (ConstantOf(node, 1) == nullptr || ConstantOf(node, 2) == nullptr)
     return "its depth and values must be constant";
   if (node.output()->dtype() != DType::kF32) return "its values must be f32";
+  if (node.attrs<OneHotAttrs>().wrap) return "oneHot does not count negative indices from the end";
   return std::nullopt;
 }
 
