@@ -169,6 +169,27 @@ Result<bool> SplitBias(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
+// A vector is a matrix of one row on the left and of one column on the right.
+Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
+  const bool row = node.input(0)->type().rank() == 1, column = node.input(1)->type().rank() == 1;
+  if (!(row || column) || node.input(2) != nullptr || !Computes(node)) return false;
+  MatmulAttrs a = node.attrs<MatmulAttrs>();
+  Value *left = node.input(0), *right = node.input(1);
+  if (row) {
+    NN_ASSIGN(left, Rearrange(graph, left, AxisMap::Insert(1, 0)));
+    a.transpose_a = false;
+  }
+  if (column) {
+    NN_ASSIGN(right, Rearrange(graph, right, AxisMap::Insert(1, 1)));
+    a.transpose_b = false;
+  }
+  Builder b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("matmul", {left, right}, a));
+  const int rank = y->type().rank();
+  NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{row ? rank - 2 : rank - 1}}));
+  return b.Replace(y);
+}
+
 // ---- Gather -------------------------------------------------------------------------------------
 
 Result<bool> GatherToSlice(Graph& graph, Node& node) {

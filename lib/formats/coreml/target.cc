@@ -99,6 +99,7 @@ const Target& CoremlTarget() {
       {"batch_norm", "spatial axes in one", &MergeSpatialAxes},
       {"matmul", "weights in rows of outputs", &TransposeWeights},
       {"matmul", "products of two blobs", &SplitBias},
+      {"matmul", "vectors as matrices", &VectorsAsMatrices},
       {"gather", "index by a slice", &GatherToSlice},
       {"shape_of", "slice of all sizes", &SliceShape},
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
