@@ -257,6 +257,11 @@ Result<bool> CountFromBegin(Graph& graph, Node& node) {
 
 // ---- Normalization ------------------------------------------------------------------------------
 
+Result<bool> ScaleAndShift(Graph& graph, Node& node) {
+  if (node.attrs<BatchNormAttrs>().epsilon != 0 || !Computes(node)) return false;
+  return DecomposeBatchNorm(graph, node);
+}
+
 Result<bool> SplitStatistics(Graph& graph, Node& node) {
   if (node.outputs().size() == 1 || !Computes(node)) return false;
   const auto& a = node.attrs<LayerNormAttrs>();

@@ -90,6 +90,7 @@ std::optional<std::string> WhyNotValues(const Node& node, Types types) {
 
 const Target& CoremlTarget() {
   static const Rewrite rewrites[] = {
+      {"batch_norm", "scale and shift", &ScaleAndShift},
       {"", "channels first", &SetLayout<Layout::kNcx>},
       {"conv", "filter layout",
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
