@@ -63,14 +63,22 @@ class Chain {
 
 Result<bool> ClipAsBounds(Graph& graph, Node& node) {
   const auto a = node.attrs<ClipAttrs>();
+  const DType dtype = node.input(0)->dtype();
   if (node.input(0)->type().quantized()) return false;
   Chain chain(graph, node);
-  if (a.min == 0)
+  const auto bounded = [&](std::string_view op, float bound) -> Status {
+    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {}));
+    if (IsInteger(dtype))
+      b.SetInt(0, ClipBound(dtype, bound));
+    else
+      b.SetDouble(0, bound);
+    return chain.Then(op, {graph.AddConstant(b.Finish())});
+  };
+  if (a.min == 0 && IsFloat(dtype))
     NN_RETURN_IF_ERROR(chain.Then("relu"));
   else if (a.min > -std::numeric_limits<float>::infinity())
-    NN_RETURN_IF_ERROR(chain.ThenNumber("maximum", a.min));
-  if (a.max < std::numeric_limits<float>::infinity())
-    NN_RETURN_IF_ERROR(chain.ThenNumber("minimum", a.max));
+    NN_RETURN_IF_ERROR(bounded("maximum", a.min));
+  if (a.max < std::numeric_limits<float>::infinity()) NN_RETURN_IF_ERROR(bounded("minimum", a.max));
   return chain.Finish();
 }
 

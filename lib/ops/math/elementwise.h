@@ -19,6 +19,10 @@ struct ClipAttrs {
   static std::span<const AttrField> Fields();
 };
 
+// A bound of a clip of integers, as an element of their type: truncated, and saturated to the range
+// of the type.
+int64_t ClipBound(DType dtype, float v);
+
 struct LeakyReluAttrs {
   float alpha = 0.01f;
   static std::span<const AttrField> Fields();

@@ -13,11 +13,11 @@
 namespace nn {
 
 // The definition of an operator on integers, once for signed and once for unsigned ones, both
-// widened to 64 bits; results wrap to the width of their type. Null: not defined for integers.
-// Binary functions also get the width of the type in bits.
+// widened to 64 bits; results wrap to the width of their type, `bits`. Null: not defined for
+// integers.
 struct IntegerUnary {
-  int64_t (*s)(int64_t, const FunctionParams&) = nullptr;
-  uint64_t (*u)(uint64_t, const FunctionParams&) = nullptr;
+  int64_t (*s)(int64_t, const FunctionParams&, int bits) = nullptr;
+  uint64_t (*u)(uint64_t, const FunctionParams&, int bits) = nullptr;
 };
 struct IntegerBinary {
   int64_t (*s)(int64_t, int64_t, int bits) = nullptr;

@@ -46,45 +46,49 @@ double Clamp(double x, double low, double high) {
 
 struct AbsInt {
   template <typename T>
-  static T Run(T x, P) {
+  static T Run(T x, P, int) {
     if constexpr (std::is_signed_v<T>) return x < 0 ? WrapSub<T>(0, x) : x;
     return x;
   }
 };
 struct NegInt {
   template <typename T>
-  static T Run(T x, P) {
+  static T Run(T x, P, int) {
     return WrapSub<T>(0, x);
   }
 };
 struct SignInt {
   template <typename T>
-  static T Run(T x, P) {
+  static T Run(T x, P, int) {
     return static_cast<T>((x > 0) - (x < 0));
   }
 };
 struct ReluInt {
   template <typename T>
-  static T Run(T x, P) {
+  static T Run(T x, P, int) {
     return x > 0 ? x : 0;
   }
 };
-// Bounds outside the range of 64-bit integers have no effect; others are truncated.
+// A bound of a clip as an integer of a type: truncated, and saturated to the range of the type.
+template <typename T>
+T ClipBoundAs(float v, int bits) {
+  const int value_bits = bits - (std::is_signed_v<T> ? 1 : 0);
+  const T high = value_bits == 64 ? std::numeric_limits<T>::max()
+                                  : static_cast<T>((uint64_t{1} << value_bits) - 1);
+  const T low = std::is_signed_v<T> ? static_cast<T>(~high) : T{0};
+  if (!(v > static_cast<float>(low))) return low;
+  return v < std::ldexp(1.0f, value_bits) ? static_cast<T>(v) : high;
+}
+
 struct ClipInt {
   template <typename T>
-  static T Run(T x, P p) {
-    constexpr float kLow = static_cast<float>(std::numeric_limits<T>::min());
-    constexpr float kHigh = std::is_signed_v<T> ? 0x1p63f : 0x1p64f;
-    const auto bound = [](float v) {
-      if (!(v > kLow)) return std::numeric_limits<T>::min();
-      return v < kHigh ? static_cast<T>(v) : std::numeric_limits<T>::max();
-    };
-    return std::min(bound(p[1]), std::max(bound(p[0]), x));
+  static T Run(T x, P p, int bits) {
+    return std::min(ClipBoundAs<T>(p[1], bits), std::max(ClipBoundAs<T>(p[0], bits), x));
   }
 };
 struct ShrinkInt {
   template <typename T>
-  static T Run(T x, P p) {
+  static T Run(T x, P p, int) {
     const auto v = static_cast<long double>(x);
     if (v < -p[1]) return static_cast<T>(v + p[0]);
     return v > p[1] ? static_cast<T>(v - p[0]) : 0;
@@ -462,6 +466,7 @@ Status EvalUnary(EvalContext& ctx) {
   const Tensor& x = ctx.in(0);
   NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
   const int64_t n = out.elements();
+  const int bits = DTypeBits(x.dtype());
   if (x.dtype() == DType::kF32) {
     const UnaryFloat fn = UnaryFloats().at(row.name);
     const auto in = x.As<float>();
@@ -474,11 +479,11 @@ Status EvalUnary(EvalContext& ctx) {
   } else if (x.dtype() == DType::kF64 && row.f64 != nullptr) {
     for (int64_t i = 0; i < n; ++i) out.SetDouble(i, row.f64(x.GetDouble(i), params));
   } else if (IsSigned(x.dtype()) && row.integer.s != nullptr) {
-    for (int64_t i = 0; i < n; ++i) out.SetInt(i, row.integer.s(x.GetInt(i), params));
+    for (int64_t i = 0; i < n; ++i) out.SetInt(i, row.integer.s(x.GetInt(i), params, bits));
   } else if (IsInteger(x.dtype()) && row.integer.u != nullptr) {
     for (int64_t i = 0; i < n; ++i)
-      out.SetInt(i,
-                 static_cast<int64_t>(row.integer.u(static_cast<uint64_t>(x.GetInt(i)), params)));
+      out.SetInt(
+          i, static_cast<int64_t>(row.integer.u(static_cast<uint64_t>(x.GetInt(i)), params, bits)));
   } else {
     return UnsupportedTypes(ctx);
   }
@@ -487,6 +492,12 @@ Status EvalUnary(EvalContext& ctx) {
 }
 
 }  // namespace
+
+int64_t ClipBound(DType dtype, float v) {
+  const int bits = DTypeBits(dtype);
+  return IsSigned(dtype) ? ClipBoundAs<int64_t>(v, bits)
+                         : static_cast<int64_t>(ClipBoundAs<uint64_t>(v, bits));
+}
 
 void RegisterUnaryOps(OpRegistry& ops) {
   for (const UnaryRow& row : UnaryRows()) {
