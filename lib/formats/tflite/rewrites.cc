@@ -93,12 +93,14 @@ Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
   return chain.Finish();
 }
 
+// x * sigmoid(x). The sigmoid of the lowest numbers is 0, and so is the function at -infinity,
+// where the product would be NaN.
 Result<bool> SiluAsProduct(Graph& graph, Node& node) {
   if (!IsPlainF32(node)) return false;
+  NN_ASSIGN(Node* const gate, AddLike(graph, node, "sigmoid", {node.input(0)}));
   Chain chain(graph, node);
-  Value* x = chain.value();
-  NN_RETURN_IF_ERROR(chain.Then("sigmoid"));
-  NN_RETURN_IF_ERROR(chain.Then("mul", {x}));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("maximum", std::numeric_limits<float>::lowest()));
+  NN_RETURN_IF_ERROR(chain.Then("mul", {gate->output()}));
   return chain.Finish();
 }
 
