@@ -206,7 +206,8 @@ int64_t CountAt(const Window& w, int64_t i, bool include_pad) {
 }
 
 // Factors that convert means over the whole kernel to the requested ones, [1, H, W, 1] or [1, 1, H,
-// W]; empty if all are 1. nullopt if sizes are unknown, or there are too many.
+// W]; empty if all are 1. That of a window without elements is infinite: its mean, 0 / 0, is NaN.
+// nullopt if sizes are unknown, or there are too many.
 std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows,
                                               bool include_pad) {
   std::vector<std::vector<int64_t>> counts;
@@ -224,7 +225,7 @@ std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows
   std::vector<float> out;
   for (const int64_t a : counts[0])
     for (const int64_t b : counts[1])
-      out.push_back(a * b == 0 ? 0.0f : static_cast<float>(kernel) / static_cast<float>(a * b));
+      out.push_back(static_cast<float>(kernel) / static_cast<float>(a * b));
   if (std::all_of(out.begin(), out.end(), [](float f) { return f == 1; })) out.clear();
   return out;
 }
