@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "formats/tflite/family.h"
@@ -60,19 +61,39 @@ struct Corners {
   bool half_pixel = false;
 };
 
+// The sizes of a spatial axis before and after.
+struct Spatial {
+  Dim from, to;
+
+  bool known() const { return from.is_const() && to.is_const(); }
+};
+
+std::vector<Spatial> SpatialOf(const Node& node) {
+  const auto first = static_cast<size_t>(FirstSpatialAxis(node.attrs<ResizeAttrs>().layout));
+  const Dims& x = *node.input(0)->type().dims;
+  const Dims& y = *node.output()->type().dims;
+  std::vector<Spatial> out;
+  for (size_t i = 0; i + 2 < x.size(); ++i) out.push_back({x[first + i], y[first + i]});
+  return out;
+}
+
 // Whether every spatial axis is scaled up by an integer factor.
 bool WholeFactors(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   for (const float s : a.scales)
     if (s < 1 || s != std::floor(s)) return false;
   if (!a.scales.empty()) return true;
-  const Dims& x = *node.input(0)->type().dims;
-  const Dims& y = *node.output()->type().dims;
-  for (size_t i = 1; i + 1 < x.size(); ++i)
-    if (!x[i].is_const() || !y[i].is_const() || x[i].value() == 0 ||
-        y[i].value() % x[i].value() != 0)
-      return false;
+  for (const Spatial& s : SpatialOf(node))
+    if (!s.known() || s.from.value() == 0 || s.to.value() % s.from.value() != 0) return false;
   return true;
+}
+
+// Whether an axis becomes one element at position 0. With half-pixel centers it is in the middle.
+bool ReadsFirst(const Node& node) {
+  if (node.attrs<ResizeAttrs>().coordinates != Coordinates::kPytorchHalfPixel) return false;
+  const auto spatial = SpatialOf(node);
+  return std::any_of(spatial.begin(), spatial.end(),
+                     [](const Spatial& s) { return s.to == 1 && !(s.from == 1); });
 }
 
 // The coordinate options of the operators; nullopt if there are none for the node.
@@ -123,12 +144,20 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
 // Scales other than the quotient of the sizes give different positions.
 bool ScalesAreQuotients(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
-  const Dims& x = *node.input(0)->type().dims;
-  const Dims& y = *node.output()->type().dims;
+  const auto spatial = SpatialOf(node);
   for (size_t i = 0; i < a.scales.size(); ++i) {
     if (a.scales[i] >= 1 && a.scales[i] == std::floor(a.scales[i])) continue;
-    if (!x[i + 1].is_const() || !y[i + 1].is_const()) return false;
-    if (a.scales[i] * static_cast<float>(x[i + 1].value()) != static_cast<float>(y[i + 1].value()))
+    if (!spatial[i].known()) return false;
+    if (a.scales[i] * static_cast<float>(spatial[i].from.value()) !=
+        static_cast<float>(spatial[i].to.value()))
+      return false;
+  }
+  if (!a.scales.empty() || a.aspect == AspectPolicy::kStretch) return true;
+  // All axes have one scale, the quotient of the sizes of one of them.
+  for (const Spatial& s : spatial) {
+    const Spatial& first = spatial[0];
+    if (!s.known() || !first.known() ||
+        s.to.value() * first.from.value() != first.to.value() * s.from.value())
       return false;
   }
   return true;
@@ -138,18 +167,24 @@ std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   if (auto reason = WhyNotReal(node)) return reason;
   if (node.output()->type().rank() != 4) return "its rank must be 4";
-  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   if (node.inputs().size() > 1) return "its sizes must be constant";
-  const Dims& y = *node.output()->type().dims;
-  if (!y[1].is_const() || !y[2].is_const())
-    return "its output size must be constant; set input shapes with --input-shape or --batch";
-  if (y[1] == 0 || y[2] == 0) return "its output cannot be empty";
+  for (const Spatial& s : SpatialOf(node)) {
+    if (!s.to.is_const())
+      return "its output size must be constant; set input shapes with --input-shape or --batch";
+    if (s.to == 0) return "its output cannot be empty";
+  }
   if (a.mode == ResizeMode::kCubic) return "TensorFlow Lite has no cubic interpolation";
   if (a.antialias || a.exclude_outside) return "antialias and exclude_outside are unsupported";
   if (!CornersOf(node))
-    return fmt::format("TensorFlow Lite has no coordinate mode {} with rounding {}",
-                       EnumName(a.coordinates), EnumName(a.rounding));
+    return a.mode == ResizeMode::kLinear
+               ? fmt::format("TensorFlow Lite has no coordinate mode {}", EnumName(a.coordinates))
+               : fmt::format("TensorFlow Lite has no coordinate mode {} with rounding {}",
+                             EnumName(a.coordinates), EnumName(a.rounding));
+  if (ReadsFirst(node))
+    return "pytorch_half_pixel reads the first element where an axis becomes 1; half-pixel "
+           "centers of TensorFlow Lite are in the middle";
   if (!ScalesAreQuotients(node)) return "its scales must be the quotient of its sizes";
+  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
 }
 
