@@ -179,6 +179,9 @@ bool IsDepthwise(const Node& node);
 // A product with a weight matrix in the layout of FULLY_CONNECTED: [outputs, inputs].
 bool IsFullyConnected(const Node& node);
 
+// The largest value of the 8-bit float type that a cast saturates to, if values can be larger.
+std::optional<float> SaturatingBound(const Node& node);
+
 // The named padding of a transposed convolution; nullopt if there is none.
 std::optional<fb::Padding> TransposePadding(const Node& node);
 

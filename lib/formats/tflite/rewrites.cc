@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "formats/tflite/export.h"
 #include "ir/op_def.h"
 #include "ops/array/blocks.h"
 #include "ops/array/gather.h"
@@ -79,6 +80,21 @@ Result<bool> ClipAsBounds(Graph& graph, Node& node) {
   else if (a.min > -std::numeric_limits<float>::infinity())
     NN_RETURN_IF_ERROR(bounded("maximum", a.min));
   if (a.max < std::numeric_limits<float>::infinity()) NN_RETURN_IF_ERROR(bounded("minimum", a.max));
+  return chain.Finish();
+}
+
+// A cast to an 8-bit float that saturates, of a type whose values are exact in float32.
+Result<bool> ClippedCast(Graph& graph, Node& node) {
+  const auto bound = SaturatingBound(node);
+  const DType from = node.input(0)->dtype();
+  const bool exact = IsFloat(from) ? from != DType::kF64 : DTypeBits(from) <= 16;
+  if (!bound || !exact || node.input(0)->type().quantized()) return false;
+  Chain chain(graph, node);
+  CastAttrs a = node.attrs<CastAttrs>();
+  a.saturate = false;
+  if (from != DType::kF32) NN_RETURN_IF_ERROR(chain.Then("cast", {}, CastAttrs{DType::kF32}));
+  NN_RETURN_IF_ERROR(chain.Then("clip", {}, ClipAttrs{-*bound, *bound}));
+  NN_RETURN_IF_ERROR(chain.Then("cast", {}, a));
   return chain.Finish();
 }
 

@@ -1,6 +1,7 @@
 #include "ops/math/elementwise.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/tensor.h"
+#include "ir/small_float.h"
 #include "ops/array/shape.h"
 
 namespace nn::tflite {
@@ -96,6 +97,7 @@ Status ImportCast(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   CastAttrs a;
   a.to = ctx.output_type().dtype;
+  a.saturate = false;  // ConvertFrom of ml_dtypes
   if (a.to == DType::kUnknown)
     return UnsupportedError("a cast to a non-numeric type is unsupported");
   return ctx.Emit("cast", {x}, a);
@@ -232,6 +234,8 @@ std::optional<std::string> WhyNotCast(const Node& node) {
     if (t == DType::kString || !TensorTypeOf(t))
       return fmt::format("TensorFlow Lite has no CAST from {} to {}",
                          DTypeName(node.input(0)->dtype()), DTypeName(node.output()->dtype()));
+  if (SaturatingBound(node))
+    return fmt::format("CAST to {} does not saturate", DTypeName(node.output()->dtype()));
   return std::nullopt;
 }
 
@@ -263,6 +267,16 @@ std::optional<std::string> WhyNotDequantize(const Node& node) {
 }
 
 }  // namespace
+
+std::optional<float> SaturatingBound(const Node& node) {
+  const auto& a = node.attrs<CastAttrs>();
+  const DType from = node.input(0)->dtype();
+  if (!a.saturate || !IsFloat(a.to) || DTypeBits(a.to) != 8 || from == a.to) return std::nullopt;
+  constexpr float kOutOfRange = 0x1p100f;
+  const float largest = SmallFloatToFloat(a.to, FloatToSmallFloat(a.to, kOutOfRange));
+  if (IsInteger(from) && static_cast<float>(MaxInteger(from)) <= largest) return std::nullopt;
+  return from == DType::kBool ? std::nullopt : std::optional(largest);
+}
 
 namespace {
 
