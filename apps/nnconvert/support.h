@@ -1,7 +1,9 @@
 // Which operators are read, written and executed.
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "formats/format.h"
 #include "ir/op_def.h"
@@ -11,8 +13,20 @@ namespace nn::app {
 // SUPPORT.md, generated from the tables of import, export and execution.
 std::string SupportMarkdown();
 
-// What the table says of an operator in a format: "yes", "rewritten", or "" for none. A row of
-// tests/cross proves each.
+// What the table says of an operator in a format: "yes", "rewritten, 3 of 5", or "" for none.
 std::string SupportClaim(const Format& format, const OpDef& op);
+
+// How many forms of an operator tests/cross writes in a format, with the same operators or with
+// others, and how many are refused by name.
+struct SupportCell {
+  std::string_view op;
+  std::string_view format;
+  int one_to_one = 0;
+  int rewritten = 0;
+  int refused = 0;
+};
+
+// Written by scripts/update-grid; a test compares it with what tests/cross finds.
+std::span<const SupportCell> SupportCells();
 
 }  // namespace nn::app

@@ -202,8 +202,6 @@ struct Format {
   // name.
   std::vector<OperatorSupport> (*operators)() = nullptr;
   std::span<const FeatureSupport> features;
-  // Whether the format can write nodes of a graph operator in some form, without rewriting.
-  bool (*writes)(const OpDef& op) = nullptr;
   // Writes the complete model as one JSON value, with the names of the format's schema.
   // kUnsupported, with a name, for contents that the schema cannot describe.
   Status (*dump)(const NativeModel& model, DumpWriter& out) = nullptr;

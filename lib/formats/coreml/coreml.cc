@@ -44,10 +44,6 @@ const Format& CoremlFormat() {
       .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
-      .writes =
-          [](const OpDef& op) {
-            return FindExport(op.name) != nullptr || op.FindFormat("coreml") != nullptr;
-          },
       .dump = Dump,
       .restore = Restore,
       .save = Save,

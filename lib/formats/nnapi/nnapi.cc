@@ -40,10 +40,6 @@ const Format& NnapiFormat() {
       .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
-      .writes =
-          [](const OpDef& op) {
-            return FindExport(op.name) != nullptr || op.FindFormat("nnapi") != nullptr;
-          },
       .dump = Dump,
       .restore = Restore,
       .save = Save,

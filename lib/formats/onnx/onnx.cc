@@ -57,10 +57,6 @@ const Format& OnnxFormat() {
       .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
-      .writes =
-          [](const OpDef& op) {
-            return FindExport(op.name) != nullptr || op.FindFormat("onnx") != nullptr;
-          },
       .dump = Dump,
       .restore = Restore,
       .save = Save,

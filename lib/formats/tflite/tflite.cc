@@ -43,10 +43,6 @@ const Format& TfliteFormat() {
       .tensors = Tensors,
       .operators = Operators,
       .features = kFeatures,
-      .writes =
-          [](const OpDef& op) {
-            return FindExport(op.name) != nullptr || op.FindFormat("tflite") != nullptr;
-          },
       .dump = Dump,
       .restore = Restore,
       .save = Save,
