@@ -37,7 +37,9 @@ std::optional<OperandType> OperandTypeOf(const Type& type) {
 // Why a value cannot be an operand.
 std::optional<std::string> WhyNotOperand(const Value& v) {
   const Type& type = v.type();
-  if (!OperandTypeOf(type) || (type.dtype == DType::kU8 && !type.quantized()))
+  if (type.dtype == DType::kU8 && !type.quantized())
+    return "NNAPI 1.0 has no u8 tensors without quantization";
+  if (!OperandTypeOf(type))
     return fmt::format("NNAPI 1.0 has no {} tensors", DTypeName(type.dtype));
   if (type.quantized()) {
     const Quant& q = *type.quant;
@@ -61,19 +63,23 @@ std::optional<std::string> WhyNotOperand(const Value& v) {
   return std::nullopt;
 }
 
+// Whether other operations can compute what the operator does, at least sometimes.
+bool IsRewritten(const Node& node) {
+  const auto rewrites = Rewrites();
+  return std::any_of(rewrites.begin(), rewrites.end(),
+                     [&](const Rewrite& r) { return node.Is(r.op); });
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
-  const FormatName* format = node.op().FindFormat("nnapi");
-  if (row == nullptr && format == nullptr)
-    return fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
-  for (size_t i = 0; i < node.inputs().size(); ++i) {
-    if (node.input(i) == nullptr) continue;
-    if (auto reason = WhyNotOperand(*node.input(i))) return reason;
-    if (node.input(i)->dtype() == DType::kI32 && (row == nullptr || row->integers != i))
+  const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
+  if (has_operation || IsRewritten(node))
+    if (auto reason = WhyNotOperands(node)) return reason;
+  if (!has_operation) return fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
+  for (size_t i = 0; i < node.inputs().size(); ++i)
+    if (node.input(i) != nullptr && node.input(i)->dtype() == DType::kI32 &&
+        (row == nullptr || row->integers != i))
       return fmt::format("NNAPI 1.0 has no {} for i32", node.op_name());
-  }
-  for (const Value* v : node.outputs())
-    if (auto reason = WhyNotOperand(*v)) return reason;
   if (node.Is("matmul") && TakesFlattenedTranspose(node))
     return "its transposition can be folded into the weights";
   if (row != nullptr && row->why_not != nullptr) return row->why_not(node);
@@ -276,6 +282,14 @@ void ExportContext::Finish() {
   for (const Operation& operation : model_.operations)
     for (const uint32_t i : operation.inputs) ++model_.operands[i].number_of_consumers;
   model_.operand_values = Blob::CopyOf(std::span<const char>(values_));
+}
+
+std::optional<std::string> WhyNotOperands(const Node& node) {
+  for (const auto values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v != nullptr)
+        if (auto reason = WhyNotOperand(*v)) return reason;
+  return std::nullopt;
 }
 
 const ExportRow* FindExport(std::string_view op) {

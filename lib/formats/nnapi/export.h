@@ -69,8 +69,9 @@ std::optional<FusedActivation> ActivationOf(const Node& node);
 Status AppendWindow(ExportContext& ctx, const std::vector<Window>& windows, Padding padding,
                     std::vector<uint32_t>& inputs);
 // Why NNAPI does not support a window; for convolutions and pools.
-std::optional<std::string> WhyNotWindow(const Node& node, Layout layout,
-                                        const std::vector<int64_t>& dilations);
+std::optional<std::string> WhyNotWindow(const Node& node, const std::vector<int64_t>& dilations);
+// The layout can be changed, so it is asked last: it is the reason only if nothing else is.
+std::optional<std::string> WhyNotLayout(Layout layout);
 
 // Why NNAPI does not support the types of a convolution or matrix product.
 std::optional<std::string> WhyNotProduct(const Node& node);
@@ -87,6 +88,9 @@ struct ExportRow {
   // The input that may be i32: indices, or the bias of a quantized product.
   std::optional<size_t> integers = std::nullopt;
 };
+
+// Why the values of a node cannot be operands, whatever its operator is.
+std::optional<std::string> WhyNotOperands(const Node& node);
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);

@@ -86,14 +86,14 @@ Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
 
 // a - b = a + -1 * b, to the bit.
 Result<bool> SubtractByAdding(Graph& graph, Node& node) {
-  if (node.output()->dtype() != DType::kF32) return false;
+  if (node.output()->dtype() != DType::kF32 || WhyNotOperands(node)) return false;
   NN_ASSIGN(Value* const b, Negated(graph, node, node.input(1)));
   NN_ASSIGN(Value* const y, AddBefore(graph, node, "add", {node.input(0), b}));
   return ReplaceBy(graph, node, y);
 }
 
 Result<bool> NegateByMultiplying(Graph& graph, Node& node) {
-  if (node.output()->dtype() != DType::kF32) return false;
+  if (node.output()->dtype() != DType::kF32 || WhyNotOperands(node)) return false;
   NN_ASSIGN(Value* const y, Negated(graph, node, node.input(0)));
   return ReplaceBy(graph, node, y);
 }
@@ -101,7 +101,8 @@ Result<bool> NegateByMultiplying(Graph& graph, Node& node) {
 // Division by constants whose reciprocals are exact: powers of two.
 Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
   const Value* divisor = node.input(1);
-  if (node.output()->dtype() != DType::kF32 || !divisor->is_constant()) return false;
+  if (node.output()->dtype() != DType::kF32 || !divisor->is_constant() || WhyNotOperands(node))
+    return false;
   const Tensor t = divisor->constant().Aligned();
   NN_ASSIGN(TensorBuilder reciprocals, TensorBuilder::Create(DType::kF32, t.dims()));
   for (int64_t i = 0; i < t.elements(); ++i) {

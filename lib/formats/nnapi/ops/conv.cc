@@ -89,27 +89,31 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotConv(const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
-  if (auto reason = WhyNotWindow(node, a.layout, a.dilations)) return reason;
+  if (auto reason = WhyNotWindow(node, a.dilations)) return reason;
   if (auto reason = WhyNotProduct(node)) return reason;
   const Type& filter = node.input(1)->type();
   const Dim inputs = filter.dim(AxesOf(a.filter_layout, filter.rank()).input);
-  if (a.groups == 1 && a.filter_layout == FilterLayout::kOxi) return std::nullopt;
   if (a.groups != 1 && !(inputs == 1))
     return fmt::format(
         "NNAPI 1.0 has no convolution of {} groups with {} channels each; only depthwise ones",
         a.groups, inputs.ToString());
-  if (a.filter_layout != FilterLayout::kIxo || !(inputs == 1))
+  if (auto reason = WhyNotLayout(a.layout)) return reason;
+  const bool plain = a.groups == 1 && a.filter_layout == FilterLayout::kOxi;
+  if (!plain && (a.filter_layout != FilterLayout::kIxo || !(inputs == 1)))
     return "the filter layout must be OXI, or IXO if depthwise";
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> WhyNotWindow(const Node& node, Layout layout,
-                                        const std::vector<int64_t>& dilations) {
-  if (const int rank = node.input(0)->type().rank(); rank != 4)
-    return fmt::format("{} spatial axes are unsupported; NNAPI 1.0 has 2", rank - 2);
+std::optional<std::string> WhyNotLayout(Layout layout) {
   if (layout != Layout::kNxc) return "the channels must be the last axis";
+  return std::nullopt;
+}
+
+std::optional<std::string> WhyNotWindow(const Node& node, const std::vector<int64_t>& dilations) {
+  if (const int rank = node.input(0)->type().rank(); rank != 4)
+    return fmt::format("it must have 2 spatial axes, not {}", rank - 2);
   for (const int64_t d : dilations)
     if (d != 1) return fmt::format("dilation must be 1, not {}", d);
   return std::nullopt;

@@ -80,10 +80,9 @@ std::optional<std::string> WhyNotLrn(const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
   const Type& x = node.input(0)->type();
   if (x.rank() != 4) return fmt::format("its rank must be 4, not {}", x.rank());
-  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   if (a.size % 2 == 0) return fmt::format("the window must be odd, not {} channels", a.size);
   if (a.bias == 0) return "bias cannot be 0";
-  return std::nullopt;
+  return WhyNotLayout(a.layout);
 }
 
 Status WriteSoftmax(ExportContext& ctx, const Node& node) {

@@ -75,15 +75,14 @@ Status WriteL2Pool(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
-  if (auto reason = WhyNotWindow(node, a.layout, a.dilations)) return reason;
+  if (auto reason = WhyNotWindow(node, a.dilations)) return reason;
   const Type& x = node.input(0)->type();
   const Type& y = node.output()->type();
-  if (!x.quantized()) return std::nullopt;
-  if (node.arithmetic() != Arithmetic::kTflite)
+  if (x.quantized() && node.arithmetic() != Arithmetic::kTflite)
     return "its quantized arithmetic must be TensorFlow Lite's";
-  if (!y.quantized() || !x.quant->SameMapping(*y.quant))
+  if (x.quantized() && (!y.quantized() || !x.quant->SameMapping(*y.quant)))
     return "input and result must have the same quantization";
-  return std::nullopt;
+  return WhyNotLayout(a.layout);
 }
 
 bool Pads(const Node& node, const PoolAttrs& a) {
@@ -95,9 +94,9 @@ bool Pads(const Node& node, const PoolAttrs& a) {
 
 std::optional<std::string> WhyNotAveragePool(const Node& node) {
   const auto& a = node.attrs<AveragePoolAttrs>();
-  if (auto reason = WhyNotPool(node, a)) return reason;
-  if (a.count_include_pad && Pads(node, a)) return "count_include_pad must be 0";
-  return std::nullopt;
+  if (a.count_include_pad && node.input(0)->type().rank() == 4 && Pads(node, a))
+    return "count_include_pad must be 0";
+  return WhyNotPool(node, a);
 }
 
 std::optional<std::string> WhyNotMaxPool(const Node& node) {
@@ -107,8 +106,8 @@ std::optional<std::string> WhyNotMaxPool(const Node& node) {
 
 std::optional<std::string> WhyNotL2Pool(const Node& node) {
   const auto& a = node.attrs<LpPoolAttrs>();
-  if (a.p != 2.0f || !a.average)
-    return fmt::format("L2_POOL_2D computes the root of the mean of squares only, not p = {}", a.p);
+  if (a.p != 2.0f) return fmt::format("L2_POOL_2D needs p = 2, not {}", a.p);
+  if (!a.average) return "L2_POOL_2D computes the root of the mean of squares, not of their sum";
   if (node.input(0)->type().quantized())
     return "L2_POOL_2D does not support quantized tensors in NNAPI 1.0";
   return WhyNotPool(node, a);

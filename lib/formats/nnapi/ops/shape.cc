@@ -85,7 +85,7 @@ Status WriteReshape(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotTranspose(const Node& node) {
   const auto map = AxisMapOf(node);
   if (map && map->KeepsOrder(*node.input(0)->type().dims)) return std::nullopt;
-  return "NNAPI 1.0 has no transposition";
+  return "NNAPI 1.0 has no transpose operation";
 }
 
 // ---- The others ---------------------------------------------------------------------------------
@@ -125,9 +125,9 @@ Status WriteSpaceToDepth(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotBlocks(const Node& node) {
   const auto& a = node.attrs<DepthToSpaceAttrs>();
-  if (auto reason = WhyNotWindow(node, a.layout, {})) return reason;
+  if (auto reason = WhyNotWindow(node, {})) return reason;
   if (a.mode != DepthOrder::kDcr) return "the order must be DCR";
-  return std::nullopt;
+  return WhyNotLayout(a.layout);
 }
 
 Status WriteResize(ExportContext& ctx, const Node& node) {
@@ -151,7 +151,7 @@ bool ScalesFitSizes(const Node& node, const std::vector<float>& scales) {
 
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
-  if (auto reason = WhyNotWindow(node, a.layout, {})) return reason;
+  if (auto reason = WhyNotWindow(node, {})) return reason;
   if (node.input(0)->type().quantized())
     return "RESIZE_BILINEAR does not support quantized tensors in NNAPI 1.0";
   if (a.mode != ResizeMode::kLinear)
@@ -163,7 +163,7 @@ std::optional<std::string> WhyNotResize(const Node& node) {
   if (a.aspect != AspectPolicy::kStretch || (a.sizes.empty() && !ScalesFitSizes(node, a.scales)))
     return "its scales must be the quotient of its sizes";
   if (a.antialias) return "NNAPI 1.0 has no antialiased resize";
-  return std::nullopt;
+  return WhyNotLayout(a.layout);
 }
 
 }  // namespace
