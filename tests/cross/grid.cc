@@ -14,7 +14,7 @@
 #include "ir/text.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
-#include "support/run_graph.h"
+#include "support/open_sizes.h"
 
 namespace nn::test {
 namespace {

@@ -95,8 +95,9 @@ void CheckSameBits(const Graph& graph, const std::vector<Tensor>& inputs) {
     CAPTURE(target);
     REQUIRE(UseSimdTarget(target).has_value());
     const auto got = run(Backend::kSimd);
-    const std::string error = want ? "" : want.error().message();
-    CHECK((got ? "" : got.error().message()) == error);
+    // The texts may name shapes, which have the plan's order of axes.
+    REQUIRE(got.has_value() == want.has_value());
+    if (!want) CHECK_MESSAGE(got.error().code() == want.error().code(), got.error().message());
     if (want && got) CheckIdentical(*want, *got);
   }
   REQUIRE(UseSimdTarget("").has_value());

@@ -198,7 +198,9 @@ Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad,
   const Node& node = ctx.node();
   const auto kind = KindOf(node);
   const auto shape = ShapeOf(node.input(0));
-  if (!kind || a.layout != Layout::kNxc || node.outputs().size() > 1 || shape.size() > 5)
+  const Type& type = node.input(0)->type();
+  if (!kind || a.layout != Layout::kNxc || node.outputs().size() > 1 || shape.size() > 5 ||
+      (type.quantized() && type.quant->per_axis()))
     return false;
   NN_ASSIGN(const auto symbolic, PoolWindows(a, ToDims(shape)));
   NN_ASSIGN(const auto windows, ConstWindows(symbolic));

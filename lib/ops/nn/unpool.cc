@@ -104,23 +104,34 @@ Status EvalMaxUnpool(EvalContext& ctx) {
   const auto channel = static_cast<size_t>(ChannelAxis(a.layout, x.rank()));
   std::vector<int64_t> natural = {x.dims()[0], x.dims()[channel]};
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  const auto xs = Strides(x.dims());
   const auto ys = Strides(y.dims());
   std::vector<int64_t> steps = {ys[0], ys[channel]};
+  std::vector<int64_t> x_sizes = natural;
+  std::vector<int64_t> x_steps = {xs[0], xs[channel]};
   for (size_t i = 0; i < sizes.size(); ++i) {
+    const size_t axis = static_cast<size_t>(FirstSpatialAxis(a.layout)) + i;
     natural.push_back(sizes[i].value());
-    steps.push_back(ys[static_cast<size_t>(FirstSpatialAxis(a.layout)) + i]);
+    steps.push_back(ys[axis]);
+    x_sizes.push_back(x.dims()[axis]);
+    x_steps.push_back(xs[axis]);
   }
+  const auto offset = [](int64_t index, const std::vector<int64_t>& dims,
+                         const std::vector<int64_t>& strides) {
+    int64_t at = 0;
+    for (size_t d = dims.size(); d-- > 0; index /= dims[d]) at += index % dims[d] * strides[d];
+    return at;
+  };
   const auto total = CheckedElements(natural);
   if (!total) return LimitError("the natural size overflows");
   for (int64_t i = 0; i < y.elements(); ++i) y.SetInt(i, 0);
+  // With the channels first whatever the layout, because the last element of an index stays.
   for (int64_t i = 0; i < x.elements(); ++i) {
-    int64_t index = ctx.in(1).GetInt(i);
+    const int64_t from = offset(i, x_sizes, x_steps);
+    const int64_t index = ctx.in(1).GetInt(from);
     if (index < 0 || index >= *total)
       return ModelError("index {} is outside the {} elements of the output", index, *total);
-    int64_t at = 0;
-    for (size_t d = natural.size(); d-- > 0; index /= natural[d])
-      at += index % natural[d] * steps[d];
-    y.SetDouble(at, x.GetDouble(i));
+    y.SetDouble(offset(index, natural, steps), x.GetDouble(from));
   }
   ctx.set_out(0, y.Finish());
   return {};
