@@ -11,6 +11,7 @@
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
+#include "ops/array/tile.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
@@ -81,6 +82,24 @@ Result<bool> ClipAsBounds(Graph& graph, Node& node) {
     NN_RETURN_IF_ERROR(bounded("maximum", a.min));
   if (a.max < std::numeric_limits<float>::infinity()) NN_RETURN_IF_ERROR(bounded("minimum", a.max));
   return chain.Finish();
+}
+
+// Expands the operands of an operator that does not broadcast.
+Result<bool> BroadcastOperands(Graph& graph, Node& node) {
+  const auto& dims = node.output()->type().dims;
+  bool changed = false;
+  std::vector<Value*> operands;
+  for (Value* v : node.inputs()) {
+    if (v->type().dims != dims) {
+      NN_ASSIGN(Node* const wide, graph.Append("expand", {v}, ExpandAttrs{*dims}, 1, &node));
+      v = wide->output();
+      if (v->type().dims != dims) return false;
+      changed = true;
+    }
+    operands.push_back(v);
+  }
+  if (changed) graph.SetInputs(&node, std::move(operands));
+  return changed;
 }
 
 // A cast to an 8-bit float that saturates, of a type whose values are exact in float32.

@@ -87,6 +87,7 @@ const Target& TfliteTarget() {
       {"max_pool", "padding", MaxPoolPadding},
       {"average_pool", "padding", AveragePoolPadding},
       {"clip", "bounds", ClipAsBounds},
+      {"atan2", "broadcast", BroadcastOperands},
       {"cast", "saturation", ClippedCast},
       {"hard_sigmoid", "clip", HardSigmoidAsClip},
       {"silu", "product", SiluAsProduct},

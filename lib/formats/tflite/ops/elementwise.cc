@@ -160,6 +160,13 @@ Status WriteDiv(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+std::optional<std::string> WhyNotAtan2(const Node& node) {
+  if (node.input(0)->type().dims != node.input(1)->type().dims)
+    return fmt::format("ATAN2 does not broadcast {} and {}", node.input(0)->type().ToString(),
+                       node.input(1)->type().ToString());
+  return std::nullopt;
+}
+
 // The types supported by the kernel of POW.
 std::optional<std::string> WhyNotPow(const Node& node) {
   const DType t = node.input(0)->dtype();
@@ -304,6 +311,7 @@ constexpr ExportRow kElementwiseExports[] = {
     {.op = "sub", .write = WriteSub, .why_not = WhyNotArithmetic, .fuses = Always},
     {.op = "mul", .write = WriteMul, .why_not = WhyNotArithmetic, .fuses = Always},
     {.op = "div", .write = WriteDiv, .why_not = WhyNotArithmetic, .fuses = Always},
+    {.op = "atan2", .why_not = WhyNotAtan2, .any_type = true},
     {.op = "pow", .why_not = WhyNotPow},
     {.op = "clip", .write = WriteClip, .why_not = WhyNotClip},
     {.op = "elu", .write = WriteElu, .why_not = WhyNotElu},
