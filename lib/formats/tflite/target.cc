@@ -6,6 +6,7 @@
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/quant/quantized.h"
 #include "passes/legalize.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
@@ -43,6 +44,20 @@ std::optional<std::string> WhyNotTypes(const Node& node, bool any_type) {
   return std::nullopt;
 }
 
+// Only CONCATENATION of UINT8 converts between the quantizations of its operands.
+std::optional<std::string> WhyNotQuants(const Node& node) {
+  if (node.op().quant_rule != QuantRule::kSame ||
+      (node.Is("concat") && node.output()->dtype() == DType::kU8))
+    return std::nullopt;
+  for (const Value* y : node.outputs())
+    for (const Value* x : node.inputs())
+      if (x != nullptr && x->type().quantized() && x->dtype() == y->dtype() &&
+          (!y->type().quantized() || !SameButForRounding(*x->type().quant, *y->type().quant)))
+        return fmt::format("it does not convert {} to {}", x->type().ToString(),
+                           y->type().ToString());
+  return std::nullopt;
+}
+
 // Legal nodes with a better form.
 std::optional<std::string> WhyWasteful(const Node& node) {
   if (node.Is("matmul") && TakesFlattenedTranspose(node))
@@ -61,6 +76,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   if (row == nullptr && node.op().FindFormat("tflite") == nullptr)
     return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
   if (auto reason = WhyNotTypes(node, row != nullptr && row->any_type)) return reason;
+  if (auto reason = WhyNotQuants(node)) return reason;
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   return WhyWasteful(node);
