@@ -88,14 +88,6 @@ Status QuantizeReals(EvalContext& ctx) {
   return {};
 }
 
-// Whether TensorFlow Lite's QUANTIZE converts between these integer types.
-bool CanRequantize(DType from, DType to) {
-  const auto is8 = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
-  if (is8(from)) return is8(to) || to == DType::kI16;
-  if (from == DType::kI16) return to == DType::kI8 || to == DType::kI16 || to == DType::kI32;
-  return from == DType::kI32 && (to == DType::kI8 || to == DType::kI16);
-}
-
 Status Requantize(EvalContext& ctx) {
   const Type& from = ctx.in_type(0);
   const Type& to = ctx.out_type();

@@ -49,6 +49,13 @@ bool SameButForRounding(const Quant& a, const Quant& b) {
   return true;
 }
 
+bool CanRequantize(DType from, DType to) {
+  const auto is8 = [](DType t) { return t == DType::kU8 || t == DType::kI8; };
+  if (is8(from)) return is8(to) || to == DType::kI16;
+  if (from == DType::kI16) return to == DType::kI8 || to == DType::kI16 || to == DType::kI32;
+  return from == DType::kI32 && (to == DType::kI8 || to == DType::kI16);
+}
+
 int64_t ClampTo(DType dtype, int64_t v) {
   return std::clamp(v, MinInteger(dtype), MaxInteger(dtype));
 }

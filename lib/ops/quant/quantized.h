@@ -25,6 +25,9 @@ std::shared_ptr<const Quant> ProductQuant(const Type& x, const Type& w);
 // Whether scales and zero points are the same, up to a relative difference of the scales of 1e-6.
 bool SameButForRounding(const Quant& a, const Quant& b);
 
+// Whether TensorFlow Lite's QUANTIZE converts between these integer types.
+bool CanRequantize(DType from, DType to);
+
 // Clamps to the range of the type.
 int64_t ClampTo(DType dtype, int64_t v);
 

@@ -3,6 +3,7 @@
 #include "formats/tflite/tensor.h"
 #include "ir/small_float.h"
 #include "ops/array/shape.h"
+#include "ops/quant/quantized.h"
 
 namespace nn::tflite {
 
@@ -255,8 +256,11 @@ Status WriteQuantize(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotQuantize(const Node& node) {
   const Type& x = node.input(0)->type();
   if (!node.output()->type().quantized()) return "its output is not quantized";
+  const DType to = node.output()->dtype();
   if (x.dtype != DType::kF32 && !x.quantized())
     return fmt::format("QUANTIZE does not support {} operands", DTypeName(x.dtype));
+  if (x.quantized() ? !CanRequantize(x.dtype, to) : to == DType::kI32)
+    return fmt::format("QUANTIZE does not convert {} to {}", DTypeName(x.dtype), DTypeName(to));
   return std::nullopt;
 }
 
