@@ -277,6 +277,23 @@ std::optional<std::string> WhyNotWeighted(const Node& node) {
   return WhyNotReal(node);
 }
 
+std::optional<std::string> WhyNotWeights(const Node& node, std::initializer_list<DType> with_i8,
+                                         std::initializer_list<DType> with_i16) {
+  const Type& x = node.input(0)->type();
+  const Type& w = node.input(1)->type();
+  if (!x.quantized()) return std::nullopt;
+  const auto has = [&](std::initializer_list<DType> types) {
+    return std::find(types.begin(), types.end(), w.dtype) != types.end();
+  };
+  const bool fits = x.dtype == DType::kU8    ? w.dtype == DType::kU8
+                    : x.dtype == DType::kI8  ? has(with_i8)
+                    : x.dtype == DType::kI16 ? has(with_i16)
+                                             : true;  // refused by the signature
+  if (fits) return std::nullopt;
+  return fmt::format("TensorFlow Lite has no {} of {} by {}", node.op_name(), DTypeName(x.dtype),
+                     DTypeName(w.dtype));
+}
+
 namespace {
 
 // The tensors of the outputs. If the value already has a tensor of another name (an input, a

@@ -169,6 +169,11 @@ std::optional<std::string> WhyNotReal(const Node& node);
 // constant bias.
 std::optional<std::string> WhyNotWeighted(const Node& node);
 
+// Why weights of their type cannot be multiplied with a quantized x: u8 goes with u8, and i8 and
+// i16 with the types given for them.
+std::optional<std::string> WhyNotWeights(const Node& node, std::initializer_list<DType> with_i8,
+                                         std::initializer_list<DType> with_i16);
+
 inline bool Always(const Node&) {
   return true;
 }

@@ -215,6 +215,8 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   const Type& filter = node.input(1)->type();
   if (!filter.const_dims()) return "the filter shape must be constant";
+  if (auto reason = WhyNotWeights(node, {DType::kI8, DType::kI4}, {DType::kI8, DType::kI4}))
+    return reason;
   if (a.filter_layout != FilterLayout::kIxo && !node.input(0)->type().dims->back().is_const())
     return "the number of channels must be constant";
   if (rank == 5) {
@@ -261,6 +263,7 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
     return "the input of TRANSPOSE_CONV cannot be empty";
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   if (a.filter_layout != FilterLayout::kOxi) return "the filter layout must be OXI";
+  if (auto reason = WhyNotWeights(node, {DType::kI8}, {DType::kI8})) return reason;
   if (a.groups != 1) return "TRANSPOSE_CONV does not support groups";
   for (const int64_t d : a.dilations)
     if (d != 1) return "TRANSPOSE_CONV does not support dilation";

@@ -86,7 +86,8 @@ std::optional<std::string> WhyNotMatmul(const Node& node) {
   const Type& w = node.input(1)->type();
   if (!x.ranked() || !w.ranked()) return "its rank must be known";
   if (x.rank() < 2 || w.rank() < 2) return "both operands must have rank 2 or more";
-  if (IsFullyConnected(node)) return std::nullopt;
+  using enum DType;
+  if (IsFullyConnected(node)) return WhyNotWeights(node, {kI8, kI4, kI2}, {kI8, kI4, kI2, kI16});
   if (w.rank() == 2 && node.input(1)->is_constant() && !a.transpose_a && !a.transpose_b)
     return "FULLY_CONNECTED needs transposed weights";
   if (node.input(2) != nullptr) return "BATCH_MATMUL has no bias";
