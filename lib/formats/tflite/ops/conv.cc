@@ -212,6 +212,9 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   const int rank = node.output()->type().rank();
   if (auto reason = WhyNotWeighted(node)) return reason;
   if (rank != 4 && rank != 5) return fmt::format("{} spatial axes are unsupported", rank - 2);
+  const Dims& x = *node.input(0)->type().dims;
+  if (std::any_of(x.begin() + 1, x.end(), [](const Dim& d) { return d == 0; }))
+    return "the input of CONV_2D cannot be empty";
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   const Type& filter = node.input(1)->type();
   if (!filter.const_dims()) return "the filter shape must be constant";
