@@ -125,7 +125,10 @@ Status WriteGather(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotGather(const Node& node) {
-  if (!node.input(0)->type().ranked()) return "its rank must be known";
+  const Type& x = node.input(0)->type();
+  if (!x.ranked()) return "its rank must be known";
+  if (x.dtype == DType::kString && x.rank() != 1)
+    return fmt::format("GATHER of strings needs rank 1, not {}", x.rank());
   return std::nullopt;
 }
 
