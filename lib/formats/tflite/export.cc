@@ -409,8 +409,19 @@ Status CheckSizes(const Graph& graph) {
   return {};
 }
 
+// The types of inputs and outputs, which may not be operands of a node.
+Status CheckPorts(const Graph& graph) {
+  for (const auto ports : {graph.inputs(), graph.outputs()})
+    for (const Port& p : ports)
+      if (!TensorTypeOf(p.value->dtype()))
+        return UnsupportedError("{} is {}: TensorFlow Lite has no element type {}", Quote(p.name),
+                                p.value->type().ToString(), DTypeName(p.value->dtype()));
+  return {};
+}
+
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(CheckSizes(graph));
+  NN_RETURN_IF_ERROR(CheckPorts(graph));
   return WriteWith(graph, options, kMaxInlineBytes);
 }
 
