@@ -34,7 +34,8 @@ std::vector<Tensor> InputsOf(const Graph& graph, const std::vector<std::vector<d
 // Runs the graph everywhere, checks that all bits agree, and returns the outputs.
 std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs);
 
-// Checks that the reference evaluation and each SIMD target agree: in all bits, or in the kind of error.
+// Checks that the reference evaluation and each SIMD target agree: in all bits, or in the kind of
+// error.
 void CheckSameBits(const Graph& graph, const std::vector<Tensor>& inputs);
 
 // Checks that a kernel takes every node: no step of the plan is the reference evaluation.

@@ -132,7 +132,8 @@ struct SimdMachine {
     return hn::Round(a);
   }
 #endif
-  // Highway's own scalar functions lose the sign of zero: Floor and Trunc that of -0, Ceil that of 0.
+  // Highway's own scalar functions lose the sign of zero: Floor and Trunc that of -0, Ceil that of
+  // 0.
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   static HWY_INLINE V Floor(V a) {
     return hn::CopySign(hn::Floor(a), a);
