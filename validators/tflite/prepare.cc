@@ -92,7 +92,7 @@ void CheckOptions(Operation& o, const Signature& s) {
 }
 
 OperandFacts FactsOf(const Value& v) {
-  return {v.type, v.rank(), v.elements()};
+  return {v.type, v.rank(), v.elements(), std::nullopt, std::nullopt};
 }
 
 void CheckOperand(Operation& o, const SignatureOperand& operand, const Value& v, bool output) {
@@ -117,6 +117,9 @@ void CheckOperand(Operation& o, const SignatureOperand& operand, const Value& v,
       case Misfit::Kind::kElements:
         o.Fail(Check::kElementCounts, "{}", m.text);
         break;
+      case Misfit::Kind::kScale:
+      case Misfit::Kind::kZeroPoint:
+        break;  // not judged: FactsOf does not give them (prepare_quantized.cc)
     }
   }
 }

@@ -213,42 +213,75 @@ void ExportContext::AddOperatorOf(fb::BuiltinOperator op, std::vector<TensorInde
                         std::move(outputs), kind, options});
 }
 
-Status ExportContext::CheckOperands(const OperatorRow& row) const {
-  const fb::BuiltinOperator op = codes_[row.code].first;
+namespace {
+
+OperandFacts FactsOf(const Type& type) {
+  const auto dims = type.const_dims();
+  OperandFacts facts{TensorTypeOf(type.dtype).value_or(fb::TensorType::FLOAT32),
+                     type.ranked() ? type.rank() : -1,
+                     dims ? CheckedElements(*dims).value_or(-1) : -1,
+                     type.quantized(),
+                     {}};
+  if (type.quantized() && !type.quant->per_axis()) facts.zero_point = type.quant->zero_point();
+  return facts;
+}
+
+// Why operands do not match the signature of an operator; null types are absent operands.
+std::optional<std::string> WhyNotOperands(fb::BuiltinOperator op,
+                                          const std::vector<const Type*>& inputs,
+                                          const std::vector<const Type*>& outputs) {
   const Signature* signature = FindSignature(op);
-  if (signature == nullptr) return {};
-  const auto facts = [&](TensorIndex i) {
-    const Type& type = rows_[static_cast<size_t>(i)].type;
-    const auto dims = type.const_dims();
-    return OperandFacts{TensorTypeOf(type.dtype).value_or(fb::TensorType::FLOAT32),
-                        type.ranked() ? type.rank() : -1,
-                        dims ? CheckedElements(*dims).value_or(-1) : -1};
-  };
+  if (signature == nullptr) return std::nullopt;
   for (const bool is_output : {false, true}) {
-    const auto& tensors = is_output ? row.outputs : row.inputs;
-    for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& types = is_output ? outputs : inputs;
+    for (size_t i = 0; i < types.size(); ++i) {
       const auto* operand = OperandAt(is_output ? signature->outputs : signature->inputs, i);
-      if (operand == nullptr || tensors[i] == kNoTensor) continue;
+      if (operand == nullptr || types[i] == nullptr) continue;
       const auto same = static_cast<size_t>(std::max(operand->same_as, 0));
       const bool has_other =
-          operand->same_as >= 0 && same < row.inputs.size() && row.inputs[same] != kNoTensor;
-      const OperandFacts other = has_other ? facts(row.inputs[same]) : OperandFacts();
+          operand->same_as >= 0 && same < inputs.size() && inputs[same] != nullptr;
+      const OperandFacts other = has_other ? FactsOf(*inputs[same]) : OperandFacts();
       const auto misfits =
-          MisfitsOf(*operand, facts(tensors[i]), is_output, has_other ? &other : nullptr,
+          MisfitsOf(*operand, FactsOf(*types[i]), is_output, has_other ? &other : nullptr,
                     has_other ? std::string_view(signature->inputs[same].name) : "");
       if (!misfits.empty())
-        return UnsupportedError("the {} operator of TensorFlow Lite: {}",
-                                fb::EnumNameBuiltinOperator(op), misfits[0].text);
-      const auto& quant = rows_[static_cast<size_t>(tensors[i])].type.quant;
+        return fmt::format("the {} operator of TensorFlow Lite: {}",
+                           fb::EnumNameBuiltinOperator(op), misfits[0].text);
+      const auto& quant = types[i]->quant;
       if (!is_output || (quant != nullptr && quant->per_axis())) continue;
       if (const auto misfit =
-              FixedQuantMisfit(op, facts(tensors[i]).type, quant == nullptr ? 0 : quant->scale(),
+              FixedQuantMisfit(op, FactsOf(*types[i]).type, quant == nullptr ? 0 : quant->scale(),
                                quant == nullptr ? 0 : quant->zero_point()))
-        return UnsupportedError("the {} operator of TensorFlow Lite: the result has {}",
-                                fb::EnumNameBuiltinOperator(op), *misfit);
+        return fmt::format("the {} operator of TensorFlow Lite: the result has {}",
+                           fb::EnumNameBuiltinOperator(op), *misfit);
     }
   }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status ExportContext::CheckOperands(const OperatorRow& row) const {
+  const auto types = [&](const std::vector<TensorIndex>& tensors) {
+    std::vector<const Type*> out;
+    for (const TensorIndex i : tensors)
+      out.push_back(i == kNoTensor ? nullptr : &rows_[static_cast<size_t>(i)].type);
+    return out;
+  };
+  if (const auto reason =
+          WhyNotOperands(codes_[row.code].first, types(row.inputs), types(row.outputs)))
+    return UnsupportedError("{}", *reason);
   return {};
+}
+
+std::optional<std::string> WhyNotOneToOne(const Node& node) {
+  const FormatName* format = node.op().FindFormat("tflite");
+  const auto op = format == nullptr ? std::nullopt : OperatorNamed(format->path);
+  if (!op) return std::nullopt;
+  std::vector<const Type*> inputs, outputs;
+  for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->type());
+  for (const Value* v : node.outputs()) outputs.push_back(&v->type());
+  return WhyNotOperands(*op, inputs, outputs);
 }
 
 Status ExportContext::CheckOperators(size_t first) const {
@@ -411,8 +444,8 @@ Status CheckSizes(const Graph& graph) {
 
 // The types of inputs and outputs, which may not be operands of a node.
 Status CheckPorts(const Graph& graph) {
-  for (const auto ports : {graph.inputs(), graph.outputs()})
-    for (const Port& p : ports)
+  for (const auto* ports : {&graph.inputs(), &graph.outputs()})
+    for (const Port& p : *ports)
       if (!TensorTypeOf(p.value->dtype()))
         return UnsupportedError("{} is {}: TensorFlow Lite has no element type {}", Quote(p.name),
                                 p.value->type().ToString(), DTypeName(p.value->dtype()));

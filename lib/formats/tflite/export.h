@@ -150,6 +150,9 @@ struct ExportRow {
   bool any_type = false;
 };
 
+// Why the operands of a node do not match the signature of its one-to-one operator.
+std::optional<std::string> WhyNotOneToOne(const Node& node);
+
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
 

@@ -102,6 +102,16 @@ Result<bool> BroadcastOperands(Graph& graph, Node& node) {
   return changed;
 }
 
+// RELU has no kernel for integers that are not quantized.
+Result<bool> ReluAsMaximum(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  if (!IsInteger(x.dtype) || x.quantized()) return false;
+  NN_ASSIGN(Value* const zero, Number(graph, x.dtype, 0));
+  Chain chain(graph, node);
+  NN_RETURN_IF_ERROR(chain.Then("maximum", {zero}));
+  return chain.Finish();
+}
+
 // A cast to an 8-bit float that saturates, of a type whose values are exact in float32.
 Result<bool> ClippedCast(Graph& graph, Node& node) {
   const auto bound = SaturatingBound(node);

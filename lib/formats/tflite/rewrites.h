@@ -22,6 +22,7 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node);
 // rewrites.cc: the rest.
 Result<bool> ClipAsBounds(Graph& graph, Node& node);
 Result<bool> BroadcastOperands(Graph& graph, Node& node);
+Result<bool> ReluAsMaximum(Graph& graph, Node& node);
 Result<bool> ClippedCast(Graph& graph, Node& node);
 Result<bool> HardSigmoidAsClip(Graph& graph, Node& node);
 Result<bool> SiluAsProduct(Graph& graph, Node& node);

@@ -151,9 +151,11 @@ class Line {
         o.presence = Presence::kNullable;
       } else if (in_.Take("[")) {
         o.hard = true;
-        if (!Types(o.types, "]")) return false;
+        if (!Types(o, "]")) return false;
       } else if (in_.Take("{")) {
-        if (!Types(o.types, "}")) return false;
+        if (!Types(o, "}")) return false;
+      } else if (in_.Take("%")) {
+        o.symmetric16 = true;
       } else if (in_.Take("=")) {
         o.same_as = InputNamed(in_.Word());
         if (o.same_as < 0) return false;
@@ -173,11 +175,15 @@ class Line {
     }
   }
 
-  bool Types(TypeSet& types, std::string_view end) {
+  bool Types(SignatureOperand& o, std::string_view end) {
     do {
-      const auto type = TypeNamed(in_.Word());
+      std::string_view word = in_.Word();
+      const bool scaled = word.ends_with('q');
+      if (scaled) word.remove_suffix(1);
+      const auto type = TypeNamed(word);
       if (!type) return false;
-      types.Add(*type);
+      o.types.Add(*type);
+      if (scaled) o.scaled.Add(*type);
     } while (in_.Take(","));
     return in_.Take(end);
   }
@@ -300,6 +306,12 @@ std::vector<Misfit> MisfitsOf(const SignatureOperand& operand, const OperandFact
     out.push_back(
         {kSameType, fmt::format("{} is {} but {} is {}; expected equal types", operand.name, type,
                                 other_name, fb::EnumNameTensorType(other->type))});
+  if (operand.scaled.Has(facts.type) && facts.scaled == false)
+    out.push_back({kScale, fmt::format("{} is {} without a scale", operand.name, type)});
+  if (operand.symmetric16 && facts.type == fb::TensorType::INT16 &&
+      facts.zero_point.value_or(0) != 0)
+    out.push_back({kZeroPoint, fmt::format("{} is {} with zero point {}; expected 0", operand.name,
+                                           type, *facts.zero_point)});
   if (is_output) return out;
   if (facts.rank >= 0 &&
       (facts.rank < operand.min_rank || (operand.max_rank >= 0 && facts.rank > operand.max_rank)))

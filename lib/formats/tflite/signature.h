@@ -12,7 +12,9 @@
 //   ?         may be left out: by -1, and at the end altogether
 //   ~         is listed always, but may be -1
 //   * +       any number of them; at least one
-//   [f32,i8]  element types that preparation accepts;  {f32,i8} that the kernel can compute
+//   [f32,i8]  element types that preparation accepts;  {f32,i8} that the kernel can compute;
+//             i8q only with a scale
+//   %         with a scale, INT16 has zero point 0
 //   =x        preparation requires the type of input x
 //   <x <i32   the kernel gives this type whatever the file declares (outputs)
 //   :x        it has the type of input x, which nothing checks (outputs)
@@ -56,7 +58,9 @@ struct SignatureOperand {
   Presence presence = Presence::kRequired;
   bool repeated = false;
   TypeSet types;      // empty: any
+  TypeSet scaled;     // those of `types` that need a scale
   bool hard = false;  // `types` is checked by the preparation, not only by the kernel
+  bool symmetric16 = false;
   int same_as = -1;   // the input whose type preparation requires
   int given_by = -1;  // the input whose type the kernel assigns
   int expected = -1;  // the input whose type is expected, but not checked
@@ -90,6 +94,9 @@ struct OperandFacts {
   fb::TensorType type{};
   int64_t rank = -1;      // -1: unknown
   int64_t elements = -1;  // -1: unknown
+  // Whether it has a scale, and its zero point; nullopt if that is not to be judged.
+  std::optional<bool> scaled;
+  std::optional<int64_t> zero_point;
 };
 
 // A mismatch of a tensor with an operand, as text to follow the operator's name: "x is INT64;
@@ -101,6 +108,8 @@ struct Misfit {
     kSameType,     // the type must equal that of another input
     kRank,         // inputs only
     kElements,     // inputs only
+    kScale,
+    kZeroPoint,
   };
   Kind kind;
   std::string text;

@@ -79,6 +79,8 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   if (auto reason = WhyNotQuants(node)) return reason;
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
+  if (row == nullptr || row->write == nullptr)
+    if (auto reason = WhyNotOneToOne(node)) return reason;
   return WhyWasteful(node);
 }
 
@@ -104,6 +106,7 @@ const Target& TfliteTarget() {
       {"average_pool", "padding", AveragePoolPadding},
       {"clip", "bounds", ClipAsBounds},
       {"atan2", "broadcast", BroadcastOperands},
+      {"relu", "maximum", ReluAsMaximum},
       {"cast", "saturation", ClippedCast},
       {"hard_sigmoid", "clip", HardSigmoidAsClip},
       {"silu", "product", SiluAsProduct},
