@@ -161,6 +161,7 @@ std::optional<std::string> WhyNotScatterNd(const Node& node) {
     return "SCATTER_ND needs a constant zero tensor to update";
   if (node.attrs<ScatterNdAttrs>().reduction != Reduction::kAdd && x->dtype() != DType::kBool)
     return "SCATTER_ND adds its updates; other reductions are unsupported";
+  if (node.input(2)->type().rank() == 0) return "SCATTER_ND needs updates of rank 1 or more";
   return std::nullopt;
 }
 
@@ -174,9 +175,11 @@ Status WriteOneHot(ExportContext& ctx, const Node& node) {
     b.Copy(0, both, i);
     inputs.push_back(ctx.AddConstant(b.Finish(), i == 1 ? "on" : "off"));
   }
-  ctx.AddOperator(
-      Op::ONE_HOT, inputs, ctx.ResultsOf(node),
-      fb::CreateOneHotOptions(ctx.builder(), static_cast<int32_t>(node.attrs<OneHotAttrs>().axis)));
+  // ONE_HOT counts from the end for -1 only.
+  const int64_t given = node.attrs<OneHotAttrs>().axis;
+  const int64_t axis = given < -1 ? given + node.output()->type().rank() : given;
+  ctx.AddOperator(Op::ONE_HOT, inputs, ctx.ResultsOf(node),
+                  fb::CreateOneHotOptions(ctx.builder(), static_cast<int32_t>(axis)));
   return {};
 }
 
