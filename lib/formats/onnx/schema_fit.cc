@@ -137,8 +137,9 @@ struct Question {
       return false;
     for (size_t i = 0; i < inputs; ++i) {
       const Value* v = node.input(i);
-      // The contents of a constant may decide.
-      if (constants[i] || (v != nullptr && v->is_constant())) return false;
+      // The contents of a constant may decide, unless the operator is written one-to-one.
+      const bool constant = v != nullptr && v->is_constant();
+      if (constants[i] != constant || (constant && FindExport(op->name) != nullptr)) return false;
       if (!(types[i] == (v == nullptr ? Type() : v->type()))) return false;
     }
     for (size_t i = 0; i < node.outputs().size(); ++i)
@@ -158,10 +159,19 @@ struct Question {
 
 SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
   // Large graphs repeat a few nodes many times.
-  thread_local std::optional<std::pair<Question, SchemaFit>> last;
-  if (!last || !last->first.IsAskedBy(node, least, most))
-    last.emplace(Question(node, least, most), Fit(node, least, most));
-  return last->second;
+  constexpr size_t kRemembered = 8;
+  thread_local std::vector<std::pair<Question, SchemaFit>> answers;
+  thread_local size_t oldest = 0;
+  for (const auto& [question, fit] : answers)
+    if (question.IsAskedBy(node, least, most)) return fit;
+  std::pair answer(Question(node, least, most), Fit(node, least, most));
+  if (answers.size() < kRemembered) {
+    answers.push_back(std::move(answer));
+    return answers.back().second;
+  }
+  oldest = (oldest + 1) % kRemembered;
+  answers[oldest] = std::move(answer);
+  return answers[oldest].second;
 }
 
 }  // namespace nn::onnx
