@@ -54,7 +54,9 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
     return "a dump is not restored: " + restored.error().message();
   }
   if (DumpOf(*restored) != dump) return "a restored model is dumped otherwise";
-  const std::string own = model.from_dump ? "m" + std::string(model.format->extensions[0]) : path;
+  // A path of dumps is not one of models.
+  const bool is_dump = model.from_dump || IsDumpPath(path);
+  const std::string own = is_dump ? "m" + std::string(model.format->extensions[0]) : path;
   const auto image = model.format->save(*model.model, ExportOptions{own});
   if (!image) return {};  // files beside it are not there
   const auto again = ReadModelBytes(BlobOf(Joined(*image)), own, Limits());

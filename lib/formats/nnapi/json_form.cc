@@ -347,7 +347,7 @@ std::string OperandText(const Model& model, const Operand& o) {
                      {"zeroPoint", o.zero_point},
                      {"lifetime", CodeJson(o.lifetime)},
                      {"location", DataLocationJson(o.location)}};
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json.dump();
   text.pop_back();
   text += ",\"scale\":" + RealText(o.scale);
   if (const auto bytes = BytesOf(model, o); bytes && !IsOutside(model, o))
@@ -438,8 +438,27 @@ Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limi
   }
 }
 
+namespace {
+
+// JSON is UTF-8; other bytes would be lost.
+Status CheckTexts(const Model& model) {
+  const auto check = [](const std::string& text, std::string_view what) -> Status {
+    if (IsUtf8(text)) return {};
+    return UnsupportedError("{} {} is not UTF-8, which the JSON form needs; write a .nnapi file",
+                            what, Quote(text));
+  };
+  NN_RETURN_IF_ERROR(check(model.name, "the name of the model"));
+  for (const Operand& o : model.operands)
+    NN_RETURN_IF_ERROR(check(o.name, "the name of an operand"));
+  for (const Pool& p : model.pools) NN_RETURN_IF_ERROR(check(p.file, "the file of a pool"));
+  return {};
+}
+
+}  // namespace
+
 Result<Blob> WriteJson(const Model& model) {
   NN_RETURN_IF_ERROR(CheckSharing(model));
+  NN_RETURN_IF_ERROR(CheckTexts(model));
   std::vector<size_t> pools;
   std::vector<std::string> files;
   for (const Pool& p : model.pools) {
@@ -456,14 +475,13 @@ Result<Blob> WriteJson(const Model& model) {
   out += ",\n\"outputIndexes\":" + Json(model.output_indexes).dump();
   out += ",\n\"operandValuesSize\":" + std::to_string(model.operand_values.size());
   out += ",\n\"poolSizes\":" + Json(pools).dump();
-  if (outside)
-    out += ",\n\"poolFiles\":" + Json(files).dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (outside) out += ",\n\"poolFiles\":" + Json(files).dump();
   std::vector<Blob> inside;
   for (const Pool& p : model.pools) inside.push_back(p.file.empty() ? p.bytes : Blob());
   out += WholePools(model, "operandValues", {model.operand_values});
   out += WholePools(model, "poolValues", inside);
   if (model.request) out += ",\n\"request\":" + RequestJson(*model.request).dump();
-  out += ",\n\"name\":" + Json(model.name).dump(-1, ' ', false, Json::error_handler_t::replace);
+  out += ",\n\"name\":" + Json(model.name).dump();
   out += "\n}\n";
   return Blob::CopyOf(std::span<const char>(out));
 }
