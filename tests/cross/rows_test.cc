@@ -64,9 +64,9 @@ TEST_CASE("rows: no row has more than 60 cases, no operator more than 150") {
     CHECK(n <= 60);
     counts[row.op()] += n;
   }
-  for (const auto& [op, n] : counts) {
-    CAPTURE(op);
-    CHECK(n <= 150);
+  for (const auto& count : counts) {
+    CAPTURE(count.first);
+    CHECK(count.second <= 150);
   }
 }
 
@@ -103,10 +103,10 @@ TEST_CASE("rows: each element type that an operator takes is in one of its rows"
         if (ParseGraph(other.Cases().front().graph)) want[row.op()].emplace(type);
       }
     }
-  for (const auto& [op, types] : want)
-    for (const std::string& type : types) {
-      CAPTURE(op);
-      CHECK_MESSAGE(have[op].contains(type), "no row of the operator has T = ", type);
+  for (const auto& wanted : want)
+    for (const std::string& type : wanted.second) {
+      CAPTURE(wanted.first);
+      CHECK_MESSAGE(have[wanted.first].contains(type), "no row of the operator has T = ", type);
     }
 }
 
