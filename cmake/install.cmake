@@ -1,38 +1,19 @@
-# Programs, library, headers and a CMake package.
+# Programs, library, public headers, a CMake package and a pkg-config file.
 
 set(NN_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/nnsuite)
-set(NN_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/nnsuite)
 
-file(RELATIVE_PATH rpath ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-set_target_properties(${NN_APPS} PROPERTIES INSTALL_RPATH $ORIGIN/${rpath})
+install(TARGETS ${NN_APPS})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/nnsuite DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-install(TARGETS nnsuite ${NN_APPS} EXPORT nnsuite)
-
-# The headers that the interface needs; what a format's folder or the kernels keep to themselves
-# stays here.
-foreach(folder base numeric ir ops passes tensorio convert)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/lib/${folder} DESTINATION ${NN_INCLUDE_DIR}
-          FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
-endforeach()
-install(FILES ${PROJECT_SOURCE_DIR}/lib/exec/program.h ${PROJECT_SOURCE_DIR}/lib/exec/run_limits.h
-              ${PROJECT_SOURCE_DIR}/lib/exec/target.h
-        DESTINATION ${NN_INCLUDE_DIR}/exec)
-install(FILES ${PROJECT_SOURCE_DIR}/lib/formats/format.h DESTINATION ${NN_INCLUDE_DIR}/formats)
-install(FILES ${PROJECT_SOURCE_DIR}/lib/inspect/cost.h ${PROJECT_SOURCE_DIR}/lib/inspect/diff.h
-              ${PROJECT_SOURCE_DIR}/lib/inspect/digests.h ${PROJECT_SOURCE_DIR}/lib/inspect/layout.h
-              ${PROJECT_SOURCE_DIR}/lib/inspect/loaded.h ${PROJECT_SOURCE_DIR}/lib/inspect/match.h
-              ${PROJECT_SOURCE_DIR}/lib/inspect/node.h ${PROJECT_SOURCE_DIR}/lib/inspect/overview.h
-              ${PROJECT_SOURCE_DIR}/lib/inspect/picture.h
-              ${PROJECT_SOURCE_DIR}/lib/inspect/shape_text.h
-              ${PROJECT_SOURCE_DIR}/lib/inspect/statistics.h
-              ${PROJECT_SOURCE_DIR}/lib/inspect/tensors.h ${PROJECT_SOURCE_DIR}/lib/inspect/tree.h
-        DESTINATION ${NN_INCLUDE_DIR}/inspect)
-install(FILES ${PROJECT_SOURCE_DIR}/validators/clause.h ${PROJECT_SOURCE_DIR}/validators/example.h
-              ${PROJECT_SOURCE_DIR}/validators/finding.h ${PROJECT_SOURCE_DIR}/validators/report.h
-              ${PROJECT_SOURCE_DIR}/validators/runner.h
-        DESTINATION ${NN_INCLUDE_DIR}/validators)
-
-install(EXPORT nnsuite NAMESPACE nnsuite:: DESTINATION ${NN_CMAKE_DIR} FILE nnsuite-targets.cmake)
+# nnsuite::nnsuite is the shared library. Users who link the static one need the libraries that it
+# uses; only they ask for it (COMPONENTS static).
+install(TARGETS nnsuite_static EXPORT nnsuite-static)
+install(EXPORT nnsuite-static NAMESPACE nnsuite:: DESTINATION ${NN_CMAKE_DIR}
+        FILE nnsuite-static-targets.cmake)
+if(BUILD_SHARED_LIBS)
+  install(TARGETS nnsuite EXPORT nnsuite)
+  install(EXPORT nnsuite NAMESPACE nnsuite:: DESTINATION ${NN_CMAKE_DIR} FILE nnsuite-targets.cmake)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nnsuite-config.cmake.in
                               ${PROJECT_BINARY_DIR}/nnsuite-config.cmake
                               INSTALL_DESTINATION ${NN_CMAKE_DIR})
@@ -41,4 +22,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/nnsuite-config-version.cm
 install(FILES ${PROJECT_BINARY_DIR}/nnsuite-config.cmake
               ${PROJECT_BINARY_DIR}/nnsuite-config-version.cmake
         DESTINATION ${NN_CMAKE_DIR})
+
+# The prefix is relative to the file, so that an installed tree can be moved.
+file(RELATIVE_PATH NN_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" NN_PC_PREFIX ${NN_PC_PREFIX})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/nnsuite.pc.in ${PROJECT_BINARY_DIR}/nnsuite.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nnsuite.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -48,18 +48,6 @@ std::string MarkdownTable(const std::vector<RuleInfo>& rules) {
 
 }  // namespace
 
-std::string_view SeverityName(Severity severity) {
-  switch (severity) {
-    case Severity::kNote:
-      return "note";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      break;
-  }
-  return "error";
-}
-
 void Findings::Append(Location where, std::string message) {
   out_.push_back({std::string(rule_.id), rule_.severity, std::move(message), std::move(where),
                   std::string(rule_.hint)});
@@ -95,25 +83,6 @@ Finding UnreadableFile(const Error& error, const Format* format) {
   const RuleSet* set = FindRuleSet(format != nullptr ? format->name : "");
   const RuleInfo& rule = set->readable;
   return {std::string(rule.id), rule.severity, error.message(), {}, std::string(rule.hint)};
-}
-
-std::vector<RuleInfo> Rules(const ValidateOptions& options) {
-  std::vector<RuleInfo> rules;
-  for (const RuleSet& set : RuleSets()) {
-    rules.push_back(set.readable);
-    for (const RuleInfo& info : set.rules)
-      if (IsApplied(info, options)) rules.push_back(info);
-  }
-  return rules;
-}
-
-std::optional<RuleInfo> FindRule(std::string_view id) {
-  for (const RuleSet& set : RuleSets()) {
-    if (set.readable.id == id) return set.readable;
-    for (const RuleInfo& info : set.rules)
-      if (info.id == id) return info;
-  }
-  return std::nullopt;
 }
 
 RuleExamples ExamplesOf(std::string_view format) {
@@ -161,3 +130,38 @@ std::string RulesMarkdown() {
 }
 
 }  // namespace nn
+
+namespace nnsuite {
+
+std::string_view SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::kNote:
+      return "note";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kError:
+      break;
+  }
+  return "error";
+}
+
+std::vector<RuleInfo> Rules(const ValidateOptions& options) {
+  std::vector<RuleInfo> rules;
+  for (const nn::RuleSet& set : nn::RuleSets()) {
+    rules.push_back(set.readable);
+    for (const RuleInfo& info : set.rules)
+      if (nn::IsApplied(info, options)) rules.push_back(info);
+  }
+  return rules;
+}
+
+std::optional<RuleInfo> FindRule(std::string_view id) {
+  for (const nn::RuleSet& set : nn::RuleSets()) {
+    if (set.readable.id == id) return set.readable;
+    for (const RuleInfo& info : set.rules)
+      if (info.id == id) return info;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nnsuite

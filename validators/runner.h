@@ -17,18 +17,10 @@
 
 namespace nn {
 
-enum class Profile : uint8_t {
-  kSpec,    // all that the published documents require
-  kVendor,  // only what the format owner's loader or checker rejects
-  kStrict,  // kSpec and lint
-};
-
-// Selects the rules of the profile and of `enable`, except those of `disable`.
-struct ValidateOptions {
-  Profile profile = Profile::kSpec;
-  std::set<std::string, std::less<>> enable = {};  // rule ids
-  std::set<std::string, std::less<>> disable = {};
-};
+using nnsuite::FindRule;
+using nnsuite::Profile;
+using nnsuite::Rules;
+using nnsuite::ValidateOptions;
 
 // All findings of the selected rules, rule by rule, in file order within each rule. Location::file
 // is left to the caller.
@@ -38,12 +30,6 @@ std::vector<Finding> Validate(const NativeModel& model, const Format& format,
 // The finding for an unreadable file: rule <FORMAT>-FILE-001, or FILE-001 if the format is unknown.
 // It cannot be disabled.
 Finding UnreadableFile(const Error& error, const Format* format);
-
-// All selected rules, of every format, in the order in which they run.
-std::vector<RuleInfo> Rules(const ValidateOptions& options);
-
-// The rule with an id, in any profile; nullopt if it does not exist.
-std::optional<RuleInfo> FindRule(std::string_view id);
 
 // The examples of a format's rules (Format::name); empty for an unknown format.
 RuleExamples ExamplesOf(std::string_view format);

@@ -63,22 +63,23 @@ void AddProfile(const Program& program, const std::vector<double>& step_ms, RunR
 
 }  // namespace
 
-Status RunBench(Program& program, std::span<const Tensor> inputs, const RunOptions& options,
+Status RunBench(const Program& program, std::span<const Tensor> inputs, const RunOptions& options,
                 RunReport& report) {
   using Clock = std::chrono::steady_clock;
   Progress progress("runs", static_cast<uint64_t>(options.warmup + options.runs));
   std::vector<double> ms;
   std::vector<double> step_ms(options.profile ? program.steps().size() : 0, 0.0);
-  program.set_profiling(options.profile);
+  std::vector<double> this_run;
+  const RunRecord record = {.step_milliseconds = options.profile ? &this_run : nullptr};
   for (int64_t i = 0; i < options.warmup + options.runs; ++i) {
     const auto begin = Clock::now();
-    NN_RETURN_IF_ERROR(program.Run(inputs));
+    NN_RETURN_IF_ERROR(program.Run(inputs, record));
     const std::chrono::duration<double, std::milli> elapsed = Clock::now() - begin;
     progress.Step();
     if (i < options.warmup) continue;
     ms.push_back(elapsed.count());
     for (size_t k = 0; k < step_ms.size(); ++k)
-      step_ms[k] += program.step_milliseconds()[k] / static_cast<double>(options.runs);
+      step_ms[k] += this_run[k] / static_cast<double>(options.runs);
   }
   const Latency l = Summarize(ms);
   const size_t threads = options.program().threads;

@@ -126,15 +126,16 @@ Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
     ExposeSteps(graph);
     stepwise = graph.Clone();
   }
-  NN_ASSIGN(Program program, Program::Compile(std::move(graph), o.program()));
+  NN_ASSIGN(const Program program, Program::Compile(std::move(graph), o.program()));
   if (!o.trace.empty() && !program.planned())
     return UsageError(
         "--trace: the model has no plan and runs operator by operator, because it has strings or "
         "shapes that depend on data");
-  program.set_tracing(!o.trace.empty() && !o.bench);
   // Only after the limits of the run are checked.
   NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(program.graph(), std::move(given), o));
-  NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs));
+  RunTrace trace;
+  const RunRecord record = {.trace = o.trace.empty() ? nullptr : &trace};
+  NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs, o.bench ? RunRecord() : record));
   if (stepwise)
     NN_RETURN_IF_ERROR(SaveSteps(o.save_steps, *stepwise, own_outputs, inputs, results));
   results.resize(own_outputs);
@@ -148,11 +149,8 @@ Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
   }
   if (o.bench) NN_RETURN_IF_ERROR(RunBench(program, inputs, o, report));
   if (!o.trace.empty()) {
-    if (o.bench) {
-      program.set_tracing(true);
-      NN_RETURN_IF_ERROR(program.Run(inputs));
-    }
-    NN_RETURN_IF_ERROR(WriteTrace(program, o));
+    if (o.bench) NN_RETURN_IF_ERROR(program.Run(inputs, record));  // after the warm-up
+    NN_RETURN_IF_ERROR(WriteTrace(program, trace, o));
   }
   if (o.output.empty() && o.expect.empty() && o.save_steps.empty() && !o.digest && !o.bench)
     DescribeOutputs(outputs, report);

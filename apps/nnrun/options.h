@@ -101,13 +101,13 @@ void DescribePlan(const Program& program, const RunOptions& options, RunReport& 
 
 // Writes the trace of the program's last run to options.trace: Chrome's trace event format. One
 // track has the steps, the others what each thread did.
-Status WriteTrace(const Program& program, const RunOptions& options);
+Status WriteTrace(const Program& program, const RunTrace& trace, const RunOptions& options);
 
 // "f32[1, 16, 16, 16]".
 std::string TypeText(const OperandInfo& operand);
 
 // Times the program (--bench).
-Status RunBench(Program& program, std::span<const Tensor> inputs, const RunOptions& options,
+Status RunBench(const Program& program, std::span<const Tensor> inputs, const RunOptions& options,
                 RunReport& report);
 
 }  // namespace nn::app

@@ -64,9 +64,8 @@ Json SpanEvent(const PlannedStep& step, const TraceSpan& span, size_t track, dou
 
 }  // namespace
 
-Status WriteTrace(const Program& program, const RunOptions& options) {
+Status WriteTrace(const Program& program, const RunTrace& trace, const RunOptions& options) {
   const PlanInfo plan = program.Explain();
-  const RunTrace trace = program.trace();
   const Json about = {{"model", options.model},
                       {"threads", options.program().threads},
                       {"target", options.target.empty() ? SimdTargets().front() : options.target}};

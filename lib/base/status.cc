@@ -1,6 +1,6 @@
 #include "base/status.h"
 
-namespace nn {
+namespace nnsuite {
 
 std::string_view ErrorCodeName(ErrorCode code) {
   switch (code) {
@@ -35,4 +35,8 @@ int ExitCode(ErrorCode code) {
   }
 }
 
-}  // namespace nn
+Error Error::In(std::string_view context) const {
+  return Error(code_, fmt::format("{}: {}", context, message_));
+}
+
+}  // namespace nnsuite

@@ -1,5 +1,5 @@
-// Errors as values. Every fallible function of the library returns Status or Result<T>; exceptions
-// of third-party code are caught where it is called.
+// Errors as values (nnsuite/error.h), and what makes them. Exceptions of third-party code are
+// caught where it is called.
 //
 //   Result<Graph> g = ReadText(src);
 //   if (!g) return tl::unexpected(g.error());
@@ -9,50 +9,19 @@
 
 #include <fmt/core.h>
 
-#include <cstdint>
-#include <string>
 #include <tl/expected.hpp>
 #include <utility>
 
+#include "nnsuite/error.h"
+
 namespace nn {
 
-// The kind of an error. It determines the exit code of a program (see ExitCode()).
-enum class ErrorCode : uint8_t {
-  kUsage,        // invalid arguments: unknown option, wrong input shape, missing input
-  kIo,           // a file cannot be opened, read or written
-  kParse,        // bytes that violate the file format
-  kModel,        // a well-formed file with an invalid model: mismatched shapes, a cycle
-  kUnsupported,  // a valid model that uses an unsupported feature
-  kLimit,        // a resource limit was hit: size, depth, count, memory
-  kInternal,     // a broken invariant of this library
-};
-
-std::string_view ErrorCodeName(ErrorCode code);
-
-// The exit code of the programs for an error: 1 model, 2 usage/file/parse/internal,
-// 3 unsupported, 4 limit.
-int ExitCode(ErrorCode code);
-
-class Error {
- public:
-  Error(ErrorCode code, std::string message) : code_(code), message_(std::move(message)) {}
-
-  ErrorCode code() const { return code_; }
-  const std::string& message() const { return message_; }
-
-  // The same error, prefixed with "context: " to say where it occurred.
-  Error In(std::string_view context) const {
-    return Error(code_, fmt::format("{}: {}", context, message_));
-  }
-
- private:
-  ErrorCode code_;
-  std::string message_;
-};
-
-template <typename T>
-using Result = tl::expected<T, Error>;
-using Status = tl::expected<void, Error>;
+using nnsuite::Error;
+using nnsuite::ErrorCode;
+using nnsuite::ErrorCodeName;
+using nnsuite::ExitCode;
+using nnsuite::Result;
+using nnsuite::Status;
 
 // Factories: `return ParseError("tensor {}: {} bytes, needs {}", name, have, need);`
 template <typename... A>

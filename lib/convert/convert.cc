@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/file.h"
-#include "convert/written.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "passes/weights.h"
@@ -105,9 +104,15 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   auto imported = read.format->import(*read.model);
   if (!imported) return InInput(imported.error(), o);
   Release(read, o.input);
+  return ConvertGraph(
+      *std::move(imported), [&] { return ErrorOfSource(read, o); }, format, o);
+}
+
+Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& source_error,
+                                const Format& format, const ConvertOptions& o) {
   Conversion out;
-  out.obstacles = std::move(imported->obstacles);
-  Graph source = std::move(imported->graph);
+  out.obstacles = std::move(imported.obstacles);
+  Graph source = std::move(imported.graph);
   NamePorts(source);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   const SourceSummary summary(source);
@@ -126,7 +131,6 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
   out.batch_norms_lowered =
       summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm");
   const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
-  const auto source_error = [&] { return ErrorOfSource(read, o); };
   const auto is_sound = [&](const StagedModel& staged) {
     const bool last = !staged.needs_names();  // no further attempt
     if (last) fitted = Graph();

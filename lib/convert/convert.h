@@ -21,8 +21,10 @@
 #include "base/status.h"
 #include "convert/place_model.h"
 #include "convert/verify.h"
+#include "convert/written.h"
 #include "formats/format.h"
 #include "ir/graph.h"
+#include "nnsuite/convert.h"
 #include "passes/legalize.h"
 
 namespace nn {
@@ -45,15 +47,7 @@ struct ConvertOptions {
   OtherName other_name = nullptr;  // null: not reported
 };
 
-// An input or output whose axes are permuted in the written model: axis k there is axis axes[k] of
-// the source.
-struct MovedPort {
-  std::string kind;  // "input" or "output"
-  std::string name;
-  std::string from;  // types
-  std::string to;
-  std::vector<int> axes;
-};
+using nnsuite::MovedPort;
 
 struct Conversion {
   // The unsupported nodes, those of the import first. If there are any, nothing is written.
@@ -83,6 +77,11 @@ Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& optio
 // has a flaw. If `input` is empty, messages have no path.
 Result<Conversion> ConvertModel(ReadModel model, const Format& format,
                                 const ConvertOptions& options);
+
+// The same for a graph. `source_error` is as in convert/written.h; of the options, `input` and
+// `limits` do not apply.
+Result<Conversion> ConvertGraph(ImportedModel source, const SourceError& source_error,
+                                const Format& format, const ConvertOptions& options);
 
 // Copies a model that was read from `options.input`: writes it in its own format, without importing
 // or verifying it (Format::save). Of the options, only `output`, `dry_run` and `other_name` apply,

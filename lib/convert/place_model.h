@@ -12,15 +12,11 @@
 #include "base/status.h"
 #include "convert/staged_model.h"
 #include "formats/format.h"
+#include "nnsuite/convert.h"
 
 namespace nn {
 
-// The files of a model that are in place.
-struct WrittenModel {
-  uint64_t bytes = 0;  // of the model file, or of all files of a folder
-  // Names relative to the folder of the model file, and bytes; none if the model is a folder.
-  std::vector<std::pair<std::string, uint64_t>> side_files;
-};
+using nnsuite::WrittenModel;
 
 // Makes the files of a model; called again if a side file needs another name.
 using MakeImage = std::function<Result<FileImage>(const ExportOptions&)>;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <mutex>
+#include <optional>
 #include <unordered_set>
 
 #include "base/checked_math.h"
@@ -46,23 +48,33 @@ bool IsShort(const Step& step) {
 
 }  // namespace
 
+// What a run needs besides the plan.
+struct RunState {
+  RunState(size_t arena_bytes, size_t threads) : arena(arena_bytes), pool(threads) {}
+
+  Buffer arena;
+  ThreadPool pool;
+  StepError error;
+};
+
 struct Program::Impl {
   Graph graph;
   ProgramOptions options;
   Plan plan;
   std::unordered_map<const Value*, Place> places;
-  std::unique_ptr<ThreadPool> pool;
-  Buffer arena;
   std::vector<Type> input_types;
   std::vector<StepInfo> infos;
-  std::vector<double> milliseconds;
-  bool profiling = false;
-  std::unique_ptr<Tracer> tracer;  // null: tracing is off
+  // The states that no run uses.
+  std::mutex mutex;
+  std::vector<std::unique_ptr<RunState>> idle;
 
   Status Build();
   Status PlanSteps();
-  Result<std::vector<Tensor>> RunPlan(std::span<const Tensor> inputs);
-  Result<std::vector<Tensor>> RunReference(std::span<const Tensor> inputs);
+  std::unique_ptr<RunState> TakeState();
+  Result<std::vector<Tensor>> RunPlan(std::span<const Tensor> inputs, const RunRecord& record);
+  Result<std::vector<Tensor>> RunSteps(std::span<const Tensor> inputs, RunState& state,
+                                       const RunRecord& record) const;
+  Result<std::vector<Tensor>> RunReference(std::span<const Tensor> inputs) const;
 };
 
 Status Program::Impl::Build() {
@@ -104,9 +116,7 @@ Status Program::Impl::Build() {
     NN_RETURN_IF_ERROR(PlanSteps());
   }
   plan.folded_nodes = folded_nodes;
-  arena = Buffer(plan.arena_bytes);
-  milliseconds.assign(plan.steps.size(), 0.0);
-  pool = std::make_unique<ThreadPool>(options.threads);
+  idle.push_back(std::make_unique<RunState>(plan.arena_bytes, options.threads));
   return {};
 }
 
@@ -120,7 +130,26 @@ Status Program::Impl::PlanSteps() {
   return {};
 }
 
-Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> inputs) {
+std::unique_ptr<RunState> Program::Impl::TakeState() {
+  const std::lock_guard lock(mutex);
+  if (idle.empty()) return nullptr;
+  auto state = std::move(idle.back());
+  idle.pop_back();
+  return state;
+}
+
+Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> inputs,
+                                                   const RunRecord& record) {
+  std::unique_ptr<RunState> state = TakeState();
+  if (state == nullptr) state = std::make_unique<RunState>(plan.arena_bytes, options.threads);
+  auto results = RunSteps(inputs, *state, record);
+  const std::lock_guard lock(mutex);
+  idle.push_back(std::move(state));
+  return results;
+}
+
+Result<std::vector<Tensor>> Program::Impl::RunSteps(std::span<const Tensor> inputs, RunState& state,
+                                                    const RunRecord& record) const {
   std::vector<Tensor> aligned;
   for (const Tensor& t : inputs) aligned.push_back(t.Aligned());
   std::vector<TensorBuilder> outputs;
@@ -132,13 +161,16 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   // Steps do not write to inputs.
   for (const Tensor& t : aligned) in.push_back(const_cast<std::byte*>(t.blob().data()));
   for (TensorBuilder& b : outputs) out.push_back(b.data());
-  Poison({arena.data(), arena.size()});
-  const Memory memory = MemoryOf(plan, in, out, arena.data());
-  if (tracer != nullptr) tracer->BeginRun();
+  Poison({state.arena.data(), state.arena.size()});
+  const Memory memory = MemoryOf(plan, in, out, state.arena.data(), state.error);
+  std::optional<Tracer> tracer;
+  if (record.trace != nullptr) tracer.emplace();
+  if (record.step_milliseconds != nullptr) record.step_milliseconds->assign(plan.steps.size(), 0.0);
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     const Step& step = *plan.steps[s];
-    const auto begin =
-        profiling ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
+    const auto begin = record.step_milliseconds != nullptr
+                           ? std::chrono::steady_clock::now()
+                           : std::chrono::steady_clock::time_point();
     const size_t grid = step.grid();
     const size_t end = step.rounds() * grid;
     const auto run = [&](auto&& item) {
@@ -146,23 +178,24 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
         for (size_t i = 0; i < end; ++i) item(i);
       } else {
         for (size_t first = 0; first < end; first += grid)
-          pool->ParallelFor(grid, [&](size_t i) { item(first + i); });
+          state.pool.ParallelFor(grid, [&](size_t i) { item(first + i); });
       }
     };
-    if (tracer == nullptr) {
+    if (!tracer) {
       run([&](size_t i) { step.Run(memory, i); });
     } else {
       tracer->BeginStep(step);
       run([&](size_t i) { tracer->RunItem(step, memory, i); });
       tracer->EndStep();
     }
-    if (profiling)
-      milliseconds[s] =
+    if (record.step_milliseconds != nullptr)
+      (*record.step_milliseconds)[s] =
           std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
               .count();
     // Later steps rely on the checks of earlier ones.
-    if (auto error = step.TakeError()) return tl::unexpected(*std::move(error));
+    if (auto error = state.error.Take()) return tl::unexpected(*std::move(error));
   }
+  if (tracer) *record.trace = tracer->Result();
   std::vector<Tensor> results;
   for (TensorBuilder& b : outputs) {
     SetOneNanOf(b);
@@ -171,7 +204,7 @@ Result<std::vector<Tensor>> Program::Impl::RunPlan(std::span<const Tensor> input
   return results;
 }
 
-Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> inputs) {
+Result<std::vector<Tensor>> Program::Impl::RunReference(std::span<const Tensor> inputs) const {
   std::unordered_map<const Value*, Tensor> tensors;
   ValueTable<size_t> uses(graph);
   for (size_t i = 0; i < inputs.size(); ++i) tensors[graph.inputs()[i].value] = inputs[i];
@@ -233,7 +266,8 @@ Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
   return Program(std::move(impl));
 }
 
-Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) {
+Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs,
+                                         const RunRecord& record) const {
   const auto& ports = impl_->graph.inputs();
   if (inputs.size() != ports.size())
     return UsageError("{} inputs are given, but the model has {}", inputs.size(), ports.size());
@@ -244,8 +278,10 @@ Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) {
                         DTypeName(inputs[i].dtype()), ToString(ToDims(inputs[i].dims())),
                         type.ToString());
   }
-  return impl_->options.backend == Backend::kReference ? impl_->RunReference(inputs)
-                                                       : impl_->RunPlan(inputs);
+  if (planned()) return impl_->RunPlan(inputs, record);
+  if (record.step_milliseconds != nullptr) record.step_milliseconds->clear();
+  if (record.trace != nullptr) *record.trace = {};
+  return impl_->RunReference(inputs);
 }
 
 const Graph& Program::graph() const {
@@ -260,18 +296,6 @@ PlanInfo Program::Explain() const {
 }
 const std::vector<StepInfo>& Program::steps() const {
   return impl_->infos;
-}
-void Program::set_profiling(bool on) {
-  impl_->profiling = on;
-}
-const std::vector<double>& Program::step_milliseconds() const {
-  return impl_->milliseconds;
-}
-void Program::set_tracing(bool on) {
-  impl_->tracer = on ? std::make_unique<Tracer>() : nullptr;
-}
-RunTrace Program::trace() const {
-  return impl_->tracer == nullptr ? RunTrace() : impl_->tracer->Result();
 }
 uint64_t Program::arena_bytes() const {
   return impl_->plan.arena_bytes;

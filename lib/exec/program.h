@@ -16,20 +16,12 @@
 #include "exec/run_limits.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
+#include "nnsuite/program.h"
 
 namespace nn {
 
-enum class Backend : uint8_t {
-  kSimd,       // planned, fused, packed, vectorized
-  kReference,  // scalar reference evaluation, node by node
-};
-
-struct ProgramOptions {
-  Backend backend = Backend::kSimd;
-  size_t threads = 1;
-  bool fuse = true;  // whether elementwise nodes may join the step that produces their input
-  RunLimits limits;
-};
+using nnsuite::Backend;
+using nnsuite::ProgramOptions;
 
 // One step of a plan and its cost.
 struct StepInfo {
@@ -111,6 +103,13 @@ struct RunTrace {
   std::vector<TraceSpan> threads;  // one per step and participating thread
 };
 
+// What to record of a run; null: nothing. Empty without a plan.
+struct RunRecord {
+  std::vector<double>* step_milliseconds = nullptr;  // of each step
+  RunTrace* trace = nullptr;                         // reads the clock twice per work item
+};
+
+// A compiled graph. Movable, not copyable. Its const member functions may be called concurrently.
 class Program {
  public:
   // The inputs of the graph must have known shapes (BindInputShapes). A const graph is copied.
@@ -127,8 +126,13 @@ class Program {
   // Inputs in the graph's order; types and shapes must match the plan (kUsage otherwise). kModel:
   // the contents of an input lead to a shape that differs from the declared one, or an operator
   // rejects them (an index out of range). kLimit: shapes known only at run time exceed the limits
-  // of the options. On error there are no outputs. Not thread-safe.
-  Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs);
+  // of the options. On error there are no outputs, and `record` is unspecified.
+  //
+  // Several runs may take place at the same time. Each of them has its own arena and its own
+  // ProgramOptions::threads threads, counting the caller; they are kept for later runs. The
+  // memory limit applies to each run.
+  Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs,
+                                  const RunRecord& record = {}) const;
 
   // The executed graph: the given graph after rewrites, with the same inputs and outputs in order
   // and by name. It lives as long as the program.
@@ -139,14 +143,7 @@ class Program {
   const std::vector<StepInfo>& steps() const;
   // The description of the plan; empty if there is none.
   PlanInfo Explain() const;
-  // Milliseconds of each step in the last run with profiling on; 0 or empty if there was none.
-  void set_profiling(bool on);
-  const std::vector<double>& step_milliseconds() const;
-  // The trace of the last run; empty unless tracing is on, which reads the clock twice per work
-  // item.
-  void set_tracing(bool on);
-  RunTrace trace() const;
-  // Bytes of the arena, and of packed weights.
+  // Bytes of the arena of one run, and of packed weights.
   uint64_t arena_bytes() const;
   uint64_t packed_bytes() const;
 

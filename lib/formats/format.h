@@ -15,6 +15,8 @@
 #include "base/blob.h"
 #include "base/status.h"
 #include "ir/graph.h"
+#include "nnsuite/options.h"
+#include "nnsuite/summary.h"
 #include "passes/legalize.h"
 
 namespace nn {
@@ -29,30 +31,18 @@ class NativeModel {
   virtual ~NativeModel() = default;
 };
 
-// The limits of readers. Violations are kLimit and name the limit as the programs' options do:
-// max-file-bytes, max-piped-bytes, max-unpacked-bytes, max-depth, max-items.
-struct ReadLimits {
-  // Of the model file, or the files of its folder, and all side files that are read, together.
-  uint64_t max_file_bytes = uint64_t{64} << 30;
-  uint64_t max_piped_bytes = uint64_t{2} << 30;     // of a pipe, which is read into memory
-  uint64_t max_unpacked_bytes = uint64_t{4} << 30;  // of all entries of an archive
-  int max_depth = 100;                              // nested messages or subgraphs
-  uint64_t max_items = uint64_t{16} << 20;          // nodes, tensors, operands: any one list
-};
+using nnsuite::DumpOptions;
+using nnsuite::DumpWeights;
+using nnsuite::ExternalData;
+using nnsuite::ModelSummary;
+using nnsuite::OperatorSummary;
+using nnsuite::ReadLimits;
+using nnsuite::TensorSummary;
 
 // A graph and the unsupported parts of the file. Each obstacle has an "opaque" node in the graph.
 struct ImportedModel {
   Graph graph;
   std::vector<Obstacle> obstacles;
-};
-
-// Where the constants of a model are stored.
-struct ExternalData {
-  // A file beside the model for constants of `threshold` bytes or more. "": none, except for ONNX
-  // models above 2 GiB, which get a file named after the model.
-  std::string file;
-  uint64_t threshold = 1024;
-  bool embed = false;  // store all inside the model; kLimit if they do not fit
 };
 
 struct ExportOptions {
@@ -81,38 +71,6 @@ struct FileImage {
   bool is_folder = false;
 
   uint64_t size() const;  // bytes of the file, or of all files in the folder
-};
-
-// One operator in a model's summary.
-struct OperatorSummary {
-  std::string op;  // with its domain, if not the default
-  std::string name;
-  std::string scope;                // its subgraph or function; "": the main graph
-  std::vector<std::string> inputs;  // names; "" for absent ones
-  std::vector<std::string> outputs;
-  std::vector<std::pair<std::string, std::string>> attributes;
-};
-
-struct TensorSummary {
-  std::string name;
-  std::string type;                               // the format's own name: "FLOAT", "FLOAT32"
-  std::optional<std::vector<std::string>> shape;  // numbers or symbols; nullopt: unknown rank
-  std::string quantization;                       // text, empty if none
-};
-
-// Facts about a model from its file alone, including unsupported operators.
-struct ModelSummary {
-  std::string format;   // "ONNX"
-  std::string version;  // "IR version 7, opset 13"
-  std::string producer;
-  std::string name;
-  std::vector<std::pair<std::string, std::string>> metadata;
-  std::vector<TensorSummary> inputs;
-  std::vector<TensorSummary> outputs;
-  // In file order; subgraphs follow their operator, functions come last.
-  std::vector<OperatorSummary> operators;
-  uint64_t parameter_count = 0;  // elements of constant tensors
-  uint64_t parameter_bytes = 0;
 };
 
 // A constant tensor in a file: an initializer, a buffer, the weights of a layer, or a tensor
@@ -220,9 +178,10 @@ const Format* FindFormat(std::string_view name);
 // By the path's extension, ignoring a trailing "/"; nullptr if none matches.
 const Format* FormatOfPath(std::string_view path);
 
+// Copies share the model.
 struct ReadModel {
   const Format* format;
-  std::unique_ptr<NativeModel> model;
+  std::shared_ptr<const NativeModel> model;
   bool from_dump = false;  // the file was a dump of a model of `format`
 };
 
@@ -234,23 +193,6 @@ Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limit
 Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
                                  const ReadLimits& limits = {});
 
-// The form of tensors of 1 KiB and more in a dump; kFile also covers smaller tensors that have a
-// name.
-enum class DumpWeights : uint8_t {
-  kBase64,  // can be restored, like kInline
-  kInline,  // lists of numbers where the type is known
-  kStats,   // size, type, range, mean, deviation
-  kDigest,  // size and SHA-256
-  kNone,    // size
-  kFile,    // as tensors in a file beside the dump; can be restored
-};
-
-struct DumpOptions {
-  DumpWeights weights = DumpWeights::kBase64;
-  // For kFile: the path of the file below the dump's folder, .npz or .safetensors.
-  std::string file = {};
-};
-
 // Writes a model as JSON text that ReadModelFile can read in place of the model
 // (schemas/dump.schema.json): a copy, without import. The text is streamed, so memory use does not
 // grow with the model.
@@ -259,7 +201,11 @@ Status WriteDump(const ReadModel& model, const std::string& path, const DumpOpti
 // Whether a path names a dump: ".json", unless part of a format's extension.
 bool IsDumpPath(std::string_view path);
 
-// ReadModelFile and import; obstacles are an error of kind kUnsupported that lists them all.
+// Imports a model that was read from `path`, which is for messages; obstacles are an error of kind
+// kUnsupported that lists them all.
+Result<Graph> ImportGraph(const ReadModel& read, const std::string& path);
+
+// ReadModelFile and ImportGraph.
 Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits = {});
 
 }  // namespace nn

@@ -107,6 +107,10 @@ Result<ReadModel> ReadModelBytes(const Blob& file, const std::string& path,
 
 Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits) {
   NN_ASSIGN(const ReadModel read, ReadModelFile(path, limits));
+  return ImportGraph(read, path);
+}
+
+Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
   auto imported = read.format->import(*read.model);
   if (!imported) return tl::unexpected(imported.error().In(path));
   if (!imported->obstacles.empty())

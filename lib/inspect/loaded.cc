@@ -38,6 +38,10 @@ Status Import(const std::function<Status(Graph&)>& bind, LoadedModel& out) {
 
 Result<LoadedModel> Load(const std::string& path, const LoadOptions& options) {
   NN_ASSIGN(ReadModel read, ReadModelFile(path, options.limits));
+  return LoadFrom(std::move(read), path, options);
+}
+
+Result<LoadedModel> LoadFrom(ReadModel read, const std::string& path, const LoadOptions& options) {
   LoadedModel out;
   out.path = path;
   out.read = std::move(read);

@@ -42,6 +42,10 @@ struct LoadOptions {
   std::function<Status(Graph&)> bind = nullptr;
 };
 
+// Describes a model that was read from `path`, which is for messages; of `options`, `limits` does
+// not apply. Errors as below.
+Result<LoadedModel> LoadFrom(ReadModel read, const std::string& path, const LoadOptions& options);
+
 // Reads standard input for the path "-". The errors of ReadModelFile, and kUnsupported for formats
 // that cannot be inspected. If `bind` is set, also its errors and those of the import, which are
 // otherwise stored in `import_error`.

@@ -58,19 +58,6 @@ const Info& InfoOf(DType type) {
 
 }  // namespace
 
-std::string_view DTypeName(DType type) {
-  return InfoOf(type).name;
-}
-
-std::optional<DType> ParseDType(std::string_view name) {
-  for (const Info& info : kInfo)
-    if (info.name == name) return info.type;
-  return std::nullopt;
-}
-
-int DTypeBits(DType type) {
-  return InfoOf(type).bits;
-}
 bool IsFloat(DType type) {
   return InfoOf(type).kind == Kind::kFloat;
 }
@@ -97,3 +84,21 @@ int64_t MaxInteger(DType type) {
 }
 
 }  // namespace nn
+
+namespace nnsuite {
+
+std::string_view DTypeName(DType type) {
+  return nn::InfoOf(type).name;
+}
+
+std::optional<DType> ParseDType(std::string_view name) {
+  for (const nn::Info& info : nn::kInfo)
+    if (info.name == name) return info.type;
+  return std::nullopt;
+}
+
+int DTypeBits(DType type) {
+  return nn::InfoOf(type).bits;
+}
+
+}  // namespace nnsuite

@@ -289,6 +289,21 @@ class Parser {
     return graph;
   }
 
+  // "name = value, ...}", after the opening brace.
+  Status ParseAttrs(Attrs& attrs) {
+    do {
+      const std::string name(lex_.Word());
+      NN_RETURN_IF_ERROR(lex_.Expect('='));
+      const auto current = attrs.Get(name);
+      if (!current) return lex_.Fail(fmt::format("no attribute named \"{}\"", name));
+      NN_ASSIGN(const AttrValue value, ParseAttr(*current));
+      auto with = attrs.With(name, value);
+      if (!with) return lex_.Fail(with.error().message());
+      attrs = *std::move(with);
+    } while (lex_.Take(','));
+    return lex_.Expect('}');
+  }
+
  private:
   struct Name {
     std::string reference;
@@ -481,20 +496,6 @@ class Parser {
     return {};
   }
 
-  Status ParseAttrs(Attrs& attrs) {
-    do {
-      const std::string name(lex_.Word());
-      NN_RETURN_IF_ERROR(lex_.Expect('='));
-      const auto current = attrs.Get(name);
-      if (!current) return lex_.Fail(fmt::format("no attribute named \"{}\"", name));
-      NN_ASSIGN(const AttrValue value, ParseAttr(*current));
-      auto with = attrs.With(name, value);
-      if (!with) return lex_.Fail(with.error().message());
-      attrs = *std::move(with);
-    } while (lex_.Take(','));
-    return lex_.Expect('}');
-  }
-
   // Parses a value of the same kind as `like`.
   Result<AttrValue> ParseAttr(const AttrValue& like) {
     if (std::holds_alternative<int64_t>(like)) return ToInt(lex_, lex_.Number());
@@ -549,6 +550,16 @@ Result<Graph> ParseGraph(std::string_view text) {
   if (!lex.AtEnd()) return lex.Fail("unexpected text after the graph");
   NN_RETURN_IF_ERROR(Verify(graph));
   return graph;
+}
+
+Result<Attrs> ParseAttrs(const OpDef& op, std::string_view text) {
+  Attrs attrs(op.attrs);
+  Lexer lex(text);
+  if (lex.AtEnd()) return attrs;
+  NN_RETURN_IF_ERROR(lex.Expect('{'));
+  if (!lex.Take('}')) NN_RETURN_IF_ERROR(Parser(lex).ParseAttrs(attrs));
+  if (!lex.AtEnd()) return lex.Fail("unexpected text after the attributes");
+  return attrs;
 }
 
 Result<Type> ParseType(std::string_view text) {

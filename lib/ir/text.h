@@ -37,6 +37,9 @@ std::string PrintGraph(const Graph& graph, const PrintOptions& options = {});
 // Parses, infers types and verifies. Syntax errors give line and column.
 Result<Graph> ParseGraph(std::string_view text);
 
+// The attributes of an operator, "{strides = [2, 2]}"; "" and "{}" are all defaults.
+Result<Attrs> ParseAttrs(const OpDef& op, std::string_view text);
+
 // "f32[1, batch]", "u8[4]{scale=0.5, zp=128}", "f32[*]".
 Result<Type> ParseType(std::string_view text);
 

@@ -6,17 +6,11 @@
 #include <string>
 
 #include "ir/tensor.h"
+#include "nnsuite/tensor.h"
 
 namespace nn {
 
-// Real elements agree if |got - want| <= atol + rtol * |want|; NaN agrees with NaN, and an infinity
-// only with itself. Real and imaginary parts are compared separately. Integers agree if they differ
-// by at most `steps`; bools and strings must be equal.
-struct Tolerance {
-  double atol = 0;
-  double rtol = 0;
-  int64_t steps = 0;
-};
+using nnsuite::Tolerance;
 
 struct Comparison {
   bool agrees = false;     // types and shapes are equal, and all elements agree

@@ -48,8 +48,6 @@ class GatherStep : public Step {
     }
   }
 
-  std::optional<Error> TakeError() const override { return indices.TakeError(); }
-
  private:
   // The offset, in pieces, that the indices of position i select.
   size_t Chosen(const Memory& memory, size_t i) const {

@@ -111,7 +111,6 @@ Update UpdateOf(const Value* x, Reduction reduction) {
 class IndexedStep : public Step {
  public:
   IndexedStep(PlanContext& ctx, const Value* indices_value) : indices(ctx, indices_value) {}
-  std::optional<Error> TakeError() const override { return indices.TakeError(); }
 
   Indices indices;
   size_t element = 0;

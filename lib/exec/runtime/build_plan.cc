@@ -47,7 +47,6 @@ class ReferenceStep : public Step {
 
   size_t grid() const override { return 1; }
   void Run(const Memory& memory, size_t) const override {
-    error.reset();
     std::vector<Tensor> tensors;
     tensors.reserve(inputs.size());
     std::vector<const Tensor*> pointers;
@@ -71,16 +70,13 @@ class ReferenceStep : public Step {
     }
     const auto results = EvalNode(*node, pointers);
     if (!results) {
-      error = results.error();
+      memory.error().Report(0, [&] { return results.error(); });
       return;
     }
     for (size_t i = 0; i < outputs.size(); ++i)
       CopyRows(node->output(i), (*results)[i].blob().data(), RowOf(node->output(i)),
                outputs[i].As<std::byte>(memory), outputs[i].row_stride);
   }
-  std::optional<Error> TakeError() const override { return std::exchange(error, std::nullopt); }
-
-  mutable std::optional<Error> error;
 };
 
 size_t ByteSizeOf(const Value* v) {
@@ -263,7 +259,7 @@ Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
 }
 
 Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
-                std::span<std::byte* const> outputs, std::byte* arena) {
+                std::span<std::byte* const> outputs, std::byte* arena, StepError& error) {
   std::vector<std::byte*> buffers;
   buffers.reserve(plan.buffers.size());
   for (const BufferInfo& info : plan.buffers) {
@@ -283,7 +279,7 @@ Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
         break;
     }
   }
-  return Memory(std::move(buffers));
+  return Memory(std::move(buffers), error);
 }
 
 }  // namespace nn

@@ -10,8 +10,8 @@ namespace nn {
 Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
                  std::unordered_map<const Value*, Place>& places);
 
-// The memory of a plan's buffers, by BufferId.
+// The memory of a run of a plan; `error` must outlive it.
 Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,
-                std::span<std::byte* const> outputs, std::byte* arena);
+                std::span<std::byte* const> outputs, std::byte* arena, StepError& error);
 
 }  // namespace nn

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -16,16 +18,42 @@ class Node;
 
 using BufferId = uint32_t;
 
-// The buffers of one run.
+// The error of a step. Of several errors, the one with the lowest position is kept, so that the
+// result does not depend on the number of threads. Thread-safe.
+class StepError {
+ public:
+  // `make` returns the Error; it is called only for one that is kept.
+  template <typename Make>
+  void Report(size_t position, Make make) {
+    const std::lock_guard lock(mutex_);
+    if (!first_ || position < first_->first) first_.emplace(position, make());
+  }
+  // Returns the error, if any, and clears it.
+  std::optional<Error> Take() {
+    const std::lock_guard lock(mutex_);
+    if (!first_) return std::nullopt;
+    return std::exchange(first_, std::nullopt)->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<std::pair<size_t, Error>> first_;
+};
+
+// The state of one run: its buffers and the error of its current step. A plan has no state of its
+// own, so several runs may use it at the same time.
 class Memory {
  public:
-  explicit Memory(std::vector<std::byte*> buffers) : buffers_(std::move(buffers)) {}
+  // `error` must outlive this object.
+  Memory(std::vector<std::byte*> buffers, StepError& error)
+      : buffers_(std::move(buffers)), error_(&error) {}
 
   std::byte* data(BufferId id) const { return buffers_[id]; }
-  void set(BufferId id, std::byte* data) { buffers_[id] = data; }
+  StepError& error() const { return *error_; }
 
  private:
   std::vector<std::byte*> buffers_;
+  StepError* error_;
 };
 
 // The place of a value: a buffer, a byte offset, and the stride of its innermost rows in elements.
@@ -55,10 +83,8 @@ class Step {
   virtual ~Step() = default;
   virtual size_t grid() const = 0;
   virtual size_t rounds() const { return 1; }
+  // A step that fails reports to memory.error() and leaves its results unspecified.
   virtual void Run(const Memory& memory, size_t item) const = 0;
-  // Returns the error of the last run and clears it. A step that fails leaves its results
-  // unspecified.
-  virtual std::optional<Error> TakeError() const { return std::nullopt; }
 
   std::string label;
   int64_t multiply_adds = 0;

@@ -20,7 +20,8 @@ class SubPlan {
   // Bytes of memory that a run needs, aligned as a Buffer.
   size_t arena_bytes() const;
   // Inputs in the graph's order, dense. Thread-safe if each call has its own memory.
-  void Run(std::span<std::byte* const> inputs, std::byte* output, std::byte* arena) const;
+  void Run(std::span<std::byte* const> inputs, std::byte* output, std::byte* arena,
+           StepError& error) const;
 
  private:
   struct Impl;

@@ -17,11 +17,7 @@ uint32_t ThreadNumber() {
 
 }  // namespace
 
-void Tracer::BeginRun() {
-  steps_.clear();
-  caller_ = ThreadNumber();
-  begin_ = Clock::now();
-}
+Tracer::Tracer() : begin_(Clock::now()), caller_(ThreadNumber()) {}
 
 void Tracer::BeginStep(const Step& step) {
   steps_.emplace_back();

@@ -13,8 +13,8 @@ class Tracer {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Clears the last run; called by the thread that runs the plan.
-  void BeginRun();
+  // Created by the thread that runs the plan, when the run begins.
+  Tracer();
   // For each step in turn.
   void BeginStep(const Step& step);
   // Runs a work item of the current step, on any thread.
@@ -33,8 +33,8 @@ class Tracer {
     std::vector<Item> items;
   };
 
-  Clock::time_point begin_;
-  uint32_t caller_ = 0;
+  const Clock::time_point begin_;
+  const uint32_t caller_;
   std::vector<StepItems> steps_;
 };
 

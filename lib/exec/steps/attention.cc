@@ -234,7 +234,7 @@ class AttentionStep : public Step {
     if (arena.size() < plan.arena_bytes()) arena = Buffer(plan.arena_bytes());
     Poison({arena.data(), arena.size()});
     plan.Run(inputs, out.As<std::byte>(memory) + (batch * rows + first) * out_row_bytes,
-             arena.data());
+             arena.data(), memory.error());
   }
 };
 

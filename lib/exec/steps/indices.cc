@@ -13,17 +13,8 @@ Indices::Indices(PlanContext& ctx, const Value* value)
       place_(ctx.PlaceOf(value)),
       wide_(value->dtype() == DType::kI64) {}
 
-std::optional<Error> Indices::TakeError() const {
-  const std::lock_guard lock(mutex_);
-  if (!bad_) return std::nullopt;
-  const auto checked = CheckIndex(bad_->index, bad_->size);
-  bad_.reset();
-  return checked.error().In(node_);
-}
-
-void Indices::Note(const Bad& bad) const {
-  const std::lock_guard lock(mutex_);
-  if (!bad_ || bad.place < bad_->place) bad_ = bad;
+void Indices::Report(const Memory& memory, size_t i, int64_t index, int64_t size) const {
+  memory.error().Report(i, [&] { return CheckIndex(index, size).error().In(node_); });
 }
 
 }  // namespace nn

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
-#include <optional>
 #include <string>
 
 #include "exec/runtime/plan.h"
@@ -11,7 +9,7 @@
 
 namespace nn {
 
-// A dense list of i32 or i64; records the first entry found out of range.
+// A dense list of i32 or i64.
 class Indices {
  public:
   // Whether the value can be used as indices.
@@ -21,31 +19,22 @@ class Indices {
   BufferId buffer() const { return place_.buffer; }
 
   // Entry i as an index on an axis of `size`; a negative entry counts from the end. If it is out of
-  // range the result is 0 and the run fails. Thread-safe.
+  // range the result is 0 and the step fails. Thread-safe.
   int64_t At(const Memory& memory, size_t i, int64_t size) const {
     const int64_t index =
         wide_ ? place_.As<const int64_t>(memory)[i] : place_.As<const int32_t>(memory)[i];
     if (index >= 0 && index < size) return index;
     if (index < 0 && index >= -size) return index + size;
-    Note({i, index, size});
+    Report(memory, i, index, size);
     return 0;
   }
 
-  // The error for Step::TakeError(), if an entry was out of range.
-  std::optional<Error> TakeError() const;
-
  private:
-  struct Bad {
-    size_t place;
-    int64_t index, size;
-  };
-  void Note(const Bad& bad) const;
+  void Report(const Memory& memory, size_t i, int64_t index, int64_t size) const;
 
   std::string node_;
   Place place_;
   bool wide_ = false;
-  mutable std::mutex mutex_;
-  mutable std::optional<Bad> bad_;
 };
 
 }  // namespace nn

@@ -1,0 +1,127 @@
+// Converts models and verifies the result. A conversion imports the model, legalizes the graph for
+// the target format, writes the model, reads the written files again, validates and imports them,
+// and runs both models on the same inputs. Nothing at the target changes before all of this
+// succeeded.
+//
+//   nnsuite::Result<nnsuite::Conversion> done = nnsuite::ConvertFile("m.onnx", "m.tflite");
+//   if (!done) ...
+//   if (!done->written) ...  // see done->unsupported and done->verification
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nnsuite/error.h"
+#include "nnsuite/options.h"
+
+namespace nnsuite {
+
+class Model;
+
+struct VerifyOptions {
+  uint64_t seed = 0;  // run i has inputs of seed + i
+  uint64_t runs = 3;
+  // The largest difference of an element of a float output, in its own unit, is atol plus rtol
+  // times the largest magnitude in that output. Elements of quantized outputs may differ by one
+  // step; all others must be equal.
+  double atol = 1e-6;
+  double rtol = 1e-5;
+  RunLimits limits;    // of each run of either model
+  size_t threads = 0;  // of each run; 0: one per processor. The results do not depend on it
+};
+
+struct ConvertOptions {
+  std::string format;  // FormatInfo::name of the target; "": by the extension of its path
+  ReadLimits limits;   // of the source
+  // Shapes of inputs, by name, and the batch (Graph::SetInputShapes, SetBatch).
+  std::map<std::string, std::vector<int64_t>> input_shapes;
+  std::optional<int64_t> batch;
+  int64_t opset = 0;  // ONNX operator set version; 0: the lowest that fits
+  ExternalData external_data;
+  // Folds batch normalizations into the convolutions before them, which rounds differently. The
+  // verification compares with the unfolded model.
+  bool fold_batch_norm = false;
+  bool dry_run = false;  // exports the model, but writes, validates and runs nothing
+  bool verify = true;    // whether to run both models
+  VerifyOptions verification;
+};
+
+// A node that the target format cannot express.
+struct UnsupportedNode {
+  std::string node;    // `conv "features.0" (operator 3, Conv)`
+  std::string op;      // its operator in the graph
+  std::string reason;  // names the attribute, type or shape
+};
+
+// An input or output whose axes are permuted in the written model: axis k there is axis axes[k] of
+// the source.
+struct MovedPort {
+  std::string kind;  // "input" or "output"
+  std::string name;
+  std::string from;  // types
+  std::string to;
+  std::vector<int> axes;
+};
+
+// One output, over all runs of the verification.
+struct OutputDrift {
+  std::string name;
+  std::string type;         // "f32", or "i64 -> i32" if the converted model has another type
+  double max_absolute = 0;  // the largest difference, and over the output's largest magnitude
+  double relative = 0;
+  std::string text;  // of the run with the largest difference, for people
+};
+
+struct Verification {
+  std::vector<uint64_t> seeds;
+  // Sizes of symbols chosen for these runs only.
+  std::vector<std::pair<std::string, int64_t>> symbols;
+  std::vector<OutputDrift> outputs;  // in the order of the source's outputs
+  bool passed = true;                // all outputs agree in all runs
+};
+
+// The files of a model that are in place.
+struct WrittenModel {
+  uint64_t bytes = 0;  // of the model file, or of all files of a folder
+  // Names relative to the folder of the model file, and bytes; none if the model is a folder.
+  std::vector<std::pair<std::string, uint64_t>> side_files;
+};
+
+struct Conversion {
+  // The unsupported nodes. If there are any, nothing is written.
+  std::vector<UnsupportedNode> unsupported;
+  std::vector<MovedPort> moved_ports;
+  std::optional<Verification> verification;  // nullopt: not verified
+  // The files in place; nullopt if there are unsupported nodes, the verification did not pass, or
+  // ConvertOptions::dry_run is set.
+  std::optional<WrittenModel> written;
+};
+
+// Converts the model at `input` ("-": standard input) to `output` ("-": standard output; requires
+// ConvertOptions::format). Unsupported nodes and outputs that drift are results, not errors.
+// Errors: those of Model::Read and Model::Import; kUsage for options that do not fit the model or
+// the format; kIo if the files cannot be written; kLimit; kModel if the source violates the rules
+// of its format and the written model therefore cannot be sound. Existing files are unchanged on
+// error. Messages name the options of nnconvert that help.
+//
+// May be called concurrently, also for one target, which then has the files of one of the
+// conversions.
+Result<Conversion> ConvertFile(const std::string& input, const std::string& output,
+                               const ConvertOptions& options = {});
+
+// The same for a model in memory.
+Result<Conversion> ConvertModel(const Model& model, const std::string& output,
+                                const ConvertOptions& options = {});
+
+class Graph;
+
+// The same for a graph, which is not changed. ConvertOptions::limits does not apply.
+Result<Conversion> WriteGraph(const Graph& graph, const std::string& output,
+                              const ConvertOptions& options = {});
+
+}  // namespace nnsuite

@@ -1,0 +1,76 @@
+// What models cost, how they differ, and pictures of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nnsuite/error.h"
+
+namespace nnsuite {
+
+class Model;
+
+// The cost of one operator of the main graph. Sizes are nullopt where a shape is unknown.
+struct OperatorCost {
+  int64_t index = -1;  // of the operator among those of the main graph; -1: the importer added it
+  std::string op;      // as in the file
+  std::string name;
+  std::string output;                     // type and shape of the first output
+  std::optional<uint64_t> multiply_adds;  // nullopt: unknown
+  uint64_t parameters = 0;                // elements of its constants
+  // Constants and other inputs, each once; outputs.
+  std::optional<uint64_t> bytes_read;
+  std::optional<uint64_t> bytes_written;
+};
+
+struct ModelCost {
+  std::vector<OperatorCost> operators;  // in the file's order
+  // Sums over the operators whose sizes are known.
+  uint64_t multiply_adds = 0;
+  uint64_t bytes_read = 0;
+  uint64_t bytes_written = 0;
+  uint64_t parameters = 0;  // elements of all used constants, each counted once
+  uint64_t unknown = 0;     // operators without multiply-adds because a shape is unknown
+  // The largest sum of live tensors, without constants, when operators run in file order and none
+  // in place. nullopt if a size is unknown.
+  std::optional<uint64_t> peak_bytes;
+};
+
+// The cost of running a model, estimated from its graph. Errors: those of Model::Import.
+Result<ModelCost> CostOf(const Model& model);
+
+// Digests of a model, each "sha256:" and 64 hexadecimal digits. They depend neither on names nor on
+// the order of nodes. Models with equal structure are the same except for names and constants; if
+// their weights are equal, too, they compute the same function.
+struct ModelDigests {
+  std::string structure;
+  std::string weights;
+};
+
+// Errors: those of Model::Import, except that operators which cannot be imported are included in
+// the digests, and those of reading tensors.
+Result<ModelDigests> DigestsOf(const Model& model);
+
+// A difference between two models; a text is empty where a model lacks the field.
+struct Difference {
+  std::string where;  // "model", "interface", `Conv "features.0"`, a path in the file
+  std::string what;   // "attribute strides", "input 1", "weights w", "operator"
+  std::string a;
+  std::string b;
+};
+
+// Compares two models of the same or different formats, operators with their counterparts, weights
+// element by element. Names of operators are ignored. Empty: no difference. Errors: those of
+// Model::Import and of reading tensors.
+Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b);
+
+// Draws the operators of a model, whether they can be imported or not, as a complete SVG document
+// or as a graph for Graphviz. Repetitions of operators are drawn once unless `expand`. Equal models
+// have equal pictures. Errors: those of Model::Tensors.
+Result<std::string> DrawSvg(const Model& model, bool expand = false);
+Result<std::string> DrawDot(const Model& model, bool expand = false);
+
+}  // namespace nnsuite

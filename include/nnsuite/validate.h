@@ -1,0 +1,75 @@
+// Checks models against the published documents of their formats.
+//
+//   for (const nnsuite::Finding& f : nnsuite::Validate(model))
+//     std::cout << f.location.element << ": " << f.message << " [" << f.rule << "]\n";
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nnsuite {
+
+class Model;
+
+enum class Severity : uint8_t { kNote, kWarning, kError };
+
+// "note", "warning", "error".
+std::string_view SeverityName(Severity severity);
+
+// Where in a file. Unknown parts stay empty.
+struct Location {
+  std::string file;
+  std::string element;             // path to the field: "graph.node[3].attribute[\"pads\"]"
+  int64_t index = -1;              // of the operator, layer or tensor that `element` is part of
+  std::optional<uint64_t> offset;  // of the first byte in the file
+};
+
+struct Finding {
+  std::string rule;  // the id of the broken rule, "ONNX-OP-004"
+  Severity severity = Severity::kError;
+  std::string message;  // what is wrong with this file; names are quoted
+  Location location;
+  std::string hint;  // how to fix it; may be empty
+};
+
+// The description of a rule. Ids are stable.
+struct RuleInfo {
+  std::string_view id;
+  Severity severity = Severity::kError;
+  std::string_view statement;  // one sentence, true of a file that follows the rule
+  std::string_view clause;     // where the rule is published
+  bool vendor = false;         // the format owner's own loader or checker enforces it
+  std::string_view hint = {};  // how to fix a file that breaks the rule
+  bool lint = false;           // advice beyond the published documents; only in the strict profile
+};
+
+enum class Profile : uint8_t {
+  kSpec,    // all that the published documents require
+  kVendor,  // only what the format owner's loader or checker rejects
+  kStrict,  // kSpec and lint
+};
+
+// Selects the rules of the profile and of `enable`, except those of `disable`.
+struct ValidateOptions {
+  Profile profile = Profile::kSpec;
+  std::set<std::string, std::less<>> enable = {};  // rule ids
+  std::set<std::string, std::less<>> disable = {};
+};
+
+// All findings of the selected rules, rule by rule, in file order within each rule. Location::file
+// is empty. May be called concurrently, also for one model.
+std::vector<Finding> Validate(const Model& model, const ValidateOptions& options = {});
+
+// All selected rules, of every format, in the order in which they run. The texts of a RuleInfo live
+// as long as the program.
+std::vector<RuleInfo> Rules(const ValidateOptions& options = {});
+
+// The rule with an id, in any profile; nullopt if it does not exist.
+std::optional<RuleInfo> FindRule(std::string_view id);
+
+}  // namespace nnsuite

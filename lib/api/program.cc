@@ -1,0 +1,78 @@
+#include "nnsuite/program.h"
+
+#include "api/access.h"
+#include "exec/program.h"
+#include "passes/ports.h"
+
+namespace nnsuite {
+
+struct Program::Impl {
+  nn::Program program;
+  std::vector<PortType> inputs;
+  std::vector<PortType> outputs;
+
+  explicit Impl(nn::Program compiled) : program(std::move(compiled)) {
+    for (const nn::Port& p : program.graph().inputs())
+      inputs.push_back({p.name, internal::WrapType(p.value->type())});
+    for (const nn::Port& p : program.graph().outputs())
+      outputs.push_back({p.name, internal::WrapType(p.value->type())});
+  }
+};
+
+Program::Program(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+Result<Program> Program::Compile(const Graph& graph, const ProgramOptions& options) {
+  return Compile(graph.Clone(), options);
+}
+
+Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
+  NN_ASSIGN(nn::Program program, nn::Program::Compile(std::move(Access::Of(graph)), options));
+  return Program(std::make_unique<Impl>(std::move(program)));
+}
+
+const std::vector<PortType>& Program::inputs() const {
+  return impl_->inputs;
+}
+const std::vector<PortType>& Program::outputs() const {
+  return impl_->outputs;
+}
+
+Result<std::vector<Tensor>> Program::Run(std::span<const Tensor> inputs) const {
+  std::vector<nn::Tensor> in;
+  for (const Tensor& t : inputs) in.push_back(Access::Of(t));
+  NN_ASSIGN(const std::vector<nn::Tensor> results, impl_->program.Run(in));
+  std::vector<Tensor> out;
+  for (const nn::Tensor& t : results) out.push_back(Access::Wrap(t));
+  return out;
+}
+
+uint64_t Program::arena_bytes() const {
+  return impl_->program.arena_bytes();
+}
+uint64_t Program::packed_bytes() const {
+  return impl_->program.packed_bytes();
+}
+
+Result<std::vector<Tensor>> SeededInputs(const Program& program, uint64_t seed) {
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < program.inputs().size(); ++i) {
+    const PortType& port = program.inputs()[i];
+    NN_ASSIGN(const nn::Type type, internal::TypeOf(port.type));
+    NN_ASSIGN(const nn::Tensor tensor, nn::SeededInput(port.name, type, i, seed));
+    out.push_back(Access::Wrap(tensor));
+  }
+  return out;
+}
+
+std::vector<std::string> SimdTargets() {
+  return nn::SimdTargets();
+}
+
+Status UseSimdTarget(std::string_view name) {
+  return nn::UseSimdTarget(name);
+}
+
+}  // namespace nnsuite

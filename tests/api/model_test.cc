@@ -1,0 +1,160 @@
+#include <nnsuite/convert.h>
+#include <nnsuite/graph.h>
+#include <nnsuite/inspect.h>
+#include <nnsuite/model.h>
+#include <nnsuite/program.h>
+#include <nnsuite/validate.h>
+#include <nnsuite/version.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "support.h"
+
+namespace nnsuite::test {
+namespace {
+
+std::string Contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("api: a model of every format is described, copied and dumped") {
+  const TestFolder folder;
+  for (const std::string name :
+       {"cnn.onnx", "mobile_quant.tflite", "superres.mlmodel", "squeeze.nnapi"}) {
+    CAPTURE(name);
+    const Model model = Take(Model::Read(Golden(name)));
+    CHECK(model.path() == Golden(name));
+    const ModelSummary summary = Take(model.Summarize());
+    CHECK_FALSE(summary.operators.empty());
+    CHECK(summary.parameter_count > 0);
+    const std::vector<StoredTensor> tensors = Take(model.Tensors());
+    REQUIRE_FALSE(tensors.empty());
+    CHECK(Take(tensors[0].Read()).elements() > 0);
+    CHECK(Validate(model).empty());
+
+    const std::string copy = folder / ("copy-" + name);
+    REQUIRE(model.Write(copy).has_value());
+    CHECK(Contents(copy) == Contents(Golden(name)));
+    REQUIRE(model.Dump(folder / "dump.json").has_value());
+    const Model restored = Take(Model::Read(folder / "dump.json"));
+    CHECK(restored.format() == model.format());
+    CHECK(Take(DiffModels(model, restored)).empty());
+    CHECK(Take(DigestsOf(model)).weights == Take(DigestsOf(restored)).weights);
+
+    const std::string bytes = Contents(Golden(name));
+    const Model from_bytes = Take(Model::FromBytes(std::as_bytes(std::span(bytes))));
+    CHECK(from_bytes.format() == model.format());
+  }
+}
+
+TEST_CASE("api: stored tensors outlive the model") {
+  std::vector<StoredTensor> tensors;
+  {
+    const Model model = Take(Model::Read(Golden("cnn.onnx")));
+    tensors = Take(model.Tensors());
+  }
+  REQUIRE_FALSE(tensors.empty());
+  for (const StoredTensor& t : tensors) CHECK(Take(t.Read()).shape() == t.shape());
+}
+
+TEST_CASE("api: errors of files") {
+  const TestFolder folder;
+  CHECK(Model::Read(folder / "missing.onnx").error().code() == ErrorCode::kIo);
+  const std::string text = "this is no model";
+  const auto read = Model::FromBytes(std::as_bytes(std::span(text)));
+  REQUIRE_FALSE(read.has_value());
+  CHECK(read.error().code() == ErrorCode::kParse);
+  CHECK(ExitCode(read.error().code()) == 2);
+  CHECK(Model::Read(Golden("cnn.onnx"), {.max_file_bytes = 10}).error().code() ==
+        ErrorCode::kLimit);
+}
+
+TEST_CASE("api: conversions, costs, pictures and rules") {
+  const TestFolder folder;
+  const Conversion done = Take(ConvertFile(Golden("cnn.onnx"), folder / "m.tflite"));
+  REQUIRE(done.written.has_value());
+  CHECK(done.unsupported.empty());
+  REQUIRE(done.verification.has_value());
+  CHECK(done.verification->passed);
+  CHECK(done.verification->outputs.size() == 1);
+
+  const Model source = Take(Model::Read(Golden("cnn.onnx")));
+  const Conversion dry =
+      Take(ConvertModel(source, folder / "m.mlmodel", {.dry_run = true, .verify = false}));
+  CHECK_FALSE(dry.written.has_value());
+  CHECK_FALSE(std::filesystem::exists(folder / "m.mlmodel"));
+  CHECK(ConvertModel(source, folder / "m.xyz").error().code() == ErrorCode::kUsage);
+  CHECK(ConvertModel(source, folder / "m.onnx", {.format = "xyz"}).error().code() ==
+        ErrorCode::kUsage);
+
+  const Graph erf =
+      Take(Graph::Parse(R"(graph { in %x "x": f64[2, 3] %y = asin(%x) out "y" = %y })"));
+  const Conversion refused = Take(WriteGraph(erf, folder / "erf.nnapi"));
+  CHECK_FALSE(refused.written.has_value());
+  REQUIRE(refused.unsupported.size() == 1);
+  CHECK(refused.unsupported[0].op == "asin");
+  CHECK_FALSE(refused.unsupported[0].reason.empty());
+
+  const ModelCost cost = Take(CostOf(source));
+  CHECK(cost.multiply_adds > 0);
+  CHECK(cost.operators.size() == Take(source.Summarize()).operators.size());
+  CHECK(Take(DrawSvg(source)).starts_with("<svg"));
+  CHECK(Take(DrawDot(source)).starts_with("digraph"));
+
+  const std::vector<RuleInfo> rules = Rules();
+  REQUIRE_FALSE(rules.empty());
+  CHECK(FindRule(rules.back().id)->statement == rules.back().statement);
+  CHECK_FALSE(FindRule("NO-SUCH-RULE").has_value());
+  CHECK(SeverityName(Severity::kWarning) == "warning");
+}
+
+TEST_CASE("api: a run has the same outputs on both backends") {
+  const Graph graph = Take(Take(Model::Read(Golden("mobile_quant.tflite"))).Import());
+  const Program simd = Take(Program::Compile(graph, {.threads = 2}));
+  const Program reference = Take(Program::Compile(graph, {.backend = Backend::kReference}));
+  const std::vector<Tensor> inputs = Take(SeededInputs(simd, 7));
+  const std::vector<Tensor> a = Take(simd.Run(inputs));
+  const std::vector<Tensor> b = Take(reference.Run(inputs));
+  REQUIRE(a.size() == simd.outputs().size());
+  for (size_t i = 0; i < a.size(); ++i) CHECK(a[i].Identical(b[i]));
+  CHECK(simd.arena_bytes() > 0);
+  CHECK(simd.Run({}).error().code() == ErrorCode::kUsage);
+  CHECK_FALSE(SimdTargets().empty());
+  CHECK(UseSimdTarget("NO_SUCH_TARGET").error().code() == ErrorCode::kUsage);
+}
+
+TEST_CASE("api: the library exports the namespace nnsuite and nothing else") {
+  if (!std::string_view(NN_LIBRARY).ends_with(".so")) {
+    MESSAGE("skipped: the library is static");
+    CHECK(std::string_view(NN_LIBRARY).ends_with(".a"));
+    return;
+  }
+  const std::string command = std::string("nm -D -C --defined-only '") + NN_LIBRARY + "'";
+  FILE* const pipe = popen(command.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  int count = 0;
+  std::vector<std::string> others;
+  char line[4096];
+  while (fgets(line, sizeof(line), pipe) != nullptr) {
+    const std::string symbol = std::string(line).substr(std::string(line).find(' ', 17) + 1);
+    ++count;
+    if (symbol.find("nnsuite::") == std::string::npos && !symbol.starts_with("NNSUITE_"))
+      others.push_back(symbol);
+  }
+  CHECK(pclose(pipe) == 0);
+  CHECK(count > 50);
+  CHECK(others == std::vector<std::string>());
+}
+
+TEST_CASE("api: the version is that of the project") {
+  CHECK(std::count(Version().begin(), Version().end(), '.') == 2);
+}
+
+}  // namespace nnsuite::test

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <doctest/doctest.h>
+#include <nnsuite/error.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace nnsuite::test {
+
+inline std::string Golden(const std::string& name) {
+  return std::string(NN_SOURCE_DIR) + "/golden/" + name;
+}
+
+// An empty folder, removed at the end.
+class TestFolder {
+ public:
+  TestFolder();
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// The value of a Result; the test case ends if there is none.
+template <typename T>
+T Take(Result<T> result) {
+  REQUIRE_MESSAGE(result.has_value(), (result ? std::string() : result.error().message()));
+  return *std::move(result);
+}
+
+}  // namespace nnsuite::test
