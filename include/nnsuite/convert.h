@@ -31,24 +31,24 @@ struct VerifyOptions {
   // step; all others must be equal.
   double atol = 1e-6;
   double rtol = 1e-5;
-  RunLimits limits;    // of each run of either model
-  size_t threads = 0;  // of each run; 0: one per processor. The results do not depend on it
+  RunLimits limits = {};  // of each run of either model
+  size_t threads = 0;     // of each run; 0: one per processor. The results do not depend on it
 };
 
 struct ConvertOptions {
-  std::string format;  // FormatInfo::name of the target; "": by the extension of its path
-  ReadLimits limits;   // of the source
+  std::string format = {};  // FormatInfo::name of the target; "": by the extension of its path
+  ReadLimits limits = {};   // of the source
   // Shapes of inputs, by name, and the batch (Graph::SetInputShapes, SetBatch).
-  std::map<std::string, std::vector<int64_t>> input_shapes;
-  std::optional<int64_t> batch;
+  std::map<std::string, std::vector<int64_t>> input_shapes = {};
+  std::optional<int64_t> batch = std::nullopt;
   int64_t opset = 0;  // ONNX operator set version; 0: the lowest that fits
-  ExternalData external_data;
+  ExternalData external_data = {};
   // Folds batch normalizations into the convolutions before them, which rounds differently. The
   // verification compares with the unfolded model.
   bool fold_batch_norm = false;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
-  VerifyOptions verification;
+  VerifyOptions verification = {};
 };
 
 // A node that the target format cannot express.

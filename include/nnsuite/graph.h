@@ -82,7 +82,7 @@ class Value {
   bool operator==(const Value&) const = default;
 
  private:
-  friend struct internal::Access;
+  friend struct nn::api::Access;
   explicit Value(nn::Value* value) : value_(value) {}
   nn::Value* value_;
 };
@@ -103,7 +103,7 @@ class Node {
   bool operator==(const Node&) const = default;
 
  private:
-  friend struct internal::Access;
+  friend struct nn::api::Access;
   explicit Node(nn::Node* node) : node_(node) {}
   nn::Node* node_;
 };
@@ -180,7 +180,7 @@ class Graph {
   Status Verify();
 
  private:
-  friend struct internal::Access;
+  friend struct nn::api::Access;
   struct Impl;
   explicit Graph(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;  // never null, except in graphs that were moved from

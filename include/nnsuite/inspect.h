@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,8 +40,15 @@ struct ModelCost {
   std::optional<uint64_t> peak_bytes;
 };
 
-// The cost of running a model, estimated from its graph. Errors: those of Model::Import.
-Result<ModelCost> CostOf(const Model& model);
+// Shapes of inputs, by name, and the batch, as Graph::SetInputShapes and SetBatch take them.
+struct InputShapes {
+  std::map<std::string, std::vector<int64_t>> shapes = {};
+  std::optional<int64_t> batch = std::nullopt;
+};
+
+// The cost of running a model, estimated from its graph. Errors: those of Model::Import, and kUsage
+// for shapes that the model does not have.
+Result<ModelCost> CostOf(const Model& model, const InputShapes& shapes = {});
 
 // Digests of a model, each "sha256:" and 64 hexadecimal digits. They depend neither on names nor on
 // the order of nodes. Models with equal structure are the same except for names and constants; if

@@ -52,7 +52,7 @@ class StoredTensor {
   Result<Tensor> Read() const;
 
  private:
-  friend struct internal::Access;
+  friend struct nn::api::Access;
   struct Impl;
   explicit StoredTensor(std::shared_ptr<const Impl> impl);
   std::shared_ptr<const Impl> impl_;
@@ -91,7 +91,7 @@ class Model {
   Status Write(const std::string& path, const ExternalData& external_data = {}) const;
 
  private:
-  friend struct internal::Access;
+  friend struct nn::api::Access;
   struct Impl;
   explicit Model(std::shared_ptr<const Impl> impl);
   std::shared_ptr<const Impl> impl_;

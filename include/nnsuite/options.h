@@ -36,7 +36,7 @@ struct RunLimits {
 struct ExternalData {
   // A file beside the model for constants of `threshold` bytes or more. "": none, except for ONNX
   // models above 2 GiB, which get a file named after the model.
-  std::string file;
+  std::string file = {};
   uint64_t threshold = 1024;
   bool embed = false;  // store all inside the model; kLimit if they do not fit
 };

@@ -28,9 +28,9 @@ enum class Backend : uint8_t {
 
 struct ProgramOptions {
   Backend backend = Backend::kSimd;
-  size_t threads = 1;  // of a run, counting the caller
-  bool fuse = true;    // whether elementwise nodes may join the step that produces their input
-  RunLimits limits;    // of each run
+  size_t threads = 1;     // of a run, counting the caller
+  bool fuse = true;       // whether elementwise nodes may join the step that produces their input
+  RunLimits limits = {};  // of each run
 };
 
 // An input or output of a program.

@@ -12,11 +12,11 @@
 #include "nnsuite/dtype.h"
 #include "nnsuite/error.h"
 
-namespace nnsuite {
-
-namespace internal {
+namespace nn::api {
 struct Access;
 }
+
+namespace nnsuite {
 
 // An immutable tensor. Copies share the contents, which live as long as any of them. Elements are
 // dense, row-major and little-endian; types under 8 bits are packed from the lowest bits up,
@@ -66,7 +66,7 @@ class Tensor {
   bool Identical(const Tensor& other) const;
 
  private:
-  friend struct internal::Access;
+  friend struct nn::api::Access;
   struct Impl;
   explicit Tensor(std::shared_ptr<const Impl> impl);
   tl::unexpected<Error> WrongType(DType wanted) const;

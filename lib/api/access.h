@@ -36,46 +36,51 @@ struct StoredTensor::Impl {
   nn::ReadModel read;  // which the entry refers to
 };
 
-namespace internal {
+}  // namespace nnsuite
+
+namespace nn::api {
 
 struct Access {
-  static const nn::Tensor& Of(const Tensor& tensor) { return tensor.impl_->tensor; }
+  static const nn::Tensor& Of(const nnsuite::Tensor& tensor) { return tensor.impl_->tensor; }
   // The tensor with aligned contents.
-  static Tensor Wrap(const nn::Tensor& tensor) {
-    return Tensor(std::make_shared<const Tensor::Impl>(tensor.Aligned()));
+  static nnsuite::Tensor Wrap(const nn::Tensor& tensor) {
+    return nnsuite::Tensor(std::make_shared<const nnsuite::Tensor::Impl>(tensor.Aligned()));
   }
-  static std::vector<nn::NamedTensor> Of(std::span<const NamedTensor> tensors) {
+  static std::vector<nn::NamedTensor> Of(std::span<const nnsuite::NamedTensor> tensors) {
     std::vector<nn::NamedTensor> out;
-    for (const NamedTensor& t : tensors) out.push_back({t.name, Of(t.tensor)});
+    for (const nnsuite::NamedTensor& t : tensors) out.push_back({t.name, Of(t.tensor)});
     return out;
   }
 
-  static const nn::Graph& Of(const Graph& graph) { return graph.impl_->graph; }
-  static nn::Graph& Of(Graph& graph) { return graph.impl_->graph; }
-  static Graph Wrap(nn::Graph graph) {
-    return Graph(std::make_unique<Graph::Impl>(std::move(graph)));
+  static const nn::Graph& Of(const nnsuite::Graph& graph) { return graph.impl_->graph; }
+  static nn::Graph& Of(nnsuite::Graph& graph) { return graph.impl_->graph; }
+  static nnsuite::Graph Wrap(nn::Graph graph) {
+    return nnsuite::Graph(std::make_unique<nnsuite::Graph::Impl>(std::move(graph)));
   }
-  static nn::Value* Of(Value value) { return value.value_; }
-  static Value Wrap(nn::Value* value) { return Value(value); }
-  static nn::Node* Of(Node node) { return node.node_; }
-  static Node Wrap(nn::Node* node) { return Node(node); }
+  static nn::Value* Of(nnsuite::Value value) { return value.value_; }
+  static nnsuite::Value Wrap(nn::Value* value) { return nnsuite::Value(value); }
+  static nn::Node* Of(nnsuite::Node node) { return node.node_; }
+  static nnsuite::Node Wrap(nn::Node* node) { return nnsuite::Node(node); }
 
-  static const Model::Impl& Of(const Model& model) { return *model.impl_; }
-  static Model Wrap(nn::ReadModel read, std::string path) {
-    return Model(std::make_shared<const Model::Impl>(std::move(read), std::move(path)));
+  static const nnsuite::Model::Impl& Of(const nnsuite::Model& model) { return *model.impl_; }
+  static nnsuite::Model Wrap(nn::ReadModel read, std::string path) {
+    return nnsuite::Model(
+        std::make_shared<const nnsuite::Model::Impl>(std::move(read), std::move(path)));
   }
-  static StoredTensor Wrap(nn::TensorEntry entry, nn::ReadModel read) {
-    return StoredTensor(
-        std::make_shared<const StoredTensor::Impl>(std::move(entry), std::move(read)));
+  static nnsuite::StoredTensor Wrap(nn::TensorEntry entry, nn::ReadModel read) {
+    return nnsuite::StoredTensor(
+        std::make_shared<const nnsuite::StoredTensor::Impl>(std::move(entry), std::move(read)));
   }
 };
 
-// kModel and kParse as for Graph::AddInput.
-Result<nn::Type> TypeOf(const ValueType& type);
-ValueType WrapType(const nn::Type& type);
+// kModel and kParse as for nnsuite::Graph::AddInput.
+nn::Result<nn::Type> TypeOf(const nnsuite::ValueType& type);
+nnsuite::ValueType WrapType(const nn::Type& type);
 
-}  // namespace internal
+}  // namespace nn::api
 
-using internal::Access;
+namespace nnsuite {
+
+using nn::api::Access;
 
 }  // namespace nnsuite

@@ -9,8 +9,10 @@
 #include "passes/passes.h"
 #include "passes/ports.h"
 
-namespace nnsuite {
-namespace internal {
+namespace nn::api {
+
+using nnsuite::Dimension;
+using nnsuite::ValueType;
 
 Result<nn::Type> TypeOf(const ValueType& type) {
   nn::Type out;
@@ -50,7 +52,9 @@ ValueType WrapType(const nn::Type& type) {
   return out;
 }
 
-}  // namespace internal
+}  // namespace nn::api
+
+namespace nnsuite {
 
 std::optional<std::vector<int64_t>> ValueType::KnownShape() const {
   if (!shape) return std::nullopt;
@@ -63,13 +67,13 @@ std::optional<std::vector<int64_t>> ValueType::KnownShape() const {
 }
 
 std::string ValueType::ToString() const {
-  const auto type = internal::TypeOf(*this);
+  const auto type = nn::api::TypeOf(*this);
   return type ? type->ToString() : "invalid: " + type.error().message();
 }
 
 Result<ValueType> ValueType::Parse(std::string_view text) {
   NN_ASSIGN(const nn::Type type, nn::ParseType(text));
-  return internal::WrapType(type);
+  return nn::api::WrapType(type);
 }
 
 // ---- Value and Node
@@ -81,7 +85,7 @@ const std::string& Value::name() const {
   return value_->name();
 }
 ValueType Value::type() const {
-  return internal::WrapType(value_->type());
+  return nn::api::WrapType(value_->type());
 }
 bool Value::is_constant() const {
   return value_->is_constant();
@@ -178,7 +182,7 @@ std::vector<Node> Graph::nodes() const {
 }
 
 Result<Value> Graph::AddInput(std::string name, const ValueType& type) {
-  NN_ASSIGN(nn::Type t, internal::TypeOf(type));
+  NN_ASSIGN(nn::Type t, nn::api::TypeOf(type));
   return Access::Wrap(impl_->graph.AddInput(std::move(name), std::move(t)));
 }
 
@@ -186,7 +190,7 @@ Result<Value> Graph::AddConstant(const Tensor& tensor, std::string name,
                                  const std::optional<Quantization>& quantization) {
   ValueType type = {tensor.dtype(), std::vector<Dimension>(), quantization};
   for (const int64_t size : tensor.shape()) type.shape->push_back({size, ""});
-  NN_ASSIGN(const nn::Type t, internal::TypeOf(type));
+  NN_ASSIGN(const nn::Type t, nn::api::TypeOf(type));
   return Access::Wrap(impl_->graph.AddConstant(Access::Of(tensor), std::move(name), t.quant));
 }
 

@@ -9,15 +9,23 @@
 #include "inspect/digests.h"
 #include "inspect/loaded.h"
 #include "inspect/picture.h"
+#include "passes/ports.h"
 
 namespace nnsuite {
 namespace {
 
 namespace inspect = nn::inspect;
 
-Result<inspect::LoadedModel> Loaded(const Model& model, bool graph) {
+Result<inspect::LoadedModel> Loaded(const Model& model, const InputShapes& shapes = {}) {
   const auto& impl = Access::Of(model);
-  return inspect::LoadFrom(impl.read, impl.path, {.in_full = true, .graph = graph});
+  inspect::LoadOptions options = {.in_full = true};
+  if (!shapes.shapes.empty() || shapes.batch)
+    options.bind = [&](nn::Graph& graph) -> Status {
+      if (!shapes.shapes.empty()) NN_RETURN_IF_ERROR(nn::BindInputs(graph, shapes.shapes));
+      if (shapes.batch) NN_RETURN_IF_ERROR(nn::BindBatch(graph, *shapes.batch));
+      return {};
+    };
+  return inspect::LoadFrom(impl.read, impl.path, options);
 }
 
 std::string Describe(const inspect::OperatorRef& op) {
@@ -27,8 +35,8 @@ std::string Describe(const inspect::OperatorRef& op) {
 
 }  // namespace
 
-Result<ModelCost> CostOf(const Model& model) {
-  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model, true));
+Result<ModelCost> CostOf(const Model& model, const InputShapes& shapes) {
+  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model, shapes));
   NN_ASSIGN(inspect::Cost cost, inspect::CostOf(loaded));
   ModelCost out;
   for (inspect::CostRow& r : cost.rows)
@@ -44,14 +52,14 @@ Result<ModelCost> CostOf(const Model& model) {
 }
 
 Result<ModelDigests> DigestsOf(const Model& model) {
-  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model, true));
+  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model));
   NN_ASSIGN(nn::GraphDigests digests, inspect::DigestsOf(loaded));
   return ModelDigests{std::move(digests.structure), std::move(digests.weights)};
 }
 
 Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b) {
-  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a, true));
-  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b, true));
+  NN_ASSIGN(const inspect::LoadedModel first, Loaded(a));
+  NN_ASSIGN(const inspect::LoadedModel second, Loaded(b));
   NN_ASSIGN(const inspect::ModelDiff diff, inspect::DiffModels(first, second));
   std::vector<Difference> out;
   const auto add = [&](const std::string& where, const std::vector<inspect::FieldDiff>& fields) {
@@ -72,13 +80,13 @@ Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b) {
 }
 
 Result<std::string> DrawSvg(const Model& model, bool expand) {
-  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model, true));
+  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model));
   NN_ASSIGN(const inspect::Picture picture, inspect::DrawModel(loaded, expand));
   return inspect::PictureSvg(picture);
 }
 
 Result<std::string> DrawDot(const Model& model, bool expand) {
-  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model, true));
+  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model));
   NN_ASSIGN(const inspect::Picture picture, inspect::DrawModel(loaded, expand));
   return inspect::PictureDot(picture);
 }

@@ -10,14 +10,17 @@ struct Program::Impl {
   nn::Program program;
   std::vector<PortType> inputs;
   std::vector<PortType> outputs;
-
-  explicit Impl(nn::Program compiled) : program(std::move(compiled)) {
-    for (const nn::Port& p : program.graph().inputs())
-      inputs.push_back({p.name, internal::WrapType(p.value->type())});
-    for (const nn::Port& p : program.graph().outputs())
-      outputs.push_back({p.name, internal::WrapType(p.value->type())});
-  }
 };
+
+namespace {
+
+std::vector<PortType> PortTypes(const std::vector<nn::Port>& ports) {
+  std::vector<PortType> out;
+  for (const nn::Port& p : ports) out.push_back({p.name, nn::api::WrapType(p.value->type())});
+  return out;
+}
+
+}  // namespace
 
 Program::Program(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Program::Program(Program&&) noexcept = default;
@@ -30,7 +33,10 @@ Result<Program> Program::Compile(const Graph& graph, const ProgramOptions& optio
 
 Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
   NN_ASSIGN(nn::Program program, nn::Program::Compile(std::move(Access::Of(graph)), options));
-  return Program(std::make_unique<Impl>(std::move(program)));
+  std::vector<PortType> in = PortTypes(program.graph().inputs());
+  std::vector<PortType> out = PortTypes(program.graph().outputs());
+  return Program(
+      std::unique_ptr<Impl>(new Impl{std::move(program), std::move(in), std::move(out)}));
 }
 
 const std::vector<PortType>& Program::inputs() const {
@@ -60,7 +66,7 @@ Result<std::vector<Tensor>> SeededInputs(const Program& program, uint64_t seed) 
   std::vector<Tensor> out;
   for (size_t i = 0; i < program.inputs().size(); ++i) {
     const PortType& port = program.inputs()[i];
-    NN_ASSIGN(const nn::Type type, internal::TypeOf(port.type));
+    NN_ASSIGN(const nn::Type type, nn::api::TypeOf(port.type));
     NN_ASSIGN(const nn::Tensor tensor, nn::SeededInput(port.name, type, i, seed));
     out.push_back(Access::Wrap(tensor));
   }
