@@ -32,7 +32,7 @@ TEST_CASE("onnx signatures: versions and types") {
   CHECK(conv->since == 11);
   CHECK(conv->min_inputs == 2);
   CHECK(conv->inputs.size() == 3);
-  CHECK(conv->types.at("T") == std::set<std::string>{"f16", "f32", "f64"});
+  CHECK(conv->types.at("T") == onnx::TypeNames{"f16", "f32", "f64"});
   CHECK(conv->attributes.at("group").type == 'i');
   CHECK(onnx::FindSchema("", "Conv", 22)->types.at("T").contains("bf16"));
   CHECK(onnx::FindSchema("", "Gelu", 19) == nullptr);
@@ -42,7 +42,7 @@ TEST_CASE("onnx signatures: versions and types") {
   CHECK(onnx::FindSchema("", "Concat", 13)->attributes.at("axis").required);
   CHECK(onnx::FindSchema("", "SequenceAt", 11)->types.at("S").contains("seq(f32)"));
   CHECK(onnx::FindSchema("ai.onnx.ml", "ZipMap", 1)->types.at("T") ==
-        std::set<std::string>{"seq(map(i64:f32))", "seq(map(str:f32))"});
+        onnx::TypeNames{"seq(map(i64:f32))", "seq(map(str:f32))"});
   CHECK(onnx::FindSchema("com.example", "Conv", 1) == nullptr);
   CHECK(onnx::FindSchema("", "Conv", 0) == nullptr);
 }

@@ -11,15 +11,16 @@ namespace {
 
 constexpr int64_t kLastIrWithInitializersAmongInputs = 3;
 
-// Calls visit(name, path) for the initializers of a graph, dense ones first.
+// Calls visit(name, path) for the initializers of a graph, dense ones first; path() is the text.
 template <typename Visit>
 void EachInitializer(const Body& body, const Visit& visit) {
   if (body.graph == nullptr) return;
   for (int i = 0; i < body.graph->initializer_size(); ++i)
-    visit(body.graph->initializer(i).name(), fmt::format("{}.initializer[{}]", body.path, i));
+    visit(body.graph->initializer(i).name(),
+          [&] { return fmt::format("{}.initializer[{}]", body.path, i); });
   for (int i = 0; i < body.graph->sparse_initializer_size(); ++i)
     visit(body.graph->sparse_initializer(i).values().name(),
-          fmt::format("{}.sparse_initializer[{}].values", body.path, i));
+          [&] { return fmt::format("{}.sparse_initializer[{}].values", body.path, i); });
 }
 
 void GraphNamed(const Subject& s, Findings& f) {
@@ -53,19 +54,20 @@ void OutputsUnique(const Subject& s, Findings& f) {
 
 void InitializersNamed(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies())
-    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
-      if (name.empty()) f.Add(At(path + ".name"), "the initializer has no name");
+    EachInitializer(*body, [&](const std::string& name, const auto& path) {
+      if (name.empty()) f.Add(At(path() + ".name"), "the initializer has no name");
     });
 }
 
 void InitializersUnique(const Subject& s, Findings& f) {
-  for (const auto& body : s.bodies()) {
-    std::unordered_set<std::string_view> seen;
-    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
-      if (!name.empty() && !seen.insert(name).second)
-        f.Add(At(path), "another initializer is already named {}", Quote(name));
+  std::vector<bool> seen(s.values().size());
+  for (const auto& body : s.bodies())
+    EachInitializer(*body, [&](const std::string& name, const auto& path) {
+      if (name.empty()) return;
+      const auto value = static_cast<size_t>(Subject::ValueOf(*body, name));
+      if (seen[value]) f.Add(At(path()), "another initializer is already named {}", Quote(name));
+      seen[value] = true;
     });
-  }
 }
 
 void InitializersAmongInputs(const Subject& s, Findings& f) {
@@ -85,39 +87,41 @@ void InitializersAmongInputs(const Subject& s, Findings& f) {
 }
 
 void SingleAssignment(const Subject& s, Findings& f) {
-  for (const auto& body : s.bodies()) {
-    std::unordered_set<std::string_view> here;
-    for (const NodeAt& node : s.NodesOf(*body))
-      for (int i = 0; i < node.node->output_size(); ++i) {
-        const std::string& name = node.node->output(i);
-        if (name.empty()) continue;
-        const auto place = s.Where(node, fmt::format("output[{}]", i));
-        if (body->defined.at(name) < 0)
-          f.Add(place, "{} writes {}, which is already an input or initializer", Title(node),
-                Quote(name));
-        else if (!here.insert(name).second)
-          f.Add(place, "{} writes {}, which node {} already writes", Title(node), Quote(name),
-                body->defined.at(name));
-        else if (s.DefinedOutside(*body, name))
-          f.Add(place, "{} writes {}, which an enclosing graph already defines", Title(node),
-                Quote(name));
-      }
-  }
+  std::vector<bool> written(s.values().size());
+  for (const NodeAt& node : s.nodes())
+    for (int i = 0; i < node.node->output_size(); ++i) {
+      const int value = s.OutputOf(node, i);
+      if (value < 0) continue;
+      const std::string& name = node.node->output(i);
+      const int first = s.values()[static_cast<size_t>(value)].position;
+      const auto where = [&] { return s.Where(node, fmt::format("output[{}]", i)); };
+      if (first < 0)
+        f.Add(where(), "{} writes {}, which is already an input or initializer", Title(node),
+              Quote(name));
+      else if (written[static_cast<size_t>(value)])
+        f.Add(where(), "{} writes {}, which node {} already writes", Title(node), Quote(name),
+              first);
+      else if (s.DefinedOutside(*node.body, name))
+        f.Add(where(), "{} writes {}, which an enclosing graph already defines", Title(node),
+              Quote(name));
+      written[static_cast<size_t>(value)] = true;
+    }
 }
 
 void NoShadowing(const Subject& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr || body->outer == nullptr) continue;
-    const auto check = [&](const std::string& name, const std::string& path) {
+    const auto check = [&](const std::string& name, const auto& path) {
       if (!name.empty() && s.DefinedOutside(*body, name))
-        f.Add(At(path), "{} is already the name of a value of an enclosing graph", Quote(name));
+        f.Add(At(path()), "{} is already the name of a value of an enclosing graph", Quote(name));
     };
     std::unordered_set<std::string_view> inputs;
     for (int i = 0; i < body->graph->input_size(); ++i) {
       inputs.insert(body->graph->input(i).name());
-      check(body->graph->input(i).name(), fmt::format("{}.input[{}]", body->path, i));
+      check(body->graph->input(i).name(),
+            [&] { return fmt::format("{}.input[{}]", body->path, i); });
     }
-    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
+    EachInitializer(*body, [&](const std::string& name, const auto& path) {
       if (!inputs.contains(name)) check(name, path);
     });
   }
@@ -129,9 +133,9 @@ void InputsWithoutInitializers(const Subject& s, Findings& f) {
     if (body->kind != Body::Kind::kSubGraph) continue;
     std::unordered_set<std::string_view> inputs;
     for (const auto& info : body->graph->input()) inputs.insert(info.name());
-    EachInitializer(*body, [&](const std::string& name, const std::string& path) {
+    EachInitializer(*body, [&](const std::string& name, const auto& path) {
       if (!name.empty() && inputs.contains(name))
-        f.Add(At(path), "{} is both an input and an initializer of the subgraph", Quote(name));
+        f.Add(At(path()), "{} is both an input and an initializer of the subgraph", Quote(name));
     });
   }
 }
@@ -142,20 +146,13 @@ void EachMissingInput(const Subject& s, const Visit& visit) {
   for (const NodeAt& node : s.nodes())
     for (int i = 0; i < node.node->input_size(); ++i) {
       const std::string& name = node.node->input(i);
-      if (!name.empty() && !s.DefinedBefore(*node.body, name, node.index)) visit(node, i, name);
+      if (!name.empty() && !s.DefinedBefore(node, i)) visit(node, i, name);
     }
-}
-
-// The body that defines a name, among this one and the enclosing ones; null if there is none.
-const Body* DefinedAnywhere(const Body& body, const std::string& name) {
-  for (const Body* b = &body; b != nullptr; b = b->outer)
-    if (b->defined.contains(name)) return b;
-  return nullptr;
 }
 
 void InputsDefined(const Subject& s, Findings& f) {
   EachMissingInput(s, [&](const NodeAt& node, int i, const std::string& name) {
-    if (DefinedAnywhere(*node.body, name) == nullptr)
+    if (s.InputOf(node, i) < 0)
       f.Add(s.Where(node, fmt::format("input[{}]", i)), "{} reads {}, which is not defined",
             Title(node), Quote(name));
   });
@@ -163,10 +160,12 @@ void InputsDefined(const Subject& s, Findings& f) {
 
 void TopologicalOrder(const Subject& s, Findings& f) {
   EachMissingInput(s, [&](const NodeAt& node, int i, const std::string& name) {
-    if (const Body* body = DefinedAnywhere(*node.body, name))
-      f.Add(s.Where(node, fmt::format("input[{}]", i)),
-            "{} reads {}, which is written later, by node {} of {}", Title(node), Quote(name),
-            body->defined.at(name), body->path);
+    const int value = s.InputOf(node, i);
+    if (value < 0) return;
+    const ValueAt& at = s.values()[static_cast<size_t>(value)];
+    f.Add(s.Where(node, fmt::format("input[{}]", i)),
+          "{} reads {}, which is written later, by node {} of {}", Title(node), Quote(name),
+          at.position, at.body->path);
   });
 }
 
@@ -203,6 +202,7 @@ void NodeNamesUnique(const Subject& s, Findings& f) {
 
 // LINT-DEAD-001 checks the main graph.
 void ResultsUsed(const Subject& s, Findings& f) {
+  if (s.bodies().size() == 1) return;
   std::unordered_set<std::string_view> used;
   for (const NodeAt& node : s.nodes())
     for (const auto& name : node.node->input()) used.insert(name);

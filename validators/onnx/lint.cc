@@ -3,7 +3,6 @@
 #include <cmath>
 #include <optional>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/text.h"
@@ -20,18 +19,21 @@ using A = pb::AttributeProto;
 constexpr int kLargeGraph = 10;
 
 void InfosThere(const Subject& s, Findings& f) {
+  std::vector<bool> described(s.values().size());
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr || body->node_count < kLargeGraph) continue;
-    std::unordered_set<std::string_view> described;
     for (const auto* infos :
          {&body->graph->input(), &body->graph->output(), &body->graph->value_info()})
-      for (const auto& info : *infos) described.insert(info.name());
+      for (const auto& info : *infos)
+        if (const int value = Subject::ValueOf(*body, info.name()); value >= 0)
+          described[static_cast<size_t>(value)] = true;
     size_t values = 0;
     size_t missing = 0;
     for (const NodeAt& node : s.NodesOf(*body))
-      for (const auto& name : node.node->output()) {
-        values += name.empty() ? 0 : 1;
-        missing += name.empty() || described.contains(name) ? 0 : 1;
+      for (int i = 0; i < node.node->output_size(); ++i) {
+        const int value = s.OutputOf(node, i);
+        values += value < 0 ? 0 : 1;
+        missing += value < 0 || described[static_cast<size_t>(value)] ? 0 : 1;
       }
     if (missing > 0)
       f.Add(At(body->path + ".value_info"), "{} of {} values have no value_info", missing, values);
@@ -83,31 +85,20 @@ void ConstantsNoInputs(const Subject& s, Findings& f) {
           Quote(first->name()));
 }
 
-// Finds constants by name.
 class Constants {
  public:
-  explicit Constants(const Subject& s) : s_(s) {
-    for (const auto& body : s.bodies()) {
-      auto& names = tensors_[body.get()];
-      if (body->graph != nullptr)
-        for (const auto& tensor : body->graph->initializer()) names.emplace(tensor.name(), &tensor);
-      for (const NodeAt& node : s.NodesOf(*body))
-        if (IsOf(node, "Constant") && node.node->output_size() == 1)
-          if (const A* value = FindAttribute(node, "value"); value != nullptr && value->has_t())
-            names.emplace(node.node->output(0), &value->t());
-    }
+  explicit Constants(const Subject& s) : s_(s), tensors_(s.values().size()) {
+    for (const TensorAt& t : s.tensors()) Add(t.value, *t.tensor);
+    for (const NodeAt& node : s.nodes())
+      if (IsOf(node, "Constant") && node.node->output_size() == 1)
+        if (const A* value = FindAttribute(node, "value"); value != nullptr && value->has_t())
+          Add(s.OutputOf(node, 0), value->t());
   }
 
   // The constant that input `i` of a node reads; null if the input is absent or not a constant.
   const pb::TensorProto* InputOf(const NodeAt& node, int i) const {
-    if (i >= node.node->input_size()) return nullptr;
-    const std::string& name = node.node->input(i);
-    for (const Body* b = node.body; b != nullptr; b = b->outer) {
-      if (!b->defined.contains(name)) continue;
-      const auto found = tensors_.at(b).find(name);
-      return found != tensors_.at(b).end() ? found->second : nullptr;
-    }
-    return nullptr;
+    const int value = i < node.node->input_size() ? s_.InputOf(node, i) : -1;
+    return value < 0 ? nullptr : tensors_[static_cast<size_t>(value)];
   }
 
   std::optional<std::vector<double>> ValuesOf(const NodeAt& node, int i) const {
@@ -118,9 +109,13 @@ class Constants {
   }
 
  private:
+  void Add(int value, const pb::TensorProto& tensor) {
+    if (value >= 0 && tensors_[static_cast<size_t>(value)] == nullptr)
+      tensors_[static_cast<size_t>(value)] = &tensor;
+  }
+
   const Subject& s_;
-  std::unordered_map<const Body*, std::unordered_map<std::string_view, const pb::TensorProto*>>
-      tensors_;
+  std::vector<const pb::TensorProto*> tensors_;  // by index in Subject::values
 };
 
 // Calls visit(node, scales) for the QuantizeLinear and DequantizeLinear nodes with constant scales.
@@ -213,18 +208,20 @@ void NoLaterDeprecation(const Subject& s, Findings& f) {
   }
 }
 
-// The node of the body that writes a name; null if there is none.
-const NodeAt* WriterOf(const Subject& s, const Body& body, const std::string& name) {
-  const auto found = body.defined.find(name);
-  return found != body.defined.end() && found->second >= 0
-             ? &s.NodesOf(body)[static_cast<size_t>(found->second)]
+// The node of the same body that writes an input of a node; null if there is none.
+const NodeAt* WriterOf(const Subject& s, const NodeAt& node, int i) {
+  const int value = s.InputOf(node, i);
+  if (value < 0) return nullptr;
+  const ValueAt& at = s.values()[static_cast<size_t>(value)];
+  return at.body == node.body && at.position >= 0
+             ? &s.NodesOf(*at.body)[static_cast<size_t>(at.position)]
              : nullptr;
 }
 
 void NoCastChains(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "Cast") || node.node->input_size() != 1) continue;
-    const NodeAt* before = WriterOf(s, *node.body, node.node->input(0));
+    const NodeAt* before = WriterOf(s, node, 0);
     if (before != nullptr && before->node != node.node && IsOf(*before, "Cast"))
       f.Add(s.Where(node), "{} reads the output of {}", Title(node), Title(*before));
   }

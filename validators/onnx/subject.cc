@@ -12,10 +12,6 @@ OpsetMap OpsetsOf(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProt
   return map;
 }
 
-void Define(Body& body, std::string_view name, int position) {
-  if (!name.empty()) body.defined.try_emplace(name, position);
-}
-
 std::string Field(std::string path, std::string_view field) {
   if (!field.empty()) path.append(".").append(field);
   return path;
@@ -111,15 +107,38 @@ void Subject::AddBody(std::unique_ptr<Body> owned,
     nodes_.push_back(at);
     for (const auto& name : at.node->output()) Define(body, name, i);
   }
+  for (int i = 0; i < body.node_count; ++i)
+    AddOperands(nodes_[static_cast<size_t>(body.first_node + i)]);
   for (int i = 0; i < body.node_count; ++i) AddNodeParts(body.first_node + i);
+}
+
+int Subject::Define(Body& body, std::string_view name, int position) {
+  if (name.empty()) return -1;
+  const auto [it, added] = body.defined.try_emplace(name, static_cast<int>(values_.size()));
+  if (added) values_.push_back({&body, position});
+  return it->second;
+}
+
+// Values of enclosing bodies are already defined.
+void Subject::AddOperands(NodeAt& node) {
+  node.first_operand = static_cast<int>(operands_.size());
+  const auto add = [&](std::string_view name) {
+    int value = -1;
+    if (!name.empty())
+      for (const Body* b = node.body; b != nullptr && value < 0; b = b->outer)
+        value = ValueOf(*b, name);
+    operands_.push_back(value);
+  };
+  for (const auto& name : node.node->input()) add(name);
+  for (const auto& name : node.node->output()) add(name);
 }
 
 void Subject::AddGraphData(Body& body) {
   const pb::GraphProto& graph = *body.graph;
   for (const auto& info : graph.input()) Define(body, info.name(), -1);
   for (int i = 0; i < graph.initializer_size(); ++i) {
-    Define(body, graph.initializer(i).name(), -1);
-    tensors_.push_back({&graph.initializer(i), {&body, -1, -1, "initializer", i}, {}});
+    const int value = Define(body, graph.initializer(i).name(), -1);
+    tensors_.push_back({&graph.initializer(i), {&body, -1, -1, "initializer", i}, {}, value});
   }
   for (int i = 0; i < graph.sparse_initializer_size(); ++i) {
     Define(body, graph.sparse_initializer(i).values().name(), -1);
@@ -168,16 +187,21 @@ void Subject::AddSparse(const pb::SparseTensorProto& tensor, const DataPlace& pl
 
 bool Subject::DefinedOutside(const Body& body, std::string_view name) const {
   for (const Body* b = &body; b->outer != nullptr; b = b->outer) {
-    const auto found = b->outer->defined.find(name);
-    if (found == b->outer->defined.end()) continue;
-    if (b->owner < 0 || found->second < nodes_[static_cast<size_t>(b->owner)].index) return true;
+    const int value = ValueOf(*b->outer, name);
+    if (value < 0) continue;
+    if (b->owner < 0 ||
+        values_[static_cast<size_t>(value)].position < nodes_[static_cast<size_t>(b->owner)].index)
+      return true;
   }
   return false;
 }
 
-bool Subject::DefinedBefore(const Body& body, std::string_view name, int index) const {
-  const auto found = body.defined.find(name);
-  return (found != body.defined.end() && found->second < index) || DefinedOutside(body, name);
+bool Subject::DefinedBefore(const NodeAt& node, int i) const {
+  const int value = InputOf(node, i);
+  if (value < 0) return false;
+  const ValueAt& at = values_[static_cast<size_t>(value)];
+  return (at.body == node.body && at.position < node.index) ||
+         DefinedOutside(*node.body, node.node->input(i));
 }
 
 Location Subject::Where(const NodeAt& node, std::string_view field) const {

@@ -40,15 +40,23 @@ struct Body {
   const OpsetMap* opsets = nullptr;
   int first_node = 0;  // in Subject::nodes; the nodes of inner bodies come after those of this one
   int node_count = 0;
-  // The names that the body defines: -1 for inputs and initializers, else the index of the first
-  // node that writes the name.
+  // The names that the body defines, as indices in Subject::values.
   std::unordered_map<std::string_view, int> defined;
+};
+
+// A name that a body defines. Names are looked up once, when the context is built; what rules know
+// of values is in vectors by their indices, because a table of a million names takes more memory
+// and time than the model.
+struct ValueAt {
+  const Body* body = nullptr;
+  int position = -1;  // -1 for inputs and initializers, else the first node that writes the name
 };
 
 struct NodeAt {
   const pb::NodeProto* node = nullptr;
   const Body* body = nullptr;
   int index = 0;                                // in its body
+  int first_operand = 0;                        // in Subject::operands_
   bool imported = false;                        // whether its domain is
   int64_t opset = 0;                            // version of its domain; 0: not imported
   const Schema* standard = nullptr;             // of the standard operator with that name
@@ -75,6 +83,7 @@ struct TensorAt {
   const pb::TensorProto* tensor = nullptr;
   DataPlace place;
   std::string_view part;  // "values" or "indices" of a sparse tensor
+  int value = -1;         // of a dense initializer: in Subject::values
 };
 
 struct SparseAt {
@@ -103,6 +112,7 @@ class Subject {
   // In the order of the file, the main graph first; outer bodies before inner ones.
   const std::vector<std::unique_ptr<Body>>& bodies() const { return bodies_; }
   const std::vector<NodeAt>& nodes() const { return nodes_; }
+  const std::vector<ValueAt>& values() const { return values_; }
   const std::vector<AttributeAt>& attributes() const { return attributes_; }
   const std::vector<TensorAt>& tensors() const { return tensors_; }
   const std::vector<SparseAt>& sparse_tensors() const { return sparse_; }
@@ -111,10 +121,24 @@ class Subject {
                                      static_cast<size_t>(body.node_count));
   }
 
+  // The value that a node reads or writes, in the innermost body that defines its name; -1 if the
+  // name is empty or not defined.
+  int InputOf(const NodeAt& node, int i) const {
+    return operands_[static_cast<size_t>(node.first_operand + i)];
+  }
+  int OutputOf(const NodeAt& node, int i) const {
+    return InputOf(node, node.node->input_size() + i);
+  }
+  // The value of a name that the body itself defines; -1 if it does not.
+  static int ValueOf(const Body& body, std::string_view name) {
+    const auto found = body.defined.find(name);
+    return found != body.defined.end() ? found->second : -1;
+  }
+
   // True if an enclosing body defines the name before the node that has this body.
   bool DefinedOutside(const Body& body, std::string_view name) const;
-  // True if the name has a value when node `index` of the body runs.
-  bool DefinedBefore(const Body& body, std::string_view name, int index) const;
+  // True if input `i` of the node, which has a name, has a value when the node runs.
+  bool DefinedBefore(const NodeAt& node, int i) const;
 
   Location Where(const NodeAt& node, std::string_view field = {}) const;
   Location Where(const AttributeAt& attribute, std::string_view field = {}) const;
@@ -136,7 +160,9 @@ class Subject {
   void AddFunctions();
   void AddBody(std::unique_ptr<Body> body,
                const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
+  int Define(Body& body, std::string_view name, int position);
   void AddGraphData(Body& body);
+  void AddOperands(NodeAt& node);
   void AddNodeParts(int node);
   void AddSubGraph(const pb::GraphProto& graph, int owner, std::string path);
   void AddSparse(const pb::SparseTensorProto& tensor, const DataPlace& place);
@@ -151,6 +177,8 @@ class Subject {
       functions_;
   std::vector<std::unique_ptr<Body>> bodies_;
   std::vector<NodeAt> nodes_;
+  std::vector<ValueAt> values_;
+  std::vector<int> operands_;  // of each node, inputs first; in values_
   std::vector<AttributeAt> attributes_;
   std::vector<TensorAt> tensors_;
   std::vector<SparseAt> sparse_;

@@ -1,42 +1,43 @@
 #include "validators/onnx/types.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "formats/onnx/tensor.h"
 #include "validators/onnx/rules.h"
 
 namespace nn::onnx {
+namespace {
 
-std::string ElementTypeText(int data_type) {
+// "" if the type is not stated or not known.
+std::string_view ElementTypeText(int data_type) {
   const DType dtype = DTypeOf(data_type);
-  return dtype == DType::kUnknown ? std::string() : std::string(DTypeName(dtype));
+  return dtype == DType::kUnknown ? std::string_view() : DTypeName(dtype);
 }
 
 std::string TypeText(const pb::TypeProto& type) {
-  const auto around = [](std::string_view prefix, const std::string& inner) {
+  const auto around = [](std::string_view prefix, std::string_view inner) {
     return inner.empty() ? std::string() : fmt::format("{}{})", prefix, inner);
   };
-  if (type.has_tensor_type()) return ElementTypeText(type.tensor_type().elem_type());
+  if (type.has_tensor_type()) return std::string(ElementTypeText(type.tensor_type().elem_type()));
   if (type.has_sparse_tensor_type())
     return around("sparse_tensor(", ElementTypeText(type.sparse_tensor_type().elem_type()));
   if (type.has_sequence_type()) return around("seq(", TypeText(type.sequence_type().elem_type()));
   if (type.has_optional_type()) return around("opt(", TypeText(type.optional_type().elem_type()));
   if (type.has_map_type()) {
-    const std::string key = ElementTypeText(type.map_type().key_type());
-    if (!key.empty()) return around("map(" + key + ":", TypeText(type.map_type().value_type()));
+    const std::string_view key = ElementTypeText(type.map_type().key_type());
+    if (!key.empty())
+      return around(fmt::format("map({}:", key), TypeText(type.map_type().value_type()));
   }
   return {};
 }
 
-namespace {
-
-const std::string kNone;
-
 // The output type of an operator that selects it by an attribute; "" for other operators.
-std::string TypeByAttribute(const NodeAt& node) {
+std::string_view TypeByAttribute(const NodeAt& node) {
   const std::string& op = node.node->op_type();
   if (op == "Cast") {
     const auto* to = FindAttribute(node, "to");
-    return to != nullptr && to->has_i() ? ElementTypeText(static_cast<int>(to->i())) : kNone;
+    return to != nullptr && to->has_i() ? ElementTypeText(static_cast<int>(to->i())) : "";
   }
   if (op == "ConstantOfShape") {
     const auto* value = FindAttribute(node, "value");
@@ -44,14 +45,14 @@ std::string TypeByAttribute(const NodeAt& node) {
   }
   if (op == "Constant") {
     if (const auto* value = FindAttribute(node, "value"))
-      return value->has_t() ? ElementTypeText(value->t().data_type()) : kNone;
+      return value->has_t() ? ElementTypeText(value->t().data_type()) : "";
     for (const auto& [name, type] :
          {std::pair("value_int", "i64"), std::pair("value_ints", "i64"),
           std::pair("value_float", "f32"), std::pair("value_floats", "f32"),
           std::pair("value_string", "str"), std::pair("value_strings", "str")})
       if (FindAttribute(node, name) != nullptr) return type;
   }
-  return kNone;
+  return {};
 }
 
 // Calls visit(parameter, type, position) for the inputs whose type is known.
@@ -60,67 +61,67 @@ void EachTypedInput(const TypeFlow& flow, const NodeAt& node, const Visit& visit
   for (int i = 0; i < node.node->input_size(); ++i) {
     const SchemaParameter* p = ParameterAt(node.schema->inputs, i);
     if (p == nullptr || node.node->input(i).empty()) continue;
-    const std::string& type = flow.TypeOf(*node.body, node.node->input(i));
+    const std::string_view type = flow.TypeOf(node, i);
     if (!type.empty()) visit(*p, type, i);
   }
 }
 
 }  // namespace
 
-TypeFlow::TypeFlow(const Subject& subject) {
-  for (const auto& body : subject.bodies()) {
-    Declare(*body);
-    types_[body.get()] = declared_[body.get()];
-    for (const NodeAt& node : subject.NodesOf(*body))
-      for (int i = 0; i < node.node->output_size(); ++i)
-        if (const std::string type = Computed(node, i); !type.empty())
-          types_[body.get()].try_emplace(node.node->output(i), type);
-  }
+TypeFlow::TypeFlow(const Subject& subject) : subject_(subject), declared_(subject.values().size()) {
+  for (const auto& body : subject.bodies()) Declare(*body);
+  types_ = declared_;
+  for (const NodeAt& node : subject.nodes())
+    for (int i = 0; i < node.node->output_size(); ++i)
+      if (const int value = subject.OutputOf(node, i); value >= 0)
+        if (std::string_view& type = types_[static_cast<size_t>(value)]; type.empty())
+          type = Computed(node, i);
 }
 
+std::string_view TypeFlow::Text(const pb::TypeProto& type) {
+  if (type.has_tensor_type()) return ElementTypeText(type.tensor_type().elem_type());
+  return *texts_.insert(TypeText(type)).first;
+}
+
+// The first declaration of a name that has a type counts.
 void TypeFlow::Declare(const Body& body) {
-  Names& names = declared_[&body];
   if (body.graph == nullptr) return;
-  const auto add = [&](std::string_view name, const std::string& type) {
-    if (!name.empty() && !type.empty()) names.try_emplace(name, type);
+  const auto add = [&](std::string_view name, std::string_view type) {
+    const int value = Subject::ValueOf(body, name);
+    if (value < 0) return;
+    std::string_view& declared = declared_[static_cast<size_t>(value)];
+    if (declared.empty()) declared = type;
   };
-  for (const auto& info : body.graph->input()) add(info.name(), TypeText(info.type()));
+  for (const auto& info : body.graph->input()) add(info.name(), Text(info.type()));
   for (const auto& tensor : body.graph->initializer())
     add(tensor.name(), ElementTypeText(tensor.data_type()));
   for (const auto& tensor : body.graph->sparse_initializer())
     add(tensor.values().name(), ElementTypeText(tensor.values().data_type()));
-  for (const auto& info : body.graph->output()) add(info.name(), TypeText(info.type()));
-  for (const auto& info : body.graph->value_info()) add(info.name(), TypeText(info.type()));
+  for (const auto& info : body.graph->output()) add(info.name(), Text(info.type()));
+  for (const auto& info : body.graph->value_info()) add(info.name(), Text(info.type()));
 }
 
-const std::string& TypeFlow::TypeOf(const Body& body, std::string_view name) const {
-  for (const Body* b = &body; b != nullptr; b = b->outer) {
-    if (!b->defined.contains(name)) continue;
-    const auto types = types_.find(b);
-    if (types == types_.end()) return kNone;
-    const auto found = types->second.find(name);
-    return found != types->second.end() ? found->second : kNone;
-  }
-  return kNone;
+std::string_view TypeFlow::TypeOf(const NodeAt& node, int input) const {
+  const int value = subject_.InputOf(node, input);
+  return value < 0 ? std::string_view() : types_[static_cast<size_t>(value)];
 }
 
-const std::string& TypeFlow::Declared(const Body& body, std::string_view name) const {
-  const Names& names = declared_.at(&body);
-  const auto found = names.find(name);
-  return found != names.end() ? found->second : kNone;
+std::string_view TypeFlow::Declared(const NodeAt& node, int output) const {
+  const int value = subject_.OutputOf(node, output);
+  return value < 0 ? std::string_view() : declared_[static_cast<size_t>(value)];
 }
 
-std::string TypeFlow::Computed(const NodeAt& node, int output) const {
+std::string_view TypeFlow::Computed(const NodeAt& node, int output) const {
   if (node.schema == nullptr || node.schema->deprecated) return {};
   const SchemaParameter* p = ParameterAt(node.schema->outputs, output);
   if (p == nullptr) return {};
-  if (std::string type = TypeByAttribute(node); !type.empty()) return type;
+  if (const auto type = TypeByAttribute(node); !type.empty()) return type;
   const auto allowed = node.schema->types.find(p->type);
   if (allowed != node.schema->types.end() && allowed->second.size() == 1)
     return *allowed->second.begin();
   if (p->own_type) return {};
-  std::string bound;
-  EachTypedInput(*this, node, [&](const SchemaParameter& in, const std::string& type, int) {
+  std::string_view bound;
+  EachTypedInput(*this, node, [&](const SchemaParameter& in, std::string_view type, int) {
     if (in.type == p->type && !in.own_type && bound.empty()) bound = type;
   });
   return bound;
@@ -132,7 +133,7 @@ void TypesAllowed(const Subject& s, Findings& f) {
   const TypeFlow& flow = s.type_flow();
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.schema->deprecated) continue;
-    EachTypedInput(flow, node, [&](const SchemaParameter& p, const std::string& type, int i) {
+    EachTypedInput(flow, node, [&](const SchemaParameter& p, std::string_view type, int i) {
       const auto allowed = node.schema->types.find(p.type);
       if (allowed != node.schema->types.end() && !allowed->second.contains(type))
         f.Add(s.Where(node, fmt::format("input[{}]", i)),
@@ -144,16 +145,19 @@ void TypesAllowed(const Subject& s, Findings& f) {
 
 void TypesAgree(const Subject& s, Findings& f) {
   const TypeFlow& flow = s.type_flow();
+  std::vector<std::pair<std::string_view, std::string_view>> bound;  // variable and type
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.schema->deprecated) continue;
-    std::map<std::string_view, std::string> bound;
-    EachTypedInput(flow, node, [&](const SchemaParameter& p, const std::string& type, int i) {
+    bound.clear();
+    EachTypedInput(flow, node, [&](const SchemaParameter& p, std::string_view type, int i) {
       if (p.own_type || p.type.starts_with('{')) return;
-      const auto& first = bound.try_emplace(p.type, type).first->second;
-      if (first != type)
+      const auto it = std::ranges::find(bound, p.type, [](const auto& b) { return b.first; });
+      if (it == bound.end())
+        bound.emplace_back(p.type, type);
+      else if (it->second != type)
         f.Add(s.Where(node, fmt::format("input[{}]", i)),
               "input {} of {} is {} of type {}, but type variable {} is already {}", Quote(p.name),
-              Title(node), Quote(node.node->input(i)), type, p.type, first);
+              Title(node), Quote(node.node->input(i)), type, p.type, it->second);
     });
   }
 }
@@ -163,8 +167,8 @@ void OutputTypes(const Subject& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     for (int i = 0; i < node.node->output_size(); ++i) {
       if (node.node->output(i).empty()) continue;
-      const std::string& declared = flow.Declared(*node.body, node.node->output(i));
-      const std::string computed = flow.Computed(node, i);
+      const std::string_view declared = flow.Declared(node, i);
+      const std::string_view computed = flow.Computed(node, i);
       if (!declared.empty() && !computed.empty() && declared != computed)
         f.Add(s.Where(node, fmt::format("output[{}]", i)),
               "{} is declared as {}, but {} produces {}", Quote(node.node->output(i)), declared,
@@ -180,7 +184,7 @@ void OutputTypesAllowed(const Subject& s, Findings& f) {
     for (int i = 0; i < node.node->output_size(); ++i) {
       const SchemaParameter* p = ParameterAt(node.schema->outputs, i);
       if (p == nullptr || node.node->output(i).empty()) continue;
-      const std::string made = TypeByAttribute(node);
+      const std::string_view made = TypeByAttribute(node);
       const auto allowed = node.schema->types.find(p->type);
       if (!made.empty() && allowed != node.schema->types.end() && !allowed->second.contains(made))
         f.Add(s.Where(node, fmt::format("output[{}]", i)),

@@ -1,18 +1,14 @@
 // Element types of values, as text in the notation of schema.h: "f32", "seq(i64)".
 #pragma once
 
-#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "validators/onnx/subject.h"
 
 namespace nn::onnx {
-
-// "" if the type is not stated or not known.
-std::string TypeText(const pb::TypeProto& type);
-std::string ElementTypeText(int data_type);
 
 // Propagates element types through the model: from declared types, and through operators whose
 // signature or attributes determine the types of their outputs.
@@ -20,20 +16,22 @@ class TypeFlow {
  public:
   explicit TypeFlow(const Subject& subject);
 
-  // The type of a name as nodes of the body see it; "" if not known.
-  const std::string& TypeOf(const Body& body, std::string_view name) const;
-  // The type that a body declares for a value (inputs, outputs, value_info, initializers), and the
-  // type that the node produces for one of its outputs; "" if not known.
-  const std::string& Declared(const Body& body, std::string_view name) const;
-  std::string Computed(const NodeAt& node, int output) const;
+  // The type of an input as the node sees it; "" if not known.
+  std::string_view TypeOf(const NodeAt& node, int input) const;
+  // The type that the body declares for an output of a node (as a graph output or in value_info),
+  // and the type that the node produces for it; "" if not known.
+  std::string_view Declared(const NodeAt& node, int output) const;
+  std::string_view Computed(const NodeAt& node, int output) const;
 
  private:
-  using Names = std::unordered_map<std::string_view, std::string>;
-
   void Declare(const Body& body);
+  std::string_view Text(const pb::TypeProto& type);
 
-  std::unordered_map<const Body*, Names> declared_;
-  std::unordered_map<const Body*, Names> types_;
+  const Subject& subject_;
+  std::set<std::string, std::less<>> texts_;  // of types other than tensors
+  // By index in Subject::values.
+  std::vector<std::string_view> declared_;
+  std::vector<std::string_view> types_;
 };
 
 }  // namespace nn::onnx

@@ -169,7 +169,7 @@ class Parser {
   }
 
   // "FLOAT i32 seq(ANY)": splits at spaces outside of parentheses.
-  static Status AddTypes(std::string_view text, std::set<std::string>& out) {
+  static Status AddTypes(std::string_view text, TypeNames& out) {
     size_t start = 0;
     int depth = 0;
     for (size_t i = 0; i <= text.size(); ++i) {
@@ -182,7 +182,7 @@ class Parser {
     return depth == 0 ? Status() : Status(ParseError("unbalanced parentheses in {}", Quote(text)));
   }
 
-  static Status AddType(std::string_view type, std::set<std::string>& out) {
+  static Status AddType(std::string_view type, TypeNames& out) {
     if (const size_t open = type.find('('); open != std::string_view::npos) {
       if (!type.ends_with(')')) return ParseError("bad type {}", Quote(type));
       std::string_view inner = type.substr(open + 1, type.size() - open - 2);
@@ -193,7 +193,7 @@ class Parser {
         prefix += inner.substr(0, colon + 1);
         inner = inner.substr(colon + 1);
       }
-      std::set<std::string> members;
+      TypeNames members;
       NN_RETURN_IF_ERROR(AddTypes(inner, members));
       for (const std::string& m : members) out.insert(prefix + m + ")");
       return {};

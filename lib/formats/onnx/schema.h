@@ -26,6 +26,9 @@
 
 namespace nn::onnx {
 
+// Types in the notation above: "f32", "seq(i64)".
+using TypeNames = std::set<std::string, std::less<>>;
+
 struct SchemaParameter {
   enum class Kind : uint8_t { kSingle, kOptional, kVariadic };
   std::string name;
@@ -50,7 +53,7 @@ struct Schema {
   std::vector<int> output_counts;  // the only allowed counts; empty: all from min_outputs on
   bool open_attributes = false;    // attributes that are not listed are allowed
   std::map<std::string, SchemaAttribute, std::less<>> attributes;
-  std::map<std::string, std::set<std::string>, std::less<>> types;
+  std::map<std::string, TypeNames, std::less<>> types;
 };
 
 // The parameter of the value at `position`; null if there are fewer parameters.
