@@ -263,7 +263,7 @@ std::span<const SupportCell> SupportCells() {
       {"l2_normalization", "nnapi", 3, 0, 91},
       {"layer_norm", "onnx", 53, 2, 17},
       {"layer_norm", "tflite", 0, 0, 72},
-      {"layer_norm", "coreml", 29, 3, 40},
+      {"layer_norm", "coreml", 30, 3, 39},
       {"layer_norm", "nnapi", 0, 0, 72},
       {"leaky_relu", "onnx", 33, 8, 9},
       {"leaky_relu", "tflite", 25, 0, 25},

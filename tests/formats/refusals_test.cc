@@ -113,7 +113,7 @@ TEST_CASE("refusals: what a format cannot have is named") {
         Row{kWide, "nnapi", "2^32 bytes"},
         Row{kPow, "tflite", "POW does not support i64"},
         Row{kMinimum, "tflite", "no minimum for u16"},
-        Row{kBias, "coreml", "a bias needs a constant filter"},
+        Row{kBias, "coreml", "takes its weights as an input but sets hasBias"},
         Row{kUnique, "tflite", "no outputs for first positions and counts"},
         Row{kOpen, "tflite", "its output size must be constant"}}) {
     CAPTURE(row.graph);

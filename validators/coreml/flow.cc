@@ -105,6 +105,8 @@ class Walker {
       at.layer = &layer;
       at.network = &network_;
       at.signature = FindSignature(layer.layer_case());
+      at.version = network_.model->version();
+      at.exact_ranks = network_.exact_ranks();
       at.list = list;
       at.index = i;
       at.loop_depth = loop_depth;

@@ -40,19 +40,19 @@ void LayersNamed(const Subject& s, Findings& f) {
 }
 
 void ScalesUsable(const Subject& s, Findings& f) {
-  for (const Weights& w : s.weights()) {
-    const auto& q = w.params->quantization();
-    const auto& scales = q.linearquantization().scale();
-    const auto bad = std::find_if_not(scales.begin(), scales.end(),
-                                      [](float scale) { return IsUsualScale(std::abs(scale)); });
-    if (bad != scales.end())
-      f.Add(Where(*w.at, w.name()), "{} has the unusual scale {} in {}", Title(*w.at), *bad,
-            w.name());
-    const auto& table = q.lookuptablequantization().floatvalue();
-    if (std::any_of(table.begin(), table.end(), [](float v) { return !std::isfinite(v); }))
-      f.Add(Where(*w.at, w.name()), "{} has a lookup table with a value that is not finite in {}",
-            Title(*w.at), w.name());
-  }
+  for (const LayerAt& at : s.layers())
+    for (const Weights& w : at.weights) {
+      const auto& q = w.params->quantization();
+      const auto& scales = q.linearquantization().scale();
+      const auto bad = std::find_if_not(scales.begin(), scales.end(),
+                                        [](float scale) { return IsUsualScale(std::abs(scale)); });
+      if (bad != scales.end())
+        f.Add(Where(at, w.name()), "{} has the unusual scale {} in {}", Title(at), *bad, w.name());
+      const auto& table = q.lookuptablequantization().floatvalue();
+      if (std::any_of(table.begin(), table.end(), [](float v) { return !std::isfinite(v); }))
+        f.Add(Where(at, w.name()), "{} has a lookup table with a value that is not finite in {}",
+              Title(at), w.name());
+    }
 }
 
 void EnumeratedOnce(const Subject& s, Findings& f) {

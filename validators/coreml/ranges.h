@@ -1,6 +1,7 @@
 // The sizes that an axis can have, with the arithmetic of the vendor's checker.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 
@@ -68,5 +69,30 @@ struct SizeSpan {
   bool IsFixed() const { return !high.unbound && !low.unbound && high.value == low.value; }
   std::string ToString() const;  // "3", "1 to 4", "2 or more"
 };
+
+// The arithmetic of ops/support/size_math.h.
+template <std::integral N>
+SizeSpan SizePlus(const SizeSpan& size, N n) {
+  if constexpr (std::signed_integral<N>)
+    return size.Shift(n);
+  else
+    return size.Plus(n);
+}
+inline SizeSpan SizePlus(const SizeSpan& a, const SizeSpan& b) {
+  return a.Plus(b);
+}
+inline SizeSpan SizeTimes(const SizeSpan& size, uint64_t n) {
+  return size.Times(n);
+}
+template <std::integral N>
+SizeSpan SizeFloorDiv(const SizeSpan& size, N n) {
+  if constexpr (std::signed_integral<N>)
+    return size.Over(n);
+  else
+    return size.OverWhole(n);
+}
+inline SizeSpan SizeCeilDiv(const SizeSpan& size, uint64_t n) {
+  return size.OverUp(n);
+}
 
 }  // namespace nn::coreml

@@ -8,6 +8,15 @@ namespace nn::coreml {
 
 using Rule = nn::Rule<Subject>;
 
+// Rule::check of the rule that layers keep a constraint of the table of signatures.
+void CheckConstraint(const Constraint& constraint, const Subject& s, Findings& f);
+template <Label label>
+void Holds(const Subject& s, Findings& f) {
+  CheckConstraint(ConstraintOf(label), s, f);
+}
+// The ids of the rules that report the constraint.
+std::vector<std::string_view> RulesOf(Label label);
+
 std::span<const Rule> ModelRules();      // model.cc: version, kind, interface as a whole
 std::span<const Rule> EnumRules();       // enums.cc
 std::span<const Rule> FeatureRules();    // features.cc: types of inputs and outputs

@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "formats/coreml/signature.h"
+#include "ops/support/array_shape.h"
 #include "validators/coreml/shape_blob.h"
-#include "validators/coreml/signature.h"
 
 namespace nn::coreml {
 namespace {
@@ -115,7 +116,7 @@ void LayerShaper::Crop() {
       start = static_cast<int32_t>(amounts.Get(axis == kWidth ? 1 : 0).startedgesize());
       end = static_cast<int32_t>(amounts.Get(axis == kWidth ? 1 : 0).endedgesize());
     }
-    out.Narrow(axis, in[axis].Shift(-start).Shift(-end));
+    out.Narrow(axis, PaddedSize(in[axis], -start, -end));
     in.AtLeast(axis, static_cast<uint64_t>(start + end + 1));
   }
 }
@@ -134,7 +135,7 @@ void LayerShaper::Pad() {
       start = amounts.Get(axis == kWidth ? 1 : 0).startedgesize();
       end = amounts.Get(axis == kWidth ? 1 : 0).endedgesize();
     }
-    out.Narrow(axis, in[axis].Plus(start).Plus(end));
+    out.Narrow(axis, PaddedSize(in[axis], start, end));
     in.Narrow(axis, out[axis].Map([&](const Bound& b) { return b.Minus(start).Minus(end); }));
   }
 }
@@ -144,7 +145,7 @@ void LayerShaper::Resample(uint64_t height, uint64_t width) {
   BlobView in = In(0);
   BlobView out = Out(0);
   for (const auto& [axis, factor] : {std::pair(kHeight, height), std::pair(kWidth, width)}) {
-    out.Narrow(axis, in[axis].Times(factor));
+    out.Narrow(axis, RepeatedSize(in[axis], factor));
     in.Narrow(axis, out[axis].OverWhole(factor));
   }
 }
@@ -277,7 +278,7 @@ void LayerShaper::Concat() {
   for (const Axis axis : {other, kBatch, kHeight, kWidth}) out.Narrow(axis, In(0)[axis]);
   for (size_t i = 1; i < blobs_.inputs.size(); ++i) {
     BlobView in = In(i);
-    sum = sum.Plus(in[joined]);
+    sum = JoinedSize(sum, in[joined]);
     for (const Axis axis : {other, kBatch, kHeight, kWidth}) {
       out.Narrow(axis, in[axis]);
       in.Narrow(axis, out[axis]);
@@ -303,7 +304,7 @@ void LayerShaper::Split() {
 void LayerShaper::Repeat() {
   BlobView in = In(0);
   BlobView out = Out(0);
-  out.Narrow(kSequence, in[kSequence].Times(layer_.sequencerepeat().nrepetitions()));
+  out.Narrow(kSequence, RepeatedSize(in[kSequence], layer_.sequencerepeat().nrepetitions()));
   for (const Axis axis : {kBatch, kChannel, kHeight, kWidth}) out.Narrow(axis, in[axis]);
   for (const Axis axis : {kBatch, kChannel, kHeight, kWidth}) in.Narrow(axis, out[axis]);
 }
@@ -446,8 +447,8 @@ void LayerShaper::Other() {
 
 std::string ShapeLayer(const pb::NeuralNetworkLayer& layer, const LayerBlobs& blobs) {
   const Signature* s = FindSignature(layer.layer_case());
-  if (s == nullptr || blobs.inputs.size() < static_cast<size_t>(s->min_inputs) ||
-      blobs.outputs.size() < static_cast<size_t>(s->min_outputs))
+  if (s == nullptr || blobs.inputs.size() < static_cast<size_t>(s->inputs.low) ||
+      blobs.outputs.size() < static_cast<size_t>(s->outputs.low))
     return "";
   std::string fault;
   LayerShaper shaper(layer, blobs, fault);

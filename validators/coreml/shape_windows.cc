@@ -1,4 +1,6 @@
 // Sizes of convolution and pooling layers.
+#include "ops/support/array_shape.h"
+#include "ops/support/window_shape.h"
 #include "validators/coreml/shape_blob.h"
 
 namespace nn::coreml {
@@ -49,7 +51,7 @@ void LayerShaper::Convolve(Axis axis, int64_t kernel, int64_t stride, int64_t pa
     if (!high.unbound && high.value + Unsigned(padding - kernel) % 2 != 0) most = most.Plus(1);
     in.AtMost(axis, most);
   }
-  out.Narrow(axis, in[axis].Shift(padding - kernel).Over(stride).Plus(1));
+  out.Narrow(axis, WindowCount(in[axis], padding, kernel, stride));
 }
 
 void LayerShaper::Deconvolve(Axis axis, int64_t kernel, int64_t stride, int64_t padding_a,
@@ -64,9 +66,8 @@ void LayerShaper::Deconvolve(Axis axis, int64_t kernel, int64_t stride, int64_t 
   const Bound most = out[axis].high.Shift(padding_a).Shift(padding_b).Shift(-kernel);
   if (least > 0) in.AtLeast(axis, Unsigned(least));
   in.AtMost(axis, most.Over(Unsigned(stride)).Plus(1));
-  out.Narrow(
-      axis,
-      in[axis].Shift(-1).Times(Unsigned(stride)).Shift(kernel).Shift(-padding_a).Shift(-padding_b));
+  out.Narrow(axis, PaddedSize(TransposedExtent(in[axis], kernel, Unsigned(stride)), -padding_a,
+                              -padding_b));
 }
 
 void LayerShaper::Convolution() {
@@ -102,10 +103,10 @@ void LayerShaper::Convolution() {
     for (const auto& [axis, stride] :
          {std::pair(kHeight, Unsigned(stride_h)), std::pair(kWidth, Unsigned(stride_w))}) {
       if (p.isdeconvolution()) {
-        out.Narrow(axis, in[axis].Times(stride));
+        out.Narrow(axis, SameTransposedExtent(in[axis], stride));
         continue;
       }
-      out.Narrow(axis, in[axis].Shift(-1).OverWhole(stride).Plus(1));
+      out.Narrow(axis, SameWindowCount(in[axis], stride));
       in.AtLeast(axis, out.Low(axis));
       in.AtMost(axis, out[axis].high.Times(stride));
     }
@@ -120,11 +121,8 @@ void LayerShaper::PoolWithLastPixel(Axis axis, int64_t kernel, int64_t stride, i
   const int64_t least = Int(in.Low(axis));
   const bool outside =
       padded && least - 1 + (2 * padding - kernel - 1) + 2 * stride >= least + padding;
-  out.Narrow(axis, in[axis]
-                       .Shift(2 * padding - kernel)
-                       .OverUp(Unsigned(stride))
-                       .Shift(1)
-                       .Shift(outside ? -1 : 0));
+  out.Narrow(
+      axis, WindowCountUp(in[axis], 2 * padding, kernel, Unsigned(stride)).Shift(outside ? -1 : 0));
   // The vendor's checker bounds the height for both axes.
   if (kernel > 2 * padding) in.AtLeast(kHeight, out.Low(axis) - 1 + Unsigned(kernel - 2 * padding));
 }
@@ -148,13 +146,13 @@ void LayerShaper::Pooling() {
       if (kernel > padding)
         in.AtLeast(axis,
                    (least == 0 ? 0 : least - 1) * Unsigned(stride) + Unsigned(kernel - padding));
-      out.Narrow(axis, in[axis].Shift(padding - kernel).OverWhole(Unsigned(stride)).Plus(1));
+      out.Narrow(axis, WindowCount(in[axis], padding, kernel, Unsigned(stride)));
     };
     pool(kHeight, kernel_h, stride_h, border.top + border.bottom);
     pool(kWidth, kernel_w, stride_w, border.left + border.right);
   } else if (p.has_same()) {
-    out.Narrow(kHeight, in[kHeight].Shift(-1).OverWhole(Unsigned(stride_h)).Plus(1));
-    out.Narrow(kWidth, in[kWidth].Shift(-1).OverWhole(Unsigned(stride_w)).Plus(1));
+    out.Narrow(kHeight, SameWindowCount(in[kHeight], Unsigned(stride_h)));
+    out.Narrow(kWidth, SameWindowCount(in[kWidth], Unsigned(stride_w)));
   } else if (p.has_includelastpixel()) {
     const auto [top, left] = Pair(p.includelastpixel().paddingamounts(), 0);
     const bool padded = top != 0 || left != 0;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
 #include "validators/coreml/flow.h"
 
 namespace nn::coreml {
@@ -34,17 +33,12 @@ std::string LayerAt::path() const {
   return fmt::format("{}.layers[{}]", *list, index);
 }
 
-int LayerAt::InputRank(int i) const {
-  return i < layer->inputtensor_size() ? static_cast<int>(layer->inputtensor(i).rank()) : -1;
-}
-
-int LayerAt::OutputRank(int i) const {
-  return i < layer->outputtensor_size() ? static_cast<int>(layer->outputtensor(i).rank()) : -1;
-}
-
 Subject::Subject(const Model& model) : model_(model) {
   AddModel(proto(), "", 0);
-  weights_ = CollectWeights(*this);
+  for (LayerAt& at : layers_)
+    at.weights = WeightsOf(*at.layer, [this](const pb::WeightParams& weights, int field) {
+      return SizeOf(weights, field);
+    });
 }
 
 void Subject::AddModel(const pb::Model& model, const std::string& path, int depth) {
@@ -79,22 +73,7 @@ void Subject::AddNetwork(const ModelAt& model, const Network& network, std::stri
 }
 
 uint64_t Subject::SizeOf(const google::protobuf::Message& message, int field) const {
-  const auto* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
-  const auto* reflection = message.GetReflection();
-  if (const auto blob = model_.payloads.Find(message, field))
-    return blob->size() / static_cast<uint64_t>(PayloadElementSize(*descriptor));
-  if (descriptor->is_repeated())
-    return static_cast<uint64_t>(reflection->FieldSize(message, descriptor));
-  std::string scratch;
-  return reflection->GetStringReference(message, descriptor, &scratch).size();
-}
-
-std::string Title(const LayerAt& at) {
-  const auto* field =
-      pb::NeuralNetworkLayer::descriptor()->FindFieldByNumber(at.layer->layer_case());
-  std::string out = fmt::format("layer {} ({}", at.index, field != nullptr ? field->name() : "?");
-  if (!at.layer->name().empty()) out += " " + Quote(at.layer->name());
-  return out + ")";
+  return ElementsOf(model_.payloads, message, field);
 }
 
 }  // namespace nn::coreml

@@ -10,8 +10,7 @@
 
 #include "coreml_model.pb.h"
 #include "formats/coreml/native.h"
-#include "validators/coreml/signature.h"
-#include "validators/coreml/weight_list.h"
+#include "formats/coreml/signature_constraints.h"
 #include "validators/rule.h"
 
 namespace nn::coreml {
@@ -79,26 +78,13 @@ struct NetworkAt {
   std::unordered_set<std::string_view> written;
 };
 
-struct LayerAt {
-  const pb::NeuralNetworkLayer* layer = nullptr;
+struct LayerAt : LayerView {
   const NetworkAt* network = nullptr;
-  const Signature* signature = nullptr;
   const std::string* list = nullptr;  // "neuralNetwork"
-  int index = 0;                      // in its list
   int loop_depth = 0;
   bool nested = false;  // inside a loop or branch
-  // Ranks declared by this or an earlier layer or by the model; -1 if nothing declares one.
-  std::vector<int> input_ranks;
-  std::vector<int> output_ranks;
 
   std::string path() const;  // "neuralNetwork.layers[3]"
-
-  // Whether the layer itself declares the ranks of its inputs or outputs.
-  bool ListsInputs() const { return layer->inputtensor_size() > 0; }
-  bool ListsOutputs() const { return layer->outputtensor_size() > 0; }
-  // The declared rank; -1 if there is none.
-  int InputRank(int i) const;
-  int OutputRank(int i) const;
 };
 
 class Subject {
@@ -111,8 +97,6 @@ class Subject {
   const std::deque<NetworkAt>& networks() const { return networks_; }
   // Nested layers follow the layer that contains them.
   const std::vector<LayerAt>& layers() const { return layers_; }
-  // The weights of all layers, in the order of layers().
-  const std::vector<Weights>& weights() const { return weights_; }
 
   // The number of elements of a repeated number field, or of bytes of a bytes field, wherever they
   // are stored.
@@ -128,14 +112,10 @@ class Subject {
   std::deque<NetworkAt> networks_;
   std::deque<std::string> lists_;
   std::vector<LayerAt> layers_;
-  std::vector<Weights> weights_;
 };
 
 inline Location Where(const LayerAt& at, std::string_view field = {}) {
   return At(field.empty() ? at.path() : fmt::format("{}.{}", at.path(), field), at.index);
 }
-
-// "layer 3 (convolution \"name\")".
-std::string Title(const LayerAt& at);
 
 }  // namespace nn::coreml

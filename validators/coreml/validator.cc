@@ -1,5 +1,9 @@
 #include "validators/coreml/validator.h"
 
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "validators/coreml/clauses.h"
 #include "validators/coreml/examples.h"
 #include "validators/coreml/rules.h"
@@ -15,6 +19,11 @@ std::vector<std::span<const Rule>> Lists() {
           LintRules()};
 }
 
+template <size_t... labels>
+constexpr auto Checks(std::index_sequence<labels...>) {
+  return std::array{&Holds<static_cast<Label>(labels)>...};
+}
+
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
   const Subject subject(static_cast<const Model&>(model));
@@ -22,6 +31,15 @@ void Run(const NativeModel& model, const Format&, const ValidateOptions& options
 }
 
 }  // namespace
+
+std::vector<std::string_view> RulesOf(Label label) {
+  static constexpr auto kChecks = Checks(std::make_index_sequence<kLabels>());
+  std::vector<std::string_view> ids;
+  for (const auto& list : Lists())
+    for (const Rule& rule : list)
+      if (rule.check == kChecks[static_cast<size_t>(label)]) ids.push_back(rule.info.id);
+  return ids;
+}
 
 RuleSet CoremlRules() {
   return {

@@ -1,5 +1,4 @@
 #include "formats/coreml/export.h"
-#include "formats/coreml/family.h"
 
 #include <fmt/core.h>
 
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "formats/common/interface.h"
 #include "formats/coreml/family.h"
+#include "formats/coreml/layer_fit.h"
 #include "formats/coreml/native.h"
 #include "formats/coreml/weights.h"
 #include "formats/coreml/write_interface.h"
@@ -17,8 +17,20 @@
 namespace nn::coreml {
 namespace {
 
-// Layers of a kind from this field number on came with version 5.
-constexpr int kVersion5Field = 1450;
+// The version that has exact shapes.
+constexpr int64_t kLeastVersion = 4;
+
+// A constant as f32, which is exact (WhyIllegal). There are no scalars.
+Tensor AsFloats(const Tensor& t) {
+  std::vector<int64_t> dims = t.dims();
+  if (dims.empty()) dims = {1};
+  if (t.dtype() == DType::kF32) return Tensor(DType::kF32, std::move(dims), t.blob());
+  std::vector<float> values;
+  for (int64_t i = 0; i < t.elements(); ++i) values.push_back(static_cast<float>(t.GetInt(i)));
+  return Tensor::Of(std::move(dims), values);
+}
+
+}  // namespace
 
 Status WriteNode(ExportContext& ctx, const Node& node) {
   if (const ExportRow* row = FindExport(node.op_name()); row != nullptr && row->write != nullptr)
@@ -48,18 +60,6 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// A constant as f32, which is exact (WhyIllegal). There are no scalars.
-Tensor AsFloats(const Tensor& t) {
-  std::vector<int64_t> dims = t.dims();
-  if (dims.empty()) dims = {1};
-  if (t.dtype() == DType::kF32) return Tensor(DType::kF32, std::move(dims), t.blob());
-  std::vector<float> values;
-  for (int64_t i = 0; i < t.elements(); ++i) values.push_back(static_cast<float>(t.GetInt(i)));
-  return Tensor::Of(std::move(dims), values);
-}
-
-}  // namespace
-
 std::string ExportContext::NewName(std::string_view hint) {
   if (hint.empty()) return used_.New("value");
   return used_.New(IsUtf8(hint) ? std::string(hint) : Escape(hint));
@@ -86,6 +86,12 @@ std::string ExportContext::NameOf(const Value* value) {
   return name;
 }
 
+int ExportContext::RankOf(const std::string& name) const {
+  for (const auto& [value, blob] : names_)
+    if (blob == name) return std::max(value->type().rank(), 1);
+  return -1;
+}
+
 void ExportContext::Alias(const Node& source, const Value* value, const Value* same) {
   const std::string name = NameOf(same);
   if (!Claim(value, name)) AddLayer(source, "copy", {name}, {NameOf(value)});
@@ -104,7 +110,6 @@ Writer ExportContext::NewLayer(const Node& source, std::string_view kind,
   layer.Text("name", name);
   for (const std::string& s : inputs) layer.AddText("input", s);
   for (const std::string& s : outputs) layer.AddText("output", s);
-  if (layer.NumberOf(kind) >= kVersion5Field) RequireVersion(5);
   return layer;
 }
 
@@ -169,8 +174,8 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   for (const Port* p : copies) ctx.AddHelper("copy", {ctx.NameOf(p->value)}, {p->name});
   NN_RETURN_IF_ERROR(WriteDescription(graph, options, root.Sub("description")));
   WriteClassifier(graph, root, network);
-  ctx.RequireVersion(InterfaceVersion(graph));
-  root.Int("specificationVersion", ctx.version());
+  root.Int("specificationVersion",
+           std::max({kLeastVersion, InterfaceVersion(graph), VersionOfLayers(network.message())}));
   NN_ASSIGN(auto parts, SerializeWithPayloads(model.message(), model.payloads));
   if (IsPackagePath(options.path)) return PackageImage({}, std::move(parts));
   FileImage image;

@@ -21,16 +21,9 @@
 
 namespace nn::coreml {
 
-// The largest rank of an array.
-inline constexpr int kMaxRank = 5;
-
 class ExportContext {
  public:
   explicit ExportContext(Writer network) : network_(network) {}
-
-  // The lowest specification version that supports everything written.
-  int64_t version() const { return version_; }
-  void RequireVersion(int64_t version) { version_ = std::max(version_, version); }
 
   // The blob of a value. Constants become layers on first use.
   std::string NameOf(const Value* value);
@@ -39,6 +32,8 @@ class ExportContext {
   // Reserves a name, so that no value gets it.
   void Reserve(const std::string& name) { used_.Claim(name); }
   std::string NewName(std::string_view hint);
+  // The rank of the blob of that name; scalar constants have rank 1. -1 if it is of no value.
+  int RankOf(const std::string& name) const;
   // Makes the value an alias of `same`, unless it is an output with its own name.
   void Alias(const Node& source, const Value* value, const Value* same);
 
@@ -60,7 +55,6 @@ class ExportContext {
                   const std::vector<std::string>& outputs);
 
   Writer network_;
-  int64_t version_ = 4;
   std::unordered_map<const Value*, std::string> names_;
   NameTable used_;
   std::unordered_set<std::string> layers_;
@@ -85,6 +79,9 @@ std::optional<std::string> WhyNotValues(const Node& node, Types types);
 
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
+
+// Writes a node as layers.
+Status WriteNode(ExportContext& ctx, const Node& node);
 
 // hasBias and bias, from input 2 of a convolution or matrix product.
 void WriteBias(Writer params, const Node& node);

@@ -213,10 +213,6 @@ Writer Writer::Add(std::string_view name) {
   return {message_->GetReflection()->AddMessage(message_, &FieldOf(*message_, name)), payloads_};
 }
 
-int Writer::NumberOf(std::string_view name) const {
-  return FieldOf(*message_, name).number();
-}
-
 void Writer::Int(std::string_view name, int64_t value) {
   SetInteger(message_, FieldOf(*message_, name), value);
 }

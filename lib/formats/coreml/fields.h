@@ -78,8 +78,7 @@ class Writer {
   // A new entry of a list of messages.
   Writer Add(std::string_view name);
 
-  // The number of a field in the schema.
-  int NumberOf(std::string_view name) const;
+  const Message& message() const { return *message_; }
 
   void Int(std::string_view name, int64_t value);
   void Bool(std::string_view name, bool value);

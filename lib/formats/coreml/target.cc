@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "formats/coreml/export.h"
+#include "formats/coreml/layer_fit.h"
 #include "formats/coreml/rewrite.h"
+#include "formats/coreml/signature.h"
 #include "ir/op_def.h"
 #include "ops/support/types.h"
 #include "passes/qdq.h"
@@ -69,7 +71,10 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
   if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
-  return row == nullptr || row->why_not == nullptr ? std::nullopt : row->why_not(node);
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) return reason;
+  if (auto misfit = FindLayerMisfit(node)) return std::move(misfit->text);
+  return std::nullopt;
 }
 
 // Core ML computes with real numbers only, so quantized weights are dequantized.

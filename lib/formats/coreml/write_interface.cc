@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "formats/coreml/export.h"
 #include "formats/coreml/interface.h"
+#include "formats/coreml/signature.h"
 
 namespace nn::coreml {
 namespace {

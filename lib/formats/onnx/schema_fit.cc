@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "formats/common/node_memo.h"
 #include "formats/onnx/export.h"
 #include "formats/onnx/schema.h"
 #include "ir/op_def.h"
@@ -114,64 +115,14 @@ SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
   return fit;
 }
 
-// What a node's encoding depends on.
-struct Question {
-  explicit Question(const Node& node, int64_t least_opset, int64_t most_opset)
-      : op(&node.op()),
-        attrs(node.attrs()),
-        arithmetic(node.arithmetic()),
-        least(least_opset),
-        most(most_opset) {
-    for (const Value* v : node.inputs()) {
-      types.push_back(v == nullptr ? Type() : v->type());
-      constants.push_back(v != nullptr && v->is_constant());
-    }
-    for (const Value* v : node.outputs()) types.push_back(v->type());
-  }
-
-  bool IsAskedBy(const Node& node, int64_t least_opset, int64_t most_opset) const {
-    const size_t inputs = node.inputs().size();
-    if (op != &node.op() || least != least_opset || most != most_opset ||
-        arithmetic != node.arithmetic() || constants.size() != inputs ||
-        types.size() != inputs + node.outputs().size() || !(attrs == node.attrs()))
-      return false;
-    for (size_t i = 0; i < inputs; ++i) {
-      const Value* v = node.input(i);
-      // The contents of a constant may decide, unless the operator is written one-to-one.
-      const bool constant = v != nullptr && v->is_constant();
-      if (constants[i] != constant || (constant && FindExport(op->name) != nullptr)) return false;
-      if (!(types[i] == (v == nullptr ? Type() : v->type()))) return false;
-    }
-    for (size_t i = 0; i < node.outputs().size(); ++i)
-      if (!(types[inputs + i] == node.output(i)->type())) return false;
-    return true;
-  }
-
-  const OpDef* op;
-  Attrs attrs;
-  Arithmetic arithmetic;
-  int64_t least, most;
-  std::vector<Type> types;
-  std::vector<bool> constants;
-};
-
 }  // namespace
 
 SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
-  // Large graphs repeat a few nodes many times.
-  constexpr size_t kRemembered = 8;
-  thread_local std::vector<std::pair<Question, SchemaFit>> answers;
-  thread_local size_t oldest = 0;
-  for (const auto& [question, fit] : answers)
-    if (question.IsAskedBy(node, least, most)) return fit;
-  std::pair answer(Question(node, least, most), Fit(node, least, most));
-  if (answers.size() < kRemembered) {
-    answers.push_back(std::move(answer));
-    return answers.back().second;
-  }
-  oldest = (oldest + 1) % kRemembered;
-  answers[oldest] = std::move(answer);
-  return answers[oldest].second;
+  thread_local NodeMemo<SchemaFit> memo;
+  // An operator that is written one-to-one is written alike whatever its constants hold.
+  const bool by_contents = FindExport(node.op_name()) != nullptr;
+  return memo.Find(node, by_contents, {least, most},
+                   [&](const Node& n) { return Fit(n, least, most); });
 }
 
 }  // namespace nn::onnx

@@ -7,6 +7,7 @@
 
 #include "ir/op_def.h"
 #include "ops/quant/requant.h"
+#include "ops/support/array_shape.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -71,7 +72,7 @@ Status InferConcat(InferContext& ctx) {
       Dim& have = (*y.dims)[d];
       const Dim& next = (*x.dims)[d];
       if (d == at) {
-        have = have + next;
+        have = JoinedSize(have, next);
       } else if (have.is_const() && next.is_const() && have != next) {
         return ModelError("input {} is {}, which does not match {} on axis {}", i, x.ToString(),
                           ctx.in(0).ToString(), d);

@@ -4,6 +4,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/support/array_shape.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -134,7 +135,7 @@ Status InferPad(InferContext& ctx) {
     const Dim& end = (*pads)[dims.size() + d];
     if (begin.is_const() && end.is_const() && dims[d].is_const())
       NN_RETURN_IF_ERROR(CheckAxis(begin.value(), end.value(), dims[d].value(), mode, d));
-    dims[d] = dims[d] + (begin + end);
+    dims[d] = PaddedSize(dims[d], begin, end);
   }
   ctx.set_out(0, x.WithDims(std::move(dims)));
   const auto numbers = pads ? ConstDims(*pads) : std::nullopt;

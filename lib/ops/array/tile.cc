@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/support/array_shape.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -67,7 +68,7 @@ Status InferTile(InferContext& ctx) {
     return ModelError("repeats has {} entries for a tensor of rank {}", repeats->size(), x.rank());
   Dims dims = *x.dims;
   for (size_t d = 0; d < dims.size(); ++d)
-    dims[d] = repeats ? dims[d] * (*repeats)[d] : ctx.NewSymbol();
+    dims[d] = repeats ? RepeatedSize(dims[d], (*repeats)[d]) : ctx.NewSymbol();
   ctx.set_out(0, x.WithDims(dims));
   if (x.const_dims() && ConstDims(dims))
     MoveKnownElements(ctx, [&] { return TileTables(*x.const_dims(), *ConstDims(dims)); });

@@ -7,8 +7,10 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/nn/conv_eval.h"
+#include "ops/support/array_shape.h"
 #include "ops/support/index.h"
 #include "ops/support/types.h"
+#include "ops/support/window_shape.h"
 
 namespace nn {
 
@@ -43,10 +45,11 @@ Result<int64_t> ItemOf(const std::vector<int64_t>& list, size_t i, size_t size, 
 Status ResolveAxis(const ConvTransposeAttrs& a, size_t i, size_t rank, Window& w) {
   constexpr int64_t kAnyPad = -(int64_t{1} << 31);
   NN_ASSIGN(const int64_t extra, ItemOf(a.output_padding, i, rank, 0, 0, "output_padding"));
-  const Dim full = (w.input - Dim(1)) * Dim(w.stride) + Dim(w.extent()) + Dim(extra);
+  const Dim full = TransposedExtent(w.input, Dim(w.extent()) + Dim(extra), Dim(w.stride));
   const bool same = a.padding == Padding::kSameUpper || a.padding == Padding::kSameLower;
   if (same) {
-    w.output = a.output_shape.empty() ? w.input * Dim(w.stride) : a.output_shape[i];
+    w.output =
+        a.output_shape.empty() ? SameTransposedExtent(w.input, Dim(w.stride)) : a.output_shape[i];
     const Dim total = Dim::Max(full - w.output, Dim(0));
     const Dim half = Dim::FloorDiv(total, Dim(2));
     w.pad_begin = a.padding == Padding::kSameUpper ? half : total - half;
@@ -54,7 +57,7 @@ Status ResolveAxis(const ConvTransposeAttrs& a, size_t i, size_t rank, Window& w
     NN_ASSIGN(const int64_t begin, ItemOf(a.pads, i, 2 * rank, 0, kAnyPad, "pads"));
     NN_ASSIGN(const int64_t end, ItemOf(a.pads, rank + i, 2 * rank, 0, kAnyPad, "pads"));
     w.pad_begin = Dim(begin);
-    w.output = a.output_shape.empty() ? full - Dim(begin) - Dim(end) : a.output_shape[i];
+    w.output = a.output_shape.empty() ? PaddedSize(full, -begin, -end) : a.output_shape[i];
   }
   w.pad_end = full - w.pad_begin - w.output;
   if (w.output.is_const() && w.output.value() < 1 && !(w.input == 0))

@@ -1,5 +1,7 @@
 #include "ops/support/window.h"
 
+#include "ops/support/window_shape.h"
+
 namespace nn {
 namespace {
 
@@ -14,15 +16,15 @@ Result<int64_t> ItemOr(const std::vector<int64_t>& list, size_t i, size_t rank, 
 
 // Output size for explicit padding.
 Dim OutputSize(const Window& w, bool ceil_mode) {
-  const Dim free = w.input + w.pad_begin + w.pad_end - Dim(w.extent());
-  if (!ceil_mode) return Dim::FloorDiv(free, Dim(w.stride)) + Dim(1);
-  const Dim size = Dim::CeilDiv(free, Dim(w.stride)) + Dim(1);
+  const Dim padding = w.pad_begin + w.pad_end, extent = w.extent(), stride = w.stride;
+  if (!ceil_mode) return WindowCount(w.input, padding, extent, stride);
+  const Dim size = WindowCountUp(w.input, padding, extent, stride);
   if (size.is_const() && w.input.is_const()) {
     const bool beyond = (size.value() - 1) * w.stride >= (w.input + w.pad_begin).value();
     return beyond ? size - Dim(1) : size;
   }
   // The largest count whose last window starts at or before the last input element.
-  return Dim::Min(size, Dim::FloorDiv(w.input + w.pad_begin - Dim(1), Dim(w.stride)) + Dim(1));
+  return Dim::Min(size, SameWindowCount(w.input + w.pad_begin, stride));
 }
 
 // A list per spatial axis, or of begins and ends, for `added` more axes before the others.
@@ -88,7 +90,7 @@ Result<std::vector<Window>> ResolveWindows(const WindowSpec& spec, const Dims& s
         break;
       case Padding::kSameUpper:
       case Padding::kSameLower: {
-        w.output = Dim::CeilDiv(w.input, Dim(w.stride));
+        w.output = SameWindowCount(w.input, Dim(w.stride));
         const Dim total =
             Dim::Max((w.output - Dim(1)) * Dim(w.stride) + Dim(w.extent()) - w.input, Dim(0));
         const Dim half = Dim::FloorDiv(total, Dim(2));

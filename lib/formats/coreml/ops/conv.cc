@@ -226,8 +226,6 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   if (auto reason = WhyNotPads(a.pads)) return reason;
   const int rank = node.input(0)->type().rank();
   if (rank == 5 && !node.input(1)->is_constant()) return "the filter must be constant";
-  if (node.input(2) != nullptr && !node.input(1)->is_constant())
-    return "a bias needs a constant filter";
   if (rank == 5 && a.padding == Padding::kSameLower)
     return "SAME_LOWER padding of 3 spatial axes is unsupported";
   if (rank != 4 && rank != 5)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "formats/coreml/family.h"
 #include "formats/coreml/weights.h"
@@ -266,8 +267,7 @@ Status WriteGelu(ExportContext& ctx, const Node& node) {
 
 bool IsChannelWise(const Node& node) {
   const Tensor* slope = ConstantOf(node, 1);
-  const int rank = node.input(0)->type().rank();
-  if (slope == nullptr || rank < 3) return false;
+  if (slope == nullptr) return false;
   if (slope->elements() == 1) return true;
   const int axis = slope->rank() - 3;  // the channels
   return axis >= 0 && slope->dim(axis) == slope->elements();
@@ -303,7 +303,7 @@ std::optional<std::string> WhyNotCast(const Node& node) {
 
 std::optional<std::string> WhyNotClip(const Node& node) {
   const auto& a = node.attrs<ClipAttrs>();
-  if (!(a.min <= a.max)) return fmt::format("min {} must not be above max {}", a.min, a.max);
+  if (std::isnan(a.min) || std::isnan(a.max)) return "its bounds cannot be NaN";
   return std::nullopt;
 }
 

@@ -160,12 +160,10 @@ Status WriteMatmul(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotMatmul(const Node& node) {
   const auto& a = node.attrs<MatmulAttrs>();
-  if (!HasWeights(node)) {
-    if (node.input(2) != nullptr) return "batchedMatmul of two blobs has no bias";
-    if (node.input(0)->type().rank() < 2 || node.input(1)->type().rank() < 2)
-      return "batchedMatmul of two blobs needs operands of rank 2 or more";
-    return std::nullopt;
-  }
+  if (!HasWeights(node))
+    return node.input(2) == nullptr
+               ? std::nullopt
+               : std::optional<std::string>("batchedMatmul of two blobs has no bias");
   if (a.transpose_a || !a.transpose_b)
     return "the weights must be transposed, with one row per output";
   if (node.input(2) != nullptr &&

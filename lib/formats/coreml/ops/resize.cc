@@ -190,7 +190,6 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
   if (a.coordinates == Coordinates::kAsymmetric) return {};
   p.Enum("linearUpsampleMode",
          a.coordinates == Coordinates::kHalfPixel ? "ALIGN_CORNERS_FALSE" : "ALIGN_CORNERS_TRUE");
-  ctx.RequireVersion(5);
   return {};
 }
 
@@ -224,7 +223,6 @@ Status WriteBlocks(ExportContext& ctx, const Node& node) {
   Writer p = ctx.AddLayer(node, "reorganizeData");
   p.Enum("mode", !to_space ? "SPACE_TO_DEPTH" : shuffle ? "PIXEL_SHUFFLE" : "DEPTH_TO_SPACE");
   p.Int("blockSize", a.block);
-  if (shuffle) ctx.RequireVersion(5);
   return {};
 }
 
@@ -232,7 +230,6 @@ template <bool to_space>
 std::optional<std::string> WhyNotBlocks(const Node& node) {
   const auto& a = node.attrs<DepthToSpaceAttrs>();
   if (node.input(0)->type().rank() != 4) return "it must have two spatial axes";
-  if (a.block < 2) return "the block size must be 2 or more";
   if (!to_space && a.mode == DepthOrder::kCrd) return "the order must be DCR";
   if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   return std::nullopt;

@@ -298,8 +298,6 @@ std::optional<std::string> WhyNotReshape(const Node& node) {
   if (node.input(1) != nullptr) {
     if (node.attrs<ReshapeAttrs>().zero_copies)
       return "a computed shape cannot contain 0 (copied dimensions)";
-    if (const Type& list = node.input(1)->type(); !list.ranked() || list.rank() != 1)
-      return "its shape must be a vector";
     return std::nullopt;
   }
   if (std::any_of(out.begin(), out.end(), [](const Dim& d) { return d == 0; }))

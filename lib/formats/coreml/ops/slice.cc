@@ -374,7 +374,6 @@ Status WriteSplit(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotSplit(const Node& node) {
   const auto sizes = PartSizes(node);
   if (!sizes) return "its parts must have constant sizes";
-  if (sizes->size() < 2) return "it must have two parts or more";
   if (std::any_of(sizes->begin(), sizes->end(), [](int64_t n) { return n == 0; }))
     return "its parts cannot be empty";
   return std::nullopt;
@@ -469,13 +468,6 @@ Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
   p.Int("sequenceAxis", *NormalizeAxis(a.time_axis, rank));
   return {};
 }
-std::optional<std::string> WhyNotReverseSequence(const Node& node) {
-  const auto& a = node.attrs<ReverseSequenceAttrs>();
-  const int rank = node.input(0)->type().rank();
-  const auto batch = NormalizeAxis(a.batch_axis, rank), time = NormalizeAxis(a.time_axis, rank);
-  if (!batch || !time || *batch >= *time) return "the batch axis must come before the time axis";
-  return std::nullopt;
-}
 
 // ---- Pad ----------------------------------------------------------------------------------------
 
@@ -541,10 +533,7 @@ constexpr ExportRow kSliceExports[] = {
     {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit, .types = Types::kAny},
     {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice, .types = Types::kAny},
     {.op = "reverse", .write = WriteReverse, .types = Types::kAny},
-    {.op = "reverse_sequence",
-     .write = WriteReverseSequence,
-     .why_not = WhyNotReverseSequence,
-     .types = Types::kAny},
+    {.op = "reverse_sequence", .write = WriteReverseSequence, .types = Types::kAny},
     {.op = "pad", .write = WritePad, .why_not = WhyNotPad},
 };
 

@@ -1,8 +1,9 @@
-#include "validators/coreml/weight_list.h"
+#include "formats/coreml/signature_weight_list.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
-
-#include "validators/coreml/subject.h"
+#include <utility>
 
 namespace nn::coreml {
 namespace {
@@ -12,13 +13,11 @@ using W = pb::WeightParams;
 // Sizes are 64-bit numbers without a check for overflow, as in the vendor's checker.
 class Collector {
  public:
-  explicit Collector(const Subject& s) : subject_(s) {}
+  Collector(const pb::NeuralNetworkLayer& layer, const WeightSize& size)
+      : layer_(layer), size_(size) {}
 
   std::vector<Weights> Run() {
-    for (const LayerAt& at : subject_.layers()) {
-      at_ = &at;
-      AddLayer(*at.layer);
-    }
+    AddLayer(layer_);
     return std::move(list_);
   }
 
@@ -26,7 +25,7 @@ class Collector {
   Weights& Add(std::string_view field, const W& w, uint64_t elements, uint64_t channels = 1,
                WeightUse use = WeightUse::kRequired) {
     Weights& out = list_.emplace_back();
-    out.at = at_;
+    out.layer = &layer_;
     out.field = field;
     out.params = &w;
     out.use = use;
@@ -34,7 +33,7 @@ class Collector {
     out.channels = channels;
     out.is_bias = field.ends_with("bias");
     const auto note = [&](int number, Storage storage) {
-      const uint64_t size = subject_.SizeOf(w, number);
+      const uint64_t size = size_(w, number);
       if (size == 0 || (use == WeightUse::kFloats && out.storage == Storage::kFloat)) return;
       out.storage = out.storage == Storage::kNone ? storage : Storage::kSeveral;
       out.values = size;
@@ -233,23 +232,35 @@ class Collector {
     for (size_t i = first; i < list_.size(); ++i) list_[i].part = part;
   }
 
-  const Subject& subject_;
-  const LayerAt* at_ = nullptr;
+  const pb::NeuralNetworkLayer& layer_;
+  const WeightSize& size_;
   std::vector<Weights> list_;
 };
 
 }  // namespace
 
 std::string Weights::name() const {
-  if (at->layer->has_unidirectionallstm())
+  if (layer->has_unidirectionallstm())
     return fmt::format("uniDirectionalLSTM.weightParams.{}", field);
-  if (at->layer->has_bidirectionallstm())
+  if (layer->has_bidirectionallstm())
     return fmt::format("biDirectionalLSTM.weightParams[{}].{}", part, field);
   return std::string(field);
 }
 
-std::vector<Weights> CollectWeights(const Subject& s) {
-  return Collector(s).Run();
+uint64_t ElementsOf(const PayloadTable& payloads, const google::protobuf::Message& message,
+                    int field) {
+  const auto* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
+  const auto* reflection = message.GetReflection();
+  if (const auto blob = payloads.Find(message, field))
+    return blob->size() / static_cast<uint64_t>(PayloadElementSize(*descriptor));
+  if (descriptor->is_repeated())
+    return static_cast<uint64_t>(reflection->FieldSize(message, descriptor));
+  std::string scratch;
+  return reflection->GetStringReference(message, descriptor, &scratch).size();
+}
+
+std::vector<Weights> WeightsOf(const pb::NeuralNetworkLayer& layer, const WeightSize& size) {
+  return Collector(layer, size).Run();
 }
 
 }  // namespace nn::coreml

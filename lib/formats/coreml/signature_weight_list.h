@@ -2,16 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "coreml_neural_network.pb.h"
+#include "formats/common/pb_payload.h"
 
 namespace nn::coreml {
-
-class Subject;
-struct LayerAt;
 
 // The field in which a WeightParams stores its values.
 enum class Storage : uint8_t { kNone, kFloat, kHalf, kQuantized, kInt8, kSeveral };
@@ -28,7 +27,7 @@ enum class WeightUse : uint8_t {
 
 // One weights field of a layer.
 struct Weights {
-  const LayerAt* at = nullptr;
+  const pb::NeuralNetworkLayer* layer = nullptr;
   std::string_view field;  // "convolution.weights"
   int part = -1;           // of biDirectionalLSTM.weightParams
   const pb::WeightParams* params = nullptr;
@@ -46,7 +45,13 @@ struct Weights {
   }
 };
 
-// The weights of all layers, in the order of the layers.
-std::vector<Weights> CollectWeights(const Subject& s);
+// The number of values of a field of a WeightParams, or of its bytes, wherever they are stored.
+using WeightSize = std::function<uint64_t(const pb::WeightParams& weights, int field)>;
+
+// WeightSize of messages whose large fields are in `payloads`; the field may be of any message.
+uint64_t ElementsOf(const PayloadTable& payloads, const google::protobuf::Message& message,
+                    int field);
+
+std::vector<Weights> WeightsOf(const pb::NeuralNetworkLayer& layer, const WeightSize& size);
 
 }  // namespace nn::coreml

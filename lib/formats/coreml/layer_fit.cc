@@ -1,0 +1,71 @@
+#include "formats/coreml/layer_fit.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "formats/common/node_memo.h"
+#include "formats/coreml/export.h"
+#include "formats/coreml/native.h"
+#include "formats/coreml/signature_constraints.h"
+
+namespace nn::coreml {
+namespace {
+
+// Declares the rank of each blob, if all of them are known. The writer does not: the constraints
+// apply to the layer either way.
+template <typename Names, typename Tensors>
+std::vector<int> DeclareRanks(const ExportContext& ctx, const Names& names, Tensors* tensors) {
+  std::vector<int> ranks;
+  for (const std::string& name : names) ranks.push_back(ctx.RankOf(name));
+  tensors->Clear();
+  if (std::any_of(ranks.begin(), ranks.end(), [](int rank) { return rank < 0; })) return ranks;
+  for (const int rank : ranks) tensors->Add()->set_rank(static_cast<uint32_t>(rank));
+  return ranks;
+}
+
+std::optional<LayerMisfit> TryLayers(const Node& node) {
+  pb::NeuralNetwork network;
+  PayloadTable payloads;
+  ExportContext ctx(Writer(&network, &payloads));
+  if (const Status s = WriteNode(ctx, node); !s) return LayerMisfit{{}, s.error().message()};
+  std::optional<LayerMisfit> found;
+  for (pb::NeuralNetworkLayer& layer : *network.mutable_layers()) {
+    LayerView at;
+    at.layer = &layer;
+    at.signature = FindSignature(layer.layer_case());
+    at.exact_ranks = true;
+    at.input_ranks = DeclareRanks(ctx, layer.input(), layer.mutable_inputtensor());
+    at.output_ranks = DeclareRanks(ctx, layer.output(), layer.mutable_outputtensor());
+    at.weights = WeightsOf(layer, [&](const pb::WeightParams& w, int field) {
+      return ElementsOf(payloads, w, field);
+    });
+    for (const Constraint& constraint : Constraints()) {
+      Misfits misfits([&](std::string_view, std::string text) {
+        if (!found) found = LayerMisfit{constraint.name, std::move(text)};
+      });
+      constraint.check(at, misfits);
+      if (found) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<LayerMisfit> FindLayerMisfit(const Node& node) {
+  thread_local NodeMemo<std::optional<LayerMisfit>> memo;
+  const ExportRow* row = FindExport(node.op_name());
+  return memo.Find(node, row != nullptr && row->write != nullptr, {}, TryLayers);
+}
+
+int64_t VersionOfLayers(const Message& network) {
+  const auto* field = network.GetDescriptor()->FindFieldByName("layers");
+  const auto* reflection = network.GetReflection();
+  int64_t version = 1;
+  for (int i = 0; i < reflection->FieldSize(network, field); ++i)
+    version = std::max<int64_t>(version, VersionOf(static_cast<const pb::NeuralNetworkLayer&>(
+                                             reflection->GetRepeatedMessage(network, field, i))));
+  return version;
+}
+
+}  // namespace nn::coreml
