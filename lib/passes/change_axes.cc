@@ -52,6 +52,12 @@ int64_t CostOf(const Value* source, const AxisMap& before, const AxisMap& map) {
   return cost;
 }
 
+// The same for the permutation of a whole input or output, which is moved out of the graph.
+int64_t CostAtInterface(const Value* source, const AxisMap& before, const AxisMap& map) {
+  const int64_t cost = CostOf(source, before, map);
+  return map.IsPermutation() ? std::min(cost, kNodeCost / 2) : cost;
+}
+
 struct OperandHash {
   size_t operator()(const Operand& o) const { return o.index * 2 + (o.is_output ? 1 : 0); }
 };
@@ -113,20 +119,34 @@ class Flood {
       if (v->def() != nullptr && IsAxisNode(v->def())) axis_nodes.insert(v->def());
       for (const Use& u : v->uses())
         if (IsAxisNode(u.node)) axis_nodes.insert(u.node);
-      if (graph_.IsOutput(v)) delta += CostOf(v, map, map.Inverse());
+      if (graph_.IsOutput(v))
+        delta += options_.moves_interface ? CostAtInterface(v, map, map.Inverse())
+                                          : CostOf(v, map, map.Inverse());
     }
+    std::unordered_set<Value*> inputs;
+    for (const auto& [v, map] : maps_)
+      if (v->def() == nullptr) inputs.insert(v);
     for (const Node* n : axis_nodes) {
+      if (IsMovable(n->input(0))) {
+        inputs.insert(n->input(0));
+        continue;
+      }
       const AxisMap now = *AxisMapOf(*n);
-      delta -= CostOf(n->input(0), AxisMap::Identity(now.source_rank()), now);
-      delta += CostOf(n->input(0), MapOfValue(n->input(0)), MergedMap(*n));
+      const auto cost = IsMovedOutput(*n) ? CostAtInterface : CostOf;
+      delta -= cost(n->input(0), AxisMap::Identity(now.source_rank()), now);
+      delta += cost(n->input(0), MapOfValue(n->input(0)), MergedMap(*n));
     }
     // Edges that need an axis node; uses of a value with equal maps share one.
     std::unordered_map<const Value*, std::vector<AxisMap>> placed;
     for (const Node* n : TouchedNodes()) {
       if (IsAxisNode(n)) continue;
       for (size_t i = 0; i < n->inputs().size(); ++i) {
-        const Value* v = n->input(i);
+        Value* v = n->input(i);
         if (v == nullptr) continue;
+        if (IsMovable(v)) {
+          inputs.insert(v);
+          continue;
+        }
         const AxisMap map = EdgeMap(*n, i);
         if (map.IsIdentity()) continue;
         auto& maps = placed[v];
@@ -135,6 +155,7 @@ class Flood {
         delta += CostOf(v, MapOfValue(v), map);
       }
     }
+    for (Value* v : inputs) delta += InputCost(v, true) - InputCost(v, false);
     return delta;
   }
 
@@ -166,7 +187,12 @@ class Flood {
         output_maps.emplace_back(i, it->second);
     for (const auto& [n, change] : nodes_)
       if (change) n->set_attrs(change->attrs);
-    for (const auto& [v, map] : maps_) v->set_type(RearrangeType(v->type(), map));
+    for (const auto& [v, map] : maps_) {
+      if (v->def() != nullptr)
+        v->set_type(RearrangeType(v->type(), map));
+      else
+        NN_RETURN_IF_ERROR(PermuteInput(v, map));
+    }
 
     for (const auto& [n, map] : merged) {
       NN_ASSIGN(Value* const v, Rearranged(n->input(0), map));
@@ -205,6 +231,41 @@ class Flood {
     AxisMap map;
   };
 
+  // Whether a value is an input that can take other axes.
+  bool IsMovable(const Value* v) const {
+    return options_.moves_interface && v->def() == nullptr && !v->is_constant() &&
+           v->type().ranked() && !graph_.IsOutput(v);
+  }
+
+  // Whether the axes of an output can change instead of an axis node.
+  bool IsMovedOutput(const Node& n) const {
+    return options_.moves_interface && n.output()->uses().empty() && graph_.IsOutput(n.output());
+  }
+
+  // The cost of the axis nodes directly behind an input, before or after the change.
+  int64_t InputCost(Value* input, bool after) const {
+    const AxisMap identity = AxisMap::Identity(input->type().rank());
+    const auto own = after ? maps_.find(input) : maps_.end();
+    const AxisMap& base = own == maps_.end() ? identity : own->second;
+    std::vector<AxisMap> maps;
+    bool all = true;  // uses take other axes
+    for (const Use& u : input->uses()) {
+      AxisMap map = identity;
+      if (IsAxisNode(u.node))
+        map = after ? MergedMap(*u.node) : *AxisMapOf(*u.node);
+      else if (after)
+        map = EdgeMap(*u.node, static_cast<size_t>(u.index));
+      all = all && !map.IsIdentity();
+      if (!map.IsIdentity() && std::find(maps.begin(), maps.end(), map) == maps.end())
+        maps.push_back(std::move(map));
+    }
+    if (base.IsIdentity() && all && maps.size() == 1)
+      return CostAtInterface(input, identity, maps[0]);
+    int64_t cost = CostAtInterface(input, identity, base);
+    for (const AxisMap& map : maps) cost += CostOf(input, base, map);
+    return cost;
+  }
+
   static bool IsAxisNode(const Node* n) { return AxisMapOf(*n).has_value(); }
 
   void Request(Value* v, const AxisMap& map) {
@@ -219,6 +280,10 @@ class Flood {
   // Decides whether v changes by `map`, and propagates to adjacent nodes.
   void Visit(Value* v, const AxisMap& map) {
     if (maps_.contains(v) || fixed_.contains(v)) return;
+    if (IsMovable(v) && map.IsPermutation() && v->type().rank() == map.source_rank()) {
+      SetMap(v, map);
+      return;
+    }
     if (v->def() == nullptr || !v->type().ranked() || v->type().rank() != map.source_rank() ||
         !Follows(v->def(), Operand{true, static_cast<size_t>(v->def_index())}, map)) {
       fixed_.insert(v);
@@ -322,6 +387,14 @@ class Flood {
       order_.Erase(n);
       graph_.Erase(n);
     }
+  }
+
+  // Lets all users of an input see it permuted.
+  Status PermuteInput(Value* input, const AxisMap& map) {
+    const std::vector<Use> uses(input->uses().begin(), input->uses().end());
+    NN_ASSIGN(Value* const permuted, Rearranged(input, map));
+    for (const Use& u : uses) graph_.SetInput(u.node, static_cast<size_t>(u.index), permuted);
+    return {};
   }
 
   Result<Value*> Rearranged(Value* v, const AxisMap& map) {

@@ -96,7 +96,7 @@ Result<bool> RewriteAll(Graph& graph, const Target& target) {
   return budget != most;
 }
 
-Status Improve(Graph& graph, const Target& target) {
+Status Improve(Graph& graph, const Target& target, bool moves_interface) {
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   AxesOptions options;
@@ -121,17 +121,20 @@ Status Improve(Graph& graph, const Target& target) {
     NN_RETURN_IF_ERROR(RunPass("change axes", graph, change_axes));
     if (!rewritten && !moved) break;
   }
-  return {};
+  // Last, so that only the transposes that nothing else removes reach the interface.
+  options.moves_interface = moves_interface;
+  return moves_interface ? RunPass("change axes to the interface", graph, change_axes) : Status();
 }
 
 }  // namespace
 
 Result<std::vector<Obstacle>> Legalize(Graph& graph, const Target& target,
                                        InterfaceAxes* interface) {
-  NN_RETURN_IF_ERROR(Improve(graph, target));
+  const bool moves_interface = target.moves_interface && interface != nullptr;
+  NN_RETURN_IF_ERROR(Improve(graph, target, moves_interface));
   if (interface != nullptr) {
     *interface = IdentityInterface(graph);
-    if (target.moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
+    if (moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
   }
   std::vector<Obstacle> obstacles;
   for (const Node& node : graph.nodes())

@@ -58,6 +58,9 @@ struct AxesOptions {
   // those of the operands listed in `change`. Null: always.
   std::function<bool(const Node&, Operand changed, const AxisMap& map, const AxesChange& change)>
       allow;
+  // Whether permutations of whole inputs and outputs will be moved out of the graph
+  // (passes/interface_axes.h). They then cost next to nothing.
+  bool moves_interface = false;
 };
 
 // Eliminates transposes and redundant unit axes: moves axis nodes through the graph wherever that

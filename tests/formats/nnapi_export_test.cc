@@ -261,6 +261,27 @@ TEST_CASE("nnapi export: a channels-first network, its image transposed at the d
   CHECK(x.dimensions == std::vector<uint32_t>{1, 6, 6, 2});
 }
 
+TEST_CASE("nnapi export: operators between a convolution and the interface are permuted with it") {
+  const Written w = Convert(Parse(R"(graph "g" {
+    in %x "x": f32[1, 2, 6, 6]
+    in %z "z": f32[1, 4, 6, 6]
+    const %w: f32[4, 2, 3, 3] = seeded(1, 0.5)
+    %t = tanh(%x)
+    %c = conv(%t, %w) {padding = same_upper}
+    %r = relu(%c)
+    %a = add(%r, %z)
+    %j = concat(%x, %a) {axis = 1}
+    out "r" = %r
+    out "j" = %j
+  })"),
+                            "m.nnapi");
+  CHECK(w.operations() == std::vector<T>{T::kTanh, T::kConv2d, T::kAdd, T::kConcatenation});
+  for (const auto* maps : {&w.axes.inputs, &w.axes.outputs}) {
+    REQUIRE(maps->size() == 2);
+    for (const AxisMap& map : *maps) CHECK(map == AxisMap::ChannelsLast(4));
+  }
+}
+
 TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
   struct Case {
     std::string graph, reason;
