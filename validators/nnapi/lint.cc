@@ -113,7 +113,7 @@ void NothingOem(const Subject& s, Findings& f) {
   }
   for (const OperationAt& op : s.operations())
     if (op.operation->type == kOemOperation)
-      f.Add(op.Where("type"), "operation {} is an OEM_OPERATION", op.index);
+      f.Add(At(op.Where("type")), "operation {} is an OEM_OPERATION", op.index);
 }
 
 bool IsKnown(const Dims& dims) {
@@ -149,7 +149,7 @@ void KeysOnce(const Subject& s, Findings& f) {
     if (!seen.insert(op.operation->inputs[1]).second) return;
     const std::vector<int32_t> keys = op.Ints(1);
     if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
-      f.Add(op.AtInput(1), "{} has key {} more than once", op.Title(), *twice);
+      f.Add(At(op.AtInput(1)), "{} has key {} more than once", op.Title(), *twice);
   });
 }
 
@@ -159,7 +159,7 @@ void SchemesDefined(const Subject& s, Findings& f) {
     for (size_t i = 0; i < op.input_count(); ++i)
       if (op.signature->InputAt(i, op.input_count()).kind == Argument::Kind::kScheme &&
           op.Int(i) == 0)
-        f.Add(op.AtInput(i), "{} has the padding scheme NONE", op.Title());
+        f.Add(At(op.AtInput(i)), "{} has the padding scheme NONE", op.Title());
   }
 }
 

@@ -77,7 +77,7 @@ void IndicesInRange(const Subject& s, Findings& f) {
     const auto check = [&](const std::vector<uint32_t>& list, std::string_view name) {
       for (size_t i = 0; i < list.size(); ++i)
         if (s.FindOperand(list[i]) == nullptr)
-          f.Add(op.Where(fmt::format("{}[{}]", name, i)),
+          f.Add(At(op.Where(fmt::format("{}[{}]", name, i))),
                 "{} refers to operand {}; the model has {} operands", op.Title(), list[i],
                 s.native().operands.size());
     };
@@ -126,7 +126,7 @@ void OnlyComputedWritten(const Subject& s, Findings& f) {
     for (size_t i = 0; i < op.operation->outputs.size(); ++i) {
       const Operand* o = op.Output(i);
       if (o != nullptr && NameOf(o->lifetime) && !IsComputed(*o))
-        f.Add(op.AtOutput(i), "{} writes operand {}, which has lifetime {}", op.Title(),
+        f.Add(At(op.AtOutput(i)), "{} writes operand {}, which has lifetime {}", op.Title(),
               op.operation->outputs[i], TextOf(o->lifetime));
     }
 }
@@ -152,7 +152,7 @@ void InOrder(const Subject& s, Findings& f) {
       size_t first = kNobody;
       for (const size_t w : writers[operand]) first = std::min(first, w);
       if (first != kNobody && first >= static_cast<size_t>(op.index))
-        f.Add(op.Where(fmt::format("inputs[{}]", i)),
+        f.Add(At(op.Where(fmt::format("inputs[{}]", i))),
               "{} reads operand {} before operation {} writes it", op.Title(), operand, first);
     }
 }

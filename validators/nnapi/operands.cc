@@ -1,6 +1,5 @@
 // Rules for operands: types, quantization, and locations of constants.
 #include <algorithm>
-#include <cmath>
 
 #include "base/checked_math.h"
 #include "validators/nnapi/rules.h"
@@ -11,78 +10,6 @@ namespace {
 template <typename Visit>
 void EachOperand(const Subject& s, const Visit& visit) {
   for (size_t i = 0; i < s.native().operands.size(); ++i) visit(i, s.native().operands[i]);
-}
-
-void CodesKnown(const Subject& s, Findings& f) {
-  EachOperand(s, [&](size_t i, const Operand& o) {
-    if (!NameOf(o.type))
-      f.Add(At(OperandPath(i, "type")), "operand {} has unknown type {}", i, TextOf(o.type));
-    if (!NameOf(o.lifetime))
-      f.Add(At(OperandPath(i, "lifetime")), "operand {} has unknown lifetime {}", i,
-            TextOf(o.lifetime));
-  });
-}
-
-void ScalarsHaveNoDimensions(const Subject& s, Findings& f) {
-  EachOperand(s, [&](size_t i, const Operand& o) {
-    if (IsScalar(o.type) && !o.dimensions.empty())
-      f.Add(At(OperandPath(i, "dimensions")), "operand {} is a scalar but has dimensions {}", i,
-            DimsText(o.dimensions));
-  });
-}
-
-bool IsOem(const Operand& o) {
-  return o.type == OperandType::kOem || o.type == OperandType::kTensorOemByte;
-}
-
-void TensorsHaveDimensions(const Subject& s, Findings& f) {
-  EachOperand(s, [&](size_t i, const Operand& o) {
-    if (IsTensor(o.type) && o.dimensions.empty())
-      f.Add(At(OperandPath(i, "dimensions")), "operand {} of type {} has no dimensions", i,
-            TextOf(o.type));
-  });
-}
-
-void QuantizationValid(const Subject& s, Findings& f) {
-  EachOperand(s, [&](size_t i, const Operand& o) {
-    if (!IsQuantized(o)) return;
-    if (!(o.scale > 0))
-      f.Add(At(OperandPath(i, "scale")), "operand {} is quantized but has scale {}", i, o.scale);
-    if (o.zero_point < 0 || o.zero_point > 255)
-      f.Add(At(OperandPath(i, "zeroPoint")),
-            "operand {} has zeroPoint {}, which is outside [0, 255]", i, o.zero_point);
-  });
-}
-
-void ScalesFinite(const Subject& s, Findings& f) {
-  EachOperand(s, [&](size_t i, const Operand& o) {
-    if (std::isinf(o.scale) && o.scale > 0 && !IsOem(o))
-      f.Add(At(OperandPath(i, "scale")), "operand {} has scale {}, which is not finite", i,
-            o.scale);
-  });
-}
-
-void NoStrayQuantization(const Subject& s, Findings& f) {
-  EachOperand(s, [&](size_t i, const Operand& o) {
-    if (IsQuantized(o) || !NameOf(o.type) || IsOem(o)) return;
-    const bool scaled = o.type == OperandType::kTensorInt32;
-    if (scaled ? !(o.scale >= 0) : o.scale != 0)
-      f.Add(At(OperandPath(i, "scale")), "operand {} of type {} has scale {} instead of {}", i,
-            TextOf(o.type), o.scale, scaled ? "0 or more" : "0");
-    if (o.zero_point != 0)
-      f.Add(At(OperandPath(i, "zeroPoint")), "operand {} of type {} has zeroPoint {} instead of 0",
-            i, TextOf(o.type), o.zero_point);
-  });
-}
-
-// The bytes that type and dimensions require; nullopt if unknown or beyond 32 bits.
-std::optional<uint32_t> BytesNeeded(const Operand& o) {
-  uint64_t bytes = ElementSize(o.type);
-  if (IsScalar(o.type) && bytes != 0) return static_cast<uint32_t>(bytes);
-  if (bytes == 0 || o.dimensions.empty()) return std::nullopt;
-  for (const uint32_t d : o.dimensions)
-    if (__builtin_mul_overflow(bytes, d, &bytes) || bytes > UINT32_MAX) return std::nullopt;
-  return static_cast<uint32_t>(bytes);
 }
 
 void ConstantsSized(const Subject& s, Findings& f) {
@@ -138,14 +65,6 @@ void OthersHaveNoLocation(const Subject& s, Findings& f) {
   });
 }
 
-void SizesIn32Bits(const Subject& s, Findings& f) {
-  EachOperand(s, [&](size_t i, const Operand& o) {
-    if (IsTensor(o.type) && !o.dimensions.empty() && !BytesNeeded(o))
-      f.Add(At(OperandPath(i, "dimensions")),
-            "operand {} with dimensions {} takes 2^32 bytes or more", i, DimsText(o.dimensions));
-  });
-}
-
 constexpr Rule kOperandRules[] = {
     {.info =
          {.id = "NNAPI-OPERAND-001",
@@ -154,13 +73,13 @@ constexpr Rule kOperandRules[] = {
           .vendor = true,
           .hint =
               "Use a type and a lifetime of NNAPI 1.0; those of later versions are unsupported."},
-     .check = CodesKnown},
+     .check = Report<Label::kOperandType>},
     {.info = {.id = "NNAPI-OPERAND-002",
               .statement = "Operands of scalar types have no dimensions.",
               .clause = "types.hal, Operand.dimensions",
               .vendor = true,
               .hint = "Remove the dimensions, or use a TENSOR_ type."},
-     .check = ScalarsHaveNoDimensions},
+     .check = Report<Label::kScalarDimensions>},
     {.info =
          {.id = "NNAPI-OPERAND-003",
           .statement =
@@ -168,7 +87,7 @@ constexpr Rule kOperandRules[] = {
           .clause = "types.hal, OperandType.TENSOR_QUANT8_ASYMM",
           .vendor = true,
           .hint = "Compute scale and zeroPoint from the range of the values."},
-     .check = QuantizationValid},
+     .check = Report<Label::kQuantization>},
     {.info = {.id = "NNAPI-OPERAND-004",
               .statement = "TENSOR_INT32 operands have zeroPoint 0 and a scale of at least 0; "
                            "operands of all other types except TENSOR_QUANT8_ASYMM and the OEM "
@@ -177,7 +96,7 @@ constexpr Rule kOperandRules[] = {
               .vendor = true,
               .hint =
                   "Set scale and zeroPoint to 0, or use TENSOR_QUANT8_ASYMM for quantized data."},
-     .check = NoStrayQuantization},
+     .check = Report<Label::kStrayQuantization>},
     {.info = {.id = "NNAPI-OPERAND-005",
               .statement = "Constant tensors have no unknown dimensions.",
               .clause = "types.hal, Operand.dimensions",
@@ -210,18 +129,18 @@ constexpr Rule kOperandRules[] = {
               .statement = "A tensor takes fewer than 2^32 bytes.",
               .clause = "types.hal, DataLocation",
               .hint = "Split the tensor into smaller ones."},
-     .check = SizesIn32Bits},
+     .check = Report<Label::kTensorBytes>},
     {.info = {.id = "NNAPI-OPERAND-010",
               .statement = "Operands of tensor types have at least one dimension.",
               .clause = "types.hal, Operand.dimensions",
               .vendor = true,
               .hint = "List the dimensions, with 0 for a size that is unknown."},
-     .check = TensorsHaveDimensions},
+     .check = Report<Label::kTensorDimensions>},
     {.info = {.id = "NNAPI-OPERAND-011",
               .statement = "Except for OEM types, the scale of an operand is finite.",
               .clause = "types.hal, OperandType.TENSOR_QUANT8_ASYMM",
               .hint = "Compute the scale from the range of the values."},
-     .check = ScalesFinite},
+     .check = Report<Label::kFiniteScale>},
 };
 
 }  // namespace

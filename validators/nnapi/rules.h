@@ -1,6 +1,7 @@
 // The lists of NNAPI rules, by subject.
 #pragma once
 
+#include "formats/nnapi/constraint.h"
 #include "validators/nnapi/subject.h"
 #include "validators/rule.h"
 
@@ -8,9 +9,16 @@ namespace nn::nnapi {
 
 using Rule = nn::Rule<Subject>;
 
+// The check of a rule that reports what breaks some constraints.
+template <Label... labels>
+void Report(const Subject& s, Findings& f) {
+  static constexpr Label kLabels[] = {labels...};
+  FindMisfits(s, kLabels, [&](const Misfit& m) { f.Add(At(m.site), "{}", m.text); });
+}
+
 std::span<const Rule> ModelRules();        // model.cc: inputs, outputs, order of execution
 std::span<const Rule> OperandRules();      // operands.cc: types, quantization, locations
-std::span<const Rule> OperationRules();    // operations.cc: operations against their signatures
+std::span<const Rule> OperationRules();    // operations.cc: operations and their signatures
 std::span<const Rule> WindowRules();       // windows.cc: convolution and pooling
 std::span<const Rule> ElementwiseRules();  // elementwise.cc
 std::span<const Rule> ShapeRules();        // shapes.cc: reshape, concatenation, blocks

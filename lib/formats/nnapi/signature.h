@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,88 @@
 #include "formats/nnapi/codes.h"
 
 namespace nn::nnapi {
+
+// The name of a constraint (constraint.h), which rules, refusals and tests share.
+enum class Label : uint8_t {
+  // Of operands.
+  kOperandType,
+  kScalarDimensions,
+  kTensorDimensions,
+  kQuantization,
+  kStrayQuantization,
+  kFiniteScale,
+  kTensorBytes,
+  // Of every operation, from its signature.
+  kKnownOperation,
+  kInputCount,
+  kOutputCount,
+  kRequiredValue,
+  kDataType,
+  kArgumentType,
+  kRank,
+  kActivationCode,
+  kPaddingCode,
+  kPositive,
+  kNonNegative,
+  // Elementwise operations, and any that keep the quantization.
+  kSameShape,
+  kBroadcast,
+  kSameQuantization,
+  kProbabilityScale,
+  kNonzeroBias,
+  kPositiveBeta,
+  // Convolutions, pooling and their kin.
+  kWindowFits,
+  kWindowShape,
+  kFilterDepth,
+  kDepthwiseFilter,
+  kBiasLength,
+  kBiasScale,
+  kProductScale,
+  kPoolPadding,
+  // Operations that move elements.
+  kConcatAxis,
+  kConcatSizes,
+  kConcatShape,
+  kBlockDivides,
+  kBlockShape,
+  kReshapeSizes,
+  kReshapeElements,
+  kReshapeShape,
+  kResizeShape,
+  // Lookups and hashing.
+  kLookupShape,
+  kLookupRange,
+  kTableShape,
+  kKeyOrder,
+  kKeyCount,
+  kHitsQuantization,
+  kProjectionType,
+  kProjectionWeightCount,
+  kProjectionWeights,
+  kHashBits,
+  kProjectionShape,
+  // Matrix products and recurrent operations.
+  kRowLength,
+  kProductShape,
+  kRnnSizes,
+  kSvdfFilters,
+  kSvdfSizes,
+  kSvdfState,
+  kLstmSizes,
+  kLstmUnprojected,
+  kLstmInputGate,
+  kLstmActivation,
+  kLstmPeepholes,
+  kLstmProjection,
+  kLstmClip,
+  kCount,
+  kLastOfAll = kNonNegative,  // the constraints up to this one need not be named by signatures
+};
+inline constexpr size_t kLabels = static_cast<size_t>(Label::kCount);
+
+std::string_view NameOf(Label label);  // "same_shape"
+std::optional<Label> LabelNamed(std::string_view name);
 
 // One operand in a signature.
 struct Argument {
@@ -46,7 +129,9 @@ struct Signature {
   std::string_view data_types;  // of kData: f, q, i for float, quantized, int32
   std::vector<Argument> inputs;
   std::vector<Argument> outputs;
+  std::vector<Label> constraints;  // beyond those of every operation
 
+  bool Has(Label label) const;
   bool Takes(size_t count) const;
   // The argument at a position; the repeated one covers all before those after it.
   const Argument& InputAt(size_t i, size_t count) const;

@@ -5,16 +5,13 @@
 
 #include "base/checked_math.h"
 #include "formats/nnapi/native.h"
+#include "formats/nnapi/operation.h"
 #include "ir/type.h"
 
 namespace nn::nnapi {
 namespace {
 
 constexpr size_t kShownElements = 16;
-
-bool IsConstant(const Operand& o) {
-  return o.lifetime == LifeTime::kConstantCopy || o.lifetime == LifeTime::kConstantReference;
-}
 
 template <typename T, typename Fn>
 std::string ListText(const Blob& bytes, Fn text) {
