@@ -72,7 +72,12 @@ void OmittedIsOptional(const Subject& s, Findings& f) {
           !op.signature->InputAt(i, op.input_count()).optional)
         needs[operand] = {&op, i};
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
-    if (!a.argument.has_no_value || a.output || a.operand == nullptr) return;
+    if (!a.argument.has_no_value || a.operand == nullptr) return;
+    if (a.output) {
+      f.Add(a.At("hasNoValue"), "operand {} is an output without a value; no output is optional",
+            a.index);
+      return;
+    }
     if (const auto& [op, input] = needs[a.index]; op != nullptr)
       f.Add(a.At("hasNoValue"), "operand {} has no value, but {} requires one", a.index,
             op->InputTitle(input));
@@ -187,7 +192,7 @@ constexpr Rule kRequestRules[] = {
      .check = NothingWithoutValue},
     {.info = {.id = "NNAPI-REQUEST-003",
               .statement = "A request omits the value of an input only if the input is optional in "
-                           "every operation that reads it.",
+                           "every operation that reads it, and of no output.",
               .clause = "types.hal, RequestArgument.hasNoValue",
               .vendor = true,
               .hint = "Set hasNoValue to false and give the location of the value."},
