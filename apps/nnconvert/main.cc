@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/common/command_line.h"
+#include "apps/common/port_arrays.h"
 #include "apps/common/progress.h"
 #include "apps/nnconvert/options.h"
 #include "apps/nnconvert/report.h"
@@ -66,6 +67,12 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
       .AddRepeated("--verify-shape", o.verify_shapes,
                    "Shape of an input for the verification only; repeatable")
       ->type_name("NAME:SHAPE");
+  command
+      .AddRepeated("--verify-inputs", o.verify_inputs,
+                   "Run the verification on these inputs instead of generated ones: an .npz or "
+                   ".safetensors file by name, or in_0, in_1, ... by position; a folder of such "
+                   "files or of tensor files; NAME=FILE; repeatable")
+      ->type_name("FILE");
   app.add_option("--atol", o.atol, "Largest absolute difference of a float output")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -191,6 +198,10 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
   o.verification.prepare = [&a](Graph& source) {
     return BindShapes(source, ShapeOptions{a.verify_shapes, std::nullopt});
   };
+  if (!a.verify_inputs.empty())
+    o.verification.data = [&a](const Graph& source) {
+      return ReadInputSets(a.verify_inputs, source.inputs(), a.limits);
+    };
   o.verification.progress = [&runs](uint64_t done, uint64_t total) { runs.Update(done, total); };
   return o;
 }

@@ -38,6 +38,7 @@ struct ConvertArguments {
   uint64_t seed = VerifyOptions().seed;
   uint64_t verify_runs = VerifyOptions().runs;
   std::vector<std::string> verify_shapes;
+  std::vector<std::string> verify_inputs;
   double atol = VerifyOptions().atol;
   double rtol = VerifyOptions().rtol;
 };

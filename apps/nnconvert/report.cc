@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "apps/common/program.h"
 #include "apps/common/table.h"
 #include "base/text.h"
@@ -18,25 +20,45 @@ std::string ObstacleText(const std::vector<Obstacle>& obstacles) {
                      obstacles.size() == 1 ? "" : "s", table.Text(2));
 }
 
+// "infinite" where nothing differs.
+std::string DecibelText(double snr) {
+  return std::isinf(snr) ? (snr > 0 ? "inf" : "-inf") : fmt::format("{:.1f}", snr);
+}
+
 std::string VerificationText(const Verification& v) {
-  std::string seeds;
-  for (const uint64_t s : v.seeds) seeds += fmt::format("{}{}", seeds.empty() ? "" : ", ", s);
+  std::string what;
+  const auto add = [&what](std::string text) {
+    what += fmt::format("{}{}", what.empty() ? "" : "; ", text);
+  };
+  if (!v.labels.empty()) add(fmt::format("inputs {}", Escape(fmt::format("{}", fmt::join(v.labels, ", ")))));
   std::string symbols;
-  for (const auto& [name, size] : v.symbols)
-    symbols += fmt::format(", {} = {}", Escape(name), size);
-  Table table(
-      {{"output"}, {"type"}, {"absolute", Align::kRight}, {"relative", Align::kRight}, {"result"}});
+  for (const auto& [name, sizes] : v.symbols)
+    symbols += fmt::format(", {} = {}", Escape(name), fmt::join(sizes, "/"));
+  if (!v.seeds.empty())
+    add(fmt::format("seeds {}{}", fmt::join(v.seeds, ", "), symbols));
+  else if (!symbols.empty())
+    add(symbols.substr(2));
+  Table table({{"output"},
+               {"type"},
+               {"absolute", Align::kRight},
+               {"relative", Align::kRight},
+               {"SNR dB", Align::kRight},
+               {"cosine", Align::kRight},
+               {"result"}});
   for (const OutputDrift& d : v.outputs)
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
-               fmt::format("{:.3g}", d.relative), d.where});
-  return fmt::format("{} by {} run{} (seeds {}{}){}\n{}", v.passed ? "verified" : "refuted",
-                     v.seeds.size(), v.seeds.size() == 1 ? "" : "s", seeds, symbols,
+               fmt::format("{:.3g}", d.relative), DecibelText(d.worst.snr_db),
+               fmt::format("{:.6g}", d.worst.cosine), d.where});
+  return fmt::format("{} by {} run{} ({}){}{}\n{}", v.passed ? "verified" : "refuted", v.runs,
+                     v.runs == 1 ? "" : "s", what,
+                     v.narrowed ? "; inputs from narrower ranges, because the model rejects others"
+                                : "",
                      v.qdq_as_integers ? "; QDQ run as integer operators" : "", table.Text(2));
 }
 
 Json VerificationJson(const Verification& v) {
   Json symbols = Json::object();
-  for (const auto& [name, size] : v.symbols) symbols[name] = size;
+  for (const auto& [name, sizes] : v.symbols) symbols[name] = sizes;
   Json outputs = Json::array();
   for (const OutputDrift& d : v.outputs) {
     Json entry = {{"name", d.name},
@@ -48,12 +70,18 @@ Json VerificationJson(const Verification& v) {
     } else {
       entry["max_absolute"] = d.worst.max_absolute;
       entry["max_relative"] = d.relative;
+      entry["snr_db"] = std::isinf(d.worst.snr_db) ? Json(nullptr) : Json(d.worst.snr_db);
+      entry["cosine"] = d.worst.cosine;
+      entry["where"] = d.where;
       entry["outside"] = d.worst.outside;
     }
     outputs.push_back(std::move(entry));
   }
   return {{"passed", v.passed},
+          {"runs", v.runs},
           {"seeds", v.seeds},
+          {"given", v.labels},
+          {"narrowed", v.narrowed},
           {"symbols", std::move(symbols)},
           {"qdq_as_integers", v.qdq_as_integers},
           {"outputs", std::move(outputs)}};

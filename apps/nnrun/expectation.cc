@@ -1,5 +1,6 @@
 #include "apps/nnrun/expectation.h"
 
+#include "apps/common/port_arrays.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
 

@@ -3,6 +3,7 @@
 #include "apps/nnrun/options.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "passes/input_domains.h"
 #include "passes/ports.h"
 
 namespace nn::app {
@@ -19,7 +20,9 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
                    "One input: an .npy, .pb, .bin or .raw file, or a literal (0.5 fills, [1,2,3] "
                    "lists); repeatable")
       ->type_name("NAME=VALUE");
-  app.add_option("--seed", o.seed, "Seed for the inputs that are not given")->capture_default_str();
+  app.add_option("--seed", o.seed,
+                 "Seed for the inputs that are not given, drawn from what the model accepts")
+      ->capture_default_str();
   AddShapeOptions(command, o.shapes);
   app.add_option("--test-data", o.test_data,
                  "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
@@ -121,6 +124,7 @@ Status ExplainPlan(Graph& graph, const RunOptions& o, RunReport& report) {
 Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
   NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, o));
   const size_t own_outputs = graph.outputs().size();
+  const std::vector<Domain> domains = InputDomains(graph);
   std::optional<Graph> stepwise;  // with the operators that name the steps
   if (!o.save_steps.empty()) {
     ExposeSteps(graph);
@@ -132,7 +136,8 @@ Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
         "--trace: the model has no plan and runs operator by operator, because it has strings or "
         "shapes that depend on data");
   // Only after the limits of the run are checked.
-  NN_ASSIGN(const std::vector<Tensor> inputs, CompleteInputs(program.graph(), std::move(given), o));
+  NN_ASSIGN(const std::vector<Tensor> inputs,
+            CompleteInputs(program.graph(), domains, std::move(given), o));
   RunTrace trace;
   const RunRecord record = {.trace = o.trace.empty() ? nullptr : &trace};
   NN_ASSIGN(std::vector<Tensor> results, program.Run(inputs, o.bench ? RunRecord() : record));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "apps/common/model.h"
 #include "base/json.h"
 #include "exec/program.h"
+#include "ops/support/domain.h"
 #include "tensorio/compare.h"
 #include "tensorio/tensor_archive.h"
 
@@ -58,18 +60,11 @@ struct RunReport {
   Json json = Json::object();
 };
 
-// The arrays of an .npz or .safetensors file by port: under the port's name, or "<prefix>_K" for
-// port K. kUsage for arrays that match no port.
-Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& path,
-                                                          const std::vector<Port>& ports,
-                                                          std::string_view prefix,
-                                                          const ReadLimits& limits);
-
 // The inputs from the command line, files and literals, by port. Binds the graph's shapes to
 // theirs; a symbolic batch without a size becomes 1.
 Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options);
-// All inputs of a run: the given ones, and seeded ones for the rest.
-Result<std::vector<Tensor>> CompleteInputs(const Graph& graph,
+// All inputs of a run: the given ones, and seeded ones from `domains` (InputDomains()) for the rest.
+Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,
                                            std::vector<std::optional<Tensor>> given,
                                            const RunOptions& options);
 

@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "exec/program.h"
 #include "ops/array/shape.h"
+#include "passes/input_domains.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "passes/qdq.h"
@@ -18,10 +19,12 @@
 namespace nn {
 namespace {
 
-// Sizes tried for dynamic dimensions without a given size: the batch, and others such as lengths,
-// heights and widths, until the model accepts one.
-constexpr int64_t kBatch = 2;
+// Sizes tried for dynamic dimensions without a given size: batches, and others such as lengths,
+// heights and widths, until the model accepts one. The first shape has the first batch.
+constexpr int64_t kBatches[] = {2, 1, 3};
 constexpr int64_t kSizes[] = {32, 64, 224, 256, 16, 8};
+// Sizes of the other shapes.
+constexpr int64_t kOtherSizes[] = {16, 48, 8, 64, 224, 256, 32};
 
 // Fuses operators between dequantize and quantize to integer operators, so that a quantized model
 // computes the same in either form. True if there were any.
@@ -49,13 +52,23 @@ Error TooMuch(const Error& error) {
                            error.In("the verification").message()));
 }
 
-// The source, prepared for runs. The graph itself is freed, because it can be larger than all
-// memory of a run.
+// One run.
+struct PlannedRun {
+  const VerifyInputs* given = nullptr;
+  uint64_t seed = 0;
+  int narrowing = 0;  // the level of Narrowed() that the source accepts
+};
+
+// The source, prepared for runs of one shape. The graph itself is freed, because it can be larger
+// than all memory of a run.
 struct SourceRuns {
   std::optional<Program> program;
   std::vector<std::string> input_names, output_names;
-  std::vector<Type> input_types;             // with all dimensions known
-  std::vector<bool> quantized;               // by output
+  std::vector<Type> input_types;  // with all dimensions known
+  std::vector<Domain> domains;    // of the inputs
+  std::vector<bool> quantized;    // by output
+  std::map<std::string, int64_t> symbols;
+  std::vector<PlannedRun> runs;
   std::vector<std::vector<Tensor>> outputs;  // of the runs so far
 };
 
@@ -69,74 +82,203 @@ SourceRuns DescribeSource(const Graph& graph) {
     runs.output_names.push_back(p.name);
     runs.quantized.push_back(p.value->type().quantized());
   }
+  runs.domains = InputDomains(graph);
   return runs;
 }
 
-// With all input dimensions known.
-Result<SourceRuns> PrepareSource(Graph source, const VerifyOptions& options, Verification& out) {
-  const auto open = InputSymbols(source);
-  const auto batch_symbols = BatchSymbols(source);
-  const std::set<std::string> batch(batch_symbols.begin(), batch_symbols.end());
-  const bool only_batch = std::includes(batch.begin(), batch.end(), open.begin(), open.end());
+Result<SourceRuns> BindSource(Graph graph, const std::map<std::string, int64_t>& symbols,
+                              const VerifyOptions& options) {
+  NN_RETURN_IF_ERROR(BindSymbols(graph, symbols));
+  SourceRuns runs = DescribeSource(graph);
+  runs.symbols = symbols;
+  NN_ASSIGN(runs.program, Compile(std::move(graph), options));
+  return runs;
+}
+
+// The dynamic dimensions of the inputs.
+struct OpenSizes {
+  std::set<std::string> symbols;
+  std::set<std::string> batch;
+  bool only_batch = true;
+
+  explicit OpenSizes(const Graph& graph) : symbols(InputSymbols(graph)) {
+    const auto names = BatchSymbols(graph);
+    batch.insert(names.begin(), names.end());
+    only_batch = std::includes(batch.begin(), batch.end(), symbols.begin(), symbols.end());
+  }
+
+  std::map<std::string, int64_t> With(int64_t batch_size, int64_t size) const {
+    std::map<std::string, int64_t> sizes;
+    for (const std::string& s : symbols) sizes[s] = batch.contains(s) ? batch_size : size;
+    return sizes;
+  }
+};
+
+// With all input dimensions known. Consumes the graph if there is one attempt only and `last` is
+// set.
+Result<SourceRuns> PrepareSource(Graph& source, bool last, const VerifyOptions& options) {
+  const OpenSizes open(source);
   std::optional<Error> first_error;
   for (const int64_t size : kSizes) {
-    std::map<std::string, int64_t> symbols;
-    for (const std::string& s : open) symbols[s] = batch.contains(s) ? kBatch : size;
-    // NOLINTNEXTLINE(bugprone-use-after-move): with only_batch there is one round
-    Graph graph = only_batch ? std::move(source) : source.Clone();
-    const auto bound = BindSymbols(graph, symbols);
-    SourceRuns runs = DescribeSource(graph);
-    auto program =
-        bound ? Compile(std::move(graph), options) : Result<Program>(tl::unexpected(bound.error()));
-    if (program) {
-      out.symbols.assign(symbols.begin(), symbols.end());
-      runs.program = *std::move(program);
-      return runs;
-    }
-    if (!first_error) first_error = program.error();
+    auto runs = BindSource(open.only_batch && last ? std::move(source) : source.Clone(),
+                           open.With(kBatches[0], size), options);
+    if (runs) return runs;
+    if (!first_error) first_error = runs.error();
     // Other sizes would only hide that these exceed the limits.
-    if (program.error().code() == ErrorCode::kLimit)
-      return tl::unexpected(TooMuch(program.error()));
-    if (only_batch) break;  // all attempts are the same
+    if (runs.error().code() == ErrorCode::kLimit) return tl::unexpected(TooMuch(runs.error()));
+    if (open.only_batch) break;  // all attempts are the same
   }
   const Error error = first_error->In("the model cannot be run for the verification");
-  if (open.empty()) return tl::unexpected(error);
+  if (open.symbols.empty()) return tl::unexpected(error);
   return UsageError("{}; set shapes with --verify-shape or use --no-verify", error.message());
 }
 
-Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const VerifyOptions& options,
-                                     uint64_t seed) {
+// The same for further sizes, as far as the model accepts any: a conversion may fit only the sizes
+// that its model was exported with.
+void PrepareOtherSizes(const Graph& source, const VerifyOptions& options,
+                       std::vector<SourceRuns>& shapes) {
+  const OpenSizes open(source);
+  const size_t wanted = std::min<uint64_t>(options.runs, std::size(kBatches));
+  const auto add = [&](int64_t size) {
+    const auto sizes = open.With(kBatches[shapes.size()], size);
+    if (sizes == shapes.back().symbols) return false;
+    auto runs = BindSource(source.Clone(), sizes, options);
+    if (!runs) return false;
+    shapes.push_back(*std::move(runs));
+    return true;
+  };
+  const auto is_used = [&](int64_t size) {
+    return std::ranges::any_of(shapes, [&](const SourceRuns& s) {
+      return std::ranges::any_of(
+          s.symbols, [&](const auto& x) { return !open.batch.contains(x.first) && x.second == size; });
+    });
+  };
+  while (shapes.size() < wanted) {
+    // A model may accept only one size, but other batches.
+    const auto unused = [&](int64_t size) { return !is_used(size) && add(size); };
+    const auto used = [&](int64_t size) { return is_used(size) && add(size); };
+    if (open.only_batch ? !add(0)
+                        : std::ranges::none_of(kOtherSizes, unused) &&
+                              std::ranges::none_of(kOtherSizes, used))
+      return;
+  }
+}
+
+Result<Tensor> InputOf(const SourceRuns& source, const PlannedRun& run, size_t i,
+                       const VerifyOptions& options) {
+  if (run.given != nullptr && run.given->tensors[i]) return *run.given->tensors[i];
+  const std::string& name = source.input_names[i];
+  const Type& type = source.input_types[i];
+  if (options.input != nullptr) return options.input(name, type, i, run.seed);
+  return SeededInput(name, type, i, run.seed, Narrowed(source.domains[i], type, run.narrowing));
+}
+
+Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const PlannedRun& run,
+                                     const VerifyOptions& options) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < source.input_types.size(); ++i) {
-    const std::string& name = source.input_names[i];
-    const Type& type = source.input_types[i];
-    NN_ASSIGN(Tensor t, options.input != nullptr ? options.input(name, type, i, seed)
-                                                 : SeededInput(name, type, i, seed));
+    NN_ASSIGN(Tensor t, InputOf(source, run, i, options));
     inputs.push_back(std::move(t));
   }
   return inputs;
 }
 
-Status RunSource(SourceRuns& source, const VerifyOptions& options, uint64_t seed) {
-  NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, options, seed));
-  auto want = source.program->Run(inputs);
-  if (!want)
-    return tl::unexpected(want.error().In(fmt::format(
-        "the model cannot be verified on inputs of seed {} (see --seed, --no-verify)", seed)));
-  source.outputs.push_back(*std::move(want));
+bool Generates(const PlannedRun& run) {
+  return run.given == nullptr ||
+         std::ranges::any_of(run.given->tensors, [](const auto& t) { return !t.has_value(); });
+}
+
+// The error of a source that rejects all inputs: what was tried, and what helps.
+Error Rejected(const SourceRuns& source, const PlannedRun& run, const Error& error) {
+  if (run.given != nullptr && !Generates(run))
+    return Error(ErrorCode::kUsage, fmt::format("the model rejects the inputs of {}: {}",
+                                                Quote(run.given->label), error.message()));
+  std::string inputs;
+  for (size_t i = 0; i < source.input_names.size(); ++i) {
+    if (run.given != nullptr && run.given->tensors[i]) continue;
+    const std::string wanted = source.domains[i].Describe();
+    inputs += fmt::format("{}{} is {}", inputs.empty() ? "" : ", ", Quote(source.input_names[i]),
+                          source.input_types[i].ToString());
+    inputs += wanted.empty() ? ", with no known restriction"
+                             : fmt::format(", {} for {}", wanted, source.domains[i].node);
+  }
+  return Error(ErrorCode::kUsage,
+               fmt::format("the model cannot be verified, because it rejects generated inputs, "
+                           "also from narrower ranges: {}; input {}; give real inputs with "
+                           "--verify-inputs FILE.npz, or skip the verification with --no-verify",
+                           error.message(), inputs));
+}
+
+// Runs the next one; tries narrower domains if the source rejects generated inputs.
+Status RunSource(SourceRuns& source, const VerifyOptions& options) {
+  PlannedRun& run = source.runs[source.outputs.size()];
+  if (!source.outputs.empty())
+    run.narrowing = source.runs[source.outputs.size() - 1].narrowing;
+  std::optional<Error> first_error;
+  while (true) {
+    NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, run, options));
+    auto want = source.program->Run(inputs);
+    if (want) {
+      source.outputs.push_back(*std::move(want));
+      return {};
+    }
+    if (want.error().code() != ErrorCode::kModel || options.input != nullptr)
+      return tl::unexpected(want.error().In(fmt::format(
+          "the model cannot be verified on inputs of seed {} (see --seed, --no-verify)",
+          run.seed)));
+    if (!first_error) first_error = want.error();
+    if (!Generates(run) || run.narrowing == kMaxNarrowing) return tl::unexpected(Rejected(source, run, *first_error));
+    ++run.narrowing;
+  }
+}
+
+// Runs as often as the results fit in memory, and frees the programs that are no longer needed.
+Status RunAhead(std::vector<SourceRuns>& shapes, const VerifyOptions& options) {
+  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
+  uint64_t bytes = 0;
+  for (SourceRuns& source : shapes) {
+    while (source.outputs.size() < source.runs.size() && bytes < kMostBytes) {
+      NN_RETURN_IF_ERROR(RunSource(source, options));
+      for (const Tensor& t : source.outputs.back()) bytes += t.byte_size();
+    }
+    if (source.outputs.size() == source.runs.size()) source.program.reset();
+  }
   return {};
 }
 
-// Runs as many seeds as fit in memory, and frees the program if those are all.
-Status RunAhead(SourceRuns& source, const VerifyOptions& options) {
-  constexpr uint64_t kMostBytes = uint64_t{256} << 20;
-  uint64_t bytes = 0;
-  while (source.outputs.size() < options.runs && bytes < kMostBytes) {
-    NN_RETURN_IF_ERROR(RunSource(source, options, options.seed + source.outputs.size()));
-    for (const Tensor& t : source.outputs.back()) bytes += t.byte_size();
+// The shapes and runs on given inputs: one shape for each set whose inputs have other shapes than
+// those of the set before.
+Result<std::vector<SourceRuns>> PlanGiven(Graph source, const std::vector<VerifyInputs>& sets,
+                                          const VerifyOptions& options) {
+  std::vector<SourceRuns> shapes;
+  std::map<std::string, std::vector<int64_t>> last;
+  for (size_t k = 0; k < sets.size(); ++k) {
+    std::map<std::string, std::vector<int64_t>> dims;
+    for (size_t i = 0; i < sets[k].tensors.size(); ++i)
+      if (sets[k].tensors[i]) dims[source.inputs()[i].name] = sets[k].tensors[i]->dims();
+    if (shapes.empty() || dims != last) {
+      Graph graph = source.Clone();
+      if (auto bound = BindInputs(graph, dims); !bound)
+        return tl::unexpected(bound.error().In(sets[k].label));
+      NN_ASSIGN(SourceRuns runs, PrepareSource(graph, true, options));
+      shapes.push_back(std::move(runs));
+      last = std::move(dims);
+    }
+    shapes.back().runs.push_back({&sets[k], options.seed + k, 0});
   }
-  if (source.outputs.size() == options.runs) source.program.reset();
-  return {};
+  return shapes;
+}
+
+// The shapes and runs on generated inputs; runs of one shape are adjacent.
+Result<std::vector<SourceRuns>> PlanGenerated(Graph source, const VerifyOptions& options) {
+  const bool open = !InputSymbols(source).empty() && options.runs > 1;
+  std::vector<SourceRuns> shapes;
+  NN_ASSIGN(SourceRuns first, PrepareSource(source, !open, options));
+  shapes.push_back(std::move(first));
+  if (open) PrepareOtherSizes(source, options, shapes);
+  for (uint64_t run = 0; run < options.runs; ++run)
+    shapes[run * shapes.size() / options.runs].runs.push_back({nullptr, options.seed + run, 0});
+  return shapes;
 }
 
 // Converts to another numeric type, for formats whose interface has fewer types.
@@ -234,6 +376,53 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
   return {};
 }
 
+// What was run, for the report.
+void Summarize(const std::vector<SourceRuns>& shapes, Verification& out) {
+  for (const SourceRuns& source : shapes) {
+    for (const PlannedRun& run : source.runs) {
+      ++out.runs;
+      if (Generates(run)) out.seeds.push_back(run.seed);
+      if (run.given != nullptr) out.labels.push_back(run.given->label);
+      out.narrowed = out.narrowed || run.narrowing > 0;
+    }
+    for (const auto& [name, size] : source.symbols) {
+      const auto it = std::ranges::find(out.symbols, name, [](const auto& s) { return s.first; });
+      if (it == out.symbols.end())
+        out.symbols.push_back({name, {size}});
+      else
+        it->second.push_back(size);
+    }
+  }
+}
+
+// Runs the converted graph as often as the source, with the same inputs, and compares.
+Status RunConverted(SourceRuns& source, Graph converted, const InterfaceAxes& axes,
+                    const VerifyOptions& options, uint64_t total, uint64_t& done,
+                    Verification& out) {
+  std::vector<DType> types;
+  for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
+  NN_ASSIGN(Program after, CompileConverted(source, std::move(converted), axes, options, out));
+  if (options.progress && done == 0) options.progress(0, total);
+  for (size_t run = 0; run < source.runs.size(); ++run) {
+    if (run >= source.outputs.size()) NN_RETURN_IF_ERROR(RunSource(source, options));
+    NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, source.runs[run], options));
+    std::vector<Tensor> cast;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      NN_ASSIGN(const Tensor moved, Moved(inputs[i], axes.inputs[i]));
+      NN_ASSIGN(Tensor t, CastTo(moved, types[i]));
+      cast.push_back(std::move(t));
+    }
+    const auto got = after.Run(cast);
+    if (!got)
+      return tl::unexpected(got.error().In("the written model rejects inputs of the model"));
+    NN_RETURN_IF_ERROR(CompareRun(source, source.outputs[run], *got, axes, options, out));
+    source.outputs[run].clear();
+    ++done;
+    if (options.progress) options.progress(done, total);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Verification> VerifyConversion(Graph source,
@@ -241,32 +430,26 @@ Result<Verification> VerifyConversion(Graph source,
                                       const InterfaceAxes& axes, const VerifyOptions& options) {
   Verification out;
   if (options.prepare) NN_RETURN_IF_ERROR(options.prepare(source));
-  NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(source));
-  NN_ASSIGN(SourceRuns before, PrepareSource(std::move(source), options, out));
-  NN_RETURN_IF_ERROR(RunAhead(before, options));
-  NN_ASSIGN(Graph converted, import_converted());
-  NN_RETURN_IF_ERROR(CheckPortCounts(before, converted));
-  std::vector<DType> types;
-  for (const Port& p : converted.inputs()) types.push_back(p.value->dtype());
-  NN_ASSIGN(Program after, CompileConverted(before, std::move(converted), axes, options, out));
-  out.outputs.resize(before.output_names.size());
-  if (options.progress) options.progress(0, options.runs);
-  for (uint64_t run = 0; run < options.runs; ++run) {
-    const uint64_t seed = options.seed + run;
-    out.seeds.push_back(seed);
-    NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(before, options, seed));
-    std::vector<Tensor> cast;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      NN_ASSIGN(const Tensor moved, Moved(inputs[i], axes.inputs[i]));
-      NN_ASSIGN(Tensor t, CastTo(moved, types[i]));
-      cast.push_back(std::move(t));
-    }
-    if (run >= before.outputs.size()) NN_RETURN_IF_ERROR(RunSource(before, options, seed));
-    NN_ASSIGN(const std::vector<Tensor> got, after.Run(cast));
-    NN_RETURN_IF_ERROR(CompareRun(before, before.outputs[run], got, axes, options, out));
-    before.outputs[run].clear();
-    if (options.progress) options.progress(run + 1, options.runs);
+  std::vector<VerifyInputs> given;
+  if (options.data) {
+    NN_ASSIGN(given, options.data(source));
   }
+  NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(source));
+  NN_ASSIGN(std::vector<SourceRuns> shapes,
+            given.empty() ? PlanGenerated(std::move(source), options)
+                          : PlanGiven(std::move(source), given, options));
+  NN_RETURN_IF_ERROR(RunAhead(shapes, options));
+  NN_ASSIGN(Graph converted, import_converted());
+  NN_RETURN_IF_ERROR(CheckPortCounts(shapes[0], converted));
+  out.outputs.resize(shapes[0].output_names.size());
+  const uint64_t total = given.empty() ? options.runs : given.size();
+  uint64_t done = 0;
+  for (SourceRuns& s : shapes) {
+    Graph graph = &s == &shapes.back() ? std::move(converted) : converted.Clone();
+    NN_RETURN_IF_ERROR(RunConverted(s, std::move(graph), axes, options, total, done, out));
+    s.program.reset();
+  }
+  Summarize(shapes, out);
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,11 +19,20 @@
 
 namespace nn {
 
+// The inputs of one run that are given, by position.
+struct VerifyInputs {
+  std::string label;  // where they are from, such as a path
+  std::vector<std::optional<Tensor>> tensors;
+};
+
 struct VerifyOptions {
   // Run i has the inputs of `input` with seed + i.
   uint64_t seed = 0;
-  // The contents of input number `i` of the source, whose shape is known. Null: SeededInput()
-  // (passes/ports.h).
+  // Given inputs, one set per run; `input` makes those that a set lacks. Null: none are given, and
+  // there are `runs` runs. Called after `prepare`.
+  std::function<Result<std::vector<VerifyInputs>>(const Graph& source)> data = nullptr;
+  // The contents of input number `i` of the source, whose shape is known. Null: SeededInput() of
+  // InputDomains() (passes/input_domains.h); if the source rejects them, of narrower domains.
   std::function<Result<Tensor>(std::string_view name, const Type& type, size_t i, uint64_t seed)>
       input = nullptr;
   uint64_t runs = 3;
@@ -34,8 +44,9 @@ struct VerifyOptions {
   RunLimits limits;    // of each run of either model
   size_t threads = 0;  // of each run; 0: one per processor. The results do not depend on it
   // Sets shapes of inputs for the runs only (BindInputs() and BindBatch() in passes/ports.h). Null:
-  // nothing is set. Afterwards, the sizes of unknown batches are 2, and those of other unknown
-  // dimensions the first of a few common sizes that the model accepts.
+  // nothing is set. Dimensions that are unknown afterwards get up to three different sizes, each
+  // in a part of the runs: batches are 2, 1 and 3, and other dimensions have common sizes that the
+  // model accepts.
   std::function<Status(Graph& source)> prepare = nullptr;
   // Called with 0 before the first run of the converted model, and after each run.
   std::function<void(uint64_t done, uint64_t total)> progress = nullptr;
@@ -51,9 +62,13 @@ struct OutputDrift {
 };
 
 struct Verification {
-  std::vector<uint64_t> seeds;
-  // Sizes of symbols chosen for these runs only.
-  std::vector<std::pair<std::string, int64_t>> symbols;
+  uint64_t runs = 0;
+  std::vector<uint64_t> seeds;      // of the runs with generated inputs
+  std::vector<std::string> labels;  // of the runs with given inputs
+  // Sizes of symbols chosen for these runs only, one for each shape that was run.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> symbols;
+  // Whether the source ran only with inputs from narrower domains (Narrowed()).
+  bool narrowed = false;
   // Operators between dequantize and quantize were run as integer operators.
   bool qdq_as_integers = false;
   std::vector<OutputDrift> outputs;  // in the order of the source's outputs
@@ -65,8 +80,8 @@ struct Verification {
 // run, so that large graphs are not in memory together.
 //
 // Outputs that drift are not an error: see Verification::passed. Errors are those of the callbacks;
-// of the runs, for instance kModel for inputs that the model rejects; kUsage if no sizes were found
-// that the model accepts; kLimit beyond options.limits; kInternal if the converted graph has other
+// of the runs; kUsage if the model rejects all inputs, or no sizes were found that it accepts;
+// kLimit beyond options.limits; kInternal if the converted graph has other
 // inputs and outputs. Messages name the options of nnconvert that help.
 //
 // Callbacks are called on the calling thread. May be called concurrently.

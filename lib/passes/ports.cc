@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "base/text.h"
-#include "ir/seeded.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -34,6 +33,18 @@ Status SetBatchSymbols(Graph& graph, const std::vector<std::string>& names, int6
   std::map<std::string, int64_t> symbols;
   for (const std::string& name : names) symbols.emplace(name, batch);
   return BindSymbols(graph, symbols);
+}
+
+// Whether the first dimension of every input with axes is `batch`.
+bool HasBatch(const Graph& graph, int64_t batch) {
+  bool any = false;
+  for (const Port& p : graph.inputs()) {
+    const Type& type = p.value->type();
+    if (type.ranked() && type.rank() == 0) continue;
+    if (!type.ranked() || type.dim(0) != batch) return false;
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace
@@ -79,6 +90,7 @@ Status BindBatch(Graph& graph, int64_t batch) {
   if (batch < 0) return UsageError("--batch {}: the batch size cannot be negative", batch);
   const std::vector<std::string> symbols = BatchSymbols(graph);
   if (!symbols.empty()) return AsUsage(SetBatchSymbols(graph, symbols, batch));
+  if (HasBatch(graph, batch)) return {};
   std::string seen;
   for (const Port& p : graph.inputs())
     seen += fmt::format("{}{} is {}", seen.empty() ? "" : ", ", Quote(p.name),
@@ -95,13 +107,6 @@ Status RequireShape(std::string_view name, const Type& type) {
   if (type.const_dims()) return {};
   return UsageError("input {} is {}: set its shape with --input-shape or --batch", Quote(name),
                     type.ToString());
-}
-
-Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed) {
-  NN_RETURN_IF_ERROR(RequireShape(name, type));
-  auto tensor = SeededTensor(type.dtype, *type.const_dims(), seed, i);
-  if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(name)));
-  return tensor;
 }
 
 }  // namespace nn

@@ -2,7 +2,6 @@
 // that takes a Graph& must be the only one that uses the graph; the others may run concurrently.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -12,7 +11,6 @@
 
 #include "base/status.h"
 #include "ir/graph.h"
-#include "ir/tensor.h"
 #include "ir/type.h"
 
 namespace nn {
@@ -34,7 +32,8 @@ std::vector<std::string> BatchSymbols(const Graph& graph);
 // interior are kUsage too.
 Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes);
 
-// Sets the batch symbols. kUsage if there are none, for a negative batch, and for one that does not
+// Sets the batch symbols. kUsage if there are none, unless the first dimension of every input is
+// `batch` already; for a negative batch, and for one that does not
 // fit the model.
 Status BindBatch(Graph& graph, int64_t batch);
 
@@ -43,9 +42,5 @@ Status BindOpenBatch(Graph& graph);
 
 // kUsage, naming the options of the programs that help, if the shape of the input is unknown.
 Status RequireShape(std::string_view name, const Type& type);
-
-// Contents for input number `i` of a graph: SeededTensor(type, shape, seed, i). kUsage if its shape
-// is unknown.
-Result<Tensor> SeededInput(std::string_view name, const Type& type, size_t i, uint64_t seed);
 
 }  // namespace nn

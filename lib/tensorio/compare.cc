@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -75,6 +76,28 @@ class Summary {
   double worst_ = 0;
 };
 
+// Sums of products, for the similarity of two tensors as wholes.
+class Similarity {
+ public:
+  void Add(double want, double got) {
+    if (!std::isfinite(want) || !std::isfinite(got)) return;
+    want_ += want * want;
+    got_ += got * got;
+    both_ += want * got;
+    noise_ += (got - want) * (got - want);
+  }
+
+  void Store(Comparison& out) const {
+    if (noise_ == 0) return;
+    out.snr_db = want_ == 0 ? -kInfinity : 10 * std::log10(want_ / noise_);
+    const double norm = std::sqrt(want_) * std::sqrt(got_);
+    out.cosine = norm == 0 ? 0 : std::clamp(both_ / norm, -1.0, 1.0);
+  }
+
+ private:
+  double want_ = 0, got_ = 0, both_ = 0, noise_ = 0;
+};
+
 template <typename Fn>
 void ForEach(int64_t n, Summary& summary, Fn difference) {
   for (int64_t i = 0; i < n; ++i) summary.Add(i, difference(i));
@@ -82,6 +105,7 @@ void ForEach(int64_t n, Summary& summary, Fn difference) {
 
 void CompareElements(const Tensor& want, const Tensor& got, const Tolerance& t, Comparison& out) {
   Summary summary(out);
+  Similarity similarity;
   const int64_t n = out.elements;
   const DType type = want.dtype();
   if (type == DType::kString) {
@@ -94,17 +118,25 @@ void CompareElements(const Tensor& want, const Tensor& got, const Tolerance& t, 
     const auto x = a.As<float>(), y = b.As<float>();
     ForEach(n, summary, [&](int64_t i) {
       const auto k = static_cast<size_t>(i);
+      similarity.Add(x[k], y[k]);
       return RealDifference(x[k], y[k], t);
     });
   } else if (IsFloat(type)) {
-    ForEach(n, summary,
-            [&](int64_t i) { return RealDifference(want.GetDouble(i), got.GetDouble(i), t); });
+    ForEach(n, summary, [&](int64_t i) {
+      const double a = want.GetDouble(i), b = got.GetDouble(i);
+      similarity.Add(a, b);
+      return RealDifference(a, b, t);
+    });
   } else if (IsComplex(type)) {
     ForEach(n, summary, [&](int64_t i) { return ComplexDifference(want, got, i, t); });
   } else {
     const int64_t steps = type == DType::kBool ? 0 : t.steps;
-    ForEach(n, summary, [&](int64_t i) { return IntegerDifference(want, got, i, steps); });
+    ForEach(n, summary, [&](int64_t i) {
+      similarity.Add(want.GetDouble(i), got.GetDouble(i));
+      return IntegerDifference(want, got, i, steps);
+    });
   }
+  similarity.Store(out);
 }
 
 std::string DoubleText(double v, DType type) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,11 @@ struct Comparison {
   // largest |got - want| / |want| over elements where want is not 0. 0 for strings.
   double max_absolute = 0;
   double max_relative = 0;
+  // Over all elements that are finite in both tensors: 10 log10(sum want^2 / sum (got - want)^2),
+  // infinite without differences; and the cosine of the angle between the tensors as vectors, 1 if
+  // both are zero, 0 if one of them is. Strings and complex numbers: infinite and 1.
+  double snr_db = std::numeric_limits<double>::infinity();
+  double cosine = 1;
   // The first element with the largest absolute difference; elements that do not agree take
   // precedence. nullopt if no elements differ.
   std::optional<int64_t> worst;

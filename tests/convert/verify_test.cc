@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,119 @@ TEST_CASE("verification: quantized outputs may be one step apart, others not") {
   CHECK(Verify(shifted(quantized, 0), shifted(quantized, 1)).passed);
   CHECK(!Verify(shifted(quantized, 0), shifted(quantized, 2)).passed);
   CHECK(!Verify(shifted("u8[2]", 0), shifted("u8[2]", 1)).passed);
+}
+
+TEST_CASE("verification: similarity of the outputs as wholes") {
+  const Verification same = Verify(Scale("2"), Scale("2"));
+  CHECK(std::isinf(same.outputs[0].worst.snr_db));
+  CHECK(same.outputs[0].worst.cosine == 1);
+  // The noise is a quarter of the signal in each element: 20 log10(4).
+  const Verification off = Verify(Scale("2"), Scale("2.5"));
+  CHECK(off.outputs[0].worst.snr_db == doctest::Approx(12.0412));
+  CHECK(off.outputs[0].worst.cosine == doctest::Approx(1));
+}
+
+TEST_CASE("verification: dynamic dimensions have three sizes") {
+  const Graph open = Parse("graph { in %x: f32[n, k]  %y = relu(%x)  out \"y\" = %y }");
+  const Verification v = Verify(open, open);
+  CHECK(v.passed);
+  CHECK(v.runs == 3);
+  REQUIRE(v.symbols.size() == 2);
+  CHECK(v.symbols[0].first == "k");
+  CHECK(v.symbols[0].second == std::vector<int64_t>{32, 16, 48});
+  CHECK(v.symbols[1].first == "n");
+  CHECK(v.symbols[1].second == std::vector<int64_t>{2, 1, 3});
+
+  // Only the length 32 fits, with any batch.
+  const Graph fixed = Parse(R"(graph {
+    in %x: f32[n, k]
+    const %w: f32[32, 2] = splat(1)
+    %y = matmul(%x, %w)
+    out "y" = %y
+  })");
+  const Verification lengths = Verify(fixed, fixed);
+  REQUIRE(!lengths.symbols.empty());
+  CHECK(lengths.symbols.back().second == std::vector<int64_t>{2, 1, 3});
+
+  // A drift at one size is found, though the others agree.
+  const Graph shifted = Parse(R"(graph {
+    in %x: f32[n, k]
+    %s = shape_of(%x)
+    const %i: i64[1] = [0]
+    %b = gather(%s, %i)
+    const %three: i64[1] = [3]
+    %is = equal(%b, %three)
+    %f = cast(%is) {to = f32}
+    %r = relu(%x)
+    %y = add(%r, %f)
+    out "y" = %y
+  })");
+  CHECK(!Verify(open, shifted).passed);
+  VerifyOptions one;
+  one.runs = 1;
+  CHECK(Verify(open, shifted, one).passed);
+  CHECK(Verify(open, open, one).symbols[0].second.size() == 1);
+}
+
+TEST_CASE("verification: inputs fit the indices of the model") {
+  const Graph table = Parse(R"(graph {
+    in %ids: i64[1, 6]
+    const %t: f32[2, 4] = seeded(1)
+    %y = gather(%t, %ids)
+    out "y" = %y
+  })");
+  const Verification v = Verify(table, table);
+  CHECK(v.passed);
+  CHECK(!v.narrowed);
+
+  // A demand that is not found: the index depends on another input.
+  const Graph sum = Parse(R"(graph {
+    in %a: i64[1, 6]
+    in %b: i64[1, 6]
+    const %t: f32[3, 4] = seeded(1)
+    %i = add(%a, %b)
+    %y = gather(%t, %i)
+    out "y" = %y
+  })");
+  const Verification narrowed = Verify(sum, sum);
+  CHECK(narrowed.passed);
+  CHECK(narrowed.narrowed);
+
+  // No inputs at all.
+  const Graph never = Parse(R"(graph {
+    in %a: i64[1, 6]
+    in %b: i64[1, 6]
+    const %t: f32[3, 4] = seeded(1)
+    const %k: i64[] = [5]
+    %s = add(%a, %b)
+    %i = add(%s, %k)
+    %y = gather(%t, %i)
+    out "y" = %y
+  })");
+  const auto failed = VerifyConversion(
+      never.Clone(), [&] { return Result<Graph>(never.Clone()); }, IdentityInterface(never), {});
+  REQUIRE(!failed.has_value());
+  CHECK(failed.error().code() == ErrorCode::kUsage);
+  const std::string message = failed.error().message();
+  for (const char* part : {"is out of range for an axis of size 3", "\"a\" is i64[1, 6]", "--verify-inputs"})
+    CHECK_MESSAGE(message.find(part) != std::string::npos, message);
+}
+
+TEST_CASE("verification: given inputs") {
+  const Graph open = Parse("graph { in %x: f32[n, 2]  %y = relu(%x)  out \"y\" = %y }");
+  VerifyOptions options;
+  const std::vector<float> four = {1, -2, 3, -4};
+  options.data = [&](const Graph& source) -> Result<std::vector<VerifyInputs>> {
+    CHECK(source.inputs()[0].name == "x");
+    return std::vector<VerifyInputs>{{"a", {Tensor::Of({1, 2}, std::vector<float>{1, 2})}},
+                                     {"b", {Tensor::Of({2, 2}, four)}}};
+  };
+  const Verification v = Verify(open, open, options);
+  CHECK(v.passed);
+  CHECK(v.runs == 2);
+  CHECK(v.labels == std::vector<std::string>{"a", "b"});
+  CHECK(v.seeds.empty());
+  CHECK(v.symbols.empty());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/input_domains.h"
 #include "support/run_graph.h"
 
 namespace nn::test {
@@ -48,6 +49,10 @@ TEST_CASE("ports: a batch is a whole first dimension") {
   CHECK(BatchSymbols(graph).empty());
   CHECK(BindOpenBatch(graph).has_value());  // nothing to bind
   CHECK(BindBatch(graph, 4).error().code() == ErrorCode::kUsage);
+  // A batch that the model has already is set.
+  Graph fixed = Parse("graph { in %a: f32[1, 3]  in %b: i64[]  %y = relu(%a)  out \"y\" = %y }");
+  CHECK(BindBatch(fixed, 1).has_value());
+  CHECK(BindBatch(fixed, 2).error().code() == ErrorCode::kUsage);
   Graph open = Parse(kBatches);
   CHECK(BindBatch(open, -1).error().code() == ErrorCode::kUsage);
   REQUIRE(BindOpenBatch(open).has_value());

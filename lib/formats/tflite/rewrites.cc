@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "formats/tflite/chain.h"
 #include "formats/tflite/export.h"
 #include "ir/op_def.h"
 #include "ops/array/blocks.h"
@@ -21,48 +22,6 @@
 #include "passes/legalize.h"
 
 namespace nn::tflite {
-namespace {
-
-// A scalar of the given floating-point or integer type.
-Result<Value*> Number(Graph& graph, DType dtype, double v) {
-  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {}));
-  b.SetDouble(0, v);
-  return graph.AddConstant(b.Finish());
-}
-
-bool IsPlainF32(const Node& node) {
-  return node.input(0)->dtype() == DType::kF32 && !node.input(0)->type().quantized();
-}
-
-// Builds a chain of nodes that replaces a node.
-class Chain {
- public:
-  Chain(Graph& graph, Node& node) : graph_(graph), node_(node), y_(node.input(0)) {}
-
-  Value* value() const { return y_; }
-  Status Then(std::string_view op, std::vector<Value*> more = {}, Attrs attrs = {}) {
-    more.insert(more.begin(), y_);
-    NN_ASSIGN(Node* const n, AddLike(graph_, node_, op, std::move(more), std::move(attrs)));
-    y_ = n->output();
-    return {};
-  }
-  Status ThenNumber(std::string_view op, double v) {
-    NN_ASSIGN(Value* const number, Number(graph_, y_->dtype(), v));
-    return Then(op, {number});
-  }
-  Result<bool> Finish() {
-    graph_.Replace(&node_, y_);
-    return true;
-  }
-
- private:
-  Graph& graph_;
-  Node& node_;
-  Value* y_;
-};
-
-}  // namespace
-
 Result<bool> ClipAsBounds(Graph& graph, Node& node) {
   const auto a = node.attrs<ClipAttrs>();
   const DType dtype = node.input(0)->dtype();

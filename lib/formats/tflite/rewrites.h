@@ -19,6 +19,14 @@ Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);
 
+// rewrites_math.cc: functions in elementary operators, which round more often.
+Result<bool> EluOfAlpha(Graph& graph, Node& node);  // elu, celu and selu as ELU, whose alpha is 1
+Result<bool> ErfAsPolynomial(Graph& graph, Node& node);
+Result<bool> MishAsProduct(Graph& graph, Node& node);
+Result<bool> NormAsMoments(Graph& graph, Node& node);  // instance_norm, layer_norm
+Result<bool> SoftplusAsLogarithm(Graph& graph, Node& node);
+Result<bool> SoftsignAsQuotient(Graph& graph, Node& node);
+
 // rewrites.cc: the rest.
 Result<bool> ClipAsBounds(Graph& graph, Node& node);
 Result<bool> BroadcastOperands(Graph& graph, Node& node);

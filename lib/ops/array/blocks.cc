@@ -9,6 +9,7 @@
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -371,6 +372,10 @@ Result<bool> DecomposeBatchToSpace(Graph& graph, Node& node) {
   return true;
 }
 
+Domain BlocksDomain(const Node&, size_t, std::span<const Domain> y) {
+  return y[0].contents ? Domain() : y[0];
+}
+
 }  // namespace
 
 void RegisterBlockOps(OpRegistry& ops) {
@@ -415,6 +420,13 @@ void RegisterBlockOps(OpRegistry& ops) {
   from_batch.change_axes = LayoutChange;
   from_batch.decompose = DecomposeBatchToSpace;
   ops.Add(std::move(from_batch));
+}
+
+void AddBlockDomains(DomainTable& domains) {
+  domains["depth_to_space"] = BlocksDomain;
+  domains["space_to_depth"] = BlocksDomain;
+  domains["space_to_batch_nd"] = BlocksDomain;
+  domains["batch_to_space_nd"] = BlocksDomain;
 }
 
 }  // namespace nn

@@ -8,6 +8,7 @@
 #include "ir/op_def.h"
 #include "ops/quant/requant.h"
 #include "ops/support/array_shape.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -251,6 +252,36 @@ Result<bool> AbsorbSizes(Graph& graph, Node& node) {
   return true;
 }
 
+// Every element of y comes from one of the inputs.
+Domain ConcatDomain(const Node&, size_t, std::span<const Domain> y) {
+  return y[0].contents ? Domain() : y[0];
+}
+
+Domain SplitDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) {
+    Domain all;
+    for (const Domain& d : y)
+      if (!d.contents) all = Intersection(all, d);
+    return all;
+  }
+  const auto dims = DimsOf(node.input(0));
+  if (!dims || dims->empty()) return {};
+  const auto rank = static_cast<int64_t>(dims->size());
+  const int64_t axis = node.attrs<SplitAttrs>().axis;
+  if (axis < -rank || axis >= rank) return {};
+  const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  // The declared sizes, or equal ones and the rest.
+  const auto count = static_cast<int64_t>(node.outputs().size());
+  const int64_t size = (*dims)[at];
+  std::vector<int64_t> sizes(node.outputs().size(), size / count);
+  sizes.back() += size % count;
+  std::vector<int64_t> declared;
+  for (const Value* part : node.outputs())
+    if (const auto part_dims = DimsOf(part); part_dims && part_dims->size() == dims->size())
+      declared.push_back((*part_dims)[at]);
+  return Exactly(declared.size() == sizes.size() ? declared : sizes);
+}
+
 }  // namespace
 
 void RegisterConcatOps(OpRegistry& ops) {
@@ -280,6 +311,11 @@ void RegisterConcatOps(OpRegistry& ops) {
   split.change_axes = ChangeSplitAxes;
   split.absorb_inputs = AbsorbSizes;
   ops.Add(std::move(split));
+}
+
+void AddConcatDomains(DomainTable& domains) {
+  domains["concat"] = ConcatDomain;
+  domains["split"] = SplitDomain;
 }
 
 }  // namespace nn

@@ -1,11 +1,13 @@
 #include "ops/array/gather.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -342,6 +344,34 @@ Status EvalGatherNd(EvalContext& ctx) {
   return {};
 }
 
+// The size of an axis of input 0, which counts from the end if negative; 0 if unknown.
+int64_t GatheredSize(const Node& node, int64_t axis) {
+  const auto dims = DimsOf(node.input(0));
+  if (!dims) return 0;
+  const auto rank = static_cast<int64_t>(dims->size());
+  if (axis < -rank || axis >= rank) return 0;
+  return (*dims)[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+}
+
+template <typename AttrsType>
+Domain GatherDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 1) return IndexDomain(GatheredSize(node, node.attrs<AttrsType>().axis));
+  return y[0].contents ? Domain() : y[0];
+}
+
+Domain GatherNdDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input != 1) return y[0].contents ? Domain() : y[0];
+  // The smallest of the addressed axes.
+  const auto dims = DimsOf(node.input(0));
+  const auto indices = DimsOf(node.input(1));
+  const int64_t batch = node.attrs<GatherNdAttrs>().batch_dims;
+  if (!dims || !indices || indices->empty()) return {};
+  int64_t smallest = std::numeric_limits<int64_t>::max();
+  for (int64_t k = batch; k < batch + indices->back() && k < std::ssize(*dims); ++k)
+    smallest = std::min(smallest, (*dims)[static_cast<size_t>(k)]);
+  return IndexDomain(smallest);
+}
+
 }  // namespace
 
 void RegisterGatherOps(OpRegistry& ops) {
@@ -381,6 +411,12 @@ void RegisterGatherOps(OpRegistry& ops) {
   nd.eval = EvalGatherNd;
   nd.formats = {{"onnx", "GatherND", 11, {{"batch_dims", "batch_dims"}}}};
   ops.Add(std::move(nd));
+}
+
+void AddGatherDomains(DomainTable& domains) {
+  domains["gather"] = GatherDomain<GatherAttrs>;
+  domains["gather_elements"] = GatherDomain<GatherElementsAttrs>;
+  domains["gather_nd"] = GatherNdDomain;
 }
 
 }  // namespace nn

@@ -6,6 +6,7 @@
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -230,6 +231,35 @@ Result<bool> AbsorbDiagonal(Graph& graph, Node& node) {
   return true;
 }
 
+// A sequence of some elements, whatever the step.
+Domain RangeDomain(const Node& node, size_t input, std::span<const Domain>) {
+  const auto dims = DimsOf(node.output());
+  const bool known = dims && dims->size() == 1;
+  if (input == 0) return Between(0, known ? 0 : 2);
+  if (input == 2) return Between(1, known ? 1 : 3);
+  const auto count = static_cast<double>(known ? (*dims)[0] : 0);
+  return known ? Between(count, count) : Between(4, 16);
+}
+
+Domain OneHotDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 2) return y[0].contents ? Domain() : y[0];
+  const auto dims = DimsOf(node.output());
+  const int64_t axis = node.attrs<OneHotAttrs>().axis;
+  const auto rank = dims ? std::ssize(*dims) : 0;
+  if (!dims || axis < -rank || axis >= rank) return input == 1 ? Between(1, 8) : Domain();
+  const int64_t depth = (*dims)[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+  return input == 0 ? IndexDomain(depth)
+                    : Between(static_cast<double>(depth), static_cast<double>(depth));
+}
+
+// The diagonals that divide the matrices.
+Domain TriluDomain(const Node& node, size_t input, std::span<const Domain>) {
+  const auto dims = DimsOf(node.input(0));
+  if (input == 0 || !dims || dims->size() < 2) return {};
+  return Between(static_cast<double>(1 - (*dims)[dims->size() - 2]),
+                 static_cast<double>(dims->back() - 1));
+}
+
 }  // namespace
 
 void RegisterGenerateOps(OpRegistry& ops) {
@@ -273,6 +303,12 @@ void RegisterGenerateOps(OpRegistry& ops) {
   trilu.eval = EvalTrilu;
   trilu.absorb_inputs = AbsorbDiagonal;
   ops.Add(std::move(trilu));
+}
+
+void AddGenerateDomains(DomainTable& domains) {
+  domains["range"] = RangeDomain;
+  domains["one_hot"] = OneHotDomain;
+  domains["trilu"] = TriluDomain;
 }
 
 }  // namespace nn

@@ -1,10 +1,12 @@
 #include "ops/array/pad.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/support/array_shape.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -184,6 +186,25 @@ Result<bool> AbsorbPads(Graph& graph, Node& node) {
   return true;
 }
 
+Domain PadDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input <= 1) return y[0].contents ? Domain() : y[0];
+  if (input == 3) {
+    const auto count = LengthOf(node.input(3));
+    if (!count) return {};
+    std::vector<int64_t> axes(static_cast<size_t>(std::max<int64_t>(*count, 0)));
+    std::iota(axes.begin(), axes.end(), 0);
+    return Exactly(axes);
+  }
+  const auto x = DimsOf(node.input(0)), out = DimsOf(node.output());
+  const auto count = LengthOf(node.input(2));
+  if (x && out && count && x->size() == out->size() && *count == 2 * std::ssize(*x)) {
+    std::vector<int64_t> pads(2 * x->size(), 0);  // the declared shape
+    for (size_t k = 0; k < x->size(); ++k) pads[x->size() + k] = (*out)[k] - (*x)[k];
+    return Exactly(pads);
+  }
+  return Between(0, 2);
+}
+
 }  // namespace
 
 void RegisterPadOps(OpRegistry& ops) {
@@ -202,6 +223,10 @@ void RegisterPadOps(OpRegistry& ops) {
   pad.change_axes = ChangePadAxes;
   pad.absorb_inputs = AbsorbPads;
   ops.Add(std::move(pad));
+}
+
+void AddPadDomains(DomainTable& domains) {
+  domains["pad"] = PadDomain;
 }
 
 }  // namespace nn

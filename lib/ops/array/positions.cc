@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -335,6 +336,20 @@ std::optional<AxesChange> ChangeReverseSequenceAxes(const Node& node, Operand ch
   return SameAxesChange(node, changed, map, ReverseSequenceAttrs{*batch, *time});
 }
 
+Domain CompressDomain(const Node&, size_t input, std::span<const Domain> y) {
+  return input == 0 && !y[0].contents ? y[0] : Domain();
+}
+
+Domain ReverseSequenceDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0].contents ? Domain() : y[0];
+  const auto dims = DimsOf(node.input(0));
+  const int64_t axis = node.attrs<ReverseSequenceAttrs>().time_axis;
+  const auto rank = dims ? std::ssize(*dims) : 0;
+  if (!dims || axis < -rank || axis >= rank) return {};
+  const int64_t size = (*dims)[static_cast<size_t>(axis < 0 ? axis + rank : axis)];
+  return Between(1, static_cast<double>(size));
+}
+
 }  // namespace
 
 void RegisterSelectOps(OpRegistry& ops) {
@@ -385,6 +400,11 @@ void RegisterSelectOps(OpRegistry& ops) {
   sequence.formats = {
       {"onnx", "ReverseSequence", 10, {{"batch_axis", "batch_axis"}, {"time_axis", "time_axis"}}}};
   ops.Add(std::move(sequence));
+}
+
+void AddPositionDomains(DomainTable& domains) {
+  domains["compress"] = CompressDomain;
+  domains["reverse_sequence"] = ReverseSequenceDomain;
 }
 
 }  // namespace nn

@@ -1,10 +1,13 @@
 #include "ops/array/scatter.h"
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "ir/op_def.h"
 #include "ops/array/gather.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -256,6 +259,34 @@ Status EvalScatterNd(EvalContext& ctx) {
   return {};
 }
 
+// Updates that replace elements are elements of y.
+Domain ReplacedDomain(Reduction reduction, std::span<const Domain> y) {
+  const bool selects = reduction == Reduction::kNone || reduction == Reduction::kMin ||
+                       reduction == Reduction::kMax;
+  return selects && !y[0].contents ? y[0] : Domain();
+}
+
+Domain ScatterElementsDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  const auto& a = node.attrs<ScatterElementsAttrs>();
+  if (input != 1) return ReplacedDomain(a.reduction, y);
+  const auto dims = DimsOf(node.input(0));
+  const auto rank = dims ? std::ssize(*dims) : 0;
+  if (!dims || a.axis < -rank || a.axis >= rank) return {};
+  return IndexDomain((*dims)[static_cast<size_t>(a.axis < 0 ? a.axis + rank : a.axis)]);
+}
+
+Domain ScatterNdDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input != 1) return ReplacedDomain(node.attrs<ScatterNdAttrs>().reduction, y);
+  const auto dims = DimsOf(node.input(0));
+  const auto indices = DimsOf(node.input(1));
+  if (!dims || !indices || indices->empty()) return {};
+  // The smallest of the addressed axes.
+  int64_t smallest = std::numeric_limits<int64_t>::max();
+  for (int64_t k = 0; k < indices->back() && k < std::ssize(*dims); ++k)
+    smallest = std::min(smallest, (*dims)[static_cast<size_t>(k)]);
+  return IndexDomain(smallest);
+}
+
 }  // namespace
 
 void RegisterScatterOps(OpRegistry& ops) {
@@ -283,6 +314,11 @@ void RegisterScatterOps(OpRegistry& ops) {
   nd.infer = InferScatterNd;
   nd.eval = EvalScatterNd;
   ops.Add(std::move(nd));
+}
+
+void AddScatterDomains(DomainTable& domains) {
+  domains["scatter_elements"] = ScatterElementsDomain;
+  domains["scatter_nd"] = ScatterNdDomain;
 }
 
 }  // namespace nn

@@ -1,8 +1,10 @@
 #include "ops/array/shape.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "ir/op_def.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -329,6 +331,38 @@ std::optional<AxisMap> ReshapeAsAxisMap(const Dims& in, const Dims& out) {
   return AxisMap(static_cast<int>(in.size()), std::move(from));
 }
 
+// The declared shape, or all elements in the last axis.
+Domain ReshapeDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0];
+  if (const auto dims = DimsOf(node.output())) return Exactly(*dims);
+  const auto count = LengthOf(node.input(1));
+  if (!count || *count < 1) return {};
+  std::vector<int64_t> dims(static_cast<size_t>(*count), 1);
+  dims.back() = -1;
+  return Exactly(dims);
+}
+
+Domain ExpandDimsDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0];
+  const auto count = LengthOf(node.input(1));
+  if (!count || *count < 1) return {};
+  std::vector<int64_t> axes(static_cast<size_t>(*count));
+  std::iota(axes.begin(), axes.end(), 0);
+  return Exactly(axes);
+}
+
+// The first axes of size 1.
+Domain SqueezeDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0];
+  const auto count = LengthOf(node.input(1));
+  const auto dims = DimsOf(node.input(0));
+  if (!count || !dims) return {};
+  std::vector<int64_t> axes;
+  for (size_t k = 0; k < dims->size() && std::ssize(axes) < *count; ++k)
+    if ((*dims)[k] == 1) axes.push_back(static_cast<int64_t>(k));
+  return std::ssize(axes) == *count ? Exactly(axes) : Domain();
+}
+
 }  // namespace
 
 std::optional<AxisMap> AxisMapOf(const Node& node) {
@@ -462,6 +496,12 @@ void RegisterShapeOps(OpRegistry& ops) {
   squeeze.eval = EvalAsView;
   squeeze.absorb_inputs = AbsorbAxes;
   ops.Add(std::move(squeeze));
+}
+
+void AddShapeDomains(DomainTable& domains) {
+  domains["reshape"] = ReshapeDomain;
+  domains["expand_dims"] = ExpandDimsDomain;
+  domains["squeeze"] = SqueezeDomain;
 }
 
 }  // namespace nn

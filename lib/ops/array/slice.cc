@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -271,6 +272,31 @@ std::optional<AxesChange> ChangeReverseAxes(const Node& node, Operand changed, c
   return SameAxesChange(node, changed, map, ReverseAttrs{*std::move(axes)});
 }
 
+// The declared shape from the first elements on; without one, all elements.
+Domain SliceDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0].contents ? Domain() : y[0];
+  const auto count = LengthOf(node.input(input));
+  if (!count || *count < 0) return {};
+  const auto n = static_cast<size_t>(*count);
+  std::vector<int64_t> list(n, input == 4 ? 1 : 0);
+  if (input == 3) std::iota(list.begin(), list.end(), 0);
+  if (input == 2) {
+    auto dims = DimsOf(node.output());
+    if (!dims) dims = DimsOf(node.input(0));
+    if (!dims) return {};
+    std::vector<int64_t> axes = node.attrs<SliceAttrs>().axes;
+    if (const auto known = KnownElements(node.input(3)))
+      if (const auto numbers = ConstDims(*known)) axes = *numbers;
+    for (size_t k = 0; k < n; ++k) {
+      int64_t axis = k < axes.size() ? axes[k] : static_cast<int64_t>(k);
+      if (axis < 0) axis += std::ssize(*dims);
+      if (axis < 0 || axis >= std::ssize(*dims)) return {};
+      list[k] = (*dims)[static_cast<size_t>(axis)];
+    }
+  }
+  return Exactly(list);
+}
+
 }  // namespace
 
 void RegisterSliceOps(OpRegistry& ops) {
@@ -302,6 +328,11 @@ void RegisterSliceOps(OpRegistry& ops) {
   reverse.eval = EvalReverse;
   reverse.change_axes = ChangeReverseAxes;
   ops.Add(std::move(reverse));
+}
+
+void AddSliceDomains(DomainTable& domains) {
+  domains["slice"] = SliceDomain;
+  domains["reverse"] = SelectsElements;
 }
 
 }  // namespace nn

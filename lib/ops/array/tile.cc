@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/support/array_shape.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -172,6 +173,28 @@ Result<bool> AbsorbExpandedShape(Graph& graph, Node& node) {
   return true;
 }
 
+Domain TileDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0].contents ? Domain() : y[0];
+  const auto x = DimsOf(node.input(0)), out = DimsOf(node.output());
+  if (!x || !out || x->size() != out->size()) return Between(1, 2);
+  std::vector<int64_t> repeats;  // of the declared shape
+  for (size_t k = 0; k < x->size(); ++k)
+    repeats.push_back((*x)[k] == 0 ? 1 : (*out)[k] / (*x)[k]);
+  return Exactly(repeats);
+}
+
+// The declared shape, or that of x with further axes of size 1.
+Domain ExpandDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0].contents ? Domain() : y[0];
+  if (const auto dims = DimsOf(node.output())) return Exactly(*dims);
+  const auto count = LengthOf(node.input(1));
+  const auto x = DimsOf(node.input(0));
+  if (!count || !x || *count < std::ssize(*x)) return {};
+  std::vector<int64_t> dims(static_cast<size_t>(*count) - x->size(), 1);
+  dims.insert(dims.end(), x->begin(), x->end());
+  return Exactly(dims);
+}
+
 }  // namespace
 
 void RegisterTileOps(OpRegistry& ops) {
@@ -200,6 +223,11 @@ void RegisterTileOps(OpRegistry& ops) {
   expand.change_axes = ChangeExpandAxes;
   expand.absorb_inputs = AbsorbExpandedShape;
   ops.Add(std::move(expand));
+}
+
+void AddTileDomains(DomainTable& domains) {
+  domains["tile"] = TileDomain;
+  domains["expand"] = ExpandDomain;
 }
 
 }  // namespace nn

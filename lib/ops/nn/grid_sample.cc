@@ -6,6 +6,7 @@
 
 #include "base/arith.h"
 #include "ir/op_def.h"
+#include "ops/support/domain.h"
 #include "ops/support/index.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
@@ -329,6 +330,18 @@ Status EvalAffineGrid(EvalContext& ctx) {
   return ctx.in(0).dtype() == DType::kF64 ? MakeGrid<double>(ctx) : MakeGrid<float>(ctx);
 }
 
+// The declared sizes, or some.
+Domain AffineGridDomain(const Node& node, size_t input, std::span<const Domain>) {
+  const auto count = LengthOf(node.input(1));
+  const auto theta = DimsOf(node.input(0)), y = DimsOf(node.output());
+  if (input == 0 || !count || *count < 3 || !theta || theta->empty()) return {};
+  std::vector<int64_t> size(static_cast<size_t>(*count), 4);
+  size[0] = (*theta)[0];
+  size[1] = 1;
+  if (y && y->size() == size.size()) std::copy(y->begin() + 1, y->end() - 1, size.begin() + 2);
+  return Exactly(size);
+}
+
 }  // namespace
 
 void RegisterGridSampleOps(OpRegistry& ops) {
@@ -353,6 +366,10 @@ void RegisterGridSampleOps(OpRegistry& ops) {
   affine.eval = EvalAffineGrid;
   affine.formats = {{"onnx", "AffineGrid", 20, {{"align_corners", "align_corners"}}}};
   ops.Add(std::move(affine));
+}
+
+void AddGridSampleDomains(DomainTable& domains) {
+  domains["affine_grid"] = AffineGridDomain;
 }
 
 }  // namespace nn

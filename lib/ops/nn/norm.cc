@@ -13,6 +13,7 @@
 #include "ops/nn/moments.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduction.h"
+#include "ops/support/domain.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
 
@@ -414,6 +415,12 @@ Result<bool> DecomposeRmsNorm(Graph& graph, Node& node) {
   return true;
 }
 
+Domain BatchNormDomain(const Node&, size_t input, std::span<const Domain>) {
+  Domain variance;
+  variance.min = kDomainMargin;
+  return input == 4 ? variance : Domain();
+}
+
 }  // namespace
 
 ScaleShift BatchNormFactor(float scale, float bias, float mean, float variance, float epsilon) {
@@ -498,6 +505,10 @@ void RegisterNormOps(OpRegistry& ops) {
   rms.change_axes = ChangeTrailingNorm<RmsNormAttrs>;
   rms.decompose = DecomposeRmsNorm;
   ops.Add(std::move(rms));
+}
+
+void AddNormDomains(DomainTable& domains) {
+  domains["batch_norm"] = BatchNormDomain;
 }
 
 }  // namespace nn

@@ -6,6 +6,7 @@
 #include "base/arith.h"
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -275,6 +276,34 @@ Result<bool> AbsorbNumbers(Graph& graph, Node& node) {
   return true;
 }
 
+// The declared sizes, or those of x.
+Domain ResizeDomain(const Node& node, size_t input, std::span<const Domain>) {
+  const auto x = DimsOf(node.input(0));
+  auto out = DimsOf(node.output());
+  const auto count = LengthOf(node.input(input));
+  if (input == 0 || !x || !count) return {};
+  if (!out) out = x;
+  if (out->size() != x->size()) return {};
+  const auto n = static_cast<size_t>(std::max<int64_t>(*count, 0));
+  Domain d;
+  d.contents.emplace();
+  if (input == 1) {  // all of the image
+    d.contents->assign(n, 0);
+    std::fill(d.contents->begin() + static_cast<std::ptrdiff_t>(n / 2), d.contents->end(), 1);
+    return d;
+  }
+  // Either of all axes or of the spatial ones.
+  const size_t rank = x->size();
+  if (n != rank && n + 2 != rank) return {};
+  const Layout layout = node.attrs<ResizeAttrs>().layout;
+  for (size_t k = 0; k < n; ++k) {
+    const size_t axis = n == rank ? k : k + (layout == Layout::kNcx ? 2 : 1);
+    const auto size = static_cast<double>((*out)[axis]);
+    d.contents->push_back(input == 3 ? size : size / static_cast<double>((*x)[axis]));
+  }
+  return d;
+}
+
 }  // namespace
 
 void RegisterResizeOps(OpRegistry& ops) {
@@ -292,6 +321,10 @@ void RegisterResizeOps(OpRegistry& ops) {
   resize.change_axes = LayoutChange;
   resize.absorb_inputs = AbsorbNumbers;
   ops.Add(std::move(resize));
+}
+
+void AddResizeDomains(DomainTable& domains) {
+  domains["resize"] = ResizeDomain;
 }
 
 }  // namespace nn

@@ -5,6 +5,7 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/nn/pool.h"
+#include "ops/support/domain.h"
 #include "ops/support/index.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
@@ -150,6 +151,19 @@ std::optional<AxesChange> ChangeMaxUnpoolAxes(const Node& node, Operand changed,
   return change;
 }
 
+// Flat indices into the result of the natural size.
+Domain UnpoolDomain(const Node& node, size_t input, std::span<const Domain>) {
+  const auto x = DimsOf(node.input(0)), y = DimsOf(node.output());
+  if (input == 2) return y ? Exactly(*y) : Domain();
+  if (input == 0 || !x || x->size() < 3) return {};
+  const auto& a = node.attrs<MaxUnpoolAttrs>();
+  const auto sizes = NaturalSizes(a, SpatialDims(ToDims(*x), a.layout));
+  if (!sizes) return {};
+  int64_t elements = (*x)[0] * (*x)[static_cast<size_t>(ChannelAxis(a.layout, static_cast<int>(x->size())))];
+  for (const Dim& d : *sizes) elements *= d.value();
+  return IndexDomain(elements);
+}
+
 }  // namespace
 
 void RegisterUnpoolOps(OpRegistry& ops) {
@@ -163,6 +177,10 @@ void RegisterUnpoolOps(OpRegistry& ops) {
   op.eval = EvalMaxUnpool;
   op.change_axes = ChangeMaxUnpoolAxes;
   ops.Add(std::move(op));
+}
+
+void AddUnpoolDomains(DomainTable& domains) {
+  domains["max_unpool"] = UnpoolDomain;
 }
 
 }  // namespace nn

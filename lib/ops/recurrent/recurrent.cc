@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
+#include "ops/support/domain.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
 
@@ -390,12 +391,26 @@ OpDef MakeOp(std::string_view name, std::string_view summary, const AttrsInfo* a
   return op;
 }
 
+// Lengths of the sequences in a batch.
+Domain RecurrentDomain(const Node& node, size_t input, std::span<const Domain>) {
+  const auto dims = DimsOf(node.input(0));
+  if (input != 4 || !dims || dims->size() != 3) return {};
+  const bool batch_first = RecurrentAttrsOf(node).batch_first;
+  return Between(1, static_cast<double>((*dims)[batch_first ? 1 : 0]));
+}
+
 }  // namespace
 
 void RegisterRecurrentOps(OpRegistry& ops) {
   ops.Add(MakeOp("rnn", "simple recurrent layer", AttrsInfoOf<RecurrentAttrs>(), false));
   ops.Add(MakeOp("gru", "gated recurrent unit", AttrsInfoOf<GruAttrs>(), false));
   ops.Add(MakeOp("lstm", "long short-term memory", AttrsInfoOf<LstmAttrs>(), true));
+}
+
+void AddRecurrentDomains(DomainTable& domains) {
+  domains["rnn"] = RecurrentDomain;
+  domains["gru"] = RecurrentDomain;
+  domains["lstm"] = RecurrentDomain;
 }
 
 }  // namespace nn

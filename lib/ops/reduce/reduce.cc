@@ -5,12 +5,14 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "ir/op_def.h"
 #include "numeric/scalar_functions.h"
 #include "ops/quant/quantized.h"
 #include "ops/reduce/quant_reduce.h"
 #include "ops/reduce/reduction.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
@@ -347,6 +349,31 @@ OpDef ReduceDef(std::string_view name, std::string_view summary) {
   return op;
 }
 
+// The first axes; those of the declared shape are not searched for.
+Domain ReducedAxesDomain(const Node& node, size_t input) {
+  const auto count = LengthOf(node.input(input));
+  if (input == 0 || !count || *count < 0) return {};
+  std::vector<int64_t> axes(static_cast<size_t>(*count));
+  std::iota(axes.begin(), axes.end(), 0);
+  return Exactly(axes);
+}
+
+Domain ReduceDomain(const Node& node, size_t input, std::span<const Domain>) {
+  return ReducedAxesDomain(node, input);
+}
+
+// Every result is one of the elements.
+Domain ExtremumDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0].contents ? Domain() : y[0];
+  return ReducedAxesDomain(node, input);
+}
+
+Domain LogSumDomain(const Node& node, size_t input, std::span<const Domain>) {
+  Domain positive;
+  positive.min = kDomainMargin;
+  return input == 0 ? positive : ReducedAxesDomain(node, input);
+}
+
 }  // namespace
 
 void RegisterReduceOps(OpRegistry& ops) {
@@ -363,6 +390,15 @@ void RegisterReduceOps(OpRegistry& ops) {
     op.eval = EvalLogical;
     ops.Add(std::move(op));
   }
+}
+
+void AddReduceDomains(DomainTable& domains) {
+  for (const ReduceRow& row : ReduceRows()) domains[row.name] = ReduceDomain;
+  for (const std::string_view logical : {"reduce_any", "reduce_all"})
+    domains[logical] = ReduceDomain;
+  for (const std::string_view extremum : {"reduce_max", "reduce_min"})
+    domains[extremum] = ExtremumDomain;
+  domains["reduce_log_sum"] = LogSumDomain;
 }
 
 }  // namespace nn

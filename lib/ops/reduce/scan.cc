@@ -5,6 +5,7 @@
 
 #include "ir/op_def.h"
 #include "ops/reduce/reduction.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
@@ -110,11 +111,21 @@ OpDef ScanOp(std::string_view name, std::string_view summary, Status (*eval)(Eva
   return op;
 }
 
+Domain ScanDomain(const Node& node, size_t input, std::span<const Domain>) {
+  const auto dims = DimsOf(node.input(0));
+  return input == 1 && dims ? IndexDomain(std::ssize(*dims)) : Domain();
+}
+
 }  // namespace
 
 void RegisterScanOps(OpRegistry& ops) {
   ops.Add(ScanOp("cum_sum", "running sum along an axis", EvalScan<std::plus<>, 0>));
   ops.Add(ScanOp("cum_prod", "running product along an axis", EvalScan<std::multiplies<>, 1>));
+}
+
+void AddScanDomains(DomainTable& domains) {
+  domains["cum_sum"] = ScanDomain;
+  domains["cum_prod"] = ScanDomain;
 }
 
 }  // namespace nn

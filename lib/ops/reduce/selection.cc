@@ -6,6 +6,7 @@
 
 #include "ir/op_def.h"
 #include "ops/reduce/reduction.h"
+#include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
 
@@ -195,6 +196,20 @@ std::optional<AxesChange> ChangeTopKAxes(const Node& node, Operand changed, cons
   return change;
 }
 
+// The declared k, or any.
+Domain TopKDomain(const Node& node, size_t input, std::span<const Domain> y) {
+  if (input == 0) return y[0].contents ? Domain() : y[0];
+  const auto x = DimsOf(node.input(0)), out = DimsOf(node.output());
+  const int64_t axis = node.attrs<TopKAttrs>().axis;
+  const auto rank = x ? std::ssize(*x) : 0;
+  if (!x || axis < -rank || axis >= rank) return {};
+  const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  const auto most = static_cast<double>((*x)[at]);
+  if (!out || out->size() != x->size()) return Between(1, most);
+  const auto k = static_cast<double>((*out)[at]);
+  return Between(k, k);
+}
+
 }  // namespace
 
 void RegisterSelectionOps(OpRegistry& ops) {
@@ -224,6 +239,10 @@ void RegisterSelectionOps(OpRegistry& ops) {
   top_k.eval = EvalTopK;
   top_k.change_axes = ChangeTopKAxes;
   ops.Add(std::move(top_k));
+}
+
+void AddSelectionDomains(DomainTable& domains) {
+  domains["top_k"] = TopKDomain;
 }
 
 }  // namespace nn

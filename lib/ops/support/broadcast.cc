@@ -29,7 +29,7 @@ std::optional<AxesChange> ChangeBroadcastAxes(const Node& node, Operand changed,
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     if (changed == Operand{false, i}) continue;
     const int input_rank = node.input(i)->type().rank();
-    if (input_rank == 0) continue;
+    if (input_rank == 0 && rank != 0) continue;  // another input has the axes of the result
     change.others.push_back(
         {Operand{false, i}, input_rank == rank ? map : map.ForTrailing(input_rank)});
   }

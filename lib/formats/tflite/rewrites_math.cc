@@ -1,0 +1,166 @@
+// Functions that TensorFlow Lite lacks in elementary operators.
+#include <limits>
+#include <numeric>
+
+#include "formats/tflite/chain.h"
+#include "formats/tflite/rewrites.h"
+#include "ir/op_def.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
+#include "ops/nn/norm.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/window.h"
+
+namespace nn::tflite {
+
+// relu(x) + alpha * ELU(min(x, 0)): one of the summands is 0, so the result has the same bits. celu
+// divides the argument of ELU by alpha, selu multiplies the sum by gamma.
+Result<bool> EluOfAlpha(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  const bool selu = node.Is("selu");
+  const float alpha =
+      selu ? node.attrs<SeluAttrs>().alpha : node.attrs<AlphaAttrs>().alpha;
+  // With other signs the summands have other cases; the ELU of alpha 1 is what remains.
+  if (!(alpha > 0) || (node.Is("elu") && alpha == 1)) return false;
+  NN_ASSIGN(Node* const positive, AddLike(graph, node, "relu", {node.input(0)}));
+  Chain chain(graph, node);
+  NN_RETURN_IF_ERROR(chain.ThenNumber("minimum", 0));
+  if (node.Is("celu")) NN_RETURN_IF_ERROR(chain.ThenNumber("div", alpha));
+  NN_RETURN_IF_ERROR(chain.Then("elu", {}, AlphaAttrs{1}));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("mul", alpha));
+  NN_RETURN_IF_ERROR(chain.Then("add", {positive->output()}));
+  if (selu) NN_RETURN_IF_ERROR(chain.ThenNumber("mul", node.attrs<SeluAttrs>().gamma));
+  return chain.Finish();
+}
+
+// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: for x >= 0,
+//   erf(x) = 1 - (a1 t + ... + a5 t^5) e^(-x^2) + r with t = 1 / (1 + p x) and |r| <= 1.5e-7
+Result<bool> ErfAsPolynomial(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  constexpr double kP = 0.3275911;
+  constexpr double kA[] = {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429};
+  Value* const x = node.input(0);
+  NN_ASSIGN(Node* const sign, AddLike(graph, node, "sign", {x}));
+  NN_ASSIGN(Node* const square, AddLike(graph, node, "mul", {x, x}));
+  NN_ASSIGN(Node* const minus, AddLike(graph, node, "neg", {square->output()}));
+  NN_ASSIGN(Node* const bell, AddLike(graph, node, "exp", {minus->output()}));
+  Chain chain(graph, node);
+  NN_RETURN_IF_ERROR(chain.Then("abs"));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("mul", kP));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("add", 1));
+  NN_ASSIGN(Value* const one, Number(graph, DType::kF32, 1));
+  NN_ASSIGN(Node* const t, AddLike(graph, node, "div", {one, chain.value()}));
+  Value* sum = t->output();
+  for (size_t k = std::size(kA); k-- > 0;) {
+    NN_ASSIGN(Value* const a, Number(graph, DType::kF32, kA[k]));
+    // Of the highest power, only the coefficient.
+    NN_ASSIGN(Node* const term,
+              AddLike(graph, node, k + 1 == std::size(kA) ? "mul" : "add", {sum, a}));
+    sum = term->output();
+    if (k + 1 == std::size(kA)) continue;
+    NN_ASSIGN(Node* const power, AddLike(graph, node, "mul", {sum, t->output()}));
+    sum = power->output();
+  }
+  NN_ASSIGN(Node* const tail, AddLike(graph, node, "mul", {sum, bell->output()}));
+  NN_ASSIGN(Node* const rest, AddLike(graph, node, "sub", {one, tail->output()}));
+  NN_ASSIGN(Node* const y, AddLike(graph, node, "mul", {rest->output(), sign->output()}));
+  Value* const result = y->output();
+  graph.Replace(&node, result);
+  return true;
+}
+
+// x * tanh(softplus(x)). The function is 0 at -infinity, where the product would be NaN.
+Result<bool> MishAsProduct(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  NN_ASSIGN(Node* const plus, AddLike(graph, node, "softplus", {node.input(0)}));
+  NN_ASSIGN(Node* const gate, AddLike(graph, node, "tanh", {plus->output()}));
+  Chain chain(graph, node);
+  NN_RETURN_IF_ERROR(chain.ThenNumber("maximum", std::numeric_limits<float>::lowest()));
+  NN_RETURN_IF_ERROR(chain.Then("mul", {gate->output()}));
+  return chain.Finish();
+}
+
+// relu(x) + log(1 + e^-|x|), which does not overflow.
+Result<bool> SoftplusAsLogarithm(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  NN_ASSIGN(Node* const positive, AddLike(graph, node, "relu", {node.input(0)}));
+  Chain chain(graph, node);
+  for (const std::string_view op : {"abs", "neg", "exp"}) NN_RETURN_IF_ERROR(chain.Then(op));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("add", 1));
+  NN_RETURN_IF_ERROR(chain.Then("log"));
+  NN_RETURN_IF_ERROR(chain.Then("add", {positive->output()}));
+  return chain.Finish();
+}
+
+// x / (1 + |x|), with the largest float instead of infinity.
+Result<bool> SoftsignAsQuotient(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  Chain chain(graph, node);
+  NN_RETURN_IF_ERROR(chain.ThenNumber("minimum", std::numeric_limits<float>::max()));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("maximum", std::numeric_limits<float>::lowest()));
+  Value* const x = chain.value();
+  NN_RETURN_IF_ERROR(chain.Then("abs"));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("add", 1));
+  NN_ASSIGN(Node* const y, AddLike(graph, node, "div", {x, chain.value()}));
+  Value* const result = y->output();
+  graph.Replace(&node, result);
+  return true;
+}
+
+// (x - mean) / sqrt(mean of squares + epsilon) * scale + bias.
+Result<bool> NormAsMoments(Graph& graph, Node& node) {
+  if (!IsPlainF32(node) || !node.input(0)->type().ranked()) return false;
+  const int rank = node.input(0)->type().rank();
+  const bool layer = node.Is("layer_norm");
+  for (size_t i = 1; i < node.outputs().size(); ++i)
+    if (graph.HasUses(node.output(i))) return false;  // mean and deviation of layer_norm
+  int64_t first = 0, end = rank;
+  float epsilon = 0;
+  Dims parameter;  // the shape of scale and bias of instance_norm
+  if (layer) {
+    const auto& a = node.attrs<LayerNormAttrs>();
+    first = a.axis < 0 ? a.axis + rank : a.axis;
+    epsilon = a.epsilon;
+  } else {
+    const auto& a = node.attrs<InstanceNormAttrs>();
+    first = FirstSpatialAxis(a.layout);
+    if (a.layout == Layout::kNxc) end = rank - 1;
+    epsilon = a.epsilon;
+    parameter = {node.input(1)->type().dim(0)};
+    if (a.layout == Layout::kNcx) parameter.resize(static_cast<size_t>(rank - 1), Dim(1));
+  }
+  if (first < 0 || first >= end) return false;
+  ReduceAttrs row{std::vector<int64_t>(static_cast<size_t>(end - first)), true};
+  std::iota(row.axes.begin(), row.axes.end(), first);
+  Chain chain(graph, node);
+  NN_ASSIGN(Node* const mean, AddLike(graph, node, "reduce_mean", {chain.value()}, row));
+  NN_RETURN_IF_ERROR(chain.Then("sub", {mean->output()}));
+  Value* const centered = chain.value();
+  NN_RETURN_IF_ERROR(chain.Then("mul", {centered}));
+  NN_RETURN_IF_ERROR(chain.Then("reduce_mean", {}, row));
+  NN_RETURN_IF_ERROR(chain.ThenNumber("add", epsilon));
+  NN_RETURN_IF_ERROR(chain.Then("sqrt"));
+  NN_ASSIGN(Node* const normal, AddLike(graph, node, "div", {centered, chain.value()}));
+  Value* y = normal->output();
+  for (size_t i = 1; i <= 2; ++i) {
+    Value* v = node.input(i);
+    if (v == nullptr) continue;
+    if (parameter.size() > 1) {
+      NN_ASSIGN(Node* const shaped,
+                AddLike(graph, node, "reshape", {v}, ReshapeAttrs{parameter, false}));
+      v = shaped->output();
+    }
+    NN_ASSIGN(Node* const n, AddLike(graph, node, i == 1 ? "mul" : "add", {y, v}));
+    y = n->output();
+  }
+  if (!layer) {
+    graph.Replace(&node, y);
+    return true;
+  }
+  graph.ReplaceUses(node.output(), y);
+  if (y->name().empty()) y->set_name(node.output()->name());
+  graph.Erase(&node);
+  return true;
+}
+
+}  // namespace nn::tflite
