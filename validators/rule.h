@@ -1,5 +1,5 @@
-// A rule. Each format has lists of rules, grouped by theme, over a rule context (`Subject`): the
-// native model and what rules often look up in it.
+// A rule. Each format has lists of rules, grouped by theme, over a rule context (`RuleContext`):
+// the native model and what rules often look up in it.
 #pragma once
 
 #include <fmt/core.h>
@@ -54,40 +54,40 @@ inline Location At(std::string element, int64_t index = -1) {
   return where;
 }
 
-template <typename Subject>
+template <typename RuleContext>
 struct Rule {
   RuleInfo info;
-  void (*check)(const Subject& subject, Findings& findings);
+  void (*check)(const RuleContext& context, Findings& findings);
 };
 
 bool IsApplied(const RuleInfo& rule, const ValidateOptions& options);
 
-template <typename Subject>
-bool IsAnyApplied(std::span<const std::span<const Rule<Subject>>> lists,
+template <typename RuleContext>
+bool IsAnyApplied(std::span<const std::span<const Rule<RuleContext>>> lists,
                   const ValidateOptions& options) {
   for (const auto& list : lists)
-    for (const Rule<Subject>& rule : list)
+    for (const Rule<RuleContext>& rule : list)
       if (IsApplied(rule.info, options)) return true;
   return false;
 }
 
 // Runs the rules that `options` select, list by list, each over the whole file.
-template <typename Subject>
-void RunRules(std::span<const std::span<const Rule<Subject>>> lists, const Subject& subject,
+template <typename RuleContext>
+void RunRules(std::span<const std::span<const Rule<RuleContext>>> lists, const RuleContext& context,
               const ValidateOptions& options, std::vector<Finding>& out) {
   for (const auto& list : lists)
-    for (const Rule<Subject>& rule : list) {
+    for (const Rule<RuleContext>& rule : list) {
       if (!IsApplied(rule.info, options)) continue;
       Findings findings(rule.info, out);
-      rule.check(subject, findings);
+      rule.check(context, findings);
     }
 }
 
-template <typename Subject>
-std::vector<RuleInfo> InfoOf(std::span<const std::span<const Rule<Subject>>> lists) {
+template <typename RuleContext>
+std::vector<RuleInfo> InfoOf(std::span<const std::span<const Rule<RuleContext>>> lists) {
   std::vector<RuleInfo> infos;
   for (const auto& list : lists)
-    for (const Rule<Subject>& rule : list) infos.push_back(rule.info);
+    for (const Rule<RuleContext>& rule : list) infos.push_back(rule.info);
   return infos;
 }
 

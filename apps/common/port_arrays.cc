@@ -144,8 +144,10 @@ Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& 
       const size_t before = sets.size();
       NN_RETURN_IF_ERROR(ReadFolder(path, ports, limits, sets));
       if (sets.size() == before)
-        return UsageError("{}: the folder contains no inputs (.npz, .safetensors, .npy, .pb, .bin "
-                          "or .raw files)", path);
+        return UsageError(
+            "{}: the folder contains no inputs (.npz, .safetensors, .npy, .pb, .bin "
+            "or .raw files)",
+            path);
       joins = false;
       continue;
     }

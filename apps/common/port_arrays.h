@@ -23,7 +23,8 @@ Result<std::vector<std::optional<Tensor>>> ReadPortArrays(const std::string& pat
 //   an .npz or .safetensors file   one set; ReadPortArrays() with the prefix "in"
 //   NAME=FILE                      one input; adjacent ones of different inputs are one set
 //   a tensor file                  the same for a model with one input (ReadTensorFile)
-//   a folder                       one set for each .npz and .safetensors file in it, one for all of
+//   a folder                       one set for each .npz and .safetensors file in it, one for all
+//   of
 //                                  its tensor files, named NAME, in_K or input_K and an extension,
 //                                  and those of its subfolders, in order of their names. Tensor
 //                                  files named output_K are ignored.

@@ -215,7 +215,7 @@ Result<int> Convert(const ConvertArguments& a, ReadModel read, const Format& for
   const Conversion& c = report.conversion;
   report.written = c.written.has_value();
   if (c.written) report.bytes = c.written->bytes;
-  if (!c.obstacles.empty()) return ExitCode(ErrorCode::kUnsupported);
+  if (!c.unsupported.empty()) return ExitCode(ErrorCode::kUnsupported);
   return c.verification && !c.verification->passed ? kExitCheckFailed : kExitDone;
 }
 

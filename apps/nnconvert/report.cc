@@ -12,12 +12,12 @@
 namespace nn::app {
 namespace {
 
-std::string ObstacleText(const std::vector<Obstacle>& obstacles) {
-  if (obstacles.empty()) return {};
+std::string UnsupportedNodeText(const std::vector<UnsupportedNode>& unsupported) {
+  if (unsupported.empty()) return {};
   Table table({{""}, {""}});
-  for (const Obstacle& o : obstacles) table.Add({o.node, EscapeControls(o.reason)});
-  return fmt::format("{} operator{} cannot be converted:\n{}", obstacles.size(),
-                     obstacles.size() == 1 ? "" : "s", table.Text(2));
+  for (const UnsupportedNode& o : unsupported) table.Add({o.node, EscapeControls(o.reason)});
+  return fmt::format("{} operator{} cannot be converted:\n{}", unsupported.size(),
+                     unsupported.size() == 1 ? "" : "s", table.Text(2));
 }
 
 // "infinite" where nothing differs.
@@ -30,7 +30,8 @@ std::string VerificationText(const Verification& v) {
   const auto add = [&what](std::string text) {
     what += fmt::format("{}{}", what.empty() ? "" : "; ", text);
   };
-  if (!v.labels.empty()) add(fmt::format("inputs {}", Escape(fmt::format("{}", fmt::join(v.labels, ", ")))));
+  if (!v.labels.empty())
+    add(fmt::format("inputs {}", Escape(fmt::format("{}", fmt::join(v.labels, ", ")))));
   std::string symbols;
   for (const auto& [name, sizes] : v.symbols)
     symbols += fmt::format(", {} = {}", Escape(name), fmt::join(sizes, "/"));
@@ -49,11 +50,11 @@ std::string VerificationText(const Verification& v) {
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
                fmt::format("{:.3g}", d.relative), DecibelText(d.worst.snr_db),
                fmt::format("{:.6g}", d.worst.cosine), d.where});
-  return fmt::format("{} by {} run{} ({}){}{}\n{}", v.passed ? "verified" : "refuted", v.runs,
-                     v.runs == 1 ? "" : "s", what,
-                     v.narrowed ? "; inputs from narrower ranges, because the model rejects others"
-                                : "",
-                     v.qdq_as_integers ? "; QDQ run as integer operators" : "", table.Text(2));
+  return fmt::format(
+      "{} by {} run{} ({}){}{}\n{}", v.passed ? "verified" : "refuted", v.runs,
+      v.runs == 1 ? "" : "s", what,
+      v.narrowed ? "; inputs from narrower ranges, because the model rejects others" : "",
+      v.qdq_as_integers ? "; QDQ run as integer operators" : "", table.Text(2));
 }
 
 Json VerificationJson(const Verification& v) {
@@ -98,14 +99,14 @@ std::string ConvertText(const ConvertReport& r) {
   if (c.written)
     for (const auto& [name, bytes] : c.written->side_files)
       out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
-  out += ObstacleText(c.obstacles);
+  out += UnsupportedNodeText(c.unsupported);
   if (!c.rest_unchecked.empty())
     out += fmt::format("the remaining operators could not be checked: {}\n", c.rest_unchecked);
   if (r.copy) {
     out += "copied unchanged: nothing was converted, checked or run\n";
     return out;
   }
-  if (r.dry_run && c.obstacles.empty() && c.rest_unchecked.empty())
+  if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
   for (const MovedPort& p : c.moved_ports)
     out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
@@ -120,7 +121,7 @@ std::string ConvertText(const ConvertReport& r) {
         c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s");
   if (c.verification)
     out += VerificationText(*c.verification);
-  else if (!r.dry_run && c.obstacles.empty())
+  else if (!r.dry_run && c.unsupported.empty())
     out += "not verified (--no-verify)\n";
   if (c.verification && !c.verification->passed) out += "no file was written\n";
   return out;
@@ -128,9 +129,9 @@ std::string ConvertText(const ConvertReport& r) {
 
 Json ConvertJson(const ConvertReport& r) {
   const Conversion& c = r.conversion;
-  Json obstacles = Json::array();
-  for (const Obstacle& o : c.obstacles)
-    obstacles.push_back(
+  Json unsupported = Json::array();
+  for (const UnsupportedNode& o : c.unsupported)
+    unsupported.push_back(
         {{"node", o.node}, {"operator", o.op}, {"source", o.source}, {"reason", o.reason}});
   Json json = {{"version", 1}, {"tool", {{"name", "nnconvert"}, {"version", Version()}}}};
   json["input"] = {{"path", r.input}, {"format", r.input_format}};
@@ -145,7 +146,7 @@ Json ConvertJson(const ConvertReport& r) {
       files.push_back({{"name", name}, {"bytes", bytes}});
     json["output"]["side_files"] = std::move(files);
   }
-  json["obstacles"] = std::move(obstacles);
+  json["obstacles"] = std::move(unsupported);
   if (!c.moved_ports.empty()) {
     Json moved = Json::array();
     for (const MovedPort& p : c.moved_ports)

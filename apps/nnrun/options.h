@@ -63,7 +63,8 @@ struct RunReport {
 // The inputs from the command line, files and literals, by port. Binds the graph's shapes to
 // theirs; a symbolic batch without a size becomes 1.
 Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options);
-// All inputs of a run: the given ones, and seeded ones from `domains` (InputDomains()) for the rest.
+// All inputs of a run: the given ones, and seeded ones from `domains` (InputDomains()) for the
+// rest.
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,
                                            std::vector<std::optional<Tensor>> given,
                                            const RunOptions& options);

@@ -102,9 +102,9 @@ std::vector<Finding> CheckTarget(const ReadModel& model, const TargetVersion& ta
   Graph& graph = imported->graph;
   NamePorts(graph);
   InterfaceAxes axes;
-  const Status fit = FitTo(*target.format->target, graph, axes, imported->obstacles);
+  const Status fit = FitTo(*target.format->target, graph, axes, imported->unsupported);
   std::vector<Finding> out;
-  for (const Obstacle& o : imported->obstacles)
+  for (const UnsupportedNode& o : imported->unsupported)
     out.push_back(Obstructed(
         target, fmt::format("{}: {}", o.source.empty() ? o.op : o.source, o.reason), o.node));
   if (!out.empty()) return out;

@@ -67,6 +67,10 @@ class Program {
   // Runs that overlap have memory and threads of their own, which are kept for later runs.
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs) const;
 
+  // Contents for the inputs: the same as those of `nnrun --seed SEED`, within what the operators of
+  // the graph accept (indices, for example). Errors: kLimit.
+  Result<std::vector<Tensor>> SeededInputs(uint64_t seed) const;
+
   // Bytes of the memory for intermediate values of one run, and of packed weights, which all runs
   // share.
   uint64_t arena_bytes() const;
@@ -77,9 +81,6 @@ class Program {
   explicit Program(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-// Contents for the inputs of a program: the same as those of `nnrun --seed SEED`. Errors: kLimit.
-Result<std::vector<Tensor>> SeededInputs(const Program& program, uint64_t seed);
 
 // Names of the SIMD targets that this processor supports, best first: "AVX3", "AVX2", "SSE4",
 // "NEON_DOT", "NEON", "SCALAR", ...

@@ -61,7 +61,7 @@ Verification VerificationOf(const nn::Verification& v) {
 Result<Conversion> ConversionOf(Result<nn::Conversion> done) {
   if (!done) return tl::unexpected(std::move(done).error());
   Conversion out;
-  for (nn::Obstacle& o : done->obstacles)
+  for (nn::UnsupportedNode& o : done->unsupported)
     out.unsupported.push_back({std::move(o.node), std::move(o.op), std::move(o.reason)});
   out.moved_ports = std::move(done->moved_ports);
   if (done->verification) out.verification = VerificationOf(*done->verification);

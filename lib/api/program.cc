@@ -2,6 +2,7 @@
 
 #include "api/access.h"
 #include "exec/program.h"
+#include "passes/input_domains.h"
 #include "passes/ports.h"
 
 namespace nnsuite {
@@ -10,6 +11,7 @@ struct Program::Impl {
   nn::Program program;
   std::vector<PortType> inputs;
   std::vector<PortType> outputs;
+  std::vector<nn::Domain> domains;  // of seeded inputs
 };
 
 namespace {
@@ -32,11 +34,12 @@ Result<Program> Program::Compile(const Graph& graph, const ProgramOptions& optio
 }
 
 Result<Program> Program::Compile(Graph&& graph, const ProgramOptions& options) {
+  std::vector<nn::Domain> domains = nn::InputDomains(Access::Of(graph));
   NN_ASSIGN(nn::Program program, nn::Program::Compile(std::move(Access::Of(graph)), options));
   std::vector<PortType> in = PortTypes(program.graph().inputs());
   std::vector<PortType> out = PortTypes(program.graph().outputs());
-  return Program(
-      std::unique_ptr<Impl>(new Impl{std::move(program), std::move(in), std::move(out)}));
+  return Program(std::unique_ptr<Impl>(
+      new Impl{std::move(program), std::move(in), std::move(out), std::move(domains)}));
 }
 
 const std::vector<PortType>& Program::inputs() const {
@@ -62,12 +65,13 @@ uint64_t Program::packed_bytes() const {
   return impl_->program.packed_bytes();
 }
 
-Result<std::vector<Tensor>> SeededInputs(const Program& program, uint64_t seed) {
+Result<std::vector<Tensor>> Program::SeededInputs(uint64_t seed) const {
   std::vector<Tensor> out;
-  for (size_t i = 0; i < program.inputs().size(); ++i) {
-    const PortType& port = program.inputs()[i];
+  for (size_t i = 0; i < impl_->inputs.size(); ++i) {
+    const PortType& port = impl_->inputs[i];
     NN_ASSIGN(const nn::Type type, nn::api::TypeOf(port.type));
-    NN_ASSIGN(const nn::Tensor tensor, nn::SeededInput(port.name, type, i, seed));
+    NN_ASSIGN(const nn::Tensor tensor,
+              nn::SeededInput(port.name, type, i, seed, impl_->domains[i]));
     out.push_back(Access::Wrap(tensor));
   }
   return out;

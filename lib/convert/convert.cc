@@ -28,9 +28,9 @@ ExportOptions OutputOf(const ConvertOptions& o) {
 
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
 Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, Conversion& out) {
-  Status fit = FitTo(*format.target, graph, axes, out.obstacles);
+  Status fit = FitTo(*format.target, graph, axes, out.unsupported);
   if (fit) return {};
-  if (out.obstacles.empty()) return fit;
+  if (out.unsupported.empty()) return fit;
   out.rest_unchecked = fit.error().message();
   return {};
 }
@@ -111,7 +111,7 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
 Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& source_error,
                                 const Format& format, const ConvertOptions& o) {
   Conversion out;
-  out.obstacles = std::move(imported.obstacles);
+  out.unsupported = std::move(imported.unsupported);
   Graph source = std::move(imported.graph);
   NamePorts(source);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
@@ -126,7 +126,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     NN_ASSIGN(out.batch_norms_folded, FoldBatchNorms(fitted));
   }
   NN_RETURN_IF_ERROR(Fit(fitted, format, axes, out));
-  if (!out.obstacles.empty()) return out;
+  if (!out.unsupported.empty()) return out;
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.batch_norms_lowered =
       summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm");

@@ -7,7 +7,7 @@
 //   options.input = "model.onnx";
 //   options.output.path = "model.tflite";
 //   NN_ASSIGN(const Conversion done, ConvertFile(*FindFormat("tflite"), options));
-//   if (!done.written) ...  // see done.obstacles and done.verification
+//   if (!done.written) ...  // see done.unsupported and done.verification
 //
 // Messages of errors name the options of nnconvert that help.
 #pragma once
@@ -51,13 +51,13 @@ using nnsuite::MovedPort;
 
 struct Conversion {
   // The unsupported nodes, those of the import first. If there are any, nothing is written.
-  std::vector<Obstacle> obstacles;
+  std::vector<UnsupportedNode> unsupported;
   std::string rest_unchecked;  // why some operators were not checked; empty if all were
   std::vector<MovedPort> moved_ports;
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum
   std::optional<Verification> verification;  // nullopt: not verified
-  // The files in place; nullopt if there are obstacles, the verification did not pass, or
+  // The files in place; nullopt if there are unsupported nodes, the verification did not pass, or
   // ConvertOptions::dry_run is set.
   std::optional<WrittenModel> written;
 };

@@ -149,17 +149,18 @@ void PrepareOtherSizes(const Graph& source, const VerifyOptions& options,
   };
   const auto is_used = [&](int64_t size) {
     return std::ranges::any_of(shapes, [&](const SourceRuns& s) {
-      return std::ranges::any_of(
-          s.symbols, [&](const auto& x) { return !open.batch.contains(x.first) && x.second == size; });
+      return std::ranges::any_of(s.symbols, [&](const auto& x) {
+        return !open.batch.contains(x.first) && x.second == size;
+      });
     });
   };
   while (shapes.size() < wanted) {
     // A model may accept only one size, but other batches.
     const auto unused = [&](int64_t size) { return !is_used(size) && add(size); };
     const auto used = [&](int64_t size) { return is_used(size) && add(size); };
-    if (open.only_batch ? !add(0)
-                        : std::ranges::none_of(kOtherSizes, unused) &&
-                              std::ranges::none_of(kOtherSizes, used))
+    if (open.only_batch
+            ? !add(0)
+            : std::ranges::none_of(kOtherSizes, unused) && std::ranges::none_of(kOtherSizes, used))
       return;
   }
 }
@@ -212,8 +213,7 @@ Error Rejected(const SourceRuns& source, const PlannedRun& run, const Error& err
 // Runs the next one; tries narrower domains if the source rejects generated inputs.
 Status RunSource(SourceRuns& source, const VerifyOptions& options) {
   PlannedRun& run = source.runs[source.outputs.size()];
-  if (!source.outputs.empty())
-    run.narrowing = source.runs[source.outputs.size() - 1].narrowing;
+  if (!source.outputs.empty()) run.narrowing = source.runs[source.outputs.size() - 1].narrowing;
   std::optional<Error> first_error;
   while (true) {
     NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, run, options));
@@ -223,11 +223,12 @@ Status RunSource(SourceRuns& source, const VerifyOptions& options) {
       return {};
     }
     if (want.error().code() != ErrorCode::kModel || options.input != nullptr)
-      return tl::unexpected(want.error().In(fmt::format(
-          "the model cannot be verified on inputs of seed {} (see --seed, --no-verify)",
-          run.seed)));
+      return tl::unexpected(want.error().In(
+          fmt::format("the model cannot be verified on inputs of seed {} (see --seed, --no-verify)",
+                      run.seed)));
     if (!first_error) first_error = want.error();
-    if (!Generates(run) || run.narrowing == kMaxNarrowing) return tl::unexpected(Rejected(source, run, *first_error));
+    if (!Generates(run) || run.narrowing == kMaxNarrowing)
+      return tl::unexpected(Rejected(source, run, *first_error));
     ++run.narrowing;
   }
 }
@@ -435,9 +436,9 @@ Result<Verification> VerifyConversion(Graph source,
     NN_ASSIGN(given, options.data(source));
   }
   NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(source));
-  NN_ASSIGN(std::vector<SourceRuns> shapes,
-            given.empty() ? PlanGenerated(std::move(source), options)
-                          : PlanGiven(std::move(source), given, options));
+  NN_ASSIGN(std::vector<SourceRuns> shapes, given.empty()
+                                                ? PlanGenerated(std::move(source), options)
+                                                : PlanGiven(std::move(source), given, options));
   NN_RETURN_IF_ERROR(RunAhead(shapes, options));
   NN_ASSIGN(Graph converted, import_converted());
   NN_RETURN_IF_ERROR(CheckPortCounts(shapes[0], converted));

@@ -49,9 +49,9 @@ Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_
   if (!imported)
     return Flaw(source_error, fmt::format("the written model cannot be imported: {}",
                                           imported.error().message()));
-  if (!imported->obstacles.empty())
+  if (!imported->unsupported.empty())
     return Flaw(source_error, fmt::format("the written model has unsupported parts: {}",
-                                          imported->obstacles[0].reason));
+                                          imported->unsupported[0].reason));
   return std::move(imported->graph);
 }
 

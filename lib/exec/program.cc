@@ -61,7 +61,7 @@ struct Program::Impl {
   Graph graph;
   ProgramOptions options;
   Plan plan;
-  std::unordered_map<const Value*, Place> places;
+  std::unordered_map<const Value*, MemoryView> views;
   std::vector<Type> input_types;
   std::vector<StepInfo> infos;
   // The states that no run uses.
@@ -122,8 +122,8 @@ Status Program::Impl::Build() {
 
 Status Program::Impl::PlanSteps() {
   plan = Plan();
-  places.clear();
-  NN_RETURN_IF_ERROR(BuildPlan(graph, options.fuse, plan, places));
+  views.clear();
+  NN_RETURN_IF_ERROR(BuildPlan(graph, options.fuse, plan, views));
   NN_RETURN_IF_ERROR(CheckRunLimits(PlannedBytes(graph, plan), PlannedWork(plan), options.limits));
   infos.clear();
   for (const auto& step : plan.steps) infos.push_back(DescribeStep(*step));
@@ -292,7 +292,7 @@ bool Program::planned() const {
 }
 PlanInfo Program::Explain() const {
   if (!planned()) return {};
-  return DescribePlan(impl_->graph, impl_->plan, impl_->places);
+  return DescribePlan(impl_->graph, impl_->plan, impl_->views);
 }
 const std::vector<StepInfo>& Program::steps() const {
   return impl_->infos;

@@ -39,10 +39,11 @@ using nnsuite::OperatorSummary;
 using nnsuite::ReadLimits;
 using nnsuite::TensorSummary;
 
-// A graph and the unsupported parts of the file. Each obstacle has an "opaque" node in the graph.
+// A graph and the unsupported parts of the file. Each of them has an "opaque" node in the
+// graph.
 struct ImportedModel {
   Graph graph;
-  std::vector<Obstacle> obstacles;
+  std::vector<UnsupportedNode> unsupported;
 };
 
 struct ExportOptions {
@@ -201,8 +202,8 @@ Status WriteDump(const ReadModel& model, const std::string& path, const DumpOpti
 // Whether a path names a dump: ".json", unless part of a format's extension.
 bool IsDumpPath(std::string_view path);
 
-// Imports a model that was read from `path`, which is for messages; obstacles are an error of kind
-// kUnsupported that lists them all.
+// Imports a model that was read from `path`, which is for messages; unsupported nodes are an error
+// of kind kUnsupported that lists them all.
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path);
 
 // ReadModelFile and ImportGraph.

@@ -113,8 +113,9 @@ Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits) {
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
   auto imported = read.format->import(*read.model);
   if (!imported) return tl::unexpected(imported.error().In(path));
-  if (!imported->obstacles.empty())
-    return tl::unexpected(ObstaclesError("this suite's graph", imported->obstacles).In(path));
+  if (!imported->unsupported.empty())
+    return tl::unexpected(
+        UnsupportedNodesError("this suite's graph", imported->unsupported).In(path));
   return std::move(imported->graph);
 }
 

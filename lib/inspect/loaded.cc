@@ -24,7 +24,7 @@ Status Import(const std::function<Status(Graph&)>& bind, LoadedModel& out) {
     out.import_error = imported.error();
     return {};
   }
-  out.obstacles = std::move(imported->obstacles);
+  out.unsupported = std::move(imported->unsupported);
   out.graph = std::move(imported->graph);
   NamePorts(*out.graph);
   if (!bind) return {};

@@ -28,7 +28,7 @@ struct LoadedModel {
   ModelSummary summary;
   // With the requested shapes; nullopt if not requested, or if `import_error` is set.
   std::optional<Graph> graph;
-  std::vector<Obstacle> obstacles;
+  std::vector<UnsupportedNode> unsupported;
   std::optional<Error> import_error;
 };
 

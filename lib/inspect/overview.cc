@@ -48,8 +48,8 @@ std::optional<uint64_t> MultiplyAdds(const Graph& graph) {
   return total;
 }
 
-void GroupObstacles(const std::vector<Obstacle>& obstacles, Overview& out) {
-  for (const Obstacle& o : obstacles) {
+void GroupUnsupported(const std::vector<UnsupportedNode>& unsupported, Overview& out) {
+  for (const UnsupportedNode& o : unsupported) {
     auto it = std::find_if(out.unsupported.begin(), out.unsupported.end(),
                            [&](const auto& u) { return u.op == o.source && u.reason == o.reason; });
     if (it == out.unsupported.end())
@@ -65,7 +65,7 @@ Overview OverviewOf(const LoadedModel& model) {
   out.histogram = HistogramOf(model.summary);
   AddDynamic(model.summary.inputs, false, out);
   AddDynamic(model.summary.outputs, true, out);
-  GroupObstacles(model.obstacles, out);
+  GroupUnsupported(model.unsupported, out);
   if (!model.graph) return out;
   const auto& nodes = model.graph->nodes();
   out.multiply_adds = MultiplyAdds(*model.graph);

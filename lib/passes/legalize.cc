@@ -128,35 +128,35 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface) {
 
 }  // namespace
 
-Result<std::vector<Obstacle>> Legalize(Graph& graph, const Target& target,
-                                       InterfaceAxes* interface) {
+Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
+                                              InterfaceAxes* interface) {
   const bool moves_interface = target.moves_interface && interface != nullptr;
   NN_RETURN_IF_ERROR(Improve(graph, target, moves_interface));
   if (interface != nullptr) {
     *interface = IdentityInterface(graph);
     if (moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
   }
-  std::vector<Obstacle> obstacles;
+  std::vector<UnsupportedNode> unsupported;
   for (const Node& node : graph.nodes())
     if (auto reason = WhyIllegal(target, node);
         reason && (target.takes_unranked || !FollowsUnranked(node)))
-      obstacles.push_back(
+      unsupported.push_back(
           {node.Describe(), std::string(node.op_name()), node.source().op, *std::move(reason)});
-  return obstacles;
+  return unsupported;
 }
 
 Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
-             std::vector<Obstacle>& obstacles) {
-  NN_ASSIGN(std::vector<Obstacle> illegal, Legalize(graph, target, &axes));
-  for (Obstacle& o : illegal)
-    if (o.op != "opaque") obstacles.push_back(std::move(o));
+             std::vector<UnsupportedNode>& unsupported) {
+  NN_ASSIGN(std::vector<UnsupportedNode> illegal, Legalize(graph, target, &axes));
+  for (UnsupportedNode& o : illegal)
+    if (o.op != "opaque") unsupported.push_back(std::move(o));
   return {};
 }
 
-Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles) {
-  std::string text = fmt::format("{} operator{} cannot be expressed in {}:", obstacles.size(),
-                                 obstacles.size() == 1 ? "" : "s", target);
-  for (const Obstacle& o : obstacles) text += fmt::format("\n  {}: {}", o.node, o.reason);
+Error UnsupportedNodesError(std::string_view target, std::span<const UnsupportedNode> unsupported) {
+  std::string text = fmt::format("{} operator{} cannot be expressed in {}:", unsupported.size(),
+                                 unsupported.size() == 1 ? "" : "s", target);
+  for (const UnsupportedNode& o : unsupported) text += fmt::format("\n  {}: {}", o.node, o.reason);
   return Error(ErrorCode::kUnsupported, std::move(text));
 }
 

@@ -55,7 +55,7 @@ struct InterfaceAxes {
 };
 
 // A node that the target does not support.
-struct Obstacle {
+struct UnsupportedNode {
   std::string node;    // Node::Describe()
   std::string op;      // operator name in the graph
   std::string source;  // operator name in the source file
@@ -66,16 +66,16 @@ struct Obstacle {
 // nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and
 // outputs keep their axes unless the target moves them and `interface` is not null; it receives the
 // axis maps.
-Result<std::vector<Obstacle>> Legalize(Graph& graph, const Target& target,
-                                       InterfaceAxes* interface = nullptr);
+Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
+                                              InterfaceAxes* interface = nullptr);
 
-// Legalizes an imported graph and appends the illegal nodes to `obstacles`, which holds those of
+// Legalizes an imported graph and appends the illegal nodes to `unsupported`, which holds those of
 // the import; nodes that were not imported are not added again.
 Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
-             std::vector<Obstacle>& obstacles);
+             std::vector<UnsupportedNode>& unsupported);
 
 // A kUnsupported error: "3 operators cannot be expressed in tflite: ...".
-Error ObstaclesError(std::string_view target, std::span<const Obstacle> obstacles);
+Error UnsupportedNodesError(std::string_view target, std::span<const UnsupportedNode> unsupported);
 
 // ---- Building blocks for rewrites ---------------------------------------------------------------
 

@@ -126,7 +126,7 @@ TEST_CASE("api: a run has the same outputs on both backends") {
   const Graph graph = Take(Take(Model::Read(Golden("mobile_quant.tflite"))).Import());
   const Program simd = Take(Program::Compile(graph, {.threads = 2}));
   const Program reference = Take(Program::Compile(graph, {.backend = Backend::kReference}));
-  const std::vector<Tensor> inputs = Take(SeededInputs(simd, 7));
+  const std::vector<Tensor> inputs = Take(simd.SeededInputs(7));
   const std::vector<Tensor> a = Take(simd.Run(inputs));
   const std::vector<Tensor> b = Take(reference.Run(inputs));
   REQUIRE(a.size() == simd.outputs().size());

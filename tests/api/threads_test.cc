@@ -53,13 +53,13 @@ TEST_CASE("threads: one program runs on several threads at a time") {
         // What each seed gives when it is alone.
         std::vector<std::string> expected;
         for (uint64_t seed = 0; seed < 4; ++seed)
-          expected.push_back(DigestOf(Take(program.Run(Take(SeededInputs(program, seed))))));
+          expected.push_back(DigestOf(Take(program.Run(Take(program.SeededInputs(seed))))));
         CHECK(expected[0] != expected[1]);
         const int wrong = OnThreads(4, [&](int t) {
           const auto seed = static_cast<uint64_t>(t);
           int bad = 0;
           for (int run = 0; run < 3; ++run) {
-            const auto inputs = SeededInputs(program, seed);
+            const auto inputs = program.SeededInputs(seed);
             const auto outputs = inputs ? program.Run(*inputs) : inputs;
             bad += !outputs || DigestOf(*outputs) != expected[seed];
           }

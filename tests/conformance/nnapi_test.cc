@@ -113,8 +113,8 @@ void RunLine(const std::string& line, Counts& counts) {
     ++counts.failed;
     return;
   }
-  if (!imported->obstacles.empty()) {
-    ++counts.unsupported[imported->obstacles[0].source + ": " + imported->obstacles[0].reason];
+  if (!imported->unsupported.empty()) {
+    ++counts.unsupported[imported->unsupported[0].source + ": " + imported->unsupported[0].reason];
     return;
   }
   bool passed = true;
@@ -163,10 +163,11 @@ TEST_CASE("nnapi vectors: valid models are imported") {
     if (!imported) {
       FAIL_CHECK(imported.error().message());
       ++counts.failed;
-    } else if (imported->obstacles.empty()) {
+    } else if (imported->unsupported.empty()) {
       ++counts.passed;
     } else {
-      ++counts.unsupported[imported->obstacles[0].source + ": " + imported->obstacles[0].reason];
+      ++counts
+            .unsupported[imported->unsupported[0].source + ": " + imported->unsupported[0].reason];
     }
   }
   MESSAGE("control.jsonl: ", counts.passed, " passed, ", counts.failed, " failed, ",

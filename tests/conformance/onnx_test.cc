@@ -77,15 +77,15 @@ Status RunSets(const Graph& graph, const fs::path& directory) {
 Result<Graph> WrittenAndRead(const Graph& source) {
   const Format& onnx = *FindFormat("onnx");
   Graph graph = source.Clone();
-  NN_ASSIGN(const auto obstacles, Legalize(graph, *onnx.target));
-  if (!obstacles.empty()) return UnsupportedError("{}", obstacles.front().reason);
+  NN_ASSIGN(const auto unsupported, Legalize(graph, *onnx.target));
+  if (!unsupported.empty()) return UnsupportedError("{}", unsupported.front().reason);
   NN_ASSIGN(const FileImage image, onnx.write(graph, ExportOptions{}));
   std::vector<std::byte> bytes;
   for (const Blob& part : image.parts)
     bytes.insert(bytes.end(), part.data(), part.data() + part.size());
   NN_ASSIGN(const auto model, onnx.read(Blob::CopyOf(bytes), "model.onnx", ReadLimits{}));
   NN_ASSIGN(ImportedModel imported, onnx.import(*model));
-  if (!imported.obstacles.empty()) return ModelError("{}", imported.obstacles.front().reason);
+  if (!imported.unsupported.empty()) return ModelError("{}", imported.unsupported.front().reason);
   return std::move(imported.graph);
 }
 

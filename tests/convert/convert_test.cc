@@ -58,7 +58,7 @@ TEST_CASE("convert: the files are in place once both models gave the same") {
     shown.emplace_back(done, total);
   };
   const Conversion c = Done(options);
-  CHECK(c.obstacles.empty());
+  CHECK(c.unsupported.empty());
   REQUIRE(c.verification.has_value());
   CHECK(c.verification->passed);
   CHECK(c.verification->seeds == std::vector<uint64_t>{7, 8});
@@ -106,8 +106,8 @@ TEST_CASE("convert: what does not pass, or only tries, changes nothing") {
 
   Patch(dir / "in.onnx", "Add", "Foo");
   const Conversion unsupported = Done(options);
-  REQUIRE(unsupported.obstacles.size() == 1);
-  CHECK(unsupported.obstacles[0].source == "Foo");
+  REQUIRE(unsupported.unsupported.size() == 1);
+  CHECK(unsupported.unsupported[0].source == "Foo");
   CHECK(!unsupported.written);
   CHECK(ReadText(dir / "out.tflite") == "old");
   CHECK(Listing(dir.path()) == "in.onnx\nout.tflite\n");

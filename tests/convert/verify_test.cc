@@ -189,12 +189,13 @@ TEST_CASE("verification: inputs fit the indices of the model") {
     %y = gather(%t, %i)
     out "y" = %y
   })");
-  const auto failed = VerifyConversion(
-      never.Clone(), [&] { return Result<Graph>(never.Clone()); }, IdentityInterface(never), {});
+  const auto failed = VerifyConversion(never.Clone(), [&] { return Result<Graph>(never.Clone()); },
+                                       IdentityInterface(never), {});
   REQUIRE(!failed.has_value());
   CHECK(failed.error().code() == ErrorCode::kUsage);
   const std::string message = failed.error().message();
-  for (const char* part : {"is out of range for an axis of size 3", "\"a\" is i64[1, 6]", "--verify-inputs"})
+  for (const char* part :
+       {"is out of range for an axis of size 3", "\"a\" is i64[1, 6]", "--verify-inputs"})
     CHECK_MESSAGE(message.find(part) != std::string::npos, message);
 }
 

@@ -38,9 +38,9 @@ Cell RefusedBy(const Error& error) {
   return {.kind = Cell::Kind::kRefused, .reason = error.message()};
 }
 
-std::string Reasons(const std::vector<Obstacle>& obstacles) {
+std::string Reasons(const std::vector<UnsupportedNode>& unsupported) {
   std::vector<std::string> texts;
-  for (const Obstacle& o : obstacles) {
+  for (const UnsupportedNode& o : unsupported) {
     std::string text = fmt::format("{}: {}", o.op, o.reason);
     if (std::find(texts.begin(), texts.end(), text) == texts.end())
       texts.push_back(std::move(text));
@@ -110,9 +110,9 @@ Cell Convert(const Row& row, const CrossCase& c, const Format& format) {
   Graph fitted = source->Clone();
   if (const Status s = ForgetDeclaredShapes(fitted); !s) return Broken(s.error().message());
   InterfaceAxes axes;
-  std::vector<Obstacle> obstacles;
-  const Status fit = FitTo(*format.target, fitted, axes, obstacles);
-  if (!obstacles.empty()) return {.kind = Cell::Kind::kRefused, .reason = Reasons(obstacles)};
+  std::vector<UnsupportedNode> unsupported;
+  const Status fit = FitTo(*format.target, fitted, axes, unsupported);
+  if (!unsupported.empty()) return {.kind = Cell::Kind::kRefused, .reason = Reasons(unsupported)};
   if (!fit) return RefusedBy(fit.error());
   const std::string path = "m" + std::string(format.extensions[0]);
   const auto image = format.write(fitted, ExportOptions{path});

@@ -101,7 +101,7 @@ TEST_CASE("row kernels: casts") {
   }
 }
 
-TEST_CASE("order kernels: places of the largest and smallest") {
+TEST_CASE("order kernels: views of the largest and smallest") {
   for (const char* op : {"arg_max", "arg_min"})
     for (const char* attrs : {"axis = 0", "axis = 1, keep_dims = false", "axis = -1",
                               "axis = 1, select_last_index = true, output_type = i32"}) {

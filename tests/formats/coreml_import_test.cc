@@ -193,9 +193,9 @@ TEST_CASE("coreml: layers without an operator are named, all of them") {
   b.Layer("activation", {"y"}, "u").Sub("ReLU");
   b.Layer("custom", {"u"}, "z");
   const ImportedModel m = Imported(b);
-  REQUIRE(m.obstacles.size() == 2);
-  CHECK(m.obstacles[0].reason == "layer randomNormalLike is unsupported");
-  CHECK(m.obstacles[1].reason == "layer custom is unsupported");
+  REQUIRE(m.unsupported.size() == 2);
+  CHECK(m.unsupported[0].reason == "layer randomNormalLike is unsupported");
+  CHECK(m.unsupported[1].reason == "layer custom is unsupported");
 }
 
 TEST_CASE("coreml: errors name the layer") {

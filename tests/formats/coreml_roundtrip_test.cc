@@ -32,17 +32,17 @@ Converted Convert(const Graph& source) {
   const Format* format = FindFormat("coreml");
   REQUIRE(format != nullptr);
   Graph fitted = source.Clone();
-  const auto obstacles = Legalize(fitted, *format->target);
-  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
-  for (const Obstacle& o : *obstacles) FAIL_CHECK(o.node << ": " << o.reason);
-  REQUIRE(obstacles->empty());
+  const auto unsupported = Legalize(fitted, *format->target);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  for (const UnsupportedNode& o : *unsupported) FAIL_CHECK(o.node << ": " << o.reason);
+  REQUIRE(unsupported->empty());
   const auto image = format->write(fitted, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   auto model = format->read(Join(*image), "m.mlmodel", {});
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
   auto imported = format->import(**model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  for (const Obstacle& o : imported->obstacles) FAIL_CHECK(o.node << ": " << o.reason);
+  for (const UnsupportedNode& o : imported->unsupported) FAIL_CHECK(o.node << ": " << o.reason);
   return {*std::move(model), std::move(imported->graph)};
 }
 
@@ -359,10 +359,10 @@ TEST_CASE("coreml: sizes that vary keep their symbols") {
 TEST_CASE("coreml: what cannot be said is named") {
   const auto reason = [](const std::string& text) {
     Graph graph = Parse(text);
-    const auto obstacles = Legalize(graph, *FindFormat("coreml")->target);
-    REQUIRE(obstacles.has_value());
-    return obstacles->size() == 1 ? obstacles->front().reason
-                                  : std::to_string(obstacles->size()) + " obstacles";
+    const auto unsupported = Legalize(graph, *FindFormat("coreml")->target);
+    REQUIRE(unsupported.has_value());
+    return unsupported->size() == 1 ? unsupported->front().reason
+                                    : std::to_string(unsupported->size()) + " unsupported";
   };
   CHECK(reason(One("in %x: f64[2]", "exp(%x)")) == "Core ML has no f64 values");
   CHECK(reason(One("in %x: f64[2, 3]\n const %w: f64[3, 4] = seeded(1)", "matmul(%x, %w)")) ==

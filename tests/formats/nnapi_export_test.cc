@@ -24,21 +24,21 @@ struct Written {
   }
 };
 
-std::vector<Obstacle> ObstaclesOf(const std::string& text) {
+std::vector<UnsupportedNode> UnsupportedNodesOf(const std::string& text) {
   Graph graph = Parse("graph \"g\" {\n" + text + "\n}");
   InterfaceAxes axes;
-  const auto obstacles = Legalize(graph, *FindFormat("nnapi")->target, &axes);
-  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
-  return *obstacles;
+  const auto unsupported = Legalize(graph, *FindFormat("nnapi")->target, &axes);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  return *unsupported;
 }
 
 Written Convert(const Graph& source, const std::string& path) {
   const Format* format = FindFormat("nnapi");
   Graph graph = source.Clone();
   Written out;
-  const auto obstacles = Legalize(graph, *format->target, &out.axes);
-  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
-  if (!obstacles->empty()) FAIL(obstacles->at(0).node, ": ", obstacles->at(0).reason);
+  const auto unsupported = Legalize(graph, *format->target, &out.axes);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  if (!unsupported->empty()) FAIL(unsupported->at(0).node, ": ", unsupported->at(0).reason);
   ExportOptions options;
   options.path = path;
   const auto image = format->write(graph, options);
@@ -53,7 +53,7 @@ Written Convert(const Graph& source, const std::string& path) {
 Graph Imported(const NativeModel& native) {
   auto imported = FindFormat("nnapi")->import(native);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  REQUIRE(imported->obstacles.empty());
+  REQUIRE(imported->unsupported.empty());
   return std::move(imported->graph);
 }
 
@@ -309,10 +309,10 @@ TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.graph);
-    const auto obstacles = ObstaclesOf(c.graph + "out \"y\" = %y");
-    REQUIRE(obstacles.size() == 1);
-    CAPTURE(obstacles[0].reason);
-    CHECK(obstacles[0].reason.find(c.reason) != std::string::npos);
+    const auto unsupported = UnsupportedNodesOf(c.graph + "out \"y\" = %y");
+    REQUIRE(unsupported.size() == 1);
+    CAPTURE(unsupported[0].reason);
+    CHECK(unsupported[0].reason.find(c.reason) != std::string::npos);
   }
 }
 

@@ -23,13 +23,13 @@ std::string ReadError(const std::string& text, const ReadLimits& limits = {}) {
   return model ? std::string() : model.error().message();
 }
 
-// The message of the import of a model in JSON; its obstacles count as one.
+// The message of the import of a model in JSON; its unsupported parts count as one.
 std::string ImportError(const Json& json) {
   const auto model = ReadText(json.dump());
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
   const auto imported = FindFormat("nnapi")->import(**model);
   if (!imported) return imported.error().message();
-  return imported->obstacles.empty() ? std::string() : imported->obstacles[0].reason;
+  return imported->unsupported.empty() ? std::string() : imported->unsupported[0].reason;
 }
 
 Json Tensor(std::vector<int> dims, const std::string& lifetime) {

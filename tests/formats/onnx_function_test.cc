@@ -59,7 +59,7 @@ Result<ImportedModel> Import(const std::string& file) {
 std::string TextOf(const std::string& file) {
   const auto imported = Import(file);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  CHECK(imported->obstacles.empty());
+  CHECK(imported->unsupported.empty());
   return PrintGraph(imported->graph);
 }
 
@@ -136,13 +136,13 @@ TEST_CASE("onnx functions: what is wrong is named") {
                  "expand to more than 262144 operators"));
 }
 
-TEST_CASE("onnx functions: an operator that is not supported is an obstacle") {
+TEST_CASE("onnx functions: an operator that is not supported is reported") {
   const auto imported =
       Import(Model(Bytes(1, Node("F", {"x"}, {"y"}, "", "my")),
                    Function("F", {"a"}, {"b"}, Bytes(7, Node("Strange", {"a"}, {"b"})))));
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  REQUIRE(imported->obstacles.size() == 1);
-  CHECK(Contains(imported->obstacles[0].reason, "Strange"));
+  REQUIRE(imported->unsupported.size() == 1);
+  CHECK(Contains(imported->unsupported[0].reason, "Strange"));
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ Error WhyNot(const std::string& text, std::string_view format_name) {
   Graph graph = Parse(text);
   const Format& format = *FindFormat(format_name);
   InterfaceAxes axes;
-  const auto obstacles = Legalize(graph, *format.target, &axes);
-  if (!obstacles) return obstacles.error();
-  if (!obstacles->empty()) return ObstaclesError(format.label, *obstacles);
+  const auto unsupported = Legalize(graph, *format.target, &axes);
+  if (!unsupported) return unsupported.error();
+  if (!unsupported->empty()) return UnsupportedNodesError(format.label, *unsupported);
   const auto image = format.write(graph, ExportOptions{"m" + std::string(format.extensions[0])});
   return image ? Error(ErrorCode::kUsage, "written") : image.error();
 }

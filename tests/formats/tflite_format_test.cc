@@ -30,9 +30,9 @@ std::string Joined(const FileImage& image) {
 // The file that a graph becomes; a failed REQUIRE if something in it cannot be expressed.
 std::string FileOf(const Graph& graph) {
   Graph fitted = graph.Clone();
-  const auto obstacles = Legalize(fitted, *Tflite().target);
-  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
-  for (const Obstacle& o : *obstacles) FAIL(o.node << ": " << o.reason);
+  const auto unsupported = Legalize(fitted, *Tflite().target);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  for (const UnsupportedNode& o : *unsupported) FAIL(o.node << ": " << o.reason);
   const auto image = Tflite().write(fitted, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   return Joined(*image);
@@ -42,7 +42,7 @@ Result<Graph> ImportFile(const std::string& file) {
   NN_ASSIGN(const auto model,
             Tflite().read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
   NN_ASSIGN(ImportedModel imported, Tflite().import(*model));
-  if (!imported.obstacles.empty()) return UnsupportedError("{}", imported.obstacles[0].reason);
+  if (!imported.unsupported.empty()) return UnsupportedError("{}", imported.unsupported[0].reason);
   return std::move(imported.graph);
 }
 
@@ -280,10 +280,10 @@ TEST_CASE("tflite: what cannot be expressed is named") {
                    "TensorFlow Lite has no cubic interpolation"},
        }) {
     Graph graph = Parse(r.graph);
-    const auto obstacles = Legalize(graph, *Tflite().target);
-    REQUIRE(obstacles.has_value());
-    REQUIRE(obstacles->size() == 1);
-    CHECK((*obstacles)[0].reason == r.reason);
+    const auto unsupported = Legalize(graph, *Tflite().target);
+    REQUIRE(unsupported.has_value());
+    REQUIRE(unsupported->size() == 1);
+    CHECK((*unsupported)[0].reason == r.reason);
   }
 }
 

@@ -80,9 +80,9 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   Graph fitted = source.Clone();
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;
-  std::vector<Obstacle> obstacles;
-  NN_RETURN_IF_ERROR(FitTo(*format.target, fitted, axes, obstacles));
-  if (!obstacles.empty()) return false;
+  std::vector<UnsupportedNode> unsupported;
+  NN_RETURN_IF_ERROR(FitTo(*format.target, fitted, axes, unsupported));
+  if (!unsupported.empty()) return false;
   const std::string path = "m" + std::string(format.extensions[0]);
   const auto source_error = [&] { return FirstError(model); };
   NN_ASSIGN(const FileImage image, format.write(fitted, ExportOptions{path}));
@@ -123,7 +123,7 @@ void ExerciseGraph(const ReadModel& model, const ExerciseOptions& options, Exerc
     result.broken = "an imported graph is broken: " + s.error().message();
     return;
   }
-  result.imported = imported->obstacles.empty();
+  result.imported = imported->unsupported.empty();
   if (!result.imported) return;
   NamePorts(graph);
   if (options.convert) result.broken = ConvertToAll(model, graph, options.verify, result.written);

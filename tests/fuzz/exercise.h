@@ -19,8 +19,8 @@ struct ExerciseOptions {
   std::span<const Tensor> inputs = {};  // of the run, where they fit
 };
 
-// Whether the bytes were read as a model, imported without obstacles, and so on. `broken` is empty,
-// or says which promise was not kept:
+// Whether the bytes were read as a model, imported without unsupported nodes, and so on. `broken`
+// is empty, or says which promise was not kept:
 //   - no error is of the kind kInternal, and there is no exception;
 //   - a model that was dumped is restored from its dump, and dumped again the same;
 //   - a model that was saved is read again, and dumped the same;

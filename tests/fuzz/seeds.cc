@@ -38,8 +38,8 @@ bool WriteGraph(const std::string& graph, const std::string& path) {
   REQUIRE_MESSAGE(parsed.has_value(), graph << ": " << parsed.error().message());
   const Format& format = *FormatOfPath(path);
   InterfaceAxes axes;
-  const auto obstacles = Legalize(*parsed, *format.target, &axes);
-  if (!obstacles || !obstacles->empty()) return false;
+  const auto unsupported = Legalize(*parsed, *format.target, &axes);
+  if (!unsupported || !unsupported->empty()) return false;
   const auto image = format.write(*parsed, ExportOptions{path});
   return image && image->side_files.empty() && WriteFile(path, image->parts);
 }

@@ -24,8 +24,7 @@ struct Case {
 const std::vector<Case>& Cases() {
   static const std::vector<Case> cases = {
       {"nothing", "in %x: f32[4]  %y = relu(%x)", ""},
-      {"gather", "in %x: i64[3]  const %t: f32[7, 2] = splat(1)  %y = gather(%t, %x)",
-       "in [0, 6]"},
+      {"gather", "in %x: i64[3]  const %t: f32[7, 2] = splat(1)  %y = gather(%t, %x)", "in [0, 6]"},
       {"gather of an axis",
        "in %x: i32[3]  const %t: f32[7, 2] = splat(1)  %y = gather(%t, %x) {axis = -1}",
        "in [0, 1]"},

@@ -107,9 +107,9 @@ TEST_CASE("change_axes: a residual block changes as a whole") {
   Graph g = Parse(text);
   const auto inputs = InputsOf(g, {});
   const auto before = RunEverywhere(g, inputs);
-  const auto obstacles = Legalize(g, target);
-  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
-  CHECK(obstacles->empty());
+  const auto unsupported = Legalize(g, target);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  CHECK(unsupported->empty());
   // One at the input, one at the output.
   CHECK(Count(g, "transpose") == 2);
   CHECK(g.nodes().front().Is("transpose"));

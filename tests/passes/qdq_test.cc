@@ -140,9 +140,9 @@ TEST_CASE("qdq: quantized weights are not folded but for execution") {
 TEST_CASE("qdq: to ONNX and back") {
   Graph g = Parse(kModel);
   const Format& onnx = *FindFormat("onnx");
-  const auto obstacles = Legalize(g, *onnx.target);
-  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
-  REQUIRE(obstacles->empty());
+  const auto unsupported = Legalize(g, *onnx.target);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  REQUIRE(unsupported->empty());
   const auto image = onnx.write(g, {});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
   std::vector<std::byte> bytes;
@@ -152,7 +152,7 @@ TEST_CASE("qdq: to ONNX and back") {
   REQUIRE_MESSAGE(native.has_value(), native.error().message());
   auto imported = onnx.import(**native);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  REQUIRE(imported->obstacles.empty());
+  REQUIRE(imported->unsupported.empty());
   REQUIRE(FuseQdq(imported->graph).has_value());
   CHECK(Count(imported->graph, "dequantize") == 0);
   CHECK(Count(imported->graph, "quantize") == 0);

@@ -67,9 +67,9 @@ void WriteModel(const std::string& path, std::string_view text, const ExportOpti
   const Format* format = FormatOfPath(path);
   REQUIRE(format != nullptr);
   InterfaceAxes axes;
-  const auto obstacles = Legalize(graph, *format->target, &axes);
-  REQUIRE_MESSAGE(obstacles.has_value(), obstacles.error().message());
-  REQUIRE(obstacles->empty());
+  const auto unsupported = Legalize(graph, *format->target, &axes);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  REQUIRE(unsupported->empty());
   ExportOptions with_path = options;
   with_path.path = path;
   const auto image = format->write(graph, with_path);

@@ -18,8 +18,9 @@ Status MakeModel(const std::string& from, const std::string& to) {
   const Format* format = FormatOfPath(to);
   if (format == nullptr || format->write == nullptr)
     return UsageError("{}: no format that can be written has this extension", to);
-  NN_ASSIGN(const auto obstacles, Legalize(*graph, *format->target));
-  if (!obstacles.empty()) return tl::unexpected(ObstaclesError(format->label, obstacles).In(from));
+  NN_ASSIGN(const auto unsupported, Legalize(*graph, *format->target));
+  if (!unsupported.empty())
+    return tl::unexpected(UnsupportedNodesError(format->label, unsupported).In(from));
   NN_ASSIGN(const FileImage image, format->write(*graph, ExportOptions{}));
   if (!image.side_files.empty()) return UsageError("{}: the model needs more than one file", to);
   return WriteFile(to, image.parts);

@@ -61,7 +61,7 @@ std::optional<TextModel> TextModelOf(const pb::Model& m) {
   return std::nullopt;
 }
 
-void TextModels(const Subject& s, Findings& f) {
+void TextModels(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto text = TextModelOf(*m.model);
     if (!text) continue;
@@ -90,7 +90,7 @@ void EachTag(const ModelAt& m, const Visit& visit) {
   visit(p.tokenlengthsoutputfeaturename(), find(p.tokenlengthsoutputfeaturename()), false);
 }
 
-void TaggerOutputs(const Subject& s, Findings& f) {
+void TaggerOutputs(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_wordtagger()) continue;
     const auto& outputs = m.description().output();
@@ -138,20 +138,20 @@ std::string PrintFault(const pb::Model& m) {
   return "";
 }
 
-void PrintsComplete(const Subject& s, Findings& f) {
+void PrintsComplete(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (const auto fault = PrintFault(*m.model); !fault.empty())
       f.Add(At(m.path + "Type"), "{}", fault);
 }
 
-void SoundPrintsKnown(const Subject& s, Findings& f) {
+void SoundPrintsKnown(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (const int version = m.model->audiofeatureprint().sound().version(); version > 1)
       f.Add(At(m.path + "audioFeaturePrint.sound.version"),
             "the sound print has version {}; the newest known version is 1", version);
 }
 
-void ObjectOutputs(const Subject& s, Findings& f) {
+void ObjectOutputs(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->visionfeatureprint().has_objects()) continue;
     const auto& names = m.model->visionfeatureprint().objects().output();
@@ -164,7 +164,7 @@ void ObjectOutputs(const Subject& s, Findings& f) {
   }
 }
 
-void VggishShapes(const Subject& s, Findings& f) {
+void VggishShapes(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->soundanalysispreprocessing().has_vggish()) continue;
     const auto check = [&](const Features& list, std::string_view field,
@@ -183,7 +183,7 @@ void VggishShapes(const Subject& s, Findings& f) {
   }
 }
 
-void CustomModels(const Subject& s, Findings& f) {
+void CustomModels(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_custommodel()) continue;
     const auto& p = m.model->custommodel();
@@ -199,7 +199,7 @@ void CustomModels(const Subject& s, Findings& f) {
   }
 }
 
-void LinkedModels(const Subject& s, Findings& f) {
+void LinkedModels(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_linkedmodel()) continue;
     const auto& p = m.model->linkedmodel();

@@ -7,13 +7,13 @@
 namespace nn::coreml {
 namespace {
 
-void BranchesFilled(const Subject& s, Findings& f) {
+void BranchesFilled(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->has_branch() && at.layer->branch().ifbranch().layers().empty())
       f.Add(Where(at, "branch.ifBranch"), "{} has an empty ifBranch", Title(at));
 }
 
-void LoopsEnd(const Subject& s, Findings& f) {
+void LoopsEnd(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (!at.layer->has_loop()) continue;
     const auto& loop = at.layer->loop();
@@ -26,7 +26,7 @@ void LoopsEnd(const Subject& s, Findings& f) {
   }
 }
 
-void LoopConditions(const Subject& s, Findings& f) {
+void LoopConditions(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if (!at.layer->has_loop()) continue;
     const auto& loop = at.layer->loop();
@@ -48,7 +48,7 @@ void LoopConditions(const Subject& s, Findings& f) {
     }
 }
 
-void ConditionsScalar(const Subject& s, Findings& f) {
+void ConditionsScalar(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     if ((!at.layer->has_loop() && !at.layer->has_branch()) || !at.ListsInputs()) continue;
     const auto& sizes = at.layer->inputtensor(0).dimvalue();
@@ -57,7 +57,7 @@ void ConditionsScalar(const Subject& s, Findings& f) {
   }
 }
 
-void JumpsInLoops(const Subject& s, Findings& f) {
+void JumpsInLoops(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if ((at.layer->has_loopbreak() || at.layer->has_loopcontinue()) && at.loop_depth == 0)
       f.Add(Where(at), "{} is not inside the body of a loop", Title(at));

@@ -17,7 +17,7 @@ const pb::FeatureType* FirstType(const Features& list) {
   return list.empty() ? nullptr : &list.Get(0).type();
 }
 
-void ChoicesMade(const Subject& s, Findings& f) {
+void ChoicesMade(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const pb::Model& model = *m.model;
     const auto need = [&](bool kind, bool present, std::string_view what) {
@@ -37,7 +37,7 @@ void ChoicesMade(const Subject& s, Findings& f) {
   }
 }
 
-void NormsKnown(const Subject& s, Findings& f) {
+void NormsKnown(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (!pb::Normalizer::NormType_IsValid(m.model->normalizer().normtype()))
       f.Add(At(m.path + "normalizer.normType"), "normType has the unknown value {}",
@@ -49,7 +49,7 @@ bool IsElementwise(const pb::Model& m) {
   return m.has_imputer() || m.has_scaler();
 }
 
-void TypesKept(const Subject& s, Findings& f) {
+void TypesKept(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto* in = FirstType(m.description().input());
     const auto* out = FirstType(m.description().output());
@@ -70,7 +70,7 @@ void TypesKept(const Subject& s, Findings& f) {
   }
 }
 
-void ScalerSizes(const Subject& s, Findings& f) {
+void ScalerSizes(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto* in = FirstType(m.description().input());
     if (!m.model->has_scaler() || in == nullptr) continue;
@@ -111,7 +111,7 @@ ImputerRule RuleOf(const pb::Imputer& p) {
   }
 }
 
-void ImputedValues(const Subject& s, Findings& f) {
+void ImputedValues(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto* in = FirstType(m.description().input());
     if (!m.model->has_imputer() || in == nullptr) continue;
@@ -134,7 +134,7 @@ void ImputedValues(const Subject& s, Findings& f) {
   }
 }
 
-void ColumnsSized(const Subject& s, Findings& f) {
+void ColumnsSized(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto& list = m.model->featurevectorizer().inputlist();
     for (int i = 0; i < list.size(); ++i)
@@ -144,7 +144,7 @@ void ColumnsSized(const Subject& s, Findings& f) {
   }
 }
 
-void ColumnsExist(const Subject& s, Findings& f) {
+void ColumnsExist(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto& list = m.model->featurevectorizer().inputlist();
     for (int i = 0; i < list.size(); ++i) {
@@ -158,7 +158,7 @@ void ColumnsExist(const Subject& s, Findings& f) {
   }
 }
 
-void ExtractedNumber(const Subject& s, Findings& f) {
+void ExtractedNumber(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto* out = FirstType(m.description().output());
     if (!m.model->has_arrayfeatureextractor() || out == nullptr) continue;
@@ -169,7 +169,7 @@ void ExtractedNumber(const Subject& s, Findings& f) {
   }
 }
 
-void ExtractedInRange(const Subject& s, Findings& f) {
+void ExtractedInRange(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto* in = FirstType(m.description().input());
     if (!m.model->has_arrayfeatureextractor() || in == nullptr ||
@@ -183,7 +183,7 @@ void ExtractedInRange(const Subject& s, Findings& f) {
   }
 }
 
-void UnknownMapped(const Subject& s, Findings& f) {
+void UnknownMapped(const RuleContext& s, Findings& f) {
   using C = pb::CategoricalMapping;
   for (const ModelAt& m : s.models()) {
     const C& p = m.model->categoricalmapping();
@@ -194,7 +194,7 @@ void UnknownMapped(const Subject& s, Findings& f) {
   }
 }
 
-void SequencesMapped(const Subject& s, Findings& f) {
+void SequencesMapped(const RuleContext& s, Findings& f) {
   using Q = pb::SequenceFeatureType;
   for (const ModelAt& m : s.models()) {
     const auto* in = FirstType(m.description().input());
@@ -215,7 +215,7 @@ void SequencesMapped(const Subject& s, Findings& f) {
 
 // Calls visit(value) for each number of a vector, wherever it is stored.
 template <typename Visit>
-void EachFloat(const Subject& s, const pb::FloatVector& v, const Visit& visit) {
+void EachFloat(const RuleContext& s, const pb::FloatVector& v, const Visit& visit) {
   if (const auto blob = s.native().payloads.Find(v, pb::FloatVector::kVectorFieldNumber)) {
     for (size_t i = 0; i + sizeof(float) <= blob->size(); i += sizeof(float)) {
       float value = 0;
@@ -227,7 +227,7 @@ void EachFloat(const Subject& s, const pb::FloatVector& v, const Visit& visit) {
   for (const float value : v.vector()) visit(value);
 }
 
-void Curves(const Subject& s, Findings& f) {
+void Curves(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_classconfidencethresholding()) continue;
     const auto& curves = m.model->classconfidencethresholding().precisionrecallcurves();

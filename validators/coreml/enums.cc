@@ -93,7 +93,7 @@ class EnumWalk {
   std::unordered_map<const gp::Descriptor*, Fields> known_;
 };
 
-void EnumsKnown(const Subject& s, Findings& f) {
+void EnumsKnown(const RuleContext& s, Findings& f) {
   EnumWalk(f).Visit(s.proto(), "");
 }
 

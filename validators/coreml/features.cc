@@ -32,7 +32,7 @@ void EachIn(const Description& d, const std::string& path, const Visit& visit) {
 
 // Calls visit(feature, path, role, version).
 template <typename Visit>
-void EachFeature(const Subject& s, const Visit& visit) {
+void EachFeature(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models()) {
     const auto with = [&](const pb::FeatureDescription& feature, const std::string& path,
                           Role role) { visit(feature, path, role, m.version()); };
@@ -45,7 +45,7 @@ void EachFeature(const Subject& s, const Visit& visit) {
 
 // Calls visit(feature, array, path, role, version) for each array, including those of states.
 template <typename Visit>
-void EachArray(const Subject& s, const Visit& visit) {
+void EachArray(const RuleContext& s, const Visit& visit) {
   EachFeature(s, [&](const pb::FeatureDescription& feature, const std::string& path, Role role,
                      int version) {
     const auto& type = feature.type();
@@ -55,7 +55,7 @@ void EachArray(const Subject& s, const Visit& visit) {
 }
 
 template <typename Visit>
-void EachImage(const Subject& s, const Visit& visit) {
+void EachImage(const RuleContext& s, const Visit& visit) {
   EachFeature(
       s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int version) {
         if (feature.type().has_imagetype())
@@ -63,20 +63,20 @@ void EachImage(const Subject& s, const Visit& visit) {
       });
 }
 
-void Named(const Subject& s, Findings& f) {
+void Named(const RuleContext& s, Findings& f) {
   EachFeature(s, [&](const auto& feature, const std::string& path, Role, int) {
     if (feature.name().empty()) f.Add(At(path + ".name"), "the feature has no name");
   });
 }
 
-void Typed(const Subject& s, Findings& f) {
+void Typed(const RuleContext& s, Findings& f) {
   EachFeature(s, [&](const auto& feature, const std::string& path, Role, int) {
     if (feature.type().Type_case() == pb::FeatureType::TYPE_NOT_SET)
       f.Add(At(path + ".type"), "{} has no type", Quote(feature.name()));
   });
 }
 
-void StatesApart(const Subject& s, Findings& f) {
+void StatesApart(const RuleContext& s, Findings& f) {
   EachFeature(s, [&](const auto& feature, const std::string& path, Role role, int) {
     const bool state = feature.type().has_statetype();
     if (state ? role == Role::kOutput : role == Role::kState)
@@ -85,7 +85,7 @@ void StatesApart(const Subject& s, Findings& f) {
   });
 }
 
-void StatesPlain(const Subject& s, Findings& f) {
+void StatesPlain(const RuleContext& s, Findings& f) {
   EachFeature(s, [&](const auto& feature, const std::string& path, Role, int version) {
     if (!feature.type().has_statetype()) return;
     if (version < kVersionWithStates)
@@ -96,7 +96,7 @@ void StatesPlain(const Subject& s, Findings& f) {
   });
 }
 
-void ShapesPresent(const Subject& s, Findings& f) {
+void ShapesPresent(const RuleContext& s, Findings& f) {
   EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role role,
                    int version) {
     const bool is_state = feature.type().has_statetype();
@@ -107,7 +107,7 @@ void ShapesPresent(const Subject& s, Findings& f) {
   });
 }
 
-void ShapesNatural(const Subject& s, Findings& f) {
+void ShapesNatural(const RuleContext& s, Findings& f) {
   EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role, int) {
     for (int i = 0; i < a.shape_size(); ++i)
       if (a.shape(i) < 0)
@@ -116,7 +116,7 @@ void ShapesNatural(const Subject& s, Findings& f) {
   });
 }
 
-void DataTypes(const Subject& s, Findings& f) {
+void DataTypes(const RuleContext& s, Findings& f) {
   EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role,
                    int version) {
     const int type = a.datatype();
@@ -136,7 +136,7 @@ void DataTypes(const Subject& s, Findings& f) {
   });
 }
 
-void DefaultValues(const Subject& s, Findings& f) {
+void DefaultValues(const RuleContext& s, Findings& f) {
   EachArray(s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role, int) {
     const auto value = a.defaultOptionalValue_case();
     if (value == ArrayType::DEFAULTOPTIONALVALUE_NOT_SET) return;
@@ -162,7 +162,7 @@ bool MayHaveDefaults(const pb::Model& m) {
   return IsNetwork(m) || m.has_serializedmodel() || m.has_mlprogram();
 }
 
-void DefaultsAllowed(const Subject& s, Findings& f) {
+void DefaultsAllowed(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     for (int i = 0; i < m.description().input_size(); ++i) {
       const auto& type = m.description().input(i).type();
@@ -187,7 +187,7 @@ bool Contains(const pb::SizeRange& r, int64_t size) {
          (r.upperbound() < 0 || size <= r.upperbound());
 }
 
-void RangesValid(const Subject& s, Findings& f) {
+void RangesValid(const RuleContext& s, Findings& f) {
   EachFeature(
       s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int version) {
         if (version < kVersionWithFlexibleShapes) return;
@@ -223,7 +223,7 @@ bool DefaultAllowed(const ArrayType& a) {
   return true;
 }
 
-void FlexibleShapes(const Subject& s, Findings& f) {
+void FlexibleShapes(const RuleContext& s, Findings& f) {
   EachArray(
       s, [&](const auto& feature, const ArrayType& a, const std::string& path, Role, int version) {
         if (a.ShapeFlexibility_case() == ArrayType::SHAPEFLEXIBILITY_NOT_SET) return;
@@ -246,7 +246,7 @@ void FlexibleShapes(const Subject& s, Findings& f) {
       });
 }
 
-void ImageSizes(const Subject& s, Findings& f) {
+void ImageSizes(const RuleContext& s, Findings& f) {
   EachImage(s, [&](const auto& feature, const Image& image, const std::string& path, int version) {
     int64_t width = image.width();
     int64_t height = image.height();
@@ -281,7 +281,7 @@ void ImageSizes(const Subject& s, Findings& f) {
   });
 }
 
-void ColorSpaces(const Subject& s, Findings& f) {
+void ColorSpaces(const RuleContext& s, Findings& f) {
   EachImage(s, [&](const auto& feature, const Image& image, const std::string& path, int version) {
     if (image.colorspace() == Image::INVALID_COLOR_SPACE ||
         !Image::ColorSpace_IsValid(image.colorspace()))
@@ -295,7 +295,7 @@ void ColorSpaces(const Subject& s, Findings& f) {
   });
 }
 
-void KeysTyped(const Subject& s, Findings& f) {
+void KeysTyped(const RuleContext& s, Findings& f) {
   EachFeature(
       s, [&](const pb::FeatureDescription& feature, const std::string& path, Role, int version) {
         const auto& type = feature.type();

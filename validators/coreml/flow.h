@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "validators/coreml/subject.h"
+#include "validators/coreml/rule_context.h"
 
 namespace nn::coreml {
 

@@ -34,7 +34,7 @@ bool MayMissInputs(pb::Model::TypeCase kind) {
   }
 }
 
-void InputsGiven(const Subject& s, Findings& f) {
+void InputsGiven(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (MayMissInputs(m.model->Type_case())) continue;
     for (int i = 0; i < m.description().input_size(); ++i)
@@ -111,7 +111,7 @@ std::optional<KindRule> RuleOf(const pb::Model& m) {
   }
 }
 
-void FeaturesOfKinds(const Subject& s, Findings& f) {
+void FeaturesOfKinds(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const Features& inputs = m.description().input();
     if (const auto rule = RuleOf(*m.model)) {
@@ -127,20 +127,20 @@ void FeaturesOfKinds(const Subject& s, Findings& f) {
 }
 
 template <typename Visit>
-void EachNeighbors(const Subject& s, const Visit& visit) {
+void EachNeighbors(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models())
     if (m.model->has_knearestneighborsclassifier())
       visit(m.model->knearestneighborsclassifier(), m.path + "kNearestNeighborsClassifier");
 }
 
-void NeighborCount(const Subject& s, Findings& f) {
+void NeighborCount(const RuleContext& s, Findings& f) {
   EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     if (const auto fault = FaultOf(n.numberofneighbors(), true); !fault.empty())
       f.Add(At(path + ".numberOfNeighbors"), "numberOfNeighbors {}", fault);
   });
 }
 
-void NeighborMethods(const Subject& s, Findings& f) {
+void NeighborMethods(const RuleContext& s, Findings& f) {
   EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     const auto& index = n.nearestneighborsindex();
     const auto need = [&](bool present, std::string_view what) {
@@ -159,7 +159,7 @@ int LabelCount(const Neighbors& n) {
   return std::max(n.stringclasslabels().vector_size(), n.int64classlabels().vector_size());
 }
 
-void NeighborLabels(const Subject& s, Findings& f) {
+void NeighborLabels(const RuleContext& s, Findings& f) {
   EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     const auto fallback = n.DefaultClassLabel_case();
     if (fallback == Neighbors::DEFAULTCLASSLABEL_NOT_SET && LabelCount(n) == 0)
@@ -170,7 +170,7 @@ void NeighborLabels(const Subject& s, Findings& f) {
   });
 }
 
-void NeighborSamples(const Subject& s, Findings& f) {
+void NeighborSamples(const RuleContext& s, Findings& f) {
   EachNeighbors(s, [&](const Neighbors& n, const std::string& path) {
     const auto& index = n.nearestneighborsindex();
     const std::string list = path + ".nearestNeighborsIndex.floatSamples";

@@ -5,7 +5,7 @@
 namespace nn::coreml {
 namespace {
 
-void CheckOtherRanks(const Subject& s, Findings& f, bool of_model) {
+void CheckOtherRanks(const RuleContext& s, Findings& f, bool of_model) {
   for (const NetworkAt& n : s.networks())
     for (const auto& fault : n.faults.other_rank) {
       if (fault.of_model != of_model) continue;
@@ -20,11 +20,11 @@ void CheckOtherRanks(const Subject& s, Findings& f, bool of_model) {
     }
 }
 
-void RanksOfInterface(const Subject& s, Findings& f) {
+void RanksOfInterface(const RuleContext& s, Findings& f) {
   CheckOtherRanks(s, f, true);
 }
 
-void RanksConsistent(const Subject& s, Findings& f) {
+void RanksConsistent(const RuleContext& s, Findings& f) {
   CheckOtherRanks(s, f, false);
 }
 
@@ -119,7 +119,7 @@ constexpr Rule kLayerRules[] = {
 
 }  // namespace
 
-void CheckConstraint(const Constraint& constraint, const Subject& s, Findings& f) {
+void CheckConstraint(const Constraint& constraint, const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers()) {
     Misfits misfits([&](std::string_view field, const std::string& text) {
       f.Add(Where(at, field), "{}", text);

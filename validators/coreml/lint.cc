@@ -17,7 +17,7 @@ bool Describes(const Features& list) {
 }
 
 // A model that has some descriptions but not all of its features. One finding for each model.
-void FeaturesDescribed(const Subject& s, Findings& f) {
+void FeaturesDescribed(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto& d = m.description();
     if (d.metadata().shortdescription().empty() && !Describes(d.input()) && !Describes(d.output()))
@@ -34,12 +34,12 @@ void FeaturesDescribed(const Subject& s, Findings& f) {
   }
 }
 
-void LayersNamed(const Subject& s, Findings& f) {
+void LayersNamed(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->name().empty()) f.Add(Where(at, "name"), "{} has no name", Title(at));
 }
 
-void ScalesUsable(const Subject& s, Findings& f) {
+void ScalesUsable(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     for (const Weights& w : at.weights) {
       const auto& q = w.params->quantization();
@@ -55,7 +55,7 @@ void ScalesUsable(const Subject& s, Findings& f) {
     }
 }
 
-void EnumeratedOnce(const Subject& s, Findings& f) {
+void EnumeratedOnce(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     for (int i = 0; i < m.description().input_size(); ++i) {
       const auto& array = m.description().input(i).type().multiarraytype();
@@ -96,7 +96,7 @@ const pb::WeightParams* IdleBias(const pb::NeuralNetworkLayer& l) {
   }
 }
 
-void BiasesUsed(const Subject& s, Findings& f) {
+void BiasesUsed(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (const auto* bias = IdleBias(*at.layer);
         bias != nullptr && s.SizeOf(*bias, pb::WeightParams::kFloatValueFieldNumber) +

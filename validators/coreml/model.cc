@@ -15,14 +15,14 @@ constexpr int kFirstVersionWithFunctions = 9;
 constexpr int kFirstVersionWithoutInputs = 9;
 constexpr int kFirstUpdatableVersion = 4;
 
-void VersionPresent(const Subject& s, Findings& f) {
+void VersionPresent(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.version() < 1)
       f.Add(At(m.path + "specificationVersion"), "specificationVersion is {}; expected 1 or more",
             m.version());
 }
 
-void VersionKnown(const Subject& s, Findings& f) {
+void VersionKnown(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.version() > kNewestVersion)
       f.Add(At(m.path + "specificationVersion"),
@@ -39,7 +39,7 @@ bool HasKind(const pb::Model& model) {
   return false;
 }
 
-void KindPresent(const Subject& s, Findings& f) {
+void KindPresent(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (!HasKind(*m.model)) f.Add(At(m.path + "Type"), "the model has no type");
 }
@@ -56,7 +56,7 @@ void EachInterface(const ModelAt& m, const Visit& visit) {
     visit(m.description().functions(i), fmt::format("{}description.functions[{}]", m.path, i));
 }
 
-void OutputsPresent(const Subject& s, Findings& f) {
+void OutputsPresent(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     EachInterface(m, [&](const auto& d, const std::string& path) {
       if (d.output().empty()) f.Add(At(path + ".output"), "there are no outputs");
@@ -69,7 +69,7 @@ bool MayLackInputs(const ModelAt& m) {
          (IsNetwork(*m.model) || m.model->has_mlprogram() || PipelineOf(*m.model) != nullptr);
 }
 
-void InputsPresent(const Subject& s, Findings& f) {
+void InputsPresent(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     EachInterface(m, [&](const auto& d, const std::string& path) {
       if (d.input().empty() && !MayLackInputs(m))
@@ -80,7 +80,7 @@ void InputsPresent(const Subject& s, Findings& f) {
     });
 }
 
-void FunctionsAllowed(const Subject& s, Findings& f) {
+void FunctionsAllowed(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!HasFunctions(m)) continue;
     if (!m.model->has_mlprogram())
@@ -92,7 +92,7 @@ void FunctionsAllowed(const Subject& s, Findings& f) {
   }
 }
 
-void FunctionsAlone(const Subject& s, Findings& f) {
+void FunctionsAlone(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto& d = m.description();
     if (HasFunctions(m) && (d.input_size() > 0 || d.output_size() > 0 || d.state_size() > 0 ||
@@ -102,7 +102,7 @@ void FunctionsAlone(const Subject& s, Findings& f) {
   }
 }
 
-void DefaultFunction(const Subject& s, Findings& f) {
+void DefaultFunction(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!HasFunctions(m)) continue;
     bool found = false;
@@ -114,7 +114,7 @@ void DefaultFunction(const Subject& s, Findings& f) {
   }
 }
 
-void InputsRequired(const Subject& s, Findings& f) {
+void InputsRequired(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!IsNetwork(*m.model) && !m.model->has_mlprogram() && !m.model->has_serializedmodel())
       continue;
@@ -126,7 +126,7 @@ void InputsRequired(const Subject& s, Findings& f) {
   }
 }
 
-void OutputsRequired(const Subject& s, Findings& f) {
+void OutputsRequired(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     for (int i = 0; i < m.description().output_size(); ++i)
       if (m.description().output(i).type().isoptional())
@@ -134,7 +134,7 @@ void OutputsRequired(const Subject& s, Findings& f) {
               Quote(m.description().output(i).name()));
 }
 
-void NamesUnique(const Subject& s, Findings& f) {
+void NamesUnique(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     EachInterface(m, [&](const auto& d, const std::string& path) {
       const auto check = [&](const Features& list, std::string_view field) {
@@ -150,7 +150,7 @@ void NamesUnique(const Subject& s, Findings& f) {
     });
 }
 
-void FunctionsUnique(const Subject& s, Findings& f) {
+void FunctionsUnique(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     std::set<std::string_view> seen;
     for (int i = 0; i < m.description().functions_size(); ++i)
@@ -161,7 +161,7 @@ void FunctionsUnique(const Subject& s, Findings& f) {
   }
 }
 
-void UpdatableVersion(const Subject& s, Findings& f) {
+void UpdatableVersion(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.model->isupdatable() && m.version() < kFirstUpdatableVersion)
       f.Add(At(m.path + "isUpdatable"),

@@ -16,7 +16,7 @@ bool HasArrayInput(const NetworkAt& n) {
                      [](const auto& input) { return input.type().has_multiarraytype(); });
 }
 
-void MappingFitsLayers(const Subject& s, Findings& f) {
+void MappingFitsLayers(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks())
     if (HasArrayInput(n) && !n.exact_arrays && (n.has_new_layers || n.exact_images))
       f.Add(
@@ -39,7 +39,7 @@ bool FitsRank5(const pb::ArrayFeatureType& a) {
 
 // Calls visit(array, path, name) for the array inputs of networks.
 template <typename Visit>
-void EachArrayInput(const Subject& s, bool exact_ranks, const Visit& visit) {
+void EachArrayInput(const RuleContext& s, bool exact_ranks, const Visit& visit) {
   for (const NetworkAt& n : s.networks()) {
     if (n.exact_ranks() != exact_ranks) continue;
     const auto& inputs = n.model->description().input();
@@ -50,7 +50,7 @@ void EachArrayInput(const Subject& s, bool exact_ranks, const Visit& visit) {
   }
 }
 
-void ArraysFitMapping(const Subject& s, Findings& f) {
+void ArraysFitMapping(const RuleContext& s, Findings& f) {
   EachArrayInput(s, false, [&](const auto& array, const std::string& path, const auto& name) {
     if (!FitsRank5(array))
       f.Add(At(path), "input {} has rank {}; RANK5_ARRAY_MAPPING requires rank 1 or 3", Quote(name),
@@ -58,7 +58,7 @@ void ArraysFitMapping(const Subject& s, Findings& f) {
   });
 }
 
-void ArraysHaveDefaultShapes(const Subject& s, Findings& f) {
+void ArraysHaveDefaultShapes(const RuleContext& s, Findings& f) {
   EachArrayInput(s, true, [&](const auto& array, const std::string& path, const auto& name) {
     if (array.shape().empty())
       f.Add(At(path), "input {} has no default shape", Quote(name));
@@ -68,12 +68,12 @@ void ArraysHaveDefaultShapes(const Subject& s, Findings& f) {
   });
 }
 
-void LayersPresent(const Subject& s, Findings& f) {
+void LayersPresent(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks())
     if (n.layers->empty()) f.Add(At(n.path + ".layers"), "the network has no layers");
 }
 
-void FeaturesOfNetworks(const Subject& s, Findings& f) {
+void FeaturesOfNetworks(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks()) {
     const auto check = [&](const Features& list, std::string_view field) {
       for (int i = 0; i < list.size(); ++i) {
@@ -89,7 +89,7 @@ void FeaturesOfNetworks(const Subject& s, Findings& f) {
   }
 }
 
-void InputsDefined(const Subject& s, Findings& f) {
+void InputsDefined(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks())
     for (const auto& fault : n.faults.missing) {
       const LayerAt& at = s.layers()[fault.layer];
@@ -99,7 +99,7 @@ void InputsDefined(const Subject& s, Findings& f) {
     }
 }
 
-void OutputsUnique(const Subject& s, Findings& f) {
+void OutputsUnique(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks())
     for (const auto& fault : n.faults.repeated) {
       const LayerAt& at = s.layers()[fault.layer];
@@ -115,7 +115,7 @@ bool IsPredicted(const pb::ModelDescription& d, const std::string& name) {
   return name == d.predictedfeaturename() || name == d.predictedprobabilitiesname();
 }
 
-void CheckProduced(const Subject& s, Findings& f, bool of_regressors) {
+void CheckProduced(const RuleContext& s, Findings& f, bool of_regressors) {
   for (const NetworkAt& n : s.networks()) {
     if (n.model->model->has_neuralnetworkregressor() != of_regressors) continue;
     const bool plain = n.model->model->has_neuralnetwork();
@@ -133,15 +133,15 @@ void CheckProduced(const Subject& s, Findings& f, bool of_regressors) {
   }
 }
 
-void OutputsProduced(const Subject& s, Findings& f) {
+void OutputsProduced(const RuleContext& s, Findings& f) {
   CheckProduced(s, f, false);
 }
 
-void RegressionsProduced(const Subject& s, Findings& f) {
+void RegressionsProduced(const RuleContext& s, Findings& f) {
   CheckProduced(s, f, true);
 }
 
-void ProbabilitiesProduced(const Subject& s, Findings& f) {
+void ProbabilitiesProduced(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks()) {
     const std::string& name = n.model->model->neuralnetworkclassifier().labelprobabilitylayername();
     if (!name.empty() && !n.written.contains(name))
@@ -149,14 +149,14 @@ void ProbabilitiesProduced(const Subject& s, Findings& f) {
   }
 }
 
-void LayerNamesUnique(const Subject& s, Findings& f) {
+void LayerNamesUnique(const RuleContext& s, Findings& f) {
   std::unordered_map<const NetworkAt*, std::unordered_set<std::string_view>> seen;
   for (const LayerAt& at : s.layers())
     if (!at.layer->name().empty() && !seen[at.network].insert(at.layer->name()).second)
       f.Add(Where(at, "name"), "another layer is already named {}", Quote(at.layer->name()));
 }
 
-void PreprocessingOfImages(const Subject& s, Findings& f) {
+void PreprocessingOfImages(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks())
     for (int i = 0; i < n.preprocessing->size(); ++i) {
       const std::string& name = n.preprocessing->Get(i).featurename();
@@ -169,7 +169,7 @@ void PreprocessingOfImages(const Subject& s, Findings& f) {
     }
 }
 
-void SizesAgree(const Subject& s, Findings& f) {
+void SizesAgree(const RuleContext& s, Findings& f) {
   for (const NetworkAt& n : s.networks()) {
     if (n.exact_ranks() || !n.faults.missing.empty() || !n.faults.repeated.empty()) continue;
     const auto fault = FindShapeFault(n);

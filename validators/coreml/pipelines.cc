@@ -11,18 +11,18 @@ namespace nn::coreml {
 namespace {
 
 template <typename Visit>
-void EachPipeline(const Subject& s, const Visit& visit) {
+void EachPipeline(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models())
     if (const pb::Pipeline* p = PipelineOf(*m.model)) visit(m, *p);
 }
 
-void Filled(const Subject& s, Findings& f) {
+void Filled(const RuleContext& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     if (p.models().empty()) f.Add(At(m.path + "pipeline.models"), "the pipeline has no models");
   });
 }
 
-void ModelsNamed(const Subject& s, Findings& f) {
+void ModelsNamed(const RuleContext& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     if (!p.names().empty() && p.names_size() != p.models_size())
       f.Add(At(m.path + "pipeline.names"), "the pipeline has {} names for {} models",
@@ -60,7 +60,7 @@ void EachUse(const ModelAt& m, const pb::Pipeline& p, const Visit& visit) {
           fmt::format("{}description.output[{}]", m.path, k));
 }
 
-void FeaturesDefined(const Subject& s, Findings& f) {
+void FeaturesDefined(const RuleContext& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     EachUse(m, p, [&](const auto& feature, const auto* known, const std::string& path) {
       if (known == nullptr)
@@ -70,7 +70,7 @@ void FeaturesDefined(const Subject& s, Findings& f) {
   });
 }
 
-void FeaturesAgree(const Subject& s, Findings& f) {
+void FeaturesAgree(const RuleContext& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     EachUse(m, p, [&](const auto& feature, const auto* known, const std::string& path) {
       if (known != nullptr && !SameType(feature.type(), known->type()))
@@ -80,7 +80,7 @@ void FeaturesAgree(const Subject& s, Findings& f) {
   });
 }
 
-void Updatable(const Subject& s, Findings& f) {
+void Updatable(const RuleContext& s, Findings& f) {
   EachPipeline(s, [&](const ModelAt& m, const pb::Pipeline& p) {
     for (int i = 0; i < p.models_size(); ++i) {
       const bool want = m.model->isupdatable() && i == p.models_size() - 1;
@@ -128,7 +128,7 @@ int LabelCountOf(const Params& p) {
   return std::max(p.stringclasslabels().vector_size(), p.int64classlabels().vector_size());
 }
 
-void LabelsGiven(const Subject& s, Findings& f) {
+void LabelsGiven(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto check = [&](bool present, const auto& p) {
       if (present && LabelCountOf(p) == 0)
@@ -144,7 +144,7 @@ bool IsRegressor(const pb::Model& m) {
   return m.has_neuralnetworkregressor() || m.has_glmregressor() || m.has_supportvectorregressor();
 }
 
-void PredictedFeature(const Subject& s, Findings& f) {
+void PredictedFeature(const RuleContext& s, Findings& f) {
   using T = pb::FeatureType;
   for (const ModelAt& m : s.models()) {
     const auto labels = ClassifierLabels(*m.model);
@@ -165,7 +165,7 @@ void PredictedFeature(const Subject& s, Findings& f) {
   }
 }
 
-void ProbabilitiesDeclared(const Subject& s, Findings& f) {
+void ProbabilitiesDeclared(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const std::string& name = m.description().predictedprobabilitiesname();
     if (!ClassifierLabels(*m.model) || name.empty()) continue;
@@ -179,7 +179,7 @@ void ProbabilitiesDeclared(const Subject& s, Findings& f) {
 }
 
 // Predictions of model types whose interface the vendor's checker ignores.
-void OtherPredictions(const Subject& s, Findings& f) {
+void OtherPredictions(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const pb::Model& model = *m.model;
     const bool classifier = model.has_pipelineclassifier() || model.has_treeensembleclassifier();

@@ -15,7 +15,7 @@ std::string TitleOf(const mil::Operation* operation) {
   return fmt::format("operation {} ({})", Quote(NameOf(*operation)), Escape(operation->type()));
 }
 
-void WeightsFound(const Subject& s, Findings& f) {
+void WeightsFound(const RuleContext& s, Findings& f) {
   ProgramWeights weights(s.native().folder);
   for (const mil::Program* program : Programs(s.native()))
     EachBlobValue(*program, [&](const mil::Value& value, const mil::Operation* operation) {
@@ -24,7 +24,7 @@ void WeightsFound(const Subject& s, Findings& f) {
     });
 }
 
-void WeightsFit(const Subject& s, Findings& f) {
+void WeightsFit(const RuleContext& s, Findings& f) {
   ProgramWeights weights(s.native().folder);
   for (const mil::Program* program : Programs(s.native()))
     EachBlobValue(*program, [&](const mil::Value& value, const mil::Operation* operation) {
@@ -44,7 +44,7 @@ void WeightsFit(const Subject& s, Findings& f) {
     });
 }
 
-void BlockExists(const Subject& s, Findings& f) {
+void BlockExists(const RuleContext& s, Findings& f) {
   for (const mil::Program* program : Programs(s.native()))
     for (const auto& function : program->functions()) {
       const auto& blocks = function.value().block_specializations();
@@ -56,7 +56,7 @@ void BlockExists(const Subject& s, Findings& f) {
     }
 }
 
-void ItemsComplete(const Subject& s, Findings& f) {
+void ItemsComplete(const RuleContext& s, Findings& f) {
   const ModelFolder& folder = s.native().folder;
   if (!folder.manifest) return;
   for (const PackageItem& item : folder.manifest->items)
@@ -64,7 +64,7 @@ void ItemsComplete(const Subject& s, Findings& f) {
       f.Add(At("Manifest.json"), "item {} has no {}", Quote(item.identifier), member);
 }
 
-void ItemsExist(const Subject& s, Findings& f) {
+void ItemsExist(const RuleContext& s, Findings& f) {
   const ModelFolder& folder = s.native().folder;
   if (!folder.manifest) return;
   for (const PackageItem& item : folder.manifest->items) {

@@ -1,17 +1,17 @@
 // The lists of Core ML rules, one for each topic.
 #pragma once
 
-#include "validators/coreml/subject.h"
+#include "validators/coreml/rule_context.h"
 #include "validators/rule.h"
 
 namespace nn::coreml {
 
-using Rule = nn::Rule<Subject>;
+using Rule = nn::Rule<RuleContext>;
 
 // Rule::check of the rule that layers keep a constraint of the table of signatures.
-void CheckConstraint(const Constraint& constraint, const Subject& s, Findings& f);
+void CheckConstraint(const Constraint& constraint, const RuleContext& s, Findings& f);
 template <Label label>
-void Holds(const Subject& s, Findings& f) {
+void Holds(const RuleContext& s, Findings& f) {
   CheckConstraint(ConstraintOf(label), s, f);
 }
 // The ids of the rules that report the constraint.

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "validators/coreml/subject.h"
+#include "validators/coreml/rule_context.h"
 
 namespace nn::coreml {
 

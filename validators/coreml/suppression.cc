@@ -13,7 +13,7 @@ using ArrayType = pb::ArrayFeatureType;
 constexpr int kVersionWithFloats = 5;
 
 template <typename Visit>
-void EachSuppression(const Subject& s, const Visit& visit) {
+void EachSuppression(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models())
     if (m.model->has_nonmaximumsuppression()) visit(m, m.model->nonmaximumsuppression());
 }
@@ -25,7 +25,7 @@ const pb::FeatureType* Find(const Features& list, const std::string& name) {
   return nullptr;
 }
 
-void FeaturesNamed(const Subject& s, Findings& f) {
+void FeaturesNamed(const RuleContext& s, Findings& f) {
   EachSuppression(s, [&](const ModelAt& m, const Suppression& p) {
     const auto check = [&](const Features& list, std::initializer_list<const std::string*> names,
                            std::string_view field) {
@@ -44,7 +44,7 @@ void FeaturesNamed(const Subject& s, Findings& f) {
   });
 }
 
-void FeaturesTyped(const Subject& s, Findings& f) {
+void FeaturesTyped(const RuleContext& s, Findings& f) {
   EachSuppression(s, [&](const ModelAt& m, const Suppression& p) {
     const auto check = [&](const Features& list, const std::string& name, bool array,
                            std::string_view field) {
@@ -68,7 +68,7 @@ void FeaturesTyped(const Subject& s, Findings& f) {
   });
 }
 
-void Thresholds(const Subject& s, Findings& f) {
+void Thresholds(const RuleContext& s, Findings& f) {
   EachSuppression(s, [&](const ModelAt& m, const Suppression& p) {
     if (!(p.iouthreshold() >= 0 && p.iouthreshold() <= 1))
       f.Add(At(m.path + "nonMaximumSuppression.iouThreshold"),
@@ -97,7 +97,7 @@ std::optional<Arrays> ArraysOf(const ModelAt& m, const Suppression& p) {
                 &d->multiarraytype()};
 }
 
-void ArraysOfOneType(const Subject& s, Findings& f) {
+void ArraysOfOneType(const RuleContext& s, Findings& f) {
   EachSuppression(s, [&](const ModelAt& m, const Suppression& p) {
     const auto arrays = ArraysOf(m, p);
     if (!arrays) return;
@@ -153,7 +153,7 @@ std::string ShapeFault(const ArrayType& confidence, const ArrayType& coordinates
   return "";
 }
 
-void SuppressionShapes(const Subject& s, Findings& f) {
+void SuppressionShapes(const RuleContext& s, Findings& f) {
   EachSuppression(s, [&](const ModelAt& m, const Suppression& p) {
     const auto arrays = ArraysOf(m, p);
     if (!arrays) return;

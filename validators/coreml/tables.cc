@@ -21,18 +21,18 @@ int ClassLabelCount(const Params& p) {
 
 // Calls visit(model, weights, path) for linear models.
 template <typename Visit>
-void EachLinear(const Subject& s, const Visit& visit) {
+void EachLinear(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models()) {
     if (m.model->has_glmregressor()) visit(m.model->glmregressor(), m.path + "glmRegressor");
     if (m.model->has_glmclassifier()) visit(m.model->glmclassifier(), m.path + "glmClassifier");
   }
 }
 
-uint64_t OffsetsOf(const Subject& s, const google::protobuf::Message& m) {
+uint64_t OffsetsOf(const RuleContext& s, const google::protobuf::Message& m) {
   return s.SizeOf(m, pb::GLMRegressor::kOffsetFieldNumber);
 }
 
-void LinearOffsets(const Subject& s, Findings& f) {
+void LinearOffsets(const RuleContext& s, Findings& f) {
   EachLinear(s, [&](const auto& p, const std::string& path) {
     if (static_cast<uint64_t>(p.weights_size()) != OffsetsOf(s, p))
       f.Add(At(path + ".offset"), "the model has {} rows of weights but {} offsets",
@@ -40,7 +40,7 @@ void LinearOffsets(const Subject& s, Findings& f) {
   });
 }
 
-void LinearRows(const Subject& s, Findings& f) {
+void LinearRows(const RuleContext& s, Findings& f) {
   EachLinear(s, [&](const auto& p, const std::string& path) {
     const auto size = [&](int i) { return s.SizeOf(p.weights(i), 1); };
     for (int i = 1; i < p.weights_size(); ++i)
@@ -50,7 +50,7 @@ void LinearRows(const Subject& s, Findings& f) {
   });
 }
 
-void ClassifierRows(const Subject& s, Findings& f) {
+void ClassifierRows(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_glmclassifier()) continue;
     const auto& p = m.model->glmclassifier();
@@ -66,7 +66,7 @@ void ClassifierRows(const Subject& s, Findings& f) {
   }
 }
 
-void LinearTransforms(const Subject& s, Findings& f) {
+void LinearTransforms(const RuleContext& s, Findings& f) {
   using G = pb::GLMClassifier;
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_glmclassifier()) continue;
@@ -104,7 +104,7 @@ std::string KernelFault(const pb::Kernel& kernel) {
 
 // Calls visit(parameters, path) for support vector machines.
 template <typename Visit>
-void EachMachine(const Subject& s, const Visit& visit) {
+void EachMachine(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models()) {
     if (m.model->has_supportvectorregressor())
       visit(m.model->supportvectorregressor(), m.path + "supportVectorRegressor");
@@ -118,21 +118,21 @@ int VectorCount(const Params& p) {
   return p.sparsesupportvectors().vectors_size() + p.densesupportvectors().vectors_size();
 }
 
-void Kernels(const Subject& s, Findings& f) {
+void Kernels(const RuleContext& s, Findings& f) {
   EachMachine(s, [&](const auto& p, const std::string& path) {
     if (const auto fault = KernelFault(p.kernel()); !fault.empty())
       f.Add(At(path + ".kernel"), "{}", fault);
   });
 }
 
-void VectorsPresent(const Subject& s, Findings& f) {
+void VectorsPresent(const RuleContext& s, Findings& f) {
   EachMachine(s, [&](const auto& p, const std::string& path) {
     if (!p.has_sparsesupportvectors() && !p.has_densesupportvectors())
       f.Add(At(path), "the model has neither sparse nor dense support vectors");
   });
 }
 
-void VectorsAlike(const Subject& s, Findings& f) {
+void VectorsAlike(const RuleContext& s, Findings& f) {
   EachMachine(s, [&](const auto& p, const std::string& path) {
     const auto& vectors = p.densesupportvectors().vectors();
     for (int i = 1; i < vectors.size(); ++i)
@@ -143,7 +143,7 @@ void VectorsAlike(const Subject& s, Findings& f) {
   });
 }
 
-void Coefficients(const Subject& s, Findings& f) {
+void Coefficients(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     const auto check = [&](const pb::Coefficients& row, int vectors, const std::string& path) {
       const uint64_t size = s.SizeOf(row, pb::Coefficients::kAlphaFieldNumber);
@@ -165,7 +165,7 @@ void Coefficients(const Subject& s, Findings& f) {
   }
 }
 
-void VectorsPerClass(const Subject& s, Findings& f) {
+void VectorsPerClass(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_supportvectorclassifier()) continue;
     const auto& p = m.model->supportvectorclassifier();
@@ -186,7 +186,7 @@ void VectorsPerClass(const Subject& s, Findings& f) {
   }
 }
 
-void Offsets(const Subject& s, Findings& f) {
+void Offsets(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_supportvectorclassifier()) continue;
     const auto& p = m.model->supportvectorclassifier();
@@ -200,7 +200,7 @@ void Offsets(const Subject& s, Findings& f) {
 
 // ---- Bayesian probit regression
 
-void BayesianInputs(const Subject& s, Findings& f) {
+void BayesianInputs(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models()) {
     if (!m.model->has_bayesianprobitregressor()) continue;
     for (int i = 0; i < m.description().input_size(); ++i) {
@@ -220,7 +220,7 @@ void BayesianInputs(const Subject& s, Findings& f) {
 using Recommender = pb::ItemSimilarityRecommender;
 
 template <typename Visit>
-void EachRecommender(const Subject& s, const Visit& visit) {
+void EachRecommender(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models())
     if (m.model->has_itemsimilarityrecommender()) visit(m, m.model->itemsimilarityrecommender());
 }
@@ -242,7 +242,7 @@ bool HasRepeats(const List& list) {
                      [&](const auto& value) { return !seen.insert(value).second; });
 }
 
-void ItemIds(const Subject& s, Findings& f) {
+void ItemIds(const RuleContext& s, Findings& f) {
   EachRecommender(s, [&](const ModelAt& m, const Recommender& p) {
     const auto& numbers = p.itemint64ids().vector();
     const auto& names = p.itemstringids().vector();
@@ -259,7 +259,7 @@ void ItemIds(const Subject& s, Findings& f) {
   });
 }
 
-void LastItemNamed(const Subject& s, Findings& f) {
+void LastItemNamed(const RuleContext& s, Findings& f) {
   EachRecommender(s, [&](const ModelAt& m, const Recommender& p) {
     const auto names = static_cast<uint64_t>(p.itemstringids().vector_size());
     if (names != 0 && names == LargestItem(p))
@@ -281,7 +281,7 @@ void CheckFeature(Findings& f, const ModelAt& m, const Features& list, const std
     f.Add(where, "{} does not have a type that the recommender allows", Quote(name));
 }
 
-void RecommenderFeatures(const Subject& s, Findings& f) {
+void RecommenderFeatures(const RuleContext& s, Findings& f) {
   using T = pb::FeatureType;
   EachRecommender(s, [&](const ModelAt& m, const Recommender& p) {
     const Features& in = m.description().input();

@@ -15,7 +15,7 @@ using Node = Trees::TreeNode;
 
 // Calls visit(model, parameters, path).
 template <typename Visit>
-void EachEnsemble(const Subject& s, const Visit& visit) {
+void EachEnsemble(const RuleContext& s, const Visit& visit) {
   for (const ModelAt& m : s.models()) {
     if (m.model->has_treeensembleclassifier())
       visit(m, m.model->treeensembleclassifier().treeensemble(),
@@ -30,7 +30,7 @@ std::string PathOf(const std::string& path, int node) {
   return fmt::format("{}.nodes[{}]", path, node);
 }
 
-void Dimensions(const Subject& s, Findings& f) {
+void Dimensions(const RuleContext& s, Findings& f) {
   EachEnsemble(s, [&](const ModelAt& m, const Trees& trees, const std::string& path) {
     const uint64_t dimensions = trees.numpredictiondimensions();
     if (dimensions == 0) f.Add(At(path), "numPredictionDimensions is 0; expected 1 or more");
@@ -48,7 +48,7 @@ void Dimensions(const Subject& s, Findings& f) {
   });
 }
 
-void LeavesValued(const Subject& s, Findings& f) {
+void LeavesValued(const RuleContext& s, Findings& f) {
   EachEnsemble(s, [&](const ModelAt&, const Trees& trees, const std::string& path) {
     for (int i = 0; i < trees.nodes_size(); ++i) {
       const Node& node = trees.nodes(i);
@@ -89,7 +89,7 @@ class Index {
   std::map<std::pair<uint64_t, uint64_t>, int> nodes_;
 };
 
-void NodesUnique(const Subject& s, Findings& f) {
+void NodesUnique(const RuleContext& s, Findings& f) {
   EachEnsemble(s, [&](const ModelAt&, const Trees& trees, const std::string& path) {
     const Index index(trees);
     for (int i = 0; i < trees.nodes_size(); ++i)
@@ -99,7 +99,7 @@ void NodesUnique(const Subject& s, Findings& f) {
   });
 }
 
-void ChildrenExist(const Subject& s, Findings& f) {
+void ChildrenExist(const RuleContext& s, Findings& f) {
   EachEnsemble(s, [&](const ModelAt&, const Trees& trees, const std::string& path) {
     const Index index(trees);
     for (int i = 0; i < trees.nodes_size(); ++i) {
@@ -114,7 +114,7 @@ void ChildrenExist(const Subject& s, Findings& f) {
 }
 
 // Each tree has one root, and every other node has one parent and is reachable from the root.
-void TreesAreTrees(const Subject& s, Findings& f) {
+void TreesAreTrees(const RuleContext& s, Findings& f) {
   EachEnsemble(s, [&](const ModelAt&, const Trees& trees, const std::string& path) {
     const Index index(trees);
     const auto count = static_cast<size_t>(trees.nodes_size());

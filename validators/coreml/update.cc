@@ -16,26 +16,26 @@ bool CanBeUpdated(const pb::Model& model) {
          PipelineOf(model) != nullptr;
 }
 
-void KindCanBeUpdated(const Subject& s, Findings& f) {
+void KindCanBeUpdated(const RuleContext& s, Findings& f) {
   for (const ModelAt& m : s.models())
     if (m.model->isupdatable() && !CanBeUpdated(*m.model))
       f.Add(At(m.path + "isUpdatable"), "models of this type cannot be updated");
 }
 
 template <typename Visit>
-void EachUpdatable(const Subject& s, const Visit& visit) {
+void EachUpdatable(const RuleContext& s, const Visit& visit) {
   for (const NetworkAt& n : s.networks())
     if (n.model->model->isupdatable()) visit(n);
 }
 
 // Calls visit(at) for the updatable layers of updatable networks; training ignores nested ones.
 template <typename Visit>
-void EachUpdatableLayer(const Subject& s, const Visit& visit) {
+void EachUpdatableLayer(const RuleContext& s, const Visit& visit) {
   for (const LayerAt& at : s.layers())
     if (at.network->model->model->isupdatable() && !at.nested && at.layer->isupdatable()) visit(at);
 }
 
-void LayersToUpdate(const Subject& s, Findings& f) {
+void LayersToUpdate(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (std::none_of(n.layers->begin(), n.layers->end(),
                      [](const auto& layer) { return layer.isupdatable(); }))
@@ -43,7 +43,7 @@ void LayersToUpdate(const Subject& s, Findings& f) {
   });
 }
 
-void UpdatableKinds(const Subject& s, Findings& f) {
+void UpdatableKinds(const RuleContext& s, Findings& f) {
   EachUpdatableLayer(s, [&](const LayerAt& at) {
     if (!at.layer->has_convolution() && !at.layer->has_innerproduct() &&
         !at.layer->has_unidirectionallstm())
@@ -52,21 +52,21 @@ void UpdatableKinds(const Subject& s, Findings& f) {
 }
 
 // The published text excludes LSTMs; the vendor's checker accepts them.
-void PublishedUpdatableKinds(const Subject& s, Findings& f) {
+void PublishedUpdatableKinds(const RuleContext& s, Findings& f) {
   EachUpdatableLayer(s, [&](const LayerAt& at) {
     if (at.layer->has_unidirectionallstm())
       f.Add(Where(at, "isUpdatable"), "{} cannot be updated", Title(at));
   });
 }
 
-void NestedNotUpdatable(const Subject& s, Findings& f) {
+void NestedNotUpdatable(const RuleContext& s, Findings& f) {
   for (const LayerAt& at : s.layers())
     if (at.layer->isupdatable() && (at.nested || !at.network->model->model->isupdatable()))
       f.Add(Where(at, "isUpdatable"), "{} is updatable, {}", Title(at),
             at.nested ? "but is inside a loop or branch" : "but its model is not");
 }
 
-void UpdatableWeights(const Subject& s, Findings& f) {
+void UpdatableWeights(const RuleContext& s, Findings& f) {
   EachUpdatableLayer(s, [&](const LayerAt& at) {
     const auto check = [&](const auto& p) {
       if (p.weights().has_quantization() || (p.hasbias() && p.bias().has_quantization()))
@@ -111,7 +111,7 @@ class Writers {
   std::unordered_map<std::string_view, int> last_;
 };
 
-void OneLoss(const Subject& s, Findings& f) {
+void OneLoss(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     const int losses = n.update != nullptr ? n.update->losslayers_size() : 0;
     if (losses != 1)
@@ -122,7 +122,7 @@ void OneLoss(const Subject& s, Findings& f) {
 
 // Calls visit(network, its writers, loss, place) for the losses of updatable networks.
 template <typename Visit>
-void EachLoss(const Subject& s, const Visit& visit) {
+void EachLoss(const RuleContext& s, const Visit& visit) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (n.update == nullptr) return;
     const Writers writers(*n.layers);
@@ -132,7 +132,7 @@ void EachLoss(const Subject& s, const Visit& visit) {
   });
 }
 
-void LossInputs(const Subject& s, Findings& f) {
+void LossInputs(const RuleContext& s, Findings& f) {
   EachLoss(s, [&](const NetworkAt& n, const Writers& writers, const Loss& loss,
                   const Location& where) {
     const int writer = writers.Of(loss.input);
@@ -147,7 +147,7 @@ void LossInputs(const Subject& s, Findings& f) {
   });
 }
 
-void LossTargets(const Subject& s, Findings& f) {
+void LossTargets(const RuleContext& s, Findings& f) {
   EachLoss(s,
            [&](const NetworkAt&, const Writers& writers, const Loss& loss, const Location& where) {
              if (writers.Of(loss.target) >= 0)
@@ -205,14 +205,14 @@ void CheckGradients(const NetworkAt& n, const Loss& loss, Findings& f) {
 }
 
 // Checks only networks with one loss; OneLoss reports the others.
-void GradientsExist(const Subject& s, Findings& f) {
+void GradientsExist(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (n.update != nullptr && n.update->losslayers_size() == 1)
       CheckGradients(n, LossOf(n.update->losslayers(0)), f);
   });
 }
 
-void NamesDistinct(const Subject& s, Findings& f) {
+void NamesDistinct(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     std::set<std::string_view> seen;
     const auto add = [&](const std::string& name, const std::string& path) {
@@ -248,7 +248,7 @@ TrainingInputs SortTrainingInputs(const pb::ModelDescription& d) {
   return out;
 }
 
-void TrainingInputsGiven(const Subject& s, Findings& f) {
+void TrainingInputsGiven(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     const auto& d = n.model->description();
     const TrainingInputs inputs = SortTrainingInputs(d);
@@ -266,7 +266,7 @@ const pb::FeatureType* OutputType(const pb::ModelDescription& d, const std::stri
   return nullptr;
 }
 
-void TargetsGiven(const Subject& s, Findings& f) {
+void TargetsGiven(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (n.update == nullptr || n.update->losslayers().empty()) return;
     const auto& d = n.model->description();
@@ -306,7 +306,7 @@ void CheckRequiredInteger(Findings& f, const std::string& path, std::string_view
     f.Add(At(path), "{} {}", name, fault);
 }
 
-void OptimizerComplete(const Subject& s, Findings& f) {
+void OptimizerComplete(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     const std::string path = n.path + ".updateParams.optimizer";
     const pb::Optimizer none;
@@ -328,7 +328,7 @@ void OptimizerComplete(const Subject& s, Findings& f) {
   });
 }
 
-void MomentumValid(const Subject& s, Findings& f) {
+void MomentumValid(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     if (n.update == nullptr) return;
     const auto& p = n.update->optimizer().sgdoptimizer();
@@ -337,7 +337,7 @@ void MomentumValid(const Subject& s, Findings& f) {
   });
 }
 
-void EpochsValid(const Subject& s, Findings& f) {
+void EpochsValid(const RuleContext& s, Findings& f) {
   EachUpdatable(s, [&](const NetworkAt& n) {
     const std::string path = n.path + ".updateParams";
     const pb::NetworkUpdateParameters none;

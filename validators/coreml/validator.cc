@@ -26,8 +26,8 @@ constexpr auto Checks(std::index_sequence<labels...>) {
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const Subject subject(static_cast<const Model&>(model));
-  RunRules<Subject>(Lists(), subject, options, out);
+  const RuleContext context(static_cast<const Model&>(model));
+  RunRules<RuleContext>(Lists(), context, options, out);
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ RuleSet CoremlRules() {
            .clause = "Model.proto: Model",
            .vendor = true,
            .hint = "The file or package is damaged or incomplete; download or export it again."},
-      .rules = InfoOf<Subject>(Lists()),
+      .rules = InfoOf<RuleContext>(Lists()),
       .run = Run,
       .examples = Examples,
       .clauses = Clauses()};

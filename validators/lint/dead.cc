@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
-#include "validators/lint/subject.h"
+#include "validators/lint/rule_context.h"
 
 namespace nn::lint {
 namespace {
@@ -64,7 +64,7 @@ std::vector<bool> NeededOperators(const ModelSummary& model) {
   return needed;
 }
 
-void OperatorsNeeded(const Subject& s, Findings& f) {
+void OperatorsNeeded(const RuleContext& s, Findings& f) {
   const ModelSummary& model = s.summary();
   const std::vector<bool> needed = NeededOperators(model);
   for (size_t i = 0; i < needed.size(); ++i) {
@@ -75,7 +75,7 @@ void OperatorsNeeded(const Subject& s, Findings& f) {
   }
 }
 
-void ConstantsUsed(const Subject& s, Findings& f) {
+void ConstantsUsed(const RuleContext& s, Findings& f) {
   Names outputs;
   for (const TensorSummary& t : s.summary().outputs) outputs.insert(t.name);
   for (const TensorEntry& t : s.tensors())
@@ -83,7 +83,7 @@ void ConstantsUsed(const Subject& s, Findings& f) {
       f.Add(At(t.location), "no operator reads {} ({})", Title(t), HumanBytes(t.bytes));
 }
 
-void InputsUsed(const Subject& s, Findings& f) {
+void InputsUsed(const RuleContext& s, Findings& f) {
   if (s.summary().operators.empty()) return;
   const Names used = UsedNames(s.summary());
   for (const TensorSummary& t : s.summary().inputs)

@@ -6,24 +6,24 @@
 
 #include "base/text.h"
 #include "passes/legalize.h"
-#include "validators/lint/subject.h"
+#include "validators/lint/rule_context.h"
 
 namespace nn::lint {
 namespace {
 
 // Why nodes of the graph cannot be written in a format, by node; nullopt if legalization fails.
-using Reasons = std::map<std::string, Obstacle>;
+using Reasons = std::map<std::string, UnsupportedNode>;
 std::optional<Reasons> ReasonsAgainst(const Target& target, const ImportedModel& model) {
   Graph graph = model.graph.Clone();
   const auto illegal = Legalize(graph, target);
   if (!illegal) return std::nullopt;
   Reasons reasons;
-  for (const std::vector<Obstacle>& list : {model.obstacles, *illegal})
-    for (const Obstacle& o : list) reasons.emplace(o.node, o);
+  for (const std::vector<UnsupportedNode>& list : {model.unsupported, *illegal})
+    for (const UnsupportedNode& o : list) reasons.emplace(o.node, o);
   return reasons;
 }
 
-void OperatorsPortable(const Subject& s, Findings& f) {
+void OperatorsPortable(const RuleContext& s, Findings& f) {
   const auto imported = s.format().import(s.model());
   if (!imported) return;
   std::optional<Reasons> everywhere;  // for the nodes that no other format supports
@@ -37,15 +37,15 @@ void OperatorsPortable(const Subject& s, Findings& f) {
       std::erase_if(*everywhere, [&](const auto& r) { return !reasons->contains(r.first); });
     if (everywhere->empty()) return;
   }
-  std::map<std::string, std::vector<const Obstacle*>> by_operator;
+  std::map<std::string, std::vector<const UnsupportedNode*>> by_operator;
   if (everywhere)
     for (const auto& [node, o] : *everywhere)
       by_operator[o.source.empty() ? o.op : o.source].push_back(&o);
-  for (const auto& [op, obstacles] : by_operator) {
+  for (const auto& [op, unsupported] : by_operator) {
     const std::string more =
-        obstacles.size() == 1 ? std::string() : fmt::format(" ({} nodes)", obstacles.size());
-    f.Add(At(obstacles.front()->node), "{}{} cannot be converted to any other format: {}",
-          Escape(op), more, obstacles.front()->reason);
+        unsupported.size() == 1 ? std::string() : fmt::format(" ({} nodes)", unsupported.size());
+    f.Add(At(unsupported.front()->node), "{}{} cannot be converted to any other format: {}",
+          Escape(op), more, unsupported.front()->reason);
   }
 }
 
@@ -57,7 +57,7 @@ bool IsIdentifier(std::string_view name) {
          std::all_of(name.begin(), name.end(), is_word);
 }
 
-void PortsAreIdentifiers(const Subject& s, Findings& f) {
+void PortsAreIdentifiers(const RuleContext& s, Findings& f) {
   if (s.format().name == "nnapi") return;  // operands are numbered, not named
   for (const auto& [kind, ports] :
        {std::pair("input", &s.summary().inputs), std::pair("output", &s.summary().outputs)})

@@ -1,7 +1,7 @@
 #include "validators/lint/validator.h"
 
 #include "validators/lint/examples.h"
-#include "validators/lint/subject.h"
+#include "validators/lint/rule_context.h"
 
 namespace nn::lint {
 namespace {
@@ -13,8 +13,8 @@ std::vector<std::span<const Rule>> Lists() {
 void Run(const NativeModel& model, const Format& format, const ValidateOptions& options,
          std::vector<Finding>& out) {
   const auto lists = Lists();
-  if (IsAnyApplied<Subject>(lists, options))
-    RunRules<Subject>(lists, Subject(model, format), options, out);
+  if (IsAnyApplied<RuleContext>(lists, options))
+    RunRules<RuleContext>(lists, RuleContext(model, format), options, out);
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ RuleSet AnyRules() {
                        .clause = "the formats' encodings",
                        .vendor = true,
                        .hint = "Give the file the extension of its format, or download it again."},
-          .rules = InfoOf<Subject>(Lists()),
+          .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
           .examples = Examples,
           .clauses = {}};

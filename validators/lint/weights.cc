@@ -4,7 +4,7 @@
 
 #include "base/sha256.h"
 #include "base/text.h"
-#include "validators/lint/subject.h"
+#include "validators/lint/rule_context.h"
 
 namespace nn::lint {
 namespace {
@@ -19,7 +19,7 @@ Location Where(const TensorEntry& tensor) {
 
 // Adds a finding for every tensor for which `say` returns a message.
 template <typename Say>
-void EachContents(const Subject& s, Findings& f, const Say& say) {
+void EachContents(const RuleContext& s, Findings& f, const Say& say) {
   const auto& contents = s.contents();
   for (size_t i = 0; i < contents.size(); ++i) {
     const TensorEntry& tensor = s.tensors()[i];
@@ -34,11 +34,11 @@ std::string Holds(uint64_t count, std::string_view what) {
   return fmt::format("holds {} {}{}", WithThousands(count), what, count == 1 ? "" : "s");
 }
 
-void NoNans(const Subject& s, Findings& f) {
+void NoNans(const RuleContext& s, Findings& f) {
   EachContents(s, f, [](const Contents& c, const TensorEntry&) { return Holds(c.nans, "NaN"); });
 }
 
-void Finite(const Subject& s, Findings& f) {
+void Finite(const RuleContext& s, Findings& f) {
   EachContents(s, f, [](const Contents& c, const TensorEntry&) {
     return c.infinities == 0
                ? std::string()
@@ -47,13 +47,13 @@ void Finite(const Subject& s, Findings& f) {
   });
 }
 
-void NoDenormals(const Subject& s, Findings& f) {
+void NoDenormals(const RuleContext& s, Findings& f) {
   EachContents(s, f, [](const Contents& c, const TensorEntry&) {
     return Holds(c.denormals, "denormal number");
   });
 }
 
-void NotUniform(const Subject& s, Findings& f) {
+void NotUniform(const RuleContext& s, Findings& f) {
   EachContents(s, f, [](const Contents& c, const TensorEntry& t) {
     return c.uniform && t.bytes >= kLarge
                ? fmt::format("takes {} but holds a single value", HumanBytes(t.bytes))
@@ -61,7 +61,7 @@ void NotUniform(const Subject& s, Findings& f) {
   });
 }
 
-void NoDuplicates(const Subject& s, Findings& f) {
+void NoDuplicates(const RuleContext& s, Findings& f) {
   using Key = std::tuple<std::string_view, std::vector<int64_t>, uint64_t>;
   std::map<Key, std::vector<const TensorEntry*>> alike;
   for (const TensorEntry& t : s.tensors())

@@ -15,7 +15,7 @@ using enum OperationType;
 // More bytes between constants than alignment explains.
 constexpr uint64_t kGap = 64;
 
-void ScalesUsual(const Subject& s, Findings& f) {
+void ScalesUsual(const RuleContext& s, Findings& f) {
   for (size_t i = 0; i < s.native().operands.size(); ++i) {
     const float scale = s.native().operands[i].scale;
     if (scale > 0 && std::isfinite(scale) && !IsUsualScale(scale))
@@ -38,7 +38,7 @@ struct Storage {
   std::vector<Span> spans;  // sorted by position
 };
 
-std::vector<Storage> StoragesOf(const Subject& s) {
+std::vector<Storage> StoragesOf(const RuleContext& s) {
   const Model& m = s.native();
   std::vector<Storage> list = {{"operandValues", m.operand_values.size(), {}}};
   for (size_t i = 0; i < m.pools.size(); ++i)
@@ -55,14 +55,14 @@ std::vector<Storage> StoragesOf(const Subject& s) {
   return list;
 }
 
-void PoolsUsed(const Subject& s, Findings& f) {
+void PoolsUsed(const RuleContext& s, Findings& f) {
   const std::vector<Storage> list = StoragesOf(s);
   for (size_t i = 1; i < list.size(); ++i)
     if (list[i].spans.empty())
       f.Add(At(list[i].path), "no operand uses pool {}, which has {} bytes", i - 1, list[i].size);
 }
 
-void BytesUsed(const Subject& s, Findings& f) {
+void BytesUsed(const RuleContext& s, Findings& f) {
   for (const Storage& storage : StoragesOf(s)) {
     if (storage.spans.empty() && storage.path != "operandValues") continue;  // PoolsUsed
     uint64_t end = 0;
@@ -79,7 +79,7 @@ void BytesUsed(const Subject& s, Findings& f) {
   }
 }
 
-void ConstantsApart(const Subject& s, Findings& f) {
+void ConstantsApart(const RuleContext& s, Findings& f) {
   for (const Storage& storage : StoragesOf(s)) {
     const Span* last = nullptr;  // the one that ends last
     for (const Span& span : storage.spans) {
@@ -94,7 +94,7 @@ void ConstantsApart(const Subject& s, Findings& f) {
   }
 }
 
-void ConstantsAligned(const Subject& s, Findings& f) {
+void ConstantsAligned(const RuleContext& s, Findings& f) {
   for (size_t i = 0; i < s.native().operands.size(); ++i) {
     const Operand& o = s.native().operands[i];
     const uint32_t size = ElementSize(o.type);
@@ -105,7 +105,7 @@ void ConstantsAligned(const Subject& s, Findings& f) {
   }
 }
 
-void NothingOem(const Subject& s, Findings& f) {
+void NothingOem(const RuleContext& s, Findings& f) {
   for (size_t i = 0; i < s.native().operands.size(); ++i) {
     const OperandType type = s.native().operands[i].type;
     if (type == OperandType::kOem || type == OperandType::kTensorOemByte)
@@ -132,7 +132,7 @@ bool Determines(const OperationAt& op) {
   return shape == nullptr || IsConstant(*shape);
 }
 
-void DimensionsGiven(const Subject& s, Findings& f) {
+void DimensionsGiven(const RuleContext& s, Findings& f) {
   for (const OperationAt& op : s.operations())
     for (size_t i = 0; i < op.operation->outputs.size(); ++i) {
       const Dims* dims = op.OutputDims(i);
@@ -143,7 +143,7 @@ void DimensionsGiven(const Subject& s, Findings& f) {
     }
 }
 
-void KeysOnce(const Subject& s, Findings& f) {
+void KeysOnce(const RuleContext& s, Findings& f) {
   std::set<uint32_t> seen;  // operands with keys
   EachOperation(s, kHashtableLookup, [&](const OperationAt& op) {
     if (!seen.insert(op.operation->inputs[1]).second) return;
@@ -153,7 +153,7 @@ void KeysOnce(const Subject& s, Findings& f) {
   });
 }
 
-void SchemesDefined(const Subject& s, Findings& f) {
+void SchemesDefined(const RuleContext& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
     if (op.signature == nullptr) continue;
     for (size_t i = 0; i < op.input_count(); ++i)

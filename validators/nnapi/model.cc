@@ -9,18 +9,18 @@ namespace {
 
 constexpr size_t kNobody = static_cast<size_t>(-1);
 
-void NotEmpty(const Subject& s, Findings& f) {
+void NotEmpty(const RuleContext& s, Findings& f) {
   const Model& m = s.native();
   if (m.input_indexes.empty()) f.Add(At("inputIndexes"), "the model has no inputs");
   if (m.output_indexes.empty()) f.Add(At("outputIndexes"), "the model has no outputs");
 }
 
-void HasOperations(const Subject& s, Findings& f) {
+void HasOperations(const RuleContext& s, Findings& f) {
   if (s.operations().empty()) f.Add(At("operations"), "the model has no operations");
 }
 
 template <typename Visit>
-void EachListed(const Subject& s, const Visit& visit) {
+void EachListed(const RuleContext& s, const Visit& visit) {
   const auto each = [&](const std::vector<uint32_t>& list, std::string_view name, LifeTime want) {
     for (size_t i = 0; i < list.size(); ++i) visit(list[i], fmt::format("{}[{}]", name, i), want);
   };
@@ -28,7 +28,7 @@ void EachListed(const Subject& s, const Visit& visit) {
   each(s.native().output_indexes, "outputIndexes", LifeTime::kModelOutput);
 }
 
-void ListsInRange(const Subject& s, Findings& f) {
+void ListsInRange(const RuleContext& s, Findings& f) {
   EachListed(s, [&](uint32_t index, const std::string& path, LifeTime) {
     if (s.FindOperand(index) == nullptr)
       f.Add(At(path), "operand {} does not exist; the model has {} operands", index,
@@ -37,7 +37,7 @@ void ListsInRange(const Subject& s, Findings& f) {
 }
 
 // An operand in both lists has the wrong lifetime for one of them; ListedOnce reports it.
-void ListsHaveLifetime(const Subject& s, Findings& f) {
+void ListsHaveLifetime(const RuleContext& s, Findings& f) {
   std::map<uint32_t, std::set<LifeTime>> wanted;
   EachListed(
       s, [&](uint32_t index, const std::string&, LifeTime want) { wanted[index].insert(want); });
@@ -50,14 +50,14 @@ void ListsHaveLifetime(const Subject& s, Findings& f) {
   });
 }
 
-void ListedOnce(const Subject& s, Findings& f) {
+void ListedOnce(const RuleContext& s, Findings& f) {
   std::set<uint32_t> seen;
   EachListed(s, [&](uint32_t index, const std::string& path, LifeTime) {
     if (!seen.insert(index).second) f.Add(At(path), "operand {} is listed more than once", index);
   });
 }
 
-void AllListed(const Subject& s, Findings& f) {
+void AllListed(const RuleContext& s, Findings& f) {
   std::set<uint32_t> listed;
   EachListed(s, [&](uint32_t index, const std::string&, LifeTime) { listed.insert(index); });
   for (uint32_t i = 0; i < s.native().operands.size(); ++i) {
@@ -72,7 +72,7 @@ void AllListed(const Subject& s, Findings& f) {
   }
 }
 
-void IndicesInRange(const Subject& s, Findings& f) {
+void IndicesInRange(const RuleContext& s, Findings& f) {
   for (const OperationAt& op : s.operations()) {
     const auto check = [&](const std::vector<uint32_t>& list, std::string_view name) {
       for (size_t i = 0; i < list.size(); ++i)
@@ -88,7 +88,7 @@ void IndicesInRange(const Subject& s, Findings& f) {
 
 // An out-of-range input may have been meant for any operand, so a count may be too high by the
 // number of such inputs.
-void ConsumersCounted(const Subject& s, Findings& f) {
+void ConsumersCounted(const RuleContext& s, Findings& f) {
   std::vector<uint64_t> count(s.native().operands.size());
   uint64_t strays = 0;
   for (const OperationAt& op : s.operations())
@@ -101,7 +101,7 @@ void ConsumersCounted(const Subject& s, Findings& f) {
 }
 
 // The operations that write each operand.
-std::vector<std::vector<size_t>> Writers(const Subject& s) {
+std::vector<std::vector<size_t>> Writers(const RuleContext& s) {
   std::vector<std::vector<size_t>> writers(s.native().operands.size());
   for (const OperationAt& op : s.operations())
     for (const uint32_t i : op.operation->outputs)
@@ -111,7 +111,7 @@ std::vector<std::vector<size_t>> Writers(const Subject& s) {
 
 // True if all operations have all of their outputs and these are operands. Only then is it certain
 // that an operand has no writer.
-bool WritersAreKnown(const Subject& s) {
+bool WritersAreKnown(const RuleContext& s) {
   for (const OperationAt& op : s.operations()) {
     const std::vector<uint32_t>& outputs = op.operation->outputs;
     if (op.signature != nullptr && outputs.size() < op.signature->outputs.size()) return false;
@@ -121,7 +121,7 @@ bool WritersAreKnown(const Subject& s) {
   return !s.operations().empty();
 }
 
-void OnlyComputedWritten(const Subject& s, Findings& f) {
+void OnlyComputedWritten(const RuleContext& s, Findings& f) {
   for (const OperationAt& op : s.operations())
     for (size_t i = 0; i < op.operation->outputs.size(); ++i) {
       const Operand* o = op.Output(i);
@@ -131,7 +131,7 @@ void OnlyComputedWritten(const Subject& s, Findings& f) {
     }
 }
 
-void WrittenOnce(const Subject& s, Findings& f) {
+void WrittenOnce(const RuleContext& s, Findings& f) {
   const auto writers = Writers(s);
   const size_t fewest = WritersAreKnown(s) ? 1 : 0;
   for (size_t i = 0; i < writers.size(); ++i) {
@@ -143,7 +143,7 @@ void WrittenOnce(const Subject& s, Findings& f) {
   }
 }
 
-void InOrder(const Subject& s, Findings& f) {
+void InOrder(const RuleContext& s, Findings& f) {
   const auto writers = Writers(s);
   for (const OperationAt& op : s.operations())
     for (size_t i = 0; i < op.operation->inputs.size(); ++i) {

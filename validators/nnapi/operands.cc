@@ -8,11 +8,11 @@ namespace nn::nnapi {
 namespace {
 
 template <typename Visit>
-void EachOperand(const Subject& s, const Visit& visit) {
+void EachOperand(const RuleContext& s, const Visit& visit) {
   for (size_t i = 0; i < s.native().operands.size(); ++i) visit(i, s.native().operands[i]);
 }
 
-void ConstantsSized(const Subject& s, Findings& f) {
+void ConstantsSized(const RuleContext& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (!IsConstant(o) || !IsTensor(o.type)) return;
     if (std::find(o.dimensions.begin(), o.dimensions.end(), 0u) != o.dimensions.end())
@@ -21,7 +21,7 @@ void ConstantsSized(const Subject& s, Findings& f) {
   });
 }
 
-void ConstantsInPool(const Subject& s, Findings& f) {
+void ConstantsInPool(const RuleContext& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (!IsConstant(o)) return;
     const DataLocation& l = o.location;
@@ -45,7 +45,7 @@ void ConstantsInPool(const Subject& s, Findings& f) {
   });
 }
 
-void ConstantsFitLength(const Subject& s, Findings& f) {
+void ConstantsFitLength(const RuleContext& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (!IsConstant(o) || IsOem(o)) return;
     const auto need = BytesNeeded(o);
@@ -56,7 +56,7 @@ void ConstantsFitLength(const Subject& s, Findings& f) {
   });
 }
 
-void OthersHaveNoLocation(const Subject& s, Findings& f) {
+void OthersHaveNoLocation(const RuleContext& s, Findings& f) {
   EachOperand(s, [&](size_t i, const Operand& o) {
     if (NameOf(o.lifetime) && !IsConstant(o) && o.location != DataLocation())
       f.Add(At(OperandPath(i, "location")),

@@ -23,7 +23,7 @@ struct RequestArgumentAt {
 };
 
 template <typename Visit>
-void EachRequestArgument(const Subject& s, const Visit& visit) {
+void EachRequestArgument(const RuleContext& s, const Visit& visit) {
   const Model& m = s.native();
   if (!m.request) return;
   const auto each = [&](const std::vector<RequestArgument>& list,
@@ -38,7 +38,7 @@ void EachRequestArgument(const Subject& s, const Visit& visit) {
   each(m.request->outputs, m.output_indexes, true);
 }
 
-void ArgumentsForAll(const Subject& s, Findings& f) {
+void ArgumentsForAll(const RuleContext& s, Findings& f) {
   const Model& m = s.native();
   if (!m.request) return;
   const auto check = [&](std::string_view what, size_t has, size_t wants) {
@@ -50,7 +50,7 @@ void ArgumentsForAll(const Subject& s, Findings& f) {
   check("outputs", m.request->outputs.size(), m.output_indexes.size());
 }
 
-void NothingWithoutValue(const Subject& s, Findings& f) {
+void NothingWithoutValue(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     if (!a.argument.has_no_value) return;
     if (a.argument.location != DataLocation())
@@ -61,7 +61,7 @@ void NothingWithoutValue(const Subject& s, Findings& f) {
   });
 }
 
-void OmittedIsOptional(const Subject& s, Findings& f) {
+void OmittedIsOptional(const RuleContext& s, Findings& f) {
   if (!s.native().request) return;
   // By operand: the first operation input that requires its value.
   std::vector<std::pair<const OperationAt*, size_t>> needs(s.native().operands.size());
@@ -84,7 +84,7 @@ void OmittedIsOptional(const Subject& s, Findings& f) {
   });
 }
 
-void ArgumentsInPool(const Subject& s, Findings& f) {
+void ArgumentsInPool(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const DataLocation& l = a.argument.location;
     const std::vector<uint64_t>& pools = s.native().request->pool_sizes;
@@ -98,7 +98,7 @@ void ArgumentsInPool(const Subject& s, Findings& f) {
   });
 }
 
-void DimensionsKept(const Subject& s, Findings& f) {
+void DimensionsKept(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const Dims& dims = a.argument.dimensions;
     if (a.operand != nullptr && !a.argument.has_no_value && !dims.empty() &&
@@ -112,7 +112,7 @@ bool HasOpen(const Dims& dims) {
   return std::find(dims.begin(), dims.end(), 0u) != dims.end();
 }
 
-void DimensionsComplete(const Subject& s, Findings& f) {
+void DimensionsComplete(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const Dims& dims = a.argument.dimensions;
     if (a.argument.has_no_value) return;
@@ -125,7 +125,7 @@ void DimensionsComplete(const Subject& s, Findings& f) {
   });
 }
 
-void LengthsFit(const Subject& s, Findings& f) {
+void LengthsFit(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     if (a.operand == nullptr || a.argument.has_no_value) return;
     const Dims& given = a.argument.dimensions;
@@ -148,7 +148,7 @@ struct Place {
   std::string path;
 };
 
-void OutputsApart(const Subject& s, Findings& f) {
+void OutputsApart(const RuleContext& s, Findings& f) {
   std::vector<Place> places;
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     const DataLocation& l = a.argument.location;

@@ -1,17 +1,17 @@
-// The lists of NNAPI rules, by subject.
+// The lists of NNAPI rules, by context.
 #pragma once
 
 #include "formats/nnapi/constraint.h"
-#include "validators/nnapi/subject.h"
+#include "validators/nnapi/rule_context.h"
 #include "validators/rule.h"
 
 namespace nn::nnapi {
 
-using Rule = nn::Rule<Subject>;
+using Rule = nn::Rule<RuleContext>;
 
 // The check of a rule that reports what breaks some constraints.
 template <Label... labels>
-void Report(const Subject& s, Findings& f) {
+void Report(const RuleContext& s, Findings& f) {
   static constexpr Label kLabels[] = {labels...};
   FindMisfits(s, kLabels, [&](const Misfit& m) { f.Add(At(m.site), "{}", m.text); });
 }

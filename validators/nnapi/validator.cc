@@ -14,8 +14,8 @@ std::vector<std::span<const Rule>> Lists() {
 
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const Subject subject(static_cast<const Model&>(model));
-  RunRules<Subject>(Lists(), subject, options, out);
+  const RuleContext context(static_cast<const Model&>(model));
+  RunRules<RuleContext>(Lists(), context, options, out);
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ RuleSet NnapiRules() {
                            "The file is an NNAPI model: a .nnapi flatbuffer or .nnapi.json text.",
                        .clause = "schemas/nnapi.fbs",
                        .hint = "The file is damaged or incomplete; export or copy it again."},
-          .rules = InfoOf<Subject>(Lists()),
+          .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
           .examples = Examples,
           .clauses = Clauses()};

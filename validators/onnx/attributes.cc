@@ -34,21 +34,21 @@ constexpr ValueField kValueFields[] = {
     {A::kSparseTensorsFieldNumber, A::SPARSE_TENSORS},
 };
 
-const NodeAt& NodeOf(const Subject& s, const AttributeAt& a) {
+const NodeAt& NodeOf(const RuleContext& s, const AttributeAt& a) {
   return s.nodes()[static_cast<size_t>(a.node)];
 }
 
-std::string Name(const Subject& s, const AttributeAt& a) {
+std::string Name(const RuleContext& s, const AttributeAt& a) {
   return fmt::format("attribute {} of {}", Quote(a.attribute->name()), Title(NodeOf(s, a)));
 }
 
-void Named(const Subject& s, Findings& f) {
+void Named(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes())
     if (a.attribute->name().empty())
       f.Add(s.Where(a, "name"), "attribute {} of {} has no name", a.index, Title(NodeOf(s, a)));
 }
 
-void Unique(const Subject& s, Findings& f) {
+void Unique(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     std::set<std::string_view> seen;
     for (int i = 0; i < node.node->attribute_size(); ++i)
@@ -58,19 +58,19 @@ void Unique(const Subject& s, Findings& f) {
   }
 }
 
-void Typed(const Subject& s, Findings& f) {
+void Typed(const RuleContext& s, Findings& f) {
   if (s.ir_version() < kFirstIrWithType) return;
   for (const AttributeAt& a : s.attributes())
     if (!a.attribute->has_type()) f.Add(s.Where(a, "type"), "{} has no type", Name(s, a));
 }
 
-void TypeDefined(const Subject& s, Findings& f) {
+void TypeDefined(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes())
     if (a.attribute->has_type() && a.attribute->type() == A::UNDEFINED)
       f.Add(s.Where(a, "type"), "the type of {} is UNDEFINED", Name(s, a));
 }
 
-void OneValue(const Subject& s, Findings& f) {
+void OneValue(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     const auto used =
         std::count_if(std::begin(kValueFields), std::end(kValueFields),
@@ -80,7 +80,7 @@ void OneValue(const Subject& s, Findings& f) {
   }
 }
 
-void ValueFitsType(const Subject& s, Findings& f) {
+void ValueFitsType(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     if (!a.attribute->has_type()) continue;
     for (const ValueField& field : kValueFields)
@@ -92,12 +92,12 @@ void ValueFitsType(const Subject& s, Findings& f) {
 }
 
 // True if the attribute is in the signature of a standard operator.
-bool IsStandard(const Subject& s, const AttributeAt& a) {
+bool IsStandard(const RuleContext& s, const AttributeAt& a) {
   const Schema* schema = NodeOf(s, a).standard;
   return schema != nullptr && schema->attributes.contains(a.attribute->name());
 }
 
-void FindMissingMessages(const Subject& s, Findings& f, bool standard) {
+void FindMissingMessages(const RuleContext& s, Findings& f, bool standard) {
   for (const AttributeAt& a : s.attributes()) {
     if (!a.attribute->ref_attr_name().empty() || IsStandard(s, a) != standard) continue;
     for (const ValueField& field : kValueFields) {
@@ -110,15 +110,15 @@ void FindMissingMessages(const Subject& s, Findings& f, bool standard) {
   }
 }
 
-void MessagePresent(const Subject& s, Findings& f) {
+void MessagePresent(const RuleContext& s, Findings& f) {
   FindMissingMessages(s, f, true);
 }
 
-void OtherMessagePresent(const Subject& s, Findings& f) {
+void OtherMessagePresent(const RuleContext& s, Findings& f) {
   FindMissingMessages(s, f, false);
 }
 
-void ReferencesInFunctions(const Subject& s, Findings& f) {
+void ReferencesInFunctions(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     if (!a.attribute->has_ref_attr_name() || a.attribute->ref_attr_name().empty()) continue;
     const auto* function = NodeOf(s, a).body->function;
@@ -140,7 +140,7 @@ void ReferencesInFunctions(const Subject& s, Findings& f) {
   }
 }
 
-void FindValuesOfReferences(const Subject& s, Findings& f, bool in_sub_graphs) {
+void FindValuesOfReferences(const RuleContext& s, Findings& f, bool in_sub_graphs) {
   for (const AttributeAt& a : s.attributes()) {
     const bool in_sub_graph = NodeOf(s, a).body->kind == Body::Kind::kSubGraph;
     if (in_sub_graph == in_sub_graphs && a.attribute->has_ref_attr_name() &&
@@ -153,15 +153,15 @@ void FindValuesOfReferences(const Subject& s, Findings& f, bool in_sub_graphs) {
 }
 
 // onnx.checker looks for them in subgraphs only.
-void ReferenceOrValueInSubGraphs(const Subject& s, Findings& f) {
+void ReferenceOrValueInSubGraphs(const RuleContext& s, Findings& f) {
   FindValuesOfReferences(s, f, true);
 }
 
-void ReferenceOrValue(const Subject& s, Findings& f) {
+void ReferenceOrValue(const RuleContext& s, Findings& f) {
   FindValuesOfReferences(s, f, false);
 }
 
-void StringsUtf8(const Subject& s, Findings& f) {
+void StringsUtf8(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     if (!IsStandard(s, a)) continue;  // other strings may hold arbitrary bytes
     const auto& strings = a.attribute->strings();

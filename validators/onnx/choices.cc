@@ -51,7 +51,7 @@ bool Matches(const Row& row, const NodeAt& node, std::string_view attribute) {
 // Calls visit(node, attribute, entry) for each attribute with a value and each table entry that
 // matches it.
 template <typename Table, typename Visit>
-void EachMatch(const Subject& s, const Table& table, const Visit& visit) {
+void EachMatch(const RuleContext& s, const Table& table, const Visit& visit) {
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     if (node.schema == nullptr || !a.attribute->ref_attr_name().empty()) continue;
@@ -117,7 +117,7 @@ constexpr StringChoice kStrings[] = {
      "BRANCH_LEQ BRANCH_LT BRANCH_GTE BRANCH_GT BRANCH_EQ BRANCH_NEQ LEAF"},
 };
 
-void StringsAllowed(const Subject& s, Findings& f) {
+void StringsAllowed(const RuleContext& s, Findings& f) {
   EachMatch(s, kStrings, [&](const NodeAt& node, const AttributeAt& a, const StringChoice& c) {
     const auto check = [&](const std::string& value, std::string_view field) {
       if (!HasWord(c.values, value))
@@ -209,7 +209,7 @@ std::string RangeText(const IntRange& range) {
 
 // Checks single numbers and the elements of lists.
 template <typename Table>
-void CheckRanges(const Subject& s, Findings& f, const Table& table) {
+void CheckRanges(const RuleContext& s, Findings& f, const Table& table) {
   EachMatch(s, table, [&](const NodeAt& node, const AttributeAt& a, const IntRange& range) {
     const auto inside = [&](int64_t v) { return v >= range.least && v <= range.most; };
     if (a.attribute->has_i() && !inside(a.attribute->i()))
@@ -224,11 +224,11 @@ void CheckRanges(const Subject& s, Findings& f, const Table& table) {
   });
 }
 
-void WindowsPositive(const Subject& s, Findings& f) {
+void WindowsPositive(const RuleContext& s, Findings& f) {
   CheckRanges(s, f, kWindows);
 }
 
-void NumbersInRange(const Subject& s, Findings& f) {
+void NumbersInRange(const RuleContext& s, Findings& f) {
   CheckRanges(s, f, kRanges);
 }
 
@@ -272,7 +272,7 @@ constexpr Flag kFlags[] = {
     {{"SVMRegressor", "one_class", kMl}},
 };
 
-void FlagsBoolean(const Subject& s, Findings& f) {
+void FlagsBoolean(const RuleContext& s, Findings& f) {
   EachMatch(s, kFlags, [&](const NodeAt& node, const AttributeAt& a, const Flag& flag) {
     if (a.attribute->has_i() && a.attribute->i() != 0 && a.attribute->i() != 1)
       f.Add(s.Where(a, "i"), "{} of {} is {}; must be 0 or 1", flag.row.attribute, Title(node),
@@ -297,7 +297,7 @@ bool Matches(const RequiredGroup& group, const NodeAt& node) {
 
 // The number of elements of a list attribute; 1 for a tensor that is not a list, because it is one
 // value as a whole.
-uint64_t SizeOf(const Subject& s, const A& a) {
+uint64_t SizeOf(const RuleContext& s, const A& a) {
   for (const int field : {A::kFloatsFieldNumber, A::kIntsFieldNumber, A::kStringsFieldNumber})
     if (s.Has(a, field)) return s.SizeOf(a, field);
   if (!a.has_t()) return 0;
@@ -328,7 +328,7 @@ constexpr RequiredGroup kParallel[] = {
     {"TfIdfVectorizer", "", "ngram_indexes weights"},
 };
 
-void ListsParallel(const Subject& s, Findings& f) {
+void ListsParallel(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     for (const RequiredGroup& group : kParallel) {
       if (!Matches(group, node)) continue;
@@ -355,7 +355,7 @@ constexpr RequiredGroup kAlternatives[] = {
     {"LabelEncoder", kMl, "values_floats values_int64s values_strings values_tensor", 2},
 };
 
-void AlternativesChosen(const Subject& s, Findings& f) {
+void AlternativesChosen(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     for (const RequiredGroup& group : kAlternatives) {
       if (!Matches(group, node)) continue;
@@ -386,7 +386,7 @@ constexpr Distinct kDistinct[] = {
     {{"Resize", "axes"}},
 };
 
-void ListsDistinct(const Subject& s, Findings& f) {
+void ListsDistinct(const RuleContext& s, Findings& f) {
   EachMatch(s, kDistinct, [&](const NodeAt& node, const AttributeAt& a, const Distinct& d) {
     std::set<int64_t> seen;
     for (const int64_t v : a.attribute->ints())

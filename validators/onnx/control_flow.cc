@@ -20,14 +20,14 @@ int FreeInputs(const pb::GraphProto& graph) {
 }
 
 // Checks the number of inputs or outputs of a subgraph.
-void CheckArity(const Subject& s, Findings& f, const NodeAt& node, std::string_view field, int have,
-                int need) {
+void CheckArity(const RuleContext& s, Findings& f, const NodeAt& node, std::string_view field,
+                int have, int need) {
   if (have != need)
     f.Add(s.Where(node, field), "{} of {} has {} entr{}; must have {}", field, Title(node), have,
           have == 1 ? "y" : "ies", need);
 }
 
-void BranchesFit(const Subject& s, Findings& f) {
+void BranchesFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "If")) continue;
     for (const char* name : {"then_branch", "else_branch"}) {
@@ -40,7 +40,7 @@ void BranchesFit(const Subject& s, Findings& f) {
   }
 }
 
-void LoopsFit(const Subject& s, Findings& f) {
+void LoopsFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "Loop")) continue;
     const A* a = FindAttribute(node, "body");
@@ -53,7 +53,7 @@ void LoopsFit(const Subject& s, Findings& f) {
   }
 }
 
-void ScansFit(const Subject& s, Findings& f) {
+void ScansFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "Scan")) continue;
     const A* a = FindAttribute(node, "body");
@@ -71,7 +71,7 @@ void ScansFit(const Subject& s, Findings& f) {
 }
 
 // Each list of Scan has one element per scan input or scan output.
-void ScanListsFit(const Subject& s, Findings& f) {
+void ScanListsFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "Scan")) continue;
     const A* count = FindAttribute(node, "num_scan_inputs");
@@ -92,7 +92,7 @@ void ScanListsFit(const Subject& s, Findings& f) {
   }
 }
 
-void SequenceBodiesFit(const Subject& s, Findings& f) {
+void SequenceBodiesFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "SequenceMap")) continue;
     const A* a = FindAttribute(node, "body");

@@ -13,7 +13,7 @@ std::string ConfigurationPath(int i, std::string_view field) {
   return fmt::format("configuration[{}].{}", i, field);
 }
 
-void ConfigurationsComplete(const Subject& s, Findings& f) {
+void ConfigurationsComplete(const RuleContext& s, Findings& f) {
   for (int i = 0; i < s.proto().configuration_size(); ++i) {
     const auto& c = s.proto().configuration(i);
     if (c.name().empty())
@@ -25,7 +25,7 @@ void ConfigurationsComplete(const Subject& s, Findings& f) {
   }
 }
 
-void ConfigurationsUnique(const Subject& s, Findings& f) {
+void ConfigurationsUnique(const RuleContext& s, Findings& f) {
   std::set<std::string_view> seen;
   for (int i = 0; i < s.proto().configuration_size(); ++i)
     if (!seen.insert(s.proto().configuration(i).name()).second)
@@ -33,7 +33,7 @@ void ConfigurationsUnique(const Subject& s, Findings& f) {
             Quote(s.proto().configuration(i).name()));
 }
 
-void DevicesNamed(const Subject& s, Findings& f) {
+void DevicesNamed(const RuleContext& s, Findings& f) {
   for (int i = 0; i < s.proto().configuration_size(); ++i) {
     const auto& c = s.proto().configuration(i);
     if (c.device_size() > 0 && c.device_size() != c.num_devices())
@@ -45,13 +45,13 @@ void DevicesNamed(const Subject& s, Findings& f) {
 
 // Calls visit(node, path, configuration) for the device configurations of all nodes.
 template <typename Visit>
-void EachNodeConfiguration(const Subject& s, const Visit& visit) {
+void EachNodeConfiguration(const RuleContext& s, const Visit& visit) {
   for (const NodeAt& node : s.nodes())
     for (int i = 0; i < node.node->device_configurations_size(); ++i)
       visit(node, fmt::format("device_configurations[{}]", i), node.node->device_configurations(i));
 }
 
-void ConfigurationsKnown(const Subject& s, Findings& f) {
+void ConfigurationsKnown(const RuleContext& s, Findings& f) {
   std::set<std::string_view> names;
   for (const auto& c : s.proto().configuration()) names.insert(c.name());
   EachNodeConfiguration(s, [&](const NodeAt& node, const std::string& path, const auto& c) {
@@ -64,14 +64,14 @@ void ConfigurationsKnown(const Subject& s, Findings& f) {
 
 // Calls visit(node, path, spec) for the sharding specifications of all nodes.
 template <typename Visit>
-void EachSharding(const Subject& s, const Visit& visit) {
+void EachSharding(const RuleContext& s, const Visit& visit) {
   EachNodeConfiguration(s, [&](const NodeAt& node, const std::string& path, const auto& c) {
     for (int i = 0; i < c.sharding_spec_size(); ++i)
       visit(node, fmt::format("{}.sharding_spec[{}]", path, i), c.sharding_spec(i));
   });
 }
 
-void ShardedValuesKnown(const Subject& s, Findings& f) {
+void ShardedValuesKnown(const RuleContext& s, Findings& f) {
   EachSharding(s, [&](const NodeAt& node, const std::string& path, const auto& spec) {
     const auto among = [&](const auto& names) {
       return std::find(names.begin(), names.end(), spec.tensor_name()) != names.end();
@@ -94,7 +94,7 @@ std::optional<int> RankOf(const Body& body, const std::string& name) {
   return std::nullopt;
 }
 
-void ShardedAxesInRange(const Subject& s, Findings& f) {
+void ShardedAxesInRange(const RuleContext& s, Findings& f) {
   EachSharding(s, [&](const NodeAt& node, const std::string& path, const auto& spec) {
     const auto rank = RankOf(*node.body, spec.tensor_name());
     for (int i = 0; i < spec.sharded_dim_size(); ++i) {
@@ -109,7 +109,7 @@ void ShardedAxesInRange(const Subject& s, Findings& f) {
   });
 }
 
-void ShardsCounted(const Subject& s, Findings& f) {
+void ShardsCounted(const RuleContext& s, Findings& f) {
   EachSharding(s, [&](const NodeAt& node, const std::string& path, const auto& spec) {
     for (int i = 0; i < spec.sharded_dim_size(); ++i)
       for (const auto& part : spec.sharded_dim(i).simple_sharding())

@@ -61,12 +61,12 @@ bool IsMemory(const std::string& location) {
 }
 
 template <typename Visit>
-void EachExternal(const Subject& s, const Visit& visit) {
+void EachExternal(const RuleContext& s, const Visit& visit) {
   for (const TensorAt& t : s.tensors())
     if (t.tensor->data_location() == T::EXTERNAL) visit(t);
 }
 
-void LocationPresent(const Subject& s, Findings& f) {
+void LocationPresent(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     bool found = false;
     EachLocation(*t.tensor, [&](const std::string&) { found = true; });
@@ -76,7 +76,7 @@ void LocationPresent(const Subject& s, Findings& f) {
   });
 }
 
-void LocationBeneath(const Subject& s, Findings& f) {
+void LocationBeneath(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     EachLocation(*t.tensor, [&](const std::string& location) {
       if (!StaysBeneath(location))
@@ -88,7 +88,7 @@ void LocationBeneath(const Subject& s, Findings& f) {
   });
 }
 
-void LocationPlain(const Subject& s, Findings& f) {
+void LocationPlain(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     EachLocation(*t.tensor, [&](const std::string& location) {
       if (StaysBeneath(location) && !IsBeneath(location))
@@ -101,7 +101,7 @@ void LocationPlain(const Subject& s, Findings& f) {
 
 constexpr std::string_view kKeys[] = {"location", "offset", "length", "checksum", "basepath"};
 
-void KeysKnown(const Subject& s, Findings& f) {
+void KeysKnown(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     for (const auto& entry : t.tensor->external_data())
       if (std::find(std::begin(kKeys), std::end(kKeys), entry.key()) == std::end(kKeys))
@@ -110,7 +110,7 @@ void KeysKnown(const Subject& s, Findings& f) {
   });
 }
 
-void KeysUnique(const Subject& s, Findings& f) {
+void KeysUnique(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     std::set<std::string_view> seen;
     for (const auto& entry : t.tensor->external_data())
@@ -121,7 +121,7 @@ void KeysUnique(const Subject& s, Findings& f) {
   });
 }
 
-void ChecksumsFormed(const Subject& s, Findings& f) {
+void ChecksumsFormed(const RuleContext& s, Findings& f) {
   constexpr size_t kDigits = 40;
   EachExternal(s, [&](const TensorAt& t) {
     const std::string* sum = Entry(*t.tensor, "checksum");
@@ -133,7 +133,7 @@ void ChecksumsFormed(const Subject& s, Findings& f) {
   });
 }
 
-void OnlyExternalHasEntries(const Subject& s, Findings& f) {
+void OnlyExternalHasEntries(const RuleContext& s, Findings& f) {
   for (const TensorAt& t : s.tensors())
     if (t.tensor->data_location() != T::EXTERNAL && t.tensor->external_data_size() > 0)
       f.Add(s.Where(t, "external_data"),
@@ -142,7 +142,7 @@ void OnlyExternalHasEntries(const Subject& s, Findings& f) {
 }
 
 // One finding per model: usually either all tensors are aligned or none is.
-void OffsetsAligned(const Subject& s, Findings& f) {
+void OffsetsAligned(const RuleContext& s, Findings& f) {
   constexpr uint64_t kPage = 4096;
   size_t count = 0;
   const TensorAt* first = nullptr;
@@ -159,7 +159,7 @@ void OffsetsAligned(const Subject& s, Findings& f) {
           kPage, Quote(first->tensor->name()));
 }
 
-void NumbersParse(const Subject& s, Findings& f) {
+void NumbersParse(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     for (const char* key : {"offset", "length"}) {
       const std::string* text = Entry(*t.tensor, key);
@@ -171,7 +171,7 @@ void NumbersParse(const Subject& s, Findings& f) {
   });
 }
 
-void NoInlineData(const Subject& s, Findings& f) {
+void NoInlineData(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     for (const int field :
          {T::kFloatDataFieldNumber, T::kInt32DataFieldNumber, T::kStringDataFieldNumber,
@@ -195,7 +195,7 @@ std::optional<uint64_t> BytesOf(const T& tensor) {
   return static_cast<uint64_t>(CeilDiv(*bits, int64_t{8}));
 }
 
-void LengthFits(const Subject& s, Findings& f) {
+void LengthFits(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     const std::string* text = Entry(*t.tensor, "length");
     const auto length = text != nullptr ? Number(*text) : std::nullopt;
@@ -206,7 +206,7 @@ void LengthFits(const Subject& s, Findings& f) {
   });
 }
 
-void FileReadable(const Subject& s, Findings& f) {
+void FileReadable(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     EachLocation(*t.tensor, [&](const std::string& location) {
       if (!StaysBeneath(location) || IsMemory(location)) return;
@@ -218,7 +218,7 @@ void FileReadable(const Subject& s, Findings& f) {
   });
 }
 
-void FileNoLink(const Subject& s, Findings& f) {
+void FileNoLink(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     EachLocation(*t.tensor, [&](const std::string& location) {
       std::error_code error;
@@ -230,7 +230,7 @@ void FileNoLink(const Subject& s, Findings& f) {
   });
 }
 
-void RangeInFile(const Subject& s, Findings& f) {
+void RangeInFile(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     const std::string* location = Entry(*t.tensor, "location");
     const auto need = BytesOf(*t.tensor);
@@ -246,7 +246,7 @@ void RangeInFile(const Subject& s, Findings& f) {
   });
 }
 
-void InFile(const Subject& s, Findings& f) {
+void InFile(const RuleContext& s, Findings& f) {
   EachExternal(s, [&](const TensorAt& t) {
     const std::string* location = Entry(*t.tensor, "location");
     if (location != nullptr && IsMemory(*location))

@@ -27,25 +27,25 @@ std::string FunctionPath(int i, std::string_view field = {}) {
 }
 
 template <typename Visit>
-void EachFunction(const Subject& s, const Visit& visit) {
+void EachFunction(const RuleContext& s, const Visit& visit) {
   if (!s.HasFunctions()) return;
   for (int i = 0; i < s.proto().functions_size(); ++i) visit(i, s.proto().functions(i));
 }
 
-void VersionHasFunctions(const Subject& s, Findings& f) {
+void VersionHasFunctions(const RuleContext& s, Findings& f) {
   if (s.ir_version() < kFirstIrWithFunctions && s.proto().functions_size() > 0)
     f.Add(At("functions"), "the model has functions, which IR version {} does not support",
           s.ir_version());
 }
 
-void FunctionNamed(const Subject& s, Findings& f) {
+void FunctionNamed(const RuleContext& s, Findings& f) {
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
     if (function.name().empty()) f.Add(At(FunctionPath(i, "name")), "the function has no name");
     if (!function.has_domain()) f.Add(At(FunctionPath(i, "domain")), "the function has no domain");
   });
 }
 
-void FunctionUnique(const Subject& s, Findings& f) {
+void FunctionUnique(const RuleContext& s, Findings& f) {
   std::set<Key> seen;
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
     if (!seen.insert(KeyOf(function)).second)
@@ -55,7 +55,7 @@ void FunctionUnique(const Subject& s, Findings& f) {
   });
 }
 
-void ListsUnique(const Subject& s, Findings& f) {
+void ListsUnique(const RuleContext& s, Findings& f) {
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
     const auto check = [&](const auto& names, std::string_view field) {
       std::set<std::string_view> seen;
@@ -69,7 +69,7 @@ void ListsUnique(const Subject& s, Findings& f) {
   });
 }
 
-void FunctionOutputsProduced(const Subject& s, Findings& f) {
+void FunctionOutputsProduced(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kFunction) continue;
     for (int i = 0; i < body->function->output_size(); ++i)
@@ -86,7 +86,7 @@ struct CallGraph {
   std::vector<std::set<int>> callers;
 };
 
-CallGraph Calls(const Subject& s) {
+CallGraph Calls(const RuleContext& s) {
   const auto& functions = s.proto().functions();
   std::map<Key, int> numbers;
   for (int i = 0; i < functions.size(); ++i) numbers.try_emplace(KeyOf(functions[i]), i);
@@ -125,7 +125,7 @@ std::vector<int> Depths(const CallGraph& calls) {
   return depths;
 }
 
-void NotRecursive(const Subject& s, Findings& f) {
+void NotRecursive(const RuleContext& s, Findings& f) {
   if (!s.HasFunctions()) return;
   const CallGraph calls = Calls(s);
   const std::vector<int> depths = Depths(calls);
@@ -145,7 +145,7 @@ void NotRecursive(const Subject& s, Findings& f) {
 constexpr int kMostFunctions = 10000;
 constexpr int kMostCalls = 100;
 
-void CallsLimited(const Subject& s, Findings& f) {
+void CallsLimited(const RuleContext& s, Findings& f) {
   if (!s.HasFunctions()) return;
   if (s.proto().functions_size() > kMostFunctions)
     f.Add(At("functions"), "the model has {} functions; at most {} are allowed",
@@ -161,7 +161,7 @@ void CallsLimited(const Subject& s, Findings& f) {
 
 // The opset versions that the model imports; for other domains, those of the first function that
 // imports them.
-OpsetMap AllImports(const Subject& s) {
+OpsetMap AllImports(const RuleContext& s) {
   OpsetMap imports = *s.bodies().front()->opsets;
   for (const auto& body : s.bodies())
     if (body->kind == Body::Kind::kFunction)
@@ -175,7 +175,7 @@ std::string VersionText(const Schema* schema) {
   return schema != nullptr ? fmt::format("version {}", schema->since) : "no operator";
 }
 
-void FindOtherVersions(const Subject& s, Findings& f, Body::Kind kind) {
+void FindOtherVersions(const RuleContext& s, Findings& f, Body::Kind kind) {
   if (!s.HasFunctions()) return;
   const OpsetMap imports = AllImports(s);
   for (const NodeAt& node : s.nodes()) {
@@ -192,15 +192,15 @@ void FindOtherVersions(const Subject& s, Findings& f, Body::Kind kind) {
   }
 }
 
-void SameOperators(const Subject& s, Findings& f) {
+void SameOperators(const RuleContext& s, Findings& f) {
   FindOtherVersions(s, f, Body::Kind::kFunction);
 }
 
-void SameOperatorsInSubGraphs(const Subject& s, Findings& f) {
+void SameOperatorsInSubGraphs(const RuleContext& s, Findings& f) {
   FindOtherVersions(s, f, Body::Kind::kSubGraph);
 }
 
-void DomainsNamedAlike(const Subject& s, Findings& f) {
+void DomainsNamedAlike(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.body->kind == Body::Kind::kFunction && node.imported &&
         !node.body->opsets->contains(node.node->domain()))
@@ -209,7 +209,7 @@ void DomainsNamedAlike(const Subject& s, Findings& f) {
             node.node->domain().empty() ? "\"ai.onnx\"" : "\"\"");
 }
 
-void CallsFit(const Subject& s, Findings& f) {
+void CallsFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (node.function == nullptr) continue;
     if (node.node->input_size() > node.function->input_size())
@@ -221,7 +221,7 @@ void CallsFit(const Subject& s, Findings& f) {
   }
 }
 
-void AttributesOnce(const Subject& s, Findings& f) {
+void AttributesOnce(const RuleContext& s, Findings& f) {
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
     std::set<std::string_view> seen(function.attribute().begin(), function.attribute().end());
     for (int k = 0; k < function.attribute_proto_size(); ++k)
@@ -232,7 +232,7 @@ void AttributesOnce(const Subject& s, Findings& f) {
   });
 }
 
-void InfosOfValues(const Subject& s, Findings& f) {
+void InfosOfValues(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kFunction) continue;
     for (int i = 0; i < body->function->value_info_size(); ++i)
@@ -249,7 +249,7 @@ bool HasAttribute(const pb::FunctionProto& function, const std::string& name) {
          std::any_of(protos.begin(), protos.end(), [&](const auto& a) { return a.name() == name; });
 }
 
-void CallAttributesKnown(const Subject& s, Findings& f) {
+void CallAttributesKnown(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     const std::string& name = a.attribute->name();

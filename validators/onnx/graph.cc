@@ -23,14 +23,14 @@ void EachInitializer(const Body& body, const Visit& visit) {
           [&] { return fmt::format("{}.sparse_initializer[{}].values", body.path, i); });
 }
 
-void GraphNamed(const Subject& s, Findings& f) {
+void GraphNamed(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     if (body->graph != nullptr && body->graph->name().empty() &&
         (body->kind != Body::Kind::kMain || s.proto().has_graph()))
       f.Add(At(body->path + ".name"), "the graph has no name");
 }
 
-void InputsUnique(const Subject& s, Findings& f) {
+void InputsUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     std::unordered_set<std::string_view> seen;
@@ -41,7 +41,7 @@ void InputsUnique(const Subject& s, Findings& f) {
   }
 }
 
-void OutputsUnique(const Subject& s, Findings& f) {
+void OutputsUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kMain) continue;
     std::unordered_set<std::string_view> seen;
@@ -52,25 +52,25 @@ void OutputsUnique(const Subject& s, Findings& f) {
   }
 }
 
-void InitializersNamed(const Subject& s, Findings& f) {
+void InitializersNamed(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInitializer(*body, [&](const std::string& name, const auto& path) {
       if (name.empty()) f.Add(At(path() + ".name"), "the initializer has no name");
     });
 }
 
-void InitializersUnique(const Subject& s, Findings& f) {
+void InitializersUnique(const RuleContext& s, Findings& f) {
   std::vector<bool> seen(s.values().size());
   for (const auto& body : s.bodies())
     EachInitializer(*body, [&](const std::string& name, const auto& path) {
       if (name.empty()) return;
-      const auto value = static_cast<size_t>(Subject::ValueOf(*body, name));
+      const auto value = static_cast<size_t>(RuleContext::ValueOf(*body, name));
       if (seen[value]) f.Add(At(path()), "another initializer is already named {}", Quote(name));
       seen[value] = true;
     });
 }
 
-void InitializersAmongInputs(const Subject& s, Findings& f) {
+void InitializersAmongInputs(const RuleContext& s, Findings& f) {
   if (s.ir_version() == 0 || s.ir_version() > kLastIrWithInitializersAmongInputs) return;
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
@@ -86,7 +86,7 @@ void InitializersAmongInputs(const Subject& s, Findings& f) {
   }
 }
 
-void SingleAssignment(const Subject& s, Findings& f) {
+void SingleAssignment(const RuleContext& s, Findings& f) {
   std::vector<bool> written(s.values().size());
   for (const NodeAt& node : s.nodes())
     for (int i = 0; i < node.node->output_size(); ++i) {
@@ -108,7 +108,7 @@ void SingleAssignment(const Subject& s, Findings& f) {
     }
 }
 
-void NoShadowing(const Subject& s, Findings& f) {
+void NoShadowing(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr || body->outer == nullptr) continue;
     const auto check = [&](const std::string& name, const auto& path) {
@@ -127,7 +127,7 @@ void NoShadowing(const Subject& s, Findings& f) {
   }
 }
 
-void InputsWithoutInitializers(const Subject& s, Findings& f) {
+void InputsWithoutInitializers(const RuleContext& s, Findings& f) {
   if (s.ir_version() <= kLastIrWithInitializersAmongInputs) return;
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kSubGraph) continue;
@@ -142,7 +142,7 @@ void InputsWithoutInitializers(const Subject& s, Findings& f) {
 
 // Calls visit(node, input, name) for inputs that are not defined before the node.
 template <typename Visit>
-void EachMissingInput(const Subject& s, const Visit& visit) {
+void EachMissingInput(const RuleContext& s, const Visit& visit) {
   for (const NodeAt& node : s.nodes())
     for (int i = 0; i < node.node->input_size(); ++i) {
       const std::string& name = node.node->input(i);
@@ -150,7 +150,7 @@ void EachMissingInput(const Subject& s, const Visit& visit) {
     }
 }
 
-void InputsDefined(const Subject& s, Findings& f) {
+void InputsDefined(const RuleContext& s, Findings& f) {
   EachMissingInput(s, [&](const NodeAt& node, int i, const std::string& name) {
     if (s.InputOf(node, i) < 0)
       f.Add(s.Where(node, fmt::format("input[{}]", i)), "{} reads {}, which is not defined",
@@ -158,7 +158,7 @@ void InputsDefined(const Subject& s, Findings& f) {
   });
 }
 
-void TopologicalOrder(const Subject& s, Findings& f) {
+void TopologicalOrder(const RuleContext& s, Findings& f) {
   EachMissingInput(s, [&](const NodeAt& node, int i, const std::string& name) {
     const int value = s.InputOf(node, i);
     if (value < 0) return;
@@ -169,7 +169,7 @@ void TopologicalOrder(const Subject& s, Findings& f) {
   });
 }
 
-void OutputsProduced(const Subject& s, Findings& f) {
+void OutputsProduced(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     for (int i = 0; i < body->graph->output_size(); ++i) {
@@ -181,7 +181,7 @@ void OutputsProduced(const Subject& s, Findings& f) {
   }
 }
 
-void OutputsNamed(const Subject& s, Findings& f) {
+void OutputsNamed(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     const auto& outputs = node.node->output();
     // Nodes without inputs and outputs break ONNX-NODE-002.
@@ -191,7 +191,7 @@ void OutputsNamed(const Subject& s, Findings& f) {
   }
 }
 
-void NodeNamesUnique(const Subject& s, Findings& f) {
+void NodeNamesUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     std::unordered_set<std::string_view> seen;
     for (const NodeAt& node : s.NodesOf(*body))
@@ -201,7 +201,7 @@ void NodeNamesUnique(const Subject& s, Findings& f) {
 }
 
 // LINT-DEAD-001 checks the main graph.
-void ResultsUsed(const Subject& s, Findings& f) {
+void ResultsUsed(const RuleContext& s, Findings& f) {
   if (s.bodies().size() == 1) return;
   std::unordered_set<std::string_view> used;
   for (const NodeAt& node : s.nodes())

@@ -26,7 +26,7 @@ void EachInfo(const Body& body, bool inner, const Visit& visit) {
   if (inner) each(body.graph->value_info(), "value_info");
 }
 
-void InterfaceNamed(const Subject& s, Findings& f) {
+void InterfaceNamed(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, false, [&](const pb::ValueInfoProto& info, const std::string& path) {
       if (info.name().empty()) f.Add(At(path + ".name"), "the input or output has no name");
@@ -57,7 +57,7 @@ std::string_view Missing(const pb::TypeProto& type) {
   return "value";
 }
 
-void InterfaceTyped(const Subject& s, Findings& f) {
+void InterfaceTyped(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kMain) continue;
     EachInfo(*body, false, [&](const pb::ValueInfoProto& info, const std::string& path) {
@@ -76,7 +76,7 @@ const pb::TensorShapeProto* ShapeOf(const pb::TypeProto& type) {
   return nullptr;
 }
 
-void DimensionsNatural(const Subject& s, Findings& f) {
+void DimensionsNatural(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       const auto* shape = ShapeOf(info.type());
@@ -107,7 +107,7 @@ std::optional<int> UnknownElementType(const pb::TypeProto& type) {
   return std::nullopt;
 }
 
-void ElementTypesKnown(const Subject& s, Findings& f) {
+void ElementTypesKnown(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       if (const auto type = UnknownElementType(info.type()))
@@ -117,7 +117,7 @@ void ElementTypesKnown(const Subject& s, Findings& f) {
     });
 }
 
-void InfosUnique(const Subject& s, Findings& f) {
+void InfosUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     const Infos& infos =
         body->graph != nullptr ? body->graph->value_info() : body->function->value_info();
@@ -145,7 +145,7 @@ std::string_view MissingInside(const pb::TypeProto& type) {
   return "";
 }
 
-void InnerTypesComplete(const Subject& s, Findings& f) {
+void InnerTypesComplete(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       if (const auto what = MissingInside(info.type()); !what.empty())
@@ -169,7 +169,7 @@ std::optional<int> BadKeyType(const pb::TypeProto& type) {
   return BadKeyType(type.map_type().value_type());
 }
 
-void KeysAllowed(const Subject& s, Findings& f) {
+void KeysAllowed(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       if (const auto key = BadKeyType(info.type()); key && *key != pb::TensorProto::UNDEFINED)
@@ -179,7 +179,7 @@ void KeysAllowed(const Subject& s, Findings& f) {
     });
 }
 
-void SymbolsPlain(const Subject& s, Findings& f) {
+void SymbolsPlain(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies())
     EachInfo(*body, true, [&](const pb::ValueInfoProto& info, const std::string& path) {
       const auto* shape = ShapeOf(info.type());
@@ -191,7 +191,7 @@ void SymbolsPlain(const Subject& s, Findings& f) {
     });
 }
 
-void AnnotationKeysKnown(const Subject& s, Findings& f) {
+void AnnotationKeysKnown(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     for (int i = 0; i < body->graph->quantization_annotation_size(); ++i)
@@ -203,7 +203,7 @@ void AnnotationKeysKnown(const Subject& s, Findings& f) {
   }
 }
 
-void InitializersFitInputs(const Subject& s, Findings& f) {
+void InitializersFitInputs(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     std::unordered_map<std::string_view, const pb::TypeProto*> inputs;
@@ -230,7 +230,7 @@ void InitializersFitInputs(const Subject& s, Findings& f) {
   }
 }
 
-void AnnotationsOfValues(const Subject& s, Findings& f) {
+void AnnotationsOfValues(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     for (int i = 0; i < body->graph->quantization_annotation_size(); ++i) {
@@ -242,7 +242,7 @@ void AnnotationsOfValues(const Subject& s, Findings& f) {
   }
 }
 
-void AnnotationParameters(const Subject& s, Findings& f) {
+void AnnotationParameters(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr || body->graph->quantization_annotation_size() == 0) continue;
     std::unordered_set<std::string_view> initializers;

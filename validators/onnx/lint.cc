@@ -18,14 +18,14 @@ using A = pb::AttributeProto;
 // Missing names and documentation are reported only for graphs with at least this many nodes.
 constexpr int kLargeGraph = 10;
 
-void InfosThere(const Subject& s, Findings& f) {
+void InfosThere(const RuleContext& s, Findings& f) {
   std::vector<bool> described(s.values().size());
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr || body->node_count < kLargeGraph) continue;
     for (const auto* infos :
          {&body->graph->input(), &body->graph->output(), &body->graph->value_info()})
       for (const auto& info : *infos)
-        if (const int value = Subject::ValueOf(*body, info.name()); value >= 0)
+        if (const int value = RuleContext::ValueOf(*body, info.name()); value >= 0)
           described[static_cast<size_t>(value)] = true;
     size_t values = 0;
     size_t missing = 0;
@@ -40,7 +40,7 @@ void InfosThere(const Subject& s, Findings& f) {
   }
 }
 
-void InterfaceDocumented(const Subject& s, Findings& f) {
+void InterfaceDocumented(const RuleContext& s, Findings& f) {
   const pb::GraphProto& graph = s.proto().graph();
   if (graph.node_size() < kLargeGraph) return;
   int missing = 0;
@@ -51,14 +51,14 @@ void InterfaceDocumented(const Subject& s, Findings& f) {
           graph.input_size() + graph.output_size());
 }
 
-void OriginStated(const Subject& s, Findings& f) {
+void OriginStated(const RuleContext& s, Findings& f) {
   if (s.proto().graph().node_size() >= kLargeGraph &&
       (s.proto().producer_name().empty() || s.proto().producer_version().empty()))
     f.Add(At("producer_name"), "producer_name is {} and producer_version is {}; both should be set",
           Quote(s.proto().producer_name()), Quote(s.proto().producer_version()));
 }
 
-void NodesNamed(const Subject& s, Findings& f) {
+void NodesNamed(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->node_count < kLargeGraph) continue;
     const auto nodes = s.NodesOf(*body);
@@ -69,7 +69,7 @@ void NodesNamed(const Subject& s, Findings& f) {
   }
 }
 
-void ConstantsNoInputs(const Subject& s, Findings& f) {
+void ConstantsNoInputs(const RuleContext& s, Findings& f) {
   if (s.ir_version() < 4) return;
   std::unordered_set<std::string_view> inputs;
   for (const auto& info : s.proto().graph().input()) inputs.insert(info.name());
@@ -87,7 +87,7 @@ void ConstantsNoInputs(const Subject& s, Findings& f) {
 
 class Constants {
  public:
-  explicit Constants(const Subject& s) : s_(s), tensors_(s.values().size()) {
+  explicit Constants(const RuleContext& s) : s_(s), tensors_(s.values().size()) {
     for (const TensorAt& t : s.tensors()) Add(t.value, *t.tensor);
     for (const NodeAt& node : s.nodes())
       if (IsOf(node, "Constant") && node.node->output_size() == 1)
@@ -114,19 +114,19 @@ class Constants {
       tensors_[static_cast<size_t>(value)] = &tensor;
   }
 
-  const Subject& s_;
-  std::vector<const pb::TensorProto*> tensors_;  // by index in Subject::values
+  const RuleContext& s_;
+  std::vector<const pb::TensorProto*> tensors_;  // by index in RuleContext::values
 };
 
 // Calls visit(node, scales) for the QuantizeLinear and DequantizeLinear nodes with constant scales.
 template <typename Visit>
-void EachScale(const Subject& s, const Constants& constants, const Visit& visit) {
+void EachScale(const RuleContext& s, const Constants& constants, const Visit& visit) {
   for (const NodeAt& node : s.nodes())
     if (IsOf(node, "QuantizeLinear") || IsOf(node, "DequantizeLinear"))
       if (const auto scales = constants.ValuesOf(node, 1)) visit(node, *scales);
 }
 
-void ScalesPlausible(const Subject& s, Findings& f) {
+void ScalesPlausible(const RuleContext& s, Findings& f) {
   EachScale(s, Constants(s), [&](const NodeAt& node, const std::vector<double>& scales) {
     const auto bad = std::find_if_not(scales.begin(), scales.end(), IsUsualScale);
     if (bad != scales.end())
@@ -136,7 +136,7 @@ void ScalesPlausible(const Subject& s, Findings& f) {
   });
 }
 
-void ScalesDiffer(const Subject& s, Findings& f) {
+void ScalesDiffer(const RuleContext& s, Findings& f) {
   EachScale(s, Constants(s), [&](const NodeAt& node, const std::vector<double>& scales) {
     if (scales.size() > 1 && std::equal(scales.begin() + 1, scales.end(), scales.begin()))
       f.Add(s.Where(node, "input[1]"), "all {} scales of {} are {}", scales.size(), Title(node),
@@ -144,7 +144,7 @@ void ScalesDiffer(const Subject& s, Findings& f) {
   });
 }
 
-void ZeroPointsUseful(const Subject& s, Findings& f) {
+void ZeroPointsUseful(const RuleContext& s, Findings& f) {
   using T = pb::TensorProto;
   const Constants constants(s);
   for (const NodeAt& node : s.nodes()) {
@@ -178,7 +178,7 @@ bool IsTraining(const NodeAt& node, const Constants& constants) {
   return since < 14 ? node.node->output_size() > 1 : flag("training_mode", 0) != 0;
 }
 
-void NoTrainingMode(const Subject& s, Findings& f) {
+void NoTrainingMode(const RuleContext& s, Findings& f) {
   if (s.proto().training_info_size() > 0) return;
   const Constants constants(s);
   for (const NodeAt& node : s.nodes())
@@ -186,7 +186,7 @@ void NoTrainingMode(const Subject& s, Findings& f) {
       f.Add(s.Where(node), "{} is in training mode", Title(node));
 }
 
-void OpsetRecent(const Subject& s, Findings& f) {
+void OpsetRecent(const RuleContext& s, Findings& f) {
   constexpr int64_t kFirstWithBroadcasting = 7;
   for (int i = 0; i < s.proto().opset_import_size(); ++i) {
     const auto& id = s.proto().opset_import(i);
@@ -197,7 +197,7 @@ void OpsetRecent(const Subject& s, Findings& f) {
   }
 }
 
-void NoLaterDeprecation(const Subject& s, Findings& f) {
+void NoLaterDeprecation(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.schema->deprecated) continue;
     const std::string_view domain = PlainDomain(node.node->domain());
@@ -209,7 +209,7 @@ void NoLaterDeprecation(const Subject& s, Findings& f) {
 }
 
 // The node of the same body that writes an input of a node; null if there is none.
-const NodeAt* WriterOf(const Subject& s, const NodeAt& node, int i) {
+const NodeAt* WriterOf(const RuleContext& s, const NodeAt& node, int i) {
   const int value = s.InputOf(node, i);
   if (value < 0) return nullptr;
   const ValueAt& at = s.values()[static_cast<size_t>(value)];
@@ -218,7 +218,7 @@ const NodeAt* WriterOf(const Subject& s, const NodeAt& node, int i) {
              : nullptr;
 }
 
-void NoCastChains(const Subject& s, Findings& f) {
+void NoCastChains(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOf(node, "Cast") || node.node->input_size() != 1) continue;
     const NodeAt* before = WriterOf(s, node, 0);
@@ -228,7 +228,7 @@ void NoCastChains(const Subject& s, Findings& f) {
 }
 
 // An Identity that produces a graph output is needed.
-void NoIdentities(const Subject& s, Findings& f) {
+void NoIdentities(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
     std::unordered_set<std::string_view> outputs;
@@ -248,7 +248,7 @@ void NoIdentities(const Subject& s, Findings& f) {
   }
 }
 
-void IntegersFit32(const Subject& s, Findings& f) {
+void IntegersFit32(const RuleContext& s, Findings& f) {
   using T = pb::TensorProto;
   for (const TensorAt& t : s.tensors()) {
     if (t.tensor->data_type() != T::INT64 || !t.part.empty()) continue;
@@ -265,7 +265,7 @@ void IntegersFit32(const Subject& s, Findings& f) {
   }
 }
 
-void ImportsUsed(const Subject& s, Findings& f) {
+void ImportsUsed(const RuleContext& s, Findings& f) {
   std::set<std::string_view> used;
   for (const NodeAt& node : s.nodes()) used.insert(PlainDomain(node.node->domain()));
   for (const auto& function : s.proto().functions()) used.insert(PlainDomain(function.domain()));
@@ -278,7 +278,7 @@ void ImportsUsed(const Subject& s, Findings& f) {
   }
 }
 
-void FunctionsCalled(const Subject& s, Findings& f) {
+void FunctionsCalled(const RuleContext& s, Findings& f) {
   std::set<const pb::FunctionProto*> called;
   for (const NodeAt& node : s.nodes())
     if (node.function != node.body->function) called.insert(node.function);

@@ -11,27 +11,27 @@ namespace {
 constexpr int64_t kNewestIr = 14;
 constexpr int64_t kFirstIrWithOpsets = 3;
 
-void IrVersionPresent(const Subject& s, Findings& f) {
+void IrVersionPresent(const RuleContext& s, Findings& f) {
   if (s.ir_version() == 0) f.Add(At("ir_version"), "the model has no ir_version");
 }
 
-void IrVersionPositive(const Subject& s, Findings& f) {
+void IrVersionPositive(const RuleContext& s, Findings& f) {
   if (s.ir_version() < 0)
     f.Add(At("ir_version"), "ir_version is {}; must be positive", s.ir_version());
 }
 
-void IrVersionKnown(const Subject& s, Findings& f) {
+void IrVersionKnown(const RuleContext& s, Findings& f) {
   if (s.ir_version() > kNewestIr)
     f.Add(At("ir_version"), "ir_version is {}; the newest known version is {}", s.ir_version(),
           kNewestIr);
 }
 
-void OpsetsPresent(const Subject& s, Findings& f) {
+void OpsetsPresent(const RuleContext& s, Findings& f) {
   if (s.ir_version() >= kFirstIrWithOpsets && s.proto().opset_import().empty())
     f.Add(At("opset_import"), "the model has IR version {}, but no opset_import", s.ir_version());
 }
 
-void OpsetsAbsent(const Subject& s, Findings& f) {
+void OpsetsAbsent(const RuleContext& s, Findings& f) {
   if (s.ir_version() != 0 && s.ir_version() < kFirstIrWithOpsets &&
       !s.proto().opset_import().empty())
     f.Add(At("opset_import"), "the model has opset_import, which IR version {} does not support",
@@ -40,7 +40,7 @@ void OpsetsAbsent(const Subject& s, Findings& f) {
 
 // Calls visit(path, entry) for the operator sets that the model and its functions import.
 template <typename Visit>
-void EachImport(const Subject& s, const Visit& visit) {
+void EachImport(const RuleContext& s, const Visit& visit) {
   const auto each = [&](const std::string& path, const OperatorSets& sets) {
     for (int i = 0; i < sets.size(); ++i)
       visit(fmt::format("{}opset_import[{}]", path, i), sets.Get(i));
@@ -50,7 +50,7 @@ void EachImport(const Subject& s, const Visit& visit) {
     if (body->kind == Body::Kind::kFunction) each(body->path + ".", body->function->opset_import());
 }
 
-void OpsetsOnce(const Subject& s, Findings& f) {
+void OpsetsOnce(const RuleContext& s, Findings& f) {
   std::map<std::string, int64_t> seen;
   std::string list;
   EachImport(s, [&](const std::string& path, const pb::OperatorSetIdProto& id) {
@@ -66,7 +66,7 @@ void OpsetsOnce(const Subject& s, Findings& f) {
   });
 }
 
-void OpsetsPositive(const Subject& s, Findings& f) {
+void OpsetsPositive(const RuleContext& s, Findings& f) {
   EachImport(s, [&](const std::string& path, const pb::OperatorSetIdProto& id) {
     if (id.version() < 1)
       f.Add(At(path + ".version"), "domain {} is imported in version {}; must be positive",
@@ -74,7 +74,7 @@ void OpsetsPositive(const Subject& s, Findings& f) {
   });
 }
 
-void OpsetsInRange(const Subject& s, Findings& f) {
+void OpsetsInRange(const RuleContext& s, Findings& f) {
   EachImport(s, [&](const std::string& path, const pb::OperatorSetIdProto& id) {
     if (id.version() > INT32_MAX || id.version() < INT32_MIN)
       f.Add(At(path + ".version"),
@@ -83,7 +83,7 @@ void OpsetsInRange(const Subject& s, Findings& f) {
   });
 }
 
-void OpsetsKnown(const Subject& s, Findings& f) {
+void OpsetsKnown(const RuleContext& s, Findings& f) {
   for (int i = 0; i < s.proto().opset_import_size(); ++i) {
     const auto& id = s.proto().opset_import(i);
     const std::string_view domain = PlainDomain(id.domain());
@@ -94,11 +94,11 @@ void OpsetsKnown(const Subject& s, Findings& f) {
   }
 }
 
-void GraphPresent(const Subject& s, Findings& f) {
+void GraphPresent(const RuleContext& s, Findings& f) {
   if (!s.proto().has_graph()) f.Add(At("graph"), "the model has no graph");
 }
 
-void MetadataUnique(const Subject& s, Findings& f) {
+void MetadataUnique(const RuleContext& s, Findings& f) {
   std::set<std::string_view> seen;
   for (int i = 0; i < s.proto().metadata_props_size(); ++i)
     if (!seen.insert(s.proto().metadata_props(i).key()).second)

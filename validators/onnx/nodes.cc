@@ -42,19 +42,19 @@ const Schema* SignatureOf(const NodeAt& node) {
              : nullptr;
 }
 
-void OperatorNamed(const Subject& s, Findings& f) {
+void OperatorNamed(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.node->op_type().empty())
       f.Add(s.Where(node, "op_type"), "node {} has no op_type", node.index);
 }
 
-void NotEmpty(const Subject& s, Findings& f) {
+void NotEmpty(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.node->input().empty() && node.node->output().empty())
       f.Add(s.Where(node), "{} has neither inputs nor outputs", Title(node));
 }
 
-void DomainImported(const Subject& s, Findings& f) {
+void DomainImported(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (!node.imported)
       f.Add(s.Where(node, "domain"), "{} has domain {}, which is not imported", Title(node),
@@ -67,7 +67,7 @@ bool IsClosedDomain(std::string_view domain) {
 }
 
 template <typename IsMeant>
-void FindUnknownOperators(const Subject& s, Findings& f, const IsMeant& is_meant) {
+void FindUnknownOperators(const RuleContext& s, Findings& f, const IsMeant& is_meant) {
   for (const NodeAt& node : s.nodes()) {
     const std::string_view domain = PlainDomain(node.node->domain());
     if (node.standard == nullptr && node.imported && !node.node->op_type().empty() &&
@@ -77,31 +77,31 @@ void FindUnknownOperators(const Subject& s, Findings& f, const IsMeant& is_meant
   }
 }
 
-void OperatorKnown(const Subject& s, Findings& f) {
+void OperatorKnown(const RuleContext& s, Findings& f) {
   FindUnknownOperators(
       s, f, [](const NodeAt&, std::string_view domain) { return IsClosedDomain(domain); });
 }
 
-void PreviewOperatorKnown(const Subject& s, Findings& f) {
+void PreviewOperatorKnown(const RuleContext& s, Findings& f) {
   FindUnknownOperators(s, f, [](const NodeAt& node, std::string_view domain) {
     return node.function == nullptr && IsStandardDomain(domain) && !IsClosedDomain(domain);
   });
 }
 
-void DefaultDomainEmpty(const Subject& s, Findings& f) {
+void DefaultDomainEmpty(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.node->domain() == "ai.onnx" && !IsExperimental(*node.node))
       f.Add(s.Where(node, "domain"), "{} has domain \"ai.onnx\"; must be \"\"", Title(node));
 }
 
-void NotExperimental(const Subject& s, Findings& f) {
+void NotExperimental(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (IsExperimental(*node.node))
       f.Add(s.Where(node, "op_type"), "{} uses an experimental operator that was removed in 2019",
             Title(node));
 }
 
-void NotDeprecated(const Subject& s, Findings& f) {
+void NotDeprecated(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (node.standard != nullptr && node.standard->deprecated)
       f.Add(s.Where(node, "op_type"), "{} is deprecated since opset {}; the imported opset is {}",
@@ -117,8 +117,8 @@ std::string Alternatives(const std::vector<int>& counts) {
 }
 
 // Checks a count against a list of parameters.
-void CheckCount(const Subject& s, Findings& f, const NodeAt& node, std::string_view what, int count,
-                const std::vector<SchemaParameter>& list, int least,
+void CheckCount(const RuleContext& s, Findings& f, const NodeAt& node, std::string_view what,
+                int count, const std::vector<SchemaParameter>& list, int least,
                 const std::vector<int>& counts = {}) {
   const bool open = !list.empty() && list.back().kind == SchemaParameter::Kind::kVariadic;
   const int most = static_cast<int>(list.size());
@@ -133,20 +133,20 @@ void CheckCount(const Subject& s, Findings& f, const NodeAt& node, std::string_v
         count == 1 ? "" : "s", SignatureName(node), allowed);
 }
 
-void InputCount(const Subject& s, Findings& f) {
+void InputCount(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (const Schema* schema = SignatureOf(node))
       CheckCount(s, f, node, "input", node.node->input_size(), schema->inputs, schema->min_inputs);
 }
 
-void OutputCount(const Subject& s, Findings& f) {
+void OutputCount(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     if (const Schema* schema = SignatureOf(node))
       CheckCount(s, f, node, "output", node.node->output_size(), schema->outputs,
                  schema->min_outputs, schema->output_counts);
 }
 
-void RequiredNotEmpty(const Subject& s, Findings& f) {
+void RequiredNotEmpty(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     const Schema* schema = SignatureOf(node);
     if (schema == nullptr) continue;
@@ -168,7 +168,7 @@ bool IsInternal(std::string_view name) {
   return name.starts_with("__");
 }
 
-void AttributesKnown(const Subject& s, Findings& f) {
+void AttributesKnown(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     const Schema* schema = SignatureOf(node);
@@ -191,7 +191,7 @@ pb::AttributeProto::AttributeType AttributeTypeOf(char letter) {
   return A::UNDEFINED;
 }
 
-void AttributeTypes(const Subject& s, Findings& f) {
+void AttributeTypes(const RuleContext& s, Findings& f) {
   constexpr int64_t kFirstIrWithType = 2;  // ONNX-ATTR-003 reports missing types
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
@@ -209,7 +209,7 @@ void AttributeTypes(const Subject& s, Findings& f) {
   }
 }
 
-void RequiredAttributes(const Subject& s, Findings& f) {
+void RequiredAttributes(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     const Schema* schema = SignatureOf(node);
     if (schema == nullptr) continue;

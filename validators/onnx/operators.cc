@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 10> kWindowed = {
     "Conv",        "ConvTranspose", "ConvInteger", "QLinearConv", "MaxPool",
     "AveragePool", "LpPool",        "MaxUnpool",   "DeformConv",  "Col2Im"};
 
-void WindowsAgree(const Subject& s, Findings& f) {
+void WindowsAgree(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOneOf(node, kWindowed)) continue;
     int axes = -1;
@@ -60,7 +60,7 @@ void WindowsAgree(const Subject& s, Findings& f) {
   }
 }
 
-void PermutationValid(const Subject& s, Findings& f) {
+void PermutationValid(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOneOf(node, std::array<std::string_view, 1>{"Transpose"})) continue;
     const A* perm = FindInts(node, "perm");
@@ -93,7 +93,7 @@ std::optional<int64_t> DimensionOf(const Body& body, const std::string& name, in
   return std::nullopt;
 }
 
-void GroupsDivide(const Subject& s, Findings& f) {
+void GroupsDivide(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     const bool transposed = IsOneOf(node, std::array<std::string_view, 1>{"ConvTranspose"});
     if (!transposed && !IsOneOf(node, std::array<std::string_view, 1>{"Conv"})) continue;
@@ -149,7 +149,7 @@ bool IsAllowedType(const NodeAt& node, const TypeAttribute& attribute, int64_t t
          allowed->second.contains("seq(" + text + ")");
 }
 
-void AttributeTypesKnown(const Subject& s, Findings& f) {
+void AttributeTypesKnown(const RuleContext& s, Findings& f) {
   for (const AttributeAt& a : s.attributes()) {
     const NodeAt& node = s.nodes()[static_cast<size_t>(a.node)];
     if (node.schema == nullptr || !a.attribute->has_i()) continue;
@@ -161,7 +161,7 @@ void AttributeTypesKnown(const Subject& s, Findings& f) {
   }
 }
 
-void PadsOnce(const Subject& s, Findings& f) {
+void PadsOnce(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOneOf(node, kWindowed)) continue;
     const A* auto_pad = FindAttribute(node, "auto_pad");
@@ -181,7 +181,7 @@ struct Recurrent {
 
 constexpr Recurrent kRecurrent[] = {{"RNN", 1}, {"GRU", 2}, {"LSTM", 3}};
 
-void ActivationsFit(const Subject& s, Findings& f) {
+void ActivationsFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes())
     for (const Recurrent& r : kRecurrent) {
       const A* a = FindAttribute(node, "activations");
@@ -235,7 +235,7 @@ std::string EquationFault(std::string equation, int inputs) {
   return {};
 }
 
-void EquationsParse(const Subject& s, Findings& f) {
+void EquationsParse(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     const A* a = FindAttribute(node, "equation");
     if (a == nullptr || !IsOneOf(node, std::array<std::string_view, 1>{"Einsum"})) continue;
@@ -244,7 +244,7 @@ void EquationsParse(const Subject& s, Findings& f) {
   }
 }
 
-void SplitsFit(const Subject& s, Findings& f) {
+void SplitsFit(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOneOf(node, std::array<std::string_view, 1>{"Split"})) continue;
     const A* split = FindInts(node, "split");
@@ -264,7 +264,7 @@ void SplitsFit(const Subject& s, Findings& f) {
   }
 }
 
-void FillHasOneElement(const Subject& s, Findings& f) {
+void FillHasOneElement(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     const A* a = FindAttribute(node, "value");
     if (a == nullptr || !a->has_t() ||
@@ -277,7 +277,7 @@ void FillHasOneElement(const Subject& s, Findings& f) {
   }
 }
 
-void SequenceAxesDiffer(const Subject& s, Findings& f) {
+void SequenceAxesDiffer(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOneOf(node, std::array<std::string_view, 1>{"ReverseSequence"})) continue;
     const A* batch = FindAttribute(node, "batch_axis");
@@ -289,7 +289,7 @@ void SequenceAxesDiffer(const Subject& s, Findings& f) {
   }
 }
 
-void OutputPaddingSmall(const Subject& s, Findings& f) {
+void OutputPaddingSmall(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOneOf(node, std::array<std::string_view, 1>{"ConvTranspose"})) continue;
     const A* padding = FindInts(node, "output_padding");
@@ -309,7 +309,7 @@ void OutputPaddingSmall(const Subject& s, Findings& f) {
   }
 }
 
-void TreesRefer(const Subject& s, Findings& f) {
+void TreesRefer(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.node->domain() != "ai.onnx.ml" ||
         node.schema->op != "TreeEnsemble")
@@ -336,7 +336,7 @@ void TreesRefer(const Subject& s, Findings& f) {
   }
 }
 
-void ConstantHasOneValue(const Subject& s, Findings& f) {
+void ConstantHasOneValue(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (!IsOneOf(node, std::array<std::string_view, 1>{"Constant"})) continue;
     const auto& list = node.node->attribute();

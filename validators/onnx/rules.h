@@ -3,12 +3,12 @@
 
 #include <span>
 
-#include "validators/onnx/subject.h"
+#include "validators/onnx/rule_context.h"
 #include "validators/rule.h"
 
 namespace nn::onnx {
 
-using Rule = nn::Rule<Subject>;
+using Rule = nn::Rule<RuleContext>;
 
 std::span<const Rule> ModelRules();      // model.cc: versions, operator sets, metadata
 std::span<const Rule> GraphRules();      // graph.cc: names, order, scopes

@@ -39,7 +39,7 @@ class Reported {
 };
 
 template <TypeDefect::Kind kKind>
-void Report(const Subject& s, Findings& f) {
+void Report(const RuleContext& s, Findings& f) {
   const Reported reported(f.earlier());
   for (const TypeDefect& defect : s.type_defects())
     if (defect.kind == kKind && !reported.Covers(defect.element))

@@ -12,7 +12,7 @@ std::string Name(const SparseAt& t) {
   return "sparse tensor " + Quote(t.tensor->values().name());
 }
 
-void ValuesAreList(const Subject& s, Findings& f) {
+void ValuesAreList(const RuleContext& s, Findings& f) {
   for (const SparseAt& t : s.sparse_tensors()) {
     if (!t.tensor->has_values())
       f.Add(s.Where(t.place, "values"), "{} has no values", Name(t));
@@ -22,7 +22,7 @@ void ValuesAreList(const Subject& s, Findings& f) {
   }
 }
 
-void DimensionsPositive(const Subject& s, Findings& f) {
+void DimensionsPositive(const RuleContext& s, Findings& f) {
   for (const SparseAt& t : s.sparse_tensors()) {
     if (t.tensor->dims().empty()) f.Add(s.Where(t.place, "dims"), "{} has no dimensions", Name(t));
     for (int i = 0; i < t.tensor->dims_size(); ++i)
@@ -41,7 +41,7 @@ bool IndicesShaped(const pb::SparseTensorProto& t) {
          (flat || indices.dims(1) == t.dims_size());
 }
 
-void IndicesFit(const Subject& s, Findings& f) {
+void IndicesFit(const RuleContext& s, Findings& f) {
   for (const SparseAt& t : s.sparse_tensors()) {
     if (t.tensor->values().dims_size() != 1) continue;
     const int64_t count = t.tensor->values().dims(0);
@@ -56,7 +56,8 @@ void IndicesFit(const Subject& s, Findings& f) {
   }
 }
 
-void CheckIndices(const Subject& s, Findings& f, const SparseAt& t, std::span<const int64_t> data) {
+void CheckIndices(const RuleContext& s, Findings& f, const SparseAt& t,
+                  std::span<const int64_t> data) {
   const auto& dims = t.tensor->dims();
   const bool flat = t.tensor->indices().dims_size() == 1;
   const size_t rank = flat ? 1 : static_cast<size_t>(dims.size());
@@ -86,7 +87,7 @@ void CheckIndices(const Subject& s, Findings& f, const SparseAt& t, std::span<co
 
 // The indices; empty if the data is too short for their shape, or in another file. Data beyond that
 // shape is ignored.
-std::vector<int64_t> ReadIndices(const Subject& s, const pb::TensorProto& t) {
+std::vector<int64_t> ReadIndices(const RuleContext& s, const pb::TensorProto& t) {
   using T = pb::TensorProto;
   const auto need = CheckedElements(std::span(t.dims().data(), static_cast<size_t>(t.dims_size())));
   if (!need || t.data_location() == T::EXTERNAL) return {};
@@ -103,7 +104,7 @@ std::vector<int64_t> ReadIndices(const Subject& s, const pb::TensorProto& t) {
   return {t.int64_data().begin(), t.int64_data().begin() + *need};
 }
 
-void IndicesSorted(const Subject& s, Findings& f) {
+void IndicesSorted(const RuleContext& s, Findings& f) {
   for (const SparseAt& t : s.sparse_tensors()) {
     bool positive = !t.tensor->dims().empty();
     for (const int64_t d : t.tensor->dims()) positive = positive && d > 0;
@@ -112,7 +113,7 @@ void IndicesSorted(const Subject& s, Findings& f) {
   }
 }
 
-void IndicesReadable(const Subject& s, Findings& f) {
+void IndicesReadable(const RuleContext& s, Findings& f) {
   using T = pb::TensorProto;
   for (const SparseAt& t : s.sparse_tensors()) {
     if (!t.tensor->has_indices() || !IndicesShaped(*t.tensor)) continue;

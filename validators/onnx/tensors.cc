@@ -88,7 +88,7 @@ std::optional<int64_t> Elements(const T& tensor) {
 }
 
 // The data fields that are not empty.
-std::vector<int> UsedFields(const Subject& s, const T& tensor) {
+std::vector<int> UsedFields(const RuleContext& s, const T& tensor) {
   std::vector<int> used;
   for (const int field : kDataFields)
     if (s.Has(tensor, field) && s.SizeOf(tensor, field) > 0) used.push_back(field);
@@ -96,12 +96,12 @@ std::vector<int> UsedFields(const Subject& s, const T& tensor) {
 }
 
 // True if onnx.checker accepts the data without knowing its type.
-bool IsOpaque(const Subject& s, const T& tensor) {
+bool IsOpaque(const RuleContext& s, const T& tensor) {
   return IsExternal(tensor) ||
          (s.Has(tensor, T::kRawDataFieldNumber) && s.SizeOf(tensor, T::kRawDataFieldNumber) > 0);
 }
 
-void FindUnknownTypes(const Subject& s, Findings& f, bool opaque) {
+void FindUnknownTypes(const RuleContext& s, Findings& f, bool opaque) {
   for (const TensorAt& t : s.tensors()) {
     if (StorageOf(*t.tensor) != nullptr) continue;
     if (opaque == (t.tensor->data_type() != T::UNDEFINED && IsOpaque(s, *t.tensor)))
@@ -110,29 +110,29 @@ void FindUnknownTypes(const Subject& s, Findings& f, bool opaque) {
   }
 }
 
-void TypeKnown(const Subject& s, Findings& f) {
+void TypeKnown(const RuleContext& s, Findings& f) {
   FindUnknownTypes(s, f, false);
 }
 
-void OpaqueTypeKnown(const Subject& s, Findings& f) {
+void OpaqueTypeKnown(const RuleContext& s, Findings& f) {
   FindUnknownTypes(s, f, true);
 }
 
-void FindBadDimensions(const Subject& s, Findings& f, bool external) {
+void FindBadDimensions(const RuleContext& s, Findings& f, bool external) {
   for (const TensorAt& t : s.tensors())
     if (IsExternal(*t.tensor) == external && !Elements(*t.tensor))
       f.Add(s.Where(t, "dims"), "{} has a negative dimension, or 2^63 elements or more", Name(t));
 }
 
-void TensorDimensionsNatural(const Subject& s, Findings& f) {
+void TensorDimensionsNatural(const RuleContext& s, Findings& f) {
   FindBadDimensions(s, f, false);
 }
 
-void ExternalDimensionsNatural(const Subject& s, Findings& f) {
+void ExternalDimensionsNatural(const RuleContext& s, Findings& f) {
   FindBadDimensions(s, f, true);
 }
 
-void OneDataField(const Subject& s, Findings& f) {
+void OneDataField(const RuleContext& s, Findings& f) {
   for (const TensorAt& t : s.tensors()) {
     const auto elements = Elements(*t.tensor);
     if (!elements || IsExternal(*t.tensor)) continue;
@@ -146,7 +146,7 @@ void OneDataField(const Subject& s, Findings& f) {
   }
 }
 
-void FieldFitsType(const Subject& s, Findings& f) {
+void FieldFitsType(const RuleContext& s, Findings& f) {
   for (const TensorAt& t : s.tensors()) {
     const Storage* storage = StorageOf(*t.tensor);
     if (storage == nullptr || IsExternal(*t.tensor)) continue;
@@ -161,7 +161,7 @@ void FieldFitsType(const Subject& s, Findings& f) {
 }
 
 // Finds data that is too short or too long.
-void FindWrongSizes(const Subject& s, Findings& f, bool too_long) {
+void FindWrongSizes(const RuleContext& s, Findings& f, bool too_long) {
   for (const TensorAt& t : s.tensors()) {
     const Storage* storage = StorageOf(*t.tensor);
     const auto elements = Elements(*t.tensor);
@@ -184,11 +184,11 @@ void FindWrongSizes(const Subject& s, Findings& f, bool too_long) {
   }
 }
 
-void DataComplete(const Subject& s, Findings& f) {
+void DataComplete(const RuleContext& s, Findings& f) {
   FindWrongSizes(s, f, false);
 }
 
-void NoDataLeft(const Subject& s, Findings& f) {
+void NoDataLeft(const RuleContext& s, Findings& f) {
   FindWrongSizes(s, f, true);
 }
 
@@ -214,7 +214,7 @@ constexpr EntryRange kEntryRanges[] = {
     {T::FLOAT8E8M0, 0, 255},
 };
 
-void EntriesInRange(const Subject& s, Findings& f) {
+void EntriesInRange(const RuleContext& s, Findings& f) {
   for (const TensorAt& t : s.tensors())
     for (const EntryRange& range : kEntryRanges) {
       if (range.type != t.tensor->data_type()) continue;
@@ -227,7 +227,7 @@ void EntriesInRange(const Subject& s, Findings& f) {
     }
 }
 
-void RawBooleans(const Subject& s, Findings& f) {
+void RawBooleans(const RuleContext& s, Findings& f) {
   for (const TensorAt& t : s.tensors()) {
     if (t.tensor->data_type() != T::BOOL || IsExternal(*t.tensor)) continue;
     const auto blob = s.native().payloads.Find(*t.tensor, T::kRawDataFieldNumber);
@@ -241,7 +241,7 @@ void RawBooleans(const Subject& s, Findings& f) {
   }
 }
 
-void StringsWellFormed(const Subject& s, Findings& f) {
+void StringsWellFormed(const RuleContext& s, Findings& f) {
   for (const TensorAt& t : s.tensors())
     for (int i = 0; i < t.tensor->string_data_size(); ++i) {
       const std::string& text = t.tensor->string_data(i);
@@ -256,7 +256,7 @@ void StringsWellFormed(const Subject& s, Findings& f) {
     }
 }
 
-void NotSegmented(const Subject& s, Findings& f) {
+void NotSegmented(const RuleContext& s, Findings& f) {
   for (const TensorAt& t : s.tensors()) {
     if (!t.tensor->has_segment()) continue;
     const auto& segment = t.tensor->segment();

@@ -24,7 +24,7 @@ bool HasOutput(const pb::GraphProto& graph, const std::string& name) {
 }
 
 template <typename Visit>
-void EachTraining(const Subject& s, const Visit& visit) {
+void EachTraining(const RuleContext& s, const Visit& visit) {
   for (int i = 0; i < s.proto().training_info_size(); ++i)
     visit(fmt::format("training_info[{}]", i), s.proto().training_info(i));
 }
@@ -42,7 +42,7 @@ void EachBinding(const std::string& path, const pb::TrainingInfoProto& t, const 
   each(t.update_binding(), "update_binding", t.algorithm(), true);
 }
 
-void InitializationAlone(const Subject& s, Findings& f) {
+void InitializationAlone(const RuleContext& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     if (t.initialization().input_size() > 0)
       f.Add(At(path + ".initialization.input"),
@@ -51,7 +51,7 @@ void InitializationAlone(const Subject& s, Findings& f) {
   });
 }
 
-void KeysAreInitializers(const Subject& s, Findings& f) {
+void KeysAreInitializers(const RuleContext& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     const auto model = InitializersOf(s.proto().graph());
     const auto own = InitializersOf(t.algorithm());
@@ -63,7 +63,7 @@ void KeysAreInitializers(const Subject& s, Findings& f) {
   });
 }
 
-void ValuesAreOutputs(const Subject& s, Findings& f) {
+void ValuesAreOutputs(const RuleContext& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     EachBinding(path, t,
                 [&](const std::string& where, const auto& binding, const auto& graph, bool update) {
@@ -75,7 +75,7 @@ void ValuesAreOutputs(const Subject& s, Findings& f) {
   });
 }
 
-void InitializationsUnique(const Subject& s, Findings& f) {
+void InitializationsUnique(const RuleContext& s, Findings& f) {
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     std::set<std::string_view> seen;
     for (int i = 0; i < t.initialization_binding_size(); ++i)
@@ -86,7 +86,7 @@ void InitializationsUnique(const Subject& s, Findings& f) {
   });
 }
 
-void UpdatesUnique(const Subject& s, Findings& f) {
+void UpdatesUnique(const RuleContext& s, Findings& f) {
   std::set<std::string_view> seen;
   EachTraining(s, [&](const std::string& path, const pb::TrainingInfoProto& t) {
     for (int i = 0; i < t.update_binding_size(); ++i)

@@ -68,12 +68,13 @@ void EachTypedInput(const TypeFlow& flow, const NodeAt& node, const Visit& visit
 
 }  // namespace
 
-TypeFlow::TypeFlow(const Subject& subject) : subject_(subject), declared_(subject.values().size()) {
-  for (const auto& body : subject.bodies()) Declare(*body);
+TypeFlow::TypeFlow(const RuleContext& context)
+    : context_(context), declared_(context.values().size()) {
+  for (const auto& body : context.bodies()) Declare(*body);
   types_ = declared_;
-  for (const NodeAt& node : subject.nodes())
+  for (const NodeAt& node : context.nodes())
     for (int i = 0; i < node.node->output_size(); ++i)
-      if (const int value = subject.OutputOf(node, i); value >= 0)
+      if (const int value = context.OutputOf(node, i); value >= 0)
         if (std::string_view& type = types_[static_cast<size_t>(value)]; type.empty())
           type = Computed(node, i);
 }
@@ -87,7 +88,7 @@ std::string_view TypeFlow::Text(const pb::TypeProto& type) {
 void TypeFlow::Declare(const Body& body) {
   if (body.graph == nullptr) return;
   const auto add = [&](std::string_view name, std::string_view type) {
-    const int value = Subject::ValueOf(body, name);
+    const int value = RuleContext::ValueOf(body, name);
     if (value < 0) return;
     std::string_view& declared = declared_[static_cast<size_t>(value)];
     if (declared.empty()) declared = type;
@@ -102,12 +103,12 @@ void TypeFlow::Declare(const Body& body) {
 }
 
 std::string_view TypeFlow::TypeOf(const NodeAt& node, int input) const {
-  const int value = subject_.InputOf(node, input);
+  const int value = context_.InputOf(node, input);
   return value < 0 ? std::string_view() : types_[static_cast<size_t>(value)];
 }
 
 std::string_view TypeFlow::Declared(const NodeAt& node, int output) const {
-  const int value = subject_.OutputOf(node, output);
+  const int value = context_.OutputOf(node, output);
   return value < 0 ? std::string_view() : declared_[static_cast<size_t>(value)];
 }
 
@@ -129,7 +130,7 @@ std::string_view TypeFlow::Computed(const NodeAt& node, int output) const {
 
 namespace {
 
-void TypesAllowed(const Subject& s, Findings& f) {
+void TypesAllowed(const RuleContext& s, Findings& f) {
   const TypeFlow& flow = s.type_flow();
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.schema->deprecated) continue;
@@ -143,7 +144,7 @@ void TypesAllowed(const Subject& s, Findings& f) {
   }
 }
 
-void TypesAgree(const Subject& s, Findings& f) {
+void TypesAgree(const RuleContext& s, Findings& f) {
   const TypeFlow& flow = s.type_flow();
   std::vector<std::pair<std::string_view, std::string_view>> bound;  // variable and type
   for (const NodeAt& node : s.nodes()) {
@@ -162,7 +163,7 @@ void TypesAgree(const Subject& s, Findings& f) {
   }
 }
 
-void OutputTypes(const Subject& s, Findings& f) {
+void OutputTypes(const RuleContext& s, Findings& f) {
   const TypeFlow& flow = s.type_flow();
   for (const NodeAt& node : s.nodes())
     for (int i = 0; i < node.node->output_size(); ++i) {
@@ -178,7 +179,7 @@ void OutputTypes(const Subject& s, Findings& f) {
 
 // By its signature, version 1 of Constant produces only floats, but models of that time have
 // integers.
-void OutputTypesAllowed(const Subject& s, Findings& f) {
+void OutputTypesAllowed(const RuleContext& s, Findings& f) {
   for (const NodeAt& node : s.nodes()) {
     if (node.schema == nullptr || node.node->op_type() == "Constant") continue;
     for (int i = 0; i < node.node->output_size(); ++i) {
@@ -222,7 +223,7 @@ constexpr Rule kTypeRules[] = {
 
 }  // namespace
 
-const TypeFlow& Subject::type_flow() const {
+const TypeFlow& RuleContext::type_flow() const {
   if (type_flow_ == nullptr) type_flow_ = std::make_shared<TypeFlow>(*this);
   return *type_flow_;
 }

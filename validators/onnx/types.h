@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "validators/onnx/subject.h"
+#include "validators/onnx/rule_context.h"
 
 namespace nn::onnx {
 
@@ -14,7 +14,7 @@ namespace nn::onnx {
 // signature or attributes determine the types of their outputs.
 class TypeFlow {
  public:
-  explicit TypeFlow(const Subject& subject);
+  explicit TypeFlow(const RuleContext& context);
 
   // The type of an input as the node sees it; "" if not known.
   std::string_view TypeOf(const NodeAt& node, int input) const;
@@ -27,9 +27,9 @@ class TypeFlow {
   void Declare(const Body& body);
   std::string_view Text(const pb::TypeProto& type);
 
-  const Subject& subject_;
+  const RuleContext& context_;
   std::set<std::string, std::less<>> texts_;  // of types other than tensors
-  // By index in Subject::values.
+  // By index in RuleContext::values.
   std::vector<std::string_view> declared_;
   std::vector<std::string_view> types_;
 };

@@ -18,8 +18,9 @@ std::vector<std::span<const Rule>> Lists() {
 void Run(const NativeModel& model, const Format&, const ValidateOptions& options,
          std::vector<Finding>& out) {
   const bool vendor = options.profile == Profile::kVendor;
-  const Subject subject(static_cast<const Model&>(model), vendor ? Reach::kChecker : Reach::kAll);
-  RunRules<Subject>(Lists(), subject, options, out);
+  const RuleContext context(static_cast<const Model&>(model),
+                            vendor ? Reach::kChecker : Reach::kAll);
+  RunRules<RuleContext>(Lists(), context, options, out);
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ RuleSet OnnxRules() {
                    .vendor = true,
                    .hint =
                        "The file is damaged or not an ONNX model; export or download it again."},
-      .rules = InfoOf<Subject>(Lists()),
+      .rules = InfoOf<RuleContext>(Lists()),
       .run = Run,
       .examples = Examples,
       .clauses = Clauses()};

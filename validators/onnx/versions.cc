@@ -14,7 +14,7 @@ using T = pb::TensorProto;
 
 // Calls visit(place, info) for every ValueInfoProto; place() returns its path.
 template <typename Visit>
-void EachInfo(const Subject& s, const Visit& visit) {
+void EachInfo(const RuleContext& s, const Visit& visit) {
   const auto each = [&](const Body& body, const auto& infos, std::string_view field) {
     for (int i = 0; i < infos.size(); ++i)
       visit([&] { return fmt::format("{}.{}[{}]", body.path, field, i); }, infos.Get(i));
@@ -32,7 +32,7 @@ void EachInfo(const Subject& s, const Visit& visit) {
 
 // Calls visit(place, list) for all metadata except that of the model; place() returns the path.
 template <typename Visit>
-void EachMetadata(const Subject& s, const Visit& visit) {
+void EachMetadata(const RuleContext& s, const Visit& visit) {
   for (const auto& body : s.bodies())
     visit([&] { return body->path; }, body->graph != nullptr ? body->graph->metadata_props()
                                                              : body->function->metadata_props());
@@ -45,7 +45,7 @@ void EachMetadata(const Subject& s, const Visit& visit) {
   });
 }
 
-void MetadataKeysUnique(const Subject& s, Findings& f) {
+void MetadataKeysUnique(const RuleContext& s, Findings& f) {
   EachMetadata(s, [&](const auto& place, const Metadata& list) {
     std::set<std::string_view> seen;
     for (int i = 0; i < list.size(); ++i)
@@ -63,7 +63,7 @@ bool HasType(const pb::TypeProto& type, pb::TypeProto::ValueCase kind) {
   return type.has_map_type() && HasType(type.map_type().value_type(), kind);
 }
 
-bool AnyType(const Subject& s, pb::TypeProto::ValueCase kind) {
+bool AnyType(const RuleContext& s, pb::TypeProto::ValueCase kind) {
   bool found = false;
   EachInfo(s, [&](const auto&, const pb::ValueInfoProto& info) {
     found = found || HasType(info.type(), kind);
@@ -71,7 +71,7 @@ bool AnyType(const Subject& s, pb::TypeProto::ValueCase kind) {
   return found;
 }
 
-bool AnyElementType(const Subject& s, std::initializer_list<int> types) {
+bool AnyElementType(const RuleContext& s, std::initializer_list<int> types) {
   const auto is_one = [&](int type) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
@@ -84,11 +84,11 @@ bool AnyElementType(const Subject& s, std::initializer_list<int> types) {
 }
 
 template <typename Test>
-bool AnyFunction(const Subject& s, const Test& test) {
+bool AnyFunction(const RuleContext& s, const Test& test) {
   return std::any_of(s.proto().functions().begin(), s.proto().functions().end(), test);
 }
 
-bool AnyMetadata(const Subject& s) {
+bool AnyMetadata(const RuleContext& s) {
   bool found = false;
   EachMetadata(s, [&](const auto&, const Metadata& list) { found = found || !list.empty(); });
   return found;
@@ -98,60 +98,61 @@ bool AnyMetadata(const Subject& s) {
 struct Feature {
   int64_t since;
   std::string_view name;
-  bool (*used)(const Subject& s);
+  bool (*used)(const RuleContext& s);
 };
 
 constexpr Feature kFeatures[] = {
-    {4, "element type BFLOAT16", [](const Subject& s) { return AnyElementType(s, {T::BFLOAT16}); }},
+    {4, "element type BFLOAT16",
+     [](const RuleContext& s) { return AnyElementType(s, {T::BFLOAT16}); }},
     {5, "quantization_annotation",
-     [](const Subject& s) {
+     [](const RuleContext& s) {
        return std::any_of(s.bodies().begin(), s.bodies().end(), [](const auto& body) {
          return body->graph != nullptr && body->graph->quantization_annotation_size() > 0;
        });
      }},
-    {6, "sparse tensors", [](const Subject& s) { return !s.sparse_tensors().empty(); }},
-    {6, "sequences", [](const Subject& s) { return AnyType(s, pb::TypeProto::kSequenceType); }},
-    {6, "maps", [](const Subject& s) { return AnyType(s, pb::TypeProto::kMapType); }},
-    {7, "training_info", [](const Subject& s) { return s.proto().training_info_size() > 0; }},
+    {6, "sparse tensors", [](const RuleContext& s) { return !s.sparse_tensors().empty(); }},
+    {6, "sequences", [](const RuleContext& s) { return AnyType(s, pb::TypeProto::kSequenceType); }},
+    {6, "maps", [](const RuleContext& s) { return AnyType(s, pb::TypeProto::kMapType); }},
+    {7, "training_info", [](const RuleContext& s) { return s.proto().training_info_size() > 0; }},
     {8, "optional values",
-     [](const Subject& s) { return AnyType(s, pb::TypeProto::kOptionalType); }},
+     [](const RuleContext& s) { return AnyType(s, pb::TypeProto::kOptionalType); }},
     {8, "values of sparse tensor type",
-     [](const Subject& s) { return AnyType(s, pb::TypeProto::kSparseTensorType); }},
+     [](const RuleContext& s) { return AnyType(s, pb::TypeProto::kSparseTensorType); }},
     {9, "default values of function attributes",
-     [](const Subject& s) {
+     [](const RuleContext& s) {
        return AnyFunction(s, [](const auto& f) { return f.attribute_proto_size() > 0; });
      }},
     {9, "8-bit floating-point types",
-     [](const Subject& s) {
+     [](const RuleContext& s) {
        return AnyElementType(
            s, {T::FLOAT8E4M3FN, T::FLOAT8E4M3FNUZ, T::FLOAT8E5M2, T::FLOAT8E5M2FNUZ});
      }},
     {10, "4-bit integers",
-     [](const Subject& s) {
+     [](const RuleContext& s) {
        return AnyElementType(s, {T::UINT4, T::INT4});
      }},
     {10, "function overloads",
-     [](const Subject& s) {
+     [](const RuleContext& s) {
        return AnyFunction(s, [](const auto& f) { return !f.overload().empty(); });
      }},
     {10, "value_info of functions",
-     [](const Subject& s) {
+     [](const RuleContext& s) {
        return AnyFunction(s, [](const auto& f) { return f.value_info_size() > 0; });
      }},
     {10, "metadata_props outside ModelProto", AnyMetadata},
     {11, "element type FLOAT4E2M1",
-     [](const Subject& s) { return AnyElementType(s, {T::FLOAT4E2M1}); }},
+     [](const RuleContext& s) { return AnyElementType(s, {T::FLOAT4E2M1}); }},
     {11, "device configurations",
-     [](const Subject& s) { return s.proto().configuration_size() > 0; }},
+     [](const RuleContext& s) { return s.proto().configuration_size() > 0; }},
     {12, "element type FLOAT8E8M0",
-     [](const Subject& s) { return AnyElementType(s, {T::FLOAT8E8M0}); }},
+     [](const RuleContext& s) { return AnyElementType(s, {T::FLOAT8E8M0}); }},
     {13, "2-bit integers",
-     [](const Subject& s) {
+     [](const RuleContext& s) {
        return AnyElementType(s, {T::UINT2, T::INT2});
      }},
 };
 
-void FeaturesInVersion(const Subject& s, Findings& f) {
+void FeaturesInVersion(const RuleContext& s, Findings& f) {
   if (s.ir_version() <= 0) return;
   for (const Feature& feature : kFeatures)
     if (s.ir_version() < feature.since && feature.used(s))

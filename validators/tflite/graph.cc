@@ -13,7 +13,7 @@ using Indices = flatbuffers::Vector<int32_t>;
 constexpr int32_t kAbsent = -1;
 
 template <typename Visit>
-void EachGraph(const Subject& s, const Visit& visit) {
+void EachGraph(const RuleContext& s, const Visit& visit) {
   for (int64_t g = 0; g < SizeOf(s.root().subgraphs()); ++g)
     if (const fb::SubGraph* graph = At(s.root().subgraphs(), g))
       visit(g, *graph, fmt::format("subgraphs[{}]", g));
@@ -23,7 +23,7 @@ bool InGraph(const fb::SubGraph& graph, int32_t tensor) {
   return At(graph.tensors(), tensor) != nullptr;
 }
 
-void PortsInRange(const Subject& s, Findings& f) {
+void PortsInRange(const RuleContext& s, Findings& f) {
   EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
     const auto check = [&](const Indices* list, std::string_view field) {
       for (int64_t i = 0; i < SizeOf(list); ++i)
@@ -37,14 +37,14 @@ void PortsInRange(const Subject& s, Findings& f) {
   });
 }
 
-void CodesInRange(const Subject& s, Findings& f) {
+void CodesInRange(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     if (at.code == nullptr)
       f.Add(Where(at, "opcode_index"), "operator {} has opcode_index {}, out of range [0, {})",
             at.index, at.op->opcode_index(), SizeOf(s.root().operator_codes()));
 }
 
-void OperandsInRange(const Subject& s, Findings& f) {
+void OperandsInRange(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators()) {
     const auto check = [&](const Indices* list, std::string_view field, bool optional) {
       for (int64_t i = 0; i < SizeOf(list); ++i) {
@@ -62,7 +62,7 @@ void OperandsInRange(const Subject& s, Findings& f) {
 }
 
 // Whether a tensor has a value before any operator runs.
-bool IsGiven(const Subject& s, const fb::Tensor& t) {
+bool IsGiven(const RuleContext& s, const fb::Tensor& t) {
   if (t.is_variable() || t.external_buffer() != 0) return true;
   const fb::Buffer* buffer = At(s.root().buffers(), t.buffer());
   if (buffer != nullptr && (SizeOf(buffer->data()) > 0 || buffer->size() > 0)) return true;
@@ -72,7 +72,7 @@ bool IsGiven(const Subject& s, const fb::Tensor& t) {
   return false;
 }
 
-void InOrder(const Subject& s, Findings& f) {
+void InOrder(const RuleContext& s, Findings& f) {
   EachGraph(s, [&](int64_t g, const fb::SubGraph& graph, const std::string&) {
     std::vector<bool> there(static_cast<size_t>(SizeOf(graph.tensors())));
     const auto mark = [&](int32_t t) {
@@ -93,7 +93,7 @@ void InOrder(const Subject& s, Findings& f) {
   });
 }
 
-void WrittenOnce(const Subject& s, Findings& f) {
+void WrittenOnce(const RuleContext& s, Findings& f) {
   std::set<std::pair<int64_t, int32_t>> written;
   for (const OperatorAt& at : s.operators())
     for (const int32_t t : ListOf<int32_t>(at.op->outputs()))
@@ -108,7 +108,7 @@ void EachOutput(const OperatorAt& at, const Visit& visit) {
     if (const fb::Tensor* tensor = At(at.subgraph->tensors(), t)) visit(*tensor, t);
 }
 
-void OutputsWritten(const Subject& s, Findings& f) {
+void OutputsWritten(const RuleContext& s, Findings& f) {
   std::vector<std::vector<bool>> there(static_cast<size_t>(SizeOf(s.root().subgraphs())));
   EachGraph(s, [&](int64_t g, const fb::SubGraph& graph, const std::string&) {
     auto& list = there[static_cast<size_t>(g)];
@@ -131,7 +131,7 @@ void OutputsWritten(const Subject& s, Findings& f) {
   });
 }
 
-void VariablesNotWritten(const Subject& s, Findings& f) {
+void VariablesNotWritten(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     EachOutput(at, [&](const fb::Tensor& tensor, int32_t t) {
       if (tensor.is_variable())
@@ -139,7 +139,7 @@ void VariablesNotWritten(const Subject& s, Findings& f) {
     });
 }
 
-void InputsNotWritten(const Subject& s, Findings& f) {
+void InputsNotWritten(const RuleContext& s, Findings& f) {
   int64_t graph = -1;
   std::set<int32_t> inputs;
   for (const OperatorAt& at : s.operators()) {
@@ -156,7 +156,7 @@ void InputsNotWritten(const Subject& s, Findings& f) {
   }
 }
 
-void OutputsAreNoInputs(const Subject& s, Findings& f) {
+void OutputsAreNoInputs(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators()) {
     if (at.code == nullptr || OperatorOf(*at.code) == fb::BuiltinOperator::CUSTOM) continue;
     const auto inputs = ListOf<int32_t>(at.op->inputs());
@@ -168,7 +168,7 @@ void OutputsAreNoInputs(const Subject& s, Findings& f) {
   }
 }
 
-void PortsOnce(const Subject& s, Findings& f) {
+void PortsOnce(const RuleContext& s, Findings& f) {
   EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
     std::set<int32_t> seen;
     for (const int32_t t : ListOf<int32_t>(graph.inputs()))
@@ -177,7 +177,7 @@ void PortsOnce(const Subject& s, Findings& f) {
   });
 }
 
-void InputsNotConstant(const Subject& s, Findings& f) {
+void InputsNotConstant(const RuleContext& s, Findings& f) {
   EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
     for (const int32_t t : ListOf<int32_t>(graph.inputs())) {
       const fb::Tensor* tensor = At(graph.tensors(), t);
@@ -190,7 +190,7 @@ void InputsNotConstant(const Subject& s, Findings& f) {
   });
 }
 
-void ListsPresent(const Subject& s, Findings& f) {
+void ListsPresent(const RuleContext& s, Findings& f) {
   EachGraph(s, [&](int64_t, const fb::SubGraph& graph, const std::string& path) {
     if (graph.tensors() == nullptr)
       f.Add(nn::At(path + ".tensors"), "the subgraph has no tensors field");
@@ -204,7 +204,7 @@ void ListsPresent(const Subject& s, Findings& f) {
   }
 }
 
-void VariableInputs(const Subject& s, Findings& f) {
+void VariableInputs(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators()) {
     const int64_t n = SizeOf(at.op->mutating_variable_inputs());
     if (n != 0 && n != SizeOf(at.op->inputs()))
@@ -214,7 +214,7 @@ void VariableInputs(const Subject& s, Findings& f) {
   }
 }
 
-void ConstantsNotWritten(const Subject& s, Findings& f) {
+void ConstantsNotWritten(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     for (const int32_t t : ListOf<int32_t>(at.op->outputs())) {
       const fb::Tensor* tensor = At(at.subgraph->tensors(), t);

@@ -16,7 +16,7 @@ namespace {
 
 using Op = fb::BuiltinOperator;
 
-void ScalesUsual(const Subject& s, Findings& f) {
+void ScalesUsual(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const auto* q = at.tensor->quantization();
     if (q == nullptr) continue;
@@ -34,7 +34,7 @@ bool ScaleFits(float low, float high, float scale, double steps) {
   return std::abs(wanted - double{scale}) <= 0.1 * std::max(wanted, double{scale});
 }
 
-void RangeFitsScale(const Subject& s, Findings& f) {
+void RangeFitsScale(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const auto* q = at.tensor->quantization();
     const bool is_signed = at.tensor->type() == fb::TensorType::INT8;
@@ -51,13 +51,13 @@ void RangeFitsScale(const Subject& s, Findings& f) {
   }
 }
 
-bool IsData(const Subject& s, const fb::Tensor& tensor) {
+bool IsData(const RuleContext& s, const fb::Tensor& tensor) {
   const fb::Buffer* buffer = At(s.root().buffers(), tensor.buffer());
   return buffer != nullptr && (SizeOf(buffer->data()) > 0 || buffer->size() > 0);
 }
 
 // Few kernels compute with FLOAT16; models usually convert constants with DEQUANTIZE.
-void HalvesDequantized(const Subject& s, Findings& f) {
+void HalvesDequantized(const RuleContext& s, Findings& f) {
   constexpr Op kKernels[] = {Op::CONV_2D, Op::DEPTHWISE_CONV_2D, Op::TRANSPOSE_CONV,
                              Op::FULLY_CONNECTED, Op::BATCH_MATMUL};
   for (const OperatorAt& at : s.operators()) {
@@ -74,7 +74,7 @@ void HalvesDequantized(const Subject& s, Findings& f) {
   }
 }
 
-void NoCustomOperators(const Subject& s, Findings& f) {
+void NoCustomOperators(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
     if (code == nullptr || OperatorOf(*code) != Op::CUSTOM) continue;
@@ -85,13 +85,13 @@ void NoCustomOperators(const Subject& s, Findings& f) {
   }
 }
 
-void TensorsNamed(const Subject& s, Findings& f) {
+void TensorsNamed(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors())
     if (Text(at.tensor->name()).empty())
       f.Add(Where(at, "name"), "tensor {} has no name", at.index);
 }
 
-void RuntimeNamed(const Subject& s, Findings& f) {
+void RuntimeNamed(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().metadata()); ++i) {
     const fb::Metadata* m = At(s.root().metadata(), i);
     if (m != nullptr && Text(m->name()) == "min_runtime_version") return;
@@ -99,12 +99,12 @@ void RuntimeNamed(const Subject& s, Findings& f) {
   f.Add(nn::At("metadata"), "the model has no metadata min_runtime_version");
 }
 
-void HasSignature(const Subject& s, Findings& f) {
+void HasSignature(const RuleContext& s, Findings& f) {
   if (SizeOf(s.root().signature_defs()) == 0)
     f.Add(nn::At("signature_defs"), "the model has no signature");
 }
 
-void BuffersUsed(const Subject& s, Findings& f) {
+void BuffersUsed(const RuleContext& s, Findings& f) {
   std::set<int64_t> used{0};
   for (const TensorAt& at : s.tensors()) used.insert(at.tensor->buffer());
   for (int64_t i = 0; i < SizeOf(s.root().metadata()); ++i)
@@ -124,7 +124,7 @@ void Mark(std::vector<bool>& list, int64_t i) {
   if (i >= 0 && i < static_cast<int64_t>(list.size())) list[static_cast<size_t>(i)] = true;
 }
 
-void TensorsUsed(const Subject& s, Findings& f) {
+void TensorsUsed(const RuleContext& s, Findings& f) {
   std::vector<std::vector<bool>> used(static_cast<size_t>(SizeOf(s.root().subgraphs())));
   for (size_t g = 0; g < used.size(); ++g) {
     const fb::SubGraph* graph = At(s.root().subgraphs(), static_cast<int64_t>(g));
@@ -154,7 +154,7 @@ void TensorsUsed(const Subject& s, Findings& f) {
       f.Add(Where(at), "{} is unused", Title(at));
 }
 
-void CodesUsed(const Subject& s, Findings& f) {
+void CodesUsed(const RuleContext& s, Findings& f) {
   std::vector<bool> used(static_cast<size_t>(SizeOf(s.root().operator_codes())));
   for (const OperatorAt& at : s.operators()) Mark(used, at.op->opcode_index());
   for (size_t i = 0; i < used.size(); ++i)
@@ -163,7 +163,7 @@ void CodesUsed(const Subject& s, Findings& f) {
             OperatorName(At(s.root().operator_codes(), static_cast<int64_t>(i))));
 }
 
-void CodesOnce(const Subject& s, Findings& f) {
+void CodesOnce(const RuleContext& s, Findings& f) {
   std::set<std::tuple<Op, int32_t, std::string_view>> seen;
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
@@ -174,7 +174,7 @@ void CodesOnce(const Subject& s, Findings& f) {
   }
 }
 
-void OldCodesFilled(const Subject& s, Findings& f) {
+void OldCodesFilled(const RuleContext& s, Findings& f) {
   constexpr int kLargest = 127;
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);

@@ -10,16 +10,16 @@ namespace {
 
 constexpr uint32_t kVersion = 3;
 
-void VersionKnown(const Subject& s, Findings& f) {
+void VersionKnown(const RuleContext& s, Findings& f) {
   if (s.root().version() != kVersion)
     f.Add(nn::At("version"), "the schema version is {}; expected {}", s.root().version(), kVersion);
 }
 
-void GraphsPresent(const Subject& s, Findings& f) {
+void GraphsPresent(const RuleContext& s, Findings& f) {
   if (SizeOf(s.root().subgraphs()) == 0) f.Add(nn::At("subgraphs"), "the model has no subgraphs");
 }
 
-void FirstBufferEmpty(const Subject& s, Findings& f) {
+void FirstBufferEmpty(const RuleContext& s, Findings& f) {
   if (s.root().buffers() == nullptr) return;
   const fb::Buffer* first = At(s.root().buffers(), 0);
   if (first == nullptr)
@@ -29,13 +29,13 @@ void FirstBufferEmpty(const Subject& s, Findings& f) {
           std::max<uint64_t>(first->size(), static_cast<uint64_t>(SizeOf(first->data()))));
 }
 
-void BuffersReadable(const Subject& s, Findings& f) {
+void BuffersReadable(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().buffers()); ++i)
     if (const auto bytes = BufferBytes(s.native(), static_cast<uint32_t>(i)); !bytes)
       f.Add(nn::At(fmt::format("buffers[{}]", i)), "{}", bytes.error().message());
 }
 
-void CodesKnown(const Subject& s, Findings& f) {
+void CodesKnown(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
     if (code == nullptr) continue;
@@ -46,7 +46,7 @@ void CodesKnown(const Subject& s, Findings& f) {
   }
 }
 
-void CodesAgree(const Subject& s, Findings& f) {
+void CodesAgree(const RuleContext& s, Findings& f) {
   constexpr int kPlaceholder = 127;  // in the old field, for greater codes
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
@@ -62,7 +62,7 @@ void CodesAgree(const Subject& s, Findings& f) {
   }
 }
 
-void CustomNamed(const Subject& s, Findings& f) {
+void CustomNamed(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
     const fb::OperatorCode* code = At(s.root().operator_codes(), i);
     if (code != nullptr && OperatorOf(*code) == fb::BuiltinOperator::CUSTOM &&
@@ -72,7 +72,7 @@ void CustomNamed(const Subject& s, Findings& f) {
   }
 }
 
-void SignaturesResolve(const Subject& s, Findings& f) {
+void SignaturesResolve(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
     const fb::SignatureDef* d = At(s.root().signature_defs(), i);
     if (d == nullptr) continue;
@@ -95,7 +95,7 @@ void SignaturesResolve(const Subject& s, Findings& f) {
   }
 }
 
-void SignatureKeysUnique(const Subject& s, Findings& f) {
+void SignatureKeysUnique(const RuleContext& s, Findings& f) {
   std::set<std::string_view> seen;
   for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
     const fb::SignatureDef* d = At(s.root().signature_defs(), i);
@@ -105,7 +105,7 @@ void SignatureKeysUnique(const Subject& s, Findings& f) {
   }
 }
 
-void MetadataResolves(const Subject& s, Findings& f) {
+void MetadataResolves(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().metadata()); ++i) {
     const fb::Metadata* m = At(s.root().metadata(), i);
     if (m != nullptr && At(s.root().buffers(), m->buffer()) == nullptr)
@@ -115,11 +115,11 @@ void MetadataResolves(const Subject& s, Findings& f) {
   }
 }
 
-void BuffersPresent(const Subject& s, Findings& f) {
+void BuffersPresent(const RuleContext& s, Findings& f) {
   if (s.root().buffers() == nullptr) f.Add(nn::At("buffers"), "the model has no buffers field");
 }
 
-void SignaturesHaveKeys(const Subject& s, Findings& f) {
+void SignaturesHaveKeys(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
     const fb::SignatureDef* d = At(s.root().signature_defs(), i);
     if (d != nullptr && d->signature_key() == nullptr)
@@ -144,7 +144,7 @@ void CheckPortNames(Findings& f, const std::string& path, const TensorMaps* list
   }
 }
 
-void PortNamesUnique(const Subject& s, Findings& f) {
+void PortNamesUnique(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i)
     if (const fb::SignatureDef* d = At(s.root().signature_defs(), i)) {
       CheckPortNames(f, fmt::format("signature_defs[{}].inputs", i), d->inputs());
@@ -169,7 +169,7 @@ void CheckPorts(Findings& f, const std::string& path, std::string_view what, con
           indices.size());
 }
 
-void SignaturesComplete(const Subject& s, Findings& f) {
+void SignaturesComplete(const RuleContext& s, Findings& f) {
   for (int64_t i = 0; i < SizeOf(s.root().signature_defs()); ++i) {
     const fb::SignatureDef* d = At(s.root().signature_defs(), i);
     const fb::SubGraph* graph =
@@ -182,13 +182,13 @@ void SignaturesComplete(const Subject& s, Findings& f) {
   }
 }
 
-void CustomOptionsReadable(const Subject& s, Findings& f) {
+void CustomOptionsReadable(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     if (const auto bytes = CustomOptions(s.native(), *at.op); !bytes)
       f.Add(Where(at, "large_custom_options_offset"), "{}: {}", Title(at), bytes.error().message());
 }
 
-void CustomOptionsOnCustom(const Subject& s, Findings& f) {
+void CustomOptionsOnCustom(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators())
     if (at.code != nullptr && OperatorOf(*at.code) != fb::BuiltinOperator::CUSTOM &&
         (at.op->custom_options() != nullptr || at.op->large_custom_options_offset() > 1))
@@ -197,7 +197,7 @@ void CustomOptionsOnCustom(const Subject& s, Findings& f) {
 }
 
 // Whether the model has an external buffer with this id and an existing group.
-bool HasExternalBuffer(const Subject& s, uint32_t id) {
+bool HasExternalBuffer(const RuleContext& s, uint32_t id) {
   for (int64_t i = 0; i < SizeOf(s.root().external_buffers()); ++i) {
     const fb::ExternalBuffer* b = At(s.root().external_buffers(), i);
     if (b != nullptr && b->id() == id)
@@ -206,7 +206,7 @@ bool HasExternalBuffer(const Subject& s, uint32_t id) {
   return false;
 }
 
-void ExternalBuffersResolve(const Subject& s, Findings& f) {
+void ExternalBuffersResolve(const RuleContext& s, Findings& f) {
   std::set<uint32_t> ids;
   const int64_t groups = SizeOf(s.root().external_buffer_groups());
   for (int64_t i = 0; i < SizeOf(s.root().external_buffers()); ++i) {
@@ -227,7 +227,7 @@ void ExternalBuffersResolve(const Subject& s, Findings& f) {
             Title(at), id);
 }
 
-void ExternalFilesReadable(const Subject& s, Findings& f) {
+void ExternalFilesReadable(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     if (at.tensor->external_buffer() == 0) continue;
     const auto bytes = ExternalBytes(s.native(), at.tensor->external_buffer());

@@ -81,9 +81,9 @@ bool IsQuantizedType(fb::TensorType type) {
          type == fb::TensorType::INT16;
 }
 
-Operation::Operation(const Subject& subject, const OperatorAt& at, std::vector<Value>& values,
+Operation::Operation(const RuleContext& context, const OperatorAt& at, std::vector<Value>& values,
                      Problems& problems)
-    : subject_(subject), at_(at), op_(OperatorOf(*at.code)), values_(values), problems_(problems) {}
+    : context_(context), at_(at), op_(OperatorOf(*at.code)), values_(values), problems_(problems) {}
 
 Value* Operation::ValueAt(const flatbuffers::Vector<int32_t>* list, int i) const {
   if (i < 0 || i >= SizeOf(list)) return nullptr;
@@ -102,7 +102,7 @@ bool Operation::AllPresent(int count) const {
 std::optional<std::vector<int64_t>> Operation::Ints(int input) const {
   const Value* v = in(input);
   if (v == nullptr || !v->constant || v->elements() < 0 || v->elements() > kMostInts) return {};
-  const auto bytes = BufferBytes(subject_.native(), v->tensor->buffer());
+  const auto bytes = BufferBytes(context_.native(), v->tensor->buffer());
   if (!bytes) return {};
   std::vector<int64_t> ints;
   switch (v->type) {

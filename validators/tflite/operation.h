@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/tflite/signature.h"
-#include "validators/tflite/subject.h"
+#include "validators/tflite/rule_context.h"
 
 namespace nn::tflite {
 
@@ -65,10 +65,10 @@ inline bool Differ(int64_t a, int64_t b) {
 class Operation {
  public:
   // `values` are the tensors of the subgraph.
-  Operation(const Subject& subject, const OperatorAt& at, std::vector<Value>& values,
+  Operation(const RuleContext& context, const OperatorAt& at, std::vector<Value>& values,
             Problems& problems);
 
-  const Subject& subject() const { return subject_; }
+  const RuleContext& context() const { return context_; }
   const OperatorAt& at() const { return at_; }
   fb::BuiltinOperator op() const { return op_; }
   int inputs() const { return static_cast<int>(SizeOf(at_.op->inputs())); }
@@ -105,7 +105,7 @@ class Operation {
  private:
   Value* ValueAt(const flatbuffers::Vector<int32_t>* list, int i) const;
 
-  const Subject& subject_;
+  const RuleContext& context_;
   const OperatorAt& at_;
   fb::BuiltinOperator op_;
   std::vector<Value>& values_;

@@ -26,7 +26,7 @@ const std::map<Op, std::vector<PrepareFn>>& Preparations() {
   return all;
 }
 
-bool HasContents(const Subject& s, const fb::Tensor& tensor) {
+bool HasContents(const RuleContext& s, const fb::Tensor& tensor) {
   const fb::Buffer* buffer = At(s.root().buffers(), tensor.buffer());
   return tensor.external_buffer() != 0 || (tensor.buffer() != 0 && buffer != nullptr &&
                                            (buffer->data() != nullptr || buffer->offset() > 1));
@@ -43,7 +43,7 @@ std::optional<Dims> DeclaredDims(const fb::Tensor& tensor, bool constant) {
   return dims;
 }
 
-std::vector<Value> InitialValues(const Subject& s, const fb::SubGraph& graph) {
+std::vector<Value> InitialValues(const RuleContext& s, const fb::SubGraph& graph) {
   std::vector<Value> values(static_cast<size_t>(SizeOf(graph.tensors())));
   for (size_t i = 0; i < values.size(); ++i) {
     const fb::Tensor* tensor = At(graph.tensors(), static_cast<int64_t>(i));
@@ -170,7 +170,7 @@ void CompareDeclared(Operation& o, const Value& v) {
            v.Text(), ShapeText(declared), ShapeText(v.dims));
 }
 
-void PrepareOperator(const Subject& s, const OperatorAt& at, std::vector<Value>& values,
+void PrepareOperator(const RuleContext& s, const OperatorAt& at, std::vector<Value>& values,
                      Problems& problems) {
   if (at.code == nullptr) return;
   Operation o(s, at, values, problems);
@@ -194,7 +194,7 @@ void PrepareOperator(const Subject& s, const OperatorAt& at, std::vector<Value>&
     if (const Value* v = o.out(i)) CompareDeclared(o, *v);
 }
 
-void CheckCodes(const Subject& s, Problems& problems) {
+void CheckCodes(const RuleContext& s, Problems& problems) {
   std::set<uint32_t> used;
   for (const OperatorAt& at : s.operators()) used.insert(at.op->opcode_index());
   for (int64_t i = 0; i < SizeOf(s.root().operator_codes()); ++i) {
@@ -215,7 +215,7 @@ void CheckCodes(const Subject& s, Problems& problems) {
 
 }  // namespace
 
-Problems Prepare(const Subject& s) {
+Problems Prepare(const RuleContext& s) {
   Problems problems;
   CheckCodes(s, problems);
   int64_t graph = -1;

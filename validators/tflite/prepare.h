@@ -10,7 +10,7 @@
 
 namespace nn::tflite {
 
-class Subject;
+class RuleContext;
 
 enum class Check : uint8_t {
   // The signature.
@@ -115,6 +115,6 @@ class Problems {
   std::array<std::vector<Problem>, static_cast<size_t>(Check::kCount)> lists_;
 };
 
-Problems Prepare(const Subject& subject);
+Problems Prepare(const RuleContext& context);
 
 }  // namespace nn::tflite

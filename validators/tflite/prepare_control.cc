@@ -10,10 +10,10 @@ using Op = fb::BuiltinOperator;
 using Type = fb::TensorType;
 
 const fb::SubGraph* Called(Operation& o, int64_t index, std::string_view role) {
-  const fb::SubGraph* graph = At(o.subject().root().subgraphs(), index);
+  const fb::SubGraph* graph = At(o.context().root().subgraphs(), index);
   if (graph == nullptr)
     o.Fail(Check::kCalledGraph, "{} is subgraph {}, out of range [0, {})", role, index,
-           SizeOf(o.subject().root().subgraphs()));
+           SizeOf(o.context().root().subgraphs()));
   else if (index == o.at().graph)
     o.Fail(Check::kCallRecursion, "{} is subgraph {}, which contains this operator", role, index);
   return o.failed() ? nullptr : graph;

@@ -106,7 +106,7 @@ std::optional<double> NumberOf(const Operation& o, int input) {
     return ints->size() == 1 ? std::optional(static_cast<double>((*ints)[0])) : std::nullopt;
   const Value* v = o.in(input);
   if (v == nullptr || !v->constant || v->type != Type::FLOAT32) return std::nullopt;
-  const auto bytes = BufferBytes(o.subject().native(), v->tensor->buffer());
+  const auto bytes = BufferBytes(o.context().native(), v->tensor->buffer());
   float value = 0;
   if (!bytes || bytes->size() != sizeof(value)) return std::nullopt;
   std::memcpy(&value, bytes->data(), sizeof(value));

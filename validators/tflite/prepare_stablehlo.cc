@@ -42,7 +42,7 @@ void Scatter(Operation& o) {
   CheckAtMost(o, SizeOf(options->scatter_dims_to_operand_dims()),
               "the number of scatter_dims_to_operand_dims", o.in(0)->rank());
   CheckAtMost(o, options->index_vector_dim(), "index_vector_dim", o.in(1)->rank());
-  const int64_t graphs = SizeOf(o.subject().root().subgraphs());
+  const int64_t graphs = SizeOf(o.context().root().subgraphs());
   const int64_t graph = options->update_computation_subgraph_index();
   if (graph < 0 || graph >= graphs)
     o.Fail(Check::kCalledGraph, "the update computation is subgraph {}, out of range [0, {})",
@@ -77,7 +77,7 @@ void ReduceWindow(Operation& o) {
       if (n < 1)
         return o.Fail(Check::kStableHlo,
                       "a window dimension, stride or dilation is {}; expected at least 1", n);
-  const int64_t graphs = SizeOf(o.subject().root().subgraphs());
+  const int64_t graphs = SizeOf(o.context().root().subgraphs());
   if (options->body_subgraph_index() < 0 || options->body_subgraph_index() >= graphs)
     o.Fail(Check::kCalledGraph, "the body is subgraph {}, out of range [0, {})",
            options->body_subgraph_index(), graphs);

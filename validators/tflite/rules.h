@@ -2,11 +2,11 @@
 #pragma once
 
 #include "validators/rule.h"
-#include "validators/tflite/subject.h"
+#include "validators/tflite/rule_context.h"
 
 namespace nn::tflite {
 
-using Rule = nn::Rule<Subject>;
+using Rule = nn::Rule<RuleContext>;
 
 std::span<const Rule> ModelRules();     // model.cc: version, buffers, codes, signatures
 std::span<const Rule> GraphRules();     // graph.cc: indices and order
@@ -21,7 +21,7 @@ std::span<const Rule> LintRules();  // lint.cc: advice
 
 // The check of a rule whose problems Prepare() has already found.
 template <Check check>
-void Replay(const Subject& s, Findings& f) {
+void Replay(const RuleContext& s, Findings& f) {
   for (const Problem& p : s.problems().of(check)) f.Add(p.where, "{}", p.message);
 }
 

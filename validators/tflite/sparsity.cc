@@ -127,14 +127,14 @@ class Sparse {
   int64_t stored_ = 1;
 };
 
-void OrderFits(const Subject& s, Findings& f) {
+void OrderFits(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors())
     if (at.tensor->sparsity() != nullptr)
       if (const std::string problem = Sparse(*at.tensor).OrderProblem(); !problem.empty())
         f.Add(Where(at, "sparsity"), "{}: {}", Title(at), problem);
 }
 
-void LevelsFit(const Subject& s, Findings& f) {
+void LevelsFit(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     if (at.tensor->sparsity() == nullptr) continue;
     Sparse sparse(*at.tensor);

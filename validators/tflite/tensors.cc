@@ -9,27 +9,27 @@
 namespace nn::tflite {
 namespace {
 
-void TypesKnown(const Subject& s, Findings& f) {
+void TypesKnown(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors())
     if (at.tensor->type() < fb::TensorType::MIN || at.tensor->type() > fb::TensorType::MAX)
       f.Add(Where(at, "type"), "{} has the unknown type {}", Title(at),
             static_cast<int>(at.tensor->type()));
 }
 
-void BuffersInRange(const Subject& s, Findings& f) {
+void BuffersInRange(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors())
     if (At(s.root().buffers(), at.tensor->buffer()) == nullptr)
       f.Add(Where(at, "buffer"), "{} refers to buffer {}, out of range [0, {})", Title(at),
             at.tensor->buffer(), SizeOf(s.root().buffers()));
 }
 
-void ShapesNatural(const Subject& s, Findings& f) {
+void ShapesNatural(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors())
     for (const int32_t d : ListOf<int32_t>(at.tensor->shape()))
       if (d < 0) f.Add(Where(at, "shape"), "{} has the negative dimension {}", Title(at), d);
 }
 
-void SignatureFitsShape(const Subject& s, Findings& f) {
+void SignatureFitsShape(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const auto shape = ListOf<int32_t>(at.tensor->shape());
     const auto open = ListOf<int32_t>(at.tensor->shape_signature());
@@ -48,7 +48,7 @@ void SignatureFitsShape(const Subject& s, Findings& f) {
   }
 }
 
-void DataFitsShape(const Subject& s, Findings& f) {
+void DataFitsShape(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const int bits = BitsOf(at.tensor->type());
     if (bits == 0 || at.tensor->sparsity() != nullptr) continue;
@@ -71,7 +71,7 @@ const fb::QuantizationParameters* QuantizationOf(const TensorAt& at) {
   return q != nullptr && SizeOf(q->scale()) > 0 ? q : nullptr;
 }
 
-void QuantizationLengths(const Subject& s, Findings& f) {
+void QuantizationLengths(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const auto* q = QuantizationOf(at);
     if (q == nullptr) continue;
@@ -94,7 +94,7 @@ void QuantizationLengths(const Subject& s, Findings& f) {
   }
 }
 
-void ScalesValid(const Subject& s, Findings& f) {
+void ScalesValid(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors())
     if (const auto* q = QuantizationOf(at))
       for (const float scale : *q->scale())
@@ -105,7 +105,7 @@ void ScalesValid(const Subject& s, Findings& f) {
         }
 }
 
-void ZeroPointsInRange(const Subject& s, Findings& f) {
+void ZeroPointsInRange(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const auto* q = QuantizationOf(at);
     const bool is_wide = at.tensor->type() == fb::TensorType::INT16;
@@ -126,7 +126,7 @@ void ZeroPointsInRange(const Subject& s, Findings& f) {
 }
 
 // The product of the dimensions above 1 fits in 32 bits.
-void ElementsCounted(const Subject& s, Findings& f) {
+void ElementsCounted(const RuleContext& s, Findings& f) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   for (const TensorAt& at : s.tensors()) {
     int64_t elements = 1;
@@ -139,13 +139,13 @@ void ElementsCounted(const Subject& s, Findings& f) {
   }
 }
 
-bool HasData(const Subject& s, const fb::Tensor& tensor) {
+bool HasData(const RuleContext& s, const fb::Tensor& tensor) {
   const fb::Buffer* buffer = At(s.root().buffers(), tensor.buffer());
   return tensor.buffer() != 0 && buffer != nullptr &&
          (buffer->data() != nullptr || buffer->offset() > 1);
 }
 
-void VariablesWithoutData(const Subject& s, Findings& f) {
+void VariablesWithoutData(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     if (at.tensor->is_variable() && HasData(s, *at.tensor))
       f.Add(Where(at, "is_variable"), "{} is a variable but has data in buffer {}", Title(at),
@@ -191,7 +191,7 @@ std::string StringsProblem(const Blob& bytes) {
   return {};
 }
 
-void StringsLaidOut(const Subject& s, Findings& f) {
+void StringsLaidOut(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     if (at.tensor->type() != fb::TensorType::STRING || !HasData(s, *at.tensor)) continue;
     const auto bytes = BufferBytes(s.native(), at.tensor->buffer());
@@ -208,7 +208,7 @@ void CheckScaleTensor(Findings& f, const TensorAt& at, int64_t tensors, std::str
           Title(at), field, index, tensors);
 }
 
-void DetailsResolve(const Subject& s, Findings& f) {
+void DetailsResolve(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const auto* q = at.tensor->quantization();
     if (q == nullptr) continue;
@@ -235,7 +235,7 @@ void DetailsResolve(const Subject& s, Findings& f) {
   }
 }
 
-void VariantsDescribed(const Subject& s, Findings& f) {
+void VariantsDescribed(const RuleContext& s, Findings& f) {
   for (const TensorAt& at : s.tensors()) {
     const int64_t n = SizeOf(at.tensor->variant_tensors());
     if (n > 1 || (n == 1 && at.tensor->type() != fb::TensorType::VARIANT))

@@ -27,8 +27,8 @@ void Run(const NativeModel& model, const Format&, const ValidateOptions& options
   if (IsApplied(kReadable, options) && !HasIdentifier(tflite.file().bytes()))
     Findings(kReadable, out)
         .Add(nn::At("file identifier"), "bytes 4 to 7 of the file are not the identifier TFL3");
-  const Subject subject(tflite);
-  RunRules<Subject>(Lists(), subject, options, out);
+  const RuleContext context(tflite);
+  RunRules<RuleContext>(Lists(), context, options, out);
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ void Run(const NativeModel& model, const Format&, const ValidateOptions& options
 RuleSet TfliteRules() {
   return {.format = "tflite",
           .readable = kReadable,
-          .rules = InfoOf<Subject>(Lists()),
+          .rules = InfoOf<RuleContext>(Lists()),
           .run = Run,
           .examples = Examples,
           .clauses = Clauses()};

@@ -99,7 +99,7 @@ constexpr Option kOptions[] = {
      }},
 };
 
-void OptionsOfVersion(const Subject& s, Findings& f) {
+void OptionsOfVersion(const RuleContext& s, Findings& f) {
   for (const OperatorAt& at : s.operators()) {
     if (at.code == nullptr) continue;
     const Op op = OperatorOf(*at.code);

@@ -13,7 +13,7 @@ namespace {
 
 class BitCastStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   DType from = DType::kF32;
   size_t count = 0;  // elements of the input
   size_t width = 4;  // bytes of one
@@ -38,8 +38,8 @@ Result<bool> PlanBitCast(PlanContext& ctx) {
   // Packed elements, and bytes that are to be bool, are rare.
   if (DTypeBits(from) < 8 || node.output()->dtype() == DType::kBool) return false;
   auto step = std::make_unique<BitCastStep>();
-  step->in = ctx.PlaceOf(x);
-  step->out = ctx.PlaceOf(node.output());
+  step->in = ctx.ViewOf(x);
+  step->out = ctx.ViewOf(node.output());
   step->from = from;
   const auto shape = ShapeOf(x);
   step->count = ElementsOf(shape, 0, shape.size());

@@ -13,7 +13,7 @@
 #include "exec/steps/conv_geometry.h"
 #include "exec/steps/conv_step.h"
 #include "exec/steps/pad_lines.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 
 namespace nn {
 namespace {
@@ -67,7 +67,8 @@ class MatrixConvStep : public ConvStepBase {
     m.out_stride = out.row_stride;
     m.epilogue = EpilogueAt(memory, row, channel);
     RunMatrixF32(m);
-    if (!tail.empty()) tail.Run(memory, m.out, m.out_stride, row, count, channel, m.column_count);
+    if (!post_ops.empty())
+      post_ops.Run(memory, m.out, m.out_stride, row, count, channel, m.column_count);
   }
 
  private:
@@ -109,7 +110,7 @@ std::unique_ptr<ConvStepBase> MakeMatrixConv(PlanContext& ctx, const ConvGeometr
   auto step = std::make_unique<MatrixConvStep>();
   step->g = g;
   step->s = ToThree(g.windows);
-  step->in = ctx.PlaceOf(node.input(0));
+  step->in = ctx.ViewOf(node.input(0));
   step->run_length = static_cast<size_t>(g.in_channels);
   JoinTaps(ctx, g, sizeof(float), std::byte{0}, step->s, step->in, step->run_length);
   step->zeros.assign(step->run_length, 0.0f);
@@ -195,9 +196,9 @@ class DepthwiseConvStep : public ConvStepBase {
     r.count = static_cast<int64_t>(std::min(segment, width - first));
     r.epilogue = EpilogueAt(memory, row, 0);
     RunDepthwiseF32(r);
-    if (!tail.empty())
-      tail.Run(memory, r.out, r.out_stride, row, (lines - 1) * width + static_cast<size_t>(r.count),
-               0, r.channels);
+    if (!post_ops.empty())
+      post_ops.Run(memory, r.out, r.out_stride, row,
+                   (lines - 1) * width + static_cast<size_t>(r.count), 0, r.channels);
   }
 
   // Splits the output into work items, of several lines if the kernel can share their input.
@@ -223,7 +224,7 @@ std::unique_ptr<ConvStepBase> MakeDepthwiseConv(PlanContext& ctx, const ConvGeom
   auto step = std::make_unique<DepthwiseConvStep>();
   step->g = g;
   step->s = ToThree(g.windows);
-  step->in = ctx.PlaceOf(node.input(0));
+  step->in = ctx.ViewOf(node.input(0));
   const Tensor& filter = node.input(1)->constant();
   const FilterStrides strides(filter, node.attrs<ConvAttrs>().filter_layout);
   const auto inputs = static_cast<size_t>(g.in_channels);
@@ -259,14 +260,15 @@ Result<bool> PlanConv(PlanContext& ctx) {
   if (!HasConstantFilter(node, a.layout)) return false;
   const Tensor& filter = node.input(1)->constant();
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter.dims()));
-  TailProgram tail;
-  if (!TakesFilter(g, filter, MatrixConvStep::kMaxPointers) || !tail.AddTail(ctx)) return false;
+  PostOpProgram post_ops;
+  if (!TakesFilter(g, filter, MatrixConvStep::kMaxPointers) || !post_ops.AddPostOps(ctx))
+    return false;
   auto step = IsDepthwise(g, DepthwiseConvStep::kMaxRows) || HasSmallGroups(g)
                   ? MakeDepthwiseConv(ctx, g)
                   : MakeMatrixConv(ctx, g);
   step->multiply_adds =
       g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;
-  AddConvStep(ctx, std::move(step), std::move(tail), /*rows_follow=*/true);
+  AddConvStep(ctx, std::move(step), std::move(post_ops), /*rows_follow=*/true);
   return true;
 }
 
@@ -275,7 +277,7 @@ Result<bool> PlanConv(PlanContext& ctx) {
 void AddConvKernels(std::vector<KernelInfo>& kernels) {
   kernels.push_back({.op = "conv",
                      .plan = PlanConv,
-                     .takes_tail = true,
+                     .takes_post_ops = true,
                      .strided_input = true,
                      .strided_output = true});
 }

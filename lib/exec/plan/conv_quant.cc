@@ -28,7 +28,7 @@ class QuantConvStep : public Step {
  public:
   ConvGeometry g;
   Spatial3 s;
-  Place in, out;
+  MemoryView in, out;
   ByteResult result;
   std::vector<uint8_t> padding;  // channels that hold the input's zero point
 
@@ -276,8 +276,8 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
   step->result = *result;
   const auto zero = static_cast<uint8_t>(x->type().quant->zero_point());
   step->padding.assign(static_cast<size_t>(g.in_channels * g.groups), zero);
-  step->in = ctx.PlaceOf(x);
-  step->out = ctx.PlaceOf(ctx.group().result());
+  step->in = ctx.ViewOf(x);
+  step->out = ctx.ViewOf(ctx.group().result());
   step->Prepare(ctx);
   step->multiply_adds =
       g.batch * g.groups * g.out_channels * g.out_positions() * g.taps() * g.in_channels;

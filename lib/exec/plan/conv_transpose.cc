@@ -12,7 +12,7 @@
 #include "exec/steps/blocks.h"
 #include "exec/steps/conv_geometry.h"
 #include "exec/steps/conv_step.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 #include "ops/nn/conv_transpose.h"
 
 namespace nn {
@@ -106,14 +106,14 @@ class TransposeStepBase : public ConvStepBase {
     return reinterpret_cast<const float*>(memory.data(packed)) +
            packed_at[static_cast<size_t>(number)];
   }
-  void RunTail(const Memory& memory, const Box& box, size_t batch, size_t channel,
-               size_t channels) const {
-    if (tail.empty()) return;
+  void RunPostOps(const Memory& memory, const Box& box, size_t batch, size_t channel,
+                  size_t channels) const {
+    if (post_ops.empty()) return;
     const auto width = static_cast<size_t>(s[2].output);
     for (size_t l = box.line; l < box.last_line; ++l) {
       const size_t row = (batch * out_lines() + l) * width + static_cast<size_t>(box.first);
-      tail.Run(memory, out.As<float>(memory) + row * out.row_stride + channel, out.row_stride, row,
-               static_cast<size_t>(box.last - box.first), channel, channels);
+      post_ops.Run(memory, out.As<float>(memory) + row * out.row_stride + channel, out.row_stride,
+                   row, static_cast<size_t>(box.last - box.first), channel, channels);
     }
   }
 };
@@ -141,7 +141,7 @@ class MatrixTransposeStep : public TransposeStepBase {
     const Part part{item / static_cast<size_t>(g.groups), item % static_cast<size_t>(g.groups),
                     column, std::min(columns.block, static_cast<size_t>(g.out_channels) - column)};
     ForEachClass(axes, [&](const Class3& c) { RunClass(memory, box, part, c); });
-    RunTail(memory, box, part.batch, Channel(part), part.columns);
+    RunPostOps(memory, box, part.batch, Channel(part), part.columns);
   }
 
  private:
@@ -320,7 +320,7 @@ class DepthwiseTransposeStep : public TransposeStepBase {
       for (const AxisClass& cw : axes[2].classes)
         RunLine(memory, box, batch, line, {&cd, &ch, &cw}, d / axes[0].period, h / axes[1].period);
     }
-    RunTail(memory, box, batch, 0, static_cast<size_t>(g.groups));
+    RunPostOps(memory, box, batch, 0, static_cast<size_t>(g.groups));
   }
 
  private:
@@ -416,15 +416,15 @@ Result<bool> PlanConvTranspose(PlanContext& ctx) {
   if (!TakesFilter(g, filter, MatrixTransposeStep::kMaxPointers)) return false;
   const Spatial3 s = ToThree(g.windows);
   AxisClasses3 axes;
-  TailProgram tail;
-  if (!FindClasses(s, axes) || !tail.AddTail(ctx)) return false;
+  PostOpProgram post_ops;
+  if (!FindClasses(s, axes) || !post_ops.AddPostOps(ctx)) return false;
   auto step = IsDepthwise(g, DepthwiseTransposeStep::kMaxRows)
                   ? MakeDepthwiseStep(ctx, g, std::move(axes))
                   : MakeMatrixStep(ctx, g, std::move(axes));
-  step->in = ctx.PlaceOf(node.input(0));
+  step->in = ctx.ViewOf(node.input(0));
   step->multiply_adds =
       g.batch * g.groups * g.in_channels * InPositions(s) * g.out_channels * g.taps();
-  AddConvStep(ctx, std::move(step), std::move(tail), /*rows_follow=*/false);
+  AddConvStep(ctx, std::move(step), std::move(post_ops), /*rows_follow=*/false);
   return true;
 }
 
@@ -433,7 +433,7 @@ Result<bool> PlanConvTranspose(PlanContext& ctx) {
 void AddConvTransposeKernels(std::vector<KernelInfo>& kernels) {
   kernels.push_back({.op = "conv_transpose",
                      .plan = PlanConvTranspose,
-                     .takes_tail = true,
+                     .takes_post_ops = true,
                      .strided_input = true,
                      .strided_output = true});
 }

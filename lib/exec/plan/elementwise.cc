@@ -8,7 +8,7 @@
 #include "exec/plan/rows.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 #include "ops/nn/norm.h"
 
 namespace nn {
@@ -44,13 +44,13 @@ void ScatterRows(const float* from, size_t first, size_t n, float* rows, size_t 
 // or pieces of long ones.
 class ElementwiseStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   size_t in_stride = 0, out_stride = 0;  // elements between rows
   RowPieces pieces;
   // Short strided rows are copied to dense pieces of this many elements; 0: not copied.
   size_t gathered = 0;
   bool streams = false;  // as in RowsF32
-  TailProgram chain;
+  PostOpProgram chain;
 
   size_t grid() const override { return pieces.items(); }
 
@@ -91,12 +91,12 @@ std::vector<std::vector<int64_t>> OperandShapes(PlanContext& ctx, const Value* s
       if (v == nullptr || node.Is("batch_norm")) continue;
       if (std::find(chain.begin(), chain.end(), v) != chain.end()) continue;
       shapes.push_back(ShapeOf(v));
-      all_dense &= IsDense(ctx.PlaceOf(v), shapes.back());
+      all_dense &= IsDense(ctx.ViewOf(v), shapes.back());
     }
     chain.push_back(node.output());
   };
   add(ctx.node());
-  for (const Node* n : ctx.group().tail) add(*n);
+  for (const Node* n : ctx.group().post_ops) add(*n);
   return shapes;
 }
 
@@ -115,8 +115,8 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   const Value* start = node.input(0);
   if (node.inputs().size() > 1 && ShapeOf(start) != shape) start = node.input(1);
   if (ShapeOf(start) != shape) return false;
-  step->in = ctx.PlaceOf(start);
-  step->out = ctx.PlaceOf(result);
+  step->in = ctx.ViewOf(start);
+  step->out = ctx.ViewOf(result);
   constexpr size_t kShortRow = 32;
   const auto row = static_cast<size_t>(shape.back());
   bool dense_operands = true;
@@ -125,7 +125,7 @@ Result<bool> PlanElementwise(PlanContext& ctx) {
   if (!dense && dense_operands && row < kShortRow) step->gathered = row;
   const bool joins = dense_operands && (dense || step->gathered != 0);
   const AxisGroups groups(shape, operands, joins);
-  if (!step->chain.Add(ctx, start, node, &groups) || !step->chain.AddTail(ctx, &groups))
+  if (!step->chain.Add(ctx, start, node, &groups) || !step->chain.AddPostOps(ctx, &groups))
     return false;
   const auto joined = groups.Join(shape);
   const auto columns = static_cast<size_t>(joined.back());

@@ -12,7 +12,7 @@
 #include "exec/plan/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "numeric/functions.h"
@@ -71,7 +71,7 @@ std::optional<Tensor> TableOf(const Group& group) {
   }
   auto table = ResultsFor(node, operands);
   if (!table) return std::nullopt;
-  for (const Node* n : group.tail) {
+  for (const Node* n : group.post_ops) {
     if (n->inputs().size() != 1 || !Is8Bit(n->input(0))) return std::nullopt;
     table = ResultsFor(*n, {*table});
     if (!table) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<Tensor> TableOf(const Group& group) {
 template <typename Out>
 class Table1Step : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   RowPieces pieces;
   Tensor table;
 
@@ -102,7 +102,7 @@ class Table1Step : public Step {
 // A step of two operands; one element of either may apply to a whole row.
 class TwoOperandStep : public Step {
  public:
-  Place a, b, out;
+  MemoryView a, b, out;
   RowMap a_rows, b_rows;
   RowPieces pieces;
 
@@ -183,7 +183,8 @@ std::optional<BinaryI8> BinaryOf(const Group& group) {
 }
 
 // For operators of one operand: contiguous rows are treated as a single row.
-RowPieces PiecesOfOne(const std::vector<int64_t>& shape, const Place& in, const Place& out) {
+RowPieces PiecesOfOne(const std::vector<int64_t>& shape, const MemoryView& in,
+                      const MemoryView& out) {
   const size_t all = ElementsOf(shape, 0, shape.size());
   if (IsDense(in, shape) && IsDense(out, shape)) return {1, all, kBytesItem};
   const auto columns = static_cast<size_t>(shape.back());
@@ -194,22 +195,22 @@ template <typename Out>
 void AddTable1(PlanContext& ctx, const Tensor& table) {
   auto step = std::make_unique<Table1Step<Out>>();
   const Value* result = ctx.group().result();
-  step->in = ctx.PlaceOf(ctx.node().input(0));
-  step->out = ctx.PlaceOf(result);
+  step->in = ctx.ViewOf(ctx.node().input(0));
+  step->out = ctx.ViewOf(result);
   step->pieces = PiecesOfOne(ShapeOf(result), step->in, step->out);
   step->table = table;
   const BufferId in = step->in.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
 }
 
-// Sets the places of a step of two operands and adds it.
+// Sets the views of a step of two operands and adds it.
 template <class TwoStep>
 void AddTwo(PlanContext& ctx, std::unique_ptr<TwoStep> step) {
-  step->a = ctx.PlaceOf(ctx.node().input(0));
-  step->b = ctx.PlaceOf(ctx.node().input(1));
-  step->out = ctx.PlaceOf(ctx.group().result());
-  const std::array<Place, 2> places = {step->a, step->b};
-  const JoinedRows joined(ctx.node(), places, step->out);
+  step->a = ctx.ViewOf(ctx.node().input(0));
+  step->b = ctx.ViewOf(ctx.node().input(1));
+  step->out = ctx.ViewOf(ctx.group().result());
+  const std::array<MemoryView, 2> views = {step->a, step->b};
+  const JoinedRows joined(ctx.node(), views, step->out);
   step->a_rows = joined.operands[0];
   step->b_rows = joined.operands[1];
   step->pieces = RowPieces(joined.rows, joined.columns, kBytesItem);
@@ -220,7 +221,7 @@ void AddTwo(PlanContext& ctx, std::unique_ptr<TwoStep> step) {
 
 class QuantizeStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   RowPieces pieces;
   QuantizeParams params;
 
@@ -249,8 +250,8 @@ Result<bool> PlanQuantize(PlanContext& ctx) {
     return false;
   step->params = {q.scale(), static_cast<int32_t>(q.zero_point()), IsSigned(y->dtype()),
                   a.rounding == Rounding::kHalfEven};
-  step->in = ctx.PlaceOf(x);
-  step->out = ctx.PlaceOf(y);
+  step->in = ctx.ViewOf(x);
+  step->out = ctx.ViewOf(y);
   step->pieces = PiecesOfOne(ShapeOf(y), step->in, step->out);
   const BufferId in = step->in.buffer, out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});
@@ -266,7 +267,7 @@ std::optional<ByteResult> ByteResultOf(const Group& group) {
                static_cast<int32_t>(MinInteger(type.dtype)),
                static_cast<int32_t>(MaxInteger(type.dtype))};
   const auto bound = [&](float value) { return QuantizeBound(value, q.scale(), q.zero_point()); };
-  for (const Node* n : group.tail) {
+  for (const Node* n : group.post_ops) {
     const Quant* out = n->output()->type().quant.get();
     if (out == nullptr || !out->SameMapping(q)) return std::nullopt;
     if (n->op().clamp == nullptr) return std::nullopt;

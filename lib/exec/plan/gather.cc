@@ -26,7 +26,7 @@ class GatherStep : public Step {
   GatherStep(PlanContext& ctx, const Value* indices_value) : indices(ctx, indices_value) {}
 
   Indices indices;
-  Place in, out;
+  MemoryView in, out;
   size_t batches = 1, outer = 1, each = 1;
   size_t step = 0;
   std::vector<Axis> axes;
@@ -78,8 +78,8 @@ bool SetPieces(PlanContext& ctx, size_t first, GatherStep& step) {
   const auto element = static_cast<size_t>(DTypeBits(x->dtype()) / 8);
   if (DTypeBits(x->dtype()) < 8 || y->dtype() != x->dtype() || !Indices::Takes(node.input(1)))
     return false;
-  step.in = ctx.PlaceOf(x);
-  step.out = ctx.PlaceOf(y);
+  step.in = ctx.ViewOf(x);
+  step.out = ctx.ViewOf(y);
   const auto row = static_cast<size_t>(shape.back());
   const bool dense_out =
       y_shape.empty() || step.out.row_stride == static_cast<size_t>(y_shape.back());

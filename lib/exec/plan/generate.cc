@@ -13,7 +13,7 @@ namespace {
 // y[o, d, i] of [outer, depth, inner] elements is values[1] where the index [o, i] is d.
 class OneHotStep : public Step {
  public:
-  Place indices, values, out;
+  MemoryView indices, values, out;
   bool wide = true;  // indices are i64, else i32
   bool wrap = true;
   size_t element = 0;
@@ -60,9 +60,9 @@ Result<bool> PlanOneHot(PlanContext& ctx) {
   step->depth = static_cast<size_t>(shape[at]);
   step->inner = ElementsOf(shape, at + 1, shape.size());
   step->block = FitIn(kItemBytes, step->depth * step->inner * step->element);
-  step->indices = ctx.PlaceOf(node.input(0));
-  step->values = ctx.PlaceOf(node.input(2));
-  step->out = ctx.PlaceOf(y);
+  step->indices = ctx.ViewOf(node.input(0));
+  step->values = ctx.ViewOf(node.input(2));
+  step->out = ctx.ViewOf(y);
   const std::vector<BufferId> reads = {step->indices.buffer, step->values.buffer};
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), reads, {out});

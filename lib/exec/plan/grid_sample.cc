@@ -19,7 +19,7 @@ class GridSampleStep : public Step {
   size_t images = 0;
   size_t image_points = 0;
   size_t channels = 0;
-  Place in, grid_in, out;
+  MemoryView in, grid_in, out;
   size_t pieces = 1;  // of an image
 
   size_t grid() const override { return images * pieces; }
@@ -64,8 +64,8 @@ Result<bool> PlanGridSample(PlanContext& ctx) {
     return false;
   auto step = std::make_unique<GridSampleStep>();
   step->attrs = a;
-  step->in = ctx.PlaceOf(x);
-  step->grid_in = ctx.PlaceOf(grid);
+  step->in = ctx.ViewOf(x);
+  step->grid_in = ctx.ViewOf(grid);
   auto elements = static_cast<int64_t>(step->in.row_stride);
   for (size_t k = 1; k + 1 < shape.size(); ++k) {
     if (shape[k] >= kLongest) return false;
@@ -80,7 +80,7 @@ Result<bool> PlanGridSample(PlanContext& ctx) {
   for (size_t k = 1; k + 1 < y_shape.size(); ++k)
     step->image_points *= static_cast<size_t>(y_shape[k]);
   step->pieces = (step->image_points + kGridPoints - 1) / kGridPoints;
-  step->out = ctx.PlaceOf(node.output());
+  step->out = ctx.ViewOf(node.output());
   const std::vector<BufferId> reads = {step->in.buffer, step->grid_in.buffer};
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), reads, {out});

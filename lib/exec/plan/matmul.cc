@@ -14,7 +14,7 @@
 #include "exec/plan/elementwise_8bit.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 #include "ops/math/matmul.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
@@ -79,13 +79,13 @@ class MatmulStep : public Step {
  public:
   Product p;
   ProductBlocks blocks;
-  Place a, out;
+  MemoryView a, out;
   BufferId panels = 0;
   size_t out_row = 0;  // elements between rows of the result
   EpilogueF32 epilogue;
   EpilogueSources sources;
-  std::optional<Place> bias;  // if it is not constant
-  TailProgram tail;
+  std::optional<MemoryView> bias;  // if it is not constant
+  PostOpProgram post_ops;
 
   size_t grid() const override { return blocks.items(); }
 
@@ -108,15 +108,15 @@ class MatmulStep : public Step {
     m.epilogue = sources.At(memory, epilogue, row, part.column);
     if (bias) m.epilogue.bias = bias->As<const float>(memory) + part.column;
     RunMatrixF32(m);
-    if (!tail.empty())
-      tail.Run(memory, m.out, m.out_stride, row, part.rows, part.column, part.columns);
+    if (!post_ops.empty())
+      post_ops.Run(memory, m.out, m.out_stride, row, part.rows, part.column, part.columns);
   }
 };
 
 // Packs matrices that are known only at run time; a work item is a block of panels.
 class PackStep : public Step {
  public:
-  Place b;
+  MemoryView b;
   BufferId panels = 0;
   std::vector<int64_t> offsets;
   size_t n = 0, k = 0, k_stride = 0, n_stride = 0;
@@ -139,7 +139,7 @@ class PackStep : public Step {
 // Transposes the matrices of a left operand whose rows are not contiguous.
 class TransposeRowsStep : public Step {
  public:
-  Place a;
+  MemoryView a;
   BufferId out = 0;
   std::vector<int64_t> offsets;
   size_t m = 0, k = 0;
@@ -166,7 +166,7 @@ BufferId PackRight(PlanContext& ctx, const MatmulGeometry& g, const Product& p) 
     return ctx.AddConstant(Blob(std::move(packed)));
   }
   auto step = std::make_unique<PackStep>();
-  step->b = ctx.PlaceOf(b);
+  step->b = ctx.ViewOf(b);
   step->panels = ctx.AddScratch(bytes);
   step->offsets = p.b_offsets;
   step->n = p.n;
@@ -181,8 +181,8 @@ BufferId PackRight(PlanContext& ctx, const MatmulGeometry& g, const Product& p) 
 }
 
 // The left operand with contiguous rows.
-Place RowsOfLeft(PlanContext& ctx, const MatmulGeometry& g, Product& p) {
-  const Place a = ctx.PlaceOf(ctx.node().input(0));
+MemoryView RowsOfLeft(PlanContext& ctx, const MatmulGeometry& g, Product& p) {
+  const MemoryView a = ctx.ViewOf(ctx.node().input(0));
   if (g.a_k == 1) return a;
   auto step = std::make_unique<TransposeRowsStep>();
   step->a = a;
@@ -193,7 +193,7 @@ Place RowsOfLeft(PlanContext& ctx, const MatmulGeometry& g, Product& p) {
   step->label = "transpose rows";
   for (size_t i = 0; i < p.batch(); ++i) p.a_offsets[i] = static_cast<int64_t>(i * p.m * p.k);
   p.a_row = p.k;
-  const Place rows{step->out, 0, p.k};
+  const MemoryView rows{step->out, 0, p.k};
   ctx.AddStep(std::move(step), {a.buffer}, {rows.buffer});
   return rows;
 }
@@ -204,21 +204,21 @@ Result<bool> PlanFloat(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   auto step = std::make_unique<MatmulStep>();
   // Rows of the result are rows of the product unless b is a vector.
   const bool has_columns = node.input(1)->type().rank() > 1;
-  if (!has_columns && !ctx.group().tail.empty()) return false;
-  if (!step->tail.AddTail(ctx)) return false;
-  step->out = ctx.PlaceOf(ctx.group().result());
+  if (!has_columns && !ctx.group().post_ops.empty()) return false;
+  if (!step->post_ops.AddPostOps(ctx)) return false;
+  step->out = ctx.ViewOf(ctx.group().result());
   if (!has_columns && !IsDense(step->out, ShapeOf(node.output()))) return false;
-  std::vector<BufferId> reads = step->tail.reads();
+  std::vector<BufferId> reads = step->post_ops.reads();
   if (bias != nullptr && bias->is_constant()) {
     step->sources.bias.resize(p.n);
     std::memcpy(step->sources.bias.data(), bias->constant().blob().data(), p.n * sizeof(float));
   } else if (bias != nullptr) {
-    step->bias = ctx.PlaceOf(bias);
+    step->bias = ctx.ViewOf(bias);
     reads.push_back(step->bias->buffer);
   }
   step->panels = PackRight(ctx, g, p);
   step->a = RowsOfLeft(ctx, g, p);
-  step->tail.MoveInto(step->epilogue, step->sources);
+  step->post_ops.MoveInto(step->epilogue, step->sources);
   step->out_row = has_columns ? step->out.row_stride : 1;
   step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, kMatrixF32Rows);
   step->multiply_adds = static_cast<int64_t>(p.batch() * p.m * p.n * p.k);
@@ -235,7 +235,7 @@ class QuantMatmulStep : public Step {
  public:
   Product p;
   ProductBlocks blocks;
-  Place a, out;
+  MemoryView a, out;
   PackedI8 packed;
   ByteResult result;
   // The factors of the sums in double precision; empty: the packed multipliers are used.
@@ -332,8 +332,8 @@ Result<bool> PlanQuant(PlanContext& ctx, const MatmulGeometry& g, Product p) {
   step->packed = PackMatrixI8(w, dtype == DType::kI8);
   step->packed_bytes = step->packed.weights.size();
   step->result = *result;
-  step->a = ctx.PlaceOf(a);
-  step->out = ctx.PlaceOf(ctx.group().result());
+  step->a = ctx.ViewOf(a);
+  step->out = ctx.ViewOf(ctx.group().result());
   step->blocks = ProductBlocks(p.batch(), p.m, p.n, p.k, kMatrixI8Rows);
   step->multiply_adds = static_cast<int64_t>(p.m * p.n * p.k);
   step->p = std::move(p);
@@ -347,14 +347,14 @@ Result<bool> PlanMatmul(PlanContext& ctx) {
   const Node& node = ctx.node();
   const auto a_shape = ShapeOf(node.input(0));
   const auto b_shape = ShapeOf(node.input(1));
-  const Place a = ctx.PlaceOf(node.input(0));
+  const MemoryView a = ctx.ViewOf(node.input(0));
   NN_ASSIGN(const MatmulGeometry g, GeometryOf(node.attrs<MatmulAttrs>(), a_shape, b_shape));
   // Only contiguous rows of `a` may be strided. A transposed `a` of one column has contiguous rows
   // too, but they are not the rows of its axes.
   const bool has_rows = a_shape.size() > 1 && !node.attrs<MatmulAttrs>().transpose_a;
   Product p = ProductOf(g, has_rows ? a.row_stride : static_cast<size_t>(g.k));
   if ((!has_rows && !IsDense(a, a_shape)) ||
-      (!node.input(1)->is_constant() && !IsDense(ctx.PlaceOf(node.input(1)), b_shape)))
+      (!node.input(1)->is_constant() && !IsDense(ctx.ViewOf(node.input(1)), b_shape)))
     return false;
   if (node.input(0)->type().quantized()) return PlanQuant(ctx, g, std::move(p));
   if (node.output()->dtype() != DType::kF32) return false;
@@ -366,7 +366,7 @@ Result<bool> PlanMatmul(PlanContext& ctx) {
 void AddMatmulKernels(std::vector<KernelInfo>& kernels) {
   kernels.push_back({.op = "matmul",
                      .plan = PlanMatmul,
-                     .takes_tail = true,
+                     .takes_post_ops = true,
                      .strided_input = true,
                      .strided_output = true});
 }

@@ -28,7 +28,7 @@ namespace {
 // `blocks` blocks of `rows` rows of `run` bytes; distances in bytes.
 class CopyRowsStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   size_t blocks = 1, rows = 1, run = 0;
   size_t in_block = 0, in_row = 0, out_block = 0, out_row = 0;
   size_t row_block = 1;  // rows per work item
@@ -61,8 +61,9 @@ class CopyRowsStep : public Step {
 };
 
 // Copies between a value and a box of another that differs in shape only on `axis`.
-void AddCopy(PlanContext& ctx, const Value* value, const Place& in, const Place& out, size_t axis,
-             const std::vector<int64_t>& in_shape, const std::vector<int64_t>& out_shape) {
+void AddCopy(PlanContext& ctx, const Value* value, const MemoryView& in, const MemoryView& out,
+             size_t axis, const std::vector<int64_t>& in_shape,
+             const std::vector<int64_t>& out_shape) {
   const auto shape = ShapeOf(value);
   const size_t element = ElementSize(value);
   auto step = std::make_unique<CopyRowsStep>();
@@ -86,19 +87,19 @@ void AddCopy(PlanContext& ctx, const Value* value, const Place& in, const Place&
   ctx.AddStep(std::move(step), {in.buffer}, {out.buffer});
 }
 
-bool SamePlace(const Place& a, const Place& b) {
+bool SameView(const MemoryView& a, const MemoryView& b) {
   return a.buffer == b.buffer && a.offset == b.offset;
 }
 
 // The first element of the part of `whole` that starts at index `first` of `axis`.
-Place StartOf(const Place& whole, const Value* value, size_t axis, int64_t first) {
+MemoryView StartOf(const MemoryView& whole, const Value* value, size_t axis, int64_t first) {
   const auto shape = ShapeOf(value);
-  Place place = whole;
+  MemoryView view = whole;
   const size_t step = axis + 1 == shape.size()
                           ? 1
                           : ElementsOf(shape, axis + 1, shape.size() - 1) * whole.row_stride;
-  place.offset += static_cast<size_t>(first) * step * ElementSize(value);
-  return place;
+  view.offset += static_cast<size_t>(first) * step * ElementSize(value);
+  return view;
 }
 
 Result<bool> PlanConcat(PlanContext& ctx) {
@@ -114,14 +115,14 @@ Result<bool> PlanConcat(PlanContext& ctx) {
   NN_ASSIGN(const int axis,
             NormalizeAxis(node.attrs<ConcatAttrs>().axis, static_cast<int>(shape.size())));
   const auto at = static_cast<size_t>(axis);
-  const Place whole = ctx.PlaceOf(y);
+  const MemoryView whole = ctx.ViewOf(y);
   int64_t first = 0;
   for (const Value* x : node.inputs()) {
     const auto x_shape = ShapeOf(x);
-    const Place in = ctx.PlaceOf(x);
-    const Place out = StartOf(whole, y, at, first);
+    const MemoryView in = ctx.ViewOf(x);
+    const MemoryView out = StartOf(whole, y, at, first);
     first += x_shape[at];
-    if (!SamePlace(in, out)) AddCopy(ctx, x, in, out, at, x_shape, shape);
+    if (!SameView(in, out)) AddCopy(ctx, x, in, out, at, x_shape, shape);
   }
   return true;
 }
@@ -134,7 +135,7 @@ Result<bool> PlanSplit(PlanContext& ctx) {
   NN_ASSIGN(const int axis,
             NormalizeAxis(node.attrs<SplitAttrs>().axis, static_cast<int>(shape.size())));
   const auto at = static_cast<size_t>(axis);
-  const Place whole = ctx.PlaceOf(x);
+  const MemoryView whole = ctx.ViewOf(x);
   int64_t first = 0;
   for (const Value* y : node.outputs()) {
     const auto y_shape = ShapeOf(y);
@@ -142,11 +143,11 @@ Result<bool> PlanSplit(PlanContext& ctx) {
     first += y_shape[at];
     const auto part = PartOf(whole, x, at, begin);
     const bool dense = part && part->row_stride == static_cast<size_t>(y_shape.back());
-    if (part && !ctx.HasPlace(y) && (dense || TakenStrided(y))) {
-      ctx.SetPlace(y, *part);
+    if (part && !ctx.HasView(y) && (dense || TakenStrided(y))) {
+      ctx.SetView(y, *part);
       continue;
     }
-    AddCopy(ctx, y, StartOf(whole, x, at, begin), ctx.PlaceOf(y), at, shape, y_shape);
+    AddCopy(ctx, y, StartOf(whole, x, at, begin), ctx.ViewOf(y), at, shape, y_shape);
   }
   return true;
 }
@@ -156,12 +157,12 @@ Result<bool> PlanView(PlanContext& ctx) {
   const Node& node = ctx.node();
   if (!IsView(node) || DTypeBits(node.output()->dtype()) < 8) return false;
   const Value* x = node.input(0);
-  const Place in = ctx.PlaceOf(x);
-  Place out = ctx.PlaceOf(node.output());
+  const MemoryView in = ctx.ViewOf(x);
+  MemoryView out = ctx.ViewOf(node.output());
   const auto y_shape = ShapeOf(node.output());
   const auto shape = ShapeOf(x);
   if (!y_shape.empty() && out.row_stride != static_cast<size_t>(y_shape.back())) return false;
-  if (SamePlace(in, out)) return true;
+  if (SameView(in, out)) return true;
   out.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   AddCopy(ctx, x, in, out, 0, shape, shape);
   return true;
@@ -249,7 +250,7 @@ Result<std::vector<Tensor>> MovePositions(const Node& node, size_t row_stride) {
 // Joins the axes of a result so that rows are long: a work item is a block of rows.
 class MoveStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   size_t element = 4;
   std::vector<std::vector<int64_t>> outer;  // tables of all axes except the rows
   std::vector<int64_t> row;                 // table of a row
@@ -304,12 +305,12 @@ std::vector<int64_t> JoinRows(std::vector<std::vector<int64_t>>& from, bool join
   return row;
 }
 
-// The place of a result that is a view of its input, with the input's row stride; nullopt if the
+// The memory of a result that is a view of its input, with the input's row stride; nullopt if the
 // elements are not in the same layout.
-std::optional<Place> PlaceWithin(const Place& in, const Value* y, const Moves& moves) {
+std::optional<MemoryView> PlaceWithin(const MemoryView& in, const Value* y, const Moves& moves) {
   const auto shape = ShapeOf(y);
   if (shape.empty() || CheckedElements(shape) == 0) return std::nullopt;
-  Place place = in;
+  MemoryView view = in;
   int64_t base = 0;
   auto step = int64_t{1};
   for (size_t d = shape.size(); d-- > 0;) {
@@ -322,18 +323,18 @@ std::optional<Place> PlaceWithin(const Place& in, const Value* y, const Moves& m
   }
   const auto row = static_cast<size_t>(shape.back());
   if (row != in.row_stride && !TakenStrided(y)) return std::nullopt;
-  place.offset += static_cast<size_t>(base) * ElementSize(y);
-  return place;
+  view.offset += static_cast<size_t>(base) * ElementSize(y);
+  return view;
 }
 
-void AddMove(PlanContext& ctx, const Value* y, Moves moves, const Place& in,
+void AddMove(PlanContext& ctx, const Value* y, Moves moves, const MemoryView& in,
              const std::array<std::byte, 16>& fill) {
   constexpr size_t kItemElements = 16384;
   constexpr size_t kLongRun = 8;
   auto step = std::make_unique<MoveStep>();
   const auto shape = ShapeOf(y);
   step->in = in;
-  step->out = ctx.PlaceOf(y);
+  step->out = ctx.ViewOf(y);
   step->element = ElementSize(y);
   step->fill = fill;
   const bool dense = shape.empty() || step->out.row_stride == static_cast<size_t>(shape.back());
@@ -397,7 +398,7 @@ Result<bool> PlanMove(PlanContext& ctx) {
     return false;
   for (size_t i = 1; i < node.inputs().size(); ++i)
     if (node.input(i) != nullptr && !node.input(i)->is_constant()) return false;
-  const Place in = ctx.PlaceOf(x);
+  const MemoryView in = ctx.ViewOf(x);
   const auto shape = ShapeOf(x);
   const int64_t last = shape.empty() || *elements == 0 ? 1 : shape.back();
   if (*elements / last * static_cast<int64_t>(in.row_stride) >= std::numeric_limits<int32_t>::max())
@@ -411,9 +412,9 @@ Result<bool> PlanMove(PlanContext& ctx) {
   if (!moves) return false;
   const Value* y = node.output();
   if (joined != ShapeOf(y)) {
-    if (ctx.PlaceOf(y).row_stride != static_cast<size_t>(ShapeOf(y).back())) return false;
-  } else if (const auto part = PlaceWithin(in, y, *moves); part && !ctx.HasPlace(y)) {
-    ctx.SetPlace(y, *part);
+    if (ctx.ViewOf(y).row_stride != static_cast<size_t>(ShapeOf(y).back())) return false;
+  } else if (const auto part = PlaceWithin(in, y, *moves); part && !ctx.HasView(y)) {
+    ctx.SetView(y, *part);
     return true;
   }
   AddMove(ctx, node.output(), *std::move(moves), in, fill);

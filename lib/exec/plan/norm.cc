@@ -23,21 +23,21 @@ bool AllF32(const Node& node) {
 // Sets the members common to all steps; false if a post-op has no kernel. The node's first input
 // and the group's result must have the same shape.
 bool Prepare(PlanContext& ctx, NormStep& step) {
-  if (!step.tail.AddTail(ctx)) return false;
-  step.in = ctx.PlaceOf(ctx.node().input(0));
-  step.out = ctx.PlaceOf(ctx.group().result());
+  if (!step.post_ops.AddPostOps(ctx)) return false;
+  step.in = ctx.ViewOf(ctx.node().input(0));
+  step.out = ctx.ViewOf(ctx.group().result());
   return true;
 }
 
 // The step reads the node's inputs and writes the result and the node's other outputs.
 void Finish(PlanContext& ctx, std::unique_ptr<NormStep> step) {
   const Node& node = ctx.node();
-  std::vector<BufferId> reads = step->tail.reads();
+  std::vector<BufferId> reads = step->post_ops.reads();
   for (const Value* v : node.inputs())
-    if (v != nullptr) reads.push_back(ctx.PlaceOf(v).buffer);
+    if (v != nullptr) reads.push_back(ctx.ViewOf(v).buffer);
   std::vector<BufferId> writes = {step->out.buffer};
   for (size_t i = 1; i < node.outputs().size(); ++i)
-    writes.push_back(ctx.PlaceOf(node.output(i)).buffer);
+    writes.push_back(ctx.ViewOf(node.output(i)).buffer);
   ctx.AddStep(std::move(step), std::move(reads), std::move(writes));
 }
 
@@ -68,12 +68,12 @@ RowOperand OperandOf(PlanContext& ctx, const Value* operand, const std::vector<i
                      size_t n) {
   RowOperand o;
   const auto dims = ShapeOf(operand);
-  o.place = ctx.PlaceOf(operand);
-  o.rows = RowMap(shape, dims, o.place.row_stride);
+  o.view = ctx.ViewOf(operand);
+  o.rows = RowMap(shape, dims, o.view.row_stride);
   const size_t elements = ElementsOf(dims, 0, dims.size());
   o.fixed = elements == 1;
   o.one = elements == 1 || o.rows.scalar();
-  if (elements == n && IsDense(o.place, dims)) {
+  if (elements == n && IsDense(o.view, dims)) {
     // Its elements are those of a row if all axes before the row have size 1.
     size_t row = 1;
     for (size_t k = 0; k < dims.size() && row != n; ++k) {
@@ -104,8 +104,8 @@ Result<bool> PlanTrailing(PlanContext& ctx, int64_t axis, const NormRule& rule) 
   step->result = step->bias    ? NormResult::kTimesScaleShift
                  : step->scale ? NormResult::kTimesScale
                                : NormResult::kTimes;
-  if (node.outputs().size() > 1) step->mean_out = ctx.PlaceOf(node.output(1));
-  if (node.outputs().size() > 2) step->factor_out = ctx.PlaceOf(node.output(2));
+  if (node.outputs().size() > 1) step->mean_out = ctx.ViewOf(node.output(1));
+  if (node.outputs().size() > 2) step->factor_out = ctx.ViewOf(node.output(2));
   Finish(ctx, std::move(step));
   return true;
 }
@@ -150,12 +150,12 @@ void AddSteps(PlanContext& ctx, std::unique_ptr<Statistics> first,
   second->result = result;
   std::vector<BufferId> reads = {first->in.buffer};
   for (size_t i = 1; i < ctx.node().inputs().size(); ++i)
-    reads.push_back(ctx.PlaceOf(ctx.node().input(i)).buffer);
+    reads.push_back(ctx.ViewOf(ctx.node().input(i)).buffer);
   first->ChooseBlocks();
   second->ChooseBlocks();
   ctx.AddStep(std::move(first), reads, {s.buffer});
   reads.push_back(s.buffer);
-  reads.insert(reads.end(), second->tail.reads().begin(), second->tail.reads().end());
+  reads.insert(reads.end(), second->post_ops.reads().begin(), second->post_ops.reads().end());
   const BufferId out = second->out.buffer;
   ctx.AddStep(std::move(second), std::move(reads), {out});
 }
@@ -173,9 +173,9 @@ Result<bool> PlanGroups(PlanContext& ctx, size_t batch, size_t lines, size_t cha
   norm->out_starts = std::move(to.starts);
   norm->out_offsets = std::move(to.offsets);
   norm->statistics.columns = channels;
-  const auto parameter = [&](size_t i) -> std::optional<Place> {
+  const auto parameter = [&](size_t i) -> std::optional<MemoryView> {
     if (node.inputs().size() <= i) return std::nullopt;
-    return ctx.PlaceOf(node.input(i));
+    return ctx.ViewOf(node.input(i));
   };
   norm->scale = parameter(1);
   norm->bias = parameter(2);
@@ -251,7 +251,7 @@ Result<bool> PlanColumns(PlanContext& ctx, const RowPlan& plan, const NormRule& 
   auto norm = std::make_unique<ColumnNormStep>();
   if (!Prepare(ctx, *norm)) return false;
   const bool dense = IsDense(norm->in, shape) && IsDense(norm->out, shape);
-  if (plan.columns != inner && !(dense && norm->tail.empty())) return false;
+  if (plan.columns != inner && !(dense && norm->post_ops.empty())) return false;
   norm->in_starts = Spread(plan.starts, inner, norm->in.row_stride);
   norm->in_offsets = Spread(plan.offsets, inner, norm->in.row_stride);
   norm->out_starts = Spread(plan.starts, inner, norm->out.row_stride);
@@ -345,14 +345,14 @@ Result<bool> PlanComputedBatchNorm(PlanContext& ctx) {
   factors->out = ctx.AddScratch(2 * factors->channels * sizeof(float));
   std::vector<BufferId> operands;
   for (size_t i = 0; i < 4; ++i) {
-    factors->operands[i] = ctx.PlaceOf(node.input(i + 1));
+    factors->operands[i] = ctx.ViewOf(node.input(i + 1));
     operands.push_back(factors->operands[i].buffer);
   }
   step->rows = ElementsOf(shape, 0, shape.size() - 1);
   step->columns = factors->channels;
   step->factors = factors->out;
   ctx.AddStep(std::move(factors), std::move(operands), {step->factors});
-  std::vector<BufferId> reads = step->tail.reads();
+  std::vector<BufferId> reads = step->post_ops.reads();
   reads.insert(reads.end(), {step->in.buffer, step->factors});
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
@@ -367,7 +367,7 @@ void AddNormKernels(std::vector<KernelInfo>& kernels) {
         std::pair("mean_variance_normalization", &PlanMeanVariance), std::pair("lrn", &PlanLrn)})
     kernels.push_back({.op = op,
                        .plan = plan,
-                       .takes_tail = true,
+                       .takes_post_ops = true,
                        .strided_input = true,
                        .strided_output = true});
 }

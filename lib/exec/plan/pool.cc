@@ -9,7 +9,7 @@
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
 #include "exec/steps/conv_geometry.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 #include "ops/nn/pool.h"
 #include "ops/quant/requant.h"
 
@@ -35,7 +35,7 @@ AxisTaps TapsAt(const ConstWindow& w, int64_t position) {
 // |x|^p of the elements, the terms of lp_pool.
 class PowersStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   RowPieces pieces;
   float p = 2;
 
@@ -70,9 +70,9 @@ class PoolStep : public Step {
   std::optional<float> power;  // the result is the root of this power
   Spatial3 s;
   size_t batch = 0, channels = 0;
-  Place in, out;
+  MemoryView in, out;
   size_t pieces = 1;  // pieces per line
-  TailProgram tail;
+  PostOpProgram post_ops;
 
   size_t grid() const override {
     return batch * static_cast<size_t>(s[0].output * s[1].output) * pieces;
@@ -124,7 +124,7 @@ class PoolStep : public Step {
     if constexpr (std::is_same_v<T, float>) {
       if (power)
         for (size_t i = 0; i < r.window_count; ++i) TakeRoot(r.out + i * r.out_stride);
-      tail.Run(memory, r.out, r.out_stride, row, r.window_count, 0, channels);
+      post_ops.Run(memory, r.out, r.out_stride, row, r.window_count, 0, channels);
     }
   }
   void TakeRoot(float* y) const {
@@ -175,8 +175,8 @@ bool HasTaps(const Spatial3& s) {
   return most <= int64_t{1} << 23;
 }
 
-// Adds the step that computes powers of the input and returns their place.
-Place AddPowers(PlanContext& ctx, const Place& in, float p) {
+// Adds the step that computes powers of the input and returns their view.
+MemoryView AddPowers(PlanContext& ctx, const MemoryView& in, float p) {
   constexpr size_t kItemElements = 16384;
   const auto shape = ShapeOf(ctx.node().input(0));
   const auto channels = static_cast<size_t>(shape.back());
@@ -184,10 +184,10 @@ Place AddPowers(PlanContext& ctx, const Place& in, float p) {
   auto step = std::make_unique<PowersStep>();
   step->label = "powers";
   step->in = in;
-  step->out = Place{ctx.AddScratch(rows * channels * sizeof(float)), 0, channels};
+  step->out = MemoryView{ctx.AddScratch(rows * channels * sizeof(float)), 0, channels};
   step->pieces = RowPieces(rows, channels, kItemElements);
   step->p = p;
-  const Place out = step->out;
+  const MemoryView out = step->out;
   ctx.AddStep(std::move(step), {in.buffer}, {out.buffer});
   return out;
 }
@@ -209,21 +209,21 @@ Result<bool> PlanPool(PlanContext& ctx, const PoolAttrs& a, bool include_pad,
   auto step = std::make_unique<PoolStep>();
   step->s = ToThree(windows);
   if (*kind == PoolKind::kAverage8 && (include_pad || !HasTaps(step->s))) return false;
-  if (!step->tail.AddTail(ctx)) return false;
+  if (!step->post_ops.AddPostOps(ctx)) return false;
   step->kind = *kind;
   step->is_signed = node.input(0)->dtype() == DType::kI8;
   step->include_pad = include_pad;
   step->batch = static_cast<size_t>(shape.front());
   step->channels = static_cast<size_t>(shape.back());
   step->pieces = (static_cast<size_t>(step->s[2].output) + PoolStep::kPiece - 1) / PoolStep::kPiece;
-  step->in = ctx.PlaceOf(node.input(0));
-  step->out = ctx.PlaceOf(ctx.group().result());
+  step->in = ctx.ViewOf(node.input(0));
+  step->out = ctx.ViewOf(ctx.group().result());
   if (lp != nullptr) {
     step->sums = !lp->average;
     step->power = lp->p;
     step->in = AddPowers(ctx, step->in, lp->p);
   }
-  std::vector<BufferId> reads = step->tail.reads();
+  std::vector<BufferId> reads = step->post_ops.reads();
   reads.push_back(step->in.buffer);
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
@@ -254,7 +254,7 @@ void AddPoolKernels(std::vector<KernelInfo>& kernels) {
         std::pair("lp_pool", &PlanLpPool)})
     kernels.push_back({.op = op,
                        .plan = plan,
-                       .takes_tail = true,
+                       .takes_post_ops = true,
                        .strided_input = true,
                        .strided_output = true});
 }

@@ -75,7 +75,7 @@ class InputProductsStep : public Step {
 
   Sizes s;
   RowBlocks blocks;
-  Place x;
+  MemoryView x;
   BufferId panels = 0, out = 0;
   std::vector<float> bias;  // of all directions, those of w and of r; or empty
 
@@ -125,9 +125,9 @@ class RecurrentStep : public Step {
   std::vector<RowFunction> functions;  // by direction
   std::optional<RowFunction> clip;
   bool reverse = false;
-  std::optional<Place> lengths, initial_h, initial_c;
-  Place y;
-  std::optional<Place> y_h, y_c;
+  std::optional<MemoryView> lengths, initial_h, initial_c;
+  MemoryView y;
+  std::optional<MemoryView> y_h, y_c;
 
   // Whether cells can be computed block by block.
   virtual bool by_units() const { return true; }
@@ -274,13 +274,13 @@ class RecurrentStep : public Step {
     }
   }
 
-  void Finish(const Memory& memory, const Rows& rows, const std::optional<Place>& place,
+  void Finish(const Memory& memory, const Rows& rows, const std::optional<MemoryView>& view,
               const float* from) const {
-    if (!place) return;
+    if (!view) return;
     for (size_t b = 0; b < rows.count; ++b)
       std::copy_n(from + b * s.units + rows.unit, rows.n,
-                  place->As<float>(memory) +
-                      s.StateRowOf(rows.direction, rows.first + b) * s.units + rows.unit);
+                  view->As<float>(memory) + s.StateRowOf(rows.direction, rows.first + b) * s.units +
+                      rows.unit);
   }
 };
 
@@ -492,7 +492,7 @@ Result<bool> PlanRecurrent(PlanContext& ctx) {
   auto products = std::make_unique<InputProductsStep>();
   products->s = s;
   products->blocks = RowBlocks(s.steps * s.batch, InputProductsStep::kRowsPerItem);
-  products->x = ctx.PlaceOf(node.input(kX));
+  products->x = ctx.ViewOf(node.input(kX));
   products->panels = PackRows(ctx, node.input(kW), {s.rows()}, s.directions, s.inputs);
   products->out = ctx.AddScratch(s.directions * s.steps * s.batch * s.rows() * sizeof(float));
   products->bias = bias;
@@ -523,20 +523,20 @@ Result<bool> PlanRecurrent(PlanContext& ctx) {
 
   std::vector<BufferId> reads = {step->products, step->panels};
   std::vector<BufferId> writes = {step->state, step->gates};
-  const auto operand = [&](size_t i, std::optional<Place>& place) {
+  const auto operand = [&](size_t i, std::optional<MemoryView>& view) {
     if (node.input(i) == nullptr) return;
-    place = ctx.PlaceOf(node.input(i));
-    reads.push_back(place->buffer);
+    view = ctx.ViewOf(node.input(i));
+    reads.push_back(view->buffer);
   };
   operand(kLengths, step->lengths);
   operand(kInitialH, step->initial_h);
   operand(kInitialC, step->initial_c);
-  step->y = ctx.PlaceOf(node.output(0));
+  step->y = ctx.ViewOf(node.output(0));
   writes.push_back(step->y.buffer);
-  const auto result = [&](size_t i, std::optional<Place>& place) {
+  const auto result = [&](size_t i, std::optional<MemoryView>& view) {
     if (i >= node.outputs().size()) return;
-    place = ctx.PlaceOf(node.output(i));
-    writes.push_back(place->buffer);
+    view = ctx.ViewOf(node.output(i));
+    writes.push_back(view->buffer);
   };
   result(1, step->y_h);
   result(2, step->y_c);

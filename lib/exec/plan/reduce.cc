@@ -38,7 +38,7 @@ class ReduceStepBase : public Step {
   }
 
   RowPlan rows;
-  Place in, out;
+  MemoryView in, out;
   size_t column_block = 1, column_items = 1, row_block = 1;
 
   size_t grid() const override {
@@ -234,8 +234,8 @@ Result<bool> PlanReduce(PlanContext& ctx) {
             ReducedAxes(node.attrs<ReduceAttrs>().axes, static_cast<int>(shape.size())));
   auto step = MakeStep(node, RowPlan(shape, axes));
   if (step == nullptr) return false;
-  step->in = ctx.PlaceOf(node.input(0));
-  step->out = ctx.PlaceOf(node.output());
+  step->in = ctx.ViewOf(node.input(0));
+  step->out = ctx.ViewOf(node.output());
   const BufferId in = step->in.buffer;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});

@@ -18,7 +18,7 @@ constexpr size_t kResampleItem = 8192;
 // Interpolates one axis: each slab `in_size` to `out_size` times `inner` rows of channels.
 class AxisPassStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   size_t channels = 0;
   std::vector<size_t> slabs;  // the slabs that later passes read
   size_t in_size = 1, out_size = 1, inner = 1;
@@ -67,7 +67,7 @@ class AxisPassStep : public Step {
 // The same along lines of few channels, element by element.
 class LinePassStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   std::vector<size_t> lines;  // the lines that later passes read
   size_t in_line = 0;         // elements
   size_t taps = 1;
@@ -89,7 +89,7 @@ class LinePassStep : public Step {
 // Writes a value to the positions that lie outside the input.
 class FillOutsideStep : public Step {
  public:
-  Place out;
+  MemoryView out;
   size_t channels = 0;
   std::vector<size_t> rows;  // of all positions
   float value = 0;
@@ -103,7 +103,7 @@ class FillOutsideStep : public Step {
 
 // A tensor between two passes.
 struct Stage {
-  Place place;
+  MemoryView view;
   std::vector<int64_t> dims;
 };
 
@@ -135,15 +135,15 @@ std::unique_ptr<Step> MakeAxisPass(const Stage& from, const Stage& to, size_t at
                                    const std::vector<ResizeAxis>& axes) {
   const ResizeAxis& axis = axes[at - 1];
   auto step = std::make_unique<AxisPassStep>();
-  step->in = from.place;
-  step->out = to.place;
+  step->in = from.view;
+  step->out = to.view;
   step->channels = static_cast<size_t>(to.dims.back());
   step->slabs = SlabsRead(from.dims, at, axes);
   step->in_size = static_cast<size_t>(from.dims[at]);
   step->out_size = static_cast<size_t>(to.dims[at]);
   step->inner = ElementsOf(to.dims, at + 1, to.dims.size() - 1);
   step->taps = static_cast<size_t>(axis.taps);
-  const auto row = static_cast<int64_t>(step->inner * from.place.row_stride);
+  const auto row = static_cast<int64_t>(step->inner * from.view.row_stride);
   for (const int64_t i : axis.index) step->offsets.push_back(i * row);
   step->weights = axis.weight;
   step->block = FitIn(kResampleItem, step->inner * step->channels);
@@ -155,10 +155,10 @@ std::unique_ptr<Step> MakeLinePass(const Stage& from, const Stage& to, size_t at
   const ResizeAxis& axis = axes[at - 1];
   auto step = std::make_unique<LinePassStep>();
   const auto channels = static_cast<size_t>(to.dims.back());
-  step->in = from.place;
-  step->out = to.place;
+  step->in = from.view;
+  step->out = to.view;
   step->lines = SlabsRead(from.dims, at, axes);
-  step->in_line = static_cast<size_t>(from.dims[at]) * from.place.row_stride;
+  step->in_line = static_cast<size_t>(from.dims[at]) * from.view.row_stride;
   step->taps = static_cast<size_t>(axis.taps);
   step->width = static_cast<size_t>(to.dims[at]) * channels;
   for (size_t t = 0; t < step->taps; ++t)
@@ -166,7 +166,7 @@ std::unique_ptr<Step> MakeLinePass(const Stage& from, const Stage& to, size_t at
       for (size_t c = 0; c < channels; ++c) {
         const size_t tap = i * step->taps + t;
         step->offsets.push_back(
-            static_cast<int32_t>(axis.index[tap] * static_cast<int64_t>(from.place.row_stride) +
+            static_cast<int32_t>(axis.index[tap] * static_cast<int64_t>(from.view.row_stride) +
                                  static_cast<int64_t>(c)));
         step->weights.push_back(axis.weight[tap]);
       }
@@ -179,8 +179,8 @@ std::unique_ptr<Step> MakePass(const Stage& from, const Stage& to, size_t at,
   constexpr int64_t kFewChannels = 8;
   constexpr auto kMost = static_cast<int64_t>(std::numeric_limits<int32_t>::max());
   const bool lines = at + 2 == to.dims.size() && to.dims.back() < kFewChannels &&
-                     to.place.row_stride == static_cast<size_t>(to.dims.back()) &&
-                     from.dims[at] < kMost / static_cast<int64_t>(from.place.row_stride);
+                     to.view.row_stride == static_cast<size_t>(to.dims.back()) &&
+                     from.dims[at] < kMost / static_cast<int64_t>(from.view.row_stride);
   return lines ? MakeLinePass(from, to, at, axes) : MakeAxisPass(from, to, at, axes);
 }
 
@@ -199,10 +199,10 @@ void AddFill(PlanContext& ctx, const Stage& result, const std::vector<ResizeAxis
     if (outside) step->rows.push_back(r);
   }
   if (step->rows.empty()) return;
-  step->out = result.place;
+  step->out = result.view;
   step->channels = static_cast<size_t>(result.dims.back());
   step->value = value;
-  ctx.AddStep(std::move(step), {}, {result.place.buffer});
+  ctx.AddStep(std::move(step), {}, {result.view.buffer});
 }
 
 Result<std::vector<ResizeAxis>> AxesOf(const Node& node) {
@@ -231,16 +231,16 @@ Result<bool> PlanResize(PlanContext& ctx) {
   const Value* y = node.output();
   if (y->dtype() != DType::kF32 || a.layout != Layout::kNxc || !KnowsNumbers(node)) return false;
   if (CheckedElements(ShapeOf(y)) == 0) {
-    ctx.PlaceOf(y);
+    ctx.ViewOf(y);
     return true;
   }
-  Stage stage{ctx.PlaceOf(node.input(0)), ShapeOf(node.input(0))};
+  Stage stage{ctx.ViewOf(node.input(0)), ShapeOf(node.input(0))};
   NN_ASSIGN(const std::vector<ResizeAxis> axes, AxesOf(node));
   std::vector<size_t> passes;
   for (size_t k = axes.size(); k-- > 0;)
     if (!axes[k].IsIdentity(stage.dims[1 + k])) passes.push_back(k);
   if (passes.empty()) return PlanMove(ctx);
-  const Stage result{ctx.PlaceOf(y), ShapeOf(y)};
+  const Stage result{ctx.ViewOf(y), ShapeOf(y)};
   const auto channels = static_cast<size_t>(stage.dims.back());
   for (size_t i = 0; i < passes.size(); ++i) {
     const size_t at = 1 + passes[i];
@@ -250,9 +250,9 @@ Result<bool> PlanResize(PlanContext& ctx) {
       next.dims[at] = result.dims[at];
       const auto elements = CheckedElements(next.dims);
       if (!elements) return false;
-      next.place = {ctx.AddScratch(static_cast<size_t>(*elements) * sizeof(float)), 0, channels};
+      next.view = {ctx.AddScratch(static_cast<size_t>(*elements) * sizeof(float)), 0, channels};
     }
-    ctx.AddStep(MakePass(stage, next, at, axes), {stage.place.buffer}, {next.place.buffer});
+    ctx.AddStep(MakePass(stage, next, at, axes), {stage.view.buffer}, {next.view.buffer});
     stage = next;
   }
   AddFill(ctx, result, axes, a.extrapolation_value);

@@ -7,7 +7,7 @@
 #include "exec/plan/rows.h"
 #include "exec/runtime/kernel_table.h"
 #include "exec/steps/blocks.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 
 namespace nn {
 namespace {
@@ -18,12 +18,12 @@ constexpr size_t kRowsItem = 16384;
 class RowsStep : public Step {
  public:
   struct Operand {
-    Place place;
+    MemoryView view;
     RowMap rows;
     size_t element = 1;
   };
   std::vector<Operand> in;
-  Place out;
+  MemoryView out;
   size_t out_element = 1;
   RowPieces pieces;
   RowFn fn = nullptr;
@@ -38,7 +38,7 @@ class RowsStep : public Step {
     for (size_t i = first; i < end; ++i) {
       for (size_t k = 0; k < in.size(); ++k)
         r.in[k] =
-            in[k].place.As<const std::byte>(memory) + in[k].rows.Offset(i, column) * in[k].element;
+            in[k].view.As<const std::byte>(memory) + in[k].rows.Offset(i, column) * in[k].element;
       r.out = out.As<std::byte>(memory) + (i * out.row_stride + column) * out_element;
       fn(r);
     }
@@ -57,23 +57,23 @@ RowFn FunctionOf(const Node& node) {
 Result<bool> PlanRows(PlanContext& ctx) {
   const Node& node = ctx.node();
   const Value* y = node.output();
-  if (!ctx.group().tail.empty() || y->type().quantized()) return false;
+  if (!ctx.group().post_ops.empty() || y->type().quantized()) return false;
   for (const Value* v : node.inputs())
     if (v == nullptr || v->type().quantized() || DTypeBits(v->dtype()) < 8) return false;
   auto step = std::make_unique<RowsStep>();
   step->fn = FunctionOf(node);
   if (step->fn == nullptr) return false;
-  step->out = ctx.PlaceOf(y);
+  step->out = ctx.ViewOf(y);
   step->out_element = ElementSize(y);
-  std::vector<Place> places;
+  std::vector<MemoryView> views;
   std::vector<BufferId> reads;
   for (const Value* v : node.inputs()) {
-    places.push_back(ctx.PlaceOf(v));
-    reads.push_back(places.back().buffer);
+    views.push_back(ctx.ViewOf(v));
+    reads.push_back(views.back().buffer);
   }
-  const JoinedRows joined(node, places, step->out);
-  for (size_t k = 0; k < places.size(); ++k)
-    step->in.push_back({places[k], joined.operands[k], ElementSize(node.input(k))});
+  const JoinedRows joined(node, views, step->out);
+  for (size_t k = 0; k < views.size(); ++k)
+    step->in.push_back({views[k], joined.operands[k], ElementSize(node.input(k))});
   step->pieces = RowPieces(joined.rows, joined.columns, kRowsItem);
   step->out.row_stride = joined.out_stride;
   const BufferId out = step->out.buffer;

@@ -16,7 +16,7 @@ namespace {
 template <typename T, typename Combine, int kFirst>
 class ScanStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   bool exclusive = false, reverse = false;
   size_t outer = 1, length = 1, inner = 1;
   size_t block = 1;  // adjacent results per work item
@@ -53,8 +53,8 @@ void AddScan(PlanContext& ctx, const ScanAttrs& a, size_t axis) {
   step->length = static_cast<size_t>(shape[axis]);
   step->inner = ElementsOf(shape, axis + 1, shape.size());
   step->block = ScanStep<T, Combine, kFirst>::kBlock;
-  step->in = ctx.PlaceOf(node.input(0));
-  step->out = ctx.PlaceOf(node.output());
+  step->in = ctx.ViewOf(node.input(0));
+  step->out = ctx.ViewOf(node.output());
   const BufferId in = step->in.buffer;
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), {in}, {out});

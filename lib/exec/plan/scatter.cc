@@ -114,14 +114,14 @@ class IndexedStep : public Step {
 
   Indices indices;
   size_t element = 0;
-  Place in, out;
+  MemoryView in, out;
 };
 
-// Sets the places that the step reads and writes besides the indices, and adds it.
+// Sets the views that the step reads and writes besides the indices, and adds it.
 void AddIndexed(PlanContext& ctx, std::unique_ptr<IndexedStep> step, const Value* in) {
   step->element = ElementSize(in);
-  step->in = ctx.PlaceOf(in);
-  step->out = ctx.PlaceOf(ctx.node().output());
+  step->in = ctx.ViewOf(in);
+  step->out = ctx.ViewOf(ctx.node().output());
   const std::vector<BufferId> reads = {step->in.buffer, step->indices.buffer()};
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), reads, {out});
@@ -133,8 +133,8 @@ void AddScatter(PlanContext& ctx, std::unique_ptr<IndexedStep> step) {
   const Node& node = ctx.node();
   const Value* x = node.input(0);
   const auto shape = ShapeOf(x);
-  const Place from = ctx.PlaceOf(x);
-  const Place to = ctx.PlaceOf(node.output());
+  const MemoryView from = ctx.ViewOf(x);
+  const MemoryView to = ctx.ViewOf(node.output());
   if (from.buffer != to.buffer || from.offset != to.offset) {
     auto copy = std::make_unique<CopyStep>();
     copy->in = from;

@@ -26,7 +26,7 @@ bool Before(T x, T y) {
 }
 
 // A result that is an index: i64 if wide, else i32.
-void PutIndex(const Memory& memory, const Place& out, bool wide, size_t i, int64_t index) {
+void PutIndex(const Memory& memory, const MemoryView& out, bool wide, size_t i, int64_t index) {
   if (wide)
     out.As<int64_t>(memory)[i] = index;
   else
@@ -36,7 +36,7 @@ void PutIndex(const Memory& memory, const Place& out, bool wide, size_t i, int64
 // Along an axis of `length` elements with `inner` elements between them.
 class ArgStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   DType type = DType::kF32;
   bool wide_out = true;  // i64, otherwise i32
   bool largest = true, last = false;
@@ -62,7 +62,7 @@ class ArgStep : public Step {
 
   void RunKernel(const Memory& memory, size_t item) const {
     constexpr size_t kColumns = 256;
-    std::array<int32_t, kColumns> places;
+    std::array<int32_t, kColumns> views;
     const size_t end = std::min(outer * inner, (item + 1) * block);
     for (size_t r = item * block; r < end;) {
       ArgColumnsF32 g;
@@ -74,19 +74,19 @@ class ArgStep : public Step {
       if (inner != 1) g.count = std::min(g.count, inner - r % inner);
       g.largest = largest;
       g.last = last;
-      g.out = places.data();
+      g.out = views.data();
       RunArgColumnsF32(g);
-      for (size_t k = 0; k < g.count; ++k, ++r) Put(memory, r, places[k]);
+      for (size_t k = 0; k < g.count; ++k, ++r) Put(memory, r, views[k]);
     }
   }
-  void Put(const Memory& memory, size_t r, int64_t place) const {
+  void Put(const Memory& memory, size_t r, int64_t view) const {
     if (one_hot) {
       float* y = out.As<float>(memory) + r / inner * length * inner + r % inner;
       for (size_t i = 0; i < length; ++i)
-        y[i * inner] = i == static_cast<size_t>(place) ? 1.0f : 0.0f;
+        y[i * inner] = i == static_cast<size_t>(view) ? 1.0f : 0.0f;
       return;
     }
-    PutIndex(memory, out, wide_out, r, place);
+    PutIndex(memory, out, wide_out, r, view);
   }
 
   template <typename T>
@@ -122,8 +122,8 @@ Result<bool> PlanArg(PlanContext& ctx) {
   const int64_t given = hardmax ? node.attrs<AlongAxisAttrs>().axis : node.attrs<ArgAttrs>().axis;
   NN_ASSIGN(const int axis, NormalizeAxis(given, static_cast<int>(shape.size())));
   auto step = std::make_unique<ArgStep>();
-  step->in = ctx.PlaceOf(x);
-  step->out = ctx.PlaceOf(node.output());
+  step->in = ctx.ViewOf(x);
+  step->out = ctx.ViewOf(node.output());
   step->type = x->dtype();
   step->wide_out = node.output()->dtype() == DType::kI64;
   step->largest = !node.Is("arg_min");
@@ -163,8 +163,8 @@ void WithComparable(DType type, const Fn& fn) {
 // The k first elements in order along an axis.
 class TopKStep : public Step {
  public:
-  Place in, out;
-  std::optional<Place> places;
+  MemoryView in, out;
+  std::optional<MemoryView> views;
   DType type = DType::kF32;
   bool wide = true;  // indices are i64, otherwise i32
   bool largest = true;
@@ -206,7 +206,7 @@ class TopKStep : public Step {
     for (size_t i = 0; i < k; ++i) {
       const size_t to = r / inner * k * inner + i * inner + r % inner;
       out.As<T>(memory)[to] = x[order[i]];
-      if (places) PutIndex(memory, *places, wide, to, order[i]);
+      if (views) PutIndex(memory, *views, wide, to, order[i]);
     }
   }
 };
@@ -229,13 +229,13 @@ Result<bool> PlanTopK(PlanContext& ctx) {
   step->inner = ElementsOf(shape, at + 1, shape.size());
   step->rows = ElementsOf(shape, 0, at) * step->inner;
   step->block = FitIn(kSelectionItem, step->length);
-  step->in = ctx.PlaceOf(x);
-  step->out = ctx.PlaceOf(node.output(0));
+  step->in = ctx.ViewOf(x);
+  step->out = ctx.ViewOf(node.output(0));
   std::vector<BufferId> writes = {step->out.buffer};
   if (node.outputs().size() > 1) {
-    step->places = ctx.PlaceOf(node.output(1));
+    step->views = ctx.ViewOf(node.output(1));
     step->wide = node.output(1)->dtype() == DType::kI64;
-    writes.push_back(step->places->buffer);
+    writes.push_back(step->views->buffer);
   }
   const BufferId in = step->in.buffer;
   ctx.AddStep(std::move(step), {in}, std::move(writes));

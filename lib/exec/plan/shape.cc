@@ -42,7 +42,7 @@ std::vector<Axis> JoinAxes(const std::vector<int64_t>& in_shape, const std::vect
 // A batch of matrices, each transposed or (if the innermost axis stays) copied row by row.
 class TransposeStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   size_t element = 4;
   std::vector<Axis> outer;  // all but the two of the matrix
   Axis row{1, 0, 0};        // innermost in the result
@@ -95,13 +95,13 @@ Result<bool> PlanTranspose(PlanContext& ctx) {
   const int bits = DTypeBits(node.output()->dtype());
   const auto shape = ShapeOf(node.input(0));
   // Strides refer to dense rows.
-  const Place in_place = ctx.PlaceOf(node.input(0));
+  const MemoryView in_place = ctx.ViewOf(node.input(0));
   if (bits < 8 || (!shape.empty() && in_place.row_stride != static_cast<size_t>(shape.back())))
     return false;
   std::vector<Axis> axes = JoinAxes(shape, node.attrs<TransposeAttrs>().perm);
   auto step = std::make_unique<TransposeStep>();
   step->in = in_place;
-  step->out = ctx.PlaceOf(node.output());
+  step->out = ctx.ViewOf(node.output());
   step->element = static_cast<size_t>(bits / 8);
   const auto take = [&](auto is_wanted) -> std::optional<Axis> {
     const auto it = std::find_if(axes.begin(), axes.end(), is_wanted);

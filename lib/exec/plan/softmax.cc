@@ -39,7 +39,7 @@ class SoftmaxStepBase : public Step {
   }
 
   AxisRows rows;
-  Place in, out;
+  MemoryView in, out;
   size_t column_items = 1, row_block = 1;
 
   size_t grid() const override {
@@ -151,8 +151,8 @@ Result<bool> PlanSoftmax(PlanContext& ctx) {
   } else {
     return false;
   }
-  base->in = ctx.PlaceOf(node.input(0));
-  base->out = ctx.PlaceOf(node.output());
+  base->in = ctx.ViewOf(node.input(0));
+  base->out = ctx.ViewOf(node.output());
   const BufferId in = base->in.buffer;
   const BufferId out = base->out.buffer;
   ctx.AddStep(std::move(base), {in}, {out});

@@ -18,7 +18,7 @@ using Makers = std::unordered_map<const Value*, const Group*>;
 // Whether the value can be computed directly in the memory of another one.
 bool CanMove(const Graph& graph, const PlanContext& ctx, const Makers& makers, const Value* value) {
   return value->def() != nullptr && !value->is_constant() && !graph.IsOutput(value) &&
-         !ctx.HasPlace(value) && makers.contains(value) && !IsView(*makers.at(value)->node);
+         !ctx.HasView(value) && makers.contains(value) && !IsView(*makers.at(value)->node);
 }
 
 bool MadeStrided(const Makers& makers, const Value* value) {
@@ -44,11 +44,11 @@ void PlaceInputs(const Graph& graph, const Makers& makers, const Node& concat, P
     const Quant* to = y->type().quant.get();
     const bool converts = from != nullptr && (to == nullptr || !from->SameMapping(*to));
     if (converts || times.at(x) != 1 || !CanMove(graph, ctx, makers, x)) continue;
-    const Place whole = ctx.PlaceOf(y);
-    const auto place = PartOf(whole, y, at, begin);
-    if (!place) continue;
-    const bool dense = place->row_stride == static_cast<size_t>(ShapeOf(x).back());
-    if (dense || (MadeStrided(makers, x) && TakenStrided(x))) ctx.SetPlace(x, *place);
+    const MemoryView whole = ctx.ViewOf(y);
+    const auto view = PartOf(whole, y, at, begin);
+    if (!view) continue;
+    const bool dense = view->row_stride == static_cast<size_t>(ShapeOf(x).back());
+    if (dense || (MadeStrided(makers, x) && TakenStrided(x))) ctx.SetView(x, *view);
   }
 }
 
@@ -64,10 +64,10 @@ void PlaceInput(const Graph& graph, const Makers& makers, const Node& node, Plan
   const auto shape = ShapeOf(x);
   const auto y_shape = ShapeOf(node.output());
   if (!CanMove(graph, ctx, makers, x)) return;
-  Place place = ctx.PlaceOf(node.output());
-  if (!y_shape.empty() && place.row_stride != static_cast<size_t>(y_shape.back())) return;
-  place.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
-  ctx.SetPlace(x, place);
+  MemoryView view = ctx.ViewOf(node.output());
+  if (!y_shape.empty() && view.row_stride != static_cast<size_t>(y_shape.back())) return;
+  view.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  ctx.SetView(x, view);
 }
 
 }  // namespace
@@ -80,18 +80,19 @@ bool IsView(const Node& node) {
   return map && map->KeepsOrder(*node.input(0)->type().dims);
 }
 
-std::optional<Place> PartOf(const Place& whole, const Value* value, size_t axis, int64_t first) {
+std::optional<MemoryView> PartOf(const MemoryView& whole, const Value* value, size_t axis,
+                                 int64_t first) {
   const auto shape = ShapeOf(value);
   const size_t element = static_cast<size_t>(DTypeBits(value->dtype())) / 8;
-  Place place = whole;
+  MemoryView view = whole;
   if (axis + 1 == shape.size()) {
-    place.offset += static_cast<size_t>(first) * element;
-    return place;
+    view.offset += static_cast<size_t>(first) * element;
+    return view;
   }
   if (ElementsOf(shape, 0, axis) != 1) return std::nullopt;
   const size_t rows = static_cast<size_t>(first) * ElementsOf(shape, axis + 1, shape.size() - 1);
-  place.offset += rows * whole.row_stride * element;
-  return place;
+  view.offset += rows * whole.row_stride * element;
+  return view;
 }
 
 bool TakenStrided(const Value* value) {
@@ -110,10 +111,10 @@ void PlaceParts(const Graph& graph, std::span<const Group> groups, PlanContext& 
   // Last to first: a concatenation that is part of another gets its place before its inputs do.
   for (size_t i = groups.size(); i-- > 0;) {
     const Node& node = *groups[i].node;
-    if (!groups[i].tail.empty()) continue;
+    if (!groups[i].post_ops.empty()) continue;
     if (node.Is("concat"))
       PlaceInputs(graph, makers, node, ctx);
-    else if (IsView(node) && ctx.HasPlace(node.output()))
+    else if (IsView(node) && ctx.HasView(node.output()))
       PlaceInput(graph, makers, node, ctx);
     else if (ChangesInput(node))
       PlaceInput(graph, makers, node, ctx);

@@ -11,10 +11,11 @@ namespace nn {
 // permutation that moves nothing.
 bool IsView(const Node& node);
 
-// The place of a part of `value`, whose place is `whole`: the part begins at index `first` of
+// The view of a part of `value`, whose view is `whole`: the part begins at index `first` of
 // `axis` and differs from the whole on this axis only. nullopt if the part is neither contiguous
 // nor made of rows.
-std::optional<Place> PartOf(const Place& whole, const Value* value, size_t axis, int64_t first);
+std::optional<MemoryView> PartOf(const MemoryView& whole, const Value* value, size_t axis,
+                                 int64_t first);
 
 // Whether all users of the value accept strided rows.
 bool TakenStrided(const Value* value);

@@ -42,8 +42,8 @@ size_t RowOf(const Value* v) {
 class ReferenceStep : public Step {
  public:
   const Node* node = nullptr;
-  std::vector<std::optional<Place>> inputs;
-  std::vector<Place> outputs;
+  std::vector<std::optional<MemoryView>> inputs;
+  std::vector<MemoryView> outputs;
 
   size_t grid() const override { return 1; }
   void Run(const Memory& memory, size_t) const override {
@@ -99,8 +99,8 @@ Node* NextOfGroup(const Group& g, const std::unordered_map<const Node*, size_t>&
   const auto is_ready = [&](const Value* o) {
     if (o == nullptr || o->def() == nullptr) return true;
     const bool own =
-        o == g.node->output(0) ||
-        std::any_of(g.tail.begin(), g.tail.end(), [&](const Node* n) { return n->output() == o; });
+        o == g.node->output(0) || std::any_of(g.post_ops.begin(), g.post_ops.end(),
+                                              [&](const Node* n) { return n->output() == o; });
     return own || position.at(o->def()) < position.at(g.node);
   };
   return std::all_of(next->inputs().begin(), next->inputs().end(), is_ready) ? next : nullptr;
@@ -108,14 +108,14 @@ Node* NextOfGroup(const Group& g, const std::unordered_map<const Node*, size_t>&
 
 // Whether a value inside the group is also used outside it.
 bool IsSeen(const Graph& graph, const Group& g, size_t length, const Value* v) {
-  const auto end = g.tail.begin() + static_cast<std::ptrdiff_t>(length);
+  const auto end = g.post_ops.begin() + static_cast<std::ptrdiff_t>(length);
   return graph.IsOutput(v) || std::any_of(v->uses().begin(), v->uses().end(), [&](const Use& use) {
-           return std::find(g.tail.begin(), end, use.node) == end;
+           return std::find(g.post_ops.begin(), end, use.node) == end;
          });
 }
 
 std::vector<Group> MakeGroups(Graph& graph, bool fuse) {
-  constexpr size_t kLongest = 16;  // the maximum length of a tail
+  constexpr size_t kLongest = 16;  // the maximum number of post-ops
   std::unordered_map<const Node*, size_t> position;
   size_t at = 0;
   for (const Node& n : graph.nodes()) position[&n] = at++;
@@ -126,21 +126,21 @@ std::vector<Group> MakeGroups(Graph& graph, bool fuse) {
     Group g;
     g.node = &n;
     const KernelInfo* kernel = FindKernel(n.op_name());
-    if (fuse && kernel != nullptr && kernel->takes_tail && !IsChecked(n)) {
-      while (g.tail.size() < kLongest) {
+    if (fuse && kernel != nullptr && kernel->takes_post_ops && !IsChecked(n)) {
+      while (g.post_ops.size() < kLongest) {
         Node* next = NextOfGroup(g, position);
         if (next == nullptr || taken.contains(next)) break;
-        g.tail.push_back(next);
+        g.post_ops.push_back(next);
       }
-      // The longest tail whose inner values have no other use.
+      // The longest chain of post-ops whose inner values have no other use.
       const auto is_closed = [&](size_t length) {
         bool closed = length == 0 || !IsSeen(graph, g, length, n.output(0));
         for (size_t i = 0; i + 1 < length; ++i)
-          closed &= !IsSeen(graph, g, length, g.tail[i]->output());
+          closed &= !IsSeen(graph, g, length, g.post_ops[i]->output());
         return closed;
       };
-      while (!is_closed(g.tail.size())) g.tail.pop_back();
-      taken.insert(g.tail.begin(), g.tail.end());
+      while (!is_closed(g.post_ops.size())) g.post_ops.pop_back();
+      taken.insert(g.post_ops.begin(), g.post_ops.end());
     }
     groups.push_back(std::move(g));
   }
@@ -153,11 +153,11 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
   ctx.set_group(&group);
   const Node& node = *group.node;
   // A view shares its input's memory.
-  if (IsView(node) && !ctx.HasPlace(node.output())) {
-    Place place = ctx.PlaceOf(node.input(0));
-    if (place.row_stride == RowOf(node.input(0))) {
-      place.row_stride = RowOf(node.output());
-      ctx.SetPlace(node.output(), place);
+  if (IsView(node) && !ctx.HasView(node.output())) {
+    MemoryView view = ctx.ViewOf(node.input(0));
+    if (view.row_stride == RowOf(node.input(0))) {
+      view.row_stride = RowOf(node.output());
+      ctx.SetView(node.output(), view);
       return {};
     }
   }
@@ -174,7 +174,7 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
   }
   // Node by node, by a kernel without post-ops or by the reference evaluation.
   std::vector<Node*> rest = {group.node};
-  rest.insert(rest.end(), group.tail.begin(), group.tail.end());
+  rest.insert(rest.end(), group.post_ops.begin(), group.post_ops.end());
   for (Node* n : rest) {
     const Group single{n, {}};
     ctx.set_group(&single);
@@ -192,11 +192,11 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
         step->inputs.emplace_back();
         continue;
       }
-      step->inputs.push_back(ctx.PlaceOf(v));
+      step->inputs.push_back(ctx.ViewOf(v));
       reads.push_back(step->inputs.back()->buffer);
     }
     for (const Value* v : n->outputs()) {
-      step->outputs.push_back(ctx.PlaceOf(v));
+      step->outputs.push_back(ctx.ViewOf(v));
       writes.push_back(step->outputs.back().buffer);
     }
     ctx.AddStep(std::move(step), std::move(reads), std::move(writes));
@@ -207,25 +207,25 @@ Status PlanGroup(PlanContext& ctx, const Group& group) {
 }  // namespace
 
 Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
-                 std::unordered_map<const Value*, Place>& places) {
-  PlanContext ctx(plan, places);
+                 std::unordered_map<const Value*, MemoryView>& views) {
+  PlanContext ctx(plan, views);
   const auto add_port = [&](const Value* v, BufferKind kind, size_t index) {
     BufferInfo info;
     info.kind = kind;
     info.bytes = ByteSizeOf(v);
     info.value = v;
     info.index = index;
-    return Place{plan.AddBuffer(std::move(info)), 0, RowOf(v)};
+    return MemoryView{plan.AddBuffer(std::move(info)), 0, RowOf(v)};
   };
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const Value* v = graph.inputs()[i].value;
-    places[v] = add_port(v, BufferKind::kInput, i);
+    views[v] = add_port(v, BufferKind::kInput, i);
   }
-  std::vector<Place> output_places;
+  std::vector<MemoryView> output_views;
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const Value* v = graph.outputs()[i].value;
-    output_places.push_back(add_port(v, BufferKind::kOutput, i));
-    if (v->def() != nullptr) places.emplace(v, output_places.back());
+    output_views.push_back(add_port(v, BufferKind::kOutput, i));
+    if (v->def() != nullptr) views.emplace(v, output_views.back());
   }
   const std::vector<Group> groups = MakeGroups(graph, fuse);
   PlaceParts(graph, groups, ctx);
@@ -244,15 +244,15 @@ Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
   ctx.set_group(nullptr);
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const Value* v = graph.outputs()[i].value;
-    const Place place = ctx.PlaceOf(v);
-    if (place.buffer == output_places[i].buffer) continue;
+    const MemoryView view = ctx.ViewOf(v);
+    if (view.buffer == output_views[i].buffer) continue;
     // An output that is a graph input, or that shares the memory of another value.
     auto step = std::make_unique<CopyStep>();
     step->label = "copy to output";
-    step->in = place;
-    step->out = output_places[i];
+    step->in = view;
+    step->out = output_views[i];
     step->size = ByteSizeOf(v);
-    ctx.AddStep(std::move(step), {place.buffer}, {output_places[i].buffer});
+    ctx.AddStep(std::move(step), {view.buffer}, {output_views[i].buffer});
   }
   plan.AssignArena();
   return {};

@@ -8,7 +8,7 @@ namespace nn {
 // Plans the graph's groups, one after the other. `fuse`: whether elementwise nodes may join the
 // step that produces their input, and attention may be computed in bands.
 Status BuildPlan(Graph& graph, bool fuse, Plan& plan,
-                 std::unordered_map<const Value*, Place>& places);
+                 std::unordered_map<const Value*, MemoryView>& views);
 
 // The memory of a run of a plan; `error` must outlive it.
 Memory MemoryOf(const Plan& plan, std::span<std::byte* const> inputs,

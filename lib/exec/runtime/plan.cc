@@ -55,23 +55,23 @@ void Plan::AssignArena() {
   for (size_t i = 0; i < ids.size(); ++i) buffers[ids[i]].arena_offset = blocks[i].offset;
 }
 
-Place PlanContext::PlaceOf(const Value* value) {
-  const auto it = places_.find(value);
-  if (it != places_.end()) return it->second;
-  Place place;
+MemoryView PlanContext::ViewOf(const Value* value) {
+  const auto it = views_.find(value);
+  if (it != views_.end()) return it->second;
+  MemoryView view;
   const auto shape = ShapeOf(value);
-  place.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  view.row_stride = shape.empty() ? 1 : static_cast<size_t>(shape.back());
   if (value->is_constant()) {
-    place.buffer = AddFixed(value->constant().Aligned(kBufferAlignment).blob());
-    plan_.buffers[place.buffer].value = value;
+    view.buffer = AddFixed(value->constant().Aligned(kBufferAlignment).blob());
+    plan_.buffers[view.buffer].value = value;
   } else {
     BufferInfo info;
     info.bytes = ByteSize(value->dtype(), *CheckedElements(shape));
     info.value = value;
-    place.buffer = plan_.AddBuffer(std::move(info));
+    view.buffer = plan_.AddBuffer(std::move(info));
   }
-  places_.emplace(value, place);
-  return place;
+  views_.emplace(value, view);
+  return view;
 }
 
 BufferId PlanContext::AddScratch(size_t bytes) {
@@ -105,13 +105,13 @@ void PlanContext::AddStep(std::unique_ptr<Step> step, std::vector<BufferId> read
     if (plan_.buffers[b].packed) step->packed_bytes += plan_.buffers[b].bytes;
   if (group_ != nullptr) {
     step->nodes.push_back(group_->node);
-    step->nodes.insert(step->nodes.end(), group_->tail.begin(), group_->tail.end());
+    step->nodes.insert(step->nodes.end(), group_->post_ops.begin(), group_->post_ops.end());
   }
   for (const auto* list : {&step->reads, &step->writes})
     for (const BufferId b : *list) step->bytes += plan_.buffers[b].bytes;
   if (step->label.empty() && group_ != nullptr) {
     step->label = std::string(group_->node->op_name());
-    for (const Node* n : group_->tail) step->label += "+" + std::string(n->op_name());
+    for (const Node* n : group_->post_ops) step->label += "+" + std::string(n->op_name());
     if (!group_->node->name().empty()) step->label += " " + group_->node->name();
   }
   plan_.steps.push_back(std::move(step));

@@ -16,14 +16,14 @@
 
 namespace nn {
 
-// A node with its post-ops (the tail): elementwise nodes that are computed on its results before
-// they leave the cache. Each is the only user of the one before.
+// A node with its post-ops: elementwise nodes that are computed on its results
+// before they leave the cache. Each is the only user of the one before.
 struct Group {
   Node* node = nullptr;
-  std::vector<Node*> tail;
+  std::vector<Node*> post_ops;
 
   // The result of the group (first output of the last node).
-  Value* result() const { return tail.empty() ? node->output(0) : tail.back()->output(0); }
+  Value* result() const { return post_ops.empty() ? node->output(0) : post_ops.back()->output(0); }
 };
 
 enum class BufferKind : uint8_t {
@@ -70,19 +70,19 @@ class Plan {
 // The interface of the planner to a kernel that plans a group.
 class PlanContext {
  public:
-  PlanContext(Plan& plan, std::unordered_map<const Value*, Place>& places)
-      : plan_(plan), places_(places) {}
+  PlanContext(Plan& plan, std::unordered_map<const Value*, MemoryView>& views)
+      : plan_(plan), views_(views) {}
 
   const Group& group() const { return *group_; }
   const Node& node() const { return *group_->node; }
   void set_group(const Group* group) { group_ = group; }
 
-  // The place of a value. Outputs of the group get dense memory if they have no place yet; a
+  // The view of a value. Outputs of the group get dense memory if they have no view yet; a
   // constant gets its own buffer.
-  Place PlaceOf(const Value* value);
-  bool HasPlace(const Value* value) const { return places_.contains(value); }
-  // Places the value in the memory of another. It must not have a place yet.
-  void SetPlace(const Value* value, const Place& place) { places_[value] = place; }
+  MemoryView ViewOf(const Value* value);
+  bool HasView(const Value* value) const { return views_.contains(value); }
+  // Places the value in the memory of another. It must not have a view yet.
+  void SetView(const Value* value, const MemoryView& view) { views_[value] = view; }
   // Temporary memory, alive during the steps that name it.
   BufferId AddScratch(size_t bytes);
   // Constant data made at planning time, such as packed weights.
@@ -96,13 +96,13 @@ class PlanContext {
   BufferId AddFixed(Blob blob);
 
   Plan& plan_;
-  std::unordered_map<const Value*, Place>& places_;
+  std::unordered_map<const Value*, MemoryView>& views_;
   const Group* group_ = nullptr;
 };
 
 // Whether the rows of a value of this shape are contiguous.
-inline bool IsDense(const Place& place, const std::vector<int64_t>& shape) {
-  return shape.empty() || place.row_stride == static_cast<size_t>(shape.back());
+inline bool IsDense(const MemoryView& view, const std::vector<int64_t>& shape) {
+  return shape.empty() || view.row_stride == static_cast<size_t>(shape.back());
 }
 
 // The shape of a value; all shapes must be known when planning begins.
@@ -123,7 +123,7 @@ struct KernelInfo {
   std::string_view op;
   PlanFn plan = nullptr;
   // Whether it supports elementwise post-ops.
-  bool takes_tail = false;
+  bool takes_post_ops = false;
   // Whether it can be a post-op.
   bool elementwise = false;
   // Whether its first input, or its output, may have strided rows.

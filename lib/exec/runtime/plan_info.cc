@@ -7,7 +7,7 @@
 namespace nn {
 namespace {
 
-using Places = std::unordered_map<const Value*, Place>;
+using Places = std::unordered_map<const Value*, MemoryView>;
 
 Storage LocationOf(const BufferInfo& buffer) {
   switch (buffer.kind) {
@@ -35,8 +35,8 @@ size_t TableRowOf(const Value* v) {
 
 class Describer {
  public:
-  Describer(const Graph& graph, const Plan& plan, const Places& places)
-      : graph_(graph), plan_(plan), places_(places), lifetimes_(plan.Lifetimes()) {
+  Describer(const Graph& graph, const Plan& plan, const Places& views)
+      : graph_(graph), plan_(plan), views_(views), lifetimes_(plan.Lifetimes()) {
     for (const Port& p : graph.inputs()) names_[p.value] = p.name;
     for (const Port& p : graph.outputs()) names_.emplace(p.value, p.name);
     for (size_t s = 0; s < plan.steps.size(); ++s)
@@ -71,8 +71,8 @@ class Describer {
     return v->name().empty() ? "%" + std::to_string(v->id()) : v->name();
   }
 
-  OperandInfo ValueAt(const Value* v, const Place& place) const {
-    const BufferInfo& buffer = plan_.buffers[place.buffer];
+  OperandInfo ValueAt(const Value* v, const MemoryView& view) const {
+    const BufferInfo& buffer = plan_.buffers[view.buffer];
     OperandInfo o;
     o.name = NameOf(v);
     o.dtype = v->dtype();
@@ -80,11 +80,11 @@ class Describer {
     const int64_t elements = *CheckedElements(o.shape);
     o.bytes = ByteSize(o.dtype, elements);
     o.storage = LocationOf(buffer);
-    o.offset = place.offset + buffer.arena_offset;
+    o.offset = view.offset + buffer.arena_offset;
     if (buffer.value != v && buffer.value != nullptr) o.within = NameOf(buffer.value);
     const size_t row = TableRowOf(v);
-    if (place.row_stride != row && elements > static_cast<int64_t>(row))
-      o.row_stride = place.row_stride;
+    if (view.row_stride != row && elements > static_cast<int64_t>(row))
+      o.row_stride = view.row_stride;
     return o;
   }
 
@@ -108,9 +108,9 @@ class Describer {
       done.push_back(b);
       bool found = false;
       for (const Value* v : candidates) {
-        const auto place = places_.find(v);
-        if (place == places_.end() || place->second.buffer != b) continue;
-        out.push_back(ValueAt(v, place->second));
+        const auto view = views_.find(v);
+        if (view == views_.end() || view->second.buffer != b) continue;
+        out.push_back(ValueAt(v, view->second));
         found = true;
       }
       if (!found) out.push_back(BufferNumber(b));
@@ -130,7 +130,7 @@ class Describer {
       out.operators.push_back({std::string(n->op_name()), n->name()});
       for (const Value* v : n->inputs()) {
         if (v == nullptr) continue;
-        if (v->is_constant() && !places_.contains(v)) {
+        if (v->is_constant() && !views_.contains(v)) {
           if (last_step_[n] == s) add(constants, v);
         } else if (std::find(outputs.begin(), outputs.end(), v) == outputs.end()) {
           add(inputs, v);
@@ -160,7 +160,7 @@ class Describer {
     uint64_t bytes = 0;
     for (const BufferInfo& b : plan_.buffers)
       if (LocationOf(b) == Storage::kScratch) bytes += Aligned(b.bytes);
-    for (const auto& [v, place] : places_)
+    for (const auto& [v, view] : views_)
       if (v->def() != nullptr && !graph_.IsOutput(v))
         bytes += Aligned(ByteSize(v->dtype(), *CheckedElements(ShapeOf(v))));
     return bytes;
@@ -168,7 +168,7 @@ class Describer {
 
   const Graph& graph_;
   const Plan& plan_;
-  const Places& places_;
+  const Places& views_;
   const std::vector<Lifetime> lifetimes_;
   std::unordered_map<const Value*, std::string> names_;
   std::unordered_map<const Node*, size_t> last_step_;
@@ -193,8 +193,8 @@ StepInfo DescribeStep(const Step& step) {
   return info;
 }
 
-PlanInfo DescribePlan(const Graph& graph, const Plan& plan, const Places& places) {
-  return Describer(graph, plan, places).Run();
+PlanInfo DescribePlan(const Graph& graph, const Plan& plan, const Places& views) {
+  return Describer(graph, plan, views).Run();
 }
 
 }  // namespace nn

@@ -8,10 +8,10 @@
 
 namespace nn {
 
-// `places` must have the place of every value that steps read or write. Offsets in the arena must
+// `views` must have the view of every value that steps read or write. Offsets in the arena must
 // have been assigned.
 PlanInfo DescribePlan(const Graph& graph, const Plan& plan,
-                      const std::unordered_map<const Value*, Place>& places);
+                      const std::unordered_map<const Value*, MemoryView>& views);
 
 StepInfo DescribeStep(const Step& step);
 

@@ -56,10 +56,10 @@ class Memory {
   StepError* error_;
 };
 
-// The place of a value: a buffer, a byte offset, and the stride of its innermost rows in elements.
+// The view of a value: a buffer, a byte offset, and the stride of its innermost rows in elements.
 // The row stride of a dense value is the row length; a value that is part of a wider one (an input
 // of a concatenation) has strided rows, with a larger row stride.
-struct Place {
+struct MemoryView {
   BufferId buffer = 0;
   size_t offset = 0;      // bytes
   size_t row_stride = 0;  // elements

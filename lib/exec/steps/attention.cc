@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "exec/runtime/sub_plan.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/softmax.h"
@@ -79,7 +79,7 @@ class Follower {
     if (ElementsOf(shape, 0, shape.size()) * sizeof(float) < kLargeScores) return {};
     std::vector<size_t> region = {begin};
     const auto is_simple = [&](size_t g) {
-      return std::all_of(groups_[g].tail.begin(), groups_[g].tail.end(),
+      return std::all_of(groups_[g].post_ops.begin(), groups_[g].post_ops.end(),
                          [&](const Node* n) { return IsElementwise(*n, shape); });
     };
     for (;;) {
@@ -92,9 +92,10 @@ class Follower {
       region.push_back(*next);
       if (scored) {
         const auto result = ShapeOf(node.output());
-        const bool fits = IsProduct(node) && HaveSameRows(shape, result) &&
-                          std::all_of(groups_[*next].tail.begin(), groups_[*next].tail.end(),
-                                      [&](const Node* n) { return IsElementwise(*n, result); });
+        const bool fits =
+            IsProduct(node) && HaveSameRows(shape, result) &&
+            std::all_of(groups_[*next].post_ops.begin(), groups_[*next].post_ops.end(),
+                        [&](const Node* n) { return IsElementwise(*n, result); });
         return fits ? region : std::vector<size_t>();
       }
       if (!IsElementwise(node, shape) &&
@@ -122,7 +123,7 @@ std::vector<int64_t> Batches(const std::vector<int64_t>& shape) {
 struct External {
   const Value* value = nullptr;
   bool rows = false;  // the rows of the band; otherwise all of the last two axes
-  Place place;
+  MemoryView view;
   size_t row_bytes = 0;
   size_t element = 1;  // bytes
   RowMap batches;      // where those of a batch begin
@@ -132,7 +133,8 @@ struct External {
 class Attention {
  public:
   explicit Attention(const Group& group)
-      : nodes_(group.tail.begin(), group.tail.end()), shape_(ShapeOf(group.node->output())) {
+      : nodes_(group.post_ops.begin(), group.post_ops.end()),
+        shape_(ShapeOf(group.node->output())) {
     nodes_.insert(nodes_.begin(), group.node);
   }
 
@@ -215,7 +217,7 @@ class Attention {
 class AttentionStep : public Step {
  public:
   std::vector<External> externals;
-  Place out;
+  MemoryView out;
   size_t rows = 0, out_row_bytes = 0;
   size_t band = 0, bands = 0, batches = 0;
   std::optional<SubPlan> whole, rest;  // bands of all rows, and the last one
@@ -227,7 +229,7 @@ class AttentionStep : public Step {
     std::vector<std::byte*> inputs;
     inputs.reserve(externals.size());
     for (const External& e : externals)
-      inputs.push_back(e.place.As<std::byte>(memory) + e.batches.Offset(batch) * e.element +
+      inputs.push_back(e.view.As<std::byte>(memory) + e.batches.Offset(batch) * e.element +
                        (e.rows ? first * e.row_bytes : 0));
     const SubPlan& plan = first + band <= rows ? *whole : *rest;
     thread_local Buffer arena;
@@ -257,8 +259,8 @@ Result<bool> PlanAttention(PlanContext& ctx, std::span<const Group> groups,
                            std::span<const size_t> region) {
   Group all = groups[region.front()];
   for (const size_t g : region.subspan(1)) {
-    all.tail.push_back(groups[g].node);
-    all.tail.insert(all.tail.end(), groups[g].tail.begin(), groups[g].tail.end());
+    all.post_ops.push_back(groups[g].node);
+    all.post_ops.insert(all.post_ops.end(), groups[g].post_ops.begin(), groups[g].post_ops.end());
   }
   Attention attention(all);
   auto step = std::make_unique<AttentionStep>();
@@ -278,12 +280,12 @@ Result<bool> PlanAttention(PlanContext& ctx, std::span<const Group> groups,
   step->externals = std::move(attention.externals());
   std::vector<BufferId> reads;
   for (External& e : step->externals) {
-    e.place = ctx.PlaceOf(e.value);
-    if (!IsDense(e.place, ShapeOf(e.value))) return false;
-    reads.push_back(e.place.buffer);
+    e.view = ctx.ViewOf(e.value);
+    if (!IsDense(e.view, ShapeOf(e.value))) return false;
+    reads.push_back(e.view.buffer);
   }
   const Value* y = all.result();
-  step->out = ctx.PlaceOf(y);
+  step->out = ctx.ViewOf(y);
   if (!IsDense(step->out, ShapeOf(y))) return false;
   step->rows = static_cast<size_t>(rows);
   step->out_row_bytes = static_cast<size_t>(ShapeOf(y).back()) * sizeof(float);

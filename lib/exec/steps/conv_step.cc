@@ -24,18 +24,18 @@ bool IsDepthwise(const ConvGeometry& g, size_t most_rows) {
          static_cast<size_t>(s[0].kernel * s[1].kernel) <= most_rows;
 }
 
-void AddConvStep(PlanContext& ctx, std::unique_ptr<ConvStepBase> step, TailProgram tail,
+void AddConvStep(PlanContext& ctx, std::unique_ptr<ConvStepBase> step, PostOpProgram post_ops,
                  bool rows_follow) {
   if (const Value* bias = ctx.node().input(2)) {
     step->sources.bias.resize(static_cast<size_t>(bias->constant().elements()));
     std::memcpy(step->sources.bias.data(), bias->constant().blob().data(),
                 step->sources.bias.size() * sizeof(float));
   }
-  std::vector<BufferId> reads = tail.reads();
+  std::vector<BufferId> reads = post_ops.reads();
   reads.insert(reads.end(), {step->packed, step->in.buffer});
-  step->tail = std::move(tail);
-  step->tail.MoveInto(step->epilogue, step->sources, rows_follow);
-  step->out = ctx.PlaceOf(ctx.group().result());
+  step->post_ops = std::move(post_ops);
+  step->post_ops.MoveInto(step->epilogue, step->sources, rows_follow);
+  step->out = ctx.ViewOf(ctx.group().result());
   const BufferId out = step->out.buffer;
   ctx.AddStep(std::move(step), std::move(reads), {out});
 }

@@ -8,7 +8,7 @@
 #include "exec/runtime/plan.h"
 #include "exec/runtime/step.h"
 #include "exec/steps/conv_geometry.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 
 namespace nn {
 
@@ -18,16 +18,16 @@ inline float LoadFloat(const std::byte* p, size_t index) {
   return v;
 }
 
-// The geometry, the places of the operands, and the post-ops.
+// The geometry, the views of the operands, and the post-ops.
 class ConvStepBase : public Step {
  public:
   ConvGeometry g;
   Spatial3 s;
-  Place in, out;
+  MemoryView in, out;
   BufferId packed = 0;  // the filter
   EpilogueF32 epilogue;
   EpilogueSources sources;
-  TailProgram tail;
+  PostOpProgram post_ops;
 
  protected:
   // The epilogue for results that start at a row (over all positions) and a channel.
@@ -46,8 +46,8 @@ bool TakesFilter(const ConvGeometry& g, const Tensor& filter, size_t most_taps);
 // Whether each group has one channel and the kernel at most `most_rows` rows.
 bool IsDepthwise(const ConvGeometry& g, size_t most_rows);
 
-// Sets the step's bias, tail and output, and adds it. rows_follow: see TailProgram::MoveInto.
-void AddConvStep(PlanContext& ctx, std::unique_ptr<ConvStepBase> step, TailProgram tail,
+// Sets the step's bias, post-ops and output, and adds it. rows_follow: see PostOpProgram::MoveInto.
+void AddConvStep(PlanContext& ctx, std::unique_ptr<ConvStepBase> step, PostOpProgram post_ops,
                  bool rows_follow);
 
 }  // namespace nn

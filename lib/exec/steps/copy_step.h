@@ -11,7 +11,7 @@ namespace nn {
 
 class CopyStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   size_t size = 0;  // bytes
 
   size_t grid() const override { return CeilDiv(size, kItem); }

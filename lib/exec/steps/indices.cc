@@ -10,7 +10,7 @@ bool Indices::Takes(const Value* value) {
 
 Indices::Indices(PlanContext& ctx, const Value* value)
     : node_(ctx.node().Describe()),
-      place_(ctx.PlaceOf(value)),
+      view_(ctx.ViewOf(value)),
       wide_(value->dtype() == DType::kI64) {}
 
 void Indices::Report(const Memory& memory, size_t i, int64_t index, int64_t size) const {

@@ -47,7 +47,7 @@ void RowNormStep::RunRows(const Memory& memory, size_t first, size_t count) cons
                 {x.data + i * x.stride, 0, y + i * out.row_stride, 0, 1, columns},
                 &shift[i / lines], &factor[i / lines]);
   }
-  tail.Run(memory, y, out.row_stride, first * lines, count * lines, 0, columns);
+  post_ops.Run(memory, y, out.row_stride, first * lines, count * lines, 0, columns);
 }
 
 RowNormStep::Lines RowNormStep::LinesOf(const Memory& memory, size_t first, size_t count) const {
@@ -64,7 +64,7 @@ void RowNormStep::Normalize(const Memory& memory, size_t row, const NormBlock& b
                             const float* shift, const float* factor) const {
   static constexpr float kOne = 1.0f;
   const auto at = [&](const std::optional<RowOperand>& o) {
-    return o ? o->place.As<const float>(memory) + o->rows.Offset(row) : &kOne;
+    return o ? o->view.As<const float>(memory) + o->rows.Offset(row) : &kOne;
   };
   NormalizeRowsF32(result, block, shift, factor, at(scale), !scale || scale->one, at(bias),
                    !bias || bias->one);
@@ -145,8 +145,8 @@ void ColumnNormStep::Run(const Memory& memory, size_t item) const {
 }
 
 void ColumnNormStep::RunLines(const Memory& memory, size_t row, size_t first, size_t count) const {
-  const auto at = [&](const std::optional<Place>& place) {
-    return place ? place->As<const float>(memory) : nullptr;
+  const auto at = [&](const std::optional<MemoryView>& view) {
+    return view ? view->As<const float>(memory) : nullptr;
   };
   const auto to = static_cast<size_t>(out_starts[row] + out_offsets[first]);
   NormBlock block;
@@ -158,13 +158,14 @@ void ColumnNormStep::RunLines(const Memory& memory, size_t row, size_t first, si
   block.columns = statistics.columns;
   NormalizeColumnsF32(result, block, statistics.shift(memory, row), statistics.factor(memory, row),
                       at(scale), at(bias));
-  if (tail.empty()) return;
+  if (post_ops.empty()) return;
   // With post-ops a line is a row of the tensor.
   const size_t line = to / out.row_stride;
   const size_t step = block.y_stride / out.row_stride;
-  if (step <= 1) return tail.Run(memory, block.y, block.y_stride, line, count, 0, block.columns);
+  if (step <= 1)
+    return post_ops.Run(memory, block.y, block.y_stride, line, count, 0, block.columns);
   for (size_t i = 0; i < count; ++i)
-    tail.Run(memory, block.y + i * block.y_stride, 0, line + i * step, 1, 0, block.columns);
+    post_ops.Run(memory, block.y + i * block.y_stride, 0, line + i * step, 1, 0, block.columns);
 }
 
 void LrnStep::Run(const Memory& memory, size_t item) const {
@@ -179,11 +180,11 @@ void LrnStep::Run(const Memory& memory, size_t item) const {
   block.rows = std::min(row_block(), rows - first);
   block.columns = columns;
   LrnRowsF32(window, block, squares.data());
-  tail.Run(memory, block.y, out.row_stride, first, block.rows, 0, columns);
+  post_ops.Run(memory, block.y, out.row_stride, first, block.rows, 0, columns);
 }
 
 void FactorsStep::Run(const Memory& memory, size_t) const {
-  float* y = Place{out, 0, 0}.As<float>(memory);
+  float* y = MemoryView{out, 0, 0}.As<float>(memory);
   const auto at = [&](size_t i, size_t c) { return operands[i].As<const float>(memory)[c]; };
   for (size_t c = 0; c < channels; ++c) {
     const ScaleShift f = BatchNormFactor(at(0, c), at(1, c), at(2, c), at(3, c), epsilon);
@@ -195,12 +196,12 @@ void FactorsStep::Run(const Memory& memory, size_t) const {
 void ScaleShiftStep::Run(const Memory& memory, size_t item) const {
   const size_t first = item * row_block();
   const size_t count = std::min(row_block(), rows - first);
-  const float* f = Place{factors, 0, 0}.As<const float>(memory);
+  const float* f = MemoryView{factors, 0, 0}.As<const float>(memory);
   float* y = out.As<float>(memory) + first * out.row_stride;
   RunMulAddRowsF32({in.As<const float>(memory) + first * in.row_stride, in.row_stride, y,
                     out.row_stride, count, columns},
                    f, f + columns);
-  tail.Run(memory, y, out.row_stride, first, count, 0, columns);
+  post_ops.Run(memory, y, out.row_stride, first, count, 0, columns);
 }
 
 size_t RowNormStep::row_block() const {

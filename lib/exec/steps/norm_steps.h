@@ -9,24 +9,24 @@
 
 #include "exec/kernels/norm.h"
 #include "exec/runtime/step.h"
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 
 namespace nn {
 
 // Shared by all normalizations.
 class NormStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   NormRule rule;
   NormResult result = NormResult::kTimes;
-  TailProgram tail;
+  PostOpProgram post_ops;
 };
 
 // ---- Rows of adjacent elements
 
 // A scale or bias that broadcasts to the tensor.
 struct RowOperand {
-  Place place;
+  MemoryView view;
   RowMap rows;         // maps rows of the tensor to its rows
   bool fixed = false;  // the same elements for every normalized row
   bool one = false;    // one element for all of them
@@ -37,7 +37,7 @@ class RowNormStep : public NormStep {
  public:
   size_t rows = 0, n = 0, lines = 1, columns = 0;
   std::optional<RowOperand> scale, bias;
-  std::optional<Place> mean_out, factor_out;
+  std::optional<MemoryView> mean_out, factor_out;
 
   size_t grid() const override { return (rows + row_block() - 1) / row_block(); }
 
@@ -75,12 +75,12 @@ struct ColumnStatistics {
   float* factor(const Memory& memory, size_t row) const {
     return At(memory, (rows + row) * columns);
   }
-  Place scale() const { return {buffer, 2 * rows * columns * sizeof(float), columns}; }
-  Place bias() const { return {buffer, (2 * rows + 1) * columns * sizeof(float), columns}; }
+  MemoryView scale() const { return {buffer, 2 * rows * columns * sizeof(float), columns}; }
+  MemoryView bias() const { return {buffer, (2 * rows + 1) * columns * sizeof(float), columns}; }
 
  private:
   float* At(const Memory& memory, size_t i) const {
-    return Place{buffer, 0, 0}.As<float>(memory) + i;
+    return MemoryView{buffer, 0, 0}.As<float>(memory) + i;
   }
 };
 
@@ -88,7 +88,7 @@ struct ColumnStatistics {
 // which takes the rest.
 class ColumnStatisticsStep : public Step {
  public:
-  Place in;
+  MemoryView in;
   NormRule rule;
   ColumnStatistics statistics;
   std::vector<int64_t> starts, offsets;  // as in RowPlan
@@ -105,11 +105,11 @@ class ColumnStatisticsStep : public Step {
 // item is a few adjacent groups, whose columns are transposed first.
 class GroupStatisticsStep : public Step {
  public:
-  Place in;
+  MemoryView in;
   NormRule rule;
   ColumnStatistics statistics;
   size_t batch = 0, lines = 0, groups = 1, per_group = 1;
-  std::optional<Place> scale, bias;  // one element per group, expanded to its columns
+  std::optional<MemoryView> scale, bias;  // one element per group, expanded to its columns
 
   void ChooseBlocks();
   size_t grid() const override { return batch * blocks; }
@@ -126,7 +126,7 @@ class ColumnNormStep : public NormStep {
   ColumnStatistics statistics;
   std::vector<int64_t> in_starts, in_offsets;  // as in RowPlan
   std::vector<int64_t> out_starts, out_offsets;
-  std::optional<Place> scale, bias;  // one element per column
+  std::optional<MemoryView> scale, bias;  // one element per column
 
   void ChooseBlocks();
   size_t grid() const override;
@@ -159,7 +159,7 @@ class LrnStep : public NormStep {
 // The scale and shift of every channel, one after the other.
 class FactorsStep : public Step {
  public:
-  std::array<Place, 4> operands;  // scale, bias, mean, variance
+  std::array<MemoryView, 4> operands;  // scale, bias, mean, variance
   float epsilon = 0.0f;
   size_t channels = 0;
   BufferId out = 0;

@@ -12,7 +12,7 @@ namespace {
 // Sizes are in bytes.
 class PadLinesStep : public Step {
  public:
-  Place in, out;
+  MemoryView in, out;
   size_t lines = 0, width = 0, position = 0, in_position = 0, begin = 0, end = 0;
   std::byte fill{};
 
@@ -43,7 +43,7 @@ class PadLinesStep : public Step {
 }  // namespace
 
 void JoinTaps(PlanContext& ctx, const ConvGeometry& g, size_t element, std::byte fill, Spatial3& s,
-              Place& in, size_t& run_length) {
+              MemoryView& in, size_t& run_length) {
   constexpr int64_t kFewChannels = 16;
   ConstWindow& w = s[2];
   if (g.groups != 1 || g.in_channels >= kFewChannels || w.kernel == 1 || w.dilation != 1) return;
@@ -61,8 +61,8 @@ void JoinTaps(PlanContext& ctx, const ConvGeometry& g, size_t element, std::byte
   pad->end = static_cast<size_t>(pad_end) * pad->position;
   pad->fill = fill;
   pad->label = "pad lines";
-  const Place padded{ctx.AddScratch(pad->lines * (pad->begin + pad->width + pad->end)), 0,
-                     channels};
+  const MemoryView padded{ctx.AddScratch(pad->lines * (pad->begin + pad->width + pad->end)), 0,
+                          channels};
   pad->out = padded;
   ctx.AddStep(std::move(pad), {in.buffer}, {padded.buffer});
   in = padded;

@@ -14,6 +14,6 @@ namespace nn {
 // Then `in` is that copy, `s` describes it, and `run_length`, the number of contiguous elements of
 // a tap, grows. Elements have `element` bytes, each set to `fill` in the padding.
 void JoinTaps(PlanContext& ctx, const ConvGeometry& g, size_t element, std::byte fill, Spatial3& s,
-              Place& in, size_t& run_length);
+              MemoryView& in, size_t& run_length);
 
 }  // namespace nn

@@ -91,7 +91,7 @@ class Importer {
     for (const Fields& feature : description_.List("output"))
       NN_RETURN_IF_ERROR(ReadOutput(feature));
     NN_RETURN_IF_ERROR(Verify(graph_));
-    return ImportedModel{std::move(graph_), std::move(obstacles_)};
+    return ImportedModel{std::move(graph_), std::move(unsupported_)};
   }
 
  private:
@@ -220,7 +220,7 @@ class Importer {
               ctx.AddNode("opaque", inputs, OpaqueAttrs{ctx.kind(), reason}, names.size()));
     for (size_t i = 0; i < names.size(); ++i) Declare(opaque->output(i), names[i]);
     if (!reason.empty())
-      obstacles_.push_back({opaque->Describe(), "opaque", ctx.kind(), std::move(reason)});
+      unsupported_.push_back({opaque->Describe(), "opaque", ctx.kind(), std::move(reason)});
     return {};
   }
 
@@ -230,7 +230,7 @@ class Importer {
   Fields user_defined_;
   Graph graph_;
   std::unordered_map<std::string, Value*> scope_;  // by blob name
-  std::vector<Obstacle> obstacles_;
+  std::vector<UnsupportedNode> unsupported_;
 };
 
 // Whether a float constant has only integers in the range of i64.

@@ -93,7 +93,7 @@ class Importer {
       graph_.AddOutput("", v);
     }
     NN_RETURN_IF_ERROR(Verify(graph_));
-    return ImportedModel{std::move(graph_), std::move(obstacles_)};
+    return ImportedModel{std::move(graph_), std::move(unsupported_)};
   }
 
  private:
@@ -159,7 +159,7 @@ class Importer {
     for (const uint32_t i : operation.inputs) {
       NN_ASSIGN(Value* const v, ValueOf(i));
       inputs.push_back(v);
-      on_opaque |= v != nullptr && !v->type().ranked() && !obstacles_.empty();
+      on_opaque |= v != nullptr && !v->type().ranked() && !unsupported_.empty();
     }
     std::vector<Type> types;
     for (const uint32_t i : operation.outputs) {
@@ -224,14 +224,14 @@ class Importer {
                                               {}, ctx.output_count()));
     for (size_t i = 0; i < ctx.output_count(); ++i) ctx.SetOutput(i, opaque->output(i));
     if (!reason.empty())
-      obstacles_.push_back({opaque->Describe(), "opaque", op, std::move(reason)});
+      unsupported_.push_back({opaque->Describe(), "opaque", op, std::move(reason)});
     return {};
   }
 
   const Model& model_;
   Graph graph_;
   std::vector<Value*> values_;  // by operand
-  std::vector<Obstacle> obstacles_;
+  std::vector<UnsupportedNode> unsupported_;
 };
 
 }  // namespace

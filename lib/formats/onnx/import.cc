@@ -121,7 +121,7 @@ class Importer {
     }
     main_ = Scope();
     NN_RETURN_IF_ERROR(Verify(graph_));
-    return ImportedModel{std::move(graph_), std::move(obstacles_)};
+    return ImportedModel{std::move(graph_), std::move(unsupported_)};
   }
 
  private:
@@ -234,7 +234,7 @@ class Importer {
       const auto it = scope.values.find(name);
       if (it == scope.values.end()) return ModelError("input {} is not defined", Quote(name));
       inputs.push_back(it->second);
-      on_opaque |= it->second != nullptr && !it->second->type().ranked() && !obstacles_.empty();
+      on_opaque |= it->second != nullptr && !it->second->type().ranked() && !unsupported_.empty();
     }
     const std::string_view domain = NormalDomain(node.domain());
     ImportContext ctx(model_, node, OpsetOf(domain, scope),
@@ -333,7 +333,7 @@ class Importer {
       if (!node.output(i).empty())
         NN_RETURN_IF_ERROR(Declare(opaque->output(static_cast<size_t>(i)), node.output(i), scope));
     if (!reason.empty())
-      obstacles_.push_back({opaque->Describe(), "opaque", node.op_type(), std::move(reason)});
+      unsupported_.push_back({opaque->Describe(), "opaque", node.op_type(), std::move(reason)});
     return {};
   }
 
@@ -343,7 +343,7 @@ class Importer {
   std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;
   std::vector<const pb::FunctionProto*> calls_;  // active calls, outermost first
   int64_t inlined_ = 0;
-  std::vector<Obstacle> obstacles_;
+  std::vector<UnsupportedNode> unsupported_;
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ class Importer {
     for (const int64_t i : order) NN_RETURN_IF_ERROR(ImportOperator(*At(sub_.operators(), i), i));
     NN_RETURN_IF_ERROR(ReadOutputs());
     NN_RETURN_IF_ERROR(Verify(graph_));
-    return ImportedModel{std::move(graph_), std::move(obstacles_)};
+    return ImportedModel{std::move(graph_), std::move(unsupported_)};
   }
 
  private:
@@ -248,7 +248,7 @@ class Importer {
       if (!v && v.error().code() != ErrorCode::kUnsupported) return tl::unexpected(v.error());
       if (!v && reason.empty()) reason = v.error().message();
       inputs.push_back(v ? *v : nullptr);
-      on_opaque |= v && *v != nullptr && !(*v)->type().ranked() && !obstacles_.empty();
+      on_opaque |= v && *v != nullptr && !(*v)->type().ranked() && !unsupported_.empty();
     }
     std::vector<Type> types;
     for (const int64_t t : ListOf<int64_t>(op.outputs())) {
@@ -336,7 +336,7 @@ class Importer {
       v->set_name(std::string(Text(At(sub_.tensors(), t)->name())));
     }
     if (!reason.empty())
-      obstacles_.push_back({opaque->Describe(), "opaque", name, std::move(reason)});
+      unsupported_.push_back({opaque->Describe(), "opaque", name, std::move(reason)});
     return {};
   }
 
@@ -346,7 +346,7 @@ class Importer {
   const fb::SubGraph& sub_;
   Graph graph_;
   std::vector<Value*> values_;  // by tensor
-  std::vector<Obstacle> obstacles_;
+  std::vector<UnsupportedNode> unsupported_;
   bool dynamic_ = false;  // an input has an unknown size
 };
 

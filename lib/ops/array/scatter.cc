@@ -261,8 +261,8 @@ Status EvalScatterNd(EvalContext& ctx) {
 
 // Updates that replace elements are elements of y.
 Domain ReplacedDomain(Reduction reduction, std::span<const Domain> y) {
-  const bool selects = reduction == Reduction::kNone || reduction == Reduction::kMin ||
-                       reduction == Reduction::kMax;
+  const bool selects =
+      reduction == Reduction::kNone || reduction == Reduction::kMin || reduction == Reduction::kMax;
   return selects && !y[0].contents ? y[0] : Domain();
 }
 

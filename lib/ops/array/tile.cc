@@ -178,8 +178,7 @@ Domain TileDomain(const Node& node, size_t input, std::span<const Domain> y) {
   const auto x = DimsOf(node.input(0)), out = DimsOf(node.output());
   if (!x || !out || x->size() != out->size()) return Between(1, 2);
   std::vector<int64_t> repeats;  // of the declared shape
-  for (size_t k = 0; k < x->size(); ++k)
-    repeats.push_back((*x)[k] == 0 ? 1 : (*out)[k] / (*x)[k]);
+  for (size_t k = 0; k < x->size(); ++k) repeats.push_back((*x)[k] == 0 ? 1 : (*out)[k] / (*x)[k]);
   return Exactly(repeats);
 }
 

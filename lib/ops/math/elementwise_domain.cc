@@ -114,9 +114,8 @@ Domain OfAdd(const Node& node, size_t input, std::span<const Domain> y) {
 Domain OfSub(const Node& node, size_t input, std::span<const Domain> y) {
   // 1 - x of an integer, as exporters write the inversion of an attention mask.
   const Value* b = node.input(1);
-  const bool integer =
-      HoldsIntegers(b) ||
-      (b->def() != nullptr && b->def()->Is("cast") && HoldsIntegers(b->def()->input(0)));
+  const bool integer = HoldsIntegers(b) || (b->def() != nullptr && b->def()->Is("cast") &&
+                                            HoldsIntegers(b->def()->input(0)));
   if (input == 1 && integer) {
     const auto one = RangeOfConstant(node.input(0));
     if (one && one->first == 1 && one->second == 1) return Between(0, 1);

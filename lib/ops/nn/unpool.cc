@@ -159,7 +159,8 @@ Domain UnpoolDomain(const Node& node, size_t input, std::span<const Domain>) {
   const auto& a = node.attrs<MaxUnpoolAttrs>();
   const auto sizes = NaturalSizes(a, SpatialDims(ToDims(*x), a.layout));
   if (!sizes) return {};
-  int64_t elements = (*x)[0] * (*x)[static_cast<size_t>(ChannelAxis(a.layout, static_cast<int>(x->size())))];
+  int64_t elements =
+      (*x)[0] * (*x)[static_cast<size_t>(ChannelAxis(a.layout, static_cast<int>(x->size())))];
   for (const Dim& d : *sizes) elements *= d.value();
   return IndexDomain(elements);
 }

@@ -1,4 +1,4 @@
-#include "validators/tflite/subject.h"
+#include "validators/tflite/rule_context.h"
 
 #include "base/text.h"
 
@@ -47,7 +47,7 @@ int BitsOf(fb::TensorType type) {
   }
 }
 
-Subject::Subject(const Model& model) : model_(model) {
+RuleContext::RuleContext(const Model& model) : model_(model) {
   for (int64_t g = 0; g < SizeOf(root().subgraphs()); ++g) {
     const fb::SubGraph* graph = At(root().subgraphs(), g);
     if (graph == nullptr) continue;

@@ -1,4 +1,4 @@
-#include "validators/lint/subject.h"
+#include "validators/lint/rule_context.h"
 
 #include <cstring>
 #include <limits>
@@ -73,12 +73,13 @@ Contents ContentsOf(const Tensor& tensor) {
 
 }  // namespace
 
-Subject::Subject(const NativeModel& model, const Format& format) : model_(model), format_(format) {
+RuleContext::RuleContext(const NativeModel& model, const Format& format)
+    : model_(model), format_(format) {
   if (auto summary = format.summarize(model)) summary_ = *std::move(summary);
   if (auto tensors = format.tensors(model)) tensors_ = *std::move(tensors);
 }
 
-const std::vector<std::optional<Contents>>& Subject::contents() const {
+const std::vector<std::optional<Contents>>& RuleContext::contents() const {
   if (contents_.empty())
     for (const TensorEntry& entry : tensors_) {
       const auto tensor = entry.read();

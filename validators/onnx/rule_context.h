@@ -35,12 +35,13 @@ struct Body {
   const pb::GraphProto* graph = nullptr;        // unless kFunction
   const pb::FunctionProto* function = nullptr;  // the one that it is, or is in
   const Body* outer = nullptr;                  // the enclosing body, whose names are visible here
-  int owner = -1;                               // index in Subject::nodes of the node that has it
-  std::string path;                             // "graph", "graph.node[3].attribute[0].g"
+  int owner = -1;    // index in RuleContext::nodes of the node that has it
+  std::string path;  // "graph", "graph.node[3].attribute[0].g"
   const OpsetMap* opsets = nullptr;
-  int first_node = 0;  // in Subject::nodes; the nodes of inner bodies come after those of this one
+  int first_node =
+      0;  // in RuleContext::nodes; the nodes of inner bodies come after those of this one
   int node_count = 0;
-  // The names that the body defines, as indices in Subject::values.
+  // The names that the body defines, as indices in RuleContext::values.
   std::unordered_map<std::string_view, int> defined;
 };
 
@@ -56,7 +57,7 @@ struct NodeAt {
   const pb::NodeProto* node = nullptr;
   const Body* body = nullptr;
   int index = 0;                                // in its body
-  int first_operand = 0;                        // in Subject::operands_
+  int first_operand = 0;                        // in RuleContext::operands_
   bool imported = false;                        // whether its domain is
   int64_t opset = 0;                            // version of its domain; 0: not imported
   const Schema* standard = nullptr;             // of the standard operator with that name
@@ -66,14 +67,14 @@ struct NodeAt {
 
 struct AttributeAt {
   const pb::AttributeProto* attribute = nullptr;
-  int node = 0;  // in Subject::nodes
+  int node = 0;  // in RuleContext::nodes
   int index = 0;
 };
 
 // The place of a tensor or sparse tensor; kept in parts, as there can be millions.
 struct DataPlace {
   const Body* body = nullptr;
-  int node = -1;           // in Subject::nodes; -1: an initializer
+  int node = -1;           // in RuleContext::nodes; -1: an initializer
   int attribute = -1;      // of the node
   std::string_view field;  // "initializer", "t", "sparse_tensors"
   int index = -1;          // in a repeated field
@@ -83,7 +84,7 @@ struct TensorAt {
   const pb::TensorProto* tensor = nullptr;
   DataPlace place;
   std::string_view part;  // "values" or "indices" of a sparse tensor
-  int value = -1;         // of a dense initializer: in Subject::values
+  int value = -1;         // of a dense initializer: in RuleContext::values
 };
 
 struct SparseAt {
@@ -99,9 +100,9 @@ enum class Reach : uint8_t {
   kChecker,  // what onnx.checker checks: no training information; functions from IR version 8 on
 };
 
-class Subject {
+class RuleContext {
  public:
-  explicit Subject(const Model& model, Reach reach = Reach::kAll);
+  explicit RuleContext(const Model& model, Reach reach = Reach::kAll);
 
   const Model& native() const { return model_; }
   const pb::ModelProto& proto() const { return model_.proto; }

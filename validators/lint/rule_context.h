@@ -20,9 +20,9 @@ struct Contents {
   bool uniform = false;  // all elements have the same bits
 };
 
-class Subject {
+class RuleContext {
  public:
-  Subject(const NativeModel& model, const Format& format);
+  RuleContext(const NativeModel& model, const Format& format);
 
   const NativeModel& model() const { return model_; }
   const Format& format() const { return format_; }
@@ -41,7 +41,7 @@ class Subject {
   mutable std::vector<std::optional<Contents>> contents_;
 };
 
-using Rule = nn::Rule<Subject>;
+using Rule = nn::Rule<RuleContext>;
 
 // The tensor in a message: `constant "conv1.weight"`, or by its location if it has no name.
 std::string Title(const TensorEntry& tensor);

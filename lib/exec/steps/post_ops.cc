@@ -1,4 +1,4 @@
-#include "exec/steps/tail.h"
+#include "exec/steps/post_ops.h"
 
 #include <algorithm>
 #include <array>
@@ -85,21 +85,21 @@ RowMap::RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& o
   if (divisor_ == 0) divisor_ = 1;
 }
 
-JoinedRows::JoinedRows(const Node& node, std::span<const Place> places, const Place& out)
+JoinedRows::JoinedRows(const Node& node, std::span<const MemoryView> views, const MemoryView& out)
     : out_stride(out.row_stride) {
   const auto shape = RowShape(node.output());
   bool dense = IsDense(out, shape);
   std::vector<std::vector<int64_t>> shapes;
-  for (size_t k = 0; k < places.size(); ++k) {
+  for (size_t k = 0; k < views.size(); ++k) {
     shapes.push_back(RowShape(node.input(k)));
-    dense &= IsDense(places[k], shapes.back());
+    dense &= IsDense(views[k], shapes.back());
   }
   const AxisGroups groups(shape, shapes, dense);
   const auto joined = groups.Join(shape);
-  for (size_t k = 0; k < places.size(); ++k) {
+  for (size_t k = 0; k < views.size(); ++k) {
     const auto own = groups.Join(shapes[k]);
     operands.emplace_back(joined, own,
-                          dense ? static_cast<size_t>(own.back()) : places[k].row_stride);
+                          dense ? static_cast<size_t>(own.back()) : views[k].row_stride);
   }
   rows = ElementsOf(joined, 0, joined.size() - 1);
   columns = static_cast<size_t>(joined.back());
@@ -118,7 +118,7 @@ size_t RowMap::General(size_t r) const {
 namespace {
 
 // scale and shift of a batch_norm on constants, channels last.
-bool FoldBatchNorm(const Node& node, TailProgram::Op& op) {
+bool FoldBatchNorm(const Node& node, PostOpProgram::Op& op) {
   if (node.attrs<BatchNormAttrs>().layout != Layout::kNxc) return false;
   const auto factors = BatchNormFactors(node);
   if (!factors) return false;
@@ -129,13 +129,13 @@ bool FoldBatchNorm(const Node& node, TailProgram::Op& op) {
   return true;
 }
 
-RowMap RowsOf(const Place& place, const std::vector<int64_t>& result,
+RowMap RowsOf(const MemoryView& view, const std::vector<int64_t>& result,
               const std::vector<int64_t>& operand, const AxisGroups* groups) {
-  if (groups == nullptr) return {result, operand, place.row_stride};
+  if (groups == nullptr) return {result, operand, view.row_stride};
   const auto joined = groups->Join(operand);
   const bool keeps_rows = operand.empty() || joined.back() == operand.back();
   return {groups->Join(result), joined,
-          keeps_rows ? place.row_stride : static_cast<size_t>(joined.back())};
+          keeps_rows ? view.row_stride : static_cast<size_t>(joined.back())};
 }
 
 }  // namespace
@@ -154,8 +154,8 @@ EpilogueF32 EpilogueSources::At(const Memory& memory, EpilogueF32 e, size_t row,
   return e;
 }
 
-bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
-                      const AxisGroups* groups) {
+bool PostOpProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
+                        const AxisGroups* groups) {
   if (node.output()->dtype() != DType::kF32 || input->dtype() != DType::kF32) return false;
   const auto shape = ShapeOf(node.output());
   if (ShapeOf(input) != shape) return false;  // the chain's own value must not be broadcast
@@ -179,7 +179,7 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
     op.with_itself = other == input;
     op.kept = Keep(other);
     if (!op.with_itself && !op.kept) {
-      op.other = ctx.PlaceOf(other);
+      op.other = ctx.ViewOf(other);
       reads_.push_back(op.other.buffer);
       op.rows = RowsOf(op.other, shape, ShapeOf(other), groups);
     }
@@ -191,23 +191,23 @@ bool TailProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
   return true;
 }
 
-bool TailProgram::TakesProductWithOperand(const Value* input, const Node& node) const {
+bool PostOpProgram::TakesProductWithOperand(const Value* input, const Node& node) const {
   if (ops_.empty() || !node.Is("mul") || input->uses().size() != 1) return false;
   const Op& last = ops_.back();
   return last.kind == Op::Kind::kUnary && !last.times_x &&
          node.input(node.input(0) == input ? 1 : 0) == values_.back();
 }
 
-bool TailProgram::AddTail(PlanContext& ctx, const AxisGroups* groups) {
+bool PostOpProgram::AddPostOps(PlanContext& ctx, const AxisGroups* groups) {
   const Value* value = ctx.node().output(0);
-  for (const Node* n : ctx.group().tail) {
+  for (const Node* n : ctx.group().post_ops) {
     if (!Add(ctx, value, *n, groups)) return false;
     value = n->output();
   }
   return true;
 }
 
-std::optional<size_t> TailProgram::Keep(const Value* value) {
+std::optional<size_t> PostOpProgram::Keep(const Value* value) {
   const auto it = std::find(values_.begin(), values_.end(), value);
   if (it == values_.end()) return std::nullopt;
   const auto op = static_cast<size_t>(it - values_.begin());
@@ -217,8 +217,8 @@ std::optional<size_t> TailProgram::Keep(const Value* value) {
   return kept_.size() - 1;
 }
 
-void TailProgram::Run(const Memory& memory, const RowsF32& rows, size_t first,
-                      size_t column) const {
+void PostOpProgram::Run(const Memory& memory, const RowsF32& rows, size_t first,
+                        size_t column) const {
   if (kept_.empty()) return RunBlock(memory, rows, first, column, {});
   // Pieces whose kept values stay in the L1 cache.
   constexpr size_t kKeptElements = 4096;
@@ -238,8 +238,8 @@ void TailProgram::Run(const Memory& memory, const RowsF32& rows, size_t first,
   }
 }
 
-void TailProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, size_t column,
-                           const Kept& kept) const {
+void PostOpProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, size_t column,
+                             const Kept& kept) const {
   // The operand is already in the caches and may stay there.
   rows.streams = rows.streams && rows.x != rows.y;
   for (size_t i = 0; i < ops_.size(); ++i) {
@@ -266,8 +266,8 @@ void TailProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, siz
   }
 }
 
-void TailProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
-                            size_t column, const Kept& kept) {
+void PostOpProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
+                              size_t column, const Kept& kept) {
   constexpr size_t kAtOnce = 64;
   std::array<const float*, kAtOnce> others;
   const bool in_memory = !op.with_itself && !op.kept;
@@ -287,7 +287,7 @@ void TailProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32& r
   }
 }
 
-void TailProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources, bool rows_follow) {
+void PostOpProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources, bool rows_follow) {
   const size_t relu = *UnaryFunctionId("relu");
   const size_t clip = *UnaryFunctionId("clip");
   const size_t add = *BinaryFunctionId("add");

@@ -33,7 +33,7 @@ const pb::Pipeline* PipelineOf(const pb::Model& model);
 bool IsNetwork(const pb::Model& model);
 
 // Faults in the data flow of a network, found by a walk in execution order (flow.h). Layers are
-// indices into Subject::layers().
+// indices into RuleContext::layers().
 struct FlowFaults {
   struct Missing {
     size_t layer;
@@ -87,9 +87,9 @@ struct LayerAt : LayerView {
   std::string path() const;  // "neuralNetwork.layers[3]"
 };
 
-class Subject {
+class RuleContext {
  public:
-  explicit Subject(const Model& model);
+  explicit RuleContext(const Model& model);
 
   const Model& native() const { return model_; }
   const pb::Model& proto() const { return *model_.proto; }

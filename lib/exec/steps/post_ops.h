@@ -1,5 +1,5 @@
-// Post-ops: elementwise operations applied to rows of memory, either the tail of a group or a group
-// of their own.
+// Post-ops: elementwise operations applied to rows of memory, either the post-ops of a group or a
+// group of their own.
 #pragma once
 
 #include <optional>
@@ -65,8 +65,8 @@ class RowMap {
 // The operands of a node with one result and no absent operands, as rows of the result; adjacent
 // axes are joined if all operands allow it.
 struct JoinedRows {
-  // `places`: the places of the operands.
-  JoinedRows(const Node& node, std::span<const Place> places, const Place& out);
+  // `views`: the views of the operands.
+  JoinedRows(const Node& node, std::span<const MemoryView> views, const MemoryView& out);
 
   std::vector<RowMap> operands;
   size_t rows = 1, columns = 0;
@@ -76,14 +76,14 @@ struct JoinedRows {
 // The values that a matrix step sets in its epilogue for each block.
 struct EpilogueSources {
   std::vector<float> bias, scale, shift;  // empty: none
-  std::optional<Place> residual;
+  std::optional<MemoryView> residual;
 
   // The epilogue of a block that starts at a row and a column of the result.
   EpilogueF32 At(const Memory& memory, EpilogueF32 e, size_t row, size_t column) const;
 };
 
 // A chain of elementwise operations on the rows of one value.
-class TailProgram {
+class PostOpProgram {
  public:
   // kUnary: y = f(y). kBinary: y = f(y, other) or f(other, y). kMulAdd: y = y * scale + shift.
   struct Op {
@@ -94,7 +94,7 @@ class TailProgram {
     bool other_is_left = false;
     bool with_itself = false;    // f(y, y): no other operand
     std::optional<size_t> kept;  // the other operand is this kept value
-    Place other;
+    MemoryView other;
     RowMap rows;
     std::vector<float> scale, shift;
   };
@@ -108,7 +108,7 @@ class TailProgram {
   bool Add(PlanContext& ctx, const Value* input, const Node& node,
            const AxisGroups* groups = nullptr);
   // The same for all post-ops of the group.
-  bool AddTail(PlanContext& ctx, const AxisGroups* groups = nullptr);
+  bool AddPostOps(PlanContext& ctx, const AxisGroups* groups = nullptr);
 
   // Applies the chain, which must not be empty, to columns [column, column + n) of rows [first,
   // first + count) of the result.

@@ -1,4 +1,4 @@
-#include "validators/onnx/subject.h"
+#include "validators/onnx/rule_context.h"
 
 #include "base/text.h"
 #include "formats/onnx/onnx.h"
@@ -30,7 +30,7 @@ std::optional<int64_t> FindOpset(const OpsetMap& opsets, std::string_view domain
   return found != opsets.end() ? std::optional(found->second) : std::nullopt;
 }
 
-Subject::Subject(const Model& model, Reach reach)
+RuleContext::RuleContext(const Model& model, Reach reach)
     : model_(model), functions_seen_(reach == Reach::kAll || ir_version() >= 8) {
   AddOpsets();
   if (functions_seen_)
@@ -45,7 +45,7 @@ Subject::Subject(const Model& model, Reach reach)
   if (functions_seen_) AddFunctions();
 }
 
-void Subject::AddTraining() {
+void RuleContext::AddTraining() {
   const Body* const graph = bodies_.front().get();
   for (int i = 0; i < proto().training_info_size(); ++i) {
     const auto& training = proto().training_info(i);
@@ -63,7 +63,7 @@ void Subject::AddTraining() {
   }
 }
 
-void Subject::AddFunctions() {
+void RuleContext::AddFunctions() {
   for (int i = 0; i < proto().functions_size(); ++i) {
     const auto& f = proto().functions(i);
     function_opsets_.push_back(std::make_unique<OpsetMap>(OpsetsOf(f.opset_import())));
@@ -76,13 +76,13 @@ void Subject::AddFunctions() {
   }
 }
 
-void Subject::AddOpsets() {
+void RuleContext::AddOpsets() {
   opsets_ = OpsetsOf(proto().opset_import());
   if (opsets_.empty() && ir_version() < 3) opsets_[""] = 1;
 }
 
-void Subject::AddBody(std::unique_ptr<Body> owned,
-                      const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
+void RuleContext::AddBody(std::unique_ptr<Body> owned,
+                          const google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
   Body& body = *owned;
   bodies_.push_back(std::move(owned));
   body.first_node = static_cast<int>(nodes_.size());
@@ -112,7 +112,7 @@ void Subject::AddBody(std::unique_ptr<Body> owned,
   for (int i = 0; i < body.node_count; ++i) AddNodeParts(body.first_node + i);
 }
 
-int Subject::Define(Body& body, std::string_view name, int position) {
+int RuleContext::Define(Body& body, std::string_view name, int position) {
   if (name.empty()) return -1;
   const auto [it, added] = body.defined.try_emplace(name, static_cast<int>(values_.size()));
   if (added) values_.push_back({&body, position});
@@ -120,7 +120,7 @@ int Subject::Define(Body& body, std::string_view name, int position) {
 }
 
 // Values of enclosing bodies are already defined.
-void Subject::AddOperands(NodeAt& node) {
+void RuleContext::AddOperands(NodeAt& node) {
   node.first_operand = static_cast<int>(operands_.size());
   const auto add = [&](std::string_view name) {
     int value = -1;
@@ -133,7 +133,7 @@ void Subject::AddOperands(NodeAt& node) {
   for (const auto& name : node.node->output()) add(name);
 }
 
-void Subject::AddGraphData(Body& body) {
+void RuleContext::AddGraphData(Body& body) {
   const pb::GraphProto& graph = *body.graph;
   for (const auto& info : graph.input()) Define(body, info.name(), -1);
   for (int i = 0; i < graph.initializer_size(); ++i) {
@@ -146,7 +146,7 @@ void Subject::AddGraphData(Body& body) {
   }
 }
 
-void Subject::AddNodeParts(int node) {
+void RuleContext::AddNodeParts(int node) {
   const pb::NodeProto& proto = *nodes_[static_cast<size_t>(node)].node;
   const Body* const body = nodes_[static_cast<size_t>(node)].body;
   for (int i = 0; i < proto.attribute_size(); ++i) {
@@ -166,7 +166,7 @@ void Subject::AddNodeParts(int node) {
   }
 }
 
-void Subject::AddSubGraph(const pb::GraphProto& graph, int owner, std::string path) {
+void RuleContext::AddSubGraph(const pb::GraphProto& graph, int owner, std::string path) {
   const Body& outer = *nodes_[static_cast<size_t>(owner)].body;
   auto body = std::make_unique<Body>();
   body->kind = Body::Kind::kSubGraph;
@@ -179,13 +179,13 @@ void Subject::AddSubGraph(const pb::GraphProto& graph, int owner, std::string pa
   AddBody(std::move(body), graph.node());
 }
 
-void Subject::AddSparse(const pb::SparseTensorProto& tensor, const DataPlace& place) {
+void RuleContext::AddSparse(const pb::SparseTensorProto& tensor, const DataPlace& place) {
   if (tensor.has_values()) tensors_.push_back({&tensor.values(), place, "values"});
   if (tensor.has_indices()) tensors_.push_back({&tensor.indices(), place, "indices"});
   sparse_.push_back({&tensor, place});
 }
 
-bool Subject::DefinedOutside(const Body& body, std::string_view name) const {
+bool RuleContext::DefinedOutside(const Body& body, std::string_view name) const {
   for (const Body* b = &body; b->outer != nullptr; b = b->outer) {
     const int value = ValueOf(*b->outer, name);
     if (value < 0) continue;
@@ -196,7 +196,7 @@ bool Subject::DefinedOutside(const Body& body, std::string_view name) const {
   return false;
 }
 
-bool Subject::DefinedBefore(const NodeAt& node, int i) const {
+bool RuleContext::DefinedBefore(const NodeAt& node, int i) const {
   const int value = InputOf(node, i);
   if (value < 0) return false;
   const ValueAt& at = values_[static_cast<size_t>(value)];
@@ -204,16 +204,16 @@ bool Subject::DefinedBefore(const NodeAt& node, int i) const {
          DefinedOutside(*node.body, node.node->input(i));
 }
 
-Location Subject::Where(const NodeAt& node, std::string_view field) const {
+Location RuleContext::Where(const NodeAt& node, std::string_view field) const {
   return At(Field(fmt::format("{}.node[{}]", node.body->path, node.index), field), node.index);
 }
 
-Location Subject::Where(const AttributeAt& attribute, std::string_view field) const {
+Location RuleContext::Where(const AttributeAt& attribute, std::string_view field) const {
   const NodeAt& node = nodes_[static_cast<size_t>(attribute.node)];
   return Where(node, Field(fmt::format("attribute[{}]", attribute.index), field));
 }
 
-Location Subject::Where(const DataPlace& place, std::string_view field) const {
+Location RuleContext::Where(const DataPlace& place, std::string_view field) const {
   std::string own(place.field);
   if (place.index >= 0) own += fmt::format("[{}]", place.index);
   own = Field(std::move(own), field);
@@ -221,11 +221,11 @@ Location Subject::Where(const DataPlace& place, std::string_view field) const {
   return Where(AttributeAt{nullptr, place.node, place.attribute}, own);
 }
 
-Location Subject::Where(const TensorAt& tensor, std::string_view field) const {
+Location RuleContext::Where(const TensorAt& tensor, std::string_view field) const {
   return Where(tensor.place, tensor.part.empty() ? field : Field(std::string(tensor.part), field));
 }
 
-bool Subject::Has(const google::protobuf::Message& message, int field) const {
+bool RuleContext::Has(const google::protobuf::Message& message, int field) const {
   const auto* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
   const auto* reflection = message.GetReflection();
   if (descriptor->is_repeated() ? reflection->FieldSize(message, descriptor) > 0
@@ -234,7 +234,7 @@ bool Subject::Has(const google::protobuf::Message& message, int field) const {
   return model_.payloads.Find(message, field).has_value();
 }
 
-uint64_t Subject::SizeOf(const google::protobuf::Message& message, int field) const {
+uint64_t RuleContext::SizeOf(const google::protobuf::Message& message, int field) const {
   const auto* descriptor = message.GetDescriptor()->FindFieldByNumber(field);
   const auto* reflection = message.GetReflection();
   if (const auto blob = model_.payloads.Find(message, field)) {
@@ -248,7 +248,7 @@ uint64_t Subject::SizeOf(const google::protobuf::Message& message, int field) co
   return reflection->GetStringReference(message, descriptor, &scratch).size();
 }
 
-const std::vector<TypeDefect>& Subject::type_defects() const {
+const std::vector<TypeDefect>& RuleContext::type_defects() const {
   if (!type_defects_) type_defects_ = OnnxFormat().check_types(model_);
   return *type_defects_;
 }

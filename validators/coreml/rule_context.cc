@@ -1,4 +1,4 @@
-#include "validators/coreml/subject.h"
+#include "validators/coreml/rule_context.h"
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ std::string LayerAt::path() const {
   return fmt::format("{}.layers[{}]", *list, index);
 }
 
-Subject::Subject(const Model& model) : model_(model) {
+RuleContext::RuleContext(const Model& model) : model_(model) {
   AddModel(proto(), "", 0);
   for (LayerAt& at : layers_)
     at.weights = WeightsOf(*at.layer, [this](const pb::WeightParams& weights, int field) {
@@ -41,7 +41,7 @@ Subject::Subject(const Model& model) : model_(model) {
     });
 }
 
-void Subject::AddModel(const pb::Model& model, const std::string& path, int depth) {
+void RuleContext::AddModel(const pb::Model& model, const std::string& path, int depth) {
   const ModelAt& self = models_.emplace_back(ModelAt{&model, path});
   if (model.has_neuralnetwork())
     AddNetwork(self, model.neuralnetwork(), "neuralNetwork");
@@ -56,7 +56,7 @@ void Subject::AddModel(const pb::Model& model, const std::string& path, int dept
 }
 
 template <typename Network>
-void Subject::AddNetwork(const ModelAt& model, const Network& network, std::string_view field) {
+void RuleContext::AddNetwork(const ModelAt& model, const Network& network, std::string_view field) {
   NetworkAt& at = networks_.emplace_back();
   at.model = &model;
   at.layers = &network.layers();
@@ -72,7 +72,7 @@ void Subject::AddNetwork(const ModelAt& model, const Network& network, std::stri
   WalkNetwork(at, lists_, layers_);
 }
 
-uint64_t Subject::SizeOf(const google::protobuf::Message& message, int field) const {
+uint64_t RuleContext::SizeOf(const google::protobuf::Message& message, int field) const {
   return ElementsOf(model_.payloads, message, field);
 }
 

@@ -25,9 +25,9 @@ struct OperatorAt {
   int64_t index = 0;
 };
 
-class Subject {
+class RuleContext {
  public:
-  explicit Subject(const Model& model);
+  explicit RuleContext(const Model& model);
 
   const Model& native() const { return model_; }
   const fb::Model& root() const { return *model_.root; }

@@ -6,7 +6,7 @@
 
 namespace nn::nnapi {
 
-using Subject = ModelView;
+using RuleContext = ModelView;
 
 using nn::At;
 inline Location At(const Site& site) {
