@@ -1,5 +1,6 @@
 #include "ir/eval.h"
 
+#include <algorithm>
 #include <span>
 
 #include "base/checked_math.h"
@@ -36,11 +37,15 @@ uint64_t KnownElements(std::span<Value* const> values) {
 // as one operation.
 Status TakeFrom(EvalBudget& budget, const Node& node) {
   uint64_t bytes = 0;
-  for (const Value* v : node.outputs())
-    bytes = CheckedAdd(bytes, BytesOf(v->type())).value_or(kMost);
+  bool exact = true;
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    bytes = CheckedAdd(bytes, MostBytesOf(node, i)).value_or(kMost);
+    exact = exact && node.output(i)->type().const_dims();
+  }
   if (bytes > budget.bytes)
-    return LimitError("{}: its results need {}, but only {} of memory remain (see max-memory)",
-                      node.Describe(), HumanBytes(bytes), HumanBytes(budget.bytes));
+    return LimitError("{}: its results need {}{}, but only {} of memory remain (see max-memory)",
+                      node.Describe(), exact ? "" : "up to ", HumanBytes(bytes),
+                      HumanBytes(budget.bytes));
   if (budget.work == kMost) return {};
   const uint64_t work = WorkOf(node).value_or(KnownElements(node.inputs()));
   if (work > budget.work)
@@ -90,6 +95,18 @@ uint64_t BytesOf(const Type& type) {
   const auto elements = CheckedElements(*dims);
   constexpr int64_t kMany = std::numeric_limits<int64_t>::max() / 16;
   return elements && *elements <= kMany ? ByteSize(type.dtype, *elements) : kMost;
+}
+
+uint64_t MostBytesOf(const Node& node, size_t i) {
+  const Type& type = node.output(i)->type();
+  if (type.const_dims()) return BytesOf(type);
+  uint64_t rank = 1;
+  for (const Value* v : node.inputs())
+    if (v != nullptr && v->type().ranked())
+      rank = std::max(rank, static_cast<uint64_t>(v->type().rank()));
+  const auto elements = CheckedMul(KnownElements(node.inputs()), rank);
+  const auto bytes = static_cast<uint64_t>(DTypeBits(type.dtype) + 7) / 8;
+  return elements ? CheckedMul(*elements, bytes).value_or(kMost) : kMost;
 }
 
 std::optional<uint64_t> WorkOf(const Node& node) {

@@ -21,6 +21,12 @@ struct EvalBudget {
 // Bytes of a tensor of this type: 0 if its shape is unknown, the maximum value on overflow.
 uint64_t BytesOf(const Type& type);
 
+// An upper bound of the bytes of output i of a node whose inputs have known shapes; the maximum
+// value on overflow. An output whose shape inference cannot tell even from the contents of the
+// inputs (of non_zero, compress, unique) has at most as many elements as the inputs, times their
+// rank.
+uint64_t MostBytesOf(const Node& node, size_t i);
+
 // Number of element operations of a node: its multiply-adds, but at least one for each element of
 // its non-constant inputs and its outputs. The maximum value on overflow; nullopt if shapes are
 // unknown.

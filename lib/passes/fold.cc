@@ -8,25 +8,23 @@ namespace nn {
 namespace {
 
 // Larger or costlier constants are computed at run time: they would bloat a converted file.
-constexpr int64_t kMaxFoldedBytes = int64_t{256} << 20;
+constexpr uint64_t kMaxFoldedBytes = uint64_t{256} << 20;
 // The limit for a whole pass: chains of nodes may exceed memory.
-constexpr int64_t kMaxFoldedInAll = int64_t{1} << 30;
+constexpr uint64_t kMaxFoldedInAll = uint64_t{1} << 30;
 constexpr uint64_t kMaxFoldedWork = uint64_t{1} << 30;
 
-bool WorthFolding(const Node& node, int64_t& left) {
+bool WorthFolding(const Node& node, uint64_t& left) {
   if (node.op().eval == nullptr || !node.regions().empty()) return false;
   if (node.op().is_check) return false;
   // Files store quantized weights; see DequantizeConstants.
   if (node.Is("dequantize")) return false;
   for (const Value* v : node.inputs())
     if (v != nullptr && !v->is_constant()) return false;
-  int64_t bytes = 0;
-  for (const Value* v : node.outputs()) {
-    const auto dims = v->type().const_dims();
-    if (!dims) continue;  // known after evaluation
-    const Dim bits = Product(*v->type().dims) * Dim(DTypeBits(v->dtype()));
-    if (!bits.is_const() || bits.value() / 8 > kMaxFoldedBytes) return false;
-    bytes += bits.value() / 8;
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < node.outputs().size(); ++i) {
+    const uint64_t most = MostBytesOf(node, i);
+    if (most > kMaxFoldedBytes) return false;
+    bytes += most;
   }
   if (bytes > left || (node.op().multiply_adds != nullptr && WorkOf(node) > kMaxFoldedWork))
     return false;
@@ -35,7 +33,7 @@ bool WorthFolding(const Node& node, int64_t& left) {
 }
 
 // `left`: remaining bytes of constants that may be created.
-Result<bool> FoldNode(Graph& graph, Node& node, int64_t& left) {
+Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
   if (!WorthFolding(node, left)) return false;
   std::vector<const Tensor*> inputs;
   for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());
@@ -66,7 +64,7 @@ Status FoldElements(Graph& graph, Value* value) {
 }  // namespace
 
 Status FoldConstants(Graph& graph) {
-  int64_t left = kMaxFoldedInAll;
+  uint64_t left = kMaxFoldedInAll;
   for (Node& node : graph.nodes()) {
     NN_RETURN_IF_ERROR(InferNode(node));
     if (node.op().absorb_inputs != nullptr) {

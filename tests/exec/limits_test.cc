@@ -55,6 +55,28 @@ TEST_CASE("limits: shapes that only the run tells are counted in it") {
   CHECK(program->Run(InputsOf(graph, {{1}, {100}})).has_value());
 }
 
+TEST_CASE("limits: shapes that only the contents tell are counted before evaluation") {
+  // An index is 8 bytes: of each of 6 axes for each of 4096 elements.
+  const std::string shape = "[2, 2, 4, 8, 8, 4]";
+  const std::string text = "graph { in %x: bool" + shape + "  %y = non_zero(%x)  out \"y\" = %y }";
+  constexpr uint64_t kInput = 4096;
+  constexpr uint64_t kMostOutput = uint64_t{8} * 6 * 4096;
+  const auto inputs = InputsOf(Parse(text), {std::vector<double>(4096, 1)});
+  for (const Backend backend : kBackends) {
+    auto enough = CompileWithin(text, backend, {.max_memory = kInput + kMostOutput});
+    REQUIRE(enough.has_value());
+    const auto result = enough->Run(inputs);
+    REQUIRE(result.has_value());
+    CHECK(result->front().byte_size() == kMostOutput);
+    auto less = CompileWithin(text, backend, {.max_memory = kInput + kMostOutput - 1});
+    REQUIRE(less.has_value());
+    const auto refused = less->Run(inputs);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code() == ErrorCode::kLimit);
+    CHECK(refused.error().message().find("its results need up to 192.0 KiB") != std::string::npos);
+  }
+}
+
 TEST_CASE("limits: operations") {
   const std::string conv =
       "graph { in %x: f32[1, 8, 32, 32]  const %w: f32[8, 8, 3, 3] = seeded(1)"

@@ -31,6 +31,19 @@ TEST_CASE("fold: nodes on constants become constants, dead ones go") {
   CHECK(g.nodes().front().input(1)->constant().ToDoubles() == std::vector<double>{1, 0});
 }
 
+TEST_CASE("fold: a result that may be large stays") {
+  // Of each of 2^22 elements, 9 indices of 8 bytes.
+  Graph g = Parse(R"(graph {
+    const %one: bool[1, 1, 1, 1, 1, 1, 1, 1, 1] = [1]
+    %x = tile(%one) {repeats = [2048, 1, 1, 1, 1, 1, 1, 1, 2048]}
+    %y = non_zero(%x)
+    out "y" = %y
+  })");
+  REQUIRE(FoldConstants(g).has_value());
+  CHECK(Count(g, "tile") == 0);
+  CHECK(Count(g, "non_zero") == 1);
+}
+
 TEST_CASE("fold: a reshape to a computed shape keeps its symbols") {
   Graph g = Parse(R"(graph {
     in %x: f32[batch, 6]

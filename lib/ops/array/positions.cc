@@ -101,15 +101,21 @@ Status EvalNonZero(EvalContext& ctx) {
   const int64_t zero_point = ctx.in_type(0).quantized() ? ctx.in_type(0).quant->zero_point() : 0;
   if (!IsInteger(x.dtype()) && !IsFloat(x.dtype()) && x.dtype() != DType::kBool)
     return UnsupportedError("non_zero of {} is not supported", DTypeName(x.dtype()));
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < x.elements(); ++i)
-    if (IsFloat(x.dtype()) ? x.GetDouble(i) != 0 : x.GetInt(i) != zero_point) found.push_back(i);
-  const auto n = static_cast<int64_t>(found.size());
+  const auto is_set = [&](int64_t i) {
+    return IsFloat(x.dtype()) ? x.GetDouble(i) != 0 : x.GetInt(i) != zero_point;
+  };
+  // Counted first: a list of the positions could take eight times the memory of the input.
+  int64_t n = 0;
+  for (int64_t i = 0; i < x.elements(); ++i) n += is_set(i) ? 1 : 0;
   NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kI64, {x.rank(), n}));
   const auto strides = Strides(x.dims());
-  for (size_t d = 0; d < strides.size(); ++d)
-    for (size_t i = 0; i < found.size(); ++i)
-      out.As<int64_t>()[d * found.size() + i] = found[i] / strides[d] % x.dims()[d];
+  size_t next = 0;
+  for (int64_t i = 0; i < x.elements(); ++i) {
+    if (!is_set(i)) continue;
+    for (size_t d = 0; d < strides.size(); ++d)
+      out.As<int64_t>()[d * static_cast<size_t>(n) + next] = i / strides[d] % x.dims()[d];
+    ++next;
+  }
   ctx.set_out(0, out.Finish());
   return {};
 }
