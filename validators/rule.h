@@ -62,15 +62,6 @@ struct Rule {
 
 bool IsApplied(const RuleInfo& rule, const ValidateOptions& options);
 
-template <typename RuleContext>
-bool IsAnyApplied(std::span<const std::span<const Rule<RuleContext>>> lists,
-                  const ValidateOptions& options) {
-  for (const auto& list : lists)
-    for (const Rule<RuleContext>& rule : list)
-      if (IsApplied(rule.info, options)) return true;
-  return false;
-}
-
 // Runs the rules that `options` select, list by list, each over the whole file.
 template <typename RuleContext>
 void RunRules(std::span<const std::span<const Rule<RuleContext>>> lists, const RuleContext& context,

@@ -73,15 +73,19 @@ Contents ContentsOf(const Tensor& tensor) {
 
 }  // namespace
 
-RuleContext::RuleContext(const NativeModel& model, const Format& format)
-    : model_(model), format_(format) {
-  if (auto summary = format.summarize(model)) summary_ = *std::move(summary);
-  if (auto tensors = format.tensors(model)) tensors_ = *std::move(tensors);
+const ModelSummary& RuleContext::summary() const {
+  if (!summary_) summary_ = format_.summarize(model_).value_or(ModelSummary());
+  return *summary_;
+}
+
+const std::vector<TensorEntry>& RuleContext::tensors() const {
+  if (!tensors_) tensors_ = format_.tensors(model_).value_or(std::vector<TensorEntry>());
+  return *tensors_;
 }
 
 const std::vector<std::optional<Contents>>& RuleContext::contents() const {
   if (contents_.empty())
-    for (const TensorEntry& entry : tensors_) {
+    for (const TensorEntry& entry : tensors()) {
       const auto tensor = entry.read();
       contents_.push_back(tensor ? std::optional(ContentsOf(*tensor)) : std::nullopt);
     }

@@ -22,13 +22,13 @@ struct Contents {
 
 class RuleContext {
  public:
-  RuleContext(const NativeModel& model, const Format& format);
+  RuleContext(const NativeModel& model, const Format& format) : model_(model), format_(format) {}
 
   const NativeModel& model() const { return model_; }
   const Format& format() const { return format_; }
-  // Empty if the format cannot provide them.
-  const ModelSummary& summary() const { return summary_; }
-  const std::vector<TensorEntry>& tensors() const { return tensors_; }
+  // Empty if the format cannot provide them. Made by the first call.
+  const ModelSummary& summary() const;
+  const std::vector<TensorEntry>& tensors() const;
   // By tensor; nullopt if the contents cannot be read. The first call reads all weights, one tensor
   // at a time.
   const std::vector<std::optional<Contents>>& contents() const;
@@ -36,8 +36,8 @@ class RuleContext {
  private:
   const NativeModel& model_;
   const Format& format_;
-  ModelSummary summary_;
-  std::vector<TensorEntry> tensors_;
+  mutable std::optional<ModelSummary> summary_;
+  mutable std::optional<std::vector<TensorEntry>> tensors_;
   mutable std::vector<std::optional<Contents>> contents_;
 };
 

@@ -12,9 +12,9 @@ std::vector<std::span<const Rule>> Lists() {
 
 void Run(const NativeModel& model, const Format& format, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  const auto lists = Lists();
-  if (IsAnyApplied<RuleContext>(lists, options))
-    RunRules<RuleContext>(lists, RuleContext(model, format), options, out);
+  // The rules of a list share what they look up; it is as large as the graphs of the last list.
+  for (const std::span<const Rule> list : Lists())
+    RunRules<RuleContext>(std::span(&list, 1), RuleContext(model, format), options, out);
 }
 
 }  // namespace

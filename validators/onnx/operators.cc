@@ -76,24 +76,45 @@ void PermutationValid(const RuleContext& s, Findings& f) {
   }
 }
 
-// A dimension of a value, from its initializer or its declared type.
-std::optional<int64_t> DimensionOf(const Body& body, const std::string& name, int axis) {
-  const Body* b = &body;
-  while (b != nullptr && !b->defined.contains(name)) b = b->outer;
-  if (b == nullptr || b->graph == nullptr) return std::nullopt;
-  for (const auto& tensor : b->graph->initializer())
-    if (tensor.name() == name)
-      return axis < tensor.dims_size() ? std::optional(tensor.dims(axis)) : std::nullopt;
-  for (const auto* infos : {&b->graph->input(), &b->graph->value_info()})
-    for (const auto& info : *infos) {
-      const auto& shape = info.type().tensor_type().shape();
-      if (info.name() == name && axis < shape.dim_size() && shape.dim(axis).has_dim_value())
-        return shape.dim(axis).dim_value();
+// Shapes of values, from their initializers or declared types.
+class KnownShapes {
+ public:
+  explicit KnownShapes(const RuleContext& s)
+      : s_(s), tensors_(s.values().size()), declared_(s.values().size()) {
+    for (const TensorAt& t : s.tensors())
+      if (t.value >= 0 && tensors_[static_cast<size_t>(t.value)] == nullptr)
+        tensors_[static_cast<size_t>(t.value)] = t.tensor;
+    for (const auto& body : s.bodies()) {
+      if (body->graph == nullptr) continue;
+      for (const auto* infos : {&body->graph->input(), &body->graph->value_info()})
+        for (const auto& info : *infos)
+          if (const int value = RuleContext::ValueOf(*body, info.name());
+              value >= 0 && declared_[static_cast<size_t>(value)] == nullptr)
+            declared_[static_cast<size_t>(value)] = &info.type().tensor_type().shape();
     }
-  return std::nullopt;
-}
+  }
+
+  // A dimension of an input of a node; nullopt if it is not known.
+  std::optional<int64_t> DimensionOf(const NodeAt& node, int input, int axis) const {
+    const int value = s_.InputOf(node, input);
+    if (value < 0) return std::nullopt;
+    if (const auto* tensor = tensors_[static_cast<size_t>(value)])
+      return axis < tensor->dims_size() ? std::optional(tensor->dims(axis)) : std::nullopt;
+    const auto* shape = declared_[static_cast<size_t>(value)];
+    return shape != nullptr && axis < shape->dim_size() && shape->dim(axis).has_dim_value()
+               ? std::optional(shape->dim(axis).dim_value())
+               : std::nullopt;
+  }
+
+ private:
+  const RuleContext& s_;
+  // By index in RuleContext::values.
+  std::vector<const pb::TensorProto*> tensors_;
+  std::vector<const pb::TensorShapeProto*> declared_;
+};
 
 void GroupsDivide(const RuleContext& s, Findings& f) {
+  std::optional<KnownShapes> shapes;
   for (const NodeAt& node : s.nodes()) {
     const bool transposed = IsOneOf(node, std::array<std::string_view, 1>{"ConvTranspose"});
     if (!transposed && !IsOneOf(node, std::array<std::string_view, 1>{"Conv"})) continue;
@@ -104,8 +125,9 @@ void GroupsDivide(const RuleContext& s, Findings& f) {
       continue;
     }
     if (node.node->input_size() < 2 || group == 1) continue;
-    const auto in = DimensionOf(*node.body, node.node->input(0), 1);
-    const auto filters = DimensionOf(*node.body, node.node->input(1), 0);
+    if (!shapes) shapes.emplace(s);
+    const auto in = shapes->DimensionOf(node, 0, 1);
+    const auto filters = shapes->DimensionOf(node, 1, 0);
     if (in && *in % group != 0)
       f.Add(s.Where(node, "group"), "group {} of {} does not divide its {} input channels", group,
             Title(node), *in);

@@ -87,18 +87,43 @@ std::optional<int64_t> Elements(const T& tensor) {
   return product;
 }
 
+// Entries of a data field in the message, without reflection: there can be millions of tensors.
+int64_t InlineEntries(const T& tensor, int field) {
+  switch (field) {
+    case T::kFloatDataFieldNumber:
+      return tensor.float_data_size();
+    case T::kInt32DataFieldNumber:
+      return tensor.int32_data_size();
+    case T::kStringDataFieldNumber:
+      return tensor.string_data_size();
+    case T::kInt64DataFieldNumber:
+      return tensor.int64_data_size();
+    case T::kRawDataFieldNumber:
+      return static_cast<int64_t>(tensor.raw_data().size());
+    case T::kDoubleDataFieldNumber:
+      return tensor.double_data_size();
+    default:
+      return tensor.uint64_data_size();
+  }
+}
+
+bool IsUsed(const RuleContext& s, const T& tensor, int field) {
+  if (InlineEntries(tensor, field) > 0) return true;
+  const auto payload = s.native().payloads.Find(tensor, field);
+  return payload && payload->size() > 0;
+}
+
 // The data fields that are not empty.
 std::vector<int> UsedFields(const RuleContext& s, const T& tensor) {
   std::vector<int> used;
   for (const int field : kDataFields)
-    if (s.Has(tensor, field) && s.SizeOf(tensor, field) > 0) used.push_back(field);
+    if (IsUsed(s, tensor, field)) used.push_back(field);
   return used;
 }
 
 // True if onnx.checker accepts the data without knowing its type.
 bool IsOpaque(const RuleContext& s, const T& tensor) {
-  return IsExternal(tensor) ||
-         (s.Has(tensor, T::kRawDataFieldNumber) && s.SizeOf(tensor, T::kRawDataFieldNumber) > 0);
+  return IsExternal(tensor) || IsUsed(s, tensor, T::kRawDataFieldNumber);
 }
 
 void FindUnknownTypes(const RuleContext& s, Findings& f, bool opaque) {

@@ -235,6 +235,7 @@ Status ForEachMessage(pb::Message* message, const std::function<Status(pb::Messa
 }
 
 std::optional<Blob> PayloadTable::Find(const pb::Message& message, int field) const {
+  if (blobs_.empty()) return std::nullopt;
   const pb::UnknownFieldSet& unknown = message.GetReflection()->GetUnknownFields(message);
   std::vector<Blob> found;
   for (int i = 0; i < unknown.field_count(); ++i) {
