@@ -2,8 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "formats/format.h"
+#include "ops/support/array_shape.h"
+#include "ops/support/window_shape.h"
 #include "support/files.h"
 #include "validators/coreml/ranges.h"
 #include "validators/rule_cases.h"
@@ -31,6 +34,34 @@ TEST_CASE("Core ML sizes: spans that contradict are empty") {
   CHECK(SizeSpan::Exactly(4).Over(3).IsFixed());
   CHECK(SizeSpan::Exactly(2).Unite(SizeSpan::Exactly(5)).ToString() == "2 to 5");
   CHECK(SizeSpan::From(2).Plus(SizeSpan::Exactly(1)).ToString() == "3 or more");
+}
+
+TEST_CASE("Core ML sizes: output sizes are those of graph inference") {
+  const auto same = [](const SizeSpan& span, int64_t number, const Dim& dim) {
+    CHECK(dim == number);
+    CHECK(span.ToString() == std::to_string(number));
+  };
+  for (const int64_t input : {4, 5, 8, 11})
+    for (const int64_t extent : {1, 3, 4})
+      for (const int64_t stride : {1, 2, 3}) {
+        CAPTURE(input);
+        CAPTURE(extent);
+        CAPTURE(stride);
+        const SizeSpan span = SizeSpan::Exactly(static_cast<uint64_t>(input));
+        const Dim size = input, of = extent, by = stride;
+        same(WindowCount(span, 1, extent, stride), WindowCount(input, 1, extent, stride),
+             WindowCount(size, Dim(1), of, by));
+        same(WindowCountUp(span, 1, extent, static_cast<uint64_t>(stride)),
+             WindowCountUp(input, 1, extent, stride), WindowCountUp(size, Dim(1), of, by));
+        same(SameWindowCount(span, stride), SameWindowCount(input, stride),
+             SameWindowCount(size, by));
+        same(TransposedExtent(span, extent, static_cast<uint64_t>(stride)),
+             TransposedExtent(input, extent, stride), TransposedExtent(size, of, by));
+        same(PaddedSize(span, -extent, stride), PaddedSize(input, -extent, stride),
+             PaddedSize(size, Dim(-extent), by));
+      }
+  CHECK(WindowCount(SizeSpan::From(3), 0, 3, 2).ToString() == "1 or more");
+  CHECK(WindowCount(Dim::Symbol("h"), Dim(2), Dim(3), Dim(1)) == Dim::Symbol("h"));
 }
 
 struct Case {

@@ -1,6 +1,7 @@
 #include "formats/coreml/layer_fit.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "formats/common/node_memo.h"
@@ -28,7 +29,6 @@ std::optional<LayerMisfit> TryLayers(const Node& node) {
   PayloadTable payloads;
   ExportContext ctx(Writer(&network, &payloads));
   if (const Status s = WriteNode(ctx, node); !s) return LayerMisfit{{}, s.error().message()};
-  std::optional<LayerMisfit> found;
   for (pb::NeuralNetworkLayer& layer : *network.mutable_layers()) {
     LayerView at;
     at.layer = &layer;
@@ -39,12 +39,13 @@ std::optional<LayerMisfit> TryLayers(const Node& node) {
     at.weights = WeightsOf(layer, [&](const pb::WeightParams& w, int field) {
       return ElementsOf(payloads, w, field);
     });
+    std::optional<std::string> text;
+    Misfits misfits([&](std::string_view, std::string first) {
+      if (!text) text = std::move(first);
+    });
     for (const Constraint& constraint : Constraints()) {
-      Misfits misfits([&](std::string_view, std::string text) {
-        if (!found) found = LayerMisfit{constraint.name, std::move(text)};
-      });
       constraint.check(at, misfits);
-      if (found) return found;
+      if (text) return LayerMisfit{constraint.name, *std::move(text)};
     }
   }
   return std::nullopt;
