@@ -44,7 +44,7 @@ std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& nod
   std::unordered_map<Value*, Type> old_types;
   const auto rearrange = [&](Operand operand, const AxisMap& by) {
     Value* v = operand.is_output ? node.output(operand.index) : node.input(operand.index);
-    if (v == nullptr || v->is_constant() || !v->type().ranked()) return;
+    if (v == nullptr || !v->type().ranked()) return;
     if (old_types.emplace(v, v->type()).second) v->set_type(RearrangeType(v->type(), by));
   };
   mutable_node.set_attrs(change.attrs);

@@ -295,7 +295,8 @@ TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
       {x4 + "const %w: f32[4, 3, 3, 4] = seeded(1)\n%y = conv(%x, %w) {layout = nxc, "
             "filter_layout = oxi, dilations = [2, 2]}\n",
        "dilation must be 1, not 2"},
-      {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n", "NNAPI 1.0 has no tensors of rank 5"},
+      {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n",
+       "input 0 of RELU has rank 5 instead of 1 to 4"},
       {"in %x \"x\": f64[2]\n%y = relu(%x)\n", "NNAPI 1.0 has no f64 tensors"},
       {x4 + "%y = clip(%x) {min = 0, max = 1}\n",
        "NNAPI has no clip to [0.0, 1.0] (RELU, RELU1, RELU6 only)"},

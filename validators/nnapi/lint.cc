@@ -116,7 +116,7 @@ void NothingOem(const RuleContext& s, Findings& f) {
       f.Add(At(op.Where("type")), "operation {} is an OEM_OPERATION", op.index);
 }
 
-bool IsKnown(const Dims& dims) {
+bool IsKnown(const Shape& dims) {
   return std::find(dims.begin(), dims.end(), 0u) == dims.end();
 }
 
@@ -135,7 +135,7 @@ bool Determines(const OperationAt& op) {
 void DimensionsGiven(const RuleContext& s, Findings& f) {
   for (const OperationAt& op : s.operations())
     for (size_t i = 0; i < op.operation->outputs.size(); ++i) {
-      const Dims* dims = op.OutputDims(i);
+      const Shape* dims = op.OutputDims(i);
       if (dims != nullptr && !IsKnown(*dims) && Determines(op))
         f.Add(At(OperandPath(op.operation->outputs[i], "dimensions")),
               "operand {} has unknown dimensions: {}; the inputs of {} determine them",

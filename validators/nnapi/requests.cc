@@ -100,7 +100,7 @@ void ArgumentsInPool(const RuleContext& s, Findings& f) {
 
 void DimensionsKept(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
-    const Dims& dims = a.argument.dimensions;
+    const Shape& dims = a.argument.dimensions;
     if (a.operand != nullptr && !a.argument.has_no_value && !dims.empty() &&
         !Agree(dims, a.operand->dimensions))
       f.Add(a.At("dimensions"), "the argument has dimensions {}; operand {} of the model has {}",
@@ -108,13 +108,13 @@ void DimensionsKept(const RuleContext& s, Findings& f) {
   });
 }
 
-bool HasOpen(const Dims& dims) {
+bool HasOpen(const Shape& dims) {
   return std::find(dims.begin(), dims.end(), 0u) != dims.end();
 }
 
 void DimensionsComplete(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
-    const Dims& dims = a.argument.dimensions;
+    const Shape& dims = a.argument.dimensions;
     if (a.argument.has_no_value) return;
     if (HasOpen(dims))
       f.Add(a.At("dimensions"), "the argument has unknown dimensions: {}", DimsText(dims));
@@ -128,8 +128,8 @@ void DimensionsComplete(const RuleContext& s, Findings& f) {
 void LengthsFit(const RuleContext& s, Findings& f) {
   EachRequestArgument(s, [&](const RequestArgumentAt& a) {
     if (a.operand == nullptr || a.argument.has_no_value) return;
-    const Dims& given = a.argument.dimensions;
-    const Dims& dims = given.empty() ? a.operand->dimensions : given;
+    const Shape& given = a.argument.dimensions;
+    const Shape& dims = given.empty() ? a.operand->dimensions : given;
     uint64_t bytes = ElementSize(a.operand->type);
     for (const uint32_t d : dims)
       if (__builtin_mul_overflow(bytes, d, &bytes)) return;

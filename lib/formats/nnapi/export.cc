@@ -12,6 +12,7 @@
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "formats/common/interface.h"
+#include "formats/nnapi/constraint.h"
 #include "ir/op_def.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
@@ -34,33 +35,37 @@ std::optional<OperandType> OperandTypeOf(const Type& type) {
   }
 }
 
-// Why a value cannot be an operand.
-std::optional<std::string> WhyNotOperand(const Value& v) {
+// Why a value has no operand type.
+std::optional<std::string> WhyNotType(const Value& v) {
   const Type& type = v.type();
   if (type.dtype == DType::kU8 && !type.quantized())
     return "NNAPI 1.0 has no u8 tensors without quantization";
   if (!OperandTypeOf(type))
     return fmt::format("NNAPI 1.0 has no {} tensors", DTypeName(type.dtype));
-  if (type.quantized()) {
-    const Quant& q = *type.quant;
-    if (q.per_axis()) return "NNAPI 1.0 has no per-channel quantization";
-    if (!std::isfinite(q.scale()) || q.scale() <= 0)
-      return fmt::format("the scale must be positive and finite, not {}", q.scale());
-    if (type.dtype == DType::kU8 ? q.zero_point() < 0 || q.zero_point() > 255 : q.zero_point() != 0)
-      return fmt::format("zero point {} is out of range", q.zero_point());
-  }
+  if (type.quantized() && type.quant->per_axis())
+    return "NNAPI 1.0 has no per-channel quantization";
   if (!type.ranked()) return "the ranks of its tensors must be known";
-  if (type.rank() > kMaxRank)
-    return fmt::format("NNAPI 1.0 has no tensors of rank {}", type.rank());
   if (type.rank() == 0 && !v.is_constant()) return "NNAPI 1.0 has no computed scalars";
-  if (const auto dims = type.const_dims()) {
-    constexpr int64_t kMostBytes = int64_t{1} << 32;
-    const auto elements = CheckedElements(*dims);
-    const auto bytes =
-        elements ? CheckedMul<int64_t>(*elements, DTypeBits(type.dtype) / 8) : std::nullopt;
-    if (!bytes || *bytes >= kMostBytes) return "tensors must have less than 2^32 bytes";
-  }
   return std::nullopt;
+}
+
+template <typename WhyNot>
+std::optional<std::string> WhyNotValues(const Node& node, const WhyNot& why_not) {
+  for (const auto values : {node.inputs(), node.outputs()})
+    for (const Value* v : values)
+      if (v != nullptr)
+        if (auto reason = why_not(*v)) return reason;
+  return std::nullopt;
+}
+
+// Why an input or output of the graph cannot be an operand.
+std::optional<std::string> WhyNotPort(const Value& v) {
+  if (auto reason = WhyNotType(v)) return reason;
+  Model trial;
+  ExportContext ctx(trial, ExportContext::Mode::kTrial);
+  if (const auto operand = ctx.OperandOf(&v); !operand) return operand.error().message();
+  const auto misfit = FirstMisfit(trial);
+  return misfit ? std::optional(misfit->text) : std::nullopt;
 }
 
 // Whether other operations can compute what the operator does, at least sometimes.
@@ -68,22 +73,6 @@ bool IsRewritten(const Node& node) {
   const auto rewrites = Rewrites();
   return std::any_of(rewrites.begin(), rewrites.end(),
                      [&](const Rewrite& r) { return node.Is(r.op); });
-}
-
-std::optional<std::string> WhyIllegal(const Node& node) {
-  const ExportRow* row = FindExport(node.op_name());
-  const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
-  if (has_operation || IsRewritten(node))
-    if (auto reason = WhyNotOperands(node)) return reason;
-  if (!has_operation) return fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
-  for (size_t i = 0; i < node.inputs().size(); ++i)
-    if (node.input(i) != nullptr && node.input(i)->dtype() == DType::kI32 &&
-        (row == nullptr || row->integers != i))
-      return fmt::format("NNAPI 1.0 has no {} for i32", node.op_name());
-  if (node.Is("matmul") && TakesFlattenedTranspose(node))
-    return "its transposition can be folded into the weights";
-  if (row != nullptr && row->why_not != nullptr) return row->why_not(node);
-  return std::nullopt;
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {
@@ -98,6 +87,32 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
     inputs.push_back(operand);
   }
   return ctx.AddOperation(node, *type, std::move(inputs));
+}
+
+// The constraint of NNAPI that the operations of a node would break.
+std::optional<std::string> WhyNotAllowed(const Node& node) {
+  Model trial;
+  ExportContext ctx(trial, ExportContext::Mode::kTrial);
+  if (const Status s = WriteNode(ctx, node); !s) return s.error().message();
+  const auto misfit = FirstMisfit(trial);
+  return misfit ? std::optional(misfit->text) : std::nullopt;
+}
+
+std::optional<std::string> WhyIllegal(const Node& node) {
+  const ExportRow* row = FindExport(node.op_name());
+  const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
+  if (!has_operation) {
+    auto reason = IsRewritten(node) ? WhyNotOperands(node) : std::nullopt;
+    return reason ? reason : fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
+  }
+  if (auto reason = WhyNotValues(node, WhyNotType)) return reason;
+  if (node.Is("matmul") && TakesFlattenedTranspose(node))
+    return "its transposition can be folded into the weights";
+  if (row != nullptr && row->why_not != nullptr)
+    if (auto reason = row->why_not(node)) return reason;
+  if (auto reason = WhyNotAllowed(node)) return reason;
+  return row != nullptr && row->why_not_layout != nullptr ? row->why_not_layout(node)
+                                                          : std::nullopt;
 }
 
 bool SameQuant(const Type& a, const Type& b) {
@@ -129,7 +144,7 @@ Status CheckShapes(const Graph& graph) {
                                 node.Describe(), v->type().ToString());
   for (const auto* ports : {&graph.inputs(), &graph.outputs()})
     for (const Port& p : *ports)
-      if (const auto reason = WhyNotOperand(*p.value))
+      if (const auto reason = WhyNotPort(*p.value))
         return UnsupportedError("{} is {}, which NNAPI 1.0 does not support: {}", Quote(p.name),
                                 p.value->type().ToString(), *reason);
   return {};
@@ -170,41 +185,49 @@ std::optional<FusedActivation> ActivationOf(const Node& node) {
   return std::nullopt;
 }
 
-Result<DataLocation> ExportContext::Store(const Blob& bytes) {
+Status ExportContext::Store(const Blob& bytes, Operand& operand) {
+  if (bytes.size() > std::numeric_limits<uint32_t>::max())
+    return UnsupportedError("tensors must have less than 2^32 bytes");
+  const auto length = static_cast<uint32_t>(bytes.size());
+  if (mode_ == Mode::kTrial) {
+    operand.lifetime = LifeTime::kConstantReference;
+    operand.location = {static_cast<uint32_t>(model_.pools.size()), 0, length};
+    model_.pools.push_back({bytes, {}});
+    return {};
+  }
   values_.resize(RoundUp(values_.size(), kConstantAlignment), '\0');
   if (values_.size() + bytes.size() > std::numeric_limits<uint32_t>::max())
     return LimitError("the model has more than 4 GiB of constants");
-  const DataLocation at{0, static_cast<uint32_t>(values_.size()),
-                        static_cast<uint32_t>(bytes.size())};
+  operand.lifetime = LifeTime::kConstantCopy;
+  operand.location = {0, static_cast<uint32_t>(values_.size()), length};
   values_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return at;
+  return {};
 }
 
-Result<uint32_t> ExportContext::AddOperand(const Value* value, LifeTime lifetime,
-                                           std::string name) {
+Result<uint32_t> ExportContext::AddOperand(const Value* value, LifeTime lifetime, std::string name,
+                                           const AxisMap* axes) {
   const Type& type = value->type();
-  const auto dims = type.const_dims();
   const auto operand_type = OperandTypeOf(type);
-  if (!dims || !operand_type)
+  if (!operand_type || !type.ranked() || (mode_ == Mode::kModel && !type.const_dims()))
     return UnsupportedError("a tensor {} cannot be an operand", type.ToString());
   Operand o;
   o.type = *operand_type;
   o.lifetime = lifetime;
   o.name = std::move(name);
-  for (const int64_t d : *dims) {
-    if (d < 1 || d > std::numeric_limits<uint32_t>::max())
+  for (const Dim& d : axes == nullptr ? *type.dims : axes->Apply(*type.dims)) {
+    if (d.is_const() && (d.value() < 1 || d.value() > std::numeric_limits<uint32_t>::max()))
       return UnsupportedError("a tensor is {}, but NNAPI 1.0 has no empty dimensions",
                               type.ToString());
-    o.dimensions.push_back(static_cast<uint32_t>(d));
+    o.dimensions.push_back(d.is_const() ? static_cast<uint32_t>(d.value()) : 0);
   }
   if (o.dimensions.empty()) o.dimensions = {1};  // a broadcast constant
   if (type.quantized()) {
     o.scale = type.quant->scale();
-    o.zero_point = static_cast<int32_t>(type.quant->zero_point());
+    o.zero_point = static_cast<int32_t>(std::clamp<int64_t>(type.quant->zero_point(),
+                                                            std::numeric_limits<int32_t>::min(),
+                                                            std::numeric_limits<int32_t>::max()));
   }
-  if (lifetime == LifeTime::kConstantCopy) {
-    NN_ASSIGN(o.location, Store(value->constant().blob()));
-  }
+  if (lifetime == LifeTime::kConstantCopy) NN_RETURN_IF_ERROR(Store(value->constant().blob(), o));
   const auto index = static_cast<uint32_t>(model_.operands.size());
   model_.operands.push_back(std::move(o));
   if (value->is_constant() == (lifetime == LifeTime::kConstantCopy))
@@ -219,26 +242,60 @@ Result<uint32_t> ExportContext::OperandOf(const Value* value) {
                     value->name());
 }
 
+Result<uint32_t> ExportContext::OperandOf(const Value* value, const AxisMap& axes) {
+  if (mode_ == Mode::kModel || operands_.contains(value)) return OperandOf(value);
+  return AddOperand(value,
+                    value->is_constant() ? LifeTime::kConstantCopy : LifeTime::kTemporaryVariable,
+                    value->name(), &axes);
+}
+
+uint32_t ExportContext::AddUnknown(OperandType type, std::vector<uint32_t> dimensions) {
+  Operand o;
+  o.type = type;
+  o.dimensions = std::move(dimensions);
+  o.lifetime = LifeTime::kModelInput;
+  model_.operands.push_back(std::move(o));
+  return static_cast<uint32_t>(model_.operands.size() - 1);
+}
+
 Result<uint32_t> ExportContext::AddConstant(const Tensor& tensor, const Quant* quant) {
   Operand o;
   const Type type(tensor.dtype(), ToDims(tensor.dims()));
   o.type = *OperandTypeOf(type);
   if (tensor.rank() == 0)
     o.type = tensor.dtype() == DType::kF32 ? OperandType::kFloat32 : OperandType::kInt32;
-  o.lifetime = LifeTime::kConstantCopy;
   for (const int64_t d : tensor.dims()) o.dimensions.push_back(static_cast<uint32_t>(d));
   if (quant != nullptr) o.scale = quant->scale();
-  NN_ASSIGN(o.location, Store(tensor.blob()));
+  NN_RETURN_IF_ERROR(Store(tensor.blob(), o));
   model_.operands.push_back(std::move(o));
   return static_cast<uint32_t>(model_.operands.size() - 1);
 }
 
-Result<uint32_t> ExportContext::Int(int64_t value) {
-  if (const auto it = ints_.find(value); it != ints_.end()) return it->second;
-  if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
-    return UnsupportedError("argument {} does not fit in 32 bits", value);
-  NN_ASSIGN(ints_[value], AddConstant(Tensor::Scalar(static_cast<int32_t>(value))));
-  return ints_[value];
+Result<uint32_t> ExportContext::AddZeros(DType dtype, const Dim& count, const Quant* quant) {
+  if (mode_ == Mode::kModel) {
+    const auto n = static_cast<size_t>(count.value());
+    return AddConstant(dtype == DType::kF32 ? Tensor::Of({count.value()}, std::vector<float>(n))
+                                            : Tensor::Of({count.value()}, std::vector<int32_t>(n)),
+                       quant);
+  }
+  const uint32_t index =
+      AddUnknown(dtype == DType::kF32 ? OperandType::kTensorFloat32 : OperandType::kTensorInt32,
+                 {count.is_const() ? static_cast<uint32_t>(count.value()) : 0});
+  if (quant != nullptr) model_.operands[index].scale = quant->scale();
+  return index;
+}
+
+Result<uint32_t> ExportContext::Int(const Dim& value) {
+  if (!value.is_const()) {
+    if (mode_ == Mode::kTrial) return AddUnknown(OperandType::kInt32, {});
+    return UnsupportedError("argument {} is not a number", value.ToString());
+  }
+  const int64_t v = value.value();
+  if (const auto it = ints_.find(v); it != ints_.end()) return it->second;
+  if (v < std::numeric_limits<int32_t>::min() || v > std::numeric_limits<int32_t>::max())
+    return UnsupportedError("argument {} does not fit in 32 bits", v);
+  NN_ASSIGN(ints_[v], AddConstant(Tensor::Scalar(static_cast<int32_t>(v))));
+  return ints_[v];
 }
 
 Result<uint32_t> ExportContext::Float(float value) {
@@ -246,6 +303,18 @@ Result<uint32_t> ExportContext::Float(float value) {
   if (const auto it = floats_.find(bits); it != floats_.end()) return it->second;
   NN_ASSIGN(floats_[bits], AddConstant(Tensor::Scalar(value)));
   return floats_[bits];
+}
+
+Result<uint32_t> ExportContext::Ints(const Dims& values) {
+  std::vector<int32_t> numbers;
+  for (const Dim& d : values) {
+    if (mode_ == Mode::kTrial && !d.is_const())
+      return AddUnknown(OperandType::kTensorInt32, {static_cast<uint32_t>(values.size())});
+    if (!d.is_const() || d.value() > std::numeric_limits<int32_t>::max())
+      return UnsupportedError("argument {} does not fit in 32 bits", d.ToString());
+    numbers.push_back(static_cast<int32_t>(d.value()));
+  }
+  return AddConstant(Tensor::Of({static_cast<int64_t>(numbers.size())}, numbers));
 }
 
 const Node* ExportContext::Fused(const Node& node) const {
@@ -262,7 +331,7 @@ Result<uint32_t> ExportContext::Activation(const Node& node) {
 Status ExportContext::AddOperation(const Node& node, OperationType type,
                                    std::vector<uint32_t> inputs) {
   const Node* last = Fused(node) == nullptr ? &node : Fused(node);
-  NN_ASSIGN(const uint32_t output, OperandOf(last->output()));
+  NN_ASSIGN(const uint32_t output, OperandOf(last->output(), ChannelsLastMap(*last)));
   model_.operations.push_back({type, std::move(inputs), {output}});
   return {};
 }
@@ -271,9 +340,10 @@ Status ExportContext::AddCopy(uint32_t from, uint32_t to) {
   const Operand& o = model_.operands[to];
   if (o.type == OperandType::kTensorInt32)
     return UnsupportedError("an output needs a copy of i32, but NNAPI 1.0 has no operation for it");
-  const std::vector<int32_t> dims(o.dimensions.begin(), o.dimensions.end());
-  NN_ASSIGN(const uint32_t shape,
-            AddConstant(Tensor::Of({static_cast<int64_t>(dims.size())}, dims)));
+  if (o.dimensions.size() > kMaxRank)
+    return UnsupportedError("an output needs a copy of rank {}, but RESHAPE has at most rank {}",
+                            o.dimensions.size(), kMaxRank);
+  NN_ASSIGN(const uint32_t shape, Ints(Dims(o.dimensions.begin(), o.dimensions.end())));
   model_.operations.push_back({OperationType::kReshape, {from, shape}, {to}});
   return {};
 }
@@ -285,11 +355,30 @@ void ExportContext::Finish() {
 }
 
 std::optional<std::string> WhyNotOperands(const Node& node) {
-  for (const auto values : {node.inputs(), node.outputs()})
-    for (const Value* v : values)
-      if (v != nullptr)
-        if (auto reason = WhyNotOperand(*v)) return reason;
-  return std::nullopt;
+  return WhyNotValues(node, [](const Value& v) {
+    auto reason = WhyNotType(v);
+    if (!reason && v.type().rank() > kMaxRank)
+      reason = fmt::format("NNAPI 1.0 has no tensors of rank {}", v.type().rank());
+    return reason;
+  });
+}
+
+std::optional<std::string> WhyNotArithmetic(const Node& node) {
+  if (!node.input(0)->type().quantized() || node.arithmetic() == Arithmetic::kTflite)
+    return std::nullopt;
+  return "its quantized arithmetic must be TensorFlow Lite's";
+}
+
+AxisMap ChannelsLastMap(const Node& node) {
+  const int rank = node.output()->type().rank();
+  const auto layout = node.attrs().Get("layout");
+  const bool first = layout && std::get<EnumValue>(*layout).name == EnumName(Layout::kNcx);
+  return first && rank > 2 ? AxisMap::ChannelsLast(rank) : AxisMap::Identity(rank);
+}
+
+std::optional<std::string> WhyNotLayout(const Node& node) {
+  if (ChannelsLastMap(node).IsIdentity()) return std::nullopt;
+  return "the channels must be the last axis";
 }
 
 const ExportRow* FindExport(std::string_view op) {

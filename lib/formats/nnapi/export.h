@@ -24,18 +24,28 @@ inline constexpr int kMaxRank = 4;
 
 class ExportContext {
  public:
-  explicit ExportContext(Model& model) : model_(model) {}
+  // A trial writes one node whose shapes may be unknown, to compare its operations with the
+  // constraints of the format; it copies no data. The node may have another layout than NNAPI.
+  enum class Mode : uint8_t { kModel, kTrial };
 
-  // The operand of a value, created on first use.
+  explicit ExportContext(Model& model, Mode mode = Mode::kModel) : model_(model), mode_(mode) {}
+
+  // The operand of a value, created on first use. On trial, with permuted axes.
   Result<uint32_t> OperandOf(const Value* value);
+  Result<uint32_t> OperandOf(const Value* value, const AxisMap& axes);
   // Adds an operand with a lifetime for a value without one.
-  Result<uint32_t> AddOperand(const Value* value, LifeTime lifetime, std::string name);
+  Result<uint32_t> AddOperand(const Value* value, LifeTime lifetime, std::string name,
+                              const AxisMap* axes = nullptr);
 
   // Constant scalars; equal ones are one operand.
-  Result<uint32_t> Int(int64_t value);
+  Result<uint32_t> Int(const Dim& value);  // only trials know numbers that are not constant
   Result<uint32_t> Float(float value);
+  // A vector of i32.
+  Result<uint32_t> Ints(const Dims& values);
   // A constant that is not a value of the graph.
   Result<uint32_t> AddConstant(const Tensor& tensor, const Quant* quant = nullptr);
+  // A vector of zeros.
+  Result<uint32_t> AddZeros(DType dtype, const Dim& count, const Quant* quant = nullptr);
 
   // The activation node fused into `node`; null: none.
   const Node* Fused(const Node& node) const;
@@ -51,9 +61,12 @@ class ExportContext {
   void Finish();
 
  private:
-  Result<DataLocation> Store(const Blob& bytes);
+  Status Store(const Blob& bytes, Operand& operand);
+  // An operand of a trial whose value is not known.
+  uint32_t AddUnknown(OperandType type, std::vector<uint32_t> dimensions);
 
   Model& model_;
+  Mode mode_;
   std::string values_;
   std::unordered_map<const Value*, uint32_t> operands_;
   std::unordered_map<const Node*, const Node*> fused_;
@@ -66,27 +79,32 @@ std::optional<FusedActivation> ActivationOf(const Node& node);
 
 // Appends padding and strides, the common arguments of convolutions and pools, in the order of
 // ReadWindow. Padding without an implicit form becomes explicit.
-Status AppendWindow(ExportContext& ctx, const std::vector<Window>& windows, Padding padding,
+Status AppendWindow(ExportContext& ctx, const Result<std::vector<Window>>& windows, Padding padding,
                     std::vector<uint32_t>& inputs);
 // Why NNAPI does not support a window; for convolutions and pools.
 std::optional<std::string> WhyNotWindow(const Node& node, const std::vector<int64_t>& dilations);
-// The layout can be changed, so it is asked last: it is the reason only if nothing else is.
-std::optional<std::string> WhyNotLayout(Layout layout);
 
-// Why NNAPI does not support the types of a convolution or matrix product.
-std::optional<std::string> WhyNotProduct(const Node& node);
+// From the layout of a node to NNAPI's, for input 0 and the output.
+AxisMap ChannelsLastMap(const Node& node);
+// ExportRow::why_not_layout of operators with a layout.
+std::optional<std::string> WhyNotLayout(const Node& node);
+
+// Why the integer arithmetic of a node differs from NNAPI's.
+std::optional<std::string> WhyNotArithmetic(const Node& node);
 // The operand of a product's bias: input 2, or zeros.
-Result<uint32_t> BiasOf(ExportContext& ctx, const Node& node, int64_t channels);
+Result<uint32_t> BiasOf(ExportContext& ctx, const Node& node, const Dim& channels);
 
 struct ExportRow {
   std::string_view op;
   Status (*write)(ExportContext&, const Node&) = nullptr;
-  // Why a node cannot be written; null: every node can.
+  // Why no operation computes what a node does; null: there always is one. Whether NNAPI allows the
+  // operation, with its types, shapes and scales, is known from constraint.h.
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
+  // Why the layout of a node is not NNAPI's. Rewrites can change it, so it is asked last: it is the
+  // reason only if nothing else is.
+  std::optional<std::string> (*why_not_layout)(const Node&) = nullptr;
   // Whether the operation supports a fused activation.
   bool fuses = false;
-  // The input that may be i32: indices, or the bias of a quantized product.
-  std::optional<size_t> integers = std::nullopt;
 };
 
 // Why the values of a node cannot be operands, whatever its operator is.

@@ -17,7 +17,7 @@ const Operand* OperationAt::Output(size_t i) const {
 
 namespace {
 
-const Dims* DimsOf(const Operand* o, const Argument& a) {
+const Shape* DimsOf(const Operand* o, const Argument& a) {
   return o != nullptr && IsTensor(o->type) && !o->dimensions.empty() &&
                  a.TakesRank(o->dimensions.size())
              ? &o->dimensions
@@ -26,12 +26,12 @@ const Dims* DimsOf(const Operand* o, const Argument& a) {
 
 }  // namespace
 
-const Dims* OperationAt::InputDims(size_t i) const {
+const Shape* OperationAt::InputDims(size_t i) const {
   if (signature == nullptr || i >= input_count()) return nullptr;
   return DimsOf(Input(i), signature->InputAt(i, input_count()));
 }
 
-const Dims* OperationAt::OutputDims(size_t i) const {
+const Shape* OperationAt::OutputDims(size_t i) const {
   if (signature == nullptr || i >= signature->outputs.size()) return nullptr;
   return DimsOf(Output(i), signature->outputs[i]);
 }
@@ -175,7 +175,7 @@ std::string OperandPath(size_t index, std::string_view field) {
   return fmt::format("operands[{}]{}{}", index, field.empty() ? "" : ".", field);
 }
 
-std::string DimsText(const Dims& dims) {
+std::string DimsText(const Shape& dims) {
   std::string out = "[";
   for (size_t i = 0; i < dims.size(); ++i)
     out += (i == 0 ? "" : ", ") + (dims[i] == 0 ? std::string("?") : std::to_string(dims[i]));
@@ -186,7 +186,7 @@ bool Agree(uint32_t a, uint32_t b) {
   return a == 0 || b == 0 || a == b;
 }
 
-bool Agree(const Dims& a, const Dims& b) {
+bool Agree(const Shape& a, const Shape& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i)
     if (!Agree(a[i], b[i])) return false;

@@ -16,7 +16,7 @@
 
 namespace nn::nnapi {
 
-using Dims = std::vector<uint32_t>;  // 0 for an unknown size
+using Shape = std::vector<uint32_t>;  // 0 for an unknown size
 
 class ModelView;
 
@@ -38,8 +38,8 @@ struct OperationAt {
   const Operand* Output(size_t i) const;
   // The dimensions of a tensor; nullptr if it is missing, not a tensor, or of a rank that the
   // signature does not allow.
-  const Dims* InputDims(size_t i) const;
-  const Dims* OutputDims(size_t i) const;
+  const Shape* InputDims(size_t i) const;
+  const Shape* OutputDims(size_t i) const;
   // Whether an optional input has a value; nullopt if the request decides this, as for model
   // inputs, or if the operand or its lifetime is unknown.
   std::optional<bool> Given(size_t input) const;
@@ -111,9 +111,9 @@ bool IsQuantized(const Operand& operand);
 bool HasQuantization(const Operand& operand);
 std::string OperandPath(size_t index, std::string_view field = {});
 // "[1, ?, 3]".
-std::string DimsText(const Dims& dims);
+std::string DimsText(const Shape& dims);
 // True if equal or unknown.
 bool Agree(uint32_t a, uint32_t b);
-bool Agree(const Dims& a, const Dims& b);
+bool Agree(const Shape& a, const Shape& b);
 
 }  // namespace nn::nnapi

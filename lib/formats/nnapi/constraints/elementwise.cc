@@ -7,16 +7,16 @@ namespace nn::nnapi {
 namespace {
 
 void ShapesKept(const OperationAt& op, Misfits& f) {
-  const Dims* in = op.InputDims(0);
-  const Dims* out = op.OutputDims(0);
+  const Shape* in = op.InputDims(0);
+  const Shape* out = op.OutputDims(0);
   if (in != nullptr && out != nullptr && !Agree(*in, *out))
     f.Add(op.AtOutput(0), "{} has shape {} instead of {}", op.OutputTitle(0), DimsText(*out),
           DimsText(*in));
 }
 
 // The shape of a op b; nullopt if the shapes cannot be broadcast together.
-std::optional<Dims> Broadcast(const Dims& a, const Dims& b) {
-  Dims out(std::max(a.size(), b.size()));
+std::optional<Shape> Broadcast(const Shape& a, const Shape& b) {
+  Shape out(std::max(a.size(), b.size()));
   for (size_t i = 0; i < out.size(); ++i) {
     // From the last axis on.
     const uint32_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
@@ -29,11 +29,11 @@ std::optional<Dims> Broadcast(const Dims& a, const Dims& b) {
 }
 
 void Broadcasts(const OperationAt& op, Misfits& f) {
-  const Dims* a = op.InputDims(0);
-  const Dims* b = op.InputDims(1);
+  const Shape* a = op.InputDims(0);
+  const Shape* b = op.InputDims(1);
   if (a == nullptr || b == nullptr) return;
   const auto want = Broadcast(*a, *b);
-  const Dims* out = op.OutputDims(0);
+  const Shape* out = op.OutputDims(0);
   if (!want)
     f.Add(op.Where("inputs"), "{} cannot broadcast {} and {}", op.Title(), DimsText(*a),
           DimsText(*b));

@@ -4,29 +4,29 @@
 namespace nn::nnapi {
 namespace {
 
-void Check(Misfits& f, const OperationAt& op, size_t output, const Dims& want) {
-  const Dims* out = op.OutputDims(output);
+void Check(Misfits& f, const OperationAt& op, size_t output, const Shape& want) {
+  const Shape* out = op.OutputDims(output);
   if (out != nullptr && !Agree(want, *out))
     f.Add(op.AtOutput(output), "{} has shape {} instead of {}", op.OutputTitle(output),
           DimsText(*out), DimsText(want));
 }
 
 // [k, ...]: one slice of `values` for each lookup.
-Dims Slices(const Dims& lookups, const Dims& values) {
-  Dims out = values;
+Shape Slices(const Shape& lookups, const Shape& values) {
+  Shape out = values;
   out[0] = lookups[0];
   return out;
 }
 
 void LookupShape(const OperationAt& op, Misfits& f) {
-  const Dims* lookups = op.InputDims(0);
-  const Dims* values = op.InputDims(1);
+  const Shape* lookups = op.InputDims(0);
+  const Shape* values = op.InputDims(1);
   if (lookups != nullptr && values != nullptr) Check(f, op, 0, Slices(*lookups, *values));
 }
 
 void LookupsInRange(const OperationAt& op, Misfits& f) {
-  const Dims* lookups = op.InputDims(0);
-  const Dims* values = op.InputDims(1);
+  const Shape* lookups = op.InputDims(0);
+  const Shape* values = op.InputDims(1);
   const auto extent = op.Extent(0);
   if (lookups == nullptr || values == nullptr || !extent) return;
   const uint32_t slices = (*values)[0];
@@ -37,16 +37,16 @@ void LookupsInRange(const OperationAt& op, Misfits& f) {
 }
 
 void TableShapes(const OperationAt& op, Misfits& f) {
-  const Dims* lookups = op.InputDims(0);
-  const Dims* values = op.InputDims(2);
+  const Shape* lookups = op.InputDims(0);
+  const Shape* values = op.InputDims(2);
   if (lookups == nullptr) return;
   if (values != nullptr) Check(f, op, 0, Slices(*lookups, *values));
   Check(f, op, 1, {(*lookups)[0]});
 }
 
 void KeysMatchValues(const OperationAt& op, Misfits& f) {
-  const Dims* keys = op.InputDims(1);
-  const Dims* values = op.InputDims(2);
+  const Shape* keys = op.InputDims(1);
+  const Shape* values = op.InputDims(2);
   if (keys != nullptr && values != nullptr && !Agree((*keys)[0], (*values)[0]))
     f.Add(op.AtInput(2), "{} has {} keys but {} slices of values", op.Title(), (*keys)[0],
           (*values)[0]);
@@ -74,8 +74,8 @@ void ProjectionsKnown(const OperationAt& op, Misfits& f) {
 }
 
 void WeightsMatchInputs(const OperationAt& op, Misfits& f) {
-  const Dims* in = op.InputDims(1);
-  const Dims* weight = op.InputDims(2);
+  const Shape* in = op.InputDims(1);
+  const Shape* weight = op.InputDims(2);
   if (in != nullptr && weight != nullptr && !Agree((*in)[0], (*weight)[0]))
     f.Add(op.AtInput(2), "{} has {} weights; the first dimension of its input is {}", op.Title(),
           (*weight)[0], (*in)[0]);
@@ -91,7 +91,7 @@ void WeightsWithDense(const OperationAt& op, Misfits& f) {
 }
 
 void HashesFit(const OperationAt& op, Misfits& f) {
-  const Dims* hash = op.InputDims(0);
+  const Shape* hash = op.InputDims(0);
   if (hash == nullptr || op.Int(3) != kSparse) return;
   const uint64_t functions = (*hash)[0];
   const uint64_t bits = (*hash)[1];
@@ -105,7 +105,7 @@ void HashesFit(const OperationAt& op, Misfits& f) {
 
 void ProjectionSizes(const OperationAt& op, Misfits& f) {
   const auto type = op.Int(3);
-  const Dims* hash = op.InputDims(0);
+  const Shape* hash = op.InputDims(0);
   if (hash == nullptr) return;
   const uint64_t bits = uint64_t{(*hash)[0]} * (*hash)[1];
   if (type == kDense && bits <= UINT32_MAX) Check(f, op, 0, {static_cast<uint32_t>(bits)});

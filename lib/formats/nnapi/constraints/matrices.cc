@@ -36,7 +36,7 @@ class Sizes {
   void Report(Misfits& f) const {
     const std::map<char, uint32_t> sizes = Vote();
     for (const Row& row : rows_) {
-      Dims want;
+      Shape want;
       for (const char c : row.letters) {
         if (IsFactor(c))
           want.back() *= static_cast<uint32_t>(c - '0');
@@ -52,7 +52,7 @@ class Sizes {
 
  private:
   struct Row {
-    const Dims* dims;
+    const Shape* dims;
     std::string_view letters;
     bool input;
     size_t i;
@@ -99,8 +99,8 @@ struct Rows {
 };
 
 std::optional<Rows> RowsOf(const OperationAt& op) {
-  const Dims* in = op.InputDims(0);
-  const Dims* weights = op.InputDims(1);
+  const Shape* in = op.InputDims(0);
+  const Shape* weights = op.InputDims(1);
   if (in == nullptr || weights == nullptr || (*weights)[1] == 0) return std::nullopt;
   Rows rows{1, (*weights)[1]};
   for (const uint32_t d : *in)
@@ -117,9 +117,9 @@ void RowLength(const OperationAt& op, Misfits& f) {
 
 void ProductShape(const OperationAt& op, Misfits& f) {
   const auto rows = RowsOf(op);
-  const Dims* out = op.OutputDims(0);
+  const Shape* out = op.OutputDims(0);
   if (!rows || rows->elements % rows->length != 0 || out == nullptr) return;
-  const Dims want = {static_cast<uint32_t>(rows->elements / rows->length), (*op.InputDims(1))[0]};
+  const Shape want = {static_cast<uint32_t>(rows->elements / rows->length), (*op.InputDims(1))[0]};
   if (!Agree(want, *out))
     f.Add(op.AtOutput(0), "{} has shape {} instead of {}", op.OutputTitle(0), DimsText(*out),
           DimsText(want));
@@ -140,7 +140,7 @@ struct Filters {
 };
 
 std::optional<Filters> FiltersOf(const OperationAt& op) {
-  const Dims* feature = op.InputDims(1);
+  const Shape* feature = op.InputDims(1);
   const auto rank = op.Int(5);
   if (feature == nullptr || (*feature)[0] == 0 || !rank || *rank < 1) return std::nullopt;
   return Filters{(*feature)[0], static_cast<uint32_t>(*rank)};
@@ -168,10 +168,10 @@ void SvdfFits(const OperationAt& op, Misfits& f) {
 // types.hal has memory - 1 state elements for each filter; all published examples and Android's
 // executor have memory elements. Both are accepted.
 void SvdfState(const OperationAt& op, Misfits& f) {
-  const Dims* in = op.InputDims(0);
-  const Dims* time = op.InputDims(2);
+  const Shape* in = op.InputDims(0);
+  const Shape* time = op.InputDims(2);
   const uint32_t batch = in != nullptr ? (*in)[0] : 0;
-  const auto check = [&](const Dims* state, const Site& where) {
+  const auto check = [&](const Shape* state, const Site& where) {
     if (state == nullptr) return;
     const uint64_t width = (*state)[1];
     const bool known =
@@ -181,8 +181,8 @@ void SvdfState(const OperationAt& op, Misfits& f) {
       f.Add(where, "the state of {} has shape {} instead of {}", op.Title(), DimsText(*state),
             DimsText({batch, static_cast<uint32_t>(memory)}));
   };
-  const Dims* before = op.InputDims(4);
-  const Dims* after = op.OutputDims(0);
+  const Shape* before = op.InputDims(4);
+  const Shape* after = op.OutputDims(0);
   check(before, op.AtInput(4));
   if (before != nullptr && after != nullptr && !Agree(*before, *after))
     f.Add(op.AtOutput(0), "the output state of {} has shape {}; the input state has shape {}",
@@ -218,7 +218,7 @@ Sizes LstmSizes(const OperationAt& op) {
 // The scratch buffer has four sizes of units, or three without an input gate.
 bool HasFourGates(const OperationAt& op, uint32_t units) {
   if (const auto given = op.Given(1)) return *given;
-  const Dims* scratch = op.OutputDims(0);
+  const Shape* scratch = op.OutputDims(0);
   return scratch == nullptr || (*scratch)[1] != uint64_t{units} * 3;
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 using enum OperationType;
 
-void Check(Misfits& f, const OperationAt& op, const Dims& want) {
-  const Dims* out = op.OutputDims(0);
+void Check(Misfits& f, const OperationAt& op, const Shape& want) {
+  const Shape* out = op.OutputDims(0);
   if (out != nullptr && !Agree(want, *out))
     f.Add(op.AtOutput(0), "{} has shape {} instead of {}", op.OutputTitle(0), DimsText(*out),
           DimsText(want));
@@ -18,7 +18,7 @@ void Check(Misfits& f, const OperationAt& op, const Dims& want) {
 // The axis of a concatenation, if it is one of the first input.
 std::optional<size_t> AxisOf(const OperationAt& op) {
   const auto axis = op.Int(op.input_count() - 1);
-  const Dims* first = op.InputDims(0);
+  const Shape* first = op.InputDims(0);
   if (!axis || first == nullptr || *axis < 0 || static_cast<size_t>(*axis) >= first->size())
     return std::nullopt;
   return static_cast<size_t>(*axis);
@@ -26,7 +26,7 @@ std::optional<size_t> AxisOf(const OperationAt& op) {
 
 void ConcatAxis(const OperationAt& op, Misfits& f) {
   const auto axis = op.Int(op.input_count() - 1);
-  const Dims* first = op.InputDims(0);
+  const Shape* first = op.InputDims(0);
   if (axis && first != nullptr && !AxisOf(op))
     f.Add(op.AtInput(op.input_count() - 1), "the axis of {} is {}; its inputs have rank {}",
           op.Title(), *axis, first->size());
@@ -35,18 +35,18 @@ void ConcatAxis(const OperationAt& op, Misfits& f) {
 // The shape of a concatenation, or the input that does not fit the ones before it; neither if the
 // axis or the rank of an input is unknown.
 struct Joined {
-  std::optional<Dims> dims;
+  std::optional<Shape> dims;
   size_t misfit = 0;
 };
 
 Joined Join(const OperationAt& op) {
   const auto axis = AxisOf(op);
   if (!axis) return {};
-  Dims sum = *op.InputDims(0);
+  Shape sum = *op.InputDims(0);
   for (size_t i = 1; i + 1 < op.input_count(); ++i) {
-    const Dims* in = op.InputDims(i);
+    const Shape* in = op.InputDims(i);
     if (in == nullptr) return {};
-    Dims same = *in;
+    Shape same = *in;
     if (same.size() == sum.size()) same[*axis] = sum[*axis];
     if (!Agree(same, sum)) return {std::nullopt, i};
     sum[*axis] = sum[*axis] == 0 || (*in)[*axis] == 0 ? 0 : sum[*axis] + (*in)[*axis];
@@ -69,25 +69,25 @@ bool Divides(uint64_t by, uint32_t d) {
 }
 
 // The shape that a constant block size gives; nullopt if the block size does not divide the input.
-std::optional<Dims> Blocked(const Dims& in, bool to_space, uint64_t b) {
+std::optional<Shape> Blocked(const Shape& in, bool to_space, uint64_t b) {
   if (to_space ? b > 0xFFFF || !Divides(b * b, in[3]) : !Divides(b, in[1]) || !Divides(b, in[2]))
     return std::nullopt;
   const auto scaled = [](uint32_t d, bool up, uint64_t by) {
     return static_cast<uint32_t>(up ? d * by : d / by);
   };
-  return Dims{in[0], scaled(in[1], to_space, b), scaled(in[2], to_space, b),
-              scaled(in[3], !to_space, b * b)};
+  return Shape{in[0], scaled(in[1], to_space, b), scaled(in[2], to_space, b),
+               scaled(in[3], !to_space, b * b)};
 }
 
 struct Block {
-  const Dims& input;
+  const Shape& input;
   uint64_t size;
   bool to_space;  // DEPTH_TO_SPACE
 };
 
 std::optional<Block> BlockOf(const OperationAt& op) {
   const auto size = op.Int(1);
-  const Dims* in = op.InputDims(0);
+  const Shape* in = op.InputDims(0);
   if (!size || *size < 1 || in == nullptr) return std::nullopt;
   return Block{*in, static_cast<uint64_t>(*size), op.operation->type == kDepthToSpace};
 }
@@ -106,7 +106,7 @@ void BlocksMakeOutput(const OperationAt& op, Misfits& f) {
   if (want) Check(f, op, *want);
 }
 
-uint64_t ElementsOf(const Dims& dims) {
+uint64_t ElementsOf(const Shape& dims) {
   uint64_t n = 1;
   for (const uint32_t d : dims)
     if (__builtin_mul_overflow(n, d, &n)) return 0;
@@ -124,11 +124,11 @@ struct TargetShape {
 
 std::optional<TargetShape> TargetOf(const OperationAt& op) {
   // Longer shapes have an unsupported rank, and reading one for many operations takes long.
-  const Dims* shape = op.InputDims(1);
+  const Shape* shape = op.InputDims(1);
   if (shape == nullptr || (*shape)[0] > kLongestShape) return std::nullopt;
   TargetShape t = {op.Ints(1)};
   if (t.sizes.empty()) return std::nullopt;
-  Dims sizes;
+  Shape sizes;
   for (const int32_t d : t.sizes) {
     if (d == -1)
       ++t.open;
@@ -150,8 +150,8 @@ void ShapesValid(const OperationAt& op, Misfits& f) {
 }
 
 void ElementsKept(const OperationAt& op, Misfits& f) {
-  const Dims* in = op.InputDims(0);
-  const Dims* out = op.OutputDims(0);
+  const Shape* in = op.InputDims(0);
+  const Shape* out = op.OutputDims(0);
   const uint64_t elements = in != nullptr ? ElementsOf(*in) : 0;
   if (elements == 0) return;
   const auto target = TargetOf(op);
@@ -165,9 +165,9 @@ void ElementsKept(const OperationAt& op, Misfits& f) {
 }
 
 void ReshapedAsTold(const OperationAt& op, Misfits& f) {
-  const Dims* shape = op.InputDims(1);
+  const Shape* shape = op.InputDims(1);
   if (shape == nullptr || (*shape)[0] == 0 || (*shape)[0] > 4) return;
-  Dims want((*shape)[0]);  // unknown if the shape is not constant
+  Shape want((*shape)[0]);  // unknown if the shape is not constant
   if (const auto target = TargetOf(op); target && target->sizes.size() == want.size())
     for (size_t i = 0; i < want.size(); ++i)
       want[i] = static_cast<uint32_t>(std::max(target->sizes[i], 0));
@@ -175,7 +175,7 @@ void ReshapedAsTold(const OperationAt& op, Misfits& f) {
 }
 
 void Resizes(const OperationAt& op, Misfits& f) {
-  const Dims* in = op.InputDims(0);
+  const Shape* in = op.InputDims(0);
   const auto first = op.Int(1);
   const auto second = op.Int(2);
   if (in == nullptr || !first || !second || *first < 1 || *second < 1) return;

@@ -47,9 +47,9 @@ Window WindowOf(const OperationAt& op, size_t axis) {
   w.stride = op.Int(next + (axis == 0 ? 1 : 0));
   if (pool) {
     w.size = op.Int(next + 2 + (axis == 0 ? 1 : 0));
-  } else if (const Dims* filter = op.InputDims(1); filter != nullptr && filter->size() == 4 &&
-                                                   (*filter)[1 + axis] != 0 &&
-                                                   (*filter)[1 + axis] <= INT32_MAX) {
+  } else if (const Shape* filter = op.InputDims(1); filter != nullptr && filter->size() == 4 &&
+                                                    (*filter)[1 + axis] != 0 &&
+                                                    (*filter)[1 + axis] <= INT32_MAX) {
     w.size = static_cast<int32_t>((*filter)[1 + axis]);
   }
   return w;
@@ -73,11 +73,11 @@ std::optional<int64_t> OutputSize(const Window& w, uint32_t input) {
 // The output shape of a window operation.
 struct WindowOutput {
   bool fits = true;  // the window fits its input
-  Dims dims;
+  Shape dims;
 };
 
 std::optional<WindowOutput> OutputOf(const OperationAt& op) {
-  const Dims* in = op.InputDims(0);
+  const Shape* in = op.InputDims(0);
   if (in == nullptr) return std::nullopt;
   WindowOutput out = {true, {(*in)[0], 0, 0, IsPool(op) ? (*in)[3] : 0}};
   for (size_t axis = 0; axis < 2; ++axis) {
@@ -85,7 +85,8 @@ std::optional<WindowOutput> OutputOf(const OperationAt& op) {
     out.fits = out.fits && (!size || *size > 0);
     out.dims[1 + axis] = size && *size <= UINT32_MAX ? static_cast<uint32_t>(*size) : 0;
   }
-  if (const Dims* filter = op.InputDims(1); !IsPool(op) && filter != nullptr && filter->size() == 4)
+  if (const Shape* filter = op.InputDims(1);
+      !IsPool(op) && filter != nullptr && filter->size() == 4)
     out.dims[3] = (*filter)[IsConv(op) ? 0 : 3];
   return out;
 }
@@ -100,7 +101,7 @@ void WindowFits(const OperationAt& op, Misfits& f) {
 
 void WindowShape(const OperationAt& op, Misfits& f) {
   const auto want = OutputOf(op);
-  const Dims* out = op.OutputDims(0);
+  const Shape* out = op.OutputDims(0);
   if (want && want->fits && out != nullptr && !Agree(want->dims, *out))
     f.Add(op.AtOutput(0), "{} has shape {} instead of {}", op.OutputTitle(0), DimsText(*out),
           DimsText(want->dims));
@@ -108,8 +109,8 @@ void WindowShape(const OperationAt& op, Misfits& f) {
 
 // The dimensions of a filter, and of the input that it is applied to.
 struct Filtered {
-  const Dims* filter = nullptr;
-  const Dims* input = nullptr;
+  const Shape* filter = nullptr;
+  const Shape* input = nullptr;
 };
 
 std::optional<Filtered> FilterOf(const OperationAt& op) {
@@ -129,7 +130,7 @@ void FiltersFit(const OperationAt& op, Misfits& f) {
 void DepthwiseFiltersFit(const OperationAt& op, Misfits& f) {
   const auto found = FilterOf(op);
   if (!found) return;
-  const Dims& filter = *found->filter;
+  const Shape& filter = *found->filter;
   const uint32_t depth = (*found->input)[3];
   if (!Agree(filter[0], 1))
     f.Add(op.AtInput(1), "the first dimension of the filter of {} is {} instead of 1", op.Title(),
@@ -145,13 +146,13 @@ void DepthwiseFiltersFit(const OperationAt& op, Misfits& f) {
 
 // The number of output channels, which each have one bias.
 uint32_t BiasLength(const OperationAt& op) {
-  const Dims* weights = op.InputDims(1);
+  const Shape* weights = op.InputDims(1);
   if (weights == nullptr) return 0;
   return IsDepthwise(op) ? weights->back() : weights->front();
 }
 
 void BiasFits(const OperationAt& op, Misfits& f) {
-  const Dims* bias = op.InputDims(2);
+  const Shape* bias = op.InputDims(2);
   if (bias != nullptr && !Agree((*bias)[0], BiasLength(op)))
     f.Add(op.AtInput(2), "the bias of {} has {} elements instead of {}", op.Title(), (*bias)[0],
           BiasLength(op));

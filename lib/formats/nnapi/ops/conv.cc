@@ -64,21 +64,30 @@ Status ImportDepthwise(ImportContext& ctx) {
 namespace {
 
 bool IsDepthwise(const Node& node) {
-  return node.attrs<ConvAttrs>().filter_layout == FilterLayout::kIxo;
+  const auto& a = node.attrs<ConvAttrs>();
+  const Type& filter = node.input(1)->type();
+  return a.groups != 1 || (a.filter_layout == FilterLayout::kIxo && filter.dim(0) == 1);
+}
+
+FilterLayout FilterLayoutFor(const Node& node) {
+  return IsDepthwise(node) ? FilterLayout::kIxo : FilterLayout::kOxi;
 }
 
 Status WriteConv(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
-  const int64_t channels = node.output()->type().const_dims()->back();
-  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));
-  NN_ASSIGN(const uint32_t filter, ctx.OperandOf(node.input(1)));
+  const Type& filter_type = node.input(1)->type();
+  const Type& y = node.output()->type();
+  const Dim channels = y.dim(ChannelAxis(a.layout, y.rank()));
+  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0), ChannelsLastMap(node)));
+  NN_ASSIGN(const uint32_t filter,
+            ctx.OperandOf(node.input(1),
+                          FilterMap(a.filter_layout, FilterLayoutFor(node), filter_type.rank())));
   NN_ASSIGN(const uint32_t bias, BiasOf(ctx, node, channels));
   std::vector<uint32_t> inputs = {x, filter, bias};
-  NN_ASSIGN(const auto windows,
-            ConvWindows(a, *node.input(0)->type().dims, *node.input(1)->type().dims));
-  NN_RETURN_IF_ERROR(AppendWindow(ctx, windows, a.padding, inputs));
+  NN_RETURN_IF_ERROR(AppendWindow(
+      ctx, ConvWindows(a, *node.input(0)->type().dims, *filter_type.dims), a.padding, inputs));
   if (IsDepthwise(node)) {
-    NN_ASSIGN(const uint32_t multiplier, ctx.Int(channels / a.groups));
+    NN_ASSIGN(const uint32_t multiplier, ctx.Int(Dim::FloorDiv(channels, Dim(a.groups))));
     inputs.push_back(multiplier);
   }
   NN_ASSIGN(const uint32_t activation, ctx.Activation(node));
@@ -90,26 +99,23 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotConv(const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
   if (auto reason = WhyNotWindow(node, a.dilations)) return reason;
-  if (auto reason = WhyNotProduct(node)) return reason;
   const Type& filter = node.input(1)->type();
   const Dim inputs = filter.dim(AxesOf(a.filter_layout, filter.rank()).input);
   if (a.groups != 1 && !(inputs == 1))
     return fmt::format(
         "NNAPI 1.0 has no convolution of {} groups with {} channels each; only depthwise ones",
         a.groups, inputs.ToString());
-  if (auto reason = WhyNotLayout(a.layout)) return reason;
-  const bool plain = a.groups == 1 && a.filter_layout == FilterLayout::kOxi;
-  if (!plain && (a.filter_layout != FilterLayout::kIxo || !(inputs == 1)))
+  return WhyNotArithmetic(node);
+}
+
+std::optional<std::string> WhyNotConvLayout(const Node& node) {
+  if (auto reason = WhyNotLayout(node)) return reason;
+  if (node.attrs<ConvAttrs>().filter_layout != FilterLayoutFor(node))
     return "the filter layout must be OXI, or IXO if depthwise";
   return std::nullopt;
 }
 
 }  // namespace
-
-std::optional<std::string> WhyNotLayout(Layout layout) {
-  if (layout != Layout::kNxc) return "the channels must be the last axis";
-  return std::nullopt;
-}
 
 std::optional<std::string> WhyNotWindow(const Node& node, const std::vector<int64_t>& dilations) {
   if (const int rank = node.input(0)->type().rank(); rank != 4)
@@ -119,24 +125,29 @@ std::optional<std::string> WhyNotWindow(const Node& node, const std::vector<int6
   return std::nullopt;
 }
 
-Status AppendWindow(ExportContext& ctx, const std::vector<Window>& windows, Padding padding,
+Status AppendWindow(ExportContext& ctx, const Result<std::vector<Window>>& windows, Padding padding,
                     std::vector<uint32_t>& inputs) {
-  NN_ASSIGN(const auto known, ConstWindows(windows));
-  std::vector<int64_t> numbers;
+  Dims numbers;
+  const auto known = windows ? ConstWindows(*windows) : tl::unexpected(windows.error());
   if (padding == Padding::kSameUpper) {
     numbers = {static_cast<int64_t>(ImplicitPadding::kSame)};
   } else if (padding == Padding::kValid) {
     numbers = {static_cast<int64_t>(ImplicitPadding::kValid)};
-  } else {
+  } else if (known) {
     // The end pad with which rounding down gives a size that was rounded up.
     const auto end = [](const ConstWindow& w) {
       return std::max(w.pad_end, (w.output - 1) * w.stride + w.kernel - w.input - w.pad_begin);
     };
-    numbers = {known[1].pad_begin, end(known[1]), known[0].pad_begin, end(known[0])};
+    const auto& axes = *known;
+    numbers = {axes[1].pad_begin, end(axes[1]), axes[0].pad_begin, end(axes[0])};
+  } else if (known.error().code() == ErrorCode::kUnsupported) {
+    numbers.assign(4, Dim::Symbol("pad"));
+  } else {
+    return tl::unexpected(known.error());
   }
-  numbers.push_back(known[1].stride);
-  numbers.push_back(known[0].stride);
-  for (const int64_t n : numbers) {
+  for (const size_t axis : {size_t{1}, size_t{0}})
+    numbers.push_back(windows ? Dim((*windows)[axis].stride) : Dim::Symbol("stride"));
+  for (const Dim& n : numbers) {
     NN_ASSIGN(const uint32_t operand, ctx.Int(n));
     inputs.push_back(operand);
   }
@@ -152,43 +163,19 @@ bool HasScale(const Value& bias, const Quant& product) {
 
 }  // namespace
 
-std::optional<std::string> WhyNotProduct(const Node& node) {
+Result<uint32_t> BiasOf(ExportContext& ctx, const Node& node, const Dim& channels) {
+  const Value* const bias = node.input(2);
   const Type& x = node.input(0)->type();
   const Type& w = node.input(1)->type();
-  const Type& y = node.output()->type();
-  if (x.dtype != w.dtype || x.dtype != y.dtype || x.dtype == DType::kI32)
-    return fmt::format("NNAPI 1.0 has no {} for {} and {} operands", node.op_name(),
-                       DTypeName(x.dtype), DTypeName(w.dtype));
-  const Value* const bias = node.input(2);
-  if (bias != nullptr && bias->dtype() != (x.quantized() ? DType::kI32 : DType::kF32))
-    return fmt::format("the bias must be {}, not {}", x.quantized() ? "i32" : "f32",
-                       DTypeName(bias->dtype()));
-  if (!x.quantized()) return std::nullopt;
-  if (node.arithmetic() != Arithmetic::kTflite)
-    return "its quantized arithmetic must be TensorFlow Lite's";
-  if (bias != nullptr && !bias->is_constant() && !HasScale(*bias, *ProductQuant(x, w)))
-    return fmt::format("the bias {} must have scale input scale * filter scale",
-                       bias->type().ToString());
-  if (!(y.quant->scale() > x.quant->scale() * w.quant->scale()))
-    return fmt::format("the output scale {} must be above that of the product, {}",
-                       FloatText(y.quant->scale()), FloatText(x.quant->scale() * w.quant->scale()));
-  return std::nullopt;
-}
-
-Result<uint32_t> BiasOf(ExportContext& ctx, const Node& node, int64_t channels) {
-  const Value* const bias = node.input(2);
-  const Type& x = node.input(0)->type();
-  const auto count = static_cast<size_t>(channels);
-  if (!x.quantized() && bias == nullptr)
-    return ctx.AddConstant(Tensor::Of({channels}, std::vector<float>(count)));
-  if (!x.quantized()) return ctx.OperandOf(bias);
+  if (!x.quantized() || !w.quantized())
+    return bias == nullptr ? ctx.AddZeros(DType::kF32, channels) : ctx.OperandOf(bias);
   // The kernels add the integers regardless of the bias scale; NNAPI requires the scale of the
   // products.
-  const auto scale = ProductQuant(x, node.input(1)->type());
-  if (bias != nullptr && bias->is_constant() && !HasScale(*bias, *scale))
+  const auto scale = ProductQuant(x, w);
+  if (bias == nullptr) return ctx.AddZeros(DType::kI32, channels, scale.get());
+  if (bias->is_constant() && bias->dtype() == DType::kI32 && !HasScale(*bias, *scale))
     return ctx.AddConstant(bias->constant(), scale.get());
-  if (bias != nullptr) return ctx.OperandOf(bias);
-  return ctx.AddConstant(Tensor::Of({channels}, std::vector<int32_t>(count)), scale.get());
+  return ctx.OperandOf(bias);
 }
 
 namespace {
@@ -199,7 +186,11 @@ constexpr ImportRow kConvImports[] = {
 };
 
 constexpr ExportRow kConvExports[] = {
-    {.op = "conv", .write = WriteConv, .why_not = WhyNotConv, .fuses = true, .integers = 2},
+    {.op = "conv",
+     .write = WriteConv,
+     .why_not = WhyNotConv,
+     .why_not_layout = WhyNotConvLayout,
+     .fuses = true},
 };
 
 }  // namespace

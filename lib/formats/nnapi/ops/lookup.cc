@@ -31,15 +31,8 @@ Status WriteGather(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotGather(const Node& node) {
   const auto& a = node.attrs<GatherAttrs>();
-  const Type& x = node.input(0)->type();
-  const Type& indices = node.input(1)->type();
   if (a.batch_dims != 0) return "batch_dims must be 0";
   if (a.axis != 0) return fmt::format("EMBEDDING_LOOKUP gathers along axis 0, not {}", a.axis);
-  if (x.rank() < 2 || x.dtype != DType::kF32)
-    return fmt::format("EMBEDDING_LOOKUP needs f32 values of rank 2 or more, not {}", x.ToString());
-  if (indices.rank() != 1 || indices.dtype != DType::kI32)
-    return fmt::format("EMBEDDING_LOOKUP needs a vector of i32 indices, not {}",
-                       indices.ToString());
   return std::nullopt;
 }
 
@@ -52,7 +45,7 @@ constexpr ImportRow kLookupImports[] = {
 };
 
 constexpr ExportRow kLookupExports[] = {
-    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather, .integers = 1},
+    {.op = "gather", .write = WriteGather, .why_not = WhyNotGather},
 };
 
 }  // namespace

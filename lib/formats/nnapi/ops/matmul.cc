@@ -37,7 +37,7 @@ namespace {
 Status WriteMatmul(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));
   NN_ASSIGN(const uint32_t weights, ctx.OperandOf(node.input(1)));
-  NN_ASSIGN(const uint32_t bias, BiasOf(ctx, node, node.output()->type().const_dims()->back()));
+  NN_ASSIGN(const uint32_t bias, BiasOf(ctx, node, node.output()->type().dim(1)));
   NN_ASSIGN(const uint32_t activation, ctx.Activation(node));
   return ctx.AddOperation(node, OperationType::kFullyConnected, {x, weights, bias, activation});
 }
@@ -50,7 +50,7 @@ std::optional<std::string> WhyNotMatmul(const Node& node) {
     return fmt::format("FULLY_CONNECTED needs operands of rank 2, not {} and {}", x, w);
   if (a.transpose_a) return "FULLY_CONNECTED cannot transpose its input";
   if (!a.transpose_b) return "FULLY_CONNECTED needs transposed weights";
-  return WhyNotProduct(node);
+  return WhyNotArithmetic(node);
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ constexpr ImportRow kMatmulImports[] = {
 };
 
 constexpr ExportRow kMatmulExports[] = {
-    {.op = "matmul", .write = WriteMatmul, .why_not = WhyNotMatmul, .fuses = true, .integers = 2},
+    {.op = "matmul", .write = WriteMatmul, .why_not = WhyNotMatmul, .fuses = true},
 };
 
 }  // namespace

@@ -57,8 +57,6 @@ Status WriteL2Normalization(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotL2Normalization(const Node& node) {
   const auto& a = node.attrs<L2NormalizationAttrs>();
   const Type& x = node.input(0)->type();
-  if (x.quantized()) return "L2_NORMALIZATION does not support quantized tensors in NNAPI 1.0";
-  if (x.rank() != 4) return fmt::format("L2_NORMALIZATION needs rank 4, not {}", x.rank());
   if (a.axes.size() != 1 || !IsLast(a.axes[0], x.rank()))
     return "L2_NORMALIZATION normalizes the last axis only";
   if (a.epsilon != 0) return fmt::format("epsilon must be 0, not {}", FloatText(a.epsilon));
@@ -67,7 +65,7 @@ std::optional<std::string> WhyNotL2Normalization(const Node& node) {
 
 Status WriteLrn(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
-  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));
+  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0), ChannelsLastMap(node)));
   NN_ASSIGN(const uint32_t radius, ctx.Int((a.size - 1) / 2));
   NN_ASSIGN(const uint32_t bias, ctx.Float(a.bias));
   NN_ASSIGN(const uint32_t alpha, ctx.Float(a.alpha / static_cast<float>(a.size)));
@@ -78,11 +76,8 @@ Status WriteLrn(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotLrn(const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
-  const Type& x = node.input(0)->type();
-  if (x.rank() != 4) return fmt::format("its rank must be 4, not {}", x.rank());
   if (a.size % 2 == 0) return fmt::format("the window must be odd, not {} channels", a.size);
-  if (a.bias == 0) return "bias cannot be 0";
-  return WhyNotLayout(a.layout);
+  return std::nullopt;
 }
 
 Status WriteSoftmax(ExportContext& ctx, const Node& node) {
@@ -94,18 +89,9 @@ Status WriteSoftmax(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotSoftmax(const Node& node) {
   const auto& a = node.attrs<SoftmaxAttrs>();
   const Type& x = node.input(0)->type();
-  const Type& y = node.output()->type();
-  if (x.rank() != 2 && x.rank() != 4)
-    return fmt::format("SOFTMAX needs rank 2 or 4, not {}", x.rank());
   if (!IsLast(a.axis, x.rank()))
     return fmt::format("SOFTMAX normalizes the last axis, not axis {}", a.axis);
-  if (!(a.beta > 0)) return fmt::format("beta must be positive, not {}", FloatText(a.beta));
-  if (!x.quantized()) return std::nullopt;
-  if (node.arithmetic() != Arithmetic::kTflite)
-    return "its quantized arithmetic must be TensorFlow Lite's";
-  if (!y.quantized() || y.quant->scale() != 1.0f / 256 || y.quant->zero_point() != 0)
-    return fmt::format("the result {} must have scale 1/256 and zero point 0", y.ToString());
-  return std::nullopt;
+  return WhyNotArithmetic(node);
 }
 
 }  // namespace
@@ -120,7 +106,7 @@ constexpr ImportRow kNormImports[] = {
 
 constexpr ExportRow kNormExports[] = {
     {.op = "l2_normalization", .write = WriteL2Normalization, .why_not = WhyNotL2Normalization},
-    {.op = "lrn", .write = WriteLrn, .why_not = WhyNotLrn},
+    {.op = "lrn", .write = WriteLrn, .why_not = WhyNotLrn, .why_not_layout = WhyNotLayout},
     {.op = "softmax", .write = WriteSoftmax, .why_not = WhyNotSoftmax},
 };
 

@@ -49,12 +49,12 @@ namespace {
 template <typename A>
 Status WritePool(ExportContext& ctx, const Node& node, OperationType type) {
   const PoolAttrs& a = node.attrs<A>();
-  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));
+  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0), ChannelsLastMap(node)));
   std::vector<uint32_t> inputs = {x};
-  NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
   // Implicit padding rounds the output size by its own rule.
   const Padding padding = a.ceil_mode ? Padding::kExplicit : a.padding;
-  NN_RETURN_IF_ERROR(AppendWindow(ctx, windows, padding, inputs));
+  NN_RETURN_IF_ERROR(
+      AppendWindow(ctx, PoolWindows(a, *node.input(0)->type().dims), padding, inputs));
   for (const int64_t size : {a.kernel[1], a.kernel[0]}) {
     NN_ASSIGN(const uint32_t operand, ctx.Int(size));
     inputs.push_back(operand);
@@ -76,13 +76,7 @@ Status WriteL2Pool(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   if (auto reason = WhyNotWindow(node, a.dilations)) return reason;
-  const Type& x = node.input(0)->type();
-  const Type& y = node.output()->type();
-  if (x.quantized() && node.arithmetic() != Arithmetic::kTflite)
-    return "its quantized arithmetic must be TensorFlow Lite's";
-  if (x.quantized() && (!y.quantized() || !x.quant->SameMapping(*y.quant)))
-    return "input and result must have the same quantization";
-  return WhyNotLayout(a.layout);
+  return WhyNotArithmetic(node);
 }
 
 bool Pads(const Node& node, const PoolAttrs& a) {
@@ -108,8 +102,6 @@ std::optional<std::string> WhyNotL2Pool(const Node& node) {
   const auto& a = node.attrs<LpPoolAttrs>();
   if (a.p != 2.0f) return fmt::format("L2_POOL_2D needs p = 2, not {}", a.p);
   if (!a.average) return "L2_POOL_2D computes the root of the mean of squares, not of their sum";
-  if (node.input(0)->type().quantized())
-    return "L2_POOL_2D does not support quantized tensors in NNAPI 1.0";
   return WhyNotPool(node, a);
 }
 
@@ -124,9 +116,21 @@ constexpr ImportRow kPoolImports[] = {
 };
 
 constexpr ExportRow kPoolExports[] = {
-    {.op = "average_pool", .write = WriteAveragePool, .why_not = WhyNotAveragePool, .fuses = true},
-    {.op = "max_pool", .write = WriteMaxPool, .why_not = WhyNotMaxPool, .fuses = true},
-    {.op = "lp_pool", .write = WriteL2Pool, .why_not = WhyNotL2Pool, .fuses = true},
+    {.op = "average_pool",
+     .write = WriteAveragePool,
+     .why_not = WhyNotAveragePool,
+     .why_not_layout = WhyNotLayout,
+     .fuses = true},
+    {.op = "max_pool",
+     .write = WriteMaxPool,
+     .why_not = WhyNotMaxPool,
+     .why_not_layout = WhyNotLayout,
+     .fuses = true},
+    {.op = "lp_pool",
+     .write = WriteL2Pool,
+     .why_not = WhyNotL2Pool,
+     .why_not_layout = WhyNotLayout,
+     .fuses = true},
 };
 
 }  // namespace

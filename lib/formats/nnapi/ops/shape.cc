@@ -74,11 +74,8 @@ namespace {
 // ---- RESHAPE: what leaves the elements in their order -------------------------------------------
 
 Status WriteReshape(ExportContext& ctx, const Node& node) {
-  const auto dims = *node.output()->type().const_dims();
-  const std::vector<int32_t> shape(dims.begin(), dims.end());
   NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));
-  NN_ASSIGN(const uint32_t to,
-            ctx.AddConstant(Tensor::Of({static_cast<int64_t>(shape.size())}, shape)));
+  NN_ASSIGN(const uint32_t to, ctx.Ints(*node.output()->type().dims));
   return ctx.AddOperation(node, OperationType::kReshape, {x, to});
 }
 
@@ -102,16 +99,8 @@ Status WriteConcat(ExportContext& ctx, const Node& node) {
   return ctx.AddOperation(node, OperationType::kConcatenation, std::move(inputs));
 }
 
-std::optional<std::string> WhyNotConcat(const Node& node) {
-  const Type& y = node.output()->type();
-  for (const Value* v : node.inputs())
-    if (v->type().quantized() && (!y.quantized() || !v->type().quant->SameMapping(*y.quant)))
-      return "operands and result must have the same quantization";
-  return std::nullopt;
-}
-
 Status WriteBlocks(ExportContext& ctx, const Node& node, OperationType type) {
-  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));
+  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0), ChannelsLastMap(node)));
   NN_ASSIGN(const uint32_t block, ctx.Int(node.attrs<DepthToSpaceAttrs>().block));
   return ctx.AddOperation(node, type, {x, block});
 }
@@ -127,14 +116,15 @@ std::optional<std::string> WhyNotBlocks(const Node& node) {
   const auto& a = node.attrs<DepthToSpaceAttrs>();
   if (auto reason = WhyNotWindow(node, {})) return reason;
   if (a.mode != DepthOrder::kDcr) return "the order must be DCR";
-  return WhyNotLayout(a.layout);
+  return std::nullopt;
 }
 
 Status WriteResize(ExportContext& ctx, const Node& node) {
-  const auto dims = *node.output()->type().const_dims();
-  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));
-  NN_ASSIGN(const uint32_t width, ctx.Int(dims[2]));
-  NN_ASSIGN(const uint32_t height, ctx.Int(dims[1]));
+  const Type& y = node.output()->type();
+  const int first = FirstSpatialAxis(node.attrs<ResizeAttrs>().layout);
+  NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0), ChannelsLastMap(node)));
+  NN_ASSIGN(const uint32_t width, ctx.Int(y.dim(first + 1)));
+  NN_ASSIGN(const uint32_t height, ctx.Int(y.dim(first)));
   return ctx.AddOperation(node, OperationType::kResizeBilinear, {x, width, height});
 }
 
@@ -143,8 +133,9 @@ bool ScalesFitSizes(const Node& node, const std::vector<float>& scales) {
   const auto from = node.input(0)->type().const_dims();
   const auto to = node.output()->type().const_dims();
   if (!from || !to || scales.size() != 2) return false;
+  const auto first = static_cast<size_t>(FirstSpatialAxis(node.attrs<ResizeAttrs>().layout));
   for (size_t i = 0; i < 2; ++i)
-    if (scales[i] != static_cast<float>((*to)[i + 1]) / static_cast<float>((*from)[i + 1]))
+    if (scales[i] != static_cast<float>((*to)[first + i]) / static_cast<float>((*from)[first + i]))
       return false;
   return true;
 }
@@ -152,8 +143,6 @@ bool ScalesFitSizes(const Node& node, const std::vector<float>& scales) {
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   if (auto reason = WhyNotWindow(node, {})) return reason;
-  if (node.input(0)->type().quantized())
-    return "RESIZE_BILINEAR does not support quantized tensors in NNAPI 1.0";
   if (a.mode != ResizeMode::kLinear)
     return fmt::format("NNAPI 1.0 has no {} resize", EnumName(a.mode));
   if (a.coordinates != Coordinates::kAsymmetric)
@@ -163,7 +152,7 @@ std::optional<std::string> WhyNotResize(const Node& node) {
   if (a.aspect != AspectPolicy::kStretch || (a.sizes.empty() && !ScalesFitSizes(node, a.scales)))
     return "its scales must be the quotient of its sizes";
   if (a.antialias) return "NNAPI 1.0 has no antialiased resize";
-  return WhyNotLayout(a.layout);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -183,10 +172,16 @@ constexpr ExportRow kShapeExports[] = {
     {.op = "squeeze", .write = WriteReshape},
     {.op = "expand_dims", .write = WriteReshape},
     {.op = "transpose", .write = WriteReshape, .why_not = WhyNotTranspose},
-    {.op = "concat", .write = WriteConcat, .why_not = WhyNotConcat},
-    {.op = "depth_to_space", .write = WriteDepthToSpace, .why_not = WhyNotBlocks},
-    {.op = "space_to_depth", .write = WriteSpaceToDepth, .why_not = WhyNotBlocks},
-    {.op = "resize", .write = WriteResize, .why_not = WhyNotResize},
+    {.op = "concat", .write = WriteConcat},
+    {.op = "depth_to_space",
+     .write = WriteDepthToSpace,
+     .why_not = WhyNotBlocks,
+     .why_not_layout = WhyNotLayout},
+    {.op = "space_to_depth",
+     .write = WriteSpaceToDepth,
+     .why_not = WhyNotBlocks,
+     .why_not_layout = WhyNotLayout},
+    {.op = "resize", .write = WriteResize, .why_not = WhyNotResize, .why_not_layout = WhyNotLayout},
 };
 
 }  // namespace
