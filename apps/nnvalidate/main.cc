@@ -127,7 +127,10 @@ Status CheckFile(const ValidateOptions& options, const Checks& checks, const Rea
       file.findings.insert(file.findings.end(), std::move_iterator(more.begin()),
                            std::move_iterator(more.end()));
     };
-    for (const TargetVersion& target : checks.targets) add(CheckTarget(*read, target));
+    for (const TargetVersion& target : checks.targets) {
+      NN_ASSIGN(std::vector<Finding> unsupported, CheckTarget(*read, target));
+      add(std::move(unsupported));
+    }
     add(CheckAssertions(*read, file.path, checks.assertions));
   } else if (const ErrorCode code = read.error().code();
              code == ErrorCode::kParse || code == ErrorCode::kModel) {

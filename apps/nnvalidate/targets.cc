@@ -95,23 +95,25 @@ Result<TargetVersion> ParseTarget(const std::string& text) {
   return out;
 }
 
-std::vector<Finding> CheckTarget(const ReadModel& model, const TargetVersion& target) {
-  if (model.format == target.format && target.version == 0) return {};
+Result<std::vector<Finding>> CheckTarget(const ReadModel& model, const TargetVersion& target) {
+  std::vector<Finding> out;
+  if (model.format == target.format && target.version == 0) return out;
   auto imported = model.format->import(*model.model);
-  if (!imported) return {Obstructed(target, imported.error().message())};
+  if (!imported) return std::vector{Obstructed(target, imported.error().message())};
   Graph& graph = imported->graph;
   NamePorts(graph);
   InterfaceAxes axes;
   const Status fit = FitTo(*target.format->target, graph, axes, imported->unsupported);
-  std::vector<Finding> out;
   for (const UnsupportedNode& o : imported->unsupported)
     out.push_back(Obstructed(
         target, fmt::format("{}: {}", o.source.empty() ? o.op : o.source, o.reason), o.node));
   if (!out.empty()) return out;
-  if (!fit) return {Obstructed(target, fit.error().message())};
-  if (target.version == 0) return {};
-  if (const Status s = CheckVersion(graph, target); !s)
-    out.push_back(Obstructed(target, s.error().message()));
+  if (!fit && fit.error().code() == ErrorCode::kInternal) return tl::unexpected(fit.error());
+  if (!fit) return std::vector{Obstructed(target, fit.error().message())};
+  if (target.version == 0) return out;
+  const Status s = CheckVersion(graph, target);
+  if (!s && s.error().code() == ErrorCode::kInternal) return tl::unexpected(s.error());
+  if (!s) out.push_back(Obstructed(target, s.error().message()));
   return out;
 }
 

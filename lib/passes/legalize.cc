@@ -70,8 +70,8 @@ Result<bool> RewriteNode(Graph& graph, Node& node, const Target& target) {
 
 // Returns whether anything was rewritten.
 Result<bool> RewriteAll(Graph& graph, const Target& target) {
-  const size_t most = kMaxRewritesPerNode * (graph.nodes().size() + 16);
-  size_t budget = most;
+  // Rewrites may add many nodes that are rewritten in turn.
+  size_t most_nodes = graph.nodes().size(), rewrites = 0;
   bool changed = true;
   while (changed) {
     changed = false;
@@ -88,12 +88,23 @@ Result<bool> RewriteAll(Graph& graph, const Target& target) {
         ++it;
         continue;
       }
-      if (--budget == 0) return InternalError("the rewrites for {} do not terminate", target.name);
+      most_nodes = std::max(most_nodes, graph.nodes().size());
+      if (++rewrites > kMaxRewritesPerNode * (most_nodes + 16))
+        return InternalError("the rewrites for {} do not terminate", target.name);
       changed = true;
       it = first ? graph.nodes().begin() : std::next(previous);
     }
   }
-  return budget != most;
+  return rewrites != 0;
+}
+
+// A pass that changes a graph without evaluating it: the graph was valid, so an error about the
+// model is a defect of the pass.
+Status RunRewrite(std::string_view name, Graph& graph, const std::function<Status(Graph&)>& pass) {
+  Status status = RunPass(name, graph, pass);
+  if (!status && status.error().code() == ErrorCode::kModel)
+    return InternalError("{}", status.error().message());
+  return status;
 }
 
 Status Improve(Graph& graph, const Target& target, bool moves_interface) {
@@ -116,9 +127,9 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface) {
   };
   // The removal of transposes may enable further rewrites.
   for (int round = 0; round < 2; ++round) {
-    NN_RETURN_IF_ERROR(RunPass("rewrite", graph, rewrite));
+    NN_RETURN_IF_ERROR(RunRewrite("rewrite", graph, rewrite));
     if (rewritten || moved) NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
-    NN_RETURN_IF_ERROR(RunPass("change axes", graph, change_axes));
+    NN_RETURN_IF_ERROR(RunRewrite("change axes", graph, change_axes));
     if (!rewritten && !moved) break;
   }
   // Last, so that only the transposes that nothing else removes reach the interface.
