@@ -102,6 +102,7 @@ std::string ConvertText(const ConvertReport& r) {
   out += UnsupportedNodeText(c.unsupported);
   if (!c.rest_unchecked.empty())
     out += fmt::format("the remaining operators could not be checked: {}\n", c.rest_unchecked);
+  if (!c.remedy.empty()) out += c.remedy + "\n";
   if (r.copy) {
     out += "copied unchanged: nothing was converted, checked or run\n";
     return out;
@@ -156,6 +157,7 @@ Json ConvertJson(const ConvertReport& r) {
   }
   json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"written_out", c.batch_norms_lowered}};
   if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
+  if (!c.remedy.empty()) json["remedy"] = c.remedy;
   json["verification"] = c.verification ? VerificationJson(*c.verification) : Json(nullptr);
   return json;
 }

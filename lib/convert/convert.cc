@@ -1,7 +1,12 @@
 #include "convert/convert.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -32,6 +37,60 @@ Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, Conversion& 
   if (fit) return {};
   if (out.unsupported.empty()) return fit;
   out.rest_unchecked = fit.error().message();
+  return {};
+}
+
+// Options that set the dynamic dimensions of the inputs, and sizes for them.
+struct ChosenShapes {
+  std::map<std::string, int64_t> symbols;
+  std::string options;
+};
+
+ChosenShapes ChooseShapes(const Graph& graph, int64_t size) {
+  ChosenShapes out;
+  const auto open = InputSymbols(graph);
+  const auto batch = BatchSymbols(graph);
+  bool only_batch = true;
+  for (const std::string& s : open) {
+    const bool is_batch = std::ranges::find(batch, s) != batch.end();
+    only_batch = only_batch && is_batch;
+    out.symbols[s] = is_batch ? 1 : size;
+  }
+  if (only_batch) {
+    out.options = "--batch 1";
+    return out;
+  }
+  for (const Port& p : graph.inputs()) {
+    const Type& type = p.value->type();
+    if (!type.ranked() || type.const_dims()) continue;
+    std::vector<std::string> dims;
+    for (const Dim& d : *type.dims)
+      dims.push_back(d.Substitute([&](std::string_view s) {
+                        return std::optional<Dim>(out.symbols.at(std::string(s)));
+                      }).ToString());
+    out.options += fmt::format("{}--input-shape {}:{}", out.options.empty() ? "" : " ", p.name,
+                               fmt::join(dims, ","));
+  }
+  return out;
+}
+
+// Whether fewer nodes are unsupported if the dynamic dimensions of the inputs have sizes.
+std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
+                     const std::vector<UnsupportedNode>& of_import) {
+  if (InputSymbols(source).empty()) return {};
+  for (const int64_t size : {32, 64, 224}) {
+    Graph graph = source.Clone();
+    const ChosenShapes shapes = ChooseShapes(source, size);
+    if (!BindSymbols(graph, shapes.symbols) || !ForgetDeclaredShapes(graph)) continue;
+    InterfaceAxes axes;
+    std::vector<UnsupportedNode> left = of_import;
+    if (!FitTo(*format.target, graph, axes, left)) continue;
+    if (left.size() >= unsupported) return {};
+    return left.empty() ? fmt::format("with fixed shapes, every operator can be converted: {}",
+                                      shapes.options)
+                        : fmt::format("with fixed shapes, only {} cannot be converted: {}",
+                                      left.size(), shapes.options);
+  }
   return {};
 }
 
@@ -116,8 +175,9 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   NamePorts(source);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   const SourceSummary summary(source);
-  // Only the verification runs the source.
-  const bool needs_source = o.verify && !o.dry_run;
+  // Only the verification runs the source, and a remedy is tried on it.
+  const bool needs_source = (o.verify && !o.dry_run) || !InputSymbols(source).empty();
+  const std::vector<UnsupportedNode> of_import = out.unsupported;
   Graph fitted = needs_source ? source.Clone() : std::move(source);
   // Shape annotations of the source file are not written.
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
@@ -126,7 +186,10 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     NN_ASSIGN(out.batch_norms_folded, FoldBatchNorms(fitted));
   }
   NN_RETURN_IF_ERROR(Fit(fitted, format, axes, out));
-  if (!out.unsupported.empty()) return out;
+  if (!out.unsupported.empty()) {
+    out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import);
+    return out;
+  }
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.batch_norms_lowered =
       summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm");

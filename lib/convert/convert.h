@@ -53,6 +53,7 @@ struct Conversion {
   // The unsupported nodes, those of the import first. If there are any, nothing is written.
   std::vector<UnsupportedNode> unsupported;
   std::string rest_unchecked;  // why some operators were not checked; empty if all were
+  std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
   std::vector<MovedPort> moved_ports;
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum

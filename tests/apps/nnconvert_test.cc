@@ -2,11 +2,16 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "apps/inspect.h"
 #include "apps/program.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "support/files.h"
+#include "tensorio/npy.h"
+#include "tensorio/tensor_archive.h"
 
 namespace nn::test {
 namespace {
@@ -18,6 +23,14 @@ ProgramResult Convert(const std::string& arguments, std::string_view input = {})
 // A conversion that keeps the format.
 ProgramResult Rewrite(const std::string& arguments, std::string_view input = {}) {
   return Convert("--rewrite " + arguments, input);
+}
+
+void WriteArrays(const std::string& path, const std::vector<NamedTensor>& arrays) {
+  REQUIRE(WriteTensorArchive(path, arrays).has_value());
+}
+
+void WriteArray(const std::string& path, const Tensor& t) {
+  REQUIRE(WriteFile(path, *NpyImage(t)).has_value());
 }
 
 // Weights of more than a kilobyte, which files hold apart from the rest.
@@ -36,7 +49,7 @@ TEST_CASE("nnconvert: writes, verifies and says so") {
   CHECK(r.err.empty());
   CHECK(Contains(r.out, "in.onnx (ONNX) -> "));
   CHECK(Contains(r.out, "verified by 3 runs (seeds 0, 1, 2)\n"));
-  CHECK(Contains(r.out, "  y       f32          0         0  bit-identical\n"));
+  CHECK(Contains(r.out, "  y       f32          0         0     inf       1  bit-identical\n"));
   CHECK(RunProgram("nnrun --digest " + dir / "out.onnx").out ==
         RunProgram("nnrun --digest " + dir / "in.onnx").out);
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
@@ -104,7 +117,7 @@ TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
   WriteModel(dir / "in.onnx", BatchModel());
   const ProgramResult r = Rewrite(dir / "in.onnx " + dir / "out.onnx");
   CHECK(r.code == 0);
-  CHECK(Contains(r.out, "(seeds 0, 1, 2, batch = 2)"));
+  CHECK(Contains(r.out, "(seeds 0, 1, 2, batch = 2/1/3)"));
   CHECK(Inspect(dir / "out.onnx")["inputs"][0]["shape"][0] == "batch");
   const ProgramResult given = Rewrite(dir / "in.onnx " + dir / "out.onnx --verify-shape x:5,3,8,8");
   CHECK(given.code == 0);
@@ -119,7 +132,7 @@ TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
   })");
   const ProgramResult sizes = Rewrite(dir / "sizes.onnx " + dir / "out.onnx");
   CHECK_MESSAGE(sizes.code == 0, sizes.err);
-  CHECK(Contains(sizes.out, "h = 32, n = 2, w = 32"));
+  CHECK(Contains(sizes.out, "h = 32/16/48, n = 2/1/3, w = 32/16/48"));
 
   // TensorFlow Lite's operator takes all sizes of its result, the open one too.
   WriteModel(dir / "transposed.onnx", R"(graph {
@@ -130,7 +143,82 @@ TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
   })");
   const ProgramResult transposed = Convert(dir / "transposed.onnx " + dir / "out.tflite");
   CHECK_MESSAGE(transposed.code == 0, transposed.err);
-  CHECK(Contains(transposed.out, "batch = 2"));
+  CHECK(Contains(transposed.out, "batch = 2/1/3"));
+}
+
+TEST_CASE("nnconvert: --verify-inputs runs on real data") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %ids: i64[n, 2]
+    in %scale: f32[n, 1]
+    const %t: f32[3, 4] = seeded(1)
+    %e = gather(%t, %ids)
+    %m = reduce_mean(%e) {axes = [1], keep_dims = false}
+    %y = mul(%m, %scale)
+    out "y" = %y
+  })");
+  const Tensor ids = Tensor::Of({1, 2}, std::vector<int64_t>{2, 0});
+  const Tensor scale = Tensor::Of({1, 1}, std::vector<float>{0.5f});
+  WriteArrays(dir / "a.npz", {{"ids", ids}, {"scale", scale}});
+  WriteArrays(dir / "b.safetensors", {{"in_0", ids}});
+  const std::string command = dir / "in.onnx " + dir / "out.onnx --verify-inputs ";
+  const ProgramResult archive = Rewrite(command + dir / "a.npz");
+  CHECK_MESSAGE(archive.code == 0, archive.err);
+  CHECK(Contains(archive.out, "verified by 1 run (inputs " + dir / "a.npz)\n"));
+  // The other input is generated.
+  const ProgramResult two =
+      Rewrite(command + dir / "a.npz --verify-inputs " + dir / "b.safetensors");
+  CHECK_MESSAGE(two.code == 0, two.err);
+  CHECK(Contains(two.out, "verified by 2 runs"));
+  CHECK(Contains(two.out, "seeds 1"));
+
+  std::filesystem::create_directories(dir / "data/set_0");
+  std::filesystem::create_directories(dir / "data/set_1");
+  for (const char* set : {"data/set_0/", "data/set_1/"}) {
+    WriteArray(dir / (set + std::string("ids.npy")), ids);
+    WriteArray(dir / (set + std::string("in_1.npy")), scale);
+  }
+  const ProgramResult folder = Rewrite(command + dir / "data");
+  CHECK_MESSAGE(folder.code == 0, folder.err);
+  CHECK(Contains(folder.out, "verified by 2 runs"));
+  const ProgramResult named = Rewrite(command + "ids=" + dir / "data/set_0/ids.npy");
+  CHECK_MESSAGE(named.code == 0, named.err);
+
+  // Indices that the table does not have, shapes that differ, names that are unknown.
+  const Tensor wrong = Tensor::Of({1, 2}, std::vector<int64_t>{2, 3});
+  WriteArrays(dir / "bad.npz", {{"ids", wrong}, {"scale", scale}});
+  const ProgramResult bad = Rewrite(command + dir / "bad.npz");
+  CHECK(bad.code == 2);
+  CHECK(Contains(bad.err, "the model rejects the inputs of"));
+  CHECK(Rewrite(command + dir / "missing.npz").code == 2);
+  CHECK(Rewrite(command + dir / "data/set_0/ids.npy").code == 2);
+  CHECK(Contains(Rewrite(command + dir / "nothing").err, "nothing"));
+}
+
+TEST_CASE("nnconvert: a batch that the model has already can be given") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", ConvModel());
+  const auto batch = Inspect(dir / "in.onnx")["inputs"][0]["shape"][0].get<int>();
+  CHECK(Rewrite(dir / "in.onnx " + dir / "out.onnx --batch " + std::to_string(batch)).code == 0);
+  CHECK(Rewrite(dir / "in.onnx " + dir / "out.onnx --batch " + std::to_string(batch + 1)).code ==
+        2);
+}
+
+TEST_CASE("nnconvert: the report says which shapes would help") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: f32[length, 1, 3]
+    const %w: f32[1, 4, 3] = seeded(1)
+    const %r: f32[1, 4, 4] = seeded(2)
+    %y, %h = rnn(%x, %w, %r)
+    out "y" = %y
+  })");
+  const ProgramResult open = Convert(dir / "in.onnx " + dir / "out.tflite");
+  CHECK(open.code == 3);
+  CHECK(Contains(open.out, "only if the number of steps is known, not length"));
+  CHECK(Contains(open.out, "every operator can be converted: "));
+  const ProgramResult fixed = Convert(dir / "in.onnx " + dir / "out.tflite --input-shape x:5,1,3");
+  CHECK_MESSAGE(fixed.code == 0, fixed.err);
 }
 
 TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothing") {

@@ -55,6 +55,23 @@ TEST_CASE("fold: a reshape to a computed shape keeps its symbols") {
   CHECK(PrintGraph(g).find("reshape(%x) {dims = [batch, 2, 3]}") != std::string::npos);
 }
 
+TEST_CASE("change axes: axes are added to the operands of a node on scalars") {
+  Graph g = Parse(R"(graph {
+    in %x: i64[]
+    const %k: i64[] = [3]
+    %m = mul(%x, %k)
+    %a = expand_dims(%m) {axes = [0]}
+    %b = expand_dims(%m) {axes = [0]}
+    %c = expand_dims(%m) {axes = [0]}
+    %y = concat(%a, %b, %c) {axis = 0}
+    out "y" = %y
+  })");
+  const auto changed = ChangeAxes(g, {});
+  REQUIRE_MESSAGE(changed.has_value(), changed.error().message());
+  CHECK(g.outputs()[0].value->type().ToString() == "i64[3]");
+  CHECK(Count(g, "expand_dims") + Count(g, "reshape") <= 1);
+}
+
 TEST_CASE("bind: input shapes give symbols numbers everywhere") {
   Graph g = Parse(R"(graph {
     in %x: f32[n, 3, h, h]

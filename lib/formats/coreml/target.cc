@@ -10,6 +10,7 @@
 #include "formats/coreml/rewrite.h"
 #include "formats/coreml/signature.h"
 #include "ir/op_def.h"
+#include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
 #include "passes/qdq.h"
 
@@ -70,7 +71,11 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (IsShapeArithmetic(node)) types = Types::kAny;
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
-  if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
+  if (!has_layer) {
+    if (node.op().category == Category::kRecurrent)
+      if (auto reason = WhyNotUnrolled(node)) return reason;
+    return fmt::format("Core ML has no {} layer", node.op_name());
+  }
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   if (auto misfit = FindLayerMisfit(node)) return std::move(misfit->text);
@@ -122,6 +127,9 @@ const Target& CoremlTarget() {
       {"silu", "elementary steps", &DecomposeSilu},
       {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
       {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
+      {"rnn", "steps", &UnrollRecurrent},
+      {"gru", "steps", &UnrollRecurrent},
+      {"lstm", "steps", &UnrollRecurrent},
   };
   static const Target target = {
       .name = "Core ML", .why_illegal = WhyIllegal, .rewrites = rewrites, .prepare = AsReals};

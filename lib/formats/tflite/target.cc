@@ -7,6 +7,7 @@
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
 #include "ops/quant/quantized.h"
+#include "ops/recurrent/unroll.h"
 #include "passes/legalize.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
@@ -73,8 +74,11 @@ std::optional<std::string> WhyWasteful(const Node& node) {
 
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
-  if (row == nullptr && node.op().FindFormat("tflite") == nullptr)
+  if (row == nullptr && node.op().FindFormat("tflite") == nullptr) {
+    if (node.op().category == Category::kRecurrent)
+      if (auto reason = WhyNotUnrolled(node)) return reason;
     return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
+  }
   if (auto reason = WhyNotTypes(node, row != nullptr && row->any_type)) return reason;
   if (auto reason = WhyNotQuants(node)) return reason;
   if (row != nullptr && row->why_not != nullptr)
@@ -118,6 +122,9 @@ const Target& TfliteTarget() {
       {"softsign", "quotient", SoftsignAsQuotient},
       {"instance_norm", "moments", NormAsMoments},
       {"layer_norm", "moments", NormAsMoments},
+      {"rnn", "steps", UnrollRecurrent},
+      {"gru", "steps", UnrollRecurrent},
+      {"lstm", "steps", UnrollRecurrent},
       {"silu", "product", SiluAsProduct},
       {"reciprocal", "quotient", ReciprocalAsQuotient},
       {"xor", "inequality", XorAsNotEqual},

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "ir/op_def.h"
+#include "ops/array/join_axes.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
@@ -450,6 +451,7 @@ void RegisterShapeOps(OpRegistry& ops) {
   transpose.summary = "permutes axes";
   transpose.category = Category::kMovement;
   transpose.movement = Movement::kPermuted;
+  transpose.decompose = JoinTransposedAxes;
   transpose.quant_rule = QuantRule::kSame;
   transpose.attrs = AttrsInfoOf<TransposeAttrs>();
   transpose.inputs = {{"x", Arity::kRequired, Elements::kAny}};

@@ -60,7 +60,19 @@ const Row& RowOf(const std::vector<Row>& rows, const Node& node) {
   return rows.front();
 }
 
-// The result is known when the difference of the operands is.
+// The result for a difference a - b, which may be an expression of known sign: a dimension is not
+// -1.
+std::optional<bool> KnownComparison(const CompareRow& row, const Dim& d) {
+  if (!d.is_valid()) return std::nullopt;
+  if (d.is_const()) return row.s(d.value(), 0);
+  const bool negative = row.s(-1, 0), zero = row.s(0, 0), positive = row.s(1, 0);
+  if ((d - Dim(1)).non_negative()) return positive;
+  if ((Dim(-1) - d).non_negative()) return negative;
+  if (d.non_negative() && zero == positive) return zero;
+  if ((Dim(0) - d).non_negative() && zero == negative) return zero;
+  return std::nullopt;
+}
+
 void InferCompareElements(InferContext& ctx) {
   const CompareRow& row = RowOf(CompareRows(), ctx.node());
   const auto a = ctx.elements(0);
@@ -70,8 +82,9 @@ void InferCompareElements(InferContext& ctx) {
   Dims out;
   for (size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
     const Dim d = (*a)[a->size() == 1 ? 0 : i] - (*b)[b->size() == 1 ? 0 : i];
-    if (!d.is_const()) return;
-    out.emplace_back(row.s(d.value(), 0) ? 1 : 0);
+    const auto known = KnownComparison(row, d);
+    if (!known) return;
+    out.emplace_back(*known ? 1 : 0);
   }
   ctx.set_out_elements(0, std::move(out));
 }

@@ -1,0 +1,349 @@
+#include "ops/recurrent/unroll.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "ir/op_def.h"
+#include "ops/array/concat.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/array/tile.h"
+#include "ops/math/elementwise.h"
+#include "ops/math/matmul.h"
+#include "ops/recurrent/recurrent.h"
+
+namespace nn {
+namespace {
+
+// Adds the nodes of one layer before `node`.
+class Unroller {
+ public:
+  Unroller(Graph& graph, Node& node)
+      : graph_(graph),
+        node_(node),
+        attrs_(RecurrentAttrsOf(node)),
+        gates_(node.Is("lstm")  ? 4
+               : node.Is("gru") ? 3
+                                : 1) {}
+
+  Result<bool> Run() {
+    const Type& x = node_.input(kX)->type();
+    steps_ = x.dim(attrs_.batch_first ? 1 : 0).value();
+    units_ = node_.input(kR)->type().dim(2).value();
+    inputs_ = x.dim(2).value();
+    batch_ = x.dim(attrs_.batch_first ? 0 : 1);
+    std::vector<Value*> y, h, c;
+    for (int64_t d = 0; d < attrs_.directions(); ++d) {
+      NN_ASSIGN(const Direction result, RunDirection(d));
+      y.push_back(result.y);
+      h.push_back(result.h);
+      c.push_back(result.c);
+    }
+    std::vector<Value*> outputs;
+    NN_ASSIGN(Value* const all, Concat(y, attrs_.batch_first ? 2 : 1));
+    outputs.push_back(all);
+    for (size_t i = 1; i < node_.outputs().size(); ++i) {
+      NN_ASSIGN(Value* const state, Concat(i == 1 ? h : c, attrs_.batch_first ? 1 : 0));
+      outputs.push_back(state);
+    }
+    graph_.Replace(&node_, outputs);
+    return true;
+  }
+
+ private:
+  enum Input : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
+
+  struct Direction {
+    Value* y;  // with an axis of size 1 for the direction
+    Value* h;  // the same
+    Value* c;  // null unless lstm
+  };
+
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
+    NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
+    n->set_source(node_.source());
+    return n->output();
+  }
+  Result<Value*> Number(std::string_view op, Value* x, float v) {
+    return Add(op, {x, graph_.AddConstant(Tensor::Scalar(v))});
+  }
+  Result<Value*> Reshape(Value* v, Dims dims) {
+    return Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
+  }
+  Result<Value*> Part(Value* v, int64_t axis, int64_t begin, int64_t end) {
+    return Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {}});
+  }
+  Result<Value*> Concat(const std::vector<Value*>& parts, int64_t axis) {
+    if (parts.size() == 1) return parts[0];
+    return Add("concat", parts, ConcatAttrs{axis});
+  }
+
+  // Direction d of an operand [D, ...], without that axis and with the others as `dims`; null if
+  // it is absent.
+  Result<Value*> OfDirection(size_t operand, int64_t d, Dims dims) {
+    Value* v = node_.input(operand);
+    if (v == nullptr) return nullptr;
+    if (attrs_.directions() > 1) {
+      NN_ASSIGN(v, Part(v, 0, d, d + 1));
+    }
+    return Reshape(v, std::move(dims));
+  }
+
+  // The initial state of direction d, [B, H]; zeros if it is absent.
+  Result<Value*> Initial(size_t operand, int64_t d) {
+    const Dims dims = {batch_, Dim(units_)};
+    if (Value* v = node_.input(operand)) {
+      if (attrs_.directions() > 1) {
+        NN_ASSIGN(v, Part(v, attrs_.batch_first ? 1 : 0, d, d + 1));
+      }
+      return Reshape(v, dims);
+    }
+    Value* const zero = graph_.AddConstant(Tensor::Scalar(0.0f));
+    return Add("expand", {zero}, ExpandAttrs{dims});
+  }
+
+  Result<Value*> Activate(const RecurrentFunction& f, Value* x) {
+    if (std::isfinite(attrs_.clip)) {
+      NN_ASSIGN(x, Add("clip", {x}, ClipAttrs{-attrs_.clip, attrs_.clip}));
+    }
+    const float alpha = f.params()[0], beta = f.params()[1];
+    switch (f.activation()) {
+      case RecurrentActivation::kAffine: {
+        NN_ASSIGN(x, Number("mul", x, alpha));
+        return Number("add", x, beta);
+      }
+      case RecurrentActivation::kElu:
+        return Add("elu", {x}, AlphaAttrs{alpha});
+      case RecurrentActivation::kHardSigmoid:
+        return Add("hard_sigmoid", {x}, HardSigmoidAttrs{alpha, beta});
+      case RecurrentActivation::kLeakyRelu:
+        return Add("leaky_relu", {x}, LeakyReluAttrs{alpha});
+      case RecurrentActivation::kRelu:
+        return Add("relu", {x});
+      case RecurrentActivation::kScaledTanh: {
+        NN_ASSIGN(x, Number("mul", x, beta));
+        NN_ASSIGN(x, Add("tanh", {x}));
+        return Number("mul", x, alpha);
+      }
+      case RecurrentActivation::kSigmoid:
+        return Add("sigmoid", {x});
+      case RecurrentActivation::kSoftplus:
+        return Add("softplus", {x});
+      case RecurrentActivation::kSoftsign:
+        return Add("softsign", {x});
+      case RecurrentActivation::kTanh:
+        return Add("tanh", {x});
+      case RecurrentActivation::kThresholdedRelu:
+        break;
+    }
+    return Add("thresholded_relu", {x}, AlphaAttrs{alpha});
+  }
+
+  // v w^T + bias for the rows of gate g, with weights [G H, K] and a bias [G H] or null.
+  Result<Value*> Product(Value* v, Value* weights, Value* bias, int64_t g) {
+    if (gates_ > 1) {
+      NN_ASSIGN(weights, Part(weights, 0, g * units_, (g + 1) * units_));
+      if (bias != nullptr) {
+        NN_ASSIGN(bias, Part(bias, 0, g * units_, (g + 1) * units_));
+      }
+    }
+    NN_ASSIGN(Value* const t, Add("transpose", {weights}, TransposeAttrs{{1, 0}}));
+    std::vector<Value*> operands = {v, t};
+    if (bias != nullptr) operands.push_back(bias);
+    return Add("matmul", std::move(operands), MatmulAttrs{});
+  }
+
+  // The gates of one direction.
+  struct Weights {
+    Value* r = nullptr;
+    Value* r_bias = nullptr;
+    std::vector<Value*> wx;        // by gate: [T, B, H] or [B, T, H]
+    std::vector<Value*> peephole;  // i, o, f: [H]; empty without
+    std::vector<RecurrentFunction> functions;
+  };
+
+  Result<Value*> StepOf(const Weights& w, int64_t g, int64_t t) {
+    NN_ASSIGN(Value* const part,
+              Part(w.wx[static_cast<size_t>(g)], attrs_.batch_first ? 1 : 0, t, t + 1));
+    return Reshape(part, {batch_, Dim(units_)});
+  }
+
+  // wx + rh of gate g at step t, plus a peephole.
+  Result<Value*> Sum(const Weights& w, int64_t g, int64_t t, Value* h, Value* c = nullptr) {
+    NN_ASSIGN(Value* const wx, StepOf(w, g, t));
+    NN_ASSIGN(Value* const rh, Product(h, w.r, w.r_bias, g));
+    NN_ASSIGN(Value * sum, Add("add", {wx, rh}));
+    if (c == nullptr || w.peephole.empty()) return sum;
+    NN_ASSIGN(Value* const peephole, Add("mul", {w.peephole[static_cast<size_t>(g)], c}));
+    return Add("add", {peephole, sum});
+  }
+
+  Status StepLstm(const Weights& w, int64_t t, Value*& h, Value*& c) {
+    enum Gate : int64_t { kI, kO, kF, kN };
+    NN_ASSIGN(Value * i, Sum(w, kI, t, h, c));
+    NN_ASSIGN(i, Activate(w.functions[0], i));
+    Value* f = nullptr;
+    if (node_.attrs<LstmAttrs>().input_forget) {
+      NN_ASSIGN(f, Add("sub", {graph_.AddConstant(Tensor::Scalar(1.0f)), i}));
+    } else {
+      NN_ASSIGN(f, Sum(w, kF, t, h, c));
+      NN_ASSIGN(f, Activate(w.functions[0], f));
+    }
+    NN_ASSIGN(Value * n, Sum(w, kN, t, h));
+    NN_ASSIGN(n, Activate(w.functions[1], n));
+    NN_ASSIGN(Value* const kept, Add("mul", {f, c}));
+    NN_ASSIGN(Value* const added, Add("mul", {i, n}));
+    NN_ASSIGN(Value* const next, Add("add", {kept, added}));
+    NN_ASSIGN(Value * o, Sum(w, kO, t, h, next));
+    NN_ASSIGN(o, Activate(w.functions[0], o));
+    NN_ASSIGN(Value* const shown, Activate(w.functions[2], next));
+    NN_ASSIGN(h, Add("mul", {o, shown}));
+    c = next;
+    return {};
+  }
+
+  Status StepGru(const Weights& w, int64_t t, Value*& h) {
+    enum Gate : int64_t { kZ, kReset, kNew };
+    NN_ASSIGN(Value * z, Sum(w, kZ, t, h));
+    NN_ASSIGN(z, Activate(w.functions[0], z));
+    NN_ASSIGN(Value * reset, Sum(w, kReset, t, h));
+    NN_ASSIGN(reset, Activate(w.functions[0], reset));
+    Value* n = nullptr;
+    if (node_.attrs<GruAttrs>().linear_before_reset) {
+      NN_ASSIGN(Value* const rh, Product(h, w.r, w.r_bias, kNew));
+      NN_ASSIGN(Value* const kept, Add("mul", {reset, rh}));
+      NN_ASSIGN(Value* const wx, StepOf(w, kNew, t));
+      NN_ASSIGN(n, Add("add", {kept, wx}));
+    } else {
+      NN_ASSIGN(Value* const kept, Add("mul", {reset, h}));
+      NN_ASSIGN(n, Sum(w, kNew, t, kept));
+    }
+    NN_ASSIGN(n, Activate(w.functions[1], n));
+    NN_ASSIGN(Value* const old, Add("mul", {z, h}));
+    NN_ASSIGN(Value* const rest, Add("sub", {graph_.AddConstant(Tensor::Scalar(1.0f)), z}));
+    NN_ASSIGN(Value* const fresh, Add("mul", {rest, n}));
+    NN_ASSIGN(h, Add("add", {old, fresh}));
+    return {};
+  }
+
+  Status Step(const Weights& w, int64_t t, Value*& h, Value*& c) {
+    if (gates_ == 4) return StepLstm(w, t, h, c);
+    if (gates_ == 3) return StepGru(w, t, h);
+    NN_ASSIGN(h, Sum(w, 0, t, h));
+    NN_ASSIGN(h, Activate(w.functions[0], h));
+    return {};
+  }
+
+  Result<Weights> WeightsOf(int64_t d) {
+    const int64_t rows = gates_ * units_;
+    Weights w;
+    NN_ASSIGN(w.functions, RecurrentFunctionsOf(node_, d));
+    NN_ASSIGN(Value* const input_weights, OfDirection(kW, d, {Dim(rows), Dim(inputs_)}));
+    NN_ASSIGN(w.r, OfDirection(kR, d, {Dim(rows), Dim(units_)}));
+    NN_ASSIGN(Value* const biases, OfDirection(kBias, d, {Dim(2 * rows)}));
+    Value* w_bias = nullptr;
+    if (biases != nullptr) {
+      NN_ASSIGN(w_bias, Part(biases, 0, 0, rows));
+      NN_ASSIGN(w.r_bias, Part(biases, 0, rows, 2 * rows));
+    }
+    for (int64_t g = 0; g < gates_; ++g) {
+      NN_ASSIGN(Value* const wx, Product(node_.input(kX), input_weights, w_bias, g));
+      w.wx.push_back(wx);
+    }
+    NN_ASSIGN(Value* const peepholes, OfDirection(kPeepholes, d, {Dim(3 * units_)}));
+    for (int64_t g = 0; peepholes != nullptr && g < 3; ++g) {
+      NN_ASSIGN(Value* const p, Part(peepholes, 0, g * units_, (g + 1) * units_));
+      w.peephole.push_back(p);
+    }
+    return w;
+  }
+
+  // Whether each sequence has a step t, [B, 1]; null if all have all steps.
+  Result<Value*> HasStep(int64_t t) {
+    Value* const lengths = node_.input(kLengths);
+    if (lengths == nullptr) return nullptr;
+    Value* const step = graph_.AddConstant(Tensor::Scalar(static_cast<int32_t>(t)));
+    NN_ASSIGN(Value* const has, Add("greater", {lengths, step}));
+    return Reshape(has, {batch_, Dim(1)});
+  }
+
+  Result<Direction> RunDirection(int64_t d) {
+    NN_ASSIGN(const Weights w, WeightsOf(d));
+    NN_ASSIGN(Value * h, Initial(kInitialH, d));
+    Value* c = nullptr;
+    if (gates_ == 4) {
+      NN_ASSIGN(c, Initial(kInitialC, d));
+    }
+    const bool reverse = attrs_.direction == RecurrentDirection::kReverse || d == 1;
+    const Dims with_axes = attrs_.batch_first ? Dims{batch_, Dim(1), Dim(1), Dim(units_)}
+                                              : Dims{Dim(1), Dim(1), batch_, Dim(units_)};
+    std::vector<Value*> y(static_cast<size_t>(steps_));
+    for (int64_t k = 0; k < steps_; ++k) {
+      const int64_t t = reverse ? steps_ - 1 - k : k;
+      Value* const old_h = h;
+      Value* const old_c = c;
+      NN_RETURN_IF_ERROR(Step(w, t, h, c));
+      Value* shown = h;
+      NN_ASSIGN(Value* const has, HasStep(t));
+      if (has != nullptr) {
+        Value* const zero = graph_.AddConstant(Tensor::Scalar(0.0f));
+        NN_ASSIGN(shown, Add("select", {has, h, zero}));
+        NN_ASSIGN(h, Add("select", {has, h, old_h}));
+        if (c != nullptr) {
+          NN_ASSIGN(c, Add("select", {has, c, old_c}));
+        }
+      }
+      NN_ASSIGN(y[static_cast<size_t>(t)], Reshape(shown, with_axes));
+    }
+    Direction out{};
+    NN_ASSIGN(out.y, Concat(y, attrs_.batch_first ? 1 : 0));
+    const Dims state =
+        attrs_.batch_first ? Dims{batch_, Dim(1), Dim(units_)} : Dims{Dim(1), batch_, Dim(units_)};
+    NN_ASSIGN(out.h, Reshape(h, state));
+    if (c != nullptr) {
+      NN_ASSIGN(out.c, Reshape(c, state));
+    }
+    return out;
+  }
+
+  Graph& graph_;
+  Node& node_;
+  const RecurrentAttrs& attrs_;
+  int64_t gates_;
+  int64_t steps_ = 0, units_ = 0, inputs_ = 0;
+  Dim batch_;
+};
+
+}  // namespace
+
+std::optional<std::string> WhyNotUnrolled(const Node& node) {
+  const Type& x = node.input(0)->type();
+  const Type& r = node.input(2)->type();
+  const RecurrentAttrs& a = RecurrentAttrsOf(node);
+  if (x.dtype != DType::kF32 || x.quantized())
+    return fmt::format("it can be written step by step on f32 only, not {}", DTypeName(x.dtype));
+  if (!x.ranked() || !r.ranked()) return "its shapes are not known";
+  const Dim steps = x.dim(a.batch_first ? 1 : 0);
+  if (!steps.is_const())
+    return fmt::format(
+        "it can be written step by step only if the number of steps is known, not {}; "
+        "set it with --input-shape",
+        steps.ToString());
+  if (steps.value() < 1 || steps.value() * a.directions() > kMaxUnrolledSteps)
+    return fmt::format("it can be written step by step for 1 to {} steps, not {}",
+                       kMaxUnrolledSteps / a.directions(), steps.value());
+  if (!r.dim(2).is_const() || !x.dim(2).is_const()) return "the number of its units is not known";
+  return std::nullopt;
+}
+
+Result<bool> UnrollRecurrent(Graph& graph, Node& node) {
+  if (WhyNotUnrolled(node)) return false;
+  return Unroller(graph, node).Run();
+}
+
+}  // namespace nn

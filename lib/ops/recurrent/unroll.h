@@ -1,0 +1,23 @@
+// Recurrent layers as one group of elementary operators per step, for formats without such layers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/status.h"
+#include "ir/graph.h"
+
+namespace nn {
+
+// The most steps, times directions, that UnrollRecurrent() writes.
+inline constexpr int64_t kMaxUnrolledSteps = 256;
+
+// Why UnrollRecurrent() cannot replace an rnn, gru or lstm node, and what helps; nullopt if it can.
+std::optional<std::string> WhyNotUnrolled(const Node& node);
+
+// Replaces an rnn, gru or lstm node by steps; false if it cannot. Fused multiply-adds become two
+// operators, which round twice.
+Result<bool> UnrollRecurrent(Graph& graph, Node& node);
+
+}  // namespace nn
