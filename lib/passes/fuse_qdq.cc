@@ -129,6 +129,19 @@ bool Fits(const Node& node, const Cluster& c) {
   return true;
 }
 
+// Whether inference accepts the node with these inputs: the scales of a filter may be those of an
+// axis that has none in integer arithmetic.
+bool Infers(Graph& graph, const Node& node, const Cluster& c) {
+  const bool per_axis = std::ranges::any_of(c.inputs, [](const Value* v) {
+    return v != nullptr && v->type().quantized() && v->type().quant->per_axis();
+  });
+  if (!per_axis) return true;
+  const auto trial =
+      graph.InferAdded(graph.AddNode(node.op(), c.inputs, node.attrs(), node.outputs().size()));
+  if (trial) graph.Erase(*trial);
+  return trial.has_value();
+}
+
 Status Fuse(Graph& graph, Node& node, const Cluster& c) {
   graph.SetInputs(&node, c.inputs);
   const bool batch_matmul = node.Is("matmul") && !c.inputs[1]->is_constant();
@@ -236,7 +249,8 @@ Status FuseQdq(Graph& graph) {
       continue;
     }
     if (HasArithmetic(node))
-      if (const auto cluster = ClusterOf(graph, node); cluster && Fits(node, *cluster))
+      if (const auto cluster = ClusterOf(graph, node);
+          cluster && Fits(node, *cluster) && Infers(graph, node, *cluster))
         NN_RETURN_IF_ERROR(Fuse(graph, node, *cluster));
     ++it;
   }

@@ -128,6 +128,7 @@ Cell Convert(const Row& row, const CrossCase& c, const Format& format) {
   options.input = [&](std::string_view name, const Type& type, size_t i, uint64_t seed) {
     return CaseInput(row, name, type, i, seed);
   };
+  options.prepare = BindOpenSizes;
   const bool same_operators = CountOperators(*source) == CountOperators(fitted);
   const auto verified = VerifyConversion(
       *std::move(source), [&] { return Result<Graph>(*std::move(converted)); }, axes, options);

@@ -124,5 +124,27 @@ TEST_CASE("conv: errors name what does not fit") {
         std::string::npos);
 }
 
+TEST_CASE("conv: a filter has one scale, or one for each output channel") {
+  CHECK(Fails(R"(graph { in %x: i8[1, 3, 4, 4]{scale=0.05}
+                         const %w: i8[3, 3, 2, 2]{axis=1, scale=[0.1, 0.2, 0.3]} = splat(1)
+                         %y = conv(%x, %w) @tflite : i8[*]{scale=0.2}  out "y" = %y })",
+              "the filter along axis 1, which is not its output channel axis"));
+}
+
+TEST_CASE("conv: a constant filter without elements") {
+  for (const char* graph :
+       {R"(graph { in %x: f32[1, 5, 5, 0]  const %w: f32[3, 3, 3, 0] = []
+                   const %b: f32[3] = [1, -2, 3]
+                   %c = conv(%x, %w, %b) {layout = nxc, filter_layout = oxi}
+                   %y = relu(%c)  out "y" = %y })",
+        R"(graph { in %x: i8[1, 6, 0]{scale=0.05}  const %w: i8[3, 3, 0]{scale=0.01} = []
+                   %y = conv(%x, %w) {layout = nxc, filter_layout = oxi} @tflite
+                        : i8[1, 4, 3]{scale=0.2}
+                   out "y" = %y })"}) {
+    const Graph g = Parse(graph);
+    RunEverywhere(g, InputsOf(g, {}));
+  }
+}
+
 }  // namespace
 }  // namespace nn::test

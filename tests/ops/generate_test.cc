@@ -54,5 +54,13 @@ TEST_CASE("trilu: a diagonal is a number") {
                 fmt::format("trilu does not support {} as input k", type)));
 }
 
+TEST_CASE("one_hot: the values are a vector") {
+  for (const char* type : {"f32[1, 2]", "f32[3]", "f32[]"})
+    CHECK(Fails(fmt::format(R"(graph {{ in %i: i32[2]  in %d: i64[]  in %v: {}
+                                        %y = one_hot(%i, %d, %v)  out "y" = %y }})",
+                            type),
+                fmt::format("values is {}, must be a vector of 2 elements", type)));
+}
+
 }  // namespace
 }  // namespace nn::test

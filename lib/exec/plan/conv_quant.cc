@@ -258,7 +258,7 @@ Result<bool> PlanQuantConv(PlanContext& ctx) {
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(x), filter->constant().dims()));
   // int32 sums must not overflow: each product is below 2^16.
   if (g.windows.size() > 3 || static_cast<size_t>(g.taps()) > kMaxPointers ||
-      g.taps() * g.in_channels > 32000)
+      g.taps() * g.in_channels > 32000 || filter->constant().elements() == 0)
     return false;
   const std::optional<ByteResult> result = ByteResultOf(ctx.group());
   if (!result) return false;

@@ -206,7 +206,8 @@ struct Elements {
   size_t axis = 0;
   int64_t size = 0, stride = 0;  // of the axis
 
-  // nullopt if the indices are larger than the other tensor on another axis.
+  // nullopt if the other tensor has no elements, of which an index out of range would be replaced
+  // by the first, or if the indices are larger on another axis.
   static std::optional<Elements> Of(const Value* other, const Value* indices, int64_t axis) {
     const auto shape = ShapeOf(other);
     const auto at = NormalizeAxis(axis, static_cast<int>(shape.size()));
@@ -217,6 +218,7 @@ struct Elements {
     e.axis = static_cast<size_t>(*at);
     for (size_t d = 0; d < e.dims.size(); ++d)
       if (d != e.axis && e.dims[d] > shape[d]) return std::nullopt;
+    if (ElementsOf(shape, 0, shape.size()) == 0) return std::nullopt;
     e.size = shape[e.axis];
     e.stride = e.strides[e.axis];
     e.strides[e.axis] = 0;

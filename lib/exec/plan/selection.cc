@@ -118,7 +118,7 @@ Result<bool> PlanArg(PlanContext& ctx) {
   const auto shape = ShapeOf(x);
   const bool known = x->dtype() == DType::kF32 ||
                      (!hardmax && (x->dtype() == DType::kI32 || x->dtype() == DType::kI64));
-  if (!known || x->type().quantized()) return false;
+  if (!known || x->type().quantized() || ElementsOf(shape, 0, shape.size()) == 0) return false;
   const int64_t given = hardmax ? node.attrs<AlongAxisAttrs>().axis : node.attrs<ArgAttrs>().axis;
   NN_ASSIGN(const int axis, NormalizeAxis(given, static_cast<int>(shape.size())));
   auto step = std::make_unique<ArgStep>();

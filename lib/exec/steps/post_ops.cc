@@ -117,6 +117,9 @@ size_t RowMap::General(size_t r) const {
 
 namespace {
 
+// The columns of a row that have the factors of a single channel: its axes are joined.
+constexpr size_t kOneChannelColumns = 1024;
+
 // scale and shift of a batch_norm on constants, channels last.
 bool FoldBatchNorm(const Node& node, PostOpProgram::Op& op) {
   if (node.attrs<BatchNormAttrs>().layout != Layout::kNxc) return false;
@@ -125,6 +128,11 @@ bool FoldBatchNorm(const Node& node, PostOpProgram::Op& op) {
   for (const ScaleShift& f : *factors) {
     op.scale.push_back(f.scale);
     op.shift.push_back(f.shift);
+  }
+  op.one_channel = factors->size() == 1;
+  if (op.one_channel) {
+    op.scale.assign(kOneChannelColumns, op.scale[0]);
+    op.shift.assign(kOneChannelColumns, op.shift[0]);
   }
   return true;
 }
@@ -254,7 +262,7 @@ void PostOpProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, s
         RunUnaryRowsF32(op.function, op.params, rows);
         break;
       case Op::Kind::kMulAdd:
-        RunMulAddRowsF32(rows, op.scale.data() + column, op.shift.data() + column);
+        RunMulAdd(op, rows, column);
         break;
       case Op::Kind::kBinary:
         RunBinary(memory, op, rows, first, column, kept);
@@ -263,6 +271,18 @@ void PostOpProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, s
     // In place from here on.
     rows.x = rows.y;
     rows.x_stride = rows.y_stride;
+  }
+}
+
+void PostOpProgram::RunMulAdd(const Op& op, const RowsF32& rows, size_t column) {
+  if (!op.one_channel)
+    return RunMulAddRowsF32(rows, op.scale.data() + column, op.shift.data() + column);
+  for (size_t c = 0; c < rows.n; c += kOneChannelColumns) {
+    RowsF32 part = rows;
+    part.x += c;
+    part.y += c;
+    part.n = std::min(kOneChannelColumns, rows.n - c);
+    RunMulAddRowsF32(part, op.scale.data(), op.shift.data());
   }
 }
 

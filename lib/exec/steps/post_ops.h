@@ -96,7 +96,8 @@ class PostOpProgram {
     std::optional<size_t> kept;  // the other operand is this kept value
     MemoryView other;
     RowMap rows;
-    std::vector<float> scale, shift;
+    std::vector<float> scale, shift;  // of the columns
+    bool one_channel = false;         // of any number of columns, which all have the first factors
   };
 
   bool empty() const { return ops_.empty(); }
@@ -137,6 +138,7 @@ class PostOpProgram {
 
   void RunBlock(const Memory& memory, RowsF32 rows, size_t first, size_t column,
                 const Kept& kept) const;
+  static void RunMulAdd(const Op& op, const RowsF32& rows, size_t column);
   static void RunBinary(const Memory& memory, const Op& op, const RowsF32& rows, size_t first,
                         size_t column, const Kept& kept);
   // The index among the kept values of a value of the chain; nullopt for other values.

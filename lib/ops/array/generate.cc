@@ -120,9 +120,10 @@ Status EvalRange(EvalContext& ctx) {
 Status InferOneHot(InferContext& ctx) {
   const Type& indices = ctx.in(0);
   NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
-  const auto values = ctx.in(2).const_dims();
-  if (values && CheckedElements(*values) != 2)
-    return ModelError("values is {}, must have 2 elements", ctx.in(2).ToString());
+  const Type& values = ctx.in(2);
+  if (values.ranked() &&
+      (values.rank() != 1 || (values.dim(0).is_const() && values.dim(0) != Dim(2))))
+    return ModelError("values is {}, must be a vector of 2 elements", values.ToString());
   if (!indices.ranked()) {
     ctx.set_out(0, Unranked(ctx.in(2)));
     return {};

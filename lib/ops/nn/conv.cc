@@ -117,6 +117,7 @@ Status InferConv(InferContext& ctx) {
   }
   if (a.groups < 1) return ModelError("groups is {}, must be at least 1", a.groups);
   const FilterAxes axes = AxesOf(a.filter_layout, rank);
+  NN_RETURN_IF_ERROR(CheckFilterQuant(w, axes));
   const Dim& in_channels = x.dim(ChannelAxis(a.layout, rank));
   const Dim& out_channels = w.dim(axes.output);
   const Dim expected = w.dim(axes.input) * Dim(a.groups);

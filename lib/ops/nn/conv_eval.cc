@@ -99,11 +99,6 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
   const Quant& xq = *ctx.in_type(0).quant;
   const Quant& wq = *ctx.in_type(1).quant;
   const Quant& yq = *ctx.out_type().quant;
-  if (wq.per_axis() && wq.axis != p.filter_output_axis)
-    return UnsupportedError(
-        "per-channel quantization of the filter along axis {}, which is not its output channel "
-        "axis",
-        wq.axis);
   const auto channels = static_cast<size_t>(p.groups * p.out_channels);
   if (wq.scales.size() != (wq.per_axis() ? channels : 1))
     return ModelError("the filter has {} scales for {} output channels", wq.scales.size(),
@@ -160,7 +155,6 @@ ConvProblem ConvOperands(Layout layout, FilterLayout filter_layout, const ConvGe
   p.x_channel = xs[channel];
   p.w_out = ws[static_cast<size_t>(filter.output)];
   p.w_in = ws[static_cast<size_t>(filter.input)];
-  p.filter_output_axis = filter.output;
   p.y_batch = ys[0];
   p.y_channel = ys[channel];
   for (size_t i = 0; i < g.windows.size(); ++i) {
@@ -172,6 +166,14 @@ ConvProblem ConvOperands(Layout layout, FilterLayout filter_layout, const ConvGe
     p.y_spatial.push_back(ys[axis]);
   }
   return p;
+}
+
+Status CheckFilterQuant(const Type& filter, const FilterAxes& axes) {
+  if (!filter.quantized() || !filter.quant->per_axis() || filter.quant->axis == axes.output)
+    return {};
+  return UnsupportedError(
+      "per-channel quantization of the filter along axis {}, which is not its output channel axis",
+      filter.quant->axis);
 }
 
 Status EvalConvolution(EvalContext& ctx, const ConvProblem& p) {

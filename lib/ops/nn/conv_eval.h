@@ -31,7 +31,6 @@ struct ConvProblem {
   int64_t w_group, w_out, w_in;
   int64_t y_batch, y_channel;
   std::vector<int64_t> y_size, kernel, x_spatial, w_spatial, y_spatial;  // per spatial axis
-  int filter_output_axis;
   // Appends the taps of an output position, in order of kernel position.
   std::function<void(std::span<const int64_t> position, std::vector<ConvTap>& taps)> taps;
 };
@@ -40,6 +39,10 @@ struct ConvProblem {
 ConvProblem ConvOperands(Layout layout, FilterLayout filter_layout, const ConvGeometry& g,
                          const std::vector<int64_t>& x, const std::vector<int64_t>& w,
                          const std::vector<int64_t>& y);
+
+// kUnsupported if the scales of a quantized filter are those of another axis than the output
+// channels.
+Status CheckFilterQuant(const Type& filter, const FilterAxes& axes);
 
 // Evaluates a node with inputs x, filter and, optionally, bias, with floating-point or quantized
 // types.

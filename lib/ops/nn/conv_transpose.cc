@@ -54,8 +54,10 @@ Status ResolveAxis(const ConvTransposeAttrs& a, size_t i, size_t rank, Window& w
     const Dim half = Dim::FloorDiv(total, Dim(2));
     w.pad_begin = a.padding == Padding::kSameUpper ? half : total - half;
   } else {
-    NN_ASSIGN(const int64_t begin, ItemOf(a.pads, i, 2 * rank, 0, kAnyPad, "pads"));
-    NN_ASSIGN(const int64_t end, ItemOf(a.pads, rank + i, 2 * rank, 0, kAnyPad, "pads"));
+    static const std::vector<int64_t> kNone;
+    const auto& pads = a.padding == Padding::kExplicit ? a.pads : kNone;
+    NN_ASSIGN(const int64_t begin, ItemOf(pads, i, 2 * rank, 0, kAnyPad, "pads"));
+    NN_ASSIGN(const int64_t end, ItemOf(pads, rank + i, 2 * rank, 0, kAnyPad, "pads"));
     w.pad_begin = Dim(begin);
     w.output = a.output_shape.empty() ? PaddedSize(full, -begin, -end) : a.output_shape[i];
   }
@@ -143,7 +145,9 @@ Status InferConvTranspose(InferContext& ctx) {
     return ModelError("the input is quantized, but the filter is not");
   }
   if (a.groups < 1) return ModelError("groups is {}, must be at least 1", a.groups);
-  const Dim out_channels = w.dim(AxesOf(a.filter_layout, rank).output) * Dim(a.groups);
+  const FilterAxes axes = AxesOf(a.filter_layout, rank);
+  NN_RETURN_IF_ERROR(CheckFilterQuant(w, axes));
+  const Dim out_channels = w.dim(axes.output) * Dim(a.groups);
   NN_RETURN_IF_ERROR(CheckChannels(ctx, out_channels));
   NN_ASSIGN(const auto windows, ConvTransposeWindows(a, *x.dims, *w.dims));
   Dims out(static_cast<size_t>(rank));

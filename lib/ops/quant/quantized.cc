@@ -21,9 +21,9 @@ Status RequireTflite(const EvalContext& ctx) {
 Status RequireSameQuant(const EvalContext& ctx) {
   const Type& x = ctx.in_type(0);
   const Type& y = ctx.out_type();
-  constexpr float kTolerance = 1e-6f;
+  constexpr float kTolerance = 1e-6f;  // relative
   if (!y.quantized() || y.quant->per_axis() || x.quant->per_axis() ||
-      !(std::fabs(y.quant->scale() - x.quant->scale()) <= kTolerance) ||
+      !(std::fabs(y.quant->scale() - x.quant->scale()) <= kTolerance * x.quant->scale()) ||
       y.quant->zero_point() != x.quant->zero_point())
     return ModelError("{} of {} to {}: scale and zero point must be the same", ctx.node().op_name(),
                       x.ToString(), y.ToString());

@@ -269,7 +269,7 @@ Status WriteTrilu(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<TriluAttrs>();
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0)),
                                      ctx.NameAs(node.input(1), DType::kI64)};
-  if (a.k != 0) inputs[1] = ctx.AddTensor(Tensor::Scalar(a.k), "k");
+  if (a.k != 0 && node.input(1) == nullptr) inputs[1] = ctx.AddTensor(Tensor::Scalar(a.k), "k");
   pb::NodeProto* out = ctx.AddNode(node, "Trilu", std::move(inputs), {ctx.NameOf(node.output())});
   SetInt(out, "upper", a.upper ? 1 : 0);
   return {};

@@ -119,7 +119,9 @@ Status WriteRecurrent(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotRecurrent(const Node& node) {
-  if (!node.input(2)->type().dim(2).is_const()) return "the number of units must be constant";
+  const Dim& units = node.input(2)->type().dim(2);
+  if (!units.is_const()) return "the number of units must be constant";
+  if (units == 0) return "it must have at least one unit";
   return std::nullopt;
 }
 

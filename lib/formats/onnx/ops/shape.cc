@@ -212,13 +212,17 @@ std::optional<std::vector<int64_t>> TargetShape(const Node& node) {
       return std::nullopt;
     }
   }
+  // Of no elements, every size could be the one of -1.
+  if (rest && std::count(out.begin(), out.end(), Dim(0)) > 0) return std::nullopt;
   return shape;
 }
 
 // Whether an entry 0 of the shape means an empty dimension, not one copied from the input.
 bool NeedsAllowZero(const Node& node) {
   if (node.input(1) != nullptr) return !node.attrs<ReshapeAttrs>().zero_copies;
-  return node.input(0)->type().ranked() && node.output()->type().const_dims() && !TargetShape(node);
+  if (!node.input(0)->type().ranked() || !node.output()->type().ranked()) return false;
+  const Dims& out = *node.output()->type().dims;
+  return std::count(out.begin(), out.end(), Dim(0)) > 0 && !TargetShape(node);
 }
 
 Status WriteReshape(ExportContext& ctx, const Node& node) {

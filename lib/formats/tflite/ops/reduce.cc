@@ -63,7 +63,8 @@ Status WriteReduce(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotReduce(const Node& node) {
-  if (node.input(1) != nullptr) return "its axes must be constant";
+  if (const Value* axes = node.input(1))
+    return axes->is_constant() ? "its axes cannot be empty" : "its axes must be constant";
   if (!node.input(0)->type().ranked()) return "its rank must be known";
   const DType t = node.input(0)->dtype();
   if (t == DType::kI32 || t == DType::kI64 || t == DType::kBool) return std::nullopt;

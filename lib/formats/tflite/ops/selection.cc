@@ -95,8 +95,8 @@ Status WriteTopK(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotTopK(const Node& node) {
   const auto& a = node.attrs<TopKAttrs>();
   if (!a.largest) return "TOPK_V2 has no order for the smallest elements";
-  if (node.outputs().size() < 2 || !node.output(1)->type().ranked())
-    return "its rank must be known";
+  if (node.outputs().size() < 2) return "TOPK_V2 also has the indices as an output";
+  if (!node.output(1)->type().ranked()) return "its rank must be known";
   if (a.axis != -1 && a.axis != node.input(0)->type().rank() - 1)
     return fmt::format("axis {} must be the last", a.axis);
   const Type& k = node.input(1)->type();

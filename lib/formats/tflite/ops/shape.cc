@@ -210,6 +210,11 @@ Status WriteExpandDims(ExportContext& ctx, const Node& node) {
   TensorIndex from = ctx.TensorOf(node.input(0));
   for (size_t i = 0; i < axes.size(); ++i) {
     type.dims->insert(type.dims->begin() + axes[i], Dim(1));
+    if (type.quantized() && type.quant->per_axis() && type.quant->axis >= axes[i]) {
+      auto quant = std::make_shared<Quant>(*type.quant);
+      ++quant->axis;
+      type.quant = std::move(quant);
+    }
     const TensorIndex to =
         i + 1 == axes.size() ? ctx.ResultOf(node) : ctx.AddTensor(type, node.output()->name());
     NN_ASSIGN(const TensorIndex axis, ctx.AddInt(axes[i], "axis"));
@@ -221,7 +226,8 @@ Status WriteExpandDims(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotAxes(const Node& node) {
-  if (node.input(1) != nullptr) return "its axes must be constant";
+  if (const Value* axes = node.input(1))
+    return axes->is_constant() ? "its axes cannot be empty" : "its axes must be constant";
   if (!node.input(0)->type().ranked()) return "its rank must be known";
   if (node.Is("expand_dims") && node.attrs<AxesAttrs>().axes.empty())
     return "its axes cannot be empty";
