@@ -79,8 +79,8 @@ struct OutputDrift {
 
 struct Verification {
   std::vector<uint64_t> seeds;
-  // Sizes of symbols chosen for these runs only.
-  std::vector<std::pair<std::string, int64_t>> symbols;
+  // Sizes of symbols chosen for these runs only, one for each shape that was run.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> symbols;
   std::vector<OutputDrift> outputs;  // in the order of the source's outputs
   bool passed = true;                // all outputs agree in all runs
 };

@@ -12,7 +12,7 @@ namespace nn::test {
 namespace {
 
 struct Listed {
-  std::unique_ptr<NativeModel> model;
+  std::shared_ptr<const NativeModel> model;
   ModelSummary summary;
   std::vector<TensorEntry> tensors;
 
