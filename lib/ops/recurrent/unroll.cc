@@ -144,24 +144,33 @@ class Unroller {
     return Add("thresholded_relu", {x}, AlphaAttrs{alpha});
   }
 
-  // v w^T + bias for the rows of gate g, with weights [G H, K] and a bias [G H] or null.
-  Result<Value*> Product(Value* v, Value* weights, Value* bias, int64_t g) {
+  // The transposed weights and the bias of one gate; all steps share them.
+  struct Gate {
+    Value* weights = nullptr;  // [K, H]
+    Value* bias = nullptr;     // [H]; null without
+  };
+
+  // The rows of gate g of weights [G H, K] and a bias [G H] or null.
+  Result<Gate> GateOf(Value* weights, Value* bias, int64_t g) {
     if (gates_ > 1) {
       NN_ASSIGN(weights, Part(weights, 0, g * units_, (g + 1) * units_));
       if (bias != nullptr) {
         NN_ASSIGN(bias, Part(bias, 0, g * units_, (g + 1) * units_));
       }
     }
-    NN_ASSIGN(Value* const t, Add("transpose", {weights}, TransposeAttrs{{1, 0}}));
-    std::vector<Value*> operands = {v, t};
-    if (bias != nullptr) operands.push_back(bias);
+    NN_ASSIGN(Value* const transposed, Add("transpose", {weights}, TransposeAttrs{{1, 0}}));
+    return Gate{transposed, bias};
+  }
+
+  Result<Value*> Product(Value* v, const Gate& gate) {
+    std::vector<Value*> operands = {v, gate.weights};
+    if (gate.bias != nullptr) operands.push_back(gate.bias);
     return Add("matmul", std::move(operands), MatmulAttrs{});
   }
 
   // The gates of one direction.
   struct Weights {
-    Value* r = nullptr;
-    Value* r_bias = nullptr;
+    std::vector<Gate> r;           // by gate
     std::vector<Value*> wx;        // by gate: [T, B, H] or [B, T, H]
     std::vector<Value*> peephole;  // i, o, f: [H]; empty without
     std::vector<RecurrentFunction> functions;
@@ -176,7 +185,7 @@ class Unroller {
   // wx + rh of gate g at step t, plus a peephole.
   Result<Value*> Sum(const Weights& w, int64_t g, int64_t t, Value* h, Value* c = nullptr) {
     NN_ASSIGN(Value* const wx, StepOf(w, g, t));
-    NN_ASSIGN(Value* const rh, Product(h, w.r, w.r_bias, g));
+    NN_ASSIGN(Value* const rh, Product(h, w.r[static_cast<size_t>(g)]));
     NN_ASSIGN(Value * sum, Add("add", {wx, rh}));
     if (c == nullptr || w.peephole.empty()) return sum;
     NN_ASSIGN(Value* const peephole, Add("mul", {w.peephole[static_cast<size_t>(g)], c}));
@@ -184,7 +193,7 @@ class Unroller {
   }
 
   Status StepLstm(const Weights& w, int64_t t, Value*& h, Value*& c) {
-    enum Gate : int64_t { kI, kO, kF, kN };
+    enum : int64_t { kI, kO, kF, kN };
     NN_ASSIGN(Value * i, Sum(w, kI, t, h, c));
     NN_ASSIGN(i, Activate(w.functions[0], i));
     Value* f = nullptr;
@@ -208,14 +217,14 @@ class Unroller {
   }
 
   Status StepGru(const Weights& w, int64_t t, Value*& h) {
-    enum Gate : int64_t { kZ, kReset, kNew };
+    enum : int64_t { kZ, kReset, kNew };
     NN_ASSIGN(Value * z, Sum(w, kZ, t, h));
     NN_ASSIGN(z, Activate(w.functions[0], z));
     NN_ASSIGN(Value * reset, Sum(w, kReset, t, h));
     NN_ASSIGN(reset, Activate(w.functions[0], reset));
     Value* n = nullptr;
     if (node_.attrs<GruAttrs>().linear_before_reset) {
-      NN_ASSIGN(Value* const rh, Product(h, w.r, w.r_bias, kNew));
+      NN_ASSIGN(Value* const rh, Product(h, w.r[kNew]));
       NN_ASSIGN(Value* const kept, Add("mul", {reset, rh}));
       NN_ASSIGN(Value* const wx, StepOf(w, kNew, t));
       NN_ASSIGN(n, Add("add", {kept, wx}));
@@ -244,16 +253,20 @@ class Unroller {
     Weights w;
     NN_ASSIGN(w.functions, RecurrentFunctionsOf(node_, d));
     NN_ASSIGN(Value* const input_weights, OfDirection(kW, d, {Dim(rows), Dim(inputs_)}));
-    NN_ASSIGN(w.r, OfDirection(kR, d, {Dim(rows), Dim(units_)}));
+    NN_ASSIGN(Value* const state_weights, OfDirection(kR, d, {Dim(rows), Dim(units_)}));
     NN_ASSIGN(Value* const biases, OfDirection(kBias, d, {Dim(2 * rows)}));
     Value* w_bias = nullptr;
+    Value* r_bias = nullptr;
     if (biases != nullptr) {
       NN_ASSIGN(w_bias, Part(biases, 0, 0, rows));
-      NN_ASSIGN(w.r_bias, Part(biases, 0, rows, 2 * rows));
+      NN_ASSIGN(r_bias, Part(biases, 0, rows, 2 * rows));
     }
     for (int64_t g = 0; g < gates_; ++g) {
-      NN_ASSIGN(Value* const wx, Product(node_.input(kX), input_weights, w_bias, g));
+      NN_ASSIGN(const Gate input, GateOf(input_weights, w_bias, g));
+      NN_ASSIGN(Value* const wx, Product(node_.input(kX), input));
       w.wx.push_back(wx);
+      NN_ASSIGN(const Gate state, GateOf(state_weights, r_bias, g));
+      w.r.push_back(state);
     }
     NN_ASSIGN(Value* const peepholes, OfDirection(kPeepholes, d, {Dim(3 * units_)}));
     for (int64_t g = 0; peepholes != nullptr && g < 3; ++g) {
