@@ -2,11 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 #include "apps/inspect.h"
 #include "apps/program.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "support/files.h"
+#include "tensorio/npy.h"
 
 namespace nn::test {
 namespace {
@@ -70,11 +73,17 @@ TEST_CASE("declared shapes: nnconvert writes what it has computed") {
   CHECK(before["outputs"][0]["shape"] == Json::array({2, 4}));
   CHECK(after["outputs"][0]["shape"].size() == 2);
   for (const Json& dim : after["outputs"][0]["shape"]) CHECK_FALSE(dim.is_number());
-  // The verification runs the model as it is declared.
-  const ProgramResult verified = RunProgram("nnconvert --rewrite " + model + " " + dir / "v.onnx");
-  CHECK(verified.code == 1);
-  CHECK(Contains(verified.err, "is declared f32[2, 4] but is "));
+  // The verification runs the model as it is declared: generated shapes are the declared ones,
+  // and others are rejected.
+  const std::string convert = "nnconvert --rewrite " + model + " ";
+  const Tensor other = Tensor::Of({2}, std::vector<int64_t>{4, 2});
+  REQUIRE(WriteFile(dir / "other.npy", *NpyImage(other)).has_value());
+  const ProgramResult rejected =
+      RunProgram(convert + dir / "v.onnx --verify-inputs s=" + dir / "other.npy");
+  CHECK(rejected.code == 2);
+  CHECK(Contains(rejected.err, "is declared f32[2, 4] but is "));
   CHECK_FALSE(Exists(dir / "v.onnx"));
+  CHECK(RunProgram(convert + dir / "v.onnx").code == 0);
 }
 
 }  // namespace

@@ -144,9 +144,9 @@ class Unroller {
     return Add("thresholded_relu", {x}, AlphaAttrs{alpha});
   }
 
-  // The transposed weights and the bias of one gate; all steps share them.
+  // The weights and the bias of one gate; all steps share them.
   struct Gate {
-    Value* weights = nullptr;  // [K, H]
+    Value* weights = nullptr;  // [H, K]
     Value* bias = nullptr;     // [H]; null without
   };
 
@@ -158,14 +158,13 @@ class Unroller {
         NN_ASSIGN(bias, Part(bias, 0, g * units_, (g + 1) * units_));
       }
     }
-    NN_ASSIGN(Value* const transposed, Add("transpose", {weights}, TransposeAttrs{{1, 0}}));
-    return Gate{transposed, bias};
+    return Gate{weights, bias};
   }
 
   Result<Value*> Product(Value* v, const Gate& gate) {
     std::vector<Value*> operands = {v, gate.weights};
     if (gate.bias != nullptr) operands.push_back(gate.bias);
-    return Add("matmul", std::move(operands), MatmulAttrs{});
+    return Add("matmul", std::move(operands), MatmulAttrs{false, true});
   }
 
   // The gates of one direction.
