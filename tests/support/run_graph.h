@@ -34,8 +34,11 @@ std::vector<Tensor> InputsOf(const Graph& graph, const std::vector<std::vector<d
 // Runs the graph everywhere, checks that all bits agree, and returns the outputs.
 std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs);
 
-// Checks that the reference evaluation and each SIMD target agree: in all bits, or in the kind of
-// error.
+// What the reference evaluation and the SIMD targets do not agree in, bits or the kind of error; an
+// internal error. "" if they agree, or if the reference evaluation exceeds the limits.
+std::string BitDifference(const Graph& graph, const std::vector<Tensor>& inputs,
+                          const RunLimits& limits = {});
+// Checks that there is no difference.
 void CheckSameBits(const Graph& graph, const std::vector<Tensor>& inputs);
 
 // Checks that a kernel takes every node: no step of the plan is the reference evaluation.

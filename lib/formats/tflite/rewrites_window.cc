@@ -53,7 +53,7 @@ std::optional<Padding> NamedPadding(const std::vector<Window>& windows) {
 }
 
 // The input of a window operator after a pad that makes the windows VALID; null if the padding is
-// unknown. With known sizes, only elements that windows reach are added.
+// unknown or the result is empty. With known sizes, only elements that windows reach are added.
 Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windows, Value* value) {
   Value* x = node.input(0);
   const auto rank = static_cast<size_t>(x->type().rank());
@@ -63,6 +63,7 @@ Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windo
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
     if (!w.pad_begin.is_const() || (!Known(w) && !w.pad_end.is_const())) return nullptr;
+    if (w.output == 0) return nullptr;  // no pad makes a window fit without a result
     const int64_t begin = w.pad_begin.value();
     const int64_t end =
         Known(w) ? (w.output.value() - 1) * w.stride + w.extent() - w.input.value() - begin
