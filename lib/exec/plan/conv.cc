@@ -261,7 +261,8 @@ Result<bool> PlanConv(PlanContext& ctx) {
   const Tensor& filter = node.input(1)->constant();
   NN_ASSIGN(const ConvGeometry g, GeometryOf(a, ShapeOf(node.input(0)), filter.dims()));
   PostOpProgram post_ops;
-  if (!TakesFilter(g, filter, MatrixConvStep::kMaxPointers) || !post_ops.AddPostOps(ctx))
+  if (filter.elements() == 0 || !TakesFilter(g, filter, MatrixConvStep::kMaxPointers) ||
+      !post_ops.AddPostOps(ctx))
     return false;
   auto step = IsDepthwise(g, DepthwiseConvStep::kMaxRows) || HasSmallGroups(g)
                   ? MakeDepthwiseConv(ctx, g)

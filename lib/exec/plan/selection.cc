@@ -118,9 +118,10 @@ Result<bool> PlanArg(PlanContext& ctx) {
   const auto shape = ShapeOf(x);
   const bool known = x->dtype() == DType::kF32 ||
                      (!hardmax && (x->dtype() == DType::kI32 || x->dtype() == DType::kI64));
-  if (!known || x->type().quantized() || ElementsOf(shape, 0, shape.size()) == 0) return false;
+  if (!known || x->type().quantized()) return false;
   const int64_t given = hardmax ? node.attrs<AlongAxisAttrs>().axis : node.attrs<ArgAttrs>().axis;
   NN_ASSIGN(const int axis, NormalizeAxis(given, static_cast<int>(shape.size())));
+  if (shape[static_cast<size_t>(axis)] == 0) return false;  // there is no first element
   auto step = std::make_unique<ArgStep>();
   step->in = ctx.ViewOf(x);
   step->out = ctx.ViewOf(node.output());

@@ -39,8 +39,8 @@ class ConvStepBase : public Step {
 // Whether the kernels support a node: float32, channels last, with a constant filter and bias.
 bool HasConstantFilter(const Node& node, Layout layout);
 
-// Whether the kernels support a filter: not empty, at most three axes and `most_taps` taps, all of
-// it finite because padding is skipped or read as zeros.
+// Whether the kernels support a filter: at most three axes and `most_taps` taps, all of it finite
+// because padding is skipped or read as zeros.
 bool TakesFilter(const ConvGeometry& g, const Tensor& filter, size_t most_taps);
 
 // Whether each group has one channel and the kernel at most `most_rows` rows.
