@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
-#include <mutex>
+#include <fstream>
+#include <string>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/file_descriptor.h"
@@ -20,13 +23,21 @@ std::string OutputError(int code) {
   return code == EBADF ? "is closed" : ErrnoText(code);
 }
 
-// The mask can be read only by setting it. Two threads at once could leave it at 0.
+// The mask of the process, without setting it: files that other threads create at that moment would
+// have the wrong mode. Linux 4.7 and later report it; otherwise only the owner may read new files.
 mode_t ModeOfNewFiles() {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    constexpr std::string_view kName = "Umask:";
+    if (!line.starts_with(kName)) continue;
+    const size_t at = line.find_first_not_of(" \t", kName.size());
+    mode_t mask = 0;
+    if (at == std::string::npos ||
+        std::from_chars(line.data() + at, line.data() + line.size(), mask, 8).ec != std::errc())
+      break;
+    return 0666 & ~mask;
+  }
+  return 0600;
 }
 
 // A file system may report write errors only on close(); closing a duplicate descriptor reports

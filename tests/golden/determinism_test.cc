@@ -19,6 +19,7 @@
 #include "ir/seeded.h"
 #include "ir/text.h"
 #include "passes/passes.h"
+#include "passes/ports.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 #include "support/skip.h"
@@ -110,14 +111,6 @@ class Matrix {
 
   std::vector<std::string> targets_;
 };
-
-void NamePorts(Graph& graph) {
-  // Where a format has no names, nnrun's stand in the manifest.
-  for (size_t i = 0; i < graph.inputs().size(); ++i)
-    if (graph.inputs()[i].name.empty()) graph.RenameInput(i, fmt::format("in_{}", i));
-  for (size_t i = 0; i < graph.outputs().size(); ++i)
-    if (graph.outputs()[i].name.empty()) graph.RenameOutput(i, fmt::format("out_{}", i));
-}
 
 std::vector<Tensor> Seeded(const Graph& graph, uint64_t seed) {
   std::vector<Tensor> inputs;

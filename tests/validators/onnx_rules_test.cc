@@ -62,5 +62,24 @@ TEST_CASE("ONNX: what breaks rules is refused when it is imported") {
   CHECK(ErrorOfImport(head + swish + input("elem_type: 1")).empty());
 }
 
+// F calls G, which calls itself; H and I call each other; neither F nor J is recursive.
+TEST_CASE("ONNX-FUNC-006: a function that only leads into a cycle is not reported") {
+  const auto function = [](const std::string& name, const std::string& callee) {
+    return "functions { name: \"" + name + "\" domain: \"f\" input: \"a\" output: \"b\" " +
+           "node { input: \"a\" output: \"b\" op_type: \"" + callee + "\" domain: \"f\" } } ";
+  };
+  const TempDir dir;
+  const std::string path = dir / "m.onnx";
+  WriteText(path, Encode("ir_version: 8 opset_import { version: 17 } " + function("F", "G") +
+                         function("G", "G") + function("H", "I") + function("I", "H") +
+                         function("J", "H") + "graph { name: \"g\" }"));
+  const auto read = ReadModelFile(path);
+  REQUIRE(read.has_value());
+  std::string names;
+  for (const Finding& f : Validate(*read->model, *read->format, {}))
+    if (f.rule == "ONNX-FUNC-006") names += f.message.substr(0, f.message.find(" calls")) + ";";
+  CHECK(names == "function \"G\";function \"H\";function \"I\";");
+}
+
 }  // namespace
 }  // namespace nn::test

@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "validators/onnx/rules.h"
@@ -125,17 +127,57 @@ std::vector<int> Depths(const CallGraph& calls) {
   return depths;
 }
 
+// All functions, each after those that its calls lead to, except within cycles.
+std::vector<int> CalleesFirst(const CallGraph& calls) {
+  std::vector<int> order;
+  std::vector<bool> seen(calls.callees.size());
+  using Rest = std::pair<int, std::set<int>::const_iterator>;
+  std::vector<Rest> path;
+  for (size_t start = 0; start < seen.size(); ++start) {
+    if (seen[start]) continue;
+    seen[start] = true;
+    path.emplace_back(static_cast<int>(start), calls.callees[start].begin());
+    while (!path.empty()) {
+      auto& [function, next] = path.back();
+      if (next == calls.callees[static_cast<size_t>(function)].end()) {
+        order.push_back(function);
+        path.pop_back();
+      } else if (const auto callee = static_cast<size_t>(*next++); !seen[callee]) {
+        seen[callee] = true;
+        path.emplace_back(static_cast<int>(callee), calls.callees[callee].begin());
+      }
+    }
+  }
+  return order;
+}
+
+// Whether each function is part of a cycle, not only leads into one: the strongly connected
+// components, after Kosaraju.
+std::vector<bool> Recursive(const CallGraph& calls) {
+  const std::vector<int> order = CalleesFirst(calls);
+  std::vector<bool> seen(order.size()), recursive(order.size());
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (seen[static_cast<size_t>(*it)]) continue;
+    seen[static_cast<size_t>(*it)] = true;
+    std::vector<int> component = {*it};
+    for (size_t i = 0; i < component.size(); ++i)
+      for (const int caller : calls.callers[static_cast<size_t>(component[i])])
+        if (!seen[static_cast<size_t>(caller)]) {
+          seen[static_cast<size_t>(caller)] = true;
+          component.push_back(caller);
+        }
+    const bool is_cycle =
+        component.size() > 1 || calls.callees[static_cast<size_t>(*it)].contains(*it);
+    for (const int function : component) recursive[static_cast<size_t>(function)] = is_cycle;
+  }
+  return recursive;
+}
+
 void NotRecursive(const RuleContext& s, Findings& f) {
   if (!s.HasFunctions()) return;
-  const CallGraph calls = Calls(s);
-  const std::vector<int> depths = Depths(calls);
+  const std::vector<bool> recursive = Recursive(Calls(s));
   EachFunction(s, [&](int i, const pb::FunctionProto& function) {
-    const auto& callers = calls.callers[static_cast<size_t>(i)];
-    // A function that calls into a cycle also has depth 0; it is not reported if no function of
-    // depth 0 calls it.
-    if (depths[static_cast<size_t>(i)] == 0 &&
-        std::any_of(callers.begin(), callers.end(),
-                    [&](int c) { return depths[static_cast<size_t>(c)] == 0; }))
+    if (recursive[static_cast<size_t>(i)])
       f.Add(At(FunctionPath(i)), "function {} calls itself, directly or through other functions",
             Quote(function.name()));
   });
