@@ -6,15 +6,24 @@
 namespace nn::lint {
 namespace {
 
-std::vector<std::span<const Rule>> Lists() {
-  return {DeadRules(), WeightRules(), PortabilityRules()};
+using RuleLists = std::vector<std::span<const Rule>>;
+
+// Rules that share what they look up: a summary is as large as a graph, so rules that need the one
+// come before those that make the other.
+std::vector<RuleLists> Groups() {
+  return {{DeadRules(), WeightRules()}, {PortabilityRules()}};
+}
+
+RuleLists Lists() {
+  RuleLists all;
+  for (const RuleLists& lists : Groups()) all.insert(all.end(), lists.begin(), lists.end());
+  return all;
 }
 
 void Run(const NativeModel& model, const Format& format, const ValidateOptions& options,
          std::vector<Finding>& out) {
-  // The rules of a list share what they look up; it is as large as the graphs of the last list.
-  for (const std::span<const Rule> list : Lists())
-    RunRules<RuleContext>(std::span(&list, 1), RuleContext(model, format), options, out);
+  for (const RuleLists& lists : Groups())
+    RunRules<RuleContext>(lists, RuleContext(model, format), options, out);
 }
 
 }  // namespace
