@@ -1,7 +1,9 @@
 // Tables of text with aligned columns.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace nn::app {
@@ -18,16 +20,21 @@ class Table {
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   // One cell per column, without line breaks or control characters (see Escape).
-  void Add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  bool empty() const { return rows_.empty(); }
+  void Add(std::initializer_list<std::string_view> cells);
+  bool empty() const { return ends_.empty(); }
 
   // Title line and rows, columns two spaces apart, each line after `indent` spaces and ended by a
   // newline. Empty columns are omitted.
   std::string Text(size_t indent = 0) const;
 
  private:
+  std::string_view Cell(size_t row, size_t column) const;
+
   std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  // The cells, row by row, one after the other, and where each ends: a table can have a million
+  // rows.
+  std::string cells_;
+  std::vector<size_t> ends_;
 };
 
 }  // namespace nn::app

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {
@@ -39,11 +40,33 @@ Result<std::vector<size_t>> TableOf(const ModelSummary& summary, const InspectOp
   return table;
 }
 
+std::vector<std::string> NotesOn(const inspect::LoadedModel& model,
+                                 const inspect::Overview& overview) {
+  std::vector<std::string> notes;
+  if (model.import_error)
+    notes.push_back("unknown, because the model cannot be imported: " +
+                    model.import_error->message());
+  if (!model.graph) return notes;
+  if (!overview.multiply_adds)
+    notes.push_back(InputSymbols(*model.graph).empty()
+                        ? "unknown, because shapes inside the model are"
+                        : "unknown: set input shapes with --input-shape or --batch");
+  if (overview.uncounted != 0)
+    notes.push_back(
+        fmt::format("without {} operators that are unsupported or depend on an unsupported one",
+                    overview.uncounted));
+  return notes;
+}
+
+// The digests come first, because the tables need not be in memory for them.
 Status AddParts(const InspectOptions& options, Inspection& out) {
   NN_ASSIGN(out.table, TableOf(out.model.summary, options));
   if (!options.node.empty()) {
     NN_ASSIGN(const auto operators, FindOperators(out.model.summary, options.node));
     NN_ASSIGN(out.node, inspect::DescribeNodes(out.model, operators));
+  }
+  if (options.hash) {
+    NN_ASSIGN(out.digests, inspect::DigestsOf(out.model));
   }
   if (options.tensors) {
     NN_ASSIGN(out.tensors, inspect::ListTensors(out.model, options.stats));
@@ -53,9 +76,6 @@ Status AddParts(const InspectOptions& options, Inspection& out) {
   }
   if (options.cost) {
     NN_ASSIGN(out.cost, inspect::CostOf(out.model));
-  }
-  if (options.hash) {
-    NN_ASSIGN(out.digests, inspect::DigestsOf(out.model));
   }
   return {};
 }
@@ -78,7 +98,11 @@ Result<Inspection> Inspect(const InspectOptions& options) {
   Inspection out;
   NN_ASSIGN(out.model, inspect::Load(options.model, load));
   out.overview = inspect::OverviewOf(out.model);
+  out.notes = NotesOn(out.model, out.overview);
   NN_RETURN_IF_ERROR(AddParts(options, out));
+  // A text of a million operators takes as much memory as they do.
+  out.model.graph.reset();
+  out.model.read.model.reset();
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "apps/nninspect/options.h"
@@ -18,8 +19,9 @@
 namespace nn::app {
 
 struct Inspection {
-  inspect::LoadedModel model;
+  inspect::LoadedModel model;  // without its native form and its graph, which nothing printed needs
   inspect::Overview overview;
+  std::vector<std::string> notes;  // why multiply-adds are unknown, or what they do not include
 
   // Optional parts.
   std::vector<size_t> table;  // operators to list

@@ -4,7 +4,6 @@
 #include "apps/common/table.h"
 #include "apps/nninspect/csv.h"
 #include "base/text.h"
-#include "passes/ports.h"
 
 namespace nn::app {
 namespace {
@@ -30,28 +29,10 @@ std::string TensorTable(std::string_view title, const std::vector<TensorSummary>
   return fmt::format("\n{}{}\n{}", title, table.empty() ? ": none" : "", table.Text(2));
 }
 
-// Why multiply-adds are unknown, or what they do not include.
-std::vector<std::string> NotesOn(const Inspection& i) {
-  std::vector<std::string> notes;
-  if (i.model.import_error)
-    notes.push_back("unknown, because the model cannot be imported: " +
-                    i.model.import_error->message());
-  if (!i.model.graph) return notes;
-  if (!i.overview.multiply_adds)
-    notes.push_back(InputSymbols(*i.model.graph).empty()
-                        ? "unknown, because shapes inside the model are"
-                        : "unknown: set input shapes with --input-shape or --batch");
-  if (i.overview.uncounted != 0)
-    notes.push_back(
-        fmt::format("without {} operators that are unsupported or depend on an unsupported one",
-                    i.overview.uncounted));
-  return notes;
-}
-
 std::string MultiplyAddsText(const Inspection& i) {
   const auto& count = i.overview.multiply_adds;
   std::string out = count ? WithThousands(*count) : "";
-  for (const std::string& note : NotesOn(i)) {
+  for (const std::string& note : i.notes) {
     const std::string text = EscapeControls(note);
     out += out.empty() ? text : " (" + text + ")";
   }
@@ -241,7 +222,7 @@ Json InspectionJson(const Inspection& i, const InspectOptions& options) {
   const auto& multiply_adds = i.overview.multiply_adds;
   json["multiply_adds"] = {{"count", multiply_adds ? Json(*multiply_adds) : Json(nullptr)},
                            {"complete", multiply_adds && i.overview.uncounted == 0},
-                           {"notes", NotesOn(i)}};
+                           {"notes", i.notes}};
   if (options.table()) json["nodes"] = TableJson(i);
   if (i.node) json["node"] = NodesJson(*i.node);
   if (i.tree) json["tree"] = TreeJson(*i.tree);

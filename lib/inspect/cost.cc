@@ -142,6 +142,7 @@ Result<Cost> CostOf(const LoadedModel& model) {
   NN_ASSIGN(const Graph* const graph, GraphOf(model));
   const std::vector<Step> steps = StepsOf(*graph);
   Cost out;
+  out.rows.reserve(steps.size());
   for (const Step& step : steps) {
     CostRow row = RowOf(step);
     out.unknown += !row.multiply_adds;

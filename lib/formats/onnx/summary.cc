@@ -99,6 +99,7 @@ class Summarizer {
     out_.name = m.graph().name();
     Metadata();
     Interface();
+    out_.operators.reserve(static_cast<size_t>(m.graph().node_size()));
     AddGraph(m.graph(), "");
     for (const pb::FunctionProto& f : m.functions())
       AddNodes(f.node(), "function " + QualifiedName(f.domain(), f.name()));
