@@ -101,7 +101,7 @@ TEST_CASE("refusals: what a format cannot have is named") {
         Row{kNoSteps, "tflite", "scales must be positive, not 0"},
         Row{kManyChannels, "coreml", "the window of 2147483649 channels must fit in 32 bits"},
         Row{kFarPad, "coreml", "Core ML has no axes of size 2147483650"},
-        Row{kClip, "coreml", "min 6 must not be above max 0"},
+        Row{kClip, "coreml", "has minVal 6, which is greater than maxVal 0"},
         Row{kLrn, "coreml", "the bias must be positive, not -1"},
         Row{kNoOutputs, "coreml", "no outputs"},
         Row{kNoOutputs, "nnapi", "no outputs"},
