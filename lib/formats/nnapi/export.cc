@@ -12,6 +12,7 @@
 #include "base/checked_math.h"
 #include "base/text.h"
 #include "formats/common/interface.h"
+#include "formats/common/node_memo.h"
 #include "formats/nnapi/constraint.h"
 #include "ir/op_def.h"
 #include "passes/qdq.h"
@@ -89,13 +90,18 @@ Status WriteNode(ExportContext& ctx, const Node& node) {
   return ctx.AddOperation(node, *type, std::move(inputs));
 }
 
-// The constraint of NNAPI that the operations of a node would break.
-std::optional<std::string> WhyNotAllowed(const Node& node) {
+std::optional<std::string> TryOperations(const Node& node) {
   Model trial;
   ExportContext ctx(trial, ExportContext::Mode::kTrial);
   if (const Status s = WriteNode(ctx, node); !s) return s.error().message();
   const auto misfit = FirstMisfit(trial);
   return misfit ? std::optional(misfit->text) : std::nullopt;
+}
+
+// The constraint of NNAPI that the operations of a node would break.
+std::optional<std::string> WhyNotAllowed(const Node& node) {
+  thread_local NodeMemo<std::optional<std::string>> memo;
+  return memo.Find(node, true, {}, TryOperations);
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {
