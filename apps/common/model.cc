@@ -60,9 +60,7 @@ Status BindShapes(Graph& graph, const ShapeOptions& options) {
     if (!shapes.insert(std::move(shape)).second)
       return UsageError("--input-shape {}: the input already has a shape", Quote(text));
   }
-  if (!shapes.empty()) NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
-  if (options.batch) NN_RETURN_IF_ERROR(BindBatch(graph, *options.batch));
-  return {};
+  return BindShapes(graph, shapes, options.batch);
 }
 
 Result<Assignment> SplitAssignment(const std::string& text, const std::vector<Port>& ports) {

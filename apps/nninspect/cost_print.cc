@@ -24,9 +24,9 @@ Json OrNull(const std::optional<uint64_t>& n) {
 }
 
 // The rows with unknown multiply-adds, by operator and reason.
-std::string UnknownText(const inspect::Cost& cost) {
+std::string UnknownText(const inspect::ModelCost& cost) {
   std::map<std::pair<std::string, std::string>, uint64_t> kinds;
-  for (const inspect::CostRow& r : cost.rows)
+  for (const inspect::OperatorCost& r : cost.operators)
     if (!r.unknown.empty()) ++kinds[{r.op, r.unknown}];
   Table table({{""}, {"", Align::kRight}, {""}});
   for (const auto& [kind, count] : kinds)
@@ -36,7 +36,7 @@ std::string UnknownText(const inspect::Cost& cost) {
 
 }  // namespace
 
-std::string CostText(const inspect::Cost& cost) {
+std::string CostText(const inspect::ModelCost& cost) {
   Table table({{"#", Align::kRight},
                {"operator"},
                {"name"},
@@ -46,7 +46,7 @@ std::string CostText(const inspect::Cost& cost) {
                {"parameters", Align::kRight},
                {"bytes read", Align::kRight},
                {"bytes written", Align::kRight}});
-  for (const inspect::CostRow& r : cost.rows)
+  for (const inspect::OperatorCost& r : cost.operators)
     table.Add({r.index < 0 ? "" : std::to_string(r.index), Escape(r.op), Escape(r.name),
                Escape(r.output), NumberText(r.multiply_adds),
                Share(r.multiply_adds, cost.multiply_adds), WithThousands(r.parameters),
@@ -67,8 +67,8 @@ std::string CostText(const inspect::Cost& cost) {
   std::string peak = "unknown, because shapes are";
   if (cost.peak_bytes) {
     peak = HumanBytes(*cost.peak_bytes);
-    if (!cost.rows.empty()) {
-      const inspect::CostRow& r = cost.rows[cost.peak_row];
+    if (!cost.operators.empty()) {
+      const inspect::OperatorCost& r = cost.operators[cost.peak_operator];
       peak += fmt::format(" at #{} {}", r.index, Escape(r.op));
     }
   }
@@ -76,19 +76,19 @@ std::string CostText(const inspect::Cost& cost) {
   return out + UnknownText(cost) + "\n" + totals.Text(2);
 }
 
-std::string CostCsv(const inspect::Cost& cost) {
+std::string CostCsv(const inspect::ModelCost& cost) {
   std::string out = CsvLine({"index", "operator", "name", "output", "multiply_adds", "parameters",
                              "bytes_read", "bytes_written", "unknown"});
-  for (const inspect::CostRow& r : cost.rows)
+  for (const inspect::OperatorCost& r : cost.operators)
     out += CsvLine({r.index < 0 ? "" : std::to_string(r.index), r.op, r.name, r.output,
                     Or(r.multiply_adds), std::to_string(r.parameters), Or(r.bytes_read),
                     Or(r.bytes_written), r.unknown});
   return out;
 }
 
-Json CostJson(const inspect::Cost& cost) {
+Json CostJson(const inspect::ModelCost& cost) {
   Json rows = Json::array();
-  for (const inspect::CostRow& r : cost.rows) {
+  for (const inspect::OperatorCost& r : cost.operators) {
     Json row = {{"index", r.index < 0 ? Json(nullptr) : Json(r.index)}, {"operator", r.op}};
     row["name"] = r.name;
     row["output"] = r.output;
@@ -106,10 +106,10 @@ Json CostJson(const inspect::Cost& cost) {
   json["unsized_operators"] = cost.unsized;
   json["peak_activation_bytes"] = OrNull(cost.peak_bytes);
   json["peak_operator"] =
-      cost.peak_bytes && !cost.rows.empty()
-          ? OrNull(cost.rows[cost.peak_row].index < 0
+      cost.peak_bytes && !cost.operators.empty()
+          ? OrNull(cost.operators[cost.peak_operator].index < 0
                        ? std::nullopt
-                       : std::optional<uint64_t>(cost.rows[cost.peak_row].index))
+                       : std::optional<uint64_t>(cost.operators[cost.peak_operator].index))
           : Json(nullptr);
   json["operators"] = std::move(rows);
   return json;

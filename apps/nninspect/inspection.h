@@ -28,7 +28,7 @@ struct Inspection {
   std::optional<std::vector<inspect::NodeDetails>> node;
   std::optional<std::vector<inspect::TensorRow>> tensors;
   std::optional<inspect::TreeBranch> tree;
-  std::optional<inspect::Cost> cost;
+  std::optional<inspect::ModelCost> cost;
   std::optional<GraphDigests> digests;
 };
 

@@ -45,8 +45,8 @@ std::string StoredText(const TensorEntry& entry);
 std::string StatisticsText(const inspect::TensorStatistics& statistics);
 Json StatisticsJson(const inspect::TensorStatistics& statistics);
 
-std::string CostText(const inspect::Cost& cost);
-std::string CostCsv(const inspect::Cost& cost);
-Json CostJson(const inspect::Cost& cost);
+std::string CostText(const inspect::ModelCost& cost);
+std::string CostCsv(const inspect::ModelCost& cost);
+Json CostJson(const inspect::ModelCost& cost);
 
 }  // namespace nn::app

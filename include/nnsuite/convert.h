@@ -55,6 +55,7 @@ struct ConvertOptions {
 struct UnsupportedNode {
   std::string node;    // `conv "features.0" (operator 3, Conv)`
   std::string op;      // its operator in the graph
+  std::string source;  // its operator in the source file
   std::string reason;  // names the attribute, type or shape
 };
 

@@ -25,19 +25,23 @@ struct OperatorCost {
   // Constants and other inputs, each once; outputs.
   std::optional<uint64_t> bytes_read;
   std::optional<uint64_t> bytes_written;
+  std::string unknown;  // why the multiply-adds are unknown
 };
 
 struct ModelCost {
   std::vector<OperatorCost> operators;  // in the file's order
-  // Sums over the operators whose sizes are known.
+  // Sums over the operators that have them; `unknown` operators lack multiply-adds, `unsized` ones
+  // lack bytes.
   uint64_t multiply_adds = 0;
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
+  uint64_t unknown = 0;
+  uint64_t unsized = 0;
   uint64_t parameters = 0;  // elements of all used constants, each counted once
-  uint64_t unknown = 0;     // operators without multiply-adds because a shape is unknown
   // The largest sum of live tensors, without constants, when operators run in file order and none
-  // in place. nullopt if a size is unknown.
+  // in place; temporaries inside an operator are not counted. nullopt if a size is unknown.
   std::optional<uint64_t> peak_bytes;
+  size_t peak_operator = 0;  // the first with this peak, as an index into `operators`
 };
 
 // Shapes of inputs, by name, and the batch, as Graph::SetInputShapes and SetBatch take them.

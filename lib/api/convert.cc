@@ -30,20 +30,13 @@ nn::ConvertOptions OptionsOf(const std::string& input, const std::string& output
   out.output.opset = o.opset;
   out.output.producer_version = Version();
   out.output.external_data = o.external_data;
-  out.prepare = [shapes = o.input_shapes, batch = o.batch](nn::Graph& graph) -> Status {
-    if (!shapes.empty()) NN_RETURN_IF_ERROR(nn::BindInputs(graph, shapes));
-    if (batch) NN_RETURN_IF_ERROR(nn::BindBatch(graph, *batch));
-    return {};
+  out.prepare = [shapes = o.input_shapes, batch = o.batch](nn::Graph& graph) {
+    return nn::BindShapes(graph, shapes, batch);
   };
   out.fold_batch_norm = o.fold_batch_norm;
   out.dry_run = o.dry_run;
   out.verify = o.verify;
-  out.verification.seed = o.verification.seed;
-  out.verification.runs = o.verification.runs;
-  out.verification.atol = o.verification.atol;
-  out.verification.rtol = o.verification.rtol;
-  out.verification.limits = o.verification.limits;
-  out.verification.threads = o.verification.threads;
+  static_cast<VerifyOptions&>(out.verification) = o.verification;
   return out;
 }
 
@@ -61,8 +54,7 @@ Verification VerificationOf(const nn::Verification& v) {
 Result<Conversion> ConversionOf(Result<nn::Conversion> done) {
   if (!done) return tl::unexpected(std::move(done).error());
   Conversion out;
-  for (nn::UnsupportedNode& o : done->unsupported)
-    out.unsupported.push_back({std::move(o.node), std::move(o.op), std::move(o.reason)});
+  out.unsupported = std::move(done->unsupported);
   out.moved_ports = std::move(done->moved_ports);
   if (done->verification) out.verification = VerificationOf(*done->verification);
   out.written = std::move(done->written);

@@ -20,10 +20,8 @@ Result<inspect::LoadedModel> Loaded(const Model& model, const InputShapes& shape
   const auto& impl = Access::Of(model);
   inspect::LoadOptions options = {.in_full = true};
   if (!shapes.shapes.empty() || shapes.batch)
-    options.bind = [&](nn::Graph& graph) -> Status {
-      if (!shapes.shapes.empty()) NN_RETURN_IF_ERROR(nn::BindInputs(graph, shapes.shapes));
-      if (shapes.batch) NN_RETURN_IF_ERROR(nn::BindBatch(graph, *shapes.batch));
-      return {};
+    options.bind = [&](nn::Graph& graph) {
+      return nn::BindShapes(graph, shapes.shapes, shapes.batch);
     };
   return inspect::LoadFrom(impl.read, impl.path, options);
 }
@@ -37,24 +35,12 @@ std::string Describe(const inspect::OperatorRef& op) {
 
 Result<ModelCost> CostOf(const Model& model, const InputShapes& shapes) {
   NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model, shapes));
-  NN_ASSIGN(inspect::Cost cost, inspect::CostOf(loaded));
-  ModelCost out;
-  for (inspect::CostRow& r : cost.rows)
-    out.operators.push_back({r.index, std::move(r.op), std::move(r.name), std::move(r.output),
-                             r.multiply_adds, r.parameters, r.bytes_read, r.bytes_written});
-  out.multiply_adds = cost.multiply_adds;
-  out.bytes_read = cost.bytes_read;
-  out.bytes_written = cost.bytes_written;
-  out.parameters = cost.parameters;
-  out.unknown = cost.unknown;
-  out.peak_bytes = cost.peak_bytes;
-  return out;
+  return inspect::CostOf(loaded);
 }
 
 Result<ModelDigests> DigestsOf(const Model& model) {
   NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model));
-  NN_ASSIGN(nn::GraphDigests digests, inspect::DigestsOf(loaded));
-  return ModelDigests{std::move(digests.structure), std::move(digests.weights)};
+  return inspect::DigestsOf(loaded);
 }
 
 Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b) {
@@ -79,16 +65,21 @@ Result<std::vector<Difference>> DiffModels(const Model& a, const Model& b) {
   return out;
 }
 
-Result<std::string> DrawSvg(const Model& model, bool expand) {
+namespace {
+
+Result<inspect::Picture> PictureOf(const Model& model, bool expand) {
   NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model));
-  NN_ASSIGN(const inspect::Picture picture, inspect::DrawModel(loaded, expand));
-  return inspect::PictureSvg(picture);
+  return inspect::DrawModel(loaded, expand);
+}
+
+}  // namespace
+
+Result<std::string> DrawSvg(const Model& model, bool expand) {
+  return PictureOf(model, expand).map(inspect::PictureSvg);
 }
 
 Result<std::string> DrawDot(const Model& model, bool expand) {
-  NN_ASSIGN(const inspect::LoadedModel loaded, Loaded(model));
-  NN_ASSIGN(const inspect::Picture picture, inspect::DrawModel(loaded, expand));
-  return inspect::PictureDot(picture);
+  return PictureOf(model, expand).map(inspect::PictureDot);
 }
 
 }  // namespace nnsuite

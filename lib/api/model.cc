@@ -69,9 +69,7 @@ Result<ModelSummary> Model::Summarize(bool in_full) const {
 }
 
 Result<std::vector<StoredTensor>> Model::Tensors() const {
-  NN_ASSIGN(const nn::inspect::LoadedModel loaded,
-            nn::inspect::LoadFrom(impl_->read, impl_->path, {.graph = false}));
-  NN_ASSIGN(std::vector<nn::TensorEntry> entries, nn::inspect::TensorsOf(loaded));
+  NN_ASSIGN(std::vector<nn::TensorEntry> entries, nn::inspect::TensorsOf(impl_->read, impl_->path));
   std::vector<StoredTensor> out;
   for (nn::TensorEntry& e : entries) out.push_back(Access::Wrap(std::move(e), impl_->read));
   return out;

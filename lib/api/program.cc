@@ -67,11 +67,10 @@ uint64_t Program::packed_bytes() const {
 
 Result<std::vector<Tensor>> Program::SeededInputs(uint64_t seed) const {
   std::vector<Tensor> out;
-  for (size_t i = 0; i < impl_->inputs.size(); ++i) {
-    const PortType& port = impl_->inputs[i];
-    NN_ASSIGN(const nn::Type type, nn::api::TypeOf(port.type));
+  const std::vector<nn::Port>& ports = impl_->program.graph().inputs();
+  for (size_t i = 0; i < ports.size(); ++i) {
     NN_ASSIGN(const nn::Tensor tensor,
-              nn::SeededInput(port.name, type, i, seed, impl_->domains[i]));
+              nn::SeededInput(ports[i].name, ports[i].value->type(), i, seed, impl_->domains[i]));
     out.push_back(Access::Wrap(tensor));
   }
   return out;

@@ -14,6 +14,7 @@
 #include "exec/run_limits.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
+#include "nnsuite/convert.h"
 #include "passes/legalize.h"
 #include "tensorio/compare.h"
 
@@ -25,24 +26,15 @@ struct VerifyInputs {
   std::vector<std::optional<Tensor>> tensors;
 };
 
-struct VerifyOptions {
-  // Run i has the inputs of `input` with seed + i.
-  uint64_t seed = 0;
+struct VerifyOptions : nnsuite::VerifyOptions {
   // Given inputs, one set per run; `input` makes those that a set lacks. Null: none are given, and
   // there are `runs` runs. Called after `prepare`.
   std::function<Result<std::vector<VerifyInputs>>(const Graph& source)> data = nullptr;
-  // The contents of input number `i` of the source, whose shape is known. Null: SeededInput() of
+  // The contents of input number `i` of the source, whose shape is known; run i has those of
+  // seed + i. Null: SeededInput() of
   // InputDomains() (passes/input_domains.h); if the source rejects them, of narrower domains.
   std::function<Result<Tensor>(std::string_view name, const Type& type, size_t i, uint64_t seed)>
       input = nullptr;
-  uint64_t runs = 3;
-  // The largest difference of an element of a float output, in its own unit, is atol plus rtol
-  // times the largest magnitude in that output. Elements of quantized outputs may differ by one
-  // step; all others must be equal.
-  double atol = 1e-6;
-  double rtol = 1e-5;
-  RunLimits limits;    // of each run of either model
-  size_t threads = 0;  // of each run; 0: one per processor. The results do not depend on it
   // Sets shapes of inputs for the runs only (BindInputs() and BindBatch() in passes/ports.h). Null:
   // nothing is set. Dimensions that are unknown afterwards get up to three different sizes, each
   // in a part of the runs: batches are 2, 1 and 3, and other dimensions have common sizes that the

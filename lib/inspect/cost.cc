@@ -75,9 +75,9 @@ std::string OutputText(const Step& step) {
                      ShapeText(type));
 }
 
-CostRow RowOf(const Step& step) {
+OperatorCost RowOf(const Step& step) {
   const Node& first = *step.nodes.front();
-  CostRow row;
+  OperatorCost row;
   row.index = first.source().index;
   row.op = first.source().op.empty() ? std::string(first.op_name()) : first.source().op;
   row.name = first.name();
@@ -100,7 +100,7 @@ CostRow RowOf(const Step& step) {
 }
 
 // Inputs are alive from the start to their last read; graph outputs, to the end.
-void FindPeak(const Graph& graph, const std::vector<Step>& steps, Cost& out) {
+void FindPeak(const Graph& graph, const std::vector<Step>& steps, ModelCost& out) {
   std::unordered_map<const Value*, size_t> last;
   for (size_t i = 0; i < steps.size(); ++i)
     for (const Value* v : steps[i].reads) last[v] = i;
@@ -114,7 +114,7 @@ void FindPeak(const Graph& graph, const std::vector<Step>& steps, Cost& out) {
     if (!alive) break;
     if (*alive > peak) {
       peak = *alive;
-      out.peak_row = i;
+      out.peak_operator = i;
     }
     const auto release = [&](const Value* v, size_t at) {
       if (!v->is_constant() && at == i) *alive -= *SizeOf(*v);
@@ -138,19 +138,19 @@ uint64_t Parameters(const Graph& graph) {
 
 }  // namespace
 
-Result<Cost> CostOf(const LoadedModel& model) {
+Result<ModelCost> CostOf(const LoadedModel& model) {
   NN_ASSIGN(const Graph* const graph, GraphOf(model));
   const std::vector<Step> steps = StepsOf(*graph);
-  Cost out;
-  out.rows.reserve(steps.size());
+  ModelCost out;
+  out.operators.reserve(steps.size());
   for (const Step& step : steps) {
-    CostRow row = RowOf(step);
+    OperatorCost row = RowOf(step);
     out.unknown += !row.multiply_adds;
     out.unsized += !row.bytes_read || !row.bytes_written;
     out.multiply_adds = Saturating(out.multiply_adds, row.multiply_adds.value_or(0));
     out.bytes_read = Saturating(out.bytes_read, row.bytes_read.value_or(0));
     out.bytes_written = Saturating(out.bytes_written, row.bytes_written.value_or(0));
-    out.rows.push_back(std::move(row));
+    out.operators.push_back(std::move(row));
   }
   out.parameters = Parameters(*graph);
   FindPeak(*graph, steps, out);

@@ -64,14 +64,17 @@ Result<const Graph*> GraphOf(const LoadedModel& model) {
   return tl::unexpected(model.import_error->In(model.path + ": the model cannot be imported"));
 }
 
-Result<std::vector<TensorEntry>> TensorsOf(const LoadedModel& model) {
-  const Format& format = *model.read.format;
+Result<std::vector<TensorEntry>> TensorsOf(const ReadModel& read, const std::string& path) {
+  const Format& format = *read.format;
   if (format.tensors == nullptr)
-    return UnsupportedError("{}: the tensors of {} models cannot be listed", model.path,
-                            format.label);
-  auto tensors = format.tensors(*model.read.model);
-  if (!tensors) return tl::unexpected(tensors.error().In(model.path));
+    return UnsupportedError("{}: the tensors of {} models cannot be listed", path, format.label);
+  auto tensors = format.tensors(*read.model);
+  if (!tensors) return tl::unexpected(tensors.error().In(path));
   return tensors;
+}
+
+Result<std::vector<TensorEntry>> TensorsOf(const LoadedModel& model) {
+  return TensorsOf(model.read, model.path);
 }
 
 std::map<std::string, const Type*, std::less<>> TypesByName(const LoadedModel& model) {

@@ -54,8 +54,9 @@ Result<LoadedModel> Load(const std::string& path, const LoadOptions& options = {
 // The graph, which belongs to the model, or the import error; kUsage if it was not requested.
 Result<const Graph*> GraphOf(const LoadedModel& model);
 
-// The constant tensors in file order; kUnsupported if the format cannot list them. Their `read`
-// refers to the native model.
+// The constant tensors of a model that was read from `path`, in file order; kUnsupported if the
+// format cannot list them. Their `read` refers to the native model.
+Result<std::vector<TensorEntry>> TensorsOf(const ReadModel& read, const std::string& path);
 Result<std::vector<TensorEntry>> TensorsOf(const LoadedModel& model);
 
 // Types of the named values of the main graph; only there are names unambiguous. They belong to the

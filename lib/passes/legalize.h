@@ -12,6 +12,7 @@
 #include "ir/axis_map.h"
 #include "ir/graph.h"
 #include "ir/op_def.h"
+#include "nnsuite/convert.h"
 #include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/support/window.h"
@@ -54,13 +55,7 @@ struct InterfaceAxes {
   bool unchanged() const;
 };
 
-// A node that the target does not support.
-struct UnsupportedNode {
-  std::string node;    // Node::Describe()
-  std::string op;      // operator name in the graph
-  std::string source;  // operator name in the source file
-  std::string reason;
-};
+using nnsuite::UnsupportedNode;
 
 // Applies rewrites until no illegal node can be improved, cleans up transposes, and returns the
 // nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and

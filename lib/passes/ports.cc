@@ -98,6 +98,12 @@ Status BindBatch(Graph& graph, int64_t batch) {
   return UsageError("--batch {}: no input has a symbolic first dimension ({})", batch, seen);
 }
 
+Status BindShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes,
+                  std::optional<int64_t> batch) {
+  if (!shapes.empty()) NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
+  return batch ? BindBatch(graph, *batch) : Status();
+}
+
 Status BindOpenBatch(Graph& graph) {
   const std::vector<std::string> symbols = BatchSymbols(graph);
   return symbols.empty() ? Status() : SetBatchSymbols(graph, symbols, 1);

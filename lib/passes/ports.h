@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,6 +37,10 @@ Status BindInputs(Graph& graph, const std::map<std::string, std::vector<int64_t>
 // `batch` already; for a negative batch, and for one that does not
 // fit the model.
 Status BindBatch(Graph& graph, int64_t batch);
+
+// BindInputs() for the shapes, if there are any, then BindBatch() for the batch, if it is given.
+Status BindShapes(Graph& graph, const std::map<std::string, std::vector<int64_t>>& shapes,
+                  std::optional<int64_t> batch);
 
 // Sets the batch symbols, if there are any, to 1.
 Status BindOpenBatch(Graph& graph);

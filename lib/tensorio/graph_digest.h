@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
+#include "nnsuite/inspect.h"
 
 namespace nn {
 
@@ -18,11 +19,7 @@ struct OpaqueContents {
   std::vector<std::function<Result<Tensor>()>> tensors;
 };
 
-// Each is "sha256:" and 64 hexadecimal digits.
-struct GraphDigests {
-  std::string structure;
-  std::string weights;
-};
+using GraphDigests = nnsuite::ModelDigests;
 
 // SHA-256 over the graph in a canonical form. A walk from the outputs, in order, numbers each node
 // after its operands, which are visited in input order. The digests therefore do not depend on
