@@ -44,7 +44,8 @@ struct Access {
   static const nn::Tensor& Of(const nnsuite::Tensor& tensor) { return tensor.impl_->tensor; }
   // The tensor with aligned contents.
   static nnsuite::Tensor Wrap(const nn::Tensor& tensor) {
-    return nnsuite::Tensor(std::make_shared<const nnsuite::Tensor::Impl>(tensor.Aligned()));
+    return nnsuite::Tensor(
+        std::shared_ptr<const nnsuite::Tensor::Impl>(new nnsuite::Tensor::Impl{tensor.Aligned()}));
   }
   static std::vector<nn::NamedTensor> Of(std::span<const nnsuite::NamedTensor> tensors) {
     std::vector<nn::NamedTensor> out;
@@ -55,7 +56,8 @@ struct Access {
   static const nn::Graph& Of(const nnsuite::Graph& graph) { return graph.impl_->graph; }
   static nn::Graph& Of(nnsuite::Graph& graph) { return graph.impl_->graph; }
   static nnsuite::Graph Wrap(nn::Graph graph) {
-    return nnsuite::Graph(std::make_unique<nnsuite::Graph::Impl>(std::move(graph)));
+    return nnsuite::Graph(
+        std::unique_ptr<nnsuite::Graph::Impl>(new nnsuite::Graph::Impl{std::move(graph)}));
   }
   static nn::Value* Of(nnsuite::Value value) { return value.value_; }
   static nnsuite::Value Wrap(nn::Value* value) { return nnsuite::Value(value); }
@@ -64,12 +66,12 @@ struct Access {
 
   static const nnsuite::Model::Impl& Of(const nnsuite::Model& model) { return *model.impl_; }
   static nnsuite::Model Wrap(nn::ReadModel read, std::string path) {
-    return nnsuite::Model(
-        std::make_shared<const nnsuite::Model::Impl>(std::move(read), std::move(path)));
+    return nnsuite::Model(std::shared_ptr<const nnsuite::Model::Impl>(
+        new nnsuite::Model::Impl{std::move(read), std::move(path)}));
   }
   static nnsuite::StoredTensor Wrap(nn::TensorEntry entry, nn::ReadModel read) {
-    return nnsuite::StoredTensor(
-        std::make_shared<const nnsuite::StoredTensor::Impl>(std::move(entry), std::move(read)));
+    return nnsuite::StoredTensor(std::shared_ptr<const nnsuite::StoredTensor::Impl>(
+        new nnsuite::StoredTensor::Impl{std::move(entry), std::move(read)}));
   }
 };
 

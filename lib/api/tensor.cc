@@ -24,7 +24,7 @@ bool EndsWith(const std::string& path, std::string_view extension) {
 
 }  // namespace
 
-Tensor::Tensor() : impl_(std::make_shared<const Impl>(nn::Tensor(DType::kUnknown, {0}, {}))) {}
+Tensor::Tensor() : impl_(new Impl{nn::Tensor(DType::kUnknown, {0}, {})}) {}
 Tensor::Tensor(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
 
 Result<Tensor> Tensor::Copy(DType dtype, std::vector<int64_t> shape,
