@@ -249,19 +249,25 @@ class Flood {
     const AxisMap& base = own == maps_.end() ? identity : own->second;
     std::vector<AxisMap> maps;
     bool all = true;  // uses take other axes
+    int64_t cost = 0;
     for (const Use& u : input->uses()) {
       AxisMap map = identity;
       if (IsAxisNode(u.node))
         map = after ? MergedMap(*u.node) : *AxisMapOf(*u.node);
       else if (after)
         map = EdgeMap(*u.node, static_cast<size_t>(u.index));
+      if (IsAxisNode(u.node) && IsMovedOutput(*u.node)) {
+        cost += CostAtInterface(input, base, map);
+        all = false;  // the input becomes an output
+        continue;
+      }
       all = all && !map.IsIdentity();
       if (!map.IsIdentity() && std::find(maps.begin(), maps.end(), map) == maps.end())
         maps.push_back(std::move(map));
     }
     if (base.IsIdentity() && all && maps.size() == 1)
       return CostAtInterface(input, identity, maps[0]);
-    int64_t cost = CostAtInterface(input, identity, base);
+    cost += CostAtInterface(input, identity, base);
     for (const AxisMap& map : maps) cost += CostOf(input, base, map);
     return cost;
   }

@@ -58,7 +58,8 @@ Status MoveInterface(Graph& graph, InterfaceAxes& interface) {
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const Node* def = graph.outputs()[i].value->def();
     const auto map = def == nullptr ? std::nullopt : PermutationOf(*def);
-    if (!map) continue;
+    // With other uses, the transpose stays unless the input of the graph moves.
+    if (!map || !def->output()->uses().empty()) continue;
     interface.outputs[i] = interface.outputs[i].Then(map->Inverse());
     graph.set_output(i, def->input(0));
   }

@@ -12,8 +12,8 @@ namespace nn {
 InterfaceAxes IdentityInterface(const Graph& graph);
 
 // If all uses of an input are the same transpose, the input itself gets the permuted axes; if an
-// output is the transpose of a value, the value itself becomes the output. Records the changes in
-// `interface`.
+// output is the transpose of a value and has no other use, the value itself becomes the output.
+// Records the changes in `interface`.
 Status MoveInterface(Graph& graph, InterfaceAxes& interface);
 
 }  // namespace nn

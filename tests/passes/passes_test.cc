@@ -206,6 +206,44 @@ TEST_CASE("change_axes: a channel shuffle keeps its one transpose") {
   CHECK(RunEverywhere(g, inputs)[0].Identical(before[0]));
 }
 
+// A step that undoes another would repeat until the work limit.
+TEST_CASE("change_axes: axes that move to the interface stay there") {
+  for (const char* text : {R"(graph {
+  in %x: i16[3, 4]
+  %f = transpose(%x) {perm = [1, 0]}
+  %h = reverse(%x) {axes = [0, 1]}
+  out "f" = %f
+  out "h" = %h
+})",
+                           R"(graph {
+  in %x: i16[3, 4]
+  %f = transpose(%x) {perm = [1, 0]}
+  %g = transpose(%x) {perm = [1, 0]}
+  %h = pad(%x) {pads = [0, 1, 1, 1]}
+  out "f" = %f
+  out "g" = %g
+  out "h" = %h
+})",
+                           R"(graph {
+  in %x: f32[3, 4]
+  %f = transpose(%x) {perm = [1, 0]}
+  %r = relu(%f)
+  out "f" = %f
+  out "r" = %r
+})"}) {
+    Graph g = Parse(text);
+    AxesOptions options;
+    options.moves_interface = true;
+    REQUIRE(ChangeAxes(g, options).has_value());
+    const std::string once = PrintGraph(g);
+    CAPTURE(once);
+    const auto again = ChangeAxes(g, options);
+    REQUIRE(again.has_value());
+    CHECK_FALSE(*again);
+    CHECK(PrintGraph(g) == once);
+  }
+}
+
 TEST_CASE("change_axes: what cannot follow keeps its transposes") {
   const char* text = R"(graph {
     in %x: f32[1, 2, 3, 4]

@@ -121,13 +121,16 @@ inline uint64_t MulAdd(uint64_t a, uint64_t b, uint64_t c) {
   return a * b + c;
 }
 
-// Accumulates kLanes adjacent columns at once; each has its own sum, in order of k.
+// Accumulates kLanes adjacent columns at once; each has its own sum, in order of k. `a_first` and
+// `b_first` are the first elements of the row and of the first column; without any (k = 0) the
+// operands may have no memory to point into.
 template <size_t kLanes, typename T>
-std::array<T, kLanes> DotProducts(const MatmulGeometry& g, const T* a, const T* b) {
+std::array<T, kLanes> DotProducts(const MatmulGeometry& g, const T* a, int64_t a_first, const T* b,
+                                  int64_t b_first) {
   std::array<T, kLanes> sum{};
   for (int64_t k = 0; k < g.k; ++k) {
-    const T av = a[k * g.a_k];
-    const T* row = b + k * g.b_k;
+    const T av = a[a_first + k * g.a_k];
+    const T* row = b + b_first + k * g.b_k;
     for (size_t j = 0; j < kLanes; ++j)
       sum[j] = MulAdd(av, row[static_cast<int64_t>(j) * g.b_n], sum[j]);
   }
@@ -141,17 +144,17 @@ void Multiply(const MatmulGeometry& g, const T* a, const T* b, const T* bias, T*
   std::vector<int64_t> b_offsets;
   ForEachOffset(g.batch, g.b_batch, [&](int64_t, int64_t offset) { b_offsets.push_back(offset); });
   ForEachOffset(g.batch, g.a_batch, [&](int64_t i, int64_t a_offset) {
-    const T* bm = b + b_offsets[static_cast<size_t>(i)];
+    const int64_t b_offset = b_offsets[static_cast<size_t>(i)];
     for (int64_t m = 0; m < g.m; ++m) {
-      const T* row = a + a_offset + m * g.a_m;
+      const int64_t row = a_offset + m * g.a_m;
       T* out = y + (i * g.m + m) * g.n;
       const auto put = [&](int64_t n, T sum) { out[n] = sum + (bias == nullptr ? T(0) : bias[n]); };
       int64_t n = 0;
       for (; n + kLanes <= g.n; n += kLanes) {
-        const auto sums = DotProducts<kLanes>(g, row, bm + n * g.b_n);
+        const auto sums = DotProducts<kLanes>(g, a, row, b, b_offset + n * g.b_n);
         for (int64_t j = 0; j < kLanes; ++j) put(n + j, sums[static_cast<size_t>(j)]);
       }
-      for (; n < g.n; ++n) put(n, DotProducts<1>(g, row, bm + n * g.b_n)[0]);
+      for (; n < g.n; ++n) put(n, DotProducts<1>(g, a, row, b, b_offset + n * g.b_n)[0]);
     }
   });
 }
