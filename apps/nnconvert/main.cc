@@ -28,7 +28,8 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
       "File to write; its extension determines the format. The format of IN: a copy, unless an "
       "option changes the model. .json: a dump, which can be read in place of the model");
   app.add_option("--to", o.to,
-                 "Format to write, if the extension does not determine it; json: a dump")
+                 "Format to write, if the extension does not determine it; json: a dump; all, with "
+                 "--dry-run: every format")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
   app.add_option("--opset", o.opset, "ONNX operator set version to write")->type_name("N");
@@ -219,6 +220,45 @@ Result<int> Convert(const ConvertArguments& a, ReadModel read, const Format& for
   return c.verification && !c.verification->passed ? kExitCheckFailed : kExitDone;
 }
 
+Status Print(const ConvertArguments& o, const Json& json, const std::string& text) {
+  return PrintText("-", o.format == "json" ? JsonText(json) : text);
+}
+
+// What each format can hold of the model. Exit code 3 if one of them lacks something.
+Result<int> DryRunForAll(const ConvertArguments& o) {
+  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
+  NN_ASSIGN(const ImportedModel imported, read.format->import(*read.model));
+  ShownRuns runs;
+  const ConvertOptions options = OptionsOf(o, runs);
+  std::vector<ConvertReport> targets;
+  bool all_fit = true;
+  for (const Format& format : Formats()) {
+    if (format.write == nullptr) continue;
+    ConvertReport r;
+    r.input = o.input;
+    r.input_format = read.format->label;
+    r.output = "-";
+    r.output_format = format.label;
+    r.dry_run = true;
+    r.copy = &format == read.format;
+    if (!r.copy) {
+      auto done = ConvertGraph(
+          {imported.graph.Clone(), imported.unsupported}, [] { return std::nullopt; }, format,
+          options);
+      if (done)
+        r.conversion = *std::move(done);
+      else if (done.error().code() == ErrorCode::kUnsupported)
+        r.error = done.error();
+      else
+        return tl::unexpected(done.error());
+      all_fit = all_fit && !r.error && r.conversion.unsupported.empty();
+    }
+    targets.push_back(std::move(r));
+  }
+  NN_RETURN_IF_ERROR(Print(o, TargetsJson(targets), TargetsText(targets)));
+  return all_fit ? kExitDone : ExitCode(ErrorCode::kUnsupported);
+}
+
 Result<int> Run(const ConvertArguments& o) {
   if (o.support) {
     NN_RETURN_IF_ERROR(WriteFile("-", SupportMarkdown()));
@@ -227,6 +267,11 @@ Result<int> Run(const ConvertArguments& o) {
   if (o.input.empty()) return UsageError("IN is required; \"nnconvert --help\" lists the options");
   if (o.output.empty() && !(o.dry_run && !o.to.empty()))
     return UsageError("OUT is required, unless --dry-run and --to are given");
+  if (o.to == "all") {
+    if (!o.dry_run) return UsageError("--to all requires --dry-run");
+    if (o.opset != 0) return UsageError("--opset is for ONNX alone, not for --to all");
+    return DryRunForAll(o);
+  }
   const Format* format = nullptr;
   if (!WantsDump(o)) {
     NN_ASSIGN(format, TargetFormat(o));
@@ -245,11 +290,12 @@ Result<int> Run(const ConvertArguments& o) {
   NN_ASSIGN(const int code, format == nullptr ? DumpModel(o, read, report)
                                               : Convert(o, std::move(read), *format, report));
   if (o.quiet && code == kExitDone && o.format == "text") return code;
-  const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
-  if (o.output == "-" && !o.dry_run)
-    std::fputs(EscapeLines(text).c_str(), stderr);  // standard output has the model
+  if (o.output == "-" && !o.dry_run)  // standard output has the model
+    std::fputs(EscapeLines(o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report))
+                   .c_str(),
+               stderr);
   else
-    NN_RETURN_IF_ERROR(PrintText("-", text));
+    NN_RETURN_IF_ERROR(Print(o, ConvertJson(report), ConvertText(report)));
   return code;
 }
 

@@ -4,6 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "apps/common/program.h"
 #include "apps/common/table.h"
@@ -12,12 +16,64 @@
 namespace nn::app {
 namespace {
 
+// The operator in the graph; in the source file, if the graph has no such operator.
+std::string NameOf(const UnsupportedNode& node) {
+  return Escape(node.op == "opaque" ? node.source : node.op);
+}
+
+// Unsupported nodes with the same operator and reason.
+struct NodeGroup {
+  const UnsupportedNode* first;
+  size_t count = 0;
+
+  std::string Text() const {
+    if (count == 1) return first->node;
+    std::string_view node = first->node;
+    if (node.starts_with(first->op + " ")) node.remove_prefix(first->op.size() + 1);
+    return fmt::format("{} x{}, first {}", NameOf(*first), count, node);
+  }
+};
+
+// In the order of their first nodes.
+std::vector<NodeGroup> GroupsOf(const std::vector<UnsupportedNode>& unsupported) {
+  std::vector<NodeGroup> groups;
+  std::map<std::pair<std::string_view, std::string_view>, size_t> places;
+  for (const UnsupportedNode& o : unsupported) {
+    const auto [it, added] = places.try_emplace({o.op, o.reason}, groups.size());
+    if (added) groups.push_back({&o});
+    ++groups[it->second].count;
+  }
+  return groups;
+}
+
 std::string UnsupportedNodeText(const std::vector<UnsupportedNode>& unsupported) {
   if (unsupported.empty()) return {};
   Table table({{""}, {""}});
-  for (const UnsupportedNode& o : unsupported) table.Add({o.node, EscapeControls(o.reason)});
+  for (const NodeGroup& g : GroupsOf(unsupported))
+    table.Add({g.Text(), EscapeControls(g.first->reason)});
   return fmt::format("{} operator{} cannot be converted:\n{}", unsupported.size(),
                      unsupported.size() == 1 ? "" : "s", table.Text(2));
+}
+
+// "erf x6, lstm", by operator.
+std::string OperatorCounts(const std::vector<UnsupportedNode>& unsupported) {
+  std::map<std::string, size_t> counts;
+  for (const UnsupportedNode& o : unsupported) ++counts[NameOf(o)];
+  std::string out;
+  for (const auto& [op, count] : counts)
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", op,
+                       count == 1 ? "" : fmt::format(" x{}", count));
+  return out;
+}
+
+// What a dry run found out, in a few words.
+std::string OutcomeText(const ConvertReport& r) {
+  const Conversion& c = r.conversion;
+  if (r.error) return fmt::format("cannot be converted: {}", r.error->message());
+  if (r.copy) return "the format of the model";
+  if (c.unsupported.empty() && c.rest_unchecked.empty()) return "every operator can be converted";
+  return fmt::format("{} operator{} cannot be converted: {}", c.unsupported.size(),
+                     c.unsupported.size() == 1 ? "" : "s", OperatorCounts(c.unsupported));
 }
 
 // "infinite" where nothing differs.
@@ -88,14 +144,10 @@ Json VerificationJson(const Verification& v) {
           {"outputs", std::move(outputs)}};
 }
 
-}  // namespace
-
-std::string ConvertText(const ConvertReport& r) {
+// What follows the first line of a report.
+std::string DetailText(const ConvertReport& r) {
   const Conversion& c = r.conversion;
-  std::string out =
-      fmt::format("{} ({}) -> {} ({})", r.input, r.input_format, r.output, r.output_format);
-  if (r.bytes) out += fmt::format(", {}", HumanBytes(*r.bytes));
-  out += "\n";
+  std::string out;
   if (c.written)
     for (const auto& [name, bytes] : c.written->side_files)
       out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
@@ -128,6 +180,44 @@ std::string ConvertText(const ConvertReport& r) {
   return out;
 }
 
+}  // namespace
+
+std::string ConvertText(const ConvertReport& r) {
+  std::string out =
+      fmt::format("{} ({}) -> {} ({})", r.input, r.input_format, r.output, r.output_format);
+  if (r.bytes) out += fmt::format(", {}", HumanBytes(*r.bytes));
+  out += "\n";
+  return out + DetailText(r);
+}
+
+std::string TargetsText(const std::vector<ConvertReport>& targets) {
+  const ConvertReport& any = targets.front();
+  Table table({{"target"}, {"outcome"}});
+  std::string details;
+  for (const ConvertReport& r : targets) {
+    table.Add({r.output_format, EscapeControls(OutcomeText(r))});
+    if (!r.error && !r.copy && !r.conversion.unsupported.empty())
+      details += fmt::format("\n{}: {}", r.output_format, DetailText(r));
+  }
+  return fmt::format("{} ({})\n{}{}", any.input, any.input_format, table.Text(2), details);
+}
+
+Json TargetsJson(const std::vector<ConvertReport>& targets) {
+  Json array = Json::array();
+  for (const ConvertReport& r : targets) {
+    Json entry = ConvertJson(r);
+    entry.erase("version");
+    entry.erase("tool");
+    entry.erase("input");
+    array.push_back(std::move(entry));
+  }
+  Json json = ConvertJson(targets.front());
+  return {{"version", json["version"]},
+          {"tool", json["tool"]},
+          {"input", json["input"]},
+          {"targets", std::move(array)}};
+}
+
 Json ConvertJson(const ConvertReport& r) {
   const Conversion& c = r.conversion;
   Json unsupported = Json::array();
@@ -147,7 +237,7 @@ Json ConvertJson(const ConvertReport& r) {
       files.push_back({{"name", name}, {"bytes", bytes}});
     json["output"]["side_files"] = std::move(files);
   }
-  json["obstacles"] = std::move(unsupported);
+  json["unsupported"] = std::move(unsupported);
   if (!c.moved_ports.empty()) {
     Json moved = Json::array();
     for (const MovedPort& p : c.moved_ports)
@@ -155,9 +245,10 @@ Json ConvertJson(const ConvertReport& r) {
           {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
     json["transposed"] = std::move(moved);
   }
-  json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"written_out", c.batch_norms_lowered}};
+  json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"lowered", c.batch_norms_lowered}};
   if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
   if (!c.remedy.empty()) json["remedy"] = c.remedy;
+  if (r.error) json["error"] = r.error->message();
   json["verification"] = c.verification ? VerificationJson(*c.verification) : Json(nullptr);
   return json;
 }

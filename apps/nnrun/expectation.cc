@@ -1,16 +1,34 @@
 #include "apps/nnrun/expectation.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
 #include "apps/common/port_arrays.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
 
 namespace nn::app {
+namespace {
+
+// The smallest --atol of two digits that would accept the output.
+std::string AcceptingTolerance(double difference) {
+  if (!std::isfinite(difference)) return "no tolerance accepts it";
+  const double unit = std::pow(10, std::floor(std::log10(difference)) - 1);
+  return fmt::format("--atol {:.1e} would accept it", unit * std::ceil(difference / unit));
+}
+
+}  // namespace
 
 void Expectation::Check(const std::string& name, const Tensor& want, const Tensor& got,
                         const Tolerance& tolerance) {
   const Comparison c = Compare(want, got, tolerance);
   passed_ = passed_ && c.agrees;
-  table_.Add({Escape(name), Describe(c, want)});
+  std::string text = Describe(c, want);
+  if (!c.agrees && c.mismatch.empty() && IsFloat(want.dtype()))
+    text += fmt::format("; mean difference {:.3g}, cosine {:.6g}; {}", c.mean_absolute, c.cosine,
+                        AcceptingTolerance(c.max_absolute));
+  table_.Add({Escape(name), text});
   Json entry = {{"name", name}, {"agrees", c.agrees}, {"identical", c.identical}};
   if (!c.mismatch.empty()) {
     entry["mismatch"] = c.mismatch;
@@ -19,6 +37,9 @@ void Expectation::Check(const std::string& name, const Tensor& want, const Tenso
     entry["outside"] = c.outside;
     entry["max_absolute"] = c.max_absolute;
     entry["max_relative"] = c.max_relative;
+    entry["mean_absolute"] = c.mean_absolute;
+    entry["snr_db"] = std::isinf(c.snr_db) ? Json(nullptr) : Json(c.snr_db);
+    entry["cosine"] = c.cosine;
     if (c.worst) entry["worst"] = {{"index", *c.worst}, {"got", c.got_text}, {"want", c.want_text}};
   }
   json_.push_back(std::move(entry));
@@ -38,7 +59,9 @@ Result<bool> CompareWithFile(const Graph& graph, std::span<const NamedTensor> ou
     const auto& [name, tensor] = outputs[i];
     any = any || expected[i].has_value();
     if (expected[i])
-      expectation.Check(name, *expected[i], tensor, options.tolerance(1e-6, 1e-5));
+      expectation.Check(
+          name, *expected[i], tensor,
+          ScaledTolerance(options.atol.value_or(1e-6), options.rtol.value_or(1e-5), *expected[i]));
     else
       expectation.Skip(name);
   }

@@ -26,7 +26,8 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
   AddShapeOptions(command, o.shapes);
   app.add_option("--test-data", o.test_data,
                  "Folder with input_K.pb and output_K.pb, or with test_data_set_* folders: run and "
-                 "compare (--atol 1e-7, --rtol 1e-3 unless given)")
+                 "compare as ONNX does: --atol 1e-7 and --rtol 1e-3 unless given, relative to each "
+                 "expected value")
       ->type_name("DIR");
 }
 
@@ -41,8 +42,9 @@ void AddResultOptions(CommandLine& command, RunOptions& o) {
   app.add_option("--atol", o.atol,
                  "Largest absolute difference (default 1e-6); integers must be equal")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--rtol", o.rtol,
-                 "Largest difference relative to the expected value (default 1e-5)")
+  app.add_option(
+         "--rtol", o.rtol,
+         "Largest difference relative to the largest magnitude of the output (default 1e-5)")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--save-steps", o.save_steps,
                  "Write every intermediate value as .npy, with an index.json")

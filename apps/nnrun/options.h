@@ -49,9 +49,6 @@ struct RunOptions {
   int64_t runs = 10;
 
   ProgramOptions program() const;
-  Tolerance tolerance(double atol_default, double rtol_default) const {
-    return {atol.value_or(atol_default), rtol.value_or(rtol_default), 0};
-  }
 };
 
 // Results in both forms of --format; one of them is printed.

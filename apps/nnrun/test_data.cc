@@ -81,7 +81,8 @@ Result<bool> RunSet(const Graph& model, const fs::path& set, const RunOptions& o
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = graph.outputs()[i].name;
     if (i < expected.size())
-      expectation.Check(name, expected[i], outputs[i], options.tolerance(1e-7, 1e-3));
+      expectation.Check(name, expected[i], outputs[i],
+                        {options.atol.value_or(1e-7), options.rtol.value_or(1e-3), 0});
     else
       expectation.Skip(name);
   }

@@ -342,26 +342,14 @@ bool IsWorse(const Comparison& a, const Comparison& b) {
   return rank(a) < rank(b);
 }
 
-// The largest finite magnitude of a float output, the scale of relative drift: the error of an
-// element near zero depends on the summands it comes from. 0 for other types.
-double ScaleOf(const Tensor& tensor) {
-  double scale = 0;
-  if (!IsFloat(tensor.dtype())) return scale;
-  for (int64_t i = 0; i < tensor.elements(); ++i)
-    if (const double v = std::fabs(tensor.GetDouble(i)); std::isfinite(v))
-      scale = std::max(scale, v);
-  return scale;
-}
-
 Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
                   const std::vector<Tensor>& got, const InterfaceAxes& axes,
                   const VerifyOptions& options, Verification& out) {
   for (size_t i = 0; i < want.size(); ++i) {
     NN_ASSIGN(const Tensor same_axes, Moved(got[i], axes.outputs[i].Inverse()));
     NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype()));
-    const double scale = ScaleOf(want[i]);
-    const Tolerance tolerance{options.atol + options.rtol * scale, 0,
-                              source.quantized[i] ? int64_t{1} : int64_t{0}};
+    Tolerance tolerance = ScaledTolerance(options.atol, options.rtol, want[i]);
+    tolerance.steps = source.quantized[i] ? 1 : 0;
     const Comparison c = Compare(want[i], same_type, tolerance);
     OutputDrift& drift = out.outputs[i];
     if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;
@@ -370,6 +358,7 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
     if (got[i].dtype() != want[i].dtype())
       drift.type += fmt::format(" -> {}", DTypeName(got[i].dtype()));
     drift.worst = c;
+    const double scale = LargestMagnitude(want[i]);
     drift.relative = scale == 0 ? c.max_absolute : c.max_absolute / scale;
     drift.where = Describe(c, want[i]);
     out.passed = out.passed && c.agrees;

@@ -85,9 +85,12 @@ class Similarity {
     got_ += got * got;
     both_ += want * got;
     noise_ += (got - want) * (got - want);
+    distance_ += std::fabs(got - want);
+    ++count_;
   }
 
   void Store(Comparison& out) const {
+    if (count_ > 0) out.mean_absolute = distance_ / static_cast<double>(count_);
     if (noise_ == 0) return;
     out.snr_db = want_ == 0 ? -kInfinity : 10 * std::log10(want_ / noise_);
     const double norm = std::sqrt(want_) * std::sqrt(got_);
@@ -95,7 +98,8 @@ class Similarity {
   }
 
  private:
-  double want_ = 0, got_ = 0, both_ = 0, noise_ = 0;
+  double want_ = 0, got_ = 0, both_ = 0, noise_ = 0, distance_ = 0;
+  int64_t count_ = 0;
 };
 
 template <typename Fn>
@@ -184,6 +188,19 @@ Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& toler
     c.got_text = ElementText(got, *c.worst);
   }
   return c;
+}
+
+double LargestMagnitude(const Tensor& tensor) {
+  double largest = 0;
+  if (!IsFloat(tensor.dtype())) return largest;
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    if (const double v = std::fabs(tensor.GetDouble(i)); std::isfinite(v))
+      largest = std::max(largest, v);
+  return largest;
+}
+
+Tolerance ScaledTolerance(double atol, double rtol, const Tensor& want) {
+  return {atol + rtol * LargestMagnitude(want), 0, 0};
 }
 
 std::string Describe(const Comparison& c, const Tensor& want) {

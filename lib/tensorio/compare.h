@@ -24,6 +24,9 @@ struct Comparison {
   // largest |got - want| / |want| over elements where want is not 0. 0 for strings.
   double max_absolute = 0;
   double max_relative = 0;
+  // The mean of |got - want| over all elements that are finite in both tensors; 0 for strings and
+  // complex numbers.
+  double mean_absolute = 0;
   // Over all elements that are finite in both tensors: 10 log10(sum want^2 / sum (got - want)^2),
   // infinite without differences; and the cosine of the angle between the tensors as vectors, 1 if
   // both are zero, 0 if one of them is. Strings and complex numbers: infinite and 1.
@@ -37,6 +40,14 @@ struct Comparison {
 };
 
 Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& tolerance);
+
+// The largest finite magnitude of a float tensor, 0 for other types: what differences of its
+// elements are relative to, because the error of an element near zero depends on the summands that
+// it is computed from.
+double LargestMagnitude(const Tensor& tensor);
+
+// atol plus rtol times the largest magnitude of `want`, for each element.
+Tolerance ScaledTolerance(double atol, double rtol, const Tensor& want);
 
 // A summary for people: "bit-identical", "equal", "within tolerance, largest difference ...", "3 of
 // 40 elements differ, largest difference 0.25 absolute, 1 relative, at [1, 2]: 0.5, expected 0.25",

@@ -242,8 +242,48 @@ TEST_CASE("nnconvert: --dry-run lists what cannot be converted and writes nothin
       Json::parse(Rewrite("--dry-run --format json " + dir / "in.onnx " + dir / "out.onnx").out);
   CHECK(json["dry_run"] == true);
   CHECK(json["written"] == false);
-  CHECK(json["obstacles"].size() == 2);
-  CHECK(json["obstacles"][1]["source"] == "Bar");
+  CHECK(json["unsupported"].size() == 2);
+  CHECK(json["unsupported"][1]["source"] == "Bar");
+  CHECK(Listing(dir.path()) == "in.onnx\n");
+}
+
+TEST_CASE("nnconvert: --dry-run lists nodes with the same reason once") {
+  const TempDir dir;
+  WriteText(dir / "in.textproto", R"(ir_version: 8 opset_import { version: 17 }
+    graph { name: "g"
+      node { input: "x" output: "a" op_type: "Foo" name: "one" }
+      node { input: "a" output: "b" op_type: "Foo" name: "two" }
+      node { input: "b" output: "y" op_type: "Foo" name: "three" }
+      input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+    })");
+  const ProgramResult r = Convert("--dry-run --to tflite " + dir / "in.textproto");
+  CHECK(r.code == 3);
+  CHECK(Contains(r.out, "3 operators cannot be converted:\n"));
+  CHECK(Contains(r.out, "  Foo x3, first \"one\" (operator 0 (Foo))  "));
+  CHECK_FALSE(Contains(r.out, "two"));
+}
+
+TEST_CASE("nnconvert: --dry-run --to all says what each format can hold") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: f32[1, 4]
+    %a = relu(%x)
+    %y = erf(%a)
+    out "y" = %y
+  })");
+  const ProgramResult r = Convert("--dry-run --to all " + dir / "in.onnx");
+  CHECK(r.code == 3);
+  CHECK(Contains(r.out, "ONNX             the format of the model\n"));
+  CHECK(Contains(r.out, "Core ML          every operator can be converted\n"));
+  CHECK(Contains(r.out, "NNAPI            1 operator cannot be converted: erf\n"));
+  CHECK(Contains(r.out, "\nNNAPI: 1 operator cannot be converted:\n  erf "));
+  const Json json = Json::parse(Convert("--dry-run --to all --format json " + dir / "in.onnx").out);
+  REQUIRE(json["targets"].size() == 4);
+  CHECK(json["input"]["format"] == "ONNX");
+  for (const Json& target : json["targets"])
+    CHECK(target["unsupported"].size() == (target["output"]["format"] == "NNAPI" ? 1 : 0));
+  CHECK(Convert("--to all " + dir / "in.onnx " + dir / "out.onnx").code == 2);
   CHECK(Listing(dir.path()) == "in.onnx\n");
 }
 

@@ -180,11 +180,13 @@ TEST_CASE("nnrun: --expect compares by name or position") {
   CHECK(drift.code == 1);
   CHECK(Contains(drift.out, "e.npz: outputs differ\n"));
   CHECK(Contains(drift.out, "1 of 4 elements differ, largest difference 0.5 absolute"));
-  CHECK(Contains(drift.out, "at [1]: 3.0, expected 3.5"));
+  CHECK(Contains(drift.out,
+                 "at [1]: 3.0, expected 3.5; mean difference 0.125, cosine 0.998179; "
+                 "--atol 5.0e-01 would accept it"));
   CHECK(Run(run + " --atol 0.5").code == 0);
   CHECK(Run(run + " --atol 0.4").code == 1);
-  CHECK(Run(run + " --rtol 0.15").code == 0);
-  CHECK(Run(run + " --rtol 0.14").code == 1);
+  CHECK(Run(run + " --rtol 0.1").code == 0);  // of the largest magnitude, 5
+  CHECK(Run(run + " --rtol 0.09").code == 1);
   const ProgramResult json = Run(run + " --format json");
   CHECK(json.code == 1);
   const Json report = Json::parse(json.out)["expect"];

@@ -70,6 +70,19 @@ TEST_CASE("compare: the largest difference and its place are reported") {
   CHECK(Describe(within, F({1, 2})).starts_with("within tolerance, largest difference 0.5"));
 }
 
+TEST_CASE("compare: a tolerance relative to the largest magnitude") {
+  CHECK(LargestMagnitude(F({1, -8, kInf, kNan})) == 8);
+  CHECK(LargestMagnitude(F({})) == 0);
+  CHECK(LargestMagnitude(Tensor::Of<int32_t>({1}, {5})) == 0);
+  const Tensor want = F({0, -8}), got = F({0.5f, -8});
+  CHECK_FALSE(Compare(want, got, {0.125, 0.046875, 0}).agrees);
+  const Tolerance scaled = ScaledTolerance(0.125, 0.046875, want);
+  CHECK(scaled.atol == 0.5);
+  const Comparison c = Compare(want, got, scaled);
+  CHECK(c.agrees);
+  CHECK(c.mean_absolute == 0.25);
+}
+
 TEST_CASE("compare: identical, equal and of another type") {
   CHECK(Compare(F({1, kNan}), F({1, kNan}), {}).identical);
   const Comparison zeros = Compare(F({0.0f}), F({-0.0f}), {});

@@ -223,8 +223,8 @@ class Importer {
   Status ImportNode(const pb::NodeProto& node, int index, Scope& scope) {
     if (node.output().empty()) return ModelError("the node has no output");
     std::vector<Value*> inputs;
-    // Values after an unsupported operator often have unknown types; only the first error is
-    // reported.
+    // Values after an unsupported operator often have unknown types, which lets others fail. Those
+    // errors are not reported.
     bool on_opaque = false;
     for (const std::string& name : node.input()) {
       if (name.empty()) {
@@ -243,8 +243,10 @@ class Importer {
     const pb::FunctionProto* function = FindFunction(node);
     auto status =
         function != nullptr ? Inline(ctx, *function, scope, index) : ImportOp(ctx, domain);
-    if (!status && status.error().code() == ErrorCode::kUnsupported)
-      return MakeOpaque(ctx, on_opaque ? std::string() : status.error().message(), scope);
+    if (!status && status.error().code() == ErrorCode::kUnsupported) {
+      const bool follows = on_opaque && (function != nullptr || IsImported(ctx, domain));
+      return MakeOpaque(ctx, follows ? std::string() : status.error().message(), scope);
+    }
     NN_RETURN_IF_ERROR(status);
     for (size_t i = 0; i < ctx.outputs().size(); ++i) {
       const std::string& name = node.output(static_cast<int>(i));
@@ -460,6 +462,13 @@ const VersionTable<ImportFn>& Imports() {
 }
 
 }  // namespace
+
+bool IsImported(const ImportContext& ctx, std::string_view domain) {
+  const std::string& op = ctx.node().op_type();
+  const int version = static_cast<int>(ctx.opset());
+  return Imports().Find(domain, op, ctx.opset()) != nullptr ||
+         (domain.empty() && Ops().FindEncoding("onnx", op, version).first != nullptr);
+}
 
 Status ImportOp(ImportContext& ctx, std::string_view domain) {
   const std::string& op = ctx.node().op_type();

@@ -145,6 +145,9 @@ struct ImportRow {
   std::string_view domain = "";  // NormalDomain()
 };
 
+// Whether this version of the node's operator is imported at all.
+bool IsImported(const ImportContext& ctx, std::string_view domain);
+
 // Imports an operator of a domain (NormalDomain) into the context's graph. kUnsupported if no
 // function applies.
 Status ImportOp(ImportContext& ctx, std::string_view domain);
