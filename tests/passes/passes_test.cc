@@ -1,8 +1,11 @@
 #include "passes/passes.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "ir/text.h"
 #include "passes/legalize.h"
@@ -291,6 +294,69 @@ TEST_CASE("weights: a batch_norm as product and sum keeps every bit") {
   CHECK(Count(g, "batch_norm") == 0);
   CHECK(Count(g, "mul") == 1);
   CHECK(RunEverywhere(g, inputs)[0].Identical(before[0]));
+}
+
+// Filled filters compute the same bits.
+TEST_CASE("weights: zeros between the groups and the taps of a filter") {
+  struct Row {
+    const char* conv;
+    std::vector<int64_t> dims;  // of the filled filter
+  };
+  for (const Row& r : {
+           Row{"groups = 2", {4, 4, 2, 3}},
+           Row{"dilations = [2, 3]", {4, 2, 3, 7}},
+           Row{"groups = 2, dilations = [3, 1], pads = [1, 0, 2, 1]", {4, 4, 4, 3}},
+       }) {
+    CAPTURE(r.conv);
+    const bool grouped = std::string_view(r.conv).starts_with("groups");
+    const bool dilated = std::string_view(r.conv).find("dilations") != std::string_view::npos;
+    Graph g = Parse(fmt::format(R"(graph {{
+      in %x: f32[2, {}, 9, 8]
+      const %w: f32[4, 2, 2, 3] = seeded(1)
+      %y = conv(%x, %w) {{{}}}
+      out "y" = %y
+    }})",
+                                grouped ? 4 : 2, r.conv));
+    const auto inputs = InputsOf(g, {});
+    const auto before = RunEverywhere(g, inputs);
+    Node& conv = *g.nodes().begin();
+    const auto groups = FillGroups(g, conv);
+    REQUIRE(groups.has_value());
+    CHECK(*groups == grouped);
+    const auto dilations = FillDilations(g, conv);
+    REQUIRE(dilations.has_value());
+    CHECK(*dilations == dilated);
+    CHECK(conv.input(1)->constant().dims() == r.dims);
+    CHECK_FALSE(*FillGroups(g, conv));
+    CHECK_FALSE(*FillDilations(g, conv));
+    CHECK(RunEverywhere(g, inputs)[0].Identical(before[0]));
+  }
+}
+
+TEST_CASE("weights: filters that are not filled") {
+  for (const char* text : {R"(graph {
+    in %x: f32[1, 4, 3, 3]
+    in %w: f32[4, 2, 1, 1]
+    %y = conv(%x, %w) {groups = 2, dilations = [2, 2]}
+    out "y" = %y
+  })",
+                           R"(graph {
+    in %x: f32[1, 2, 3, 3]
+    const %w: f32[2, 1, 1, 1] = [1, 2]
+    %y = conv(%x, %w) {groups = 2}
+    out "y" = %y
+  })",
+                           R"(graph {
+    in %x: f32[1, 1, 99999, 3]
+    const %w: f32[1, 1, 2, 1] = [1, 2]
+    %y = conv(%x, %w) {dilations = [67108864, 1], pads = [33554432, 0, 33554432, 0]}
+    out "y" = %y
+  })"}) {
+    Graph g = Parse(text);
+    Node& conv = *g.nodes().begin();
+    CHECK_FALSE(*FillGroups(g, conv));
+    CHECK_FALSE(*FillDilations(g, conv));
+  }
 }
 
 TEST_CASE("weights: a batch_norm goes into the convolution that it alone follows") {

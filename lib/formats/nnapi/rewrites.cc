@@ -7,6 +7,7 @@
 #include "ir/op_def.h"
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/pool.h"
@@ -80,8 +81,12 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
 
 // ---- Arithmetic
 
+Result<Value*> TimesNumber(Graph& graph, Node& node, Value* v, float number) {
+  return AddBefore(graph, node, "mul", {v, graph.AddConstant(Tensor::Scalar(number))});
+}
+
 Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
-  return AddBefore(graph, node, "mul", {v, graph.AddConstant(Tensor::Scalar(-1.0f))});
+  return TimesNumber(graph, node, v, -1.0f);
 }
 
 // a - b = a + -1 * b, to the bit.
@@ -116,8 +121,66 @@ Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
   return ReplaceBy(graph, node, y);
 }
 
+// ---- Activations
+
+bool IsReal(const Node& node) {
+  return node.output()->dtype() == DType::kF32 && !WhyNotOperands(node);
+}
+
+// RELU1, then RELU.
+Result<bool> ClipToUnit(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ClipAttrs>();
+  if (a.min != 0 || a.max != 1 || !IsReal(node) || node.inputs().size() != 1) return false;
+  NN_ASSIGN(Value * y, AddBefore(graph, node, "clip", {node.input(0)}, ClipAttrs{-1, 1}));
+  NN_ASSIGN(y, AddBefore(graph, node, "relu", {y}));
+  return ReplaceBy(graph, node, y);
+}
+
+Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
+  const auto a = node.attrs<HardSigmoidAttrs>();
+  if (!IsReal(node)) return false;
+  NN_ASSIGN(Value * y, TimesNumber(graph, node, node.input(0), a.alpha));
+  NN_ASSIGN(y, AddBefore(graph, node, "add", {y, graph.AddConstant(Tensor::Scalar(a.beta))}));
+  NN_ASSIGN(y, AddBefore(graph, node, "clip", {y}, ClipAttrs{0, 1}));
+  return ReplaceBy(graph, node, y);
+}
+
+Result<bool> HardSwishAsProduct(Graph& graph, Node& node) {
+  if (!IsReal(node)) return false;
+  NN_ASSIGN(Value * y, AddBefore(graph, node, "hard_sigmoid", {node.input(0)},
+                                 HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
+  NN_ASSIGN(y, AddBefore(graph, node, "mul", {node.input(0), y}));
+  return ReplaceBy(graph, node, y);
+}
+
+// relu(x) - slope * relu(-x), of which one is 0; `slope` is finite.
+Result<bool> WithSlope(Graph& graph, Node& node, Value* slope) {
+  NN_ASSIGN(Value* const positive, AddBefore(graph, node, "relu", {node.input(0)}));
+  NN_ASSIGN(Value * y, Negated(graph, node, node.input(0)));
+  NN_ASSIGN(y, AddBefore(graph, node, "relu", {y}));
+  NN_ASSIGN(Value* const factor, Negated(graph, node, slope));
+  NN_ASSIGN(y, AddBefore(graph, node, "mul", {y, factor}));
+  NN_ASSIGN(y, AddBefore(graph, node, "add", {positive, y}));
+  return ReplaceBy(graph, node, y);
+}
+
+Result<bool> LeakyReluAsSum(Graph& graph, Node& node) {
+  const float alpha = node.attrs<LeakyReluAttrs>().alpha;
+  if (!IsReal(node) || !std::isfinite(alpha)) return false;
+  return WithSlope(graph, node, graph.AddConstant(Tensor::Scalar(alpha)));
+}
+
+Result<bool> PreluAsSum(Graph& graph, Node& node) {
+  Value* const slope = node.input(1);
+  if (!IsReal(node) || !slope->is_constant()) return false;
+  const Tensor t = slope->constant().Aligned();
+  const auto slopes = t.As<float>();
+  const auto is_finite = [](float f) { return std::isfinite(f); };
+  if (!std::all_of(slopes.begin(), slopes.end(), is_finite)) return false;
+  return WithSlope(graph, node, slope);
+}
+
 // ---- Reductions over the spatial axes
-// ------------------------------------------------------------
 
 // The layout whose spatial axes these are.
 std::optional<Layout> SpatialLayout(std::vector<int64_t> axes, int rank) {
@@ -243,6 +306,8 @@ std::span<const Rewrite> Rewrites() {
       {"reduce_max", "maximum as a pool", PoolMax},
       {"pad", "padding in convolutions", PadIntoUses},
       {"", "channels last", &SetLayout<Layout::kNxc>},
+      {"conv", "zeros between groups", FillGroups},
+      {"conv", "zeros between taps", FillDilations},
       {"conv", "filter layout", SetFilter},
       {"matmul", "flattened transposition", FoldFlattenedTranspose},
       {"matmul", "operands of a matrix product", TransposeMatrices},
@@ -250,6 +315,11 @@ std::span<const Rewrite> Rewrites() {
       {"sub", "subtraction by addition", SubtractByAdding},
       {"neg", "negation by multiplication", NegateByMultiplying},
       {"div", "division by multiplication", DivideByMultiplying},
+      {"clip", "two activations", ClipToUnit},
+      {"hard_sigmoid", "clip", HardSigmoidAsClip},
+      {"hard_swish", "product", HardSwishAsProduct},
+      {"leaky_relu", "sum", LeakyReluAsSum},
+      {"prelu", "sum", PreluAsSum},
       {"batch_norm", "product and sum", DecomposeBatchNorm},
       {"softmax", "axes of softmax", ShapeSoftmax},
   };
