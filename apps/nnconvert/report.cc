@@ -29,6 +29,7 @@ struct NodeGroup {
   std::string Text() const {
     if (count == 1) return first->node;
     std::string_view node = first->node;
+    if (node == first->op) return fmt::format("{} x{}", NameOf(*first), count);
     if (node.starts_with(first->op + " ")) node.remove_prefix(first->op.size() + 1);
     return fmt::format("{} x{}, first {}", NameOf(*first), count, node);
   }

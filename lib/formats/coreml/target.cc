@@ -72,8 +72,10 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
   if (!has_layer) {
-    if (node.op().category == Category::kRecurrent)
-      if (auto reason = WhyNotUnrolled(node)) return reason;
+    if (node.op().category == Category::kRecurrent) {
+      auto reason = WhyNotUnrolled(node);
+      return reason ? reason : "Core ML's recurrent layers cannot be written yet";
+    }
     return fmt::format("Core ML has no {} layer", node.op_name());
   }
   if (row != nullptr && row->why_not != nullptr)

@@ -104,12 +104,20 @@ std::optional<std::string> WhyNotAllowed(const Node& node) {
   return memo.Find(node, true, {}, TryOperations);
 }
 
+// Why an operator without a row cannot be written.
+std::string WhyNoOperation(std::string_view op) {
+  std::string name(op);
+  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return Parse<OperationType>(name) ? fmt::format("NNAPI's {} cannot be written yet", name)
+                                    : fmt::format("NNAPI 1.0 has no {} operation", op);
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
   if (!has_operation) {
     auto reason = IsRewritten(node) ? WhyNotOperands(node) : std::nullopt;
-    return reason ? reason : fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
+    return reason ? reason : WhyNoOperation(node.op_name());
   }
   if (auto reason = WhyNotValues(node, WhyNotType)) return reason;
   if (node.Is("matmul") && TakesFlattenedTranspose(node))
