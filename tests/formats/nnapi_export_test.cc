@@ -287,19 +287,20 @@ TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
     std::string graph, reason;
   };
   const std::string x4 = "in %x \"x\": f32[1, 6, 6, 4]\n";
-  const std::string w = "const %w: f32[4, 3, 3, 2] = seeded(1)\n";
+  // Constant filters would be filled with zeros.
+  const std::string w = "in %w \"w\": f32[4, 3, 3, 2]\n";
   const Case cases[] = {
       {x4 + "%y = exp(%x)\n", "NNAPI 1.0 has no exp operation"},
       {x4 + w + "%y = conv(%x, %w) {layout = nxc, filter_layout = oxi, groups = 2}\n",
        "no convolution of 2 groups with 2 channels each"},
-      {x4 + "const %w: f32[4, 3, 3, 4] = seeded(1)\n%y = conv(%x, %w) {layout = nxc, "
+      {x4 + "in %w \"w\": f32[4, 3, 3, 4]\n%y = conv(%x, %w) {layout = nxc, "
             "filter_layout = oxi, dilations = [2, 2]}\n",
        "dilation must be 1, not 2"},
       {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n",
        "input 0 of RELU has rank 5 instead of 1 to 4"},
       {"in %x \"x\": f64[2]\n%y = relu(%x)\n", "NNAPI 1.0 has no f64 tensors"},
-      {x4 + "%y = clip(%x) {min = 0, max = 1}\n",
-       "NNAPI has no clip to [0.0, 1.0] (RELU, RELU1, RELU6 only)"},
+      {x4 + "%y = clip(%x) {min = 0, max = 2}\n",
+       "NNAPI has no clip to [0.0, 2.0] (RELU, RELU1, RELU6 only)"},
       {x4 + "%y = average_pool(%x) {layout = nxc, kernel = [3, 3], pads = [1, 1, 1, 1], "
             "count_include_pad = true}\n",
        "count_include_pad must be 0"},
