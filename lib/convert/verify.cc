@@ -118,17 +118,25 @@ struct OpenSizes {
 // set.
 Result<SourceRuns> PrepareSource(Graph& source, bool last, const VerifyOptions& options) {
   const OpenSizes open(source);
-  std::optional<Error> first_error;
-  for (const int64_t size : kSizes) {
-    auto runs = BindSource(open.only_batch && last ? std::move(source) : source.Clone(),
-                           open.With(kBatches[0], size), options);
-    if (runs) return runs;
-    if (!first_error) first_error = runs.error();
+  const auto attempt = [&](Graph graph, int64_t size) -> Result<SourceRuns> {
+    auto runs = BindSource(std::move(graph), open.With(kBatches[0], size), options);
     // Other sizes would only hide that these exceed the limits.
-    if (runs.error().code() == ErrorCode::kLimit) return tl::unexpected(TooMuch(runs.error()));
-    if (open.only_batch) break;  // all attempts are the same
+    if (!runs && runs.error().code() == ErrorCode::kLimit)
+      return tl::unexpected(TooMuch(runs.error()));
+    return runs;
+  };
+  const auto ends = [](const Result<SourceRuns>& runs) {
+    return runs || runs.error().code() == ErrorCode::kLimit;
+  };
+  auto runs = attempt(open.only_batch && last ? std::move(source) : source.Clone(), kSizes[0]);
+  if (ends(runs)) return runs;
+  const Error first_error = runs.error();
+  // If only batches are open, all attempts are the same.
+  for (size_t i = 1; i < std::size(kSizes) && !open.only_batch; ++i) {
+    runs = attempt(source.Clone(), kSizes[i]);
+    if (ends(runs)) return runs;
   }
-  const Error error = first_error->In("the model cannot be run for the verification");
+  const Error error = first_error.In("the model cannot be run for the verification");
   if (open.symbols.empty()) return tl::unexpected(error);
   return UsageError("{}; set shapes with --verify-shape or use --no-verify", error.message());
 }
@@ -434,11 +442,14 @@ Result<Verification> VerifyConversion(Graph source,
   out.outputs.resize(shapes[0].output_names.size());
   const uint64_t total = given.empty() ? options.runs : given.size();
   uint64_t done = 0;
-  for (SourceRuns& s : shapes) {
-    Graph graph = &s == &shapes.back() ? std::move(converted) : converted.Clone();
+  const auto run = [&](SourceRuns& s, Graph graph) -> Status {
     NN_RETURN_IF_ERROR(RunConverted(s, std::move(graph), axes, options, total, done, out));
     s.program.reset();
-  }
+    return {};
+  };
+  for (size_t i = 0; i + 1 < shapes.size(); ++i)
+    NN_RETURN_IF_ERROR(run(shapes[i], converted.Clone()));
+  NN_RETURN_IF_ERROR(run(shapes.back(), std::move(converted)));
   Summarize(shapes, out);
   return out;
 }

@@ -499,7 +499,7 @@ std::vector<OperatorSupport> Operators() {
   for (const std::string& name : names) imported[name] = true;
   for (const auto& [domain, text] : SchemaTexts())
     for (const std::string& op : OperatorsIn(domain))
-      imported.try_emplace(domain.empty() ? op : domain + "." + op, false);
+      imported.try_emplace(domain.empty() ? op : fmt::format("{}.{}", domain, op), false);
   std::vector<OperatorSupport> out;
   out.reserve(imported.size());
   for (const auto& [name, is_imported] : imported) out.push_back({name, is_imported});
