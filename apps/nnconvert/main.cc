@@ -220,10 +220,6 @@ Result<int> Convert(const ConvertArguments& a, ReadModel read, const Format& for
   return c.verification && !c.verification->passed ? kExitCheckFailed : kExitDone;
 }
 
-Status Print(const ConvertArguments& o, const Json& json, const std::string& text) {
-  return PrintText("-", o.format == "json" ? JsonText(json) : text);
-}
-
 // What each format can hold of the model. Exit code 3 if one of them lacks something.
 Result<int> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
@@ -255,7 +251,8 @@ Result<int> DryRunForAll(const ConvertArguments& o) {
     }
     targets.push_back(std::move(r));
   }
-  NN_RETURN_IF_ERROR(Print(o, TargetsJson(targets), TargetsText(targets)));
+  NN_RETURN_IF_ERROR(
+      PrintText("-", o.format == "json" ? JsonText(TargetsJson(targets)) : TargetsText(targets)));
   return all_fit ? kExitDone : ExitCode(ErrorCode::kUnsupported);
 }
 
@@ -290,12 +287,11 @@ Result<int> Run(const ConvertArguments& o) {
   NN_ASSIGN(const int code, format == nullptr ? DumpModel(o, read, report)
                                               : Convert(o, std::move(read), *format, report));
   if (o.quiet && code == kExitDone && o.format == "text") return code;
-  if (o.output == "-" && !o.dry_run)  // standard output has the model
-    std::fputs(EscapeLines(o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report))
-                   .c_str(),
-               stderr);
+  const std::string text = o.format == "json" ? JsonText(ConvertJson(report)) : ConvertText(report);
+  if (o.output == "-" && !o.dry_run)
+    std::fputs(EscapeLines(text).c_str(), stderr);  // standard output has the model
   else
-    NN_RETURN_IF_ERROR(Print(o, ConvertJson(report), ConvertText(report)));
+    NN_RETURN_IF_ERROR(PrintText("-", text));
   return code;
 }
 

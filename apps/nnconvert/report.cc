@@ -38,9 +38,9 @@ struct NodeGroup {
 // In the order of their first nodes.
 std::vector<NodeGroup> GroupsOf(const std::vector<UnsupportedNode>& unsupported) {
   std::vector<NodeGroup> groups;
-  std::map<std::pair<std::string_view, std::string_view>, size_t> places;
+  std::map<std::pair<std::string, std::string_view>, size_t> places;
   for (const UnsupportedNode& o : unsupported) {
-    const auto [it, added] = places.try_emplace({o.op, o.reason}, groups.size());
+    const auto [it, added] = places.try_emplace({NameOf(o), o.reason}, groups.size());
     if (added) groups.push_back({&o});
     ++groups[it->second].count;
   }

@@ -81,6 +81,10 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
 
 // ---- Arithmetic
 
+bool IsReal(const Node& node) {
+  return node.output()->dtype() == DType::kF32 && !WhyNotOperands(node);
+}
+
 Result<Value*> TimesNumber(Graph& graph, Node& node, Value* v, float number) {
   return AddBefore(graph, node, "mul", {v, graph.AddConstant(Tensor::Scalar(number))});
 }
@@ -91,14 +95,14 @@ Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
 
 // a - b = a + -1 * b, to the bit.
 Result<bool> SubtractByAdding(Graph& graph, Node& node) {
-  if (node.output()->dtype() != DType::kF32 || WhyNotOperands(node)) return false;
+  if (!IsReal(node)) return false;
   NN_ASSIGN(Value* const b, Negated(graph, node, node.input(1)));
   NN_ASSIGN(Value* const y, AddBefore(graph, node, "add", {node.input(0), b}));
   return ReplaceBy(graph, node, y);
 }
 
 Result<bool> NegateByMultiplying(Graph& graph, Node& node) {
-  if (node.output()->dtype() != DType::kF32 || WhyNotOperands(node)) return false;
+  if (!IsReal(node)) return false;
   NN_ASSIGN(Value* const y, Negated(graph, node, node.input(0)));
   return ReplaceBy(graph, node, y);
 }
@@ -122,10 +126,6 @@ Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
 }
 
 // ---- Activations
-
-bool IsReal(const Node& node) {
-  return node.output()->dtype() == DType::kF32 && !WhyNotOperands(node);
-}
 
 // RELU1, then RELU.
 Result<bool> ClipToUnit(Graph& graph, Node& node) {
