@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-namespace nnsuite::test {
+namespace nnsuite::test::graph_test {
 namespace {
 
 constexpr const char* kText = R"(graph "g" {
@@ -120,4 +120,4 @@ TEST_CASE("api: a node that cannot be added leaves the graph unchanged") {
   CHECK(graph.inputs().size() == 1);
 }
 
-}  // namespace nnsuite::test
+}  // namespace nnsuite::test::graph_test

@@ -14,7 +14,7 @@
 
 #include "support.h"
 
-namespace nnsuite::test {
+namespace nnsuite::test::model_test {
 namespace {
 
 std::string Contents(const std::string& path) {
@@ -166,4 +166,4 @@ TEST_CASE("api: the version is that of the project") {
   CHECK(std::count(Version().begin(), Version().end(), '.') == 2);
 }
 
-}  // namespace nnsuite::test
+}  // namespace nnsuite::test::model_test

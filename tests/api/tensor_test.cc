@@ -9,7 +9,7 @@
 
 #include "support.h"
 
-namespace nnsuite::test {
+namespace nnsuite::test::tensor_test {
 
 TEST_CASE("api: a tensor has the contents that it was made of") {
   const Tensor t = Take(Tensor::Of<float>({2, 2}, {1, 2, 3, 4}));
@@ -83,4 +83,4 @@ TEST_CASE("api: comparisons") {
   CHECK(Compare(a, b, {.atol = 0.5}).agrees);
 }
 
-}  // namespace nnsuite::test
+}  // namespace nnsuite::test::tensor_test

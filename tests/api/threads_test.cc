@@ -14,7 +14,7 @@
 
 #include "support.h"
 
-namespace nnsuite::test {
+namespace nnsuite::test::threads_test {
 namespace {
 
 // Runs `work` with 0, 1, ... on as many threads, which begin together; the sum of the results.
@@ -131,4 +131,4 @@ TEST_CASE("threads: conversions at the same time, also to one target") {
   for (const std::string& name : targets) CHECK(Validate(Take(Model::Read(folder / name))).empty());
 }
 
-}  // namespace nnsuite::test
+}  // namespace nnsuite::test::threads_test

@@ -11,7 +11,7 @@
 #include "support/files.h"
 #include "tensorio/npy.h"
 
-namespace nn::test {
+namespace nn::test::declared_shapes_test {
 namespace {
 
 // A Reshape whose shape is an input of `axes` entries; its result is declared with two dimensions.
@@ -87,4 +87,4 @@ TEST_CASE("declared shapes: nnconvert writes what it has computed") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::declared_shapes_test

@@ -18,7 +18,7 @@
 
 // What is written is there completely or not at all, whatever fails and whenever a program ends.
 // NN_FAULTS=all makes the tests try all that they sample (scripts/faults).
-namespace nn::test {
+namespace nn::test::faults_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -319,4 +319,4 @@ TEST_CASE("faults: several writers, and readers that always find a matching pair
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::faults_test

@@ -8,7 +8,7 @@
 
 // Every program on models that are large, or that few bytes make dense: each ends, and says what it
 // has to. What took minutes at these sizes, or did not end, takes less than a second or two.
-namespace nn::test {
+namespace nn::test::large_test {
 namespace {
 
 struct Row {
@@ -55,4 +55,4 @@ TEST_CASE("large models: work in proportion to their size, in every program") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::large_test

@@ -7,7 +7,7 @@
 #include "support/skip.h"
 
 // Resource limits: exit code 4, and the limit is named.
-namespace nn::test {
+namespace nn::test::limits_test {
 namespace {
 
 // The programs, with arguments that make them read `model`.
@@ -172,4 +172,4 @@ TEST_CASE("limits: memory") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::limits_test

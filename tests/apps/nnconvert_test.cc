@@ -13,7 +13,7 @@
 #include "tensorio/npy.h"
 #include "tensorio/tensor_archive.h"
 
-namespace nn::test {
+namespace nn::test::nnconvert_test {
 namespace {
 
 ProgramResult Convert(const std::string& arguments, std::string_view input = {}) {
@@ -516,4 +516,4 @@ TEST_CASE("nnconvert: wrong usage is named") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnconvert_test

@@ -4,7 +4,7 @@
 #include "support/files.h"
 #include "support/json_schema.h"
 
-namespace nn::test {
+namespace nn::test::nninspect_diff_test {
 namespace {
 
 constexpr std::string_view kBase = R"(graph "m" {
@@ -179,4 +179,4 @@ TEST_CASE("diff: models that are no graphs are compared field by field") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nninspect_diff_test

@@ -13,7 +13,7 @@
 #include "support/json_schema.h"
 #include "support/wire.h"
 
-namespace nn::test {
+namespace nn::test::nninspect_parts_test {
 namespace {
 
 // Two blocks of two operators each, in scopes.
@@ -304,4 +304,4 @@ TEST_CASE("nninspect: parts that do not go together, and names that are not ther
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nninspect_parts_test

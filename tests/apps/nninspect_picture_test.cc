@@ -6,7 +6,7 @@
 #include "support/files.h"
 #include "support/wire.h"
 
-namespace nn::test {
+namespace nn::test::nninspect_picture_test {
 namespace {
 
 std::string Stages(int blocks) {
@@ -117,4 +117,4 @@ TEST_CASE("pictures: colors of imported operators do not depend on their names")
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nninspect_picture_test

@@ -7,7 +7,7 @@
 #include "support/files.h"
 #include "support/json_schema.h"
 
-namespace nn::test {
+namespace nn::test::nninspect_test {
 namespace {
 
 TEST_CASE("the schema checker finds what is wrong") {
@@ -253,4 +253,4 @@ TEST_CASE("every program has --help and --version") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nninspect_test

@@ -15,7 +15,7 @@
 #include "tensorio/npy.h"
 #include "tensorio/npz.h"
 
-namespace nn::test {
+namespace nn::test::nnrun_test {
 namespace {
 
 ProgramResult Run(const std::string& arguments, std::string_view input = {}) {
@@ -631,4 +631,4 @@ TEST_CASE("nnrun: what is beyond a limit gives exit code 4") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnrun_test

@@ -11,7 +11,7 @@
 
 // What nnvalidate has for continuous integration: many files, configurations, baselines,
 // assertions, other targets.
-namespace nn::test {
+namespace nn::test::nnvalidate_ci_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -282,4 +282,4 @@ TEST_CASE("nnvalidate: other formats as targets") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnvalidate_ci_test

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::nnvalidate_test {
 namespace {
 
 ProgramResult Validate(const std::string& arguments, std::string_view input = {}) {
@@ -76,4 +76,4 @@ TEST_CASE("nnvalidate: wrong usage") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnvalidate_test

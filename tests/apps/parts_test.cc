@@ -13,7 +13,7 @@
 #include "support/files.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::parts_test {
 namespace {
 
 using app::Align;
@@ -67,4 +67,4 @@ TEST_CASE("support: SUPPORT.md is what the tables say") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::parts_test

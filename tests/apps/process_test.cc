@@ -13,7 +13,7 @@
 #include "support/files.h"
 
 // What the programs do where the system does not do what they ask for.
-namespace nn::test {
+namespace nn::test::process_test {
 namespace {
 
 // A shell command in which "$bin" is the folder of the programs: its exit code, and what "err" in
@@ -144,4 +144,4 @@ TEST_CASE("Ctrl-C ends a program in the middle of its work") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::process_test

@@ -10,7 +10,7 @@
 
 // Which files a conversion may replace or make: those that the user names, and none that exists but
 // OUT.
-namespace nn::test {
+namespace nn::test::side_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -201,4 +201,4 @@ TEST_CASE("packages are exchanged, and keep modes and owners") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::side_files_test

@@ -13,7 +13,7 @@
 #include "support/files.h"
 #include "support/sanitizer.h"
 
-namespace nn::test {
+namespace nn::test::terminal_test {
 namespace {
 
 // A line end, a color, a bell, DEL and a C1 control; the word is found again in what is printed.
@@ -168,4 +168,4 @@ TEST_CASE("terminal: the strings of other formats' models") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::terminal_test

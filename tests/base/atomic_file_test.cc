@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::atomic_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -215,4 +215,4 @@ TEST_CASE("folders and places that do not exist are refused with the path") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::atomic_file_test

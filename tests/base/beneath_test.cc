@@ -8,7 +8,7 @@
 #include "support/files.h"
 
 // Files that a model names are opened beneath its folder, or not at all.
-namespace nn::test {
+namespace nn::test::beneath_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ TEST_CASE("external files: another file put in its place later is not what was r
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::beneath_test

@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "support/hang.h"
 
-namespace nn::test {
+namespace nn::test::json_parse_test {
 namespace {
 
 TEST_CASE("json: what is parsed is what the text says") {
@@ -76,4 +76,4 @@ TEST_CASE("json: lists of objects, objects of members and deep nesting take line
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::json_parse_test

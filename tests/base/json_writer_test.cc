@@ -9,7 +9,7 @@
 
 #include "base/base64.h"
 
-namespace nn {
+namespace nn::json_writer_test {
 namespace {
 
 template <typename Fn>
@@ -114,4 +114,4 @@ TEST_CASE("Base64") {
 }
 
 }  // namespace
-}  // namespace nn
+}  // namespace nn::json_writer_test

@@ -10,7 +10,7 @@
 #include "base/blob.h"
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::memory_test {
 namespace {
 
 void Put(const std::filesystem::path& path, const std::string& text) {
@@ -70,4 +70,4 @@ TEST_CASE("memory: poison") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::memory_test

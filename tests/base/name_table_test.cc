@@ -4,7 +4,7 @@
 
 #include "support/hang.h"
 
-namespace nn::test {
+namespace nn::test::name_table_test {
 namespace {
 
 TEST_CASE("names: each is new, the first free number is taken") {
@@ -28,4 +28,4 @@ TEST_CASE("names: many of one hint take linear time") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::name_table_test

@@ -9,7 +9,7 @@
 #include "support/files.h"
 
 // Files beside one that names them never replace anything.
-namespace nn::test {
+namespace nn::test::side_file_placer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,4 +93,4 @@ TEST_CASE("side files: what is at a place") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::side_file_placer_test

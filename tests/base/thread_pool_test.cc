@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace nn {
+namespace nn::thread_pool_test {
 namespace {
 
 TEST_CASE("every item of a grid is run once, on any number of threads") {
@@ -70,4 +70,4 @@ TEST_CASE("grids of different functions and sizes follow one another") {
 }
 
 }  // namespace
-}  // namespace nn
+}  // namespace nn::thread_pool_test

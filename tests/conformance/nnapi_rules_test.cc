@@ -11,7 +11,7 @@
 #include "support/skip.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::nnapi_rules_test {
 namespace {
 
 // The findings that are errors, a line each.
@@ -63,4 +63,4 @@ TEST_CASE("nnapi vectors: rules find an error in invalid models") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnapi_rules_test

@@ -14,7 +14,7 @@
 #include "support/run_graph.h"
 #include "support/skip.h"
 
-namespace nn::test {
+namespace nn::test::nnapi_test {
 namespace {
 
 struct Counts {
@@ -185,4 +185,4 @@ TEST_CASE("nnapi vectors: invalid models are survived") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnapi_test

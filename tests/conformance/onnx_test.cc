@@ -18,7 +18,7 @@
 #include "support/skip.h"
 #include "tensorio/compare.h"
 
-namespace nn::test {
+namespace nn::test::onnx_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,4 +148,4 @@ TEST_CASE("onnx: the project's own test models") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_test

@@ -13,7 +13,7 @@
 #include "passes/ports.h"
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::convert_test {
 namespace {
 
 // Weights of more than a kilobyte, which files hold apart from the rest.
@@ -184,4 +184,4 @@ TEST_CASE("convert: threads may convert to one file at a time") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::convert_test

@@ -8,7 +8,7 @@
 
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::staged_model_test {
 namespace {
 
 FileImage TwoFiles() {
@@ -118,4 +118,4 @@ TEST_CASE("staging: a model that is a folder") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::staged_model_test

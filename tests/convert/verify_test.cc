@@ -12,7 +12,7 @@
 #include "passes/interface_axes.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::verify_test {
 namespace {
 
 // y = x * factor over f32[4] or another type.
@@ -217,4 +217,4 @@ TEST_CASE("verification: given inputs") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::verify_test

@@ -17,7 +17,7 @@
 #include "ir/text.h"
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::grid_test {
 namespace {
 
 struct Grid {
@@ -130,4 +130,4 @@ TEST_CASE("grid: the support table has the counts of the cells") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::grid_test

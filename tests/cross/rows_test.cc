@@ -16,7 +16,7 @@
 #include "support/open_sizes.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::rows_test {
 namespace {
 
 const std::vector<Row>& Rows() {
@@ -160,4 +160,4 @@ TEST_CASE("rows: every combination of values is a case, long names first") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::rows_test

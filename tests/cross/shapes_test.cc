@@ -16,7 +16,7 @@
 #include "support/open_sizes.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::shapes_test {
 namespace {
 
 constexpr RunLimits kLimits{.max_memory = uint64_t{1} << 26,
@@ -99,4 +99,4 @@ TEST_CASE("shapes: variations of the rows compute the same bits everywhere") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::shapes_test

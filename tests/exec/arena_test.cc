@@ -7,7 +7,7 @@
 
 #include "support/hang.h"
 
-namespace nn::test {
+namespace nn::test::arena_test {
 namespace {
 
 bool AliveTogether(const ArenaBlock& a, const ArenaBlock& b) {
@@ -119,4 +119,4 @@ TEST_CASE("arena: what is placed in order of time shares memory, too") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::arena_test

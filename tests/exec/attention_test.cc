@@ -7,7 +7,7 @@
 #include "exec/program.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::attention_test {
 namespace {
 
 size_t StepsOf(const Graph& graph, bool fuse) {
@@ -79,4 +79,4 @@ TEST_CASE("attention: memory is that of a band") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::attention_test

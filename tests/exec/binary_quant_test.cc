@@ -7,7 +7,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::binary_quant_test {
 namespace {
 
 // Scales of the operands and of the result, whose ratios decide which shifts there are.
@@ -56,4 +56,4 @@ TEST_CASE("quantized binary kernels: factors of every kind") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::binary_quant_test

@@ -9,7 +9,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::conv_quant_test {
 namespace {
 
 struct Row {
@@ -142,4 +142,4 @@ TEST_CASE("quantized convolution kernels: rescaling by every kind of factor") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::conv_quant_test

@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::conv_test {
 namespace {
 
 struct Row {
@@ -97,4 +97,4 @@ TEST_CASE("convolution kernels: taps that lie in the padding") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::conv_test

@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::conv_transpose_test {
 namespace {
 
 struct Row {
@@ -112,4 +112,4 @@ TEST_CASE("transposed convolution kernels: weights that are no numbers") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::conv_transpose_test

@@ -9,7 +9,7 @@
 #include "passes/passes.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::declared_shapes_test {
 namespace {
 
 // An operator whose result has a shape that depends on the contents of a graph input.
@@ -318,4 +318,4 @@ TEST_CASE("declared shapes: forgotten ones are what inference derives") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::declared_shapes_test

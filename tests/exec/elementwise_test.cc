@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::elementwise_test {
 namespace {
 
 TEST_CASE("elementwise kernels: operands that repeat along any axes") {
@@ -102,4 +102,4 @@ TEST_CASE("elementwise kernels: squares and cubes are products") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::elementwise_test

@@ -13,7 +13,7 @@
 #include "exec/kernels/elementwise.h"
 #include "exec/program.h"
 
-namespace nn::test {
+namespace nn::test::functions_test {
 namespace {
 
 // Every `step`-th float32, of all 2^32.
@@ -93,4 +93,4 @@ TEST_CASE("functions: rows that are written past the caches") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::functions_test

@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::gather_test {
 namespace {
 
 void Gather(const char* x, const char* indices, const char* attrs,
@@ -60,4 +60,4 @@ TEST_CASE("gather kernels: the first index outside is an error of that run alone
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::gather_test

@@ -7,7 +7,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::half_test {
 namespace {
 
 // The graph's text with the type in place of T.
@@ -69,4 +69,4 @@ TEST_CASE("16-bit floats: what only moves stays as it is, or goes along in float
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::half_test

@@ -4,7 +4,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::limits_test {
 namespace {
 
 Result<Program> CompileWithin(const std::string& text, Backend backend, RunLimits limits) {
@@ -118,4 +118,4 @@ TEST_CASE("limits: operations of shapes that only the run tells") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::limits_test

@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::matmul_test {
 namespace {
 
 TEST_CASE("matmul kernels: float32 operands of every form") {
@@ -106,4 +106,4 @@ TEST_CASE("matmul kernels: 8-bit integers") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::matmul_test

@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::movement_test {
 namespace {
 
 TEST_CASE("movement kernels: one input") {
@@ -104,4 +104,4 @@ TEST_CASE("movement kernels: channels shuffle; nothing to move") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::movement_test

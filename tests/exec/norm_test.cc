@@ -10,7 +10,7 @@
 #include "exec/program.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::norm_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -237,4 +237,4 @@ TEST_CASE("norm kernels: no elements") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::norm_test

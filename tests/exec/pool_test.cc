@@ -5,7 +5,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::pool_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -103,4 +103,4 @@ TEST_CASE("pool kernels: no batch, no channels") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::pool_test

@@ -7,7 +7,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::reduce_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -103,4 +103,4 @@ TEST_CASE("reduction kernels: 8-bit sums and means") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::reduce_test

@@ -5,7 +5,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::resample_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -143,4 +143,4 @@ TEST_CASE("grid_sample kernels: parts of other tensors") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::resample_test

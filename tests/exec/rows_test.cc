@@ -5,7 +5,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::rows_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -128,4 +128,4 @@ TEST_CASE("order kernels: views of the largest and smallest") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::rows_test

@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::scan_test {
 namespace {
 
 void Run(const std::string& text, const std::vector<std::vector<double>>& values = {}) {
@@ -27,4 +27,4 @@ TEST_CASE("kernels of scans") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::scan_test

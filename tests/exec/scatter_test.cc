@@ -5,7 +5,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::scatter_test {
 namespace {
 
 struct Row {
@@ -110,4 +110,4 @@ TEST_CASE("scatter kernels: an index outside is an error of the run") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::scatter_test

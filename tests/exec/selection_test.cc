@@ -5,7 +5,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::selection_test {
 namespace {
 
 void Run(const std::string& text, const std::vector<std::vector<double>>& values = {}) {
@@ -71,4 +71,4 @@ TEST_CASE("one_hot kernels") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::selection_test

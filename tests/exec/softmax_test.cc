@@ -5,7 +5,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::softmax_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -71,4 +71,4 @@ TEST_CASE("softmax kernels: 8-bit integers") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::softmax_test

@@ -3,7 +3,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::transpose_test {
 namespace {
 
 void RunPlanned(const char* type, const std::string& shape, const char* perm) {
@@ -39,4 +39,4 @@ TEST_CASE("transpose kernels: several axes, more than an item") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::transpose_test

@@ -20,7 +20,7 @@
 #include "exec/program.h"
 #include "support/sanitizer.h"
 
-namespace nn::test {
+namespace nn::test::ulp_test {
 namespace {
 
 constexpr uint32_t kStep = 509;
@@ -345,4 +345,4 @@ TEST_CASE("ulp: what is taken as known is so") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::ulp_test

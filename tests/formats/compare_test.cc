@@ -13,7 +13,7 @@
 #include "support/wire.h"
 
 // Comparing models field by field, and the ways in which dumps show data.
-namespace nn::test {
+namespace nn::test::compare_test {
 namespace {
 
 std::string Differences(const std::string& a, const std::string& b) {
@@ -168,4 +168,4 @@ TEST_CASE("dumps: inline numbers of every type survive") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::compare_test

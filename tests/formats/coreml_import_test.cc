@@ -8,7 +8,7 @@
 #include "passes/legalize.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::coreml_import_test {
 namespace {
 
 using coreml::Model;
@@ -215,4 +215,4 @@ TEST_CASE("coreml: other kinds of models are named") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::coreml_import_test

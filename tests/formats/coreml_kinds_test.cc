@@ -11,7 +11,7 @@
 
 // A small file of every kind of Core ML model, in wire form by hand: field numbers and types are
 // those of the published schema, whatever ours says.
-namespace nn::test {
+namespace nn::test::coreml_kinds_test {
 namespace {
 
 template <typename T>
@@ -530,4 +530,4 @@ TEST_CASE("Core ML: what a description says besides inputs and outputs") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::coreml_kinds_test

@@ -11,7 +11,7 @@
 #include "validators/runner.h"
 
 // Core ML packages (.mlpackage), ML Programs and their weight files.
-namespace nn::test {
+namespace nn::test::coreml_package_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -619,4 +619,4 @@ TEST_CASE("folders that are no packages") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::coreml_package_test

@@ -9,7 +9,7 @@
 #include "passes/passes.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::coreml_roundtrip_test {
 namespace {
 
 // The graph as a Core ML file and back.
@@ -379,4 +379,4 @@ TEST_CASE("coreml: what cannot be said is named") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::coreml_roundtrip_test

@@ -12,7 +12,7 @@
 #include "support/run_graph.h"
 #include "validators/coreml/rules.h"
 
-namespace nn::coreml {
+namespace nn::coreml::coreml_signature_test {
 namespace {
 
 using L = pb::NeuralNetworkLayer;
@@ -111,4 +111,4 @@ TEST_CASE("coreml signatures: nodes that break a constraint are refused by its l
 }
 
 }  // namespace
-}  // namespace nn::coreml
+}  // namespace nn::coreml::coreml_signature_test

@@ -9,7 +9,7 @@
 #include "tensorio/tensor_archive.h"
 
 // Dumps whose tensors are in a file beside them.
-namespace nn::test {
+namespace nn::test::dump_file_test {
 namespace {
 
 std::vector<NamedTensor> Tensors(const std::string& path) {
@@ -159,4 +159,4 @@ TEST_CASE("dumps in files: names that a file cannot have become places") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::dump_file_test

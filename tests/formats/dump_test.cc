@@ -15,7 +15,7 @@
 #include "support/wire.h"
 
 // Models written as JSON and read back: what a file holds survives, bit for bit.
-namespace nn::test {
+namespace nn::test::dump_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -464,4 +464,4 @@ TEST_CASE("dumps: errors say where") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::dump_test

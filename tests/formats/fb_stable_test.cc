@@ -15,7 +15,7 @@
 #include "support/files.h"
 
 // Files that another process writes to while they are read: what was checked stays what it was.
-namespace nn::test {
+namespace nn::test::fb_stable_test {
 namespace {
 
 // Weights of 256 KiB, so that most of their pages stay those of the file.
@@ -126,4 +126,4 @@ TEST_CASE("files that are rewritten while they are read do no harm") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::fb_stable_test

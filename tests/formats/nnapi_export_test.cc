@@ -9,7 +9,7 @@
 #include "passes/legalize.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::nnapi_export_test {
 namespace {
 
 struct Written {
@@ -330,4 +330,4 @@ TEST_CASE("nnapi export: shapes must be known") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnapi_export_test

@@ -10,7 +10,7 @@
 #include "support/files.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::nnapi_read_test {
 namespace {
 
 Result<std::unique_ptr<NativeModel>> ReadText(const std::string& text,
@@ -363,4 +363,4 @@ TEST_CASE("nnapi summary") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnapi_read_test

@@ -7,7 +7,7 @@
 #include "formats/nnapi/json_fields.h"
 #include "formats/nnapi/native.h"
 
-namespace nn::nnapi {
+namespace nn::nnapi::nnapi_request_test {
 namespace {
 
 std::string ModelText(const std::string& request) {
@@ -63,4 +63,4 @@ TEST_CASE("nnapi requests: what is no request is refused") {
 }
 
 }  // namespace
-}  // namespace nn::nnapi
+}  // namespace nn::nnapi::nnapi_request_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace nn::nnapi {
+namespace nn::nnapi::nnapi_signature_test {
 namespace {
 
 using enum OperationType;
@@ -88,4 +88,4 @@ TEST_CASE("nnapi signatures: arguments by position, and their ranks") {
 }
 
 }  // namespace
-}  // namespace nn::nnapi
+}  // namespace nn::nnapi::nnapi_signature_test

@@ -6,7 +6,7 @@
 #include "ir/op_def.h"
 #include "support/large_models.h"
 
-namespace nn::test {
+namespace nn::test::onnx_bounds_test {
 namespace {
 
 struct Counted {
@@ -63,4 +63,4 @@ TEST_CASE("onnx inference: a node has the same symbols each time it is inferred"
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_bounds_test

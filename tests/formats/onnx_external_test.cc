@@ -7,7 +7,7 @@
 #include "support/files.h"
 
 // A copy carries every tensor that lies in another file, wherever it is in the model.
-namespace nn::test {
+namespace nn::test::onnx_external_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ TEST_CASE("ONNX external data: bytes that many tensors share are written once") 
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_external_test

@@ -9,7 +9,7 @@
 #include "support/wire.h"
 
 // The text forms of ONNX models, and tensors in files beside them.
-namespace nn::test {
+namespace nn::test::onnx_forms_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -280,4 +280,4 @@ TEST_CASE("ONNX external data: ranges that are not in the file are refused") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_forms_test

@@ -9,7 +9,7 @@
 #include "ir/text.h"
 #include "support/wire.h"
 
-namespace nn::test {
+namespace nn::test::onnx_function_test {
 namespace {
 
 std::string Float(const std::string& name, float value) {
@@ -146,4 +146,4 @@ TEST_CASE("onnx functions: an operator that is not supported is reported") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_function_test

@@ -5,7 +5,7 @@
 #include "formats/format.h"
 #include "support/wire.h"
 
-namespace nn::test {
+namespace nn::test::onnx_summary_test {
 namespace {
 
 // The messages that the tests need, with the field numbers of onnx.proto.
@@ -183,4 +183,4 @@ TEST_CASE("onnx summary: metadata, and a model with nothing in it") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_summary_test

@@ -9,7 +9,7 @@
 
 #include "formats/format.h"
 
-namespace nn::test {
+namespace nn::test::onnx_types_test {
 namespace {
 
 // "f32[1, n]" as TypeProto in text form; "f32" has no shape, "seq(f32[2])" is a sequence.
@@ -356,4 +356,4 @@ TEST_CASE("onnx types: a function that calls itself, and nodes without results")
             .empty());
 }
 
-}  // namespace nn::test
+}  // namespace nn::test::onnx_types_test

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::recognize_test {
 namespace {
 
 using namespace std::string_literals;
@@ -167,4 +167,4 @@ TEST_CASE("damaged files are named for what is wrong") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::recognize_test

@@ -10,7 +10,7 @@
 #include "passes/legalize.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::refusals_test {
 namespace {
 
 // Why a graph is not written; "written" if it is.
@@ -197,4 +197,4 @@ TEST_CASE("refusals: scales that do not fit their tensor") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::refusals_test

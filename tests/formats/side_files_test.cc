@@ -4,7 +4,7 @@
 
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::side_files_test {
 namespace {
 
 TEST_CASE("side files: all together count against the limit, each once") {
@@ -43,4 +43,4 @@ TEST_CASE("side files: each read sees the file as it is") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::side_files_test

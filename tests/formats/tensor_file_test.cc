@@ -8,7 +8,7 @@
 #include "support/files.h"
 #include "tensorio/npy.h"
 
-namespace nn::test {
+namespace nn::test::tensor_file_test {
 namespace {
 
 using std::string_literals::operator""s;
@@ -94,4 +94,4 @@ TEST_CASE("tensor files: others are refused with their path") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::tensor_file_test

@@ -8,7 +8,7 @@
 #include "support/files.h"
 #include "support/wire.h"
 
-namespace nn::test {
+namespace nn::test::tensors_test {
 namespace {
 
 struct Listed {
@@ -181,4 +181,4 @@ TEST_CASE("summaries in full: lists and texts are not cut") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::tensors_test

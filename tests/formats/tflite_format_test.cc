@@ -12,7 +12,7 @@
 #include "support/run_graph.h"
 
 // TensorFlow Lite models made from the text form: written, read, imported and run again.
-namespace nn::test {
+namespace nn::test::tflite_format_test {
 namespace {
 
 namespace fb = tflite::fb;
@@ -397,4 +397,4 @@ TEST_CASE("tflite: broken files") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::tflite_format_test

@@ -10,7 +10,7 @@
 #include "fuzz/exercise.h"
 #include "fuzz/forked.h"
 
-namespace nn::test {
+namespace nn::test::declarations_test {
 namespace {
 
 constexpr const char* kOnnx = R"({"nn_dump": 1, "format": "onnx", "model": {
@@ -211,4 +211,4 @@ TEST_CASE("declarations: each that disagrees with its data is refused, or the mo
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::declarations_test

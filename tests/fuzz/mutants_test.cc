@@ -22,7 +22,7 @@
 #include "support/sanitizer.h"
 #include "support/skip.h"
 
-namespace nn::test {
+namespace nn::test::mutants_test {
 namespace {
 
 constexpr size_t kMutants = NN_ADDRESS_SANITIZER ? 400 : 1200;
@@ -165,4 +165,4 @@ TEST_CASE("mutants: the same seed makes the same mutant") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::mutants_test

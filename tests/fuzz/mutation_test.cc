@@ -15,7 +15,7 @@
 
 // Damaged files through inspecting, validating, importing and copying: no crash, no promise broken,
 // no hang, no allocation of what a file claims.
-namespace nn::test {
+namespace nn::test::mutation_test {
 namespace {
 
 constexpr int kMutations = 2000;
@@ -107,4 +107,4 @@ TEST_CASE("mutations: the same seed does the same damage") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::mutation_test

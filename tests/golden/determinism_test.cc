@@ -26,7 +26,7 @@
 #include "tensorio/digest.h"
 #include "tensorio/npy.h"
 
-namespace nn::test {
+namespace nn::test::determinism_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -232,4 +232,4 @@ TEST_CASE("determinism: the models of NN_MODELS") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::determinism_test

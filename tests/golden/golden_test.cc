@@ -7,7 +7,7 @@
 #include "tensorio/digest.h"
 #include "tensorio/npz.h"
 
-namespace nn::test {
+namespace nn::test::golden_test {
 namespace {
 
 const std::string kFolder = NN_SOURCE_DIR "/golden/";
@@ -32,4 +32,4 @@ TEST_CASE("golden: the stored outputs are those of the manifest") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::golden_test

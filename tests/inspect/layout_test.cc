@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-namespace nn::test {
+namespace nn::test::layout_test {
 namespace {
 
 using inspect::Layout;
@@ -102,4 +102,4 @@ TEST_CASE("layout: beyond the limit the longest edges are not routed") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::layout_test

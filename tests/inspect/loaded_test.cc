@@ -16,7 +16,7 @@
 #include "passes/ports.h"
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::loaded_test {
 namespace {
 
 using inspect::LoadedModel;
@@ -132,4 +132,4 @@ TEST_CASE("inspect: digests and differences") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::loaded_test

@@ -4,7 +4,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::match_test {
 namespace {
 
 TEST_CASE("matching: by structure first, then by name, then by order") {
@@ -29,4 +29,4 @@ TEST_CASE("matching: by structure first, then by name, then by order") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::match_test

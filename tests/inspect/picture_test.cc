@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace nn::test {
+namespace nn::test::picture_test {
 namespace {
 
 TEST_CASE("pictures: kinds and attributes of operators in every format") {
@@ -38,4 +38,4 @@ TEST_CASE("pictures: kinds and attributes of operators in every format") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::picture_test

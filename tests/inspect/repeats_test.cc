@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace nn::test {
+namespace nn::test::repeats_test {
 namespace {
 
 using inspect::Repeat;
@@ -61,4 +61,4 @@ TEST_CASE("repeats: what is taken from outside must be the same, from inside the
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::repeats_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace nn {
+namespace nn::dim_test {
 namespace {
 
 Dim Parsed(std::string_view text) {
@@ -213,4 +213,4 @@ TEST_CASE("dim: dims that are large together have opaque symbols") {
 }
 
 }  // namespace
-}  // namespace nn
+}  // namespace nn::dim_test

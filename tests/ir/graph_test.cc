@@ -10,7 +10,7 @@
 #include "ir/verify.h"
 #include "support/hang.h"
 
-namespace nn {
+namespace nn::graph_test {
 namespace {
 
 Graph Parsed(std::string_view text) {
@@ -274,4 +274,4 @@ TEST_CASE("verify: broken graphs are named") {
 }
 
 }  // namespace
-}  // namespace nn
+}  // namespace nn::graph_test

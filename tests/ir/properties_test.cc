@@ -7,7 +7,7 @@
 #include "ir/axis_map.h"
 #include "ir/dim.h"
 
-namespace nn::test {
+namespace nn::test::properties_test {
 namespace {
 
 // The same random expression in symbols, and computed with numbers in their places.
@@ -112,4 +112,4 @@ TEST_CASE("axis map: a unit axis that comes goes again") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::properties_test

@@ -4,7 +4,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::bit_cast_test {
 namespace {
 
 TEST_CASE("bit_cast: by hand") {
@@ -49,4 +49,4 @@ TEST_CASE("bit_cast: types whose elements do not fit into each other are errors"
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::bit_cast_test

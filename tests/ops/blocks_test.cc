@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::blocks_test {
 namespace {
 
 TEST_CASE("depth_to_space, space_to_depth: orders and layouts") {
@@ -50,4 +50,4 @@ TEST_CASE("space_to_batch_nd, batch_to_space_nd") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::blocks_test

@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::concat_test {
 namespace {
 
 TEST_CASE("concat: any axis, any element size") {
@@ -40,4 +40,4 @@ TEST_CASE("split: sizes, equal parts") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::concat_test

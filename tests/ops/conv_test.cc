@@ -6,7 +6,7 @@
 #include "ops/nn/conv.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::conv_test {
 namespace {
 
 // Convolution of channels-first doubles, written without regard to anything but the definition.
@@ -147,4 +147,4 @@ TEST_CASE("conv: a constant filter without elements") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::conv_test

@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::conv_transpose_test {
 namespace {
 
 // A transposed convolution of x, of shape [1, 1, 3], with a filter of two taps.
@@ -61,4 +61,4 @@ TEST_CASE("conv_transpose: errors name what does not fit") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::conv_transpose_test

@@ -12,7 +12,7 @@
 #include "ops/support/window.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::definitions_test {
 namespace {
 
 TEST_CASE("definitions: properties are complete and agree with the operands") {
@@ -118,4 +118,4 @@ TEST_CASE("definitions: floats stand for integers where the definition says so")
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::definitions_test

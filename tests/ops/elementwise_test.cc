@@ -4,7 +4,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::elementwise_test {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -471,4 +471,4 @@ TEST_CASE("elementwise: quantize and dequantize") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::elementwise_test

@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::gather_test {
 namespace {
 
 // An operator on x and indices.
@@ -56,4 +56,4 @@ TEST_CASE("gather: errors name what does not fit") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::gather_test

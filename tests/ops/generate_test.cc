@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::generate_test {
 namespace {
 
 TEST_CASE("range: by hand") {
@@ -63,4 +63,4 @@ TEST_CASE("one_hot: the values are a vector") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::generate_test

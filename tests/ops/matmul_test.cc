@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::matmul_test {
 namespace {
 
 // The product of inputs a and b.
@@ -78,4 +78,4 @@ TEST_CASE("matmul: errors name what does not fit") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::matmul_test

@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::norm_test {
 namespace {
 
 constexpr double kOuter = 1.3416407864998738, kInner = 0.4472135954999579;  // of 1, 2, 3, 4
@@ -97,4 +97,4 @@ TEST_CASE("normalizations: errors name what does not fit") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::norm_test

@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::pad_test {
 namespace {
 
 TEST_CASE("pad: every mode") {
@@ -47,4 +47,4 @@ TEST_CASE("pad: every mode") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::pad_test

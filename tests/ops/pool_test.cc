@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::pool_test {
 namespace {
 
 TEST_CASE("max_pool") {
@@ -105,4 +105,4 @@ TEST_CASE("pools: errors name what does not fit") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::pool_test

@@ -5,7 +5,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::recurrent_test {
 namespace {
 
 // A sequence of three steps of one number through one unit; `more` are operands behind the weights.
@@ -209,4 +209,4 @@ TEST_CASE("recurrent layers: what does not fit is refused") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::recurrent_test

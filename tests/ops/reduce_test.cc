@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::reduce_test {
 namespace {
 
 TEST_CASE("reductions: by hand") {
@@ -77,4 +77,4 @@ TEST_CASE("reductions: errors name what does not fit") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::reduce_test

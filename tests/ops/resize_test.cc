@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::resize_test {
 namespace {
 
 TEST_CASE("resize: 1-D by hand") {
@@ -59,4 +59,4 @@ TEST_CASE("resize: errors name what does not fit") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::resize_test

@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::scan_test {
 namespace {
 
 TEST_CASE("cum_sum: by hand") {
@@ -54,4 +54,4 @@ TEST_CASE("cum_prod: by hand") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::scan_test

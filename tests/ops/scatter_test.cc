@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::scatter_test {
 namespace {
 
 TEST_CASE("scatter_elements: by hand") {
@@ -40,4 +40,4 @@ TEST_CASE("scatter_nd: by hand") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::scatter_test

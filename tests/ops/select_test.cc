@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::select_test {
 namespace {
 
 TEST_CASE("non_zero, compress: by hand") {
@@ -48,4 +48,4 @@ TEST_CASE("reverse_sequence: by hand") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::select_test

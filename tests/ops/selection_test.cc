@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::selection_test {
 namespace {
 
 TEST_CASE("arg_max, arg_min: by hand") {
@@ -44,4 +44,4 @@ TEST_CASE("top_k: by hand") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::selection_test

@@ -4,7 +4,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::shape_test {
 namespace {
 
 TEST_CASE("transpose: every permutation of every element size") {
@@ -66,4 +66,4 @@ TEST_CASE("expand_dims and squeeze: axes and their errors") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::shape_test

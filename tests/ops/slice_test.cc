@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::slice_test {
 namespace {
 
 TEST_CASE("slice: bounds and steps") {
@@ -56,4 +56,4 @@ TEST_CASE("slice, pad: lists that cannot go together") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::slice_test

@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::softmax_test {
 namespace {
 
 TEST_CASE("softmax, log_softmax, hardmax: by hand") {
@@ -49,4 +49,4 @@ TEST_CASE("softmax: the same everywhere") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::softmax_test

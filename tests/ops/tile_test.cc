@@ -2,7 +2,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::tile_test {
 namespace {
 
 TEST_CASE("tile: repeats along axes") {
@@ -40,4 +40,4 @@ TEST_CASE("expand: broadcasting to a shape") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::tile_test

@@ -12,7 +12,7 @@
 #include "ir/seeded.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::input_domains_test {
 namespace {
 
 struct Case {
@@ -178,4 +178,4 @@ TEST_CASE("input domains: demands are made of operators and inputs that exist") 
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::input_domains_test

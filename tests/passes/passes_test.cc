@@ -12,7 +12,7 @@
 #include "passes/weights.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::passes_test {
 namespace {
 
 size_t Count(const Graph& g, std::string_view op) {
@@ -383,4 +383,4 @@ TEST_CASE("weights: a batch_norm goes into the convolution that it alone follows
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::passes_test

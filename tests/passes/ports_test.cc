@@ -10,7 +10,7 @@
 #include "passes/input_domains.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::ports_test {
 namespace {
 
 // Two inputs with the same batch, one with another, and one without.
@@ -97,4 +97,4 @@ TEST_CASE("ports: contents need a shape, and depend on the seed and the position
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::ports_test

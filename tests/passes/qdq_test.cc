@@ -9,7 +9,7 @@
 #include "passes/passes.h"
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::qdq_test {
 namespace {
 
 size_t Count(const Graph& g, std::string_view op) {
@@ -162,4 +162,4 @@ TEST_CASE("qdq: to ONNX and back") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::qdq_test

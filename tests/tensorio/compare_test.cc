@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace nn::test {
+namespace nn::test::compare_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -154,4 +154,4 @@ TEST_CASE("compare: indices and elements as text") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::compare_test

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace nn::test {
+namespace nn::test::digest_test {
 namespace {
 
 std::string DigestOf(const std::string& name, const Tensor& t) {
@@ -41,4 +41,4 @@ TEST_CASE("digest: names, types, shapes, order and bits all count") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::digest_test

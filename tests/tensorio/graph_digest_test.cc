@@ -4,7 +4,7 @@
 
 #include "support/run_graph.h"
 
-namespace nn::test {
+namespace nn::test::graph_digest_test {
 namespace {
 
 GraphDigests Digests(std::string_view text) {
@@ -140,4 +140,4 @@ TEST_CASE("graph digest: opaque nodes count with what the caller says of them") 
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::graph_digest_test

@@ -6,7 +6,7 @@
 
 #include "ir/text.h"
 
-namespace nn::test {
+namespace nn::test::literal_test {
 namespace {
 
 Type TypeOf(const char* text) {
@@ -102,4 +102,4 @@ TEST_CASE("literals: what does not fit is refused by name") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::literal_test

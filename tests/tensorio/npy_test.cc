@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-namespace nn::test {
+namespace nn::test::npy_test {
 namespace {
 
 using std::string_literals::operator""s;
@@ -282,4 +282,4 @@ TEST_CASE("npy: integers that do not stand for the wanted type are refused") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::npy_test

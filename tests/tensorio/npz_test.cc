@@ -10,7 +10,7 @@
 #include "support/files.h"
 #include "tensorio/npy.h"
 
-namespace nn::test {
+namespace nn::test::npz_test {
 namespace {
 
 Blob BlobOf(std::string_view text) {
@@ -236,4 +236,4 @@ TEST_CASE("npz: names that cannot be entries") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::npz_test

@@ -7,7 +7,7 @@
 #include "support/hang.h"
 #include "tensorio/tensor_archive.h"
 
-namespace nn::test {
+namespace nn::test::safetensors_test {
 namespace {
 
 using std::string_literals::operator""s;
@@ -153,4 +153,4 @@ TEST_CASE("safetensors: a header of many levels is refused") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::safetensors_test

@@ -9,7 +9,7 @@
 #include "support/files.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::cases_test {
 namespace {
 
 const std::string kCases = std::string(NN_SOURCE_DIR) + "/tests/cases/";
@@ -56,4 +56,4 @@ TEST_CASE("cases: files cut at every length are findings or models, never more")
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::cases_test

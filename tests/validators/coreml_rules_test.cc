@@ -7,7 +7,7 @@
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::coreml_rules_test {
 namespace {
 
 std::string Encode(const std::string& text) {
@@ -41,4 +41,4 @@ TEST_CASE("Core ML rules") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::coreml_rules_test

@@ -12,7 +12,7 @@
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::coreml_shapes_test {
 namespace {
 
 using coreml::Bound;
@@ -131,4 +131,4 @@ TEST_CASE("Core ML sizes: what layers make of them") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::coreml_shapes_test

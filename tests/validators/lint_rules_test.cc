@@ -4,7 +4,7 @@
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::lint_rules_test {
 namespace {
 
 std::string Encode(const std::string& text) {
@@ -16,4 +16,4 @@ TEST_CASE("rules for any format") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::lint_rules_test

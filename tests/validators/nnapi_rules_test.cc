@@ -13,7 +13,7 @@
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::nnapi_rules_test {
 namespace {
 
 std::string Encode(const std::string& text) {
@@ -77,4 +77,4 @@ TEST_CASE("NNAPI constraints: each is reported by one rule, and broken by an exa
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnapi_rules_test

@@ -8,7 +8,7 @@
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::onnx_rules_test {
 namespace {
 
 std::string Encode(const std::string& text) {
@@ -82,4 +82,4 @@ TEST_CASE("ONNX-FUNC-006: a function that only leads into a cycle is not reporte
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_rules_test

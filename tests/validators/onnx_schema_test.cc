@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nn::test {
+namespace nn::test::onnx_schema_test {
 namespace {
 
 TEST_CASE("onnx signatures: every table parses, versions ascend, types are bound") {
@@ -74,4 +74,4 @@ TEST_CASE("onnx signatures: what is not in the notation is refused") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::onnx_schema_test

@@ -23,7 +23,7 @@
 
 #include <doctest/doctest.h>
 
-namespace nn {
+namespace nn::public_headers_test {
 namespace {
 
 TEST_CASE("the public headers live together") {
@@ -35,4 +35,4 @@ TEST_CASE("the public headers live together") {
 }
 
 }  // namespace
-}  // namespace nn
+}  // namespace nn::public_headers_test

@@ -12,7 +12,7 @@
 #include "validators/report.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::report_schema_test {
 namespace {
 
 const ValidateOptions kStrict = {Profile::kStrict};
@@ -185,4 +185,4 @@ TEST_CASE("report schema: the SARIF form") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::report_schema_test

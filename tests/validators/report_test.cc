@@ -6,7 +6,7 @@
 #include "validators/rule.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::report_test {
 namespace {
 
 constexpr RuleInfo kRules[] = {
@@ -192,4 +192,4 @@ TEST_CASE("an unreadable file is a finding of a listed rule") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::report_test

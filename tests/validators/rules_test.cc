@@ -12,7 +12,7 @@
 #include "support/files.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::rules_test {
 namespace {
 
 std::ptrdiff_t CountWords(std::string_view text) {
@@ -109,4 +109,4 @@ TEST_CASE("rules: validators/RULES.md is what the rules say") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::rules_test

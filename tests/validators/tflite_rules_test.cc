@@ -5,7 +5,7 @@
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::tflite_rules_test {
 namespace {
 
 std::string Encode(const std::string& text) {
@@ -23,4 +23,4 @@ TEST_CASE("TensorFlow Lite rules") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::tflite_rules_test

@@ -10,7 +10,7 @@
 #include "validators/rule_cases.h"
 #include "validators/runner.h"
 
-namespace nn::test {
+namespace nn::test::tflite_signature_test {
 namespace {
 
 // The rules of the vendor profile that a model breaks whose only operator code is this one.
@@ -67,4 +67,4 @@ TEST_CASE("tflite signatures: versions that are registered") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::tflite_signature_test
