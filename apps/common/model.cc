@@ -63,14 +63,14 @@ Status BindShapes(Graph& graph, const ShapeOptions& options) {
   return BindShapes(graph, shapes, options.batch);
 }
 
-Result<Assignment> SplitAssignment(const std::string& text, const std::vector<Port>& ports) {
+Result<Assignment> SplitAssignment(const std::string& text, const std::vector<std::string>& names) {
   for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
-    for (size_t i = 0; i < ports.size(); ++i)
-      if (ports[i].name == std::string_view(text).substr(0, at))
+    for (size_t i = 0; i < names.size(); ++i)
+      if (names[i] == std::string_view(text).substr(0, at))
         return Assignment{i, text.substr(at + 1)};
   if (text.find('=') == std::string::npos)
     return UsageError("{}: expected NAME=VALUE", Quote(text));
-  return UsageError("{}: unknown name; expected one of {}", Quote(text), NameList(ports));
+  return UsageError("{}: unknown name; expected one of {}", Quote(text), NameList(names));
 }
 
 }  // namespace nn::app

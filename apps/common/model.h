@@ -32,11 +32,11 @@ Status WriteDumpOf(const ReadModel& read, const std::string& path, const DumpOpt
 Status BindShapes(Graph& graph, const ShapeOptions& options);
 
 // Splits "NAME=VALUE", where NAME is the name of a port (and may contain "="). kUsage if no port
-// matches.
+// matches. `names` are those of the ports, in order.
 struct Assignment {
   size_t port;
   std::string value;
 };
-Result<Assignment> SplitAssignment(const std::string& text, const std::vector<Port>& ports);
+Result<Assignment> SplitAssignment(const std::string& text, const std::vector<std::string>& names);
 
 }  // namespace nn::app

@@ -159,7 +159,7 @@ Result<std::vector<VerifyInputs>> ReadInputSets(const std::vector<std::string>& 
     }
     Assignment a{0, path};
     if (!fs::exists(path, error) || ports.size() != 1) {
-      auto assignment = SplitAssignment(path, ports);
+      auto assignment = SplitAssignment(path, NamesOf(ports));
       if (!assignment)
         return tl::unexpected(assignment.error().In(
             "a single tensor needs the name of its input, or a model with one input"));

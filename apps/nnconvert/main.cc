@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "convert/convert.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {
@@ -26,16 +27,22 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   app.add_option(
       "OUT", o.output,
       "File to write; its extension determines the format. The format of IN: a copy, unless an "
-      "option changes the model. .json: a dump, which can be read in place of the model");
+      "option changes more than names. .json: a dump, which can be read in place of the model");
   app.add_option("--to", o.to,
                  "Format to write, if the extension does not determine it; json: a dump; all, with "
                  "--dry-run: every format")
       ->type_name("FORMAT");
   AddShapeOptions(command, o.shapes);
   app.add_option("--opset", o.opset, "ONNX operator set version to write")->type_name("N");
-  command.AddRepeated("--rename-input", o.rename_inputs, "Rename an input; repeatable")
+  command
+      .AddRepeated("--rename-input", o.rename_inputs,
+                   "Rename an input; repeatable. All names change at once; if nothing else changes "
+                   "and OUT has "
+                   "the format of IN, the model is not imported")
       ->type_name("OLD=NEW");
-  command.AddRepeated("--rename-output", o.rename_outputs, "Rename an output; repeatable")
+  command
+      .AddRepeated("--rename-output", o.rename_outputs,
+                   "Rename an output; repeatable; as --rename-input")
       ->type_name("OLD=NEW");
   app.add_flag("--fold-batch-norm", o.fold_batch_norm,
                "Fold batch normalizations into the weights of the preceding convolutions: faster, "
@@ -111,52 +118,78 @@ Result<const Format*> TargetFormat(const ConvertArguments& o) {
   return format;
 }
 
-// `others` are the opposite ports (outputs for inputs), whose names must differ too.
-Status Rename(const std::vector<std::string>& renames, const std::vector<Port>& ports,
-              const std::vector<Port>& others,
-              const std::function<void(size_t, std::string)>& rename) {
+// Sets the new names in `renamed`, by the present names.
+Status Rename(const std::vector<std::string>& renames, const std::vector<std::string>& names,
+              std::vector<std::string>& renamed) {
+  std::vector<bool> done(names.size());
   for (const std::string& text : renames) {
-    NN_ASSIGN(const Assignment a, SplitAssignment(text, ports));
-    const auto clashes = [&](const Port& p) { return p.name == a.value; };
+    NN_ASSIGN(const Assignment a, SplitAssignment(text, names));
     if (a.value.empty()) return UsageError("{}: the new name is empty", Quote(text));
-    if (ports[a.port].name == a.value) continue;
-    if (std::any_of(ports.begin(), ports.end(), clashes) ||
-        std::any_of(others.begin(), others.end(), clashes))
-      return UsageError("{}: the model already has an input or output of that name", Quote(text));
-    rename(a.port, a.value);
+    if (!IsUtf8(a.value)) return UsageError("{}: the new name is not UTF-8", Quote(text));
+    if (done[a.port])
+      return UsageError("{}: {} is renamed twice", Quote(text), Quote(names[a.port]));
+    done[a.port] = true;
+    renamed[a.port] = a.value;
   }
   return {};
+}
+
+// The names after --rename-input and --rename-output, which all apply at once. Different names must
+// stay different, also those of inputs and outputs.
+Result<PortNames> NewNames(const ConvertArguments& o, const PortNames& names) {
+  PortNames renamed = names;
+  NN_RETURN_IF_ERROR(Rename(o.rename_inputs, names.inputs, renamed.inputs));
+  NN_RETURN_IF_ERROR(Rename(o.rename_outputs, names.outputs, renamed.outputs));
+  std::map<std::string_view, std::string_view> old_names;  // by new ones
+  const auto check = [&](const std::vector<std::string>& from,
+                         const std::vector<std::string>& to) -> Status {
+    for (size_t i = 0; i < from.size(); ++i) {
+      const std::string_view old = old_names.try_emplace(to[i], from[i]).first->second;
+      if (old == from[i]) continue;
+      return UsageError("{}: the model already has an input or output of that name",
+                        Quote(fmt::format("{}={}", from[i] == to[i] ? old : from[i], to[i])));
+    }
+    return {};
+  };
+  NN_RETURN_IF_ERROR(check(names.inputs, renamed.inputs));
+  NN_RETURN_IF_ERROR(check(names.outputs, renamed.outputs));
+  return renamed;
 }
 
 // Applies the options that change the graph for every format.
 Status Prepare(Graph& graph, const ConvertArguments& o) {
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
-  NN_RETURN_IF_ERROR(
-      Rename(o.rename_inputs, graph.inputs(), graph.outputs(),
-             [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); }));
-  return Rename(o.rename_outputs, graph.outputs(), graph.inputs(),
-                [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
+  NN_ASSIGN(PortNames names, NewNames(o, {NamesOf(graph.inputs()), NamesOf(graph.outputs())}));
+  for (size_t i = 0; i < names.inputs.size(); ++i) graph.RenameInput(i, std::move(names.inputs[i]));
+  for (size_t i = 0; i < names.outputs.size(); ++i)
+    graph.RenameOutput(i, std::move(names.outputs[i]));
+  return {};
 }
 
 bool WantsDump(const ConvertArguments& o) {
   return o.to.empty() ? IsDumpPath(o.output) : o.to == "json";
 }
 
-// The option that changes the model; "" if none does.
-std::string_view Change(const ConvertArguments& o) {
+// The option that changes the graph; "" if none does.
+std::string_view GraphChange(const ConvertArguments& o) {
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
          : o.opset != 0                 ? "--opset"
-         : !o.rename_inputs.empty()     ? "--rename-input"
-         : !o.rename_outputs.empty()    ? "--rename-output"
          : o.fold_batch_norm            ? "--fold-batch-norm"
          : o.rewrite                    ? "--rewrite"
                                         : "";
 }
 
+// The option that changes names; "" if none does.
+std::string_view NameChange(const ConvertArguments& o) {
+  return !o.rename_inputs.empty()    ? "--rename-input"
+         : !o.rename_outputs.empty() ? "--rename-output"
+                                     : "";
+}
+
 Result<int> DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport& report) {
-  if (const std::string_view option = Change(o); !option.empty())
-    return UsageError("{} changes the model, but a dump is a copy", option);
+  for (const std::string_view option : {GraphChange(o), NameChange(o)})
+    if (!option.empty()) return UsageError("{} changes the model, but a dump is a copy", option);
   if (o.dry_run) return kExitDone;
   NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump));
   report.written = true;
@@ -207,12 +240,20 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
   return o;
 }
 
+Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
+                        const ConvertOptions& options) {
+  if (NameChange(a).empty()) return CopyModel(read, options);
+  NN_ASSIGN(const PortNames names, read.format->port_names(*read.model));
+  NN_ASSIGN(const PortNames renamed, NewNames(a, names));
+  return RenameModel(read, renamed, options);
+}
+
 Result<int> Convert(const ConvertArguments& a, ReadModel read, const Format& format,
                     ConvertReport& report) {
   ShownRuns runs;
   const ConvertOptions options = OptionsOf(a, runs);
-  NN_ASSIGN(report.conversion, report.copy ? CopyModel(read, options)
-                                           : ConvertModel(std::move(read), format, options));
+  NN_ASSIGN(report.conversion,
+            report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
   report.written = c.written.has_value();
   if (c.written) report.bytes = c.written->bytes;
@@ -283,7 +324,8 @@ Result<int> Run(const ConvertArguments& o) {
   report.output = o.output.empty() ? "-" : o.output;
   report.output_format = format == nullptr ? label(*read.format, true) : label(*format, false);
   report.dry_run = o.dry_run;
-  report.copy = format == nullptr || (format == read.format && Change(o).empty());
+  report.copy = format == nullptr || (format == read.format && GraphChange(o).empty());
+  report.renamed = report.copy && !NameChange(o).empty();
   NN_ASSIGN(const int code, format == nullptr ? DumpModel(o, read, report)
                                               : Convert(o, std::move(read), *format, report));
   if (o.quiet && code == kExitDone && o.format == "text") return code;

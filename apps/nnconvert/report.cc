@@ -157,7 +157,8 @@ std::string DetailText(const ConvertReport& r) {
     out += fmt::format("the remaining operators could not be checked: {}\n", c.rest_unchecked);
   if (!c.remedy.empty()) out += c.remedy + "\n";
   if (r.copy) {
-    out += "copied unchanged: nothing was converted, checked or run\n";
+    out += r.renamed ? "renamed: nothing else was changed, converted or run\n"
+                     : "copied unchanged: nothing was converted, checked or run\n";
     return out;
   }
   if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
@@ -230,6 +231,7 @@ Json ConvertJson(const ConvertReport& r) {
   json["output"] = {{"path", r.output}, {"format", r.output_format}};
   json["dry_run"] = r.dry_run;
   json["copy"] = r.copy;
+  json["renamed"] = r.renamed;
   json["written"] = r.written;
   if (r.bytes) json["output"]["bytes"] = *r.bytes;
   if (c.written && !c.written->side_files.empty()) {

@@ -16,7 +16,8 @@ struct ConvertReport {
   std::string input, input_format;
   std::string output, output_format;
   bool dry_run = false;
-  bool copy = false;  // copied without import
+  bool copy = false;     // copied without import
+  bool renamed = false;  // with other names for inputs or outputs
   bool written = false;
   std::optional<uint64_t> bytes;  // of the written files; nullopt for a dump on standard output
   Conversion conversion;          // empty for a dump

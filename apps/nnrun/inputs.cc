@@ -42,7 +42,7 @@ Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOp
     NN_ASSIGN(given, ReadPortArrays(options.inputs_file, ports, "in", options.limits));
   }
   for (const std::string& text : options.inputs) {
-    NN_ASSIGN(const Assignment a, SplitAssignment(text, ports));
+    NN_ASSIGN(const Assignment a, SplitAssignment(text, NamesOf(ports)));
     if (given[a.port])
       return UsageError("input {} is given more than once", Quote(ports[a.port].name));
     auto tensor = ReadValue(a.value, ports[a.port].value->type());

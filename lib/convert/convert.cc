@@ -157,6 +157,53 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
   return out.verification->passed;
 }
 
+// Writes the files of a copy, unless it is a dry run.
+Result<Conversion> PlaceCopy(const MakeImage& make,
+                             const std::function<Result<bool>(const StagedModel&)>& is_sound,
+                             const ConvertOptions& o) {
+  const auto make_copy = [&](const ExportOptions& options) -> Result<FileImage> {
+    auto image = make(options);
+    if (!image) return InInput(image.error(), o);
+    return image;
+  };
+  const ExportOptions output = OutputOf(o);
+  Conversion out;
+  if (o.dry_run) {
+    NN_RETURN_IF_ERROR(make_copy(output));
+    return out;
+  }
+  NN_ASSIGN(out.written, PlaceModel(make_copy, output, is_sound, o.other_name));
+  return out;
+}
+
+// Whether the ports that have another name than before have the wanted one. The names that a format
+// gives to unnamed and equally named ports depend on the others.
+bool AreRenamed(const std::vector<std::string>& before, const std::vector<std::string>& wanted,
+                const std::vector<std::string>& after) {
+  if (after.size() != before.size()) return false;
+  for (size_t i = 0; i < before.size(); ++i)
+    if (wanted[i] != before[i] && after[i] != wanted[i]) return false;
+  return true;
+}
+
+// Checks that a renamed copy has the names, and breaks a rule only if the source does.
+Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const PortNames& names,
+                    const ConvertOptions& o) {
+  const auto source_error = [&] { return FirstError(read); };
+  NN_ASSIGN(const ReadModel written,
+            ReadWritten(staged.Read(o.limits), *read.format, source_error));
+  NN_ASSIGN(const PortNames before, read.format->port_names(*read.model));
+  NN_ASSIGN(const PortNames after, written.format->port_names(*written.model));
+  if (!AreRenamed(before.inputs, names.inputs, after.inputs) ||
+      !AreRenamed(before.outputs, names.outputs, after.outputs))
+    return InternalError("the written model has other names");
+  const auto flaw = FirstError(written);
+  if (flaw && !source_error())
+    return UsageError("with the new names, the model violates rule {}: {}", flaw->rule,
+                      flaw->message);
+  return {};
+}
+
 }  // namespace
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
@@ -215,20 +262,23 @@ Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& o) {
 }
 
 Result<Conversion> CopyModel(const ReadModel& read, const ConvertOptions& o) {
-  const auto make = [&](const ExportOptions& options) -> Result<FileImage> {
-    auto image = read.format->save(*read.model, options);
-    if (!image) return InInput(image.error(), o);
-    return image;
+  const auto make = [&](const ExportOptions& options) {
+    return read.format->save(*read.model, options);
   };
-  const ExportOptions output = OutputOf(o);
-  Conversion out;
-  if (o.dry_run) {
-    NN_RETURN_IF_ERROR(make(output));
-    return out;
-  }
-  NN_ASSIGN(out.written, PlaceModel(
-                             make, output, [](const StagedModel&) { return true; }, o.other_name));
-  return out;
+  return PlaceCopy(
+      make, [](const StagedModel&) { return true; }, o);
+}
+
+Result<Conversion> RenameModel(const ReadModel& read, const PortNames& names,
+                               const ConvertOptions& o) {
+  const auto make = [&](const ExportOptions& options) {
+    return read.format->rename(*read.model, names, options);
+  };
+  const auto is_sound = [&](const StagedModel& staged) -> Result<bool> {
+    NN_RETURN_IF_ERROR(CheckRenamed(read, staged, names, o));
+    return true;
+  };
+  return PlaceCopy(make, is_sound, o);
 }
 
 }  // namespace nn

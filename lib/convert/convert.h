@@ -89,4 +89,10 @@ Result<Conversion> ConvertGraph(ImportedModel source, const SourceError& source_
 // and of the result, only `written`.
 Result<Conversion> CopyModel(const ReadModel& model, const ConvertOptions& options);
 
+// The same with other names for the inputs and outputs (Format::rename), in the order of
+// Format::port_names. The written model is read again with `options.limits`: kUsage if it breaks a
+// rule of its format and the source breaks none, as with a name that the format does not allow.
+Result<Conversion> RenameModel(const ReadModel& model, const PortNames& names,
+                               const ConvertOptions& options);
+
 }  // namespace nn

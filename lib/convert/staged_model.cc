@@ -172,10 +172,10 @@ Status StagedModel::WriteSideFile(const SideFile& side) {
   return {};
 }
 
-Result<ReadModel> StagedModel::Read() const {
-  if (kind_ == Kind::kFolder || kind_ == Kind::kWithSideFiles) return ReadModelFile(model_);
+Result<ReadModel> StagedModel::Read(const ReadLimits& limits) const {
+  if (kind_ == Kind::kFolder || kind_ == Kind::kWithSideFiles) return ReadModelFile(model_, limits);
   NN_ASSIGN(const Blob file, ReadFile(model_));
-  return ReadModelBytes(file, kind_ == Kind::kFile ? target_ : "model");
+  return ReadModelBytes(file, kind_ == Kind::kFile ? target_ : "model", limits);
 }
 
 Status StagedModel::CommitFolder() {

@@ -30,7 +30,7 @@ class StagedModel {
   // The path of the written model: a file, or a folder.
   const std::string& path() const { return model_; }
   // Reads it back, side files included.
-  Result<ReadModel> Read() const;
+  Result<ReadModel> Read(const ReadLimits& limits = {}) const;
 
   // Moves the files into place: first the side files, which replace nothing, then the model,
   // atomically. On failure, files that were moved are removed again.

@@ -92,6 +92,13 @@ struct TensorEntry {
   std::function<Result<Tensor>()> read;
 };
 
+// The names of a model's inputs and outputs, in the order of the imported graph's.
+struct PortNames {
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  bool operator==(const PortNames&) const = default;
+};
+
 // An operator of a format, by its name in files.
 struct OperatorSupport {
   std::string name;
@@ -171,6 +178,16 @@ struct Format {
   // The file of a native model, unchecked: a copy, except for the external data options. Producer
   // and operator set are unchanged.
   Result<FileImage> (*save)(const NativeModel& model, const ExportOptions& options) = nullptr;
+  // The names that `rename` changes; unnamed inputs and outputs have names by position. kModel if
+  // the file lists inputs or outputs that it does not have.
+  Result<PortNames> (*port_names)(const NativeModel& model) = nullptr;
+  // `save` with other names for the inputs and outputs, in the order of `port_names`, and wherever
+  // the file refers to them. All names change at once, so names can be swapped. kUsage, with the
+  // place, for a new name that the model has for something else, and for different new names of an
+  // input and an output that are one value; kUnsupported, with the reason, for names that the file
+  // has in places that cannot be changed.
+  Result<FileImage> (*rename)(const NativeModel& model, const PortNames& names,
+                              const ExportOptions& options) = nullptr;
 };
 
 // All formats.

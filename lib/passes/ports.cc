@@ -3,25 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/text.h"
 #include "passes/passes.h"
 
 namespace nn {
 namespace {
-
-void NameUnnamed(const std::vector<Port>& ports, std::string_view prefix,
-                 const std::function<void(size_t, std::string)>& rename) {
-  std::set<std::string> taken;
-  for (const Port& p : ports) taken.insert(p.name);
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (!ports[i].name.empty()) continue;
-    std::string name = fmt::format("{}_{}", prefix, i);
-    while (!taken.insert(name).second) name += '_';
-    rename(i, name);
-  }
-}
 
 // The model was valid before, so the given shapes do not fit it.
 Status AsUsage(const Status& status) {
@@ -49,17 +36,39 @@ bool HasBatch(const Graph& graph, int64_t batch) {
 
 }  // namespace
 
+std::vector<std::string> NamesOf(const std::vector<Port>& ports) {
+  std::vector<std::string> names;
+  names.reserve(ports.size());
+  for (const Port& p : ports) names.push_back(p.name);
+  return names;
+}
+
+void NameUnnamed(std::vector<std::string>& names, std::string_view prefix) {
+  std::set<std::string> taken(names.begin(), names.end());
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty()) continue;
+    names[i] = fmt::format("{}_{}", prefix, i);
+    while (!taken.insert(names[i]).second) names[i] += '_';
+  }
+}
+
 void NamePorts(Graph& graph) {
-  NameUnnamed(graph.inputs(), "in",
-              [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); });
-  NameUnnamed(graph.outputs(), "out",
-              [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
+  std::vector<std::string> inputs = NamesOf(graph.inputs());
+  NameUnnamed(inputs, "in");
+  for (size_t i = 0; i < inputs.size(); ++i) graph.RenameInput(i, std::move(inputs[i]));
+  std::vector<std::string> outputs = NamesOf(graph.outputs());
+  NameUnnamed(outputs, "out");
+  for (size_t i = 0; i < outputs.size(); ++i) graph.RenameOutput(i, std::move(outputs[i]));
+}
+
+std::string NameList(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + Quote(name);
+  return out.empty() ? "none" : out;
 }
 
 std::string NameList(const std::vector<Port>& ports) {
-  std::string out;
-  for (const Port& p : ports) out += (out.empty() ? "" : ", ") + Quote(p.name);
-  return out.empty() ? "none" : out;
+  return NameList(NamesOf(ports));
 }
 
 std::set<std::string> InputSymbols(const Graph& graph) {

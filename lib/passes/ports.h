@@ -16,10 +16,17 @@
 
 namespace nn {
 
+// The names of the ports, in order.
+std::vector<std::string> NamesOf(const std::vector<Port>& ports);
+
+// Replaces empty names by PREFIX_0, PREFIX_1, ... by position.
+void NameUnnamed(std::vector<std::string>& names, std::string_view prefix);
+
 // Names unnamed inputs in_0, in_1, ... and unnamed outputs out_0, out_1, ... by position.
 void NamePorts(Graph& graph);
 
-// The quoted names of the ports: "x", "y"; none, without quotes, if there are no ports.
+// The quoted names: "x", "y"; none, without quotes, if there are none.
+std::string NameList(const std::vector<std::string>& names);
 std::string NameList(const std::vector<Port>& ports);
 
 // The symbols in the shapes of the inputs.

@@ -35,7 +35,7 @@ TEST_CASE("ports: the unnamed get names that are free") {
   NamePorts(graph);
   CHECK(NameList(graph.inputs()) == R"("in_2", "b", "in_2_", "in_3")");
   CHECK(NameList(graph.outputs()) == R"("y", "out_1")");
-  CHECK(NameList({}) == "none");
+  CHECK(NameList(std::vector<Port>()) == "none");
 }
 
 TEST_CASE("ports: a batch is a whole first dimension") {

@@ -47,6 +47,8 @@ const Format& CoremlFormat() {
       .dump = Dump,
       .restore = Restore,
       .save = Save,
+      .port_names = NamesOfPorts,
+      .rename = Rename,
   };
   return format;
 }

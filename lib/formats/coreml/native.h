@@ -60,6 +60,11 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
+// Format::port_names and rename.
+Result<PortNames> NamesOfPorts(const NativeModel& model);
+Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
+                         const ExportOptions& options);
+
 // The name of a layer's kind in the schema: "convolution", "activation.ReLU", "unary.SQRT"; "" if
 // the layer has none.
 std::string KindOf(const Fields& layer);

@@ -108,4 +108,9 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
+// Format::port_names and rename.
+Result<PortNames> NamesOfPorts(const NativeModel& model);
+Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
+                         const ExportOptions& options);
+
 }  // namespace nn::nnapi

@@ -43,6 +43,8 @@ const Format& NnapiFormat() {
       .dump = Dump,
       .restore = Restore,
       .save = Save,
+      .port_names = NamesOfPorts,
+      .rename = Rename,
   };
   return format;
 }

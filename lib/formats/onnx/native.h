@@ -37,6 +37,11 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
 
+// Format::port_names and rename.
+Result<PortNames> NamesOfPorts(const NativeModel& model);
+Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
+                         const ExportOptions& options);
+
 // The imported version of the operator set `domain`; 0 if there is none. ONNX files before IR
 // version 3 import version 1 of the default domain implicitly.
 int64_t OpsetVersion(const pb::ModelProto& model, std::string_view domain);

@@ -60,6 +60,8 @@ const Format& OnnxFormat() {
       .dump = Dump,
       .restore = Restore,
       .save = Save,
+      .port_names = NamesOfPorts,
+      .rename = Rename,
   };
   return format;
 }

@@ -96,25 +96,12 @@ class Importer {
     return t;
   }
 
-  static std::string NameOf(const fb::Tensor& tensor, int64_t index) {
-    const auto name = Text(tensor.name());
-    return name.empty() ? fmt::format("tensor_{}", index) : std::string(name);
-  }
-
   Result<Type> TypeOf(const fb::Tensor& tensor, int64_t index) const {
-    auto type = ReadType(tensor, NameOf(tensor, index));
+    auto type = ReadType(tensor, NameOfTensor(tensor, index));
     if (!type)
       return tl::unexpected(
           type.error().In(fmt::format("tensor {} ({})", index, Quote(Text(tensor.name())))));
     return type;
-  }
-
-  // A unique name for an input or output.
-  std::string PortName(const fb::Tensor& tensor, int64_t index, std::set<std::string>& used) {
-    const std::string name = NameOf(tensor, index);
-    std::string unique = name;
-    for (int k = 1; !used.insert(unique).second; ++k) unique = fmt::format("{}_{}", name, k);
-    return unique;
   }
 
   Status ReadInputs() {

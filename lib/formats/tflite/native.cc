@@ -79,6 +79,18 @@ std::string_view Text(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
 }
 
+std::string NameOfTensor(const fb::Tensor& tensor, int64_t index) {
+  const auto name = Text(tensor.name());
+  return name.empty() ? fmt::format("tensor_{}", index) : std::string(name);
+}
+
+std::string PortName(const fb::Tensor& tensor, int64_t index, std::set<std::string>& used) {
+  const std::string name = NameOfTensor(tensor, index);
+  std::string unique = name;
+  for (int k = 1; !used.insert(unique).second; ++k) unique = fmt::format("{}_{}", name, k);
+  return unique;
+}
+
 fb::BuiltinOperator OperatorOf(const fb::OperatorCode& code) {
   return std::max(static_cast<fb::BuiltinOperator>(code.deprecated_builtin_code()),
                   code.builtin_code());

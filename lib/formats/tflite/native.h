@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,11 +42,22 @@ Result<std::vector<TensorEntry>> Tensors(const NativeModel& model);
 // The name of a subgraph in OperatorSummary::scope.
 std::string ScopeOf(const fb::SubGraph& graph, int64_t index);
 
+// "tensor_5" if the tensor at that index has no name.
+std::string NameOfTensor(const fb::Tensor& tensor, int64_t index);
+// The name of a tensor as an input or output: with "_1", "_2", ... if `used` contains it. Adds it
+// to `used`.
+std::string PortName(const fb::Tensor& tensor, int64_t index, std::set<std::string>& used);
+
 // Format::dump, restore and save.
 Status Dump(const NativeModel& model, DumpWriter& out);
 Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::string& path,
                                              const ReadLimits& limits);
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options);
+
+// Format::port_names and rename.
+Result<PortNames> NamesOfPorts(const NativeModel& model);
+Result<FileImage> Rename(const NativeModel& model, const PortNames& names,
+                         const ExportOptions& options);
 
 // Element i of a vector that may be absent; null if out of range.
 template <typename T>

@@ -46,6 +46,8 @@ const Format& TfliteFormat() {
       .dump = Dump,
       .restore = Restore,
       .save = Save,
+      .port_names = NamesOfPorts,
+      .rename = Rename,
   };
   return format;
 }

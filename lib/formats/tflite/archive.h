@@ -1,0 +1,36 @@
+// The ZIP archive of associated files (labels, vocabularies) at the end of a TensorFlow Lite file.
+// Only its position is of interest: APPNOTE.TXT 4.3.7, 4.3.12 and 4.3.16.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+
+namespace nn::tflite {
+
+class Archive {
+ public:
+  // From the start of the file.
+  uint64_t begin() const { return begin_; }
+
+  // The fields of 32 bits, by position, with their values if the archive moves by `distance`.
+  // Offsets count from the start of the file or of the archive; the latter stay. kUnsupported if
+  // the archive would end beyond 4 GiB.
+  Result<std::vector<std::pair<uint64_t, uint32_t>>> Moved(uint64_t distance) const;
+
+ private:
+  friend Result<std::optional<Archive>> FindArchive(std::span<const std::byte> file);
+
+  uint64_t begin_ = 0;
+  std::vector<std::pair<uint64_t, uint32_t>> offsets_;  // that count from the start of the file
+};
+
+// nullopt if the file does not end with an archive. kUnsupported for ZIP64.
+Result<std::optional<Archive>> FindArchive(std::span<const std::byte> file);
+
+}  // namespace nn::tflite
