@@ -196,7 +196,8 @@ Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const Port
   NN_ASSIGN(const PortNames after, written.format->port_names(*written.model));
   if (!AreRenamed(before.inputs, names.inputs, after.inputs) ||
       !AreRenamed(before.outputs, names.outputs, after.outputs))
-    return InternalError("the written model has other names");
+    return UnsupportedError(
+        "the names cannot be changed in place, because other parts of the file share them");
   const auto flaw = FirstError(written);
   if (flaw && !source_error())
     return UsageError("with the new names, the model violates rule {}: {}", flaw->rule,

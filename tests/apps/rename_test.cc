@@ -114,6 +114,21 @@ TEST_CASE("nnconvert: all names change at once") {
         0);
 }
 
+TEST_CASE("nnconvert: an ONNX input that is an output is renamed as both") {
+  const TempDir dir;
+  WriteText(dir / "m.textproto", R"(ir_version: 8 opset_import { version: 13 }
+    graph { name: "g" node { op_type: "Relu" input: "x" output: "y" }
+      input { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+      output { name: "y" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } }
+      output { name: "x" type { tensor_type { elem_type: 1 shape { dim { dim_value: 2 } } } } } })");
+  const std::string command = dir / "m.textproto " + dir / "out.onnx --rename-input x=a";
+  const ProgramResult r = Convert(command);
+  CHECK(r.code == 2);
+  CHECK(Contains(r.err, "\"x\" is listed twice among the inputs and outputs"));
+  CHECK(Convert(command + " --rename-output x=a").code == 0);
+  CHECK(Inspect(dir / "out.onnx")["outputs"][1]["name"] == "a");
+}
+
 TEST_CASE("nnconvert: renamed models of every format compute the same") {
   const TempDir dir;
   for (const std::string extension :

@@ -46,6 +46,29 @@ std::optional<std::string> DumpOf(const ReadModel& model) {
   return text;
 }
 
+// Empty unless the error is one that no file may cause.
+std::string Internal(const Error& error) {
+  return error.code() == ErrorCode::kInternal ? "internal error: " + error.message()
+                                              : std::string();
+}
+
+std::string CheckRename(const ReadModel& model, const std::string& path) {
+  auto names = model.format->port_names(*model.model);
+  if (!names) return Internal(names.error());
+  for (auto* list : {&names->inputs, &names->outputs})
+    for (std::string& name : *list) name = "fresh " + name;
+  const auto image = model.format->rename(*model.model, *names, ExportOptions{path});
+  if (!image) return Internal(image.error());
+  const auto again = ReadModelBytes(BlobOf(Joined(*image)), path, Limits());
+  if (!again) {
+    if (again.error().code() == ErrorCode::kLimit) return {};
+    return "a renamed model is not read: " + again.error().message();
+  }
+  const auto renamed = again->format->port_names(*again->model);
+  if (!renamed || *renamed != *names) return "a renamed model has other names";
+  return {};
+}
+
 std::string CheckCopies(const ReadModel& model, const std::string& path, const std::string& dump) {
   auto restored = ReadModelBytes(BlobOf(dump), "m.json", Limits());
   if (!restored) {
@@ -65,13 +88,7 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
     return "a saved model is not read: " + again.error().message();
   }
   if (DumpOf(*again) != dump) return "a saved model is dumped otherwise";
-  return {};
-}
-
-// Empty unless the error is one that no file may cause.
-std::string Internal(const Error& error) {
-  return error.code() == ErrorCode::kInternal ? "internal error: " + error.message()
-                                              : std::string();
+  return CheckRename(model, own);
 }
 
 // As nnconvert does it. True if a file was written, which is sound.

@@ -12,7 +12,7 @@ namespace nn::test {
 
 // What is done beside reading, validating, summarizing and importing.
 struct ExerciseOptions {
-  bool copy = false;                    // dumped and restored, saved and read again
+  bool copy = false;                    // dumped and restored, saved, renamed and read again
   bool convert = false;                 // written in every format, and read again
   bool verify = false;                  // with convert: source and result are run and compared
   bool run = false;                     // RunModelEverywhere()
@@ -24,6 +24,7 @@ struct ExerciseOptions {
 //   - no error is of the kind kInternal, and there is no exception;
 //   - a model that was dumped is restored from its dump, and dumped again the same;
 //   - a model that was saved is read again, and dumped the same;
+//   - a model with other names for its inputs and outputs is read again, and has them;
 //   - an imported graph passes the verifier;
 //   - what an exporter writes is read, imported, and passes its own format's rules;
 //   - what RunModelEverywhere() promises.

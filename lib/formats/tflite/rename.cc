@@ -38,11 +38,13 @@ class Patcher {
     if (at == nullptr) return false;
     const auto [it, added] = texts_.try_emplace(text, strings_.size());
     if (added) AppendString(text);
-    references_.emplace_back(PositionOf(at), it->second);
+    const auto reference = references_.try_emplace(PositionOf(at), it->second).first;
+    shares_ = shares_ || reference->second != it->second;
     return true;
   }
 
   Result<FileImage> Run() {
+    if (shares_) return Overlap();
     NN_ASSIGN(const uint64_t place, FindPlace());
     const uint64_t padding = RoundUp(place, kStringAlignment) - place;
     uint64_t added = padding + strings_.size();
@@ -54,8 +56,7 @@ class Patcher {
       for (const auto& [position, value] : fields) Put<uint32_t>(position, value);
     }
     for (const auto& [position, string] : references_) {
-      if (position >= place)
-        return UnsupportedError("the names cannot be changed: data follow where none may be");
+      if (position >= place) return Overlap();
       Put<uoffset_t>(position, static_cast<uoffset_t>(place + padding + string - position));
     }
     Buffer inserted(added);
@@ -66,6 +67,13 @@ class Patcher {
   }
 
  private:
+  static tl::unexpected<Error> Overlap() {
+    return UnsupportedError(
+        "the names cannot be changed in place, because parts of the file overlap; --rewrite "
+        "imports "
+        "the model and writes it again");
+  }
+
   uint64_t PositionOf(const void* p) const {
     return static_cast<uint64_t>(static_cast<const std::byte*>(p) - bytes_.data());
   }
@@ -141,15 +149,15 @@ class Patcher {
     };
     bool is_inserted = false;
     for (const auto& [position, bytes] : patches_) {
-      if (position < at || !InRange(position, bytes.size(), bytes_.size()))
-        return UnsupportedError("the names cannot be changed: tables of the file overlap");
+      const uint64_t end = position + bytes.size();
+      if (position < at || (position < place && end > place)) return Overlap();
       if (position >= place && !is_inserted) {
         insert();
         is_inserted = true;
       }
       copy_to(position);
       image.parts.push_back(bytes);
-      at += bytes.size();
+      at = end;
     }
     if (!is_inserted) insert();
     copy_to(bytes_.size());
@@ -159,11 +167,12 @@ class Patcher {
   const Model& model_;
   const std::span<const std::byte> bytes_;
   std::string strings_;
-  std::map<std::string, uint64_t> texts_;                  // positions in strings_
-  std::vector<std::pair<uint64_t, uint64_t>> references_;  // fields, positions in strings_
-  std::optional<Archive> archive_;                         // that moves
-  std::map<uint64_t, uint64_t> moved_;                     // fields with offsets of data that move
-  std::map<uint64_t, Blob> patches_;                       // new bytes by their position
+  std::map<std::string, uint64_t> texts_;    // positions in strings_
+  std::map<uint64_t, uint64_t> references_;  // positions in strings_ by those of fields
+  bool shares_ = false;                      // two texts for one field
+  std::optional<Archive> archive_;           // that moves
+  std::map<uint64_t, uint64_t> moved_;       // fields with offsets of data that move
+  std::map<uint64_t, Blob> patches_;         // new bytes by their position
 };
 
 using TensorNames = std::map<int64_t, std::string, std::less<>>;
