@@ -1,5 +1,4 @@
 // nnconvert: converts a model to another format and verifies that it computes the same.
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
