@@ -14,6 +14,7 @@
 
 #include "base/blob.h"
 #include "base/status.h"
+#include "formats/common/side_files.h"
 #include "ir/graph.h"
 #include "nnsuite/options.h"
 #include "nnsuite/summary.h"
@@ -29,6 +30,10 @@ class DumpWriter;
 class NativeModel {
  public:
   virtual ~NativeModel() = default;
+
+  // The reader of the files that the model names, other than those of its folder. Copies know all
+  // files that were read, without keeping the model in memory.
+  SideFiles files;
 };
 
 using nnsuite::DumpOptions;
@@ -202,6 +207,10 @@ struct ReadModel {
   std::shared_ptr<const NativeModel> model;
   bool from_dump = false;  // the file was a dump of a model of `format`
 };
+
+// Whether ReadModelFile() takes the file or folder for a model: by its contents if they are at
+// least likely those of a format, else by its extension. The model may still be damaged.
+bool IsModel(const std::string& path);
 
 // Reads a file or folder of any format, or a dump. The contents determine the format
 // (formats/recognize.h), or the extension if they are ambiguous. Errors name other recognized file

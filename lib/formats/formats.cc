@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -60,13 +61,26 @@ const Format* FormatOfPath(std::string_view path) {
 
 namespace {
 
-Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& limits) {
+// The format of a folder that is a model; nullptr if it is not one.
+const Format* FormatOfFolder(const std::string& path) {
   const Format* format = FormatOfPath(path);
-  if (format == nullptr || format->read_folder == nullptr) {
-    format = nullptr;
-    for (const Format& f : Formats())
-      if (f.is_folder != nullptr && f.is_folder(path)) format = &f;
-  }
+  if (format != nullptr && format->read_folder != nullptr) return format;
+  for (const Format& f : Formats())
+    if (f.is_folder != nullptr && f.is_folder(path)) return &f;
+  return nullptr;
+}
+
+bool IsModelFile(const std::string& path) {
+  if (FormatOfPath(path) != nullptr) return true;
+  const auto file = ReadFile(path);
+  if (!file || file->empty()) return false;
+  return IsDump(file->bytes()) || std::ranges::any_of(Formats(), [&](const Format& f) {
+           return f.likeness(file->bytes()) >= Likeness::kLikely;
+         });
+}
+
+Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& limits) {
+  const Format* const format = FormatOfFolder(path);
   if (format == nullptr) {
     if (const auto what = KnownNonModelFolder(path); !what.empty())
       return ParseError("{}: this is {}", path, what);
@@ -78,6 +92,13 @@ Result<ReadModel> ReadModelFolder(const std::string& path, const ReadLimits& lim
 }
 
 }  // namespace
+
+bool IsModel(const std::string& path) {
+  std::error_code error;
+  if (coreml::IsCompiledModel(path)) return std::filesystem::exists(path, error);
+  if (std::filesystem::is_directory(path, error)) return FormatOfFolder(path) != nullptr;
+  return std::filesystem::is_regular_file(path, error) && IsModelFile(path);
+}
 
 Result<ReadModel> ReadModelFile(const std::string& path, const ReadLimits& limits) {
   std::error_code error;

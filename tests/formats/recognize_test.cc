@@ -166,5 +166,30 @@ TEST_CASE("damaged files are named for what is wrong") {
   CHECK(json.find("json.exception") == std::string::npos);
 }
 
+TEST_CASE("a model is told by its contents, or by its extension") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", std::string(kGraph));
+  std::filesystem::create_directory(dir / "m.mlpackage");
+  std::filesystem::create_directory(dir / "c.mlmodelc");
+  std::filesystem::create_directory(dir / "folder.onnx");
+  WriteText(dir / "any", ReadText(dir / "m.onnx"));
+  WriteText(dir / "damaged.tflite", "x");
+  WriteText(dir / "text", "x");
+  WriteText(dir / "data.bin", std::string(100, '\x0a'));
+  WriteText(dir / "empty", "");
+  WriteText(dir / "other.json", "{}");
+  REQUIRE(WriteDump(ReadOrFail(dir / "m.onnx"), dir / "dump.json").has_value());
+  for (const char* name : {"m.onnx", "m.mlpackage", "m.mlpackage/", "c.mlmodelc", "any",
+                           "damaged.tflite", "dump.json"}) {
+    CAPTURE(name);
+    CHECK(IsModel(dir / name));
+  }
+  for (const char* name : {"", "folder.onnx", "text", "data.bin", "empty", "other.json",
+                           "nosuch.onnx", "nosuch.mlmodelc"}) {
+    CAPTURE(name);
+    CHECK_FALSE(IsModel(dir / name));
+  }
+}
+
 }  // namespace
 }  // namespace nn::test::recognize_test

@@ -401,11 +401,17 @@ Status WriteDump(const ReadModel& model, const std::string& path, const DumpOpti
 
 namespace {
 
-// The tensors of the file that the dump names, if any.
-Status ReadStored(const DumpNode& root, const std::string& path, const ReadLimits& limits,
-                  DumpDocument& document) {
+// A file that was read.
+struct ReadSideFile {
+  std::string name;
+  uint64_t bytes;
+};
+
+// Reads the tensors of the file that the dump names, if any.
+Result<std::optional<ReadSideFile>> ReadStored(const DumpNode& root, const std::string& path,
+                                               const ReadLimits& limits, DumpDocument& document) {
   const auto node = root.Find(kWeightsKey);
-  if (!node) return {};
+  if (!node) return std::nullopt;
   NN_ASSIGN(const std::string name, node->String());
   auto file =
       ReadFileBeneath(std::filesystem::path(path).parent_path(), name, limits.max_file_bytes);
@@ -413,7 +419,7 @@ Status ReadStored(const DumpNode& root, const std::string& path, const ReadLimit
   auto tensors = ReadTensorArchive(*file, {limits.max_unpacked_bytes, limits.max_items});
   if (!tensors) return tl::unexpected(tensors.error().In(name));
   document.set_stored(*std::move(tensors));
-  return {};
+  return ReadSideFile{name, file->size()};
 }
 
 }  // namespace
@@ -442,8 +448,9 @@ Result<ReadModel> ReadDump(const Blob& text, const std::string& path, const Read
     const bool ours = key == kVersionKey || key == "format" || key == "model" || key == kWeightsKey;
     return ours ? Status() : Status(member.Bad("unknown member"));
   }));
-  NN_RETURN_IF_ERROR(ReadStored(root, path, limits, document));
+  NN_ASSIGN(const auto stored, ReadStored(root, path, limits, document));
   NN_ASSIGN(auto model, format->restore(*model_node, path, limits));
+  if (stored) model->files.Count(stored->name, stored->bytes);
   return ReadModel{format, std::move(model), true};
 }
 

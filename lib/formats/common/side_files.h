@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/blob.h"
 #include "base/file.h"
@@ -22,6 +24,10 @@ class SideFiles {
 
   // kLimit if the total size is too large; else the errors of ReadFileBeneath.
   Result<Blob> Read(std::string_view relative) const;
+  // Counts a file that was read in another way.
+  void Count(std::string_view relative, uint64_t bytes) const;
+  // The files that have been read so far, sorted.
+  std::vector<std::string> Names() const;
 
  private:
   struct State;

@@ -157,14 +157,14 @@ const Result<BlobStorage>& ProgramWeights::Open(const std::string& name) {
 
 Status ReadWeightFiles(const std::filesystem::path& directory, const ReadLimits& limits,
                        Model& model) {
-  const SideFiles files(directory, limits.max_file_bytes, model.file.size());
+  model.files = SideFiles(directory, limits.max_file_bytes, model.file.size());
   std::set<std::string> tried;
   Status status;
   for (const mil::Program* program : Programs(model))
     EachBlobValue(*program, [&](const mil::Value& value, const mil::Operation*) {
       const auto path = model.folder.Resolve(value.blobfilevalue().filename());
       if (!path || tried.size() >= kMaxWeightFiles || !tried.insert(*path).second) return;
-      auto file = files.Read(*path);
+      auto file = model.files.Read(*path);
       if (file)
         model.folder.files.emplace(*path, *std::move(file));
       else if (file.error().code() == ErrorCode::kLimit)

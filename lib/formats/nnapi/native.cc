@@ -56,11 +56,11 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
     return UnsupportedError(
         "version {} of NNAPI files is unsupported; this program supports version {}",
         (*model)->version, kFormVersion);
-  const SideFiles files(std::filesystem::path(path).parent_path(), limits.max_file_bytes,
-                        file.size());
+  (*model)->files =
+      SideFiles(std::filesystem::path(path).parent_path(), limits.max_file_bytes, file.size());
   for (Pool& pool : (*model)->pools)
     if (!pool.file.empty()) {
-      NN_ASSIGN(pool.bytes, files.Read(pool.file));
+      NN_ASSIGN(pool.bytes, (*model)->files.Read(pool.file));
     }
   return std::unique_ptr<NativeModel>(*std::move(model));
 }

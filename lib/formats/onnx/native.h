@@ -5,7 +5,6 @@
 
 #include "base/blob.h"
 #include "formats/common/pb_payload.h"
-#include "formats/common/side_files.h"
 #include "formats/format.h"
 #include "onnx.pb.h"
 
@@ -16,7 +15,6 @@ struct Model : NativeModel {
   PayloadTable payloads;
   Blob file;
   std::filesystem::path directory;  // of the file; external data is below it
-  SideFiles files;                  // the reader of external data
 };
 
 // Parses an .onnx file, or one of the text forms of protobuf (formats/common/pb_text.h). Checks

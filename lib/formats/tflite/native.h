@@ -14,7 +14,6 @@
 
 #include "base/blob.h"
 #include "formats/common/fb_stable.h"
-#include "formats/common/side_files.h"
 #include "formats/format.h"
 #include "tflite/tflite_generated.h"
 
@@ -22,7 +21,6 @@ namespace nn::tflite {
 
 struct Model : NativeModel {
   StableFlatbuffer flatbuffer;      // begins at a multiple of 16 bytes
-  SideFiles files;                  // the reader of external buffers
   const fb::Model* root = nullptr;  // in flatbuffer.structure()
 
   const Blob& file() const { return flatbuffer.file(); }
