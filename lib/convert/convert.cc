@@ -33,7 +33,10 @@ ExportOptions OutputOf(const ConvertOptions& o) {
 
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
 Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, Conversion& out) {
-  Status fit = FitTo(*format.target, graph, axes, out.unsupported);
+  RewriteCounts rewrites;
+  Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
+  for (const auto& [rewrite, count] : rewrites)
+    out.rewrites.push_back({std::string(rewrite.first), std::string(rewrite.second), count});
   if (fit) return {};
   if (out.unsupported.empty()) return fit;
   out.rest_unchecked = fit.error().message();
@@ -101,12 +104,10 @@ int64_t CountOf(const Graph& graph, std::string_view op) {
 
 // Facts about the source graph, taken so that the graph need not stay in memory.
 struct SourceSummary {
-  explicit SourceSummary(const Graph& graph) : batch_norms(CountOf(graph, "batch_norm")) {
-    for (const Port& p : graph.inputs()) inputs.push_back({p.name, p.value->type()});
-    for (const Port& p : graph.outputs()) outputs.push_back({p.name, p.value->type()});
-  }
+  explicit SourceSummary(const Graph& graph)
+      : interface(InterfaceOf(graph)), batch_norms(CountOf(graph, "batch_norm")) {}
 
-  std::vector<std::pair<std::string, Type>> inputs, outputs;
+  Interface interface;
   int64_t batch_norms = 0;
 };
 
@@ -114,15 +115,15 @@ struct SourceSummary {
 std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitted,
                                   const InterfaceAxes& axes) {
   std::vector<MovedPort> out;
-  const auto add = [&](std::string_view kind, const auto& from, const std::vector<Port>& to,
-                       const std::vector<AxisMap>& maps) {
+  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+                       const std::vector<Port>& to, const std::vector<AxisMap>& maps) {
     for (size_t i = 0; i < maps.size(); ++i)
       if (!maps[i].IsIdentity())
-        out.push_back({std::string(kind), from[i].first, from[i].second.ToString(),
+        out.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
                        to[i].value->type().ToString(), maps[i].from()});
   };
-  add("input", source.inputs, fitted.inputs(), axes.inputs);
-  add("output", source.outputs, fitted.outputs(), axes.outputs);
+  add("input", source.interface.inputs, fitted.inputs(), axes.inputs);
+  add("output", source.interface.outputs, fitted.outputs(), axes.outputs);
   return out;
 }
 
@@ -150,6 +151,10 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
   const auto import_converted = [&] {
     auto graph = ImportWritten(written, source_error);
     written.model.reset();
+    if (graph) {
+      NamePorts(*graph);
+      out.converted = InterfaceOf(*graph);
+    }
     return graph;
   };
   NN_ASSIGN(out.verification,
@@ -221,6 +226,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   out.unsupported = std::move(imported.unsupported);
   Graph source = std::move(imported.graph);
   NamePorts(source);
+  out.source = InterfaceOf(source);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   const SourceSummary summary(source);
   // Only the verification runs the source, and a remedy is tried on it.
@@ -238,7 +244,9 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import);
     return out;
   }
+  out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);
+  out.transposes = TransposesOf(fitted);
   out.batch_norms_lowered =
       summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm");
   const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };

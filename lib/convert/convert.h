@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "convert/interface.h"
 #include "convert/place_model.h"
 #include "convert/verify.h"
 #include "convert/written.h"
@@ -49,12 +50,26 @@ struct ConvertOptions {
 
 using nnsuite::MovedPort;
 
+// Applications of one rewrite to one operator, which made the graph fit the target.
+struct AppliedRewrite {
+  std::string op;  // in the graph
+  std::string rewrite;
+  uint64_t count = 0;
+};
+
 struct Conversion {
+  // The model as its file has it.
+  Interface source;
+  // The written model: as it was read back, if it was verified, else as it was to be written. Empty
+  // if there are unsupported nodes.
+  Interface converted;
   // The unsupported nodes, those of the import first. If there are any, nothing is written.
   std::vector<UnsupportedNode> unsupported;
   std::string rest_unchecked;  // why some operators were not checked; empty if all were
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
   std::vector<MovedPort> moved_ports;
+  std::vector<TransposeNode> transposes;     // of the written graph
+  std::vector<AppliedRewrite> rewrites;      // by operator
   int batch_norms_folded = 0;                // into convolutions
   int64_t batch_norms_lowered = 0;           // to product and sum
   std::optional<Verification> verification;  // nullopt: not verified

@@ -56,20 +56,22 @@ std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& nod
   return reason;
 }
 
-Result<bool> RewriteNode(Graph& graph, Node& node, const Target& target) {
-  if (HasUnranked(node)) return false;
+// The name of the rewrite that was applied; empty if none was. It may have erased the node.
+Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target) {
+  if (HasUnranked(node)) return std::string_view();
   for (const Rewrite& rewrite : target.rewrites) {
     if (!rewrite.op.empty() && !node.Is(rewrite.op)) continue;
     auto changed = rewrite.apply(graph, node);
     if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
-    if (*changed) return true;
+    if (*changed) return rewrite.name;
   }
-  if (node.op().decompose != nullptr) return node.op().decompose(graph, node);
-  return false;
+  if (node.op().decompose == nullptr) return std::string_view();
+  NN_ASSIGN(const bool decomposed, node.op().decompose(graph, node));
+  return decomposed ? "decomposition" : std::string_view();
 }
 
 // Returns whether anything was rewritten.
-Result<bool> RewriteAll(Graph& graph, const Target& target) {
+Result<bool> RewriteAll(Graph& graph, const Target& target, RewriteCounts* counts) {
   // Rewrites may add many nodes that are rewritten in turn.
   size_t most_nodes = graph.nodes().size(), rewrites = 0;
   bool changed = true;
@@ -83,11 +85,13 @@ Result<bool> RewriteAll(Graph& graph, const Target& target) {
         ++it;
         continue;
       }
-      NN_ASSIGN(const bool rewritten, RewriteNode(graph, *it, target));
-      if (!rewritten) {
+      const std::string_view op = it->op_name();
+      NN_ASSIGN(const std::string_view rewrite, RewriteNode(graph, *it, target));
+      if (rewrite.empty()) {
         ++it;
         continue;
       }
+      if (counts != nullptr) ++(*counts)[{op, rewrite}];
       most_nodes = std::max(most_nodes, graph.nodes().size());
       if (++rewrites > kMaxRewritesPerNode * (most_nodes + 16))
         return InternalError("the rewrites for {} do not terminate", target.name);
@@ -107,7 +111,7 @@ Status RunRewrite(std::string_view name, Graph& graph, const std::function<Statu
   return status;
 }
 
-Status Improve(Graph& graph, const Target& target, bool moves_interface) {
+Status Improve(Graph& graph, const Target& target, bool moves_interface, RewriteCounts* counts) {
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   AxesOptions options;
@@ -118,7 +122,7 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface) {
   };
   bool rewritten = false, moved = false;
   const auto rewrite = [&](Graph& g) -> Status {
-    NN_ASSIGN(rewritten, RewriteAll(g, target));
+    NN_ASSIGN(rewritten, RewriteAll(g, target, counts));
     return {};
   };
   const auto change_axes = [&](Graph& g) -> Status {
@@ -140,9 +144,9 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface) {
 }  // namespace
 
 Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
-                                              InterfaceAxes* interface) {
+                                              InterfaceAxes* interface, RewriteCounts* rewrites) {
   const bool moves_interface = target.moves_interface && interface != nullptr;
-  NN_RETURN_IF_ERROR(Improve(graph, target, moves_interface));
+  NN_RETURN_IF_ERROR(Improve(graph, target, moves_interface, rewrites));
   if (interface != nullptr) {
     *interface = IdentityInterface(graph);
     if (moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
@@ -157,8 +161,8 @@ Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target
 }
 
 Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
-             std::vector<UnsupportedNode>& unsupported) {
-  NN_ASSIGN(std::vector<UnsupportedNode> illegal, Legalize(graph, target, &axes));
+             std::vector<UnsupportedNode>& unsupported, RewriteCounts* rewrites) {
+  NN_ASSIGN(std::vector<UnsupportedNode> illegal, Legalize(graph, target, &axes, rewrites));
   for (UnsupportedNode& o : illegal)
     if (o.op != "opaque") unsupported.push_back(std::move(o));
   return {};

@@ -1,11 +1,14 @@
 // Legalizes a graph for a consumer: a file format or the executor.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.h"
@@ -57,17 +60,22 @@ struct InterfaceAxes {
 
 using nnsuite::UnsupportedNode;
 
+// The rewrites that were applied, by operator and name of the rewrite, each with the number of
+// times. The general decomposition of an operator (OpDef::decompose) is named "decomposition".
+using RewriteCounts = std::map<std::pair<std::string_view, std::string_view>, uint64_t>;
+
 // Applies rewrites until no illegal node can be improved, cleans up transposes, and returns the
 // nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and
 // outputs keep their axes unless the target moves them and `interface` is not null; it receives the
-// axis maps.
+// axis maps. Adds the applied rewrites to `rewrites` unless it is null.
 Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
-                                              InterfaceAxes* interface = nullptr);
+                                              InterfaceAxes* interface = nullptr,
+                                              RewriteCounts* rewrites = nullptr);
 
 // Legalizes an imported graph and appends the illegal nodes to `unsupported`, which holds those of
 // the import; nodes that were not imported are not added again.
 Status FitTo(const Target& target, Graph& graph, InterfaceAxes& axes,
-             std::vector<UnsupportedNode>& unsupported);
+             std::vector<UnsupportedNode>& unsupported, RewriteCounts* rewrites = nullptr);
 
 // A kUnsupported error: "3 operators cannot be expressed in tflite: ...".
 Error UnsupportedNodesError(std::string_view target, std::span<const UnsupportedNode> unsupported);

@@ -183,5 +183,67 @@ TEST_CASE("convert: threads may convert to one file at a time") {
   CHECK(ReadGraph(dir / "out.onnx").has_value());
 }
 
+TEST_CASE("convert: rewrites are counted by operator and name") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: f32[1, 3, 8, 8]
+    const %w: f32[3, 3, 1, 1] = seeded(1, 0.3)
+    %a = conv(%x, %w)
+    %b = softplus(%a)
+    %c = conv(%b, %w)
+    %d = softplus(%c)
+    out "y" = %d
+  })");
+  const auto count = [](const Conversion& c, std::string_view op, std::string_view rewrite) {
+    for (const AppliedRewrite& r : c.rewrites)
+      if (r.op == op && r.rewrite == rewrite) return r.count;
+    return uint64_t{0};
+  };
+  const Conversion c = Done(FromTo(dir / "in.onnx", dir / "out.tflite"));
+  CHECK(count(c, "softplus", "logarithm") == 2);
+  CHECK(count(c, "conv", "channels last") == 2);
+  CHECK(count(c, "conv", "filter layout") == 2);
+  CHECK(count(c, "relu", "maximum") == 0);
+  ConvertOptions same = FromTo(dir / "in.onnx", dir / "same.onnx");
+  CHECK(Done(same).rewrites.empty());
+}
+
+TEST_CASE("convert: the interfaces and transposes of both models") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kWide);
+  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  options.prepare = [](Graph& graph) { return BindBatch(graph, 2); };
+  for (const bool verify : {true, false}) {
+    CAPTURE(verify);
+    options.verify = verify;
+    const Conversion c = Done(options);
+    REQUIRE(c.source.inputs.size() == 1);
+    CHECK(c.source.inputs[0].name == "x");
+    CHECK(c.source.inputs[0].type.ToString() == "f32[batch, 16, 8, 8]");
+    CHECK(c.source.outputs[0].type.ToString() == "f32[batch, 32, 4, 4]");
+    REQUIRE(c.converted.inputs.size() == 1);
+    CHECK(c.converted.inputs[0].type.ToString() == "f32[2, 16, 8, 8]");
+    CHECK(c.converted.outputs[0].name == "y");
+    // One before the convolution, one behind it.
+    REQUIRE(c.transposes.size() == 2);
+    CHECK(c.transposes[0].from == "f32[2, 16, 8, 8]");
+    CHECK(c.transposes[0].to == "f32[2, 8, 8, 16]");
+    CHECK(c.transposes[0].axes == std::vector<int>{0, 2, 3, 1});
+    CHECK(c.transposes[1].reason.find("for the layout nxc of conv") == 0);
+  }
+  // Core ML's convolutions are channels first.
+  options.output.path = dir / "out.mlmodel";
+  CHECK(Done(options).transposes.empty());
+  // Element types of the written file, not of the graph.
+  WriteModel(dir / "index.onnx", R"(graph {
+    in %x: f32[2, 3]
+    %y = arg_max(%x) {axis = 1}
+    out "y" = %y
+  })");
+  const Conversion index = Done(FromTo(dir / "index.onnx", dir / "index.mlmodel"));
+  CHECK(index.source.outputs[0].type.dtype == DType::kI64);
+  CHECK(index.converted.outputs[0].type.dtype != DType::kI64);
+}
+
 }  // namespace
 }  // namespace nn::test::convert_test

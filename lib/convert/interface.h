@@ -1,0 +1,37 @@
+// What a report of a conversion says of a graph: its inputs and outputs, and its transposes. The
+// functions may be called concurrently for one graph.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/type.h"
+
+namespace nn {
+
+struct TypedPort {
+  std::string name;
+  Type type;
+};
+
+// The inputs and outputs of a model.
+struct Interface {
+  std::vector<TypedPort> inputs;
+  std::vector<TypedPort> outputs;
+};
+
+Interface InterfaceOf(const Graph& graph);
+
+struct TransposeNode {
+  std::string node;  // as UnsupportedNode::node
+  std::string from;  // types
+  std::string to;
+  std::vector<int> axes;  // axis k of the result is axis axes[k] of the operand
+  std::string reason;     // the operator of the source, or the operators that it is between
+};
+
+// The transposes of the graph, in its order.
+std::vector<TransposeNode> TransposesOf(const Graph& graph);
+
+}  // namespace nn
