@@ -16,17 +16,23 @@ std::string_view Table::Cell(size_t row, size_t column) const {
   return std::string_view(cells_).substr(begin, ends_[i] - begin);
 }
 
-std::string Table::Text(size_t indent) const {
-  const size_t rows = ends_.size() / columns_.size();
-  std::vector<std::string_view> titles;
-  std::vector<size_t> widths;
+std::vector<size_t> Table::ShownColumns() const {
+  std::vector<size_t> shown;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    titles.push_back(columns_[i].title);
-    const size_t title = DisplayWidth(titles[i]);
-    size_t contents = 0;
-    for (size_t row = 0; row < rows; ++row)
-      contents = std::max(contents, DisplayWidth(Cell(row, i)));
-    widths.push_back(contents == 0 && rows > 0 ? 0 : std::max(title, contents));
+    bool filled = empty();
+    for (size_t row = 0; row < rows() && !filled; ++row) filled = !Cell(row, i).empty();
+    if (filled) shown.push_back(i);
+  }
+  return shown;
+}
+
+std::string Table::Text(size_t indent) const {
+  const std::vector<size_t> shown = ShownColumns();
+  std::vector<size_t> widths(columns_.size());
+  for (const size_t i : shown) {
+    widths[i] = DisplayWidth(columns_[i].title);
+    for (size_t row = 0; row < rows(); ++row)
+      widths[i] = std::max(widths[i], DisplayWidth(Cell(row, i)));
   }
 
   std::string out;
@@ -34,8 +40,7 @@ std::string Table::Text(size_t indent) const {
     const size_t begin = out.size();
     out.append(indent, ' ');
     bool first = true;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      if (widths[i] == 0) continue;
+    for (const size_t i : shown) {
       if (!first) out += "  ";
       first = false;
       const std::string_view text = cell(i);
@@ -49,8 +54,8 @@ std::string Table::Text(size_t indent) const {
   };
   const bool titled = std::any_of(columns_.begin(), columns_.end(),
                                   [](const Column& c) { return !c.title.empty(); });
-  if (titled) line([&](size_t i) { return titles[i]; });
-  for (size_t row = 0; row < rows; ++row) line([&](size_t i) { return Cell(row, i); });
+  if (titled) line([&](size_t i) { return std::string_view(columns_[i].title); });
+  for (size_t row = 0; row < rows(); ++row) line([&](size_t i) { return Cell(row, i); });
   return out;
 }
 

@@ -23,13 +23,17 @@ class Table {
   void Add(std::initializer_list<std::string_view> cells);
   bool empty() const { return ends_.empty(); }
 
+  const std::vector<Column>& columns() const { return columns_; }
+  size_t rows() const { return ends_.size() / columns_.size(); }
+  std::string_view Cell(size_t row, size_t column) const;
+  // The columns that are not empty; all if there are no rows.
+  std::vector<size_t> ShownColumns() const;
+
   // Title line and rows, columns two spaces apart, each line after `indent` spaces and ended by a
   // newline. Empty columns are omitted.
   std::string Text(size_t indent = 0) const;
 
  private:
-  std::string_view Cell(size_t row, size_t column) const;
-
   std::vector<Column> columns_;
   // The cells, row by row, one after the other, and where each ends: a table can have a million
   // rows.

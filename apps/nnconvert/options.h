@@ -1,7 +1,9 @@
 // nnconvert's arguments.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,14 @@ struct ConvertArguments {
   bool dry_run = false;
   bool quiet = false;  // no report of success, unless in JSON
   bool support = false;
+  std::string report;  // a file; "": none
+  // For folders
+  std::optional<uint64_t> jobs;
+  bool force = false;
+  // Not options: what the other parts of the program need of a conversion.
+  bool digests = false;  // of all files
+  bool messages = true;  // progress of the runs, names of side files
+  size_t threads = 0;    // of a run; 0: one per processor
   // Verification
   bool verify = true;
   uint64_t seed = VerifyOptions().seed;

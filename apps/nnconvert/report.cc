@@ -3,18 +3,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "apps/common/program.h"
-#include "apps/common/table.h"
 #include "base/text.h"
 
 namespace nn::app {
 namespace {
+
+std::string_view Plural(size_t count) {
+  return count == 1 ? "" : "s";
+}
 
 // The operator in the graph; in the source file, if the graph has no such operator.
 std::string NameOf(const UnsupportedNode& node) {
@@ -47,16 +53,117 @@ std::vector<NodeGroup> GroupsOf(const std::vector<UnsupportedNode>& unsupported)
   return groups;
 }
 
-std::string UnsupportedNodeText(const std::vector<UnsupportedNode>& unsupported) {
-  if (unsupported.empty()) return {};
-  Table table({{""}, {""}});
-  for (const NodeGroup& g : GroupsOf(unsupported))
-    table.Add({g.Text(), EscapeControls(g.first->reason)});
-  return fmt::format("{} operator{} cannot be converted:\n{}", unsupported.size(),
-                     unsupported.size() == 1 ? "" : "s", table.Text(2));
+// "infinite" where nothing differs.
+std::string DecibelText(double snr) {
+  return std::isinf(snr) ? (snr > 0 ? "inf" : "-inf") : fmt::format("{:.1f}", snr);
 }
 
-// "erf x6, lstm", by operator.
+std::string RefutedOutputs(const Verification& v) {
+  std::vector<std::string> names;
+  for (const OutputDrift& d : v.outputs)
+    if (!d.worst.agrees) names.push_back(Quote(d.name));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// What follows the first line of a report.
+std::string DetailText(const ConvertReport& r) {
+  const Conversion& c = r.conversion;
+  std::string out;
+  if (c.written)
+    for (const auto& [name, bytes] : c.written->side_files)
+      out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
+  if (!c.unsupported.empty())
+    out += fmt::format("{}:\n{}", UnsupportedCount(c.unsupported),
+                       UnsupportedTable(c.unsupported, /*titled=*/false).Text(2));
+  if (r.copy) return out + "copied unchanged: nothing was converted, checked or run\n";
+  if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
+    out += "every operator can be converted\n";
+  for (const MovedPort& p : c.moved_ports) out += MovedPortText(p) + "\n";
+  for (const std::string& remark : Remarks(c)) out += remark + "\n";
+  if (c.verification)
+    out += VerificationSummary(*c.verification) + "\n" + DriftTable(*c.verification).Text(2);
+  else if (!r.dry_run && c.unsupported.empty())
+    out += "not verified (--no-verify)\n";
+  if (c.verification && !c.verification->passed) out += "no file was written\n";
+  return out;
+}
+
+int WorstCode(const std::vector<ConvertReport>& reports) {
+  const std::array worst_first = {ExitCode(ErrorCode::kIo), ExitCode(ErrorCode::kLimit),
+                                  kExitCheckFailed, ExitCode(ErrorCode::kUnsupported), kExitDone};
+  const auto rank = [&](int code) { return std::ranges::find(worst_first, code); };
+  int worst = kExitDone;
+  for (const ConvertReport& r : reports)
+    if (const int code = ReportCode(r); rank(code) < rank(worst)) worst = code;
+  return worst;
+}
+
+}  // namespace
+
+Outcome OutcomeOf(const ConvertReport& r) {
+  const Conversion& c = r.conversion;
+  if (r.unchanged) return Outcome::kUnchanged;
+  if (r.error)
+    return r.error->code() == ErrorCode::kUnsupported ? Outcome::kUnsupported : Outcome::kError;
+  if (!c.unsupported.empty()) return Outcome::kUnsupported;
+  if (c.verification && !c.verification->passed) return Outcome::kRefuted;
+  if (r.dry_run) return Outcome::kConvertible;
+  if (r.copy) return Outcome::kCopied;
+  return c.verification ? Outcome::kConverted : Outcome::kUnverified;
+}
+
+std::string_view OutcomeName(Outcome outcome) {
+  constexpr std::array<std::string_view, kOutcomes> kNames = {
+      "converted", "unverified",  "copied",  "convertible",
+      "unchanged", "unsupported", "refuted", "error"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+std::string OutcomeText(const ConvertReport& r) {
+  const Conversion& c = r.conversion;
+  switch (OutcomeOf(r)) {
+    case Outcome::kConverted:
+      return "converted and verified";
+    case Outcome::kUnverified:
+      return "converted, not verified";
+    case Outcome::kCopied:
+      return "copied unchanged";
+    case Outcome::kConvertible:
+      return r.copy ? "the format of the model" : "every operator can be converted";
+    case Outcome::kUnchanged:
+      return "unchanged";
+    case Outcome::kUnsupported:
+      return r.error ? "cannot be converted: " + r.error->message()
+                     : UnsupportedCount(c.unsupported) + ": " + OperatorCounts(c.unsupported);
+    case Outcome::kRefuted:
+      return "refuted: different output " + RefutedOutputs(*c.verification);
+    case Outcome::kError:
+      break;
+  }
+  return "error: " + r.error->message();
+}
+
+int ReportCode(const ConvertReport& r) {
+  switch (OutcomeOf(r)) {
+    case Outcome::kUnsupported:
+      return ExitCode(ErrorCode::kUnsupported);
+    case Outcome::kRefuted:
+      return kExitCheckFailed;
+    case Outcome::kError:
+      return ExitCode(r.error->code());
+    default:
+      return kExitDone;
+  }
+}
+
+int ReportCode(const TargetsReport& report) {
+  return WorstCode(report.targets);
+}
+
+int ReportCode(const FolderReport& report) {
+  return WorstCode(report.models);
+}
+
 std::string OperatorCounts(const std::vector<UnsupportedNode>& unsupported) {
   std::map<std::string, size_t> counts;
   for (const UnsupportedNode& o : unsupported) ++counts[NameOf(o)];
@@ -67,22 +174,19 @@ std::string OperatorCounts(const std::vector<UnsupportedNode>& unsupported) {
   return out;
 }
 
-// What a dry run found out, in a few words.
-std::string OutcomeText(const ConvertReport& r) {
-  const Conversion& c = r.conversion;
-  if (r.error) return fmt::format("cannot be converted: {}", r.error->message());
-  if (r.copy) return "the format of the model";
-  if (c.unsupported.empty() && c.rest_unchecked.empty()) return "every operator can be converted";
-  return fmt::format("{} operator{} cannot be converted: {}", c.unsupported.size(),
-                     c.unsupported.size() == 1 ? "" : "s", OperatorCounts(c.unsupported));
+std::string UnsupportedCount(const std::vector<UnsupportedNode>& unsupported) {
+  return fmt::format("{} operator{} cannot be converted", unsupported.size(),
+                     Plural(unsupported.size()));
 }
 
-// "infinite" where nothing differs.
-std::string DecibelText(double snr) {
-  return std::isinf(snr) ? (snr > 0 ? "inf" : "-inf") : fmt::format("{:.1f}", snr);
+Table UnsupportedTable(const std::vector<UnsupportedNode>& unsupported, bool titled) {
+  Table table({{titled ? "operator" : ""}, {titled ? "reason" : ""}});
+  for (const NodeGroup& g : GroupsOf(unsupported))
+    table.Add({g.Text(), EscapeControls(g.first->reason)});
+  return table;
 }
 
-std::string VerificationText(const Verification& v) {
+std::string VerificationSummary(const Verification& v) {
   std::string what;
   const auto add = [&what](std::string text) {
     what += fmt::format("{}{}", what.empty() ? "" : "; ", text);
@@ -96,6 +200,13 @@ std::string VerificationText(const Verification& v) {
     add(fmt::format("seeds {}{}", fmt::join(v.seeds, ", "), symbols));
   else if (!symbols.empty())
     add(symbols.substr(2));
+  return fmt::format(
+      "{} by {} run{} ({}){}{}", v.passed ? "verified" : "refuted", v.runs, v.runs == 1 ? "" : "s",
+      what, v.narrowed ? "; inputs from narrower ranges, because the model rejects others" : "",
+      v.qdq_as_integers ? "; QDQ run as integer operators" : "");
+}
+
+Table DriftTable(const Verification& v) {
   Table table({{"output"},
                {"type"},
                {"absolute", Align::kRight},
@@ -107,84 +218,63 @@ std::string VerificationText(const Verification& v) {
     table.Add({Escape(d.name), d.type, fmt::format("{:.3g}", d.worst.max_absolute),
                fmt::format("{:.3g}", d.relative), DecibelText(d.worst.snr_db),
                fmt::format("{:.6g}", d.worst.cosine), d.where});
-  return fmt::format(
-      "{} by {} run{} ({}){}{}\n{}", v.passed ? "verified" : "refuted", v.runs,
-      v.runs == 1 ? "" : "s", what,
-      v.narrowed ? "; inputs from narrower ranges, because the model rejects others" : "",
-      v.qdq_as_integers ? "; QDQ run as integer operators" : "", table.Text(2));
+  return table;
 }
 
-Json VerificationJson(const Verification& v) {
-  Json symbols = Json::object();
-  for (const auto& [name, sizes] : v.symbols) symbols[name] = sizes;
-  Json outputs = Json::array();
-  for (const OutputDrift& d : v.outputs) {
-    Json entry = {{"name", d.name},
-                  {"type", d.type},
-                  {"agrees", d.worst.agrees},
-                  {"identical", d.worst.identical}};
-    if (!d.worst.mismatch.empty()) {
-      entry["mismatch"] = d.worst.mismatch;
-    } else {
-      entry["max_absolute"] = d.worst.max_absolute;
-      entry["max_relative"] = d.relative;
-      entry["snr_db"] = std::isinf(d.worst.snr_db) ? Json(nullptr) : Json(d.worst.snr_db);
-      entry["cosine"] = d.worst.cosine;
-      entry["where"] = d.where;
-      entry["outside"] = d.worst.outside;
-    }
-    outputs.push_back(std::move(entry));
-  }
-  return {{"passed", v.passed},
-          {"runs", v.runs},
-          {"seeds", v.seeds},
-          {"given", v.labels},
-          {"narrowed", v.narrowed},
-          {"symbols", std::move(symbols)},
-          {"qdq_as_integers", v.qdq_as_integers},
-          {"outputs", std::move(outputs)}};
+std::string MovedPortText(const MovedPort& p) {
+  return fmt::format("{} {} is transposed: {} -> {} (axes {})", p.kind, Quote(p.name), p.from, p.to,
+                     fmt::join(p.axes, ", "));
 }
 
-// What follows the first line of a report.
-std::string DetailText(const ConvertReport& r) {
-  const Conversion& c = r.conversion;
-  std::string out;
-  if (c.written)
-    for (const auto& [name, bytes] : c.written->side_files)
-      out += fmt::format("and {}, {}\n", Escape(name), HumanBytes(bytes));
-  out += UnsupportedNodeText(c.unsupported);
+std::vector<std::string> Remarks(const Conversion& c) {
+  std::vector<std::string> out;
   if (!c.rest_unchecked.empty())
-    out += fmt::format("the remaining operators could not be checked: {}\n", c.rest_unchecked);
-  if (!c.remedy.empty()) out += c.remedy + "\n";
-  if (r.copy) {
-    out += r.renamed ? "renamed: nothing else was changed, converted or run\n"
-                     : "copied unchanged: nothing was converted, checked or run\n";
-    return out;
-  }
-  if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
-    out += "every operator can be converted\n";
-  for (const MovedPort& p : c.moved_ports)
-    out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
-                       p.to, fmt::join(p.axes, ", "));
+    out.push_back("the remaining operators could not be checked: " + c.rest_unchecked);
+  if (!c.remedy.empty()) out.push_back(c.remedy);
   if (c.batch_norms_folded > 0)
-    out += fmt::format("{} batch normalization{} folded into convolutions\n", c.batch_norms_folded,
-                       c.batch_norms_folded == 1 ? "" : "s");
+    out.push_back(fmt::format("{} batch normalization{} folded into convolutions",
+                              c.batch_norms_folded, c.batch_norms_folded == 1 ? "" : "s"));
   if (c.batch_norms_lowered > 0)
-    out += fmt::format(
+    out.push_back(fmt::format(
         "{} batch normalization{} lowered to multiply and add; --fold-batch-norm is faster, but "
-        "rounds differently\n",
-        c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s");
-  if (c.verification)
-    out += VerificationText(*c.verification);
-  else if (!r.dry_run && c.unsupported.empty())
-    out += "not verified (--no-verify)\n";
-  if (c.verification && !c.verification->passed) out += "no file was written\n";
+        "rounds differently",
+        c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s"));
   return out;
 }
 
-}  // namespace
+std::string NameInFolder(const FolderReport& folder, const ConvertReport& model) {
+  return std::filesystem::path(model.input).lexically_relative(folder.input).generic_string();
+}
 
-std::string ConvertText(const ConvertReport& r) {
+Table ModelsTable(const FolderReport& report) {
+  Table table({{"model"}, {"result"}, {"size", Align::kRight}});
+  for (const ConvertReport& r : report.models)
+    table.Add({EscapeControls(NameInFolder(report, r)), EscapeControls(OutcomeText(r)),
+               r.bytes ? HumanBytes(*r.bytes) : ""});
+  return table;
+}
+
+std::string ModelsSummary(const FolderReport& report) {
+  std::map<Outcome, size_t> counts;
+  for (const ConvertReport& r : report.models) ++counts[OutcomeOf(r)];
+  std::vector<std::string> parts;
+  for (const auto& [outcome, count] : counts)
+    parts.push_back(fmt::format("{} {}", count, OutcomeName(outcome)));
+  std::string out = fmt::format("{} model{}: {}", report.models.size(),
+                                Plural(report.models.size()), fmt::join(parts, ", "));
+  if (report.skipped != 0)
+    out += fmt::format("; {} other file{} skipped", report.skipped, Plural(report.skipped));
+  return out;
+}
+
+Table TargetsTable(const TargetsReport& report) {
+  Table table({{"target"}, {"outcome"}});
+  for (const ConvertReport& r : report.targets)
+    table.Add({r.output_format, EscapeControls(OutcomeText(r))});
+  return table;
+}
+
+std::string ReportText(const ConvertReport& r) {
   std::string out =
       fmt::format("{} ({}) -> {} ({})", r.input, r.input_format, r.output, r.output_format);
   if (r.bytes) out += fmt::format(", {}", HumanBytes(*r.bytes));
@@ -192,68 +282,20 @@ std::string ConvertText(const ConvertReport& r) {
   return out + DetailText(r);
 }
 
-std::string TargetsText(const std::vector<ConvertReport>& targets) {
-  const ConvertReport& any = targets.front();
-  Table table({{"target"}, {"outcome"}});
+std::string ReportText(const TargetsReport& report) {
+  const ConvertReport& any = report.targets.front();
   std::string details;
-  for (const ConvertReport& r : targets) {
-    table.Add({r.output_format, EscapeControls(OutcomeText(r))});
+  for (const ConvertReport& r : report.targets)
     if (!r.error && !r.copy && !r.conversion.unsupported.empty())
       details += fmt::format("\n{}: {}", r.output_format, DetailText(r));
-  }
-  return fmt::format("{} ({})\n{}{}", any.input, any.input_format, table.Text(2), details);
+  return fmt::format("{} ({})\n{}{}", any.input, any.input_format, TargetsTable(report).Text(2),
+                     details);
 }
 
-Json TargetsJson(const std::vector<ConvertReport>& targets) {
-  Json array = Json::array();
-  for (const ConvertReport& r : targets) {
-    Json entry = ConvertJson(r);
-    entry.erase("version");
-    entry.erase("tool");
-    entry.erase("input");
-    array.push_back(std::move(entry));
-  }
-  Json json = ConvertJson(targets.front());
-  return {{"version", json["version"]},
-          {"tool", json["tool"]},
-          {"input", json["input"]},
-          {"targets", std::move(array)}};
-}
-
-Json ConvertJson(const ConvertReport& r) {
-  const Conversion& c = r.conversion;
-  Json unsupported = Json::array();
-  for (const UnsupportedNode& o : c.unsupported)
-    unsupported.push_back(
-        {{"node", o.node}, {"operator", o.op}, {"source", o.source}, {"reason", o.reason}});
-  Json json = {{"version", 1}, {"tool", {{"name", "nnconvert"}, {"version", Version()}}}};
-  json["input"] = {{"path", r.input}, {"format", r.input_format}};
-  json["output"] = {{"path", r.output}, {"format", r.output_format}};
-  json["dry_run"] = r.dry_run;
-  json["copy"] = r.copy;
-  json["renamed"] = r.renamed;
-  json["written"] = r.written;
-  if (r.bytes) json["output"]["bytes"] = *r.bytes;
-  if (c.written && !c.written->side_files.empty()) {
-    Json files = Json::array();
-    for (const auto& [name, bytes] : c.written->side_files)
-      files.push_back({{"name", name}, {"bytes", bytes}});
-    json["output"]["side_files"] = std::move(files);
-  }
-  json["unsupported"] = std::move(unsupported);
-  if (!c.moved_ports.empty()) {
-    Json moved = Json::array();
-    for (const MovedPort& p : c.moved_ports)
-      moved.push_back(
-          {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
-    json["transposed"] = std::move(moved);
-  }
-  json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"lowered", c.batch_norms_lowered}};
-  if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
-  if (!c.remedy.empty()) json["remedy"] = c.remedy;
-  if (r.error) json["error"] = r.error->message();
-  json["verification"] = c.verification ? VerificationJson(*c.verification) : Json(nullptr);
-  return json;
+std::string ReportText(const FolderReport& report) {
+  return fmt::format("{} -> {} ({})\n{}{}\n", report.input,
+                     report.output.empty() ? "-" : report.output, report.output_format,
+                     ModelsTable(report).Text(2), ModelsSummary(report));
 }
 
 }  // namespace nn::app

@@ -1,33 +1,109 @@
-// The report of a conversion.
+// Reports of conversions: what happened, and its forms as text, JSON and documents.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "apps/common/document.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "convert/convert.h"
+#include "convert/model_files.h"
 
 namespace nn::app {
 
+// One conversion.
 struct ConvertReport {
   std::string input, input_format;
   std::string output, output_format;
+  // Empty if they were not asked for, and for standard input and output.
+  std::vector<FileDigest> input_files, output_files;
   bool dry_run = false;
-  bool copy = false;     // copied without import
-  bool renamed = false;  // with other names for inputs or outputs
+  bool copy = false;       // copied without import
+  bool unchanged = false;  // skipped: the output of an earlier run is up to date
   bool written = false;
   std::optional<uint64_t> bytes;  // of the written files; nullopt for a dump on standard output
   Conversion conversion;          // empty for a dump
-  std::optional<Error> error;     // that ended a dry run for one of several targets
+  std::optional<Error> error;     // that ended the conversion
 };
 
-std::string ConvertText(const ConvertReport& report);
-Json ConvertJson(const ConvertReport& report);
 // Dry runs of one model for several targets, of which there is at least one.
-std::string TargetsText(const std::vector<ConvertReport>& targets);
-Json TargetsJson(const std::vector<ConvertReport>& targets);
+struct TargetsReport {
+  std::vector<ConvertReport> targets;
+};
+
+// The conversions of the models in a folder.
+struct FolderReport {
+  std::string input;
+  std::string output;  // "" for a dry run without an output folder
+  std::string output_format;
+  bool dry_run = false;
+  std::vector<ConvertReport> models;
+  uint64_t skipped = 0;  // files that are not models
+};
+
+// How a conversion ended.
+enum class Outcome : uint8_t {
+  kConverted,   // and verified
+  kUnverified,  // converted, but not verified
+  kCopied,
+  kConvertible,  // a dry run that found nothing unsupported
+  kUnchanged,
+  kUnsupported,
+  kRefuted,
+  kError,
+};
+inline constexpr size_t kOutcomes = 8;
+Outcome OutcomeOf(const ConvertReport& report);
+// "converted", "unsupported": as in JSON.
+std::string_view OutcomeName(Outcome outcome);
+// In a few words: "verified", "2 operators cannot be converted: erf, lstm".
+std::string OutcomeText(const ConvertReport& report);
+
+// The exit code for the report. Of several conversions, the worst in the order 2, 4, 1, 3, 0.
+int ReportCode(const ConvertReport& report);
+int ReportCode(const TargetsReport& report);
+int ReportCode(const FolderReport& report);
+
+std::string ReportText(const ConvertReport& report);
+std::string ReportText(const TargetsReport& report);
+std::string ReportText(const FolderReport& report);
+
+Json ReportJson(const ConvertReport& report);
+Json ReportJson(const TargetsReport& report);
+Json ReportJson(const FolderReport& report);
+
+Document ReportDocument(const ConvertReport& report);
+Document ReportDocument(const TargetsReport& report);
+Document ReportDocument(const FolderReport& report);
+
+// ---- What the forms share -----------------------------------------------------------------------
+
+// "erf x6, lstm": the unsupported nodes by operator.
+std::string OperatorCounts(const std::vector<UnsupportedNode>& unsupported);
+// "2 operators cannot be converted".
+std::string UnsupportedCount(const std::vector<UnsupportedNode>& unsupported);
+// The unsupported nodes, those with the same operator and reason together.
+Table UnsupportedTable(const std::vector<UnsupportedNode>& unsupported, bool titled);
+// "verified by 3 runs (seeds 0, 1, 2)".
+std::string VerificationSummary(const Verification& verification);
+// The drift of each output.
+Table DriftTable(const Verification& verification);
+// "input "x" is transposed: f32[1, 3, 8, 8] -> f32[1, 8, 8, 3] (axes 0, 2, 3, 1)".
+std::string MovedPortText(const MovedPort& port);
+// Sentences about batch normalizations, operators that were not checked, and what would help.
+std::vector<std::string> Remarks(const Conversion& conversion);
+// A row for each model: path below the folder, result, size.
+Table ModelsTable(const FolderReport& report);
+// "5 models: 2 converted, 3 unsupported; 1 other file skipped".
+std::string ModelsSummary(const FolderReport& report);
+// A row for each target and its outcome.
+Table TargetsTable(const TargetsReport& report);
+// The path of the model below the folder.
+std::string NameInFolder(const FolderReport& folder, const ConvertReport& model);
 
 }  // namespace nn::app

@@ -44,10 +44,10 @@ TEST_CASE("conversion report: a refuted conversion says that nothing was written
                                        IdentityInterface(source), {});
   REQUIRE_MESSAGE(verification.has_value(), verification.error().message());
   report.conversion.verification = *std::move(verification);
-  const std::string text = app::ConvertText(report);
+  const std::string text = app::ReportText(report);
   CHECK(Contains(text, "refuted by 3 runs"));
   CHECK(Contains(text, "no file was written\n"));
-  const Json json = app::ConvertJson(report);
+  const Json json = app::ReportJson(report);
   CHECK(json["written"] == false);
   CHECK(json["verification"]["passed"] == false);
   CHECK(json["verification"]["outputs"][0]["agrees"] == false);

@@ -1,0 +1,234 @@
+#include "apps/nnconvert/one_model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "apps/common/port_arrays.h"
+#include "apps/common/progress.h"
+#include "base/text.h"
+#include "convert/convert.h"
+
+namespace nn::app {
+namespace {
+
+// `others` are the opposite ports (outputs for inputs), whose names must differ too.
+Status Rename(const std::vector<std::string>& renames, const std::vector<Port>& ports,
+              const std::vector<Port>& others,
+              const std::function<void(size_t, std::string)>& rename) {
+  for (const std::string& text : renames) {
+    NN_ASSIGN(const Assignment a, SplitAssignment(text, ports));
+    const auto clashes = [&](const Port& p) { return p.name == a.value; };
+    if (a.value.empty()) return UsageError("{}: the new name is empty", Quote(text));
+    if (ports[a.port].name == a.value) continue;
+    if (std::any_of(ports.begin(), ports.end(), clashes) ||
+        std::any_of(others.begin(), others.end(), clashes))
+      return UsageError("{}: the model already has an input or output of that name", Quote(text));
+    rename(a.port, a.value);
+  }
+  return {};
+}
+
+// Applies the options that change the graph for every format.
+Status Prepare(Graph& graph, const ConvertArguments& o) {
+  NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
+  NN_RETURN_IF_ERROR(
+      Rename(o.rename_inputs, graph.inputs(), graph.outputs(),
+             [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); }));
+  return Rename(o.rename_outputs, graph.outputs(), graph.inputs(),
+                [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
+}
+
+// The option that changes the model; "" if none does.
+std::string_view Change(const ConvertArguments& o) {
+  return !o.shapes.input_shapes.empty() ? "--input-shape"
+         : o.shapes.batch               ? "--batch"
+         : o.opset != 0                 ? "--opset"
+         : !o.rename_inputs.empty()     ? "--rename-input"
+         : !o.rename_outputs.empty()    ? "--rename-output"
+         : o.fold_batch_norm            ? "--fold-batch-norm"
+         : o.rewrite                    ? "--rewrite"
+                                        : "";
+}
+
+Status DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport& report) {
+  if (const std::string_view option = Change(o); !option.empty())
+    return UsageError("{} changes the model, but a dump is a copy", option);
+  if (o.dry_run) return {};
+  NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump));
+  report.written = true;
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(o.output, error);
+  if (!error) report.bytes = bytes;
+  return {};
+}
+
+// The progress of a verification.
+class ShownRuns {
+ public:
+  explicit ShownRuns(bool shown) : shown_(shown) {}
+
+  void Update(uint64_t done, uint64_t total) {
+    if (!shown_) return;
+    if (done == 0)
+      progress_.emplace("verification runs", total);
+    else
+      progress_->Step();
+    if (done == total) progress_.reset();
+  }
+
+ private:
+  bool shown_;
+  std::optional<Progress> progress_;
+};
+
+ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
+  ConvertOptions o;
+  o.input = a.input;
+  o.limits = a.limits;
+  o.output = {a.output, a.opset, std::string(Version()), a.external_data};
+  o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
+  o.fold_batch_norm = a.fold_batch_norm;
+  o.dry_run = a.dry_run;
+  if (a.messages) o.other_name = SayOtherName;
+  o.verify = a.verify;
+  o.verification.seed = a.seed;
+  o.verification.runs = a.verify_runs;
+  o.verification.atol = a.atol;
+  o.verification.rtol = a.rtol;
+  o.verification.limits = a.run_limits;
+  o.verification.threads = a.threads;
+  o.verification.prepare = [&a](Graph& source) {
+    return BindShapes(source, ShapeOptions{a.verify_shapes, std::nullopt});
+  };
+  if (!a.verify_inputs.empty())
+    o.verification.data = [&a](const Graph& source) {
+      return ReadInputSets(a.verify_inputs, source.inputs(), a.limits);
+    };
+  o.verification.progress = [&runs](uint64_t done, uint64_t total) { runs.Update(done, total); };
+  return o;
+}
+
+Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
+               ConvertReport& report) {
+  ShownRuns runs(a.messages);
+  const ConvertOptions options = OptionsOf(a, runs);
+  NN_ASSIGN(report.conversion, report.copy ? CopyModel(read, options)
+                                           : ConvertModel(std::move(read), format, options));
+  const Conversion& c = report.conversion;
+  report.written = c.written.has_value();
+  if (c.written) report.bytes = c.written->bytes;
+  return {};
+}
+
+std::string Label(const Format& format, bool dump) {
+  return dump ? fmt::format("JSON dump of {}", format.label) : std::string(format.label);
+}
+
+// Adds the digests of files beside the model at `path`.
+Status AddBeside(const std::string& path, const std::vector<std::string>& names,
+                 std::vector<FileDigest>& files) {
+  NN_ASSIGN(const std::vector<FileDigest> beside, DigestBeside(path, names));
+  files.insert(files.end(), beside.begin(), beside.end());
+  return {};
+}
+
+Status DigestWritten(const ConvertArguments& a, ConvertReport& report) {
+  NN_ASSIGN(report.output_files, DigestModel(a.output));
+  std::vector<std::string> names;
+  if (report.conversion.written)
+    for (const auto& [name, bytes] : report.conversion.written->side_files) names.push_back(name);
+  return AddBeside(a.output, names, report.output_files);
+}
+
+}  // namespace
+
+bool WantsDump(const ConvertArguments& o) {
+  return o.to.empty() ? IsDumpPath(o.output) : o.to == "json";
+}
+
+Result<const Format*> TargetFormat(const ConvertArguments& o) {
+  std::string known;
+  for (const Format& f : Formats())
+    if (f.write != nullptr) known += fmt::format("{}, ", f.name);
+  known += "json";
+  const Format* format = o.to.empty() ? FormatOfPath(o.output) : FindFormat(o.to);
+  if (format == nullptr)
+    return UsageError(
+        "{}; --to accepts {}",
+        o.to.empty()
+            ? fmt::format("the extension of {} does not determine the format", Quote(o.output))
+            : fmt::format("unknown format {}", Quote(o.to)),
+        known);
+  if (format->write == nullptr)
+    return UsageError("{} models cannot be written; --to accepts {}", format->label, known);
+  if (o.opset != 0 && format->name != "onnx")
+    return UsageError("--opset is for ONNX; the output is {}", format->label);
+  if ((!o.external_data.file.empty() || o.external_data.embed) && !format->external_data)
+    return UsageError("{} is for ONNX and NNAPI; the output is {}",
+                      o.external_data.embed ? "--embed-data" : "--external-data", format->label);
+  return format;
+}
+
+Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport& report) {
+  report.input = o.input;
+  report.output = o.output.empty() ? "-" : o.output;
+  report.dry_run = o.dry_run;
+  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
+  report.input_format = Label(*read.format, read.from_dump);
+  report.output_format = format == nullptr ? Label(*read.format, true) : Label(*format, false);
+  report.copy = format == nullptr || (format == read.format && Change(o).empty());
+  // The output may replace the model, but not the files beside it, which are known only afterwards.
+  if (o.digests) {
+    NN_ASSIGN(report.input_files, DigestModel(o.input));
+  }
+  const SideFiles files = read.model->files;
+  const Status done =
+      format == nullptr ? DumpModel(o, read, report) : Convert(o, std::move(read), *format, report);
+  NN_RETURN_IF_ERROR(done);
+  if (!report.input_files.empty())
+    NN_RETURN_IF_ERROR(AddBeside(o.input, files.Names(), report.input_files));
+  return o.digests && report.written ? DigestWritten(o, report) : Status();
+}
+
+Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
+  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
+  NN_ASSIGN(const ImportedModel imported, read.format->import(*read.model));
+  ShownRuns runs(o.messages);
+  const ConvertOptions options = OptionsOf(o, runs);
+  ConvertReport source;
+  source.input = o.input;
+  source.input_format = read.format->label;
+  source.output = "-";
+  source.dry_run = true;
+  if (o.digests) {
+    NN_ASSIGN(source.input_files, DigestModel(o.input));
+    NN_RETURN_IF_ERROR(AddBeside(o.input, read.model->files.Names(), source.input_files));
+  }
+  TargetsReport report;
+  for (const Format& format : Formats()) {
+    if (format.write == nullptr) continue;
+    ConvertReport& r = report.targets.emplace_back(source);
+    r.output_format = format.label;
+    r.copy = &format == read.format;
+    if (r.copy) continue;
+    auto done = ConvertGraph(
+        {imported.graph.Clone(), imported.unsupported}, [] { return std::nullopt; }, format,
+        options);
+    if (done)
+      r.conversion = *std::move(done);
+    else if (done.error().code() == ErrorCode::kUnsupported)
+      r.error = done.error();
+    else
+      return tl::unexpected(done.error());
+  }
+  return report;
+}
+
+}  // namespace nn::app

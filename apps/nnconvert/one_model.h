@@ -1,0 +1,25 @@
+// Converts one model.
+#pragma once
+
+#include "apps/nnconvert/options.h"
+#include "apps/nnconvert/report.h"
+#include "base/status.h"
+#include "formats/format.h"
+
+namespace nn::app {
+
+// Whether the output is a dump.
+bool WantsDump(const ConvertArguments& arguments);
+
+// The format to write, by --to or the extension of OUT. kUsage if there is none, and for options
+// that do not fit it.
+Result<const Format*> TargetFormat(const ConvertArguments& arguments);
+
+// Converts `arguments.input` to `arguments.output`; `format` is nullptr for a dump. Fills in the
+// report as far as the conversion got, but not ConvertReport::error. May be called concurrently.
+Status ConvertOne(const ConvertArguments& arguments, const Format* format, ConvertReport& report);
+
+// What each format can hold of the model.
+Result<TargetsReport> DryRunForAll(const ConvertArguments& arguments);
+
+}  // namespace nn::app

@@ -1,0 +1,200 @@
+// The JSON form of reports.
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/common/program.h"
+#include "apps/nnconvert/report.h"
+#include "ir/dtype.h"
+
+namespace nn::app {
+namespace {
+
+Json VerificationJson(const Verification& v) {
+  Json symbols = Json::object();
+  for (const auto& [name, sizes] : v.symbols) symbols[name] = sizes;
+  Json outputs = Json::array();
+  for (const OutputDrift& d : v.outputs) {
+    Json entry = {{"name", d.name},
+                  {"type", d.type},
+                  {"agrees", d.worst.agrees},
+                  {"identical", d.worst.identical}};
+    if (!d.worst.mismatch.empty()) {
+      entry["mismatch"] = d.worst.mismatch;
+    } else {
+      entry["max_absolute"] = d.worst.max_absolute;
+      entry["max_relative"] = d.relative;
+      entry["snr_db"] = std::isinf(d.worst.snr_db) ? Json(nullptr) : Json(d.worst.snr_db);
+      entry["cosine"] = d.worst.cosine;
+      entry["where"] = d.where;
+      entry["outside"] = d.worst.outside;
+    }
+    outputs.push_back(std::move(entry));
+  }
+  return {{"passed", v.passed},
+          {"runs", v.runs},
+          {"seeds", v.seeds},
+          {"given", v.labels},
+          {"narrowed", v.narrowed},
+          {"symbols", std::move(symbols)},
+          {"qdq_as_integers", v.qdq_as_integers},
+          {"outputs", std::move(outputs)}};
+}
+
+Json FilesJson(const std::vector<FileDigest>& files) {
+  Json out = Json::array();
+  for (const FileDigest& f : files)
+    out.push_back({{"name", f.name}, {"bytes", f.bytes}, {"digest", f.digest}});
+  return out;
+}
+
+Json DimsJson(const std::optional<Dims>& dims) {
+  if (!dims) return nullptr;
+  Json out = Json::array();
+  for (const Dim& d : *dims) out.push_back(d.is_const() ? Json(d.value()) : Json(d.ToString()));
+  return out;
+}
+
+Json PortsJson(const std::vector<TypedPort>& ports) {
+  Json out = Json::array();
+  for (const auto& [name, type] : ports) {
+    Json port = {{"name", name}, {"type", DTypeName(type.dtype)}, {"shape", DimsJson(type.dims)}};
+    if (const auto& q = type.quant) {
+      port["quantization"] = {{"scales", q->scales}, {"zero_points", q->zero_points}};
+      if (q->per_axis()) port["quantization"]["axis"] = q->axis;
+    }
+    out.push_back(std::move(port));
+  }
+  return out;
+}
+
+Json InterfaceJson(const Interface& interface) {
+  return {{"inputs", PortsJson(interface.inputs)}, {"outputs", PortsJson(interface.outputs)}};
+}
+
+Json MovedJson(const std::vector<MovedPort>& ports) {
+  Json out = Json::array();
+  for (const MovedPort& p : ports)
+    out.push_back(
+        {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
+  return out;
+}
+
+Json TransposesJson(const std::vector<TransposeNode>& transposes) {
+  Json out = Json::array();
+  for (const TransposeNode& t : transposes)
+    out.push_back(
+        {{"node", t.node}, {"from", t.from}, {"to", t.to}, {"axes", t.axes}, {"reason", t.reason}});
+  return out;
+}
+
+Json RewritesJson(const std::vector<AppliedRewrite>& rewrites) {
+  Json out = Json::array();
+  for (const AppliedRewrite& r : rewrites)
+    out.push_back({{"op", r.op}, {"rewrite", r.rewrite}, {"count", r.count}});
+  return out;
+}
+
+Json UnsupportedJson(const std::vector<UnsupportedNode>& unsupported) {
+  Json out = Json::array();
+  for (const UnsupportedNode& o : unsupported)
+    out.push_back(
+        {{"node", o.node}, {"operator", o.op}, {"source", o.source}, {"reason", o.reason}});
+  return out;
+}
+
+Json InputJson(const ConvertReport& r) {
+  Json input = {{"path", r.input}, {"format", r.input_format}};
+  if (!r.input_files.empty()) input["files"] = FilesJson(r.input_files);
+  return input;
+}
+
+Json OutputJson(const ConvertReport& r) {
+  Json output = {{"path", r.output}, {"format", r.output_format}};
+  if (r.bytes) output["bytes"] = *r.bytes;
+  const auto& written = r.conversion.written;
+  if (written && !written->side_files.empty()) {
+    Json files = Json::array();
+    for (const auto& [name, bytes] : written->side_files)
+      files.push_back({{"name", name}, {"bytes", bytes}});
+    output["side_files"] = std::move(files);
+  }
+  if (!r.output_files.empty()) output["files"] = FilesJson(r.output_files);
+  return output;
+}
+
+// What every report begins with.
+Json ReportHead() {
+  return {{"version", 1}, {"tool", {{"name", "nnconvert"}, {"version", Version()}}}};
+}
+
+// The members of a report that the report of several conversions does not repeat.
+void AddConversion(const ConvertReport& r, Json& json) {
+  const Conversion& c = r.conversion;
+  json["output"] = OutputJson(r);
+  json["result"] = OutcomeName(OutcomeOf(r));
+  json["dry_run"] = r.dry_run;
+  json["copy"] = r.copy;
+  json["written"] = r.written;
+  if (!c.source.outputs.empty()) {
+    json["interface"] = {{"source", InterfaceJson(c.source)}};
+    if (!c.converted.outputs.empty()) json["interface"]["converted"] = InterfaceJson(c.converted);
+  }
+  json["unsupported"] = UnsupportedJson(c.unsupported);
+  if (!c.moved_ports.empty()) json["transposed"] = MovedJson(c.moved_ports);
+  json["transposes"] = TransposesJson(c.transposes);
+  json["rewritings"] = RewritesJson(c.rewrites);
+  json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"lowered", c.batch_norms_lowered}};
+  if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
+  if (!c.remedy.empty()) json["remedy"] = c.remedy;
+  if (r.error) json["error"] = r.error->message();
+  json["verification"] = c.verification ? VerificationJson(*c.verification) : Json(nullptr);
+}
+
+Json SummaryJson(const FolderReport& report) {
+  Json summary = {{"models", report.models.size()}};
+  std::array<uint64_t, kOutcomes> counts{};
+  for (const ConvertReport& r : report.models) ++counts[static_cast<size_t>(OutcomeOf(r))];
+  for (size_t i = 0; i < kOutcomes; ++i)
+    summary[std::string(OutcomeName(static_cast<Outcome>(i)))] = counts[i];
+  summary["skipped_files"] = report.skipped;
+  return summary;
+}
+
+}  // namespace
+
+Json ReportJson(const ConvertReport& r) {
+  Json json = ReportHead();
+  json["input"] = InputJson(r);
+  AddConversion(r, json);
+  return json;
+}
+
+Json ReportJson(const TargetsReport& report) {
+  Json json = ReportHead();
+  json["input"] = InputJson(report.targets.front());
+  Json& targets = json["targets"] = Json::array();
+  for (const ConvertReport& r : report.targets) AddConversion(r, targets.emplace_back());
+  return json;
+}
+
+Json ReportJson(const FolderReport& report) {
+  Json json = ReportHead();
+  json["input"] = {{"path", report.input}};
+  json["output"] = {{"path", report.output}, {"format", report.output_format}};
+  json["dry_run"] = report.dry_run;
+  Json& conversions = json["conversions"] = Json::array();
+  for (const ConvertReport& r : report.models) {
+    Json& entry = conversions.emplace_back();
+    entry["input"] = InputJson(r);
+    AddConversion(r, entry);
+  }
+  json["summary"] = SummaryJson(report);
+  return json;
+}
+
+}  // namespace nn::app
