@@ -15,7 +15,8 @@ namespace fs = std::filesystem;
 
 // Whether `path` is `folder` or below it. Both are canonical.
 bool IsWithin(const fs::path& path, const fs::path& folder) {
-  return std::ranges::mismatch(folder, path).in1 == folder.end();
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
 }
 
 // The canonical path, of which the last parts need not exist.

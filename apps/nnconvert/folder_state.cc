@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/common/program.h"
+#include "apps/nnconvert/report.h"
 #include "base/file.h"
 #include "base/json_parse.h"
 
@@ -17,13 +18,7 @@ namespace {
 constexpr uint32_t kStateVersion = 1;
 constexpr const char* kVersionKey = "nnconvert_state";
 
-Json ToJson(const std::vector<FileDigest>& files) {
-  Json out = Json::array();
-  for (const FileDigest& f : files)
-    out.push_back({{"name", f.name}, {"bytes", f.bytes}, {"digest", f.digest}});
-  return out;
-}
-
+// The inverse of FilesJson().
 std::vector<FileDigest> FilesOf(const Json& json) {
   std::vector<FileDigest> out;
   for (const Json& f : json)
@@ -51,7 +46,7 @@ FolderState FolderState::Read(const std::string& output, Json options) {
   state.path_ = (std::filesystem::path(output) / kName).string();
   state.options_ = std::move(options);
   std::error_code error;
-  if (!std::filesystem::exists(state.path_, error)) return state;
+  if (output.empty() || !std::filesystem::exists(state.path_, error)) return state;
   const auto file = ReadFile(state.path_);
   std::string why;
   if (file) {
@@ -84,8 +79,8 @@ Status FolderState::Write() const {
   Json models = Json::object();
   for (const auto& [name, model] : models_)
     models[name] = {{"format", model.format},
-                    {"source", ToJson(model.source)},
-                    {"written", ToJson(model.written)}};
+                    {"source", FilesJson(model.source)},
+                    {"written", FilesJson(model.written)}};
   return WriteFile(path_, JsonText({{kVersionKey, kStateVersion},
                                     {"version", Version()},
                                     {"options", options_},

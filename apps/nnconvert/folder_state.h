@@ -26,7 +26,7 @@ class FolderState {
   static constexpr std::string_view kName = ".nnconvert.json";
 
   // The state in the folder `output`, if it is of this version of the program and of equal
-  // `options`; else an empty one. Logs a warning if the file is not a state.
+  // `options`; else an empty one, as for an empty path. Logs a warning if the file is not a state.
   static FolderState Read(const std::string& output, Json options);
 
   // By name in the folder of the models; nullptr if there is none.

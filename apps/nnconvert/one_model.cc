@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/common/port_arrays.h"
+#include "apps/common/program.h"
 #include "apps/common/progress.h"
 #include "base/text.h"
 #include "convert/convert.h"

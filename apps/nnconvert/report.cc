@@ -258,6 +258,7 @@ std::string ModelsSummary(const FolderReport& report) {
   std::map<Outcome, size_t> counts;
   for (const ConvertReport& r : report.models) ++counts[OutcomeOf(r)];
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [outcome, count] : counts)
     parts.push_back(fmt::format("{} {}", count, OutcomeName(outcome)));
   std::string out = fmt::format("{} model{}: {}", report.models.size(),

@@ -103,6 +103,7 @@ Table ModelsTable(const FolderReport& report);
 std::string ModelsSummary(const FolderReport& report);
 // A row for each target and its outcome.
 Table TargetsTable(const TargetsReport& report);
+Json FilesJson(const std::vector<FileDigest>& files);
 // The path of the model below the folder.
 std::string NameInFolder(const FolderReport& folder, const ConvertReport& model);
 

@@ -45,13 +45,6 @@ Json VerificationJson(const Verification& v) {
           {"outputs", std::move(outputs)}};
 }
 
-Json FilesJson(const std::vector<FileDigest>& files) {
-  Json out = Json::array();
-  for (const FileDigest& f : files)
-    out.push_back({{"name", f.name}, {"bytes", f.bytes}, {"digest", f.digest}});
-  return out;
-}
-
 Json DimsJson(const std::optional<Dims>& dims) {
   if (!dims) return nullptr;
   Json out = Json::array();
@@ -166,6 +159,13 @@ Json SummaryJson(const FolderReport& report) {
 }
 
 }  // namespace
+
+Json FilesJson(const std::vector<FileDigest>& files) {
+  Json out = Json::array();
+  for (const FileDigest& f : files)
+    out.push_back({{"name", f.name}, {"bytes", f.bytes}, {"digest", f.digest}});
+  return out;
+}
 
 Json ReportJson(const ConvertReport& r) {
   Json json = ReportHead();

@@ -14,6 +14,7 @@ namespace {
 
 std::vector<TypedPort> TypedPorts(const std::vector<Port>& ports) {
   std::vector<TypedPort> out;
+  out.reserve(ports.size());
   for (const Port& p : ports) out.push_back({p.name, p.value->type()});
   return out;
 }

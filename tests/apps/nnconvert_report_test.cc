@@ -196,6 +196,29 @@ TEST_CASE("report: a refused conversion has one") {
   CHECK(Contains(refused["error"].get<std::string>(), "operator set 6"));
 }
 
+TEST_CASE("report: a refuted conversion has one") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: f32[1, 3, 4, 4]
+    const %w: f32[4, 3, 1, 1] = seeded(1, 0.3)
+    const %v: f32[4] = seeded(2, 0.3)
+    const %p: f32[4] = splat(1.7)
+    %c = conv(%x, %w)
+    %y = batch_norm(%c, %p, %v, %v, %p)
+    out "y" = %y
+  })");
+  const std::string strict =
+      dir / "in.onnx " + dir / "out.tflite --fold-batch-norm --atol 0 --rtol 0";
+  const Json json = ReportOf(strict, 1);
+  CHECK(json["result"] == "refuted");
+  CHECK(json["verification"]["passed"] == false);
+  CHECK(json["written"] == false);
+  CHECK_FALSE(json["output"].contains("files"));
+  CHECK(Convert(strict + " --report " + dir / "r.md").code == 1);
+  CHECK(Contains(ReadText(dir / "r.md"), "Result: refuted: different output \"y\"\n"));
+  CHECK(Contains(ReadText(dir / "r.md"), "\nrefuted by 3 runs (seeds 0, 1, 2)\n"));
+}
+
 TEST_CASE("report: the remedy for dynamic shapes is in all forms") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", R"(graph {

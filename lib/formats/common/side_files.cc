@@ -55,6 +55,7 @@ void SideFiles::Count(std::string_view relative, uint64_t bytes) const {
 std::vector<std::string> SideFiles::Names() const {
   const std::lock_guard lock(state_->mutex);
   std::vector<std::string> names;
+  names.reserve(state_->counted.size());
   for (const auto& [name, bytes] : state_->counted) names.push_back(name);
   return names;
 }
