@@ -15,7 +15,8 @@ bool OnQuantizedTypes(const Node& node);
 
 // Converts every operator on quantized types to dequantize -> float operator -> quantize. An i32
 // bias gets the product of the input and filter scales, unless its own scale equals that up to
-// rounding. Operators on the stored integers (cast) are unchanged.
+// rounding. Unchanged are operators on the stored integers (cast), and those with an operand that
+// dequantize does not support.
 Status UnfuseQdq(Graph& graph);
 
 // The inverse: converts dequantize -> operator -> quantize to the operator on quantized types with
@@ -27,5 +28,7 @@ Status FuseQdq(Graph& graph);
 // Evaluates dequantize on constants, which FoldConstants skips because files store quantized
 // weights.
 Status DequantizeConstants(Graph& graph);
+// The same for one node, as a rewrite (passes/legalize.h): false if it is not such a node.
+Result<bool> DequantizeConstant(Graph& graph, Node& node);
 
 }  // namespace nn

@@ -57,12 +57,16 @@ class Unfuser {
   }
 
   Status Unfuse(Node& node) {
-    for (size_t i = 0; i < node.inputs().size(); ++i) {
-      if (!Quantized(node.input(i))) continue;
-      const auto reals = Dequantized(node.input(i));
+    std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+    for (Value*& v : inputs) {
+      if (!Quantized(v)) continue;
+      const auto reals = Dequantized(v);
+      // The target reports nodes that stay.
+      if (!reals && reals.error().code() == ErrorCode::kUnsupported) return {};
       if (!reals) return tl::unexpected(reals.error().In(node.Describe()));
-      graph_.SetInput(&node, i, *reals);
+      v = *reals;
     }
+    graph_.SetInputs(&node, std::move(inputs));
     node.set_arithmetic(Arithmetic::kDefault);
     if (node.Is("quantize")) return InferNode(node);  // requantization
     for (Value* v : node.outputs())
@@ -110,12 +114,17 @@ Status UnfuseQdq(Graph& graph) {
   return Unfuser(graph).Run();
 }
 
+Result<bool> DequantizeConstant(Graph& graph, Node& node) {
+  if (!node.Is("dequantize") || !node.input(0)->is_constant()) return false;
+  NN_ASSIGN(auto outputs, EvalNode(node, {&node.input(0)->constant()}));
+  graph.MakeConstant(node.output(), std::move(outputs[0]));
+  graph.Erase(&node);
+  return true;
+}
+
 Status DequantizeConstants(Graph& graph) {
-  for (Node& node : graph.nodes()) {
-    if (!node.Is("dequantize") || !node.input(0)->is_constant()) continue;
-    NN_ASSIGN(auto outputs, EvalNode(node, {&node.input(0)->constant()}));
-    graph.MakeConstant(node.output(), std::move(outputs[0]));
-  }
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();)
+    NN_RETURN_IF_ERROR(DequantizeConstant(graph, *it++));
   return RemoveDeadCode(graph);
 }
 

@@ -137,6 +137,41 @@ TEST_CASE("qdq: quantized weights are not folded but for execution") {
   CHECK(Find(g, "mul")->input(1)->constant().ToDoubles() == std::vector<double>{1.5, 0.5});
 }
 
+// ONNX has no DequantizeLinear of i64.
+TEST_CASE("qdq: i64 biases of 16-bit convolutions are dequantized for ONNX") {
+  Graph g = Parse(R"(graph {
+    in %x: i16[1, 4, 6, 6]{scale=0.05}
+    const %w: i8[2, 4, 3, 3]{axis=0, scale=[0.01, 0.02]} = seeded(3)
+    const %b: i64[2]{axis=0, scale=[0.0005, 0.001]} = [16777217, -3]
+    %y = conv(%x, %w, %b) @tflite : i16[1, 2, 4, 4]{scale=0.01}
+    out "y" = %y
+  })");
+  const auto unsupported = Legalize(g, *FindFormat("onnx")->target);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  CHECK(unsupported->empty());
+  const Node* conv = Find(g, "conv");
+  REQUIRE(conv->input(2)->is_constant());
+  // Rounded once: float32 does not hold 16777217.
+  CHECK(conv->input(2)->constant().GetDouble(0) ==
+        static_cast<double>(static_cast<float>(16777217 * static_cast<double>(0.05f * 0.01f))));
+  CHECK(conv->input(1)->def()->Is("dequantize"));
+}
+
+TEST_CASE("qdq: quantized types without a dequantization are unsupported nodes, not errors") {
+  for (const std::string type : {"i64[4]{scale=0.5}", "u64[4]{scale=0.5}"}) {
+    for (const Format& format : Formats()) {
+      if (format.write == nullptr) continue;
+      CAPTURE(type);
+      CAPTURE(format.name);
+      Graph g =
+          Parse("graph { in %x: " + type + "  %y = relu(%x) : " + type + "  out \"y\" = %y }");
+      const auto unsupported = Legalize(g, *format.target);
+      REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+      CHECK_FALSE(unsupported->empty());
+    }
+  }
+}
+
 TEST_CASE("qdq: to ONNX and back") {
   Graph g = Parse(kModel);
   const Format& onnx = *FindFormat("onnx");

@@ -256,6 +256,7 @@ const Target& OnnxTarget() {
          // Gemm supports transposed operands, but the bias may have to be split off first.
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
+      {"dequantize", "constant", DequantizeConstant},
       {"", "float32 arithmetic", ComputeInFloat},
   };
   static const Target target = {.name = "ONNX",

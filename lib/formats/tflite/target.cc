@@ -139,6 +139,7 @@ const Target& TfliteTarget() {
       {"depth_to_space", "order of channels", BlocksBeforeChannels},
       {"space_to_depth", "order of channels", BlocksBeforeChannels},
       {"pad", "crop", CropAsSlice},
+      {"dequantize", "constant", DequantizeConstant},
   };
   static const Target target = {.name = "TensorFlow Lite",
                                 .why_illegal = WhyIllegal,

@@ -13,14 +13,18 @@
 namespace nn {
 namespace {
 
-// Element types that quantize and dequantize support: integers of at most 32 bits and small floats.
+// Element types that quantize supports: integers of at most 32 bits and small floats.
 bool CanQuantize(DType t) {
   return (IsInteger(t) && DTypeBits(t) <= 32) || (IsFloat(t) && DTypeBits(t) <= 8);
 }
 
-Status CheckQuantizedType(const Type& type) {
-  if (!CanQuantize(type.dtype))
-    return UnsupportedError("quantized {} is not supported", DTypeName(type.dtype));
+// Also the biases of 16-bit kernels.
+bool CanDequantize(DType t) {
+  return CanQuantize(t) || t == DType::kI64;
+}
+
+Status CheckQuantizedType(const Type& type, bool supported) {
+  if (!supported) return UnsupportedError("quantized {} is not supported", DTypeName(type.dtype));
   return CheckQuant(type);
 }
 
@@ -112,7 +116,7 @@ Status Requantize(EvalContext& ctx) {
 Status EvalQuantize(EvalContext& ctx) {
   if (!ctx.out_type().quantized())
     return ModelError("the output {} is not quantized", ctx.out_type().ToString());
-  NN_RETURN_IF_ERROR(CheckQuantizedType(ctx.out_type()));
+  NN_RETURN_IF_ERROR(CheckQuantizedType(ctx.out_type(), CanQuantize(ctx.out_type().dtype)));
   return ctx.in_type(0).quantized() ? Requantize(ctx) : QuantizeReals(ctx);
 }
 
@@ -127,13 +131,22 @@ Status InferDequantize(InferContext& ctx) {
   const bool plain = x.dtype == DType::kF16 && !x.quantized();
   if (!plain && x.dtype != DType::kUnknown) {
     if (!x.quantized()) return ModelError("dequantize of {}, which is not quantized", x.ToString());
-    NN_RETURN_IF_ERROR(CheckQuantizedType(x));
+    NN_RETURN_IF_ERROR(CheckQuantizedType(x, CanDequantize(x.dtype)));
   }
   Type out;
   out.dtype = to;
   out.dims = x.dims;
   ctx.set_out(0, std::move(out));
   return {};
+}
+
+// The difference and the product are rounded to float32 each; those of 64-bit integers are computed
+// in double and rounded to float32 once, because float32 holds few of the integers.
+double DequantizeOne(DType from, int64_t v, float scale, int64_t zero) {
+  if (from == DType::kI64)
+    return static_cast<double>(static_cast<float>(
+        (static_cast<double>(v) - static_cast<double>(zero)) * static_cast<double>(scale)));
+  return static_cast<double>(static_cast<float>(v - zero) * scale);
 }
 
 Status EvalDequantize(EvalContext& ctx) {
@@ -148,9 +161,9 @@ Status EvalDequantize(EvalContext& ctx) {
   const ScaleIndex index(q, y.dims());
   for (int64_t i = 0; i < y.elements(); ++i) {
     const size_t c = index(i);
-    const float steps = IsInteger(x.dtype()) ? static_cast<float>(x.GetInt(i) - q.zero_point(c))
-                                             : static_cast<float>(x.GetDouble(i));
-    y.SetDouble(i, static_cast<double>(steps * q.scale(c)));
+    y.SetDouble(i, IsInteger(x.dtype())
+                       ? DequantizeOne(x.dtype(), x.GetInt(i), q.scale(c), q.zero_point(c))
+                       : static_cast<double>(static_cast<float>(x.GetDouble(i)) * q.scale(c)));
   }
   ctx.set_out(0, y.Finish());
   return {};
