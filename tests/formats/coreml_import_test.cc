@@ -5,6 +5,7 @@
 #include "exec/program.h"
 #include "formats/coreml/import.h"
 #include "formats/coreml/native.h"
+#include "formats/coreml/weights.h"
 #include "passes/legalize.h"
 #include "support/run_graph.h"
 
@@ -149,6 +150,30 @@ TEST_CASE("coreml: forms of weights") {
           q.Int("numberOfBits", 1);
           q.Sub("lookupTableQuantization").Floats("floatValue", {-5, 7});
         }) == std::vector<double>{7, -5, 7});
+}
+
+TEST_CASE("coreml: layer weights of at most 256 values are 8-bit indices, bit for bit") {
+  const auto form = [](size_t distinct, int64_t rows) {
+    std::vector<float> x;
+    for (int64_t i = 0; i < rows * 50; ++i)
+      x.push_back(0.007f * static_cast<float>(static_cast<size_t>(i) % distinct) - 0.9f);
+    x[0] = -0.0f;
+    x[1] = 0.0f;
+    const Tensor t = Tensor::Of({rows, 50}, x);
+    Model model;
+    Writer weights =
+        model.writer().Sub("neuralNetwork").Add("layers").Sub("convolution").Sub("weights");
+    coreml::WriteLayerWeights(weights, t);
+    const coreml::Fields fields(weights.message(), model.payloads);
+    const auto read = coreml::ReadWeights(fields, t.dims());
+    REQUIRE_MESSAGE(read.has_value(), read.error().message());
+    CHECK(read->Identical(t));
+    return coreml::WeightForm(fields);
+  };
+  CHECK(form(1, 20) == "8-bit, lookup table");
+  CHECK(form(254, 20) == "8-bit, lookup table");
+  CHECK(form(255, 20) == "float32");  // and two zeros
+  CHECK(form(3, 6) == "float32");     // smaller than a table
 }
 
 TEST_CASE("coreml: labels of a classifier survive") {

@@ -36,8 +36,8 @@ std::string LayerAt::path() const {
 RuleContext::RuleContext(const Model& model) : model_(model) {
   AddModel(proto(), "", 0);
   for (LayerAt& at : layers_)
-    at.weights = WeightsOf(*at.layer, [this](const pb::WeightParams& weights, int field) {
-      return SizeOf(weights, field);
+    at.weights = WeightsOf(*at.layer, [this](const google::protobuf::Message& message, int field) {
+      return SizeOf(message, field);
     });
 }
 

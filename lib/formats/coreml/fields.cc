@@ -247,7 +247,7 @@ void Writer::Floats(std::string_view name, const std::vector<float>& values) {
 void Writer::AddText(std::string_view name, std::string_view value) {
   message_->GetReflection()->AddString(message_, &FieldOf(*message_, name), std::string(value));
 }
-void Writer::FloatBlob(std::string_view name, Blob blob) {
+void Writer::Bytes(std::string_view name, Blob blob) {
   payloads_->Attach(message_, FieldOf(*message_, name).number(), std::move(blob));
 }
 

@@ -89,8 +89,8 @@ class Writer {
   void Bools(std::string_view name, const std::vector<bool>& values);
   void Floats(std::string_view name, const std::vector<float>& values);
   void AddText(std::string_view name, std::string_view value);
-  // Sets a list of floats, stored outside the message.
-  void FloatBlob(std::string_view name, Blob blob);
+  // Sets a bytes field or a list of floats, stored outside the message.
+  void Bytes(std::string_view name, Blob blob);
 
  private:
   Message* message_;

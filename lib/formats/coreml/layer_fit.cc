@@ -36,8 +36,8 @@ std::optional<LayerMisfit> TryLayers(const Node& node) {
     at.exact_ranks = true;
     at.input_ranks = DeclareRanks(ctx, layer.input(), layer.mutable_inputtensor());
     at.output_ranks = DeclareRanks(ctx, layer.output(), layer.mutable_outputtensor());
-    at.weights = WeightsOf(layer, [&](const pb::WeightParams& w, int field) {
-      return ElementsOf(payloads, w, field);
+    at.weights = WeightsOf(layer, [&](const google::protobuf::Message& m, int field) {
+      return ElementsOf(payloads, m, field);
     });
     std::optional<std::string> text;
     Misfits misfits([&](std::string_view, std::string first) {

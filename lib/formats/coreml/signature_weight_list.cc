@@ -42,6 +42,12 @@ class Collector {
     note(W::kFloat16ValueFieldNumber, Storage::kHalf);
     note(W::kRawValueFieldNumber, Storage::kQuantized);
     note(W::kInt8RawValueFieldNumber, Storage::kInt8);
+    using Linear = pb::LinearQuantizationParams;
+    const auto& linear = w.quantization().linearquantization();
+    out.scales = size_(linear, Linear::kScaleFieldNumber);
+    out.biases = size_(linear, Linear::kBiasFieldNumber);
+    out.table_entries = size_(w.quantization().lookuptablequantization(),
+                              pb::LookUpTableQuantizationParams::kFloatValueFieldNumber);
     return out;
   }
 

@@ -36,6 +36,10 @@ struct Weights {
   uint64_t values = 0;    // stored values, or bytes for the byte fields
   uint64_t elements = 0;  // required by the parameters of the layer
   uint64_t channels = 1;  // a linear quantization has one scale or this many
+  // Of the quantization.
+  uint64_t scales = 0;
+  uint64_t biases = 0;
+  uint64_t table_entries = 0;
   bool is_bias = false;
   bool int8_dynamic = false;  // under int8DynamicQuantize
 
@@ -45,10 +49,10 @@ struct Weights {
   }
 };
 
-// The number of values of a field of a WeightParams, or of its bytes, wherever they are stored.
-using WeightSize = std::function<uint64_t(const pb::WeightParams& weights, int field)>;
+// The number of values of a field of a message, or of its bytes, wherever they are stored.
+using WeightSize = std::function<uint64_t(const google::protobuf::Message& message, int field)>;
 
-// WeightSize of messages whose large fields are in `payloads`; the field may be of any message.
+// WeightSize of messages whose large fields are in `payloads`.
 uint64_t ElementsOf(const PayloadTable& payloads, const google::protobuf::Message& message,
                     int field);
 

@@ -80,20 +80,18 @@ void WeightBytesWhole(const LayerView& at, Misfits& f) {
 }
 
 // What is wrong with the quantization; "" if nothing is.
-std::string FaultOf(const pb::QuantizationParams& q, uint64_t channels) {
+std::string FaultOf(const Weights& w) {
+  const pb::QuantizationParams& q = w.params->quantization();
   if (q.numberofbits() < 1 || q.numberofbits() > 8)
     return fmt::format("has {} bits; expected 1 to 8", q.numberofbits());
   if (q.has_linearquantization()) {
-    const int scales = q.linearquantization().scale_size();
-    const int biases = q.linearquantization().bias_size();
-    if ((scales != 1 && static_cast<uint64_t>(scales) != channels) ||
-        (biases != 0 && biases != scales))
-      return fmt::format("has {} scales and {} biases for {} channels", scales, biases, channels);
+    if ((w.scales != 1 && w.scales != w.channels) || (w.biases != 0 && w.biases != w.scales))
+      return fmt::format("has {} scales and {} biases for {} channels", w.scales, w.biases,
+                         w.channels);
   } else if (q.has_lookuptablequantization()) {
-    const int entries = q.lookuptablequantization().floatvalue_size();
-    if (entries != 1 << q.numberofbits())
-      return fmt::format("has a lookup table of {} entries; expected {}", entries,
-                         1 << q.numberofbits());
+    const uint64_t entries = uint64_t{1} << q.numberofbits();
+    if (w.table_entries != entries)
+      return fmt::format("has a lookup table of {} entries; expected {}", w.table_entries, entries);
   } else {
     return "has neither linear nor lookup table quantization";
   }
@@ -104,7 +102,7 @@ void QuantizationValid(const LayerView& at, Misfits& f) {
   for (const Weights& w : at.weights) {
     if (w.storage != Storage::kQuantized || !w.is_sized()) continue;
     if (w.params->has_quantization()) {
-      if (const auto fault = FaultOf(w.params->quantization(), w.channels); !fault.empty())
+      if (const auto fault = FaultOf(w); !fault.empty())
         f.Add(w.name(), "{} of {} {}", w.name(), Title(at), fault);
     } else if (!IsProduct(w)) {
       f.Add(w.name(), "{} of {} has raw values but no quantization", w.name(), Title(at));
@@ -121,7 +119,7 @@ void OtherQuantizationValid(const LayerView& at, Misfits& f) {
       if (IsProduct(w) || !w.is_sized())
         f.Add(w.name(), "{} of {} has raw values but no quantization", w.name(), Title(at));
     } else if (!is_checked && !at.layer->has_custom()) {
-      if (const auto fault = FaultOf(w.params->quantization(), w.channels); !fault.empty())
+      if (const auto fault = FaultOf(w); !fault.empty())
         f.Add(w.name(), "{} of {} {}", w.name(), Title(at), fault);
     }
   }
@@ -132,7 +130,7 @@ void Int8Dynamic(const LayerView& at, Misfits& f) {
     if (!w.int8_dynamic) continue;
     const auto& q = w.params->quantization();
     if (w.storage != Storage::kInt8 || q.numberofbits() != 8 || !q.has_linearquantization() ||
-        q.linearquantization().scale_size() != 1 || q.linearquantization().bias_size() != 0)
+        w.scales != 1 || w.biases != 0)
       f.Add(w.name(),
             "{} sets int8DynamicQuantize, but its {} are not int8 with one scale and no bias",
             Title(at), w.name());

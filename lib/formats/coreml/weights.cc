@@ -2,6 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
 #include "base/checked_math.h"
 #include "base/half.h"
 
@@ -41,6 +48,24 @@ class BitReader {
   const Blob& bytes_;
   size_t bits_;
 };
+
+constexpr size_t kTableSize = size_t{1} << kMaxBits;
+
+uint32_t BitsAt(const Tensor& f32, size_t i) {
+  uint32_t bits;  // the data may be unaligned
+  std::memcpy(&bits, f32.blob().data() + i * sizeof bits, sizeof bits);
+  return bits;
+}
+
+// The bits of all values, ascending; nullopt if there are more than kTableSize.
+std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& f32) {
+  std::unordered_set<uint32_t> seen;
+  for (size_t i = 0; i < static_cast<size_t>(f32.elements()); ++i)
+    if (seen.insert(BitsAt(f32, i)).second && seen.size() > kTableSize) return std::nullopt;
+  std::vector<uint32_t> sorted(seen.begin(), seen.end());
+  std::ranges::sort(sorted);
+  return sorted;
+}
 
 Status FillByTable(const Fields& table, const BitReader& q, int64_t bits, std::span<float> y) {
   const auto values = table.Floats("floatValue");
@@ -135,7 +160,28 @@ Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims) {
 }
 
 void WriteWeights(Writer weights, const Tensor& tensor) {
-  weights.FloatBlob("floatValue", tensor.blob());
+  weights.Bytes("floatValue", tensor.blob());
+}
+
+void WriteLayerWeights(Writer weights, const Tensor& tensor) {
+  const auto count = static_cast<size_t>(tensor.elements());
+  const bool smaller = count + kTableSize * sizeof(float) < count * sizeof(float);
+  const auto table = smaller ? DistinctValues(tensor) : std::nullopt;
+  if (!table) {
+    WriteWeights(weights, tensor);
+    return;
+  }
+  Buffer indices(count);
+  for (size_t i = 0; i < count; ++i)
+    indices.data()[i] = static_cast<std::byte>(
+        std::distance(table->begin(), std::ranges::lower_bound(*table, BitsAt(tensor, i))));
+  std::vector<float> values;
+  for (const uint32_t bits : *table) values.push_back(std::bit_cast<float>(bits));
+  values.resize(kTableSize, 0);
+  weights.Bytes("rawValue", Blob(std::move(indices)));
+  Writer quantization = weights.Sub("quantization");
+  quantization.Int("numberOfBits", kMaxBits);
+  quantization.Sub("lookupTableQuantization").Floats("floatValue", values);
 }
 
 }  // namespace nn::coreml

@@ -179,7 +179,7 @@ void WriteConv3d(ExportContext& ctx, const Node& node) {
     for (size_t i = 0; i < kSides.size(); ++i)
       p.Int(std::string("customPadding") + kSides[i], a.pads[i]);
   }
-  WriteWeights(p.Sub("weights"), node.input(1)->constant());
+  WriteLayerWeights(p.Sub("weights"), node.input(1)->constant());
   WriteBias(p, node);
 }
 
@@ -201,7 +201,7 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
   p.Ints("stride", OrOnes(a.strides, 2));
   p.Ints("dilationFactor", OrOnes(a.dilations, 2));
   WritePadding(p, a.padding, a.pads);
-  if (constant) WriteWeights(p.Sub("weights"), node.input(1)->constant());
+  if (constant) WriteLayerWeights(p.Sub("weights"), node.input(1)->constant());
   WriteBias(p, node);
   return {};
 }
@@ -251,7 +251,7 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
     WritePadding(p, Padding::kValid, {});
     p.Ints("outputShape", *ConstDims(a.output_shape));
   }
-  WriteWeights(p.Sub("weights"), node.input(1)->constant());
+  WriteLayerWeights(p.Sub("weights"), node.input(1)->constant());
   WriteBias(p, node);
   return {};
 }
