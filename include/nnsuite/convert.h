@@ -46,6 +46,10 @@ struct ConvertOptions {
   // Folds batch normalizations into the convolutions before them, which rounds differently. The
   // verification compares with the unfolded model.
   bool fold_batch_norm = false;
+  // Turns a quantized model into a float one first: quantized weights and biases are stored as
+  // floats, quantized inputs and outputs become float32. The verification compares with that float
+  // model.
+  bool dequantize = false;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification = {};
@@ -67,6 +71,14 @@ struct MovedPort {
   std::string from;  // types
   std::string to;
   std::vector<int> axes;
+};
+
+// A quantized input or output that is float32 in the written model (ConvertOptions::dequantize).
+struct DequantizedPort {
+  std::string kind;  // "input" or "output"
+  std::string name;
+  std::string from;  // types: "u8[1, 10]{scale=0.5, zp=128}"
+  std::string to;
 };
 
 // One output, over all runs of the verification.
@@ -96,6 +108,7 @@ struct WrittenModel {
 struct Conversion {
   // The unsupported nodes. If there are any, nothing is written.
   std::vector<UnsupportedNode> unsupported;
+  std::vector<DequantizedPort> dequantized_ports;
   std::vector<MovedPort> moved_ports;
   std::optional<Verification> verification;  // nullopt: not verified
   // The files in place; nullopt if there are unsupported nodes, the verification did not pass, or

@@ -34,6 +34,7 @@ nn::ConvertOptions OptionsOf(const std::string& input, const std::string& output
     return nn::BindShapes(graph, shapes, batch);
   };
   out.fold_batch_norm = o.fold_batch_norm;
+  out.dequantize = o.dequantize;
   out.dry_run = o.dry_run;
   out.verify = o.verify;
   static_cast<VerifyOptions&>(out.verification) = o.verification;
@@ -55,6 +56,7 @@ Result<Conversion> ConversionOf(Result<nn::Conversion> done) {
   if (!done) return tl::unexpected(std::move(done).error());
   Conversion out;
   out.unsupported = std::move(done->unsupported);
+  out.dequantized_ports = std::move(done->dequantized_ports);
   out.moved_ports = std::move(done->moved_ports);
   if (done->verification) out.verification = VerificationOf(*done->verification);
   out.written = std::move(done->written);

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
+#include "passes/qdq.h"
 #include "passes/weights.h"
 
 namespace nn {
@@ -77,24 +78,72 @@ ChosenShapes ChooseShapes(const Graph& graph, int64_t size) {
   return out;
 }
 
-// Whether fewer nodes are unsupported if the dynamic dimensions of the inputs have sizes.
-std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
-                     const std::vector<UnsupportedNode>& of_import) {
-  if (InputSymbols(source).empty()) return {};
+std::optional<Graph> CloneOf(const std::optional<Graph>& graph) {
+  return graph ? std::optional(graph->Clone()) : std::nullopt;
+}
+
+bool IsQuantized(const Graph& graph) {
+  return std::ranges::any_of(graph.values(), [](const Value& v) { return v.type().quantized(); });
+}
+
+// What may leave fewer unsupported nodes.
+struct Remedy {
+  std::string_view text;  // "with fixed shapes"
+  std::string options;
+  size_t left = 0;  // nodes that stay unsupported
+};
+
+// How many nodes of the changed source are unsupported; nullopt if that cannot be determined.
+std::optional<size_t> UnsupportedAfter(Graph graph, const Format& format,
+                                       const std::vector<UnsupportedNode>& of_import,
+                                       bool dequantize) {
+  if (dequantize) {
+    const auto refused = Dequantize(graph);
+    if (!refused || !refused->empty()) return std::nullopt;
+  }
+  if (!ForgetDeclaredShapes(graph)) return std::nullopt;
+  InterfaceAxes axes;
+  std::vector<UnsupportedNode> left = of_import;
+  if (!FitTo(*format.target, graph, axes, left)) return std::nullopt;
+  return left.size();
+}
+
+// With sizes for the dynamic dimensions of the inputs.
+std::optional<Remedy> FixShapes(const Graph& source, const Format& format,
+                                const std::vector<UnsupportedNode>& of_import, bool dequantize) {
+  if (InputSymbols(source).empty()) return std::nullopt;
   for (const int64_t size : {32, 64, 224}) {
     Graph graph = source.Clone();
-    const ChosenShapes shapes = ChooseShapes(source, size);
-    if (!BindSymbols(graph, shapes.symbols) || !ForgetDeclaredShapes(graph)) continue;
-    InterfaceAxes axes;
-    std::vector<UnsupportedNode> left = of_import;
-    if (!FitTo(*format.target, graph, axes, left)) continue;
-    if (left.size() >= unsupported) return {};
-    return left.empty() ? fmt::format("with fixed shapes, every operator can be converted: {}",
-                                      shapes.options)
-                        : fmt::format("with fixed shapes, only {} cannot be converted: {}",
-                                      left.size(), shapes.options);
+    ChosenShapes shapes = ChooseShapes(source, size);
+    if (!BindSymbols(graph, shapes.symbols)) continue;
+    const auto left = UnsupportedAfter(std::move(graph), format, of_import, dequantize);
+    if (!left) continue;
+    if (!dequantize) return Remedy{"with fixed shapes", std::move(shapes.options), *left};
+    return Remedy{"as a float model with fixed shapes", "--dequantize " + shapes.options, *left};
   }
-  return {};
+  return std::nullopt;
+}
+
+// The first remedy that leaves the fewest unsupported nodes; "" if none leaves fewer.
+// `dequantized`: whether the source was dequantized.
+std::string RemedyOf(const Graph& source, const Format& format, size_t unsupported,
+                     const std::vector<UnsupportedNode>& of_import, bool dequantized) {
+  const bool quantized = !dequantized && IsQuantized(source);
+  std::optional<Remedy> best;
+  const auto add = [&](std::optional<Remedy> r) {
+    if (r && r->left < (best ? best->left : unsupported)) best = std::move(r);
+  };
+  add(FixShapes(source, format, of_import, false));
+  if (quantized && (!best || best->left > 0)) {
+    if (const auto left = UnsupportedAfter(source.Clone(), format, of_import, true))
+      add(Remedy{"as a float model", "--dequantize", *left});
+    add(FixShapes(source, format, of_import, true));
+  }
+  if (!best) return {};
+  return best->left == 0
+             ? fmt::format("{}, every operator can be converted: {}", best->text, best->options)
+             : fmt::format("{}, only {} cannot be converted: {}", best->text, best->left,
+                           best->options);
 }
 
 int64_t CountOf(const Graph& graph, std::string_view op) {
@@ -127,6 +176,28 @@ std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitt
   return out;
 }
 
+// Dequantizes the graph; false if it has nodes without a float form, which are unsupported.
+Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
+  const SourceSummary before(graph);
+  NN_ASSIGN(const std::vector<UnsupportedNode> refused, Dequantize(graph));
+  for (const UnsupportedNode& node : refused)
+    if (node.op != "opaque") out.unsupported.push_back(node);
+  if (!refused.empty()) {
+    out.rest_unchecked = "the model cannot be dequantized";
+    return false;
+  }
+  const auto add = [&](std::string_view kind, const auto& from, const std::vector<Port>& to) {
+    for (size_t i = 0; i < to.size(); ++i)
+      if (from[i].second.quantized())
+        out.dequantized_ports.push_back({std::string(kind), from[i].first,
+                                         from[i].second.ToString(),
+                                         to[i].value->type().ToString()});
+  };
+  add("input", before.inputs, graph.inputs());
+  add("output", before.outputs, graph.outputs());
+  return true;
+}
+
 // Frees a model that only ErrorOfSource() needs, if that can read it again.
 void Release(ReadModel& read, const std::string& path) {
   std::error_code error;
@@ -143,8 +214,8 @@ std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertOptions
 
 // Checks and verifies the written model; false if the outputs drift.
 Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error, Graph source,
-                     const InterfaceAxes& axes, const Format& format, const ConvertOptions& o,
-                     Conversion& out) {
+                     std::optional<Graph> quantized, const InterfaceAxes& axes,
+                     const Format& format, const ConvertOptions& o, Conversion& out) {
   NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format, source_error));
   NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
   if (!o.verify) return true;
@@ -157,8 +228,8 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
     }
     return graph;
   };
-  NN_ASSIGN(out.verification,
-            VerifyConversion(std::move(source), import_converted, axes, o.verification));
+  NN_ASSIGN(out.verification, VerifyConversion(std::move(source), import_converted, axes,
+                                               o.verification, std::move(quantized)));
   return out.verification->passed;
 }
 
@@ -212,8 +283,14 @@ Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const Port
 
 }  // namespace
 
+Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o) {
+  if (o.dequantize && read.format->import_as_float != nullptr)
+    return read.format->import_as_float(*read.model);
+  return read.format->import(*read.model);
+}
+
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {
-  auto imported = read.format->import(*read.model);
+  auto imported = ImportForConversion(read, o);
   if (!imported) return InInput(imported.error(), o);
   Release(read, o.input);
   return ConvertGraph(
@@ -224,13 +301,22 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
                                 const Format& format, const ConvertOptions& o) {
   Conversion out;
   out.unsupported = std::move(imported.unsupported);
+  out.hybrids = imported.hybrids;
   Graph source = std::move(imported.graph);
   NamePorts(source);
   out.source = InterfaceOf(source);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
+  const bool runs = o.verify && !o.dry_run;
+  std::optional<Graph> quantized;
+  if (o.dequantize && IsQuantized(source)) {
+    if (runs && out.hybrids == 0) quantized = source.Clone();
+    NN_ASSIGN(const bool done, DequantizeSource(source, out));
+    if (!done) return out;
+  }
   const SourceSummary summary(source);
-  // Only the verification runs the source, and a remedy is tried on it.
-  const bool needs_source = (o.verify && !o.dry_run) || !InputSymbols(source).empty();
+  // Only the verification runs the source, and remedies are tried on it.
+  const bool needs_source =
+      runs || !InputSymbols(source).empty() || (!o.dequantize && IsQuantized(source));
   const std::vector<UnsupportedNode> of_import = out.unsupported;
   Graph fitted = needs_source ? source.Clone() : std::move(source);
   // Shape annotations of the source file are not written.
@@ -241,7 +327,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   }
   NN_RETURN_IF_ERROR(Fit(fitted, format, axes, out));
   if (!out.unsupported.empty()) {
-    out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import);
+    out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o.dequantize);
     return out;
   }
   out.converted = InterfaceOf(fitted);
@@ -253,8 +339,10 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   const auto is_sound = [&](const StagedModel& staged) {
     const bool last = !staged.needs_names();  // no further attempt
     if (last) fitted = Graph();
-    return IsSound(staged, source_error, last ? std::move(source) : source.Clone(), axes, format, o,
-                   out);
+    if (last)
+      return IsSound(staged, source_error, std::move(source), std::move(quantized), axes, format, o,
+                     out);
+    return IsSound(staged, source_error, source.Clone(), CloneOf(quantized), axes, format, o, out);
   };
   const ExportOptions output = OutputOf(o);
   if (o.dry_run) {

@@ -42,12 +42,17 @@ struct ConvertOptions {
   // Folds batch normalizations into the convolutions before them (FoldBatchNorms), which rounds
   // differently. The verification compares with the unfolded model.
   bool fold_batch_norm = false;
+  // Turns a quantized model into a float one (Dequantize() in passes/qdq.h) after `prepare`. The
+  // written model is verified against the float model, and that is compared with the quantized one
+  // (Verification::quantized).
+  bool dequantize = false;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification;
   OtherName other_name = nullptr;  // null: not reported
 };
 
+using nnsuite::DequantizedPort;
 using nnsuite::MovedPort;
 
 // Applications of one rewrite to one operator, which made the graph fit the target.
@@ -67,6 +72,8 @@ struct Conversion {
   std::vector<UnsupportedNode> unsupported;
   std::string rest_unchecked;  // why some operators were not checked; empty if all were
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
+  std::vector<DequantizedPort> dequantized_ports;
+  int64_t hybrids = 0;  // hybrid kernels converted to float operators (Format::import_as_float)
   std::vector<MovedPort> moved_ports;
   std::vector<TransposeNode> transposes;     // of the written graph
   std::vector<AppliedRewrite> rewrites;      // by operator
@@ -93,6 +100,9 @@ Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& optio
 // has a flaw. If `input` is empty, messages have no path.
 Result<Conversion> ConvertModel(ReadModel model, const Format& format,
                                 const ConvertOptions& options);
+
+// The graph of a model, as the options require it.
+Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertOptions& options);
 
 // The same for a graph. `source_error` is as in convert/written.h; of the options, `input` and
 // `limits` do not apply.

@@ -66,7 +66,9 @@ struct SourceRuns {
   std::vector<std::string> input_names, output_names;
   std::vector<Type> input_types;  // with all dimensions known
   std::vector<Domain> domains;    // of the inputs
-  std::vector<bool> quantized;    // by output
+  // What is generated for each input: a quantized type is dequantized.
+  std::vector<Type> generated_types;
+  std::vector<bool> quantized;  // by output
   std::map<std::string, int64_t> symbols;
   std::vector<PlannedRun> runs;
   std::vector<std::vector<Tensor>> outputs;  // of the runs so far
@@ -83,6 +85,7 @@ SourceRuns DescribeSource(const Graph& graph) {
     runs.quantized.push_back(p.value->type().quantized());
   }
   runs.domains = InputDomains(graph);
+  runs.generated_types = runs.input_types;
   return runs;
 }
 
@@ -177,9 +180,11 @@ Result<Tensor> InputOf(const SourceRuns& source, const PlannedRun& run, size_t i
                        const VerifyOptions& options) {
   if (run.given != nullptr && run.given->tensors[i]) return *run.given->tensors[i];
   const std::string& name = source.input_names[i];
-  const Type& type = source.input_types[i];
-  if (options.input != nullptr) return options.input(name, type, i, run.seed);
-  return SeededInput(name, type, i, run.seed, Narrowed(source.domains[i], type, run.narrowing));
+  if (options.input != nullptr) return options.input(name, source.input_types[i], i, run.seed);
+  const Type& type = source.generated_types[i];
+  auto t = SeededInput(name, type, i, run.seed, Narrowed(source.domains[i], type, run.narrowing));
+  return t && type.quantized() && !source.input_types[i].quantized() ? DequantizeTensor(*t, type)
+                                                                     : t;
 }
 
 Result<std::vector<Tensor>> InputsOf(const SourceRuns& source, const PlannedRun& run,
@@ -342,6 +347,22 @@ Result<Program> CompileConverted(const SourceRuns& source, Graph graph, const In
   return program;
 }
 
+// Compares the runs of the source so far with the quantized model.
+Result<QuantizedDrift> CompareWithQuantized(const std::vector<SourceRuns>& shapes,
+                                            QuantizedModel& quantized,
+                                            const VerifyOptions& options) {
+  const auto compile = [&](Graph&& graph) -> Result<Program> {
+    NN_RETURN_IF_ERROR(RunQdqAsIntegers(graph));
+    return Compile(std::move(graph), options);
+  };
+  for (const SourceRuns& source : shapes)
+    for (size_t run = 0; run < source.outputs.size(); ++run) {
+      NN_ASSIGN(const std::vector<Tensor> inputs, InputsOf(source, source.runs[run], options));
+      quantized.CompareRun(inputs, source.outputs[run], compile);
+    }
+  return quantized.drift();
+}
+
 // Whether `b` differs more than `a`.
 bool IsWorse(const Comparison& a, const Comparison& b) {
   const auto rank = [](const Comparison& c) {
@@ -425,7 +446,8 @@ Status RunConverted(SourceRuns& source, Graph converted, const InterfaceAxes& ax
 
 Result<Verification> VerifyConversion(Graph source,
                                       const std::function<Result<Graph>()>& import_converted,
-                                      const InterfaceAxes& axes, const VerifyOptions& options) {
+                                      const InterfaceAxes& axes, const VerifyOptions& options,
+                                      std::optional<Graph> quantized) {
   Verification out;
   if (options.prepare) NN_RETURN_IF_ERROR(options.prepare(source));
   std::vector<VerifyInputs> given;
@@ -436,7 +458,16 @@ Result<Verification> VerifyConversion(Graph source,
   NN_ASSIGN(std::vector<SourceRuns> shapes, given.empty()
                                                 ? PlanGenerated(std::move(source), options)
                                                 : PlanGiven(std::move(source), given, options));
+  std::optional<QuantizedModel> original;
+  if (quantized) original.emplace(*std::move(quantized));
+  for (SourceRuns& source : shapes)
+    for (size_t i = 0; original && i < source.input_types.size(); ++i)
+      source.generated_types[i] = original->InputType(i, source.input_types[i]);
   NN_RETURN_IF_ERROR(RunAhead(shapes, options));
+  if (original) {
+    NN_ASSIGN(out.quantized, CompareWithQuantized(shapes, *original, options));
+    original.reset();
+  }
   NN_ASSIGN(Graph converted, import_converted());
   NN_RETURN_IF_ERROR(CheckPortCounts(shapes[0], converted));
   out.outputs.resize(shapes[0].output_names.size());

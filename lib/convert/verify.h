@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "convert/quantized_drift.h"
 #include "exec/run_limits.h"
 #include "ir/graph.h"
 #include "ir/tensor.h"
@@ -64,12 +65,18 @@ struct Verification {
   // Operators between dequantize and quantize were run as integer operators.
   bool qdq_as_integers = false;
   std::vector<OutputDrift> outputs;  // in the order of the source's outputs
-  bool passed = true;                // all outputs agree in all runs
+  // Of a source that was dequantized.
+  std::optional<QuantizedDrift> quantized;
+  bool passed = true;  // all outputs agree in all runs
 };
 
 // Runs both graphs on the same seeded inputs. The converted graph has the inputs and outputs of
 // `source` in the same order, with axes permuted by `axes`. It is imported after the source has
 // run, so that large graphs are not in memory together.
+//
+// `quantized` is the model that the source was dequantized from, if it was. Its inputs are
+// generated then: those of the source are the numbers that they represent. Verification::quantized
+// compares both in as many runs as have results that fit in memory together, one at least.
 //
 // Outputs that drift are not an error: see Verification::passed. Errors are those of the callbacks;
 // of the runs; kUsage if the model rejects all inputs, or no sizes were found that it accepts;
@@ -79,6 +86,7 @@ struct Verification {
 // Callbacks are called on the calling thread. May be called concurrently.
 Result<Verification> VerifyConversion(Graph source,
                                       const std::function<Result<Graph>()>& import_converted,
-                                      const InterfaceAxes& axes, const VerifyOptions& options);
+                                      const InterfaceAxes& axes, const VerifyOptions& options,
+                                      std::optional<Graph> quantized = std::nullopt);
 
 }  // namespace nn

@@ -49,6 +49,7 @@ using nnsuite::TensorSummary;
 struct ImportedModel {
   Graph graph;
   std::vector<UnsupportedNode> unsupported;
+  int64_t hybrids = 0;  // float operators that stand for hybrid kernels (Format::import_as_float)
 };
 
 struct ExportOptions {
@@ -157,6 +158,9 @@ struct Format {
   Result<std::unique_ptr<NativeModel>> (*read_folder)(const std::string& path,
                                                       const ReadLimits& limits) = nullptr;
   Result<ImportedModel> (*import)(const NativeModel& model) = nullptr;
+  // The same, but hybrid kernels, which multiply integer weights by float inputs that they quantize
+  // in each run, become float operators on dequantized weights. Null: the format has none.
+  Result<ImportedModel> (*import_as_float)(const NativeModel& model) = nullptr;
   // Infers the types of all values, subgraphs included, and continues after errors. Types that
   // cannot be inferred are not defects. Does not read large constants.
   std::vector<TypeDefect> (*check_types)(const NativeModel& model) = nullptr;

@@ -4,8 +4,11 @@
 // lossless.
 #pragma once
 
+#include <vector>
+
 #include "base/status.h"
 #include "ir/graph.h"
+#include "nnsuite/convert.h"
 
 namespace nn {
 
@@ -13,10 +16,10 @@ namespace nn {
 // float input.
 bool OnQuantizedTypes(const Node& node);
 
-// Converts every operator on quantized types to dequantize -> float operator -> quantize. An i32
-// bias gets the product of the input and filter scales, unless its own scale equals that up to
-// rounding. Unchanged are operators on the stored integers (cast), and those with an operand that
-// dequantize does not support.
+// Converts every operator on quantized types to dequantize -> float operator -> quantize. A
+// constant bias gets the product of the input and filter scales, unless its own scale equals that
+// up to rounding. Unchanged are operators on the stored integers (cast), and those with an operand
+// that dequantize does not support.
 Status UnfuseQdq(Graph& graph);
 
 // The inverse: converts dequantize -> operator -> quantize to the operator on quantized types with
@@ -30,5 +33,17 @@ Status FuseQdq(Graph& graph);
 Status DequantizeConstants(Graph& graph);
 // The same for one node, as a rewrite (passes/legalize.h): false if it is not such a node.
 Result<bool> DequantizeConstant(Graph& graph, Node& node);
+
+// Turns a quantized model, in either form, into the float model that it approximates: constants are
+// dequantized; inputs, outputs and all values between them become f32; quantize and dequantize
+// disappear. Values are no longer limited to the range of a quantized type, with one exception: a
+// type that has no negative numbers (zero point at the lower end of the integers) acts as the
+// activation of a convolution, product, normalization or arithmetic operator, and becomes a relu
+// unless the model has a bound there. Float16 weights stay. Biases are those of UnfuseQdq.
+//
+// Returns the nodes that have no float form: those on stored integers (cast, opaque nodes), and
+// those with operands that dequantize does not support. If there are any, the graph is as after
+// UnfuseQdq.
+Result<std::vector<nnsuite::UnsupportedNode>> Dequantize(Graph& graph);
 
 }  // namespace nn

@@ -287,6 +287,121 @@ TEST_CASE("nnconvert: --dry-run --to all says what each format can hold") {
   CHECK(Listing(dir.path()) == "in.onnx\n");
 }
 
+// A float interface with quantized values inside.
+const char* const kQuantizedModel = R"(graph {
+  in %x: u8[1, 4]{scale=0.5, zp=10}
+  const %w: i8[4, 3]{axis=1, scale=[0.5, 0.25, 0.125]} = seeded(3)
+  %a = dequantize(%x)
+  %d = dequantize(%w)
+  %m = matmul(%a, %d)
+  %y = quantize(%m) : u8[1, 3]{scale=2, zp=100}
+  out "y" = %y
+})";
+
+TEST_CASE("nnconvert: --dequantize converts a quantized model as a float model") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", kQuantizedModel);
+  const ProgramResult refused = Convert(dir / "in.onnx " + dir / "out.mlmodel");
+  CHECK(refused.code == 3);
+  CHECK(Contains(refused.out, "as a float model, every operator can be converted: --dequantize\n"));
+
+  for (const std::string name : {"out.mlmodel", "out.tflite", "out.onnx"}) {
+    CAPTURE(name);
+    const ProgramResult r = Convert("--dequantize " + dir / "in.onnx " + dir / name);
+    CHECK_MESSAGE(r.code == 0, r.err);
+    CHECK(Contains(r.out, "input \"x\" is dequantized: u8[1, 4]{scale=0.5, zp=10} -> f32[1, 4]\n"));
+    CHECK(
+        Contains(r.out, "output \"y\" is dequantized: u8[1, 3]{scale=2.0, zp=100} -> f32[1, 3]\n"));
+    CHECK(Contains(r.out, "verified by 3 runs"));
+    CHECK(Contains(r.out, "float model against quantized model, 3 runs:\n"));
+    CHECK(Contains(Inspect(dir / name)["inputs"][0]["type"].get<std::string>(), "FLOAT"));
+  }
+
+  const Json json =
+      Json::parse(Convert("--dequantize --format json " + dir / "in.onnx " + dir / "out.onnx").out);
+  CHECK(json["dequantized"].size() == 2);
+  CHECK(json["dequantized"][0]["kind"] == "input");
+  CHECK(json["dequantized"][0]["to"] == "f32[1, 4]");
+  const Json& drift = json["verification"]["quantized_model"];
+  CHECK(drift["runs"] == 3);
+  const double steps = drift["outputs"][0]["max_steps"];
+  CHECK(steps > 0);
+  CHECK(drift["outputs"][0]["max_absolute"] == 2 * steps);
+
+  const Json all =
+      Json::parse(Convert("--dequantize --dry-run --to all --format json " + dir / "in.onnx").out);
+  for (const Json& target : all["targets"]) {
+    CHECK(target["copy"] == false);
+    CHECK(target["unsupported"].empty());
+  }
+  CHECK(Contains(Convert("--dequantize --no-verify " + dir / "in.onnx " + dir / "out.onnx").out,
+                 "not verified"));
+}
+
+TEST_CASE("nnconvert: --dequantize keeps 8-bit weights with one scale at 8 bits in Core ML") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: u8[1, 64]{scale=0.5, zp=10}
+    const %w: i8[64, 64]{scale=0.013} = seeded(3)
+    %a = dequantize(%x)
+    %d = dequantize(%w)
+    %m = matmul(%a, %d)
+    %y = quantize(%m) : u8[1, 64]{scale=2, zp=100}
+    out "y" = %y
+  })");
+  const ProgramResult r = Convert("--dequantize " + dir / "in.onnx " + dir / "out.mlmodel");
+  CHECK_MESSAGE(r.code == 0, r.err);
+  CHECK(Contains(r.out, "bit-identical"));
+  const size_t bytes = ReadText(dir / "out.mlmodel").size();
+  CHECK(bytes > 64 * 64);
+  CHECK(bytes < 2 * 64 * 64);
+  CHECK(RunProgram("nnvalidate " + dir / "out.mlmodel").code == 0);
+}
+
+// A dump of a TensorFlow Lite model whose FULLY_CONNECTED takes the integers of a DEQUANTIZE.
+std::string HybridDump(const std::string& text) {
+  Json dump = Json::parse(text);
+  Json& graph = dump["model"]["subgraphs"][0];
+  Json& product = graph["operators"][1];
+  product["inputs"][1] = graph["operators"][0]["inputs"][0];
+  graph["operators"] = Json::array({product});
+  return dump.dump();
+}
+
+TEST_CASE("nnconvert: --dequantize converts hybrid kernels to float operators") {
+  const TempDir dir;
+  WriteModel(dir / "in.tflite", R"(graph {
+    in %x: f32[1, 4]
+    const %w: i8[3, 4]{scale=0.5} = seeded(1)
+    %d = dequantize(%w)
+    %y = matmul(%x, %d) {transpose_b = true}
+    out "y" = %y
+  })");
+  REQUIRE(Convert(dir / "in.tflite " + dir / "dump.json").code == 0);
+  WriteText(dir / "hybrid.json", HybridDump(ReadText(dir / "dump.json")));
+  const ProgramResult refused = Convert(dir / "hybrid.json " + dir / "out.onnx");
+  CHECK(refused.code == 3);
+  CHECK(Contains(refused.out, "(hybrid kernel); nnconvert --dequantize converts them to floats"));
+  const ProgramResult r = Convert("--dequantize " + dir / "hybrid.json " + dir / "out.onnx");
+  CHECK_MESSAGE(r.code == 0, r.err);
+  CHECK(Contains(r.out, "1 hybrid kernel converted to float"));
+  CHECK_FALSE(Contains(r.out, "against quantized model"));
+}
+
+TEST_CASE("nnconvert: --dequantize refuses operators on stored integers") {
+  const TempDir dir;
+  WriteModel(dir / "in.tflite", R"(graph {
+    in %x: i8[4]{scale=0.5}
+    %y = cast(%x) {to = i32}
+    out "y" = %y
+  })");
+  const ProgramResult r = Convert("--dequantize " + dir / "in.tflite " + dir / "out.onnx");
+  CHECK(r.code == 3);
+  CHECK(Contains(r.out, "1 operator cannot be converted:\n  cast "));
+  CHECK(Contains(r.out, "stored integers"));
+  CHECK(Listing(dir.path()) == "in.tflite\n");
+}
+
 TEST_CASE("nnconvert: standard input and output") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());

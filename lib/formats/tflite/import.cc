@@ -34,7 +34,8 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
 
 class Importer {
  public:
-  Importer(const Model& model, const fb::SubGraph& subgraph) : model_(model), sub_(subgraph) {}
+  Importer(const Model& model, const fb::SubGraph& subgraph, bool hybrid_as_float)
+      : model_(model), sub_(subgraph), hybrid_as_float_(hybrid_as_float) {}
 
   Result<ImportedModel> Run() {
     graph_.name = std::string(Text(sub_.name()));
@@ -46,7 +47,7 @@ class Importer {
     for (const int64_t i : order) NN_RETURN_IF_ERROR(ImportOperator(*At(sub_.operators(), i), i));
     NN_RETURN_IF_ERROR(ReadOutputs());
     NN_RETURN_IF_ERROR(Verify(graph_));
-    return ImportedModel{std::move(graph_), std::move(unsupported_)};
+    return ImportedModel{std::move(graph_), std::move(unsupported_), hybrids_};
   }
 
  private:
@@ -247,7 +248,8 @@ class Importer {
       types.push_back(type ? *type : Type());
     }
     NN_RETURN_IF_ERROR(CheckPresence(op, code));
-    ImportContext ctx(model_, op, code, index, graph_, inputs, types);
+    ImportContext ctx(model_, op, code, index, graph_, inputs, types,
+                      hybrid_as_float_ ? &hybrids_ : nullptr);
     auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
     if (status) status = CheckPassedOn(ctx);
     if (!status && status.error().code() == ErrorCode::kUnsupported)
@@ -331,6 +333,8 @@ class Importer {
 
   const Model& model_;
   const fb::SubGraph& sub_;
+  bool hybrid_as_float_;
+  int64_t hybrids_ = 0;
   Graph graph_;
   std::vector<Value*> values_;  // by tensor
   std::vector<UnsupportedNode> unsupported_;
@@ -428,16 +432,40 @@ Status ImportContext::EmitActivated(fb::ActivationFunctionType activation, std::
   return Emit(after->op, {node->output()}, after->attrs);
 }
 
+Result<Value*> ImportContext::FloatWeights(Value* weights) {
+  if (!weights->type().quantized()) return weights;
+  if (hybrids_ == nullptr)
+    return UnsupportedError(
+        "{} weights in a float computation are unsupported (hybrid kernel); nnconvert --dequantize "
+        "converts them to floats",
+        weights->type().ToString());
+  NN_ASSIGN(Value* const floats, Add("dequantize", {weights}, DequantizeAttrs{}));
+  ++*hybrids_;
+  return floats;
+}
+
 const ImportRow* FindImport(fb::BuiltinOperator op) {
   static const auto table = RowsBy(&ImportRow::op, &Family::imports, Families());
   return FindRow(table, op);
 }
 
-Result<ImportedModel> Import(const NativeModel& native) {
+namespace {
+
+Result<ImportedModel> ImportMain(const NativeModel& native, bool hybrid_as_float) {
   const auto& model = static_cast<const Model&>(native);
   const fb::SubGraph* main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
-  return Importer(model, *main).Run();
+  return Importer(model, *main, hybrid_as_float).Run();
+}
+
+}  // namespace
+
+Result<ImportedModel> Import(const NativeModel& model) {
+  return ImportMain(model, false);
+}
+
+Result<ImportedModel> ImportAsFloat(const NativeModel& model) {
+  return ImportMain(model, true);
 }
 
 std::vector<OperatorSupport> Operators() {

@@ -21,10 +21,11 @@ namespace nn::tflite {
 // An operator to import and its target graph.
 class ImportContext {
  public:
-  // `output_types` are those declared in the file.
+  // `output_types` are those declared in the file. `hybrids` counts the operators of hybrid kernels
+  // that are imported as float operators; null: they are refused.
   ImportContext(const Model& model, const fb::Operator& op, const fb::OperatorCode& code,
                 int64_t index, Graph& graph, std::vector<Value*> inputs,
-                std::vector<Type> output_types)
+                std::vector<Type> output_types, int64_t* hybrids)
       : model_(model),
         op_(op),
         code_(code),
@@ -32,7 +33,8 @@ class ImportContext {
         graph_(graph),
         inputs_(std::move(inputs)),
         output_types_(std::move(output_types)),
-        outputs_(output_types_.size(), nullptr) {}
+        outputs_(output_types_.size(), nullptr),
+        hybrids_(hybrids) {}
 
   const Model& model() const { return model_; }
   const fb::Operator& op() const { return op_; }
@@ -70,6 +72,10 @@ class ImportContext {
   // Emit() for one result, followed by the fused activation.
   Status EmitActivated(fb::ActivationFunctionType activation, std::string_view op,
                        std::vector<Value*> inputs, Attrs attrs = {});
+  // The weights for a float computation: dequantized if they are quantized. kUnsupported for such
+  // weights unless hybrid kernels, which quantize their float inputs in each run, are imported as
+  // float operators.
+  Result<Value*> FloatWeights(Value* weights);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   void SetOutput(size_t i, Value* value) { outputs_[i] = value; }
   const std::vector<Value*>& outputs() const { return outputs_; }
@@ -86,6 +92,7 @@ class ImportContext {
   std::vector<Value*> inputs_;
   std::vector<Type> output_types_;
   std::vector<Value*> outputs_;
+  int64_t* hybrids_;
 };
 
 using ImportFn = Status (*)(ImportContext&);
@@ -99,6 +106,8 @@ struct ImportRow {
 const ImportRow* FindImport(fb::BuiltinOperator op);
 
 Result<ImportedModel> Import(const NativeModel& model);
+// Format::import_as_float.
+Result<ImportedModel> ImportAsFloat(const NativeModel& model);
 
 // Format::operators.
 std::vector<OperatorSupport> Operators();

@@ -36,6 +36,7 @@ const Format& TfliteFormat() {
       .likeness = LikenessOf,
       .read = Read,
       .import = Import,
+      .import_as_float = ImportAsFloat,
       .write = Write,
       .target = &TfliteTarget(),
       .summarize = Summarize,

@@ -16,14 +16,13 @@ Result<Padding> PaddingOf(fb::Padding padding) {
   return ModelError("unknown padding {}", static_cast<int>(padding));
 }
 
-// Input, filter and bias, if present. kUnsupported for an integer filter with a float input,
-// because hybrid kernels quantize the input in each run.
-Result<std::vector<Value*>> Operands(const ImportContext& ctx, size_t x, size_t w, size_t bias) {
+// Input, filter and bias, if present.
+Result<std::vector<Value*>> Operands(ImportContext& ctx, size_t x, size_t w, size_t bias) {
   NN_ASSIGN(Value* const input, ctx.Ranked(x));
-  NN_ASSIGN(Value* const filter, ctx.Ranked(w));
-  if (!input->type().quantized() && filter->type().quantized())
-    return UnsupportedError("a {} filter with {} input is unsupported (hybrid kernel)",
-                            filter->type().ToString(), DTypeName(input->dtype()));
+  NN_ASSIGN(Value * filter, ctx.Ranked(w));
+  if (!input->type().quantized()) {
+    NN_ASSIGN(filter, ctx.FloatWeights(filter));
+  }
   std::vector<Value*> operands = {input, filter};
   if (ctx.input(bias) != nullptr) operands.push_back(ctx.input(bias));
   return operands;

@@ -25,10 +25,13 @@ Status ImportGatherNd(ImportContext& ctx) {
   return ctx.Emit("gather_nd", ctx.inputs(), GatherNdAttrs{});
 }
 
-// Rows of a table. kUnsupported for integer tables that the kernels convert to floats.
+// Rows of a table.
 Status ImportEmbeddingLookup(ImportContext& ctx) {
   NN_ASSIGN(Value* const ids, ctx.Required(0));
-  NN_ASSIGN(Value* const table, ctx.Required(1));
+  NN_ASSIGN(Value * table, ctx.Required(1));
+  if (ctx.output_type().dtype == DType::kF32) {
+    NN_ASSIGN(table, ctx.FloatWeights(table));
+  }
   if (table->dtype() != ctx.output_type().dtype)
     return UnsupportedError("a {} table with {} output is unsupported (hybrid kernel)",
                             table->type().ToString(), DTypeName(ctx.output_type().dtype));

@@ -8,15 +8,6 @@ namespace nn::tflite {
 
 namespace {
 
-// kUnsupported for integer weights with a float input, because hybrid kernels quantize the input in
-// each run.
-Status RefuseHybrid(const Value* x, const Value* w) {
-  if (!x->type().quantized() && w->type().quantized())
-    return UnsupportedError("{} weights with {} input are unsupported (hybrid kernel)",
-                            w->type().ToString(), DTypeName(x->dtype()));
-  return {};
-}
-
 // Flattens [.., K] to a matrix [rows, K], where K is the input size of the weights.
 Result<Value*> AsMatrix(ImportContext& ctx, Value* x, const Dim& k) {
   const Dims& dims = *x->type().dims;
@@ -29,8 +20,10 @@ Result<Value*> AsMatrix(ImportContext& ctx, Value* x, const Dim& k) {
 Status ImportFullyConnected(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::FullyConnectedOptions>());
   NN_ASSIGN(Value * x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const w, ctx.Ranked(1));
-  NN_RETURN_IF_ERROR(RefuseHybrid(x, w));
+  NN_ASSIGN(Value * w, ctx.Ranked(1));
+  if (!x->type().quantized()) {
+    NN_ASSIGN(w, ctx.FloatWeights(w));
+  }
   if (o->weights_format() != fb::FullyConnectedOptionsWeightsFormat::DEFAULT)
     return UnsupportedError("shuffled weights (SHUFFLED4x16INT8) are unsupported");
   if (w->type().rank() != 2)
@@ -48,8 +41,10 @@ Status ImportFullyConnected(ImportContext& ctx) {
 Status ImportBatchMatmul(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::BatchMatMulOptions>());
   NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(Value* const y, ctx.Ranked(1));
-  NN_RETURN_IF_ERROR(RefuseHybrid(x, y));
+  NN_ASSIGN(Value * y, ctx.Ranked(1));
+  if (!x->type().quantized()) {
+    NN_ASSIGN(y, ctx.FloatWeights(y));
+  }
   NN_RETURN_IF_ERROR(ctx.Emit("matmul", {x, y}, MatmulAttrs{o->adj_x(), o->adj_y()}));
   Node* node = ctx.outputs()[0]->def();
   if (node->arithmetic() == Arithmetic::kTflite) node->set_arithmetic(Arithmetic::kTfliteFixed);

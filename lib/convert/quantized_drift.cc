@@ -1,0 +1,109 @@
+#include "convert/quantized_drift.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "ir/eval.h"
+#include "ops/math/elementwise.h"
+#include "passes/passes.h"
+#include "passes/ports.h"
+#include "tensorio/compare.h"
+
+namespace nn {
+namespace {
+
+// The step of an output: see QuantizedOutputDrift.
+std::optional<float> ScaleOf(const Value& output) {
+  const Value* v = &output;
+  if (v->def() != nullptr && v->def()->Is("dequantize")) v = v->def()->input(0);
+  if (!v->type().quantized() || v->type().quant->per_axis()) return std::nullopt;
+  return v->type().quant->scale();
+}
+
+// Evaluates a single quantize or dequantize.
+Result<Tensor> Converted(const Tensor& tensor, Type from, Type to, std::string_view op,
+                         Attrs attrs) {
+  Graph graph;
+  from.dims = to.dims = ToDims(tensor.dims());
+  Value* const x = graph.AddInput("x", std::move(from));
+  NN_ASSIGN(Node* const node, graph.Append(op, {x}, std::move(attrs)));
+  node->output()->set_type(std::move(to));
+  NN_ASSIGN(std::vector<Tensor> y, EvalNode(*node, {&tensor}));
+  return std::move(y[0]);
+}
+
+}  // namespace
+
+Result<Tensor> QuantizeTensor(const Tensor& tensor, const Type& type) {
+  return Converted(tensor, Type(tensor.dtype(), {}), type, "quantize", QuantizeAttrs{});
+}
+
+Result<Tensor> DequantizeTensor(const Tensor& tensor, const Type& type) {
+  return Converted(tensor, type, Type(DType::kF32, {}), "dequantize", DequantizeAttrs{});
+}
+
+QuantizedModel::QuantizedModel(Graph graph) : graph_(std::move(graph)) {
+  for (const Port& p : graph_.inputs()) input_types_.push_back(p.value->type());
+  for (const Port& p : graph_.outputs()) {
+    output_types_.push_back(p.value->type());
+    scales_.push_back(ScaleOf(*p.value));
+    drift_.outputs.push_back({.name = p.name});
+  }
+}
+
+Type QuantizedModel::InputType(size_t i, const Type& real) const {
+  const Type& type = input_types_[i];
+  return type.quantized() ? Type(type.dtype, *real.dims, type.quant) : real;
+}
+
+Status QuantizedModel::CompileFor(const std::vector<Tensor>& inputs, const Compile& compile) {
+  std::vector<std::vector<int64_t>> dims;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    dims.push_back(inputs[i].dims());
+    shapes[graph_.inputs()[i].name] = inputs[i].dims();
+  }
+  if (program_ && dims == dims_) return {};
+  Graph graph = graph_.Clone();
+  NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
+  NN_ASSIGN(program_, compile(std::move(graph)));
+  dims_ = std::move(dims);
+  return {};
+}
+
+Status QuantizedModel::TryRun(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+                              const Compile& compile) {
+  NN_RETURN_IF_ERROR(CompileFor(inputs, compile));
+  std::vector<Tensor> stored;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    stored.push_back(inputs[i]);
+    if (input_types_[i].quantized()) {
+      NN_ASSIGN(stored.back(), QuantizeTensor(inputs[i], input_types_[i]));
+    }
+  }
+  NN_ASSIGN(const std::vector<Tensor> want, program_->Run(stored));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Tensor real = want[i];
+    if (output_types_[i].quantized()) {
+      NN_ASSIGN(real, DequantizeTensor(want[i], output_types_[i]));
+    }
+    const Comparison c = Compare(real, outputs[i], {});
+    if (!c.mismatch.empty()) return InternalError("{}", c.mismatch);
+    QuantizedOutputDrift& drift = drift_.outputs[i];
+    drift.max_absolute = std::max(drift.max_absolute, c.max_absolute);
+    if (scales_[i]) drift.max_steps = drift.max_absolute / static_cast<double>(*scales_[i]);
+    drift.snr_db = std::min(drift.snr_db, c.snr_db);
+    drift.cosine = std::min(drift.cosine, c.cosine);
+  }
+  ++drift_.runs;
+  return {};
+}
+
+void QuantizedModel::CompareRun(const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& outputs, const Compile& compile) {
+  if (!drift_.failure.empty()) return;
+  if (const Status s = TryRun(inputs, outputs, compile); !s) drift_.failure = s.error().message();
+}
+
+}  // namespace nn

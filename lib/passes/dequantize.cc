@@ -1,0 +1,121 @@
+// Dequantize: from a quantized model to the float model that it approximates.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/op_def.h"
+#include "ops/math/elementwise.h"
+#include "passes/legalize.h"
+#include "passes/passes.h"
+#include "passes/qdq.h"
+
+namespace nn {
+namespace {
+
+std::string WhyNotReal(const Node& node) {
+  return node.op().quant_rule == QuantRule::kStored
+             ? "it reads or writes the stored integers of a quantized value, which a float model "
+               "does not have"
+             : "the element type of a quantized operand has no dequantization";
+}
+
+bool ClampsNegatives(const Node& node) {
+  return node.op().clamp != nullptr && node.op().clamp(node).min >= 0;
+}
+
+// Whether all uses of the result of `quantize` bound it themselves.
+bool IsBoundedByUses(const Graph& graph, const Value& quantized) {
+  const auto all = [&](const Value& v, const auto& test) {
+    return !graph.IsOutput(&v) &&
+           std::ranges::all_of(v.uses(), [&](const Use& use) { return test(*use.node); });
+  };
+  return all(quantized, [&](const Node& node) {
+    return node.Is("dequantize") && all(*node.output(), ClampsNegatives);
+  });
+}
+
+// Whether the saturation of `quantize` stands for a relu: quantizers fold an activation into the
+// operator before it, if the integers represent no negative numbers.
+bool IsRelu(const Graph& graph, const Node& quantize) {
+  const Node* producer = quantize.input(0)->def();
+  const Type& type = quantize.output()->type();
+  if (producer == nullptr || ClampsNegatives(*producer) || !IsInteger(type.dtype)) return false;
+  const Category category = producer->op().category;
+  if (category != Category::kConvolution && category != Category::kMatmul &&
+      category != Category::kNormalization && category != Category::kArithmetic)
+    return false;
+  for (size_t i = 0; i < type.quant->scales.size(); ++i)
+    if (type.quant->zero_point(i) != MinInteger(type.dtype)) return false;
+  return !IsBoundedByUses(graph, *quantize.output());
+}
+
+// Replaces the result of the node by its operand, converted to `to`.
+Status ReplaceByOperand(Graph& graph, Node& node, DType to) {
+  Value* x = node.input(0);
+  if (x->dtype() != to) {
+    CastAttrs attrs;
+    attrs.to = to;
+    NN_ASSIGN(Node* const cast, graph.Append("cast", {x}, attrs, 1, &node));
+    x = cast->output();
+  }
+  graph.Replace(&node, x);
+  return {};
+}
+
+Status RemoveNode(Graph& graph, Node& node) {
+  if (node.Is("quantize")) {
+    if (IsRelu(graph, node)) {
+      NN_ASSIGN(Node* const relu, graph.Append("relu", {node.input(0)}, {}, 1, &node));
+      graph.SetInput(&node, 0, relu->output());
+    }
+    return ReplaceByOperand(graph, node, DType::kF32);
+  }
+  const Value* x = node.input(0);
+  // An operand that was quantized is f32 by now.
+  if (!x->is_constant() && x->dtype() == DType::kF32)
+    return ReplaceByOperand(graph, node, node.attrs<DequantizeAttrs>().to);
+  if (x->type().quantized()) NN_RETURN_IF_ERROR(DequantizeConstant(graph, node));
+  return {};
+}
+
+// A quantized output of the graph may be a constant.
+Status DequantizeOutputs(Graph& graph) {
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    Value* const v = graph.outputs()[i].value;
+    if (!v->is_constant() || !v->type().quantized()) continue;
+    NN_ASSIGN(Node* const node, graph.Append("dequantize", {v}, DequantizeAttrs{}));
+    graph.set_output(i, node->output());
+    NN_RETURN_IF_ERROR(DequantizeConstant(graph, *node));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<UnsupportedNode>> Dequantize(Graph& graph) {
+  NN_RETURN_IF_ERROR(UnfuseQdq(graph));
+  NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
+  std::vector<UnsupportedNode> refused;
+  for (const Node& node : graph.nodes())
+    if (OnQuantizedTypes(node))
+      refused.push_back(
+          {node.Describe(), std::string(node.op_name()), node.source().op, WhyNotReal(node)});
+  if (!refused.empty()) return refused;
+  for (const Port& p : graph.inputs()) {
+    Type type = p.value->type();
+    if (!type.quantized()) continue;
+    type.dtype = DType::kF32;
+    type.quant = nullptr;
+    p.value->set_type(std::move(type));
+  }
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node& node = *it++;  // may be erased
+    if (node.Is("quantize") || node.Is("dequantize")) NN_RETURN_IF_ERROR(RemoveNode(graph, node));
+  }
+  NN_RETURN_IF_ERROR(DequantizeOutputs(graph));
+  NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
+  return refused;
+}
+
+}  // namespace nn
