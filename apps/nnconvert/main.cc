@@ -42,7 +42,8 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   app.add_option(
       "OUT", o.output,
       "File to write; its extension determines the format. The format of IN: a copy, unless an "
-      "option changes the model. .json: a dump, which can be read in place of the model. For a "
+      "option changes more than names. .json: a dump, which can be read in place of the model. For "
+      "a "
       "folder IN: the folder to write");
   app.add_option("--to", o.to,
                  "Format to write, if the extension does not determine it; json: a dump; all, with "
@@ -162,120 +163,9 @@ Result<int> RunFolder(const ConvertArguments& o, ReportFile& file) {
   return Deliver(o, report, file);
 }
 
-// The option that changes the model; "" if none does.
-std::string_view Change(const ConvertArguments& o) {
-  return !o.shapes.input_shapes.empty() ? "--input-shape"
-         : o.shapes.batch               ? "--batch"
-         : o.opset != 0                 ? "--opset"
-         : !o.rename_inputs.empty()     ? "--rename-input"
-         : !o.rename_outputs.empty()    ? "--rename-output"
-         : o.fold_batch_norm            ? "--fold-batch-norm"
-         : o.dequantize                 ? "--dequantize"
-         : o.rewrite                    ? "--rewrite"
-                                        : "";
-}
-
-Result<int> DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport& report) {
-  if (const std::string_view option = Change(o); !option.empty())
-    return UsageError("{} changes the model, but a dump is a copy", option);
-  if (o.dry_run) return kExitDone;
-  NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump));
-  report.written = true;
+bool IsSamePath(const std::string& a, const std::string& b) {
   std::error_code error;
-  const auto bytes = std::filesystem::file_size(o.output, error);
-  if (!error) report.bytes = bytes;
-  return kExitDone;
-}
-
-// The progress of a verification.
-class ShownRuns {
- public:
-  void Update(uint64_t done, uint64_t total) {
-    if (done == 0)
-      progress_.emplace("verification runs", total);
-    else
-      progress_->Step();
-    if (done == total) progress_.reset();
-  }
-
- private:
-  std::optional<Progress> progress_;
-};
-
-ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
-  ConvertOptions o;
-  o.input = a.input;
-  o.limits = a.limits;
-  o.output = {a.output, a.opset, std::string(Version()), a.external_data};
-  o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
-  o.fold_batch_norm = a.fold_batch_norm;
-  o.dequantize = a.dequantize;
-  o.dry_run = a.dry_run;
-  o.other_name = SayOtherName;
-  o.verify = a.verify;
-  o.verification.seed = a.seed;
-  o.verification.runs = a.verify_runs;
-  o.verification.atol = a.atol;
-  o.verification.rtol = a.rtol;
-  o.verification.limits = a.run_limits;
-  o.verification.prepare = [&a](Graph& source) {
-    return BindShapes(source, ShapeOptions{a.verify_shapes, std::nullopt});
-  };
-  if (!a.verify_inputs.empty())
-    o.verification.data = [&a](const Graph& source) {
-      return ReadInputSets(a.verify_inputs, source.inputs(), a.limits);
-    };
-  o.verification.progress = [&runs](uint64_t done, uint64_t total) { runs.Update(done, total); };
-  return o;
-}
-
-Result<int> Convert(const ConvertArguments& a, ReadModel read, const Format& format,
-                    ConvertReport& report) {
-  ShownRuns runs;
-  const ConvertOptions options = OptionsOf(a, runs);
-  NN_ASSIGN(report.conversion, report.copy ? CopyModel(read, options)
-                                           : ConvertModel(std::move(read), format, options));
-  const Conversion& c = report.conversion;
-  report.written = c.written.has_value();
-  if (c.written) report.bytes = c.written->bytes;
-  if (!c.unsupported.empty()) return ExitCode(ErrorCode::kUnsupported);
-  return c.verification && !c.verification->passed ? kExitCheckFailed : kExitDone;
-}
-
-// What each format can hold of the model. Exit code 3 if one of them lacks something.
-Result<int> DryRunForAll(const ConvertArguments& o) {
-  NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
-  ShownRuns runs;
-  const ConvertOptions options = OptionsOf(o, runs);
-  NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
-  std::vector<ConvertReport> targets;
-  bool all_fit = true;
-  for (const Format& format : Formats()) {
-    if (format.write == nullptr) continue;
-    ConvertReport r;
-    r.input = o.input;
-    r.input_format = read.format->label;
-    r.output = "-";
-    r.output_format = format.label;
-    r.dry_run = true;
-    r.copy = &format == read.format && Change(o).empty();
-    if (!r.copy) {
-      auto done = ConvertGraph(
-          {imported.graph.Clone(), imported.unsupported, imported.hybrids},
-          [] { return std::nullopt; }, format, options);
-      if (done)
-        r.conversion = *std::move(done);
-      else if (done.error().code() == ErrorCode::kUnsupported)
-        r.error = done.error();
-      else
-        return tl::unexpected(done.error());
-      all_fit = all_fit && !r.error && r.conversion.unsupported.empty();
-    }
-    targets.push_back(std::move(r));
-  }
-  NN_RETURN_IF_ERROR(
-      PrintText("-", o.format == "json" ? JsonText(TargetsJson(targets)) : TargetsText(targets)));
-  return all_fit ? kExitDone : ExitCode(ErrorCode::kUnsupported);
+  return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
 }
 
 Result<int> Run(const ConvertArguments& o) {

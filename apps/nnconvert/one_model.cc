@@ -1,8 +1,7 @@
 #include "apps/nnconvert/one_model.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,52 +14,80 @@
 #include "apps/common/progress.h"
 #include "base/text.h"
 #include "convert/convert.h"
+#include "passes/ports.h"
 
 namespace nn::app {
 namespace {
 
-// `others` are the opposite ports (outputs for inputs), whose names must differ too.
-Status Rename(const std::vector<std::string>& renames, const std::vector<Port>& ports,
-              const std::vector<Port>& others,
-              const std::function<void(size_t, std::string)>& rename) {
+// Sets the new names in `renamed`, by the present names.
+Status Rename(const std::vector<std::string>& renames, const std::vector<std::string>& names,
+              std::vector<std::string>& renamed) {
+  std::vector<bool> done(names.size());
   for (const std::string& text : renames) {
-    NN_ASSIGN(const Assignment a, SplitAssignment(text, ports));
-    const auto clashes = [&](const Port& p) { return p.name == a.value; };
+    NN_ASSIGN(const Assignment a, SplitAssignment(text, names));
     if (a.value.empty()) return UsageError("{}: the new name is empty", Quote(text));
-    if (ports[a.port].name == a.value) continue;
-    if (std::any_of(ports.begin(), ports.end(), clashes) ||
-        std::any_of(others.begin(), others.end(), clashes))
-      return UsageError("{}: the model already has an input or output of that name", Quote(text));
-    rename(a.port, a.value);
+    if (!IsUtf8(a.value)) return UsageError("{}: the new name is not UTF-8", Quote(text));
+    if (done[a.port])
+      return UsageError("{}: {} is renamed twice", Quote(text), Quote(names[a.port]));
+    done[a.port] = true;
+    renamed[a.port] = a.value;
   }
   return {};
+}
+
+// The names after --rename-input and --rename-output, which all apply at once. Different names must
+// stay different, also those of inputs and outputs.
+Result<PortNames> NewNames(const ConvertArguments& o, const PortNames& names) {
+  PortNames renamed = names;
+  NN_RETURN_IF_ERROR(Rename(o.rename_inputs, names.inputs, renamed.inputs));
+  NN_RETURN_IF_ERROR(Rename(o.rename_outputs, names.outputs, renamed.outputs));
+  std::map<std::string_view, std::string_view> old_names;  // by new ones
+  const auto check = [&](const std::vector<std::string>& from,
+                         const std::vector<std::string>& to) -> Status {
+    for (size_t i = 0; i < from.size(); ++i) {
+      const std::string_view old = old_names.try_emplace(to[i], from[i]).first->second;
+      if (old == from[i]) continue;
+      return UsageError("{}: the model already has an input or output of that name",
+                        Quote(fmt::format("{}={}", from[i] == to[i] ? old : from[i], to[i])));
+    }
+    return {};
+  };
+  NN_RETURN_IF_ERROR(check(names.inputs, renamed.inputs));
+  NN_RETURN_IF_ERROR(check(names.outputs, renamed.outputs));
+  return renamed;
 }
 
 // Applies the options that change the graph for every format.
 Status Prepare(Graph& graph, const ConvertArguments& o) {
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
-  NN_RETURN_IF_ERROR(
-      Rename(o.rename_inputs, graph.inputs(), graph.outputs(),
-             [&](size_t i, std::string name) { graph.RenameInput(i, std::move(name)); }));
-  return Rename(o.rename_outputs, graph.outputs(), graph.inputs(),
-                [&](size_t i, std::string name) { graph.RenameOutput(i, std::move(name)); });
+  NN_ASSIGN(PortNames names, NewNames(o, {NamesOf(graph.inputs()), NamesOf(graph.outputs())}));
+  for (size_t i = 0; i < names.inputs.size(); ++i) graph.RenameInput(i, std::move(names.inputs[i]));
+  for (size_t i = 0; i < names.outputs.size(); ++i)
+    graph.RenameOutput(i, std::move(names.outputs[i]));
+  return {};
 }
 
-// The option that changes the model; "" if none does.
-std::string_view Change(const ConvertArguments& o) {
+// The option that changes the graph; "" if none does.
+std::string_view GraphChange(const ConvertArguments& o) {
   return !o.shapes.input_shapes.empty() ? "--input-shape"
          : o.shapes.batch               ? "--batch"
          : o.opset != 0                 ? "--opset"
-         : !o.rename_inputs.empty()     ? "--rename-input"
-         : !o.rename_outputs.empty()    ? "--rename-output"
          : o.fold_batch_norm            ? "--fold-batch-norm"
+         : o.dequantize                 ? "--dequantize"
          : o.rewrite                    ? "--rewrite"
                                         : "";
 }
 
+// The option that changes names; "" if none does.
+std::string_view NameChange(const ConvertArguments& o) {
+  return !o.rename_inputs.empty()    ? "--rename-input"
+         : !o.rename_outputs.empty() ? "--rename-output"
+                                     : "";
+}
+
 Status DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport& report) {
-  if (const std::string_view option = Change(o); !option.empty())
-    return UsageError("{} changes the model, but a dump is a copy", option);
+  for (const std::string_view option : {GraphChange(o), NameChange(o)})
+    if (!option.empty()) return UsageError("{} changes the model, but a dump is a copy", option);
   if (o.dry_run) return {};
   NN_RETURN_IF_ERROR(WriteDumpOf(read, o.output, o.dump));
   report.written = true;
@@ -96,6 +123,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
   o.output = {a.output, a.opset, std::string(Version()), a.external_data};
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
+  o.dequantize = a.dequantize;
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;
   o.verify = a.verify;
@@ -116,12 +144,20 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
   return o;
 }
 
+Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
+                        const ConvertOptions& options) {
+  if (NameChange(a).empty()) return CopyModel(read, options);
+  NN_ASSIGN(const PortNames names, read.format->port_names(*read.model));
+  NN_ASSIGN(const PortNames renamed, NewNames(a, names));
+  return RenameModel(read, renamed, options);
+}
+
 Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
                ConvertReport& report) {
   ShownRuns runs(a.messages);
   const ConvertOptions options = OptionsOf(a, runs);
-  NN_ASSIGN(report.conversion, report.copy ? CopyModel(read, options)
-                                           : ConvertModel(std::move(read), format, options));
+  NN_ASSIGN(report.conversion,
+            report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
   report.written = c.written.has_value();
   if (c.written) report.bytes = c.written->bytes;
@@ -184,7 +220,8 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
   report.input_format = Label(*read.format, read.from_dump);
   report.output_format = format == nullptr ? Label(*read.format, true) : Label(*format, false);
-  report.copy = format == nullptr || (format == read.format && Change(o).empty());
+  report.copy = format == nullptr || (format == read.format && GraphChange(o).empty());
+  report.renamed = report.copy && !NameChange(o).empty();
   // The output may replace the model, but not the files beside it, which are known only afterwards.
   if (o.digests) {
     NN_ASSIGN(report.input_files, DigestModel(o.input));
@@ -200,9 +237,9 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
 
 Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
-  NN_ASSIGN(const ImportedModel imported, read.format->import(*read.model));
   ShownRuns runs(o.messages);
   const ConvertOptions options = OptionsOf(o, runs);
+  NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;
   source.input = o.input;
   source.input_format = read.format->label;
@@ -217,11 +254,11 @@ Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
     if (format.write == nullptr) continue;
     ConvertReport& r = report.targets.emplace_back(source);
     r.output_format = format.label;
-    r.copy = &format == read.format;
+    r.copy = &format == read.format && GraphChange(o).empty();
     if (r.copy) continue;
     auto done = ConvertGraph(
-        {imported.graph.Clone(), imported.unsupported}, [] { return std::nullopt; }, format,
-        options);
+        {imported.graph.Clone(), imported.unsupported, imported.hybrids},
+        [] { return std::nullopt; }, format, options);
     if (done)
       r.conversion = *std::move(done);
     else if (done.error().code() == ErrorCode::kUnsupported)

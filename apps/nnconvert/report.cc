@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "apps/common/program.h"
+#include "apps/common/tolerance.h"
 #include "base/text.h"
 
 namespace nn::app {
@@ -65,6 +66,24 @@ std::string RefutedOutputs(const Verification& v) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// "; --rtol 1.5e-05 would accept it", if the only differences are those of real numbers.
+std::string WhatWouldPass(const Verification& v) {
+  double largest = 0;
+  for (const OutputDrift& d : v.outputs) {
+    if (d.worst.agrees) continue;
+    const bool real = d.type.starts_with("f") || d.type.starts_with("bf");
+    if (!real || !d.worst.mismatch.empty() || !std::isfinite(d.relative)) return "";
+    largest = std::max(largest, d.relative);
+  }
+  return largest == 0 ? "" : "; " + AcceptingTolerance("--rtol", largest);
+}
+
+std::string QuantizedDriftText(const Verification& v) {
+  return v.quantized ? fmt::format("{}\n{}", QuantizedDriftSummary(*v.quantized),
+                                   QuantizedDriftTable(*v.quantized).Text(2))
+                     : "";
+}
+
 // What follows the first line of a report.
 std::string DetailText(const ConvertReport& r) {
   const Conversion& c = r.conversion;
@@ -75,16 +94,21 @@ std::string DetailText(const ConvertReport& r) {
   if (!c.unsupported.empty())
     out += fmt::format("{}:\n{}", UnsupportedCount(c.unsupported),
                        UnsupportedTable(c.unsupported, /*titled=*/false).Text(2));
-  if (r.copy) return out + "copied unchanged: nothing was converted, checked or run\n";
+  if (r.copy)
+    return out + (r.renamed ? "renamed: nothing else was changed, converted or run\n"
+                            : "copied unchanged: nothing was converted, checked or run\n");
   if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
     out += "every operator can be converted\n";
+  for (const std::string& text : DequantizedTexts(c)) out += text + "\n";
   for (const MovedPort& p : c.moved_ports) out += MovedPortText(p) + "\n";
   for (const std::string& remark : Remarks(c)) out += remark + "\n";
   if (c.verification)
-    out += VerificationSummary(*c.verification) + "\n" + DriftTable(*c.verification).Text(2);
+    out += VerificationSummary(*c.verification) + "\n" + DriftTable(*c.verification).Text(2) +
+           QuantizedDriftText(*c.verification);
   else if (!r.dry_run && c.unsupported.empty())
     out += "not verified (--no-verify)\n";
-  if (c.verification && !c.verification->passed) out += "no file was written\n";
+  if (c.verification && !c.verification->passed)
+    out += fmt::format("no file was written{}\n", WhatWouldPass(*c.verification));
   return out;
 }
 
@@ -127,7 +151,7 @@ std::string OutcomeText(const ConvertReport& r) {
     case Outcome::kUnverified:
       return "converted, not verified";
     case Outcome::kCopied:
-      return "copied unchanged";
+      return r.renamed ? "renamed" : "copied unchanged";
     case Outcome::kConvertible:
       return r.copy ? "the format of the model" : "every operator can be converted";
     case Outcome::kUnchanged:
@@ -186,40 +210,7 @@ Table UnsupportedTable(const std::vector<UnsupportedNode>& unsupported, bool tit
   return table;
 }
 
-// How far the float model is from the quantized one.
-std::string QuantizedDriftText(const QuantizedDrift& d) {
-  if (!d.failure.empty())
-    return fmt::format("not compared with the quantized model: {}\n", EscapeControls(d.failure));
-  Table table({{"output"},
-               {"absolute", Align::kRight},
-               {"steps", Align::kRight},
-               {"SNR dB", Align::kRight},
-               {"cosine", Align::kRight}});
-  for (const QuantizedOutputDrift& o : d.outputs)
-    table.Add({Escape(o.name), fmt::format("{:.3g}", o.max_absolute),
-               o.max_steps ? fmt::format("{:.3g}", *o.max_steps) : "-", DecibelText(o.snr_db),
-               fmt::format("{:.6g}", o.cosine)});
-  return fmt::format("float model against quantized model, {} run{}:\n{}", d.runs,
-                     d.runs == 1 ? "" : "s", table.Text(2));
-}
-
-Json DecibelJson(double snr) {
-  return std::isinf(snr) ? Json(nullptr) : Json(snr);
-}
-
-Json QuantizedDriftJson(const QuantizedDrift& d) {
-  if (!d.failure.empty()) return {{"failure", d.failure}};
-  Json outputs = Json::array();
-  for (const QuantizedOutputDrift& o : d.outputs)
-    outputs.push_back({{"name", o.name},
-                       {"max_absolute", o.max_absolute},
-                       {"max_steps", o.max_steps ? Json(*o.max_steps) : Json(nullptr)},
-                       {"snr_db", DecibelJson(o.snr_db)},
-                       {"cosine", o.cosine}});
-  return {{"runs", d.runs}, {"outputs", std::move(outputs)}};
-}
-
-std::string VerificationText(const Verification& v) {
+std::string VerificationSummary(const Verification& v) {
   std::string what;
   const auto add = [&what](std::string text) {
     what += fmt::format("{}{}", what.empty() ? "" : "; ", text);
@@ -254,75 +245,58 @@ Table DriftTable(const Verification& v) {
   return table;
 }
 
-Json VerificationJson(const Verification& v) {
-  Json symbols = Json::object();
-  for (const auto& [name, sizes] : v.symbols) symbols[name] = sizes;
-  Json outputs = Json::array();
-  for (const OutputDrift& d : v.outputs) {
-    Json entry = {{"name", d.name},
-                  {"type", d.type},
-                  {"agrees", d.worst.agrees},
-                  {"identical", d.worst.identical}};
-    if (!d.worst.mismatch.empty()) {
-      entry["mismatch"] = d.worst.mismatch;
-    } else {
-      entry["max_absolute"] = d.worst.max_absolute;
-      entry["max_relative"] = d.relative;
-      entry["snr_db"] = DecibelJson(d.worst.snr_db);
-      entry["cosine"] = d.worst.cosine;
-      entry["where"] = d.where;
-      entry["outside"] = d.worst.outside;
-    }
-    outputs.push_back(std::move(entry));
-  }
-  Json json = {{"passed", v.passed},
-               {"runs", v.runs},
-               {"seeds", v.seeds},
-               {"given", v.labels},
-               {"narrowed", v.narrowed},
-               {"symbols", std::move(symbols)},
-               {"qdq_as_integers", v.qdq_as_integers},
-               {"outputs", std::move(outputs)}};
-  if (v.quantized) json["quantized_model"] = QuantizedDriftJson(*v.quantized);
-  return json;
+std::string QuantizedDriftSummary(const QuantizedDrift& d) {
+  return d.failure.empty()
+             ? fmt::format("float model against quantized model, {} run{}:", d.runs,
+                           d.runs == 1 ? "" : "s")
+             : fmt::format("not compared with the quantized model: {}", EscapeControls(d.failure));
+}
+
+Table QuantizedDriftTable(const QuantizedDrift& d) {
+  Table table({{"output"},
+               {"absolute", Align::kRight},
+               {"steps", Align::kRight},
+               {"SNR dB", Align::kRight},
+               {"cosine", Align::kRight}});
+  for (const QuantizedOutputDrift& o : d.outputs)
+    table.Add({Escape(o.name), fmt::format("{:.3g}", o.max_absolute),
+               o.max_steps ? fmt::format("{:.3g}", *o.max_steps) : "-", DecibelText(o.snr_db),
+               fmt::format("{:.6g}", o.cosine)});
+  return table;
+}
+
+std::vector<std::string> DequantizedTexts(const Conversion& c) {
+  std::vector<std::string> out;
+  for (const DequantizedPort& p : c.dequantized_ports)
+    out.push_back(
+        fmt::format("{} {} is dequantized: {} -> {}", p.kind, Quote(p.name), p.from, p.to));
+  if (c.hybrids > 0)
+    out.push_back(
+        fmt::format("{} hybrid kernel{} converted to float: the model quantizes the input in each "
+                    "run, which is "
+                    "not compared",
+                    c.hybrids, c.hybrids == 1 ? "" : "s"));
+  return out;
+}
+
+std::string MovedPortText(const MovedPort& p) {
+  return fmt::format("{} {} is transposed: {} -> {} (axes {})", p.kind, Quote(p.name), p.from, p.to,
+                     fmt::join(p.axes, ", "));
 }
 
 std::vector<std::string> Remarks(const Conversion& c) {
   std::vector<std::string> out;
   if (!c.rest_unchecked.empty())
-    out += fmt::format("the remaining operators could not be checked: {}\n", c.rest_unchecked);
-  if (!c.remedy.empty()) out += c.remedy + "\n";
-  if (r.copy) {
-    out += "copied unchanged: nothing was converted, checked or run\n";
-    return out;
-  }
-  if (r.dry_run && c.unsupported.empty() && c.rest_unchecked.empty())
-    out += "every operator can be converted\n";
-  for (const DequantizedPort& p : c.dequantized_ports)
-    out += fmt::format("{} {} is dequantized: {} -> {}\n", p.kind, Quote(p.name), p.from, p.to);
-  if (c.hybrids > 0)
-    out += fmt::format(
-        "{} hybrid kernel{} converted to float: the model quantizes the input in each run, which "
-        "is "
-        "not compared\n",
-        c.hybrids, c.hybrids == 1 ? "" : "s");
-  for (const MovedPort& p : c.moved_ports)
-    out += fmt::format("{} {} is transposed: {} -> {} (axes {})\n", p.kind, Quote(p.name), p.from,
-                       p.to, fmt::join(p.axes, ", "));
+    out.push_back("the remaining operators could not be checked: " + c.rest_unchecked);
+  if (!c.remedy.empty()) out.push_back(c.remedy);
   if (c.batch_norms_folded > 0)
     out.push_back(fmt::format("{} batch normalization{} folded into convolutions",
                               c.batch_norms_folded, c.batch_norms_folded == 1 ? "" : "s"));
   if (c.batch_norms_lowered > 0)
     out.push_back(fmt::format(
         "{} batch normalization{} lowered to multiply and add; --fold-batch-norm is faster, but "
-        "rounds differently\n",
-        c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s");
-  if (c.verification)
-    out += VerificationText(*c.verification) +
-           (c.verification->quantized ? QuantizedDriftText(*c.verification->quantized) : "");
-  else if (!r.dry_run && c.unsupported.empty())
-    out += "not verified (--no-verify)\n";
-  if (c.verification && !c.verification->passed) out += "no file was written\n";
+        "rounds differently",
+        c.batch_norms_lowered, c.batch_norms_lowered == 1 ? "" : "s"));
   return out;
 }
 
@@ -377,62 +351,10 @@ std::string ReportText(const TargetsReport& report) {
                      details);
 }
 
-Json TargetsJson(const std::vector<ConvertReport>& targets) {
-  Json array = Json::array();
-  for (const ConvertReport& r : targets) {
-    Json entry = ConvertJson(r);
-    entry.erase("version");
-    entry.erase("tool");
-    entry.erase("input");
-    array.push_back(std::move(entry));
-  }
-  Json json = ConvertJson(targets.front());
-  return {{"version", json["version"]},
-          {"tool", json["tool"]},
-          {"input", json["input"]},
-          {"targets", std::move(array)}};
-}
-
-Json ConvertJson(const ConvertReport& r) {
-  const Conversion& c = r.conversion;
-  Json unsupported = Json::array();
-  for (const UnsupportedNode& o : c.unsupported)
-    unsupported.push_back(
-        {{"node", o.node}, {"operator", o.op}, {"source", o.source}, {"reason", o.reason}});
-  Json json = {{"version", 1}, {"tool", {{"name", "nnconvert"}, {"version", Version()}}}};
-  json["input"] = {{"path", r.input}, {"format", r.input_format}};
-  json["output"] = {{"path", r.output}, {"format", r.output_format}};
-  json["dry_run"] = r.dry_run;
-  json["copy"] = r.copy;
-  json["written"] = r.written;
-  if (r.bytes) json["output"]["bytes"] = *r.bytes;
-  if (c.written && !c.written->side_files.empty()) {
-    Json files = Json::array();
-    for (const auto& [name, bytes] : c.written->side_files)
-      files.push_back({{"name", name}, {"bytes", bytes}});
-    json["output"]["side_files"] = std::move(files);
-  }
-  json["unsupported"] = std::move(unsupported);
-  if (!c.dequantized_ports.empty()) {
-    Json ports = Json::array();
-    for (const DequantizedPort& p : c.dequantized_ports)
-      ports.push_back({{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}});
-    json["dequantized"] = std::move(ports);
-  }
-  if (c.hybrids > 0) json["hybrid_kernels"] = c.hybrids;
-  if (!c.moved_ports.empty()) {
-    Json moved = Json::array();
-    for (const MovedPort& p : c.moved_ports)
-      moved.push_back(
-          {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"axes", p.axes}});
-    json["transposed"] = std::move(moved);
-  }
-  json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"lowered", c.batch_norms_lowered}};
-  if (!c.rest_unchecked.empty()) json["rest_unchecked"] = c.rest_unchecked;
-  if (!c.remedy.empty()) json["remedy"] = c.remedy;
-  if (r.error) json["error"] = r.error->message();
-  json["verification"] = c.verification ? VerificationJson(*c.verification) : Json(nullptr);
-  return json;
+std::string ReportText(const FolderReport& report) {
+  return fmt::format("{} -> {} ({})\n{}{}\n", report.input,
+                     report.output.empty() ? "-" : report.output, report.output_format,
+                     ModelsTable(report).Text(2), ModelsSummary(report));
 }
 
 }  // namespace nn::app

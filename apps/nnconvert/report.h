@@ -24,6 +24,7 @@ struct ConvertReport {
   std::vector<FileDigest> input_files, output_files;
   bool dry_run = false;
   bool copy = false;       // copied without import
+  bool renamed = false;    // copied with other names for inputs or outputs
   bool unchanged = false;  // skipped: the output of an earlier run is up to date
   bool written = false;
   std::optional<uint64_t> bytes;  // of the written files; nullopt for a dump on standard output
@@ -93,6 +94,11 @@ Table UnsupportedTable(const std::vector<UnsupportedNode>& unsupported, bool tit
 std::string VerificationSummary(const Verification& verification);
 // The drift of each output.
 Table DriftTable(const Verification& verification);
+// How far the float model is from the quantized one.
+std::string QuantizedDriftSummary(const QuantizedDrift& drift);
+Table QuantizedDriftTable(const QuantizedDrift& drift);
+// What a dequantized model differs in, a sentence for each input and output, and for its kernels.
+std::vector<std::string> DequantizedTexts(const Conversion& conversion);
 // "input "x" is transposed: f32[1, 3, 8, 8] -> f32[1, 8, 8, 3] (axes 0, 2, 3, 1)".
 std::string MovedPortText(const MovedPort& port);
 // Sentences about batch normalizations, operators that were not checked, and what would help.

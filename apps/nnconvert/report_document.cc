@@ -52,6 +52,7 @@ void AddInterface(const Conversion& c, int level, Document& document) {
   AddPorts("input", c.source.inputs, c.converted.inputs, table);
   AddPorts("output", c.source.outputs, c.converted.outputs, table);
   document.AddTable(std::move(table));
+  for (const std::string& text : DequantizedTexts(c)) document.AddParagraph(text);
   for (const MovedPort& p : c.moved_ports) document.AddParagraph(MovedPortText(p));
 }
 
@@ -85,6 +86,9 @@ void AddVerification(const Conversion& c, int level, Document& document) {
   document.AddHeading(level, "Verification");
   document.AddParagraph(VerificationSummary(*c.verification));
   document.AddTable(DriftTable(*c.verification));
+  if (!c.verification->quantized) return;
+  document.AddParagraph(QuantizedDriftSummary(*c.verification->quantized));
+  document.AddTable(QuantizedDriftTable(*c.verification->quantized));
 }
 
 // The sections have headings of the level.

@@ -14,6 +14,22 @@
 namespace nn::app {
 namespace {
 
+Json DecibelJson(double snr) {
+  return std::isinf(snr) ? Json(nullptr) : Json(snr);
+}
+
+Json QuantizedDriftJson(const QuantizedDrift& d) {
+  if (!d.failure.empty()) return {{"failure", d.failure}};
+  Json outputs = Json::array();
+  for (const QuantizedOutputDrift& o : d.outputs)
+    outputs.push_back({{"name", o.name},
+                       {"max_absolute", o.max_absolute},
+                       {"max_steps", o.max_steps ? Json(*o.max_steps) : Json(nullptr)},
+                       {"snr_db", DecibelJson(o.snr_db)},
+                       {"cosine", o.cosine}});
+  return {{"runs", d.runs}, {"outputs", std::move(outputs)}};
+}
+
 Json VerificationJson(const Verification& v) {
   Json symbols = Json::object();
   for (const auto& [name, sizes] : v.symbols) symbols[name] = sizes;
@@ -28,21 +44,23 @@ Json VerificationJson(const Verification& v) {
     } else {
       entry["max_absolute"] = d.worst.max_absolute;
       entry["max_relative"] = d.relative;
-      entry["snr_db"] = std::isinf(d.worst.snr_db) ? Json(nullptr) : Json(d.worst.snr_db);
+      entry["snr_db"] = DecibelJson(d.worst.snr_db);
       entry["cosine"] = d.worst.cosine;
       entry["where"] = d.where;
       entry["outside"] = d.worst.outside;
     }
     outputs.push_back(std::move(entry));
   }
-  return {{"passed", v.passed},
-          {"runs", v.runs},
-          {"seeds", v.seeds},
-          {"given", v.labels},
-          {"narrowed", v.narrowed},
-          {"symbols", std::move(symbols)},
-          {"qdq_as_integers", v.qdq_as_integers},
-          {"outputs", std::move(outputs)}};
+  Json json = {{"passed", v.passed},
+               {"runs", v.runs},
+               {"seeds", v.seeds},
+               {"given", v.labels},
+               {"narrowed", v.narrowed},
+               {"symbols", std::move(symbols)},
+               {"qdq_as_integers", v.qdq_as_integers},
+               {"outputs", std::move(outputs)}};
+  if (v.quantized) json["quantized_model"] = QuantizedDriftJson(*v.quantized);
+  return json;
 }
 
 Json DimsJson(const std::optional<Dims>& dims) {
@@ -132,12 +150,20 @@ void AddConversion(const ConvertReport& r, Json& json) {
   json["result"] = OutcomeName(OutcomeOf(r));
   json["dry_run"] = r.dry_run;
   json["copy"] = r.copy;
+  json["renamed"] = r.renamed;
   json["written"] = r.written;
   if (!c.source.outputs.empty()) {
     json["interface"] = {{"source", InterfaceJson(c.source)}};
     if (!c.converted.outputs.empty()) json["interface"]["converted"] = InterfaceJson(c.converted);
   }
   json["unsupported"] = UnsupportedJson(c.unsupported);
+  if (!c.dequantized_ports.empty()) {
+    Json ports = Json::array();
+    for (const DequantizedPort& p : c.dequantized_ports)
+      ports.push_back({{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}});
+    json["dequantized"] = std::move(ports);
+  }
+  if (c.hybrids > 0) json["hybrid_kernels"] = c.hybrids;
   if (!c.moved_ports.empty()) json["transposed"] = MovedJson(c.moved_ports);
   json["transposes"] = TransposesJson(c.transposes);
   json["rewritings"] = RewritesJson(c.rewrites);

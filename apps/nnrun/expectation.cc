@@ -5,21 +5,11 @@
 #include <cmath>
 
 #include "apps/common/port_arrays.h"
+#include "apps/common/tolerance.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
 
 namespace nn::app {
-namespace {
-
-// The smallest --atol of two digits that would accept the output.
-std::string AcceptingTolerance(double difference) {
-  if (!std::isfinite(difference)) return "no tolerance accepts it";
-  const double unit = std::pow(10, std::floor(std::log10(difference)) - 1);
-  return fmt::format("--atol {:.1e} would accept it", unit * std::ceil(difference / unit));
-}
-
-}  // namespace
-
 void Expectation::Check(const std::string& name, const Tensor& want, const Tensor& got,
                         const Tolerance& tolerance) {
   const Comparison c = Compare(want, got, tolerance);
@@ -27,7 +17,7 @@ void Expectation::Check(const std::string& name, const Tensor& want, const Tenso
   std::string text = Describe(c, want);
   if (!c.agrees && c.mismatch.empty() && IsFloat(want.dtype()))
     text += fmt::format("; mean difference {:.3g}, cosine {:.6g}; {}", c.mean_absolute, c.cosine,
-                        AcceptingTolerance(c.max_absolute));
+                        AcceptingTolerance("--atol", c.max_absolute));
   table_.Add({Escape(name), text});
   Json entry = {{"name", name}, {"agrees", c.agrees}, {"identical", c.identical}};
   if (!c.mismatch.empty()) {

@@ -14,7 +14,7 @@
 #include "support/files.h"
 #include "support/json_schema.h"
 
-namespace nn::test {
+namespace nn::test::nnconvert_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -399,4 +399,4 @@ TEST_CASE("folder: folders without an output do not stay") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnconvert_folder_test

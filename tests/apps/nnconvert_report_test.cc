@@ -14,7 +14,7 @@
 #include "support/files.h"
 #include "support/json_schema.h"
 
-namespace nn::test {
+namespace nn::test::nnconvert_report_test {
 namespace {
 
 const std::string kGolden = NN_SOURCE_DIR "/golden/";
@@ -345,4 +345,4 @@ TEST_CASE("documents: Markdown escapes what it interprets, and nothing else") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::nnconvert_report_test

@@ -10,7 +10,7 @@
 #include "support/files.h"
 
 // nnconvert with other names for inputs and outputs.
-namespace nn::test {
+namespace nn::test::rename_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,4 +202,4 @@ TEST_CASE("nnconvert: names that cannot be given") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::rename_test

@@ -10,7 +10,7 @@
 
 #include "support/files.h"
 
-namespace nn::test {
+namespace nn::test::model_files_test {
 namespace {
 
 // sha256sum of "abc".
@@ -59,4 +59,4 @@ TEST_CASE("model files: more than one piece of a large file") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::model_files_test

@@ -16,7 +16,7 @@
 
 // Other names for inputs and outputs: they change wherever the model refers to them, and nothing
 // else does.
-namespace nn::test {
+namespace nn::test::rename_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -645,4 +645,4 @@ TEST_CASE("rename: NNAPI operands") {
 }
 
 }  // namespace
-}  // namespace nn::test
+}  // namespace nn::test::rename_test
