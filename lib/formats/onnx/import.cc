@@ -12,6 +12,7 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/tensor.h"
+#include "ir/number.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
 
@@ -430,6 +431,11 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
   (*node)->set_source({node_.op_type(), index_});
   (*node)->set_name(node_.name());
   return node;
+}
+
+Result<Value*> ImportContext::Number(DType dtype, double v) {
+  NN_ASSIGN(Tensor number, nn::Number(dtype, v));
+  return Constant(std::move(number));
 }
 
 Result<Value*> ImportContext::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {

@@ -79,6 +79,8 @@ class ImportContext {
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   // Adds the node with the ONNX node's outputs as results.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  // A scalar of a type of numbers or bool.
+  Result<Value*> Number(DType dtype, double v);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   // Ignored if the node has no output i.
   void SetOutput(size_t i, Value* value) {

@@ -80,9 +80,8 @@ Status ImportMean(ImportContext& ctx) {
     ctx.SetOutput(0, sum);
     return {};
   }
-  NN_ASSIGN(TensorBuilder count, TensorBuilder::Create(sum->dtype(), {}));
-  count.SetDouble(0, static_cast<double>(ctx.input_count()));
-  return ctx.Emit("div", {sum, ctx.Constant(count.Finish())});
+  NN_ASSIGN(Value* const count, ctx.Number(sum->dtype(), static_cast<double>(ctx.input_count())));
+  return ctx.Emit("div", {sum, count});
 }
 
 // ---- Two operands
@@ -115,6 +114,23 @@ Status ImportBinary1(ImportContext& ctx) {
   for (const auto& [theirs, ours] : kNames)
     if (theirs == ctx.node().op_type()) return ctx.Emit(ours, {a, b});
   return InternalError("{} has no row in the table", ctx.node().op_type());
+}
+
+// Before operator set 7, the slopes are one number or one a channel.
+Status ImportPrelu1(ImportContext& ctx) {
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  NN_ASSIGN(Value * slope, ctx.Required(1));
+  const bool one = slope->type().ranked() && Product(*slope->type().dims) == Dim(1);
+  if (!one && (!x->type().ranked() || slope->type().rank() != 1))
+    return UnsupportedError(
+        "PRelu before operator set 7 needs an input of known rank and one slope "
+        "or one a channel");
+  if (!one && x->type().rank() > 2) {
+    Dims dims(static_cast<size_t>(x->type().rank() - 1), Dim(1));
+    dims[0] = slope->type().dim(0);
+    NN_ASSIGN(slope, ctx.Add("reshape", {slope}, ReshapeAttrs{std::move(dims), false}));
+  }
+  return ctx.Emit("prelu", {x, slope});
 }
 
 Status ImportMod(ImportContext& ctx) {
@@ -181,9 +197,8 @@ Status ImportSwish(ImportContext& ctx) {
   if (!IsFloat(x->dtype()))
     return ModelError("Swish needs a floating-point input, not {}", DTypeName(x->dtype()));
   if (alpha == 1.0f) return ctx.Emit("silu", {x});
-  NN_ASSIGN(TensorBuilder scale, TensorBuilder::Create(x->dtype(), {}));
-  scale.SetDouble(0, static_cast<double>(alpha));
-  NN_ASSIGN(Value* const scaled, ctx.Add("mul", {x, ctx.Constant(scale.Finish())}));
+  NN_ASSIGN(Value* const scale, ctx.Number(x->dtype(), static_cast<double>(alpha)));
+  NN_ASSIGN(Value* const scaled, ctx.Add("mul", {x, scale}));
   NN_ASSIGN(Value* const gate, ctx.Add("sigmoid", {scaled}));
   return ctx.Emit("mul", {x, gate});
 }
@@ -486,6 +501,8 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = "Or", .since = 7, .import = kOneToOne},
     {.op = "Xor", .since = 1, .import = ImportBinary1},
     {.op = "Xor", .since = 7, .import = kOneToOne},
+    {.op = "PRelu", .since = 1, .import = ImportPrelu1},
+    {.op = "PRelu", .since = 7, .import = kOneToOne},
     {.op = "Mod", .since = 10, .import = ImportMod},
     {.op = "BitShift", .since = 11, .import = ImportBitShift},
     {.op = "Cast", .since = 1, .import = ImportCast1},

@@ -20,9 +20,8 @@ Result<Value*> Scaled(ImportContext& ctx, Value* v, float factor, std::string_vi
   if (!IsFloat(v->dtype()))
     return UnsupportedError("Gemm of {} operands with {} = {}", DTypeName(v->dtype()), name,
                             factor);
-  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(v->dtype(), {}));
-  b.SetDouble(0, static_cast<double>(factor));
-  return ctx.Add("mul", {v, ctx.Constant(b.Finish())});
+  NN_ASSIGN(Value* const number, ctx.Number(v->dtype(), static_cast<double>(factor)));
+  return ctx.Add("mul", {v, number});
 }
 
 // C as a bias if it has one element per column: [N] or [1, N].

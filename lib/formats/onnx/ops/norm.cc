@@ -147,10 +147,8 @@ Status EmitMask(ImportContext& ctx, const Value* x) {
                             x->type().ToString());
   // Before version 10 the mask has the type of the data.
   const DType dtype = ctx.opset() < 10 ? x->dtype() : DType::kBool;
-  NN_ASSIGN(TensorBuilder one, TensorBuilder::Create(dtype, {}));
-  one.SetInt(0, 1);
-  NN_ASSIGN(Value* const mask,
-            ctx.Add("expand", {ctx.Constant(one.Finish())}, ExpandAttrs{*x->type().dims}));
+  NN_ASSIGN(Value* const one, ctx.Number(dtype, 1));
+  NN_ASSIGN(Value* const mask, ctx.Add("expand", {one}, ExpandAttrs{*x->type().dims}));
   ctx.SetOutput(1, mask);
   return {};
 }

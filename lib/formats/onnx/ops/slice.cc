@@ -109,9 +109,7 @@ Status ImportPad1(ImportContext& ctx) {
     if (!IsFloat(x->dtype()))
       return UnsupportedError("attribute value of Pad needs a floating-point input, not {}",
                               x->type().ToString());
-    NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(x->dtype(), {}));
-    b.SetDouble(0, value);
-    inputs.push_back(ctx.Constant(b.Finish()));
+    NN_ASSIGN(inputs.emplace_back(), ctx.Number(x->dtype(), static_cast<double>(value)));
   }
   return ctx.Emit("pad", std::move(inputs), std::move(a));
 }
