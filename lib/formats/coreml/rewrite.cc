@@ -19,43 +19,16 @@
 #include "ops/reduce/reduce.h"
 #include "ops/support/types.h"
 #include "ops/support/window.h"
+#include "passes/expand.h"
 #include "passes/legalize.h"
 #include "passes/weights.h"
 
 namespace nn::coreml {
 namespace {
 
-// Inserts nodes before the node that they replace.
-class Builder {
- public:
-  Builder(Graph& graph, Node& node) : graph_(graph), node_(node) {}
-
-  Value* Scalar(float v) { return graph_.AddConstant(Tensor::Scalar(v)); }
-
-  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {}) {
-    NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
-    n->set_source(node_.source());
-    last_ = n;
-    return n->output();
-  }
-
-  // The last node gets the name of the replaced one.
-  bool Replace(Value* y) {
-    if (last_ != nullptr) last_->set_name(node_.name());
-    graph_.Replace(&node_, y);
-    return true;
-  }
-  // Only this output, which is not the first.
-  void ReplaceOutput(size_t i, Value* v) {
-    v->set_name(node_.output(i)->name());
-    graph_.ReplaceUses(node_.output(i), v);
-  }
-
- private:
-  Graph& graph_;
-  Node& node_;
-  Node* last_ = nullptr;
-};
+Value* Scalar(Expansion& e, float v) {
+  return e.Constant(Tensor::Scalar(v));
+}
 
 // Other nodes are not rewritten, so that the reason for a refusal names what the user's model has.
 bool Computes(const Node& node) {
@@ -80,7 +53,7 @@ Result<Value*> WithMoreAxes(Graph& graph, Value* v, int added) {
 
 // x * gate, where the gate is 0 for the lowest numbers. The product with -infinity would be NaN;
 // the functions are 0 there.
-Result<bool> TimesGate(Builder& b, Value* x, Value* gate) {
+Result<bool> TimesGate(Expansion& b, Value* x, Value* gate) {
   ClipAttrs above;
   above.min = std::numeric_limits<float>::lowest();
   NN_ASSIGN(Value* const finite, b.Add("clip", {x}, above));
@@ -108,7 +81,7 @@ Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
   if (node.attrs().Get("filter_layout")) {
     NN_ASSIGN(inputs[1], WithMoreAxes(graph, inputs[1], added));
   }
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), std::move(attrs)));
   y->def()->set_name(node.name());
   NN_ASSIGN(y, Rearrange(graph, y, MoreAxes(rank, added).Inverse()));
@@ -122,7 +95,7 @@ Result<bool> MergeSpatialAxes(Graph& graph, Node& node) {
   if (!x.ranked() || x.rank() <= 4 || std::get<EnumValue>(*layout).name != EnumName(Layout::kNcx))
     return false;
   const Dims dims = *x.dims;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   NN_ASSIGN(
       inputs[0],
@@ -163,7 +136,7 @@ Result<bool> TransposeWeights(Graph& graph, Node& node) {
 
 Result<bool> SplitBias(Graph& graph, Node& node) {
   if (node.input(2) == nullptr) return false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value * y, b.Add("matmul", {node.input(0), node.input(1)}, node.attrs()));
   NN_ASSIGN(y, b.Add("add", {y, node.input(2)}));
   return b.Replace(y);
@@ -183,7 +156,7 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node) {
     NN_ASSIGN(right, Rearrange(graph, right, AxisMap::Insert(1, 1)));
     a.transpose_b = false;
   }
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value * y, b.Add("matmul", {left, right}, a));
   const int rank = y->type().rank();
   NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{row ? rank - 2 : rank - 1}}));
@@ -201,8 +174,11 @@ Result<bool> GatherToSlice(Graph& graph, Node& node) {
     return false;
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
   const int64_t i = index->constant().GetInt(0);
+  // An index out of range would select nothing.
+  if (const Dim& size = x.dim(axis); size.is_const() && (i >= size.value() || i < -size.value()))
+    return false;
   SliceAttrs slice{{axis}, {i}, {i == -1 ? std::numeric_limits<int64_t>::max() : i + 1}, {1}};
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value * y, b.Add("slice", {node.input(0)}, std::move(slice)));
   NN_ASSIGN(y, b.Add("squeeze", {y}, AxesAttrs{{axis}}));
   return b.Replace(y);
@@ -217,7 +193,7 @@ Result<bool> SliceShape(Graph& graph, Node& node) {
   if (WhyNotValues(node, Types::kAny) || place(a.start) >= place(a.end)) return false;
   ShapeOfAttrs whole;
   whole.dtype = a.dtype;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value * y, b.Add("shape_of", {node.input(0)}, whole));
   NN_ASSIGN(y, b.Add("slice", {y}, SliceAttrs{{0}, {place(a.start)}, {place(a.end)}, {1}}));
   return b.Replace(y);
@@ -245,13 +221,27 @@ Result<bool> CountFromBegin(Graph& graph, Node& node) {
   if (!a.wrap || depth == nullptr || IsFloat(index->dtype()) || WhyNotValues(node, Types::kAny))
     return false;
   a.wrap = false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(index, b.Add("cast", {index}, CastAttrs{.to = DType::kF32}));
-  NN_ASSIGN(Value* const negative, b.Add("less", {index, b.Scalar(0)}));
+  NN_ASSIGN(Value* const negative, b.Add("less", {index, Scalar(b, 0)}));
   NN_ASSIGN(Value* const counted,
-            b.Add("add", {index, b.Scalar(static_cast<float>(depth->GetDouble(0)))}));
+            b.Add("add", {index, Scalar(b, static_cast<float>(depth->GetDouble(0)))}));
   NN_ASSIGN(index, b.Add("select", {negative, counted, index}));
   NN_ASSIGN(Value* const y, b.Add("one_hot", {index, node.input(1), node.input(2)}, a));
+  return b.Replace(y);
+}
+
+Result<bool> DropFractions(Graph& graph, Node& node) {
+  Value* const x = node.input(0);
+  if (x->dtype() != DType::kF32 || node.output()->dtype() != DType::kI32 ||
+      WhyNotValues(node, Types::kAny))
+    return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const negative, b.Add("less", {x, Scalar(b, 0)}));
+  NN_ASSIGN(Value* const up, b.Add("ceil", {x}));
+  NN_ASSIGN(Value* const down, b.Add("floor", {x}));
+  NN_ASSIGN(Value* const whole, b.Add("select", {negative, up, down}));
+  NN_ASSIGN(Value* const y, b.Add("cast", {whole}, node.attrs()));
   return b.Replace(y);
 }
 
@@ -269,7 +259,7 @@ Result<bool> SplitStatistics(Graph& graph, Node& node) {
   NN_ASSIGN(const int first, NormalizeAxis(a.axis, x->type().rank()));
   ReduceAttrs along;
   for (int k = first; k < x->type().rank(); ++k) along.axes.push_back(k);
-  Builder b(graph, node);
+  Expansion b(graph, node);
   const bool scaled = node.outputs().size() > 2 && graph.HasUses(node.output(2));
   if (scaled || graph.HasUses(node.output(1))) {
     NN_ASSIGN(Value* const mean, b.Add("reduce_mean", {x}, along));
@@ -278,7 +268,7 @@ Result<bool> SplitStatistics(Graph& graph, Node& node) {
       NN_ASSIGN(Value * v, b.Add("sub", {x, mean}));
       NN_ASSIGN(v, b.Add("mul", {v, v}));
       NN_ASSIGN(v, b.Add("reduce_mean", {v}, along));
-      NN_ASSIGN(v, b.Add("add", {v, b.Scalar(a.epsilon)}));
+      NN_ASSIGN(v, b.Add("add", {v, Scalar(b, a.epsilon)}));
       NN_ASSIGN(v, b.Add("rsqrt", {v}));
       b.ReplaceOutput(2, v);
     }
@@ -293,7 +283,7 @@ Result<bool> SplitStatistics(Graph& graph, Node& node) {
 Result<bool> DecomposeLogSoftmax(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
   const ReduceAttrs along{{node.attrs<AlongAxisAttrs>().axis}, true};
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value* const max, b.Add("reduce_max", {node.input(0)}, along));
   NN_ASSIGN(Value* const shifted, b.Add("sub", {node.input(0), max}));
   NN_ASSIGN(Value * sum, b.Add("exp", {shifted}));
@@ -309,12 +299,12 @@ Result<bool> DecomposeCelu(Graph& graph, Node& node) {
   const float alpha = node.attrs<AlphaAttrs>().alpha;
   const float magnitude = std::fabs(alpha);
   if (!Computes(node)) return false;
-  Builder b(graph, node);
-  NN_ASSIGN(Value * y, b.Add("div", {node.input(0), b.Scalar(magnitude)}));
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("div", {node.input(0), Scalar(b, magnitude)}));
   NN_ASSIGN(y, b.Add("elu", {y}, AlphaAttrs{1.0f}));
-  NN_ASSIGN(y, b.Add("mul", {y, b.Scalar(magnitude)}));
+  NN_ASSIGN(y, b.Add("mul", {y, Scalar(b, magnitude)}));
   if (alpha < 0) {
-    NN_ASSIGN(Value * growth, b.Add("div", {node.input(0), b.Scalar(alpha)}));
+    NN_ASSIGN(Value * growth, b.Add("div", {node.input(0), Scalar(b, alpha)}));
     NN_ASSIGN(growth, b.Add("relu", {growth}));
     NN_ASSIGN(growth, b.Add("exp", {growth}));
     NN_ASSIGN(y, b.Add("mul", {y, growth}));
@@ -324,7 +314,7 @@ Result<bool> DecomposeCelu(Graph& graph, Node& node) {
 
 Result<bool> DecomposeHardSwish(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value* const gate,
             b.Add("hard_sigmoid", {node.input(0)}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
   NN_ASSIGN(Value* const y, b.Add("mul", {node.input(0), gate}));
@@ -333,7 +323,7 @@ Result<bool> DecomposeHardSwish(Graph& graph, Node& node) {
 
 Result<bool> DecomposeMish(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value * gate, b.Add("softplus", {node.input(0)}));
   NN_ASSIGN(gate, b.Add("tanh", {gate}));
   return TimesGate(b, node.input(0), gate);
@@ -342,8 +332,8 @@ Result<bool> DecomposeMish(Graph& graph, Node& node) {
 // A sum of relu(x) and slope * min(x, 0) is NaN where the slope is infinite and x positive.
 Result<bool> DecomposePrelu(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
-  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), b.Scalar(0)}));
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), Scalar(b, 0)}));
   NN_ASSIGN(Value* const scaled, b.Add("mul", {node.input(0), node.input(1)}));
   NN_ASSIGN(Value* const y, b.Add("select", {negative, scaled, node.input(0)}));
   return b.Replace(y);
@@ -351,38 +341,38 @@ Result<bool> DecomposePrelu(Graph& graph, Node& node) {
 
 Result<bool> DecomposeReciprocal(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
-  NN_ASSIGN(Value* const y, b.Add("div", {b.Scalar(1), node.input(0)}));
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const y, b.Add("div", {Scalar(b, 1), node.input(0)}));
   return b.Replace(y);
 }
 
 Result<bool> DecomposeRsqrt(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value* const root, b.Add("sqrt", {node.input(0)}));
-  NN_ASSIGN(Value* const y, b.Add("div", {b.Scalar(1), root}));
+  NN_ASSIGN(Value* const y, b.Add("div", {Scalar(b, 1), root}));
   return b.Replace(y);
 }
 
 Result<bool> DecomposeSelu(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
   const auto& a = node.attrs<SeluAttrs>();
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value * y, b.Add("elu", {node.input(0)}, AlphaAttrs{a.alpha}));
-  NN_ASSIGN(y, b.Add("mul", {y, b.Scalar(a.gamma)}));
+  NN_ASSIGN(y, b.Add("mul", {y, Scalar(b, a.gamma)}));
   return b.Replace(y);
 }
 
 Result<bool> DecomposeSilu(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value* const gate, b.Add("sigmoid", {node.input(0)}));
   return TimesGate(b, node.input(0), gate);
 }
 
 Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value* const d, b.Add("sub", {node.input(0), node.input(1)}));
   NN_ASSIGN(Value* const y, b.Add("mul", {d, d}));
   return b.Replace(y);
@@ -391,10 +381,10 @@ Result<bool> DecomposeSquaredDifference(Graph& graph, Node& node) {
 // Core ML's layer keeps an x equal to alpha.
 Result<bool> DecomposeThresholdedRelu(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
-  Builder b(graph, node);
+  Expansion b(graph, node);
   NN_ASSIGN(Value* const low,
-            b.Add("less_equal", {node.input(0), b.Scalar(node.attrs<AlphaAttrs>().alpha)}));
-  NN_ASSIGN(Value* const y, b.Add("select", {low, b.Scalar(0), node.input(0)}));
+            b.Add("less_equal", {node.input(0), Scalar(b, node.attrs<AlphaAttrs>().alpha)}));
+  NN_ASSIGN(Value* const y, b.Add("select", {low, Scalar(b, 0), node.input(0)}));
   return b.Replace(y);
 }
 

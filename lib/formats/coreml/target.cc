@@ -12,6 +12,7 @@
 #include "ir/op_def.h"
 #include "ops/recurrent/unroll.h"
 #include "ops/support/types.h"
+#include "passes/expand.h"
 #include "passes/qdq.h"
 
 namespace nn::coreml {
@@ -116,8 +117,16 @@ const Target& CoremlTarget() {
       {"gather", "index by a slice", &GatherToSlice},
       {"shape_of", "slice of all sizes", &SliceShape},
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
+      {"cast", "whole numbers", &DropFractions},
       {"one_hot", "indices from the begin", &CountFromBegin},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
+      {"layer_norm", "moments", &ExpandNorm},
+      {"instance_norm", "moments", &ExpandNorm},
+      {"arg_max", "first index", &ExpandLastIndex},
+      {"arg_min", "first index", &ExpandLastIndex},
+      {"grid_sample", "gathers", &ExpandGridSample},
+      {"hardmax", "one_hot", &ExpandHardmax},
+      {"reduce_log_sum_exp", "definition", &ExpandLogSumExp},
       {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
       {"celu", "elementary steps", &DecomposeCelu},
       {"hard_swish", "elementary steps", &DecomposeHardSwish},

@@ -13,27 +13,15 @@
 #include "ops/nn/pool.h"
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
+#include "passes/expand.h"
 #include "passes/weights.h"
 
 namespace nn::nnapi {
 namespace {
 
-Result<Value*> AddBefore(Graph& graph, Node& node, std::string_view op, std::vector<Value*> inputs,
-                         Attrs attrs = {}) {
-  NN_ASSIGN(Node* const added, graph.Append(op, std::move(inputs), std::move(attrs), 1, &node));
-  added->set_source(node.source());
-  added->set_name(node.name());
-  return added->output();
-}
-
-Result<bool> ReplaceBy(Graph& graph, Node& node, Value* value) {
-  graph.Replace(&node, value);
-  return true;
-}
-
 // Reshapes a value to a shape with as many elements.
 Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims) {
-  return AddBefore(graph, node, "reshape", {value}, ReshapeAttrs{ToDims(dims), false});
+  return Expansion(graph, node).Add("reshape", {value}, ReshapeAttrs{ToDims(dims), false});
 }
 
 // ---- Filters and matrices
@@ -74,9 +62,9 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
       std::accumulate(x->begin(), x->end() - 1, int64_t{1}, std::multiplies<int64_t>());
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   NN_ASSIGN(inputs[0], Reshaped(graph, node, inputs[0], {rows, x->back()}));
-  NN_ASSIGN(Value* const product, AddBefore(graph, node, "matmul", std::move(inputs), a));
+  NN_ASSIGN(Value* const product, Expansion(graph, node).Add("matmul", std::move(inputs), a));
   NN_ASSIGN(Value* const back, Reshaped(graph, node, product, *y));
-  return ReplaceBy(graph, node, back);
+  return Expansion(graph, node).Replace(back);
 }
 
 // ---- Arithmetic
@@ -86,7 +74,7 @@ bool IsReal(const Node& node) {
 }
 
 Result<Value*> TimesNumber(Graph& graph, Node& node, Value* v, float number) {
-  return AddBefore(graph, node, "mul", {v, graph.AddConstant(Tensor::Scalar(number))});
+  return Expansion(graph, node).Add("mul", {v, graph.AddConstant(Tensor::Scalar(number))});
 }
 
 Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
@@ -97,14 +85,14 @@ Result<Value*> Negated(Graph& graph, Node& node, Value* v) {
 Result<bool> SubtractByAdding(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
   NN_ASSIGN(Value* const b, Negated(graph, node, node.input(1)));
-  NN_ASSIGN(Value* const y, AddBefore(graph, node, "add", {node.input(0), b}));
-  return ReplaceBy(graph, node, y);
+  NN_ASSIGN(Value* const y, Expansion(graph, node).Add("add", {node.input(0), b}));
+  return Expansion(graph, node).Replace(y);
 }
 
 Result<bool> NegateByMultiplying(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
   NN_ASSIGN(Value* const y, Negated(graph, node, node.input(0)));
-  return ReplaceBy(graph, node, y);
+  return Expansion(graph, node).Replace(y);
 }
 
 // Division by constants whose reciprocals are exact: powers of two.
@@ -121,8 +109,8 @@ Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
     reciprocals.As<float>()[static_cast<size_t>(i)] = 1.0f / v;
   }
   Value* factor = graph.AddConstant(reciprocals.Finish());
-  NN_ASSIGN(Value* const y, AddBefore(graph, node, "mul", {node.input(0), factor}));
-  return ReplaceBy(graph, node, y);
+  NN_ASSIGN(Value* const y, Expansion(graph, node).Add("mul", {node.input(0), factor}));
+  return Expansion(graph, node).Replace(y);
 }
 
 // ---- Activations
@@ -131,37 +119,38 @@ Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
 Result<bool> ClipToUnit(Graph& graph, Node& node) {
   const auto& a = node.attrs<ClipAttrs>();
   if (a.min != 0 || a.max != 1 || !IsReal(node) || node.inputs().size() != 1) return false;
-  NN_ASSIGN(Value * y, AddBefore(graph, node, "clip", {node.input(0)}, ClipAttrs{-1, 1}));
-  NN_ASSIGN(y, AddBefore(graph, node, "relu", {y}));
-  return ReplaceBy(graph, node, y);
+  NN_ASSIGN(Value * y, Expansion(graph, node).Add("clip", {node.input(0)}, ClipAttrs{-1, 1}));
+  NN_ASSIGN(y, Expansion(graph, node).Add("relu", {y}));
+  return Expansion(graph, node).Replace(y);
 }
 
 Result<bool> HardSigmoidAsClip(Graph& graph, Node& node) {
   const auto a = node.attrs<HardSigmoidAttrs>();
   if (!IsReal(node)) return false;
   NN_ASSIGN(Value * y, TimesNumber(graph, node, node.input(0), a.alpha));
-  NN_ASSIGN(y, AddBefore(graph, node, "add", {y, graph.AddConstant(Tensor::Scalar(a.beta))}));
-  NN_ASSIGN(y, AddBefore(graph, node, "clip", {y}, ClipAttrs{0, 1}));
-  return ReplaceBy(graph, node, y);
+  NN_ASSIGN(y, Expansion(graph, node).Add("add", {y, graph.AddConstant(Tensor::Scalar(a.beta))}));
+  NN_ASSIGN(y, Expansion(graph, node).Add("clip", {y}, ClipAttrs{0, 1}));
+  return Expansion(graph, node).Replace(y);
 }
 
 Result<bool> HardSwishAsProduct(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
-  NN_ASSIGN(Value * y, AddBefore(graph, node, "hard_sigmoid", {node.input(0)},
-                                 HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
-  NN_ASSIGN(y, AddBefore(graph, node, "mul", {node.input(0), y}));
-  return ReplaceBy(graph, node, y);
+  NN_ASSIGN(Value * y,
+            Expansion(graph, node)
+                .Add("hard_sigmoid", {node.input(0)}, HardSigmoidAttrs{1.0f / 6.0f, 0.5f}));
+  NN_ASSIGN(y, Expansion(graph, node).Add("mul", {node.input(0), y}));
+  return Expansion(graph, node).Replace(y);
 }
 
 // relu(x) - slope * relu(-x), of which one is 0; `slope` is finite.
 Result<bool> WithSlope(Graph& graph, Node& node, Value* slope) {
-  NN_ASSIGN(Value* const positive, AddBefore(graph, node, "relu", {node.input(0)}));
+  NN_ASSIGN(Value* const positive, Expansion(graph, node).Add("relu", {node.input(0)}));
   NN_ASSIGN(Value * y, Negated(graph, node, node.input(0)));
-  NN_ASSIGN(y, AddBefore(graph, node, "relu", {y}));
+  NN_ASSIGN(y, Expansion(graph, node).Add("relu", {y}));
   NN_ASSIGN(Value* const factor, Negated(graph, node, slope));
-  NN_ASSIGN(y, AddBefore(graph, node, "mul", {y, factor}));
-  NN_ASSIGN(y, AddBefore(graph, node, "add", {positive, y}));
-  return ReplaceBy(graph, node, y);
+  NN_ASSIGN(y, Expansion(graph, node).Add("mul", {y, factor}));
+  NN_ASSIGN(y, Expansion(graph, node).Add("add", {positive, y}));
+  return Expansion(graph, node).Replace(y);
 }
 
 Result<bool> LeakyReluAsSum(Graph& graph, Node& node) {
@@ -201,15 +190,15 @@ Result<bool> PoolAll(Graph& graph, Node& node, std::string_view op) {
   const auto layout = SpatialLayout(a.axes, x.rank());
   if (!layout) return false;
   const auto kernel = ConstDims(SpatialDims(*x.dims, *layout));
-  if (!kernel) return false;
+  if (!kernel || std::ranges::find(*kernel, 0) != kernel->end()) return false;
   A pool;
   pool.layout = *layout;
   pool.kernel = *kernel;
-  NN_ASSIGN(Value * y, AddBefore(graph, node, op, {node.input(0)}, std::move(pool)));
+  NN_ASSIGN(Value * y, Expansion(graph, node).Add(op, {node.input(0)}, std::move(pool)));
   if (!a.keep_dims) {
-    NN_ASSIGN(y, AddBefore(graph, node, "squeeze", {y}, AxesAttrs{a.axes}));
+    NN_ASSIGN(y, Expansion(graph, node).Add("squeeze", {y}, AxesAttrs{a.axes}));
   }
-  return ReplaceBy(graph, node, y);
+  return Expansion(graph, node).Replace(y);
 }
 
 Result<bool> PoolMean(Graph& graph, Node& node) {
@@ -293,9 +282,9 @@ Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
   std::vector<int64_t> wider = {1};
   wider.insert(wider.end(), dims->begin(), dims->end());
   NN_ASSIGN(Value* const in, Reshaped(graph, node, node.input(0), wider));
-  NN_ASSIGN(Value* const y, AddBefore(graph, node, "softmax", {in}, SoftmaxAttrs{-1, a.beta}));
+  NN_ASSIGN(Value* const y, Expansion(graph, node).Add("softmax", {in}, SoftmaxAttrs{-1, a.beta}));
   NN_ASSIGN(Value* const back, Reshaped(graph, node, y, *dims));
-  return ReplaceBy(graph, node, back);
+  return Expansion(graph, node).Replace(back);
 }
 
 }  // namespace

@@ -8,19 +8,15 @@
 #include "base/status.h"
 #include "formats/tflite/rewrites.h"
 #include "ir/graph.h"
-#include "ir/tensor.h"
+#include "ir/number.h"
+#include "passes/expand.h"
 
 namespace nn::tflite {
 
 // A scalar of the given floating-point or integer type.
 inline Result<Value*> Number(Graph& graph, DType dtype, double v) {
-  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {}));
-  b.SetDouble(0, v);
-  return graph.AddConstant(b.Finish());
-}
-
-inline bool IsPlainF32(const Node& node) {
-  return node.input(0)->dtype() == DType::kF32 && !node.input(0)->type().quantized();
+  NN_ASSIGN(Tensor number, nn::Number(dtype, v));
+  return graph.AddConstant(std::move(number));
 }
 
 // Builds a chain of nodes that replaces a node, from its input 0 on.

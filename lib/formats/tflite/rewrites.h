@@ -23,7 +23,6 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node);
 Result<bool> EluOfAlpha(Graph& graph, Node& node);  // elu, celu and selu as ELU, whose alpha is 1
 Result<bool> ErfAsPolynomial(Graph& graph, Node& node);
 Result<bool> MishAsProduct(Graph& graph, Node& node);
-Result<bool> NormAsMoments(Graph& graph, Node& node);  // instance_norm, layer_norm
 Result<bool> SoftplusAsLogarithm(Graph& graph, Node& node);
 Result<bool> SoftsignAsQuotient(Graph& graph, Node& node);
 

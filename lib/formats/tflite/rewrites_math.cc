@@ -1,15 +1,10 @@
 // Functions that TensorFlow Lite lacks in elementary operators.
 #include <limits>
-#include <numeric>
 
 #include "formats/tflite/chain.h"
 #include "formats/tflite/rewrites.h"
 #include "ir/op_def.h"
-#include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
-#include "ops/nn/norm.h"
-#include "ops/reduce/reduce.h"
-#include "ops/support/window.h"
 
 namespace nn::tflite {
 
@@ -103,62 +98,6 @@ Result<bool> SoftsignAsQuotient(Graph& graph, Node& node) {
   NN_ASSIGN(Node* const y, AddLike(graph, node, "div", {x, chain.value()}));
   Value* const result = y->output();
   graph.Replace(&node, result);
-  return true;
-}
-
-// (x - mean) / sqrt(mean of squares + epsilon) * scale + bias.
-Result<bool> NormAsMoments(Graph& graph, Node& node) {
-  if (!IsPlainF32(node) || !node.input(0)->type().ranked()) return false;
-  const int rank = node.input(0)->type().rank();
-  const bool layer = node.Is("layer_norm");
-  for (size_t i = 1; i < node.outputs().size(); ++i)
-    if (graph.HasUses(node.output(i))) return false;  // mean and deviation of layer_norm
-  int64_t first = 0, end = rank;
-  float epsilon = 0;
-  Dims parameter;  // the shape of scale and bias of instance_norm
-  if (layer) {
-    const auto& a = node.attrs<LayerNormAttrs>();
-    first = a.axis < 0 ? a.axis + rank : a.axis;
-    epsilon = a.epsilon;
-  } else {
-    const auto& a = node.attrs<InstanceNormAttrs>();
-    first = FirstSpatialAxis(a.layout);
-    if (a.layout == Layout::kNxc) end = rank - 1;
-    epsilon = a.epsilon;
-    parameter = {node.input(1)->type().dim(0)};
-    if (a.layout == Layout::kNcx) parameter.resize(static_cast<size_t>(rank - 1), Dim(1));
-  }
-  if (first < 0 || first >= end) return false;
-  ReduceAttrs row{std::vector<int64_t>(static_cast<size_t>(end - first)), true};
-  std::iota(row.axes.begin(), row.axes.end(), first);
-  Chain chain(graph, node);
-  NN_ASSIGN(Node* const mean, AddLike(graph, node, "reduce_mean", {chain.value()}, row));
-  NN_RETURN_IF_ERROR(chain.Then("sub", {mean->output()}));
-  Value* const centered = chain.value();
-  NN_RETURN_IF_ERROR(chain.Then("mul", {centered}));
-  NN_RETURN_IF_ERROR(chain.Then("reduce_mean", {}, row));
-  NN_RETURN_IF_ERROR(chain.ThenNumber("add", epsilon));
-  NN_RETURN_IF_ERROR(chain.Then("sqrt"));
-  NN_ASSIGN(Node* const normal, AddLike(graph, node, "div", {centered, chain.value()}));
-  Value* y = normal->output();
-  for (size_t i = 1; i <= 2; ++i) {
-    Value* v = node.input(i);
-    if (v == nullptr) continue;
-    if (parameter.size() > 1) {
-      NN_ASSIGN(Node* const shaped,
-                AddLike(graph, node, "reshape", {v}, ReshapeAttrs{parameter, false}));
-      v = shaped->output();
-    }
-    NN_ASSIGN(Node* const n, AddLike(graph, node, i == 1 ? "mul" : "add", {y, v}));
-    y = n->output();
-  }
-  if (!layer) {
-    graph.Replace(&node, y);
-    return true;
-  }
-  graph.ReplaceUses(node.output(), y);
-  if (y->name().empty()) y->set_name(node.output()->name());
-  graph.Erase(&node);
   return true;
 }
 

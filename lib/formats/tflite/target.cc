@@ -8,6 +8,7 @@
 #include "ops/array/shape.h"
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/unroll.h"
+#include "passes/expand.h"
 #include "passes/legalize.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
@@ -120,8 +121,15 @@ const Target& TfliteTarget() {
       {"mish", "product", MishAsProduct},
       {"softplus", "logarithm", SoftplusAsLogarithm},
       {"softsign", "quotient", SoftsignAsQuotient},
-      {"instance_norm", "moments", NormAsMoments},
-      {"layer_norm", "moments", NormAsMoments},
+      {"instance_norm", "moments", ExpandNorm},
+      {"layer_norm", "moments", ExpandNorm},
+      {"arg_max", "first index", ExpandLastIndex},
+      {"arg_min", "first index", ExpandLastIndex},
+      {"gather_elements", "gather", ExpandGatherElements},
+      {"grid_sample", "gathers", ExpandGridSample},
+      {"hardmax", "one_hot", ExpandHardmax},
+      {"reduce_log_sum_exp", "definition", ExpandLogSumExp},
+      {"trilu", "mask", ExpandTrilu},
       {"rnn", "steps", UnrollRecurrent},
       {"gru", "steps", UnrollRecurrent},
       {"lstm", "steps", UnrollRecurrent},

@@ -6,6 +6,7 @@
 
 #include "formats/coreml/family.h"
 #include "formats/coreml/weights.h"
+#include "ir/op_def.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
 
@@ -294,9 +295,43 @@ Status WriteCast(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+// Whether all finite elements of v are whole numbers, as far as its operators tell: those that
+// round, and those that map whole numbers to whole numbers. Sums and products round to whole
+// numbers, too.
+bool IsWhole(const Value* v) {
+  static constexpr std::string_view kRounds[] = {"ceil", "floor", "round", "sign"};
+  static constexpr std::string_view kKeeps[] = {"abs", "add", "maximum", "minimum",
+                                                "mul", "neg", "sub"};
+  std::vector<const Value*> open = {v};
+  for (size_t i = 0; i < open.size(); ++i) {
+    constexpr size_t kMostValues = 256;
+    if (i == kMostValues) return false;
+    const Node* def = open[i]->def();
+    if (open[i]->dtype() != DType::kF32) continue;
+    if (open[i]->is_constant()) {
+      const Tensor& t = open[i]->constant();
+      for (int64_t k = 0; k < t.elements(); ++k)
+        if (t.GetDouble(k) != std::trunc(t.GetDouble(k))) return false;
+      continue;
+    }
+    if (def == nullptr) return false;
+    if (std::ranges::find(kRounds, def->op_name()) != std::end(kRounds) || def->Is("cast"))
+      continue;
+    const bool clips = def->Is("clip") && def->inputs().size() == 1 &&
+                       def->attrs<ClipAttrs>().min == std::trunc(def->attrs<ClipAttrs>().min) &&
+                       def->attrs<ClipAttrs>().max == std::trunc(def->attrs<ClipAttrs>().max);
+    if (!clips && def->op().movement == Movement::kNone && !def->Is("select") &&
+        std::ranges::find(kKeeps, def->op_name()) == std::end(kKeeps))
+      return false;
+    for (const Value* x : def->inputs())
+      if (x != nullptr && std::ranges::find(open, x) == open.end()) open.push_back(x);
+  }
+  return true;
+}
+
 std::optional<std::string> WhyNotCast(const Node& node) {
   const DType from = node.input(0)->dtype(), to = node.output()->dtype();
-  if (from == DType::kF32 && (to == DType::kI32 || to == DType::kI64))
+  if (from == DType::kF32 && (to == DType::kI32 || to == DType::kI64) && !IsWhole(node.input(0)))
     return fmt::format("Core ML has no cast from f32 to {}", DTypeName(to));
   return std::nullopt;
 }

@@ -1,0 +1,40 @@
+#include "passes/expand.h"
+
+#include "ir/number.h"
+#include "ir/op_def.h"
+
+namespace nn {
+
+Result<Value*> Expansion::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
+  NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
+  n->set_source(node_.source());
+  return n->output();
+}
+
+Result<Value*> Expansion::Number(DType dtype, double v) {
+  NN_ASSIGN(Tensor number, nn::Number(dtype, v));
+  return Constant(std::move(number));
+}
+
+bool Expansion::Replace(Value* y) {
+  if (y->def() != nullptr && y->def()->name().empty()) y->def()->set_name(node_.name());
+  if (node_.outputs().size() == 1) {
+    graph_.Replace(&node_, y);
+    return true;
+  }
+  if (y->name().empty()) y->set_name(node_.output()->name());
+  graph_.ReplaceUses(node_.output(), y);
+  graph_.Erase(&node_);
+  return true;
+}
+
+void Expansion::ReplaceOutput(size_t i, Value* v) {
+  if (v->name().empty()) v->set_name(node_.output(i)->name());
+  graph_.ReplaceUses(node_.output(i), v);
+}
+
+bool IsPlainF32(const Node& node) {
+  return node.input(0)->dtype() == DType::kF32 && !node.input(0)->type().quantized();
+}
+
+}  // namespace nn

@@ -1,0 +1,56 @@
+// Operators in terms of simpler ones, for targets that lack them: each function is the `apply` of a
+// Rewrite (passes/legalize.h). False if it does not apply. Results have the same bits unless a
+// function says that it rounds differently.
+#pragma once
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+namespace nn {
+
+// Builds the nodes that replace a node. They stand before it and have its source.
+class Expansion {
+ public:
+  Expansion(Graph& graph, Node& node) : graph_(graph), node_(node) {}
+
+  Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
+  // A scalar of a type of numbers or bool.
+  Result<Value*> Number(DType dtype, double v);
+
+  // Replaces the node, or only its output i, which is not the first. The value gets the output's
+  // name unless it has one.
+  bool Replace(Value* y);
+  void ReplaceOutput(size_t i, Value* v);
+
+ private:
+  Graph& graph_;
+  Node& node_;
+};
+
+// Whether the first input is float32 and not quantized.
+bool IsPlainF32(const Node& node);
+
+// hardmax -> one_hot of arg_max.
+Result<bool> ExpandHardmax(Graph& graph, Node& node);
+// arg_max or arg_min of the last index -> of the first one in the reversed input.
+Result<bool> ExpandLastIndex(Graph& graph, Node& node);
+// trilu -> a selection by a constant mask, or by one that depends on the diagonal.
+Result<bool> ExpandTrilu(Graph& graph, Node& node);
+// gather_elements -> a gather from all elements in one axis. An index out of range is not an error
+// any more.
+Result<bool> ExpandGatherElements(Graph& graph, Node& node);
+// grid_sample of float32 -> a gather for each tap, and their weighted sum. Rounds differently.
+Result<bool> ExpandGridSample(Graph& graph, Node& node);
+// reduce_log_sum_exp -> its definition. Rounds differently.
+Result<bool> ExpandLogSumExp(Graph& graph, Node& node);
+// instance_norm, layer_norm -> differences from the mean, divided by the deviation. Rounds
+// differently.
+Result<bool> ExpandNorm(Graph& graph, Node& node);
+
+}  // namespace nn
