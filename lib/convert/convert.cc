@@ -178,7 +178,7 @@ std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitt
 
 // Dequantizes the graph; false if it has nodes without a float form, which are unsupported.
 Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
-  const SourceSummary before(graph);
+  const Interface before = InterfaceOf(graph);
   NN_ASSIGN(const std::vector<UnsupportedNode> refused, Dequantize(graph));
   for (const UnsupportedNode& node : refused)
     if (node.op != "opaque") out.unsupported.push_back(node);
@@ -186,11 +186,11 @@ Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
     out.rest_unchecked = "the model cannot be dequantized";
     return false;
   }
-  const auto add = [&](std::string_view kind, const auto& from, const std::vector<Port>& to) {
+  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+                       const std::vector<Port>& to) {
     for (size_t i = 0; i < to.size(); ++i)
-      if (from[i].second.quantized())
-        out.dequantized_ports.push_back({std::string(kind), from[i].first,
-                                         from[i].second.ToString(),
+      if (from[i].type.quantized())
+        out.dequantized_ports.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
                                          to[i].value->type().ToString()});
   };
   add("input", before.inputs, graph.inputs());
