@@ -18,15 +18,16 @@ Result<nn::Type> TypeOf(const ValueType& type) {
   nn::Type out;
   out.dtype = type.dtype;
   if (type.shape) {
-    out.dims.emplace();
+    nn::Dims dims;
     for (const Dimension& d : *type.shape) {
       if (d.is_known()) {
-        out.dims->push_back(d.size);
+        dims.push_back(d.size);
         continue;
       }
       NN_ASSIGN(nn::Dim dim, nn::Dim::Parse(d.expression));
-      out.dims->push_back(std::move(dim));
+      dims.push_back(std::move(dim));
     }
+    out.dims = std::move(dims);
   }
   if (type.quantization) {
     auto quant = std::make_shared<nn::Quant>();

@@ -87,10 +87,11 @@ Type Refine(const Type& preferred, const Type& other) {
   if (out.quant == nullptr) out.quant = other.quant;
   if (!out.dims) {
     out.dims = other.dims;
-  } else if (other.dims && other.dims->size() == out.dims->size()) {
-    for (size_t i = 0; i < out.dims->size(); ++i)
-      if (!(*out.dims)[i].is_const() && (*other.dims)[i].is_const())
-        (*out.dims)[i] = (*other.dims)[i];
+  } else if (other.dims && other.dims->size() == out.dims->size() && !(other.dims == out.dims)) {
+    Dims dims = *out.dims;
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (!dims[i].is_const() && (*other.dims)[i].is_const()) dims[i] = (*other.dims)[i];
+    out.dims = std::move(dims);
   }
   return out;
 }

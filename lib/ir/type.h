@@ -35,9 +35,38 @@ struct Quant {
   static std::shared_ptr<const Quant> PerTensor(float scale, int64_t zero_point);
 };
 
+// The dimensions of a type, or nothing if its rank is unknown: an std::optional<Dims> whose
+// contents cannot be changed, and are therefore shared by copies.
+class TypeDims {
+ public:
+  TypeDims() = default;
+  TypeDims(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
+  TypeDims(Dims dims)          // NOLINT(google-explicit-constructor)
+      : dims_(std::make_shared<const Dims>(std::move(dims))) {}
+  TypeDims(std::optional<Dims> dims) {  // NOLINT(google-explicit-constructor)
+    if (dims) *this = TypeDims(*std::move(dims));
+  }
+  operator std::optional<Dims>() const {  // NOLINT(google-explicit-constructor)
+    return dims_ == nullptr ? std::nullopt : std::optional(*dims_);
+  }
+
+  bool has_value() const { return dims_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  // Require has_value().
+  const Dims& operator*() const { return *dims_; }
+  const Dims* operator->() const { return dims_.get(); }
+  void reset() { dims_.reset(); }
+  friend bool operator==(const TypeDims& a, const TypeDims& b) {
+    return a.dims_ == b.dims_ || (a && b && *a == *b);
+  }
+
+ private:
+  std::shared_ptr<const Dims> dims_;
+};
+
 struct Type {
   DType dtype = DType::kUnknown;
-  std::optional<Dims> dims;  // nullopt: unknown rank
+  TypeDims dims;  // nothing: unknown rank
   std::shared_ptr<const Quant> quant;
 
   Type() = default;

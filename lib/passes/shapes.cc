@@ -9,7 +9,7 @@ namespace nn {
 namespace {
 
 // Whether the declared dims have constants where the inferred ones do not.
-bool SaysMore(const std::optional<Dims>& declared, const std::optional<Dims>& found) {
+bool SaysMore(const TypeDims& declared, const TypeDims& found) {
   if (!declared) return false;
   for (size_t i = 0; i < declared->size(); ++i)
     if ((*declared)[i].is_const() && !(found && (*found)[i].is_const())) return true;

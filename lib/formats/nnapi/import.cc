@@ -65,12 +65,13 @@ Result<Type> TypeOf(uint32_t index, const Operand& o) {
   if (IsScalar(o.type) && !o.dimensions.empty())
     return ModelError("the scalar has {} dimensions", o.dimensions.size());
   if (o.type == OperandType::kOem) {
-    type.dims = {Dim(o.location.length)};
+    type.dims = Dims{Dim(o.location.length)};
   } else if (IsScalar(o.type) || !o.dimensions.empty()) {
-    type.dims.emplace();
+    Dims dims;
     for (size_t i = 0; i < o.dimensions.size(); ++i)
-      type.dims->push_back(o.dimensions[i] == 0 ? Dim::Symbol(fmt::format("operand{}_{}", index, i))
-                                                : Dim(o.dimensions[i]));
+      dims.push_back(o.dimensions[i] == 0 ? Dim::Symbol(fmt::format("operand{}_{}", index, i))
+                                          : Dim(o.dimensions[i]));
+    type.dims = std::move(dims);
   }
   return type;
 }

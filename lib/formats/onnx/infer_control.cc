@@ -92,10 +92,11 @@ Status InferScan(TypeContext& ctx) {
     if (given[i].is_known() && !given[i].is_tensor())
       return ModelError("input {} is {}, not a tensor", i, given[i].ToString());
     if (i < carried || !given[i].tensor.dims) continue;
-    Dims& dims = *given[i].tensor.dims;
+    Dims dims = *given[i].tensor.dims;
     NN_ASSIGN(const size_t axis, Axis(in_axes[i - carried], dims.size()));
     NN_ASSIGN(length, ctx.Same(length, dims[axis], "lengths of the scan inputs"));
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    given[i].tensor.dims = std::move(dims);
   }
   const auto made = ctx.InferSubGraph("body", given);
   if (!made) return {};
@@ -110,9 +111,10 @@ Status InferScan(TypeContext& ctx) {
                           type.ToString());
       type = Refine(given[i], type);
     } else if (type.tensor.dims) {
-      Dims& dims = *type.tensor.dims;
+      Dims dims = *type.tensor.dims;
       NN_ASSIGN(const size_t axis, Axis(out_axes[i - carried], dims.size() + 1));
       dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), length);
+      type.tensor.dims = std::move(dims);
     }
     ctx.Set(i, std::move(type));
   }
@@ -122,13 +124,13 @@ Status InferScan(TypeContext& ctx) {
 // Drops the first `count` dimensions of a tensor and compares them with those dropped from others.
 Status DropFront(TypeContext& ctx, ValueType& type, size_t count, Dims& dropped) {
   if (!type.tensor.dims) return {};
-  Dims& dims = *type.tensor.dims;
+  const Dims& dims = *type.tensor.dims;
   if (dims.size() < count)
     return ModelError("{} needs {} dimensions for batch and sequence", type.ToString(), count);
   for (size_t i = 0; i < count; ++i) {
     NN_ASSIGN(dropped[i], ctx.Same(dropped[i], dims[i], "batch and sequence sizes of the inputs"));
   }
-  dims.erase(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(count));
+  type.tensor.dims = Dims(dims.begin() + static_cast<std::ptrdiff_t>(count), dims.end());
   return {};
 }
 
@@ -155,9 +157,11 @@ Status InferScan8(TypeContext& ctx) {
                           type.ToString());
       type = Refine(given[i], type);
     }
-    if (type.tensor.dims)
-      type.tensor.dims->insert(type.tensor.dims->begin(), front.begin(),
-                               front.begin() + (i < carried ? 1 : 2));
+    if (type.tensor.dims) {
+      Dims dims(front.begin(), front.begin() + (i < carried ? 1 : 2));
+      dims.insert(dims.end(), type.tensor.dims->begin(), type.tensor.dims->end());
+      type.tensor.dims = std::move(dims);
+    }
     ctx.Set(i, std::move(type));
   }
   return {};

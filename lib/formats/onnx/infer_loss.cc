@@ -33,7 +33,7 @@ Status InferNegativeLogLikelihoodLoss(TypeContext& ctx) {
 
 Status InferSoftmaxCrossEntropyLoss(TypeContext& ctx) {
   const bool none = ctx.node().String("reduction", "mean") == "none";
-  ctx.Set(0, ctx.dtype(0), none ? ctx.in(1).tensor.dims : std::optional(Dims{}));
+  ctx.Set(0, ctx.dtype(0), none ? ctx.in(1).tensor.dims : TypeDims(Dims{}));
   ctx.Like(1, 0);
   return {};
 }

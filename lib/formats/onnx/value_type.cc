@@ -153,8 +153,10 @@ Result<ValueType> Union(const ValueType& a, const ValueType& b,
   if (!a.tensor.dims || !b.tensor.dims || a.tensor.rank() != b.tensor.rank()) {
     out.tensor.dims.reset();
   } else {
-    for (size_t i = 0; i < a.tensor.dims->size(); ++i)
-      if ((*a.tensor.dims)[i] != (*b.tensor.dims)[i]) (*out.tensor.dims)[i] = unknown();
+    Dims dims = *a.tensor.dims;
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (dims[i] != (*b.tensor.dims)[i]) dims[i] = unknown();
+    out.tensor.dims = std::move(dims);
   }
   if (a.element != nullptr && b.element != nullptr) {
     NN_ASSIGN(ValueType element, Union(*a.element, *b.element, unknown));

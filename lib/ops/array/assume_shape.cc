@@ -12,7 +12,7 @@ std::span<const AttrField> AssumeShapeAttrs::Fields() {
 namespace {
 
 // The declared dims, completed by those of the input. kModel if the two conflict.
-Result<Dims> AssumedDims(const AssumeShapeAttrs& a, const std::optional<Dims>& actual) {
+Result<Dims> AssumedDims(const AssumeShapeAttrs& a, const TypeDims& actual) {
   Dims dims = ToDims(a.dims);
   const auto contradiction = [&] {
     return ModelError("the declared shape is {}, but the value has shape {}",

@@ -64,13 +64,14 @@ Status InferConcat(InferContext& ctx) {
   }
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.attrs<ConcatAttrs>().axis, y.rank()));
   const auto at = static_cast<size_t>(axis);
+  Dims dims = *y.dims;
   for (size_t i = 1; i < ctx.input_count(); ++i) {
     const Type& x = ctx.in(i);
     if (x.rank() != y.rank())
       return ModelError("input {} is {}, but input 0 is {}: ranks differ", i, x.ToString(),
                         ctx.in(0).ToString());
-    for (size_t d = 0; d < y.dims->size(); ++d) {
-      Dim& have = (*y.dims)[d];
+    for (size_t d = 0; d < dims.size(); ++d) {
+      Dim& have = dims[d];
       const Dim& next = (*x.dims)[d];
       if (d == at) {
         have = JoinedSize(have, next);
@@ -83,6 +84,7 @@ Status InferConcat(InferContext& ctx) {
     }
   }
   const bool vector = y.rank() == 1;
+  y.dims = std::move(dims);
   ctx.set_out(0, std::move(y));
   if (vector) JoinElements(ctx);
   return {};

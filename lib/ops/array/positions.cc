@@ -202,8 +202,9 @@ Status InferUnique(InferContext& ctx) {
     if (x.ranked()) total = Product(*x.dims);
   } else if (x.ranked()) {
     NN_ASSIGN(const int axis, NormalizeAxis(a.axis, x.rank()));
-    y.dims = x.dims;
-    (*y.dims)[static_cast<size_t>(axis)] = count;
+    Dims dims = *x.dims;
+    dims[static_cast<size_t>(axis)] = count;
+    y.dims = std::move(dims);
     total = x.dim(axis);
   }
   ctx.set_out(0, y);

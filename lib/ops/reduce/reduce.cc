@@ -206,8 +206,9 @@ Type OpenType(InferContext& ctx, bool keep_dims) {
     const int64_t count = axes.dim(0).value();
     rank = count == 0 || count > rank ? 0 : rank - static_cast<int>(count);
   }
-  y.dims.emplace();
-  for (int i = 0; i < rank; ++i) y.dims->push_back(ctx.NewSymbol());
+  Dims dims;
+  for (int i = 0; i < rank; ++i) dims.push_back(ctx.NewSymbol());
+  y.dims = std::move(dims);
   return y;
 }
 

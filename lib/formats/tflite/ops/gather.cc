@@ -197,9 +197,9 @@ std::optional<std::string> WhyNotOneHot(const Node& node) {
 
 // WHERE returns positions as rows.
 Status WriteNonZero(ExportContext& ctx, const Node& node) {
-  Type rows = node.output()->type();
-  std::swap((*rows.dims)[0], (*rows.dims)[1]);
-  const TensorIndex positions = ctx.AddTensor(rows, node.output()->name());
+  const Type& y = node.output()->type();
+  const TensorIndex positions =
+      ctx.AddTensor(y.WithDims({y.dim(1), y.dim(0)}), node.output()->name());
   ctx.AddOperator(Op::WHERE, {ctx.TensorOf(node.input(0))}, {positions},
                   fb::CreateWhereOptions(ctx.builder()));
   NN_ASSIGN(const TensorIndex perm, ctx.AddInts({1, 0}, "perm"));

@@ -53,9 +53,10 @@ Status WriteArg(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const TensorIndex axis, ctx.AddInt(a.axis, "axis"));
   TensorIndex y = ctx.ResultOf(node);
   if (a.keep_dims) {
-    Type dropped = node.output()->type();
-    dropped.dims->erase(dropped.dims->begin() + (a.axis < 0 ? a.axis + dropped.rank() : a.axis));
-    y = ctx.AddTensor(dropped, node.output()->name());
+    const Type& kept = node.output()->type();
+    Dims dims = *kept.dims;
+    dims.erase(dims.begin() + (a.axis < 0 ? a.axis + kept.rank() : a.axis));
+    y = ctx.AddTensor(kept.WithDims(std::move(dims)), node.output()->name());
   }
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), axis};
   if constexpr (op == Op::ARG_MAX)

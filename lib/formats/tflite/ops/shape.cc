@@ -209,7 +209,9 @@ Status WriteExpandDims(ExportContext& ctx, const Node& node) {
   Type type = node.input(0)->type();
   TensorIndex from = ctx.TensorOf(node.input(0));
   for (size_t i = 0; i < axes.size(); ++i) {
-    type.dims->insert(type.dims->begin() + axes[i], Dim(1));
+    Dims dims = *type.dims;
+    dims.insert(dims.begin() + axes[i], Dim(1));
+    type.dims = std::move(dims);
     if (type.quantized() && type.quant->per_axis() && type.quant->axis >= axes[i]) {
       auto quant = std::make_shared<Quant>(*type.quant);
       ++quant->axis;
