@@ -12,6 +12,8 @@ namespace nn {
 
 class NameTable {
  public:
+  // Makes room for `names` names.
+  void Reserve(size_t names) { taken_.reserve(names); }
   // Adds the name; false if it is taken.
   bool Claim(const std::string& name) { return taken_.insert(name).second; }
   bool Has(const std::string& name) const { return taken_.contains(name); }

@@ -99,7 +99,7 @@ void OpRegistry::Add(OpDef def) {
                  op->name.data());
     std::abort();
   }
-  for (const FormatName& f : op->formats) encodings_[{f.format, f.path}].emplace_back(op, &f);
+  for (const FormatName& f : op->formats) encodings_[f.path].emplace_back(op, &f);
 }
 
 const OpDef* OpRegistry::Find(std::string_view name) const {
@@ -111,10 +111,10 @@ std::pair<const OpDef*, const FormatName*> OpRegistry::FindEncoding(std::string_
                                                                     std::string_view path,
                                                                     int version) const {
   std::pair<const OpDef*, const FormatName*> best = {nullptr, nullptr};
-  const auto it = encodings_.find({format, path});
+  const auto it = encodings_.find(path);
   if (it == encodings_.end()) return best;
   for (const auto& entry : it->second)
-    if (entry.second->since_version <= version &&
+    if (entry.second->format == format && entry.second->since_version <= version &&
         (best.second == nullptr || entry.second->since_version > best.second->since_version))
       best = entry;
   return best;
@@ -123,6 +123,7 @@ std::pair<const OpDef*, const FormatName*> OpRegistry::FindEncoding(std::string_
 std::vector<const OpDef*> OpRegistry::All() const {
   std::vector<const OpDef*> out;
   for (const auto& [name, op] : ops_) out.push_back(op.get());
+  std::ranges::sort(out, {}, &OpDef::name);
   return out;
 }
 

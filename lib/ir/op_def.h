@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
@@ -246,9 +246,9 @@ class OpRegistry {
   std::vector<const OpDef*> All() const;
 
  private:
-  std::map<std::string_view, std::unique_ptr<OpDef>> ops_;
-  std::map<std::pair<std::string_view, std::string_view>,
-           std::vector<std::pair<const OpDef*, const FormatName*>>>
+  std::unordered_map<std::string_view, std::unique_ptr<OpDef>> ops_;
+  // By path; of all formats.
+  std::unordered_map<std::string_view, std::vector<std::pair<const OpDef*, const FormatName*>>>
       encodings_;
 };
 

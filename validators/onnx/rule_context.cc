@@ -17,6 +17,10 @@ std::string Field(std::string path, std::string_view field) {
   return path;
 }
 
+size_t CountOfData(const pb::GraphProto& graph) {
+  return static_cast<size_t>(graph.input_size() + graph.initializer_size());
+}
+
 }  // namespace
 
 std::string_view PlainDomain(std::string_view domain) {
@@ -87,6 +91,8 @@ void RuleContext::AddBody(std::unique_ptr<Body> owned,
   bodies_.push_back(std::move(owned));
   body.first_node = static_cast<int>(nodes_.size());
   body.node_count = nodes.size();
+  body.defined.reserve(static_cast<size_t>(nodes.size()) +
+                       (body.graph == nullptr ? 0 : CountOfData(*body.graph)));
   if (body.graph != nullptr) AddGraphData(body);
   if (body.kind == Body::Kind::kFunction)
     for (const auto& name : body.function->input()) Define(body, name, -1);

@@ -117,6 +117,7 @@ bool IsSeen(const Graph& graph, const Group& g, size_t length, const Value* v) {
 std::vector<Group> MakeGroups(Graph& graph, bool fuse) {
   constexpr size_t kLongest = 16;  // the maximum number of post-ops
   std::unordered_map<const Node*, size_t> position;
+  position.reserve(graph.nodes().size());
   size_t at = 0;
   for (const Node& n : graph.nodes()) position[&n] = at++;
   std::unordered_set<const Node*> taken;

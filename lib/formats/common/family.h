@@ -4,8 +4,8 @@
 // in two families.
 #pragma once
 
-#include <map>
 #include <span>
+#include <unordered_map>
 
 namespace nn {
 
@@ -17,9 +17,9 @@ struct FamilyOf {
 
 // The rows of all families, keyed by the member with the operator name.
 template <typename Family, typename Row, typename Key>
-std::map<Key, const Row*> RowsBy(Key Row::*key, std::span<const Row> Family::*rows,
-                                 std::span<const Family> families) {
-  std::map<Key, const Row*> table;
+std::unordered_map<Key, const Row*> RowsBy(Key Row::*key, std::span<const Row> Family::*rows,
+                                           std::span<const Family> families) {
+  std::unordered_map<Key, const Row*> table;
   for (const Family& family : families)
     for (const Row& row : family.*rows) table.emplace(row.*key, &row);
   return table;
@@ -27,7 +27,7 @@ std::map<Key, const Row*> RowsBy(Key Row::*key, std::span<const Row> Family::*ro
 
 // Null if there is none.
 template <typename Key, typename Row>
-const Row* FindRow(const std::map<Key, const Row*>& table, const Key& key) {
+const Row* FindRow(const std::unordered_map<Key, const Row*>& table, const Key& key) {
   const auto it = table.find(key);
   return it == table.end() ? nullptr : it->second;
 }

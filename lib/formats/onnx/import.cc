@@ -28,10 +28,10 @@ constexpr int64_t kMaxInlinedNodes = int64_t{1} << 18;
 // The maximum size of Scope::prefix, because each value has a copy.
 constexpr size_t kMaxPrefix = 256;
 
-// The names in the graph or in the body of a function.
+// The names in the graph or in the body of a function. They are those of the model.
 struct Scope {
-  std::unordered_map<std::string, Value*> values;  // null: an input omitted by the call
-  std::unordered_map<std::string, Type> declared;
+  std::unordered_map<std::string_view, Value*> values;  // null: an input omitted by the call
+  std::unordered_map<std::string_view, Type> declared;
   std::map<std::string, int64_t, std::less<>> opsets;  // by domain, cached
   // In a function:
   const pb::FunctionProto* function = nullptr;
@@ -111,6 +111,8 @@ class Importer {
     for (const auto& info : g.output())
       main_.declared[info.name()] = ReadType(info.type(), info.name());
     ReadFunctions();
+    main_.values.reserve(
+        static_cast<size_t>(g.initializer_size() + g.input_size() + g.node_size()));
     NN_RETURN_IF_ERROR(ReadInitializers(g));
     NN_RETURN_IF_ERROR(ReadInputs(g));
     NN_RETURN_IF_ERROR(ImportNodes(g.node(), main_));
@@ -180,6 +182,7 @@ class Importer {
 
   static Result<std::vector<int>> NodeOrder(const Nodes& nodes) {
     std::unordered_map<std::string_view, int> producer;
+    producer.reserve(static_cast<size_t>(nodes.size()));
     for (int i = 0; i < nodes.size(); ++i)
       for (const std::string& name : nodes[i].output())
         if (!name.empty()) producer[name] = i;
