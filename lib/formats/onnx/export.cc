@@ -276,18 +276,18 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_ASSIGN(const int64_t opset,
             ChooseOpset(graph, options.opset == 0 ? kDefaultOpset : options.opset,
                         options.opset == 0 ? kNewestOpset : options.opset));
-  pb::ModelProto model;
-  PayloadTable payloads;
-  model.set_ir_version(IrVersionFor(opset));
-  model.set_producer_name("nnconvert");
-  model.set_producer_version(options.producer_version);
-  auto* id = model.add_opset_import();
+  Model model;
+  model.proto.set_ir_version(IrVersionFor(opset));
+  model.proto.set_producer_name("nnconvert");
+  model.proto.set_producer_version(options.producer_version);
+  auto* id = model.proto.add_opset_import();
   id->set_domain("");
   id->set_version(opset);
-  pb::GraphProto* g = model.mutable_graph();
+  pb::GraphProto* g = model.proto.mutable_graph();
   g->set_name(graph.name.empty() ? "main" : graph.name);
 
-  ExportContext ctx(g, payloads, opset);
+  ExportContext ctx(g, model.payloads, opset);
+  ctx.ReserveNames(graph.values().size());
   for (const Port& p : graph.inputs()) {
     ctx.Claim(p.value, p.name);
     ctx.Define(p.value);
@@ -317,7 +317,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
     identity->add_input(ctx.NameOf(p->value));
     identity->add_output(p->name);
   }
-  return Assemble(std::move(model), std::move(payloads), {}, options);
+  return Assemble(model, options);
 }
 
 }  // namespace nn::onnx

@@ -32,6 +32,12 @@ class ExportContext {
                 Mode mode = Mode::kFile)
       : graph_(graph), payloads_(payloads), opset_(opset), trial_(mode == Mode::kTrial) {}
 
+  // Makes room for the names of `values` values.
+  void ReserveNames(size_t values) {
+    names_.reserve(values);
+    used_.Reserve(values);
+  }
+
   int64_t opset() const { return opset_; }
   // In a trial, the element type of the value with this name: set, or unknown.
   void SetType(const std::string& name, DType dtype) {

@@ -49,13 +49,7 @@ void ClearData(pb::TensorProto& tensor) {
 
 class Assembler {
  public:
-  Assembler(pb::ModelProto model, PayloadTable payloads, const SideFiles& files,
-            const ExportOptions& options)
-      : options_(options) {
-    model_.proto = std::move(model);
-    model_.payloads = std::move(payloads);
-    model_.files = files;
-  }
+  Assembler(Model& model, const ExportOptions& options) : options_(options), model_(model) {}
 
   Result<FileImage> Run() {
     const ExternalData& wanted = options_.external_data;
@@ -190,7 +184,7 @@ class Assembler {
   }
 
   const ExportOptions& options_;
-  Model model_;
+  Model& model_;
   SideFile outside_;
   uint64_t end_ = 0;  // size of outside_
   std::set<const pb::TensorProto*> moved_;
@@ -214,9 +208,17 @@ Result<ExternalRange> ReadExternalRange(const pb::TensorProto& tensor) {
   return range;
 }
 
-Result<FileImage> Assemble(pb::ModelProto model, PayloadTable payloads, const SideFiles& files,
-                           const ExportOptions& options) {
-  return Assembler(std::move(model), std::move(payloads), files, options).Run();
+Result<FileImage> Assemble(Model& model, const ExportOptions& options) {
+  return Assembler(model, options).Run();
+}
+
+Result<FileImage> Assemble(const pb::ModelProto& model, PayloadTable payloads,
+                           const SideFiles& files, const ExportOptions& options) {
+  Model copy;
+  copy.proto = model;
+  copy.payloads = std::move(payloads);
+  copy.files = files;
+  return Assemble(copy, options);
 }
 
 }  // namespace nn::onnx

@@ -1,6 +1,8 @@
 // An ONNX model as protobuf message, with large tensor data as views of the file.
 #pragma once
 
+#include <google/protobuf/arena.h>
+
 #include <filesystem>
 
 #include "base/blob.h"
@@ -11,10 +13,18 @@
 namespace nn::onnx {
 
 struct Model : NativeModel {
-  pb::ModelProto proto;
+  // Allocates a million small messages, and frees them, in a fraction of the heap's time.
+  google::protobuf::Arena arena{LargeBlocks()};
+  pb::ModelProto& proto = *google::protobuf::Arena::CreateMessage<pb::ModelProto>(&arena);
   PayloadTable payloads;
   Blob file;
   std::filesystem::path directory;  // of the file; external data is below it
+
+  static google::protobuf::ArenaOptions LargeBlocks() {
+    google::protobuf::ArenaOptions options;
+    options.max_block_size = size_t{1} << 20;
+    return options;
+  }
 };
 
 // Parses an .onnx file, or one of the text forms of protobuf (formats/common/pb_text.h). Checks
