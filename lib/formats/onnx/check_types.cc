@@ -2,6 +2,7 @@
 // calls.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -10,6 +11,8 @@
 #include "formats/onnx/infer.h"
 #include "formats/onnx/infer_window.h"
 #include "formats/onnx/tensor.h"
+#include "ir/op_def.h"
+#include "ops/array/opaque.h"
 
 namespace nn::onnx {
 namespace {
@@ -24,8 +27,20 @@ constexpr int64_t kMaxCalledNodes = int64_t{1} << 18;
 // The known facts about a value.
 struct Known {
   ValueType type;
-  Value* value = nullptr;  // the tensor, with contents if known
+  Value* constant = nullptr;                       // in Checker::graph_
+  std::shared_ptr<const Dims> elements = nullptr;  // of other known contents
+  bool computed = false;                           // by an imported operator
 };
+
+Known KnownOf(Value* v) {
+  Known known{ValueType::Tensor(v->type())};
+  if (v->is_constant())
+    known.constant = v;
+  else if (v->elements() != nullptr)
+    known.elements = std::make_shared<const Dims>(*v->elements());
+  known.computed = v->def() != nullptr;
+  return known;
+}
 
 // The names of a graph, or of the body of a function.
 struct TypeScope {
@@ -75,11 +90,13 @@ class Checker {
 
   // `inputs` are the known inputs of the graph, regardless of their declarations.
   void CheckGraph(const pb::GraphProto& g, const std::vector<Known>& inputs, TypeScope& scope) {
+    scope.values.reserve(
+        static_cast<size_t>(g.input_size() + g.initializer_size() + g.node_size()));
     for (const auto& info : g.value_info()) Declare(info, scope);
     for (const auto& info : g.output()) Declare(info, scope);
     for (int i = 0; i < g.input_size(); ++i) {
       const pb::ValueInfoProto& info = g.input(i);
-      Known known{Read(info.type()), nullptr};
+      Known known{Read(info.type())};
       if (static_cast<size_t>(i) < inputs.size()) {
         const Known& given = inputs[static_cast<size_t>(i)];
         Report(Compare(known.type, given.type), fmt::format("{}.input[{}]", scope.path, i), -1,
@@ -87,8 +104,6 @@ class Checker {
                  return fmt::format("{} is declared as {}, but gets {}", Quote(info.name()),
                                     known.type.ToString(), given.type.ToString());
                });
-        if (given.value != nullptr && Compare(known.type, given.type) == Agreement::kAgree)
-          known.value = given.value;
         known.type = Refine(known.type, given.type);
       }
       scope.values[info.name()] = std::move(known);
@@ -110,11 +125,11 @@ class Checker {
 
   void AddInitializer(const pb::TensorProto& t, int i, TypeScope& scope) {
     const std::string_view name = t.name();
-    Known known{ValueType::Tensor(TypeOf(t)), nullptr};
+    Known known{ValueType::Tensor(TypeOf(t))};
     if (IsSmall(t)) {
       // If data and shape do not match, the type is unknown.
       if (auto tensor = ReadTensor(t, model_))
-        known.value = graph_.AddConstant(*std::move(tensor));
+        known.constant = graph_.AddConstant(*std::move(tensor));
       else
         known.type.tensor.dims.reset();
     }
@@ -133,7 +148,7 @@ class Checker {
   void AddKnown(Known known, std::string_view name, const std::string& path, TypeScope& scope) {
     const auto input = scope.values.find(name);
     if (input != scope.values.end()) {
-      input->second = {Refine(known.type, input->second.type), known.value};
+      input->second = {Refine(known.type, input->second.type), known.constant};
       return;
     }
     const auto declared = scope.declared.find(name);
@@ -153,6 +168,7 @@ class Checker {
     for (int i = 0; i < nodes.size(); ++i) {
       if (scope.function != nullptr && ++called_nodes_ > kMaxCalledNodes) return;
       CheckNode(nodes[i], i, scope);
+      if (depth_ == 0) EraseNodes();
     }
   }
 
@@ -197,20 +213,34 @@ class Checker {
         return fmt::format("{} is declared as {}, but {} returns {}", Quote(name), type.ToString(),
                            TitleOf(node), known.type.ToString());
       });
-      if (agreement == Agreement::kAgree) {
-        known.type = Refine(known.type, type);
-        if (known.value != nullptr && !(known.type.tensor == known.value->type()))
-          known.value = Retyped(*known.value, known.type.tensor);
-      }
+      if (agreement == Agreement::kAgree) known.type = Refine(known.type, type);
     }
     scope.values.insert_or_assign(name, std::move(known));
   }
 
-  Value* Retyped(const Value& value, const Type& type) {
-    if (value.is_constant()) return graph_.AddConstant(value.constant());
-    Value* out = graph_.AddInput("", type);
-    out->set_elements(KnownElements(&value));
-    return out;
+  // The operands of a node in graph_; null for absent ones.
+  std::vector<Value*> AddOperands(const pb::NodeProto& node, const std::vector<Known>& inputs) {
+    static const OpDef* const opaque = Ops().Find("opaque");
+    static const Attrs attrs = OpaqueAttrs();
+    Node* const computing = graph_.AddNode(*opaque, {}, attrs, inputs.size());
+    std::vector<Value*> values;
+    values.reserve(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Known& in = inputs[i];
+      if (in.constant != nullptr || node.input(static_cast<int>(i)).empty()) {
+        values.push_back(in.constant);
+        continue;
+      }
+      values.push_back(in.computed ? computing->output(i) : graph_.AddInput("", in.type.tensor));
+      values[i]->set_type(in.type.tensor);
+      if (in.elements != nullptr) values[i]->set_elements(*in.elements);
+    }
+    return values;
+  }
+
+  // Constants stay. Ids of values, which distinguish unknown dimensions, are not used again.
+  void EraseNodes() {
+    while (!graph_.nodes().empty()) graph_.Erase(&graph_.nodes().back());
   }
 
   int64_t Opset(std::string_view domain, const pb::FunctionProto* function) {
@@ -222,20 +252,13 @@ class Checker {
   }
 
   Status InferNode(const pb::NodeProto& node, int index, const std::string& path,
-                   std::vector<Known>& inputs, std::vector<Known>& outputs,
+                   const std::vector<Known>& inputs, std::vector<Known>& outputs,
                    const TypeScope& scope) {
     const std::string_view domain = NormalDomain(node.domain());
     const int64_t opset = Opset(domain, scope.function);
-    std::vector<Value*> values;
-    bool tensors = true;
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      Known& in = inputs[i];
-      tensors &= !in.type.is_known() || in.type.is_tensor();
-      if (in.value == nullptr && !node.input(static_cast<int>(i)).empty())
-        in.value = graph_.AddInput("", in.type.tensor);
-      values.push_back(in.value);
-    }
-    ImportContext context(model_, node, opset, index, graph_, std::move(values));
+    const bool tensors = std::ranges::all_of(
+        inputs, [](const Known& in) { return !in.type.is_known() || in.type.is_tensor(); });
+    ImportContext context(model_, node, opset, index, graph_, AddOperands(node, inputs));
     context.set_bindings(scope.attrs);
     const auto function = functions_.find({domain, node.op_type(), node.overload()});
     if (function != functions_.end())
@@ -247,8 +270,7 @@ class Checker {
     NN_RETURN_IF_ERROR(CheckPads(context));
     NN_RETURN_IF_ERROR(ImportOp(context, domain));
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (Value* v = context.outputs()[i]; v != nullptr)
-        outputs[i] = {ValueType::Tensor(v->type()), v};
+      if (Value* v = context.outputs()[i]; v != nullptr) outputs[i] = KnownOf(v);
     return {};
   }
 
@@ -267,7 +289,7 @@ class Checker {
     for (size_t i = 0; i < outputs.size(); ++i) {
       outputs[i].type = types_context.outputs()[i];
       const auto& constant = types_context.constants()[i];
-      if (constant) outputs[i].value = graph_.AddConstant(*constant);
+      if (constant) outputs[i].constant = graph_.AddConstant(*constant);
     }
     return {};
   }
@@ -298,7 +320,7 @@ class Checker {
       }
       std::vector<Known> inputs;
       inputs.reserve(given.size());
-      for (const ValueType& type : given) inputs.push_back({type, nullptr});
+      for (const ValueType& type : given) inputs.push_back({type});
       ++depth_;
       CheckGraph(a.g(), inputs, inner);
       --depth_;
@@ -369,7 +391,8 @@ class Checker {
   }
 
   const Model& model_;
-  Graph graph_;  // of all values and imported nodes; never run
+  // The constants, and the node that is being checked, with those inside it, as imported.
+  Graph graph_;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
            const pb::FunctionProto*>
       functions_;
