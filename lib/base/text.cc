@@ -32,18 +32,25 @@ size_t Utf8Length(std::string_view s) {
 }
 
 std::string EscapeText(std::string_view text, bool quotes) {
+  const auto is_plain = [&](char c) {
+    return c >= 0x20 && c < 0x7F && (!quotes || (c != '"' && c != '\\'));
+  };
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
+  while (true) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_plain);
+    out.append(text.begin(), end);
+    text.remove_prefix(static_cast<size_t>(end - text.begin()));
+    if (text.empty()) return out;
     const size_t n = Utf8Length(text);
     const auto c = static_cast<uint8_t>(text[0]);
     if (n == 1) {
       switch (c) {
         case '"':
-          out += quotes ? "\\\"" : "\"";
+          out += "\\\"";
           break;
         case '\\':
-          out += quotes ? "\\\\" : "\\";
+          out += "\\\\";
           break;
         case '\n':
           out += "\\n";
@@ -55,10 +62,7 @@ std::string EscapeText(std::string_view text, bool quotes) {
           out += "\\r";
           break;
         default:
-          if (c < 0x20 || c == 0x7F)
-            out += fmt::format("\\x{:02x}", c);
-          else
-            out += static_cast<char>(c);
+          out += fmt::format("\\x{:02x}", c);  // other controls
       }
     } else if (n == 2 && c == 0xC2 && static_cast<uint8_t>(text[1]) < 0xA0) {
       out += fmt::format("\\x{:02x}\\x{:02x}", c, static_cast<uint8_t>(text[1]));  // C1 controls
@@ -69,7 +73,6 @@ std::string EscapeText(std::string_view text, bool quotes) {
     }
     text.remove_prefix(n == 0 ? 1 : n);
   }
-  return out;
 }
 
 }  // namespace

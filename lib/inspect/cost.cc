@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "inspect/shape_text.h"
 #include "ir/op_def.h"
+#include "ir/value_table.h"
 
 namespace nn::inspect {
 namespace {
@@ -40,6 +41,7 @@ struct Step {
 std::vector<Step> StepsOf(const Graph& graph) {
   std::vector<Step> steps;
   std::unordered_map<const Node*, size_t> step_of;
+  step_of.reserve(graph.nodes().size());
   for (const Node& node : graph.nodes()) {
     const int64_t index = node.source().index;
     if (steps.empty() || index < 0 || steps.back().nodes.back()->source().index != index)
@@ -47,18 +49,16 @@ std::vector<Step> StepsOf(const Graph& graph) {
     steps.back().nodes.push_back(&node);
     step_of[&node] = steps.size() - 1;
   }
-  std::unordered_set<const Value*> wanted;
-  for (const Port& p : graph.outputs()) wanted.insert(p.value);
+  ValueTable<size_t> reader(graph, steps.size());  // the last step that reads a value
   for (size_t i = 0; i < steps.size(); ++i) {
-    std::unordered_set<const Value*> seen;
     for (const Node* node : steps[i].nodes) {
       for (const Value* v : node->inputs())
         if (v != nullptr && (v->def() == nullptr || step_of[v->def()] != i) &&
-            seen.insert(v).second)
+            std::exchange(reader[v], i) != i)
           steps[i].reads.push_back(v);
       for (const Value* v : node->outputs()) {
         const auto uses = v->uses();
-        const bool inside = !uses.empty() && !wanted.contains(v) &&
+        const bool inside = !uses.empty() && !graph.IsOutput(v) &&
                             std::all_of(uses.begin(), uses.end(),
                                         [&](const Use& u) { return step_of[u.node] == i; });
         if (!inside) steps[i].writes.push_back(v);
@@ -101,7 +101,8 @@ OperatorCost RowOf(const Step& step) {
 
 // Inputs are alive from the start to their last read; graph outputs, to the end.
 void FindPeak(const Graph& graph, const std::vector<Step>& steps, ModelCost& out) {
-  std::unordered_map<const Value*, size_t> last;
+  constexpr size_t kNever = SIZE_MAX;
+  ValueTable<size_t> last(graph, kNever);
   for (size_t i = 0; i < steps.size(); ++i)
     for (const Value* v : steps[i].reads) last[v] = i;
   for (const Port& p : graph.outputs()) last[p.value] = steps.size();
@@ -121,7 +122,7 @@ void FindPeak(const Graph& graph, const std::vector<Step>& steps, ModelCost& out
     };
     for (const Value* v : steps[i].reads) release(v, last[v]);
     for (const Value* v : steps[i].writes)
-      if (!last.contains(v)) release(v, i);
+      if (last[v] == kNever) release(v, i);
   }
   if (alive) out.peak_bytes = std::max(peak, *alive);
 }

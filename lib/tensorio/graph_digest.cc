@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include <map>
+#include <memory>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/file.h"
 #include "base/sha256.h"
@@ -70,63 +70,74 @@ class Digester {
   struct Numbers {
     std::unordered_map<const Value*, size_t> inputs;
     std::unordered_map<const Value*, size_t> constants;
-    std::unordered_map<const Node*, size_t> nodes;
-    std::unordered_set<const Node*> met;  // numbered or on the stack
+    std::unordered_map<const Node*, size_t> nodes;  // or kOnStack
+    size_t nodes_added = 0;
   };
+  static constexpr size_t kOnStack = SIZE_MAX;
   // A node on the stack of Visit().
   struct Step {
     const Node* node;
-    std::vector<const Value*> inputs;
-    OpaqueContents contents;
+    std::unique_ptr<const OpaqueContents> contents;  // null unless the node is opaque
     size_t next = 0;
+
+    size_t input_count() const {
+      return node->inputs().size() + (contents == nullptr ? 0 : contents->captures.size());
+    }
+    const Value* input(size_t i) const {
+      const size_t own = node->inputs().size();
+      return i < own ? node->input(i) : contents->captures[i - own];
+    }
   };
 
   Step Begin(const Node& node) const {
-    Step step{&node, {node.inputs().begin(), node.inputs().end()}, {}};
-    if (node.op().is_opaque && opaque_) {
-      step.contents = opaque_(node);
-      const auto& captures = step.contents.captures;
-      step.inputs.insert(step.inputs.end(), captures.begin(), captures.end());
-    }
+    Step step{&node, nullptr};
+    if (node.op().is_opaque && opaque_)
+      step.contents = std::make_unique<const OpaqueContents>(opaque_(node));
     return step;
+  }
+
+  // Whether the node is not yet numbered or on the stack; it is from now on.
+  static bool Meet(const Node* node, Numbers& numbers) {
+    return node != nullptr && numbers.nodes.try_emplace(node, kOnStack).second;
   }
 
   // Adds the nodes that `value` depends on and that were not added before.
   Status Visit(const Value* value, Numbers& numbers) {
-    if (value->def() == nullptr || !numbers.met.insert(value->def()).second) return {};
+    if (!Meet(value->def(), numbers)) return {};
     std::vector<Step> stack;
     stack.push_back(Begin(*value->def()));
     while (!stack.empty()) {
       Step& step = stack.back();
-      if (step.next == step.inputs.size()) {
+      if (step.next == step.input_count()) {
         NN_RETURN_IF_ERROR(AddNode(step, numbers));
         stack.pop_back();
         continue;
       }
-      const Value* input = step.inputs[step.next++];
+      const Value* input = step.input(step.next++);
       // In a malformed file, a captured value may depend on the node that captures it.
-      if (input != nullptr && input->def() != nullptr && numbers.met.insert(input->def()).second)
-        stack.push_back(Begin(*input->def()));
+      if (input != nullptr && Meet(input->def(), numbers)) stack.push_back(Begin(*input->def()));
     }
     return {};
   }
 
   Status AddNode(const Step& step, Numbers& numbers) {
     const Node& node = *step.node;
-    for (const Value* v : step.inputs) MeetConstant(v, numbers);
-    numbers.nodes.emplace(&node, numbers.nodes.size());
+    const size_t inputs = step.input_count();
+    for (size_t i = 0; i < inputs; ++i) MeetConstant(step.input(i), numbers);
+    numbers.nodes[&node] = numbers.nodes_added++;
     structure_.Text(node.op_name());
     if (!node.op().is_opaque) AddAttrs(node.attrs());
-    structure_.Text(step.contents.structure);
+    structure_.Text(step.contents == nullptr ? "" : step.contents->structure);
     structure_.Number(static_cast<uint64_t>(node.arithmetic()));
-    structure_.Number(step.inputs.size());
-    for (const Value* v : step.inputs) AddReference(v, numbers);
+    structure_.Number(inputs);
+    for (size_t i = 0; i < inputs; ++i) AddReference(step.input(i), numbers);
     structure_.Number(node.outputs().size());
     for (const Value* v : node.outputs()) AddQuant(v->type());
     structure_.Number(node.regions().size());
     for (const auto& region : node.regions()) NN_RETURN_IF_ERROR(Add(*region));
-    structure_.Number(step.contents.tensors.size());
-    for (const auto& read : step.contents.tensors) {
+    structure_.Number(step.contents == nullptr ? 0 : step.contents->tensors.size());
+    if (step.contents == nullptr) return {};
+    for (const auto& read : step.contents->tensors) {
       NN_ASSIGN(const Tensor tensor, read());
       AddTensor(tensor);
     }
@@ -183,7 +194,8 @@ class Digester {
     } else if (v->def() != nullptr) {
       structure_.Text("node");
       const auto it = numbers.nodes.find(v->def());
-      structure_.Number(it == numbers.nodes.end() ? numbers.nodes.size() : it->second);
+      const bool added = it != numbers.nodes.end() && it->second != kOnStack;
+      structure_.Number(added ? it->second : numbers.nodes_added);
       structure_.Number(static_cast<uint64_t>(v->def_index()));
     } else if (v->is_constant()) {
       structure_.Text("constant");

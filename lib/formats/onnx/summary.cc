@@ -185,6 +185,7 @@ class Summarizer {
     op.outputs.assign(node.output().begin(), node.output().end());
     for (const auto& a : node.attribute()) op.attributes.emplace_back(a.name(), AttrText(a));
     out_.operators.push_back(std::move(op));
+    if (node.attribute().empty()) return;
 
     const std::string label =
         node.name().empty() ? fmt::format("{} {}", node.op_type(), index) : node.name();

@@ -35,11 +35,12 @@ class TensorLister {
 
  private:
   // Maps names of a graph to entries; kNone for values that shadow an outer constant.
-  using Frame = std::unordered_map<std::string, size_t>;
+  using Frame = std::unordered_map<std::string_view, size_t>;
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   void AddGraph(const pb::GraphProto& g, const std::string& scope) {
-    frames_.emplace_back();
+    frames_.emplace_back().reserve(
+        static_cast<size_t>(g.input_size() + g.initializer_size() + g.node_size()));
     for (const auto& info : g.input()) frames_.back()[info.name()] = kNone;
     for (const auto& t : g.initializer()) frames_.back()[t.name()] = AddTensor(t, t.name(), scope);
     for (const auto& t : g.sparse_initializer())
@@ -58,6 +59,7 @@ class TensorLister {
     const size_t number = operators_++;
     for (const std::string& name : node.input()) Use(name, number);
     for (const std::string& name : node.output()) frames_.back()[name] = kNone;
+    if (node.attribute().empty()) return;
     const bool constant = node.op_type() == "Constant" && node.output_size() == 1;
     const std::string label =
         node.name().empty() ? fmt::format("{} {}", node.op_type(), index) : node.name();
@@ -70,7 +72,7 @@ class TensorLister {
       for (int i = 0; i < a.tensors_size(); ++i)
         AddTensor(a.tensors(i), fmt::format("{}[{}]", name, i), scope);
       if (constant && out_.size() > before)
-        frames_.back()[name] = before;
+        frames_.back()[node.output(0)] = before;
       else
         for (size_t i = before; i < out_.size(); ++i) Own(out_[i], number);
       if (a.has_g()) AddGraph(a.g(), inner + a.name());
