@@ -71,10 +71,10 @@ Status FoldConstants(Graph& graph) {
       NN_ASSIGN(const bool absorbed, node.op().absorb_inputs(graph, node));
       if (absorbed) NN_RETURN_IF_ERROR(InferNode(node));
     }
-    const std::vector<Value*> outputs(node.outputs().begin(), node.outputs().end());
     NN_ASSIGN(const bool folded, FoldNode(graph, node, left));
     if (folded) continue;
-    for (Value* v : outputs) NN_RETURN_IF_ERROR(FoldElements(graph, v));
+    for (size_t i = 0; i < node.outputs().size(); ++i)
+      NN_RETURN_IF_ERROR(FoldElements(graph, node.output(i)));
   }
   return RemoveDeadCode(graph);
 }

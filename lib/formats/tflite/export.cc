@@ -241,8 +241,9 @@ std::optional<std::string> WhyNotOperands(fb::BuiltinOperator op,
       const bool has_other =
           operand->same_as >= 0 && same < inputs.size() && inputs[same] != nullptr;
       const OperandFacts other = has_other ? FactsOf(*inputs[same]) : OperandFacts();
+      const OperandFacts facts = FactsOf(*types[i]);
       const auto misfits =
-          MisfitsOf(*operand, FactsOf(*types[i]), is_output, has_other ? &other : nullptr,
+          MisfitsOf(*operand, facts, is_output, has_other ? &other : nullptr,
                     has_other ? std::string_view(signature->inputs[same].name) : "");
       if (!misfits.empty())
         return fmt::format("the {} operator of TensorFlow Lite: {}",
@@ -250,7 +251,7 @@ std::optional<std::string> WhyNotOperands(fb::BuiltinOperator op,
       const auto& quant = types[i]->quant;
       if (!is_output || (quant != nullptr && quant->per_axis())) continue;
       if (const auto misfit =
-              FixedQuantMisfit(op, FactsOf(*types[i]).type, quant == nullptr ? 0 : quant->scale(),
+              FixedQuantMisfit(op, facts.type, quant == nullptr ? 0 : quant->scale(),
                                quant == nullptr ? 0 : quant->zero_point()))
         return fmt::format("the {} operator of TensorFlow Lite: the result has {}",
                            fb::EnumNameBuiltinOperator(op), *misfit);

@@ -40,7 +40,12 @@ Result<std::optional<Dims>> BroadcastInputs(const InferContext& ctx) {
   Dims dims;
   for (size_t i = 0; i < ctx.input_count(); ++i) {
     if (!ctx.in(i).ranked()) return std::optional<Dims>();
-    NN_ASSIGN(dims, BroadcastDims(dims, *ctx.in(i).dims));
+    const Dims& next = *ctx.in(i).dims;
+    if (i == 0) {
+      dims = next;
+    } else if (dims != next) {
+      NN_ASSIGN(dims, BroadcastDims(dims, next));
+    }
   }
   return std::optional(std::move(dims));
 }
