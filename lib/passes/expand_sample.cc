@@ -247,20 +247,19 @@ Result<bool> ExpandGridSample(Graph& graph, Node& node) {
   Value *x = node.input(0), *grid = node.input(1);
   const int rank = x->type().rank();
   if (!IsPlainF32(node) || grid->dtype() != DType::kF32) return false;
-  if (a.layout == Layout::kNcx) {
-    NN_ASSIGN(x, Rearrange(graph, x, AxisMap::ChannelsLast(rank)));
-  }
-  const Dims dims = *x->type().dims;
-  const auto sizes = ConstDims(Dims(dims.begin() + 1, dims.end() - 1));
-  if (!sizes || !dims[0].is_const()) return false;
-  int64_t rows = dims[0].value();
-  if (rows == 0) return false;
+  const Dim images = x->type().dim(0);
+  const auto sizes = ConstDims(SpatialDims(*x->type().dims, a.layout));
+  if (!sizes || !images.is_const() || images.value() == 0) return false;
+  int64_t rows = images.value();
   for (const int64_t n : *sizes) {
     if (n == 0 || rows > kMostRows / n) return false;
     rows *= n;
   }
+  if (a.layout == Layout::kNcx) {
+    NN_ASSIGN(x, Rearrange(graph, x, AxisMap::ChannelsLast(rank)));
+  }
   Sampler sampler(graph, node, *sizes);
-  NN_ASSIGN(Value * y, sampler.Sample(x, grid, dims[0].value()));
+  NN_ASSIGN(Value * y, sampler.Sample(x, grid, images.value()));
   if (a.layout == Layout::kNcx) {
     NN_ASSIGN(y, Rearrange(graph, y, AxisMap::ChannelsFirst(rank)));
   }
