@@ -46,7 +46,7 @@ TEST_CASE("conversion report: a refuted conversion says that nothing was written
   report.conversion.verification = *std::move(verification);
   const std::string text = app::ReportText(report);
   CHECK(Contains(text, "refuted by 3 runs"));
-  CHECK(Contains(text, "no file was written; --rtol 2.5e-01 would accept it\n"));
+  CHECK(Contains(text, "no file was written; --rtol 2.6e-01 would accept it\n"));
   const Json json = app::ReportJson(report);
   CHECK(json["written"] == false);
   CHECK(json["verification"]["passed"] == false);

@@ -129,7 +129,8 @@ void CheckThereAndBack(const std::string& path) {
     for (size_t i = 0; i < names.outputs.size(); ++i) allowed[names.outputs[i]] = wanted.outputs[i];
     std::map<std::string, std::string> differences;
     AddDifferences(before, Json::parse(DumpOf(renamed)), differences);
-    for (const auto& [from, to] : differences) {
+    for (const auto& difference : differences) {
+      const std::string &from = difference.first, &to = difference.second;
       const std::string dims = "nn.dims.";
       const std::string name = from.starts_with(dims) ? from.substr(dims.size()) : from;
       CHECK(allowed.contains(name));
@@ -285,7 +286,7 @@ TEST_CASE("rename: ONNX, wherever a value is named, and no other value") {
 TEST_CASE("rename: ONNX, names that are taken") {
   const ReadModel read = ReadBytes(OnnxText("x", "y", "z"), "m.textproto");
   const std::string taken = "the new name \"{}\" is already used: {}";
-  for (const auto& [name, place] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
            {"h", "graph.value_info[0]"},
            {"w", "graph.input[2]"},
            {"c", "graph.input[1]"},
@@ -297,7 +298,8 @@ TEST_CASE("rename: ONNX, names that are taken") {
            {"y", "graph.node[1].else_branch.node[1].body.input[0]"},
            {"step", "training_info[0].algorithm.output[0]"},
        }) {
-    CAPTURE(name);
+    const auto& [name, place] = row;
+    CAPTURE(row.first);
     PortNames names = {{name, "c"}, {"y", "z"}};
     if (name == "y") names.outputs[0] = "x2";
     const auto renamed = Renamed(read, names, ExportOptions{"m.onnx"});

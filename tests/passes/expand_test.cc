@@ -170,8 +170,9 @@ TEST_CASE("expand: what does not apply stays") {
       {ExpandGatherElements,
        "graph { in %x: f32[n, 3] in %i: i64[2, 3] %y = gather_elements(%x, %i) out \"y\" = %y }"},
   };
-  for (const auto& [expand, text] : rows) {
-    CAPTURE(text);
+  for (const auto& row : rows) {
+    const auto& [expand, text] = row;
+    CAPTURE(row.second);
     Graph g = Parse(text);
     const std::string before = PrintGraph(g);
     const auto expanded = expand(g, g.nodes().front());

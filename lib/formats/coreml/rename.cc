@@ -197,6 +197,8 @@ Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
   NN_ASSIGN(const PortNames present, NamesOfPorts(native));
   NN_ASSIGN(FeatureNames changes, NewNames(present.inputs, present.outputs, present, names));
   if (changes.empty()) return Save(native, options);
+  if (changes.contains(""))
+    return UnsupportedError("an input or output without a name cannot be renamed");
   Model renamed;
   *renamed.proto = *model.proto;
   renamed.payloads = model.payloads;
