@@ -23,8 +23,8 @@ Result<bool> SliceShape(Graph& graph, Node& node);
 Result<bool> BatchBeforeTime(Graph& graph, Node& node);
 // Indices of one_hot that may count from the end -> that do not.
 Result<bool> CountFromBegin(Graph& graph, Node& node);
-// A conversion of real numbers to i32, which drops fractions -> of whole numbers. Values of i64 would
-// saturate in the 32 bits of an output.
+// A conversion of real numbers to i32, which drops fractions -> of whole numbers. Values of i64
+// would saturate in the 32 bits of an output.
 Result<bool> DropFractions(Graph& graph, Node& node);
 // One constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
