@@ -49,7 +49,7 @@ using nnsuite::TensorSummary;
 struct ImportedModel {
   Graph graph;
   std::vector<UnsupportedNode> unsupported;
-  int64_t hybrids = 0;  // float operators that stand for hybrid kernels (Format::import_as_float)
+  int64_t hybrids = 0;  // float operators in place of hybrid kernels (Format::import_as_float)
 };
 
 struct ExportOptions {
