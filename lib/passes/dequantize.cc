@@ -35,8 +35,8 @@ bool IsBoundedByUses(const Graph& graph, const Value& quantized) {
   });
 }
 
-// Whether the saturation of `quantize` is an activation, relu: quantizers fold an activation into the
-// operator before it, if the integers represent no negative numbers.
+// Whether the saturation of `quantize` is a relu: quantizers fold an activation into the operator
+// before it, if the integers represent no negative numbers.
 bool IsRelu(const Graph& graph, const Node& quantize) {
   const Node* producer = quantize.input(0)->def();
   const Type& type = quantize.output()->type();
