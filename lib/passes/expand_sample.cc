@@ -51,8 +51,8 @@ class Sampler {
       std::vector<int64_t> dims(static_cast<size_t>(grid->type().rank()), 1);
       dims[0] = images;
       NN_ASSIGN(TensorBuilder first, TensorBuilder::Create(DType::kF32, dims));
-      for (int64_t i = 0; i < images; ++i)
-        first.SetDouble(i, static_cast<double>(rows / images * i));
+      const int64_t size = rows / images;
+      for (int64_t i = 0; i < images; ++i) first.SetDouble(i, static_cast<double>(size * i));
       image = e_.Constant(first.Finish());
     }
     return Sum(0, image, nullptr);

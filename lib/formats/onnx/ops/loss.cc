@@ -1,4 +1,5 @@
 // Losses, which have no operators in the graph: they are imported as what defines them.
+#include "base/text.h"
 #include "formats/onnx/family.h"
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
