@@ -125,15 +125,7 @@ TEST_CASE("folder: a failure does not stop the rest, and the worst decides the e
   CHECK(Contains(unsupported.out, "  foo.onnx            1 operator cannot be converted: Foo"));
   CHECK(Contains(unsupported.out, "4 models: 2 converted, 1 copied, 1 unsupported; "));
   // Worse: the model fails a check, then a limit, then a file error.
-  WriteModel(m / "in/norm.onnx", R"(graph {
-    in %x: f32[1, 3, 4, 4]
-    const %w: f32[4, 3, 1, 1] = seeded(1, 0.3)
-    const %v: f32[4] = seeded(2, 0.3)
-    const %p: f32[4] = splat(1.7)
-    %c = conv(%x, %w)
-    %y = batch_norm(%c, %p, %v, %v, %p)
-    out "y" = %y
-  })");
+  WriteModel(m / "in/norm.onnx", NormModel());
   const std::string strict = m.To("tflite") + "--fold-batch-norm --atol 0 --rtol 0 --format json ";
   const ProgramResult refuted = Convert(strict);
   CHECK(refuted.code == 1);

@@ -198,15 +198,7 @@ TEST_CASE("report: a refused conversion has one") {
 
 TEST_CASE("report: a refuted conversion has one") {
   const TempDir dir;
-  WriteModel(dir / "in.onnx", R"(graph {
-    in %x: f32[1, 3, 4, 4]
-    const %w: f32[4, 3, 1, 1] = seeded(1, 0.3)
-    const %v: f32[4] = seeded(2, 0.3)
-    const %p: f32[4] = splat(1.7)
-    %c = conv(%x, %w)
-    %y = batch_norm(%c, %p, %v, %v, %p)
-    out "y" = %y
-  })");
+  WriteModel(dir / "in.onnx", NormModel());
   const std::string strict =
       dir / "in.onnx " + dir / "out.tflite --fold-batch-norm --atol 0 --rtol 0";
   const Json json = ReportOf(strict, 1);
@@ -221,13 +213,7 @@ TEST_CASE("report: a refuted conversion has one") {
 
 TEST_CASE("report: the remedy for dynamic shapes is in all forms") {
   const TempDir dir;
-  WriteModel(dir / "in.onnx", R"(graph {
-    in %x: f32[length, 1, 3]
-    const %w: f32[1, 4, 3] = seeded(1)
-    const %r: f32[1, 4, 4] = seeded(2)
-    %y, %h = rnn(%x, %w, %r)
-    out "y" = %y
-  })");
+  WriteModel(dir / "in.onnx", SequenceModel());
   for (const std::string form : {"json", "md", "html"}) {
     CHECK(Convert(dir / "in.onnx --to tflite --dry-run --report " + dir / "r." + form).code == 3);
     CHECK(Contains(ReadText(dir / "r." + form), "with fixed shapes, every operator can be"));

@@ -206,13 +206,7 @@ TEST_CASE("nnconvert: a batch that the model has already can be given") {
 
 TEST_CASE("nnconvert: the report says which shapes would help") {
   const TempDir dir;
-  WriteModel(dir / "in.onnx", R"(graph {
-    in %x: f32[length, 1, 3]
-    const %w: f32[1, 4, 3] = seeded(1)
-    const %r: f32[1, 4, 4] = seeded(2)
-    %y, %h = rnn(%x, %w, %r)
-    out "y" = %y
-  })");
+  WriteModel(dir / "in.onnx", SequenceModel());
   const ProgramResult open = Convert(dir / "in.onnx " + dir / "out.tflite");
   CHECK(open.code == 3);
   CHECK(Contains(open.out, "only if the number of steps is known, not length"));

@@ -56,4 +56,26 @@ std::string TwoOutputsModel() {
   })";
 }
 
+std::string NormModel() {
+  return R"(graph {
+    in %x: f32[1, 3, 4, 4]
+    const %w: f32[4, 3, 1, 1] = seeded(1, 0.3)
+    const %v: f32[4] = seeded(2, 0.3)
+    const %p: f32[4] = splat(1.7)
+    %c = conv(%x, %w)
+    %y = batch_norm(%c, %p, %v, %v, %p)
+    out "y" = %y
+  })";
+}
+
+std::string SequenceModel() {
+  return R"(graph {
+    in %x: f32[length, 1, 3]
+    const %w: f32[1, 4, 3] = seeded(1)
+    const %r: f32[1, 4, 4] = seeded(2)
+    %y, %h = rnn(%x, %w, %r)
+    out "y" = %y
+  })";
+}
+
 }  // namespace nn::test

@@ -25,5 +25,9 @@ std::string ConvModel();
 std::string BatchModel();
 // "a", "b": f32[4] -> "sum", "product".
 std::string TwoOutputsModel();
+// Conv, BatchNormalization, which rounds differently if it is folded.
+std::string NormModel();
+// RNN, of which the number of steps is the symbol "length".
+std::string SequenceModel();
 
 }  // namespace nn::test
