@@ -149,13 +149,14 @@ void AtomicFile::Write(std::span<const std::byte> bytes) {
 
 void AtomicFile::Write(std::span<const Blob> parts) {
   for (const Blob& part : parts) {
-    // Mapped bytes that have been written need not stay in memory.
-    constexpr size_t kStep = size_t{4} << 20;
-    for (size_t at = 0; at < part.size(); at += kStep) {
-      const Blob piece = part.Slice(at, std::min(kStep, part.size() - at));
-      Write(piece.bytes());
-      DropResidentPages(piece);
-    }
+    size_t at = 0;
+    part.Visit([&](std::span<const std::byte> piece) {
+      Write(piece);
+      // Mapped bytes that have been written need not stay in memory.
+      DropResidentPages(part.Slice(at, piece.size()));
+      at += piece.size();
+      return error_ == 0;
+    });
   }
 }
 

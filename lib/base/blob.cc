@@ -2,7 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <new>
 
 #include "base/checked_math.h"
@@ -38,8 +41,58 @@ void Buffer::Free::operator()(std::byte* p) const {
 Blob::Blob(Buffer buffer) {
   const size_t size = buffer.size_;
   auto owner = std::shared_ptr<std::byte[]>(std::move(buffer.data_));
-  bytes_ = {owner.get(), size};
+  begin_ = owner.get();
+  size_ = size;
   owner_ = std::move(owner);
+}
+
+struct Blob::DeferredState {
+  size_t size = 0;
+  std::unique_ptr<const DeferredBytes> source;
+  mutable std::once_flag once;
+  mutable Buffer bytes;
+  mutable std::atomic<bool> is_computed = false;
+};
+
+Blob Blob::Deferred(size_t size, std::unique_ptr<const DeferredBytes> source) {
+  auto state = std::make_shared<DeferredState>();
+  state->size = size;
+  state->source = std::move(source);
+  Blob out;
+  out.size_ = size;
+  out.deferred_ = state.get();
+  out.owner_ = std::move(state);
+  return out;
+}
+
+const std::byte* Blob::ComputedBytes() const {
+  const DeferredState& state = *deferred_;
+  std::call_once(state.once, [&] {
+    Buffer buffer(state.size);
+    for (size_t at = 0; at < state.size; at += kVisitedBytes)
+      state.source->Compute(at, {buffer.data() + at, std::min(kVisitedBytes, state.size - at)});
+    state.bytes = std::move(buffer);
+    state.is_computed.store(true, std::memory_order_release);
+  });
+  return state.bytes.data() + offset_;
+}
+
+bool Blob::is_deferred() const {
+  return deferred_ != nullptr && !deferred_->is_computed.load(std::memory_order_acquire);
+}
+
+void Blob::Visit(const std::function<bool(std::span<const std::byte>)>& fn) const {
+  Buffer piece;
+  if (is_deferred()) piece = Buffer(std::min(kVisitedBytes, size_));
+  for (size_t at = 0; at < size_; at += kVisitedBytes) {
+    const size_t count = std::min(kVisitedBytes, size_ - at);
+    if (piece.size() == 0) {
+      if (!fn({data() + at, count})) return;
+      continue;
+    }
+    deferred_->source->Compute(offset_ + at, {piece.data(), count});
+    if (!fn({piece.data(), count})) return;
+  }
 }
 
 Blob Blob::Copy(std::span<const std::byte> bytes) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <type_traits>
@@ -39,6 +41,14 @@ class Buffer {
   size_t size_ = 0;
 };
 
+// Bytes that are computed when they are needed.
+class DeferredBytes {
+ public:
+  virtual ~DeferredBytes() = default;
+  // Computes the bytes from `offset` on. May be called from several threads.
+  virtual void Compute(size_t offset, std::span<std::byte> to) const = 0;
+};
+
 class Blob {
  public:
   Blob() = default;
@@ -46,7 +56,11 @@ class Blob {
   explicit Blob(Buffer buffer);
   // A view of `bytes`, which must remain valid for the lifetime of `owner`.
   Blob(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
-      : bytes_(bytes), owner_(std::move(owner)) {}
+      : begin_(bytes.data()), size_(bytes.size()), owner_(std::move(owner)) {}
+
+  // `size` bytes, more than 0, that `source` computes. The first call of data() or bytes() of the
+  // blob, or of a copy or a slice, computes all of them and keeps them; Visit() does not.
+  static Blob Deferred(size_t size, std::unique_ptr<const DeferredBytes> source);
 
   static Blob Copy(std::span<const std::byte> bytes);
   template <typename T>
@@ -59,23 +73,44 @@ class Blob {
     return CopyOf(std::span<const T>(values));
   }
 
-  size_t size() const { return bytes_.size(); }
-  bool empty() const { return bytes_.empty(); }
-  const std::byte* data() const { return bytes_.data(); }
-  std::span<const std::byte> bytes() const { return bytes_; }
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  const std::byte* data() const { return deferred_ == nullptr ? begin_ : ComputedBytes(); }
+  std::span<const std::byte> bytes() const { return {data(), size_}; }
+
+  static constexpr size_t kVisitedBytes = size_t{4} << 20;
+
+  // Whether the bytes are not in memory or in a mapped file yet.
+  bool is_deferred() const;
+
+  // Calls fn(bytes) for consecutive pieces of kVisitedBytes (the last may be smaller) until fn
+  // returns false. Deferred bytes are computed piece by piece and not kept.
+  void Visit(const std::function<bool(std::span<const std::byte>)>& fn) const;
 
   // Requires offset + length <= size().
   Blob Slice(size_t offset, size_t length) const {
-    return Blob(bytes_.subspan(offset, length), owner_);
+    Blob out = *this;
+    out.size_ = length;
+    if (deferred_ == nullptr)
+      out.begin_ = begin_ + offset;
+    else
+      out.offset_ += offset;
+    return out;
   }
 
   bool IsAligned(size_t alignment) const {
-    return reinterpret_cast<uintptr_t>(bytes_.data()) % alignment == 0;
+    return reinterpret_cast<uintptr_t>(data()) % alignment == 0;
   }
 
  private:
-  std::span<const std::byte> bytes_;
+  struct DeferredState;
+  const std::byte* ComputedBytes() const;
+
+  const std::byte* begin_ = nullptr;  // unless deferred_
+  size_t size_ = 0;
   std::shared_ptr<const void> owner_;
+  const DeferredState* deferred_ = nullptr;  // owned by owner_
+  size_t offset_ = 0;                        // in the deferred bytes
 };
 
 }  // namespace nn

@@ -117,7 +117,8 @@ Result<Blob> MapFile(int fd, size_t size, const std::string& shown) {
 }
 
 bool IsMapped(const Blob& blob) {
-  return !blob.empty() && MappingTable::Get().Find(blob.data(), blob.size()).has_value();
+  return !blob.empty() && !blob.is_deferred() &&
+         MappingTable::Get().Find(blob.data(), blob.size()).has_value();
 }
 
 size_t CopyFromMapping(std::span<const std::byte> bytes, int to) {
@@ -141,7 +142,7 @@ bool MappedFileAt(const void* address, std::span<char> name) noexcept {
 }
 
 void DropResidentPages(const Blob& blob) {
-  if (blob.empty()) return;
+  if (blob.empty() || blob.is_deferred()) return;
   const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<uintptr_t>(blob.data());
   const uintptr_t begin = (first + page - 1) / page * page;

@@ -8,6 +8,13 @@ void Sha256::Bytes(std::span<const std::byte> bytes) {
   sha256_update(&context_, bytes.size(), reinterpret_cast<const uint8_t*>(bytes.data()));
 }
 
+void Sha256::Contents(const Blob& blob) {
+  blob.Visit([&](std::span<const std::byte> piece) {
+    Bytes(piece);
+    return true;
+  });
+}
+
 void Sha256::Number(uint64_t v) {
   std::array<uint8_t, 8> bytes;
   for (uint8_t& b : bytes) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/blob.h"
+
 namespace nn {
 
 class Sha256 {
@@ -16,6 +18,8 @@ class Sha256 {
 
   void Bytes(std::span<const std::byte> bytes);
   void Bytes(std::string_view text) { Bytes(std::as_bytes(std::span(text))); }
+  // The same bytes, without keeping those of a deferred blob.
+  void Contents(const Blob& blob);
   // 8 bytes, little-endian.
   void Number(uint64_t v);
   // The length as a Number(), then the bytes.

@@ -21,8 +21,13 @@ bool HasContents(const Blob& file, std::span<const Blob> parts) {
   size_t at = 0;
   for (const Blob& part : parts) {
     if (part.size() > file.size() - at) return false;
-    if (!part.empty() && std::memcmp(file.data() + at, part.data(), part.size()) != 0) return false;
-    at += part.size();
+    bool equal = true;
+    part.Visit([&](std::span<const std::byte> piece) {
+      equal = std::memcmp(file.data() + at, piece.data(), piece.size()) == 0;
+      at += piece.size();
+      return equal;
+    });
+    if (!equal) return false;
   }
   return at == file.size();
 }
@@ -121,7 +126,7 @@ std::string NameByContents(std::string_view name, std::span<const std::span<cons
     uint64_t size = 0;
     for (const Blob& part : parts) size += part.size();
     hash.Number(size);
-    for (const Blob& part : parts) hash.Bytes(part.bytes());
+    for (const Blob& part : parts) hash.Contents(part);
   }
   const std::string digest = hash.Finish();
   const size_t slash = name.rfind('/');

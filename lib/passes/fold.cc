@@ -2,6 +2,8 @@
 
 #include "ir/eval.h"
 #include "ir/op_def.h"
+#include "ops/array/permute.h"
+#include "ops/array/shape.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -32,8 +34,24 @@ bool WorthFolding(const Node& node, uint64_t& left) {
   return true;
 }
 
+// Whether the node permutes a large constant that nothing else uses: folding costs nothing before
+// the contents are needed, and the file does not grow.
+bool PermutesConstant(const Node& node) {
+  if (node.op().movement != Movement::kPermuted) return false;
+  const Value* x = node.input(0);
+  return x->is_constant() && x->uses().size() == 1 &&
+         x->constant().byte_size() >= kDeferredPermutationBytes;
+}
+
 // `left`: remaining bytes of constants that may be created.
 Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
+  if (PermutesConstant(node)) {
+    const auto map = AxisMapOf(node);
+    if (!map) return InternalError("{} is no permutation", node.Describe());
+    NN_ASSIGN(Tensor permuted, RearrangeConstant(node.input(0)->constant(), *map));
+    graph.MakeConstant(node.output(), std::move(permuted));
+    return true;
+  }
   if (!WorthFolding(node, left)) return false;
   std::vector<const Tensor*> inputs;
   for (const Value* v : node.inputs()) inputs.push_back(v == nullptr ? nullptr : &v->constant());

@@ -6,6 +6,7 @@
 #include "ir/eval.h"
 #include "ir/op_def.h"
 #include "ops/array/gather.h"
+#include "ops/array/permute.h"
 #include "ops/array/shape.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
@@ -138,7 +139,7 @@ Result<bool> FoldFlattenedTranspose(Graph& graph, Node& node) {
   const Dims& dims = *transpose->output()->type().dims;
   for (size_t i = 1; i < dims.size(); ++i) axes.push_back(dims[i].value());
   NN_ASSIGN(const Tensor unfolded, w->constant().Reshaped(axes));
-  NN_ASSIGN(const Tensor permuted, RearrangeTensor(unfolded, map.Inverse()));
+  NN_ASSIGN(const Tensor permuted, RearrangeConstant(unfolded, map.Inverse()));
   NN_ASSIGN(Tensor weights, permuted.Reshaped(w->constant().dims()));
   NN_ASSIGN(Node* const flat,
             graph.Append("reshape", {transpose->input(0)}, reshape->attrs(), 1, &node));

@@ -239,6 +239,40 @@ TEST_CASE("tflite: data behind the flatbuffer") {
   CHECK(cut.error().message().find("are outside the file") != std::string::npos);
 }
 
+TEST_CASE("tflite: the data of large buffers stand behind the tables, inside the flatbuffer") {
+  // Two large buffers of odd sizes, and small ones.
+  const Graph graph = Parse(R"(graph { in %x: f32[2, 129]
+      const %w: f32[161, 129] = seeded(1)
+      const %v: f32[163, 161] = seeded(2)
+      const %b: f32[163] = seeded(3)
+      %h = matmul(%x, %w) {transpose_b = true}
+      %m = matmul(%h, %v) {transpose_b = true}
+      %y = add(%m, %b)
+      out "y" = %y })");
+  const std::string file = FileOf(graph);
+  const fb::Model& m = Root(file);
+  flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(file.data()), file.size());
+  CHECK(fb::VerifyModelBuffer(verifier));
+  uint64_t tables = 0;
+  size_t large = 0;
+  for (const fb::Buffer* b : *m.buffers()) {
+    const auto place = static_cast<uint64_t>(reinterpret_cast<const char*>(b) - file.data());
+    tables = std::max(tables, place);
+    if (b->data() == nullptr) continue;
+    CHECK((reinterpret_cast<const char*>(b->data()->data()) - file.data()) % 16 == 0);
+  }
+  for (const fb::Buffer* b : *m.buffers()) {
+    if (b->data() == nullptr || b->data()->size() < 65536) continue;
+    ++large;
+    CHECK(reinterpret_cast<const char*>(b->data()) - file.data() > static_cast<int64_t>(tables));
+  }
+  CHECK(large == 2);
+  const auto again = ImportFile(file);
+  REQUIRE_MESSAGE(again.has_value(), again.error().message());
+  const auto inputs = InputsOf(graph, {});
+  CHECK(RunEverywhere(*again, inputs)[0].Identical(RunEverywhere(graph, inputs)[0]));
+}
+
 TEST_CASE("tflite: quantization parameters survive a file") {
   const Graph graph = Parse(R"(graph { in %x: u8[1, 2, 2, 2]{scale=0.5, zp=7, min=-3.5, max=124}
       const %w: u8[2, 1, 1, 2]{scale=0.25, zp=9} = seeded(1)

@@ -28,7 +28,7 @@ Result<json> SideFilesOf(const ReadModel& model) {
   json files = json::object();
   for (const SideFile& side : image.side_files) {
     Sha256 sha;
-    for (const Blob& part : side.parts) sha.Bytes(part.bytes());
+    for (const Blob& part : side.parts) sha.Contents(part);
     files[side.name] = sha.Finish();
   }
   return files;

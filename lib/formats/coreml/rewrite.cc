@@ -8,6 +8,7 @@
 #include "formats/coreml/export.h"
 #include "ops/array/gather.h"
 #include "ops/array/generate.h"
+#include "ops/array/permute.h"
 #include "ops/array/positions.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
@@ -127,7 +128,7 @@ Result<bool> TransposeWeights(Graph& graph, Node& node) {
     return true;
   }
   if (a.transpose_b) return false;
-  NN_ASSIGN(Tensor rows, RearrangeTensor(w->constant(), AxisMap::Permutation({1, 0})));
+  NN_ASSIGN(Tensor rows, RearrangeConstant(w->constant(), AxisMap::Permutation({1, 0})));
   graph.SetInput(&node, 1, graph.AddConstant(std::move(rows), w->name()));
   a.transpose_b = true;
   node.set_attrs(a);

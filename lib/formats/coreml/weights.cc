@@ -51,17 +51,21 @@ class BitReader {
 
 constexpr size_t kTableSize = size_t{1} << kMaxBits;
 
-uint32_t BitsAt(const Tensor& f32, size_t i) {
+uint32_t BitsAt(std::span<const std::byte> bytes, size_t offset) {
   uint32_t bits;  // the data may be unaligned
-  std::memcpy(&bits, f32.blob().data() + i * sizeof bits, sizeof bits);
+  std::memcpy(&bits, bytes.data() + offset, sizeof bits);
   return bits;
 }
 
 // The bits of all values, ascending; nullopt if there are more than kTableSize.
 std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& f32) {
   std::unordered_set<uint32_t> seen;
-  for (size_t i = 0; i < static_cast<size_t>(f32.elements()); ++i)
-    if (seen.insert(BitsAt(f32, i)).second && seen.size() > kTableSize) return std::nullopt;
+  f32.blob().Visit([&](std::span<const std::byte> piece) {
+    for (size_t at = 0; at < piece.size() && seen.size() <= kTableSize; at += sizeof(uint32_t))
+      seen.insert(BitsAt(piece, at));
+    return seen.size() <= kTableSize;
+  });
+  if (seen.size() > kTableSize) return std::nullopt;
   std::vector<uint32_t> sorted(seen.begin(), seen.end());
   std::ranges::sort(sorted);
   return sorted;
@@ -172,9 +176,12 @@ void WriteLayerWeights(Writer weights, const Tensor& tensor) {
     return;
   }
   Buffer indices(count);
-  for (size_t i = 0; i < count; ++i)
+  const auto bytes = tensor.blob().bytes();
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t bits = BitsAt(bytes, i * sizeof(float));
     indices.data()[i] = static_cast<std::byte>(
-        std::distance(table->begin(), std::ranges::lower_bound(*table, BitsAt(tensor, i))));
+        std::distance(table->begin(), std::ranges::lower_bound(*table, bits)));
+  }
   std::vector<float> values;
   for (const uint32_t bits : *table) values.push_back(std::bit_cast<float>(bits));
   values.resize(kTableSize, 0);

@@ -402,10 +402,13 @@ Result<FileImage> WriteWith(const Graph& graph, const ExportOptions& options,
       continue;
     }
     FileImage image;
+    if (!appended) {
+      image.parts = ctx.PlaceOutside(std::move(file));
+      return image;
+    }
     auto owner = std::make_shared<flatbuffers::DetachedBuffer>(std::move(file));
     const auto* data = reinterpret_cast<const std::byte*>(owner->data());
     image.parts.emplace_back(std::span(data, owner->size()), owner);
-    if (!appended) return image;
     const auto pad = [&](uint64_t size) {
       const uint64_t rest = RoundUp(size, ExportContext::kDataAlignment) - size;
       if (rest > 0) {

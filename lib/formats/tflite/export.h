@@ -89,11 +89,14 @@ class ExportContext {
   Status CheckOperators(size_t first) const;
   size_t operator_count() const { return operators_.size(); }
 
-  // The complete flatbuffer. Buffers are inside it or, if `appended`, after it, starting at `base`,
-  // its size rounded up to kDataAlignment.
+  // The complete flatbuffer, except that PlaceOutside() adds the data of large buffers; if
+  // `appended`, the data of all buffers come after it, starting at `base`, its size rounded up to
+  // kDataAlignment.
   flatbuffers::DetachedBuffer Finish(const Graph& graph, const ExportOptions& options,
                                      const std::vector<TensorIndex>& outputs, bool appended,
                                      uint64_t base);
+  // The parts of the file: the flatbuffer, and the data of large buffers, which it then refers to.
+  std::vector<Blob> PlaceOutside(flatbuffers::DetachedBuffer file) const;
   const std::vector<Blob>& buffers() const { return buffers_; }
 
   static constexpr uint64_t kDataAlignment = 64;
@@ -125,6 +128,7 @@ class ExportContext {
                                                        const std::vector<TensorIndex>& outputs);
 
   flatbuffers::FlatBufferBuilder builder_;
+  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> no_data_;  // of buffers that are placed outside
   std::vector<TensorRow> rows_;
   std::vector<OperatorRow> operators_;
   std::vector<std::pair<fb::BuiltinOperator, int32_t>> codes_;  // and version

@@ -14,6 +14,11 @@ namespace {
 constexpr std::string_view kEntryPrefix = "tflite.";
 constexpr std::string_view kSignaturePrefix = "tflite.signature";
 
+constexpr size_t kVectorAlignment = 16;
+
+// Data of this size and above are not copied into the flatbuffer, but written behind its tables.
+constexpr size_t kMinOutsideBytes = size_t{64} << 10;
+
 std::string MetadataOr(const Graph& graph, const std::string& key, const std::string& fallback) {
   const auto it = graph.metadata.find(key);
   return it == graph.metadata.end() ? fallback : it->second;
@@ -78,10 +83,43 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
 flatbuffers::Offset<fb::Buffer> ExportContext::WriteBuffer(const Blob& bytes, uint64_t offset) {
   if (bytes.empty()) return fb::CreateBuffer(builder_);
   if (offset != 0) return fb::CreateBuffer(builder_, 0, offset, bytes.size());
-  builder_.ForceVectorAlignment(bytes.size(), 1, 16);
+  if (bytes.size() >= kMinOutsideBytes) {
+    if (no_data_.IsNull()) no_data_ = builder_.CreateVector(std::vector<uint8_t>());
+    return fb::CreateBuffer(builder_, no_data_);
+  }
+  builder_.ForceVectorAlignment(bytes.size(), 1, kVectorAlignment);
   const auto data =
       builder_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   return fb::CreateBuffer(builder_, data);
+}
+
+std::vector<Blob> ExportContext::PlaceOutside(flatbuffers::DetachedBuffer file) const {
+  auto owner = std::make_shared<flatbuffers::DetachedBuffer>(std::move(file));
+  std::vector<Blob> parts = {
+      Blob({reinterpret_cast<const std::byte*>(owner->data()), owner->size()}, owner)};
+  const auto* stored = fb::GetModel(owner->data())->buffers();
+  uint64_t end = owner->size();
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    const Blob& bytes = buffers_[i];
+    if (bytes.size() < kMinOutsideBytes) continue;
+    // A vector is its length and its elements; references count from their own place.
+    const auto* table = reinterpret_cast<const flatbuffers::Table*>(
+        stored->Get(static_cast<flatbuffers::uoffset_t>(i)));
+    const uint8_t* reference = table->GetAddressOf(fb::Buffer::VT_DATA);
+    const auto place = static_cast<size_t>(reference - owner->data());
+    const uint64_t data = RoundUp(end + sizeof(flatbuffers::uoffset_t), kVectorAlignment);
+    const uint64_t length = data - sizeof(flatbuffers::uoffset_t);
+    flatbuffers::WriteScalar(owner->data() + place,
+                             static_cast<flatbuffers::uoffset_t>(length - place));
+    Buffer gap(data - end);
+    gap.Clear();
+    flatbuffers::WriteScalar(gap.data() + (length - end),
+                             static_cast<flatbuffers::uoffset_t>(bytes.size()));
+    parts.emplace_back(std::move(gap));
+    parts.push_back(bytes);
+    end = data + bytes.size();
+  }
+  return parts;
 }
 
 flatbuffers::Offset<fb::SignatureDef> ExportContext::WriteSignature(

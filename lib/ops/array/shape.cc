@@ -5,6 +5,7 @@
 
 #include "ir/op_def.h"
 #include "ops/array/join_axes.h"
+#include "ops/array/permute.h"
 #include "ops/support/domain.h"
 #include "ops/support/movement.h"
 #include "ops/support/types.h"
@@ -405,7 +406,7 @@ Result<Tensor> RearrangeTensor(const Tensor& tensor, const AxisMap& map) {
 Result<Value*> Rearrange(Graph& graph, Value* value, const AxisMap& map) {
   if (map.IsIdentity()) return value;
   if (value->is_constant()) {
-    NN_ASSIGN(Tensor t, RearrangeTensor(value->constant(), map));
+    NN_ASSIGN(Tensor t, RearrangeConstant(value->constant(), map));
     const Type type = RearrangeType(value->type(), map);
     return graph.AddConstant(std::move(t), value->name(), type.quant);
   }

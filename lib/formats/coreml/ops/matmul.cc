@@ -2,6 +2,7 @@
 #include "formats/coreml/family.h"
 #include "formats/coreml/weights.h"
 #include "ops/array/gather.h"
+#include "ops/array/permute.h"
 #include "ops/array/shape.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduce.h"
@@ -73,7 +74,7 @@ Status ImportEmbeddingNd(ImportContext& ctx) {
     return ModelError("the indices are {}; the last size must be 1", indices->type().ToString());
   NN_ASSIGN(indices, Rearrange(ctx.graph(), indices, AxisMap::Remove(rank, rank - 1)));
   NN_ASSIGN(const Value* const w, ctx.Weights("weights", {size, vocabulary}));
-  NN_ASSIGN(Tensor rows, RearrangeTensor(w->constant(), AxisMap::Permutation({1, 0})));
+  NN_ASSIGN(Tensor rows, RearrangeConstant(w->constant(), AxisMap::Permutation({1, 0})));
   NN_ASSIGN(Value * y, ctx.Add("gather", {ctx.Constant(std::move(rows)), indices}, GatherAttrs{}));
   if (p.Bool("hasBias")) {
     NN_ASSIGN(Value* const bias, ctx.Weights("bias", {size}));
@@ -99,7 +100,7 @@ Status ImportEmbedding(ImportContext& ctx) {
       return ModelError("the indices are {}; the last size must be 1", indices->type().ToString());
   NN_ASSIGN(indices, ctx.Reshape(indices, lead));
   NN_ASSIGN(const Value* const w, ctx.Weights("weights", {size, entries}));
-  NN_ASSIGN(Tensor rows, RearrangeTensor(w->constant(), AxisMap::Permutation({1, 0})));
+  NN_ASSIGN(Tensor rows, RearrangeConstant(w->constant(), AxisMap::Permutation({1, 0})));
   NN_ASSIGN(Value * y, ctx.Add("gather", {ctx.Constant(std::move(rows)), indices}, GatherAttrs{}));
   if (p.Bool("hasBias")) {
     NN_ASSIGN(Value* const bias, ctx.Weights("bias", {size}));
