@@ -6,27 +6,40 @@
 
 #include <cstdio>
 
+#include "base/text.h"
+
 namespace nn::app {
 
-Progress::Progress(std::string what, uint64_t total)
+Progress::Progress(std::string what, uint64_t total, Unit unit)
     : what_(std::move(what)),
       total_(total),
-      shown_(isatty(STDERR_FILENO) == 1 && spdlog::should_log(spdlog::level::info)) {
-  Show();
+      unit_(unit),
+      enabled_(isatty(STDERR_FILENO) == 1 && spdlog::should_log(spdlog::level::info)),
+      next_(Clock::now() + std::chrono::seconds(1)) {
+  if (unit_ == Unit::kCount) Show();
 }
 
 Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r\x1b[K");
 }
 
-void Progress::Step() {
-  ++done_;
+void Progress::Update(uint64_t done) {
+  done_ = done;
+  if (unit_ == Unit::kBytes) {
+    const auto now = Clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(100);
+  }
   Show();
 }
 
-void Progress::Show() const {
-  if (!shown_) return;
-  fmt::print(stderr, "\r\x1b[K{} {}/{}", what_, done_, total_);
+void Progress::Show() {
+  if (!enabled_) return;
+  shown_ = true;
+  if (unit_ == Unit::kBytes)
+    fmt::print(stderr, "\r\x1b[K{} {} of {}", what_, HumanBytes(done_), HumanBytes(total_));
+  else
+    fmt::print(stderr, "\r\x1b[K{} {}/{}", what_, done_, total_);
   std::fflush(stderr);
 }
 

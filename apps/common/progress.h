@@ -1,6 +1,7 @@
 // A progress line on the terminal.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -10,21 +11,30 @@ namespace nn::app {
 // end.
 class Progress {
  public:
-  Progress(std::string what, uint64_t total);
+  enum class Unit : uint8_t { kCount, kBytes };
+
+  // Bytes are shown once they take more than a second, and then ten times a second.
+  Progress(std::string what, uint64_t total, Unit unit = Unit::kCount);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   // One more of `total` is done.
-  void Step();
+  void Step() { Update(done_ + 1); }
+  void Update(uint64_t done);
 
  private:
-  void Show() const;
+  using Clock = std::chrono::steady_clock;
+
+  void Show();
 
   std::string what_;
   uint64_t total_;
+  Unit unit_;
   uint64_t done_ = 0;
-  bool shown_;
+  bool enabled_;
+  bool shown_ = false;
+  Clock::time_point next_;  // of kBytes: when to show the next state
 };
 
 }  // namespace nn::app

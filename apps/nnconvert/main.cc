@@ -64,6 +64,10 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   app.add_flag("--fold-batch-norm", o.fold_batch_norm,
                "Fold batch normalizations into the weights of the preceding convolutions: faster, "
                "but rounds differently");
+  app.add_flag("--fuse", o.fuse,
+               "Write one operator for what exporters spell out (GELU, layer normalization, ...) "
+               "wherever the format has it: faster, but rounds differently. Without it, only where "
+               "the format lacks an operator of the spelled-out form");
   app.add_flag("--dequantize", o.dequantize,
                "Convert a quantized model as a float model: quantized weights, inputs and outputs "
                "become float32; the report says how far it is from the quantized model");

@@ -73,6 +73,7 @@ std::string_view GraphChange(const ConvertArguments& o) {
          : o.shapes.batch               ? "--batch"
          : o.opset != 0                 ? "--opset"
          : o.fold_batch_norm            ? "--fold-batch-norm"
+         : o.fuse                       ? "--fuse"
          : o.dequantize                 ? "--dequantize"
          : o.rewrite                    ? "--rewrite"
                                         : "";
@@ -97,17 +98,17 @@ Status DumpModel(const ConvertArguments& o, const ReadModel& read, ConvertReport
   return {};
 }
 
-// The progress of a verification.
-class ShownRuns {
+// The progress of one activity after another.
+class ShownProgress {
  public:
-  explicit ShownRuns(bool shown) : shown_(shown) {}
+  explicit ShownProgress(bool shown) : shown_(shown) {}
 
-  void Update(uint64_t done, uint64_t total) {
+  void Update(std::string_view what, Progress::Unit unit, uint64_t done, uint64_t total) {
     if (!shown_) return;
     if (done == 0)
-      progress_.emplace("verification runs", total);
+      progress_.emplace(std::string(what), total, unit);
     else
-      progress_->Step();
+      progress_->Update(done);
     if (done == total) progress_.reset();
   }
 
@@ -116,13 +117,14 @@ class ShownRuns {
   std::optional<Progress> progress_;
 };
 
-ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
+ConvertOptions OptionsOf(const ConvertArguments& a, ShownProgress& shown) {
   ConvertOptions o;
   o.input = a.input;
   o.limits = a.limits;
   o.output = {a.output, a.opset, std::string(Version()), a.external_data};
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
+  o.fuse = a.fuse;
   o.dequantize = a.dequantize;
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;
@@ -140,7 +142,12 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownRuns& runs) {
     o.verification.data = [&a](const Graph& source) {
       return ReadInputSets(a.verify_inputs, source.inputs(), a.limits);
     };
-  o.verification.progress = [&runs](uint64_t done, uint64_t total) { runs.Update(done, total); };
+  o.verification.progress = [&shown](uint64_t done, uint64_t total) {
+    shown.Update("verification runs", Progress::Unit::kCount, done, total);
+  };
+  o.write_progress = [&shown](uint64_t done, uint64_t total) {
+    shown.Update("written", Progress::Unit::kBytes, done, total);
+  };
   return o;
 }
 
@@ -154,8 +161,8 @@ Result<Conversion> Copy(const ConvertArguments& a, const ReadModel& read,
 
 Status Convert(const ConvertArguments& a, ReadModel read, const Format& format,
                ConvertReport& report) {
-  ShownRuns runs(a.messages);
-  const ConvertOptions options = OptionsOf(a, runs);
+  ShownProgress shown(a.messages);
+  const ConvertOptions options = OptionsOf(a, shown);
   NN_ASSIGN(report.conversion,
             report.copy ? Copy(a, read, options) : ConvertModel(std::move(read), format, options));
   const Conversion& c = report.conversion;
@@ -237,8 +244,8 @@ Status ConvertOne(const ConvertArguments& o, const Format* format, ConvertReport
 
 Result<TargetsReport> DryRunForAll(const ConvertArguments& o) {
   NN_ASSIGN(ReadModel read, ReadModelFile(o.input, o.limits));
-  ShownRuns runs(o.messages);
-  const ConvertOptions options = OptionsOf(o, runs);
+  ShownProgress shown(o.messages);
+  const ConvertOptions options = OptionsOf(o, shown);
   NN_ASSIGN(const ImportedModel imported, ImportForConversion(read, options));
   ConvertReport source;
   source.input = o.input;

@@ -46,6 +46,10 @@ struct ConvertOptions {
   // Folds batch normalizations into the convolutions before them, which rounds differently. The
   // verification compares with the unfolded model.
   bool fold_batch_norm = false;
+  // Replaces what exporters spell out (GELU, layer normalization, and others) with one operator
+  // wherever the target has it, which rounds differently. Without it, this happens only where the
+  // target lacks an operator of the spelled-out form.
+  bool fuse = false;
   // Turns a quantized model into a float one first: quantized weights and biases are stored as
   // floats, quantized inputs and outputs become float32. The verification compares with that float
   // model.

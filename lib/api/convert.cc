@@ -34,6 +34,7 @@ nn::ConvertOptions OptionsOf(const std::string& input, const std::string& output
     return nn::BindShapes(graph, shapes, batch);
   };
   out.fold_batch_norm = o.fold_batch_norm;
+  out.fuse = o.fuse;
   out.dequantize = o.dequantize;
   out.dry_run = o.dry_run;
   out.verify = o.verify;

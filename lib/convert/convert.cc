@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "passes/idioms.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "passes/qdq.h"
@@ -33,8 +34,15 @@ ExportOptions OutputOf(const ConvertOptions& o) {
 }
 
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
-Status Fit(Graph& graph, const Format& format, InterfaceAxes& axes, Conversion& out) {
+Status Fit(Graph& graph, const Format& format, bool fuse, InterfaceAxes& axes, Conversion& out) {
   RewriteCounts rewrites;
+  if (fuse) {
+    NN_RETURN_IF_ERROR(FoldConstants(graph));
+    NN_ASSIGN(const auto fused, FuseIdioms(graph, {nullptr, [&](const Node& node) {
+                                                     return !format.target->why_illegal(node);
+                                                   }}));
+    for (const auto& [op, count] : fused) rewrites[{op, kIdiomRewrite}] += count;
+  }
   Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
   for (const auto& [rewrite, count] : rewrites)
     out.rewrites.push_back({std::string(rewrite.first), std::string(rewrite.second), count});
@@ -248,7 +256,7 @@ Result<Conversion> PlaceCopy(const MakeImage& make,
     NN_RETURN_IF_ERROR(make_copy(output));
     return out;
   }
-  NN_ASSIGN(out.written, PlaceModel(make_copy, output, is_sound, o.other_name));
+  NN_ASSIGN(out.written, PlaceModel(make_copy, output, is_sound, o.other_name, o.write_progress));
   return out;
 }
 
@@ -325,7 +333,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   if (o.fold_batch_norm) {
     NN_ASSIGN(out.batch_norms_folded, FoldBatchNorms(fitted));
   }
-  NN_RETURN_IF_ERROR(Fit(fitted, format, axes, out));
+  NN_RETURN_IF_ERROR(Fit(fitted, format, o.fuse, axes, out));
   if (!out.unsupported.empty()) {
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o.dequantize);
     return out;
@@ -349,7 +357,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     NN_RETURN_IF_ERROR(make(output));
     return out;
   }
-  NN_ASSIGN(out.written, PlaceModel(make, output, is_sound, o.other_name));
+  NN_ASSIGN(out.written, PlaceModel(make, output, is_sound, o.other_name, o.write_progress));
   return out;
 }
 

@@ -42,6 +42,9 @@ struct ConvertOptions {
   // Folds batch normalizations into the convolutions before them (FoldBatchNorms), which rounds
   // differently. The verification compares with the unfolded model.
   bool fold_batch_norm = false;
+  // Fuses idioms (passes/idioms.h) wherever the target has the operator; without it, only where the
+  // target lacks an operator of the idiom.
+  bool fuse = false;
   // Turns a quantized model into a float one (Dequantize() in passes/qdq.h) after `prepare`. The
   // written model is verified against the float model, and that is compared with the quantized one
   // (Verification::quantized).
@@ -50,6 +53,7 @@ struct ConvertOptions {
   bool verify = true;    // whether to run both models
   VerifyOptions verification;
   OtherName other_name = nullptr;  // null: not reported
+  WriteProgress write_progress = nullptr;
 };
 
 using nnsuite::DequantizedPort;

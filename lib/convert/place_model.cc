@@ -26,11 +26,12 @@ Result<FileImage> ImageToWrite(const MakeImage& make, ExportOptions options,
 
 Result<std::optional<WrittenModel>> PlaceModel(
     const MakeImage& make, const ExportOptions& options,
-    const std::function<Result<bool>(const StagedModel&)>& is_sound, const OtherName& other_name) {
+    const std::function<Result<bool>(const StagedModel&)>& is_sound, const OtherName& other_name,
+    const WriteProgress& progress) {
   constexpr int kMostAttempts = 5;
   for (int i = 0; i < kMostAttempts; ++i) {
     NN_ASSIGN(const FileImage image, ImageToWrite(make, options, other_name));
-    NN_ASSIGN(StagedModel staged, StagedModel::Write(image, options.path));
+    NN_ASSIGN(StagedModel staged, StagedModel::Write(image, options.path, progress));
     NN_ASSIGN(const bool sound, is_sound(staged));
     if (!sound) return std::nullopt;
     const Status placed = staged.Commit();

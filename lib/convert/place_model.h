@@ -34,6 +34,7 @@ using OtherName = std::function<void(std::string_view wanted, std::string_view n
 // Callbacks are called on the calling thread. May be called concurrently, also for one target.
 Result<std::optional<WrittenModel>> PlaceModel(
     const MakeImage& make, const ExportOptions& options,
-    const std::function<Result<bool>(const StagedModel&)>& is_sound, const OtherName& other_name);
+    const std::function<Result<bool>(const StagedModel&)>& is_sound, const OtherName& other_name,
+    const WriteProgress& progress);
 
 }  // namespace nn

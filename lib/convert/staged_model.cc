@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
 #include "base/file_descriptor.h"
@@ -114,7 +115,45 @@ int KeepModesAndOwners(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string& target) {
+// Writes parts of files and reports the progress of all.
+class StagedModel::Writer {
+ public:
+  Writer(const FileImage& image, const WriteProgress& progress) : progress_(progress) {
+    for (const Blob& part : image.parts) total_ += part.size();
+    for (const SideFile& side : image.side_files) total_ += side.size();
+    Report();
+  }
+
+  void Write(AtomicFile& file, std::span<const Blob> parts) {
+    constexpr size_t kStep = size_t{64} << 20;
+    for (const Blob& part : parts)
+      for (size_t at = 0; at < part.size(); at += kStep) {
+        const Blob step = part.Slice(at, std::min(kStep, part.size() - at));
+        file.Write(std::span(&step, 1));
+        done_ += step.size();
+        Report();
+      }
+  }
+
+  // The errors name the file `shown`.
+  Status WriteFile(const std::string& path, std::span<const Blob> parts, const std::string& shown) {
+    NN_ASSIGN(AtomicFile file, AtomicFile::Create(path, shown));
+    Write(file, parts);
+    return file.Commit();
+  }
+
+ private:
+  void Report() const {
+    if (progress_) progress_(done_, total_);
+  }
+
+  const WriteProgress& progress_;
+  uint64_t total_ = 0;
+  uint64_t done_ = 0;
+};
+
+Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string& target,
+                                       const WriteProgress& progress) {
   StagedModel staged;
   if (image.is_folder) {
     staged.kind_ = Kind::kFolder;
@@ -132,7 +171,7 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   if (staged.kind_ == Kind::kFile || staged.kind_ == Kind::kDirect) {
     NN_ASSIGN(staged.file_, staged.kind_ == Kind::kFile ? AtomicFile::Create(staged.target_)
                                                         : AtomicFile::CreateTemporary());
-    staged.file_.Write(image.parts);
+    Writer(image, progress).Write(staged.file_, image.parts);
     NN_RETURN_IF_ERROR(staged.file_.status());
     staged.model_ = staged.file_.temporary_path();
     return staged;
@@ -142,13 +181,15 @@ Result<StagedModel> StagedModel::Write(const FileImage& image, const std::string
   if (!folder) return IoError("{}: {}", target, ErrnoText(folder.error()));
   staged.folder_ = *std::move(folder);
   staged.model_ = InFolder(staged.folder_.path(), fs::path(staged.target_).filename().string());
+  Writer writer(image, progress);
   NN_RETURN_IF_ERROR(image.is_folder ? MakeFolders(staged.model_, target)
-                                     : WriteFile(staged.model_, image.parts, target));
-  for (const SideFile& side : image.side_files) NN_RETURN_IF_ERROR(staged.WriteSideFile(side));
+                                     : writer.WriteFile(staged.model_, image.parts, target));
+  for (const SideFile& side : image.side_files)
+    NN_RETURN_IF_ERROR(staged.WriteSideFile(side, writer));
   return staged;
 }
 
-Status StagedModel::WriteSideFile(const SideFile& side) {
+Status StagedModel::WriteSideFile(const SideFile& side, Writer& writer) {
   const bool in_package = kind_ == Kind::kFolder;
   const bool is_empty_folder = in_package && side.name.ends_with('/');
   const auto name = PlainRelativePath(
@@ -166,7 +207,7 @@ Status StagedModel::WriteSideFile(const SideFile& side) {
             LookAtSidePlace(ParentFolder(path), fs::path(path).filename().string(), side.parts));
   if (place == SidePlace::kTaken)
     return UsageError("two of the model's files are named {}", Quote(*name));
-  NN_RETURN_IF_ERROR(WriteFile(path, side.parts, shown));
+  NN_RETURN_IF_ERROR(writer.WriteFile(path, side.parts, shown));
   if (!in_package && std::find(side_files_.begin(), side_files_.end(), *name) == side_files_.end())
     side_files_.push_back(*name);
   return {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "formats/format.h"
 
 namespace nn {
+
+// Reports that `done` of `total` bytes are written: 0 at the beginning, `total` at the end.
+using WriteProgress = std::function<void(uint64_t done, uint64_t total)>;
 
 // The files of a model, written but not yet in place, so that they can be read back, side files
 // included, before the target changes. A single file has no name; several are in a staging folder
@@ -25,7 +29,9 @@ class StagedModel {
   // model on standard output or a device, and for side files named by the model that are hidden or
   // exist with different contents (SideFile::keep_existing). Also kUsage for a folder model if the
   // target is a file, or a folder with other contents.
-  static Result<StagedModel> Write(const FileImage& image, const std::string& target);
+  // `progress` may be null.
+  static Result<StagedModel> Write(const FileImage& image, const std::string& target,
+                                   const WriteProgress& progress = nullptr);
 
   // The path of the written model: a file, or a folder.
   const std::string& path() const { return model_; }
@@ -49,7 +55,8 @@ class StagedModel {
   };
 
   StagedModel() = default;
-  Status WriteSideFile(const SideFile& side);
+  class Writer;
+  Status WriteSideFile(const SideFile& side, Writer& writer);
   Status CommitFolder();
 
   Kind kind_ = Kind::kFile;

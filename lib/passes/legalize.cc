@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "passes/idioms.h"
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
 
@@ -114,6 +115,16 @@ Status RunRewrite(std::string_view name, Graph& graph, const std::function<Statu
 Status Improve(Graph& graph, const Target& target, bool moves_interface, RewriteCounts* counts) {
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+  const auto fuse = [&](Graph& g) -> Status {
+    const IdiomOptions wanted{
+        [&](const Node& node) { return WhyIllegal(target, node).has_value(); },
+        [&](const Node& node) { return !WhyIllegal(target, node); }};
+    NN_ASSIGN(const auto fused, FuseIdioms(g, wanted));
+    if (counts != nullptr)
+      for (const auto& [op, count] : fused) (*counts)[{op, kIdiomRewrite}] += count;
+    return {};
+  };
+  NN_RETURN_IF_ERROR(RunPass("fuse idioms", graph, fuse));
   AxesOptions options;
   options.allow = [&](const Node& node, Operand changed, const AxisMap& map,
                       const AxesChange& change) {

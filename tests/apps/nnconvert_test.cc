@@ -68,6 +68,54 @@ TEST_CASE("nnconvert: large weights arrive, and the same command writes the same
         RunProgram("nnrun --digest " + dir / "in.onnx").out);
 }
 
+TEST_CASE("nnconvert: large weights with permuted axes arrive in every format") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph { in %x: f32[3, 601]
+      const %w: f32[601, 607] = seeded(1, 0.05)
+      const %v: f32[607, 601] = seeded(2, 0.05)
+      %h = matmul(%x, %w) %y = matmul(%h, %v) out "y" = %y })");
+  const auto weights = [&](const std::string& file) {
+    return RunProgram("nnrun --digest " + dir / file).out;
+  };
+  for (const std::string file : {"out.tflite", "out.mlmodel", "out.json.nnapi"}) {
+    CAPTURE(file);
+    const ProgramResult r = Convert(dir / "in.onnx " + dir / file);
+    REQUIRE_MESSAGE(r.code == 0, r.err);
+    CHECK(Contains(r.out, "bit-identical"));
+    CHECK(weights(file) == weights("in.onnx"));
+    // And back, permuted again.
+    CHECK(Convert(dir / file + " " + dir / "back.onnx").code == 0);
+    CHECK(weights("back.onnx") == weights("in.onnx"));
+  }
+}
+
+TEST_CASE("nnconvert: idioms are fused where the format needs it, or everywhere with --fuse") {
+  const TempDir dir;
+  WriteModel(dir / "gelu.onnx", R"(graph { in %x: f32[4, 8]
+      const %half: f32[] = [0.5]  const %one: f32[] = [1]  const %root: f32[] = [1.4142135]
+      %q = div(%x, %root) %e = erf(%q) %s = add(%e, %one) %p = mul(%x, %s) %y = mul(%p, %half)
+      out "y" = %y })");
+  const auto operators = [&](const std::string& file) {
+    std::vector<std::string> names;
+    for (const Json& row : Inspect(dir / file)["operators"]["histogram"])
+      names.push_back(row["operator"]);
+    return names;
+  };
+  // TensorFlow Lite has no erf.
+  ProgramResult r =
+      Convert("--report " + dir / "r.json " + dir / "gelu.onnx " + dir / "gelu.tflite");
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  CHECK(operators("gelu.tflite") == std::vector<std::string>{"GELU"});
+  CHECK(Contains(ReadText(dir / "r.json"), "fused idiom"));
+  // ONNX has all operators of both forms.
+  REQUIRE(Rewrite(dir / "gelu.onnx " + dir / "same.onnx").code == 0);
+  CHECK(operators("same.onnx").size() == 4);
+  r = Convert("--fuse --opset 20 " + dir / "gelu.onnx " + dir / "fused.onnx");
+  REQUIRE_MESSAGE(r.code == 0, r.err);
+  CHECK(operators("fused.onnx") == std::vector<std::string>{"Gelu"});
+  CHECK(Contains(Convert("--fuse " + dir / "gelu.onnx " + dir / "x.json").err, "--fuse"));
+}
+
 TEST_CASE("nnconvert: JSON report") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());

@@ -1,0 +1,51 @@
+// Patterns of nodes, written as expressions.
+//
+//   pattern   = variable | '#' variable | number | '$' variable | call | variable ':' call
+//   call      = operator '(' pattern { ',' pattern } ')'
+//
+// A variable matches any value, the same one at each place; `#g` only constants. A number matches a
+// scalar constant that differs by at most one part in 10^6, `$e` any scalar constant. `d:call` is
+// the variable d, bound to the result of the call. The operators `add`, `maximum` and `minimum`
+// take their operands in either order. Three operators match more than the node of that name:
+//   product(...)  a value with these factors, in any order, however mul, div, neg, reciprocal and
+//                 pow with a constant exponent spell it. A number must be the first factor and is
+//                 the product of all scalar constants; without one, they have the product 1.
+//   inverse(p)    as a factor: a divisor, or the operand of reciprocal. The inverse of sqrt(p) may
+//                 also be pow(p, -0.5).
+//   square(p)     the product of p with itself.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ir/graph.h"
+
+namespace nn {
+
+class Pattern {
+ public:
+  struct Term;  // a part of a pattern
+
+  // Requires that the text is a pattern.
+  explicit Pattern(std::string_view text);
+  Pattern(Pattern&&) noexcept;
+  ~Pattern();
+
+  struct Match {
+    std::map<std::string, Value*, std::less<>> values;   // by variable
+    std::map<std::string, double, std::less<>> numbers;  // by variable
+    std::set<const Node*> nodes;                         // that the pattern covers
+  };
+  // The match whose result is `root`, if there is one. Values inside of it, other than variables
+  // outside of calls, are used by its nodes only.
+  std::optional<Match> Find(const Graph& graph, Value* root) const;
+
+ private:
+  std::unique_ptr<const Term> term_;
+};
+
+}  // namespace nn
