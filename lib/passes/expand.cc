@@ -6,9 +6,15 @@
 namespace nn {
 
 Result<Value*> Expansion::Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-  NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), 1, &node_));
-  n->set_source(node_.source());
+  NN_ASSIGN(Node* const n, AddNode(op, std::move(inputs), std::move(attrs), 1));
   return n->output();
+}
+
+Result<Node*> Expansion::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                                 size_t outputs) {
+  NN_ASSIGN(Node* const n, graph_.Append(op, std::move(inputs), std::move(attrs), outputs, &node_));
+  n->set_source(node_.source());
+  return n;
 }
 
 Result<Value*> Expansion::Number(DType dtype, double v) {

@@ -19,6 +19,8 @@ class Expansion {
   Expansion(Graph& graph, Node& node) : graph_(graph), node_(node) {}
 
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        size_t outputs);
   Value* Constant(Tensor tensor) { return graph_.AddConstant(std::move(tensor)); }
   // A scalar of a type of numbers or bool.
   Result<Value*> Number(DType dtype, double v);
@@ -45,6 +47,14 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node);
 // gather_elements -> a gather from all elements in one axis. An index out of range is not an error
 // any more.
 Result<bool> ExpandGatherElements(Graph& graph, Node& node);
+// scatter_nd -> a gather of the elements and the updates, with constant or sorted indices; or sums
+// by a scatter_nd that adds to zeros, or products, minima and maxima of all updates of an element.
+// An index out of range is not an error any more. Except with constant indices, a sum of negative
+// zeros is +0, products round differently, and an update that is NaN makes a minimum or maximum
+// NaN.
+Result<bool> ExpandScatterNd(Graph& graph, Node& node);
+// scatter_elements -> scatter_nd into all elements in one axis.
+Result<bool> ExpandScatterElements(Graph& graph, Node& node);
 // grid_sample of float32 -> a gather for each tap, and their weighted sum. Rounds differently.
 Result<bool> ExpandGridSample(Graph& graph, Node& node);
 // reduce_log_sum_exp -> its definition. Rounds differently.

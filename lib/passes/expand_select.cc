@@ -11,31 +11,18 @@
 #include "ops/nn/softmax.h"
 #include "ops/reduce/selection.h"
 #include "ops/support/types.h"
-#include "passes/expand.h"
+#include "passes/expand_index.h"
 
 namespace nn {
 namespace {
 
 // Integers up to this are exact in float32.
 constexpr int64_t kExactIntegers = int64_t{1} << 24;
-// The elements of a constant that an expansion may add.
-constexpr int64_t kMostElements = int64_t{1} << 24;
-
 // The size of an axis, which may count from the end; nullopt if it is not known.
 Result<std::optional<int64_t>> SizeOf(const Type& type, int64_t axis) {
   NN_ASSIGN(const int at, NormalizeAxis(axis, type.rank()));
   const Dim& size = type.dim(at);
   return size.is_const() ? std::optional(size.value()) : std::nullopt;
-}
-
-// The number of elements, if it is positive and at most `most`.
-std::optional<int64_t> ElementsWithin(const std::vector<int64_t>& dims, int64_t most) {
-  int64_t n = 1;
-  for (const int64_t d : dims) {
-    if (d == 0 || n > most / d) return std::nullopt;
-    n *= d;
-  }
-  return n;
 }
 
 }  // namespace
@@ -105,39 +92,19 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node) {
   return e.Replace(y);
 }
 
-// An element's place among all is index * stride of the axis + a constant of the other axes.
 Result<bool> ExpandGatherElements(Graph& graph, Node& node) {
   const auto x = node.input(0)->type().const_dims();
-  const auto to = node.input(1)->type().const_dims();
-  if (!x || !to || x->empty()) return false;
-  const DType dtype = node.input(1)->dtype();
+  if (!x || x->empty()) return false;
   const std::optional<int64_t> from = ElementsWithin(*x, std::numeric_limits<int32_t>::max());
-  const std::optional<int64_t> count = ElementsWithin(*to, kMostElements);
-  if (!from || !count) return false;
+  if (!from) return false;
   NN_ASSIGN(const int axis,
             NormalizeAxis(node.attrs<GatherElementsAttrs>().axis, static_cast<int>(x->size())));
-  const auto at = static_cast<size_t>(axis);
-  const std::vector<int64_t> strides = Strides(*x), steps = Strides(*to);
-  NN_ASSIGN(TensorBuilder base, TensorBuilder::Create(dtype, *to));
-  for (int64_t i = 0; i < *count; ++i) {
-    int64_t place = 0;
-    for (size_t k = 0; k < x->size(); ++k)
-      if (k != at) place += i / steps[k] % (*to)[k] * strides[k];
-    base.SetInt(i, place);
-  }
   Expansion e(graph, node);
-  Value* index = node.input(1);
-  NN_ASSIGN(Value* const zero, e.Number(dtype, 0));
-  NN_ASSIGN(Value* const size, e.Number(dtype, static_cast<double>((*x)[at])));
-  NN_ASSIGN(Value* const stride, e.Number(dtype, static_cast<double>(strides[at])));
-  NN_ASSIGN(Value* const negative, e.Add("less", {index, zero}));
-  NN_ASSIGN(Value* const counted, e.Add("add", {index, size}));
-  NN_ASSIGN(index, e.Add("select", {negative, counted, index}));
-  NN_ASSIGN(index, e.Add("mul", {index, stride}));
-  NN_ASSIGN(index, e.Add("add", {index, e.Constant(base.Finish())}));
+  NN_ASSIGN(Value* const places, PlacesAlong(e, node.input(1), *x, axis));
+  if (places == nullptr) return false;
   NN_ASSIGN(Value* const flat,
             e.Add("reshape", {node.input(0)}, ReshapeAttrs{{Dim(*from)}, false}));
-  NN_ASSIGN(Value* const y, e.Add("gather", {flat, index}, GatherAttrs{0, 0}));
+  NN_ASSIGN(Value* const y, e.Add("gather", {flat, places}, GatherAttrs{0, 0}));
   return e.Replace(y);
 }
 

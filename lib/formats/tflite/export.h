@@ -194,6 +194,9 @@ bool IsFullyConnected(const Node& node);
 // The largest value of the 8-bit float type that a cast saturates to, if values can be larger.
 std::optional<float> SaturatingBound(const Node& node);
 
+// Why the operators that express a scatter do not take its element types; nullopt if they do.
+std::optional<std::string> WhyNotScatterTypes(const Node& node);
+
 // The named padding of a transposed convolution; nullopt if there is none.
 std::optional<fb::Padding> TransposePadding(const Node& node);
 

@@ -19,6 +19,7 @@
 #include "ops/nn/softmax.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/types.h"
+#include "passes/expand.h"
 #include "passes/legalize.h"
 
 namespace nn::tflite {
@@ -134,6 +135,11 @@ Result<bool> ReduceAsSum(Graph& graph, Node& node) {
   if (node.Is("reduce_l2")) NN_RETURN_IF_ERROR(chain.Then("sqrt"));
   if (node.Is("reduce_log_sum")) NN_RETURN_IF_ERROR(chain.Then("log"));
   return chain.Finish();
+}
+
+Result<bool> ScatterAsGather(Graph& graph, Node& node) {
+  if (WhyNotScatterTypes(node)) return false;
+  return node.Is("scatter_nd") ? ExpandScatterNd(graph, node) : ExpandScatterElements(graph, node);
 }
 
 // ---- Matrix products ----------------------------------------------------------------------------

@@ -41,5 +41,6 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
 Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
 Result<bool> CropAsSlice(Graph& graph, Node& node);
+Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
 
 }  // namespace nn::tflite

@@ -129,6 +129,8 @@ const Target& TfliteTarget() {
       {"grid_sample", "gathers", ExpandGridSample},
       {"hardmax", "one_hot", ExpandHardmax},
       {"reduce_log_sum_exp", "definition", ExpandLogSumExp},
+      {"scatter_nd", "gather", ScatterAsGather},
+      {"scatter_elements", "gather", ScatterAsGather},
       {"trilu", "mask", ExpandTrilu},
       {"rnn", "steps", UnrollRecurrent},
       {"gru", "steps", UnrollRecurrent},

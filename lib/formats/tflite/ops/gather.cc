@@ -155,17 +155,41 @@ Status WriteScatterNd(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+Reduction ReductionOf(const Node& node) {
+  return node.Is("scatter_nd") ? node.attrs<ScatterNdAttrs>().reduction
+                               : node.attrs<ScatterElementsAttrs>().reduction;
+}
+
+// What remains of a scatter that is neither SCATTER_ND nor expressed by other operators.
+std::optional<std::string> WhyNotScatter(const Node& node) {
+  if (auto reason = WhyNotScatterTypes(node)) return reason;
+  const auto shape = [&](size_t i) { return node.input(i)->type().const_dims(); };
+  const auto indices = shape(1);
+  if (!indices || !shape(0)) return "x and the indices must have constant shapes";
+  if (node.Is("scatter_nd") && !indices->empty() && indices->back() == 0)
+    return "the index vectors have no entries";
+  for (size_t i = 0; i < 2; ++i)
+    if (Product(*node.input(i)->type().dims) == 0) return "x and the indices must not be empty";
+  if (node.input(1)->is_constant() && ReductionOf(node) == Reduction::kNone)
+    return "an index is out of range";
+  return "x or the updates have too many elements";
+}
+
+// Zeros that SCATTER_ND updates.
+bool IsZeros(const Value* x) {
+  if (!x->is_constant() || x->dtype() == DType::kString) return false;
+  const auto values = x->constant().ToDoubles();
+  return std::all_of(values.begin(), values.end(), [](double v) { return v == 0; });
+}
+
 std::optional<std::string> WhyNotScatterNd(const Node& node) {
-  const Value* x = node.input(0);
-  if (!x->is_constant()) return "SCATTER_ND needs a constant zero tensor to update";
-  const auto values =
-      x->constant().dtype() == DType::kString ? std::vector<double>{1} : x->constant().ToDoubles();
-  if (std::any_of(values.begin(), values.end(), [](double v) { return v != 0; }))
-    return "SCATTER_ND needs a constant zero tensor to update";
-  if (node.attrs<ScatterNdAttrs>().reduction != Reduction::kAdd && x->dtype() != DType::kBool)
-    return "SCATTER_ND adds its updates; other reductions are unsupported";
-  if (node.input(2)->type().rank() == 0) return "SCATTER_ND needs updates of rank 1 or more";
-  return std::nullopt;
+  const DType dtype = node.input(0)->dtype();
+  const bool adds = ReductionOf(node) == Reduction::kAdd || dtype == DType::kBool;
+  const bool has_kernel = dtype == DType::kF32 || dtype == DType::kI32 || dtype == DType::kI64 ||
+                          dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kBool;
+  if (adds && has_kernel && node.input(2)->type().rank() != 0 && IsZeros(node.input(0)))
+    return std::nullopt;
+  return WhyNotScatter(node);
 }
 
 Status WriteOneHot(ExportContext& ctx, const Node& node) {
@@ -252,6 +276,24 @@ Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
 
 }  // namespace
 
+std::optional<std::string> WhyNotScatterTypes(const Node& node) {
+  const Type& x = node.input(0)->type();
+  const DType index = node.input(1)->dtype();
+  const Reduction reduction = ReductionOf(node);
+  const auto any = [](DType t, std::initializer_list<DType> of) {
+    return std::find(of.begin(), of.end(), t) != of.end();
+  };
+  if (!any(index, {DType::kI8, DType::kI16, DType::kI32, DType::kI64, DType::kU8}))
+    return fmt::format("TensorFlow Lite does not compute with {} indices", DTypeName(index));
+  if (reduction == Reduction::kNone
+          ? any(x.dtype, {DType::kF32, DType::kI32, DType::kI64, DType::kI16, DType::kI8,
+                          DType::kU8, DType::kI4, DType::kBool})
+          : !x.quantized() && any(x.dtype, {DType::kF32, DType::kI32, DType::kI64}))
+    return std::nullopt;
+  return fmt::format("TensorFlow Lite has no scatter of {} with reduction {}", x.ToString(),
+                     EnumName(reduction));
+}
+
 namespace {
 
 using Op = fb::BuiltinOperator;
@@ -270,6 +312,7 @@ constexpr ExportRow kGatherExports[] = {
     {.op = "gather", .write = WriteGather, .why_not = WhyNotGather, .any_type = true},
     {.op = "gather_nd", .write = WriteGatherNd, .why_not = WhyNotGatherNd, .any_type = true},
     {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatterNd},
+    {.op = "scatter_elements", .why_not = WhyNotScatter},
     {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot},
     {.op = "non_zero", .write = WriteNonZero, .why_not = WhyNotNonZero},
     {.op = "unique", .write = WriteUnique, .why_not = WhyNotUnique},
