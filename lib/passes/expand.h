@@ -49,14 +49,49 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node);
 Result<bool> ExpandGatherElements(Graph& graph, Node& node);
 // scatter_nd -> a gather of the elements and the updates, with constant or sorted indices; or sums
 // by a scatter_nd that adds to zeros, or products, minima and maxima of all updates of an element.
-// An index out of range is not an error any more. Except with constant indices, a sum of negative
-// zeros is +0, products round differently, and an update that is NaN makes a minimum or maximum
-// NaN.
+// An index out of range is not an error any more. NaN makes a minimum or maximum NaN. Unless the
+// indices are constant, a sum of negative zeros is +0, and products round differently.
 Result<bool> ExpandScatterNd(Graph& graph, Node& node);
 // scatter_elements -> scatter_nd into all elements in one axis.
 Result<bool> ExpandScatterElements(Graph& graph, Node& node);
 // grid_sample of float32 -> a gather for each tap, and their weighted sum. Rounds differently.
 Result<bool> ExpandGridSample(Graph& graph, Node& node);
+// top_k of the smallest elements, along another axis than the last, with a list of one number as k,
+// or without indices -> of the largest, along the last axis, with both outputs.
+Result<bool> ExpandTopK(Graph& graph, Node& node);
+// compress -> a gather at the positions that are not zero.
+Result<bool> ExpandCompress(Graph& graph, Node& node);
+// eye_like of constant shape -> a constant.
+Result<bool> ExpandEyeLike(Graph& graph, Node& node);
+// one_hot -> a selection by a comparison of the indices with a range.
+Result<bool> ExpandOneHot(Graph& graph, Node& node);
+// pad with elements of x -> a gather along each axis.
+Result<bool> ExpandPad(Graph& graph, Node& node);
+
+// Functions of float32: acos, acosh, asin, asinh, atan, atanh, cosh, exp2, sinh, tan. They round
+// differently.
+Result<bool> ExpandFunction(Graph& graph, Node& node);
+// atan2 of float32 -> atan of a quotient. Rounds differently.
+Result<bool> ExpandAtan2(Graph& graph, Node& node);
+// gelu by the sigmoid. Rounds differently.
+Result<bool> ExpandGelu(Graph& graph, Node& node);
+Result<bool> ExpandShrink(Graph& graph, Node& node);
+Result<bool> ExpandThresholdedRelu(Graph& graph, Node& node);
+Result<bool> ExpandIsInf(Graph& graph, Node& node);
+// fmod of float32, i32 or i64 -> mod.
+Result<bool> ExpandFmod(Graph& graph, Node& node);
+
+// max_pool or average_pool over three spatial axes, with the channels last -> over two, then over
+// one. Means round differently.
+Result<bool> ExpandSolidPool(Graph& graph, Node& node);
+// max_pool or average_pool of VALID padding and known windows with dilations -> a gather of the
+// taps of all windows, and a pool without.
+Result<bool> ExpandDilatedPool(Graph& graph, Node& node);
+// lp_pool that sums, or of p other than 1 and 2 -> average_pool of powers. Rounds differently.
+Result<bool> ExpandLpPool(Graph& graph, Node& node);
+// lrn -> sums of slices. Rounds differently.
+Result<bool> ExpandLrn(Graph& graph, Node& node);
+
 // reduce_log_sum_exp -> its definition. Rounds differently.
 Result<bool> ExpandLogSumExp(Graph& graph, Node& node);
 // instance_norm, layer_norm -> differences from the mean, divided by the deviation. Rounds

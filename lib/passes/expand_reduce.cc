@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "ir/op_def.h"
+#include "ops/array/pad.h"
 #include "ops/array/shape.h"
+#include "ops/array/slice.h"
 #include "ops/math/elementwise.h"
 #include "ops/nn/norm.h"
 #include "ops/reduce/reduce.h"
@@ -80,6 +82,46 @@ Result<bool> ExpandNorm(Graph& graph, Node& node) {
     NN_ASSIGN(Value* const inverse, e.Add("div", {one, deviation}));
     e.ReplaceOutput(2, inverse);
   }
+  return e.Replace(y);
+}
+
+// x / (alpha / size * sum of squares + bias)^beta, with the channels of the window as slices.
+Result<bool> ExpandLrn(Graph& graph, Node& node) {
+  const auto a = node.attrs<LrnAttrs>();
+  const Type& x = node.input(0)->type();
+  constexpr int64_t kMostSlices = 64;
+  if (!IsPlainF32(node) || a.size < 1 || a.size > kMostSlices) return false;
+  const int axis = ChannelAxis(a.layout, x.rank());
+  if (!x.dim(axis).is_const()) return false;
+  const int64_t channels = x.dim(axis).value();
+  Expansion e(graph, node);
+  const auto with = [&](std::string_view op, Value* v, double number) -> Result<Value*> {
+    NN_ASSIGN(Value* const n, e.Number(DType::kF32, number));
+    return e.Add(op, {v, n});
+  };
+  NN_ASSIGN(Value * squares, e.Add("mul", {node.input(0), node.input(0)}));
+  PadAttrs pad;
+  const auto rank = static_cast<size_t>(x.rank());
+  pad.pads.assign(2 * rank, 0);
+  pad.pads[static_cast<size_t>(axis)] = (a.size - 1) / 2;
+  pad.pads[rank + static_cast<size_t>(axis)] = a.size - 1 - (a.size - 1) / 2;
+  if (a.size > 1) {
+    NN_ASSIGN(squares, e.Add("pad", {squares}, std::move(pad)));
+  }
+  Value* sum = nullptr;
+  for (int64_t i = 0; i < a.size; ++i) {
+    NN_ASSIGN(Value* const part,
+              e.Add("slice", {squares}, SliceAttrs{{axis}, {i}, {i + channels}, {1}}));
+    if (sum == nullptr) {
+      sum = part;
+      continue;
+    }
+    NN_ASSIGN(sum, e.Add("add", {sum, part}));
+  }
+  NN_ASSIGN(sum, with("mul", sum, a.alpha / static_cast<float>(a.size)));
+  NN_ASSIGN(sum, with("add", sum, a.bias));
+  NN_ASSIGN(sum, with("pow", sum, a.beta));
+  NN_ASSIGN(Value* const y, e.Add("div", {node.input(0), sum}));
   return e.Replace(y);
 }
 

@@ -12,6 +12,7 @@
 #include "ops/reduce/selection.h"
 #include "ops/support/types.h"
 #include "passes/expand_index.h"
+#include "passes/legalize.h"
 
 namespace nn {
 namespace {
@@ -89,6 +90,58 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node) {
   }
   NN_ASSIGN(Value* const zero, e.Number(x.dtype, 0));
   NN_ASSIGN(Value* const y, e.Add("select", {mask, node.input(0), zero}));
+  return e.Replace(y);
+}
+
+namespace {
+
+// The elements of the opposite order; of integers, their bits, since the lowest has no negative.
+Result<Value*> Opposite(Expansion& e, Value* x) {
+  if (IsFloat(x->dtype())) return e.Add("neg", {x});
+  NN_ASSIGN(Value* const ones, e.Number(x->dtype(), -1));
+  return e.Add("sub", {ones, x});
+}
+
+}  // namespace
+
+Result<bool> ExpandTopK(Graph& graph, Node& node) {
+  TopKAttrs a = node.attrs<TopKAttrs>();
+  Value *x = node.input(0), *k = node.input(1);
+  const Type type = x->type();
+  NN_ASSIGN(const int axis, NormalizeAxis(a.axis, type.rank()));
+  if (axis != type.rank() - 1) {
+    std::vector<int64_t> perm(static_cast<size_t>(type.rank()));
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[static_cast<size_t>(axis)], perm.back());
+    return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+  }
+  const DType dtype = type.dtype;
+  const bool narrow = dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kI16;
+  const bool whole = dtype == DType::kI32 || dtype == DType::kI64;
+  const bool list = !k->is_constant() && k->type().ranked() && k->type().rank() == 1;
+  const bool opposite = !a.largest;
+  if (!list && !opposite && node.outputs().size() > 1) return false;
+  if (opposite && (type.quantized() || !(narrow || whole || dtype == DType::kF32))) return false;
+  Expansion e(graph, node);
+  if (list) {
+    NN_ASSIGN(k, e.Add("reshape", {k}, ReshapeAttrs{{}, false}));
+  }
+  if (opposite) {
+    a.largest = true;
+    if (narrow) {
+      NN_ASSIGN(x, e.Add("cast", {x}, CastAttrs{.to = DType::kI32}));
+    }
+    NN_ASSIGN(x, Opposite(e, x));
+  }
+  NN_ASSIGN(Node* const sorted, e.AddNode("top_k", {x, k}, a, 2));
+  Value* y = sorted->output(0);
+  if (opposite) {
+    NN_ASSIGN(y, Opposite(e, y));
+    if (narrow) {
+      NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = dtype}));
+    }
+  }
+  if (node.outputs().size() > 1) e.ReplaceOutput(1, sorted->output(1));
   return e.Replace(y);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ops/nn/conv.h"
+#include "ops/nn/conv_transpose.h"
 #include "ops/support/index.h"
 #include "passes/weights.h"
 
@@ -39,9 +40,8 @@ bool IsSmall(const std::vector<int64_t>& dims) {
 
 // Replaces the filter by one of the size `dims`, in which element `index` of the old one is at
 // `place(index)`, and zeros are elsewhere.
-template <typename Place>
-Result<bool> Fill(Graph& graph, Node& conv, std::vector<int64_t> dims, ConvAttrs attrs,
-                  Place place) {
+template <typename A, typename Place>
+Result<bool> Fill(Graph& graph, Node& conv, std::vector<int64_t> dims, A attrs, Place place) {
   const Value* filter = conv.input(1);
   if (!IsSmall(dims)) return false;
   NN_ASSIGN(const std::optional<Tensor> zero, ZeroOf(filter->type()));
@@ -65,16 +65,14 @@ Result<bool> Fill(Graph& graph, Node& conv, std::vector<int64_t> dims, ConvAttrs
   return true;
 }
 
-}  // namespace
-
-Result<bool> FillGroups(Graph& graph, Node& conv) {
+Result<bool> FillConvGroups(Graph& graph, Node& conv, bool depthwise) {
   ConvAttrs a = conv.attrs<ConvAttrs>();
   if (a.groups == 1 || !conv.input(1)->is_constant()) return false;
   std::vector<int64_t> dims = conv.input(1)->constant().dims();
   const FilterAxes axes = AxesOf(a.filter_layout, static_cast<int>(dims.size()));
   const auto in = static_cast<size_t>(axes.input), out = static_cast<size_t>(axes.output);
   const int64_t inputs = dims[in], outputs = dims[out] / a.groups;
-  if (inputs <= 1 || outputs == 0) return false;
+  if (inputs == 0 || outputs == 0 || (inputs == 1 && !depthwise)) return false;
   const auto all = CheckedMul(inputs, a.groups);
   if (!all) return false;
   dims[in] = *all;
@@ -85,8 +83,28 @@ Result<bool> FillGroups(Graph& graph, Node& conv) {
   });
 }
 
-Result<bool> FillDilations(Graph& graph, Node& conv) {
-  ConvAttrs a = conv.attrs<ConvAttrs>();
+// The filter of a transposed convolution has all inputs and the outputs of one group.
+Result<bool> FillTransposedGroups(Graph& graph, Node& conv) {
+  ConvTransposeAttrs a = conv.attrs<ConvTransposeAttrs>();
+  const Value* filter = conv.input(1);
+  if (a.groups == 1 || !filter->is_constant() || filter->type().quantized()) return false;
+  std::vector<int64_t> dims = filter->constant().dims();
+  const FilterAxes axes = AxesOf(a.filter_layout, static_cast<int>(dims.size()));
+  const auto in = static_cast<size_t>(axes.input), out = static_cast<size_t>(axes.output);
+  const int64_t inputs = dims[in] / a.groups, outputs = dims[out];
+  const auto all = CheckedMul(outputs, a.groups);
+  if (inputs == 0 || outputs == 0 || !all) return false;
+  dims[out] = *all;
+  a.groups = 1;
+  return Fill(graph, conv, std::move(dims), std::move(a), [=](std::vector<int64_t> index) {
+    index[out] += index[in] / inputs * outputs;
+    return index;
+  });
+}
+
+template <typename A>
+Result<bool> FillDilationsOf(Graph& graph, Node& conv) {
+  A a = conv.attrs<A>();
   const auto is_one = [](int64_t d) { return d == 1; };
   if (std::all_of(a.dilations.begin(), a.dilations.end(), is_one) || !conv.input(1)->is_constant())
     return false;
@@ -103,6 +121,22 @@ Result<bool> FillDilations(Graph& graph, Node& conv) {
     for (size_t i = 0; i < dilations.size(); ++i) index[first + i] *= dilations[i];
     return index;
   });
+}
+
+}  // namespace
+
+Result<bool> FillGroups(Graph& graph, Node& conv) {
+  if (conv.Is("conv_transpose")) return FillTransposedGroups(graph, conv);
+  return FillConvGroups(graph, conv, false);
+}
+
+Result<bool> FillDepthwiseGroups(Graph& graph, Node& conv) {
+  return FillConvGroups(graph, conv, true);
+}
+
+Result<bool> FillDilations(Graph& graph, Node& conv) {
+  return conv.Is("conv_transpose") ? FillDilationsOf<ConvTransposeAttrs>(graph, conv)
+                                   : FillDilationsOf<ConvAttrs>(graph, conv);
 }
 
 }  // namespace nn

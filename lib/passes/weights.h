@@ -14,13 +14,14 @@ Result<int> FoldBatchNorms(Graph& graph);
 // Decomposes a batch_norm with constant statistics into mul and add. Bit-exact.
 Result<bool> DecomposeBatchNorm(Graph& graph, Node& node);
 
-// Fills the constant filter of a convolution with zeros: a filter of several groups, each of more
-// than one channel, becomes one of a single group, or the positions between the taps of a dilated
-// filter become taps. Bit-exact for finite inputs; an input that is infinite or NaN also reaches
+// Fills the constant filter of a convolution, transposed or not, with zeros: a filter of several
+// groups becomes one of a single group, or the positions between the taps of a dilated filter
+// become taps. Bit-exact for finite inputs; an input that is infinite or NaN also reaches
 // the outputs that the zeros connect it to. False if there is nothing to fill, or the filter would
 // have more than kMaxFilledFilter elements.
 constexpr int64_t kMaxFilledFilter = int64_t{1} << 26;
-Result<bool> FillGroups(Graph& graph, Node& conv);
+Result<bool> FillGroups(Graph& graph, Node& conv);  // not of a depthwise convolution
+Result<bool> FillDepthwiseGroups(Graph& graph, Node& conv);
 Result<bool> FillDilations(Graph& graph, Node& conv);
 
 // Whether the left operand of a matmul by constant weights [outputs, inputs] is a transposed tensor

@@ -122,6 +122,7 @@ const Target& CoremlTarget() {
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"layer_norm", "moments", &ExpandNorm},
       {"instance_norm", "moments", &ExpandNorm},
+      {"atan2", "quotient", &ExpandAtan2},
       {"arg_max", "first index", &ExpandLastIndex},
       {"arg_min", "first index", &ExpandLastIndex},
       {"grid_sample", "gathers", &ExpandGridSample},

@@ -12,6 +12,7 @@
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"
+#include "passes/expand.h"
 #include "passes/qdq.h"
 
 namespace nn::onnx {
@@ -256,6 +257,7 @@ const Target& OnnxTarget() {
          // Gemm supports transposed operands, but the bias may have to be split off first.
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
+      {"atan2", "quotient", ExpandAtan2},
       {"dequantize", "constant", DequantizeConstant},
       {"", "float32 arithmetic", ComputeInFloat},
   };

@@ -13,6 +13,7 @@
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
 #include "passes/legalize.h"
+#include "passes/weights.h"
 
 namespace nn::tflite {
 namespace {
@@ -45,10 +46,11 @@ bool IsValid(const Window& w) {
   return w.pad_end == 0;
 }
 
-// The named padding of the windows; nullopt if they need a pad node.
-std::optional<Padding> NamedPadding(const std::vector<Window>& windows) {
+// The named padding of the windows, SAME only if it may be; nullopt if they need a pad node.
+std::optional<Padding> NamedPadding(const std::vector<Window>& windows, bool may_be_same) {
   if (std::all_of(windows.begin(), windows.end(), IsValid)) return Padding::kValid;
-  if (std::all_of(windows.begin(), windows.end(), IsSame)) return Padding::kSameUpper;
+  if (may_be_same && std::all_of(windows.begin(), windows.end(), IsSame))
+    return Padding::kSameUpper;
   return std::nullopt;
 }
 
@@ -82,11 +84,11 @@ Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windo
 
 // Gives a window operator a named padding, after a pad of `value` if needed.
 template <typename A>
-Result<bool> NamePadding(Graph& graph, Node& node, const std::vector<Window>& windows,
-                         Value* value) {
+Result<bool> NamePadding(Graph& graph, Node& node, const std::vector<Window>& windows, Value* value,
+                         bool may_be_same = true) {
   A a = node.attrs<A>();
   if (a.padding == Padding::kValid || a.padding == Padding::kSameUpper) return false;
-  auto named = NamedPadding(windows);
+  auto named = NamedPadding(windows, may_be_same);
   if (!named) {
     NN_ASSIGN(Value* const x, Padded(graph, node, windows, value));
     if (x == nullptr) return false;
@@ -111,10 +113,25 @@ Result<Value*> Lowest(Graph& graph, const Type& type) {
   return graph.AddConstant(b.Finish(), "lowest", type.quant);
 }
 
-// Turns VALID padding with ceil_mode into explicit padding.
+bool IsDilated(const PoolAttrs& a) {
+  return std::any_of(a.dilations.begin(), a.dilations.end(), [](int64_t d) { return d != 1; });
+}
+
+// Turns VALID padding with ceil_mode and SAME padding of a dilated pool into explicit padding. SAME
+// ignores ceil_mode.
 template <typename A>
-A ExplicitOf(A a) {
+A ExplicitOf(A a, const std::vector<Window>& windows) {
   if (a.ceil_mode && a.padding == Padding::kValid) a.padding = Padding::kExplicit;
+  if (a.padding != Padding::kSameUpper) return a;
+  a.ceil_mode = false;
+  const auto is_known = [](const Window& w) {
+    return w.pad_begin.is_const() && w.pad_end.is_const();
+  };
+  if (!IsDilated(a) || !std::all_of(windows.begin(), windows.end(), is_known)) return a;
+  a.padding = Padding::kExplicit;
+  a.pads.clear();
+  for (const Window& w : windows) a.pads.push_back(w.pad_begin.value());
+  for (const Window& w : windows) a.pads.push_back(w.pad_end.value());
   return a;
 }
 
@@ -155,6 +172,10 @@ Result<bool> OneAxisAsTwo(Graph& graph, Node& node) {
   return true;
 }
 
+Result<bool> SolidGroups(Graph& graph, Node& node) {
+  return node.output()->type().rank() == 5 ? FillDepthwiseGroups(graph, node) : Result<bool>(false);
+}
+
 Result<bool> FilterOrder(Graph& graph, Node& node) {
   if (node.Is("conv_transpose")) return SetFilterLayout(graph, node, FilterLayout::kOxi);
   const int rank = node.input(1)->type().rank();
@@ -187,11 +208,15 @@ Result<bool> ConvPadding(Graph& graph, Node& node) {
 
 Result<bool> MaxPoolPadding(Graph& graph, Node& node) {
   if (node.outputs().size() != 1) return false;
-  const auto a = ExplicitOf(node.attrs<MaxPoolAttrs>());
-  NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
+  const auto& given = node.attrs<MaxPoolAttrs>();
+  NN_ASSIGN(const auto windows, PoolWindows(given, *node.input(0)->type().dims));
+  const auto a = ExplicitOf(given, windows);
   NN_ASSIGN(Value* const lowest, Lowest(graph, node.input(0)->type()));
+  const bool changed = a.ceil_mode != given.ceil_mode;
   node.set_attrs(a);
-  return NamePadding<MaxPoolAttrs>(graph, node, windows, lowest);
+  NN_ASSIGN(const bool named,
+            NamePadding<MaxPoolAttrs>(graph, node, windows, lowest, !IsDilated(a)));
+  return named || changed;
 }
 
 namespace {
@@ -235,13 +260,18 @@ std::optional<std::vector<float>> Corrections(const std::vector<Window>& windows
 
 // Means that count padding are VALID windows after a pad; others are corrected by a product.
 Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
-  auto a = ExplicitOf(node.attrs<AveragePoolAttrs>());
+  const auto& given = node.attrs<AveragePoolAttrs>();
+  NN_ASSIGN(const auto windows, PoolWindows(given, *node.input(0)->type().dims));
+  auto a = ExplicitOf(given, windows);
   if (a.kernel.size() != 2 || a.padding == Padding::kValid) return false;
   const Type& type = node.output()->type();
   if (type.dtype != DType::kF32 && !type.quantized()) return false;  // unsupported in any form
-  if (a.padding == Padding::kSameUpper && !a.count_include_pad) return false;
-  NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
-  const auto named = NamedPadding(windows);
+  if (a.padding == Padding::kSameUpper && !a.count_include_pad) {
+    const bool changed = given.ceil_mode;
+    node.set_attrs(a);
+    return changed;
+  }
+  const auto named = NamedPadding(windows, !IsDilated(a));
   if (named && (*named == Padding::kValid || !a.count_include_pad)) {
     if (a.padding == Padding::kSameUpper) a.padding = Padding::kExplicit;
     a.count_include_pad &= *named != Padding::kValid;

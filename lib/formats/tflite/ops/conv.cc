@@ -214,12 +214,12 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   const Dims& x = *node.input(0)->type().dims;
   if (std::any_of(x.begin() + 1, x.end(), [](const Dim& d) { return d == 0; }))
     return "the input of CONV_2D cannot be empty";
-  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   const Type& filter = node.input(1)->type();
   if (!filter.const_dims()) return "the filter shape must be constant";
   if (auto reason = WhyNotWeights(node, {DType::kI8, DType::kI4}, {DType::kI8, DType::kI4}))
     return reason;
-  if (a.filter_layout != FilterLayout::kIxo && !node.input(0)->type().dims->back().is_const())
+  if (a.filter_layout != FilterLayout::kIxo &&
+      !node.input(0)->type().dim(ChannelAxis(a.layout, rank)).is_const())
     return "the number of channels must be constant";
   if (rank == 5) {
     if (node.output()->type().quantized()) return "CONV_3D does not support quantized operands";
@@ -236,6 +236,8 @@ std::optional<std::string> WhyNotConv(const Node& node) {
     return "the padding must be SAME or VALID";
   if (TooLarge(a.strides) || TooLarge(a.dilations))
     return "strides and dilations must fit in 32 bits";
+  // Last, because illegal nodes may get back the layout of their neighbors.
+  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
 }
 
@@ -263,13 +265,13 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   const auto& x = *node.input(0)->type().dims;
   if (std::any_of(x.begin(), x.end(), [](const Dim& d) { return d == 0; }))
     return "the input of TRANSPOSE_CONV cannot be empty";
-  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   if (a.filter_layout != FilterLayout::kOxi) return "the filter layout must be OXI";
   if (auto reason = WhyNotWeights(node, {DType::kI8}, {DType::kI8})) return reason;
   if (a.groups != 1) return "TRANSPOSE_CONV does not support groups";
   for (const int64_t d : a.dilations)
     if (d != 1) return "TRANSPOSE_CONV does not support dilation";
-  if (!TransposePadding(node)) return "the padding must be SAME or VALID";
+  if (!TransposePadding(node)) return "the padding must be SAME or VALID, or the sizes constant";
+  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
 }
 

@@ -66,12 +66,13 @@ std::optional<std::string> WhyNotPool(const Node& node, const PoolAttrs& a) {
   if (a.kernel.size() != 2)
     return fmt::format("{} spatial axes are unsupported; TensorFlow Lite pools over 2",
                        a.kernel.size());
-  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   if (std::any_of(a.dilations.begin(), a.dilations.end(), [](int64_t d) { return d != 1; }))
-    return "TensorFlow Lite has no dilated pooling";
+    return "TensorFlow Lite has no dilated pooling; the windows must have constant sizes";
   if (a.padding != Padding::kSameUpper && a.padding != Padding::kValid)
-    return "the padding must be SAME or VALID";
-  if (a.ceil_mode) return "ceil_mode must be 0";
+    return "the padding must be SAME or VALID, or the sizes constant";
+  if (a.ceil_mode) return "ceil_mode must be 0, or the sizes constant";
+  // Last, because illegal nodes may get back the layout of their neighbors.
+  if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
 }
 
