@@ -101,6 +101,7 @@ std::string DetailText(const ConvertReport& r) {
     out += "every operator can be converted\n";
   for (const std::string& text : DequantizedTexts(c)) out += text + "\n";
   for (const MovedPort& p : c.moved_ports) out += MovedPortText(p) + "\n";
+  for (const ShiftedPort& p : c.shifted_ports) out += ShiftedPortText(p) + "\n";
   for (const std::string& remark : Remarks(c)) out += remark + "\n";
   if (c.verification)
     out += VerificationSummary(*c.verification) + "\n" + DriftTable(*c.verification).Text(2) +
@@ -282,6 +283,11 @@ std::vector<std::string> DequantizedTexts(const Conversion& c) {
 std::string MovedPortText(const MovedPort& p) {
   return fmt::format("{} {} is transposed: {} -> {} (axes {})", p.kind, Quote(p.name), p.from, p.to,
                      fmt::join(p.axes, ", "));
+}
+
+std::string ShiftedPortText(const ShiftedPort& p) {
+  return fmt::format("{} {} is shifted: {} -> {} (integer {:+})", p.kind, Quote(p.name), p.from,
+                     p.to, p.offset);
 }
 
 std::vector<std::string> Remarks(const Conversion& c) {

@@ -101,6 +101,7 @@ Table QuantizedDriftTable(const QuantizedDrift& drift);
 std::vector<std::string> DequantizedTexts(const Conversion& conversion);
 // "input "x" is transposed: f32[1, 3, 8, 8] -> f32[1, 8, 8, 3] (axes 0, 2, 3, 1)".
 std::string MovedPortText(const MovedPort& port);
+std::string ShiftedPortText(const ShiftedPort& port);
 // Sentences about batch normalizations, operators that were not checked, and what would help.
 std::vector<std::string> Remarks(const Conversion& conversion);
 // A row for each model: path below the folder, result, size.

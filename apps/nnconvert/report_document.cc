@@ -54,6 +54,7 @@ void AddInterface(const Conversion& c, int level, Document& document) {
   document.AddTable(std::move(table));
   for (const std::string& text : DequantizedTexts(c)) document.AddParagraph(text);
   for (const MovedPort& p : c.moved_ports) document.AddParagraph(MovedPortText(p));
+  for (const ShiftedPort& p : c.shifted_ports) document.AddParagraph(ShiftedPortText(p));
 }
 
 void AddUnsupported(const Conversion& c, int level, Document& document) {

@@ -95,6 +95,14 @@ Json MovedJson(const std::vector<MovedPort>& ports) {
   return out;
 }
 
+Json ShiftedJson(const std::vector<ShiftedPort>& ports) {
+  Json out = Json::array();
+  for (const ShiftedPort& p : ports)
+    out.push_back(
+        {{"kind", p.kind}, {"name", p.name}, {"from", p.from}, {"to", p.to}, {"offset", p.offset}});
+  return out;
+}
+
 Json TransposesJson(const std::vector<TransposeNode>& transposes) {
   Json out = Json::array();
   for (const TransposeNode& t : transposes)
@@ -165,6 +173,7 @@ void AddConversion(const ConvertReport& r, Json& json) {
   }
   if (c.hybrids > 0) json["hybrid_kernels"] = c.hybrids;
   if (!c.moved_ports.empty()) json["transposed"] = MovedJson(c.moved_ports);
+  if (!c.shifted_ports.empty()) json["shifted"] = ShiftedJson(c.shifted_ports);
   json["transposes"] = TransposesJson(c.transposes);
   json["rewritings"] = RewritesJson(c.rewrites);
   json["batch_norms"] = {{"folded", c.batch_norms_folded}, {"lowered", c.batch_norms_lowered}};

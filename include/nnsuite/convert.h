@@ -77,6 +77,16 @@ struct MovedPort {
   std::vector<int> axes;
 };
 
+// A quantized input or output whose integers are those of the source plus `offset` in the written
+// model. So is its zero point: the real numbers are the same.
+struct ShiftedPort {
+  std::string kind;  // "input" or "output"
+  std::string name;
+  std::string from;  // types: "i8[1, 10]{scale=0.5, zp=0}"
+  std::string to;
+  int64_t offset = 0;
+};
+
 // A quantized input or output that is float32 in the written model (ConvertOptions::dequantize).
 struct DequantizedPort {
   std::string kind;  // "input" or "output"
@@ -114,6 +124,7 @@ struct Conversion {
   std::vector<UnsupportedNode> unsupported;
   std::vector<DequantizedPort> dequantized_ports;
   std::vector<MovedPort> moved_ports;
+  std::vector<ShiftedPort> shifted_ports;
   std::optional<Verification> verification;  // nullopt: not verified
   // The files in place; nullopt if there are unsupported nodes, the verification did not pass, or
   // ConvertOptions::dry_run is set.

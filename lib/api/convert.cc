@@ -59,6 +59,7 @@ Result<Conversion> ConversionOf(Result<nn::Conversion> done) {
   out.unsupported = std::move(done->unsupported);
   out.dequantized_ports = std::move(done->dequantized_ports);
   out.moved_ports = std::move(done->moved_ports);
+  out.shifted_ports = std::move(done->shifted_ports);
   if (done->verification) out.verification = VerificationOf(*done->verification);
   out.written = std::move(done->written);
   return out;

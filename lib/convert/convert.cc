@@ -184,6 +184,22 @@ std::vector<MovedPort> MovedPorts(const SourceSummary& source, const Graph& fitt
   return out;
 }
 
+// The inputs and outputs whose integers were shifted.
+std::vector<ShiftedPort> ShiftedPorts(const SourceSummary& source, const Graph& fitted,
+                                      const InterfaceAxes& axes) {
+  std::vector<ShiftedPort> out;
+  const auto add = [&](std::string_view kind, const std::vector<TypedPort>& from,
+                       const std::vector<Port>& to, const std::vector<int64_t>& offsets) {
+    for (size_t i = 0; i < offsets.size(); ++i)
+      if (offsets[i] != 0)
+        out.push_back({std::string(kind), from[i].name, from[i].type.ToString(),
+                       to[i].value->type().ToString(), offsets[i]});
+  };
+  add("input", source.interface.inputs, fitted.inputs(), axes.input_offsets);
+  add("output", source.interface.outputs, fitted.outputs(), axes.output_offsets);
+  return out;
+}
+
 // Dequantizes the graph; false if it has nodes without a float form, which are unsupported.
 Result<bool> DequantizeSource(Graph& graph, Conversion& out) {
   const Interface before = InterfaceOf(graph);
@@ -340,6 +356,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   }
   out.converted = InterfaceOf(fitted);
   out.moved_ports = MovedPorts(summary, fitted, axes);
+  out.shifted_ports = ShiftedPorts(summary, fitted, axes);
   out.transposes = TransposesOf(fitted);
   out.batch_norms_lowered =
       summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm");

@@ -58,6 +58,7 @@ struct ConvertOptions {
 
 using nnsuite::DequantizedPort;
 using nnsuite::MovedPort;
+using nnsuite::ShiftedPort;
 
 // Applications of one rewrite to one operator, which made the graph fit the target.
 struct AppliedRewrite {
@@ -79,6 +80,7 @@ struct Conversion {
   std::vector<DequantizedPort> dequantized_ports;
   int64_t hybrids = 0;  // hybrid kernels converted to float operators (Format::import_as_float)
   std::vector<MovedPort> moved_ports;
+  std::vector<ShiftedPort> shifted_ports;
   std::vector<TransposeNode> transposes;     // of the written graph
   std::vector<AppliedRewrite> rewrites;      // by operator
   int batch_norms_folded = 0;                // into convolutions

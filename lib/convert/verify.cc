@@ -296,8 +296,9 @@ Result<std::vector<SourceRuns>> PlanGenerated(Graph source, const VerifyOptions&
 }
 
 // Converts to another numeric type, for formats whose interface has fewer types.
-Result<Tensor> CastTo(const Tensor& tensor, DType dtype) {
-  if (tensor.dtype() == dtype) return tensor;
+// Adds `offset` to integers.
+Result<Tensor> CastTo(const Tensor& tensor, DType dtype, int64_t offset = 0) {
+  if (tensor.dtype() == dtype && offset == 0) return tensor;
   const auto numeric = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };
   if (!numeric(tensor.dtype()) || !numeric(dtype))
     return UnsupportedError("cannot compare {} with {}", DTypeName(tensor.dtype()),
@@ -307,7 +308,7 @@ Result<Tensor> CastTo(const Tensor& tensor, DType dtype) {
     if (IsFloat(tensor.dtype()))
       b.SetDouble(i, tensor.GetDouble(i));
     else
-      b.SetInt(i, tensor.GetInt(i));
+      b.SetInt(i, tensor.GetInt(i) + offset);
   }
   return b.Finish();
 }
@@ -376,7 +377,7 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
                   const VerifyOptions& options, Verification& out) {
   for (size_t i = 0; i < want.size(); ++i) {
     NN_ASSIGN(const Tensor same_axes, Moved(got[i], axes.outputs[i].Inverse()));
-    NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype()));
+    NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype(), -axes.output_offsets[i]));
     Tolerance tolerance = ScaledTolerance(options.atol, options.rtol, want[i]);
     tolerance.steps = source.quantized[i] ? 1 : 0;
     const Comparison c = Compare(want[i], same_type, tolerance);
@@ -428,7 +429,7 @@ Status RunConverted(SourceRuns& source, Graph converted, const InterfaceAxes& ax
     std::vector<Tensor> cast;
     for (size_t i = 0; i < inputs.size(); ++i) {
       NN_ASSIGN(const Tensor moved, Moved(inputs[i], axes.inputs[i]));
-      NN_ASSIGN(Tensor t, CastTo(moved, types[i]));
+      NN_ASSIGN(Tensor t, CastTo(moved, types[i], axes.input_offsets[i]));
       cast.push_back(std::move(t));
     }
     const auto got = after.Run(cast);

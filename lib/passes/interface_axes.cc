@@ -44,6 +44,9 @@ bool InterfaceAxes::unchanged() const {
   for (const auto* maps : {&inputs, &outputs})
     for (const AxisMap& map : *maps)
       if (!map.IsIdentity()) return false;
+  for (const auto* offsets : {&input_offsets, &output_offsets})
+    for (const int64_t offset : *offsets)
+      if (offset != 0) return false;
   return true;
 }
 
@@ -51,6 +54,8 @@ InterfaceAxes IdentityInterface(const Graph& graph) {
   InterfaceAxes out;
   for (const Port& p : graph.inputs()) out.inputs.push_back(IdentityOf(p.value));
   for (const Port& p : graph.outputs()) out.outputs.push_back(IdentityOf(p.value));
+  out.input_offsets.assign(out.inputs.size(), 0);
+  out.output_offsets.assign(out.outputs.size(), 0);
   return out;
 }
 

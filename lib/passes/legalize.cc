@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 
 #include "passes/idioms.h"
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
+#include "passes/qdq.h"
 
 namespace nn {
 namespace {
@@ -58,21 +60,23 @@ std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& nod
 }
 
 // The name of the rewrite that was applied; empty if none was. It may have erased the node.
-Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target) {
+Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target, bool late) {
   if (HasUnranked(node)) return std::string_view();
-  for (const Rewrite& rewrite : target.rewrites) {
-    if (!rewrite.op.empty() && !node.Is(rewrite.op)) continue;
-    auto changed = rewrite.apply(graph, node);
-    if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
-    if (*changed) return rewrite.name;
-  }
+  for (const auto rewrites :
+       {target.rewrites, late ? target.late_rewrites : std::span<const Rewrite>()})
+    for (const Rewrite& rewrite : rewrites) {
+      if (!rewrite.op.empty() && !node.Is(rewrite.op)) continue;
+      auto changed = rewrite.apply(graph, node);
+      if (!changed) return tl::unexpected(changed.error().In(rewrite.name));
+      if (*changed) return rewrite.name;
+    }
   if (node.op().decompose == nullptr) return std::string_view();
   NN_ASSIGN(const bool decomposed, node.op().decompose(graph, node));
   return decomposed ? "decomposition" : std::string_view();
 }
 
 // Returns whether anything was rewritten.
-Result<bool> RewriteAll(Graph& graph, const Target& target, RewriteCounts* counts) {
+Result<bool> RewriteAll(Graph& graph, const Target& target, bool late, RewriteCounts* counts) {
   // Rewrites may add many nodes that are rewritten in turn.
   size_t most_nodes = graph.nodes().size(), rewrites = 0;
   bool changed = true;
@@ -87,7 +91,7 @@ Result<bool> RewriteAll(Graph& graph, const Target& target, RewriteCounts* count
         continue;
       }
       const std::string_view op = it->op_name();
-      NN_ASSIGN(const std::string_view rewrite, RewriteNode(graph, *it, target));
+      NN_ASSIGN(const std::string_view rewrite, RewriteNode(graph, *it, target, late));
       if (rewrite.empty()) {
         ++it;
         continue;
@@ -112,8 +116,10 @@ Status RunRewrite(std::string_view name, Graph& graph, const std::function<Statu
   return status;
 }
 
-Status Improve(Graph& graph, const Target& target, bool moves_interface, RewriteCounts* counts) {
+Status Improve(Graph& graph, const Target& target, bool moves_interface, bool shifts_interface,
+               RewriteCounts* counts) {
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
+  if (shifts_interface) NN_RETURN_IF_ERROR(RunPass("make unsigned", graph, MakeUnsigned));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
   const auto fuse = [&](Graph& g) -> Status {
     const IdiomOptions wanted{
@@ -133,7 +139,7 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface, Rewrite
   };
   bool rewritten = false, moved = false;
   const auto rewrite = [&](Graph& g) -> Status {
-    NN_ASSIGN(rewritten, RewriteAll(g, target, counts));
+    NN_ASSIGN(rewritten, RewriteAll(g, target, /*late=*/false, counts));
     return {};
   };
   const auto change_axes = [&](Graph& g) -> Status {
@@ -152,16 +158,48 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface, Rewrite
   return moves_interface ? RunPass("change axes to the interface", graph, change_axes) : Status();
 }
 
+Status ApplyLateRewrites(Graph& graph, const Target& target, RewriteCounts* counts) {
+  if (target.late_rewrites.empty()) return {};
+  const auto rewrite = [&](Graph& g) -> Status {
+    return RewriteAll(g, target, /*late=*/true, counts).map([](bool) {});
+  };
+  NN_RETURN_IF_ERROR(RunRewrite("late rewrite", graph, rewrite));
+  return RunPass("fold", graph, FoldConstants);
+}
+
+// The zero points of the ports; 0 where there is none, or one for each channel.
+std::vector<int64_t> ZeroPointsOf(const std::vector<Port>& ports) {
+  std::vector<int64_t> out;
+  for (const Port& p : ports) {
+    const Type& type = p.value->type();
+    out.push_back(type.quantized() && !type.quant->per_axis() ? type.quant->zero_point() : 0);
+  }
+  return out;
+}
+
+std::vector<int64_t> Differences(std::vector<int64_t> a, const std::vector<int64_t>& b) {
+  std::transform(a.begin(), a.end(), b.begin(), a.begin(), std::minus<>());
+  return a;
+}
+
 }  // namespace
 
 Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
                                               InterfaceAxes* interface, RewriteCounts* rewrites) {
   const bool moves_interface = target.moves_interface && interface != nullptr;
-  NN_RETURN_IF_ERROR(Improve(graph, target, moves_interface, rewrites));
+  const bool shifts_interface = target.shifts_interface && interface != nullptr;
+  const std::vector<int64_t> inputs = ZeroPointsOf(graph.inputs());
+  const std::vector<int64_t> outputs = ZeroPointsOf(graph.outputs());
+  NN_RETURN_IF_ERROR(Improve(graph, target, moves_interface, shifts_interface, rewrites));
   if (interface != nullptr) {
     *interface = IdentityInterface(graph);
+    if (shifts_interface) {
+      interface->input_offsets = Differences(ZeroPointsOf(graph.inputs()), inputs);
+      interface->output_offsets = Differences(ZeroPointsOf(graph.outputs()), outputs);
+    }
     if (moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
   }
+  NN_RETURN_IF_ERROR(ApplyLateRewrites(graph, target, rewrites));
   std::vector<UnsupportedNode> unsupported;
   for (const Node& node : graph.nodes())
     if (auto reason = WhyIllegal(target, node);

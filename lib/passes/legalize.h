@@ -41,19 +41,27 @@ struct Target {
   // illegal. Rewrites never see such nodes.
   bool takes_unranked = false;
   // Tried in order on illegal nodes.
-  std::span<const Rewrite> rewrites;
+  std::span<const Rewrite> rewrites = {};
+  // Tried after those, once the order of axes is final: rewrites to nodes that transposes cannot
+  // pass.
+  std::span<const Rewrite> late_rewrites = {};
   // For targets without a transpose operator: inputs and outputs may get a different axis order
   // instead (see InterfaceAxes).
   bool moves_interface = false;
   // Runs first: converts quantization to the target's form (passes/qdq.h).
   Status (*prepare)(Graph&) = nullptr;
+  // For targets that have quantized u8, but not i8: quantized i8 becomes u8 (MakeUnsigned() in
+  // passes/qdq.h), also that of inputs and outputs (see InterfaceAxes).
+  bool shifts_interface = false;
 };
 
 // For each input and output, by position, the map from its original axes to those of the legalized
-// graph.
+// graph, and what is added to its original integers, if it is quantized.
 struct InterfaceAxes {
   std::vector<AxisMap> inputs;
   std::vector<AxisMap> outputs;
+  std::vector<int64_t> input_offsets;
+  std::vector<int64_t> output_offsets;
 
   bool unchanged() const;
 };
@@ -66,8 +74,8 @@ using RewriteCounts = std::map<std::pair<std::string_view, std::string_view>, ui
 
 // Applies rewrites until no illegal node can be improved, cleans up transposes, and returns the
 // nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and
-// outputs keep their axes unless the target moves them and `interface` is not null; it receives the
-// axis maps. Adds the applied rewrites to `rewrites` unless it is null.
+// outputs keep their axes and integers unless the target changes them and `interface` is not null;
+// it receives the changes. Adds the applied rewrites to `rewrites` unless it is null.
 Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
                                               InterfaceAxes* interface = nullptr,
                                               RewriteCounts* rewrites = nullptr);

@@ -28,6 +28,11 @@ Status UnfuseQdq(Graph& graph);
 // included), and the kernel supports the scales and zero points. Other nodes are unchanged.
 Status FuseQdq(Graph& graph);
 
+// Turns quantized i8 into u8 with larger zero points, which represents the same real numbers, and
+// scales that are equal for all channels into one. Inputs and outputs change, too. If an operator
+// has no arithmetic on u8, the graph is unchanged.
+Status MakeUnsigned(Graph& graph);
+
 // Evaluates dequantize on constants, which FoldConstants skips because files store quantized
 // weights.
 Status DequantizeConstants(Graph& graph);

@@ -113,6 +113,29 @@ TEST_CASE("report: standard input and output have no digests") {
   CHECK_FALSE(json["output"].contains("files"));
 }
 
+TEST_CASE("report: inputs and outputs with shifted integers") {
+  const TempDir dir;
+  WriteModel(dir / "in.tflite", R"(graph {
+    in %x "x": i8[1, 4, 4, 2]{scale=0.05, zp=-7}
+    %y = max_pool(%x) {layout = nxc, kernel = [2, 2], strides = [2, 2]} @tflite
+    out "y" = %y
+  })");
+  const Json json = ReportOf(dir / "in.tflite " + dir / "out.nnapi", 0);
+  REQUIRE(json["shifted"].size() == 2);
+  CHECK(json["shifted"][0]["kind"] == "input");
+  CHECK(json["shifted"][0]["offset"] == 128);
+  CHECK(json["shifted"][1]["from"] == "i8[1, 2, 2, 2]{scale=0.05, zp=-7}");
+  CHECK(json["shifted"][1]["to"] == "u8[1, 2, 2, 2]{scale=0.05, zp=121}");
+  CHECK(json["verification"]["outputs"][0]["identical"] == true);
+  const ProgramResult dry = Convert(dir / "in.tflite --to nnapi --dry-run");
+  CHECK(dry.code == 0);
+  CHECK(Contains(dry.out,
+                 "input \"x\" is shifted: i8[1, 4, 4, 2]{scale=0.05, zp=-7} -> u8[1, 4, 4, "
+                 "2]{scale=0.05, zp=121} (integer +128)"));
+  REQUIRE(Convert(dir / "in.tflite " + dir / "out.nnapi --report " + dir / "r.md").code == 0);
+  CHECK(Contains(ReadText(dir / "r.md"), "is shifted: i8[1, 4, 4, 2]"));
+}
+
 TEST_CASE("report: the interface before and after") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", BatchModel());

@@ -261,6 +261,24 @@ TEST_CASE("nnapi export: a channels-first network, its image transposed at the d
   CHECK(x.dimensions == std::vector<uint32_t>{1, 6, 6, 2});
 }
 
+TEST_CASE("nnapi export: signed integers are shifted at the interface") {
+  const Graph source = Parse(R"(graph {
+    in %x "x": i8[1, 4, 4, 2]{scale=0.05, zp=-7}
+    const %w: i8[3, 1, 1, 2]{scale=0.01} = seeded(3)
+    %y = conv(%x, %w) {layout = nxc, filter_layout = oxi} @tflite
+      : i8[1, 4, 4, 3]{scale=0.1, zp=5}
+    out "y" = %y
+  })");
+  const Written written = Convert(source, "m.nnapi");
+  CHECK(written.operations() == std::vector<T>{T::kConv2d});
+  CHECK(written.axes.input_offsets == std::vector<int64_t>{128});
+  CHECK(written.axes.output_offsets == std::vector<int64_t>{128});
+  CHECK_FALSE(written.axes.unchanged());
+  const auto& x = written.model().operands[written.model().input_indexes[0]];
+  CHECK(x.type == nnapi::OperandType::kTensorQuant8Asymm);
+  CHECK(x.zero_point == 121);
+}
+
 TEST_CASE("nnapi export: operators between a convolution and the interface are permuted with it") {
   const Written w = Convert(Parse(R"(graph "g" {
     in %x "x": f32[1, 2, 6, 6]

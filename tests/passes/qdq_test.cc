@@ -196,5 +196,37 @@ TEST_CASE("qdq: to ONNX and back") {
       RunEverywhere(Parse(kModel), inputs)[0].Identical(RunEverywhere(imported->graph, inputs)[0]));
 }
 
+TEST_CASE("qdq: signed integers become unsigned, with the same real numbers") {
+  const Graph original = Parse(R"(graph {
+    in %x "x": i8[1, 4, 4, 2]{scale=0.05, zp=-7}
+    const %w: i8[3, 1, 1, 2]{axis=0, scale=[0.01, 0.01, 0.01]} = seeded(3)
+    const %b: i32[3]{axis=0, scale=[0.0005, 0.0005, 0.0005]} = [1, -2, 3]
+    %y = conv(%x, %w, %b) {layout = nxc, filter_layout = oxi} @tflite
+      : i8[1, 4, 4, 3]{scale=0.1, zp=-128}
+    out "y" = %y
+  })");
+  Graph g = original.Clone();
+  REQUIRE(MakeUnsigned(g).has_value());
+  CHECK(g.inputs()[0].value->type().ToString() == "u8[1, 4, 4, 2]{scale=0.05, zp=121}");
+  CHECK(g.outputs()[0].value->type().ToString() == "u8[1, 4, 4, 3]{scale=0.1, zp=0}");
+  const Node* const conv = Find(g, "conv");
+  const Type& w = conv->input(1)->type();
+  CHECK(w.ToString() == "u8[3, 1, 1, 2]{scale=0.01, zp=128}");
+  CHECK_FALSE(conv->input(2)->type().quant->per_axis());
+  const Tensor& before = Find(original, "conv")->input(1)->constant();
+  for (int64_t i = 0; i < before.elements(); ++i)
+    CHECK(conv->input(1)->constant().GetInt(i) == before.GetInt(i) + 128);
+}
+
+TEST_CASE("qdq: signed integers stay where an operator reads them as numbers") {
+  Graph g = Parse(R"(graph {
+    in %x "x": i8[4]{scale=0.05, zp=-7}
+    %y = cast(%x) {to = f32}
+    out "y" = %y
+  })");
+  REQUIRE(MakeUnsigned(g).has_value());
+  CHECK(g.inputs()[0].value->dtype() == DType::kI8);
+}
+
 }  // namespace
 }  // namespace nn::test::qdq_test
