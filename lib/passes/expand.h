@@ -35,9 +35,16 @@ class Expansion {
   Node& node_;
 };
 
+// Adds a node before `like`, with the arithmetic, source and result quantization of `like`.
+Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector<Value*> inputs,
+                      Attrs attrs = {});
+
 // Whether the first input is float32 and not quantized.
 bool IsPlainF32(const Node& node);
 
+// An operator with one spatial axis (OpDef::takes_unit_axes) -> the same with a second one, of size
+// 1, before it.
+Result<bool> OneAxisAsTwo(Graph& graph, Node& node);
 // hardmax -> one_hot of arg_max.
 Result<bool> ExpandHardmax(Graph& graph, Node& node);
 // arg_max or arg_min of the last index -> of the first one in the reversed input.

@@ -71,9 +71,8 @@ std::optional<std::string> WhyNotPort(const Value& v) {
 
 // Whether other operations can compute what the operator does, at least sometimes.
 bool IsRewritten(const Node& node) {
-  const auto rewrites = Rewrites();
-  return std::any_of(rewrites.begin(), rewrites.end(),
-                     [&](const Rewrite& r) { return node.Is(r.op); });
+  const auto applies = [&](const Rewrite& r) { return node.Is(r.op); };
+  return std::ranges::any_of(Rewrites(), applies) || std::ranges::any_of(LateRewrites(), applies);
 }
 
 Status WriteNode(ExportContext& ctx, const Node& node) {
@@ -404,8 +403,10 @@ const Target& NnapiTarget() {
   static const Target target = {.name = "NNAPI 1.0",
                                 .why_illegal = WhyIllegal,
                                 .rewrites = Rewrites(),
+                                .late_rewrites = LateRewrites(),
                                 .moves_interface = true,
-                                .prepare = FuseQdq};
+                                .prepare = FuseQdq,
+                                .shifts_interface = true};
   return target;
 }
 

@@ -113,8 +113,10 @@ std::optional<std::string> WhyNotOperands(const Node& node);
 // The row of an operator; null if there is none.
 const ExportRow* FindExport(std::string_view op);
 
-// Rewrites toward legal nodes, in the order of application (rewrites.cc).
+// Rewrites toward legal nodes, in the order of application (rewrites.cc). Late ones are
+// Target::late_rewrites.
 std::span<const Rewrite> Rewrites();
+std::span<const Rewrite> LateRewrites();
 
 const Target& NnapiTarget();
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "formats/nnapi/export.h"
+#include "formats/nnapi/rewrites.h"
 #include "ir/op_def.h"
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
@@ -17,12 +18,17 @@
 #include "passes/weights.h"
 
 namespace nn::nnapi {
-namespace {
 
-// Reshapes a value to a shape with as many elements.
 Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims) {
+  if (value->type().const_dims() == dims) return value;
   return Expansion(graph, node).Add("reshape", {value}, ReshapeAttrs{ToDims(dims), false});
 }
+
+bool IsReal(const Node& node) {
+  return node.output()->dtype() == DType::kF32 && !WhyNotOperands(node);
+}
+
+namespace {
 
 // ---- Filters and matrices
 
@@ -69,10 +75,6 @@ Result<bool> FlattenMatmul(Graph& graph, Node& node) {
 
 // ---- Arithmetic
 
-bool IsReal(const Node& node) {
-  return node.output()->dtype() == DType::kF32 && !WhyNotOperands(node);
-}
-
 Result<Value*> TimesNumber(Graph& graph, Node& node, Value* v, float number) {
   return Expansion(graph, node).Add("mul", {v, graph.AddConstant(Tensor::Scalar(number))});
 }
@@ -113,7 +115,52 @@ Result<bool> DivideByMultiplying(Graph& graph, Node& node) {
   return Expansion(graph, node).Replace(y);
 }
 
+Result<bool> AbsAsSum(Graph& graph, Node& node) {
+  if (!IsReal(node)) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const positive, e.Add("relu", {node.input(0)}));
+  NN_ASSIGN(Value * y, Negated(graph, node, node.input(0)));
+  NN_ASSIGN(y, e.Add("relu", {y}));
+  NN_ASSIGN(y, e.Add("add", {positive, y}));
+  return e.Replace(y);
+}
+
+// The powers 1 to 3, which are products.
+Result<bool> PowerAsProduct(Graph& graph, Node& node) {
+  const Value* const exponent = node.input(1);
+  Value* const x = node.input(0);
+  if (node.output()->dtype() != DType::kF32 || x->dtype() != DType::kF32 ||
+      !exponent->is_constant() || exponent->constant().elements() != 1 ||
+      !(x->type().dims == node.output()->type().dims))
+    return false;
+  const double power = exponent->constant().GetDouble(0);
+  Expansion e(graph, node);
+  if (power == 1) return e.Replace(x);
+  if (power != 2 && power != 3) return false;
+  NN_ASSIGN(Value * y, e.Add("mul", {x, x}));
+  if (power == 3) {
+    NN_ASSIGN(y, e.Add("mul", {x, y}));
+  }
+  return e.Replace(y);
+}
+
+Result<bool> DifferenceSquared(Graph& graph, Node& node) {
+  if (!IsReal(node)) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const d, e.Add("sub", {node.input(0), node.input(1)}));
+  NN_ASSIGN(Value* const y, e.Add("mul", {d, d}));
+  return e.Replace(y);
+}
+
 // ---- Activations
+
+Result<bool> SiluAsProduct(Graph& graph, Node& node) {
+  if (!IsReal(node)) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const gate, e.Add("sigmoid", {node.input(0)}));
+  NN_ASSIGN(Value* const y, e.Add("mul", {node.input(0), gate}));
+  return e.Replace(y);
+}
 
 // RELU1, then RELU.
 Result<bool> ClipToUnit(Graph& graph, Node& node) {
@@ -169,6 +216,26 @@ Result<bool> PreluAsSum(Graph& graph, Node& node) {
   return WithSlope(graph, node, slope);
 }
 
+// ---- Sums of functions
+
+Result<bool> SumOfSquares(Graph& graph, Node& node) {
+  if (!IsReal(node)) return false;
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  Expansion e(graph, node);
+  NN_ASSIGN(inputs[0], e.Add("mul", {inputs[0], inputs[0]}));
+  NN_ASSIGN(Value* const y, e.Add("reduce_sum", std::move(inputs), node.attrs()));
+  return e.Replace(y);
+}
+
+Result<bool> SumOfMagnitudes(Graph& graph, Node& node) {
+  if (!IsReal(node)) return false;
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  Expansion e(graph, node);
+  NN_ASSIGN(inputs[0], e.Add("abs", {inputs[0]}));
+  NN_ASSIGN(Value* const y, e.Add("reduce_sum", std::move(inputs), node.attrs()));
+  return e.Replace(y);
+}
+
 // ---- Reductions over the spatial axes
 
 // The layout whose spatial axes these are.
@@ -201,7 +268,20 @@ Result<bool> PoolAll(Graph& graph, Node& node, std::string_view op) {
   return Expansion(graph, node).Replace(y);
 }
 
+// Whether a convolution reads the value, or all of its elements in other places.
+bool FeedsConv(const Value* v, int depth = 0) {
+  constexpr int kMostDepth = 16;
+  return depth < kMostDepth && std::ranges::any_of(v->uses(), [&](const Use& use) {
+           const Node& user = *use.node;
+           return user.Is("conv") ||
+                  (user.op().movement != Movement::kNone && FeedsConv(user.output(), depth + 1));
+         });
+}
+
+// A mean that a convolution reads scales whole channels, so that the network amplifies the rounding
+// of sums in another order; SumByConvolutions() has none.
 Result<bool> PoolMean(Graph& graph, Node& node) {
+  if (FeedsConv(node.output())) return false;
   return PoolAll<AveragePoolAttrs>(graph, node, "average_pool");
 }
 Result<bool> PoolMax(Graph& graph, Node& node) {
@@ -287,16 +367,35 @@ Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
   return Expansion(graph, node).Replace(back);
 }
 
+// ---- Dilations
+
+// Zeros between taps, if that leaves the filter small; else DilatedByPhases() follows.
+Result<bool> FillSmallDilations(Graph& graph, Node& node) {
+  int64_t growth = 1;
+  for (const int64_t d : node.attrs<ConvAttrs>().dilations) growth = std::max(growth, d);
+  const Type& x = node.input(0)->type();
+  if (growth > 2 && IsPlainF32(node) && x.const_dims()) return false;
+  return FillDilations(graph, node);
+}
+
 }  // namespace
 
 std::span<const Rewrite> Rewrites() {
   static const Rewrite rewrites[] = {
+      {"conv", "second spatial axis", OneAxisAsTwo},
+      {"conv_transpose", "second spatial axis", OneAxisAsTwo},
+      {"max_pool", "second spatial axis", OneAxisAsTwo},
+      {"average_pool", "second spatial axis", OneAxisAsTwo},
+      {"lp_pool", "second spatial axis", OneAxisAsTwo},
       {"reduce_mean", "mean as a pool", PoolMean},
       {"reduce_max", "maximum as a pool", PoolMax},
+      {"reduce_sum_square", "sum of squares", SumOfSquares},
+      {"reduce_l1", "sum of magnitudes", SumOfMagnitudes},
       {"pad", "padding in convolutions", PadIntoUses},
+      {"transpose", "shuffle as a gather", ShuffleAsGather},
       {"", "channels last", &SetLayout<Layout::kNxc>},
       {"conv", "zeros between groups", FillGroups},
-      {"conv", "zeros between taps", FillDilations},
+      {"conv", "zeros between taps", FillSmallDilations},
       {"conv", "filter layout", SetFilter},
       {"matmul", "flattened transposition", FoldFlattenedTranspose},
       {"matmul", "operands of a matrix product", TransposeMatrices},
@@ -304,14 +403,48 @@ std::span<const Rewrite> Rewrites() {
       {"sub", "subtraction by addition", SubtractByAdding},
       {"neg", "negation by multiplication", NegateByMultiplying},
       {"div", "division by multiplication", DivideByMultiplying},
+      {"abs", "sum of two activations", AbsAsSum},
+      {"pow", "product", PowerAsProduct},
+      {"squared_difference", "product", DifferenceSquared},
       {"clip", "two activations", ClipToUnit},
       {"hard_sigmoid", "clip", HardSigmoidAsClip},
       {"hard_swish", "product", HardSwishAsProduct},
+      {"silu", "product", SiluAsProduct},
       {"leaky_relu", "sum", LeakyReluAsSum},
       {"prelu", "sum", PreluAsSum},
       {"batch_norm", "product and sum", DecomposeBatchNorm},
       {"softmax", "axes of softmax", ShapeSoftmax},
   };
+  return rewrites;
+}
+
+std::span<const Rewrite> LateRewrites() {
+  static const auto rewrites = [] {
+    std::vector<Rewrite> rows = {
+        {"conv", "phases of a dilation", DilatedByPhases},
+        {"conv_transpose", "zeros between elements", TransposedByZeros},
+        {"reduce_sum", "convolutions with ones", SumByConvolutions},
+        {"reduce_mean", "convolutions with ones", SumByConvolutions},
+        {"reduce_max", "pool along rows", ReduceMaxByPool},
+        {"reduce_min", "maximum of negatives", ReduceMinByMax},
+        {"maximum", "pool of two rows", MaximumByPool},
+        {"minimum", "maximum of negatives", MinimumByMaximum},
+        {"clip", "maximum and minimum", ClipByBounds},
+        {"matmul", "matrix by matrix", MatmulByBatches},
+        {"concat", "fewer axes", JoinConcatAxes},
+        {"", "reshapes in one", ReshapeInUses},
+    };
+    for (const std::string_view op : MoveOperators())
+      rows.push_back({op, "lookups", MoveByLookups});
+    rows.push_back({"resize", "taps", ResizeByTaps});
+    for (const std::string_view op :
+         {"add",   "sub",        "mul",     "div",          "neg",
+          "abs",   "relu",       "clip",    "sigmoid",      "tanh",
+          "floor", "maximum",    "minimum", "hard_sigmoid", "hard_swish",
+          "silu",  "leaky_relu", "prelu",   "pow",          "squared_difference"})
+      rows.push_back({op, "fewer axes", JoinAxes});
+    return rows;
+  }();
   return rewrites;
 }
 

@@ -3,19 +3,15 @@
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "passes/expand.h"
 
 namespace nn::tflite {
 
-// Adds a node before `like`, with the arithmetic, source and result quantization of `like`.
-Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector<Value*> inputs,
-                      Attrs attrs = {});
-
 // rewrites_window.cc: convolutions and pools.
-Result<bool> OneAxisAsTwo(Graph& graph, Node& node);  // adds a second spatial axis of size 1
-Result<bool> SolidGroups(Graph& graph, Node& node);   // CONV_3D has no groups
-Result<bool> FilterOrder(Graph& graph, Node& node);   // the filter's axes
-Result<bool> ZeroBias(Graph& graph, Node& node);      // CONV_2D needs a bias
-Result<bool> ConvPadding(Graph& graph, Node& node);   // SAME, VALID, or VALID after a pad
+Result<bool> SolidGroups(Graph& graph, Node& node);  // CONV_3D has no groups
+Result<bool> FilterOrder(Graph& graph, Node& node);  // the filter's axes
+Result<bool> ZeroBias(Graph& graph, Node& node);     // CONV_2D needs a bias
+Result<bool> ConvPadding(Graph& graph, Node& node);  // SAME, VALID, or VALID after a pad
 Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);

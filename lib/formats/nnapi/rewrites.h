@@ -1,0 +1,61 @@
+// Rewrites that legalize a graph for NNAPI 1.0. See passes/legalize.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+#include "ir/graph.h"
+
+namespace nn::nnapi {
+
+// Whether a node computes plain float32 and its values can be operands.
+bool IsReal(const Node& node);
+
+// Reshapes a value to a shape with as many elements.
+Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims);
+
+// ---- rewrites_move.cc: what moves elements, by EMBEDDING_LOOKUP with constant indices
+// ------------
+
+// A tensor of `dims` before `node`, element i of which is element places[i] - 1 of x, or 0 where
+// that is negative; null if it needs too many lookups. Bit-exact.
+Result<Value*> Moved(Graph& graph, Node& node, Value* x, const std::vector<int64_t>& places,
+                     const std::vector<int64_t>& dims);
+// The operators that MoveByLookups() may replace.
+std::span<const std::string_view> MoveOperators();
+// Any operator whose result, for fixed shapes, consists of certain elements of its input and of
+// constants: slice, transpose, gather by constants, pad, ... Operators of that kind before it are
+// part of the lookup.
+Result<bool> MoveByLookups(Graph& graph, Node& node);
+// A reshape that NNAPI lacks (to a rank above 4) disappears into the reshapes after it.
+Result<bool> ReshapeInUses(Graph& graph, Node& node);
+// An elementwise operator, or a concatenation, on fewer axes.
+Result<bool> JoinAxes(Graph& graph, Node& node);
+Result<bool> JoinConcatAxes(Graph& graph, Node& node);
+
+// ---- rewrites_window.cc -------------------------------------------------------------------------
+
+// A dilated convolution as one on the positions modulo the dilation. Bit-exact.
+Result<bool> DilatedByPhases(Graph& graph, Node& node);
+// A transposed convolution as one over a tensor with zeros between the elements.
+Result<bool> TransposedByZeros(Graph& graph, Node& node);
+// A resize as the weighted sum of its taps along each axis.
+Result<bool> ResizeByTaps(Graph& graph, Node& node);
+
+// ---- rewrites_reduce.cc -------------------------------------------------------------------------
+
+// Sums and means, as convolutions with ones that add in the order of reduce_sum. Bit-exact.
+Result<bool> SumByConvolutions(Graph& graph, Node& node);
+// Maximum and minimum over axes and of two tensors, and bounds, as pools. Bit-exact.
+Result<bool> ReduceMaxByPool(Graph& graph, Node& node);
+Result<bool> ReduceMinByMax(Graph& graph, Node& node);
+Result<bool> MaximumByPool(Graph& graph, Node& node);
+Result<bool> MinimumByMaximum(Graph& graph, Node& node);
+Result<bool> ClipByBounds(Graph& graph, Node& node);
+// A product of batches of matrices, one by one.
+Result<bool> MatmulByBatches(Graph& graph, Node& node);
+
+}  // namespace nn::nnapi
