@@ -281,6 +281,9 @@ std::vector<std::string> DequantizedTexts(const Conversion& c) {
 }
 
 std::string MovedPortText(const MovedPort& p) {
+  if (p.axes == std::vector<int>{-1})
+    return fmt::format("{} {} is a scalar in the source: {} -> {}", p.kind, Quote(p.name), p.from,
+                       p.to);
   return fmt::format("{} {} is transposed: {} -> {} (axes {})", p.kind, Quote(p.name), p.from, p.to,
                      fmt::join(p.axes, ", "));
 }

@@ -68,7 +68,7 @@ struct UnsupportedNode {
 };
 
 // An input or output whose axes are permuted in the written model: axis k there is axis axes[k] of
-// the source.
+// the source. For a scalar of the source that is a vector of one element, axes[0] is -1.
 struct MovedPort {
   std::string kind;  // "input" or "output"
   std::string name;

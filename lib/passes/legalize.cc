@@ -10,6 +10,7 @@
 #include "passes/interface_axes.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
+#include "passes/scalars.h"
 
 namespace nn {
 namespace {
@@ -116,8 +117,10 @@ Status RunRewrite(std::string_view name, Graph& graph, const std::function<Statu
   return status;
 }
 
-Status Improve(Graph& graph, const Target& target, bool moves_interface, bool shifts_interface,
-               RewriteCounts* counts) {
+Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCounts* counts) {
+  const bool moves_interface = target.moves_interface && has_interface;
+  const bool shifts_interface = target.shifts_interface && has_interface;
+  const bool lacks_scalars = target.lacks_scalars && has_interface;
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   if (shifts_interface) NN_RETURN_IF_ERROR(RunPass("make unsigned", graph, MakeUnsigned));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
@@ -138,6 +141,7 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface, bool sh
            WhyIllegal(target, node).has_value();
   };
   bool rewritten = false, moved = false;
+  if (lacks_scalars) NN_RETURN_IF_ERROR(RunRewrite("scalars", graph, ScalarsAsVectors));
   const auto rewrite = [&](Graph& g) -> Status {
     NN_ASSIGN(rewritten, RewriteAll(g, target, /*late=*/false, counts));
     return {};
@@ -150,6 +154,8 @@ Status Improve(Graph& graph, const Target& target, bool moves_interface, bool sh
   for (int round = 0; round < 2; ++round) {
     NN_RETURN_IF_ERROR(RunRewrite("rewrite", graph, rewrite));
     if (rewritten || moved) NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
+    if (rewritten && lacks_scalars)
+      NN_RETURN_IF_ERROR(RunRewrite("scalars", graph, ScalarsAsVectors));
     NN_RETURN_IF_ERROR(RunRewrite("change axes", graph, change_axes));
     if (!rewritten && !moved) break;
   }
@@ -186,18 +192,18 @@ std::vector<int64_t> Differences(std::vector<int64_t> a, const std::vector<int64
 
 Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
                                               InterfaceAxes* interface, RewriteCounts* rewrites) {
-  const bool moves_interface = target.moves_interface && interface != nullptr;
-  const bool shifts_interface = target.shifts_interface && interface != nullptr;
+  const ScalarPorts scalars(graph);
   const std::vector<int64_t> inputs = ZeroPointsOf(graph.inputs());
   const std::vector<int64_t> outputs = ZeroPointsOf(graph.outputs());
-  NN_RETURN_IF_ERROR(Improve(graph, target, moves_interface, shifts_interface, rewrites));
+  NN_RETURN_IF_ERROR(Improve(graph, target, interface != nullptr, rewrites));
   if (interface != nullptr) {
     *interface = IdentityInterface(graph);
-    if (shifts_interface) {
+    if (target.shifts_interface) {
       interface->input_offsets = Differences(ZeroPointsOf(graph.inputs()), inputs);
       interface->output_offsets = Differences(ZeroPointsOf(graph.outputs()), outputs);
     }
-    if (moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
+    scalars.NoteVectors(graph, *interface);
+    if (target.moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
   }
   NN_RETURN_IF_ERROR(ApplyLateRewrites(graph, target, rewrites));
   std::vector<UnsupportedNode> unsupported;

@@ -48,6 +48,9 @@ struct Target {
   // For targets without a transpose operator: inputs and outputs may get a different axis order
   // instead (see InterfaceAxes).
   bool moves_interface = false;
+  // For targets without tensors of rank 0: vectors of one element take their place, inputs and
+  // outputs included (see InterfaceAxes).
+  bool lacks_scalars = false;
   // Runs first: converts quantization to the target's form (passes/qdq.h).
   Status (*prepare)(Graph&) = nullptr;
   // For targets that have quantized u8, but not i8: quantized i8 becomes u8 (MakeUnsigned() in
@@ -56,7 +59,8 @@ struct Target {
 };
 
 // For each input and output, by position, the map from its original axes to those of the legalized
-// graph, and what is added to its original integers, if it is quantized.
+// graph, a permutation or the new axis of a scalar, and what is added to its original integers, if it
+// is quantized.
 struct InterfaceAxes {
   std::vector<AxisMap> inputs;
   std::vector<AxisMap> outputs;

@@ -143,8 +143,11 @@ const Target& CoremlTarget() {
       {"gru", "steps", &UnrollRecurrent},
       {"lstm", "steps", &UnrollRecurrent},
   };
-  static const Target target = {
-      .name = "Core ML", .why_illegal = WhyIllegal, .rewrites = rewrites, .prepare = AsReals};
+  static const Target target = {.name = "Core ML",
+                                .why_illegal = WhyIllegal,
+                                .rewrites = rewrites,
+                                .lacks_scalars = true,
+                                .prepare = AsReals};
   return target;
 }
 

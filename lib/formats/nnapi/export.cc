@@ -405,6 +405,7 @@ const Target& NnapiTarget() {
                                 .rewrites = Rewrites(),
                                 .late_rewrites = LateRewrites(),
                                 .moves_interface = true,
+                                .lacks_scalars = true,
                                 .prepare = FuseQdq,
                                 .shifts_interface = true};
   return target;
