@@ -32,25 +32,63 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
   return true;
 }
 
+// What the import of a subgraph shares with that of the composites in it.
+struct ImportState {
+  bool hybrid_as_float = false;
+  ImportedModel result = {};
+  int64_t inlined_operators = 0;
+};
+
 class Importer {
  public:
-  Importer(const Model& model, const fb::SubGraph& subgraph, bool hybrid_as_float)
-      : model_(model), sub_(subgraph), hybrid_as_float_(hybrid_as_float) {}
+  Importer(const Model& model, const fb::SubGraph& subgraph, ImportState& state, int depth = 0)
+      : model_(model), sub_(subgraph), state_(state), depth_(depth) {}
 
-  Result<ImportedModel> Run() {
+  Status Run() {
     graph_.name = std::string(Text(sub_.name()));
     ReadMetadata();
     values_.resize(static_cast<size_t>(SizeOf(sub_.tensors())), nullptr);
     NN_RETURN_IF_ERROR(ReadInputs());
-    // The validator checks the order; import accepts any order that can be sorted.
-    NN_ASSIGN(const std::vector<int64_t> order, OperatorOrder());
-    for (const int64_t i : order) NN_RETURN_IF_ERROR(ImportOperator(*At(sub_.operators(), i), i));
+    NN_RETURN_IF_ERROR(ImportOperators());
     NN_RETURN_IF_ERROR(ReadOutputs());
-    NN_RETURN_IF_ERROR(Verify(graph_));
-    return ImportedModel{std::move(graph_), std::move(unsupported_), hybrids_};
+    return Verify(graph_);
+  }
+
+  // Adds the operators of the subgraph to the graph of the caller and returns its outputs.
+  // `dynamic`: whether an input of the model has an unknown size.
+  Result<std::vector<Value*>> Inline(std::span<Value* const> inputs, bool dynamic) {
+    dynamic_ = dynamic;
+    values_.resize(static_cast<size_t>(SizeOf(sub_.tensors())), nullptr);
+    const auto tensors = ListOf<int64_t>(sub_.inputs());
+    if (tensors.size() != inputs.size())
+      return ModelError("it has {} inputs, not {}", tensors.size(), inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(tensors[i]));
+      NN_ASSIGN(const Type type, TypeOf(*tensor, tensors[i]));
+      Value*& v = values_[static_cast<size_t>(tensors[i])];
+      if (v != nullptr) return ModelError("tensor {} occurs twice in the inputs", tensors[i]);
+      if (inputs[i]->dtype() != DType::kUnknown && inputs[i]->dtype() != type.dtype)
+        return ModelError("input {} is declared as {}, but is {}", i, type.ToString(),
+                          inputs[i]->type().ToString());
+      v = inputs[i];
+    }
+    NN_RETURN_IF_ERROR(ImportOperators());
+    std::vector<Value*> outputs;
+    for (const int64_t index : ListOf<int64_t>(sub_.outputs())) {
+      NN_ASSIGN(Value* const v, ValueOf(index));
+      outputs.push_back(v);
+    }
+    return outputs;
   }
 
  private:
+  Status ImportOperators() {
+    // The validator checks the order; import accepts any order that can be sorted.
+    NN_ASSIGN(const std::vector<int64_t> order, OperatorOrder());
+    for (const int64_t i : order) NN_RETURN_IF_ERROR(ImportOperator(*At(sub_.operators(), i), i));
+    return {};
+  }
+
   void ReadMetadata() {
     const fb::Model& m = *model_.root;
     if (const auto text = Text(m.description()); !text.empty())
@@ -249,7 +287,7 @@ class Importer {
     }
     NN_RETURN_IF_ERROR(CheckPresence(op, code));
     ImportContext ctx(model_, op, code, index, graph_, inputs, types,
-                      hybrid_as_float_ ? &hybrids_ : nullptr);
+                      state_.hybrid_as_float ? &state_.result.hybrids : nullptr);
     auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
     if (status) status = CheckPassedOn(ctx);
     if (!status && status.error().code() == ErrorCode::kUnsupported)
@@ -267,10 +305,37 @@ class Importer {
   Status ImportOp(ImportContext& ctx, const std::string& name) {
     const fb::BuiltinOperator op = OperatorOf(ctx.code());
     if (ctx.output_count() == 0) return ModelError("the operator has no output");
+    if (op == fb::BuiltinOperator::STABLEHLO_COMPOSITE) return ImportComposite(ctx);
     if (const ImportRow* row = FindImport(op)) return row->import(ctx);
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
     return UnsupportedError("{} (version {}) is unsupported", name, ctx.code().version());
+  }
+
+  // A composite is what its decomposition computes, as the kernel does it.
+  Status ImportComposite(ImportContext& ctx) {
+    const auto* const o = ctx.op().builtin_options_2_as_StableHLOCompositeOptions();
+    if (o == nullptr) return ModelError("the options are missing or of a different kind");
+    const fb::SubGraph* const sub = At(model_.root->subgraphs(), o->decomposition_subgraph_index());
+    if (sub == nullptr)
+      return ModelError("subgraph {}, its decomposition, does not exist",
+                        o->decomposition_subgraph_index());
+    if (depth_ == kMaxDepth)
+      return UnsupportedError("composites in more than {} composites are unsupported", kMaxDepth);
+    state_.inlined_operators += SizeOf(sub->operators());
+    if (state_.inlined_operators > kMaxInlined)
+      return UnsupportedError("composites of more than {} operators are unsupported", kMaxInlined);
+    for (size_t i = 0; i < ctx.input_count(); ++i) NN_RETURN_IF_ERROR(ctx.Required(i));
+    Importer decomposition(model_, *sub, state_, depth_ + 1);
+    auto outputs = decomposition.Inline(ctx.inputs(), dynamic_);
+    if (!outputs)
+      return tl::unexpected(
+          outputs.error().In(fmt::format("subgraph {}", o->decomposition_subgraph_index())));
+    if (outputs->size() != ctx.output_count())
+      return ModelError("its decomposition has {} outputs, not {}", outputs->size(),
+                        ctx.output_count());
+    for (size_t i = 0; i < outputs->size(); ++i) ctx.SetOutput(i, (*outputs)[i]);
+    return {};
   }
 
   // If an operator copies the integers of its input, a result declared with a different
@@ -330,15 +395,17 @@ class Importer {
   }
 
   static constexpr size_t kMaxMetadata = 4096;
+  static constexpr int kMaxDepth = 16;
+  static constexpr int64_t kMaxInlined = int64_t{1} << 16;
 
   const Model& model_;
   const fb::SubGraph& sub_;
-  bool hybrid_as_float_;
-  int64_t hybrids_ = 0;
-  Graph graph_;
+  ImportState& state_;
+  int depth_;
+  Graph& graph_ = state_.result.graph;
+  std::vector<UnsupportedNode>& unsupported_ = state_.result.unsupported;
   std::vector<Value*> values_;  // by tensor
-  std::vector<UnsupportedNode> unsupported_;
-  bool dynamic_ = false;  // an input has an unknown size
+  bool dynamic_ = false;        // an input has an unknown size
 };
 
 struct Activation {
@@ -455,7 +522,9 @@ Result<ImportedModel> ImportMain(const NativeModel& native, bool hybrid_as_float
   const auto& model = static_cast<const Model&>(native);
   const fb::SubGraph* main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
-  return Importer(model, *main, hybrid_as_float).Run();
+  ImportState state{.hybrid_as_float = hybrid_as_float};
+  NN_RETURN_IF_ERROR(Importer(model, *main, state).Run());
+  return std::move(state.result);
 }
 
 }  // namespace
@@ -472,7 +541,8 @@ std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator()) {
     const std::string name = fb::EnumNameBuiltinOperator(op);
-    out.push_back({name, FindImport(op) != nullptr ||
+    out.push_back({name, op == fb::BuiltinOperator::STABLEHLO_COMPOSITE ||
+                             FindImport(op) != nullptr ||
                              Ops().FindEncoding("tflite", name, 1).first != nullptr});
   }
   return out;

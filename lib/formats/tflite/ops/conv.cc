@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "formats/tflite/family.h"
+#include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
 
@@ -147,6 +148,28 @@ Status ImportTransposeConv(ImportContext& ctx) {
             TransposeAttrsOf(ctx, o->padding(), {o->stride_h(), o->stride_w()}, {1, 1},
                              {filter.dim(1), filter.dim(2)}));
   a.filter_layout = FilterLayout::kOxi;
+  return ctx.EmitActivated(o->fused_activation_function(), "conv_transpose", std::move(operands),
+                           std::move(a));
+}
+
+Status ImportConv3dTranspose(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::Conv3DOptions>());
+  NN_ASSIGN(std::vector<Value*> operands, Operands(ctx, 2, 1, 3));
+  NN_RETURN_IF_ERROR(RequireRanks(operands, 5));
+  const Type& filter = operands[1]->type();
+  NN_ASSIGN(
+      ConvTransposeAttrs a,
+      TransposeAttrsOf(ctx, o->padding(), {o->stride_d(), o->stride_h(), o->stride_w()},
+                       {o->dilation_d_factor(), o->dilation_h_factor(), o->dilation_w_factor()},
+                       {filter.dim(0), filter.dim(1), filter.dim(2)}));
+  NN_ASSIGN(const std::vector<int64_t> shape, ctx.KnownInts(0, "the output size"));
+  if (!(filter.dim(3) == shape[4]))
+    return UnsupportedError("a filter of {} output channels for a result of {} is unsupported",
+                            filter.dim(3).ToString(), shape[4]);
+  // [D, H, W, O, I] in the file.
+  a.filter_layout = FilterLayout::kOxi;
+  NN_ASSIGN(operands[1],
+            Rearrange(ctx.graph(), operands[1], AxisMap::Permutation({3, 0, 1, 2, 4})));
   return ctx.EmitActivated(o->fused_activation_function(), "conv_transpose", std::move(operands),
                            std::move(a));
 }
@@ -314,6 +337,7 @@ constexpr ImportRow kConvImports[] = {
     {.op = Op::DEPTHWISE_CONV_2D, .import = ImportDepthwise},
     {.op = Op::CONV_3D, .import = ImportConv3d},
     {.op = Op::TRANSPOSE_CONV, .import = ImportTransposeConv},
+    {.op = Op::CONV_3D_TRANSPOSE, .import = ImportConv3dTranspose},
 };
 
 constexpr ExportRow kConvExports[] = {

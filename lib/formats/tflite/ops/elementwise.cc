@@ -1,9 +1,14 @@
 #include "ops/math/elementwise.h"
+
+#include <algorithm>
+#include <cmath>
+
 #include "formats/tflite/family.h"
 #include "formats/tflite/tensor.h"
 #include "ir/small_float.h"
 #include "ops/array/shape.h"
 #include "ops/quant/quantized.h"
+#include "ops/reduce/reduce.h"
 
 namespace nn::tflite {
 
@@ -77,6 +82,79 @@ Status ImportGelu(ImportContext& ctx) {
       "gelu", ctx.inputs(),
       GeluAttrs{o->approximate() ? GeluApproximation::kTanh : GeluApproximation::kNone});
 }
+
+// The number of boundaries that are not above x; NaN is above all of them.
+Status ImportBucketize(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::BucketizeOptions>());
+  NN_ASSIGN(Value * x, ctx.Ranked(0));
+  const auto list = ListOf<float>(o->boundaries());
+  if (!std::is_sorted(list.begin(), list.end())) return ModelError("the boundaries must ascend");
+  const int rank = x->type().rank();
+  // Boundaries are compared as float32, but those with doubles as doubles.
+  const DType dtype = x->dtype() == DType::kF64 ? DType::kF64 : DType::kF32;
+  if (x->dtype() != dtype) {
+    NN_ASSIGN(x, ctx.Add("cast", {x}, CastAttrs{.to = dtype}));
+  }
+  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(dtype, {static_cast<int64_t>(list.size())}));
+  for (size_t i = 0; i < list.size(); ++i) b.SetDouble(static_cast<int64_t>(i), list[i]);
+  NN_ASSIGN(x, ctx.Add("expand_dims", {x}, AxesAttrs{{rank}}));
+  NN_ASSIGN(Value * reached, ctx.Add("less", {x, ctx.Constant(b.Finish())}));
+  NN_ASSIGN(reached, ctx.Add("not", {reached}));
+  NN_ASSIGN(reached, ctx.Add("cast", {reached}, CastAttrs{.to = DType::kI32}));
+  return ctx.Emit("reduce_sum", {reached}, ReduceAttrs{{rank}, false});
+}
+
+// x rounded to the nearest of 2^bits numbers between min and max, which are moved so that 0 is one
+// of them.
+Status ImportFakeQuant(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::FakeQuantOptions>());
+  NN_ASSIGN(Value* const x, ctx.Required(0));
+  if (o->num_bits() < 2 || o->num_bits() > 16)
+    return ModelError("num_bits is {}; expected 2 to 16", o->num_bits());
+  const float least = o->narrow_range() ? 1 : 0;
+  const auto most = static_cast<float>((1 << o->num_bits()) - 1);
+  const float scale = (o->max() - o->min()) / (most - least);
+  if (!(scale > 0) || !std::isfinite(scale) || !std::isfinite(1 / scale))
+    return ModelError("the range from {} to {} is invalid", o->min(), o->max());
+  const float zero = std::round(std::clamp(least - o->min() / scale, least, most));
+  const auto number = [&](float v) { return ctx.Constant(Tensor::Scalar(v)); };
+  Value* const low = number((least - zero) * scale);
+  Value* const high = number((most - zero) * scale);
+  // NaN becomes the lowest number.
+  NN_ASSIGN(Value * above, ctx.Add("greater", {x, low}));
+  NN_ASSIGN(Value * y, ctx.Add("select", {above, x, low}));
+  NN_ASSIGN(y, ctx.Add("minimum", {y, high}));
+  NN_ASSIGN(y, ctx.Add("sub", {y, low}));
+  NN_ASSIGN(y, ctx.Add("mul", {y, number(1 / scale)}));
+  // Halves are rounded up. The fraction is exact; the sum of y and 0.5 would not be.
+  NN_ASSIGN(Value* const whole, ctx.Add("floor", {y}));
+  NN_ASSIGN(Value * up, ctx.Add("sub", {y, whole}));
+  NN_ASSIGN(up, ctx.Add("greater_equal", {up, number(0.5f)}));
+  NN_ASSIGN(up, ctx.Add("cast", {up}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(y, ctx.Add("add", {whole, up}));
+  NN_ASSIGN(y, ctx.Add("mul", {y, number(scale)}));
+  return ctx.Emit("add", {y, low});
+}
+
+// An operator of StableHLO with a kernel, for two operands of one type.
+template <const char* kOp>
+Status ImportStablehlo(ImportContext& ctx) {
+  NN_ASSIGN(const Value* const a, ctx.Required(0));
+  NN_ASSIGN(const Value* const b, ctx.Required(1));
+  if (ctx.output_type().quantized()) return UnsupportedError("quantized operands are unsupported");
+  if (a->type().ranked() && b->type().ranked() && *a->type().dims != *b->type().dims)
+    return UnsupportedError("operands of different shapes, {} and {}, are unsupported",
+                            a->type().ToString(), b->type().ToString());
+  return ctx.Emit(kOp, ctx.inputs());
+}
+
+Status ImportStablehloAnd(ImportContext& ctx) {
+  NN_ASSIGN(const Value* const a, ctx.Required(0));
+  return ctx.Emit(a->dtype() == DType::kBool ? "and" : "bitwise_and", ctx.inputs());
+}
+
+constexpr char kHloAdd[] = "add", kHloMultiply[] = "mul", kHloMaximum[] = "maximum",
+               kHloMinimum[] = "minimum";
 
 // A condition of rank 1 selects rows of the operands.
 Status ImportSelect(ImportContext& ctx) {
@@ -310,6 +388,13 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = Op::CAST, .import = ImportCast},
     {.op = Op::QUANTIZE, .import = ImportQuantize},
     {.op = Op::DEQUANTIZE, .import = ImportDequantize},
+    {.op = Op::BUCKETIZE, .import = ImportBucketize},
+    {.op = Op::FAKE_QUANT, .import = ImportFakeQuant},
+    {.op = Op::STABLEHLO_ADD, .import = ImportStablehlo<kHloAdd>},
+    {.op = Op::STABLEHLO_MULTIPLY, .import = ImportStablehlo<kHloMultiply>},
+    {.op = Op::STABLEHLO_MAXIMUM, .import = ImportStablehlo<kHloMaximum>},
+    {.op = Op::STABLEHLO_MINIMUM, .import = ImportStablehlo<kHloMinimum>},
+    {.op = Op::STABLEHLO_AND, .import = ImportStablehloAnd},
 };
 
 constexpr ExportRow kElementwiseExports[] = {
