@@ -351,6 +351,7 @@ class GruStep : public RecurrentStep {
 class LstmStep : public RecurrentStep {
  public:
   bool input_forget = false;
+  std::optional<RowFunction> cell_clip;
 
  private:
   void StepCells(const Rows& rows) const override {
@@ -383,6 +384,7 @@ class LstmStep : public RecurrentStep {
     Apply(functions[1], cell, n);
     RunBinaryF32(kMul, BinaryForm::kVectorVector, in, cell, cell, n);
     RunFmaF32(forget, c, cell, c, n);
+    if (cell_clip) RunUnaryF32(cell_clip->function, cell_clip->params, c, c, n);
     if (peepholes != nullptr) {
       RunFmaF32(peepholes + h, c, out, out, n);
       Apply(functions[0], out, n);
@@ -464,10 +466,18 @@ bool LengthsFit(const Node& node, const Sizes& s) {
   return true;
 }
 
+// A limit on magnitudes as a row kernel; nullopt if it is infinite.
+std::optional<RowFunction> ClipOf(float limit) {
+  if (!std::isfinite(limit)) return std::nullopt;
+  return RowFunction{*UnaryFunctionId("clip"), {-limit, limit}};
+}
+
 std::unique_ptr<RecurrentStep> MakeStep(const Node& node) {
   if (node.Is("lstm")) {
     auto step = std::make_unique<LstmStep>();
-    step->input_forget = node.attrs<LstmAttrs>().input_forget;
+    const auto& attrs = node.attrs<LstmAttrs>();
+    step->input_forget = attrs.input_forget;
+    step->cell_clip = ClipOf(attrs.cell_clip);
     return step;
   }
   if (node.Is("gru")) {
@@ -516,8 +526,7 @@ Result<bool> PlanRecurrent(PlanContext& ctx) {
   step->bias = bias;
   step->peepholes = FloatsOf(node.input(kPeepholes));
   step->functions = *std::move(functions);
-  if (const float clip = attrs.clip; std::isfinite(clip))
-    step->clip = RowFunction{*UnaryFunctionId("clip"), {-clip, clip}};
+  step->clip = ClipOf(attrs.clip);
   step->reverse = attrs.direction == RecurrentDirection::kReverse;
   step->multiply_adds = static_cast<int64_t>(s.directions * s.steps * s.batch * s.rows() * s.units);
 

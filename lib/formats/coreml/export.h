@@ -29,6 +29,8 @@ class ExportContext {
   std::string NameOf(const Value* value);
   // Reserves a name for a value before other names are chosen; false if the value already has one.
   bool Claim(const Value* value, const std::string& name);
+  // Whether the value has a name, as outputs of the model have before their layers are written.
+  bool HasName(const Value* value) const { return names_.contains(value); }
   // Reserves a name, so that no value gets it.
   void Reserve(const std::string& name) { used_.Claim(name); }
   std::string NewName(std::string_view hint);

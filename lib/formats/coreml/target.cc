@@ -72,13 +72,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (IsShapeArithmetic(node)) types = Types::kAny;
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
-  if (!has_layer) {
-    if (node.op().category == Category::kRecurrent) {
-      auto reason = WhyNotUnrolled(node);
-      return reason ? reason : "Core ML's recurrent layers cannot be written yet";
-    }
-    return fmt::format("Core ML has no {} layer", node.op_name());
-  }
+  if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
   if (auto misfit = FindLayerMisfit(node)) return std::move(misfit->text);

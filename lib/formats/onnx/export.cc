@@ -12,6 +12,8 @@
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
 #include "ops/math/matmul.h"
+#include "ops/recurrent/recurrent.h"
+#include "ops/recurrent/unroll.h"
 #include "passes/expand.h"
 #include "passes/qdq.h"
 
@@ -259,6 +261,11 @@ const Target& OnnxTarget() {
        }},
       {"atan2", "quotient", ExpandAtan2},
       {"dequantize", "constant", DequantizeConstant},
+      {"lstm", "without a limit of the cell state", &DropWideCellClip},
+      {"lstm", "steps",
+       [](Graph& g, Node& n) {
+         return CellClipMatters(n) ? UnrollRecurrent(g, n) : Result<bool>(false);
+       }},
       {"", "float32 arithmetic", ComputeInFloat},
   };
   static const Target target = {.name = "ONNX",

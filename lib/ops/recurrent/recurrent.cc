@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/arith.h"
 #include "base/checked_math.h"
@@ -43,6 +44,7 @@ std::span<const AttrField> LstmAttrs::Fields() {
   static const std::vector<AttrField> fields = [] {
     auto f = CommonFields<LstmAttrs>();
     f.push_back(Field<&LstmAttrs::input_forget>("input_forget"));
+    f.push_back(Field<&LstmAttrs::cell_clip>("cell_clip"));
     return f;
   }();
   return fields;
@@ -130,6 +132,75 @@ Result<std::vector<RecurrentFunction>> RecurrentFunctionsOf(const Node& node, in
 
 namespace {
 
+// The largest magnitude of an activation function's result; nullopt if there is none.
+std::optional<double> BoundOf(const RecurrentFunction& f) {
+  switch (f.activation()) {
+    case RecurrentActivation::kHardSigmoid:
+    case RecurrentActivation::kSigmoid:
+    case RecurrentActivation::kSoftsign:
+    case RecurrentActivation::kTanh:
+      return 1;
+    case RecurrentActivation::kScaledTanh:
+      return std::fabs(f.params()[0]);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool IsGate(const RecurrentFunction& f) {
+  return f.activation() == RecurrentActivation::kSigmoid ||
+         f.activation() == RecurrentActivation::kHardSigmoid;
+}
+
+// The largest magnitude in an initial state; nullopt if it is not known.
+std::optional<double> LargestState(const Value* state) {
+  if (state == nullptr) return 0;
+  if (!state->is_constant()) return std::nullopt;
+  double largest = 0;
+  for (int64_t i = 0; i < state->constant().elements(); ++i) {
+    const double v = std::fabs(state->constant().GetDouble(i));
+    if (!std::isfinite(v)) return std::nullopt;
+    largest = std::max(largest, v);
+  }
+  return largest;
+}
+
+}  // namespace
+
+bool CellClipMatters(const Node& node) {
+  const auto& a = node.attrs<LstmAttrs>();
+  if (!std::isfinite(a.cell_clip)) return false;
+  const Dim steps = node.input(kX)->type().dim(a.batch_first ? 1 : 0);
+  const auto largest = LargestState(node.input(kInitialC));
+  if (!steps.is_const() || !largest) return true;
+  for (int64_t d = 0; d < a.directions(); ++d) {
+    const auto functions = RecurrentFunctionsOf(node, d);
+    if (!functions || !IsGate((*functions)[0])) return true;
+    const auto bound = BoundOf((*functions)[1]);
+    // Each step adds at most the bound; the margin covers rounding.
+    if (!bound) return true;
+    if ((*largest + *bound * static_cast<double>(steps.value())) * 1.001 > a.cell_clip) return true;
+  }
+  return false;
+}
+
+Result<bool> DropWideCellClip(Graph&, Node& node) {
+  constexpr double kLeastSteps = 10000;
+  LstmAttrs a = node.attrs<LstmAttrs>();
+  for (int64_t d = 0; d < a.directions(); ++d) {
+    const auto functions = RecurrentFunctionsOf(node, d);
+    if (!functions || !IsGate((*functions)[0])) return false;
+    const auto bound = BoundOf((*functions)[1]);
+    if (!bound || *bound * kLeastSteps > a.cell_clip) return false;
+  }
+  if (!std::isfinite(a.cell_clip)) return false;
+  a.cell_clip = std::numeric_limits<float>::infinity();
+  node.set_attrs(std::move(a));
+  return true;
+}
+
+namespace {
+
 // ---- Inference ----------------------------------------------------------------------------------
 
 // kModel unless the input is absent, not known, or of the required shape.
@@ -153,6 +224,8 @@ Status InferRecurrent(InferContext& ctx) {
     NN_RETURN_IF_ERROR(RecurrentFunctionsOf(ctx.node(), d));
   }
   if (!(a.clip >= 0)) return ModelError("clip is {}, must not be negative", a.clip);
+  if (&kind == &kLstm && !(ctx.attrs<LstmAttrs>().cell_clip >= 0))
+    return ModelError("cell_clip is {}, must not be negative", ctx.attrs<LstmAttrs>().cell_clip);
   NN_RETURN_IF_ERROR(RequireRank(ctx, kX, 3, 3));
   NN_RETURN_IF_ERROR(RequireRank(ctx, kR, 3, 3));
   NN_RETURN_IF_ERROR(SameDType(ctx, {kX, kW, kR, kBias, kInitialH, kInitialC, kPeepholes}));
@@ -279,6 +352,7 @@ class Cell {
   void StepLstm() {
     enum Gate : int64_t { kI, kO, kF, kN };
     const bool coupled = node_.attrs<LstmAttrs>().input_forget;
+    const float limit = node_.attrs<LstmAttrs>().cell_clip;
     // Peepholes are in the order of the gates.
     const auto with_peephole = [&](Gate gate, int64_t u, float c) {
       const float sum = Sum(gate, u);
@@ -287,7 +361,8 @@ class Cell {
     for (int64_t u = 0; u < units_; ++u) {
       const float i = functions_[0](with_peephole(kI, u, At(c_, u)));
       const float f = coupled ? 1.0f - i : functions_[0](with_peephole(kF, u, At(c_, u)));
-      At(c_, u) = Fma(f, At(c_, u), i * functions_[1](Sum(kN, u)));
+      const float next = Fma(f, At(c_, u), i * functions_[1](Sum(kN, u)));
+      At(c_, u) = scalar::ClipFn<ScalarMachine>::Run(next, {-limit, limit});
       const float o = functions_[0](with_peephole(kO, u, At(c_, u)));
       At(h_, u) = o * functions_[2](At(c_, u));
     }

@@ -83,6 +83,8 @@ struct GruAttrs : RecurrentAttrs {
 
 struct LstmAttrs : RecurrentAttrs {
   bool input_forget = false;
+  // c' is clipped to [-cell_clip, cell_clip] before o and h' are computed.
+  float cell_clip = std::numeric_limits<float>::infinity();
   static std::span<const AttrField> Fields();
 };
 
@@ -105,6 +107,14 @@ class RecurrentFunction {
 // The functions of one direction of an rnn, gru or lstm node. kModel if the lengths of the lists do
 // not match or an activation is unknown.
 Result<std::vector<RecurrentFunction>> RecurrentFunctionsOf(const Node& node, int64_t direction);
+
+// Whether a cell state of an lstm node may exceed its cell_clip. False if the steps, the initial
+// state and the activations bound it.
+bool CellClipMatters(const Node& node);
+
+// Drops a cell_clip that only thousands of steps can reach, for formats without it: a Rewrite
+// (passes/legalize.h). An initial cell state beyond the limit is no longer clipped.
+Result<bool> DropWideCellClip(Graph& graph, Node& node);
 
 // The attributes common to the three operators.
 const RecurrentAttrs& RecurrentAttrsOf(const Node& node);

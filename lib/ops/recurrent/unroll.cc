@@ -206,7 +206,10 @@ class Unroller {
     NN_ASSIGN(n, Activate(w.functions[1], n));
     NN_ASSIGN(Value* const kept, Add("mul", {f, c}));
     NN_ASSIGN(Value* const added, Add("mul", {i, n}));
-    NN_ASSIGN(Value* const next, Add("add", {kept, added}));
+    NN_ASSIGN(Value * next, Add("add", {kept, added}));
+    if (const float limit = node_.attrs<LstmAttrs>().cell_clip; std::isfinite(limit)) {
+      NN_ASSIGN(next, Add("clip", {next}, ClipAttrs{-limit, limit}));
+    }
     NN_ASSIGN(Value * o, Sum(w, kO, t, h, next));
     NN_ASSIGN(o, Activate(w.functions[0], o));
     NN_ASSIGN(Value* const shown, Activate(w.functions[2], next));

@@ -1,10 +1,13 @@
 // RNN, GRU, LSTM.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/recurrent_names.h"
+#include "ops/recurrent/unroll.h"
 
 namespace nn::onnx {
 
@@ -122,7 +125,11 @@ std::optional<std::string> WhyNotRecurrent(const Node& node) {
   const Dim& units = node.input(2)->type().dim(2);
   if (!units.is_const()) return "the number of units must be constant";
   if (units == 0) return "it must have at least one unit";
-  return std::nullopt;
+  if (!node.Is("lstm") || !CellClipMatters(node)) return std::nullopt;
+  // It is written step by step.
+  const auto steps = WhyNotUnrolled(node);
+  return fmt::format("ONNX's LSTM does not clip its cell state{}",
+                     steps ? fmt::format("; {}", *steps) : "");
 }
 
 int64_t RecurrentOpset(const Node& node) {
