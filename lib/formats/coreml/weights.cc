@@ -80,7 +80,10 @@ Status FillByTable(const Fields& table, const BitReader& q, int64_t bits, std::s
   return {};
 }
 
-Status FillLinear(const Fields& linear, const BitReader& q, int64_t channels, std::span<float> y) {
+// The weights are scale * number_at(i) + bias.
+template <typename NumberAt>
+Status FillLinear(const Fields& linear, const NumberAt& number_at, int64_t channels,
+                  std::span<float> y) {
   const auto scale = linear.Floats("scale");
   auto bias = linear.Floats("bias");
   if (bias.empty()) bias.push_back(0);
@@ -92,7 +95,7 @@ Status FillLinear(const Fields& linear, const BitReader& q, int64_t channels, st
   const size_t row = y.size() / static_cast<size_t>(channels);
   for (size_t i = 0; i < y.size(); ++i) {
     const size_t c = i / row;
-    y[i] = static_cast<float>(q.at(i)) * scale[scale.size() == 1 ? 0 : c] +
+    y[i] = static_cast<float>(number_at(i)) * scale[scale.size() == 1 ? 0 : c] +
            bias[bias.size() == 1 ? 0 : c];
   }
   return {};
@@ -114,11 +117,25 @@ Result<Tensor> ReadQuantized(const Fields& weights, std::vector<int64_t> dims, i
   const auto y = out.As<float>();
   const std::string_view kind = quantization.OneOf("QuantizationType");
   if (kind == "linearQuantization")
-    NN_RETURN_IF_ERROR(FillLinear(quantization.Sub(kind), q, channels, y));
+    NN_RETURN_IF_ERROR(FillLinear(
+        quantization.Sub(kind), [&](size_t i) { return q.at(i); }, channels, y));
   else if (kind == "lookupTableQuantization")
     NN_RETURN_IF_ERROR(FillByTable(quantization.Sub(kind), q, bits, y));
   else
     return ModelError("quantized weights need a scale or a lookup table");
+  return out.Finish();
+}
+
+// Signed bytes, with linear quantization.
+Result<Tensor> ReadInt8(const Fields& weights, std::vector<int64_t> dims, int64_t count) {
+  const Blob raw = weights.Bytes("int8RawValue");
+  if (raw.size() != static_cast<size_t>(count))
+    return ModelError("int8RawValue has {} bytes; expected {}", raw.size(), count);
+  const int64_t channels = dims.empty() ? 1 : dims[0];
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(DType::kF32, std::move(dims)));
+  const auto at = [&](size_t i) { return static_cast<int8_t>(raw.bytes()[i]); };
+  NN_RETURN_IF_ERROR(FillLinear(weights.Sub("quantization").Sub("linearQuantization"), at, channels,
+                                out.As<float>()));
   return out.Finish();
 }
 
@@ -152,8 +169,7 @@ std::string WeightForm(const Fields& weights) {
 Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims) {
   const auto count = CheckedElements(dims);
   if (!count || *count > int64_t{1} << 40) return ModelError("the shape of weights overflows");
-  if (!weights.Bytes("int8RawValue").empty())
-    return UnsupportedError("int8RawValue weights are unsupported");
+  if (!weights.Bytes("int8RawValue").empty()) return ReadInt8(weights, std::move(dims), *count);
   if (const Blob half = weights.Bytes("float16Value"); !half.empty())
     return ReadHalf(half, std::move(dims), *count);
   if (!weights.Bytes("rawValue").empty()) return ReadQuantized(weights, std::move(dims), *count);

@@ -19,7 +19,7 @@ std::string WeightForm(const Fields& weights);
 
 // The weights as f32 of the given shape: 32-bit ones are a view of the file, others are decoded.
 // With per-channel scales, the channels are the first axis. kModel if count, bits or tables do not
-// match; kUnsupported for weights of 8-bit integer products (int8RawValue).
+// match;
 Result<Tensor> ReadWeights(const Fields& weights, std::vector<int64_t> dims);
 
 // Stores an f32 tensor as 32-bit floats.

@@ -32,6 +32,16 @@ Status CheckTransposedScales(const Fields& weights) {
   return UnsupportedError("per-channel quantized weights of a deconvolution are unsupported");
 }
 
+// An output shape replaces the padding; the excess is cropped evenly at both ends.
+Status ReadOutputShape(const Fields& p, size_t axes, ConvTransposeAttrs& a) {
+  if (p.Count("outputShape") == 0) return {};
+  NN_ASSIGN(const std::vector<int64_t> shape, p.Sizes("outputShape", axes, 0));
+  a.output_shape = ToDims(shape);
+  a.pads.clear();
+  a.padding = Padding::kSameUpper;
+  return {};
+}
+
 Status ImportDeconvolution(ImportContext& ctx, Value* x, std::vector<int64_t> kernel,
                            std::vector<int64_t> strides, int64_t outputs, int64_t inputs,
                            int64_t groups) {
@@ -41,14 +51,9 @@ Status ImportDeconvolution(ImportContext& ctx, Value* x, std::vector<int64_t> ke
   ConvTransposeAttrs a;
   a.groups = groups;
   a.strides = std::move(strides);
+  NN_ASSIGN(a.dilations, p.Sizes("dilationFactor", 2, 1));
   NN_RETURN_IF_ERROR(ReadPadding(p, "ConvolutionPaddingType", a));
-  if (p.Count("outputShape") > 0) {
-    // The padding is then ignored; the excess is cropped evenly at both ends.
-    NN_ASSIGN(const std::vector<int64_t> shape, p.Sizes("outputShape", 2, 0));
-    a.output_shape = ToDims(shape);
-    a.pads.clear();
-    a.padding = Padding::kSameUpper;
-  }
+  NN_RETURN_IF_ERROR(ReadOutputShape(p, 2, a));
   kernel.insert(kernel.begin(), {inputs, outputs / groups});
   NN_ASSIGN(Value* const w, ctx.Weights("weights", std::move(kernel)));
   NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
@@ -132,8 +137,19 @@ Status ImportConvolution3d(ImportContext& ctx) {
                       outputs);
   NN_ASSIGN(std::vector<int64_t> filter, Sizes3(p, "kernel", 1));
   NN_ASSIGN(const std::vector<int64_t> strides, Sizes3(p, "stride", 1));
-  if (p.Bool("isDeconvolution"))
-    return UnsupportedError("convolution3d with isDeconvolution is unsupported");
+  if (p.Bool("isDeconvolution")) {
+    NN_RETURN_IF_ERROR(CheckTransposedScales(p.Sub("weights")));
+    ConvTransposeAttrs a;
+    a.groups = groups;
+    a.strides = strides;
+    NN_ASSIGN(a.dilations, Sizes3(p, "dilation", 1));
+    NN_RETURN_IF_ERROR(ReadPadding3(p, a));
+    NN_RETURN_IF_ERROR(ReadOutputShape(p, 3, a));
+    filter.insert(filter.begin(), {inputs, outputs / groups});
+    NN_ASSIGN(Value* const w, ctx.Weights("weights", std::move(filter)));
+    NN_ASSIGN(auto operands, ctx.WithBias({x, w}, outputs));
+    return ctx.Emit("conv_transpose", std::move(operands), std::move(a));
+  }
   ConvAttrs a;
   a.groups = groups;
   a.strides = strides;

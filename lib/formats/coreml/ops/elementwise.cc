@@ -119,6 +119,9 @@ Status ImportUnary(ImportContext& ctx) {
     NN_ASSIGN(x, ctx.Add("add", {x, ctx.Scalar(p.FloatOr("epsilon", 1e-6f))}));
     return ctx.Emit(type == "RSQRT" ? "rsqrt" : "reciprocal", {x});
   }
+  if (const float epsilon = p.Float("epsilon"); type == "LOG" && epsilon != 0) {
+    NN_ASSIGN(x, ctx.Add("add", {x, ctx.Scalar(epsilon)}));
+  }
   if (type == "POWER") return ctx.Emit("pow", {x, ctx.Scalar(p.Float("alpha"))});
   if (type == "THRESHOLD") return ctx.Emit("maximum", {x, ctx.Scalar(p.Float("alpha"))});
   const auto [op, format] = Ops().FindEncoding("coreml", ctx.kind(), 1);

@@ -7,6 +7,7 @@
 #include "ops/array/positions.h"
 #include "ops/array/scatter.h"
 #include "ops/array/shape.h"
+#include "ops/support/types.h"
 
 namespace nn::coreml {
 
@@ -34,6 +35,30 @@ Status ImportGatherAlongAxis(ImportContext& ctx) {
   return EmitGather(ctx, "gather_elements", GatherElementsAttrs{ctx.params().Int("axis")});
 }
 
+// Windows of an axis are gathered by a table of their indices.
+Status ImportSlidingWindows(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Any(0));
+  NN_ASSIGN(const int axis, NormalizeAxis(p.Int("axis"), x->type().rank()));
+  NN_ASSIGN(const int64_t window, p.Size("windowSize"));
+  NN_ASSIGN(const int64_t step, p.Size("step"));
+  const Dim& size = x->type().dim(axis);
+  if (!size.is_const())
+    return UnsupportedError("windows of an axis of dynamic size are unsupported");
+  if (window < 1 || step < 1 || window > size.value())
+    return ModelError("windows of {} elements, {} apart, do not fit an axis of size {}", window,
+                      step, size.value());
+  const int64_t count = (size.value() - window) / step + 1;
+  NN_ASSIGN(TensorBuilder indices, TensorBuilder::Create(DType::kI64, {count, window}));
+  const auto to = indices.As<int64_t>();
+  for (size_t i = 0; i < to.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    to[i] = at / window * step + at % window;
+  }
+  return ctx.Emit("gather", {x, ctx.Constant(indices.Finish())}, GatherAttrs{axis});
+}
+
 // ---- Scatter ------------------------------------------------------------------------------------
 
 struct Updates {
@@ -41,7 +66,8 @@ struct Updates {
   Reduction reduction;
 };
 
-// The updates and the reduction; subtraction adds the negative.
+// The updates and the reduction; subtraction adds the negative, division multiplies by the
+// reciprocal.
 Result<Updates> UpdatesOf(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(3, 3));
   NN_ASSIGN(Value * values, ctx.Float(2));
@@ -51,21 +77,41 @@ Result<Updates> UpdatesOf(ImportContext& ctx) {
   if (mode == "SCATTER_MUL") return Updates{values, Reduction::kMul};
   if (mode == "SCATTER_MAX") return Updates{values, Reduction::kMax};
   if (mode == "SCATTER_MIN") return Updates{values, Reduction::kMin};
-  if (mode != "SCATTER_SUB") return UnsupportedError("scatter mode {} is unsupported", mode);
+  if (mode == "SCATTER_DIV") {  // rounds twice
+    NN_ASSIGN(values, ctx.Add("reciprocal", {values}));
+    return Updates{values, Reduction::kMul};
+  }
+  if (mode != "SCATTER_SUB") return ModelError("an unknown scatter mode");
   NN_ASSIGN(values, ctx.Add("neg", {values}));
   return Updates{values, Reduction::kAdd};
 }
 
+// The value with `count` axes, from `from` on, before the others.
+Result<Value*> MoveToFront(ImportContext& ctx, Value* v, int64_t from, int64_t count) {
+  std::vector<int64_t> perm;
+  for (int64_t i = 0; i < count; ++i) perm.push_back(from + i);
+  for (int64_t i = 0; i < v->type().rank(); ++i)
+    if (i < from || i >= from + count) perm.push_back(i);
+  return Rearrange(ctx.graph(), v, AxisMap::Permutation(perm));
+}
+
 // Scatters whole slices along an axis. Along the first axis, one coordinate addresses a slice.
 Status ImportScatter(ImportContext& ctx) {
-  NN_ASSIGN(const Updates u, UpdatesOf(ctx));
-  NN_ASSIGN(Value* const x, ctx.Float(0));
+  NN_ASSIGN(Updates u, UpdatesOf(ctx));
+  NN_ASSIGN(Value * x, ctx.Float(0));
   NN_ASSIGN(Value * indices, ctx.Index(1));
-  const int64_t axis = ctx.params().Int("axis");
-  if (axis != 0 && axis != -x->type().rank())
-    return UnsupportedError("a scatter along an axis other than the first is unsupported");
+  NN_ASSIGN(const int axis, NormalizeAxis(ctx.params().Int("axis"), x->type().rank()));
+  const int64_t count = indices->type().rank();
+  if (u.values->type().rank() != x->type().rank() - 1 + count)
+    return ModelError("the updates are {} for {} indices in {}", u.values->type().ToString(),
+                      indices->type().ToString(), x->type().ToString());
+  NN_ASSIGN(x, MoveToFront(ctx, x, axis, 1));
+  NN_ASSIGN(u.values, MoveToFront(ctx, u.values, axis, count));
   NN_ASSIGN(indices, ctx.Add("expand_dims", {indices}, AxesAttrs{{-1}}));
-  return ctx.Emit("scatter_nd", {x, indices, u.values}, ScatterNdAttrs{u.reduction});
+  NN_ASSIGN(Value * y, ctx.Add("scatter_nd", {x, indices, u.values}, ScatterNdAttrs{u.reduction}));
+  NN_ASSIGN(y, MoveToFront(ctx, y, 1, axis));
+  ctx.SetOutput(0, y);
+  return {};
 }
 
 Status ImportScatterNd(ImportContext& ctx) {
@@ -227,6 +273,7 @@ std::optional<std::string> WhyNotOneHot(const Node& node) {
 namespace {
 
 constexpr ImportRow kGatherImports[] = {
+    {.layer = "slidingWindows", .import = ImportSlidingWindows},
     {.layer = "gather", .import = ImportGather},
     {.layer = "gatherND", .import = ImportGatherNd},
     {.layer = "gatherAlongAxis", .import = ImportGatherAlongAxis},

@@ -13,14 +13,16 @@ namespace nn::coreml {
 
 namespace {
 
+// A layer with int8DynamicQuantize multiplies its int8 weights by an input that it quantizes in
+// each run, in a way that is not published. It is imported as the float product that it
+// approximates.
+
 // Rank 1 to 3: over the last axis. Rank 4 and 5: over C, H and W, of which the result has C.
 Status ImportInnerProduct(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   const Fields& p = ctx.params();
   NN_ASSIGN(const int64_t inputs, p.Size("inputChannels"));
   NN_ASSIGN(const int64_t outputs, p.Size("outputChannels"));
-  if (p.Bool("int8DynamicQuantize"))
-    return UnsupportedError("innerProduct with int8DynamicQuantize is unsupported");
   NN_ASSIGN(Value * x, ctx.Float(0));
   const Dims dims = *x->type().dims;
   if (dims.size() > 5)
@@ -48,8 +50,6 @@ Status ImportInnerProduct(ImportContext& ctx) {
 Status ImportBatchedMatmul(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
-  if (p.Bool("int8DynamicQuantize"))
-    return UnsupportedError("batchedMatmul with int8DynamicQuantize is unsupported");
   NN_ASSIGN(Value* const a, ctx.Float(0));
   if (ctx.input_count() == 2) {
     NN_ASSIGN(Value* const b, ctx.Float(1));

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "formats/coreml/family.h"
+#include "ops/array/concat.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/array/tile.h"
@@ -207,12 +208,19 @@ Status ImportBroadcastToDynamic(ImportContext& ctx) {
 Status ImportTile(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   NN_ASSIGN(Value* const x, ctx.Any(0));
+  const size_t rank = x->type().dims->size();
   if (ctx.input_count() == 2) {
-    NN_ASSIGN(Value* const repeats, ctx.Index(1));
+    NN_ASSIGN(Value * repeats, ctx.Index(1));
+    const auto count = KnownLength(repeats->type());
+    const auto all = static_cast<int64_t>(rank);
+    if (count && *count < all) {
+      const std::vector<int64_t> ones(static_cast<size_t>(all - *count), 1);
+      NN_ASSIGN(repeats,
+                ctx.Add("concat", {ctx.Constant(Tensor::Ints(ones)), repeats}, ConcatAttrs{0}));
+    }
     return ctx.Emit("tile", {x, repeats}, TileAttrs{});
   }
   auto reps = ctx.params().Ints("reps");
-  const size_t rank = x->type().dims->size();
   if (reps.size() > rank)
     return ModelError("reps has {} entries; expected at most {}", reps.size(), rank);
   reps.insert(reps.begin(), rank - reps.size(), 1);

@@ -9,6 +9,7 @@
 #include "ops/array/pad.h"
 #include "ops/array/positions.h"
 #include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
 #include "ops/array/slice.h"
 #include "ops/support/types.h"
 
@@ -176,25 +177,98 @@ Status ImportSliceStatic(ImportContext& ctx) {
   return EmitRanges(ctx, x, r);
 }
 
-// Integers from an input if there is one, else from a field.
-Result<std::vector<int64_t>> Numbers(ImportContext& ctx, size_t input, std::vector<int64_t> field) {
+// Integers from an input if there is one and its contents are known, else from a field; nullopt if
+// they depend on the run.
+Result<std::optional<std::vector<int64_t>>> Numbers(ImportContext& ctx, size_t input,
+                                                    std::vector<int64_t> field) {
   if (input >= ctx.input_count()) return field;
   NN_ASSIGN(const Value* const v, ctx.Index(input));
   const auto elements = KnownElements(v);
-  const auto numbers = elements ? ConstDims(*elements) : std::nullopt;
-  if (!numbers) return UnsupportedError("the bounds of a slice must be constant");
-  return *numbers;
+  return elements ? ConstDims(*elements) : std::nullopt;
 }
 
-Result<std::vector<bool>> Masks(ImportContext& ctx, size_t input, std::vector<bool> field,
-                                size_t rank) {
-  NN_ASSIGN(const std::vector<int64_t> numbers, Numbers(ctx, input, {}));
-  if (!numbers.empty()) {
-    field.clear();
-    for (const int64_t v : numbers) field.push_back(v != 0);
+// A slice whose bounds depend on the run. Its fields are inputs, or constants of one number for
+// each axis.
+class OpenSlice {
+ public:
+  OpenSlice(ImportContext& ctx, Value* x)
+      : ctx_(ctx), x_(x), rank_(static_cast<size_t>(x->type().rank())) {}
+
+  Status Emit() {
+    const Fields& p = ctx_.params();
+    NN_ASSIGN(Value* const begins, Numbers(1, {}, 0));
+    NN_ASSIGN(Value* const ends, Numbers(2, p.Ints("endIds"), 0));
+    NN_ASSIGN(Value * strides, Numbers(3, p.Ints("strides"), 1));
+    NN_ASSIGN(Value* const begin_masks, Flags(4, p.Bools("beginMasks")));
+    NN_ASSIGN(Value* const end_masks, Flags(5, p.Bools("endMasks")));
+    NN_ASSIGN(Value* const squeeze_masks, Flags(6, p.Bools("squeezeMasks")));
+    const auto squeezes = KnownElements(squeeze_masks);
+    const auto squeezed = squeezes ? ConstDims(*squeezes) : std::nullopt;
+    if (!squeezed) return UnsupportedError("the squeeze masks of a slice must be constant");
+    NN_ASSIGN(Value* const back, ctx_.Add("less", {strides, Number(0)}));
+    NN_ASSIGN(Value * starts, Choose(back, Number(kEnd), Number(0)));
+    NN_ASSIGN(starts, Choose(begin_masks, starts, begins));
+    NN_ASSIGN(Value * stops, Choose(back, Number(kBegin), Number(kEnd)));
+    NN_ASSIGN(stops, Choose(end_masks, stops, ends));
+    // One element of the axes that are dropped.
+    NN_ASSIGN(Value* const last, ctx_.Add("equal", {begins, Number(-1)}));
+    NN_ASSIGN(Value * next, ctx_.Add("add", {begins, Number(1)}));
+    NN_ASSIGN(next, Choose(last, Number(kEnd), next));
+    NN_ASSIGN(starts, Choose(squeeze_masks, begins, starts));
+    NN_ASSIGN(stops, Choose(squeeze_masks, next, stops));
+    NN_ASSIGN(strides, Choose(squeeze_masks, Number(1), strides));
+    std::vector<int64_t> axes, dropped;
+    for (size_t i = 0; i < rank_; ++i) {
+      axes.push_back(static_cast<int64_t>(i));
+      if (i < squeezed->size() && (*squeezed)[i] != 0) dropped.push_back(axes.back());
+    }
+    Value* const all = ctx_.Constant(Tensor::Ints(axes));
+    NN_ASSIGN(Value * y, ctx_.Add("slice", {x_, starts, stops, all, strides}, SliceAttrs{}));
+    if (dropped.size() == rank_) dropped.pop_back();  // there are no scalars
+    if (!dropped.empty()) {
+      NN_ASSIGN(y, ctx_.Add("squeeze", {y}, AxesAttrs{std::move(dropped)}));
+    }
+    ctx_.SetOutput(0, y);
+    return {};
   }
-  if (field.empty()) field.assign(rank, false);
-  return field;
+
+ private:
+  Value* Number(int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); }
+  Result<Value*> Choose(Value* mask, Value* a, Value* b) {
+    return ctx_.Add("select", {mask, a, b});
+  }
+
+  Status CheckCount(size_t count) const {
+    if (count == rank_) return {};
+    return ModelError("there are {} entries for {} axes", count, rank_);
+  }
+  Result<Value*> Numbers(size_t input, std::vector<int64_t> field, int64_t otherwise) {
+    if (input < ctx_.input_count()) {
+      NN_ASSIGN(Value* const v, ctx_.Index(input));
+      if (const auto count = KnownLength(v->type()))
+        NN_RETURN_IF_ERROR(CheckCount(static_cast<size_t>(*count)));
+      return v;
+    }
+    if (field.empty()) field.assign(rank_, otherwise);
+    NN_RETURN_IF_ERROR(CheckCount(field.size()));
+    return ctx_.Constant(Tensor::Ints(field));
+  }
+  Result<Value*> Flags(size_t input, const std::vector<bool>& field) {
+    NN_ASSIGN(Value* const numbers,
+              Numbers(input, std::vector<int64_t>(field.begin(), field.end()), 0));
+    return ctx_.Add("not_equal", {numbers, Number(0)});
+  }
+
+  ImportContext& ctx_;
+  Value* x_;
+  size_t rank_;
+};
+
+std::vector<bool> ToFlags(const std::vector<int64_t>& numbers, size_t rank) {
+  if (numbers.empty()) return std::vector<bool>(rank, false);
+  std::vector<bool> out;
+  for (const int64_t v : numbers) out.push_back(v != 0);
+  return out;
 }
 
 Status ImportSliceDynamic(ImportContext& ctx) {
@@ -202,13 +276,28 @@ Status ImportSliceDynamic(ImportContext& ctx) {
   const Fields& p = ctx.params();
   NN_ASSIGN(Value* const x, ctx.Any(0));
   const size_t rank = x->type().dims->size();
-  Ranges r;
-  NN_ASSIGN(r.begins, Numbers(ctx, 1, {}));
-  NN_ASSIGN(r.ends, Numbers(ctx, 2, p.Ints("endIds")));
-  NN_ASSIGN(r.strides, Numbers(ctx, 3, p.Ints("strides")));
-  NN_ASSIGN(r.begin_masks, Masks(ctx, 4, p.Bools("beginMasks"), rank));
-  NN_ASSIGN(r.end_masks, Masks(ctx, 5, p.Bools("endMasks"), rank));
-  NN_ASSIGN(r.squeeze_masks, Masks(ctx, 6, p.Bools("squeezeMasks"), rank));
+  const auto flags = [&](std::string_view field) {
+    const std::vector<bool> values = p.Bools(field);
+    return std::vector<int64_t>(values.begin(), values.end());
+  };
+  const std::vector<int64_t> fields[] = {{},
+                                         p.Ints("endIds"),
+                                         p.Ints("strides"),
+                                         flags("beginMasks"),
+                                         flags("endMasks"),
+                                         flags("squeezeMasks")};
+  std::vector<std::vector<int64_t>> known;
+  for (size_t i = 0; i < std::size(fields); ++i) {
+    NN_ASSIGN(auto numbers, Numbers(ctx, i + 1, fields[i]));
+    if (!numbers) return OpenSlice(ctx, x).Emit();
+    known.push_back(*std::move(numbers));
+  }
+  Ranges r{known[0],
+           known[1],
+           known[2],
+           ToFlags(known[3], rank),
+           ToFlags(known[4], rank),
+           ToFlags(known[5], rank)};
   if (r.strides.empty()) r.strides.assign(rank, 1);
   if (r.ends.empty()) r.ends.assign(rank, 0);
   return EmitRanges(ctx, x, r);
@@ -281,11 +370,34 @@ Status ImportPadding(ImportContext& ctx) {
 
 // Amounts before and after each axis. In the other mode, the nonzero one is the size that padding
 // on that side gives the axis.
+// Amounts that depend on the run, before and after each axis in turn.
+Status EmitOpenPad(ImportContext& ctx, Value* x) {
+  const Fields& p = ctx.params();
+  const Dim rank(x->type().rank());
+  NN_ASSIGN(Value * amounts, ctx.Index(1));
+  NN_ASSIGN(amounts, ctx.Reshape(amounts, {rank, Dim(2)}));
+  if (p.Bool("padToGivenOutputSizeMode")) {
+    Value* const zero = ctx.Constant(Tensor::Scalar<int64_t>(0));
+    NN_ASSIGN(Value * sizes, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
+    NN_ASSIGN(sizes, ctx.Reshape(sizes, {rank, Dim(1)}));
+    NN_ASSIGN(Value * missing, ctx.Add("sub", {amounts, sizes}));
+    NN_ASSIGN(missing, ctx.Add("maximum", {missing, zero}));
+    NN_ASSIGN(Value* const none, ctx.Add("equal", {amounts, zero}));
+    NN_ASSIGN(amounts, ctx.Add("select", {none, zero, missing}));
+  }
+  NN_ASSIGN(amounts, ctx.Add("transpose", {amounts}, TransposeAttrs{{1, 0}}));
+  NN_ASSIGN(amounts, ctx.Reshape(amounts, {Dim(2) * rank}));
+  Value* const value = p.Float("value") == 0 ? nullptr : ctx.Scalar(p.Float("value"));
+  return ctx.Emit("pad", {x, value, amounts}, PadAttrs{});
+}
+
 Status ImportConstantPad(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
   const Fields& p = ctx.params();
   NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(const std::vector<int64_t> amounts, Numbers(ctx, 1, p.Ints("padAmounts")));
+  NN_ASSIGN(const auto known, Numbers(ctx, 1, p.Ints("padAmounts")));
+  if (!known) return EmitOpenPad(ctx, x);
+  const std::vector<int64_t>& amounts = *known;
   const size_t rank = x->type().dims->size();
   if (amounts.size() != 2 * rank)
     return ModelError("padAmounts has {} entries for {} axes", amounts.size(), rank);
