@@ -59,8 +59,8 @@ struct Target {
 };
 
 // For each input and output, by position, the map from its original axes to those of the legalized
-// graph, a permutation or the new axis of a scalar, and what is added to its original integers, if it
-// is quantized.
+// graph, a permutation or the new axis of a scalar, and what is added to its original integers, if
+// it is quantized.
 struct InterfaceAxes {
   std::vector<AxisMap> inputs;
   std::vector<AxisMap> outputs;
