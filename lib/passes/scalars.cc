@@ -72,7 +72,9 @@ class Pass {
   Status Visit(Node& node) {
     if (node.op().is_opaque) return {};  // what it needs is not known
     if (node.op().is_check || !node.regions().empty()) return KeepScalars(node);
-    if (node.op().movement == Movement::kInOrder) return Reshape(node);
+    if (node.op().movement == Movement::kInOrder && node.input(0)->type().ranked() &&
+        node.output()->type().ranked())
+      return Reshape(node);
     NN_ASSIGN(const bool changed, InferAgain(node));
     if (!changed) return KeepScalars(node);
     return IsScalar(node.output()) ? AddAxis(node) : Status();
