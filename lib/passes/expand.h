@@ -45,6 +45,9 @@ bool IsPlainF32(const Node& node);
 // An operator with one spatial axis (OpDef::takes_unit_axes) -> the same with a second one, of size
 // 1, before it.
 Result<bool> OneAxisAsTwo(Graph& graph, Node& node);
+// conv_transpose of float32 -> a convolution of the input with zeros between its elements. Rounds
+// differently.
+Result<bool> ExpandConvTranspose(Graph& graph, Node& node);
 // hardmax -> one_hot of arg_max.
 Result<bool> ExpandHardmax(Graph& graph, Node& node);
 // arg_max or arg_min of the last index -> of the first one in the reversed input.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "formats/coreml/export.h"
+#include "formats/coreml/integer_range.h"
 #include "formats/coreml/layer_fit.h"
 #include "formats/coreml/rewrite.h"
 #include "formats/coreml/signature.h"
@@ -69,7 +70,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const bool has_layer = row != nullptr || format != nullptr;
   if (has_layer || IsDecomposed(node)) {
     Types types = row == nullptr ? Types::kFloat : row->types;
-    if (IsShapeArithmetic(node)) types = Types::kAny;
+    if (IsShapeArithmetic(node) || IsExactArithmetic(node)) types = Types::kAny;
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
   if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
@@ -121,6 +122,8 @@ const Target& CoremlTarget() {
       {"arg_min", "first index", &ExpandLastIndex},
       {"grid_sample", "gathers", &ExpandGridSample},
       {"hardmax", "one_hot", &ExpandHardmax},
+      {"trilu", "mask", &ExpandTrilu},
+      {"conv_transpose", "convolution", &ExpandConvTranspose},
       {"reduce_log_sum_exp", "definition", &ExpandLogSumExp},
       {"log_softmax", "elementary steps", &DecomposeLogSoftmax},
       {"celu", "elementary steps", &DecomposeCelu},

@@ -1,0 +1,105 @@
+// Expansions of convolutions.
+#include <algorithm>
+#include <numeric>
+
+#include "ir/op_def.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/nn/conv.h"
+#include "ops/nn/conv_transpose.h"
+#include "passes/expand.h"
+
+namespace nn {
+namespace {
+
+// stride - 1 zeros after each element of an axis. Needs no more than 4 axes.
+Result<Value*> Spread(Expansion& e, Value* x, int axis, int64_t stride) {
+  const Dims dims = *x->type().dims;
+  const auto at = dims.begin() + axis;
+  NN_ASSIGN(Value * y, e.Add("reshape", {x},
+                             ReshapeAttrs{{Product(Dims(dims.begin(), at)), *at, Dim(1),
+                                           Product(Dims(at + 1, dims.end()))}}));
+  NN_ASSIGN(y, e.Add("pad", {y}, PadAttrs{{0, 0, 0, 0, 0, 0, stride - 1, 0}}));
+  Dims wider = dims;
+  wider[static_cast<size_t>(axis)] = *at * Dim(stride);
+  return e.Add("reshape", {y}, ReshapeAttrs{std::move(wider)});
+}
+
+// The filter [I, O / groups, X...] of a transposed convolution as that of a convolution, [O, I /
+// groups, X...], with its taps reversed.
+Result<Value*> ReversedFilter(Expansion& e, Value* filter, int64_t groups) {
+  const std::vector<int64_t> dims = *filter->type().const_dims();
+  const auto spatial = static_cast<int64_t>(dims.size()) - 2;
+  std::vector<int64_t> split = {groups, dims[0] / groups, dims[1]};
+  std::vector<int64_t> merged = {groups * dims[1], dims[0] / groups};
+  ReverseAttrs taps;
+  std::vector<int64_t> perm =
+      groups == 1 ? std::vector<int64_t>{1, 0} : std::vector<int64_t>{0, 2, 1};
+  for (int64_t i = 0; i < spatial; ++i) {
+    split.push_back(dims[static_cast<size_t>(2 + i)]);
+    merged.push_back(dims[static_cast<size_t>(2 + i)]);
+    taps.axes.push_back(2 + i);
+    perm.push_back(static_cast<int64_t>(perm.size()));
+  }
+  NN_ASSIGN(Value * y, e.Add("reverse", {filter}, taps));
+  if (groups != 1) {
+    NN_ASSIGN(y, e.Add("reshape", {y}, ReshapeAttrs{ToDims(split)}));
+  }
+  NN_ASSIGN(y, e.Add("transpose", {y}, TransposeAttrs{perm}));
+  if (groups == 1) return y;
+  return e.Add("reshape", {y}, ReshapeAttrs{ToDims(merged)});
+}
+
+}  // namespace
+
+Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ConvTransposeAttrs>();
+  Value* x = node.input(0);
+  if (!IsPlainF32(node) || node.input(1)->dtype() != DType::kF32 || a.layout != Layout::kNcx ||
+      a.filter_layout != FilterLayout::kIox || !node.input(1)->type().const_dims())
+    return false;
+  NN_ASSIGN(const auto resolved,
+            ConvTransposeWindows(a, *x->type().dims, *node.input(1)->type().dims));
+  const auto windows = ConstWindows(resolved);
+  if (!windows) return false;
+  ConvAttrs conv;
+  conv.groups = a.groups;
+  conv.pads.resize(2 * windows->size());
+  SliceAttrs crop;
+  Expansion e(graph, node);
+  for (size_t i = 0; i < windows->size(); ++i) {
+    const ConstWindow& w = (*windows)[i];
+    const auto axis = static_cast<int64_t>(i) + 2;
+    int64_t size = w.input;
+    if (size == 0) return false;
+    if (w.stride > 1 && size > 1) {
+      NN_ASSIGN(x, Spread(e, x, static_cast<int>(axis), w.stride));
+      size *= w.stride;
+    }
+    // Zeros that the windows do not reach are cut off.
+    const int64_t extent = (w.kernel - 1) * w.dilation;
+    const int64_t begin = extent - w.pad_begin;
+    const int64_t end = w.output + extent - size - begin;
+    conv.pads[i] = std::max<int64_t>(begin, 0);
+    conv.pads[windows->size() + i] = std::max<int64_t>(end, 0);
+    conv.dilations.push_back(w.dilation);
+    if (begin >= 0 && end >= 0) continue;
+    const int64_t first = std::max<int64_t>(-begin, 0), last = size - std::max<int64_t>(-end, 0);
+    if (first >= last) return false;  // nothing of x is left
+    crop.axes.push_back(axis);
+    crop.starts.push_back(first);
+    crop.ends.push_back(last);
+    crop.steps.push_back(1);
+  }
+  if (!crop.axes.empty()) {
+    NN_ASSIGN(x, e.Add("slice", {x}, std::move(crop)));
+  }
+  NN_ASSIGN(Value* const filter, ReversedFilter(e, node.input(1), a.groups));
+  std::vector<Value*> operands = {x, filter};
+  if (node.input(2) != nullptr) operands.push_back(node.input(2));
+  NN_ASSIGN(Value* const y, e.Add("conv", std::move(operands), std::move(conv)));
+  return e.Replace(y);
+}
+
+}  // namespace nn
