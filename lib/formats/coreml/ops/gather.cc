@@ -296,7 +296,7 @@ constexpr ExportRow kGatherExports[] = {
      .why_not = WhyNotScatter,
      .types = Types::kAny},
     {.op = "scatter_nd", .write = WriteScatterNd, .why_not = WhyNotScatter, .types = Types::kAny},
-    {.op = "trilu", .write = WriteTrilu, .why_not = WhyNotTrilu},
+    {.op = "trilu", .write = WriteTrilu, .why_not = WhyNotTrilu, .types = Types::kAny},
     {.op = "one_hot", .write = WriteOneHot, .why_not = WhyNotOneHot, .types = Types::kAny},
 };
 

@@ -1,0 +1,16 @@
+// Integer arithmetic in Core ML, which computes with float32.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace nn::coreml {
+
+// Integers up to this magnitude are exact in float32.
+inline constexpr int64_t kMostExact = int64_t{1} << 24;
+
+// Whether float32 computes the integers of the node exactly: the ranges of its operands and results
+// are within kMostExact. Integers in inputs of the graph are assumed to be, since Core ML cannot
+// hold others.
+bool IsExactArithmetic(const Node& node);
+
+}  // namespace nn::coreml
