@@ -37,7 +37,7 @@ TEST_CASE("permute: any piece of a deferred permutation has the bytes of the who
       {DType::kI8, {1031, 1033}, {1, 0}},
       {DType::kF16, {9, 257, 11, 31}, {3, 2, 1, 0}},
       {DType::kI64, {371, 401}, {1, 0}},
-      {DType::kComplex64, {419, 403}, {1, 0}},
+      {DType::kC64, {419, 403}, {1, 0}},
       {DType::kF32, {2, 3, 4, 5, 6, 7, 8, 9, 2}, {8, 0, 7, 1, 6, 2, 5, 3, 4}},
       {DType::kF32, {600, 5, 100}, {2, 0, 1}},  // two axes that stay neighbors
   };
