@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -53,13 +54,32 @@ void SayOtherName(std::string_view wanted, std::string_view name) {
                Quote(wanted), Quote(name));
 }
 
-Status BindShapes(Graph& graph, const ShapeOptions& options) {
-  std::map<std::string, std::vector<int64_t>> shapes;
+Result<InputShapes> ShapesOf(const ShapeOptions& options) {
+  InputShapes shapes;
   for (const std::string& text : options.input_shapes) {
     NN_ASSIGN(auto shape, ParseInputShape(text));
     if (!shapes.insert(std::move(shape)).second)
       return UsageError("--input-shape {}: the input already has a shape", Quote(text));
   }
+  return shapes;
+}
+
+Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
+                const InputShapes& shapes) {
+  if (!TakesOtherRanks(*read.format)) return {};
+  const bool differs = std::ranges::any_of(graph.inputs(), [&](const Port& p) {
+    const auto given = shapes.find(p.name);
+    return given != shapes.end() && p.value->type().ranked() &&
+           given->second.size() != p.value->type().dims->size();
+  });
+  if (!differs) return {};
+  NN_ASSIGN(graph, ImportGraph(read, path, shapes));
+  NamePorts(graph);
+  return {};
+}
+
+Status BindShapes(Graph& graph, const ShapeOptions& options) {
+  NN_ASSIGN(const InputShapes shapes, ShapesOf(options));
   return BindShapes(graph, shapes, options.batch);
 }
 

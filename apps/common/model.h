@@ -9,6 +9,7 @@
 
 #include "base/status.h"
 #include "formats/format.h"
+#include "formats/given_inputs.h"
 #include "ir/graph.h"
 
 namespace nn::app {
@@ -26,6 +27,14 @@ void SayOtherName(std::string_view wanted, std::string_view name);
 
 // WriteDump(), with a log message if the tensor file got another name than requested.
 Status WriteDumpOf(const ReadModel& read, const std::string& path, const DumpOptions& options);
+
+// The shapes of --input-shape.
+Result<InputShapes> ShapesOf(const ShapeOptions& options);
+
+// Imports the model at `path` again if one of the shapes has another rank than the graph's input of
+// that name, and the format may allow it (formats/given_inputs.h).
+Status FitRanks(Graph& graph, const ReadModel& read, const std::string& path,
+                const InputShapes& shapes);
 
 // Sets the requested shapes of the graph's inputs. kUsage for names, ranks or sizes that do not
 // fit, and for a batch if no input has a symbolic first dimension.

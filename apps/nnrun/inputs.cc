@@ -1,5 +1,7 @@
 #include <spdlog/spdlog.h>
 
+#include <cmath>
+
 #include "apps/common/port_arrays.h"
 #include "apps/nnrun/options.h"
 #include "base/text.h"
@@ -21,6 +23,32 @@ Status BindBatchToOne(Graph& graph) {
   return BindOpenBatch(graph);
 }
 
+// The numbers in another type: floats are rounded, what becomes an integer must be one.
+Result<Tensor> ConvertInput(Tensor tensor, DType dtype, const std::string& name) {
+  const DType from = tensor.dtype();
+  const auto is_number = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };
+  if (from == dtype || !is_number(from) || !is_number(dtype)) return tensor;
+  NN_ASSIGN(TensorBuilder out, TensorBuilder::Create(dtype, tensor.dims()));
+  const Tensor aligned = tensor.Aligned();
+  for (int64_t i = 0; i < aligned.elements(); ++i) {
+    if (!IsFloat(from)) {
+      IsFloat(dtype) ? out.SetDouble(i, static_cast<double>(aligned.GetInt(i)))
+                     : out.SetInt(i, aligned.GetInt(i));
+      continue;
+    }
+    const double v = aligned.GetDouble(i);
+    if (IsFloat(dtype)) {
+      out.SetDouble(i, v);
+    } else if (std::floor(v) == v && std::fabs(v) < 0x1p31) {
+      out.SetInt(i, static_cast<int64_t>(v));
+    } else {
+      return UsageError("input {} has the value {}, but the model requires integers ({})",
+                        Quote(name), v, DTypeName(dtype));
+    }
+  }
+  return out.Finish();
+}
+
 Result<Tensor> ReadValue(const std::string& value, const Type& type) {
   return LooksLikeLiteral(value) ? ParseLiteral(value, type) : ReadTensorFile(value, type);
 }
@@ -35,8 +63,9 @@ ProgramOptions RunOptions::program() const {
   return o;
 }
 
-Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options) {
-  const auto& ports = graph.inputs();
+Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const ReadModel& read,
+                                                       const RunOptions& options) {
+  const std::vector<Port> ports = graph.inputs();
   std::vector<std::optional<Tensor>> given(ports.size());
   if (!options.inputs_file.empty()) {
     NN_ASSIGN(given, ReadPortArrays(options.inputs_file, ports, "in", options.limits));
@@ -49,12 +78,22 @@ Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOp
     if (!tensor) return tl::unexpected(tensor.error().In("input " + Quote(ports[a.port].name)));
     given[a.port] = *std::move(tensor);
   }
-  std::map<std::string, std::vector<int64_t>> shapes;
+  NN_ASSIGN(InputShapes shapes, ShapesOf(options.shapes));
+  size_t arrays = 0;
   for (size_t i = 0; i < given.size(); ++i)
-    if (given[i]) shapes[ports[i].name] = given[i]->dims();
+    if (given[i]) {
+      shapes[ports[i].name] = given[i]->dims();
+      ++arrays;
+    }
+  NN_RETURN_IF_ERROR(FitRanks(graph, read, options.model, shapes));
   NN_RETURN_IF_ERROR(BindInputs(graph, shapes));
-  if (shapes.size() < ports.size()) NN_RETURN_IF_ERROR(BindBatchToOne(graph));
+  if (arrays < ports.size()) NN_RETURN_IF_ERROR(BindBatchToOne(graph));
   for (const Port& p : graph.inputs()) NN_RETURN_IF_ERROR(RequireShape(p.name, p.value->type()));
+  for (size_t i = 0; i < given.size() && ConvertsInputs(*read.format); ++i)
+    if (given[i]) {
+      const Port& p = graph.inputs()[i];
+      NN_ASSIGN(given[i], ConvertInput(*std::move(given[i]), p.value->dtype(), p.name));
+    }
   return given;
 }
 

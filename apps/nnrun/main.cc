@@ -115,16 +115,17 @@ Status CheckOptions(const RunOptions& o) {
   return {};
 }
 
-Status ExplainPlan(Graph& graph, const RunOptions& o, RunReport& report) {
-  NN_RETURN_IF_ERROR(GivenInputs(graph, o));
+Status ExplainPlan(Graph& graph, const ReadModel& read, const RunOptions& o, RunReport& report) {
+  NN_RETURN_IF_ERROR(GivenInputs(graph, read, o));
   NN_ASSIGN(const Program program, Program::Compile(graph, o.program()));
   DescribePlan(program, o, report);
   return {};
 }
 
 // Runs once and reports the requested results; false if the outputs differ from the expected ones.
-Result<bool> RunModel(Graph graph, const RunOptions& o, RunReport& report) {
-  NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, o));
+Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunReport& report) {
+  NN_ASSIGN(std::vector<std::optional<Tensor>> given, GivenInputs(graph, read, o));
+  read.model.reset();
   const size_t own_outputs = graph.outputs().size();
   const std::vector<Domain> domains = InputDomains(graph);
   std::optional<Graph> stepwise;  // with the operators that name the steps
@@ -173,17 +174,22 @@ Result<int> Run(const RunOptions& o) {
   }
   NN_RETURN_IF_ERROR(CheckOptions(o));
   NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
-  NN_ASSIGN(Graph graph, ReadGraph(o.model, o.limits));
+  NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
+  NN_ASSIGN(Graph graph, ImportGraph(read, o.model));
+  // It is needed only to import it again.
+  if (!TakesOtherRanks(*read.format)) read.model.reset();
   NamePorts(graph);
+  NN_ASSIGN(const InputShapes shapes, ShapesOf(o.shapes));
+  NN_RETURN_IF_ERROR(FitRanks(graph, read, o.model, shapes));
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   RunReport report;
   report.json["version"] = 1;
   report.json["model"] = o.model;
   bool passed = true;
   if (o.explain_plan) {
-    NN_RETURN_IF_ERROR(ExplainPlan(graph, o, report));
+    NN_RETURN_IF_ERROR(ExplainPlan(graph, read, o, report));
   } else if (o.test_data.empty()) {
-    NN_ASSIGN(passed, RunModel(std::move(graph), o, report));
+    NN_ASSIGN(passed, RunModel(std::move(graph), std::move(read), o, report));
   } else {
     NN_ASSIGN(passed, RunTestData(graph, o, report));
   }

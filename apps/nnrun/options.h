@@ -58,8 +58,10 @@ struct RunReport {
 };
 
 // The inputs from the command line, files and literals, by port. Binds the graph's shapes to
-// theirs; a symbolic batch without a size becomes 1.
-Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const RunOptions& options);
+// theirs; a symbolic batch without a size becomes 1. `read` is the model of the graph, for formats
+// whose inputs take arrays of other ranks or types.
+Result<std::vector<std::optional<Tensor>>> GivenInputs(Graph& graph, const ReadModel& read,
+                                                       const RunOptions& options);
 // All inputs of a run: the given ones, and seeded ones from `domains` (InputDomains()) for the
 // rest.
 Result<std::vector<Tensor>> CompleteInputs(const Graph& graph, std::span<const Domain> domains,

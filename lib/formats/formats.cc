@@ -6,6 +6,7 @@
 #include "formats/common/dump.h"
 #include "formats/coreml/coreml.h"
 #include "formats/format.h"
+#include "formats/given_inputs.h"
 #include "formats/nnapi/nnapi.h"
 #include "formats/onnx/onnx.h"
 #include "formats/recognize.h"
@@ -131,13 +132,37 @@ Result<Graph> ReadGraph(const std::string& path, const ReadLimits& limits) {
   return ImportGraph(read, path);
 }
 
-Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
-  auto imported = read.format->import(*read.model);
+namespace {
+
+Result<Graph> CompleteGraph(Result<ImportedModel> imported, const std::string& path) {
   if (!imported) return tl::unexpected(imported.error().In(path));
   if (!imported->unsupported.empty())
     return tl::unexpected(
         UnsupportedNodesError("this suite's graph", imported->unsupported).In(path));
   return std::move(imported->graph);
+}
+
+bool IsCoreml(const Format& format) {
+  return format.name == coreml::CoremlFormat().name;
+}
+
+}  // namespace
+
+Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
+  return CompleteGraph(read.format->import(*read.model), path);
+}
+
+bool TakesOtherRanks(const Format& format) {
+  return IsCoreml(format);
+}
+
+bool ConvertsInputs(const Format& format) {
+  return IsCoreml(format);
+}
+
+Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
+                          const InputShapes& shapes) {
+  return CompleteGraph(coreml::ImportWithShapes(*read.model, shapes), path);
 }
 
 }  // namespace nn

@@ -569,6 +569,37 @@ TEST_CASE("nnrun: nothing is written when the run fails") {
   CHECK(Listing(dir.path()) == "m.onnx\nout.npz\n");
 }
 
+// A network of the mapping RANK5_ARRAY_MAPPING whose input "x" is declared as [2].
+constexpr std::string_view kRank5 = R"({"nn_dump": 1, "format": "coreml", "model": {
+  "specificationVersion": 1,
+  "description": {
+    "input": [{"name": "x", "type": {"multiArrayType": {"shape": [2], "dataType": "DOUBLE"}}}],
+    "output": [{"name": "y", "type": {"multiArrayType": {"dataType": "DOUBLE"}}}]},
+  "neuralNetwork": {"layers": [
+    {"name": "l", "input": ["x"], "output": ["y"], "activation": {"linear": {"alpha": 2}}}]}}})";
+
+TEST_CASE("nnrun: arrays of other ranks and types that a Core ML network takes") {
+  const TempDir dir;
+  const std::string model = dir / "m.json";
+  WriteText(model, kRank5);
+  const auto shape = [&](const std::string& arguments) {
+    return RunJson(model + " " + arguments)["outputs"][0]["shape"];
+  };
+  CHECK(shape("") == Json::parse("[1, 1, 2, 1, 1]"));
+  CHECK(shape("--input-shape x:3,1,2,1,1") == Json::parse("[3, 1, 2, 1, 1]"));
+  WriteArrays(dir / "x.npz", {{"x", Tensor::Of<double>({2, 1, 2, 1, 1}, {0.1, 1, 2, 3})}});
+  const Json json = RunJson(model + " --inputs " + dir / "x.npz");
+  CHECK(json["outputs"][0]["shape"] == Json::parse("[2, 1, 2, 1, 1]"));
+  CHECK(json["outputs"][0]["first"][3] == 6);
+  WriteArray(dir / "i.npy", Tensor::Of<int32_t>({2}, {1, 2}));
+  CHECK(RunJson(model + " --input x=" + dir / "i.npy")["outputs"][0]["first"] ==
+        Json::parse("[2, 4]"));
+  WriteArray(dir / "wrong.npy", Tensor::Of<float>({2, 1, 3, 1, 1}, {1, 2, 3, 4, 5, 6}));
+  const ProgramResult r = Run(model + " --input x=" + dir / "wrong.npy");
+  CHECK(r.code == 2);
+  CHECK(Contains(r.err, "a tensor of shape [2, 1, 3, 1, 1] does not fit"));
+}
+
 TEST_CASE("nnrun: wrong usage is named, exit code 2") {
   const TempDir dir;
   const std::string model = dir / "m.onnx";

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "exec/program.h"
+#include "formats/coreml/coreml.h"
 #include "formats/coreml/import.h"
 #include "formats/coreml/native.h"
 #include "formats/coreml/weights.h"
@@ -209,6 +210,221 @@ TEST_CASE("coreml: labels of a classifier survive") {
         format->read(Blob::Copy(std::as_bytes(std::span(bytes).first(n))), "m.mlmodel", {});
     if (part.has_value()) CHECK_NOTHROW((void)format->import(**part));
   }
+}
+
+// The first output of a model whose inputs have the given shapes, and which all layers are added to
+// by `add`.
+using Shapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
+template <typename Fn>
+std::vector<double> Run(const Shapes& inputs, const std::vector<std::vector<double>>& values,
+                        Fn add) {
+  Built b;
+  b.Exact();
+  for (const auto& [name, shape] : inputs) b.Array("input", name, shape);
+  b.Feature("output", "y").Sub("multiArrayType").Enum("dataType", "DOUBLE");
+  add(b);
+  const ImportedModel m = Imported(b);
+  for (const UnsupportedNode& u : m.unsupported) CAPTURE(u.reason);
+  REQUIRE(m.unsupported.empty());
+  return Output(m.graph, values);
+}
+
+void AddRnn(Built& b, bool reverse, bool sequence) {
+  Writer p = b.Layer("simpleRecurrent", {"x"}, "y");
+  p.Int("inputVectorSize", 1);
+  p.Int("outputVectorSize", 1);
+  p.Sub("activation").Sub("ReLU");
+  p.Bool("sequenceOutput", sequence);
+  p.Bool("reverseInput", reverse);
+  p.Sub("weightMatrix").Floats("floatValue", {1});
+  p.Sub("recursionMatrix").Floats("floatValue", {0.5});
+}
+
+TEST_CASE("coreml: a reversed recurrent layer returns its results in the order of its steps") {
+  const Shapes x = {{"x", {2, 1, 1, 1, 1}}};
+  const auto run = [&](bool reverse, bool sequence) {
+    return Run(x, {{1, 2}}, [&](Built& b) { AddRnn(b, reverse, sequence); });
+  };
+  CHECK(run(false, true) == std::vector<double>{1, 2.5});
+  CHECK(run(true, true) == std::vector<double>{2, 2});
+  CHECK(run(false, false) == std::vector<double>{2.5});
+  CHECK(run(true, false) == std::vector<double>{2});
+}
+
+TEST_CASE("coreml: arrays of a rank-5 network may be given with all axes") {
+  Built b;
+  b.Array("input", "x", {1});
+  b.Feature("output", "y").Sub("multiArrayType").Enum("dataType", "DOUBLE");
+  AddRnn(b, false, true);
+  const auto type_with = [&](const std::vector<int64_t>& shape) {
+    const auto m = coreml::ImportWithShapes(b.model, {{"x", shape}});
+    REQUIRE(m.has_value());
+    return m->graph.inputs()[0].value->type().ToString();
+  };
+  CHECK(type_with({3, 2, 1, 1, 1}) == "f32[3, 2, 1, 1, 1]");
+  CHECK(type_with({3, 2, 4, 1, 1}) == "f32[1]");
+  CHECK(type_with({3}) == "f32[1]");
+  const auto m = coreml::ImportWithShapes(b.model, {{"x", {2, 1, 1, 1, 1}}});
+  REQUIRE(m.has_value());
+  CHECK(m->graph.outputs()[0].value->type().ToString() == "f32[2, 1, 1, 1, 1]");
+  CHECK(Output(m->graph, {{1, 2}}) == std::vector<double>{1, 2.5});
+}
+
+void FillLstm(Writer weights) {
+  for (const char* gate : {"input", "forget", "output"}) {
+    weights.Sub(std::string(gate) + "GateWeightMatrix").Floats("floatValue", {1});
+    weights.Sub(std::string(gate) + "GateRecursionMatrix").Floats("floatValue", {0});
+  }
+  weights.Sub("blockInputWeightMatrix").Floats("floatValue", {1});
+  weights.Sub("blockInputRecursionMatrix").Floats("floatValue", {0});
+}
+
+// An LSTM of one unit whose gates are the input.
+Writer AddLstm(Built& b, std::string_view kind, const std::vector<std::string>& lists) {
+  Writer p = b.Layer(kind, {"x"}, "y");
+  p.Int("inputVectorSize", 1);
+  p.Int("outputVectorSize", 1);
+  for (const std::string& list : lists)
+    for (int i = 0; i < 3; ++i) p.Add(list).Sub("ReLU");
+  p.Sub("params").Bool("sequenceOutput", true);
+  return p;
+}
+
+TEST_CASE("coreml: cell states are limited, to 50 by default, and forget gates biased") {
+  const auto run = [](float clip, bool bias) {
+    return Run({{"x", {2, 1, 1, 1, 1}}}, {{3, 1}}, [&](Built& b) {
+      Writer p = AddLstm(b, "uniDirectionalLSTM", {"activations"});
+      FillLstm(p.Sub("weightParams"));
+      p.Sub("params").Float("cellClipThreshold", clip);
+      p.Sub("params").Bool("forgetBias", bias);
+    });
+  };
+  CHECK(run(5, false) == std::vector<double>{15, 5});
+  CHECK(run(100, false) == std::vector<double>{27, 10});
+  CHECK(run(100, true) == std::vector<double>{27, 19});
+  CHECK(run(0, true) == std::vector<double>{27, 19});
+}
+
+TEST_CASE("coreml: both directions of an LSTM have the order of the input") {
+  CHECK(Run({{"x", {2, 1, 1, 1, 1}}}, {{1, 2}}, [](Built& b) {
+          Writer p = AddLstm(b, "biDirectionalLSTM",
+                             {"activationsForwardLSTM", "activationsBackwardLSTM"});
+          for (int d = 0; d < 2; ++d) FillLstm(p.Add("weightParams"));
+        }) == std::vector<double>{1, 5, 12, 8});
+}
+
+TEST_CASE("coreml: windows, slices, pads and tiles") {
+  CHECK(Run({{"x", {4}}}, {{1, 2, 3, 4}}, [](Built& b) {
+          Writer p = b.Layer("slidingWindows", {"x"}, "y");
+          p.Int("axis", -1);
+          p.Int("windowSize", 2);
+          p.Int("step", 1);
+        }) == std::vector<double>{1, 2, 2, 3, 3, 4});
+  const auto slice = [](const std::vector<double>& bounds, bool mask, bool squeeze) {
+    return Run({{"x", {2, 3}}, {"begin", {2}}, {"end", {2}}},
+               {{1, 2, 3, 4, 5, 6}, {bounds[0], bounds[1]}, {bounds[2], bounds[3]}}, [&](Built& b) {
+                 Writer p = b.Layer("sliceDynamic", {"x", "begin", "end"}, "y");
+                 p.Ints("strides", {1, 1, 1, 1, 1});
+                 p.Bools("endMasks", {mask, false, false, false, false});
+                 p.Bools("squeezeMasks", {squeeze, false, false, false, false});
+               });
+  };
+  CHECK(slice({0, 1, 1, 3}, false, false) == std::vector<double>{2, 3});
+  CHECK(slice({0, 1, 1, 3}, true, false) == std::vector<double>{2, 3, 5, 6});
+  CHECK(slice({1, 0, 0, 2}, false, true) == std::vector<double>{4, 5});
+  CHECK(slice({-1, 0, 0, 2}, false, true) == std::vector<double>{4, 5});
+  const auto pad = [](const std::vector<double>& amounts, bool sizes) {
+    return Run({{"x", {2}}, {"p", {2}}}, {{1, 2}, amounts}, [&](Built& b) {
+      Writer p = b.Layer("constantPad", {"x", "p"}, "y");
+      p.Float("value", 7);
+      p.Bool("padToGivenOutputSizeMode", sizes);
+    });
+  };
+  CHECK(pad({1, 2}, false) == std::vector<double>{7, 1, 2, 7, 7});
+  CHECK(pad({0, 4}, true) == std::vector<double>{1, 2, 7, 7});
+  CHECK(Run({{"x", {1, 2}}, {"r", {1}}}, {{1, 2}, {2}}, [](Built& b) {
+          b.Layer("tile", {"x", "r"}, "y");
+        }) == std::vector<double>{1, 2, 1, 2});
+  CHECK(Run({{"x", {5}}}, {{1, 2, 3, 4, 5}}, [](Built& b) {
+          Writer layer = b.network.Add("layers");
+          layer.AddText("input", "x");
+          for (const char* name : {"y", "z"}) layer.AddText("output", name);
+          layer.Sub("splitND").Int("numSplits", 2);
+        }) == std::vector<double>{1, 2, 3});
+}
+
+TEST_CASE("coreml: scatters along any axis") {
+  const auto scatter = [](std::string_view mode, const std::vector<double>& updates) {
+    return Run({{"x", {2, 3}}, {"i", {1}}, {"u", {2, 1}}}, {{2, 4, 6, 8, 10, 12}, {1}, updates},
+               [&](Built& b) {
+                 Writer p = b.Layer("scatter", {"x", "i", "u"}, "y");
+                 p.Int("axis", 1);
+                 p.Enum("mode", mode);
+               });
+  };
+  CHECK(scatter("SCATTER_UPDATE", {1, 3}) == std::vector<double>{2, 1, 6, 8, 3, 12});
+  CHECK(scatter("SCATTER_SUB", {1, 3}) == std::vector<double>{2, 3, 6, 8, 7, 12});
+  CHECK(scatter("SCATTER_DIV", {4, 2}) == std::vector<double>{2, 1, 6, 8, 5, 12});
+}
+
+TEST_CASE("coreml: int8 products, deconvolutions over three axes, crops of boxes") {
+  CHECK(Run({{"x", {1, 2}}}, {{2, 4}}, [](Built& b) {
+          Writer p = b.Layer("innerProduct", {"x"}, "y");
+          p.Int("inputChannels", 2);
+          p.Int("outputChannels", 1);
+          p.Bool("int8DynamicQuantize", true);
+          Writer w = p.Sub("weights");
+          w.Text("int8RawValue", std::string("\x01\xFE", 2));
+          w.Sub("quantization").Int("numberOfBits", 8);
+          w.Sub("quantization").Sub("linearQuantization").Floats("scale", {0.5});
+        }) == std::vector<double>{-3});
+  CHECK(Run({{"x", {1, 1, 1, 1, 2}}}, {{1, 2}}, [](Built& b) {
+          Writer p = b.Layer("convolution3d", {"x"}, "y");
+          p.Int("outputChannels", 1);
+          p.Int("inputChannels", 1);
+          p.Int("kernelDepth", 1);
+          p.Int("kernelHeight", 1);
+          p.Int("kernelWidth", 2);
+          p.Bool("isDeconvolution", true);
+          p.Sub("weights").Floats("floatValue", {1, 10});
+        }) == std::vector<double>{1, 12, 20});
+  const auto crop = [](std::string_view method, const std::vector<double>& box) {
+    return Run({{"x", {1, 2, 1, 2, 2}}, {"b", {1, 1, 5, 1, 1}}}, {{0, 0, 0, 0, 1, 2, 3, 4}, box},
+               [&](Built& b) {
+                 Writer p = b.Layer("cropResize", {"x", "b"}, "y");
+                 p.Ints("targetSize", {1, 2});
+                 p.Bool("normalizedCoordinates", true);
+                 p.Sub("mode").Enum("samplingMethod", method);
+                 p.Float("spatialScale", 1);
+               });
+  };
+  CHECK(crop("ALIGN_ENDPOINTS_MODE", {1, 0, 0, 1, 1}) == std::vector<double>{2, 3});
+  CHECK(crop("STRICT_ALIGN_ENDPOINTS_MODE", {1, 0, 0, 1, 1}) == std::vector<double>{1, 2});
+  CHECK(crop("ROI_ALIGN_MODE", {1, 0, 0, 1, 1}) == std::vector<double>{2.25, 2.75});
+  CHECK(crop("ALIGN_ENDPOINTS_MODE", {0, 0, 0, 1, 1}) == std::vector<double>{0, 0});
+}
+
+TEST_CASE("coreml: lists of suppressed boxes are filled up") {
+  const auto run = [](bool by_class, const std::string& output) {
+    return Run({{"b", {1, 3, 4}}, {"s", {1, 3, 2}}},
+               {{1, 1, 2, 2, 1, 1, 2, 2, 9, 9, 2, 2}, {0.75, 0, 0.25, 0.5, 0.625, 0}},
+               [&](Built& b) {
+                 Writer layer = b.network.Add("layers");
+                 for (const char* name : {"b", "s"}) layer.AddText("input", name);
+                 for (const char* name : {"boxes", "scores", "indices", "count"})
+                   layer.AddText("output", name == output ? "y" : name);
+                 Writer p = layer.Sub("NonMaximumSuppression");
+                 p.Float("iouThreshold", 0.5);
+                 p.Float("scoreThreshold", 0.125);
+                 p.Int("maxBoxes", 4);
+                 p.Bool("perClassSuppression", by_class);
+               });
+  };
+  CHECK(run(false, "indices") == std::vector<double>{0, 2, -1, -1});
+  CHECK(run(false, "count") == std::vector<double>{2});
+  CHECK(run(false, "scores") == std::vector<double>{0.75, 0, 0.625, 0, 0, 0, 0, 0});
+  CHECK(run(false, "boxes") == std::vector<double>{1, 1, 2, 2, 9, 9, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(run(true, "indices") == std::vector<double>{0, 2, 1, -1});
 }
 
 TEST_CASE("coreml: layers without an operator are named, all of them") {

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "formats/coreml/coreml.h"
 #include "formats/coreml/family.h"
 #include "formats/coreml/interface.h"
 #include "formats/coreml/weights.h"
@@ -68,10 +69,23 @@ bool IsImported(std::string_view kind) {
   return FindImport(kind) != nullptr || Ops().FindEncoding("coreml", kind, 1).first != nullptr;
 }
 
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+// Replaces [C] or [C, H, W] by a shape [S, B, C, H, W] that agrees with it.
+void GiveAllAxes(Type& type, const std::vector<int64_t>& shape) {
+  Dims declared = *type.dims;
+  if (declared.size() == 1) declared.insert(declared.end(), {Dim(1), Dim(1)});
+  if (declared.size() != 3 || shape.size() != 5) return;
+  for (size_t i = 0; i < declared.size(); ++i)
+    if (declared[i].is_const() && !(declared[i] == shape[2 + i])) return;
+  type = type.WithDims(ToDims(shape));
+}
+
 class Importer {
  public:
-  explicit Importer(const Model& model)
+  Importer(const Model& model, const Shapes& shapes)
       : model_(model),
+        shapes_(shapes),
         network_(model.network()),
         description_(model.root().Sub("description")),
         user_defined_(description_.Sub("metadata")) {}
@@ -96,6 +110,9 @@ class Importer {
 
  private:
   bool rank5() const { return network_.Enum("arrayInputShapeMapping") == "RANK5_ARRAY_MAPPING"; }
+  static bool IsArray(const Fields& feature) {
+    return feature.Sub("type").OneOf("Type") == "multiArrayType";
+  }
   bool IsClassifier() const { return model_.kind() == "neuralNetworkClassifier"; }
 
   void ReadMetadata() {
@@ -135,6 +152,9 @@ class Importer {
     auto type = FeatureType(feature, user_defined_);
     if (!type) return tl::unexpected(type.error().In("input " + Quote(name)));
     if (scope_.contains(name)) return ModelError("two inputs are named {}", Quote(name));
+    if (const auto given = shapes_.find(name);
+        given != shapes_.end() && IsArray(feature) && rank5())
+      GiveAllAxes(*type, given->second);
     Value* const input = graph_.AddInput(name, *std::move(type));
     ReadFeatureMetadata(feature);
     auto blob = FeatureBlob(graph_, input, feature, network_);
@@ -225,6 +245,7 @@ class Importer {
   }
 
   const Model& model_;
+  const Shapes& shapes_;
   Fields network_;
   Fields description_;
   Fields user_defined_;
@@ -395,8 +416,12 @@ Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
 }
 
 Result<ImportedModel> Import(const NativeModel& native) {
+  return ImportWithShapes(native, {});
+}
+
+Result<ImportedModel> ImportWithShapes(const NativeModel& native, const Shapes& shapes) {
   const auto& model = static_cast<const Model&>(native);
-  if (model.has_network()) return Importer(model).Run();
+  if (model.has_network()) return Importer(model, shapes).Run();
   return UnsupportedError("{}: only neural networks of layers are supported",
                           DescribeKind(model.root()));
 }

@@ -173,6 +173,7 @@ Result<Value*> Preprocess(Graph& graph, Value* x, const Fields& feature, const F
 // Expands an array to the axes [S, B, C, H, W].
 Result<Value*> Rank5(Graph& graph, Value* x) {
   const int rank = x->type().rank();
+  if (rank == 5) return x;
   if (rank == 1) return Rearrange(graph, x, AxisMap(1, {-1, -1, 0, -1, -1}));
   if (rank == 3) return Rearrange(graph, x, AxisMap(3, {-1, -1, 0, 1, 2}));
   return ModelError("the array has rank {}, but the network needs rank 1 or 3", rank);

@@ -108,7 +108,8 @@ Result<Value*> Vectors(ImportContext& ctx, size_t i) {
 // [B, H, 1, 1, 1] for simpleRecurrent.
 Result<Value*> State(ImportContext& ctx, size_t i, const Value* x, int64_t units) {
   NN_ASSIGN(Value* const v, ctx.Float(i));
-  if (v->type().rank() == 5 && v->type().dim(2) == units) return Vectors(ctx, i);
+  if (v->type().rank() == 5 && v->type().dim(0) == 1 && v->type().dim(2) == units)
+    return Vectors(ctx, i);
   return ctx.Reshape(v, {Dim(1), x->type().dim(1), Dim(units)});
 }
 

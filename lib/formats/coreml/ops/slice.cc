@@ -70,18 +70,22 @@ Status ImportStack(ImportContext& ctx) {
   return {};
 }
 
-Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t> sizes) {
+// Without sizes, the parts are equal, or nearly so if they may be uneven.
+Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t> sizes,
+                 bool uneven) {
   const size_t count = ctx.output_count();
   const int rank = x->type().rank();
   if (count == 0) return ModelError("it has no outputs");
   if (axis < -rank || axis >= rank)
     return ModelError("axis {} is out of range for rank {}", axis, rank);
   const Dim& size = x->type().dim(static_cast<int>(axis < 0 ? axis + rank : axis));
-  if (sizes.empty() && size.is_const() && size.value() % static_cast<int64_t>(count) != 0)
+  const auto parts = static_cast<int64_t>(count);
+  if (sizes.empty() && size.is_const() && size.value() % parts != 0 && !uneven)
     return ModelError("an axis of size {} cannot be split into {} equal parts", size.value(),
                       count);
-  if (sizes.empty() && size.is_const())
-    sizes.assign(count, size.value() / static_cast<int64_t>(count));
+  // The first parts have one more of the rest.
+  for (int64_t i = 0; size.is_const() && sizes.size() < count; ++i)
+    sizes.push_back(size.value() / parts + (i < size.value() % parts ? 1 : 0));
   NN_ASSIGN(Node* const node, ctx.AddNode("split", {x}, SplitAttrs{axis, std::move(sizes)}, count));
   for (size_t i = 0; i < count; ++i) ctx.SetOutput(i, node->output(i));
   return {};
@@ -90,7 +94,7 @@ Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t
 Status ImportSplit(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
   NN_ASSIGN(Value* const x, ctx.Any(0));
-  return EmitSplit(ctx, x, -3, {});
+  return EmitSplit(ctx, x, -3, {}, false);
 }
 
 Status ImportSplitNd(ImportContext& ctx) {
@@ -99,7 +103,7 @@ Status ImportSplitNd(ImportContext& ctx) {
   const auto sizes = ctx.params().Ints("splitSizes");
   if (!sizes.empty() && sizes.size() != ctx.output_count())
     return ModelError("there are {} sizes for {} outputs", sizes.size(), ctx.output_count());
-  return EmitSplit(ctx, x, ctx.params().Int("axis"), sizes);
+  return EmitSplit(ctx, x, ctx.params().Int("axis"), sizes, true);
 }
 
 // ---- Slices -------------------------------------------------------------------------------------
@@ -142,10 +146,11 @@ Status EmitRanges(ImportContext& ctx, Value* x, const Ranges& r) {
     const bool back = r.strides[i] < 0;
     const auto axis = static_cast<int64_t>(i);
     if (r.squeeze_masks[i]) {
+      const int64_t begin = !r.begin_masks[i] ? r.begins[i] : back ? -1 : 0;
       squeezed.push_back(axis);
       a.axes.push_back(axis);
-      a.starts.push_back(r.begins[i]);
-      a.ends.push_back(r.begins[i] == -1 ? kEnd : r.begins[i] + 1);
+      a.starts.push_back(begin);
+      a.ends.push_back(begin == -1 ? kEnd : begin + 1);
       a.steps.push_back(1);
       continue;
     }
@@ -177,6 +182,11 @@ Status ImportSliceStatic(ImportContext& ctx) {
   return EmitRanges(ctx, x, r);
 }
 
+// Converters write lists of a slice for more axes than there are.
+void Shorten(std::vector<int64_t>& field, size_t rank) {
+  if (field.size() > rank) field.resize(rank);
+}
+
 // Integers from an input if there is one and its contents are known, else from a field; nullopt if
 // they depend on the run.
 Result<std::optional<std::vector<int64_t>>> Numbers(ImportContext& ctx, size_t input,
@@ -206,15 +216,14 @@ class OpenSlice {
     const auto squeezed = squeezes ? ConstDims(*squeezes) : std::nullopt;
     if (!squeezed) return UnsupportedError("the squeeze masks of a slice must be constant");
     NN_ASSIGN(Value* const back, ctx_.Add("less", {strides, Number(0)}));
-    NN_ASSIGN(Value * starts, Choose(back, Number(kEnd), Number(0)));
+    NN_ASSIGN(Value * starts, Choose(back, Number(-1), Number(0)));
     NN_ASSIGN(starts, Choose(begin_masks, starts, begins));
     NN_ASSIGN(Value * stops, Choose(back, Number(kBegin), Number(kEnd)));
     NN_ASSIGN(stops, Choose(end_masks, stops, ends));
     // One element of the axes that are dropped.
-    NN_ASSIGN(Value* const last, ctx_.Add("equal", {begins, Number(-1)}));
-    NN_ASSIGN(Value * next, ctx_.Add("add", {begins, Number(1)}));
+    NN_ASSIGN(Value* const last, ctx_.Add("equal", {starts, Number(-1)}));
+    NN_ASSIGN(Value * next, ctx_.Add("add", {starts, Number(1)}));
     NN_ASSIGN(next, Choose(last, Number(kEnd), next));
-    NN_ASSIGN(starts, Choose(squeeze_masks, begins, starts));
     NN_ASSIGN(stops, Choose(squeeze_masks, next, stops));
     NN_ASSIGN(strides, Choose(squeeze_masks, Number(1), strides));
     std::vector<int64_t> axes, dropped;
@@ -250,6 +259,7 @@ class OpenSlice {
       return v;
     }
     if (field.empty()) field.assign(rank_, otherwise);
+    Shorten(field, rank_);
     NN_RETURN_IF_ERROR(CheckCount(field.size()));
     return ctx_.Constant(Tensor::Ints(field));
   }
@@ -290,6 +300,7 @@ Status ImportSliceDynamic(ImportContext& ctx) {
   for (size_t i = 0; i < std::size(fields); ++i) {
     NN_ASSIGN(auto numbers, Numbers(ctx, i + 1, fields[i]));
     if (!numbers) return OpenSlice(ctx, x).Emit();
+    if (i + 1 >= ctx.input_count()) Shorten(*numbers, rank);
     known.push_back(*std::move(numbers));
   }
   Ranges r{known[0],

@@ -1,0 +1,175 @@
+#include "ops/nn/non_max_suppression.h"
+
+#include <limits>
+
+#include "formats/coreml/family.h"
+#include "ops/array/concat.h"
+#include "ops/array/gather.h"
+#include "ops/array/generate.h"
+#include "ops/array/scatter.h"
+#include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
+#include "ops/array/slice.h"
+#include "ops/array/tile.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/selection.h"
+
+namespace nn::coreml {
+namespace {
+
+// The layer has lists of maxBoxes results, filled up with zeros and the index -1; the graph's
+// operator returns as many as there are. Each box competes with its greatest score, in one row of
+// scores, or with perClassSuppression in the row of the class of that score.
+class NonMaximumSuppression {
+ public:
+  explicit NonMaximumSuppression(ImportContext& ctx) : ctx_(ctx), p_(ctx.params()) {}
+
+  Status Emit() {
+    NN_RETURN_IF_ERROR(ctx_.ExpectInputs(2, 5));
+    NN_ASSIGN(Value* const boxes, ctx_.Float(0));
+    NN_ASSIGN(Value* const scores, ctx_.Float(1));
+    if (boxes->type().rank() != 3 || scores->type().rank() != 3)
+      return ModelError("the boxes are {} and the scores {}; both must have rank 3",
+                        boxes->type().ToString(), scores->type().ToString());
+    if (ctx_.output_count() > 4)
+      return ModelError("there are {} outputs; expected at most 4", ctx_.output_count());
+    NN_RETURN_IF_ERROR(ReadLimits());
+    const Dim batch = boxes->type().dim(0);
+    if (!batch.is_const() || batch.value() < 1 || batch.value() > kMostBatches)
+      return UnsupportedError(
+          "non-maximum suppression of {} batches is unsupported; expected 1 to {}",
+          batch.ToString(), kMostBatches);
+    std::vector<std::vector<Value*>> results(4);
+    for (int64_t b = 0; b < batch.value(); ++b) {
+      NN_ASSIGN(Value* const some, Batch(boxes, b));
+      NN_ASSIGN(Value* const their, Batch(scores, b));
+      NN_RETURN_IF_ERROR(AddResults(some, their, results));
+    }
+    for (size_t i = 0; i < ctx_.output_count(); ++i) {
+      Value* y = results[i][0];
+      if (results[i].size() > 1) {
+        NN_ASSIGN(y, ctx_.Add("concat", results[i], ConcatAttrs{0}));
+      }
+      ctx_.SetOutput(i, y);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr int64_t kMostBatches = 64;
+
+  // The fields, or the inputs that replace them.
+  Status ReadLimits() {
+    iou_ = ctx_.Scalar(p_.Float("iouThreshold"));
+    score_ = ctx_.Scalar(p_.Float("scoreThreshold"));
+    NN_ASSIGN(const int64_t most, p_.Size("maxBoxes"));
+    most_ = ctx_.Constant(Tensor::Ints({most}));
+    if (ctx_.input_count() > 2) {
+      NN_ASSIGN(iou_, ctx_.Float(2));
+    }
+    if (ctx_.input_count() > 3) {
+      NN_ASSIGN(score_, ctx_.Float(3));
+    }
+    if (ctx_.input_count() > 4) {
+      NN_ASSIGN(most_, ctx_.Index(4));
+      NN_ASSIGN(most_, ctx_.Reshape(most_, {Dim(1)}));
+    }
+    return {};
+  }
+
+  Result<Value*> Batch(Value* v, int64_t b) {
+    if (v->type().dim(0) == 1) return v;
+    return ctx_.Add("slice", {v}, SliceAttrs{{0}, {b}, {b + 1}, {}});
+  }
+
+  // Scores [1, C, N]: the best score of each box [1, N] in the row of its class, and -infinity in
+  // the others.
+  Result<Value*> ByClass(Value* scores, Value* best, int64_t classes) {
+    NN_ASSIGN(Value* const of_class,
+              ctx_.Add("arg_max", {scores}, ArgAttrs{.axis = 2, .keep_dims = false}));
+    constexpr float kNever = -std::numeric_limits<float>::infinity();
+    Value* const values = ctx_.Constant(Tensor::Of<float>({2}, {kNever, 0}));
+    Value* const depth = ctx_.Constant(Tensor::Ints({classes}));
+    NN_ASSIGN(Value* const mask,
+              ctx_.Add("one_hot", {of_class, depth, values}, OneHotAttrs{1, false}));
+    NN_ASSIGN(best, ctx_.Add("expand_dims", {best}, AxesAttrs{{1}}));
+    return ctx_.Add("add", {mask, best});
+  }
+
+  // The indices [n] of the selected boxes in descending order of their scores, at most maxBoxes.
+  Result<Value*> Selected(Value* boxes, Value* scores) {
+    NN_ASSIGN(Value* const best, ctx_.Add("reduce_max", {scores}, ReduceAttrs{{2}, false}));
+    const Dim& classes = scores->type().dim(2);
+    const bool by_class = p_.Bool("perClassSuppression") && !(classes == 1);
+    Value* rows = nullptr;
+    if (by_class) {
+      if (!classes.is_const())
+        return UnsupportedError("suppression by class needs a constant number of classes");
+      NN_ASSIGN(rows, ByClass(scores, best, classes.value()));
+    } else {
+      NN_ASSIGN(rows, ctx_.Add("expand_dims", {best}, AxesAttrs{{1}}));
+    }
+    NN_ASSIGN(Value* const all, ctx_.Add("non_max_suppression", {boxes, rows, most_, iou_, score_},
+                                         NonMaxSuppressionAttrs{.center_point_box = true}));
+    NN_ASSIGN(Value * indices, ctx_.Add("slice", {all}, SliceAttrs{{1}, {2}, {3}, {}}));
+    NN_ASSIGN(indices, ctx_.Add("squeeze", {indices}, AxesAttrs{{1}}));
+    if (!by_class) return indices;
+    // The rows follow one another: sorted again, as one list.
+    NN_ASSIGN(Value * list, ctx_.Add("squeeze", {best}, AxesAttrs{{0}}));
+    NN_ASSIGN(list, ctx_.Add("gather", {list, indices}, GatherAttrs{}));
+    NN_ASSIGN(Value * count, ctx_.Add("shape_of", {indices}, ShapeOfAttrs{}));
+    NN_ASSIGN(count, ctx_.Add("minimum", {count, most_}));
+    NN_ASSIGN(Node* const order,
+              ctx_.AddNode("top_k", {list, count}, TopKAttrs{.axis = 0, .largest = true}, 2));
+    return ctx_.Add("gather", {indices, order->output(1)}, GatherAttrs{});
+  }
+
+  // Rows of [1, N, K] by indices [M], zeros where they are -1: [1, M, K].
+  Result<Value*> Rows(Value* from, Value* safe, Value* valid) {
+    NN_ASSIGN(Value* const rows, ctx_.Add("gather", {from, safe}, GatherAttrs{1}));
+    return ctx_.Add("select", {valid, rows, ctx_.Scalar(0)});
+  }
+
+  Status AddResults(Value* boxes, Value* scores, std::vector<std::vector<Value*>>& results) {
+    const auto number = [&](int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); };
+    NN_ASSIGN(Value* const selected, Selected(boxes, scores));
+    NN_ASSIGN(Value* const count, ctx_.Add("shape_of", {selected}, ShapeOfAttrs{}));
+    NN_ASSIGN(Value* const last, ctx_.Reshape(count, {}));
+    NN_ASSIGN(Value * places, ctx_.Add("range", {number(0), last, number(1)}));
+    NN_ASSIGN(places, ctx_.Add("expand_dims", {places}, AxesAttrs{{1}}));
+    NN_ASSIGN(Value* const none, ctx_.Add("expand", {number(-1), most_}, ExpandAttrs{}));
+    NN_ASSIGN(Value* const filled,
+              ctx_.Add("scatter_nd", {none, places, selected}, ScatterNdAttrs{}));
+    NN_ASSIGN(Value* const safe, ctx_.Add("maximum", {filled, number(0)}));
+    NN_ASSIGN(Value * valid, ctx_.Add("greater_equal", {filled, number(0)}));
+    NN_ASSIGN(valid, ctx_.Add("expand_dims", {valid}, AxesAttrs{{1}}));
+    NN_ASSIGN(Value* const some, Rows(boxes, safe, valid));
+    NN_ASSIGN(Value* const their, Rows(scores, safe, valid));
+    NN_ASSIGN(Value* const indices, ctx_.Add("expand_dims", {filled}, AxesAttrs{{0}}));
+    for (const auto& [i, v] : {std::pair(0, some), {1, their}, {2, indices}, {3, count}})
+      results[static_cast<size_t>(i)].push_back(v);
+    return {};
+  }
+
+  ImportContext& ctx_;
+  const Fields& p_;
+  Value* iou_ = nullptr;
+  Value* score_ = nullptr;
+  Value* most_ = nullptr;  // [1]
+};
+
+Status ImportNonMaximumSuppression(ImportContext& ctx) {
+  return NonMaximumSuppression(ctx).Emit();
+}
+
+constexpr ImportRow kNonMaxSuppressionImports[] = {
+    {.layer = "NonMaximumSuppression", .import = ImportNonMaximumSuppression},
+};
+
+}  // namespace
+
+Family NonMaxSuppressionFamily() {
+  return {.imports = kNonMaxSuppressionImports, .exports = {}};
+}
+
+}  // namespace nn::coreml
