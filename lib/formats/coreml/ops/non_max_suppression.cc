@@ -166,10 +166,18 @@ constexpr ImportRow kNonMaxSuppressionImports[] = {
     {.layer = "NonMaximumSuppression", .import = ImportNonMaximumSuppression},
 };
 
+std::optional<std::string> WhyNotNonMaxSuppression(const Node&) {
+  return "Core ML's layer returns lists of a fixed length, and cannot be written yet";
+}
+
+constexpr ExportRow kNonMaxSuppressionExports[] = {
+    {.op = "non_max_suppression", .why_not = WhyNotNonMaxSuppression, .types = Types::kAny},
+};
+
 }  // namespace
 
 Family NonMaxSuppressionFamily() {
-  return {.imports = kNonMaxSuppressionImports, .exports = {}};
+  return {.imports = kNonMaxSuppressionImports, .exports = kNonMaxSuppressionExports};
 }
 
 }  // namespace nn::coreml

@@ -218,12 +218,12 @@ class OpenSlice {
     NN_ASSIGN(Value* const back, ctx_.Add("less", {strides, Number(0)}));
     NN_ASSIGN(Value * starts, Choose(back, Number(-1), Number(0)));
     NN_ASSIGN(starts, Choose(begin_masks, starts, begins));
-    NN_ASSIGN(Value * stops, Choose(back, Number(kBegin), Number(kEnd)));
+    NN_ASSIGN(Value * stops, Choose(back, Number(kFirst), Number(kLast)));
     NN_ASSIGN(stops, Choose(end_masks, stops, ends));
     // One element of the axes that are dropped.
     NN_ASSIGN(Value* const last, ctx_.Add("equal", {starts, Number(-1)}));
     NN_ASSIGN(Value * next, ctx_.Add("add", {starts, Number(1)}));
-    NN_ASSIGN(next, Choose(last, Number(kEnd), next));
+    NN_ASSIGN(next, Choose(last, Number(kLast), next));
     NN_ASSIGN(stops, Choose(squeeze_masks, next, stops));
     NN_ASSIGN(strides, Choose(squeeze_masks, Number(1), strides));
     std::vector<int64_t> axes, dropped;
@@ -242,6 +242,10 @@ class OpenSlice {
   }
 
  private:
+  // Beyond the ends of every axis, in the 32 bits of formats that compute bounds in them.
+  static constexpr int64_t kLast = std::numeric_limits<int32_t>::max();
+  static constexpr int64_t kFirst = std::numeric_limits<int32_t>::min();
+
   Value* Number(int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); }
   Result<Value*> Choose(Value* mask, Value* a, Value* b) {
     return ctx_.Add("select", {mask, a, b});
