@@ -59,16 +59,28 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node);
 Result<bool> ExpandGatherElements(Graph& graph, Node& node);
 // scatter_nd -> a gather of the elements and the updates, with constant or sorted indices; or sums
 // by a scatter_nd that adds to zeros, or products, minima and maxima of all updates of an element.
-// An index out of range is not an error any more. NaN makes a minimum or maximum NaN. Unless the
-// indices are constant, a sum of negative zeros is +0, and products round differently.
+// An index out of range is not an error any more. Unless the indices are constant, a sum of
+// negative zeros is +0, products round differently, and an update that is NaN makes a minimum or
+// maximum NaN.
 Result<bool> ExpandScatterNd(Graph& graph, Node& node);
 // scatter_elements -> scatter_nd into all elements in one axis.
 Result<bool> ExpandScatterElements(Graph& graph, Node& node);
+// resize of known sizes -> a gather for each tap along each axis, and their weighted sum; nearest
+// elements need no sum. Sums round differently.
+Result<bool> ExpandResize(Graph& graph, Node& node);
+// reshape to a computed shape in which zeros copy sizes -> to one without.
+Result<bool> ExpandCopiedSizes(Graph& graph, Node& node);
+// expand to a computed shape -> tile.
+Result<bool> ExpandAsTile(Graph& graph, Node& node);
+// slice by computed bounds of some axes -> of all axes in order.
+Result<bool> ExpandComputedBounds(Graph& graph, Node& node);
 // grid_sample of float32 -> a gather for each tap, and their weighted sum. Rounds differently.
 Result<bool> ExpandGridSample(Graph& graph, Node& node);
 // top_k of the smallest elements, along another axis than the last, with a list of one number as k,
 // or without indices -> of the largest, along the last axis, with both outputs.
 Result<bool> ExpandTopK(Graph& graph, Node& node);
+// gather_nd of batches of constant shape -> with the indices of the batches among the others.
+Result<bool> ExpandGatherBatches(Graph& graph, Node& node);
 // compress -> a gather at the positions that are not zero.
 Result<bool> ExpandCompress(Graph& graph, Node& node);
 // eye_like of constant shape -> a constant.
@@ -88,7 +100,8 @@ Result<bool> ExpandGelu(Graph& graph, Node& node);
 Result<bool> ExpandShrink(Graph& graph, Node& node);
 Result<bool> ExpandThresholdedRelu(Graph& graph, Node& node);
 Result<bool> ExpandIsInf(Graph& graph, Node& node);
-// fmod of float32, i32 or i64 -> mod.
+Result<bool> ExpandIsNan(Graph& graph, Node& node);
+// fmod of float32 or integers of up to 16 bits, i32 or i64 -> mod.
 Result<bool> ExpandFmod(Graph& graph, Node& node);
 
 // max_pool or average_pool over three spatial axes, with the channels last -> over two, then over
@@ -97,6 +110,10 @@ Result<bool> ExpandSolidPool(Graph& graph, Node& node);
 // max_pool or average_pool of VALID padding and known windows with dilations -> a gather of the
 // taps of all windows, and a pool without.
 Result<bool> ExpandDilatedPool(Graph& graph, Node& node);
+// max_pool with indices, over known windows -> one without, and arg_max of the gathered taps.
+Result<bool> ExpandMaxPoolIndices(Graph& graph, Node& node);
+// max_unpool of float32 and constant shape -> scatter_nd.
+Result<bool> ExpandMaxUnpool(Graph& graph, Node& node);
 // lp_pool that sums, or of p other than 1 and 2 -> average_pool of powers. Rounds differently.
 Result<bool> ExpandLpPool(Graph& graph, Node& node);
 // lrn -> sums of slices. Rounds differently.

@@ -65,7 +65,7 @@ Result<bool> ExpandEyeLike(Graph& graph, Node& node) {
 Result<bool> ExpandOneHot(Graph& graph, Node& node) {
   const auto& a = node.attrs<OneHotAttrs>();
   Value *indices = node.input(0), *depth = node.input(1), *values = node.input(2);
-  if (!node.output()->type().ranked()) return false;
+  if (!node.output()->type().ranked() || values->type().quantized()) return false;
   const int rank = node.output()->type().rank();
   NN_ASSIGN(const int axis, NormalizeAxis(a.axis, rank));
   Expansion e(graph, node);

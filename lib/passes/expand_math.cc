@@ -263,6 +263,14 @@ Result<bool> ExpandThresholdedRelu(Graph& graph, Node& node) {
   return f.Replace(y);
 }
 
+// NaN is not equal to itself.
+Result<bool> ExpandIsNan(Graph& graph, Node& node) {
+  if (!IsPlainF32(node)) return false;
+  Formula f(graph, node);
+  NN_ASSIGN(Value* const y, f.Of("not_equal", f.x(), f.x()));
+  return f.Replace(y);
+}
+
 Result<bool> ExpandIsInf(Graph& graph, Node& node) {
   if (!IsPlainF32(node)) return false;
   const auto a = node.attrs<IsInfAttrs>();
@@ -280,21 +288,35 @@ Result<bool> ExpandIsInf(Graph& graph, Node& node) {
 }
 
 // The remainder rounded down has the sign of the divisor. That of floats is taken of their sizes,
-// so that it is exact; a zero gets the sign of a.
+// so that it is exact; a zero gets the sign of a. The remainder of a division by 0 is a.
 Result<bool> ExpandFmod(Graph& graph, Node& node) {
-  Value *const a = node.input(0), *const b = node.input(1);
+  Value *a = node.input(0), *b = node.input(1);
   const DType dtype = a->dtype();
-  Expansion e(graph, node);
-  if (dtype == DType::kI32 || dtype == DType::kI64) {
-    NN_ASSIGN(Value* const zero, e.Number(dtype, 0));
-    NN_ASSIGN(Value* const r, e.Add("mod", {a, b}));
+  const bool narrow = dtype == DType::kI8 || dtype == DType::kI16 || dtype == DType::kU8;
+  if (narrow || dtype == DType::kI32 || dtype == DType::kI64) {
+    if (a->type().quantized() || b->type().quantized()) return false;
+    Expansion e(graph, node);
+    const DType wide = narrow ? DType::kI32 : dtype;
+    if (narrow) {
+      NN_ASSIGN(a, e.Add("cast", {a}, CastAttrs{.to = wide}));
+      NN_ASSIGN(b, e.Add("cast", {b}, CastAttrs{.to = wide}));
+    }
+    NN_ASSIGN(Value* const zero, e.Number(wide, 0));
+    NN_ASSIGN(Value* const one, e.Number(wide, 1));
+    NN_ASSIGN(Value* const by_zero, e.Add("equal", {b, zero}));
+    NN_ASSIGN(Value* const by, e.Add("select", {by_zero, one, b}));
+    NN_ASSIGN(Value* const r, e.Add("mod", {a, by}));
     NN_ASSIGN(Value* const some, e.Add("not_equal", {r, zero}));
     NN_ASSIGN(Value* const a_negative, e.Add("less", {a, zero}));
-    NN_ASSIGN(Value* const b_negative, e.Add("less", {b, zero}));
+    NN_ASSIGN(Value* const b_negative, e.Add("less", {by, zero}));
     NN_ASSIGN(Value * other, e.Add("not_equal", {a_negative, b_negative}));
     NN_ASSIGN(other, e.Add("and", {other, some}));
-    NN_ASSIGN(Value* const moved, e.Add("sub", {r, b}));
-    NN_ASSIGN(Value* const y, e.Add("select", {other, moved, r}));
+    NN_ASSIGN(Value* const moved, e.Add("sub", {r, by}));
+    NN_ASSIGN(Value * y, e.Add("select", {other, moved, r}));
+    NN_ASSIGN(y, e.Add("select", {by_zero, a, y}));
+    if (narrow) {
+      NN_ASSIGN(y, e.Add("cast", {y}, CastAttrs{.to = dtype}));
+    }
     return e.Replace(y);
   }
   if (!IsPlainF32(node)) return false;

@@ -59,7 +59,7 @@ class Scatter {
       }
       NN_ASSIGN(Value* const u, e_.Add("gather", {updates_, e_.Constant(Tensor::Of({rows_}, from))},
                                        GatherAttrs{0, 0}));
-      NN_ASSIGN(Value* const combined, e_.Add(Combine(reduction), {y, u}));
+      NN_ASSIGN(Value* const combined, Combined(reduction, y, u));
       Value* const before = y;
       y = combined;
       if (!all) {
@@ -132,9 +132,9 @@ class Scatter {
                                     : reduction == Reduction::kMin ? "reduce_min"
                                                                    : "reduce_max";
     NN_ASSIGN(all, e_.Add(reduce, {all}, ReduceAttrs{{1}, false}));
-    NN_ASSIGN(Value * y, e_.Add(Combine(reduction), {x, all}));
+    NN_ASSIGN(Value * y, Combined(reduction, x, all));
     if (reduction != Reduction::kMul && IsFloat(x->dtype())) {
-      // A row without updates may be NaN.
+      // The neutral element would replace NaN.
       NN_ASSIGN(Value* const touched, e_.Add("reduce_any", {chosen}, ReduceAttrs{{1}, false}));
       NN_ASSIGN(y, e_.Add("select", {touched, y, x}));
     }
@@ -167,17 +167,12 @@ class Scatter {
   }
 
  private:
-  static std::string_view Combine(Reduction reduction) {
-    switch (reduction) {
-      case Reduction::kAdd:
-        return "add";
-      case Reduction::kMul:
-        return "mul";
-      case Reduction::kMin:
-        return "minimum";
-      default:
-        return "maximum";
-    }
+  Result<Value*> Combined(Reduction reduction, Value* x, Value* u) {
+    if (reduction == Reduction::kAdd) return e_.Add("add", {x, u});
+    if (reduction == Reduction::kMul) return e_.Add("mul", {x, u});
+    // Unlike `minimum` and `maximum`, NaN is not kept.
+    NN_ASSIGN(Value* const kept, e_.Add(reduction == Reduction::kMin ? "less" : "greater", {x, u}));
+    return e_.Add("select", {kept, x, u});
   }
 
   // For each row its first update, its second, and so on, or only its last; -1 for none.

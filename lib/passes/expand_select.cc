@@ -1,8 +1,10 @@
 // Expansions that select elements.
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "ir/op_def.h"
+#include "ops/array/concat.h"
 #include "ops/array/gather.h"
 #include "ops/array/generate.h"
 #include "ops/array/shape.h"
@@ -90,6 +92,28 @@ Result<bool> ExpandTrilu(Graph& graph, Node& node) {
   }
   NN_ASSIGN(Value* const zero, e.Number(x.dtype, 0));
   NN_ASSIGN(Value* const y, e.Add("select", {mask, node.input(0), zero}));
+  return e.Replace(y);
+}
+
+// The index of its own batch, before each index vector.
+Result<bool> ExpandGatherBatches(Graph& graph, Node& node) {
+  const auto batches = static_cast<size_t>(node.attrs<GatherNdAttrs>().batch_dims);
+  const auto indices = node.input(1)->type().const_dims();
+  if (batches == 0 || !indices || indices->size() <= batches) return false;
+  std::vector<int64_t> dims = *indices;
+  const int64_t entries = std::exchange(dims.back(), static_cast<int64_t>(batches));
+  const DType dtype = node.input(1)->dtype();
+  if (entries == 0 || !ElementsWithin(dims, kMostElements)) return false;
+  const std::vector<int64_t> strides = Strides(dims);
+  NN_ASSIGN(TensorBuilder batch, TensorBuilder::Create(dtype, dims));
+  for (int64_t i = 0; i < batch.elements(); ++i) {
+    const auto axis = static_cast<size_t>(i % dims.back());
+    batch.SetInt(i, i / strides[axis] % dims[axis]);
+  }
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const all, e.Add("concat", {e.Constant(batch.Finish()), node.input(1)},
+                                    ConcatAttrs{std::ssize(dims) - 1}));
+  NN_ASSIGN(Value* const y, e.Add("gather_nd", {node.input(0), all}, GatherNdAttrs{}));
   return e.Replace(y);
 }
 

@@ -14,6 +14,7 @@ Result<bool> ZeroBias(Graph& graph, Node& node);     // CONV_2D needs a bias
 Result<bool> ConvPadding(Graph& graph, Node& node);  // SAME, VALID, or VALID after a pad
 Result<bool> MaxPoolPadding(Graph& graph, Node& node);
 Result<bool> AveragePoolPadding(Graph& graph, Node& node);
+Result<bool> LrnAsSum(Graph& graph, Node& node);  // PAD takes up to five axes
 Result<bool> TransposedConvPadding(Graph& graph, Node& node);
 
 // rewrites_math.cc: functions in elementary operators, which round more often.
@@ -38,6 +39,16 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
 Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
 Result<bool> CropAsSlice(Graph& graph, Node& node);
+Result<bool> FloatExponent(Graph& graph, Node& node);    // POW needs operands of one type
 Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
+
+// Whether GATHER moves elements of this type.
+bool CanGather(DType dtype);
+
+// An expansion by gathers, of elements that can be gathered.
+template <auto expand>
+Result<bool> IfGathered(Graph& graph, Node& node) {
+  return CanGather(node.input(0)->dtype()) ? expand(graph, node) : Result<bool>(false);
+}
 
 }  // namespace nn::tflite

@@ -12,6 +12,7 @@
 #include "ops/nn/pool.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
+#include "passes/expand.h"
 #include "passes/legalize.h"
 #include "passes/weights.h"
 
@@ -268,6 +269,10 @@ Result<bool> AveragePoolPadding(Graph& graph, Node& node) {
   }
   graph.Replace(&node, y);
   return true;
+}
+
+Result<bool> LrnAsSum(Graph& graph, Node& node) {
+  return node.output()->type().rank() <= 5 ? ExpandLrn(graph, node) : Result<bool>(false);
 }
 
 // Pads without a name: VALID, then a slice (a negative pad) removes the surplus.

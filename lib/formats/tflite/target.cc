@@ -1,6 +1,8 @@
 // The legalization target TensorFlow Lite.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "formats/tflite/export.h"
 #include "formats/tflite/rewrites.h"
 #include "formats/tflite/tensor.h"
@@ -62,8 +64,6 @@ std::optional<std::string> WhyNotQuants(const Node& node) {
 
 // Legal nodes with a better form.
 std::optional<std::string> WhyWasteful(const Node& node) {
-  if (node.Is("matmul") && TakesFlattenedTranspose(node))
-    return "its transposition can be folded into the weights";
   // Channels in the last axis can be shuffled in place.
   if (node.Is("transpose") && node.input(0)->def() != nullptr && IsShuffle(node)) {
     const auto& perm = node.attrs<TransposeAttrs>().perm;
@@ -73,12 +73,127 @@ std::optional<std::string> WhyWasteful(const Node& node) {
   return std::nullopt;
 }
 
+constexpr Rewrite kRewrites[] = {
+    {"max_pool", "gathered taps", ExpandMaxPoolIndices},
+    {"max_unpool", "scatter_nd", ExpandMaxUnpool},
+    {"transpose", "shuffle", ShuffleAsGather},
+    {"conv", "second spatial axis", OneAxisAsTwo},
+    {"conv_transpose", "second spatial axis", OneAxisAsTwo},
+    {"max_pool", "second spatial axis", OneAxisAsTwo},
+    {"average_pool", "second spatial axis", OneAxisAsTwo},
+    {"lp_pool", "second spatial axis", OneAxisAsTwo},
+    {"", "channels last", &SetLayout<Layout::kNxc>},
+    {"batch_norm", "product and sum", DecomposeBatchNorm},
+    {"conv", "zeros between groups", SolidGroups},
+    {"conv_transpose", "zeros between groups", FillGroups},
+    {"conv_transpose", "zeros between taps", FillDilations},
+    {"conv", "filter layout", FilterOrder},
+    {"conv_transpose", "filter layout", FilterOrder},
+    {"conv", "padding", ConvPadding},
+    {"conv", "bias", ZeroBias},
+    {"conv_transpose", "padding", TransposedConvPadding},
+    {"max_pool", "padding", MaxPoolPadding},
+    {"average_pool", "padding", AveragePoolPadding},
+    {"max_pool", "axes in turn", ExpandSolidPool},
+    {"average_pool", "axes in turn", ExpandSolidPool},
+    {"max_pool", "gathered taps", ExpandDilatedPool},
+    {"average_pool", "gathered taps", ExpandDilatedPool},
+    {"lp_pool", "powers", ExpandLpPool},
+    {"lrn", "sum of slices", LrnAsSum},
+    {"clip", "bounds", ClipAsBounds},
+    {"atan2", "broadcast", BroadcastOperands},
+    {"relu", "maximum", ReluAsMaximum},
+    {"cast", "saturation", ClippedCast},
+    {"hard_sigmoid", "clip", HardSigmoidAsClip},
+    {"elu", "alpha", EluOfAlpha},
+    {"celu", "alpha", EluOfAlpha},
+    {"selu", "alpha", EluOfAlpha},
+    {"erf", "polynomial", ErfAsPolynomial},
+    {"mish", "product", MishAsProduct},
+    {"softplus", "logarithm", SoftplusAsLogarithm},
+    {"softsign", "quotient", SoftsignAsQuotient},
+    {"instance_norm", "moments", ExpandNorm},
+    {"layer_norm", "moments", ExpandNorm},
+    {"arg_max", "first index", ExpandLastIndex},
+    {"arg_min", "first index", ExpandLastIndex},
+    {"gather_elements", "gather", ExpandGatherElements},
+    {"grid_sample", "gathers", ExpandGridSample},
+    {"hardmax", "one_hot", ExpandHardmax},
+    {"reduce_log_sum_exp", "definition", ExpandLogSumExp},
+    {"top_k", "largest of the last axis", ExpandTopK},
+    {"compress", "gather", IfGathered<ExpandCompress>},
+    {"gather_nd", "index vectors with batches", ExpandGatherBatches},
+    {"pow", "one type", FloatExponent},
+    {"eye_like", "constant", ExpandEyeLike},
+    {"one_hot", "comparison", ExpandOneHot},
+    {"resize", "gathers", IfGathered<ExpandResize>},
+    {"reshape", "copied sizes", ExpandCopiedSizes},
+    {"expand", "tile", ExpandAsTile},
+    {"slice", "bounds of all axes", ExpandComputedBounds},
+    {"gelu", "sigmoid", ExpandGelu},
+    {"shrink", "selection", ExpandShrink},
+    {"thresholded_relu", "selection", ExpandThresholdedRelu},
+    {"is_inf", "comparison", ExpandIsInf},
+    {"is_nan", "comparison", ExpandIsNan},
+    {"fmod", "mod", ExpandFmod},
+    {"acos", "elementary functions", ExpandFunction},
+    {"acosh", "elementary functions", ExpandFunction},
+    {"asin", "elementary functions", ExpandFunction},
+    {"asinh", "elementary functions", ExpandFunction},
+    {"atan", "elementary functions", ExpandFunction},
+    {"atanh", "elementary functions", ExpandFunction},
+    {"cosh", "elementary functions", ExpandFunction},
+    {"exp2", "elementary functions", ExpandFunction},
+    {"sinh", "elementary functions", ExpandFunction},
+    {"tan", "elementary functions", ExpandFunction},
+    {"scatter_nd", "gather", ScatterAsGather},
+    {"scatter_elements", "gather", ScatterAsGather},
+    {"trilu", "mask", ExpandTrilu},
+    {"rnn", "steps", UnrollRecurrent},
+    {"gru", "steps", UnrollRecurrent},
+    {"lstm", "steps", UnrollRecurrent},
+    {"silu", "product", SiluAsProduct},
+    {"reciprocal", "quotient", ReciprocalAsQuotient},
+    {"xor", "inequality", XorAsNotEqual},
+    {"reduce_l1", "sum", ReduceAsSum},
+    {"reduce_l2", "sum", ReduceAsSum},
+    {"reduce_sum_square", "sum", ReduceAsSum},
+    {"reduce_log_sum", "sum", ReduceAsSum},
+    {"matmul", "weights", TransposedWeights},
+    {"matmul", "vectors", VectorsAsMatrices},
+    {"softmax", "last axis", SoftmaxAlongLast},
+    {"log_softmax", "last axis", SoftmaxAlongLast},
+    {"depth_to_space", "order of channels", BlocksBeforeChannels},
+    {"space_to_depth", "order of channels", BlocksBeforeChannels},
+    {"pad", "crop", CropAsSlice},
+    {"pad", "gather", IfGathered<ExpandPad>},
+    {"dequantize", "constant", DequantizeConstant},
+};
+
+// Of an operator that has no counterpart: if other operators can express it, its element type or
+// shape is the reason.
+std::string WhyNotExpressed(const Node& node) {
+  const bool has_rewrite = std::any_of(std::begin(kRewrites), std::end(kRewrites),
+                                       [&](const Rewrite& r) { return node.Is(r.op); });
+  const Type& x = node.input(0)->type();
+  const bool empty = x.ranked() && Product(*x.dims) == 0;
+  if (has_rewrite && (x.dtype != DType::kF32 || x.quantized() || empty))
+    return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(),
+                       x.quantized() || empty ? x.ToString() : std::string(DTypeName(x.dtype)));
+  if (has_rewrite && !node.output()->type().const_dims())
+    return fmt::format(
+        "TensorFlow Lite has no {} operator, and other operators need constant shapes; set input "
+        "shapes with --input-shape",
+        node.op_name());
+  return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
+}
+
 std::optional<std::string> WhyIllegal(const Node& node) {
   const ExportRow* row = FindExport(node.op_name());
   if (row == nullptr && node.op().FindFormat("tflite") == nullptr) {
     if (node.op().category == Category::kRecurrent)
       if (auto reason = WhyNotUnrolled(node)) return reason;
-    return fmt::format("TensorFlow Lite has no {} operator", node.op_name());
+    return WhyNotExpressed(node);
   }
   if (auto reason = WhyNotTypes(node, row != nullptr && row->any_type)) return reason;
   if (auto reason = WhyNotQuants(node)) return reason;
@@ -92,97 +207,9 @@ std::optional<std::string> WhyIllegal(const Node& node) {
 }  // namespace
 
 const Target& TfliteTarget() {
-  static const Rewrite rewrites[] = {
-      {"matmul", "flattened transposition", FoldFlattenedTranspose},
-      {"transpose", "shuffle", ShuffleAsGather},
-      {"conv", "second spatial axis", OneAxisAsTwo},
-      {"conv_transpose", "second spatial axis", OneAxisAsTwo},
-      {"max_pool", "second spatial axis", OneAxisAsTwo},
-      {"average_pool", "second spatial axis", OneAxisAsTwo},
-      {"lp_pool", "second spatial axis", OneAxisAsTwo},
-      {"", "channels last", &SetLayout<Layout::kNxc>},
-      {"batch_norm", "product and sum", DecomposeBatchNorm},
-      {"conv", "zeros between groups", SolidGroups},
-      {"conv_transpose", "zeros between groups", FillGroups},
-      {"conv_transpose", "zeros between taps", FillDilations},
-      {"conv", "filter layout", FilterOrder},
-      {"conv_transpose", "filter layout", FilterOrder},
-      {"conv", "padding", ConvPadding},
-      {"conv", "bias", ZeroBias},
-      {"conv_transpose", "padding", TransposedConvPadding},
-      {"max_pool", "padding", MaxPoolPadding},
-      {"average_pool", "padding", AveragePoolPadding},
-      {"max_pool", "axes in turn", ExpandSolidPool},
-      {"average_pool", "axes in turn", ExpandSolidPool},
-      {"max_pool", "gathered taps", ExpandDilatedPool},
-      {"average_pool", "gathered taps", ExpandDilatedPool},
-      {"lp_pool", "powers", ExpandLpPool},
-      {"lrn", "sum of slices", ExpandLrn},
-      {"clip", "bounds", ClipAsBounds},
-      {"atan2", "broadcast", BroadcastOperands},
-      {"relu", "maximum", ReluAsMaximum},
-      {"cast", "saturation", ClippedCast},
-      {"hard_sigmoid", "clip", HardSigmoidAsClip},
-      {"elu", "alpha", EluOfAlpha},
-      {"celu", "alpha", EluOfAlpha},
-      {"selu", "alpha", EluOfAlpha},
-      {"erf", "polynomial", ErfAsPolynomial},
-      {"mish", "product", MishAsProduct},
-      {"softplus", "logarithm", SoftplusAsLogarithm},
-      {"softsign", "quotient", SoftsignAsQuotient},
-      {"instance_norm", "moments", ExpandNorm},
-      {"layer_norm", "moments", ExpandNorm},
-      {"arg_max", "first index", ExpandLastIndex},
-      {"arg_min", "first index", ExpandLastIndex},
-      {"gather_elements", "gather", ExpandGatherElements},
-      {"grid_sample", "gathers", ExpandGridSample},
-      {"hardmax", "one_hot", ExpandHardmax},
-      {"reduce_log_sum_exp", "definition", ExpandLogSumExp},
-      {"top_k", "largest of the last axis", ExpandTopK},
-      {"compress", "gather", ExpandCompress},
-      {"eye_like", "constant", ExpandEyeLike},
-      {"one_hot", "comparison", ExpandOneHot},
-      {"gelu", "sigmoid", ExpandGelu},
-      {"shrink", "selection", ExpandShrink},
-      {"thresholded_relu", "selection", ExpandThresholdedRelu},
-      {"is_inf", "comparison", ExpandIsInf},
-      {"fmod", "mod", ExpandFmod},
-      {"acos", "elementary functions", ExpandFunction},
-      {"acosh", "elementary functions", ExpandFunction},
-      {"asin", "elementary functions", ExpandFunction},
-      {"asinh", "elementary functions", ExpandFunction},
-      {"atan", "elementary functions", ExpandFunction},
-      {"atanh", "elementary functions", ExpandFunction},
-      {"cosh", "elementary functions", ExpandFunction},
-      {"exp2", "elementary functions", ExpandFunction},
-      {"sinh", "elementary functions", ExpandFunction},
-      {"tan", "elementary functions", ExpandFunction},
-      {"scatter_nd", "gather", ScatterAsGather},
-      {"scatter_elements", "gather", ScatterAsGather},
-      {"trilu", "mask", ExpandTrilu},
-      {"rnn", "steps", UnrollRecurrent},
-      {"gru", "steps", UnrollRecurrent},
-      {"lstm", "steps", UnrollRecurrent},
-      {"silu", "product", SiluAsProduct},
-      {"reciprocal", "quotient", ReciprocalAsQuotient},
-      {"xor", "inequality", XorAsNotEqual},
-      {"reduce_l1", "sum", ReduceAsSum},
-      {"reduce_l2", "sum", ReduceAsSum},
-      {"reduce_sum_square", "sum", ReduceAsSum},
-      {"reduce_log_sum", "sum", ReduceAsSum},
-      {"matmul", "weights", TransposedWeights},
-      {"matmul", "vectors", VectorsAsMatrices},
-      {"softmax", "last axis", SoftmaxAlongLast},
-      {"log_softmax", "last axis", SoftmaxAlongLast},
-      {"depth_to_space", "order of channels", BlocksBeforeChannels},
-      {"space_to_depth", "order of channels", BlocksBeforeChannels},
-      {"pad", "crop", CropAsSlice},
-      {"pad", "gather", ExpandPad},
-      {"dequantize", "constant", DequantizeConstant},
-  };
   static const Target target = {.name = "TensorFlow Lite",
                                 .why_illegal = WhyIllegal,
-                                .rewrites = rewrites,
+                                .rewrites = kRewrites,
                                 .prepare = FuseQdq};
   return target;
 }

@@ -101,9 +101,11 @@ Status WriteLrn(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotLrn(const Node& node) {
   const auto& a = node.attrs<LrnAttrs>();
-  if (a.size % 2 == 0) return fmt::format("the window must be odd, not {} channels", a.size);
-  if (node.input(0)->type().rank() != 4) return "its rank must be 4";
   if (auto reason = WhyNotReal(node)) return reason;
+  if (a.size % 2 == 0)
+    return fmt::format("the window must be odd or the channels constant, not {} channels", a.size);
+  if (node.input(0)->type().rank() > 5) return "its rank must be at most 5";
+  if (node.input(0)->type().rank() != 4) return "its rank must be 4, or the channels constant";
   // Last, because illegal nodes may get back the layout of their neighbors.
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;

@@ -166,13 +166,16 @@ bool ScalesAreQuotients(const Node& node) {
 std::optional<std::string> WhyNotResize(const Node& node) {
   const auto& a = node.attrs<ResizeAttrs>();
   if (auto reason = WhyNotReal(node)) return reason;
-  if (node.output()->type().rank() != 4) return "its rank must be 4";
-  if (node.inputs().size() > 1) return "its sizes must be constant";
+  if (node.inputs().size() > 1) return "its scales or sizes must be constant";
+  if (node.output()->type().rank() != 4) return "its sizes must be constant unless its rank is 4";
   for (const Spatial& s : SpatialOf(node)) {
     if (!s.to.is_const())
       return "its output size must be constant; set input shapes with --input-shape or --batch";
     if (s.to == 0) return "its output cannot be empty";
   }
+  for (const Spatial& s : SpatialOf(node))
+    if (!s.from.is_const() && (a.mode == ResizeMode::kCubic || a.antialias || a.exclude_outside))
+      return "its input size must be constant; set input shapes with --input-shape";
   if (a.mode == ResizeMode::kCubic) return "TensorFlow Lite has no cubic interpolation";
   if (a.antialias || a.exclude_outside) return "antialias and exclude_outside are unsupported";
   if (!CornersOf(node))

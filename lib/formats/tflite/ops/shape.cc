@@ -186,7 +186,7 @@ Status WriteReshape(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotReshape(const Node& node) {
   if (node.input(1) == nullptr) return std::nullopt;
   if (node.attrs<ReshapeAttrs>().zero_copies)
-    return "a computed shape cannot contain 0 (copied dimensions)";
+    return "a computed shape that may contain 0 (copied dimensions) must have a known length";
   return std::nullopt;
 }
 
@@ -292,7 +292,8 @@ std::optional<std::string> WhyNotExpand(const Node& node) {
   if (!node.input(0)->type().ranked()) return "its rank must be known";
   if (node.input(1) == nullptr && !node.output()->type().ranked()) return "its rank must be known";
   if (node.input(1) != nullptr && node.input(0)->type().rank() != 0)
-    return "its shape must be constant; BROADCAST_TO does not keep axes where the shape is 1";
+    return "a computed shape must have a known length; BROADCAST_TO does not keep axes where the "
+           "shape is 1";
   return std::nullopt;
 }
 

@@ -438,7 +438,7 @@ std::optional<std::string> WhyNotSlice(const Node& node) {
     return std::nullopt;
   }
   if (node.input(1) == nullptr || node.input(2) == nullptr)
-    return "its starts and ends must be both constant or both computed";
+    return "computed starts or ends need constant axes and positive steps";
   const auto known = [](const Value* v) {
     const auto e = KnownElements(v);
     return e ? ConstDims(*e) : std::nullopt;
@@ -447,7 +447,7 @@ std::optional<std::string> WhyNotSlice(const Node& node) {
     const auto axes = known(node.input(3));
     for (size_t i = 0; axes && i < axes->size(); ++i)
       if ((*axes)[i] != static_cast<int64_t>(i))
-        return "computed bounds must cover the first axes in order";
+        return "computed bounds need positive steps and lists of known length";
     if (!axes) return "its axes must be constant";
   }
   if (node.input(4) != nullptr) {
