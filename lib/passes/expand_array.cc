@@ -1,4 +1,5 @@
 // Expansions that arrange or generate elements.
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -26,6 +27,10 @@ Result<bool> ExpandPad(Graph& graph, Node& node) {
     const Dim &from = x.dim(static_cast<int>(axis)),
               &to = node.output()->type().dim(static_cast<int>(axis));
     if (!from.is_const() || !to.is_const() || from == 0 || to.value() > kMostElements) return false;
+  }
+  if (std::all_of(a.pads.begin(), a.pads.end(), [](int64_t n) { return n == 0; })) {
+    node.set_attrs(PadAttrs{a.pads, PadMode::kConstant});
+    return true;
   }
   Expansion e(graph, node);
   Value* y = node.input(0);

@@ -73,14 +73,19 @@ Result<bool> GatherTaps(Graph& graph, Node& node) {
   A a = node.attrs<A>();
   if (a.padding != Padding::kValid || node.outputs().size() != 1) return false;
   NN_ASSIGN(const auto windows, PoolWindows(a, *node.input(0)->type().dims));
-  Expansion e(graph, node);
-  Value* x = node.input(0);
   bool dilated = false;
-  for (size_t i = 0; i < windows.size(); ++i) {
-    const Window& w = windows[i];
+  for (const Window& w : windows) {
     if (w.dilation == 1) continue;
     if (!w.output.is_const() || !ElementsWithin({w.output.value(), w.kernel}, kMostElements))
       return false;
+    dilated = true;
+  }
+  if (!dilated) return false;
+  Expansion e(graph, node);
+  Value* x = node.input(0);
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const Window& w = windows[i];
+    if (w.dilation == 1) continue;
     std::vector<int32_t> taps;
     for (int64_t at = 0; at < w.output.value(); ++at)
       for (int64_t k = 0; k < w.kernel; ++k)
@@ -91,9 +96,7 @@ Result<bool> GatherTaps(Graph& graph, Node& node) {
     if (a.strides.empty()) a.strides.assign(windows.size(), 1);
     a.strides[i] = w.kernel;
     a.dilations[i] = 1;
-    dilated = true;
   }
-  if (!dilated) return false;
   NN_ASSIGN(Value* const y, e.Add(node.op_name(), {x}, std::move(a)));
   return e.Replace(y);
 }
@@ -234,7 +237,7 @@ Result<bool> ExpandMaxPoolIndices(Graph& graph, Node& node) {
   return e.Replace(max);
 }
 
-// Written to a tensor of the natural size, of which the output is a part, or that is a part of it.
+// Written to a tensor of the natural size, which the output extends.
 Result<bool> ExpandMaxUnpool(Graph& graph, Node& node) {
   const auto& a = node.attrs<MaxUnpoolAttrs>();
   Value *x = node.input(0), *indices = node.input(1);
@@ -242,27 +245,29 @@ Result<bool> ExpandMaxUnpool(Graph& graph, Node& node) {
   const bool last = a.layout == Layout::kNxc;
   if (!x->type().const_dims() || !node.output()->type().const_dims() || !IsPlainF32(node))
     return false;
-  Type result = node.output()->type();
-  if (last) {
-    NN_ASSIGN(x, Rearrange(graph, x, AxisMap::ChannelsFirst(rank)));
-    NN_ASSIGN(indices, Rearrange(graph, indices, AxisMap::ChannelsFirst(rank)));
-    result = RearrangeType(result, AxisMap::ChannelsFirst(rank));
-  }
-  const auto from = x->type().const_dims(), to = result.const_dims();
+  const AxisMap first = AxisMap::ChannelsFirst(rank);
+  const auto shape = [&](const Value* v) {
+    return *(last ? RearrangeType(v->type(), first) : v->type()).const_dims();
+  };
+  const std::vector<int64_t> from = shape(x), to = shape(node.output());
   const size_t axes = a.kernel.size();
-  std::vector<int64_t> natural = *from;
+  std::vector<int64_t> natural = from;
   PadAttrs fit;
   fit.pads.assign(2 * natural.size(), 0);
   for (size_t s = 0; s < axes; ++s) {
     const int64_t stride = a.strides.empty() ? 1 : a.strides[s];
     const int64_t pads = a.pads.empty() ? 0 : a.pads[s] + a.pads[axes + s];
-    natural[s + 2] = ((*from)[s + 2] - 1) * stride - pads + a.kernel[s];
+    natural[s + 2] = (from[s + 2] - 1) * stride - pads + a.kernel[s];
     if (natural[s + 2] < 1) return false;
-    fit.pads[natural.size() + s + 2] = (*to)[s + 2] - natural[s + 2];
+    fit.pads[natural.size() + s + 2] = to[s + 2] - natural[s + 2];
   }
   const auto elements = ElementsWithin(natural, kMostElements);
-  const auto count = ElementsWithin(*from, kMostElements);
+  const auto count = ElementsWithin(from, kMostElements);
   if (!elements || !count) return false;
+  if (last) {
+    NN_ASSIGN(x, Rearrange(graph, x, first));
+    NN_ASSIGN(indices, Rearrange(graph, indices, first));
+  }
   Expansion e(graph, node);
   NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(x->dtype(), {*elements}));
   for (int64_t i = 0; i < *elements; ++i) zeros.SetInt(i, 0);
@@ -271,7 +276,7 @@ Result<bool> ExpandMaxUnpool(Graph& graph, Node& node) {
   NN_ASSIGN(Value * y,
             e.Add("scatter_nd", {e.Constant(zeros.Finish()), indices, updates}, ScatterNdAttrs{}));
   NN_ASSIGN(y, Reshaped(e, y, ToDims(natural)));
-  if (natural != *to) {
+  if (natural != to) {
     NN_ASSIGN(y, e.Add("pad", {y}, std::move(fit)));
   }
   if (last) {

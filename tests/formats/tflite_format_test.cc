@@ -304,14 +304,19 @@ TEST_CASE("tflite: what cannot be expressed is named") {
     const char* reason;
   };
   for (const Refused& r : {
-           Refused{"graph { in %x: f32[2, 3]\n %y = asin(%x)\n out \"y\" = %y }",
-                   "TensorFlow Lite has no asin operator"},
+           Refused{"graph { in %x: i32[2, 3]\n %y = shift_left(%x, %x)\n out \"y\" = %y }",
+                   "TensorFlow Lite has no shift_left operator"},
+           Refused{"graph { in %x: f64[2, 3]\n %y = asin(%x)\n out \"y\" = %y }",
+                   "TensorFlow Lite has no asin for f64"},
+           Refused{"graph { in %x: f32[n, 3]\n %y = trilu(%x)\n out \"y\" = %y }",
+                   "TensorFlow Lite has no trilu operator, and other operators need constant "
+                   "shapes; set input shapes with --input-shape"},
            Refused{"graph { in %x: f64[2, 3]\n %y = exp(%x)\n out \"y\" = %y }",
                    "TensorFlow Lite has no exp for f64"},
-           Refused{R"(graph { in %x: f32[1, 4, 4, 2]
+           Refused{R"(graph { in %x: f32[1, h, 4, 2]
                %y = resize(%x) {layout = nxc, mode = cubic, sizes = [8, 8]}
                out "y" = %y })",
-                   "TensorFlow Lite has no cubic interpolation"},
+                   "its input size must be constant; set input shapes with --input-shape"},
        }) {
     Graph graph = Parse(r.graph);
     const auto unsupported = Legalize(graph, *Tflite().target);
