@@ -80,6 +80,10 @@ const std::vector<Case>& Cases() {
       {"counts", "in %x: i64[1]  const %t: f32[5, 3] = seeded(1)  %y, %i = top_k(%t, %x)",
        "in [1, 3]"},
       {"a shape", "in %x: i64[2]  const %t: f32[6] = splat(1)  %y = reshape(%t, %x)", "[1, -1]"},
+      {"a shape of fewer axes",
+       "in %x: i64[2]  const %t: f32[1, 3, 1] = splat(1)  %y = expand(%t, %x)", "[3, 1]"},
+      {"a shape of more axes", "in %x: i64[3]  const %t: f32[3, 1] = splat(1)  %y = expand(%t, %x)",
+       "[1, 3, 1]"},
       {"an axis", "in %x: i64[]  const %t: f32[2, 3] = splat(1)  %y = cum_sum(%t, %x)",
        "in [0, 1]"},
   };

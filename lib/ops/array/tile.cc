@@ -185,13 +185,15 @@ Domain TileDomain(const Node& node, size_t input, std::span<const Domain> y) {
 // The declared shape, or that of x with further axes of size 1.
 Domain ExpandDomain(const Node& node, size_t input, std::span<const Domain> y) {
   if (input == 0) return y[0].contents ? Domain() : y[0];
-  if (const auto dims = DimsOf(node.output())) return Exactly(*dims);
   const auto count = LengthOf(node.input(1));
-  const auto x = DimsOf(node.input(0));
-  if (!count || !x || *count < std::ssize(*x)) return {};
-  std::vector<int64_t> dims(static_cast<size_t>(*count) - x->size(), 1);
-  dims.insert(dims.end(), x->begin(), x->end());
-  return Exactly(dims);
+  auto dims = DimsOf(node.output());
+  if (!dims) dims = DimsOf(node.input(0));
+  if (!count || *count < 0 || !dims) return {};
+  // Axes align at the end.
+  const auto n = static_cast<size_t>(*count);
+  if (n < dims->size()) dims->erase(dims->begin(), dims->end() - *count);
+  dims->insert(dims->begin(), n - dims->size(), 1);
+  return Exactly(*dims);
 }
 
 }  // namespace
