@@ -1,6 +1,7 @@
 // Rewrites of operators that NNAPI 1.0 lacks. Each preserves the values up to rounding.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "formats/nnapi/export.h"
@@ -13,6 +14,7 @@
 #include "ops/nn/conv.h"
 #include "ops/nn/pool.h"
 #include "ops/nn/softmax.h"
+#include "ops/recurrent/unroll.h"
 #include "ops/reduce/reduce.h"
 #include "passes/expand.h"
 #include "passes/weights.h"
@@ -154,11 +156,15 @@ Result<bool> DifferenceSquared(Graph& graph, Node& node) {
 
 // ---- Activations
 
+// The sigmoid of the lowest numbers is 0, and so is the function at -infinity, where the product
+// would be NaN.
 Result<bool> SiluAsProduct(Graph& graph, Node& node) {
   if (!IsReal(node)) return false;
   Expansion e(graph, node);
   NN_ASSIGN(Value* const gate, e.Add("sigmoid", {node.input(0)}));
-  NN_ASSIGN(Value* const y, e.Add("mul", {node.input(0), gate}));
+  Value* const lowest = e.Constant(Tensor::Scalar(std::numeric_limits<float>::lowest()));
+  NN_ASSIGN(Value * y, e.Add("maximum", {node.input(0), lowest}));
+  NN_ASSIGN(y, e.Add("mul", {y, gate}));
   return e.Replace(y);
 }
 
@@ -413,6 +419,9 @@ std::span<const Rewrite> Rewrites() {
       {"leaky_relu", "sum", LeakyReluAsSum},
       {"prelu", "sum", PreluAsSum},
       {"batch_norm", "product and sum", DecomposeBatchNorm},
+      {"rnn", "steps", UnrollRecurrent},
+      {"gru", "steps", UnrollRecurrent},
+      {"lstm", "steps", UnrollRecurrent},
       {"softmax", "axes of softmax", ShapeSoftmax},
   };
   return rewrites;
@@ -426,6 +435,9 @@ std::span<const Rewrite> LateRewrites() {
         {"reduce_sum", "convolutions with ones", SumByConvolutions},
         {"reduce_mean", "convolutions with ones", SumByConvolutions},
         {"reduce_max", "pool along rows", ReduceMaxByPool},
+        {"reduce_l2", "pool along rows", NormByPool},
+        {"layer_norm", "L2 normalization", LayerNormByL2},
+        {"instance_norm", "L2 normalization", InstanceNormByL2},
         {"reduce_min", "maximum of negatives", ReduceMinByMax},
         {"maximum", "pool of two rows", MaximumByPool},
         {"minimum", "maximum of negatives", MinimumByMaximum},

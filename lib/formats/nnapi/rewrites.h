@@ -49,6 +49,11 @@ Result<bool> ResizeByTaps(Graph& graph, Node& node);
 
 // Sums and means, as convolutions with ones that add in the order of reduce_sum. Bit-exact.
 Result<bool> SumByConvolutions(Graph& graph, Node& node);
+// The L2 norm, as a pool.
+Result<bool> NormByPool(Graph& graph, Node& node);
+// Normalizations to mean 0 and variance 1, by L2_NORMALIZATION.
+Result<bool> LayerNormByL2(Graph& graph, Node& node);
+Result<bool> InstanceNormByL2(Graph& graph, Node& node);
 // Maximum and minimum over axes and of two tensors, and bounds, as pools. Bit-exact.
 Result<bool> ReduceMaxByPool(Graph& graph, Node& node);
 Result<bool> ReduceMinByMax(Graph& graph, Node& node);

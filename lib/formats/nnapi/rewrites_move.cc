@@ -63,6 +63,12 @@ bool IsMove(const Node& node) {
   return std::ranges::all_of(node.outputs(), [](const Value* v) { return IsFixedF32(v->type()); });
 }
 
+// Whether the value is an input or output of the graph that NNAPI cannot have, whatever computes
+// it.
+bool IsWidePort(const Graph& graph, const Value* v) {
+  return v->type().rank() > kMaxRank && (v->is_input() || graph.IsOutput(v));
+}
+
 // Whether everything that uses the value is a move that lookups replace, which then includes those
 // before it.
 bool OnlyMoves(const Graph& graph, const Value* v, int depth = 0) {
@@ -223,6 +229,9 @@ Result<Value*> Moved(Graph& graph, Node& node, Value* x, const std::vector<int64
 Result<bool> MoveByLookups(Graph& graph, Node& node) {
   if (!IsMove(node)) return false;
   if (node.outputs().size() == 1 && OnlyMoves(graph, node.output())) return false;
+  if (IsWidePort(graph, node.input(0))) return false;
+  for (const Value* v : node.outputs())
+    if (IsWidePort(graph, v)) return false;
   std::vector<Value*> results;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     NN_ASSIGN(Places p, PlacesOf(node, i));
@@ -289,12 +298,12 @@ std::vector<std::vector<int64_t>> Joined(const std::vector<std::vector<int64_t>>
 Result<bool> JoinAxes(Graph& graph, Node& node) {
   const auto result = node.output()->type().const_dims();
   if (!result || result->size() <= kMaxRank || node.output()->dtype() != DType::kF32 ||
-      node.outputs().size() != 1)
+      node.outputs().size() != 1 || IsWidePort(graph, node.output()))
     return false;
   std::vector<std::vector<int64_t>> operands;
   for (const Value* v : node.inputs()) {
     const auto dims = v == nullptr ? std::nullopt : v->type().const_dims();
-    if (!dims) return false;
+    if (!dims || IsWidePort(graph, v)) return false;
     operands.push_back(*dims);
   }
   const auto joined = Joined(operands, *result);

@@ -15,6 +15,7 @@
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
+#include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 #include "ops/reduce/reduce.h"
 #include "ops/support/index.h"
@@ -176,6 +177,147 @@ Result<bool> ReduceMaxByPool(Graph& graph, Node& node) {
   NN_ASSIGN(Value * y, Reshaped(graph, node, rows.value, {rows.outer, rows.n, 1, rows.inner}));
   NN_ASSIGN(y, ColumnMaxima(e, y));
   return ReplaceBy(graph, node, y);
+}
+
+Result<bool> NormByPool(Graph& graph, Node& node) {
+  NN_ASSIGN(const Rows rows, RowsOf(graph, node));
+  if (rows.value == nullptr) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value * y, Reshaped(graph, node, rows.value, {rows.outer, rows.n, 1, rows.inner}));
+  LpPoolAttrs pool;
+  pool.layout = Layout::kNxc;
+  pool.kernel = {rows.n, 1};
+  pool.padding = Padding::kValid;
+  pool.average = true;
+  NN_ASSIGN(y, e.Add("lp_pool", {y}, std::move(pool)));
+  NN_ASSIGN(Value* const factor, e.Number(DType::kF32, std::sqrt(static_cast<double>(rows.n))));
+  NN_ASSIGN(y, e.Add("mul", {y, factor}));
+  return ReplaceBy(graph, node, y);
+}
+
+namespace {
+
+// Rows with mean 0 and variance 1.
+struct Normalized {
+  Value* rows = nullptr;     // [rows, n]
+  Value* mean = nullptr;     // [rows, 1]
+  Value* inverse = nullptr;  // 1 / sqrt(variance + epsilon), [rows, 1]
+};
+
+// With d = x - mean, the row (d, sqrt(n * epsilon)) has the L2 norm sqrt(n * (variance + epsilon)).
+Result<Normalized> NormalizeRows(Graph& graph, Node& node, Value* x, int64_t rows, int64_t n,
+                                 float epsilon, bool needs_inverse) {
+  Expansion e(graph, node);
+  Normalized out;
+  NN_ASSIGN(x, Reshaped(graph, node, x, {rows, n}));
+  NN_ASSIGN(Value * mean, SumOf(graph, node, Rows{x, rows, n, 1}));
+  NN_ASSIGN(mean, Quotient(e, mean, n));
+  NN_ASSIGN(out.mean, Reshaped(graph, node, mean, {rows, 1}));
+  NN_ASSIGN(Value* const minus, TimesMinusOne(e, out.mean));
+  NN_ASSIGN(Value * y, e.Add("add", {x, minus}));
+  const double count = static_cast<double>(n);
+  const auto last = static_cast<float>(std::sqrt(count * static_cast<double>(epsilon)));
+  Value* const column =
+      e.Constant(Tensor::Of({rows, 1}, std::vector<float>(static_cast<size_t>(rows), last)));
+  NN_ASSIGN(y, e.Add("concat", {y, column}, ConcatAttrs{1}));
+  NN_ASSIGN(y, Reshaped(graph, node, y, {rows, 1, 1, n + 1}));
+  L2NormalizationAttrs norm;
+  norm.axes = {3};
+  norm.epsilon = 0;
+  NN_ASSIGN(y, e.Add("l2_normalization", {y}, std::move(norm)));
+  if (needs_inverse) {
+    NN_ASSIGN(Value * v, Reshaped(graph, node, y, {rows, n + 1}));
+    NN_ASSIGN(v, e.Add("slice", {v}, SliceAttrs{{1}, {n}, {n + 1}, {1}}));
+    NN_ASSIGN(Value* const factor,
+              e.Number(DType::kF32, 1 / std::sqrt(static_cast<double>(epsilon))));
+    NN_ASSIGN(out.inverse, e.Add("mul", {v, factor}));
+  }
+  // Each element but the last, times sqrt(n).
+  NN_ASSIGN(y, Reshaped(graph, node, y, {rows, 1, n + 1, 1}));
+  Value* const taps =
+      e.Constant(Tensor::Of<float>({1, 1, 2, 1}, {static_cast<float>(std::sqrt(count)), 0.0f}));
+  NN_ASSIGN(y, e.Add("conv", {y, taps},
+                     ConvAttrs{.layout = Layout::kNxc,
+                               .filter_layout = FilterLayout::kOxi,
+                               .strides = {},
+                               .dilations = {},
+                               .pads = {},
+                               .padding = Padding::kValid,
+                               .groups = 1}));
+  NN_ASSIGN(out.rows, Reshaped(graph, node, y, {rows, n}));
+  return out;
+}
+
+// y * scale + bias, of which each may be null.
+Result<Value*> Scaled(Expansion& e, Value* y, Value* scale, Value* bias) {
+  if (scale != nullptr) {
+    NN_ASSIGN(y, e.Add("mul", {y, scale}));
+  }
+  if (bias != nullptr) {
+    NN_ASSIGN(y, e.Add("add", {y, bias}));
+  }
+  return y;
+}
+
+bool HasUsedOutput(const Graph& graph, const Node& node, size_t i) {
+  return i < node.outputs().size() && graph.HasUses(node.output(i));
+}
+
+}  // namespace
+
+Result<bool> LayerNormByL2(Graph& graph, Node& node) {
+  const auto a = node.attrs<LayerNormAttrs>();
+  const auto dims = FixedDims(node.input(0));
+  const bool needs_inverse = HasUsedOutput(graph, node, 2);
+  if (!IsPlainF32(node) || !dims || (needs_inverse && a.epsilon == 0)) return false;
+  const auto rank = static_cast<int64_t>(dims->size());
+  const auto axis = dims->begin() + (a.axis < 0 ? a.axis + rank : a.axis);
+  const int64_t rows = std::accumulate(dims->begin(), axis, int64_t{1}, std::multiplies<>());
+  const int64_t n = std::accumulate(axis, dims->end(), int64_t{1}, std::multiplies<>());
+  NN_ASSIGN(const Normalized norm,
+            NormalizeRows(graph, node, node.input(0), rows, n, a.epsilon, needs_inverse));
+  Expansion e(graph, node);
+  NN_ASSIGN(Value * y, Reshaped(graph, node, norm.rows, *dims));
+  NN_ASSIGN(y, Scaled(e, y, node.input(1), node.input(2)));
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    if (!HasUsedOutput(graph, node, i)) continue;
+    NN_ASSIGN(Value* const v, Reshaped(graph, node, i == 1 ? norm.mean : norm.inverse,
+                                       *node.output(i)->type().const_dims()));
+    e.ReplaceOutput(i, v);
+  }
+  return e.Replace(y);
+}
+
+Result<bool> InstanceNormByL2(Graph& graph, Node& node) {
+  const auto a = node.attrs<InstanceNormAttrs>();
+  const auto dims = FixedDims(node.input(0));
+  if (!IsPlainF32(node) || !dims || dims->size() < 2) return false;
+  const int rank = static_cast<int>(dims->size());
+  const bool moves = a.layout == Layout::kNxc && rank > 2;
+  Value* x = node.input(0);
+  if (moves) {
+    NN_ASSIGN(x, Rearrange(graph, x, AxisMap::ChannelsFirst(rank)));
+  }
+  const auto first = *x->type().const_dims();
+  const int64_t channels = first[1], rows = first[0] * channels;
+  const int64_t n = Product(first) / rows;
+  NN_ASSIGN(const Normalized norm, NormalizeRows(graph, node, x, rows, n, a.epsilon, false));
+  Expansion e(graph, node);
+  NN_ASSIGN(Value * y, Reshaped(graph, node, norm.rows, {first[0], channels, n}));
+  std::vector<Value*> factors;
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    Value* v = node.input(i);
+    if (v != nullptr) {
+      NN_ASSIGN(v, Reshaped(graph, node, v, {channels, 1}));
+    }
+    factors.push_back(v);
+  }
+  NN_ASSIGN(y, Scaled(e, y, factors[0], factors[1]));
+  NN_ASSIGN(y, Reshaped(graph, node, y, first));
+  if (moves) {
+    NN_ASSIGN(y, Rearrange(graph, y, AxisMap::ChannelsLast(rank)));
+  }
+  return e.Replace(y);
 }
 
 Result<bool> ReduceMinByMax(Graph& graph, Node& node) {

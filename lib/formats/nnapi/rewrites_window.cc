@@ -1,5 +1,6 @@
 // Convolutions and resizes that NNAPI lacks.
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/checked_math.h"
@@ -8,6 +9,7 @@
 #include "ir/op_def.h"
 #include "ops/array/blocks.h"
 #include "ops/array/gather.h"
+#include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
@@ -86,12 +88,15 @@ Result<std::optional<Tensor>> FlippedFilter(const Tensor& filter, const ConvTran
   const int64_t height = dims[first], width = dims[first + 1];
   const auto size = CheckedMul(outputs * inputs, height * width);
   if (!size || *size > kMaxFilledFilter) return std::optional<Tensor>();
+  const Tensor aligned = filter.Aligned();
+  // The zeros between elements would make them NaN.
+  if (!std::ranges::all_of(aligned.As<float>(), [](float w) { return std::isfinite(w); }))
+    return std::optional<Tensor>();
   // OXI, or IXO of a depthwise convolution.
   std::vector<int64_t> shape = {outputs, height, width, inputs};
   if (depthwise) shape = {1, height, width, outputs};
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(DType::kF32, shape));
   std::ranges::fill(b.As<float>(), 0.0f);
-  const Tensor aligned = filter.Aligned();
   const auto strides = Strides(dims);
   const auto at = [&](int64_t in, int64_t out, int64_t y, int64_t x) {
     return aligned.As<float>()[static_cast<size_t>(in * strides[static_cast<size_t>(from.input)] +
@@ -116,12 +121,23 @@ Result<std::optional<Tensor>> FlippedFilter(const Tensor& filter, const ConvTran
 Result<bool> TransposedByZeros(Graph& graph, Node& node) {
   const ConvTransposeAttrs a = node.attrs<ConvTransposeAttrs>();
   const Value* const filter = node.input(1);
-  if (!IsPlainImage(node, a.layout) || !filter->is_constant() || filter->dtype() != DType::kF32)
-    return false;
+  const auto filter_dims = filter->type().const_dims();
+  if (!IsPlainImage(node, a.layout) || !filter_dims || filter->dtype() != DType::kF32) return false;
   const auto x = *node.input(0)->type().const_dims();
-  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, x, filter->constant().dims()));
-  NN_ASSIGN(auto flipped, FlippedFilter(filter->constant(), a, g));
-  if (!flipped) return false;
+  NN_ASSIGN(const ConvGeometry g, GeometryOf(a, x, *filter_dims));
+  Expansion e(graph, node);
+  Value* flipped = nullptr;
+  if (filter->is_constant()) {
+    NN_ASSIGN(auto tensor, FlippedFilter(filter->constant(), a, g));
+    if (!tensor) return false;
+    flipped = e.Constant(*std::move(tensor));
+  } else {
+    if (a.groups != 1) return false;
+    const int64_t first = AxesOf(a.filter_layout, 4).spatial;
+    NN_ASSIGN(flipped, e.Add("reverse", {node.input(1)}, ReverseAttrs{{first, first + 1}}));
+    NN_ASSIGN(flipped,
+              Rearrange(graph, flipped, FilterMap(a.filter_layout, FilterLayout::kOxi, 4)));
+  }
   // Element j of an axis is element (j + shift) / stride of x, if that is whole and exists.
   std::vector<std::vector<int64_t>> sources;
   std::vector<int64_t> dims = {x[0]};
@@ -155,10 +171,9 @@ Result<bool> TransposedByZeros(Graph& graph, Node& node) {
                  .pads = {},
                  .padding = Padding::kValid,
                  .groups = depthwise ? g.groups : 1};
-  Expansion e(graph, node);
   std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
   inputs[0] = spread;
-  inputs[1] = e.Constant(*std::move(flipped));
+  inputs[1] = flipped;
   NN_ASSIGN(Value* const y, e.Add("conv", std::move(inputs), std::move(conv)));
   return e.Replace(y);
 }
