@@ -97,6 +97,34 @@ const Row kRows[] = {
      "%p = pad(%x) {pads = [0, 1, 0, 0, 0, 2, 1, 0]}\n"
      "%y = conv(%p, %w) {layout = nxc, filter_layout = oxi}\n out \"y\" = %y",
      {T::kConv2d}},
+    {"moves, as one lookup",
+     "in %x \"x\": f32[1, 4, 3, 2]\n %s = slice(%x) {axes = [1, 3], starts = [1, 1], ends = [4, "
+     "2], "
+     "steps = [2, 1]}\n"
+     "%t = transpose(%s) {perm = [0, 3, 1, 2]}\n"
+     "%p = pad(%t) {pads = [0, 0, 1, 0, 0, 0, 0, 2]}\n out \"y\" = %p",
+     {T::kReshape, T::kConcatenation, T::kEmbeddingLookup, T::kReshape}},
+    {"dilations, as phases",
+     "in %x \"x\": f32[1, 9, 8, 2]\n in %w \"w\": f32[3, 3, 2, 2]\n"
+     "%y = conv(%x, %w) {layout = nxc, filter_layout = oxi, dilations = [3, 2], strides = [1, 2], "
+     "pads = [2, 1, 3, 0]}\n out \"y\" = %y",
+     {T::kReshape, T::kConcatenation, T::kEmbeddingLookup, T::kReshape, T::kConv2d, T::kReshape,
+      T::kEmbeddingLookup, T::kReshape}},
+    {"maximum, as a pool",
+     "in %x \"x\": f32[2, 3]\n const %c: f32[3] = [-1, 0, 1]\n %y = maximum(%x, %c)\n"
+     "out \"y\" = %y",
+     {T::kReshape, T::kConcatenation, T::kMaxPool2d, T::kReshape}},
+    {"five axes between four",
+     "in %x \"x\": f32[1, 2, 6, 4]\n %a = reshape(%x) {dims = [1, 2, 3, 2, 4]}\n"
+     "%b = tanh(%a)\n %y = reshape(%b) {dims = [2, 24]}\n out \"y\" = %y",
+     {T::kReshape, T::kTanh, T::kReshape}},
+    {"a mean before a convolution, in the order of the contract",
+     "in %x \"x\": f32[1, 5, 7, 3]\n const %w: f32[2, 1, 1, 3] = seeded(1, 0.5)\n"
+     "%m = reduce_mean(%x) {axes = [1, 2], keep_dims = true}\n"
+     "%y = conv(%m, %w) {layout = nxc, filter_layout = oxi}\n out \"y\" = %y",
+     {T::kReshape, T::kConcatenation, T::kReshape, T::kDepthwiseConv2d, T::kReshape,
+      T::kDepthwiseConv2d, T::kReshape, T::kDepthwiseConv2d, T::kReshape, T::kDepthwiseConv2d,
+      T::kReshape, T::kDepthwiseConv2d, T::kConcatenation, T::kAveragePool2d, T::kConv2d}},
     {"pools",
      "in %x \"x\": f32[1, 7, 6, 3]\n"
      "%a = average_pool(%x) {layout = nxc, kernel = [3, 2], strides = [2, 2], pads = [1, 0, 1, "
