@@ -284,7 +284,8 @@ std::string MovedPortText(const MovedPort& p) {
   if (p.axes == std::vector<int>{-1})
     return fmt::format("{} {} is a scalar in the source: {} -> {}", p.kind, Quote(p.name), p.from,
                        p.to);
-  return fmt::format("{} {} is transposed: {} -> {} (axes {})", p.kind, Quote(p.name), p.from, p.to,
+  return fmt::format("{} {} is {}: {} -> {} (axes {})", p.kind, Quote(p.name),
+                     std::ranges::is_sorted(p.axes) ? "reshaped" : "transposed", p.from, p.to,
                      fmt::join(p.axes, ", "));
 }
 

@@ -67,8 +67,9 @@ struct UnsupportedNode {
   std::string reason;  // names the attribute, type or shape
 };
 
-// An input or output whose axes are permuted in the written model: axis k there is axis axes[k] of
-// the source. For a scalar of the source that is a vector of one element, axes[0] is -1.
+// An input or output whose axes are permuted in the written model, without some of size 1: axis k
+// there is axis axes[k] of the source. For a scalar of the source that is a vector of one element,
+// axes[0] is -1.
 struct MovedPort {
   std::string kind;  // "input" or "output"
   std::string name;

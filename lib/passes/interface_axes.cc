@@ -18,11 +18,18 @@ std::optional<AxisMap> PermutationOf(const Node& node) {
   return map;
 }
 
-// The permutation by which all uses transpose the value; nullopt if there is none.
-std::optional<AxisMap> PermutationOfUses(const Value* v) {
+// The same, or the map of a node that removes unit axes and that the target lacks.
+std::optional<AxisMap> MapAtInput(const Node& node, const Target& target) {
+  if (!node.Is("squeeze")) return PermutationOf(node);
+  if (!node.input(0)->type().ranked() || !target.why_illegal(node)) return std::nullopt;
+  return AxisMapOf(node);
+}
+
+// The map that all uses of an input apply to it; nullopt if there is none.
+std::optional<AxisMap> MapOfUses(const Value* v, const Target& target) {
   std::optional<AxisMap> common;
   for (const Use& u : v->uses()) {
-    const auto map = PermutationOf(*u.node);
+    const auto map = MapAtInput(*u.node, target);
     if (!map || (common && !(*common == *map))) return std::nullopt;
     common = map;
   }
@@ -59,7 +66,7 @@ InterfaceAxes IdentityInterface(const Graph& graph) {
   return out;
 }
 
-Status MoveInterface(Graph& graph, InterfaceAxes& interface) {
+Status MoveInterface(Graph& graph, const Target& target, InterfaceAxes& interface) {
   for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const Node* def = graph.outputs()[i].value->def();
     const auto map = def == nullptr ? std::nullopt : PermutationOf(*def);
@@ -72,7 +79,7 @@ Status MoveInterface(Graph& graph, InterfaceAxes& interface) {
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     Value* const input = graph.inputs()[i].value;
     if (graph.IsOutput(input)) continue;
-    const auto map = PermutationOfUses(input);
+    const auto map = MapOfUses(input, target);
     if (!map) continue;
     interface.inputs[i] = interface.inputs[i].Then(*map);
     MoveInput(graph, input, *map);

@@ -203,7 +203,7 @@ Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target
       interface->output_offsets = Differences(ZeroPointsOf(graph.outputs()), outputs);
     }
     scalars.NoteVectors(graph, *interface);
-    if (target.moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, *interface));
+    if (target.moves_interface) NN_RETURN_IF_ERROR(MoveInterface(graph, target, *interface));
   }
   NN_RETURN_IF_ERROR(ApplyLateRewrites(graph, target, rewrites));
   std::vector<UnsupportedNode> unsupported;

@@ -7,6 +7,7 @@
 #include "formats/nnapi/export.h"
 #include "formats/nnapi/rewrites.h"
 #include "ir/op_def.h"
+#include "ops/array/gather.h"
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
@@ -373,6 +374,36 @@ Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
   return Expansion(graph, node).Replace(back);
 }
 
+// ---- Indices
+
+// EMBEDDING_LOOKUP takes a vector of i32. An input of i64 that is only such a vector becomes i32.
+Result<bool> IndicesAsVector(Graph& graph, Node& node) {
+  const auto a = node.attrs<GatherAttrs>();
+  Value* const indices = node.input(1);
+  const auto dims = indices->type().const_dims();
+  if (a.axis != 0 || a.batch_dims != 0 || indices->is_constant() || !IsPlainF32(node) || !dims ||
+      dims->empty() || !node.output()->type().const_dims())
+    return false;
+  const bool narrows = indices->dtype() == DType::kI64;
+  if (narrows) {
+    const auto is_index = [](const Use& u) { return u.node->Is("gather") && u.index == 1; };
+    if (!indices->is_input() || graph.IsOutput(indices) ||
+        !std::ranges::all_of(indices->uses(), is_index))
+      return false;
+    indices->set_type(Type(DType::kI32, *indices->type().dims));
+  }
+  AxesAttrs ones;
+  for (size_t k = 0; k < dims->size() && ones.axes.size() + 1 < dims->size(); ++k)
+    if ((*dims)[k] == 1) ones.axes.push_back(static_cast<int64_t>(k));
+  if (dims->size() - ones.axes.size() != 1) return narrows;
+  if (ones.axes.empty()) return narrows;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const vector, e.Add("squeeze", {indices}, std::move(ones)));
+  NN_ASSIGN(Value * y, e.Add("gather", {node.input(0), vector}, a));
+  NN_ASSIGN(y, Reshaped(graph, node, y, *node.output()->type().const_dims()));
+  return e.Replace(y);
+}
+
 // ---- Dilations
 
 // Zeros between taps, if that leaves the filter small; else DilatedByPhases() follows.
@@ -406,6 +437,7 @@ std::span<const Rewrite> Rewrites() {
       {"matmul", "flattened transposition", FoldFlattenedTranspose},
       {"matmul", "operands of a matrix product", TransposeMatrices},
       {"matmul", "rows of a matrix", FlattenMatmul},
+      {"gather", "vector of indices", IndicesAsVector},
       {"sub", "subtraction by addition", SubtractByAdding},
       {"neg", "negation by multiplication", NegateByMultiplying},
       {"div", "division by multiplication", DivideByMultiplying},
