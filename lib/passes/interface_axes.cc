@@ -1,5 +1,7 @@
 #include "passes/interface_axes.h"
 
+#include <algorithm>
+
 #include "ops/array/shape.h"
 #include "passes/passes.h"
 
@@ -18,18 +20,22 @@ std::optional<AxisMap> PermutationOf(const Node& node) {
   return map;
 }
 
-// The same, or the map of a node that removes unit axes and that the target lacks.
-std::optional<AxisMap> MapAtInput(const Node& node, const Target& target) {
+// The same, or the map of a node that removes unit axes and that the target lacks, before nodes
+// that it has.
+std::optional<AxisMap> MapAtInput(const Graph& graph, const Node& node, const Target& target) {
   if (!node.Is("squeeze")) return PermutationOf(node);
-  if (!node.input(0)->type().ranked() || !target.why_illegal(node)) return std::nullopt;
+  const auto is_legal = [&](const Use& use) { return !target.why_illegal(*use.node); };
+  if (!node.input(0)->type().ranked() || graph.IsOutput(node.output()) ||
+      !target.why_illegal(node) || !std::ranges::all_of(node.output()->uses(), is_legal))
+    return std::nullopt;
   return AxisMapOf(node);
 }
 
 // The map that all uses of an input apply to it; nullopt if there is none.
-std::optional<AxisMap> MapOfUses(const Value* v, const Target& target) {
+std::optional<AxisMap> MapOfUses(const Graph& graph, const Value* v, const Target& target) {
   std::optional<AxisMap> common;
   for (const Use& u : v->uses()) {
-    const auto map = MapAtInput(*u.node, target);
+    const auto map = MapAtInput(graph, *u.node, target);
     if (!map || (common && !(*common == *map))) return std::nullopt;
     common = map;
   }
@@ -79,7 +85,7 @@ Status MoveInterface(Graph& graph, const Target& target, InterfaceAxes& interfac
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     Value* const input = graph.inputs()[i].value;
     if (graph.IsOutput(input)) continue;
-    const auto map = MapOfUses(input, target);
+    const auto map = MapOfUses(graph, input, target);
     if (!map) continue;
     interface.inputs[i] = interface.inputs[i].Then(*map);
     MoveInput(graph, input, *map);

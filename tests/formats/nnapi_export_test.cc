@@ -307,6 +307,21 @@ TEST_CASE("nnapi export: signed integers are shifted at the interface") {
   CHECK(x.zero_point == 121);
 }
 
+TEST_CASE("nnapi export: indices are a vector of i32 at the interface") {
+  const Graph source = Parse(R"(graph "g" {
+    in %x "x": i64[1, 5]
+    const %t: f32[7, 3] = seeded(1)
+    %y = gather(%t, %x)
+    out "y" = %y
+  })");
+  const Written written = Convert(source, "m.nnapi");
+  CHECK(written.operations() == std::vector<T>{T::kEmbeddingLookup, T::kReshape});
+  CHECK(written.axes.inputs[0] == AxisMap::Remove(2, 0));
+  const auto& x = written.model().operands[written.model().input_indexes[0]];
+  CHECK(x.type == nnapi::OperandType::kTensorInt32);
+  CHECK(x.dimensions == std::vector<uint32_t>{5});
+}
+
 TEST_CASE("nnapi export: operators between a convolution and the interface are permuted with it") {
   const Written w = Convert(Parse(R"(graph "g" {
     in %x "x": f32[1, 2, 6, 6]

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/checked_math.h"
 #include "formats/nnapi/export.h"
 #include "formats/nnapi/rewrites.h"
 #include "ir/eval.h"
@@ -41,8 +42,9 @@ bool IsReshape(const Node& node) {
 
 bool IsFixedF32(const Type& type) {
   const auto dims = type.const_dims();
-  return type.dtype == DType::kF32 && !type.quantized() && dims &&
-         ElementsOf(*dims) <= kMostElements && ElementsOf(*dims) > 0;
+  const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
+  return type.dtype == DType::kF32 && !type.quantized() && elements && *elements > 0 &&
+         *elements <= kMostElements;
 }
 
 // Whether the result of the operator consists of elements of input 0 and of constants.
@@ -307,7 +309,7 @@ Result<bool> JoinAxes(Graph& graph, Node& node) {
     operands.push_back(*dims);
   }
   const auto joined = Joined(operands, *result);
-  if (joined[0].size() > kMaxRank) return false;
+  if (joined[0].size() > kMaxRank || !CheckedElements(*result)) return false;
   std::vector<Value*> inputs;
   for (size_t i = 0; i < operands.size(); ++i) {
     NN_ASSIGN(Value* const v, Reshaped(graph, node, node.input(i), joined[i]));

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/checked_math.h"
 #include "formats/nnapi/export.h"
 #include "formats/nnapi/rewrites.h"
 #include "ir/op_def.h"
@@ -26,8 +27,10 @@ namespace {
 
 // The partial sums that reductions keep (the arithmetic contract).
 constexpr int64_t kLanes = 16;
-// Elements of a constant of zeros.
-constexpr int64_t kMostZeros = int64_t{1} << 20;
+// Elements of the operands, and of the constants that are added to them: shapes alone cost a model
+// nothing.
+constexpr int64_t kMostElements = int64_t{1} << 28;
+constexpr int64_t kMostAdded = int64_t{1} << 22;
 
 int64_t Product(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -45,7 +48,8 @@ struct Rows {
 
 std::optional<std::vector<int64_t>> FixedDims(const Value* v) {
   auto dims = v->type().const_dims();
-  if (!dims || std::ranges::find(*dims, 0) != dims->end()) return std::nullopt;
+  const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
+  if (!elements || *elements == 0 || *elements > kMostElements) return std::nullopt;
   return dims;
 }
 
@@ -100,6 +104,12 @@ Result<Value*> ColumnSums(Expansion& e, Value* x) {
                          .groups = channels});
 }
 
+// Whether the constants that SumOf() adds are small enough.
+bool CanSum(const Rows& rows) {
+  const int64_t lines = (rows.n + kLanes - 1) / kLanes;
+  return rows.outer * rows.inner <= kMostAdded / kLanes && lines * rows.inner <= kMostAdded;
+}
+
 // The sums of rows, [outer, 1, 1, inner].
 Result<Value*> SumOf(Graph& graph, Node& node, const Rows& rows) {
   Expansion e(graph, node);
@@ -126,7 +136,7 @@ Result<Value*> Quotient(Expansion& e, Value* v, int64_t n) {
   if (n == 1) return v;
   const auto dims = *v->type().const_dims();
   const bool exact = (n & (n - 1)) == 0;
-  if (exact || dims[0] * dims[3] > kMostZeros / n) {
+  if (exact || dims[0] * dims[3] > kMostAdded / n) {
     NN_ASSIGN(Value* const factor, e.Number(DType::kF32, 1.0 / static_cast<double>(n)));
     return e.Add("mul", {v, factor});
   }
@@ -161,7 +171,7 @@ Result<Value*> ColumnMaxima(Expansion& e, Value* x) {
 
 Result<bool> SumByConvolutions(Graph& graph, Node& node) {
   NN_ASSIGN(const Rows rows, RowsOf(graph, node));
-  if (rows.value == nullptr) return false;
+  if (rows.value == nullptr || !CanSum(rows)) return false;
   Expansion e(graph, node);
   NN_ASSIGN(Value * y, SumOf(graph, node, rows));
   if (node.Is("reduce_mean")) {
@@ -274,6 +284,7 @@ Result<bool> LayerNormByL2(Graph& graph, Node& node) {
   const auto axis = dims->begin() + (a.axis < 0 ? a.axis + rank : a.axis);
   const int64_t rows = std::accumulate(dims->begin(), axis, int64_t{1}, std::multiplies<>());
   const int64_t n = std::accumulate(axis, dims->end(), int64_t{1}, std::multiplies<>());
+  if (!CanSum({nullptr, rows, n, 1})) return false;
   NN_ASSIGN(const Normalized norm,
             NormalizeRows(graph, node, node.input(0), rows, n, a.epsilon, needs_inverse));
   Expansion e(graph, node);
@@ -293,14 +304,15 @@ Result<bool> InstanceNormByL2(Graph& graph, Node& node) {
   const auto dims = FixedDims(node.input(0));
   if (!IsPlainF32(node) || !dims || dims->size() < 2) return false;
   const int rank = static_cast<int>(dims->size());
+  const int64_t channels = (*dims)[static_cast<size_t>(ChannelAxis(a.layout, rank))];
+  const int64_t rows = (*dims)[0] * channels, n = Product(*dims) / rows;
+  if (!CanSum({nullptr, rows, n, 1})) return false;
   const bool moves = a.layout == Layout::kNxc && rank > 2;
   Value* x = node.input(0);
   if (moves) {
     NN_ASSIGN(x, Rearrange(graph, x, AxisMap::ChannelsFirst(rank)));
   }
   const auto first = *x->type().const_dims();
-  const int64_t channels = first[1], rows = first[0] * channels;
-  const int64_t n = Product(first) / rows;
   NN_ASSIGN(const Normalized norm, NormalizeRows(graph, node, x, rows, n, a.epsilon, false));
   Expansion e(graph, node);
   NN_ASSIGN(Value * y, Reshaped(graph, node, norm.rows, {first[0], channels, n}));

@@ -21,6 +21,10 @@
 namespace nn::nnapi {
 namespace {
 
+// Elements along an axis, and of a tensor with zeros between elements.
+constexpr int64_t kLongestAxis = int64_t{1} << 20;
+constexpr int64_t kMostSpread = int64_t{1} << 24;
+
 bool IsPlainImage(const Node& node, Layout layout) {
   const auto is_fixed = [](const Type& t) {
     const auto dims = t.const_dims();
@@ -143,6 +147,7 @@ Result<bool> TransposedByZeros(Graph& graph, Node& node) {
   std::vector<int64_t> dims = {x[0]};
   for (const ConstWindow& w : g.windows) {
     const int64_t reach = (w.kernel - 1) * w.dilation;
+    if (reach > kLongestAxis || w.output > kLongestAxis) return false;
     dims.push_back(w.output + reach);
     auto& from = sources.emplace_back();
     for (int64_t j = 0; j < dims.back(); ++j) {
@@ -152,7 +157,7 @@ Result<bool> TransposedByZeros(Graph& graph, Node& node) {
   }
   dims.push_back(x[3]);
   const auto size = CheckedMul(dims[0] * dims[1], dims[2] * dims[3]);
-  if (!size || *size > kMaxFilledFilter) return false;
+  if (!size || *size > kMostSpread) return false;
   std::vector<int64_t> places;
   places.reserve(static_cast<size_t>(*size));
   for (int64_t n = 0; n < dims[0]; ++n)
@@ -231,6 +236,7 @@ Result<bool> ResizeByTaps(Graph& graph, Node& node) {
   const size_t axes = x->size() - 2;
   const std::span<const int64_t> input(x->data() + first, axes);
   const std::span<const int64_t> output(y->data() + first, axes);
+  if (std::ranges::any_of(output, [](int64_t n) { return n > kLongestAxis; })) return false;
   NN_ASSIGN(const auto taps, ResizeAxes(a, node.arithmetic(), numbers, input, output));
   Expansion e(graph, node);
   Value* v = node.input(0);

@@ -6,6 +6,7 @@
 #include "ops/array/concat.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
+#include "ops/array/tile.h"
 #include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
 #include "ops/reduce/reduce.h"
@@ -185,9 +186,9 @@ Status ImportSvdf(ImportContext& ctx) {
     kept.push_back(later);
   }
   if (slots == memory) {
-    NN_ASSIGN(TensorBuilder zeros, TensorBuilder::Create(DType::kF32, {batch, filters, 1}));
-    for (int64_t i = 0; i < zeros.elements(); ++i) zeros.SetDouble(i, 0);
-    kept.push_back(ctx.graph().AddConstant(zeros.Finish()));
+    Value* const zero = ctx.graph().AddConstant(Tensor::Scalar(0.0f));
+    NN_ASSIGN(Value* const free, ctx.Add("expand", {zero}, ExpandAttrs{{batch, filters, 1}}));
+    kept.push_back(free);
   }
   if (kept.empty()) return ModelError("the state has no elements");
   Value* after = kept[0];
