@@ -481,13 +481,7 @@ class RecurrentWriter {
       return out;
     }
     std::vector<std::string> parts = {ctx_.NameOf(v)};
-    if (directions == 2) {
-      const std::string whole = parts[0];
-      parts = {Name("forward"), Name("backward")};
-      Writer split = ctx_.AddHelper("splitND", {whole}, parts);
-      split.Int("axis", 0);
-      split.Int("numSplits", 2);
-    }
+    if (directions == 2) parts = Halves(parts[0], 0);
     for (const std::string& part : parts) out.push_back(Unit(part, "state", {3, 4}));
     return out;
   }
@@ -498,25 +492,35 @@ class RecurrentWriter {
     return Tensor::Of(dims, std::vector<float>(static_cast<size_t>(n), 0.0F));
   }
 
+  // The halves of a blob along an axis.
+  std::vector<std::string> Halves(const std::string& from, int64_t axis) {
+    std::vector<std::string> parts = {Name("forward"), Name("backward")};
+    Writer split = ctx_.AddHelper("splitND", {from}, parts);
+    split.Int("axis", axis);
+    split.Int("numSplits", 2);
+    return parts;
+  }
+
   // [T, B, D H, 1, 1] -> [T, D, B, H]
   void WriteSequence(const std::string& from) {
-    std::string blob = from;
-    const auto next = [&](std::string_view kind) {
-      const std::string source = blob;
-      blob = Name("y");
-      return ctx_.AddHelper(kind, {source}, {blob});
-    };
     const std::string y = ctx_.NameOf(node_.output());
-    if (attrs_.directions() == 2) {
-      next("rankPreservingReshape").Ints("targetShape", {0, 0, 2, units_, 1});
-      next("transpose").Ints("axes", {0, 2, 1, 3, 4});
-      ctx_.AddHelper("squeeze", {blob}, {y}).Ints("axes", {4});
-      return;
+    std::vector<std::string> parts = {from};
+    if (attrs_.directions() == 2) parts = Halves(from, 2);
+    for (std::string& part : parts) {
+      if (attrs_.direction == RecurrentDirection::kReverse) {
+        const std::string reversed = Name("y");
+        ctx_.AddHelper("reverse", {part}, {reversed})
+            .Bools("reverseDim", {true, false, false, false, false});
+        part = reversed;
+      }
+      const std::string vectors = Name("y");
+      ctx_.AddHelper("squeeze", {part}, {vectors}).Ints("axes", {3, 4});
+      part = vectors;
     }
-    if (attrs_.direction == RecurrentDirection::kReverse)
-      next("reverse").Bools("reverseDim", {true, false, false, false, false});
-    next("squeeze").Ints("axes", {3, 4});
-    ctx_.AddHelper("expandDims", {blob}, {y}).Ints("axes", {1});
+    if (parts.size() == 1)
+      ctx_.AddHelper("expandDims", parts, {y}).Ints("axes", {1});
+    else
+      ctx_.AddHelper("stack", parts, {y}).Int("axis", 1);
   }
 
   // [1, B, H, 1, 1] of each direction -> [D, B, H]
