@@ -154,7 +154,7 @@ Status ImportStablehloAnd(ImportContext& ctx) {
 }
 
 constexpr char kHloAdd[] = "add", kHloMultiply[] = "mul", kHloMaximum[] = "maximum",
-               kHloMinimum[] = "minimum";
+               kHloMinimum[] = "minimum", kHloShiftLeft[] = "shift_left";
 
 // A condition of rank 1 selects rows of the operands.
 Status ImportSelect(ImportContext& ctx) {
@@ -395,6 +395,7 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = Op::STABLEHLO_MAXIMUM, .import = ImportStablehlo<kHloMaximum>},
     {.op = Op::STABLEHLO_MINIMUM, .import = ImportStablehlo<kHloMinimum>},
     {.op = Op::STABLEHLO_AND, .import = ImportStablehloAnd},
+    {.op = Op::STABLEHLO_SHIFT_LEFT, .import = ImportStablehlo<kHloShiftLeft>},
 };
 
 constexpr ExportRow kElementwiseExports[] = {

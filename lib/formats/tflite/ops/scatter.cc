@@ -8,6 +8,7 @@
 #include "ir/number.h"
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
+#include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/array/tile.h"
@@ -89,11 +90,15 @@ Status ImportUnsortedSegment(ImportContext& ctx) {
   if (x->dtype() != DType::kF32 && x->dtype() != DType::kI32)
     return UnsupportedError("segments of {} are unsupported", DTypeName(x->dtype()));
   const bool real = x->dtype() == DType::kF32;
-  double initial = reduction == Reduction::kMul ? 1 : 0;
-  if (reduction == Reduction::kMin)
-    initial = real ? std::numeric_limits<float>::max() : std::numeric_limits<int32_t>::max();
-  if (reduction == Reduction::kMax)
-    initial = real ? std::numeric_limits<float>::lowest() : std::numeric_limits<int32_t>::lowest();
+  double least = std::numeric_limits<int32_t>::lowest(), most = std::numeric_limits<int32_t>::max();
+  if (real) {
+    least = std::numeric_limits<float>::lowest();
+    most = std::numeric_limits<float>::max();
+  }
+  double initial = 0;
+  if (reduction == Reduction::kMul) initial = 1;
+  if (reduction == Reduction::kMin) initial = most;
+  if (reduction == Reduction::kMax) initial = least;
   return EmitSegments(ctx, ids, count[0], initial, reduction);
 }
 
@@ -291,6 +296,77 @@ Status ImportHashtableLookup(ImportContext& ctx) {
   return {};
 }
 
+// Sums of weighted rows of a table: row ids[i] is added to the result at the first coordinates in
+// row i of the indices. A mean divides each sum by that of its weights, or of their squares.
+Status ImportEmbeddingLookupSparse(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::EmbeddingLookupSparseOptions>());
+  NN_ASSIGN(Value* const ids, ctx.Ranked(0));
+  NN_ASSIGN(Value * indices, ctx.Ranked(1));
+  NN_ASSIGN(const std::vector<int64_t> shape, ctx.KnownInts(2, "the shape"));
+  NN_ASSIGN(Value * weights, ctx.Ranked(3));
+  NN_ASSIGN(Value* const table, ctx.Ranked(4));
+  const auto axes = static_cast<int64_t>(shape.size()) - 1;
+  if (ids->type().rank() != 1 || weights->type().rank() != 1 || table->type().rank() < 2 ||
+      indices->type().rank() != 2 || !(indices->type().dim(1) == axes + 1))
+    return ModelError("the operands do not fit together");
+  if (axes < 1) return UnsupportedError("a lookup without axes of its own is unsupported");
+  NN_ASSIGN(indices, ctx.Add("slice", {indices}, SliceAttrs{{1}, {0}, {axes}, {1}}));
+  // The elements at positions, summed from zero; `rest` are the axes of an element.
+  const auto sum = [&](Value* elements, const Dims& rest) -> Result<Value*> {
+    Dims dims = ToDims(std::vector<int64_t>(shape.begin(), shape.end() - 1));
+    dims.insert(dims.end(), rest.begin(), rest.end());
+    NN_ASSIGN(Value * zeros, NumberOf(ctx, DType::kF32, 0));
+    NN_ASSIGN(zeros, ctx.Add("expand", {zeros}, ExpandAttrs{dims}));
+    return ctx.Add("scatter_nd", {zeros, indices, elements}, ScatterNdAttrs{Reduction::kAdd});
+  };
+  const Dims element(table->type().dims->begin() + 1, table->type().dims->end());
+  NN_ASSIGN(Value * rows, ctx.Add("gather", {table, ids}, GatherAttrs{}));
+  Dims column(table->type().dims->size(), Dim(1));
+  column[0] = weights->type().dim(0);
+  NN_ASSIGN(Value* const factors, ctx.Add("reshape", {weights}, ReshapeAttrs{column, false}));
+  NN_ASSIGN(rows, ctx.Add("mul", {rows, factors}));
+  NN_ASSIGN(Value* const y, sum(rows, element));
+  if (o->combiner() == fb::CombinerType::SUM) {
+    ctx.SetOutput(0, y);
+    return {};
+  }
+  const bool roots = o->combiner() == fb::CombinerType::SQRTN;
+  NN_ASSIGN(Value* const one, NumberOf(ctx, DType::kF32, 1));
+  NN_ASSIGN(Value* const none, NumberOf(ctx, DType::kF32, 0));
+  NN_ASSIGN(Value * count, ctx.Add("expand", {one}, ExpandAttrs{{weights->type().dim(0)}}));
+  NN_ASSIGN(count, sum(count, {}));
+  if (roots) {
+    NN_ASSIGN(weights, ctx.Add("mul", {weights, weights}));
+  }
+  NN_ASSIGN(Value * divisor, sum(weights, {}));
+  if (roots) {
+    NN_ASSIGN(divisor, ctx.Add("sqrt", {divisor}));
+  }
+  NN_ASSIGN(Value* const empty, ctx.Add("equal", {count, none}));
+  NN_ASSIGN(divisor, ctx.Add("select", {empty, one, divisor}));
+  AxesAttrs last;
+  for (size_t i = 0; i < element.size(); ++i) last.axes.push_back(axes + static_cast<int64_t>(i));
+  NN_ASSIGN(divisor, ctx.Add("expand_dims", {divisor}, last));
+  return ctx.Emit("div", {y, divisor});
+}
+
+// The shape to which tensors of both shapes broadcast.
+Status ImportBroadcastArgs(ImportContext& ctx) {
+  NN_ASSIGN(Value * a, ctx.Ranked(0));
+  NN_ASSIGN(Value * b, ctx.Ranked(1));
+  const auto a_size = a->type().const_dims(), b_size = b->type().const_dims();
+  if (!a_size || !b_size || a_size->size() != 1 || b_size->size() != 1)
+    return UnsupportedError("shapes of unknown rank are unsupported");
+  NN_ASSIGN(Value* const one, NumberOf(ctx, a->dtype(), 1));
+  const int64_t rank = std::max((*a_size)[0], (*b_size)[0]);
+  for (auto& [shape, size] : {std::pair(&a, (*a_size)[0]), std::pair(&b, (*b_size)[0])}) {
+    if (size == rank) continue;
+    NN_ASSIGN(*shape, ctx.Add("pad", {*shape, one}, PadAttrs{{rank - size, 0}}));
+  }
+  NN_ASSIGN(Value* const is_one, ctx.Add("equal", {a, one}));
+  return ctx.Emit("select", {is_one, b, a});
+}
+
 using Op = fb::BuiltinOperator;
 
 constexpr ImportRow kScatterImports[] = {
@@ -304,6 +380,8 @@ constexpr ImportRow kScatterImports[] = {
     {.op = Op::MATRIX_DIAG, .import = ImportMatrixDiag},
     {.op = Op::MATRIX_SET_DIAG, .import = ImportMatrixSetDiag},
     {.op = Op::HASHTABLE_LOOKUP, .import = ImportHashtableLookup},
+    {.op = Op::EMBEDDING_LOOKUP_SPARSE, .import = ImportEmbeddingLookupSparse},
+    {.op = Op::BROADCAST_ARGS, .import = ImportBroadcastArgs},
 };
 
 }  // namespace

@@ -1,0 +1,205 @@
+// What operators of TensorFlow Lite compute that no graph is written as: models in the notation of
+// the examples of rules.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "formats/format.h"
+#include "support/run_graph.h"
+#include "validators/rule_cases.h"
+#include "validators/tflite/example_text.h"
+
+namespace nn::test::tflite_operators_test {
+namespace {
+
+struct Row {
+  const char* text;
+  std::vector<std::vector<double>> inputs;
+  std::vector<std::vector<double>> outputs;
+};
+
+Result<ImportedModel> ImportText(const std::string& text) {
+  const std::string file = EncodeFlatbuffer("tflite.fbs", tflite::OperatorModel(text));
+  const Format& format = *FindFormat("tflite");
+  NN_ASSIGN(const auto model,
+            format.read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
+  return format.import(*model);
+}
+
+// The reason why the model is not imported; "" if it is.
+std::string WhyNot(const std::string& text) {
+  const auto imported = ImportText(text);
+  if (!imported) return imported.error().message();
+  return imported->unsupported.empty() ? std::string() : imported->unsupported[0].reason;
+}
+
+void CheckRow(const Row& r) {
+  CAPTURE(std::string(r.text));
+  const auto imported = ImportText(r.text);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  for (const UnsupportedNode& u : imported->unsupported) FAIL(u.reason);
+  const auto outputs = RunEverywhere(imported->graph, InputsOf(imported->graph, r.inputs));
+  REQUIRE(outputs.size() == r.outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) CHECK(outputs[i].ToDoubles() == r.outputs[i]);
+}
+
+TEST_CASE("tflite operators: segments") {
+  constexpr double kNone = std::numeric_limits<int32_t>::max();
+  const std::vector<Row> rows = {
+      {"UNSORTED_SEGMENT_SUM UnsortedSegmentSumOptions {}\nx f32[4,2]\nids i32[4] =2,-1,0,2\n"
+       "segments i32[] =4\n> y f32[4,2]\n",
+       {{1, 2, 3, 4, 5, 6, 7, 8}},
+       {{5, 6, 0, 0, 8, 10, 0, 0}}},
+      {"UNSORTED_SEGMENT_MAX UnsortedSegmentMaxOptions {}\nx f32[4,2]\nids i32[4]\n"
+       "segments i32[] =2\n> y f32[2,2]\n",
+       {{1, 2, 3, 4, 5, 6, 7, 8}, {1, -1, 1, 0}},
+       {{7, 8, 5, 6}}},
+      {"UNSORTED_SEGMENT_MIN UnsortedSegmentMinOptions {}\nx i32[4]\nids i32[4] =0,0,2,2\n"
+       "segments i32[] =3\n> y i32[3]\n",
+       {{4, 3, 2, 1}},
+       {{3, kNone, 1}}},
+      {"UNSORTED_SEGMENT_PROD UnsortedSegmentProdOptions {}\nx f32[3]\nids i32[3] =1,1,0\n"
+       "segments i32[1] =2\n> y f32[2]\n",
+       {{2, 3, 4}},
+       {{4, 6}}},
+      {"SEGMENT_SUM SegmentSumOptions {}\nx f32[4]\nids i32[4] =0,0,1,2\n> y f32[3]\n",
+       {{1, 2, 3, 4}},
+       {{3, 3, 4}}},
+  };
+  for (const Row& r : rows) CheckRow(r);
+  CHECK(WhyNot("UNSORTED_SEGMENT_SUM UnsortedSegmentSumOptions {}\nx f32[2]\nids i32[2] =0,3\n"
+               "segments i32[] =3\n> y f32[3]\n")
+            .find("segment id 3 is out of range") != std::string::npos);
+  CHECK(WhyNot("SEGMENT_SUM SegmentSumOptions {}\nx f32[2]\nids i32[2] =0,2\n> y f32[3]\n")
+            .find("increase by at most 1") != std::string::npos);
+  CHECK(WhyNot("SEGMENT_SUM SegmentSumOptions {}\nx f32[2]\nids i32[2]\n> y f32[2]\n") ==
+        "the segment ids must be constant");
+}
+
+TEST_CASE("tflite operators: segment ids of a run that are out of range") {
+  auto imported = ImportText(
+      "UNSORTED_SEGMENT_SUM UnsortedSegmentSumOptions {}\nx f32[2]\nids i32[2]\nsegments i32[] "
+      "=3\n> y f32[3]\n");
+  REQUIRE(imported.has_value());
+  CheckSameError(imported->graph, InputsOf(imported->graph, {{1, 2}, {0, 3}}));
+}
+
+TEST_CASE("tflite operators: elements at positions") {
+  const std::vector<Row> rows = {
+      {"SPARSE_TO_DENSE SparseToDenseOptions {}\nindices i32[2,2] =0,1,2,0\nshape i32[2] =3,2\n"
+       "values f32[2]\nrest f32[] =-1\n> y f32[3,2]\n",
+       {{5, 6}},
+       {{-1, 5, -1, -1, 6, -1}}},
+      {"SPARSE_TO_DENSE SparseToDenseOptions {}\nindices i64[3]\nshape i64[1] =5\n"
+       "value f32[] =7\nrest f32[] =0\n> y f32[5]\n",
+       {{1, 2, 4}},
+       {{0, 7, 7, 0, 7}}},
+      {"DYNAMIC_UPDATE_SLICE DynamicUpdateSliceOptions {}\nx f32[3,4]\nupdate f32[1,2]\n"
+       "start i32[2]\n> y f32[3,4]\n",
+       {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {100, 101}, {5, -3}},
+       {{0, 1, 2, 3, 4, 5, 6, 7, 100, 101, 10, 11}}},
+      {"DYNAMIC_UPDATE_SLICE DynamicUpdateSliceOptions {}\nx f32[3,2]\nupdate f32[2,2]\n"
+       "start i64[2]\n> y f32[3,2]\n",
+       {{1, 2, 3, 4, 5, 6}, {7, 8, 9, 10}, {1, 9}},
+       {{1, 2, 7, 8, 9, 10}}},
+      {"DYNAMIC_UPDATE_SLICE DynamicUpdateSliceOptions {}\nx f32[2]\nupdate f32[2]\n"
+       "start i32[1]\n> y f32[2]\n",
+       {{1, 2}, {7, 8}, {1}},
+       {{7, 8}}},
+      {"MATRIX_DIAG MatrixDiagOptions {}\nx f32[2,2]\n> y f32[2,2,2]\n",
+       {{1, 2, 3, 4}},
+       {{1, 0, 0, 2, 3, 0, 0, 4}}},
+      {"MATRIX_SET_DIAG MatrixSetDiagOptions {}\nx f32[2,3]\nd f32[2]\n> y f32[2,3]\n",
+       {{1, 2, 3, 4, 5, 6}, {8, 9}},
+       {{8, 2, 3, 4, 9, 6}}},
+      {"MATRIX_SET_DIAG MatrixSetDiagOptions {}\nx i32[3,2]\nd i32[2]\n> y i32[3,2]\n",
+       {{1, 2, 3, 4, 5, 6}, {8, 9}},
+       {{8, 2, 3, 9, 5, 6}}},
+      {"EMBEDDING_LOOKUP_SPARSE EmbeddingLookupSparseOptions {\"combiner\": \"SUM\"}\nids i32[3] "
+       "=1,0,2\nindices i32[3,2] =0,0,2,0,2,1\nshape i32[2] =3,2\nweights f32[3] =1,2,4\n"
+       "table f32[3,2]\n> y f32[3,2]\n",
+       {{1, 2, 3, 4, 5, 6}},
+       {{3, 4, 0, 0, 22, 28}}},
+      {"EMBEDDING_LOOKUP_SPARSE EmbeddingLookupSparseOptions {\"combiner\": \"MEAN\"}\nids i32[3] "
+       "=1,0,2\nindices i32[3,2] =0,0,2,0,2,1\nshape i32[2] =3,2\nweights f32[3] =1,1,3\n"
+       "table f32[3,1,2]\n> y f32[3,1,2]\n",
+       {{1, 2, 3, 4, 5, 6}},
+       {{3, 4, 0, 0, 4, 5}}},
+      {"EMBEDDING_LOOKUP_SPARSE EmbeddingLookupSparseOptions {\"combiner\": \"SQRTN\"}\nids i32[2] "
+       "=1,0\nindices i32[2,2] =1,0,1,1\nshape i32[2] =2,2\nweights f32[2] =3,4\n"
+       "table f32[2,1]\n> y f32[2,1]\n",
+       {{5, 10}},
+       {{0, 10}}},
+      {"BROADCAST_ARGS\na i32[2]\nb i32[3]\n> y i32[3]\n", {{1, 5}, {2, 7, 1}}, {{2, 7, 5}}},
+      {"HASHTABLE_LOOKUP\nlookup i32[3]\nkeys i32[3] =1,4,6\nvalues f32[3,2] =1,2,3,4,5,6\n"
+       "> y f32[3,2]\n> hits u8[3]\n",
+       {{4, 2, 1}},
+       {{3, 4, 0, 0, 1, 2}, {1, 0, 1}}},
+  };
+  for (const Row& r : rows) CheckRow(r);
+}
+
+TEST_CASE("tflite operators: arithmetic") {
+  const double nan = std::nan("");
+  const std::vector<Row> rows = {
+      {"BUCKETIZE BucketizeOptions {\"boundaries\": [0, 10, 100]}\nx f32[5]\n> y i32[5]\n",
+       {{-5, 0, 9.5, 100, nan}},
+       {{0, 1, 1, 3, 3}}},
+      {"BUCKETIZE BucketizeOptions {\"boundaries\": [0.5, 2]}\nx i64[2,2]\n> y i32[2,2]\n",
+       {{0, 1, 2, -3}},
+       {{0, 1, 2, 0}}},
+      {"FAKE_QUANT FakeQuantOptions {\"min\": 0, \"max\": 15, \"num_bits\": 4}\nx f32[6]\n> y "
+       "f32[6]\n",
+       {{-3, 0.49999997, 0.5, 7.5, 99, nan}},
+       {{0, 0, 1, 8, 15, 0}}},
+      {"CONV_3D_TRANSPOSE Conv3DOptions {\"padding\": \"VALID\", \"stride_d\": 1, \"stride_w\": 1, "
+       "\"stride_h\": 1}\nshape i32[5] =1,2,1,1,2\nfilter f32[2,1,1,2,1] =1,2,3,4\n"
+       "x f32[1,1,1,1,1]\nbias f32[2] =10,20\n> y f32[1,2,1,1,2]\n",
+       {{3}},
+       {{13, 26, 19, 32}}},
+      {"STABLEHLO_ADD\na f32[2]\nb f32[2]\n> y f32[2]\n", {{1, 2}, {3, 4}}, {{4, 6}}},
+      {"STABLEHLO_MULTIPLY\na i32[2]\nb i32[2]\n> y i32[2]\n", {{5, 2}, {3, 4}}, {{15, 8}}},
+      {"STABLEHLO_MAXIMUM\na f32[2]\nb f32[2]\n> y f32[2]\n", {{1, 5}, {3, 4}}, {{3, 5}}},
+      {"STABLEHLO_MINIMUM\na f32[2]\nb f32[2]\n> y f32[2]\n", {{1, 5}, {3, 4}}, {{1, 4}}},
+      {"STABLEHLO_AND\na i32[2]\nb i32[2]\n> y i32[2]\n", {{6, 5}, {3, 4}}, {{2, 4}}},
+      {"STABLEHLO_SHIFT_LEFT StablehloShiftLeftOptions {}\na i32[2]\nb i32[2]\n> y i32[2]\n",
+       {{6, 5}, {3, 4}},
+       {{48, 80}}},
+      {"STABLEHLO_AND\na bool[2]\nb bool[2]\n> y bool[2]\n", {{1, 1}, {0, 1}}, {{0, 1}}},
+  };
+  for (const Row& r : rows) CheckRow(r);
+}
+
+// A composite whose decomposition is subgraph 1: x + x, or another composite of itself.
+std::string Composite(bool of_itself) {
+  return fmt::format(
+      R"({{"version": 3,
+"operator_codes": [{{"deprecated_builtin_code": 127, "builtin_code": "STABLEHLO_COMPOSITE"}},
+{{"deprecated_builtin_code": 0, "builtin_code": "ADD"}}],
+"subgraphs": [{{"tensors": [{{"name": "x", "shape": [2]}}, {{"name": "y", "shape": [2]}}],
+"inputs": [0], "outputs": [1], "operators": [{0}]}},
+{{"tensors": [{{"name": "a", "shape": [2]}}, {{"name": "b", "shape": [2]}}],
+"inputs": [0], "outputs": [1], "operators": [{1}]}}],
+"buffers": [{{}}]}})",
+      R"({"opcode_index": 0, "inputs": [0], "outputs": [1],
+"builtin_options_2_type": "StableHLOCompositeOptions",
+"builtin_options_2": {"name": "twice", "decomposition_subgraph_index": 1}})",
+      of_itself ? R"({"opcode_index": 0, "inputs": [0], "outputs": [1],
+"builtin_options_2_type": "StableHLOCompositeOptions",
+"builtin_options_2": {"decomposition_subgraph_index": 1}})"
+                : R"({"opcode_index": 1, "inputs": [0, 0], "outputs": [1],
+"builtin_options_type": "AddOptions", "builtin_options": {}})");
+}
+
+TEST_CASE("tflite operators: composites are what their decompositions compute") {
+  const std::string text = Composite(false);
+  CheckRow({text.c_str(), {{1, 2}}, {{2, 4}}});
+  CHECK(WhyNot(Composite(true)) == "composites in more than 16 composites are unsupported");
+}
+
+}  // namespace
+}  // namespace nn::test::tflite_operators_test
