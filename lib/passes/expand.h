@@ -119,6 +119,9 @@ Result<bool> ExpandLpPool(Graph& graph, Node& node);
 // lrn -> sums of slices. Rounds differently.
 Result<bool> ExpandLrn(Graph& graph, Node& node);
 
+// pad of float32 -> slices of the input beside it, or a slice before the padding if elements are
+// removed.
+Result<bool> PadAsSlices(Graph& graph, Node& node);
 // reduce_log_sum_exp -> its definition. Rounds differently.
 Result<bool> ExpandLogSumExp(Graph& graph, Node& node);
 // instance_norm, layer_norm -> differences from the mean, divided by the deviation. Rounds

@@ -340,6 +340,74 @@ Result<bool> DecomposePrelu(Graph& graph, Node& node) {
   return b.Replace(y);
 }
 
+Result<bool> DecomposeIsInf(Graph& graph, Node& node) {
+  if (node.input(0)->dtype() != DType::kF32 || WhyNotValues(node, Types::kAny)) return false;
+  const auto a = node.attrs<IsInfAttrs>();
+  constexpr float kMax = std::numeric_limits<float>::max();
+  Expansion b(graph, node);
+  Value* x = node.input(0);
+  Value* y = nullptr;
+  if (a.detect_negative && a.detect_positive) {
+    NN_ASSIGN(x, b.Add("abs", {x}));
+  }
+  if (a.detect_positive) {
+    NN_ASSIGN(y, b.Add("greater", {x, Scalar(b, kMax)}));
+  } else if (a.detect_negative) {
+    NN_ASSIGN(y, b.Add("less", {x, Scalar(b, -kMax)}));
+  } else {
+    return false;
+  }
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeIsNan(Graph& graph, Node& node) {
+  if (node.input(0)->dtype() != DType::kF32 || WhyNotValues(node, Types::kAny)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const y, b.Add("not_equal", {node.input(0), node.input(0)}));
+  return b.Replace(y);
+}
+
+// The remainder of the magnitudes, with the sign of the dividend.
+Result<bool> DecomposeFmod(Graph& graph, Node& node) {
+  const Tensor* const divisor = ConstantOf(node, 1);
+  // Integers are computed exactly only if the ranges of both are known.
+  if (WhyNotValues(node, Types::kAny) || (!Computes(node) && divisor == nullptr)) return false;
+  const DType dtype = node.output()->dtype();
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const zero, b.Number(dtype, 0));
+  NN_ASSIGN(Value* const dividend, b.Add("abs", {node.input(0)}));
+  NN_ASSIGN(Value* const by, b.Add("abs", {node.input(1)}));
+  NN_ASSIGN(Value* const rest, b.Add("mod", {dividend, by}));
+  NN_ASSIGN(Value* const opposite, b.Add("neg", {rest}));
+  NN_ASSIGN(Value* const negative, b.Add("less", {node.input(0), zero}));
+  NN_ASSIGN(Value* const y, b.Add("select", {negative, opposite, rest}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeReduceBool(Graph& graph, Node& node) {
+  if (node.input(1) != nullptr || WhyNotValues(node, Types::kAny)) return false;
+  Expansion b(graph, node);
+  NN_ASSIGN(Value * y, b.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(y, b.Add(node.Is("reduce_any") ? "reduce_max" : "reduce_min", {y}, node.attrs()));
+  NN_ASSIGN(y, b.Add("cast", {y}, CastAttrs{.to = DType::kBool}));
+  return b.Replace(y);
+}
+
+Result<bool> DecomposeShrink(Graph& graph, Node& node) {
+  if (!Computes(node)) return false;
+  const auto a = node.attrs<ShrinkAttrs>();
+  Value* const x = node.input(0);
+  Expansion b(graph, node);
+  NN_ASSIGN(Value* const high, b.Add("greater", {x, Scalar(b, a.lambd)}));
+  NN_ASSIGN(Value* const low, b.Add("less", {x, Scalar(b, -a.lambd)}));
+  NN_ASSIGN(Value* const down, b.Add("sub", {x, Scalar(b, a.bias)}));
+  NN_ASSIGN(Value* const up, b.Add("add", {x, Scalar(b, a.bias)}));
+  NN_ASSIGN(Value * y, b.Add("mul", {x, Scalar(b, 0)}));  // keeps NaN
+  NN_ASSIGN(y, b.Add("select", {high, down, y}));
+  NN_ASSIGN(y, b.Add("select", {low, up, y}));
+  return b.Replace(y);
+}
+
 Result<bool> DecomposeReciprocal(Graph& graph, Node& node) {
   if (!Computes(node)) return false;
   Expansion b(graph, node);

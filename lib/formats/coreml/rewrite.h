@@ -39,6 +39,12 @@ Result<bool> DecomposeCelu(Graph& graph, Node& node);
 Result<bool> DecomposeHardSwish(Graph& graph, Node& node);
 Result<bool> DecomposeMish(Graph& graph, Node& node);
 Result<bool> DecomposePrelu(Graph& graph, Node& node);
+Result<bool> DecomposeIsInf(Graph& graph, Node& node);
+Result<bool> DecomposeIsNan(Graph& graph, Node& node);
+Result<bool> DecomposeFmod(Graph& graph, Node& node);
+// reduce_any, reduce_all -> the largest or smallest of 0 and 1.
+Result<bool> DecomposeReduceBool(Graph& graph, Node& node);
+Result<bool> DecomposeShrink(Graph& graph, Node& node);
 Result<bool> DecomposeReciprocal(Graph& graph, Node& node);
 Result<bool> DecomposeRsqrt(Graph& graph, Node& node);
 Result<bool> DecomposeSelu(Graph& graph, Node& node);
