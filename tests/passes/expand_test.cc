@@ -312,11 +312,52 @@ std::vector<Row> Rows() {
        GridSample("f32[2, 3, 4, 2]", "f32[2, 3, 2, 2]", "layout = nxc"),
        {},
        1e-5},
+      {"angles",
+       ExpandAtan2,
+       "graph { in %y: f32[3, 1] in %x: f32[4] %z = atan2(%y, %x) out \"z\" = %z }",
+       {},
+       3e-7},
+      {"angles of zeros, infinities and NaN",
+       ExpandAtan2,
+       "graph { in %y: f32[14] in %x: f32[14] %z = atan2(%y, %x) out \"z\" = %z }",
+       {{0, -0.0, 0, -0.0, 1, -1, 1, -1, inf, -inf, inf, 1, -1, 1},
+        {0, 0, -0.0, -0.0, 0, -0.0, -1, -1, inf, -inf, 1, -inf, inf, -1e-30}},
+       3e-7},
+      {"transposed convolution",
+       ExpandConvTranspose,
+       "graph { in %x: f32[2, 3, 4, 5] in %w: f32[3, 2, 3, 2] in %b: f32[2] "
+       "%y = conv_transpose(%x, %w, %b) out \"y\" = %y }",
+       {},
+       2e-6},
   };
   AddScatters(rows);
   AddFunctions(rows);
   AddPools(rows);
   AddShapes(rows);
+  for (const char* mode : {"edge", "reflect", "symmetric", "wrap"}) {
+    rows.push_back({mode, PadAsSlices,
+                    OnX("f32[2, 3, 4]",
+                        fmt::format("pad(%x) {{pads = [0, 1, 2, 0, 2, 1], mode = {}}}", mode))});
+    rows.push_back(
+        {mode, PadAsSlices,
+         OnX("f32[5, 4]", fmt::format("pad(%x) {{pads = [-2, 1, 1, -1], mode = {}}}", mode))});
+  }
+  rows.push_back({"elements removed and added", PadAsSlices,
+                  "graph { in %x: f32[4, 3] const %v: f32[] = [7] "
+                  "%y = pad(%x, %v) {pads = [-1, 2, 0, -1]} out \"y\" = %y }"});
+  for (const char* attrs :
+       {"strides = [2, 3]", "strides = [3, 2], pads = [1, 0, 2, 1]", "dilations = [2, 3]",
+        "strides = [2, 2], output_padding = [1, 1], pads = [1, 1, 1, 1]", "groups = 2",
+        "strides = [4, 5], padding = same_upper", "strides = [2, 2], output_shape = [8, 9]",
+        "strides = [2, 2], pads = [3, 3, 0, 0]",
+        "groups = 2, strides = [1, 4], dilations = [3, 1]"})
+    rows.push_back({attrs,
+                    ExpandConvTranspose,
+                    fmt::format("graph {{ in %x: f32[2, 4, 4, 5] in %w: f32[4, 2, 3, 2] "
+                                "%y = conv_transpose(%x, %w) {{{}}} out \"y\" = %y }}",
+                                attrs),
+                    {},
+                    2e-6});
   for (const char* mode : {"nearest", "linear", "cubic"})
     for (const char* padding : {"zeros", "border", "reflection"})
       for (const char* align : {"true", "false"})
@@ -368,6 +409,14 @@ TEST_CASE("expand: what does not apply stays") {
   const std::vector<std::pair<Expand, std::string>> rows = {
       {ExpandLastIndex, OnX("f32[2, 4]", "arg_max(%x) {axis = 1}")},
       {ExpandLastIndex, OnX("f32[2, n]", "arg_max(%x) {axis = 1, select_last_index = true}")},
+      {ExpandAtan2, "graph { in %y: f64[2] in %x: f64[2] %z = atan2(%y, %x) out \"z\" = %z }"},
+      {ExpandConvTranspose,
+       "graph { in %x: f32[1, 2, n] in %w: f32[2, 2, 3] %y = conv_transpose(%x, %w) out \"y\" = %y "
+       "}"},
+      {ExpandPad, OnX("f32[2]", "pad(%x) {pads = [3, 0], mode = wrap}")},
+      {ExpandPad, OnX("f32[2]", "pad(%x) {pads = [2, 0], mode = reflect}")},
+      {ExpandPad, OnX("f32[n]", "pad(%x) {pads = [1, 0], mode = edge}")},
+      {ExpandPad, OnX("f32[2]", "pad(%x) {pads = [1, 0]}")},
       {ExpandHardmax, OnX("f32[2, n]", "hardmax(%x)")},
       {ExpandTrilu, OnX("f32[n, 3]", "trilu(%x)")},
       {ExpandTrilu, OnX("f32[8192, 8192]", "trilu(%x)")},
