@@ -198,7 +198,42 @@ std::string Composite(bool of_itself) {
 TEST_CASE("tflite operators: composites are what their decompositions compute") {
   const std::string text = Composite(false);
   CheckRow({text.c_str(), {{1, 2}}, {{2, 4}}});
-  CHECK(WhyNot(Composite(true)) == "composites in more than 16 composites are unsupported");
+  CHECK(WhyNot(Composite(true)) == "subgraphs in more than 16 subgraphs are unsupported");
+}
+
+// Subgraphs 1 and 2, which negate their input and return it.
+constexpr const char* kBranches =
+    "graph {\"tensors\": [{\"name\": \"a\", \"shape\": [2]}, {\"name\": \"b\", \"shape\": [2]}], "
+    "\"inputs\": [0], \"outputs\": [1], \"operators\": [{\"opcode_index\": 1, \"inputs\": [0], "
+    "\"outputs\": [1]}]}\n"
+    "graph {\"tensors\": [{\"name\": \"c\", \"shape\": [2]}], \"inputs\": [0], \"outputs\": [0], "
+    "\"operators\": []}\n";
+
+// With a second operator code, NEG.
+std::string WithBranches(const std::string& text) {
+  std::string json = tflite::OperatorModel(text + kBranches);
+  const size_t at = json.find("\"operator_codes\": [") + 19;
+  const size_t end = json.find(']', at);
+  json.insert(end, ", {\"deprecated_builtin_code\": 59, \"builtin_code\": \"NEG\"}");
+  return json;
+}
+
+TEST_CASE("tflite operators: branches are selected") {
+  const std::string choice = WithBranches(
+      "IF IfOptions {\"then_subgraph_index\": 1, \"else_subgraph_index\": 2}\n"
+      "condition bool[1]\nx f32[2]\n> y f32[2]\n");
+  CheckRow({choice.c_str(), {{1}, {3, 4}}, {{-3, -4}}});
+  CheckRow({choice.c_str(), {{0}, {3, 4}}, {{3, 4}}});
+  const std::string cases = WithBranches(
+      "STABLEHLO_CASE StablehloCaseOptions {\"branch_subgraph_indices\": [2, 1, 2]}\n"
+      "index i32[]\nx f32[2]\n> y f32[2]\n");
+  CheckRow({cases.c_str(), {{0}, {3, 4}}, {{3, 4}}});
+  CheckRow({cases.c_str(), {{1}, {3, 4}}, {{-3, -4}}});
+  CheckRow({cases.c_str(), {{-1}, {3, 4}}, {{3, 4}}});
+  CHECK(
+      WhyNot(WithBranches("IF IfOptions {\"then_subgraph_index\": 1, \"else_subgraph_index\": 9}\n"
+                          "condition bool[]\nx f32[2]\n> y f32[2]\n"))
+          .find("subgraph 9 does not exist") != std::string::npos);
 }
 
 }  // namespace

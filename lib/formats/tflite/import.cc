@@ -11,8 +11,10 @@
 #include "formats/tflite/options.h"
 #include "formats/tflite/signature.h"
 #include "formats/tflite/tensor.h"
+#include "ir/number.h"
 #include "ir/verify.h"
 #include "ops/array/opaque.h"
+#include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
 
 namespace nn::tflite {
@@ -306,35 +308,96 @@ class Importer {
     const fb::BuiltinOperator op = OperatorOf(ctx.code());
     if (ctx.output_count() == 0) return ModelError("the operator has no output");
     if (op == fb::BuiltinOperator::STABLEHLO_COMPOSITE) return ImportComposite(ctx);
+    if (op == fb::BuiltinOperator::STABLEHLO_CASE) return ImportCase(ctx);
+    if (op == fb::BuiltinOperator::IF) return ImportIf(ctx);
     if (const ImportRow* row = FindImport(op)) return row->import(ctx);
     NN_ASSIGN(const bool done, ImportOneToOne(ctx));
     if (done) return {};
     return UnsupportedError("{} (version {}) is unsupported", name, ctx.code().version());
   }
 
+  // The results of a subgraph for these inputs, as operators of the graph.
+  Result<std::vector<Value*>> InlineSubgraph(ImportContext& ctx, int64_t index,
+                                             std::span<Value* const> inputs) {
+    const fb::SubGraph* const sub = At(model_.root->subgraphs(), index);
+    if (sub == nullptr) return ModelError("subgraph {} does not exist", index);
+    if (depth_ == kMaxDepth)
+      return UnsupportedError("subgraphs in more than {} subgraphs are unsupported", kMaxDepth);
+    state_.inlined_operators += SizeOf(sub->operators());
+    if (state_.inlined_operators > kMaxInlined)
+      return UnsupportedError("more than {} operators of subgraphs are unsupported", kMaxInlined);
+    if (std::ranges::find(inputs, nullptr) != inputs.end())
+      return ModelError("an input of subgraph {} is missing", index);
+    auto outputs = Importer(model_, *sub, state_, depth_ + 1).Inline(inputs, dynamic_);
+    if (!outputs) return tl::unexpected(outputs.error().In(fmt::format("subgraph {}", index)));
+    if (outputs->size() != ctx.output_count())
+      return ModelError("subgraph {} has {} outputs, not {}", index, outputs->size(),
+                        ctx.output_count());
+    return outputs;
+  }
+
   // A composite is what its decomposition computes, as the kernel does it.
   Status ImportComposite(ImportContext& ctx) {
     const auto* const o = ctx.op().builtin_options_2_as_StableHLOCompositeOptions();
     if (o == nullptr) return ModelError("the options are missing or of a different kind");
-    const fb::SubGraph* const sub = At(model_.root->subgraphs(), o->decomposition_subgraph_index());
-    if (sub == nullptr)
-      return ModelError("subgraph {}, its decomposition, does not exist",
-                        o->decomposition_subgraph_index());
-    if (depth_ == kMaxDepth)
-      return UnsupportedError("composites in more than {} composites are unsupported", kMaxDepth);
-    state_.inlined_operators += SizeOf(sub->operators());
-    if (state_.inlined_operators > kMaxInlined)
-      return UnsupportedError("composites of more than {} operators are unsupported", kMaxInlined);
-    for (size_t i = 0; i < ctx.input_count(); ++i) NN_RETURN_IF_ERROR(ctx.Required(i));
-    Importer decomposition(model_, *sub, state_, depth_ + 1);
-    auto outputs = decomposition.Inline(ctx.inputs(), dynamic_);
-    if (!outputs)
-      return tl::unexpected(
-          outputs.error().In(fmt::format("subgraph {}", o->decomposition_subgraph_index())));
-    if (outputs->size() != ctx.output_count())
-      return ModelError("its decomposition has {} outputs, not {}", outputs->size(),
-                        ctx.output_count());
-    for (size_t i = 0; i < outputs->size(); ++i) ctx.SetOutput(i, (*outputs)[i]);
+    NN_ASSIGN(const std::vector<Value*> outputs,
+              InlineSubgraph(ctx, o->decomposition_subgraph_index(), ctx.inputs()));
+    for (size_t i = 0; i < outputs.size(); ++i) ctx.SetOutput(i, outputs[i]);
+    return {};
+  }
+
+  // A result of the branch that is taken if the condition is true, and of the other one if not.
+  Result<Value*> Choose(ImportContext& ctx, Value* condition, Value* taken, Value* other) {
+    const Type &a = taken->type(), &b = other->type();
+    const bool alike =
+        a.dtype == b.dtype && a.dims == b.dims && a.ranked() &&
+        (a.quant == b.quant || (a.quant && b.quant && a.quant->SameMapping(*b.quant)));
+    if (!alike)
+      return UnsupportedError(
+          "branches with results of different types, {} and {}, are unsupported", a.ToString(),
+          b.ToString());
+    return ctx.Add("select", {condition, taken, other}, {}, a.quant);
+  }
+
+  Result<Value*> AsScalar(ImportContext& ctx) {
+    NN_ASSIGN(Value* const v, ctx.Ranked(0));
+    if (v->type().rank() == 0) return v;
+    return ctx.Add("reshape", {v}, ReshapeAttrs{});
+  }
+
+  // All branches are computed, and the results of one of them are selected: operators have no
+  // effects besides their results.
+  Status ImportIf(ImportContext& ctx) {
+    NN_ASSIGN(const auto* const o, ctx.Options<fb::IfOptions>());
+    NN_ASSIGN(Value* const condition, AsScalar(ctx));
+    const auto inputs = std::span<Value* const>(ctx.inputs()).subspan(1);
+    NN_ASSIGN(const auto yes, InlineSubgraph(ctx, o->then_subgraph_index(), inputs));
+    NN_ASSIGN(const auto no, InlineSubgraph(ctx, o->else_subgraph_index(), inputs));
+    for (size_t i = 0; i < yes.size(); ++i) {
+      NN_ASSIGN(Value* const y, Choose(ctx, condition, yes[i], no[i]));
+      ctx.SetOutput(i, y);
+    }
+    return {};
+  }
+
+  // An index out of range takes the last branch.
+  Status ImportCase(ImportContext& ctx) {
+    const auto* const o = ctx.op().builtin_options_2_as_StablehloCaseOptions();
+    if (o == nullptr) return ModelError("the options are missing or of a different kind");
+    const auto branches = ListOf<int64_t>(o->branch_subgraph_indices());
+    if (branches.empty()) return ModelError("there are no branches");
+    NN_ASSIGN(Value* const index, AsScalar(ctx));
+    const auto inputs = std::span<Value* const>(ctx.inputs()).subspan(1);
+    NN_ASSIGN(std::vector<Value*> chosen, InlineSubgraph(ctx, branches.back(), inputs));
+    for (size_t k = branches.size() - 1; k-- > 0;) {
+      NN_ASSIGN(Tensor number, Number(index->dtype(), static_cast<double>(k)));
+      NN_ASSIGN(Value* const taken, ctx.Add("equal", {index, ctx.Constant(std::move(number))}));
+      NN_ASSIGN(const auto branch, InlineSubgraph(ctx, branches[k], inputs));
+      for (size_t i = 0; i < chosen.size(); ++i) {
+        NN_ASSIGN(chosen[i], Choose(ctx, taken, branch[i], chosen[i]));
+      }
+    }
+    for (size_t i = 0; i < chosen.size(); ++i) ctx.SetOutput(i, chosen[i]);
     return {};
   }
 
@@ -537,12 +600,21 @@ Result<ImportedModel> ImportAsFloat(const NativeModel& model) {
   return ImportMain(model, true);
 }
 
+namespace {
+
+// Operators that become those of their subgraphs (Importer).
+bool CallsSubgraphs(fb::BuiltinOperator op) {
+  return op == fb::BuiltinOperator::STABLEHLO_COMPOSITE ||
+         op == fb::BuiltinOperator::STABLEHLO_CASE || op == fb::BuiltinOperator::IF;
+}
+
+}  // namespace
+
 std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator()) {
     const std::string name = fb::EnumNameBuiltinOperator(op);
-    out.push_back({name, op == fb::BuiltinOperator::STABLEHLO_COMPOSITE ||
-                             FindImport(op) != nullptr ||
+    out.push_back({name, CallsSubgraphs(op) || FindImport(op) != nullptr ||
                              Ops().FindEncoding("tflite", name, 1).first != nullptr});
   }
   return out;
