@@ -124,6 +124,7 @@ class Ranges {
       return Range{least, most};
     }
     if (b->min < 1) return std::nullopt;
+    if (op == "fmod") return Range{1 - b->max, b->max - 1};
     if (op == "mod") return Range{0, b->max - 1};
     if (op == "floor_div") return Range{std::min(a.min, -1.0), std::max(a.max, 0.0)};
     return std::nullopt;

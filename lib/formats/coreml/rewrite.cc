@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "formats/coreml/export.h"
+#include "formats/coreml/integer_range.h"
 #include "ops/array/gather.h"
 #include "ops/array/generate.h"
 #include "ops/array/permute.h"
@@ -369,9 +370,8 @@ Result<bool> DecomposeIsNan(Graph& graph, Node& node) {
 
 // The remainder of the magnitudes, with the sign of the dividend.
 Result<bool> DecomposeFmod(Graph& graph, Node& node) {
-  const Tensor* const divisor = ConstantOf(node, 1);
-  // Integers are computed exactly only if the ranges of both are known.
-  if (WhyNotValues(node, Types::kAny) || (!Computes(node) && divisor == nullptr)) return false;
+  if (!Computes(node) && (WhyNotValues(node, Types::kAny) || !IsExactArithmetic(node)))
+    return false;
   const DType dtype = node.output()->dtype();
   Expansion b(graph, node);
   NN_ASSIGN(Value* const zero, b.Number(dtype, 0));
