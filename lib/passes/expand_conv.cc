@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
@@ -74,8 +75,10 @@ Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
     int64_t size = w.input;
     if (size == 0) return false;
     if (w.stride > 1 && size > 1) {
+      const auto spread = CheckedMul(size, w.stride);
+      if (!spread) return false;
       NN_ASSIGN(x, Spread(e, x, static_cast<int>(axis), w.stride));
-      size *= w.stride;
+      size = *spread;
     }
     // Zeros that the windows do not reach are cut off.
     const int64_t extent = (w.kernel - 1) * w.dilation;
