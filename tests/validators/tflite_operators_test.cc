@@ -134,6 +134,17 @@ TEST_CASE("tflite operators: elements at positions") {
        "table f32[2,1]\n> y f32[2,1]\n",
        {{5, 10}},
        {{0, 10}}},
+      // Two rows of x, each a column of the result, from corners that are clamped.
+      {"STABLEHLO_GATHER StablehloGatherOptions {\"offset_dims\": [0], \"collapsed_slice_dims\": "
+       "[0], \"start_index_map\": [0, 1], \"index_vector_dim\": 1, \"slice_sizes\": [1, 2]}\n"
+       "x f32[3,3]\nstarts i32[2,2]\n> y f32[2,2]\n",
+       {{1, 2, 3, 4, 5, 6, 7, 8, 9}, {0, 1, 9, -1}},
+       {{2, 7, 3, 8}}},
+      {"STABLEHLO_GATHER StablehloGatherOptions {\"offset_dims\": [1], \"collapsed_slice_dims\": "
+       "[0], \"start_index_map\": [0], \"index_vector_dim\": 1, \"slice_sizes\": [1, 2]}\n"
+       "x i32[3,2]\nstarts i64[4]\n> y i32[4,2]\n",
+       {{1, 2, 3, 4, 5, 6}, {2, 0, 1, 7}},
+       {{5, 6, 1, 2, 3, 4, 5, 6}}},
       {"BROADCAST_ARGS\na i32[2]\nb i32[3]\n> y i32[3]\n", {{1, 5}, {2, 7, 1}}, {{2, 7, 5}}},
       {"HASHTABLE_LOOKUP\nlookup i32[3]\nkeys i32[3] =1,4,6\nvalues f32[3,2] =1,2,3,4,5,6\n"
        "> y f32[3,2]\n> hits u8[3]\n",

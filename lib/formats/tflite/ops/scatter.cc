@@ -196,6 +196,96 @@ Status ImportDynamicUpdateSlice(ImportContext& ctx) {
   return ctx.Emit("scatter_nd", {x, indices, update}, ScatterNdAttrs{});
 }
 
+// StableHLO's gather: each index vector in `starts` is the corner of a box of x, clamped so that
+// the box is within x. offset_dims are the axes of the boxes in the result.
+Status ImportStablehloGather(ImportContext& ctx) {
+  constexpr int64_t kMostPositions = int64_t{1} << 20;
+  const auto* const o = ctx.op().builtin_options_2_as_StablehloGatherOptions();
+  if (o == nullptr) return ModelError("the options are missing or of a different kind");
+  NN_ASSIGN(Value* const x, ctx.Ranked(0));
+  NN_ASSIGN(Value * starts, ctx.Ranked(1));
+  const auto size = x->type().const_dims(), batch = starts->type().const_dims();
+  if (!size || !batch) return UnsupportedError("the shapes of its operands must be constant");
+  const auto box = ListOf<int64_t>(o->slice_sizes()), map = ListOf<int64_t>(o->start_index_map());
+  const auto collapsed = ListOf<int64_t>(o->collapsed_slice_dims());
+  const auto offsets = ListOf<int64_t>(o->offset_dims());
+  const auto rank = static_cast<int64_t>(size->size());
+  const auto vector_axis = o->index_vector_dim();
+  const auto starts_rank = static_cast<int64_t>(batch->size());
+  if (rank == 0 || box.size() != size->size() || vector_axis < 0 || vector_axis > starts_rank ||
+      collapsed.size() + offsets.size() != box.size())
+    return ModelError("the options do not fit the operands");
+  // The axis of index vectors becomes the last of two.
+  std::vector<int64_t> outer = *batch, perm(batch->size());
+  int64_t length = 1;
+  if (vector_axis < starts_rank) {
+    length = outer[static_cast<size_t>(vector_axis)];
+    outer.erase(outer.begin() + vector_axis);
+    std::iota(perm.begin(), perm.end(), 0);
+    perm.erase(perm.begin() + vector_axis);
+    perm.push_back(vector_axis);
+    NN_ASSIGN(starts, ctx.Add("transpose", {starts}, TransposeAttrs{perm}));
+  }
+  if (static_cast<int64_t>(map.size()) != length)
+    return ModelError("start_index_map has {} entries; expected {}", map.size(), length);
+  const Dim count = Product(ToDims(outer));
+  NN_ASSIGN(starts, ctx.Add("reshape", {starts}, ReshapeAttrs{{count, Dim(length)}, false}));
+  int64_t positions = 1;
+  for (size_t i = 0; i < box.size(); ++i) {
+    if (box[i] < 1 || box[i] > (*size)[i])
+      return UnsupportedError("a slice of {} elements of {} is unsupported", box[i], (*size)[i]);
+    positions = box[i] > kMostPositions ? kMostPositions + 1 : positions * box[i];
+    if (positions > kMostPositions)
+      return UnsupportedError("slices of more than {} elements are unsupported", kMostPositions);
+  }
+  // The component of each axis of x; axes without one start at 0.
+  const DType dtype = starts->dtype();
+  std::vector<int64_t> component(box.size(), length);
+  NN_ASSIGN(TensorBuilder last, TensorBuilder::Create(dtype, {length}));
+  for (size_t i = 0; i < map.size(); ++i) {
+    if (map[i] < 0 || map[i] >= rank) return ModelError("start_index_map has an axis {}", map[i]);
+    const auto axis = static_cast<size_t>(map[i]);
+    component[axis] = static_cast<int64_t>(i);
+    last.SetInt(static_cast<int64_t>(i), (*size)[axis] - box[axis]);
+  }
+  NN_ASSIGN(Value* const zero, NumberOf(ctx, dtype, 0));
+  NN_ASSIGN(starts, ctx.Add("maximum", {starts, zero}));
+  NN_ASSIGN(starts, ctx.Add("minimum", {starts, ctx.Constant(last.Finish())}));
+  NN_ASSIGN(Value* const column, ctx.Add("expand", {zero}, ExpandAttrs{{count, Dim(1)}}));
+  NN_ASSIGN(starts, ctx.Add("concat", {starts, column}, ConcatAttrs{1}));
+  Value* const components = ctx.Constant(Tensor::Of<int64_t>({rank}, component));
+  NN_ASSIGN(starts, ctx.Add("gather", {starts, components}, GatherAttrs{1}));
+  Dims corners(box.size() + 2, Dim(1));
+  corners.front() = count;
+  corners.back() = rank;
+  NN_ASSIGN(starts, ctx.Add("reshape", {starts}, ReshapeAttrs{corners, false}));
+  NN_ASSIGN(Tensor elements, BoxIndices(dtype, box));
+  NN_ASSIGN(Value* const indices, ctx.Add("add", {ctx.Constant(std::move(elements)), starts}));
+  NN_ASSIGN(Value * y, ctx.Add("gather_nd", {x, indices}, GatherNdAttrs{}, x->type().quant));
+  // The axes of the boxes are behind the others.
+  std::vector<int64_t> shape = outer, order;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    const int64_t n = box[static_cast<size_t>(axis)];
+    if (std::ranges::find(collapsed, axis) == collapsed.end())
+      shape.push_back(n);
+    else if (n != 1)
+      return ModelError("axis {} of the slices is dropped, but has {} elements", axis, n);
+  }
+  if (shape.size() != outer.size() + offsets.size())
+    return ModelError("the options do not fit the operands");
+  NN_ASSIGN(y, ctx.Add("reshape", {y}, ReshapeAttrs{ToDims(shape), false}, x->type().quant));
+  int64_t of_outer = 0;
+  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
+    const auto at = std::ranges::find(offsets, axis);
+    order.push_back(at == offsets.end()
+                        ? of_outer++
+                        : static_cast<int64_t>(outer.size()) + (at - offsets.begin()));
+  }
+  if (of_outer != static_cast<int64_t>(outer.size()))
+    return ModelError("offset_dims do not fit the result");
+  return ctx.Emit("transpose", {y}, TransposeAttrs{order});
+}
+
 // ---- Diagonals ----------------------------------------------------------------------------------
 
 // The numbers 0 to size - 1 along the first of two axes, or along the second.
@@ -382,6 +472,7 @@ constexpr ImportRow kScatterImports[] = {
     {.op = Op::HASHTABLE_LOOKUP, .import = ImportHashtableLookup},
     {.op = Op::EMBEDDING_LOOKUP_SPARSE, .import = ImportEmbeddingLookupSparse},
     {.op = Op::BROADCAST_ARGS, .import = ImportBroadcastArgs},
+    {.op = Op::STABLEHLO_GATHER, .import = ImportStablehloGather},
 };
 
 }  // namespace
