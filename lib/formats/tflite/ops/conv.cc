@@ -239,6 +239,7 @@ std::optional<std::string> WhyNotConv(const Node& node) {
     return "the input of CONV_2D cannot be empty";
   const Type& filter = node.input(1)->type();
   if (!filter.const_dims()) return "the filter shape must be constant";
+  if (Product(*filter.dims) == 0) return "the filter of CONV_2D cannot be empty";
   if (auto reason = WhyNotWeights(node, {DType::kI8, DType::kI4}, {DType::kI8, DType::kI4}))
     return reason;
   if (a.filter_layout != FilterLayout::kIxo &&
