@@ -71,6 +71,7 @@ const std::byte* Blob::ComputedBytes() const {
     Buffer buffer(state.size);
     for (size_t at = 0; at < state.size; at += kVisitedBytes)
       state.source->Compute(at, {buffer.data() + at, std::min(kVisitedBytes, state.size - at)});
+    state.source->Release();
     state.bytes = std::move(buffer);
     state.is_computed.store(true, std::memory_order_release);
   });
@@ -84,15 +85,13 @@ bool Blob::is_deferred() const {
 void Blob::Visit(const std::function<bool(std::span<const std::byte>)>& fn) const {
   Buffer piece;
   if (is_deferred()) piece = Buffer(std::min(kVisitedBytes, size_));
+  const bool computes = piece.size() > 0;
   for (size_t at = 0; at < size_; at += kVisitedBytes) {
     const size_t count = std::min(kVisitedBytes, size_ - at);
-    if (piece.size() == 0) {
-      if (!fn({data() + at, count})) return;
-      continue;
-    }
-    deferred_->source->Compute(offset_ + at, {piece.data(), count});
-    if (!fn({piece.data(), count})) return;
+    if (computes) deferred_->source->Compute(offset_ + at, {piece.data(), count});
+    if (!fn({computes ? piece.data() : data() + at, count})) break;
   }
+  if (computes) deferred_->source->Release();
 }
 
 Blob Blob::Copy(std::span<const std::byte> bytes) {

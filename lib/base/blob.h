@@ -47,6 +47,8 @@ class DeferredBytes {
   virtual ~DeferredBytes() = default;
   // Computes the bytes from `offset` on. May be called from several threads.
   virtual void Compute(size_t offset, std::span<std::byte> to) const = 0;
+  // The caller of Compute() needs no more bytes for now: frees memory of the sources.
+  virtual void Release() const {}
 };
 
 class Blob {

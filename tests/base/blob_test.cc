@@ -22,7 +22,11 @@ class Counting : public DeferredBytes {
   void Compute(size_t offset, std::span<std::byte> to) const override {
     for (size_t i = 0; i < to.size(); ++i) to[i] = ByteAt(offset + i);
     computed_ += to.size();
+    is_held = true;
   }
+  void Release() const override { is_held = false; }
+
+  static inline std::atomic<bool> is_held = false;
 
  private:
   std::atomic<size_t>& computed_;
@@ -73,10 +77,12 @@ TEST_CASE("blob: a visit computes the pieces that it shows, and keeps none") {
   CHECK(at == 99 + slice.size());
   CHECK(slice.is_deferred());
   CHECK(computed == slice.size());
+  CHECK_FALSE(Counting::is_held);
 
   pieces = 0;
   slice.Visit([&](std::span<const std::byte>) { return ++pieces == 0; });
   CHECK(pieces == 1);
+  CHECK_FALSE(Counting::is_held);
 }
 
 TEST_CASE("blob: bytes in memory are visited in the same pieces") {

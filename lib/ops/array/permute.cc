@@ -58,7 +58,6 @@ class PermutedBytes : public DeferredBytes {
   }
 
   void Compute(size_t offset, std::span<std::byte> to) const override {
-    const bool ends = offset + to.size() == source_.size();
     // The part of a unit in front, whole units, the part of a unit behind.
     if (const size_t skipped = offset % unit_; skipped > 0) {
       const size_t count = std::min(unit_ - skipped, to.size());
@@ -73,8 +72,8 @@ class PermutedBytes : public DeferredBytes {
                 to.data());
     to = to.subspan(count * unit_);
     if (!to.empty()) std::memcpy(to.data(), UnitAt(first + count), to.size());
-    if (ends) DropResidentPages(source_);
   }
+  void Release() const override { DropResidentPages(source_); }
 
  private:
   const std::byte* UnitAt(size_t index) const {
