@@ -218,8 +218,9 @@ class Matcher {
     if (p.size() > node->inputs().size()) return false;
     const auto operands = [&](size_t first) -> Then {
       return [this, &p, node, first, &then] {
-        return Try(*p[0], node->input(first),
-                   [&] { return p.size() == 1 || Try(*p[1], node->input(1 - first), then); });
+        return Try(*p[0], node->input(first), [&] {
+          return p.size() == 1 ? then() : Try(*p[1], node->input(1 - first), then);
+        });
       };
     };
     const auto add = [&] { match.nodes.insert(node); };

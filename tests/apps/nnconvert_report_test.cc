@@ -118,6 +118,7 @@ TEST_CASE("report: inputs and outputs with shifted integers") {
   WriteModel(dir / "in.tflite", R"(graph {
     in %x "x": i8[1, 4, 4, 2]{scale=0.05, zp=-7}
     %y = max_pool(%x) {layout = nxc, kernel = [2, 2], strides = [2, 2]} @tflite
+        : i8[1, 2, 2, 2]{scale=0.05, zp=-7}
     out "y" = %y
   })");
   const Json json = ReportOf(dir / "in.tflite " + dir / "out.nnapi", 0);

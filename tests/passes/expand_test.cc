@@ -413,8 +413,8 @@ TEST_CASE("expand: what does not apply stays") {
       {ExpandConvTranspose,
        "graph { in %x: f32[1, 2, n] in %w: f32[2, 2, 3] %y = conv_transpose(%x, %w) out \"y\" = %y "
        "}"},
-      {ExpandPad, OnX("f32[2]", "pad(%x) {pads = [3, 0], mode = wrap}")},
-      {ExpandPad, OnX("f32[2]", "pad(%x) {pads = [2, 0], mode = reflect}")},
+      {PadAsSlices, OnX("f32[2]", "pad(%x) {pads = [3, 0], mode = wrap}")},
+      {PadAsSlices, OnX("f32[2]", "pad(%x) {pads = [2, 0], mode = reflect}")},
       {ExpandPad, OnX("f32[n]", "pad(%x) {pads = [1, 0], mode = edge}")},
       {ExpandPad, OnX("f32[2]", "pad(%x) {pads = [1, 0]}")},
       {ExpandHardmax, OnX("f32[2, n]", "hardmax(%x)")},
