@@ -139,7 +139,7 @@ std::vector<Row> Rows() {
        "axis = 2, epsilon = 0.001"},
       {"l2_normalization as functional.normalize",
        "div(%x, expand(maximum(reduce_l2(%x) {axes = [1]}, 0.001)) {dims = [3, 4, 16]})",
-       "l2_normalization", "floor"},
+       "l2_normalization", "axes = [1], epsilon = 0.001"},
       {"l2_normalization, epsilon added", "div(%x, add(reduce_l2(%x) {axes = [-1]}, 0.001))",
        "l2_normalization", "outside"},
       {"l2_normalization, epsilon inside",
@@ -184,8 +184,8 @@ TEST_CASE("idioms: what differs, or is used elsewhere, stays") {
            "div(mul(%x, clip(add(%x, 3)) {min = 0, max = 5}), 6)",
            "mul(%x, hard_sigmoid(%x) {alpha = 0.2, beta = 0.5})",
            // The mean over one axis, the variance over another.
-           "div(sub(%x, reduce_mean(%x) {axes = [1]}), sqrt(add(reduce_mean(pow(sub(%x, "
-           "reduce_mean(%x) {axes = [1]}), 2)) {axes = [-1]}, 0.001)))",
+           "div(sub(%x, reduce_mean(%x) {axes = [-1]}), sqrt(add(reduce_mean(pow(sub(%x, "
+           "reduce_mean(%x) {axes = [-1]}), 2)) {axes = [1]}, 0.001)))",
            // Not the last axes.
            "div(%x, sqrt(add(reduce_mean(mul(%x, %x)) {axes = [1]}, 0.001)))",
        }) {

@@ -173,9 +173,11 @@ constexpr Rewrite kRewrites[] = {
 // Of an operator that has no counterpart: if other operators can express it, its element type or
 // shape is the reason.
 std::string WhyNotExpressed(const Node& node) {
-  const bool has_rewrite = std::any_of(std::begin(kRewrites), std::end(kRewrites),
-                                       [&](const Rewrite& r) { return node.Is(r.op); });
-  const Type& x = node.input(0)->type();
+  // A node may have no inputs, or not its first one.
+  const Type x = node.input(0) == nullptr ? Type() : node.input(0)->type();
+  const bool has_rewrite =
+      node.input(0) != nullptr && std::any_of(std::begin(kRewrites), std::end(kRewrites),
+                                              [&](const Rewrite& r) { return node.Is(r.op); });
   const bool empty = x.ranked() && Product(*x.dims) == 0;
   if (has_rewrite && (x.dtype != DType::kF32 || x.quantized() || empty))
     return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(),
