@@ -236,11 +236,16 @@ Result<bool> MoveByLookups(Graph& graph, Node& node) {
     if (IsWidePort(graph, v)) return false;
   std::vector<Value*> results;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
-    NN_ASSIGN(Places p, PlacesOf(node, i));
+    // The model may be invalid: an index may be out of range, or the declared shape another one.
+    const auto p = PlacesOf(node, i);
+    if (!p)
+      return p.error().code() == ErrorCode::kModel ? Result<bool>(false)
+                                                   : tl::unexpected(p.error());
+    const auto dims = *node.output(i)->type().const_dims();
+    if (p->places.dims() != dims) return false;
     std::vector<int64_t> places;
-    for (const float f : p.places.As<float>()) places.push_back(static_cast<int64_t>(f));
-    NN_ASSIGN(Value* const y, Lookups(graph, node, p.root, places, p.constants,
-                                      *node.output(i)->type().const_dims()));
+    for (const float f : p->places.As<float>()) places.push_back(static_cast<int64_t>(f));
+    NN_ASSIGN(Value* const y, Lookups(graph, node, p->root, places, p->constants, dims));
     if (y == nullptr) return false;
     results.push_back(y);
   }
@@ -256,6 +261,9 @@ Result<bool> ReshapeInUses(Graph& graph, Node& node) {
   for (const Use& use : uses) {
     const auto dims = use.node->output()->type().const_dims();
     if (use.index != 0 || !IsReshape(*use.node) || !dims) continue;
+    // Declared shapes of invalid models may contradict each other.
+    const auto from = node.input(0)->type().const_dims();
+    if (!from || CheckedElements(*from) != CheckedElements(*dims)) continue;
     NN_ASSIGN(Value* const y, Reshaped(graph, *use.node, node.input(0), *dims));
     graph.Replace(use.node, y);
     changed = true;
