@@ -17,8 +17,7 @@ bool IsReal(const Node& node);
 // Reshapes a value to a shape with as many elements.
 Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims);
 
-// ---- rewrites_move.cc: what moves elements, by EMBEDDING_LOOKUP with constant indices
-// ------------
+// ---- rewrites_move.cc: what moves elements, by EMBEDDING_LOOKUP with constant indices -----------
 
 // A tensor of `dims` before `node`, element i of which is element places[i] - 1 of x, or 0 where
 // that is negative; null if it needs too many lookups. Bit-exact.
