@@ -357,10 +357,11 @@ TEST_CASE("dumps: NNAPI") {
   m.operand_values = Blob::CopyOf(std::vector<uint8_t>{1, 2, 3});
   m.pools = {{}, {Blob::CopyOf(std::vector<uint8_t>(5000, 9)), {}}};
   m.version = 1;
-  const auto file = nnapi::WriteFlatbuffer(m);
-  REQUIRE(file.has_value());
+  const auto parts = nnapi::WriteFlatbuffer(m);
+  REQUIRE(parts.has_value());
+  const Blob file = nnapi::Memory(*parts).Joined();
   const TempDir dir;
-  WriteText(dir / "m.nnapi", {reinterpret_cast<const char*>(file->data()), file->size()});
+  WriteText(dir / "m.nnapi", {reinterpret_cast<const char*>(file.data()), file.size()});
   const Copies c = CheckRoundTrip(dir / "m.nnapi");
   CHECK(c.restored == ReadText(dir / "m.nnapi"));
   const Json json = Json::parse(c.dump)["model"];

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include <string>
 
@@ -56,6 +57,81 @@ const nnapi::Model& AsModel(const std::unique_ptr<NativeModel>& model) {
   return static_cast<const nnapi::Model&>(*model);
 }
 
+Result<Blob> Flatbuffer(const nnapi::Model& model) {
+  NN_ASSIGN(const auto parts, nnapi::WriteFlatbuffer(model));
+  return nnapi::Memory(parts).Joined();
+}
+
+bool SameBytes(const nnapi::Memory& a, const nnapi::Memory& b) {
+  return std::ranges::equal(a.Joined().bytes(), b.Joined().bytes());
+}
+
+TEST_CASE("nnapi: constants in pieces") {
+  const auto bytes = [](size_t count, uint8_t first) {
+    std::vector<uint8_t> values(count);
+    std::iota(values.begin(), values.end(), first);
+    return Blob::CopyOf(values);
+  };
+  const Blob large = bytes(20000, 3);
+  nnapi::MemoryPacker packer;
+  CHECK(packer.Append(bytes(5, 1)) == 0u);
+  CHECK(packer.Append(large) == 16u);
+  CHECK(packer.Append(bytes(0, 0)) == 20016u);
+  CHECK(packer.Append(bytes(3, 7)) == 20016u);
+  CHECK(packer.size() == 20019);
+  const nnapi::Memory memory = packer.Finish();
+  REQUIRE(memory.size() == 20019);
+  // A view of the constant.
+  CHECK(memory.Slice(16, 20000).data() == large.data());
+  CHECK(memory.Slice(17, 4).data() == large.data() + 1);
+  CHECK(memory.Slice(20019, 0).empty());
+  const Blob joined = memory.Joined();
+  for (const uint64_t offset : {0, 4, 15, 16, 20014, 20016})
+    for (const uint64_t length : {0, 1, 2, 3}) {
+      CAPTURE(offset);
+      CAPTURE(length);
+      CHECK(std::ranges::equal(memory.Slice(offset, length).bytes(),
+                               joined.Slice(offset, length).bytes()));
+    }
+  CHECK(std::to_integer<int>(joined.bytes()[4]) == 5);
+  CHECK(std::to_integer<int>(joined.bytes()[15]) == 0);
+  CHECK(std::to_integer<int>(joined.bytes()[16]) == 3);
+  CHECK(std::to_integer<int>(joined.bytes()[20018]) == 9);
+}
+
+TEST_CASE("nnapi flatbuffer: large constants stand behind the tables") {
+  std::vector<uint8_t> values(100001);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint8_t>(i % 251);
+  nnapi::Model m;
+  m.operand_values = nnapi::Memory({Blob::CopyOf(values), Blob::CopyOf(std::vector<uint8_t>{7})});
+  m.pools = {{Blob::CopyOf(std::vector<uint8_t>{1, 2}), {}}, {Blob::CopyOf(values), {}}};
+  const auto parts = nnapi::WriteFlatbuffer(m);
+  REQUIRE(parts.has_value());
+  // The tables; for each large memory its length, and its pieces as they are.
+  REQUIRE(parts->size() == 6);
+  CHECK(parts->at(0).size() < values.size());
+  CHECK(parts->at(2).data() == m.pools[1].bytes.pieces()[0].data());
+  CHECK(parts->at(4).data() == m.operand_values.pieces()[0].data());
+  const auto again = nnapi::ReadFlatbuffer(nnapi::Memory(*parts).Joined(), {});
+  REQUIRE_MESSAGE(again.has_value(), again.error().message());
+  CHECK(SameBytes((*again)->operand_values, m.operand_values));
+  REQUIRE((*again)->pools.size() == 2);
+  CHECK(SameBytes((*again)->pools[0].bytes, m.pools[0].bytes));
+  CHECK(SameBytes((*again)->pools[1].bytes, m.pools[1].bytes));
+}
+
+TEST_CASE("nnapi: constants beyond 32 bits of an offset") {
+  // Nothing reads the bytes of a view.
+  const Blob huge({static_cast<const std::byte*>(nullptr), size_t{3} << 30}, nullptr);
+  nnapi::MemoryPacker packer;
+  CHECK(packer.Append(huge) == 0u);
+  CHECK(!packer.Append(huge));
+  CHECK(packer.size() == huge.size());
+  nnapi::Model model;
+  model.operand_values = packer.Finish();
+  CHECK(nnapi::WriteFlatbuffer(model).error().code() == ErrorCode::kUnsupported);
+}
+
 TEST_CASE("nnapi json: constants are packed in operand order") {
   const auto read = ReadText(AddModel().dump());
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
@@ -84,7 +160,7 @@ TEST_CASE("nnapi json: locations, pools and counts stay as they are given") {
   CHECK(m.pools[0].bytes.size() == 64);
   CHECK(m.operands[0].number_of_consumers == 7);
   float value[2];
-  std::memcpy(value, m.pools[0].bytes.data() + 16, 8);
+  std::memcpy(value, m.pools[0].bytes.Slice(16, 8).data(), 8);
   CHECK(value[0] == 1.5f);
   CHECK(value[1] == -3.0f);
 }
@@ -101,7 +177,7 @@ TEST_CASE("nnapi: both forms hold the same model") {
   const auto first = ReadText(json.dump());
   REQUIRE_MESSAGE(first.has_value(), first.error().message());
   const nnapi::Model& m = AsModel(*first);
-  for (const auto write : {nnapi::WriteFlatbuffer, nnapi::WriteJson}) {
+  for (const auto write : {Flatbuffer, nnapi::WriteJson}) {
     const auto bytes = write(m);
     REQUIRE(bytes.has_value());
     CHECK(nnapi::LikenessOf(bytes->bytes()) >= Likeness::kLikely);
@@ -113,9 +189,7 @@ TEST_CASE("nnapi: both forms hold the same model") {
     CHECK(m.input_indexes == n.input_indexes);
     CHECK(m.output_indexes == n.output_indexes);
     CHECK(m.name == n.name);
-    REQUIRE(m.operand_values.size() == n.operand_values.size());
-    CHECK(std::memcmp(m.operand_values.data(), n.operand_values.data(), m.operand_values.size()) ==
-          0);
+    CHECK(SameBytes(m.operand_values, n.operand_values));
   }
 }
 
@@ -127,12 +201,9 @@ TEST_CASE("nnapi json: bytes that no operand tells") {
   REQUIRE(text.has_value());
   const auto again = nnapi::ReadJson(*text, ReadLimits{});
   REQUIRE_MESSAGE(again.has_value(), again.error().message());
-  const auto same = [](const Blob& a, const Blob& b) {
-    return std::equal(a.bytes().begin(), a.bytes().end(), b.bytes().begin(), b.bytes().end());
-  };
-  CHECK(same((*again)->operand_values, m.operand_values));
+  CHECK(SameBytes((*again)->operand_values, m.operand_values));
   REQUIRE((*again)->pools.size() == 2);
-  CHECK(same((*again)->pools[0].bytes, m.pools[0].bytes));
+  CHECK(SameBytes((*again)->pools[0].bytes, m.pools[0].bytes));
   CHECK((*again)->pools[1].file == "beside.bin");
 }
 
@@ -149,9 +220,7 @@ TEST_CASE("nnapi json: floats keep their bits") {
   REQUIRE(text.has_value());
   const auto again = nnapi::ReadJson(*text, ReadLimits{});
   REQUIRE(again.has_value());
-  const auto bytes = (*again)->operand_values.bytes();
-  CHECK(std::equal(bytes.begin(), bytes.end(), m.operand_values.bytes().begin(),
-                   m.operand_values.bytes().end()));
+  CHECK(SameBytes((*again)->operand_values, m.operand_values));
 }
 
 TEST_CASE("nnapi json: operands that share their bytes too often are refused") {
@@ -207,7 +276,7 @@ TEST_CASE("nnapi json: what is no model") {
 TEST_CASE("nnapi flatbuffer: every truncation and many corruptions are survived") {
   const auto model = ReadText(AddModel().dump());
   REQUIRE(model.has_value());
-  const auto bytes = nnapi::WriteFlatbuffer(AsModel(*model));
+  const auto bytes = Flatbuffer(AsModel(*model));
   REQUIRE(bytes.has_value());
   const Format* format = FindFormat("nnapi");
   for (size_t n = 8; n < bytes->size(); ++n)
@@ -232,7 +301,7 @@ TEST_CASE("nnapi flatbuffer: vectors shared by many tables do not multiply") {
   nnapi::Operation operation;
   operation.inputs.assign(1000, 0);
   model.operations.assign(100, operation);
-  const auto bytes = nnapi::WriteFlatbuffer(model);
+  const auto bytes = Flatbuffer(model);
   REQUIRE(bytes.has_value());
   ReadLimits limits;
   limits.max_items = 50000;

@@ -15,7 +15,8 @@ const reflection::Schema& Schema() {
 }  // namespace
 
 Status Dump(const NativeModel& model, DumpWriter& out) {
-  NN_ASSIGN(const Blob bytes, WriteFlatbuffer(static_cast<const Model&>(model)));
+  NN_ASSIGN(const auto parts, WriteFlatbuffer(static_cast<const Model&>(model)));
+  const Blob bytes = Memory(parts).Joined();
   NN_ASSIGN(const StableFlatbuffer file, StableFlatbuffer::Make(bytes, {}));
   const auto no_outer_data = [](const flatbuffers::Table&, std::string_view) {
     return std::optional<Blob>();

@@ -21,8 +21,6 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr size_t kConstantAlignment = 16;
-
 std::optional<OperandType> OperandTypeOf(const Type& type) {
   switch (type.dtype) {
     case DType::kF32:
@@ -208,12 +206,11 @@ Status ExportContext::Store(const Blob& bytes, Operand& operand) {
     model_.pools.push_back({bytes, {}});
     return {};
   }
-  values_.resize(RoundUp(values_.size(), kConstantAlignment), '\0');
-  if (values_.size() + bytes.size() > std::numeric_limits<uint32_t>::max())
-    return LimitError("the model has more than 4 GiB of constants");
-  operand.lifetime = LifeTime::kConstantCopy;
-  operand.location = {0, static_cast<uint32_t>(values_.size()), length};
-  values_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  auto offset = memories_.empty() ? std::nullopt : memories_.back().Append(bytes);
+  if (!offset) offset = memories_.emplace_back().Append(bytes);
+  const auto memory = static_cast<uint32_t>(memories_.size() - 1);
+  operand.lifetime = memory == 0 ? LifeTime::kConstantCopy : LifeTime::kConstantReference;
+  operand.location = {memory == 0 ? 0 : memory - 1, *offset, length};
   return {};
 }
 
@@ -364,7 +361,11 @@ Status ExportContext::AddCopy(uint32_t from, uint32_t to) {
 void ExportContext::Finish() {
   for (const Operation& operation : model_.operations)
     for (const uint32_t i : operation.inputs) ++model_.operands[i].number_of_consumers;
-  model_.operand_values = Blob::CopyOf(std::span<const char>(values_));
+  for (MemoryPacker& memory : memories_)
+    if (&memory == &memories_.front())
+      model_.operand_values = memory.Finish();
+    else
+      model_.pools.push_back({memory.Finish(), {}});
 }
 
 std::optional<std::string> WhyNotOperands(const Node& node) {

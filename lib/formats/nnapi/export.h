@@ -1,7 +1,8 @@
 // Export to NNAPI 1.0. One-to-one operators (OpDef::formats) need no code here; every other
 // operator has a row in ops/<family>.cc; rewrites.cc legalizes graphs for them.
 //
-// Activations are fused into operations that support them. Constants are packed into operandValues.
+// Activations are fused into operations that support them. Constants are packed into operandValues,
+// those beyond 4 GiB into pools.
 #pragma once
 
 #include <map>
@@ -67,7 +68,7 @@ class ExportContext {
 
   Model& model_;
   Mode mode_;
-  std::string values_;
+  std::vector<MemoryPacker> memories_;  // operandValues and, when it is full, pools
   std::unordered_map<const Value*, uint32_t> operands_;
   std::unordered_map<const Node*, const Node*> fused_;
   std::map<int64_t, uint32_t> ints_;

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/text.h"
+#include "formats/common/fb_outside.h"
 #include "formats/common/fb_stable.h"
 #include "formats/common/fb_verify.h"
 #include "formats/nnapi/native.h"
@@ -102,16 +104,19 @@ std::vector<ByteRange> Payloads(std::span<const std::byte> bytes) {
   return payloads;
 }
 
-// The bytes of a pool, in the flatbuffer.
-size_t InsideBytes(const Pool& pool) {
-  return (pool.file.empty() ? pool.bytes.size() : pool.file.size()) + kDataAlignment;
+// The bytes of constants in the flatbuffer.
+uint64_t InsideBytes(const Model& model) {
+  uint64_t bytes = model.operand_values.size();
+  for (const Pool& p : model.pools)
+    if (p.file.empty()) bytes += p.bytes.size();
+  return bytes;
 }
 
 class Writer {
  public:
-  explicit Writer(const Model& model) : model_(model), builder_(Capacity(model)) {}
+  explicit Writer(const Model& model) : model_(model) {}
 
-  Blob Run() {
+  std::vector<Blob> Run() {
     std::vector<flatbuffers::Offset<fb::Operand>> operands;
     for (const Operand& o : model_.operands) operands.push_back(Add(o));
     std::vector<flatbuffers::Offset<fb::Operation>> operations;
@@ -135,21 +140,32 @@ class Writer {
     fb::FinishModelBuffer(
         builder_, fb::CreateModel(builder_, all_operands, all_operations, inputs, outputs, values,
                                   all_pools, name, model_.version));
-    auto bytes = std::make_shared<flatbuffers::DetachedBuffer>(builder_.Release());
-    return Blob({reinterpret_cast<const std::byte*>(bytes->data()), bytes->size()}, bytes);
+    flatbuffers::DetachedBuffer file = builder_.Release();
+    const auto outside = Outside(file);
+    return PlaceOutside(std::move(file), outside, kDataAlignment);
   }
 
  private:
-  // The builder grows by doubling with a copy; a good estimate avoids that.
-  static size_t Capacity(const Model& model) {
-    size_t bytes = 4096 + model.operand_values.size() + 128 * model.operands.size();
-    for (const Pool& p : model.pools) bytes += InsideBytes(p);
-    return bytes;
-  }
-
-  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> Add(const Blob& bytes) {
+  // Large data are left out; Outside() lists them.
+  flatbuffers::Offset<flatbuffers::Vector<uint8_t>> Add(const Memory& memory) {
+    const Blob bytes = memory.size() < kMinOutsideBytes ? memory.Joined() : Blob();
     builder_.ForceVectorAlignment(bytes.size(), sizeof(uint8_t), kDataAlignment);
     return builder_.CreateVector(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  }
+
+  std::vector<OutsideVector> Outside(const flatbuffers::DetachedBuffer& file) const {
+    const fb::Model* model = fb::GetModel(file.data());
+    std::vector<OutsideVector> out;
+    const auto add = [&](const void* table, flatbuffers::voffset_t field, const Memory& memory) {
+      if (memory.size() >= kMinOutsideBytes)
+        out.push_back({ReferencePlace(file, table, field), memory.pieces()});
+    };
+    for (size_t i = 0; i < model_.pools.size(); ++i)
+      if (const Pool& p = model_.pools[i]; p.file.empty())
+        add(model->pools()->Get(static_cast<flatbuffers::uoffset_t>(i)), fb::MemoryPool::VT_DATA,
+            p.bytes);
+    add(model, fb::Model::VT_OPERANDVALUES, model_.operand_values);
+    return out;
   }
 
   flatbuffers::Offset<flatbuffers::String> AddName(const std::string& name) {
@@ -172,8 +188,8 @@ class Writer {
 
 // An upper bound of the file size; the lists are far smaller than the slack.
 uint64_t EstimatedSize(const Model& model) {
-  uint64_t bytes = model.operand_values.size();
-  for (const Pool& p : model.pools) bytes += InsideBytes(p);
+  uint64_t bytes = InsideBytes(model);
+  for (const Pool& p : model.pools) bytes += 2 * kDataAlignment + p.file.size();
   for (const Operand& o : model.operands) bytes += 96 + o.name.size() + 4 * o.dimensions.size();
   for (const Operation& o : model.operations)
     bytes += 64 + 4 * (o.inputs.size() + o.outputs.size());
@@ -194,10 +210,12 @@ Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits
   return FlatbufferReader(stable, limits).Run(*fb::GetModel(bytes.data()));
 }
 
-Result<Blob> WriteFlatbuffer(const Model& model) {
+Result<std::vector<Blob>> WriteFlatbuffer(const Model& model) {
   if (EstimatedSize(model) >= FLATBUFFERS_MAX_BUFFER_SIZE)
-    return LimitError("the model has {} bytes of constants; a .nnapi file can have at most 2 GiB",
-                      model.operand_values.size());
+    return UnsupportedError(
+        "the model has {} of constants, but a .nnapi file can have at most 2 GiB; write them to "
+        "other files with --external-data",
+        HumanBytes(InsideBytes(model)));
   return Writer(model).Run();
 }
 

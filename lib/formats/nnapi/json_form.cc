@@ -395,23 +395,19 @@ void CopyTold(OperandType type, std::span<const std::byte> from, std::byte* to) 
   }
 }
 
-// The pool in Base64 if it has bytes that no operand's value covers; else "".
-std::string WholePool(const Model& model, const Blob& pool) {
-  std::vector<std::byte> told(pool.size());
+// The memory in Base64 if it has bytes that no operand's value covers; else "".
+std::string WholeMemory(const Model& model, const Memory& memory) {
+  std::vector<std::byte> told(memory.size());
   for (const Operand& o : model.operands)
-    if (const auto bytes = BytesOf(model, o); bytes && !bytes->empty())
-      if (const auto at = bytes->data() - pool.data();
-          at >= 0 && InRange(static_cast<uint64_t>(at), bytes->size(), pool.size()))
-        CopyTold(o.type, bytes->bytes(), told.data() + at);
-  const bool all = std::equal(told.begin(), told.end(), pool.bytes().begin());
-  return all ? std::string() : Base64(pool.bytes());
+    if (MemoryOf(model, o) == &memory)
+      if (const auto bytes = BytesOf(model, o); bytes && !bytes->empty())
+        CopyTold(o.type, bytes->bytes(), told.data() + o.location.offset);
+  const Blob all = memory.Joined();
+  return std::ranges::equal(told, all.bytes()) ? std::string() : Base64(all.bytes());
 }
 
-// A list of WholePool() as a member; "" if all are empty.
-std::string WholePools(const Model& model, const char* key, const std::vector<Blob>& pools) {
-  std::vector<std::string> texts;
-  texts.reserve(pools.size());
-  for (const Blob& pool : pools) texts.push_back(WholePool(model, pool));
+// A list of WholeMemory() as a member; "" if all are empty.
+std::string WholeMemories(const char* key, const std::vector<std::string>& texts) {
   if (std::all_of(texts.begin(), texts.end(), [](const std::string& t) { return t.empty(); }))
     return {};
   return fmt::format(",\n\"{}\":{}", key, Json(texts).dump());
@@ -476,10 +472,11 @@ Result<Blob> WriteJson(const Model& model) {
   out += ",\n\"operandValuesSize\":" + std::to_string(model.operand_values.size());
   out += ",\n\"poolSizes\":" + Json(pools).dump();
   if (outside) out += ",\n\"poolFiles\":" + Json(files).dump();
-  std::vector<Blob> inside;
-  for (const Pool& p : model.pools) inside.push_back(p.file.empty() ? p.bytes : Blob());
-  out += WholePools(model, "operandValues", {model.operand_values});
-  out += WholePools(model, "poolValues", inside);
+  out += WholeMemories("operandValues", {WholeMemory(model, model.operand_values)});
+  std::vector<std::string> inside;
+  for (const Pool& p : model.pools)
+    inside.push_back(p.file.empty() ? WholeMemory(model, p.bytes) : std::string());
+  out += WholeMemories("poolValues", inside);
   if (model.request) out += ",\n\"request\":" + RequestJson(*model.request).dump();
   out += ",\n\"name\":" + Json(model.name).dump();
   out += "\n}\n";

@@ -31,16 +31,18 @@ bool LooksLikeJson(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+const Memory* MemoryOf(const Model& model, const Operand& operand) {
+  const uint32_t pool = operand.location.pool_index;
+  if (operand.lifetime == LifeTime::kConstantCopy) return &model.operand_values;
+  const bool is_in_pool = operand.lifetime == LifeTime::kConstantReference;
+  return is_in_pool && pool < model.pools.size() ? &model.pools[pool].bytes : nullptr;
+}
+
 std::optional<Blob> BytesOf(const Model& model, const Operand& operand) {
   const DataLocation& at = operand.location;
-  const Blob* pool = nullptr;
-  if (operand.lifetime == LifeTime::kConstantCopy) {
-    pool = &model.operand_values;
-  } else if (operand.lifetime == LifeTime::kConstantReference) {
-    if (at.pool_index < model.pools.size()) pool = &model.pools[at.pool_index].bytes;
-  }
-  if (pool == nullptr || !InRange(at.offset, at.length, pool->size())) return std::nullopt;
-  return pool->Slice(at.offset, at.length);
+  const Memory* memory = MemoryOf(model, operand);
+  if (memory == nullptr || !InRange(at.offset, at.length, memory->size())) return std::nullopt;
+  return memory->Slice(at.offset, at.length);
 }
 
 Likeness LikenessOf(std::span<const std::byte> bytes) {

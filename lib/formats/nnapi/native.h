@@ -11,6 +11,7 @@
 #include "base/blob.h"
 #include "formats/format.h"
 #include "formats/nnapi/codes.h"
+#include "formats/nnapi/memory.h"
 
 namespace nn::nnapi {
 
@@ -45,7 +46,7 @@ struct Operation {
 
 // Memory of constants.
 struct Pool {
-  Blob bytes;
+  Memory bytes;
   std::string file;  // beside the model, that has the bytes; "": the model itself has them
 };
 
@@ -68,7 +69,7 @@ struct Model : NativeModel {
   std::vector<Operation> operations;
   std::vector<uint32_t> input_indexes;
   std::vector<uint32_t> output_indexes;
-  Blob operand_values;
+  Memory operand_values;
   std::vector<Pool> pools;
   std::string name;      // extension of the suite; may be empty
   uint32_t version = 0;  // of the file format; 0: not stated
@@ -76,6 +77,8 @@ struct Model : NativeModel {
   std::optional<Request> request;
 };
 
+// operandValues or the pool of a constant; null if the operand is none, or its pool does not exist.
+const Memory* MemoryOf(const Model& model, const Operand& operand);
 // The bytes of a constant, with the length of its location; nullopt if it has none, or if they are
 // outside its pool.
 std::optional<Blob> BytesOf(const Model& model, const Operand& operand);
@@ -88,8 +91,9 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
 Result<std::unique_ptr<Model>> ReadFlatbuffer(const Blob& file, const ReadLimits& limits);
 Result<std::unique_ptr<Model>> ReadJson(const Blob& file, const ReadLimits& limits);
 
-// The inverse of the readers. kLimit above 2 GiB, the maximum of a flatbuffer.
-Result<Blob> WriteFlatbuffer(const Model& model);
+// The inverse of the readers; a flatbuffer in parts. kUnsupported above 2 GiB, the maximum of a
+// flatbuffer.
+Result<std::vector<Blob>> WriteFlatbuffer(const Model& model);
 Result<Blob> WriteJson(const Model& model);
 
 // The file of a model in the form of options.path's extension, with its external pools as side

@@ -26,7 +26,7 @@ constexpr int64_t kMostLookupsInAll = int64_t{1} << 26;
 // Moves that one lookup replaces.
 constexpr size_t kMostMoves = 64;
 // Positions are computed as float32.
-constexpr int64_t kMostElements = (int64_t{1} << 24) - 2;
+constexpr int64_t kMostMovedElements = (int64_t{1} << 24) - 2;
 
 int64_t ElementsOf(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -44,7 +44,7 @@ bool IsFixedF32(const Type& type) {
   const auto dims = type.const_dims();
   const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
   return type.dtype == DType::kF32 && !type.quantized() && elements && *elements > 0 &&
-         *elements <= kMostElements;
+         *elements <= kMostMovedElements;
 }
 
 // Whether the result of the operator consists of elements of input 0 and of constants.

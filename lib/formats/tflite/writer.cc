@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/checked_math.h"
+#include "formats/common/fb_outside.h"
 #include "formats/tflite/export.h"
 #include "formats/tflite/tensor.h"
 
@@ -15,9 +16,6 @@ constexpr std::string_view kEntryPrefix = "tflite.";
 constexpr std::string_view kSignaturePrefix = "tflite.signature";
 
 constexpr size_t kVectorAlignment = 16;
-
-// Data of this size and above are not copied into the flatbuffer, but written behind its tables.
-constexpr size_t kMinOutsideBytes = size_t{64} << 10;
 
 std::string MetadataOr(const Graph& graph, const std::string& key, const std::string& fallback) {
   const auto it = graph.metadata.find(key);
@@ -94,32 +92,14 @@ flatbuffers::Offset<fb::Buffer> ExportContext::WriteBuffer(const Blob& bytes, ui
 }
 
 std::vector<Blob> ExportContext::PlaceOutside(flatbuffers::DetachedBuffer file) const {
-  auto owner = std::make_shared<flatbuffers::DetachedBuffer>(std::move(file));
-  std::vector<Blob> parts = {
-      Blob({reinterpret_cast<const std::byte*>(owner->data()), owner->size()}, owner)};
-  const auto* stored = fb::GetModel(owner->data())->buffers();
-  uint64_t end = owner->size();
-  for (size_t i = 0; i < buffers_.size(); ++i) {
-    const Blob& bytes = buffers_[i];
-    if (bytes.size() < kMinOutsideBytes) continue;
-    // A vector is its length and its elements; references count from their own place.
-    const auto* table = reinterpret_cast<const flatbuffers::Table*>(
-        stored->Get(static_cast<flatbuffers::uoffset_t>(i)));
-    const uint8_t* reference = table->GetAddressOf(fb::Buffer::VT_DATA);
-    const auto place = static_cast<size_t>(reference - owner->data());
-    const uint64_t data = RoundUp(end + sizeof(flatbuffers::uoffset_t), kVectorAlignment);
-    const uint64_t length = data - sizeof(flatbuffers::uoffset_t);
-    flatbuffers::WriteScalar(owner->data() + place,
-                             static_cast<flatbuffers::uoffset_t>(length - place));
-    Buffer gap(data - end);
-    gap.Clear();
-    flatbuffers::WriteScalar(gap.data() + (length - end),
-                             static_cast<flatbuffers::uoffset_t>(bytes.size()));
-    parts.emplace_back(std::move(gap));
-    parts.push_back(bytes);
-    end = data + bytes.size();
-  }
-  return parts;
+  std::vector<OutsideVector> vectors;
+  const auto* stored = fb::GetModel(file.data())->buffers();
+  for (size_t i = 0; i < buffers_.size(); ++i)
+    if (buffers_[i].size() >= kMinOutsideBytes)
+      vectors.push_back({ReferencePlace(file, stored->Get(static_cast<flatbuffers::uoffset_t>(i)),
+                                        fb::Buffer::VT_DATA),
+                         {buffers_[i]}});
+  return nn::PlaceOutside(std::move(file), vectors, kVectorAlignment);
 }
 
 flatbuffers::Offset<fb::SignatureDef> ExportContext::WriteSignature(

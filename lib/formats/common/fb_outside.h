@@ -1,0 +1,34 @@
+// Vectors of bytes outside of a flatbuffer's builder: large data are written behind the tables,
+// from where they are, instead of being copied.
+#pragma once
+
+#include <flatbuffers/flatbuffers.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/blob.h"
+
+namespace nn {
+
+// Smaller vectors belong into the builder.
+inline constexpr size_t kMinOutsideBytes = size_t{64} << 10;
+
+struct OutsideVector {
+  // Where the table's reference to the vector is, in the flatbuffer; it refers to an empty vector.
+  uint64_t reference = 0;
+  std::vector<Blob> pieces;  // the elements
+};
+
+// The place of the field's reference in the finished flatbuffer `file`. Requires that the table has
+// the field.
+uint64_t ReferencePlace(const flatbuffers::DetachedBuffer& file, const void* table,
+                        flatbuffers::voffset_t field);
+
+// The parts of the file: the flatbuffer, whose references are set, and the vectors, each with its
+// elements at a multiple of `alignment`. Requires that the file remains below 2 GiB.
+std::vector<Blob> PlaceOutside(flatbuffers::DetachedBuffer file,
+                               std::span<const OutsideVector> vectors, size_t alignment);
+
+}  // namespace nn
