@@ -60,11 +60,15 @@ uint32_t BitsAt(std::span<const std::byte> bytes, size_t offset) {
 // The bits of all values, ascending; nullopt if there are more than kTableSize.
 std::optional<std::vector<uint32_t>> DistinctValues(const Tensor& f32) {
   std::unordered_set<uint32_t> seen;
-  f32.blob().Visit([&](std::span<const std::byte> piece) {
+  const auto add = [&](std::span<const std::byte> piece) {
     for (size_t at = 0; at < piece.size() && seen.size() <= kTableSize; at += sizeof(uint32_t))
       seen.insert(BitsAt(piece, at));
     return seen.size() <= kTableSize;
-  });
+  };
+  // Most weights show it in their first values; no more of deferred ones is computed for it then.
+  const Blob& all = f32.blob();
+  all.Slice(0, std::min(all.size(), 2 * kTableSize * sizeof(uint32_t))).Visit(add);
+  if (seen.size() <= kTableSize) all.Visit(add);
   if (seen.size() > kTableSize) return std::nullopt;
   std::vector<uint32_t> sorted(seen.begin(), seen.end());
   std::ranges::sort(sorted);
