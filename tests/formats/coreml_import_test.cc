@@ -455,5 +455,18 @@ TEST_CASE("coreml: other kinds of models are named") {
   CHECK(ImportError(b) == "pipeline: only neural networks of layers are supported");
 }
 
+TEST_CASE("coreml: files that protobuf cannot read are not written") {
+  Built b;
+  Writer weights = b.Layer("innerProduct", {"x"}, "y").Sub("weights");
+  // Nothing reads the bytes of a view.
+  const auto view = [](size_t size) {
+    return Blob({static_cast<const std::byte*>(nullptr), size}, nullptr);
+  };
+  weights.Bytes("floatValue", view(size_t{2} << 30));
+  CHECK(coreml::Serialize(b.model).error().code() == ErrorCode::kUnsupported);
+  weights.Bytes("floatValue", view((size_t{2} << 30) - 1000));
+  CHECK(coreml::Serialize(b.model).has_value());
+}
+
 }  // namespace
 }  // namespace nn::test::coreml_import_test

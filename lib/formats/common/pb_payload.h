@@ -25,6 +25,9 @@
 
 namespace nn {
 
+// The size of the largest file that protobuf can read: 2 GiB - 1.
+inline constexpr uint64_t kMaxProtobufBytes = (uint64_t{1} << 31) - 1;
+
 // Bytes per element if the field can hold a payload (bytes, or an array of fixed-width numbers);
 // else 0.
 int PayloadElementSize(const google::protobuf::FieldDescriptor& field);

@@ -102,7 +102,7 @@ Result<std::unique_ptr<NativeModel>> Restore(const DumpNode& dump, const std::st
 
 Result<FileImage> Save(const NativeModel& model, const ExportOptions& options) {
   const auto& m = static_cast<const Model&>(model);
-  NN_ASSIGN(auto parts, SerializeWithPayloads(m.message(), m.payloads));
+  NN_ASSIGN(auto parts, Serialize(m));
   if (IsPackagePath(options.path)) return PackageImage(m.folder, std::move(parts));
   if (const auto file = WeightFileOf(m); !file.empty())
     return UnsupportedError(

@@ -176,7 +176,7 @@ Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   WriteClassifier(graph, root, network);
   root.Int("specificationVersion",
            std::max({kLeastVersion, InterfaceVersion(graph), VersionOfLayers(network.message())}));
-  NN_ASSIGN(auto parts, SerializeWithPayloads(model.message(), model.payloads));
+  NN_ASSIGN(auto parts, Serialize(model));
   if (IsPackagePath(options.path)) return PackageImage({}, std::move(parts));
   FileImage image;
   image.parts = std::move(parts);

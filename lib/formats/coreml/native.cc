@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/text.h"
 #include "coreml_model.pb.h"
 #include "formats/common/pb_match.h"
 #include "formats/coreml/program.h"
@@ -67,6 +68,18 @@ std::string DescribeKind(const Fields& model) {
         field >= kFirstKind && field != PayloadTable::kReferenceField)
       return fmt::format("an unknown kind (field {})", field);
   return "a model without a kind";
+}
+
+Result<std::vector<Blob>> Serialize(const Model& model) {
+  NN_ASSIGN(auto parts, SerializeWithPayloads(model.message(), model.payloads));
+  uint64_t bytes = 0;
+  for (const Blob& part : parts) bytes += part.size();
+  if (bytes > kMaxProtobufBytes)
+    return UnsupportedError(
+        "the model would have {}, but Core ML reads files of at most 2 GiB: its neural networks "
+        "have no external weights",
+        HumanBytes(bytes));
+  return parts;
 }
 
 Likeness LikenessOf(std::span<const std::byte> bytes) {

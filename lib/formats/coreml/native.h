@@ -47,6 +47,9 @@ Result<std::unique_ptr<NativeModel>> Read(const Blob& file, const std::string& p
 // The same for a package, which is a folder.
 Result<std::unique_ptr<NativeModel>> ReadFolder(const std::string& path, const ReadLimits& limits);
 
+// The model's file, in parts. kUnsupported above the 2 GiB that protobuf reads.
+Result<std::vector<Blob>> Serialize(const Model& model);
+
 // Format::likeness.
 Likeness LikenessOf(std::span<const std::byte> bytes);
 

@@ -58,16 +58,16 @@ class Assembler {
     else if (!wanted.file.empty())
       NN_RETURN_IF_ERROR(MoveOut(wanted.file));
     NN_ASSIGN(FileImage image, Image());
-    if (image.size() <= kMaxModelBytes) return image;
+    if (image.size() <= kMaxProtobufBytes) return image;
     const uint64_t size = image.size();
     if (!wanted.embed && wanted.file.empty()) {
       NN_RETURN_IF_ERROR(
           MoveOut(std::filesystem::path(options_.path).filename().string() + ".data"));
       NN_ASSIGN(image, Image());
-      if (image.size() <= kMaxModelBytes) return image;
+      if (image.size() <= kMaxProtobufBytes) return image;
     }
     return LimitError("the file would have {} bytes, but an ONNX file can have at most {}{}", size,
-                      kMaxModelBytes, wanted.embed ? ": keep tensors in an external file" : "");
+                      kMaxProtobufBytes, wanted.embed ? ": keep tensors in an external file" : "");
   }
 
  private:

@@ -26,14 +26,11 @@ struct ExternalRange {
 };
 Result<ExternalRange> ReadExternalRange(const pb::TensorProto& tensor);
 
-// The size of the largest file that protobuf can read: 2 GiB - 1.
-inline constexpr uint64_t kMaxModelBytes = (uint64_t{1} << 31) - 1;
-
 // The file of a model with its side files; `model.files` reads the present external tensors. The
 // options move tensors, in `model`, too: initializers of the graph, then of its subgraphs, and all
 // tensors that are already external, to a new file, at multiples of 4096 bytes (of 64 for small
 // tensors), so that they can be mapped; or all external tensors into the model. Other tensors are
-// unchanged. kLimit if the model exceeds kMaxModelBytes even with all movable tensors outside.
+// unchanged. kLimit if the model exceeds kMaxProtobufBytes even with all movable tensors outside.
 Result<FileImage> Assemble(Model& model, const ExportOptions& options);
 // The same for a copy of the message.
 Result<FileImage> Assemble(const pb::ModelProto& model, PayloadTable payloads,

@@ -227,8 +227,8 @@ class Importer {
   Status ImportNode(const pb::NodeProto& node, int index, Scope& scope) {
     if (node.output().empty()) return ModelError("the node has no output");
     std::vector<Value*> inputs;
-    // Values after an unsupported operator often have unknown types, which lets others fail. Those
-    // errors are not reported.
+    // Values after an unsupported operator often have unknown types, which lets others fail: no
+    // fault of theirs, nor of the model.
     bool on_opaque = false;
     for (const std::string& name : node.input()) {
       if (name.empty()) {
@@ -247,7 +247,9 @@ class Importer {
     const pb::FunctionProto* function = FindFunction(node);
     auto status =
         function != nullptr ? Inline(ctx, *function, scope, index) : ImportOp(ctx, domain);
-    if (!status && status.error().code() == ErrorCode::kUnsupported) {
+    const bool is_refused = !status && (status.error().code() == ErrorCode::kUnsupported ||
+                                        (on_opaque && status.error().code() == ErrorCode::kModel));
+    if (is_refused) {
       const bool follows = on_opaque && (function != nullptr || IsImported(ctx, domain));
       return MakeOpaque(ctx, follows ? std::string() : status.error().message(), scope);
     }
