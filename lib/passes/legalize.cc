@@ -127,7 +127,10 @@ Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCo
   const auto fuse = [&](Graph& g) -> Status {
     const IdiomOptions wanted{
         [&](const Node& node) { return WhyIllegal(target, node).has_value(); },
-        [&](const Node& node) { return !WhyIllegal(target, node); }};
+        [&](const Node& node) {
+          return target.takes_idiom != nullptr ? target.takes_idiom(node)
+                                               : !WhyIllegal(target, node);
+        }};
     NN_ASSIGN(const auto fused, FuseIdioms(g, wanted));
     if (counts != nullptr)
       for (const auto& [op, count] : fused) (*counts)[{op, kIdiomRewrite}] += count;

@@ -14,6 +14,7 @@
 #include "formats/common/interface.h"
 #include "formats/common/node_memo.h"
 #include "formats/nnapi/constraint.h"
+#include "formats/nnapi/rewrites_functions.h"
 #include "ir/op_def.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
@@ -114,6 +115,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
   if (!has_operation) {
     auto reason = IsRewritten(node) ? WhyNotOperands(node) : std::nullopt;
+    if (!reason) reason = WhyNoFunction(node);
     return reason ? reason : WhyNoOperation(node.op_name());
   }
   if (auto reason = WhyNotValues(node, WhyNotType)) return reason;
@@ -124,6 +126,11 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   if (auto reason = WhyNotAllowed(node)) return reason;
   return row != nullptr && row->why_not_layout != nullptr ? row->why_not_layout(node)
                                                           : std::nullopt;
+}
+
+// Fewer operations compute a fused operator than its parts, and more exactly.
+bool TakesIdiom(const Node& node) {
+  return !WhyIllegal(node) || (IsRewritten(node) && !WhyNotOperands(node));
 }
 
 bool SameQuant(const Type& a, const Type& b) {
@@ -403,6 +410,7 @@ const ExportRow* FindExport(std::string_view op) {
 const Target& NnapiTarget() {
   static const Target target = {.name = "NNAPI 1.0",
                                 .why_illegal = WhyIllegal,
+                                .takes_idiom = TakesIdiom,
                                 .rewrites = Rewrites(),
                                 .late_rewrites = LateRewrites(),
                                 .moves_interface = true,

@@ -6,6 +6,7 @@
 
 #include "formats/nnapi/export.h"
 #include "formats/nnapi/rewrites.h"
+#include "formats/nnapi/rewrites_functions.h"
 #include "ir/op_def.h"
 #include "ops/array/gather.h"
 #include "ops/array/pad.h"
@@ -474,6 +475,8 @@ std::span<const Rewrite> LateRewrites() {
         {"maximum", "pool of two rows", MaximumByPool},
         {"minimum", "maximum of negatives", MinimumByMaximum},
         {"clip", "maximum and minimum", ClipByBounds},
+        {"cum_sum", "convolution with ones", RunningSum},
+        {"select", "lookups", SelectByLookups},
         {"matmul", "matrix by matrix", MatmulByBatches},
         {"concat", "fewer axes", JoinConcatAxes},
         {"", "reshapes in one", ReshapeInUses},
@@ -482,11 +485,14 @@ std::span<const Rewrite> LateRewrites() {
       rows.push_back({op, "lookups", MoveByLookups});
     rows.push_back({"resize", "taps", ResizeByTaps});
     for (const std::string_view op :
-         {"add",   "sub",        "mul",     "div",          "neg",
-          "abs",   "relu",       "clip",    "sigmoid",      "tanh",
-          "floor", "maximum",    "minimum", "hard_sigmoid", "hard_swish",
-          "silu",  "leaky_relu", "prelu",   "pow",          "squared_difference"})
+         {"add", "sub", "mul", "neg", "abs", "relu", "clip", "sigmoid", "tanh", "floor", "maximum",
+          "minimum", "hard_sigmoid", "hard_swish", "silu", "leaky_relu", "prelu",
+          "squared_difference"})
       rows.push_back({op, "fewer axes", JoinAxes});
+    for (const Rewrite& function : FunctionRewrites()) {
+      if (function.op != "log_softmax") rows.push_back({function.op, "fewer axes", JoinAxes});
+      rows.push_back(function);
+    }
     return rows;
   }();
   return rewrites;

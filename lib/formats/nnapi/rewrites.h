@@ -29,6 +29,8 @@ std::span<const std::string_view> MoveOperators();
 // constants: slice, transpose, gather by constants, pad, ... Operators of that kind before it are
 // part of the lookup.
 Result<bool> MoveByLookups(Graph& graph, Node& node);
+// A selection by a constant. Bit-exact.
+Result<bool> SelectByLookups(Graph& graph, Node& node);
 // A reshape that NNAPI lacks (to a rank above 4) disappears into the reshapes after it.
 Result<bool> ReshapeInUses(Graph& graph, Node& node);
 // An elementwise operator, or a concatenation, on fewer axes.
@@ -59,6 +61,8 @@ Result<bool> ReduceMinByMax(Graph& graph, Node& node);
 Result<bool> MaximumByPool(Graph& graph, Node& node);
 Result<bool> MinimumByMaximum(Graph& graph, Node& node);
 Result<bool> ClipByBounds(Graph& graph, Node& node);
+// A running sum, as a convolution with ones. Bit-exact, but for the sign of zeros.
+Result<bool> RunningSum(Graph& graph, Node& node);
 // A product of batches of matrices, one by one.
 Result<bool> MatmulByBatches(Graph& graph, Node& node);
 

@@ -15,6 +15,8 @@
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/nn/resize.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/index.h"
 #include "passes/expand.h"
 
 namespace nn::nnapi {
@@ -252,6 +254,59 @@ Result<bool> MoveByLookups(Graph& graph, Node& node) {
   Expansion e(graph, node);
   for (size_t i = 1; i < results.size(); ++i) e.ReplaceOutput(i, results[i]);
   return e.Replace(results[0]);
+}
+
+Result<bool> SelectByLookups(Graph& graph, Node& node) {
+  const auto dims = node.output()->type().const_dims();
+  const Value* const condition = node.input(0);
+  if (!condition->is_constant() || !IsFixedF32(node.output()->type())) return false;
+  if (IsWidePort(graph, node.output())) return false;
+  // The operands behind each other; a constant of one element is none of them.
+  struct Part {
+    std::vector<int64_t> steps;
+    int64_t first = 0;
+  };
+  std::vector<Part> parts;
+  std::vector<Value*> values;
+  std::vector<float> constants;
+  int64_t elements = 0;
+  for (Value* v : node.inputs().subspan(1)) {
+    if (!IsFixedF32(v->type()) || IsWidePort(graph, v)) return false;
+    const auto from = *v->type().const_dims();
+    const int64_t n = ElementsOf(from);
+    auto steps = BroadcastSteps(*dims, from);
+    if (v->is_constant() && n == 1) {
+      constants.push_back(static_cast<float>(v->constant().GetDouble(0)));
+      parts.push_back({std::move(steps), -1 - static_cast<int64_t>(constants.size())});
+      continue;
+    }
+    NN_ASSIGN(v, Reshaped(graph, node, v, {n}));
+    values.push_back(v);
+    parts.push_back({std::move(steps), elements});
+    elements += n;
+  }
+  if (values.empty() || elements > kMostElements) return false;
+  std::vector<int64_t> places(static_cast<size_t>(ElementsOf(*dims)));
+  const Tensor mask = condition->constant();
+  std::vector<bool> taken(places.size());
+  ForEachOffset(*dims, BroadcastSteps(*dims, mask.dims()), [&](int64_t i, int64_t at) {
+    taken[static_cast<size_t>(i)] = mask.GetInt(at) != 0;
+  });
+  for (const bool which : {true, false}) {
+    const Part& part = parts[which ? 0 : 1];
+    ForEachOffset(*dims, part.steps, [&](int64_t i, int64_t at) {
+      const auto k = static_cast<size_t>(i);
+      if (taken[k] == which) places[k] = part.first + 1 + (part.first < 0 ? 0 : at);
+    });
+  }
+  Expansion e(graph, node);
+  Value* all = values[0];
+  if (values.size() > 1) {
+    NN_ASSIGN(all, e.Add("concat", std::move(values), ConcatAttrs{0}));
+  }
+  NN_ASSIGN(Value* const y, Lookups(graph, node, all, places, constants, *dims));
+  if (y == nullptr) return false;
+  return e.Replace(y);
 }
 
 Result<bool> ReshapeInUses(Graph& graph, Node& node) {

@@ -19,6 +19,7 @@
 #include "ops/nn/norm.h"
 #include "ops/nn/pool.h"
 #include "ops/reduce/reduce.h"
+#include "ops/reduce/scan.h"
 #include "ops/support/index.h"
 #include "passes/expand.h"
 
@@ -29,7 +30,7 @@ namespace {
 constexpr int64_t kLanes = 16;
 // Elements of the operands, and of the constants that are added to them: shapes alone cost a model
 // nothing.
-constexpr int64_t kMostElements = int64_t{1} << 28;
+constexpr int64_t kMostReduced = int64_t{1} << 28;
 constexpr int64_t kMostAdded = int64_t{1} << 22;
 
 int64_t Product(const std::vector<int64_t>& dims) {
@@ -49,7 +50,7 @@ struct Rows {
 std::optional<std::vector<int64_t>> FixedDims(const Value* v) {
   auto dims = v->type().const_dims();
   const auto elements = dims ? CheckedElements(*dims) : std::nullopt;
-  if (!elements || *elements == 0 || *elements > kMostElements) return std::nullopt;
+  if (!elements || *elements == 0 || *elements > kMostReduced) return std::nullopt;
   return dims;
 }
 
@@ -382,6 +383,48 @@ Result<bool> ClipByBounds(Graph& graph, Node& node) {
     NN_ASSIGN(y, e.Add("minimum", {y, e.Constant(Tensor::Scalar(high))}));
   }
   return e.Replace(y);
+}
+
+Result<bool> RunningSum(Graph& graph, Node& node) {
+  constexpr int64_t kLongest = 4096;
+  const auto& a = node.attrs<ScanAttrs>();
+  const auto dims = FixedDims(node.input(0));
+  if (!IsReal(node) || !dims || dims->empty() || node.inputs().size() > 1) return false;
+  const auto rank = static_cast<int64_t>(dims->size());
+  const int64_t axis = a.axis < 0 ? a.axis + rank : a.axis;
+  const auto at = dims->begin() + axis;
+  const int64_t outer = std::accumulate(dims->begin(), at, int64_t{1}, std::multiplies<>());
+  const int64_t inner = std::accumulate(at + 1, dims->end(), int64_t{1}, std::multiplies<>());
+  const int64_t n = *at;
+  if (n > kLongest || (a.exclusive && outer * inner > kMostAdded)) return false;
+  Expansion e(graph, node);
+  NN_ASSIGN(Value * y, Reshaped(graph, node, node.input(0), {outer, n, inner}));
+  if (a.reverse) {
+    NN_ASSIGN(y, e.Add("reverse", {y}, ReverseAttrs{{1}}));
+  }
+  if (a.exclusive) {
+    std::vector<Value*> parts = {Zeros(e, {outer, 1, inner})};
+    if (n > 1) {
+      NN_ASSIGN(y, e.Add("slice", {y}, SliceAttrs{{1}, {0}, {n - 1}, {1}}));
+      parts.push_back(y);
+    }
+    NN_ASSIGN(y, e.Add("concat", std::move(parts), ConcatAttrs{1}));
+  }
+  NN_ASSIGN(y, Reshaped(graph, node, y, {outer, n, inner, 1}));
+  Value* const ones =
+      e.Constant(Tensor::Of({1, n, 1, 1}, std::vector<float>(static_cast<size_t>(n), 1.0f)));
+  NN_ASSIGN(y, e.Add("conv", {y, ones},
+                     ConvAttrs{.layout = Layout::kNxc,
+                               .filter_layout = FilterLayout::kOxi,
+                               .strides = {},
+                               .dilations = {},
+                               .pads = {n - 1, 0, 0, 0},
+                               .padding = Padding::kExplicit,
+                               .groups = 1}));
+  if (a.reverse) {
+    NN_ASSIGN(y, e.Add("reverse", {y}, ReverseAttrs{{1}}));
+  }
+  return ReplaceBy(graph, node, y);
 }
 
 Result<bool> MatmulByBatches(Graph& graph, Node& node) {
