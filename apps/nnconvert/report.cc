@@ -296,6 +296,11 @@ std::string ShiftedPortText(const ShiftedPort& p) {
 
 std::vector<std::string> Remarks(const Conversion& c) {
   std::vector<std::string> out;
+  if (c.random_nodes > 0)
+    out.push_back(fmt::format(
+        "{} operator{} random numbers, with the same seeds in both models; other implementations "
+        "of either format draw other numbers",
+        c.random_nodes, c.random_nodes == 1 ? " draws" : "s draw"));
   if (!c.rest_unchecked.empty())
     out.push_back("the remaining operators could not be checked: " + c.rest_unchecked);
   if (!c.remedy.empty()) out.push_back(c.remedy);

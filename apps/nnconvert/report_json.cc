@@ -172,6 +172,7 @@ void AddConversion(const ConvertReport& r, Json& json) {
     json["dequantized"] = std::move(ports);
   }
   if (c.hybrids > 0) json["hybrid_kernels"] = c.hybrids;
+  if (c.random_nodes > 0) json["random_nodes"] = c.random_nodes;
   if (!c.moved_ports.empty()) json["transposed"] = MovedJson(c.moved_ports);
   if (!c.shifted_ports.empty()) json["shifted"] = ShiftedJson(c.shifted_ports);
   json["transposes"] = TransposesJson(c.transposes);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "ops/math/random.h"
 #include "passes/idioms.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
@@ -329,6 +330,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   Graph source = std::move(imported.graph);
   NamePorts(source);
   out.source = InterfaceOf(source);
+  out.random_nodes = std::count_if(source.nodes().begin(), source.nodes().end(), IsRandom);
   if (o.prepare) NN_RETURN_IF_ERROR(o.prepare(source));
   const bool runs = o.verify && !o.dry_run;
   std::optional<Graph> quantized;

@@ -79,6 +79,7 @@ struct Conversion {
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
   std::vector<DequantizedPort> dequantized_ports;
   int64_t hybrids = 0;  // hybrid kernels converted to float operators (Format::import_as_float)
+  int64_t random_nodes = 0;  // of the source: they draw other numbers in other implementations
   std::vector<MovedPort> moved_ports;
   std::vector<ShiftedPort> shifted_ports;
   std::vector<TransposeNode> transposes;     // of the written graph

@@ -128,4 +128,12 @@ Result<bool> ExpandLogSumExp(Graph& graph, Node& node);
 // differently.
 Result<bool> ExpandNorm(Graph& graph, Node& node);
 
+// random_uniform, random_normal -> float32 numbers in [0, 1) or of the standard normal
+// distribution, scaled.
+Result<bool> ExpandRandom(Graph& graph, Node& node);
+// bernoulli -> a comparison of uniform numbers with the probabilities.
+Result<bool> ExpandBernoulli(Graph& graph, Node& node);
+// multinomial with logits of another type -> of float32.
+Result<bool> ExpandFloatLogits(Graph& graph, Node& node);
+
 }  // namespace nn

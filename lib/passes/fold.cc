@@ -4,6 +4,7 @@
 #include "ir/op_def.h"
 #include "ops/array/permute.h"
 #include "ops/array/shape.h"
+#include "ops/math/random.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -17,7 +18,7 @@ constexpr uint64_t kMaxFoldedWork = uint64_t{1} << 30;
 
 bool WorthFolding(const Node& node, uint64_t& left) {
   if (node.op().eval == nullptr || !node.regions().empty()) return false;
-  if (node.op().is_check) return false;
+  if (node.op().is_check || IsRandom(node)) return false;
   // Files store quantized weights; see DequantizeConstants.
   if (node.Is("dequantize")) return false;
   for (const Value* v : node.inputs())

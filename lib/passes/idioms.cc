@@ -160,7 +160,7 @@ constexpr Idiom kIdioms[] = {
      L2Normalization<EpsilonRule::kInside>},
 };
 
-constexpr size_t kMostSteps = 8;  // from the key to the result
+constexpr size_t kMostStepsToResult = 8;  // from the key to the result
 
 // The results that nodes of one use each reach from the key, the nearest first.
 std::vector<Value*> ResultsBehind(const Graph& graph, const Node& key) {
@@ -169,7 +169,7 @@ std::vector<Value*> ResultsBehind(const Graph& graph, const Node& key) {
   while (true) {
     out.push_back(v);
     const auto uses = v->uses();
-    if (out.size() == kMostSteps || uses.empty() || graph.IsOutput(v)) return out;
+    if (out.size() == kMostStepsToResult || uses.empty() || graph.IsOutput(v)) return out;
     const Node* const user = uses[0].node;
     const bool one = std::ranges::all_of(uses, [&](const Use& use) { return use.node == user; });
     if (!one || user->outputs().size() != 1) return out;

@@ -143,6 +143,7 @@ const Target& CoremlTarget() {
       {"silu", "elementary steps", &DecomposeSilu},
       {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
       {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
+      {"bernoulli", "comparison", &ExpandBernoulli},
       {"rnn", "steps", &UnrollRecurrent},
       {"gru", "steps", &UnrollRecurrent},
       {"lstm", "steps", &UnrollRecurrent},

@@ -168,6 +168,10 @@ constexpr Rewrite kRewrites[] = {
     {"pad", "crop", CropAsSlice},
     {"pad", "gather", IfGathered<ExpandPad>},
     {"dequantize", "constant", DequantizeConstant},
+    {"random_uniform", "unit interval", ExpandRandom},
+    {"random_normal", "standard distribution", ExpandRandom},
+    {"bernoulli", "comparison", ExpandBernoulli},
+    {"multinomial", "float logits", ExpandFloatLogits},
 };
 
 // Of an operator that has no counterpart: if other operators can express it, its element type or

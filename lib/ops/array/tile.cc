@@ -23,25 +23,6 @@ std::span<const AttrField> ExpandAttrs::Fields() {
 
 namespace {
 
-// The attribute or the contents of input 1; nullopt if those are not known. The number of entries
-// alone may be known: see KnownLength.
-template <typename Context>
-Result<std::optional<Dims>> NumbersOf(const Context& ctx, const Dims& attr) {
-  std::optional<Dims> numbers = attr;
-  if (ctx.has(1)) {
-    if (!attr.empty())
-      return ModelError("the numbers are given both as an attribute and as an input");
-    numbers = Contents(ctx, 1);
-  }
-  if (!numbers) return std::nullopt;
-  if (numbers->size() > static_cast<size_t>(kMaxRank))
-    return LimitError("the result has rank {}, which exceeds the limit", numbers->size());
-  for (const Dim& n : *numbers)
-    if (n.is_const() && n.value() < 0)
-      return ModelError("{} has a negative entry", ToString(*numbers));
-  return numbers;
-}
-
 // ---- tile ---------------------------------------------------------------------------------------
 
 std::vector<AxisTable> TileTables(const std::vector<int64_t>& dims,
@@ -60,7 +41,7 @@ std::vector<AxisTable> TileTables(const std::vector<int64_t>& dims,
 Status InferTile(InferContext& ctx) {
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  NN_ASSIGN(const auto repeats, NumbersOf(ctx, ctx.attrs<TileAttrs>().repeats));
+  NN_ASSIGN(const auto repeats, SizesOf(ctx, ctx.attrs<TileAttrs>().repeats, 1));
   if (!x.ranked()) {
     ctx.set_out(0, Unranked(x));
     return {};
@@ -89,7 +70,7 @@ std::optional<AxesChange> ChangeTileAxes(const Node& node, Operand changed, cons
 
 Result<bool> AbsorbRepeats(Graph& graph, Node& node) {
   if (node.input(1) == nullptr) return false;
-  NN_ASSIGN(const auto repeats, NumbersOf(InferContext(node), Dims()));
+  NN_ASSIGN(const auto repeats, SizesOf(InferContext(node), Dims(), 1));
   if (!repeats || !KnownBeforeRun(*repeats)) return false;
   graph.SetInputs(&node, {node.input(0)});
   node.set_attrs(TileAttrs{*repeats});
@@ -113,7 +94,7 @@ std::vector<AxisTable> ExpandTables(const std::vector<int64_t>& dims,
 Status InferExpand(InferContext& ctx) {
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  NN_ASSIGN(const auto shape, NumbersOf(ctx, ctx.attrs<ExpandAttrs>().dims));
+  NN_ASSIGN(const auto shape, SizesOf(ctx, ctx.attrs<ExpandAttrs>().dims, 1));
   const auto length =
       shape ? std::optional(static_cast<int64_t>(shape->size())) : KnownLength(ctx.in(1));
   if (length && *length > kMaxRank)
@@ -163,7 +144,7 @@ std::optional<AxesChange> ChangeExpandAxes(const Node& node, Operand changed, co
 
 Result<bool> AbsorbExpandedShape(Graph& graph, Node& node) {
   if (node.input(1) == nullptr) return false;
-  NN_ASSIGN(const auto shape, NumbersOf(InferContext(node), Dims()));
+  NN_ASSIGN(const auto shape, SizesOf(InferContext(node), Dims(), 1));
   if (!shape || !KnownBeforeRun(*shape)) return false;
   const Type& y = node.output()->type();
   ExpandAttrs a{*shape};

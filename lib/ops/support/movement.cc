@@ -107,6 +107,22 @@ std::optional<Dims> Contents(const EvalContext& ctx, size_t input) {
   return ToDims(ctx.in(input).ToInts());
 }
 
+Result<std::optional<Dims>> SizesOf(const InferContext& ctx, const Dims& attr, size_t input) {
+  std::optional<Dims> numbers = attr;
+  if (ctx.has(input)) {
+    if (!attr.empty())
+      return ModelError("the numbers are given both as an attribute and as an input");
+    numbers = Contents(ctx, input);
+  }
+  if (!numbers) return std::nullopt;
+  if (numbers->size() > static_cast<size_t>(kMaxRank))
+    return LimitError("the result has rank {}, which exceeds the limit", numbers->size());
+  for (const Dim& n : *numbers)
+    if (n.is_const() && n.value() < 0)
+      return ModelError("{} has a negative entry", ToString(*numbers));
+  return numbers;
+}
+
 Status RequirePerTensor(const InferContext& ctx, size_t input) {
   const Type& type = ctx.in(input);
   if (type.quant != nullptr && type.quant->per_axis())

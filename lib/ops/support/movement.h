@@ -62,6 +62,11 @@ Result<Tensor> ZeroElement(const Type& type);
 std::optional<Dims> Contents(const InferContext& ctx, size_t input);
 std::optional<Dims> Contents(const EvalContext& ctx, size_t input);
 
+// A shape or a list of counts: the attribute, or the contents of an input in its place; nullopt if
+// those are not known (their number may be: see KnownLength). kModel if there are both, or for a
+// negative entry; kLimit above kMaxRank.
+Result<std::optional<Dims>> SizesOf(const InferContext& ctx, const Dims& attr, size_t input);
+
 // kUnsupported for inputs with per-axis quantization, whose scales would have to be moved too.
 Status RequirePerTensor(const InferContext& ctx, size_t input);
 

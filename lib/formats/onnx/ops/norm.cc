@@ -2,7 +2,6 @@
 
 #include "formats/onnx/family.h"
 #include "ops/array/shape.h"
-#include "ops/array/tile.h"
 #include "ops/nn/norm.h"
 #include "ops/support/types.h"
 
@@ -136,38 +135,6 @@ Status ImportMeanVariance(ImportContext& ctx) {
   a.epsilon = 1e-9f;
   a.epsilon_rule = EpsilonRule::kOutside;
   return ctx.Emit("mean_variance_normalization", {x}, std::move(a));
-}
-
-// ---- Dropout
-
-Status EmitMask(ImportContext& ctx, const Value* x) {
-  if (!ctx.WantsOutput(1)) return {};
-  if (!x->type().ranked())
-    return UnsupportedError("the mask of Dropout needs an input of known rank, not {}",
-                            x->type().ToString());
-  // Before version 10 the mask has the type of the data.
-  const DType dtype = ctx.opset() < 10 ? x->dtype() : DType::kBool;
-  NN_ASSIGN(Value* const one, ctx.Number(dtype, 1));
-  NN_ASSIGN(Value* const mask, ctx.Add("expand", {one}, ExpandAttrs{*x->type().dims}));
-  ctx.SetOutput(1, mask);
-  return {};
-}
-
-// A copy of its input in inference. Training mode is is_test = 0 in versions 1 and 6, input
-// training_mode from version 12 on; with ratio 0 nothing is dropped.
-Status ImportDropout(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  bool training = ctx.opset() < 7 && ctx.Int("is_test", 0) == 0 && ctx.Float("ratio", 0.5f) != 0.0f;
-  if (ctx.input(2) != nullptr) {
-    const Tensor* mode = ctx.Constant(2);
-    const Tensor* ratio = ctx.Constant(1);
-    const bool drops_nothing =
-        ratio != nullptr && ratio->elements() == 1 && ratio->GetDouble(0) == 0;
-    training = !drops_nothing && (mode == nullptr || mode->elements() != 1 || mode->GetInt(0) != 0);
-  }
-  if (training) return UnsupportedError("Dropout in training mode; export the model for inference");
-  ctx.SetOutput(0, x);
-  return EmitMask(ctx, x);
 }
 
 }  // namespace
@@ -331,7 +298,6 @@ constexpr ImportRow kNormImports[] = {
     {.op = "LRN", .since = 1, .import = ImportLrn},
     {.op = "LpNormalization", .since = 1, .import = ImportLpNormalization},
     {.op = "MeanVarianceNormalization", .since = 9, .import = ImportMeanVariance},
-    {.op = "Dropout", .since = 1, .import = ImportDropout},
 };
 
 constexpr ExportRow kNormExports[] = {

@@ -1,0 +1,222 @@
+#include "ops/math/random.h"
+
+#include <algorithm>
+
+#include "formats/coreml/family.h"
+#include "ops/array/shape_of.h"
+#include "ops/array/tile.h"
+
+namespace nn::coreml {
+
+// ==== From Core ML ===============================================================================
+
+namespace {
+
+// -1 means that the layer has no seed.
+constexpr int64_t kNoSeed = -1;
+
+Seeds SeedsFrom(ImportContext& ctx) {
+  const int64_t seed = ctx.params().Int("seed");
+  return seed == kNoSeed ? SeedsByPosition(ctx.graph()) : SeedsOf(seed);
+}
+
+// Where a layer has its shape: in a field, in the contents of its input, or in the input's shape.
+enum class ShapeFrom : uint8_t { kField, kContents, kInput };
+
+Result<std::vector<Value*>> ShapeInput(ImportContext& ctx, ShapeFrom from) {
+  const size_t inputs = from == ShapeFrom::kField ? 0 : 1;
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(inputs, inputs));
+  if (from == ShapeFrom::kField) return std::vector<Value*>();
+  Value* shape = nullptr;
+  if (from == ShapeFrom::kContents) {
+    NN_ASSIGN(shape, ctx.Index(0));
+  } else {
+    NN_ASSIGN(shape, ctx.Any(0));
+    NN_ASSIGN(shape, ctx.Add("shape_of", {shape}, ShapeOfAttrs{}));
+  }
+  return std::vector<Value*>{shape};
+}
+
+template <ShapeFrom from>
+Status ImportRandomUniform(ImportContext& ctx) {
+  RandomUniformAttrs a;
+  static_cast<Seeds&>(a) = SeedsFrom(ctx);
+  a.low = ctx.params().Float("minVal");
+  a.high = ctx.params().Float("maxVal");
+  if constexpr (from == ShapeFrom::kField) a.dims = ToDims(ctx.params().Ints("outputShape"));
+  NN_ASSIGN(auto shape, ShapeInput(ctx, from));
+  return ctx.Emit("random_uniform", std::move(shape), std::move(a));
+}
+
+template <ShapeFrom from>
+Status ImportRandomNormal(ImportContext& ctx) {
+  RandomNormalAttrs a;
+  static_cast<Seeds&>(a) = SeedsFrom(ctx);
+  a.mean = ctx.params().Float("mean");
+  a.scale = ctx.params().Float("stdDev");
+  if constexpr (from == ShapeFrom::kField) a.dims = ToDims(ctx.params().Ints("outputShape"));
+  NN_ASSIGN(auto shape, ShapeInput(ctx, from));
+  return ctx.Emit("random_normal", std::move(shape), std::move(a));
+}
+
+template <ShapeFrom from>
+Status ImportRandomBernoulli(ImportContext& ctx) {
+  BernoulliAttrs a;
+  static_cast<Seeds&>(a) = SeedsFrom(ctx);
+  std::vector<Value*> inputs = {ctx.Scalar(ctx.params().Float("prob"))};
+  ExpandAttrs expand;
+  if constexpr (from == ShapeFrom::kField) expand.dims = ToDims(ctx.params().Ints("outputShape"));
+  NN_ASSIGN(const auto shape, ShapeInput(ctx, from));
+  inputs.insert(inputs.end(), shape.begin(), shape.end());
+  NN_ASSIGN(Value* const p, ctx.Add("expand", std::move(inputs), std::move(expand)));
+  return ctx.Emit("bernoulli", {p}, a);
+}
+
+// The classes are the last axis. Probabilities below eps count as eps.
+Status ImportCategorical(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  MultinomialAttrs a;
+  static_cast<Seeds&>(a) = SeedsFrom(ctx);
+  a.dtype = DType::kI64;
+  NN_ASSIGN(a.count, p.Size("numSamples"));
+  NN_ASSIGN(Value * x, ctx.Float(0));
+  Dims dims = *x->type().dims;
+  if (dims.empty()) return ModelError("the input has no axes");
+  if (!p.Bool("isLogits")) {
+    NN_ASSIGN(x, ctx.Add("maximum", {x, ctx.Scalar(p.FloatOr("eps", 1e-10f))}));
+    NN_ASSIGN(x, ctx.Add("log", {x}));
+  }
+  if (const float temperature = p.FloatOr("temperature", 1); temperature != 1) {
+    NN_ASSIGN(x, ctx.Add("div", {x, ctx.Scalar(temperature)}));
+  }
+  if (dims.size() == 2) return ctx.Emit("multinomial", {x}, a);
+  const Dims rows(dims.begin(), dims.end() - 1);
+  NN_ASSIGN(x, ctx.Reshape(x, {Product(rows), dims.back()}));
+  NN_ASSIGN(Value * y, ctx.Add("multinomial", {x}, a));
+  dims.back() = Dim(a.count);
+  NN_ASSIGN(y, ctx.Reshape(y, std::move(dims)));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+std::optional<std::string> WhyNotSeeds(const Seeds& seeds) {
+  const auto seed = SingleSeed(seeds);
+  if (!seed)
+    return fmt::format("its seeds are {} and {}; Core ML has a single one", seeds.seed,
+                       seeds.seed2);
+  if (*seed == kNoSeed) return "its seed is -1, which Core ML reads as none";
+  return std::nullopt;
+}
+
+template <typename A>
+std::optional<std::string> WhyNotDrawn(const Node& node) {
+  const auto& a = node.attrs<A>();
+  if (node.input(0) == nullptr && !ConstDims(a.dims)) return "its shape must be constant";
+  if (node.input(0) == nullptr && a.dims.empty()) return "Core ML has no scalars";
+  return WhyNotSeeds(a);
+}
+
+// A layer with the shape in a field or an input.
+template <typename A>
+Writer AddDrawn(ExportContext& ctx, const Node& node, const std::string& kind) {
+  const auto& a = node.attrs<A>();
+  Writer p = ctx.AddLayer(node, kind + (node.input(0) == nullptr ? "Static" : "Dynamic"));
+  if (node.input(0) == nullptr) p.Ints("outputShape", *ConstDims(a.dims));
+  p.Int("seed", *SingleSeed(a));
+  return p;
+}
+
+Status WriteRandomUniform(ExportContext& ctx, const Node& node) {
+  Writer p = AddDrawn<RandomUniformAttrs>(ctx, node, "randomUniform");
+  p.Float("minVal", node.attrs<RandomUniformAttrs>().low);
+  p.Float("maxVal", node.attrs<RandomUniformAttrs>().high);
+  return {};
+}
+
+Status WriteRandomNormal(ExportContext& ctx, const Node& node) {
+  Writer p = AddDrawn<RandomNormalAttrs>(ctx, node, "randomNormal");
+  p.Float("mean", node.attrs<RandomNormalAttrs>().mean);
+  p.Float("stdDev", node.attrs<RandomNormalAttrs>().scale);
+  return {};
+}
+
+// The layer has one probability.
+Status WriteBernoulli(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<BernoulliAttrs>();
+  const Tensor& probabilities = node.input(0)->constant();
+  Writer p = ctx.AddLayer(node, "randomBernoulliStatic", 0);
+  p.Int("seed", *SingleSeed(a));
+  p.Float("prob", static_cast<float>(probabilities.GetDouble(0)));
+  p.Ints("outputShape", probabilities.dims());
+  return {};
+}
+
+std::optional<std::string> WhyNotBernoulli(const Node& node) {
+  const Tensor* p = ConstantOf(node, 0);
+  if (p == nullptr) return "its probabilities must be constant";
+  for (int64_t i = 1; i < p->elements(); ++i)
+    if (p->GetDouble(i) != p->GetDouble(0)) return "its probabilities must be equal";
+  if (p->elements() == 0 || !(p->GetDouble(0) >= 0 && p->GetDouble(0) <= 1))
+    return "its probabilities must be in [0, 1]";
+  return WhyNotSeeds(node.attrs<BernoulliAttrs>());
+}
+
+Status WriteMultinomial(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<MultinomialAttrs>();
+  Writer p = ctx.AddLayer(node, "categoricalDistribution");
+  p.Int("seed", *SingleSeed(a));
+  p.Int("numSamples", a.count);
+  p.Bool("isLogits", true);
+  p.Float("eps", 1e-10f);
+  p.Float("temperature", 1);
+  return {};
+}
+
+std::optional<std::string> WhyNotMultinomial(const Node& node) {
+  if (node.input(1) != nullptr) return "its number of samples must be constant";
+  return WhyNotSeeds(node.attrs<MultinomialAttrs>());
+}
+
+constexpr ImportRow kRandomImports[] = {
+    {.layer = "randomUniformStatic", .import = ImportRandomUniform<ShapeFrom::kField>},
+    {.layer = "randomUniformDynamic", .import = ImportRandomUniform<ShapeFrom::kContents>},
+    {.layer = "randomUniformLike", .import = ImportRandomUniform<ShapeFrom::kInput>},
+    {.layer = "randomNormalStatic", .import = ImportRandomNormal<ShapeFrom::kField>},
+    {.layer = "randomNormalDynamic", .import = ImportRandomNormal<ShapeFrom::kContents>},
+    {.layer = "randomNormalLike", .import = ImportRandomNormal<ShapeFrom::kInput>},
+    {.layer = "randomBernoulliStatic", .import = ImportRandomBernoulli<ShapeFrom::kField>},
+    {.layer = "randomBernoulliDynamic", .import = ImportRandomBernoulli<ShapeFrom::kContents>},
+    {.layer = "randomBernoulliLike", .import = ImportRandomBernoulli<ShapeFrom::kInput>},
+    {.layer = "categoricalDistribution", .import = ImportCategorical},
+};
+
+constexpr ExportRow kRandomExports[] = {
+    {.op = "random_uniform",
+     .write = WriteRandomUniform,
+     .why_not = WhyNotDrawn<RandomUniformAttrs>,
+     .types = Types::kAny},
+    {.op = "random_normal",
+     .write = WriteRandomNormal,
+     .why_not = WhyNotDrawn<RandomNormalAttrs>,
+     .types = Types::kAny},
+    {.op = "bernoulli", .write = WriteBernoulli, .why_not = WhyNotBernoulli, .types = Types::kAny},
+    {.op = "multinomial",
+     .write = WriteMultinomial,
+     .why_not = WhyNotMultinomial,
+     .types = Types::kAny},
+};
+
+}  // namespace
+
+Family RandomFamily() {
+  return {.imports = kRandomImports, .exports = kRandomExports};
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,126 @@
+#include "ops/math/random.h"
+
+#include "formats/tflite/family.h"
+
+namespace nn::tflite {
+
+// ==== From TensorFlow Lite =======================================================================
+
+namespace {
+
+// Zeros mean that the operator has no seed.
+Result<Seeds> SeedsFrom(ImportContext& ctx) {
+  NN_ASSIGN(const auto* const o, ctx.Options<fb::RandomOptions>());
+  const Seeds seeds = {o->seed(), o->seed2()};
+  return seeds == Seeds() ? SeedsByPosition(ctx.graph()) : seeds;
+}
+
+Status ImportRandomUniform(ImportContext& ctx) {
+  RandomUniformAttrs a;
+  NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
+  NN_ASSIGN(Value* const shape, ctx.Required(0));
+  return ctx.Emit("random_uniform", {shape}, std::move(a));
+}
+
+Status ImportRandomNormal(ImportContext& ctx) {
+  RandomNormalAttrs a;
+  NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
+  NN_ASSIGN(Value* const shape, ctx.Required(0));
+  return ctx.Emit("random_normal", {shape}, std::move(a));
+}
+
+Status ImportMultinomial(ImportContext& ctx) {
+  MultinomialAttrs a;
+  NN_ASSIGN(static_cast<Seeds&>(a), SeedsFrom(ctx));
+  NN_ASSIGN(Value* const logits, ctx.Required(0));
+  NN_ASSIGN(Value* const count, ctx.Required(1));
+  a.dtype = ctx.output_type().dtype;
+  return ctx.Emit("multinomial", {logits, count}, a);
+}
+
+}  // namespace
+
+// ==== To TensorFlow Lite =========================================================================
+
+namespace {
+
+using Op = fb::BuiltinOperator;
+
+std::optional<std::string> WhyNotSeeds(const Seeds& seeds) {
+  if (seeds == Seeds()) return "its seeds are zeros, which TensorFlow Lite reads as none";
+  return std::nullopt;
+}
+
+flatbuffers::Offset<fb::RandomOptions> RandomOptionsOf(ExportContext& ctx, const Seeds& seeds) {
+  return fb::CreateRandomOptions(ctx.builder(), seeds.seed, seeds.seed2);
+}
+
+template <Op op, typename A>
+Status WriteDrawn(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<A>();
+  TensorIndex shape = kNoTensor;
+  if (node.input(0) != nullptr) {
+    shape = ctx.TensorAs(node.input(0), DType::kI32);
+  } else {
+    NN_ASSIGN(shape, ctx.AddDims(a.dims, "shape"));
+  }
+  ctx.AddOperator(op, {shape}, ctx.ResultsOf(node), RandomOptionsOf(ctx, a));
+  return {};
+}
+
+std::optional<std::string> WhyNotRandomUniform(const Node& node) {
+  const auto& a = node.attrs<RandomUniformAttrs>();
+  if (a.low != 0 || a.high != 1) return "RANDOM_UNIFORM has numbers in [0, 1)";
+  return WhyNotSeeds(a);
+}
+
+std::optional<std::string> WhyNotRandomNormal(const Node& node) {
+  const auto& a = node.attrs<RandomNormalAttrs>();
+  if (a.mean != 0 || a.scale != 1)
+    return "RANDOM_STANDARD_NORMAL has numbers of mean 0 and deviation 1";
+  return WhyNotSeeds(a);
+}
+
+Status WriteMultinomial(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<MultinomialAttrs>();
+  TensorIndex count = kNoTensor;
+  if (node.input(1) != nullptr) {
+    count = ctx.TensorAs(node.input(1), DType::kI32);
+  } else {
+    NN_ASSIGN(count, ctx.AddInt(a.count, "num_samples"));
+  }
+  ctx.AddOperator(Op::MULTINOMIAL, {ctx.TensorOf(node.input(0)), count}, ctx.ResultsOf(node),
+                  RandomOptionsOf(ctx, a));
+  return {};
+}
+
+std::optional<std::string> WhyNotMultinomial(const Node& node) {
+  const Value* count = node.input(1);
+  if (count != nullptr && !(count->type().ranked() && count->type().rank() == 0))
+    return "the number of samples must be a scalar";
+  return WhyNotSeeds(node.attrs<MultinomialAttrs>());
+}
+
+constexpr ImportRow kRandomImports[] = {
+    {.op = Op::RANDOM_UNIFORM, .import = ImportRandomUniform},
+    {.op = Op::RANDOM_STANDARD_NORMAL, .import = ImportRandomNormal},
+    {.op = Op::MULTINOMIAL, .import = ImportMultinomial},
+};
+
+constexpr ExportRow kRandomExports[] = {
+    {.op = "random_uniform",
+     .write = WriteDrawn<Op::RANDOM_UNIFORM, RandomUniformAttrs>,
+     .why_not = WhyNotRandomUniform},
+    {.op = "random_normal",
+     .write = WriteDrawn<Op::RANDOM_STANDARD_NORMAL, RandomNormalAttrs>,
+     .why_not = WhyNotRandomNormal},
+    {.op = "multinomial", .write = WriteMultinomial, .why_not = WhyNotMultinomial},
+};
+
+}  // namespace
+
+Family RandomFamily() {
+  return {.imports = kRandomImports, .exports = kRandomExports};
+}
+
+}  // namespace nn::tflite
