@@ -11,9 +11,11 @@
 #include "formats/onnx/schema_fit.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
+#include "ops/array/positions.h"
 #include "ops/math/matmul.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
+#include "ops/support/types.h"
 #include "passes/expand.h"
 #include "passes/qdq.h"
 
@@ -208,6 +210,20 @@ pb::AttributeProto* AddAttr(pb::NodeProto* node, std::string_view name,
   return a;
 }
 
+// The batch and time axes -> axes 0 and 1, by permutation.
+Result<bool> SequencesFirst(Graph& graph, Node& node) {
+  const Type& x = node.input(0)->type();
+  if (!x.ranked()) return false;
+  const auto& a = node.attrs<ReverseSequenceAttrs>();
+  NN_ASSIGN(const int batch, NormalizeAxis(a.batch_axis, x.rank()));
+  NN_ASSIGN(const int time, NormalizeAxis(a.time_axis, x.rank()));
+  if (batch == a.batch_axis && time == a.time_axis && std::max(batch, time) == 1) return false;
+  std::vector<int64_t> perm = {batch, time};
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (axis != batch && axis != time) perm.push_back(axis);
+  return RearrangeAround(graph, node, AxisMap::Permutation(perm));
+}
+
 }  // namespace
 
 void SetInt(pb::NodeProto* node, std::string_view name, int64_t value) {
@@ -260,6 +276,7 @@ const Target& OnnxTarget() {
          return n.input(2) == nullptr ? TransposeMatmulOperands(g, n) : Result<bool>(false);
        }},
       {"atan2", "quotient", ExpandAtan2},
+      {"reverse_sequence", "batch and time first", SequencesFirst},
       {"dequantize", "constant", DequantizeConstant},
       {"lstm", "without a limit of the cell state", &DropWideCellClip},
       {"lstm", "steps",
