@@ -240,6 +240,17 @@ Result<Value*> FeatureBlob(Graph& graph, Value* input, const Fields& feature,
   return Preprocess(graph, x, feature, network);
 }
 
+// Whether two different shapes are equal without their axes of size 1: an output then has the
+// declared one.
+bool DifferInUnitAxes(std::vector<int64_t> declared,
+                      const std::optional<std::vector<int64_t>>& actual) {
+  if (!actual || *actual == declared) return false;
+  std::vector<int64_t> sizes = *actual;
+  std::erase(sizes, 1);
+  std::erase(declared, 1);
+  return sizes == declared;
+}
+
 Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool rank5) {
   if (!blob->type().ranked()) return blob;  // after an unsupported layer
   const Fields type = feature.Sub("type");
@@ -253,6 +264,11 @@ Result<Value*> OutputOf(Graph& graph, Value* blob, const Fields& feature, bool r
     if (rank5) return FromRank5(graph, value, shape.size());
     const Type declared(value->dtype(), ToDims(shape));
     if (shape.empty() || !array.OneOf("ShapeFlexibility").empty()) return value;
+    if (DifferInUnitAxes(shape, value->type().const_dims())) {
+      NN_ASSIGN(Node* const shaped,
+                graph.Append("reshape", {value}, ReshapeAttrs{ToDims(shape), false}));
+      return shaped->output();
+    }
     if (!Compatible(declared, value->type()))
       return ModelError("it is declared as {}, but is {}", declared.ToString(),
                         value->type().ToString());
