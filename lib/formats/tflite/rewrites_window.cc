@@ -278,12 +278,13 @@ Result<bool> LrnAsSum(Graph& graph, Node& node) {
 // Pads without a name: VALID, then a slice (a negative pad) removes the surplus.
 Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
   auto a = node.attrs<ConvTransposeAttrs>();
-  if (a.groups != 1 || TransposePadding(node) || node.output()->type().rank() != 4) return false;
+  const auto rank = static_cast<size_t>(node.output()->type().rank());
+  if (a.groups != 1 || TransposePadding(node) || (rank != 4 && rank != 5)) return false;
   NN_ASSIGN(const auto windows,
             ConvTransposeWindows(a, *node.input(0)->type().dims, *node.input(1)->type().dims));
   const auto first = static_cast<size_t>(FirstSpatialAxis(a.layout));
   PadAttrs cut;
-  cut.pads.assign(8, 0);
+  cut.pads.assign(2 * rank, 0);
   a.output_shape.clear();
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
@@ -292,10 +293,10 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
     const int64_t full = (w.input.value() - 1) * w.stride + w.extent();
     a.output_shape.emplace_back(full);
     cut.pads[first + i] = -w.pad_begin.value();
-    cut.pads[4 + first + i] = w.output.value() + w.pad_begin.value() - full;
+    cut.pads[rank + first + i] = w.output.value() + w.pad_begin.value() - full;
   }
   // Elements added at the end have no tap; they equal the bias, which a zero pad does not produce.
-  for (size_t i = 4; i < 8; ++i)
+  for (size_t i = rank; i < 2 * rank; ++i)
     if (cut.pads[i] > 0 && node.input(2) != nullptr) return false;
   a.padding = Padding::kExplicit;
   a.pads.clear();

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "formats/tflite/family.h"
+#include "ops/array/permute.h"
 #include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
@@ -265,15 +266,44 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   return std::nullopt;
 }
 
+// The filter of CONV_3D_TRANSPOSE, [D, H, W, O, I], from [O, D, H, W, I].
+Result<TensorIndex> SolidFilter(ExportContext& ctx, const Value* filter) {
+  const std::vector<int64_t> perm = {1, 2, 3, 0, 4};
+  const AxisMap map = AxisMap::Permutation(perm);
+  if (filter->is_constant()) {
+    NN_ASSIGN(const Tensor permuted, RearrangeConstant(filter->constant(), map));
+    return ctx.AddConstant(permuted, filter->name());
+  }
+  const TensorIndex to =
+      ctx.AddTensor(Type(filter->dtype(), map.Apply(*filter->type().dims)), filter->name());
+  NN_ASSIGN(const TensorIndex axes, ctx.AddInts(perm, "perm"));
+  ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE, {ctx.TensorOf(filter), axes}, {to},
+                  fb::CreateTransposeOptions(ctx.builder()));
+  return to;
+}
+
 Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
   VersionTraits traits;
   const fb::ActivationFunctionType activation = ctx.ActivationOf(node);
   traits.activation = activation != fb::ActivationFunctionType::NONE;
+  const bool solid = node.output()->type().rank() == 5;
   NN_ASSIGN(const TensorIndex shape, ctx.AddDims(*node.output()->type().dims, "output_shape"));
-  std::vector<TensorIndex> inputs = {shape, ctx.TensorOf(node.input(1)),
-                                     ctx.TensorOf(node.input(0))};
+  TensorIndex filter = kNoTensor;
+  if (solid) {
+    NN_ASSIGN(filter, SolidFilter(ctx, node.input(1)));
+  } else {
+    filter = ctx.TensorOf(node.input(1));
+  }
+  std::vector<TensorIndex> inputs = {shape, filter, ctx.TensorOf(node.input(0))};
   if (node.input(2) != nullptr) inputs.push_back(ctx.BiasOf(node));
+  if (solid) {
+    ctx.AddOperator(
+        fb::BuiltinOperator::CONV_3D_TRANSPOSE, inputs, ctx.ResultsOf(node),
+        fb::CreateConv3DOptions(ctx.builder(), *TransposePadding(node), At(a.strides, 0),
+                                At(a.strides, 2), At(a.strides, 1), activation));
+    return {};
+  }
   ctx.AddOperator(fb::BuiltinOperator::TRANSPOSE_CONV, inputs, ctx.ResultsOf(node),
                   fb::CreateTransposeConvOptions(ctx.builder(), *TransposePadding(node),
                                                  At(a.strides, 1), At(a.strides, 0), activation),
@@ -284,11 +314,13 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
   if (auto reason = WhyNotWeighted(node)) return reason;
-  if (node.output()->type().rank() != 4)
-    return fmt::format("{} spatial axes are unsupported", node.output()->type().rank() - 2);
+  const int rank = node.output()->type().rank();
+  if (rank != 4 && rank != 5) return fmt::format("{} spatial axes are unsupported", rank - 2);
   const auto& x = *node.input(0)->type().dims;
   if (std::any_of(x.begin(), x.end(), [](const Dim& d) { return d == 0; }))
     return "the input of TRANSPOSE_CONV cannot be empty";
+  if (rank == 5 && node.output()->type().quantized())
+    return "CONV_3D_TRANSPOSE does not support quantized operands";
   if (a.filter_layout != FilterLayout::kOxi) return "the filter layout must be OXI";
   if (auto reason = WhyNotWeights(node, {DType::kI8}, {DType::kI8})) return reason;
   if (a.groups != 1) return "TRANSPOSE_CONV does not support groups";
