@@ -2,6 +2,7 @@
 
 #include "ops/array/shape.h"
 #include "ops/nn/norm.h"
+#include "passes/expand.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -44,6 +45,17 @@ Result<bool> GroupNormOfReshaped(Graph& graph, Node& node) {
   return true;
 }
 
+// Products of integers use the kernels of float32 where these are exact; others run on the
+// reference evaluation.
+Status ComputeIntegersInFloat(Graph& graph) {
+  std::vector<Node*> nodes;
+  for (Node& node : graph.nodes())
+    if ((node.Is("matmul_integer") || node.Is("conv_integer")) && !IsChecked(node))
+      nodes.push_back(&node);
+  for (Node* node : nodes) NN_RETURN_IF_ERROR(ExpandIntegerProduct(graph, *node));
+  return {};
+}
+
 }  // namespace
 
 const Target& ExecTarget() {
@@ -51,7 +63,10 @@ const Target& ExecTarget() {
       {"instance_norm", "groups of channels", &GroupNormOfReshaped},
       {"", "channels last", &SetLayout<Layout::kNxc>},
   };
-  static const Target target = {.name = "exec", .why_illegal = WhyIllegal, .rewrites = rewrites};
+  static const Target target = {.name = "exec",
+                                .why_illegal = WhyIllegal,
+                                .rewrites = rewrites,
+                                .prepare = ComputeIntegersInFloat};
   return target;
 }
 

@@ -94,6 +94,7 @@ Status DequantizeOutputs(Graph& graph) {
 }  // namespace
 
 Result<std::vector<UnsupportedNode>> Dequantize(Graph& graph) {
+  NN_RETURN_IF_ERROR(IntegerProductsAsReals(graph));
   NN_RETURN_IF_ERROR(UnfuseQdq(graph));
   NN_RETURN_IF_ERROR(RemoveDeadCode(graph));
   std::vector<UnsupportedNode> refused;

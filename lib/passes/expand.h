@@ -90,6 +90,17 @@ Result<bool> ExpandOneHot(Graph& graph, Node& node);
 // pad with elements of x -> a gather along each axis.
 Result<bool> ExpandPad(Graph& graph, Node& node);
 
+// matmul_integer, conv_integer -> products of float32 and, unless all users convert the result to
+// float32, their sum in i32. All sums are exact: where float32 does not hold them, one or both
+// operands are split into multiples of 16 and the rest. False if the depth is not known, or so
+// large that not even the parts are exact.
+Result<bool> ExpandIntegerProduct(Graph& graph, Node& node);
+// The reason of a target that has no integer products, for one that was not expanded.
+inline constexpr std::string_view kWhyNoProduct =
+    "the number of products in a sum is not known, or too large for exact sums in float32";
+// dynamic_quantize -> its definition.
+Result<bool> ExpandDynamicQuantize(Graph& graph, Node& node);
+
 // Functions of float32: acos, acosh, asin, asinh, atan, atanh, cosh, exp2, sinh, tan. They round
 // differently.
 Result<bool> ExpandFunction(Graph& graph, Node& node);

@@ -33,6 +33,11 @@ Status FuseQdq(Graph& graph);
 // has no arithmetic on u8, the graph is unchanged.
 Status MakeUnsigned(Graph& graph);
 
+// Turns matmul_integer and conv_integer of quantized values, whose zero points are those of the
+// types and whose results are only dequantized, into float operators between dequantize nodes,
+// which they round differently.
+Status IntegerProductsAsReals(Graph& graph);
+
 // Evaluates dequantize on constants, which FoldConstants skips because files store quantized
 // weights.
 Status DequantizeConstants(Graph& graph);

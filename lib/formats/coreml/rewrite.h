@@ -26,6 +26,12 @@ Result<bool> CountFromBegin(Graph& graph, Node& node);
 // A conversion of real numbers to i32, which drops fractions -> of whole numbers. Values of i64
 // would saturate in the 32 bits of an output.
 Result<bool> DropFractions(Graph& graph, Node& node);
+// A conversion of whole numbers in the range of a narrow integer type -> to i32, if all users,
+// behind operators that move elements, convert the result again.
+Result<bool> WidenIntegers(Graph& graph, Node& node);
+// quantize of float32 whose users, behind operators that move elements, convert the integers to
+// float32 -> rounding within bounds.
+Result<bool> QuantizeInFloat(Graph& graph, Node& node);
 // One constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 

@@ -73,6 +73,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
     if (IsShapeArithmetic(node) || IsExactArithmetic(node)) types = Types::kAny;
     if (auto reason = WhyNotValues(node, types)) return reason;
   }
+  if (node.Is("matmul_integer") || node.Is("conv_integer")) return std::string(kWhyNoProduct);
   if (!has_layer) return fmt::format("Core ML has no {} layer", node.op_name());
   if (row != nullptr && row->why_not != nullptr)
     if (auto reason = row->why_not(node)) return reason;
@@ -113,6 +114,11 @@ const Target& CoremlTarget() {
       {"shape_of", "slice of all sizes", &SliceShape},
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
       {"cast", "whole numbers", &DropFractions},
+      {"cast", "narrow integers", &WidenIntegers},
+      {"quantize", "rounding", &QuantizeInFloat},
+      {"matmul_integer", "products of floats", &ExpandIntegerProduct},
+      {"conv_integer", "products of floats", &ExpandIntegerProduct},
+      {"dynamic_quantize", "definition", &ExpandDynamicQuantize},
       {"one_hot", "indices from the begin", &CountFromBegin},
       {"layer_norm", "statistics by reductions", &SplitStatistics},
       {"layer_norm", "moments", &ExpandNorm},

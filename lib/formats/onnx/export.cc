@@ -48,7 +48,9 @@ void SetAttr(pb::NodeProto* node, std::string_view name, const AttrValue& value)
 }
 
 std::optional<std::string> WhyIllegal(const Node& node) {
-  if (OnQuantizedTypes(node))
+  // Stored integers need no mapping where they are only moved, or the operator is defined on them.
+  if (OnQuantizedTypes(node) && node.op().quant_rule != QuantRule::kStored &&
+      node.op().movement == Movement::kNone)
     return "its operands are quantized; the ONNX operator needs real ones";
   const ExportRow* row = FindExport(node.op_name());
   if (row == nullptr && node.op().FindFormat("onnx") == nullptr)
@@ -267,6 +269,8 @@ const Target& OnnxTarget() {
   static const Rewrite rewrites[] = {
       {"", "channels first", &SetLayout<Layout::kNcx>},
       {"conv", "filter layout",
+       [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
+      {"conv_integer", "filter layout",
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kOix); }},
       {"conv_transpose", "filter layout",
        [](Graph& g, Node& n) { return SetFilterLayout(g, n, FilterLayout::kIox); }},

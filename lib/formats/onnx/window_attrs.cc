@@ -27,4 +27,20 @@ void SetPadding(pb::NodeProto* node, Padding padding, const std::vector<int64_t>
   if (!pads.empty()) SetInts(node, "pads", pads);
 }
 
+Status CheckKernelShape(const ImportContext& ctx, const Value* filter) {
+  const auto kernel = ctx.Ints("kernel_shape");
+  const Type& type = filter->type();
+  if (kernel.empty() || !type.ranked()) return {};
+  if (kernel.size() + 2 != type.dims->size())
+    return ModelError("kernel_shape has {} entries, but the filter is {}", kernel.size(),
+                      type.ToString());
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    const Dim& d = (*type.dims)[i + 2];
+    if (d.is_const() && d.value() != kernel[i])
+      return ModelError("kernel_shape[{}] is {}, but the filter is {}", i, kernel[i],
+                        type.ToString());
+  }
+  return {};
+}
+
 }  // namespace nn::onnx

@@ -15,6 +15,10 @@ namespace nn::onnx {
 // auto_pad.
 Result<Padding> ReadAutoPad(const ImportContext& ctx);
 
+// kModel if the attribute kernel_shape, which repeats the shape of a filter, does not agree with
+// it.
+Status CheckKernelShape(const ImportContext& ctx, const Value* filter);
+
 // strides, dilations, and padding from auto_pad or pads.
 template <typename A>
 Status ReadWindow(const ImportContext& ctx, A& a) {

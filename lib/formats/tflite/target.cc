@@ -172,6 +172,9 @@ constexpr Rewrite kRewrites[] = {
     {"random_normal", "standard distribution", ExpandRandom},
     {"bernoulli", "comparison", ExpandBernoulli},
     {"multinomial", "float logits", ExpandFloatLogits},
+    {"matmul_integer", "products of floats", ExpandIntegerProduct},
+    {"conv_integer", "products of floats", ExpandIntegerProduct},
+    {"dynamic_quantize", "definition", ExpandDynamicQuantize},
 };
 
 // Of an operator that has no counterpart: if other operators can express it, its element type or
@@ -183,6 +186,7 @@ std::string WhyNotExpressed(const Node& node) {
       node.input(0) != nullptr && std::any_of(std::begin(kRewrites), std::end(kRewrites),
                                               [&](const Rewrite& r) { return node.Is(r.op); });
   const bool empty = x.ranked() && Product(*x.dims) == 0;
+  if (node.Is("matmul_integer") || node.Is("conv_integer")) return std::string(kWhyNoProduct);
   if (has_rewrite && (x.dtype != DType::kF32 || x.quantized() || empty))
     return fmt::format("TensorFlow Lite has no {} for {}", node.op_name(),
                        x.quantized() || empty ? x.ToString() : std::string(DTypeName(x.dtype)));

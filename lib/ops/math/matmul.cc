@@ -10,6 +10,7 @@
 #include "ops/array/shape.h"
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
+#include "ops/support/broadcast.h"
 #include "ops/support/index.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
@@ -84,11 +85,10 @@ Status CheckTypes(const InferContext& ctx) {
   return {};
 }
 
-Status InferMatmul(InferContext& ctx) {
-  const auto& attrs = ctx.attrs<MatmulAttrs>();
+// The shape of the product of inputs 0 and 1; checks the length of the bias, if it is present.
+Result<Dims> ProductDims(const InferContext& ctx, const MatmulAttrs& attrs, size_t bias) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
   NN_RETURN_IF_ERROR(RequireRank(ctx, 1, 1));
-  NN_RETURN_IF_ERROR(CheckTypes(ctx));
   const Type& a = ctx.in(0);
   const Type& b = ctx.in(1);
   if ((attrs.transpose_a && a.rank() == 1) || (attrs.transpose_b && b.rank() == 1))
@@ -101,13 +101,19 @@ Status InferMatmul(InferContext& ctx) {
   NN_ASSIGN(Dims dims, BroadcastDims(ma.batch, mb.batch));
   if (a.rank() > 1) dims.push_back(ma.rows);
   if (b.rank() > 1) dims.push_back(mb.columns);
-  if (ctx.has(2)) {
-    NN_RETURN_IF_ERROR(RequireRank(ctx, 2, 1, 1));
-    const Dim& n = ctx.in(2).dim(0);
+  if (ctx.has(bias)) {
+    NN_RETURN_IF_ERROR(RequireRank(ctx, bias, 1, 1));
+    const Dim& n = ctx.in(bias).dim(0);
     if (n.is_const() && mb.columns.is_const() && n != mb.columns)
       return ModelError("bias has {} elements for {} columns", n.ToString(), mb.columns.ToString());
   }
-  ctx.set_out(0, Type(a.dtype, std::move(dims)));
+  return dims;
+}
+
+Status InferMatmul(InferContext& ctx) {
+  NN_ASSIGN(Dims dims, ProductDims(ctx, ctx.attrs<MatmulAttrs>(), 2));
+  NN_RETURN_IF_ERROR(CheckTypes(ctx));
+  ctx.set_out(0, Type(ctx.in(0).dtype, std::move(dims)));
   return {};
 }
 
@@ -277,6 +283,63 @@ Status EvalMatmul(EvalContext& ctx) {
   });
 }
 
+// ---- matmul_integer
+
+// kModel unless the zero points in input `zero` broadcast to the shape of input `operand`.
+Status CheckZeroPoints(const InferContext& ctx, size_t operand, size_t zero) {
+  if (!ctx.has(zero) || !ctx.in(zero).ranked()) return {};
+  const Dims& of = *ctx.in(operand).dims;
+  const Dims& z = *ctx.in(zero).dims;
+  const auto fits = [&](size_t i) {
+    const Dim& own = z[z.size() - 1 - i];
+    const Dim& other = of[of.size() - 1 - i];
+    return own == 1 || !own.is_const() || !other.is_const() || own == other;
+  };
+  bool all = z.size() <= of.size();
+  for (size_t i = 0; all && i < z.size(); ++i) all = fits(i);
+  if (all) return {};
+  return ModelError("zero points {} do not broadcast to {}", ctx.in(zero).ToString(),
+                    ctx.in(operand).ToString());
+}
+
+Status InferMatmulInteger(InferContext& ctx) {
+  NN_ASSIGN(Dims dims, ProductDims(ctx, {}, 4));
+  NN_RETURN_IF_ERROR(RequireIntegerProduct(ctx));
+  NN_RETURN_IF_ERROR(CheckZeroPoints(ctx, 0, 2));
+  NN_RETURN_IF_ERROR(CheckZeroPoints(ctx, 1, 3));
+  ctx.set_out(0, Type(DType::kI32, std::move(dims)));
+  return {};
+}
+
+// The elements of input `operand` minus its zero points, in 64 bits.
+Result<std::vector<uint64_t>> Differences(const EvalContext& ctx, size_t operand, size_t zero) {
+  const Tensor& t = ctx.in(operand);
+  if (!ctx.has(zero)) return Integers(t);
+  const Tensor& z = ctx.in(zero);
+  if (z.elements() == 1) return Integers(t, z.GetInt(0));
+  NN_ASSIGN(const Dims broadcast, BroadcastDims(ToDims(t.dims()), ToDims(z.dims())));
+  if (broadcast != ToDims(t.dims())) return ModelError("zero points do not match their operand");
+  std::vector<uint64_t> out(static_cast<size_t>(t.elements()));
+  ForEachBroadcast<2>(t.dims(), {t.dims(), z.dims()}, [&](int64_t i, const auto& at) {
+    out[static_cast<size_t>(i)] = static_cast<uint64_t>(t.GetInt(at[0]) - z.GetInt(at[1]));
+  });
+  return out;
+}
+
+Status EvalMatmulInteger(EvalContext& ctx) {
+  NN_ASSIGN(const MatmulGeometry g, GeometryOf({}, ctx.in(0).dims(), ctx.in(1).dims()));
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  NN_ASSIGN(const auto a, Differences(ctx, 0, 2));
+  NN_ASSIGN(const auto b, Differences(ctx, 1, 3));
+  const auto bias = ctx.has(4) ? Integers(ctx.in(4)) : std::vector<uint64_t>();
+  std::vector<uint64_t> out(static_cast<size_t>(y.elements()));
+  Multiply(g, a.data(), b.data(), ctx.has(4) ? bias.data() : nullptr, out.data());
+  for (int64_t i = 0; i < y.elements(); ++i)
+    y.SetInt(i, static_cast<int64_t>(out[static_cast<size_t>(i)]));
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
 // The leading axes are independent rows: if b is a matrix they can be permuted freely, otherwise
 // all three values must have them and permute them equally.
 std::optional<AxesChange> ChangeMatmulAxes(const Node& node, Operand changed, const AxisMap& map) {
@@ -299,15 +362,22 @@ std::optional<AxesChange> ChangeMatmulAxes(const Node& node, Operand changed, co
   return change;
 }
 
-std::optional<int64_t> MatmulMultiplyAdds(const Node& node) {
+std::optional<int64_t> MultiplyAdds(const Node& node, const MatmulAttrs& attrs) {
   const auto a = node.input(0)->type().const_dims();
   const auto b = node.input(1)->type().const_dims();
   if (!a || !b) return std::nullopt;
-  const auto g = GeometryOf(node.attrs<MatmulAttrs>(), *a, *b);
+  const auto g = GeometryOf(attrs, *a, *b);
   if (!g) return std::nullopt;
   std::vector<int64_t> factors = g->batch;
   factors.insert(factors.end(), {g->m, g->n, g->k});
   return CheckedElements(factors);
+}
+
+std::optional<int64_t> MatmulMultiplyAdds(const Node& node) {
+  return MultiplyAdds(node, node.attrs<MatmulAttrs>());
+}
+std::optional<int64_t> MatmulIntegerMultiplyAdds(const Node& node) {
+  return MultiplyAdds(node, {});
 }
 
 // Swaps the last two axes.
@@ -365,6 +435,21 @@ void RegisterMatmulOps(OpRegistry& ops) {
   op.multiply_adds = MatmulMultiplyAdds;
   op.decompose = DecomposeMatmul;
   ops.Add(std::move(op));
+
+  OpDef integer;
+  integer.name = "matmul_integer";
+  integer.summary = "matrix product of 8-bit integers less their zero points, in 32 bits";
+  integer.category = Category::kMatmul;
+  integer.quant_rule = QuantRule::kStored;
+  integer.inputs = {{"a"},
+                    {"b"},
+                    {"a_zero_point", Arity::kOptional},
+                    {"b_zero_point", Arity::kOptional},
+                    {"bias", Arity::kOptional}};
+  integer.infer = InferMatmulInteger;
+  integer.eval = EvalMatmulInteger;
+  integer.multiply_adds = MatmulIntegerMultiplyAdds;
+  ops.Add(std::move(integer));
 }
 
 }  // namespace nn

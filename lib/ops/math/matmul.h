@@ -17,6 +17,10 @@ namespace nn {
 //
 // Quantized types: `b` may have one scale for each n. Arithmetic kTflite is FULLY_CONNECTED, which
 // rescales in double (16-bit weights: in fixed point); kTfliteFixed is BATCH_MATMUL.
+//
+// matmul_integer multiplies u8 and i8 integers, whatever they represent, to i32:
+//   y[..., m, n] = sum over k of (a[..., m, k] - za) * (b[..., k, n] - zb)   (+ bias[n])
+// The zero points za and zb have the type of their operand and broadcast to it. Sums wrap.
 struct MatmulAttrs {
   bool transpose_a = false;
   bool transpose_b = false;

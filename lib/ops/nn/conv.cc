@@ -5,6 +5,7 @@
 #include "base/checked_math.h"
 #include "ir/op_def.h"
 #include "ops/nn/conv_eval.h"
+#include "ops/quant/quantized.h"
 #include "ops/support/index.h"
 #include "ops/support/types.h"
 
@@ -103,18 +104,14 @@ Result<ConvGeometry> GeometryOf(const ConvAttrs& attrs, const std::vector<int64_
 
 namespace {
 
-Status InferConv(InferContext& ctx) {
+// The shape of the convolution of inputs 0 and 1; checks the length of the bias, if it is present.
+Result<Dims> ConvolvedDims(const InferContext& ctx, size_t bias) {
   const auto& a = ctx.attrs<ConvAttrs>();
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 3));
   NN_RETURN_IF_ERROR(RequireRank(ctx, 1, ctx.in(0).rank(), ctx.in(0).rank()));
   const Type& x = ctx.in(0);
   const Type& w = ctx.in(1);
   const int rank = x.rank();
-  if (!x.quantized()) {
-    NN_RETURN_IF_ERROR(SameDType(ctx, {0, 1, 2}));
-  } else if (!w.quantized()) {
-    return ModelError("the input is quantized, but the filter is not");
-  }
   if (a.groups < 1) return ModelError("groups is {}, must be at least 1", a.groups);
   const FilterAxes axes = AxesOf(a.filter_layout, rank);
   NN_RETURN_IF_ERROR(CheckFilterQuant(w, axes));
@@ -127,9 +124,9 @@ Status InferConv(InferContext& ctx) {
   if (out_channels.is_const() && out_channels.value() % a.groups != 0)
     return ModelError("{} output channels are not divisible by {} groups", out_channels.ToString(),
                       a.groups);
-  if (ctx.has(2)) {
-    NN_RETURN_IF_ERROR(RequireRank(ctx, 2, 1, 1));
-    const Dim& n = ctx.in(2).dim(0);
+  if (ctx.has(bias)) {
+    NN_RETURN_IF_ERROR(RequireRank(ctx, bias, 1, 1));
+    const Dim& n = ctx.in(bias).dim(0);
     if (n.is_const() && out_channels.is_const() && n != out_channels)
       return ModelError("bias has {} elements for {} output channels", n.ToString(),
                         out_channels.ToString());
@@ -140,7 +137,35 @@ Status InferConv(InferContext& ctx) {
   out[static_cast<size_t>(ChannelAxis(a.layout, rank))] = out_channels;
   for (size_t i = 0; i < windows.size(); ++i)
     out[static_cast<size_t>(FirstSpatialAxis(a.layout)) + i] = windows[i].output;
-  ctx.set_out(0, Type(x.dtype, std::move(out)));
+  return out;
+}
+
+Status InferConv(InferContext& ctx) {
+  NN_ASSIGN(Dims out, ConvolvedDims(ctx, 2));
+  if (!ctx.in(0).quantized()) {
+    NN_RETURN_IF_ERROR(SameDType(ctx, {0, 1, 2}));
+  } else if (!ctx.in(1).quantized()) {
+    return ModelError("the input is quantized, but the filter is not");
+  }
+  ctx.set_out(0, Type(ctx.in(0).dtype, std::move(out)));
+  return {};
+}
+
+Status InferConvInteger(InferContext& ctx) {
+  NN_ASSIGN(Dims out, ConvolvedDims(ctx, 4));
+  NN_RETURN_IF_ERROR(RequireIntegerProduct(ctx));
+  NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 2));
+  if (ctx.has(3) && ctx.in(3).ranked()) {
+    NN_RETURN_IF_ERROR(RequireRank(ctx, 3, 0, 1));
+    const Type& zero = ctx.in(3);
+    const Type& w = ctx.in(1);
+    const Dim& channels = w.dim(AxesOf(ctx.attrs<ConvAttrs>().filter_layout, w.rank()).output);
+    if (zero.rank() == 1 && zero.dim(0).is_const() && zero.dim(0) != 1 && channels.is_const() &&
+        zero.dim(0) != channels)
+      return ModelError("the filter has {} zero points for {} output channels",
+                        zero.dim(0).ToString(), channels.ToString());
+  }
+  ctx.set_out(0, Type(DType::kI32, std::move(out)));
   return {};
 }
 
@@ -177,6 +202,13 @@ Status EvalConv(EvalContext& ctx) {
   return EvalConvolution(ctx, ProblemOf(a, g, x, w, *y));
 }
 
+// The zero points do not follow the axes: none has more than one axis.
+std::optional<AxesChange> ChangeConvIntegerAxes(const Node& node, Operand changed,
+                                                const AxisMap& map) {
+  if (!changed.is_output && changed.index >= 2) return std::nullopt;
+  return ChangeConvolutionAxes<ConvAttrs>(node, changed, map);
+}
+
 std::optional<int64_t> ConvMultiplyAdds(const Node& node) {
   const auto x = node.input(0)->type().const_dims();
   const auto w = node.input(1)->type().const_dims();
@@ -204,6 +236,23 @@ void RegisterConvOps(OpRegistry& ops) {
   conv.change_axes = ChangeConvolutionAxes<ConvAttrs>;
   conv.multiply_adds = ConvMultiplyAdds;
   ops.Add(std::move(conv));
+
+  OpDef integer;
+  integer.name = "conv_integer";
+  integer.summary = "convolution of 8-bit integers less their zero points, in 32 bits";
+  integer.category = Category::kConvolution;
+  integer.quant_rule = QuantRule::kStored;
+  integer.attrs = AttrsInfoOf<ConvAttrs>();
+  integer.inputs = {{"x"},
+                    {"filter"},
+                    {"x_zero_point", Arity::kOptional},
+                    {"filter_zero_point", Arity::kOptional},
+                    {"bias", Arity::kOptional}};
+  integer.infer = InferConvInteger;
+  integer.eval = EvalConv;
+  integer.change_axes = ChangeConvIntegerAxes;
+  integer.multiply_adds = ConvMultiplyAdds;
+  ops.Add(std::move(integer));
 }
 
 }  // namespace nn

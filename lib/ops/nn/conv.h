@@ -30,6 +30,10 @@ struct EnumNames<FilterLayout> {
 // y[n, o, p] = sum over kernel positions k, then input channels c of the group of o:
 //              x[n, c, p * stride + k * dilation - pad_begin] * w[o, c, k]   (+ bias[o])
 // Group g maps input channels [g * I, (g + 1) * I) to output channels [g * O / groups, ...).
+//
+// conv_integer convolves u8 and i8 integers, whatever they represent, to i32: x less its zero
+// point, one number, with w less its zero point, one number or one for each output channel. Padding
+// counts as the zero point of x. Sums wrap.
 struct ConvAttrs {
   Layout layout = Layout::kNcx;
   FilterLayout filter_layout = FilterLayout::kOix;

@@ -135,6 +135,43 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
   return {};
 }
 
+// conv_integer.
+template <typename TX, typename TW>
+Status EvalIntegers(EvalContext& ctx, const ConvProblem& p) {
+  const int64_t channels = p.groups * p.out_channels;
+  std::vector<int64_t> zeros(static_cast<size_t>(channels), 0);
+  if (ctx.has(3)) {
+    const Tensor& z = ctx.in(3);
+    if (z.elements() != 1 && z.elements() != channels)
+      return ModelError("the filter has {} zero points for {} output channels", z.elements(),
+                        channels);
+    for (size_t c = 0; c < zeros.size(); ++c)
+      zeros[c] = z.GetInt(z.elements() == 1 ? 0 : static_cast<int64_t>(c));
+  }
+  NN_ASSIGN(TensorBuilder out, ctx.NewOutput());
+  const TX* x = ctx.in(0).As<TX>().data();
+  const TW* w = ctx.in(1).As<TW>().data();
+  int32_t* y = out.As<int32_t>().data();
+  const int64_t x_zero = ctx.has(2) ? ctx.in(2).GetInt(0) : 0;
+  ForEachPosition(p, [&](const std::vector<ConvTap>& taps, int64_t group, int64_t x0, int64_t y0) {
+    for (int64_t c = 0; c < p.out_channels; ++c) {
+      const int64_t channel = group * p.out_channels + c;
+      const int64_t w_zero = zeros[static_cast<size_t>(channel)];
+      const TW* weights = w + group * p.w_group + c * p.w_out;
+      int64_t acc = ctx.has(4) ? ctx.in(4).GetInt(channel) : 0;
+      for (const ConvTap& tap : taps) {
+        if (tap.padded) continue;
+        for (int64_t i = 0; i < p.in_channels; ++i)
+          acc +=
+              (x[x0 + tap.x + i * p.x_channel] - x_zero) * (weights[tap.w + i * p.w_in] - w_zero);
+      }
+      y[y0 + c * p.y_channel] = static_cast<int32_t>(acc);
+    }
+  });
+  ctx.set_out(0, out.Finish());
+  return {};
+}
+
 }  // namespace
 
 ConvProblem ConvOperands(Layout layout, FilterLayout filter_layout, const ConvGeometry& g,
@@ -179,6 +216,13 @@ Status CheckFilterQuant(const Type& filter, const FilterAxes& axes) {
 Status EvalConvolution(EvalContext& ctx, const ConvProblem& p) {
   const DType x = ctx.in(0).dtype();
   const DType w = ctx.in(1).dtype();
+  if (ctx.node().Is("conv_integer")) {
+    if (x == DType::kU8)
+      return w == DType::kU8 ? EvalIntegers<uint8_t, uint8_t>(ctx, p)
+                             : EvalIntegers<uint8_t, int8_t>(ctx, p);
+    return w == DType::kU8 ? EvalIntegers<int8_t, uint8_t>(ctx, p)
+                           : EvalIntegers<int8_t, int8_t>(ctx, p);
+  }
   if (ctx.in_type(0).quantized()) {
     if (x == DType::kU8 && w == DType::kU8) return EvalTflite<uint8_t, uint8_t>(ctx, p);
     if (x == DType::kI8 && w == DType::kI8) return EvalTflite<int8_t, int8_t>(ctx, p);

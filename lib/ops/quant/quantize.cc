@@ -1,4 +1,7 @@
-// quantize and dequantize: between real numbers and quantized types.
+// quantize and dequantize: between real numbers and quantized types. dynamic_quantize: to integers
+// whose scale and zero point are results, too, as ONNX DynamicQuantizeLinear defines:
+//   low = min(0, x...), high = max(0, x...), scale = (high - low) / 255 (1 if that is 0),
+//   zero = round(0 - low / scale), y = round(x / scale) + zero, both in [0, 255]
 #include <algorithm>
 #include <cmath>
 
@@ -169,6 +172,53 @@ Status EvalDequantize(EvalContext& ctx) {
   return {};
 }
 
+// ---- dynamic_quantize
+
+Status InferDynamicQuantize(InferContext& ctx) {
+  const Type& x = ctx.in(0);
+  if (x.dtype != DType::kF32 && x.dtype != DType::kUnknown)
+    return UnsupportedError("dynamic_quantize of {} is not supported", x.ToString());
+  Type y;
+  y.dtype = DType::kU8;
+  y.dims = x.dims;
+  ctx.set_out(0, std::move(y));
+  if (ctx.output_count() > 1) ctx.set_out(1, Type(DType::kF32, Dims{}));
+  if (ctx.output_count() > 2) ctx.set_out(2, Type(DType::kU8, Dims{}));
+  return {};
+}
+
+// A whole number in [0, 255]; NaN gives 0.
+int64_t ToByte(float v) {
+  return std::isnan(v) ? 0 : static_cast<int64_t>(std::clamp(v, 0.0f, 255.0f));
+}
+
+// Rounds and adds as ExpandDynamicQuantize (passes/expand.h) does.
+Status EvalDynamicQuantize(EvalContext& ctx) {
+  const auto x = ctx.in(0).As<float>();
+  float low = 0;
+  float high = 0;
+  for (const float v : x) {
+    low = std::isnan(low) || v >= low ? low : v;
+    high = std::isnan(high) || v <= high ? high : v;
+  }
+  const float range = high - low;
+  const float scale = range == 0 ? 1.0f : range / 255.0f;
+  const auto zero = static_cast<float>(ToByte(std::nearbyint(0.0f - low / scale)));
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  for (int64_t i = 0; i < y.elements(); ++i)
+    y.SetInt(i, ToByte(std::nearbyint(x[static_cast<size_t>(i)] / scale) + zero));
+  ctx.set_out(0, y.Finish());
+  if (ctx.output_count() > 1) ctx.set_out(1, Tensor::Scalar(scale));
+  if (ctx.output_count() > 2) ctx.set_out(2, Tensor::Scalar(static_cast<uint8_t>(zero)));
+  return {};
+}
+
+std::optional<AxesChange> ChangeDynamicQuantizeAxes(const Node& node, Operand changed,
+                                                    const AxisMap& map) {
+  if (changed.is_output && changed.index != 0) return std::nullopt;
+  return ChangeUnaryAxes(node, changed, map);
+}
+
 // Per-axis quantization follows its axis; a map that drops the axis is rejected.
 std::optional<AxesChange> ChangeQuantizedAxes(const Node& node, Operand changed,
                                               const AxisMap& map) {
@@ -205,6 +255,18 @@ void RegisterQuantizeOps(OpRegistry& ops) {
   dequantize.eval = EvalDequantize;
   dequantize.change_axes = ChangeQuantizedAxes;
   ops.Add(std::move(dequantize));
+
+  OpDef dynamic;
+  dynamic.name = "dynamic_quantize";
+  dynamic.summary = "u8 with the scale and zero point of the range of the elements, and these two";
+  dynamic.category = Category::kQuantization;
+  dynamic.inputs = {{"x"}};
+  dynamic.outputs = {{"y"}, {"scale", Arity::kOptional}, {"zero_point", Arity::kOptional}};
+  dynamic.infer = InferDynamicQuantize;
+  dynamic.eval = EvalDynamicQuantize;
+  dynamic.change_axes = ChangeDynamicQuantizeAxes;
+  dynamic.formats = {{"onnx", "DynamicQuantizeLinear", 11, {}}};
+  ops.Add(std::move(dynamic));
 }
 
 }  // namespace nn

@@ -28,6 +28,10 @@ bool SameButForRounding(const Quant& a, const Quant& b);
 // Whether TensorFlow Lite's QUANTIZE converts between these integer types.
 bool CanRequantize(DType from, DType to);
 
+// kModel unless inputs 0 and 1 are u8 or i8, inputs 2 and 3, their zero points, have the same
+// types, and input 4, a bias, is i32: the inputs of matmul_integer and conv_integer.
+Status RequireIntegerProduct(const InferContext& ctx);
+
 // Clamps to the range of the type.
 int64_t ClampTo(DType dtype, int64_t v);
 

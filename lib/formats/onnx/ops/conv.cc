@@ -13,23 +13,6 @@ namespace nn::onnx {
 
 namespace {
 
-// The kernel_shape attribute repeats the filter's shape; both must agree if present.
-Status CheckKernelShape(const ImportContext& ctx, const Value* filter) {
-  const auto kernel = ctx.Ints("kernel_shape");
-  const Type& type = filter->type();
-  if (kernel.empty() || !type.ranked()) return {};
-  if (kernel.size() + 2 != type.dims->size())
-    return ModelError("kernel_shape has {} entries, but the filter is {}", kernel.size(),
-                      type.ToString());
-  for (size_t i = 0; i < kernel.size(); ++i) {
-    const Dim& d = (*type.dims)[i + 2];
-    if (d.is_const() && d.value() != kernel[i])
-      return ModelError("kernel_shape[{}] is {}, but the filter is {}", i, kernel[i],
-                        type.ToString());
-  }
-  return {};
-}
-
 Status ImportConv(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value* const w, ctx.Required(1));

@@ -1,4 +1,5 @@
 #include "ops/math/matmul.h"
+#include "formats/onnx/bias.h"
 #include "formats/onnx/family.h"
 #include "ops/array/shape.h"
 
@@ -22,16 +23,6 @@ Result<Value*> Scaled(ImportContext& ctx, Value* v, float factor, std::string_vi
                             factor);
   NN_ASSIGN(Value* const number, ctx.Number(v->dtype(), static_cast<double>(factor)));
   return ctx.Add("mul", {v, number});
-}
-
-// C as a bias if it has one element per column: [N] or [1, N].
-Result<Value*> AsBias(ImportContext& ctx, Value* c, const Dim& columns) {
-  const Type& type = c->type();
-  if (!type.ranked() || type.rank() == 0 || type.rank() > 2) return nullptr;
-  if (!(type.dims->back() == columns)) return nullptr;
-  if (type.rank() == 1) return c;
-  if (!(type.dim(0) == 1)) return nullptr;
-  return ctx.Add("reshape", {c}, ReshapeAttrs{{columns}, false});
 }
 
 // Attribute `broadcast` of versions 1 and 6 follows from the shapes.

@@ -1,0 +1,236 @@
+#include "formats/onnx/linear_quant.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "ir/eval.h"
+#include "ir/op_def.h"
+#include "ops/array/gather.h"
+#include "ops/array/shape.h"
+#include "ops/support/types.h"
+
+namespace nn::onnx {
+namespace {
+
+// Evaluates operators on constants, as far as the results are small.
+class Folder {
+ public:
+  explicit Folder(ImportContext& ctx) : ctx_(ctx) {}
+
+  // Null if the value is not constant.
+  Result<Value*> Fold(Value* v, int depth = 0) {
+    constexpr int kMostDepth = 16;
+    constexpr size_t kMostNodes = 64;
+    if (v->is_constant()) return v;
+    const Node* node = v->def();
+    if (node == nullptr || node->op().eval == nullptr || node->op().is_opaque ||
+        depth == kMostDepth || ++nodes_ > kMostNodes)
+      return nullptr;
+    std::vector<const Tensor*> inputs;
+    for (Value* in : node->inputs()) {
+      if (in == nullptr) {
+        inputs.push_back(nullptr);
+        continue;
+      }
+      NN_ASSIGN(Value* const folded, Fold(in, depth + 1));
+      if (folded == nullptr) return nullptr;
+      inputs.push_back(&folded->constant());
+    }
+    EvalBudget budget;
+    budget.bytes = budget.work = uint64_t{1} << 24;
+    auto results = EvalNode(*node, inputs, &budget);
+    if (!results) return nullptr;
+    return ctx_.Constant(std::move((*results)[static_cast<size_t>(v->def_index())]));
+  }
+
+ private:
+  ImportContext& ctx_;
+  size_t nodes_ = 0;
+};
+
+bool IsOneNumber(const Type& type) {
+  return type.ranked() && std::ranges::all_of(*type.dims, [](const Dim& d) { return d == 1; });
+}
+
+// Whether the mapping can be part of a type.
+bool FitsType(const LinearQuant& q) {
+  return q.is_constant() && q.block == 0 &&
+         (q.scale->type().rank() <= 1 || q.scale->constant().elements() == 1);
+}
+
+// The axis that scales in a vector belong to.
+Result<int> AxisOf(const LinearQuant& q, const Type& type, const ImportContext& ctx) {
+  if (!type.ranked())
+    return UnsupportedError("{} per axis needs an input of known rank", ctx.node().op_type());
+  const int64_t axis = q.axis < 0 ? q.axis + type.rank() : q.axis;
+  if (axis < 0 || axis >= type.rank())
+    return ModelError("{} scales do not match axis {} of {}", q.scale->type().ToString(), q.axis,
+                      type.ToString());
+  return static_cast<int>(axis);
+}
+
+Result<std::shared_ptr<const Quant>> QuantOf(const LinearQuant& q, const Type& type,
+                                             const ImportContext& ctx) {
+  auto quant = std::make_shared<Quant>();
+  for (const double v : q.scale->constant().ToDoubles())
+    quant->scales.push_back(static_cast<float>(v));
+  if (q.zero != nullptr && IsInteger(q.zero->dtype())) {
+    quant->zero_points = q.zero->constant().ToInts();
+    if (std::ranges::all_of(quant->zero_points, [](int64_t v) { return v == 0; }))
+      quant->zero_points.clear();
+  } else if (q.zero != nullptr) {
+    for (const double v : q.zero->constant().ToDoubles())
+      if (v != 0) return ModelError("the zero point of a float8 type must be 0, not {}", v);
+  }
+  if (quant->scales.size() != 1) {
+    NN_ASSIGN(quant->axis, AxisOf(q, type, ctx));
+    const Dim& size = type.dim(quant->axis);
+    if (size.is_const() && size.value() != static_cast<int64_t>(quant->scales.size()))
+      return ModelError("{} scales do not match axis {} of {}", quant->scales.size(), quant->axis,
+                        type.ToString());
+  }
+  return quant;
+}
+
+// Each block's number for each of its elements.
+Result<Value*> Repeated(ImportContext& ctx, Value* v, const LinearQuant& q, const Type& type) {
+  NN_ASSIGN(const int axis, AxisOf(q, type, ctx));
+  const Dim& size = type.dim(axis);
+  const Dim& blocks = v->type().dim(axis);
+  if (!size.is_const() || !blocks.is_const())
+    return UnsupportedError("{} with blocks needs an axis of constant size", ctx.node().op_type());
+  const int64_t n = size.value();
+  const int64_t needed = n / q.block + (n % q.block != 0 ? 1 : 0);
+  if (blocks.value() != needed)
+    return ModelError("{} elements in blocks of {} have {} scales, not {}", n, q.block, needed,
+                      blocks.value());
+  std::vector<int64_t> indices(static_cast<size_t>(n));
+  for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int64_t>(i) / q.block;
+  return ctx.Add("gather", {v, ctx.Constant(Tensor::Ints(indices))}, GatherAttrs{axis, 0});
+}
+
+}  // namespace
+
+Result<Value*> Folded(ImportContext& ctx, Value* v) {
+  NN_ASSIGN(Value* const folded, Folder(ctx).Fold(v));
+  return folded == nullptr ? v : folded;
+}
+
+Result<LinearQuant> ReadLinearQuant(ImportContext& ctx, size_t scale, size_t zero) {
+  LinearQuant q;
+  if (ctx.input(scale) == nullptr) return ModelError("the scale is missing");
+  NN_ASSIGN(q.scale, Folded(ctx, ctx.input(scale)));
+  if (ctx.input(zero) != nullptr) {
+    NN_ASSIGN(q.zero, Folded(ctx, ctx.input(zero)));
+  }
+  if (!IsFloat(q.scale->dtype()) && q.scale->dtype() != DType::kUnknown)
+    return ModelError("the scale is {}", q.scale->type().ToString());
+  if (!q.scale->type().ranked())
+    return UnsupportedError("{} needs a scale of known rank", ctx.node().op_type());
+  if (q.is_constant() && q.zero != nullptr &&
+      q.zero->constant().elements() != q.scale->constant().elements())
+    return ModelError("{} scales but {} zero points", q.scale->constant().elements(),
+                      q.zero->constant().elements());
+  if (q.scale->is_constant() && q.scale->constant().elements() == 0)
+    return ModelError("there are no scales");
+  return q;
+}
+
+Result<Value*> AddCast(ImportContext& ctx, Value* v, DType to) {
+  if (v->dtype() == to && !v->type().quantized()) return v;
+  return ctx.Add("cast", {v}, CastAttrs{.to = to});
+}
+
+Result<Value*> AlongAxis(ImportContext& ctx, Value* v, const LinearQuant& q, const Type& type) {
+  const Type& own = v->type();
+  if (!own.ranked() || !type.ranked())
+    return UnsupportedError("{} needs operands of known rank", ctx.node().op_type());
+  const auto reshaped = [&](const Dims& dims) -> Result<Value*> {
+    if (const auto known = ConstDims(dims); known && v->is_constant()) {
+      NN_ASSIGN(Tensor t, v->constant().Reshaped(*known));
+      return ctx.Constant(std::move(t));
+    }
+    return ctx.Add("reshape", {v}, ReshapeAttrs{dims, false});
+  };
+  if (IsOneNumber(own)) return own.rank() == 0 ? v : reshaped({});
+  if (own.rank() == 1 && q.block == 0) {
+    NN_ASSIGN(const int axis, AxisOf(q, type, ctx));
+    Dims dims(static_cast<size_t>(type.rank() - axis), Dim(1));
+    dims[0] = own.dim(0);
+    return reshaped(dims);
+  }
+  if (own.rank() != type.rank())
+    return ModelError("the scales or zero points {} do not match {}", own.ToString(),
+                      type.ToString());
+  return q.block == 0 ? v : Repeated(ctx, v, q, type);
+}
+
+Result<Value*> AddQuantize(ImportContext& ctx, Value* x, const LinearQuant& q, DType to,
+                           bool saturate) {
+  if (x->dtype() == DType::kI32 && !x->type().quantized()) {
+    NN_ASSIGN(x, AddCast(ctx, x, DType::kF32));
+  }
+  if (FitsType(q)) {
+    NN_ASSIGN(auto quant, QuantOf(q, x->type(), ctx));
+    NN_ASSIGN(Node* const node,
+              ctx.AddNode("quantize", {x}, QuantizeAttrs{Rounding::kHalfEven, saturate}));
+    Type type = node->output()->type();
+    type.dtype = to;
+    type.quant = std::move(quant);
+    node->output()->set_type(std::move(type));
+    return node->output();
+  }
+  NN_ASSIGN(Value * y, AddCast(ctx, x, DType::kF32));
+  NN_ASSIGN(Value * scale, AddCast(ctx, q.scale, DType::kF32));
+  NN_ASSIGN(scale, AlongAxis(ctx, scale, q, x->type()));
+  NN_ASSIGN(y, ctx.Add("div", {y, scale}));
+  if (!IsInteger(to)) return ctx.Add("cast", {y}, CastAttrs{.to = to, .saturate = saturate});
+  if (DTypeBits(to) > 16)
+    return UnsupportedError("{} to {} is unsupported", ctx.node().op_type(), DTypeName(to));
+  NN_ASSIGN(y, ctx.Add("round", {y}));
+  if (q.zero != nullptr) {
+    NN_ASSIGN(Value * zero, AddCast(ctx, q.zero, DType::kF32));
+    NN_ASSIGN(zero, AlongAxis(ctx, zero, q, x->type()));
+    NN_ASSIGN(y, ctx.Add("add", {y, zero}));
+  }
+  NN_ASSIGN(y, ctx.Add("clip", {y},
+                       ClipAttrs{static_cast<float>(MinInteger(to)),
+                                 static_cast<float>(MaxInteger(to))}));
+  return AddCast(ctx, y, to);
+}
+
+Result<Value*> WithMapping(ImportContext& ctx, Value* x, const LinearQuant& q) {
+  if (!FitsType(q)) return x;
+  NN_ASSIGN(auto quant, QuantOf(q, x->type(), ctx));
+  if (x->is_constant()) return ctx.graph().AddConstant(x->constant(), x->name(), std::move(quant));
+  if (!x->is_input() || x->type().quantized()) return x;
+  Type type = x->type();
+  type.quant = std::move(quant);
+  x->set_type(std::move(type));
+  return x;
+}
+
+Result<Value*> AddDequantize(ImportContext& ctx, Value* x, const LinearQuant& q, DType to) {
+  NN_ASSIGN(Value* const integers, WithMapping(ctx, x, q));
+  if (FitsType(q) && integers->type().quantized()) {
+    NN_ASSIGN(const auto quant, QuantOf(q, x->type(), ctx));
+    if (integers->type().quant->SameMapping(*quant))
+      return ctx.Add("dequantize", {integers}, DequantizeAttrs{to});
+  }
+  // In 32 bits, the difference is exact.
+  const bool wide = x->dtype() == DType::kI32 && q.zero != nullptr;
+  NN_ASSIGN(Value * y, AddCast(ctx, x, wide ? DType::kI32 : DType::kF32));
+  if (q.zero != nullptr) {
+    NN_ASSIGN(Value * zero, AddCast(ctx, q.zero, y->dtype()));
+    NN_ASSIGN(zero, AlongAxis(ctx, zero, q, x->type()));
+    NN_ASSIGN(y, ctx.Add("sub", {y, zero}));
+    NN_ASSIGN(y, AddCast(ctx, y, DType::kF32));
+  }
+  NN_ASSIGN(Value * scale, AddCast(ctx, q.scale, DType::kF32));
+  NN_ASSIGN(scale, AlongAxis(ctx, scale, q, x->type()));
+  NN_ASSIGN(y, ctx.Add("mul", {y, scale}));
+  return AddCast(ctx, y, to);
+}
+
+}  // namespace nn::onnx
