@@ -285,7 +285,7 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
     parts.push_back({std::move(steps), elements});
     elements += n;
   }
-  if (values.empty() || elements > kMostElements) return false;
+  if (values.empty() || elements > kMostMovedElements) return false;
   std::vector<int64_t> places(static_cast<size_t>(ElementsOf(*dims)));
   const Tensor mask = condition->constant();
   std::vector<bool> taken(places.size());
