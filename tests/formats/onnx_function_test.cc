@@ -145,5 +145,17 @@ TEST_CASE("onnx functions: an operator that is not supported is reported") {
   CHECK(Contains(imported->unsupported[0].reason, "Strange"));
 }
 
+TEST_CASE("onnx: an error about the value of an unsupported operator is not one of the model") {
+  const std::string scale = Bytes(5, Bytes(8, "s") + Int(2, 1) + Bytes(9, std::string(4, '\1')));
+  const std::string zero = Bytes(5, Bytes(8, "z") + Int(2, 3) + Bytes(9, std::string(1, '\0')));
+  const auto imported =
+      Import(Model(Bytes(1, Node("Strange", {"x"}, {"q"})) +
+                       Bytes(1, Node("DequantizeLinear", {"q", "s", "z"}, {"y"})) + scale + zero,
+                   ""));
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  REQUIRE(imported->unsupported.size() == 1);
+  CHECK(Contains(imported->unsupported[0].reason, "Strange"));
+}
+
 }  // namespace
 }  // namespace nn::test::onnx_function_test

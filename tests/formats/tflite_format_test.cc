@@ -326,6 +326,39 @@ TEST_CASE("tflite: what cannot be expressed is named") {
   }
 }
 
+TEST_CASE("tflite: a custom operator is reported, not what follows from it") {
+  // Compilers for accelerators leave memory without contents among the inputs, and types without
+  // quantization in front of DEQUANTIZE.
+  flatbuffers::FlatBufferBuilder b;
+  const auto tensor = [&](fb::TensorType type, const char* name) {
+    return fb::CreateTensor(b, b.CreateVector(std::vector<int32_t>{1, 4}), type, 0,
+                            b.CreateString(name));
+  };
+  const std::vector<flatbuffers::Offset<fb::Tensor>> tensors = {
+      tensor(fb::TensorType::UINT8, "x"), tensor(fb::TensorType::UINT8, "scratch"),
+      tensor(fb::TensorType::UINT8, "y"), tensor(fb::TensorType::FLOAT32, "z")};
+  const auto list = [&](std::vector<int32_t> indices) { return b.CreateVector(indices); };
+  const std::vector<flatbuffers::Offset<fb::Operator>> operators = {
+      fb::CreateOperator(b, 0, list({0, 1}), list({2})),
+      fb::CreateOperator(b, 1, list({2}), list({3}))};
+  const std::vector<flatbuffers::Offset<fb::OperatorCode>> codes = {
+      fb::CreateOperatorCode(b, 32, b.CreateString("accelerator"), 1, fb::BuiltinOperator::CUSTOM),
+      fb::CreateOperatorCode(b, 6, 0, 2, fb::BuiltinOperator::DEQUANTIZE)};
+  const auto graph = fb::CreateSubGraph(b, b.CreateVector(tensors), list({0}), list({3}),
+                                        b.CreateVector(operators));
+  const auto empty = fb::CreateBuffer(b);
+  b.Finish(fb::CreateModel(b, 3, b.CreateVector(codes), b.CreateVector(&graph, 1), 0,
+                           b.CreateVector(&empty, 1)),
+           fb::ModelIdentifier());
+  const Blob file = Blob::Copy(std::as_bytes(std::span(b.GetBufferPointer(), b.GetSize())));
+  const auto model = Tflite().read(file, "m.tflite", {});
+  REQUIRE_MESSAGE(model.has_value(), model.error().message());
+  const auto imported = Tflite().import(**model);
+  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+  REQUIRE(imported->unsupported.size() == 1);
+  CHECK(imported->unsupported[0].reason == "CUSTOM accelerator (version 1) is unsupported");
+}
+
 TEST_CASE("tflite: summaries shorten lists, and in full do not") {
   flatbuffers::FlatBufferBuilder b;
   std::vector<int32_t> shape(20, 1);

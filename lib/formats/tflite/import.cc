@@ -268,13 +268,16 @@ class Importer {
                         const std::string& name) {
     std::vector<Value*> inputs;
     std::string reason;
-    // Values after an unsupported operator often have unknown types; only the first error is
-    // reported.
+    // Values after an unsupported operator often have unknown types, which lets others fail: no
+    // fault of theirs, nor of the model.
     bool on_opaque = false;
     for (const int64_t t : ListOf<int64_t>(op.inputs())) {
       auto v = t == -1 ? Result<Value*>(nullptr) : ValueOf(t);
-      if (!v && v.error().code() != ErrorCode::kUnsupported) return tl::unexpected(v.error());
-      if (!v && reason.empty()) reason = v.error().message();
+      const bool is_unsupported = !v && v.error().code() == ErrorCode::kUnsupported;
+      // Custom operators also have inputs without a value: memory for their use.
+      if (!v && !is_unsupported && OperatorOf(code) != fb::BuiltinOperator::CUSTOM)
+        return tl::unexpected(v.error());
+      if (is_unsupported && reason.empty()) reason = v.error().message();
       inputs.push_back(v ? *v : nullptr);
       on_opaque |= v && *v != nullptr && !(*v)->type().ranked() && !unsupported_.empty();
     }
@@ -292,7 +295,8 @@ class Importer {
                       state_.hybrid_as_float ? &state_.result.hybrids : nullptr);
     auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
     if (status) status = CheckPassedOn(ctx);
-    if (!status && status.error().code() == ErrorCode::kUnsupported)
+    if (!status && (status.error().code() == ErrorCode::kUnsupported ||
+                    (on_opaque && status.error().code() == ErrorCode::kModel)))
       return MakeOpaque(ctx, name, index, on_opaque ? std::string() : status.error().message());
     if (!status) return status;
     for (size_t i = 0; i < types.size(); ++i) {
