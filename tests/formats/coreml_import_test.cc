@@ -430,12 +430,12 @@ TEST_CASE("coreml: lists of suppressed boxes are filled up") {
 TEST_CASE("coreml: layers without an operator are named, all of them") {
   Built b;
   b.Exact().Array("input", "x", {2}).Array("output", "z", {2});
-  b.Layer("randomNormalLike", {"x"}, "y");
+  b.Layer("loopBreak", {"x"}, "y");
   b.Layer("activation", {"y"}, "u").Sub("ReLU");
   b.Layer("custom", {"u"}, "z");
   const ImportedModel m = Imported(b);
   REQUIRE(m.unsupported.size() == 2);
-  CHECK(m.unsupported[0].reason == "layer randomNormalLike is unsupported");
+  CHECK(m.unsupported[0].reason == "layer loopBreak is unsupported");
   CHECK(m.unsupported[1].reason == "layer custom is unsupported");
 }
 

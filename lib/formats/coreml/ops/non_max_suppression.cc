@@ -2,11 +2,11 @@
 
 #include <limits>
 
+#include "formats/common/filled_list.h"
 #include "formats/coreml/family.h"
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
 #include "ops/array/generate.h"
-#include "ops/array/scatter.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/array/slice.h"
@@ -134,12 +134,7 @@ class NonMaximumSuppression {
     const auto number = [&](int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); };
     NN_ASSIGN(Value* const selected, Selected(boxes, scores));
     NN_ASSIGN(Value* const count, ctx_.Add("shape_of", {selected}, ShapeOfAttrs{}));
-    NN_ASSIGN(Value* const last, ctx_.Reshape(count, {}));
-    NN_ASSIGN(Value * places, ctx_.Add("range", {number(0), last, number(1)}));
-    NN_ASSIGN(places, ctx_.Add("expand_dims", {places}, AxesAttrs{{1}}));
-    NN_ASSIGN(Value* const none, ctx_.Add("expand", {number(-1), most_}, ExpandAttrs{}));
-    NN_ASSIGN(Value* const filled,
-              ctx_.Add("scatter_nd", {none, places, selected}, ScatterNdAttrs{}));
+    NN_ASSIGN(Value* const filled, FilledList(ctx_, selected, number(-1), most_));
     NN_ASSIGN(Value* const safe, ctx_.Add("maximum", {filled, number(0)}));
     NN_ASSIGN(Value * valid, ctx_.Add("greater_equal", {filled, number(0)}));
     NN_ASSIGN(valid, ctx_.Add("expand_dims", {valid}, AxesAttrs{{1}}));
@@ -167,7 +162,7 @@ constexpr ImportRow kNonMaxSuppressionImports[] = {
 };
 
 std::optional<std::string> WhyNotNonMaxSuppression(const Node&) {
-  return "Core ML's layer returns lists of a fixed length, and cannot be written yet";
+  return "Core ML's layer selects by the centers of boxes in one list, and cannot be written yet";
 }
 
 constexpr ExportRow kNonMaxSuppressionExports[] = {

@@ -106,11 +106,6 @@ std::optional<std::string> WhyNotTopK(const Node& node) {
   return std::nullopt;
 }
 
-std::optional<std::string> WhyNotNonMaxSuppression(const Node&) {
-  return "NON_MAX_SUPPRESSION_V4 returns lists of a fixed length, and cannot be written "
-         "yet";
-}
-
 constexpr ImportRow kSelectionImports[] = {
     {.op = Op::ARG_MAX, .import = ImportArgMax},
     {.op = Op::ARG_MIN, .import = ImportArgMin},
@@ -121,7 +116,6 @@ constexpr ExportRow kSelectionExports[] = {
     {.op = "arg_max", .write = WriteArg<Op::ARG_MAX>, .why_not = WhyNotArg},
     {.op = "arg_min", .write = WriteArg<Op::ARG_MIN>, .why_not = WhyNotArg},
     {.op = "top_k", .write = WriteTopK, .why_not = WhyNotTopK},
-    {.op = "non_max_suppression", .why_not = WhyNotNonMaxSuppression},
 };
 
 }  // namespace

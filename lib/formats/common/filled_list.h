@@ -1,0 +1,26 @@
+// Lists of a fixed length that formats fill up, where the graph has as many elements as there are.
+#pragma once
+
+#include "base/status.h"
+#include "ir/graph.h"
+#include "ops/array/concat.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/array/tile.h"
+#include "ops/support/types.h"
+
+namespace nn {
+
+// The list [n] with `filler`, a scalar of its type, behind its elements: [count]. `count` is a list
+// of one number, n or more. `Context` is the ImportContext of a format.
+template <typename Context>
+Result<Value*> FilledList(Context& ctx, Value* list, Value* filler, Value* count) {
+  NN_ASSIGN(Value* const rest, ctx.Add("expand", {filler, count}, ExpandAttrs{}));
+  NN_ASSIGN(Value* const longer, ctx.Add("concat", {list, rest}, ConcatAttrs{0}));
+  Value* const begin = ctx.Constant(Tensor::Ints({0}));
+  NN_ASSIGN(Value* const y, ctx.Add("slice", {longer, begin, count}, SliceAttrs{}));
+  if (!rest->type().ranked() || !KnownBeforeRun(*rest->type().dims)) return y;
+  return ctx.Add("reshape", {y}, ReshapeAttrs{*rest->type().dims, false});
+}
+
+}  // namespace nn

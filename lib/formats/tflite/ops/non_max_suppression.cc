@@ -1,0 +1,269 @@
+#include "ops/nn/non_max_suppression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "formats/common/filled_list.h"
+#include "formats/tflite/family.h"
+#include "formats/tflite/rewrites.h"
+#include "ops/array/concat.h"
+#include "ops/array/shape.h"
+#include "ops/array/shape_of.h"
+#include "ops/array/slice.h"
+#include "ops/math/bit_cast.h"
+#include "ops/math/elementwise.h"
+#include "passes/expand.h"
+
+// NON_MAX_SUPPRESSION_V4 selects from one list of boxes and scores. It returns a list of
+// max_output_size indices, filled up with zeros, and the number of selected ones. A box is dropped
+// if its intersection over union is the threshold or greater; the graph's operator drops it if it
+// is greater, so the thresholds are neighbors in float32. Boxes are in descending order of their
+// scores; runtimes may have boxes of equal scores in another order than the graph's.
+namespace nn::tflite {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+enum NmsInput : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold };
+
+// ==== From TensorFlow Lite =======================================================================
+
+// The greatest number below a threshold; -1 for 0 and less, as no intersection is negative.
+Result<Value*> Below(ImportContext& ctx, Value* threshold) {
+  const auto number = [&](auto v) { return ctx.Constant(Tensor::Scalar(v)); };
+  NN_ASSIGN(Value * bits, ctx.Add("bit_cast", {threshold}, BitCastAttrs{.to = DType::kI32}));
+  NN_ASSIGN(bits, ctx.Add("sub", {bits, number(int32_t{1})}));
+  NN_ASSIGN(Value* const below, ctx.Add("bit_cast", {bits}, BitCastAttrs{.to = DType::kF32}));
+  NN_ASSIGN(Value* const positive, ctx.Add("greater", {threshold, number(0.0f)}));
+  return ctx.Add("select", {positive, below, number(-1.0f)});
+}
+
+Status ImportNonMaxSuppressionV4(ImportContext& ctx) {
+  NN_ASSIGN(Value * boxes, ctx.Ranked(kBoxes));
+  NN_ASSIGN(Value * scores, ctx.Ranked(kScores));
+  NN_ASSIGN(Value * count, ctx.Required(kMaxBoxes));
+  NN_ASSIGN(Value * threshold, ctx.Required(kIouThreshold));
+  NN_ASSIGN(Value* const least, ctx.Required(kScoreThreshold));
+  if (boxes->type().rank() != 2 || scores->type().rank() != 1)
+    return ModelError("the boxes are {} and the scores {}; expected ranks 2 and 1",
+                      boxes->type().ToString(), scores->type().ToString());
+  NN_ASSIGN(threshold, Below(ctx, threshold));
+  NN_ASSIGN(boxes, ctx.Add("expand_dims", {boxes}, AxesAttrs{{0}}));
+  NN_ASSIGN(scores, ctx.Add("expand_dims", {scores}, AxesAttrs{{0, 1}}));
+  NN_ASSIGN(count, ctx.Add("cast", {count}, CastAttrs{.to = DType::kI64}));
+  NN_ASSIGN(count, ctx.Add("reshape", {count}, ReshapeAttrs{{1}, false}));
+  NN_ASSIGN(Value * list, ctx.Add("non_max_suppression", {boxes, scores, count, threshold, least},
+                                  NonMaxSuppressionAttrs{}));
+  NN_ASSIGN(list, ctx.Add("slice", {list}, SliceAttrs{{1}, {2}, {3}, {}}));
+  NN_ASSIGN(list, ctx.Add("squeeze", {list}, AxesAttrs{{1}}));
+  NN_ASSIGN(list, ctx.Add("cast", {list}, CastAttrs{.to = DType::kI32}));
+  NN_ASSIGN(Value* const selected, ctx.Add("size_of", {list}, SizeOfAttrs{.dtype = DType::kI32}));
+  NN_ASSIGN(Value* const filled,
+            FilledList(ctx, list, ctx.Constant(Tensor::Scalar(int32_t{0})), count));
+  ctx.SetOutput(0, filled);
+  if (ctx.output_count() > 1) ctx.SetOutput(1, selected);
+  return {};
+}
+
+// ==== To TensorFlow Lite =========================================================================
+
+// A scalar, or the element of a list.
+TensorIndex ScalarOf(ExportContext& ctx, const Value* v) {
+  if (v->type().rank() == 0) return ctx.TensorOf(v);
+  const TensorIndex to = ctx.AddTensor(Type(v->dtype(), Dims{}), v->name());
+  const std::vector<int32_t> axes = {0};
+  ctx.AddOperator(fb::BuiltinOperator::SQUEEZE, {ctx.TensorOf(v)}, {to},
+                  fb::CreateSqueezeOptions(ctx.builder(), ctx.builder().CreateVector(axes)));
+  return to;
+}
+
+// The number of boxes to select in 32 bits: not negative, and not more than there are.
+Result<TensorIndex> SizeOf(ExportContext& ctx, const Value* limit, int64_t boxes) {
+  constexpr std::string_view kName = "max_output_size";
+  if (limit == nullptr) return ctx.AddInt(0, kName);
+  if (limit->is_constant())
+    return ctx.AddInt(std::clamp<int64_t>(limit->constant().GetInt(0), 0, boxes), kName);
+  const auto number = [&](int64_t v) { return ctx.AddConstant(Tensor::Scalar(v), kName); };
+  const TensorIndex low = ctx.AddTensor(Type(DType::kI64, Dims{}), std::string(kName));
+  ctx.AddOperator(fb::BuiltinOperator::MINIMUM, {ScalarOf(ctx, limit), number(boxes)}, {low},
+                  fb::CreateMaximumMinimumOptions(ctx.builder()));
+  const TensorIndex wide = ctx.AddTensor(Type(DType::kI64, Dims{}), std::string(kName));
+  ctx.AddOperator(fb::BuiltinOperator::MAXIMUM, {low, number(0)}, {wide},
+                  fb::CreateMaximumMinimumOptions(ctx.builder()));
+  const TensorIndex size = ctx.AddTensor(Type(DType::kI32, Dims{}), std::string(kName));
+  ctx.AddCast(wide, size);
+  return size;
+}
+
+// The least number above a threshold, by its bits; 0 for negative ones, which every intersection
+// exceeds.
+TensorIndex Above(ExportContext& ctx, const Value* threshold) {
+  constexpr std::string_view kName = "iou_threshold";
+  if (threshold == nullptr || threshold->is_constant()) {
+    const float t =
+        threshold == nullptr ? 0 : static_cast<float>(threshold->constant().GetDouble(0));
+    return ctx.AddConstant(Tensor::Scalar(std::nextafter(t, kInfinity)), kName);
+  }
+  auto& builder = ctx.builder();
+  const auto temporary = [&](DType dtype) {
+    return ctx.AddTensor(Type(dtype, Dims{}), std::string(kName));
+  };
+  const auto number = [&](auto v) { return ctx.AddConstant(Tensor::Scalar(v), kName); };
+  const TensorIndex unsigned_zero = temporary(DType::kF32);  // -0 as +0
+  ctx.AddOperator(fb::BuiltinOperator::ADD, {ScalarOf(ctx, threshold), number(0.0f)},
+                  {unsigned_zero}, fb::CreateAddOptions(builder));
+  const TensorIndex bits = temporary(DType::kI32), next = temporary(DType::kI32),
+                    positive = temporary(DType::kI32), above = temporary(DType::kF32);
+  ctx.AddOperator(fb::BuiltinOperator::BITCAST, {unsigned_zero}, {bits},
+                  fb::CreateBitcastOptions(builder));
+  ctx.AddOperator(fb::BuiltinOperator::ADD, {bits, number(int32_t{1})}, {next},
+                  fb::CreateAddOptions(builder));
+  ctx.AddOperator(fb::BuiltinOperator::MAXIMUM, {next, number(int32_t{0})}, {positive},
+                  fb::CreateMaximumMinimumOptions(builder));
+  ctx.AddOperator(fb::BuiltinOperator::BITCAST, {positive}, {above},
+                  fb::CreateBitcastOptions(builder));
+  return above;
+}
+
+// One list of boxes and scores as the graph's result: [n, 3] with zeros as batch and row.
+Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
+  auto& builder = ctx.builder();
+  const int64_t boxes = node.input(kBoxes)->type().dim(1).value();
+  const auto squeezed = [&](size_t input, Dims dims, const std::vector<int32_t>& axes) {
+    const Value* v = node.input(input);
+    const TensorIndex to = ctx.AddTensor(Type(DType::kF32, std::move(dims)), v->name());
+    ctx.AddOperator(fb::BuiltinOperator::SQUEEZE, {ctx.TensorOf(v)}, {to},
+                    fb::CreateSqueezeOptions(builder, builder.CreateVector(axes)));
+    return to;
+  };
+  const TensorIndex list = squeezed(kBoxes, {Dim(boxes), Dim(4)}, {0});
+  const TensorIndex scores = squeezed(kScores, {Dim(boxes)}, {0, 1});
+  NN_ASSIGN(const TensorIndex size, SizeOf(ctx, node.input(kMaxBoxes), boxes));
+  const Dim& n = node.output()->type().dim(0);
+  const TensorIndex indices = ctx.AddTensor(Type(DType::kI32, {n}), "indices");
+  const TensorIndex count = ctx.AddTensor(Type(DType::kI32, Dims{}), "count");
+  const Value* least = node.input(kScoreThreshold);
+  ctx.AddOperator(fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4,
+                  {list, scores, size, Above(ctx, node.input(kIouThreshold)),
+                   least == nullptr ? ctx.AddConstant(Tensor::Scalar(-kInfinity), "score_threshold")
+                                    : ScalarOf(ctx, least)},
+                  {indices, count}, fb::CreateNonMaxSuppressionV4Options(builder));
+  // The first `count` of them, in the last column.
+  NN_ASSIGN(const TensorIndex axis, ctx.AddInt(0, "axis"));
+  const TensorIndex end = ctx.AddTensor(Type(DType::kI32, {Dim(1)}), "end");
+  ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {count, axis}, {end},
+                  fb::CreateExpandDimsOptions(builder));
+  NN_ASSIGN(const TensorIndex begin, ctx.AddInts({0}, "begin"));
+  NN_ASSIGN(const TensorIndex strides, ctx.AddInts({1}, "strides"));
+  const TensorIndex selected = ctx.AddTensor(Type(DType::kI32, {n}), "selected");
+  ctx.AddOperator(fb::BuiltinOperator::STRIDED_SLICE, {indices, begin, end, strides}, {selected},
+                  fb::CreateStridedSliceOptions(builder));
+  NN_ASSIGN(const TensorIndex last, ctx.AddInt(1, "axis"));
+  const TensorIndex column = ctx.AddTensor(Type(DType::kI32, {n, Dim(1)}), "column");
+  ctx.AddOperator(fb::BuiltinOperator::EXPAND_DIMS, {selected, last}, {column},
+                  fb::CreateExpandDimsOptions(builder));
+  const TensorIndex pads =
+      ctx.AddConstant(Tensor::Of<int32_t>({2, 2}, std::vector<int32_t>{0, 0, 2, 0}), "paddings");
+  const TensorIndex rows = ctx.AddTensor(Type(DType::kI32, {n, Dim(3)}), "rows");
+  ctx.AddOperator(fb::BuiltinOperator::PAD, {column, pads}, {rows}, fb::CreatePadOptions(builder));
+  ctx.AddCast(rows, ctx.ResultOf(node));
+  return {};
+}
+
+std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
+  const auto boxes = node.input(kBoxes)->type().const_dims();
+  const auto scores = node.input(kScores)->type().const_dims();
+  if (!boxes || !scores)
+    return "the numbers of batches, classes and boxes must be constant; set input shapes with "
+           "--input-shape";
+  if ((*boxes)[1] == 0) return "NON_MAX_SUPPRESSION_V4 needs a box";
+  for (const size_t i : {size_t{kMaxBoxes}, size_t{kIouThreshold}, size_t{kScoreThreshold}})
+    if (node.input(i) != nullptr && !node.input(i)->type().ranked())
+      return "the ranks of its limits must be known";
+  if ((*scores)[0] != 1 || (*scores)[1] != 1)
+    return fmt::format("{} batches of {} classes are not 1 to {} lists", (*scores)[0], (*scores)[1],
+                       kMostSuppressions);
+  if (node.attrs<NonMaxSuppressionAttrs>().center_point_box)
+    return "NON_MAX_SUPPRESSION_V4 needs the corners of boxes";
+  return std::nullopt;
+}
+
+constexpr ImportRow kNonMaxSuppressionImports[] = {
+    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4, .import = ImportNonMaxSuppressionV4},
+};
+
+constexpr ExportRow kNonMaxSuppressionExports[] = {
+    {.op = "non_max_suppression",
+     .write = WriteNonMaxSuppression,
+     .why_not = WhyNotNonMaxSuppression},
+};
+
+// ---- Several lists, centers ---------------------------------------------------------------------
+
+Result<Value*> Columns(Expansion& e, Value* v, int64_t axis, int64_t begin, int64_t end) {
+  return e.Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {}});
+}
+
+// Corners from centers and sizes [B, N, 4]. Boxes of negative sizes overlap nothing, nor do those
+// of size 0.
+Result<Value*> CornersOf(Expansion& e, Value* boxes) {
+  NN_ASSIGN(Value* const zero, e.Number(DType::kF32, 0));
+  NN_ASSIGN(Value* const half, e.Number(DType::kF32, 0.5));
+  std::vector<Value*> first, last;
+  for (const int64_t k : {1, 0}) {  // y before x
+    NN_ASSIGN(Value* const center, Columns(e, boxes, 2, k, k + 1));
+    NN_ASSIGN(Value * size, Columns(e, boxes, 2, k + 2, k + 3));
+    NN_ASSIGN(size, e.Add("maximum", {size, zero}));
+    NN_ASSIGN(size, e.Add("mul", {size, half}));
+    NN_ASSIGN(Value* const low, e.Add("sub", {center, size}));
+    NN_ASSIGN(Value* const high, e.Add("add", {center, size}));
+    first.push_back(low);
+    last.push_back(high);
+  }
+  first.insert(first.end(), last.begin(), last.end());
+  return e.Add("concat", std::move(first), ConcatAttrs{2});
+}
+
+}  // namespace
+
+Result<bool> OneListEach(Graph& graph, Node& node) {
+  const auto scores = node.input(kScores)->type().const_dims();
+  NonMaxSuppressionAttrs a = node.attrs<NonMaxSuppressionAttrs>();
+  if (!scores) return false;
+  const int64_t batches = (*scores)[0], classes = (*scores)[1];
+  if (batches < 1 || classes < 1 || batches > kMostSuppressions / classes) return false;
+  if (batches == 1 && classes == 1 && !a.center_point_box) return false;
+  Expansion e(graph, node);
+  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
+  if (a.center_point_box) {
+    NN_ASSIGN(inputs[kBoxes], CornersOf(e, inputs[kBoxes]));
+    a.center_point_box = false;
+  }
+  std::vector<Value*> parts;
+  const std::vector<Value*> all = inputs;
+  for (int64_t b = 0; b < batches; ++b) {
+    if (batches > 1) {
+      NN_ASSIGN(inputs[kBoxes], Columns(e, all[kBoxes], 0, b, b + 1));
+    }
+    for (int64_t c = 0; c < classes; ++c) {
+      NN_ASSIGN(inputs[kScores],
+                e.Add("slice", {all[kScores]}, SliceAttrs{{0, 1}, {b, c}, {b + 1, c + 1}, {}}));
+      NN_ASSIGN(Value * rows, e.Add("non_max_suppression", inputs, a));
+      if (b != 0 || c != 0) {
+        NN_ASSIGN(Tensor row, Tensor::Ints({b, c, 0}).Reshaped({1, 3}));
+        NN_ASSIGN(rows, e.Add("add", {rows, e.Constant(std::move(row))}));
+      }
+      parts.push_back(rows);
+    }
+  }
+  if (parts.size() == 1) return e.Replace(parts[0]);
+  NN_ASSIGN(Value* const y, e.Add("concat", std::move(parts), ConcatAttrs{0}));
+  return e.Replace(y);
+}
+
+Family NonMaxSuppressionFamily() {
+  return {.imports = kNonMaxSuppressionImports, .exports = kNonMaxSuppressionExports};
+}
+
+}  // namespace nn::tflite
