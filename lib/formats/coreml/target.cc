@@ -150,6 +150,7 @@ const Target& CoremlTarget() {
       {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
       {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
       {"bernoulli", "comparison", &ExpandBernoulli},
+      {"reshape", "copied sizes", &ExpandCopiedSizes},
       {"rnn", "steps", &UnrollRecurrent},
       {"gru", "steps", &UnrollRecurrent},
       {"lstm", "steps", &UnrollRecurrent},
