@@ -351,7 +351,7 @@ TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
   // Constant filters would be filled with zeros.
   const std::string w = "in %w \"w\": f32[4, 3, 3, 2]\n";
   const Case cases[] = {
-      {x4 + "%y = exp(%x)\n", "NNAPI 1.0 has no exp operation"},
+      {x4 + "%y = sin(%x)\n", "NNAPI 1.0 has no sin operation"},
       {x4 + w + "%y = conv(%x, %w) {layout = nxc, filter_layout = oxi, groups = 2}\n",
        "no convolution of 2 groups with 2 channels each"},
       {"in %x \"x\": f32[1, 2, 2, 2, 2]\n%y = relu(%x)\n",
@@ -361,7 +361,8 @@ TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
             "count_include_pad = true}\n",
        "count_include_pad must be 0"},
       {x4 + "%y = lrn(%x) {size = 4, layout = nxc}\n", "the window must be odd, not 4 channels"},
-      {x4 + "const %c: f32[] = [3]\n%y = div(%x, %c)\n", "NNAPI 1.0 has no div operation"},
+      {x4 + "const %c: f32[] = [0]\n%y = div(%x, %c)\n",
+       "NNAPI 1.0 has no div operation, and the divisor may be 0"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.graph);

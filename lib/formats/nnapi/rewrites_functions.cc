@@ -25,7 +25,6 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kLargest = std::numeric_limits<float>::max();
 
 class Term;
@@ -178,7 +177,12 @@ Term Power(Term x, double exponent, double lo, double hi) {
   if (hi <= std::exp2(cut)) return middle;
   const int bits = kTop - cut;
   const Term high = AtMostOne((Relu(small + -1.0) + 1.0) * std::exp2(-bits));
-  return middle * NarrowPower(high, exponent, std::exp2(-bits), 1) * std::exp2(bits * exponent);
+  const Term y =
+      middle * NarrowPower(high, exponent, std::exp2(-bits), 1) * std::exp2(bits * exponent);
+  if (hi <= kLargest) return y;
+  // So far, infinity counts as 2^128.
+  const Term excess = Relu(x + -kLargest);
+  return exponent > 0 ? y + excess : y * (AtMostOne(excess) * -1.0 + 1.0);
 }
 
 Term Reciprocal(Term x, double lo, double hi) {
@@ -212,7 +216,8 @@ Term Logarithm(Term x, double lo, double hi) {
   const double most = std::max(std::fabs(std::log(std::max(lo, 0x1p-149))),
                                std::fabs(std::log(std::min(hi, 0x1p128))));
   while (most / std::exp2(k) > std::log(2.0)) ++k;
-  const Term root = k == 0 ? x : Power(x, std::exp2(-k), lo, hi);
+  // Infinity is among the numbers that the factor makes right.
+  const Term root = k == 0 ? x : Power(x, std::exp2(-k), lo, std::min(hi, kLargest));
   const Term t = (root + -1.0) * Reciprocal(root + 1.0, 1.5, 3);
   const Term m = TwiceAtanh(t) * std::exp2(k);
   if (k == 0) return m;
@@ -256,9 +261,10 @@ Term SoftplusOf(Terms&, const Node&, Term x) {
 Term Mish(Terms&, const Node&, Term x) {
   return AboveMinus128(x) * Tanh(Softplus(x));
 }
+// Beyond 2^30, x / (1 + |x|) rounds to the sign of x.
 Term Softsign(Terms&, const Node&, Term x) {
-  const Term size = Relu(x) + Relu(-x);
-  return x * Reciprocal(size + 1.0, 1, kInfinite);
+  const Term near = (x * 0x1p-30).Function("clip", ClipAttrs{-1, 1}) * 0x1p30;
+  return near * Reciprocal(Relu(near) + Relu(-near) + 1.0, 1, 0x1p31);
 }
 
 // tanh(4 z p(z^2)) with z = x / 4; 2^-24.9. Beyond 4, erf rounds to 1.
@@ -300,8 +306,7 @@ Term Sqrt(Terms&, const Node& node, Term x) {
   const ValueRange range = RangeOf(node.input(0));
   const double lo = std::max(range.lo, 0.0);
   const Term p = range.lo >= 0 ? x : Relu(x);
-  Term y = Power(p, 0.5, lo, range.hi);
-  if (range.hi > kLargest) y = y + Relu(p + -kLargest);
+  const Term y = Power(p, 0.5, lo, range.hi);
   return range.lo >= 0 ? y : NanBelow0(y, x);
 }
 
@@ -352,7 +357,8 @@ constexpr struct {
 };
 
 bool HasShape(const Node& node) {
-  return IsReal(node) && node.output()->type().const_dims().has_value();
+  const auto dims = node.output()->type().const_dims();
+  return IsReal(node) && dims && CheckedElements(*dims).value_or(0) > 0;
 }
 
 Result<bool> FunctionOfX(Graph& graph, Node& node) {
@@ -467,14 +473,16 @@ std::span<const Rewrite> FunctionRewrites() {
 }
 
 std::optional<std::string> WhyNoFunction(const Node& node) {
+  const auto is_row = [&](const Rewrite& r) { return node.Is(r.op); };
+  if (!IsReal(node) || std::ranges::none_of(FunctionRewrites(), is_row)) return std::nullopt;
+  const std::string lacks = fmt::format("NNAPI 1.0 has no {} operation", node.op_name());
+  if (!node.output()->type().const_dims())
+    return lacks + ", and others need a fixed shape; use --batch or --input-shape";
   const bool divides = node.Is("div");
   if (!divides && !node.Is("reciprocal") && !node.Is("rsqrt")) return std::nullopt;
-  if (!IsReal(node)) return std::nullopt;
   const ValueRange range = RangeOf(node.input(divides ? 1 : 0));
   if (range.positive() || (range.negative() && !node.Is("rsqrt"))) return std::nullopt;
-  return divides
-             ? "NNAPI 1.0 has no div operation, and the divisor may be 0"
-             : fmt::format("NNAPI 1.0 has no {} operation, and its input may be 0", node.op_name());
+  return lacks + (divides ? ", and the divisor may be 0" : ", and the input may be 0");
 }
 
 }  // namespace nn::nnapi

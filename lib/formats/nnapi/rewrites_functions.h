@@ -14,8 +14,8 @@ namespace nn::nnapi {
 // the operators before them keep 0 away (value_range.h): no operation tells 0 from -0.
 std::span<const Rewrite> FunctionRewrites();
 
-// Why none of them applies to a node of one of their operators; nullopt if the operands are what
-// counts.
+// Why none of them applies to a node of float32, if it is one of their operators and the shape or
+// the range of the operands is the reason.
 std::optional<std::string> WhyNoFunction(const Node& node);
 
 }  // namespace nn::nnapi

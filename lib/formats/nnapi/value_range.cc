@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "ir/op_def.h"
+#include "ops/array/concat.h"
 #include "ops/math/elementwise.h"
 #include "ops/nn/norm.h"
+#include "ops/nn/pool.h"
 
 namespace nn::nnapi {
 namespace {
@@ -87,6 +91,25 @@ class Ranges {
     return {std::min(f(x.lo), f(x.hi)), std::numeric_limits<double>::infinity()};
   }
 
+  // The maximum of tensors that a pool compares (MaximumByPool()).
+  std::optional<ValueRange> OfColumnMaxima(const Node& node) {
+    const auto& a = node.attrs<MaxPoolAttrs>();
+    const Node* const concat = node.input(0)->def();
+    if (concat == nullptr || !concat->Is("concat") || concat->output()->type().rank() != 4 ||
+        concat->attrs<ConcatAttrs>().axis != 1 || a.layout != Layout::kNxc ||
+        a.padding != Padding::kValid ||
+        a.kernel != std::vector<int64_t>{std::ssize(concat->inputs()), 1})
+      return std::nullopt;
+    ValueRange all{-std::numeric_limits<double>::infinity(),
+                   -std::numeric_limits<double>::infinity()};
+    for (const Value* v : concat->inputs()) {
+      if (!(v->type().dim(1) == Dim(1))) return std::nullopt;
+      const ValueRange r = Of(v);
+      all = {std::max(all.lo, r.lo), std::max(all.hi, r.hi)};
+    }
+    return all;
+  }
+
   ValueRange OfNode(const Node& node) {
     const std::string_view op = node.op_name();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -133,6 +156,8 @@ class Ranges {
         node.input(1)->dtype() == DType::kF32 &&
         std::fmod(node.input(1)->constant().GetDouble(0), 2) == 0)
       return {0, kInfinity};
+    if (op == "max_pool")
+      if (const auto r = OfColumnMaxima(node)) return *r;
     if (op == "reduce_mean" || op == "reduce_max" || op == "reduce_min" || op == "max_pool")
       return Of(node.input(0));
     // At least one of the numbers, if none is negative.
