@@ -137,6 +137,45 @@ TEST_CASE("nnapi functions: a divisor that may be 0 is refused") {
   }
 }
 
+TEST_CASE("nnapi functions: idioms become operators that have rewrites") {
+  Graph graph = Parse(R"(graph "g" {
+    in %x "x": f32[2, 3, 8]
+    const %two: f32[] = [2]
+    const %epsilon: f32[] = [1e-5]
+    const %scale: f32[8] = seeded(1)
+    const %bias: f32[8] = seeded(2)
+    %mean = reduce_mean(%x) {axes = [-1]}
+    %d = sub(%x, %mean)
+    %square = pow(%d, %two)
+    %variance = reduce_mean(%square) {axes = [-1]}
+    %sum = add(%variance, %epsilon)
+    %root = sqrt(%sum)
+    %q = div(%d, %root)
+    %p = mul(%q, %scale)
+    %y = add(%p, %bias)
+    out "y" = %y
+  })");
+  InterfaceAxes axes;
+  RewriteCounts counts;
+  const auto unsupported = Legalize(graph, *FindFormat("nnapi")->target, &axes, &counts);
+  REQUIRE(unsupported.has_value());
+  CHECK(unsupported->empty());
+  CHECK(counts[{"layer_norm", "fused idiom"}] == 1);
+  CHECK(counts[{"layer_norm", "L2 normalization"}] == 1);
+}
+
+TEST_CASE("nnapi functions: a divisor is bounded by the operators before it") {
+  // torch.nn.functional.normalize
+  Graph graph = Parse(R"(graph "g" {
+    in %x "x": f32[2, 3, 8]
+    %norm = reduce_l2(%x) {axes = [-1]}
+    %bounded = clip(%norm) {min = 1e-12}
+    %y = div(%x, %bounded)
+    out "y" = %y
+  })");
+  CHECK(Legalized(graph).empty());
+}
+
 TEST_CASE("nnapi functions: a shape that is not known is the reason") {
   Graph graph = GraphOf("exp(%x)", "f32[n, 3]");
   const auto unsupported = Legalized(graph);

@@ -361,9 +361,22 @@ bool HasShape(const Node& node) {
   return IsReal(node) && dims && CheckedElements(*dims).value_or(0) > 0;
 }
 
+// Factors of parts that may be 0 must be finite, as must the reciprocal of celu's.
+bool HasUsableNumbers(const Node& node) {
+  constexpr float kSmallestAlpha = 0x1p-120f;
+  if (node.Is("elu")) return std::isfinite(node.attrs<AlphaAttrs>().alpha);
+  if (node.Is("celu")) {
+    const float alpha = node.attrs<AlphaAttrs>().alpha;
+    return std::isfinite(alpha) && alpha >= kSmallestAlpha;
+  }
+  if (!node.Is("selu")) return true;
+  const auto& a = node.attrs<SeluAttrs>();
+  return std::isfinite(a.gamma) && std::isfinite(a.gamma * a.alpha);
+}
+
 Result<bool> FunctionOfX(Graph& graph, Node& node) {
   if (!HasShape(node)) return false;
-  if (node.Is("celu") && !(node.attrs<AlphaAttrs>().alpha > 0)) return false;
+  if (!HasUsableNumbers(node)) return false;
   for (const auto& function : kFunctionTable) {
     if (!node.Is(function.op)) continue;
     Terms terms(graph, node);
