@@ -28,13 +28,28 @@ constexpr int64_t kOtherSizes[] = {16, 48, 8, 64, 224, 256, 32};
 
 // Fuses operators between dequantize and quantize to integer operators, so that a quantized model
 // computes the same in either form. True if there were any.
-Result<bool> RunQdqAsIntegers(Graph& graph) {
+Result<bool> RunQdqAsIntegers(Graph& graph, Status (*fuse)(Graph&) = FuseQdq) {
   const auto count = [&] {
     return std::count_if(graph.nodes().begin(), graph.nodes().end(), OnQuantizedTypes);
   };
   const auto before = count();
-  NN_RETURN_IF_ERROR(RunPass("fuse qdq", graph, FuseQdq));
+  NN_RETURN_IF_ERROR(RunPass("fuse qdq", graph, fuse));
   return count() != before;
+}
+
+bool IsQuantization(const Node& node) {
+  return node.Is("quantize") || node.Is("dequantize") || OnQuantizedTypes(node);
+}
+
+// Gives the source the form in which the converted model computes with quantized values: operators
+// on them, also in place of integer products; pairs of dequantize and quantize, which run as such
+// operators; or real numbers. True if the form changed.
+Result<bool> ComputeAlike(Graph& source, const Graph& converted) {
+  if (std::ranges::none_of(converted.nodes(), IsQuantization)) return false;
+  const bool has_integers = std::ranges::any_of(converted.nodes(), [](const Node& node) {
+    return node.arithmetic() != Arithmetic::kDefault && OnQuantizedTypes(node);
+  });
+  return RunQdqAsIntegers(source, has_integers ? FuseQuantized : FuseQdq);
 }
 
 Result<Program> Compile(Graph&& graph, const VerifyOptions& options) {
@@ -455,7 +470,11 @@ Result<Verification> VerifyConversion(Graph source,
   if (options.data) {
     NN_ASSIGN(given, options.data(source));
   }
-  NN_ASSIGN(out.qdq_as_integers, RunQdqAsIntegers(source));
+  std::optional<Graph> converted;
+  if (std::ranges::any_of(source.nodes(), IsQuantization)) {
+    NN_ASSIGN(converted, import_converted());
+    NN_ASSIGN(out.qdq_as_integers, ComputeAlike(source, *converted));
+  }
   NN_ASSIGN(std::vector<SourceRuns> shapes, given.empty()
                                                 ? PlanGenerated(std::move(source), options)
                                                 : PlanGiven(std::move(source), given, options));
@@ -469,8 +488,10 @@ Result<Verification> VerifyConversion(Graph source,
     NN_ASSIGN(out.quantized, CompareWithQuantized(shapes, *original, options));
     original.reset();
   }
-  NN_ASSIGN(Graph converted, import_converted());
-  NN_RETURN_IF_ERROR(CheckPortCounts(shapes[0], converted));
+  if (!converted) {
+    NN_ASSIGN(converted, import_converted());
+  }
+  NN_RETURN_IF_ERROR(CheckPortCounts(shapes[0], *converted));
   out.outputs.resize(shapes[0].output_names.size());
   const uint64_t total = given.empty() ? options.runs : given.size();
   uint64_t done = 0;
@@ -480,8 +501,8 @@ Result<Verification> VerifyConversion(Graph source,
     return {};
   };
   for (size_t i = 0; i + 1 < shapes.size(); ++i)
-    NN_RETURN_IF_ERROR(run(shapes[i], converted.Clone()));
-  NN_RETURN_IF_ERROR(run(shapes.back(), std::move(converted)));
+    NN_RETURN_IF_ERROR(run(shapes[i], converted->Clone()));
+  NN_RETURN_IF_ERROR(run(shapes.back(), *std::move(converted)));
   Summarize(shapes, out);
   return out;
 }

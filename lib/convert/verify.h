@@ -72,7 +72,8 @@ struct Verification {
 
 // Runs both graphs on the same seeded inputs. The converted graph has the inputs and outputs of
 // `source` in the same order, with axes permuted and integers shifted by `axes`. It is imported
-// after the source has run, so that large graphs are not in memory together.
+// after the source has run, so that large graphs are not in memory together; before, if the
+// source is quantized, because its form decides in which form the source runs.
 //
 // `quantized` is the model that the source was dequantized from, if it was. Its inputs are
 // generated then: those of the source are the numbers that they represent. Verification::quantized

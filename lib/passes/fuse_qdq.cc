@@ -240,7 +240,6 @@ Status MoveMoves(Graph& graph) {
 }  // namespace
 
 Status FuseQdq(Graph& graph) {
-  NN_RETURN_IF_ERROR(IntegerProductsAsReals(graph));
   NN_RETURN_IF_ERROR(MoveMoves(graph));
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     Node& node = *it;

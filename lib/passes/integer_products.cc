@@ -61,15 +61,42 @@ Status AsReal(Graph& graph, Node& node) {
   return {};
 }
 
-}  // namespace
+// Whether the product has TensorFlow Lite's types, and its result is only quantized.
+bool IsFusable(const Graph& graph, const Node& node) {
+  const Type& x = node.input(0)->type();
+  const Type& w = node.input(1)->type();
+  const auto& zeros = w.quant->zero_points;
+  if (x.dtype != w.dtype) return false;
+  if (x.dtype == DType::kU8 ? w.quant->per_axis()
+                            : std::ranges::any_of(zeros, [](int64_t z) { return z != 0; }))
+    return false;
+  if (node.output()->uses().size() != 1) return false;
+  const Value* real = node.output()->uses()[0].node->output();
+  if (real->uses().size() != 1 || graph.IsOutput(real)) return false;
+  const Node& user = *real->uses()[0].node;
+  const Type& y = user.output()->type();
+  return user.Is("quantize") && y.quantized() && !y.quant->per_axis() && y.dtype == x.dtype;
+}
 
-Status IntegerProductsAsReals(Graph& graph) {
+Status AsReals(Graph& graph, bool (*is_wanted)(const Graph&, const Node&)) {
   std::vector<Node*> nodes;
   for (Node& node : graph.nodes())
-    if ((node.Is("matmul_integer") || node.Is("conv_integer")) && IsRealProduct(graph, node))
+    if ((node.Is("matmul_integer") || node.Is("conv_integer")) && IsRealProduct(graph, node) &&
+        is_wanted(graph, node))
       nodes.push_back(&node);
   for (Node* node : nodes) NN_RETURN_IF_ERROR(AsReal(graph, *node));
   return {};
+}
+
+}  // namespace
+
+Status IntegerProductsAsReals(Graph& graph) {
+  return AsReals(graph, [](const Graph&, const Node&) { return true; });
+}
+
+Status FuseQuantized(Graph& graph) {
+  NN_RETURN_IF_ERROR(AsReals(graph, IsFusable));
+  return FuseQdq(graph);
 }
 
 }  // namespace nn

@@ -37,6 +37,8 @@ Status MakeUnsigned(Graph& graph);
 // types and whose results are only dequantized, into float operators between dequantize nodes,
 // which they round differently.
 Status IntegerProductsAsReals(Graph& graph);
+// FuseQdq, also of those integer products that it makes operators on quantized types.
+Status FuseQuantized(Graph& graph);
 
 // Evaluates dequantize on constants, which FoldConstants skips because files store quantized
 // weights.

@@ -290,18 +290,6 @@ Value* AlongAxis(Expansion& e, const Quant& q, const std::vector<T>& numbers, in
   return e.Constant(Tensor::Of(dims, std::vector<float>(numbers.begin(), numbers.end())));
 }
 
-// The nearest whole number, halves away from zero.
-Result<Value*> RoundAway(Expansion& e, Value* x) {
-  NN_ASSIGN(Value* const size, e.Add("abs", {x}));
-  NN_ASSIGN(Value* const down, e.Add("floor", {size}));
-  NN_ASSIGN(Value* const rest, e.Add("sub", {size, down}));
-  NN_ASSIGN(Value* const upper, e.Add("greater_equal", {rest, Scalar(e, 0.5f)}));
-  NN_ASSIGN(Value* const up, e.Add("add", {down, Scalar(e, 1)}));
-  NN_ASSIGN(Value* const y, e.Add("select", {upper, up, down}));
-  NN_ASSIGN(Value* const sign, e.Add("sign", {x}));
-  return e.Add("mul", {y, sign});
-}
-
 Result<bool> ReplaceEnd(Graph& graph, Node& end, Value* q, const Quant& mapping) {
   Expansion e(graph, end);
   if (end.Is("cast")) {
@@ -345,7 +333,8 @@ Result<bool> WidenIntegers(Graph& graph, Node& node) {
 Result<bool> QuantizeInFloat(Graph& graph, Node& node) {
   Value *const x = node.input(0), *const y = node.output();
   if (x->dtype() != DType::kF32 || x->type().quantized() || !y->type().quantized() ||
-      !IsInteger(y->dtype()) || DTypeBits(y->dtype()) > 16)
+      !IsInteger(y->dtype()) || DTypeBits(y->dtype()) > 16 ||
+      node.attrs<QuantizeAttrs>().rounding != Rounding::kHalfEven)
     return false;
   const auto users = UsersOf(graph, y);
   if (!users) return false;
@@ -355,11 +344,7 @@ Result<bool> QuantizeInFloat(Graph& graph, Node& node) {
   const Quant& to = *y->type().quant;
   const int rank = y->type().rank();
   NN_ASSIGN(Value * q, e.Add("div", {x, AlongAxis(e, to, to.scales, rank)}));
-  if (node.attrs<QuantizeAttrs>().rounding == Rounding::kHalfEven) {
-    NN_ASSIGN(q, e.Add("round", {q}));
-  } else {
-    NN_ASSIGN(q, RoundAway(e, q));
-  }
+  NN_ASSIGN(q, e.Add("round", {q}));
   if (!to.zero_points.empty()) {
     NN_ASSIGN(q, e.Add("add", {q, AlongAxis(e, to, to.zero_points, rank)}));
   }

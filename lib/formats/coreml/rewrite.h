@@ -29,8 +29,8 @@ Result<bool> DropFractions(Graph& graph, Node& node);
 // A conversion of whole numbers in the range of a narrow integer type -> to i32, if all users,
 // behind operators that move elements, convert the result again.
 Result<bool> WidenIntegers(Graph& graph, Node& node);
-// quantize of float32 whose users, behind operators that move elements, convert the integers to
-// float32 -> rounding within bounds.
+// quantize of float32, rounding halves to even, whose users, behind operators that move elements,
+// convert the integers to float32 -> rounding within bounds.
 Result<bool> QuantizeInFloat(Graph& graph, Node& node);
 // One constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);

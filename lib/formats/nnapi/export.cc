@@ -415,7 +415,7 @@ const Target& NnapiTarget() {
                                 .late_rewrites = LateRewrites(),
                                 .moves_interface = true,
                                 .lacks_scalars = true,
-                                .prepare = FuseQdq,
+                                .prepare = FuseQuantized,
                                 .shifts_interface = true};
   return target;
 }

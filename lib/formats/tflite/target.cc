@@ -221,7 +221,7 @@ const Target& TfliteTarget() {
   static const Target target = {.name = "TensorFlow Lite",
                                 .why_illegal = WhyIllegal,
                                 .rewrites = kRewrites,
-                                .prepare = FuseQdq};
+                                .prepare = FuseQuantized};
   return target;
 }
 

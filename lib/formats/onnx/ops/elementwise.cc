@@ -391,7 +391,6 @@ Status WriteCast(ExportContext& ctx, const Node& node) {
   return {};
 }
 std::optional<std::string> WhyNotCast(const Node& node) {
-  if (node.input(0)->type().quantized()) return "its operand is quantized; Cast needs a real one";
   if (DataTypeOf(node.attrs<CastAttrs>().to) == 0 || IsComplex(node.input(0)->dtype()) ||
       IsComplex(node.attrs<CastAttrs>().to))
     return fmt::format("ONNX has no Cast from {} to {}", DTypeName(node.input(0)->dtype()),
