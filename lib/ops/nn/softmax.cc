@@ -1,6 +1,7 @@
 #include "ops/nn/softmax.h"
 
 #include <limits>
+#include <type_traits>
 
 #include "numeric/scalar_functions.h"
 #include "ops/support/reals.h"
@@ -24,7 +25,11 @@ template <typename A>
 Status InferSoftmax(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
   NN_RETURN_IF_ERROR(NormalizeAxis(ctx.attrs<A>().axis, ctx.in(0).rank()));
-  ctx.set_out(0, Type(ctx.in(0).dtype, *ctx.in(0).dims));
+  const Type& x = ctx.in(0);
+  // The integer arithmetic on 8 bits has results of 8 or 16 bits: the type is declared.
+  const bool declared = std::is_same_v<A, SoftmaxAttrs> && x.quantized() &&
+                        DTypeBits(x.dtype) == 8 && ctx.node().arithmetic() == Arithmetic::kTflite;
+  ctx.set_out(0, Type(declared ? DType::kUnknown : x.dtype, *x.dims));
   return {};
 }
 

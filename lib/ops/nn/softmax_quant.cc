@@ -91,6 +91,30 @@ Status Softmax8(EvalContext& ctx, const Rows& rows) {
   return {};
 }
 
+// The same with a result of 16 bits.
+Status Softmax8To16(EvalContext& ctx, const Rows& rows) {
+  NN_ASSIGN(const DifferenceScaling scaling,
+            ScalingOf(ctx.in_type(0).quant->scale(), ctx.attrs<SoftmaxAttrs>().beta));
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  const std::vector<int64_t> x = ctx.in(0).ToInts();
+  const int64_t n = rows.length();
+  rows.ForEach([&](int64_t, int64_t start) {
+    if (n == 0) return;
+    const Differences d(x, rows, start);
+    const auto reciprocal = FixedReciprocal(SumOfExponentials(d, n, scaling), kAccumulatorBits);
+    const int exponent = std::clamp(reciprocal.bits_over_unit + 31 - 16, 0, 31);
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t v = MinInteger(DType::kI16);
+      if (d[i] >= scaling.smallest)
+        v += RoundingShiftRight(RoundingDoublingHighMul(reciprocal.scale, FixedExp(scaling(d[i]))),
+                                exponent);
+      y.SetInt(start + rows.offset(i), ClampTo(DType::kI16, v));
+    }
+  });
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
 // ---- 16 bits: tables with linear interpolation --------------------------------------------------
 
 using Table16 = std::array<int16_t, 513>;
@@ -229,10 +253,13 @@ bool HasSoftmaxRange(const Type& y) {
   constexpr double kSlack = 0.001;  // as in the interpreter
   if (!y.quantized() || y.quant->per_axis()) return false;
   if (y.dtype != DType::kI8 && y.dtype != DType::kI16) return true;
-  const double scale = y.dtype == DType::kI8 ? 1.0 / 256 : 1.0 / 32768;
-  const int64_t zero_point = y.dtype == DType::kI8 ? -128 : 0;
-  return std::abs(y.quant->scale() - scale) <= kSlack * scale &&
-         y.quant->zero_point() == zero_point;
+  const auto is = [&](double scale, int64_t zero_point) {
+    return std::abs(y.quant->scale() - scale) <= kSlack * scale &&
+           y.quant->zero_point() == zero_point;
+  };
+  if (y.dtype == DType::kI8) return is(1.0 / 256, -128);
+  // Of i16, and of 8 bits.
+  return is(1.0 / 32768, 0) || is(1.0 / 65536, -32768);
 }
 
 bool HasLogSoftmaxRange(const Type& y) {
@@ -245,10 +272,18 @@ Status QuantizedSoftmax(EvalContext& ctx, const Rows& rows) {
   if (!HasSoftmaxRange(ctx.out_type()))
     return ModelError("softmax to {}: the scale and zero point must cover the range 0 to 1",
                       ctx.out_type().ToString());
-  switch (ctx.in(0).dtype()) {
+  const DType x = ctx.in(0).dtype();
+  if (ctx.out_type().dtype != x && (DTypeBits(x) != 8 || ctx.out_type().dtype != DType::kI16))
+    return ModelError("softmax of {} to {}: the types do not match", ctx.in_type(0).ToString(),
+                      ctx.out_type().ToString());
+  switch (x) {
     case DType::kU8:
     case DType::kI8:
-      return Softmax8(ctx, rows);
+      if (ctx.out_type().dtype != DType::kI16) return Softmax8(ctx, rows);
+      if (ctx.out_type().quant->zero_point() != MinInteger(DType::kI16))
+        return ModelError("softmax of {} to {}: the zero point must be -32768",
+                          ctx.in_type(0).ToString(), ctx.out_type().ToString());
+      return Softmax8To16(ctx, rows);
     case DType::kI16:
       return Softmax16(ctx, rows);
     default:

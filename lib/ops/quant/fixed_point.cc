@@ -151,4 +151,98 @@ FixedInvSqrtResult FixedInvSqrt(int32_t x) {
   return {y, -right_shift};
 }
 
+namespace {
+
+// A number of the 16-bit scheme. Sums wrap, products round.
+class Fixed16 {
+ public:
+  constexpr explicit Fixed16(int64_t raw) : raw_(static_cast<int16_t>(raw)) {}
+  // A Q0.31 constant, or one with the same number of integer bits, rounded to 16 bits.
+  static Fixed16 Of(int32_t constant) { return Fixed16(RoundingShiftRight(constant, 16)); }
+
+  int16_t raw() const { return raw_; }
+  Fixed16 operator+(Fixed16 o) const { return Fixed16(int64_t{raw_} + o.raw_); }
+  Fixed16 operator-(Fixed16 o) const { return Fixed16(int64_t{raw_} - o.raw_); }
+  Fixed16 operator*(Fixed16 o) const {
+    return Fixed16(std::min(((int64_t{raw_} * o.raw_) + (1 << 14)) >> 15, int64_t{kMax16}));
+  }
+  Fixed16 SaturatingAdd(Fixed16 o) const {
+    return Fixed16(std::clamp<int64_t>(int64_t{raw_} + o.raw_, kMin16, kMax16));
+  }
+  // Times 2^exponent, exponent >= 0; saturates.
+  Fixed16 ShiftLeft(int exponent) const {
+    if (exponent == 0) return *this;
+    const int threshold = (1 << (15 - exponent)) - 1;
+    if (raw_ > threshold) return Fixed16(kMax16);
+    if (raw_ < -threshold) return Fixed16(kMin16);
+    return Fixed16(int64_t{raw_} * (int64_t{1} << exponent));
+  }
+  Fixed16 ShiftRight(int exponent) const { return Fixed16(RoundingShiftRight(raw_, exponent)); }
+
+  static constexpr int16_t kMax16 = std::numeric_limits<int16_t>::max();
+  static constexpr int16_t kMin16 = std::numeric_limits<int16_t>::min();
+
+ private:
+  int16_t raw_;
+};
+
+// e^x for x in [-1/4, 0), Q0.15, as ExpNearZero.
+Fixed16 ExpNearZero16(Fixed16 x) {
+  const Fixed16 exp_of_minus_eighth = Fixed16::Of(1895147668);
+  const Fixed16 t = x + Fixed16(1 << 12);  // x + 1/8
+  const Fixed16 t2 = t * t;
+  const Fixed16 t3 = t2 * t;
+  const Fixed16 t4 = t2 * t2;
+  const Fixed16 tail = ((t4.ShiftRight(2) + t3) * Fixed16::Of(715827883) + t2).ShiftRight(1);
+  return exp_of_minus_eighth.SaturatingAdd(exp_of_minus_eighth * (t + tail));
+}
+
+// e^x for x <= 0; Q0.15.
+Fixed16 Exp16(Fixed16 x, int integer_bits) {
+  if (x.raw() == 0) return Fixed16(Fixed16::kMax16);
+  const int fraction_bits = 15 - integer_bits;
+  // -32 and less count as minus infinity.
+  if (integer_bits > 5 && x.raw() < -(32 << fraction_bits)) return Fixed16(0);
+  const Fixed16 quarter(1 << (fraction_bits - 2));
+  const Fixed16 r = Fixed16(x.raw() & (quarter.raw() - 1)) - quarter;
+  const int q = (r - x).raw();
+  Fixed16 y = ExpNearZero16(r.ShiftLeft(integer_bits));
+  // e^-(2^k) for k = -2 .. 4.
+  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
+                                  39332535,   720401,     242};
+  for (int k = -2; k <= 4 && k < integer_bits; ++k)
+    if (q & (1 << (fraction_bits + k))) y = y * Fixed16::Of(kFactors[k + 2]);
+  return y;
+}
+
+// 2 / (1 + x) for x in [0, 1), Q0.15; Q2.13.
+Fixed16 TwoOverOnePlus16(Fixed16 x) {
+  const Fixed16 one(1 << 13);
+  const Fixed16 half(RoundingHalfSum(x.raw(), Fixed16::kMax16));
+  Fixed16 y = Fixed16::Of(1515870810) + half * Fixed16::Of(-1010580540);
+  for (int i = 0; i < 3; ++i) y = y + (y * (one - half * y)).ShiftLeft(2);
+  return y;
+}
+
+Fixed16 Negative(Fixed16 x) {
+  return x.raw() < 0 ? x : Fixed16(0) - x;
+}
+
+}  // namespace
+
+int16_t FixedSigmoid16(int16_t x) {
+  if (x == 0) return 1 << 14;
+  // Half of 2 / (1 + x) in Q2.13 is the same number in Q1.14.
+  const Fixed16 y = TwoOverOnePlus16(Exp16(Negative(Fixed16(x)), 3)).ShiftLeft(1);
+  return x > 0 ? y.raw() : (Fixed16(Fixed16::kMax16) - y).raw();
+}
+
+int16_t FixedTanh16(int16_t x, int integer_bits) {
+  if (x == 0) return 0;
+  // (1 - e) / (1 + e) = 2 / (1 + e) - 1 with e = e^(-2|x|).
+  const Fixed16 e = Exp16(Negative(Fixed16(x)), integer_bits + 1);
+  const Fixed16 y = (TwoOverOnePlus16(e) - Fixed16(1 << 13)).ShiftLeft(2);
+  return x > 0 ? y.raw() : (Fixed16(0) - y).raw();
+}
+
 }  // namespace nn

@@ -38,4 +38,11 @@ struct FixedInvSqrtResult {
 };
 FixedInvSqrtResult FixedInvSqrt(int32_t x);
 
+// The same scheme on int16, whose products keep 16 bits: Qm.n with m + n = 15.
+//
+// 1 / (1 + e^-x) for x in Q3.12; Q0.15.
+int16_t FixedSigmoid16(int16_t x);
+// tanh(x) for x in Q(integer_bits).(15 - integer_bits), integer_bits in [0, 6]; Q0.15.
+int16_t FixedTanh16(int16_t x, int integer_bits);
+
 }  // namespace nn

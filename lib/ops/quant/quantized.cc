@@ -73,4 +73,13 @@ int64_t ClampTo(DType dtype, int64_t v) {
   return std::clamp(v, MinInteger(dtype), MaxInteger(dtype));
 }
 
+std::optional<int> PowerOfTwo(float scale) {
+  int exponent = 0;
+  const double fraction = std::frexp(static_cast<double>(scale), &exponent);
+  constexpr double kTolerance = 1.0006933874625806;  // 2^0.001
+  if (fraction < 0.5 * kTolerance) return exponent - 1;
+  if (fraction > 1 / kTolerance) return exponent;
+  return std::nullopt;
+}
+
 }  // namespace nn

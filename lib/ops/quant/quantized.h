@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/status.h"
 #include "ir/op_def.h"
@@ -34,5 +35,8 @@ Status RequireIntegerProduct(const InferContext& ctx);
 
 // Clamps to the range of the type.
 int64_t ClampTo(DType dtype, int64_t v);
+
+// The exponent of a scale that is a power of two within 0.1 % of an octave.
+std::optional<int> PowerOfTwo(float scale);
 
 }  // namespace nn

@@ -45,6 +45,11 @@ inline int32_t RoundingShiftRight(int32_t x, int exponent) {
   return (x >> exponent) + (remainder > threshold ? 1 : 0);
 }
 
+// An accumulator of the reference, which wraps.
+inline int32_t WrapTo32(int64_t x) {
+  return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(x)));
+}
+
 inline int32_t Rescale(int32_t x, FixedMultiplier m) {
   const int left = m.shift > 0 ? m.shift : 0;
   const int right = m.shift > 0 ? 0 : -m.shift;

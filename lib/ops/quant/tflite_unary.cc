@@ -173,16 +173,6 @@ const std::array<uint32_t, 256>& SigmoidTable() {
   return table;
 }
 
-// The exponent of a scale that is a power of two within 0.1 % of an octave.
-std::optional<int> PowerOfTwo(float scale) {
-  int exponent = 0;
-  const double fraction = std::frexp(static_cast<double>(scale), &exponent);
-  constexpr double kTolerance = 1.0006933874625806;  // 2^0.001
-  if (fraction < 0.5 * kTolerance) return exponent - 1;
-  if (fraction > 1 / kTolerance) return exponent;
-  return std::nullopt;
-}
-
 // Rescales an integer to units of 1 / (3 * 4096).
 struct Sixteen {
   int32_t multiplier;

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "numeric/functions-inl.h"
 #include "numeric/scalar.h"
+#include "ops/quant/quantized.h"
+#include "ops/recurrent/lstm_quant.h"
 #include "ops/support/domain.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
@@ -217,6 +219,11 @@ Status RequireShape(const InferContext& ctx, size_t input, std::string_view name
   return {};
 }
 
+// Whether it is an lstm with TensorFlow Lite's integer arithmetic; SameDType rejects the others.
+bool IsQuantized(const InferContext& ctx) {
+  return ctx.node().Is("lstm") && ctx.has(kX) && ctx.in(kX).quantized();
+}
+
 Status InferRecurrent(InferContext& ctx) {
   const Kind& kind = KindOf(ctx.node());
   const RecurrentAttrs& a = RecurrentAttrsOf(ctx.node());
@@ -228,7 +235,12 @@ Status InferRecurrent(InferContext& ctx) {
     return ModelError("cell_clip is {}, must not be negative", ctx.attrs<LstmAttrs>().cell_clip);
   NN_RETURN_IF_ERROR(RequireRank(ctx, kX, 3, 3));
   NN_RETURN_IF_ERROR(RequireRank(ctx, kR, 3, 3));
-  NN_RETURN_IF_ERROR(SameDType(ctx, {kX, kW, kR, kBias, kInitialH, kInitialC, kPeepholes}));
+  const bool quantized = IsQuantized(ctx);
+  if (quantized) {
+    NN_RETURN_IF_ERROR(CheckQuantizedLstm(ctx));
+  } else {
+    NN_RETURN_IF_ERROR(SameDType(ctx, {kX, kW, kR, kBias, kInitialH, kInitialC, kPeepholes}));
+  }
   if (ctx.has(kLengths) && ctx.in(kLengths).dtype != DType::kI32 &&
       ctx.in(kLengths).dtype != DType::kUnknown)
     return ModelError("lengths is {}, must be i32", ctx.in(kLengths).ToString());
@@ -249,7 +261,8 @@ Status InferRecurrent(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireShape(ctx, kPeepholes, "peepholes", {directions, Dim(3) * units}));
   ctx.set_out(0, Type(x.dtype, a.batch_first ? Dims{batch, steps, directions, units}
                                              : Dims{steps, directions, batch, units}));
-  for (size_t i = 1; i < ctx.output_count(); ++i) ctx.set_out(i, Type(x.dtype, state));
+  for (size_t i = 1; i < ctx.output_count(); ++i)
+    ctx.set_out(i, Type(quantized && i == 2 ? DType::kI16 : x.dtype, state));
   return {};
 }
 
@@ -389,6 +402,10 @@ const float* Part(const float* data, int64_t offset) {
 }
 
 Status EvalRecurrent(EvalContext& ctx) {
+  if (ctx.node().Is("lstm") && ctx.in_type(kX).quantized()) {
+    NN_RETURN_IF_ERROR(RequireTflite(ctx));
+    return EvalQuantizedLstm(ctx);
+  }
   const Kind& kind = KindOf(ctx.node());
   const RecurrentAttrs& a = RecurrentAttrsOf(ctx.node());
   return WithFloats(ctx, ctx.in(kX).dtype(), [&]() -> Status {
@@ -459,6 +476,7 @@ OpDef MakeOp(std::string_view name, std::string_view summary, const AttrsInfo* a
     op.inputs.push_back({"initial_c", Arity::kOptional});
     op.inputs.push_back({"peepholes", Arity::kOptional});
     op.outputs.push_back({"y_c", Arity::kOptional});
+    op.quant_rule = QuantRule::kFree;
   }
   op.infer = InferRecurrent;
   op.eval = EvalRecurrent;

@@ -1,0 +1,248 @@
+#include "ops/recurrent/svdf.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/arith.h"
+#include "base/checked_math.h"
+#include "ops/array/concat.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/math/matmul.h"
+#include "ops/quant/quantized.h"
+#include "ops/quant/requant.h"
+#include "ops/reduce/reduce.h"
+#include "ops/support/reals.h"
+#include "ops/support/types.h"
+
+namespace nn {
+
+std::span<const AttrField> SvdfAttrs::Fields() {
+  static const std::vector<AttrField> fields = {Field<&SvdfAttrs::rank>("rank")};
+  return fields;
+}
+
+namespace {
+
+enum SvdfInput : size_t { kSvdfX, kSvdfFeature, kSvdfTime, kSvdfBias, kSvdfState };
+
+bool MayBeEqual(const Dim& a, const Dim& b) {
+  return !a.is_const() || !b.is_const() || a == b;
+}
+
+Status CheckQuantizedSvdf(const InferContext& ctx) {
+  const auto is = [&](size_t i, DType dtype, bool symmetric) {
+    const Type& t = ctx.in(i);
+    return t.quantized() && !t.quant->per_axis() && t.dtype == dtype &&
+           (!symmetric || t.quant->zero_point() == 0);
+  };
+  if (!ctx.has(kSvdfState))
+    return UnsupportedError("a quantized svdf has no state, which gives its type");
+  if (!is(kSvdfX, DType::kI8, false) || !is(kSvdfFeature, DType::kI8, true) ||
+      !is(kSvdfTime, DType::kI16, true) || !is(kSvdfState, DType::kI16, true) ||
+      (ctx.has(kSvdfBias) && !is(kSvdfBias, DType::kI32, true)))
+    return UnsupportedError(
+        "svdf of {} with {}, {} and {} is unsupported; expected quantized i8, i8, i16, i16, and an "
+        "i32 bias",
+        ctx.in(kSvdfX).ToString(), ctx.in(kSvdfFeature).ToString(), ctx.in(kSvdfTime).ToString(),
+        ctx.in(kSvdfState).ToString());
+  return {};
+}
+
+Status InferSvdf(InferContext& ctx) {
+  const int64_t rank = ctx.attrs<SvdfAttrs>().rank;
+  if (rank < 1) return ModelError("rank is {}, must be positive", rank);
+  NN_RETURN_IF_ERROR(RequireRank(ctx, kSvdfX, 2, 2));
+  NN_RETURN_IF_ERROR(RequireRank(ctx, kSvdfFeature, 2, 2));
+  NN_RETURN_IF_ERROR(RequireRank(ctx, kSvdfTime, 2, 2));
+  if (ctx.in(kSvdfX).quantized()) {
+    NN_RETURN_IF_ERROR(CheckQuantizedSvdf(ctx));
+  } else {
+    NN_RETURN_IF_ERROR(SameDType(ctx, {kSvdfX, kSvdfFeature, kSvdfTime, kSvdfBias, kSvdfState}));
+  }
+  const Type& x = ctx.in(kSvdfX);
+  const Dim& filters = ctx.in(kSvdfFeature).dim(0);
+  const Dim& steps = ctx.in(kSvdfTime).dim(1);
+  if (!MayBeEqual(x.dim(1), ctx.in(kSvdfFeature).dim(1)) ||
+      !MayBeEqual(filters, ctx.in(kSvdfTime).dim(0)))
+    return ModelError("x {}, feature {} and time {} do not fit", x.ToString(),
+                      ctx.in(kSvdfFeature).ToString(), ctx.in(kSvdfTime).ToString());
+  if (!filters.is_const() || !steps.is_const())
+    return UnsupportedError("the number of filters or steps is not known");
+  if (filters.value() % rank != 0 || steps.value() < 1)
+    return ModelError("{} filters of {} steps, must be a multiple of rank {} and at least one step",
+                      filters.value(), steps.value(), rank);
+  const Dim units(filters.value() / rank);
+  if (ctx.has(kSvdfBias)) {
+    NN_RETURN_IF_ERROR(RequireList(ctx, kSvdfBias, static_cast<size_t>(units.value())));
+  }
+  if (ctx.has(kSvdfState)) {
+    NN_RETURN_IF_ERROR(RequireRank(ctx, kSvdfState, 3, 3));
+    const Type& s = ctx.in(kSvdfState);
+    if (!MayBeEqual(s.dim(0), x.dim(0)) || !MayBeEqual(s.dim(1), filters) ||
+        !MayBeEqual(s.dim(2), steps))
+      return ModelError("state is {}, must have shape [{}, {}, {}]", s.ToString(),
+                        x.dim(0).ToString(), filters.ToString(), steps.ToString());
+  }
+  ctx.set_out(0, Type(x.dtype, {x.dim(0), units}));
+  return {};
+}
+
+// The sizes of an evaluation.
+struct SvdfSizes {
+  explicit SvdfSizes(const EvalContext& ctx)
+      : batch(ctx.in(kSvdfX).dims()[0]),
+        inputs(ctx.in(kSvdfX).dims()[1]),
+        filters(ctx.in(kSvdfFeature).dims()[0]),
+        steps(ctx.in(kSvdfTime).dims()[1]),
+        rank(ctx.attrs<SvdfAttrs>().rank) {}
+  int64_t batch, inputs, filters, steps, rank;
+};
+
+std::vector<int64_t> SvdfInts(const Tensor& t, int64_t zero_point = 0) {
+  std::vector<int64_t> out = t.ToInts();
+  for (int64_t& v : out) v -= zero_point;
+  return out;
+}
+
+// Source: tflite/kernels/svdf.cc (Prepare), internal/reference/svdf.h (EvalIntegerSVDF). The
+// activation of the kernel is relu, which it applies only as the lower bound of int8.
+Status EvalQuantizedSvdf(EvalContext& ctx, const SvdfSizes& s) {
+  NN_RETURN_IF_ERROR(RequireTflite(ctx));
+  const auto scale = [&](size_t i) { return ctx.in_type(i).quant->scale(); };
+  const Quant& out = *ctx.out_type().quant;
+  const FixedMultiplier to_state = QuantizeMultiplier(
+      static_cast<double>(scale(kSvdfX) * scale(kSvdfFeature) / scale(kSvdfState)));
+  const FixedMultiplier to_output =
+      QuantizeMultiplier(static_cast<double>(scale(kSvdfState) * scale(kSvdfTime) / out.scale()));
+  const auto x = SvdfInts(ctx.in(kSvdfX), ctx.in_type(kSvdfX).quant->zero_point());
+  const auto feature = SvdfInts(ctx.in(kSvdfFeature)), time = SvdfInts(ctx.in(kSvdfTime)),
+             state = SvdfInts(ctx.in(kSvdfState));
+  NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
+  for (int64_t b = 0; b < s.batch; ++b)
+    for (int64_t u = 0; u < s.filters / s.rank; ++u) {
+      int64_t sum = ctx.has(kSvdfBias) ? ctx.in(kSvdfBias).GetInt(u) : 0;
+      for (int64_t f = u * s.rank; f < (u + 1) * s.rank; ++f) {
+        int64_t dot = 0;
+        for (int64_t i = 0; i < s.inputs; ++i)
+          dot += feature[static_cast<size_t>(f * s.inputs + i)] *
+                 x[static_cast<size_t>(b * s.inputs + i)];
+        const int64_t newest = ClampTo(DType::kI16, Rescale(WrapTo32(dot), to_state));
+        const int64_t old = (b * s.filters + f) * s.steps;
+        for (int64_t m = 0; m + 1 < s.steps; ++m)
+          sum +=
+              time[static_cast<size_t>(f * s.steps + m)] * state[static_cast<size_t>(old + m + 1)];
+        sum += time[static_cast<size_t>((f + 1) * s.steps - 1)] * newest;
+      }
+      const int64_t v = int64_t{Rescale(WrapTo32(sum), to_output)} + out.zero_point();
+      y.SetInt(b * (s.filters / s.rank) + u, ClampTo(DType::kI8, v));
+    }
+  ctx.set_out(0, y.Finish());
+  return {};
+}
+
+Status EvalSvdf(EvalContext& ctx) {
+  const SvdfSizes s(ctx);
+  if (ctx.in_type(kSvdfX).quantized()) return EvalQuantizedSvdf(ctx, s);
+  return WithFloats(ctx, ctx.in(kSvdfX).dtype(), [&]() -> Status {
+    const Reals<float> x(ctx.in(kSvdfX)), feature(ctx.in(kSvdfFeature)), time(ctx.in(kSvdfTime));
+    std::optional<Reals<float>> bias, state;
+    if (ctx.has(kSvdfBias)) bias.emplace(ctx.in(kSvdfBias));
+    if (ctx.has(kSvdfState)) state.emplace(ctx.in(kSvdfState));
+    NN_ASSIGN(auto y, RealOutput<float>::Create(ctx));
+    for (int64_t b = 0; b < s.batch; ++b)
+      for (int64_t u = 0; u < s.filters / s.rank; ++u) {
+        float sum = 0;
+        for (int64_t f = u * s.rank; f < (u + 1) * s.rank; ++f) {
+          float newest = 0;
+          for (int64_t i = 0; i < s.inputs; ++i)
+            newest = Fma(x.data()[b * s.inputs + i], feature.data()[f * s.inputs + i], newest);
+          float dot = 0;
+          const int64_t old = (b * s.filters + f) * s.steps;
+          for (int64_t m = 0; m + 1 < s.steps; ++m)
+            dot = Fma(state ? state->data()[old + m + 1] : 0.0f, time.data()[f * s.steps + m], dot);
+          sum += Fma(newest, time.data()[(f + 1) * s.steps - 1], dot);
+        }
+        y.data()[b * (s.filters / s.rank) + u] = sum + (bias ? bias->data()[u] : 0.0f);
+      }
+    y.Finish();
+    return {};
+  });
+}
+
+std::optional<int64_t> SvdfMultiplyAdds(const Node& node) {
+  const auto x = node.input(kSvdfX)->type().const_dims();
+  const auto feature = node.input(kSvdfFeature)->type().const_dims();
+  const auto time = node.input(kSvdfTime)->type().const_dims();
+  if (!x || !feature || !time) return std::nullopt;
+  return CheckedElements(std::vector<int64_t>{(*x)[0], (*feature)[0], (*x)[1] + (*time)[1]});
+}
+
+// Whether a state holds zeros before a run.
+bool IsZeroState(const Value* v) {
+  if (v == nullptr) return true;
+  if (v->def() != nullptr && v->def()->Is("dequantize")) v = v->def()->input(0);
+  if (!v->is_constant()) return false;
+  const double zero =
+      v->type().quantized() ? static_cast<double>(v->type().quant->zero_point()) : 0.0;
+  for (int64_t i = 0; i < v->constant().elements(); ++i)
+    if (v->constant().GetDouble(i) != zero) return false;
+  return true;
+}
+
+Result<bool> DecomposeSvdf(Graph& graph, Node& node) {
+  const Type& x = node.input(kSvdfX)->type();
+  const auto time = node.input(kSvdfTime)->type().const_dims();
+  if (x.dtype != DType::kF32 || x.quantized() || !x.ranked() || !time) return false;
+  const auto add = [&](std::string_view op, std::vector<Value*> inputs,
+                       Attrs attrs) -> Result<Value*> {
+    NN_ASSIGN(Node* const n, graph.Append(op, std::move(inputs), std::move(attrs), 1, &node));
+    n->set_source(node.source());
+    return n->output();
+  };
+  const int64_t filters = (*time)[0], steps = (*time)[1];
+  const int64_t rank = node.attrs<SvdfAttrs>().rank;
+  NN_ASSIGN(Value * y, add("matmul", {node.input(kSvdfX), node.input(kSvdfFeature)},
+                           MatmulAttrs{false, true}));
+  Value* weights = node.input(kSvdfTime);
+  if (IsZeroState(node.input(kSvdfState))) {
+    NN_ASSIGN(weights, add("slice", {weights}, SliceAttrs{{1}, {steps - 1}, {steps}, {}}));
+    NN_ASSIGN(weights, add("reshape", {weights}, ReshapeAttrs{{Dim(filters)}}));
+    NN_ASSIGN(y, add("mul", {y, weights}, {}));
+  } else {
+    NN_ASSIGN(Value* const kept,
+              add("slice", {node.input(kSvdfState)}, SliceAttrs{{2}, {1}, {steps}, {}}));
+    NN_ASSIGN(y, add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters), Dim(1)}}));
+    NN_ASSIGN(y, add("concat", {kept, y}, ConcatAttrs{2}));
+    NN_ASSIGN(y, add("mul", {y, weights}, {}));
+    NN_ASSIGN(y, add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
+  }
+  NN_ASSIGN(y, add("reshape", {y}, ReshapeAttrs{{x.dim(0), Dim(filters / rank), Dim(rank)}}));
+  NN_ASSIGN(y, add("reduce_sum", {y}, ReduceAttrs{{2}, false}));
+  if (Value* const bias = node.input(kSvdfBias)) {
+    NN_ASSIGN(y, add("add", {y, bias}, {}));
+  }
+  graph.Replace(&node, y);
+  return true;
+}
+
+}  // namespace
+
+void RegisterSvdfOps(OpRegistry& ops) {
+  OpDef op;
+  op.name = "svdf";
+  op.summary = "factorized layer over the last steps";
+  op.category = Category::kMatmul;
+  op.attrs = AttrsInfoOf<SvdfAttrs>();
+  op.inputs = {
+      {"x"}, {"feature"}, {"time"}, {"bias", Arity::kOptional}, {"state", Arity::kOptional}};
+  op.quant_rule = QuantRule::kFree;
+  op.infer = InferSvdf;
+  op.eval = EvalSvdf;
+  op.multiply_adds = SvdfMultiplyAdds;
+  op.decompose = DecomposeSvdf;
+  ops.Add(std::move(op));
+}
+
+}  // namespace nn
