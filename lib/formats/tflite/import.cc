@@ -87,8 +87,32 @@ class Importer {
   Status ImportOperators() {
     // The validator checks the order; import accepts any order that can be sorted.
     NN_ASSIGN(const std::vector<int64_t> order, OperatorOrder());
+    CountUses();
     for (const int64_t i : order) NN_RETURN_IF_ERROR(ImportOperator(*At(sub_.operators(), i), i));
     return {};
+  }
+
+  void CountUses() {
+    uses_.assign(values_.size(), 0);
+    for (int64_t i = 0; i < SizeOf(sub_.operators()); ++i)
+      for (const int64_t t : ListOf<int64_t>(At(sub_.operators(), i)->inputs()))
+        if (t >= 0 && t < static_cast<int64_t>(uses_.size())) ++uses_[static_cast<size_t>(t)];
+  }
+
+  // Whether input i of an operator is a state that nothing has written yet. kUnsupported if others
+  // may write it.
+  Result<bool> IsInitialState(fb::BuiltinOperator op, size_t i, int64_t index) const {
+    const ImportRow* const row = FindImport(op);
+    if (row == nullptr || std::ranges::find(row->states, i) == row->states.end()) return false;
+    NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
+    if (values_[static_cast<size_t>(index)] != nullptr) return false;
+    NN_ASSIGN(const bool contents, HasContents(model_, *tensor));
+    if (contents) return false;
+    if (uses_[static_cast<size_t>(index)] > 1 || depth_ > 0)
+      return UnsupportedError(
+          "tensor {} ({}): a state that {} is unsupported", index, Quote(Text(tensor->name())),
+          depth_ > 0 ? "belongs to a called subgraph" : "several operators use");
+    return true;
   }
 
   void ReadMetadata() {
@@ -272,7 +296,11 @@ class Importer {
     // fault of theirs, nor of the model.
     bool on_opaque = false;
     for (const int64_t t : ListOf<int64_t>(op.inputs())) {
-      auto v = t == -1 ? Result<Value*>(nullptr) : ValueOf(t);
+      const auto is_state =
+          t == -1 ? Result<bool>(true) : IsInitialState(OperatorOf(code), inputs.size(), t);
+      auto v = !is_state   ? tl::unexpected(is_state.error())
+               : *is_state ? Result<Value*>(nullptr)
+                           : ValueOf(t);
       const bool is_unsupported = !v && v.error().code() == ErrorCode::kUnsupported;
       // Custom operators also have inputs without a value: memory for their use.
       if (!v && !is_unsupported && OperatorOf(code) != fb::BuiltinOperator::CUSTOM)
@@ -291,7 +319,7 @@ class Importer {
       types.push_back(type ? *type : Type());
     }
     NN_RETURN_IF_ERROR(CheckPresence(op, code));
-    ImportContext ctx(model_, op, code, index, graph_, inputs, types,
+    ImportContext ctx(model_, sub_, op, code, index, graph_, inputs, types,
                       state_.hybrid_as_float ? &state_.result.hybrids : nullptr);
     auto status = reason.empty() ? ImportOp(ctx, name) : Status(UnsupportedError("{}", reason));
     if (status) status = CheckPassedOn(ctx);
@@ -472,6 +500,7 @@ class Importer {
   Graph& graph_ = state_.result.graph;
   std::vector<UnsupportedNode>& unsupported_ = state_.result.unsupported;
   std::vector<Value*> values_;  // by tensor
+  std::vector<int64_t> uses_;   // by tensor: as an input of an operator
   bool dynamic_ = false;        // an input has an unknown size
 };
 
@@ -519,6 +548,14 @@ Result<std::vector<int64_t>> ImportContext::KnownInts(size_t i, std::string_view
   const auto ints = elements ? ConstDims(*elements) : std::nullopt;
   if (!ints) return UnsupportedError("{} must be constant", what);
   return *ints;
+}
+
+Result<Type> ImportContext::DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const {
+  const auto at = static_cast<flatbuffers::uoffset_t>(i);
+  const int64_t index = at < SizeOf(list) ? list->Get(at) : -1;
+  const fb::Tensor* const tensor = At(subgraph_.tensors(), index);
+  if (tensor == nullptr) return ModelError("tensor {} does not exist", index);
+  return ReadType(*tensor, NameOfTensor(*tensor, index));
 }
 
 Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
@@ -617,6 +654,7 @@ bool CallsSubgraphs(fb::BuiltinOperator op) {
 std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator()) {
+    if (op == fb::BuiltinOperator::CUSTOM) continue;  // each has a name of its own
     const std::string name = fb::EnumNameBuiltinOperator(op);
     out.push_back({name, CallsSubgraphs(op) || FindImport(op) != nullptr ||
                              Ops().FindEncoding("tflite", name, 1).first != nullptr});

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,11 @@ class ImportContext {
  public:
   // `output_types` are those declared in the file. `hybrids` counts the operators of hybrid kernels
   // that are imported as float operators; null: they are refused.
-  ImportContext(const Model& model, const fb::Operator& op, const fb::OperatorCode& code,
-                int64_t index, Graph& graph, std::vector<Value*> inputs,
-                std::vector<Type> output_types, int64_t* hybrids)
+  ImportContext(const Model& model, const fb::SubGraph& subgraph, const fb::Operator& op,
+                const fb::OperatorCode& code, int64_t index, Graph& graph,
+                std::vector<Value*> inputs, std::vector<Type> output_types, int64_t* hybrids)
       : model_(model),
+        subgraph_(subgraph),
         op_(op),
         code_(code),
         index_(index),
@@ -53,6 +55,10 @@ class ImportContext {
   std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
   // The contents of an integer input; kUnsupported, with `what` in the message, if unknown.
   Result<std::vector<int64_t>> KnownInts(size_t i, std::string_view what) const;
+  // The type that the file declares for an input, also of a state, which has no value.
+  Result<Type> DeclaredInput(size_t i) const { return DeclaredType(op_.inputs(), i); }
+  // The same for an intermediate tensor of an integer kernel.
+  Result<Type> Intermediate(size_t i) const { return DeclaredType(op_.intermediates(), i); }
   size_t output_count() const { return outputs_.size(); }
   const Type& output_type(size_t i = 0) const { return output_types_[i]; }
 
@@ -67,6 +73,11 @@ class ImportContext {
   // types. `quant` is the quantization of the result.
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {},
                      std::shared_ptr<const Quant> quant = nullptr);
+  // The same with several results, which are not quantized.
+  Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
+                        size_t results) {
+    return AddNode(op, std::move(inputs), std::move(attrs), std::vector<Type>(results));
+  }
   // Adds the node with the operator's outputs as results.
   Status Emit(std::string_view op, std::vector<Value*> inputs, Attrs attrs = {});
   // Emit() for one result, followed by the fused activation.
@@ -83,8 +94,10 @@ class ImportContext {
  private:
   Result<Node*> AddNode(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
                         std::span<const Type> types);
+  Result<Type> DeclaredType(const flatbuffers::Vector<int32_t>* list, size_t i) const;
 
   const Model& model_;
+  const fb::SubGraph& subgraph_;
   const fb::Operator& op_;
   const fb::OperatorCode& code_;
   int64_t index_;
@@ -98,8 +111,11 @@ class ImportContext {
 using ImportFn = Status (*)(ImportContext&);
 
 struct ImportRow {
-  fb::BuiltinOperator op;
-  ImportFn import;
+  fb::BuiltinOperator op{};
+  ImportFn import = nullptr;
+  // The inputs that are states: variable tensors that the operator updates. A model runs once, so
+  // that they have their initial contents, zeros. `import` finds null.
+  std::span<const size_t> states = {};
 };
 
 // Null if there is none.

@@ -8,6 +8,7 @@
 #include "formats/tflite/family.h"
 #include "formats/tflite/rewrites.h"
 #include "ops/array/concat.h"
+#include "ops/array/gather.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/array/slice.h"
@@ -19,13 +20,15 @@
 // max_output_size indices, filled up with zeros, and the number of selected ones. A box is dropped
 // if its intersection over union is the threshold or greater; the graph's operator drops it if it
 // is greater, so the thresholds are neighbors in float32. Boxes are in descending order of their
-// scores; runtimes may have boxes of equal scores in another order than the graph's.
+// scores; runtimes may have boxes of equal scores in another order than the graph's. V5 has a
+// second output, the scores of the selected boxes, and a sigma; above 0 it lowers the scores of
+// boxes that overlap.
 namespace nn::tflite {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-enum NmsInput : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold };
+enum NmsInput : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold, kSigma };
 
 // ==== From TensorFlow Lite =======================================================================
 
@@ -39,9 +42,19 @@ Result<Value*> Below(ImportContext& ctx, Value* threshold) {
   return ctx.Add("select", {positive, below, number(-1.0f)});
 }
 
-Status ImportNonMaxSuppressionV4(ImportContext& ctx) {
+Status CheckSigma(const ImportContext& ctx) {
+  if (ctx.input_count() <= kSigma) return {};
+  NN_ASSIGN(const Value* const sigma, ctx.Required(kSigma));
+  const bool is_off = sigma->is_constant() && sigma->constant().elements() == 1 &&
+                      !(sigma->constant().GetDouble(0) > 0);
+  if (is_off) return {};
+  return UnsupportedError("soft suppression (a soft_nms_sigma that may be above 0) is unsupported");
+}
+
+Status ImportNonMaxSuppression(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(CheckSigma(ctx));
   NN_ASSIGN(Value * boxes, ctx.Ranked(kBoxes));
-  NN_ASSIGN(Value * scores, ctx.Ranked(kScores));
+  NN_ASSIGN(Value* const scores, ctx.Ranked(kScores));
   NN_ASSIGN(Value * count, ctx.Required(kMaxBoxes));
   NN_ASSIGN(Value * threshold, ctx.Required(kIouThreshold));
   NN_ASSIGN(Value* const least, ctx.Required(kScoreThreshold));
@@ -50,10 +63,10 @@ Status ImportNonMaxSuppressionV4(ImportContext& ctx) {
                       boxes->type().ToString(), scores->type().ToString());
   NN_ASSIGN(threshold, Below(ctx, threshold));
   NN_ASSIGN(boxes, ctx.Add("expand_dims", {boxes}, AxesAttrs{{0}}));
-  NN_ASSIGN(scores, ctx.Add("expand_dims", {scores}, AxesAttrs{{0, 1}}));
+  NN_ASSIGN(Value* const rows, ctx.Add("expand_dims", {scores}, AxesAttrs{{0, 1}}));
   NN_ASSIGN(count, ctx.Add("cast", {count}, CastAttrs{.to = DType::kI64}));
   NN_ASSIGN(count, ctx.Add("reshape", {count}, ReshapeAttrs{{1}, false}));
-  NN_ASSIGN(Value * list, ctx.Add("non_max_suppression", {boxes, scores, count, threshold, least},
+  NN_ASSIGN(Value * list, ctx.Add("non_max_suppression", {boxes, rows, count, threshold, least},
                                   NonMaxSuppressionAttrs{}));
   NN_ASSIGN(list, ctx.Add("slice", {list}, SliceAttrs{{1}, {2}, {3}, {}}));
   NN_ASSIGN(list, ctx.Add("squeeze", {list}, AxesAttrs{{1}}));
@@ -61,8 +74,14 @@ Status ImportNonMaxSuppressionV4(ImportContext& ctx) {
   NN_ASSIGN(Value* const selected, ctx.Add("size_of", {list}, SizeOfAttrs{.dtype = DType::kI32}));
   NN_ASSIGN(Value* const filled,
             FilledList(ctx, list, ctx.Constant(Tensor::Scalar(int32_t{0})), count));
-  ctx.SetOutput(0, filled);
-  if (ctx.output_count() > 1) ctx.SetOutput(1, selected);
+  size_t output = 0;
+  ctx.SetOutput(output++, filled);
+  if (ctx.input_count() > kSigma && output < ctx.output_count()) {
+    NN_ASSIGN(Value * best, ctx.Add("gather", {scores, list}, GatherAttrs{}));
+    NN_ASSIGN(best, FilledList(ctx, best, ctx.Constant(Tensor::Scalar(0.0f)), count));
+    ctx.SetOutput(output++, best);
+  }
+  if (output < ctx.output_count()) ctx.SetOutput(output, selected);
   return {};
 }
 
@@ -190,7 +209,8 @@ std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
 }
 
 constexpr ImportRow kNonMaxSuppressionImports[] = {
-    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4, .import = ImportNonMaxSuppressionV4},
+    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V4, .import = ImportNonMaxSuppression},
+    {.op = fb::BuiltinOperator::NON_MAX_SUPPRESSION_V5, .import = ImportNonMaxSuppression},
 };
 
 constexpr ExportRow kNonMaxSuppressionExports[] = {
