@@ -194,6 +194,36 @@ TEST_CASE("tflite: a graph survives a file") {
   }
 }
 
+TEST_CASE("tflite: layers with states") {
+  for (const Row& r : {
+           Row{"one direction of any number of steps, and its final state",
+               R"(graph { in %x: f32[n, 2, 3]
+                  const %w: f32[1, 16, 3] = seeded(1)
+                  const %r: f32[1, 16, 4] = seeded(2)
+                  %y, %h, %c = lstm(%x, %w, %r) {cell_clip = 0.5}
+                  out "y" = %y
+                  out "h" = %h })",
+               {"UNIDIRECTIONAL_SEQUENCE_LSTM v1", "PACK v1", "STRIDED_SLICE v1", "SQUEEZE v1"}},
+           Row{"both directions",
+               R"(graph { in %x: f32[2, n, 3]
+                  const %w: f32[2, 4, 3] = seeded(1)
+                  const %r: f32[2, 4, 4] = seeded(2)
+                  %y = rnn(%x, %w, %r) {direction = bidirectional, batch_first = true}
+                  out "y" = %y })",
+               {"BIDIRECTIONAL_SEQUENCE_RNN v1", "PACK v1"}},
+       }) {
+    CAPTURE(r.name);
+    const std::string file = FileOf(Parse(r.graph));
+    CHECK(fmt::format("{}", fmt::join(OperatorsOf(file), ", ")) ==
+          fmt::format("{}", fmt::join(r.operators, ", ")));
+    int states = 0;
+    for (const fb::Tensor* t : *Root(file).subgraphs()->Get(0)->tensors())
+      states += t->is_variable() ? 1 : 0;
+    CHECK(states == 2);
+    CHECK(ImportFile(file).has_value());
+  }
+}
+
 TEST_CASE("tflite: what every file has") {
   const Graph graph = Parse(R"(graph { in %x "in": f32[batch, 4]
       const %w: f32[3, 4] = seeded(1)

@@ -161,6 +161,12 @@ TensorIndex ExportContext::AddTensor(const Type& type, const std::string& name) 
   return static_cast<TensorIndex>(rows_.size()) - 1;
 }
 
+TensorIndex ExportContext::AddVariable(const Type& type, const std::string& name) {
+  const TensorIndex index = AddTensor(type, name);
+  rows_.back().variable = true;
+  return index;
+}
+
 uint32_t ExportContext::AddBuffer(Blob bytes) {
   buffers_.push_back(std::move(bytes));
   return static_cast<uint32_t>(buffers_.size()) - 1;

@@ -53,6 +53,8 @@ class ExportContext {
   // Adds a tensor whose unique name begins with `name`, and one with exactly this name.
   TensorIndex AddTensor(const Type& type, const std::string& name);
   TensorIndex AddNamed(const Type& type, const std::string& name);
+  // A state of an operator, of constant shape.
+  TensorIndex AddVariable(const Type& type, const std::string& name);
   TensorIndex AddConstant(const Tensor& tensor, std::string_view hint,
                           const std::shared_ptr<const Quant>& quant = nullptr);
   // A vector of i32; kLimit for values out of range.
@@ -106,6 +108,7 @@ class ExportContext {
     Type type;
     std::string name;
     uint32_t buffer = 0;
+    bool variable = false;
   };
   struct OperatorRow {
     uint32_t code;

@@ -149,6 +149,8 @@ constexpr Rewrite kRewrites[] = {
     {"scatter_nd", "gather", ScatterAsGather},
     {"scatter_elements", "gather", ScatterAsGather},
     {"trilu", "mask", ExpandTrilu},
+    {"rnn", "final state", FinalStateAsSlice},
+    {"lstm", "final state", FinalStateAsSlice},
     {"rnn", "steps", UnrollRecurrent},
     {"gru", "steps", UnrollRecurrent},
     {"lstm", "steps", UnrollRecurrent},

@@ -71,6 +71,7 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
   t.add_shape(shape_offset);
   t.add_type(TensorTypeOf(row.type.dtype).value_or(fb::TensorType::FLOAT32));
   t.add_buffer(row.buffer);
+  if (row.variable) t.add_is_variable(true);
   t.add_name(name);
   if (!quant.IsNull()) t.add_quantization(quant);
   if (!known) t.add_shape_signature(signature_offset);
