@@ -13,7 +13,6 @@
 
 #include "base/file.h"
 #include "ops/math/random.h"
-#include "passes/idioms.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "passes/qdq.h"
@@ -39,10 +38,7 @@ Status Fit(Graph& graph, const Format& format, bool fuse, InterfaceAxes& axes, C
   RewriteCounts rewrites;
   if (fuse) {
     NN_RETURN_IF_ERROR(FoldConstants(graph));
-    NN_ASSIGN(const auto fused, FuseIdioms(graph, {nullptr, [&](const Node& node) {
-                                                     return !format.target->why_illegal(node);
-                                                   }}));
-    for (const auto& [op, count] : fused) rewrites[{op, kIdiomRewrite}] += count;
+    NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites));
   }
   Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
   for (const auto& [rewrite, count] : rewrites)

@@ -124,18 +124,7 @@ Status Improve(Graph& graph, const Target& target, bool has_interface, RewriteCo
   if (target.prepare != nullptr) NN_RETURN_IF_ERROR(RunPass("prepare", graph, target.prepare));
   if (shifts_interface) NN_RETURN_IF_ERROR(RunPass("make unsigned", graph, MakeUnsigned));
   NN_RETURN_IF_ERROR(RunPass("fold", graph, FoldConstants));
-  const auto fuse = [&](Graph& g) -> Status {
-    const IdiomOptions wanted{
-        [&](const Node& node) { return WhyIllegal(target, node).has_value(); },
-        [&](const Node& node) {
-          return target.takes_idiom != nullptr ? target.takes_idiom(node)
-                                               : !WhyIllegal(target, node);
-        }};
-    NN_ASSIGN(const auto fused, FuseIdioms(g, wanted));
-    if (counts != nullptr)
-      for (const auto& [op, count] : fused) (*counts)[{op, kIdiomRewrite}] += count;
-    return {};
-  };
+  const auto fuse = [&](Graph& g) { return FuseIdiomsFor(target, g, IdiomScope::kLacked, counts); };
   NN_RETURN_IF_ERROR(RunPass("fuse idioms", graph, fuse));
   AxesOptions options;
   options.allow = [&](const Node& node, Operand changed, const AxisMap& map,
@@ -192,6 +181,19 @@ std::vector<int64_t> Differences(std::vector<int64_t> a, const std::vector<int64
 }
 
 }  // namespace
+
+Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts) {
+  IdiomOptions options;
+  if (scope == IdiomScope::kLacked)
+    options.is_wanted = [&](const Node& node) { return WhyIllegal(target, node).has_value(); };
+  options.takes = [&](const Node& node) {
+    return target.takes_idiom != nullptr ? target.takes_idiom(node) : !WhyIllegal(target, node);
+  };
+  NN_ASSIGN(const auto fused, FuseIdioms(graph, options));
+  if (counts != nullptr)
+    for (const auto& [op, count] : fused) (*counts)[{op, kIdiomRewrite}] += count;
+  return {};
+}
 
 Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target,
                                               InterfaceAxes* interface, RewriteCounts* rewrites) {

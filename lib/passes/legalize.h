@@ -78,6 +78,15 @@ using nnsuite::UnsupportedNode;
 // times. The general decomposition of an operator (OpDef::decompose) is named "decomposition".
 using RewriteCounts = std::map<std::pair<std::string_view, std::string_view>, uint64_t>;
 
+// Which idioms (passes/idioms.h) become operators.
+enum class IdiomScope : uint8_t {
+  kLacked,  // those around an operator that the target lacks
+  kAll,
+};
+
+// Fuses idioms into operators that the target takes. Adds them to `counts` unless it is null.
+Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts);
+
 // Applies rewrites until no illegal node can be improved, cleans up transposes, and returns the
 // nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and
 // outputs keep their axes and integers unless the target changes them and `interface` is not null;
