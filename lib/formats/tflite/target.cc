@@ -74,6 +74,10 @@ std::optional<std::string> WhyWasteful(const Node& node) {
 }
 
 constexpr Rewrite kRewrites[] = {
+    // Before the layout, whose transposes would hide how the sums are used.
+    {"matmul_integer", "products of floats", ExpandIntegerProduct},
+    {"conv_integer", "products of floats", ExpandIntegerProduct},
+    {"dynamic_quantize", "definition", ExpandDynamicQuantize},
     {"max_pool", "gathered taps", ExpandMaxPoolIndices},
     {"max_unpool", "scatter_nd", ExpandMaxUnpool},
     {"transpose", "shuffle", ShuffleAsGather},
@@ -175,9 +179,6 @@ constexpr Rewrite kRewrites[] = {
     {"random_normal", "standard distribution", ExpandRandom},
     {"bernoulli", "comparison", ExpandBernoulli},
     {"multinomial", "float logits", ExpandFloatLogits},
-    {"matmul_integer", "products of floats", ExpandIntegerProduct},
-    {"conv_integer", "products of floats", ExpandIntegerProduct},
-    {"dynamic_quantize", "definition", ExpandDynamicQuantize},
 };
 
 // Of an operator that has no counterpart: if other operators can express it, its element type or
