@@ -67,15 +67,18 @@ class Unfuser {
       v = *reals;
     }
     graph_.SetInputs(&node, std::move(inputs));
+    // Without an arithmetic, integers are only moved, and any rounding restores them.
+    const Rounding rounding =
+        node.arithmetic() == Arithmetic::kDefault ? Rounding::kHalfEven : Rounding::kHalfAway;
     node.set_arithmetic(Arithmetic::kDefault);
     if (node.Is("quantize")) return InferNode(node);  // requantization
     for (Value* v : node.outputs())
-      if (Quantized(v)) NN_RETURN_IF_ERROR(QuantizeOutput(v));
+      if (Quantized(v)) NN_RETURN_IF_ERROR(QuantizeOutput(v, rounding));
     return InferNode(node);
   }
 
   // Makes v a float and inserts a quantize that yields the original type.
-  Status QuantizeOutput(Value* v) {
+  Status QuantizeOutput(Value* v, Rounding rounding) {
     const Type type = v->type();
     const std::vector<Use> uses(v->uses().begin(), v->uses().end());
     std::vector<size_t> ports;
@@ -86,8 +89,7 @@ class Unfuser {
     real.quant = nullptr;
     v->set_type(std::move(real));
     const OpDef& op = *Ops().Find("quantize");
-    Node* quantize =
-        graph_.AddNode(op, {v}, QuantizeAttrs{Rounding::kHalfAway, true}, 1, graph_.After(v));
+    Node* quantize = graph_.AddNode(op, {v}, QuantizeAttrs{rounding, true}, 1, graph_.After(v));
     Value* q = quantize->output();
     q->set_type(type);
     q->set_name(v->name());
