@@ -370,8 +370,8 @@ Result<bool> ShapeSoftmax(Graph& graph, Node& node) {
   std::vector<int64_t> wider = {1};
   wider.insert(wider.end(), dims->begin(), dims->end());
   NN_ASSIGN(Value* const in, Reshaped(graph, node, node.input(0), wider));
-  NN_ASSIGN(Value* const y, Expansion(graph, node).Add("softmax", {in}, SoftmaxAttrs{-1, a.beta}));
-  NN_ASSIGN(Value* const back, Reshaped(graph, node, y, *dims));
+  NN_ASSIGN(Node* const y, AddLike(graph, node, "softmax", {in}, SoftmaxAttrs{-1, a.beta}));
+  NN_ASSIGN(Value* const back, Reshaped(graph, node, y->output(), *dims));
   return Expansion(graph, node).Replace(back);
 }
 

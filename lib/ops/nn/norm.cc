@@ -204,7 +204,10 @@ Result<bool> DecomposeGroupNorm(Graph& graph, Node& node) {
   for (size_t i = 2; i < dims.size(); ++i) rest = rest * dims[i];
   Value* scale = node.input(1);
   Value* bias = node.input(2);
-  const auto per_group = [&](const Value* v) { return v->type().dim(0) == a.groups; };
+  // An open size may be either that of the groups or that of the channels.
+  const auto is_open = [&](const Value* v) { return !v->type().dim(0).is_const(); };
+  if ((is_open(scale) || is_open(bias)) && !(x.dim(1) == a.groups)) return false;
+  const auto per_group = [&](const Value* v) { return is_open(v) || v->type().dim(0) == a.groups; };
   const bool by_group = per_group(scale) && per_group(bias);
   const std::vector<float> ones(static_cast<size_t>(a.groups), 1.0f);
   const std::vector<float> zeros(static_cast<size_t>(a.groups), 0.0f);

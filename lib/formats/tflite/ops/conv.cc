@@ -319,6 +319,8 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   const auto& x = *node.input(0)->type().dims;
   if (std::any_of(x.begin(), x.end(), [](const Dim& d) { return d == 0; }))
     return "the input of TRANSPOSE_CONV cannot be empty";
+  if (std::ranges::any_of(*node.input(1)->type().dims, [](const Dim& d) { return d == 0; }))
+    return "the filter of TRANSPOSE_CONV cannot be empty";
   if (rank == 5 && node.output()->type().quantized())
     return "CONV_3D_TRANSPOSE does not support quantized operands";
   if (a.filter_layout != FilterLayout::kOxi) return "the filter layout must be OXI";
