@@ -41,6 +41,10 @@ class Pages {
   size_t size_;
 };
 
+tl::unexpected<Error> NoMemory(size_t size) {
+  return LimitError("not enough memory for the structure of a flatbuffer of {}", HumanBytes(size));
+}
+
 }  // namespace
 
 Result<StableFlatbuffer> StableFlatbuffer::Make(const Blob& file, std::vector<ByteRange> payloads) {
@@ -49,10 +53,7 @@ Result<StableFlatbuffer> StableFlatbuffer::Make(const Blob& file, std::vector<By
   if (!IsMapped(file)) return out;
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const auto pages = std::make_shared<Pages>(file.size());
-  const auto no_memory = [&] {
-    return LimitError("not enough memory for the structure of a flatbuffer of {}",
-                      HumanBytes(file.size()));
-  };
+  const auto no_memory = [&] { return NoMemory(file.size()); };
   if (!*pages) return no_memory();
   std::sort(payloads.begin(), payloads.end(),
             [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
@@ -69,6 +70,24 @@ Result<StableFlatbuffer> StableFlatbuffer::Make(const Blob& file, std::vector<By
   if (!pages->Fill(file.bytes(), done, all) || !pages->Finish()) return no_memory();
   out.structure_ = Blob({pages->data(), file.size()}, pages);
   return out;
+}
+
+Result<Blob> JoinSparse(std::span<const Blob> parts) {
+  constexpr size_t kPiece = 4096;
+  size_t size = 0;
+  for (const Blob& part : parts) size += part.size();
+  const auto pages = std::make_shared<Pages>(size);
+  if (!*pages || mprotect(pages->data(), size, PROT_READ | PROT_WRITE) != 0) return NoMemory(size);
+  std::byte* to = pages->data();
+  for (const Blob& part : parts)
+    for (size_t at = 0; at < part.size(); at += kPiece) {
+      const auto piece = part.bytes().subspan(at, std::min(kPiece, part.size() - at));
+      if (std::ranges::any_of(piece, [](std::byte b) { return b != std::byte{0}; }))
+        std::ranges::copy(piece, to);
+      to += piece.size();
+    }
+  if (!pages->Finish()) return NoMemory(size);
+  return Blob({pages->data(), size}, pages);
 }
 
 template <typename T>

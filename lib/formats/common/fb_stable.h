@@ -54,6 +54,10 @@ class StableFlatbuffer {
   Blob structure_;
 };
 
+// The parts one after the other. Pages of zeros, as StableFlatbuffer::structure() has them, take no
+// memory. kLimit if there is no memory for the others.
+Result<Blob> JoinSparse(std::span<const Blob> parts);
+
 // Finds payloads in a flatbuffer that is not verified yet and may change. Reads each number once
 // and nothing outside the bytes. Positions count from the start of the flatbuffer.
 class FlatbufferPeek {

@@ -7,7 +7,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "base/checked_math.h"
 #include "formats/tflite/archive.h"
@@ -27,6 +29,12 @@ const uint8_t* FieldOf(const void* table, flatbuffers::voffset_t field) {
   return static_cast<const flatbuffers::Table*>(table)->GetAddressOf(field);
 }
 
+tl::unexpected<Error> PartsOverlap() {
+  return UnsupportedError(
+      "the names cannot be changed in place, because parts of the file overlap; --rewrite imports "
+      "the model and writes it again");
+}
+
 class Patcher {
  public:
   explicit Patcher(const Model& model)
@@ -43,12 +51,13 @@ class Patcher {
     return true;
   }
 
-  Result<FileImage> Run() {
-    if (shares_) return Overlap();
-    NN_ASSIGN(const uint64_t place, FindPlace());
-    const uint64_t padding = RoundUp(place, kStringAlignment) - place;
+  // Lays out the strings. No text can be set afterwards.
+  Status Finish() {
+    if (shares_) return PartsOverlap();
+    NN_ASSIGN(place_, FindPlace());
+    const uint64_t padding = RoundUp(place_, kStringAlignment) - place_;
     uint64_t added = padding + strings_.size();
-    FindMoved(place);
+    FindMoved(place_);
     if (!moved_.empty()) added = RoundUp(added, AlignmentOfMoved());
     for (const auto& [position, offset] : moved_) Put<uint64_t>(position, offset + added);
     if (archive_) {
@@ -56,24 +65,47 @@ class Patcher {
       for (const auto& [position, value] : fields) Put<uint32_t>(position, value);
     }
     for (const auto& [position, string] : references_) {
-      if (position >= place) return Overlap();
-      Put<uoffset_t>(position, static_cast<uoffset_t>(place + padding + string - position));
+      if (position >= place_) return PartsOverlap();
+      Put<uoffset_t>(position, static_cast<uoffset_t>(place_ + padding + string - position));
     }
     Buffer inserted(added);
     inserted.Clear();
     std::copy_n(reinterpret_cast<const std::byte*>(strings_.data()), strings_.size(),
                 inserted.data() + padding);
-    return Join(place, Blob(std::move(inserted)));
+    inserted_ = Blob(std::move(inserted));
+    return {};
+  }
+
+  // `file`, which is the model's or its structure, with the changed fields and the strings.
+  Result<std::vector<Blob>> Join(const Blob& file) const {
+    std::vector<Blob> parts;
+    uint64_t at = 0;
+    const auto copy_to = [&](uint64_t end) {
+      if (end > at) parts.push_back(file.Slice(at, end - at));
+      at = end;
+    };
+    const auto insert = [&] {
+      copy_to(place_);
+      parts.push_back(inserted_);
+    };
+    bool is_inserted = false;
+    for (const auto& [position, bytes] : patches_) {
+      const uint64_t end = position + bytes.size();
+      if (position < at || (position < place_ && end > place_)) return PartsOverlap();
+      if (position >= place_ && !is_inserted) {
+        insert();
+        is_inserted = true;
+      }
+      copy_to(position);
+      parts.push_back(bytes);
+      at = end;
+    }
+    if (!is_inserted) insert();
+    copy_to(bytes_.size());
+    return parts;
   }
 
  private:
-  static tl::unexpected<Error> Overlap() {
-    return UnsupportedError(
-        "the names cannot be changed in place, because parts of the file overlap; --rewrite "
-        "imports "
-        "the model and writes it again");
-  }
-
   uint64_t PositionOf(const void* p) const {
     return static_cast<uint64_t>(static_cast<const std::byte*>(p) - bytes_.data());
   }
@@ -135,35 +167,6 @@ class Patcher {
     return std::max(kMinAlignment, all & (~all + 1));
   }
 
-  // The file with the changed fields and the inserted bytes.
-  Result<FileImage> Join(uint64_t place, Blob inserted) const {
-    FileImage image;
-    uint64_t at = 0;
-    const auto copy_to = [&](uint64_t end) {
-      if (end > at) image.parts.push_back(model_.file().Slice(at, end - at));
-      at = end;
-    };
-    const auto insert = [&] {
-      copy_to(place);
-      image.parts.push_back(inserted);
-    };
-    bool is_inserted = false;
-    for (const auto& [position, bytes] : patches_) {
-      const uint64_t end = position + bytes.size();
-      if (position < at || (position < place && end > place)) return Overlap();
-      if (position >= place && !is_inserted) {
-        insert();
-        is_inserted = true;
-      }
-      copy_to(position);
-      image.parts.push_back(bytes);
-      at = end;
-    }
-    if (!is_inserted) insert();
-    copy_to(bytes_.size());
-    return image;
-  }
-
   const Model& model_;
   const std::span<const std::byte> bytes_;
   std::string strings_;
@@ -173,6 +176,8 @@ class Patcher {
   std::optional<Archive> archive_;           // that moves
   std::map<uint64_t, uint64_t> moved_;       // fields with offsets of data that move
   std::map<uint64_t, Blob> patches_;         // new bytes by their position
+  uint64_t place_ = 0;                       // of inserted_
+  Blob inserted_;
 };
 
 using TensorNames = std::map<int64_t, std::string, std::less<>>;
@@ -204,6 +209,20 @@ Status RenameInSignatures(const Model& model, const TensorNames& changes, Patche
     NN_RETURN_IF_ERROR(RenameInSignature(s->inputs(), place + ", inputs", changes, patcher));
     NN_RETURN_IF_ERROR(RenameInSignature(s->outputs(), place + ", outputs", changes, patcher));
   }
+  return {};
+}
+
+// A damaged file may use the bytes of a reference for something else as well.
+Status CheckRenamed(const Patcher& patcher, const Model& model, const PortNames& names) {
+  NN_ASSIGN(const auto parts, patcher.Join(model.flatbuffer.structure()));
+  NN_ASSIGN(const Blob structure, JoinSparse(parts));
+  ReadLimits limits;
+  limits.max_items = std::numeric_limits<decltype(limits.max_items)>::max();
+  limits.max_depth = std::numeric_limits<decltype(limits.max_depth)>::max();
+  const auto renamed = Read(structure, {}, limits);
+  if (!renamed) return PartsOverlap();
+  NN_ASSIGN(const PortNames present, NamesOfPorts(**renamed));
+  if (present != names) return PartsOverlap();
   return {};
 }
 
@@ -255,7 +274,10 @@ Result<FileImage> Rename(const NativeModel& native, const PortNames& names,
     }
   }
   NN_RETURN_IF_ERROR(RenameInSignatures(model, changes, patcher));
-  NN_ASSIGN(FileImage image, patcher.Run());
+  NN_RETURN_IF_ERROR(patcher.Finish());
+  NN_RETURN_IF_ERROR(CheckRenamed(patcher, model, names));
+  FileImage image;
+  NN_ASSIGN(image.parts, patcher.Join(model.file()));
   image.side_files = std::move(copy.side_files);
   return image;
 }
