@@ -71,9 +71,9 @@ std::string NormModel() {
 std::string SequenceModel() {
   return R"(graph {
     in %x: f32[length, 1, 3]
-    const %w: f32[1, 4, 3] = seeded(1)
-    const %r: f32[1, 4, 4] = seeded(2)
-    %y, %h = rnn(%x, %w, %r)
+    const %w: f32[1, 12, 3] = seeded(1)
+    const %r: f32[1, 12, 4] = seeded(2)
+    %y, %h = gru(%x, %w, %r)
     out "y" = %y
   })";
 }

@@ -456,16 +456,16 @@ TEST_CASE("coreml: other kinds of models are named") {
 }
 
 TEST_CASE("coreml: files that protobuf cannot read are not written") {
-  Built b;
-  Writer weights = b.Layer("innerProduct", {"x"}, "y").Sub("weights");
-  // Nothing reads the bytes of a view.
-  const auto view = [](size_t size) {
-    return Blob({static_cast<const std::byte*>(nullptr), size}, nullptr);
+  // Nothing reads the bytes of the weights.
+  const auto serialize = [](size_t bytes) {
+    Built b;
+    Writer weights = b.Layer("innerProduct", {"x"}, "y").Sub("weights");
+    weights.Bytes("floatValue", Blob({static_cast<const std::byte*>(nullptr), bytes}, nullptr));
+    return coreml::Serialize(b.model);
   };
-  weights.Bytes("floatValue", view(size_t{2} << 30));
-  CHECK(coreml::Serialize(b.model).error().code() == ErrorCode::kUnsupported);
-  weights.Bytes("floatValue", view((size_t{2} << 30) - 1000));
-  CHECK(coreml::Serialize(b.model).has_value());
+  constexpr size_t kLimit = size_t{2} << 30;
+  CHECK(serialize(kLimit).error().code() == ErrorCode::kUnsupported);
+  CHECK(serialize(kLimit - 1000).has_value());
 }
 
 }  // namespace
