@@ -327,7 +327,7 @@ Result<std::vector<uint64_t>> Differences(const EvalContext& ctx, size_t operand
 }
 
 Status EvalMatmulInteger(EvalContext& ctx) {
-  NN_ASSIGN(const MatmulGeometry g, GeometryOf({}, ctx.in(0).dims(), ctx.in(1).dims()));
+  NN_ASSIGN(const MatmulGeometry g, GeometryOf(MatmulAttrs{}, ctx.in(0).dims(), ctx.in(1).dims()));
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   NN_ASSIGN(const auto a, Differences(ctx, 0, 2));
   NN_ASSIGN(const auto b, Differences(ctx, 1, 3));

@@ -163,10 +163,10 @@ Status ImportConv3dTranspose(ImportContext& ctx) {
       TransposeAttrsOf(ctx, o->padding(), {o->stride_d(), o->stride_h(), o->stride_w()},
                        {o->dilation_d_factor(), o->dilation_h_factor(), o->dilation_w_factor()},
                        {filter.dim(0), filter.dim(1), filter.dim(2)}));
-  NN_ASSIGN(const std::vector<int64_t> shape, ctx.KnownInts(0, "the output size"));
-  if (!(filter.dim(3) == shape[4]))
+  const Dim channels = ctx.Elements(0)->back();
+  if (!(filter.dim(3) == channels))
     return UnsupportedError("a filter of {} output channels for a result of {} is unsupported",
-                            filter.dim(3).ToString(), shape[4]);
+                            filter.dim(3).ToString(), channels.ToString());
   // [D, H, W, O, I] in the file.
   a.filter_layout = FilterLayout::kOxi;
   NN_ASSIGN(operands[1],
