@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/op_def.h"
@@ -18,7 +19,7 @@ namespace {
 constexpr double kSmallest = 0x1p-100;
 // Results are rounded, some operators to within a few units in the last place.
 constexpr double kSlack = 0x1p-18;
-constexpr int kMostVisits = 64;
+constexpr size_t kMostValues = 64;
 constexpr int64_t kMostNumbers = 1 << 16;
 
 class Ranges {
@@ -26,13 +27,16 @@ class Ranges {
   ValueRange Of(const Value* v) {
     if (v->dtype() != DType::kF32 || v->type().quantized()) return {};
     if (v->is_constant()) return OfConstant(*v);
-    if (v->def() == nullptr || ++visits_ > kMostVisits) return {};
+    if (v->def() == nullptr) return {};
+    if (const auto it = known_.find(v); it != known_.end()) return it->second;
+    if (known_.size() == kMostValues) return {};
+    known_.emplace(v, ValueRange());
     ValueRange r = OfNode(*v->def());
     // A bound that is NaN is none.
     if (!(r.lo <= r.hi)) return {};
     r.lo -= std::fabs(r.lo) * kSlack;
     r.hi += std::fabs(r.hi) * kSlack;
-    return r;
+    return known_[v] = r;
   }
 
  private:
@@ -113,15 +117,21 @@ class Ranges {
   ValueRange OfNode(const Node& node) {
     const std::string_view op = node.op_name();
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
-    if (op == "add") return Sum(Of(node.input(0)), Of(node.input(1)));
+    if (op == "add") {
+      const ValueRange a = Of(node.input(0)), b = Of(node.input(1));
+      return Sum(a, b);
+    }
     if (op == "mul" && node.input(0) == node.input(1)) {
       const ValueRange x = Magnitude(Of(node.input(0)));
       return {x.lo * x.lo, x.hi * x.hi};
     }
-    if (op == "mul") return Product(Of(node.input(0)), Of(node.input(1)));
+    if (op == "mul") {
+      const ValueRange a = Of(node.input(0)), b = Of(node.input(1));
+      return Product(a, b);
+    }
     if (op == "sub") {
-      const ValueRange b = Of(node.input(1));
-      return Sum(Of(node.input(0)), {-b.hi, -b.lo});
+      const ValueRange a = Of(node.input(0)), b = Of(node.input(1));
+      return Sum(a, {-b.hi, -b.lo});
     }
     if (op == "neg") {
       const ValueRange x = Of(node.input(0));
@@ -175,7 +185,7 @@ class Ranges {
     return {};
   }
 
-  int visits_ = 0;
+  std::unordered_map<const Value*, ValueRange> known_;
 };
 
 }  // namespace
