@@ -105,7 +105,7 @@ Status ImportQLinearSoftmax(ImportContext& ctx) {
   const Dims dims = *x->type().dims;
   const int rank = x->type().rank();
   NN_ASSIGN(const int axis, NormalizeAxis(ctx.Int("axis", -1), rank));
-  Value* y = x;
+  Value* y = nullptr;
   if (ctx.Int("opset", 13) >= 13 || axis == rank - 1) {
     NN_ASSIGN(y, ctx.Add("softmax", {x}, SoftmaxAttrs{axis, 1.0f}));
   } else {

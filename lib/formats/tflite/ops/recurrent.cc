@@ -280,6 +280,7 @@ class LstmImport {
       NN_ASSIGN(gates[0], ctx_.Add("neg", {gates[1]}));
     }
     std::vector<Value*> out;
+    out.reserve(kGates);
     for (const size_t g : kGateOrder) out.push_back(gates[g]);
     return out;
   }

@@ -105,10 +105,10 @@ std::optional<std::string> WhyNotLayer(const Node& node, bool with_states) {
 }
 
 std::optional<std::string> WhyNotRecurrentLayer(const Node& node) {
-  const auto reason = WhyNotLayer(node, true);
+  auto reason = WhyNotLayer(node, true);
   if (!reason) return std::nullopt;
   // It is written step by step.
-  const auto steps = WhyNotUnrolled(node);
+  auto steps = WhyNotUnrolled(node);
   if (!steps) return reason;
   const Type& x = node.input(kLayerX)->type();
   // Both have the same reason.
@@ -150,7 +150,7 @@ class LayerWriter {
     std::vector<TensorIndex> results;
     for (int64_t d = 0; d < attrs_.directions(); ++d)
       results.push_back(ctx_.AddTensor(Type(DType::kF32, dims), node_.output()->name()));
-    AddLayer(std::move(operands), results);
+    AddLayer(operands, results);
     ctx_.AddOperator(fb::BuiltinOperator::PACK, results, {ctx_.ResultOf(node_)},
                      fb::CreatePackOptions(ctx_.builder(), static_cast<int32_t>(results.size()),
                                            static_cast<int32_t>(axis)));
@@ -212,7 +212,7 @@ class LayerWriter {
     operands.push_back(State());
   }
 
-  void AddLayer(std::vector<TensorIndex> operands, const std::vector<TensorIndex>& results) {
+  void AddLayer(const std::vector<TensorIndex>& operands, const std::vector<TensorIndex>& results) {
     using Op = fb::BuiltinOperator;
     auto& builder = ctx_.builder();
     const auto activation = *LayerActivation(node_, 0);
