@@ -20,13 +20,6 @@
 #include <cstdlib>
 #include <cstring>
 
-extern "C" {
-void* __libc_malloc(size_t size);
-void* __libc_calloc(size_t count, size_t size);
-void* __libc_realloc(void* p, size_t size);
-void* __libc_memalign(size_t alignment, size_t size);
-}
-
 namespace {
 
 std::atomic<bool> counting = false;
@@ -120,25 +113,22 @@ int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, v
   return start(CountedMain, argc, argv, init, fini, end, stack);
 }
 
-void* malloc(size_t size) {
-  return FailsMemory() ? nullptr : __libc_malloc(size);
-}
-void* calloc(size_t count, size_t size) {
-  return FailsMemory() ? nullptr : __libc_calloc(count, size);
-}
-void* realloc(void* p, size_t size) {
-  return FailsMemory() ? nullptr : __libc_realloc(p, size);
-}
-void* aligned_alloc(size_t alignment, size_t size) {
-  return FailsMemory() ? nullptr : __libc_memalign(alignment, size);
-}
-void* memalign(size_t alignment, size_t size) {
-  return FailsMemory() ? nullptr : __libc_memalign(alignment, size);
-}
+// The program's own allocator, whichever it is, stands behind these.
+#define NN_ALLOCATION(NAME, PARAMETERS, ARGUMENTS)                                          \
+  void* NAME PARAMETERS {                                                                   \
+    static const auto next = reinterpret_cast<void*(*)PARAMETERS>(dlsym(RTLD_NEXT, #NAME)); \
+    return FailsMemory() ? nullptr : next ARGUMENTS;                                        \
+  }
+NN_ALLOCATION(malloc, (size_t size), (size))
+NN_ALLOCATION(calloc, (size_t count, size_t size), (count, size))
+NN_ALLOCATION(realloc, (void* p, size_t size), (p, size))
+NN_ALLOCATION(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+NN_ALLOCATION(memalign, (size_t alignment, size_t size), (alignment, size))
+#undef NN_ALLOCATION
 int posix_memalign(void** p, size_t alignment, size_t size) {
-  if (FailsMemory()) return ENOMEM;
-  *p = __libc_memalign(alignment, size);
-  return *p == nullptr ? ENOMEM : 0;
+  using Function = int (*)(void**, size_t, size_t);
+  static const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "posix_memalign"));
+  return FailsMemory() ? ENOMEM : next(p, alignment, size);
 }
 
 #define NN_OPEN(NAME)                                                          \
