@@ -156,7 +156,7 @@ std::vector<Status> CheckFiles(const std::vector<ValidateOptions>& options, cons
     try {
       results[i] = CheckFile(options[i], checks, limits, report.files[i]);
     } catch (const std::bad_alloc&) {
-      results[i] = LimitError("{}: out of memory", report.files[i].path);
+      results[i] = LimitError("{}: out of memory (see max-memory)", report.files[i].path);
     } catch (const std::exception& e) {
       results[i] = InternalError("{}: {}", report.files[i].path, e.what());
     }
