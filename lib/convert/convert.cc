@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <future>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -233,24 +234,40 @@ std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertOptions
   return again ? FirstError(*again) : std::nullopt;
 }
 
+// Checks the written model and imports it.
+Result<Graph> CheckAndImport(const StagedModel& staged, const Format& format,
+                             const SourceError& source_error) {
+  NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format, source_error));
+  NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
+  NN_ASSIGN(Graph graph, ImportWritten(written, source_error));
+  NamePorts(graph);
+  return graph;
+}
+
 // Checks and verifies the written model; false if the outputs drift.
 Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error, Graph source,
                      std::optional<Graph> quantized, const InterfaceAxes& axes,
                      const Format& format, const ConvertOptions& o, Conversion& out) {
-  NN_ASSIGN(ReadModel written, ReadWritten(staged.Read(), format, source_error));
-  NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
-  if (!o.verify) return true;
+  if (!o.verify) {
+    NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format, source_error));
+    NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
+    return true;
+  }
+  // The source is compiled and run meanwhile.
+  std::future<Result<Graph>> checked =
+      std::async(o.verification.threads == 1 ? std::launch::deferred
+                                             : std::launch::async | std::launch::deferred,
+                 [&] { return CheckAndImport(staged, format, source_error); });
   const auto import_converted = [&] {
-    auto graph = ImportWritten(written, source_error);
-    written.model.reset();
-    if (graph) {
-      NamePorts(*graph);
-      out.converted = InterfaceOf(*graph);
-    }
+    auto graph = checked.get();
+    if (graph) out.converted = InterfaceOf(*graph);
     return graph;
   };
-  NN_ASSIGN(out.verification, VerifyConversion(std::move(source), import_converted, axes,
-                                               o.verification, std::move(quantized)));
+  auto verification = VerifyConversion(std::move(source), import_converted, axes, o.verification,
+                                       std::move(quantized));
+  // A flaw of the written model is reported first, as if it had been looked for first.
+  if (!verification && checked.valid()) NN_RETURN_IF_ERROR(import_converted());
+  NN_ASSIGN(out.verification, std::move(verification));
   return out.verification->passed;
 }
 
