@@ -8,6 +8,8 @@
 #include <protozero/pbf_writer.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace nn {
 namespace {
@@ -120,8 +122,7 @@ class Joiner {
 
   static void Flush(Parts& parts) {
     if (parts.tail.empty()) return;
-    parts.blobs.push_back(Blob::Copy(std::as_bytes(std::span(parts.tail))));
-    parts.tail.clear();
+    parts.blobs.push_back(BlobOf(std::exchange(parts.tail, {})));
   }
   static void Text(Parts& parts, std::string_view text) {
     parts.tail += text;
@@ -199,6 +200,11 @@ class Joiner {
 };
 
 }  // namespace
+
+Blob BlobOf(std::string bytes) {
+  const auto owned = std::make_shared<const std::string>(std::move(bytes));
+  return Blob(std::as_bytes(std::span(*owned)), owned);
+}
 
 int PayloadElementSize(const pb::FieldDescriptor& field) {
   switch (field.type()) {
@@ -299,12 +305,15 @@ Result<std::vector<Blob>> SerializeWithPayloads(const pb::Message& message,
   std::string rest;
   {
     const pb::LogSilencer silence;
+    rest.reserve(message.ByteSizeLong());
     pb::io::StringOutputStream stream(&rest);
     pb::io::CodedOutputStream coded(&stream);
     coded.SetSerializationDeterministic(true);
     if (!message.SerializePartialToCodedStream(&coded))
       return InternalError("{} cannot be serialized", message.GetDescriptor()->name());
   }
+  if (rest.empty()) return std::vector<Blob>();
+  if (table.blobs().empty()) return std::vector<Blob>{BlobOf(std::move(rest))};
   try {
     auto parts = Joiner(table).Join({rest.data(), rest.size()}, *message.GetDescriptor());
     Joiner::Flush(parts);

@@ -71,6 +71,9 @@ struct PayloadLimits {
 Status ParseWithPayloads(const Blob& file, google::protobuf::Message* message, PayloadTable& table,
                          const PayloadLimits& limits = {});
 
+// A blob that owns the string.
+Blob BlobOf(std::string bytes);
+
 // The wire form of `message` with all references resolved, as parts to be written one after the
 // other. Payloads are not copied. Deterministic: fields and payloads are ordered by field number,
 // unknown fields last.

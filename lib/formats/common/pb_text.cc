@@ -46,10 +46,10 @@ Status TakeOut(pb::Message* message, PayloadTable& payloads) {
   reflection.ListFields(*message, &fields);
   for (const Field* field : fields) {
     if (field->type() != Field::TYPE_BYTES || field->is_repeated()) continue;
-    auto text = std::make_shared<std::string>(reflection.GetString(*message, field));
-    if (text->size() < PayloadLimits{}.threshold) continue;
+    std::string text = reflection.GetString(*message, field);
+    if (text.size() < PayloadLimits{}.threshold) continue;
     reflection.ClearField(message, field);
-    payloads.Attach(message, field->number(), Blob(std::as_bytes(std::span(*text)), text));
+    payloads.Attach(message, field->number(), BlobOf(std::move(text)));
   }
   return {};
 }
@@ -210,17 +210,17 @@ Result<Blob> PrintPbText(PbForm form, const pb::Message& message, const PayloadT
   NN_ASSIGN(const std::unique_ptr<pb::Message> whole, Whole(message, payloads));
   NN_RETURN_IF_ERROR(
       ForEachMessage(whole.get(), [&](pb::Message* m) { return CheckPrintable(form, *m); }));
-  auto text = std::make_shared<std::string>();
+  std::string text;
   if (form == PbForm::kJson) {
     pb::util::JsonPrintOptions options;
     options.add_whitespace = true;
     options.preserve_proto_field_names = true;
-    const auto status = pb::util::MessageToJsonString(*whole, text.get(), options);
+    const auto status = pb::util::MessageToJsonString(*whole, &text, options);
     if (!status.ok()) return UnsupportedError("{}", std::string(status.message()));
-  } else if (!pb::TextFormat::PrintToString(*whole, text.get())) {
+  } else if (!pb::TextFormat::PrintToString(*whole, &text)) {
     return InternalError("{} cannot be printed", message.GetDescriptor()->name());
   }
-  return Blob(std::as_bytes(std::span(*text)), text);
+  return BlobOf(std::move(text));
 }
 
 }  // namespace nn
