@@ -1,9 +1,9 @@
-// What all programs share: arguments, messages, exit codes.
+// Shared by all programs: arguments, messages, exit codes.
 //
 // Exit codes: 0 done and clean; 1 the model fails the check; 2 usage, file or parse error; 3 the
-// model has something unsupported; 4 a resource limit was hit (ExitCode() in base/status.h).
+// model uses unsupported features; 4 a resource limit was hit (ExitCode() in base/status.h).
 //
-// Data go to standard output, messages to standard error.
+// Data goes to standard output, messages to standard error.
 #pragma once
 
 #include <CLI/CLI.hpp>

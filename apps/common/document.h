@@ -1,4 +1,4 @@
-// Documents for people in Markdown and HTML.
+// Documents in Markdown and HTML.
 #pragma once
 
 #include <string>

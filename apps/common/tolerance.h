@@ -1,4 +1,4 @@
-// What tolerance accepts a difference.
+// The tolerance that accepts a difference.
 #pragma once
 
 #include <string>

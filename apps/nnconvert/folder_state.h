@@ -1,4 +1,4 @@
-// What earlier conversions of a folder did: the file .nnconvert.json in the output folder
+// The results of earlier conversions of a folder: the file .nnconvert.json in the output folder
 // (schemas/nnconvert-state.schema.json).
 #pragma once
 

@@ -19,7 +19,7 @@ Result<const Format*> TargetFormat(const ConvertArguments& arguments);
 // report as far as the conversion got, but not ConvertReport::error. May be called concurrently.
 Status ConvertOne(const ConvertArguments& arguments, const Format* format, ConvertReport& report);
 
-// What each format can hold of the model.
+// Tries the conversion to each format without writing anything.
 Result<TargetsReport> DryRunForAll(const ConvertArguments& arguments);
 
 }  // namespace nn::app

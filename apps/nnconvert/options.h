@@ -41,7 +41,7 @@ struct ConvertArguments {
   // For folders
   std::optional<uint64_t> jobs;
   bool force = false;
-  // Not options: what the other parts of the program need of a conversion.
+  // Not options: set by other parts of the program.
   bool digests = false;  // of all files
   bool messages = true;  // progress of the runs, names of side files
   size_t threads = 0;    // of a run; 0: one per processor

@@ -1,4 +1,4 @@
-// Reports of conversions: what happened, and its forms as text, JSON and documents.
+// Reports of conversions: the outcome, and its forms as text, JSON and documents.
 #pragma once
 
 #include <cstddef>
@@ -82,7 +82,7 @@ Document ReportDocument(const ConvertReport& report);
 Document ReportDocument(const TargetsReport& report);
 Document ReportDocument(const FolderReport& report);
 
-// ---- What the forms share -----------------------------------------------------------------------
+// ---- Shared by the forms ------------------------------------------------------------------------
 
 // "erf x6, lstm": the unsupported nodes by operator.
 std::string OperatorCounts(const std::vector<UnsupportedNode>& unsupported);
@@ -97,7 +97,7 @@ Table DriftTable(const Verification& verification);
 // How far the float model is from the quantized one.
 std::string QuantizedDriftSummary(const QuantizedDrift& drift);
 Table QuantizedDriftTable(const QuantizedDrift& drift);
-// What a dequantized model differs in, a sentence for each input and output, and for its kernels.
+// The changes of a dequantized model: a sentence for each input and output, and for its kernels.
 std::vector<std::string> DequantizedTexts(const Conversion& conversion);
 // "input "x" is transposed: f32[1, 3, 8, 8] -> f32[1, 8, 8, 3] (axes 0, 2, 3, 1)".
 std::string MovedPortText(const MovedPort& port);

@@ -13,7 +13,7 @@ namespace nn::app {
 // SUPPORT.md, generated from the tables of import, export and execution.
 std::string SupportMarkdown();
 
-// What the table says of an operator in a format: "yes", "rewritten, 3 of 5", or "" for none.
+// The entry of the table for an operator in a format: "yes", "rewritten, 3 of 5", or "" for none.
 std::string SupportClaim(const Format& format, const OpDef& op);
 
 // How many forms of an operator tests/cross writes in a format, with the same operators or with

@@ -19,7 +19,7 @@
 namespace nn::app {
 
 struct Inspection {
-  inspect::LoadedModel model;  // without its native form and its graph, which nothing printed needs
+  inspect::LoadedModel model;  // its native form and graph are freed before printing
   inspect::Overview overview;
   std::vector<std::string> notes;  // why multiply-adds are unknown, or what they do not include
 

@@ -1,5 +1,5 @@
-// What is behind the classes of include/nnsuite/, and conversions between them and the library's
-// own.
+// The implementation of the classes in include/nnsuite/, and conversions between them and the
+// library's own classes.
 #pragma once
 
 #include <memory>

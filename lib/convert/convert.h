@@ -68,7 +68,7 @@ struct AppliedRewrite {
 };
 
 struct Conversion {
-  // The model as its file has it.
+  // The model as its file declares it.
   Interface source;
   // The written model: as it was read back, if it was verified, else as it was to be written. Empty
   // if there are unsupported nodes.
@@ -79,7 +79,7 @@ struct Conversion {
   std::string remedy;  // what would leave fewer unsupported nodes; empty if nothing is known
   std::vector<DequantizedPort> dequantized_ports;
   int64_t hybrids = 0;  // hybrid kernels converted to float operators (Format::import_as_float)
-  int64_t random_nodes = 0;  // of the source: they draw other numbers in other implementations
+  int64_t random_nodes = 0;  // of the source: other implementations draw different numbers
   std::vector<MovedPort> moved_ports;
   std::vector<ShiftedPort> shifted_ports;
   std::vector<TransposeNode> transposes;     // of the written graph
@@ -95,10 +95,10 @@ struct Conversion {
 // Reads the source and converts it to `format`, which must have a writer (Format::write) and may be
 // that of the source. Unsupported nodes and outputs that drift are results, not errors. Errors are
 // those of ReadModelFile, Format::import, Format::write, PlaceModel, VerifyConversion and the
-// callbacks, and those of ReadWritten and its like (convert/written.h) if the written model is not
-// sound.
+// callbacks, and those of ReadWritten and the related functions (convert/written.h) if the written
+// model is not sound.
 //
-// Callbacks are called on the calling thread. May be called concurrently, also for one target,
+// Callbacks are called on the calling thread. May be called concurrently, even for the same target,
 // which then has the files of one of the conversions.
 Result<Conversion> ConvertFile(const Format& format, const ConvertOptions& options);
 

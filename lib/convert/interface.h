@@ -1,5 +1,5 @@
-// What a report of a conversion says of a graph: its inputs and outputs, and its transposes. The
-// functions may be called concurrently for one graph.
+// The description of a graph in the report of a conversion: its inputs and outputs, and its
+// transposes. The functions may be called concurrently for one graph.
 #pragma once
 
 #include <string>

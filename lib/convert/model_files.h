@@ -20,8 +20,8 @@ struct FileDigest {
 
 // The digest of the model file at `path`; of a folder, the digests of all files in it, sorted. None
 // for standard input and output, pipes and devices, which cannot be read again. Memory use does not
-// grow with the files. kIo for files that cannot be read. May be called concurrently, as the
-// others.
+// grow with the files. kIo for files that cannot be read. May be called concurrently, like the
+// function below.
 Result<std::vector<FileDigest>> DigestModel(const std::string& path);
 
 // The digests of files in the model's folder, in the order of their names.

@@ -31,7 +31,7 @@ using OtherName = std::function<void(std::string_view wanted, std::string_view n
 // is taken too, and kIo if other programs keep creating the side files. On error, existing files
 // are unchanged.
 //
-// Callbacks are called on the calling thread. May be called concurrently, also for one target.
+// Callbacks are called on the calling thread. May be called concurrently, even for the same target.
 Result<std::optional<WrittenModel>> PlaceModel(
     const MakeImage& make, const ExportOptions& options,
     const std::function<Result<bool>(const StagedModel&)>& is_sound, const OtherName& other_name,

@@ -1,5 +1,5 @@
-// Inputs that are given as arrays of other ranks or types than a model declares, where its format
-// lets a runtime take them.
+// Inputs given as arrays of ranks or types other than the declared ones, for formats whose runtimes
+// accept them.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ bool TakesOtherRanks(const Format& format);
 // Whether arrays of other numeric types are converted to those of the inputs.
 bool ConvertsInputs(const Format& format);
 
-// ImportGraph() for inputs of these shapes. Those that cannot stand for the declared ones are
-// ignored. TakesOtherRanks() is true for the format.
+// ImportGraph() for inputs of these shapes. Shapes that cannot replace the declared ones are
+// ignored. Requires TakesOtherRanks() of the format.
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path,
                           const InputShapes& shapes);
 

@@ -1,4 +1,4 @@
-// What a file says about the nodes that the graph does not represent.
+// Reads from a file the nodes that its graph does not represent.
 #pragma once
 
 #include <cstddef>

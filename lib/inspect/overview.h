@@ -1,5 +1,5 @@
-// What a model consists of: operators by type, dynamic dimensions, multiply-adds, and what cannot
-// be imported.
+// The overview of a model: operators by type, dynamic dimensions, multiply-adds, and operators that
+// cannot be imported.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Operators in terms of simpler ones, for targets that lack them: each function is the `apply` of a
-// Rewrite (passes/legalize.h). False if it does not apply. Results have the same bits unless a
-// function says that it rounds differently.
+// Decompositions of operators into simpler ones, for targets that lack them: each function is the
+// `apply` of a Rewrite (passes/legalize.h). False if it does not apply. Results have the same bits
+// unless a function says that it rounds differently.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace nn {
 
-// Builds the nodes that replace a node. They stand before it and have its source.
+// Builds the nodes that replace a node. They are inserted before it and have its source.
 class Expansion {
  public:
   Expansion(Graph& graph, Node& node) : graph_(graph), node_(node) {}
@@ -95,7 +95,7 @@ Result<bool> ExpandPad(Graph& graph, Node& node);
 // operands are split into multiples of 16 and the rest. False if the depth is not known, or so
 // large that not even the parts are exact.
 Result<bool> ExpandIntegerProduct(Graph& graph, Node& node);
-// The reason of a target that has no integer products, for one that was not expanded.
+// The reason with which a target without integer products refuses one that was not expanded.
 inline constexpr std::string_view kWhyNoProduct =
     "the number of products in a sum is not known, or too large for exact sums in float32";
 // dynamic_quantize -> its definition.

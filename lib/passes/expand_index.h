@@ -1,4 +1,4 @@
-// What expansions compute with indices. See expand.h.
+// Index arithmetic of expansions. See expand.h.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ std::optional<int64_t> ElementsWithin(const std::vector<int64_t>& dims, int64_t 
 // The constant 0, 1, ..., n - 1.
 Result<Value*> Ascending(Expansion& e, DType dtype, int64_t n);
 
-// Indices that may count from the end of axes of the given sizes, one size for all or one for each
-// entry of the last axis, as indices that do not.
+// Converts indices that may count from the end of axes of the given sizes, one size for all or one
+// for each entry of the last axis, to indices that do not.
 Result<Value*> NonNegative(Expansion& e, Value* indices, const std::vector<int64_t>& sizes);
 
-// The places of elements among all elements of a tensor of shape `x`: their indices on `axis` are
-// given, those on the other axes are their own. nullptr, without new nodes, if there are too many
-// or none, or if a constant index is out of range.
+// The row-major positions of elements in a tensor of shape `x`: `indices` replaces the index of
+// each element on `axis`. nullptr, without new nodes, if there are too many or none, or if a
+// constant index is out of range.
 Result<Value*> PlacesAlong(Expansion& e, Value* indices, const std::vector<int64_t>& x, int axis);
 
 }  // namespace nn

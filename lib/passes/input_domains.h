@@ -1,10 +1,10 @@
 // The contents that a graph accepts as inputs, and inputs drawn from them.
 //
-// The demands of the operators (ops/support/domain.h) are followed from the operators back to the
-// inputs of the graph: through operators that move, select, clamp or convert elements, and through
-// arithmetic with constants. So a token index that is clipped, cast and added to an offset is drawn
-// from the rows of the table that it selects from. Demands that depend on a computation of the
-// graph (a length that must match another input) are not found.
+// The requirements of the operators (ops/support/domain.h) are propagated from the operators back
+// to the inputs of the graph: through operators that move, select, clamp or convert elements, and
+// through arithmetic with constants. A token index that is clipped, cast and added to an offset is
+// therefore drawn from the rows of the table that it selects from. Requirements that depend on a
+// computation of the graph (a length that must match another input) are not found.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@
 namespace nn {
 
 // By position of the inputs. Dimensions should be bound (BindInputs()): indices into an axis of
-// unknown size are unrestricted. Never fails; contradictory demands leave one of them.
+// unknown size are unrestricted. Never fails; of contradictory requirements, one is kept.
 std::vector<Domain> InputDomains(const Graph& graph);
 
 // Contents for input number `i` of a graph, from `domain`:

@@ -7,8 +7,8 @@
 // scalar constant that differs by at most one part in 10^6, `$e` any scalar constant. `d:call` is
 // the variable d, bound to the result of the call. The operators `add`, `maximum` and `minimum`
 // take their operands in either order. Three operators match more than the node of that name:
-//   product(...)  a value with these factors, in any order, however mul, div, neg, reciprocal and
-//                 pow with a constant exponent spell it. A number must be the first factor and is
+//   product(...)  a value with these factors, in any order, in terms of mul, div, neg, reciprocal
+//                 and pow with a constant exponent. A number must be the first factor and is
 //                 the product of all scalar constants; without one, they have the product 1.
 //   inverse(p)    as a factor: a divisor, or the operand of reciprocal. The inverse of sqrt(p) may
 //                 also be pow(p, -0.5).

@@ -49,9 +49,9 @@ double LargestMagnitude(const Tensor& tensor);
 // atol plus rtol times the largest magnitude of `want`, for each element.
 Tolerance ScaledTolerance(double atol, double rtol, const Tensor& want);
 
-// A summary for people: "bit-identical", "equal", "within tolerance, largest difference ...", "3 of
-// 40 elements differ, largest difference 0.25 absolute, 1 relative, at [1, 2]: 0.5, expected 0.25",
-// or the mismatch.
+// A summary as text: "bit-identical", "equal", "within tolerance, largest difference ...", "3 of 40
+// elements differ, largest difference 0.25 absolute, 1 relative, at [1, 2]: 0.5, expected 0.25", or
+// the mismatch.
 std::string Describe(const Comparison& comparison, const Tensor& want);
 
 // "[1, 2]" for a flat index.

@@ -4,7 +4,7 @@
 
 namespace nn {
 
-// Convolution on quantized types (plan_conv_quant.cc); false if there is no kernel for the node.
+// Convolution on quantized types (conv_quant.cc); false if there is no kernel for the node.
 Result<bool> PlanQuantConv(PlanContext& ctx);
 
 }  // namespace nn

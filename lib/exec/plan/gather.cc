@@ -1,5 +1,5 @@
 // Slices selected by indices computed at run time. Constant indices become tables of moves
-// (plan_movement.cc).
+// (movement.cc).
 #include <algorithm>
 #include <cstring>
 #include <optional>

@@ -5,7 +5,7 @@
 namespace nn {
 
 // Plans a node whose results are all elements of its first input or a fill value
-// (plan_movement.cc); false if no kernel supports it.
+// (movement.cc); false if no kernel supports it.
 Result<bool> PlanMove(PlanContext& ctx);
 
 }  // namespace nn

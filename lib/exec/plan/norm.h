@@ -1,4 +1,4 @@
-// batch_norm with operands computed at run time; plan_elementwise.cc handles constant operands.
+// batch_norm with operands computed at run time; elementwise.cc handles constant operands.
 #pragma once
 
 #include "exec/runtime/plan.h"

@@ -4,8 +4,8 @@
 
 namespace nn {
 
-// Plans an elementwise node on integers, bool or mixed types (plan_rows.cc); false if no kernel
-// supports it.
+// Plans an elementwise node on integers, bool or mixed types (rows.cc); false if no kernel supports
+// it.
 Result<bool> PlanRows(PlanContext& ctx);
 
 }  // namespace nn

@@ -29,7 +29,7 @@ inline constexpr const char* kDumpStoredKey = "stored";
 // The type, name and shape of data, where known.
 struct DataInfo {
   DType type = DType::kUnknown;
-  std::string name = {};            // of the tensor that they are; "": not known
+  std::string name = {};            // of the tensor; "": unknown
   std::vector<int64_t> shape = {};  // if there is a name; may not match the bytes
 };
 

@@ -1,7 +1,7 @@
 // Families of operators in a format. Each file in lib/formats/<format>/ops/ implements one family:
 // import, export, and the reasons why some nodes cannot be exported. It defines `Family
-// <Name>Family()`, which the build finds; it generates Families() from all of them. No operator is
-// in two families.
+// <Name>Family()`, which the build finds: it generates Families() from all of these functions. No
+// operator is in two families.
 #pragma once
 
 #include <span>

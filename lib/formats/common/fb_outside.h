@@ -1,5 +1,5 @@
-// Vectors of bytes outside of a flatbuffer's builder: large data are written behind the tables,
-// from where they are, instead of being copied.
+// Vectors of bytes outside of a flatbuffer's builder: large data is written after the tables,
+// directly from its source, instead of being copied.
 #pragma once
 
 #include <flatbuffers/flatbuffers.h>
@@ -12,17 +12,18 @@
 
 namespace nn {
 
-// Smaller vectors belong into the builder.
+// Smaller vectors belong in the builder.
 inline constexpr size_t kMinOutsideBytes = size_t{64} << 10;
 
 struct OutsideVector {
-  // Where the table's reference to the vector is, in the flatbuffer; it refers to an empty vector.
+  // The position in the flatbuffer of the table's reference to the vector; before PlaceOutside(),
+  // it refers to an empty vector.
   uint64_t reference = 0;
   std::vector<Blob> pieces;  // the elements
 };
 
-// The place of the field's reference in the finished flatbuffer `file`. Requires that the table has
-// the field.
+// The position of the field's reference in the finished flatbuffer `file`. Requires that the table
+// has the field.
 uint64_t ReferencePlace(const flatbuffers::DetachedBuffer& file, const void* table,
                         flatbuffers::voffset_t field);
 

@@ -1,4 +1,4 @@
-// Lists of a fixed length that formats fill up, where the graph has as many elements as there are.
+// Lists that a format pads to a fixed length, and the graph does not.
 #pragma once
 
 #include "base/status.h"
@@ -11,8 +11,8 @@
 
 namespace nn {
 
-// The list [n] with `filler`, a scalar of its type, behind its elements: [count]. `count` is a list
-// of one number, n or more. `Context` is the ImportContext of a format.
+// The list [n], padded at its end with `filler`, a scalar of its type, to [count]. `count` is a
+// list of one number, n or more. `Context` is the ImportContext of a format.
 template <typename Context>
 Result<Value*> FilledList(Context& ctx, Value* list, Value* filler, Value* count) {
   NN_ASSIGN(Value* const rest, ctx.Add("expand", {filler, count}, ExpandAttrs{}));

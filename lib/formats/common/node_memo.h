@@ -1,5 +1,5 @@
-// Answers to a question about nodes, remembered for nodes alike: large graphs repeat a few nodes
-// many times, and a trial of writing a node is dear.
+// A cache of the results of a function of nodes, shared by identical nodes: large graphs repeat a
+// few nodes many times, and writing a node on trial is expensive.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace nn {
 // What the encoding of a node depends on, apart from the contents of its constants.
 class NodeForm {
  public:
-  using Parameters = std::array<int64_t, 2>;  // of the question
+  using Parameters = std::array<int64_t, 2>;  // of the function
 
   NodeForm(const Node& node, const Parameters& parameters)
       : op_(&node.op()),
@@ -57,8 +57,8 @@ class NodeForm {
 template <typename Answer>
 class NodeMemo {
  public:
-  // `by_contents`: the answer may depend on the contents of constants, so that nodes with constants
-  // are asked each time. `ask` returns the answer for the node.
+  // `by_contents`: the answer may depend on the contents of constants, so it is not cached for
+  // nodes with constants. `ask` computes the answer for the node.
   template <typename Ask>
   Answer Find(const Node& node, bool by_contents, const NodeForm::Parameters& parameters,
               const Ask& ask) {

@@ -34,7 +34,7 @@ class ExportContext {
   // Reserves a name, so that no value gets it.
   void Reserve(const std::string& name) { used_.Claim(name); }
   std::string NewName(std::string_view hint);
-  // The rank of the blob of that name; scalar constants have rank 1. -1 if it is of no value.
+  // The rank of the blob of that name; scalar constants have rank 1. -1 if no value has the name.
   int RankOf(const std::string& name) const;
   // Makes the value an alias of `same`, unless it is an output with its own name.
   void Alias(const Node& source, const Value* value, const Value* same);

@@ -1,6 +1,6 @@
 // How graph nodes fit the signatures of layers: each is written on trial, and its layers are
-// compared with the table (signature.h) and the constraints (signature_constraints.h). So what
-// Core ML can hold is known from there alone.
+// compared with the table (signature.h) and the constraints (signature_constraints.h). These alone
+// therefore determine what Core ML can represent.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct LayerMisfit {
   std::string text;        // "clip has minVal 2, which is greater than maxVal 1"
 };
 
-// nullopt if the node can be written as layers that follow their signatures. ExportRow::why_not
-// accepts the node.
+// nullopt if the node can be written as layers that follow their signatures. Requires that
+// ExportRow::why_not accepts the node.
 std::optional<LayerMisfit> FindLayerMisfit(const Node& node);
 
 // The first specification version that has all layers of a network message.

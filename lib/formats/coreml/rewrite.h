@@ -17,7 +17,7 @@ Result<bool> TransposeWeights(Graph& graph, Node& node);
 Result<bool> SplitBias(Graph& graph, Node& node);
 // A product with a vector -> with a matrix of one row or column.
 Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
-// Some sizes -> a slice of all sizes.
+// shape_of some axes -> a slice of the whole shape.
 Result<bool> SliceShape(Graph& graph, Node& node);
 // Sequences along an axis before the batch axis -> after it, by permutation.
 Result<bool> BatchBeforeTime(Graph& graph, Node& node);
@@ -32,7 +32,7 @@ Result<bool> WidenIntegers(Graph& graph, Node& node);
 // quantize of float32, rounding halves to even, whose users, behind operators that move elements,
 // convert the integers to float32 -> rounding within bounds.
 Result<bool> QuantizeInFloat(Graph& graph, Node& node);
-// One constant index -> a slice, and its axis dropped.
+// gather of one constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 
 // Batch normalization without epsilon, which Core ML lacks -> a product and a sum.

@@ -21,7 +21,7 @@ namespace nn::coreml {
 struct LayerView {
   const pb::NeuralNetworkLayer* layer = nullptr;
   const Signature* signature = nullptr;  // nullptr: the layer is unknown
-  int index = -1;                        // in its network; -1: it is in none
+  int index = -1;                        // in its network; -1: not in a network
   int version = 0;                       // of the specification; 0: unknown
   bool exact_ranks = false;              // blobs have their declared ranks; else rank 5
   // Ranks declared by this or an earlier layer or by the model; -1 if nothing declares one.

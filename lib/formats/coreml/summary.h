@@ -35,8 +35,8 @@ std::string InnerScope(const std::string& scope, const std::string& name);
 
 // summary_features.cc
 TensorSummary DescribeFeature(const Fields& feature);
-// Inputs, outputs and states, those of the default function where there are functions, and what
-// else the description says.
+// Inputs, outputs and states, those of the default function where there are functions, and the
+// other fields of the description.
 void AddDescription(const Fields& description, Summary& out);
 
 // summary_network.cc

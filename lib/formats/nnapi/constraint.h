@@ -1,8 +1,8 @@
 // The constraints of NNAPI 1.0 on operations and operands (types.hal), each with a label.
 //
-// Signatures (signature.h) name the constraints of each operation. Rules report what breaks them in
-// a file; legalization writes each node on trial, and refuses what breaks them. So the exporter
-// accepts exactly what the rules accept.
+// Signatures (signature.h) name the constraints of each operation. Rules report the violations in a
+// file; legalization writes each node on trial and refuses a node that violates one. The exporter
+// therefore accepts exactly what the rules accept.
 #pragma once
 
 #include <fmt/core.h>
@@ -26,7 +26,7 @@ struct Misfit {
   std::string text;  // "input 0 of operation 3 (RELU) has rank 5 instead of 1 to 4"
 };
 
-// Collects what breaks one constraint.
+// Collects the violations of one constraint.
 class Misfits {
  public:
   Misfits(Label label, std::vector<Misfit>& out) : label_(label), out_(out) {}
@@ -69,8 +69,8 @@ std::span<const Constraint> MatrixConstraints();
 
 const Constraint& ConstraintOf(Label label);
 
-// Visits what breaks some constraints: of operands, then operation by operation. A hostile
-// model may break them a million times.
+// Visits the violations of some constraints: first those of operands, then operation by operation.
+// A hostile model may have millions of them.
 void FindMisfits(const ModelView& model, std::span<const Label> labels,
                  const std::function<void(const Misfit&)>& visit);
 

@@ -98,11 +98,11 @@ Result<uint32_t> BiasOf(ExportContext& ctx, const Node& node, const Dim& channel
 struct ExportRow {
   std::string_view op;
   Status (*write)(ExportContext&, const Node&) = nullptr;
-  // Why no operation computes what a node does; null: there always is one. Whether NNAPI allows the
-  // operation, with its types, shapes and scales, is known from constraint.h.
+  // Why no operation computes what a node does; null: there always is one. constraint.h determines
+  // whether NNAPI allows the operation with its types, shapes and scales.
   std::optional<std::string> (*why_not)(const Node&) = nullptr;
-  // Why the layout of a node is not NNAPI's. Rewrites can change it, so it is asked last: it is the
-  // reason only if nothing else is.
+  // Why the layout of a node is not NNAPI's. Rewrites can change it, so it is checked last, and
+  // reported only if there is no other reason.
   std::optional<std::string> (*why_not_layout)(const Node&) = nullptr;
   // Whether the operation supports a fused activation.
   bool fuses = false;

@@ -77,7 +77,8 @@ struct Model : NativeModel {
   std::optional<Request> request;
 };
 
-// operandValues or the pool of a constant; null if the operand is none, or its pool does not exist.
+// operandValues or the pool of a constant; null if the operand is not a constant, or its pool does
+// not exist.
 const Memory* MemoryOf(const Model& model, const Operand& operand);
 // The bytes of a constant, with the length of its location; nullopt if it has none, or if they are
 // outside its pool.

@@ -29,7 +29,7 @@ struct Site {
 // An operation. Operands that do not exist and inputs without a value are nullptr.
 struct OperationAt {
   const Operation* operation = nullptr;
-  int index = 0;  // -1: of no model yet
+  int index = 0;  // -1: not in a model yet
   const ModelView* view = nullptr;
   const Signature* signature = nullptr;  // the one that takes its number of inputs
 
@@ -53,7 +53,7 @@ struct OperationAt {
   // The position of the first one that is smaller than its predecessor; 0 if they are sorted.
   size_t Descent(size_t input) const;
 
-  // "operation 3 (CONV_2D)"; "CONV_2D" if it is of no model yet.
+  // "operation 3 (CONV_2D)"; "CONV_2D" if it is not in a model yet.
   std::string Title() const;
   Site Where(std::string_view field = {}) const;
   // "input 2 of operation 3 (CONV_2D)".
@@ -66,7 +66,7 @@ struct OperationAt {
 
 class ModelView {
  public:
-  // With `trial`, the model has one operation, and its constraints speak of it by name.
+  // With `trial`, the model has one operation, and messages about it use the operation's name.
   explicit ModelView(const Model& model, bool trial = false);
   ModelView(const ModelView&) = delete;
   ModelView& operator=(const ModelView&) = delete;
@@ -80,7 +80,7 @@ class ModelView {
 
  private:
   friend struct OperationAt;
-  // What is known of the contents of a constant of integers.
+  // Facts about the contents of a constant of integers.
   struct IntsInfo {
     std::optional<std::pair<int32_t, int32_t>> extent;
     size_t descent = 0;

@@ -17,7 +17,8 @@ bool IsReal(const Node& node);
 // Reshapes a value to a shape with as many elements.
 Result<Value*> Reshaped(Graph& graph, Node& node, Value* value, const std::vector<int64_t>& dims);
 
-// ---- rewrites_move.cc: what moves elements, by EMBEDDING_LOOKUP with constant indices -----------
+// ---- rewrites_move.cc: moving elements by EMBEDDING_LOOKUP with constant indices
+// -----------------
 
 // A tensor of `dims` before `node`, element i of which is element places[i] - 1 of x, or 0 where
 // that is negative; null if it needs too many lookups. Bit-exact.
@@ -31,7 +32,7 @@ std::span<const std::string_view> MoveOperators();
 Result<bool> MoveByLookups(Graph& graph, Node& node);
 // A selection by a constant. Bit-exact.
 Result<bool> SelectByLookups(Graph& graph, Node& node);
-// A reshape that NNAPI lacks (to a rank above 4) disappears into the reshapes after it.
+// A reshape that NNAPI lacks (to a rank above 4) is merged into the reshapes after it.
 Result<bool> ReshapeInUses(Graph& graph, Node& node);
 // An elementwise operator, or a concatenation, on fewer axes.
 Result<bool> JoinAxes(Graph& graph, Node& node);

@@ -1,4 +1,4 @@
-// Elementary functions by the operations of NNAPI 1.0.
+// Elementary functions in terms of the operations of NNAPI 1.0.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace nn::nnapi {
 
-// Of float32. They round differently. Functions of which 0 has an infinite result apply only where
-// the operators before them keep 0 away (value_range.h): no operation tells 0 from -0.
+// For float32; they round differently. A function that is infinite at 0 is rewritten only if its
+// operand is bounded away from 0 (value_range.h), because no operation distinguishes 0 from -0.
 std::span<const Rewrite> FunctionRewrites();
 
-// Why none of them applies to a node of float32, if it is one of their operators and the shape or
-// the range of the operands is the reason.
+// Why none of them applies to a float32 node with one of their operators, if the reason is the
+// shape or the range of its operands.
 std::optional<std::string> WhyNoFunction(const Node& node);
 
 }  // namespace nn::nnapi

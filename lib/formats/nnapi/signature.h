@@ -42,7 +42,7 @@ enum class Label : uint8_t {
   kProbabilityScale,
   kNonzeroBias,
   kPositiveBeta,
-  // Convolutions, pooling and their kin.
+  // Convolutions, pooling and similar operations.
   kWindowFits,
   kWindowShape,
   kFilterDepth,

@@ -7,13 +7,12 @@
 
 namespace nn::nnapi {
 
-// Every element that is not NaN is in [lo, hi]. A value that nothing is known of has infinite
-// bounds.
+// Every element that is not NaN is in [lo, hi]. An unknown value has infinite bounds.
 struct ValueRange {
   double lo = -std::numeric_limits<double>::infinity();
   double hi = std::numeric_limits<double>::infinity();
 
-  // Whether the value is bounded away from zero, by so much that rounding does not matter.
+  // Whether the value is bounded away from zero by more than rounding errors.
   bool positive() const;
   bool negative() const;
 };

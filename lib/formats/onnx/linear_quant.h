@@ -19,9 +19,10 @@ inline constexpr std::string_view kMicrosoft = "com.microsoft";
 struct LinearQuant {
   Value* scale = nullptr;
   Value* zero = nullptr;  // may be null: 0
-  // Of scales along an axis; they have one axis, or with blocks the rank of the operand.
+  // The axis of scales that are not scalars: scales have this one axis, or with blocks the rank of
+  // the operand.
   int64_t axis = 1;
-  // Elements along the axis that have one scale; 0: there are no blocks.
+  // The number of elements along the axis that share a scale; 0: no blocks.
   int64_t block = 0;
 
   bool is_constant() const {
@@ -44,8 +45,8 @@ Result<Value*> AddQuantize(ImportContext& ctx, Value* x, const LinearQuant& q, D
 // or a constant.
 Result<Value*> AddDequantize(ImportContext& ctx, Value* x, const LinearQuant& q, DType to);
 
-// The integers with a constant mapping in their type, if they are a constant, or an input without
-// another one; otherwise the value itself. kModel if the mapping does not match the type.
+// The integers with a constant mapping in their type, if they are a constant or an input without a
+// different mapping; otherwise the value itself. kModel if the mapping does not match the type.
 Result<Value*> WithMapping(ImportContext& ctx, Value* x, const LinearQuant& q);
 
 // The numbers `v` of a mapping (its scales or zero points), shaped to broadcast to a value of this

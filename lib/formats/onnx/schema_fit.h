@@ -1,5 +1,6 @@
 // How graph nodes fit the operator schemas: each is written on trial, and its ONNX nodes are
-// compared with the schemas (schema.h). So what a format can hold is known from the table alone.
+// compared with the schemas (schema.h). The schemas alone therefore determine what ONNX can
+// represent.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace nn::onnx {
 
 struct SchemaFit {
   int64_t opset = 0;   // the lowest operator set that has the operators for these types; 0: none
-  std::string reason;  // of none: "Slice of ONNX does not accept i4 as data"
+  std::string reason;  // if there is none: "Slice of ONNX does not accept i4 as data"
 };
 
 // Looks from operator set `least` to `most`.

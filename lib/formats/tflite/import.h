@@ -55,7 +55,7 @@ class ImportContext {
   std::optional<Dims> Elements(size_t i) const { return KnownElements(input(i)); }
   // The contents of an integer input; kUnsupported, with `what` in the message, if unknown.
   Result<std::vector<int64_t>> KnownInts(size_t i, std::string_view what) const;
-  // The type that the file declares for an input, also of a state, which has no value.
+  // The type that the file declares for an input, even for a state, which has no value.
   Result<Type> DeclaredInput(size_t i) const { return DeclaredType(op_.inputs(), i); }
   // The same for an intermediate tensor of an integer kernel.
   Result<Type> Intermediate(size_t i) const { return DeclaredType(op_.intermediates(), i); }
@@ -113,8 +113,8 @@ using ImportFn = Status (*)(ImportContext&);
 struct ImportRow {
   fb::BuiltinOperator op{};
   ImportFn import = nullptr;
-  // The inputs that are states: variable tensors that the operator updates. A model runs once, so
-  // that they have their initial contents, zeros. `import` finds null.
+  // The inputs that are states: variable tensors that the operator updates. Only the first run is
+  // modeled, in which they are zeros; the inputs are null for `import`.
   std::span<const size_t> states = {};
 };
 

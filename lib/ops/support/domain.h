@@ -1,6 +1,6 @@
-// What operators demand of the contents of their inputs. Input generators draw from these domains
-// (passes/input_domains.h), so that a model with indices, shapes or logarithms can be run without
-// real data. The demands of an operator stand in its family, in a function
+// The requirements of operators on the contents of their inputs. Input generators draw from these
+// domains (passes/input_domains.h), so that a model with indices, shapes or logarithms can be run
+// without real data. Each family declares the requirements of its operators in a function
 // Add<Family>Domains(DomainTable& domains), which the build finds.
 #pragma once
 
@@ -23,10 +23,10 @@ struct Domain {
   double min = -std::numeric_limits<double>::infinity();  // inclusive
   double max = std::numeric_limits<double>::infinity();
   bool nonzero = false;
-  // The one tensor in the set, such as a shape, in row-major order. `min` and `max` then do not
-  // matter.
+  // The one tensor in the set, such as a shape, in row-major order. `min` and `max` are then
+  // ignored.
   std::optional<std::vector<double>> contents;
-  // The node that demands it, for messages. Demands leave it empty.
+  // The node that requires it, for messages. Functions in the DomainTable leave it empty.
   std::string node;
 
   bool restricted() const;
@@ -34,7 +34,7 @@ struct Domain {
   std::string Describe() const;
 };
 
-// Both demands; `a` where they contradict each other.
+// Both requirements; `a` where they contradict each other.
 Domain Intersection(const Domain& a, const Domain& b);
 
 // The distance that generated numbers keep from poles and from open ends of domains, so that
@@ -47,9 +47,9 @@ inline constexpr double kDomainMargin = 0x1p-6;
 // has no symbols.
 using DomainFn = Domain (*)(const Node& node, size_t input, std::span<const Domain> y);
 
-// By operator. An operator that is not listed restricts nothing itself; demands on its outputs pass
-// through it if its definition says that elements are only moved or clamped, or that their
-// representation changes (Movement, `clamp`, `converts`).
+// By operator. An operator that is not listed restricts nothing itself; requirements on its outputs
+// propagate through it if its definition says that elements are only moved or clamped, or that
+// their representation changes (Movement, `clamp`, `converts`).
 using DomainTable = std::map<std::string_view, DomainFn>;
 const DomainTable& Domains();
 
@@ -60,8 +60,8 @@ Domain IndexDomain(int64_t size);
 Domain Between(double min, double max);
 Domain Exactly(std::span<const int64_t> contents);
 
-// The demand on an operator whose outputs hold elements of input 0, and whose other inputs take
-// anything.
+// The requirement of an operator whose outputs hold elements of input 0, and whose other inputs are
+// unrestricted.
 Domain SelectsElements(const Node& node, size_t input, std::span<const Domain> y);
 
 // The dimensions of an input or output if all are known.
