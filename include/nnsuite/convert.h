@@ -26,9 +26,9 @@ class Model;
 struct VerifyOptions {
   uint64_t seed = 0;  // run i has inputs of seed + i
   uint64_t runs = 3;
-  // The largest difference of an element of a float output, in its own unit, is atol plus rtol
-  // times the largest magnitude in that output. Elements of quantized outputs may differ by one
-  // step; all others must be equal.
+  // The largest accepted difference of an element of a float output is atol plus rtol times the
+  // largest magnitude in that output. Elements of quantized outputs may differ by one step; all
+  // others must be equal.
   double atol = 1e-6;
   double rtol = 1e-5;
   RunLimits limits = {};  // of each run of either model
@@ -46,9 +46,9 @@ struct ConvertOptions {
   // Folds batch normalizations into the convolutions before them, which rounds differently. The
   // verification compares with the unfolded model.
   bool fold_batch_norm = false;
-  // Replaces what exporters spell out (GELU, layer normalization, and others) with one operator
-  // wherever the target has it, which rounds differently. Without it, this happens only where the
-  // target lacks an operator of the spelled-out form.
+  // Fuses functions that exporters decompose (GELU, layer normalization, and others) into one
+  // operator wherever the target has it, which rounds differently. Without it, they are fused only
+  // if the target lacks an operator of the decomposition.
   bool fuse = false;
   // Turns a quantized model into a float one first: quantized weights and biases are stored as
   // floats, quantized inputs and outputs become float32. The verification compares with that float
@@ -67,9 +67,9 @@ struct UnsupportedNode {
   std::string reason;  // names the attribute, type or shape
 };
 
-// An input or output whose axes are permuted in the written model, without some of size 1: axis k
-// there is axis axes[k] of the source. For a scalar of the source that is a vector of one element,
-// axes[0] is -1.
+// An input or output whose axes are permuted in the written model, possibly without some axes of
+// size 1: its axis k is axis axes[k] of the source. If a scalar of the source became a vector of
+// one element, axes[0] is -1.
 struct MovedPort {
   std::string kind;  // "input" or "output"
   std::string name;
@@ -79,7 +79,7 @@ struct MovedPort {
 };
 
 // A quantized input or output whose integers are those of the source plus `offset` in the written
-// model. So is its zero point: the real numbers are the same.
+// model. The zero point is shifted as well, so the real numbers are the same.
 struct ShiftedPort {
   std::string kind;  // "input" or "output"
   std::string name;
@@ -102,7 +102,7 @@ struct OutputDrift {
   std::string type;         // "f32", or "i64 -> i32" if the converted model has another type
   double max_absolute = 0;  // the largest difference, and over the output's largest magnitude
   double relative = 0;
-  std::string text;  // of the run with the largest difference, for people
+  std::string text;  // of the run with the largest difference, as text
 };
 
 struct Verification {
@@ -139,7 +139,7 @@ struct Conversion {
 // of its format and the written model therefore cannot be sound. Existing files are unchanged on
 // error. Messages name the options of nnconvert that help.
 //
-// May be called concurrently, also for one target, which then has the files of one of the
+// May be called concurrently, even for the same target, which then has the files of one of the
 // conversions.
 Result<Conversion> ConvertFile(const std::string& input, const std::string& output,
                                const ConvertOptions& options = {});

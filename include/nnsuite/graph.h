@@ -55,14 +55,14 @@ struct ValueType {
   std::optional<std::vector<int64_t>> KnownShape() const;
   // "f32[1, batch]", "u8[4]{scale=0.5, zp=128}", "f32[*]" for unknown rank.
   std::string ToString() const;
-  // The inverse. kParse, with the place.
+  // The inverse. kParse, with the location.
   static Result<ValueType> Parse(std::string_view text);
 
   bool operator==(const ValueType&) const = default;
 };
 
 // A value of a graph: an input, a constant, or a result of a node. A handle that does not own the
-// value: it is valid as long as the value is in its graph, also when the Graph is moved. Graph says
+// value: it is valid as long as the value is in its graph, even if the Graph is moved. Graph says
 // which calls remove values. Using an invalid handle is undefined behavior.
 class Value {
  public:
@@ -158,13 +158,13 @@ class Graph {
 
   // ---- Changes.
 
-  // Replaces all uses of `from`, as an output of the graph as well, with `to`. No handle becomes
+  // Replaces all uses of `from`, including as an output of the graph, with `to`. No handle becomes
   // invalid.
   void ReplaceUses(Value from, Value to);
   // Removes the node and its results; their handles become invalid. kUsage if a result is used.
   Status Erase(Node node);
-  // Removes values without a producer or a use that are no inputs; their handles become invalid.
-  // Returns their number.
+  // Removes values that are not inputs and have neither a producer nor a use; their handles become
+  // invalid. Returns their number.
   size_t EraseUnused();
 
   // Sets the shapes of inputs, by name, and infers all types again. kUsage for an unknown input and

@@ -27,7 +27,7 @@ class Graph;
 struct FormatInfo {
   std::string_view name;                     // "onnx"
   std::string_view label;                    // "ONNX"
-  std::vector<std::string_view> extensions;  // ".onnx", the most usual one first
+  std::vector<std::string_view> extensions;  // ".onnx", the most common one first
 };
 
 // All formats. The texts live as long as the program.
@@ -47,8 +47,8 @@ class StoredTensor {
   // The operators that use it, as ascending indices into ModelSummary::operators.
   const std::vector<size_t>& users() const;
 
-  // Reads the contents, which are not read before. Errors: kIo, kParse, kLimit, kUnsupported for
-  // types without a DType.
+  // Reads the contents; nothing is read before this call. Errors: kIo, kParse, kLimit, kUnsupported
+  // for types without a DType.
   Result<Tensor> Read() const;
 
  private:
@@ -58,7 +58,7 @@ class StoredTensor {
   std::shared_ptr<const Impl> impl_;
 };
 
-// A model in the terms of its own format, complete with operators that this library does not know.
+// A model in the terms of its own format, including operators that this library does not support.
 // Immutable: copies are cheap and share the model, and all may be used by several threads at the
 // same time. The file is mapped into memory as long as a copy exists and must not change.
 class Model {
@@ -67,7 +67,7 @@ class Model {
   // name. Standard input for the path "-". Errors: kIo; kParse for damaged files and for files of
   // other kinds, which the message names; kLimit beyond the limits.
   static Result<Model> Read(const std::string& path, const ReadLimits& limits = {});
-  // The same for a copy of `bytes`. External data are looked for beside `path`, which may be empty.
+  // The same for a copy of `bytes`. External data is looked up beside `path`, which may be empty.
   static Result<Model> FromBytes(std::span<const std::byte> bytes, const std::string& path = {},
                                  const ReadLimits& limits = {});
 
@@ -86,8 +86,8 @@ class Model {
   // Writes the complete model as JSON text, which Read() takes in place of the model. The file is
   // replaced as a whole, or not at all; "-" is standard output.
   Status Dump(const std::string& path, const DumpOptions& options = {}) const;
-  // Writes a copy in the same format, unchanged but for where its constants are. Existing files are
-  // replaced as a whole, or not at all.
+  // Writes a copy in the same format, unchanged except for the location of its constants. Existing
+  // files are replaced as a whole, or not at all.
   Status Write(const std::string& path, const ExternalData& external_data = {}) const;
 
  private:

@@ -1,5 +1,4 @@
-// What all that reads, writes and runs models can be told: limits on resources, and how files are
-// written.
+// Options for reading, writing and running models: resource limits, and the form of written files.
 #pragma once
 
 #include <cstdint>

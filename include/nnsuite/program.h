@@ -67,8 +67,8 @@ class Program {
   // Runs that overlap have memory and threads of their own, which are kept for later runs.
   Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs) const;
 
-  // Contents for the inputs: the same as those of `nnrun --seed SEED`, within what the operators of
-  // the graph accept (indices, for example). Errors: kLimit.
+  // Contents for the inputs: the same as those of `nnrun --seed SEED`, in the ranges that the
+  // operators of the graph accept (of indices, for example). Errors: kLimit.
   Result<std::vector<Tensor>> SeededInputs(uint64_t seed) const;
 
   // Bytes of the memory for intermediate values of one run, and of packed weights, which all runs

@@ -1,4 +1,4 @@
-// What a model file says about itself, whether its operators are supported or not.
+// A summary of a model file, whether its operators are supported or not.
 #pragma once
 
 #include <cstdint>

@@ -26,8 +26,8 @@ class Tensor {
   // A tensor of type kUnknown without elements.
   Tensor();
 
-  // A copy of `bytes`. kModel if the shape is invalid or needs another number of bytes; kLimit if
-  // there are too many elements.
+  // A copy of `bytes`. kModel if the shape is invalid or requires a different number of bytes;
+  // kLimit if there are too many elements.
   static Result<Tensor> Copy(DType dtype, std::vector<int64_t> shape,
                              std::span<const std::byte> bytes);
   // The same without a copy, if `bytes` is aligned for the type: they must not change and must stay
@@ -44,7 +44,7 @@ class Tensor {
   static Result<Tensor> Of(std::vector<int64_t> shape, const std::vector<T>& values) {
     return Of<T>(std::move(shape), std::span<const T>(values));
   }
-  // A tensor of type kString. kModel if the shape needs another number of strings.
+  // A tensor of type kString. kModel if the shape requires a different number of strings.
   static Result<Tensor> OfStrings(std::vector<int64_t> shape, std::vector<std::string> strings);
 
   DType dtype() const;
@@ -79,13 +79,13 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-// Reads the tensors of an archive (.npz or .safetensors, told by the contents), or the one of a
-// .npy file, whose name is then "". Errors: kIo, kParse, kLimit, kUnsupported for types without a
+// Reads the tensors of an archive (.npz or .safetensors, recognized by its contents), or the tensor
+// of an .npy file, with the name "". Errors: kIo, kParse, kLimit, kUnsupported for types without a
 // DType.
 Result<std::vector<NamedTensor>> ReadTensors(const std::string& path);
 
 // Writes .safetensors or .npz, by the extension. The file is replaced as a whole, or not at all.
-// Errors: kUsage for another extension, kIo, and kUnsupported for types that the file format does
+// Errors: kUsage for other extensions, kIo, and kUnsupported for types that the file format does
 // not have.
 Status WriteTensors(const std::string& path, std::span<const NamedTensor> tensors);
 
@@ -110,7 +110,7 @@ struct Comparison {
   // the largest |got - want| / |want| where want is not 0. 0 for strings.
   double max_absolute = 0;
   double max_relative = 0;
-  std::string text;  // for people: "bit-identical", "3 of 40 elements differ, ..."
+  std::string text;  // as text: "bit-identical", "3 of 40 elements differ, ..."
 };
 
 Comparison Compare(const Tensor& want, const Tensor& got, const Tolerance& tolerance = {});

@@ -1,8 +1,8 @@
 // The version of the library.
 //
-// Before 1.0, a minor release (0.1, 0.2) may change anything, and has a SOVERSION and a symbol
-// version of its own; patch releases (0.1.1) only add to it. From 1.0 on, only a major release
-// changes or removes what is declared in these headers, and a new SOVERSION goes with it.
+// Before 1.0, a minor release (0.1, 0.2) may change anything, and has its own SOVERSION and symbol
+// version; patch releases (0.1.1) only add declarations. From 1.0 on, only a major release changes
+// or removes declarations in these headers, and it has a new SOVERSION.
 #pragma once
 
 #include <string_view>
