@@ -146,7 +146,7 @@ Json OutputJson(const ConvertReport& r) {
   return output;
 }
 
-// What every report begins with.
+// The first members of every report.
 Json ReportHead() {
   return {{"version", 1}, {"tool", {{"name", "nnconvert"}, {"version", Version()}}}};
 }

@@ -23,7 +23,8 @@ Status BindBatchToOne(Graph& graph) {
   return BindOpenBatch(graph);
 }
 
-// The numbers in another type: floats are rounded, what becomes an integer must be one.
+// Converts the numbers to another type: floats are rounded, and numbers that become integers must
+// be whole.
 Result<Tensor> ConvertInput(Tensor tensor, DType dtype, const std::string& name) {
   const DType from = tensor.dtype();
   const auto is_number = [](DType t) { return IsFloat(t) || IsInteger(t) || t == DType::kBool; };

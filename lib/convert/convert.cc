@@ -290,8 +290,8 @@ Result<Conversion> PlaceCopy(const MakeImage& make,
   return out;
 }
 
-// Whether the ports that have another name than before have the wanted one. The names that a format
-// gives to unnamed and equally named ports depend on the others.
+// Whether all ports that were renamed have the requested names. Other names may change too: those
+// that a format gives to unnamed and equally named ports depend on the rest.
 bool AreRenamed(const std::vector<std::string>& before, const std::vector<std::string>& wanted,
                 const std::vector<std::string>& after) {
   if (after.size() != before.size()) return false;

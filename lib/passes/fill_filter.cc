@@ -13,7 +13,7 @@
 namespace nn {
 namespace {
 
-// The element that stands for the number 0; nullopt if it depends on the channel.
+// The element that represents the number 0; nullopt if it depends on the channel.
 Result<std::optional<Tensor>> ZeroOf(const Type& type) {
   int64_t zero = 0;
   if (type.quantized() && !type.quant->zero_points.empty()) {

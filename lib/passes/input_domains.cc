@@ -16,7 +16,7 @@
 namespace nn {
 namespace {
 
-// What the definition of an operator without a demand of its own says.
+// The requirement that follows from the definition of an operator without an entry in Domains().
 Domain DemandOfDefinition(const Node& node, size_t input, const Domain& y) {
   const OpDef& op = node.op();
   if (input != 0) return {};

@@ -8,8 +8,8 @@ namespace {
 
 using RuleLists = std::vector<std::span<const Rule>>;
 
-// Rules that share what they look up: a summary is as large as a graph, so rules that need the one
-// come before those that make the other.
+// Groups of rules that share a context. A summary is as large as a graph, so the rules that need
+// the summary run before those that create the graph.
 std::vector<RuleLists> Groups() {
   return {{DeadRules(), WeightRules()}, {PortabilityRules()}};
 }

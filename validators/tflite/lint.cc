@@ -1,4 +1,4 @@
-// Advice for TensorFlow Lite models: what is unusual or unused.
+// Advice for TensorFlow Lite models: unusual or unused constructs.
 #include <algorithm>
 #include <cmath>
 #include <limits>

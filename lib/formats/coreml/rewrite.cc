@@ -67,7 +67,7 @@ Result<bool> TimesGate(Expansion& b, Value* x, Value* gate) {
 }  // namespace
 
 Result<bool> AddSpatialAxes(Graph& graph, Node& node) {
-  // What Core ML lacks is decomposed instead.
+  // Operators that Core ML lacks are decomposed instead.
   if (!node.op().takes_unit_axes || FindExport(node.op_name()) == nullptr ||
       node.outputs().size() != 1)
     return false;
@@ -215,8 +215,8 @@ Result<bool> BatchBeforeTime(Graph& graph, Node& node) {
   return RearrangeAround(graph, node, AxisMap::Permutation(perm));
 }
 
-// Negative indices become those that they count to, in float32, as which Core ML has them anyway.
-// Fractions are another matter: they are dropped first.
+// Converts negative indices in float32, the type that Core ML stores all indices in. Fractions are
+// dropped first.
 Result<bool> CountFromBegin(Graph& graph, Node& node) {
   OneHotAttrs a = node.attrs<OneHotAttrs>();
   const Tensor* const depth = ConstantOf(node, 1);

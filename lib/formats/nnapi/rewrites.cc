@@ -286,8 +286,8 @@ bool FeedsConv(const Value* v, int depth = 0) {
          });
 }
 
-// A mean that a convolution reads scales whole channels, so that the network amplifies the rounding
-// of sums in another order; SumByConvolutions() has none.
+// A mean that a convolution reads scales whole channels, so the network amplifies the rounding of a
+// different order of summation. SumByConvolutions() keeps the order.
 Result<bool> PoolMean(Graph& graph, Node& node) {
   if (FeedsConv(node.output())) return false;
   return PoolAll<AveragePoolAttrs>(graph, node, "average_pool");

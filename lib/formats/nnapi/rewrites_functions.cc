@@ -216,7 +216,7 @@ Term Logarithm(Term x, double lo, double hi) {
   const double most = std::max(std::fabs(std::log(std::max(lo, 0x1p-149))),
                                std::fabs(std::log(std::min(hi, 0x1p128))));
   while (most / std::exp2(k) > std::log(2.0)) ++k;
-  // Infinity is among the numbers that the factor makes right.
+  // The factor also corrects the result for infinity.
   const Term root = k == 0 ? x : Power(x, std::exp2(-k), lo, std::min(hi, kLargest));
   const Term t = (root + -1.0) * Reciprocal(root + 1.0, 1.5, 3);
   const Term m = TwiceAtanh(t) * std::exp2(k);
@@ -385,7 +385,7 @@ Result<bool> FunctionOfX(Graph& graph, Node& node) {
   return false;
 }
 
-// 1 / d for values that keep away from 0; null for others.
+// 1 / d for values that are bounded away from 0; null for others.
 std::optional<Term> ReciprocalOf(Terms& terms, Value* divisor) {
   const ValueRange range = RangeOf(divisor);
   const Term d = terms.Of(divisor);

@@ -1,5 +1,5 @@
-// What moves elements, as EMBEDDING_LOOKUP: its lookups are constant, and its values are the rows
-// of the tensor as a matrix whose width is that of the longest blocks that move as a whole.
+// Operators that move elements, as EMBEDDING_LOOKUP with constant lookups. Its values are the
+// tensor as a matrix, whose rows are the longest blocks of elements that move as a whole.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -22,7 +22,7 @@
 namespace nn::nnapi {
 namespace {
 
-// Of one operator, and of all tables of lookups in a model.
+// Limits for one operator, and for all tables of lookups in a model.
 constexpr int64_t kMostLookups = int64_t{1} << 23;
 constexpr int64_t kMostLookupsInAll = int64_t{1} << 26;
 // Moves that one lookup replaces.
@@ -67,14 +67,13 @@ bool IsMove(const Node& node) {
   return std::ranges::all_of(node.outputs(), [](const Value* v) { return IsFixedF32(v->type()); });
 }
 
-// Whether the value is an input or output of the graph that NNAPI cannot have, whatever computes
-// it.
+// Whether the value is an input or output of the graph whose rank NNAPI does not support.
 bool IsWidePort(const Graph& graph, const Value* v) {
   return v->type().rank() > kMaxRank && (v->is_input() || graph.IsOutput(v));
 }
 
-// Whether everything that uses the value is a move that lookups replace, which then includes those
-// before it.
+// Whether all users of the value are moves that lookups replace. Their lookups then include the
+// moves before them.
 bool OnlyMoves(const Graph& graph, const Value* v, int depth = 0) {
   constexpr int kMostDepth = 32;
   if (graph.IsOutput(v) || v->uses().empty() || depth == kMostDepth) return false;
@@ -86,8 +85,8 @@ bool OnlyMoves(const Graph& graph, const Value* v, int depth = 0) {
   });
 }
 
-// The places of the elements of a value in another one, from 1; 0 for the number 0, and -1, -2, ...
-// for further constants.
+// For each element of a value, its position in `root`, counted from 1; 0 for the number 0, and -1,
+// -2, ... for other constants.
 struct Places {
   Value* root = nullptr;
   Tensor places;  // f32, with the shape of the value
@@ -101,7 +100,7 @@ Result<Tensor> Iota(const std::vector<int64_t>& dims) {
   return b.Finish();
 }
 
-// Applies a move to the places in place of its input.
+// Applies a move to the positions instead of to its input.
 Status Apply(const Node& node, size_t output, Places& p) {
   Graph scratch;
   std::vector<Value*> inputs = {scratch.AddConstant(p.places)};
@@ -261,7 +260,7 @@ Result<bool> SelectByLookups(Graph& graph, Node& node) {
   const Value* const condition = node.input(0);
   if (!condition->is_constant() || !IsFixedF32(node.output()->type())) return false;
   if (IsWidePort(graph, node.output())) return false;
-  // The operands behind each other; a constant of one element is none of them.
+  // The operands one after the other, without constants of one element.
   struct Part {
     std::vector<int64_t> steps;
     int64_t first = 0;

@@ -28,8 +28,8 @@ namespace {
 
 // The partial sums that reductions keep (the arithmetic contract).
 constexpr int64_t kLanes = 16;
-// Elements of the operands, and of the constants that are added to them: shapes alone cost a model
-// nothing.
+// Limits on the elements of the operands, and of the constants that are added to them, because even
+// a small model can declare huge shapes.
 constexpr int64_t kMostReduced = int64_t{1} << 28;
 constexpr int64_t kMostAdded = int64_t{1} << 22;
 
@@ -438,7 +438,7 @@ Result<bool> MatmulByBatches(Graph& graph, Node& node) {
   NN_ASSIGN(const MatmulGeometry g, GeometryOf(a, *x, *w));
   if (g.batch_count() > kMostBatches) return false;
   const MatmulAttrs flags{a.transpose_a && x->size() > 1, a.transpose_b && w->size() > 1};
-  // Matrices below each other.
+  // Matrices stacked vertically.
   const auto stack = [&](size_t i, int64_t rows, int64_t columns) -> Result<Value*> {
     const int64_t all = Product(*node.input(i)->type().const_dims());
     return Reshaped(graph, node, node.input(i), {all / columns / rows * rows, columns});

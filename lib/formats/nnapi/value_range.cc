@@ -32,7 +32,7 @@ class Ranges {
     if (known_.size() == kMostValues) return {};
     known_.emplace(v, ValueRange());
     ValueRange r = OfNode(*v->def());
-    // A bound that is NaN is none.
+    // NaN is not a bound.
     if (!(r.lo <= r.hi)) return {};
     r.lo -= std::fabs(r.lo) * kSlack;
     r.hi += std::fabs(r.hi) * kSlack;
@@ -170,7 +170,7 @@ class Ranges {
       if (const auto r = OfColumnMaxima(node)) return *r;
     if (op == "reduce_mean" || op == "reduce_max" || op == "reduce_min" || op == "max_pool")
       return Of(node.input(0));
-    // At least one of the numbers, if none is negative.
+    // If no number is negative, the sum is at least as large as one of them.
     if (op == "reduce_sum") {
       const ValueRange x = Of(node.input(0));
       return {x.lo >= 0 ? x.lo : -kInfinity, kInfinity};

@@ -90,7 +90,7 @@ int64_t OpsetOfCopies(const Graph& graph, int64_t least) {
 // The lowest operator set, from `least` on, in which all nodes can be written; kUnsupported, with
 // the nodes, if there is none up to `most`.
 Result<int64_t> ChooseOpset(const Graph& graph, int64_t least, int64_t most) {
-  // An operator may need a newer set, where another one is deprecated; so all are asked again.
+  // An operator may need a newer set, where another one is deprecated; so all are checked again.
   for (int64_t opset = least;;) {
     int64_t needed = std::max(opset, OpsetOfCopies(graph, opset));
     std::string text;

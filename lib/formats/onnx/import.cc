@@ -227,8 +227,8 @@ class Importer {
   Status ImportNode(const pb::NodeProto& node, int index, Scope& scope) {
     if (node.output().empty()) return ModelError("the node has no output");
     std::vector<Value*> inputs;
-    // Values after an unsupported operator often have unknown types, which lets others fail: no
-    // fault of theirs, nor of the model.
+    // Values after an unsupported operator often have unknown types, so later operators fail that
+    // are not unsupported themselves.
     bool on_opaque = false;
     for (const std::string& name : node.input()) {
       if (name.empty()) {

@@ -111,7 +111,7 @@ class Renamer {
   }
 
  private:
-  // A name that nothing has yet cannot capture a use or be captured, wherever it is put.
+  // A name that is not in use cannot capture a use or be captured in any scope.
   template <typename Set, typename Place>
   Status Change(const std::string& name, const NewNameMap& names, const Set& set,
                 const Place& place) const {

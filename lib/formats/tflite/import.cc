@@ -34,7 +34,7 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
   return true;
 }
 
-// What the import of a subgraph shares with that of the composites in it.
+// State that the import of a subgraph shares with the import of the composites in it.
 struct ImportState {
   bool hybrid_as_float = false;
   ImportedModel result = {};
@@ -292,8 +292,8 @@ class Importer {
                         const std::string& name) {
     std::vector<Value*> inputs;
     std::string reason;
-    // Values after an unsupported operator often have unknown types, which lets others fail: no
-    // fault of theirs, nor of the model.
+    // Values after an unsupported operator often have unknown types, so later operators fail that
+    // are not unsupported themselves.
     bool on_opaque = false;
     for (const int64_t t : ListOf<int64_t>(op.inputs())) {
       const auto is_state =
@@ -302,7 +302,7 @@ class Importer {
                : *is_state ? Result<Value*>(nullptr)
                            : ValueOf(t);
       const bool is_unsupported = !v && v.error().code() == ErrorCode::kUnsupported;
-      // Custom operators also have inputs without a value: memory for their use.
+      // Custom operators may have inputs without a value, which serve as scratch memory.
       if (!v && !is_unsupported && OperatorOf(code) != fb::BuiltinOperator::CUSTOM)
         return tl::unexpected(v.error());
       if (is_unsupported && reason.empty()) reason = v.error().message();
@@ -368,7 +368,7 @@ class Importer {
     return outputs;
   }
 
-  // A composite is what its decomposition computes, as the kernel does it.
+  // A composite is imported as its decomposition, which is what the kernel runs.
   Status ImportComposite(ImportContext& ctx) {
     const auto* const o = ctx.op().builtin_options_2_as_StableHLOCompositeOptions();
     if (o == nullptr) return ModelError("the options are missing or of a different kind");

@@ -14,7 +14,7 @@ Result<bool> EluOfAlpha(Graph& graph, Node& node) {
   if (!IsPlainF32(node)) return false;
   const bool selu = node.Is("selu");
   const float alpha = selu ? node.attrs<SeluAttrs>().alpha : node.attrs<AlphaAttrs>().alpha;
-  // With other signs the summands have other cases; the ELU of alpha 1 is what remains.
+  // For other signs of alpha the formula does not hold; elu with alpha 1 needs no rewrite.
   if (!(alpha > 0) || (node.Is("elu") && alpha == 1)) return false;
   NN_ASSIGN(Node* const positive, AddLike(graph, node, "relu", {node.input(0)}));
   Chain chain(graph, node);

@@ -181,10 +181,10 @@ constexpr Rewrite kRewrites[] = {
     {"multinomial", "float logits", ExpandFloatLogits},
 };
 
-// Of an operator that has no counterpart: if other operators can express it, its element type or
-// shape is the reason.
+// The reason for an operator without a counterpart: if other operators can express it, its element
+// type or shape.
 std::string WhyNotExpressed(const Node& node) {
-  // A node may have no inputs, or not its first one.
+  // The first input may be absent.
   const Type x = node.input(0) == nullptr ? Type() : node.input(0)->type();
   const bool has_rewrite =
       node.input(0) != nullptr && std::any_of(std::begin(kRewrites), std::end(kRewrites),

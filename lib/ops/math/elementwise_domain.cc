@@ -1,4 +1,4 @@
-// The demands of elementwise operators on their inputs (ops/support/domain.h).
+// The requirements of elementwise operators on their inputs (ops/support/domain.h).
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -95,7 +95,7 @@ std::optional<std::pair<double, double>> RangeOfConstant(const Value* value) {
   return range;
 }
 
-// An interval of numbers only: what is left of a demand behind arithmetic.
+// An interval: the part of a requirement that propagates through arithmetic.
 Domain IntervalOnly(const Domain& y, double min, double max) {
   if (min > max) return {};
   Domain d;

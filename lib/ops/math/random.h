@@ -10,7 +10,7 @@
 //   in float64.
 //
 // These are the numbers of the first run of TensorFlow Lite's operators, up to the rounding of
-// elementary functions. Other implementations draw other numbers.
+// elementary functions. Other implementations draw different numbers.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ Domain Intersection(const Domain& a, const Domain& b) {
   both.max = std::min(a.max, b.max);
   both.nonzero = a.nonzero || b.nonzero;
   if (both.min > both.max || (both.nonzero && both.min == 0 && both.max == 0)) return a;
-  // The narrower demand explains the domain.
+  // The narrower requirement explains the domain.
   if (b.max - b.min < a.max - a.min) both.node = b.node;
   return both;
 }

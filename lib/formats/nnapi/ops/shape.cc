@@ -71,7 +71,7 @@ Status ImportResizeBilinear(ImportContext& ctx) {
 
 namespace {
 
-// ---- RESHAPE: what leaves the elements in their order -------------------------------------------
+// ---- RESHAPE: operators that keep the elements in order -----------------------------------------
 
 Status WriteReshape(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const uint32_t x, ctx.OperandOf(node.input(0)));

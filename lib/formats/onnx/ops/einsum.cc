@@ -30,7 +30,7 @@ struct Term {
   Labels labels;
 };
 
-// The labels of a term; an ellipsis stands for `covered` axes.
+// The labels of a term; an ellipsis represents `covered` axes.
 Result<Labels> ParseTerm(std::string_view text, size_t covered) {
   Labels labels;
   bool ellipsis = false;

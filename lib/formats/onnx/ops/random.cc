@@ -96,7 +96,7 @@ Status ImportMultinomial(ImportContext& ctx) {
 
 // ---- Dropout ------------------------------------------------------------------------------------
 
-// Outside of training, a copy of the input; the mask has all elements.
+// Outside of training, a copy of the input, with a mask of ones.
 Status CopyWithMask(ImportContext& ctx, Value* x) {
   ctx.SetOutput(0, x);
   if (!ctx.WantsOutput(1)) return {};

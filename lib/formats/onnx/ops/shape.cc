@@ -212,7 +212,7 @@ std::optional<std::vector<int64_t>> TargetShape(const Node& node) {
       return std::nullopt;
     }
   }
-  // Of no elements, every size could be the one of -1.
+  // Without elements, -1 could be any size.
   if (rest && std::count(out.begin(), out.end(), Dim(0)) > 0) return std::nullopt;
   return shape;
 }

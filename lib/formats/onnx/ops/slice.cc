@@ -214,7 +214,7 @@ int64_t SplitOpset(const Node& node) {
   return node.input(1) == nullptr && ConstDims(PartSizes(node)) ? 2 : 13;
 }
 
-// ---- Slice, and what is one ---------------------------------------------------------------------
+// ---- Slice, and operators written as one --------------------------------------------------------
 
 std::string AddInts(ExportContext& ctx, const std::vector<int64_t>& values, std::string_view hint) {
   return ctx.AddTensor(Tensor::Ints(values), hint);

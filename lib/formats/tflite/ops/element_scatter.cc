@@ -29,7 +29,7 @@ bool Contains(const std::vector<int64_t>& list, int64_t v) {
   return std::ranges::find(list, v) != list.end();
 }
 
-// What the update does with the element that is there.
+// How an update is combined with the existing element.
 Result<Reduction> ReductionOf(const ImportContext& ctx, int64_t subgraph) {
   const fb::SubGraph* const sub = tflite::At(ctx.model().root->subgraphs(), subgraph);
   if (sub == nullptr) return ModelError("subgraph {} does not exist", subgraph);
@@ -53,11 +53,11 @@ Result<Reduction> ReductionOf(const ImportContext& ctx, int64_t subgraph) {
       "STABLEHLO_MINIMUM is unsupported");
 }
 
-// Of an axis for whose positions a constant is made.
+// The largest axis for whose positions a constant is created.
 constexpr int64_t kMostPositions = int64_t{1} << 22;
 
-// The flat index of the element for each update; that of the element behind all others for updates
-// that are out of range, which have no effect.
+// The flat index of the element for each update; updates that are out of range, which have no
+// effect, get the index after the last element.
 class ElementIndices {
  public:
   ElementIndices(ImportContext& ctx, const fb::StablehloScatterOptions& o,

@@ -306,7 +306,7 @@ Result<Value*> Diagonal(ImportContext& ctx, int64_t rows, int64_t columns) {
   return ctx.Add("equal", {row, column});
 }
 
-// Kernels write the integer 0, whatever it stands for.
+// Kernels write the integer 0, regardless of what it represents.
 Status RefuseQuantized(const ImportContext& ctx) {
   if (ctx.output_type().quantized()) return UnsupportedError("quantized operands are unsupported");
   return {};

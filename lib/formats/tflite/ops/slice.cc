@@ -15,7 +15,7 @@ namespace nn::tflite {
 
 namespace {
 
-// ---- Joining and cutting up ---------------------------------------------------------------------
+// ---- Joining and splitting ----------------------------------------------------------------------
 
 Status ImportConcatenation(ImportContext& ctx) {
   NN_ASSIGN(const auto* const o, ctx.Options<fb::ConcatenationOptions>());
