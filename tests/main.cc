@@ -1,5 +1,5 @@
-// Runs the tests of one folder. Beyond doctest's own verdict, a test case without assertions fails,
-// and so does a filter that no test case passes: both would check nothing.
+// Runs the tests of one folder. In addition to doctest's checks, a test case without assertions
+// fails, and so does a filter that matches no test case: both would check nothing.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// A runner of its own: the public library has none of the names that the other tests use.
+// A separate test runner: the public library does not export the names that the other tests use.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 #include <stdlib.h>

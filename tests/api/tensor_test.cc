@@ -39,7 +39,7 @@ TEST_CASE("api: a view keeps its owner, and is copied only if it is not aligned"
   CHECK(Take(rest->As<int32_t>())[0] == 2);
   CHECK(reinterpret_cast<uintptr_t>(rest->bytes().data()) % 16 == 0);
   view.reset();
-  CHECK_FALSE(watched.expired());  // `owner` is here still
+  CHECK_FALSE(watched.expired());  // `owner` still exists
 }
 
 TEST_CASE("api: errors of tensors name what is wrong") {
@@ -62,7 +62,7 @@ TEST_CASE("api: archives return what was written") {
     CAPTURE(name);
     REQUIRE(WriteTensors(folder / name, tensors).has_value());
     std::vector<NamedTensor> read = Take(ReadTensors(folder / name));
-    // .safetensors is ordered by alignment.
+    // .safetensors files are ordered by alignment.
     std::sort(read.begin(), read.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     CHECK(Digest(read) == Digest(tensors));

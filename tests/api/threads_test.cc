@@ -1,4 +1,4 @@
-// Calls that may be made at the same time. Run under ThreadSanitizer by the preset tsan.
+// Concurrent calls. The preset tsan runs them under ThreadSanitizer.
 #include <nnsuite/convert.h>
 #include <nnsuite/graph.h>
 #include <nnsuite/inspect.h>
@@ -17,7 +17,8 @@
 namespace nnsuite::test::threads_test {
 namespace {
 
-// Runs `work` with 0, 1, ... on as many threads, which begin together; the sum of the results.
+// Runs `work` with 0, 1, ... on as many threads, which start together; returns the sum of the
+// results.
 int OnThreads(int threads, const std::function<int(int)>& work) {
   std::atomic<int> ready = 0;
   std::atomic<int> sum = 0;
@@ -50,7 +51,7 @@ TEST_CASE("threads: one program runs on several threads at a time") {
         if (name == "cnn.onnx") REQUIRE(graph.SetBatch(2).has_value());
         const Program program =
             Take(Program::Compile(graph, {.backend = backend, .threads = threads}));
-        // What each seed gives when it is alone.
+        // The result of each seed without concurrency.
         std::vector<std::string> expected;
         for (uint64_t seed = 0; seed < 4; ++seed)
           expected.push_back(DigestOf(Take(program.Run(Take(program.SeededInputs(seed))))));

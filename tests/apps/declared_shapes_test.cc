@@ -1,4 +1,4 @@
-// What the programs make of a shape that a file declares and that only a run can tell.
+// Declared shapes that only a run can confirm, in all programs.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -50,7 +50,7 @@ TEST_CASE("declared shapes: a run that contradicts one ends with code 1 and writ
 TEST_CASE("declared shapes: what can be told without a run is a finding") {
   const TempDir dir;
   const std::string model = dir / "m.textproto";
-  // One entry takes all elements, whatever it is.
+  // A single entry takes all elements, whatever its value.
   WriteText(model, ReshapeText("1", "dim { dim_value: 4 }"));
   const ProgramResult r = RunProgram("nnvalidate " + model);
   CHECK(r.code == 1);
@@ -73,8 +73,7 @@ TEST_CASE("declared shapes: nnconvert writes what it has computed") {
   CHECK(before["outputs"][0]["shape"] == Json::array({2, 4}));
   CHECK(after["outputs"][0]["shape"].size() == 2);
   for (const Json& dim : after["outputs"][0]["shape"]) CHECK_FALSE(dim.is_number());
-  // The verification runs the model as it is declared: generated shapes are the declared ones,
-  // and others are rejected.
+  // The verification runs the model with the declared shapes, and other shapes are rejected.
   const std::string convert = "nnconvert --rewrite " + model + " ";
   const Tensor other = Tensor::Of({2}, std::vector<int64_t>{4, 2});
   REQUIRE(WriteFile(dir / "other.npy", *NpyImage(other)).has_value());

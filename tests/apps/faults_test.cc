@@ -16,8 +16,8 @@
 #include "support/sanitizer.h"
 #include "support/skip.h"
 
-// What is written is there completely or not at all, whatever fails and whenever a program ends.
-// NN_FAULTS=all makes the tests try all that they sample (scripts/faults).
+// Output is written completely or not at all, whatever fails and whenever a program ends.
+// NN_FAULTS=all tests all calls instead of a sample (scripts/faults).
 namespace nn::test::faults_test {
 namespace {
 
@@ -40,11 +40,11 @@ std::string Model(int seed) {
                      seed);
 }
 
-// A command that is run in a folder "work", where an older result of it may stand.
+// A command that is run in a folder "work", which may contain an older result.
 struct Scenario {
   const char* name;
   std::vector<std::string> command;
-  std::vector<std::string> before;  // makes the older result; none if empty
+  std::vector<std::string> before;  // creates the older result; "": none
 };
 
 std::vector<Scenario> Scenarios() {
@@ -83,7 +83,7 @@ class Stage {
   std::string work() const { return dir_ / "work"; }
   const std::vector<std::string>& command() const { return scenario_.command; }
 
-  // As it was before the command.
+  // The state before the command.
   void Reset() {
     fs::remove_all(work());
     fs::create_directory(work());
@@ -101,13 +101,13 @@ class Stage {
 
   bool IsBefore() const { return FilesIn(work()) == before_; }
   bool IsAfter() const { return FilesIn(work()) == after_; }
-  // But for staging, which could not be removed.
+  // Except for staging files, which could not be removed.
   bool IsBeforeOrAfter() const {
     const Files files = WithoutStaging();
     return files == before_ || files == after_;
   }
-  // Of a killed run: the old result or the new one, and staging that the next run removes. Side
-  // files may be there before what names them.
+  // After a killed run: the old result or the new one, and staging files that the next run removes.
+  // Side files may exist before the file that names them.
   bool IsSound() const {
     const Files files = WithoutStaging();
     if (files == before_ || files == after_) return true;

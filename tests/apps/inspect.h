@@ -7,7 +7,7 @@
 
 namespace nn::test {
 
-// What nninspect --format json prints, checked against its schema.
+// The output of nninspect --format json, checked against its schema.
 Json Inspect(const std::string& arguments);
 
 }  // namespace nn::test

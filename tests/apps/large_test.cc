@@ -6,8 +6,9 @@
 #include "support/large_models.h"
 #include "support/sanitizer.h"
 
-// Every program on models that are large, or that few bytes make dense: each ends, and says what it
-// has to. What took minutes at these sizes, or did not end, takes less than a second or two.
+// Every program on large models, and on models in which few bytes declare much: each ends with the
+// expected output. Work that once took minutes at these sizes, or did not end, takes at most a
+// second or two.
 namespace nn::test::large_test {
 namespace {
 
@@ -19,7 +20,7 @@ struct Row {
 
 TEST_CASE("large models: work in proportion to their size, in every program") {
   const TempDir dir;
-  // The address sanitizer itself takes more, and ten times as long.
+  // The address sanitizer needs more memory, and ten times as long.
   const std::string memory = NN_ADDRESS_SANITIZER ? "" : " --max-memory 2GB";
   for (const Row& r : {
            Row{"relu_chain", 20'000},

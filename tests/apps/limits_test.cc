@@ -10,7 +10,7 @@
 namespace nn::test::limits_test {
 namespace {
 
-// The programs, with arguments that make them read `model`.
+// The programs, with arguments to read `model`.
 std::vector<std::string> Commands(const TempDir& dir, const std::string& model) {
   return {"nninspect " + model, "nnvalidate " + model, "nnrun " + model,
           "nnconvert " + model + " " + dir / "out.onnx"};
@@ -73,7 +73,7 @@ TEST_CASE("limits: the files beside a model count with it") {
     REQUIRE(Exists(dir / (name + ".bin")));
     for (const std::string& command : Commands(dir, dir / name)) {
       CAPTURE(command);
-      // Of an ONNX model tensors are read one by one, and what is wrong with each is told.
+      // The tensors of an ONNX model are read one by one, and the error of each is reported.
       const bool tells = name == "m.onnx" &&
                          (command.starts_with("nninspect") || command.starts_with("nnvalidate"));
       if (!tells) CheckLimit(command, "max-file-bytes", "50KB");
@@ -119,7 +119,7 @@ TEST_CASE("limits: depth, up to what the option takes, in models and dumps") {
   CHECK(RunProgram(dump).code == 0);
   for (const std::string& command : commands(dir / "d.json"))
     CHECK(RunProgram(command + " --max-depth 500").code <= 4);
-  // JSON that nests without end.
+  // Endlessly nested JSON.
   const std::string open(300'000, '['), close(300'000, ']');
   WriteText(dir / "deep.json",
             R"({"nn_dump": 1, "format": "onnx", "model": )" + open + close + "}");

@@ -44,7 +44,7 @@ std::string Results(const Json& report) {
   return out;
 }
 
-// The files below a folder, sorted, one a line.
+// The files below a folder, sorted, one per line.
 std::string Tree(const std::string& root) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(root))
@@ -65,7 +65,7 @@ class Models {
     WriteModel(dir_ / "in/deep/er/two.tflite", TwoOutputsModel());
     WriteText(dir_ / "in/deep/notes.txt", "not a model");
   }
-  // Adds one that cannot be converted.
+  // Adds a model that cannot be converted.
   void AddUnsupported() {
     WriteModel(dir_ / "in/foo.onnx", TwoOutputsModel());
     Patch(dir_ / "in/foo.onnx", "Add", "Foo");
@@ -174,7 +174,7 @@ TEST_CASE("folder: what was converted before is skipped until it changes") {
   CHECK(results() == all);
   CHECK(results() == unchanged);
 
-  // A state that cannot be read, or of another version, is none.
+  // A state that cannot be read, or of another version, is ignored.
   for (const std::string& text : {std::string("{"), std::string("[]"), std::string("{}")}) {
     CAPTURE(text);
     WriteText(m / "out/.nnconvert.json", text);
@@ -187,7 +187,7 @@ TEST_CASE("folder: what was converted before is skipped until it changes") {
   WriteText(m / "out/.nnconvert.json", other.dump());
   CHECK(results() == all);
 
-  // Models that are gone are forgotten.
+  // Models that no longer exist are removed from the state.
   fs::remove(m / "in/conv.onnx");
   REQUIRE(Convert(command).code == 3);
   CHECK_FALSE(Json::parse(ReadText(m / "out/.nnconvert.json"))["models"].contains("conv.onnx"));
@@ -209,7 +209,7 @@ TEST_CASE("folder: a changed side file is a changed model") {
   weights[0] ^= 1;
   WriteText(dir / "in/w", weights);
   CHECK(Results(ParseReport(Convert(command).out)) == "m.onnx converted\n");
-  // So is a file of a package.
+  // The same holds for a file of a package.
   REQUIRE(Convert(dir / "m.onnx " + dir / "in/p.mlpackage").code == 0);
   CHECK(Results(ParseReport(Convert(command).out)) == "m.onnx unchanged\np.mlpackage converted\n");
   CHECK(Results(ParseReport(Convert(command).out)) == "m.onnx unchanged\np.mlpackage unchanged\n");
@@ -371,7 +371,7 @@ TEST_CASE("folder: outputs that would collide are an error before anything is wr
   CHECK(r.code == 2);
   CHECK(Contains(r.err, "\"conv.onnx\" would become a file, but the output of"));
   CHECK_FALSE(Exists(m.out()));
-  // The folder above: a subfolder of the same name would get the outputs.
+  // The parent folder: a subfolder of the same name would get the outputs.
   fs::remove_all(m / "in/conv.tflite");
   fs::create_directory(m / "in/in");
   WriteModel(m / "in/in/x.onnx", ConvModel());

@@ -33,7 +33,7 @@ void WriteArray(const std::string& path, const Tensor& t) {
   REQUIRE(WriteFile(path, *NpyImage(t)).has_value());
 }
 
-// Weights of more than a kilobyte, which files hold apart from the rest.
+// Weights of more than a kilobyte, which files store separately.
 const char* const kWideModel = R"(graph "wide" {
   in %x: f32[1, 16, 8, 8]
   const %w: f32[32, 16, 3, 3] = seeded(1, 0.3)
@@ -184,7 +184,7 @@ TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
   CHECK_MESSAGE(sizes.code == 0, sizes.err);
   CHECK(Contains(sizes.out, "h = 32/16/48, n = 2/1/3, w = 32/16/48"));
 
-  // TensorFlow Lite's operator takes all sizes of its result, the open one too.
+  // TensorFlow Lite's operator needs all sizes of its result, including the dynamic one.
   WriteModel(dir / "transposed.onnx", R"(graph {
     in %x: f32[batch, 3, 5, 5]
     const %k: f32[3, 2, 3, 3] = seeded(1)
@@ -234,7 +234,7 @@ TEST_CASE("nnconvert: --verify-inputs runs on real data") {
   const ProgramResult named = Rewrite(command + "ids=" + dir / "data/set_0/ids.npy");
   CHECK_MESSAGE(named.code == 0, named.err);
 
-  // Indices that the table does not have, shapes that differ, names that are unknown.
+  // Indices that are out of range, different shapes, unknown names.
   const Tensor wrong = Tensor::Of({1, 2}, std::vector<int64_t>{2, 3});
   WriteArrays(dir / "bad.npz", {{"ids", wrong}, {"scale", scale}});
   const ProgramResult bad = Rewrite(command + dir / "bad.npz");
@@ -481,7 +481,7 @@ TEST_CASE("nnconvert: a failure leaves what stands at the target") {
   }
   CHECK(Rewrite(dir / "in.onnx " + dir / "nosuch/out.onnx").code == 2);
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
-  // The source is no special case.
+  // Replacing the source is not a special case.
   REQUIRE(Rewrite(dir / "in.onnx " + dir / "in.onnx --batch 3").code == 0);
   CHECK(Inspect(dir / "in.onnx")["inputs"][0]["shape"][0] == 3);
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
@@ -502,7 +502,7 @@ TEST_CASE("nnconvert: dumps are copies, and are taken for the model") {
   CHECK(Json::parse(r.out)["written"] == true);
   CHECK(ReadText(dir / "back.onnx") == ReadText(dir / "in.onnx"));
   CHECK(Convert("- - --to onnx", ReadText(dir / "m.json")).out == ReadText(dir / "in.onnx"));
-  // Another format is a conversion like any other.
+  // To another format, it is an ordinary conversion.
   r = Convert(dir / "m.json " + dir / "m.tflite");
   CHECK(r.code == 0);
   CHECK(Contains(r.out, "verified by 3 runs"));
@@ -550,7 +550,7 @@ TEST_CASE("nnconvert: tensors of ONNX models move between files") {
   CHECK(ReadText(dir / "out/m.onnx").size() < 1000);
   CHECK(RunProgram("nnrun --digest " + dir / "out/m.onnx").out == digest);
   CHECK(RunProgram("nnvalidate " + dir / "out/m.onnx").code == 0);
-  // A copy takes the file along; it does not replace another one.
+  // A copy includes the side file, and does not replace another one.
   copy(dir / "out/m.onnx " + dir / "copy.onnx");
   CHECK(ReadText(dir / "m.bin") == ReadText(dir / "out/m.bin"));
   CHECK(RunProgram("nnrun --digest " + dir / "copy.onnx").out == digest);
@@ -559,10 +559,10 @@ TEST_CASE("nnconvert: tensors of ONNX models move between files") {
   CHECK(r.code == 2);
   CHECK(Contains(r.err, "choose another with --external-data"));
   CHECK(ReadText(dir / "m.bin") == "mine");
-  // Into the model again, which is what it was but for the storage of its tensor.
+  // Back into the model, which is unchanged except for the storage of its tensor.
   copy(dir / "out/m.onnx " + dir / "whole.onnx --embed-data");
   CHECK(ReadText(dir / "whole.onnx") == ReadText(dir / "in.onnx"));
-  // The threshold; conversions have the options, too.
+  // The threshold; the options also apply to conversions.
   copy(dir / "in.onnx " + dir / "out/n.onnx --external-data n.bin --external-threshold 20000");
   CHECK_FALSE(Exists(dir / "out/n.bin"));
   copy("--rewrite " + dir / "in.onnx " + dir / "out/r.onnx --external-data r.bin");

@@ -104,14 +104,14 @@ TEST_CASE("diff: attributes of operators that are not supported come from the fi
 
 TEST_CASE("diff: across formats, what conversions change is no difference") {
   const TempDir dir;
-  // a.onnx and what `from` becomes as `to`.
+  // a.onnx, and a copy in which `from` is replaced by `to`.
   const auto diff_of = [&](const std::string& from, const std::string& to) {
     const ProgramResult converted =
         RunProgram("nnconvert -q --no-verify " + dir / from + " " + dir / to);
     REQUIRE_MESSAGE(converted.code == 0, converted.err);
     return Diff(dir / "a.onnx", dir / to);
   };
-  // Padding of all kinds that formats have names for, or nodes of their own.
+  // All kinds of padding that formats name, or express by separate nodes.
   const std::string edits[][2] = {
       {"conv(%b, %v)", "conv(%b, %v)"},
       {"{pads = [1, 1, 1, 1]}", "{pads = [2, 1, 0, 1]}"},

@@ -162,7 +162,7 @@ TEST_CASE("nninspect --cost: work, bytes and the peak of activations") {
   CHECK(cost["parameters"] == 124);
   CHECK(cost["bytes_read"] == (image + 432) + wide + (wide + 64) + 2 * wide);
   CHECK(cost["bytes_written"] == 4 * wide);
-  // %b and %c are alive with %y while it is made.
+  // %b and %c are alive while %y is computed.
   CHECK(cost["peak_activation_bytes"] == 3 * wide);
   CHECK(cost["peak_operator"] == 3);
   CHECK(cost["operators"][0]["output"] == "f32[2, 4, 8, 8]");

@@ -416,7 +416,7 @@ TEST_CASE("nnrun: --explain-plan shows what lies in the memory of another, and w
   const Json& b = plan["steps"][1]["writes"][0];
   CHECK(b["offset"].get<int>() == a["offset"].get<int>() + 24);
   CHECK(plan["steps"][1]["reads"][1]["location"] == "constant");
-  // What is not a multiple of 64 bytes is rounded up: 48, 48, 96 and 96.
+  // Sizes are rounded up to multiples of 64 bytes: 48, 48, 96 and 96.
   CHECK(plan["arena"]["unshared_bytes"] == 64 + 64 + 128 + 128);
   CHECK(Contains(Run(dir / "m.onnx --explain-plan").out, "rows 12 apart"));
 }

@@ -9,7 +9,7 @@
 #include "support/json_schema.h"
 #include "support/wire.h"
 
-// What nnvalidate has for continuous integration: many files, configurations, baselines,
+// The features of nnvalidate for continuous integration: many files, configurations, baselines,
 // assertions, other targets.
 namespace nn::test::nnvalidate_ci_test {
 namespace {
@@ -26,7 +26,7 @@ Json ValidateJson(const std::string& arguments) {
   return Json::parse(Validate("--format json " + arguments).out);
 }
 
-// The files of a report, in order, without what is before `root`.
+// The files of a report, in order, without the path before `root`.
 std::string FilesOf(const Json& report, const std::string& root) {
   std::string out;
   for (const Json& file : report["files"]) {
@@ -36,7 +36,7 @@ std::string FilesOf(const Json& report, const std::string& root) {
   return out;
 }
 
-// The rules that are broken, in order, of all files; a rule once that is broken several times.
+// The broken rules of all files, in order; a rule that is broken several times is listed once.
 std::string RulesOf(const Json& report) {
   std::string out;
   for (const Json& file : report["files"]) {
@@ -153,7 +153,7 @@ TEST_CASE("nnvalidate: the nearest configuration counts, the command line on top
   const Json schema = Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnvalidate-config.schema.json"));
   CHECK(SchemaErrors(schema, Json::parse(ReadText(p / ".nnvalidate.json"))).empty());
   WriteText(p / "models/.nnvalidate.json", R"({"profile": "strict", "fail_on": "warning"})");
-  // A constant more, which nothing reads.
+  // Another constant, which nothing reads.
   const std::string constant = Bytes(8, "spare") + Int(1, 1) + Int(2, 1) + Bytes(9, "abcd");
   const std::string warned = p / "models/warned.onnx";
   WriteText(warned, ReadText(kCases + "onnx/good.onnx") + Bytes(7, Bytes(5, constant)));
@@ -161,7 +161,7 @@ TEST_CASE("nnvalidate: the nearest configuration counts, the command line on top
   CHECK(Validate("--fail-on error " + warned).code == 0);
   std::filesystem::remove(p / "models/.nnvalidate.json");
   std::filesystem::remove(warned);
-  // SARIF lists every rule that some file was checked with.
+  // SARIF lists every rule that was applied to some file.
   const Json sarif = Json::parse(Validate("--format sarif " + p / "models").out);
   for (const Json& result : sarif["runs"][0]["results"]) {
     const auto index = result["ruleIndex"].get<size_t>();
@@ -192,7 +192,7 @@ TEST_CASE("nnvalidate: a baseline hides what is known") {
   CHECK(hidden.code == 0);
   CHECK(hidden.out == "3 files: no findings (5 known)\n");
   CHECK(ValidateJson("--baseline " + baseline + " " + p / "models")["files"][0]["known"] == 4);
-  // Another defect, and the known one in another file, are told.
+  // Another defect, and the known one in another file, are reported.
   WriteText(p / "models/deep/c.onnx", ReadText(p / "models/a.onnx"));
   WriteText(p / "models/a.onnx", ReadText(kCases + "onnx/metadata_twice.onnx"));
   const Json report = ValidateJson("--baseline " + baseline + " " + p / "models");
@@ -270,7 +270,7 @@ TEST_CASE("nnvalidate: other formats as targets") {
   CHECK(rules("coreml") == "");
   CHECK(rules("nnapi-1.0") == "FOR-NNAPI ");
   CHECK(rules("onnx:9") == "");
-  CHECK(rules("onnx:8") == "FOR-ONNX ");  // Atanh came with 9
+  CHECK(rules("onnx:8") == "FOR-ONNX ");  // Atanh was added in opset 9
   CHECK(rules("coreml:4") == "");
   CHECK(rules("coreml:3") == "FOR-COREML ");
   const ProgramResult both = Validate("--for tflite --for nnapi-1.0 " + dir / "m.onnx");

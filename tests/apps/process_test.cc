@@ -12,7 +12,7 @@
 #include "apps/program.h"
 #include "support/files.h"
 
-// What the programs do where the system does not do what they ask for.
+// The behavior of the programs when system calls fail.
 namespace nn::test::process_test {
 namespace {
 
@@ -88,7 +88,7 @@ TEST_CASE("a limit of file sizes is an error of writing") {
   }
 }
 
-// A model of 16 MiB, much more than a pipe takes.
+// A model of 16 MiB, much more than the capacity of a pipe.
 void WriteLargeModel(const std::string& path) {
   WriteModel(path, R"(graph {
     in %x: f32[1, 2048]
@@ -104,7 +104,7 @@ TEST_CASE("a file that becomes shorter while it is read is named") {
     const TempDir dir;
     WriteLargeModel(dir / name);
     REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
-    // The program waits until somebody reads what it has written.
+    // The program waits until its output is read.
     const std::string line =
         fmt::format("cd '{}' && {{ '{}'/nninspect --dump {} >pipe 2>err; echo $? >code; }} &",
                     dir.path(), NN_BIN_DIR, name);

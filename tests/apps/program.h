@@ -12,7 +12,7 @@ struct ProgramResult {
   std::string err;
 };
 
-// Runs a shell command line whose first word is one of the programs, with `input` as its standard
+// Runs a shell command line whose first word is a program of the suite, with `input` as standard
 // input. Standard output and error are pipes to the program, not a terminal.
 ProgramResult RunProgram(const std::string& command, std::string_view input = {});
 
@@ -27,7 +27,7 @@ std::string BatchModel();
 std::string TwoOutputsModel();
 // Conv, BatchNormalization, which rounds differently if it is folded.
 std::string NormModel();
-// RNN, of which the number of steps is the symbol "length".
+// RNN whose number of steps is the symbol "length".
 std::string SequenceModel();
 
 }  // namespace nn::test

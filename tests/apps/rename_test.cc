@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "support/files.h"
 
-// nnconvert with other names for inputs and outputs.
+// Renaming inputs and outputs with nnconvert.
 namespace nn::test::rename_test {
 namespace {
 
@@ -25,7 +25,7 @@ std::string DumpOf(const std::string& model) {
   return r.out;
 }
 
-// What no import accepts, with weights in w.bin.
+// A model that cannot be imported, with weights in w.bin.
 std::string ControlModel(const std::string& x, const std::string& y) {
   return fmt::format(R"(ir_version: 7
 producer_name: "someone"
@@ -70,7 +70,7 @@ TEST_CASE("nnconvert: renames keep operator set, subgraphs, unknown operators an
   CHECK(Json::parse(r.out)["written"] == true);
   r = Convert("--format json " + dir / "m.textproto " + dir / "out/copy.onnx");
   CHECK(Json::parse(r.out)["renamed"] == false);
-  // And back: the bytes of a copy.
+  // Renamed back, it has the bytes of a copy.
   CHECK(Convert(dir / "out/m.onnx " + dir / "out/m.onnx --rename-input image=x --rename-output "
                                             "scores=y")
             .code == 0);

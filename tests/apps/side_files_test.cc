@@ -8,8 +8,8 @@
 #include "apps/program.h"
 #include "support/files.h"
 
-// Which files a conversion may replace or make: those that the user names, and none that exists but
-// OUT.
+// The files that a conversion may create or replace: those that the user names; of existing files,
+// only OUT is replaced.
 namespace nn::test::side_files_test {
 namespace {
 
@@ -63,14 +63,14 @@ TEST_CASE("side files: an unrelated file stays, and the model's gets another nam
                  "\"w.bin\" exists with different contents and is kept; the tensors are in \"w-"));
   CHECK(ReadText(dir / "out/w.bin") == "unrelated");
   CHECK(Digest(dir / "out/m.onnx") == Digest(dir / "0.onnx"));
-  // The model in place is written anew; what it named before is still there for who reads it.
+  // The model is rewritten in place; its previous side files still exist for their readers.
   const std::string old = ReadText(dir / "out/m.onnx");
   const std::string listing = Listing(dir / "out");
   CHECK(Convert(dir / "1.onnx " + dir / "out/m.onnx --external-data w.bin").code == 0);
   CHECK(Digest(dir / "out/m.onnx") == Digest(dir / "1.onnx"));
   WriteText(dir / "out/old.onnx", old);
   CHECK(Digest(dir / "out/old.onnx") == Digest(dir / "0.onnx"));
-  // The same again makes no more files.
+  // Repeating the conversion creates no more files.
   const std::string now = Listing(dir / "out");
   CHECK(now.size() > listing.size());
   CHECK(Convert(dir / "1.onnx " + dir / "out/m.onnx --external-data ./w.bin").code == 0);
@@ -136,12 +136,12 @@ TEST_CASE("side files: names that a copy does not make") {
     CHECK_MESSAGE(result.code == r.code, result.err);
     CHECK_MESSAGE(Contains(result.err, r.message), result.err);
     if (r.code == 0) CHECK(Digest(dir / "out/m.nnapi") == Digest(dir / "in/m.nnapi.json"));
-    // In its own folder it is no new file.
+    // In its own folder, it is not a new file.
     CHECK(Convert(dir / "in/m.nnapi.json " + dir / "in/m.nnapi").code == 0);
   }
   CHECK(Listing(dir / "elsewhere").empty());
   CHECK(Listing(dir / "out") == "link\nm.nnapi\nsub\nw.bin\n");
-  // The user's own name for them all.
+  // The name that the user chose for all of them.
   WriteText(dir / "in/m.nnapi.json", PoolModel(".ssh/authorized_keys", "w.bin"));
   CHECK(Convert(dir / "in/m.nnapi.json " + dir / "out/n.nnapi --external-data n.bin").code == 0);
   CHECK(Convert(dir / "in/m.nnapi.json " + dir / "out/e.nnapi --embed-data").code == 0);
@@ -195,7 +195,7 @@ TEST_CASE("packages are exchanged, and keep modes and owners") {
   CHECK(st.st_uid == (root ? 12345 : geteuid()));
   CHECK(fs::status(package).permissions() == fs::perms(0750));
   CHECK(Listing(dir.path()) == "0.onnx\n1.onnx\nm.mlpackage\n");
-  // A folder that cannot be replaced stays.
+  // A folder that cannot be replaced is kept.
   const ProgramResult r = Convert(dir / "0.onnx " + "/proc/self.mlpackage");
   CHECK(r.code == 2);
 }

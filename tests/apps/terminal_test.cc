@@ -1,5 +1,5 @@
-// Text from a file cannot change the terminal: whatever string of a model holds escape sequences,
-// line ends or bytes that are no UTF-8, no program prints them as they are.
+// Text from a file cannot control the terminal: no program prints escape sequences, line ends or
+// invalid UTF-8 unescaped, whichever string of a model contains them.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -16,18 +16,17 @@
 namespace nn::test::terminal_test {
 namespace {
 
-// A line end, a color, a bell, DEL and a C1 control; the word is found again in what is printed.
+// A line end, a color, a bell, DEL and a C1 control; the word identifies it in the output.
 const std::string kHostile = "a\nINJECTED\x1b[31m\a\x7f\xc2\x9b\r";
 
-// Bytes of a terminal's control, and the line that would pass for one of ours; "" if there are
-// none.
+// Control bytes in the output, or a line that imitates one of ours; "" if there are none.
 std::string Leak(const std::string& text) {
   if (text.find("\nINJECTED") != std::string::npos) return "a line end";
   if (EscapeLines(text) != text) return "a control byte";
   return {};
 }
 
-// The strings of a dump, a place of each kind (numbers in the pointer left out).
+// The strings of a dump, one location of each kind (pointers without numbers).
 void CollectStrings(const Json& value, const std::string& pointer, const std::string& kind,
                     std::set<std::string>& seen, std::vector<std::string>& places) {
   if (value.is_string() && seen.insert(kind).second) places.push_back(pointer);
@@ -40,7 +39,7 @@ void CollectStrings(const Json& value, const std::string& pointer, const std::st
       CollectStrings(value[i], fmt::format("{}/{}", pointer, i), kind, seen, places);
 }
 
-// Names everything that a file can name; it cannot be imported.
+// Has every kind of name that a file can have; it cannot be imported.
 Json OnnxDump() {
   return Json::parse(R"({"nn_dump": 1, "format": "onnx", "model": {
     "ir_version": 8, "opset_import": [{"domain": "", "version": 13}, {"domain": "mine", "version": 1}],
@@ -61,7 +60,7 @@ Json OnnxDump() {
       "value_info": [{"name": "p", "type": {"tensor_type": {"elem_type": 1}}}]}}})");
 }
 
-// Can be run, but does not fit its declarations once its symbols are bound.
+// Can be run, but contradicts its declarations once its symbols are bound.
 Json OnnxDumpToRun() {
   return Json::parse(R"({"nn_dump": 1, "format": "onnx", "model": {
     "ir_version": 8, "opset_import": [{"domain": "", "version": 13}],
@@ -98,8 +97,8 @@ Json DumpOfGraph(const TempDir& dir, const std::string& extension, std::string_v
   return Json::parse(ReadText(dir / "m.json"));
 }
 
-// All commands, of which a sanitized program, whose start alone takes a third of a second, runs one
-// in three at each place.
+// All commands. A sanitized program, which takes a third of a second to start, runs one in three at
+// each location.
 void CheckPrograms(const Json& dump, size_t nth, const std::string& place, const TempDir& dir) {
   const std::string path = dir / "hostile.json";
   Json hostile = dump;

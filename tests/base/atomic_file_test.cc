@@ -193,7 +193,7 @@ TEST_CASE("staging of a process that a signal ends is removed") {
   WriteText(folder->path() + "/a/b/c", "x");
   WriteText(dir / "kept", "x");
   const pid_t child = fork();
-  if (child == 0) {  // as in a handler: the process ends, and with it what it holds
+  if (child == 0) {  // as in a handler: the process ends and releases its locks
     RemoveStaging();
     _exit(0);
   }

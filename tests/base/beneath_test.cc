@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "support/files.h"
 
-// Files that a model names are opened beneath its folder, or not at all.
+// Files that a model names are opened only beneath its folder.
 namespace nn::test::beneath_test {
 namespace {
 

@@ -34,7 +34,7 @@ TEST_CASE("memory: the least of system and control groups") {
   CHECK(AvailableMemoryBelow(root.string()) == 200000);
   Put(root / "sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 100000\n");
   CHECK(AvailableMemoryBelow(root.string()) == 300000);
-  // Version 1, and a group that uses more than it may.
+  // Version 1, and a group that exceeds its limit.
   Put(root / "proc/self/cgroup", "3:cpu:/x\n2:pids,memory:/c\n");
   Put(root / "sys/fs/cgroup/memory/c/memory.limit_in_bytes", "1000\n");
   Put(root / "sys/fs/cgroup/memory/c/memory.usage_in_bytes", "2000\n");
@@ -65,7 +65,7 @@ TEST_CASE("memory: poison") {
   std::array<std::byte, 4> off{};
   Poison(off);
   CHECK(off == std::array<std::byte, 4>{});
-  // As it was, for the tests that follow.
+  // Restored for the tests that follow.
   PoisonMemoryAsAsked();
 }
 

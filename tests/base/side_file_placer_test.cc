@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "support/files.h"
 
-// Files beside one that names them never replace anything.
+// Side files never replace anything.
 namespace nn::test::side_file_placer_test {
 namespace {
 
@@ -73,7 +73,7 @@ TEST_CASE("side files: what is at a place") {
                        Row{"sub", SidePlace::kTaken}, Row{"pipe", SidePlace::kTaken}}) {
     CAPTURE(r.name);
     CHECK(LookAtSidePlace(dir / "m", r.name, contents).value() == r.place);
-    // And so it is put in place.
+    // It is then moved into place.
     WriteText(dir / "staged", "12");
     {
       SideFilePlacer placer(dir / "m");

@@ -1,6 +1,6 @@
-// Kernels beside what the machine can do at most, one thread. Both take turns in the same run
+// Compares kernels with the limits of the machine, on one thread. Both alternate in the same run
 // because machines are noisy: of_limit is the ratio of their medians, best that of the shortest
-// times, which others on the machine disturb least.
+// times, which other work on the machine disturbs least.
 //
 //   compute  multiply-adds of registers only, on the SIMD target of the name
 //   copy     memcpy of as many bytes as the kernel reads and writes
@@ -35,7 +35,7 @@ struct Case {
   std::string graph;
   Compute compute = Compute::kNone;
   bool copies = false;
-  bool all_targets = false;  // else the best one only
+  bool all_targets = false;  // otherwise only the best one
   std::string op = {};       // of the step that is measured; the first one if empty
 };
 
@@ -66,8 +66,8 @@ double SecondsOf(F&& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Seconds that one multiply-add takes at best: of the shortest of a few runs, for the first one
-// also wakes the wide units.
+// Seconds per multiply-add at best: from the shortest of a few runs, because the first one also
+// powers up the wide units.
 double SecondsOfOne(Compute compute) {
   constexpr size_t kRounds = 1 << 15;
   constexpr int kRuns = 3;
@@ -80,12 +80,13 @@ double SecondsOfOne(Compute compute) {
   return seconds / static_cast<double>(floats ? FmasOf(kRounds) : DotsOf(kRounds));
 }
 
-// Copies between two buffers that together are as large as what a kernel reads and writes.
+// Copies between two buffers with the total size that a kernel reads and writes.
 class Copy {
  public:
   explicit Copy(size_t bytes) : from_(bytes / 2, 1), to_(bytes / 2) {}
 
-  // Of the second of two copies, so that small buffers are where the kernel's are: in a cache.
+  // Times the second of two copies, so that small buffers are in a cache, as those of the kernel
+  // are.
   double Seconds() {
     std::memcpy(to_.data(), from_.data(), to_.size());
     return SecondsOf([&] {
@@ -121,7 +122,7 @@ void Run(benchmark::State& state, const Case& c, const std::string& target) {
     if (c.compute != Compute::kNone)
       best = SecondsOfOne(c.compute) * static_cast<double>(step.multiply_adds);
     if (c.copies) best = std::max(best, copy.Seconds());
-    // The first run brings the data back into the caches that the limit's used.
+    // The first run loads the data into the caches that the limit used.
     for (int i = 0; i < 2; ++i)
       benchmark::DoNotOptimize(OrDie(program.Run(inputs, {.step_milliseconds = &steps_ms})));
     limit.push_back(best);
@@ -156,7 +157,7 @@ Case GemmInt8(int64_t n) {
           Compute::kInt8, false, true};
 }
 
-// Twelve heads of 64, whose scores are computed by bands.
+// Twelve heads of 64, whose scores are computed in bands.
 Case Attention(int64_t length) {
   return {fmt::format("attention/{}", length),
           fmt::format(R"(graph {{ in %q: f32[12, {0}, 64]  in %k: f32[12, 64, {0}]
@@ -167,7 +168,7 @@ Case Attention(int64_t length) {
           Compute::kFloat, false, false};
 }
 
-// A convolution of ResNet-50, or of MobileNet v2 where there is a group for each channel.
+// A convolution of ResNet-50, or of MobileNet v2 if each channel is a group.
 Case Conv(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t groups, bool int8) {
   const bool depthwise = groups > 1;
   const std::string name =
@@ -195,7 +196,7 @@ Case Conv(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t groups,
   return {name, graph, int8 ? Compute::kInt8 : Compute::kFloat, depthwise, false};
 }
 
-// Operators that move memory, on tensors larger than every cache. What is measured is an
+// Operators that move memory, on tensors larger than every cache. The measured result is an
 // intermediate value, in memory that has been written before.
 std::vector<Case> MemoryCases() {
   const int64_t cache = std::max<int64_t>(sysconf(_SC_LEVEL3_CACHE_SIZE), int64_t{32} << 20);
@@ -215,7 +216,7 @@ std::vector<Case> MemoryCases() {
       {"memory/transpose", graph(one, "transpose(%x) {perm = [1, 0]}")},
       {"memory/concat", graph(two, "concat(%x, %z) {axis = 1}")},
   };
-  // All rows in another order, by indices of the run; the step before makes them.
+  // All rows in another order, by indices that the previous step computes.
   cases.push_back(
       {.name = "memory/gather",
        .graph = fmt::format(

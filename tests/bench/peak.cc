@@ -12,11 +12,11 @@ namespace nn {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Independent chains, in registers: latency times throughput of every processor so far is no more
-// than that.
+// Independent chains, in registers: at least the product of latency and throughput of current
+// processors.
 constexpr size_t kChains = HWY_TARGET <= HWY_AVX3 || HWY_ARCH_ARM_A64 ? 12 : 10;
 
-// One step of a chain, and how many multiply-adds it makes.
+// One step of a chain, and its number of multiply-adds.
 struct Fma {
   using V = hn::Vec<hn::ScalableTag<float>>;
   static constexpr size_t kCount = HWY_NATIVE_FMA ? hn::MaxLanes(hn::ScalableTag<float>()) : 0;
@@ -51,7 +51,7 @@ struct Dot {
   HWY_INLINE Dot() : b(hn::Set(Elements(), 5)) {}
 
   HWY_INLINE V Start(size_t chain) const { return hn::Set(D32(), static_cast<int32_t>(chain)); }
-  // A factor of each chain's own: the products of a common one would be made once for all.
+  // Each chain has its own factor, because compilers would compute common products once.
   HWY_INLINE V Next(V acc) const { return Form::Add(D32(), acc, hn::BitCast(Elements(), acc), b); }
   static HWY_INLINE float Result(V sum) {
     return static_cast<float>(hn::GetLane(hn::SumOfLanes(D32(), sum)));
@@ -59,7 +59,7 @@ struct Dot {
 };
 #endif
 
-// By value, so that nothing of `op` is in memory.
+// By value, so that `op` stays in registers.
 template <class Op>
 HWY_NOINLINE float RunChains(Op op, size_t rounds) {
   typename Op::V chains[kChains];

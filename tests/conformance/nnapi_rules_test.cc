@@ -1,5 +1,5 @@
-// The test vectors of nnapi_test.cc, judged by nnvalidate's rules: valid models have no error under
-// any profile, invalid ones have one if what is wrong is in the model or in its request.
+// nnvalidate's rules on the test vectors of nnapi_test.cc: valid models have no error under any
+// profile, and invalid ones have one if the fault is in the model or its request.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@
 namespace nn::test::nnapi_rules_test {
 namespace {
 
-// The findings that are errors, a line each.
+// The findings that are errors, one per line.
 std::string Errors(const std::string& line, Profile profile) {
   const Format* format = FindFormat("nnapi");
   const auto model =
@@ -54,7 +54,7 @@ TEST_CASE("nnapi vectors: rules find no error in valid models") {
 
 TEST_CASE("nnapi vectors: rules find an error in invalid models") {
   int judged = 0;
-  int running = 0;  // what shows only when the model is run
+  int running = 0;  // faults that only a run detects
   EachLine("negative.jsonl", [&](const std::string& line, const Json& json) {
     ++(json.at("stage") == "execution" ? running : judged);
     CHECK((Errors(line, Profile::kSpec) != "") == (json.at("stage") != "execution"));

@@ -1,6 +1,6 @@
-// Test vectors of Android's NNAPI 1.0, a JSON object a line: a model in the .nnapi.json form with
-// "examples", each with the contents of inputs and outputs, and their "tolerance". They are not
-// part of this repository: NN_NNAPI_VECTORS names the folder, and without it nothing is run.
+// Test vectors of Android's NNAPI 1.0, one JSON object per line: a model in the .nnapi.json form
+// with "examples", each with the contents of inputs and outputs, and their "tolerance". They are
+// not part of this repository: NN_NNAPI_VECTORS is their folder; without it, nothing is run.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -103,7 +103,7 @@ bool Agrees(const Graph& graph, const Json& example, const Json& tolerance) {
   return agrees;
 }
 
-// A request may leave out inputs (hasNoValue), here null: they become operands without a value.
+// A request may omit inputs (hasNoValue), here null: they become operands without a value.
 Json WithoutOmitted(Json json) {
   const Json inputs = json.at("examples").at(0).at("inputs");
   for (size_t i = inputs.size(); i-- > 0;) {
@@ -188,7 +188,7 @@ TEST_CASE("nnapi vectors: valid models are imported") {
   CHECK(counts.failed == 0);
 }
 
-// Which rule a model breaks is the validator's business; here none may do harm.
+// The validator reports the broken rules; here, no model may cause harm.
 TEST_CASE("nnapi vectors: invalid models are survived") {
   if (SkipsWithoutVectors()) return;
   int rejected = 0, taken = 0;

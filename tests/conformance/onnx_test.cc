@@ -1,6 +1,6 @@
-// The test models of the ONNX project, where they are installed (Debian: libonnx-testdata). Each is
-// a folder with model.onnx and test_data_set_K/{input,output}_K.pb. Every model is run as it is,
-// and once more after it has been written and read again.
+// The test models of the ONNX project, if installed (Debian: libonnx-testdata). Each is a folder
+// with model.onnx and test_data_set_K/{input,output}_K.pb. Every model is run unchanged, and again
+// after it has been written and read back.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What ONNX's own runner allows.
+// The tolerance of ONNX's own runner.
 constexpr Tolerance kTolerance{1e-7, 1e-3, 0};
 
 // The names of a folder's sub-folders, sorted; empty if there is no such folder.
@@ -50,7 +50,7 @@ Result<std::vector<Tensor>> ReadSeries(const fs::path& set, std::string_view pre
   }
 }
 
-// Other implementations draw other numbers.
+// Other implementations draw different numbers.
 bool IsRandomGraph(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(), IsRandom);
 }
@@ -140,7 +140,7 @@ TEST_CASE("onnx: the project's own test models") {
     Skip(root.string() + " is not there (Debian: libonnx-testdata)");
     return;
   }
-  // The six that fail are flaws of the data: bfloat16 tensors stored as uint16, and second operands
+  // The six failures are flaws of the data: bfloat16 tensors stored as uint16, and second operands
   // of CastLike of another shape than their models declare.
   for (const Row& row : {Row{"node", 721, 710, 6}, Row{"simple", 7, 7, 0},
                          Row{"pytorch-operator", 35, 35, 0}, Row{"pytorch-converted", 76, 76, 0}}) {

@@ -1,4 +1,4 @@
-// Verified conversion as users of the library call it. tests/apps/nnconvert_test.cc has the rest.
+// Verified conversion through the library's interface. tests/apps/nnconvert_test.cc tests the rest.
 #include "convert/convert.h"
 
 #include <doctest/doctest.h>
@@ -16,7 +16,7 @@
 namespace nn::test::convert_test {
 namespace {
 
-// Weights of more than a kilobyte, which files hold apart from the rest.
+// Weights of more than a kilobyte, which files store separately.
 const char* const kWide = R"(graph "wide" {
   in %x: f32[batch, 16, 8, 8]
   const %w: f32[32, 16, 3, 3] = seeded(1, 0.3)
@@ -224,7 +224,7 @@ TEST_CASE("convert: the interfaces and transposes of both models") {
     REQUIRE(c.converted.inputs.size() == 1);
     CHECK(c.converted.inputs[0].type.ToString() == "f32[2, 16, 8, 8]");
     CHECK(c.converted.outputs[0].name == "y");
-    // One before the convolution, one behind it.
+    // One before the convolution, one after it.
     REQUIRE(c.transposes.size() == 2);
     CHECK(c.transposes[0].from == "f32[2, 16, 8, 8]");
     CHECK(c.transposes[0].to == "f32[2, 8, 8, 16]");

@@ -1,4 +1,4 @@
-// The files of a model on their way to their place.
+// Staging the files of a model and moving them into place.
 #include "convert/staged_model.h"
 
 #include <doctest/doctest.h>
@@ -72,7 +72,7 @@ TEST_CASE("staging: side files in folders; those of others are not replaced") {
     CHECK(ReadText(dir / "data/w.bin") == other);
     CHECK(ReadText(dir / "m.onnx") == "before");
   }
-  // Nor is anything replaced by a file whose name the model did not choose; it takes another name.
+  // A file whose name the model did not choose replaces nothing either; it gets another name.
   image.side_files[0].keep_existing = false;
   WriteText(dir / "data/w.bin", "other");
   REQUIRE(FindTakenName(image, dir / "m.onnx").value() != nullptr);
@@ -105,7 +105,7 @@ TEST_CASE("staging: a model that is a folder") {
     REQUIRE(write(dir / target).has_value());
     CHECK(Listing(dir.path()) == "m.pack\n");
     CHECK(ReadText(dir / "m.pack/data/a") == "22");
-    // Files that the model does not have any more are gone when it is written again.
+    // Files that are no longer part of the model are removed when it is written again.
     WriteText(dir / "m.pack/data/old", "x");
   }
   WriteText(dir / "m.pack/mine", "x");

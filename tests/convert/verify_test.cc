@@ -1,4 +1,4 @@
-// Verification: which drift is found, and what it is compared with.
+// Verification: detecting drift, and the tolerances.
 #include "convert/verify.h"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ TEST_CASE("verification: the largest drift of all runs decides") {
   wide.rtol = 0.26;
   CHECK(Verify(Scale("2"), Scale("2.5"), wide).passed);
 
-  // A drift in one run is not forgotten in the next.
+  // A drift in one run is kept in later runs.
   VerifyOptions many;
   many.runs = 20;
   double largest = 0;
@@ -134,7 +134,7 @@ TEST_CASE("verification: dynamic dimensions have three sizes") {
   REQUIRE(!lengths.symbols.empty());
   CHECK(lengths.symbols.back().second == std::vector<int64_t>{2, 1, 3});
 
-  // A drift at one size is found, though the others agree.
+  // A drift at one size is found even if the others agree.
   const Graph shifted = Parse(R"(graph {
     in %x: f32[n, k]
     %s = shape_of(%x)
@@ -165,7 +165,7 @@ TEST_CASE("verification: inputs fit the indices of the model") {
   CHECK(v.passed);
   CHECK(!v.narrowed);
 
-  // A demand that is not found: the index depends on another input.
+  // A requirement that is not found: the index depends on another input.
   const Graph sum = Parse(R"(graph {
     in %a: i64[1, 6]
     in %b: i64[1, 6]

@@ -1,4 +1,4 @@
-// Attention whose scores are computed by bands of rows: the same bits as operator by operator.
+// Attention whose scores are computed in bands of rows has the same bits as the separate operators.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ size_t StepsOf(const Graph& graph, bool fuse) {
   return program->steps().size();
 }
 
-// One step where the scores are large, and the bits of the operators one by one.
+// One step if the scores are large, with the bits of the separate operators.
 void RunOneStep(const std::string& text, size_t steps = 1) {
   CAPTURE(text);
   const Graph graph = Parse(text);

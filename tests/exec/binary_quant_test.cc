@@ -10,7 +10,7 @@
 namespace nn::test::binary_quant_test {
 namespace {
 
-// Scales of the operands and of the result, whose ratios decide which shifts there are.
+// Scales of the operands and of the result; their ratios determine the shifts.
 struct Scales {
   double a, b, y;
 };

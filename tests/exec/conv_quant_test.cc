@@ -59,7 +59,7 @@ TEST_CASE("quantized convolution kernels: one channel a group") {
           RunConv(r, type, filter);
 }
 
-// Several outputs at several positions of a line at a time, and all that is left over.
+// Several outputs at several positions of a line at a time, and all remainders.
 TEST_CASE("quantized convolution kernels: one channel a group, long lines and larger kernels") {
   for (const char* type : {"u8", "i8"})
     for (const int channels : {3, 16, 40, 100})
@@ -84,7 +84,7 @@ TEST_CASE("quantized convolution kernels: one channel a group, every axis") {
     CheckHasKernels(graph);
     RunEverywhere(graph, InputsOf(graph, {}));
   };
-  // Lines that are shorter than what is read of them at once.
+  // Lines that are shorter than the part that is read at once.
   run("[1, 2, 3, 1]", "[2, 1, 3, 1]", "pads = [1, 0, 1, 0], groups = 2", "[1, 2, 3, 1]");
   run("[2, 3, 1, 1]", "[3, 1, 1, 1]", "groups = 3", "[2, 3, 1, 1]");
   run("[1, 20, 9, 40]", "[20, 1, 3, 3]", "pads = [2, 3, 2, 3], dilations = [2, 3], groups = 20",
@@ -102,8 +102,8 @@ TEST_CASE("quantized convolution kernels: a scale for each filter") {
   RunConv({6, 19, 19, 3, 1, 1, 19}, "i8", filter);
 }
 
-// All inputs are at the zero point, so that a sum is the bias: around the halves that round away
-// from zero, near the ends of int32, and beyond what the type holds.
+// All inputs are at the zero point, so a sum is the bias: around the halves that round away from
+// zero, near the ends of int32, and outside the range of the type.
 std::vector<int64_t> Sums(double factor) {
   std::vector<int64_t> sums = {0,          1,          -1, 2, -2, 3, -3, 0x7FFFFFFF, -0x80000000LL,
                                0x40000000, -0x40000000};
@@ -132,8 +132,8 @@ void RunRescale(const std::string& type, double factor, bool depthwise) {
 }
 
 TEST_CASE("quantized convolution kernels: rescaling by every kind of factor") {
-  // Exact powers, where halves are met; and factors of both roundings, with left shifts (from 1
-  // on), with none (from 1/2 on) and down to the largest right shift.
+  // Exact powers, where halves occur; and factors of both roundings, with left shifts (from 1 on),
+  // with none (from 1/2 on) and down to the largest right shift.
   std::vector<double> factors = {1.9, 1, 3.7, 0.75, 0.999, 0.3, 0.0123, 1e-4, 3e-7, 1e-9, 3e-10};
   for (const int shift : {1, 2, 3, 7, 15, 22, 30}) factors.push_back(std::ldexp(1.0, -shift));
   for (const char* type : {"u8", "i8"})

@@ -80,7 +80,7 @@ TEST_CASE("convolution kernels: several groups in a vector") {
           for (const int pad : {0, 1, 2})
             if (width + 2 * pad >= 3)
               RunConv({width, channels, channels, 3, stride, 1, pad, channels / group});
-  // Channels that are no whole vectors, other kernels and dilations are for the matrix kernel.
+  // Channels that do not fill whole vectors, other kernels and dilations use the matrix kernel.
   RunConv({6, 24, 24, 3, 1, 1, 1, 6});
   RunConv({9, 32, 32, 5, 1, 1, 2, 8});
   RunConv({9, 32, 32, 3, 1, 2, 2, 4});

@@ -105,7 +105,7 @@ TEST_CASE("transposed convolution kernels: nothing to do") {
 }
 
 TEST_CASE("transposed convolution kernels: weights that are no numbers") {
-  // Padding takes no part in the sums, so that the kernel, which reads zeros there, does not serve.
+  // Padding is not part of the sums, so the kernel, which reads zeros there, does not apply.
   const Graph graph = Parse(R"(graph { in %x: f32[1, 1, 3]  const %w: f32[1, 1, 3] = [1, inf, 2]
       %y = conv_transpose(%x, %w)  out "y" = %y })");
   RunEverywhere(graph, InputsOf(graph, {{1, 2, 3}}));

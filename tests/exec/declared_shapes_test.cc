@@ -1,5 +1,5 @@
-// Shapes that a file declares and that depend on what only a run has: the run computes them, and
-// ends where the declaration is wrong.
+// Declared shapes that depend on contents known only at run time: the run computes the shapes, and
+// fails if a declaration is wrong.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -18,10 +18,10 @@ struct Row {
   std::string inputs;  // in the text form
   std::string results;
   std::string op;
-  // Types of the results, and contents of the inputs that give them; empty: seeded.
+  // Types of the results, and contents of the inputs that lead to them; empty: seeded.
   std::string types;
   std::vector<std::vector<double>> values;
-  // The same operator declared otherwise: smaller, larger, of another rank.
+  // The same operator with other declarations: smaller, larger, of another rank.
   std::vector<std::string> wrong;
 };
 
@@ -244,7 +244,7 @@ TEST_CASE("declared shapes: the error names the value, what is declared and what
   auto program = CheckSameError(graph, InputsOf(graph, {Counting(8), {2, 4}}));
   CHECK(program.Run(InputsOf(graph, {Counting(8), {2, 4}})).error().message() ==
         "reshape \"r\": output 0 (\"logits\") is declared f32[2, 2] but is f32[2, 4]");
-  // The same program goes on with other inputs, where they fit.
+  // The same program can run again with inputs that fit.
   const Graph fits = Parse(R"(graph { in %x: f32[8]  in %s: i64[2]
       %logits = reshape(%x, %s) : f32[4, 2]  out "y" = %logits })");
   auto again = Program::Compile(fits, {});
@@ -254,7 +254,7 @@ TEST_CASE("declared shapes: the error names the value, what is declared and what
 }
 
 TEST_CASE("declared shapes: a shape that was computed from a declaration is not folded away") {
-  // Without the check nothing would need %v any more.
+  // Without the check, %v would have no use.
   const Graph graph = Parse(R"(graph { in %x: f32[8]  in %s: i64[2]  in %c: f32[1]
       %v = reshape(%x, %s) : f32[2, 2]  %d = shape_of(%v)  %y = expand(%c, %d)  out "y" = %y })");
   CheckSameError(graph, InputsOf(graph, {Counting(8), {2, 4}, {1}}));

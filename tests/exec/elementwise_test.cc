@@ -39,7 +39,7 @@ TEST_CASE("elementwise kernels: parts of wider rows") {
            %a = sigmoid(%p)  %b = mul(%a, %c)  %q = neg(%b)
            %r = tanh(%x)  %y = concat(%r, %q) {{axis = 2}}  out "y" = %y }})",
         std::stoi(columns) + 2);
-    // The other operand of the chain: repeated, dense, and cut out itself.
+    // The other operand of the chain: broadcast, dense, and itself a slice.
     for (const std::string& other :
          {std::string("const %c: f32[] = seeded(2)"), fmt::format("in %c: f32[30, {}]", columns),
           fmt::format(

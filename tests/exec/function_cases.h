@@ -1,5 +1,5 @@
-// The unary functions of numeric/functions.h, what they are in double precision, and how far from
-// that they may be.
+// The unary functions of numeric/functions.h, their definitions in double precision, and the
+// accepted errors.
 #pragma once
 
 #include <bit>
@@ -16,8 +16,7 @@ namespace nn::test {
 
 struct FunctionCase {
   const char* name;
-  // Largest error in units in the last place, as the code states it; `bound` is what is asked of
-  // it.
+  // Largest error in units in the last place, as documented; `bound` is the requirement.
   double limit;
   double (*want)(double);
   FunctionParams params = {};
@@ -103,7 +102,7 @@ inline constexpr FunctionCase kFunctions[] = {
     {"log1p", 1.1, [](double x) { return std::log1p(x); }},
     {"mish", 1.5, [](double x) { return OrZero(x, x * std::tanh(Softplus(x))); }},
     {"rsqrt", 1.5, [](double x) { return 1 / std::sqrt(x); }},
-    // Expm1 and two products, each rounded: the one function that is beyond its bound.
+    // Expm1 and two products, each rounded: the only function that exceeds the bound.
     {"selu", 2.3, Selu, {1.6732632423543772f, 1.0507009873554805f}, 2.3},
     {"sigmoid", 1.0, Sigmoid, {}, 1},
     {"silu", 1.7, [](double x) { return OrZero(x, x * Sigmoid(x)); }},
@@ -116,7 +115,7 @@ inline constexpr FunctionCase kFunctions[] = {
     {"tanh", 1.0, [](double x) { return std::tanh(x); }, {}, 1},
 };
 
-// |got - want| in units in the last place of want's binade; 2^128 stands for infinity.
+// |got - want| in units in the last place of want's binade; 2^128 represents infinity.
 inline double ErrorInUlp(double want, float got) {
   constexpr double kBeyond = 0x1p128;
   if (std::isnan(want) || std::isnan(got))

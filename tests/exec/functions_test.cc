@@ -1,5 +1,5 @@
-// The elementwise functions give the same bits on every SIMD target. How exact they are is the
-// matter of ulp_test.cc.
+// The elementwise functions give the same bits on every SIMD target. ulp_test.cc tests their
+// accuracy.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -43,7 +43,7 @@ TEST_CASE("16-bit floats: chains of elementwise operators") {
   RunHalf(R"(graph { in %x: T[3, 50]  in %z: T[50]
              %a = add(%x, %z)  %m = mul(%a, %x)  %t = tanh(%m)  %s = sigmoid(%t)
              %p = div(%s, %z)  %e = exp(%p)  %r = relu(%e)  out "y" = %r })");
-  // Overflow, and what is below the smallest normal number.
+  // Overflow and subnormal numbers.
   RunHalf(R"(graph { in %x: T[4, 33]  const %big: T[1] = [60000]  const %tiny: T[1] = [0.00001]
              %a = mul(%x, %big)  %b = add(%a, %a)  %c = mul(%b, %tiny)  %d = mul(%c, %tiny)
              out "b" = %b  out "d" = %d })");

@@ -1,4 +1,4 @@
-// What a run may take, and that it is known before memory is.
+// The limits of a run, which are checked before memory is allocated.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -30,7 +30,7 @@ TEST_CASE("movement kernels: one input") {
                         %y = gather(%x, %i) {axis = 1}  out "y" = %y })");
   RunOnKernels(R"(graph { in %x: u8[1, 3, 3, 2]{scale=0.5, zp=9}
                         %y = pad(%x) {pads = [0, 1, 1, 0, 0, 1, 1, 0]}  out "y" = %y })");
-  // The value to pad with is not a position.
+  // The padding value is not a position.
   for (const char* type : {"i32", "f32", "i64"}) {
     CAPTURE(type);
     RunOnKernels(fmt::format(R"(graph {{ in %x: {0}[5]  const %v: {0}[] = [900]
@@ -81,13 +81,13 @@ TEST_CASE("movement kernels: results are made where they are wanted") {
   RunOnKernels(R"(graph { in %x: f32[1, 5, 6, 3]
           %a = slice(%x) {axes = [3], starts = [1], ends = [2]}
           %y = mul(%x, %a)  %z = sub(%a, %x)  out "y" = %y  out "z" = %z })");
-  // Nested, and with a reader that wants the value in one piece.
+  // Nested, and with a user that needs the value in one piece.
   RunOnKernels(R"(graph { in %x: f32[1, 4, 4, 8]
           %a = exp(%x)  %b = sin(%x)  %c = cos(%x)
           %i = concat(%a, %b) {axis = 3}  %y = concat(%c, %i) {axis = 3}
           %m = reduce_mean(%i) {axes = [1, 2]}  %t = transpose(%b) {perm = [0, 3, 1, 2]}
           out "y" = %y  out "m" = %m  out "t" = %t })");
-  // A value that is joined with itself, an input and a constant.
+  // A value that is concatenated with itself, an input and a constant.
   RunOnKernels(R"(graph { in %x: f32[3, 4]  const %c: f32[3, 2] = seeded(3)
           %a = exp(%x)  %y = concat(%a, %x, %c, %a) {axis = 1}  %z = relu(%y)
           out "z" = %z  out "y" = %y })");

@@ -16,8 +16,8 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Normalizations of one tensor, each without and with the elementwise nodes that a step takes after
-// it. One graph, for every run is a program of its own.
+// Normalizations of one tensor, each without and with the elementwise nodes that a step can fuse.
+// They share a graph, because every run compiles a program.
 void CheckNorms(const std::string& x, const std::string& parameters,
                 const std::vector<std::string>& ops) {
   std::string text = fmt::format("graph {{ in %x: f32{0}  in %o: f32{0}  {1}\n", x, parameters);
@@ -139,7 +139,7 @@ TEST_CASE("norm kernels: instance_norm between reshapes is group_norm") {
   CHECK_FALSE(HasStep(groups, "instance_norm"));
   RunOnKernels(groups);
   RunOnKernels(between("[2, 4, 3, 5, 3]", "[2, 12, 5, 3]", ""));
-  // Not if the normal form has another use, or another shape.
+  // Not if the normalized value has another use or another shape.
   const std::string used = between("[2, 4, 45]", "[2, 12, 5, 3]", "out \"n\" = %n");
   CHECK_FALSE(HasStep(used, "group_norm"));
   RunOnKernels(used);
@@ -204,8 +204,7 @@ TEST_CASE("norm kernels: batch_norm by operands that are computed") {
                {"batch_norm(%x, %s, %b, %m, %v) {epsilon = 0.01}"});
 }
 
-// The rows of an input or result that is part of a concatenation are further apart than they are
-// long.
+// The rows of an input or result that is part of a concatenation are strided.
 TEST_CASE("norm kernels: parts of wider tensors") {
   for (const char* op :
        {"layer_norm(%x, %s, %b)", "layer_norm(%x, %s, %b) {axis = 1}", "rms_norm(%x, %s)",

@@ -55,7 +55,7 @@ TEST_CASE("resize kernels: ranks, layouts and numbers of channels") {
   Resize("f32[1, 300, 2]", "layout = nxc, mode = cubic, scales = [0.4]");
   Resize("f32[2, 3, 4, 5, 6]", "mode = linear, scales = [2.0, 1.5, 3.0]");
   Resize("f32[1, 3, 4, 5, 20]", "layout = nxc, mode = cubic, sizes = [4, 3, 11]");
-  // Axes that stay.
+  // Unchanged axes.
   Resize("f32[2, 5, 6, 20]", "layout = nxc, mode = linear, sizes = [9, 6]");
   Resize("f32[2, 5, 6, 20]", "layout = nxc, mode = linear, sizes = [5, 9]");
   Resize("f32[2, 5, 6, 20]", "layout = nxc, mode = cubic, sizes = [5, 6]");

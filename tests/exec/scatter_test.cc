@@ -77,7 +77,7 @@ TEST_CASE("gather_elements kernels") {
                           kSome);
 }
 
-// The tensor that is written to is made in the result's memory, unless others want it.
+// The updated tensor is computed in the memory of the result, unless it has other uses.
 TEST_CASE("scatter kernels: in place, and where that is not possible") {
   for (const char* outputs :
        {R"(out "y" = %y)", R"(%z = sin(%y)  out "z" = %z)", R"(out "y" = %y  out "t" = %t)",

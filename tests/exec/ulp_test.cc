@@ -1,9 +1,8 @@
-// How far the elementwise functions are from what they stand for, in units in the last place,
-// against double precision. For the functions that most models have, over all arguments but those
-// of which only every kKnownStep-th block is tried, because their results are known; for the
-// others, over every kStep-th and the surroundings of all powers of two. Where that would take too
-// long (without optimization or FMA, with sanitizers, under an emulator), over every
-// kCoarseStep-th.
+// The errors of the elementwise functions in units in the last place, measured against double
+// precision. The functions that most models use are tested with all arguments, except that of
+// blocks with known results only every kKnownStep-th is tested; the others with every kStep-th
+// argument and those around all powers of two. Where that would take too long (without optimization
+// or FMA, with sanitizers, under an emulator), every kCoarseStep-th argument is tested.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -27,7 +26,8 @@ constexpr uint32_t kStep = 509;
 constexpr uint32_t kCoarseStep = 16411;
 // Arguments of one block have one sign and exponent.
 constexpr uint32_t kBlock = 4096;
-// Where a whole binade has one correctly rounded result, or is that itself, every so many blocks.
+// The step in blocks where a whole binade has one correctly rounded result, or each argument is its
+// own.
 constexpr uint32_t kKnownStep = 16;
 
 struct Worst {
@@ -35,7 +35,7 @@ struct Worst {
   float where = 0;
 
   void Add(double e, float x) {
-    // Of equals the first, so that the order of items does not matter.
+    // Of equal errors the first, so the result does not depend on the order of items.
     if (e < error || (e == error && std::bit_cast<uint32_t>(x) >= std::bit_cast<uint32_t>(where)))
       return;
     error = e;
@@ -62,14 +62,14 @@ class Meter {
 
 // ---- All arguments
 
-// What is known of a function, to measure all of it in reasonable time.
+// Properties of a function that make it possible to measure all arguments in reasonable time.
 struct Exhaustive {
   const char* name;
   bool odd;  // f(-x) = -f(x)
   // The exact values for the arguments of a block.
   void (*want)(const float* x, double* want, size_t n);
   // The correctly rounded result that all arguments of the block have; nullopt if there is none.
-  // NaN: whichever. Results that are this one need no exact value.
+  // NaN: any NaN. Results equal to it need no exact value.
   std::optional<float> (*known)(float first);
   // Whether each argument of the block is its own correctly rounded result.
   bool (*identity)(float first);
@@ -172,7 +172,7 @@ bool AllOf(Fn&& good) {
   return bad == 0;
 }
 
-// Whether the block's results are those that are known.
+// Whether the block has the known results.
 bool AsKnown(const Exhaustive& e, const float* x, const float* y) {
   if (e.identity(x[0])) return std::memcmp(x, y, kBlock * sizeof(float)) == 0;
   const auto known = e.known(x[0]);
@@ -195,7 +195,7 @@ bool IsMirrored(const Meter& meter, const float* x, const float* y) {
   return AllOf([&](size_t i) { return got[i] == (wanted[i] ^ 1u << 31); });
 }
 
-// Whether no error is above `limit`; false also where infinity or NaN is met.
+// Whether no error is above `limit`; false if infinity or NaN occurs.
 bool Within(const double* want, const float* y, double limit) {
   uint64_t bits[kBlock];
   double scale[kBlock];
@@ -315,7 +315,7 @@ TEST_CASE("ulp: the largest error is what is stated") {
 }
 
 TEST_CASE("ulp: what is taken as known is so") {
-  // The exact values that stand for libm's are its own but for some 2^-20 ULP.
+  // The exact values used in place of libm's differ from them by about 2^-20 ULP.
   for (const Exhaustive& e : kExhaustive) {
     CAPTURE(e.name);
     const auto f = std::find_if(std::begin(kFunctions), std::end(kFunctions),

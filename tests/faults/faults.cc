@@ -1,5 +1,5 @@
-// A library to be preloaded (LD_PRELOAD) that makes the Nth call of a program fail. Calls count
-// from the beginning of main().
+// A library for LD_PRELOAD that makes the Nth call of a program fail. Calls count from the
+// beginning of main().
 //
 //   NN_FAULT_CALLS   "files": calls that change files; "memory": allocations
 //   NN_FAULT_AT      the number of the call that fails; 0 (default): none
@@ -45,7 +45,7 @@ bool IsTheCall(bool is_memory) {
   return counting && counts_memory == is_memory && ++calls == fails_at;
 }
 
-// What a call of files does in place of its own work: false, it goes on. Fails with errno.
+// The injected behavior of a file operation; false: the call proceeds. Fails with errno.
 bool FailsFile(size_t* size = nullptr) {
   if (!IsTheCall(false)) return false;
   struct Signal {
@@ -68,7 +68,7 @@ bool FailsFile(size_t* size = nullptr) {
   return true;
 }
 
-// EINTR comes from calls that wait alone.
+// Only calls that wait return EINTR.
 bool FailsQuickCall() {
   return std::strcmp(fault, "EINTR") == 0 ? false : FailsFile();
 }

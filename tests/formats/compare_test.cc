@@ -12,7 +12,7 @@
 #include "support/files.h"
 #include "support/wire.h"
 
-// Comparing models field by field, and the ways in which dumps show data.
+// Comparing models field by field, and the forms of data in dumps.
 namespace nn::test::compare_test {
 namespace {
 
@@ -150,7 +150,7 @@ TEST_CASE("dumps: statistics are those of the finite elements") {
 TEST_CASE("dumps: inline numbers of every type survive") {
   const TempDir dir;
   std::string text = "ir_version: 8 graph { ";
-  // Each type's raw data are the bytes 0 to 255 in an order that makes NaNs and infinities too.
+  // The raw data of each type are the bytes 0 to 255 in an order that includes NaNs and infinities.
   std::string raw;
   for (int i = 0; i < 256; ++i)
     raw += fmt::format("\\{:03o}", (i % 4 == 3 ? 0x7F + (i / 4 % 2) * 0x80 : i));

@@ -120,7 +120,7 @@ TEST_CASE("coreml: images are scaled and shifted in the order of their colors") 
   CHECK(Output(m.graph, {{1, 2, 3, 4, 5, 6}}) == std::vector<double>{3, 5, 8, 10, 13, 15});
 }
 
-// What a constant of the given shape holds, its weights being written by `write`.
+// The contents of a constant of the given shape whose weights `write` writes.
 template <typename Fn>
 std::vector<double> Constant(const std::vector<int64_t>& shape, Fn write) {
   Built b;
@@ -204,7 +204,7 @@ TEST_CASE("coreml: labels of a classifier survive") {
   CHECK(written.kind() == "neuralNetworkClassifier");
   CHECK(written.network().Sub("stringClassLabels").Texts("vector") ==
         std::vector<std::string>{"cat", "dog"});
-  // What is cut short is an error or another model, and no crash.
+  // A truncated file is an error or another model, not a crash.
   for (size_t n = 0; n < bytes.size(); ++n) {
     const auto part =
         format->read(Blob::Copy(std::as_bytes(std::span(bytes).first(n))), "m.mlmodel", {});
@@ -212,8 +212,7 @@ TEST_CASE("coreml: labels of a classifier survive") {
   }
 }
 
-// The first output of a model whose inputs have the given shapes, and which all layers are added to
-// by `add`.
+// The first output of a model whose inputs have the given shapes and whose layers `add` adds.
 using Shapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
 template <typename Fn>
 std::vector<double> Run(const Shapes& inputs, const std::vector<std::vector<double>>& values,

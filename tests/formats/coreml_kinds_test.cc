@@ -9,8 +9,8 @@
 #include "support/files.h"
 #include "support/wire.h"
 
-// A small file of every kind of Core ML model, in wire form by hand: field numbers and types are
-// those of the published schema, whatever ours says.
+// A small file of every kind of Core ML model, written in wire form by hand with the field numbers
+// and types of the published schema, independent of ours.
 namespace nn::test::coreml_kinds_test {
 namespace {
 

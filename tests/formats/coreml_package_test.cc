@@ -283,7 +283,7 @@ TEST_CASE("mlpackage: weights beside a model file that is named itself") {
   REQUIRE_FALSE(refused.has_value());
   CHECK(refused.error().code() == ErrorCode::kUnsupported);
   CHECK(refused.error().message().find("weights/weight.bin") != std::string::npos);
-  // Alone it can still be looked at.
+  // Without its package, it can still be inspected.
   WriteText(p.dir() / "alone.mlmodel", ReadText(p / kModel));
   const ModelSummary s = SummaryOf(ReadOrFail(p.dir() / "alone.mlmodel"));
   CHECK(s.parameter_count == 100);
@@ -310,7 +310,7 @@ TEST_CASE("mlpackage: the tensors of a program") {
     const auto contents = e.read();
     if (contents) CHECK(contents->byte_size() == e.bytes);
   }
-  // Two floats lie in the program itself.
+  // Two floats are stored in the program itself.
   CHECK(bytes + 2 * sizeof(float) == s.parameter_bytes);
 }
 
@@ -342,7 +342,7 @@ TEST_CASE("mlpackage: a summary of a program") {
 }
 
 TEST_CASE("mlpackage: packed weights count as they are unpacked, shared ones once") {
-  // As operator sets before CoreML8 have them: what is packed stands in attributes.
+  // The form of operator sets before CoreML8: packed data is in attributes.
   const std::string lut(32, 0);
   const Json unpack = {
       {"type", "constexpr_lut_to_dense"},

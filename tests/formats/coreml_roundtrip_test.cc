@@ -65,13 +65,13 @@ std::vector<Tensor> Run(const Graph& graph, const std::vector<Tensor>& inputs) {
 
 struct Row {
   const char* name;
-  const char* layers;  // what the file has
+  const char* layers;  // of the file
   std::string graph;
   double tolerance = 0;  // 0: the same bits
 };
 
-// Converts, runs both and compares. Outputs that are whole numbers or conditions become others of
-// the same value.
+// Converts, runs both and compares. Outputs that are integers or bools get a different type with
+// the same values.
 void Check(const Row& row) {
   CAPTURE(row.name);
   const Graph source = Parse(row.graph);

@@ -18,7 +18,7 @@ std::vector<NamedTensor> Tensors(const std::string& path) {
   return *std::move(tensors);
 }
 
-// Two convolutions, whose weights are of either side of 1 KiB, in ONNX.
+// Two convolutions in ONNX, with weights below and above 1 KiB.
 class StoredDump {
  public:
   explicit StoredDump(const std::string& file) : file_(dir_ / file) {
@@ -86,7 +86,7 @@ TEST_CASE("dumps in files: elements may be edited, but neither types nor shapes"
   tensors[1].tensor = Tensor::Of<float>({1, 8, 1, 1}, {0, 2, 3, 4, 5, 6, 7, -0.5});
   REQUIRE(WriteTensorArchive(d.file(), tensors).has_value());
   CHECK(d.Difference() == "/model/graph/initializer/1/raw_data");
-  // The bytes tell the kind of file.
+  // The contents determine the kind of file.
   REQUIRE(WriteTensorArchive(d.dir() / "w.safetensors", tensors).has_value());
   WriteText(d.file(), ReadText(d.dir() / "w.safetensors"));
   CHECK(d.Difference() == "/model/graph/initializer/1/raw_data");
@@ -120,7 +120,7 @@ TEST_CASE("dumps in files: what is wrong with the file is said with its name") {
   text.replace(text.find("w.safetensors"), 13, "../w.npz");
   WriteText(d.dump(), text);
   CHECK(d.Refusal().find("/weights: ") != std::string::npos);
-  // Values that only look like it.
+  // Values that only look like one.
   for (const char* value : {R"({"stored": "a"})", R"({"stored": "a", "type": "f33", "shape": []})",
                             R"({"stored": 1, "type": "f32", "shape": []})",
                             R"({"stored": "a", "type": "f32", "shape": ["x"]})",

@@ -14,7 +14,7 @@
 #include "support/json_schema.h"
 #include "support/wire.h"
 
-// Models written as JSON and read back: what a file holds survives, bit for bit.
+// Models written as JSON and read back: the contents of a file are preserved bit for bit.
 namespace nn::test::dump_test {
 namespace {
 
@@ -49,12 +49,12 @@ Copies CopiesOf(const std::string& path) {
           SavedFile(again, path)};
 }
 
-// Checks a round trip; the copies, for what else is to be looked at.
+// Checks a round trip, and returns the copies for further checks.
 Copies CheckRoundTrip(const std::string& path) {
   CAPTURE(path);
   Copies c = CopiesOf(path);
   CHECK(c.dump == c.again);
-  // Restoring lays a flatbuffer out anew.
+  // Restoring changes the layout of a flatbuffer.
   if (!path.ends_with(".tflite")) CHECK(c.saved == c.restored);
   return c;
 }
@@ -99,7 +99,7 @@ TEST_CASE("dumps: a dump is taken for the model") {
   const auto from_file = ReadGraph(dir / "m.onnx");
   REQUIRE(from_dump.has_value());
   CHECK(PrintGraph(*from_dump) == PrintGraph(*from_file));
-  // The text tells, not the name.
+  // The contents determine the form, not the name.
   WriteText(dir / "copy.tflite", "  \n" + ReadText(dir / "m.json"));
   CHECK(ReadOrFail(dir / "copy.tflite").format->name == "onnx");
   CHECK(IsDumpPath("m.json"));
@@ -119,8 +119,8 @@ TEST_CASE("dumps: values of protobuf fields") {
       FloatBytes(std::bit_cast<float>(0x7f800001u)) + Varint(7 << 3 | 5) + FloatBytes(-0.0f);
   const std::string model = ModelWith(
       Bytes(5, Bytes(1, "floats") + nan_floats + Int(20, 6)) +
-      Bytes(5, Bytes(1, "zero") + Int(3, 0) + Int(20, 2)) +      // a zero that is there
-      Bytes(5, Bytes(1, "empty") + Bytes(4, "") + Int(20, 3)) +  // an empty string that is there
+      Bytes(5, Bytes(1, "zero") + Int(3, 0) + Int(20, 2)) +      // an explicit zero
+      Bytes(5, Bytes(1, "empty") + Bytes(4, "") + Int(20, 3)) +  // an explicit empty string
       Bytes(5, Bytes(1, "ints") + Int(8, (1ull << 53) + 1) + Int(8, ~uint64_t{0}) + Int(20, 7)) +
       Bytes(5, Bytes(1, "\xff\xfe") + Bytes(4, std::string("a\0\x80", 3)) + Int(20, 3)) +
       Bytes(5, Bytes(1, "text") + Bytes(4, "SAME_UPPER \xc3\xa9\n") + Int(20, 3)));
@@ -151,14 +151,14 @@ TEST_CASE("dumps: protobuf fields that the schema does not have") {
   CHECK(c.restored == ReadText(dir / "m.onnx"));
   const Json json = Json::parse(c.dump)["model"];
   CHECK(json["$unknown"][0] == Json::parse(R"({"field": 777, "varint": "18446744073709551615"})"));
-  // An enumerator without a name is one of them in this version of the schema language.
+  // In this version of the schema language, an unnamed enumerator is valid.
   CHECK(json["graph"]["node"][0]["attribute"][0]["$unknown"][0] ==
         Json::parse(R"({"field": 20, "varint": 4711})"));
   // A kind of Core ML model that is newer than the schema.
   WriteText(dir / "m.mlmodel", Int(1, 1) + Bytes(2, "") + Bytes(310, Bytes(1, "weights")));
   c = CheckRoundTrip(dir / "m.mlmodel");
   CHECK(c.restored == ReadText(dir / "m.mlmodel"));
-  // A number that stands for a message, with a number in it.
+  // A number in place of a message that contains a number.
   WriteText(dir / "m.mlmodel", Int(1, 1) + Bytes(2, Bytes(1, Bytes(3, Int(1, 1)))));
   c = CheckRoundTrip(dir / "m.mlmodel");
   CHECK(c.restored == ReadText(dir / "m.mlmodel"));
@@ -173,7 +173,7 @@ TEST_CASE("dumps: weights keep their place, whatever their size") {
       floats += FloatBytes(static_cast<float>(i) * 0.1f);
       ints += Varint(i * i);
     }
-    // TensorProto: float_data before the name, raw_data behind it, int64_data between.
+    // TensorProto: float_data before the name, raw_data after it, int64_data in between.
     const std::string tensor = Int(2, 1) + Bytes(4, floats) + Bytes(7, ints) + Bytes(8, "w") +
                                Bytes(9, floats) + Bytes(12, "doc");
     const std::string model = Int(1, 8) + Bytes(7, Bytes(5, tensor) + Bytes(10, "doc"));

@@ -14,11 +14,11 @@
 #include "formats/common/dump_writer.h"
 #include "support/files.h"
 
-// Files that another process writes to while they are read: what was checked stays what it was.
+// Files that another process modifies while they are read: checked contents do not change.
 namespace nn::test::fb_stable_test {
 namespace {
 
-// Weights of 256 KiB, so that most of their pages stay those of the file.
+// Weights of 256 KiB, most of whose pages remain mapped from the file.
 const char* const kModel = R"(graph "wide" {
   in %x: f32[1, 256]
   const %w: f32[256, 256] = seeded(1, 0.3)
@@ -28,7 +28,7 @@ const char* const kModel = R"(graph "wide" {
   out "y" = %y
 })";
 
-// Overwrites all of a file, whose size stays.
+// Overwrites a whole file without changing its size.
 void Fill(const std::string& path, char byte) {
   const std::string bytes(ReadText(path).size(), byte);
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
@@ -56,7 +56,8 @@ TEST_CASE("flatbuffers: the structure is what was verified, whatever becomes of 
       Fill(dir / name, byte);
       CHECK(DumpOf(read) == want);
       const auto imported = read.format->import(*read.model);
-      // The scalars of an NNAPI model lie among its weights; what they have become may be refused.
+      // The scalars of an NNAPI model are stored among its weights; their new values may be
+      // refused.
       if (name == "m.nnapi" && !imported) {
         CHECK(imported.error().code() != ErrorCode::kInternal);
         continue;
@@ -87,7 +88,7 @@ TEST_CASE("flatbuffers: large payloads stay in the file, all else is copied") {
   for (const size_t i : {8'192, 300'000, 450'000, 800'000}) CHECK(at(i) == 0);
   const Blob view = stable->View(stable->structure().data() + 200'000, 300'000);
   CHECK(static_cast<char>(view.data()[100'000]) == 'p');
-  // What nobody else can change is not copied.
+  // Memory that no other process can change is not copied.
   const Blob own = Blob::Copy(file->bytes());
   CHECK(StableFlatbuffer::Make(own, payloads)->structure().data() == own.data());
 }
@@ -99,7 +100,7 @@ TEST_CASE("files that are rewritten while they are read do no harm") {
     WriteModel(dir / name, kModel);
     const std::string bytes = ReadText(dir / name);
     std::atomic<bool> done = false;
-    // Changes some bytes outside of the weights, and mends them again.
+    // Changes some bytes outside the weights, and restores them.
     std::thread writer([&] {
       std::mt19937 random(1);
       const int fd = open((dir / name).c_str(), O_WRONLY | O_CLOEXEC);

@@ -64,7 +64,7 @@ struct Row {
   std::vector<T> operations;
 };
 
-// Inputs and outputs that keep their axes, and results that are the same to the bit.
+// Inputs and outputs keep their axes, and results are bit-identical.
 const Row kRows[] = {
     {"conv, explicit padding, fused relu6",
      "in %x \"x\": f32[1, 5, 6, 2]\n const %w: f32[3, 3, 2, 2] = seeded(1, 0.5)\n"

@@ -1,4 +1,4 @@
-// How far the elementary functions that NNAPI 1.0 is given are from the operators.
+// The errors of the elementary functions composed for NNAPI 1.0.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 

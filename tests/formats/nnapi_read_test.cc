@@ -24,7 +24,7 @@ std::string ReadError(const std::string& text, const ReadLimits& limits = {}) {
   return model ? std::string() : model.error().message();
 }
 
-// The message of the import of a model in JSON; its unsupported parts count as one.
+// The error message of importing a model in JSON, or of its unsupported parts.
 std::string ImportError(const Json& json) {
   const auto model = ReadText(json.dump());
   REQUIRE_MESSAGE(model.has_value(), model.error().message());
@@ -107,7 +107,7 @@ TEST_CASE("nnapi flatbuffer: large constants stand behind the tables") {
   m.pools = {{Blob::CopyOf(std::vector<uint8_t>{1, 2}), {}}, {Blob::CopyOf(values), {}}};
   const auto parts = nnapi::WriteFlatbuffer(m);
   REQUIRE(parts.has_value());
-  // The tables; for each large memory its length, and its pieces as they are.
+  // The tables; for each large memory, its length and its unchanged pieces.
   REQUIRE(parts->size() == 6);
   CHECK(parts->at(0).size() < values.size());
   CHECK(parts->at(2).data() == m.pools[1].bytes.pieces()[0].data());
@@ -169,7 +169,7 @@ TEST_CASE("nnapi: both forms hold the same model") {
   Json json = AddModel();
   json["name"] = "m";
   json["operands"][0]["name"] = "x \"1\"";
-  json["operands"][1]["type"] = 77;  // codes that nobody knows are kept
+  json["operands"][1]["type"] = 77;  // unknown codes are kept
   json["operations"][0]["type"] = 29;
   json["operands"][3]["scale"] = 0.1;
   json["operands"][3]["zeroPoint"] = -4;

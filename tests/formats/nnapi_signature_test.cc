@@ -61,7 +61,7 @@ TEST_CASE("nnapi signatures: every operation has its forms") {
     for (const Signature* s : SignaturesOf(type)) {
       CHECK(s->outputs.size() == kCounts.at(type).outputs);
       CHECK(FindSignature(type, s->inputs.size()) == s);
-      // Tensors say of which rank they are; scalars have none.
+      // Tensors specify their ranks; scalars have none.
       for (const auto& list : {s->inputs, s->outputs})
         for (const Argument& a : list) CHECK((a.min_rank > 0) == a.is_tensor());
     }

@@ -1,5 +1,5 @@
-// The work of inference on symbolic dimensions, counted: in proportion to the file, whatever is in
-// it.
+// Counts the work of inference on symbolic dimensions, which must be proportional to the file size,
+// whatever its contents.
 #include <doctest/doctest.h>
 
 #include "formats/format.h"
@@ -27,7 +27,7 @@ Counted ImportCounted(std::string_view name, size_t n) {
 }
 
 TEST_CASE("onnx inference: steps on dimensions are in proportion to the file's bytes") {
-  // A step compares, hashes or makes one term or factor.
+  // A step compares, hashes or creates one term or factor.
   constexpr double kMostPerByte = 2000;
   for (const char* name :
        {"products", "shape_products", "symbol_sums", "symbolic_pools", "relu_chain"}) {

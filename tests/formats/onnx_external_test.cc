@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "support/files.h"
 
-// A copy carries every tensor that lies in another file, wherever it is in the model.
+// A copy includes every tensor in another file, wherever it is in the model.
 namespace nn::test::onnx_external_test {
 namespace {
 
@@ -83,7 +83,7 @@ TEST_CASE("ONNX external data: every tensor that is external moves, wherever it 
     options.external_data.threshold = threshold;
     const auto image = read.format->save(*read.model, options);
     REQUIRE_MESSAGE(image.has_value(), image.error().message());
-    // Nothing of the old file is needed, though the new one has its name.
+    // Nothing of the old file is needed, even if the new one has its name.
     REQUIRE(image->side_files.size() == 1);
     CHECK(image->side_files[0].name == "w.bin");
     CHECK_FALSE(image->side_files[0].keep_existing);

@@ -61,7 +61,7 @@ TEST_CASE("ONNX text: both forms hold what the binary form does") {
     const std::string text = Saved(ReadOrFail("m.onnx", binary), {name});
     CHECK(text.find("\"g\"") != std::string::npos);
     CHECK(Saved(ReadOrFail(name, text), {"m.onnx"}) == binary);
-    // The text tells, not the name.
+    // The contents determine the form, not the name.
     CHECK(Saved(ReadOrFail("model", text), {"m.onnx"}) == binary);
     CHECK(Saved(ReadOrFail("m.json", text), {"m.onnx"}) == binary);
   }

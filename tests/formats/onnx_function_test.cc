@@ -1,4 +1,4 @@
-// Functions that a model brings along: they are imported in place of their calls.
+// Functions of a model are imported in place of their calls.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -30,7 +30,7 @@ std::string Node(const std::string& op, const std::vector<std::string>& inputs,
   return out + Bytes(3, "n") + Bytes(4, op) + attributes + Bytes(7, domain);
 }
 
-// A function of domain "my"; `more` holds its nodes and attributes.
+// A function of domain "my" with the nodes and attributes `more`.
 std::string Function(const std::string& name, const std::vector<std::string>& inputs,
                      const std::vector<std::string>& outputs, const std::string& more) {
   std::string out = Bytes(1, name);

@@ -1,5 +1,5 @@
-// Operators on integers with separate scales and zero points, and Einsum: what they compute, by
-// hand.
+// Operators on integers with separate scales and zero points, and Einsum, compared with results
+// computed by hand.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -105,7 +105,7 @@ std::vector<double> Run(const std::string& path, const std::vector<Tensor>& inpu
   return (*outputs)[0].ToDoubles();
 }
 
-// Runs the model with constants and with all of them as inputs, and again after it was written.
+// Runs the model with constants and with all of them as inputs, and again after writing it.
 void Check(const Case& c) {
   for (const bool computed : {false, true}) {
     const TempDir dir;

@@ -1,5 +1,5 @@
-// Format::check_types of ONNX: what inference makes of operators, subgraphs and functions, and
-// what it finds wrong.
+// Format::check_types of ONNX: inference through operators, subgraphs and functions, and the
+// contradictions that it finds.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -205,7 +205,7 @@ TEST_CASE("onnx types: results of operators") {
   };
   for (const Case& c : cases) {
     CAPTURE(c.op);
-    // No operator returns an opaque value: what it returns is named.
+    // No operator returns an opaque value, so the message names the type that it returns.
     const auto defects = CheckNode(c, "output { name: 'y' type { opaque_type {} } }");
     REQUIRE(defects.size() == 1);
     CHECK(defects[0].kind == TypeDefect::Kind::kElementType);

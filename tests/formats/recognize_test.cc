@@ -1,4 +1,4 @@
-// Files are told by their contents, whatever they are called.
+// Files are recognized by their contents, not by their names.
 #include "formats/recognize.h"
 
 #include <doctest/doctest.h>
@@ -148,7 +148,7 @@ TEST_CASE("files that are not models are named for what they are") {
         ".tflite .mlmodel .nnapi.json");
 }
 
-// The errors of readers are the suite's own, not those of the libraries beneath.
+// Errors of readers have the suite's own messages, not those of the libraries used.
 TEST_CASE("damaged files are named for what is wrong") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", std::string(kGraph));

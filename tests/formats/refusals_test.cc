@@ -1,5 +1,5 @@
-// Odd but sound models that a format cannot have are refused with a reason: "internal error" is for
-// defects.
+// Unusual but sound models that a format cannot express are refused with a reason: "internal error"
+// is for defects.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -137,7 +137,7 @@ TEST_CASE("refusals: matrix products of any element type come to an end") {
           CAPTURE(format);
           CHECK(WhyNot(graph, format).code() != ErrorCode::kInternal);
         }
-  // Where it can be written, its operands are transposed by nodes of their own.
+  // If it can be written, separate nodes transpose its operands.
   const std::string batched =
       R"(graph { in %a: f32[2, 3, 4]  in %b: f32[2, 5, 4]
          %y = matmul(%a, %b) {transpose_b = true}  out "y" = %y })";

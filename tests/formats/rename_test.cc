@@ -64,7 +64,7 @@ ReadModel Rename(const ReadModel& read, const PortNames& names, const std::strin
 
 // ---- Any model ----------------------------------------------------------------------------------
 
-// Adds the pairs of texts that differ; a difference of another kind is one of "structure".
+// Adds the pairs of texts that differ; all other differences are recorded as "structure".
 void AddDifferences(const Json& a, const Json& b, std::map<std::string, std::string>& out) {
   if (a.type() != b.type() || a.size() != b.size()) {
     out["structure"] = a.dump().substr(0, 200) + " / " + b.dump().substr(0, 200);
@@ -84,7 +84,7 @@ void AddDifferences(const Json& a, const Json& b, std::map<std::string, std::str
   }
 }
 
-// New names, as a cycle of the present ones.
+// New names: the present ones, rotated by one.
 PortNames Cycled(const PortNames& names) {
   PortNames out = names;
   for (auto* list : {&out.inputs, &out.outputs})
@@ -110,14 +110,14 @@ void CheckThereAndBack(const std::string& path) {
   const auto saved =
       original.format->save(*original.model, ExportOptions{dir / "copy" + extension});
   REQUIRE_MESSAGE(saved.has_value(), saved.error().message());
-  // A package gets its identifiers when it is written.
+  // The identifiers of a package are created when it is written.
   const ReadModel read = Placed(*saved, dir / "copy" + extension);
   const PortNames names = NamesIn(read);
   const std::string copy = DumpOf(read);
   const Json before = Json::parse(copy);
   for (const PortNames& wanted : {Fresh(names), Cycled(names)}) {
     const auto image = Renamed(read, wanted, ExportOptions{dir / "new" + extension});
-    // An output that is an input has one name; some kinds of models determine theirs.
+    // An output that is an input has one name; some kinds of models determine their names.
     if (!image && (image.error().code() == ErrorCode::kUnsupported ||
                    image.error().message().find("is listed twice") != std::string::npos))
       continue;
@@ -158,7 +158,7 @@ TEST_CASE("rename: every model of the corpus, there and back") {
 
 // ---- ONNX ---------------------------------------------------------------------------------------
 
-// Names in all places; "x" and "y" that are written out are other values of these names.
+// Names in all places; a literal "x" or "y" is a different value of this name.
 std::string OnnxText(std::string_view x, std::string_view y, std::string_view z) {
   return fmt::format(
       R"(ir_version: 8
@@ -466,7 +466,7 @@ TEST_CASE("rename: TensorFlow Lite, names in a file above 2 GiB") {
   const auto& mapped = static_cast<const tflite::Model&>(*read.model).file();
   const auto image = Renamed(read, {{"a much longer name"}, {"b"}}, ExportOptions{"n.tflite"});
   REQUIRE_MESSAGE(image.has_value(), image.error().message());
-  // All after the inserted names is one view of the old file.
+  // Everything after the inserted names is one view of the old file.
   const Blob& rest = image->parts.back();
   CHECK(rest.data() == mapped.data() + begin);
   CHECK(rest.size() == kLarge + 8);

@@ -78,7 +78,7 @@ TEST_CASE("tensor files: TensorProto") {
   CHECK(ErrorOf(dir / "text.pb", "f32[2]").find("text.pb") != std::string::npos);
   WriteText(dir / "empty.pb", "");
   CHECK(ErrorOf(dir / "empty.pb", "f32[2]").find("not a TensorProto") != std::string::npos);
-  // External data leave the folder.
+  // External data outside the folder.
   WriteText(dir / "out.pb",
             "\x08\x01\x10\x01\x6A\x18\x0A\x08location\x12\x0C../../passwd\x70\x01"s);
   CHECK(ErrorOf(dir / "out.pb", "f32[1]").find("must not contain \"..\"") != std::string::npos);

@@ -27,7 +27,7 @@ std::string Joined(const FileImage& image) {
   return out;
 }
 
-// The file that a graph becomes; a failed REQUIRE if something in it cannot be expressed.
+// The file for a graph; a failed REQUIRE if something in it cannot be expressed.
 std::string FileOf(const Graph& graph) {
   Graph fitted = graph.Clone();
   const auto unsupported = Legalize(fitted, *Tflite().target);
@@ -189,7 +189,7 @@ TEST_CASE("tflite: a graph survives a file") {
     REQUIRE(got[0].elements() == want[0].elements());
     for (int64_t i = 0; i < want[0].elements(); ++i)
       CHECK(got[0].GetDouble(i) == doctest::Approx(want[0].GetDouble(i)).epsilon(1e-5));
-    // A second file says the same as the first.
+    // A second file has the same contents as the first.
     CHECK(OperatorsOf(FileOf(*again)) == r.operators);
   }
 }
@@ -487,7 +487,7 @@ TEST_CASE("tflite: broken files") {
                     "axis 0 has negative size -5"},
          }) {
       CAPTURE(c.what);
-      // Changed in place, behind the back of the flatbuffer's types.
+      // Changed in place, bypassing the types of the flatbuffer.
       std::string bad(good.data(), good.size());
       c.change(*Root(bad).subgraphs()->Get(0));
       const auto graph = ImportFile(bad);

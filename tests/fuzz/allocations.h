@@ -1,11 +1,11 @@
-// The largest piece of memory that was asked for at once.
+// The largest single allocation.
 #pragma once
 
 #include <cstddef>
 
 namespace nn::test {
 
-// Starts anew. Always 0 under a sanitizer, which has operators new of its own.
+// Resets the maximum, which is always 0 under a sanitizer, because that replaces operator new.
 void ForgetAllocations();
 size_t LargestAllocation();
 

@@ -1,5 +1,5 @@
-// Declarations that disagree with the data that they are about, one by one: each model is refused
-// with a reason, or runs, with the same bits on every backend.
+// Declarations that contradict the data, one by one: each model is refused with a reason, or runs
+// with the same bits on every backend.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -73,7 +73,7 @@ constexpr const char* kNnapi = R"({"nn_dump": 1, "format": "nnapi", "model": {"v
 
 struct Lie {
   const char* base;
-  const char* place;  // JSON pointer below the model; "": the base as it is, which runs
+  const char* place;  // JSON pointer below the model; "": the unchanged base, which runs
   const char* value;  // null: the member is deleted
 };
 

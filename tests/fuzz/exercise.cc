@@ -21,7 +21,7 @@
 namespace nn::test {
 namespace {
 
-// Smaller than the default, so that what is beyond them is seen, and quickly.
+// Smaller than the defaults, so that they are exceeded, and quickly.
 ReadLimits Limits() {
   ReadLimits limits;
   limits.max_items = 100'000;
@@ -38,7 +38,7 @@ std::string Joined(const FileImage& image) {
   return bytes;
 }
 
-// None if the model cannot be dumped, which is allowed.
+// Empty if the model cannot be dumped, which is allowed.
 std::optional<std::string> DumpOf(const ReadModel& model) {
   std::string text;
   DumpWriter out([&](std::string_view piece) { text += piece; }, {DumpWeights::kBase64});
@@ -46,7 +46,7 @@ std::optional<std::string> DumpOf(const ReadModel& model) {
   return text;
 }
 
-// Empty unless the error is one that no file may cause.
+// Empty unless no file may cause the error.
 std::string Internal(const Error& error) {
   return error.code() == ErrorCode::kInternal ? "internal error: " + error.message()
                                               : std::string();
@@ -77,11 +77,11 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
     return "a dump is not restored: " + restored.error().message();
   }
   if (DumpOf(*restored) != dump) return "a restored model is dumped otherwise";
-  // A path of dumps is not one of models.
+  // A path for dumps is not a path for models.
   const bool is_dump = model.from_dump || IsDumpPath(path);
   const std::string own = is_dump ? "m" + std::string(model.format->extensions[0]) : path;
   const auto image = model.format->save(*model.model, ExportOptions{own});
-  if (!image) return {};  // files beside it are not there
+  if (!image) return {};  // side files do not exist
   const auto again = ReadModelBytes(BlobOf(Joined(*image)), own, Limits());
   if (!again) {
     if (again.error().code() == ErrorCode::kLimit) return {};
@@ -91,7 +91,7 @@ std::string CheckCopies(const ReadModel& model, const std::string& path, const s
   return CheckRename(model, own);
 }
 
-// As nnconvert does it. True if a file was written, which is sound.
+// Converts as nnconvert does. True if a sound file was written.
 Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& format,
                      bool verify) {
   Graph fitted = source.Clone();
@@ -112,7 +112,7 @@ Result<bool> Convert(const ReadModel& model, const Graph& source, const Format& 
   VerifyOptions options;
   options.limits = kRunLimits;
   options.runs = 1;
-  // Whether it drifts is another test's affair.
+  // Another test checks for drift.
   NN_RETURN_IF_ERROR(VerifyConversion(
       source.Clone(), [&] { return Result<Graph>(std::move(converted)); }, axes, options));
   return true;

@@ -1,4 +1,4 @@
-// What the programs do with any bytes at all: the one body of the mutation tests and of the fuzz
+// The operations of the programs on arbitrary bytes, shared by the mutation tests and the fuzz
 // targets.
 #pragma once
 
@@ -10,24 +10,24 @@
 
 namespace nn::test {
 
-// What is done beside reading, validating, summarizing and importing.
+// Operations in addition to reading, validating, summarizing and importing.
 struct ExerciseOptions {
   bool copy = false;                    // dumped and restored, saved, renamed and read again
   bool convert = false;                 // written in every format, and read again
   bool verify = false;                  // with convert: source and result are run and compared
   bool run = false;                     // RunModelEverywhere()
-  std::span<const Tensor> inputs = {};  // of the run, where they fit
+  std::span<const Tensor> inputs = {};  // of the run, if they fit
 };
 
 // Whether the bytes were read as a model, imported without unsupported nodes, and so on. `broken`
-// is empty, or says which promise was not kept:
-//   - no error is of the kind kInternal, and there is no exception;
+// is empty, or names the violated guarantee:
+//   - no error is kInternal, and there is no exception;
 //   - a model that was dumped is restored from its dump, and dumped again the same;
 //   - a model that was saved is read again, and dumped the same;
 //   - a model with other names for its inputs and outputs is read again, and has them;
 //   - an imported graph passes the verifier;
-//   - what an exporter writes is read, imported, and passes its own format's rules;
-//   - what RunModelEverywhere() promises.
+//   - a written file can be read and imported, and passes the rules of its format;
+//   - the guarantees of RunModelEverywhere().
 struct Exercised {
   bool read = false;
   bool imported = false;
@@ -37,7 +37,7 @@ struct Exercised {
   std::string broken;
 };
 
-// `path` tells where the bytes are said to come from; no file of that name is looked at.
+// `path` is the assumed path of the bytes; no file of that name is read.
 Exercised Exercise(std::string_view bytes, const std::string& path, const ExerciseOptions& options);
 
 }  // namespace nn::test

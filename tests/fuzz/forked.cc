@@ -15,15 +15,15 @@
 
 #include "support/sanitizer.h"
 
-// Where the build measures coverage: writes down what has run.
+// Writes the coverage data, if the build measures coverage.
 extern "C" int __llvm_profile_write_file() __attribute__((weak));
 
 namespace nn::test {
 namespace {
 
-// What parent and child share.
+// Memory shared by parent and child.
 struct Slot {
-  uint32_t state;  // 0: not begun, 1: begun, 2: done
+  uint32_t state;  // 0: not started, 1: started, 2: done
   uint32_t bits;
   uint32_t length;
   char text[WorkResult::kMostText];
@@ -57,7 +57,7 @@ void Store(volatile Slot& slot, const WorkResult& result) {
 [[noreturn]] void RunChild(size_t first, size_t count,
                            const std::function<WorkResult(size_t)>& work,
                            const ForkedOptions& options, SharedSlots& slots) {
-  // Not to the handlers of the test runner.
+  // Resets the handlers of the test runner.
   for (const int signal : {SIGPROF, SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS, SIGTERM})
     if (!NN_ADDRESS_SANITIZER || signal == SIGABRT || signal == SIGPROF)
       std::signal(signal, SIG_DFL);

@@ -1,9 +1,9 @@
-// Mutants of sound models that are models still, mostly, but whose declarations lie: through
-// inspecting, validating, importing, copying, converting and running. Each is a process's own
-// affair: one that ends it, or hangs, is a failure like others.
+// Mutants of sound models, most of which can be read but have false declarations, are inspected,
+// validated, imported, copied, converted and run. Each runs in a child process, so a crash or a
+// hang is a failure like any other.
 //
-// For longer runs (scripts/fuzz): NN_MUTANTS=FIRST:COUNT makes mutants FIRST to FIRST + COUNT - 1
-// of each form, and NN_MUTANTS_OUT names a folder that takes those that fail.
+// For longer runs (scripts/fuzz): NN_MUTANTS=FIRST:COUNT creates mutants FIRST to FIRST + COUNT - 1
+// of each form, and NN_MUTANTS_OUT is a folder for those that fail.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -58,8 +58,8 @@ struct Counts {
   }
 };
 
-// A mutant through everything. The rounds of mutants, in each of which every seed has its turn,
-// differ in what they do; inspecting reads a file, so it is done in one of eight.
+// Processes one mutant. Each round has a mutant of every seed, and rounds differ in their
+// operations; inspecting needs a file, so only one round in eight inspects.
 WorkResult ExerciseMutant(const std::string& bytes, const Seed& seed, uint64_t round,
                           const std::string& folder) {
   WorkResult result;
@@ -84,7 +84,7 @@ void Keep(const std::string& bytes, const std::string& form, uint64_t number) {
     WriteText(fmt::format("{}/{}{}", folder, number, form), bytes);
 }
 
-// What the mutants come from goes through everything undamaged.
+// The unmodified seeds pass all operations.
 void CheckSeeds(const std::string& form, const std::vector<Seed>& seeds) {
   const auto results = RunForked(seeds.size(), [&](size_t i) {
     const Seed& s = seeds[i];
@@ -124,7 +124,7 @@ void CheckMutants(const std::string& form, const std::vector<Seed>& seeds) {
   MESSAGE(form << ": " << counts.made << " mutants, " << counts.read << " read, " << counts.imported
                << " imported, " << counts.written << " written, " << counts.ran << " ran, "
                << counts.skipped << " skipped, " << counts.failed << " failed");
-  // What every reader refuses at once would show nothing.
+  // Mutants that every reader rejects immediately would prove nothing.
   CHECK(counts.read * 2 > counts.made);
   CHECK(counts.ran * 10 > counts.made);
 }

@@ -9,7 +9,7 @@ namespace nn::test {
 
 // The bytes with one to four of: flipped bits, overwritten, inserted, removed or repeated bytes,
 // changed lengths (whole numbers of 1 to 8 bytes that are small, large or around a power of two),
-// truncation. The same for the same seed.
+// truncation. Deterministic for a seed.
 std::string Mutate(std::string_view bytes, uint64_t seed);
 
 }  // namespace nn::test

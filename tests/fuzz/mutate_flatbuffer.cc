@@ -22,8 +22,7 @@ struct Site {
   size_t width;
 };
 
-// Finds the numbers that a flatbuffer consists of. Reads nothing outside of the bytes, whatever
-// stands in them.
+// Finds the numbers in a flatbuffer. Reads nothing outside the bytes, whatever their contents.
 class Walker {
  public:
   Walker(std::string_view bytes, const reflection::Schema& schema)
@@ -70,7 +69,7 @@ class Walker {
       const size_t field_at = place(field->offset());
       if (field_at == 0) continue;
       Add(SiteKind::kVtable, vtable + field->offset(), 2);
-      // The type of a union stands in the entry before it.
+      // The entry before a union holds its type.
       const uint8_t member = Read<uint8_t>(place(field->offset() - 2u));
       Field(field_at, *field->type(), member);
     }
@@ -140,7 +139,7 @@ class Walker {
   std::set<size_t> seen_;
 };
 
-// A number to be written over one of these bytes.
+// A number that is to overwrite these bytes.
 uint64_t OtherNumber(uint64_t old, uint64_t random, uint64_t low) {
   const std::array<uint64_t, 16> values = {
       old + 1, old - 1,      old * 2,     old / 2,     0,       1,       2,         3,
@@ -161,7 +160,7 @@ std::string MutateFlatbuffer(std::string_view bytes, std::string_view path, uint
   uint64_t drawn = 0;
   constexpr size_t kCounts[] = {1, 1, 2, 3};
   for (size_t n = kCounts[random.Bits(drawn++) % 4]; n > 0; --n) {
-    // Scalars and elements are half of what is drawn: what they make is still a flatbuffer.
+    // Half of the drawn sites are scalars and elements, because the result is still a flatbuffer.
     const uint64_t kind = random.Bits(drawn++) % (2 * kSiteKinds - 2);
     const auto& sites = walker.sites[kind < kSiteKinds ? kind : kind % 2];
     if (sites.empty()) continue;

@@ -30,7 +30,7 @@ class Draws {
   uint64_t drawn_ = 0;
 };
 
-// A value of a dump and where it stands: in a member, or an element of a list that is in one.
+// A value of a dump and its location: a member, or an element of a list in a member.
 struct Site {
   Json* parent;
   Json* value;
@@ -62,7 +62,7 @@ bool IsDimension(const Site& site) {
              std::end(kDimensionNames);
 }
 
-// Numbers that declarations lie with.
+// Numbers for false declarations.
 int64_t OtherInteger(int64_t v, Draws& draws) {
   const std::array<int64_t, 20> values = {
       v + 1,      v - 1,      v * 2,    v / 2,
@@ -70,7 +70,7 @@ int64_t OtherInteger(int64_t v, Draws& draws) {
       4,          5,          7,        -1,
       -2,         100000,     v + 1000, 1000000000,
       2147483647, 2147483648, -v - 1,   std::numeric_limits<int64_t>::max() >> draws.Below(31)};
-  // Small ones are twice as frequent: what they make is refused less often.
+  // Small ones are twice as frequent, because they are refused less often.
   return values[draws.Once(2) ? draws.Below(13) : draws.Below(values.size())];
 }
 
@@ -97,11 +97,11 @@ Json OtherText(const std::string& v, Draws& draws) {
     case 3:
       return "\x1b[31m\n" + v;
     case 4:
-      return Json{{"base64", "/wAb"}};  // no UTF-8
+      return Json{{"base64", "/wAb"}};  // not UTF-8
     case 5:
       return std::string(300, 'n');
     case 6:
-      return draws.Below(40);  // enumerators without a name
+      return draws.Below(40);  // unnamed enumerators
     default:
       return v + v;
   }
@@ -207,21 +207,21 @@ class DumpMutator {
 
   void ChangeNumber(const Site& site) { *site.value = OtherNumber(*site.value, draws_); }
 
-  // What the same place holds elsewhere: in this model, or in others.
+  // The value of the same field elsewhere: in this model, or in others.
   void Retarget(const Site& site) {
     if (const auto* known = dictionary_.Find(site.name); known != nullptr && draws_.Once(3)) {
       const Json& other = (*known)[draws_.Below(known->size())];
       if (other.type() == site.value->type()) *site.value = other;
       return;
     }
-    // Names of values stand under different names: input, output, name.
+    // Names of values are in members of different names: input, output, name.
     const bool by_type = site.value->is_string() && draws_.Once(3);
     const Site* other = Draw([&](const Site& s) {
       return s.value != site.value && s.value->type() == site.value->type() &&
              (by_type || s.name == site.name);
     });
     if (other == nullptr) return;
-    const Json copy = *other->value;  // which may be a part of the place
+    const Json copy = *other->value;  // which may contain the site
     *site.value = copy;
   }
 
@@ -243,7 +243,7 @@ class DumpMutator {
     std::swap((*site.parent)[site.index], (*site.parent)[draws_.Below(site.parent->size())]);
   }
 
-  // A member that others of its kind have.
+  // A member that similar objects have.
   void AddMember(const Site& site) {
     const auto* known = dictionary_.Find(site.name);
     if (known == nullptr) return;

@@ -1,4 +1,4 @@
-// Seeded damage to models that knows what a model consists of.
+// Seeded damage to models, based on their structure.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace nn::test {
 
-// What models of one format have under each name: members of their dumps, for mutants of others.
+// The members of the dumps of one format by name, to be copied into mutants.
 class ModelDictionary {
  public:
   ModelDictionary() = default;
   explicit ModelDictionary(std::span<const Seed> seeds);
 
   void Add(const Json& dump);
-  // Values of members, or of elements of members, of that name; at most kMost, null if none is
-  // known.
+  // Values of members, or of elements of members, of that name; at most kMost. Null if there are
+  // none.
   const std::vector<Json>* Find(std::string_view name) const;
 
  private:
@@ -32,22 +32,21 @@ class ModelDictionary {
 
 // The JSON dump of a model file; nullopt if the file cannot be read or dumped.
 std::optional<Json> DumpOfBytes(std::string_view bytes, const std::string& path);
-// The file of a dump, in the form that the extension of `path` tells; nullopt if the dump cannot be
+// The file of a dump, in the form given by the extension of `path`; nullopt if the dump cannot be
 // restored.
 std::optional<std::string> BytesOfDump(const Json& dump, const std::string& path);
 
 // Changes one to three places of a dump, whose members are the fields of the format's own schema:
 // fields and elements deleted, doubled, exchanged or copied from elsewhere; names and indices
-// retargeted to others of their kind; dimensions, counts, enumerators and other numbers that lie;
-// texts and data replaced, shortened, extended. The same for the same seed.
+// retargeted to others of their kind; false dimensions, counts, enumerators and other numbers;
+// texts and data replaced, shortened, extended. Deterministic for a seed.
 void MutateDump(Json& dump, const ModelDictionary& dictionary, uint64_t seed);
 
 // Changes one declared dimension of a dump and nothing else; false if it has none.
 bool MutateDimension(Json& dump, uint64_t seed);
 
-// A mutant of a model file: of the dump, or, for flatbuffers one time in four, of the file's bytes
-// with the help of its schema (mutate_flatbuffer.h). nullopt if what came out cannot be written as
-// a file.
+// A mutant of a model file: of the dump, or, for flatbuffers one time in four, of the file's bytes,
+// guided by its schema (mutate_flatbuffer.h). nullopt if the result cannot be written as a file.
 std::optional<std::string> MutateModel(const Seed& model, const ModelDictionary& dictionary,
                                        uint64_t seed);
 

@@ -13,8 +13,8 @@
 #include "fuzz/seeds.h"
 #include "support/files.h"
 
-// Damaged files through inspecting, validating, importing and copying: no crash, no promise broken,
-// no hang, no allocation of what a file claims.
+// Inspects, validates, imports and copies damaged files: no crash, no violated guarantee, no hang,
+// no allocation of a size that a file claims.
 namespace nn::test::mutation_test {
 namespace {
 
@@ -38,7 +38,7 @@ void CheckForm(const std::string& extension) {
     CHECK_MESSAGE(result.broken.empty(), result.broken);
     if (result.read) ++read;
   }
-  // Damage that every reader refuses at once would show nothing; text does not survive much.
+  // Damage that every reader rejects immediately would prove nothing; text tolerates little damage.
   CHECK(read > kMutations / 40);
 }
 
@@ -78,7 +78,7 @@ std::vector<std::string> FilesBelow(const std::string& folder) {
 TEST_CASE("mutations: what the fuzz targets found stays mended") {
   std::vector<std::string> files = FilesBelow(NN_SOURCE_DIR "/tests/fuzz/findings");
   REQUIRE_FALSE(files.empty());
-  // A corpus to be gone through as well (scripts/fuzz --coverage).
+  // An additional corpus (scripts/fuzz --coverage).
   if (const char* corpus = std::getenv("NN_FUZZ_CORPUS"); corpus != nullptr)
     for (std::string& file : FilesBelow(corpus)) files.push_back(std::move(file));
   const auto results = RunForked(files.size(), [&](size_t i) {

@@ -80,7 +80,7 @@ Outcome RunOnce(const Graph& graph, const std::vector<Tensor>& inputs,
   return {std::nullopt, {}, *std::move(outputs)};
 }
 
-// How the outcomes differ; empty if they do not.
+// The difference between the outcomes; empty if they are equal.
 std::string Difference(const Outcome& a, const Outcome& b) {
   const auto text = [](const Outcome& o) {
     return o.error ? fmt::format("{}: {}", ErrorCodeName(*o.error), o.message)

@@ -1,5 +1,5 @@
-// Runs of models that may declare anything: the same outputs whatever the backend, the number of
-// threads, fusing and the contents of memory that nobody wrote to.
+// Runs models with arbitrary declarations: the outputs must not depend on the backend, the number
+// of threads, fusing and the contents of uninitialized memory.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 
 namespace nn::test {
 
-// Fills memory that the library asks for from now on with a pattern that `number` (0 or 1) chooses.
-// The default is PoisonMemory(), and has malloc do it, which a sanitizer's allocator does not.
+// Fills memory that is allocated from now on with one of two patterns, selected by `number` (0 or
+// 1). The default calls PoisonMemory() and configures malloc, which has no effect on a sanitizer's
+// allocator.
 using PoisonFn = void (*)(int number);
 void SetPoison(PoisonFn poison);
 
 struct ModelRun {
   bool ran = false;      // to the end, on all backends
-  bool skipped = false;  // more work or memory than a test may take
-  std::string broken;    // empty, or what should not have been
+  bool skipped = false;  // exceeds the work or memory of a test
+  std::string broken;    // empty, or the defect
 };
 
-// What a run may take here; models that take more are skipped.
+// The limits of a run; models that exceed them are skipped.
 inline constexpr RunLimits kRunLimits{.max_memory = uint64_t{1} << 28,
                                       .max_work = uint64_t{1} << 30};
 
-// Runs a graph, whose open dimensions become small ones. `inputs` are used where their types fit,
-// otherwise seeded ones, of which integers are small. Broken: an error of the kind kInternal, an
-// exception, results that differ between two backends, thread counts, poisons, or with and without
-// fusing; errors count as results by their kind.
+// Runs a graph after setting its dynamic dimensions to small sizes. `inputs` are used if their
+// types fit, otherwise seeded ones with small integers. Broken: a kInternal error, an exception,
+// results that differ between two backends, thread counts, poisons, or with and without fusing;
+// errors count as results by their kind.
 ModelRun RunModelEverywhere(const Graph& graph, std::span<const Tensor> inputs,
                             const RunLimits& limits = kRunLimits);
 

@@ -32,7 +32,7 @@ std::vector<std::string> FilesOf(const std::string& folder, std::string_view ext
   return files;
 }
 
-// Writes a graph of corpus/ as a model; false where the format lacks one of its operators.
+// Writes a graph of corpus/ as a model; false if the format lacks one of its operators.
 bool WriteGraph(const std::string& graph, const std::string& path) {
   auto parsed = ParseGraph(ReadText(graph));
   REQUIRE_MESSAGE(parsed.has_value(), graph << ": " << parsed.error().message());

@@ -1,8 +1,8 @@
 // Whole models give the same bits by the reference evaluation and, on every SIMD target, with 1, 2
-// and 7 threads, fused and not: those of golden/ and of graphs/, whose digests are written down,
-// and those of the folder that the environment variable NN_MODELS names (NAME.onnx and the like,
-// inputs in NAME/case0/input_K.npy, or seeded). Of these, models with more than NN_MODELS_MEGAMACS
-// million multiply-adds (300) are left out, because the reference evaluation takes its time.
+// and 7 threads, fused and not: those of golden/ and of graphs/, whose digests are stored, and
+// those of the folder in the environment variable NN_MODELS (NAME.onnx and the like, inputs in
+// NAME/case0/input_K.npy, or seeded). Of these, models with more than NN_MODELS_MEGAMACS million
+// multiply-adds (300) are skipped, because the reference evaluation is slow.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -66,7 +66,8 @@ Digests DigestsOf(const Graph& graph, const std::vector<Tensor>& inputs,
   return digests;
 }
 
-// A line a model, a column a target: how many runs had the bits of the reference evaluation.
+// One line per model and one column per target: how many runs had the bits of the reference
+// evaluation.
 class Matrix {
  public:
   Matrix() : targets_(SimdTargets()) { Line({"model", "outputs"}, targets_); }
@@ -149,7 +150,7 @@ TEST_CASE("determinism: the models of golden/ have the digests of the manifest e
     }
 }
 
-// Of NaN alone there would be little to compare.
+// Outputs that are all NaN would prove little.
 bool AllFinite(const Graph& graph, const std::vector<Tensor>& inputs) {
   auto program = Program::Compile(graph, {});
   REQUIRE(program.has_value());
@@ -172,7 +173,7 @@ TEST_CASE("determinism: graphs of every family have their digests everywhere") {
   }
 }
 
-// The inputs of a model of NN_MODELS; the graph gets their shapes.
+// The inputs of a model of NN_MODELS; binds the shapes of the graph to theirs.
 Result<std::vector<Tensor>> CaseInputs(const fs::path& model, Graph& graph) {
   fs::path folder = model;
   folder.replace_extension("");

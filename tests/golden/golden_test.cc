@@ -1,4 +1,4 @@
-// The stored outputs of golden/; that the models give them is the matter of determinism_test.cc.
+// The stored outputs of golden/; determinism_test.cc checks that the models compute them.
 #include <doctest/doctest.h>
 
 #include "base/file.h"

@@ -16,7 +16,7 @@ using inspect::LayoutBox;
 using inspect::LayoutEdge;
 using inspect::Point;
 
-// What must hold whatever the graph is.
+// Properties of every layout.
 void CheckLayout(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEdge>& edges,
                  const Layout& l) {
   REQUIRE(l.centers.size() == boxes.size());
@@ -35,7 +35,7 @@ void CheckLayout(const std::vector<LayoutBox>& boxes, const std::vector<LayoutEd
   for (size_t e = 0; e < edges.size(); ++e) {
     const auto& route = l.routes[e];
     if (route.empty()) continue;
-    // Each end lies at its box, or on another line of that box.
+    // Each end is at its box, or on another line of that box.
     const auto at = [&](const Point& p, size_t box) {
       const auto& c = l.centers[box];
       if (std::abs(p.x - c.x) < 0.01 && std::abs(p.y - c.y) <= boxes[box].height / 2 + 0.01)

@@ -1,4 +1,4 @@
-// What a program of someone else's does with a model: loads it and asks for parts.
+// Inspection through the library: loads a model and requests parts.
 #include "inspect/loaded.h"
 
 #include <doctest/doctest.h>

@@ -15,7 +15,7 @@ TEST_CASE("matching: by structure first, then by name, then by order") {
     %y = tanh(%q) "three"
     out "y" = %y
   })");
-  // "one" changed its operator; "two" keeps its name, the third its place.
+  // "one" changed its operator; "two" keeps its name, the third its position.
   const Graph b = Parse(R"(graph {
     in %x: f32[4]
     %p = abs(%x) "one"

@@ -11,7 +11,7 @@ namespace {
 using inspect::Repeat;
 using inspect::Repeatable;
 
-// Operators by letter, each taking the result of the one before.
+// Operators by letter, each reading the result of the previous one.
 std::vector<Repeatable> Chain(const std::string& letters) {
   std::vector<Repeatable> out;
   for (size_t i = 0; i < letters.size(); ++i) {
@@ -42,7 +42,7 @@ TEST_CASE("repeats: the successions that save most") {
 }
 
 TEST_CASE("repeats: what is taken from outside must be the same, from inside the counterpart") {
-  // Blocks of two; the second operator takes the block's input as well.
+  // Blocks of two; the second operator also reads the block's input.
   const auto blocks = [](int64_t skip) {
     std::vector<Repeatable> ops = Chain("xabababab");
     for (size_t i = 2; i < ops.size(); i += 2) ops[i].inputs.push_back(static_cast<int64_t>(i) - 2);
@@ -51,11 +51,12 @@ TEST_CASE("repeats: what is taken from outside must be the same, from inside the
   };
   CHECK(RepeatsOf(blocks(-1)) == "1:2x4 ");
   CHECK(RepeatsOf(blocks(0)) == "1:2x3 ");
-  // The same value for all of them, from before.
+  // The same value for all of them, computed before.
   std::vector<Repeatable> ops = Chain("xabababab");
   for (size_t i = 2; i < ops.size(); i += 2) ops[i].inputs.push_back(0);
   CHECK(RepeatsOf(ops) == "1:2x4 ");
-  // From within the first block: that one is not like the others, for which it lies before them.
+  // From within the first block, which therefore differs from the others, for which the value is
+  // computed before.
   for (size_t i = 4; i < ops.size(); i += 2) ops[i].inputs.back() = 1;
   CHECK(RepeatsOf(ops) == "3:2x3 ");
 }

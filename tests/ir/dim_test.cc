@@ -91,7 +91,7 @@ Dim SymbolSum(const std::string& prefix, int n) {
   return sum;
 }
 
-// Terms and factors that `fn` compares, hashes or makes.
+// Terms and factors that `fn` compares, hashes or creates.
 template <typename Fn>
 uint64_t StepsOf(Fn fn) {
   const uint64_t before = Dim::steps();
@@ -108,11 +108,12 @@ TEST_CASE("dim: a product of sums is expanded up to a limit, then opaque") {
   CHECK(large.is_valid());
   CHECK(large.non_negative());
   CHECK(large.own_size() == 2);
-  // The same computation gives the same symbol, in either order; others give others.
+  // The same computation gives the same symbol, in either order; different ones give different
+  // symbols.
   CHECK(SymbolSum("b", 30) * SymbolSum("a", 30) == large);
   CHECK(SymbolSum("b", 30) * SymbolSum("a", 29) != large);
   CHECK(Parsed(large.ToString()) == large);
-  // It is a symbol like any other from there on.
+  // From then on, it is a symbol like any other.
   CHECK(Dim::FloorDiv(large * Dim(4), Dim(2)) == large * Dim(2));
   CHECK(large - large == Dim(0));
 }

@@ -125,7 +125,7 @@ TEST_CASE("graph: sorting restores order and finds cycles") {
 TEST_CASE("graph: sorting keeps the order where it can, round by round") {
   struct Row {
     const char* name;
-    std::vector<size_t> order;  // of the chain's nodes, before
+    std::vector<size_t> order;  // of the nodes of the chain, at the beginning
     std::vector<size_t> sorted;
   };
   for (const Row& r : {
@@ -144,7 +144,7 @@ TEST_CASE("graph: sorting keeps the order where it can, round by round") {
     auto it = g.nodes().begin();
     for (const size_t i : r.sorted) CHECK(&*it++ == &*nodes[i]);
   }
-  // Nodes that need not move stay in front of those that must.
+  // Nodes that need not move stay before those that must.
   Graph g = Parsed(R"(graph { in %x: f32[2]  %a = relu(%x)  %b = neg(%a)  %c = abs(%x)
                               out "b" = %b  out "c" = %c })");
   g.nodes().splice(g.nodes().begin(), g.nodes(), std::next(g.nodes().begin()));  // b a c

@@ -1,4 +1,4 @@
-// Laws that hold for all dimensions and rearrangements, tried on random ones.
+// Laws that hold for all dimensions and axis maps, tested on random ones.
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -10,7 +10,7 @@
 namespace nn::test::properties_test {
 namespace {
 
-// The same random expression in symbols, and computed with numbers in their places.
+// The same random expression in symbols, and computed with numbers in place of the symbols.
 struct Expression {
   Dim dim;
   int64_t value;

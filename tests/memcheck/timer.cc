@@ -1,6 +1,6 @@
-// Preloaded by scripts/memcheck in place of libhwy's function of this name, which libhwy calls when
-// it is loaded and whose RDTSCP valgrind does not execute on every processor. Nothing here uses
-// libhwy's timers.
+// Preloaded by scripts/memcheck in place of libhwy's function of this name. libhwy calls the
+// function when it is loaded, and valgrind does not support its RDTSCP instruction on every
+// processor. The suite does not use libhwy's timers.
 #include <cstdint>
 
 namespace hwy::platform {

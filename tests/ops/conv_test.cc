@@ -9,7 +9,7 @@
 namespace nn::test::conv_test {
 namespace {
 
-// Convolution of channels-first doubles, written without regard to anything but the definition.
+// Convolution of channels-first doubles, directly from the definition.
 std::vector<double> NaiveConv2d(const Tensor& x, const Tensor& w, const std::vector<double>& bias,
                                 int64_t stride, int64_t dilation, int64_t pad, int64_t groups) {
   const int64_t in_group = w.dim(1), out_group = w.dim(0) / groups;

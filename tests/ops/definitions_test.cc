@@ -1,4 +1,4 @@
-// The properties of operators (ir/op_def.h) against what the operators do.
+// Compares the properties of operators (ir/op_def.h) with their behavior.
 #include <doctest/doctest.h>
 
 #include <algorithm>

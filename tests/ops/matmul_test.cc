@@ -62,7 +62,7 @@ TEST_CASE("matmul: large products are the same everywhere") {
                                       %y = matmul(%a, %b, %c)  out "y" = %y })"});
 }
 
-// Tiles are as wide as there are panels left, and few rows take wider ones.
+// The width of tiles is limited by the remaining panels; products of few rows use wider tiles.
 TEST_CASE("matmul: few rows, every number of panels") {
   for (const int rows : {1, 2, 3})
     for (const int columns : {15, 16, 17, 33, 49, 65, 81, 97, 113, 128, 145})

@@ -11,7 +11,7 @@
 namespace nn::test::random_test {
 namespace {
 
-// The known answers that the authors publish with the generator.
+// The known answers published with the generator.
 TEST_CASE("Philox4x32-10: known answers") {
   CHECK(Philox(0).Block(0) == Philox::Words{0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8});
   CHECK(Philox(~uint64_t{0}, ~uint64_t{0}).Block(~uint64_t{0}) ==

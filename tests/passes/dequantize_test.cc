@@ -61,7 +61,7 @@ TEST_CASE("dequantize: operators on quantized types become float operators; boun
             static_cast<float>(original.nodes().front().input(2)->constant().GetInt(3)) *
             (0.05f * 0.04f)));
 
-  // The results are those of the quantized model, up to its rounding to steps.
+  // The results equal those of the quantized model up to its rounding.
   const auto stored = InputsOf(original, {});
   std::vector<double> reals;
   for (const double v : stored[0].ToDoubles()) reals.push_back(0.05 * (v - 7));
@@ -81,7 +81,7 @@ TEST_CASE("dequantize: saturation at 0 behind a convolution or a sum is a relu")
   };
   CHECK(operators("conv(%x, %w)", "u8[1, 4, 2, 2]{scale=0.5}") == Names{"conv", "relu"});
   CHECK(operators("add(%x, %x)", "u8[1, 4, 2, 2]{scale=0.5}") == Names{"add", "relu"});
-  // Negative numbers, an operator that is no producer of activations, and a bound of the model.
+  // Negative numbers, an operator that does not produce activations, and a bound of the model.
   CHECK(operators("conv(%x, %w)", "u8[1, 4, 2, 2]{scale=0.5, zp=1}") == Names{"conv"});
   CHECK(operators("sigmoid(%x)", "u8[1, 4, 2, 2]{scale=0.00390625}") == Names{"sigmoid"});
   CHECK(operators("conv(%x, %w)", "u8[1, 4, 2, 2]{scale=0.5}",

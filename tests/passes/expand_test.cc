@@ -42,7 +42,7 @@ void AddScatters(std::vector<Row>& rows) {
           "%y = scatter_nd(%x, %i, %u) {{reduction = {}}} out \"y\" = %y }}",
           indices, reduction);
     };
-    // Products and sums of a run's indices may round differently; these do not.
+    // Products and sums at computed indices may round differently; these do not.
     rows.push_back({"scatter_nd",
                     ExpandScatterNd,
                     scatter("in %i: i64[5, 1]"),
@@ -380,7 +380,7 @@ TEST_CASE("expand: the same results, to the bit unless it rounds differently") {
     const auto before = RunEverywhere(g, inputs);
     Node& node = g.nodes().front();
     const std::string op(node.op_name());
-    // Some become the same operator in a form that more targets have.
+    // Some become a form of the same operator that more targets have.
     const bool same_op = op.starts_with("arg_") || op.ends_with("_pool") || op == "top_k" ||
                          op == "scatter_nd" || op == "gather_nd" || op == "reshape" ||
                          op == "slice" || op == "pad";

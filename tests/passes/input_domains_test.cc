@@ -1,4 +1,4 @@
-// What graphs demand of their inputs, and inputs drawn from it.
+// The requirements of graphs on their inputs, and inputs drawn from them.
 #include "passes/input_domains.h"
 
 #include <doctest/doctest.h>

@@ -49,7 +49,7 @@ TEST_CASE("ports: a batch is a whole first dimension") {
   CHECK(BatchSymbols(graph).empty());
   CHECK(BindOpenBatch(graph).has_value());  // nothing to bind
   CHECK(BindBatch(graph, 4).error().code() == ErrorCode::kUsage);
-  // A batch that the model has already is set.
+  // Setting the batch that the model already has.
   Graph fixed = Parse("graph { in %a: f32[1, 3]  in %b: i64[]  %y = relu(%a)  out \"y\" = %y }");
   CHECK(BindBatch(fixed, 1).has_value());
   CHECK(BindBatch(fixed, 2).error().code() == ErrorCode::kUsage);

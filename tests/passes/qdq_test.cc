@@ -86,7 +86,7 @@ TEST_CASE("qdq: what has no quantized kernel stays real") {
            R"(graph { in %x: u8[4]{scale=0.1, zp=10}  in %z: f32[4]  %a = dequantize(%x)
                       %s = add(%a, %z)  %y = quantize(%s) : u8[4]{scale=0.3, zp=5}
                       out "y" = %y })",
-           // A result that is used as a real, too.
+           // A result that is also used as a real number.
            R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = relu(%a)
                       %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y  out "s" = %s })",
            // The output's scale of a sigmoid must be 1/256.

@@ -24,7 +24,7 @@ bool HasScalars(const Graph& g) {
   });
 }
 
-// The tensor as the graph takes it or returns it.
+// The tensor with the shape of the graph's input or output.
 Tensor As(const Tensor& t, const AxisMap& map) {
   return *RearrangeTensor(t, map);
 }

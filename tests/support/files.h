@@ -1,4 +1,4 @@
-// Files that tests make for themselves.
+// Files that tests create.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace nn::test {
 
-// A folder that is removed, with all that is in it, at the end of the test.
+// A folder that is removed, with its contents, at the end of the test.
 class TempDir {
  public:
   TempDir();
@@ -23,20 +23,20 @@ class TempDir {
   std::string path_;
 };
 
-// Whole files, as they are. A failed REQUIRE if there is none.
+// The contents of a file. A failed REQUIRE if it does not exist.
 std::string ReadText(const std::string& path);
 void WriteText(const std::string& path, std::string_view text);
 bool Exists(const std::string& path);
-// The names in a folder, sorted, one a line.
+// The names in a folder, sorted, one per line.
 std::string Listing(const std::string& directory);
 
 // The model in a file; a failed REQUIRE if it cannot be read.
 ReadModel ReadOrFail(const std::string& path);
 
-// Writes the graph (text form) as a model of the format that the path's extension tells.
+// Writes the graph (text form) as a model of the format given by the path's extension.
 void WriteModel(const std::string& path, std::string_view graph, const ExportOptions& options = {});
 
-// Replaces every occurrence of `from` in a file by `to`, which is as long.
+// Replaces every occurrence of `from` in a file by `to`, which has the same length.
 void Patch(const std::string& path, std::string_view from, std::string_view to);
 
 }  // namespace nn::test

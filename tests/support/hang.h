@@ -1,6 +1,6 @@
-// Bounds that only what hangs exceeds: what takes far less than a second is given half a minute,
-// and with the address sanitizer, which multiplies the time of programs that allocate much by ten
-// and more, two minutes.
+// Time limits that only a hang exceeds: for work that takes far less than a second, half a minute,
+// and two minutes with the address sanitizer, which makes programs with many allocations ten times
+// slower or more.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -9,7 +9,7 @@
 namespace nn::test {
 
 // What is wrong, one line each: a JSON pointer and a reason; empty if the value is valid. Keywords
-// that the checker does not know are reported too: nothing is passed over.
+// that the checker does not support are reported too: nothing is ignored.
 std::vector<std::string> SchemaErrors(const Json& schema, const Json& value);
 
 }  // namespace nn::test

@@ -123,7 +123,7 @@ std::string FanIn(size_t n) {
 std::string LongLived(size_t n) {
   std::string g = Input("v0", {"4"});
   for (size_t i = 0; i < n; ++i) g += Node("Relu", {N("v", i)}, {N("v", i + 1)});
-  // Taken again in the order in which they were made.
+  // Read again in the order of creation.
   g += Node("Neg", {"v0"}, {"s0"});
   for (size_t i = 0; i < n; ++i) g += Node("Sub", {N("s", i), N("v", i + 1)}, {N("s", i + 1)});
   return File(g + Output(N("s", n), {"4"}));
@@ -221,7 +221,7 @@ std::string NestedModel(size_t depth) {
                     {graph_attribute("then_branch", inner), graph_attribute("else_branch", other)}),
                result);
   }
-  // The outermost branch is the graph's own body, whose output it has already.
+  // The outermost branch is the graph's own body, which already has the output.
   return File(Input("x", {"4"}) + Value(11, "c", {}, kBool) + inner);
 }
 

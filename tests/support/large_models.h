@@ -1,5 +1,5 @@
-// ONNX models of any size, for what must take work in proportion to it. Written field by field, so
-// no code of the library has a part in them.
+// ONNX models of any size, for tests of linear running time. Written field by field, without code
+// of the library.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace nn::test {
 
 struct LargeModel {
   std::string_view name;
-  std::string_view what;  // of n of what
+  std::string_view what;  // the meaning of n
   std::string (*make)(size_t n) = nullptr;
 };
 
@@ -19,7 +19,7 @@ std::span<const LargeModel> LargeModels();
 // The file of the model; a failed assertion if there is no such name.
 std::string MakeLargeModel(std::string_view name, size_t n);
 
-// Subgraphs (the branches of If nodes) in each other.
+// Nested subgraphs (the branches of If nodes).
 std::string NestedModel(size_t depth);
 
 }  // namespace nn::test

@@ -1,4 +1,4 @@
-// Sizes for graphs whose shapes are open.
+// Sizes for graphs with dynamic shapes.
 #pragma once
 
 #include "ir/graph.h"

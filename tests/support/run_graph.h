@@ -12,7 +12,7 @@
 
 namespace nn::test {
 
-// A row of an operator's table: a graph in the text form, and what its outputs are to be for seeded
+// A row of an operator's table: a graph in the text form, and its expected outputs for seeded
 // inputs or for the given ones.
 struct OpCase {
   std::string name;
@@ -34,20 +34,20 @@ std::vector<Tensor> InputsOf(const Graph& graph, const std::vector<std::vector<d
 // Runs the graph everywhere, checks that all bits agree, and returns the outputs.
 std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs);
 
-// What the reference evaluation and the SIMD targets do not agree in, bits or the kind of error; an
-// internal error. "" if they agree, or if the reference evaluation exceeds the limits.
+// The difference between the reference evaluation and the SIMD targets, in bits or in the kind of
+// error; or an internal error. "" if they agree, or if the reference evaluation exceeds the limits.
 std::string BitDifference(const Graph& graph, const std::vector<Tensor>& inputs,
                           const RunLimits& limits = {});
-// Checks that there is no difference.
+// Checks that they agree.
 void CheckSameBits(const Graph& graph, const std::vector<Tensor>& inputs);
 
-// Checks that a kernel takes every node: no step of the plan is the reference evaluation.
+// Checks that every node has a kernel: no step of the plan is the reference evaluation.
 void CheckHasKernels(const Graph& graph);
 
 // Runs the graph everywhere on seeded inputs, on kernels only; returns the number of steps.
 size_t RunOnKernels(const std::string& text);
 
-// The same with these values, repeated as often as it takes, for the second input, which holds
+// The same with these values, repeated as often as necessary, for the second input, which holds
 // indices.
 void RunOnKernelsWithIndices(const std::string& text, const std::vector<double>& indices);
 
@@ -58,15 +58,16 @@ Program CheckSameError(const Graph& graph, const std::vector<Tensor>& inputs);
 // RunEverywhere, and the comparison with the expected outputs.
 void CheckCase(const OpCase& c);
 
-// A graph of one operator, written as in the text form, on an input %x.
+// A graph of one operator, in the text form, on an input %x.
 std::string OneOp(std::string_view type, std::string_view op);
 
-// Attributes in braces; nothing where there are none.
+// Attributes in braces; "" if there are none.
 std::string Braced(std::string_view attrs);
 
-// The message of the error that parsing, and so inference, gives; "" if it succeeds.
+// The error message of parsing, which includes inference; "" if it succeeds.
 std::string ErrorOf(std::string_view graph);
-// Whether it is an error that holds `part`; if not, the test's output shows what it is.
+// Whether it is an error that contains `part`; if not, the output of the test shows the actual
+// result.
 bool Fails(std::string_view graph, std::string_view part);
 
 }  // namespace nn::test

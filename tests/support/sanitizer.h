@@ -1,5 +1,5 @@
-// Whether the address sanitizer is in the build. It takes terabytes of addresses for its shadow and
-// has operators new of its own.
+// Whether the build uses the address sanitizer, which reserves terabytes of address space for its
+// shadow memory and replaces operator new.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)

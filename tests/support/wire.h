@@ -1,4 +1,4 @@
-// Protocol Buffers wire form, written by hand: for models that no exporter of ours makes.
+// Protocol Buffers wire form, written by hand, for models that our exporters do not write.
 #pragma once
 
 #include <cstdint>

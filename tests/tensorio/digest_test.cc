@@ -10,7 +10,7 @@ std::string DigestOf(const std::string& name, const Tensor& t) {
   return Digest(named);
 }
 
-// Expected values: SHA-256 of the documented bytes, put together by another program.
+// Expected values: SHA-256 of the documented bytes, computed by another program.
 TEST_CASE("digest: the documented bytes, hashed") {
   CHECK(Digest({}) == "sha256:fa283609b6ff817f4dc3f070b871ced7f561b51c1f64d356a23fefb4d613b605");
   CHECK(DigestOf("y", Tensor::Of<float>({1, 2}, {1.0f, -2.0f})) ==

@@ -21,7 +21,7 @@ std::string TextOf(const std::vector<Blob>& parts) {
   return out;
 }
 
-// A file with the dictionary as it is given, unpadded.
+// A file with the given dictionary, unpadded.
 std::string Npy(const std::string& dict, std::string_view data, int major = 1) {
   std::string out = "\x93NUMPY"s;
   out += static_cast<char>(major);
@@ -109,7 +109,7 @@ TEST_CASE("npy: Fortran order becomes row-major") {
   const Tensor m = Read(Npy(Dict("|i1", "(2, 3)", true), "\1\4\2\5\3\6"));
   CHECK(m.dims() == std::vector<int64_t>{2, 3});
   CHECK(m.ToInts() == std::vector<int64_t>{1, 2, 3, 4, 5, 6});
-  // x[i][j][k] = 100 i + 10 j + k, big-endian in the bargain
+  // x[i][j][k] = 100 i + 10 j + k, in big-endian order
   std::string data;
   for (int k = 0; k < 2; ++k)
     for (int j = 0; j < 3; ++j)
@@ -208,7 +208,7 @@ TEST_CASE("npy: no prefix and no changed byte of a file can do harm") {
       changed[i] = c;
       read += ReadNpy(BlobOf(changed)).has_value() ? 1 : 0;
     }
-  CHECK(read > 0);  // changes in the data and in the padding's place do not matter
+  CHECK(read > 0);  // changes in the data and in the padding are allowed
 }
 
 TEST_CASE("npy: the header is NumPy's own, aligned to 64 bytes") {

@@ -49,14 +49,14 @@ std::string Zip(const std::vector<ZipEntry>& entries) {
          Number(static_cast<uint32_t>(directory.size()), 4) + Number(start, 4) + Number(0, 2);
 }
 
-// Memory of this process that is present.
+// The resident memory of this process.
 size_t ResidentBytes() {
   size_t all = 0, present = 0;
   std::ifstream("/proc/self/statm") >> all >> present;
   return present * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// CRC-32 as ZIP has it, bit by bit.
+// CRC-32 of the ZIP format, bit by bit.
 uint32_t Crc32(std::string_view data) {
   uint32_t crc = 0xFFFFFFFFu;
   for (const char c : data) {

@@ -1,5 +1,5 @@
-// Writes one of the models of tests/support/large_models.h, to measure what the programs need for
-// it: make_large NAME N OUT.onnx
+// Writes one of the models of tests/support/large_models.h, to measure the time and memory of the
+// programs: make_large NAME N OUT.onnx
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

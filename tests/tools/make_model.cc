@@ -1,5 +1,5 @@
-// Writes a graph in the text form as a model file: make_model GRAPH OUT, the extension of OUT
-// telling the format. For the models of golden/.
+// Writes a graph in the text form as a model file: make_model GRAPH OUT. The extension of OUT
+// determines the format. For the models of golden/.
 #include <iostream>
 
 #include "base/file.h"

@@ -1,4 +1,5 @@
-// The files of tests/cases: scripts/make-cases writes them and says which rules each one breaks.
+// The files of tests/cases: scripts/make-cases writes them and lists the rules that each one
+// breaks.
 #include <doctest/doctest.h>
 
 #include <set>

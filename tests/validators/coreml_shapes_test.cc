@@ -1,4 +1,4 @@
-// Sizes that follow from layers of Core ML networks of rank 5, and the ranges that they are.
+// Sizes that follow from layers of Core ML networks of rank 5, as ranges.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -50,7 +50,7 @@ TEST_CASE("NNAPI constraints: each has a name, a check, and an operation or oper
   }
 }
 
-// One rule reports a constraint, in the words of the constraint, and each is broken by an example.
+// One rule reports each constraint, with the constraint's message, and an example breaks each.
 TEST_CASE("NNAPI constraints: each is reported by one rule, and broken by an example of it") {
   const RuleExamples examples = ExamplesOf("nnapi");
   std::map<nnapi::Label, std::set<std::string>> rules;

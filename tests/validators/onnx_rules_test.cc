@@ -15,7 +15,7 @@ std::string Encode(const std::string& text) {
   return EncodeProto("nn.onnx.pb.ModelProto", text);
 }
 
-// Beside the models lie data.bin and folder/data.bin, of 16 bytes, and a link to the latter.
+// data.bin and folder/data.bin, of 16 bytes, and a link to the latter are beside the models.
 void MakeData(const std::string& folder) {
   std::filesystem::create_directory(folder + "/folder");
   for (const char* name : {"/data.bin", "/folder/data.bin"})

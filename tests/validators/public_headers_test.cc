@@ -1,4 +1,5 @@
-// What others include, all in one file: names must not clash, and each header brings what it needs.
+// Includes all public headers in one file: names must not clash, and each header must be
+// self-contained.
 #include "exec/program.h"
 #include "exec/target.h"
 #include "formats/format.h"

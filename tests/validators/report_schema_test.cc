@@ -1,5 +1,5 @@
-// Reports of real files, against the schema of the JSON form and what SARIF 2.1.0 (OASIS) requires
-// of the objects that we write.
+// Reports of real files, checked against the schema of the JSON form and the requirements of SARIF
+// 2.1.0 (OASIS) on the objects that we write.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -17,7 +17,7 @@ namespace {
 
 const ValidateOptions kStrict = {Profile::kStrict};
 
-// Models with findings and without, a file that is no model, one that there is not, and places of
+// Models with and without findings, a file that is not a model, a missing file, and locations of
 // every kind.
 Report RealReport() {
   Report report;
@@ -75,8 +75,7 @@ TEST_CASE("report schema: the JSON form") {
   breaks("/more", true);
 }
 
-// Sections 3.13 and following: members that are required, the types of those that we write, and no
-// others.
+// Sections 3.13 and following: required members, the types of those that we write, and no others.
 constexpr const char* kSarif = R"({
   "type": "object", "required": ["version", "runs"], "additionalProperties": false,
   "properties": {

@@ -98,7 +98,7 @@ void CheckRuleCases(const RuleCases& cases) {
 }
 
 std::string EncodeProto(const std::string& message, const std::string& text) {
-  // The library's own messages, reached by name: their headers are not for tests.
+  // The library's own messages, accessed by name, because tests cannot include their headers.
   const auto* type = pb::DescriptorPool::generated_pool()->FindMessageTypeByName(message);
   REQUIRE(type != nullptr);
   const std::unique_ptr<pb::Message> model(

@@ -11,15 +11,16 @@ namespace nn::test {
 
 struct RuleCases {
   std::string_view prefix;  // of the rules' ids: "ONNX-"
-  std::string file;         // that an example is written to; its extension is the format's
+  std::string file;         // to which an example is written, with the extension of the format
   std::string (*encode)(const std::string& text);
   RuleExamples examples;
-  void (*prepare)(const std::string& folder) = nullptr;  // makes files that lie beside an example's
-  std::vector<std::string_view> elsewhere = {};          // rules that other tests break
+  void (*prepare)(const std::string& folder) =
+      nullptr;                                   // creates the files beside that of an example
+  std::vector<std::string_view> elsewhere = {};  // rules that other tests break
 };
 
-// Breaks every rule that has the prefix: under the strict profile nothing is found in the base of
-// an example, in the broken model its rules and no others, in the near miss nothing.
+// Tests every rule with the prefix: under the strict profile, the base of an example and the near
+// miss have no findings, and the broken model breaks exactly the listed rules.
 void CheckRuleCases(const RuleCases& cases);
 
 // Text forms to files: protobuf text of a message of proto/, JSON by schemas/FILE. "# field N" in

@@ -43,7 +43,7 @@ TEST_CASE("rules: each has a hint, a sentence of at least three words") {
   }
 }
 
-// A reader sees one rule at a time, in a report or by --explain.
+// Reports and --explain show one rule at a time.
 TEST_CASE("rules: statements can be read alone") {
   for (const RuleInfo& rule : Rules({Profile::kStrict})) {
     CAPTURE(std::string(rule.id));
@@ -84,7 +84,7 @@ TEST_CASE("rules: all belong to a format with examples, or are FILE-001") {
   REQUIRE(!broken.has_value());
   CHECK(UnreadableFile(broken.error(), FormatOfPath(path)).rule == "FILE-001");
   WriteText(path, ReadText(std::string(NN_SOURCE_DIR) + "/tests/cases/onnx/good.onnx"));
-  CHECK(ReadModelFile(path).has_value());  // told by its bytes
+  CHECK(ReadModelFile(path).has_value());  // recognized by its contents
 }
 
 TEST_CASE("rules: statements of the documents are checked, or have a reason why not") {

@@ -1,5 +1,5 @@
-// What operators of TensorFlow Lite compute that no graph is written as: models in the notation of
-// the examples of rules.
+// The results of TensorFlow Lite operators that no graph is exported to, as models in the notation
+// of the rule examples.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

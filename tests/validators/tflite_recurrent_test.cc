@@ -1,4 +1,4 @@
-// Operators of TensorFlow Lite with states: models in the notation of the examples of rules.
+// Operators of TensorFlow Lite with states, as models in the notation of the rule examples.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// The table of TensorFlow Lite operators, seen through the rules over it.
+// The table of TensorFlow Lite operators, tested through the rules that use it.
 #include <doctest/doctest.h>
 #include <flatbuffers/idl.h>
 
@@ -13,7 +13,7 @@
 namespace nn::test::tflite_signature_test {
 namespace {
 
-// The rules of the vendor profile that a model breaks whose only operator code is this one.
+// The rules of the vendor profile that a model with this only operator code breaks.
 std::set<std::string> BrokenBy(const std::string& op, int version) {
   const TempDir dir;
   const std::string path = dir / "m.tflite";

@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a model file of the form that NN_FUZZ_PATH's extension tells. Binary
-// forms are mutated field by field as well (mutate_model.h).
+// libFuzzer: arbitrary bytes as a model file of the form given by the extension of NN_FUZZ_PATH.
+// Binary forms are mutated field by field as well (mutate_model.h).
 //
 // NN_FUZZ_CONVERT: written in every format; NN_FUZZ_RUN: run on both backends.
 #include <cstddef>
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 #ifdef NN_FUZZ_BY_FIELD
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
-// Three in four by field; what cannot be read by bytes.
+// Three in four are mutated by field; those that cannot be read, by bytes.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
                                           unsigned int seed) {
   static nn::test::ModelDictionary dictionary;

@@ -1,4 +1,4 @@
-// libFuzzer: any bytes as a file of tensors (.npz, .npy, .safetensors).
+// libFuzzer: arbitrary bytes as a file of tensors (.npz, .npy, .safetensors).
 #include <cstddef>
 #include <cstdint>
 #include <span>
