@@ -30,7 +30,7 @@ Cell Broken(std::string reason) {
   return {.kind = Cell::Kind::kBroken, .reason = std::move(reason)};
 }
 
-// An error before there is a file: a refusal, unless it is one that no sound model may meet.
+// An error before the file exists: a refusal, unless no sound model may cause it.
 Cell RefusedBy(const Error& error) {
   const bool named = error.code() == ErrorCode::kUnsupported || error.code() == ErrorCode::kLimit ||
                      error.code() == ErrorCode::kUsage;
@@ -54,7 +54,7 @@ std::map<std::string_view, int> CountOperators(const Graph& graph) {
   return counts;
 }
 
-// Whether the graph itself cannot be run on the row's inputs, whatever the format.
+// Whether the graph itself cannot be run on the row's inputs, regardless of the format.
 bool DoesNotRun(const Row& row, const CrossCase& c) {
   auto graph = ParseGraph(c.graph);
   if (!graph || !BindOpenSizes(*graph)) return false;

@@ -1,4 +1,4 @@
-// The grid of tests/cross: what becomes of each case of each row in each format.
+// The grid of tests/cross: the outcome of each case of each row in each format.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace nn::test {
 
-// What becomes of a case in a format.
+// The outcome of a case in a format.
 struct Cell {
   enum class Kind : uint8_t {
     kOneToOne,   // written with the same operators, and computes the same
-    kRewritten,  // written with others
-    kDrift,      // written, but computes something else, which the verification reports
+    kRewritten,  // written with other operators
+    kDrift,      // written, but computes different results, which the verification reports
     kRefused,    // with a reason
     kBroken,     // none of these: a defect
   };

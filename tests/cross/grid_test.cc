@@ -1,4 +1,4 @@
-// Every case of every row in every format, and what the suite claims of it.
+// Every case of every row in every format, and the claims of the suite.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -65,7 +65,7 @@ TEST_CASE("grid: no cell is a defect") {
       }
 }
 
-// NN_CROSS_UPDATE writes the files anew (scripts/update-grid).
+// NN_CROSS_UPDATE rewrites the files (scripts/update-grid).
 TEST_CASE("grid: the cells are those of the grid files") {
   std::map<std::string, std::vector<RowCells>> families;
   for (const RowCells& r : TheGrid().cells) families[r.row->family].push_back(r);
@@ -120,7 +120,7 @@ std::string SupportSource() {
   return out + "  };\n  return kCells;\n}\n\n}  // namespace nn::app\n";
 }
 
-// What no row proves is not claimed, and what the rows prove is.
+// A claim needs a row that proves it, and everything that the rows prove is claimed.
 TEST_CASE("grid: the support table has the counts of the cells") {
   const std::string path = NN_SOURCE_DIR "/apps/nnconvert/support_cells.cc";
   const std::string text = SupportSource();

@@ -137,7 +137,7 @@ std::vector<CrossCase> Row::Cases() const {
       }
     choices = std::move(next);
   }
-  // A name may be the beginning of another, which is replaced first.
+  // A name may be a prefix of another, which is replaced first.
   std::vector<size_t> order(variables.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {

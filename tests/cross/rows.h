@@ -48,13 +48,13 @@ struct Row {
   std::vector<CrossCase> Cases() const;
 };
 
-// All rows of a folder, by family, in file order. kParse, with the place, for a line that is none
-// of those above and for a name that two rows have; kIo for a folder without rows.
+// All rows of a folder, by family, in file order. kParse, with the location, for a line that is not
+// one of those above and for a name that two rows have; kIo for a folder without rows.
 Result<std::vector<Row>> ReadRows(const std::string& folder);
 // The rows of one file's text.
 Result<std::vector<Row>> ParseRows(std::string_view text, const std::string& family);
 
-// Where the project's own rows are, unless NN_CROSS_ROWS names another folder.
+// The folder of the project's own rows, or the one in NN_CROSS_ROWS.
 std::string RowsFolder();
 
 // The inputs of a case: drawn from the row's ranges, or seeded. Requires known shapes.

@@ -1,4 +1,4 @@
-// The rows themselves: what they say is checked before anything is proven with them.
+// Checks of the rows themselves, before anything is proven with them.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ bool HasNode(const Graph& graph, std::string_view op) {
                      [&](const Node& node) { return node.Is(op); });
 }
 
-// "op.attribute" for each attribute that a node of the graph has away from its default.
+// "op.attribute" for each attribute of the graph's nodes that differs from its default.
 void CollectAttrs(const Graph& graph, std::set<std::string>& set) {
   for (const Node& node : graph.nodes()) {
     const auto defaults = node.op().attrs->make();
@@ -88,8 +88,8 @@ TEST_CASE("rows: each operator has some, and each attribute is set in one of the
   CHECK_MESSAGE(missing.empty(), "no row has:\n", list);
 }
 
-// A row with a variable T goes through the element types; those that inference takes as well, in
-// the first of its cases, belong to some row of the operator.
+// A row with a variable T covers element types; every other element type that inference accepts in
+// the first of its cases must be in some row of the operator.
 TEST_CASE("rows: each element type that an operator takes is in one of its rows") {
   static constexpr std::string_view kTypes[] = {"bool", "i8",  "i16", "i32",  "i64", "u8",  "u16",
                                                 "u32",  "u64", "f16", "bf16", "f32", "f64", "str"};

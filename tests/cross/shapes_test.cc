@@ -1,6 +1,6 @@
 // The rows with other shapes and attributes: random variations of their cases, on the reference
-// evaluation and every SIMD target, and in the formats. RC_PARAMS="seed=2 max_success=10000" tries
-// others, and more for each family.
+// evaluation and every SIMD target, and in the formats. RC_PARAMS="seed=2 max_success=10000" tests
+// other variations, and more of each family.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <rapidcheck.h>
@@ -48,7 +48,7 @@ bool Runs(const Trial& trial) {
   return program && program->Run(trial.inputs);
 }
 
-// Drift is the row's own if the case from which the text was made drifts as well.
+// Drift belongs to the row if the unmodified case drifts as well.
 std::string FormatProblem(const Row& row, const CrossCase& c, const std::string& text,
                           const Format& format) {
   const Cell cell = Convert(row, {"", text}, format);
@@ -58,7 +58,7 @@ std::string FormatProblem(const Row& row, const CrossCase& c, const std::string&
   return fmt::format("{}: {}", format.name, cell.Text());
 }
 
-// Below n, whatever the size of the test, which is how large its numbers are to be.
+// A number below n, independent of RapidCheck's size parameter, which limits generated numbers.
 rc::Gen<size_t> Below(size_t n) {
   return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<size_t>(0, n));
 }

@@ -27,7 +27,7 @@ auto& OneOf(List&& list, const Draw& draw) {
 }
 
 Dim AnyExtent(const Draw& draw) {
-  // Odd primes, and what is around the widths of vectors.
+  // Odd primes, and sizes around the widths of vectors.
   static constexpr int64_t kExtents[] = {1,  2,  3,  0,  5,  4,  7,  8,  9,  13,
                                          15, 16, 17, 31, 32, 33, 63, 64, 65, 67};
   static constexpr std::string_view kSymbols[] = {"n", "m"};
@@ -40,7 +40,7 @@ int64_t AnyInteger(const Draw& draw) {
   return OneOf(kIntegers, draw);
 }
 
-// Inputs and constants that are used: where shapes begin.
+// The inputs and constants that are used, whose shapes determine all others.
 std::vector<Value*> Leaves(Graph& graph) {
   std::vector<Value*> leaves;
   for (Value& v : graph.values())
@@ -48,7 +48,7 @@ std::vector<Value*> Leaves(Graph& graph) {
   return leaves;
 }
 
-// The elements again and again, each time from the next one on. Zeros if there are none.
+// The elements repeated, each time starting one later. Zeros if there are none.
 Result<Tensor> Repeated(const Tensor& tensor, std::vector<int64_t> dims) {
   NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(tensor.dtype(), std::move(dims)));
   const int64_t n = tensor.elements();
@@ -89,7 +89,7 @@ Shape ShapeOf(const Value* leaf) {
   return {*type.dims, type.quant != nullptr ? type.quant->axis : -1};
 }
 
-// Constants are repeated or cut, and so are scales. Nothing if a constant would have a symbol.
+// Constants and scales are repeated or cut. No effect if a constant would have a symbol.
 void SetShape(Graph& graph, Value* leaf, Shape shape) {
   std::shared_ptr<const Quant> quant = leaf->type().quant;
   if (quant != nullptr && quant->per_axis()) {
@@ -148,7 +148,7 @@ bool IsPermutation(std::vector<int64_t> list) {
   return true;
 }
 
-// The leaf alone, or with it all that have the same rank.
+// The leaf alone, or all leaves of the same rank.
 std::vector<Value*> Peers(Graph& graph, Value* leaf, const Draw& draw) {
   if (draw(4) == 3) return {leaf};
   std::vector<Value*> peers = Leaves(graph);
@@ -156,7 +156,7 @@ std::vector<Value*> Peers(Graph& graph, Value* leaf, const Draw& draw) {
   return peers;
 }
 
-// Equal extents stay equal, also where lists of integers name them; or one alone changes.
+// Equal extents stay equal, including those in lists of integers; or only one changes.
 void ChangeExtent(Graph& graph, const Draw& draw) {
   const std::vector<Value*> leaves = Leaves(graph);
   if (leaves.empty()) return;
@@ -326,7 +326,8 @@ bool IsSmall(const Graph& graph) {
   });
 }
 
-// What inference cannot know of the output types; nullopt if it would be wrong for other shapes.
+// The declared parts of the output types that inference cannot determine; nullopt if they would be
+// wrong for other shapes.
 std::optional<std::vector<Type>> Declared(const Graph& graph) {
   Graph clone = graph.Clone();
   std::vector<Type> declared;

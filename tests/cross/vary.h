@@ -1,5 +1,5 @@
 // Variations of the cases of the rows: the same operators on other extents, ranks, attributes and
-// contents of constants. Inference decides which of them are graphs.
+// contents of constants. Inference decides which of them are valid.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ namespace nn::test {
 
 class Variations {
  public:
-  // A random number in [0, n); 0 where the result is to be simple. Requires n > 0.
+  // A random number in [0, n); 0 if the result should be simple. Requires n > 0.
   using Draw = std::function<size_t(size_t n)>;
 
-  // Attributes take the values that they have in the rows, besides random integers.
+  // Attributes get the values that they have in the rows, or random integers.
   explicit Variations(std::span<const Row> rows);
 
   // The graph after up to kChanges random changes. A change that inference rejects, or after which
