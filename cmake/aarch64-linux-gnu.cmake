@@ -1,5 +1,5 @@
-# Cross compilation with Debian's compiler and arm64 packages ("scripts/setup arm64"); what is built
-# runs under qemu. Code generators are the host's.
+# Cross compilation with Debian's compiler and arm64 packages ("scripts/setup arm64"); the result
+# runs under qemu. Code generators are those of the host.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

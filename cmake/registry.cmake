@@ -1,11 +1,11 @@
-# Lists what is defined in a folder, so that nobody keeps a list of it.
+# Lists the functions that are defined in a folder, so no list is maintained by hand.
 #
 # nn_registry(RESULT FOLDER PATTERN CALL TEMPLATE [EVERY_FILE] [NAMESPACE namespace] [HEADER header])
 # generates a source from TEMPLATE, in which @DECLARATIONS@ are the functions in FOLDER whose
 # definitions begin with PATTERN, a regular expression with their name as its first group, and
-# @CALLS@ are their names in place of the % of CALL; @NAMESPACE@ and @HEADER@ are as given. RESULT is
-# set to the source's path. With EVERY_FILE a file that defines none is an error. The lists are made
-# when the library is built; run as a script, this file makes them.
+# @CALLS@ are copies of CALL with % replaced by their names; @NAMESPACE@ and @HEADER@ are as given.
+# RESULT is set to the source's path. With EVERY_FILE, a file that defines none is an error. The
+# lists are generated when the library is built, by running this file as a script.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(GLOB_RECURSE files ${FOLDER}/*.cc)
   list(SORT files)
