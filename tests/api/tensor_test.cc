@@ -11,7 +11,7 @@
 
 namespace nnsuite::test::tensor_test {
 
-TEST_CASE("api: a tensor has the contents that it was made of") {
+TEST_CASE("api: a tensor has the contents that it was created from") {
   const Tensor t = Take(Tensor::Of<float>({2, 2}, {1, 2, 3, 4}));
   CHECK(t.dtype() == DType::kF32);
   CHECK(t.shape() == std::vector<int64_t>{2, 2});

@@ -47,7 +47,7 @@ TEST_CASE("declared shapes: a run that contradicts one ends with code 1 and writ
   CHECK(Exists(out));
 }
 
-TEST_CASE("declared shapes: what can be told without a run is a finding") {
+TEST_CASE("declared shapes: contradictions that inference detects are findings") {
   const TempDir dir;
   const std::string model = dir / "m.textproto";
   // A single entry takes all elements, whatever its value.
@@ -62,7 +62,7 @@ TEST_CASE("declared shapes: what can be told without a run is a finding") {
   CHECK(RunProgram("nnrun " + model + " --input s=[8]").code == 0);
 }
 
-TEST_CASE("declared shapes: nnconvert writes what it has computed") {
+TEST_CASE("declared shapes: nnconvert writes computed shapes") {
   const TempDir dir;
   const std::string model = dir / "m.textproto";
   WriteText(model, ReshapeText("2", "dim { dim_value: 2 } dim { dim_value: 4 }"));

@@ -165,7 +165,7 @@ TEST_CASE("faults: a call that fails leaves the old files or the new ones") {
   }
 }
 
-TEST_CASE("faults: calls that are interrupted or do a part are taken up again") {
+TEST_CASE("faults: interrupted and partial calls are continued") {
   if (Skipped()) return;
   for (const Scenario& scenario : Scenarios()) {
     Stage stage(scenario);
@@ -251,7 +251,7 @@ TEST_CASE("faults: kill -9 at random moments") {
   }
 }
 
-TEST_CASE("faults: memory that runs out ends a run with a message") {
+TEST_CASE("faults: memory exhaustion ends a run with a message") {
   if (Skipped()) return;
   constexpr long kMost = 10000;
   for (const Scenario& scenario : Scenarios()) {

@@ -35,7 +35,7 @@ TEST_CASE("limits: every program has them") {
   }
 }
 
-TEST_CASE("limits: what is read from a pipe") {
+TEST_CASE("limits: data read from a pipe") {
   const TempDir dir;
   const std::string endless(3'000'000, '\0');
   for (const std::string& command : Commands(dir, "-")) {
@@ -129,7 +129,7 @@ TEST_CASE("limits: depth, up to what the option takes, in models and dumps") {
       CHECK_MESSAGE(RunProgram(command + " --max-depth 500").code == 4, command);
 }
 
-TEST_CASE("limits: what an archive unpacks to") {
+TEST_CASE("limits: the unpacked size of an archive") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
   const std::string run = "nnrun " + dir / "m.onnx";
@@ -138,7 +138,7 @@ TEST_CASE("limits: what an archive unpacks to") {
   CheckLimit(run + " --expect " + dir / "y.npz", "max-unpacked-bytes", "100");
 }
 
-TEST_CASE("limits: flatbuffers, whose verifier does not say which it was") {
+TEST_CASE("limits: flatbuffers, whose verifier does not report the limit") {
   const TempDir dir;
   for (const std::string name : {"m.tflite", "m.nnapi"}) {
     WriteModel(dir / name, R"(graph {

@@ -117,7 +117,7 @@ TEST_CASE("folder: models of the target's format are copied") {
   CHECK(ReadText(m / "out/conv.onnx") == ReadText(m / "in/conv.onnx"));
 }
 
-TEST_CASE("folder: a failure does not stop the rest, and the worst decides the exit code") {
+TEST_CASE("folder: a failure does not stop the others, and the worst determines the exit code") {
   Models m;
   m.AddUnsupported();
   const ProgramResult unsupported = Convert(m.To("tflite"));
@@ -141,7 +141,7 @@ TEST_CASE("folder: a failure does not stop the rest, and the worst decides the e
   CHECK(Exists(m / "out/deep/er/two.tflite"));
 }
 
-TEST_CASE("folder: what was converted before is skipped until it changes") {
+TEST_CASE("folder: converted models are skipped until they change") {
   Models m;
   m.AddUnsupported();
   const std::string command = m.To("tflite") + "--format json ";
@@ -317,7 +317,7 @@ TEST_CASE("folder: one report has all conversions") {
   CHECK(Contains(ReadText(m / "r.html"), "<h2>deep/er/two.tflite</h2>"));
 }
 
-TEST_CASE("folder: wrong usage is named and nothing is written") {
+TEST_CASE("folder: usage errors write nothing") {
   Models m;
   WriteText(m / "file", "");
   WriteModel(m / "one.onnx", ConvModel());
@@ -380,7 +380,7 @@ TEST_CASE("folder: outputs that would collide are an error before anything is wr
   CHECK(Contains(r.err, "would be in the folder of the models"));
 }
 
-TEST_CASE("folder: folders without an output do not stay") {
+TEST_CASE("folder: empty output folders are removed") {
   const TempDir dir;
   fs::create_directories(dir / "in/deep");
   WriteModel(dir / "in/a.onnx", ConvModel());

@@ -34,7 +34,7 @@ Json Diff(const std::string& a, const std::string& b) {
   return json;
 }
 
-TEST_CASE("diff: what is the same, and what of it has another name") {
+TEST_CASE("diff: equal operators, and renamed ones") {
   const TempDir dir;
   WriteModel(dir / "a.onnx", kBase);
   WriteModel(dir / "b.onnx", Edited("\"first\"", "\"renamed\""));
@@ -47,7 +47,7 @@ TEST_CASE("diff: what is the same, and what of it has another name") {
                  "no differences: 3 operators, 1 renamed, 2 constants\n"));
 }
 
-TEST_CASE("diff: each kind of difference is told, and only that") {
+TEST_CASE("diff: each kind of difference is reported, and nothing else") {
   const TempDir dir;
   WriteModel(dir / "a.onnx", kBase);
   struct Row {
@@ -86,7 +86,7 @@ TEST_CASE("diff: each kind of difference is told, and only that") {
   }
 }
 
-TEST_CASE("diff: attributes of operators that are not supported come from the files") {
+TEST_CASE("diff: attributes of unsupported operators come from the files") {
   const TempDir dir;
   WriteModel(dir / "a.onnx", kBase);
   Patch(dir / "a.onnx", "Conv", "Cnov");
@@ -102,7 +102,7 @@ TEST_CASE("diff: attributes of operators that are not supported come from the fi
   CHECK(found);
 }
 
-TEST_CASE("diff: across formats, what conversions change is no difference") {
+TEST_CASE("diff: across formats, changes by conversions are not differences") {
   const TempDir dir;
   // a.onnx, and a copy in which `from` is replaced by `to`.
   const auto diff_of = [&](const std::string& from, const std::string& to) {
@@ -157,7 +157,7 @@ TEST_CASE("diff: across formats, what conversions change is no difference") {
                  "The formats differ: both models are compared as ONNX models.\n"));
 }
 
-TEST_CASE("diff: models that are no graphs are compared field by field") {
+TEST_CASE("diff: models that are not graphs are compared field by field") {
   const TempDir dir;
   const auto write = [&](const std::string& name, int offset) {
     WriteText(dir / (name + ".json"), fmt::format(R"({{"nn_dump": 1, "format": "coreml", "model": {{

@@ -138,7 +138,7 @@ TEST_CASE("nninspect --op, --tensors and csv") {
   CHECK(Inspect("--tensors --stats " + dir / "m.onnx")["tensors"][1]["statistics"]["max"] == 0.5);
 }
 
-TEST_CASE("nninspect --tree: scopes with what they hold") {
+TEST_CASE("nninspect --tree: scopes and their contents") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", BlocksModel());
   CHECK(Contains(RunProgram("nninspect --tree " + dir / "m.onnx").out,
@@ -179,7 +179,7 @@ TEST_CASE("nninspect --cost: work, bytes and the peak of activations") {
   CHECK(Contains(csv, "2,Conv,/body/0/Conv,\"f32[2, 4, 8, 8]\",2048,16,2112,2048,\n"));
 }
 
-TEST_CASE("nninspect --cost: operators that are not supported are named, not counted as nothing") {
+TEST_CASE("nninspect --cost: unsupported operators are named, not counted as zero") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
   Patch(dir / "m.onnx", "Relu", "Rulu");
@@ -192,7 +192,7 @@ TEST_CASE("nninspect --cost: operators that are not supported are named, not cou
   CHECK(Contains(text.out, "6,912 (not counted: 1 operator, whose multiply-adds are unknown)"));
 }
 
-TEST_CASE("nninspect --cost: what a format fuses is one operator") {
+TEST_CASE("nninspect --cost: operators that a format fuses are one operator") {
   const TempDir dir;
   WriteModel(dir / "m.tflite", R"(graph "small" {
     in %x: f32[1, 8, 8, 3]
@@ -250,7 +250,7 @@ std::string WireModel(const std::string& weight, const std::string& prefix, bool
   return Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17));
 }
 
-TEST_CASE("nninspect --hash: order of operators and place of the data do not count") {
+TEST_CASE("nninspect --hash: the order of operators and the location of data are ignored") {
   const TempDir dir;
   const float values[] = {1.5f, -2.0f, 7.0f};
   const std::string bytes(reinterpret_cast<const char*>(values), 12);
@@ -271,7 +271,7 @@ TEST_CASE("nninspect --hash: order of operators and place of the data do not cou
   CHECK(Contains(RunProgram("nninspect --tensors " + dir / "b.onnx").out, "w.bin at 0"));
 }
 
-TEST_CASE("nninspect: parts that do not go together, and names that are not there") {
+TEST_CASE("nninspect: incompatible parts, and missing names") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
   struct Row {

@@ -95,7 +95,7 @@ TEST_CASE("nninspect: the table of operators") {
                "1  Relu      relu1  hidden   y\n"));
 }
 
-TEST_CASE("nninspect: JSON says the same") {
+TEST_CASE("nninspect: JSON has the same contents") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
   const Json json = Inspect(dir / "m.onnx --nodes");
@@ -201,7 +201,7 @@ TEST_CASE("nninspect: standard input and output, files, determinism") {
   CHECK(Listing(dir.path()) == "m.onnx\nout.txt\n");
 }
 
-TEST_CASE("nninspect: files that are no models, and wrong usage") {
+TEST_CASE("nninspect: files that are not models, and usage errors") {
   const TempDir dir;
   WriteText(dir / "lfs.onnx", "version https://git-lfs.github.com/spec/v1\noid sha256:0\n");
   WriteText(dir / "page.onnx", "  <!DOCTYPE html><html></html>");

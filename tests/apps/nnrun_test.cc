@@ -77,7 +77,7 @@ TEST_CASE("nnrun: inputs by name, by position, inline and from files give the sa
   }
 }
 
-TEST_CASE("nnrun: inputs that are not given are seeded as documented") {
+TEST_CASE("nnrun: missing inputs are seeded as documented") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", TwoOutputsModel());
   for (const uint64_t seed : {0, 7}) {
@@ -316,7 +316,7 @@ TEST_CASE("nnrun: --bench") {
   CHECK(text.err.empty());
 }
 
-TEST_CASE("nnrun: --explain-plan tells steps, memory and work, and runs nothing") {
+TEST_CASE("nnrun: --explain-plan shows steps, memory and work without running the model") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
   const Json json = RunJson(dir / "m.onnx --explain-plan");
@@ -374,7 +374,7 @@ TEST_CASE("nnrun: --explain-plan tells steps, memory and work, and runs nothing"
   CHECK(widest < 120);
 }
 
-TEST_CASE("nnrun: --explain-plan needs shapes, and has them from where a run has them") {
+TEST_CASE("nnrun: --explain-plan needs shapes, from the same sources as a run") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", BatchModel());
   const auto written = [&](const std::string& arguments) {
@@ -393,7 +393,7 @@ TEST_CASE("nnrun: --explain-plan needs shapes, and has them from where a run has
   CHECK(Run(dir / "open.onnx").err == open.err);
 }
 
-TEST_CASE("nnrun: --explain-plan shows what lies in the memory of another, and what has no step") {
+TEST_CASE("nnrun: --explain-plan shows views, and operators without a step") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", R"(graph {
     in %x: f32[2, 6]
@@ -421,7 +421,7 @@ TEST_CASE("nnrun: --explain-plan shows what lies in the memory of another, and w
   CHECK(Contains(Run(dir / "m.onnx --explain-plan").out, "rows 12 apart"));
 }
 
-TEST_CASE("nnrun: --explain-plan counts what is fused and folded") {
+TEST_CASE("nnrun: --explain-plan counts fused and folded operators") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", R"(graph {
     in %x: f32[2, 6]
@@ -442,7 +442,7 @@ TEST_CASE("nnrun: --explain-plan counts what is fused and folded") {
   CHECK(plan["arena"]["bytes"] == 0);
 }
 
-TEST_CASE("nnrun: --explain-plan marks what the reference evaluation does") {
+TEST_CASE("nnrun: --explain-plan marks steps by reference evaluation") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", R"(graph {
     in %x: f64[4]
@@ -578,7 +578,7 @@ constexpr std::string_view kRank5 = R"({"nn_dump": 1, "format": "coreml", "model
   "neuralNetwork": {"layers": [
     {"name": "l", "input": ["x"], "output": ["y"], "activation": {"linear": {"alpha": 2}}}]}}})";
 
-TEST_CASE("nnrun: arrays of other ranks and types that a Core ML network takes") {
+TEST_CASE("nnrun: arrays of other ranks and types for a Core ML network") {
   const TempDir dir;
   const std::string model = dir / "m.json";
   WriteText(model, kRank5);
@@ -600,7 +600,7 @@ TEST_CASE("nnrun: arrays of other ranks and types that a Core ML network takes")
   CHECK(Contains(r.err, "a tensor of shape [2, 1, 3, 1, 1] does not fit"));
 }
 
-TEST_CASE("nnrun: wrong usage is named, exit code 2") {
+TEST_CASE("nnrun: usage errors, exit code 2") {
   const TempDir dir;
   const std::string model = dir / "m.onnx";
   WriteModel(model, TwoOutputsModel());
@@ -653,7 +653,7 @@ TEST_CASE("nnrun: wrong usage is named, exit code 2") {
   }
 }
 
-TEST_CASE("nnrun: what is beyond a limit gives exit code 4") {
+TEST_CASE("nnrun: exceeding a limit gives exit code 4") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", BatchModel());
   const ProgramResult r = Run(dir / "m.onnx --batch 1000000000000");

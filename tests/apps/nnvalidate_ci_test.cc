@@ -138,7 +138,7 @@ TEST_CASE("nnvalidate: --explain") {
   CHECK(Validate("--explain ONNX-GRAPH-012 --format sarif").code == 2);
 }
 
-TEST_CASE("nnvalidate: the nearest configuration counts, the command line on top of it") {
+TEST_CASE("nnvalidate: the nearest configuration applies, and the command line overrides it") {
   const Project p;
   WriteText(p / ".nnvalidate.json", R"({"disable": ["ONNX-MODEL-003", "ONNX-MODEL-005"]})");
   CHECK(RulesOf(ValidateJson(p / "models")) == "ONNX-NODE-003 ");
@@ -178,7 +178,7 @@ TEST_CASE("nnvalidate: the nearest configuration counts, the command line on top
   }
 }
 
-TEST_CASE("nnvalidate: a baseline hides what is known") {
+TEST_CASE("nnvalidate: a baseline hides known findings") {
   const Project p;
   const std::string baseline = p / "known.json";
   const ProgramResult written = Validate("--write-baseline " + baseline + " " + p / "models");
@@ -244,7 +244,7 @@ TEST_CASE("nnvalidate: assertions") {
     CHECK(Validate(bad + model).code == 2);
 }
 
-TEST_CASE("nnvalidate: assertions about what cannot be told fail") {
+TEST_CASE("nnvalidate: assertions that cannot be checked fail") {
   const TempDir dir;
   WriteText(dir / "m.txtpb", R"(ir_version: 8 opset_import { version: 17 }
     opset_import { domain: "mine" version: 1 }

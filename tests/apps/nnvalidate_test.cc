@@ -69,7 +69,7 @@ TEST_CASE("nnvalidate: --list-rules") {
   CHECK(Validate("--list-rules --format sarif").code == 2);
 }
 
-TEST_CASE("nnvalidate: wrong usage") {
+TEST_CASE("nnvalidate: usage errors") {
   CHECK(Contains(Validate("").err, "MODEL is missing"));
   for (const char* arguments : {"", "x --format xml", "x --fail-on note", "x --profile lax", "-z"})
     CHECK(Validate(arguments).code == 2);

@@ -90,7 +90,7 @@ TEST_CASE("side files: a conversion in place keeps what other models read") {
   CHECK(Digest(dir / "other.onnx") == digest);
 }
 
-TEST_CASE("side files: a model chooses no file that is replaced") {
+TEST_CASE("side files: a model cannot choose a file to replace") {
   const TempDir dir;
   fs::create_directory(dir / "in");
   fs::create_directory(dir / "out");

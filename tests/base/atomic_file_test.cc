@@ -133,7 +133,7 @@ TEST_CASE("pipes and devices are written to, never replaced") {
   CHECK(!ReplaceableFile("-"));
 }
 
-TEST_CASE("mode and owner of what is replaced stay") {
+TEST_CASE("mode and owner of a replaced file are kept") {
   const TempDir dir;
   WriteText(dir / "x", "old");
   fs::permissions(dir / "x", fs::perms(0640));
@@ -147,7 +147,7 @@ TEST_CASE("mode and owner of what is replaced stay") {
   CHECK(st.st_uid == owner);
 }
 
-TEST_CASE("what processes that are gone have left is removed, and nothing else") {
+TEST_CASE("staging files of dead processes are removed, and nothing else") {
   const TempDir dir;
   const std::string prefix(kStagingPrefix);
   const std::string left = dir / (prefix + "abcdefghijklmnop");

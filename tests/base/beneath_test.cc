@@ -17,7 +17,7 @@ std::string TextOf(const Blob& blob) {
   return {reinterpret_cast<const char*>(blob.data()), blob.size()};
 }
 
-TEST_CASE("external files: what lies beneath the folder is read") {
+TEST_CASE("external files: files beneath the folder are read") {
   const TempDir dir;
   fs::create_directories(dir / "model/sub");
   WriteText(dir / "model/a", "plain");

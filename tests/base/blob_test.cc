@@ -61,7 +61,7 @@ TEST_CASE("blob: deferred bytes are computed once, for all copies and slices") {
   CHECK(computed == kSize);
 }
 
-TEST_CASE("blob: a visit computes the pieces that it shows, and keeps none") {
+TEST_CASE("blob: a visit computes its pieces and keeps none") {
   std::atomic<size_t> computed = 0;
   const Blob slice = Blob::Deferred(kSize, std::make_unique<Counting>(computed)).Slice(99, 6 << 20);
   size_t at = 99;

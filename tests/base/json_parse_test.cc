@@ -8,7 +8,7 @@
 namespace nn::test::json_parse_test {
 namespace {
 
-TEST_CASE("json: what is parsed is what the text says") {
+TEST_CASE("json: the parsed tree matches the text") {
   for (const char* text :
        {"null", "true", "0", "-1", "18446744073709551615", "1.5", "\"t\\u00e4xt\"", "[]", "{}",
         "[1,[2,[3]],{}]", R"({"a":{"b":[1,{"c":null}],"d":"e"},"f":[]})"}) {
@@ -19,7 +19,7 @@ TEST_CASE("json: what is parsed is what the text says") {
   }
 }
 
-TEST_CASE("json: what is not JSON, and members that occur twice") {
+TEST_CASE("json: invalid JSON, and duplicate members") {
   for (const char* text : {"", "{", "[1,]", "{\"a\" 1}", "nul", "1 2", "\"open"}) {
     CAPTURE(text);
     const auto parsed = ParseJson(text, {});

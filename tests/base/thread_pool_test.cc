@@ -23,7 +23,7 @@ TEST_CASE("every item of a grid is run once, on any number of threads") {
   }
 }
 
-TEST_CASE("what the items of one grid wrote is seen by those of the next") {
+TEST_CASE("items of a grid see the writes of the previous grid") {
   constexpr size_t kItems = 5;
   constexpr size_t kRounds = 20000;
   ThreadPool pool(4);

@@ -72,7 +72,7 @@ TEST_CASE("convert: the files are in place once both models gave the same") {
   CHECK(Listing(dir.path()) == "in.onnx\nout.tflite\n");
 }
 
-TEST_CASE("convert: what does not pass, or only tries, changes nothing") {
+TEST_CASE("convert: failed verifications and dry runs change nothing") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kSumAndProduct);
   WriteText(dir / "out.tflite", "old");
@@ -131,7 +131,7 @@ TEST_CASE("convert: the graph may be changed before") {
   CHECK(graph->inputs()[0].value->type().ToString() == "f32[4, 16, 8, 8]");
 }
 
-TEST_CASE("convert: a side file of another is kept, and the name that is taken instead is told") {
+TEST_CASE("convert: an unrelated side file is kept, and the alternative name is reported") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", kWide);
   WriteText(dir / "w.bin", "mine");

@@ -35,7 +35,7 @@ TEST_CASE("model files: digests of a file, of files beside it and of a folder") 
   CHECK(*folder == std::vector<FileDigest>{{"a", 3, kAbc}, {"b", 3, kAbc}, {"sub/c", 0, kNothing}});
 }
 
-TEST_CASE("model files: what cannot be read again has no digest") {
+TEST_CASE("model files: files that cannot be read again have no digest") {
   const TempDir dir;
   REQUIRE(mkfifo((dir / "pipe").c_str(), 0600) == 0);
   for (const std::string& path : {std::string("-"), dir / "pipe", std::string("/dev/null")}) {

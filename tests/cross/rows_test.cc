@@ -132,7 +132,7 @@ TEST_CASE("rows: the reference evaluation and every SIMD target compute the same
     }
 }
 
-TEST_CASE("rows: a file that is not one of rows is refused with the place") {
+TEST_CASE("rows: a file that does not contain rows is refused with the location") {
   const auto error = [](std::string_view text) {
     const auto rows = ParseRows(text, "f");
     return rows ? std::string("none") : rows.error().message();

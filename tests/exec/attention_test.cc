@@ -50,7 +50,7 @@ TEST_CASE("attention: a choice between the scores and a constant") {
                 %p = softmax(%a)  %y = matmul(%p, %v)  out "y" = %y })");
 }
 
-TEST_CASE("attention: what others want, or what is small, is not cut") {
+TEST_CASE("attention: scores with other uses, and small ones, are not split") {
   // The probabilities are an output.
   const Graph seen = Parse(R"(graph { in %q: f32[2, 800, 4]  in %k: f32[2, 4, 800]
                 in %v: f32[2, 800, 4]  %s = matmul(%q, %k)  %p = softmax(%s)

@@ -49,7 +49,7 @@ TEST_CASE("quantized convolution kernels: rows, columns and depths of every rema
         RunConv(r, type, filter);
 }
 
-TEST_CASE("quantized convolution kernels: one channel a group") {
+TEST_CASE("quantized convolution kernels: one channel per group") {
   for (const char* type : {"u8", "i8"})
     for (const char* filter : {"{scale=0.01, zp=0}", "{scale=0.01, zp=5}"})
       for (const int channels : {2, 3, 7, 8, 12, 16, 21, 31, 48, 64, 96, 112, 130})
@@ -60,7 +60,7 @@ TEST_CASE("quantized convolution kernels: one channel a group") {
 }
 
 // Several outputs at several positions of a line at a time, and all remainders.
-TEST_CASE("quantized convolution kernels: one channel a group, long lines and larger kernels") {
+TEST_CASE("quantized convolution kernels: one channel per group, long lines and larger kernels") {
   for (const char* type : {"u8", "i8"})
     for (const int channels : {3, 16, 40, 100})
       for (const auto& [width, kernel, stride, pad] : {std::array{19, 3, 1, 1},
@@ -73,7 +73,7 @@ TEST_CASE("quantized convolution kernels: one channel a group, long lines and la
                 "{scale=0.01, zp=0}");
 }
 
-TEST_CASE("quantized convolution kernels: one channel a group, every axis") {
+TEST_CASE("quantized convolution kernels: one channel per group, every axis") {
   const auto run = [](const char* x, const char* w, const char* attrs, const char* y) {
     CAPTURE(x);
     CAPTURE(attrs);

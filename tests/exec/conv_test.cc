@@ -29,7 +29,7 @@ void RunConv(const Row& r) {
   RunEverywhere(graph, InputsOf(graph, {}));
 }
 
-TEST_CASE("convolution kernels: one channel a group") {
+TEST_CASE("convolution kernels: one channel per group") {
   // Widths around the numbers of outputs that are computed together; channels below, at and between
   // multiples of a vector.
   for (const int width : {1, 2, 3, 7, 9, 14, 20})
@@ -44,7 +44,7 @@ TEST_CASE("convolution kernels: one channel a group") {
   RunConv({12, 40, 40, 3, 1, 1, 0, 40});
 }
 
-TEST_CASE("convolution kernels: one channel a group, lines of every kind") {
+TEST_CASE("convolution kernels: one channel per group, lines of every kind") {
   struct Lines {
     const char* name;
     int height, width, kernel_height, kernel_width;
@@ -87,7 +87,7 @@ TEST_CASE("convolution kernels: several groups in a vector") {
   RunConv({9, 32, 64, 3, 1, 1, 1, 8});
 }
 
-TEST_CASE("convolution kernels: taps that lie in the padding") {
+TEST_CASE("convolution kernels: taps in the padding") {
   for (const Row& r :
        {Row{16, 20, 33, 3, 1, 12, 12, 1}, Row{16, 20, 33, 3, 1, 24, 24, 1},
         Row{9, 4, 16, 3, 1, 5, 5, 2}, Row{5, 20, 8, 5, 1, 1, 4, 1}, Row{3, 20, 8, 3, 2, 4, 4, 1},

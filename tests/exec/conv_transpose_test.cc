@@ -104,7 +104,7 @@ TEST_CASE("transposed convolution kernels: nothing to do") {
   Run({"no positions", "[1, 4, 0, 3]", "[4, 3, 2, 2]", "output_shape = [4, 4]", 3});
 }
 
-TEST_CASE("transposed convolution kernels: weights that are no numbers") {
+TEST_CASE("transposed convolution kernels: weights that are NaN") {
   // Padding is not part of the sums, so the kernel, which reads zeros there, does not apply.
   const Graph graph = Parse(R"(graph { in %x: f32[1, 1, 3]  const %w: f32[1, 1, 3] = [1, inf, 2]
       %y = conv_transpose(%x, %w)  out "y" = %y })");

@@ -264,7 +264,7 @@ TEST_CASE("declared shapes: a shape that was computed from a declaration is not 
         std::vector<int64_t>{2, 4});
 }
 
-TEST_CASE("declared shapes: what no output needs is not checked") {
+TEST_CASE("declared shapes: values that no output needs are not checked") {
   const Graph graph = Parse(R"(graph { in %x: f32[8]  in %s: i64[2]
       %v = reshape(%x, %s) : f32[2, 2]  %y = relu(%x)  out "y" = %y })");
   RunEverywhere(graph, InputsOf(graph, {Counting(8), {2, 4}}));

@@ -59,7 +59,7 @@ TEST_CASE("16-bit floats: rows, windows and samples") {
              %y = layer_norm(%x, %s, %b) {axis = 1}  out "y" = %y })");
 }
 
-TEST_CASE("16-bit floats: what only moves stays as it is, or goes along in float32") {
+TEST_CASE("16-bit floats: data movement stays in 16 bits, or in float32 between float32 nodes") {
   RunHalf(R"(graph { in %x: T[2, 3, 40]  %t = transpose(%x) {perm = [0, 2, 1]}
              %e = exp(%t)  %u = transpose(%e) {perm = [0, 2, 1]}  %c = concat(%u, %x) {axis = 1}
              %n = neg(%u)  %s = slice(%n) {axes = [2], starts = [3], ends = [30]}

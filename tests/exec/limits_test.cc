@@ -31,7 +31,7 @@ TEST_CASE("limits: memory of a run is counted before it is allocated") {
   }
 }
 
-TEST_CASE("limits: inputs, outputs and what lies between count") {
+TEST_CASE("limits: inputs, outputs and intermediate values count") {
   const std::string text =
       "graph { in %x: f32[1000]  %a = exp(%x)  %b = softmax(%a)  out \"y\" = %b }";
   for (const Backend backend : kBackends) {
@@ -40,7 +40,7 @@ TEST_CASE("limits: inputs, outputs and what lies between count") {
   }
 }
 
-TEST_CASE("limits: shapes that only the run tells are counted in it") {
+TEST_CASE("limits: shapes known only at run time are counted during the run") {
   const std::string text =
       "graph { in %x: f32[1]  in %n: i64[1]  %y = tile(%x, %n)  %z = tile(%y, %n)  out \"z\" = %z "
       "}";
@@ -55,7 +55,7 @@ TEST_CASE("limits: shapes that only the run tells are counted in it") {
   CHECK(program->Run(InputsOf(graph, {{1}, {100}})).has_value());
 }
 
-TEST_CASE("limits: shapes that only the contents tell are counted before evaluation") {
+TEST_CASE("limits: shapes that depend on contents are counted before evaluation") {
   // An index is 8 bytes: of each of 6 axes for each of 4096 elements.
   const std::string shape = "[2, 2, 4, 8, 8, 4]";
   const std::string text = "graph { in %x: bool" + shape + "  %y = non_zero(%x)  out \"y\" = %y }";
@@ -104,7 +104,7 @@ TEST_CASE("limits: a window of many taps is work") {
   }
 }
 
-TEST_CASE("limits: operations of shapes that only the run tells") {
+TEST_CASE("limits: operations of shapes known only at run time") {
   const std::string text =
       "graph { in %x: f32[8]  in %n: i64[2]  %a = expand(%x, %n)  %y = add(%a, %a)"
       "  out \"y\" = %y }";

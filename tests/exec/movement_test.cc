@@ -50,7 +50,7 @@ TEST_CASE("movement kernels: transposed matrices of few rows or columns, and of 
     }
 }
 
-TEST_CASE("movement kernels: joined and cut tensors") {
+TEST_CASE("movement kernels: concatenated and split tensors") {
   for (const char* axis : {"0", "1", "2", "-1"}) {
     CAPTURE(axis);
     RunOnKernels(fmt::format(
@@ -63,7 +63,7 @@ TEST_CASE("movement kernels: joined and cut tensors") {
   }
 }
 
-TEST_CASE("movement kernels: results are made where they are wanted") {
+TEST_CASE("movement kernels: results are computed in place") {
   // Both convolutions write into the joined tensor, parts of which are read in place.
   CHECK(RunOnKernels(R"(graph { in %x: f32[1, 5, 6, 20]
           const %v: f32[24, 20, 1, 1] = seeded(3)  const %w: f32[16, 20, 3, 3] = seeded(4)

@@ -37,7 +37,7 @@ TEST_CASE("resize kernels: TensorFlow Lite's arithmetic") {
                                        mode, coordinates, sizes)));
 }
 
-TEST_CASE("resize kernels: antialiasing and what lies outside") {
+TEST_CASE("resize kernels: antialiasing and positions outside") {
   for (const char* mode : {"linear", "cubic, cubic_coeff_a = -0.5"})
     for (const char* more :
          {"antialias = true", "exclude_outside = true", "antialias = true, exclude_outside = true"})

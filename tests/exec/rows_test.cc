@@ -63,7 +63,7 @@ TEST_CASE("row kernels: logic") {
                {a, b});
 }
 
-TEST_CASE("row kernels: comparisons with what is no number") {
+TEST_CASE("row kernels: comparisons with NaN") {
   RunPlanned(R"(graph { in %a: f32[6]  in %b: f32[6]  %e = equal(%a, %b)  %n = not_equal(%a, %b)
                         %l = less_equal(%a, %b)  out "e" = %e  out "n" = %n  out "l" = %l })",
              {{kNan, kNan, 1, kInf, -kInf, 0}, {kNan, 1, kNan, kInf, kInf, -0.0}});

@@ -288,7 +288,7 @@ bool Fast() {
 #endif
 }
 
-TEST_CASE("ulp: the largest error is what is stated") {
+TEST_CASE("ulp: the largest errors are as documented") {
   // NN_FUNCTION_STEP=1 takes all floats for all functions, which is slow; NN_FUNCTION takes the
   // functions of that name only.
   const char* variable = std::getenv("NN_FUNCTION_STEP");
@@ -314,7 +314,7 @@ TEST_CASE("ulp: the largest error is what is stated") {
   }
 }
 
-TEST_CASE("ulp: what is taken as known is so") {
+TEST_CASE("ulp: the assumed properties hold") {
   // The exact values used in place of libm's differ from them by about 2^-20 ULP.
   for (const Exhaustive& e : kExhaustive) {
     CAPTURE(e.name);

@@ -46,7 +46,7 @@ TEST_CASE("compare: every golden model equals itself, its dump and its copy") {
   }
 }
 
-TEST_CASE("compare: what differs is named with its place") {
+TEST_CASE("compare: differences have a location") {
   const TempDir dir;
   WriteModel(dir / "a.onnx", kModel);
   WriteModel(dir / "b.onnx", kModel);
@@ -91,7 +91,7 @@ TEST_CASE("compare: another format, a longer list, data beside the model") {
 
 // ---- Dumps --------------------------------------------------------------------------------------
 
-TEST_CASE("dumps: the ways of showing data") {
+TEST_CASE("dumps: the forms of data") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", kModel);
   const ReadModel read = ReadOrFail(dir / "m.onnx");

@@ -347,7 +347,7 @@ void CheckKind(const KindCase& c) {
   CHECK(imported.error().message().find(c.kind) == 0);
 }
 
-TEST_CASE("Core ML: models that are no networks") {
+TEST_CASE("Core ML: models that are not networks") {
   for (const auto& list : {LearnedKinds(), FeatureKinds(), OutsideKinds()})
     for (const KindCase& c : list) CheckKind(c);
 }
@@ -494,7 +494,7 @@ TEST_CASE("Core ML: types of features") {
   }
 }
 
-TEST_CASE("Core ML: what a description says besides inputs and outputs") {
+TEST_CASE("Core ML: the description besides inputs and outputs") {
   const auto feature = [](const std::string& name, const std::string& type) {
     return Bytes(1, name) + Bytes(3, type);
   };

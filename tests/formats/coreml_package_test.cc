@@ -206,7 +206,7 @@ class Package {
   TempDir dir_;
 };
 
-TEST_CASE("mlpackage: what is written is read again, and copied exactly") {
+TEST_CASE("mlpackage: written packages are read back, and copied exactly") {
   const Package p;
   const ReadModel read = ReadOrFail(p.path());
   CHECK(read.format->name == "coreml");
@@ -226,7 +226,7 @@ TEST_CASE("mlpackage: what is written is read again, and copied exactly") {
   CHECK(advice[0].message == "no output of the model depends on constexpr_lut_to_dense \"w2\"");
 }
 
-TEST_CASE("mlpackage: a package keeps all that is in it") {
+TEST_CASE("mlpackage: a package keeps all of its files") {
   const Package p;
   WriteText(p / "Data/com.apple.CoreML/notes.txt", "hello");
   fs::create_directories(p / "Data/empty/inner");
@@ -595,7 +595,7 @@ TEST_CASE("mlpackage: rules of packages and programs") {
 // ---- Other folders
 // ------------------------------------------------------------------------------
 
-TEST_CASE("folders that are no packages") {
+TEST_CASE("folders that are not packages") {
   const TempDir dir;
   fs::create_directories(dir / "m.mlmodelc/weights");
   fs::create_directories(dir / "other");

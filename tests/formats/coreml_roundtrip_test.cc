@@ -356,7 +356,7 @@ TEST_CASE("coreml: sizes that vary keep their symbols") {
   CHECK(summary->inputs[0].shape == std::vector<std::string>{"1..", "2", "4", "4"});
 }
 
-TEST_CASE("coreml: what cannot be said is named") {
+TEST_CASE("coreml: unsupported constructs are named") {
   const auto reason = [](const std::string& text) {
     Graph graph = Parse(text);
     const auto unsupported = Legalize(graph, *FindFormat("coreml")->target);

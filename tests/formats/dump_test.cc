@@ -87,7 +87,7 @@ TEST_CASE("dumps: every model of the validators' cases that can be read") {
   CHECK(count > 50);
 }
 
-TEST_CASE("dumps: a dump is taken for the model") {
+TEST_CASE("dumps: a dump is accepted in place of the model") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", R"(graph {
     in %x: f32[2, 3]
@@ -164,7 +164,7 @@ TEST_CASE("dumps: protobuf fields that the schema does not have") {
   CHECK(c.restored == ReadText(dir / "m.mlmodel"));
 }
 
-TEST_CASE("dumps: weights keep their place, whatever their size") {
+TEST_CASE("dumps: weights keep their position, whatever their size") {
   const TempDir dir;
   for (const size_t count : {1, 255, 256, 10000}) {
     CAPTURE(count);
@@ -220,7 +220,7 @@ const flatbuffers::Table& Table(const void* table) {
   return *static_cast<const flatbuffers::Table*>(table);
 }
 
-TEST_CASE("dumps: TensorFlow Lite, what is there and what is left out") {
+TEST_CASE("dumps: TensorFlow Lite, present and absent fields") {
   flatbuffers::FlatBufferBuilder b;
   const auto empty_shape = b.CreateVector(std::vector<int32_t>());
   const auto scales = b.CreateVector(std::vector<float>{std::bit_cast<float>(0xffc00123u), -0.0f,
@@ -307,7 +307,7 @@ TEST_CASE("dumps: TensorFlow Lite, data behind the flatbuffer") {
   CHECK(out->Get(3)->size() == uint64_t{1} << 40);
 }
 
-TEST_CASE("dumps: TensorFlow Lite, what the schema does not have is refused by name") {
+TEST_CASE("dumps: TensorFlow Lite, contents outside the schema are refused by name") {
   const TempDir dir;
   const auto refusal = [&](const std::string& file) {
     WriteText(dir / "m.tflite", file);
@@ -374,7 +374,7 @@ TEST_CASE("dumps: NNAPI") {
 
 // ---- Bad dumps ----------------------------------------------------------------------------------
 
-TEST_CASE("dumps: errors say where") {
+TEST_CASE("dumps: errors have a location") {
   struct Row {
     std::string text;
     ErrorCode code;

@@ -43,7 +43,7 @@ std::string DumpOf(const ReadModel& model) {
   return text;
 }
 
-TEST_CASE("flatbuffers: the structure is what was verified, whatever becomes of the file") {
+TEST_CASE("flatbuffers: the structure remains as verified, whatever happens to the file") {
   for (const std::string name : {"m.tflite", "m.nnapi"}) {
     CAPTURE(name);
     const TempDir dir;

@@ -214,7 +214,7 @@ TEST_CASE("nnapi export: operations, in both forms and back to the bit") {
   }
 }
 
-TEST_CASE("nnapi export: the file is what the HAL says") {
+TEST_CASE("nnapi export: the file follows the HAL") {
   const Written w = Convert(Parse(R"(graph "net" {
     in %x "input": f32[1, 5]
     const %w: f32[3, 5] = seeded(1)
@@ -259,7 +259,7 @@ TEST_CASE("nnapi export: a flattened transposition goes into the weights") {
   for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-5));
 }
 
-TEST_CASE("nnapi export: a channels-first network, its image transposed at the door") {
+TEST_CASE("nnapi export: a channels-first network, whose image input is transposed") {
   const Graph source = Parse(R"(graph "g" {
     in %x "x": f32[1, 2, 6, 6]
     const %w: f32[4, 2, 3, 3] = seeded(1, 0.5)
@@ -343,7 +343,7 @@ TEST_CASE("nnapi export: operators between a convolution and the interface are p
   }
 }
 
-TEST_CASE("nnapi export: what NNAPI 1.0 lacks is named") {
+TEST_CASE("nnapi export: unsupported constructs are named") {
   struct Case {
     std::string graph, reason;
   };

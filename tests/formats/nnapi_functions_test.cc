@@ -176,7 +176,7 @@ TEST_CASE("nnapi functions: a divisor is bounded by the operators before it") {
   CHECK(Legalized(graph).empty());
 }
 
-TEST_CASE("nnapi functions: a shape that is not known is the reason") {
+TEST_CASE("nnapi functions: an unknown shape is the reason") {
   Graph graph = GraphOf("exp(%x)", "f32[n, 3]");
   const auto unsupported = Legalized(graph);
   REQUIRE(unsupported.size() == 1);

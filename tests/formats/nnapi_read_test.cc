@@ -99,7 +99,7 @@ TEST_CASE("nnapi: constants in pieces") {
   CHECK(std::to_integer<int>(joined.bytes()[20018]) == 9);
 }
 
-TEST_CASE("nnapi flatbuffer: large constants stand behind the tables") {
+TEST_CASE("nnapi flatbuffer: large constants are after the tables") {
   std::vector<uint8_t> values(100001);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint8_t>(i % 251);
   nnapi::Model m;
@@ -193,7 +193,7 @@ TEST_CASE("nnapi: both forms hold the same model") {
   }
 }
 
-TEST_CASE("nnapi json: bytes that no operand tells") {
+TEST_CASE("nnapi json: bytes that no operand covers") {
   nnapi::Model m;
   m.operand_values = Blob::CopyOf(std::vector<uint8_t>{0, 0, 7, 0});
   m.pools = {{Blob::CopyOf(std::vector<uint8_t>{1, 2}), {}}, {Blob(), "beside.bin"}};
@@ -236,7 +236,7 @@ TEST_CASE("nnapi json: operands that share their bytes too often are refused") {
   CHECK(nnapi::WriteJson(m).error().code() == ErrorCode::kLimit);
 }
 
-TEST_CASE("nnapi json: what is no model") {
+TEST_CASE("nnapi json: invalid models") {
   struct Row {
     std::string text, error;
   };

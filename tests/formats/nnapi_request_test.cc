@@ -44,7 +44,7 @@ TEST_CASE("nnapi requests: read, and written again") {
   CHECK(RequestJson(*(*again)->request) == RequestJson(request));
 }
 
-TEST_CASE("nnapi requests: what is no request is refused") {
+TEST_CASE("nnapi requests: invalid requests are refused") {
   for (const char* request :
        {"[]", R"({"inputs": []})", R"({"inputs": 1, "outputs": []})",
         R"({"inputs": [7], "outputs": []})", R"({"inputs": [{"hasNoValue": 1}], "outputs": []})",

@@ -92,7 +92,7 @@ TEST_CASE("ONNX text: names of fields as other tools write them in JSON") {
   CHECK(read.format->summarize(*read.model)->version == "IR version 8, opset 13");
 }
 
-TEST_CASE("formats are told by their bytes where there is no extension") {
+TEST_CASE("formats are recognized by their contents if there is no extension") {
   for (const auto& [file, format] : {std::pair{"cnn.onnx", "onnx"},
                                      {"superres.mlmodel", "coreml"},
                                      {"squeeze.nnapi", "nnapi"},
@@ -110,7 +110,7 @@ TEST_CASE("formats are told by their bytes where there is no extension") {
   CHECK(ReadText("model", coreml)->format->name == "coreml");
 }
 
-TEST_CASE("ONNX text: what is wrong is said, with its place") {
+TEST_CASE("ONNX text: errors have a location") {
   struct Row {
     const char* name;
     std::string text;
@@ -148,7 +148,7 @@ TEST_CASE("ONNX text: a field that the schema does not have is refused by name")
   CHECK(text.error().message().find("field 500") != std::string::npos);
 }
 
-TEST_CASE("ONNX text: what a form cannot hold is refused by name") {
+TEST_CASE("ONNX text: contents that a form cannot represent are refused by name") {
   const std::string bad_text = Int(1, 8) + Bytes(4, "a\xFF");
   const std::string nan("\x01\x00\xC0\x7F", 4);
   const std::string bad_float = Int(1, 8) + Bytes(7, Bytes(5, Int(2, 1) + Bytes(4, nan)));

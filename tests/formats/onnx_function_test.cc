@@ -105,7 +105,7 @@ TEST_CASE("onnx functions: calls within calls, and inputs that are left out") {
   CHECK(Contains(text, "%y = relu("));
 }
 
-TEST_CASE("onnx functions: what is wrong is named") {
+TEST_CASE("onnx functions: errors are named") {
   const auto call = [](const std::string& function,
                        const std::vector<std::string>& inputs = {"x"}) {
     return Bytes(1, Node(function, inputs, {"y"}, "", "my"));

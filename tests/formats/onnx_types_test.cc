@@ -259,7 +259,7 @@ TEST_CASE("onnx types: operands that do not fit") {
   }
 }
 
-TEST_CASE("onnx types: what is not known is no defect") {
+TEST_CASE("onnx types: unknown types are not defects") {
   const std::vector<Case> cases = {
       {17, "Add", {"f32", "f32[3]"}, "", "f32[5, 5, 3]"},
       {17, "Add", {"f32[a]", "f32[b]"}, "", "f32[7]"},

@@ -31,7 +31,7 @@ std::string ReadAs(const std::string& path) {
   return read ? std::string(read->format->label) : read.error().message();
 }
 
-TEST_CASE("the contents of a file tell its format, whatever its name") {
+TEST_CASE("the contents of a file determine its format, not its name") {
   const TempDir dir;
   for (const Format& format : Formats()) {
     const std::string made = dir / "m" + std::string(format.extensions[0]);
@@ -60,7 +60,7 @@ TEST_CASE("TensorFlow Lite files without the identifier are read") {
   }
 }
 
-TEST_CASE("folders are told by what is in them") {
+TEST_CASE("folders are recognized by their contents") {
   const TempDir dir;
   WriteModel(dir / "m.mlmodel", std::string(kGraph));
   const ReadModel model = ReadOrFail(dir / "m.mlmodel");
@@ -80,7 +80,7 @@ TEST_CASE("folders are told by what is in them") {
   CHECK(ReadAs(dir / "saved").find("a TensorFlow SavedModel") != std::string::npos);
 }
 
-TEST_CASE("the extension decides where the contents fit several formats") {
+TEST_CASE("the extension decides if the contents fit several formats") {
   const TempDir dir;
   const std::string version_alone = "\x08\x07";
   for (const auto& [name, label] :
@@ -95,7 +95,7 @@ TEST_CASE("the extension decides where the contents fit several formats") {
       "the contents may be ONNX or Core ML; rename the file with the extension of its format"));
 }
 
-TEST_CASE("files that are not models are named for what they are") {
+TEST_CASE("files that are not models are identified") {
   const std::string tar = std::string(257, 'n') + "ustar";
   const std::string safetensors = "\x02\0\0\0\0\0\0\0{}"s;
   const std::string zip = "PK\x03\x04 and so on ";
@@ -149,7 +149,7 @@ TEST_CASE("files that are not models are named for what they are") {
 }
 
 // Errors of readers have the suite's own messages, not those of the libraries used.
-TEST_CASE("damaged files are named for what is wrong") {
+TEST_CASE("errors of damaged files are specific") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", std::string(kGraph));
   const std::string bytes = ReadText(dir / "m.onnx");
@@ -166,7 +166,7 @@ TEST_CASE("damaged files are named for what is wrong") {
   CHECK(json.find("json.exception") == std::string::npos);
 }
 
-TEST_CASE("a model is told by its contents, or by its extension") {
+TEST_CASE("a model is recognized by its contents, or by its extension") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", std::string(kGraph));
   std::filesystem::create_directory(dir / "m.mlpackage");

@@ -25,7 +25,7 @@ Error WhyNot(const std::string& text, std::string_view format_name) {
   return image ? Error(ErrorCode::kUsage, "written") : image.error();
 }
 
-TEST_CASE("refusals: what a format cannot have is named") {
+TEST_CASE("refusals: constructs that a format cannot express are named") {
   struct Row {
     const char* graph;
     const char* format;
@@ -124,7 +124,7 @@ TEST_CASE("refusals: what a format cannot have is named") {
   }
 }
 
-TEST_CASE("refusals: matrix products of any element type come to an end") {
+TEST_CASE("refusals: legalizing matrix products of any element type terminates") {
   for (const char* format : {"onnx", "tflite", "coreml", "nnapi"})
     for (const char* type : {"f16", "bf16", "f64", "i8", "u8", "i32", "i64"})
       for (const bool transposed : {false, true})

@@ -156,7 +156,7 @@ TEST_CASE("tensors: external data are listed without the file, and read from it"
   CHECK(read->ToDoubles() == std::vector<double>{2, 3});
 }
 
-TEST_CASE("tensors: shapes that make no sense are listed, and refused when read") {
+TEST_CASE("tensors: invalid shapes are listed, and refused when read") {
   const std::string tensor = Int(1, ~uint64_t{0}) + Int(1, uint64_t{1} << 62) + Int(2, 1) +
                              Bytes(8, "w") + Bytes(9, "1234");
   const Listed l = ListOnnx(Bytes(5, tensor));
@@ -165,7 +165,7 @@ TEST_CASE("tensors: shapes that make no sense are listed, and refused when read"
   CHECK(!l.Find("w").read().has_value());
 }
 
-TEST_CASE("summaries in full: lists and texts are not cut") {
+TEST_CASE("summaries in full: lists and texts are not truncated") {
   std::string ints;
   for (uint64_t i = 0; i < 40; ++i) ints += Int(8, i);
   const std::string graph = Node(

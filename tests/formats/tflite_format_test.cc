@@ -224,7 +224,7 @@ TEST_CASE("tflite: layers with states") {
   }
 }
 
-TEST_CASE("tflite: what every file has") {
+TEST_CASE("tflite: common contents of files") {
   const Graph graph = Parse(R"(graph { in %x "in": f32[batch, 4]
       const %w: f32[3, 4] = seeded(1)
       %y = matmul(%x, %w) {transpose_b = true}
@@ -248,7 +248,7 @@ TEST_CASE("tflite: what every file has") {
   CHECK(m.signature_defs()->Get(0)->outputs()->Get(0)->name()->str() == "out");
 }
 
-TEST_CASE("tflite: data behind the flatbuffer") {
+TEST_CASE("tflite: data after the flatbuffer") {
   const Graph graph = Parse(R"(graph { in %x: f32[2, 4]
       const %w: f32[3, 4] = seeded(1)
       %y = matmul(%x, %w) {transpose_b = true}
@@ -269,7 +269,7 @@ TEST_CASE("tflite: data behind the flatbuffer") {
   CHECK(cut.error().message().find("are outside the file") != std::string::npos);
 }
 
-TEST_CASE("tflite: the data of large buffers stand behind the tables, inside the flatbuffer") {
+TEST_CASE("tflite: the data of large buffers is after the tables, inside the flatbuffer") {
   // Two large buffers of odd sizes, and small ones.
   const Graph graph = Parse(R"(graph { in %x: f32[2, 129]
       const %w: f32[161, 129] = seeded(1)
@@ -328,7 +328,7 @@ TEST_CASE("tflite: a depthwise filter for channels that the file leaves open") {
   CHECK(again->nodes().front().attrs<ConvAttrs>().groups == 3);
 }
 
-TEST_CASE("tflite: what cannot be expressed is named") {
+TEST_CASE("tflite: unsupported constructs are named") {
   struct Refused {
     const char* graph;
     const char* reason;

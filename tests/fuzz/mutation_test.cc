@@ -75,7 +75,7 @@ std::vector<std::string> FilesBelow(const std::string& folder) {
   return files;
 }
 
-TEST_CASE("mutations: what the fuzz targets found stays mended") {
+TEST_CASE("mutations: findings of the fuzz targets stay fixed") {
   std::vector<std::string> files = FilesBelow(NN_SOURCE_DIR "/tests/fuzz/findings");
   REQUIRE_FALSE(files.empty());
   // An additional corpus (scripts/fuzz --coverage).

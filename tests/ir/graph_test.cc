@@ -53,7 +53,7 @@ TEST_CASE("text: complete printing keeps every bit") {
   }
 }
 
-TEST_CASE("text: errors say where") {
+TEST_CASE("text: errors have a location") {
   struct Row {
     const char* text;
     const char* message;

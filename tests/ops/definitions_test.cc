@@ -89,7 +89,7 @@ TEST_CASE("definitions: operators with bounds clamp to them") {
   }
 }
 
-TEST_CASE("definitions: floats stand for integers where the definition says so") {
+TEST_CASE("definitions: floats represent integers where the definition says so") {
   std::vector<int32_t> a, b;
   for (int32_t i = -6; i <= 6; ++i)
     for (int32_t k = -6; k <= 6; ++k)

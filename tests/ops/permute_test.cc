@@ -71,7 +71,7 @@ TEST_CASE("permute: any piece of a deferred permutation has the bytes of the who
   }
 }
 
-TEST_CASE("permute: what is small, packed or not moved is not deferred") {
+TEST_CASE("permute: small, packed or unmoved tensors are not deferred") {
   const AxisMap swap = AxisMap::Permutation({1, 0});
   CHECK_FALSE(RearrangeConstant(Numbered(DType::kF32, {64, 64}), swap)->blob().is_deferred());
   CHECK_FALSE(RearrangeConstant(Numbered(DType::kI4, {2048, 2048}), swap)->blob().is_deferred());

@@ -405,7 +405,7 @@ TEST_CASE("expand: the same results, to the bit unless it rounds differently") {
   }
 }
 
-TEST_CASE("expand: what does not apply stays") {
+TEST_CASE("expand: nodes to which an expansion does not apply are unchanged") {
   const std::vector<std::pair<Expand, std::string>> rows = {
       {ExpandLastIndex, OnX("f32[2, 4]", "arg_max(%x) {axis = 1}")},
       {ExpandLastIndex, OnX("f32[2, n]", "arg_max(%x) {axis = 1, select_last_index = true}")},

@@ -172,7 +172,7 @@ TEST_CASE("idioms: each is one operator that computes the same") {
   }
 }
 
-TEST_CASE("idioms: what differs, or is used elsewhere, stays") {
+TEST_CASE("idioms: different parts, and parts with other uses, are unchanged") {
   for (const std::string_view expression : {
            "mul(mul(%x, add(erf(div(%x, 1.5)), 1)), 0.5)",
            "mul(mul(%g, add(erf(div(%x, 1.4142135)), 1)), 0.5)",

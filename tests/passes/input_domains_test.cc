@@ -90,7 +90,7 @@ const std::vector<Case>& Cases() {
   return cases;
 }
 
-TEST_CASE("input domains: demands reach the inputs") {
+TEST_CASE("input domains: requirements reach the inputs") {
   for (const Case& c : Cases()) {
     CAPTURE(c.name);
     const Graph graph = Parse("graph { " + c.graph + "  out \"y\" = %y }");
@@ -146,7 +146,7 @@ std::pair<double, double> RangeOf(const Type& type, const Domain& domain) {
   return range;
 }
 
-TEST_CASE("input domains: what is drawn") {
+TEST_CASE("input domains: drawn inputs") {
   const auto type = [](DType t) { return Type(t, {Dim(4000)}); };
   CHECK(RangeOf(type(DType::kI64), Between(0, 30521)).second > 30000);
   CHECK(RangeOf(type(DType::kI32), Between(3, 5)) == std::pair(3.0, 5.0));
@@ -171,7 +171,7 @@ TEST_CASE("input domains: what is drawn") {
   CHECK(RangeOf(quantized, Between(0, 2)) == std::pair(10.0, 14.0));
 }
 
-TEST_CASE("input domains: demands are made of operators and inputs that exist") {
+TEST_CASE("input domains: requirements refer to existing operators and inputs") {
   for (const auto& entry : Domains()) {  // no structured binding: clang cannot capture it
     const auto& op = entry.first;
     CAPTURE(op);

@@ -178,7 +178,7 @@ TEST_CASE("change_axes: nothing moves past a value of unknown rank") {
   CHECK(Count(g, "transpose") == 1);
 }
 
-TEST_CASE("change_axes: a transpose and a unit axis do not merge for ever") {
+TEST_CASE("change_axes: merging a transpose and a unit axis terminates") {
   Graph g = Parse(R"(graph {
     in %x: f32[2, 3, 6]
     %a = expand_dims(%x) {axes = [3]}
@@ -247,7 +247,7 @@ TEST_CASE("change_axes: axes that move to the interface stay there") {
   }
 }
 
-TEST_CASE("change_axes: what cannot follow keeps its transposes") {
+TEST_CASE("change_axes: operators that cannot follow keep their transposes") {
   const char* text = R"(graph {
     in %x: f32[1, 2, 3, 4]
     %a = transpose(%x) {perm = [0, 2, 3, 1]}

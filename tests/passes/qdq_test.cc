@@ -80,7 +80,7 @@ TEST_CASE("qdq: a bound between operator and quantize is taken along") {
   CHECK(Find(g, "relu")->output()->type().ToString() == "u8[1, 8]{scale=0.3, zp=5}");
 }
 
-TEST_CASE("qdq: what has no quantized kernel stays real") {
+TEST_CASE("qdq: operators without a quantized kernel remain real") {
   for (const std::string_view text : {
            // A real operand.
            R"(graph { in %x: u8[4]{scale=0.1, zp=10}  in %z: f32[4]  %a = dequantize(%x)

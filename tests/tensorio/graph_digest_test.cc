@@ -23,7 +23,7 @@ constexpr std::string_view kBase = R"(graph "g" {
   out "y" = %y
 })";
 
-TEST_CASE("graph digest: names, order, and what is not needed do not count") {
+TEST_CASE("graph digest: names, order and unused nodes are ignored") {
   const GraphDigests base = Digests(kBase);
   CHECK(base.structure.size() == 71);
   CHECK(base.structure.starts_with("sha256:"));
@@ -55,7 +55,7 @@ TEST_CASE("graph digest: names, order, and what is not needed do not count") {
   }
 }
 
-TEST_CASE("graph digest: what is structure, and what is weights") {
+TEST_CASE("graph digest: structure and weights") {
   struct Row {
     const char* name;
     std::string from;
@@ -109,7 +109,7 @@ TEST_CASE("graph digest: integers that shape others are structure as well") {
   CHECK(a.weights != b.weights);
 }
 
-TEST_CASE("graph digest: opaque nodes count with what the caller says of them") {
+TEST_CASE("graph digest: opaque nodes count with the caller's description") {
   const Graph graph = Parse(R"(graph {
     in %x: f32[4]
     const %k: f32[4] = seeded(1)

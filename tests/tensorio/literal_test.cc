@@ -56,12 +56,12 @@ TEST_CASE("literals: strings") {
   CHECK(ParseLiteral(R"("x")", TypeOf("str[2]"))->strings() == std::vector<std::string>{"x", "x"});
 }
 
-TEST_CASE("literals: file names are none") {
+TEST_CASE("literals: file names are not literals") {
   for (const char* text : {"x.npy", "./5", "5.npy", "", "-", "data/[1].npy", "TRUE", "0x10", "1,2"})
     CHECK_MESSAGE(!LooksLikeLiteral(text), text);
 }
 
-TEST_CASE("literals: what does not fit is refused by name") {
+TEST_CASE("literals: mismatches are refused by name") {
   struct Row {
     const char* text;
     const char* type;

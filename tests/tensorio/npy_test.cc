@@ -224,7 +224,7 @@ TEST_CASE("npy: the header is NumPy's own, aligned to 64 bytes") {
   CHECK(header(Tensor::Ints({1, 2})).find("'shape': (2,), }") != std::string::npos);
 }
 
-TEST_CASE("npy: what is written is read again") {
+TEST_CASE("npy: written files are read back") {
   const DType types[] = {DType::kBool, DType::kI8,  DType::kI16, DType::kI32, DType::kI64,
                          DType::kU8,   DType::kU16, DType::kU32, DType::kU64, DType::kF16,
                          DType::kF32,  DType::kF64, DType::kC64, DType::kC128};
@@ -250,7 +250,7 @@ TEST_CASE("npy: what is written is read again") {
   CHECK(unknown.error().code() == ErrorCode::kUsage);
 }
 
-TEST_CASE("npy: types that NumPy has not are stored as integers and come back") {
+TEST_CASE("npy: types that NumPy lacks are stored as integers and restored") {
   const DType types[] = {DType::kBF16,       DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2,
                          DType::kF8E5M2FNUZ, DType::kF8E8M0,   DType::kF4E2M1,     DType::kI2,
                          DType::kI4,         DType::kU2,       DType::kU4};
@@ -270,7 +270,7 @@ TEST_CASE("npy: types that NumPy has not are stored as integers and come back") 
   CHECK(signs.ToInts() == std::vector<int64_t>{-1, -8, 7});
 }
 
-TEST_CASE("npy: integers that do not stand for the wanted type are refused") {
+TEST_CASE("npy: integers that do not represent the wanted type are refused") {
   const auto large = FromStored(Tensor::Of<int8_t>({2}, {7, 8}), DType::kI4);
   REQUIRE(!large.has_value());
   CHECK(large.error().message() == "element 1 is 8, outside the range of i4");

@@ -193,7 +193,7 @@ TEST_CASE("npz: no prefix of an archive can do harm") {
   for (size_t n = 0; n < file.size(); ++n) CHECK(!ReadNpz(BlobOf(file.substr(0, n))));
 }
 
-TEST_CASE("npz: what is written is read again, and is the same each time") {
+TEST_CASE("npz: written files are read back, and are deterministic") {
   const TempDir dir;
   const std::vector<NamedTensor> tensors = {
       {"z", kA}, {"a/b", kB}, {"n\xC3\xA9", Tensor({1}, {"text"})}, {"empty", Tensor::Ints({})}};

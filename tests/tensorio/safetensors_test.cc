@@ -28,7 +28,7 @@ constexpr const char* kHeader =
     R"("yes":{"dtype":"BOOL","shape":[],"data_offsets":[10,11]}})";
 const std::string kData = "\0\0\x80\x3F\0\0\0\xC0\x05\xFF\x02"s;  // 1, -2; 5, -1; true
 
-TEST_CASE("safetensors: tensors are read by their places, metadata passed over") {
+TEST_CASE("safetensors: tensors are read by their offsets, metadata is ignored") {
   const auto tensors = ReadSafetensors(BlobOf(FileOf(kHeader, kData)));
   REQUIRE_MESSAGE(tensors.has_value(), tensors.error().message());
   REQUIRE(tensors->size() == 4);
@@ -91,7 +91,7 @@ TEST_CASE("safetensors: files that are refused") {
     CHECK_FALSE(ReadSafetensors(BlobOf(file.substr(0, n))).has_value());
 }
 
-TEST_CASE("safetensors: what is written is read again, aligned, and is the same each time") {
+TEST_CASE("safetensors: written files are read back, aligned, and are deterministic") {
   const TempDir dir;
   const std::vector<NamedTensor> tensors = {
       {"bytes", Tensor::Of<uint8_t>({3}, {1, 2, 3})},

@@ -43,7 +43,7 @@ TEST_CASE("cases: every file breaks exactly the rules that the manifest names") 
   CHECK(clean >= 10);
 }
 
-TEST_CASE("cases: files cut at every length are findings or models, never more") {
+TEST_CASE("cases: files truncated at every length are findings or models") {
   for (const char* file : {"onnx/good.onnx", "tflite/good.tflite", "nnapi/good.nnapi.json"}) {
     const std::string whole = ReadText(kCases + file);
     const TempDir dir;

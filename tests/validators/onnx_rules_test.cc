@@ -37,7 +37,7 @@ std::string ErrorOfImport(const std::string& text) {
   return imported.has_value() ? std::string() : imported.error().message();
 }
 
-TEST_CASE("ONNX: what breaks rules is refused when it is imported") {
+TEST_CASE("ONNX: models that break rules are refused on import") {
   const std::string head = "ir_version: 8 opset_import { version: 24 } graph { name: \"g\" ";
   const auto input = [](const std::string& fields) {
     return "input { name: \"x\" type { tensor_type { " + fields + " shape { dim {} } } } } }";

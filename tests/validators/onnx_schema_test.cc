@@ -62,7 +62,7 @@ TEST_CASE("onnx signatures: counts of outputs with gaps, attributes that are not
   CHECK(layers->attributes.size() == 3);
 }
 
-TEST_CASE("onnx signatures: what is not in the notation is refused") {
+TEST_CASE("onnx signatures: invalid notation is refused") {
   for (const char* text :
        {"Abs", "Abs 1", "Abs 1 (X:T)", "Abs 1 (X:T) -> (Y:T", "Abs x (X:T) -> ()",
         "Abs 1 (X) -> (Y:T)", "Abs 1 (X:T) -> (Y:T) axis", "Abs 1 (X:{f32) -> ()",

@@ -27,7 +27,7 @@
 namespace nn::public_headers_test {
 namespace {
 
-TEST_CASE("the public headers live together") {
+TEST_CASE("the public headers can be included together") {
   CHECK(!SimdTargets().empty());
   CHECK(!Formats().empty());
   CHECK(StorageName(Storage::kArena) == "arena");

@@ -71,7 +71,7 @@ TEST_CASE("reports: the summary of one file names it") {
   CHECK(CountFailing(report) == 1);
 }
 
-TEST_CASE("reports: fingerprints tell rules and messages apart, not places") {
+TEST_CASE("reports: fingerprints distinguish rules and messages, not locations") {
   const auto finding = [](const char* rule, const char* message, int64_t index) {
     return Finding{rule, Severity::kError, message, At("graph", index), ""};
   };

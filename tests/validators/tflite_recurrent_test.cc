@@ -203,7 +203,7 @@ TEST_CASE("tflite recurrent: SVDF uses the newest weights of the steps") {
   CheckNear(OutputsOf(text, {{3, 5}})[0], {13.5, 0});
 }
 
-TEST_CASE("tflite recurrent: what is unsupported is named") {
+TEST_CASE("tflite recurrent: unsupported constructs are named") {
   const std::string lstm =
       "UNIDIRECTIONAL_SEQUENCE_LSTM UnidirectionalSequenceLSTMOptions "
       "{\"fused_activation_function\": \"TANH\"}\nx f32[1,3,1]\n";
