@@ -33,7 +33,7 @@ CommandLine::CommandLine(const char* name, const char* description)
   app_.add_flag("-q,--quiet", quiet_, "Print errors only");
   app_.footer(
       "The file name \"-\" means standard input or output.\nExit codes: 0 success; 1 the model "
-      "fails the check; 2 usage, file or parse error;\n3 the model has something unsupported; 4 a "
+      "fails the check; 2 usage, file or parse error;\n3 the model uses unsupported features; 4 a "
       "resource limit was exceeded.");
   app_.get_formatter()->column_width(32);
   AddLimits();

@@ -19,8 +19,8 @@ namespace {
 
 void AddFolderOptions(CLI::App& app, ConvertArguments& o) {
   app.add_option("--jobs", o.jobs,
-                 "Folders: conversions at the same time, which share memory and processors; 0: one "
-                 "per processor; default 1")
+                 "Folders: number of models to convert at the same time; they share memory and "
+                 "processors; 0: one per processor; default 1")
       ->check(CLI::Range(0, 1000))
       ->type_name("N");
   app.add_flag("--force", o.force,
@@ -28,10 +28,10 @@ void AddFolderOptions(CLI::App& app, ConvertArguments& o) {
   app.footer(
       app.get_footer() +
       "\n\nFolders: nnconvert DIR OUTDIR --to FORMAT converts each model below DIR to a file "
-      "below OUTDIR\nwith the same relative path and the extension of the format. Two models "
-      "that would become one\nfile are an error. Hidden files are ignored, other files are "
-      "counted. A failure does not stop the\nrest; the exit code is the worst in the order 2, "
-      "4, 1, 3, 0. OUTDIR/.nnconvert.json has the\ndigests of sources and outputs "
+      "below OUTDIR\nwith the same relative path and the extension of the format. It is an error "
+      "if two models would\nbecome one file. Hidden files are ignored, other files are counted. A "
+      "failure does not stop the other\nconversions; the exit code is the worst in the order 2, 4, "
+      "1, 3, 0. OUTDIR/.nnconvert.json has the\ndigests of sources and outputs "
       "(schemas/nnconvert-state.schema.json): models that have not changed\nsince they were "
       "converted with the same options are skipped.");
 }
@@ -39,12 +39,10 @@ void AddFolderOptions(CLI::App& app, ConvertArguments& o) {
 void AddOptions(CommandLine& command, ConvertArguments& o) {
   CLI::App& app = command.options();
   app.add_option("IN", o.input, "Model file, or a folder: all models below it are converted");
-  app.add_option(
-      "OUT", o.output,
-      "File to write; its extension determines the format. The format of IN: a copy, unless an "
-      "option changes more than names. .json: a dump, which can be read in place of the model. For "
-      "a "
-      "folder IN: the folder to write");
+  app.add_option("OUT", o.output,
+                 "File to write; its extension determines the format. If that is the format of IN, "
+                 "the model is copied, unless an option changes more than names. .json: a dump, "
+                 "which can be read in place of the model. If IN is a folder: the folder to write");
   app.add_option("--to", o.to,
                  "Format to write, if the extension does not determine it; json: a dump; all, with "
                  "--dry-run: every format")
@@ -59,18 +57,18 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
       ->type_name("OLD=NEW");
   command
       .AddRepeated("--rename-output", o.rename_outputs,
-                   "Rename an output; repeatable; as --rename-input")
+                   "Rename an output; repeatable; see --rename-input")
       ->type_name("OLD=NEW");
   app.add_flag("--fold-batch-norm", o.fold_batch_norm,
                "Fold batch normalizations into the weights of the preceding convolutions: faster, "
                "but rounds differently");
   app.add_flag("--fuse", o.fuse,
-               "Write one operator for what exporters spell out (GELU, layer normalization, ...) "
-               "wherever the format has it: faster, but rounds differently. Without it, only where "
-               "the format lacks an operator of the spelled-out form");
+               "Fuse functions that exporters decompose (GELU, layer normalization, ...) into one "
+               "operator wherever the format has it: faster, but rounds differently. By default, "
+               "only if the format lacks an operator of the decomposition");
   app.add_flag("--dequantize", o.dequantize,
                "Convert a quantized model as a float model: quantized weights, inputs and outputs "
-               "become float32; the report says how far it is from the quantized model");
+               "become float32; the report shows the difference from the quantized model");
   app.add_flag("--rewrite", o.rewrite,
                "Import IN and write it again, even if a copy would suffice");
   app.add_option("--external-data", o.external_data.file,
@@ -89,7 +87,8 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "Write nothing; list all operators that cannot be converted (exit code 3 if any)");
   app.add_flag("--support", o.support,
                "Print which operators are read, written and executed, as Markdown");
-  app.add_flag("!--no-verify", o.verify, "Do not run both models and compare their outputs");
+  app.add_flag_callback(
+      "--no-verify", [&o] { o.verify = false; }, "Do not run both models to compare their outputs");
   app.add_option("--seed", o.seed, "Seed of the first verification run's inputs")
       ->capture_default_str();
   app.add_option("--verify-runs", o.verify_runs, "Verification runs, each with the next seed")
@@ -149,7 +148,7 @@ Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {
   const Status done = ConvertOne(o, format, report);
   if (done) return Deliver(o, report, file);
   report.error = done.error();
-  // Errors of usage and files say nothing about the model.
+  // Usage and file errors say nothing about the model.
   if (ReportCode(report) != ExitCode(ErrorCode::kUsage)) NN_RETURN_IF_ERROR(file.Write(report));
   return tl::unexpected(done.error());
 }

@@ -84,7 +84,7 @@ std::string QuantizedDriftText(const Verification& v) {
                      : "";
 }
 
-// What follows the first line of a report.
+// The lines after the first one of a report.
 std::string DetailText(const ConvertReport& r) {
   const Conversion& c = r.conversion;
   std::string out;
@@ -161,7 +161,7 @@ std::string OutcomeText(const ConvertReport& r) {
       return r.error ? "cannot be converted: " + r.error->message()
                      : UnsupportedCount(c.unsupported) + ": " + OperatorCounts(c.unsupported);
     case Outcome::kRefuted:
-      return "refuted: different output " + RefutedOutputs(*c.verification);
+      return "verification failed: different output " + RefutedOutputs(*c.verification);
     case Outcome::kError:
       break;
   }
@@ -226,8 +226,9 @@ std::string VerificationSummary(const Verification& v) {
   else if (!symbols.empty())
     add(symbols.substr(2));
   return fmt::format(
-      "{} by {} run{} ({}){}{}", v.passed ? "verified" : "refuted", v.runs, v.runs == 1 ? "" : "s",
-      what, v.narrowed ? "; inputs from narrower ranges, because the model rejects others" : "",
+      "{} {} run{} ({}){}{}", v.passed ? "verified by" : "verification failed:", v.runs,
+      v.runs == 1 ? "" : "s", what,
+      v.narrowed ? "; inputs from narrower ranges, because the model rejects others" : "",
       v.qdq_as_integers ? "; QDQ run as integer operators" : "");
 }
 
@@ -274,8 +275,7 @@ std::vector<std::string> DequantizedTexts(const Conversion& c) {
   if (c.hybrids > 0)
     out.push_back(
         fmt::format("{} hybrid kernel{} converted to float: the model quantizes the input in each "
-                    "run, which is "
-                    "not compared",
+                    "run, and this rounding is not compared",
                     c.hybrids, c.hybrids == 1 ? "" : "s"));
   return out;
 }
@@ -297,10 +297,10 @@ std::string ShiftedPortText(const ShiftedPort& p) {
 std::vector<std::string> Remarks(const Conversion& c) {
   std::vector<std::string> out;
   if (c.random_nodes > 0)
-    out.push_back(fmt::format(
-        "{} operator{} random numbers, with the same seeds in both models; other implementations "
-        "of either format draw other numbers",
-        c.random_nodes, c.random_nodes == 1 ? " draws" : "s draw"));
+    out.push_back(
+        fmt::format("{} operator{} random numbers, with the same seeds in both models; other "
+                    "implementations of either format draw different numbers",
+                    c.random_nodes, c.random_nodes == 1 ? " draws" : "s draw"));
   if (!c.rest_unchecked.empty())
     out.push_back("the remaining operators could not be checked: " + c.rest_unchecked);
   if (!c.remedy.empty()) out.push_back(c.remedy);

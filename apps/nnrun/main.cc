@@ -21,7 +21,8 @@ void AddInputOptions(CommandLine& command, RunOptions& o) {
                    "lists); repeatable")
       ->type_name("NAME=VALUE");
   app.add_option("--seed", o.seed,
-                 "Seed for the inputs that are not given, drawn from what the model accepts")
+                 "Seed for the inputs that are not given; values are drawn from the ranges that "
+                 "the model accepts")
       ->capture_default_str();
   AddShapeOptions(command, o.shapes);
   app.add_option("--test-data", o.test_data,

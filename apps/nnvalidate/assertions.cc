@@ -198,7 +198,7 @@ void AddAssertionOptions(CommandLine& command, Assertions& a) {
       ->type_name("N");
   group
       ->add_option("--assert-max-bytes", a.max_bytes,
-                   "Allow at most N bytes in its files, including external data")
+                   "Allow at most N bytes in the files of the model, including external data")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("N");
   group

@@ -53,7 +53,7 @@ void AddRuleOptions(CommandLine& command, ValidateArguments& a) {
   const auto rules = [&](const char* name, std::vector<std::string>& ids, const char* what) {
     app.add_option(name, ids, what)->delimiter(',')->allow_extra_args(false)->type_name("ID,ID");
   };
-  rules("--enable", a.enable, "Apply these rules, whatever the profile");
+  rules("--enable", a.enable, "Apply these rules, regardless of the profile");
   rules("--disable", a.disable, "Do not apply these rules");
   auto* config = app.add_option("--config", a.config,
                                 "Use this configuration for all models, instead of the nearest "

@@ -1,4 +1,4 @@
-// nnconvert --report, and what the JSON report has of a conversion.
+// nnconvert --report, and the JSON report of a conversion.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ ProgramResult Convert(const std::string& arguments, std::string_view input = {})
   return RunProgram("nnconvert " + arguments, input);
 }
 
-// A JSON report, which fits the schema.
+// A JSON report, checked against its schema.
 Json ParseReport(const std::string& text) {
   static const Json schema =
       Json::parse(ReadText(NN_SOURCE_DIR "/schemas/nnconvert-report.schema.json"));
@@ -48,7 +48,7 @@ Json ReportOf(const std::string& arguments, int code) {
   return ParseReport(r.out);
 }
 
-// Reshapes behind its activation, and is channels first.
+// Has a reshape after its activation, and is channels first.
 const char* const kLayoutModel = R"(graph "layout" {
   in %x: f32[1, 3, 8, 8]
   const %w: f32[4, 3, 3, 3] = seeded(1, 0.3)
@@ -220,7 +220,7 @@ TEST_CASE("report: a refused conversion has one") {
   CHECK(Contains(refused["error"].get<std::string>(), "operator set 6"));
 }
 
-TEST_CASE("report: a refuted conversion has one") {
+TEST_CASE("report: a conversion that fails verification has one") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", NormModel());
   const std::string strict =
@@ -231,8 +231,8 @@ TEST_CASE("report: a refuted conversion has one") {
   CHECK(json["written"] == false);
   CHECK_FALSE(json["output"].contains("files"));
   CHECK(Convert(strict + " --report " + dir / "r.md").code == 1);
-  CHECK(Contains(ReadText(dir / "r.md"), "Result: refuted: different output \"y\"\n"));
-  CHECK(Contains(ReadText(dir / "r.md"), "\nrefuted by 3 runs (seeds 0, 1, 2)\n"));
+  CHECK(Contains(ReadText(dir / "r.md"), "Result: verification failed: different output \"y\"\n"));
+  CHECK(Contains(ReadText(dir / "r.md"), "\nverification failed: 3 runs (seeds 0, 1, 2)\n"));
 }
 
 TEST_CASE("report: the remedy for dynamic shapes is in all forms") {
@@ -244,7 +244,7 @@ TEST_CASE("report: the remedy for dynamic shapes is in all forms") {
   }
 }
 
-TEST_CASE("report: none after errors of usage and files, and what was there stays") {
+TEST_CASE("report: none after usage and file errors, and the previous one is kept") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
   WriteText(dir / "r.md", "old");
@@ -259,7 +259,7 @@ TEST_CASE("report: none after errors of usage and files, and what was there stay
   CHECK(Listing(dir.path()) == "in.onnx\nr.md\n");
 }
 
-TEST_CASE("report: wrong usage is named before anything is converted") {
+TEST_CASE("report: usage errors are detected before any conversion") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
   const std::string command = dir / "in.onnx " + dir / "out.tflite --report ";

@@ -1,4 +1,4 @@
-// Parts of the programs that no model of one format alone can bring out.
+// Parts of the programs that need more than a model of one format.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ TEST_CASE("tables: columns are aligned by characters, empty ones left out") {
   CHECK(Table({{"a"}, {"b"}}).Text() == "a  b\n");
 }
 
-TEST_CASE("conversion report: a refuted conversion says that nothing was written") {
+TEST_CASE("conversion report: after a failed verification, it says that nothing was written") {
   app::ConvertReport report;
   report.input = "a";
   report.input_format = report.output_format = "ONNX";
@@ -45,7 +45,7 @@ TEST_CASE("conversion report: a refuted conversion says that nothing was written
   REQUIRE_MESSAGE(verification.has_value(), verification.error().message());
   report.conversion.verification = *std::move(verification);
   const std::string text = app::ReportText(report);
-  CHECK(Contains(text, "refuted by 3 runs"));
+  CHECK(Contains(text, "verification failed: 3 runs"));
   CHECK(Contains(text, "no file was written; --rtol 2.6e-01 would accept it\n"));
   const Json json = app::ReportJson(report);
   CHECK(json["written"] == false);
