@@ -3,6 +3,7 @@
 #include "ops/array/shape.h"
 #include "ops/nn/norm.h"
 #include "passes/expand.h"
+#include "passes/idioms.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -23,26 +24,26 @@ Result<bool> GroupNormOfReshaped(Graph& graph, Node& node) {
   const auto& a = node.attrs<InstanceNormAttrs>();
   const Node* before = node.input(0)->def();
   const Value* y = node.output();
-  if (a.layout != Layout::kNcx || before == nullptr || !before->Is("reshape") ||
-      y->uses().size() != 1 || graph.IsOutput(y))
+  if (before == nullptr || !before->Is("reshape") || y->uses().size() != 1 || graph.IsOutput(y))
     return false;
   Node* after = y->uses()[0].node;
   if (!after->Is("reshape") || after->input(0) != y) return false;
-  const auto dims = before->input(0)->type().const_dims();
-  const auto grouped = node.input(0)->type().const_dims();
-  if (!dims || !grouped || dims->size() < 2 || grouped->size() < 2 ||
-      after->output()->type().const_dims() != dims)
-    return false;
-  const int64_t groups = (*grouped)[1];
-  if ((*dims)[0] != (*grouped)[0] || groups < 1 || (*dims)[1] % groups != 0) return false;
+  Value* const x = before->input(0);
+  const auto groups = GroupsOf(node, x->type(), after->output()->type());
+  if (!groups) return false;
   NN_ASSIGN(Node* const norm,
-            graph.Append("group_norm", {before->input(0), node.input(1), node.input(2)},
-                         GroupNormAttrs{groups, a.epsilon, a.layout}, 1, &node));
+            graph.Append("group_norm", {x, node.input(1), node.input(2)},
+                         GroupNormAttrs{groups->count, a.epsilon, groups->layout}, 1, &node));
   norm->set_name(node.name());
   norm->set_source(node.source());
   graph.Replace(after, norm->output());
   graph.Erase(&node);
   return true;
+}
+
+// A run has the bits of the model's own operators.
+bool TakesIdiom(const Node& /*node*/) {
+  return false;
 }
 
 // Products of integers use the kernels of float32 where these are exact; others run on the
@@ -65,6 +66,7 @@ const Target& ExecTarget() {
   };
   static const Target target = {.name = "exec",
                                 .why_illegal = WhyIllegal,
+                                .takes_idiom = TakesIdiom,
                                 .rewrites = rewrites,
                                 .prepare = ComputeIntegersInFloat};
   return target;

@@ -1,14 +1,17 @@
 // Idioms: what exporters spell out for want of an operator, as the operator. Results round
-// differently.
+// differently, except those of operators that only move elements.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "ir/graph.h"
+#include "ops/support/window.h"
 
 namespace nn {
 
@@ -22,7 +25,21 @@ struct IdiomOptions {
 // What RewriteCounts (passes/legalize.h) calls them.
 inline constexpr std::string_view kIdiomRewrite = "fused idiom";
 
-// Replaces the idioms of float32 values and returns how many, by operator.
+// Replaces the idioms and returns how many, by operator.
 Result<std::map<std::string_view, uint64_t>> FuseIdioms(Graph& graph, const IdiomOptions& options);
+
+// Groups of channels that a reshape has made visible.
+struct ChannelGroups {
+  int64_t count = 1;
+  Layout layout = Layout::kNcx;  // of the ungrouped value
+};
+// The groups of channels of x that a reduction of `grouped`, a reshaped x, over the given axes,
+// ascending, sums up; y is the type of the result after a reshape back. nullopt if the rows of the
+// reduction are not those of group_norm (ops/nn/norm.h).
+std::optional<ChannelGroups> GroupsOf(const Type& x, const Type& grouped,
+                                      const std::vector<int64_t>& axes, const Type& y);
+// The same for an instance_norm of the reshaped x, whose rows are then, element by element, those
+// of group_norm.
+std::optional<ChannelGroups> GroupsOf(const Node& instance_norm, const Type& x, const Type& y);
 
 }  // namespace nn

@@ -60,6 +60,21 @@ std::optional<std::string> WhyIllegalAfter(const Target& target, const Node& nod
   return reason;
 }
 
+// Whether the target has the operator, in this layout or in the other one, which transposes around
+// the node would set.
+bool HasOperator(const Target& target, const Node& node) {
+  if (!WhyIllegal(target, node)) return true;
+  const auto layout = node.attrs().Get("layout");
+  const Type& y = node.output()->type();
+  if (!layout || node.op().change_axes == nullptr || !y.ranked() || y.rank() < 3) return false;
+  const AxisMap map = std::get<EnumValue>(*layout).name == EnumName(Layout::kNcx)
+                          ? AxisMap::ChannelsLast(y.rank())
+                          : AxisMap::ChannelsFirst(y.rank());
+  const Operand result{true, 0};
+  const auto change = node.op().change_axes(node, result, map);
+  return change && !WhyIllegalAfter(target, node, result, map, *change);
+}
+
 // The name of the rewrite that was applied; empty if none was. It may have erased the node.
 Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& target, bool late) {
   if (HasUnranked(node)) return std::string_view();
@@ -187,7 +202,7 @@ Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, Rewri
   if (scope == IdiomScope::kLacked)
     options.is_wanted = [&](const Node& node) { return WhyIllegal(target, node).has_value(); };
   options.takes = [&](const Node& node) {
-    return target.takes_idiom != nullptr ? target.takes_idiom(node) : !WhyIllegal(target, node);
+    return target.takes_idiom != nullptr ? target.takes_idiom(node) : HasOperator(target, node);
   };
   NN_ASSIGN(const auto fused, FuseIdioms(graph, options));
   if (counts != nullptr)

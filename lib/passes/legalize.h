@@ -37,7 +37,8 @@ struct Target {
   // Returns why the node is illegal, or nullopt if it is legal. The reason names the attribute,
   // type or shape, not the node.
   std::optional<std::string> (*why_illegal)(const Node&) = nullptr;
-  // Whether the operator of an idiom (passes/idioms.h) may replace its parts. Null: if it is legal.
+  // Whether the operator of an idiom (passes/idioms.h) may replace its parts. Null: if it is legal,
+  // or would be in the other layout.
   bool (*takes_idiom)(const Node&) = nullptr;
   // Whether why_illegal accepts nodes that have values of unknown rank; if not, such nodes are
   // illegal. Rewrites never see such nodes.

@@ -203,30 +203,53 @@ class Matcher {
 
   bool TryCall(const Term& term, Value* v, const Then& then) {
     if (term.name == "product") return TryProduct(term, v, then);
+    const Node* node = v->def();
     if (term.name == "square") {
       const Term& p = *term.operands[0];
+      if (node != nullptr && node->Is("squared_difference"))
+        return TrySquaredDifference(p, *node, then);
       return TryFactors(v, 1, {{&p, false}, {&p, false}}, then);
     }
-    const Node* node = v->def();
     if (node == nullptr || node->outputs().size() != 1) return false;
     // Sizes that are broadcast anyway.
     if (node->Is("expand") && term.name != "expand")
       return With([&] { match.nodes.insert(node); },
                   [&] { return TryCall(term, node->input(0), then); });
-    if (!node->Is(term.name)) return false;
-    const auto& p = term.operands;
-    if (p.size() > node->inputs().size()) return false;
-    const auto operands = [&](size_t first) -> Then {
-      return [this, &p, node, first, &then] {
-        return Try(*p[0], node->input(first), [&] {
-          return p.size() == 1 ? then() : Try(*p[1], node->input(1 - first), then);
-        });
-      };
-    };
+    if (!node->Is(term.name) || term.operands.size() > node->inputs().size()) return false;
     const auto add = [&] { match.nodes.insert(node); };
-    if (With(add, operands(0))) return true;
+    const auto in_order = [&] { return TryOperands(term, *node, 0, then); };
+    if (With(add, in_order)) return true;
     const bool commutes = node->Is("add") || node->Is("maximum") || node->Is("minimum");
-    return commutes && p.size() == 2 && With(add, operands(1));
+    return commutes && term.operands.size() == 2 &&
+           With(add, [&] { return TryPair(term, node->input(1), node->input(0), then); });
+  }
+
+  // The operands from `first` on, in order.
+  bool TryOperands(const Term& call, const Node& node, size_t first, const Then& then) {
+    if (first == call.operands.size()) return then();
+    return Try(*call.operands[first], node.input(first),
+               [&] { return TryOperands(call, node, first + 1, then); });
+  }
+
+  bool TryPair(const Term& call, Value* a, Value* b, const Then& then) {
+    return Try(*call.operands[0], a, [&] { return Try(*call.operands[1], b, then); });
+  }
+
+  // squared_difference(a, b) as the square of a difference, which may be the variable of one.
+  bool TrySquaredDifference(const Term& difference, const Node& node, const Then& then) {
+    const auto add = [&] { match.nodes.insert(&node); };
+    Value* const a = node.input(0);
+    Value* const b = node.input(1);
+    if (difference.kind == Kind::kCall && difference.name == "sub" && difference.label.empty())
+      return With(
+          add, [&] { return TryPair(difference, a, b, then) || TryPair(difference, b, a, then); });
+    const auto it = match.values.find(difference.name);
+    if (difference.kind != Kind::kVariable || it == match.values.end()) return false;
+    const Node* const sub = it->second->def();
+    if (sub == nullptr || !sub->Is("sub")) return false;
+    const bool same =
+        (sub->input(0) == a && sub->input(1) == b) || (sub->input(0) == b && sub->input(1) == a);
+    return same && With(add, then);
   }
 
   struct WantedFactor {
@@ -283,11 +306,10 @@ class Matcher {
     const WantedFactor& w = wanted[at];
     const auto rest = [&] { return TryOrder(product, order, at + 1, wanted, then); };
     if (f.inverted == w.inverted) return Try(*w.term, f.value, rest);
-    // The inverse of a root as a power.
+    // The inverse of a root as one node.
     const Node* node = f.value->def();
-    if (!w.inverted || w.term->name != "sqrt" || node == nullptr || !node->Is("pow") ||
-        NumberOf(node->input(1)) != -0.5)
-      return false;
+    if (!w.inverted || w.term->name != "sqrt" || node == nullptr) return false;
+    if (!node->Is("rsqrt") && !(node->Is("pow") && NumberOf(node->input(1)) == -0.5)) return false;
     return With([&] { match.nodes.insert(node); },
                 [&] { return Try(*w.term->operands[0], node->input(0), rest); });
   }

@@ -11,8 +11,10 @@
 //                 and pow with a constant exponent. A number must be the first factor and is
 //                 the product of all scalar constants; without one, they have the product 1.
 //   inverse(p)    as a factor: a divisor, or the operand of reciprocal. The inverse of sqrt(p) may
-//                 also be pow(p, -0.5).
-//   square(p)     the product of p with itself.
+//                 also be rsqrt(p) or pow(p, -0.5).
+//   square(p)     the product of p with itself, or the squared_difference of a and b where p is
+//                 sub(a, b) without a label, or a variable that is bound to such a node.
+// Other calls match the first inputs of their node; further inputs may be anything.
 #pragma once
 
 #include <map>

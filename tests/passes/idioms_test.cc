@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/op_def.h"
@@ -69,15 +70,17 @@ class Lines {
   std::map<std::string, std::string> names_;
 };
 
-Graph GraphOf(std::string_view expression, std::string_view more_outputs = "") {
+// The input and constants of the expressions that have no others.
+constexpr std::string_view kValues =
+    "in %x: f32[3, 4, 16] const %g: f32[16] = seeded(3) const %b: f32[16] = seeded(4)";
+
+Graph GraphOf(std::string_view expression, std::string_view values = kValues,
+              std::string_view more_outputs = "") {
   Lines lines;
   const std::string y = lines.Add(expression);
   std::string more;
   if (!more_outputs.empty()) more = fmt::format("out \"more\" = {}\n", lines.Add(more_outputs));
-  return Parse(
-      fmt::format("graph {{ in %x: f32[3, 4, 16] const %g: f32[16] = seeded(3) "
-                  "const %b: f32[16] = seeded(4)\n{}out \"y\" = {}\n{} }}",
-                  lines.text(), y, more));
+  return Parse(fmt::format("graph {{ {}\n{}out \"y\" = {}\n{} }}", values, lines.text(), y, more));
 }
 
 std::map<std::string_view, uint64_t> Fused(Graph& graph) {
@@ -92,6 +95,7 @@ struct Row {
   std::string_view op;
   std::string_view attrs = "";  // part of the text form
   size_t inputs = 1;
+  std::string_view values = kValues;
 };
 
 std::vector<Row> Rows() {
@@ -148,28 +152,217 @@ std::vector<Row> Rows() {
   };
 }
 
-TEST_CASE("idioms: each is one operator that computes the same") {
-  for (const Row& row : Rows()) {
-    CAPTURE(row.name);
-    const Graph spelled_out = GraphOf(row.expression);
-    Graph graph = spelled_out.Clone();
-    const auto counts = Fused(graph);
-    REQUIRE(counts.size() == 1);
-    CHECK(counts.at(row.op) == 1);
-    const Node& node = graph.nodes().back();
-    CAPTURE(PrintGraph(graph));
-    CHECK(node.op_name() == row.op);
-    CHECK(node.inputs().size() == row.inputs);
-    CHECK(PrintGraph(graph).find(row.attrs) != std::string::npos);
-    const auto inputs = InputsOf(graph, {});
-    const Tensor y = RunEverywhere(graph, inputs)[0];
-    const Tensor expected = RunEverywhere(spelled_out, inputs)[0];
-    REQUIRE(y.dims() == expected.dims());
-    double largest = 0;
-    for (int64_t i = 0; i < y.elements(); ++i)
-      largest = std::max(largest, std::abs(y.GetDouble(i) - expected.GetDouble(i)));
-    CHECK(largest <= 2e-6);
+// Four channels first, or last; parameters for each.
+constexpr std::string_view kFirst =
+    "in %x: f32[3, 4, 5, 7] const %g: f32[4, 1, 1] = seeded(3) const %b: f32[1, 4, 1, 1] = "
+    "seeded(4) const %s: f32[4] = seeded(5) const %t: f32[4] = seeded(6)";
+constexpr std::string_view kLast =
+    "in %x: f32[3, 5, 7, 4] const %g: f32[4] = seeded(3) const %b: f32[1, 1, 1, 4] = seeded(4)";
+// Six channels in groups of two.
+constexpr std::string_view kGroups =
+    "in %x: f32[2, 6, 4, 5] const %g: f32[6, 1, 1] = seeded(3) const %b: f32[6, 1, 1] = seeded(4) "
+    "const %one: f32[3] = splat(1) const %zero: f32[3] = splat(0) const %s: f32[3] = seeded(5) "
+    "const %t: f32[3] = seeded(6)";
+constexpr std::string_view kLastGroups =
+    "in %x: f32[2, 4, 5, 6] const %g: f32[1, 1, 1, 3, 2] = seeded(3) const %b: f32[3, 2] = "
+    "seeded(4) const %c: f32[6] = seeded(5)";
+
+// The expression with its letters replaced by the mean M of a value over some axes, the difference
+// D from it, and the variance V, by a product, or S, by squared_difference.
+std::string WithMoments(std::string_view expression, const std::string& value,
+                        const std::string& axes) {
+  const std::string mean = fmt::format("reduce_mean({}) {{axes = {}}}", value, axes);
+  const std::string difference = fmt::format("sub({}, {})", value, mean);
+  std::string out;
+  for (const char c : expression) {
+    if (c == 'M')
+      out += mean;
+    else if (c == 'D')
+      out += difference;
+    else if (c == 'V')
+      out += fmt::format("reduce_mean(mul({0}, {0})) {{axes = {1}}}", difference, axes);
+    else if (c == 'S')
+      out +=
+          fmt::format("reduce_mean(squared_difference({}, {})) {{axes = {}}}", value, mean, axes);
+    else
+      out += c;
   }
+  return out;
+}
+
+struct NormRow {
+  std::string_view name;
+  std::string expression;
+  std::string_view op;
+  std::string_view attrs;
+  size_t inputs;
+  std::string_view values;
+};
+
+// tf.nn.batch_normalization of tf.nn.moments
+std::string Tensorflow(const std::string& value, const std::string& axes) {
+  const std::string factor = "mul(rsqrt(add(S, 0.001)), %g)";
+  return WithMoments(fmt::format("add(mul({}, {}), sub(%b, mul(M, {})))", value, factor, factor),
+                     value, axes);
+}
+
+std::vector<NormRow> NormRows() {
+  const std::string grouped = "reshape(%x) {dims = [2, 3, 2, 4, 5]}";
+  const std::string grouped_last = "reshape(%x) {dims = [2, 4, 5, 3, 2]}";
+  const std::string normal = "div(D, sqrt(add(V, 0.001)))";
+  return {
+      {"group_norm as PyTorch writes it",
+       "add(mul(reshape(instance_norm(reshape(%x) {dims = [2, 3, 40]}, %one, %zero) {epsilon = "
+       "0.001}) {dims = [2, 6, 4, 5]}, %g), %b)",
+       "group_norm", "groups = 3, epsilon = 0.001", 3, kGroups},
+      {"group_norm with parameters for the groups, too",
+       "add(%b, mul(%g, reshape(instance_norm(reshape(%x) {dims = [2, 3, 40]}, %s, %t) {epsilon = "
+       "0.001}) {dims = [2, 6, 4, 5]}))",
+       "group_norm", "groups = 3, epsilon = 0.001", 3, kGroups},
+      {"group_norm with parameters for the groups only",
+       "reshape(instance_norm(reshape(%x) {dims = [2, 3, 2, 20]}, %s, %t)) {dims = [2, 6, 4, 5]}",
+       "group_norm", "groups = 3", 3, kGroups},
+      {"instance_norm between reshapes",
+       "add(mul(reshape(instance_norm(reshape(%x) {dims = [3, 4, 35]}, %s, %t)) {dims = [3, 4, 5, "
+       "7]}, %g), %b)",
+       "instance_norm", "", 3, kFirst},
+      {"instance_norm and parameters", "add(mul(instance_norm(%x, %s, %t), %g), %b)",
+       "instance_norm", "", 3, kFirst},
+      {"group_norm by moments",
+       "add(mul(reshape(" + WithMoments(normal, grouped, "[2, 3, 4]") +
+           ") {dims = [2, 6, 4, 5]}, %g), %b)",
+       "group_norm", "groups = 3, epsilon = 0.001", 3, kGroups},
+      {"group_norm by moments, no parameters",
+       "reshape(" + WithMoments(normal, grouped, "[-1, -2, -3]") + ") {dims = [2, 6, 4, 5]}",
+       "group_norm", "groups = 3, epsilon = 0.001", 3, kGroups},
+      {"group_norm by moments, channels last",
+       "add(mul(reshape(" + WithMoments(normal, grouped_last, "[1, 2, 4]") +
+           ") {dims = [2, 4, 5, 6]}, %c), %c)",
+       "group_norm", "groups = 3, epsilon = 0.001, layout = nxc", 3, kLastGroups},
+      {"group_norm as Keras writes it",
+       "reshape(" + Tensorflow(grouped_last, "[1, 2, 4]") + ") {dims = [2, 4, 5, 6]}", "group_norm",
+       "groups = 3, epsilon = 0.001, layout = nxc", 3, kLastGroups},
+      {"instance_norm by moments",
+       WithMoments("add(mul(div(D, sqrt(add(V, 0.001))), %g), %b)", "%x", "[2, 3]"),
+       "instance_norm", "epsilon = 0.001", 3, kFirst},
+      {"instance_norm by moments, channels last",
+       WithMoments("add(mul(div(D, sqrt(add(V, 0.001))), %g), %b)", "%x", "[1, 2]"),
+       "instance_norm", "epsilon = 0.001, layout = nxc", 3, kLast},
+      {"instance_norm by moments, channels last, no parameters",
+       WithMoments("mul(D, rsqrt(add(S, 0.001)))", "%x", "[1, 2]"), "instance_norm",
+       "epsilon = 0.001, layout = nxc", 3, kLast},
+      {"instance_norm as TensorFlow writes it", Tensorflow("%x", "[1, 2]"), "instance_norm",
+       "epsilon = 0.001, layout = nxc", 3, kLast},
+      {"layer_norm as TensorFlow writes it", Tensorflow("%x", "[2]"), "layer_norm",
+       "axis = 2, epsilon = 0.001", 3, kValues},
+      {"layer_norm with rsqrt and squared_difference",
+       WithMoments("add(mul(mul(D, rsqrt(add(S, 0.001))), %g), %b)", "%x", "[-1]"), "layer_norm",
+       "axis = 2, epsilon = 0.001", 3, kValues},
+  };
+}
+
+// The largest difference between the results of the graphs.
+double LargestDifference(const Graph& a, const Graph& b) {
+  const auto inputs = InputsOf(a, {});
+  const Tensor y = RunEverywhere(a, inputs)[0];
+  const Tensor expected = RunEverywhere(b, inputs)[0];
+  REQUIRE(y.dims() == expected.dims());
+  double largest = 0;
+  for (int64_t i = 0; i < y.elements(); ++i)
+    largest = std::max(largest, std::abs(y.GetDouble(i) - expected.GetDouble(i)));
+  return largest;
+}
+
+void CheckRow(const Row& row, double tolerance) {
+  CAPTURE(row.name);
+  const Graph spelled_out = GraphOf(row.expression, row.values);
+  Graph graph = spelled_out.Clone();
+  const auto counts = Fused(graph);
+  CAPTURE(PrintGraph(graph));
+  REQUIRE(counts.size() == 1);
+  REQUIRE(counts.contains(row.op));
+  CHECK(counts.at(row.op) == 1);
+  const Node& node = graph.nodes().back();
+  CHECK(node.op_name() == row.op);
+  CHECK(node.inputs().size() == row.inputs);
+  CHECK(PrintGraph(graph).find(row.attrs) != std::string::npos);
+  CHECK(LargestDifference(graph, spelled_out) <= tolerance);
+}
+
+TEST_CASE("idioms: each is one operator that computes the same") {
+  for (const Row& row : Rows()) CheckRow(row, 2e-6);
+  for (const NormRow& row : NormRows())
+    CheckRow({row.name, row.expression, row.op, row.attrs, row.inputs, row.values}, 2e-6);
+}
+
+TEST_CASE("idioms: blocks of images, to the bit") {
+  const std::vector<Row> rows = {
+      {"pixel_shuffle as PyTorch writes it",
+       "reshape(transpose(reshape(%x) {dims = [2, 2, 3, 3, 4, 5]}) {perm = [0, 1, 4, 2, 5, 3]}) "
+       "{dims = [2, 2, 12, 15]}",
+       "depth_to_space", "block = 3, mode = crd", 1, "in %x: f32[2, 18, 4, 5]"},
+      {"pixel_unshuffle as PyTorch writes it",
+       "reshape(transpose(reshape(%x) {dims = [2, 2, 4, 3, 5, 3]}) {perm = [0, 1, 3, 5, 2, 4]}) "
+       "{dims = [2, 18, 4, 5]}",
+       "space_to_depth", "block = 3, mode = crd", 1, "in %x: f32[2, 2, 12, 15]"},
+      {"depth_to_space, positions first",
+       "reshape(transpose(reshape(%x) {dims = [2, 3, 3, 2, 4, 5]}) {perm = [0, 3, 4, 1, 5, 2]}) "
+       "{dims = [2, 2, 12, 15]}",
+       "depth_to_space", "block = 3", 1, "in %x: f32[2, 18, 4, 5]"},
+      {"channels last",
+       "reshape(transpose(reshape(%x) {dims = [2, 4, 5, 2, 2, 3]}) {perm = [0, 1, 3, 2, 4, 5]}) "
+       "{dims = [2, 8, 10, 3]}",
+       "depth_to_space", "layout = nxc", 1, "in %x: f32[2, 4, 5, 12]"},
+      {"space_to_depth, channels last, axes joined",
+       "reshape(transpose(reshape(%x) {dims = [8, 2, 5, 6]}) {perm = [0, 2, 1, 3]}) "
+       "{dims = [2, 4, 5, 12]}",
+       "space_to_depth", "layout = nxc", 1, "in %x: f32[2, 8, 10, 3]"},
+      {"one spatial axis",
+       "reshape(transpose(reshape(%x) {dims = [2, 3, 2, 5]}) {perm = [0, 1, 3, 2]}) "
+       "{dims = [2, 3, 10]}",
+       "depth_to_space", "", 1, "in %x: f32[2, 6, 5]"},
+      {"integers",
+       "reshape(transpose(reshape(%x) {dims = [1, 2, 2, 2, 3, 3]}) {perm = [0, 1, 4, 2, 5, 3]}) "
+       "{dims = [1, 2, 6, 6]}",
+       "depth_to_space", "crd", 1, "in %x: i32[1, 8, 3, 3]"},
+  };
+  for (const Row& row : rows) CheckRow(row, 0);
+}
+
+TEST_CASE("idioms: moves that are no blocks stay") {
+  for (const auto& moves : {
+           // A shuffle of channels.
+           std::pair("in %x: f32[2, 6, 4, 5]",
+                     "reshape(transpose(reshape(%x) {dims = [2, 2, 3, 4, 5]}) {perm = [0, 2, 1, 3, "
+                     "4]}) {dims = [2, 6, 4, 5]}"),
+           // Rows and columns of the blocks are exchanged.
+           std::pair("in %x: f32[2, 18, 4, 5]",
+                     "reshape(transpose(reshape(%x) {dims = [2, 2, 3, 3, 4, 5]}) {perm = [0, 1, 4, "
+                     "3, 5, 2]}) {dims = [2, 2, 12, 15]}"),
+           // Not square.
+           std::pair("in %x: f32[2, 12, 4, 5]",
+                     "reshape(transpose(reshape(%x) {dims = [2, 2, 3, 2, 4, 5]}) {perm = [0, 1, 4, "
+                     "2, 5, 3]}) {dims = [2, 2, 12, 10]}"),
+           // Groups that the result does not have.
+           std::pair("in %x: f32[2, 6, 4, 5] const %s: f32[3] = seeded(5)",
+                     "reshape(instance_norm(reshape(%x) {dims = [2, 3, 40]}, %s, %s)) {dims = [2, "
+                     "6, 5, 4]}"),
+       }) {
+    CAPTURE(moves.second);
+    Graph graph = GraphOf(moves.second, moves.first);
+    const std::string before = PrintGraph(graph);
+    CHECK(Fused(graph).empty());
+    CHECK(PrintGraph(graph) == before);
+  }
+}
+
+TEST_CASE("idioms: parameters that are not taken leave no constants") {
+  Graph graph = GraphOf(NormRows()[0].expression, kGroups);
+  const std::string before = PrintGraph(graph);
+  const auto counts = FuseIdioms(graph, {nullptr, [](const Node&) { return false; }});
+  REQUIRE(counts.has_value());
+  CHECK(counts->empty());
+  CHECK(PrintGraph(graph) == before);
 }
 
 TEST_CASE("idioms: different parts, and parts with other uses, are unchanged") {
@@ -195,7 +388,7 @@ TEST_CASE("idioms: different parts, and parts with other uses, are unchanged") {
     CHECK(Fused(graph).empty());
     CHECK(PrintGraph(graph) == before);
   }
-  Graph graph = GraphOf("mul(mul(%x, add(erf(div(%x, 1.4142135)), 1)), 0.5)",
+  Graph graph = GraphOf("mul(mul(%x, add(erf(div(%x, 1.4142135)), 1)), 0.5)", kValues,
                         "add(erf(div(%x, 1.4142135)), 1)");
   CHECK(Fused(graph).empty());
 }
@@ -222,6 +415,18 @@ TEST_CASE("idioms: symbolic sizes are kept, other types are left alone") {
       Parse(R"(graph { in %x: f32[n, 8] %s = sigmoid(%x) %y = mul(%x, %s) out "y" = %y })");
   CHECK(Fused(open).at("silu") == 1);
   CHECK(open.outputs()[0].value->type().ToString() == "f32[n, 8]");
+  Graph blocks = Parse(R"(graph { in %x: f32[n, 8, h, w]
+      %s = reshape(%x) {dims = [n, 2, 2, 2, h, w]}
+      %t = transpose(%s) {perm = [0, 1, 4, 2, 5, 3]}
+      %y = reshape(%t) {dims = [n, 2, 2*h, 2*w]} out "y" = %y })");
+  CHECK(Fused(blocks).at("depth_to_space") == 1);
+  CHECK(blocks.outputs()[0].value->type().ToString() == "f32[n, 2, 2*h, 2*w]");
+  Graph groups = Parse(R"(graph { in %x: f32[n, 8, h, w]
+      const %one: f32[2] = splat(1) const %zero: f32[2] = splat(0)
+      const %g: f32[8, 1, 1] = seeded(1)  const %b: f32[8, 1, 1] = seeded(2)
+      %s = reshape(%x) {dims = [n, 2, 4*h*w]} %i = instance_norm(%s, %one, %zero)
+      %r = reshape(%i) {dims = [n, 8, h, w]} %m = mul(%r, %g) %y = add(%m, %b) out "y" = %y })");
+  CHECK(Fused(groups).at("group_norm") == 1);
   Graph half =
       Parse(R"(graph { in %x: f16[n, 8] %s = sigmoid(%x) %y = mul(%x, %s) out "y" = %y })");
   CHECK(Fused(half).empty());

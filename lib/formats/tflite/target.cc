@@ -7,6 +7,7 @@
 #include "formats/tflite/rewrites.h"
 #include "formats/tflite/tensor.h"
 #include "ir/op_def.h"
+#include "ops/array/blocks.h"
 #include "ops/array/shape.h"
 #include "ops/quant/quantized.h"
 #include "ops/recurrent/unroll.h"
@@ -218,11 +219,20 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return WhyWasteful(node);
 }
 
+// Blocks of images get the layout and the order of TensorFlow Lite by rewrites.
+bool TakesIdiom(const Node& node) {
+  if (!node.Is("depth_to_space") && !node.Is("space_to_depth")) return !WhyIllegal(node);
+  const Type& x = node.input(0)->type();
+  const Layout layout = node.attrs<DepthToSpaceAttrs>().layout;
+  return x.dtype == DType::kF32 && x.rank() == 4 && x.dim(ChannelAxis(layout, 4)).is_const();
+}
+
 }  // namespace
 
 const Target& TfliteTarget() {
   static const Target target = {.name = "TensorFlow Lite",
                                 .why_illegal = WhyIllegal,
+                                .takes_idiom = TakesIdiom,
                                 .rewrites = kRewrites,
                                 .prepare = FuseQuantized};
   return target;

@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ir/op_def.h"
+#include "ops/array/join_axes.h"
 #include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
@@ -230,6 +231,24 @@ Result<bool> DecomposeDepth(Graph& graph, Node& node) {
   return true;
 }
 
+// The size of a block if each spatial axis of `wide` has `block` times the elements of that of
+// `deep`, and `deep` the more channels; nullopt if not, or if it is 1.
+std::optional<int64_t> BlockBetween(const Dims& deep, const Dims& wide, Layout layout) {
+  const size_t channel = ChannelOf(layout, deep.size());
+  const auto first = static_cast<size_t>(FirstSpatialAxis(layout));
+  if (deep[first] == 0) return std::nullopt;
+  const auto block = Dim::ExactDiv(wide[first], deep[first]);
+  if (!block || !block->is_const() || block->value() < 2) return std::nullopt;
+  Dims expected = deep;
+  expected[channel] = wide[channel];
+  Dim depth = wide[channel];
+  for (size_t axis = first; axis < first + deep.size() - 2; ++axis) {
+    expected[axis] = expected[axis] * *block;
+    depth = depth * *block;
+  }
+  return expected == wide && depth == deep[channel] ? std::optional(block->value()) : std::nullopt;
+}
+
 // ---- space_to_batch_nd, batch_to_space_nd -------------------------------------------------------
 
 // The spatial pads; 0 if none are given.
@@ -377,6 +396,26 @@ Domain BlocksDomain(const Node&, size_t, std::span<const Domain> y) {
 }
 
 }  // namespace
+
+std::optional<DepthMove> DepthMoveOf(const Dims& x, const Dims& split,
+                                     const std::vector<int64_t>& perm, const Dims& y) {
+  if (x.size() < 3 || x.size() != y.size()) return std::nullopt;
+  const AxisPermutation moves = JoinedPermutation(split, perm);
+  for (const bool to_space : {true, false})
+    for (const Layout layout : {Layout::kNcx, Layout::kNxc}) {
+      const auto block = to_space ? BlockBetween(x, y, layout) : BlockBetween(y, x, layout);
+      if (!block) continue;
+      for (const DepthOrder mode : {DepthOrder::kDcr, DepthOrder::kCrd}) {
+        const DepthToSpaceAttrs a{*block, mode, layout};
+        const Rewiring r = RewireBlocks(x, y, ChannelOf(layout, x.size()),
+                                        static_cast<size_t>(FirstSpatialAxis(layout)),
+                                        BlockOf(a, x.size()), mode == DepthOrder::kDcr, !to_space);
+        if (JoinedPermutation(r.split, r.permuted) == moves)
+          return DepthMove{to_space ? "depth_to_space" : "space_to_depth", a};
+      }
+    }
+  return std::nullopt;
+}
 
 void RegisterBlockOps(OpRegistry& ops) {
   const auto define = [](std::string_view name, std::string_view summary, const AttrsInfo* attrs) {

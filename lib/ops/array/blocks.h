@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ir/attrs.h"
+#include "ir/dim.h"
 #include "ops/support/window.h"
 
 namespace nn {
@@ -31,6 +34,16 @@ struct DepthToSpaceAttrs {
   Layout layout = Layout::kNcx;
   static std::span<const AttrField> Fields();
 };
+
+// The depth_to_space or space_to_depth that takes shape `x` to shape `y` by the same moves as a
+// transpose of x, reshaped to `split`, between two reshapes; nullopt if there is none, or if
+// symbolic sizes do not show it.
+struct DepthMove {
+  std::string_view op;
+  DepthToSpaceAttrs attrs;
+};
+std::optional<DepthMove> DepthMoveOf(const Dims& x, const Dims& split,
+                                     const std::vector<int64_t>& perm, const Dims& y);
 
 // space_to_batch_nd: pads each spatial axis with zeros (`pads`: begins, then ends; empty: 0) and
 // cuts it into blocks of `blocks[k]` elements. Element p of all blocks, p counted in row-major

@@ -15,14 +15,8 @@ namespace {
 // Permutations of more axes move one axis at a time.
 constexpr size_t kMostAxes = 5;
 
-// A permutation: sizes of the input, and as in TransposeAttrs.
-struct Permutation {
-  Dims dims;
-  std::vector<int64_t> perm;
-};
-
-Permutation WithoutUnitAxes(const Dims& dims, const std::vector<int64_t>& perm) {
-  Permutation out;
+AxisPermutation WithoutUnitAxes(const Dims& dims, const std::vector<int64_t>& perm) {
+  AxisPermutation out;
   std::vector<int64_t> number(dims.size(), -1);
   for (size_t k = 0; k < dims.size(); ++k) {
     if (dims[k] == 1) continue;
@@ -35,8 +29,8 @@ Permutation WithoutUnitAxes(const Dims& dims, const std::vector<int64_t>& perm) 
 }
 
 // Joins axes that are neighbors in the same order before and after.
-Permutation WithJoinedAxes(const Permutation& p) {
-  Permutation out;
+AxisPermutation WithJoinedAxes(const AxisPermutation& p) {
+  AxisPermutation out;
   std::vector<int64_t> group(p.dims.size(), 0);  // of each axis of the input
   std::vector<size_t> place(p.dims.size());      // of each axis in the result
   for (size_t i = 0; i < p.perm.size(); ++i) place[static_cast<size_t>(p.perm[i])] = i;
@@ -64,12 +58,12 @@ class Builder {
     return Add("reshape", v, ReshapeAttrs{std::move(dims), false});
   }
   // `v` has as many elements as p.dims.
-  Result<Value*> Transpose(Value* v, const Permutation& p) {
+  Result<Value*> Transpose(Value* v, const AxisPermutation& p) {
     NN_ASSIGN(v, Reshape(v, p.dims));
     return Add("transpose", v, TransposeAttrs{p.perm});
   }
   // Moves the axes to their places one by one, the first first.
-  Result<Value*> MoveAxes(Value* v, const Permutation& p) {
+  Result<Value*> MoveAxes(Value* v, const AxisPermutation& p) {
     std::vector<int64_t> order(p.dims.size());
     std::iota(order.begin(), order.end(), 0);
     const auto size = [&](size_t begin, size_t end) {
@@ -103,6 +97,10 @@ class Builder {
 
 }  // namespace
 
+AxisPermutation JoinedPermutation(const Dims& dims, const std::vector<int64_t>& perm) {
+  return WithJoinedAxes(WithoutUnitAxes(dims, perm));
+}
+
 Result<bool> JoinTransposedAxes(Graph& graph, Node& node) {
   const Node* const from = node.input(0)->def();
   Value* const y = node.output();
@@ -113,8 +111,7 @@ Result<bool> JoinTransposedAxes(Graph& graph, Node& node) {
       return false;
   const Type& type = node.input(0)->type();
   if (!type.ranked() || (type.quantized() && type.quant->per_axis())) return false;
-  const Permutation p =
-      WithJoinedAxes(WithoutUnitAxes(*type.dims, node.attrs<TransposeAttrs>().perm));
+  const AxisPermutation p = JoinedPermutation(*type.dims, node.attrs<TransposeAttrs>().perm);
   if (p.dims.size() == type.dims->size() && p.dims.size() <= kMostAxes) return false;
   Builder builder(graph, node);
   Value* moved = from->input(0);

@@ -1,0 +1,97 @@
+// Which targets take which idioms.
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "formats/format.h"
+#include "ir/text.h"
+#include "passes/idioms.h"
+#include "passes/legalize.h"
+#include "support/run_graph.h"
+
+namespace nn::test::idiom_targets_test {
+namespace {
+
+constexpr std::string_view kPixelShuffle = R"(graph {
+  in %x: f32[2, 18, 4, 5]
+  %s = reshape(%x) {dims = [2, 2, 3, 3, 4, 5]}
+  %t = transpose(%s) {perm = [0, 1, 4, 2, 5, 3]}
+  %y = reshape(%t) {dims = [2, 2, 12, 15]}
+  out "y" = %y
+})";
+constexpr std::string_view kLastGroups = R"(graph {
+  in %x: f32[2, 4, 5, 6]
+  const %s: f32[6] = seeded(1)
+  const %b: f32[6] = seeded(2)
+  const %epsilon: f32[] = [0.001]
+  %g = reshape(%x) {dims = [2, 4, 5, 3, 2]}
+  %mean = reduce_mean(%g) {axes = [1, 2, 4]}
+  %d = sub(%g, %mean)
+  %square = squared_difference(%g, %mean)
+  %variance = reduce_mean(%square) {axes = [1, 2, 4]}
+  %sum = add(%variance, %epsilon)
+  %factor = rsqrt(%sum)
+  %n = mul(%d, %factor)
+  %r = reshape(%n) {dims = [2, 4, 5, 6]}
+  %m = mul(%r, %s)
+  %y = add(%m, %b)
+  out "y" = %y
+})";
+
+size_t CountOf(const Graph& graph, std::string_view op) {
+  size_t n = 0;
+  for (const Node& node : graph.nodes()) n += node.Is(op) ? 1 : 0;
+  return n;
+}
+
+// Legalizes the graph, which nothing may prevent; with `fuse` as nnconvert --fuse does.
+RewriteCounts Legalized(Graph& graph, std::string_view format, bool fuse) {
+  CAPTURE(format);
+  const Target& target = *FindFormat(format)->target;
+  RewriteCounts counts;
+  if (fuse) REQUIRE(FuseIdiomsFor(target, graph, IdiomScope::kAll, &counts).has_value());
+  InterfaceAxes axes;
+  const auto unsupported = Legalize(graph, target, &axes, &counts);
+  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
+  CHECK(unsupported->empty());
+  return counts;
+}
+
+TEST_CASE("idioms: pixel_shuffle where transposes have fewer axes, or with --fuse") {
+  const Graph spelled_out = Parse(kPixelShuffle);
+  for (const auto& form : {std::pair("coreml", false), std::pair("coreml", true),
+                           std::pair("tflite", true), std::pair("onnx", true)}) {
+    CAPTURE(form.first);
+    Graph graph = spelled_out.Clone();
+    auto counts = Legalized(graph, form.first, form.second);
+    CHECK(counts[{"depth_to_space", kIdiomRewrite}] == 1);
+    CHECK(CountOf(graph, "depth_to_space") == 1);
+    CHECK(CountOf(graph, "reshape") == 0);
+    const auto inputs = InputsOf(spelled_out, {});
+    CHECK(RunEverywhere(graph, inputs)[0].ToDoubles() ==
+          RunEverywhere(spelled_out, inputs)[0].ToDoubles());
+  }
+  // Transposes of six axes are legal there.
+  for (const std::string_view format : {"tflite", "onnx"}) {
+    Graph graph = spelled_out.Clone();
+    CHECK(Legalized(graph, format, false).empty());
+    CHECK(CountOf(graph, "transpose") == 1);
+  }
+}
+
+TEST_CASE("idioms: an operator that has only the other layout is taken") {
+  Graph graph = Parse(kLastGroups);
+  auto counts = Legalized(graph, "onnx", true);
+  CHECK(counts[{"group_norm", kIdiomRewrite}] == 1);
+  CHECK(CountOf(graph, "group_norm") == 1);
+  CHECK(CountOf(graph, "reduce_mean") == 0);
+  // TensorFlow Lite has no such operator in either.
+  graph = Parse(kLastGroups);
+  CHECK(Legalized(graph, "tflite", true).empty());
+  CHECK(CountOf(graph, "reduce_mean") == 2);
+}
+
+}  // namespace
+}  // namespace nn::test::idiom_targets_test
