@@ -4,6 +4,8 @@
 #include <type_traits>
 
 #include "numeric/scalar_functions.h"
+#include "ops/math/elementwise.h"
+#include "ops/reduce/reduce.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
 
@@ -128,16 +130,32 @@ OpDef AlongAxis(std::string_view name, std::string_view summary, Status (*eval)(
   return op;
 }
 
-// Lowers a softmax with a beta other than 1 to a softmax of x * beta.
+// Lowers a softmax with a beta other than 1, by the steps of its evaluation: a product x * beta can
+// overflow where (x - max) * beta does not.
 Result<bool> DecomposeSoftmax(Graph& graph, Node& node) {
   SoftmaxAttrs a = node.attrs<SoftmaxAttrs>();
   Value* x = node.input(0);
   if (a.beta == 1.0f || x->type().quantized() || x->dtype() != DType::kF32) return false;
+  const ReduceAttrs along{{a.axis}, true};
+  NN_ASSIGN(Node* const largest, graph.Append("reduce_max", {x}, along, 1, &node));
+  NN_ASSIGN(Node* const shifted, graph.Append("sub", {x, largest->output()}, {}, 1, &node));
   Value* beta = graph.AddConstant(Tensor::Scalar(a.beta), "beta");
-  NN_ASSIGN(Node* const scaled, graph.Append("mul", {x, beta}, {}, 1, &node));
-  a.beta = 1.0f;
-  graph.SetInput(&node, 0, scaled->output());
-  node.set_attrs(a);
+  NN_ASSIGN(Node* const scaled, graph.Append("mul", {shifted->output(), beta}, {}, 1, &node));
+  if (a.beta >= 0) {
+    // The largest element is 0, so that softmax changes none when it subtracts it.
+    a.beta = 1.0f;
+    graph.SetInput(&node, 0, scaled->output());
+    node.set_attrs(a);
+    return true;
+  }
+  // The smallest element is 0, and the exponentials of others may overflow.
+  NN_ASSIGN(Node* const e, graph.Append("exp", {scaled->output()}, {}, 1, &node));
+  NN_ASSIGN(Node* const sum, graph.Append("reduce_sum", {e->output()}, along, 1, &node));
+  // The sum is at least 1. Targets that must bound a divisor see this by the clip only.
+  const ClipAttrs bounds{1.0f, std::numeric_limits<float>::infinity()};
+  NN_ASSIGN(Node* const divisor, graph.Append("clip", {sum->output()}, bounds, 1, &node));
+  NN_ASSIGN(Node* const y, graph.Append("div", {e->output(), divisor->output()}, {}, 1, &node));
+  graph.Replace(&node, y->output());
   return true;
 }
 
