@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "formats/format.h"
 #include "support/run_graph.h"
-#include "validators/rule_cases.h"
 #include "validators/tflite/example_text.h"
+#include "validators/tflite_text.h"
 
 namespace nn::test::tflite_operators_test {
 namespace {
@@ -22,29 +21,9 @@ struct Row {
   std::vector<std::vector<double>> outputs;
 };
 
-Result<ImportedModel> ImportText(const std::string& text) {
-  const std::string file = EncodeFlatbuffer("tflite.fbs", tflite::OperatorModel(text));
-  const Format& format = *FindFormat("tflite");
-  NN_ASSIGN(const auto model,
-            format.read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
-  return format.import(*model);
-}
-
-// The reason why the model is not imported; "" if it is.
-std::string WhyNot(const std::string& text) {
-  const auto imported = ImportText(text);
-  if (!imported) return imported.error().message();
-  return imported->unsupported.empty() ? std::string() : imported->unsupported[0].reason;
-}
-
 void CheckRow(const Row& r) {
   CAPTURE(std::string(r.text));
-  const auto imported = ImportText(r.text);
-  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  for (const UnsupportedNode& u : imported->unsupported) FAIL(u.reason);
-  const auto outputs = RunEverywhere(imported->graph, InputsOf(imported->graph, r.inputs));
-  REQUIRE(outputs.size() == r.outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) CHECK(outputs[i].ToDoubles() == r.outputs[i]);
+  CHECK(OutputsOfTflite(r.text, r.inputs) == r.outputs);
 }
 
 TEST_CASE("tflite operators: segments") {
@@ -71,17 +50,18 @@ TEST_CASE("tflite operators: segments") {
        {{3, 3, 4}}},
   };
   for (const Row& r : rows) CheckRow(r);
-  CHECK(WhyNot("UNSORTED_SEGMENT_SUM UnsortedSegmentSumOptions {}\nx f32[2]\nids i32[2] =0,3\n"
-               "segments i32[] =3\n> y f32[3]\n")
+  CHECK(WhyNotImported(
+            "UNSORTED_SEGMENT_SUM UnsortedSegmentSumOptions {}\nx f32[2]\nids i32[2] =0,3\n"
+            "segments i32[] =3\n> y f32[3]\n")
             .find("segment id 3 is out of range") != std::string::npos);
-  CHECK(WhyNot("SEGMENT_SUM SegmentSumOptions {}\nx f32[2]\nids i32[2] =0,2\n> y f32[3]\n")
+  CHECK(WhyNotImported("SEGMENT_SUM SegmentSumOptions {}\nx f32[2]\nids i32[2] =0,2\n> y f32[3]\n")
             .find("increase by at most 1") != std::string::npos);
-  CHECK(WhyNot("SEGMENT_SUM SegmentSumOptions {}\nx f32[2]\nids i32[2]\n> y f32[2]\n") ==
+  CHECK(WhyNotImported("SEGMENT_SUM SegmentSumOptions {}\nx f32[2]\nids i32[2]\n> y f32[2]\n") ==
         "the segment ids must be constant");
 }
 
 TEST_CASE("tflite operators: segment ids of a run that are out of range") {
-  auto imported = ImportText(
+  auto imported = ImportTfliteText(
       "UNSORTED_SEGMENT_SUM UnsortedSegmentSumOptions {}\nx f32[2]\nids i32[2]\nsegments i32[] "
       "=3\n> y f32[3]\n");
   REQUIRE(imported.has_value());
@@ -209,7 +189,7 @@ std::string Composite(bool of_itself) {
 TEST_CASE("tflite operators: composites are what their decompositions compute") {
   const std::string text = Composite(false);
   CheckRow({text.c_str(), {{1, 2}}, {{2, 4}}});
-  CHECK(WhyNot(Composite(true)) == "subgraphs in more than 16 subgraphs are unsupported");
+  CHECK(WhyNotImported(Composite(true)) == "subgraphs in more than 16 subgraphs are unsupported");
 }
 
 // Subgraphs 1 and 2, which negate their input and return it.
@@ -241,10 +221,10 @@ TEST_CASE("tflite operators: branches are selected") {
   CheckRow({cases.c_str(), {{0}, {3, 4}}, {{3, 4}}});
   CheckRow({cases.c_str(), {{1}, {3, 4}}, {{-3, -4}}});
   CheckRow({cases.c_str(), {{-1}, {3, 4}}, {{3, 4}}});
-  CHECK(
-      WhyNot(WithBranches("IF IfOptions {\"then_subgraph_index\": 1, \"else_subgraph_index\": 9}\n"
-                          "condition bool[]\nx f32[2]\n> y f32[2]\n"))
-          .find("subgraph 9 does not exist") != std::string::npos);
+  CHECK(WhyNotImported(
+            WithBranches("IF IfOptions {\"then_subgraph_index\": 1, \"else_subgraph_index\": 9}\n"
+                         "condition bool[]\nx f32[2]\n> y f32[2]\n"))
+            .find("subgraph 9 does not exist") != std::string::npos);
 }
 
 }  // namespace

@@ -6,39 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "formats/format.h"
-#include "support/run_graph.h"
-#include "validators/rule_cases.h"
 #include "validators/tflite/example_text.h"
+#include "validators/tflite_text.h"
 
 namespace nn::test::tflite_recurrent_test {
 namespace {
-
-Result<ImportedModel> ImportText(const std::string& text) {
-  const std::string file = EncodeFlatbuffer("tflite.fbs", tflite::OperatorModel(text));
-  const Format& format = *FindFormat("tflite");
-  NN_ASSIGN(const auto model,
-            format.read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
-  return format.import(*model);
-}
-
-std::string WhyNot(const std::string& text) {
-  const auto imported = ImportText(text);
-  if (!imported) return imported.error().message();
-  return imported->unsupported.empty() ? std::string() : imported->unsupported[0].reason;
-}
-
-std::vector<std::vector<double>> OutputsOf(const std::string& text,
-                                           const std::vector<std::vector<double>>& inputs) {
-  CAPTURE(text);
-  const auto imported = ImportText(text);
-  REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
-  for (const UnsupportedNode& u : imported->unsupported) FAIL(u.reason);
-  std::vector<std::vector<double>> out;
-  for (const Tensor& t : RunEverywhere(imported->graph, InputsOf(imported->graph, inputs)))
-    out.push_back(t.ToDoubles());
-  return out;
-}
 
 void CheckNear(const std::vector<double>& got, const std::vector<double>& expected) {
   REQUIRE(got.size() == expected.size());
@@ -103,7 +75,7 @@ TEST_CASE("tflite recurrent: UNIDIRECTIONAL_SEQUENCE_LSTM starts from zeros") {
           "{{\"fused_activation_function\": \"TANH\", \"time_major\": true, \"cell_clip\": {}}}\n",
           clip);
       const std::string rest = CellText(cell) + "h f32[1,1] var\nc f32[1,1] var\n";
-      CheckNear(OutputsOf(head + "x f32[3,1,1]\n" + rest + "> y f32[3,1,1]\n", {x})[0],
+      CheckNear(OutputsOfTflite(head + "x f32[3,1,1]\n" + rest + "> y f32[3,1,1]\n", {x})[0],
                 cell.Run(x));
     }
 }
@@ -112,7 +84,7 @@ TEST_CASE("tflite recurrent: LSTM is one step") {
   const std::string text =
       "LSTM LSTMOptions {\"fused_activation_function\": \"TANH\"}\nx f32[2,1]\n" + CellText(kCell) +
       "h f32[2,1] var\nc f32[2,1] var\n> y f32[2,1]\n";
-  CheckNear(OutputsOf(text, {{1, -2}})[0], {kCell.Run({1})[0], kCell.Run({-2})[0]});
+  CheckNear(OutputsOfTflite(text, {{1, -2}})[0], {kCell.Run({1})[0], kCell.Run({-2})[0]});
 }
 
 TEST_CASE("tflite recurrent: LSTM with one matrix") {
@@ -122,7 +94,7 @@ TEST_CASE("tflite recurrent: LSTM with one matrix") {
     weights += fmt::format("{}{},{}", g == 0 ? "" : ",", kCell.w[g], kCell.r[g]);
     bias += fmt::format("{}{}", g == 0 ? "" : ",", kCell.b[g]);
   }
-  const auto outputs = OutputsOf(
+  const auto outputs = OutputsOfTflite(
       "LSTM/2 LSTMOptions {\"fused_activation_function\": \"TANH\", \"kernel_type\": \"BASIC\"}\n"
       "x f32[1,1]\nh f32[1,1]\n" +
           weights + "\n" + bias +
@@ -151,8 +123,8 @@ TEST_CASE("tflite recurrent: BIDIRECTIONAL_SEQUENCE_LSTM") {
            (merged ? "> y f32[1,2,2]\n" : "> y f32[1,2,1]\n> z f32[1,2,1]\n");
   };
   const auto f = kCell.Run({1, -2}), b = back.Run({-2, 1});
-  CheckNear(OutputsOf(text(true), {{1, -2}})[0], {f[0], b[1], f[1], b[0]});
-  const auto both = OutputsOf(text(false), {{1, -2}});
+  CheckNear(OutputsOfTflite(text(true), {{1, -2}})[0], {f[0], b[1], f[1], b[0]});
+  const auto both = OutputsOfTflite(text(false), {{1, -2}});
   CheckNear(both[0], f);
   CheckNear(both[1], {b[1], b[0]});
 }
@@ -174,23 +146,24 @@ TEST_CASE("tflite recurrent: RNN") {
     const std::string options =
         fmt::format("{{\"fused_activation_function\": \"{}\", \"time_major\": true}}\n",
                     relu ? "RELU" : "TANH");
-    CheckNear(OutputsOf("UNIDIRECTIONAL_SEQUENCE_RNN SequenceRNNOptions " + options +
-                            "x f32[3,1,1]\n" + weights + "h f32[1,1] var\n> y f32[3,1,1]\n",
-                        {{1, 2, -3}})[0],
+    CheckNear(OutputsOfTflite("UNIDIRECTIONAL_SEQUENCE_RNN SequenceRNNOptions " + options +
+                                  "x f32[3,1,1]\n" + weights + "h f32[1,1] var\n> y f32[3,1,1]\n",
+                              {{1, 2, -3}})[0],
               run({1, 2, -3}, relu));
   }
-  CheckNear(OutputsOf("RNN RNNOptions {\"fused_activation_function\": \"TANH\"}\nx f32[2,1]\n" +
+  CheckNear(
+      OutputsOfTflite("RNN RNNOptions {\"fused_activation_function\": \"TANH\"}\nx f32[2,1]\n" +
                           weights + "h f32[2,1] var\n> y f32[2,1]\n",
                       {{1, -3}})[0],
-            {run({1}, false)[0], run({-3}, false)[0]});
+      {run({1}, false)[0], run({-3}, false)[0]});
   const auto f = run({1, 2}, false), b = run({2, 1}, false);
-  CheckNear(OutputsOf("BIDIRECTIONAL_SEQUENCE_RNN BidirectionalSequenceRNNOptions "
-                      "{\"fused_activation_function\": \"TANH\", \"time_major\": true, "
-                      "\"merge_outputs\": true}\nx f32[2,1,1]\n" +
-                          weights +
-                          "h f32[1,1] var\nv f32[1,1] =0.5\ns f32[1,1] =-0.25\n"
-                          "d f32[1] =0.125\ni f32[1,1] var\n-\n-\n-\n> y f32[2,1,2]\n",
-                      {{1, 2}})[0],
+  CheckNear(OutputsOfTflite("BIDIRECTIONAL_SEQUENCE_RNN BidirectionalSequenceRNNOptions "
+                            "{\"fused_activation_function\": \"TANH\", \"time_major\": true, "
+                            "\"merge_outputs\": true}\nx f32[2,1,1]\n" +
+                                weights +
+                                "h f32[1,1] var\nv f32[1,1] =0.5\ns f32[1,1] =-0.25\n"
+                                "d f32[1] =0.125\ni f32[1,1] var\n-\n-\n-\n> y f32[2,1,2]\n",
+                            {{1, 2}})[0],
             {f[0], b[1], f[1], b[0]});
 }
 
@@ -200,7 +173,7 @@ TEST_CASE("tflite recurrent: SVDF uses the newest weights of the steps") {
       "f f32[4,2] =1,0,0,1,1,1,2,-1\nt f32[4,3] =9,9,1,9,9,2,9,9,-1,9,9,3\nb f32[2] =0.5,-10\n"
       "s f32[1,12] var\n> y f32[1,2]\n";
   // Filters 3, 5, 8, 1; units 3 + 10 + 0.5 and -8 + 3 - 10.
-  CheckNear(OutputsOf(text, {{3, 5}})[0], {13.5, 0});
+  CheckNear(OutputsOfTflite(text, {{3, 5}})[0], {13.5, 0});
 }
 
 TEST_CASE("tflite recurrent: unsupported constructs are named") {
@@ -210,12 +183,14 @@ TEST_CASE("tflite recurrent: unsupported constructs are named") {
   const std::string cell = CellText(kCell);
   const std::string states = "h f32[1,1] var\nc f32[1,1] var\n> y f32[1,3,1]\n";
   const std::string projected = cell.substr(0, cell.size() - 4) + "p f32[1,1] =1\n-\n";
-  CHECK(WhyNot(lstm + projected + states).find("a projection is unsupported") != std::string::npos);
-  CHECK(WhyNot("RNN RNNOptions {\"fused_activation_function\": \"RELU6\"}\nx f32[1,1]\n"
-               "w f32[1,1] =1\nr f32[1,1] =1\nb f32[1] =1\nh f32[1,1] var\n> y f32[1,1]\n") ==
-        "activation RELU6 of a recurrent layer is unsupported");
+  CHECK(WhyNotImported(lstm + projected + states).find("a projection is unsupported") !=
+        std::string::npos);
+  CHECK(
+      WhyNotImported("RNN RNNOptions {\"fused_activation_function\": \"RELU6\"}\nx f32[1,1]\n"
+                     "w f32[1,1] =1\nr f32[1,1] =1\nb f32[1] =1\nh f32[1,1] var\n> y f32[1,1]\n") ==
+      "activation RELU6 of a recurrent layer is unsupported");
   // Other operators have no states.
-  CHECK(WhyNot("ABS AbsOptions {}\nx f32[1] var\n> y f32[1]\n").find("variable tensors") !=
+  CHECK(WhyNotImported("ABS AbsOptions {}\nx f32[1] var\n> y f32[1]\n").find("variable tensors") !=
         std::string::npos);
 }
 
@@ -226,16 +201,17 @@ TEST_CASE("tflite operators: NON_MAX_SUPPRESSION fills its lists with zeros") {
            fmt::format("i f32[] ={}\nt f32[] =0\n> y i32[4]\n> c i32[]\n", iou);
   };
   using Outputs = std::vector<std::vector<double>>;
-  CHECK(OutputsOf(v4(0.6), {{0.5, 0.25, 0.75}}) == Outputs{{2, 0, 1, 0}, {3}});
+  CHECK(OutputsOfTflite(v4(0.6), {{0.5, 0.25, 0.75}}) == Outputs{{2, 0, 1, 0}, {3}});
   // An overlap of exactly the threshold suppresses.
-  CHECK(OutputsOf(v4(0.5), {{0.5, 0.25, 0.75}}) == Outputs{{2, 0, 0, 0}, {2}});
+  CHECK(OutputsOfTflite(v4(0.5), {{0.5, 0.25, 0.75}}) == Outputs{{2, 0, 0, 0}, {2}});
   const auto v5 = [&](double sigma) {
     return "NON_MAX_SUPPRESSION_V5 NonMaxSuppressionV5Options {}\n" + boxes +
            fmt::format("i f32[] =0.5\nt f32[] =0\ng f32[] ={}\n> y i32[4]\n> z f32[4]\n> c i32[]\n",
                        sigma);
   };
-  CHECK(OutputsOf(v5(0), {{0.5, 0.25, 0.75}}) == Outputs{{2, 0, 0, 0}, {0.75, 0.5, 0, 0}, {2}});
-  CHECK(WhyNot(v5(0.5)).find("soft suppression") != std::string::npos);
+  CHECK(OutputsOfTflite(v5(0), {{0.5, 0.25, 0.75}}) ==
+        Outputs{{2, 0, 0, 0}, {0.75, 0.5, 0, 0}, {2}});
+  CHECK(WhyNotImported(v5(0.5)).find("soft suppression") != std::string::npos);
 }
 
 // With a second operator code and a subgraph for the update.
@@ -261,9 +237,9 @@ TEST_CASE("tflite operators: STABLEHLO_SCATTER drops updates that are out of ran
       "x f32[3,2]\ni i32[4,1]\nu f32[4,2]\n> y f32[3,2]\n";
   const std::vector<std::vector<double>> inputs = {
       {1, 2, 3, 4, 5, 6}, {2, -1, 0, 2}, {10, 20, 30, 40, 50, 60, 70, 80}};
-  CHECK(OutputsOf(ScatterText(rows, true), inputs)[0] ==
+  CHECK(OutputsOfTflite(ScatterText(rows, true), inputs)[0] ==
         std::vector<double>{51, 62, 3, 4, 85, 106});
-  CHECK(OutputsOf(ScatterText(rows, false), inputs)[0] ==
+  CHECK(OutputsOfTflite(ScatterText(rows, false), inputs)[0] ==
         std::vector<double>{50, 60, 3, 4, 70, 80});
   // A window of two columns at a position; the half outside is dropped.
   const std::string windows =
@@ -271,9 +247,9 @@ TEST_CASE("tflite operators: STABLEHLO_SCATTER drops updates that are out of ran
       "\"inserted_window_dims\": [0], \"scatter_dims_to_operand_dims\": [1, 0], "
       "\"index_vector_dim\": 0, \"update_computation_subgraph_index\": 1}\n"
       "x i32[2,3]\ni i64[2,2]\nu i32[2,2]\n> y i32[2,3]\n";
-  CHECK(
-      OutputsOf(ScatterText(windows, false), {{0, 0, 0, 0, 0, 0}, {2, 0, 0, 1}, {1, 2, 3, 4}})[0] ==
-      std::vector<double>{0, 0, 1, 2, 4, 0});
+  CHECK(OutputsOfTflite(ScatterText(windows, false),
+                        {{0, 0, 0, 0, 0, 0}, {2, 0, 0, 1}, {1, 2, 3, 4}})[0] ==
+        std::vector<double>{0, 0, 1, 2, 4, 0});
 }
 
 }  // namespace

@@ -15,31 +15,38 @@
 
 namespace nn {
 
+namespace {
+
+// The fields of an operator's own, then its seeds.
+template <typename A>
+std::vector<AttrField> WithSeeds(std::vector<AttrField> fields) {
+  fields.push_back(Field<&Seeds::seed, A>("seed"));
+  fields.push_back(Field<&Seeds::seed2, A>("seed2"));
+  return fields;
+}
+
+}  // namespace
+
 std::span<const AttrField> RandomUniformAttrs::Fields() {
   using A = RandomUniformAttrs;
-  static const AttrField fields[] = {
-      Field<&A::low>("low"),   Field<&A::high>("high"),        Field<&A::dtype>("dtype"),
-      Field<&A::dims>("dims"), Field<&Seeds::seed, A>("seed"), Field<&Seeds::seed2, A>("seed2")};
+  static const auto fields = WithSeeds<A>({Field<&A::low>("low"), Field<&A::high>("high"),
+                                           Field<&A::dtype>("dtype"), Field<&A::dims>("dims")});
   return fields;
 }
 std::span<const AttrField> RandomNormalAttrs::Fields() {
   using A = RandomNormalAttrs;
-  static const AttrField fields[] = {
-      Field<&A::mean>("mean"), Field<&A::scale>("scale"),      Field<&A::dtype>("dtype"),
-      Field<&A::dims>("dims"), Field<&Seeds::seed, A>("seed"), Field<&Seeds::seed2, A>("seed2")};
+  static const auto fields = WithSeeds<A>({Field<&A::mean>("mean"), Field<&A::scale>("scale"),
+                                           Field<&A::dtype>("dtype"), Field<&A::dims>("dims")});
   return fields;
 }
 std::span<const AttrField> BernoulliAttrs::Fields() {
   using A = BernoulliAttrs;
-  static const AttrField fields[] = {Field<&A::dtype>("dtype"), Field<&Seeds::seed, A>("seed"),
-                                     Field<&Seeds::seed2, A>("seed2")};
+  static const auto fields = WithSeeds<A>({Field<&A::dtype>("dtype")});
   return fields;
 }
 std::span<const AttrField> MultinomialAttrs::Fields() {
   using A = MultinomialAttrs;
-  static const AttrField fields[] = {Field<&A::count>("count"), Field<&A::dtype>("dtype"),
-                                     Field<&Seeds::seed, A>("seed"),
-                                     Field<&Seeds::seed2, A>("seed2")};
+  static const auto fields = WithSeeds<A>({Field<&A::count>("count"), Field<&A::dtype>("dtype")});
   return fields;
 }
 
@@ -314,52 +321,44 @@ Domain MultinomialDomain(const Node& node, size_t input, std::span<const Domain>
   return Between(static_cast<double>((*dims)[1]), static_cast<double>((*dims)[1]));
 }
 
+OpDef RandomOp(std::string_view name, std::string_view summary, const AttrsInfo* attrs,
+               std::vector<OperandDef> inputs, decltype(OpDef::infer) infer,
+               decltype(OpDef::eval) eval) {
+  OpDef op;
+  op.name = name;
+  op.summary = summary;
+  op.category = Category::kOther;
+  op.attrs = attrs;
+  op.inputs = std::move(inputs);
+  op.infer = infer;
+  op.eval = eval;
+  return op;
+}
+
+// An operator whose result has the shape of an attribute or an input.
+template <typename A>
+OpDef DrawnOp(std::string_view name, std::string_view summary, decltype(OpDef::infer) infer,
+              decltype(OpDef::eval) eval) {
+  OpDef op = RandomOp(name, summary, AttrsInfoOf<A>(), {{"shape", Arity::kOptional}}, infer, eval);
+  op.change_axes = ChangeDrawnAxes<A>;
+  op.absorb_inputs = AbsorbDrawnShape<A>;
+  return op;
+}
+
 }  // namespace
 
 void RegisterRandomOps(OpRegistry& ops) {
-  OpDef uniform;
-  uniform.name = "random_uniform";
-  uniform.summary = "uniformly distributed random numbers";
-  uniform.category = Category::kOther;
-  uniform.attrs = AttrsInfoOf<RandomUniformAttrs>();
-  uniform.inputs = {{"shape", Arity::kOptional}};
-  uniform.infer = InferRandomUniform;
-  uniform.eval = EvalRandomUniform;
-  uniform.change_axes = ChangeDrawnAxes<RandomUniformAttrs>;
-  uniform.absorb_inputs = AbsorbDrawnShape<RandomUniformAttrs>;
-  ops.Add(std::move(uniform));
-
-  OpDef normal;
-  normal.name = "random_normal";
-  normal.summary = "normally distributed random numbers";
-  normal.category = Category::kOther;
-  normal.attrs = AttrsInfoOf<RandomNormalAttrs>();
-  normal.inputs = {{"shape", Arity::kOptional}};
-  normal.infer = InferRandomNormal;
-  normal.eval = EvalRandomNormal;
-  normal.change_axes = ChangeDrawnAxes<RandomNormalAttrs>;
-  normal.absorb_inputs = AbsorbDrawnShape<RandomNormalAttrs>;
-  ops.Add(std::move(normal));
-
-  OpDef bernoulli;
-  bernoulli.name = "bernoulli";
-  bernoulli.summary = "random zeros and ones with given probabilities of ones";
-  bernoulli.category = Category::kOther;
-  bernoulli.attrs = AttrsInfoOf<BernoulliAttrs>();
-  bernoulli.inputs = {{"p"}};
-  bernoulli.infer = InferBernoulli;
-  bernoulli.eval = EvalBernoulli;
+  ops.Add(DrawnOp<RandomUniformAttrs>("random_uniform", "uniformly distributed random numbers",
+                                      InferRandomUniform, EvalRandomUniform));
+  ops.Add(DrawnOp<RandomNormalAttrs>("random_normal", "normally distributed random numbers",
+                                     InferRandomNormal, EvalRandomNormal));
+  OpDef bernoulli = RandomOp("bernoulli", "random zeros and ones with given probabilities of ones",
+                             AttrsInfoOf<BernoulliAttrs>(), {{"p"}}, InferBernoulli, EvalBernoulli);
   bernoulli.change_axes = ChangeBernoulliAxes;
   ops.Add(std::move(bernoulli));
-
-  OpDef multinomial;
-  multinomial.name = "multinomial";
-  multinomial.summary = "random classes with given logits";
-  multinomial.category = Category::kOther;
-  multinomial.attrs = AttrsInfoOf<MultinomialAttrs>();
-  multinomial.inputs = {{"logits"}, {"count", Arity::kOptional}};
-  multinomial.infer = InferMultinomial;
-  multinomial.eval = EvalMultinomial;
+  OpDef multinomial =
+      RandomOp("multinomial", "random classes with given logits", AttrsInfoOf<MultinomialAttrs>(),
+               {{"logits"}, {"count", Arity::kOptional}}, InferMultinomial, EvalMultinomial);
   multinomial.absorb_inputs = AbsorbCount;
   ops.Add(std::move(multinomial));
 }

@@ -13,6 +13,7 @@
 #include "ops/quant/quantized.h"
 #include "ops/quant/requant.h"
 #include "ops/reduce/reduce.h"
+#include "ops/support/movement.h"
 #include "ops/support/reals.h"
 #include "ops/support/types.h"
 
@@ -183,12 +184,7 @@ std::optional<int64_t> SvdfMultiplyAdds(const Node& node) {
 bool IsZeroState(const Value* v) {
   if (v == nullptr) return true;
   if (v->def() != nullptr && v->def()->Is("dequantize")) v = v->def()->input(0);
-  if (!v->is_constant()) return false;
-  const double zero =
-      v->type().quantized() ? static_cast<double>(v->type().quant->zero_point()) : 0.0;
-  for (int64_t i = 0; i < v->constant().elements(); ++i)
-    if (v->constant().GetDouble(i) != zero) return false;
-  return true;
+  return IsZeros(*v);
 }
 
 Result<bool> DecomposeSvdf(Graph& graph, Node& node) {

@@ -1,5 +1,6 @@
 #include "ops/support/movement.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/checked_math.h"
@@ -97,6 +98,20 @@ Result<Tensor> ZeroElement(const Type& type) {
   std::memset(zero.data(), 0, ByteSize(type.dtype, 1));
   if (type.quant != nullptr && !type.quant->per_axis()) zero.SetInt(0, type.quant->zero_point());
   return zero.Finish();
+}
+
+bool IsZeros(const Value& v) {
+  if (!v.is_constant() || v.dtype() == DType::kString) return false;
+  double zero = 0;
+  if (const auto& quant = v.type().quant; quant != nullptr && !quant->zero_points.empty()) {
+    const auto& points = quant->zero_points;
+    if (std::ranges::any_of(points, [&](int64_t z) { return z != points[0]; })) return false;
+    zero = static_cast<double>(points[0]);
+  }
+  const Tensor& t = v.constant();
+  for (int64_t i = 0; i < t.elements(); ++i)
+    if (t.GetDouble(i) != zero) return false;
+  return true;
 }
 
 std::optional<Dims> Contents(const InferContext& ctx, size_t input) {

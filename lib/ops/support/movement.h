@@ -57,6 +57,9 @@ void MoveKnownElements(InferContext& ctx, const TablesFn& tables, const Dim& fil
 // One zero element: the zero point of a quantized type, false, "".
 Result<Tensor> ZeroElement(const Type& type);
 
+// Whether a value is a constant whose elements are all zero, as in ZeroElement().
+bool IsZeros(const Value& v);
+
 // The contents of an integer operand: the expressions known to inference, or the elements of a
 // tensor.
 std::optional<Dims> Contents(const InferContext& ctx, size_t input);

@@ -1,6 +1,9 @@
 #include "ops/math/random.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
 
 #include "formats/coreml/family.h"
 #include "ops/array/shape_of.h"
@@ -37,26 +40,28 @@ Result<std::vector<Value*>> ShapeInput(ImportContext& ctx, ShapeFrom from) {
   return std::vector<Value*>{shape};
 }
 
-template <ShapeFrom from>
-Status ImportRandomUniform(ImportContext& ctx) {
-  RandomUniformAttrs a;
+// The operator with the parameters that it has of its own, by their names in the layer.
+template <typename A, ShapeFrom from>
+Status ImportDrawn(ImportContext& ctx, std::string_view op,
+                   std::initializer_list<std::pair<float A::*, std::string_view>> parameters) {
+  A a;
   static_cast<Seeds&>(a) = SeedsFrom(ctx);
-  a.low = ctx.params().Float("minVal");
-  a.high = ctx.params().Float("maxVal");
+  for (const auto& [member, name] : parameters) a.*member = ctx.params().Float(name);
   if constexpr (from == ShapeFrom::kField) a.dims = ToDims(ctx.params().Ints("outputShape"));
   NN_ASSIGN(auto shape, ShapeInput(ctx, from));
-  return ctx.Emit("random_uniform", std::move(shape), std::move(a));
+  return ctx.Emit(op, std::move(shape), std::move(a));
+}
+
+template <ShapeFrom from>
+Status ImportRandomUniform(ImportContext& ctx) {
+  using A = RandomUniformAttrs;
+  return ImportDrawn<A, from>(ctx, "random_uniform", {{&A::low, "minVal"}, {&A::high, "maxVal"}});
 }
 
 template <ShapeFrom from>
 Status ImportRandomNormal(ImportContext& ctx) {
-  RandomNormalAttrs a;
-  static_cast<Seeds&>(a) = SeedsFrom(ctx);
-  a.mean = ctx.params().Float("mean");
-  a.scale = ctx.params().Float("stdDev");
-  if constexpr (from == ShapeFrom::kField) a.dims = ToDims(ctx.params().Ints("outputShape"));
-  NN_ASSIGN(auto shape, ShapeInput(ctx, from));
-  return ctx.Emit("random_normal", std::move(shape), std::move(a));
+  using A = RandomNormalAttrs;
+  return ImportDrawn<A, from>(ctx, "random_normal", {{&A::mean, "mean"}, {&A::scale, "stdDev"}});
 }
 
 template <ShapeFrom from>

@@ -62,24 +62,15 @@ Result<Node*> AddConv(ImportContext& ctx, const Factor& x, const Factor& w, Valu
   return ctx.AddNode("conv_integer", {x.v, w.v, x.q.zero, w.q.zero, bias}, std::move(a));
 }
 
-Status ImportMatMulInteger(ImportContext& ctx) {
+// A product of integers with their zero points, by AddMatmul or AddConv.
+template <Result<Node*> (*add)(ImportContext&, const Factor&, const Factor&, Value*)>
+Status ImportInteger(ImportContext& ctx) {
   Factor a, b;
   NN_ASSIGN(a.v, ctx.Required(0));
   NN_ASSIGN(b.v, ctx.Required(1));
   a.q.zero = ctx.input(2);
   b.q.zero = ctx.input(3);
-  NN_ASSIGN(Node* const y, AddMatmul(ctx, a, b, nullptr));
-  ctx.SetOutput(0, y->output());
-  return {};
-}
-
-Status ImportConvInteger(ImportContext& ctx) {
-  Factor x, w;
-  NN_ASSIGN(x.v, ctx.Required(0));
-  NN_ASSIGN(w.v, ctx.Required(1));
-  x.q.zero = ctx.input(2);
-  w.q.zero = ctx.input(3);
-  NN_ASSIGN(Node* const y, AddConv(ctx, x, w, nullptr));
+  NN_ASSIGN(Node* const y, add(ctx, a, b, nullptr));
   ctx.SetOutput(0, y->output());
   return {};
 }
@@ -299,8 +290,8 @@ std::optional<std::string> WhyNotConvInteger(const Node& node) {
 namespace {
 
 constexpr ImportRow kIntegerImports[] = {
-    {.op = "MatMulInteger", .since = 10, .import = ImportMatMulInteger},
-    {.op = "ConvInteger", .since = 10, .import = ImportConvInteger},
+    {.op = "MatMulInteger", .since = 10, .import = ImportInteger<AddMatmul>},
+    {.op = "ConvInteger", .since = 10, .import = ImportInteger<AddConv>},
     {.op = "QLinearMatMul", .since = 10, .import = ImportQLinearMatMul},
     {.op = "QLinearConv", .since = 10, .import = ImportQLinearConv},
     {.op = "QLinearConv", .import = ImportQLinearConv, .domain = kMicrosoft},

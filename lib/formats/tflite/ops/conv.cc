@@ -5,6 +5,7 @@
 #include "ops/array/shape.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/conv_transpose.h"
+#include "ops/support/movement.h"
 
 namespace nn::tflite {
 
@@ -50,10 +51,7 @@ Status RequireRanks(const std::vector<Value*>& operands, int rank) {
 
 // A zero bias is dropped: files have it because CONV_2D needs one.
 bool IsNoBias(const Value* bias) {
-  if (!bias->is_constant() || bias->dtype() != DType::kF32) return false;
-  const Tensor tensor = bias->constant().Aligned();
-  const auto values = tensor.As<float>();
-  return std::all_of(values.begin(), values.end(), [](float v) { return v == 0; });
+  return bias->dtype() == DType::kF32 && IsZeros(*bias);
 }
 
 Status ImportConv2d(ImportContext& ctx) {

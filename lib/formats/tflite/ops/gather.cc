@@ -175,19 +175,13 @@ std::optional<std::string> WhyNotScatter(const Node& node) {
   return "x or the updates have too many elements";
 }
 
-// Zeros that SCATTER_ND updates.
-bool IsZeros(const Value* x) {
-  if (!x->is_constant() || x->dtype() == DType::kString) return false;
-  const auto values = x->constant().ToDoubles();
-  return std::all_of(values.begin(), values.end(), [](double v) { return v == 0; });
-}
-
 std::optional<std::string> WhyNotScatterNd(const Node& node) {
   const DType dtype = node.input(0)->dtype();
   const bool adds = ReductionOf(node) == Reduction::kAdd || dtype == DType::kBool;
   const bool has_kernel = dtype == DType::kF32 || dtype == DType::kI32 || dtype == DType::kI64 ||
                           dtype == DType::kI8 || dtype == DType::kU8 || dtype == DType::kBool;
-  if (adds && has_kernel && node.input(2)->type().rank() != 0 && IsZeros(node.input(0)))
+  // SCATTER_ND updates zeros.
+  if (adds && has_kernel && node.input(2)->type().rank() != 0 && IsZeros(*node.input(0)))
     return std::nullopt;
   return WhyNotScatter(node);
 }
