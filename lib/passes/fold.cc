@@ -4,7 +4,7 @@
 #include "ir/op_def.h"
 #include "ops/array/permute.h"
 #include "ops/array/shape.h"
-#include "ops/math/random.h"
+#include "passes/known_values.h"
 #include "passes/passes.h"
 
 namespace nn {
@@ -17,8 +17,7 @@ constexpr uint64_t kMaxFoldedInAll = uint64_t{1} << 30;
 constexpr uint64_t kMaxFoldedWork = uint64_t{1} << 30;
 
 bool WorthFolding(const Node& node, uint64_t& left) {
-  if (node.op().eval == nullptr || !node.regions().empty()) return false;
-  if (node.op().is_check || IsRandom(node)) return false;
+  if (!IsFoldable(node)) return false;
   // Files store quantized weights; see DequantizeConstants.
   if (node.Is("dequantize")) return false;
   for (const Value* v : node.inputs())
@@ -69,14 +68,9 @@ Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
 
 // Replaces a value by a constant if inference knows its contents as numbers.
 Status FoldElements(Graph& graph, Value* value) {
-  if (value->is_constant() || !value->elements()) return {};
-  const auto numbers = ConstDims(*value->elements());
-  const auto dims = value->type().const_dims();
-  if (!numbers || !dims) return {};
-  NN_ASSIGN(TensorBuilder b, TensorBuilder::Create(value->dtype(), *dims));
-  if (static_cast<size_t>(b.elements()) != numbers->size()) return {};
-  for (size_t i = 0; i < numbers->size(); ++i) b.SetInt(static_cast<int64_t>(i), (*numbers)[i]);
-  graph.MakeConstant(value, b.Finish());
+  if (value->is_constant()) return {};
+  NN_ASSIGN(auto contents, TensorOfElements(*value));
+  if (contents) graph.MakeConstant(value, *std::move(contents));
   return {};
 }
 

@@ -1,6 +1,7 @@
 // The test models of the ONNX project, if installed (Debian: libonnx-testdata). Each is a folder
 // with model.onnx and test_data_set_K/{input,output}_K.pb. Every model is run unchanged, and again
-// after it has been written and read back.
+// after it has been written and read back. Models whose inputs determine the number of iterations of
+// a loop, which is refused, are run with these inputs as initializers.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -16,7 +17,9 @@
 #include "formats/tensor_file.h"
 #include "ops/math/random.h"
 #include "passes/passes.h"
+#include "support/files.h"
 #include "support/skip.h"
+#include "support/wire.h"
 #include "tensorio/compare.h"
 
 namespace nn::test::onnx_test {
@@ -57,7 +60,10 @@ bool IsRandomGraph(const Graph& graph) {
 
 Status RunSet(const Graph& model, const fs::path& set) {
   Graph graph = model.Clone();
-  NN_ASSIGN(const auto inputs, ReadSeries(set, "input", graph.inputs()));
+  std::vector<Tensor> inputs;
+  if (!graph.inputs().empty()) {
+    NN_ASSIGN(inputs, ReadSeries(set, "input", graph.inputs()));
+  }
   NN_ASSIGN(const auto expected, ReadSeries(set, "output", graph.outputs()));
   if (inputs.size() != graph.inputs().size() || expected.empty())
     return ModelError("{} inputs and {} outputs in the set", inputs.size(), expected.size());
@@ -101,6 +107,28 @@ Result<Graph> WrittenAndRead(const Graph& source) {
   return std::move(imported.graph);
 }
 
+// The model with the inputs of its first data set as initializers: fields that are appended to a
+// message add to its lists.
+Result<Graph> WithConstantInputs(const fs::path& directory) {
+  const std::string path = (directory / "model.onnx").string();
+  NN_ASSIGN(const ReadModel read, ReadModelFile(path));
+  NN_ASSIGN(const PortNames names, read.format->port_names(*read.model));
+  std::string initializers;
+  for (size_t i = 0; i < names.inputs.size(); ++i) {
+    const fs::path tensor = directory / "test_data_set_0" / fmt::format("input_{}.pb", i);
+    initializers += Bytes(5, ReadText(tensor.string()) + Bytes(8, names.inputs[i]));
+  }
+  const std::string bytes = ReadText(path) + Bytes(7, initializers);
+  NN_ASSIGN(const ReadModel changed,
+            ReadModelBytes(Blob::Copy(std::as_bytes(std::span(bytes))), path));
+  return ImportGraph(changed, path);
+}
+
+bool IsDecidedByInputs(const Error& error) {
+  return error.code() == ErrorCode::kUnsupported &&
+         error.message().find("is computed when the model runs") != std::string::npos;
+}
+
 struct Counts {
   int passed = 0, failed = 0, unsupported = 0;
   int random = 0;  // of those that passed: types and shapes were compared, not random numbers
@@ -142,19 +170,25 @@ TEST_CASE("onnx: the project's own test models") {
   }
   // The six failures are flaws of the data: bfloat16 tensors stored as uint16, and second operands
   // of CastLike of another shape than their models declare.
-  for (const Row& row : {Row{"node", 721, 710, 6}, Row{"simple", 7, 7, 0},
-                         Row{"pytorch-operator", 35, 35, 0}, Row{"pytorch-converted", 76, 76, 0}}) {
+  for (const Row& row : {Row{"node", 862, 861, 6}, Row{"simple", 7, 7, 0},
+                         Row{"pytorch-operator", 35, 35, 0}, Row{"pytorch-converted", 82, 82, 0}}) {
     Counts run, written;
+    int constant = 0;
     for (const std::string& name : Folders(root / row.folder)) {
       const fs::path directory = root / row.folder / name;
-      const auto graph = ReadGraph((directory / "model.onnx").string());
+      auto graph = ReadGraph((directory / "model.onnx").string());
+      if (!graph && IsDecidedByInputs(graph.error())) {
+        graph = WithConstantInputs(directory);
+        ++constant;
+      }
       const Status status = graph ? RunSets(*graph, directory) : tl::unexpected(graph.error());
       run.Add(name, status);
       if (status && IsRandomGraph(*graph)) ++run.random;
       if (status) written.Add(name + ", written", WriteAndRun(*graph, directory));
     }
     MESSAGE(std::string(row.folder)
-            << ": " << run.Text() << "; written and read: " << written.Text());
+            << ": " << run.Text() << "; written and read: " << written.Text() << "; " << constant
+            << " with the inputs as initializers");
     CHECK(run.failed <= row.failed);
     CHECK(run.passed >= row.passed);
     CHECK(written.failed == 0);

@@ -1,0 +1,139 @@
+#include "formats/common/control_flow.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "ir/op_def.h"
+
+namespace nn {
+namespace {
+
+constexpr std::string_view kAtRunTime = "is computed when the model runs";
+
+}  // namespace
+
+bool UnrollBudget::Has(int64_t iterations, int64_t operators) const {
+  return iterations <= left_ / (operators + 1);
+}
+
+Status UnrollBudget::Take(int64_t operators) {
+  if (!Has(1, operators)) return TakeAll();
+  left_ -= operators + 1;
+  return {};
+}
+
+Status UnrollBudget::TakeAll() {
+  left_ = 0;
+  return UnsupportedError(
+      "the subgraphs of the model have more than {} operators when inlined, and loops unrolled",
+      kMaxUnrolled);
+}
+
+namespace {
+
+std::string DependsOn(const std::set<std::string>& symbols) {
+  std::vector<std::string> names;
+  for (const std::string& s : symbols) {
+    if (InferContext::IsNewSymbol(s)) return std::string(kAtRunTime);
+    names.push_back(Quote(s));
+  }
+  if (names.empty()) return std::string(kAtRunTime);
+  return fmt::format("depends on the dynamic dimension{} {}; set it with --input-shape or --batch",
+                     names.size() == 1 ? "" : "s", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string WhyUnknown(const Dim& dim) {
+  std::set<std::string> symbols;
+  dim.CollectSymbols(symbols);
+  return DependsOn(symbols);
+}
+
+std::string WhyUnknown(const Value* value) {
+  constexpr size_t kMaxValues = 4096;
+  std::set<std::string> symbols;
+  std::unordered_set<const Value*> seen = {value};
+  std::vector<const Value*> open = {value};
+  while (!open.empty()) {
+    const Value* const v = open.back();
+    open.pop_back();
+    if (v->is_constant()) continue;
+    if (v->elements() != nullptr) {
+      for (const Dim& d : *v->elements()) d.CollectSymbols(symbols);
+      continue;
+    }
+    if (v->def() == nullptr || seen.size() > kMaxValues) return std::string(kAtRunTime);
+    for (const Value* x : v->def()->inputs())
+      if (x != nullptr && seen.insert(x).second) open.push_back(x);
+  }
+  return DependsOn(symbols);
+}
+
+Status CheckAlike(const Type& a, const Type& b) {
+  const bool same_quant =
+      a.quant == b.quant || (a.quant && b.quant && a.quant->SameMapping(*b.quant));
+  if (a.dtype == b.dtype && a.ranked() && a.dims == b.dims && same_quant) return {};
+  return UnsupportedError("branches with results of different types, {} and {}, are unsupported",
+                          a.ToString(), b.ToString());
+}
+
+ImportMark::ImportMark(Graph& graph, std::vector<UnsupportedNode>& unsupported)
+    : graph_(graph),
+      unsupported_(unsupported),
+      node_count_(graph.nodes().size()),
+      unsupported_count_(unsupported.size()),
+      last_id_(LastId(graph)) {}
+
+void ImportMark::EraseNodes() {
+  // An importer may also insert nodes before others, so those to erase need not be the last.
+  auto& nodes = graph_.nodes();
+  for (auto it = nodes.end(); nodes.size() > node_count_ && it != nodes.begin();) {
+    Node& node = *--it;
+    if (node.outputs().empty() || !IsNew(node.output())) continue;
+    ++it;
+    graph_.Erase(&node);
+  }
+}
+
+void ImportMark::Undo() {
+  EraseNodes();
+  unsupported_.resize(unsupported_count_);
+}
+
+int64_t LastId(const Graph& graph) {
+  return graph.values().empty() ? -1 : graph.values().back().id();
+}
+
+void FoldKnown(Graph& graph, KnownValues& known, std::span<Value* const> results, int64_t last_id) {
+  const auto is_new = [&](const Value* v) {
+    return v != nullptr && v->def() != nullptr && v->id() > last_id;
+  };
+  const auto is_unused = [&](const Value* v) {
+    return v->uses().empty() && std::ranges::find(results, v) == results.end();
+  };
+  std::vector<Node*> nodes;
+  for (Value* v : results) {
+    if (!is_new(v)) continue;
+    Node* const node = v->def();
+    const Tensor* const contents = known.Of(v);
+    if (contents == nullptr || contents->elements() > InferContext::kMaxElements) continue;
+    graph.MakeConstant(v, *contents);
+    if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+  }
+  while (!nodes.empty()) {
+    Node* const node = nodes.back();
+    nodes.pop_back();
+    if (!std::ranges::all_of(node->outputs(), is_unused)) continue;
+    for (Value* x : node->inputs())
+      if (is_new(x) && std::ranges::find(nodes, x->def()) == nodes.end()) nodes.push_back(x->def());
+    graph.Erase(node);
+  }
+}
+
+}  // namespace nn

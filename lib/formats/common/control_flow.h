@@ -1,0 +1,100 @@
+// Control flow of files, which the graph does not have: importers resolve it. A branch or a trip
+// count that no run can change is inlined or unrolled; branches that a run decides between are all
+// computed, and their results selected. Operators have no effects besides their results, so that
+// the others do no harm, except that an operator that fails for its inputs ends the run in a branch
+// that is not taken, too.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "ops/array/concat.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "passes/known_values.h"
+
+namespace nn {
+
+// Operators and iterations of unrolled loops, in all of a model.
+inline constexpr int64_t kMaxUnrolled = int64_t{1} << 16;
+
+// What is left of kMaxUnrolled. An iteration of n operators takes n + 1.
+class UnrollBudget {
+ public:
+  // Whether so many iterations of so many operators are left.
+  bool Has(int64_t iterations, int64_t operators) const;
+  // Takes an iteration; kUnsupported if it is not left.
+  Status Take(int64_t operators);
+  // Takes what is left, and says that it was too little.
+  Status TakeAll();
+
+ private:
+  int64_t left_ = kMaxUnrolled;
+};
+
+// Why contents are unknown at import, as the end of a sentence that begins with their name: "is
+// computed when the model runs", or "depends on dimension "n"; set it with ...".
+std::string WhyUnknown(const Value* value);
+std::string WhyUnknown(const Dim& dim);
+
+// Whether results of two branches can be selected by a run: they have the same type, with known
+// rank. kUnsupported otherwise.
+Status CheckAlike(const Type& a, const Type& b);
+
+// A list of the nodes and unsupported nodes of an import, to return to.
+class ImportMark {
+ public:
+  ImportMark(Graph& graph, std::vector<UnsupportedNode>& unsupported);
+
+  // Whether the value has been added since.
+  bool IsNew(const Value* v) const { return v->id() > last_id_; }
+  // Whether there are more unsupported nodes.
+  bool HasUnsupported() const { return unsupported_.size() > unsupported_count_; }
+  // Erases all nodes that were added since; constants stay.
+  void EraseNodes();
+  // The same with the list of unsupported nodes.
+  void Undo();
+
+ private:
+  Graph& graph_;
+  std::vector<UnsupportedNode>& unsupported_;
+  size_t node_count_;
+  size_t unsupported_count_;
+  int64_t last_id_;
+};
+
+// In an iteration of a loop: turns the results of an operator that no run changes into constants,
+// which the next operators may require. Only values with larger ids than `last_id`, those of the
+// operator, are changed, and nodes of the operator erased that nothing uses any more.
+void FoldKnown(Graph& graph, KnownValues& known, std::span<Value* const> results, int64_t last_id);
+
+// The id of the newest value; -1 if there is none.
+int64_t LastId(const Graph& graph);
+
+// The elements of `x` at an index on `axis`, without the axis. Context: ImportContext of a format.
+template <typename Context>
+Result<Value*> ElementAt(Context& ctx, Value* x, int64_t axis, int64_t index) {
+  NN_ASSIGN(Value* const part, ctx.Add("slice", {x}, SliceAttrs{{axis}, {index}, {index + 1}, {}}));
+  return ctx.Add("squeeze", {part}, AxesAttrs{{axis}});
+}
+
+// The inverse: `parts`, at least one, along a new axis.
+template <typename Context>
+Result<Value*> Stack(Context& ctx, std::span<Value* const> parts, int64_t axis) {
+  std::vector<Value*> expanded;
+  for (Value* v : parts) {
+    NN_ASSIGN(Value* const one, ctx.Add("expand_dims", {v}, AxesAttrs{{axis}}));
+    expanded.push_back(one);
+  }
+  if (expanded.size() == 1) return expanded[0];
+  return ctx.Add("concat", std::move(expanded), ConcatAttrs{axis});
+}
+
+}  // namespace nn

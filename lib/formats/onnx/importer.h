@@ -1,0 +1,157 @@
+// The import of a model's graph: names, function calls and control flow. What becomes of an
+// operator is in import.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/common/control_flow.h"
+#include "formats/format.h"
+#include "formats/onnx/import.h"
+#include "formats/onnx/native.h"
+#include "ir/graph.h"
+#include "passes/known_values.h"
+
+namespace nn::onnx {
+
+using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
+
+// What all imports of a subgraph share: the iterations of a loop, the calls of a function.
+struct Subgraph {
+  std::vector<const pb::ValueInfoProto*> inputs;  // those without an initializer
+  std::unordered_map<std::string_view, Value*> initializers;
+  // Without dimensions unless all are constant: symbols may differ between iterations.
+  std::unordered_map<std::string_view, Type> declared;
+  std::unordered_set<std::string_view> results;
+};
+
+// The names in the graph, in the body of a function, or in one import of a subgraph. They are those
+// of the model.
+struct Scope {
+  std::unordered_map<std::string_view, Value*> values;  // null: an input omitted by the call
+  std::unordered_map<std::string_view, Type> declared;
+  std::map<std::string, int64_t, std::less<>> opsets;  // by domain, cached
+  // In a subgraph:
+  const Subgraph* subgraph = nullptr;
+  const Scope* outer = nullptr;  // whose names it sees unless it has its own
+  // In a function, and in its subgraphs:
+  const pb::FunctionProto* function = nullptr;
+  std::unordered_set<std::string_view> results;  // not of subgraphs
+  AttrBindings attrs;
+  // In a function or subgraph:
+  int64_t call = -1;      // index of the operator in the graph
+  std::string prefix;     // of the names of values and nodes
+  bool unrolled = false;  // in a loop: values that no run changes become constants
+
+  // Null if the name is not defined.
+  Value* const* Find(std::string_view name) const;
+  // Null if there is no declaration.
+  const Type* Declaration(std::string_view name) const;
+  // Whether the value is a result of the function or subgraph: it is named after that of the call.
+  bool IsResult(std::string_view name) const;
+};
+
+// Whether the operator has subgraphs that the importer resolves: If, Loop and Scan.
+bool IsControlFlow(std::string_view domain, std::string_view op);
+
+class Importer {
+ public:
+  explicit Importer(const Model& model) : model_(model) {}
+
+  Result<ImportedModel> Run();
+
+ private:
+  void ReadMetadata();
+  void ReadFunctions();
+  Status ReadInitializers(const pb::GraphProto& g, Scope& scope);
+  Status ReadInputs(const pb::GraphProto& g);
+
+  Status ImportNodes(const Nodes& nodes, Scope& scope);
+  Status ImportNode(const pb::NodeProto& node, int index, Scope& scope);
+  // The order in which all values are defined before their use.
+  Result<const std::vector<int>*> NodeOrder(const Nodes& nodes);
+  int64_t OpsetOf(std::string_view domain, Scope& scope) const;
+  Status Declare(Value* v, const std::string& name, Scope& scope);
+  Status MakeOpaque(ImportContext& ctx, std::string reason, Scope& scope);
+
+  const pb::FunctionProto* FindFunction(const pb::NodeProto& node) const;
+  // Counts operators of functions; kLimit if they are too many or nested too deeply.
+  Status TakeInlined(int64_t operators);
+  Status Inline(ImportContext& ctx, const pb::FunctionProto& f, const Scope& caller, int index);
+
+  // If, Loop and Scan (import_control.cc). What they add to the graph goes again if they fail.
+  Status ImportControl(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportIf(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportLoop(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportScan(ImportContext& ctx, const Scope& scope, int index);
+  Status ImportScan8(ImportContext& ctx, const Scope& scope, int index);
+
+  // A subgraph of a node that is imported in place of the node.
+  struct Body {
+    std::string_view attribute;
+    const pb::GraphProto& graph;
+    const Subgraph& shared;
+    const Scope& outer;
+    int64_t call;        // Scope::call
+    std::string prefix;  // Scope::prefix
+    bool unrolled;
+  };
+  Result<const Subgraph*> SharedOf(const pb::GraphProto& g);
+  // The subgraph, if it has so many inputs and at least so many outputs.
+  Result<Body> BodyOf(const ImportContext& ctx, const Scope& scope, int index,
+                      std::string_view attribute, size_t inputs, size_t least_outputs);
+  // Its results for these inputs.
+  Result<std::vector<Value*>> RunBody(const Body& body, std::span<Value* const> inputs,
+                                      const std::string& step = {});
+  // The same in a loop: what is unsupported in an iteration is not reported again by the next ones.
+  Result<std::vector<Value*>> RunIteration(const Body& body, std::span<Value* const> inputs,
+                                           int64_t iteration);
+  // A number for input i of a body, with the shape that is declared for it.
+  Result<Value*> NumberInput(const Body& body, size_t i, DType dtype, int64_t v);
+  // The scan outputs, the results from `first` on, of a loop without iterations. An iteration with
+  // these inputs, which is removed again, determines their types.
+  Result<std::vector<Value*>> EmptyStacks(const Body& body, std::span<Value* const> inputs,
+                                          size_t first);
+  struct ScanAxes;
+  Result<std::vector<Value*>> RunScan(ImportContext& ctx, const Body& body,
+                                      std::vector<Value*> states, std::span<Value* const> scanned,
+                                      int64_t length, const ScanAxes& axes);
+
+  const Model& model_;
+  Graph graph_;
+  Scope main_;
+  std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;
+  std::vector<const pb::FunctionProto*> calls_;  // active calls, outermost first
+  int64_t inlined_ = 0;
+  size_t depth_ = 0;  // of calls and subgraphs
+  std::unordered_map<const Nodes*, std::vector<int>> orders_;
+  std::unordered_map<const pb::GraphProto*, Subgraph> subgraphs_;
+  std::unordered_map<const pb::NodeProto*, Value*> constants_;  // Constant nodes in loops
+  UnrollBudget unrolled_;
+  KnownValues known_;
+  std::vector<UnsupportedNode> unsupported_;
+};
+
+// Limit on nested function calls and subgraphs.
+inline constexpr size_t kMaxCallDepth = 64;
+
+// The maximum size of Scope::prefix, because each value has a copy.
+inline constexpr size_t kMaxPrefix = 256;
+
+// Scope::prefix of a function or subgraph that the node calls.
+std::string PrefixOf(const Scope& caller, const pb::NodeProto& node, std::string_view callee);
+
+// The kind of a value without a graph type; null for tensors.
+const char* KindOf(const pb::TypeProto& type);
+
+}  // namespace nn::onnx
