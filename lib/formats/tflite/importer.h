@@ -1,0 +1,111 @@
+// The import of a subgraph: tensors, the order of operators, and calls of other subgraphs. What
+// becomes of an operator is in import.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/common/control_flow.h"
+#include "formats/format.h"
+#include "formats/tflite/import.h"
+#include "formats/tflite/native.h"
+#include "ir/graph.h"
+#include "passes/known_values.h"
+
+namespace nn::tflite {
+
+// What the import of a subgraph shares with those of the subgraphs that it calls.
+struct ImportState {
+  bool hybrid_as_float = false;
+  ImportedModel result = {};
+  UnrollBudget inlined = {};
+  KnownValues known = {};
+  // Constants of called subgraphs, which all calls share, by subgraph and tensor.
+  std::map<std::pair<const fb::SubGraph*, int64_t>, Value*> constants = {};
+  int loops = 0;  // that are being unrolled
+};
+
+// The time in which a loop is being unrolled.
+class LoopScope {
+ public:
+  explicit LoopScope(ImportState& state) : state_(state) { ++state_.loops; }
+  ~LoopScope() { --state_.loops; }
+  LoopScope(const LoopScope&) = delete;
+  LoopScope& operator=(const LoopScope&) = delete;
+
+ private:
+  ImportState& state_;
+};
+
+// Imports an operator without subgraphs. kUnsupported if no function applies.
+Status ImportOp(ImportContext& ctx, const std::string& name);
+
+// Whether the operator becomes those of its subgraphs: IF, WHILE and the like.
+bool CallsSubgraphs(fb::BuiltinOperator op);
+
+class Importer {
+ public:
+  Importer(const Model& model, const fb::SubGraph& subgraph, ImportState& state, int depth = 0)
+      : model_(model), sub_(subgraph), state_(state), depth_(depth) {}
+
+  Status Run();
+
+  // Adds the operators of the subgraph to the graph of the caller and returns its outputs.
+  // `dynamic`: whether an input of the model has an unknown size.
+  Result<std::vector<Value*>> Inline(std::span<Value* const> inputs, bool dynamic);
+
+ private:
+  Status ImportOperators();
+  void CountUses();
+  // Whether input i of an operator is a state that nothing has written yet. kUnsupported if others
+  // may write it.
+  Result<bool> IsInitialState(fb::BuiltinOperator op, size_t i, int64_t index) const;
+  void ReadMetadata();
+  // Records the names of the graph's inputs or outputs in a signature, by position.
+  void ReadSignature(const flatbuffers::Vector<flatbuffers::Offset<fb::TensorMap>>* map,
+                     const flatbuffers::Vector<int32_t>* tensors, const std::string& prefix);
+  Result<const fb::Tensor*> TensorAt(int64_t index) const;
+  Result<Type> TypeOf(const fb::Tensor& tensor, int64_t index) const;
+  Status ReadInputs();
+  Status ReadOutputs();
+  Result<std::vector<int64_t>> OperatorOrder() const;
+  // The value of a tensor; constants are read on first use. kUnsupported for variables.
+  Result<Value*> ValueOf(int64_t index);
+  Result<Value*> ReadConstant(const fb::Tensor& tensor, int64_t index);
+
+  Status ImportOperator(const fb::Operator& op, int64_t index);
+  Status ImportWithCode(const fb::Operator& op, const fb::OperatorCode& code, int64_t index,
+                        const std::string& name);
+  Status CheckPassedOn(const ImportContext& ctx) const;
+  Status Declare(Value* v, int64_t index);
+  Status MakeOpaque(ImportContext& ctx, const std::string& name, int64_t index, std::string reason);
+
+  // Operators that call subgraphs (import_control.cc). What they add to the graph goes again if
+  // they fail.
+  Status ImportControl(ImportContext& ctx);
+  Status ImportComposite(ImportContext& ctx);
+  Status ImportIf(ImportContext& ctx);
+  Status ImportCase(ImportContext& ctx);
+  Status ImportWhile(ImportContext& ctx);
+  // The results of a subgraph for these inputs, as operators of the graph.
+  Result<std::vector<Value*>> InlineSubgraph(int64_t index, std::span<Value* const> inputs,
+                                             size_t outputs);
+  Result<Value*> Choose(ImportContext& ctx, Value* condition, Value* taken, Value* other);
+
+  const Model& model_;
+  const fb::SubGraph& sub_;
+  ImportState& state_;
+  int depth_;
+  Graph& graph_ = state_.result.graph;
+  std::vector<UnsupportedNode>& unsupported_ = state_.result.unsupported;
+  std::vector<Value*> values_;  // by tensor
+  std::vector<int64_t> uses_;   // by tensor: as an input of an operator
+  bool dynamic_ = false;        // an input has an unknown size
+};
+
+}  // namespace nn::tflite
