@@ -1,7 +1,7 @@
 // The test models of the ONNX project, if installed (Debian: libonnx-testdata). Each is a folder
 // with model.onnx and test_data_set_K/{input,output}_K.pb. Every model is run unchanged, and again
-// after it has been written and read back. Models whose inputs determine the number of iterations of
-// a loop, which is refused, are run with these inputs as initializers.
+// after it has been written and read back. Models whose inputs determine the number of iterations
+// of a loop, which is refused, are run with these inputs as initializers.
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
