@@ -111,8 +111,8 @@ Result<Conversion> ConvertModel(ReadModel model, const Format& format,
 // The graph of a model, as the options require it.
 Result<ImportedModel> ImportForConversion(const ReadModel& model, const ConvertOptions& options);
 
-// The same for a graph. `source_error` is as in convert/written.h; of the options, `input` and
-// `limits` do not apply.
+// The same for a graph. `source_error` is as in convert/written.h and may be called on another
+// thread, while the caller waits. The options `input` and `limits` do not apply.
 Result<Conversion> ConvertGraph(ImportedModel source, const SourceError& source_error,
                                 const Format& format, const ConvertOptions& options);
 
