@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -65,10 +66,10 @@ std::vector<Value*> InputsOf(Graph& graph, std::vector<Fused::Input> inputs) {
   return out;
 }
 
-// Replaces the value if it is the result of the idiom. Returns the operator; empty if there is
-// none.
-Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y,
-                              const IdiomOptions& options) {
+// Replaces the value if it is the result of the idiom, and adds the nodes of the idiom, which are
+// dead then. Returns the operator; empty if there is none.
+Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const IdiomOptions& options,
+                              std::set<const Node*>& dead) {
   const auto match = rule.pattern.Find(graph, y);
   if (!match || !std::ranges::all_of(match->values, [&](const auto& entry) {
         return rule.idiom->moves_only || IsPlainFloat(entry.second);
@@ -92,6 +93,7 @@ Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y,
   (*node)->set_source(root->source());
   (*node)->set_name(root->name());
   graph.Replace(root, (*node)->output());
+  dead.insert(match->nodes.begin(), match->nodes.end());
   return op;
 }
 
@@ -104,13 +106,15 @@ Result<std::map<std::string_view, uint64_t>> FuseIdioms(Graph& graph, const Idio
     if (AllRules().contains(node.op_name()) && (!options.is_wanted || options.is_wanted(node)))
       keys.push_back(&node);
   // Fusing erases one node, the last of the idiom, which is no key or the present one.
+  std::set<const Node*> dead;
   for (const Node* key : keys) {
+    if (dead.contains(key)) continue;
     const auto results = ResultsBehind(graph, *key);
     const auto& rules = AllRules().at(key->op_name());
     std::string_view op;
     for (auto y = results.rbegin(); y != results.rend() && op.empty(); ++y)
       for (const Rule& rule : rules) {
-        NN_ASSIGN(op, Fuse(graph, rule, *y, options));
+        NN_ASSIGN(op, Fuse(graph, rule, *y, options, dead));
         if (op.empty()) continue;
         ++counts[op];
         break;

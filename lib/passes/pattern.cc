@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/math/random.h"
 
 namespace nn {
 
@@ -155,6 +156,33 @@ bool Open(OpenProduct& product, size_t index) {
   return true;
 }
 
+constexpr int kMostCopiedLevels = 4;
+
+// Whether `copy` is computed as `v` is, by nodes of its own, which are added. Exporters that do not
+// share subexpressions repeat x - mean(x), for example.
+bool IsCopy(const Value& v, const Value& copy, std::set<const Node*>& copies,
+            int levels = kMostCopiedLevels) {
+  if (v.is_constant() && copy.is_constant()) {
+    const auto number = NumberOf(&v);
+    return number && number == NumberOf(&copy) && v.type() == copy.type();
+  }
+  const Node* const a = v.def();
+  const Node* const b = copy.def();
+  if (a == nullptr || b == nullptr || levels == 0 || a->op_name() != b->op_name() ||
+      !(a->attrs() == b->attrs()) || a->arithmetic() != b->arithmetic() ||
+      a->inputs().size() != b->inputs().size() || b->outputs().size() != 1 ||
+      a->outputs().size() != 1 || !a->regions().empty() || a->op().is_check || IsRandom(*a))
+    return false;
+  for (size_t i = 0; i < a->inputs().size(); ++i) {
+    const Value* const x = a->input(i);
+    const Value* const y = b->input(i);
+    if (x == y) continue;
+    if (x == nullptr || y == nullptr || !IsCopy(*x, *y, copies, levels - 1)) return false;
+  }
+  copies.insert(b);
+  return true;
+}
+
 class Matcher {
  public:
   using Then = std::function<bool()>;
@@ -197,8 +225,11 @@ class Matcher {
 
   bool Bind(const std::string& name, Value* v, const Then& then) {
     const auto it = match.values.find(name);
-    if (it != match.values.end()) return it->second == v && then();
-    return With([&] { match.values[name] = v; }, then);
+    if (it == match.values.end()) return With([&] { match.values[name] = v; }, then);
+    if (it->second == v) return then();
+    std::set<const Node*> copies;
+    return IsCopy(*it->second, *v, copies) &&
+           With([&] { match.nodes.insert(copies.begin(), copies.end()); }, then);
   }
 
   bool TryCall(const Term& term, Value* v, const Then& then) {

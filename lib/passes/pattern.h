@@ -3,7 +3,8 @@
 //   pattern   = variable | '#' variable | number | '$' variable | call | variable ':' call
 //   call      = operator '(' pattern { ',' pattern } ')'
 //
-// A variable matches any value, the same one at each place; `#g` only constants. A number matches a
+// A variable matches any value, the same one at each place, or one that nodes of its own compute in
+// the same way; `#g` only constants. A number matches a
 // scalar constant that differs by at most one part in 10^6, `$e` any scalar constant. `d:call` is
 // the variable d, bound to the result of the call. The operators `add`, `maximum` and `minimum`
 // take their operands in either order. Three operators match more than the node of that name:

@@ -356,6 +356,36 @@ TEST_CASE("idioms: moves that are no blocks stay") {
   }
 }
 
+TEST_CASE("idioms: what is computed twice is the same, unless it is used elsewhere") {
+  const auto text = [](std::string_view second, std::string_view more) {
+    return fmt::format(R"(graph {{ in %x: f32[3, 4, 16]
+      const %two: f32[] = [2] const %epsilon: f32[] = [0.001]
+      const %g: f32[16] = seeded(3) const %b: f32[16] = seeded(4)
+      %mean = reduce_mean(%x) {{axes = [-1]}} %d = sub(%x, %mean)
+      %again = {} %square = pow(%d, %two) %variance = reduce_mean(%square) {{axes = [-1]}}
+      %sum = add(%variance, %epsilon) %root = sqrt(%sum) %q = div(%e, %root)
+      %m = mul(%q, %g) %y = add(%m, %b) out "y" = %y {} }})",
+                       second, more);
+  };
+  for (const std::string_view second :
+       {"reduce_mean(%x) {axes = [-1]} %e = sub(%x, %again)", "neg(%x) %e = sub(%x, %mean)"}) {
+    CAPTURE(second);
+    const Graph spelled_out = Parse(text(second, ""));
+    Graph graph = spelled_out.Clone();
+    CHECK(Fused(graph).at("layer_norm") == 1);
+    CHECK(graph.nodes().size() == 1);
+    CHECK(LargestDifference(graph, spelled_out) <= 2e-6);
+  }
+  for (const auto& [second, more] :
+       {std::pair("reduce_mean(%x) {axes = [1]} %e = sub(%x, %again)", ""),
+        std::pair("reduce_max(%x) {axes = [-1]} %e = sub(%x, %again)", ""),
+        std::pair("reduce_mean(%x) {axes = [-1]} %e = sub(%again, %x)", ""),
+        std::pair("neg(%x) %e = sub(%x, %mean)", "out \"e\" = %e")}) {
+    Graph graph = Parse(text(second, more));
+    CHECK(!Fused(graph).contains("layer_norm"));
+  }
+}
+
 TEST_CASE("idioms: parameters that are not taken leave no constants") {
   Graph graph = GraphOf(NormRows()[0].expression, kGroups);
   const std::string before = PrintGraph(graph);
