@@ -196,6 +196,29 @@ std::optional<Fused> InstanceNormOfParameters(const Pattern::Match& m) {
   return Fused{{x, Vector(scale), Vector(bias)}, a};
 }
 
+// A normalization of the channels by their mean and variance over the batch, as in training:
+// batch_norm with computed statistics.
+std::optional<Fused> BatchNorm(const Pattern::Match& m) {
+  Value* const x = ValueOf(m, "x");
+  const int rank = x->type().rank();
+  const auto axes = CommonAxes(m, {"mean", "variance"});
+  if (!axes || rank < 2) return std::nullopt;
+  for (const Layout layout : {Layout::kNcx, Layout::kNxc}) {
+    const int axis = ChannelAxis(layout, rank);
+    std::vector<int64_t> others = AxesBetween(0, rank - 1);
+    others.erase(others.begin() + axis);
+    const auto channels = ChannelsOf(x->type(), layout);
+    if (*axes != others || !channels) continue;
+    std::vector<float> scale(static_cast<size_t>(*channels), 1.0f);
+    std::vector<float> bias(static_cast<size_t>(*channels), 0.0f);
+    if (!ApplyParameters(m, rank, axis, {*channels}, scale, bias)) return std::nullopt;
+    return Fused{{x, Vector(scale), Vector(bias), Flattened{ValueOf(m, "mean")},
+                  Flattened{ValueOf(m, "variance")}},
+                 BatchNormAttrs{Epsilon(m), layout}};
+  }
+  return std::nullopt;
+}
+
 // group_norm; instance_norm if the groups are single channels.
 Fused NormOfGroups(Value* x, const ChannelGroups& groups, float epsilon,
                    const std::vector<float>& scale, const std::vector<float>& bias) {
@@ -326,6 +349,16 @@ constexpr Idiom kIdioms[] = {
      "mean:reduce_mean(x)))), $epsilon)))), "
      "sub(#bias, product(mean, #scale, inverse(sqrt(sum)))))",
      InstanceNorm},
+
+    {"batch_norm", "reduce_mean",
+     "add(product(d:sub(x, mean:reduce_mean(x)), #scale, "
+     "inverse(sqrt(add(variance:reduce_mean(square(d)), $epsilon)))), #bias)",
+     BatchNorm},
+    {"batch_norm", "sub",
+     "add(product(x, #scale, inverse(sqrt(sum:add(variance:reduce_mean(square(sub(x, "
+     "mean:reduce_mean(x)))), $epsilon)))), "
+     "sub(#bias, product(mean, #scale, inverse(sqrt(sum)))))",
+     BatchNorm},
 
     {"layer_norm", "reduce_mean",
      "add(product(d:sub(x, mean:reduce_mean(x)), #scale, "

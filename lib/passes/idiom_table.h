@@ -13,10 +13,15 @@
 
 namespace nn {
 
+// A value of the graph in one axis.
+struct Flattened {
+  Value* value;
+};
+
 // The operator in place of a match.
 struct Fused {
   // A value of the graph, null if it is absent, or a new constant.
-  using Input = std::variant<Value*, Tensor>;
+  using Input = std::variant<Value*, Flattened, Tensor>;
   std::vector<Input> inputs;
   Attrs attrs;
   std::string_view op = {};  // empty: that of the idiom

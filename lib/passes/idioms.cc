@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/op_def.h"
+#include "ops/array/shape.h"
 #include "passes/idiom_table.h"
 #include "passes/passes.h"
 #include "passes/pattern.h"
@@ -53,23 +54,38 @@ const Rules& AllRules() {
   return rules;
 }
 
-// The inputs of the operator, constants added to the graph.
-std::vector<Value*> InputsOf(Graph& graph, std::vector<Fused::Input> inputs) {
-  std::vector<Value*> out;
+// The inputs of a fused operator, and what was added to the graph for them.
+struct AddedInputs {
+  std::vector<Value*> values;
+  std::vector<Node*> nodes;
+  bool has_constants = false;
+};
+
+Result<AddedInputs> AddInputs(Graph& graph, std::vector<Fused::Input> inputs, Node* before) {
+  AddedInputs out;
   for (Fused::Input& input : inputs) {
-    if (auto* const tensor = std::get_if<Tensor>(&input))
-      out.push_back(graph.AddConstant(std::move(*tensor)));
-    else
-      out.push_back(std::get<Value*>(input));
+    if (auto* const tensor = std::get_if<Tensor>(&input)) {
+      out.values.push_back(graph.AddConstant(std::move(*tensor)));
+      out.has_constants = true;
+    } else if (const auto* const flattened = std::get_if<Flattened>(&input)) {
+      Value* const v = flattened->value;
+      NN_ASSIGN(
+          Node* const reshape,
+          graph.Append("reshape", {v}, ReshapeAttrs{{Product(*v->type().dims)}, false}, 1, before));
+      out.nodes.push_back(reshape);
+      out.values.push_back(reshape->output());
+    } else {
+      out.values.push_back(std::get<Value*>(input));
+    }
   }
-  while (!out.empty() && out.back() == nullptr) out.pop_back();
+  while (!out.values.empty() && out.values.back() == nullptr) out.values.pop_back();
   return out;
 }
 
-// Replaces the value if it is the result of the idiom, and adds the nodes of the idiom, which are
-// dead then. Returns the operator; empty if there is none.
+// Replaces the value if it is the result of the idiom, and adds the nodes of the idiom, which
+// belong to no other one. Returns the operator; empty if there is none.
 Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const IdiomOptions& options,
-                              std::set<const Node*>& dead) {
+                              std::set<const Node*>& fused_nodes) {
   const auto match = rule.pattern.Find(graph, y);
   if (!match || !std::ranges::all_of(match->values, [&](const auto& entry) {
         return rule.idiom->moves_only || IsPlainFloat(entry.second);
@@ -78,22 +94,21 @@ Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const Id
   auto fused = rule.idiom->fuse(*match);
   if (!fused) return std::string_view();
   const std::string_view op = fused->op.empty() ? rule.idiom->op : fused->op;
-  const bool adds_constants = std::ranges::any_of(
-      fused->inputs, [](const auto& input) { return std::holds_alternative<Tensor>(input); });
   Node* const root = y->def();
-  auto node =
-      graph.Append(op, InputsOf(graph, std::move(fused->inputs)), std::move(fused->attrs), 1, root);
+  NN_ASSIGN(const AddedInputs inputs, AddInputs(graph, std::move(fused->inputs), root));
+  auto node = graph.Append(op, inputs.values, std::move(fused->attrs), 1, root);
   // The parameters may not fit the operator.
   const bool fits = node && (*node)->output()->type() == y->type();
   if (!fits || (options.takes && !options.takes(**node))) {
     if (node) graph.Erase(*node);
-    if (adds_constants) graph.EraseDeadValues();
+    for (Node* const added : inputs.nodes) graph.Erase(added);
+    if (inputs.has_constants) graph.EraseDeadValues();
     return std::string_view();
   }
   (*node)->set_source(root->source());
   (*node)->set_name(root->name());
   graph.Replace(root, (*node)->output());
-  dead.insert(match->nodes.begin(), match->nodes.end());
+  fused_nodes.insert(match->nodes.begin(), match->nodes.end());
   return op;
 }
 
@@ -106,15 +121,15 @@ Result<std::map<std::string_view, uint64_t>> FuseIdioms(Graph& graph, const Idio
     if (AllRules().contains(node.op_name()) && (!options.is_wanted || options.is_wanted(node)))
       keys.push_back(&node);
   // Fusing erases one node, the last of the idiom, which is no key or the present one.
-  std::set<const Node*> dead;
+  std::set<const Node*> fused_nodes;
   for (const Node* key : keys) {
-    if (dead.contains(key)) continue;
+    if (fused_nodes.contains(key)) continue;
     const auto results = ResultsBehind(graph, *key);
     const auto& rules = AllRules().at(key->op_name());
     std::string_view op;
     for (auto y = results.rbegin(); y != results.rend() && op.empty(); ++y)
       for (const Rule& rule : rules) {
-        NN_ASSIGN(op, Fuse(graph, rule, *y, options, dead));
+        NN_ASSIGN(op, Fuse(graph, rule, *y, options, fused_nodes));
         if (op.empty()) continue;
         ++counts[op];
         break;

@@ -11,6 +11,7 @@
 #include "ops/math/matmul.h"
 #include "ops/nn/conv.h"
 #include "ops/nn/norm.h"
+#include "passes/expand.h"
 #include "passes/legalize.h"
 
 namespace nn {
@@ -85,11 +86,37 @@ Result<int> FoldBatchNorms(Graph& graph) {
   return count;
 }
 
+namespace {
+
+// Scale and shift of the channels, computed from parameters that are not all constant.
+Result<bool> ComputeBatchNorm(Graph& graph, Node& node, int axis) {
+  for (size_t i = 1; i <= 4; ++i)
+    if (node.input(i)->dtype() != DType::kF32 || node.input(i)->type().quantized()) return false;
+  Dims dims(static_cast<size_t>(node.input(0)->type().rank() - axis), Dim(1));
+  dims[0] = node.input(0)->type().dim(axis);
+  Expansion e(graph, node);
+  NN_ASSIGN(Value* const epsilon, e.Number(DType::kF32, node.attrs<BatchNormAttrs>().epsilon));
+  NN_ASSIGN(Value * root, e.Add("add", {node.input(4), epsilon}));
+  NN_ASSIGN(root, e.Add("sqrt", {root}));
+  NN_ASSIGN(Value * scale, e.Add("div", {node.input(1), root}));
+  NN_ASSIGN(Value * shift, e.Add("mul", {node.input(3), scale}));
+  NN_ASSIGN(shift, e.Add("sub", {node.input(2), shift}));
+  NN_ASSIGN(scale, e.Add("reshape", {scale}, ReshapeAttrs{dims, false}));
+  NN_ASSIGN(shift, e.Add("reshape", {shift}, ReshapeAttrs{dims, false}));
+  NN_ASSIGN(Value * y, e.Add("mul", {node.input(0), scale}));
+  NN_ASSIGN(y, e.Add("add", {y, shift}));
+  return e.Replace(y);
+}
+
+}  // namespace
+
 Result<bool> DecomposeBatchNorm(Graph& graph, Node& node) {
   const std::vector<ScaleShift> factors = FactorsOf(node);
   const Type& x = node.input(0)->type();
-  if (factors.empty() || !x.ranked() || x.dtype != DType::kF32) return false;
+  if (!x.ranked() || x.dtype != DType::kF32 || x.quantized()) return false;
   const int rank = x.rank();
+  if (factors.empty())
+    return ComputeBatchNorm(graph, node, ChannelAxis(node.attrs<BatchNormAttrs>().layout, rank));
   const int axis = ChannelAxis(node.attrs<BatchNormAttrs>().layout, rank);
   std::vector<int64_t> dims(static_cast<size_t>(rank - axis), 1);
   dims[0] = static_cast<int64_t>(factors.size());

@@ -11,7 +11,8 @@ namespace nn {
 // is its only user and its filter and bias are constant. Returns the number folded.
 Result<int> FoldBatchNorms(Graph& graph);
 
-// Decomposes a batch_norm with constant statistics into mul and add. Bit-exact.
+// Decomposes a batch_norm into mul and add. Bit-exact with constant statistics; others are computed
+// in the graph, where the shift of a channel is rounded twice.
 Result<bool> DecomposeBatchNorm(Graph& graph, Node& node);
 
 // Fills the constant filter of a convolution, transposed or not, with zeros: a filter of several

@@ -370,7 +370,8 @@ Result<bool> QuantizeInFloat(Graph& graph, Node& node) {
 // ---- Normalization ------------------------------------------------------------------------------
 
 Result<bool> ScaleAndShift(Graph& graph, Node& node) {
-  if (node.attrs<BatchNormAttrs>().epsilon != 0 || !Computes(node)) return false;
+  const bool has_layer = node.attrs<BatchNormAttrs>().epsilon != 0 && BatchNormFactors(node);
+  if (has_layer || !Computes(node)) return false;
   return DecomposeBatchNorm(graph, node);
 }
 

@@ -35,7 +35,8 @@ Result<bool> QuantizeInFloat(Graph& graph, Node& node);
 // gather of one constant index -> a slice, and its axis dropped.
 Result<bool> GatherToSlice(Graph& graph, Node& node);
 
-// Batch normalization without epsilon, which Core ML lacks -> a product and a sum.
+// Batch normalization without epsilon, or by computed statistics, which Core ML lacks -> a product
+// and a sum.
 Result<bool> ScaleAndShift(Graph& graph, Node& node);
 // A layer normalization that returns its mean or deviation -> one that does not, and reductions.
 Result<bool> SplitStatistics(Graph& graph, Node& node);
