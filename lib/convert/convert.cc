@@ -34,12 +34,37 @@ ExportOptions OutputOf(const ConvertOptions& o) {
   return options;
 }
 
+// Whether a model of the node alone can be written with the options, such as an operator set.
+bool CanWrite(const Node& node, const Format& format, const ExportOptions& options) {
+  Graph graph;
+  std::vector<Value*> inputs;
+  for (const Value* v : node.inputs()) {
+    if (v == nullptr)
+      inputs.push_back(nullptr);
+    else if (v->is_constant())
+      inputs.push_back(graph.AddConstant(v->constant(), v->name(), v->type().quant));
+    else
+      inputs.push_back(graph.AddInput(fmt::format("in{}", inputs.size()), v->type()));
+  }
+  const auto copy = graph.Append(node.op_name(), inputs, node.attrs(), node.outputs().size());
+  if (!copy) return false;
+  graph.AddOutput("out", (*copy)->output());
+  InterfaceAxes axes;
+  const auto unsupported = Legalize(graph, *format.target, &axes);
+  return unsupported && unsupported->empty() && format.write(graph, options);
+}
+
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
-Status Fit(Graph& graph, const Format& format, bool fuse, InterfaceAxes& axes, Conversion& out) {
+Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, InterfaceAxes& axes,
+           Conversion& out) {
   RewriteCounts rewrites;
-  if (fuse) {
+  if (o.fuse) {
     NN_RETURN_IF_ERROR(FoldConstants(graph));
-    NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites));
+    const auto can_write = [&](const Node& node) {
+      return o.output.opset == 0 || CanWrite(node, format, OutputOf(o));
+    };
+    NN_RETURN_IF_ERROR(
+        FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, can_write));
   }
   Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
   for (const auto& [rewrite, count] : rewrites)
@@ -364,7 +389,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   if (o.fold_batch_norm) {
     NN_ASSIGN(out.batch_norms_folded, FoldBatchNorms(fitted));
   }
-  NN_RETURN_IF_ERROR(Fit(fitted, format, o.fuse, axes, out));
+  NN_RETURN_IF_ERROR(Fit(fitted, format, o, axes, out));
   if (!out.unsupported.empty()) {
     out.remedy = RemedyOf(source, format, out.unsupported.size(), of_import, o.dequantize);
     return out;
@@ -373,8 +398,9 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   out.moved_ports = MovedPorts(summary, fitted, axes);
   out.shifted_ports = ShiftedPorts(summary, fitted, axes);
   out.transposes = TransposesOf(fitted);
-  out.batch_norms_lowered =
-      summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm");
+  // Fused idioms may have added some.
+  out.batch_norms_lowered = std::max<int64_t>(
+      0, summary.batch_norms - out.batch_norms_folded - CountOf(fitted, "batch_norm"));
   const auto make = [&](const ExportOptions& options) { return format.write(fitted, options); };
   const auto is_sound = [&](const StagedModel& staged) {
     const bool last = !staged.needs_names();  // no further attempt

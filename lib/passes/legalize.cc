@@ -197,12 +197,15 @@ std::vector<int64_t> Differences(std::vector<int64_t> a, const std::vector<int64
 
 }  // namespace
 
-Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts) {
+Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts,
+                     const std::function<bool(const Node&)>& is_allowed) {
   IdiomOptions options;
   if (scope == IdiomScope::kLacked)
     options.is_wanted = [&](const Node& node) { return WhyIllegal(target, node).has_value(); };
   options.takes = [&](const Node& node) {
-    return target.takes_idiom != nullptr ? target.takes_idiom(node) : HasOperator(target, node);
+    const bool takes =
+        target.takes_idiom != nullptr ? target.takes_idiom(node) : HasOperator(target, node);
+    return takes && (!is_allowed || is_allowed(node));
   };
   NN_ASSIGN(const auto fused, FuseIdioms(graph, options));
   if (counts != nullptr)

@@ -85,8 +85,10 @@ enum class IdiomScope : uint8_t {
   kAll,
 };
 
-// Fuses idioms into operators that the target takes. Adds them to `counts` unless it is null.
-Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts);
+// Fuses idioms into operators that the target takes and `is_allowed` accepts; null accepts all.
+// Adds them to `counts` unless it is null.
+Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts,
+                     const std::function<bool(const Node&)>& is_allowed = nullptr);
 
 // Applies rewrites until no illegal node can be improved, cleans up transposes, and returns the
 // nodes that remain illegal, each with its reason. The graph is valid in any case. Inputs and
