@@ -34,6 +34,16 @@ std::optional<Fused> Gelu(const Pattern::Match& m) {
   return Fused{{ValueOf(m, "x")}, GeluAttrs{approximation}};
 }
 
+// x / max(norm, epsilon), the maximum as a clip
+std::optional<Fused> L2NormalizationOfClip(const Pattern::Match& m) {
+  const auto& clip = ValueOf(m, "floor")->def()->attrs<ClipAttrs>();
+  const Node& norm = *ValueOf(m, "norm")->def();
+  const auto& a = norm.attrs<ReduceAttrs>();
+  if (!a.keep_dims || norm.input(1) != nullptr || !(clip.min > 0) || std::isfinite(clip.max))
+    return std::nullopt;
+  return Fused{{ValueOf(m, "x")}, L2NormalizationAttrs{a.axes, clip.min, EpsilonRule::kFloor}};
+}
+
 // x * clip(x + 3, 0, 6) / 6
 std::optional<Fused> HardSwishOfClip(const Pattern::Match& m) {
   const auto& a = ValueOf(m, "clip")->def()->attrs<ClipAttrs>();
@@ -383,6 +393,8 @@ constexpr Idiom kIdioms[] = {
      "product(x, inverse(sqrt(add(mean:reduce_mean(square(x)), $epsilon))))", RmsNorm},
     {"l2_normalization", "reduce_l2", "product(x, inverse(maximum(norm:reduce_l2(x), $epsilon)))",
      L2Normalization<EpsilonRule::kFloor>},
+    {"l2_normalization", "reduce_l2", "product(x, inverse(floor:clip(norm:reduce_l2(x))))",
+     L2NormalizationOfClip},
     {"l2_normalization", "reduce_l2", "product(x, inverse(add(norm:reduce_l2(x), $epsilon)))",
      L2Normalization<EpsilonRule::kOutside>},
     {"l2_normalization", "reduce_sum_square",

@@ -205,6 +205,12 @@ class Matcher {
       case Kind::kVariable:
         return Bind(term.name, v, then);
       case Kind::kCall:
+        // Sizes that are broadcast anyway. The label is bound to the value before.
+        if (const Node* node = v->def(); node != nullptr && node->Is("expand") &&
+                                         term.name != "expand" && term.name != "product" &&
+                                         term.name != "square")
+          return With([&] { match.nodes.insert(node); },
+                      [&] { return Try(term, node->input(0), then); });
         return term.label.empty() ? TryCall(term, v, then)
                                   : Bind(term.label, v, [&] { return TryCall(term, v, then); });
     }
@@ -242,10 +248,6 @@ class Matcher {
       return TryFactors(v, 1, {{&p, false}, {&p, false}}, then);
     }
     if (node == nullptr || node->outputs().size() != 1) return false;
-    // Sizes that are broadcast anyway.
-    if (node->Is("expand") && term.name != "expand")
-      return With([&] { match.nodes.insert(node); },
-                  [&] { return TryCall(term, node->input(0), then); });
     if (!node->Is(term.name) || term.operands.size() > node->inputs().size()) return false;
     const auto add = [&] { match.nodes.insert(node); };
     const auto in_order = [&] { return TryOperands(term, *node, 0, then); };
