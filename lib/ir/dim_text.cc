@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <limits>
 
 #include "base/text.h"
 #include "ir/dim_poly.h"
@@ -124,16 +125,16 @@ class DimParser {
         NN_ASSIGN(const Dim d, ProductOf(depth));
         sum = sum + d;
       } else if (Take('-')) {
-        NN_ASSIGN(const Dim d, ProductOf(depth));
-        sum = sum - d;
+        NN_ASSIGN(const Dim d, ProductOf(depth, true));
+        sum = sum + d;
       } else {
         return sum;
       }
     }
   }
 
-  Result<Dim> ProductOf(int depth) {
-    NN_ASSIGN(Dim product, Unary(depth));
+  Result<Dim> ProductOf(int depth, bool negative = false) {
+    NN_ASSIGN(Dim product, negative ? Negative(depth) : Unary(depth));
     while (Take('*')) {
       NN_ASSIGN(const Dim d, Unary(depth));
       product = product * d;
@@ -141,12 +142,23 @@ class DimParser {
     return product;
   }
 
+  // What follows a '-'. The magnitude of the least integer alone does not fit.
+  Result<Dim> Negative(int depth) {
+    constexpr std::string_view kLeast = "9223372036854775808";
+    SkipSpace();
+    if (text_.substr(pos_).starts_with(kLeast)) {
+      pos_ += kLeast.size();
+      return Dim(std::numeric_limits<int64_t>::min());
+    }
+    NN_ASSIGN(const Dim d, Unary(depth));
+    return Dim(0) - d;
+  }
+
   Result<Dim> Unary(int depth) {
     if (depth > kMaxDepth) return LimitError("dimension {}: nested too deeply", Quote(text_));
     SkipSpace();
     if (Take('-')) {
-      NN_ASSIGN(const Dim d, Unary(depth + 1));
-      return Dim(0) - d;
+      return Negative(depth + 1);
     }
     if (Take('(')) {
       NN_ASSIGN(Dim d, Sum(depth + 1));

@@ -42,7 +42,8 @@ TEST_CASE("dim: equal polynomials compare equal") {
 
 TEST_CASE("dim: text parses back to the same dimension") {
   for (const char* text : {"0", "7", "-3", "batch", "2*h + 1", "h*w", "floordiv(w - 1, 2) + 1",
-                           "max(a, 4)", "'a b'", "'it\\'s'", "'floordiv'", "a.b - 3*mod(c, 5)"}) {
+                           "max(a, 4)", "'a b'", "'it\\'s'", "'floordiv'", "a.b - 3*mod(c, 5)",
+                           "max(0, n - 9223372036854775808)", "-9223372036854775808*n + 1"}) {
     CAPTURE(text);
     const Dim d = Parsed(text);
     CHECK(Parsed(d.ToString()) == d);
