@@ -199,7 +199,6 @@ Result<Value*> Interpolated(Expansion& e, Value* x, int axis, const ResizeAxis& 
       index.push_back(static_cast<int32_t>(taps.index[at]));
       weight.push_back(taps.weight[at]);
     }
-    if (std::ranges::all_of(weight, [](float w) { return w == 0; })) continue;
     Value* const indices = e.Constant(Tensor::Of({size}, index));
     NN_ASSIGN(Value * v, e.Add("gather", {x, indices}, GatherAttrs{axis, 0}));
     if (!std::ranges::all_of(weight, [](float w) { return w == 1; })) {

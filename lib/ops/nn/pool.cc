@@ -276,19 +276,23 @@ Status EvalQuantizedAverage(EvalContext& ctx, const Pooling& pooling) {
   NN_RETURN_IF_ERROR(RequireSameQuant(ctx));
   const Tensor& x = ctx.in(0);
   const bool known = x.dtype() == DType::kU8 || x.dtype() == DType::kI8 || x.dtype() == DType::kI16;
-  if (!known || ctx.attrs<AveragePoolAttrs>().count_include_pad)
-    return UnsupportedError("average_pool of {}{} is not supported", ctx.in_type(0).ToString(),
-                            known ? " with count_include_pad" : "");
+  if (!known)
+    return UnsupportedError("average_pool of {} is not supported", ctx.in_type(0).ToString());
+  const bool include_pad = ctx.attrs<AveragePoolAttrs>().count_include_pad;
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-  bool empty = false;
+  bool empty = false, counted = false;
   pooling.ForEach([&](const Pooling::Taps& taps, int64_t x0, int64_t y0, int64_t) {
     const auto count = static_cast<int64_t>(taps.offsets.size());
+    counted |= include_pad && taps.with_padding != count;
     empty |= count == 0;
     if (count == 0) return;
     int64_t sum = 0;
     for (const int64_t offset : taps.offsets) sum += x.GetInt(x0 + offset);
     y.SetInt(y0, (sum > 0 ? sum + count / 2 : sum - count / 2) / count);
   });
+  if (counted)
+    return UnsupportedError("average_pool of {} with count_include_pad is not supported",
+                            ctx.in_type(0).ToString());
   if (empty) return ModelError("a window lies entirely in padding");
   ctx.set_out(0, y.Finish());
   return {};

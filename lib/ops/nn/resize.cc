@@ -102,9 +102,20 @@ Dims SymbolicSizes(InferContext& ctx, const Dims& input, const std::optional<Res
   return out;
 }
 
+// TensorFlow Lite's arithmetic defines the positions of these only.
+bool IsTfliteResize(const ResizeAttrs& a) {
+  return a.mode != ResizeMode::kCubic && !a.antialias && !a.exclude_outside &&
+         (a.coordinates == Coordinates::kHalfPixel || a.coordinates == Coordinates::kAlignCorners ||
+          a.coordinates == Coordinates::kAsymmetric ||
+          a.coordinates == Coordinates::kTfHalfPixelForNn);
+}
+
 Status InferResize(InferContext& ctx) {
   const auto& a = ctx.attrs<ResizeAttrs>();
   const Type& x = ctx.in(0);
+  if (ctx.node().arithmetic() != Arithmetic::kDefault && !IsTfliteResize(a))
+    return ModelError("TensorFlow Lite has no {} resize with {} coordinates and these options",
+                      EnumName(a.mode), EnumName(a.coordinates));
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
   NN_ASSIGN(const auto floats, FloatNumbers(ctx));
   NN_ASSIGN(const auto sizes, SizesOf(ctx));

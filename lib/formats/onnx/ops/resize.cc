@@ -280,9 +280,26 @@ enum Input : size_t { kX, kRoi, kScales, kSizes };
 
 // ---- Resize, Upsample ---------------------------------------------------------------------------
 
+// TensorFlow Lite's arithmetic depends on the sizes of the result only.
+bool IsBySizes(const Node& node) {
+  return node.arithmetic() == Arithmetic::kTflite &&
+         (!node.attrs<ResizeAttrs>().scales.empty() ||
+          node.attrs<ResizeAttrs>().aspect != AspectPolicy::kStretch);
+}
+
+// With the sizes of the result in place of scales or a policy that have no effect.
+ResizeAttrs AttrsOf(const Node& node) {
+  ResizeAttrs a = node.attrs<ResizeAttrs>();
+  if (!IsBySizes(node)) return a;
+  a.scales.clear();
+  a.sizes = SpatialDims(*node.output()->type().dims, a.layout);
+  a.aspect = AspectPolicy::kStretch;
+  return a;
+}
+
 // The scales of a node, stated or derived from the sizes; nullopt if there are none.
 std::optional<std::vector<float>> KnownScales(const Node& node) {
-  const auto& a = node.attrs<ResizeAttrs>();
+  const ResizeAttrs a = AttrsOf(node);
   if (!a.scales.empty()) return a.scales;
   const auto in = node.input(kX)->type().const_dims();
   const auto out = node.output()->type().const_dims();
@@ -329,7 +346,7 @@ bool IsHalfPixelRoundedUp(const ResizeAttrs& a) {
 // Whether Resize-10 is equivalent: asymmetric coordinates, scales, rounding that shrinks by taking
 // the ceiling and grows by taking the floor.
 bool IsResize10(const Node& node) {
-  const auto& a = node.attrs<ResizeAttrs>();
+  const ResizeAttrs a = AttrsOf(node);
   if (a.coordinates != Coordinates::kAsymmetric || a.mode == ResizeMode::kCubic || a.antialias ||
       a.exclude_outside || a.aspect != AspectPolicy::kStretch ||
       !(KnownScales(node) || node.input(kScales) != nullptr))
@@ -340,7 +357,7 @@ bool IsResize10(const Node& node) {
 }
 
 int64_t ResizeOpset(const Node& node) {
-  const auto& a = node.attrs<ResizeAttrs>();
+  const ResizeAttrs a = AttrsOf(node);
   if (a.coordinates == Coordinates::kHalfPixelSymmetric) return 19;
   if (a.antialias || a.aspect != AspectPolicy::kStretch || node.input(kRoi) != nullptr) return 18;
   if (!IsResize10(node)) return 11;
@@ -348,9 +365,11 @@ int64_t ResizeOpset(const Node& node) {
 }
 
 std::optional<std::string> WhyNotResize(const Node& node) {
-  const auto& a = node.attrs<ResizeAttrs>();
-  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
   if (!node.input(kX)->type().ranked()) return "its rank must be known";
+  const ResizeAttrs a = AttrsOf(node);
+  if (a.layout != Layout::kNcx) return "the channels must be axis 1";
+  if (IsBySizes(node) && (node.input(kSizes) != nullptr || !KnownBeforeRun(a.sizes)))
+    return "TensorFlow Lite's arithmetic depends on the sizes of the result, which are not known";
   if (node.input(kX)->type().quantized() && a.mode != ResizeMode::kNearest)
     return "its operands are quantized; Resize interpolates real ones only";
   if (a.coordinates == Coordinates::kTfHalfPixelForNn && !IsHalfPixelRoundedUp(a))
@@ -397,7 +416,7 @@ Status WriteUpsample(ExportContext& ctx, const Node& node) {
 
 // Sizes for all axes.
 Result<std::string> AddSizes(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<ResizeAttrs>();
+  const ResizeAttrs a = AttrsOf(node);
   const Dims& x = *node.input(kX)->type().dims;
   if (Value* dynamic = node.input(kSizes)) {
     NN_ASSIGN(std::string leading, ctx.AddDims({x[0], x[1]}, "leading"));
@@ -410,7 +429,7 @@ Result<std::string> AddSizes(ExportContext& ctx, const Node& node) {
 
 // The operands after x: roi, scales, sizes. With `axes` they cover the spatial axes only.
 Result<std::vector<std::string>> ResizeOperands(ExportContext& ctx, const Node& node, bool axes) {
-  const auto& a = node.attrs<ResizeAttrs>();
+  const ResizeAttrs a = AttrsOf(node);
   std::vector<std::string> operands(3);
   const std::span<const float> roi = a.roi;
   if (node.input(kRoi) != nullptr) {
@@ -445,7 +464,7 @@ Result<std::vector<std::string>> ResizeOperands(ExportContext& ctx, const Node& 
 }
 
 void SetResizeAttrs(pb::NodeProto* out, const Node& node, int64_t opset) {
-  const auto& a = node.attrs<ResizeAttrs>();
+  const ResizeAttrs a = AttrsOf(node);
   SetString(out, "mode", EnumName(a.mode));
   const bool rounded_up = IsHalfPixelRoundedUp(a) && opset >= 13;
   std::string_view coordinates = EnumName(a.coordinates);
