@@ -12,6 +12,7 @@
 #include "ops/nn/pool.h"
 #include "ops/quant/quantized.h"
 #include "ops/support/window.h"
+#include "ops/support/window_shape.h"
 #include "passes/expand.h"
 #include "passes/legalize.h"
 #include "passes/weights.h"
@@ -33,10 +34,26 @@ bool Known(const Window& w) {
   return w.input.is_const() && w.output.is_const() && w.pad_begin.is_const();
 }
 
+// Whether the padding without a rounding up gives the output size.
+bool IsRoundedDown(const Window& w) {
+  return w.output == WindowCount(w.input, w.pad_begin + w.pad_end, Dim(w.extent()), Dim(w.stride));
+}
+
+// Whether it does with a rounding up, and each window begins before the padding at the end for all
+// sizes of the input.
+bool IsRoundedUp(const Window& w) {
+  const Dim stride(w.stride), padding = w.pad_begin + w.pad_end;
+  return w.output == Dim::Min(WindowCountUp(w.input, padding, Dim(w.extent()), stride),
+                              SameWindowCount(w.input + w.pad_begin, stride)) &&
+         w.pad_end.value() + w.stride <= w.extent();
+}
+
 bool IsSame(const Window& w) {
   if (!(w.output == Dim::CeilDiv(w.input, Dim(w.stride)))) return false;
   if (Known(w)) return w.pad_begin == TotalSame(w) / 2;
-  return w.stride == 1 && w.pad_begin == (w.extent() - 1) / 2;
+  if (w.stride == 1) return w.pad_begin == (w.extent() - 1) / 2;
+  // The padding is 0 or 1, at the end.
+  return w.stride == 2 && w.extent() == 2 && w.pad_begin == 0;
 }
 
 bool IsValid(const Window& w) {
@@ -44,7 +61,7 @@ bool IsValid(const Window& w) {
   if (Known(w))
     return w.input.value() >= w.extent() &&
            w.output.value() == (w.input.value() - w.extent()) / w.stride + 1;
-  return w.pad_end == 0;
+  return w.pad_end == 0 && IsRoundedDown(w);
 }
 
 // The named padding of the windows, SAME only if it may be; nullopt if they need a pad node.
@@ -65,12 +82,14 @@ Result<Value*> Padded(Graph& graph, Node& node, const std::vector<Window>& windo
   a.pads.assign(2 * rank, 0);
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& w = windows[i];
-    if (!w.pad_begin.is_const() || (!Known(w) && !w.pad_end.is_const())) return nullptr;
+    if (!w.pad_begin.is_const()) return nullptr;
+    if (!Known(w) && (!w.pad_end.is_const() || !(IsRoundedDown(w) || IsRoundedUp(w))))
+      return nullptr;
     if (w.output == 0) return nullptr;  // no pad makes a window fit without a result
     const int64_t begin = w.pad_begin.value();
     const int64_t end =
         Known(w) ? (w.output.value() - 1) * w.stride + w.extent() - w.input.value() - begin
-                 : w.pad_end.value();
+                 : w.pad_end.value() + (IsRoundedDown(w) ? 0 : w.stride - 1);
     a.pads[first + i] = begin;
     a.pads[rank + first + i] = std::max<int64_t>(0, end);
   }
@@ -291,6 +310,7 @@ Result<bool> TransposedConvPadding(Graph& graph, Node& node) {
     if (!w.input.is_const() || !w.pad_begin.is_const() || !w.output.is_const()) return false;
     if (w.input.value() == 0) return false;  // VALID needs a nonempty input
     const int64_t full = (w.input.value() - 1) * w.stride + w.extent();
+    if (w.pad_begin.value() >= full) return false;  // no element of the result has a tap
     a.output_shape.emplace_back(full);
     cut.pads[first + i] = -w.pad_begin.value();
     cut.pads[rank + first + i] = w.output.value() + w.pad_begin.value() - full;

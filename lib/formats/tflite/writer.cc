@@ -43,7 +43,10 @@ flatbuffers::Offset<fb::Tensor> ExportContext::WriteTensor(const TensorRow& row)
   bool known = true;
   if (row.type.ranked())
     for (const Dim& d : *row.type.dims) {
-      shape.push_back(d.is_const() ? static_cast<int32_t>(d.value()) : 1);
+      // The size in place of a dynamic one; that of an axis with scales has no choice.
+      const bool scaled = row.type.quantized() && row.type.quant->axis == std::ssize(shape);
+      const size_t open = scaled ? row.type.quant->scales.size() : 1;
+      shape.push_back(static_cast<int32_t>(d.is_const() ? d.value() : static_cast<int64_t>(open)));
       signature.push_back(d.is_const() ? static_cast<int32_t>(d.value()) : -1);
       known &= d.is_const();
     }

@@ -472,7 +472,10 @@ Status WritePad(ExportContext& ctx, const Node& node) {
   const TensorIndex pads =
       ctx.AddConstant(Tensor::Of({static_cast<int64_t>(rank), 2}, pairs), "paddings");
   std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), pads};
-  if (a.mode != PadMode::kConstant) {
+  // MIRROR_PAD rejects an empty axis even if it is not padded.
+  const auto dims = node.output()->type().const_dims();
+  const bool empty = dims && std::find(dims->begin(), dims->end(), 0) != dims->end();
+  if (a.mode != PadMode::kConstant && !empty) {
     ctx.AddOperator(Op::MIRROR_PAD, inputs, ctx.ResultsOf(node),
                     fb::CreateMirrorPadOptions(ctx.builder(), a.mode == PadMode::kReflect
                                                                   ? fb::MirrorPadMode::REFLECT
