@@ -180,12 +180,12 @@ Status ApplyLateRewrites(Graph& graph, const Target& target, RewriteCounts* coun
   return RunPass("fold", graph, FoldConstants);
 }
 
-// The zero points of the ports; 0 where there is none, or one for each channel.
+// The zero points of the ports, of the first channel if each has one; 0 where there is none.
 std::vector<int64_t> ZeroPointsOf(const std::vector<Port>& ports) {
   std::vector<int64_t> out;
   for (const Port& p : ports) {
     const Type& type = p.value->type();
-    out.push_back(type.quantized() && !type.quant->per_axis() ? type.quant->zero_point() : 0);
+    out.push_back(type.quantized() ? type.quant->zero_point() : 0);
   }
   return out;
 }

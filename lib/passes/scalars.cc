@@ -167,7 +167,9 @@ class Pass {
     } else {
       return KeepScalars(node);
     }
-    NN_ASSIGN(Value * y, b.Add(node.op_name(), std::move(inputs), std::move(attrs)));
+    NN_ASSIGN(Node* const vector,
+              AddLike(graph_, node, node.op_name(), std::move(inputs), std::move(attrs)));
+    Value* y = vector->output();
     if (!IsUnitVector(y->type())) {
       NN_ASSIGN(y, b.Add("reshape", {y}, ReshapeAttrs{{1}}));
     }

@@ -278,6 +278,26 @@ Status WriteConvInteger(ExportContext& ctx, const Node& node) {
   return {};
 }
 
+// Zero points that are not a single number have the size 1 on `axis` from the end, along which the
+// products are summed.
+bool AreOutside(const Value* zero, size_t axis) {
+  if (zero == nullptr) return true;
+  const Type& type = zero->type();
+  if (!type.ranked()) return false;
+  const Dims& dims = *type.dims;
+  if (dims.size() >= axis) return dims[dims.size() - axis] == 1;
+  return dims.empty() || axis == 2;
+}
+
+std::optional<std::string> WhyNotMatmulInteger(const Node& node) {
+  const auto is_vector = [&](size_t i) { return node.input(i)->type().rank() == 1; };
+  if (!AreOutside(node.input(2), 1))
+    return "the first operand must have one zero point, or one for each row";
+  if (!AreOutside(node.input(3), is_vector(1) ? 1 : 2))
+    return "the second operand must have one zero point, or one for each column";
+  return std::nullopt;
+}
+
 std::optional<std::string> WhyNotConvInteger(const Node& node) {
   const auto& a = node.attrs<ConvAttrs>();
   if (a.layout != Layout::kNcx) return "the channels must be axis 1";
@@ -301,7 +321,7 @@ constexpr ImportRow kIntegerImports[] = {
 };
 
 constexpr ExportRow kIntegerExports[] = {
-    {.op = "matmul_integer", .write = WriteMatmulInteger},
+    {.op = "matmul_integer", .write = WriteMatmulInteger, .why_not = WhyNotMatmulInteger},
     {.op = "conv_integer", .write = WriteConvInteger, .why_not = WhyNotConvInteger},
 };
 
