@@ -1,5 +1,6 @@
 // Expansions of convolutions.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/checked_math.h"
@@ -52,13 +53,21 @@ Result<Value*> ReversedFilter(Expansion& e, Value* filter, int64_t groups) {
   return e.Add("reshape", {y}, ReshapeAttrs{ToDims(merged)});
 }
 
+// The zeros between elements would make other weights NaN.
+bool MayMultiplyZeros(const Value* filter) {
+  if (!filter->is_constant()) return true;
+  const Tensor aligned = filter->constant().Aligned();
+  return std::ranges::all_of(aligned.As<float>(), [](float w) { return std::isfinite(w); });
+}
+
 }  // namespace
 
 Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
   Value* x = node.input(0);
   if (!IsPlainF32(node) || node.input(1)->dtype() != DType::kF32 || a.layout != Layout::kNcx ||
-      a.filter_layout != FilterLayout::kIox || !node.input(1)->type().const_dims())
+      a.filter_layout != FilterLayout::kIox || !node.input(1)->type().const_dims() ||
+      !MayMultiplyZeros(node.input(1)))
     return false;
   NN_ASSIGN(const auto resolved,
             ConvTransposeWindows(a, *x->type().dims, *node.input(1)->type().dims));

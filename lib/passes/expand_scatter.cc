@@ -1,5 +1,6 @@
 // scatter_nd and scatter_elements in operators that gather and add.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ir/op_def.h"
@@ -127,6 +128,19 @@ class Scatter {
     NN_ASSIGN(Value * chosen, e_.Add("equal", {rows, to}));
     NN_ASSIGN(chosen, e_.Add("reshape", {chosen}, ReshapeAttrs{{rows_, count_, 1}, false}));
     NN_ASSIGN(Value* const neutral, Neutral(reduction));
+    // A comparison with NaN is false: the update behind it replaces it.
+    Value* last_nan = nullptr;
+    if (reduction != Reduction::kMul && IsFloat(x->dtype()) && MayBeNan(node_.input(2))) {
+      NN_ASSIGN(Value * at, Ascending(e_, DType::kI32, count_));
+      NN_ASSIGN(at, e_.Add("reshape", {at}, ReshapeAttrs{{1, count_, 1}, false}));
+      NN_ASSIGN(Value* const nan, e_.Add("not_equal", {u, u}));
+      NN_ASSIGN(Value* const hit, e_.Add("and", {chosen, nan}));
+      NN_ASSIGN(Value* const none, e_.Number(DType::kI32, -1));
+      NN_ASSIGN(last_nan, e_.Add("select", {hit, at, none}));
+      NN_ASSIGN(last_nan, e_.Add("reduce_max", {last_nan}, ReduceAttrs{{1}, true}));
+      NN_ASSIGN(Value* const behind, e_.Add("greater", {at, last_nan}));
+      NN_ASSIGN(chosen, e_.Add("and", {chosen, behind}));
+    }
     NN_ASSIGN(Value * all, e_.Add("select", {chosen, u, neutral}));
     const std::string_view reduce = reduction == Reduction::kMul   ? "reduce_prod"
                                     : reduction == Reduction::kMin ? "reduce_min"
@@ -136,7 +150,18 @@ class Scatter {
     if (reduction != Reduction::kMul && IsFloat(x->dtype())) {
       // The neutral element would replace NaN.
       NN_ASSIGN(Value* const touched, e_.Add("reduce_any", {chosen}, ReduceAttrs{{1}, false}));
-      NN_ASSIGN(y, e_.Add("select", {touched, y, x}));
+      Value* untouched = x;
+      if (last_nan != nullptr) {
+        NN_ASSIGN(Value* const nan,
+                  e_.Number(x->dtype(), std::numeric_limits<double>::quiet_NaN()));
+        NN_ASSIGN(Value* const none, e_.Number(DType::kI32, 0));
+        NN_ASSIGN(last_nan, e_.Add("reshape", {last_nan}, ReshapeAttrs{{rows_, run}, false}));
+        NN_ASSIGN(Value* const is_nan, e_.Add("greater_equal", {last_nan, none}));
+        // Without x, which the first NaN replaced.
+        NN_ASSIGN(y, e_.Add("select", {is_nan, all, y}));
+        NN_ASSIGN(untouched, e_.Add("select", {is_nan, nan, x}));
+      }
+      NN_ASSIGN(y, e_.Add("select", {touched, y, untouched}));
     }
     return y;
   }
@@ -167,6 +192,12 @@ class Scatter {
   }
 
  private:
+  static bool MayBeNan(const Value* v) {
+    if (!v->is_constant() || v->dtype() != DType::kF32) return true;
+    const Tensor t = v->constant().Aligned();
+    return std::ranges::any_of(t.As<float>(), [](float f) { return std::isnan(f); });
+  }
+
   Result<Value*> Combined(Reduction reduction, Value* x, Value* u) {
     if (reduction == Reduction::kAdd) return e_.Add("add", {x, u});
     if (reduction == Reduction::kMul) return e_.Add("mul", {x, u});
