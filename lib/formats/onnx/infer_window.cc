@@ -47,7 +47,8 @@ Result<std::optional<Dims>> WindowDims(TypeContext& ctx, size_t x, size_t w) {
     Dim padded = in - ((k - 1) * dilations[i] + 1);
     if (auto_pad != "VALID") padded = padded + pads[i] + pads[i + axes];
     out.push_back(Dim::FloorDiv(padded, strides[i]) + 1);
-    const Dim& d = out.back();
+    Dim& d = out.back();
+    if (in == 0 && d.is_const()) d = Dim(std::max<int64_t>(d.value(), 0));
     if (!d.is_valid() || (d.is_const() && d.value() < 0))
       return ModelError("a window of {} does not fit the size {} of axis {}", k.ToString(),
                         in.ToString(), i + 2);

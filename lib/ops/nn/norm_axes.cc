@@ -159,6 +159,18 @@ std::optional<AxesChange> ChangeOverAxes(const Node& node, Operand changed, cons
   return AxesChange{a, {{Operand{!changed.is_output, 0}, map}}};
 }
 
+// The integer arithmetic has no epsilon. The one that TensorFlow Lite's floats have is too small to
+// matter for it.
+Status InferL2(InferContext& ctx) {
+  constexpr float kMostEpsilon = 1e-6f;
+  const float epsilon = ctx.attrs<L2NormalizationAttrs>().epsilon;
+  if (ctx.in(0).quantized() && ctx.node().arithmetic() != Arithmetic::kDefault &&
+      !(epsilon <= kMostEpsilon))
+    return ModelError("epsilon is {}; the integer arithmetic has none above {}", epsilon,
+                      kMostEpsilon);
+  return InferOverAxes<L2NormalizationAttrs>(ctx);
+}
+
 // Source: tflite/kernels/l2norm.cc with internal/reference/l2normalization.h and
 // integer_ops/l2normalization.h. The output's scale is 1/128.
 Status QuantizedL2(EvalContext& ctx, const Rows& rows) {
@@ -336,7 +348,7 @@ void RegisterNormAxesOps(OpRegistry& ops) {
   l2.category = Category::kNormalization;
   l2.attrs = AttrsInfoOf<L2NormalizationAttrs>();
   l2.inputs = {{"x"}};
-  l2.infer = InferOverAxes<L2NormalizationAttrs>;
+  l2.infer = InferL2;
   l2.eval = EvalL2;
   l2.change_axes = ChangeOverAxes<L2NormalizationAttrs>;
   l2.decompose = DecomposeL2;
