@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
@@ -11,10 +12,17 @@
 #include "formats/onnx/schema_fit.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
+#include "ops/array/gather.h"
+#include "ops/array/generate.h"
 #include "ops/array/positions.h"
+#include "ops/array/shape.h"
+#include "ops/math/elementwise.h"
 #include "ops/math/matmul.h"
+#include "ops/nn/softmax.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
+#include "ops/reduce/quant_reduce.h"
+#include "ops/reduce/reduce.h"
 #include "ops/support/types.h"
 #include "passes/expand.h"
 #include "passes/qdq.h"
@@ -226,6 +234,136 @@ Result<bool> SequencesFirst(Graph& graph, Node& node) {
   return RearrangeAround(graph, node, AxisMap::Permutation(perm));
 }
 
+// More factors make too many nodes.
+constexpr int64_t kMostFactors = 64;
+
+int64_t Reduced(FixedMultiplier m) {
+  return m.multiplier < 0x7FFF0000 ? (m.multiplier + (1 << 15)) >> 16 : 0x7FFF;
+}
+
+// Rescale64() in 64-bit integers. Like there, the result wraps to 32 bits.
+Result<Value*> Rescaled(Expansion& e, Value* v, FixedMultiplier m) {
+  const int shift = 15 - std::min(m.shift, 14);
+  const auto number = [&](int64_t n) { return e.Constant(Tensor::Of<int64_t>({}, {n})); };
+  NN_ASSIGN(v, e.Add("mul", {v, number(Reduced(m))}));
+  NN_ASSIGN(v, e.Add("add", {v, number(int64_t{1} << (shift - 1))}));
+  NN_ASSIGN(v, e.Add("floor_div", {v, number(int64_t{1} << shift)}));
+  NN_ASSIGN(v, e.Add("cast", {v}, CastAttrs{.to = DType::kI32}));
+  return e.Add("cast", {v}, CastAttrs{.to = DType::kI64});
+}
+
+// A quantized reduce_prod rounds behind each factor. No product of real numbers does this, but
+// products of 64-bit integers do.
+Result<bool> ExpandQuantizedProd(Graph& graph, Node& node) {
+  const auto& a = node.attrs<ReduceAttrs>();
+  const Type& x = node.input(0)->type();
+  const Type y = node.output()->type();
+  NN_ASSIGN(const std::vector<int> axes, ReducedAxes(a.axes, x.rank()));
+  std::vector<int64_t> perm;
+  Dims kept;
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) {
+      perm.push_back(axis);
+      kept.push_back(x.dim(axis));
+    }
+  Dim count(1);
+  for (const int axis : axes) {
+    perm.push_back(axis);
+    count = count * x.dim(axis);
+  }
+  if (!count.is_const() || count.value() < 1 || count.value() > kMostFactors) return false;
+  const FixedMultiplier m = FactorMultiplier(*x.quant, *y.quant, count.value());
+  Expansion e(graph, node);
+  NN_ASSIGN(Value * v, e.Add("cast", {node.input(0)}, CastAttrs{.to = DType::kI64}));
+  NN_ASSIGN(v, e.Add("sub", {v, e.Constant(Tensor::Of<int64_t>({}, {x.quant->zero_point()}))}));
+  NN_ASSIGN(v, e.Add("transpose", {v}, TransposeAttrs{perm}));
+  Dims rows = kept;
+  rows.push_back(count);
+  NN_ASSIGN(v, e.Add("reshape", {v}, ReshapeAttrs{std::move(rows)}));
+  Value* product = nullptr;
+  for (int64_t i = 0; i < count.value(); ++i) {
+    Value* const index = e.Constant(Tensor::Of<int64_t>({}, {i}));
+    NN_ASSIGN(Value* const factor, e.Add("gather", {v, index}, GatherAttrs{-1, 0}));
+    if (product == nullptr) {
+      product = factor;
+      continue;
+    }
+    NN_ASSIGN(product, e.Add("mul", {product, factor}));
+    NN_ASSIGN(product, Rescaled(e, product, m));
+  }
+  NN_ASSIGN(product, Rescaled(e, product, m));
+  NN_ASSIGN(product,
+            e.Add("add", {product, e.Constant(Tensor::Of<int64_t>({}, {y.quant->zero_point()}))}));
+  const auto least = static_cast<double>(MinInteger(y.dtype));
+  const auto most = static_cast<double>(MaxInteger(y.dtype));
+  NN_ASSIGN(Value* const low, e.Number(DType::kI64, least));
+  NN_ASSIGN(Value* const high, e.Number(DType::kI64, most));
+  NN_ASSIGN(product, e.Add("maximum", {product, low}));
+  NN_ASSIGN(product, e.Add("minimum", {product, high}));
+  if (*product->type().dims != *y.dims) {
+    NN_ASSIGN(product, e.Add("reshape", {product}, ReshapeAttrs{*y.dims}));
+  }
+  NN_ASSIGN(Node* const result, AddLike(graph, node, "cast", {product}, CastAttrs{.to = y.dtype}));
+  result->set_arithmetic(Arithmetic::kDefault);
+  return e.Replace(result->output());
+}
+
+// Only the shape matters if the type of the result is stated.
+Result<bool> EyeLikeOfReals(Graph& graph, Node& node) {
+  Value* const x = node.input(0);
+  if (!x->type().quantized() || node.attrs<EyeLikeAttrs>().dtype == DType::kUnknown) return false;
+  NN_ASSIGN(Value* const reals, Expansion(graph, node).Add("dequantize", {x}, DequantizeAttrs{}));
+  graph.SetInput(&node, 0, reals);
+  return true;
+}
+
+// TensorFlow Lite's softmax of 16-bit integers multiplies the scale by beta. ONNX has no beta, but
+// the integers may have another scale.
+Status ScaleByBeta(Graph& graph, Node& node) {
+  Value* const x = node.input(0);
+  SoftmaxAttrs a = node.attrs<SoftmaxAttrs>();
+  const float scale = x->type().quantized() ? x->type().quant->scale() * a.beta : 0;
+  if (!(scale > 0) || !std::isfinite(scale) || a.beta == 1 || x->dtype() != DType::kI16 ||
+      x->type().quant->per_axis())
+    return {};
+  Node* const scaled =
+      graph.AddNode(*Ops().Find("cast"), {x}, CastAttrs{.to = x->dtype()}, 1, &node);
+  scaled->set_source(node.source());
+  Type type;
+  type.dtype = x->dtype();
+  type.quant = Quant::PerTensor(scale, x->type().quant->zero_point());
+  scaled->output()->set_type(std::move(type));
+  NN_RETURN_IF_ERROR(InferNode(*scaled));
+  graph.SetInput(&node, 0, scaled->output());
+  a.beta = 1;
+  node.set_attrs(a);
+  return InferNode(node);
+}
+
+// Whether TensorFlow Lite has an arithmetic for the node, a reduce_prod.
+bool HasIntegerProduct(const Node& node) {
+  const Type &x = node.input(0)->type(), &y = node.output()->type();
+  return node.arithmetic() != Arithmetic::kDefault && x.quantized() && !x.quant->per_axis() &&
+         y.quantized() && !y.quant->per_axis() && x.dtype == y.dtype &&
+         (x.dtype == DType::kI8 || x.dtype == DType::kI16) && y.quant->scale() > 0;
+}
+
+Status Prepare(Graph& graph) {
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    Node& node = *it++;
+    if (node.Is("softmax") && node.arithmetic() == Arithmetic::kTflite)
+      NN_RETURN_IF_ERROR(ScaleByBeta(graph, node));
+    if (!node.Is("reduce_prod") || !HasIntegerProduct(node)) continue;
+    NN_ASSIGN(const bool expanded, ExpandQuantizedProd(graph, node));
+    if (!expanded)
+      return UnsupportedError(
+          "{}: TensorFlow Lite rounds behind each factor, which ONNX can do for a known number of "
+          "factors up to {}; use --dequantize",
+          node.Describe(), kMostFactors);
+  }
+  return UnfuseQdq(graph);
+}
+
 }  // namespace
 
 void SetInt(pb::NodeProto* node, std::string_view name, int64_t value) {
@@ -282,6 +420,7 @@ const Target& OnnxTarget() {
       {"atan2", "quotient", ExpandAtan2},
       {"reverse_sequence", "batch and time first", SequencesFirst},
       {"dequantize", "constant", DequantizeConstant},
+      {"eye_like", "real numbers", EyeLikeOfReals},
       {"lstm", "without a limit of the cell state", &DropWideCellClip},
       {"lstm", "steps",
        [](Graph& g, Node& n) {
@@ -293,7 +432,7 @@ const Target& OnnxTarget() {
                                 .why_illegal = WhyIllegal,
                                 .takes_unranked = true,
                                 .rewrites = rewrites,
-                                .prepare = UnfuseQdq};
+                                .prepare = Prepare};
   return target;
 }
 

@@ -288,6 +288,7 @@ void RegisterGenerateOps(OpRegistry& ops) {
   eye.name = "eye_like";
   eye.summary = "a matrix with ones on a diagonal";
   eye.category = Category::kOther;
+  eye.quant_rule = QuantRule::kStored;
   eye.attrs = AttrsInfoOf<EyeLikeAttrs>();
   eye.inputs = {{"x", Arity::kRequired, Elements::kAny}};
   eye.infer = InferEyeLike;

@@ -70,6 +70,11 @@ FixedMultiplier ReductionMultiplier(const Quant& x, const Quant& y, int64_t n) {
   return m;
 }
 
+FixedMultiplier FactorMultiplier(const Quant& x, const Quant& y, int64_t n) {
+  return QuantizeMultiplier(static_cast<double>(x.scale()) /
+                            NthRoot(static_cast<double>(y.scale()), n));
+}
+
 Status QuantizedSum(EvalContext& ctx, const Rows& rows) {
   return SumOrMean(ctx, rows, false);
 }
@@ -92,8 +97,7 @@ Status QuantizedProd(EvalContext& ctx, const Rows& rows) {
   if (!(yq.scale() > 0))
     return ModelError("the scale of the output is {}, must be positive", yq.scale());
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
-  const FixedMultiplier m = QuantizeMultiplier(static_cast<double>(xq.scale()) /
-                                               NthRoot(static_cast<double>(yq.scale()), n));
+  const FixedMultiplier m = FactorMultiplier(xq, yq, n);
   rows.ForEach([&](int64_t row, int64_t start) {
     const auto factor = [&](int64_t i) {
       return x.GetInt(start + rows.offset(i)) - xq.zero_point();

@@ -4,6 +4,7 @@
 
 #include "formats/tflite/family.h"
 #include "ops/reduce/reduce.h"
+#include "ops/reduce/reduction.h"
 
 namespace nn::tflite {
 
@@ -66,6 +67,12 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
   if (const Value* axes = node.input(1))
     return axes->is_constant() ? "its axes cannot be empty" : "its axes must be constant";
   if (!node.input(0)->type().ranked()) return "its rank must be known";
+  // The kernel rounds behind each factor, in the order of the elements.
+  if (node.Is("reduce_prod") && node.input(0)->type().quantized()) {
+    const auto axes = ReducedAxes(node.attrs<ReduceAttrs>().axes, node.input(0)->type().rank());
+    if (!axes || !std::is_sorted(axes->begin(), axes->end()))
+      return "the axes of a quantized product must be in ascending order";
+  }
   const DType t = node.input(0)->dtype();
   if (t == DType::kI32 || t == DType::kI64 || t == DType::kBool) return std::nullopt;
   return WhyNotReal(node);
