@@ -7,6 +7,7 @@
 
 #include "formats/format.h"
 #include "formats/tflite/export.h"
+#include "formats/tflite_file.h"
 #include "ops/nn/conv.h"
 #include "passes/legalize.h"
 #include "support/run_graph.h"
@@ -16,51 +17,6 @@ namespace nn::test::tflite_format_test {
 namespace {
 
 namespace fb = tflite::fb;
-
-const Format& Tflite() {
-  return *FindFormat("tflite");
-}
-
-std::string Joined(const FileImage& image) {
-  std::string out;
-  for (const Blob& b : image.parts) out.append(reinterpret_cast<const char*>(b.data()), b.size());
-  return out;
-}
-
-// The file for a graph; a failed REQUIRE if something in it cannot be expressed.
-std::string FileOf(const Graph& graph) {
-  Graph fitted = graph.Clone();
-  const auto unsupported = Legalize(fitted, *Tflite().target);
-  REQUIRE_MESSAGE(unsupported.has_value(), unsupported.error().message());
-  for (const UnsupportedNode& o : *unsupported) FAIL(o.node << ": " << o.reason);
-  const auto image = Tflite().write(fitted, {});
-  REQUIRE_MESSAGE(image.has_value(), image.error().message());
-  return Joined(*image);
-}
-
-Result<Graph> ImportFile(const std::string& file) {
-  NN_ASSIGN(const auto model,
-            Tflite().read(Blob::Copy(std::as_bytes(std::span(file))), "m.tflite", {}));
-  NN_ASSIGN(ImportedModel imported, Tflite().import(*model));
-  if (!imported.unsupported.empty()) return UnsupportedError("{}", imported.unsupported[0].reason);
-  return std::move(imported.graph);
-}
-
-const fb::Model& Root(const std::string& file) {
-  return *fb::GetModel(file.data());
-}
-
-// "CONV_2D v1 RELU": the operators of a file in order.
-std::vector<std::string> OperatorsOf(const std::string& file) {
-  std::vector<std::string> out;
-  const fb::Model& m = Root(file);
-  for (const fb::Operator* op : *m.subgraphs()->Get(0)->operators()) {
-    const fb::OperatorCode* code = m.operator_codes()->Get(op->opcode_index());
-    out.push_back(
-        fmt::format("{} v{}", fb::EnumNameBuiltinOperator(code->builtin_code()), code->version()));
-  }
-  return out;
-}
 
 // Change a file in place.
 void Put(const flatbuffers::Vector<int32_t>* list, unsigned i, int32_t value) {
@@ -191,36 +147,6 @@ TEST_CASE("tflite: a graph survives a file") {
       CHECK(got[0].GetDouble(i) == doctest::Approx(want[0].GetDouble(i)).epsilon(1e-5));
     // A second file has the same contents as the first.
     CHECK(OperatorsOf(FileOf(*again)) == r.operators);
-  }
-}
-
-TEST_CASE("tflite: layers with states") {
-  for (const Row& r : {
-           Row{"one direction of any number of steps, and its final state",
-               R"(graph { in %x: f32[n, 2, 3]
-                  const %w: f32[1, 16, 3] = seeded(1)
-                  const %r: f32[1, 16, 4] = seeded(2)
-                  %y, %h, %c = lstm(%x, %w, %r) {cell_clip = 0.5}
-                  out "y" = %y
-                  out "h" = %h })",
-               {"UNIDIRECTIONAL_SEQUENCE_LSTM v1", "PACK v1", "STRIDED_SLICE v1", "SQUEEZE v1"}},
-           Row{"both directions",
-               R"(graph { in %x: f32[2, n, 3]
-                  const %w: f32[2, 4, 3] = seeded(1)
-                  const %r: f32[2, 4, 4] = seeded(2)
-                  %y = rnn(%x, %w, %r) {direction = bidirectional, batch_first = true}
-                  out "y" = %y })",
-               {"BIDIRECTIONAL_SEQUENCE_RNN v1", "PACK v1"}},
-       }) {
-    CAPTURE(r.name);
-    const std::string file = FileOf(Parse(r.graph));
-    CHECK(fmt::format("{}", fmt::join(OperatorsOf(file), ", ")) ==
-          fmt::format("{}", fmt::join(r.operators, ", ")));
-    int states = 0;
-    for (const fb::Tensor* t : *Root(file).subgraphs()->Get(0)->tensors())
-      states += t->is_variable() ? 1 : 0;
-    CHECK(states == 2);
-    CHECK(ImportFile(file).has_value());
   }
 }
 

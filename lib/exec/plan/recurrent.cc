@@ -14,7 +14,7 @@
 namespace nn {
 namespace {
 
-enum Input : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
+using enum RecurrentInputs::Index;
 
 struct Sizes {
   size_t steps, batch, directions, inputs, units, gates;

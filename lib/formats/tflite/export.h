@@ -87,6 +87,11 @@ class ExportContext {
                      std::vector<TensorIndex> outputs, fb::BuiltinOptions kind,
                      flatbuffers::Offset<void> options, const VersionTraits& traits);
 
+  // Sets the intermediate tensors of the operator that was added last.
+  void SetIntermediates(std::vector<TensorIndex> tensors) {
+    operators_.back().intermediates = std::move(tensors);
+  }
+
   // kUnsupported if an operand of an operator from `first` on violates its signature.
   Status CheckOperators(size_t first) const;
   size_t operator_count() const { return operators_.size(); }
@@ -115,6 +120,7 @@ class ExportContext {
     std::vector<TensorIndex> inputs, outputs;
     fb::BuiltinOptions kind;
     flatbuffers::Offset<void> options;
+    std::vector<TensorIndex> intermediates = {};
   };
 
   Status CheckOperands(const OperatorRow& row) const;

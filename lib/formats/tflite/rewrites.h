@@ -39,8 +39,9 @@ Result<bool> VectorsAsMatrices(Graph& graph, Node& node);
 Result<bool> SoftmaxAlongLast(Graph& graph, Node& node);
 Result<bool> BlocksBeforeChannels(Graph& graph, Node& node);
 Result<bool> CropAsSlice(Graph& graph, Node& node);
-// rnn, lstm: the final state as a part of y (ops/recurrent_layer.cc).
+// rnn, lstm (rewrites_recurrent.cc): the final state as a part of y, and lengths as a mask of y.
 Result<bool> FinalStateAsSlice(Graph& graph, Node& node);
+Result<bool> LengthsAsMask(Graph& graph, Node& node);
 Result<bool> FloatExponent(Graph& graph, Node& node);    // POW needs operands of one type
 Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
 

@@ -156,6 +156,8 @@ constexpr Rewrite kRewrites[] = {
     {"trilu", "mask", ExpandTrilu},
     {"rnn", "final state", FinalStateAsSlice},
     {"lstm", "final state", FinalStateAsSlice},
+    {"rnn", "mask of lengths", LengthsAsMask},
+    {"lstm", "mask of lengths", LengthsAsMask},
     {"rnn", "steps", UnrollRecurrent},
     {"gru", "steps", UnrollRecurrent},
     {"lstm", "steps", UnrollRecurrent},

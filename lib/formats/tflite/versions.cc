@@ -85,6 +85,7 @@ const VersionRow* FindTypes(Op op) {
       {Op::STRIDED_SLICE, 0, {{kI8, 2}, {kBool, 3}, {kString, 5}, {kU32, 7}}},
       {Op::SUB, 0, {{kI8, 2}, {kI64, 4}, {kI16, 5}}},
       {Op::SUM, 0, {{kI8, 2}}},
+      {Op::SVDF, 0, {{kI8, 3}}},
       {Op::TANH, 0, {{kI8, 2}, {kI16, 3}}},
       {Op::TILE, 0, {{kString, 2}, {kI8, 3}}},
       {Op::TOPK_V2, 0, {{kI8, 2}}},
@@ -170,6 +171,9 @@ int32_t VersionOf(Op op, std::span<const Type> in, std::span<const Type> out,
       break;
     case Op::ADD:
       if (in[0].dtype == DType::kI16 && Quantized(in[0])) return 3;
+      break;
+    case Op::BIDIRECTIONAL_SEQUENCE_LSTM:
+      at_least(traits.batch_first, 2);
       break;
     case Op::BROADCAST_TO:
       return in[0].dtype == DType::kI8 || in[0].dtype == DType::kI16 ? 3 : 2;

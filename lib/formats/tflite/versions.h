@@ -15,8 +15,9 @@ struct VersionTraits {
   bool keep_num_dims = false;  // FULLY_CONNECTED
   bool half_pixel = false;     // RESIZE_*
   bool align_corners = false;
-  bool batch_dims = false;  // GATHER
-  bool activation = false;  // TRANSPOSE_CONV
+  bool batch_dims = false;   // GATHER
+  bool activation = false;   // TRANSPOSE_CONV
+  bool batch_first = false;  // BIDIRECTIONAL_SEQUENCE_LSTM
 };
 
 // `inputs` in the operator's order; absent ones have type kUnknown.

@@ -134,7 +134,10 @@ flatbuffers::DetachedBuffer ExportContext::Finish(const Graph& graph, const Expo
   for (const OperatorRow& row : operators_) {
     const auto in = builder_.CreateVector(row.inputs);
     const auto out = builder_.CreateVector(row.outputs);
-    operators.push_back(fb::CreateOperator(builder_, row.code, in, out, row.kind, row.options));
+    flatbuffers::Offset<flatbuffers::Vector<TensorIndex>> between;
+    if (!row.intermediates.empty()) between = builder_.CreateVector(row.intermediates);
+    operators.push_back(fb::CreateOperator(builder_, row.code, in, out, row.kind, row.options, 0,
+                                           fb::CustomOptionsFormat::FLEXBUFFERS, 0, between));
   }
   std::vector<TensorIndex> inputs;
   for (const Port& p : graph.inputs()) inputs.push_back(TensorOf(p.value));

@@ -17,16 +17,7 @@
 namespace nn {
 namespace {
 
-enum LstmInput : size_t {
-  kLstmX,
-  kLstmW,
-  kLstmR,
-  kLstmBias,
-  kLstmLengths,
-  kLstmInitialH,
-  kLstmInitialC,
-  kLstmPeepholes
-};
+using enum RecurrentInputs::Index;
 enum LstmGate : int64_t { kI, kO, kF, kN };
 constexpr int64_t kGates = 4;
 
@@ -83,29 +74,29 @@ Status CheckFunctions(const Node& node) {
 
 Status CheckQuantizedLstm(const InferContext& ctx) {
   NN_RETURN_IF_ERROR(CheckFunctions(ctx.node()));
-  NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kLstmX, "x", DType::kI8, false, false));
-  NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kLstmW, "w", DType::kI8, true, true));
-  NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kLstmR, "r", DType::kI8, true, true));
-  NN_RETURN_IF_ERROR(CheckGateScales(ctx.in(kLstmW), "w"));
-  NN_RETURN_IF_ERROR(CheckGateScales(ctx.in(kLstmR), "r"));
-  if (ctx.has(kLstmBias))
-    NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kLstmBias, "bias", DType::kI32, true, true));
-  if (!ctx.has(kLstmInitialH) || !ctx.has(kLstmInitialC))
+  NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kX, "x", DType::kI8, false, false));
+  NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kW, "w", DType::kI8, true, true));
+  NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kR, "r", DType::kI8, true, true));
+  NN_RETURN_IF_ERROR(CheckGateScales(ctx.in(kW), "w"));
+  NN_RETURN_IF_ERROR(CheckGateScales(ctx.in(kR), "r"));
+  if (ctx.has(kBias))
+    NN_RETURN_IF_ERROR(RequireQuantizedOperand(ctx, kBias, "bias", DType::kI32, true, true));
+  if (!ctx.has(kInitialH) || !ctx.has(kInitialC))
     return UnsupportedError("a quantized lstm has no initial_h or initial_c, which give its types");
   NN_RETURN_IF_ERROR(
-      RequireQuantizedOperand(ctx, kLstmInitialH, "initial_h", DType::kI8, false, false));
+      RequireQuantizedOperand(ctx, kInitialH, "initial_h", DType::kI8, false, false));
   NN_RETURN_IF_ERROR(
-      RequireQuantizedOperand(ctx, kLstmInitialC, "initial_c", DType::kI16, true, false));
-  if (ctx.has(kLstmPeepholes))
+      RequireQuantizedOperand(ctx, kInitialC, "initial_c", DType::kI16, true, false));
+  if (ctx.has(kPeepholes))
     NN_RETURN_IF_ERROR(
-        RequireQuantizedOperand(ctx, kLstmPeepholes, "peepholes", DType::kI16, true, false));
-  if (ctx.in(kLstmR).ranked() && ctx.in(kLstmR).dim(-1 + ctx.in(kLstmR).rank()) == 0)
+        RequireQuantizedOperand(ctx, kPeepholes, "peepholes", DType::kI16, true, false));
+  if (ctx.in(kR).ranked() && ctx.in(kR).dim(-1 + ctx.in(kR).rank()) == 0)
     return UnsupportedError("a quantized lstm without units is unsupported");
-  if (!CellBits(ctx.in(kLstmInitialC)))
+  if (!CellBits(ctx.in(kInitialC)))
     return UnsupportedError(
         "the cell state of a quantized lstm has scale {}; expected a power of two from 2^-15 to "
         "2^-9",
-        FloatText(ctx.in(kLstmInitialC).quant->scale()));
+        FloatText(ctx.in(kInitialC).quant->scale()));
   return {};
 }
 
@@ -135,25 +126,25 @@ class QuantizedCell {
  public:
   QuantizedCell(const EvalContext& ctx, int64_t direction, const std::vector<int32_t>& w,
                 const std::vector<int32_t>& r)
-      : units_(ctx.in(kLstmR).dims()[2]), cell_bits_(*CellBits(ctx.in_type(kLstmInitialC))) {
-    input_ = ProductsOf(ctx, kLstmW, ctx.in_type(kLstmX), direction, w, 0);
-    state_ = ProductsOf(ctx, kLstmR, ctx.in_type(kLstmInitialH), direction, r, 1);
-    if (ctx.has(kLstmPeepholes)) {
-      const auto all = LstmInts(ctx.in(kLstmPeepholes));
+      : units_(ctx.in(kR).dims()[2]), cell_bits_(*CellBits(ctx.in_type(kInitialC))) {
+    input_ = ProductsOf(ctx, kW, ctx.in_type(kX), direction, w, 0);
+    state_ = ProductsOf(ctx, kR, ctx.in_type(kInitialH), direction, r, 1);
+    if (ctx.has(kPeepholes)) {
+      const auto all = LstmInts(ctx.in(kPeepholes));
       const auto begin = all.begin() + direction * 3 * units_;
       peepholes_.assign(begin, begin + 3 * units_);
       const float cell = std::ldexp(1.0f, cell_bits_ - 15);
       peephole_ = QuantizeMultiplier(
-          static_cast<double>(cell * ctx.in_type(kLstmPeepholes).quant->scale() / kGateScale));
+          static_cast<double>(cell * ctx.in_type(kPeepholes).quant->scale() / kGateScale));
     }
-    const Quant& h = *ctx.in_type(kLstmInitialH).quant;
+    const Quant& h = *ctx.in_type(kInitialH).quant;
     h_zero_ = h.zero_point();
     hidden_ = QuantizeMultiplier(static_cast<double>(
         static_cast<float>(0x1p-15 / static_cast<double>(h.scale()) * 0x1p-15)));
     const float limit = ctx.attrs<LstmAttrs>().cell_clip;
     if (std::isfinite(limit))
-      clip_ = static_cast<int16_t>(
-          std::min(limit / ctx.in_type(kLstmInitialC).quant->scale(), 32767.0f));
+      clip_ =
+          static_cast<int16_t>(std::min(limit / ctx.in_type(kInitialC).quant->scale(), 32767.0f));
   }
 
   void Step(const int32_t* x, std::vector<int32_t>& h, std::vector<int32_t>& c) {
@@ -188,9 +179,8 @@ class QuantizedCell {
     p.weights = weights.data() + direction * rows * p.n;
     const int64_t zero = factor.quant->zero_point();
     for (int64_t row = 0; row < rows; ++row) {
-      int64_t sum = ctx.has(kLstmBias)
-                        ? ctx.in(kLstmBias).GetInt((2 * direction + bias_half) * rows + row)
-                        : 0;
+      int64_t sum =
+          ctx.has(kBias) ? ctx.in(kBias).GetInt((2 * direction + bias_half) * rows + row) : 0;
       for (int64_t k = 0; k < p.n; ++k) sum -= p.weights[row * p.n + k] * zero;
       p.bias.push_back(WrapTo32(sum));
     }
@@ -242,25 +232,23 @@ class QuantizedCell {
 
 Status EvalQuantizedLstm(EvalContext& ctx) {
   const auto& a = ctx.attrs<LstmAttrs>();
-  const Type& h_type = ctx.in_type(kLstmInitialH);
+  const Type& h_type = ctx.in_type(kInitialH);
   for (size_t i = 0; i < std::min<size_t>(ctx.output_count(), 2); ++i)
     if (!ctx.out_type(i).quantized() || !ctx.out_type(i).quant->SameMapping(*h_type.quant))
       return UnsupportedError("output {} of a quantized lstm is {}; its state is {}", i,
                               ctx.out_type(i).ToString(), h_type.ToString());
-  const size_t rows = static_cast<size_t>(kGates * ctx.in(kLstmR).dims()[2]);
-  for (const size_t i : {size_t{kLstmW}, size_t{kLstmR}})
+  const size_t rows = static_cast<size_t>(kGates * ctx.in(kR).dims()[2]);
+  for (const size_t i : {size_t{kW}, size_t{kR}})
     if (const Quant& q = *ctx.in_type(i).quant; q.per_axis() && q.scales.size() != rows)
-      return ModelError("{} has {} scales for {} rows", i == kLstmW ? "w" : "r", q.scales.size(),
-                        rows);
-  const auto& dims = ctx.in(kLstmX).dims();
+      return ModelError("{} has {} scales for {} rows", i == kW ? "w" : "r", q.scales.size(), rows);
+  const auto& dims = ctx.in(kX).dims();
   const int64_t steps = dims[a.batch_first ? 1 : 0];
   const int64_t batch = dims[a.batch_first ? 0 : 1];
   const int64_t inputs = dims[2];
   const int64_t directions = a.directions();
-  const int64_t units = ctx.in(kLstmR).dims()[2];
-  const auto x = LstmInts(ctx.in(kLstmX)), w = LstmInts(ctx.in(kLstmW)),
-             r = LstmInts(ctx.in(kLstmR)), initial_h = LstmInts(ctx.in(kLstmInitialH)),
-             initial_c = LstmInts(ctx.in(kLstmInitialC));
+  const int64_t units = ctx.in(kR).dims()[2];
+  const auto x = LstmInts(ctx.in(kX)), w = LstmInts(ctx.in(kW)), r = LstmInts(ctx.in(kR)),
+             initial_h = LstmInts(ctx.in(kInitialH)), initial_c = LstmInts(ctx.in(kInitialC));
   std::vector<TensorBuilder> outputs;
   for (size_t i = 0; i < ctx.output_count(); ++i) {
     NN_ASSIGN(TensorBuilder output, ctx.NewOutput(i));
@@ -276,7 +264,7 @@ Status EvalQuantizedLstm(EvalContext& ctx) {
     QuantizedCell cell(ctx, d, w, r);
     const bool reverse = a.direction == RecurrentDirection::kReverse || d == 1;
     for (int64_t b = 0; b < batch; ++b) {
-      const int64_t length = ctx.has(kLstmLengths) ? ctx.in(kLstmLengths).GetInt(b) : steps;
+      const int64_t length = ctx.has(kLengths) ? ctx.in(kLengths).GetInt(b) : steps;
       if (length < 0 || length > steps)
         return ModelError("sequence {} has length {}, must be in [0, {}]", b, length, steps);
       const int64_t state_at = (a.batch_first ? b * directions + d : d * batch + b) * units;

@@ -84,7 +84,7 @@ float RecurrentFunction::operator()(float x) const {
 
 namespace {
 
-enum Input : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
+using enum RecurrentInputs::Index;
 
 // The differences between the three operators.
 struct Kind {
@@ -168,6 +168,27 @@ std::optional<double> LargestState(const Value* state) {
 }
 
 }  // namespace
+
+std::optional<RecurrentFunction> CellFunctionOf(const Node& node, int64_t direction) {
+  const auto functions = RecurrentFunctionsOf(node, direction);
+  if (!functions) return std::nullopt;
+  if (functions->size() == 1) return functions->front();
+  if (functions->front().activation() != RecurrentActivation::kSigmoid ||
+      !((*functions)[1] == functions->back()))
+    return std::nullopt;
+  return functions->back();
+}
+
+bool HasZeroRecurrentBias(const Node& node) {
+  const Value* const bias = node.inputs().size() > kBias ? node.input(kBias) : nullptr;
+  if (bias == nullptr) return true;
+  if (!bias->is_constant()) return false;
+  const Tensor& t = bias->constant();
+  const int64_t half = t.dims()[1] / 2;
+  for (int64_t i = 0; i < t.elements(); ++i)
+    if (i / half % 2 == 1 && t.GetDouble(i) != 0) return false;
+  return true;
+}
 
 bool CellClipMatters(const Node& node) {
   const auto& a = node.attrs<LstmAttrs>();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -88,12 +89,18 @@ struct LstmAttrs : RecurrentAttrs {
   static std::span<const AttrField> Fields();
 };
 
+// Positions of the operands.
+struct RecurrentInputs {
+  enum Index : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
+};
+
 // An activation function with its constants.
 class RecurrentFunction {
  public:
   RecurrentFunction(RecurrentActivation activation, float alpha, float beta, float clip)
       : activation_(activation), params_{alpha, beta}, clip_(clip) {}
   float operator()(float x) const;
+  bool operator==(const RecurrentFunction&) const = default;
 
   RecurrentActivation activation() const { return activation_; }
   const FunctionParams& params() const { return params_; }
@@ -107,6 +114,14 @@ class RecurrentFunction {
 // The functions of one direction of an rnn, gru or lstm node. kModel if the lengths of the lists do
 // not match or an activation is unknown.
 Result<std::vector<RecurrentFunction>> RecurrentFunctionsOf(const Node& node, int64_t direction);
+
+// The function of one direction of an rnn node, or the one of the cell of an lstm node: nullopt if
+// that has two, or other gates than sigmoid.
+std::optional<RecurrentFunction> CellFunctionOf(const Node& node, int64_t direction);
+
+// Whether the biases of the recurrent products of a node, the second halves of a constant, are all
+// zero, or there are none.
+bool HasZeroRecurrentBias(const Node& node);
 
 // Whether a cell state of an lstm node may exceed its cell_clip. False if the steps, the initial
 // state and the activations bound it.

@@ -339,7 +339,7 @@ Status ImportBidirectionalLstm(ImportContext& ctx) {
 
 namespace {
 
-enum RecurrentInput : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
+using enum RecurrentInputs::Index;
 
 const ActivationRow* RowOf(const RecurrentFunction& f) {
   const auto* const row =
@@ -402,6 +402,9 @@ std::optional<std::string> WhyNotLayer(const Node& node) {
 }
 
 std::optional<std::string> WhyNotRecurrent(const Node& node) {
+  // Integers, other than lengths, are not computed with.
+  if (node.input(kLengths) == nullptr)
+    if (auto reason = WhyNotValues(node, Types::kFloat)) return reason;
   const auto layer = WhyNotLayer(node);
   if (!layer) return std::nullopt;
   // What no layer has is written as single steps.
@@ -639,9 +642,9 @@ constexpr ImportRow kRecurrentImports[] = {
 };
 
 constexpr ExportRow kRecurrentExports[] = {
-    {.op = "rnn", .write = WriteRecurrent, .why_not = WhyNotRecurrent},
-    {.op = "gru", .write = WriteRecurrent, .why_not = WhyNotRecurrent},
-    {.op = "lstm", .write = WriteRecurrent, .why_not = WhyNotRecurrent},
+    {.op = "rnn", .write = WriteRecurrent, .why_not = WhyNotRecurrent, .types = Types::kAny},
+    {.op = "gru", .write = WriteRecurrent, .why_not = WhyNotRecurrent, .types = Types::kAny},
+    {.op = "lstm", .write = WriteRecurrent, .why_not = WhyNotRecurrent, .types = Types::kAny},
 };
 
 }  // namespace

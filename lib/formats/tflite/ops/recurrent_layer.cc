@@ -1,94 +1,77 @@
-// Export of rnn and lstm as the operators with states: UNIDIRECTIONAL_SEQUENCE_LSTM,
-// BIDIRECTIONAL_SEQUENCE_LSTM, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN. They hold
-// any number of steps; what they cannot hold is written step by step (ops/recurrent/unroll.h).
+// Export of rnn, lstm and svdf as the operators with states: UNIDIRECTIONAL_SEQUENCE_LSTM,
+// BIDIRECTIONAL_SEQUENCE_LSTM, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN, SVDF. The
+// layers hold any number of steps; what they cannot hold is written step by step
+// (ops/recurrent/unroll.h). The operators begin with zeros and do not return their states.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "formats/tflite/family.h"
-#include "formats/tflite/rewrites.h"
-#include "ops/array/concat.h"
-#include "ops/array/shape.h"
-#include "ops/array/slice.h"
+#include "formats/tflite/recurrent_layer.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/recurrent/svdf.h"
 #include "ops/recurrent/unroll.h"
+#include "ops/support/movement.h"
 
 namespace nn::tflite {
 
 namespace {
 
-enum LayerInput : size_t {
-  kLayerX,
-  kLayerW,
-  kLayerR,
-  kLayerBias,
-  kLayerLengths,
-  kLayerInitialH,
-  kLayerInitialC,
-  kLayerPeepholes
-};
+using enum RecurrentInputs::Index;
 
 bool IsLstmLayer(const Node& node) {
   return node.Is("lstm");
 }
 
-bool IsZeroConstant(const Value* v) {
-  if (v == nullptr) return true;
-  if (!v->is_constant()) return false;
-  for (int64_t i = 0; i < v->constant().elements(); ++i)
-    if (v->constant().GetDouble(i) != 0) return false;
-  return true;
-}
-
-const Value* LayerOperand(const Node& node, size_t i) {
-  return i < node.inputs().size() ? node.input(i) : nullptr;
-}
-
 // The function of a direction that the operator's option states; nullopt if there is none.
 std::optional<fb::ActivationFunctionType> LayerActivation(const Node& node, int64_t direction) {
-  const auto functions = RecurrentFunctionsOf(node, direction);
-  if (!functions) return std::nullopt;
-  const RecurrentFunction& f = functions->back();
-  if (IsLstmLayer(node)) {
-    const RecurrentFunction& g = (*functions)[1];
-    if (functions->front().activation() != RecurrentActivation::kSigmoid ||
-        g.activation() != f.activation() || g.params()[0] != f.params()[0] ||
-        g.params()[1] != f.params()[1])
-      return std::nullopt;
-  }
-  switch (f.activation()) {
+  const auto f = CellFunctionOf(node, direction);
+  if (!f) return std::nullopt;
+  switch (f->activation()) {
     case RecurrentActivation::kTanh:
       return fb::ActivationFunctionType::TANH;
     case RecurrentActivation::kRelu:
       return fb::ActivationFunctionType::RELU;
     case RecurrentActivation::kAffine:
-      if (f.params()[0] == 1 && f.params()[1] == 0) return fb::ActivationFunctionType::NONE;
+      if (f->params()[0] == 1 && f->params()[1] == 0) return fb::ActivationFunctionType::NONE;
       return std::nullopt;
     default:
       return std::nullopt;
   }
 }
 
-// Why the operators cannot hold a layer, with or without its final states; nullopt if they can.
-std::optional<std::string> WhyNotLayer(const Node& node, bool with_states) {
+// Of an lstm with TensorFlow Lite's integer arithmetic, whose operands have the types of the
+// kernel.
+std::optional<std::string> WhyNotIntegerLayer(const Node& node) {
+  const Type& y = node.output()->type();
+  const Type& h = node.input(kInitialH)->type();
+  if (!y.quantized() || !y.quant->SameMapping(*h.quant))
+    return fmt::format("its result is {}, but its state {}", y.ToString(), h.ToString());
+  if (!HasZeroRecurrentBias(node)) return "the operator has no bias of the recurrent product";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> WhyNotLayer(const Node& node, WithoutParts without) {
   const RecurrentAttrs& a = RecurrentAttrsOf(node);
-  const Type& x = node.input(kLayerX)->type();
-  if (x.dtype != DType::kF32 || x.quantized()) return "only layers of f32 have an operator";
-  if (a.direction == RecurrentDirection::kReverse)
-    return "no operator has only a reverse direction";
-  if (LayerOperand(node, kLayerLengths) != nullptr) return "the operators have no lengths";
-  if (!IsZeroConstant(LayerOperand(node, kLayerInitialH)) ||
-      !IsZeroConstant(LayerOperand(node, kLayerInitialC)))
-    return "the states of the operators start at zero";
+  const Type& x = node.input(kX)->type();
+  if (x.quantized()) {
+    if (auto reason = WhyNotIntegerLayer(node)) return reason;
+  } else if (x.dtype != DType::kF32) {
+    return "only layers of f32 and of quantized i8 have an operator";
+  }
+  if (!without.lengths && node.input(kLengths) != nullptr) return "the operators have no lengths";
+  for (const size_t i : {size_t{kInitialH}, size_t{kInitialC}})
+    if (const Value* v = node.input(i); v != nullptr && !IsZeros(*v))
+      return "the states of the operators start at zero";
   if (std::isfinite(a.clip)) return "the operators do not clip their gates";
   if (IsLstmLayer(node) && node.attrs<LstmAttrs>().input_forget)
     return "the operators couple the gates of input and forgetting the other way";
-  for (const size_t i :
-       {size_t{kLayerW}, size_t{kLayerR}, size_t{kLayerBias}, size_t{kLayerPeepholes}})
-    if (const Value* v = LayerOperand(node, i); v != nullptr && !v->is_constant())
+  for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}})
+    if (const Value* v = node.input(i); v != nullptr && !v->is_constant())
       return "the weights must be constant";
   if (!x.ranked() || !x.dim(a.batch_first ? 0 : 1).is_const())
     return "the batch must be constant, because it is the size of the states; set it with --batch";
@@ -97,26 +80,34 @@ std::optional<std::string> WhyNotLayer(const Node& node, bool with_states) {
     if (!(clip > 0)) return "a limit of 0 for the cell state means none";
   }
   for (int64_t d = 0; d < a.directions(); ++d)
-    if (LayerActivation(node, d) != LayerActivation(node, 0) || !LayerActivation(node, d))
-      return "the operators lack its activations";
+    if (!LayerActivation(node, d)) return "the operators lack its activations";
   // FinalStateAsSlice() removes those that it can.
-  if (with_states && node.outputs().size() > 1) return "the operators have no final states";
+  if (!without.final_states && node.outputs().size() > 1)
+    return "the operators have no final states";
   return std::nullopt;
 }
 
+namespace {
+
+// Whether one operator holds both directions.
+bool IsOneOperator(const Node& node) {
+  return RecurrentAttrsOf(node).directions() == 2 && !node.input(kX)->type().quantized() &&
+         LayerActivation(node, 0) == LayerActivation(node, 1);
+}
+
 std::optional<std::string> WhyNotRecurrentLayer(const Node& node) {
-  auto reason = WhyNotLayer(node, true);
-  if (!reason) return std::nullopt;
+  auto reason = WhyNotLayer(node, {});
+  const Type& x = node.input(kX)->type();
+  if (!reason || x.quantized()) return reason;
   // It is written step by step.
   auto steps = WhyNotUnrolled(node);
   if (!steps) return reason;
-  const Type& x = node.input(kLayerX)->type();
   // Both have the same reason.
-  if (x.dtype != DType::kF32 || x.quantized()) return steps;
+  if (x.dtype != DType::kF32) return steps;
   return fmt::format("{}; {}", *reason, *steps);
 }
 
-// Writes one node.
+// Writes one node: an operator for each direction, or one for both, whose results are packed.
 class LayerWriter {
  public:
   LayerWriter(ExportContext& ctx, const Node& node)
@@ -124,66 +115,126 @@ class LayerWriter {
         node_(node),
         attrs_(RecurrentAttrsOf(node)),
         gates_(IsLstmLayer(node) ? 4 : 1),
-        units_(node.input(kLayerR)->type().dim(2).value()),
-        inputs_(node.input(kLayerX)->type().dim(2).value()),
-        batch_(node.input(kLayerX)->type().dim(attrs_.batch_first ? 0 : 1)) {}
+        units_(node.input(kR)->type().dim(2).value()),
+        inputs_(node.input(kX)->type().dim(2).value()),
+        batch_(node.input(kX)->type().dim(attrs_.batch_first ? 0 : 1)),
+        quantized_(node.input(kX)->type().quantized()),
+        y_(node.output()->type()) {
+    Dims dims = *y_.dims;
+    dims.erase(dims.begin() + DirectionAxis());
+    y_.dims = std::move(dims);
+  }
 
   Status Write() {
-    const bool both = attrs_.directions() == 2;
-    std::vector<TensorIndex> operands = {ctx_.TensorOf(node_.input(kLayerX))}, states;
-    for (int64_t d = 0; d < attrs_.directions(); ++d) {
-      if (IsLstmLayer(node_)) {
-        AddLstm(d, operands);
-        for (int i = 0; i < 2; ++i) states.push_back(State());
-      } else {
-        AddRnn(d, operands);
+    std::vector<TensorIndex> results;
+    const TensorIndex x = ctx_.TensorOf(node_.input(kX));
+    if (IsOneOperator(node_)) {
+      results = AddLayer(x, {0, 1});
+    } else {
+      for (int64_t d = 0; d < attrs_.directions(); ++d) {
+        if (!IsReverse(attrs_, d)) {
+          results.push_back(AddLayer(x, {d})[0]);
+          continue;
+        }
+        NN_ASSIGN(const TensorIndex reversed, Reversed(x, node_.input(kX)->type()));
+        NN_ASSIGN(const TensorIndex y, Reversed(AddLayer(reversed, {d})[0], y_));
+        results.push_back(y);
       }
     }
-    operands.insert(operands.end(), states.begin(), states.end());
-    // Of an LSTM of one direction the coefficients of normalizations, else the auxiliary input and
-    // its weights.
-    const size_t rest = IsLstmLayer(node_) ? (both ? 9 : 4) : (both ? 3 : 0);
-    operands.insert(operands.end(), rest, kNoTensor);
-    Dims dims = *node_.output()->type().dims;
-    const size_t axis = attrs_.batch_first ? 2 : 1;
-    dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(axis));
-    std::vector<TensorIndex> results;
-    for (int64_t d = 0; d < attrs_.directions(); ++d)
-      results.push_back(ctx_.AddTensor(Type(DType::kF32, dims), node_.output()->name()));
-    AddLayer(operands, results);
     ctx_.AddOperator(fb::BuiltinOperator::PACK, results, {ctx_.ResultOf(node_)},
                      fb::CreatePackOptions(ctx_.builder(), static_cast<int32_t>(results.size()),
-                                           static_cast<int32_t>(axis)));
+                                           DirectionAxis()));
     return {};
   }
 
  private:
-  TensorIndex State() {
-    return ctx_.AddVariable(Type(DType::kF32, {batch_, Dim(units_)}), "state");
+  int32_t DirectionAxis() const { return attrs_.batch_first ? 2 : 1; }
+
+  // A tensor [T, B, n] or [B, T, n] with the steps in the opposite order.
+  Result<TensorIndex> Reversed(TensorIndex x, const Type& type) {
+    NN_ASSIGN(const TensorIndex axes, ctx_.AddInts({attrs_.batch_first ? 1 : 0}, "axes"));
+    const TensorIndex y = ctx_.AddTensor(type, "reversed");
+    ctx_.AddOperator(fb::BuiltinOperator::REVERSE_V2, {x, axes}, {y},
+                     fb::CreateReverseV2Options(ctx_.builder()));
+    return y;
   }
 
-  // Rows of gate g in direction d of weights [D, G H, n], as [H, n]; [H] without n.
-  TensorIndex Part(const Value* v, int64_t block, int64_t n, bool vector, std::string_view name) {
-    const auto all = v->constant().Aligned();
-    const auto values = all.As<float>().subspan(static_cast<size_t>(block * units_ * n),
-                                                static_cast<size_t>(units_ * n));
-    const std::vector<float> part(values.begin(), values.end());
-    return ctx_.AddConstant(
-        Tensor::Of<float>(vector ? std::vector<int64_t>{units_} : std::vector<int64_t>{units_, n},
-                          part),
-        name);
+  // The operator of these directions, each of which has a result.
+  std::vector<TensorIndex> AddLayer(TensorIndex x, const std::vector<int64_t>& directions) {
+    std::vector<TensorIndex> operands = {x}, states, results;
+    for (const int64_t d : directions) {
+      if (IsLstmLayer(node_)) {
+        AddLstm(d, operands);
+        for (const size_t i : {size_t{kInitialH}, size_t{kInitialC}}) states.push_back(State(i));
+      } else {
+        AddRnn(d, operands);
+      }
+      results.push_back(ctx_.AddTensor(y_, node_.output()->name()));
+    }
+    operands.insert(operands.end(), states.begin(), states.end());
+    // Of an LSTM of one direction the coefficients of normalizations, else the auxiliary input and
+    // its weights.
+    const bool both = directions.size() == 2;
+    const size_t rest = IsLstmLayer(node_) ? (both ? 9 : 4) : (both ? 3 : 0);
+    operands.insert(operands.end(), rest, kNoTensor);
+    AddOperator(operands, results, *LayerActivation(node_, directions[0]));
+    return results;
   }
 
-  // The sum of both biases of a gate.
+  // A state that begins with zeros, with the quantization of an initial state.
+  TensorIndex State(size_t initial) {
+    Type type(DType::kF32, {batch_, Dim(units_)});
+    if (quantized_) {
+      type.dtype = node_.input(initial)->dtype();
+      type.quant = node_.input(initial)->type().quant;
+    }
+    return ctx_.AddVariable(type, "state");
+  }
+
+  // The scale of gate g of an operand with scales for its rows, or for one with a single scale.
+  std::shared_ptr<const Quant> GateQuant(const Value* v, int64_t g) const {
+    if (!v->type().quantized()) return nullptr;
+    return Quant::PerTensor(v->type().quant->scale(static_cast<size_t>(g * units_)), 0);
+  }
+
+  // Block `block` of as many rows as there are units, of weights [D, G H, n], as [H, n]; [H] for a
+  // vector.
+  Tensor Block(const Value* v, int64_t block, int64_t n, bool vector) const {
+    const auto bytes = static_cast<size_t>(ByteSize(v->dtype(), units_ * n));
+    return {v->dtype(), vector ? std::vector<int64_t>{units_} : std::vector<int64_t>{units_, n},
+            v->constant().blob().Slice(static_cast<size_t>(block) * bytes, bytes)};
+  }
+
+  // The rows of gate g in direction d of weights [D, G H, n].
+  TensorIndex Gate(size_t operand, int64_t d, int64_t g, int64_t n, std::string_view name) {
+    const Value* const v = node_.input(operand);
+    return ctx_.AddConstant(Block(v, d * gates_ + g, n, false), name, GateQuant(v, g));
+  }
+
+  TensorIndex Peephole(int64_t d, int64_t g) {
+    const Value* const p = node_.input(kPeepholes);
+    if (p == nullptr) return kNoTensor;
+    return ctx_.AddConstant(Block(p, d * 3 + g, 1, true), "peepholes", p->type().quant);
+  }
+
+  // The sum of both biases of a gate; that of the recurrent product is zero if it is quantized.
   TensorIndex BiasOf(int64_t d, int64_t g) {
+    const Value* const bias = node_.input(kBias);
+    const auto of = [&](int64_t half) {
+      return Block(bias, (2 * d + half) * gates_ + g, 1, true).Aligned();
+    };
+    if (quantized_) {
+      const auto quant = Quant::PerTensor(
+          node_.input(kX)->type().quant->scale() * GateQuant(node_.input(kW), g)->scale(), 0);
+      const std::vector<int32_t> none(static_cast<size_t>(units_), 0);
+      return ctx_.AddConstant(bias == nullptr ? Tensor::Of<int32_t>({units_}, none) : of(0), "bias",
+                              quant);
+    }
     std::vector<float> sum(static_cast<size_t>(units_), 0.0f);
-    if (const Value* const bias = LayerOperand(node_, kLayerBias)) {
-      const auto all = bias->constant().Aligned();
-      const auto values = all.As<float>();
-      for (const int64_t half : {0, 1})
-        for (int64_t u = 0; u < units_; ++u)
-          sum[static_cast<size_t>(u)] +=
-              values[static_cast<size_t>(((2 * d + half) * gates_ + g) * units_ + u)];
+    for (int64_t half = 0; bias != nullptr && half < 2; ++half) {
+      const Tensor part = of(half);
+      const auto values = part.As<float>();
+      for (size_t u = 0; u < sum.size(); ++u) sum[u] += values[u];
     }
     return ctx_.AddConstant(Tensor::Of<float>({units_}, sum), "bias");
   }
@@ -192,32 +243,39 @@ class LayerWriter {
   static constexpr std::array<int64_t, 4> kOrder = {0, 2, 3, 1};
 
   void AddLstm(int64_t d, std::vector<TensorIndex>& operands) {
-    for (const int64_t g : kOrder)
-      operands.push_back(Part(node_.input(kLayerW), d * gates_ + g, inputs_, false, "weights"));
-    for (const int64_t g : kOrder)
-      operands.push_back(
-          Part(node_.input(kLayerR), d * gates_ + g, units_, false, "recurrent_weights"));
-    for (const int64_t g : {0, 2, 1}) {
-      const Value* const p = LayerOperand(node_, kLayerPeepholes);
-      operands.push_back(p == nullptr ? kNoTensor : Part(p, d * 3 + g, 1, true, "peepholes"));
-    }
+    for (const int64_t g : kOrder) operands.push_back(Gate(kW, d, g, inputs_, "weights"));
+    for (const int64_t g : kOrder) operands.push_back(Gate(kR, d, g, units_, "recurrent_weights"));
+    for (const int64_t g : {0, 2, 1}) operands.push_back(Peephole(d, g));
     for (const int64_t g : kOrder) operands.push_back(BiasOf(d, g));
     operands.insert(operands.end(), 2, kNoTensor);  // the projection
   }
 
   void AddRnn(int64_t d, std::vector<TensorIndex>& operands) {
-    operands.push_back(Part(node_.input(kLayerW), d, inputs_, false, "weights"));
-    operands.push_back(Part(node_.input(kLayerR), d, units_, false, "recurrent_weights"));
+    operands.push_back(Gate(kW, d, 0, inputs_, "weights"));
+    operands.push_back(Gate(kR, d, 0, units_, "recurrent_weights"));
     operands.push_back(BiasOf(d, 0));
-    operands.push_back(State());
+    operands.push_back(State(kInitialH));
   }
 
-  void AddLayer(const std::vector<TensorIndex>& operands, const std::vector<TensorIndex>& results) {
+  // The integer kernel takes the scale of the hidden result from the last of five intermediate
+  // tensors, which have no elements. The others are those of normalized gates.
+  void AddIntermediates() {
+    std::vector<TensorIndex> tensors;
+    for (const char* gate : {"input", "forget", "cell", "output"})
+      tensors.push_back(ctx_.AddTensor(Type(DType::kF32, {Dim(0)}),
+                                       fmt::format("input_to_{}_intermediate", gate)));
+    const Type& h = node_.input(kInitialH)->type();
+    tensors.push_back(
+        ctx_.AddTensor(Type(h.dtype, {Dim(0)}, h.quant), "effective_hidden_scale_intermediate"));
+    ctx_.SetIntermediates(std::move(tensors));
+  }
+
+  void AddOperator(const std::vector<TensorIndex>& operands,
+                   const std::vector<TensorIndex>& results, fb::ActivationFunctionType activation) {
     using Op = fb::BuiltinOperator;
     auto& builder = ctx_.builder();
-    const auto activation = *LayerActivation(node_, 0);
     const bool time_major = !attrs_.batch_first;
-    const bool both = attrs_.directions() == 2;
+    const bool both = results.size() == 2;
     if (!IsLstmLayer(node_) && both) {
       ctx_.AddOperator(Op::BIDIRECTIONAL_SEQUENCE_RNN, operands, results,
                        fb::CreateBidirectionalSequenceRNNOptions(builder, time_major, activation));
@@ -230,14 +288,17 @@ class LayerWriter {
     }
     const float limit = node_.attrs<LstmAttrs>().cell_clip;
     const float clip = std::isfinite(limit) ? limit : 0.0f;
-    if (both)
+    if (both) {
       ctx_.AddOperator(Op::BIDIRECTIONAL_SEQUENCE_LSTM, operands, results,
                        fb::CreateBidirectionalSequenceLSTMOptions(builder, activation, clip, 0.0f,
-                                                                  false, time_major));
-    else
-      ctx_.AddOperator(
-          Op::UNIDIRECTIONAL_SEQUENCE_LSTM, operands, results,
-          fb::CreateUnidirectionalSequenceLSTMOptions(builder, activation, clip, 0.0f, time_major));
+                                                                  false, time_major),
+                       {.batch_first = attrs_.batch_first});
+      return;
+    }
+    ctx_.AddOperator(
+        Op::UNIDIRECTIONAL_SEQUENCE_LSTM, operands, results,
+        fb::CreateUnidirectionalSequenceLSTMOptions(builder, activation, clip, 0.0f, time_major));
+    if (quantized_) AddIntermediates();
   }
 
   ExportContext& ctx_;
@@ -245,63 +306,61 @@ class LayerWriter {
   const RecurrentAttrs& attrs_;
   int64_t gates_, units_, inputs_;
   Dim batch_;
+  bool quantized_;
+  Type y_;  // of one direction
 };
 
 Status WriteRecurrentLayer(ExportContext& ctx, const Node& node) {
   return LayerWriter(ctx, node).Write();
 }
 
-std::optional<std::string> WhyNotSvdf(const Node&) {
-  return "it can be written as other operators, on f32 only";
+// ---- SVDF
+
+enum SvdfLayerInput : size_t { kSvdfX, kSvdfFeature, kSvdfTime, kSvdfBias, kSvdfState };
+
+std::optional<std::string> WhyNotSvdf(const Node& node) {
+  const Type& x = node.input(kSvdfX)->type();
+  if (x.dtype != DType::kF32 && !x.quantized()) return "SVDF takes f32 and quantized i8 only";
+  const Value* const state = node.input(kSvdfState);
+  if (state != nullptr && !IsZeros(*state)) return "the state of SVDF starts at zero";
+  if (!x.ranked() || !x.dim(0).is_const())
+    return "the batch must be constant, because it is the size of the state; set it with --batch";
+  return std::nullopt;
+}
+
+bool FusesSvdf(const Node& node) {
+  return !node.input(kSvdfX)->type().quantized();
+}
+
+Status WriteSvdf(ExportContext& ctx, const Node& node) {
+  const Type& x = node.input(kSvdfX)->type();
+  const Dims& time = *node.input(kSvdfTime)->type().dims;
+  Type state(DType::kF32, {x.dim(0), time[0] * time[1]});
+  if (x.quantized()) {
+    state.dtype = node.input(kSvdfState)->dtype();
+    state.quant = node.input(kSvdfState)->type().quant;
+  }
+  std::vector<TensorIndex> operands;
+  for (const size_t i : {size_t{kSvdfX}, size_t{kSvdfFeature}, size_t{kSvdfTime}})
+    operands.push_back(ctx.TensorOf(node.input(i)));
+  operands.push_back(ctx.TensorOf(node.input(kSvdfBias)));
+  operands.push_back(ctx.AddVariable(state, "state"));
+  // The integer kernel requires RELU, of which it applies only the bound of int8.
+  const auto activation = x.quantized() ? fb::ActivationFunctionType::RELU : ctx.ActivationOf(node);
+  ctx.AddOperator(
+      fb::BuiltinOperator::SVDF, operands, {ctx.ResultOf(node)},
+      fb::CreateSVDFOptions(ctx.builder(), static_cast<int32_t>(node.attrs<SvdfAttrs>().rank),
+                            activation));
+  return {};
 }
 
 constexpr ExportRow kRecurrentLayerExports[] = {
     {.op = "rnn", .write = WriteRecurrentLayer, .why_not = WhyNotRecurrentLayer},
     {.op = "lstm", .write = WriteRecurrentLayer, .why_not = WhyNotRecurrentLayer},
-    {.op = "svdf", .why_not = WhyNotSvdf},
+    {.op = "svdf", .write = WriteSvdf, .why_not = WhyNotSvdf, .fuses = FusesSvdf},
 };
 
 }  // namespace
-
-// The final state of a layer whose sequences have all steps is a part of y.
-Result<bool> FinalStateAsSlice(Graph& graph, Node& node) {
-  const RecurrentAttrs& a = RecurrentAttrsOf(node);
-  if (node.outputs().size() < 2 || LayerOperand(node, kLayerLengths) != nullptr) return false;
-  const auto used = [&](const Value* v) { return !v->uses().empty() || graph.IsOutput(v); };
-  for (size_t i = 2; i < node.outputs().size(); ++i)
-    if (used(node.output(i))) return false;
-  const Type& x = node.input(kLayerX)->type();
-  if (x.dtype != DType::kF32 || x.quantized() || !x.ranked() || x.dim(a.batch_first ? 1 : 0) == 0)
-    return false;
-  if (WhyNotLayer(node, false)) return false;
-  Expansion e(graph, node);
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  NN_ASSIGN(Node* const layer, e.AddNode(node.op_name(), std::move(inputs), node.attrs(), 1));
-  Value* const y = layer->output();
-  if (used(node.output(1))) {
-    const int64_t time = a.batch_first ? 1 : 0;
-    const int64_t directions = a.batch_first ? 2 : 1;
-    std::vector<Value*> states;
-    for (int64_t d = 0; d < a.directions(); ++d) {
-      Value* part = y;
-      if (a.directions() > 1) {
-        NN_ASSIGN(part, e.Add("slice", {part}, SliceAttrs{{directions}, {d}, {d + 1}, {}}));
-      }
-      constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-      const bool first = d == 1;  // the last step of the reverse direction
-      NN_ASSIGN(part, e.Add("slice", {part},
-                            SliceAttrs{{time}, {first ? 0 : -1}, {first ? 1 : kEnd}, {}}));
-      NN_ASSIGN(part, e.Add("squeeze", {part}, AxesAttrs{{time}}));
-      states.push_back(part);
-    }
-    if (states.size() > 1) {
-      NN_ASSIGN(states[0], e.Add("concat", states, ConcatAttrs{a.batch_first ? 1 : 0}));
-    }
-    e.ReplaceOutput(1, states[0]);
-  }
-  e.Replace(y);
-  return true;
-}
 
 Family RecurrentLayerFamily() {
   return {.exports = kRecurrentLayerExports};
