@@ -16,6 +16,7 @@
 #include "formats/nnapi/constraint.h"
 #include "formats/nnapi/rewrites_functions.h"
 #include "ir/op_def.h"
+#include "ops/recurrent/unroll.h"
 #include "passes/qdq.h"
 #include "passes/weights.h"
 
@@ -115,6 +116,7 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   const bool has_operation = row != nullptr || node.op().FindFormat("nnapi") != nullptr;
   if (!has_operation) {
     auto reason = IsRewritten(node) ? WhyNotOperands(node) : std::nullopt;
+    if (!reason && node.op().category == Category::kRecurrent) reason = WhyNotUnrolled(node);
     if (!reason) reason = WhyNoFunction(node);
     return reason ? reason : WhyNoOperation(node.op_name());
   }
@@ -351,6 +353,31 @@ Status ExportContext::AddOperation(const Node& node, OperationType type,
   NN_ASSIGN(const uint32_t output, OperandOf(last->output(), ChannelsLastMap(*last)));
   model_.operations.push_back({type, std::move(inputs), {output}});
   return {};
+}
+
+void ExportContext::AddStep(OperationType type, std::vector<uint32_t> inputs,
+                            std::vector<uint32_t> outputs) {
+  model_.operations.push_back({type, std::move(inputs), std::move(outputs)});
+}
+
+uint32_t ExportContext::AddTemporary(const std::vector<int64_t>& dims) {
+  Operand o;
+  o.type = OperandType::kTensorFloat32;
+  for (const int64_t d : dims) o.dimensions.push_back(static_cast<uint32_t>(d));
+  model_.operands.push_back(std::move(o));
+  return static_cast<uint32_t>(model_.operands.size() - 1);
+}
+
+uint32_t ExportContext::Omitted(size_t rank) {
+  const auto [it, added] = omitted_.emplace(rank, static_cast<uint32_t>(model_.operands.size()));
+  if (added) {
+    Operand o;
+    o.type = OperandType::kTensorFloat32;
+    o.dimensions.assign(rank, 0);
+    o.lifetime = LifeTime::kNoValue;
+    model_.operands.push_back(std::move(o));
+  }
+  return it->second;
 }
 
 Status ExportContext::AddCopy(uint32_t from, uint32_t to) {

@@ -55,6 +55,11 @@ class ExportContext {
   Result<uint32_t> Activation(const Node& node);
   // Adds the operation for a node; its output is that of the node, or of its fused activation.
   Status AddOperation(const Node& node, OperationType type, std::vector<uint32_t> inputs);
+  // Adds an operation on operands that are not values of the graph, such as these two: a tensor of
+  // float32 between two operations, and an optional argument of this rank that is left out.
+  void AddStep(OperationType type, std::vector<uint32_t> inputs, std::vector<uint32_t> outputs);
+  uint32_t AddTemporary(const std::vector<int64_t>& dims);
+  uint32_t Omitted(size_t rank);
   // Adds an operation that copies an operand to another.
   Status AddCopy(uint32_t from, uint32_t to);
 
@@ -73,6 +78,7 @@ class ExportContext {
   std::unordered_map<const Node*, const Node*> fused_;
   std::map<int64_t, uint32_t> ints_;
   std::map<uint32_t, uint32_t> floats_;  // by their bits
+  std::map<size_t, uint32_t> omitted_;   // by rank
 };
 
 // The activation code of a relu or clip; nullopt for other nodes.

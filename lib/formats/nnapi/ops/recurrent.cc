@@ -210,7 +210,7 @@ constexpr ImportRow kRecurrentImports[] = {
 }  // namespace
 
 Family RecurrentFamily() {
-  return {.imports = kRecurrentImports, .exports = {}};
+  return {.imports = kRecurrentImports};
 }
 
 }  // namespace nn::nnapi
