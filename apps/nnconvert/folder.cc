@@ -58,6 +58,7 @@ Json OptionsJson(const ConvertArguments& o) {
   if (o.opset != 0) options["opset"] = o.opset;
   if (o.fold_batch_norm) options["fold_batch_norm"] = true;
   if (o.fuse) options["fuse"] = true;
+  if (o.unroll) options["unroll"] = *o.unroll;
   if (o.dequantize) options["dequantize"] = true;
   if (o.rewrite) options["rewrite"] = true;
   if (o.external_data.embed) options["embed_data"] = true;

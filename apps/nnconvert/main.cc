@@ -66,6 +66,13 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
                "Fuse functions that exporters decompose (GELU, layer normalization, ...) into one "
                "operator wherever the format has it: faster, but rounds differently. By default, "
                "only if the format lacks an operator of the decomposition");
+  app.add_option(
+         "--unroll", o.unroll,
+         "Recurrent layers that the format cannot hold: write up to N time steps one by one "
+         "(without it, 256 over both directions), and set a number of steps that the model "
+         "leaves open to N")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
   app.add_flag("--dequantize", o.dequantize,
                "Convert a quantized model as a float model: quantized weights, inputs and outputs "
                "become float32; the report shows the difference from the quantized model");

@@ -74,6 +74,7 @@ std::string_view GraphChange(const ConvertArguments& o) {
          : o.opset != 0                 ? "--opset"
          : o.fold_batch_norm            ? "--fold-batch-norm"
          : o.fuse                       ? "--fuse"
+         : o.unroll                     ? "--unroll"
          : o.dequantize                 ? "--dequantize"
          : o.rewrite                    ? "--rewrite"
                                         : "";
@@ -125,6 +126,7 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownProgress& shown) {
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;
+  o.unroll = a.unroll;
   o.dequantize = a.dequantize;
   o.dry_run = a.dry_run;
   if (a.messages) o.other_name = SayOtherName;

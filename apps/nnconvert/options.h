@@ -29,6 +29,7 @@ struct ConvertArguments {
   std::vector<std::string> rename_inputs;  // "OLD=NEW"
   std::vector<std::string> rename_outputs;
   bool fold_batch_norm = false;
+  std::optional<int64_t> unroll = std::nullopt;
   bool fuse = false;
   bool dequantize = false;
   bool rewrite = false;

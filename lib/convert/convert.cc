@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "convert/layer_steps.h"
 #include "ops/math/random.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
@@ -66,6 +67,7 @@ Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, Interfac
     NN_RETURN_IF_ERROR(
         FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, can_write));
   }
+  if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
   Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
   for (const auto& [rewrite, count] : rewrites)
     out.rewrites.push_back({std::string(rewrite.first), std::string(rewrite.second), count});
@@ -377,6 +379,7 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
     NN_ASSIGN(const bool done, DequantizeSource(source, out));
     if (!done) return out;
   }
+  if (o.unroll) NN_RETURN_IF_ERROR(BindLayerSteps(source, *format.target, *o.unroll));
   const SourceSummary summary(source);
   // Only the verification runs the source, and remedies are tried on it.
   const bool needs_source =

@@ -49,6 +49,10 @@ struct ConvertOptions {
   // written model is verified against the float model, and that is compared with the quantized one
   // (Verification::quantized).
   bool dequantize = false;
+  // Recurrent layers that the format lacks are written step by step if they have at most this many
+  // steps, and a number of steps that the inputs leave open is set to it (convert/layer_steps.h).
+  // Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
+  std::optional<int64_t> unroll = std::nullopt;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification;

@@ -2,6 +2,7 @@
 #include "convert/convert.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -70,6 +71,43 @@ TEST_CASE("convert: the files are in place once both models gave the same") {
   CHECK(c.written->bytes == ReadText(dir / "out.tflite").size());
   CHECK(c.written->side_files.empty());
   CHECK(Listing(dir.path()) == "in.onnx\nout.tflite\n");
+}
+
+TEST_CASE("convert: recurrent layers step by step") {
+  const TempDir dir;
+  const auto model = [&](std::string_view op, std::string_view steps) {
+    const int rows = op == "lstm" ? 8 : 6;
+    WriteModel(dir / "in.onnx", fmt::format(R"(graph {{
+        in %x: f32[{}, 1, 3]
+        const %w: f32[1, {}, 3] = seeded(1, 0.5)
+        const %r: f32[1, {}, 2] = seeded(2, 0.5)
+        %y = {}(%x, %w, %r)
+        out "y" = %y }})",
+                                            steps, rows, rows, op));
+  };
+  ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.tflite");
+  const auto refusal = [&] {
+    const Conversion c = Done(options);
+    REQUIRE(c.unsupported.size() == 1);
+    return c.unsupported[0].reason;
+  };
+  const auto input = [&] {
+    const Conversion c = Done(options);
+    for (const UnsupportedNode& u : c.unsupported) FAIL(u.reason);
+    CHECK(c.verification->passed);
+    return c.converted.inputs[0].type;
+  };
+  model("gru", "t");
+  CHECK(refusal().find("set it with --input-shape or --unroll") != std::string::npos);
+  options.unroll = 5;
+  CHECK(input().ToString() == "f32[5, 1, 3]");
+  model("gru", "300");
+  CHECK(refusal().find("with --unroll 300") != std::string::npos);
+  options.unroll = 300;
+  CHECK(input().ToString() == "f32[300, 1, 3]");
+  // The format has the layer.
+  model("lstm", "t");
+  CHECK(!input().const_dims());
 }
 
 TEST_CASE("convert: failed verifications and dry runs change nothing") {

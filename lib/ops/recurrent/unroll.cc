@@ -56,7 +56,7 @@ class Unroller {
   }
 
  private:
-  enum Input : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
+  using enum RecurrentInputs::Index;
 
   struct Direction {
     Value* y;  // with an axis of size 1 for the direction
@@ -336,7 +336,7 @@ class Unroller {
 
 }  // namespace
 
-std::optional<std::string> WhyNotUnrolled(const Node& node) {
+std::optional<std::string> WhyNotUnrolled(const Node& node, int64_t most) {
   const Type& x = node.input(0)->type();
   const Type& r = node.input(2)->type();
   const RecurrentAttrs& a = RecurrentAttrsOf(node);
@@ -347,18 +347,24 @@ std::optional<std::string> WhyNotUnrolled(const Node& node) {
   if (!steps.is_const())
     return fmt::format(
         "it can be written step by step only if the number of steps is known, not {}; "
-        "set it with --input-shape",
+        "set it with --input-shape or --unroll",
         steps.ToString());
-  if (steps.value() < 1 || steps.value() * a.directions() > kMaxUnrolledSteps)
-    return fmt::format("it can be written step by step for 1 to {} steps, not {}",
-                       kMaxUnrolledSteps / a.directions(), steps.value());
+  if (steps.value() < 1) return "it has no steps";
+  most = std::max(most, kMaxUnrolledSteps / a.directions());
+  if (steps.value() > most)
+    return fmt::format("it has {} steps; more than {} are written step by step with --unroll {}",
+                       steps.value(), most, steps.value());
   if (!r.dim(2).is_const() || !x.dim(2).is_const()) return "the number of its units is not known";
   return std::nullopt;
 }
 
-Result<bool> UnrollRecurrent(Graph& graph, Node& node) {
-  if (WhyNotUnrolled(node)) return false;
+Result<bool> UnrollRecurrent(Graph& graph, Node& node, int64_t most) {
+  if (WhyNotUnrolled(node, most)) return false;
   return Unroller(graph, node).Run();
+}
+
+Result<bool> UnrollRecurrent(Graph& graph, Node& node) {
+  return UnrollRecurrent(graph, node, 0);
 }
 
 }  // namespace nn

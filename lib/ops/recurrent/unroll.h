@@ -10,14 +10,16 @@
 
 namespace nn {
 
-// The most steps, times directions, that UnrollRecurrent() writes.
+// The most steps, times directions, that UnrollRecurrent() writes unless more are permitted.
 inline constexpr int64_t kMaxUnrolledSteps = 256;
 
 // Why UnrollRecurrent() cannot replace an rnn, gru or lstm node, and what helps; nullopt if it can.
-std::optional<std::string> WhyNotUnrolled(const Node& node);
+// `most` steps are permitted, in each direction.
+std::optional<std::string> WhyNotUnrolled(const Node& node, int64_t most = 0);
 
 // Replaces an rnn, gru or lstm node by steps; false if it cannot. Fused multiply-adds become two
 // operators, which round twice.
 Result<bool> UnrollRecurrent(Graph& graph, Node& node);
+Result<bool> UnrollRecurrent(Graph& graph, Node& node, int64_t most);
 
 }  // namespace nn
