@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "formats/nnapi/family.h"
+#include "ops/recurrent/gates.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/svdf.h"
 #include "ops/recurrent/unroll.h"
@@ -180,53 +181,29 @@ class LayerWriter {
     return y;
   }
 
-  // Block `block` of as many rows as there are units, of weights [D, G H, n], as [H, n].
-  Tensor Block(const Value* v, int64_t block, int64_t n, bool vector) const {
-    const auto bytes = static_cast<size_t>(ByteSize(DType::kF32, units_ * n));
-    return {DType::kF32, vector ? std::vector<int64_t>{units_} : std::vector<int64_t>{units_, n},
-            v->constant().blob().Slice(static_cast<size_t>(block) * bytes, bytes)};
-  }
-
-  // The bias of a gate: the sum of that of w and that of r, unless the latter is zero.
-  Result<uint32_t> BiasOf(int64_t d, int64_t g) {
-    const Value* const bias = node_.input(kBias);
-    if (bias == nullptr) return ctx_.AddZeros(DType::kF32, Dim(units_));
-    const auto of = [&](int64_t half) {
-      return Block(bias, (2 * d + half) * gates_ + g, 1, true).Aligned();
-    };
-    const Tensor of_w = of(0);
-    if (HasZeroRecurrentBias(node_)) return ctx_.AddConstant(of_w);
-    const Tensor of_r = of(1);
-    std::vector<float> sum(of_w.As<float>().begin(), of_w.As<float>().end());
-    for (size_t u = 0; u < sum.size(); ++u) sum[u] += of_r.As<float>()[u];
-    return ctx_.AddConstant(Tensor::Of<float>({units_}, sum));
-  }
-
   Result<Cell> CellOf(int64_t d) {
     Cell cell;
     cell.function = CellFunctionOf(node_, d)->activation();
     // Gates i, f, c, o of the graph's i, o, f, c.
     const std::vector<int64_t> order =
         is_lstm_ ? std::vector<int64_t>{0, 2, 3, 1} : std::vector<int64_t>{0};
-    for (const auto& [operand, n] : {std::pair{size_t{kW}, inputs_}, std::pair{size_t{kR}, units_}})
+    for (const auto operand : {kW, kR})
       for (const int64_t g : order) {
-        NN_ASSIGN(const uint32_t w,
-                  ctx_.AddConstant(Block(node_.input(operand), d * gates_ + g, n, false)));
+        NN_ASSIGN(const uint32_t w, ctx_.AddConstant(GateWeights(node_, operand, d, g)));
         cell.weights.push_back(w);
       }
-    const Value* const peepholes = node_.input(kPeepholes);
     for (const int64_t g : {0, 2, 1}) {
       if (!is_lstm_) break;
       uint32_t p = 0;
-      if (peepholes == nullptr) {
+      if (node_.input(kPeepholes) == nullptr) {
         p = ctx_.Omitted(1);
       } else {
-        NN_ASSIGN(p, ctx_.AddConstant(Block(peepholes, d * 3 + g, 1, true)));
+        NN_ASSIGN(p, ctx_.AddConstant(GatePeephole(node_, d, g)));
       }
       cell.weights.push_back(p);
     }
     for (const int64_t g : order) {
-      NN_ASSIGN(const uint32_t bias, BiasOf(d, g));
+      NN_ASSIGN(const uint32_t bias, ctx_.AddConstant(SummedGateBias(node_, d, g)));
       cell.weights.push_back(bias);
     }
     return cell;

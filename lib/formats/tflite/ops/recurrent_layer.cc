@@ -10,6 +10,7 @@
 
 #include "formats/tflite/family.h"
 #include "formats/tflite/recurrent_layer.h"
+#include "ops/recurrent/gates.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/svdf.h"
 #include "ops/recurrent/unroll.h"
@@ -114,9 +115,7 @@ class LayerWriter {
       : ctx_(ctx),
         node_(node),
         attrs_(RecurrentAttrsOf(node)),
-        gates_(IsLstmLayer(node) ? 4 : 1),
         units_(node.input(kR)->type().dim(2).value()),
-        inputs_(node.input(kX)->type().dim(2).value()),
         batch_(node.input(kX)->type().dim(attrs_.batch_first ? 0 : 1)),
         quantized_(node.input(kX)->type().quantized()),
         y_(node.output()->type()) {
@@ -197,62 +196,43 @@ class LayerWriter {
     return Quant::PerTensor(v->type().quant->scale(static_cast<size_t>(g * units_)), 0);
   }
 
-  // Block `block` of as many rows as there are units, of weights [D, G H, n], as [H, n]; [H] for a
-  // vector.
-  Tensor Block(const Value* v, int64_t block, int64_t n, bool vector) const {
-    const auto bytes = static_cast<size_t>(ByteSize(v->dtype(), units_ * n));
-    return {v->dtype(), vector ? std::vector<int64_t>{units_} : std::vector<int64_t>{units_, n},
-            v->constant().blob().Slice(static_cast<size_t>(block) * bytes, bytes)};
-  }
-
-  // The rows of gate g in direction d of weights [D, G H, n].
-  TensorIndex Gate(size_t operand, int64_t d, int64_t g, int64_t n, std::string_view name) {
-    const Value* const v = node_.input(operand);
-    return ctx_.AddConstant(Block(v, d * gates_ + g, n, false), name, GateQuant(v, g));
+  // The rows of gate g in direction d of w or r.
+  TensorIndex Gate(RecurrentInputs::Index operand, int64_t d, int64_t g, std::string_view name) {
+    return ctx_.AddConstant(GateWeights(node_, operand, d, g), name,
+                            GateQuant(node_.input(operand), g));
   }
 
   TensorIndex Peephole(int64_t d, int64_t g) {
     const Value* const p = node_.input(kPeepholes);
     if (p == nullptr) return kNoTensor;
-    return ctx_.AddConstant(Block(p, d * 3 + g, 1, true), "peepholes", p->type().quant);
+    return ctx_.AddConstant(GatePeephole(node_, d, g), "peepholes", p->type().quant);
   }
 
   // The sum of both biases of a gate; that of the recurrent product is zero if it is quantized.
   TensorIndex BiasOf(int64_t d, int64_t g) {
-    const Value* const bias = node_.input(kBias);
-    const auto of = [&](int64_t half) {
-      return Block(bias, (2 * d + half) * gates_ + g, 1, true).Aligned();
-    };
-    if (quantized_) {
-      const auto quant = Quant::PerTensor(
-          node_.input(kX)->type().quant->scale() * GateQuant(node_.input(kW), g)->scale(), 0);
-      const std::vector<int32_t> none(static_cast<size_t>(units_), 0);
-      return ctx_.AddConstant(bias == nullptr ? Tensor::Of<int32_t>({units_}, none) : of(0), "bias",
-                              quant);
-    }
-    std::vector<float> sum(static_cast<size_t>(units_), 0.0f);
-    for (int64_t half = 0; bias != nullptr && half < 2; ++half) {
-      const Tensor part = of(half);
-      const auto values = part.As<float>();
-      for (size_t u = 0; u < sum.size(); ++u) sum[u] += values[u];
-    }
-    return ctx_.AddConstant(Tensor::Of<float>({units_}, sum), "bias");
+    if (!quantized_) return ctx_.AddConstant(SummedGateBias(node_, d, g), "bias");
+    const std::vector<int32_t> none(static_cast<size_t>(units_), 0);
+    return ctx_.AddConstant(
+        node_.input(kBias) == nullptr ? Tensor::Of<int32_t>({units_}, none) : GateBias(node_, d, g),
+        "bias",
+        Quant::PerTensor(
+            node_.input(kX)->type().quant->scale() * GateQuant(node_.input(kW), g)->scale(), 0));
   }
 
   // Gates i, f, c, o of the graph's i, o, f, c.
   static constexpr std::array<int64_t, 4> kOrder = {0, 2, 3, 1};
 
   void AddLstm(int64_t d, std::vector<TensorIndex>& operands) {
-    for (const int64_t g : kOrder) operands.push_back(Gate(kW, d, g, inputs_, "weights"));
-    for (const int64_t g : kOrder) operands.push_back(Gate(kR, d, g, units_, "recurrent_weights"));
+    for (const int64_t g : kOrder) operands.push_back(Gate(kW, d, g, "weights"));
+    for (const int64_t g : kOrder) operands.push_back(Gate(kR, d, g, "recurrent_weights"));
     for (const int64_t g : {0, 2, 1}) operands.push_back(Peephole(d, g));
     for (const int64_t g : kOrder) operands.push_back(BiasOf(d, g));
     operands.insert(operands.end(), 2, kNoTensor);  // the projection
   }
 
   void AddRnn(int64_t d, std::vector<TensorIndex>& operands) {
-    operands.push_back(Gate(kW, d, 0, inputs_, "weights"));
-    operands.push_back(Gate(kR, d, 0, units_, "recurrent_weights"));
+    operands.push_back(Gate(kW, d, 0, "weights"));
+    operands.push_back(Gate(kR, d, 0, "recurrent_weights"));
     operands.push_back(BiasOf(d, 0));
     operands.push_back(State(kInitialH));
   }
@@ -304,7 +284,7 @@ class LayerWriter {
   ExportContext& ctx_;
   const Node& node_;
   const RecurrentAttrs& attrs_;
-  int64_t gates_, units_, inputs_;
+  int64_t units_;
   Dim batch_;
   bool quantized_;
   Type y_;  // of one direction
