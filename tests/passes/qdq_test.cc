@@ -92,6 +92,11 @@ TEST_CASE("qdq: operators without a quantized kernel remain real") {
            // The output's scale of a sigmoid must be 1/256.
            R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sigmoid(%a)
                       %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y })",
+           // An LSTM without the states that give its types.
+           R"(graph { in %x: i8[3, 1, 4]{scale=0.02, zp=3}  in %w: i8[1, 8, 4]{scale=0.01}
+                      in %r: i8[1, 8, 2]{scale=0.01}  %a = dequantize(%x)  %b = dequantize(%w)
+                      %c = dequantize(%r)  %s = lstm(%a, %b, %c)
+                      %y = quantize(%s) : i8[3, 1, 1, 2]{scale=0.0078125, zp=-1}  out "y" = %y })",
            // No kernel at all.
            R"(graph { in %x: u8[4]{scale=0.1, zp=10}  %a = dequantize(%x)  %s = sin(%a)
                       %y = quantize(%s) : u8[4]{scale=0.3, zp=5}  out "y" = %y })",
