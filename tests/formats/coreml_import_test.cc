@@ -434,7 +434,7 @@ TEST_CASE("coreml: layers without an operator are named, all of them") {
   b.Layer("custom", {"u"}, "z");
   const ImportedModel m = Imported(b);
   REQUIRE(m.unsupported.size() == 2);
-  CHECK(m.unsupported[0].reason == "layer loopBreak is unsupported");
+  CHECK(m.unsupported[0].reason == "the layer is not in a loop");
   CHECK(m.unsupported[1].reason == "layer custom is unsupported");
 }
 

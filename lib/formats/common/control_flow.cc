@@ -34,6 +34,21 @@ Status UnrollBudget::TakeAll() {
       kMaxUnrolled);
 }
 
+Status UnrollBudget::TakeConstants(const Graph& graph, int64_t last_id) {
+  const auto& values = graph.values();
+  for (auto v = values.rbegin(); v != values.rend() && v->id() > last_id; ++v) {
+    if (!v->is_constant()) continue;
+    const uint64_t bytes = v->constant().byte_size();
+    if (bytes > bytes_left_) {
+      bytes_left_ = 0;
+      return UnsupportedError("the constants of the model's loops have more than {} when unrolled",
+                              HumanBytes(kMaxUnrolledBytes));
+    }
+    bytes_left_ -= bytes;
+  }
+  return {};
+}
+
 namespace {
 
 std::string DependsOn(const std::set<std::string>& symbols) {
@@ -83,6 +98,11 @@ Status CheckAlike(const Type& a, const Type& b) {
                           a.ToString(), b.ToString());
 }
 
+Error InBranch(const Error& error, std::string_view why) {
+  if (error.code() != ErrorCode::kModel && error.code() != ErrorCode::kUnsupported) return error;
+  return UnsupportedError("{}: {}", why, error.message()).value();
+}
+
 ImportMark::ImportMark(Graph& graph, std::vector<UnsupportedNode>& unsupported)
     : graph_(graph),
       unsupported_(unsupported),
@@ -91,11 +111,16 @@ ImportMark::ImportMark(Graph& graph, std::vector<UnsupportedNode>& unsupported)
       last_id_(LastId(graph)) {}
 
 void ImportMark::EraseNodes() {
-  // An importer may also insert nodes before others, so those to erase need not be the last.
+  // An importer may also insert nodes before others, so those to erase need not be the last. A node
+  // without outputs stays if it uses none of the values that go.
+  const auto is_new = [&](const Node& node) {
+    const auto values = node.outputs().empty() ? node.inputs() : node.outputs();
+    return std::ranges::any_of(values, [&](const Value* v) { return v != nullptr && IsNew(v); });
+  };
   auto& nodes = graph_.nodes();
   for (auto it = nodes.end(); nodes.size() > node_count_ && it != nodes.begin();) {
     Node& node = *--it;
-    if (node.outputs().empty() || !IsNew(node.output())) continue;
+    if (!is_new(node)) continue;
     ++it;
     graph_.Erase(&node);
   }

@@ -25,7 +25,10 @@ namespace nn {
 // Operators and iterations of unrolled loops, in all of a model.
 inline constexpr int64_t kMaxUnrolled = int64_t{1} << 16;
 
-// What is left of kMaxUnrolled. An iteration of n operators takes n + 1.
+// Bytes of the constants that the iterations of all loops add, apart from those that they share.
+inline constexpr uint64_t kMaxUnrolledBytes = uint64_t{1} << 30;
+
+// What is left of these limits. An iteration of n operators takes n + 1.
 class UnrollBudget {
  public:
   // Whether so many iterations of so many operators are left.
@@ -34,15 +37,36 @@ class UnrollBudget {
   Status Take(int64_t operators);
   // Takes what is left, and says that it was too little.
   Status TakeAll();
+  // Takes the bytes of the constants with larger ids than `last_id`; kUnsupported if they are too
+  // many.
+  Status TakeConstants(const Graph& graph, int64_t last_id);
 
  private:
   int64_t left_ = kMaxUnrolled;
+  uint64_t bytes_left_ = kMaxUnrolledBytes;
+};
+
+// The time in which a loop is being unrolled, counted in the number of those around an operator.
+class LoopScope {
+ public:
+  explicit LoopScope(int& loops) : loops_(loops) { ++loops_; }
+  ~LoopScope() { --loops_; }
+  LoopScope(const LoopScope&) = delete;
+  LoopScope& operator=(const LoopScope&) = delete;
+
+ private:
+  int& loops_;
 };
 
 // Why contents are unknown at import, as the end of a sentence that begins with their name: "is
 // computed when the model runs", or "depends on dimension "n"; set it with ...".
 std::string WhyUnknown(const Value* value);
 std::string WhyUnknown(const Dim& dim);
+
+// Of branches that a run decides between: the error of one of them, or of CheckAlike(), as a reason
+// against their operator. What one cannot compute for the shapes of its inputs is no error of the
+// model, which may never take it. `why`: "the condition " and WhyUnknown().
+Error InBranch(const Error& error, std::string_view why);
 
 // Whether results of two branches can be selected by a run: they have the same type, with known
 // rank. kUnsupported otherwise.

@@ -3,16 +3,12 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <unordered_map>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "formats/coreml/coreml.h"
 #include "formats/coreml/family.h"
-#include "formats/coreml/interface.h"
+#include "formats/coreml/importer.h"
 #include "formats/coreml/weights.h"
-#include "ir/verify.h"
-#include "ops/array/opaque.h"
 #include "ops/array/shape.h"
 #include "ops/math/elementwise.h"
 
@@ -65,195 +61,6 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
   return true;
 }
 
-bool IsImported(std::string_view kind) {
-  return FindImport(kind) != nullptr || Ops().FindEncoding("coreml", kind, 1).first != nullptr;
-}
-
-using Shapes = std::map<std::string, std::vector<int64_t>>;
-
-// Replaces [C] or [C, H, W] by a shape [S, B, C, H, W] that agrees with it.
-void GiveAllAxes(Type& type, const std::vector<int64_t>& shape) {
-  Dims declared = *type.dims;
-  if (declared.size() == 1) declared.insert(declared.end(), {Dim(1), Dim(1)});
-  if (declared.size() != 3 || shape.size() != 5) return;
-  for (size_t i = 0; i < declared.size(); ++i)
-    if (declared[i].is_const() && !(declared[i] == shape[2 + i])) return;
-  type = type.WithDims(ToDims(shape));
-}
-
-class Importer {
- public:
-  Importer(const Model& model, const Shapes& shapes)
-      : model_(model),
-        shapes_(shapes),
-        network_(model.network()),
-        description_(model.root().Sub("description")),
-        user_defined_(description_.Sub("metadata")) {}
-
-  Result<ImportedModel> Run() {
-    ReadMetadata();
-    for (const Fields& feature : description_.List("input")) NN_RETURN_IF_ERROR(ReadInput(feature));
-    int64_t index = 0;
-    for (const Fields& layer : network_.List("layers")) {
-      const std::string kind = KindOf(layer);
-      if (auto s = ImportLayer(layer, kind, index); !s)
-        return tl::unexpected(
-            s.error().In(fmt::format("layer {} ({} {})", index, kind.empty() ? "unknown" : kind,
-                                     Quote(layer.Text("name")))));
-      ++index;
-    }
-    for (const Fields& feature : description_.List("output"))
-      NN_RETURN_IF_ERROR(ReadOutput(feature));
-    NN_RETURN_IF_ERROR(Verify(graph_));
-    return ImportedModel{std::move(graph_), std::move(unsupported_)};
-  }
-
- private:
-  bool rank5() const { return network_.Enum("arrayInputShapeMapping") == "RANK5_ARRAY_MAPPING"; }
-  static bool IsArray(const Fields& feature) {
-    return feature.Sub("type").OneOf("Type") == "multiArrayType";
-  }
-  bool IsClassifier() const { return model_.kind() == "neuralNetworkClassifier"; }
-
-  void ReadMetadata() {
-    const auto add = [&](std::string key, std::string value) {
-      if (!value.empty()) graph_.metadata[std::move(key)] = std::move(value);
-    };
-    add("doc_string", user_defined_.Text("shortDescription"));
-    add("author", user_defined_.Text("author"));
-    add("license", user_defined_.Text("license"));
-    add("version", user_defined_.Text("versionString"));
-    for (const Fields& entry : user_defined_.List("userDefined"))
-      if (std::string key = entry.Text("key"); !key.starts_with("nn."))
-        add("coreml." + key, entry.Text("value"));
-    if (!IsClassifier()) return;
-    Json labels = Json::array();
-    const std::string_view kind = network_.OneOf("ClassLabels");
-    if (kind == "stringClassLabels")
-      for (std::string& s : network_.Sub(kind).Texts("vector")) labels.push_back(std::move(s));
-    if (kind == "int64ClassLabels")
-      for (const int64_t v : network_.Sub(kind).Ints("vector")) labels.push_back(v);
-    add(std::string(kLabelsKey), labels.dump(-1, ' ', false, Json::error_handler_t::replace));
-    add(std::string(kLabelKey), description_.Text("predictedFeatureName"));
-  }
-
-  // Facts about a feature that its value does not have.
-  void ReadFeatureMetadata(const Fields& feature) {
-    const std::string name = feature.Text("name");
-    if (std::string text = feature.Text("shortDescription"); !text.empty())
-      graph_.metadata[std::string(kDescriptionKey) + name] = std::move(text);
-    const Fields type = feature.Sub("type");
-    if (type.OneOf("Type") == "imageType")
-      graph_.metadata[std::string(kImageKey) + name] = type.Sub("imageType").Enum("colorSpace");
-  }
-
-  Status ReadInput(const Fields& feature) {
-    const std::string name = feature.Text("name");
-    auto type = FeatureType(feature, user_defined_);
-    if (!type) return tl::unexpected(type.error().In("input " + Quote(name)));
-    if (scope_.contains(name)) return ModelError("two inputs are named {}", Quote(name));
-    if (const auto given = shapes_.find(name);
-        given != shapes_.end() && IsArray(feature) && rank5())
-      GiveAllAxes(*type, given->second);
-    Value* const input = graph_.AddInput(name, *std::move(type));
-    ReadFeatureMetadata(feature);
-    auto blob = FeatureBlob(graph_, input, feature, network_);
-    if (!blob) return tl::unexpected(blob.error().In("input " + Quote(name)));
-    scope_[name] = *blob;
-    return {};
-  }
-
-  // The blob with the scores of a classifier: the named one, or the output of the last layer.
-  std::string ScoresBlob() const {
-    std::string name = network_.Text("labelProbabilityLayerName");
-    if (!name.empty()) return name;
-    const auto layers = network_.List("layers");
-    const auto outputs =
-        layers.empty() ? std::vector<std::string>() : layers.back().Texts("output");
-    return outputs.empty() ? std::string() : outputs[0];
-  }
-
-  Status ReadOutput(const Fields& feature) {
-    const std::string name = feature.Text("name");
-    std::string blob = name;
-    if (IsClassifier()) {
-      if (name == description_.Text("predictedFeatureName") && !scope_.contains(name)) return {};
-      if (name == description_.Text("predictedProbabilitiesName") || !scope_.contains(name)) {
-        blob = ScoresBlob();
-        graph_.metadata[std::string(kScoresKey)] = name;
-      }
-    }
-    const auto it = scope_.find(blob);
-    if (it == scope_.end()) return ModelError("output {} is not defined", Quote(blob));
-    ReadFeatureMetadata(feature);
-    auto value = OutputOf(graph_, it->second, feature, rank5());
-    if (!value) return tl::unexpected(value.error().In("output " + Quote(name)));
-    graph_.AddOutput(name, *value);
-    return {};
-  }
-
-  Status ImportLayer(const Fields& layer, const std::string& kind, int64_t index) {
-    std::vector<Value*> inputs;
-    bool on_opaque = false;
-    for (const std::string& name : layer.Texts("input")) {
-      const auto it = scope_.find(name);
-      if (it == scope_.end()) return ModelError("input {} is not defined", Quote(name));
-      inputs.push_back(it->second);
-      on_opaque |= !it->second->type().ranked();
-    }
-    ImportContext ctx(layer, index, graph_, inputs);
-    if (kind.empty()) return MakeOpaque(ctx, "unknown kind of layer");
-    // Values after an unsupported layer often have unknown types; they are not imported.
-    if (on_opaque && IsImported(kind)) return MakeOpaque(ctx, "");
-    auto status = ImportKind(ctx);
-    if (!status && status.error().code() == ErrorCode::kUnsupported)
-      return MakeOpaque(ctx, status.error().message());
-    if (!status) return status;
-    const auto names = layer.Texts("output");
-    for (size_t i = 0; i < names.size(); ++i) {
-      Value* const v = ctx.outputs()[i];
-      if (v == nullptr)
-        return ModelError("output {} does not exist; the layer has fewer outputs", Quote(names[i]));
-      Declare(v, names[i]);
-    }
-    return {};
-  }
-
-  Status ImportKind(ImportContext& ctx) {
-    if (ImportFn fn = FindImport(ctx.kind())) return fn(ctx);
-    NN_ASSIGN(const bool done, ImportOneToOne(ctx));
-    if (done) return {};
-    return UnsupportedError("layer {} is unsupported", ctx.kind());
-  }
-
-  // A later layer may overwrite a blob; then the name refers to the new value.
-  void Declare(Value* v, const std::string& name) {
-    if (!v->is_input() && v->name().empty()) v->set_name(name);
-    scope_[name] = v;
-  }
-
-  Status MakeOpaque(ImportContext& ctx, std::string reason) {
-    const std::vector<std::string> names = ctx.layer().Texts("output");
-    std::vector<Value*> inputs;
-    for (size_t i = 0; i < ctx.input_count(); ++i) inputs.push_back(ctx.input(i));
-    NN_ASSIGN(Node* const opaque,
-              ctx.AddNode("opaque", inputs, OpaqueAttrs{ctx.kind(), reason}, names.size()));
-    for (size_t i = 0; i < names.size(); ++i) Declare(opaque->output(i), names[i]);
-    if (!reason.empty())
-      unsupported_.push_back({opaque->Describe(), "opaque", ctx.kind(), std::move(reason)});
-    return {};
-  }
-
-  const Model& model_;
-  const Shapes& shapes_;
-  Fields network_;
-  Fields description_;
-  Fields user_defined_;
-  Graph graph_;
-  std::unordered_map<std::string, Value*> scope_;  // by blob name
-  std::vector<UnsupportedNode> unsupported_;
-};
-
 // Whether a float constant has only integers in the range of i64.
 bool IsIntegral(const Value* v) {
   if (!v->is_constant() || v->dtype() != DType::kF32) return false;
@@ -267,6 +74,17 @@ bool IsIntegral(const Value* v) {
 }
 
 }  // namespace
+
+bool IsImported(std::string_view kind) {
+  return FindImport(kind) != nullptr || Ops().FindEncoding("coreml", kind, 1).first != nullptr;
+}
+
+Status ImportKind(ImportContext& ctx) {
+  if (ImportFn fn = FindImport(ctx.kind())) return fn(ctx);
+  NN_ASSIGN(const bool done, ImportOneToOne(ctx));
+  if (done) return {};
+  return UnsupportedError("layer {} is unsupported", ctx.kind());
+}
 
 ImportContext::ImportContext(const Fields& layer, int64_t index, Graph& graph,
                              std::vector<Value*> inputs)
@@ -370,9 +188,18 @@ Result<Value*> ImportContext::Unspatial(Value* y, size_t i) {
 }
 
 Result<Value*> ImportContext::Weights(std::string_view field, std::vector<int64_t> dims) {
+  const Message* const message = &params_.Sub(field).message();
+  const bool is_shared = weights_ != nullptr && params_.Has(field);
+  if (is_shared)
+    if (const auto it = weights_->find(message);
+        it != weights_->end() && it->second->constant().dims() == dims)
+      return it->second;
   auto tensor = ReadWeights(params_.Sub(field), std::move(dims));
   if (!tensor) return tl::unexpected(tensor.error().In(field));
-  return graph_.AddConstant(*std::move(tensor), fmt::format("{}.{}", layer_.Text("name"), field));
+  Value* const v =
+      graph_.AddConstant(*std::move(tensor), fmt::format("{}.{}", layer_.Text("name"), field));
+  if (is_shared) (*weights_)[message] = v;
+  return v;
 }
 
 Result<std::vector<Value*>> ImportContext::WithBias(std::vector<Value*> inputs, int64_t size) {
@@ -429,7 +256,7 @@ Result<ImportedModel> ImportWithShapes(const NativeModel& native, const Shapes& 
 std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (std::string& kind : LayerKinds()) {
-    const bool imported = IsImported(kind);
+    const bool imported = IsImported(kind) || IsControlFlow(kind);
     out.push_back({std::move(kind), imported});
   }
   return out;

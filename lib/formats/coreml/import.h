@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
@@ -53,6 +54,10 @@ class ImportContext {
   // The inverse, for a result whose axes before the last three are those of input i.
   Result<Value*> Unspatial(Value* y, size_t i);
 
+  // Weights that all iterations of a loop share, by the message that they are read from.
+  void set_shared_weights(std::unordered_map<const Message*, Value*>* weights) {
+    weights_ = weights;
+  }
   // Weights from a field of the parameters.
   Result<Value*> Weights(std::string_view field, std::vector<int64_t> dims);
   // The inputs, and the weights of field "bias" if "hasBias" is set.
@@ -84,6 +89,7 @@ class ImportContext {
   Graph& graph_;
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
+  std::unordered_map<const Message*, Value*>* weights_ = nullptr;
 };
 
 // The value with an element type: itself, a constant, or after a cast.

@@ -12,15 +12,15 @@
 namespace nn::coreml {
 namespace {
 
-struct Range {
+struct IndexRange {
   double min, max;
 };
 
-bool IsExact(const Range& r) {
+bool IsExact(const IndexRange& r) {
   return r.min >= -static_cast<double>(kMostExact) && r.max <= static_cast<double>(kMostExact);
 }
 
-Range Union(const Range& a, const Range& b) {
+IndexRange Union(const IndexRange& a, const IndexRange& b) {
   return {std::min(a.min, b.min), std::max(a.max, b.max)};
 }
 
@@ -36,14 +36,14 @@ bool IsOneOf(std::string_view op, std::initializer_list<std::string_view> names)
 class Ranges {
  public:
   // nullopt if it is not known.
-  std::optional<Range> Of(const Value* v, int depth = 0) {
+  std::optional<IndexRange> Of(const Value* v, int depth = 0) {
     constexpr int kMostDepth = 64;
     constexpr size_t kMostValues = 256;
     if (v == nullptr || !IsInteger(v->dtype())) return std::nullopt;
-    if (v->dtype() == DType::kBool) return Range{0, 1};
+    if (v->dtype() == DType::kBool) return IndexRange{0, 1};
     if (v->is_constant()) return OfConstant(v->constant());
     if (v->def() == nullptr)
-      return Range{-static_cast<double>(kMostExact), static_cast<double>(kMostExact)};
+      return IndexRange{-static_cast<double>(kMostExact), static_cast<double>(kMostExact)};
     if (const auto it = known_.find(v); it != known_.end()) return it->second;
     if (depth == kMostDepth || known_.size() == kMostValues) return std::nullopt;
     const auto range = OfResult(*v->def(), v, depth + 1);
@@ -52,15 +52,15 @@ class Ranges {
   }
 
  private:
-  static std::optional<Range> OfConstant(const Tensor& t) {
+  static std::optional<IndexRange> OfConstant(const Tensor& t) {
     if (t.elements() == 0) return std::nullopt;
-    Range r{t.GetDouble(0), t.GetDouble(0)};
+    IndexRange r{t.GetDouble(0), t.GetDouble(0)};
     for (int64_t i = 1; i < t.elements(); ++i) r = Union(r, {t.GetDouble(i), t.GetDouble(i)});
     return r;
   }
 
-  std::optional<Range> OfAll(const Node& node, size_t first, size_t end, int depth) {
-    std::optional<Range> all;
+  std::optional<IndexRange> OfAll(const Node& node, size_t first, size_t end, int depth) {
+    std::optional<IndexRange> all;
     for (size_t i = first; i < std::min(end, node.inputs().size()); ++i) {
       const auto r = Of(node.input(i), depth);
       if (!r) return std::nullopt;
@@ -70,13 +70,13 @@ class Ranges {
   }
 
   // Indices along an axis.
-  static std::optional<Range> OfIndex(const Type& x, int64_t axis) {
+  static std::optional<IndexRange> OfIndex(const Type& x, int64_t axis) {
     const auto at = x.ranked() ? NormalizeAxis(axis, x.rank()) : Result<int>(0);
     if (!at || !x.ranked() || x.rank() == 0 || !x.dim(*at).is_const()) return std::nullopt;
-    return Range{0, static_cast<double>(x.dim(*at).value())};
+    return IndexRange{0, static_cast<double>(x.dim(*at).value())};
   }
 
-  std::optional<Range> OfResult(const Node& node, const Value* result, int depth) {
+  std::optional<IndexRange> OfResult(const Node& node, const Value* result, int depth) {
     const std::string_view op = node.op_name();
     if (node.op().movement != Movement::kNone ||
         IsOneOf(op, {"gather", "gather_nd", "gather_elements", "slice", "split", "reverse",
@@ -93,9 +93,9 @@ class Ranges {
       return OfIndex(node.input(0)->type(), std::get<int64_t>(*node.attrs().Get("axis")));
     const auto a = Of(node.input(0), depth);
     if (!a) return std::nullopt;
-    if (op == "abs") return Range{0, std::max(-a->min, a->max)};
-    if (op == "neg") return Range{-a->max, -a->min};
-    if (op == "sign") return Range{-1, 1};
+    if (op == "abs") return IndexRange{0, std::max(-a->min, a->max)};
+    if (op == "neg") return IndexRange{-a->max, -a->min};
+    if (op == "sign") return IndexRange{-1, 1};
     if (op == "reduce_sum" || op == "cum_sum") return OfSum(node, *a);
     return node.op().keeps_integers && node.inputs().size() == 2
                ? OfTwo(op, *a, Of(node.input(1), depth))
@@ -103,34 +103,34 @@ class Ranges {
   }
 
   // Partial sums are in the range, too.
-  static std::optional<Range> OfSum(const Node& node, const Range& a) {
+  static std::optional<IndexRange> OfSum(const Node& node, const IndexRange& a) {
     const auto in = node.input(0)->type().const_dims();
     if (!in) return std::nullopt;
     double most = 1;
     for (const int64_t d : *in) most *= static_cast<double>(d);
-    return Range{most * std::min(a.min, 0.0), most * std::max(a.max, 0.0)};
+    return IndexRange{most * std::min(a.min, 0.0), most * std::max(a.max, 0.0)};
   }
 
-  static std::optional<Range> OfTwo(std::string_view op, const Range& a,
-                                    const std::optional<Range>& b) {
+  static std::optional<IndexRange> OfTwo(std::string_view op, const IndexRange& a,
+                                         const std::optional<IndexRange>& b) {
     if (!b) return std::nullopt;
-    if (op == "add") return Range{a.min + b->min, a.max + b->max};
-    if (op == "sub") return Range{a.min - b->max, a.max - b->min};
-    if (op == "minimum") return Range{std::min(a.min, b->min), std::min(a.max, b->max)};
-    if (op == "maximum") return Range{std::max(a.min, b->min), std::max(a.max, b->max)};
+    if (op == "add") return IndexRange{a.min + b->min, a.max + b->max};
+    if (op == "sub") return IndexRange{a.min - b->max, a.max - b->min};
+    if (op == "minimum") return IndexRange{std::min(a.min, b->min), std::min(a.max, b->max)};
+    if (op == "maximum") return IndexRange{std::max(a.min, b->min), std::max(a.max, b->max)};
     if (op == "mul") {
       const auto [least, most] =
           std::minmax({a.min * b->min, a.min * b->max, a.max * b->min, a.max * b->max});
-      return Range{least, most};
+      return IndexRange{least, most};
     }
     if (b->min < 1) return std::nullopt;
-    if (op == "fmod") return Range{1 - b->max, b->max - 1};
-    if (op == "mod") return Range{0, b->max - 1};
-    if (op == "floor_div") return Range{std::min(a.min, -1.0), std::max(a.max, 0.0)};
+    if (op == "fmod") return IndexRange{1 - b->max, b->max - 1};
+    if (op == "mod") return IndexRange{0, b->max - 1};
+    if (op == "floor_div") return IndexRange{std::min(a.min, -1.0), std::max(a.max, 0.0)};
     return std::nullopt;
   }
 
-  std::unordered_map<const Value*, std::optional<Range>> known_;
+  std::unordered_map<const Value*, std::optional<IndexRange>> known_;
 };
 
 }  // namespace

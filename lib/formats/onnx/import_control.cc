@@ -148,20 +148,23 @@ Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
   if (!condition->type().ranked()) return UnsupportedError("the rank of the condition is unknown");
   NN_ASSIGN(const Body then_body, BodyOf(ctx, scope, index, "then_branch", 0, ctx.output_count()));
   NN_ASSIGN(const Body else_body, BodyOf(ctx, scope, index, "else_branch", 0, ctx.output_count()));
-  NN_ASSIGN(const auto yes, RunBody(then_body, {}));
-  NN_ASSIGN(const auto no, RunBody(else_body, {}));
+  const std::string why = "the condition " + WhyUnknown(condition);
+  const auto yes = RunBody(then_body, {});
+  if (!yes) return tl::unexpected(InBranch(yes.error(), why));
+  const auto no = RunBody(else_body, {});
+  if (!no) return tl::unexpected(InBranch(no.error(), why));
   if (condition->type().rank() != 0) {
     NN_ASSIGN(condition, ctx.Add("reshape", {condition}, ReshapeAttrs{}));
   }
   for (size_t i = 0; i < ctx.output_count(); ++i) {
-    if (yes[i] == no[i]) {
-      ctx.SetOutput(i, yes[i]);
+    Value *const a = (*yes)[i], *const b = (*no)[i];
+    if (a == b) {
+      ctx.SetOutput(i, a);
       continue;
     }
-    if (auto alike = CheckAlike(yes[i]->type(), no[i]->type()); !alike)
-      return UnsupportedError("the condition {}: {}", WhyUnknown(condition),
-                              alike.error().message());
-    NN_ASSIGN(Value* const y, ctx.Add("select", {condition, yes[i], no[i]}));
+    if (auto alike = CheckAlike(a->type(), b->type()); !alike)
+      return tl::unexpected(InBranch(alike.error(), why));
+    NN_ASSIGN(Value* const y, ctx.Add("select", {condition, a, b}));
     ctx.SetOutput(i, y);
   }
   return {};

@@ -267,7 +267,9 @@ Status Importer::ImportNode(const pb::NodeProto& node, int index, Scope& scope) 
     NN_RETURN_IF_ERROR(Declare(v, name, scope));
     if (scope.unrolled && v->is_constant() && node.op_type() == "Constant") constants_[&node] = v;
   }
-  if (scope.unrolled) FoldKnown(graph_, known_, ctx.outputs(), last_id);
+  if (!scope.unrolled) return {};
+  NN_RETURN_IF_ERROR(unrolled_.TakeConstants(graph_, last_id));
+  FoldKnown(graph_, known_, ctx.outputs(), last_id);
   return {};
 }
 

@@ -87,9 +87,11 @@ Status Importer::ImportComposite(ImportContext& ctx) {
 }
 
 // A result of the branch that is taken if the condition is true, and of the other one if not.
-Result<Value*> Importer::Choose(ImportContext& ctx, Value* condition, Value* taken, Value* other) {
+Result<Value*> Importer::Choose(ImportContext& ctx, Value* condition, Value* taken, Value* other,
+                                std::string_view why) {
   if (taken == other) return taken;
-  NN_RETURN_IF_ERROR(CheckAlike(taken->type(), other->type()));
+  if (auto alike = CheckAlike(taken->type(), other->type()); !alike)
+    return tl::unexpected(InBranch(alike.error(), why));
   return ctx.Add("select", {condition, taken, other}, {}, taken->type().quant);
 }
 
@@ -104,11 +106,14 @@ Status Importer::ImportIf(ImportContext& ctx) {
     for (size_t i = 0; i < results.size(); ++i) ctx.SetOutput(i, results[i]);
     return {};
   }
+  const std::string why = "the condition " + WhyUnknown(condition);
   NN_ASSIGN(Value* const scalar, AsScalar(ctx));
-  NN_ASSIGN(const auto yes, InlineSubgraph(o->then_subgraph_index(), inputs, ctx.output_count()));
-  NN_ASSIGN(const auto no, InlineSubgraph(o->else_subgraph_index(), inputs, ctx.output_count()));
-  for (size_t i = 0; i < yes.size(); ++i) {
-    NN_ASSIGN(Value* const y, Choose(ctx, scalar, yes[i], no[i]));
+  const auto yes = InlineSubgraph(o->then_subgraph_index(), inputs, ctx.output_count());
+  if (!yes) return tl::unexpected(InBranch(yes.error(), why));
+  const auto no = InlineSubgraph(o->else_subgraph_index(), inputs, ctx.output_count());
+  if (!no) return tl::unexpected(InBranch(no.error(), why));
+  for (size_t i = 0; i < yes->size(); ++i) {
+    NN_ASSIGN(Value* const y, Choose(ctx, scalar, (*yes)[i], (*no)[i], why));
     ctx.SetOutput(i, y);
   }
   return {};
@@ -127,13 +132,14 @@ Status Importer::ImportCase(ImportContext& ctx) {
   const int64_t first = !known ? last : *known < 0 || *known > last ? last : *known;
   NN_ASSIGN(std::vector<Value*> chosen,
             InlineSubgraph(branches[static_cast<size_t>(first)], inputs, ctx.output_count()));
+  const std::string why = "the index " + WhyUnknown(given);
   for (size_t k = known ? 0 : branches.size() - 1; k-- > 0;) {
     NN_ASSIGN(Value* const index, AsScalar(ctx));
     NN_ASSIGN(Tensor number, Number(index->dtype(), static_cast<double>(k)));
     NN_ASSIGN(Value* const taken, ctx.Add("equal", {index, ctx.Constant(std::move(number))}));
     NN_ASSIGN(const auto branch, InlineSubgraph(branches[k], inputs, ctx.output_count()));
     for (size_t i = 0; i < chosen.size(); ++i) {
-      NN_ASSIGN(chosen[i], Choose(ctx, taken, branch[i], chosen[i]));
+      NN_ASSIGN(chosen[i], Choose(ctx, taken, branch[i], chosen[i], why));
     }
   }
   for (size_t i = 0; i < chosen.size(); ++i) ctx.SetOutput(i, chosen[i]);
@@ -148,7 +154,7 @@ Status Importer::ImportWhile(ImportContext& ctx) {
   if (values.size() != ctx.output_count())
     return ModelError("there are {} loop values, but {} outputs", values.size(),
                       ctx.output_count());
-  const LoopScope loop(state_);
+  const LoopScope loop(state_.loops);
   for (int64_t i = 0;; ++i) {
     ImportMark mark(graph_, unsupported_);
     NN_ASSIGN(const auto condition, InlineSubgraph(subgraphs.condition, values, 1));

@@ -316,7 +316,9 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
     NN_RETURN_IF_ERROR(
         Declare(ctx.outputs()[i], op.outputs()->Get(static_cast<flatbuffers::uoffset_t>(i))));
   }
-  if (state_.loops > 0) FoldKnown(graph_, state_.known, ctx.outputs(), last_id);
+  if (state_.loops == 0) return {};
+  NN_RETURN_IF_ERROR(state_.inlined.TakeConstants(graph_, last_id));
+  FoldKnown(graph_, state_.known, ctx.outputs(), last_id);
   return {};
 }
 

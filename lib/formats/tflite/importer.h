@@ -30,18 +30,6 @@ struct ImportState {
   int loops = 0;  // that are being unrolled
 };
 
-// The time in which a loop is being unrolled.
-class LoopScope {
- public:
-  explicit LoopScope(ImportState& state) : state_(state) { ++state_.loops; }
-  ~LoopScope() { --state_.loops; }
-  LoopScope(const LoopScope&) = delete;
-  LoopScope& operator=(const LoopScope&) = delete;
-
- private:
-  ImportState& state_;
-};
-
 // Imports an operator without subgraphs. kUnsupported if no function applies.
 Status ImportOp(ImportContext& ctx, const std::string& name);
 
@@ -95,7 +83,8 @@ class Importer {
   // The results of a subgraph for these inputs, as operators of the graph.
   Result<std::vector<Value*>> InlineSubgraph(int64_t index, std::span<Value* const> inputs,
                                              size_t outputs);
-  Result<Value*> Choose(ImportContext& ctx, Value* condition, Value* taken, Value* other);
+  Result<Value*> Choose(ImportContext& ctx, Value* condition, Value* taken, Value* other,
+                        std::string_view why);
 
   const Model& model_;
   const fb::SubGraph& sub_;

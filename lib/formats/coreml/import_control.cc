@@ -1,0 +1,167 @@
+// Layers branch, loop, loopBreak and loopContinue: see formats/common/control_flow.h. Blobs are
+// variables that the networks of these layers may assign.
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+#include "formats/coreml/importer.h"
+
+namespace nn::coreml {
+namespace {
+
+// Adds the blobs that a layer and the networks in it write.
+void AddWritten(const Fields& layer, std::set<std::string>& out) {
+  for (std::string& name : layer.Texts("output")) out.insert(std::move(name));
+  const std::string_view kind = layer.OneOf("layer");
+  const auto add = [&](std::string_view network) {
+    for (const Fields& inner : layer.Sub(kind).Sub(network).List("layers")) AddWritten(inner, out);
+  };
+  if (kind == "branch") {
+    add("ifBranch");
+    add("elseBranch");
+  } else if (kind == "loop") {
+    add("conditionNetwork");
+    add("bodyNetwork");
+  }
+}
+
+}  // namespace
+
+bool IsControlFlow(std::string_view kind) {
+  return kind == "branch" || kind == "loop" || kind == "loopBreak" || kind == "loopContinue";
+}
+
+std::map<std::string, Value*> Importer::TakeChanges(size_t mark) {
+  std::map<std::string, Value*> changes;
+  for (size_t i = mark; i < journal_.size(); ++i) {
+    const auto it = scope_.find(journal_[i].first);
+    if (it != scope_.end()) changes[it->first] = it->second;
+  }
+  while (journal_.size() > mark) {
+    const auto& [name, before] = journal_.back();
+    if (before == nullptr)
+      scope_.erase(name);
+    else
+      scope_[name] = before;
+    journal_.pop_back();
+  }
+  return changes;
+}
+
+Result<Importer::Flow> Importer::ImportControl(ImportContext& ctx, int64_t index) {
+  const std::string& kind = ctx.kind();
+  if (kind == "loopBreak" || kind == "loopContinue") {
+    if (loops_ > 0) return kind == "loopBreak" ? Flow::kBreak : Flow::kContinue;
+    NN_RETURN_IF_ERROR(
+        MakeOpaque(ctx, ctx.layer().Texts("output"), "the layer is not in a loop"));
+    return Flow::kNext;
+  }
+  ImportMark mark(graph_, unsupported_);
+  const size_t before = journal_.size();
+  bool on_opaque = false;
+  for (size_t i = 0; i < ctx.input_count(); ++i) on_opaque |= !ctx.input(i)->type().ranked();
+  const auto flow = on_opaque          ? Result<Flow>(UnsupportedError("an input is unsupported"))
+                    : kind == "branch" ? ImportBranch(ctx, index)
+                                       : ImportLoop(ctx, index);
+  if (flow || flow.error().code() != ErrorCode::kUnsupported) return flow;
+  // What is unsupported in a network is the reason why its layer is.
+  const bool follows = on_opaque || mark.HasUnsupported();
+  TakeChanges(before);
+  mark.EraseNodes();
+  std::set<std::string> written;
+  AddWritten(ctx.layer(), written);
+  NN_RETURN_IF_ERROR(MakeOpaque(ctx, {written.begin(), written.end()},
+                                follows ? std::string() : flow.error().message()));
+  return Flow::kNext;
+}
+
+Result<Importer::Flow> Importer::RunNetwork(const Fields& network, int64_t index) {
+  if (loops_ > 0) NN_RETURN_IF_ERROR(unrolled_.Take(static_cast<int64_t>(network.Count("layers"))));
+  return ImportLayers(network, index);
+}
+
+// Both networks are computed if the condition is unknown.
+Result<Importer::Flow> Importer::ImportBranch(ImportContext& ctx, int64_t index) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields yes = ctx.params().Sub("ifBranch"), no = ctx.params().Sub("elseBranch");
+  if (const auto known = known_.Bool(ctx.input(0))) return RunNetwork(*known ? yes : no, index);
+  const std::string why = "the condition " + WhyUnknown(ctx.input(0));
+  NN_ASSIGN(Value * condition, ctx.Bool(0));
+  if (condition->type().rank() != 0) {
+    NN_ASSIGN(condition, ctx.Reshape(condition, {}));
+  }
+  const size_t mark = journal_.size();
+  const auto after_yes = RunNetwork(yes, index);
+  if (!after_yes) return tl::unexpected(InBranch(after_yes.error(), why));
+  auto taken = TakeChanges(mark);
+  const auto after_no = RunNetwork(no, index);
+  if (!after_no) return tl::unexpected(InBranch(after_no.error(), why));
+  auto other = TakeChanges(mark);
+  if (*after_yes != Flow::kNext || *after_no != Flow::kNext)
+    return UnsupportedError("{}, and ends an iteration of a loop", why);
+  // A blob that only one network writes has its earlier value after the other one, if any.
+  for (auto& changes : {&taken, &other})
+    for (const auto& [name, v] : *changes)
+      if (const auto it = scope_.find(name); it != scope_.end())
+        for (auto& both : {&taken, &other}) both->try_emplace(name, it->second);
+  for (const auto& [name, v] : taken) {
+    const auto it = other.find(name);
+    if (it == other.end()) continue;
+    Value *a = v, *b = it->second;
+    if (a->dtype() != b->dtype()) {
+      NN_ASSIGN(a, ctx.AsFloat(a));
+      NN_ASSIGN(b, ctx.AsFloat(b));
+    }
+    if (a != b) {
+      if (auto alike = CheckAlike(a->type(), b->type()); !alike)
+        return tl::unexpected(InBranch(alike.error().In("blob " + Quote(name)), why));
+      NN_ASSIGN(a, ctx.Add("select", {condition, a, b}));
+    }
+    Declare(a, name);
+  }
+  return Flow::kNext;
+}
+
+Result<int64_t> Importer::TripCount(ImportContext& ctx) {
+  constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(0, 1));
+  if (ctx.input_count() == 1) {
+    const Tensor* const count = known_.Of(ctx.input(0));
+    if (count == nullptr || count->elements() != 1)
+      return UnsupportedError("the trip count {}", WhyUnknown(ctx.input(0)));
+    const double n = count->GetDouble(0);
+    if (!(n >= 0)) return ModelError("the trip count is {}", n);
+    return n < 0x1p62 ? static_cast<int64_t>(n) : kNoLimit;
+  }
+  const int64_t count = ctx.params().Int("maxLoopIterations");
+  if (count != 0) return count;
+  if (ctx.params().Sub("conditionNetwork").Has("layers")) return kNoLimit;
+  return ModelError("the loop has neither a trip count nor a condition");
+}
+
+Result<Importer::Flow> Importer::ImportLoop(ImportContext& ctx, int64_t index) {
+  NN_ASSIGN(const int64_t trips, TripCount(ctx));
+  const Fields condition = ctx.params().Sub("conditionNetwork");
+  const Fields body = ctx.params().Sub("bodyNetwork");
+  const std::string variable = ctx.params().Text("conditionVar");
+  const LoopScope loop(loops_);
+  for (int64_t i = 0; i < trips; ++i) {
+    const ImportMark mark(graph_, unsupported_);
+    if (condition.Has("layers")) {
+      NN_RETURN_IF_ERROR(RunNetwork(condition, index));
+      const auto it = scope_.find(variable);
+      if (it == scope_.end()) return ModelError("the condition {} is not defined", Quote(variable));
+      const auto go_on = known_.Bool(it->second);
+      if (!go_on)
+        return UnsupportedError("the condition before iteration {} {}", i, WhyUnknown(it->second));
+      if (!*go_on) break;
+    }
+    NN_ASSIGN(const Flow flow, RunNetwork(body, index));
+    // The next iterations would report it again.
+    if (mark.HasUnsupported()) return UnsupportedError("the body is unsupported");
+    if (flow == Flow::kBreak) break;
+  }
+  return Flow::kNext;
+}
+
+}  // namespace nn::coreml

@@ -1,0 +1,100 @@
+// The import of a neural network: features, blobs and the networks of branches and loops. What
+// becomes of a layer is in import.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "formats/common/control_flow.h"
+#include "formats/coreml/fields.h"
+#include "formats/coreml/import.h"
+#include "formats/coreml/native.h"
+#include "formats/format.h"
+#include "ir/graph.h"
+#include "passes/known_values.h"
+
+namespace nn::coreml {
+
+using Shapes = std::map<std::string, std::vector<int64_t>>;
+
+// Whether the layer has networks, or ends an iteration: branch, loop, loopBreak and loopContinue.
+bool IsControlFlow(std::string_view kind);
+
+// Whether there is a function or an encoding for this kind of layer.
+bool IsImported(std::string_view kind);
+
+// Imports a layer that is not control flow. kUnsupported if no function applies.
+Status ImportKind(ImportContext& ctx);
+
+class Importer {
+ public:
+  Importer(const Model& model, const Shapes& shapes)
+      : model_(model),
+        shapes_(shapes),
+        network_(model.network()),
+        description_(model.root().Sub("description")),
+        user_defined_(description_.Sub("metadata")) {}
+
+  Result<ImportedModel> Run();
+
+ private:
+  bool rank5() const { return network_.Enum("arrayInputShapeMapping") == "RANK5_ARRAY_MAPPING"; }
+  static bool IsArray(const Fields& feature) {
+    return feature.Sub("type").OneOf("Type") == "multiArrayType";
+  }
+  bool IsClassifier() const { return model_.kind() == "neuralNetworkClassifier"; }
+
+  void ReadMetadata();
+  // Facts about a feature that its value does not have.
+  void ReadFeatureMetadata(const Fields& feature);
+  Status ReadInput(const Fields& feature);
+  // The blob with the scores of a classifier: the named one, or the output of the last layer.
+  std::string ScoresBlob() const;
+  Status ReadOutput(const Fields& feature);
+
+  // What follows a layer in its list: the next one, unless an iteration of a loop ends.
+  enum class Flow : uint8_t { kNext, kContinue, kBreak };
+
+  // The layers of a network. `index`: Source::index of those in layers; -1: their own.
+  Result<Flow> ImportLayers(const Fields& network, int64_t index = -1);
+  Result<Flow> ImportLayer(const Fields& layer, const std::string& kind, int64_t index);
+  // A later layer may overwrite a blob; then the name refers to the new value.
+  void Declare(Value* v, const std::string& name);
+  void Assign(const std::string& name, Value* v);  // null: not defined
+  Status MakeOpaque(ImportContext& ctx, const std::vector<std::string>& blobs, std::string reason);
+
+  // Layers with networks (import_control.cc). What they add to the graph goes again if they fail.
+  Result<Flow> ImportControl(ImportContext& ctx, int64_t index);
+  Result<Flow> RunNetwork(const Fields& network, int64_t index);
+  Result<Flow> ImportBranch(ImportContext& ctx, int64_t index);
+  Result<Flow> ImportLoop(ImportContext& ctx, int64_t index);
+  // The largest number of iterations.
+  Result<int64_t> TripCount(ImportContext& ctx);
+  // The blobs that the network has changed since the journal had `mark` entries, with their values;
+  // the scope is as it was then.
+  std::map<std::string, Value*> TakeChanges(size_t mark);
+
+  const Model& model_;
+  const Shapes& shapes_;
+  Fields network_;
+  Fields description_;
+  Fields user_defined_;
+  Graph graph_;
+  std::unordered_map<std::string, Value*> scope_;  // by blob name
+  // The earlier values of the blobs that were assigned, null if there were none.
+  std::vector<std::pair<std::string, Value*>> journal_;
+  std::unordered_map<const Message*, Value*> weights_;  // of layers in loops, for all iterations
+  int loops_ = 0;                                       // that are being unrolled
+  UnrollBudget unrolled_;
+  KnownValues known_;
+  std::vector<UnsupportedNode> unsupported_;
+};
+
+}  // namespace nn::coreml
