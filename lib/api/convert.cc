@@ -17,7 +17,8 @@ Result<const nn::Format*> FormatOf(const std::string& output, const ConvertOptio
   }
   const nn::Format* format = nn::FormatOfPath(output);
   if (format == nullptr)
-    return nn::UsageError("{}: the extension names no format; set ConvertOptions::format", output);
+    return nn::UsageError(
+        "{}: the extension does not determine the format; set ConvertOptions::format", output);
   return format;
 }
 

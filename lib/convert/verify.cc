@@ -233,7 +233,7 @@ Error Rejected(const SourceRuns& source, const PlannedRun& run, const Error& err
   }
   return Error(ErrorCode::kUsage,
                fmt::format("the model cannot be verified, because it rejects generated inputs, "
-                           "also from narrower ranges: {}; input {}; give real inputs with "
+                           "even from narrower ranges: {}; input {}; pass real inputs with "
                            "--verify-inputs FILE.npz, or skip the verification with --no-verify",
                            error.message(), inputs));
 }

@@ -47,7 +47,7 @@ bool PermutesConstant(const Node& node) {
 Result<bool> FoldNode(Graph& graph, Node& node, uint64_t& left) {
   if (PermutesConstant(node)) {
     const auto map = AxisMapOf(node);
-    if (!map) return InternalError("{} is no permutation", node.Describe());
+    if (!map) return InternalError("{} is not a permutation", node.Describe());
     NN_ASSIGN(Tensor permuted, RearrangeConstant(node.input(0)->constant(), *map));
     graph.MakeConstant(node.output(), std::move(permuted));
     return true;

@@ -138,7 +138,7 @@ TEST_CASE("nnconvert: JSON report") {
   CHECK(json["verification"]["outputs"][0]["identical"] == true);
 }
 
-TEST_CASE("nnconvert: --no-verify is said in the report") {
+TEST_CASE("nnconvert: the report mentions --no-verify") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
   const ProgramResult r = Rewrite(dir / "in.onnx " + dir / "out.onnx --no-verify");
@@ -166,7 +166,7 @@ TEST_CASE("nnconvert: shapes, operator set and names") {
   CHECK(Inspect(dir / "fixed.onnx")["inputs"][0]["shape"] == Json::parse("[2, 3, 8, 8]"));
 }
 
-TEST_CASE("nnconvert: open dimensions get sizes for the verification alone") {
+TEST_CASE("nnconvert: dynamic dimensions get sizes for the verification only") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", BatchModel());
   const ProgramResult r = Rewrite(dir / "in.onnx " + dir / "out.onnx");
@@ -249,7 +249,7 @@ TEST_CASE("nnconvert: --verify-inputs runs on real data") {
   CHECK(Contains(Rewrite(command + dir / "nothing").err, "nothing"));
 }
 
-TEST_CASE("nnconvert: a batch that the model has already can be given") {
+TEST_CASE("nnconvert: the batch that the model already has can be given") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());
   const auto batch = Inspect(dir / "in.onnx")["inputs"][0]["shape"][0].get<int>();
@@ -263,7 +263,7 @@ TEST_CASE("nnconvert: the report says which shapes would help") {
   WriteModel(dir / "in.onnx", SequenceModel());
   const ProgramResult open = Convert(dir / "in.onnx " + dir / "out.tflite");
   CHECK(open.code == 3);
-  CHECK(Contains(open.out, "only if the number of steps is known, not length"));
+  CHECK(Contains(open.out, "only for a constant number of steps, not length"));
   CHECK(Contains(open.out, "every operator can be converted: "));
   const ProgramResult fixed = Convert(dir / "in.onnx " + dir / "out.tflite --input-shape x:5,1,3");
   CHECK_MESSAGE(fixed.code == 0, fixed.err);
@@ -312,7 +312,7 @@ TEST_CASE("nnconvert: --dry-run lists nodes with the same reason once") {
   CHECK_FALSE(Contains(r.out, "two"));
 }
 
-TEST_CASE("nnconvert: --dry-run --to all says what each format can hold") {
+TEST_CASE("nnconvert: --dry-run --to all lists what each format can express") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", R"(graph {
     in %x: f32[1, 4]
@@ -472,7 +472,7 @@ TEST_CASE("nnconvert: a symbolic link keeps leading to the file") {
   CHECK(Listing(dir / "store") == "real.onnx\n");
 }
 
-TEST_CASE("nnconvert: a failure leaves what stands at the target") {
+TEST_CASE("nnconvert: a failure keeps the existing output") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", BatchModel());
   WriteText(dir / "out.onnx", "old");
@@ -491,7 +491,7 @@ TEST_CASE("nnconvert: a failure leaves what stands at the target") {
   CHECK(Listing(dir.path()) == "in.onnx\nout.onnx\n");
 }
 
-TEST_CASE("nnconvert: dumps are copies, and are taken for the model") {
+TEST_CASE("nnconvert: dumps are copies, and are accepted in place of the model") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", BatchModel());
   ProgramResult r = Convert(dir / "in.onnx " + dir / "m.json");
@@ -526,7 +526,7 @@ TEST_CASE("nnconvert: dumps are copies, and are taken for the model") {
   CHECK(RunProgram("nnvalidate " + dir / "bad.json").code == 1);
 }
 
-TEST_CASE("nnconvert: the same format is a copy, of models that cannot be imported too") {
+TEST_CASE("nnconvert: the same format is a copy, even of models that cannot be imported") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", TwoOutputsModel());
   Patch(dir / "in.onnx", "Add", "Foo");
@@ -642,7 +642,7 @@ TEST_CASE("nnconvert: text forms of ONNX") {
   }
 }
 
-TEST_CASE("nnconvert: wrong usage is named") {
+TEST_CASE("nnconvert: usage errors") {
   const TempDir dir;
   const std::string in = dir / "in.onnx";
   WriteModel(in, TwoOutputsModel());

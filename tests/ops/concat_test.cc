@@ -36,7 +36,7 @@ TEST_CASE("split: sizes, equal parts") {
               "3"));
   CHECK(Fails(R"(graph { in %x: f32[2, 3]  in %s: i64[20]  %a, %b = split(%x, %s) {axis = 1}
                          out "a" = %a })",
-              "input 1 is i64[20], must be a vector of 2 elements"));
+              "input 1 is i64[20]; must be a vector of 2 elements"));
 }
 
 }  // namespace

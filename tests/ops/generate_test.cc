@@ -59,7 +59,7 @@ TEST_CASE("one_hot: the values are a vector") {
     CHECK(Fails(fmt::format(R"(graph {{ in %i: i32[2]  in %d: i64[]  in %v: {}
                                         %y = one_hot(%i, %d, %v)  out "y" = %y }})",
                             type),
-                fmt::format("values is {}, must be a vector of 2 elements", type)));
+                fmt::format("values is {}; must be a vector of 2 elements", type)));
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_CASE("pools: errors name what does not fit") {
               "a window of 4 elements does not fit spatial axis 0 of size 3"));
   CHECK(Fails(OneOp("f32[1, 1, 3]", "max_pool(%x) {kernel = [2, 2]}"), "kernel"));
   CHECK(Fails(OneOp("f32[1, 1, 8]", "max_pool(%x) {kernel = [3], pads = [-1, 0]}"),
-              "pads[0] is -1, must be at least 0"));
+              "pads[0] is -1; must be at least 0"));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace nn::test::recurrent_test {
 namespace {
 
-// A sequence of three steps of one number through one unit; `more` are operands behind the weights.
+// A sequence of three steps of one number through one unit; `more` are operands after the weights.
 // The outputs are all results of the operator.
 std::string OneUnit(std::string_view op, std::string_view constants, std::string_view more,
                     std::string_view attrs, bool cell = false) {
@@ -155,7 +155,7 @@ TEST_CASE("recurrent layers: the same everywhere") {
   struct Row {
     const char* op;
     int gates;
-    const char* more;  // operands behind the weights
+    const char* more;  // operands after the weights
     const char* attrs;
   };
   const auto graph = [](const Row& row, int steps, int batch, int inputs, int units,
@@ -196,13 +196,13 @@ TEST_CASE("recurrent layers: the same everywhere") {
              "out \"y\" = %y  out \"h\" = %h  out \"c\" = %c }"});
 }
 
-TEST_CASE("recurrent layers: what does not fit is refused") {
+TEST_CASE("recurrent layers: mismatches are refused") {
   const std::string head = "graph { in %x: f32[3, 1, 4]  const %w: f32[1, 8, 4] = splat(0)  ";
   CHECK(Fails(head + "const %r: f32[1, 12, 3] = splat(0)  %y = lstm(%x, %w, %r)  out %y }",
-              "w is f32[1, 8, 4], must have shape [1, 12, 4]"));
+              "w is f32[1, 8, 4]; must have shape [1, 12, 4]"));
   CHECK(Fails(head + "const %r: f32[1, 8, 2] = splat(0)  %y = lstm(%x, %w, %r) {activations = "
                      "[\"tanh\"]}  out %y }",
-              "1 activations, 0 alphas and 0 betas, must have 3 of each"));
+              "1 activations, 0 alphas and 0 betas; must have 3 of each"));
   CHECK(Fails(head + "const %r: f32[1, 8, 2] = splat(0)  %y = lstm(%x, %w, %r) {clip = -1}  out "
                      "%y }",
               "clip is -1"));

@@ -36,7 +36,7 @@ TEST_CASE("scatter_nd: by hand") {
   CHECK(Fails(
       R"(graph { in %x: f32[3, 2]  const %i: i64[2, 1] = [2, 0]  const %u: f32[2, 3] = splat(0)
                          %y = scatter_nd(%x, %i, %u)  out "y" = %y })",
-      "the updates have shape [2, 3], must be [2, 2]"));
+      "the updates have shape [2, 3]; must be [2, 2]"));
 }
 
 }  // namespace

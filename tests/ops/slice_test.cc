@@ -49,10 +49,10 @@ TEST_CASE("reverse: the order along axes") {
 TEST_CASE("slice, pad: lists that cannot go together") {
   CHECK(Fails(R"(graph { in %x: f32[2, 3, 4]  in %s: i64[6]  in %e: i64[3]
                          %y = slice(%x, %s, %e)  out "y" = %y })",
-              "input 2 is i64[3], must be a vector of 6 elements"));
+              "input 2 is i64[3]; must be a vector of 6 elements"));
   CHECK(Fails(R"(graph { in %x: f32[2, 3]  in %p: i64[3]
                          %y = pad(%x, _, %p)  out "y" = %y })",
-              "input 2 is i64[3], must be a vector of 4 elements"));
+              "input 2 is i64[3]; must be a vector of 4 elements"));
 }
 
 }  // namespace

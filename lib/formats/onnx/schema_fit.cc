@@ -43,12 +43,13 @@ std::optional<std::string> WhyNotTypes(const ExportContext& ctx, const Schema& s
     const auto types = schema.types.find(p->type);
     const std::string name(DTypeName(dtype));
     if (types != schema.types.end() && !types->second.contains(name))
-      return fmt::format("{} of ONNX does not have {} as {}", schema.op, name, p->name);
+      return fmt::format("{} of ONNX does not support {} as {}", schema.op, name, p->name);
     if (p->own_type) continue;
     const auto [bound, is_new] = variables.emplace(p->type, dtype);
     if (!is_new && bound->second != dtype)
-      return fmt::format("{} of ONNX has one element type for {} and other operands, not {} and {}",
-                         schema.op, p->name, name, DTypeName(bound->second));
+      return fmt::format(
+          "{} of ONNX needs one element type for {} and other operands, not {} and {}", schema.op,
+          p->name, name, DTypeName(bound->second));
   }
   return std::nullopt;
 }
@@ -119,7 +120,7 @@ SchemaFit Fit(const Node& node, int64_t least, int64_t most) {
 
 SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
   thread_local NodeMemo<SchemaFit> memo;
-  // An operator that is written one-to-one is written alike whatever its constants hold.
+  // The encoding of a one-to-one operator does not depend on the contents of constants.
   const bool by_contents = FindExport(node.op_name()) != nullptr;
   return memo.Find(node, by_contents, {least, most},
                    [&](const Node& n) { return Fit(n, least, most); });

@@ -12,7 +12,7 @@ namespace nn::onnx {
 
 struct SchemaFit {
   int64_t opset = 0;   // the lowest operator set that has the operators for these types; 0: none
-  std::string reason;  // if there is none: "Slice of ONNX does not accept i4 as data"
+  std::string reason;  // if there is none: "Slice of ONNX does not support i4 as data"
 };
 
 // Looks from operator set `least` to `most`.

@@ -123,7 +123,7 @@ Status InferOneHot(InferContext& ctx) {
   const Type& values = ctx.in(2);
   if (values.ranked() &&
       (values.rank() != 1 || (values.dim(0).is_const() && values.dim(0) != Dim(2))))
-    return ModelError("values is {}, must be a vector of 2 elements", values.ToString());
+    return ModelError("values is {}; must be a vector of 2 elements", values.ToString());
   if (!indices.ranked()) {
     ctx.set_out(0, Unranked(ctx.in(2)));
     return {};
@@ -165,7 +165,7 @@ Status EvalOneHot(EvalContext& ctx) {
 
 Status InferEyeLike(InferContext& ctx) {
   const Type& x = ctx.in(0);
-  if (x.ranked() && x.rank() != 2) return ModelError("x is {}, must be a matrix", x.ToString());
+  if (x.ranked() && x.rank() != 2) return ModelError("x is {}; must be a matrix", x.ToString());
   Type y;
   y.dtype = ctx.attrs<EyeLikeAttrs>().dtype;
   if (y.dtype == DType::kUnknown) y.dtype = x.dtype;
@@ -193,7 +193,7 @@ Status InferTrilu(InferContext& ctx) {
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
   if (x.ranked() && x.rank() < 2)
-    return ModelError("x is {}, must have rank 2 or more", x.ToString());
+    return ModelError("x is {}; must have rank 2 or more", x.ToString());
   NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
   ctx.set_out(0, x);
   return {};

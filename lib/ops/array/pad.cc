@@ -118,7 +118,7 @@ Status InferPad(InferContext& ctx) {
     NN_RETURN_IF_ERROR(SameDType(ctx, {0, 1}));
     const auto dims = ctx.in(1).const_dims();
     if (dims && CheckedElements(*dims) != 1)
-      return ModelError("the padding value is {}, must have one element", ctx.in(1).ToString());
+      return ModelError("the padding value is {}; must have one element", ctx.in(1).ToString());
   }
   if (!x.ranked()) {
     ctx.set_out(0, Unranked(x));

@@ -66,7 +66,7 @@ class Comparison {
 
 Status CheckIndexType(DType dtype) {
   if (dtype == DType::kI32 || dtype == DType::kI64) return {};
-  return ModelError("the index type is {}, must be i32 or i64", DTypeName(dtype));
+  return ModelError("the index type is {}; must be i32 or i64", DTypeName(dtype));
 }
 
 Result<Tensor> IndexTensor(DType dtype, const std::vector<int64_t>& values) {
@@ -126,9 +126,9 @@ Status InferCompress(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
   const Type& condition = ctx.in(1);
   if (condition.dtype != DType::kUnknown && condition.dtype != DType::kBool)
-    return ModelError("the condition is {}, must be bool", condition.ToString());
+    return ModelError("the condition is {}; must be bool", condition.ToString());
   if (condition.ranked() && condition.rank() != 1)
-    return ModelError("the condition is {}, must be a vector", condition.ToString());
+    return ModelError("the condition is {}; must be a vector", condition.ToString());
   if (!x.ranked() && !a.flatten) {
     ctx.set_out(0, Unranked(x));
     return {};
@@ -302,7 +302,7 @@ Status InferReverseSequence(InferContext& ctx) {
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
   if (ctx.in(1).ranked() && ctx.in(1).rank() != 1)
-    return ModelError("lengths is {}, must be a vector", ctx.in(1).ToString());
+    return ModelError("lengths is {}; must be a vector", ctx.in(1).ToString());
   ctx.set_out(0, x);
   if (!x.ranked()) return {};
   NN_ASSIGN(const SequenceAxes at, AxesOf(ctx.attrs<ReverseSequenceAttrs>(), x.rank()));

@@ -155,7 +155,7 @@ Status CheckEqual(const Dims& have, const Dims& want, std::string_view what) {
   bool fits = have.size() == want.size();
   for (size_t d = 0; fits && d < have.size(); ++d)
     fits = !have[d].is_const() || !want[d].is_const() || have[d] == want[d];
-  if (!fits) return ModelError("{} {}, must be {}", what, ToString(have), ToString(want));
+  if (!fits) return ModelError("{} {}; must be {}", what, ToString(have), ToString(want));
   return {};
 }
 

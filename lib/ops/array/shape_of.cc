@@ -22,7 +22,7 @@ namespace {
 
 Status CheckDType(DType dtype) {
   if (dtype == DType::kI32 || dtype == DType::kI64) return {};
-  return ModelError("the output type is {}, must be i32 or i64", DTypeName(dtype));
+  return ModelError("the output type is {}; must be i32 or i64", DTypeName(dtype));
 }
 
 // The requested part of a shape.

@@ -27,7 +27,7 @@ void InferSelected(InferContext& ctx) {
 Status InferSelect(InferContext& ctx) {
   const DType condition = ctx.in(0).dtype;
   if (condition != DType::kBool && condition != DType::kUnknown)
-    return ModelError("the condition is {}, must be bool", DTypeName(condition));
+    return ModelError("the condition is {}; must be bool", DTypeName(condition));
   NN_ASSIGN(const DType dtype, SameDType(ctx, {1, 2}));
   Type out;
   out.dtype = dtype;

@@ -114,7 +114,7 @@ Status InferDrawn(InferContext& ctx, DType dtype, const Dims& attr) {
   if (ctx.has(0)) {
     const DType t = ctx.in(0).dtype;
     if (t != DType::kI32 && t != DType::kI64 && t != DType::kUnknown)
-      return ModelError("the shape is {}, must be i32 or i64", ctx.in(0).ToString());
+      return ModelError("the shape is {}; must be i32 or i64", ctx.in(0).ToString());
   }
   NN_ASSIGN(const auto dims, SizesOf(ctx, attr, 0));
   if (dims) {
@@ -205,7 +205,7 @@ Domain DrawnDomain(const Node& node, size_t, std::span<const Domain>) {
 Status InferBernoulli(InferContext& ctx) {
   const Type& p = ctx.in(0);
   if (p.dtype != DType::kUnknown && !IsFloat(p.dtype))
-    return ModelError("the probabilities are {}, must be floating-point", p.ToString());
+    return ModelError("the probabilities are {}; must be floating-point", p.ToString());
   Type y;
   y.dtype = ctx.attrs<BernoulliAttrs>().dtype;
   if (y.dtype == DType::kUnknown) y.dtype = p.dtype;
@@ -243,11 +243,11 @@ Status InferMultinomial(InferContext& ctx) {
   const auto& a = ctx.attrs<MultinomialAttrs>();
   const Type& x = ctx.in(0);
   if (x.dtype != DType::kUnknown && !IsFloat(x.dtype))
-    return ModelError("the logits are {}, must be floating-point", x.ToString());
+    return ModelError("the logits are {}; must be floating-point", x.ToString());
   if (x.ranked() && x.rank() != 2)
-    return ModelError("the logits are {}, must be a matrix", x.ToString());
+    return ModelError("the logits are {}; must be a matrix", x.ToString());
   if (a.dtype != DType::kI32 && a.dtype != DType::kI64)
-    return ModelError("the classes are {}, must be i32 or i64", DTypeName(a.dtype));
+    return ModelError("the classes are {}; must be i32 or i64", DTypeName(a.dtype));
   NN_RETURN_IF_ERROR(RequireOneNumber(ctx, 1));
   Dim count = Dim(a.count);
   if (ctx.has(1)) {

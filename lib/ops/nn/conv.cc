@@ -112,7 +112,7 @@ Result<Dims> ConvolvedDims(const InferContext& ctx, size_t bias) {
   const Type& x = ctx.in(0);
   const Type& w = ctx.in(1);
   const int rank = x.rank();
-  if (a.groups < 1) return ModelError("groups is {}, must be at least 1", a.groups);
+  if (a.groups < 1) return ModelError("groups is {}; must be at least 1", a.groups);
   const FilterAxes axes = AxesOf(a.filter_layout, rank);
   NN_RETURN_IF_ERROR(CheckFilterQuant(w, axes));
   const Dim& in_channels = x.dim(ChannelAxis(a.layout, rank));

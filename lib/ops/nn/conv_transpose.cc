@@ -35,7 +35,7 @@ Result<int64_t> ItemOf(const std::vector<int64_t>& list, size_t i, size_t size, 
                        int64_t at_least, std::string_view name) {
   if (list.empty()) return fallback;
   if (list.size() != size)
-    return ModelError("{} has {} entries, must have {}", name, list.size(), size);
+    return ModelError("{} has {} entries; must have {}", name, list.size(), size);
   if (list[i] < at_least || list[i] > (int64_t{1} << 31))
     return ModelError("{}[{}] is {}, out of range", name, i, list[i]);
   return list[i];
@@ -144,7 +144,7 @@ Status InferConvTranspose(InferContext& ctx) {
   } else if (!w.quantized()) {
     return ModelError("the input is quantized, but the filter is not");
   }
-  if (a.groups < 1) return ModelError("groups is {}, must be at least 1", a.groups);
+  if (a.groups < 1) return ModelError("groups is {}; must be at least 1", a.groups);
   const FilterAxes axes = AxesOf(a.filter_layout, rank);
   NN_RETURN_IF_ERROR(CheckFilterQuant(w, axes));
   const Dim out_channels = w.dim(axes.output) * Dim(a.groups);

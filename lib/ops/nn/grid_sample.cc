@@ -34,7 +34,7 @@ Status InferGridSample(InferContext& ctx) {
   const Type& grid = ctx.in(1);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
   if (grid.dtype != DType::kUnknown && (!IsFloat(grid.dtype) || grid.quantized()))
-    return ModelError("the grid is {}, must be an unquantized floating-point tensor",
+    return ModelError("the grid is {}; must be an unquantized floating-point tensor",
                       grid.ToString());
   if (!x.ranked() || !grid.ranked()) {
     ctx.set_out(0, Unranked(x));
@@ -266,7 +266,7 @@ Status EvalGridSample(EvalContext& ctx) {
 Status InferAffineGrid(InferContext& ctx) {
   const Type& theta = ctx.in(0);
   if (theta.dtype != DType::kUnknown && !IsFloat(theta.dtype))
-    return ModelError("theta is {}, must be floating-point", theta.ToString());
+    return ModelError("theta is {}; must be floating-point", theta.ToString());
   Type y = Unranked(theta);
   const auto size = ctx.elements(1);
   if (!size) {
@@ -274,7 +274,7 @@ Status InferAffineGrid(InferContext& ctx) {
     return {};
   }
   if (size->size() != 4 && size->size() != 5)
-    return ModelError("size is {}, must have 4 or 5 entries", ToString(*size));
+    return ModelError("size is {}; must have 4 or 5 entries", ToString(*size));
   const auto axes = static_cast<int64_t>(size->size()) - 2;
   if (theta.ranked()) {
     NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 3, 3));

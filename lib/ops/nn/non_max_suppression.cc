@@ -27,13 +27,13 @@ Status RequireType(const InferContext& ctx, size_t input, DType want, std::strin
   if (!ctx.has(input)) return {};
   const DType dtype = ctx.in(input).dtype;
   if (dtype == want || dtype == DType::kUnknown) return {};
-  return UnsupportedError("{} is {}, must be {}", name, DTypeName(dtype), DTypeName(want));
+  return UnsupportedError("{} is {}; must be {}", name, DTypeName(dtype), DTypeName(want));
 }
 
 // kModel unless the sizes can be equal.
 Status RequireSize(const Dim& size, const Dim& want, std::string_view what) {
   if (!size.is_const() || !want.is_const() || size == want) return {};
-  return ModelError("{} is {}, must be {}", what, size.ToString(), want.ToString());
+  return ModelError("{} is {}; must be {}", what, size.ToString(), want.ToString());
 }
 
 Status InferNonMaxSuppression(InferContext& ctx) {
@@ -78,7 +78,7 @@ float IntersectionOverUnion(const Box& a, const Box& b) {
   return both / (area_a + area_b - both);
 }
 
-// What is alike for all rows.
+// Shared by all rows.
 struct Limits {
   int64_t boxes;
   float iou;

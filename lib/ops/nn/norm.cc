@@ -128,7 +128,7 @@ Status InferInstanceNorm(InferContext& ctx) {
 
 Status InferGroupNorm(InferContext& ctx) {
   const int64_t groups = ctx.attrs<GroupNormAttrs>().groups;
-  if (groups < 1) return ModelError("groups is {}, must be at least 1", groups);
+  if (groups < 1) return ModelError("groups is {}; must be at least 1", groups);
   return InferChannelNorm<GroupNormAttrs>(ctx, 2, groups);
 }
 

@@ -84,7 +84,7 @@ Result<Value*> AppendRoot(Graph& graph, Node& node, Value* v, float epsilon, Eps
 Status InferLrn(InferContext& ctx) {
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 2));
   if (ctx.attrs<LrnAttrs>().size < 1)
-    return ModelError("size is {}, must be at least 1", ctx.attrs<LrnAttrs>().size);
+    return ModelError("size is {}; must be at least 1", ctx.attrs<LrnAttrs>().size);
   return InferSame(ctx);
 }
 
@@ -244,7 +244,7 @@ Status InferLp(InferContext& ctx) {
   const auto& a = ctx.attrs<LpNormalizationAttrs>();
   NN_RETURN_IF_ERROR(RequireRank(ctx, 0, 1));
   NN_RETURN_IF_ERROR(NormalizeAxis(a.axis, ctx.in(0).rank()));
-  if (a.p != 1 && a.p != 2) return ModelError("p is {}, must be 1 or 2", a.p);
+  if (a.p != 1 && a.p != 2) return ModelError("p is {}; must be 1 or 2", a.p);
   return InferSame(ctx);
 }
 

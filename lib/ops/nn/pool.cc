@@ -80,7 +80,7 @@ Status InferPool(InferContext& ctx) {
 Status InferMaxPool(InferContext& ctx) {
   const auto& a = ctx.attrs<MaxPoolAttrs>();
   if (a.storage_order != 0 && a.storage_order != 1)
-    return ModelError("storage_order is {}, must be 0 or 1", a.storage_order);
+    return ModelError("storage_order is {}; must be 0 or 1", a.storage_order);
   NN_ASSIGN(const Dims dims, PooledDims(ctx, a));
   ctx.set_out(0, Type(ctx.in(0).dtype, dims));
   if (ctx.output_count() > 1) ctx.set_out(1, Type(DType::kI64, dims));
@@ -89,7 +89,7 @@ Status InferMaxPool(InferContext& ctx) {
 
 Status InferLpPool(InferContext& ctx) {
   if (!(ctx.attrs<LpPoolAttrs>().p > 0))
-    return ModelError("p is {}, must be positive", ctx.attrs<LpPoolAttrs>().p);
+    return ModelError("p is {}; must be positive", ctx.attrs<LpPoolAttrs>().p);
   return InferPool<LpPoolAttrs>(ctx);
 }
 

@@ -76,7 +76,7 @@ Status InferMaxUnpool(InferContext& ctx) {
   const Type& x = ctx.in(0);
   const Type& indices = ctx.in(1);
   if (indices.dtype != DType::kI64 && indices.dtype != DType::kUnknown)
-    return ModelError("the index type is {}, must be i64", DTypeName(indices.dtype));
+    return ModelError("the index type is {}; must be i64", DTypeName(indices.dtype));
   if (!Compatible(Type(DType::kUnknown, *x.dims), indices))
     return ModelError("the shape of indices {} does not match x {}", indices.ToString(),
                       x.ToString());

@@ -60,12 +60,12 @@ Status RequireIntegerProduct(const InferContext& ctx) {
   for (const size_t i : {0, 1}) {
     const DType t = ctx.in(i).dtype;
     if (t != DType::kU8 && t != DType::kI8 && t != DType::kUnknown)
-      return ModelError("input {} is {}, must be u8 or i8", i, DTypeName(t));
+      return ModelError("input {} is {}; must be u8 or i8", i, DTypeName(t));
     if (ctx.has(i + 2) && ctx.in(i + 2).dtype != t && t != DType::kUnknown)
       return ModelError("the zero point of {} is {}", DTypeName(t), DTypeName(ctx.in(i + 2).dtype));
   }
   if (ctx.has(4) && ctx.in(4).dtype != DType::kI32)
-    return ModelError("the bias is {}, must be i32", DTypeName(ctx.in(4).dtype));
+    return ModelError("the bias is {}; must be i32", DTypeName(ctx.in(4).dtype));
   return {};
 }
 

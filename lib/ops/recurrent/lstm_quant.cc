@@ -266,7 +266,7 @@ Status EvalQuantizedLstm(EvalContext& ctx) {
     for (int64_t b = 0; b < batch; ++b) {
       const int64_t length = ctx.has(kLengths) ? ctx.in(kLengths).GetInt(b) : steps;
       if (length < 0 || length > steps)
-        return ModelError("sequence {} has length {}, must be in [0, {}]", b, length, steps);
+        return ModelError("sequence {} has length {}; must be in [0, {}]", b, length, steps);
       const int64_t state_at = (a.batch_first ? b * directions + d : d * batch + b) * units;
       std::vector<int32_t> h(initial_h.begin() + state_at, initial_h.begin() + state_at + units);
       std::vector<int32_t> c(initial_c.begin() + state_at, initial_c.begin() + state_at + units);

@@ -121,7 +121,7 @@ Result<std::vector<RecurrentFunction>> RecurrentFunctionsOf(const Node& node, in
   }
   const size_t wanted = defaults.size() * static_cast<size_t>(attrs.directions());
   if (n != wanted || attrs.alpha.size() != n || attrs.beta.size() != n)
-    return ModelError("{} activations, {} alphas and {} betas, must have {} of each", n,
+    return ModelError("{} activations, {} alphas and {} betas; must have {} of each", n,
                       attrs.alpha.size(), attrs.beta.size(), wanted);
   for (size_t i = 0; i < defaults.size(); ++i) {
     const size_t at = static_cast<size_t>(direction) * defaults.size() + i;
@@ -235,7 +235,7 @@ Status RequireShape(const InferContext& ctx, size_t input, std::string_view name
   for (size_t i = 0; fits && i < want.size(); ++i)
     fits = !dims[i].is_const() || !want[i].is_const() || dims[i] == want[i];
   if (!fits)
-    return ModelError("{} is {}, must have shape {}", name, ctx.in(input).ToString(),
+    return ModelError("{} is {}; must have shape {}", name, ctx.in(input).ToString(),
                       ToString(want));
   return {};
 }
@@ -251,9 +251,9 @@ Status InferRecurrent(InferContext& ctx) {
   for (int64_t d = 0; d < a.directions(); ++d) {
     NN_RETURN_IF_ERROR(RecurrentFunctionsOf(ctx.node(), d));
   }
-  if (!(a.clip >= 0)) return ModelError("clip is {}, must not be negative", a.clip);
+  if (!(a.clip >= 0)) return ModelError("clip is {}; must not be negative", a.clip);
   if (&kind == &kLstm && !(ctx.attrs<LstmAttrs>().cell_clip >= 0))
-    return ModelError("cell_clip is {}, must not be negative", ctx.attrs<LstmAttrs>().cell_clip);
+    return ModelError("cell_clip is {}; must not be negative", ctx.attrs<LstmAttrs>().cell_clip);
   NN_RETURN_IF_ERROR(RequireRank(ctx, kX, 3, 3));
   NN_RETURN_IF_ERROR(RequireRank(ctx, kR, 3, 3));
   const bool quantized = IsQuantized(ctx);
@@ -264,7 +264,7 @@ Status InferRecurrent(InferContext& ctx) {
   }
   if (ctx.has(kLengths) && ctx.in(kLengths).dtype != DType::kI32 &&
       ctx.in(kLengths).dtype != DType::kUnknown)
-    return ModelError("lengths is {}, must be i32", ctx.in(kLengths).ToString());
+    return ModelError("lengths is {}; must be i32", ctx.in(kLengths).ToString());
   const Type& x = ctx.in(kX);
   const Dim directions(a.directions());
   const Dim steps = x.dim(a.batch_first ? 1 : 0);
@@ -459,7 +459,7 @@ Status EvalRecurrent(EvalContext& ctx) {
       for (int64_t b = 0; b < batch; ++b) {
         const int64_t length = ctx.has(kLengths) ? ctx.in(kLengths).GetInt(b) : steps;
         if (length < 0 || length > steps)
-          return ModelError("sequence {} has length {}, must be in [0, {}]", b, length, steps);
+          return ModelError("sequence {} has length {}; must be in [0, {}]", b, length, steps);
         cell.Start(Part(DataOf(initial_h), state_at(d, b)),
                    Part(DataOf(initial_c), state_at(d, b)));
         for (int64_t i = 0; i < length; ++i) {

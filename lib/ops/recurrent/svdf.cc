@@ -53,7 +53,7 @@ Status CheckQuantizedSvdf(const InferContext& ctx) {
 
 Status InferSvdf(InferContext& ctx) {
   const int64_t rank = ctx.attrs<SvdfAttrs>().rank;
-  if (rank < 1) return ModelError("rank is {}, must be positive", rank);
+  if (rank < 1) return ModelError("rank is {}; must be positive", rank);
   NN_RETURN_IF_ERROR(RequireRank(ctx, kSvdfX, 2, 2));
   NN_RETURN_IF_ERROR(RequireRank(ctx, kSvdfFeature, 2, 2));
   NN_RETURN_IF_ERROR(RequireRank(ctx, kSvdfTime, 2, 2));
@@ -72,7 +72,7 @@ Status InferSvdf(InferContext& ctx) {
   if (!filters.is_const() || !steps.is_const())
     return UnsupportedError("the number of filters or steps is not known");
   if (filters.value() % rank != 0 || steps.value() < 1)
-    return ModelError("{} filters of {} steps, must be a multiple of rank {} and at least one step",
+    return ModelError("{} filters of {} steps; must be a multiple of rank {} and at least one step",
                       filters.value(), steps.value(), rank);
   const Dim units(filters.value() / rank);
   if (ctx.has(kSvdfBias)) {
@@ -83,7 +83,7 @@ Status InferSvdf(InferContext& ctx) {
     const Type& s = ctx.in(kSvdfState);
     if (!MayBeEqual(s.dim(0), x.dim(0)) || !MayBeEqual(s.dim(1), filters) ||
         !MayBeEqual(s.dim(2), steps))
-      return ModelError("state is {}, must have shape [{}, {}, {}]", s.ToString(),
+      return ModelError("state is {}; must have shape [{}, {}, {}]", s.ToString(),
                         x.dim(0).ToString(), filters.ToString(), steps.ToString());
   }
   ctx.set_out(0, Type(x.dtype, {x.dim(0), units}));

@@ -346,15 +346,15 @@ std::optional<std::string> WhyNotUnrolled(const Node& node, int64_t most) {
   const Dim steps = x.dim(a.batch_first ? 1 : 0);
   if (!steps.is_const())
     return fmt::format(
-        "it can be written step by step only if the number of steps is known, not {}; "
-        "set it with --input-shape or --unroll",
+        "it can be written step by step only for a constant number of steps, not {}; set it with "
+        "--input-shape or --unroll",
         steps.ToString());
   if (steps.value() < 1) return "it has no steps";
   most = std::max(most, kMaxUnrolledSteps / a.directions());
   if (steps.value() > most)
     return fmt::format("it has {} steps; more than {} are written step by step with --unroll {}",
                        steps.value(), most, steps.value());
-  if (!r.dim(2).is_const() || !x.dim(2).is_const()) return "the number of its units is not known";
+  if (!r.dim(2).is_const() || !x.dim(2).is_const()) return "its number of units is not known";
   return std::nullopt;
 }
 

@@ -95,7 +95,7 @@ Status QuantizedProd(EvalContext& ctx, const Rows& rows) {
   if (n == 0)
     return UnsupportedError("reduce_prod of a quantized tensor without elements is not supported");
   if (!(yq.scale() > 0))
-    return ModelError("the scale of the output is {}, must be positive", yq.scale());
+    return ModelError("the scale of the output is {}; must be positive", yq.scale());
   NN_ASSIGN(TensorBuilder y, ctx.NewOutput());
   const FixedMultiplier m = FactorMultiplier(xq, yq, n);
   rows.ForEach([&](int64_t row, int64_t start) {

@@ -35,7 +35,7 @@ namespace {
 
 Status CheckIndexType(DType type) {
   if (type == DType::kI64 || type == DType::kI32) return {};
-  return ModelError("the index type is {}, must be i32 or i64", DTypeName(type));
+  return ModelError("the index type is {}; must be i32 or i64", DTypeName(type));
 }
 
 // The elements of a tensor for comparison: reals as double, which represents all of them; integers
@@ -139,7 +139,7 @@ Status InferTopK(InferContext& ctx) {
   const Dim k = elements ? (*elements)[0] : ctx.NewSymbol();
   const Dim& size = x.dim(axis);
   if (k.is_const() && (k.value() < 0 || (size.is_const() && k.value() > size.value())))
-    return ModelError("k is {}, must be in [0, {}]", k.ToString(), size.ToString());
+    return ModelError("k is {}; must be in [0, {}]", k.ToString(), size.ToString());
   Dims dims = *x.dims;
   dims[static_cast<size_t>(axis)] = k;
   ctx.set_out(0, Type(x.dtype, dims));

@@ -22,7 +22,7 @@ Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_m
   const Type& type = ctx.in(input);
   if (!type.ranked()) return UnsupportedError("the rank of input {} is not known", input);
   if (type.rank() < at_least || type.rank() > at_most)
-    return ModelError("input {} is {}, its rank must be {}", input, type.ToString(),
+    return ModelError("input {} is {}; its rank must be {}", input, type.ToString(),
                       at_least == at_most   ? fmt::format("{}", at_least)
                       : at_most >= kMaxRank ? fmt::format("at least {}", at_least)
                                             : fmt::format("{} to {}", at_least, at_most));
@@ -33,7 +33,7 @@ Status RequireOneNumber(const InferContext& ctx, size_t input) {
   if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
   const Dims& dims = *ctx.in(input).dims;
   if (dims.empty() || (dims.size() == 1 && (!dims[0].is_const() || dims[0] == 1))) return {};
-  return ModelError("input {} is {}, must have one element", input, ctx.in(input).ToString());
+  return ModelError("input {} is {}; must have one element", input, ctx.in(input).ToString());
 }
 
 std::optional<int64_t> KnownLength(const Type& list) {
@@ -46,7 +46,7 @@ Status RequireList(const InferContext& ctx, size_t input, size_t count) {
   const Dims& dims = *ctx.in(input).dims;
   if (dims.size() == 1 && (!dims[0].is_const() || dims[0] == Dim(static_cast<int64_t>(count))))
     return {};
-  return ModelError("input {} is {}, must be a vector of {} elements", input,
+  return ModelError("input {} is {}; must be a vector of {} elements", input,
                     ctx.in(input).ToString(), count);
 }
 

@@ -10,7 +10,7 @@ Result<int64_t> ItemOr(const std::vector<int64_t>& list, size_t i, size_t rank, 
   if (list.empty()) return fallback;
   if (list.size() != rank)
     return ModelError("{} has {} entries for {} spatial axes", name, list.size(), rank);
-  if (list[i] < 1) return ModelError("{}[{}] is {}, must be at least 1", name, i, list[i]);
+  if (list[i] < 1) return ModelError("{}[{}] is {}; must be at least 1", name, i, list[i]);
   return list[i];
 }
 
@@ -62,10 +62,10 @@ Result<std::vector<Window>> ResolveWindows(const WindowSpec& spec, const Dims& s
   if (spec.kernel.size() != rank)
     return ModelError("kernel has {} axes for {} spatial axes", spec.kernel.size(), rank);
   if (!spec.pads.empty() && spec.pads.size() != 2 * rank)
-    return ModelError("pads has {} entries for {} spatial axes, must have {}", spec.pads.size(),
+    return ModelError("pads has {} entries for {} spatial axes; must have {}", spec.pads.size(),
                       rank, 2 * rank);
   for (size_t i = 0; i < spec.pads.size(); ++i)
-    if (spec.pads[i] < 0) return ModelError("pads[{}] is {}, must be at least 0", i, spec.pads[i]);
+    if (spec.pads[i] < 0) return ModelError("pads[{}] is {}; must be at least 0", i, spec.pads[i]);
   std::vector<Window> out(rank);
   for (size_t i = 0; i < rank; ++i) {
     Window& w = out[i];

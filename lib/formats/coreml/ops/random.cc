@@ -116,7 +116,7 @@ std::optional<std::string> WhyNotSeeds(const Seeds& seeds) {
   if (!seed)
     return fmt::format("its seeds are {} and {}; Core ML has a single one", seeds.seed,
                        seeds.seed2);
-  if (*seed == kNoSeed) return "its seed is -1, which Core ML reads as none";
+  if (*seed == kNoSeed) return "its seed is -1, which means no seed in Core ML";
   return std::nullopt;
 }
 

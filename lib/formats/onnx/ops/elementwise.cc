@@ -116,15 +116,15 @@ Status ImportBinary1(ImportContext& ctx) {
   return InternalError("{} has no row in the table", ctx.node().op_type());
 }
 
-// Before operator set 7, the slopes are one number or one a channel.
+// Before operator set 7, the slopes are one number or one per channel.
 Status ImportPrelu1(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value * slope, ctx.Required(1));
   const bool one = slope->type().ranked() && Product(*slope->type().dims) == Dim(1);
   if (!one && (!x->type().ranked() || slope->type().rank() != 1))
     return UnsupportedError(
-        "PRelu before operator set 7 needs an input of known rank and one slope "
-        "or one a channel");
+        "PRelu before operator set 7 needs an input of known rank and one slope or one per "
+        "channel");
   if (!one && x->type().rank() > 2) {
     Dims dims(static_cast<size_t>(x->type().rank() - 1), Dim(1));
     dims[0] = slope->type().dim(0);
@@ -209,7 +209,7 @@ Status ImportSwish(ImportContext& ctx) {
 
 namespace {
 
-// ---- Spelled with several
+// ---- Written as several operators
 
 // Writes expressions; the last operator gets the node's name.
 class Speller {

@@ -1,4 +1,4 @@
-// Losses, which have no operators in the graph: they are imported as what defines them.
+// Losses, which have no graph operators: they are imported as their definitions.
 #include "base/text.h"
 #include "formats/onnx/family.h"
 #include "ops/array/gather.h"
@@ -49,7 +49,7 @@ Result<Value*> Loss(ImportContext& ctx, Value* x) {
   if (reduction == "none") return loss;
   if (reduction == "sum") return SumOf(ctx, loss);
   if (reduction != "mean")
-    return ModelError("attribute reduction is {}, must be none, sum or mean", Quote(reduction));
+    return ModelError("attribute reduction is {}; must be none, sum or mean", Quote(reduction));
   if (weight == nullptr) return SumOf(ctx, loss, "reduce_mean");
   NN_ASSIGN(Value* const sum, SumOf(ctx, loss));
   NN_ASSIGN(Value* const weights, SumOf(ctx, weight));

@@ -129,7 +129,7 @@ Status WriteLogical(ExportContext& ctx, const Node& node) {
   const std::string y = ctx.NewName("reduced");
   ctx.AddCast(ctx.NameOf(node.input(0)), x, DType::kI32);
   NN_RETURN_IF_ERROR(WriteReduction(ctx, node, op, x, y));
-  // Of no elements, the maximum is the lowest number and the minimum the highest one.
+  // Without elements, the maximum is the lowest number and the minimum the highest one.
   const bool any = node.Is("reduce_any");
   const std::string bound = ctx.AddTensor(Tensor::Scalar(int32_t{0}), "zero");
   ctx.AddHelper(
@@ -154,7 +154,7 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
   const bool bytes = x.dtype == DType::kI8 || x.dtype == DType::kU8;
   if (x.dtype == DType::kBool || x.dtype == DType::kI16 || x.dtype == DType::kU16 ||
       (bytes && !extreme))
-    return fmt::format("ONNX has no such reduction for {}", DTypeName(x.dtype));
+    return fmt::format("ONNX has no {} for {}", node.op_name(), DTypeName(x.dtype));
   return WhyNotReducedAxes(node);
 }
 

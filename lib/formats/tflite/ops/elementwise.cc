@@ -351,9 +351,9 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotDequantize(const Node& node) {
   if (!node.input(0)->type().quantized()) return "its input is not quantized";
   if (node.output()->dtype() != DType::kF32)
-    return fmt::format("DEQUANTIZE makes f32, not {}", DTypeName(node.output()->dtype()));
+    return fmt::format("DEQUANTIZE produces f32, not {}", DTypeName(node.output()->dtype()));
   if (const DType from = node.input(0)->dtype(); from == DType::kI32 || from == DType::kI64)
-    return fmt::format("DEQUANTIZE does not take {}", DTypeName(from));
+    return fmt::format("DEQUANTIZE does not accept {}", DTypeName(from));
   return std::nullopt;
 }
 

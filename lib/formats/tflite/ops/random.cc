@@ -47,7 +47,7 @@ namespace {
 using Op = fb::BuiltinOperator;
 
 std::optional<std::string> WhyNotSeeds(const Seeds& seeds) {
-  if (seeds == Seeds()) return "its seeds are zeros, which TensorFlow Lite reads as none";
+  if (seeds == Seeds()) return "its seeds are 0, which means no seed in TensorFlow Lite";
   return std::nullopt;
 }
 
@@ -70,14 +70,14 @@ Status WriteDrawn(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotRandomUniform(const Node& node) {
   const auto& a = node.attrs<RandomUniformAttrs>();
-  if (a.low != 0 || a.high != 1) return "RANDOM_UNIFORM has numbers in [0, 1)";
+  if (a.low != 0 || a.high != 1) return "RANDOM_UNIFORM draws from [0, 1)";
   return WhyNotSeeds(a);
 }
 
 std::optional<std::string> WhyNotRandomNormal(const Node& node) {
   const auto& a = node.attrs<RandomNormalAttrs>();
   if (a.mean != 0 || a.scale != 1)
-    return "RANDOM_STANDARD_NORMAL has numbers of mean 0 and deviation 1";
+    return "RANDOM_STANDARD_NORMAL draws with mean 0 and deviation 1";
   return WhyNotSeeds(a);
 }
 
