@@ -1,5 +1,5 @@
-// Idioms: what exporters spell out for want of an operator, as the operator. Results round
-// differently, except those of operators that only move elements.
+// Idioms: functions that exporters decompose for lack of an operator, fused into the operator.
+// Results round differently, except those of operators that only move elements.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 namespace nn {
 
 struct IdiomOptions {
-  // Whether an idiom is looked for around a node of an operator that identifies it. Null: always.
+  // Whether to search for an idiom around a node of the operator that identifies it. Null: always.
   std::function<bool(const Node&)> is_wanted;
   // Whether the operator may replace the idiom. Null: always.
   std::function<bool(const Node&)> takes;
 };
 
-// What RewriteCounts (passes/legalize.h) calls them.
+// Their name in RewriteCounts (passes/legalize.h).
 inline constexpr std::string_view kIdiomRewrite = "fused idiom";
 
 // Replaces the idioms and returns how many, by operator.

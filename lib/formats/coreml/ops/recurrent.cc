@@ -143,7 +143,7 @@ class Parts {
   std::vector<float> values_;
 };
 
-// What is alike in the layers: their weights, one message for each direction.
+// Shared by the layers: their weights, one message for each direction.
 struct GateWeights {
   std::vector<Fields> directions = {};
   std::vector<std::array<std::string, 3>> gates = {};  // fields of matrices and bias
@@ -382,14 +382,15 @@ std::optional<std::string> WhyNotLayer(const Node& node) {
   if (node.input(kLengths) != nullptr) return "Core ML's recurrent layers have no sequence lengths";
   for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}})
     if (node.input(i) != nullptr && !node.input(i)->is_constant())
-      return "the weights of Core ML's recurrent layers are constant";
-  if (a.batch_first) return "the sequences of Core ML's recurrent layers have the time axis first";
+      return "Core ML's recurrent layers need constant weights";
+  if (a.batch_first)
+    return "Core ML's recurrent layers need the time axis first (batch_first is 0)";
   if (a.directions() == 2 && !node.Is("lstm")) return "only Core ML's LSTM has two directions";
   if (std::isfinite(a.clip)) return "Core ML's recurrent layers do not clip their activations";
   if (node.Is("gru") && node.attrs<GruAttrs>().linear_before_reset)
     return "Core ML's GRU applies its reset gate before the product (linear_before_reset is 0)";
   if (node.Is("lstm") && !(node.attrs<LstmAttrs>().cell_clip > 0))
-    return "Core ML's limit on cell states is positive";
+    return "Core ML needs a positive limit on cell states (cell_clip)";
   const Dims& x = *node.input(kX)->type().dims;
   if (!std::ranges::all_of(x, IsPositive) || !node.input(kR)->type().dim(2).is_const())
     return "Core ML has no empty sequences";
@@ -397,7 +398,7 @@ std::optional<std::string> WhyNotLayer(const Node& node) {
       node.input(kInitialH) != nullptr && (!node.Is("lstm") || node.input(kInitialC) != nullptr);
   const bool no_states = node.input(kInitialH) == nullptr && node.input(kInitialC) == nullptr;
   if (!all_states && (!no_states || node.Is("rnn")) && !x[1].is_const())
-    return "the initial states that it does not have are zeros of a constant size in Core ML";
+    return "it lacks an initial state, which needs a constant batch in Core ML";
   return WhyNotActivations(node);
 }
 
@@ -407,7 +408,7 @@ std::optional<std::string> WhyNotRecurrent(const Node& node) {
     if (auto reason = WhyNotValues(node, Types::kFloat)) return reason;
   const auto layer = WhyNotLayer(node);
   if (!layer) return std::nullopt;
-  // What no layer has is written as single steps.
+  // A node without a layer is written step by step.
   const auto steps = WhyNotUnrolled(node);
   return steps ? fmt::format("{}; {}", *layer, *steps) : *layer;
 }

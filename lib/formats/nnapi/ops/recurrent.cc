@@ -146,7 +146,9 @@ Status ImportSvdf(ImportContext& ctx) {
   if (!time || !width)
     return UnsupportedError("the shapes of the weights and the state must be known");
   if (time->size() != 2 || width->size() != 2 || (*time)[0] < 1 || (*time)[1] < 1)
-    return ModelError("the weights of inputs 2 and the state must be matrices with elements");
+    return ModelError(
+        "the time weights (input 2) and the state must be matrices, and the weights must not be "
+        "empty");
   const int64_t filters = (*time)[0], memory = (*time)[1], batch = (*width)[0];
   if (rank < 1 || filters % rank != 0)
     return ModelError("{} filters are not a multiple of rank {}", filters, rank);

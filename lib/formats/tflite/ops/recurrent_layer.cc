@@ -1,7 +1,7 @@
 // Export of rnn, lstm and svdf as the operators with states: UNIDIRECTIONAL_SEQUENCE_LSTM,
 // BIDIRECTIONAL_SEQUENCE_LSTM, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN, SVDF. The
-// layers hold any number of steps; what they cannot hold is written step by step
-// (ops/recurrent/unroll.h). The operators begin with zeros and do not return their states.
+// operators process any number of steps, start from zero states and do not return them; other layers
+// are written step by step (ops/recurrent/unroll.h).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -64,13 +64,13 @@ std::optional<std::string> WhyNotLayer(const Node& node, WithoutParts without) {
   } else if (x.dtype != DType::kF32) {
     return "only layers of f32 and of quantized i8 have an operator";
   }
-  if (!without.lengths && node.input(kLengths) != nullptr) return "the operators have no lengths";
+  if (!without.lengths && node.input(kLengths) != nullptr) return "the operators have no sequence lengths";
   for (const size_t i : {size_t{kInitialH}, size_t{kInitialC}})
     if (const Value* v = node.input(i); v != nullptr && !IsZeros(*v))
-      return "the states of the operators start at zero";
+      return "the operators start from zero states";
   if (std::isfinite(a.clip)) return "the operators do not clip their gates";
   if (IsLstmLayer(node) && node.attrs<LstmAttrs>().input_forget)
-    return "the operators couple the gates of input and forgetting the other way";
+    return "the operators derive the input gate from the forget gate, not the reverse";
   for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}})
     if (const Value* v = node.input(i); v != nullptr && !v->is_constant())
       return "the weights must be constant";
@@ -78,13 +78,13 @@ std::optional<std::string> WhyNotLayer(const Node& node, WithoutParts without) {
     return "the batch must be constant, because it is the size of the states; set it with --batch";
   if (IsLstmLayer(node)) {
     const float clip = node.attrs<LstmAttrs>().cell_clip;
-    if (!(clip > 0)) return "a limit of 0 for the cell state means none";
+    if (!(clip > 0)) return "a cell_clip of 0 means no limit";
   }
   for (int64_t d = 0; d < a.directions(); ++d)
-    if (!LayerActivation(node, d)) return "the operators lack its activations";
+    if (!LayerActivation(node, d)) return "the operators do not support its activations";
   // FinalStateAsSlice() removes those that it can.
   if (!without.final_states && node.outputs().size() > 1)
-    return "the operators have no final states";
+    return "the operators do not return the final states";
   return std::nullopt;
 }
 
