@@ -57,7 +57,7 @@ class AssertionListener : public doctest::IReporter {
 REGISTER_LISTENER("assertions", 1, AssertionListener);
 
 int Main(int argc, char** argv) {
-  PoisonMemoryAsAsked();
+  PoisonMemoryFromEnvironment();
   doctest::Context context(argc, argv);
   const int code = context.run();
   if (code != 0 || context.shouldExit()) return code;

@@ -166,7 +166,7 @@ int CommandLine::Run(int argc, char** argv, const std::function<Result<int>()>& 
     result = Parse(argc, argv);
     StartLog();
     if (result && *result < 0) {
-      PoisonMemoryAsAsked();
+      PoisonMemoryFromEnvironment();
       const Status limited = LimitMemory();
       result = limited ? run() : tl::unexpected(limited.error());
     }

@@ -101,7 +101,7 @@ void PoisonMemory(std::optional<uint8_t> number) {
   g_poison = number ? kSignalling | 0x80 | uint32_t{*number} << 8 : 0;
 }
 
-void PoisonMemoryAsAsked() {
+void PoisonMemoryFromEnvironment() {
   const char* text = std::getenv("NN_POISON");
   if (text == nullptr) return;
   const std::string_view digits(text);

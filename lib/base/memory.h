@@ -21,7 +21,7 @@ std::optional<uint64_t> AvailableMemoryBelow(const std::string& root);
 // two numbers. nullopt disables it. Applies to the whole process.
 void PoisonMemory(std::optional<uint8_t> number);
 // Calls PoisonMemory() with the environment variable NN_POISON if it is a number from 0 to 255.
-void PoisonMemoryAsAsked();
+void PoisonMemoryFromEnvironment();
 // Fills the memory with the pattern, a signaling float32 NaN in every four bytes; does nothing if
 // poisoning is off.
 void Poison(std::span<std::byte> memory);

@@ -55,8 +55,8 @@ int MoveIfFree(const std::string& from, int folder, const char* name) {
 
 }  // namespace
 
-Result<SidePlace> LookAtSidePlace(const std::string& directory, const std::string& relative,
-                                  std::span<const Blob> contents) {
+Result<SidePathState> CheckSidePath(const std::string& directory, const std::string& relative,
+                                    std::span<const Blob> contents) {
   FileDescriptor at = OpenFolder(directory);
   std::string_view rest = relative;
   for (size_t slash = rest.find('/'); at && slash != std::string_view::npos;
@@ -67,15 +67,15 @@ Result<SidePlace> LookAtSidePlace(const std::string& directory, const std::strin
   }
   struct stat st {};
   if (!at || fstatat(at.get(), std::string(rest).c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
-    if (errno == ENOENT) return SidePlace::kFree;
+    if (errno == ENOENT) return SidePathState::kFree;
     // A component of the path is a file or a symbolic link.
-    if (errno == ENOTDIR || errno == ELOOP) return SidePlace::kTaken;
+    if (errno == ENOTDIR || errno == ELOOP) return SidePathState::kTaken;
     return IoError("{}: {}", relative, ErrnoText(errno));
   }
-  if (!S_ISREG(st.st_mode)) return SidePlace::kTaken;
+  if (!S_ISREG(st.st_mode)) return SidePathState::kTaken;
   const auto file = ReadFileBeneath(directory, relative);
   if (!file && file.error().code() != ErrorCode::kModel) return tl::unexpected(file.error());
-  return file && HasContents(*file, contents) ? SidePlace::kSame : SidePlace::kTaken;
+  return file && HasContents(*file, contents) ? SidePathState::kSame : SidePathState::kTaken;
 }
 
 SideFilePlacer::SideFilePlacer(std::string directory)
@@ -89,8 +89,9 @@ SideFilePlacer::~SideFilePlacer() {
 Result<bool> SideFilePlacer::Add(const std::string& staged, const std::string& relative) {
   const auto fail = [&](int error) { return IoError("{}: {}", relative, ErrnoText(error)); };
   NN_ASSIGN(const Blob contents, ReadFile(staged));
-  NN_ASSIGN(const SidePlace place, LookAtSidePlace(directory_, relative, std::span(&contents, 1)));
-  if (place != SidePlace::kFree) return place == SidePlace::kSame;
+  NN_ASSIGN(const SidePathState place,
+            CheckSidePath(directory_, relative, std::span(&contents, 1)));
+  if (place != SidePathState::kFree) return place == SidePathState::kSame;
   FileDescriptor at = OpenFolder(directory_);
   if (!at) return fail(errno);
   std::string_view rest = relative;

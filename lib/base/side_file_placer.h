@@ -43,10 +43,10 @@ class SideFilePlacer {
 
 // What exists at the path of a side file: nothing, a file with the same contents, or something
 // else.
-enum class SidePlace : uint8_t { kFree, kSame, kTaken };
+enum class SidePathState : uint8_t { kFree, kSame, kTaken };
 // Requires a plain relative path. Returns kTaken also for files that ReadFileBeneath rejects.
-Result<SidePlace> LookAtSidePlace(const std::string& directory, const std::string& relative,
-                                  std::span<const Blob> contents);
+Result<SidePathState> CheckSidePath(const std::string& directory, const std::string& relative,
+                                    std::span<const Blob> contents);
 
 // "dir/w-0123456789abcdef.bin" for "dir/w.bin": adds a digest of the files' contents to the name.
 std::string NameByContents(std::string_view name, std::span<const std::span<const Blob>> files);

@@ -82,13 +82,13 @@ bool IsHidden(std::string_view name) {
 // to replace or hidden files that other programs read.
 Status CheckNamedByModel(const std::string& folder, const std::string& name,
                          const std::vector<Blob>& contents) {
-  NN_ASSIGN(const SidePlace place, LookAtSidePlace(folder, name, contents));
-  if (place == SidePlace::kTaken)
+  NN_ASSIGN(const SidePathState place, CheckSidePath(folder, name, contents));
+  if (place == SidePathState::kTaken)
     return UsageError(
         "{}: a different file of this name exists, and the model's tensors need the name; choose "
         "another with --external-data",
         InFolder(folder, name));
-  if (place == SidePlace::kFree && IsHidden(name))
+  if (place == SidePathState::kFree && IsHidden(name))
     return UsageError(
         "the model's file {} is hidden; hidden files named by a model are not written. Use "
         "--external-data or --embed-data to move its tensors",
@@ -203,9 +203,9 @@ Status StagedModel::WriteSideFile(const SideFile& side, Writer& writer) {
     NN_RETURN_IF_ERROR(CheckNamedByModel(ParentFolder(target_), *name, side.parts));
   NN_RETURN_IF_ERROR(MakeFolders(ParentFolder(path), shown));
   // Two names may be the same path ("w" and "./w").
-  NN_ASSIGN(const SidePlace place,
-            LookAtSidePlace(ParentFolder(path), fs::path(path).filename().string(), side.parts));
-  if (place == SidePlace::kTaken)
+  NN_ASSIGN(const SidePathState place,
+            CheckSidePath(ParentFolder(path), fs::path(path).filename().string(), side.parts));
+  if (place == SidePathState::kTaken)
     return UsageError("two of the model's files are named {}", Quote(*name));
   NN_RETURN_IF_ERROR(writer.WriteFile(path, side.parts, shown));
   if (!in_package && std::find(side_files_.begin(), side_files_.end(), *name) == side_files_.end())
@@ -266,8 +266,8 @@ Result<const SideFile*> FindTakenName(const FileImage& image, const std::string&
   for (const SideFile& side : image.side_files) {
     const auto name = PlainRelativePath(side.name);
     if (!file || !name || side.keep_existing) continue;
-    NN_ASSIGN(const SidePlace place, LookAtSidePlace(ParentFolder(*file), *name, side.parts));
-    if (place == SidePlace::kTaken) return &side;
+    NN_ASSIGN(const SidePathState place, CheckSidePath(ParentFolder(*file), *name, side.parts));
+    if (place == SidePathState::kTaken) return &side;
   }
   return nullptr;
 }

@@ -36,7 +36,8 @@ Result<Value*> NonNegative(Expansion& e, Value* indices, const std::vector<int64
 }
 
 // index * stride of the axis + a constant of the other axes.
-Result<Value*> PlacesAlong(Expansion& e, Value* indices, const std::vector<int64_t>& x, int axis) {
+Result<Value*> FlatPositions(Expansion& e, Value* indices, const std::vector<int64_t>& x,
+                             int axis) {
   const auto to = indices->type().const_dims();
   const auto at = static_cast<size_t>(axis);
   if (!to || !ElementsWithin(x, std::numeric_limits<int32_t>::max())) return nullptr;

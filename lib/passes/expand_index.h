@@ -26,6 +26,6 @@ Result<Value*> NonNegative(Expansion& e, Value* indices, const std::vector<int64
 // The row-major positions of elements in a tensor of shape `x`: `indices` replaces the index of
 // each element on `axis`. nullptr, without new nodes, if there are too many or none, or if a
 // constant index is out of range.
-Result<Value*> PlacesAlong(Expansion& e, Value* indices, const std::vector<int64_t>& x, int axis);
+Result<Value*> FlatPositions(Expansion& e, Value* indices, const std::vector<int64_t>& x, int axis);
 
 }  // namespace nn

@@ -333,7 +333,7 @@ Result<bool> ExpandScatterElements(Graph& graph, Node& node) {
   const auto elements = ElementsWithin(*x, kMostElements);
   if (!elements) return false;
   Expansion e(graph, node);
-  NN_ASSIGN(Value * places, PlacesAlong(e, node.input(1), *x, axis));
+  NN_ASSIGN(Value * places, FlatPositions(e, node.input(1), *x, axis));
   if (places == nullptr) return false;
   const int64_t count = Product(*node.input(1)->type().dims).value();
   NN_ASSIGN(places, e.Add("reshape", {places}, ReshapeAttrs{{Dim(count), Dim(1)}, false}));

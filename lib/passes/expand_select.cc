@@ -177,7 +177,7 @@ Result<bool> ExpandGatherElements(Graph& graph, Node& node) {
   NN_ASSIGN(const int axis,
             NormalizeAxis(node.attrs<GatherElementsAttrs>().axis, static_cast<int>(x->size())));
   Expansion e(graph, node);
-  NN_ASSIGN(Value* const places, PlacesAlong(e, node.input(1), *x, axis));
+  NN_ASSIGN(Value* const places, FlatPositions(e, node.input(1), *x, axis));
   if (places == nullptr) return false;
   NN_ASSIGN(Value* const flat,
             e.Add("reshape", {node.input(0)}, ReshapeAttrs{{Dim(*from)}, false}));

@@ -66,7 +66,7 @@ TEST_CASE("memory: poison") {
   Poison(off);
   CHECK(off == std::array<std::byte, 4>{});
   // Restored for the tests that follow.
-  PoisonMemoryAsAsked();
+  PoisonMemoryFromEnvironment();
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_CASE("side files: a name that follows from the contents") {
   CHECK(name(".w", a).starts_with(".w-"));
 }
 
-TEST_CASE("side files: what is at a place") {
+TEST_CASE("side files: the state of a path") {
   const TempDir dir;
   fs::create_directories(dir / "m/sub");
   fs::create_directory(dir / "elsewhere");
@@ -63,22 +63,22 @@ TEST_CASE("side files: what is at a place") {
   const std::vector<Blob> contents = {BlobOf("1"), Blob(), BlobOf("2")};
   struct Row {
     const char* name;
-    SidePlace place;
+    SidePathState place;
   };
-  for (const Row& r : {Row{"free", SidePlace::kFree}, Row{"sub/free", SidePlace::kFree},
-                       Row{"nosuch/free", SidePlace::kFree}, Row{"same", SidePlace::kSame},
-                       Row{"other", SidePlace::kTaken}, Row{"twice", SidePlace::kTaken},
-                       Row{"link", SidePlace::kTaken}, Row{"dangling", SidePlace::kTaken},
-                       Row{"out/free", SidePlace::kTaken}, Row{"same/x", SidePlace::kTaken},
-                       Row{"sub", SidePlace::kTaken}, Row{"pipe", SidePlace::kTaken}}) {
+  for (const Row& r : {Row{"free", SidePathState::kFree}, Row{"sub/free", SidePathState::kFree},
+                       Row{"nosuch/free", SidePathState::kFree}, Row{"same", SidePathState::kSame},
+                       Row{"other", SidePathState::kTaken}, Row{"twice", SidePathState::kTaken},
+                       Row{"link", SidePathState::kTaken}, Row{"dangling", SidePathState::kTaken},
+                       Row{"out/free", SidePathState::kTaken}, Row{"same/x", SidePathState::kTaken},
+                       Row{"sub", SidePathState::kTaken}, Row{"pipe", SidePathState::kTaken}}) {
     CAPTURE(r.name);
-    CHECK(LookAtSidePlace(dir / "m", r.name, contents).value() == r.place);
+    CHECK(CheckSidePath(dir / "m", r.name, contents).value() == r.place);
     // It is then moved into place.
     WriteText(dir / "staged", "12");
     {
       SideFilePlacer placer(dir / "m");
-      CHECK(placer.Add(dir / "staged", r.name).value() == (r.place != SidePlace::kTaken));
-      if (r.place != SidePlace::kTaken)
+      CHECK(placer.Add(dir / "staged", r.name).value() == (r.place != SidePathState::kTaken));
+      if (r.place != SidePathState::kTaken)
         CHECK(ReadText(dir / "m" + ("/" + std::string(r.name))) == "12");
     }
     CHECK(Listing(dir / "elsewhere").empty());

@@ -7,7 +7,7 @@
 namespace nn::nnapi {
 namespace {
 
-constexpr size_t kNobody = static_cast<size_t>(-1);
+constexpr size_t kNoOperation = static_cast<size_t>(-1);
 
 void NotEmpty(const RuleContext& s, Findings& f) {
   const Model& m = s.native();
@@ -149,9 +149,9 @@ void InOrder(const RuleContext& s, Findings& f) {
     for (size_t i = 0; i < op.operation->inputs.size(); ++i) {
       const uint32_t operand = op.operation->inputs[i];
       if (operand >= writers.size() || !IsComputed(s.native().operands[operand])) continue;
-      size_t first = kNobody;
+      size_t first = kNoOperation;
       for (const size_t w : writers[operand]) first = std::min(first, w);
-      if (first != kNobody && first >= static_cast<size_t>(op.index))
+      if (first != kNoOperation && first >= static_cast<size_t>(op.index))
         f.Add(At(op.Where(fmt::format("inputs[{}]", i))),
               "{} reads operand {} before operation {} writes it", op.Title(), operand, first);
     }

@@ -58,8 +58,8 @@ std::vector<Value> InitialValues(const RuleContext& s, const fb::SubGraph& graph
 void CheckCounts(Operation& o, const Signature& s) {
   const auto check = [&](Check which, int n, const std::vector<SignatureOperand>& list,
                          std::string_view what) {
-    const int low = FewestOf(list);
-    const int high = MostOf(list);
+    const int low = MinOperands(list);
+    const int high = MaxOperands(list);
     if (n < low || (high >= 0 && n > high))
       o.Fail(which, "the number of {} is {}; expected {}", what, n, RangeText(low, high));
   };

@@ -143,7 +143,7 @@ Result<bool> PlanSplit(PlanContext& ctx) {
     first += y_shape[at];
     const auto part = PartOf(whole, x, at, begin);
     const bool dense = part && part->row_stride == static_cast<size_t>(y_shape.back());
-    if (part && !ctx.HasView(y) && (dense || TakenStrided(y))) {
+    if (part && !ctx.HasView(y) && (dense || UsersAcceptStrides(y))) {
       ctx.SetView(y, *part);
       continue;
     }
@@ -322,7 +322,7 @@ std::optional<MemoryView> PlaceWithin(const MemoryView& in, const Value* y, cons
     step = d + 1 == shape.size() ? static_cast<int64_t>(in.row_stride) : step * shape[d];
   }
   const auto row = static_cast<size_t>(shape.back());
-  if (row != in.row_stride && !TakenStrided(y)) return std::nullopt;
+  if (row != in.row_stride && !UsersAcceptStrides(y)) return std::nullopt;
   view.offset += static_cast<size_t>(base) * ElementSize(y);
   return view;
 }

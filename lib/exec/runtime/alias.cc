@@ -48,7 +48,7 @@ void PlaceInputs(const Graph& graph, const Makers& makers, const Node& concat, P
     const auto view = PartOf(whole, y, at, begin);
     if (!view) continue;
     const bool dense = view->row_stride == static_cast<size_t>(ShapeOf(x).back());
-    if (dense || (MadeStrided(makers, x) && TakenStrided(x))) ctx.SetView(x, *view);
+    if (dense || (MadeStrided(makers, x) && UsersAcceptStrides(x))) ctx.SetView(x, *view);
   }
 }
 
@@ -95,7 +95,7 @@ std::optional<MemoryView> PartOf(const MemoryView& whole, const Value* value, si
   return view;
 }
 
-bool TakenStrided(const Value* value) {
+bool UsersAcceptStrides(const Value* value) {
   return std::all_of(value->uses().begin(), value->uses().end(), [&](const Use& use) {
     const KernelInfo* kernel = FindKernel(use.node->op_name());
     return kernel != nullptr && kernel->strided_input &&

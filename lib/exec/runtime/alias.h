@@ -18,7 +18,7 @@ std::optional<MemoryView> PartOf(const MemoryView& whole, const Value* value, si
                                  int64_t first);
 
 // Whether all users of the value accept strided rows.
-bool TakenStrided(const Value* value);
+bool UsersAcceptStrides(const Value* value);
 
 // Places the inputs of concatenations within the result, and the inputs of views and of in-place
 // updates in the memory of the result, where their producers and users support it. Called before

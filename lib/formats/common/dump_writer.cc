@@ -50,7 +50,7 @@ void DumpWriter::Data(const Blob& blob, const DataInfo& info) {
   const bool stored = blob.size() >= kDumpArrayBytes || (!info.name.empty() && !blob.empty());
   if (stored && options_.weights == DumpWeights::kFile) {
     Stored(blob, info);
-  } else if (LeavesOut(blob.size())) {
+  } else if (OmitsData(blob.size())) {
     Omitted(blob.bytes(), info.type);
   } else if (options_.weights == DumpWeights::kInline && numbers) {
     BeginObject();
@@ -65,7 +65,7 @@ void DumpWriter::Data(const Blob& blob, const DataInfo& info) {
 void DumpWriter::LongList(const Blob& blob, const DataInfo& info) {
   if (options_.weights == DumpWeights::kFile)
     Stored(blob, info);
-  else if (LeavesOut(blob.size()))
+  else if (OmitsData(blob.size()))
     Omitted(blob.bytes(), info.type);
   else if (options_.weights == DumpWeights::kInline && info.type != DType::kBool)
     Numbers(blob.bytes(), info.type);
@@ -73,7 +73,7 @@ void DumpWriter::LongList(const Blob& blob, const DataInfo& info) {
     Base64Object(blob.bytes());
 }
 
-bool DumpWriter::LeavesOut(size_t size) const {
+bool DumpWriter::OmitsData(size_t size) const {
   return size >= kDumpArrayBytes &&
          (options_.weights == DumpWeights::kStats || options_.weights == DumpWeights::kDigest ||
           options_.weights == DumpWeights::kNone);

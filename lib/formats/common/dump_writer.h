@@ -56,7 +56,7 @@ class DumpWriter : public JsonWriter {
   void Numbers(std::span<const std::byte> bytes, DType type);
   void Omitted(std::span<const std::byte> bytes, DType type);
   void Statistics(std::span<const std::byte> bytes, DType type);
-  bool LeavesOut(size_t size) const;
+  bool OmitsData(size_t size) const;
 
   DumpOptions options_;
   std::vector<NamedTensor> stored_;

@@ -7,8 +7,8 @@
 
 namespace nn {
 
-uint64_t ReferencePlace(const flatbuffers::DetachedBuffer& file, const void* table,
-                        flatbuffers::voffset_t field) {
+uint64_t ReferencePosition(const flatbuffers::DetachedBuffer& file, const void* table,
+                           flatbuffers::voffset_t field) {
   const uint8_t* at = static_cast<const flatbuffers::Table*>(table)->GetAddressOf(field);
   return static_cast<uint64_t>(at - file.data());
 }

@@ -24,8 +24,8 @@ struct OutsideVector {
 
 // The position of the field's reference in the finished flatbuffer `file`. Requires that the table
 // has the field.
-uint64_t ReferencePlace(const flatbuffers::DetachedBuffer& file, const void* table,
-                        flatbuffers::voffset_t field);
+uint64_t ReferencePosition(const flatbuffers::DetachedBuffer& file, const void* table,
+                           flatbuffers::voffset_t field);
 
 // The parts of the file: the flatbuffer, whose references are set, and the vectors, each with its
 // elements at a multiple of `alignment`. Requires that the file remains below 2 GiB.

@@ -29,7 +29,7 @@ class NodeForm {
     for (const Value* v : node.outputs()) types_.push_back(v->type());
   }
 
-  bool IsThatOf(const Node& node, const Parameters& parameters) const {
+  bool Matches(const Node& node, const Parameters& parameters) const {
     const size_t inputs = node.inputs().size();
     if (op_ != &node.op() || parameters_ != parameters || arithmetic_ != node.arithmetic() ||
         constants_.size() != inputs || types_.size() != inputs + node.outputs().size() ||
@@ -66,7 +66,7 @@ class NodeMemo {
       for (const Value* v : node.inputs())
         if (v != nullptr && v->is_constant()) return ask(node);
     for (const auto& [form, answer] : answers_)
-      if (form.IsThatOf(node, parameters)) return answer;
+      if (form.Matches(node, parameters)) return answer;
     std::pair answer(NodeForm(node, parameters), ask(node));
     if (answers_.size() < kRemembered) {
       answers_.push_back(std::move(answer));

@@ -33,7 +33,7 @@ void WritePadding(Writer params, Padding padding, const std::vector<int64_t>& pa
 std::optional<std::string> WhyNotPads(const std::vector<int64_t>& pads);
 
 // A list per spatial axis; an empty list is replaced by ones.
-inline std::vector<int64_t> OrOnes(const std::vector<int64_t>& values, size_t count) {
+inline std::vector<int64_t> OnesIfEmpty(const std::vector<int64_t>& values, size_t count) {
   return values.empty() ? std::vector<int64_t>(count, 1) : values;
 }
 

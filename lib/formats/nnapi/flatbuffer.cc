@@ -158,7 +158,7 @@ class Writer {
     std::vector<OutsideVector> out;
     const auto add = [&](const void* table, flatbuffers::voffset_t field, const Memory& memory) {
       if (memory.size() >= kMinOutsideBytes)
-        out.push_back({ReferencePlace(file, table, field), memory.pieces()});
+        out.push_back({ReferencePosition(file, table, field), memory.pieces()});
     };
     for (size_t i = 0; i < model_.pools.size(); ++i)
       if (const Pool& p = model_.pools[i]; p.file.empty())

@@ -233,14 +233,14 @@ std::string TypeSet::Text() const {
   return text;
 }
 
-int FewestOf(const std::vector<SignatureOperand>& list) {
+int MinOperands(const std::vector<SignatureOperand>& list) {
   int n = 0;
   for (const SignatureOperand& o : list)
     if (o.presence != SignatureOperand::Presence::kOptional) ++n;
   return n;
 }
 
-int MostOf(const std::vector<SignatureOperand>& list) {
+int MaxOperands(const std::vector<SignatureOperand>& list) {
   for (const SignatureOperand& o : list)
     if (o.repeated) return -1;
   return static_cast<int>(list.size());

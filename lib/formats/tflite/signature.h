@@ -83,8 +83,8 @@ struct Signature {
 };
 
 // The smallest and largest number of operands of a list; -1: any number.
-int FewestOf(const std::vector<SignatureOperand>& list);
-int MostOf(const std::vector<SignatureOperand>& list);
+int MinOperands(const std::vector<SignatureOperand>& list);
+int MaxOperands(const std::vector<SignatureOperand>& list);
 
 // The operand at position `i`; nullptr if out of range.
 const SignatureOperand* OperandAt(const std::vector<SignatureOperand>& list, size_t i);

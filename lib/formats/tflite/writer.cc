@@ -100,9 +100,10 @@ std::vector<Blob> ExportContext::PlaceOutside(flatbuffers::DetachedBuffer file) 
   const auto* stored = fb::GetModel(file.data())->buffers();
   for (size_t i = 0; i < buffers_.size(); ++i)
     if (buffers_[i].size() >= kMinOutsideBytes)
-      vectors.push_back({ReferencePlace(file, stored->Get(static_cast<flatbuffers::uoffset_t>(i)),
-                                        fb::Buffer::VT_DATA),
-                         {buffers_[i]}});
+      vectors.push_back(
+          {ReferencePosition(file, stored->Get(static_cast<flatbuffers::uoffset_t>(i)),
+                             fb::Buffer::VT_DATA),
+           {buffers_[i]}});
   return nn::PlaceOutside(std::move(file), vectors, kVectorAlignment);
 }
 

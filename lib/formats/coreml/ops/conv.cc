@@ -183,8 +183,8 @@ void WriteConv3d(ExportContext& ctx, const Node& node) {
   p.Int("inputChannels", filter[1] * a.groups);
   p.Int("nGroups", a.groups);
   WriteSizes3(p, "kernel", {filter.begin() + 2, filter.end()});
-  WriteSizes3(p, "stride", OrOnes(a.strides, 3));
-  WriteSizes3(p, "dilation", OrOnes(a.dilations, 3));
+  WriteSizes3(p, "stride", OnesIfEmpty(a.strides, 3));
+  WriteSizes3(p, "dilation", OnesIfEmpty(a.dilations, 3));
   if (a.padding == Padding::kSameUpper) {
     p.Enum("paddingType", "SAME");
   } else if (a.padding == Padding::kValid || a.pads.empty()) {
@@ -214,8 +214,8 @@ Status WriteConv(ExportContext& ctx, const Node& node) {
   p.Int("kernelChannels", filter[1]);
   p.Int("nGroups", a.groups);
   p.Ints("kernelSize", {filter[2], filter[3]});
-  p.Ints("stride", OrOnes(a.strides, 2));
-  p.Ints("dilationFactor", OrOnes(a.dilations, 2));
+  p.Ints("stride", OnesIfEmpty(a.strides, 2));
+  p.Ints("dilationFactor", OnesIfEmpty(a.dilations, 2));
   WritePadding(p, a.padding, a.pads);
   if (constant) WriteLayerWeights(p.Sub("weights"), node.input(1)->constant());
   WriteBias(p, node);
@@ -260,7 +260,7 @@ Status WriteConvTranspose(ExportContext& ctx, const Node& node) {
   p.Int("kernelChannels", filter[0]);
   p.Int("nGroups", a.groups);
   p.Ints("kernelSize", {filter[2], filter[3]});
-  p.Ints("stride", OrOnes(a.strides, 2));
+  p.Ints("stride", OnesIfEmpty(a.strides, 2));
   if (a.output_shape.empty()) {
     WritePadding(p, a.padding, a.pads);
   } else {

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "formats/common/filled_list.h"
+#include "formats/common/padded_list.h"
 #include "formats/coreml/family.h"
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
@@ -134,7 +134,7 @@ class NonMaximumSuppression {
     const auto number = [&](int64_t v) { return ctx_.Constant(Tensor::Scalar(v)); };
     NN_ASSIGN(Value* const selected, Selected(boxes, scores));
     NN_ASSIGN(Value* const count, ctx_.Add("shape_of", {selected}, ShapeOfAttrs{}));
-    NN_ASSIGN(Value* const filled, FilledList(ctx_, selected, number(-1), most_));
+    NN_ASSIGN(Value* const filled, PaddedList(ctx_, selected, number(-1), most_));
     NN_ASSIGN(Value* const safe, ctx_.Add("maximum", {filled, number(0)}));
     NN_ASSIGN(Value * valid, ctx_.Add("greater_equal", {filled, number(0)}));
     NN_ASSIGN(valid, ctx_.Add("expand_dims", {valid}, AxesAttrs{{1}}));

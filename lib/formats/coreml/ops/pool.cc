@@ -133,7 +133,7 @@ std::vector<int64_t> ExplicitPads(const PoolAttrs& a) {
 void WritePool3d(Writer p, const PoolAttrs& a) {
   constexpr std::array kAxes = {"Depth", "Height", "Width"};
   constexpr std::array kSides = {"Front", "Top", "Left", "Back", "Bottom", "Right"};
-  const auto strides = OrOnes(a.strides, 3);
+  const auto strides = OnesIfEmpty(a.strides, 3);
   for (size_t i = 0; i < kAxes.size(); ++i) {
     p.Int(std::string("kernel") + kAxes[i], a.kernel[i]);
     p.Int(std::string("stride") + kAxes[i], strides[i]);
@@ -161,7 +161,7 @@ Status WritePool(ExportContext& ctx, const Node& node, std::string_view type, co
   Writer p = ctx.AddLayer(node, "pooling");
   p.Enum("type", type);
   p.Ints("kernelSize", a.kernel);
-  p.Ints("stride", OrOnes(a.strides, 2));
+  p.Ints("stride", OnesIfEmpty(a.strides, 2));
   if (RoundsUp(a)) {
     auto pads = ExplicitPads(a);
     pads.resize(4, 0);
@@ -187,7 +187,7 @@ Status WriteLpPool(ExportContext& ctx, const Node& node) {
 // includeLastPixel has symmetric padding. Without padding it keeps a last window that starts past
 // the input, which the graph drops.
 std::optional<std::string> WhyNotCeil(const Node& node, const PoolAttrs& a) {
-  const auto strides = OrOnes(a.strides, 2);
+  const auto strides = OnesIfEmpty(a.strides, 2);
   const auto pads = ExplicitPads(a);
   bool padded = false;
   for (size_t i = 0; i < pads.size() / 2; ++i) {

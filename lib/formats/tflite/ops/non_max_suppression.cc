@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "formats/common/filled_list.h"
+#include "formats/common/padded_list.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/rewrites.h"
 #include "ops/array/concat.h"
@@ -73,12 +73,12 @@ Status ImportNonMaxSuppression(ImportContext& ctx) {
   NN_ASSIGN(list, ctx.Add("cast", {list}, CastAttrs{.to = DType::kI32}));
   NN_ASSIGN(Value* const selected, ctx.Add("size_of", {list}, SizeOfAttrs{.dtype = DType::kI32}));
   NN_ASSIGN(Value* const filled,
-            FilledList(ctx, list, ctx.Constant(Tensor::Scalar(int32_t{0})), count));
+            PaddedList(ctx, list, ctx.Constant(Tensor::Scalar(int32_t{0})), count));
   size_t output = 0;
   ctx.SetOutput(output++, filled);
   if (ctx.input_count() > kSigma && output < ctx.output_count()) {
     NN_ASSIGN(Value * best, ctx.Add("gather", {scores, list}, GatherAttrs{}));
-    NN_ASSIGN(best, FilledList(ctx, best, ctx.Constant(Tensor::Scalar(0.0f)), count));
+    NN_ASSIGN(best, PaddedList(ctx, best, ctx.Constant(Tensor::Scalar(0.0f)), count));
     ctx.SetOutput(output++, best);
   }
   if (output < ctx.output_count()) ctx.SetOutput(output, selected);
@@ -196,7 +196,7 @@ std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
   if (!boxes || !scores)
     return "the numbers of batches, classes and boxes must be constant; set input shapes with "
            "--input-shape";
-  if ((*boxes)[1] == 0) return "NON_MAX_SUPPRESSION_V4 needs a box";
+  if ((*boxes)[1] == 0) return "NON_MAX_SUPPRESSION_V4 needs at least one box";
   for (const size_t i : {size_t{kMaxBoxes}, size_t{kIouThreshold}, size_t{kScoreThreshold}})
     if (node.input(i) != nullptr && !node.input(i)->type().ranked())
       return "the ranks of its limits must be known";

@@ -14,7 +14,7 @@ namespace nn {
 // The list [n], padded at its end with `filler`, a scalar of its type, to [count]. `count` is a
 // list of one number, n or more. `Context` is the ImportContext of a format.
 template <typename Context>
-Result<Value*> FilledList(Context& ctx, Value* list, Value* filler, Value* count) {
+Result<Value*> PaddedList(Context& ctx, Value* list, Value* filler, Value* count) {
   NN_ASSIGN(Value* const rest, ctx.Add("expand", {filler, count}, ExpandAttrs{}));
   NN_ASSIGN(Value* const longer, ctx.Add("concat", {list, rest}, ConcatAttrs{0}));
   Value* const begin = ctx.Constant(Tensor::Ints({0}));
