@@ -194,7 +194,8 @@ std::string TextOf(const Lie& lie) {
   return dump.dump();
 }
 
-TEST_CASE("declarations: each that disagrees with its data is refused, or the model runs alike") {
+TEST_CASE(
+    "declarations: a model that contradicts its data is refused, or runs the same everywhere") {
   constexpr uint32_t kRan = 1;
   const auto results = RunForked(std::size(kLies), [](size_t i) {
     const Exercised e = Exercise(TextOf(kLies[i]), "m.json", {.convert = true, .run = true});
