@@ -167,8 +167,7 @@ TEST_CASE("coreml control flow: reasons") {
                                                        "[1, 2]}")}))}) ==
         "branch: the condition is computed when the model runs: blob \"z\": branches with results "
         "of different types, f32[1] and f32[2], are unsupported\n");
-  CHECK(WhyNot({before, Layer("loopBreak", {}, {})}) ==
-        "loopBreak: the layer is not in a loop\n");
+  CHECK(WhyNot({before, Layer("loopBreak", {}, {})}) == "loopBreak: the layer is not in a loop\n");
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ Result<Importer::Flow> Importer::ImportControl(ImportContext& ctx, int64_t index
   const std::string& kind = ctx.kind();
   if (kind == "loopBreak" || kind == "loopContinue") {
     if (loops_ > 0) return kind == "loopBreak" ? Flow::kBreak : Flow::kContinue;
-    NN_RETURN_IF_ERROR(
-        MakeOpaque(ctx, ctx.layer().Texts("output"), "the layer is not in a loop"));
+    NN_RETURN_IF_ERROR(MakeOpaque(ctx, ctx.layer().Texts("output"), "the layer is not in a loop"));
     return Flow::kNext;
   }
   ImportMark mark(graph_, unsupported_);

@@ -1,7 +1,7 @@
 // Export of rnn, lstm and svdf as the operators with states: UNIDIRECTIONAL_SEQUENCE_LSTM,
 // BIDIRECTIONAL_SEQUENCE_LSTM, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN, SVDF. The
-// operators process any number of steps, start from zero states and do not return them; other layers
-// are written step by step (ops/recurrent/unroll.h).
+// operators process any number of steps, start from zero states and do not return them; other
+// layers are written step by step (ops/recurrent/unroll.h).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -64,7 +64,8 @@ std::optional<std::string> WhyNotLayer(const Node& node, WithoutParts without) {
   } else if (x.dtype != DType::kF32) {
     return "only layers of f32 and of quantized i8 have an operator";
   }
-  if (!without.lengths && node.input(kLengths) != nullptr) return "the operators have no sequence lengths";
+  if (!without.lengths && node.input(kLengths) != nullptr)
+    return "the operators have no sequence lengths";
   for (const size_t i : {size_t{kInitialH}, size_t{kInitialC}})
     if (const Value* v = node.input(i); v != nullptr && !IsZeros(*v))
       return "the operators start from zero states";
