@@ -35,8 +35,13 @@ ExportOptions OutputOf(const ConvertOptions& o) {
   return options;
 }
 
-// Whether a model of the node alone can be written with the options, such as an operator set.
-bool CanWrite(const Node& node, const Format& format, const ExportOptions& options) {
+int64_t CountOf(const Graph& graph, std::string_view op) {
+  return std::count_if(graph.nodes().begin(), graph.nodes().end(),
+                       [&](const Node& node) { return node.Is(op); });
+}
+
+// Whether the format writes the node as one operator, which may depend on the operator set.
+bool IsOneOperator(const Node& node, const Format& format, int64_t opset) {
   Graph graph;
   std::vector<Value*> inputs;
   for (const Value* v : node.inputs()) {
@@ -52,7 +57,12 @@ bool CanWrite(const Node& node, const Format& format, const ExportOptions& optio
   graph.AddOutput("out", (*copy)->output());
   InterfaceAxes axes;
   const auto unsupported = Legalize(graph, *format.target, &axes);
-  return unsupported && unsupported->empty() && format.write(graph, options);
+  if (!unsupported || !unsupported->empty()) return false;
+  const std::string path = "node" + std::string(format.extensions[0]);
+  const auto image = format.write(graph, ExportOptions{.path = path, .opset = opset});
+  if (!image) return false;
+  const auto written = ImportImage(*image, path, format);
+  return written && CountOf(*written, node.op_name()) > 0;
 }
 
 // Legalizes the graph for the format and collects the unsupported nodes, those of the import first.
@@ -61,11 +71,10 @@ Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, Interfac
   RewriteCounts rewrites;
   if (o.fuse) {
     NN_RETURN_IF_ERROR(FoldConstants(graph));
-    const auto can_write = [&](const Node& node) {
-      return o.output.opset == 0 || CanWrite(node, format, OutputOf(o));
+    const auto is_one = [&](const Node& node) {
+      return IsOneOperator(node, format, o.output.opset);
     };
-    NN_RETURN_IF_ERROR(
-        FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, can_write));
+    NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, is_one));
   }
   if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
   Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
@@ -177,11 +186,6 @@ std::string RemedyOf(const Graph& source, const Format& format, size_t unsupport
              ? fmt::format("{}, every operator can be converted: {}", best->text, best->options)
              : fmt::format("{}, only {} cannot be converted: {}", best->text, best->left,
                            best->options);
-}
-
-int64_t CountOf(const Graph& graph, std::string_view op) {
-  return std::count_if(graph.nodes().begin(), graph.nodes().end(),
-                       [&](const Node& node) { return node.Is(op); });
 }
 
 // Facts about the source graph, taken so that the graph need not stay in memory.

@@ -1,6 +1,7 @@
 #include "convert/written.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "validators/runner.h"
@@ -53,6 +54,17 @@ Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_
     return Flaw(source_error, fmt::format("the written model has unsupported parts: {}",
                                           imported->unsupported[0].reason));
   return std::move(imported->graph);
+}
+
+Result<Graph> ImportImage(const FileImage& image, const std::string& path, const Format& format) {
+  std::string bytes;
+  for (const Blob& b : image.parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
+  const auto no_error = [] { return std::optional<Finding>(); };
+  NN_ASSIGN(const ReadModel written,
+            ReadWritten(ReadModelBytes(Blob::Copy(std::as_bytes(std::span(bytes))), path), format,
+                        no_error));
+  NN_RETURN_IF_ERROR(CheckWritten(written, no_error));
+  return ImportWritten(written, no_error);
 }
 
 }  // namespace nn

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "base/status.h"
 #include "formats/format.h"
@@ -25,5 +26,9 @@ Result<ReadModel> ReadWritten(Result<ReadModel> written, const Format& format,
                               const SourceError& source_error);
 Status CheckWritten(const ReadModel& written, const SourceError& source_error);
 Result<Graph> ImportWritten(const ReadModel& written, const SourceError& source_error);
+
+// The same for the bytes of a model in one file that is written from a sound graph. The path need
+// not exist; its extension is that of the format.
+Result<Graph> ImportImage(const FileImage& image, const std::string& path, const Format& format);
 
 }  // namespace nn

@@ -70,20 +70,6 @@ bool DoesNotRun(const Row& row, const CrossCase& c) {
   return !program || !program->Run(inputs);
 }
 
-Blob Joined(const FileImage& image) {
-  std::string bytes;
-  for (const Blob& b : image.parts) bytes.append(reinterpret_cast<const char*>(b.data()), b.size());
-  return Blob::Copy(std::as_bytes(std::span(bytes)));
-}
-
-Result<Graph> ReadAgain(const FileImage& image, const std::string& path, const Format& format) {
-  const auto no_error = [] { return std::optional<Finding>(); };
-  NN_ASSIGN(const ReadModel written,
-            ReadWritten(ReadModelBytes(Joined(image), path), format, no_error));
-  NN_RETURN_IF_ERROR(CheckWritten(written, no_error));
-  return ImportWritten(written, no_error);
-}
-
 }  // namespace
 
 std::string Cell::Text() const {
@@ -118,7 +104,7 @@ Cell Convert(const Row& row, const CrossCase& c, const Format& format) {
   const auto image = format.write(fitted, ExportOptions{path});
   if (!image) return RefusedBy(image.error());
 
-  auto converted = ReadAgain(*image, path, format);
+  auto converted = ImportImage(*image, path, format);
   if (!converted) return Broken(converted.error().message());
   VerifyOptions options;
   options.runs = 1;
