@@ -62,15 +62,18 @@ Result<bool> ImportOneToOne(ImportContext& ctx) {
 }
 
 // Whether a float constant has only integers in the range of i64.
-bool IsIntegral(const Value* v) {
-  if (!v->is_constant() || v->dtype() != DType::kF32) return false;
-  const Tensor& t = v->constant();
-  if (t.elements() > InferContext::kMaxElements) return false;
+bool HasIntegers(const Tensor& t) {
   for (int64_t i = 0; i < t.elements(); ++i) {
     const double x = t.GetDouble(i);
     if (std::floor(x) != x || std::fabs(x) > 0x1p62) return false;
   }
   return true;
+}
+
+// Whether v may be the result of shape arithmetic, which is of few elements.
+bool IsIntegral(const Value* v) {
+  return v->is_constant() && v->dtype() == DType::kF32 &&
+         v->constant().elements() <= InferContext::kMaxElements && HasIntegers(v->constant());
 }
 
 }  // namespace
@@ -142,7 +145,7 @@ Result<Value*> ImportContext::Bool(size_t i) {
 
 Result<Value*> ImportContext::Index(size_t i) {
   NN_ASSIGN(Value* const v, Any(i));
-  if (v->is_constant() && v->dtype() == DType::kF32 && !IsIntegral(v))
+  if (v->is_constant() && v->dtype() == DType::kF32 && !HasIntegers(v->constant()))
     return ModelError("input {} has a value that is not an index", i);
   return ConvertTo(graph_, v, DType::kI64);
 }
