@@ -100,7 +100,7 @@ Status EvalTflite(EvalContext& ctx, const ConvProblem& p) {
   const Quant& wq = *ctx.in_type(1).quant;
   const Quant& yq = *ctx.out_type().quant;
   const auto channels = static_cast<size_t>(p.groups * p.out_channels);
-  if (wq.scales.size() != (wq.per_axis() ? channels : 1))
+  if (wq.scales.size() != 1 && wq.scales.size() != channels)
     return ModelError("the filter has {} scales for {} output channels", wq.scales.size(),
                       channels);
   constexpr bool kWide = sizeof(TX) == 2;

@@ -148,7 +148,7 @@ Status InferConvTranspose(InferContext& ctx) {
   const FilterAxes axes = AxesOf(a.filter_layout, rank);
   NN_RETURN_IF_ERROR(CheckFilterQuant(w, axes));
   const Dim out_channels = w.dim(axes.output) * Dim(a.groups);
-  if (x.quantized() && w.quant->per_axis() && a.groups > 1)
+  if (x.quantized() && w.quant->scales.size() > 1 && a.groups > 1)
     return ModelError("the filter has {} scales for {} output channels", w.quant->scales.size(),
                       out_channels.ToString());
   NN_RETURN_IF_ERROR(CheckChannels(ctx, out_channels));

@@ -322,6 +322,8 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   if (rank == 5 && node.output()->type().quantized())
     return "CONV_3D_TRANSPOSE does not support quantized operands";
   if (a.filter_layout != FilterLayout::kOxi) return "the filter layout must be OXI";
+  if (rank == 5 && !node.input(1)->type().dim(0).is_const())
+    return "CONV_3D_TRANSPOSE needs a known number of output channels";
   if (auto reason = WhyNotWeights(node, {DType::kI8}, {DType::kI8})) return reason;
   if (a.groups != 1) return "TRANSPOSE_CONV does not support groups";
   for (const int64_t d : a.dilations)
