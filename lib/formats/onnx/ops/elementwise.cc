@@ -248,8 +248,17 @@ Status WriteClip(ExportContext& ctx, const Node& node) {
   }
   Speller s(ctx, node);
   std::vector<std::string> inputs = {s.In(), "", ""};
-  if (!std::isinf(a.min)) inputs[1] = s.Number(static_cast<double>(a.min));
-  if (!std::isinf(a.max)) inputs[2] = s.Number(static_cast<double>(a.max));
+  auto min = static_cast<double>(a.min), max = static_cast<double>(a.max);
+  if (const DType dtype = node.input(0)->dtype(); IsInteger(dtype)) {
+    // Bounds out of the range of the type would wrap.
+    const auto low = static_cast<double>(MinInteger(dtype));
+    const auto high = static_cast<double>(MaxInteger(dtype));
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    min = min <= low ? -kInfinity : std::min(min, high);
+    max = max >= high ? kInfinity : std::max(max, low);
+  }
+  if (!std::isinf(min)) inputs[1] = s.Number(min);
+  if (!std::isinf(max)) inputs[2] = s.Number(max);
   return s.Finish("Clip", std::move(inputs));
 }
 std::optional<std::string> WhyNotClip(const Node& node) {
@@ -384,6 +393,11 @@ Status WriteShift(ExportContext& ctx, const Node& node) {
 
 Status WriteCast(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<CastAttrs>();
+  // It may only change what the integers represent.
+  if (a.to == node.input(0)->dtype()) {
+    ctx.AddNode(node, "Identity");
+    return {};
+  }
   pb::NodeProto* out = ctx.AddNode(node, "Cast");
   SetInt(out, "to", DataTypeOf(a.to));
   if (!a.saturate && ctx.opset() >= 19) SetInt(out, "saturate", 0);
