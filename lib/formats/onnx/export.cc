@@ -421,6 +421,8 @@ const Target& OnnxTarget() {
       {"reverse_sequence", "batch and time first", SequencesFirst},
       {"dequantize", "constant", DequantizeConstant},
       {"eye_like", "real numbers", EyeLikeOfReals},
+      {"resize", "gathers",
+       [](Graph& g, Node& n) { return IsPlainF32(n) ? ExpandResize(g, n) : Result<bool>(false); }},
       {"lstm", "without a limit of the cell state", &DropWideCellClip},
       {"lstm", "steps",
        [](Graph& g, Node& n) {

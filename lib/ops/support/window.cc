@@ -36,6 +36,8 @@ AttrValue WithUnitAxes(std::string_view name, const AttrValue& value, size_t add
     v.insert(v.begin(), added, 0);
     return v;
   }
+  // Any size keeps the aspect of a single axis (resize), but not that of two.
+  if (name == "aspect") return EnumValue{"stretch"};
   if (const auto* list = std::get_if<std::vector<int64_t>>(&value)) {
     auto v = *list;
     if (!v.empty()) v.insert(v.begin(), added, name == "output_padding" ? 0 : 1);

@@ -364,6 +364,28 @@ int64_t ResizeOpset(const Node& node) {
   return node.input(kScales) == nullptr && OnlyGrows(node) ? 7 : 10;
 }
 
+// Whether ONNX selects the elements that TensorFlow Lite does. It divides by the scale where the
+// other multiplies, so that positions next to an integer may be on either side of it. True if the
+// sizes are not known.
+Result<bool> SelectsAlike(const Node& node) {
+  const ResizeAttrs& tflite = node.attrs<ResizeAttrs>();
+  if (node.arithmetic() == Arithmetic::kDefault || tflite.mode != ResizeMode::kNearest) return true;
+  const auto from = ConstDims(SpatialDims(*node.input(kX)->type().dims, tflite.layout));
+  const auto to = ConstDims(SpatialDims(*node.output()->type().dims, tflite.layout));
+  if (!from || !to) return true;
+  const ResizeNumbers numbers{.scales = {}, .sizes = *to, .roi = {}};
+  ResizeAttrs onnx = AttrsOf(node);
+  if (IsHalfPixelRoundedUp(onnx)) {
+    onnx.coordinates = Coordinates::kHalfPixel;
+    onnx.rounding = NearestRounding::kRoundPreferCeil;
+  }
+  NN_ASSIGN(const auto want, ResizeAxes(tflite, node.arithmetic(), numbers, *from, *to));
+  NN_ASSIGN(const auto got, ResizeAxes(onnx, Arithmetic::kDefault, numbers, *from, *to));
+  for (size_t k = 0; k < want.size(); ++k)
+    if (want[k].index != got[k].index) return false;
+  return true;
+}
+
 std::optional<std::string> WhyNotResize(const Node& node) {
   if (!node.input(kX)->type().ranked()) return "its rank must be known";
   const ResizeAttrs a = AttrsOf(node);
@@ -376,6 +398,8 @@ std::optional<std::string> WhyNotResize(const Node& node) {
     return "coordinate mode tf_half_pixel_for_nn was removed in operator set 13";
   if (a.mode == ResizeMode::kNearest && !PlainRounding(node))
     return "the rounding depends on the scale of each axis; ONNX has one nearest_mode";
+  if (!SelectsAlike(node).value_or(true))
+    return "ONNX rounds its positions differently, so that it selects other elements";
   return std::nullopt;
 }
 
