@@ -323,6 +323,11 @@ Status ScaleByBeta(Graph& graph, Node& node) {
   Value* const x = node.input(0);
   SoftmaxAttrs a = node.attrs<SoftmaxAttrs>();
   const float scale = x->type().quantized() ? x->type().quant->scale() * a.beta : 0;
+  if (x->dtype() == DType::kI16 && a.beta < 0)
+    return UnsupportedError(
+        "{}: the integer arithmetic saturates with a beta of {}, which no softmax of real numbers "
+        "does; use --dequantize",
+        node.Describe(), a.beta);
   if (!(scale > 0) || !std::isfinite(scale) || a.beta == 1 || x->dtype() != DType::kI16 ||
       x->type().quant->per_axis())
     return {};
