@@ -315,6 +315,8 @@ Status WriteMish(ExportContext& ctx, const Node& node) {
   return s.Finish("Mul", {s.In(), s.Do("Tanh", {s.Do("Softplus", {s.In()})})});
 }
 
+// NaN at -infinity, where silu is 0; so are the products above. A maximum would keep the bits, but
+// runtimes that fuse these products would not recognize them any more.
 Status WriteSilu(ExportContext& ctx, const Node& node) {
   Speller s(ctx, node);
   return s.Finish("Mul", {s.In(), s.Do("Sigmoid", {s.In()})});
