@@ -96,9 +96,10 @@ ChosenShapes ChooseShapes(const Graph& graph, int64_t size) {
   ChosenShapes out;
   const auto open = InputSymbols(graph);
   const auto batch = BatchSymbols(graph);
+  const auto steps = StepSymbols(graph);
   bool only_batch = true;
   for (const std::string& s : open) {
-    const bool is_batch = std::ranges::find(batch, s) != batch.end();
+    const bool is_batch = std::ranges::find(batch, s) != batch.end() && !steps.contains(s);
     only_batch = only_batch && is_batch;
     out.symbols[s] = is_batch ? 1 : size;
   }

@@ -13,9 +13,12 @@
 namespace nn {
 namespace {
 
+bool IsLayer(const Node& node) {
+  return node.op().category == Category::kRecurrent && node.input(0)->type().ranked();
+}
+
 bool IsIllegalLayer(const Node& node, const Target& target) {
-  return node.op().category == Category::kRecurrent && node.input(0)->type().ranked() &&
-         target.why_illegal(node).has_value();
+  return IsLayer(node) && target.why_illegal(node).has_value();
 }
 
 Dim StepsOf(const Node& node) {
@@ -35,6 +38,15 @@ Result<std::vector<Dim>> StepsLeft(const Graph& graph, const Target& target) {
 }
 
 }  // namespace
+
+std::set<std::string> StepSymbols(const Graph& graph) {
+  const auto open = InputSymbols(graph);
+  std::set<std::string> out;
+  for (const Node& node : graph.nodes())
+    if (IsLayer(node) && open.contains(StepsOf(node).ToString()))
+      out.insert(StepsOf(node).ToString());
+  return out;
+}
 
 Status BindLayerSteps(Graph& graph, const Target& target, int64_t steps) {
   NN_ASSIGN(const std::vector<Dim> left, StepsLeft(graph, target));

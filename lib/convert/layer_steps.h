@@ -3,12 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 
 #include "base/status.h"
 #include "ir/graph.h"
 #include "passes/legalize.h"
 
 namespace nn {
+
+// The symbols of the inputs that are numbers of steps of recurrent layers.
+std::set<std::string> StepSymbols(const Graph& graph);
 
 // Sets the number of steps of the recurrent layers that the target can hold in no form to `steps`,
 // where it is a symbol of the inputs. Errors are those of BindSymbols.
