@@ -76,6 +76,13 @@ class Ranges {
     return IndexRange{0, static_cast<double>(x.dim(*at).value())};
   }
 
+  // Indices of batches, classes and boxes, whose numbers are the shape of the scores.
+  static std::optional<IndexRange> OfSelected(const Type& scores) {
+    const auto dims = scores.const_dims();
+    if (!dims || dims->empty()) return std::nullopt;
+    return IndexRange{0, static_cast<double>(std::ranges::max(*dims))};
+  }
+
   std::optional<IndexRange> OfResult(const Node& node, const Value* result, int depth) {
     const std::string_view op = node.op_name();
     if (node.op().movement != Movement::kNone ||
@@ -91,6 +98,7 @@ class Ranges {
     }
     if (op == "arg_max" || op == "arg_min")
       return OfIndex(node.input(0)->type(), std::get<int64_t>(*node.attrs().Get("axis")));
+    if (op == "non_max_suppression") return OfSelected(node.input(1)->type());
     const auto a = Of(node.input(0), depth);
     if (!a) return std::nullopt;
     if (op == "abs") return IndexRange{0, std::max(-a->min, a->max)};

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "formats/common/suppression.h"
 #include "formats/coreml/export.h"
 #include "formats/coreml/integer_range.h"
 #include "formats/coreml/layer_fit.h"
@@ -150,6 +151,8 @@ const Target& CoremlTarget() {
       {"squared_difference", "elementary steps", &DecomposeSquaredDifference},
       {"thresholded_relu", "elementary steps", &DecomposeThresholdedRelu},
       {"bernoulli", "comparison", &ExpandBernoulli},
+      {"non_max_suppression", "one list each",
+       [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
       {"reshape", "copied sizes", &ExpandCopiedSizes},
       {"rnn", "steps", &UnrollRecurrent},
       {"gru", "steps", &UnrollRecurrent},

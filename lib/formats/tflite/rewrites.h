@@ -45,10 +45,8 @@ Result<bool> LengthsAsMask(Graph& graph, Node& node);
 Result<bool> FloatExponent(Graph& graph, Node& node);    // POW needs operands of one type
 Result<bool> ScatterAsGather(Graph& graph, Node& node);  // scatter_nd, scatter_elements
 
-// ops/non_max_suppression.cc: a non_max_suppression of several batches and classes, or with the
-// centers of boxes -> one of the corners for each batch and class, at most kMostSuppressions.
-inline constexpr int64_t kMostSuppressions = 1024;
-Result<bool> OneListEach(Graph& graph, Node& node);
+// ops/non_max_suppression.cc: OneListEach() (formats/common/suppression.h) of corners.
+Result<bool> CornersOfOneList(Graph& graph, Node& node);
 
 // Whether GATHER moves elements of this type.
 bool CanGather(DType dtype);

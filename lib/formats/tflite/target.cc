@@ -177,7 +177,7 @@ constexpr Rewrite kRewrites[] = {
     {"pad", "crop", CropAsSlice},
     {"pad", "gather", IfGathered<ExpandPad>},
     {"dequantize", "constant", DequantizeConstant},
-    {"non_max_suppression", "one list each", OneListEach},
+    {"non_max_suppression", "one list each", CornersOfOneList},
     {"random_uniform", "unit interval", ExpandRandom},
     {"random_normal", "standard distribution", ExpandRandom},
     {"bernoulli", "comparison", ExpandBernoulli},

@@ -1,8 +1,12 @@
 #include "ops/nn/non_max_suppression.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <limits>
 
 #include "formats/common/padded_list.h"
+#include "formats/common/suppression.h"
 #include "formats/coreml/family.h"
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
@@ -157,16 +161,72 @@ Status ImportNonMaximumSuppression(ImportContext& ctx) {
   return NonMaximumSuppression(ctx).Emit();
 }
 
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+enum SuppressionInput : size_t { kBoxes, kScores, kMaxBoxes, kIouThreshold, kScoreThreshold };
+
+float NumberOr(const Node& node, size_t i, float otherwise) {
+  const Tensor* t = ConstantOf(node, i);
+  return t == nullptr ? otherwise : static_cast<float>(t->GetDouble(0));
+}
+
+std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
+  const auto boxes = node.input(kBoxes)->type().const_dims();
+  const auto scores = node.input(kScores)->type().const_dims();
+  if (!boxes || !scores)
+    return "the numbers of batches, classes and boxes must be constant; set input shapes with "
+           "--input-shape";
+  for (const size_t i : {size_t{kMaxBoxes}, size_t{kIouThreshold}, size_t{kScoreThreshold}})
+    if (node.input(i) != nullptr && !node.input(i)->is_constant())
+      return "its limits must be constant";
+  if ((*boxes)[1] < 1 || !(NumberOr(node, kMaxBoxes, 0) >= 1)) return "it selects no boxes";
+  if ((*scores)[0] != 1 || (*scores)[1] != 1)
+    return fmt::format("{} batches of {} classes are not 1 to {} lists", (*scores)[0], (*scores)[1],
+                       kMostSuppressions);
+  if (!node.attrs<NonMaxSuppressionAttrs>().center_point_box)
+    return "NonMaximumSuppression needs the centers of boxes";
+  return std::nullopt;
+}
+
+// The layer's list of indices, without the entries that fill it up, as rows of batch 0 and class 0.
+Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
+  const int64_t boxes = node.input(kBoxes)->type().dim(1).value();
+  const std::string scores = ctx.NewName("scores"), some = ctx.NewName("boxes"),
+                    their = ctx.NewName("scores"), list = ctx.NewName("indices"),
+                    count = ctx.NewName("count"), valid = ctx.NewName("valid"),
+                    places = ctx.NewName("places"), selected = ctx.NewName("selected"),
+                    column = ctx.NewName("column");
+  const std::string all = ctx.NameOf(node.input(kBoxes)), rows = ctx.NameOf(node.input(kScores));
+  ctx.AddHelper("transpose", {rows}, {scores}).Ints("axes", {0, 2, 1});
+  Writer p = ctx.AddHelper("NonMaximumSuppression", {all, scores}, {some, their, list, count});
+  p.Float("iouThreshold", NumberOr(node, kIouThreshold, 0));
+  p.Float("scoreThreshold",
+          NumberOr(node, kScoreThreshold, -std::numeric_limits<float>::infinity()));
+  p.Int("maxBoxes", std::min(boxes, ConstantOf(node, kMaxBoxes)->GetInt(0)));
+  p.Bool("perClassSuppression", false);
+  ctx.AddHelper("greaterEqual", {list}, {valid}).Float("alpha", 0);
+  ctx.AddHelper("whereNonZero", {valid}, {places});
+  ctx.AddHelper("gatherND", {list, places}, {selected});
+  ctx.AddHelper("expandDims", {selected}, {column}).Ints("axes", {1});
+  Writer pad = ctx.AddLayer(node, "constantPad", {column}, {ctx.NameOf(node.output())});
+  pad.Float("value", 0);
+  pad.Ints("padAmounts", {0, 0, 2, 0});
+  return {};
+}
+
 constexpr ImportRow kNonMaxSuppressionImports[] = {
     {.layer = "NonMaximumSuppression", .import = ImportNonMaximumSuppression},
 };
 
-std::optional<std::string> WhyNotNonMaxSuppression(const Node&) {
-  return "Core ML's layer selects by the centers of boxes in one list, and cannot be written yet";
-}
-
 constexpr ExportRow kNonMaxSuppressionExports[] = {
-    {.op = "non_max_suppression", .why_not = WhyNotNonMaxSuppression, .types = Types::kAny},
+    {.op = "non_max_suppression",
+     .write = WriteNonMaxSuppression,
+     .why_not = WhyNotNonMaxSuppression,
+     .types = Types::kAny},
 };
 
 }  // namespace

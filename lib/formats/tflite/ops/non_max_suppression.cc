@@ -5,16 +5,15 @@
 #include <limits>
 
 #include "formats/common/padded_list.h"
+#include "formats/common/suppression.h"
 #include "formats/tflite/family.h"
 #include "formats/tflite/rewrites.h"
-#include "ops/array/concat.h"
 #include "ops/array/gather.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/array/slice.h"
 #include "ops/math/bit_cast.h"
 #include "ops/math/elementwise.h"
-#include "passes/expand.h"
 
 // NON_MAX_SUPPRESSION_V4 selects from one list of boxes and scores. It returns a list of
 // max_output_size indices, filled up with zeros, and the number of selected ones. A box is dropped
@@ -219,67 +218,10 @@ constexpr ExportRow kNonMaxSuppressionExports[] = {
      .why_not = WhyNotNonMaxSuppression},
 };
 
-// ---- Several lists, centers ---------------------------------------------------------------------
-
-Result<Value*> Columns(Expansion& e, Value* v, int64_t axis, int64_t begin, int64_t end) {
-  return e.Add("slice", {v}, SliceAttrs{{axis}, {begin}, {end}, {}});
-}
-
-// Corners from centers and sizes [B, N, 4]. Boxes of negative sizes overlap nothing, nor do those
-// of size 0.
-Result<Value*> CornersOf(Expansion& e, Value* boxes) {
-  NN_ASSIGN(Value* const zero, e.Number(DType::kF32, 0));
-  NN_ASSIGN(Value* const half, e.Number(DType::kF32, 0.5));
-  std::vector<Value*> first, last;
-  for (const int64_t k : {1, 0}) {  // y before x
-    NN_ASSIGN(Value* const center, Columns(e, boxes, 2, k, k + 1));
-    NN_ASSIGN(Value * size, Columns(e, boxes, 2, k + 2, k + 3));
-    NN_ASSIGN(size, e.Add("maximum", {size, zero}));
-    NN_ASSIGN(size, e.Add("mul", {size, half}));
-    NN_ASSIGN(Value* const low, e.Add("sub", {center, size}));
-    NN_ASSIGN(Value* const high, e.Add("add", {center, size}));
-    first.push_back(low);
-    last.push_back(high);
-  }
-  first.insert(first.end(), last.begin(), last.end());
-  return e.Add("concat", std::move(first), ConcatAttrs{2});
-}
-
 }  // namespace
 
-Result<bool> OneListEach(Graph& graph, Node& node) {
-  const auto scores = node.input(kScores)->type().const_dims();
-  NonMaxSuppressionAttrs a = node.attrs<NonMaxSuppressionAttrs>();
-  if (!scores) return false;
-  const int64_t batches = (*scores)[0], classes = (*scores)[1];
-  if (batches < 1 || classes < 1 || batches > kMostSuppressions / classes) return false;
-  if (batches == 1 && classes == 1 && !a.center_point_box) return false;
-  Expansion e(graph, node);
-  std::vector<Value*> inputs(node.inputs().begin(), node.inputs().end());
-  if (a.center_point_box) {
-    NN_ASSIGN(inputs[kBoxes], CornersOf(e, inputs[kBoxes]));
-    a.center_point_box = false;
-  }
-  std::vector<Value*> parts;
-  const std::vector<Value*> all = inputs;
-  for (int64_t b = 0; b < batches; ++b) {
-    if (batches > 1) {
-      NN_ASSIGN(inputs[kBoxes], Columns(e, all[kBoxes], 0, b, b + 1));
-    }
-    for (int64_t c = 0; c < classes; ++c) {
-      NN_ASSIGN(inputs[kScores],
-                e.Add("slice", {all[kScores]}, SliceAttrs{{0, 1}, {b, c}, {b + 1, c + 1}, {}}));
-      NN_ASSIGN(Value * rows, e.Add("non_max_suppression", inputs, a));
-      if (b != 0 || c != 0) {
-        NN_ASSIGN(Tensor row, Tensor::Ints({b, c, 0}).Reshaped({1, 3}));
-        NN_ASSIGN(rows, e.Add("add", {rows, e.Constant(std::move(row))}));
-      }
-      parts.push_back(rows);
-    }
-  }
-  if (parts.size() == 1) return e.Replace(parts[0]);
-  NN_ASSIGN(Value* const y, e.Add("concat", std::move(parts), ConcatAttrs{0}));
-  return e.Replace(y);
+Result<bool> CornersOfOneList(Graph& graph, Node& node) {
+  return OneListEach(graph, node, false);
 }
 
 Family NonMaxSuppressionFamily() {
