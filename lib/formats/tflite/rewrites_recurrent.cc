@@ -205,7 +205,7 @@ class LengthMask {
 }  // namespace
 
 // A layer with lengths is one over all steps, whose results beyond the lengths are replaced by
-// zeros.
+// zeros. A length that is out of range need not be an error any more.
 Result<bool> LengthsAsMask(Graph& graph, Node& node) {
   if (node.input(kLengths) == nullptr || !IsPlainF32(node) || UsesCellState(graph, node) ||
       WhyNotLayer(node, {.lengths = true, .final_states = true}))

@@ -2,8 +2,8 @@
 // an operation for each step, all of which share the weights; the states are passed along, and come
 // and go at the interface of a model as the layer's.
 //
-// The operations round as the steps of ops/recurrent/unroll.h do. What they cannot hold is written
-// in those steps.
+// The operations round as the steps of ops/recurrent/unroll.h do, but for the sum of the two biases
+// of an lstm. What they cannot hold is written in those steps.
 #include <fmt/core.h>
 
 #include <algorithm>
