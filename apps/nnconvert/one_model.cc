@@ -123,6 +123,8 @@ ConvertOptions OptionsOf(const ConvertArguments& a, ShownProgress& shown) {
   o.input = a.input;
   o.limits = a.limits;
   o.output = {a.output, a.opset, std::string(Version()), a.external_data};
+  // Prepare() reports shapes that cannot be read.
+  if (auto shapes = ShapesOf(a.shapes)) o.sizes = {*std::move(shapes), a.shapes.batch};
   o.prepare = [&a](Graph& graph) { return Prepare(graph, a); };
   o.fold_batch_norm = a.fold_batch_norm;
   o.fuse = a.fuse;

@@ -84,8 +84,11 @@ Status AddParts(const InspectOptions& options, Inspection& out) {
 
 inspect::LoadOptions LoadOptionsOf(const InspectOptions& options) {
   inspect::LoadOptions load = {.limits = options.limits};
-  if (!options.shapes.empty())
-    load.bind = [shapes = options.shapes](Graph& graph) { return BindShapes(graph, shapes); };
+  if (options.shapes.empty()) return load;
+  // BindShapes() reports shapes that cannot be read.
+  if (auto shapes = ShapesOf(options.shapes))
+    load.sizes = {*std::move(shapes), options.shapes.batch};
+  load.bind = [shapes = options.shapes](Graph& graph) { return BindShapes(graph, shapes); };
   return load;
 }
 

@@ -176,11 +176,11 @@ Result<int> Run(const RunOptions& o) {
   NN_RETURN_IF_ERROR(CheckOptions(o));
   NN_RETURN_IF_ERROR(UseSimdTarget(o.target));
   NN_ASSIGN(ReadModel read, ReadModelFile(o.model, o.limits));
-  NN_ASSIGN(Graph graph, ImportGraph(read, o.model));
+  NN_ASSIGN(const InputShapes shapes, ShapesOf(o.shapes));
+  NN_ASSIGN(Graph graph, ImportGraph(read, o.model, InputSizes{shapes, o.shapes.batch}));
   // It is needed only to import it again.
   if (!TakesOtherRanks(*read.format)) read.model.reset();
   NamePorts(graph);
-  NN_ASSIGN(const InputShapes shapes, ShapesOf(o.shapes));
   NN_RETURN_IF_ERROR(FitRanks(graph, read, o.model, shapes));
   NN_RETURN_IF_ERROR(BindShapes(graph, o.shapes));
   RunReport report;

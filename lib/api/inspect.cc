@@ -19,10 +19,12 @@ namespace inspect = nn::inspect;
 Result<inspect::LoadedModel> Loaded(const Model& model, const InputShapes& shapes = {}) {
   const auto& impl = Access::Of(model);
   inspect::LoadOptions options = {.in_full = true};
-  if (!shapes.shapes.empty() || shapes.batch)
+  if (!shapes.shapes.empty() || shapes.batch) {
+    options.sizes = {shapes.shapes, shapes.batch};
     options.bind = [&](nn::Graph& graph) {
       return nn::BindShapes(graph, shapes.shapes, shapes.batch);
     };
+  }
   return inspect::LoadFrom(impl.read, impl.path, options);
 }
 

@@ -354,9 +354,7 @@ Status CheckRenamed(const ReadModel& read, const StagedModel& staged, const Port
 }  // namespace
 
 Result<ImportedModel> ImportForConversion(const ReadModel& read, const ConvertOptions& o) {
-  if (o.dequantize && read.format->import_as_float != nullptr)
-    return read.format->import_as_float(*read.model);
-  return read.format->import(*read.model);
+  return ImportWithSizes(read, o.sizes, o.dequantize);
 }
 
 Result<Conversion> ConvertModel(ReadModel read, const Format& format, const ConvertOptions& o) {

@@ -24,6 +24,7 @@
 #include "convert/verify.h"
 #include "convert/written.h"
 #include "formats/format.h"
+#include "formats/given_inputs.h"
 #include "ir/graph.h"
 #include "nnsuite/convert.h"
 #include "passes/legalize.h"
@@ -34,6 +35,7 @@ struct ConvertOptions {
   // The path of the source, also for messages; "-" is standard input.
   std::string input;
   ReadLimits limits;     // of the source
+  InputSizes sizes;      // that `prepare` will bind: they may decide about control flow
   ExportOptions output;  // the path may be "-", standard output
   // Changes the imported graph before it is legalized: binds shapes (passes/ports.h), renames
   // inputs and outputs, which all have names by then (NamePorts), applies passes. The written model

@@ -11,6 +11,7 @@
 #include "formats/onnx/onnx.h"
 #include "formats/recognize.h"
 #include "formats/tflite/tflite.h"
+#include "passes/ports.h"
 
 namespace nn {
 
@@ -150,6 +151,50 @@ bool IsCoreml(const Format& format) {
 
 Result<Graph> ImportGraph(const ReadModel& read, const std::string& path) {
   return CompleteGraph(read.format->import(*read.model), path);
+}
+
+namespace {
+
+// The symbols of the inputs that the sizes set.
+SymbolSizes SymbolsOf(const Graph& graph, const InputSizes& sizes) {
+  SymbolSizes out;
+  std::vector<std::string> names = NamesOf(graph.inputs());
+  NameUnnamed(names, "in");
+  for (size_t i = 0; i < names.size(); ++i) {
+    const Type& type = graph.inputs()[i].value->type();
+    const auto given = sizes.shapes.find(names[i]);
+    if (given == sizes.shapes.end() || !type.ranked() || given->second.size() != type.dims->size())
+      continue;
+    for (size_t k = 0; k < given->second.size(); ++k)
+      if (const auto symbol = (*type.dims)[k].symbol(); symbol && given->second[k] >= 0)
+        out.emplace(*symbol, given->second[k]);
+  }
+  if (sizes.batch && *sizes.batch >= 0)
+    for (const std::string& symbol : BatchSymbols(graph)) out.emplace(symbol, *sizes.batch);
+  return out;
+}
+
+Result<ImportedModel> ImportOnce(const ReadModel& read, const SymbolSizes& sizes, bool as_float) {
+  const Format& format = *read.format;
+  if (format.name == "onnx") return onnx::ImportWithSizes(*read.model, sizes);
+  if (format.name == "tflite") return tflite::ImportWithSizes(*read.model, sizes, as_float);
+  if (IsCoreml(format)) return coreml::ImportWithSizes(*read.model, sizes);
+  return format.import(*read.model);
+}
+
+}  // namespace
+
+Result<ImportedModel> ImportWithSizes(const ReadModel& read, const InputSizes& sizes,
+                                      bool as_float) {
+  auto imported = ImportOnce(read, {}, as_float);
+  if (!imported || imported->unsupported.empty() || sizes.empty()) return imported;
+  const SymbolSizes symbols = SymbolsOf(imported->graph, sizes);
+  if (symbols.empty()) return imported;
+  return ImportOnce(read, symbols, as_float);
+}
+
+Result<Graph> ImportGraph(const ReadModel& read, const std::string& path, const InputSizes& sizes) {
+  return CompleteGraph(ImportWithSizes(read, sizes), path);
 }
 
 bool TakesOtherRanks(const Format& format) {

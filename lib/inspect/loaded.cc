@@ -17,8 +17,9 @@ void TakeShapes(const std::vector<Port>& ports, std::vector<TensorSummary>& tens
   }
 }
 
-Status Import(const std::function<Status(Graph&)>& bind, LoadedModel& out) {
-  auto imported = out.read.format->import(*out.read.model);
+Status Import(const InputSizes& sizes, const std::function<Status(Graph&)>& bind,
+              LoadedModel& out) {
+  auto imported = ImportWithSizes(out.read, sizes);
   if (!imported) {
     if (bind) return tl::unexpected(imported.error());
     out.import_error = imported.error();
@@ -54,7 +55,8 @@ Result<LoadedModel> LoadFrom(ReadModel read, const std::string& path, const Load
   if (!summary) return tl::unexpected(summary.error().In(path));
   out.summary = *std::move(summary);
   if (!options.graph && !options.bind) return out;
-  if (auto s = Import(options.bind, out); !s) return tl::unexpected(s.error().In(path));
+  if (auto s = Import(options.sizes, options.bind, out); !s)
+    return tl::unexpected(s.error().In(path));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/given_inputs.h"
 #include "support/files.h"
 #include "support/run_graph.h"
 
@@ -64,13 +65,18 @@ std::string Subgraph(std::string_view attribute, const std::string& contents) {
                      attribute, attribute, contents);
 }
 
-ImportedModel Import(const std::string& graph, int opset = 17, const std::string& more = "") {
+ReadModel Read(const std::string& graph, int opset = 17, const std::string& more = "") {
   const std::string text =
       fmt::format("ir_version: 8\nopset_import {{ version: {} }}\n{}\ngraph {{ name: \"g\"\n{} }}",
                   opset, more, graph);
   const auto read = ReadModelBytes(Blob::Copy(std::as_bytes(std::span(text))), "m.textproto");
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  auto imported = read->format->import(*read->model);
+  return *read;
+}
+
+ImportedModel Import(const std::string& graph, int opset = 17, const std::string& more = "") {
+  const ReadModel read = Read(graph, opset, more);
+  auto imported = read.format->import(*read.model);
   REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
   return *std::move(imported);
 }
@@ -99,11 +105,8 @@ std::string WhyNot(const std::string& graph, int opset = 17) {
 }
 
 std::string ErrorOfImport(const std::string& graph) {
-  const std::string text =
-      "ir_version: 8\nopset_import { version: 17 }\ngraph { name: \"g\"\n" + graph + "}";
-  const auto read = ReadModelBytes(Blob::Copy(std::as_bytes(std::span(text))), "m.textproto");
-  REQUIRE_MESSAGE(read.has_value(), read.error().message());
-  const auto imported = read->format->import(*read->model);
+  const ReadModel read = Read(graph);
+  const auto imported = read.format->import(*read.model);
   return imported ? "" : imported.error().message();
 }
 
@@ -326,6 +329,29 @@ TEST_CASE("onnx Scan: axes and directions") {
                  "axis 2 of scan input 0 is out of range for rank 2"));
   CHECK(Contains(ErrorOfImport(Sums(Ints("scan_output_axes", {0, 1}), {"3", "2"})),
                  "scan_output_axes has 2 entries; expected 1"));
+}
+
+// A size of an input decides about a branch, a trip count or a scan.
+TEST_CASE("onnx control flow: sizes of the inputs that are given to the import") {
+  const auto types = [](const std::string& graph, const InputSizes& sizes) {
+    const ReadModel read = Read(graph);
+    const auto imported = ImportWithSizes(read, sizes);
+    REQUIRE_MESSAGE(imported.has_value(), imported.error().message());
+    return imported->unsupported.empty() ? imported->graph.outputs().back().value->type().ToString()
+                                         : imported->unsupported[0].reason.substr(0, 30);
+  };
+  const InputShapes three = {{"x", {2, 3}}};
+  CHECK(types(SqueezeIfOne("n"), {.shapes = three}) == "f32[2, 3]");
+  CHECK(types(SqueezeIfOne("n"), {.shapes = {{"x", {2, 1}}}}) == "f32[2]");
+  CHECK(types(SqueezeIfOne("n"), {.batch = 3}) == "the condition depends on the d");
+  CHECK(types(Sums("", {"t", "2"}), {.batch = 3}) == "f32[3, 2]");
+  CHECK(types(Sums("", {"t", "2"}), {.shapes = {{"x", {4, 2}}}}) == "f32[4, 2]");
+  // Those that do not fit are ignored.
+  CHECK(types(Sums("", {"t", "2"}), {.shapes = {{"x", {4}}, {"z", {1}}}}) ==
+        "the length of scan input 0 dep");
+  // Nothing else changes.
+  CHECK(types(Node("Neg", {"x"}, {"y"}) + Input("x", TypeOf(kF32, {"n"})) + Outputs({"y"}),
+              {.shapes = {{"x", {4}}}}) == "f32[n]");
 }
 
 TEST_CASE("onnx Scan: version 8 has batches") {

@@ -245,15 +245,28 @@ Result<Value*> ImportContext::Reshape(Value* x, Dims dims) {
   return Add("reshape", {x}, ReshapeAttrs{std::move(dims), false});
 }
 
-Result<ImportedModel> Import(const NativeModel& native) {
-  return ImportWithShapes(native, {});
-}
+namespace {
 
-Result<ImportedModel> ImportWithShapes(const NativeModel& native, const Shapes& shapes) {
+Result<ImportedModel> ImportNetwork(const NativeModel& native, const Shapes& shapes,
+                                    const SymbolSizes& sizes) {
   const auto& model = static_cast<const Model&>(native);
-  if (model.has_network()) return Importer(model, shapes).Run();
+  if (model.has_network()) return Importer(model, shapes, sizes).Run();
   return UnsupportedError("{}: only neural networks of layers are supported",
                           DescribeKind(model.root()));
+}
+
+}  // namespace
+
+Result<ImportedModel> Import(const NativeModel& model) {
+  return ImportNetwork(model, {}, {});
+}
+
+Result<ImportedModel> ImportWithShapes(const NativeModel& model, const Shapes& shapes) {
+  return ImportNetwork(model, shapes, {});
+}
+
+Result<ImportedModel> ImportWithSizes(const NativeModel& model, const SymbolSizes& sizes) {
+  return ImportNetwork(model, {}, sizes);
 }
 
 std::vector<OperatorSupport> Operators() {

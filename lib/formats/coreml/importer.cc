@@ -70,7 +70,7 @@ Status Importer::ReadInput(const Fields& feature) {
   if (scope_.contains(name)) return ModelError("two inputs are named {}", Quote(name));
   if (const auto given = shapes_.find(name); given != shapes_.end() && IsArray(feature) && rank5())
     GiveAllAxes(*type, given->second);
-  Value* const input = graph_.AddInput(name, *std::move(type));
+  Value* const input = graph_.AddInput(name, WithSizes(*type, sizes_));
   ReadFeatureMetadata(feature);
   auto blob = FeatureBlob(graph_, input, feature, network_);
   if (!blob) return tl::unexpected(blob.error().In("input " + Quote(name)));

@@ -13,6 +13,7 @@
 
 #include "base/status.h"
 #include "formats/common/control_flow.h"
+#include "formats/common/symbol_sizes.h"
 #include "formats/coreml/fields.h"
 #include "formats/coreml/import.h"
 #include "formats/coreml/native.h"
@@ -35,9 +36,11 @@ Status ImportKind(ImportContext& ctx);
 
 class Importer {
  public:
-  Importer(const Model& model, const Shapes& shapes)
+  // `sizes`: of symbols, which the graph does not have then.
+  Importer(const Model& model, const Shapes& shapes, SymbolSizes sizes = {})
       : model_(model),
         shapes_(shapes),
+        sizes_(std::move(sizes)),
         network_(model.network()),
         description_(model.root().Sub("description")),
         user_defined_(description_.Sub("metadata")) {}
@@ -83,6 +86,7 @@ class Importer {
 
   const Model& model_;
   const Shapes& shapes_;
+  SymbolSizes sizes_;
   Fields network_;
   Fields description_;
   Fields user_defined_;

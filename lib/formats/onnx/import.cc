@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "formats/onnx/family.h"
 #include "formats/onnx/importer.h"
+#include "formats/onnx/onnx.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/tensor.h"
 #include "ir/number.h"
@@ -198,9 +199,13 @@ Status ImportOp(ImportContext& ctx, std::string_view domain) {
 }
 
 Result<ImportedModel> Import(const NativeModel& native) {
+  return ImportWithSizes(native, {});
+}
+
+Result<ImportedModel> ImportWithSizes(const NativeModel& native, const SymbolSizes& sizes) {
   const auto& model = static_cast<const Model&>(native);
   if (!model.proto.has_graph()) return ModelError("the model has no graph");
-  return Importer(model).Run();
+  return Importer(model, sizes).Run();
 }
 
 std::vector<OperatorSupport> Operators() {

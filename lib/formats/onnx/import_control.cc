@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "formats/onnx/importer.h"
-#include "formats/onnx/tensor.h"
 #include "ir/number.h"
 #include "ir/op_def.h"
 
@@ -45,7 +44,7 @@ Result<const Subgraph*> Importer::SharedOf(const pb::GraphProto& g) {
   for (const auto& input : g.input())
     if (!out.initializers.contains(input.name())) out.inputs.push_back(&input);
   const auto declare = [&](const pb::ValueInfoProto& info) {
-    Type type = ReadType(info.type(), info.name());
+    Type type = TypeOf(info);
     if (type.dims && !type.const_dims()) type.dims.reset();
     out.declared[info.name()] = std::move(type);
   };
@@ -106,7 +105,7 @@ Result<std::vector<Value*>> Importer::RunBody(const Body& body, std::span<Value*
   scope.unrolled = body.unrolled;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const pb::ValueInfoProto& input = *body.shared.inputs[i];
-    const Type declared = ReadType(input.type(), input.name());
+    const Type declared = TypeOf(input);
     const DType given = inputs[i]->dtype();
     if (declared.dtype != DType::kUnknown && given != DType::kUnknown && given != declared.dtype)
       return ModelError("input {} of {} is declared as {}, but is {}", Quote(input.name()),
@@ -172,7 +171,7 @@ Status Importer::ImportIf(ImportContext& ctx, const Scope& scope, int index) {
 
 Result<Value*> Importer::NumberInput(const Body& body, size_t i, DType dtype, int64_t v) {
   NN_ASSIGN(Tensor number, Number(dtype, static_cast<double>(v)));
-  const auto dims = ReadType(body.shared.inputs[i]->type(), "").const_dims();
+  const auto dims = TypeOf(*body.shared.inputs[i]).const_dims();
   if (dims && std::ranges::all_of(*dims, [](int64_t d) { return d == 1; })) {
     NN_ASSIGN(number, number.Reshaped(*dims));
   }

@@ -129,10 +129,8 @@ Result<ImportedModel> Importer::Run() {
   const pb::GraphProto& g = model_.proto.graph();
   graph_.name = g.name();
   ReadMetadata();
-  for (const auto& info : g.value_info())
-    main_.declared[info.name()] = ReadType(info.type(), info.name());
-  for (const auto& info : g.output())
-    main_.declared[info.name()] = ReadType(info.type(), info.name());
+  for (const auto& info : g.value_info()) main_.declared[info.name()] = TypeOf(info);
+  for (const auto& info : g.output()) main_.declared[info.name()] = TypeOf(info);
   ReadFunctions();
   main_.values.reserve(static_cast<size_t>(g.initializer_size() + g.input_size() + g.node_size()));
   NN_RETURN_IF_ERROR(ReadInitializers(g, main_));
@@ -147,6 +145,10 @@ Result<ImportedModel> Importer::Run() {
   main_ = Scope();
   NN_RETURN_IF_ERROR(Verify(graph_));
   return ImportedModel{std::move(graph_), std::move(unsupported_)};
+}
+
+Type Importer::TypeOf(const pb::ValueInfoProto& info, const std::string& prefix) const {
+  return WithSizes(ReadType(info.type(), prefix + info.name()), sizes_);
 }
 
 void Importer::ReadMetadata() {
@@ -182,7 +184,7 @@ Status Importer::ReadInputs(const pb::GraphProto& g) {
     if (const char* kind = KindOf(info.type()))
       return UnsupportedError("graph input {} is {}, which is unsupported", Quote(info.name()),
                               kind);
-    Type type = ReadType(info.type(), info.name());
+    Type type = TypeOf(info);
     if (type.dtype == DType::kUnknown)
       return ModelError("graph input {} has an unknown element type", Quote(info.name()));
     main_.values[info.name()] = graph_.AddInput(info.name(), std::move(type));
@@ -308,8 +310,7 @@ Status Importer::Inline(ImportContext& ctx, const pb::FunctionProto& f, const Sc
   for (const std::string& name : f.attribute()) body.attrs[name] = ctx.FindAttr(name);
   for (const pb::AttributeProto& a : f.attribute_proto())
     body.attrs[a.name()] = ctx.HasAttr(a.name()) ? ctx.FindAttr(a.name()) : &a;
-  for (const auto& info : f.value_info())
-    body.declared[info.name()] = ReadType(info.type(), body.prefix + info.name());
+  for (const auto& info : f.value_info()) body.declared[info.name()] = TypeOf(info, body.prefix);
   calls_.push_back(&f);
   ++depth_;
   const Status status = ImportNodes(f.node(), body);

@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "formats/common/control_flow.h"
+#include "formats/common/symbol_sizes.h"
 #include "formats/format.h"
 #include "formats/onnx/import.h"
 #include "formats/onnx/native.h"
@@ -66,11 +67,15 @@ bool IsControlFlow(std::string_view domain, std::string_view op);
 
 class Importer {
  public:
-  explicit Importer(const Model& model) : model_(model) {}
+  // `sizes`: of symbols, which the graph does not have then.
+  explicit Importer(const Model& model, SymbolSizes sizes = {})
+      : model_(model), sizes_(std::move(sizes)) {}
 
   Result<ImportedModel> Run();
 
  private:
+  // ReadType() with the sizes.
+  Type TypeOf(const pb::ValueInfoProto& info, const std::string& prefix = {}) const;
   void ReadMetadata();
   void ReadFunctions();
   Status ReadInitializers(const pb::GraphProto& g, Scope& scope);
@@ -128,6 +133,7 @@ class Importer {
                                       int64_t length, const ScanAxes& axes);
 
   const Model& model_;
+  SymbolSizes sizes_;
   Graph graph_;
   Scope main_;
   std::map<std::tuple<std::string, std::string, std::string>, const pb::FunctionProto*> functions_;

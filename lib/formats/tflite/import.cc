@@ -6,6 +6,7 @@
 #include "formats/tflite/importer.h"
 #include "formats/tflite/options.h"
 #include "formats/tflite/tensor.h"
+#include "formats/tflite/tflite.h"
 #include "ops/math/elementwise.h"
 
 namespace nn::tflite {
@@ -148,25 +149,22 @@ const ImportRow* FindImport(fb::BuiltinOperator op) {
   return FindRow(table, op);
 }
 
-namespace {
-
-Result<ImportedModel> ImportMain(const NativeModel& native, bool hybrid_as_float) {
+Result<ImportedModel> ImportWithSizes(const NativeModel& native, const SymbolSizes& sizes,
+                                      bool as_float) {
   const auto& model = static_cast<const Model&>(native);
   const fb::SubGraph* main = At(model.root->subgraphs(), 0);
   if (main == nullptr) return ModelError("the model has no subgraph");
-  ImportState state{.hybrid_as_float = hybrid_as_float};
+  ImportState state{.hybrid_as_float = as_float, .sizes = sizes};
   NN_RETURN_IF_ERROR(Importer(model, *main, state).Run());
   return std::move(state.result);
 }
 
-}  // namespace
-
 Result<ImportedModel> Import(const NativeModel& model) {
-  return ImportMain(model, false);
+  return ImportWithSizes(model, {}, false);
 }
 
 Result<ImportedModel> ImportAsFloat(const NativeModel& model) {
-  return ImportMain(model, true);
+  return ImportWithSizes(model, {}, true);
 }
 
 std::vector<OperatorSupport> Operators() {

@@ -149,11 +149,10 @@ Result<const fb::Tensor*> Importer::TensorAt(int64_t index) const {
 }
 
 Result<Type> Importer::TypeOf(const fb::Tensor& tensor, int64_t index) const {
-  auto type = ReadType(tensor, NameOfTensor(tensor, index));
-  if (!type)
-    return tl::unexpected(
-        type.error().In(fmt::format("tensor {} ({})", index, Quote(Text(tensor.name())))));
-  return type;
+  const auto type = ReadType(tensor, NameOfTensor(tensor, index));
+  if (type) return WithSizes(*type, state_.sizes);
+  return tl::unexpected(
+      type.error().In(fmt::format("tensor {} ({})", index, Quote(Text(tensor.name())))));
 }
 
 Status Importer::ReadInputs() {

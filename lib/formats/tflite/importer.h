@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "formats/common/control_flow.h"
+#include "formats/common/symbol_sizes.h"
 #include "formats/format.h"
 #include "formats/tflite/import.h"
 #include "formats/tflite/native.h"
@@ -22,6 +23,7 @@ namespace nn::tflite {
 // What the import of a subgraph shares with those of the subgraphs that it calls.
 struct ImportState {
   bool hybrid_as_float = false;
+  SymbolSizes sizes = {};  // of symbols, which the graph does not have then
   ImportedModel result = {};
   UnrollBudget inlined = {};
   KnownValues known = {};
