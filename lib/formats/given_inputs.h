@@ -1,5 +1,5 @@
-// What is known about the inputs of a run when a model is imported: sizes of dynamic dimensions, and
-// ranks or types other than the declared ones, for formats whose runtimes accept them.
+// What is known about the inputs of a run when a model is imported: sizes of dynamic dimensions,
+// and ranks or types other than the declared ones, for formats whose runtimes accept them.
 #pragma once
 
 #include <cstdint>
