@@ -76,9 +76,11 @@ std::string BranchModel(const std::string& inner, const std::string& captured = 
     return Bytes(field, Bytes(1, name) + Bytes(2, Bytes(1, Int(1, type) + Bytes(2, ""))));
   };
   const std::string branch = node(inner, captured, "s") + Bytes(2, "branch") + value(12, "s", 1);
-  const std::string attribute = Bytes(5, Bytes(1, "then_branch") + Bytes(6, branch) + Int(20, 5));
+  const std::string other = node("Neg", "t", "e") + Bytes(2, "other") + value(12, "e", 1);
+  const std::string attributes = Bytes(5, Bytes(1, "then_branch") + Bytes(6, branch) + Int(20, 5)) +
+                                 Bytes(5, Bytes(1, "else_branch") + Bytes(6, other) + Int(20, 5));
   const std::string graph = node("Relu", "x", "r") + node("Tanh", "x", "t") +
-                            node("If", "c", "y", attribute) + node("Abs", "t", "z") +
+                            node("If", "c", "y", attributes) + node("Abs", "t", "z") +
                             value(11, "x", 1) + value(11, "c", 9) + value(12, "y", 1);
   return Int(1, 8) + Bytes(7, graph) + Bytes(8, Bytes(1, "") + Int(2, 17));
 }

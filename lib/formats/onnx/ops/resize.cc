@@ -366,13 +366,15 @@ int64_t ResizeOpset(const Node& node) {
 
 // Whether ONNX selects the elements that TensorFlow Lite does. It divides by the scale where the
 // other multiplies, so that positions next to an integer may be on either side of it. True if the
-// sizes are not known.
+// sizes are not known, or too large to compare all positions.
 Result<bool> SelectsAlike(const Node& node) {
   const ResizeAttrs& tflite = node.attrs<ResizeAttrs>();
   if (node.arithmetic() == Arithmetic::kDefault || tflite.mode != ResizeMode::kNearest) return true;
   const auto from = ConstDims(SpatialDims(*node.input(kX)->type().dims, tflite.layout));
   const auto to = ConstDims(SpatialDims(*node.output()->type().dims, tflite.layout));
   if (!from || !to) return true;
+  constexpr int64_t kMostCompared = 1 << 16;
+  if (std::ranges::any_of(*to, [](int64_t n) { return n > kMostCompared; })) return true;
   const ResizeNumbers numbers{.scales = {}, .sizes = *to, .roi = {}};
   ResizeAttrs onnx = AttrsOf(node);
   if (IsHalfPixelRoundedUp(onnx)) {
