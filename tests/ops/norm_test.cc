@@ -94,11 +94,11 @@ TEST_CASE("normalizations: errors name what does not fit") {
       Fails(R"(graph { in %x: f32[1, 3, 4]  const %s: f32[2] = splat(1)  const %b: f32[3] = splat(0)
                          %y = instance_norm(%x, %s, %b)  out "y" = %y })",
             "input 1 has 2 elements for 3 channels"));
-  CHECK(
-      Fails("graph { in %x: u8[1, 4]{scale=0.05, zp=130}\n"
-            "%y = l2_normalization(%x) {epsilon = 1.0} @tflite : u8[1, 4]{scale=0.0078125, zp=128}\n"
-            "out \"y\" = %y }",
-            "epsilon is 1; the integer arithmetic has none above 1e-06"));
+  CHECK(Fails(
+      "graph { in %x: u8[1, 4]{scale=0.05, zp=130}\n"
+      "%y = l2_normalization(%x) {epsilon = 1.0} @tflite : u8[1, 4]{scale=0.0078125, zp=128}\n"
+      "out \"y\" = %y }",
+      "epsilon is 1; the integer arithmetic has none above 1e-06"));
 }
 
 }  // namespace
