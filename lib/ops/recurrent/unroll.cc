@@ -20,6 +20,8 @@
 namespace nn {
 namespace {
 
+using enum RecurrentInputs::Index;
+
 // Adds the nodes of one layer before `node`.
 class Unroller {
  public:
@@ -56,8 +58,6 @@ class Unroller {
   }
 
  private:
-  using enum RecurrentInputs::Index;
-
   struct Direction {
     Value* y;  // with an axis of size 1 for the direction
     Value* h;  // the same
