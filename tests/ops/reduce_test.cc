@@ -68,6 +68,7 @@ TEST_CASE("reductions: sums of many elements take 16 lanes") {
 TEST_CASE("reductions: the same everywhere") {
   CheckCase({"inner", OneOp("f32[7, 131]", "reduce_mean(%x) {axes = [1]}")});
   CheckCase({"outer", OneOp("f32[37, 19, 5]", "reduce_sum(%x) {axes = [0, 1]}")});
+  CheckCase({"rows without elements", OneOp("f32[0, 2]", "reduce_sum(%x) {axes = [0]}")});
 }
 
 TEST_CASE("reductions: errors name what does not fit") {

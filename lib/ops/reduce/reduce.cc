@@ -30,10 +30,11 @@ namespace {
 // One row of a tensor, computed in T.
 template <typename T>
 struct Row {
-  const T* x;
+  const T* x;  // of the tensor, which may be empty
   const Rows* rows;
+  int64_t start;
   int64_t size() const { return rows->length(); }
-  T operator[](int64_t i) const { return x[rows->offset(i)]; }
+  T operator[](int64_t i) const { return x[start + rows->offset(i)]; }
 };
 
 template <typename T>
@@ -251,7 +252,7 @@ template <typename T, typename Fn>
 Status EvalReals(EvalContext& ctx, const Rows& rows, Fn fn) {
   NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
   const Reals<T> x(ctx.in(0));
-  rows.ForEach([&](int64_t row, int64_t start) { y[row] = fn(Row<T>{x.data() + start, &rows}); });
+  rows.ForEach([&](int64_t row, int64_t start) { y[row] = fn(Row<T>{x.data(), &rows, start}); });
   y.Finish();
   return {};
 }
