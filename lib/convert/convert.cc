@@ -388,7 +388,11 @@ Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& sourc
   const bool needs_source =
       runs || !InputSymbols(source).empty() || (!o.dequantize && IsQuantized(source));
   const std::vector<UnsupportedNode> of_import = out.unsupported;
-  Graph fitted = needs_source ? source.Clone() : std::move(source);
+  Graph fitted;
+  if (needs_source)
+    fitted = source.Clone();
+  else
+    std::swap(fitted, source);
   // Shape annotations of the source file are not written.
   NN_RETURN_IF_ERROR(ForgetDeclaredShapes(fitted));
   InterfaceAxes axes;

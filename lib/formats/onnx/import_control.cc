@@ -24,7 +24,7 @@ Status Importer::ImportControl(ImportContext& ctx, const Scope& scope, int index
                       : ctx.opset() < 9 ? &Importer::ImportScan8
                                         : &Importer::ImportScan;
   ImportMark mark(graph_, unsupported_);
-  const Status status = (this->*import)(ctx, scope, index);
+  Status status = (this->*import)(ctx, scope, index);
   if (status) return {};
   // What is unsupported in a subgraph is the reason why its node is.
   if (status.error().code() == ErrorCode::kUnsupported)

@@ -44,7 +44,7 @@ Tensor GateBias(const Node& node, int64_t direction, int64_t gate) {
 Tensor SummedGateBias(const Node& node, int64_t direction, int64_t gate) {
   std::vector<float> sum(static_cast<size_t>(UnitsOf(node)), 0.0f);
   if (node.input(RecurrentInputs::kBias) != nullptr) {
-    const Tensor of_w = BiasHalf(node, direction, 0, gate).Aligned();
+    Tensor of_w = BiasHalf(node, direction, 0, gate).Aligned();
     if (HasZeroRecurrentBias(node)) return of_w;
     const Tensor of_r = BiasHalf(node, direction, 1, gate).Aligned();
     for (size_t u = 0; u < sum.size(); ++u) sum[u] = of_w.As<float>()[u] + of_r.As<float>()[u];
