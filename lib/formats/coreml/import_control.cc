@@ -59,9 +59,9 @@ Result<Importer::Flow> Importer::ImportControl(ImportContext& ctx, int64_t index
   const size_t before = journal_.size();
   bool on_opaque = false;
   for (size_t i = 0; i < ctx.input_count(); ++i) on_opaque |= !ctx.input(i)->type().ranked();
-  const auto flow = on_opaque          ? Result<Flow>(UnsupportedError("an input is unsupported"))
-                    : kind == "branch" ? ImportBranch(ctx, index)
-                                       : ImportLoop(ctx, index);
+  auto flow = on_opaque          ? Result<Flow>(UnsupportedError("an input is unsupported"))
+              : kind == "branch" ? ImportBranch(ctx, index)
+                                 : ImportLoop(ctx, index);
   if (flow || flow.error().code() != ErrorCode::kUnsupported) return flow;
   // What is unsupported in a network is the reason why its layer is.
   const bool follows = on_opaque || mark.HasUnsupported();

@@ -132,7 +132,9 @@ Result<ImportedModel> Importer::Run() {
   for (const auto& info : g.value_info()) main_.declared[info.name()] = TypeOf(info);
   for (const auto& info : g.output()) main_.declared[info.name()] = TypeOf(info);
   ReadFunctions();
-  main_.values.reserve(static_cast<size_t>(g.initializer_size() + g.input_size() + g.node_size()));
+  const auto initializers = static_cast<size_t>(g.initializer_size());
+  main_.values.reserve(initializers + static_cast<size_t>(g.input_size()) +
+                       static_cast<size_t>(g.node_size()));
   NN_RETURN_IF_ERROR(ReadInitializers(g, main_));
   NN_RETURN_IF_ERROR(ReadInputs(g));
   NN_RETURN_IF_ERROR(ImportNodes(g.node(), main_));

@@ -44,10 +44,10 @@ Status Importer::ImportControl(ImportContext& ctx) {
   using Op = fb::BuiltinOperator;
   ImportMark mark(graph_, unsupported_);
   const Op op = OperatorOf(ctx.code());
-  const Status status = op == Op::STABLEHLO_COMPOSITE ? ImportComposite(ctx)
-                        : op == Op::STABLEHLO_CASE    ? ImportCase(ctx)
-                        : op == Op::IF                ? ImportIf(ctx)
-                                                      : ImportWhile(ctx);
+  Status status = op == Op::STABLEHLO_COMPOSITE ? ImportComposite(ctx)
+                  : op == Op::STABLEHLO_CASE    ? ImportCase(ctx)
+                  : op == Op::IF                ? ImportIf(ctx)
+                                                : ImportWhile(ctx);
   if (status) return {};
   // What is unsupported in a subgraph is the reason why its operator is.
   if (status.error().code() == ErrorCode::kUnsupported)
