@@ -57,7 +57,8 @@ Status WriteArg(ExportContext& ctx, const Node& node) {
   const std::string y = IndexName(ctx, node.output());
   pb::NodeProto* out =
       ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin", {ctx.NameOf(node.input(0))}, {y});
-  SetInt(out, "axis", a.axis < 0 ? a.axis + node.input(0)->type().rank() : a.axis);
+  const Type& x = node.input(0)->type();
+  SetInt(out, "axis", a.axis < 0 && x.ranked() ? a.axis + x.rank() : a.axis);
   SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
   if (a.select_last_index) SetInt(out, "select_last_index", 1);
   CastIndices(ctx, node.output(), y);
@@ -74,7 +75,7 @@ std::string NameOfK(ExportContext& ctx, const Node& node) {
     ctx.AddCast(name, wide, DType::kI64);
     name = wide;
   }
-  if (k->type().rank() == 1) return name;
+  if (k->type().ranked() && k->type().rank() == 1) return name;
   std::string flat = ctx.NewName("k");
   ctx.AddHelper("Reshape", {name, ctx.AddTensor(Tensor::Ints({1}), "shape")}, {flat});
   return flat;
@@ -107,7 +108,9 @@ std::optional<std::string> WhyNotSelection(const Node& node) {
 }
 
 int64_t ArgOpset(const Node& node) {
-  return node.attrs<ArgAttrs>().select_last_index ? 12 : 1;
+  const auto& a = node.attrs<ArgAttrs>();
+  if (a.select_last_index) return 12;
+  return a.axis < 0 && !node.input(0)->type().ranked() ? 11 : 1;
 }
 int64_t TopKOpset(const Node& node) {
   const auto& a = node.attrs<TopKAttrs>();
