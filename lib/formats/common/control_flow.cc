@@ -126,9 +126,9 @@ void ImportMark::EraseNodes() {
   }
 }
 
-void ImportMark::Undo() {
+void ImportMark::Undo(const Error& error) {
   EraseNodes();
-  unsupported_.resize(unsupported_count_);
+  if (error.code() != ErrorCode::kUnsupported) unsupported_.resize(unsupported_count_);
 }
 
 int64_t LastId(const Graph& graph) {

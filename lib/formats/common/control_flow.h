@@ -83,8 +83,9 @@ class ImportMark {
   bool HasUnsupported() const { return unsupported_.size() > unsupported_count_; }
   // Erases all nodes that were added since; constants stay.
   void EraseNodes();
-  // The same with the list of unsupported nodes.
-  void Undo();
+  // Takes back what an operator of control flow added before it failed. If it is unsupported, the
+  // unsupported nodes stay listed, because what is unsupported in a subgraph is the reason.
+  void Undo(const Error& error);
 
  private:
   Graph& graph_;

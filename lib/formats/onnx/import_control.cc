@@ -25,12 +25,7 @@ Status Importer::ImportControl(ImportContext& ctx, const Scope& scope, int index
                                         : &Importer::ImportScan;
   ImportMark mark(graph_, unsupported_);
   Status status = (this->*import)(ctx, scope, index);
-  if (status) return {};
-  // What is unsupported in a subgraph is the reason why its node is.
-  if (status.error().code() == ErrorCode::kUnsupported)
-    mark.EraseNodes();
-  else
-    mark.Undo();
+  if (!status) mark.Undo(status.error());
   return status;
 }
 

@@ -48,12 +48,7 @@ Status Importer::ImportControl(ImportContext& ctx) {
                   : op == Op::STABLEHLO_CASE    ? ImportCase(ctx)
                   : op == Op::IF                ? ImportIf(ctx)
                                                 : ImportWhile(ctx);
-  if (status) return {};
-  // What is unsupported in a subgraph is the reason why its operator is.
-  if (status.error().code() == ErrorCode::kUnsupported)
-    mark.EraseNodes();
-  else
-    mark.Undo();
+  if (!status) mark.Undo(status.error());
   return status;
 }
 
