@@ -72,7 +72,7 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
          "(without it, 256 over both directions), and set a number of steps that the model "
          "leaves open to N")
       ->type_name("N")
-      ->check(CLI::Range(1, 65536));
+      ->check(CLI::Range(int64_t{1}, kMaxUnroll));
   app.add_flag("--dequantize", o.dequantize,
                "Convert a quantized model as a float model: quantized weights, inputs and outputs "
                "become float32; the report shows the difference from the quantized model");

@@ -54,6 +54,10 @@ struct ConvertOptions {
   // floats, quantized inputs and outputs become float32. The verification compares with that float
   // model.
   bool dequantize = false;
+  // Recurrent layers that the format cannot hold are written step by step if they have at most this
+  // many steps, 1 to 65,536, and a number of steps that the model leaves open is set to it.
+  // std::nullopt: up to 256 steps over both directions, and open numbers stay.
+  std::optional<int64_t> unroll = std::nullopt;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models
   VerifyOptions verification = {};

@@ -367,6 +367,8 @@ Result<Conversion> ConvertModel(ReadModel read, const Format& format, const Conv
 
 Result<Conversion> ConvertGraph(ImportedModel imported, const SourceError& source_error,
                                 const Format& format, const ConvertOptions& o) {
+  if (o.unroll && (*o.unroll < 1 || *o.unroll > kMaxUnroll))
+    return UsageError("{} steps cannot be unrolled, only 1 to {}", *o.unroll, kMaxUnroll);
   Conversion out;
   out.unsupported = std::move(imported.unsupported);
   out.hybrids = imported.hybrids;

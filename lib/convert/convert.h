@@ -31,6 +31,9 @@
 
 namespace nn {
 
+// The largest ConvertOptions::unroll.
+inline constexpr int64_t kMaxUnroll = 65536;
+
 struct ConvertOptions {
   // The path of the source, also for messages; "-" is standard input.
   std::string input;
@@ -52,8 +55,8 @@ struct ConvertOptions {
   // (Verification::quantized).
   bool dequantize = false;
   // Recurrent layers that the format lacks are written step by step if they have at most this many
-  // steps, and a number of steps that the inputs leave open is set to it (convert/layer_steps.h).
-  // Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
+  // steps, 1 to kMaxUnroll, and a number of steps that the inputs leave open is set to it
+  // (convert/layer_steps.h). Nullopt: up to kMaxUnrolledSteps, and open numbers stay.
   std::optional<int64_t> unroll = std::nullopt;
   bool dry_run = false;  // exports the model, but writes, validates and runs nothing
   bool verify = true;    // whether to run both models

@@ -98,6 +98,18 @@ TEST_CASE("api: conversions, costs, pictures and rules") {
   CHECK(ConvertModel(source, folder / "m.onnx", {.format = "xyz"}).error().code() ==
         ErrorCode::kUsage);
 
+  const Graph gru = Take(Graph::Parse(R"(graph {
+      in %x "x": f32[t, 1, 3]
+      const %w: f32[1, 6, 3] = seeded(1, 0.5)
+      const %r: f32[1, 6, 2] = seeded(2, 0.5)
+      %y = gru(%x, %w, %r)
+      out "y" = %y })"));
+  CHECK_FALSE(Take(WriteGraph(gru, folder / "gru.tflite")).written.has_value());
+  const Conversion unrolled = Take(WriteGraph(gru, folder / "gru.tflite", {.unroll = 3}));
+  REQUIRE(unrolled.written.has_value());
+  CHECK(unrolled.verification->passed);
+  CHECK(WriteGraph(gru, folder / "gru.tflite", {.unroll = 0}).error().code() == ErrorCode::kUsage);
+
   const Graph erf =
       Take(Graph::Parse(R"(graph { in %x "x": f64[2, 3] %y = asin(%x) out "y" = %y })"));
   const Conversion refused = Take(WriteGraph(erf, folder / "erf.nnapi"));
