@@ -290,10 +290,11 @@ bool FewSteps(const std::vector<int64_t>& to, int64_t rows) {
 
 Result<bool> ExpandScatterNd(Graph& graph, Node& node) {
   const Type& x = node.input(0)->type();
-  const Dims& indices = *node.input(1)->type().dims;
+  const Type& indices_type = node.input(1)->type();
+  if (!x.ranked() || !indices_type.ranked()) return false;
+  const Dims& indices = *indices_type.dims;
   const Reduction reduction = node.attrs<ScatterNdAttrs>().reduction;
-  if (!x.ranked() || indices.empty() || !indices.back().is_const() || indices.back() == 0)
-    return false;
+  if (indices.empty() || !indices.back().is_const() || indices.back() == 0) return false;
   const auto entries = static_cast<std::ptrdiff_t>(indices.back().value());
   const auto addressed = ConstDims(Dims(x.dims->begin(), x.dims->begin() + entries));
   const auto vectors = ConstDims(Dims(indices.begin(), indices.end() - 1));

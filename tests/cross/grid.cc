@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include "convert/verify.h"
 #include "convert/written.h"
 #include "exec/program.h"
 #include "ir/text.h"
+#include "ops/array/shape.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
 #include "support/open_sizes.h"
@@ -54,20 +56,128 @@ std::map<std::string_view, int> CountOperators(const Graph& graph) {
   return counts;
 }
 
-// Whether the graph itself cannot be run on the row's inputs, regardless of the format.
-bool DoesNotRun(const Row& row, const CrossCase& c) {
-  auto graph = ParseGraph(c.graph);
-  if (!graph || !BindOpenSizes(*graph)) return false;
+// An input whose rank its users do not know: it is reshaped to its shape, which is another input,
+// of unknown length.
+struct Unranked {
+  std::string shape_input;
+  std::string length;  // the symbol
+  Tensor shape;
+};
+
+// What a case is run with.
+struct Run {
+  const Row& row;
+  std::optional<Unranked> unranked;
+
+  Status Prepare(Graph& graph) const {
+    if (unranked)
+      NN_RETURN_IF_ERROR(BindSymbols(graph, {{unranked->length, unranked->shape.elements()}}));
+    return BindOpenSizes(graph);
+  }
+  Result<Tensor> Input(std::string_view name, const Type& type, size_t i, uint64_t seed) const {
+    if (unranked && name == unranked->shape_input) return unranked->shape;
+    return CaseInput(row, name, type, i, seed);
+  }
+};
+
+// kUnsupported if the input has scales per axis, which require a rank.
+Result<Unranked> HideRank(Graph& graph, size_t input) {
+  const Port port = graph.inputs()[input];
+  const Type& type = port.value->type();
+  if (type.quant != nullptr && type.quant->per_axis())
+    return UnsupportedError("scales per axis require a rank");
+  Graph bound = graph.Clone();
+  NN_RETURN_IF_ERROR(BindOpenSizes(bound));
+  const auto dims = bound.inputs()[input].value->type().const_dims();
+  if (!dims) return InternalError("input {} has no shape", port.name);
+  Unranked hidden{port.name + "/shape", "rank of " + port.name, Tensor::Ints(*dims)};
+
+  Value* const s =
+      graph.AddInput(hidden.shape_input, Type(DType::kI64, {Dim::Symbol(hidden.length)}));
+  NN_ASSIGN(Node* const reshape,
+            graph.Append("reshape", {port.value, s}, ReshapeAttrs{}, 1, graph.After(port.value)));
+  graph.ReplaceUses(port.value, reshape->output());
+  graph.SetInput(reshape, 0, port.value);
+  NN_RETURN_IF_ERROR(ForgetDeclaredShapes(graph));
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    Value* const y = graph.outputs()[i].value;
+    if (y->type().ranked()) continue;
+    if (y->type().quant != nullptr && y->type().quant->per_axis())
+      return UnsupportedError("scales per axis require a rank");
+    NN_ASSIGN(Node* const flat, graph.Append("reshape", {y}, ReshapeAttrs{{Dim(-1)}}));
+    graph.set_output(i, flat->output());
+  }
+  return hidden;
+}
+
+// Whether the graph itself cannot be run on the inputs, regardless of the format.
+bool DoesNotRun(const Run& run, Graph graph) {
+  if (!run.Prepare(graph)) return false;
   std::vector<Tensor> inputs;
-  for (const Port& p : graph->inputs()) {
-    auto t = CaseInput(row, p.name, p.value->type(), inputs.size(), 1);
+  for (const Port& p : graph.inputs()) {
+    auto t = run.Input(p.name, p.value->type(), inputs.size(), 1);
     if (!t) return false;
     inputs.push_back(*std::move(t));
   }
   ProgramOptions options;
   options.backend = Backend::kReference;
-  auto program = Program::Compile(*graph, options);
+  auto program = Program::Compile(graph, options);
   return !program || !program->Run(inputs);
+}
+
+Cell ConvertGraph(const Run& run, Graph source, const Format& format) {
+  Graph fitted = source.Clone();
+  if (const Status s = ForgetDeclaredShapes(fitted); !s) return Broken(s.error().message());
+  InterfaceAxes axes;
+  std::vector<UnsupportedNode> unsupported;
+  RewriteCounts rewrites;
+  const Status fit = FitTo(*format.target, fitted, axes, unsupported, &rewrites);
+  if (!unsupported.empty()) return {.kind = Cell::Kind::kRefused, .reason = Reasons(unsupported)};
+  if (!fit) return RefusedBy(fit.error());
+  const std::string path = "m" + std::string(format.extensions[0]);
+  const auto image = format.write(fitted, ExportOptions{path});
+  if (!image) return RefusedBy(image.error());
+
+  auto converted = ImportImage(*image, path, format);
+  if (!converted) return Broken(converted.error().message());
+  VerifyOptions options;
+  options.runs = 1;
+  options.seed = 1;
+  options.limits = kLimits;
+  options.threads = 1;
+  options.input = [&](std::string_view name, const Type& type, size_t i, uint64_t seed) {
+    return run.Input(name, type, i, seed);
+  };
+  options.prepare = [&](Graph& graph) { return run.Prepare(graph); };
+  const bool same_operators = CountOperators(source) == CountOperators(fitted);
+  const auto verified = VerifyConversion(
+      source.Clone(), [&] { return Result<Graph>(*std::move(converted)); }, axes, options);
+  if (!verified) {
+    if (!DoesNotRun(run, std::move(source))) return Broken(verified.error().message());
+    return {.kind = Cell::Kind::kRefused,
+            .rounds = false,
+            .reason = "written, but not verified: " + verified.error().message()};
+  }
+  if (!verified->passed) {
+    for (const OutputDrift& o : verified->outputs)
+      if (!o.worst.agrees)
+        return {.kind = Cell::Kind::kDrift,
+                .rounds = true,
+                .reason = fmt::format("output {}: {}", o.name, o.where)};
+  }
+  const bool identical = std::all_of(
+      verified->outputs.begin(), verified->outputs.end(),
+      [](const OutputDrift& o) { return o.worst.identical || o.worst.max_absolute == 0; });
+  Cell cell{.kind = same_operators ? Cell::Kind::kOneToOne : Cell::Kind::kRewritten,
+            .rounds = !identical,
+            .reason = {},
+            .rewrites = std::move(rewrites)};
+  for (const OutputDrift& o : verified->outputs) {
+    double& largest =
+        o.type.starts_with("f") || o.type.starts_with("bf") ? cell.relative : cell.steps;
+    largest = std::max(largest, o.relative);
+  }
+  return cell;
 }
 
 }  // namespace
@@ -93,50 +203,16 @@ Cell Convert(const Row& row, const CrossCase& c, const Format& format) {
   auto source = ParseGraph(c.graph);
   if (!source) return Broken("the graph: " + source.error().message());
   NamePorts(*source);
-  Graph fitted = source->Clone();
-  if (const Status s = ForgetDeclaredShapes(fitted); !s) return Broken(s.error().message());
-  InterfaceAxes axes;
-  std::vector<UnsupportedNode> unsupported;
-  const Status fit = FitTo(*format.target, fitted, axes, unsupported);
-  if (!unsupported.empty()) return {.kind = Cell::Kind::kRefused, .reason = Reasons(unsupported)};
-  if (!fit) return RefusedBy(fit.error());
-  const std::string path = "m" + std::string(format.extensions[0]);
-  const auto image = format.write(fitted, ExportOptions{path});
-  if (!image) return RefusedBy(image.error());
+  return ConvertGraph({row, std::nullopt}, *std::move(source), format);
+}
 
-  auto converted = ImportImage(*image, path, format);
-  if (!converted) return Broken(converted.error().message());
-  VerifyOptions options;
-  options.runs = 1;
-  options.seed = 1;
-  options.limits = kLimits;
-  options.threads = 1;
-  options.input = [&](std::string_view name, const Type& type, size_t i, uint64_t seed) {
-    return CaseInput(row, name, type, i, seed);
-  };
-  options.prepare = BindOpenSizes;
-  const bool same_operators = CountOperators(*source) == CountOperators(fitted);
-  const auto verified = VerifyConversion(
-      *std::move(source), [&] { return Result<Graph>(*std::move(converted)); }, axes, options);
-  if (!verified) {
-    if (!DoesNotRun(row, c)) return Broken(verified.error().message());
-    return {.kind = Cell::Kind::kRefused,
-            .rounds = false,
-            .reason = "written, but not verified: " + verified.error().message()};
-  }
-  if (!verified->passed) {
-    for (const OutputDrift& o : verified->outputs)
-      if (!o.worst.agrees)
-        return {.kind = Cell::Kind::kDrift,
-                .rounds = true,
-                .reason = fmt::format("output {}: {}", o.name, o.where)};
-  }
-  const bool identical = std::all_of(
-      verified->outputs.begin(), verified->outputs.end(),
-      [](const OutputDrift& o) { return o.worst.identical || o.worst.max_absolute == 0; });
-  return {.kind = same_operators ? Cell::Kind::kOneToOne : Cell::Kind::kRewritten,
-          .rounds = !identical,
-          .reason = {}};
+Cell ConvertUnranked(const Row& row, const CrossCase& c, size_t input, const Format& format) {
+  auto source = ParseGraph(c.graph);
+  if (!source) return Broken("the graph: " + source.error().message());
+  NamePorts(*source);
+  auto unranked = HideRank(*source, input);
+  if (!unranked) return RefusedBy(unranked.error());
+  return ConvertGraph({row, *std::move(unranked)}, *std::move(source), format);
 }
 
 std::vector<RowCells> ConvertAll(std::span<const Row> rows) {
@@ -190,6 +266,47 @@ std::string GridText(std::span<const RowCells> rows) {
                                ? std::string()
                                : fmt::format(" [{}]", fmt::join(labels, " | ")));
     }
+  }
+  return out;
+}
+
+std::string RewritesText(std::span<const RowCells> rows) {
+  struct Use {
+    size_t cells = 0;
+    size_t same_bits = 0;
+    double relative = 0;
+    double steps = 0;
+  };
+  const auto number = [](double n, const char* format) {
+    return n == 0 ? std::string() : fmt::format(fmt::runtime(format), n);
+  };
+  std::string out =
+      "<!-- Written by scripts/update-grid; do not edit. -->\n"
+      "# The rewrites that the rows of tests/cross prove\n\n"
+      "Of each rewrite: the cells (a row's case in a format) in which it takes part, those of "
+      "them\n"
+      "whose results keep every bit, and the largest difference of the others, relative to the\n"
+      "largest magnitude of the output. A cell can have several rewrites.\n\n"
+      "| Format | Operator | Rewrite | Cells | Same bits | Largest difference |\n"
+      "| --- | --- | --- | --- | --- | --- |\n";
+  for (size_t f = 0; f < Formats().size(); ++f) {
+    std::map<std::pair<std::string_view, std::string_view>, Use> uses;
+    for (const RowCells& r : rows)
+      for (const CaseCells& c : r.cases) {
+        const Cell& cell = c.cells[f];
+        if (!cell.written()) continue;
+        for (const auto& entry : cell.rewrites) {
+          Use& use = uses[entry.first];
+          ++use.cells;
+          use.same_bits += cell.rounds ? 0 : 1;
+          use.relative = std::max(use.relative, cell.relative);
+          use.steps = std::max(use.steps, cell.steps);
+        }
+      }
+    for (const auto& [rewrite, use] : uses)
+      out += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", Formats()[f].name, rewrite.first,
+                         rewrite.second, use.cells, use.same_bits, number(use.relative, "{:.1e}"),
+                         number(use.steps, "{}"));
   }
   return out;
 }

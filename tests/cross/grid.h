@@ -8,6 +8,7 @@
 
 #include "cross/rows.h"
 #include "formats/format.h"
+#include "passes/legalize.h"
 
 namespace nn::test {
 
@@ -23,6 +24,11 @@ struct Cell {
   Kind kind = Kind::kBroken;
   bool rounds = false;  // written, and within the tolerance, but not the same bits
   std::string reason;   // of a refusal or a defect; how the outputs drift
+  // If written: the rewrites, the largest difference of outputs of floats over the output's largest
+  // magnitude, and that of outputs of integers.
+  RewriteCounts rewrites = {};
+  double relative = 0;
+  double steps = 0;
 
   // "one-to-one", "rewritten, rounds differently", "refused: ...".
   std::string Text() const;
@@ -32,6 +38,8 @@ struct Cell {
 // Legalizes the case's graph for the format, writes it, reads it again, validates and imports it,
 // runs both graphs on the inputs of the row and compares the outputs.
 Cell Convert(const Row& row, const CrossCase& c, const Format& format);
+// The same if the users of an input do not know its rank.
+Cell ConvertUnranked(const Row& row, const CrossCase& c, size_t input, const Format& format);
 
 // The cells of all cases, in their order, for all formats, in the order of Formats(). Uses all
 // processors.
@@ -47,5 +55,9 @@ std::vector<RowCells> ConvertAll(std::span<const Row> rows);
 
 // The cells of one family as text: of each row and format, the outcomes with their cases.
 std::string GridText(std::span<const RowCells> rows);
+
+// All rewrites of written cells as a table in Markdown: in how many cells each took part, how many
+// of them keep the bits, and the largest difference of the others.
+std::string RewritesText(std::span<const RowCells> rows);
 
 }  // namespace nn::test

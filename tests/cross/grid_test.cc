@@ -65,19 +65,24 @@ TEST_CASE("grid: no cell is a defect") {
       }
 }
 
-// NN_CROSS_UPDATE rewrites the files (scripts/update-grid).
+// The text of a file that scripts/update-grid writes; NN_CROSS_UPDATE rewrites it.
+void CheckWritten(const std::string& path, const std::string& text) {
+  if (std::getenv("NN_CROSS_UPDATE") != nullptr) WriteText(path, text);
+  CAPTURE(path);
+  REQUIRE(Exists(path));
+  const std::string want = ReadText(path);
+  CHECK_MESSAGE(text == want, LineDiff(want, text));
+}
+
 TEST_CASE("grid: the cells are those of the grid files") {
   std::map<std::string, std::vector<RowCells>> families;
   for (const RowCells& r : TheGrid().cells) families[r.row->family].push_back(r);
-  for (const auto& [family, rows] : families) {
-    const std::string path = fmt::format("{}/{}.grid", RowsFolder(), family);
-    const std::string text = GridText(rows);
-    if (std::getenv("NN_CROSS_UPDATE") != nullptr) WriteText(path, text);
-    CAPTURE(path);
-    REQUIRE(Exists(path));
-    const std::string want = ReadText(path);
-    CHECK_MESSAGE(text == want, LineDiff(want, text));
-  }
+  for (const auto& entry : families)
+    CheckWritten(fmt::format("{}/{}.grid", RowsFolder(), entry.first), GridText(entry.second));
+}
+
+TEST_CASE("grid: the differences of rewrites are those of the list") {
+  CheckWritten(NN_SOURCE_DIR "/tests/cross/REWRITES.md", RewritesText(TheGrid().cells));
 }
 
 // Whether the row's operator is in the graph with an input that is not constant; otherwise it is
@@ -122,11 +127,7 @@ std::string SupportSource() {
 
 // A claim needs a row that proves it, and everything that the rows prove is claimed.
 TEST_CASE("grid: the support table has the counts of the cells") {
-  const std::string path = NN_SOURCE_DIR "/apps/nnconvert/support_cells.cc";
-  const std::string text = SupportSource();
-  if (std::getenv("NN_CROSS_UPDATE") != nullptr) WriteText(path, text);
-  const std::string want = ReadText(path);
-  CHECK_MESSAGE(text == want, LineDiff(want, text));
+  CheckWritten(NN_SOURCE_DIR "/apps/nnconvert/support_cells.cc", SupportSource());
 }
 
 }  // namespace

@@ -277,15 +277,16 @@ std::optional<AxesChange> ChangeGatherElementsAxes(const Node& node, Operand cha
 
 // ---- gather_nd ----------------------------------------------------------------------------------
 
-// The shape of the result. Requires ranked operands.
-Result<Dims> GatherNdDims(const Dims& x, const Dims& indices, int64_t batch_dims) {
+// The shape of the result; nothing if the length of the index vectors, which determines its rank,
+// is not known. Requires ranked operands.
+Result<TypeDims> GatherNdDims(const Dims& x, const Dims& indices, int64_t batch_dims) {
   if (x.empty() || indices.empty()) return ModelError("x and indices must not be scalars");
   const auto limit = static_cast<int64_t>(std::min(x.size(), indices.size() - 1));
   if (batch_dims < 0 || batch_dims > limit)
     return ModelError("batch_dims {} is out of range for x {} and indices {}", batch_dims,
                       ToString(x), ToString(indices));
   const Dim& k = indices.back();
-  if (!k.is_const()) return UnsupportedError("the last axis of the indices has a dynamic size");
+  if (!k.is_const()) return TypeDims();
   const auto left = static_cast<int64_t>(x.size()) - batch_dims;
   if (k.value() < 0 || k.value() > left)
     return ModelError("the index vectors have {} entries, x has {} axes to address", k.ToString(),
@@ -296,7 +297,7 @@ Result<Dims> GatherNdDims(const Dims& x, const Dims& indices, int64_t batch_dims
                         ToString(indices));
   Dims dims(indices.begin(), indices.end() - 1);
   dims.insert(dims.end(), x.begin() + batch_dims + k.value(), x.end());
-  return dims;
+  return TypeDims(std::move(dims));
 }
 
 Status InferGatherNd(InferContext& ctx) {
@@ -308,10 +309,13 @@ Status InferGatherNd(InferContext& ctx) {
     ctx.set_out(0, Unranked(x));
     return {};
   }
-  NN_ASSIGN(Dims dims, GatherNdDims(*x.dims, *indices.dims, ctx.attrs<GatherNdAttrs>().batch_dims));
-  if (dims.size() > static_cast<size_t>(kMaxRank))
-    return LimitError("the result has rank {}, which exceeds the limit", dims.size());
-  ctx.set_out(0, x.WithDims(std::move(dims)));
+  NN_ASSIGN(TypeDims dims,
+            GatherNdDims(*x.dims, *indices.dims, ctx.attrs<GatherNdAttrs>().batch_dims));
+  if (dims && dims->size() > static_cast<size_t>(kMaxRank))
+    return LimitError("the result has rank {}, which exceeds the limit", dims->size());
+  Type y = Unranked(x);
+  y.dims = std::move(dims);
+  ctx.set_out(0, std::move(y));
   return {};
 }
 

@@ -228,7 +228,7 @@ Status InferScatterNd(InferContext& ctx) {
   if (!x.ranked() || !indices.ranked() || !ctx.in(2).ranked()) return {};
   if (indices.rank() == 0) return ModelError("indices must not be a scalar");
   const Dim& k = indices.dims->back();
-  if (!k.is_const()) return UnsupportedError("the last axis of the indices has a dynamic size");
+  if (!k.is_const()) return {};
   if (k.value() > x.rank())
     return ModelError("the index vectors have {} entries, x has {} axes", k.ToString(), x.rank());
   Dims want(indices.dims->begin(), indices.dims->end() - 1);

@@ -189,10 +189,13 @@ Status InferReshape(InferContext& ctx) {
     return ModelError("shape is given both as an attribute and as an input");
   std::optional<Dims> shape = a.dims;
   if (ctx.has(1)) shape = ctx.elements(1);
+  // Per-axis scales do not apply to another shape; the output may declare its own.
+  const auto quant = x.quant != nullptr && x.quant->per_axis() ? nullptr : x.quant;
   if (!shape) {
     // Only the rank is known, if the length of the shape input is.
     Type out;
     out.dtype = x.dtype;
+    out.quant = quant;
     const Type& s = ctx.in(1);
     if (s.ranked() && s.rank() == 1 && s.dim(0).is_const()) {
       if (s.dim(0).value() > kMaxRank)
@@ -211,13 +214,11 @@ Status InferReshape(InferContext& ctx) {
   if (!x.ranked()) {
     for (Dim& d : *shape)
       if (d == -1 || (d == 0 && a.zero_copies)) d = ctx.NewSymbol();
-    ctx.set_out(0, Type(x.dtype, *std::move(shape)));
+    ctx.set_out(0, Type(x.dtype, *std::move(shape), quant));
     return {};
   }
   NN_ASSIGN(Dims dims, ResolveReshape(*x.dims, *std::move(shape), a.zero_copies));
-  // Per-axis scales do not apply to another shape; the output may declare its own.
-  const bool per_axis = x.quant != nullptr && x.quant->per_axis();
-  ctx.set_out(0, Type(x.dtype, std::move(dims), per_axis ? nullptr : x.quant));
+  ctx.set_out(0, Type(x.dtype, std::move(dims), quant));
   if (auto e = ctx.elements(0)) ctx.set_out_elements(0, std::move(*e));
   return {};
 }

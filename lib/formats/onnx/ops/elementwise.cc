@@ -121,7 +121,7 @@ Status ImportPrelu1(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(Value * slope, ctx.Required(1));
   const bool one = slope->type().ranked() && Product(*slope->type().dims) == Dim(1);
-  if (!one && (!x->type().ranked() || slope->type().rank() != 1))
+  if (!one && (!x->type().ranked() || !slope->type().ranked() || slope->type().rank() != 1))
     return UnsupportedError(
         "PRelu before operator set 7 needs an input of known rank and one slope or one per "
         "channel");
@@ -454,7 +454,9 @@ Status WriteQuantize(ExportContext& ctx, const Node& node) {
 std::optional<std::string> WhyNotQuantize(const Node& node) {
   if (node.input(0)->type().quantized())
     return "it requantizes; QuantizeLinear needs real operands";
-  if (!node.output()->type().quantized()) return "its result is not quantized";
+  const Type& y = node.output()->type();
+  if (!y.quantized()) return "its result is not quantized";
+  if (y.quant->per_axis() && !y.ranked()) return "scales per axis require a known rank";
   return std::nullopt;
 }
 
@@ -477,7 +479,9 @@ Status WriteDequantize(ExportContext& ctx, const Node& node) {
 }
 std::optional<std::string> WhyNotDequantize(const Node& node) {
   const Type& x = node.input(0)->type();
-  if (!x.quantized() || x.dtype != DType::kI32) return std::nullopt;
+  if (!x.quantized()) return std::nullopt;
+  if (x.quant->per_axis() && !x.ranked()) return "scales per axis require a known rank";
+  if (x.dtype != DType::kI32) return std::nullopt;
   for (const int64_t v : x.quant->zero_points)
     if (v != 0) return "an i32 zero point must be 0";
   return std::nullopt;

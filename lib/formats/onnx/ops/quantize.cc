@@ -14,11 +14,11 @@ Result<LinearQuant> ReadMapping(ImportContext& ctx) {
   q.axis = ctx.Int("axis", 1);
   q.block = ctx.Int("block_size", 0);
   if (q.block < 0) return ModelError("block_size is {}", q.block);
-  if (ctx.opset() < 13 && NormalDomain(ctx.node().domain()).empty() &&
-      q.scale->type().rank() == 1 && q.scale->type().dim(0).is_const() &&
-      q.scale->type().dim(0) != 1)
+  const Type& scale = q.scale->type();
+  if (ctx.opset() < 13 && NormalDomain(ctx.node().domain()).empty() && scale.ranked() &&
+      scale.rank() == 1 && scale.dim(0).is_const() && scale.dim(0) != 1)
     return ModelError("operator set {} has no scales along an axis; they are {}", ctx.opset(),
-                      q.scale->type().ToString());
+                      scale.ToString());
   return q;
 }
 

@@ -195,6 +195,7 @@ Status WriteTranspose(ExportContext& ctx, const Node& node) {
 
 // A constant target shape: sizes, 0 for a dimension copied from the input, at most one -1.
 std::optional<std::vector<int64_t>> TargetShape(const Node& node) {
+  if (!node.input(0)->type().ranked()) return ConstDims(node.attrs<ReshapeAttrs>().dims);
   const Dims& in = *node.input(0)->type().dims;
   const Dims& out = *node.output()->type().dims;
   std::vector<int64_t> shape;
@@ -219,8 +220,11 @@ std::optional<std::vector<int64_t>> TargetShape(const Node& node) {
 
 // Whether an entry 0 of the shape means an empty dimension, not one copied from the input.
 bool NeedsAllowZero(const Node& node) {
-  if (node.input(1) != nullptr) return !node.attrs<ReshapeAttrs>().zero_copies;
-  if (!node.input(0)->type().ranked() || !node.output()->type().ranked()) return false;
+  const auto& a = node.attrs<ReshapeAttrs>();
+  if (node.input(1) != nullptr) return !a.zero_copies;
+  if (!node.input(0)->type().ranked())
+    return !a.zero_copies && std::count(a.dims.begin(), a.dims.end(), Dim(0)) > 0;
+  if (!node.output()->type().ranked()) return false;
   const Dims& out = *node.output()->type().dims;
   return std::count(out.begin(), out.end(), Dim(0)) > 0 && !TargetShape(node);
 }
@@ -242,8 +246,7 @@ Status WriteReshape(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotReshape(const Node& node) {
   if (node.input(1) != nullptr) return std::nullopt;
-  if (!node.input(0)->type().ranked() || !node.output()->type().ranked())
-    return "its rank must be known";
+  if (!node.input(0)->type().ranked() && !TargetShape(node)) return "its rank must be known";
   return std::nullopt;
 }
 
