@@ -69,8 +69,9 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
     %y = softmax(%x) @tflite : i8[1, 4]  out "y" = %y })";
   constexpr const char* kUnranked = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
     %r = reshape(%x, %s)  %y = space_to_depth(%r) {block = 2}  %z = relu(%y)  out "z" = %z })";
-  constexpr const char* kReshaped = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
-    %r = reshape(%x, %s)  %y = reshape(%r) {dims = [4, 4]}  out "y" = %y })";
+  constexpr const char* kOpenRank = R"(graph { in %x: f32[2, 8]  in %s: i64[n]
+    %r = reshape(%x, %s)  %e = expand_dims(%r) {axes = [-1]}
+    %y = reshape(%e) {dims = [4, 4]}  out "y" = %y })";
   constexpr const char* kNoSteps = R"(graph { in %x: u8[1, 4]{scale=0, zp=3}
     %y = dequantize(%x)  out "y" = %y })";
   constexpr const char* kManyChannels = R"(graph { in %x: f32[1, 4, 4, 4]
@@ -97,7 +98,7 @@ TEST_CASE("refusals: constructs that a format cannot express are named") {
         Row{kUnranked, "tflite", "a value has unknown rank"},
         Row{kUnranked, "coreml", "a value has unknown rank"},
         Row{kUnranked, "nnapi", "a value has unknown rank"},
-        Row{kReshaped, "onnx", "its rank must be known"},
+        Row{kOpenRank, "onnx", "its rank must be known"},
         Row{kNoSteps, "tflite", "scales must be positive, not 0"},
         Row{kManyChannels, "coreml", "the window of 2147483649 channels must fit in 32 bits"},
         Row{kFarPad, "coreml", "Core ML has no axes of size 2147483650"},
