@@ -127,6 +127,14 @@ Result<Value*> ConvertTo(Graph& graph, Value* v, DType dtype) {
   return graph.AddConstant(out.Finish(), v->name());
 }
 
+Result<std::optional<std::vector<int64_t>>> ImportContext::KnownInts(size_t input,
+                                                                     std::vector<int64_t> field) {
+  if (input >= input_count()) return field;
+  NN_ASSIGN(const Value* const v, Index(input));
+  const auto elements = KnownElements(v);
+  return elements ? ConstDims(*elements) : std::nullopt;
+}
+
 Result<Value*> ImportContext::AsFloat(Value* v) {
   return ConvertTo(graph_, v, DType::kF32);
 }

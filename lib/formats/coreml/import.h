@@ -45,6 +45,9 @@ class ImportContext {
   Result<Value*> Bool(size_t i);
   Result<Value*> Index(size_t i);
   Result<Value*> AsFloat(Value* v);
+  // Integers from an input if there is one and its contents are known, else from a field; nullopt
+  // if they depend on the run.
+  Result<std::optional<std::vector<int64_t>>> KnownInts(size_t input, std::vector<int64_t> field);
   // The operands of an operator on any one element type, converted to it: f32 unless all have
   // another common type.
   Result<std::vector<Value*>> Alike();

@@ -204,6 +204,10 @@ std::string ExportContext::AddValue(std::string_view op_type, std::vector<std::s
   return name;
 }
 
+int64_t FrontAxis(int64_t axis, const Value* value) {
+  return axis < 0 && value->type().ranked() ? axis + value->type().rank() : axis;
+}
+
 std::string ExportContext::AddTensor(const Tensor& tensor, std::string_view hint) {
   std::string name = NewName(hint);
   AddInitializer(tensor, name);

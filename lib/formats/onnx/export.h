@@ -74,6 +74,10 @@ class ExportContext {
                        std::string_view hint);
   // An initializer.
   std::string AddTensor(const Tensor& tensor, std::string_view hint);
+  // An initializer that is an i64 vector.
+  std::string AddInts(const std::vector<int64_t>& values, std::string_view hint) {
+    return AddTensor(Tensor::Ints(values), hint);
+  }
   // An i64 vector of the dimensions: an initializer if all are constant, else computed from the
   // shapes of written values (export_dims.cc). kUnsupported if a symbol is not the size of any
   // value, or the operator set lacks an operation.
@@ -95,6 +99,10 @@ class ExportContext {
   std::map<std::string, std::pair<const Value*, int>, std::less<>> symbols_;  // value and axis
   std::map<std::string, std::string> dims_;  // vectors of one element, by Dim::ToString
 };
+
+// An attribute's axis of the value: not negative, because negative axes need operator set 11,
+// unless the rank is unknown.
+int64_t FrontAxis(int64_t axis, const Value* value);
 
 void SetInt(pb::NodeProto* node, std::string_view name, int64_t value);
 void SetFloat(pb::NodeProto* node, std::string_view name, float value);

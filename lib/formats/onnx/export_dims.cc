@@ -15,8 +15,8 @@ void ExportContext::Define(const Value* value) {
 }
 
 Result<std::string> ExportContext::AddDims(const Dims& dims, std::string_view hint) {
-  if (const auto numbers = ConstDims(dims)) return AddTensor(Tensor::Ints(*numbers), hint);
-  if (trial_) return AddTensor(Tensor::Ints({}), hint);
+  if (const auto numbers = ConstDims(dims)) return AddInts(*numbers, hint);
+  if (trial_) return AddInts({}, hint);
   std::vector<std::string> parts;
   for (const Dim& d : dims) {
     NN_ASSIGN(std::string part, AddDim(d));
@@ -40,14 +40,14 @@ Result<std::string> ExportContext::AddDim(const Dim& dim) {
 
 Result<std::string> ExportContext::AddDimTree(const Dim::Tree& tree) {
   using Kind = Dim::Tree::Kind;
-  if (tree.kind == Kind::kConstant) return AddTensor(Tensor::Ints({tree.value}), "size");
+  if (tree.kind == Kind::kConstant) return AddInts({tree.value}, "size");
   if (tree.kind == Kind::kSymbol) {
     const auto it = symbols_.find(tree.symbol);
     if (it == symbols_.end())
       return UnsupportedError("dimension {} is not the size of any value", Quote(tree.symbol));
     const auto [value, axis] = it->second;
     const std::string shape = AddValue("Shape", {NameOf(value)}, "shape");
-    return AddValue("Gather", {shape, AddTensor(Tensor::Ints({axis}), "axis")}, tree.symbol);
+    return AddValue("Gather", {shape, AddInts({axis}, "axis")}, tree.symbol);
   }
   struct Row {
     Kind kind;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/text.h"
 #include "formats/format.h"
 #include "formats/onnx/native.h"
 #include "ir/graph.h"
@@ -40,6 +41,7 @@ class ImportContext {
   int64_t opset() const { return opset_; }
   Graph& graph() { return graph_; }
 
+  const std::vector<Value*>& inputs() const { return inputs_; }
   size_t input_count() const { return inputs_.size(); }
   // Null if absent.
   Value* input(size_t i) const { return i < inputs_.size() ? inputs_[i] : nullptr; }
@@ -66,6 +68,14 @@ class ImportContext {
   Result<int64_t> RequiredInt(std::string_view name) const;
   float Float(std::string_view name, float fallback) const;
   std::string String(std::string_view name, std::string_view fallback) const;
+  // A string that names a constant of E. kModel for another one.
+  template <typename E>
+  Result<E> Enum(std::string_view name, E fallback) const {
+    const std::string text = String(name, EnumName(fallback));
+    const auto value = ParseEnum<E>(text);
+    if (!value) return ModelError("{} is {}, which is unknown", name, Quote(text));
+    return *value;
+  }
   std::vector<int64_t> Ints(std::string_view name) const;  // empty if absent
   std::vector<float> Floats(std::string_view name) const;
   Result<Tensor> TensorAttr(std::string_view name) const;

@@ -8,6 +8,7 @@
 namespace nn::tflite {
 
 using Family = FamilyOf<ImportRow, ExportRow>;
+using Op = fb::BuiltinOperator;
 
 std::span<const Family> Families();
 

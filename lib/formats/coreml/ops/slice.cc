@@ -1,12 +1,10 @@
+// Slices, and the order of elements along an axis.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "formats/coreml/family.h"
-#include "formats/coreml/window.h"
-#include "ops/array/concat.h"
-#include "ops/array/pad.h"
 #include "ops/array/positions.h"
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
@@ -21,92 +19,6 @@ namespace {
 
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 constexpr int64_t kBegin = std::numeric_limits<int64_t>::min();
-
-// ---- Joining and splitting ----------------------------------------------------------------------
-
-Result<std::vector<Value*>> Operands(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, SIZE_MAX));
-  return ctx.Alike();
-}
-
-// Along C, or along S.
-Status ImportConcat(ImportContext& ctx) {
-  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
-  return ctx.Emit("concat", std::move(inputs),
-                  ConcatAttrs{ctx.params().Bool("sequenceConcat") ? -5 : -3});
-}
-
-// Concatenates the inputs along a new axis.
-Result<Value*> Stack(ImportContext& ctx, std::vector<Value*> inputs, int64_t axis) {
-  for (Value*& v : inputs) {
-    NN_ASSIGN(v, ctx.Add("expand_dims", {v}, AxesAttrs{{axis}}));
-  }
-  return ctx.Add("concat", std::move(inputs), ConcatAttrs{axis});
-}
-
-Status ImportConcatNd(ImportContext& ctx) {
-  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
-  int64_t axis = ctx.params().Int("axis");
-  if (!ctx.params().Bool("interleave"))
-    return ctx.Emit("concat", std::move(inputs), ConcatAttrs{axis});
-  // Interleaves the elements: concatenates along a new axis and merges it.
-  Dims dims = *inputs[0]->type().dims;
-  const auto rank = static_cast<int64_t>(dims.size());
-  if (axis < -rank || axis >= rank)
-    return ModelError("axis {} is out of range for rank {}", axis, rank);
-  if (axis < 0) axis += rank;
-  Dim& joined = dims[static_cast<size_t>(axis)];
-  joined = joined * Dim(static_cast<int64_t>(inputs.size()));
-  NN_ASSIGN(Value* const stacked, Stack(ctx, std::move(inputs), axis + 1));
-  NN_ASSIGN(Value* const y, ctx.Reshape(stacked, std::move(dims)));
-  ctx.SetOutput(0, y);
-  return {};
-}
-
-Status ImportStack(ImportContext& ctx) {
-  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
-  NN_ASSIGN(Value* const y, Stack(ctx, std::move(inputs), ctx.params().Int("axis")));
-  ctx.SetOutput(0, y);
-  return {};
-}
-
-// Without sizes, the parts are equal, or nearly so if they may be uneven.
-Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t> sizes,
-                 bool uneven) {
-  const size_t count = ctx.output_count();
-  const int rank = x->type().rank();
-  if (count == 0) return ModelError("it has no outputs");
-  if (axis < -rank || axis >= rank)
-    return ModelError("axis {} is out of range for rank {}", axis, rank);
-  const Dim& size = x->type().dim(static_cast<int>(axis < 0 ? axis + rank : axis));
-  const auto parts = static_cast<int64_t>(count);
-  if (sizes.empty() && size.is_const() && size.value() % parts != 0 && !uneven)
-    return ModelError("an axis of size {} cannot be split into {} equal parts", size.value(),
-                      count);
-  // The first parts have one more of the rest.
-  for (int64_t i = 0; size.is_const() && sizes.size() < count; ++i)
-    sizes.push_back(size.value() / parts + (i < size.value() % parts ? 1 : 0));
-  NN_ASSIGN(Node* const node, ctx.AddNode("split", {x}, SplitAttrs{axis, std::move(sizes)}, count));
-  for (size_t i = 0; i < count; ++i) ctx.SetOutput(i, node->output(i));
-  return {};
-}
-
-Status ImportSplit(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  return EmitSplit(ctx, x, -3, {}, false);
-}
-
-Status ImportSplitNd(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  const auto sizes = ctx.params().Ints("splitSizes");
-  if (!sizes.empty() && sizes.size() != ctx.output_count())
-    return ModelError("there are {} sizes for {} outputs", sizes.size(), ctx.output_count());
-  return EmitSplit(ctx, x, ctx.params().Int("axis"), sizes, true);
-}
-
-// ---- Slices -------------------------------------------------------------------------------------
 
 Status ImportSlice(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
@@ -185,16 +97,6 @@ Status ImportSliceStatic(ImportContext& ctx) {
 // Converters write lists of a slice for more axes than there are.
 void Shorten(std::vector<int64_t>& field, size_t rank) {
   if (field.size() > rank) field.resize(rank);
-}
-
-// Integers from an input if there is one and its contents are known, else from a field; nullopt if
-// they depend on the run.
-Result<std::optional<std::vector<int64_t>>> Numbers(ImportContext& ctx, size_t input,
-                                                    std::vector<int64_t> field) {
-  if (input >= ctx.input_count()) return field;
-  NN_ASSIGN(const Value* const v, ctx.Index(input));
-  const auto elements = KnownElements(v);
-  return elements ? ConstDims(*elements) : std::nullopt;
 }
 
 // A slice whose bounds depend on the run. Its fields are inputs, or constants of one number for
@@ -302,7 +204,7 @@ Status ImportSliceDynamic(ImportContext& ctx) {
                                          flags("squeezeMasks")};
   std::vector<std::vector<int64_t>> known;
   for (size_t i = 0; i < std::size(fields); ++i) {
-    NN_ASSIGN(auto numbers, Numbers(ctx, i + 1, fields[i]));
+    NN_ASSIGN(auto numbers, ctx.KnownInts(i + 1, fields[i]));
     if (!numbers) return OpenSlice(ctx, x).Emit();
     if (i + 1 >= ctx.input_count()) Shorten(*numbers, rank);
     known.push_back(*std::move(numbers));
@@ -328,115 +230,6 @@ Status ImportSliceBySize(ImportContext& ctx) {
   Value* const axis = ctx.Constant(Tensor::Ints({ctx.params().Int("axis")}));
   return ctx.Emit("slice", {x, begin, end, axis}, SliceAttrs{});
 }
-
-// ---- Borders ------------------------------------------------------------------------------------
-
-// Crops H and W: at the borders, or to the size of a second input.
-Status ImportCrop(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
-  const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Any(0));
-  const int rank = x->type().rank();
-  if (rank < 3) return ModelError("the input must have rank 3 or more, not {}", rank);
-  SliceAttrs a;
-  a.axes = {-2, -1};
-  if (ctx.input_count() == 1) {
-    NN_ASSIGN(std::vector<int64_t> amounts, BorderPads(p.Sub("cropAmounts")));
-    amounts.resize(4, 0);
-    a.starts = {amounts[0], amounts[1]};
-    for (const size_t i : {2, 3}) a.ends.push_back(amounts[i] == 0 ? kEnd : -amounts[i]);
-    return ctx.Emit("slice", {x}, std::move(a));
-  }
-  NN_ASSIGN(a.starts, p.Sizes("offset", 2, 0));
-  NN_ASSIGN(const Value* const like, ctx.Any(1));
-  const int like_rank = like->type().rank();
-  if (like_rank < 3)
-    return ModelError("the second input must have rank 3 or more, not {}", like_rank);
-  for (const int i : {2, 1}) {
-    const Dim& size = like->type().dim(like_rank - i);
-    if (!size.is_const()) return UnsupportedError("a crop to a dynamic size is unsupported");
-    a.ends.push_back(a.starts[static_cast<size_t>(2 - i)] + size.value());
-  }
-  return ctx.Emit("slice", {x}, std::move(a));
-}
-
-Status ImportPadding(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
-  const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  const size_t rank = x->type().dims->size();
-  if (rank < 2) return ModelError("the input must have rank 2 or more, not {}", rank);
-  NN_ASSIGN(std::vector<int64_t> amounts, BorderPads(p.Sub("paddingAmounts")));
-  amounts.resize(4, 0);
-  PadAttrs a;
-  a.pads.assign(2 * rank, 0);
-  for (size_t i = 0; i < 2; ++i) {
-    a.pads[rank - 2 + i] = amounts[i];
-    a.pads[2 * rank - 2 + i] = amounts[2 + i];
-  }
-  const std::string_view type = p.OneOf("PaddingType");
-  if (type == "reflection") a.mode = PadMode::kReflect;
-  if (type == "replication") a.mode = PadMode::kEdge;
-  std::vector<Value*> inputs = {x};
-  if (const float v = p.Sub("constant").Float("value"); type == "constant" && v != 0)
-    inputs.push_back(ctx.Scalar(v));
-  return ctx.Emit("pad", std::move(inputs), std::move(a));
-}
-
-// Amounts before and after each axis. In the other mode, the nonzero one is the size that padding
-// on that side gives the axis.
-// Amounts that depend on the run, before and after each axis in turn.
-Status EmitOpenPad(ImportContext& ctx, Value* x) {
-  const Fields& p = ctx.params();
-  const Dim rank(x->type().rank());
-  NN_ASSIGN(Value * amounts, ctx.Index(1));
-  NN_ASSIGN(amounts, ctx.Reshape(amounts, {rank, Dim(2)}));
-  if (p.Bool("padToGivenOutputSizeMode")) {
-    Value* const zero = ctx.Constant(Tensor::Scalar<int64_t>(0));
-    NN_ASSIGN(Value * sizes, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
-    NN_ASSIGN(sizes, ctx.Reshape(sizes, {rank, Dim(1)}));
-    NN_ASSIGN(Value * missing, ctx.Add("sub", {amounts, sizes}));
-    NN_ASSIGN(missing, ctx.Add("maximum", {missing, zero}));
-    NN_ASSIGN(Value* const none, ctx.Add("equal", {amounts, zero}));
-    NN_ASSIGN(amounts, ctx.Add("select", {none, zero, missing}));
-  }
-  NN_ASSIGN(amounts, ctx.Add("transpose", {amounts}, TransposeAttrs{{1, 0}}));
-  NN_ASSIGN(amounts, ctx.Reshape(amounts, {Dim(2) * rank}));
-  Value* const value = p.Float("value") == 0 ? nullptr : ctx.Scalar(p.Float("value"));
-  return ctx.Emit("pad", {x, value, amounts}, PadAttrs{});
-}
-
-Status ImportConstantPad(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
-  const Fields& p = ctx.params();
-  NN_ASSIGN(Value* const x, ctx.Float(0));
-  NN_ASSIGN(const auto known, Numbers(ctx, 1, p.Ints("padAmounts")));
-  if (!known) return EmitOpenPad(ctx, x);
-  const std::vector<int64_t>& amounts = *known;
-  const size_t rank = x->type().dims->size();
-  if (amounts.size() != 2 * rank)
-    return ModelError("padAmounts has {} entries for {} axes", amounts.size(), rank);
-  PadAttrs a;
-  a.pads.assign(2 * rank, 0);
-  for (size_t i = 0; i < rank; ++i)
-    for (const size_t side : {0, 1}) {
-      const int64_t amount = amounts[2 * i + side];
-      if (amount < 0 || amount > std::numeric_limits<int32_t>::max())
-        return ModelError("padAmounts[{}] is {}, which is out of range", 2 * i + side, amount);
-      int64_t& pad = a.pads[side * rank + i];
-      pad = amount;
-      if (!p.Bool("padToGivenOutputSizeMode") || amount == 0) continue;
-      const Dim& size = (*x->type().dims)[i];
-      if (!size.is_const())
-        return UnsupportedError("padding of a dynamic size to a given one is unsupported");
-      pad = std::max<int64_t>(0, amount - size.value());
-    }
-  std::vector<Value*> inputs = {x};
-  if (p.Float("value") != 0) inputs.push_back(ctx.Scalar(p.Float("value")));
-  return ctx.Emit("pad", std::move(inputs), std::move(a));
-}
-
-// ---- Order --------------------------------------------------------------------------------------
 
 Status ImportReverse(ImportContext& ctx) {
   NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
@@ -465,48 +258,6 @@ Status ImportReverseSeq(ImportContext& ctx) {
 // ==== To Core ML =================================================================================
 
 namespace {
-
-// concatND needs two inputs or more.
-Status WriteConcat(ExportContext& ctx, const Node& node) {
-  if (node.inputs().size() == 1) {
-    ctx.AddLayer(node, "copy");
-    return {};
-  }
-  ctx.AddLayer(node, "concatND").Int("axis", node.attrs<ConcatAttrs>().axis);
-  return {};
-}
-
-// ---- Split --------------------------------------------------------------------------------------
-
-std::optional<std::vector<int64_t>> PartSizes(const Node& node) {
-  const auto axis = NormalizeAxis(node.attrs<SplitAttrs>().axis, node.input(0)->type().rank());
-  if (!axis) return std::nullopt;
-  std::vector<int64_t> sizes;
-  for (const Value* v : node.outputs()) {
-    const Dim& d = v->type().dim(*axis);
-    if (!d.is_const()) return std::nullopt;
-    sizes.push_back(d.value());
-  }
-  return sizes;
-}
-
-Status WriteSplit(ExportContext& ctx, const Node& node) {
-  Writer p = ctx.AddLayer(node, "splitND", 1);
-  p.Int("axis", node.attrs<SplitAttrs>().axis);
-  p.Int("numSplits", static_cast<int64_t>(node.outputs().size()));
-  p.Ints("splitSizes", *PartSizes(node));
-  return {};
-}
-
-std::optional<std::string> WhyNotSplit(const Node& node) {
-  const auto sizes = PartSizes(node);
-  if (!sizes) return "its parts must have constant sizes";
-  if (std::any_of(sizes->begin(), sizes->end(), [](int64_t n) { return n == 0; }))
-    return "its parts cannot be empty";
-  return std::nullopt;
-}
-
-// ---- Slice --------------------------------------------------------------------------------------
 
 // The bounds along one axis; a mask means the border.
 struct Bounds {
@@ -596,72 +347,23 @@ Status WriteReverseSequence(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// ---- Pad ----------------------------------------------------------------------------------------
-
-Status WritePad(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<PadAttrs>();
-  const size_t rank = a.pads.size() / 2;
-  if (a.mode == PadMode::kConstant) {
-    std::vector<int64_t> amounts;
-    for (size_t i = 0; i < rank; ++i) amounts.insert(amounts.end(), {a.pads[i], a.pads[rank + i]});
-    const Tensor* value = ConstantOf(node, 1);
-    Writer p = ctx.AddLayer(node, "constantPad", 1);
-    p.Float("value", value == nullptr ? 0.0f : static_cast<float>(value->GetDouble(0)));
-    p.Ints("padAmounts", amounts);
-    return {};
-  }
-  Writer p = ctx.AddLayer(node, "padding", 1);
-  p.Sub(a.mode == PadMode::kReflect ? "reflection" : "replication");
-  WriteBorderPads(p.Sub("paddingAmounts"),
-                  {a.pads[rank - 2], a.pads[rank - 1], a.pads[2 * rank - 2], a.pads[2 * rank - 1]});
-  return {};
-}
-
-std::optional<std::string> WhyNotPad(const Node& node) {
-  const auto& a = node.attrs<PadAttrs>();
-  if (node.input(2) != nullptr || node.input(3) != nullptr) return "its pads must be constant";
-  if (auto reason = WhyNotPads(a.pads)) return reason;
-  if (node.input(1) != nullptr && ConstantOf(node, 1) == nullptr)
-    return "its value must be constant";
-  if (a.mode == PadMode::kConstant) return std::nullopt;
-  if (a.mode != PadMode::kReflect && a.mode != PadMode::kEdge)
-    return fmt::format("Core ML has no padding mode {}", EnumName(a.mode));
-  const size_t rank = a.pads.size() / 2;
-  if (rank < 3) return "reflect and edge padding need rank 3 or more";
-  for (size_t i = 0; i + 2 < rank; ++i)
-    if (a.pads[i] != 0 || a.pads[rank + i] != 0)
-      return "reflect and edge padding must be on the last two axes";
-  return std::nullopt;
-}
-
 }  // namespace
 
 namespace {
 
 constexpr ImportRow kSliceImports[] = {
-    {.layer = "concat", .import = ImportConcat},
-    {.layer = "concatND", .import = ImportConcatNd},
-    {.layer = "stack", .import = ImportStack},
-    {.layer = "split", .import = ImportSplit},
-    {.layer = "splitND", .import = ImportSplitNd},
     {.layer = "slice", .import = ImportSlice},
     {.layer = "sliceStatic", .import = ImportSliceStatic},
     {.layer = "sliceDynamic", .import = ImportSliceDynamic},
     {.layer = "sliceBySize", .import = ImportSliceBySize},
-    {.layer = "crop", .import = ImportCrop},
-    {.layer = "padding", .import = ImportPadding},
-    {.layer = "constantPad", .import = ImportConstantPad},
     {.layer = "reverse", .import = ImportReverse},
     {.layer = "reverseSeq", .import = ImportReverseSeq},
 };
 
 constexpr ExportRow kSliceExports[] = {
-    {.op = "concat", .write = WriteConcat, .types = Types::kAny},
-    {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit, .types = Types::kAny},
     {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice, .types = Types::kAny},
     {.op = "reverse", .write = WriteReverse, .types = Types::kAny},
     {.op = "reverse_sequence", .write = WriteReverseSequence, .types = Types::kAny},
-    {.op = "pad", .write = WritePad, .why_not = WhyNotPad},
 };
 
 }  // namespace

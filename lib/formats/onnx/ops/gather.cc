@@ -215,7 +215,7 @@ Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
   if (ctx.opset() < 13)
     SetInts(ctx.AddHelper("Unsqueeze", {indices}, {wide}), "axes", {at});
   else
-    ctx.AddHelper("Unsqueeze", {indices, ctx.AddTensor(Tensor::Ints({at}), "axes")}, {wide});
+    ctx.AddHelper("Unsqueeze", {indices, ctx.AddInts({at}, "axes")}, {wide});
   const std::string hot =
       ctx.AddValue("Equal", {wide, ctx.AddTensor(positions, "positions")}, "hot");
   const std::string values = ctx.NameOf(node.input(2));

@@ -256,7 +256,7 @@ Result<pb::NodeProto*> WriteProduct(ExportContext& ctx, const Node& node, std::s
   if (axis > 0) {
     std::vector<int64_t> shape(static_cast<size_t>(axis) + 1, 1);
     shape[0] = -1;
-    addend = ctx.AddValue("Reshape", {addend, ctx.AddTensor(Tensor::Ints(shape), "shape")}, "bias");
+    addend = ctx.AddValue("Reshape", {addend, ctx.AddInts(shape, "shape")}, "bias");
     ctx.SetType(addend, DType::kI32);
   }
   ctx.AddHelper("Add", {product, addend}, {y});

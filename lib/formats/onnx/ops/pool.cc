@@ -184,7 +184,7 @@ Status WriteMaxUnpool(ExportContext& ctx, const Node& node) {
   if (node.input(2) != nullptr)
     inputs.push_back(ctx.NameOf(node.input(2)));
   else if (!a.output_shape.empty())
-    inputs.push_back(ctx.AddTensor(Tensor::Ints(*node.output()->type().const_dims()), "shape"));
+    inputs.push_back(ctx.AddInts(*node.output()->type().const_dims(), "shape"));
   pb::NodeProto* out =
       ctx.AddNode(node, "MaxUnpool", std::move(inputs), {ctx.NameOf(node.output())});
   SetInts(out, "kernel_shape", a.kernel);

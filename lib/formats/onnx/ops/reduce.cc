@@ -91,7 +91,7 @@ Status WriteReduction(ExportContext& ctx, const Node& node, std::string_view op,
   if (node.input(1) != nullptr) {
     inputs.push_back(ctx.NameOf(node.input(1)));
   } else if (as_input && !a.axes.empty()) {
-    inputs.push_back(ctx.AddTensor(Tensor::Ints(a.axes), "axes"));
+    inputs.push_back(ctx.AddInts(a.axes, "axes"));
   }
   pb::NodeProto* out = ctx.AddNode(node, op, std::move(inputs), {std::move(y)});
   if (!as_input && !a.axes.empty()) SetInts(out, "axes", a.axes);

@@ -4,9 +4,7 @@
 
 #include "base/text.h"
 #include "formats/onnx/family.h"
-#include "ops/array/blocks.h"
 #include "ops/array/shape.h"
-#include "ops/nn/grid_sample.h"
 #include "ops/nn/resize.h"
 #include "ops/support/types.h"
 
@@ -192,18 +190,10 @@ Status ImportResize10(ImportContext& ctx) {
   return EmitResize(ctx, x, r);
 }
 
-template <typename E>
-Result<E> ReadEnum(const ImportContext& ctx, std::string_view name, E fallback) {
-  const std::string text = ctx.String(name, EnumName(fallback));
-  const auto value = ParseEnum<E>(text);
-  if (!value) return ModelError("{} is {}, which is unknown", name, Quote(text));
-  return *value;
-}
-
 Result<Coordinates> ReadCoordinates(const ImportContext& ctx) {
   constexpr std::string_view kName = "coordinate_transformation_mode";
   if (ctx.String(kName, "") == "tf_crop_and_resize") return Coordinates::kCrop;
-  NN_ASSIGN(const auto coordinates, ReadEnum(ctx, kName, Coordinates::kHalfPixel));
+  NN_ASSIGN(const auto coordinates, ctx.Enum(kName, Coordinates::kHalfPixel));
   if (coordinates == Coordinates::kCrop)
     return ModelError("{} is \"crop\", which is unknown", kName);
   return coordinates;
@@ -214,8 +204,8 @@ Status ImportResize11(ImportContext& ctx) {
   NN_ASSIGN(ResizeRequest r, NewRequest(ctx, x));
   ResizeAttrs& a = r.attrs;
   NN_ASSIGN(a.coordinates, ReadCoordinates(ctx));
-  NN_ASSIGN(a.rounding, ReadEnum(ctx, "nearest_mode", NearestRounding::kRoundPreferFloor));
-  NN_ASSIGN(a.aspect, ReadEnum(ctx, "keep_aspect_ratio_policy", AspectPolicy::kStretch));
+  NN_ASSIGN(a.rounding, ctx.Enum("nearest_mode", NearestRounding::kRoundPreferFloor));
+  NN_ASSIGN(a.aspect, ctx.Enum("keep_aspect_ratio_policy", AspectPolicy::kStretch));
   if (a.rounding == NearestRounding::kSimple)
     return ModelError("nearest_mode is \"simple\", which is unknown");
   a.antialias = ctx.Int("antialias", 0) != 0;
@@ -233,43 +223,6 @@ Status ImportResize11(ImportContext& ctx) {
   return EmitResize(ctx, x, r);
 }
 
-// ---- Blocks -------------------------------------------------------------------------------------
-
-Status ImportDepthToSpace(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  DepthToSpaceAttrs a;
-  NN_ASSIGN(a.block, ctx.RequiredInt("blocksize"));
-  const std::string mode = ctx.String("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") return ModelError("unknown mode {}", Quote(mode));
-  if (mode == "CRD") a.mode = DepthOrder::kCrd;
-  return ctx.Emit("depth_to_space", {x}, a);
-}
-
-Status ImportSpaceToDepth(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  DepthToSpaceAttrs a;
-  NN_ASSIGN(a.block, ctx.RequiredInt("blocksize"));
-  return ctx.Emit("space_to_depth", {x}, a);
-}
-
-// ---- GridSample ---------------------------------------------------------------------------------
-
-// The modes of operator set 16 have other names from 20 on.
-Status ImportGridSample(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const grid, ctx.Required(1));
-  GridSampleAttrs a;
-  const std::string text = ctx.String("mode", "linear");
-  std::string_view mode = text;
-  if (ctx.opset() < 20 && mode.starts_with("bi")) mode.remove_prefix(2);
-  const auto known = ParseEnum<ResizeMode>(mode);
-  if (!known) return ModelError("unknown mode {}", Quote(text));
-  a.mode = *known;
-  NN_ASSIGN(a.padding, ReadEnum(ctx, "padding_mode", GridPadding::kZeros));
-  a.align_corners = ctx.Int("align_corners", 0) != 0;
-  return ctx.Emit("grid_sample", {x, grid}, a);
-}
-
 }  // namespace
 
 // ==== To ONNX ====================================================================================
@@ -277,8 +230,6 @@ Status ImportGridSample(ImportContext& ctx) {
 namespace {
 
 enum Input : size_t { kX, kRoi, kScales, kSizes };
-
-// ---- Resize, Upsample ---------------------------------------------------------------------------
 
 // TensorFlow Lite's arithmetic depends on the sizes of the result only.
 bool IsBySizes(const Node& node) {
@@ -522,64 +473,6 @@ Status WriteResize(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// ---- Blocks -------------------------------------------------------------------------------------
-
-Status WriteDepthToSpace(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<DepthToSpaceAttrs>();
-  pb::NodeProto* out = ctx.AddNode(node, "DepthToSpace");
-  SetInt(out, "blocksize", a.block);
-  if (ctx.opset() >= 11) SetString(out, "mode", a.mode == DepthOrder::kDcr ? "DCR" : "CRD");
-  return {};
-}
-
-Status WriteSpaceToDepth(ExportContext& ctx, const Node& node) {
-  SetInt(ctx.AddNode(node, "SpaceToDepth"), "blocksize", node.attrs<DepthToSpaceAttrs>().block);
-  return {};
-}
-
-std::optional<std::string> WhyNotBlocks(const Node& node) {
-  if (node.attrs<DepthToSpaceAttrs>().layout != Layout::kNcx) return "the channels must be axis 1";
-  if (!node.input(0)->type().ranked() || node.input(0)->type().rank() != 4)
-    return "ONNX has it for two spatial axes only";
-  return std::nullopt;
-}
-
-std::optional<std::string> WhyNotSpaceToDepth(const Node& node) {
-  if (node.attrs<DepthToSpaceAttrs>().mode != DepthOrder::kDcr)
-    return "SpaceToDepth supports DCR order only";
-  return WhyNotBlocks(node);
-}
-
-int64_t DepthToSpaceOpset(const Node& node) {
-  return node.attrs<DepthToSpaceAttrs>().mode == DepthOrder::kDcr ? 1 : 11;
-}
-
-// ---- GridSample ---------------------------------------------------------------------------------
-
-// The modes of operator set 16 have other names from 20 on.
-Status WriteGridSample(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<GridSampleAttrs>();
-  pb::NodeProto* out = ctx.AddNode(node, "GridSample");
-  std::string mode(EnumName(a.mode));
-  if (ctx.opset() < 20 && a.mode != ResizeMode::kNearest) mode = "bi" + mode;
-  SetString(out, "mode", mode);
-  SetString(out, "padding_mode", EnumName(a.padding));
-  SetInt(out, "align_corners", a.align_corners ? 1 : 0);
-  return {};
-}
-
-std::optional<std::string> WhyNotGridSample(const Node& node) {
-  if (node.attrs<GridSampleAttrs>().layout != Layout::kNcx) return "the channels must be axis 1";
-  if (node.input(0)->type().quantized())
-    return "its images are quantized; GridSample needs real ones";
-  return std::nullopt;
-}
-
-int64_t GridSampleOpset(const Node& node) {
-  const Type& x = node.input(0)->type();
-  return x.ranked() && x.rank() == 4 ? 16 : 20;
-}
-
 }  // namespace
 
 namespace {
@@ -589,22 +482,10 @@ constexpr ImportRow kResizeImports[] = {
     {.op = "Upsample", .since = 7, .import = ImportUpsample7},
     {.op = "Resize", .since = 10, .import = ImportResize10},
     {.op = "Resize", .since = 11, .import = ImportResize11},
-    {.op = "DepthToSpace", .since = 1, .import = ImportDepthToSpace},
-    {.op = "SpaceToDepth", .since = 1, .import = ImportSpaceToDepth},
-    {.op = "GridSample", .since = 16, .import = ImportGridSample},
 };
 
 constexpr ExportRow kResizeExports[] = {
     {.op = "resize", .write = WriteResize, .why_not = WhyNotResize, .min_opset = ResizeOpset},
-    {.op = "depth_to_space",
-     .write = WriteDepthToSpace,
-     .why_not = WhyNotBlocks,
-     .min_opset = DepthToSpaceOpset},
-    {.op = "space_to_depth", .write = WriteSpaceToDepth, .why_not = WhyNotSpaceToDepth},
-    {.op = "grid_sample",
-     .write = WriteGridSample,
-     .why_not = WhyNotGridSample,
-     .min_opset = GridSampleOpset},
 };
 
 }  // namespace

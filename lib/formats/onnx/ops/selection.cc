@@ -57,8 +57,7 @@ Status WriteArg(ExportContext& ctx, const Node& node) {
   const std::string y = IndexName(ctx, node.output());
   pb::NodeProto* out =
       ctx.AddNode(node, node.Is("arg_max") ? "ArgMax" : "ArgMin", {ctx.NameOf(node.input(0))}, {y});
-  const Type& x = node.input(0)->type();
-  SetInt(out, "axis", a.axis < 0 && x.ranked() ? a.axis + x.rank() : a.axis);
+  SetInt(out, "axis", FrontAxis(a.axis, node.input(0)));
   SetInt(out, "keepdims", a.keep_dims ? 1 : 0);
   if (a.select_last_index) SetInt(out, "select_last_index", 1);
   CastIndices(ctx, node.output(), y);
@@ -68,7 +67,7 @@ Status WriteArg(ExportContext& ctx, const Node& node) {
 // k as an i64 tensor of shape [1].
 std::string NameOfK(ExportContext& ctx, const Node& node) {
   const Value* k = node.input(1);
-  if (k->is_constant()) return ctx.AddTensor(Tensor::Ints({k->constant().GetInt(0)}), "k");
+  if (k->is_constant()) return ctx.AddInts({k->constant().GetInt(0)}, "k");
   std::string name = ctx.NameOf(k);
   if (k->dtype() != DType::kI64) {
     const std::string wide = ctx.NewName("k");
@@ -77,7 +76,7 @@ std::string NameOfK(ExportContext& ctx, const Node& node) {
   }
   if (k->type().ranked() && k->type().rank() == 1) return name;
   std::string flat = ctx.NewName("k");
-  ctx.AddHelper("Reshape", {name, ctx.AddTensor(Tensor::Ints({1}), "shape")}, {flat});
+  ctx.AddHelper("Reshape", {name, ctx.AddInts({1}, "shape")}, {flat});
   return flat;
 }
 

@@ -234,7 +234,7 @@ Status WriteReshape(ExportContext& ctx, const Node& node) {
   if (node.input(1) != nullptr) {
     shape = ctx.NameAs(node.input(1), DType::kI64);
   } else if (const auto target = TargetShape(node)) {
-    shape = ctx.AddTensor(Tensor::Ints(*target), "shape");
+    shape = ctx.AddInts(*target, "shape");
   } else {
     NN_ASSIGN(shape, ctx.AddDims(*node.output()->type().dims, "shape"));
   }
@@ -275,7 +275,7 @@ Status WriteAxes(ExportContext& ctx, const Node& node) {
     return {};
   }
   std::vector<std::string> inputs = {ctx.NameOf(node.input(0))};
-  if (!axes.empty() || !squeeze) inputs.push_back(ctx.AddTensor(Tensor::Ints(axes), "axes"));
+  if (!axes.empty() || !squeeze) inputs.push_back(ctx.AddInts(axes, "axes"));
   ctx.AddNode(node, op, std::move(inputs), {ctx.NameOf(node.output())});
   return {};
 }
@@ -326,11 +326,10 @@ Status WriteShapeOf(ExportContext& ctx, const Node& node) {
       SetInts(slice, "ends", {a.end});
       return;
     }
-    ctx.AddNode(
-        node, "Slice",
-        {whole, ctx.AddTensor(Tensor::Ints({a.start}), "starts"),
-         ctx.AddTensor(Tensor::Ints({a.end}), "ends"), ctx.AddTensor(Tensor::Ints({0}), "axes")},
-        {y});
+    ctx.AddNode(node, "Slice",
+                {whole, ctx.AddInts({a.start}, "starts"), ctx.AddInts({a.end}, "ends"),
+                 ctx.AddInts({0}, "axes")},
+                {y});
   });
   return {};
 }

@@ -366,7 +366,6 @@ std::optional<fb::Padding> TransposePadding(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kConvImports[] = {
     {.op = Op::CONV_2D, .import = ImportConv2d},
     {.op = Op::DEPTHWISE_CONV_2D, .import = ImportDepthwise},

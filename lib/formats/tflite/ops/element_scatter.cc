@@ -249,7 +249,6 @@ Status ImportCustom(ImportContext& ctx) {
                           ctx.code().version());
 }
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kElementScatterImports[] = {
     {.op = Op::STABLEHLO_SCATTER, .import = ImportStablehloScatter},
     {.op = Op::CUSTOM, .import = ImportCustom},

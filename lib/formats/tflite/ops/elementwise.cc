@@ -203,8 +203,6 @@ Status ImportDequantize(ImportContext& ctx) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
-
 std::optional<std::string> WhyNotArithmetic(const Node& node) {
   const Type& type = node.output()->type();
   if (type.dtype == DType::kF32 || type.quantized() || type.dtype == DType::kI32 ||
@@ -371,7 +369,6 @@ std::optional<float> SaturatingBound(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kElementwiseImports[] = {
     {.op = Op::ADD, .import = ImportAdd},
     {.op = Op::SUB, .import = ImportSub},

@@ -96,8 +96,6 @@ Status ImportReverseSequence(ImportContext& ctx) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
-
 // Indices must be i16, i32 or i64. Constant negative indices are normalized, because GATHER does
 // not support them.
 Result<TensorIndex> IndexTensor(ExportContext& ctx, const Value* indices, const Dim& size) {
@@ -290,7 +288,6 @@ std::optional<std::string> WhyNotScatterTypes(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kGatherImports[] = {
     {.op = Op::GATHER, .import = ImportGather},
     {.op = Op::GATHER_ND, .import = ImportGatherNd},

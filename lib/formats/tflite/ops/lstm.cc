@@ -293,7 +293,6 @@ Status ImportLstm(ImportContext& ctx) {
   return {};
 }
 
-using Op = fb::BuiltinOperator;
 constexpr size_t kLstmStates[] = {18, 19};
 // Also those of the kernel with five inputs.
 constexpr size_t kAnyLstmStates[] = {1, 4, 18, 19};

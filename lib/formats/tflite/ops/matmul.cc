@@ -102,7 +102,6 @@ bool IsFullyConnected(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kMatmulImports[] = {
     {.op = Op::FULLY_CONNECTED, .import = ImportFullyConnected},
     {.op = Op::BATCH_MATMUL, .import = ImportBatchMatmul},

@@ -47,8 +47,6 @@ Status ImportLrn(ImportContext& ctx) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
-
 std::optional<std::string> WhyNotLastAxis(const Node& node, int64_t axis) {
   const Type& x = node.input(0)->type();
   if (!x.ranked()) return "its rank must be known";
@@ -115,7 +113,6 @@ std::optional<std::string> WhyNotLrn(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kNormImports[] = {
     {.op = Op::SOFTMAX, .import = ImportSoftmax},
     {.op = Op::LOG_SOFTMAX, .import = ImportLogSoftmax},

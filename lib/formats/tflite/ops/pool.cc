@@ -97,7 +97,6 @@ std::optional<std::string> WhyNotLpPool(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kPoolImports[] = {
     {.op = Op::MAX_POOL_2D, .import = ImportMaxPool},
     {.op = Op::AVERAGE_POOL_2D, .import = ImportAveragePool},

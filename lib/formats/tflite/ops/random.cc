@@ -44,8 +44,6 @@ Status ImportMultinomial(ImportContext& ctx) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
-
 std::optional<std::string> WhyNotSeeds(const Seeds& seeds) {
   if (seeds == Seeds()) return "its seeds are 0, which means no seed in TensorFlow Lite";
   return std::nullopt;

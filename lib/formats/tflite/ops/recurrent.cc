@@ -127,7 +127,6 @@ Status ImportSvdf(ImportContext& ctx) {
   return ctx.EmitActivated(activation, "svdf", operands, SvdfAttrs{o->rank()});
 }
 
-using Op = fb::BuiltinOperator;
 constexpr size_t kRnnStates[] = {4};
 constexpr size_t kBidirectionalRnnStates[] = {4, 8};
 constexpr ImportRow kRecurrentImports[] = {

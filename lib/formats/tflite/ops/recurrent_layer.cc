@@ -253,7 +253,6 @@ class LayerWriter {
 
   void AddOperator(const std::vector<TensorIndex>& operands,
                    const std::vector<TensorIndex>& results, fb::ActivationFunctionType activation) {
-    using Op = fb::BuiltinOperator;
     auto& builder = ctx_.builder();
     const bool time_major = !attrs_.batch_first;
     const bool both = results.size() == 2;

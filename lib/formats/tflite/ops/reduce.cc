@@ -82,7 +82,6 @@ std::optional<std::string> WhyNotReduce(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kReduceImports[] = {
     {.op = Op::MEAN, .import = ImportReduce<0>},
     {.op = Op::SUM, .import = ImportReduce<1>},

@@ -195,7 +195,6 @@ std::optional<std::string> WhyNotResize(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kResizeImports[] = {
     {.op = Op::RESIZE_BILINEAR, .import = ImportBilinear},
     {.op = Op::RESIZE_NEAREST_NEIGHBOR, .import = ImportNearest},

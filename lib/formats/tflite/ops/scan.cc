@@ -18,8 +18,6 @@ Status ImportCumsum(ImportContext& ctx) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
-
 Status WriteCumSum(ExportContext& ctx, const Node& node) {
   const auto& a = node.attrs<ScanAttrs>();
   TensorIndex axis = kNoTensor;

@@ -457,8 +457,6 @@ Status ImportBroadcastArgs(ImportContext& ctx) {
   return ctx.Emit("select", {is_one, b, a});
 }
 
-using Op = fb::BuiltinOperator;
-
 constexpr ImportRow kScatterImports[] = {
     {.op = Op::SEGMENT_SUM, .import = ImportSegmentSum},
     {.op = Op::UNSORTED_SEGMENT_SUM, .import = ImportUnsortedSegment<Reduction::kAdd>},

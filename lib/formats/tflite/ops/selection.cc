@@ -43,8 +43,6 @@ Status ImportTopK(ImportContext& ctx) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
-
 // The operators drop the axis; a RESHAPE restores it for keep_dims.
 template <Op op>
 Status WriteArg(ExportContext& ctx, const Node& node) {

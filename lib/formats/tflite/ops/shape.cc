@@ -146,8 +146,6 @@ Status ImportBatchToSpace(ImportContext& ctx) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
-
 std::ptrdiff_t UnknownSizes(const Dims& dims) {
   return std::count_if(dims.begin(), dims.end(), [](const Dim& d) { return !d.is_const(); });
 }
@@ -375,7 +373,6 @@ std::optional<std::string> WhyNotBlocks(const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kShapeImports[] = {
     {.op = Op::RESHAPE, .import = ImportReshapeToScalar},
     {.op = Op::SQUEEZE, .import = ImportSqueeze},

@@ -1,10 +1,9 @@
+// Slices, and the order of elements along an axis.
 #include <algorithm>
 #include <limits>
 
 #include "base/checked_math.h"
 #include "formats/tflite/family.h"
-#include "ops/array/concat.h"
-#include "ops/array/pad.h"
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/support/types.h"
@@ -14,73 +13,6 @@ namespace nn::tflite {
 // ==== From TensorFlow Lite =======================================================================
 
 namespace {
-
-// ---- Joining and splitting ----------------------------------------------------------------------
-
-Status ImportConcatenation(ImportContext& ctx) {
-  NN_ASSIGN(const auto* const o, ctx.Options<fb::ConcatenationOptions>());
-  return ctx.EmitActivated(o->fused_activation_function(), "concat", ctx.inputs(),
-                           ConcatAttrs{o->axis()});
-}
-
-// An axis that is known before the run.
-Result<int64_t> KnownAxis(const ImportContext& ctx, size_t i) {
-  NN_ASSIGN(const auto axis, ctx.KnownInts(i, "the axis"));
-  if (axis.size() != 1) return ModelError("the axis must have 1 element; it has {}", axis.size());
-  return axis[0];
-}
-
-Status ImportSplit(ImportContext& ctx) {
-  NN_ASSIGN(const auto* const o, ctx.Options<fb::SplitOptions>());
-  NN_ASSIGN(const int64_t axis, KnownAxis(ctx, 0));
-  NN_ASSIGN(Value* const x, ctx.Ranked(1));
-  if (o->num_splits() != static_cast<int64_t>(ctx.output_count()))
-    return ModelError("num_splits is {}, but there are {} outputs", o->num_splits(),
-                      ctx.output_count());
-  NN_ASSIGN(const int at, NormalizeAxis(axis, x->type().rank()));
-  const Dim& size = x->type().dim(at);
-  if (size.is_const() && o->num_splits() > 0 && size.value() % o->num_splits() != 0)
-    return ModelError("an axis of size {} cannot be split into {} equal parts", size.value(),
-                      o->num_splits());
-  return ctx.Emit("split", {x}, SplitAttrs{axis, {}});
-}
-
-Status ImportSplitV(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  NN_ASSIGN(Value* const sizes, ctx.Required(1));
-  NN_ASSIGN(const int64_t axis, KnownAxis(ctx, 2));
-  return ctx.Emit("split", {x, sizes}, SplitAttrs{axis, {}});
-}
-
-Status ImportPack(ImportContext& ctx) {
-  NN_ASSIGN(const auto* const o, ctx.Options<fb::PackOptions>());
-  std::vector<Value*> parts;
-  for (Value* x : ctx.inputs()) {
-    if (x == nullptr) return ModelError("an input is missing");
-    NN_ASSIGN(Value* const part,
-              ctx.Add("expand_dims", {x}, AxesAttrs{{o->axis()}}, x->type().quant));
-    parts.push_back(part);
-  }
-  return ctx.Emit("concat", std::move(parts), ConcatAttrs{o->axis()});
-}
-
-Status ImportUnpack(ImportContext& ctx) {
-  NN_ASSIGN(const auto* const o, ctx.Options<fb::UnpackOptions>());
-  NN_ASSIGN(Value* const x, ctx.Ranked(0));
-  NN_ASSIGN(const int axis, NormalizeAxis(o->axis(), x->type().rank()));
-  const auto count = static_cast<int64_t>(ctx.output_count());
-  if (const Dim& size = x->type().dim(axis); size.is_const() && size.value() != count)
-    return ModelError("an axis of size {} does not match {} outputs", size.value(), count);
-  for (int64_t i = 0; i < count; ++i) {
-    NN_ASSIGN(Value* const part,
-              ctx.Add("slice", {x}, SliceAttrs{{axis}, {i}, {i + 1}, {}}, x->type().quant));
-    NN_ASSIGN(Value* const y, ctx.Add("squeeze", {part}, AxesAttrs{{axis}}, x->type().quant));
-    ctx.SetOutput(static_cast<size_t>(i), y);
-  }
-  return {};
-}
-
-// ---- Slices -------------------------------------------------------------------------------------
 
 // A size of -1 extends to the end.
 Status ImportSlice(ImportContext& ctx) {
@@ -247,41 +179,6 @@ Status ImportStridedSlice(ImportContext& ctx) {
   return ctx.Emit("slice", {x}, std::move(slice));
 }
 
-// ---- Padding ------------------------------------------------------------------------------------
-
-// The file stores a pair of pads per axis; the graph has all begins, then all ends.
-Status EmitPad(ImportContext& ctx, PadMode mode, Value* value) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  PadAttrs a;
-  a.mode = mode;
-  if (const auto pairs = ctx.KnownInts(1, "the pads")) {
-    for (size_t i = 0; i < pairs->size(); i += 2) a.pads.push_back((*pairs)[i]);
-    for (size_t i = 1; i < pairs->size(); i += 2) a.pads.push_back((*pairs)[i]);
-    std::vector<Value*> inputs = {x};
-    if (value != nullptr) inputs.push_back(value);
-    return ctx.Emit("pad", std::move(inputs), std::move(a));
-  }
-  NN_ASSIGN(Value* const pairs, ctx.Required(1));
-  NN_ASSIGN(Value* const lists, ctx.Add("transpose", {pairs}, TransposeAttrs{{1, 0}}));
-  NN_ASSIGN(Value* const flat, ctx.Add("reshape", {lists}, ReshapeAttrs{{Dim(-1)}, false}));
-  return ctx.Emit("pad", {x, value, flat}, a);
-}
-
-Status ImportPad(ImportContext& ctx) {
-  return EmitPad(ctx, PadMode::kConstant, nullptr);
-}
-
-Status ImportPadV2(ImportContext& ctx) {
-  return EmitPad(ctx, PadMode::kConstant, ctx.input(2));
-}
-
-Status ImportMirrorPad(ImportContext& ctx) {
-  NN_ASSIGN(const auto* const o, ctx.Options<fb::MirrorPadOptions>());
-  return EmitPad(ctx,
-                 o->mode() == fb::MirrorPadMode::REFLECT ? PadMode::kReflect : PadMode::kSymmetric,
-                 nullptr);
-}
-
 Status ImportReverse(ImportContext& ctx) {
   NN_ASSIGN(Value* const x, ctx.Required(0));
   NN_ASSIGN(const auto axes, ctx.KnownInts(1, "the axes"));
@@ -293,56 +190,6 @@ Status ImportReverse(ImportContext& ctx) {
 // ==== To TensorFlow Lite =========================================================================
 
 namespace {
-
-using Op = fb::BuiltinOperator;
-
-Status WriteConcat(ExportContext& ctx, const Node& node) {
-  ctx.AddOperator(Op::CONCATENATION, ctx.InputsOf(node), ctx.ResultsOf(node),
-                  fb::CreateConcatenationOptions(
-                      ctx.builder(), static_cast<int32_t>(node.attrs<ConcatAttrs>().axis)));
-  return {};
-}
-
-// The sizes of the parts, from their types.
-std::optional<std::vector<int64_t>> PartSizes(const Node& node) {
-  const auto axis = NormalizeAxis(node.attrs<SplitAttrs>().axis, node.input(0)->type().rank());
-  if (!axis) return std::nullopt;
-  std::vector<int64_t> sizes;
-  for (const Value* part : node.outputs()) {
-    if (!part->type().ranked() || !part->type().dim(*axis).is_const()) return std::nullopt;
-    sizes.push_back(part->type().dim(*axis).value());
-  }
-  return sizes;
-}
-
-Status WriteSplit(ExportContext& ctx, const Node& node) {
-  const auto sizes = PartSizes(node);
-  const auto count = static_cast<int32_t>(node.outputs().size());
-  NN_ASSIGN(const TensorIndex axis, ctx.AddInt(node.attrs<SplitAttrs>().axis, "axis"));
-  const TensorIndex x = ctx.TensorOf(node.input(0));
-  if (sizes && std::count(sizes->begin(), sizes->end(), sizes->front()) == count) {
-    ctx.AddOperator(Op::SPLIT, {axis, x}, ctx.ResultsOf(node),
-                    fb::CreateSplitOptions(ctx.builder(), count));
-    return {};
-  }
-  TensorIndex parts = kNoTensor;
-  if (sizes) {
-    NN_ASSIGN(parts, ctx.AddInts(*sizes, "sizes"));
-  } else {
-    parts = ctx.TensorAs(node.input(1), DType::kI32);
-  }
-  ctx.AddOperator(Op::SPLIT_V, {x, parts, axis}, ctx.ResultsOf(node),
-                  fb::CreateSplitVOptions(ctx.builder(), count));
-  return {};
-}
-
-std::optional<std::string> WhyNotSplit(const Node& node) {
-  if (!node.input(0)->type().ranked()) return "its rank must be known";
-  if (!PartSizes(node) && node.input(1) == nullptr) return "the sizes of the parts must be known";
-  return std::nullopt;
-}
-
-// ---- Slices -------------------------------------------------------------------------------------
 
 // The operands of STRIDED_SLICE: numbers per axis, and masks for axes that begin or end with x.
 struct Strided {
@@ -461,53 +308,6 @@ std::optional<std::string> WhyNotSlice(const Node& node) {
   return std::nullopt;
 }
 
-// ---- Padding ------------------------------------------------------------------------------------
-
-Status WritePad(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<PadAttrs>();
-  const size_t rank = a.pads.size() / 2;
-  std::vector<int32_t> pairs;
-  for (size_t i = 0; i < rank; ++i)
-    for (const size_t k : {i, rank + i}) pairs.push_back(static_cast<int32_t>(a.pads[k]));
-  const TensorIndex pads =
-      ctx.AddConstant(Tensor::Of({static_cast<int64_t>(rank), 2}, pairs), "paddings");
-  std::vector<TensorIndex> inputs = {ctx.TensorOf(node.input(0)), pads};
-  // MIRROR_PAD rejects an empty axis even if it is not padded.
-  const auto dims = node.output()->type().const_dims();
-  const bool empty = dims && std::find(dims->begin(), dims->end(), 0) != dims->end();
-  if (a.mode != PadMode::kConstant && !empty) {
-    ctx.AddOperator(Op::MIRROR_PAD, inputs, ctx.ResultsOf(node),
-                    fb::CreateMirrorPadOptions(ctx.builder(), a.mode == PadMode::kReflect
-                                                                  ? fb::MirrorPadMode::REFLECT
-                                                                  : fb::MirrorPadMode::SYMMETRIC));
-  } else if (node.input(1) != nullptr) {
-    inputs.push_back(ctx.TensorOf(node.input(1)));
-    ctx.AddOperator(Op::PADV2, inputs, ctx.ResultsOf(node), fb::CreatePadV2Options(ctx.builder()));
-  } else {
-    ctx.AddOperator(Op::PAD, inputs, ctx.ResultsOf(node), fb::CreatePadOptions(ctx.builder()));
-  }
-  return {};
-}
-
-std::optional<std::string> WhyNotPad(const Node& node) {
-  const auto& a = node.attrs<PadAttrs>();
-  if (node.input(2) != nullptr) return "its pads must be constant";
-  if (a.mode == PadMode::kEdge || a.mode == PadMode::kWrap)
-    return fmt::format("TensorFlow Lite has no padding mode {}", EnumName(a.mode));
-  if (std::any_of(a.pads.begin(), a.pads.end(), [](int64_t p) { return p < 0; }))
-    return "negative pads are unsupported";
-  if (node.input(0)->dtype() == DType::kString) return "strings cannot be padded";
-  if (a.mode == PadMode::kConstant) return std::nullopt;
-  const Dims& dims = *node.input(0)->type().dims;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    const int64_t most = std::max(a.pads[i], a.pads[dims.size() + i]);
-    const int64_t edge = a.mode == PadMode::kReflect ? 1 : 0;
-    if (most > 0 && (!dims[i].is_const() || most > dims[i].value() - edge))
-      return "MIRROR_PAD needs axes of known size and cannot pad by more than the axis";
-  }
-  return std::nullopt;
-}
-
 Status WriteReverse(ExportContext& ctx, const Node& node) {
   NN_ASSIGN(const TensorIndex axes, ctx.AddInts(node.attrs<ReverseAttrs>().axes, "axes"));
   ctx.AddOperator(Op::REVERSE_V2, {ctx.TensorOf(node.input(0)), axes}, ctx.ResultsOf(node),
@@ -519,26 +319,14 @@ Status WriteReverse(ExportContext& ctx, const Node& node) {
 
 namespace {
 
-using Op = fb::BuiltinOperator;
 constexpr ImportRow kSliceImports[] = {
-    {.op = Op::CONCATENATION, .import = ImportConcatenation},
-    {.op = Op::SPLIT, .import = ImportSplit},
-    {.op = Op::SPLIT_V, .import = ImportSplitV},
-    {.op = Op::PACK, .import = ImportPack},
-    {.op = Op::UNPACK, .import = ImportUnpack},
     {.op = Op::SLICE, .import = ImportSlice},
     {.op = Op::STRIDED_SLICE, .import = ImportStridedSlice},
-    {.op = Op::PAD, .import = ImportPad},
-    {.op = Op::PADV2, .import = ImportPadV2},
-    {.op = Op::MIRROR_PAD, .import = ImportMirrorPad},
     {.op = Op::REVERSE_V2, .import = ImportReverse},
 };
 
 constexpr ExportRow kSliceExports[] = {
-    {.op = "concat", .write = WriteConcat, .any_type = true},
-    {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit, .any_type = true},
     {.op = "slice", .write = WriteSlice, .why_not = WhyNotSlice, .any_type = true},
-    {.op = "pad", .write = WritePad, .why_not = WhyNotPad, .any_type = true},
     {.op = "reverse", .write = WriteReverse, .any_type = true},
 };
 

@@ -1,0 +1,162 @@
+#include <fmt/core.h>
+
+#include "formats/coreml/family.h"
+#include "ops/array/concat.h"
+#include "ops/array/shape.h"
+#include "ops/array/slice.h"
+#include "ops/support/types.h"
+
+namespace nn::coreml {
+
+// ==== From Core ML ===============================================================================
+
+namespace {
+
+Result<std::vector<Value*>> Operands(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, SIZE_MAX));
+  return ctx.Alike();
+}
+
+// Along C, or along S.
+Status ImportConcat(ImportContext& ctx) {
+  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
+  return ctx.Emit("concat", std::move(inputs),
+                  ConcatAttrs{ctx.params().Bool("sequenceConcat") ? -5 : -3});
+}
+
+// Concatenates the inputs along a new axis.
+Result<Value*> Stack(ImportContext& ctx, std::vector<Value*> inputs, int64_t axis) {
+  for (Value*& v : inputs) {
+    NN_ASSIGN(v, ctx.Add("expand_dims", {v}, AxesAttrs{{axis}}));
+  }
+  return ctx.Add("concat", std::move(inputs), ConcatAttrs{axis});
+}
+
+Status ImportConcatNd(ImportContext& ctx) {
+  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
+  int64_t axis = ctx.params().Int("axis");
+  if (!ctx.params().Bool("interleave"))
+    return ctx.Emit("concat", std::move(inputs), ConcatAttrs{axis});
+  // Interleaves the elements: concatenates along a new axis and merges it.
+  Dims dims = *inputs[0]->type().dims;
+  const auto rank = static_cast<int64_t>(dims.size());
+  if (axis < -rank || axis >= rank)
+    return ModelError("axis {} is out of range for rank {}", axis, rank);
+  if (axis < 0) axis += rank;
+  Dim& joined = dims[static_cast<size_t>(axis)];
+  joined = joined * Dim(static_cast<int64_t>(inputs.size()));
+  NN_ASSIGN(Value* const stacked, Stack(ctx, std::move(inputs), axis + 1));
+  NN_ASSIGN(Value* const y, ctx.Reshape(stacked, std::move(dims)));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+Status ImportStack(ImportContext& ctx) {
+  NN_ASSIGN(std::vector<Value*> inputs, Operands(ctx));
+  NN_ASSIGN(Value* const y, Stack(ctx, std::move(inputs), ctx.params().Int("axis")));
+  ctx.SetOutput(0, y);
+  return {};
+}
+
+// Without sizes, the parts are equal, or nearly so if they may be uneven.
+Status EmitSplit(ImportContext& ctx, Value* x, int64_t axis, std::vector<int64_t> sizes,
+                 bool uneven) {
+  const size_t count = ctx.output_count();
+  const int rank = x->type().rank();
+  if (count == 0) return ModelError("it has no outputs");
+  if (axis < -rank || axis >= rank)
+    return ModelError("axis {} is out of range for rank {}", axis, rank);
+  const Dim& size = x->type().dim(static_cast<int>(axis < 0 ? axis + rank : axis));
+  const auto parts = static_cast<int64_t>(count);
+  if (sizes.empty() && size.is_const() && size.value() % parts != 0 && !uneven)
+    return ModelError("an axis of size {} cannot be split into {} equal parts", size.value(),
+                      count);
+  // The first parts have one more of the rest.
+  for (int64_t i = 0; size.is_const() && sizes.size() < count; ++i)
+    sizes.push_back(size.value() / parts + (i < size.value() % parts ? 1 : 0));
+  NN_ASSIGN(Node* const node, ctx.AddNode("split", {x}, SplitAttrs{axis, std::move(sizes)}, count));
+  for (size_t i = 0; i < count; ++i) ctx.SetOutput(i, node->output(i));
+  return {};
+}
+
+Status ImportSplit(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const x, ctx.Any(0));
+  return EmitSplit(ctx, x, -3, {}, false);
+}
+
+Status ImportSplitNd(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  NN_ASSIGN(Value* const x, ctx.Any(0));
+  const auto sizes = ctx.params().Ints("splitSizes");
+  if (!sizes.empty() && sizes.size() != ctx.output_count())
+    return ModelError("there are {} sizes for {} outputs", sizes.size(), ctx.output_count());
+  return EmitSplit(ctx, x, ctx.params().Int("axis"), sizes, true);
+}
+
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+// concatND needs two inputs or more.
+Status WriteConcat(ExportContext& ctx, const Node& node) {
+  if (node.inputs().size() == 1) {
+    ctx.AddLayer(node, "copy");
+    return {};
+  }
+  ctx.AddLayer(node, "concatND").Int("axis", node.attrs<ConcatAttrs>().axis);
+  return {};
+}
+
+std::optional<std::vector<int64_t>> PartSizes(const Node& node) {
+  const auto axis = NormalizeAxis(node.attrs<SplitAttrs>().axis, node.input(0)->type().rank());
+  if (!axis) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const Value* v : node.outputs()) {
+    const Dim& d = v->type().dim(*axis);
+    if (!d.is_const()) return std::nullopt;
+    sizes.push_back(d.value());
+  }
+  return sizes;
+}
+
+Status WriteSplit(ExportContext& ctx, const Node& node) {
+  Writer p = ctx.AddLayer(node, "splitND", 1);
+  p.Int("axis", node.attrs<SplitAttrs>().axis);
+  p.Int("numSplits", static_cast<int64_t>(node.outputs().size()));
+  p.Ints("splitSizes", *PartSizes(node));
+  return {};
+}
+
+std::optional<std::string> WhyNotSplit(const Node& node) {
+  const auto sizes = PartSizes(node);
+  if (!sizes) return "its parts must have constant sizes";
+  if (std::any_of(sizes->begin(), sizes->end(), [](int64_t n) { return n == 0; }))
+    return "its parts cannot be empty";
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kConcatImports[] = {
+    {.layer = "concat", .import = ImportConcat},   {.layer = "concatND", .import = ImportConcatNd},
+    {.layer = "stack", .import = ImportStack},     {.layer = "split", .import = ImportSplit},
+    {.layer = "splitND", .import = ImportSplitNd},
+};
+
+constexpr ExportRow kConcatExports[] = {
+    {.op = "concat", .write = WriteConcat, .types = Types::kAny},
+    {.op = "split", .write = WriteSplit, .why_not = WhyNotSplit, .types = Types::kAny},
+};
+
+}  // namespace
+
+Family ConcatFamily() {
+  return {.imports = kConcatImports, .exports = kConcatExports};
+}
+
+}  // namespace nn::coreml

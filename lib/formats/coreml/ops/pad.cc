@@ -1,0 +1,185 @@
+// Borders that are added or cut off.
+#include <algorithm>
+#include <limits>
+
+#include "formats/coreml/family.h"
+#include "formats/coreml/window.h"
+#include "ops/array/pad.h"
+#include "ops/array/shape_of.h"
+#include "ops/array/slice.h"
+
+namespace nn::coreml {
+
+// ==== From Core ML ===============================================================================
+
+namespace {
+
+// Crops H and W: at the borders, or to the size of a second input.
+Status ImportCrop(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Any(0));
+  const int rank = x->type().rank();
+  if (rank < 3) return ModelError("the input must have rank 3 or more, not {}", rank);
+  SliceAttrs a;
+  a.axes = {-2, -1};
+  if (ctx.input_count() == 1) {
+    NN_ASSIGN(std::vector<int64_t> amounts, BorderPads(p.Sub("cropAmounts")));
+    amounts.resize(4, 0);
+    a.starts = {amounts[0], amounts[1]};
+    for (const size_t i : {2, 3})
+      a.ends.push_back(amounts[i] == 0 ? std::numeric_limits<int64_t>::max() : -amounts[i]);
+    return ctx.Emit("slice", {x}, std::move(a));
+  }
+  NN_ASSIGN(a.starts, p.Sizes("offset", 2, 0));
+  NN_ASSIGN(const Value* const like, ctx.Any(1));
+  const int like_rank = like->type().rank();
+  if (like_rank < 3)
+    return ModelError("the second input must have rank 3 or more, not {}", like_rank);
+  for (const int i : {2, 1}) {
+    const Dim& size = like->type().dim(like_rank - i);
+    if (!size.is_const()) return UnsupportedError("a crop to a dynamic size is unsupported");
+    a.ends.push_back(a.starts[static_cast<size_t>(2 - i)] + size.value());
+  }
+  return ctx.Emit("slice", {x}, std::move(a));
+}
+
+Status ImportPadding(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 1));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  const size_t rank = x->type().dims->size();
+  if (rank < 2) return ModelError("the input must have rank 2 or more, not {}", rank);
+  NN_ASSIGN(std::vector<int64_t> amounts, BorderPads(p.Sub("paddingAmounts")));
+  amounts.resize(4, 0);
+  PadAttrs a;
+  a.pads.assign(2 * rank, 0);
+  for (size_t i = 0; i < 2; ++i) {
+    a.pads[rank - 2 + i] = amounts[i];
+    a.pads[2 * rank - 2 + i] = amounts[2 + i];
+  }
+  const std::string_view type = p.OneOf("PaddingType");
+  if (type == "reflection") a.mode = PadMode::kReflect;
+  if (type == "replication") a.mode = PadMode::kEdge;
+  std::vector<Value*> inputs = {x};
+  if (const float v = p.Sub("constant").Float("value"); type == "constant" && v != 0)
+    inputs.push_back(ctx.Scalar(v));
+  return ctx.Emit("pad", std::move(inputs), std::move(a));
+}
+
+// Amounts before and after each axis. In the other mode, the nonzero one is the size that padding
+// on that side gives the axis.
+// Amounts that depend on the run, before and after each axis in turn.
+Status EmitOpenPad(ImportContext& ctx, Value* x) {
+  const Fields& p = ctx.params();
+  const Dim rank(x->type().rank());
+  NN_ASSIGN(Value * amounts, ctx.Index(1));
+  NN_ASSIGN(amounts, ctx.Reshape(amounts, {rank, Dim(2)}));
+  if (p.Bool("padToGivenOutputSizeMode")) {
+    Value* const zero = ctx.Constant(Tensor::Scalar<int64_t>(0));
+    NN_ASSIGN(Value * sizes, ctx.Add("shape_of", {x}, ShapeOfAttrs{}));
+    NN_ASSIGN(sizes, ctx.Reshape(sizes, {rank, Dim(1)}));
+    NN_ASSIGN(Value * missing, ctx.Add("sub", {amounts, sizes}));
+    NN_ASSIGN(missing, ctx.Add("maximum", {missing, zero}));
+    NN_ASSIGN(Value* const none, ctx.Add("equal", {amounts, zero}));
+    NN_ASSIGN(amounts, ctx.Add("select", {none, zero, missing}));
+  }
+  NN_ASSIGN(amounts, ctx.Add("transpose", {amounts}, TransposeAttrs{{1, 0}}));
+  NN_ASSIGN(amounts, ctx.Reshape(amounts, {Dim(2) * rank}));
+  Value* const value = p.Float("value") == 0 ? nullptr : ctx.Scalar(p.Float("value"));
+  return ctx.Emit("pad", {x, value, amounts}, PadAttrs{});
+}
+
+Status ImportConstantPad(ImportContext& ctx) {
+  NN_RETURN_IF_ERROR(ctx.ExpectInputs(1, 2));
+  const Fields& p = ctx.params();
+  NN_ASSIGN(Value* const x, ctx.Float(0));
+  NN_ASSIGN(const auto known, ctx.KnownInts(1, p.Ints("padAmounts")));
+  if (!known) return EmitOpenPad(ctx, x);
+  const std::vector<int64_t>& amounts = *known;
+  const size_t rank = x->type().dims->size();
+  if (amounts.size() != 2 * rank)
+    return ModelError("padAmounts has {} entries for {} axes", amounts.size(), rank);
+  PadAttrs a;
+  a.pads.assign(2 * rank, 0);
+  for (size_t i = 0; i < rank; ++i)
+    for (const size_t side : {0, 1}) {
+      const int64_t amount = amounts[2 * i + side];
+      if (amount < 0 || amount > std::numeric_limits<int32_t>::max())
+        return ModelError("padAmounts[{}] is {}, which is out of range", 2 * i + side, amount);
+      int64_t& pad = a.pads[side * rank + i];
+      pad = amount;
+      if (!p.Bool("padToGivenOutputSizeMode") || amount == 0) continue;
+      const Dim& size = (*x->type().dims)[i];
+      if (!size.is_const())
+        return UnsupportedError("padding of a dynamic size to a given one is unsupported");
+      pad = std::max<int64_t>(0, amount - size.value());
+    }
+  std::vector<Value*> inputs = {x};
+  if (p.Float("value") != 0) inputs.push_back(ctx.Scalar(p.Float("value")));
+  return ctx.Emit("pad", std::move(inputs), std::move(a));
+}
+
+}  // namespace
+
+// ==== To Core ML =================================================================================
+
+namespace {
+
+Status WritePad(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  const size_t rank = a.pads.size() / 2;
+  if (a.mode == PadMode::kConstant) {
+    std::vector<int64_t> amounts;
+    for (size_t i = 0; i < rank; ++i) amounts.insert(amounts.end(), {a.pads[i], a.pads[rank + i]});
+    const Tensor* value = ConstantOf(node, 1);
+    Writer p = ctx.AddLayer(node, "constantPad", 1);
+    p.Float("value", value == nullptr ? 0.0f : static_cast<float>(value->GetDouble(0)));
+    p.Ints("padAmounts", amounts);
+    return {};
+  }
+  Writer p = ctx.AddLayer(node, "padding", 1);
+  p.Sub(a.mode == PadMode::kReflect ? "reflection" : "replication");
+  WriteBorderPads(p.Sub("paddingAmounts"),
+                  {a.pads[rank - 2], a.pads[rank - 1], a.pads[2 * rank - 2], a.pads[2 * rank - 1]});
+  return {};
+}
+
+std::optional<std::string> WhyNotPad(const Node& node) {
+  const auto& a = node.attrs<PadAttrs>();
+  if (node.input(2) != nullptr || node.input(3) != nullptr) return "its pads must be constant";
+  if (auto reason = WhyNotPads(a.pads)) return reason;
+  if (node.input(1) != nullptr && ConstantOf(node, 1) == nullptr)
+    return "its value must be constant";
+  if (a.mode == PadMode::kConstant) return std::nullopt;
+  if (a.mode != PadMode::kReflect && a.mode != PadMode::kEdge)
+    return fmt::format("Core ML has no padding mode {}", EnumName(a.mode));
+  const size_t rank = a.pads.size() / 2;
+  if (rank < 3) return "reflect and edge padding need rank 3 or more";
+  for (size_t i = 0; i + 2 < rank; ++i)
+    if (a.pads[i] != 0 || a.pads[rank + i] != 0)
+      return "reflect and edge padding must be on the last two axes";
+  return std::nullopt;
+}
+
+}  // namespace
+
+namespace {
+
+constexpr ImportRow kPadImports[] = {
+    {.layer = "crop", .import = ImportCrop},
+    {.layer = "padding", .import = ImportPadding},
+    {.layer = "constantPad", .import = ImportConstantPad},
+};
+
+constexpr ExportRow kPadExports[] = {
+    {.op = "pad", .write = WritePad, .why_not = WhyNotPad},
+};
+
+}  // namespace
+
+Family PadFamily() {
+  return {.imports = kPadImports, .exports = kPadExports};
+}
+
+}  // namespace nn::coreml
