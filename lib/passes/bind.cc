@@ -10,7 +10,10 @@
 namespace nn {
 
 Status RunPass(std::string_view name, Graph& graph, const std::function<Status(Graph&)>& pass) {
-  if (auto s = pass(graph); !s) return tl::unexpected(s.error().In(name));
+  if (auto s = pass(graph); !s) {
+    if (s.error().code() != ErrorCode::kInternal) return s;
+    return tl::unexpected(s.error().In(name));
+  }
 #ifndef NDEBUG
   if (auto s = Verify(graph); !s) return tl::unexpected(s.error().In(name));
 #endif

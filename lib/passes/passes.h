@@ -16,7 +16,7 @@
 
 namespace nn {
 
-// Runs a pass and, in debug builds, Verify() after it. Errors are prefixed with the pass name.
+// Runs a pass and, in debug builds, Verify() after it. Internal errors name the pass.
 Status RunPass(std::string_view name, Graph& graph, const std::function<Status(Graph&)>& pass);
 
 // Replaces values with known contents by constants: evaluates nodes on constants with the reference
