@@ -90,7 +90,7 @@ std::string SupportMarkdown() {
       const std::string written = SupportClaim(f, *op);
       out += written.empty() ? " |" : fmt::format(" {} |", written);
     }
-    out += FindKernel(op->name) != nullptr ? " SIMD |\n" : " reference |\n";
+    out += FindKernel(op->name) != nullptr || op->is_composition() ? " SIMD |\n" : " reference |\n";
   }
   for (const Format& f : Formats()) out += ReadSection(f);
   return out;

@@ -86,7 +86,7 @@ Status Program::Impl::Build() {
     input_types.push_back(p.value->type());
   }
   for (const Node& n : graph.nodes())
-    if (n.op().eval == nullptr) return UnsupportedError("{} cannot be executed", n.Describe());
+    if (n.op().is_opaque) return UnsupportedError("{} cannot be executed", n.Describe());
   const size_t nodes = graph.nodes().size();
   NN_RETURN_IF_ERROR(RunPass("dead code", graph, RemoveDeadCode));
   NN_RETURN_IF_ERROR(RunPass("declared shapes", graph, CheckDeclaredShapes));

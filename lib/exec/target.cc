@@ -10,6 +10,7 @@ namespace nn {
 namespace {
 
 std::optional<std::string> WhyIllegal(const Node& node) {
+  if (node.op().is_composition() && !IsChecked(node)) return "its decomposition is planned";
   const auto layout = node.attrs().Get("layout");
   // The reference evaluation supports any layout, and reports shapes as declared in the file.
   if (layout && !IsChecked(node) && std::get<EnumValue>(*layout).name != EnumName(Layout::kNxc))

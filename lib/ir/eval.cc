@@ -87,6 +87,38 @@ Result<std::vector<Type>> TypesFor(const Node& node, const std::vector<const Ten
   return types;
 }
 
+// Evaluates the decomposition of a node node by node.
+Result<std::vector<Tensor>> EvalComposition(const Node& node,
+                                            const std::vector<const Tensor*>& inputs,
+                                            EvalBudget* budget) {
+  Graph scratch;
+  std::vector<Value*> values;
+  for (const Tensor* t : inputs) values.push_back(t == nullptr ? nullptr : scratch.AddConstant(*t));
+  NN_ASSIGN(Node* const copy,
+            scratch.Append(node.op_name(), std::move(values), node.attrs(), node.outputs().size()));
+  for (Value* v : copy->outputs()) scratch.AddOutput("", v);
+  NN_ASSIGN(const bool decomposed, node.op().decompose(scratch, *copy));
+  if (!decomposed)
+    return UnsupportedError("{}: {} cannot be decomposed", node.Describe(), node.op_name());
+  EvalBudget left = budget == nullptr ? EvalBudget() : *budget;
+  for (Node& part : scratch.nodes()) {
+    std::vector<const Tensor*> operands;
+    for (const Value* v : part.inputs())
+      operands.push_back(v == nullptr ? nullptr : &v->constant());
+    auto results = EvalNode(part, operands, &left);
+    if (!results) return tl::unexpected(results.error().In(node.Describe()));
+    // The results stay until the end.
+    for (size_t i = 0; i < results->size(); ++i) {
+      left.bytes -= std::min<uint64_t>(left.bytes, (*results)[i].byte_size());
+      scratch.MakeConstant(part.output(i), std::move((*results)[i]));
+    }
+  }
+  if (budget != nullptr) budget->work = left.work;
+  std::vector<Tensor> outputs;
+  for (const Port& p : scratch.outputs()) outputs.push_back(p.value->constant());
+  return outputs;
+}
+
 }  // namespace
 
 uint64_t BytesOf(const Type& type) {
@@ -122,7 +154,8 @@ std::optional<uint64_t> WorkOf(const Node& node) {
 
 Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const Tensor*>& inputs,
                                      EvalBudget* budget) {
-  if (node.op().eval == nullptr)
+  const bool is_composition = node.op().is_composition();
+  if (node.op().eval == nullptr && !is_composition)
     return UnsupportedError("{}: {} has no reference evaluation", node.Describe(), node.op_name());
   std::vector<Tensor> aligned;
   aligned.reserve(inputs.size());
@@ -139,7 +172,9 @@ Result<std::vector<Tensor>> EvalNode(const Node& node, const std::vector<const T
     input_types.emplace_back(inputs[i]->dtype(), ToDims(inputs[i]->dims()),
                              node.input(i)->type().quant);
   }
-  NN_ASSIGN(std::vector<Type> output_types, TypesFor(node, pointers, budget));
+  NN_ASSIGN(std::vector<Type> output_types,
+            TypesFor(node, pointers, is_composition ? nullptr : budget));
+  if (is_composition) return EvalComposition(node, pointers, budget);
   EvalContext context(node, std::move(pointers), std::move(input_types), std::move(output_types));
   if (auto s = node.op().eval(context); !s) return tl::unexpected(s.error().In(node.Describe()));
   std::vector<Tensor> outputs = context.TakeOutputs();

@@ -212,7 +212,8 @@ struct OpDef {
 
   // Validates inputs and attributes, and sets the output types.
   Status (*infer)(InferContext&) = nullptr;
-  // The normative semantics, element by element. Null: defined by its decomposition only.
+  // The normative semantics, element by element. Null: the decomposition, which then applies to all
+  // nodes, defines the operator; it is evaluated, and planned by the executor.
   Status (*eval)(EvalContext&) = nullptr;
   // Applies an axis map to the operand `changed`; nullopt if the operator cannot adapt.
   std::optional<AxesChange> (*change_axes)(const Node&, Operand changed, const AxisMap&) = nullptr;
@@ -231,6 +232,8 @@ struct OpDef {
   std::vector<FormatName> formats;
 
   const FormatName* FindFormat(std::string_view format) const;
+  // Whether its decomposition defines it.
+  bool is_composition() const { return eval == nullptr && decompose != nullptr; }
 };
 
 class OpRegistry {

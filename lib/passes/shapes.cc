@@ -22,7 +22,7 @@ Result<std::vector<Type>> InferAnew(Node& node) {
   std::vector<Type> declared;
   for (Value* v : node.outputs()) {
     declared.push_back(v->type());
-    if (node.op().eval == nullptr) continue;
+    if (node.op().is_opaque) continue;
     Type type = v->type();
     type.dims.reset();
     v->set_type(std::move(type));
