@@ -76,6 +76,7 @@ Status Fit(Graph& graph, const Format& format, const ConvertOptions& o, Interfac
     };
     NN_RETURN_IF_ERROR(FuseIdiomsFor(*format.target, graph, IdiomScope::kAll, &rewrites, is_one));
   }
+  if (format.lower != nullptr) NN_RETURN_IF_ERROR(format.lower(graph, o.output, &rewrites));
   if (o.unroll) NN_RETURN_IF_ERROR(UnrollLayers(graph, *format.target, *o.unroll, rewrites));
   Status fit = FitTo(*format.target, graph, axes, out.unsupported, &rewrites);
   for (const auto& [rewrite, count] : rewrites)

@@ -164,6 +164,9 @@ struct Format {
   // Infers the types of all values, subgraphs included, and continues after errors. Types that
   // cannot be inferred are not defects. Does not read large constants.
   std::vector<TypeDefect> (*check_types)(const NativeModel& model) = nullptr;
+  // Decomposes operators that a newer version of the format has, but not the one to write. Adds the
+  // decompositions to `rewrites` unless it is null. Null: the version does not matter.
+  Status (*lower)(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) = nullptr;
   // Requires a graph that Legalize() made legal for `target`.
   Result<FileImage> (*write)(const Graph& graph, const ExportOptions& options) = nullptr;
   bool external_data = false;  // write and save support ExportOptions::external_data

@@ -88,7 +88,7 @@ Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& tar
     }
   if (node.op().decompose == nullptr) return std::string_view();
   NN_ASSIGN(const bool decomposed, node.op().decompose(graph, node));
-  return decomposed ? "decomposition" : std::string_view();
+  return decomposed ? kDecomposition : std::string_view();
 }
 
 // Returns whether anything was rewritten.

@@ -76,8 +76,10 @@ struct InterfaceAxes {
 using nnsuite::UnsupportedNode;
 
 // The rewrites that were applied, by operator and name of the rewrite, each with the number of
-// times. The general decomposition of an operator (OpDef::decompose) is named "decomposition".
+// times.
 using RewriteCounts = std::map<std::pair<std::string_view, std::string_view>, uint64_t>;
+// The name of the general decomposition of an operator (OpDef::decompose).
+inline constexpr std::string_view kDecomposition = "decomposition";
 
 // Which idioms (passes/idioms.h) become operators.
 enum class IdiomScope : uint8_t {

@@ -286,5 +286,33 @@ TEST_CASE("convert: the interfaces and transposes of both models") {
   CHECK(index.converted.outputs[0].type.dtype != DType::kI64);
 }
 
+// Operator sets before 23 have none of the three.
+TEST_CASE("convert: operators that the requested operator set lacks are decomposed") {
+  const TempDir dir;
+  WriteModel(dir / "in.onnx", R"(graph {
+    in %x: f32[2, 3, 5, 8]
+    const %c: f32[5, 4] = seeded(1)
+    const %g: f32[8] = seeded(2)
+    %r = rotary_embedding(%x, %c, %c)
+    %n = rms_norm(%r, %g)
+    %y = attention(%n, %r, %x) {is_causal = true}
+    out "y" = %y })");
+  for (const int64_t opset : {0, 17, 22, 23, 26}) {
+    CAPTURE(opset);
+    ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
+    options.output.opset = opset;
+    const Conversion done = Done(options);
+    CHECK(done.written.has_value());
+    CHECK(done.verification->passed);
+    const bool lowered = opset == 17 || opset == 22;
+    CHECK(done.rewrites.empty() == !lowered);
+    const auto summary = FindFormat("onnx")->summarize(*ReadOrFail(dir / "out.onnx").model);
+    REQUIRE(summary.has_value());
+    const bool has_attention = std::ranges::any_of(
+        summary->operators, [](const OperatorSummary& op) { return op.op == "Attention"; });
+    CHECK(has_attention == !lowered);
+  }
+}
+
 }  // namespace
 }  // namespace nn::test::convert_test

@@ -4,6 +4,7 @@
 #include "formats/onnx/import.h"
 #include "formats/onnx/infer.h"
 #include "formats/onnx/native.h"
+#include "formats/onnx/schema_fit.h"
 
 namespace nn::onnx {
 
@@ -51,6 +52,7 @@ const Format& OnnxFormat() {
       .read = Read,
       .import = Import,
       .check_types = CheckTypes,
+      .lower = Lower,
       .write = Write,
       .external_data = true,
       .target = &OnnxTarget(),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <vector>
@@ -124,6 +125,36 @@ SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
   const bool by_contents = FindExport(node.op_name()) != nullptr;
   return memo.Find(node, by_contents, {least, most},
                    [&](const Node& n) { return Fit(n, least, most); });
+}
+
+namespace {
+
+// Decomposes a node that needs a newer operator set; false if there is nothing to do.
+Result<bool> LowerNode(Graph& graph, Node& node, int64_t opset) {
+  if (node.op().decompose == nullptr || FitToSchemas(node, opset, opset).opset != 0 ||
+      OnnxTarget().why_illegal(node))
+    return false;
+  NN_ASSIGN(const bool decomposed, node.op().decompose(graph, node));
+  return decomposed ? true : ComputeInFloat(graph, node);
+}
+
+}  // namespace
+
+Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) {
+  if (options.opset == 0) return {};
+  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+    // The decomposition is inserted before the node, whose predecessor stays.
+    const bool first = it == graph.nodes().begin();
+    const auto previous = first ? it : std::prev(it);
+    const std::string_view op = it->op_name();
+    NN_ASSIGN(const bool lowered, LowerNode(graph, *it, options.opset));
+    if (lowered && rewrites != nullptr) ++(*rewrites)[{op, kDecomposition}];
+    if (lowered)
+      it = first ? graph.nodes().begin() : std::next(previous);
+    else
+      ++it;
+  }
+  return {};
 }
 
 }  // namespace nn::onnx

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/status.h"
+#include "formats/format.h"
 #include "ir/graph.h"
 
 namespace nn::onnx {
@@ -17,5 +19,8 @@ struct SchemaFit {
 
 // Looks from operator set `least` to `most`.
 SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most);
+
+// Format::lower.
+Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites);
 
 }  // namespace nn::onnx
