@@ -206,6 +206,11 @@ std::optional<Fused> InstanceNormOfParameters(const Pattern::Match& m) {
   return Fused{{x, Vector(scale), Vector(bias)}, a};
 }
 
+// The value in one axis.
+Derived Flattened(Value* v) {
+  return {v, {{"reshape", ReshapeAttrs{{Product(*v->type().dims)}, false}}}};
+}
+
 // A normalization of the channels by their mean and variance over the batch, as in training:
 // batch_norm with computed statistics.
 std::optional<Fused> BatchNorm(const Pattern::Match& m) {
@@ -222,8 +227,8 @@ std::optional<Fused> BatchNorm(const Pattern::Match& m) {
     std::vector<float> scale(static_cast<size_t>(*channels), 1.0f);
     std::vector<float> bias(static_cast<size_t>(*channels), 0.0f);
     if (!ApplyParameters(m, rank, axis, {*channels}, scale, bias)) return std::nullopt;
-    return Fused{{x, Vector(scale), Vector(bias), Flattened{ValueOf(m, "mean")},
-                  Flattened{ValueOf(m, "variance")}},
+    return Fused{{x, Vector(scale), Vector(bias), Flattened(ValueOf(m, "mean")),
+                  Flattened(ValueOf(m, "variance"))},
                  BatchNormAttrs{Epsilon(m), layout}};
   }
   return std::nullopt;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,18 +14,20 @@
 
 namespace nn {
 
-// A value of the graph in one axis.
-struct Flattened {
+// A value of the graph after operators with one operand, in order.
+struct Derived {
   Value* value;
+  std::vector<std::pair<std::string_view, Attrs>> steps;
 };
 
 // The operator in place of a match.
 struct Fused {
   // A value of the graph, null if it is absent, or a new constant.
-  using Input = std::variant<Value*, Flattened, Tensor>;
+  using Input = std::variant<Value*, Derived, Tensor>;
   std::vector<Input> inputs;
   Attrs attrs;
   std::string_view op = {};  // empty: that of the idiom
+  bool reshaped = false;     // the result has the elements of the idiom, in another shape
 };
 
 struct Idiom {
@@ -34,11 +37,13 @@ struct Idiom {
   std::string_view pattern;
   // nullopt if the attributes or shapes of the nodes are not those of the operator.
   std::optional<Fused> (*fuse)(const Pattern::Match&);
-  // Whether it only moves elements. Such idioms have values of any type, others of float32.
+  // Whether it only moves elements. Such idioms have values of any type, others of float32 or bool.
   bool moves_only = false;
 };
 
 // Of one key, the larger idioms first.
 std::span<const Idiom> Idioms();
+// Attention and rotary embeddings.
+std::span<const Idiom> AttentionIdioms();
 
 }  // namespace nn

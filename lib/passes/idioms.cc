@@ -33,8 +33,10 @@ std::vector<Value*> ResultsBehind(const Graph& graph, const Node& key) {
   }
 }
 
-bool IsPlainFloat(const Value* v) {
-  return v->dtype() == DType::kF32 && !v->type().quantized() && v->type().ranked();
+// Whether the value may be part of arithmetic on float32.
+bool IsPlain(const Value* v) {
+  return (v->dtype() == DType::kF32 || v->dtype() == DType::kBool) && !v->type().quantized() &&
+         v->type().ranked();
 }
 
 struct Rule {
@@ -48,7 +50,8 @@ using Rules = std::map<std::string_view, std::vector<Rule>>;
 const Rules& AllRules() {
   static const Rules rules = [] {
     Rules out;
-    for (const Idiom& idiom : Idioms()) out[idiom.key].push_back({&idiom, Pattern(idiom.pattern)});
+    for (const auto idioms : {Idioms(), AttentionIdioms()})
+      for (const Idiom& idiom : idioms) out[idiom.key].push_back({&idiom, Pattern(idiom.pattern)});
     return out;
   }();
   return rules;
@@ -67,13 +70,14 @@ Result<AddedInputs> AddInputs(Graph& graph, std::vector<Fused::Input> inputs, No
     if (auto* const tensor = std::get_if<Tensor>(&input)) {
       out.values.push_back(graph.AddConstant(std::move(*tensor)));
       out.has_constants = true;
-    } else if (const auto* const flattened = std::get_if<Flattened>(&input)) {
-      Value* const v = flattened->value;
-      NN_ASSIGN(
-          Node* const reshape,
-          graph.Append("reshape", {v}, ReshapeAttrs{{Product(*v->type().dims)}, false}, 1, before));
-      out.nodes.push_back(reshape);
-      out.values.push_back(reshape->output());
+    } else if (auto* const derived = std::get_if<Derived>(&input)) {
+      Value* v = derived->value;
+      for (auto& [op, attrs] : derived->steps) {
+        NN_ASSIGN(Node* const step, graph.Append(op, {v}, std::move(attrs), 1, before));
+        out.nodes.push_back(step);
+        v = step->output();
+      }
+      out.values.push_back(v);
     } else {
       out.values.push_back(std::get<Value*>(input));
     }
@@ -88,7 +92,7 @@ Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const Id
                               std::set<const Node*>& fused_nodes) {
   const auto match = rule.pattern.Find(graph, y);
   if (!match || !std::ranges::all_of(match->values, [&](const auto& entry) {
-        return rule.idiom->moves_only || IsPlainFloat(entry.second);
+        return rule.idiom->moves_only || IsPlain(entry.second);
       }))
     return std::string_view();
   auto fused = rule.idiom->fuse(*match);
@@ -98,16 +102,23 @@ Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const Id
   NN_ASSIGN(const AddedInputs inputs, AddInputs(graph, std::move(fused->inputs), root));
   auto node = graph.Append(op, inputs.values, std::move(fused->attrs), 1, root);
   // The parameters may not fit the operator.
-  const bool fits = node && (*node)->output()->type() == y->type();
+  const bool fits = node && (fused->reshaped || (*node)->output()->type() == y->type());
   if (!fits || (options.takes && !options.takes(**node))) {
     if (node) graph.Erase(*node);
-    for (Node* const added : inputs.nodes) graph.Erase(added);
+    for (auto added = inputs.nodes.rbegin(); added != inputs.nodes.rend(); ++added)
+      graph.Erase(*added);
     if (inputs.has_constants) graph.EraseDeadValues();
     return std::string_view();
   }
   (*node)->set_source(root->source());
   (*node)->set_name(root->name());
-  graph.Replace(root, (*node)->output());
+  Value* result = (*node)->output();
+  if (fused->reshaped) {
+    NN_ASSIGN(Node* const reshape,
+              graph.Append("reshape", {result}, ReshapeAttrs{*y->type().dims, false}, 1, root));
+    result = reshape->output();
+  }
+  graph.Replace(root, result);
   fused_nodes.insert(match->nodes.begin(), match->nodes.end());
   return op;
 }

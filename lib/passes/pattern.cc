@@ -33,10 +33,17 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : rest_(text) {}
 
-  std::unique_ptr<const Term> Read() {
-    auto term = ReadTerm();
-    assert(rest_.empty());
-    return term;
+  std::unique_ptr<const Term> Read() { return ReadTerm(); }
+
+  // The name of the next definition, whose term follows; empty at the end.
+  std::string NextDefinition() {
+    const bool more = Skip(';');
+    assert(more || rest_.empty());
+    if (!more) return {};
+    std::string name = Word();
+    [[maybe_unused]] const bool is_definition = Skip('=');
+    assert(is_definition);
+    return name;
   }
 
  private:
@@ -51,7 +58,7 @@ class Reader {
 
   std::string Word() {
     SkipSpaces();
-    const size_t end = std::min(rest_.find_first_of(" \n,():"), rest_.size());
+    const size_t end = std::min(rest_.find_first_of(" \n,():;"), rest_.size());
     std::string word(rest_.substr(0, end));
     rest_.remove_prefix(end);
     return word;
@@ -208,7 +215,7 @@ class Matcher {
         // Sizes that are broadcast anyway. The label is bound to the value before.
         if (const Node* node = v->def(); node != nullptr && node->Is("expand") &&
                                          term.name != "expand" && term.name != "product" &&
-                                         term.name != "square")
+                                         term.name != "square" && term.name != "either")
           return With([&] { match.nodes.insert(node); },
                       [&] { return Try(term, node->input(0), then); });
         return term.label.empty() ? TryCall(term, v, then)
@@ -239,13 +246,15 @@ class Matcher {
   }
 
   bool TryCall(const Term& term, Value* v, const Then& then) {
+    if (term.name == "either")
+      return std::ranges::any_of(term.operands, [&](const auto& p) { return Try(*p, v, then); });
     if (term.name == "product") return TryProduct(term, v, then);
     const Node* node = v->def();
     if (term.name == "square") {
       const Term& p = *term.operands[0];
       if (node != nullptr && node->Is("squared_difference"))
         return TrySquaredDifference(p, *node, then);
-      return TryFactors(v, 1, {{&p, false}, {&p, false}}, then);
+      return TryFactors(v, {}, {{&p, false}, {&p, false}}, then);
     }
     if (node == nullptr || node->outputs().size() != 1) return false;
     if (!node->Is(term.name) || term.operands.size() > node->inputs().size()) return false;
@@ -289,13 +298,19 @@ class Matcher {
     const Term* term;
     bool inverted;
   };
+  struct WantedNumber {
+    double value = 1;
+    std::string name;  // of the variable that any number is bound to; empty: only the value
+  };
 
   bool TryProduct(const Term& term, Value* v, const Then& then) {
-    double number = 1;
+    WantedNumber number;
     std::vector<WantedFactor> wanted;
     for (const auto& p : term.operands) {
       if (p->kind == Kind::kNumber)
-        number = p->number;
+        number.value = p->number;
+      else if (p->kind == Kind::kAnyNumber)
+        number.name = p->name;
       else if (p->kind == Kind::kCall && p->name == "inverse")
         wanted.push_back({p->operands[0].get(), true});
       else
@@ -304,7 +319,7 @@ class Matcher {
     return TryFactors(v, number, wanted, then);
   }
 
-  bool TryFactors(Value* v, double number, const std::vector<WantedFactor>& wanted,
+  bool TryFactors(Value* v, const WantedNumber& number, const std::vector<WantedFactor>& wanted,
                   const Then& then) {
     OpenProduct product;
     product.factors = {{v, false}};
@@ -312,17 +327,19 @@ class Matcher {
   }
 
   // Tries the product as it is, then taken apart further: factors from `first` on.
-  bool TryOpened(const OpenProduct& product, size_t first, double number,
+  bool TryOpened(const OpenProduct& product, size_t first, const WantedNumber& number,
                  const std::vector<WantedFactor>& wanted, const Then& then) {
     if (product.factors.size() > kMostFactors) return false;
     if (!product.nodes.empty() && product.factors.size() == wanted.size() &&
-        IsNearly(product.number, number)) {
+        (!number.name.empty() || IsNearly(product.number, number.value))) {
       std::vector<size_t> order(wanted.size());
       for (size_t i = 0; i < order.size(); ++i) order[i] = i;
       do {
-        if (With([&] { match.nodes.insert(product.nodes.begin(), product.nodes.end()); },
-                 [&] { return TryOrder(product, order, 0, wanted, then); }))
-          return true;
+        const auto add = [&] {
+          match.nodes.insert(product.nodes.begin(), product.nodes.end());
+          if (!number.name.empty()) match.numbers[number.name] = product.number;
+        };
+        if (With(add, [&] { return TryOrder(product, order, 0, wanted, then); })) return true;
       } while (std::ranges::next_permutation(order).found);
     }
     for (size_t i = first; i < product.factors.size(); ++i) {
@@ -350,7 +367,12 @@ class Matcher {
 
 }  // namespace
 
-Pattern::Pattern(std::string_view text) : term_(Reader(text).Read()) {}
+Pattern::Pattern(std::string_view text) {
+  Reader reader(text);
+  term_ = reader.Read();
+  for (std::string name = reader.NextDefinition(); !name.empty(); name = reader.NextDefinition())
+    definitions_.push_back({std::move(name), reader.Read()});
+}
 Pattern::Pattern(Pattern&&) noexcept = default;
 Pattern::~Pattern() = default;
 
@@ -366,7 +388,13 @@ std::optional<Pattern::Match> Pattern::Find(const Graph& graph, Value* root) con
       });
     });
   };
-  if (!matcher.Try(*term_, root, is_closed)) return std::nullopt;
+  const std::function<bool(size_t)> define = [&](size_t i) {
+    if (i == definitions_.size()) return is_closed();
+    const auto it = matcher.match.values.find(definitions_[i].name);
+    if (it == matcher.match.values.end()) return define(i + 1);
+    return matcher.Try(*definitions_[i].term, it->second, [&] { return define(i + 1); });
+  };
+  if (!matcher.Try(*term_, root, [&] { return define(0); })) return std::nullopt;
   return std::move(matcher.match);
 }
 
