@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <limits>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "exec/program.h"
 #include "support/run_graph.h"
@@ -76,6 +79,39 @@ TEST_CASE("attention: memory is that of a band") {
   auto program = Program::Compile(graph, {});
   REQUIRE(program.has_value());
   CHECK(program->arena_bytes() < 4 * 2000 * 2000 * sizeof(float) / 10);
+}
+
+// Heads that share keys, masks, and the rows that these exclude.
+TEST_CASE("attention: the operator runs in bands as its parts do") {
+  for (const std::string_view call :
+       {"attention(%q, %k, %v)", "attention(%q, %k, %v) {is_causal = true, softcap = 3.0}",
+        "attention(%q, %k, %v, %m) {is_causal = true}", "attention(%q, %k, %v, %c)"}) {
+    CAPTURE(call);
+    const Graph graph = Parse(fmt::format(R"(graph {{ in %q: f32[1, 4, 700, 6]
+        in %k: f32[1, 2, 710, 6]  in %v: f32[1, 2, 710, 5]  in %m: f32[700, 710]
+        in %c: bool[1, 1, 700, 710]  %y = {}  out "y" = %y }})",
+                                          call));
+    CheckHasKernels(graph);
+    auto program = Program::Compile(graph, {});
+    REQUIRE(program.has_value());
+    CHECK(program->arena_bytes() < 4 * 700 * 710 * sizeof(float) / 2);
+    RunEverywhere(graph, InputsOf(graph, {}));
+  }
+}
+
+// Exponentials of masked scores are exactly 0, next to denormal ones.
+TEST_CASE("softmax: scores far below the largest") {
+  const Graph graph = Parse(R"(graph { in %x: f32[2, 40] %y = softmax(%x)
+                               %z = log_softmax(%x) out "y" = %y out "z" = %z })");
+  std::vector<double> x;
+  for (int i = 0; i < 40; ++i) x.push_back(-100 - 0.125 * i);
+  for (int i = 0; i < 40; ++i)
+    x.push_back(i % 2 == 0 ? -std::numeric_limits<double>::infinity() : -i);
+  x[0] = 0;
+  const Tensor y = RunEverywhere(graph, InputsOf(graph, {x}))[0];
+  CHECK(y.GetDouble(1) > 0);
+  CHECK(y.GetDouble(39) == 0);
+  CHECK(y.GetDouble(40) == 0);
 }
 
 }  // namespace

@@ -20,12 +20,19 @@ using V = SlotVec;
 using M = SimdMachine<D>;
 constexpr size_t kLanes = kSlotLanes;
 
+// exp(x). The exponential of numbers below -104 is 0 by way of a denormal product, which takes many
+// times as long: masked scores are -infinity or as small.
+HWY_INLINE V Exponential(V x) {
+  const auto is_zero = hn::Lt(x, hn::Set(D(), -104.0f));
+  return hn::IfThenZeroElse(is_zero, Elementary<M>::Exp(hn::IfThenZeroElse(is_zero, x)));
+}
+
 // y = exp((x - shift) * beta); returns the sum.
 HWY_INLINE float Exponentials(const float* x, float shift, float beta, float* y, size_t n) {
   const D d;
   const V shifts = hn::Set(d, shift);
   const V factor = hn::Set(d, beta);
-  const auto at = [&](V v) { return Elementary<M>::Exp(hn::Mul(hn::Sub(v, shifts), factor)); };
+  const auto at = [&](V v) { return Exponential(hn::Mul(hn::Sub(v, shifts), factor)); };
   V sums[kSlotVectors];
   NN_UNROLL
   for (size_t v = 0; v < kSlotVectors; ++v) sums[v] = hn::Zero(d);
@@ -89,7 +96,7 @@ void SoftmaxRows(const float* x, float* y, size_t rows, size_t n, float beta, bo
 void ExpOfDifferences(const float* x, const float* shift, float beta, float* y, size_t n) {
   const D d;
   const V factor = hn::Set(d, beta);
-  const auto at = [&](V v, V by) { return Elementary<M>::Exp(hn::Mul(hn::Sub(v, by), factor)); };
+  const auto at = [&](V v, V by) { return Exponential(hn::Mul(hn::Sub(v, by), factor)); };
   size_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     hn::StoreU(at(hn::LoadU(d, x + i), hn::LoadU(d, shift + i)), d, y + i);
