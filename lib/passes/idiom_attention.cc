@@ -376,8 +376,7 @@ std::optional<Fused> RotaryOfPairs(const Pattern::Match& m) {
 
 // The forms are those of
 // - PyTorch's ONNX exporters: scaled_dot_product_attention, which scales q and k each by the root
-// of
-//   the scale, and in newer versions replaces weights that are NaN; MultiheadAttention before;
+//   of the scale, and in newer versions replaces weights that are NaN; MultiheadAttention before;
 // - Hugging Face's BERT, GPT-2, LLaMA (repeat_kv, rotate_half), GPT-J (rotate_every_two) and
 //   Gemma 2 (a softcap);
 // - Keras's MultiHeadAttention, which scales q;
