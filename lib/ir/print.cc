@@ -31,9 +31,9 @@ std::string Hex(std::span<const std::byte> bytes) {
   return out;
 }
 
-class Printer {
+class GraphPrinter {
  public:
-  explicit Printer(const PrintOptions& options) : options_(options) {}
+  explicit GraphPrinter(const PrintOptions& options) : options_(options) {}
 
   void Print(const Graph& graph, int depth) {
     NameValues(graph);
@@ -142,7 +142,7 @@ class Printer {
 }  // namespace
 
 std::string PrintGraph(const Graph& graph, const PrintOptions& options) {
-  Printer printer(options);
+  GraphPrinter printer(options);
   printer.Print(graph, 0);
   return printer.Take();
 }

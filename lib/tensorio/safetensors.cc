@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr size_t kSizeBytes = sizeof(uint64_t);
-constexpr int kMaxDepth = 3;  // header, tensor, list
+constexpr int kMaxHeaderDepth = 3;  // header, tensor, list
 
 struct TypeName {
   std::string_view name;
@@ -55,7 +55,7 @@ std::string_view NameOf(DType type) {
 Result<nlohmann::json> ParseHeader(std::string_view text) {
   JsonHooks hooks;
   hooks.open = [](int depth) -> Status {
-    if (depth >= kMaxDepth) return ParseError("nested too deeply");
+    if (depth >= kMaxHeaderDepth) return ParseError("nested too deeply");
     return {};
   };
   hooks.repeated = [](const std::string& name) {
@@ -80,7 +80,7 @@ std::optional<std::vector<int64_t>> Numbers(const nlohmann::json& info, const ch
   return out;
 }
 
-struct Entry {
+struct HeaderEntry {
   int64_t begin, end;
   NamedTensor named;
 };
@@ -96,7 +96,8 @@ Blob Booleans(const Blob& blob) {
   return Blob(std::move(out));
 }
 
-Result<Entry> ReadEntry(const std::string& name, const nlohmann::json& info, const Blob& data) {
+Result<HeaderEntry> ReadEntry(const std::string& name, const nlohmann::json& info,
+                              const Blob& data) {
   if (!info.is_object()) return ParseError("its header entry is not a JSON object");
   const auto type_name = info.find("dtype");
   if (type_name == info.end() || !type_name->is_string())
@@ -119,7 +120,7 @@ Result<Entry> ReadEntry(const std::string& name, const nlohmann::json& info, con
   if (type->type == DType::kBool) bytes = Booleans(bytes);
   auto tensor = Tensor::Make(type->type, *std::move(shape), std::move(bytes));
   if (!tensor) return ParseError("{}", tensor.error().message());
-  return Entry{begin, end, {name, *std::move(tensor)}};
+  return HeaderEntry{begin, end, {name, *std::move(tensor)}};
 }
 
 }  // namespace
@@ -136,20 +137,20 @@ Result<std::vector<NamedTensor>> ReadSafetensors(const Blob& file) {
   NN_ASSIGN(const nlohmann::json header,
             ParseHeader({reinterpret_cast<const char*>(file.data()) + kSizeBytes, size}));
   const Blob data = file.Slice(kSizeBytes + size, file.size() - kSizeBytes - size);
-  std::vector<Entry> entries;
+  std::vector<HeaderEntry> entries;
   for (const auto& [name, info] : header.items()) {
     if (name == kMetadata) continue;
     auto entry = ReadEntry(name, info, data);
     if (!entry) return tl::unexpected(entry.error().In("tensor " + Quote(name)));
     entries.push_back(*std::move(entry));
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+  std::sort(entries.begin(), entries.end(), [](const HeaderEntry& a, const HeaderEntry& b) {
     return std::tie(a.begin, a.end, a.named.name) < std::tie(b.begin, b.end, b.named.name);
   });
   std::vector<NamedTensor> tensors;
   tensors.reserve(entries.size());
   int64_t at = 0;
-  for (Entry& e : entries) {
+  for (HeaderEntry& e : entries) {
     if (e.begin != at)
       return ParseError("tensor {} begins at byte {}; the previous tensor ends at {}",
                         Quote(e.named.name), e.begin, at);
