@@ -17,9 +17,11 @@ namespace {
 
 Result<ImportedModel> Import(int opset, std::string_view graph) {
   const TempDir dir;
-  WriteText(dir / "m.textproto", fmt::format("ir_version: 11 opset_import {{ version: {} }}\n"
-                                             "graph {{ name: \"g\" {} }}",
-                                             opset, graph));
+  WriteText(dir / "m.textproto",
+            fmt::format("ir_version: 11 opset_import {{ version: {} }}\n"
+                        "opset_import {{ domain: \"com.microsoft\" version: 1 }}\n"
+                        "graph {{ name: \"g\" {} }}",
+                        opset, graph));
   const auto read = ReadModelFile(dir / "m.textproto");
   REQUIRE_MESSAGE(read.has_value(), read.error().message());
   return read->format->import(*read->model);
@@ -50,6 +52,17 @@ std::string Attributes(std::string_view list) {
     const size_t equals = one.find('=');
     out += fmt::format("attribute {{ name: \"{}\" type: INT i: {} }} ", one.substr(0, equals),
                        one.substr(equals + 1));
+  }
+  return out;
+}
+
+// The inputs in a list of names; "" stands for an absent one.
+std::string Inputs(std::string_view names) {
+  std::string out;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(' '));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    out += name == "\"\"" ? "input: \"\" " : fmt::format("input: \"{}\" ", name);
   }
   return out;
 }
@@ -85,12 +98,6 @@ TEST_CASE("ONNX Attention: which keys a query sees") {
            {"a window and valid keys", 25, "\"\" \"\" \"\" two", "left_window_size=0", {4.5, 6}},
        }) {
     CAPTURE(row.name);
-    std::string inputs;
-    for (std::string_view rest = row.inputs; !rest.empty();) {
-      const std::string_view word = rest.substr(0, rest.find(' '));
-      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-      inputs += fmt::format("input: {} ", word == "\"\"" ? "\"\"" : fmt::format("\"{}\"", word));
-    }
     const auto model = Import(
         row.opset,
         fmt::format(
@@ -103,7 +110,7 @@ initializer {{ name: "numbers" data_type: 1 dims: 2 float_data: 0 float_data: 0 
 initializer {{ name: "one" data_type: 7 dims: 1 int64_data: 1 }}
 initializer {{ name: "two" data_type: 7 dims: 1 int64_data: 2 }}
 {}{}{}output {{ name: "y" type {{ tensor_type {{ elem_type: 1 }} }} }})",
-            inputs, Attributes(row.attrs), Port("input", "q", 1, {1, 1, 2, 1}),
+            Inputs(row.inputs), Attributes(row.attrs), Port("input", "q", 1, {1, 1, 2, 1}),
             Port("input", "k", 1, {1, 1, 3, 1}), Port("input", "v", 1, {1, 1, 3, 1})));
     REQUIRE_MESSAGE(model.has_value(), model.error().message());
     REQUIRE_MESSAGE(model->unsupported.empty(), model->unsupported.front().reason);
@@ -161,6 +168,87 @@ initializer {{ name: "p" data_type: 7 dims: 1 dims: 2 int64_data: 1 int64_data: 
   CHECK(y[0].dims() == std::vector<int64_t>{1, 2, 6});
   CHECK(y[0].ToDoubles() == std::vector<double>{10 - 200, 100 + 20, 3, 40 - 500, 400 + 50, 6,  //
                                                 2 - 2, 1 + 4, 3, 8 - 5, 4 + 10, 6});
+}
+
+// As above; the operands are packed.
+TEST_CASE("ONNX MultiHeadAttention of com.microsoft") {
+  for (const MaskRow& row : std::vector<MaskRow>{
+           {"all", 17, "", "", {7, 7}},
+           {"unidirectional", 17, "", "unidirectional=1", {3, 4.5}},
+           {"a mask of padded keys", 17, "\"\" padded", "", {7.5, 7.5}},
+           {"a mask for each query", 17, "\"\" queries", "", {3, 9}},
+           {"lengths", 17, "\"\" two", "", {4.5, 4.5}},
+           {"a bias of scores", 17, "\"\" \"\" scores", "", {7.5, 7.5}},
+           {"both", 17, "\"\" two scores", "", {3, 3}},
+           {"a bias of operands", 17, "bias", "", {8, 8}},
+           {"a past", 17, "\"\" \"\" \"\" past past", "", {11.25, 11.25}},
+           {"a past, unidirectional",
+            17,
+            "\"\" \"\" \"\" past past",
+            "unidirectional=1",
+            {13.5, 11}},
+       }) {
+    CAPTURE(row.name);
+    const auto model =
+        Import(row.opset, fmt::format(
+                              R"(node {{ op_type: "MultiHeadAttention" domain: "com.microsoft"
+  input: "q" input: "k" input: "v" {} output: "y" {} }}
+initializer {{ name: "past" data_type: 1 dims: 1 dims: 1 dims: 1 dims: 1 float_data: 24 }}
+initializer {{ name: "padded" data_type: 6 dims: 1 dims: 3 int32_data: 1 int32_data: 0
+               int32_data: 1 }}
+initializer {{ name: "queries" data_type: 6 dims: 1 dims: 2 dims: 3 int32_data: 1 int32_data: 0
+               int32_data: 0 int32_data: 0 int32_data: 1 int32_data: 1 }}
+initializer {{ name: "two" data_type: 6 dims: 1 int32_data: 2 }}
+initializer {{ name: "scores" data_type: 1 dims: 1 dims: 1 dims: 1 dims: 3 float_data: 0
+               float_data: -inf float_data: 0 }}
+initializer {{ name: "bias" data_type: 1 dims: 3 float_data: 0 float_data: 5 float_data: 1 }}
+{}{}{}output {{ name: "y" type {{ tensor_type {{ elem_type: 1 }} }} }})",
+                              Inputs(row.inputs),
+                              Attributes(std::string("num_heads=1") +
+                                         (row.attrs.empty() ? "" : ",") + std::string(row.attrs)),
+                              Port("input", "q", 1, {1, 2, 1}), Port("input", "k", 1, {1, 3, 1}),
+                              Port("input", "v", 1, {1, 3, 1})));
+    REQUIRE_MESSAGE(model.has_value(), model.error().message());
+    REQUIRE_MESSAGE(model->unsupported.empty(), model->unsupported.front().reason);
+    const Graph& g = model->graph;
+    const Tensor y = RunEverywhere(g, InputsOf(g, {{0, 0}, {1, 2, 3}, {3, 6, 12}}))[0];
+    CHECK(y.dims() == std::vector<int64_t>{1, 2, 1});
+    CHECK(y.ToDoubles() == row.y);
+  }
+  const auto packed =
+      Import(17, fmt::format(R"(node {{ op_type: "MultiHeadAttention"
+  domain: "com.microsoft" input: "q" output: "y" {} }}
+{}output {{ name: "y" type {{ tensor_type {{ elem_type: 1 }} }} }})",
+                             Attributes("num_heads=1"), Port("input", "q", 1, {1, 2, 1, 3, 4})));
+  REQUIRE(packed.has_value());
+  REQUIRE(packed->unsupported.size() == 1);
+  CHECK(packed->unsupported[0].reason.find("packed operands") != std::string::npos);
+}
+
+TEST_CASE("ONNX RotaryEmbedding of com.microsoft: the first position, and all") {
+  const std::vector<double> first = {2 - 2, 1 + 4, 3, 8 - 5, 4 + 10, 6};
+  const std::vector<double> second = {10 - 200, 100 + 20, 3, 40 - 500, 400 + 50, 6};
+  for (const bool all : {false, true}) {
+    CAPTURE(all);
+    const auto model = Import(
+        17, fmt::format(R"(node {{ op_type: "RotaryEmbedding" domain: "com.microsoft"
+  input: "x" input: "{}" input: "c" input: "s" output: "y" {} }}
+initializer {{ name: "c" data_type: 1 dims: 2 dims: 1 float_data: 2 float_data: 10 }}
+initializer {{ name: "s" data_type: 1 dims: 2 dims: 1 float_data: 1 float_data: 100 }}
+initializer {{ name: "zero" data_type: 7 dims: 1 int64_data: 0 }}
+initializer {{ name: "all" data_type: 7 dims: 1 dims: 2 int64_data: 1 int64_data: 0 }}
+{}output {{ name: "y" type {{ tensor_type {{ elem_type: 1 }} }} }})",
+                        all ? "all" : "zero", Attributes("num_heads=2,rotary_embedding_dim=2"),
+                        Port("input", "x", 1, {1, 2, 6})));
+    REQUIRE_MESSAGE(model.has_value(), model.error().message());
+    REQUIRE_MESSAGE(model->unsupported.empty(), model->unsupported.front().reason);
+    const Graph& g = model->graph;
+    const auto y = RunEverywhere(g, InputsOf(g, {{1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}}));
+    std::vector<double> expected = all ? second : first;
+    const std::vector<double>& rest = all ? first : second;
+    expected.insert(expected.end(), rest.begin(), rest.end());
+    CHECK(y[0].ToDoubles() == expected);
+  }
 }
 
 TEST_CASE("ONNX Attention: what is refused") {

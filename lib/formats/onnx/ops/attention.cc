@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "formats/onnx/family.h"
+#include "formats/onnx/heads.h"
 #include "formats/onnx/tensor.h"
 #include "ops/array/concat.h"
 #include "ops/array/gather.h"
@@ -22,42 +23,6 @@ namespace nn::onnx {
 
 namespace {
 
-// ---- Heads
-
-// [B, L, heads * E] -> [B, L, heads, E]
-Result<Value*> SplitHeads(ImportContext& ctx, Value* v, int64_t heads, std::string_view name) {
-  const Type& type = v->type();
-  if (heads <= 0) return ModelError("{} is {}; it must be positive", name, heads);
-  const Dim& hidden = type.dim(2);
-  if (hidden.is_const() && hidden.value() % heads != 0)
-    return ModelError("{} elements are not divisible by {} = {}", hidden.ToString(), name, heads);
-  return ctx.Add(
-      "reshape", {v},
-      ReshapeAttrs{{type.dim(0), type.dim(1), Dim(heads), Dim::FloorDiv(hidden, heads)}, false});
-}
-
-// Exchanges the axes of heads and of positions.
-Result<Value*> ExchangeHeads(ImportContext& ctx, Value* v) {
-  return ctx.Add("transpose", {v}, TransposeAttrs{{0, 2, 1, 3}});
-}
-
-// [B, L, heads, E] -> [B, L, heads * E]
-Result<Value*> JoinHeads(ImportContext& ctx, Value* v) {
-  const Type& type = v->type();
-  return ctx.Add("reshape", {v},
-                 ReshapeAttrs{{type.dim(0), type.dim(1), type.dim(2) * type.dim(3)}, false});
-}
-
-Status RequireRanks(const ImportContext& ctx, const Value* v, std::string_view name, int least,
-                    int most) {
-  if (!v->type().ranked())
-    return UnsupportedError("{} needs {} of known rank", ctx.node().op_type(), name);
-  if (v->type().rank() < least || v->type().rank() > most)
-    return ModelError("{} is {}; it must have rank {}{}", name, v->type().ToString(), least,
-                      least == most ? "" : fmt::format(" or {}", most));
-  return {};
-}
-
 // ---- Attention
 
 // An operand as [B, heads, L, E].
@@ -69,87 +34,6 @@ Result<Value*> HeadsFirst(ImportContext& ctx, size_t i, std::string_view name,
   if (!ctx.HasAttr(heads)) return ModelError("inputs of rank 3 need {}", heads);
   NN_ASSIGN(v, SplitHeads(ctx, v, ctx.Int(heads, 0), heads));
   return ExchangeHeads(ctx, v);
-}
-
-// The past keys or values, followed by the new ones.
-Result<Value*> WithPast(ImportContext& ctx, size_t i, Value* v) {
-  Value* const past = ctx.input(i);
-  if (past == nullptr) return v;
-  NN_RETURN_IF_ERROR(RequireRanks(ctx, past, i == 4 ? "past_key" : "past_value", 4, 4));
-  return ctx.Add("concat", {past, v}, ConcatAttrs{2});
-}
-
-// Which keys a query may see, except for attn_mask.
-struct Visibility {
-  bool is_causal = false;
-  int64_t left = -1, right = -1;  // -1: no limit
-  Value* past = nullptr;          // past_key
-  Value* valid = nullptr;         // nonpad_kv_seqlen
-
-  bool is_windowed() const { return left >= 0 || right >= 0; }
-  // Whether it is what the attribute of the operator says: a causal attention whose first query is
-  // at position 0.
-  bool is_plain() const {
-    const bool has_past = past != nullptr && !(past->type().dim(2) == 0);
-    return valid == nullptr && !is_windowed() && !(is_causal && has_past);
-  }
-};
-
-Result<Value*> Integer(ImportContext& ctx, int64_t n) {
-  return ctx.Number(DType::kI64, static_cast<double>(n));
-}
-
-// The positions of the queries among the keys: [L, 1] or, if they differ in a batch, [B, 1, L, 1].
-Result<Value*> QueryPositions(ImportContext& ctx, const AddOperator& add, const Visibility& seen,
-                              Value* q) {
-  NN_ASSIGN(Value * at, AxisPositions(ctx.graph(), add, q, 2));
-  NN_ASSIGN(at, add("expand_dims", {at}, AxesAttrs{{1}}));
-  if (seen.past != nullptr) {
-    NN_ASSIGN(Value* const before, add("shape_of", {seen.past}, ShapeOfAttrs{2, 3}));
-    return add("add", {at, before}, {});
-  }
-  if (seen.valid == nullptr) return at;
-  NN_ASSIGN(Value* const queries, add("shape_of", {q}, ShapeOfAttrs{2, 3}));
-  NN_ASSIGN(Value * before, add("sub", {seen.valid, queries}, {}));
-  NN_ASSIGN(before, add("expand_dims", {before}, AxesAttrs{{1, 2, 3}}));
-  return add("add", {at, before}, {});
-}
-
-// The mask of a visibility that is not plain: true where a key is visible.
-Result<Value*> VisibilityMask(ImportContext& ctx, const Visibility& seen, Value* q, Value* k) {
-  const AddOperator add = [&](std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-    return ctx.Add(op, std::move(inputs), std::move(attrs));
-  };
-  NN_ASSIGN(Value* const key, AxisPositions(ctx.graph(), add, k, 2));
-  Value* mask = nullptr;
-  const auto require = [&](std::string_view relation, Value* bound) -> Status {
-    NN_ASSIGN(Value* const holds, add(relation, {key, bound}, {}));
-    if (mask == nullptr) {
-      mask = holds;
-    } else {
-      NN_ASSIGN(mask, add("and", {mask, holds}, {}));
-    }
-    return {};
-  };
-  if (seen.is_causal || seen.is_windowed()) {
-    NN_ASSIGN(Value* const query, QueryPositions(ctx, add, seen, q));
-    if (seen.is_causal) NN_RETURN_IF_ERROR(require("less_equal", query));
-    if (seen.left >= 0) {
-      NN_ASSIGN(Value* const size, Integer(ctx, seen.left));
-      NN_ASSIGN(Value* const first, add("sub", {query, size}, {}));
-      NN_RETURN_IF_ERROR(require("greater_equal", first));
-    }
-    if (seen.right >= 0) {
-      NN_ASSIGN(Value* const size, Integer(ctx, seen.right));
-      NN_ASSIGN(Value* const last, add("add", {query, size}, {}));
-      NN_RETURN_IF_ERROR(require("less_equal", last));
-    }
-  }
-  if (seen.valid != nullptr) {
-    NN_ASSIGN(Value* const count, add("expand_dims", {seen.valid}, AxesAttrs{{1, 2, 3}}));
-    NN_RETURN_IF_ERROR(require("less", count));
-  }
-  return mask;
 }
 
 // attn_mask for all keys; from version 24 on, those that it lacks are masked.
@@ -180,18 +64,6 @@ Result<Value*> FullMask(ImportContext& ctx, Value* k) {
       ctx.Constant(Tensor::Ints(std::vector<int64_t>(static_cast<size_t>(2 * rank - 1), 0)));
   NN_ASSIGN(Value* const pads, ctx.Add("concat", {none, missing}, ConcatAttrs{0}));
   return ctx.Add("pad", {mask, masked, pads}, std::move(pad));
-}
-
-// attn_mask with the keys that it must not show.
-Result<Value*> JoinMasks(ImportContext& ctx, Value* mask, Value* visible) {
-  if (mask == nullptr) return visible;
-  if (visible == nullptr) return mask;
-  if (mask->dtype() == DType::kBool) return ctx.Add("and", {mask, visible});
-  NN_ASSIGN(Value* const zero, ctx.Number(mask->dtype(), 0));
-  NN_ASSIGN(Value* const masked,
-            ctx.Number(mask->dtype(), -std::numeric_limits<double>::infinity()));
-  NN_ASSIGN(Value* const bias, ctx.Add("select", {visible, zero, masked}));
-  return ctx.Add("add", {mask, bias});
 }
 
 Result<Visibility> VisibilityOf(const ImportContext& ctx) {
@@ -256,8 +128,8 @@ Status ImportAttention(ImportContext& ctx) {
   NN_ASSIGN(const Visibility seen, VisibilityOf(ctx));
   NN_ASSIGN(AttentionAttrs attrs, AttentionAttrsOf(ctx));
   NN_ASSIGN(const DType softmax, SoftmaxType(ctx, q->dtype()));
-  NN_ASSIGN(k, WithPast(ctx, 4, k));
-  NN_ASSIGN(v, WithPast(ctx, 5, v));
+  NN_ASSIGN(k, WithPast(ctx, 4, "past_key", k));
+  NN_ASSIGN(v, WithPast(ctx, 5, "past_value", v));
   NN_ASSIGN(Value * mask, FullMask(ctx, k));
   if (seen.is_plain()) {
     attrs.is_causal = seen.is_causal;
