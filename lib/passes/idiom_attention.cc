@@ -69,18 +69,20 @@ Value* Unrepeated(Value* v) {
   return five.dim(2) == 1 ? x : v;
 }
 
-// The keys [..., S, E] of transposed keys [..., E, S].
-Derived KeysOf(Value* transposed) {
-  std::vector<int64_t> perm(static_cast<size_t>(transposed->type().rank()));
+// The keys [..., S, E] of the second operand of the product; `scaled` are keys that were scaled
+// before they were transposed, or null.
+Derived KeysOf(Value* operand, Value* scaled, bool is_transposed) {
+  std::vector<int64_t> perm(static_cast<size_t>(operand->type().rank()));
   std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm[perm.size() - 2], perm.back());
-  const Node* const node = transposed->def();
-  if (node == nullptr || !node->Is("transpose"))
-    return {transposed, {{"transpose", TransposeAttrs{perm}}}};
-  std::vector<int64_t> from = node->attrs<TransposeAttrs>().perm;
-  std::swap(from[from.size() - 2], from.back());
-  if (std::ranges::is_sorted(from)) return {node->input(0), {}};
-  return {node->input(0), {{"transpose", TransposeAttrs{std::move(from)}}}};
+  const Node* const node = operand->def();
+  Value* keys = operand;
+  if (node != nullptr && node->Is("transpose") && (scaled != nullptr || !is_transposed)) {
+    perm = node->attrs<TransposeAttrs>().perm;
+    keys = scaled != nullptr ? scaled : node->input(0);
+  }
+  if (!is_transposed) std::swap(perm[perm.size() - 2], perm.back());
+  if (std::ranges::is_sorted(perm)) return {keys, {}};
+  return {keys, {{"transpose", TransposeAttrs{std::move(perm)}}}};
 }
 
 // Scores that much smaller than others of their row have the weight 0 in float32.
@@ -173,7 +175,7 @@ std::optional<Fused> Attention(const Pattern::Match& m) {
   const Dim& size = q->type().dim(rank - 1);
   if (size.is_const() && std::abs(scale * std::sqrt(static_cast<double>(size.value())) - 1) < 1e-6)
     attrs.scale = 0;
-  Derived keys = products.attrs<MatmulAttrs>().transpose_b ? Derived{t, {}} : KeysOf(t);
+  Derived keys = KeysOf(t, Named(m, "k"), products.attrs<MatmulAttrs>().transpose_b);
   if (keys.steps.empty() && rank == 4) {
     Value* const k = Unrepeated(keys.value);
     Value* const values = Unrepeated(v);
@@ -204,7 +206,8 @@ std::optional<Fused> Attention(const Pattern::Match& m) {
   "w = softmax(s); s = either(add(x, m), x); "                                   \
   "x = either(select(kept, z, $other), select(replaced, $other, z), z); "        \
   "z = either(product($cap, tanh(product($scale, p))), product($scale, p), p); " \
-  "p = matmul(either(product($a, q), q), either(product($b, t), t))"
+  "p = matmul(either(product($a, q), q), "                                       \
+  "either(product($b, t), t:transpose(product($b, k)), t))"
 
 // ---- Rotary embeddings --------------------------------------------------------------------------
 

@@ -91,6 +91,9 @@ TEST_CASE("idioms: attention") {
                "%w = softmax(%x) %i = is_nan(%w) %o = select(%i, %zero, %w) "
                "%y = matmul(%o, %v)"),
             "", 4},
+           {"keys that are scaled before they are transposed",
+            On("%a = mul(%q, %r) %e = mul(%k, %r) %b = transpose(%e) {perm = [0, 1, 3, 2]} "
+               "%p = matmul(%a, %b) %w = softmax(%p) %y = matmul(%w, %v)")},
            {"BERT",
             On("%p = matmul(%q, %t) %x = div(%p, %d) %z = add(%x, %m) %w = softmax(%z) "
                "{axis = 3} %y = matmul(%w, %v)"),
