@@ -186,7 +186,13 @@ std::optional<Fused> Attention(const Pattern::Match& m) {
   }
   std::optional<Fused::Input> mask;
   if (!SetMask(m, attrs, mask)) return std::nullopt;
-  Fused out{{q, std::move(keys), v}, attrs};
+  Derived query{q, {}};
+  if (Value* const factors = Named(m, "g")) {
+    // Of the heads, or of the queries.
+    if (factors->type().rank() == 0 || !(factors->type().dims->back() == 1)) return std::nullopt;
+    query.steps.push_back({"mul", {}, factors});
+  }
+  Fused out{{std::move(query), std::move(keys), v}, attrs};
   if (mask) out.inputs.push_back(*std::move(mask));
   if (rank == 4) return out;
   // Matrices of several heads in the first axis become batches of one head.
@@ -195,18 +201,19 @@ std::optional<Fused> Attention(const Pattern::Match& m) {
     if (Value* const* const value = std::get_if<Value*>(&input)) input = Derived{*value, {}};
     Derived& operand = std::get<Derived>(input);
     if (i < 3 || operand.value->type().rank() == 3)
-      operand.steps.emplace_back("expand_dims", AxesAttrs{{1}});
+      operand.steps.push_back({"expand_dims", AxesAttrs{{1}}});
   }
   out.reshaped = true;
   return out;
 }
 
 // Scores behind the variable w, the weights.
-#define NN_SCORES                                                                \
-  "w = softmax(s); s = either(add(x, m), x); "                                   \
-  "x = either(select(kept, z, $other), select(replaced, $other, z), z); "        \
-  "z = either(product($cap, tanh(product($scale, p))), product($scale, p), p); " \
-  "p = matmul(either(product($a, q), q), "                                       \
+#define NN_SCORES                                                            \
+  "w = softmax(s); s = either(add(x, m), x); "                               \
+  "x = either(select(kept, z, $other), select(replaced, $other, z), z); "    \
+  "z = either(product($cap, tanh(product($scale, p))), product($scale, p), " \
+  "product($scale, p, #g), p); "                                             \
+  "p = matmul(either(product($a, q), q), "                                   \
   "either(product($b, t), t:transpose(product($b, k)), t))"
 
 // ---- Rotary embeddings --------------------------------------------------------------------------
@@ -383,6 +390,7 @@ std::optional<Fused> RotaryOfPairs(const Pattern::Match& m) {
 // - Hugging Face's BERT, GPT-2, LLaMA (repeat_kv, rotate_half), GPT-J (rotate_every_two) and
 //   Gemma 2 (a softcap);
 // - Keras's MultiHeadAttention, which scales q;
+// - torchvision's Swin Transformer V2, which scales each head by a constant of its own;
 // - the body of ONNX's RotaryEmbedding, and LLaMA's own code, which rotates pairs.
 constexpr Idiom kAttentionIdioms[] = {
     {"attention", "softmax", "y:matmul(w, v); " NN_SCORES, Attention},

@@ -4,7 +4,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,10 +13,15 @@
 
 namespace nn {
 
-// A value of the graph after operators with one operand, in order.
+// A value of the graph after operators, in order.
 struct Derived {
+  struct Step {
+    std::string_view op;
+    Attrs attrs;
+    Value* second = nullptr;  // its second operand, if it has one
+  };
   Value* value;
-  std::vector<std::pair<std::string_view, Attrs>> steps;
+  std::vector<Step> steps;
 };
 
 // The operator in place of a match.

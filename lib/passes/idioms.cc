@@ -72,10 +72,13 @@ Result<AddedInputs> AddInputs(Graph& graph, std::vector<Fused::Input> inputs, No
       out.has_constants = true;
     } else if (auto* const derived = std::get_if<Derived>(&input)) {
       Value* v = derived->value;
-      for (auto& [op, attrs] : derived->steps) {
-        NN_ASSIGN(Node* const step, graph.Append(op, {v}, std::move(attrs), 1, before));
-        out.nodes.push_back(step);
-        v = step->output();
+      for (Derived::Step& step : derived->steps) {
+        std::vector<Value*> operands = {v};
+        if (step.second != nullptr) operands.push_back(step.second);
+        NN_ASSIGN(Node* const node,
+                  graph.Append(step.op, std::move(operands), std::move(step.attrs), 1, before));
+        out.nodes.push_back(node);
+        v = node->output();
       }
       out.values.push_back(v);
     } else {

@@ -91,6 +91,10 @@ TEST_CASE("idioms: attention") {
                "%w = softmax(%x) %i = is_nan(%w) %o = select(%i, %zero, %w) "
                "%y = matmul(%o, %v)"),
             "", 4},
+           {"Swin Transformer V2, scales of the heads",
+            On("const %g: f32[1, 3, 1, 1] = [0.5, 1, 2] %p = matmul(%q, %t) %z = mul(%p, %g) "
+               "%x = add(%z, %m) %w = softmax(%x) %y = matmul(%w, %v)"),
+            "{scale = 1.0}", 4},
            {"keys that are scaled before they are transposed",
             On("%a = mul(%q, %r) %e = mul(%k, %r) %b = transpose(%e) {perm = [0, 1, 3, 2]} "
                "%p = matmul(%a, %b) %w = softmax(%p) %y = matmul(%w, %v)")},
