@@ -30,7 +30,8 @@
 namespace nn::onnx {
 namespace {
 
-// The IR version for an operator set: that of the first onnx release with the set.
+// The IR version for an operator set: that of the first onnx release with the set, but at least 4,
+// from which on initializers need not be inputs.
 int64_t IrVersionFor(int64_t opset) {
   if (opset >= 25) return 13;
   if (opset >= 24) return 12;
@@ -41,8 +42,7 @@ int64_t IrVersionFor(int64_t opset) {
   if (opset >= 12) return 7;
   if (opset >= 11) return 6;
   if (opset >= 10) return 5;
-  if (opset >= 9) return 4;
-  return 3;
+  return 4;
 }
 
 void SetAttr(pb::NodeProto* node, std::string_view name, const AttrValue& value) {
@@ -450,9 +450,9 @@ const Target& OnnxTarget() {
 Result<FileImage> Write(const Graph& graph, const ExportOptions& options) {
   NN_RETURN_IF_ERROR(
       CheckInterface(graph, {.label = "ONNX", .distinct_names = true, .ranks = true}));
-  if (options.opset != 0 && (options.opset < 7 || options.opset > kNewestOpset))
-    return UnsupportedError("operator set {} is unsupported; expected 7 to {}", options.opset,
-                            kNewestOpset);
+  if (options.opset != 0 && (options.opset < kOldestOpset || options.opset > kNewestOpset))
+    return UnsupportedError("operator set {} is unsupported; expected {} to {}", options.opset,
+                            kOldestOpset, kNewestOpset);
   NN_ASSIGN(const int64_t opset,
             ChooseOpset(graph, options.opset == 0 ? kDefaultOpset : options.opset,
                         options.opset == 0 ? kNewestOpset : options.opset));

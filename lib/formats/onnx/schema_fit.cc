@@ -13,6 +13,7 @@
 #include "formats/onnx/export.h"
 #include "formats/onnx/schema.h"
 #include "ir/op_def.h"
+#include "passes/expand.h"
 
 namespace nn::onnx {
 namespace {
@@ -129,30 +130,44 @@ SchemaFit FitToSchemas(const Node& node, int64_t least, int64_t most) {
 
 namespace {
 
-// Decomposes a node that needs a newer operator set; false if there is nothing to do.
-Result<bool> LowerNode(Graph& graph, Node& node, int64_t opset) {
-  if (node.op().decompose == nullptr || FitToSchemas(node, opset, opset).opset != 0 ||
-      OnnxTarget().why_illegal(node))
-    return false;
-  NN_ASSIGN(const bool decomposed, node.op().decompose(graph, node));
-  return decomposed ? true : ComputeInFloat(graph, node);
+// Decompositions that not every target wants.
+constexpr Rewrite kLowerings[] = {{"layer_norm", "moments", ExpandNorm}};
+
+// Decomposes a node that needs a newer operator set. The name of the rewrite; empty if there is
+// nothing to do.
+Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t opset) {
+  if (FitToSchemas(node, opset, opset).opset != 0 || OnnxTarget().why_illegal(node))
+    return std::string_view();
+  for (const Rewrite& r : kLowerings) {
+    if (!node.Is(r.op)) continue;
+    NN_ASSIGN(const bool lowered, r.apply(graph, node));
+    if (lowered) return r.name;
+  }
+  if (node.op().decompose == nullptr) return std::string_view();
+  NN_ASSIGN(bool lowered, node.op().decompose(graph, node));
+  if (!lowered) {
+    NN_ASSIGN(lowered, ComputeInFloat(graph, node));
+  }
+  return lowered ? kDecomposition : std::string_view();
 }
 
 }  // namespace
 
 Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) {
-  if (options.opset == 0) return {};
+  // Write() refuses others.
+  if (options.opset < kOldestOpset || options.opset > kNewestOpset) return {};
   for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
     // The decomposition is inserted before the node, whose predecessor stays.
     const bool first = it == graph.nodes().begin();
     const auto previous = first ? it : std::prev(it);
     const std::string_view op = it->op_name();
-    NN_ASSIGN(const bool lowered, LowerNode(graph, *it, options.opset));
-    if (lowered && rewrites != nullptr) ++(*rewrites)[{op, kDecomposition}];
-    if (lowered)
-      it = first ? graph.nodes().begin() : std::next(previous);
-    else
+    NN_ASSIGN(const std::string_view rewrite, LowerNode(graph, *it, options.opset));
+    if (rewrite.empty()) {
       ++it;
+      continue;
+    }
+    if (rewrites != nullptr) ++(*rewrites)[{op, rewrite}];
+    it = first ? graph.nodes().begin() : std::next(previous);
   }
   return {};
 }

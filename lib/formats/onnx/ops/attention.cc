@@ -53,7 +53,7 @@ Result<Value*> FullMask(ImportContext& ctx, Value* k) {
             ctx.Number(mask->dtype(), is_bool ? 0 : -std::numeric_limits<double>::infinity()));
   PadAttrs pad;
   if (columns.is_const() && keys.is_const()) {
-    pad.pads.assign(static_cast<size_t>(2 * rank), 0);
+    pad.pads.assign(2 * static_cast<size_t>(rank), 0);
     pad.pads.back() = keys.value() - columns.value();
     return ctx.Add("pad", {mask, masked}, std::move(pad));
   }
@@ -61,7 +61,7 @@ Result<Value*> FullMask(ImportContext& ctx, Value* k) {
   NN_ASSIGN(Value* const given, ctx.Add("shape_of", {mask}, ShapeOfAttrs{rank - 1, rank}));
   NN_ASSIGN(Value* const missing, ctx.Add("sub", {all, given}));
   Value* const none =
-      ctx.Constant(Tensor::Ints(std::vector<int64_t>(static_cast<size_t>(2 * rank - 1), 0)));
+      ctx.Constant(Tensor::Ints(std::vector<int64_t>(2 * static_cast<size_t>(rank) - 1, 0)));
   NN_ASSIGN(Value* const pads, ctx.Add("concat", {none, missing}, ConcatAttrs{0}));
   return ctx.Add("pad", {mask, masked, pads}, std::move(pad));
 }
