@@ -286,7 +286,7 @@ TEST_CASE("convert: the interfaces and transposes of both models") {
   CHECK(index.converted.outputs[0].type.dtype != DType::kI64);
 }
 
-// Operator sets before 23 have none of the three.
+// Operator sets before 23 have only layer_norm of these, those before 17 none.
 TEST_CASE("convert: operators that the requested operator set lacks are decomposed") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", R"(graph {
@@ -294,24 +294,42 @@ TEST_CASE("convert: operators that the requested operator set lacks are decompos
     const %c: f32[5, 4] = seeded(1)
     const %g: f32[8] = seeded(2)
     %r = rotary_embedding(%x, %c, %c)
-    %n = rms_norm(%r, %g)
+    %l = layer_norm(%r, %g)
+    %n = rms_norm(%l, %g)
     %y = attention(%n, %r, %x) {is_causal = true}
     out "y" = %y })");
-  for (const int64_t opset : {0, 17, 22, 23, 26}) {
+  for (const int64_t opset : {0, 13, 17, 22, 23, 26}) {
     CAPTURE(opset);
     ConvertOptions options = FromTo(dir / "in.onnx", dir / "out.onnx");
     options.output.opset = opset;
     const Conversion done = Done(options);
     CHECK(done.written.has_value());
     CHECK(done.verification->passed);
-    const bool lowered = opset == 17 || opset == 22;
+    const bool lowered = opset != 0 && opset < 23;
     CHECK(done.rewrites.empty() == !lowered);
     const auto summary = FindFormat("onnx")->summarize(*ReadOrFail(dir / "out.onnx").model);
     REQUIRE(summary.has_value());
-    const bool has_attention = std::ranges::any_of(
-        summary->operators, [](const OperatorSummary& op) { return op.op == "Attention"; });
-    CHECK(has_attention == !lowered);
+    const auto has = [&](std::string_view name) {
+      return std::ranges::any_of(summary->operators,
+                                 [&](const OperatorSummary& op) { return op.op == name; });
+    };
+    CHECK(has("Attention") == !lowered);
+    CHECK(has("RotaryEmbedding") == !lowered);
+    CHECK(has("RMSNormalization") == !lowered);
+    CHECK(has("LayerNormalization") == (opset != 13));
   }
+}
+
+// Before IR version 4, weights had to be inputs of the graph.
+TEST_CASE("convert: the oldest operator set that is written has weights that are not inputs") {
+  const TempDir dir;
+  WriteModel(dir / "in.tflite", R"(graph {
+    in %x: f32[2, 3] const %w: f32[3, 4] = seeded(1) %y = matmul(%x, %w) out "y" = %y })");
+  ConvertOptions options = FromTo(dir / "in.tflite", dir / "out.onnx");
+  options.output.opset = 7;
+  const Conversion done = Done(options);
+  REQUIRE_MESSAGE(done.verification.has_value(), done.unsupported.size());
+  CHECK(done.verification->passed);
 }
 
 }  // namespace
