@@ -49,7 +49,8 @@ size_t ExposeSteps(Graph& graph) {
   for (const Node& node : graph.nodes())
     for (Value* v : node.outputs()) {
       if (graph.IsOutput(v) || v->dtype() == DType::kUnknown) continue;
-      const std::string base = v->name().empty() ? fmt::format("value_{}", v->id()) : v->name();
+      const std::string base =
+          v->name().empty() ? fmt::format("value_{}", v->id()) : std::string(v->name());
       std::string name = base;
       for (int i = 1; !names.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
       added.push_back({std::move(name), v});

@@ -144,9 +144,9 @@ class Checker {
 
   void CheckDtypes(const Graph& graph) {
     const std::set<std::string_view> allowed(a_.dtypes.begin(), a_.dtypes.end());
-    const auto check = [&](const char* role, const std::string& name, const Value& v) {
+    const auto check = [&](const char* role, std::string_view name, const Value& v) {
       if (allowed.contains(DTypeName(v.dtype()))) return;
-      Add(kDtype, At(name),
+      Add(kDtype, At(std::string(name)),
           fmt::format("{} {} is {}, which --assert-dtype does not list", role, Quote(name),
                       v.type().ToString()));
     };

@@ -68,7 +68,7 @@ class Value {
  public:
   // Unique in the graph, in order of creation.
   int64_t id() const;
-  const std::string& name() const;
+  std::string_view name() const;
   ValueType type() const;
   bool is_constant() const;
   bool is_input() const;
@@ -91,7 +91,7 @@ class Value {
 class Node {
  public:
   std::string_view op() const;  // "conv"
-  const std::string& name() const;
+  std::string_view name() const;
   // nullopt for absent optional inputs.
   std::vector<std::optional<Value>> inputs() const;
   std::vector<Value> outputs() const;

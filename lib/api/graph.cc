@@ -82,7 +82,7 @@ Result<ValueType> ValueType::Parse(std::string_view text) {
 int64_t Value::id() const {
   return value_->id();
 }
-const std::string& Value::name() const {
+std::string_view Value::name() const {
   return value_->name();
 }
 ValueType Value::type() const {
@@ -110,7 +110,7 @@ std::vector<Node> Value::users() const {
 std::string_view Node::op() const {
   return node_->op_name();
 }
-const std::string& Node::name() const {
+std::string_view Node::name() const {
   return node_->name();
 }
 std::vector<std::optional<Value>> Node::inputs() const {

@@ -79,7 +79,7 @@ OperatorCost RowOf(const Step& step) {
   const Node& first = *step.nodes.front();
   OperatorCost row;
   row.index = first.source().index;
-  row.op = first.source().op.empty() ? std::string(first.op_name()) : first.source().op;
+  row.op = first.source_op();
   row.name = first.name();
   row.output = OutputText(step);
   row.multiply_adds = 0;

@@ -20,8 +20,7 @@ namespace {
 constexpr std::string_view kCommonForm = "onnx";
 
 OperatorRef RefOf(const Node& node) {
-  return {node.source().index,
-          node.source().op.empty() ? std::string(node.op_name()) : node.source().op, node.name()};
+  return {node.source().index, std::string(node.source_op()), std::string(node.name())};
 }
 
 void AddField(std::string what, const std::string& a, const std::string& b,
@@ -177,12 +176,13 @@ class Differ {
   }
 
   void DiffContents(const OperatorDiff& diff, size_t input, const Tensor& a, const Tensor& b,
-                    const std::string& name, ModelDiff& out) {
+                    std::string_view name, ModelDiff& out) {
     ++out.compared;
     if (!a.Identical(b)) {
       const std::string type = Type(a.dtype(), ToDims(a.dims())).ToString();
       Comparison c = Compare(a, b, {});
-      if (!c.identical) out.weights.push_back({diff.a, diff.b, input, name, type, std::move(c)});
+      if (!c.identical)
+        out.weights.push_back({diff.a, diff.b, input, std::string(name), type, std::move(c)});
     }
     DropResidentPages(a.blob());
     DropResidentPages(b.blob());

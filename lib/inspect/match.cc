@@ -42,8 +42,8 @@ std::unordered_map<const Node*, uint64_t> Hashes(const Graph& graph) {
 }
 
 std::string NameOf(const Node& node) {
-  if (!node.name().empty()) return node.name();
-  return node.outputs().empty() ? std::string() : node.output()->name();
+  if (!node.name().empty() || node.outputs().empty()) return std::string(node.name());
+  return std::string(node.output()->name());
 }
 
 class Matcher {

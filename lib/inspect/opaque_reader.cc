@@ -34,7 +34,7 @@ OpaqueContents OpaqueReader::Read(const Node& node) const {
   OpaqueContents out;
   const OperatorSummary* op = Find(node);
   if (op == nullptr) {
-    out.structure = node.source().op;
+    out.structure = node.source().op.view();
     return out;
   }
   const auto first = static_cast<size_t>(op - operators_.data());

@@ -36,36 +36,36 @@ std::string ToString(const AttrValue& value) {
 }
 
 std::optional<AttrValue> Attrs::Get(std::string_view name) const {
-  for (const AttrField& field : info_->fields)
+  for (const AttrField& field : info().fields)
     if (field.name == name) return Get(field);
   return std::nullopt;
 }
 
 Result<Attrs> Attrs::With(std::string_view name, const AttrValue& value) const {
-  for (const AttrField& field : info_->fields) {
+  for (const AttrField& field : info().fields) {
     if (field.name != name) continue;
-    auto copy = info_->clone(value_.get());
-    if (!field.set(copy.get(), value))
+    auto copy = info().clone(this->value());
+    if (!field.set(copy->value, value))
       return ModelError("attribute {}: the value {} has the wrong type", name, nn::ToString(value));
     Attrs out = *this;
-    out.value_ = std::move(copy);
+    out.contents_ = std::move(copy);
     return out;
   }
   return ModelError("no attribute named {}", Quote(name));
 }
 
 bool operator==(const Attrs& a, const Attrs& b) {
-  if (a.info_ != b.info_) return false;
-  if (a.value_ == b.value_) return true;
-  for (const AttrField& field : a.info_->fields)
+  if (&a.info() != &b.info()) return false;
+  if (a.contents_ == b.contents_) return true;
+  for (const AttrField& field : a.info().fields)
     if (a.Get(field) != b.Get(field)) return false;
   return true;
 }
 
 std::string Attrs::ToString() const {
-  const Attrs defaults(info_);
+  const Attrs defaults(&info());
   std::string out;
-  for (const AttrField& field : info_->fields) {
+  for (const AttrField& field : info().fields) {
     const AttrValue value = Get(field);
     if (value == defaults.Get(field)) continue;
     out += out.empty() ? "{" : ", ";
@@ -74,9 +74,9 @@ std::string Attrs::ToString() const {
   return out.empty() ? out : out + "}";
 }
 
-const std::shared_ptr<const void>& Attrs::Nothing() {
-  static const std::shared_ptr<const void> nothing = std::make_shared<const NoAttrs>();
-  return nothing;
+const void* Attrs::value() const {
+  static constexpr NoAttrs kNone;
+  return contents_ == nullptr ? &kNone : static_cast<const void*>(contents_->value);
 }
 
 void Attrs::Mismatch() {

@@ -69,10 +69,18 @@ struct AttrField {
   bool (*set)(void* attrs, const AttrValue& value);
 };
 
+struct AttrsInfo;
+
+// An attribute struct, at `value`, and its description.
+struct AttrsContents {
+  const AttrsInfo* info;
+  void* value;
+};
+
 struct AttrsInfo {
   std::span<const AttrField> fields;
-  std::shared_ptr<void> (*make)();
-  std::shared_ptr<void> (*clone)(const void* attrs);
+  std::shared_ptr<AttrsContents> (*make)();
+  std::shared_ptr<AttrsContents> (*clone)(const void* attrs);
 };
 
 namespace internal {
@@ -144,15 +152,25 @@ AttrField Field(std::string_view name) {
           }};
 }
 
+template <typename T>
+std::shared_ptr<AttrsContents> NewAttrsContents(T attrs);
+
 // The unique AttrsInfo of an attribute struct.
 template <typename T>
 const AttrsInfo* AttrsInfoOf() {
   static const AttrsInfo info = {
-      T::Fields(), [] { return std::shared_ptr<void>(std::make_shared<T>()); },
-      [](const void* attrs) {
-        return std::shared_ptr<void>(std::make_shared<T>(*static_cast<const T*>(attrs)));
-      }};
+      T::Fields(), [] { return NewAttrsContents(T()); },
+      [](const void* attrs) { return NewAttrsContents(*static_cast<const T*>(attrs)); }};
   return &info;
+}
+
+template <typename T>
+std::shared_ptr<AttrsContents> NewAttrsContents(T attrs) {
+  struct Stored : AttrsContents {
+    explicit Stored(T a) : AttrsContents{AttrsInfoOf<T>(), &stored}, stored(std::move(a)) {}
+    T stored;
+  };
+  return std::make_shared<Stored>(std::move(attrs));
 }
 
 struct NoAttrs {
@@ -162,27 +180,29 @@ struct NoAttrs {
 // An immutable value of an attribute struct; copies share it.
 class Attrs {
  public:
-  Attrs() : info_(AttrsInfoOf<NoAttrs>()), value_(Nothing()) {}
+  Attrs() = default;  // NoAttrs
   template <typename T>
   requires requires { T::Fields(); }
   Attrs(T value)  // NOLINT(google-explicit-constructor)
-      : info_(AttrsInfoOf<T>()), value_(std::make_shared<const T>(std::move(value))) {}
+      : contents_(NewAttrsContents(std::move(value))) {}
   // All defaults.
   explicit Attrs(const AttrsInfo* info)
-      : info_(info), value_(info == AttrsInfoOf<NoAttrs>() ? Nothing() : info->make()) {}
+      : contents_(info == AttrsInfoOf<NoAttrs>() ? nullptr : info->make()) {}
 
   template <typename T>
   const T& As() const {
-    if (info_ != AttrsInfoOf<T>()) Mismatch();
-    return *static_cast<const T*>(value_.get());
+    if (!Is<T>()) Mismatch();
+    return *static_cast<const T*>(value());
   }
   template <typename T>
   bool Is() const {
-    return info_ == AttrsInfoOf<T>();
+    return &info() == AttrsInfoOf<T>();
   }
 
-  const AttrsInfo& info() const { return *info_; }
-  AttrValue Get(const AttrField& field) const { return field.get(value_.get()); }
+  const AttrsInfo& info() const {
+    return contents_ == nullptr ? *AttrsInfoOf<NoAttrs>() : *contents_->info;
+  }
+  AttrValue Get(const AttrField& field) const { return field.get(value()); }
   // The value of the named attribute; nullopt if there is no such attribute.
   std::optional<AttrValue> Get(std::string_view name) const;
   // Returns a copy with the named attribute set. kModel if there is no such attribute or the value
@@ -196,11 +216,9 @@ class Attrs {
 
  private:
   [[noreturn]] static void Mismatch();
-  // The shared value of NoAttrs.
-  static const std::shared_ptr<const void>& Nothing();
+  const void* value() const;
 
-  const AttrsInfo* info_;
-  std::shared_ptr<const void> value_;
+  std::shared_ptr<const AttrsContents> contents_;  // null: NoAttrs
 };
 
 }  // namespace nn

@@ -14,8 +14,8 @@
 namespace nn {
 
 std::string Source::ToString() const {
-  if (index < 0) return op;
-  return fmt::format("operator {} ({})", index, Escape(op));
+  if (index < 0) return std::string(op.view());
+  return fmt::format("operator {} ({})", index, Escape(op.view()));
 }
 
 std::string_view Node::op_name() const {
@@ -24,41 +24,69 @@ std::string_view Node::op_name() const {
 
 std::string Node::Describe() const {
   std::string out(op_->name);
-  if (!name_.empty()) out += " " + Quote(name_);
+  if (!name_.empty()) out += " " + Quote(name_.view());
   const std::string where = source_.ToString();
   return where.empty() ? out : out + " (" + where + ")";
 }
 
 void UseList::Add(Use use) {
-  if (places_ != nullptr) places_->emplace(use, uses_.size());
-  uses_.push_back(use);
+  if (many_ == nullptr && one_.node == nullptr) {
+    one_ = use;
+    return;
+  }
+  if (many_ == nullptr) many_ = std::make_unique<Many>(Many{{one_}, nullptr});
+  if (many_->places != nullptr) many_->places->emplace(use, many_->uses.size());
+  many_->uses.push_back(use);
 }
 
 void UseList::Remove(Use use) {
-  if (places_ == nullptr && uses_.size() < kManyUses) {
-    const auto it = std::find(uses_.begin(), uses_.end(), use);
-    if (it != uses_.end()) uses_.erase(it);
+  if (many_ == nullptr) {
+    if (one_ == use) one_ = {};
     return;
   }
-  if (places_ == nullptr) {
-    places_ = std::make_unique<std::unordered_map<Use, size_t, Hash>>();
-    for (size_t i = 0; i < uses_.size(); ++i) places_->emplace(uses_[i], i);
+  auto& [uses, places] = *many_;
+  if (places == nullptr && uses.size() < kManyUses) {
+    const auto it = std::find(uses.begin(), uses.end(), use);
+    if (it != uses.end()) uses.erase(it);
+  } else {
+    if (places == nullptr) {
+      places = std::make_unique<std::unordered_map<Use, size_t, Hash>>();
+      for (size_t i = 0; i < uses.size(); ++i) places->emplace(uses[i], i);
+    }
+    const auto it = places->find(use);
+    if (it == places->end()) return;
+    const size_t place = it->second;
+    places->erase(it);
+    if (place + 1 < uses.size()) {
+      uses[place] = uses.back();
+      (*places)[uses[place]] = place;
+    }
+    uses.pop_back();
   }
-  const auto it = places_->find(use);
-  if (it == places_->end()) return;
-  const size_t place = it->second;
-  places_->erase(it);
-  if (place + 1 < uses_.size()) {
-    uses_[place] = uses_.back();
-    (*places_)[uses_[place]] = place;
-  }
-  uses_.pop_back();
-  if (uses_.empty()) places_.reset();
+  if (!uses.empty()) return;
+  many_.reset();
+  one_ = {};
 }
 
 std::vector<Use> UseList::TakeAll() {
-  places_.reset();
-  return std::exchange(uses_, {});
+  std::vector<Use> uses;
+  if (many_ != nullptr)
+    uses = std::move(many_->uses);
+  else if (one_.node != nullptr)
+    uses.push_back(one_);
+  many_.reset();
+  one_ = {};
+  return uses;
+}
+
+std::span<const std::unique_ptr<Graph>> Node::regions() const {
+  if (regions_ == nullptr) return {};
+  return *regions_;
+}
+
+void Node::AddRegion(Graph region) {
+  if (regions_ == nullptr) regions_ = std::make_unique<std::vector<std::unique_ptr<Graph>>>();
+  regions_->push_back(std::make_unique<Graph>(std::move(region)));
 }
 
 Value* Graph::NewValue() {
@@ -71,18 +99,22 @@ Value* Graph::NewValue() {
 
 Value* Graph::AddInput(std::string input_name, Type type) {
   Value* v = NewValue();
-  v->name_ = input_name;
+  v->set_name(std::string_view(input_name));
   v->type_ = std::move(type);
   inputs_.push_back({std::move(input_name), v});
   return v;
 }
 
-Value* Graph::AddConstant(Tensor tensor, std::string constant_name,
+Value* Graph::AddConstant(Tensor tensor, SharedString constant_name,
                           std::shared_ptr<const Quant> quant) {
+  Type type(tensor.dtype(), ToDims(tensor.dims()), std::move(quant));
+  // Constants that follow each other often have the same shape, which is then stored once.
+  if (!values_.empty() && values_.back().type_.dims == type.dims)
+    type.dims = values_.back().type_.dims;
   Value* v = NewValue();
   v->name_ = std::move(constant_name);
-  v->type_ = Type(tensor.dtype(), ToDims(tensor.dims()), std::move(quant));
-  v->constant_ = std::make_shared<const Tensor>(std::move(tensor));
+  v->type_ = std::move(type);
+  v->constant_ = Shared<Tensor>(std::move(tensor));
   return v;
 }
 
@@ -102,6 +134,16 @@ Node* Graph::AddNode(const OpDef& op, std::vector<Value*> inputs, Attrs attrs, s
     n.outputs_.push_back(v);
   }
   return &n;
+}
+
+void Graph::SetSource(Node* node, std::string_view op, int64_t index) {
+  auto it = source_ops_.find(op);
+  if (it == source_ops_.end()) {
+    SharedString shared(op);
+    const std::string_view key = shared.view();
+    it = source_ops_.emplace(key, std::move(shared)).first;
+  }
+  node->source_ = {it->second, index};
 }
 
 Result<Node*> Graph::Append(std::string_view op, std::vector<Value*> inputs, Attrs attrs,
@@ -157,7 +199,7 @@ void Graph::MakeConstant(Value* value, Tensor tensor) {
   value->type_.dtype = tensor.dtype();
   value->type_.dims = ToDims(tensor.dims());
   value->elements_.reset();
-  value->constant_ = std::make_shared<const Tensor>(std::move(tensor));
+  value->constant_ = Shared<Tensor>(std::move(tensor));
 }
 
 void Graph::AddOutput(std::string output_name, Value* value) {
@@ -191,7 +233,7 @@ void Graph::ReplaceUses(Value* from, Value* to) {
 void Graph::Replace(Node* node, std::span<Value* const> values) {
   for (size_t i = 0; i < values.size(); ++i) {
     Value* const old = node->output(i);
-    if (values[i]->name().empty()) values[i]->set_name(old->name());
+    if (values[i]->name().empty()) values[i]->name_ = old->name_;
     ReplaceUses(old, values[i]);
   }
   Erase(node);
@@ -214,6 +256,14 @@ size_t Graph::EraseDeadValues() {
   return std::erase_if(values_, [&](const Value& v) {
     return v.def_ == nullptr && v.uses().empty() && !IsOutput(&v) && !inputs.contains(&v);
   });
+}
+
+void Graph::Clear() {
+  inputs_.clear();
+  outputs_.clear();
+  output_places_.clear();
+  nodes_.clear();
+  values_.clear();
 }
 
 Status Graph::SortNodes() {
@@ -289,8 +339,7 @@ Graph Graph::Clone() const {
     copy.arithmetic_ = n.arithmetic_;
     copy.name_ = n.name_;
     copy.source_ = n.source_;
-    for (const auto& region : n.regions_)
-      copy.regions_.push_back(std::make_unique<Graph>(region->Clone()));
+    for (const auto& region : n.regions()) copy.AddRegion(region->Clone());
     std::vector<Value*> inputs;
     for (const Value* v : n.inputs_) inputs.push_back(v == nullptr ? nullptr : map[v]);
     g.SetInputs(&copy, std::move(inputs));

@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/inline_vector.h"
+#include "base/shared.h"
 #include "base/status.h"
 #include "ir/attrs.h"
 #include "ir/tensor.h"
@@ -43,14 +45,14 @@ struct EnumNames<Arithmetic> {
 
 // The origin of a node in the imported file.
 struct Source {
-  std::string op;                // the file's operator name, "Conv"
+  SharedString op;               // the file's operator name, "Conv"
   int64_t index = -1;            // operator index in the file
   std::string ToString() const;  // "operator 12 (Conv)"
 };
 
 struct Use {
-  Node* node;
-  int index;
+  Node* node = nullptr;
+  int index = 0;
   bool operator==(const Use&) const = default;
 };
 
@@ -60,7 +62,10 @@ class UseList {
  public:
   static constexpr size_t kManyUses = 64;
 
-  std::span<const Use> list() const { return uses_; }
+  std::span<const Use> list() const {
+    if (many_ != nullptr) return many_->uses;
+    return {&one_, one_.node == nullptr ? size_t{0} : size_t{1}};
+  }
   void Add(Use use);
   void Remove(Use use);
   std::vector<Use> TakeAll();
@@ -71,17 +76,21 @@ class UseList {
       return std::hash<Node*>()(u.node) * 31 + static_cast<size_t>(u.index);
     }
   };
-  std::vector<Use> uses_;
-  // Positions in uses_; created by the first Remove() from a long list.
-  std::unique_ptr<std::unordered_map<Use, size_t, Hash>> places_;
+  struct Many {
+    std::vector<Use> uses;
+    // Positions in uses; created by the first Remove() from a long list.
+    std::unique_ptr<std::unordered_map<Use, size_t, Hash>> places;
+  };
+  Use one_;  // unless many_; its node is null if there is no use
+  std::unique_ptr<Many> many_;
 };
 
 class Value {
  public:
   // Unique in the graph, in order of creation.
   int64_t id() const { return id_; }
-  const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
+  std::string_view name() const { return name_.view(); }
+  void set_name(SharedString name) { name_ = std::move(name); }
   const Type& type() const { return type_; }
   void set_type(Type type) { type_ = std::move(type); }
   DType dtype() const { return type_.dtype; }
@@ -89,7 +98,7 @@ class Value {
   // The defining node and output index; null for inputs and constants.
   Node* def() const { return def_; }
   int def_index() const { return def_index_; }
-  bool is_constant() const { return constant_ != nullptr; }
+  bool is_constant() const { return constant_.get() != nullptr; }
   bool is_input() const { return def_ == nullptr && !is_constant(); }
   const Tensor& constant() const { return *constant_; }
 
@@ -97,7 +106,7 @@ class Value {
   // Null if unknown.
   const Dims* elements() const { return elements_.get(); }
   void set_elements(std::optional<Dims> elements) {
-    elements_ = elements ? std::make_shared<const Dims>(std::move(*elements)) : nullptr;
+    elements_ = elements ? Shared<Dims>(std::move(*elements)) : Shared<Dims>();
   }
 
   std::span<const Use> uses() const { return uses_.list(); }
@@ -105,13 +114,13 @@ class Value {
  private:
   friend class Graph;
   int64_t id_ = 0;
-  std::string name_;
+  // Shared with clones of the graph, like the dimensions of the type.
+  SharedString name_;
+  Shared<Tensor> constant_;
+  Shared<Dims> elements_;
   Type type_;
   Node* def_ = nullptr;
   int def_index_ = 0;
-  // Shared with clones of the graph; immutable.
-  std::shared_ptr<const Tensor> constant_;
-  std::shared_ptr<const Dims> elements_;
   UseList uses_;
   std::list<Value>::iterator self_;
 };
@@ -141,15 +150,17 @@ class Node {
   Value* output(size_t i = 0) const { return outputs_[i]; }
 
   // Subgraphs. Their inputs correspond to the node's inputs; there are no implicit captures.
-  const std::vector<std::unique_ptr<Graph>>& regions() const { return regions_; }
-  std::vector<std::unique_ptr<Graph>>& regions() { return regions_; }
+  std::span<const std::unique_ptr<Graph>> regions() const;
+  void AddRegion(Graph region);
 
   Arithmetic arithmetic() const { return arithmetic_; }
   void set_arithmetic(Arithmetic a) { arithmetic_ = a; }
-  const std::string& name() const { return name_; }
-  void set_name(std::string name) { name_ = std::move(name); }
+  std::string_view name() const { return name_.view(); }
+  void set_name(SharedString name) { name_ = std::move(name); }
   const Source& source() const { return source_; }
   void set_source(Source source) { source_ = std::move(source); }
+  // The name of the operator in the file, or of the graph's if it is not of a file.
+  std::string_view source_op() const { return source_.op.empty() ? op_name() : source_.op.view(); }
 
   // For messages: `conv "features.0" (operator 3, Conv)`.
   std::string Describe() const;
@@ -158,12 +169,12 @@ class Node {
   friend class Graph;
   const OpDef* op_ = nullptr;
   Attrs attrs_;
-  std::vector<Value*> inputs_;
-  std::vector<Value*> outputs_;
-  std::vector<std::unique_ptr<Graph>> regions_;
-  Arithmetic arithmetic_ = Arithmetic::kDefault;
-  std::string name_;
+  InlineVector<Value*, 2> inputs_;
+  InlineVector<Value*, 1> outputs_;
+  std::unique_ptr<std::vector<std::unique_ptr<Graph>>> regions_;  // null: none
+  SharedString name_;
   Source source_;
+  Arithmetic arithmetic_ = Arithmetic::kDefault;
   std::list<Node>::iterator self_;
 };
 
@@ -194,7 +205,8 @@ class Graph {
   const std::list<Value>& values() const { return values_; }
 
   Value* AddInput(std::string name, Type type);
-  Value* AddConstant(Tensor tensor, std::string name = {}, std::shared_ptr<const Quant> quant = {});
+  Value* AddConstant(Tensor tensor, SharedString name = {},
+                     std::shared_ptr<const Quant> quant = {});
   void AddOutput(std::string name, Value* value);
   void set_output(size_t i, Value* value);
   void RenameInput(size_t i, std::string name) { inputs_[i].name = std::move(name); }
@@ -204,6 +216,8 @@ class Graph {
   // type. Does not infer types.
   Node* AddNode(const OpDef& op, std::vector<Value*> inputs, Attrs attrs, size_t output_count = 1,
                 Node* before = nullptr);
+  // Sets the node's origin in the imported file. The nodes of one operator share its name.
+  void SetSource(Node* node, std::string_view op, int64_t index);
   // Infers the output types of a newly added node; erases the node on failure, so that the caller
   // can try another one.
   Result<Node*> InferAdded(Node* node);
@@ -230,6 +244,8 @@ class Graph {
   // Removes values that have no definition by a node, no uses and are not graph inputs or outputs.
   // Returns the number removed.
   size_t EraseDeadValues();
+  // Removes all nodes, values, inputs and outputs. Ids are not used again.
+  void Clear();
 
   bool IsOutput(const Value* value) const { return output_places_.contains(value); }
   bool HasUses(const Value* value) const { return !value->uses().empty() || IsOutput(value); }
@@ -247,6 +263,7 @@ class Graph {
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
   std::unordered_map<const Value*, std::vector<size_t>> output_places_;  // in outputs_
+  std::unordered_map<std::string_view, SharedString> source_ops_;        // by Source::op
 };
 
 }  // namespace nn

@@ -54,6 +54,16 @@ Status CheckRank(const Node& node, const Type& type) {
                     kMaxRank);
 }
 
+// The type; equal dimensions of an input are stored once.
+Type ShareDims(const Node& node, Type type) {
+  for (const Value* v : node.inputs())
+    if (v != nullptr && v->type().dims == type.dims) {
+      type.dims = v->type().dims;
+      break;
+    }
+  return type;
+}
+
 }  // namespace
 
 const Tensor* InferContext::constant(size_t i) const {
@@ -129,9 +139,9 @@ std::vector<const OpDef*> OpRegistry::All() const {
 
 tl::unexpected<Error> ContradictionError(const Node& node, size_t i, const Type& declared,
                                          const Type& actual) {
-  const std::string& name = node.output(i)->name();
+  const std::string_view name = node.output(i)->name();
   return ModelError("{}: output {}{} is declared {} but is {}", node.Describe(), i,
-                    name.empty() ? name : " (" + Quote(name) + ")", declared.ToString(),
+                    name.empty() ? "" : " (" + Quote(name) + ")", declared.ToString(),
                     actual.ToString());
 }
 
@@ -166,7 +176,8 @@ Status InferNode(Node& node) {
     }
     if (!Compatible(declared[i], v->type()))
       return ContradictionError(node, i, declared[i], v->type());
-    if (!(declared[i] == v->type())) v->set_type(Refine(v->type(), declared[i]));
+    v->set_type(declared[i] == v->type() ? std::move(declared[i])
+                                         : ShareDims(node, Refine(v->type(), declared[i])));
     if (auto s = CheckQuant(v->type()); !s) return tl::unexpected(s.error().In(node.Describe()));
   }
   return {};

@@ -488,7 +488,7 @@ class Parser {
       while (!lex_.Take('}')) {
         Parser inner(lex_);
         NN_ASSIGN(Graph region, inner.ParseGraphAt(depth + 1));
-        node->regions().push_back(std::make_unique<Graph>(std::move(region)));
+        node->AddRegion(std::move(region));
       }
     }
     auto inferred = InferNode(*node);

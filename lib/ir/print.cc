@@ -62,11 +62,11 @@ class GraphPrinter {
 
   // A value is printed by its name if that is unique and needs no quoting, else by its number.
   void NameValues(const Graph& graph) {
-    std::unordered_map<std::string, int> count;
+    std::unordered_map<std::string_view, int> count;
     for (const Value& v : graph.values()) ++count[v.name()];
     for (const Value& v : graph.values())
-      names_[&v] =
-          IsPlainName(v.name()) && count[v.name()] == 1 ? v.name() : std::to_string(v.id());
+      names_[&v] = IsPlainName(v.name()) && count[v.name()] == 1 ? std::string(v.name())
+                                                                 : std::to_string(v.id());
   }
 
   std::string Ref(const Value* v) const { return v == nullptr ? "_" : "%" + names_.at(v); }

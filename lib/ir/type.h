@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shared.h"
 #include "ir/dim.h"
 #include "ir/dtype.h"
 
@@ -42,15 +43,15 @@ class TypeDims {
   TypeDims() = default;
   TypeDims(std::nullopt_t) {}  // NOLINT(google-explicit-constructor)
   TypeDims(Dims dims)          // NOLINT(google-explicit-constructor)
-      : dims_(std::make_shared<const Dims>(std::move(dims))) {}
+      : dims_(std::move(dims)) {}
   TypeDims(std::optional<Dims> dims) {  // NOLINT(google-explicit-constructor)
     if (dims) *this = TypeDims(*std::move(dims));
   }
   operator std::optional<Dims>() const {  // NOLINT(google-explicit-constructor)
-    return dims_ == nullptr ? std::nullopt : std::optional(*dims_);
+    return dims_ ? std::optional(*dims_) : std::nullopt;
   }
 
-  bool has_value() const { return dims_ != nullptr; }
+  bool has_value() const { return static_cast<bool>(dims_); }
   explicit operator bool() const { return has_value(); }
   // Require has_value().
   const Dims& operator*() const { return *dims_; }
@@ -61,7 +62,7 @@ class TypeDims {
   }
 
  private:
-  std::shared_ptr<const Dims> dims_;
+  Shared<Dims> dims_;
 };
 
 struct Type {

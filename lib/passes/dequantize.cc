@@ -100,8 +100,8 @@ Result<std::vector<UnsupportedNode>> Dequantize(Graph& graph) {
   std::vector<UnsupportedNode> refused;
   for (const Node& node : graph.nodes())
     if (OnQuantizedTypes(node))
-      refused.push_back(
-          {node.Describe(), std::string(node.op_name()), node.source().op, WhyNotReal(node)});
+      refused.push_back({node.Describe(), std::string(node.op_name()),
+                         std::string(node.source().op.view()), WhyNotReal(node)});
   if (!refused.empty()) return refused;
   for (const Port& p : graph.inputs()) {
     Type type = p.value->type();

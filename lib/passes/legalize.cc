@@ -233,8 +233,8 @@ Result<std::vector<UnsupportedNode>> Legalize(Graph& graph, const Target& target
   for (const Node& node : graph.nodes())
     if (auto reason = WhyIllegal(target, node);
         reason && (target.takes_unranked || !FollowsUnranked(node)))
-      unsupported.push_back(
-          {node.Describe(), std::string(node.op_name()), node.source().op, *std::move(reason)});
+      unsupported.push_back({node.Describe(), std::string(node.op_name()),
+                             std::string(node.source().op.view()), *std::move(reason)});
   return unsupported;
 }
 

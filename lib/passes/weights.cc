@@ -40,7 +40,7 @@ Node* ConvBefore(const Graph& graph, const Node& node) {
 }
 
 Value* AddFloats(Graph& graph, std::vector<int64_t> dims, const std::vector<float>& values,
-                 const std::string& name) {
+                 SharedString name) {
   return graph.AddConstant(Tensor::Of(std::move(dims), values), name);
 }
 

@@ -97,6 +97,44 @@ TEST_CASE("graph: use lists follow every change") {
   CHECK(PrintGraph(g).find("add(%x, %x)") != std::string::npos);
 }
 
+TEST_CASE("graph: a list of many uses stays complete") {
+  Graph g;
+  Value* const x = g.AddInput("x", Type(DType::kF32, {2}));
+  Value* const y = g.AddInput("y", Type(DType::kF32, {2}));
+  std::vector<Node*> nodes;
+  for (size_t i = 0; i < 2 * UseList::kManyUses; ++i) {
+    nodes.push_back(*g.Append("add", {x, x}));
+    CHECK(x->uses().size() == 2 * nodes.size());
+  }
+  g.AddOutput("out", nodes.back()->output());
+  for (Node* const node : nodes) {
+    g.SetInput(node, 1, y);
+    REQUIRE(Verify(g).has_value());
+  }
+  for (Node* const node : nodes) g.SetInput(node, 0, y);
+  CHECK(x->uses().empty());
+  CHECK(y->uses().size() == 2 * nodes.size());
+  CHECK(Verify(g).has_value());
+  g.Clear();
+  CHECK(g.nodes().empty());
+  CHECK(g.values().empty());
+  CHECK(g.AddInput("z", Type(DType::kF32, {2}))->id() > 2);
+}
+
+TEST_CASE("graph: nodes of one operator of a file share its name") {
+  Graph g;
+  Value* const x = g.AddInput("x", Type(DType::kF32, {2}));
+  Node* const a = *g.Append("relu", {x});
+  Node* const b = *g.Append("neg", {a->output()});
+  CHECK(b->source_op() == "neg");
+  g.SetSource(a, "Relu", 0);
+  g.SetSource(b, "Relu", 1);
+  CHECK(a->source_op().data() == b->source_op().data());
+  CHECK(b->source().ToString() == "operator 1 (Relu)");
+  const Graph copy = g.Clone();
+  CHECK(copy.nodes().back().source_op() == "Relu");
+}
+
 TEST_CASE("graph: a clone is the same and independent") {
   Graph g = Parsed(R"(graph "g" { in %x: f32[2]  const %c: f32[2] = [1, 2]
                                   %y = add(%x, %c) "n"  out "y" = %y })");

@@ -112,7 +112,7 @@ void PlanContext::AddStep(std::unique_ptr<Step> step, std::vector<BufferId> read
   if (step->label.empty() && group_ != nullptr) {
     step->label = std::string(group_->node->op_name());
     for (const Node* n : group_->post_ops) step->label += "+" + std::string(n->op_name());
-    if (!group_->node->name().empty()) step->label += " " + group_->node->name();
+    if (!group_->node->name().empty()) step->label.append(" ").append(group_->node->name());
   }
   plan_.steps.push_back(std::move(step));
 }

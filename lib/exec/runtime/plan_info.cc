@@ -68,7 +68,7 @@ class Describer {
   std::string NameOf(const Value* v) const {
     const auto port = names_.find(v);
     if (port != names_.end() && !port->second.empty()) return port->second;
-    return v->name().empty() ? "%" + std::to_string(v->id()) : v->name();
+    return v->name().empty() ? "%" + std::to_string(v->id()) : std::string(v->name());
   }
 
   OperandInfo ValueAt(const Value* v, const MemoryView& view) const {
@@ -127,7 +127,7 @@ class Describer {
       if (std::find(to.begin(), to.end(), v) == to.end()) to.push_back(v);
     };
     for (const Node* n : step.nodes) {
-      out.operators.push_back({std::string(n->op_name()), n->name()});
+      out.operators.push_back({std::string(n->op_name()), std::string(n->name())});
       for (const Value* v : n->inputs()) {
         if (v == nullptr) continue;
         if (v->is_constant() && !views_.contains(v)) {

@@ -102,7 +102,7 @@ Writer ExportContext::NewLayer(const Node& source, std::string_view kind,
                                const std::vector<std::string>& outputs) {
   Writer layer = network_.Add("layers");
   // Layer names are unique.
-  std::string base = source.name().empty() && !outputs.empty() ? outputs[0] : source.name();
+  std::string base(source.name().empty() && !outputs.empty() ? outputs[0] : source.name());
   if (!IsUtf8(base)) base = Escape(base);
   if (base.empty()) base = kind;
   std::string name = base;

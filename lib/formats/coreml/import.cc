@@ -225,7 +225,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
                                      size_t output_count) {
   auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
   if (!node) return node;
-  (*node)->set_source({kind_, index_});
+  graph_.SetSource(*node, kind_, index_);
   (*node)->set_name(layer_.Text("name"));
   return node;
 }

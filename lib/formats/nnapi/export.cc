@@ -258,14 +258,14 @@ Result<uint32_t> ExportContext::OperandOf(const Value* value) {
   if (const auto it = operands_.find(value); it != operands_.end()) return it->second;
   return AddOperand(value,
                     value->is_constant() ? LifeTime::kConstantCopy : LifeTime::kTemporaryVariable,
-                    value->name());
+                    std::string(value->name()));
 }
 
 Result<uint32_t> ExportContext::OperandOf(const Value* value, const AxisMap& axes) {
   if (mode_ == Mode::kModel || operands_.contains(value)) return OperandOf(value);
   return AddOperand(value,
                     value->is_constant() ? LifeTime::kConstantCopy : LifeTime::kTemporaryVariable,
-                    value->name(), &axes);
+                    std::string(value->name()), &axes);
 }
 
 uint32_t ExportContext::AddUnknown(OperandType type, std::vector<uint32_t> dimensions) {

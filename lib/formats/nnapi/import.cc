@@ -285,7 +285,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
     node->output()->set_type(std::move(declared));
   }
   NN_ASSIGN(node, graph_.InferAdded(node));
-  node->set_source({TextOf(operation_.type), index_});
+  graph_.SetSource(node, TextOf(operation_.type), index_);
   return node;
 }
 

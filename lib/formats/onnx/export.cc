@@ -171,7 +171,7 @@ pb::NodeProto* ExportContext::AddNode(const Node& source, std::string_view op_ty
                                       std::vector<std::string> inputs,
                                       std::vector<std::string> outputs) {
   pb::NodeProto* node = AddHelper(op_type, std::move(inputs), std::move(outputs));
-  if (!source.name().empty()) node->set_name(source.name());
+  if (!source.name().empty()) node->set_name(std::string(source.name()));
   return node;
 }
 

@@ -137,7 +137,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
                                      size_t output_count) {
   auto node = graph_.Append(op, std::move(inputs), std::move(attrs), output_count);
   if (!node) return node;
-  (*node)->set_source({node_.op_type(), index_});
+  graph_.SetSource(*node, node_.op_type(), index_);
   (*node)->set_name(node_.name());
   return node;
 }

@@ -156,12 +156,12 @@ void ExportContext::AddCast(TensorIndex from, TensorIndex to) {
               fb::CreateCastOptions(builder_, type(from), type(to)));
 }
 
-TensorIndex ExportContext::AddTensor(const Type& type, const std::string& name) {
+TensorIndex ExportContext::AddTensor(const Type& type, std::string_view name) {
   rows_.push_back({type, NewName(name)});
   return static_cast<TensorIndex>(rows_.size()) - 1;
 }
 
-TensorIndex ExportContext::AddVariable(const Type& type, const std::string& name) {
+TensorIndex ExportContext::AddVariable(const Type& type, std::string_view name) {
   const TensorIndex index = AddTensor(type, name);
   rows_.back().variable = true;
   return index;

@@ -51,10 +51,10 @@ class ExportContext {
   void Reserve(const std::string& name) { used_.Claim(name); }
 
   // Adds a tensor whose unique name begins with `name`, and one with exactly this name.
-  TensorIndex AddTensor(const Type& type, const std::string& name);
+  TensorIndex AddTensor(const Type& type, std::string_view name);
   TensorIndex AddNamed(const Type& type, const std::string& name);
   // A state of an operator, of constant shape.
-  TensorIndex AddVariable(const Type& type, const std::string& name);
+  TensorIndex AddVariable(const Type& type, std::string_view name);
   TensorIndex AddConstant(const Tensor& tensor, std::string_view hint,
                           const std::shared_ptr<const Quant>& quant = nullptr);
   // A vector of i32; kLimit for values out of range.

@@ -94,7 +94,7 @@ Result<Node*> ImportContext::AddNode(std::string_view op, std::vector<Value*> in
     quantized |= type.quantized();
     node->output(i)->set_type(std::move(type));
   }
-  node->set_source({OperatorName(&code_), index_});
+  graph_.SetSource(node, OperatorName(&code_), index_);
   if (quantized) node->set_arithmetic(Arithmetic::kTflite);
   return graph_.InferAdded(node);
 }

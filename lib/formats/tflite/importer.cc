@@ -365,7 +365,7 @@ Status Importer::MakeOpaque(ImportContext& ctx, const std::string& name, int64_t
     if (v != nullptr) inputs.push_back(v);
   NN_ASSIGN(Node* const opaque,
             graph_.Append("opaque", inputs, OpaqueAttrs{name, reason}, ctx.output_count()));
-  opaque->set_source({name, index});
+  graph_.SetSource(opaque, name, index);
   for (size_t i = 0; i < ctx.output_count(); ++i) {
     const int64_t t = ctx.op().outputs()->Get(static_cast<flatbuffers::uoffset_t>(i));
     Value* v = opaque->output(i);

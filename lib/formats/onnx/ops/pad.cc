@@ -118,7 +118,7 @@ void WritePadByIndices(ExportContext& ctx, const Node& node) {
     const bool last = d == axes.back();
     const std::string y = last ? ctx.NameOf(node.output()) : ctx.NewName("padded");
     pb::NodeProto* out = ctx.AddHelper("Gather", {x, ctx.AddInts(indices, "indices")}, {y});
-    if (last && !node.name().empty()) out->set_name(node.name());
+    if (last && !node.name().empty()) out->set_name(std::string(node.name()));
     SetInt(out, "axis", static_cast<int64_t>(d));
     x = y;
   }
