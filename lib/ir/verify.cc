@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
-#include <tuple>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -35,23 +36,24 @@ Status CheckPorts(const std::vector<Port>& ports, std::string_view what, const S
   return {};
 }
 
-// A value's use as the value lists it: value, node, input.
-using ListedUse = std::tuple<int64_t, uintptr_t, int>;
+// Searches the use lists of values.
+class UseSearch {
+ public:
+  bool Has(const Value& value, const Use& use) {
+    if (value.uses().size() < UseList::kManyUses)
+      return std::ranges::find(value.uses(), use) != value.uses().end();
+    auto& sorted = sorted_[&value];
+    if (sorted.empty())
+      for (const Use& u : value.uses()) sorted.insert(KeyOf(u));
+    return sorted.contains(KeyOf(use));
+  }
 
-ListedUse UseOf(const Value& value, const Node* node, int input) {
-  return {value.id(), reinterpret_cast<uintptr_t>(node), input};
-}
+ private:
+  using Key = std::pair<uintptr_t, int>;
+  static Key KeyOf(const Use& use) { return {reinterpret_cast<uintptr_t>(use.node), use.index}; }
 
-// All of them, sorted.
-Result<std::vector<ListedUse>> UsesOf(const Graph& graph) {
-  std::vector<ListedUse> uses;
-  for (const Value& v : graph.values())
-    for (const Use& u : v.uses()) uses.push_back(UseOf(v, u.node, u.index));
-  std::sort(uses.begin(), uses.end());
-  if (std::adjacent_find(uses.begin(), uses.end()) != uses.end())
-    return InternalError("a use list has a duplicate entry");
-  return uses;
-}
+  std::unordered_map<const Value*, std::set<Key>> sorted_;  // of long lists
+};
 
 }  // namespace
 
@@ -90,9 +92,9 @@ Status Verify(Graph& graph) {
   NN_RETURN_IF_ERROR(CheckPorts(graph.outputs(), "output", states));
   for (const Port& p : graph.inputs()) states[p.value].defined = true;
 
-  NN_ASSIGN(const std::vector<ListedUse> listed, UsesOf(graph));
+  UseSearch listed;
   size_t uses = 0;
-  for (const Node& n : graph.nodes()) {
+  for (Node& n : graph.nodes()) {
     for (size_t i = 0; i < n.inputs().size(); ++i) {
       const Value* v = n.inputs()[i];
       if (v == nullptr) continue;
@@ -101,7 +103,7 @@ Status Verify(Graph& graph) {
         return InternalError("{}: input {} is not a value of the graph", n.Describe(), i);
       if (!states[v].defined)
         return InternalError("{}: input {} is used before it is defined", n.Describe(), i);
-      if (!std::binary_search(listed.begin(), listed.end(), UseOf(*v, &n, static_cast<int>(i))))
+      if (!listed.Has(*v, {&n, static_cast<int>(i)}))
         return InternalError("{}: input {} is not in its value's use list", n.Describe(), i);
     }
     for (size_t i = 0; i < n.outputs().size(); ++i) {
@@ -113,7 +115,10 @@ Status Verify(Graph& graph) {
       states[v].defined = true;
     }
   }
-  if (uses != listed.size()) return InternalError("use lists contain uses that no node has");
+  // All uses of the nodes are listed, so lists of the same total size have no other entries.
+  size_t entries = 0;
+  for (const Value& v : graph.values()) entries += v.uses().size();
+  if (uses != entries) return InternalError("use lists contain uses that no node has");
   for (const Port& p : graph.outputs())
     if (!states[p.value].defined) return InternalError("output {} is never defined", Quote(p.name));
   return InferGraph(graph);

@@ -61,28 +61,28 @@ RowMap::RowMap(const std::vector<int64_t>& result, const std::vector<int64_t>& o
   scalar_ = broadcast_row || result.empty();
   const size_t rank = result.empty() ? 0 : result.size() - 1;
   size_t step = row_stride;
-  steps_.assign(rank, 0);
-  dims_.assign(rank, 1);
+  axes_.resize(rank);
   for (size_t i = rank; i-- > 0;) {
-    dims_[i] = static_cast<size_t>(result[i]);
+    axes_[i].size = static_cast<size_t>(result[i]);
     if (padded[i] != 1) {
-      steps_[i] = step;
+      axes_[i].step = step;
       step *= static_cast<size_t>(padded[i]);
     }
   }
   // Simple form: the operand varies along the leading axes and repeats along the rest.
   size_t last = 0;
   for (size_t i = 0; i < rank; ++i)
-    if (steps_[i] != 0) last = i + 1;
+    if (axes_[i].step != 0) last = i + 1;
   divisor_ = 1;
-  for (size_t i = last; i < rank; ++i) divisor_ *= dims_[i];
-  stride_ = last == 0 ? 0 : steps_[last - 1];
+  for (size_t i = last; i < rank; ++i) divisor_ *= axes_[i].size;
+  stride_ = last == 0 ? 0 : axes_[last - 1].step;
   size_t expected = stride_;
   for (size_t i = last; i-- > 0;) {
-    if (dims_[i] != 1 && steps_[i] != expected) simple_ = false;
-    expected *= dims_[i];
+    if (axes_[i].size != 1 && axes_[i].step != expected) simple_ = false;
+    expected *= axes_[i].size;
   }
   if (divisor_ == 0) divisor_ = 1;
+  if (simple_) axes_ = {};
 }
 
 JoinedRows::JoinedRows(const Node& node, std::span<const MemoryView> views, const MemoryView& out)
@@ -108,9 +108,9 @@ JoinedRows::JoinedRows(const Node& node, std::span<const MemoryView> views, cons
 
 size_t RowMap::General(size_t r) const {
   size_t offset = 0;
-  for (size_t i = dims_.size(); i-- > 0;) {
-    offset += r % dims_[i] * steps_[i];
-    r /= dims_[i];
+  for (size_t i = axes_.size(); i-- > 0;) {
+    offset += r % axes_[i].size * axes_[i].step;
+    r /= axes_[i].size;
   }
   return offset;
 }
@@ -125,14 +125,16 @@ bool FoldBatchNorm(const Node& node, PostOpProgram::Op& op) {
   if (node.attrs<BatchNormAttrs>().layout != Layout::kNxc) return false;
   const auto factors = BatchNormFactors(node);
   if (!factors) return false;
+  op.other = std::make_unique<PostOpProgram::Operand>();
+  auto& [view, rows, scale, shift] = *op.other;
   for (const ScaleShift& f : *factors) {
-    op.scale.push_back(f.scale);
-    op.shift.push_back(f.shift);
+    scale.push_back(f.scale);
+    shift.push_back(f.shift);
   }
   op.one_channel = factors->size() == 1;
   if (op.one_channel) {
-    op.scale.assign(kOneChannelColumns, op.scale[0]);
-    op.shift.assign(kOneChannelColumns, op.shift[0]);
+    scale.assign(kOneChannelColumns, scale[0]);
+    shift.assign(kOneChannelColumns, shift[0]);
   }
   return true;
 }
@@ -187,9 +189,10 @@ bool PostOpProgram::Add(PlanContext& ctx, const Value* input, const Node& node,
     op.with_itself = other == input;
     op.kept = Keep(other);
     if (!op.with_itself && !op.kept) {
-      op.other = ctx.ViewOf(other);
-      reads_.push_back(op.other.buffer);
-      op.rows = RowsOf(op.other, shape, ShapeOf(other), groups);
+      const MemoryView view = ctx.ViewOf(other);
+      reads_.push_back(view.buffer);
+      op.other = std::make_unique<Operand>(
+          Operand{view, RowsOf(view, shape, ShapeOf(other), groups), {}, {}});
     }
   } else {
     return false;
@@ -208,6 +211,8 @@ bool PostOpProgram::TakesProductWithOperand(const Value* input, const Node& node
 
 bool PostOpProgram::AddPostOps(PlanContext& ctx, const AxisGroups* groups) {
   const Value* value = ctx.node().output(0);
+  ops_.reserve(ops_.size() + ctx.group().post_ops.size());
+  values_.reserve(ops_.capacity());
   for (const Node* n : ctx.group().post_ops) {
     if (!Add(ctx, value, *n, groups)) return false;
     value = n->output();
@@ -276,13 +281,13 @@ void PostOpProgram::RunBlock(const Memory& memory, RowsF32 rows, size_t first, s
 
 void PostOpProgram::RunMulAdd(const Op& op, const RowsF32& rows, size_t column) {
   if (!op.one_channel)
-    return RunMulAddRowsF32(rows, op.scale.data() + column, op.shift.data() + column);
+    return RunMulAddRowsF32(rows, op.other->scale.data() + column, op.other->shift.data() + column);
   for (size_t c = 0; c < rows.n; c += kOneChannelColumns) {
     RowsF32 part = rows;
     part.x += c;
     part.y += c;
     part.n = std::min(kOneChannelColumns, rows.n - c);
-    RunMulAddRowsF32(part, op.scale.data(), op.shift.data());
+    RunMulAddRowsF32(part, op.other->scale.data(), op.other->shift.data());
   }
 }
 
@@ -290,9 +295,10 @@ void PostOpProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32&
                               size_t column, const Kept& kept) {
   constexpr size_t kAtOnce = 64;
   std::array<const float*, kAtOnce> others;
-  const bool in_memory = !op.with_itself && !op.kept;
-  const float* other =
-      in_memory ? op.other.As<const float>(memory) + (op.rows.scalar() ? 0 : column) : nullptr;
+  const bool scalar = op.other != nullptr && op.other->rows.scalar();
+  const float* other = op.other == nullptr
+                           ? nullptr
+                           : op.other->view.As<const float>(memory) + (scalar ? 0 : column);
   for (size_t r = 0; r < rows.count; r += kAtOnce) {
     RowsF32 part = rows;
     part.count = std::min(kAtOnce, rows.count - r);
@@ -301,9 +307,9 @@ void PostOpProgram::RunBinary(const Memory& memory, const Op& op, const RowsF32&
     for (size_t i = 0; i < part.count; ++i)
       others[i] = op.kept          ? kept.Row(*op.kept, r + i)
                   : op.with_itself ? part.x + i * rows.x_stride
-                                   : other + op.rows.Offset(first + r + i);
+                                   : other + op.other->rows.Offset(first + r + i);
     RunBinaryRowsF32(op.function, part,
-                     {.rows = others.data(), .scalar = op.rows.scalar(), .left = op.other_is_left});
+                     {.rows = others.data(), .scalar = scalar, .left = op.other_is_left});
   }
 }
 
@@ -318,12 +324,13 @@ void PostOpProgram::MoveInto(EpilogueF32& epilogue, EpilogueSources& sources, bo
     // The kept value is the result of the epilogue.
     if (std::find(kept_.begin(), kept_.end(), taken) != kept_.end()) break;
     if (op.kind == Op::Kind::kMulAdd && stage < 1) {
-      sources.scale = op.scale;
-      sources.shift = op.shift;
+      sources.scale = std::move(op.other->scale);
+      sources.shift = std::move(op.other->shift);
       stage = 1;
-    } else if (op.kind == Op::Kind::kBinary && op.function == add && !op.with_itself && stage < 2 &&
-               rows_follow && !op.rows.scalar() && op.rows.IsIdentity()) {
-      sources.residual = op.other;
+    } else if (op.kind == Op::Kind::kBinary && op.function == add && op.other != nullptr &&
+               stage < 2 && rows_follow && !op.other->rows.scalar() &&
+               op.other->rows.IsIdentity()) {
+      sources.residual = op.other->view;
       stage = 2;
     } else if (op.kind == Op::Kind::kUnary && !op.times_x && stage < 3 &&
                (op.function == relu || op.function == clip)) {

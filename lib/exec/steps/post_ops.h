@@ -2,6 +2,7 @@
 // group of their own.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -52,14 +53,17 @@ class RowMap {
   bool scalar() const { return scalar_; }
 
  private:
+  struct Axis {
+    size_t size = 0;
+    size_t step = 0;
+  };
   size_t General(size_t r) const;
 
   bool scalar_ = false;
   bool simple_ = true;  // offset = r / divisor * stride
   size_t divisor_ = 1;
   size_t stride_ = 0;
-  std::vector<size_t> dims_;  // general form, outermost first
-  std::vector<size_t> steps_;
+  std::vector<Axis> axes_;  // general form, outermost first
 };
 
 // The operands of a node with one result and no absent operands, as rows of the result; adjacent
@@ -86,6 +90,11 @@ struct EpilogueSources {
 class PostOpProgram {
  public:
   // kUnary: y = f(y). kBinary: y = f(y, other) or f(other, y). kMulAdd: y = y * scale + shift.
+  struct Operand {
+    MemoryView view;
+    RowMap rows;
+    std::vector<float> scale, shift;  // of the columns
+  };
   struct Op {
     enum class Kind : uint8_t { kUnary, kBinary, kMulAdd } kind = Kind::kUnary;
     size_t function = 0;
@@ -93,11 +102,11 @@ class PostOpProgram {
     bool times_x = false;  // for a function of one operand: x f(x)
     bool other_is_left = false;
     bool with_itself = false;    // f(y, y): no other operand
+    bool one_channel = false;    // kMulAdd: any number of columns, which all have the first factors
     std::optional<size_t> kept;  // the other operand is this kept value
-    MemoryView other;
-    RowMap rows;
-    std::vector<float> scale, shift;  // of the columns
-    bool one_channel = false;         // of any number of columns, which all have the first factors
+    // kBinary: the other operand in memory; null: there is none. kMulAdd: the factors. A chain can
+    // have a million ops, most of them without either.
+    std::unique_ptr<Operand> other;
   };
 
   bool empty() const { return ops_.empty(); }
