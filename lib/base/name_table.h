@@ -5,33 +5,43 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/name_map.h"
+#include "base/shared.h"
 
 namespace nn {
 
 class NameTable {
  public:
   // Makes room for `names` names.
-  void Reserve(size_t names) { taken_.reserve(names); }
+  void Reserve(size_t names) {
+    owned_.reserve(names);
+    taken_.reserve(names);
+  }
   // Adds the name; false if it is taken.
-  bool Claim(const std::string& name) { return taken_.insert(name).second; }
-  bool Has(const std::string& name) const { return taken_.contains(name); }
+  bool Claim(std::string_view name) {
+    SharedString owned(name);
+    if (!taken_.try_emplace(owned.view(), 0).second) return false;
+    owned_.push_back(std::move(owned));
+    return true;
+  }
+  bool Has(std::string_view name) const { return taken_.contains(name); }
 
   // Adds and returns `base`, or the first of base_1, base_2, ... that is not taken. Amortized
   // constant time: no number is tried twice.
-  std::string New(const std::string& base) {
-    if (Claim(base)) return base;
-    int& number = numbers_[base];
+  std::string New(std::string_view base) {
+    if (Claim(base)) return std::string(base);
     while (true) {
-      std::string name = fmt::format("{}_{}", base, ++number);
+      std::string name = fmt::format("{}_{}", base, ++taken_[base]);
       if (Claim(name)) return name;
     }
   }
 
  private:
-  std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> numbers_;  // the last one tried
+  std::vector<SharedString> owned_;
+  NameMap<int> taken_;  // the last number tried behind each name
 };
 
 }  // namespace nn

@@ -1,23 +1,15 @@
 // Rules about unused operators, constants and inputs.
+#include <limits>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include "base/name_map.h"
 #include "base/text.h"
 #include "validators/lint/rule_context.h"
 
 namespace nn::lint {
 namespace {
-
-using Names = std::unordered_set<std::string_view>;
-
-// Every name that an operator reads or that is an output of the model.
-Names UsedNames(const ModelSummary& model) {
-  Names used;
-  for (const OperatorSummary& op : model.operators) used.insert(op.inputs.begin(), op.inputs.end());
-  for (const TensorSummary& t : model.outputs) used.insert(t.name);
-  return used;
-}
 
 // Which operators an output of the model depends on. Operators of subgraphs and functions count as
 // needed, together with everything they read, since the summary does not list the outputs of
@@ -25,10 +17,21 @@ Names UsedNames(const ModelSummary& model) {
 // operators without inputs because they are constants, which a summary may show in the operators
 // that read them.
 std::vector<bool> NeededOperators(const ModelSummary& model) {
-  std::unordered_map<std::string_view, std::vector<size_t>> writers;
+  struct Writer {
+    size_t op;
+    size_t earlier;  // of the same name, in `writers`; kNone if there is none
+  };
+  constexpr size_t kNone = std::numeric_limits<size_t>::max();
+  std::vector<Writer> writers;
+  NameMap<size_t> last_writers;
+  writers.reserve(model.operators.size());
+  last_writers.reserve(model.operators.size());
   for (size_t i = 0; i < model.operators.size(); ++i)
     if (model.operators[i].scope.empty())
-      for (const std::string& name : model.operators[i].outputs) writers[name].push_back(i);
+      for (const std::string& name : model.operators[i].outputs) {
+        size_t& last = last_writers.try_emplace(name, kNone).first->second;
+        writers.push_back({i, std::exchange(last, writers.size())});
+      }
   std::vector<bool> needed(model.operators.size());
   std::vector<size_t> open;
   const auto need = [&](size_t i) {
@@ -37,9 +40,9 @@ std::vector<bool> NeededOperators(const ModelSummary& model) {
     open.push_back(i);
   };
   const auto need_name = [&](std::string_view name) {
-    const auto found = writers.find(name);
-    if (found == writers.end()) return false;
-    for (const size_t i : found->second) need(i);
+    const auto found = last_writers.find(name);
+    if (found == last_writers.end()) return false;
+    for (size_t i = found->second; i != kNone; i = writers[i].earlier) need(writers[i].op);
     return true;
   };
   for (size_t i = 0; i < model.operators.size(); ++i)
@@ -76,7 +79,7 @@ void OperatorsNeeded(const RuleContext& s, Findings& f) {
 }
 
 void ConstantsUsed(const RuleContext& s, Findings& f) {
-  Names outputs;
+  NameSet outputs;
   for (const TensorSummary& t : s.summary().outputs) outputs.insert(t.name);
   for (const TensorEntry& t : s.tensors())
     if (t.users.empty() && !outputs.contains(t.name))
@@ -85,9 +88,16 @@ void ConstantsUsed(const RuleContext& s, Findings& f) {
 
 void InputsUsed(const RuleContext& s, Findings& f) {
   if (s.summary().operators.empty()) return;
-  const Names used = UsedNames(s.summary());
+  NameMap<bool> is_used;
+  for (const TensorSummary& t : s.summary().inputs) is_used[t.name] = false;
+  const auto use = [&](std::string_view name) {
+    if (const auto input = is_used.find(name); input != is_used.end()) input->second = true;
+  };
+  for (const OperatorSummary& op : s.summary().operators)
+    for (const std::string& name : op.inputs) use(name);
+  for (const TensorSummary& t : s.summary().outputs) use(t.name);
   for (const TensorSummary& t : s.summary().inputs)
-    if (!used.contains(t.name)) f.Add({}, "no operator reads input {}", Quote(t.name));
+    if (!is_used[t.name]) f.Add({}, "no operator reads input {}", Quote(t.name));
 }
 
 constexpr Rule kDeadRules[] = {

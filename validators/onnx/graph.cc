@@ -1,8 +1,8 @@
 // Rules for names, order and scopes.
 #include <algorithm>
 #include <set>
-#include <unordered_set>
 
+#include "base/name_map.h"
 #include "base/text.h"
 #include "validators/onnx/rules.h"
 
@@ -33,9 +33,9 @@ void GraphNamed(const RuleContext& s, Findings& f) {
 void InputsUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
-    std::unordered_set<std::string_view> seen;
+    NameSet seen;
     for (int i = 0; i < body->graph->input_size(); ++i)
-      if (!seen.insert(body->graph->input(i).name()).second)
+      if (!seen.insert(body->graph->input(i).name()))
         f.Add(At(fmt::format("{}.input[{}]", body->path, i)),
               "graph input {} is listed more than once", Quote(body->graph->input(i).name()));
   }
@@ -44,9 +44,9 @@ void InputsUnique(const RuleContext& s, Findings& f) {
 void OutputsUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kMain) continue;
-    std::unordered_set<std::string_view> seen;
+    NameSet seen;
     for (int i = 0; i < body->graph->output_size(); ++i)
-      if (!seen.insert(body->graph->output(i).name()).second)
+      if (!seen.insert(body->graph->output(i).name()))
         f.Add(At(fmt::format("{}.output[{}]", body->path, i)),
               "graph output {} is listed more than once", Quote(body->graph->output(i).name()));
   }
@@ -74,7 +74,7 @@ void InitializersAmongInputs(const RuleContext& s, Findings& f) {
   if (s.ir_version() == 0 || s.ir_version() > kLastIrWithInitializersAmongInputs) return;
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr) continue;
-    std::unordered_set<std::string_view> inputs;
+    NameSet inputs;
     for (const auto& info : body->graph->input()) inputs.insert(info.name());
     for (int i = 0; i < body->graph->initializer_size(); ++i) {
       const std::string& name = body->graph->initializer(i).name();
@@ -115,7 +115,7 @@ void NoShadowing(const RuleContext& s, Findings& f) {
       if (!name.empty() && s.DefinedOutside(*body, name))
         f.Add(At(path()), "{} is already the name of a value of an enclosing graph", Quote(name));
     };
-    std::unordered_set<std::string_view> inputs;
+    NameSet inputs;
     for (int i = 0; i < body->graph->input_size(); ++i) {
       inputs.insert(body->graph->input(i).name());
       check(body->graph->input(i).name(),
@@ -131,7 +131,7 @@ void InputsWithoutInitializers(const RuleContext& s, Findings& f) {
   if (s.ir_version() <= kLastIrWithInitializersAmongInputs) return;
   for (const auto& body : s.bodies()) {
     if (body->kind != Body::Kind::kSubGraph) continue;
-    std::unordered_set<std::string_view> inputs;
+    NameSet inputs;
     for (const auto& info : body->graph->input()) inputs.insert(info.name());
     EachInitializer(*body, [&](const std::string& name, const auto& path) {
       if (!name.empty() && inputs.contains(name))
@@ -193,9 +193,9 @@ void OutputsNamed(const RuleContext& s, Findings& f) {
 
 void NodeNamesUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
-    std::unordered_set<std::string_view> seen;
+    NameSet seen;
     for (const NodeAt& node : s.NodesOf(*body))
-      if (!node.node->name().empty() && !seen.insert(node.node->name()).second)
+      if (!node.node->name().empty() && !seen.insert(node.node->name()))
         f.Add(s.Where(node, "name"), "another node is already named {}", Quote(node.node->name()));
   }
 }
@@ -203,7 +203,7 @@ void NodeNamesUnique(const RuleContext& s, Findings& f) {
 // LINT-DEAD-001 checks the main graph.
 void ResultsUsed(const RuleContext& s, Findings& f) {
   if (s.bodies().size() == 1) return;
-  std::unordered_set<std::string_view> used;
+  NameSet used;
   for (const NodeAt& node : s.nodes())
     for (const auto& name : node.node->input()) used.insert(name);
   for (const auto& body : s.bodies()) {

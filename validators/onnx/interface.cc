@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "base/name_map.h"
 #include "base/text.h"
 #include "formats/onnx/tensor.h"
 #include "validators/onnx/rules.h"
@@ -121,9 +121,9 @@ void InfosUnique(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     const Infos& infos =
         body->graph != nullptr ? body->graph->value_info() : body->function->value_info();
-    std::unordered_set<std::string_view> seen;
+    NameSet seen;
     for (int i = 0; i < infos.size(); ++i)
-      if (!seen.insert(infos[i].name()).second)
+      if (!seen.insert(infos[i].name()))
         f.Add(At(fmt::format("{}.value_info[{}]", body->path, i)),
               "value_info describes {} more than once", Quote(infos[i].name()));
   }
@@ -245,8 +245,9 @@ void AnnotationsOfValues(const RuleContext& s, Findings& f) {
 void AnnotationParameters(const RuleContext& s, Findings& f) {
   for (const auto& body : s.bodies()) {
     if (body->graph == nullptr || body->graph->quantization_annotation_size() == 0) continue;
-    std::unordered_set<std::string_view> initializers;
-    for (const auto& tensor : body->graph->initializer()) initializers.insert(tensor.name());
+    NameSet initializers;
+    if (body->graph->quantization_annotation_size() > 0)
+      for (const auto& tensor : body->graph->initializer()) initializers.insert(tensor.name());
     for (int i = 0; i < body->graph->quantization_annotation_size(); ++i)
       for (const auto& entry :
            body->graph->quantization_annotation(i).quant_parameter_tensor_names())

@@ -93,6 +93,10 @@ void RuleContext::AddBody(std::unique_ptr<Body> owned,
   body.node_count = nodes.size();
   body.defined.reserve(static_cast<size_t>(nodes.size()) +
                        (body.graph == nullptr ? 0 : CountOfData(*body.graph)));
+  if (bodies_.size() == 1) {  // The main graph has most of the nodes.
+    nodes_.reserve(static_cast<size_t>(nodes.size()));
+    values_.reserve(CountOfData(*body.graph) + static_cast<size_t>(nodes.size()));
+  }
   if (body.graph != nullptr) AddGraphData(body);
   if (body.kind == Body::Kind::kFunction)
     for (const auto& name : body.function->input()) Define(body, name, -1);

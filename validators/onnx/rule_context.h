@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/name_map.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/schema.h"
 #include "validators/rule.h"
@@ -42,7 +43,7 @@ struct Body {
       0;  // in RuleContext::nodes; the nodes of inner bodies come after those of this one
   int node_count = 0;
   // The names that the body defines, as indices in RuleContext::values.
-  std::unordered_map<std::string_view, int> defined;
+  NameMap<int> defined;
 };
 
 // A name that a body defines. Names are looked up once, when the context is built; what rules know

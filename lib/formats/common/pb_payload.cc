@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/file.h"
+
 namespace nn {
 namespace {
 
@@ -291,6 +293,8 @@ Status ParseWithPayloads(const Blob& file, pb::Message* message, PayloadTable& t
     return ParseError("not a {}: the bytes are not protobuf's wire format",
                       message->GetDescriptor()->name());
   }
+  // What is not in `rest` are payloads, which are read again when they are needed.
+  DropResidentPages(file);
   pb::io::ArrayInputStream array(rest.data(), static_cast<int>(rest.size()));
   pb::io::CodedInputStream stream(&array);
   stream.SetRecursionLimit(limits.max_depth + 1);

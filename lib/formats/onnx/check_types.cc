@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/name_map.h"
 #include "base/text.h"
 #include "formats/onnx/infer.h"
 #include "formats/onnx/infer_window.h"
@@ -27,17 +29,20 @@ constexpr int64_t kMaxCalledNodes = int64_t{1} << 18;
 // The known facts about a value.
 struct Known {
   ValueType type;
-  Value* constant = nullptr;                       // in Checker::graph_
-  std::shared_ptr<const Dims> elements = nullptr;  // of other known contents
-  bool computed = false;                           // by an imported operator
+  // The contents, if they are known: those of a small initializer are read when they are needed, as
+  // there can be a million.
+  const pb::TensorProto* initializer = nullptr;
+  Shared<Tensor> constant = {};
+  Shared<Dims> elements = {};
+  bool computed = false;  // by an imported operator
 };
 
 Known KnownOf(Value* v) {
   Known known{ValueType::Tensor(v->type())};
   if (v->is_constant())
-    known.constant = v;
+    known.constant = Shared<Tensor>(v->constant());
   else if (v->elements() != nullptr)
-    known.elements = std::make_shared<const Dims>(*v->elements());
+    known.elements = Shared<Dims>(*v->elements());
   known.computed = v->def() != nullptr;
   return known;
 }
@@ -45,15 +50,19 @@ Known KnownOf(Value* v) {
 // The names of a graph, or of the body of a function.
 struct TypeScope {
   const TypeScope* outer = nullptr;
-  std::unordered_map<std::string_view, Known> values;
-  std::unordered_map<std::string_view, const pb::TypeProto*> declared;
+  NameMap<Known> values;
+  NameMap<const pb::TypeProto*> declared;
   const pb::FunctionProto* function = nullptr;
   const AttrBindings* attrs = nullptr;  // of the function's call
   std::string path;                     // "graph", "graph.node[3].attribute[0].g"
-  // In a function, its call in the graph.
-  const std::string* call = nullptr;
+  // In a function, the path of its call in the graph.
+  std::optional<std::string> call;
   int64_t call_index = -1;
 };
+
+std::string PathOf(const TypeScope& scope, int64_t node) {
+  return fmt::format("{}.node[{}]", scope.path, node);
+}
 
 std::string TitleOf(const pb::NodeProto& node) {
   return node.name().empty() ? Escape(node.op_type())
@@ -99,11 +108,11 @@ class Checker {
       Known known{Read(info.type())};
       if (static_cast<size_t>(i) < inputs.size()) {
         const Known& given = inputs[static_cast<size_t>(i)];
-        Report(Compare(known.type, given.type), fmt::format("{}.input[{}]", scope.path, i), -1,
-               scope, [&] {
-                 return fmt::format("{} is declared as {}, but gets {}", Quote(info.name()),
-                                    known.type.ToString(), given.type.ToString());
-               });
+        if (const Agreement agreement = Compare(known.type, given.type);
+            agreement != Agreement::kAgree)
+          Report(agreement, fmt::format("{}.input[{}]", scope.path, i), -1, scope,
+                 fmt::format("{} is declared as {}, but gets {}", Quote(info.name()),
+                             known.type.ToString(), given.type.ToString()));
         known.type = Refine(known.type, given.type);
       }
       scope.values[info.name()] = std::move(known);
@@ -128,36 +137,36 @@ class Checker {
     Known known{ValueType::Tensor(TypeOf(t))};
     if (IsSmall(t)) {
       // If data and shape do not match, the type is unknown.
-      if (auto tensor = ReadTensor(t, model_))
-        known.constant = graph_.AddConstant(*std::move(tensor));
+      if (ReadTensor(t, model_))
+        known.initializer = &t;
       else
         known.type.tensor.dims.reset();
     }
-    AddKnown(std::move(known), name, fmt::format("{}.initializer[{}]", scope.path, i), scope);
+    AddKnown(std::move(known), name, "initializer", i, scope);
   }
 
   void AddSparseInitializer(const pb::SparseTensorProto& t, int i, TypeScope& scope) {
     Known known;
     known.type.kind = ValueType::Kind::kSparse;
     known.type.tensor = TypeOf(t);
-    AddKnown(std::move(known), t.values().name(),
-             fmt::format("{}.sparse_initializer[{}]", scope.path, i), scope);
+    AddKnown(std::move(known), t.values().name(), "sparse_initializer", i, scope);
   }
 
   // An initializer may be the default of an input; then the type of the input applies.
-  void AddKnown(Known known, std::string_view name, const std::string& path, TypeScope& scope) {
+  void AddKnown(Known known, std::string_view name, std::string_view field, int i,
+                TypeScope& scope) {
     const auto input = scope.values.find(name);
     if (input != scope.values.end()) {
-      input->second = {Refine(known.type, input->second.type), known.constant};
+      input->second = {Refine(known.type, input->second.type), known.initializer};
       return;
     }
     const auto declared = scope.declared.find(name);
     if (declared != scope.declared.end()) {
       const ValueType type = Read(*declared->second);
-      Report(Compare(type, known.type), path, -1, scope, [&] {
-        return fmt::format("{} is declared as {}, but is {}", Quote(name), type.ToString(),
-                           known.type.ToString());
-      });
+      if (const Agreement agreement = Compare(type, known.type); agreement != Agreement::kAgree)
+        Report(agreement, fmt::format("{}.{}[{}]", scope.path, field, i), -1, scope,
+               fmt::format("{} is declared as {}, but is {}", Quote(name), type.ToString(),
+                           known.type.ToString()));
     }
     scope.values[name] = std::move(known);
   }
@@ -168,7 +177,8 @@ class Checker {
     for (int i = 0; i < nodes.size(); ++i) {
       if (scope.function != nullptr && ++called_nodes_ > kMaxCalledNodes) return;
       CheckNode(nodes[i], i, scope);
-      if (depth_ == 0) EraseNodes();
+      // Nothing is known by its place in the graph. Ids distinguish unknown dimensions.
+      if (depth_ == 0) graph_.Clear();
     }
   }
 
@@ -185,37 +195,48 @@ class Checker {
       inputs.push_back(known == nullptr ? Known() : *known);
     }
     std::vector<Known> outputs(static_cast<size_t>(node.output_size()));
-    const std::string path = fmt::format("{}.node[{}]", scope.path, index);
     const size_t defects = defects_.size();
-    const Status status = InferNode(node, index, path, inputs, outputs, scope);
+    const Status status = InferNode(node, index, inputs, outputs, scope);
     // Unsupported or too large contents are not defects.
     if (!status && status.error().code() == ErrorCode::kModel)
-      Add(TypeDefect::Kind::kInference, path, index,
+      Add(TypeDefect::Kind::kInference, PathOf(scope, index), index,
           fmt::format("{}: {}", TitleOf(node), status.error().message()), scope);
     // Errors inside a call are reported there; its results are then unknown.
     const bool sound = status.has_value() && defects_.size() == defects;
     for (int i = 0; i < node.output_size(); ++i) {
-      const std::string& name = node.output(i);
-      if (name.empty()) continue;
+      if (node.output(i).empty()) continue;
       Known& known = outputs[static_cast<size_t>(i)];
       if (!sound) known = Known();
-      Define(std::move(known), node, name, fmt::format("{}.output[{}]", path, i), index, scope);
+      Define(std::move(known), node, i, index, scope);
     }
   }
 
   // Names a result and refines its type by the declaration; if they differ, the inferred type wins.
-  void Define(Known known, const pb::NodeProto& node, const std::string& name,
-              const std::string& path, int64_t index, TypeScope& scope) {
+  void Define(Known known, const pb::NodeProto& node, int output, int64_t index, TypeScope& scope) {
+    const std::string& name = node.output(output);
     if (const auto it = scope.declared.find(name); it != scope.declared.end()) {
       const ValueType type = Read(*it->second);
       const Agreement agreement = Compare(type, known.type);
-      Report(agreement, path, index, scope, [&] {
-        return fmt::format("{} is declared as {}, but {} returns {}", Quote(name), type.ToString(),
-                           TitleOf(node), known.type.ToString());
-      });
-      if (agreement == Agreement::kAgree) known.type = Refine(known.type, type);
+      if (agreement == Agreement::kAgree)
+        known.type = Refine(known.type, type);
+      else
+        Report(agreement, fmt::format("{}.output[{}]", PathOf(scope, index), output), index, scope,
+               fmt::format("{} is declared as {}, but {} returns {}", Quote(name), type.ToString(),
+                           TitleOf(node), known.type.ToString()));
     }
     scope.values.insert_or_assign(name, std::move(known));
+  }
+
+  // The contents as a constant in graph_; null if they are not known.
+  Value* ConstantOf(const Known& known) {
+    Value* v = nullptr;
+    if (known.constant) {
+      v = graph_.AddConstant(*known.constant);
+    } else if (known.initializer != nullptr) {
+      if (auto tensor = ReadTensor(*known.initializer, model_))
+        v = graph_.AddConstant(*std::move(tensor));
+    }
+    return v;
   }
 
   // The operands of a node in graph_; null for absent ones.
@@ -227,20 +248,16 @@ class Checker {
     values.reserve(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Known& in = inputs[i];
-      if (in.constant != nullptr || node.input(static_cast<int>(i)).empty()) {
-        values.push_back(in.constant);
+      Value* const constant = ConstantOf(in);
+      if (constant != nullptr || node.input(static_cast<int>(i)).empty()) {
+        values.push_back(constant);
         continue;
       }
       values.push_back(in.computed ? computing->output(i) : graph_.AddInput("", in.type.tensor));
       values[i]->set_type(in.type.tensor);
-      if (in.elements != nullptr) values[i]->set_elements(*in.elements);
+      if (in.elements) values[i]->set_elements(*in.elements);
     }
     return values;
-  }
-
-  // Constants stay. Ids of values, which distinguish unknown dimensions, are not used again.
-  void EraseNodes() {
-    while (!graph_.nodes().empty()) graph_.Erase(&graph_.nodes().back());
   }
 
   int64_t Opset(std::string_view domain, const pb::FunctionProto* function) {
@@ -251,9 +268,8 @@ class Checker {
     return it->second;
   }
 
-  Status InferNode(const pb::NodeProto& node, int index, const std::string& path,
-                   const std::vector<Known>& inputs, std::vector<Known>& outputs,
-                   const TypeScope& scope) {
+  Status InferNode(const pb::NodeProto& node, int index, const std::vector<Known>& inputs,
+                   std::vector<Known>& outputs, const TypeScope& scope) {
     const std::string_view domain = NormalDomain(node.domain());
     const int64_t opset = Opset(domain, scope.function);
     const bool tensors = std::ranges::all_of(
@@ -262,10 +278,10 @@ class Checker {
     context.set_bindings(scope.attrs);
     const auto function = functions_.find({domain, node.op_type(), node.overload()});
     if (function != functions_.end())
-      return InferCall(context, *function->second, path, index, inputs, outputs, scope);
+      return InferCall(context, *function->second, index, inputs, outputs, scope);
     if (opset == 0) return {};
     if (const InferFn infer = Inferences().Find(domain, node.op_type(), opset))
-      return InferByTable(context, infer, path, index, inputs, outputs, scope);
+      return InferByTable(context, infer, index, inputs, outputs, scope);
     if (!tensors) return {};
     NN_RETURN_IF_ERROR(CheckPads(context));
     NN_RETURN_IF_ERROR(ImportOp(context, domain));
@@ -274,7 +290,7 @@ class Checker {
     return {};
   }
 
-  Status InferByTable(ImportContext& context, InferFn infer, const std::string& path, int64_t index,
+  Status InferByTable(ImportContext& context, InferFn infer, int64_t index,
                       const std::vector<Known>& inputs, std::vector<Known>& outputs,
                       const TypeScope& scope) {
     std::vector<ValueType> types;
@@ -282,14 +298,14 @@ class Checker {
     for (const Known& in : inputs) types.push_back(in.type);
     const TypeContext::SubGraph sub_graph = [&](std::string_view name,
                                                 const std::vector<ValueType>& given) {
-      return InferSubGraph(context.node(), name, given, path, index, scope);
+      return InferSubGraph(context.node(), name, given, index, scope);
     };
     TypeContext types_context(context, std::move(types), sub_graph, symbols_);
     NN_RETURN_IF_ERROR(infer(types_context));
     for (size_t i = 0; i < outputs.size(); ++i) {
       outputs[i].type = types_context.outputs()[i];
       const auto& constant = types_context.constants()[i];
-      if (constant) outputs[i].constant = graph_.AddConstant(*constant);
+      if (constant) outputs[i].constant = Shared<Tensor>(*constant);
     }
     return {};
   }
@@ -299,8 +315,7 @@ class Checker {
   std::optional<std::vector<ValueType>> InferSubGraph(const pb::NodeProto& node,
                                                       std::string_view name,
                                                       const std::vector<ValueType>& given,
-                                                      const std::string& path, int64_t index,
-                                                      const TypeScope& scope) {
+                                                      int64_t index, const TypeScope& scope) {
     for (int i = 0; i < node.attribute_size(); ++i) {
       const pb::AttributeProto& a = node.attribute(i);
       if (a.name() != name || !a.has_g() || depth_ == kMaxDepth) continue;
@@ -310,9 +325,9 @@ class Checker {
       inner.attrs = scope.attrs;
       inner.call = scope.call;
       inner.call_index = scope.call_index;
-      inner.path = fmt::format("{}.attribute[{}].g", path, i);
+      inner.path = fmt::format("{}.attribute[{}].g", PathOf(scope, index), i);
       if (!TakesInputs(a.g(), given.size())) {
-        Add(TypeDefect::Kind::kInference, path, index,
+        Add(TypeDefect::Kind::kInference, PathOf(scope, index), index,
             fmt::format("{}: {} has {} inputs, but gets {}", TitleOf(node), name,
                         a.g().input_size(), given.size()),
             scope);
@@ -345,8 +360,8 @@ class Checker {
     return attrs;
   }
 
-  Status InferCall(ImportContext& context, const pb::FunctionProto& f, const std::string& path,
-                   int index, const std::vector<Known>& inputs, std::vector<Known>& outputs,
+  Status InferCall(ImportContext& context, const pb::FunctionProto& f, int index,
+                   const std::vector<Known>& inputs, std::vector<Known>& outputs,
                    const TypeScope& caller) {
     if (depth_ == kMaxDepth || std::find(calls_.begin(), calls_.end(), &f) != calls_.end())
       return {};
@@ -355,8 +370,8 @@ class Checker {
     body.function = &f;
     body.attrs = &attrs;
     body.path = fmt::format("function {}", Quote(f.name()));
-    body.call = caller.call == nullptr ? &path : caller.call;
-    body.call_index = caller.call == nullptr ? index : caller.call_index;
+    body.call = caller.call ? caller.call : PathOf(caller, index);
+    body.call_index = caller.call ? caller.call_index : index;
     for (const auto& info : f.value_info()) Declare(info, body);
     for (int i = 0; i < f.input_size(); ++i)
       body.values[f.input(i)] =
@@ -373,17 +388,16 @@ class Checker {
 
   // ---- Defects ----------------------------------------------------------------------------------
 
-  template <typename Message>
-  void Report(Agreement agreement, const std::string& path, int64_t index, const TypeScope& scope,
-              const Message& message) {
-    if (agreement == Agreement::kAgree) return;
-    Add(agreement == Agreement::kShape ? TypeDefect::Kind::kShape : TypeDefect::Kind::kElementType,
-        path, index, message(), scope);
+  void Report(Agreement disagreement, std::string path, int64_t index, const TypeScope& scope,
+              std::string message) {
+    Add(disagreement == Agreement::kShape ? TypeDefect::Kind::kShape
+                                          : TypeDefect::Kind::kElementType,
+        std::move(path), index, std::move(message), scope);
   }
 
   void Add(TypeDefect::Kind kind, std::string path, int64_t index, std::string message,
            const TypeScope& scope) {
-    if (scope.call != nullptr)
+    if (scope.call)
       defects_.push_back({TypeDefect::Kind::kInference, *scope.call, scope.call_index,
                           fmt::format("in {}: {}", scope.path, message)});
     else
@@ -391,7 +405,7 @@ class Checker {
   }
 
   const Model& model_;
-  // The constants, and the node that is being checked, with those inside it, as imported.
+  // The node that is being checked, with its operands and the nodes inside it, as imported.
   Graph graph_;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
            const pb::FunctionProto*>

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/text.h"
 #include "formats/onnx/tensor.h"
@@ -43,12 +44,34 @@ std::vector<std::string_view> NeededBy(const pb::NodeProto& node) {
   return names;
 }
 
+// Whether no node needs the result of itself or a later one.
+bool IsSorted(const Nodes& nodes, const NameMap<int>& producer) {
+  const auto has_subgraph = [](const pb::AttributeProto& a) { return a.has_g(); };
+  for (int i = 0; i < nodes.size(); ++i) {
+    const auto is_earlier = [&](std::string_view name) {
+      const auto it = producer.find(name);
+      return it == producer.end() || it->second < i;
+    };
+    const pb::NodeProto& node = nodes[i];
+    if (!(std::ranges::any_of(node.attribute(), has_subgraph)
+              ? std::ranges::all_of(NeededBy(node), is_earlier)
+              : std::ranges::all_of(node.input(), is_earlier)))
+      return false;
+  }
+  return true;
+}
+
 Result<std::vector<int>> SortedOrder(const Nodes& nodes) {
-  std::unordered_map<std::string_view, int> producer;
+  NameMap<int> producer;
   producer.reserve(static_cast<size_t>(nodes.size()));
   for (int i = 0; i < nodes.size(); ++i)
     for (const std::string& name : nodes[i].output())
       if (!name.empty()) producer[name] = i;
+  if (IsSorted(nodes, producer)) {
+    std::vector<int> order(static_cast<size_t>(nodes.size()));
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
   struct Open {
     int node;
     std::vector<std::string_view> needed;

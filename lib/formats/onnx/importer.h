@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/name_map.h"
 #include "base/status.h"
 #include "formats/common/control_flow.h"
 #include "formats/common/symbol_sizes.h"
@@ -30,17 +31,17 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 // What all imports of a subgraph share: the iterations of a loop, the calls of a function.
 struct Subgraph {
   std::vector<const pb::ValueInfoProto*> inputs;  // those without an initializer
-  std::unordered_map<std::string_view, Value*> initializers;
+  NameMap<Value*> initializers;
   // Without dimensions unless all are constant: symbols may differ between iterations.
-  std::unordered_map<std::string_view, Type> declared;
+  NameMap<Type> declared;
   std::unordered_set<std::string_view> results;
 };
 
 // The names in the graph, in the body of a function, or in one import of a subgraph. They are those
 // of the model.
 struct Scope {
-  std::unordered_map<std::string_view, Value*> values;  // null: an input omitted by the call
-  std::unordered_map<std::string_view, Type> declared;
+  NameMap<Value*> values;  // null: an input omitted by the call
+  NameMap<Type> declared;
   std::map<std::string, int64_t, std::less<>> opsets;  // by domain, cached
   // In a subgraph:
   const Subgraph* subgraph = nullptr;

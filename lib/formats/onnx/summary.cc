@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/checked_math.h"
+#include "base/name_map.h"
 #include "base/text.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/tensor.h"
@@ -136,7 +136,7 @@ class Summarizer {
   void Interface() {
     const pb::GraphProto& g = model_.proto.graph();
     // An input with an initializer is a parameter that can be overridden by name.
-    std::unordered_set<std::string> parameters;
+    NameSet parameters;
     for (const auto& t : g.initializer()) parameters.insert(t.name());
     for (const auto& t : g.sparse_initializer()) parameters.insert(t.values().name());
     for (const auto& annotation : g.quantization_annotation()) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "base/checked_math.h"
+#include "base/name_map.h"
 #include "base/text.h"
 #include "formats/onnx/native.h"
 #include "formats/onnx/tensor.h"
@@ -35,7 +35,7 @@ class TensorLister {
 
  private:
   // Maps names of a graph to entries; kNone for values that shadow an outer constant.
-  using Frame = std::unordered_map<std::string_view, size_t>;
+  using Frame = NameMap<size_t>;
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   void AddGraph(const pb::GraphProto& g, const std::string& scope) {
