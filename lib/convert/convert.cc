@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <future>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -14,6 +13,7 @@
 
 #include "base/file.h"
 #include "convert/layer_steps.h"
+#include "convert/written_check.h"
 #include "ops/math/random.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
@@ -267,16 +267,6 @@ std::optional<Finding> ErrorOfSource(const ReadModel& read, const ConvertOptions
   return again ? FirstError(*again) : std::nullopt;
 }
 
-// Checks the written model and imports it.
-Result<Graph> CheckAndImport(const StagedModel& staged, const Format& format,
-                             const SourceError& source_error) {
-  NN_ASSIGN(const ReadModel written, ReadWritten(staged.Read(), format, source_error));
-  NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
-  NN_ASSIGN(Graph graph, ImportWritten(written, source_error));
-  NamePorts(graph);
-  return graph;
-}
-
 // Checks and verifies the written model; false if the outputs drift.
 Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error, Graph source,
                      std::optional<Graph> quantized, const InterfaceAxes& axes,
@@ -286,20 +276,20 @@ Result<bool> IsSound(const StagedModel& staged, const SourceError& source_error,
     NN_RETURN_IF_ERROR(CheckWritten(written, source_error));
     return true;
   }
-  // The source is compiled and run meanwhile.
-  std::future<Result<Graph>> checked =
-      std::async(o.verification.threads == 1 ? std::launch::deferred
-                                             : std::launch::async | std::launch::deferred,
-                 [&] { return CheckAndImport(staged, format, source_error); });
-  const auto import_converted = [&] {
-    auto graph = checked.get();
-    if (graph) out.converted = InterfaceOf(*graph);
+  WrittenCheck check(staged, format, source_error, o.verification.threads != 1);
+  bool is_imported = false;
+  const auto import_converted = [&]() -> Result<Graph> {
+    is_imported = true;
+    NN_ASSIGN(Graph graph, check.Import());
+    NamePorts(graph);
+    out.converted = InterfaceOf(graph);
     return graph;
   };
   auto verification = VerifyConversion(std::move(source), import_converted, axes, o.verification,
                                        std::move(quantized));
   // A flaw of the written model is reported first, as if it had been looked for first.
-  if (!verification && checked.valid()) NN_RETURN_IF_ERROR(import_converted());
+  NN_RETURN_IF_ERROR(check.Finish());
+  if (!verification && !is_imported) NN_RETURN_IF_ERROR(import_converted());
   NN_ASSIGN(out.verification, std::move(verification));
   return out.verification->passed;
 }

@@ -22,6 +22,13 @@ Result<FileImage> ImageToWrite(const MakeImage& make, ExportOptions options,
                     Quote(taken->name));
 }
 
+WrittenModel Describe(const FileImage& image) {
+  WrittenModel written{image.size(), {}};
+  for (const SideFile& side : image.side_files)
+    if (!image.is_folder) written.side_files.emplace_back(side.name, side.size());
+  return written;
+}
+
 }  // namespace
 
 Result<std::optional<WrittenModel>> PlaceModel(
@@ -30,16 +37,15 @@ Result<std::optional<WrittenModel>> PlaceModel(
     const WriteProgress& progress) {
   constexpr int kMostAttempts = 5;
   for (int i = 0; i < kMostAttempts; ++i) {
-    NN_ASSIGN(const FileImage image, ImageToWrite(make, options, other_name));
+    NN_ASSIGN(FileImage image, ImageToWrite(make, options, other_name));
+    WrittenModel written = Describe(image);
     NN_ASSIGN(StagedModel staged, StagedModel::Write(image, options.path, progress));
+    image = FileImage();  // The checks read the files.
     NN_ASSIGN(const bool sound, is_sound(staged));
     if (!sound) return std::nullopt;
     const Status placed = staged.Commit();
     if (staged.lost_name()) continue;
     NN_RETURN_IF_ERROR(placed);
-    WrittenModel written{image.size(), {}};
-    for (const SideFile& side : image.side_files)
-      if (!image.is_folder) written.side_files.emplace_back(side.name, side.size());
     return written;
   }
   return IoError("{}: other programs keep creating its side files", options.path);
