@@ -36,10 +36,10 @@ bool HasNode(const Graph& graph, std::string_view op) {
 // "op.attribute" for each attribute of the graph's nodes that differs from its default.
 void CollectAttrs(const Graph& graph, std::set<std::string>& set) {
   for (const Node& node : graph.nodes()) {
-    const auto defaults = node.op().attrs->make();
+    const Attrs defaults(node.op().attrs);
     for (const AttrField& field : node.op().attrs->fields) {
       const auto value = node.attrs().Get(field.name);
-      if (value && *value != field.get(defaults.get()))
+      if (value && *value != defaults.Get(field))
         set.insert(fmt::format("{}.{}", node.op().name, field.name));
     }
   }
