@@ -18,8 +18,8 @@
 
 namespace nn::onnx {
 
-// The default operator set, used unless the graph needs a newer one, and the range of those that can
-// be written.
+// The default operator set, used unless the graph needs a newer one, and the range of those that
+// can be written.
 inline constexpr int64_t kDefaultOpset = 17;
 inline constexpr int64_t kOldestOpset = 7;
 inline constexpr int64_t kNewestOpset = 26;

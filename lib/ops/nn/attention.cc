@@ -178,7 +178,8 @@ Status AttentionParts::Build(Operands operands, const AttentionAttrs& attrs, DTy
   const Type &q = operands.q->type(), &k = operands.k->type();
   dtype_ = q.dtype;
   shape_ = {q.dim(0), q.dim(1), q.dim(2), k.dim(2)};
-  if (q.dim(1).is_const() && k.dim(1).is_const() && q.dim(1) != k.dim(1))
+  // Matrices of one head are broadcast.
+  if (q.dim(1).is_const() && k.dim(1).is_const() && q.dim(1) != k.dim(1) && !(k.dim(1) == 1))
     groups_ = q.dim(1).value() / k.dim(1).value();
   const Dims result = {q.dim(0), q.dim(1), q.dim(2), operands.v->type().dim(3)};
   NN_RETURN_IF_ERROR(AddBias(operands, attrs));

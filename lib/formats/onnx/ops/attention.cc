@@ -295,6 +295,8 @@ Status WriteRotaryEmbedding(ExportContext& ctx, const Node& node) {
 
 std::optional<std::string> WhyNotRotaryEmbedding(const Node& node) {
   const Dims& x = *node.input(0)->type().dims;
+  if (node.input(1)->type().dims->back() == 0)
+    return "it rotates no elements; a rotary_embedding_dim of 0 means all";
   const int heads = HeadAxis(node);
   if (heads == 0)
     return "its input must be [batch, heads, positions, elements] or [batch, positions, heads, "
