@@ -1,6 +1,6 @@
+#include "ops/array/blocks.h"
 #include "base/text.h"
 #include "formats/onnx/family.h"
-#include "ops/array/blocks.h"
 
 namespace nn::onnx {
 

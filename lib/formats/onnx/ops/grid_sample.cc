@@ -1,6 +1,6 @@
+#include "ops/nn/grid_sample.h"
 #include "base/text.h"
 #include "formats/onnx/family.h"
-#include "ops/nn/grid_sample.h"
 
 namespace nn::onnx {
 
