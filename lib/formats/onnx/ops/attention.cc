@@ -257,14 +257,21 @@ Result<std::string> WriteAngles(ExportContext& ctx, const Node& node, size_t inp
   if (dims.size() + static_cast<size_t>(heads) >= 4) {
     Dims own = dims;
     own.erase(own.end() - (4 - heads));
-    NN_ASSIGN(const std::string shape, ctx.AddDims(own, "shape"));
-    name = ctx.AddValue("Reshape", {name, shape}, v->name());
+    const int64_t axis = std::ssize(dims) - (4 - heads);
+    name = ctx.AddValue("Squeeze", {name, ctx.AddInts({axis}, "axes")}, v->name());
     if (own == want) return name;
   } else if (dims == want) {
     return name;
   }
   NN_ASSIGN(const std::string shape, ctx.AddDims(want, "shape"));
   return ctx.AddValue("Expand", {name, shape}, v->name());
+}
+
+Status AddReshape(ExportContext& ctx, const std::string& x, const Dims& dims,
+                  const std::string& y) {
+  NN_ASSIGN(const std::string shape, ctx.AddDims(dims, "shape"));
+  SetInt(ctx.AddHelper("Reshape", {x, shape}, {y}), "allowzero", 1);
+  return {};
 }
 
 Status WriteRotaryEmbedding(ExportContext& ctx, const Node& node) {
@@ -275,8 +282,9 @@ Status WriteRotaryEmbedding(ExportContext& ctx, const Node& node) {
   const std::string out = ctx.NameOf(node.output());
   std::string y = out;
   if (is_packed) {
-    NN_ASSIGN(const std::string shape, ctx.AddDims({x[0], x[1], x[2] * x[3]}, "packed"));
-    in = ctx.AddValue("Reshape", {in, shape}, node.input(0)->name());
+    const std::string packed = ctx.NewName(node.input(0)->name());
+    NN_RETURN_IF_ERROR(AddReshape(ctx, in, {x[0], x[1], x[2] * x[3]}, packed));
+    in = packed;
     y = ctx.NewName(node.output()->name());
   }
   NN_ASSIGN(std::string cos, WriteAngles(ctx, node, 1, heads));
@@ -288,9 +296,7 @@ Status WriteRotaryEmbedding(ExportContext& ctx, const Node& node) {
   if (rotated != x[3]) SetInt(rotary, "rotary_embedding_dim", rotated.value());
   if (!is_packed) return {};
   SetInt(rotary, "num_heads", x[2].value());
-  NN_ASSIGN(const std::string shape, ctx.AddDims(x, "shape"));
-  ctx.AddHelper("Reshape", {y, shape}, {out});
-  return {};
+  return AddReshape(ctx, y, x, out);
 }
 
 std::optional<std::string> WhyNotRotaryEmbedding(const Node& node) {
