@@ -126,7 +126,7 @@ class RuleContext {
   // The value that a node reads or writes, in the innermost body that defines its name; -1 if the
   // name is empty or not defined.
   int InputOf(const NodeAt& node, int i) const {
-    return operands_[static_cast<size_t>(node.first_operand + i)];
+    return operands_[static_cast<size_t>(node.first_operand) + static_cast<size_t>(i)];
   }
   int OutputOf(const NodeAt& node, int i) const {
     return InputOf(node, node.node->input_size() + i);

@@ -99,8 +99,10 @@ class Checker {
 
   // `inputs` are the known inputs of the graph, regardless of their declarations.
   void CheckGraph(const pb::GraphProto& g, const std::vector<Known>& inputs, TypeScope& scope) {
-    scope.values.reserve(
-        static_cast<size_t>(g.input_size() + g.initializer_size() + g.node_size()));
+    size_t names = 0;
+    for (const int count : {g.input_size(), g.initializer_size(), g.node_size()})
+      names += static_cast<size_t>(count);
+    scope.values.reserve(names);
     for (const auto& info : g.value_info()) Declare(info, scope);
     for (const auto& info : g.output()) Declare(info, scope);
     for (int i = 0; i < g.input_size(); ++i) {
