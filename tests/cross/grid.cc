@@ -283,12 +283,11 @@ std::string RewritesText(std::span<const RowCells> rows) {
   std::string out =
       "<!-- Written by scripts/update-grid; do not edit. -->\n"
       "# The rewrites that the rows of tests/cross prove\n\n"
-      "Of each rewrite: the cells (a row's case in a format) in which it takes part, those of "
-      "them\n"
-      "whose results keep every bit, and the largest difference of the others, relative to the\n"
-      "largest magnitude of the output. A cell can have several rewrites.\n\n"
-      "| Format | Operator | Rewrite | Cells | Same bits | Largest difference |\n"
-      "| --- | --- | --- | --- | --- | --- |\n";
+      "Of each rewrite: the cells (a row's case in a format) in which it takes part, those whose\n"
+      "results keep every bit, and the largest difference of the others: of floats over the\n"
+      "largest magnitude of the output, of integers in steps. A cell can have several rewrites.\n\n"
+      "| Format | Operator | Rewrite | Cells | Same bits | Floats | Integers |\n"
+      "| --- | --- | --- | ---: | ---: | ---: | ---: |\n";
   for (size_t f = 0; f < Formats().size(); ++f) {
     std::map<std::pair<std::string_view, std::string_view>, Use> uses;
     for (const RowCells& r : rows)
