@@ -2,8 +2,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -22,17 +20,6 @@ std::map<std::string_view, uint64_t> Fused(Graph& graph) {
   const auto counts = FuseIdioms(graph, {});
   REQUIRE_MESSAGE(counts.has_value(), counts.error().message());
   return *counts;
-}
-
-double LargestDifference(const Graph& a, const Graph& b) {
-  const auto inputs = InputsOf(a, {});
-  const Tensor y = RunEverywhere(a, inputs)[0];
-  const Tensor expected = RunEverywhere(b, inputs)[0];
-  REQUIRE(y.dims() == expected.dims());
-  double largest = 0;
-  for (int64_t i = 0; i < y.elements(); ++i)
-    largest = std::max(largest, std::abs(y.GetDouble(i) - expected.GetDouble(i)));
-  return largest;
 }
 
 const Node* Find(const Graph& graph, std::string_view op) {

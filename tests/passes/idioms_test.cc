@@ -3,8 +3,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -267,18 +265,6 @@ std::vector<NormRow> NormRows() {
        WithMoments("add(mul(mul(D, rsqrt(add(S, 0.001))), %g), %b)", "%x", "[-1]"), "layer_norm",
        "axis = 2, epsilon = 0.001", 3, kValues},
   };
-}
-
-// The largest difference between the results of the graphs.
-double LargestDifference(const Graph& a, const Graph& b) {
-  const auto inputs = InputsOf(a, {});
-  const Tensor y = RunEverywhere(a, inputs)[0];
-  const Tensor expected = RunEverywhere(b, inputs)[0];
-  REQUIRE(y.dims() == expected.dims());
-  double largest = 0;
-  for (int64_t i = 0; i < y.elements(); ++i)
-    largest = std::max(largest, std::abs(y.GetDouble(i) - expected.GetDouble(i)));
-  return largest;
 }
 
 void CheckRow(const Row& row, double tolerance) {

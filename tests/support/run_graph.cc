@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -80,6 +81,17 @@ std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>&
   }
   REQUIRE(UseSimdTarget("").has_value());
   return want;
+}
+
+double LargestDifference(const Graph& a, const Graph& b) {
+  const auto inputs = InputsOf(a, {});
+  const Tensor y = RunEverywhere(a, inputs)[0];
+  const Tensor expected = RunEverywhere(b, inputs)[0];
+  REQUIRE(y.dims() == expected.dims());
+  double largest = 0;
+  for (int64_t i = 0; i < y.elements(); ++i)
+    largest = std::max(largest, std::abs(y.GetDouble(i) - expected.GetDouble(i)));
+  return largest;
 }
 
 std::string BitDifference(const Graph& graph, const std::vector<Tensor>& inputs,

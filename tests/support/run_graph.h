@@ -34,6 +34,10 @@ std::vector<Tensor> InputsOf(const Graph& graph, const std::vector<std::vector<d
 // Runs the graph everywhere, checks that all bits agree, and returns the outputs.
 std::vector<Tensor> RunEverywhere(const Graph& graph, const std::vector<Tensor>& inputs);
 
+// The largest difference between the first results of two graphs, run everywhere on the same seeded
+// inputs.
+double LargestDifference(const Graph& a, const Graph& b);
+
 // The difference between the reference evaluation and the SIMD targets, in bits or in the kind of
 // error; or an internal error. "" if they agree, or if the reference evaluation exceeds the limits.
 std::string BitDifference(const Graph& graph, const std::vector<Tensor>& inputs,

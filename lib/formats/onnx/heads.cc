@@ -12,6 +12,7 @@
 #include "ops/array/shape.h"
 #include "ops/array/shape_of.h"
 #include "ops/nn/attention.h"
+#include "ops/nn/rotary_embedding.h"
 
 namespace nn::onnx {
 
@@ -124,6 +125,16 @@ Result<Value*> VisibilityMask(ImportContext& ctx, const Visibility& seen, Value*
     NN_RETURN_IF_ERROR(require("less", count));
   }
   return mask;
+}
+
+Status EmitRotary(ImportContext& ctx, std::vector<Value*> inputs, bool is_packed) {
+  NN_ASSIGN(Value * y, ctx.Add("rotary_embedding", std::move(inputs),
+                               RotaryEmbeddingAttrs{ctx.Int("interleaved", 0) != 0}));
+  if (is_packed) {
+    NN_ASSIGN(y, JoinHeads(ctx, y));
+  }
+  ctx.SetOutput(0, y);
+  return {};
 }
 
 Result<Value*> JoinMasks(ImportContext& ctx, Value* mask, Value* visible) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/status.h"
 #include "formats/onnx/import.h"
@@ -24,6 +25,9 @@ Result<Value*> JoinHeads(ImportContext& ctx, Value* v);
 Result<Value*> ExchangeHeads(ImportContext& ctx, Value* v);
 // Past keys or values, input i, followed by the new ones; all have the heads first.
 Result<Value*> WithPast(ImportContext& ctx, size_t i, std::string_view name, Value* v);
+// Emits rotary_embedding with the attribute "interleaved". The result is packed, [B, L, heads * E],
+// if `is_packed`; x is [B, L, heads, E] then.
+Status EmitRotary(ImportContext& ctx, std::vector<Value*> inputs, bool is_packed);
 
 // ---- Masks
 

@@ -201,13 +201,7 @@ Status ImportRotaryEmbedding(ImportContext& ctx) {
     NN_ASSIGN(angles, ctx.Add("expand_dims", {angles}, AxesAttrs{{is_packed ? 2 : 1}}));
     inputs.push_back(angles);
   }
-  NN_ASSIGN(Value * y, ctx.Add("rotary_embedding", std::move(inputs),
-                               RotaryEmbeddingAttrs{ctx.Int("interleaved", 0) != 0}));
-  if (is_packed) {
-    NN_ASSIGN(y, JoinHeads(ctx, y));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  return EmitRotary(ctx, std::move(inputs), is_packed);
 }
 
 }  // namespace

@@ -174,13 +174,7 @@ Status ImportContribRotaryEmbedding(ImportContext& ctx) {
               ctx.Add("expand_dims", {angles}, AxesAttrs{{is_packed ? rank - 1 : rank - 2}}));
     inputs.push_back(angles);
   }
-  NN_ASSIGN(Value * y, ctx.Add("rotary_embedding", std::move(inputs),
-                               RotaryEmbeddingAttrs{ctx.Int("interleaved", 0) != 0}));
-  if (is_packed) {
-    NN_ASSIGN(y, JoinHeads(ctx, y));
-  }
-  ctx.SetOutput(0, y);
-  return {};
+  return EmitRotary(ctx, std::move(inputs), is_packed);
 }
 
 constexpr ImportRow kContribAttentionImports[] = {
