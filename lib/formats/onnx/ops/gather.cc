@@ -202,8 +202,7 @@ bool HasOneHot(const Node& node, int64_t opset) {
 // Compares with the range [0, depth) and selects by the result.
 Status WriteOneHotByEqual(ExportContext& ctx, const Node& node) {
   const Type& y = node.output()->type();
-  const int64_t axis = node.attrs<OneHotAttrs>().axis;
-  const int64_t at = axis < 0 ? axis + y.rank() : axis;
+  const int64_t at = FrontAxis(node.attrs<OneHotAttrs>().axis, node.output());
   const auto depth = static_cast<size_t>(y.dim(static_cast<int>(at)).value());
   std::vector<int64_t> numbers(depth);
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -232,9 +231,9 @@ constexpr int64_t kMostPositions = int64_t{1} << 24;
 
 bool CanCompare(const Node& node) {
   const Type& y = node.output()->type();
-  const int64_t axis = node.attrs<OneHotAttrs>().axis;
   if (!y.ranked() || !IsInteger(node.input(0)->dtype())) return false;
-  const Dim& depth = y.dim(static_cast<int>(axis < 0 ? axis + y.rank() : axis));
+  const int64_t axis = FrontAxis(node.attrs<OneHotAttrs>().axis, node.output());
+  const Dim& depth = y.dim(static_cast<int>(axis));
   return depth.is_const() && depth.value() <= kMostPositions;
 }
 

@@ -266,9 +266,7 @@ Status WriteAxes(ExportContext& ctx, const Node& node) {
                 {ctx.NameOf(node.output())});
     return {};
   }
-  // Negative axes need operator set 11.
-  const int rank = (squeeze ? node.input(0) : node.output())->type().rank();
-  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  for (int64_t& axis : axes) axis = FrontAxis(axis, squeeze ? node.input(0) : node.output());
   if (ctx.opset() < 13) {
     pb::NodeProto* out = ctx.AddNode(node, op);
     if (!axes.empty() || !squeeze) SetInts(out, "axes", axes);

@@ -63,7 +63,7 @@ namespace {
 int64_t AxisOf(const Node& node) {
   const int64_t axis =
       node.Is("softmax") ? node.attrs<SoftmaxAttrs>().axis : node.attrs<AlongAxisAttrs>().axis;
-  return axis < 0 ? axis + node.input(0)->type().rank() : axis;
+  return FrontAxis(axis, node.input(0));
 }
 
 template <const char* op>
