@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -157,6 +158,21 @@ class Flood {
     }
     for (Value* v : inputs) delta += InputCost(v, true) - InputCost(v, false);
     return delta;
+  }
+
+  const std::unordered_map<Value*, AxisMap>& maps() const { return maps_; }
+
+  // Nodes, in graph order, whose attributes or edges may change.
+  std::vector<Node*> TouchedNodes() const {
+    std::unordered_set<const Node*> set(touched_axis_nodes_.begin(), touched_axis_nodes_.end());
+    for (const auto& [n, change] : nodes_) set.insert(n);
+    for (const auto& [v, map] : maps_)
+      for (const Use& u : v->uses()) set.insert(u.node);
+    std::vector<Node*> out;
+    out.reserve(set.size());
+    for (const Node* n : set) out.push_back(const_cast<Node*>(n));
+    order_.Sort(out);
+    return out;
   }
 
   // Re-infers types and removes dead nodes only where something changed.
@@ -366,19 +382,6 @@ class Flood {
     return MapOfValue(n.input(0)).Inverse().Then(*AxisMapOf(n)).Then(MapOfValue(n.output()));
   }
 
-  // Nodes, in graph order, whose attributes or edges may change.
-  std::vector<Node*> TouchedNodes() const {
-    std::unordered_set<const Node*> set(touched_axis_nodes_.begin(), touched_axis_nodes_.end());
-    for (const auto& [n, change] : nodes_) set.insert(n);
-    for (const auto& [v, map] : maps_)
-      for (const Use& u : v->uses()) set.insert(u.node);
-    std::vector<Node*> out;
-    out.reserve(set.size());
-    for (const Node* n : set) out.push_back(const_cast<Node*>(n));
-    order_.Sort(out);
-    return out;
-  }
-
   // Erases the node if its results are unused, then its operands' nodes recursively.
   void EraseIfDead(Node* node) {
     std::vector<Node*> stack = {node};
@@ -427,6 +430,37 @@ class Flood {
   std::unordered_map<Value*, std::vector<std::pair<AxisMap, Value*>>> made_;
 };
 
+// Floods that were not worth their cost. A flood that starts in one of them with the map that its
+// value has there would reach the same values again, and is skipped until something in it changes.
+class RejectedFloods {
+ public:
+  void Add(const Flood& flood) {
+    const auto maps = std::make_shared<Maps>(flood.maps());
+    for (const auto& [v, map] : *maps) of_value_[v].push_back(maps);
+  }
+  bool Has(Value* start, const AxisMap& map) const {
+    const auto it = of_value_.find(start);
+    return it != of_value_.end() && std::ranges::any_of(it->second, [&](const auto& maps) {
+             const auto at = maps->find(start);
+             return at != maps->end() && at->second == map;
+           });
+  }
+  // Forgets those that the change of a flood, which is about to be applied, may affect.
+  void Forget(const Flood& flood) {
+    for (const Node* n : flood.TouchedNodes())
+      for (const auto& values : {n->inputs(), n->outputs()})
+        for (Value* v : values)
+          if (const auto it = of_value_.find(v); it != of_value_.end()) {
+            for (const auto& maps : it->second) maps->clear();
+            of_value_.erase(it);
+          }
+  }
+
+ private:
+  using Maps = std::unordered_map<Value*, AxisMap>;
+  std::unordered_map<Value*, std::vector<std::shared_ptr<Maps>>> of_value_;
+};
+
 }  // namespace
 
 Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
@@ -442,18 +476,25 @@ Result<bool> ChangeAxes(Graph& graph, const AxesOptions& options) {
       if (AxisMapOf(n)) nodes.push_back(&n);
     if (nodes.empty()) break;
     NodeOrder order(graph);
+    RejectedFloods rejected;
     for (Node* node : nodes) {
       for (const bool at_output : {true, false}) {
         // The node may have been erased, or replaced at the same address.
         if (!order.Has(node) || steps > kMaxSteps * (order.size() + kMaxSteps)) break;
-        const auto map = AxisMapOf(*node);
-        if (!map) break;
+        const auto node_map = AxisMapOf(*node);
+        if (!node_map) break;
+        Value* const start = at_output ? node->output() : node->input(0);
+        const AxisMap map = at_output ? node_map->Inverse() : *node_map;
+        if (rejected.Has(start, map)) continue;
         Flood flood(graph, order, options);
-        const bool started = at_output ? flood.Start(node->output(), map->Inverse())
-                                       : flood.Start(node->input(0), *map);
-        const bool better = started && flood.CostDelta() < 0;
+        const bool started = flood.Start(start, map);
         steps += flood.steps();
-        if (!better) continue;
+        if (!started) continue;
+        if (flood.CostDelta() >= 0) {
+          rejected.Add(flood);
+          continue;
+        }
+        rejected.Forget(flood);
         NN_RETURN_IF_ERROR(flood.Apply());
         changed = ever = true;
         break;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/text.h"
+#include "ops/array/shape.h"
 #include "passes/legalize.h"
 #include "passes/weights.h"
 #include "support/run_graph.h"
@@ -257,6 +258,29 @@ TEST_CASE("change_axes: operators that cannot follow keep their transposes") {
   Graph g = Parse(text);
   REQUIRE(ChangeAxes(g).has_value());
   CHECK(Count(g, "transpose") == 1);
+}
+
+TEST_CASE("change_axes: transposes that stay in one large graph are linear work") {
+  // Every value of the chain is transposed, and used as it is by an operator that cannot follow. No
+  // transpose is worth moving, and each attempt to move one reaches the whole chain.
+  constexpr int kLength = 3000;
+  Graph g = Parse(R"(graph {
+    in %x: f32[2, 3, 4]
+    out "x" = %x
+  })");
+  Value* v = g.inputs()[0].value;
+  for (int i = 0; i < kLength; ++i) {
+    v = (*g.Append("relu", {v}, {}))->output();
+    const auto transposed = g.Append("transpose", {v}, TransposeAttrs{{0, 2, 1}});
+    const auto flat = g.Append("reshape", {v}, ReshapeAttrs{{24}});
+    REQUIRE((transposed.has_value() && flat.has_value()));
+    g.AddOutput(fmt::format("t{}", i), (*transposed)->output());
+    g.AddOutput(fmt::format("f{}", i), (*flat)->output());
+  }
+  const auto changed = ChangeAxes(g);
+  REQUIRE(changed.has_value());
+  CHECK_FALSE(*changed);
+  CHECK(Count(g, "transpose") == kLength);
 }
 
 TEST_CASE("change_axes: per-axis quantization follows its axis") {
