@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ir/eval.h"
+#include "ir/op_def.h"
 #include "ops/math/elementwise.h"
 #include "passes/passes.h"
 #include "passes/ports.h"
@@ -12,14 +13,6 @@
 
 namespace nn {
 namespace {
-
-// The step of an output: see QuantizedOutputDrift.
-std::optional<float> ScaleOf(const Value& output) {
-  const Value* v = &output;
-  if (v->def() != nullptr && v->def()->Is("dequantize")) v = v->def()->input(0);
-  if (!v->type().quantized() || v->type().quant->per_axis()) return std::nullopt;
-  return v->type().quant->scale();
-}
 
 // Evaluates a single quantize or dequantize.
 Result<Tensor> Converted(const Tensor& tensor, Type from, Type to, std::string_view op,
@@ -35,6 +28,14 @@ Result<Tensor> Converted(const Tensor& tensor, Type from, Type to, std::string_v
 
 }  // namespace
 
+std::optional<float> StepOf(const Value& output) {
+  const Value* v = &output;
+  while (v->def() != nullptr && v->def()->op().movement != Movement::kNone) v = v->def()->input(0);
+  if (v->def() != nullptr && v->def()->Is("dequantize")) v = v->def()->input(0);
+  if (!v->type().quantized() || v->type().quant->per_axis()) return std::nullopt;
+  return v->type().quant->scale();
+}
+
 Result<Tensor> QuantizeTensor(const Tensor& tensor, const Type& type) {
   return Converted(tensor, Type(tensor.dtype(), {}), type, "quantize", QuantizeAttrs{});
 }
@@ -47,7 +48,7 @@ QuantizedModel::QuantizedModel(Graph graph) : graph_(std::move(graph)) {
   for (const Port& p : graph_.inputs()) input_types_.push_back(p.value->type());
   for (const Port& p : graph_.outputs()) {
     output_types_.push_back(p.value->type());
-    scales_.push_back(ScaleOf(*p.value));
+    steps_.push_back(StepOf(*p.value));
     drift_.outputs.push_back({.name = p.name});
   }
 }
@@ -92,7 +93,7 @@ Status QuantizedModel::TryRun(const std::vector<Tensor>& inputs, const std::vect
     if (!c.mismatch.empty()) return InternalError("{}", c.mismatch);
     QuantizedOutputDrift& drift = drift_.outputs[i];
     drift.max_absolute = std::max(drift.max_absolute, c.max_absolute);
-    if (scales_[i]) drift.max_steps = drift.max_absolute / static_cast<double>(*scales_[i]);
+    if (steps_[i]) drift.max_steps = drift.max_absolute / static_cast<double>(*steps_[i]);
     drift.snr_db = std::min(drift.snr_db, c.snr_db);
     drift.cosine = std::min(drift.cosine, c.cosine);
   }

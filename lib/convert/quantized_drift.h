@@ -20,8 +20,7 @@ namespace nn {
 // One output: the worst value of each measure over all runs.
 struct QuantizedOutputDrift {
   std::string name;
-  // The largest difference of an element, also in steps of the quantized output's scale: that of
-  // its type, or of the dequantize that computes it. nullopt if there is no such scale, or several.
+  // The largest difference of an element, also in steps of StepOf() of the quantized output.
   double max_absolute = 0;
   std::optional<double> max_steps = std::nullopt;
   double snr_db = std::numeric_limits<double>::infinity();  // see Comparison (tensorio/compare.h)
@@ -33,6 +32,11 @@ struct QuantizedDrift {
   std::vector<QuantizedOutputDrift> outputs;  // in the order of the model's outputs
   std::string failure;  // why the quantized model could not be compared; empty if it was
 };
+
+// What one step of the quantized values of an output is, as a real number: the scale of its type, or
+// of the type that is dequantized to compute it, before operators that only move elements. nullopt
+// if there is no such scale, or several.
+std::optional<float> StepOf(const Value& output);
 
 // The integers that represent `tensor` in the quantized type, and back. kUnsupported if there are
 // no such operators for the type.
@@ -65,7 +69,7 @@ class QuantizedModel {
 
   Graph graph_;
   std::vector<Type> input_types_, output_types_;
-  std::vector<std::optional<float>> scales_;  // by output
+  std::vector<std::optional<float>> steps_;   // by output
   std::vector<std::vector<int64_t>> dims_;    // of the inputs of program_
   std::optional<Program> program_;
   QuantizedDrift drift_;

@@ -83,7 +83,8 @@ struct SourceRuns {
   std::vector<Domain> domains;    // of the inputs
   // What is generated for each input: a quantized type is dequantized.
   std::vector<Type> generated_types;
-  std::vector<bool> quantized;  // by output
+  std::vector<bool> quantized;              // by output
+  std::vector<std::optional<float>> steps;  // StepOf(), by output; quantized ones have none
   std::map<std::string, int64_t> symbols;
   std::vector<PlannedRun> runs;
   std::vector<std::vector<Tensor>> outputs;  // of the runs so far
@@ -98,6 +99,7 @@ SourceRuns DescribeSource(const Graph& graph) {
   for (const Port& p : graph.outputs()) {
     runs.output_names.push_back(p.name);
     runs.quantized.push_back(p.value->type().quantized());
+    runs.steps.push_back(runs.quantized.back() ? std::nullopt : StepOf(*p.value));
   }
   runs.domains = InputDomains(graph);
   runs.generated_types = runs.input_types;
@@ -394,7 +396,9 @@ Status CompareRun(const SourceRuns& source, const std::vector<Tensor>& want,
     NN_ASSIGN(const Tensor same_axes, Moved(got[i], axes.outputs[i].Inverse()));
     NN_ASSIGN(const Tensor same_type, CastTo(same_axes, want[i].dtype(), -axes.output_offsets[i]));
     Tolerance tolerance = ScaledTolerance(options.atol, options.rtol, want[i]);
+    // Formats round halfway cases differently.
     tolerance.steps = source.quantized[i] ? 1 : 0;
+    tolerance.atol += double{source.steps[i].value_or(0)};
     const Comparison c = Compare(want[i], same_type, tolerance);
     OutputDrift& drift = out.outputs[i];
     if (!drift.where.empty() && !IsWorse(drift.worst, c)) continue;

@@ -8,6 +8,7 @@
 
 #include "formats/common/interface.h"
 #include "formats/onnx/external.h"
+#include "formats/onnx/requantize.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/schema_fit.h"
 #include "formats/onnx/tensor.h"
@@ -362,6 +363,8 @@ Status Prepare(Graph& graph) {
     Node& node = *it++;
     if (node.Is("softmax") && node.arithmetic() == Arithmetic::kTflite)
       NN_RETURN_IF_ERROR(ScaleByBeta(graph, node));
+    NN_ASSIGN(const bool requantized, ExpandRequantize(graph, node));
+    if (requantized) continue;
     if (!node.Is("reduce_prod") || !HasIntegerProduct(node)) continue;
     NN_ASSIGN(const bool expanded, ExpandQuantizedProd(graph, node));
     if (!expanded)

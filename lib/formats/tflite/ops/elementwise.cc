@@ -16,13 +16,23 @@ namespace nn::tflite {
 
 namespace {
 
-// INT16 ADD and SUB have two arithmetics; the graph has only the one for arbitrary scales.
+// INT16 ADD and SUB have two arithmetics; the graph has only the one for arbitrary scales. The
+// kernels use the other one if pot_scale_int16, which is the default, is set and all scales are
+// powers of two. It shifts an operand before the sum, so equal scales make no difference.
 template <typename Options>
 Status RefusePowerOfTwoScales(const ImportContext& ctx, const Options& o) {
+  if (!o.pot_scale_int16()) return {};
   const Type& y = ctx.output_type();
-  if (y.dtype == DType::kI16 && y.quantized() && o.pot_scale_int16())
-    return UnsupportedError("INT16 with power-of-two scales (pot_scale_int16) is unsupported");
-  return {};
+  std::vector<int> exponents;
+  for (const Type* type : {&ctx.input(0)->type(), &ctx.input(1)->type(), &y}) {
+    if (type->dtype != DType::kI16 || !type->quantized()) return {};
+    const auto exponent = PowerOfTwo(type->quant->scale());
+    if (!exponent) return {};
+    exponents.push_back(*exponent);
+  }
+  if (exponents[0] == exponents[2] && exponents[1] == exponents[2]) return {};
+  return UnsupportedError(
+      "INT16 with different scales that are powers of two (pot_scale_int16) is unsupported");
 }
 
 Status ImportAdd(ImportContext& ctx) {
