@@ -33,9 +33,9 @@ struct QuantizedDrift {
   std::string failure;  // why the quantized model could not be compared; empty if it was
 };
 
-// What one step of the quantized values of an output is, as a real number: the scale of its type, or
-// of the type that is dequantized to compute it, before operators that only move elements. nullopt
-// if there is no such scale, or several.
+// What one step of the quantized values of an output is, as a real number: the scale of its type,
+// or of the type that is dequantized to compute it, before operators that only move elements.
+// nullopt if there is no such scale, or several.
 std::optional<float> StepOf(const Value& output);
 
 // The integers that represent `tensor` in the quantized type, and back. kUnsupported if there are
@@ -69,8 +69,8 @@ class QuantizedModel {
 
   Graph graph_;
   std::vector<Type> input_types_, output_types_;
-  std::vector<std::optional<float>> steps_;   // by output
-  std::vector<std::vector<int64_t>> dims_;    // of the inputs of program_
+  std::vector<std::optional<float>> steps_;  // by output
+  std::vector<std::vector<int64_t>> dims_;   // of the inputs of program_
   std::optional<Program> program_;
   QuantizedDrift drift_;
 };

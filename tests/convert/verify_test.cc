@@ -102,6 +102,24 @@ TEST_CASE("verification: quantized outputs may be one step apart, others not") {
   CHECK(!Verify(shifted("u8[2]", 0), shifted("u8[2]", 1)).passed);
 }
 
+TEST_CASE("verification: so may real outputs that are dequantized integers") {
+  const auto shifted = [](int by, std::string_view ops, std::string_view out) {
+    return Parse(
+        fmt::format("graph {{ in %x: f32[2]  const %q: u8[2]{{scale=0.5, zp=3}} = [10, {}]  {}  "
+                    "out \"y\" = %{} }}",
+                    20 + by, ops, out));
+  };
+  constexpr std::string_view kReal = "%r = dequantize(%q)";
+  CHECK(Verify(shifted(0, kReal, "r"), shifted(1, kReal, "r")).passed);
+  CHECK(!Verify(shifted(0, kReal, "r"), shifted(2, kReal, "r")).passed);
+  // Moved elements are the same integers, others are not.
+  constexpr std::string_view kMoved = "%r = dequantize(%q)  %m = reshape(%r) {dims = [2, 1]}";
+  CHECK(Verify(shifted(0, kMoved, "m"), shifted(1, kMoved, "m")).passed);
+  CHECK(!Verify(shifted(0, kMoved, "m"), shifted(2, kMoved, "m")).passed);
+  constexpr std::string_view kSum = "%r = dequantize(%q)  %s = add(%r, %x)";
+  CHECK(!Verify(shifted(0, kSum, "s"), shifted(1, kSum, "s")).passed);
+}
+
 TEST_CASE("verification: similarity of the outputs as wholes") {
   const Verification same = Verify(Scale("2"), Scale("2"));
   CHECK(std::isinf(same.outputs[0].worst.snr_db));

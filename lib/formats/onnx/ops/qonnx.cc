@@ -243,8 +243,8 @@ Status ImportTrunc2(ImportContext& ctx) {
   NN_ASSIGN(const Scaled s, ReadScaled(ctx));
   NN_ASSIGN(Value * out_scale, ctx.Required(4));
   NN_ASSIGN(out_scale, Folded(ctx, out_scale));
-  if (!s.scale->is_constant() || !out_scale->is_constant() ||
-      s.scale->constant().elements() != 1 || out_scale->constant().elements() != 1)
+  if (!s.scale->is_constant() || !out_scale->is_constant() || s.scale->constant().elements() != 1 ||
+      out_scale->constant().elements() != 1)
     return UnsupportedError("scales that are not constant numbers");
   NN_ASSIGN(const int64_t bits, BitsOf(ctx, 5));
   const bool is_signed = ctx.Int("signed", 1) != 0, is_narrow = ctx.Int("narrow", 0) != 0;
