@@ -34,6 +34,35 @@ std::string QuantizedLstm(std::string_view attrs, std::string_view x, std::strin
                      attrs, x, state, directions);
 }
 
+TEST_CASE("tflite: 16-bit sums with pot_scale_int16, which is the default") {
+  const auto file = [](std::string_view op, double a, double b, double y) {
+    std::string out = FileOf(Parse(fmt::format(R"(graph {{
+      in %a: i16[4]{{scale={}}}
+      in %b: i16[4]{{scale={}}}
+      %y = {}(%a, %b) @tflite : i16[4]{{scale={}}}
+      out "y" = %y }})",
+                                               a, b, op, y)));
+    const fb::Operator& node = *Root(out).subgraphs()->Get(0)->operators()->Get(0);
+    const auto* const options = static_cast<const flatbuffers::Table*>(node.builtin_options());
+    const auto field =
+        op == "add" ? +fb::AddOptions::VT_POT_SCALE_INT16 : +fb::SubOptions::VT_POT_SCALE_INT16;
+    const uint8_t* const flag = options->GetAddressOf(field);
+    REQUIRE(flag != nullptr);
+    out[static_cast<size_t>(flag - reinterpret_cast<const uint8_t*>(out.data()))] = 1;
+    return out;
+  };
+  for (const std::string_view op : {"add", "sub"}) {
+    // The arithmetic for arbitrary scales, unless all are powers of two.
+    CHECK(ImportFile(file(op, 0.001, 0.002, 0.003)).has_value());
+    CHECK(ImportFile(file(op, 0.5, 0.25, 0.3)).has_value());
+    CHECK(ImportFile(file(op, 0.25, 0.25, 0.25)).has_value());
+    const auto refused = ImportFile(file(op, 0.5, 0.25, 0.5));
+    REQUIRE(!refused.has_value());
+    CHECK(refused.error().message().find("INT16 with different scales that are powers of two") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("tflite: layers with states") {
   const std::string lstm = R"(const %w: f32[1, 16, 3] = seeded(1)
       const %r: f32[1, 16, 4] = seeded(2) )";
