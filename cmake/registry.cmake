@@ -38,13 +38,16 @@ function(nn_registry result folder pattern call template)
   set(source ${PROJECT_BINARY_DIR}/generated/registry/${kind}_${name}.cc)
   set(script ${PROJECT_SOURCE_DIR}/cmake/registry.cmake)
   set(template ${PROJECT_SOURCE_DIR}/cmake/${template})
+  # The names of the files, so that one that disappears is noticed too.
+  set(names ${PROJECT_BINARY_DIR}/generated/registry/${kind}_${name}.txt)
+  file(CONFIGURE OUTPUT ${names} CONTENT "${files}\n" @ONLY)
   add_custom_command(
     OUTPUT ${source}
     COMMAND
       ${CMAKE_COMMAND} -D FOLDER=${PROJECT_SOURCE_DIR}/${folder} -D "PATTERN=${pattern}" -D
       "CALL=${call}" -D TEMPLATE=${template} -D OUTPUT=${source} -D EVERY_FILE=${arg_EVERY_FILE} -D
       NAMESPACE=${arg_NAMESPACE} -D HEADER=${arg_HEADER} -P ${script}
-    DEPENDS ${files} ${template} ${script}
+    DEPENDS ${files} ${names} ${template} ${script}
     COMMENT "Listing ${folder}"
     VERBATIM)
   set(${result} ${source} PARENT_SCOPE)

@@ -66,7 +66,7 @@ Result<bool> ExpandScatterNd(Graph& graph, Node& node);
 // scatter_elements -> scatter_nd into all elements in one axis.
 Result<bool> ExpandScatterElements(Graph& graph, Node& node);
 // resize of known sizes -> a gather for each tap along each axis, and their weighted sum; nearest
-// elements need no sum. Sums round differently.
+// elements need no sum. Sums round differently. One that resizes nothing -> its input.
 Result<bool> ExpandResize(Graph& graph, Node& node);
 // reshape to a computed shape in which zeros copy sizes -> to one without.
 Result<bool> ExpandCopiedSizes(Graph& graph, Node& node);
@@ -83,6 +83,8 @@ Result<bool> ExpandTopK(Graph& graph, Node& node);
 Result<bool> ExpandGatherBatches(Graph& graph, Node& node);
 // compress -> a gather at the positions that are not zero.
 Result<bool> ExpandCompress(Graph& graph, Node& node);
+// split into one part -> its input.
+Result<bool> ExpandSplitOfOne(Graph& graph, Node& node);
 // eye_like of constant shape -> a constant.
 Result<bool> ExpandEyeLike(Graph& graph, Node& node);
 // one_hot -> a selection by a comparison of the indices with a range.

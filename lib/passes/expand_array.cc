@@ -16,6 +16,10 @@
 
 namespace nn {
 
+Result<bool> ExpandSplitOfOne(Graph& graph, Node& node) {
+  return node.outputs().size() == 1 && Expansion(graph, node).Replace(node.input(0));
+}
+
 // A gather along each axis that is padded.
 Result<bool> ExpandPad(Graph& graph, Node& node) {
   const auto& a = node.attrs<PadAttrs>();

@@ -74,7 +74,6 @@ Result<bool> ExpandResize(Graph& graph, Node& node) {
     NN_ASSIGN(Value* const value, e.Number(DType::kF32, a.extrapolation_value));
     NN_ASSIGN(y, e.Add("select", {e.Constant(outside.Finish()), value, y}));
   }
-  if (y == node.input(0)) return false;  // nothing is resized
   return e.Replace(y);
 }
 

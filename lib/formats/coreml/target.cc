@@ -82,9 +82,33 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return std::nullopt;
 }
 
+bool HoldsNarrowIntegers(const Node& cast) {
+  const DType to = cast.output()->dtype();
+  return cast.Is("cast") && (to == DType::kF32 || IsWhole(to));
+}
+
+// Inputs of narrow integers, such as images, that are only converted -> of i32.
+Status WidenInputs(Graph& graph) {
+  for (const Port& p : graph.inputs()) {
+    Value* const v = p.value;
+    if (!IsInteger(v->dtype()) || DTypeBits(v->dtype()) > 16 || v->type().quantized() ||
+        graph.IsOutput(v) || v->uses().empty())
+      continue;
+    const auto uses = v->uses();
+    if (!std::ranges::all_of(uses, [](const Use& u) { return HoldsNarrowIntegers(*u.node); }))
+      continue;
+    Type type = v->type();
+    type.dtype = DType::kI32;
+    v->set_type(std::move(type));
+    for (const Use& u : uses) NN_RETURN_IF_ERROR(InferNode(*u.node));
+  }
+  return {};
+}
+
 // Core ML computes with real numbers only, so quantized weights are dequantized.
 Status AsReals(Graph& graph) {
   NN_RETURN_IF_ERROR(UnfuseQdq(graph));
+  NN_RETURN_IF_ERROR(WidenInputs(graph));
   return DequantizeConstants(graph);
 }
 
@@ -154,6 +178,9 @@ const Target& CoremlTarget() {
       {"non_max_suppression", "one list each",
        [](Graph& g, Node& n) { return OneListEach(g, n, true); }},
       {"reshape", "copied sizes", &ExpandCopiedSizes},
+      {"resize", "gathers", &ExpandResize},
+      {"split", "one part", &ExpandSplitOfOne},
+      {"gather_nd", "index vectors with batches", &ExpandGatherBatches},
       {"rnn", "steps", &UnrollRecurrent},
       {"gru", "steps", &UnrollRecurrent},
       {"lstm", "steps", &UnrollRecurrent},

@@ -138,15 +138,27 @@ Result<Value*> ImportContext::FloatWeights(Value* weights) {
 }
 
 Status ImportOp(ImportContext& ctx, const std::string& name) {
-  if (const ImportRow* row = FindImport(OperatorOf(ctx.code()))) return row->import(ctx);
+  if (const ImportRow* row = FindImport(ctx.code())) return row->import(ctx);
   NN_ASSIGN(const bool done, ImportOneToOne(ctx));
   if (done) return {};
   return UnsupportedError("{} (version {}) is unsupported", name, ctx.code().version());
 }
 
-const ImportRow* FindImport(fb::BuiltinOperator op) {
+namespace {
+
+const ImportRow* FindBuiltin(fb::BuiltinOperator op) {
   static const auto table = RowsBy(&ImportRow::op, &Family::imports, Families());
   return FindRow(table, op);
+}
+
+}  // namespace
+
+const ImportRow* FindImport(const fb::OperatorCode& code) {
+  const fb::BuiltinOperator op = OperatorOf(code);
+  if (op != fb::BuiltinOperator::CUSTOM) return FindBuiltin(op);
+  static const auto custom = RowsBy(&ImportRow::custom, &Family::imports, Families());
+  const std::string_view name = Text(code.custom_code());
+  return name.empty() ? nullptr : FindRow(custom, name);
 }
 
 Result<ImportedModel> ImportWithSizes(const NativeModel& native, const SymbolSizes& sizes,
@@ -170,11 +182,14 @@ Result<ImportedModel> ImportAsFloat(const NativeModel& model) {
 std::vector<OperatorSupport> Operators() {
   std::vector<OperatorSupport> out;
   for (const fb::BuiltinOperator op : fb::EnumValuesBuiltinOperator()) {
-    if (op == fb::BuiltinOperator::CUSTOM) continue;  // each has a name of its own
+    if (op == fb::BuiltinOperator::CUSTOM) continue;  // see below
     const std::string name = fb::EnumNameBuiltinOperator(op);
-    out.push_back({name, CallsSubgraphs(op) || FindImport(op) != nullptr ||
+    out.push_back({name, CallsSubgraphs(op) || FindBuiltin(op) != nullptr ||
                              Ops().FindEncoding("tflite", name, 1).first != nullptr});
   }
+  for (const Family& family : Families())
+    for (const ImportRow& row : family.imports)
+      if (!row.custom.empty()) out.push_back({fmt::format("CUSTOM {}", row.custom), true});
   return out;
 }
 

@@ -116,10 +116,11 @@ struct ImportRow {
   // The inputs that are states: variable tensors that the operator updates. Only the first run is
   // modeled, in which they are zeros; the inputs are null for `import`.
   std::span<const size_t> states = {};
+  std::string_view custom = {};  // the name of a custom operator; `op` is CUSTOM
 };
 
 // Null if there is none.
-const ImportRow* FindImport(fb::BuiltinOperator op);
+const ImportRow* FindImport(const fb::OperatorCode& code);
 
 Result<ImportedModel> Import(const NativeModel& model);
 // Format::import_as_float.

@@ -87,8 +87,8 @@ void Importer::CountUses() {
 
 // Whether input i of an operator is a state that nothing has written yet. kUnsupported if others
 // may write it.
-Result<bool> Importer::IsInitialState(fb::BuiltinOperator op, size_t i, int64_t index) const {
-  const ImportRow* const row = FindImport(op);
+Result<bool> Importer::IsInitialState(const fb::OperatorCode& code, size_t i, int64_t index) const {
+  const ImportRow* const row = FindImport(code);
   if (row == nullptr || std::ranges::find(row->states, i) == row->states.end()) return false;
   NN_ASSIGN(const fb::Tensor* const tensor, TensorAt(index));
   if (values_[static_cast<size_t>(index)] != nullptr) return false;
@@ -273,8 +273,7 @@ Status Importer::ImportWithCode(const fb::Operator& op, const fb::OperatorCode& 
   // fault of theirs, nor of the model.
   bool on_opaque = false;
   for (const int64_t t : ListOf<int64_t>(op.inputs())) {
-    const auto is_state =
-        t == -1 ? Result<bool>(true) : IsInitialState(OperatorOf(code), inputs.size(), t);
+    const auto is_state = t == -1 ? Result<bool>(true) : IsInitialState(code, inputs.size(), t);
     auto v = !is_state   ? tl::unexpected(is_state.error())
              : *is_state ? Result<Value*>(nullptr)
                          : ValueOf(t);

@@ -54,7 +54,7 @@ class Importer {
   void CountUses();
   // Whether input i of an operator is a state that nothing has written yet. kUnsupported if others
   // may write it.
-  Result<bool> IsInitialState(fb::BuiltinOperator op, size_t i, int64_t index) const;
+  Result<bool> IsInitialState(const fb::OperatorCode& code, size_t i, int64_t index) const;
   void ReadMetadata();
   // Records the names of the graph's inputs or outputs in a signature, by position.
   void ReadSignature(const flatbuffers::Vector<flatbuffers::Offset<fb::TensorMap>>* map,

@@ -23,7 +23,7 @@ constexpr FeatureSupport kFeatures[] = {
      .note = "imported where operators call them; WHILE is unrolled if its trip count is known"},
     {.name = "variable tensors",
      .note = "as states of recurrent layers, which are zeros when a run begins"},
-    {.name = "custom operators", .imported = false, .exported = false},
+    {.name = "custom operators", .exported = false, .note = "those in the list of operators"},
     {.name = "metadata buffers, archive of associated files at the end",
      .imported = false,
      .exported = false},

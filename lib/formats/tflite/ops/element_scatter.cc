@@ -242,16 +242,10 @@ Status ImportMaxUnpooling(ImportContext& ctx) {
   return ctx.Emit("reshape", {flat}, ReshapeAttrs{std::move(result)});
 }
 
-Status ImportCustom(ImportContext& ctx) {
-  const std::string_view name = Text(ctx.code().custom_code());
-  if (name == "LiteRtMaxUnpooling2D" || name == "MaxUnpooling2D") return ImportMaxUnpooling(ctx);
-  return UnsupportedError("{} (version {}) is unsupported", OperatorName(&ctx.code()),
-                          ctx.code().version());
-}
-
 constexpr ImportRow kElementScatterImports[] = {
     {.op = Op::STABLEHLO_SCATTER, .import = ImportStablehloScatter},
-    {.op = Op::CUSTOM, .import = ImportCustom},
+    {.op = Op::CUSTOM, .import = ImportMaxUnpooling, .custom = "MaxUnpooling2D"},
+    {.op = Op::CUSTOM, .import = ImportMaxUnpooling, .custom = "LiteRtMaxUnpooling2D"},
 };
 
 }  // namespace
