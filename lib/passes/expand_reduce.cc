@@ -39,6 +39,8 @@ Result<bool> ExpandLogSumExp(Graph& graph, Node& node) {
 // (x - mean) / sqrt(mean of squares + epsilon) * scale + bias.
 Result<bool> ExpandNorm(Graph& graph, Node& node) {
   if (!IsPlainF32(node)) return false;
+  for (const Value* v : node.inputs())
+    if (v != nullptr && v->dtype() != DType::kF32) return false;
   const int rank = node.input(0)->type().rank();
   const bool layer = node.Is("layer_norm");
   int64_t first = 0, end = rank;

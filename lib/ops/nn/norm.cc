@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <type_traits>
 
 #include "base/arith.h"
 #include "ir/op_def.h"
@@ -63,13 +62,6 @@ Status CheckReal(const InferContext& ctx, size_t i) {
   return ModelError("input {} is {}; must be real", i, type.ToString());
 }
 
-// The same for one that has another type than x.
-Status CheckSameReal(const InferContext& ctx, size_t i) {
-  NN_RETURN_IF_ERROR(CheckReal(ctx, i));
-  if (!ctx.in(0).quantized() && !ctx.in(i).quantized()) NN_RETURN_IF_ERROR(SameDType(ctx, {0, i}));
-  return {};
-}
-
 // Inputs `from` to `to` must have one element per channel of x, or `also` elements.
 Status CheckPerChannel(const InferContext& ctx, const Dim& channels, size_t from, size_t to,
                        int64_t also = -1) {
@@ -89,9 +81,7 @@ Status InferChannelNorm(InferContext& ctx, size_t parameters, int64_t groups = -
   const Type& x = ctx.in(0);
   const Dim& channels = x.dim(ChannelAxis(ctx.attrs<A>().layout, x.rank()));
   NN_RETURN_IF_ERROR(CheckPerChannel(ctx, channels, 1, parameters, groups));
-  // Only those of batch_norm may have another type than x.
-  const auto check = std::is_same_v<A, BatchNormAttrs> ? CheckReal : CheckSameReal;
-  for (size_t i = 1; i <= parameters; ++i) NN_RETURN_IF_ERROR(check(ctx, i));
+  for (size_t i = 1; i <= parameters; ++i) NN_RETURN_IF_ERROR(CheckReal(ctx, i));
   if (groups > 0 && channels.is_const() && channels.value() % groups != 0)
     return ModelError("{} channels are not divisible by {} groups", channels.ToString(), groups);
   ctx.set_out(0, Type(x.dtype, *x.dims));
@@ -281,7 +271,7 @@ Result<std::vector<int>> TrailingAxes(int64_t axis, int rank) {
 Status CheckBroadcasts(const InferContext& ctx, size_t i) {
   if (!ctx.has(i)) return {};
   NN_RETURN_IF_ERROR(RequireRank(ctx, i, 0));
-  NN_RETURN_IF_ERROR(CheckSameReal(ctx, i));
+  NN_RETURN_IF_ERROR(CheckReal(ctx, i));
   const Dims& to = *ctx.in(0).dims;
   const Dims& dims = *ctx.in(i).dims;
   const auto fits = [&](size_t k) {
