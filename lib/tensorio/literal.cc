@@ -144,9 +144,10 @@ Result<std::vector<int64_t>> ShapeFor(const Literal& literal, const Type& type) 
                       type.ToString());
   }
   if (!list)
-    return UsageError("a single value cannot fill {}, whose shape is unknown; set the shape or "
-                      "write a list",
-                      type.ToString());
+    return UsageError(
+        "a single value cannot fill {}, whose shape is unknown; set the shape or "
+        "write a list",
+        type.ToString());
   const Type own(type.dtype, ToDims(literal.dims));
   if (!Compatible(type, own))
     return UsageError("a list of shape {} does not fit {}", ToString(ToDims(literal.dims)),
