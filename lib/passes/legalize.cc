@@ -93,34 +93,13 @@ Result<std::string_view> RewriteNode(Graph& graph, Node& node, const Target& tar
 
 // Returns whether anything was rewritten.
 Result<bool> RewriteAll(Graph& graph, const Target& target, bool late, RewriteCounts* counts) {
-  // Rewrites may add many nodes that are rewritten in turn.
-  size_t most_nodes = graph.nodes().size(), rewrites = 0;
-  bool changed = true;
-  while (changed) {
-    changed = false;
-    for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-      // Rewrites insert nodes before the node and may erase it, but keep its predecessor.
-      const bool first = it == graph.nodes().begin();
-      const auto previous = first ? it : std::prev(it);
-      if (!WhyIllegal(target, *it)) {
-        ++it;
-        continue;
-      }
-      const std::string_view op = it->op_name();
-      NN_ASSIGN(const std::string_view rewrite, RewriteNode(graph, *it, target, late));
-      if (rewrite.empty()) {
-        ++it;
-        continue;
-      }
-      if (counts != nullptr) ++(*counts)[{op, rewrite}];
-      most_nodes = std::max(most_nodes, graph.nodes().size());
-      if (++rewrites > kMaxRewritesPerNode * (most_nodes + 16))
-        return InternalError("the rewrites for {} do not terminate", target.name);
-      changed = true;
-      it = first ? graph.nodes().begin() : std::next(previous);
-    }
-  }
-  return rewrites != 0;
+  return RewriteNodes(
+      graph, target.name,
+      [&](Node& node) -> Result<std::string_view> {
+        if (!WhyIllegal(target, node)) return std::string_view();
+        return RewriteNode(graph, node, target, late);
+      },
+      counts);
 }
 
 // A pass that changes a graph without evaluating it: the graph was valid, so an error about the
@@ -196,6 +175,35 @@ std::vector<int64_t> Differences(std::vector<int64_t> a, const std::vector<int64
 }
 
 }  // namespace
+
+Result<bool> RewriteNodes(Graph& graph, std::string_view target,
+                          const std::function<Result<std::string_view>(Node&)>& rewrite,
+                          RewriteCounts* counts) {
+  // Rewrites may add many nodes that are rewritten in turn.
+  size_t most_nodes = graph.nodes().size(), rewrites = 0;
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
+      // Rewrites insert nodes before the node and may erase it, but keep its predecessor.
+      const bool first = it == graph.nodes().begin();
+      const auto previous = first ? it : std::prev(it);
+      const std::string_view op = it->op_name();
+      NN_ASSIGN(const std::string_view applied, rewrite(*it));
+      if (applied.empty()) {
+        ++it;
+        continue;
+      }
+      if (counts != nullptr) ++(*counts)[{op, applied}];
+      most_nodes = std::max(most_nodes, graph.nodes().size());
+      if (++rewrites > kMaxRewritesPerNode * (most_nodes + 16))
+        return InternalError("the rewrites for {} do not terminate", target);
+      changed = true;
+      it = first ? graph.nodes().begin() : std::next(previous);
+    }
+  }
+  return rewrites != 0;
+}
 
 Status FuseIdiomsFor(const Target& target, Graph& graph, IdiomScope scope, RewriteCounts* counts,
                      const std::function<bool(const Node&)>& is_allowed) {

@@ -110,6 +110,14 @@ Error UnsupportedNodesError(std::string_view target, std::span<const Unsupported
 
 // ---- Building blocks for rewrites ---------------------------------------------------------------
 
+// Calls `rewrite` for each node, including those that it inserts before a node, until it changes
+// nothing. It returns the name of what it applied to the node, which it may erase; empty if it
+// applied nothing. Adds the names to `counts` unless it is null. Returns whether anything changed;
+// an internal error that names the target if there is no end.
+Result<bool> RewriteNodes(Graph& graph, std::string_view target,
+                          const std::function<Result<std::string_view>(Node&)>& rewrite,
+                          RewriteCounts* counts);
+
 // Applies OpDef::change_axes with `map` on the node's first output, and inserts transposes around
 // the node so that its neighbors are unaffected. False if the operator cannot adapt.
 Result<bool> RearrangeAround(Graph& graph, Node& node, const AxisMap& map);

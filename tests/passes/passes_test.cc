@@ -9,6 +9,7 @@
 
 #include "ir/text.h"
 #include "ops/array/shape.h"
+#include "passes/expand.h"
 #include "passes/legalize.h"
 #include "passes/weights.h"
 #include "support/run_graph.h"
@@ -57,6 +58,38 @@ TEST_CASE("fold: a reshape to a computed shape keeps its symbols") {
   })");
   REQUIRE(FoldConstants(g).has_value());
   CHECK(PrintGraph(g).find("reshape(%x) {dims = [batch, 2, 3]}") != std::string::npos);
+}
+
+// A rewrite of nodes `from` to nodes `to`.
+Result<std::string_view> Rename(Graph& g, Node& node, std::string_view from, std::string_view to) {
+  if (!node.Is(from)) return std::string_view();
+  Expansion e(g, node);
+  NN_ASSIGN(Value* const y, e.Add(to, {node.input(0)}));
+  e.Replace(y);
+  return from;
+}
+
+TEST_CASE("rewrite nodes: visits what a rewrite inserts, and counts") {
+  Graph g = Parse(R"(graph { in %x: f32[2] %a = abs(%x) %b = abs(%a) out "y" = %b })");
+  RewriteCounts counts;
+  const auto rewrite = [&](Node& node) -> Result<std::string_view> {
+    NN_ASSIGN(const std::string_view name, Rename(g, node, "abs", "neg"));
+    return name.empty() ? Rename(g, node, "neg", "relu") : name;
+  };
+  CHECK(RewriteNodes(g, "test", rewrite, &counts) == true);
+  CHECK(Count(g, "relu") == 2);
+  CHECK(g.nodes().size() == 2);
+  CHECK(counts == RewriteCounts{{{"abs", "abs"}, 2}, {{"neg", "neg"}, 2}});
+  CHECK(RewriteNodes(g, "test", rewrite, &counts) == false);
+}
+
+TEST_CASE("rewrite nodes: a cycle is an internal error") {
+  Graph g = Parse(R"(graph { in %x: f32[2] %y = abs(%x) out "y" = %y })");
+  const auto rewrite = [&](Node& node) { return Rename(g, node, "abs", "abs"); };
+  const auto done = RewriteNodes(g, "test", rewrite, nullptr);
+  REQUIRE_FALSE(done.has_value());
+  CHECK(done.error().code() == ErrorCode::kInternal);
+  CHECK(done.error().message() == "the rewrites for test do not terminate");
 }
 
 TEST_CASE("change axes: axes are added to the operands of a node on scalars") {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <vector>
@@ -156,20 +155,10 @@ Result<std::string_view> LowerNode(Graph& graph, Node& node, int64_t opset) {
 Status Lower(Graph& graph, const ExportOptions& options, RewriteCounts* rewrites) {
   // Write() refuses others.
   if (options.opset < kOldestOpset || options.opset > kNewestOpset) return {};
-  for (auto it = graph.nodes().begin(); it != graph.nodes().end();) {
-    // The decomposition is inserted before the node, whose predecessor stays.
-    const bool first = it == graph.nodes().begin();
-    const auto previous = first ? it : std::prev(it);
-    const std::string_view op = it->op_name();
-    NN_ASSIGN(const std::string_view rewrite, LowerNode(graph, *it, options.opset));
-    if (rewrite.empty()) {
-      ++it;
-      continue;
-    }
-    if (rewrites != nullptr) ++(*rewrites)[{op, rewrite}];
-    it = first ? graph.nodes().begin() : std::next(previous);
-  }
-  return {};
+  return RewriteNodes(
+             graph, OnnxTarget().name,
+             [&](Node& node) { return LowerNode(graph, node, options.opset); }, rewrites)
+      .map([](bool) {});
 }
 
 }  // namespace nn::onnx
