@@ -1,6 +1,5 @@
-// One-to-one operators take their names from OpDef::formats. This file has the element types that
-// each ONNX version supports for them, and the operators that lower to several ONNX operators.
-#include <array>
+// Operators with other forms in old operator sets, and operators that are written as several ONNX
+// operators. One-to-one operators have their names in OpDef::formats.
 #include <cmath>
 #include <limits>
 
@@ -149,37 +148,6 @@ Status ImportBitShift(ImportContext& ctx) {
   if (direction != "LEFT" && direction != "RIGHT")
     return ModelError("direction must be LEFT or RIGHT");
   return ctx.Emit(direction == "LEFT" ? "shift_left" : "shift_right", {a, b});
-}
-
-// ---- Cast
-
-Status EmitCast(ImportContext& ctx, DType to) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  if (to == DType::kUnknown) return ModelError("attribute to is not a known element type");
-  CastAttrs a;
-  a.to = to;
-  a.saturate = ctx.Int("saturate", 1) != 0;
-  const std::string round = ctx.String("round_mode", "up");
-  const auto mode = ParseEnum<PowerRounding>(round);
-  if (!mode) return ModelError("round_mode must be up, down or nearest");
-  a.round_mode = *mode;
-  return ctx.Emit("cast", {x}, a);
-}
-
-// In version 1 the type is given by name.
-Status ImportCast1(ImportContext& ctx) {
-  pb::TensorProto::DataType type = pb::TensorProto::UNDEFINED;
-  if (!pb::TensorProto::DataType_Parse(ctx.String("to", ""), &type))
-    return ModelError("attribute to is not the name of an element type");
-  return EmitCast(ctx, DTypeOf(type));
-}
-Status ImportCast6(ImportContext& ctx) {
-  NN_ASSIGN(const int64_t to, ctx.RequiredInt("to"));
-  return EmitCast(ctx, DTypeOf(static_cast<int>(to)));
-}
-Status ImportCastLike(ImportContext& ctx) {
-  NN_ASSIGN(Value* const like, ctx.Required(1));
-  return EmitCast(ctx, like->dtype());
 }
 
 // ---- One operand
@@ -391,102 +359,6 @@ Status WriteShift(ExportContext& ctx, const Node& node) {
   return {};
 }
 
-// ---- cast
-
-Status WriteCast(ExportContext& ctx, const Node& node) {
-  const auto& a = node.attrs<CastAttrs>();
-  // It may only change what the integers represent.
-  if (a.to == node.input(0)->dtype()) {
-    ctx.AddNode(node, "Identity");
-    return {};
-  }
-  pb::NodeProto* out = ctx.AddNode(node, "Cast");
-  SetInt(out, "to", DataTypeOf(a.to));
-  if (!a.saturate && ctx.opset() >= 19) SetInt(out, "saturate", 0);
-  if (a.to == DType::kF8E8M0) SetString(out, "round_mode", EnumName(a.round_mode));
-  return {};
-}
-std::optional<std::string> WhyNotCast(const Node& node) {
-  if (DataTypeOf(node.attrs<CastAttrs>().to) == 0 || IsComplex(node.input(0)->dtype()) ||
-      IsComplex(node.attrs<CastAttrs>().to))
-    return fmt::format("ONNX has no Cast from {} to {}", DTypeName(node.input(0)->dtype()),
-                       DTypeName(node.attrs<CastAttrs>().to));
-  return std::nullopt;
-}
-// ---- quantize, dequantize
-
-// Scale and zero point of a quantized type. A zero point of 0 is written too, because
-// QuantizeLinear takes the element type from it.
-std::vector<std::string> QuantInputs(ExportContext& ctx, const Type& type,
-                                     const std::string& hint) {
-  const Quant& q = *type.quant;
-  const size_t n = q.scales.size();
-  const std::vector<int64_t> dims =
-      q.per_axis() ? std::vector<int64_t>{static_cast<int64_t>(n)} : std::vector<int64_t>{};
-  auto scale = TensorBuilder::Create(DType::kF32, dims);  // as small as the type's own lists
-  auto zero = TensorBuilder::Create(type.dtype, dims);
-  for (size_t i = 0; i < n; ++i) {
-    scale->SetDouble(static_cast<int64_t>(i), static_cast<double>(q.scales[i]));
-    if (IsInteger(type.dtype))
-      zero->SetInt(static_cast<int64_t>(i), q.zero_point(i));
-    else
-      zero->SetDouble(static_cast<int64_t>(i), 0);
-  }
-  return {ctx.AddTensor(scale->Finish(), hint + "_scale"),
-          ctx.AddTensor(zero->Finish(), hint + "_zero_point")};
-}
-
-void SetQuantAxis(pb::NodeProto* out, const Type& type) {
-  if (type.quant->per_axis()) SetInt(out, "axis", type.quant->axis);
-}
-
-Status WriteQuantize(ExportContext& ctx, const Node& node) {
-  const Value* y = node.output();
-  // Scales are float32 numbers, which a scale of 16 bits would round.
-  std::vector<std::string> inputs = {ctx.NameAs(node.input(0), DType::kF32)};
-  for (std::string& name : QuantInputs(ctx, y->type(), ctx.NameOf(y)))
-    inputs.push_back(std::move(name));
-  pb::NodeProto* out = ctx.AddNode(node, "QuantizeLinear", std::move(inputs), {ctx.NameOf(y)});
-  SetQuantAxis(out, y->type());
-  if (!node.attrs<QuantizeAttrs>().saturate && ctx.opset() >= 19) SetInt(out, "saturate", 0);
-  return {};
-}
-std::optional<std::string> WhyNotQuantize(const Node& node) {
-  if (node.input(0)->type().quantized())
-    return "it requantizes; QuantizeLinear needs real operands";
-  const Type& y = node.output()->type();
-  if (!y.quantized()) return "its result is not quantized";
-  if (y.quant->per_axis() && !y.ranked()) return "scales per axis require a known rank";
-  return std::nullopt;
-}
-
-Status WriteDequantize(ExportContext& ctx, const Node& node) {
-  const Value* x = node.input(0);
-  const DType to = node.attrs<DequantizeAttrs>().to;
-  if (!x->type().quantized()) {
-    SetInt(ctx.AddNode(node, "Cast"), "to", DataTypeOf(to));
-    return {};
-  }
-  std::vector<std::string> inputs = {ctx.NameOf(x)};
-  for (std::string& name : QuantInputs(ctx, x->type(), ctx.NameOf(x)))
-    inputs.push_back(std::move(name));
-  // The zero point of 32-bit integers must be 0.
-  if (x->dtype() == DType::kI32) inputs.pop_back();
-  const std::string y = to == DType::kF32 ? ctx.NameOf(node.output()) : ctx.NewName("real");
-  SetQuantAxis(ctx.AddNode(node, "DequantizeLinear", std::move(inputs), {y}), x->type());
-  if (to != DType::kF32) ctx.AddCast(y, ctx.NameOf(node.output()), to);
-  return {};
-}
-std::optional<std::string> WhyNotDequantize(const Node& node) {
-  const Type& x = node.input(0)->type();
-  if (!x.quantized()) return std::nullopt;
-  if (x.quant->per_axis() && !x.ranked()) return "scales per axis require a known rank";
-  if (x.dtype != DType::kI32) return std::nullopt;
-  for (const int64_t v : x.quant->zero_points)
-    if (v != 0) return "an i32 zero point must be 0";
-  return std::nullopt;
-}
-
 }  // namespace
 
 namespace {
@@ -524,9 +396,6 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = "PRelu", .since = 7, .import = kOneToOne},
     {.op = "Mod", .since = 10, .import = ImportMod},
     {.op = "BitShift", .since = 11, .import = ImportBitShift},
-    {.op = "Cast", .since = 1, .import = ImportCast1},
-    {.op = "Cast", .since = 6, .import = ImportCast6},
-    {.op = "CastLike", .since = 15, .import = ImportCastLike},
     {.op = "Selu", .since = 1, .import = ImportSelu1},
     {.op = "Selu", .since = 6, .import = kOneToOne},
     {.op = "Swish", .since = 24, .import = ImportSwish},
@@ -550,9 +419,6 @@ constexpr ExportRow kElementwiseExports[] = {
     {.op = "bitwise_xor", .write = WriteBitwiseXor, .why_not = WhyNotReal},
     {.op = "shift_left", .write = WriteShift, .why_not = WhyNotReal},
     {.op = "shift_right", .write = WriteShift, .why_not = WhyNotReal},
-    {.op = "cast", .write = WriteCast, .why_not = WhyNotCast},
-    {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
-    {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize},
 };
 
 }  // namespace

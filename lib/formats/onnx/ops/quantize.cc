@@ -3,8 +3,11 @@
 #include "formats/onnx/family.h"
 #include "formats/onnx/linear_quant.h"
 #include "formats/onnx/tensor.h"
+#include "ops/math/elementwise.h"
 
 namespace nn::onnx {
+
+// ==== From ONNX ==================================================================================
 
 namespace {
 
@@ -59,6 +62,88 @@ Status ImportDequantizeLinear(ImportContext& ctx) {
 
 }  // namespace
 
+// ==== To ONNX ====================================================================================
+
+namespace {
+
+// Why the scales of a quantized type cannot be written.
+std::optional<std::string> WhyNotScales(const Type& type) {
+  if (type.quant->per_axis() && !type.ranked()) return "scales per axis require a known rank";
+  return std::nullopt;
+}
+
+// Scale and zero point of a quantized type. A zero point of 0 is written too, because
+// QuantizeLinear takes the element type from it.
+std::vector<std::string> QuantInputs(ExportContext& ctx, const Type& type,
+                                     const std::string& hint) {
+  const Quant& q = *type.quant;
+  const size_t n = q.scales.size();
+  const std::vector<int64_t> dims =
+      q.per_axis() ? std::vector<int64_t>{static_cast<int64_t>(n)} : std::vector<int64_t>{};
+  auto scale = TensorBuilder::Create(DType::kF32, dims);  // as small as the type's own lists
+  auto zero = TensorBuilder::Create(type.dtype, dims);
+  for (size_t i = 0; i < n; ++i) {
+    scale->SetDouble(static_cast<int64_t>(i), static_cast<double>(q.scales[i]));
+    if (IsInteger(type.dtype))
+      zero->SetInt(static_cast<int64_t>(i), q.zero_point(i));
+    else
+      zero->SetDouble(static_cast<int64_t>(i), 0);
+  }
+  return {ctx.AddTensor(scale->Finish(), hint + "_scale"),
+          ctx.AddTensor(zero->Finish(), hint + "_zero_point")};
+}
+
+void SetQuantAxis(pb::NodeProto* out, const Type& type) {
+  if (type.quant->per_axis()) SetInt(out, "axis", type.quant->axis);
+}
+
+Status WriteQuantize(ExportContext& ctx, const Node& node) {
+  const Value* y = node.output();
+  // Scales are float32 numbers, which a scale of 16 bits would round.
+  std::vector<std::string> inputs = {ctx.NameAs(node.input(0), DType::kF32)};
+  for (std::string& name : QuantInputs(ctx, y->type(), ctx.NameOf(y)))
+    inputs.push_back(std::move(name));
+  pb::NodeProto* out = ctx.AddNode(node, "QuantizeLinear", std::move(inputs), {ctx.NameOf(y)});
+  SetQuantAxis(out, y->type());
+  if (!node.attrs<QuantizeAttrs>().saturate && ctx.opset() >= 19) SetInt(out, "saturate", 0);
+  return {};
+}
+std::optional<std::string> WhyNotQuantize(const Node& node) {
+  if (node.input(0)->type().quantized())
+    return "it requantizes; QuantizeLinear needs real operands";
+  const Type& y = node.output()->type();
+  if (!y.quantized()) return "its result is not quantized";
+  return WhyNotScales(y);
+}
+
+Status WriteDequantize(ExportContext& ctx, const Node& node) {
+  const Value* x = node.input(0);
+  const DType to = node.attrs<DequantizeAttrs>().to;
+  if (!x->type().quantized()) {
+    SetInt(ctx.AddNode(node, "Cast"), "to", DataTypeOf(to));
+    return {};
+  }
+  std::vector<std::string> inputs = {ctx.NameOf(x)};
+  for (std::string& name : QuantInputs(ctx, x->type(), ctx.NameOf(x)))
+    inputs.push_back(std::move(name));
+  // The zero point of 32-bit integers must be 0.
+  if (x->dtype() == DType::kI32) inputs.pop_back();
+  const std::string y = to == DType::kF32 ? ctx.NameOf(node.output()) : ctx.NewName("real");
+  SetQuantAxis(ctx.AddNode(node, "DequantizeLinear", std::move(inputs), {y}), x->type());
+  if (to != DType::kF32) ctx.AddCast(y, ctx.NameOf(node.output()), to);
+  return {};
+}
+std::optional<std::string> WhyNotDequantize(const Node& node) {
+  const Type& x = node.input(0)->type();
+  if (!x.quantized()) return std::nullopt;
+  if (auto why = WhyNotScales(x); why || x.dtype != DType::kI32) return why;
+  for (const int64_t v : x.quant->zero_points)
+    if (v != 0) return "an i32 zero point must be 0";
+  return std::nullopt;
+}
+
+}  // namespace
+
 namespace {
 
 constexpr ImportRow kQuantizeImports[] = {
@@ -68,10 +153,15 @@ constexpr ImportRow kQuantizeImports[] = {
     {.op = "DequantizeLinear", .import = ImportDequantizeLinear, .domain = kMicrosoft},
 };
 
+constexpr ExportRow kQuantizeExports[] = {
+    {.op = "quantize", .write = WriteQuantize, .why_not = WhyNotQuantize},
+    {.op = "dequantize", .write = WriteDequantize, .why_not = WhyNotDequantize},
+};
+
 }  // namespace
 
 Family QuantizeFamily() {
-  return {.imports = kQuantizeImports};
+  return {.imports = kQuantizeImports, .exports = kQuantizeExports};
 }
 
 }  // namespace nn::onnx
