@@ -1,5 +1,6 @@
 // The definition of an operator, independent of the encodings of file formats. Each operator is
-// defined once, in lib/ops/<family>.cc, and registered by an explicit call.
+// defined once, in lib/ops/<kind>/<family>.cc, and registered by that file's function
+// Register<Family>Ops.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,9 @@ struct OperandDef {
   Elements elements = Elements::kNumbers;  // of inputs
 };
 
-// What an operator is for. Pictures are colored by it.
+// The purpose of an operator. It determines the color in pictures.
 enum class Category : uint8_t {
-  kUnset,  // of no operator: every definition sets one of the others
+  kUnset,  // the default, which every definition replaces
   kConvolution,
   kMatmul,
   kRecurrent,
@@ -61,8 +62,8 @@ enum class Movement : uint8_t {
 // The scales and zero points with which an operator on quantized types has TensorFlow Lite's
 // arithmetic (FuseQdq in passes/qdq.h).
 enum class QuantRule : uint8_t {
-  kNone,         // there is no such operator
-  kSame,         // equal ones on all quantized inputs and outputs
+  kNone,         // there is no such arithmetic
+  kSame,         // equal on all quantized inputs and outputs
   kFree,         // any, per tensor; the arithmetic may fix those of the output
   kElementwise,  // as TfliteUnary() and TfliteBinary() say (ops/quant/tflite_elementwise.h)
   kProduct,      // any; input 2 is an optional bias, which has the product of those of 0 and 1
@@ -192,7 +193,7 @@ struct OpDef {
   bool internal = false;
   // Whether it aborts a run that violates an assumption; passes must not remove it even if unused.
   bool is_check = false;
-  // Whether it stands for an operator of the file that the graph does not have.
+  // Whether it represents an operator of the file that has no definition.
   bool is_opaque = false;
   Category category = Category::kUnset;
   Movement movement = Movement::kNone;
@@ -220,11 +221,15 @@ struct OpDef {
   // Replaces inputs with known contents (constants, or Value::elements) by the equivalent
   // attributes; returns whether it did. Null: no input has an equivalent attribute.
   Result<bool> (*absorb_inputs)(Graph&, Node&) = nullptr;
-  // The bounds of an operator that clamps its input to constants; null: it computes something else.
+  // The bounds of an operator that clamps its input to constants; null: not such an operator.
   Interval (*clamp)(const Node&) = nullptr;
-  // Whether the arithmetic on quantized types (quant_rule) has results of the type; null: the rule
-  // alone decides.
-  bool (*has_quantized_result)(const Type& y) = nullptr;
+  // Whether the arithmetic on quantized types (quant_rule) supports the attributes, with input 0 of
+  // type x and a result of type y; null: the rule alone decides.
+  bool (*has_quantized_form)(const Node&, const Type& x, const Type& y) = nullptr;
+  // The arithmetic on quantized types; null: Arithmetic::kTflite.
+  Arithmetic (*quantized_arithmetic)(const Node&) = nullptr;
+  // Whether the node's arithmetic also determines its results for real numbers.
+  bool has_real_arithmetic = false;
   // Number of multiply-adds for known shapes; null: none.
   std::optional<int64_t> (*multiply_adds)(const Node&) = nullptr;
   // Replaces the node with simpler ones; false if not applicable.

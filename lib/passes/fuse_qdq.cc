@@ -3,9 +3,6 @@
 #include <optional>
 
 #include "ir/op_def.h"
-#include "ops/nn/pool.h"
-#include "ops/nn/resize.h"
-#include "ops/nn/softmax.h"
 #include "ops/quant/tflite_elementwise.h"
 #include "passes/passes.h"
 #include "passes/qdq.h"
@@ -102,52 +99,11 @@ bool ElementwiseFits(const Node& node, const Cluster& c, const Type& y) {
   return TfliteBinary(node, c.inputs[0]->type(), c.inputs[1]->type(), y).has_value();
 }
 
-// The arithmetic divides the range of each axis among the elements of the result, whatever the
-// scales are, and interpolates between four elements.
-bool ResizeFits(const Node& node) {
-  const auto& a = node.attrs<ResizeAttrs>();
-  const auto from = node.input(0)->type().const_dims(), to = node.output()->type().const_dims();
-  if (a.mode == ResizeMode::kNearest) return a.coordinates != Coordinates::kCrop;
-  if (a.mode != ResizeMode::kLinear || a.antialias || a.exclude_outside ||
-      node.output()->type().rank() != 4 || a.aspect != AspectPolicy::kStretch ||
-      (node.inputs().size() > 2 && node.input(2) != nullptr))
-    return false;
-  for (size_t k = 0; k < a.scales.size(); ++k) {
-    const auto axis = k + static_cast<size_t>(FirstSpatialAxis(a.layout));
-    if (!from || !to ||
-        static_cast<float>((*from)[axis]) * a.scales[k] != static_cast<float>((*to)[axis]))
-      return false;
-  }
-  return a.coordinates == Coordinates::kHalfPixel || a.coordinates == Coordinates::kAlignCorners ||
-         a.coordinates == Coordinates::kAsymmetric;
-}
-
-// Whether the arithmetic has the operator with these attributes.
-bool AttributesFit(const Node& node, const Cluster& c) {
-  if (node.Is("average_pool")) {
-    const auto& a = node.attrs<AveragePoolAttrs>();
-    const bool padded =
-        a.padding == Padding::kExplicit
-            ? a.ceil_mode || std::ranges::any_of(a.pads, [](int64_t p) { return p != 0; })
-            : a.padding != Padding::kValid || a.ceil_mode;
-    return !a.count_include_pad || !padded;
-  }
-  if (node.Is("resize")) return ResizeFits(node);
-  if (node.Is("softmax")) {
-    const float beta = node.attrs<SoftmaxAttrs>().beta;
-    const Type& x = c.inputs[0]->type();
-    if (!(beta > 0) || !x.quantized() || x.quant->per_axis()) return false;
-    return x.dtype == DType::kI16 || SoftmaxExponentials8(x.quant->scale(), beta).has_value();
-  }
-  return true;
-}
-
 bool Fits(const Node& node, const Cluster& c) {
-  if (!AttributesFit(node, c)) return false;
   for (size_t i = 0; i < c.quantizes.size(); ++i) {
     const Type& y = (c.quantizes[i] != nullptr ? c.quantizes[i]->output() : node.output(i))->type();
-    if (node.op().has_quantized_result != nullptr && y.quantized() &&
-        !node.op().has_quantized_result(y))
+    if (node.op().has_quantized_form != nullptr &&
+        !node.op().has_quantized_form(node, c.inputs[0]->type(), y))
       return false;
     switch (node.op().quant_rule) {
       case QuantRule::kNone:
@@ -173,19 +129,18 @@ bool Fits(const Node& node, const Cluster& c) {
   return true;
 }
 
-Arithmetic ArithmeticOf(const Node& node, const Cluster& c) {
-  // It only moves elements.
-  if (node.Is("resize") && node.attrs<ResizeAttrs>().mode == ResizeMode::kNearest)
-    return node.arithmetic();
-  const bool batch_matmul = node.Is("matmul") && !c.inputs[1]->is_constant();
-  return batch_matmul ? Arithmetic::kTfliteFixed : Arithmetic::kTflite;
+// The arithmetic of a node on quantized types.
+Arithmetic ArithmeticOf(const Node& node) {
+  const auto own = node.op().quantized_arithmetic;
+  return own == nullptr ? Arithmetic::kTflite : own(node);
 }
 
 // Whether inference accepts the fused node: the scales of a filter may be those of an axis that has
 // none in integer arithmetic, and inputs and results may have different types.
 bool Infers(Graph& graph, const Node& node, const Cluster& c) {
   Node* const added = graph.AddNode(node.op(), c.inputs, node.attrs(), node.outputs().size());
-  added->set_arithmetic(ArithmeticOf(node, c));
+  added->set_arithmetic(node.arithmetic());
+  added->set_arithmetic(ArithmeticOf(*added));
   for (size_t i = 0; i < c.quantizes.size(); ++i)
     if (c.quantizes[i] != nullptr) added->output(i)->set_type(c.quantizes[i]->output()->type());
   const auto trial = graph.InferAdded(added);
@@ -195,7 +150,7 @@ bool Infers(Graph& graph, const Node& node, const Cluster& c) {
 
 Status Fuse(Graph& graph, Node& node, const Cluster& c) {
   graph.SetInputs(&node, c.inputs);
-  node.set_arithmetic(ArithmeticOf(node, c));
+  node.set_arithmetic(ArithmeticOf(node));
   for (size_t i = 0; i < c.quantizes.size(); ++i) {
     if (c.quantizes[i] == nullptr) continue;
     Value* result = c.quantizes[i]->output();

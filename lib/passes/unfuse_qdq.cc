@@ -70,8 +70,7 @@ class Unfuser {
     // Without an arithmetic, integers are only moved, and any rounding restores them.
     const Rounding rounding =
         node.arithmetic() == Arithmetic::kDefault ? Rounding::kHalfEven : Rounding::kHalfAway;
-    // A resize has the positions of its arithmetic for real numbers, too.
-    if (!node.Is("resize")) node.set_arithmetic(Arithmetic::kDefault);
+    if (!node.op().has_real_arithmetic) node.set_arithmetic(Arithmetic::kDefault);
     if (node.Is("quantize")) return InferNode(node);  // requantization
     for (Value* v : node.outputs())
       if (Quantized(v)) NN_RETURN_IF_ERROR(QuantizeOutput(v, rounding));

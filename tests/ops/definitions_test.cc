@@ -31,6 +31,8 @@ TEST_CASE("definitions: properties are complete and agree with the operands") {
       CHECK(op->inputs[2].name == "bias");
       CHECK(op->inputs[2].arity == Arity::kOptional);
     }
+    if (op->has_quantized_form != nullptr || op->quantized_arithmetic != nullptr)
+      CHECK((op->quant_rule != QuantRule::kNone && op->quant_rule != QuantRule::kStored));
     if (op->takes_unit_axes) {
       const Attrs attrs(op->attrs);
       CHECK(attrs.Get("layout").has_value());

@@ -421,12 +421,22 @@ Result<bool> TransposeMatmulOperands(Graph& graph, Node& node) {
   return true;
 }
 
+namespace {
+
+// TensorFlow Lite has two operators, which rescale differently.
+Arithmetic QuantizedMatmulArithmetic(const Node& node) {
+  return node.input(1)->is_constant() ? Arithmetic::kTflite : Arithmetic::kTfliteFixed;
+}
+
+}  // namespace
+
 void RegisterMatmulOps(OpRegistry& ops) {
   OpDef op;
   op.name = "matmul";
   op.summary = "matrix product over the last two axes, with broadcasting and a bias";
   op.category = Category::kMatmul;
   op.quant_rule = QuantRule::kProduct;
+  op.quantized_arithmetic = QuantizedMatmulArithmetic;
   op.attrs = AttrsInfoOf<MatmulAttrs>();
   op.inputs = {{"a"}, {"b"}, {"bias", Arity::kOptional}};
   op.infer = InferMatmul;

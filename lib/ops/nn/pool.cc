@@ -418,6 +418,16 @@ OpDef PoolDef(std::string_view name, std::string_view summary, Status (*infer)(I
   return op;
 }
 
+// The integer arithmetic does not count padding.
+bool HasQuantizedAverage(const Node& node, const Type&, const Type&) {
+  const auto& a = node.attrs<AveragePoolAttrs>();
+  const bool padded =
+      a.padding == Padding::kExplicit
+          ? a.ceil_mode || std::ranges::any_of(a.pads, [](int64_t p) { return p != 0; })
+          : a.padding != Padding::kValid || a.ceil_mode;
+  return !a.count_include_pad || !padded;
+}
+
 }  // namespace
 
 void RegisterPoolOps(OpRegistry& ops) {
@@ -429,6 +439,7 @@ void RegisterPoolOps(OpRegistry& ops) {
   OpDef average_pool = PoolDef<AveragePoolAttrs>("average_pool", "mean of each window",
                                                  InferPool<AveragePoolAttrs>, EvalAveragePool);
   average_pool.quant_rule = QuantRule::kSame;
+  average_pool.has_quantized_form = HasQuantizedAverage;
   ops.Add(std::move(average_pool));
   OpDef lp_pool = PoolDef<LpPoolAttrs>("lp_pool", "p-norm of each window", InferLpPool, EvalLpPool);
   lp_pool.decompose = DecomposeLpPool;

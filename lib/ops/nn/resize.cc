@@ -315,6 +315,33 @@ Domain ResizeDomain(const Node& node, size_t input, std::span<const Domain>) {
   return d;
 }
 
+// The arithmetic divides the range of each axis among the elements of the result, whatever the
+// scales are, and interpolates between four elements.
+bool HasQuantizedResize(const Node& node, const Type&, const Type&) {
+  const auto& a = node.attrs<ResizeAttrs>();
+  const auto from = node.input(0)->type().const_dims(), to = node.output()->type().const_dims();
+  if (a.mode == ResizeMode::kNearest) return a.coordinates != Coordinates::kCrop;
+  if (a.mode != ResizeMode::kLinear || a.antialias || a.exclude_outside ||
+      node.output()->type().rank() != 4 || a.aspect != AspectPolicy::kStretch ||
+      (node.inputs().size() > 2 && node.input(2) != nullptr))
+    return false;
+  for (size_t k = 0; k < a.scales.size(); ++k) {
+    const auto axis = k + static_cast<size_t>(FirstSpatialAxis(a.layout));
+    if (!from || !to ||
+        static_cast<float>((*from)[axis]) * a.scales[k] != static_cast<float>((*to)[axis]))
+      return false;
+  }
+  return a.coordinates == Coordinates::kHalfPixel || a.coordinates == Coordinates::kAlignCorners ||
+         a.coordinates == Coordinates::kAsymmetric;
+}
+
+// An arithmetic determines the positions, of quantized and real numbers alike; the nearest element
+// is only moved, so that it needs none to be quantized.
+Arithmetic QuantizedResizeArithmetic(const Node& node) {
+  return node.attrs<ResizeAttrs>().mode == ResizeMode::kNearest ? node.arithmetic()
+                                                                : Arithmetic::kTflite;
+}
+
 }  // namespace
 
 void RegisterResizeOps(OpRegistry& ops) {
@@ -323,6 +350,9 @@ void RegisterResizeOps(OpRegistry& ops) {
   resize.summary = "resamples the spatial axes to new sizes";
   resize.category = Category::kMovement;
   resize.quant_rule = QuantRule::kSame;
+  resize.has_quantized_form = HasQuantizedResize;
+  resize.quantized_arithmetic = QuantizedResizeArithmetic;
+  resize.has_real_arithmetic = true;
   resize.takes_unit_axes = true;
   resize.attrs = AttrsInfoOf<ResizeAttrs>();
   resize.inputs = {

@@ -159,19 +159,29 @@ Result<bool> DecomposeSoftmax(Graph& graph, Node& node) {
   return true;
 }
 
+bool HasQuantizedSoftmax(const Node& node, const Type& x, const Type& y) {
+  const float beta = node.attrs<SoftmaxAttrs>().beta;
+  if (y.quantized() && !HasSoftmaxRange(y)) return false;
+  if (!(beta > 0) || !x.quantized() || x.quant->per_axis()) return false;
+  return x.dtype == DType::kI16 || SoftmaxExponentials8(x.quant->scale(), beta).has_value();
+}
+bool HasQuantizedLogSoftmax(const Node&, const Type&, const Type& y) {
+  return !y.quantized() || HasLogSoftmaxRange(y);
+}
+
 }  // namespace
 
 void RegisterSoftmaxOps(OpRegistry& ops) {
   OpDef softmax = AlongAxis<SoftmaxAttrs>(
       "softmax", "exponentials along an axis, divided by their sum", EvalSoftmax);
   softmax.quant_rule = QuantRule::kFree;
-  softmax.has_quantized_result = HasSoftmaxRange;
+  softmax.has_quantized_form = HasQuantizedSoftmax;
   softmax.decompose = DecomposeSoftmax;
   ops.Add(std::move(softmax));
   OpDef log_softmax = AlongAxis<AlongAxisAttrs>("log_softmax", "logarithm of softmax along an axis",
                                                 EvalLogSoftmax);
   log_softmax.quant_rule = QuantRule::kFree;
-  log_softmax.has_quantized_result = HasLogSoftmaxRange;
+  log_softmax.has_quantized_form = HasQuantizedLogSoftmax;
   ops.Add(std::move(log_softmax));
   ops.Add(AlongAxis<AlongAxisAttrs>(
       "hardmax", "1 for the first largest element along an axis, 0 for the others", EvalHardmax));
