@@ -1,5 +1,7 @@
 #include "ops/recurrent/gates.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,13 @@ Tensor BiasHalf(const Node& node, int64_t direction, int64_t half, int64_t gate)
 }
 
 }  // namespace
+
+bool HasConstantWeights(const Node& node) {
+  using enum RecurrentInputs::Index;
+  return std::ranges::all_of(std::array{kW, kR, kBias, kPeepholes}, [&](size_t i) {
+    return node.input(i) == nullptr || node.input(i)->is_constant();
+  });
+}
 
 Tensor GateWeights(const Node& node, RecurrentInputs::Index operand, int64_t direction,
                    int64_t gate) {

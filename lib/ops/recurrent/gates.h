@@ -2,6 +2,7 @@
 // each gate. Gates are numbered in the order of the graph (ops/recurrent/recurrent.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "ir/graph.h"
@@ -9,6 +10,14 @@
 #include "ops/recurrent/recurrent.h"
 
 namespace nn {
+
+// The gates of an lstm, and those with peepholes, in the order of TensorFlow Lite and NNAPI: i, f,
+// c, o and i, f, o.
+inline constexpr std::array<int64_t, 4> kLstmGates = {0, 2, 3, 1};
+inline constexpr std::array<int64_t, 3> kLstmPeepholes = {0, 2, 1};
+
+// Whether all weights, biases and peepholes are constants. The functions below require it.
+bool HasConstantWeights(const Node& node);
 
 // The rows of a gate of w or r, [H, n].
 Tensor GateWeights(const Node& node, RecurrentInputs::Index operand, int64_t direction,

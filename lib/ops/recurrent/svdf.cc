@@ -26,8 +26,6 @@ std::span<const AttrField> SvdfAttrs::Fields() {
 
 namespace {
 
-enum SvdfInput : size_t { kSvdfX, kSvdfFeature, kSvdfTime, kSvdfBias, kSvdfState };
-
 bool MayBeEqual(const Dim& a, const Dim& b) {
   return !a.is_const() || !b.is_const() || a == b;
 }

@@ -2,6 +2,7 @@
 // step and weights of the steps (singular value decomposition filter).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -26,5 +27,8 @@ struct SvdfAttrs {
   int64_t rank = 1;
   static std::span<const AttrField> Fields();
 };
+
+// Positions of the operands.
+enum SvdfInput : size_t { kSvdfX, kSvdfFeature, kSvdfTime, kSvdfBias, kSvdfState };
 
 }  // namespace nn

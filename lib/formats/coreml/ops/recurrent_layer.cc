@@ -9,6 +9,7 @@
 #include "formats/coreml/family.h"
 #include "formats/coreml/recurrent_fields.h"
 #include "formats/coreml/weights.h"
+#include "ops/recurrent/gates.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/recurrent/unroll.h"
 
@@ -56,9 +57,7 @@ bool IsPositive(const Dim& d) {
 std::optional<std::string> WhyNotLayer(const Node& node) {
   const RecurrentAttrs& a = RecurrentAttrsOf(node);
   if (node.input(kLengths) != nullptr) return "Core ML's recurrent layers have no sequence lengths";
-  for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}})
-    if (node.input(i) != nullptr && !node.input(i)->is_constant())
-      return "Core ML's recurrent layers need constant weights";
+  if (!HasConstantWeights(node)) return "Core ML's recurrent layers need constant weights";
   if (a.batch_first)
     return "Core ML's recurrent layers need the time axis first (batch_first is 0)";
   if (a.directions() == 2 && !node.Is("lstm")) return "only Core ML's LSTM has two directions";

@@ -72,9 +72,7 @@ std::optional<std::string> WhyNoOperations(const Node& node) {
   if (steps > kMostOperations / a.directions())
     return fmt::format("it has {} steps, each of which would be an operation", steps);
   if (node.input(kLengths) != nullptr) return "the operations have no lengths";
-  for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}})
-    if (const Value* v = node.input(i); v != nullptr && !v->is_constant())
-      return "the weights must be constant";
+  if (!HasConstantWeights(node)) return "the weights must be constant";
   if (std::isfinite(a.clip)) return "the operations do not clip their gates";
   for (int64_t d = 0; d < a.directions(); ++d) {
     const auto function = CellFunctionOf(node, d);
@@ -184,15 +182,14 @@ class LayerWriter {
   Result<Cell> CellOf(int64_t d) {
     Cell cell;
     cell.function = CellFunctionOf(node_, d)->activation();
-    // Gates i, f, c, o of the graph's i, o, f, c.
-    const std::vector<int64_t> order =
-        is_lstm_ ? std::vector<int64_t>{0, 2, 3, 1} : std::vector<int64_t>{0};
+    std::vector<int64_t> order = {0};
+    if (is_lstm_) order.assign(kLstmGates.begin(), kLstmGates.end());
     for (const auto operand : {kW, kR})
       for (const int64_t g : order) {
         NN_ASSIGN(const uint32_t w, ctx_.AddConstant(GateWeights(node_, operand, d, g)));
         cell.weights.push_back(w);
       }
-    for (const int64_t g : {0, 2, 1}) {
+    for (const int64_t g : kLstmPeepholes) {
       if (!is_lstm_) break;
       uint32_t p = 0;
       if (node_.input(kPeepholes) == nullptr) {
@@ -290,8 +287,6 @@ Status WriteLayer(ExportContext& ctx, const Node& node) {
 }
 
 // ---- SVDF ---------------------------------------------------------------------------------------
-
-enum SvdfInput : size_t { kSvdfX, kSvdfFeature, kSvdfTime, kSvdfBias, kSvdfState };
 
 std::optional<std::string> WhyNotSvdf(const Node& node) {
   const Type& x = node.input(kSvdfX)->type();

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "formats/tflite/family.h"
@@ -72,9 +71,7 @@ std::optional<std::string> WhyNotLayer(const Node& node, WithoutParts without) {
   if (std::isfinite(a.clip)) return "the operators do not clip their gates";
   if (IsLstmLayer(node) && node.attrs<LstmAttrs>().input_forget)
     return "the operators derive the input gate from the forget gate, not the reverse";
-  for (const size_t i : {size_t{kW}, size_t{kR}, size_t{kBias}, size_t{kPeepholes}})
-    if (const Value* v = node.input(i); v != nullptr && !v->is_constant())
-      return "the weights must be constant";
+  if (!HasConstantWeights(node)) return "the weights must be constant";
   if (!x.ranked() || !x.dim(a.batch_first ? 0 : 1).is_const())
     return "the batch must be constant, because it is the size of the states; set it with --batch";
   if (IsLstmLayer(node)) {
@@ -220,14 +217,11 @@ class LayerWriter {
             node_.input(kX)->type().quant->scale() * GateQuant(node_.input(kW), g)->scale(), 0));
   }
 
-  // Gates i, f, c, o of the graph's i, o, f, c.
-  static constexpr std::array<int64_t, 4> kOrder = {0, 2, 3, 1};
-
   void AddLstm(int64_t d, std::vector<TensorIndex>& operands) {
-    for (const int64_t g : kOrder) operands.push_back(Gate(kW, d, g, "weights"));
-    for (const int64_t g : kOrder) operands.push_back(Gate(kR, d, g, "recurrent_weights"));
-    for (const int64_t g : {0, 2, 1}) operands.push_back(Peephole(d, g));
-    for (const int64_t g : kOrder) operands.push_back(BiasOf(d, g));
+    for (const int64_t g : kLstmGates) operands.push_back(Gate(kW, d, g, "weights"));
+    for (const int64_t g : kLstmGates) operands.push_back(Gate(kR, d, g, "recurrent_weights"));
+    for (const int64_t g : kLstmPeepholes) operands.push_back(Peephole(d, g));
+    for (const int64_t g : kLstmGates) operands.push_back(BiasOf(d, g));
     operands.insert(operands.end(), 2, kNoTensor);  // the projection
   }
 
@@ -295,8 +289,6 @@ Status WriteRecurrentLayer(ExportContext& ctx, const Node& node) {
 }
 
 // ---- SVDF
-
-enum SvdfLayerInput : size_t { kSvdfX, kSvdfFeature, kSvdfTime, kSvdfBias, kSvdfState };
 
 std::optional<std::string> WhyNotSvdf(const Node& node) {
   const Type& x = node.input(kSvdfX)->type();
