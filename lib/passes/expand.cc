@@ -1,5 +1,8 @@
 #include "passes/expand.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "ir/number.h"
 #include "ir/op_def.h"
 
@@ -37,6 +40,11 @@ bool Expansion::Replace(Value* y) {
 void Expansion::ReplaceOutput(size_t i, Value* v) {
   if (v->name().empty()) v->set_name(node_.output(i)->name());
   graph_.ReplaceUses(node_.output(i), v);
+}
+
+bool IsFinite(const Tensor& tensor) {
+  const Tensor aligned = tensor.Aligned();
+  return std::ranges::all_of(aligned.As<float>(), [](float v) { return std::isfinite(v); });
 }
 
 bool IsPlainF32(const Node& node) {

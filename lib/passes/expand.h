@@ -42,6 +42,9 @@ Result<Node*> AddLike(Graph& graph, Node& like, std::string_view op, std::vector
 // Whether the first input is float32 and not quantized.
 bool IsPlainF32(const Node& node);
 
+// Whether all elements of a float32 tensor are finite, so that their products with zeros are zeros.
+bool IsFinite(const Tensor& tensor);
+
 // An operator with one spatial axis (OpDef::takes_unit_axes) -> the same with a second one, of size
 // 1, before it.
 Result<bool> OneAxisAsTwo(Graph& graph, Node& node);

@@ -1,6 +1,5 @@
 // Expansions of convolutions.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/checked_math.h"
@@ -53,24 +52,18 @@ Result<Value*> ReversedFilter(Expansion& e, Value* filter, int64_t groups) {
   return e.Add("reshape", {y}, ReshapeAttrs{ToDims(merged)});
 }
 
-// The zeros between elements would make other weights NaN.
-bool MayMultiplyZeros(const Value* filter) {
-  if (!filter->is_constant()) return true;
-  const Tensor aligned = filter->constant().Aligned();
-  return std::ranges::all_of(aligned.As<float>(), [](float w) { return std::isfinite(w); });
-}
-
 }  // namespace
 
 Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
   const auto& a = node.attrs<ConvTransposeAttrs>();
   Value* x = node.input(0);
-  if (!IsPlainF32(node) || node.input(1)->dtype() != DType::kF32 || a.layout != Layout::kNcx ||
-      a.filter_layout != FilterLayout::kIox || !node.input(1)->type().const_dims() ||
-      !MayMultiplyZeros(node.input(1)))
+  Value* const weights = node.input(1);
+  if (!IsPlainF32(node) || weights->dtype() != DType::kF32 || a.layout != Layout::kNcx ||
+      a.filter_layout != FilterLayout::kIox || !weights->type().const_dims())
     return false;
-  NN_ASSIGN(const auto resolved,
-            ConvTransposeWindows(a, *x->type().dims, *node.input(1)->type().dims));
+  // The zeros between elements would make other weights NaN.
+  if (weights->is_constant() && !IsFinite(weights->constant())) return false;
+  NN_ASSIGN(const auto resolved, ConvTransposeWindows(a, *x->type().dims, *weights->type().dims));
   const auto windows = ConstWindows(resolved);
   if (!windows) return false;
   ConvAttrs conv;
@@ -107,7 +100,7 @@ Result<bool> ExpandConvTranspose(Graph& graph, Node& node) {
   if (!crop.axes.empty()) {
     NN_ASSIGN(x, e.Add("slice", {x}, std::move(crop)));
   }
-  NN_ASSIGN(Value* const filter, ReversedFilter(e, node.input(1), a.groups));
+  NN_ASSIGN(Value* const filter, ReversedFilter(e, weights, a.groups));
   std::vector<Value*> operands = {x, filter};
   if (node.input(2) != nullptr) operands.push_back(node.input(2));
   NN_ASSIGN(Value* const y, e.Add("conv", std::move(operands), std::move(conv)));

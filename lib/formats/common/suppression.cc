@@ -1,5 +1,7 @@
 #include "formats/common/suppression.h"
 
+#include <fmt/core.h>
+
 #include <utility>
 #include <vector>
 
@@ -91,6 +93,16 @@ Result<bool> OneListEach(Graph& graph, Node& node, bool centers) {
   if (parts.size() == 1) return e.Replace(parts[0]);
   NN_ASSIGN(Value* const y, e.Add("concat", std::move(parts), ConcatAttrs{0}));
   return e.Replace(y);
+}
+
+std::optional<std::string> WhyNotOneList(const Node& node) {
+  const auto scores = node.input(kScores)->type().const_dims();
+  if (!node.input(kBoxes)->type().const_dims() || !scores)
+    return "the numbers of batches, classes and boxes must be constant; set input shapes with "
+           "--input-shape";
+  if ((*scores)[0] == 1 && (*scores)[1] == 1) return std::nullopt;
+  return fmt::format("{} batches of {} classes are not 1 to {} lists", (*scores)[0], (*scores)[1],
+                     kMostSuppressions);
 }
 
 }  // namespace nn

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "base/status.h"
 #include "ir/graph.h"
@@ -16,5 +18,9 @@ inline constexpr int64_t kMostSuppressions = 1024;
 // and class, whose results follow one another. Converted boxes round differently. False if there is
 // nothing to do, or if there are more than kMostSuppressions lists or an unknown number.
 Result<bool> OneListEach(Graph& graph, Node& node, bool centers);
+
+// Why a non_max_suppression does not have one list of a known size, and OneListEach() would not
+// split it; nullopt if it has.
+std::optional<std::string> WhyNotOneList(const Node& node);
 
 }  // namespace nn

@@ -1,6 +1,5 @@
 // Convolutions and resizes that NNAPI lacks.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "base/checked_math.h"
@@ -92,10 +91,9 @@ Result<std::optional<Tensor>> FlippedFilter(const Tensor& filter, const ConvTran
   const int64_t height = dims[first], width = dims[first + 1];
   const auto size = CheckedMul(outputs * inputs, height * width);
   if (!size || *size > kMaxFilledFilter) return std::optional<Tensor>();
+  // The zeros between elements would make other weights NaN.
+  if (!IsFinite(filter)) return std::optional<Tensor>();
   const Tensor aligned = filter.Aligned();
-  // The zeros between elements would make them NaN.
-  if (!std::ranges::all_of(aligned.As<float>(), [](float w) { return std::isfinite(w); }))
-    return std::optional<Tensor>();
   // OXI, or IXO of a depthwise convolution.
   std::vector<int64_t> shape = {outputs, height, width, inputs};
   if (depthwise) shape = {1, height, width, outputs};

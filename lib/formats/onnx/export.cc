@@ -242,17 +242,13 @@ Result<bool> SequencesFirst(Graph& graph, Node& node) {
 // More factors make too many nodes.
 constexpr int64_t kMostFactors = 64;
 
-int64_t Reduced(FixedMultiplier m) {
-  return m.multiplier < 0x7FFF0000 ? (m.multiplier + (1 << 15)) >> 16 : 0x7FFF;
-}
-
 // Rescale64() in 64-bit integers. Like there, the result wraps to 32 bits.
 Result<Value*> Rescaled(Expansion& e, Value* v, FixedMultiplier m) {
-  const int shift = 15 - std::min(m.shift, 14);
+  const ReducedMultiplier r = Reduced(m);
   const auto number = [&](int64_t n) { return e.Constant(Tensor::Of<int64_t>({}, {n})); };
-  NN_ASSIGN(v, e.Add("mul", {v, number(Reduced(m))}));
-  NN_ASSIGN(v, e.Add("add", {v, number(int64_t{1} << (shift - 1))}));
-  NN_ASSIGN(v, e.Add("floor_div", {v, number(int64_t{1} << shift)}));
+  NN_ASSIGN(v, e.Add("mul", {v, number(r.multiplier)}));
+  NN_ASSIGN(v, e.Add("add", {v, number(int64_t{1} << (r.shift - 1))}));
+  NN_ASSIGN(v, e.Add("floor_div", {v, number(int64_t{1} << r.shift)}));
   NN_ASSIGN(v, e.Add("cast", {v}, CastAttrs{.to = DType::kI32}));
   return e.Add("cast", {v}, CastAttrs{.to = DType::kI64});
 }

@@ -58,14 +58,23 @@ inline int32_t Rescale(int32_t x, FixedMultiplier m) {
   return RoundingShiftRight(RoundingDoublingHighMul(shifted, m.multiplier), right);
 }
 
-// The form for 64-bit accumulators (16-bit activations): the multiplier is truncated to 15 bits.
+// A factor of Rescale64(): multiplier / 2^shift.
+struct ReducedMultiplier {
+  int32_t multiplier;  // of 15 bits
+  int shift;           // at least 1
+};
+inline ReducedMultiplier Reduced(FixedMultiplier m) {
+  return {m.multiplier < 0x7FFF0000 ? (m.multiplier + (1 << 15)) >> 16 : 0x7FFF,
+          15 - std::min(m.shift, 14)};
+}
+
+// The form for 64-bit accumulators (16-bit activations), with a reduced multiplier.
 inline int32_t Rescale64(int64_t x, FixedMultiplier m) {
-  const int32_t reduced = m.multiplier < 0x7FFF0000 ? (m.multiplier + (1 << 15)) >> 16 : 0x7FFF;
-  const int total_shift = 15 - std::min(m.shift, 14);
+  const ReducedMultiplier r = Reduced(m);
   const auto scaled =
-      static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(reduced) +
-                           (uint64_t{1} << (total_shift - 1)));
-  return static_cast<int32_t>(scaled >> total_shift);
+      static_cast<int64_t>(static_cast<uint64_t>(x) * static_cast<uint64_t>(r.multiplier) +
+                           (uint64_t{1} << (r.shift - 1)));
+  return static_cast<int32_t>(scaled >> r.shift);
 }
 
 // zero_point + round(value / scale), halves away from zero, as in the reference for the bounds of

@@ -175,18 +175,12 @@ float NumberOr(const Node& node, size_t i, float otherwise) {
 }
 
 std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
-  const auto boxes = node.input(kBoxes)->type().const_dims();
-  const auto scores = node.input(kScores)->type().const_dims();
-  if (!boxes || !scores)
-    return "the numbers of batches, classes and boxes must be constant; set input shapes with "
-           "--input-shape";
+  if (auto reason = WhyNotOneList(node)) return reason;
   for (const size_t i : {size_t{kMaxBoxes}, size_t{kIouThreshold}, size_t{kScoreThreshold}})
     if (node.input(i) != nullptr && !node.input(i)->is_constant())
       return "its limits must be constant";
-  if ((*boxes)[1] < 1 || !(NumberOr(node, kMaxBoxes, 0) >= 1)) return "it selects no boxes";
-  if ((*scores)[0] != 1 || (*scores)[1] != 1)
-    return fmt::format("{} batches of {} classes are not 1 to {} lists", (*scores)[0], (*scores)[1],
-                       kMostSuppressions);
+  if (node.input(kBoxes)->type().dim(1).value() < 1 || !(NumberOr(node, kMaxBoxes, 0) >= 1))
+    return "it selects no boxes";
   if (!node.attrs<NonMaxSuppressionAttrs>().center_point_box)
     return "NonMaximumSuppression needs the centers of boxes";
   return std::nullopt;

@@ -190,18 +190,12 @@ Status WriteNonMaxSuppression(ExportContext& ctx, const Node& node) {
 }
 
 std::optional<std::string> WhyNotNonMaxSuppression(const Node& node) {
-  const auto boxes = node.input(kBoxes)->type().const_dims();
-  const auto scores = node.input(kScores)->type().const_dims();
-  if (!boxes || !scores)
-    return "the numbers of batches, classes and boxes must be constant; set input shapes with "
-           "--input-shape";
-  if ((*boxes)[1] == 0) return "NON_MAX_SUPPRESSION_V4 needs at least one box";
+  if (auto reason = WhyNotOneList(node)) return reason;
+  if (node.input(kBoxes)->type().dim(1).value() == 0)
+    return "NON_MAX_SUPPRESSION_V4 needs at least one box";
   for (const size_t i : {size_t{kMaxBoxes}, size_t{kIouThreshold}, size_t{kScoreThreshold}})
     if (node.input(i) != nullptr && !node.input(i)->type().ranked())
       return "the ranks of its limits must be known";
-  if ((*scores)[0] != 1 || (*scores)[1] != 1)
-    return fmt::format("{} batches of {} classes are not 1 to {} lists", (*scores)[0], (*scores)[1],
-                       kMostSuppressions);
   if (node.attrs<NonMaxSuppressionAttrs>().center_point_box)
     return "NON_MAX_SUPPRESSION_V4 needs the corners of boxes";
   return std::nullopt;
