@@ -131,32 +131,42 @@ void AddOptions(CommandLine& command, ConvertArguments& o) {
   AddFolderOptions(app, o);
 }
 
+template <typename Report>
+Status Print(const ConvertArguments& o, const Report& report) {
+  const std::string text = o.format == "json" ? JsonText(ReportJson(report)) : ReportText(report);
+  if (o.output != "-" || o.dry_run) return PrintText("-", text);
+  std::fputs(EscapeLines(text).c_str(), stderr);  // standard output has the model
+  return {};
+}
+
 // Writes the file of --report and prints the report; returns the exit code.
 template <typename Report>
 Result<int> Deliver(const ConvertArguments& o, const Report& report, ReportFile& file) {
   NN_RETURN_IF_ERROR(file.Write(report));
   const int code = ReportCode(report);
-  if (o.quiet && code == kExitDone && o.format == "text") return code;
-  const std::string text = o.format == "json" ? JsonText(ReportJson(report)) : ReportText(report);
-  if (o.output == "-" && !o.dry_run)
-    std::fputs(EscapeLines(text).c_str(), stderr);  // standard output has the model
-  else
-    NN_RETURN_IF_ERROR(PrintText("-", text));
+  if (!o.quiet || code != kExitDone || o.format != "text") NN_RETURN_IF_ERROR(Print(o, report));
   return code;
 }
 
-Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {
+Status Convert(const ConvertArguments& o, ReportFile& file, ConvertReport& report) {
   const Format* format = nullptr;
   if (!WantsDump(o)) {
     NN_ASSIGN(format, TargetFormat(o));
   }
   NN_RETURN_IF_ERROR(file.Open());
+  return ConvertOne(o, format, report);
+}
+
+Result<int> RunOne(const ConvertArguments& o, ReportFile& file) {
   ConvertReport report;
-  const Status done = ConvertOne(o, format, report);
+  report.input = o.input;
+  report.output = o.output;
+  const Status done = Convert(o, file, report);
   if (done) return Deliver(o, report, file);
   report.error = done.error();
   // Usage and file errors say nothing about the model.
   if (ReportCode(report) != ExitCode(ErrorCode::kUsage)) NN_RETURN_IF_ERROR(file.Write(report));
+  if (o.format == "json") NN_RETURN_IF_ERROR(Print(o, report));
   return tl::unexpected(done.error());
 }
 

@@ -166,6 +166,11 @@ Result<bool> RunModel(Graph graph, ReadModel read, const RunOptions& o, RunRepor
   return passed;
 }
 
+// Whether standard output does not have the outputs or the trace.
+bool PrintsReport(const RunOptions& o) {
+  return o.output != "-" && o.trace != "-";
+}
+
 Result<int> Run(const RunOptions& o) {
   if (o.list_targets) {
     std::string text;
@@ -194,10 +199,19 @@ Result<int> Run(const RunOptions& o) {
   } else {
     NN_ASSIGN(passed, RunTestData(graph, o, report));
   }
-  // Standard output may already have the outputs or the trace.
-  if (o.output != "-" && o.trace != "-")
+  if (PrintsReport(o))
     NN_RETURN_IF_ERROR(PrintText("-", o.format == "json" ? JsonText(report.json) : report.text));
   return passed ? kExitDone : kExitCheckFailed;
+}
+
+// Run(), with a JSON report of an error.
+Result<int> RunAndReport(const RunOptions& o) {
+  Result<int> code = Run(o);
+  if (!code && o.format == "json" && PrintsReport(o)) {
+    const Json json = {{"version", 1}, {"model", o.model}, {"error", code.error().message()}};
+    NN_RETURN_IF_ERROR(PrintText("-", JsonText(json)));
+  }
+  return code;
 }
 
 }  // namespace
@@ -214,6 +228,6 @@ int main(int argc, char** argv) {
   return command.Run(argc, argv, [&] {
     options.limits = command.limits();
     options.run_limits = command.run_limits();
-    return nn::app::Run(options);
+    return nn::app::RunAndReport(options);
   });
 }

@@ -220,6 +220,32 @@ TEST_CASE("report: a refused conversion has one") {
   CHECK(Contains(refused["error"].get<std::string>(), "operator set 6"));
 }
 
+TEST_CASE("report: --format json states the error that ends a conversion") {
+  const TempDir dir;
+  WriteModel(dir / "ok.onnx", TwoOutputsModel());
+  const Json refused = ReportOf(dir / "ok.onnx " + dir / "old.onnx --opset 6", 3);
+  CHECK(refused["result"] == "unsupported");
+  CHECK(Contains(refused["error"].get<std::string>(), "operator set 6"));
+  const std::pair<std::string, std::string> rows[] = {
+      {dir / "nosuch.onnx " + dir / "out.onnx", "No such file"},
+      {dir / "ok.onnx " + dir / "out.xyz", "out.xyz"},
+      {dir / "ok.onnx " + dir / "nosuch/out.tflite", "No such file"}};
+  for (const auto& [arguments, error] : rows) {
+    CAPTURE(arguments);
+    const ProgramResult r = Convert(arguments + " --format json");
+    CHECK(r.code == 2);
+    const Json json = ParseReport(r.out);
+    CHECK(json["result"] == "error");
+    CHECK(json["written"] == false);
+    CHECK(Contains(json["error"].get<std::string>(), error));
+    CHECK(Contains(r.err, json["error"].get<std::string>()));
+  }
+  // Standard output is the model's.
+  const ProgramResult r = Convert(dir / "nosuch.onnx - --to tflite --format json");
+  CHECK(r.code == 2);
+  CHECK(r.out.empty());
+}
+
 TEST_CASE("report: a conversion that fails verification has one") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", NormModel());

@@ -552,6 +552,21 @@ TEST_CASE("nnrun: operators that are not supported are all named, exit code 3") 
   CHECK(Contains(r.err, "Bar (operator set ai.onnx, version 17) is unsupported"));
 }
 
+TEST_CASE("nnrun: --format json states the error that ends a run") {
+  const TempDir dir;
+  WriteModel(dir / "m.onnx", TwoOutputsModel());
+  for (const auto& [arguments, code] :
+       {std::pair(dir / "nosuch.onnx", 2), {dir / "m.onnx --input a=[1]", 2}}) {
+    CAPTURE(arguments);
+    const ProgramResult r = Run(arguments + " --format json");
+    CHECK(r.code == code);
+    const Json json = Json::parse(r.out);
+    CHECK(json["version"] == 1);
+    CHECK(Contains(r.err, json["error"].get<std::string>()));
+    CHECK(Run(arguments + " --format json -o -").out.empty());
+  }
+}
+
 TEST_CASE("nnrun: models on standard input") {
   const TempDir dir;
   WriteModel(dir / "m.onnx", ConvModel());
