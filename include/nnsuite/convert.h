@@ -1,7 +1,7 @@
 // Converts models and verifies the result. A conversion imports the model, legalizes the graph for
 // the target format, writes the model, reads the written files again, validates and imports them,
 // and runs both models on the same inputs. Nothing at the target changes before all of this
-// succeeded.
+// has succeeded.
 //
 //   nnsuite::Result<nnsuite::Conversion> done = nnsuite::ConvertFile("m.onnx", "m.tflite");
 //   if (!done) ...

@@ -20,7 +20,7 @@ enum class ErrorCode : uint8_t {
   kParse,        // bytes that violate the file format
   kModel,        // a well-formed file with an invalid model: mismatched shapes, a cycle
   kUnsupported,  // a valid model that uses an unsupported feature
-  kLimit,        // a resource limit was hit: size, depth, count, memory
+  kLimit,        // a resource limit was exceeded: size, depth, count, memory
   kInternal,     // a broken invariant of this library
 };
 

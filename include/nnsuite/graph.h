@@ -1,5 +1,5 @@
 // The graph that models are imported to and written from: operators of one common set, independent
-// of the formats. The operators and their attributes are those that `nninspect --graph` shows.
+// of the formats. `nnconvert --support` lists the operators.
 #pragma once
 
 #include <cstddef>

@@ -43,8 +43,8 @@ struct ExternalData {
 // The form of tensors of 1 KiB and more in a dump; kFile also covers smaller tensors that have a
 // name.
 enum class DumpWeights : uint8_t {
-  kBase64,  // can be restored, like kInline
-  kInline,  // lists of numbers where the type is known
+  kBase64,  // Base64; can be restored
+  kInline,  // lists of numbers where the type is known; can be restored
   kStats,   // size, type, range, mean, deviation
   kDigest,  // size and SHA-256
   kNone,    // size

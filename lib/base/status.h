@@ -1,5 +1,5 @@
-// Errors as values (nnsuite/error.h), and what makes them. Exceptions of third-party code are
-// caught where it is called.
+// Errors as values (nnsuite/error.h), and the functions that create them. Exceptions of third-party
+// code are caught where it is called.
 //
 //   Result<Graph> g = ReadText(src);
 //   if (!g) return tl::unexpected(g.error());

@@ -92,7 +92,7 @@ struct TensorEntry {
   std::string location;        // "w.bin at 4096", "buffer 12"; may be empty
   // The operators that use it, as ascending indices into ModelSummary::operators.
   std::vector<size_t> users;
-  bool is_attribute = false;  // of its one user
+  bool is_attribute = false;  // of its only user
   // Reads the contents: dense, and as real numbers if the format stores them packed. No contents
   // are read before this call. The model must outlive the entry.
   std::function<Result<Tensor>()> read;
@@ -134,7 +134,7 @@ struct TypeDefect {
   std::string message;
 };
 
-// How likely a file's contents are of a format.
+// How likely it is that a file has a format, by its contents.
 enum class Likeness : uint8_t {
   kNone,
   kPossible,  // nothing contradicts the format
@@ -145,7 +145,7 @@ enum class Likeness : uint8_t {
 struct Format {
   std::string_view name;                     // "onnx"
   std::string_view label;                    // "ONNX"
-  std::vector<std::string_view> extensions;  // ".onnx", the most usual one first
+  std::vector<std::string_view> extensions;  // ".onnx", the most common one first
   // Cheap: reads only the beginning of the file and of the data it refers to.
   Likeness (*likeness)(std::span<const std::byte> bytes) = nullptr;
   // Whether the folder is a model of this format; null if the format has no folders.
@@ -183,8 +183,8 @@ struct Format {
   // Writes the complete model as one JSON value, with the names of the format's schema.
   // kUnsupported, with a name, for contents that the schema cannot describe.
   Status (*dump)(const NativeModel& model, DumpWriter& out) = nullptr;
-  // The inverse of `dump`. `path` is as for `read`. kParse, with the place, for values that do not
-  // match the schema.
+  // The inverse of `dump`. `path` is as for `read`. kParse, with the location, for values that do
+  // not match the schema.
   Result<std::unique_ptr<NativeModel>> (*restore)(const DumpNode& dump, const std::string& path,
                                                   const ReadLimits& limits) = nullptr;
   // The file of a native model, unchecked: a copy, except for the external data options. Producer
@@ -195,9 +195,9 @@ struct Format {
   Result<PortNames> (*port_names)(const NativeModel& model) = nullptr;
   // `save` with other names for the inputs and outputs, in the order of `port_names`, and wherever
   // the file refers to them. All names change at once, so names can be swapped. kUsage, with the
-  // place, for a new name that the model has for something else, and for different new names of an
-  // input and an output that are one value; kUnsupported, with the reason, for names that the file
-  // has in places that cannot be changed.
+  // location, for a new name that another value of the model has, and for different new names of an
+  // input and an output that are one value; kUnsupported, with the reason, for names that occur
+  // where they cannot be changed.
   Result<FileImage> (*rename)(const NativeModel& model, const PortNames& names,
                               const ExportOptions& options) = nullptr;
 };
@@ -215,8 +215,8 @@ struct ReadModel {
   bool from_dump = false;  // the file was a dump of a model of `format`
 };
 
-// Whether ReadModelFile() takes the file or folder for a model: by its contents if they are at
-// least likely those of a format, else by its extension. The model may still be damaged.
+// Whether the file or folder counts as a model: by its contents if their likeness is at least
+// kLikely, otherwise by its extension. The model may still be damaged.
 bool IsModel(const std::string& path);
 
 // Reads a file or folder of any format, or a dump. The contents determine the format

@@ -1,8 +1,8 @@
 // The graph that all formats are imported to and exported from.
 //
 // A Graph owns nodes, in execution order, and values. Each value has a single definition: a node's
-// output, a graph input, or a constant. Values are identified by address, never by name; names are
-// for people and for the interface.
+// output, a graph input, or a constant. Values are identified by address, never by name; names
+// serve messages and the interface.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ class Graph;
 class Node;
 struct OpDef;
 
-// The published integer algorithm, which determines rounding, that a node on quantized types
-// implements.
+// The published integer algorithm that a node on quantized types implements; it determines the
+// rounding.
 enum class Arithmetic : uint8_t {
   kDefault,  // not an integer computation on quantized types
   kTflite,   // TensorFlow Lite's reference kernels (Android NNAPI 1.0 follows the same)
@@ -159,7 +159,7 @@ class Node {
   void set_name(SharedString name) { name_ = std::move(name); }
   const Source& source() const { return source_; }
   void set_source(Source source) { source_ = std::move(source); }
-  // The name of the operator in the file, or of the graph's if it is not of a file.
+  // The name of the operator in the file, or op_name() if the node is not from a file.
   std::string_view source_op() const { return source_.op.empty() ? op_name() : source_.op.view(); }
 
   // For messages: `conv "features.0" (operator 3, Conv)`.
@@ -251,7 +251,8 @@ class Graph {
   bool HasUses(const Value* value) const { return !value->uses().empty() || IsOutput(value); }
 
   // Sorts nodes so that every value is defined before it is used. Keeps the current order where
-  // possible: nodes that must move go behind those that need not. kModel if there is a cycle.
+  // possible: nodes that must move are placed behind those that need not. kModel if there is a
+  // cycle.
   Status SortNodes();
 
  private:
