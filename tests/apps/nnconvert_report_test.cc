@@ -226,18 +226,20 @@ TEST_CASE("report: --format json states the error that ends a conversion") {
   const Json refused = ReportOf(dir / "ok.onnx " + dir / "old.onnx --opset 6", 3);
   CHECK(refused["result"] == "unsupported");
   CHECK(Contains(refused["error"].get<std::string>(), "operator set 6"));
-  const std::pair<std::string, std::string> rows[] = {
-      {dir / "nosuch.onnx " + dir / "out.onnx", "No such file"},
-      {dir / "ok.onnx " + dir / "out.xyz", "out.xyz"},
-      {dir / "ok.onnx " + dir / "nosuch/out.tflite", "No such file"}};
-  for (const auto& [arguments, error] : rows) {
-    CAPTURE(arguments);
-    const ProgramResult r = Convert(arguments + " --format json");
+  struct Row {
+    std::string arguments, error;
+  };
+  const Row rows[] = {{dir / "nosuch.onnx " + dir / "out.onnx", "No such file"},
+                      {dir / "ok.onnx " + dir / "out.xyz", "out.xyz"},
+                      {dir / "ok.onnx " + dir / "nosuch/out.tflite", "No such file"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.arguments);
+    const ProgramResult r = Convert(row.arguments + " --format json");
     CHECK(r.code == 2);
     const Json json = ParseReport(r.out);
     CHECK(json["result"] == "error");
     CHECK(json["written"] == false);
-    CHECK(Contains(json["error"].get<std::string>(), error));
+    CHECK(Contains(json["error"].get<std::string>(), row.error));
     CHECK(Contains(r.err, json["error"].get<std::string>()));
   }
   // Standard output is the model's.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "formats/coreml/rewrite.h"
+#include "ir/op_def.h"
 #include "ops/math/elementwise.h"
 #include "passes/expand.h"
 
