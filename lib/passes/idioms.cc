@@ -9,6 +9,7 @@
 
 #include "ir/op_def.h"
 #include "ops/array/shape.h"
+#include "passes/idiom_recurrent.h"
 #include "passes/idiom_table.h"
 #include "passes/passes.h"
 #include "passes/pattern.h"
@@ -130,6 +131,7 @@ Result<std::string_view> Fuse(Graph& graph, const Rule& rule, Value* y, const Id
 
 Result<std::map<std::string_view, uint64_t>> FuseIdioms(Graph& graph, const IdiomOptions& options) {
   std::map<std::string_view, uint64_t> counts;
+  NN_RETURN_IF_ERROR(FuseRecurrentLayers(graph, options, counts));
   std::vector<const Node*> keys;
   for (const Node& node : graph.nodes())
     if (AllRules().contains(node.op_name()) && (!options.is_wanted || options.is_wanted(node)))
