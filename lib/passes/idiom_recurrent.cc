@@ -38,6 +38,7 @@ constexpr LayerKind kLayerKinds[] = {
 // A concatenation of the results of all steps.
 struct Stack {
   Node* concat;
+  Node* result;         // the concatenation, or its reversal if nothing else uses it
   bool is_reversed;     // from the last step in the order of x to the first
   bool is_batch_first;  // [B, T, H] in order, instead of [T, B, H]
 };
@@ -144,10 +145,17 @@ class ChainUses {
       }
       if (!fits) continue;
       const Dims& piece = *concat.input(0)->type().dims;
-      const auto axis = NormalizeAxis(concat.attrs<ConcatAttrs>().axis,
-                                      static_cast<int>(piece.size()));
+      const auto axis =
+          NormalizeAxis(concat.attrs<ConcatAttrs>().axis, static_cast<int>(piece.size()));
       if (!axis) return std::nullopt;
-      Stack out{&concat, is_backward != chain_.is_reverse, false};
+      Stack out{&concat, &concat, is_backward != chain_.is_reverse, false};
+      const auto uses = concat.output()->uses();
+      if (out.is_reversed && uses.size() == 1 && !graph_.IsOutput(concat.output()) &&
+          concat.output()->type().dim(*axis) == static_cast<int64_t>(steps) &&
+          Reverses(*uses[0].node, *axis)) {
+        out.result = uses[0].node;
+        out.is_reversed = false;
+      }
       if (Product(Dims(piece.begin(), piece.begin() + *axis)) == 1) return out;
       out.is_batch_first = true;
       const Dim units = chain_.cells[0].h->type().dims->back();
@@ -208,8 +216,7 @@ class LayerBuilder {
 
  private:
   Result<Value*> Add(std::string_view op, std::vector<Value*> inputs, Attrs attrs) {
-    NN_ASSIGN(Node* const node,
-              graph_.Append(op, std::move(inputs), std::move(attrs), 1, before_));
+    NN_ASSIGN(Node* const node, graph_.Append(op, std::move(inputs), std::move(attrs), 1, before_));
     added_.push_back(node);
     return node->output();
   }
@@ -422,14 +429,14 @@ class LayerBuilder {
     if (stack.is_batch_first) {
       NN_ASSIGN(v, Add("transpose", {v}, TransposeAttrs{{1, 0, 2}}));
     }
-    return Shaped(v, *stack.concat->output()->type().dims);
+    return Shaped(v, *stack.result->output()->type().dims);
   }
 
   Status ReplaceResults() {
     std::vector<std::pair<Node*, Value*>> results;
     for (const Stack& stack : uses_.stacks()) {
       NN_ASSIGN(Value* const v, Stacked(stack));
-      results.emplace_back(stack.concat, v);
+      results.emplace_back(stack.result, v);
     }
     for (size_t t = 0; t < chain_.cells.size(); ++t) {
       if (!uses_.uses(t)) continue;

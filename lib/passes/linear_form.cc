@@ -400,9 +400,8 @@ double VectorPart::at(int64_t column) const {
 }
 
 bool LinearForm::Product::SameWeights(const Product& other) const {
-  return matrix == other.matrix && transposed == other.transposed &&
-         first_row == other.first_row && rows == other.rows &&
-         first_column == other.first_column && factor == other.factor;
+  return matrix == other.matrix && transposed == other.transposed && first_row == other.first_row &&
+         rows == other.rows && first_column == other.first_column && factor == other.factor;
 }
 
 double LinearForm::Product::at(int64_t row, int64_t column) const {
@@ -423,6 +422,12 @@ std::optional<LinearForm> LinearFormOf(const ColumnView& view, NodeSet& nodes) {
   form.columns = view.count;
   if (!Collector(form, nodes).Add(view, 1)) return std::nullopt;
   return form;
+}
+
+bool Reverses(const Node& node, int axis) {
+  const auto range = RangeIn(node, node.output());
+  return range && range->axis == axis && range->step == -1 &&
+         node.output()->type() == node.input(0)->type() && range->first == range->count - 1;
 }
 
 std::optional<double> NumberIn(const Value* v) {

@@ -96,6 +96,9 @@ struct LinearForm {
 // nullopt if the columns are no sum of reasonable size.
 std::optional<LinearForm> LinearFormOf(const ColumnView& view, NodeSet& nodes);
 
+// Whether the node reverses the elements along this axis of its first input.
+bool Reverses(const Node& node, int axis);
+
 // The number in a constant of one element.
 std::optional<double> NumberIn(const Value* v);
 

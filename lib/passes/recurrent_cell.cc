@@ -243,8 +243,7 @@ std::vector<CellSum> CellSumsOf(Value* sum, NodeSet& nodes) {
   for (const auto& [kept, added] : OperandsOf(sum, "add", nodes))
     for (const auto& [f, c] : OperandsOf(kept, "mul", nodes))
       for (const auto& [i, n] : OperandsOf(added, "mul", nodes)) out.push_back({f, c, i, n});
-  for (const auto& [i, n] : OperandsOf(sum, "mul", nodes))
-    out.push_back({.i = i, .n = n});
+  for (const auto& [i, n] : OperandsOf(sum, "mul", nodes)) out.push_back({.i = i, .n = n});
   return out;
 }
 

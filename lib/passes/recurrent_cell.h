@@ -40,8 +40,8 @@ struct RecurrentCell {
   // The arguments of the gates, in the order of the operator. Those of a gru have the product with
   // the gated h as one with h; it has no reset gate, of no columns, in a first step without it.
   std::vector<LinearForm> gates;
-  // Of a gru: what the reset gate multiplies if it follows the product, and whether it does; unknown
-  // in a first step.
+  // Of a gru: what the reset gate multiplies if it follows the product, and whether it does;
+  // unknown in a first step.
   LinearForm gated;
   std::optional<bool> linear_before_reset;
   // Of an lstm.

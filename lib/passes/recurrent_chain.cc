@@ -29,7 +29,7 @@ struct Link {
   size_t previous = kNoStep;
   bool has_next = false;
   std::optional<Roles> roles = {};  // once it is in a chain
-  int64_t direction = 0;       // of the indices of x
+  int64_t direction = 0;            // of the indices of x
 };
 
 // The views that the products of a cell are with, in order of appearance.
@@ -129,8 +129,7 @@ class Comparison {
     if (a.columns != b.columns) return false;
     if (SameTerms(a, b)) return true;
     const CellWeights x = WeightsIn(a, of_a_, a_.h), y = WeightsIn(b, of_b_, b_.h);
-    const bool no_peephole =
-        a.scaled.empty() && (a_.old_c == nullptr || IsZeroState(a_.old_c));
+    const bool no_peephole = a.scaled.empty() && (a_.old_c == nullptr || IsZeroState(a_.old_c));
     return x.w == y.w && x.bias == y.bias && (FromZero() || x.r == y.r) &&
            (no_peephole || x.peephole == y.peephole);
   }
@@ -212,9 +211,8 @@ class ChainFinder {
  private:
   // Whether another reading of the same node is in a chain.
   bool IsDecided(size_t b) const {
-    return std::ranges::any_of(by_h_.at(links_[b].cell.h), [&](size_t i) {
-      return i != b && links_[i].roles.has_value();
-    });
+    return std::ranges::any_of(by_h_.at(links_[b].cell.h),
+                               [&](size_t i) { return i != b && links_[i].roles.has_value(); });
   }
 
   std::vector<size_t> Predecessors(const RecurrentCell& cell) const {
