@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,9 +12,9 @@
 #include "ops/array/shape.h"
 #include "ops/array/slice.h"
 #include "ops/recurrent/recurrent.h"
-#include "ops/support/types.h"
 #include "passes/passes.h"
 #include "passes/recurrent_chain.h"
+#include "passes/recurrent_uses.h"
 
 namespace nn {
 namespace {
@@ -31,145 +30,6 @@ constexpr LayerKind kLayerKinds[] = {
     {"lstm",
      4,
      {RecurrentActivation::kSigmoid, RecurrentActivation::kTanh, RecurrentActivation::kTanh}},
-};
-
-// ---- Which results are used ---------------------------------------------------------------------
-
-// A concatenation of the results of all steps.
-struct Stack {
-  Node* concat;
-  Node* result;         // the concatenation, or its reversal if nothing else uses it
-  bool is_reversed;     // from the last step in the order of x to the first
-  bool is_batch_first;  // [B, T, H] in order, instead of [T, B, H]
-};
-
-// The uses of a chain's values by other nodes.
-class ChainUses {
- public:
-  ChainUses(const Graph& graph, const RecurrentChain& chain) : graph_(graph), chain_(chain) {
-    for (const RecurrentCell& cell : chain.cells) {
-      nodes_.insert(cell.nodes.begin(), cell.nodes.end());
-      nodes_.insert(cell.h->def());
-      if (cell.c != nullptr) nodes_.insert(cell.c->def());
-    }
-    FindStacks();
-    for (const RecurrentCell& cell : chain.cells) used_.push_back(IsUsed(cell.h));
-    uses_cell_state_ = chain.cells.back().c != nullptr && IsUsed(chain.cells.back().c);
-  }
-
-  // Whether values inside, other than the results of a layer, have other uses.
-  bool HasOtherResults() const {
-    std::vector<const Value*> open;
-    std::set<const Value*> results;
-    for (size_t t = 0; t < chain_.cells.size(); ++t) {
-      const RecurrentCell& cell = chain_.cells[t];
-      results.insert(cell.h);
-      const bool is_last = t + 1 == chain_.cells.size();
-      if (cell.c == nullptr || is_last) {
-        if (cell.c != nullptr) results.insert(cell.c);
-      } else {
-        results.insert(cell.c);
-        if (IsUsed(cell.c)) return true;
-        open.push_back(cell.c);
-      }
-      if (!is_last) open.push_back(cell.h);
-    }
-    std::set<const Node*> seen;
-    while (!open.empty()) {
-      const Value* const v = open.back();
-      open.pop_back();
-      for (const Use& use : v->uses()) {
-        if (!nodes_.contains(use.node) || !seen.insert(use.node).second) continue;
-        for (const Value* const y : use.node->outputs()) {
-          if (results.contains(y)) continue;
-          if (IsUsed(y)) return true;
-          open.push_back(y);
-        }
-      }
-    }
-    return false;
-  }
-
-  const NodeSet& nodes() const { return nodes_; }
-  const std::vector<Stack>& stacks() const { return stacks_; }
-  bool uses(size_t step) const { return used_[step]; }
-  bool uses_cell_state() const { return uses_cell_state_; }
-  bool uses_only_last() const {
-    return stacks_.empty() && std::find(used_.begin(), used_.end() - 1, true) == used_.end() - 1;
-  }
-  bool any() const {
-    return !stacks_.empty() || uses_cell_state_ || std::ranges::count(used_, true) != 0;
-  }
-
- private:
-  // Whether nodes outside, other than stacks, use a value.
-  bool IsUsed(const Value* v) const {
-    if (graph_.IsOutput(v)) return true;
-    return std::ranges::any_of(v->uses(), [&](const Use& use) {
-      if (nodes_.contains(use.node)) return false;
-      if (IsStack(use.node)) return false;
-      return !IsMoved(*use.node) || IsUsed(use.node->output());
-    });
-  }
-  bool IsStack(const Node* node) const {
-    return std::ranges::any_of(stacks_, [&](const Stack& s) { return s.concat == node; });
-  }
-  static bool IsMoved(const Node& node) { return node.op().movement == Movement::kInOrder; }
-
-  void FindStacks() {
-    std::vector<const Value*> open = {chain_.cells[0].h};
-    while (!open.empty()) {
-      const Value* const v = open.back();
-      open.pop_back();
-      for (const Use& use : v->uses()) {
-        if (nodes_.contains(use.node)) continue;
-        if (IsMoved(*use.node)) {
-          open.push_back(use.node->output());
-        } else if (use.node->Is("concat") && !IsStack(use.node)) {
-          if (const auto stack = StackOf(*use.node)) stacks_.push_back(*stack);
-        }
-      }
-    }
-  }
-
-  std::optional<Stack> StackOf(Node& concat) const {
-    const size_t steps = chain_.cells.size();
-    if (concat.inputs().size() != steps || !concat.output()->type().ranked()) return std::nullopt;
-    for (const bool is_backward : {false, true}) {
-      bool fits = true;
-      for (size_t i = 0; i < steps && fits; ++i) {
-        NodeSet moved;
-        const RowView view = ViewOf(concat.input(i), moved);
-        fits = view.axis == RowView::kAllRows &&
-               view.value == chain_.cells[is_backward ? steps - 1 - i : i].h;
-      }
-      if (!fits) continue;
-      const Dims& piece = *concat.input(0)->type().dims;
-      const auto axis =
-          NormalizeAxis(concat.attrs<ConcatAttrs>().axis, static_cast<int>(piece.size()));
-      if (!axis) return std::nullopt;
-      Stack out{&concat, &concat, is_backward != chain_.is_reverse, false};
-      const auto uses = concat.output()->uses();
-      if (out.is_reversed && uses.size() == 1 && !graph_.IsOutput(concat.output()) &&
-          concat.output()->type().dim(*axis) == static_cast<int64_t>(steps) &&
-          Reverses(*uses[0].node, *axis)) {
-        out.result = uses[0].node;
-        out.is_reversed = false;
-      }
-      if (Product(Dims(piece.begin(), piece.begin() + *axis)) == 1) return out;
-      out.is_batch_first = true;
-      const Dim units = chain_.cells[0].h->type().dims->back();
-      if (Product(Dims(piece.begin() + *axis, piece.end())) == units) return out;
-    }
-    return std::nullopt;
-  }
-
-  const Graph& graph_;
-  const RecurrentChain& chain_;
-  NodeSet nodes_;
-  std::vector<Stack> stacks_;
-  std::vector<bool> used_;
-  bool uses_cell_state_ = false;
 };
 
 // ---- The layer ----------------------------------------------------------------------------------
@@ -421,7 +281,7 @@ class LayerBuilder {
     return chain_.is_reverse ? steps_ - 1 - t : t;
   }
 
-  Result<Value*> Stacked(const Stack& stack) {
+  Result<Value*> Stacked(const StackedSteps& stack) {
     NN_ASSIGN(Value * v, Add("squeeze", {layer_->output()}, AxesAttrs{{1}}));
     if (stack.is_reversed) {
       NN_ASSIGN(v, Add("reverse", {v}, ReverseAttrs{{0}}));
@@ -434,7 +294,7 @@ class LayerBuilder {
 
   Status ReplaceResults() {
     std::vector<std::pair<Node*, Value*>> results;
-    for (const Stack& stack : uses_.stacks()) {
+    for (const StackedSteps& stack : uses_.stacks()) {
       NN_ASSIGN(Value* const v, Stacked(stack));
       results.emplace_back(stack.result, v);
     }

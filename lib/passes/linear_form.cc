@@ -330,7 +330,7 @@ class Collector {
     if (!IsLastAxis(node)) return AddOther(view, factor);
     ColumnView part = view;
     for (Value* const x : node.inputs()) {
-      if (!x->type().dims->back().is_const()) break;
+      if (!HasColumns(x) || !x->type().dims->back().is_const()) break;
       const int64_t size = x->type().dims->back().value();
       if (part.first + part.count <= size) {
         Into(node);

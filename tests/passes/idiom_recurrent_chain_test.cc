@@ -50,9 +50,8 @@ TEST_CASE("recurrent idioms: where the inputs of the steps come from") {
             "rnn", "{direction = reverse}", 6},
            {"a part of the sequence", of("in %x: f32[9, 2, 3] " + slices + squeezed, {1, 2}), "rnn",
             "", 6, 2},
-           {"a part in the opposite order",
-            of("in %x: f32[9, 2, 3] " + slices + squeezed, {2, 1}), "rnn",
-            "{direction = reverse}", 6, 2},
+           {"a part in the opposite order", of("in %x: f32[9, 2, 3] " + slices + squeezed, {2, 1}),
+            "rnn", "{direction = reverse}", 6, 2},
            {"slices of all axes",
             of("in %x: f32[2, 4, 3] " +
                Inputs("%u@ = slice(%x) {starts = [0, @, 0], ends = [2, 9, 3], steps = [1, 9, 1]} "
@@ -101,8 +100,8 @@ TEST_CASE("recurrent idioms: products of whole sequences") {
       "%x@ = squeeze(%u@) {axes = [0]}");
   for (const Spelled& row : std::vector<Spelled>{
            {"of [T, B, I]",
-            Text({"in %x: f32[4, 2, 3] ", kZeros, weights,
-                  "%v = matmul(%x, %k) %w = add(%v, %b) ", unstacked, StepsText(step), kStacked}),
+            Text({"in %x: f32[4, 2, 3] ", kZeros, weights, "%v = matmul(%x, %k) %w = add(%v, %b) ",
+                  unstacked, StepsText(step), kStacked}),
             "lstm", "", 4, kSteps, "concat"},
            {"of rows, as Keras's TimeDistributed does",
             Text({"in %x: f32[2, 4, 3] ", kZeros, weights,
@@ -123,13 +122,12 @@ TEST_CASE("recurrent idioms: single columns as inputs") {
                       StepsText(kRnnStep), kStacked}),
                 "rnn", "", 4, kSteps, "concat"});
   // One unit has gates of one column.
-  CheckSpelled(
-      {"one unit",
-       Text({kUnstacked, "in %h: f32[2, 1] in %c: f32[2, 1] ",
-             "const %k: f32[3, 4] = seeded(2) const %r: f32[1, 4] = seeded(3) "
-             "const %b: f32[4] = seeded(4) ",
-             StepsText(kKerasStep), kLast}),
-       "lstm", "", 7});
+  CheckSpelled({"one unit",
+                Text({kUnstacked, "in %h: f32[2, 1] in %c: f32[2, 1] ",
+                      "const %k: f32[3, 4] = seeded(2) const %r: f32[1, 4] = seeded(3) "
+                      "const %b: f32[4] = seeded(4) ",
+                      StepsText(kKerasStep), kLast}),
+                "lstm", "", 7});
 }
 
 TEST_CASE("recurrent idioms: initial states") {
@@ -150,9 +148,10 @@ TEST_CASE("recurrent idioms: initial states") {
        })
     CheckSpelled(row);
   // Folding leaves only the product with a constant h, so the layer starts at the second step.
-  const Graph spelled_out = Parse(
-      "graph { " + Text({kUnstacked, "const %h: f32[1, 5] = seeded(9) ", kRnnWeights,
-                         StepsText(kRnnStep), kLast}) + "}");
+  const Graph spelled_out = Parse("graph { " +
+                                  Text({kUnstacked, "const %h: f32[1, 5] = seeded(9) ", kRnnWeights,
+                                        StepsText(kRnnStep), kLast}) +
+                                  "}");
   Graph graph = spelled_out.Clone();
   CHECK(Fused(graph) == Counts{{"rnn", 1}});
   CHECK(Layers(graph)[0]->input(0)->type().dim(0) == kSteps - 1);
@@ -201,20 +200,19 @@ TEST_CASE("recurrent idioms: the results that are used") {
             of(second + "%y = concat(%e3, %e2, %e1, %e0) {axis = 1} out \"y\" = %y "), "rnn", "", 4,
             kSteps, "concat"},
            {"some", of("%y = concat(%h1, %h3) {axis = 0} out \"y\" = %y "), "rnn"},
-           {"all, and one of them",
-            of(Text({kStacked, "out \"h1\" = %h1 out \"h3\" = %h3 "})), "rnn", "", 4, kSteps,
-            "concat"},
+           {"all, and one of them", of(Text({kStacked, "out \"h1\" = %h1 out \"h3\" = %h3 "})),
+            "rnn", "", 4, kSteps, "concat"},
        })
     CheckSpelled(row);
 }
 
 TEST_CASE("recurrent idioms: a symbolic batch") {
-  const std::string text = Text(
-      {"graph { in %x: f32[4, n, 3] %u0, %u1, %u2, %u3 = split(%x) {axis = 0} ",
-       Inputs("%x@ = squeeze(%u@) {axes = [0]}"),
-       "const %zero: f32[] = [0] %h = expand(%zero) {dims = [n, 5]} "
-       "%c = expand(%zero) {dims = [n, 5]} ",
-       kKerasWeights, StepsText(kKerasStep), kStacked, "out \"c\" = %c3 }"});
+  const std::string text =
+      Text({"graph { in %x: f32[4, n, 3] %u0, %u1, %u2, %u3 = split(%x) {axis = 0} ",
+            Inputs("%x@ = squeeze(%u@) {axes = [0]}"),
+            "const %zero: f32[] = [0] %h = expand(%zero) {dims = [n, 5]} "
+            "%c = expand(%zero) {dims = [n, 5]} ",
+            kKerasWeights, StepsText(kKerasStep), kStacked, "out \"c\" = %c3 }"});
   Graph graph = Parse(text);
   CHECK(Fused(graph) == Counts{{"lstm", 1}});
   const Node* const layer = Layers(graph)[0];
@@ -325,7 +323,8 @@ TEST_CASE("recurrent idioms: what is no layer") {
            {"one step", of(StepsText(kKerasStep, {0}), "out \"y\" = %h0 ")},
            // Two steps remain, and both states leave them.
            {"the last of four steps with other weights",
-            of(replaced(keras, "(%x3, %k)", "(%x3, %k2)")), {{"lstm", 1}}},
+            of(replaced(keras, "(%x3, %k)", "(%x3, %k2)")),
+            {{"lstm", 1}}},
        }) {
     CAPTURE(row.name);
     Graph spelled_out = Parse("graph { " + row.graph + "}");

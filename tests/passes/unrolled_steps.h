@@ -1,5 +1,5 @@
-// Steps of recurrent layers in the text form, as exporters write them, and what FuseIdioms() makes of
-// them.
+// Steps of recurrent layers in the text form, as exporters write them, and what FuseIdioms() makes
+// of them.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ inline constexpr int kSteps = 4;
 // The text with what it says about one step: X is its input, H and C are the states before it, and
 // @ is its number.
 inline std::string StepText(std::string_view text, const std::string& x, const std::string& h,
-                     const std::string& c, int t) {
+                            const std::string& c, int t) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool is_word = i > 0 && (std::isalnum(text[i - 1]) != 0 || text[i - 1] == '%');
