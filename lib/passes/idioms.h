@@ -16,7 +16,8 @@
 namespace nn {
 
 struct IdiomOptions {
-  // Whether to search for an idiom around a node of the operator that identifies it. Null: always.
+  // Whether to search for an idiom around a node of the operator that identifies it; of an unrolled
+  // recurrent layer, any node may be wanted. Null: always.
   std::function<bool(const Node&)> is_wanted;
   // Whether the operator may replace the idiom. Null: always.
   std::function<bool(const Node&)> takes;

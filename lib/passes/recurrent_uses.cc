@@ -96,8 +96,7 @@ std::optional<StackedSteps> ChainUses::StackOf(Node& concat) const {
       !concat.input(0)->type().ranked())
     return std::nullopt;
   const Dims& piece = *concat.input(0)->type().dims;
-  const auto axis =
-      NormalizeAxis(concat.attrs<ConcatAttrs>().axis, static_cast<int>(piece.size()));
+  const auto axis = NormalizeAxis(concat.attrs<ConcatAttrs>().axis, static_cast<int>(piece.size()));
   if (!axis) return std::nullopt;
   for (const bool is_backward : {false, true}) {
     bool fits = true;

@@ -91,42 +91,6 @@ TEST_CASE("nnconvert: large weights with permuted axes arrive in every format") 
   }
 }
 
-TEST_CASE("nnconvert: idioms are fused where the format needs it, or everywhere with --fuse") {
-  const TempDir dir;
-  WriteModel(dir / "gelu.onnx", R"(graph { in %x: f32[4, 8]
-      const %half: f32[] = [0.5]  const %one: f32[] = [1]  const %root: f32[] = [1.4142135]
-      %q = div(%x, %root) %e = erf(%q) %s = add(%e, %one) %p = mul(%x, %s) %y = mul(%p, %half)
-      out "y" = %y })");
-  const auto operators = [&](const std::string& file) {
-    std::vector<std::string> names;
-    const Json model = Inspect(dir / file);
-    for (const Json& row : model["operators"]["histogram"]) names.push_back(row["operator"]);
-    return names;
-  };
-  // TensorFlow Lite has no erf.
-  ProgramResult r =
-      Convert("--report " + dir / "r.json " + dir / "gelu.onnx " + dir / "gelu.tflite");
-  REQUIRE_MESSAGE(r.code == 0, r.err);
-  CHECK(operators("gelu.tflite") == std::vector<std::string>{"GELU"});
-  CHECK(Contains(ReadText(dir / "r.json"), "fused idiom"));
-  // ONNX has all operators of both forms.
-  REQUIRE(Rewrite(dir / "gelu.onnx " + dir / "same.onnx").code == 0);
-  CHECK(operators("same.onnx").size() == 4);
-  r = Convert("--fuse --opset 20 " + dir / "gelu.onnx " + dir / "fused.onnx");
-  REQUIRE_MESSAGE(r.code == 0, r.err);
-  CHECK(operators("fused.onnx") == std::vector<std::string>{"Gelu"});
-  // Operator set 19 has no Gelu, nor has the lowest one, which is the default.
-  for (const std::string opset : {"--opset 19 ", ""}) {
-    CAPTURE(opset);
-    r = Convert("--fuse --rewrite --report " + dir / "r.json " + opset + dir / "gelu.onnx " +
-                dir / "spelled.onnx");
-    REQUIRE_MESSAGE(r.code == 0, r.err);
-    CHECK(operators("spelled.onnx").size() == 4);
-    CHECK(!Contains(ReadText(dir / "r.json"), "fused idiom"));
-  }
-  CHECK(Contains(Convert("--fuse " + dir / "gelu.onnx " + dir / "x.json").err, "--fuse"));
-}
-
 TEST_CASE("nnconvert: JSON report") {
   const TempDir dir;
   WriteModel(dir / "in.onnx", ConvModel());

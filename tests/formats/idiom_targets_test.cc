@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -45,6 +46,48 @@ size_t CountOf(const Graph& graph, std::string_view op) {
   for (const Node& node : graph.nodes()) n += node.Is(op) ? 1 : 0;
   return n;
 }
+
+// An LSTM of two steps, as Keras unrolls it.
+constexpr std::string_view kUnrolled = R"(graph {
+  in %x: f32[2, 2, 3]
+  const %k: f32[3, 16] = seeded(1)
+  const %r: f32[4, 16] = seeded(2, 0.5)
+  const %b: f32[16] = seeded(3)
+  const %zero: f32[2, 4] = splat(0)
+  %t = transpose(%x) {perm = [1, 0, 2]}
+  %u0, %u1 = split(%t) {axis = 0}
+  %x0 = squeeze(%u0) {axes = [0]}
+  %x1 = squeeze(%u1) {axes = [0]}
+  %p0 = matmul(%x0, %k)
+  %q0 = matmul(%zero, %r)
+  %s0 = add(%p0, %q0)
+  %z0 = add(%s0, %b)
+  %zi0, %zf0, %zn0, %zo0 = split(%z0) {axis = 1}
+  %i0 = sigmoid(%zi0)
+  %f0 = sigmoid(%zf0)
+  %fc0 = mul(%f0, %zero)
+  %n0 = tanh(%zn0)
+  %in0 = mul(%i0, %n0)
+  %c0 = add(%fc0, %in0)
+  %o0 = sigmoid(%zo0)
+  %a0 = tanh(%c0)
+  %h0 = mul(%o0, %a0)
+  %p1 = matmul(%x1, %k)
+  %q1 = matmul(%h0, %r)
+  %s1 = add(%p1, %q1)
+  %z1 = add(%s1, %b)
+  %zi1, %zf1, %zn1, %zo1 = split(%z1) {axis = 1}
+  %i1 = sigmoid(%zi1)
+  %f1 = sigmoid(%zf1)
+  %fc1 = mul(%f1, %c0)
+  %n1 = tanh(%zn1)
+  %in1 = mul(%i1, %n1)
+  %c1 = add(%fc1, %in1)
+  %o1 = sigmoid(%zo1)
+  %a1 = tanh(%c1)
+  %h1 = mul(%o1, %a1)
+  out "y" = %h1
+})";
 
 // Legalizes the graph, which nothing may prevent; with `fuse` as nnconvert --fuse does.
 RewriteCounts Legalized(Graph& graph, std::string_view format, bool fuse) {
@@ -91,6 +134,33 @@ TEST_CASE("idioms: an operator that has only the other layout is taken") {
   graph = Parse(kLastGroups);
   CHECK(Legalized(graph, "tflite", true).empty());
   CHECK(CountOf(graph, "reduce_mean") == 2);
+}
+
+TEST_CASE("idioms: an unrolled layer where the target has it") {
+  const Graph spelled_out = Parse(kUnrolled);
+  // These formats have weights of a matrix product in another order, ONNX has them as they are.
+  for (const auto& form :
+       {std::pair("tflite", false), std::pair("coreml", false), std::pair("nnapi", false),
+        std::pair("tflite", true), std::pair("coreml", true), std::pair("nnapi", true),
+        std::pair("onnx", true)}) {
+    CAPTURE(form.first);
+    Graph graph = spelled_out.Clone();
+    auto counts = Legalized(graph, form.first, form.second);
+    CHECK(counts[{"lstm", kIdiomRewrite}] == 1);
+    CHECK(CountOf(graph, "lstm") == 1);
+    CHECK(CountOf(graph, "tanh") == 0);
+    // NNAPI has no transpose, so the input may be another one.
+    if (std::string_view(form.first) != "nnapi")
+      CHECK(LargestDifference(graph, spelled_out) <= 1e-6);
+  }
+  Graph graph = spelled_out.Clone();
+  CHECK(Legalized(graph, "onnx", false).empty());
+  CHECK(CountOf(graph, "lstm") == 0);
+  // TensorFlow Lite's layers start from zeros.
+  graph = Parse(std::string(kUnrolled).replace(kUnrolled.find("const %zero: f32[2, 4] = splat(0)"),
+                                               33, "in %zero: f32[2, 4]"));
+  auto counts = Legalized(graph, "tflite", true);
+  CHECK(!counts.contains({"lstm", kIdiomRewrite}));
 }
 
 }  // namespace

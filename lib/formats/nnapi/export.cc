@@ -130,9 +130,11 @@ std::optional<std::string> WhyIllegal(const Node& node) {
                                                           : std::nullopt;
 }
 
-// Fewer operations compute a fused operator than its parts, and more exactly.
+// Fewer operations compute a fused operator than its parts, and more exactly. A recurrent layer
+// without an operation would be unrolled again.
 bool TakesIdiom(const Node& node) {
-  return !WhyIllegal(node) || (IsRewritten(node) && !WhyNotOperands(node));
+  if (!WhyIllegal(node)) return true;
+  return node.op().category != Category::kRecurrent && IsRewritten(node) && !WhyNotOperands(node);
 }
 
 bool SameQuant(const Type& a, const Type& b) {
