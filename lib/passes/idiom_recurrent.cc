@@ -51,9 +51,9 @@ class LayerBuilder {
   }
 
   // The operator; empty if there is none that `takes`.
-  Result<std::string_view> Run(const IdiomOptions& options) {
-    NN_ASSIGN(const bool fits, MakeOperands());
-    if (!fits) return Undone();
+  std::string_view Run(const IdiomOptions& options) {
+    const auto fits = MakeOperands();
+    if (!fits || !*fits) return Undone();
     std::vector<size_t> counts = {1};
     if (uses_.uses_cell_state())
       counts = {3};
@@ -62,14 +62,18 @@ class LayerBuilder {
     for (const size_t count : counts) {
       auto node = graph_.Append(kind_.op, operands_, MakeAttrs(), count, before_);
       if (!node) return Undone();
-      if (!options.takes || options.takes(**node)) {
-        layer_ = *node;
-        layer_->set_source(last_.h->def()->source());
-        layer_->set_name(last_.h->def()->name());
-        NN_RETURN_IF_ERROR(ReplaceResults());
-        return kind_.op;
+      layer_ = *node;
+      if (options.takes && !options.takes(*layer_)) {
+        graph_.Erase(layer_);
+        continue;
       }
-      graph_.Erase(*node);
+      added_.push_back(layer_);
+      const auto results = MakeResults();
+      if (!results) return Undone();
+      layer_->set_source(last_.h->def()->source());
+      layer_->set_name(last_.h->def()->name());
+      for (const auto& [replaced, v] : *results) graph_.Replace(replaced, v);
+      return kind_.op;
     }
     return Undone();
   }
@@ -292,7 +296,8 @@ class LayerBuilder {
     return Shaped(v, *stack.result->output()->type().dims);
   }
 
-  Status ReplaceResults() {
+  // The values that replace the results of nodes.
+  Result<std::vector<std::pair<Node*, Value*>>> MakeResults() {
     std::vector<std::pair<Node*, Value*>> results;
     for (const StackedSteps& stack : uses_.stacks()) {
       NN_ASSIGN(Value* const v, Stacked(stack));
@@ -314,8 +319,7 @@ class LayerBuilder {
       NN_ASSIGN(Value* const c, Shaped(layer_->output(2), *last_.c->type().dims));
       results.emplace_back(last_.c->def(), c);
     }
-    for (const auto& [node, v] : results) graph_.Replace(node, v);
-    return {};
+    return results;
   }
 
   Graph& graph_;
@@ -333,14 +337,14 @@ class LayerBuilder {
 };
 
 // The operator that takes the place of a chain; empty if none does.
-Result<std::string_view> FuseChain(Graph& graph, const RecurrentChain& chain,
+std::string_view FuseChain(Graph& graph, const RecurrentChain& chain,
                                    const IdiomOptions& options) {
   const ChainUses uses(graph, chain);
-  if (!uses.any() || uses.HasOtherResults()) return std::string_view();
+  if (!uses.any() || uses.HasOtherResults()) return {};
   if (options.is_wanted && std::ranges::none_of(uses.nodes(), [&](const Node* node) {
         return options.is_wanted(*node);
       }))
-    return std::string_view();
+    return {};
   return LayerBuilder(graph, chain, uses).Run(options);
 }
 
@@ -356,7 +360,7 @@ Status FuseRecurrentLayers(Graph& graph, const IdiomOptions& options,
     for (const RecurrentChain& chain : RecurrentChains(graph)) {
       const int64_t id = chain.cells.back().h->id();
       if (failed.contains(id)) continue;
-      NN_ASSIGN(const std::string_view op, FuseChain(graph, chain, options));
+      const std::string_view op = FuseChain(graph, chain, options);
       if (op.empty()) {
         failed.insert(id);
         continue;
