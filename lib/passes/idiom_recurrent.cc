@@ -337,8 +337,7 @@ class LayerBuilder {
 };
 
 // The operator that takes the place of a chain; empty if none does.
-std::string_view FuseChain(Graph& graph, const RecurrentChain& chain,
-                                   const IdiomOptions& options) {
+std::string_view FuseChain(Graph& graph, const RecurrentChain& chain, const IdiomOptions& options) {
   const ChainUses uses(graph, chain);
   if (!uses.any() || uses.HasOtherResults()) return {};
   if (options.is_wanted && std::ranges::none_of(uses.nodes(), [&](const Node* node) {

@@ -177,6 +177,16 @@ TEST_CASE("recurrent idioms: first steps without states") {
                       "%h0 = mul(%o0, %a0) ",
                       lstm, kLast}),
                 "lstm"});
+  std::string gru = StepsText(Text({kResetBefore, kBlend}), {1, 2, 3});
+  for (const std::string_view place : {"matmul(%h, ", "mul(%g1, %h)", "mul(%z1, %h)"})
+    gru = renamed(gru, place, renamed(std::string(place), "%h", "%h0"));
+  CheckSpelled({"GRU",
+                Text({kUnstacked, kGruWeights,
+                      "%p0 = matmul(%x0, %k) %s0 = add(%p0, %b) "
+                      "%xz0, %xr0, %xn0 = split(%s0) {axis = 1} %z0 = sigmoid(%xz0) "
+                      "%n0 = tanh(%xn0) %zz0 = sub(%one, %z0) %h0 = mul(%zz0, %n0) ",
+                      gru, kLast}),
+                "gru"});
   std::string rnn = renamed(StepsText(kRnnStep, {1, 2, 3}), "matmul(%h, ", "matmul(%h0, ");
   CheckSpelled({"RNN",
                 Text({kUnstacked, kRnnWeights,

@@ -225,28 +225,7 @@ TEST_CASE("recurrent idioms: LSTM") {
     CheckSpelled(row);
 }
 
-constexpr std::string_view kGruWeights =
-    "const %k: f32[3, 15] = seeded(2) const %r: f32[5, 15] = seeded(3, 0.5) "
-    "const %b: f32[15] = seeded(4) const %rb: f32[15] = seeded(5) const %one: f32[] = [1] ";
-
-// z, r and the candidate n of Keras, with the reset gate behind the product or before it.
-constexpr std::string_view kResetAfter =
-    "%p@ = matmul(X, %k) %s@ = add(%p@, %b) %xz@, %xr@, %xn@ = split(%s@) {axis = 1} "
-    "%q@ = matmul(H, %r) %t@ = add(%q@, %rb) %hz@, %hr@, %hn@ = split(%t@) {axis = 1} "
-    "%az@ = add(%xz@, %hz@) %z@ = sigmoid(%az@) %ar@ = add(%xr@, %hr@) %g@ = sigmoid(%ar@) "
-    "%gn@ = mul(%g@, %hn@) %an@ = add(%xn@, %gn@) %n@ = tanh(%an@) ";
-constexpr std::string_view kResetBefore =
-    "%p@ = matmul(X, %k) %s@ = add(%p@, %b) %xz@, %xr@, %xn@ = split(%s@) {axis = 1} "
-    "%q@ = matmul(H, %rzr) %hz@, %hr@ = split(%q@) {axis = 1} "
-    "%az@ = add(%xz@, %hz@) %z@ = sigmoid(%az@) %ar@ = add(%xr@, %hr@) %g@ = sigmoid(%ar@) "
-    "%gh@ = mul(%g@, H) %hn@ = matmul(%gh@, %rn) %an@ = add(%xn@, %hn@) %n@ = tanh(%an@) ";
-constexpr std::string_view kBlend =
-    "%zh@ = mul(%z@, H) %zz@ = sub(%one, %z@) %zn@ = mul(%zz@, %n@) %h@ = add(%zh@, %zn@)";
-
 TEST_CASE("recurrent idioms: GRU") {
-  const std::string before = Text({kGruWeights,
-                                   "const %rzr: f32[5, 10] = seeded(6) "
-                                   "const %rn: f32[5, 5] = seeded(7) "});
   const auto after = [](std::string_view initial, std::string_view blend) {
     return Text({kUnstacked, initial, kGruWeights, StepsText(Text({kResetAfter, blend})), kLast});
   };
@@ -255,10 +234,12 @@ TEST_CASE("recurrent idioms: GRU") {
            {"Keras, reset_after", after(kZeros, kBlend), "gru", linear},
            {"Keras, reset_after, from a state", after(kStates, kBlend), "gru", linear, 6},
            {"Keras, reset before",
-            Text({kUnstacked, kZeros, before, StepsText(Text({kResetBefore, kBlend})), kStacked}),
+            Text({kUnstacked, kZeros, kGruWeights, StepsText(Text({kResetBefore, kBlend})),
+                  kStacked}),
             "gru", "", 4, kSteps, "concat"},
            {"Keras, reset before, from a state",
-            Text({kUnstacked, kStates, before, StepsText(Text({kResetBefore, kBlend})), kStacked}),
+            Text({kUnstacked, kStates, kGruWeights, StepsText(Text({kResetBefore, kBlend})),
+                  kStacked}),
             "gru", "", 6, kSteps, "concat"},
            {"PyTorch's GRUCell",
             after(kStates, "%d@ = sub(H, %n@) %e@ = mul(%d@, %z@) %h@ = add(%n@, %e@)"), "gru",

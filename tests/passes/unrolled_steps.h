@@ -98,6 +98,25 @@ inline constexpr std::string_view kKerasStep =
     "%fc@ = mul(%f@, C) %n@ = tanh(%zn@) %in@ = mul(%i@, %n@) %c@ = add(%fc@, %in@) "
     "%o@ = sigmoid(%zo@) %a@ = tanh(%c@) %h@ = mul(%o@, %a@)";
 
+inline constexpr std::string_view kGruWeights =
+    "const %k: f32[3, 15] = seeded(2) const %r: f32[5, 15] = seeded(3, 0.5) "
+    "const %b: f32[15] = seeded(4) const %rb: f32[15] = seeded(5) const %one: f32[] = [1] "
+    "const %rzr: f32[5, 10] = seeded(6) const %rn: f32[5, 5] = seeded(7) ";
+
+// z, r and the candidate n of Keras, with the reset gate behind the product or before it.
+inline constexpr std::string_view kResetAfter =
+    "%p@ = matmul(X, %k) %s@ = add(%p@, %b) %xz@, %xr@, %xn@ = split(%s@) {axis = 1} "
+    "%q@ = matmul(H, %r) %t@ = add(%q@, %rb) %hz@, %hr@, %hn@ = split(%t@) {axis = 1} "
+    "%az@ = add(%xz@, %hz@) %z@ = sigmoid(%az@) %ar@ = add(%xr@, %hr@) %g@ = sigmoid(%ar@) "
+    "%gn@ = mul(%g@, %hn@) %an@ = add(%xn@, %gn@) %n@ = tanh(%an@) ";
+inline constexpr std::string_view kResetBefore =
+    "%p@ = matmul(X, %k) %s@ = add(%p@, %b) %xz@, %xr@, %xn@ = split(%s@) {axis = 1} "
+    "%q@ = matmul(H, %rzr) %hz@, %hr@ = split(%q@) {axis = 1} "
+    "%az@ = add(%xz@, %hz@) %z@ = sigmoid(%az@) %ar@ = add(%xr@, %hr@) %g@ = sigmoid(%ar@) "
+    "%gh@ = mul(%g@, H) %hn@ = matmul(%gh@, %rn) %an@ = add(%xn@, %hn@) %n@ = tanh(%an@) ";
+inline constexpr std::string_view kBlend =
+    "%zh@ = mul(%z@, H) %zz@ = sub(%one, %z@) %zn@ = mul(%zz@, %n@) %h@ = add(%zh@, %zn@)";
+
 struct Spelled {
   std::string_view name;
   std::string graph;
