@@ -82,33 +82,9 @@ std::optional<std::string> WhyIllegal(const Node& node) {
   return std::nullopt;
 }
 
-bool HoldsNarrowIntegers(const Node& cast) {
-  const DType to = cast.output()->dtype();
-  return cast.Is("cast") && (to == DType::kF32 || IsWhole(to));
-}
-
-// Inputs of narrow integers, such as images, that are only converted -> of i32.
-Status WidenInputs(Graph& graph) {
-  for (const Port& p : graph.inputs()) {
-    Value* const v = p.value;
-    if (!IsInteger(v->dtype()) || DTypeBits(v->dtype()) > 16 || v->type().quantized() ||
-        graph.IsOutput(v) || v->uses().empty())
-      continue;
-    const auto uses = v->uses();
-    if (!std::ranges::all_of(uses, [](const Use& u) { return HoldsNarrowIntegers(*u.node); }))
-      continue;
-    Type type = v->type();
-    type.dtype = DType::kI32;
-    v->set_type(std::move(type));
-    for (const Use& u : uses) NN_RETURN_IF_ERROR(InferNode(*u.node));
-  }
-  return {};
-}
-
 // Core ML computes with real numbers only, so quantized weights are dequantized.
 Status AsReals(Graph& graph) {
   NN_RETURN_IF_ERROR(UnfuseQdq(graph));
-  NN_RETURN_IF_ERROR(WidenInputs(graph));
   return DequantizeConstants(graph);
 }
 
@@ -140,6 +116,7 @@ const Target& CoremlTarget() {
       {"reverse_sequence", "batch before time", &BatchBeforeTime},
       {"cast", "whole numbers", &DropFractions},
       {"cast", "narrow integers", &WidenIntegers},
+      {"", "input of narrow integers", &WidenInput},
       {"quantize", "rounding", &QuantizeInFloat},
       {"matmul_integer", "products of floats", &ExpandIntegerProduct},
       {"conv_integer", "products of floats", &ExpandIntegerProduct},
