@@ -1,4 +1,4 @@
-// Type inference of determinants, Einsum, spectra and others.
+// Type inference of Einsum, spectra and others.
 #include <algorithm>
 #include <set>
 
@@ -8,18 +8,6 @@
 
 namespace nn::onnx {
 namespace {
-
-Status InferDet(TypeContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2, kMaxRank));
-  const Dims* x = ctx.dims(0);
-  if (x == nullptr) {
-    ctx.Set(0, ctx.dtype(0));
-    return {};
-  }
-  NN_RETURN_IF_ERROR(ctx.Same(*(x->end() - 2), x->back(), "rows and columns"));
-  ctx.Set(0, ctx.dtype(0), Dims(x->begin(), x->end() - 2));
-  return {};
-}
 
 // ---- Einsum -------------------------------------------------------------------------------------
 
@@ -244,7 +232,6 @@ Status InferSwiGlu(TypeContext& ctx) {
 
 void AddMathInferences(InferTable& t) {
   t.Add("", "CumProd", 26, InferLikeFirst);
-  t.Add("", "Det", 11, InferDet);
   t.Add("", "Einsum", 12, InferEinsum);
   t.Add("", "DFT", 17, InferDft);
   t.Add("", "STFT", 17, InferStft);

@@ -1,0 +1,9 @@
+// det(x): the determinants of the square matrices in the last two axes of x; y has the other axes.
+//
+// Elimination with partial pivoting. Column by column, the row of the largest absolute value, the
+// first of several and NaN above all others, is exchanged with the first row that is left. The
+// rows below become row + l * pivot row (fused), with l = -(element / pivot). The determinant is
+// the product of the pivots in order, starting at 1 and negated by each exchange; it is 0 as soon
+// as a pivot is. Computed in float32, or double for f64. The determinant of a matrix without
+// elements is 1.
+#pragma once
