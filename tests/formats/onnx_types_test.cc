@@ -239,7 +239,7 @@ TEST_CASE("onnx types: operands that do not fit") {
        "RoiAlign",
        {"f32[1, 8, 9, 9]", "f32[3, 4]", "i64[2]"},
        "",
-       "dimension R: 3 and 2 differ"},
+       "there are 3 rois and 2 entries of batch"},
       {17, "Einsum", {"f32[2, 3]"}, StringAttr("equation", "ijk->i"), "its term has 3 labels"},
       {17, "NegativeLogLikelihoodLoss", {"f32[3, 5, 6]", "i64[3, 5]"}, "", "6"},
       {17, "SplitToSequence", {"f32[6, 2]", "i64[2]"}, Data(1, "dims: 2", "3, 2"), "add up to 5"},

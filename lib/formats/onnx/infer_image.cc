@@ -11,32 +11,6 @@ Status InferDeformConv(TypeContext& ctx) {
   return {};
 }
 
-Status InferRoiAlign(TypeContext& ctx) {
-  DimNames dims(ctx);
-  NN_RETURN_IF_ERROR(dims.Match(0, "N C H W"));
-  NN_RETURN_IF_ERROR(dims.Match(1, "R 4"));
-  NN_RETURN_IF_ERROR(dims.Match(2, "R"));
-  NN_RETURN_IF_ERROR(dims.Bind("h", ctx.node().Int("output_height", 1)));
-  NN_RETURN_IF_ERROR(dims.Bind("w", ctx.node().Int("output_width", 1)));
-  ctx.Set(0, ctx.dtype(0), dims.Make("R C h w"));
-  return {};
-}
-
-Status InferMaxRoiPool(TypeContext& ctx) {
-  const auto pooled = ctx.node().Ints("pooled_shape");
-  if (pooled.size() != 2)
-    return ModelError("pooled_shape has {} entries; expected 2", pooled.size());
-  DimNames dims(ctx);
-  NN_RETURN_IF_ERROR(dims.Match(0, "N C H W"));
-  NN_RETURN_IF_ERROR(dims.Match(1, "R 5"));
-  for (const auto& [name, size] : {std::pair("h", pooled[0]), std::pair("w", pooled[1])}) {
-    if (size <= 0) return ModelError("pooled_shape has the entry {}; it must be positive", size);
-    NN_RETURN_IF_ERROR(dims.Bind(name, size));
-  }
-  ctx.Set(0, ctx.dtype(0), dims.Make("R C h w"));
-  return {};
-}
-
 Status InferNonMaxSuppression(TypeContext& ctx) {
   ctx.Set(0, DType::kI64, Dims{ctx.Unknown(), 3});
   return {};
@@ -89,8 +63,6 @@ Status InferCol2Im(TypeContext& ctx) {
 
 void AddImageInferences(InferTable& t) {
   t.Add("", "DeformConv", 19, InferDeformConv);
-  t.Add("", "RoiAlign", 10, InferRoiAlign);
-  t.Add("", "MaxRoiPool", 1, InferMaxRoiPool);
   t.Add("", "NonMaxSuppression", 10, InferNonMaxSuppression);
   t.Add("", "ImageDecoder", 20, InferImageDecoder);
   t.Add("", "Col2Im", 18, InferCol2Im);
