@@ -2,6 +2,7 @@
 
 #include "formats/onnx/family.h"
 #include "ops/array/shape.h"
+#include "ops/nn/batch_norm_training.h"
 #include "ops/nn/norm.h"
 #include "ops/support/types.h"
 
@@ -15,41 +16,64 @@ namespace {
 
 // Training mode is is_test = 0 (versions 1 and 6), more than one output (7 and 9) or training_mode
 // (from 14 on).
-Status CheckInference(const ImportContext& ctx) {
-  bool training = ctx.Int("training_mode", 0) != 0;
-  if (ctx.opset() < 7) training = ctx.Int("is_test", 0) == 0;
+bool IsTraining(const ImportContext& ctx) {
+  if (ctx.opset() >= 14) return ctx.Int("training_mode", 0) != 0;
+  bool training = ctx.opset() < 7 && ctx.Int("is_test", 0) == 0;
   for (size_t i = 1; i < ctx.output_count(); ++i) training |= ctx.WantsOutput(i);
-  if (training)
-    return UnsupportedError("BatchNormalization in training mode; export the model for inference");
-  return {};
+  return training;
 }
 
 Result<Value*> Reshaped(ImportContext& ctx, Value* v, Dims dims) {
   return ctx.Add("reshape", {v}, ReshapeAttrs{std::move(dims), false});
 }
 
+// The operator on inputs whose channels are axis 1. From version 14 on the results are Y and the
+// running statistics; before, the statistics of the batch follow.
+Result<std::vector<Value*>> AddBatchNorm(ImportContext& ctx, std::vector<Value*> inputs) {
+  const float epsilon = ctx.Float("epsilon", 1e-5f);
+  if (!IsTraining(ctx)) {
+    NN_ASSIGN(Value* const y,
+              ctx.Add("batch_norm", std::move(inputs), BatchNormAttrs{epsilon, Layout::kNcx}));
+    return std::vector<Value*>{y};
+  }
+  const bool batch = ctx.WantsOutput(3) || ctx.WantsOutput(4);
+  NN_ASSIGN(Node* const node,
+            ctx.AddNode("batch_norm_training", std::move(inputs),
+                        BatchNormTrainingAttrs{epsilon, ctx.Float("momentum", 0.9f), Layout::kNcx},
+                        batch ? 5 : 3));
+  return std::vector<Value*>(node->outputs().begin(), node->outputs().end());
+}
+
 Status ImportBatchNorm(ImportContext& ctx) {
-  NN_RETURN_IF_ERROR(CheckInference(ctx));
   std::vector<Value*> inputs;
   for (size_t i = 0; i < 5; ++i) {
     NN_ASSIGN(Value* const v, ctx.Required(i));
     inputs.push_back(v);
   }
-  const BatchNormAttrs a{ctx.Float("epsilon", 1e-5f), Layout::kNcx};
   const Type x = inputs[0]->type();
   if (!x.ranked()) return UnsupportedError("BatchNormalization needs an input of known rank");
+  if (x.rank() == 0) return ModelError("the input of BatchNormalization cannot be a scalar");
   // Without `spatial` (up to version 8), each element of a sample has its own parameters, so it is
   // a channel. A vector is a batch with one channel.
   const bool per_element = ctx.opset() < 9 && ctx.Int("spatial", 1) == 0;
-  if (!per_element && x.rank() > 1) return ctx.Emit("batch_norm", inputs, a);
-  if (x.rank() == 0) return ModelError("the input of BatchNormalization cannot be a scalar");
-  const Dim channels = Product(Dims(x.dims->begin() + 1, x.dims->end()));
-  NN_ASSIGN(inputs[0], Reshaped(ctx, inputs[0], {x.dim(0), channels}));
-  for (size_t i = 1; i < 5; ++i) {
-    NN_ASSIGN(inputs[i], Reshaped(ctx, inputs[i], {channels}));
+  const bool is_flat = per_element || x.rank() == 1;
+  const Dims parameters = inputs[3]->type().ranked() ? *inputs[3]->type().dims : Dims{};
+  if (is_flat) {
+    const Dim channels = Product(Dims(x.dims->begin() + 1, x.dims->end()));
+    NN_ASSIGN(inputs[0], Reshaped(ctx, inputs[0], {x.dim(0), channels}));
+    for (size_t i = 1; i < 5; ++i) {
+      NN_ASSIGN(inputs[i], Reshaped(ctx, inputs[i], {channels}));
+    }
   }
-  NN_ASSIGN(Value* const y, ctx.Add("batch_norm", inputs, a));
-  return ctx.Emit("reshape", {y}, ReshapeAttrs{*x.dims, false});
+  NN_ASSIGN(const std::vector<Value*> results, AddBatchNorm(ctx, inputs));
+  for (size_t i = 0; i < results.size(); ++i) {
+    Value* y = results[i];
+    if (is_flat && (i == 0 || ctx.WantsOutput(i))) {
+      NN_ASSIGN(y, Reshaped(ctx, y, i == 0 ? *x.dims : parameters));
+    }
+    ctx.SetOutput(i, y);
+  }
+  return {};
 }
 
 // ---- Normalization by a tensor's own statistics
@@ -157,6 +181,19 @@ Status WriteBatchNorm(ExportContext& ctx, const Node& node) {
 }
 std::optional<std::string> WhyNotBatchNorm(const Node& node) {
   return WhyNotLayout(node, node.attrs<BatchNormAttrs>().layout);
+}
+
+Status WriteBatchNormTraining(ExportContext& ctx, const Node& node) {
+  const auto& a = node.attrs<BatchNormTrainingAttrs>();
+  pb::NodeProto* out = ctx.AddNode(node, "BatchNormalization");
+  SetFloat(out, "epsilon", a.epsilon);
+  SetFloat(out, "momentum", a.momentum);
+  SetInt(out, "training_mode", 1);
+  return {};
+}
+std::optional<std::string> WhyNotBatchNormTraining(const Node& node) {
+  if (node.outputs().size() > 3) return "BatchNormalization has no statistics of the batch";
+  return WhyNotLayout(node, node.attrs<BatchNormTrainingAttrs>().layout);
 }
 
 Status WriteInstanceNorm(ExportContext& ctx, const Node& node) {
@@ -302,6 +339,10 @@ constexpr ImportRow kNormImports[] = {
 
 constexpr ExportRow kNormExports[] = {
     {.op = "batch_norm", .write = WriteBatchNorm, .why_not = WhyNotBatchNorm},
+    {.op = "batch_norm_training",
+     .write = WriteBatchNormTraining,
+     .why_not = WhyNotBatchNormTraining,
+     .min_opset = Since<14>},
     {.op = "instance_norm", .write = WriteInstanceNorm, .why_not = WhyNotInstanceNorm},
     {.op = "group_norm",
      .write = WriteGroupNorm,
