@@ -74,18 +74,6 @@ Status InferWindow(TypeContext& ctx) {
   return {};
 }
 
-Status InferMelWeightMatrix(TypeContext& ctx) {
-  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 0));
-  NN_RETURN_IF_ERROR(ctx.CheckRank(1, 0));
-  const auto bins = ctx.Int(0);
-  const auto length = ctx.Int(1);
-  Dims dims = ctx.Unknown(2);
-  if (length && *length > 0) dims[0] = Dim(*length / 2 + 1);
-  if (bins && *bins > 0) dims[1] = Dim(*bins);
-  ctx.Set(0, ctx.TypeAttr("output_datatype", DType::kF32), std::move(dims));
-  return {};
-}
-
 }  // namespace
 
 void AddConstantInferences(InferTable& t) {
@@ -96,7 +84,6 @@ void AddConstantInferences(InferTable& t) {
   t.Add("", "Multinomial", 7, InferMultinomial);
   for (const char* op : {"HannWindow", "HammingWindow", "BlackmanWindow"})
     t.Add("", op, 17, InferWindow);
-  t.Add("", "MelWeightMatrix", 17, InferMelWeightMatrix);
 }
 
 }  // namespace nn::onnx

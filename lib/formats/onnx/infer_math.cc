@@ -1,4 +1,4 @@
-// Type inference of Einsum, spectra and others.
+// Type inference of Einsum and others.
 #include <algorithm>
 #include <set>
 
@@ -109,69 +109,6 @@ Status InferEinsum(TypeContext& ctx) {
   return {};
 }
 
-// ---- Spectra ------------------------------------------------------------------------------------
-
-// The axis is an attribute before version 20, then an input; the last axis holds the real and
-// imaginary parts.
-Status InferDft(TypeContext& ctx) {
-  ctx.Set(0, ctx.dtype(0));
-  const Dims* x = ctx.dims(0);
-  if (x == nullptr) return {};
-  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2, kMaxRank));
-  const bool onesided = ctx.node().Int("onesided", 0) != 0;
-  const bool inverse = ctx.node().Int("inverse", 0) != 0;
-  if (onesided)
-    if (auto s = ctx.Same(x->back(), inverse ? 2 : 1, "last dimension and onesided"); !s)
-      return tl::unexpected(s.error());
-  Dims dims = *x;
-  dims.back() = onesided && inverse ? 1 : 2;
-  const bool attribute = ctx.node().opset() < 20;
-  std::optional<int64_t> axis = attribute ? ctx.node().Int("axis", 1) : -2;
-  if (!attribute && ctx.has(2)) axis = ctx.Int(2);
-  const auto rank = static_cast<int64_t>(dims.size());
-  if (!axis) {
-    if (onesided || ctx.has(1)) std::fill(dims.begin(), dims.end() - 1, ctx.Unknown());
-    ctx.Set(0, ctx.dtype(0), std::move(dims));
-    return {};
-  }
-  if (*axis < -rank || *axis == -1 || *axis >= rank - 1)
-    return ModelError("axis {} is out of range for rank {}", *axis, rank);
-  Dim& length = dims[static_cast<size_t>(*axis < 0 ? *axis + rank : *axis)];
-  if (ctx.has(1)) {
-    NN_RETURN_IF_ERROR(ctx.CheckRank(1, 0));
-    const auto given = ctx.Int(1);
-    length = given && *given >= 0 ? Dim(*given) : ctx.Unknown();
-  }
-  if (onesided && !inverse) length = Dim::FloorDiv(length, 2) + 1;
-  if (onesided && inverse && !ctx.has(1)) length = (length - 1) * 2;
-  ctx.Set(0, ctx.dtype(0), std::move(dims));
-  return {};
-}
-
-Status InferStft(TypeContext& ctx) {
-  ctx.Set(0, ctx.dtype(0));
-  const Dims* signal = ctx.dims(0);
-  if (signal == nullptr) return {};
-  NN_RETURN_IF_ERROR(ctx.CheckRank(0, 2, kMaxRank));
-  NN_RETURN_IF_ERROR(ctx.CheckRank(2, 1));
-  Dim size = ctx.Unknown();
-  const auto length = ctx.has(3) ? ctx.Int(3) : std::nullopt;
-  if (length) size = *length;
-  if (const Dims* window = ctx.dims(2)) {
-    NN_ASSIGN(size, ctx.Same(size, (*window)[0], "frame_length and window"));
-  }
-  Dims dims = {(*signal)[0], ctx.Unknown(), ctx.Unknown(), 2};
-  const auto step = ctx.Int(1);
-  if (size.is_const() && (length || !ctx.has(3))) {
-    const bool onesided = ctx.node().Int("onesided", 1) != 0;
-    dims[2] = onesided ? Dim(size.value() / 2 + 1) : size;
-    if (step && *step > 0 && (*signal)[1].is_const() && (*signal)[1].value() >= size.value())
-      dims[1] = Dim(((*signal)[1].value() - size.value()) / *step + 1);
-  }
-  ctx.Set(0, ctx.dtype(0), std::move(dims));
-  return {};
-}
-
 // ---- Others -------------------------------------------------------------------------------------
 
 Status InferBitCast(TypeContext& ctx) {
@@ -233,8 +170,6 @@ Status InferSwiGlu(TypeContext& ctx) {
 void AddMathInferences(InferTable& t) {
   t.Add("", "CumProd", 26, InferLikeFirst);
   t.Add("", "Einsum", 12, InferEinsum);
-  t.Add("", "DFT", 17, InferDft);
-  t.Add("", "STFT", 17, InferStft);
   t.Add("", "BitCast", 26, InferBitCast);
   t.Add("", "TensorScatter", 24, InferTensorScatter);
   t.Add("", "SwiGLU", 28, InferSwiGlu);
