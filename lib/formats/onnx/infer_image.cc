@@ -5,12 +5,6 @@
 namespace nn::onnx {
 namespace {
 
-Status InferDeformConv(TypeContext& ctx) {
-  NN_ASSIGN(auto dims, WindowDims(ctx, 0, 1));
-  ctx.Set(0, ctx.dtype(0), std::move(dims));
-  return {};
-}
-
 Status InferNonMaxSuppression(TypeContext& ctx) {
   ctx.Set(0, DType::kI64, Dims{ctx.Unknown(), 3});
   return {};
@@ -62,7 +56,6 @@ Status InferCol2Im(TypeContext& ctx) {
 }  // namespace
 
 void AddImageInferences(InferTable& t) {
-  t.Add("", "DeformConv", 19, InferDeformConv);
   t.Add("", "NonMaxSuppression", 10, InferNonMaxSuppression);
   t.Add("", "ImageDecoder", 20, InferImageDecoder);
   t.Add("", "Col2Im", 18, InferCol2Im);
