@@ -158,19 +158,6 @@ Status ImportSelu1(ImportContext& ctx) {
   return ctx.Emit("selu", {x}, SeluAttrs{ctx.Float("alpha", 1.6732f), ctx.Float("gamma", 1.0507f)});
 }
 
-// x * sigmoid(alpha * x)
-Status ImportSwish(ImportContext& ctx) {
-  NN_ASSIGN(Value* const x, ctx.Required(0));
-  const float alpha = ctx.Float("alpha", 1.0f);
-  if (!IsFloat(x->dtype()))
-    return ModelError("Swish needs a floating-point input, not {}", DTypeName(x->dtype()));
-  if (alpha == 1.0f) return ctx.Emit("silu", {x});
-  NN_ASSIGN(Value* const scale, ctx.Number(x->dtype(), static_cast<double>(alpha)));
-  NN_ASSIGN(Value* const scaled, ctx.Add("mul", {x, scale}));
-  NN_ASSIGN(Value* const gate, ctx.Add("sigmoid", {scaled}));
-  return ctx.Emit("mul", {x, gate});
-}
-
 }  // namespace
 
 // ==== To ONNX ====================================================================================
@@ -398,7 +385,6 @@ constexpr ImportRow kElementwiseImports[] = {
     {.op = "BitShift", .since = 11, .import = ImportBitShift},
     {.op = "Selu", .since = 1, .import = ImportSelu1},
     {.op = "Selu", .since = 6, .import = kOneToOne},
-    {.op = "Swish", .since = 24, .import = ImportSwish},
 };
 
 constexpr ExportRow kElementwiseExports[] = {
