@@ -157,6 +157,26 @@ TEST_CASE("ONNX: CausalConvWithState") {
                   "a filter of known shape"));
 }
 
+TEST_CASE("ONNX: LinearAttention") {
+  const std::vector<Port> ports = {{"q", kF32, "1, 2, 1"}, {"k", kF32, "1, 2, 1"},
+                                   {"v", kF32, "1, 2, 1"}, {"s", kF32, "1, 1, 1, 1"},
+                                   {"d", kF32, "1, 2, 1"}, {"b", kF32, "1, 2, 1"}};
+  const std::string heads = Int("q_num_heads", 1) + Int("kv_num_heads", 1);
+  const std::vector<std::vector<double>> inputs = {{1, 3}, {2, 1}, {5, 7}, {8}, {0, 0}, {0.5, 2}};
+  // S = -3, then u = 2 (7 + 3).
+  Check(Model("LinearAttention", ports, 2, heads), inputs, {{-3, 51}, {17}});
+  Check(Model("LinearAttention", {ports[0], ports[1], ports[2]}, 2,
+              heads + Text("update_rule", "linear") + Int("chunk_size", 16)),
+        {{1, 3}, {2, 1}, {5, 7}}, {{10, 51}, {17}});
+  CHECK(IsRefused(Model("LinearAttention", ports, 2, heads + Text("update_rule", "gated")),
+                  "update_rule gated has no beta"));
+  CHECK(IsRefused(Model("LinearAttention", {ports[0], ports[1], ports[2]}, 2, heads),
+                  "update_rule gated_delta needs decay"));
+  CHECK(IsRefused(Model("LinearAttention", ports, 2, heads + Text("update_rule", "x")),
+                  "unknown update_rule"));
+  CHECK(IsRefused(Model("LinearAttention", ports, 2), "attribute q_num_heads is missing"));
+}
+
 TEST_CASE("ONNX: SwiGLU") {
   const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
   const std::vector<Port> ports = {{"a", kF32, "3"}, {"b", kF32, "3"}};

@@ -130,77 +130,12 @@ Status InferCausalConvWithState(TypeContext& ctx) {
   return {};
 }
 
-// ---- LinearAttention ----------------------------------------------------------------------------
-
-struct UpdateRule {
-  std::string_view name;
-  bool decay;
-  bool beta;
-};
-constexpr UpdateRule kUpdateRules[] = {{"linear", false, false},
-                                       {"gated", true, false},
-                                       {"delta", false, true},
-                                       {"gated_delta", true, true}};
-
-Status CheckUpdateRule(const TypeContext& ctx) {
-  const std::string name = ctx.node().String("update_rule", "gated_delta");
-  for (const UpdateRule& rule : kUpdateRules) {
-    if (rule.name != name) continue;
-    if (rule.decay != ctx.has(4))
-      return ModelError("update_rule {} {} decay", name, rule.decay ? "needs" : "has no");
-    if (rule.beta != ctx.has(5))
-      return ModelError("update_rule {} {} beta", name, rule.beta ? "needs" : "has no");
-    return {};
-  }
-  return ModelError("unknown update_rule {}", name);
-}
-
-// Binds `size` to the dimension `packed` over the heads.
-Status Unpack(DimNames& dims, std::string_view packed, int64_t heads, std::string_view size) {
-  const auto total = dims.Number(packed);
-  if (!total) return {};
-  if (*total % heads != 0)
-    return ModelError("{} of size {} is not a multiple of {} heads", packed, *total, heads);
-  return dims.Bind(size, *total / heads);
-}
-
-Status InferLinearAttention(TypeContext& ctx) {
-  const int64_t q_heads = ctx.node().Int("q_num_heads", 0);
-  const int64_t kv_heads = ctx.node().Int("kv_num_heads", 0);
-  if (q_heads <= 0 || kv_heads <= 0 || q_heads % kv_heads != 0)
-    return ModelError(
-        "q_num_heads is {} and kv_num_heads {}; q_num_heads must be a multiple of kv_num_heads",
-        q_heads, kv_heads);
-  NN_RETURN_IF_ERROR(CheckUpdateRule(ctx));
-  DimNames dims(ctx);
-  NN_RETURN_IF_ERROR(dims.Bind("Hkv", kv_heads));
-  constexpr std::string_view kShapes[] = {"B T Q",       "B T K",     "B T V",
-                                          "B Hkv Dk Dv", "B T decay", "B T beta"};
-  for (size_t i = 0; i < std::size(kShapes); ++i) NN_RETURN_IF_ERROR(dims.Match(i, kShapes[i]));
-  NN_RETURN_IF_ERROR(Unpack(dims, "Q", q_heads, "Dk"));
-  NN_RETURN_IF_ERROR(Unpack(dims, "K", kv_heads, "Dk"));
-  NN_RETURN_IF_ERROR(Unpack(dims, "V", kv_heads, "Dv"));
-  if (const auto decay = dims.Number("decay"); decay && *decay != kv_heads) {
-    const auto size = dims.Number("Dk");
-    if (size ? *decay != kv_heads * *size : *decay % kv_heads != 0)
-      return ModelError("decay has {} entries for {} heads", *decay, kv_heads);
-  }
-  if (const auto beta = dims.Number("beta"); beta && *beta != 1 && *beta != kv_heads)
-    return ModelError("beta has {} entries for {} heads", *beta, kv_heads);
-  if (const auto value = dims.Number("Dv"))
-    NN_RETURN_IF_ERROR(dims.Bind("out", Dim(*value) * Dim(q_heads)));
-  ctx.Set(0, ctx.dtype(0), dims.Make("B T out"));
-  ctx.Set(1, ctx.dtype(ctx.has(3) ? 3 : 0), dims.Make("B Hkv Dk Dv"));
-  return {};
-}
-
 }  // namespace
 
 void AddAttentionInferences(InferTable& t) {
   t.Add("", "Attention", 23, InferAttention);
   t.Add("", "RotaryEmbedding", 23, InferRotaryEmbedding);
   t.Add("", "CausalConvWithState", 27, InferCausalConvWithState);
-  t.Add("", "LinearAttention", 27, InferLinearAttention);
   t.Add("ai.onnx.preview", "FlexAttention", 1, InferFlexAttention);
 }
 

@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "formats/onnx/dim_names.h"
-#include "formats/onnx/tensor.h"
-#include "ops/support/types.h"
+#include "formats/onnx/infer.h"
 
 namespace nn::onnx {
 namespace {
