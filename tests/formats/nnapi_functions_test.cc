@@ -137,6 +137,19 @@ TEST_CASE("nnapi functions: a divisor that may be 0 is refused") {
   }
 }
 
+TEST_CASE("nnapi functions: a divisor of unknown size is refused, even if the quotient has one") {
+  Graph graph = Parse(R"(graph {
+    in %a: f32[4]
+    in %b: f32[c]
+    const %one: f32[] = [1]
+    %d = sigmoid(%b)
+    %p = add(%d, %one)
+    %y = div(%a, %p)
+    out "y" = %y
+  })");
+  CHECK(!Legalized(graph).empty());
+}
+
 TEST_CASE("nnapi functions: idioms become operators that have rewrites") {
   Graph graph = Parse(R"(graph "g" {
     in %x "x": f32[2, 3, 8]

@@ -358,7 +358,9 @@ constexpr struct {
 
 bool HasShape(const Node& node) {
   const auto dims = node.output()->type().const_dims();
-  return IsReal(node) && dims && CheckedElements(*dims).value_or(0) > 0;
+  const auto known = [](const Value* v) { return v == nullptr || v->type().const_dims(); };
+  return IsReal(node) && std::ranges::all_of(node.inputs(), known) && dims &&
+         CheckedElements(*dims).value_or(0) > 0;
 }
 
 // Factors of parts that may be 0 must be finite, as must the reciprocal of celu's.
