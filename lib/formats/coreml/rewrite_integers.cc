@@ -91,8 +91,8 @@ Result<bool> WidenInput(Graph& graph, Node& node) {
   const auto users = UsersOf(graph, x, false);
   const auto is_wider = [](const Node* end) {
     const DType to = end->output()->dtype();
-    return end->Is("cast") && (to == DType::kF32 || to == DType::kI32 || to == DType::kI64 ||
-                               to == DType::kBool);
+    return end->Is("cast") &&
+           (to == DType::kF32 || to == DType::kI32 || to == DType::kI64 || to == DType::kBool);
   };
   if (!users || !std::ranges::all_of(users->ends, is_wider)) return false;
   Widen(x, *users);

@@ -105,7 +105,7 @@ bool IsZero(const Value* v) {
 }
 
 // A real operand with its scale and zero point, inputs 1 and 2.
-struct Scaled {
+struct QuantOperand {
   Value* x = nullptr;
   Value* scale = nullptr;
   Value* zero = nullptr;  // null: 0
@@ -117,8 +117,8 @@ struct Scaled {
   }
 };
 
-Result<Scaled> ReadScaled(ImportContext& ctx) {
-  Scaled s;
+Result<QuantOperand> ReadQuantOperand(ImportContext& ctx) {
+  QuantOperand s;
   NN_ASSIGN(s.x, ctx.Required(0));
   NN_ASSIGN(s.scale, ctx.Required(1));
   NN_ASSIGN(s.scale, Folded(ctx, s.scale));
@@ -132,7 +132,7 @@ Result<Scaled> ReadScaled(ImportContext& ctx) {
 
 // The scale as one of a quantized type: a constant number, or constant numbers along one axis;
 // nullopt if it is neither or not positive.
-std::optional<LinearQuant> MappingOf(ImportContext& ctx, const Scaled& s) {
+std::optional<LinearQuant> MappingOf(ImportContext& ctx, const QuantOperand& s) {
   if (!s.scale->is_constant() || s.zero != nullptr) return std::nullopt;
   const Tensor& t = s.scale->constant();
   const auto scales = t.ToDoubles();
@@ -155,7 +155,7 @@ std::optional<LinearQuant> MappingOf(ImportContext& ctx, const Scaled& s) {
 
 // Weights become constant integers, and operands that QuantizeLinear rounds in the same way, real
 // numbers quantized and dequantized. Null for all others.
-Result<Value*> AsQuantized(ImportContext& ctx, const Scaled& s, int64_t bits, bool is_signed,
+Result<Value*> AsQuantized(ImportContext& ctx, const QuantOperand& s, int64_t bits, bool is_signed,
                            bool is_narrow, RoundingMode mode) {
   const auto mapping = MappingOf(ctx, s);
   if (!mapping || bits > 8 || s.x->dtype() != DType::kF32) return nullptr;
@@ -192,7 +192,7 @@ Status EmitScaled(ImportContext& ctx, Value* v, Value* zero, Value* scale) {
 }
 
 Status ImportIntQuant(ImportContext& ctx) {
-  NN_ASSIGN(const Scaled s, ReadScaled(ctx));
+  NN_ASSIGN(const QuantOperand s, ReadQuantOperand(ctx));
   NN_ASSIGN(const int64_t bits, BitsOf(ctx, 3));
   const bool is_signed = ctx.Int("signed", 1) != 0, is_narrow = ctx.Int("narrow", 0) != 0;
   NN_ASSIGN(const RoundingMode mode, RoundingModeOf(ctx, "ROUND"));
@@ -221,7 +221,7 @@ Status ImportBipolarQuant(ImportContext& ctx) {
 }
 
 // The integers of the operand, divided by a power of two.
-Result<Value*> Truncated(ImportContext& ctx, const Scaled& s, double divisor) {
+Result<Value*> Truncated(ImportContext& ctx, const QuantOperand& s, double divisor) {
   NN_ASSIGN(Value * v, s.Steps(ctx));
   NN_ASSIGN(v, ctx.Add("round", {v}));
   NN_ASSIGN(Value* const number, ctx.Number(v->dtype(), divisor));
@@ -229,7 +229,7 @@ Result<Value*> Truncated(ImportContext& ctx, const Scaled& s, double divisor) {
 }
 
 Status ImportTrunc1(ImportContext& ctx) {
-  NN_ASSIGN(const Scaled s, ReadScaled(ctx));
+  NN_ASSIGN(const QuantOperand s, ReadQuantOperand(ctx));
   NN_ASSIGN(const int64_t from, BitsOf(ctx, 3));
   NN_ASSIGN(const int64_t to, BitsOf(ctx, 4));
   NN_ASSIGN(const RoundingMode mode, RoundingModeOf(ctx, "FLOOR"));
@@ -240,7 +240,7 @@ Status ImportTrunc1(ImportContext& ctx) {
 
 // The divisor is the quotient of the scales, rounded to a power of two.
 Status ImportTrunc2(ImportContext& ctx) {
-  NN_ASSIGN(const Scaled s, ReadScaled(ctx));
+  NN_ASSIGN(const QuantOperand s, ReadQuantOperand(ctx));
   NN_ASSIGN(Value * out_scale, ctx.Required(4));
   NN_ASSIGN(out_scale, Folded(ctx, out_scale));
   if (!s.scale->is_constant() || !out_scale->is_constant() || s.scale->constant().elements() != 1 ||
