@@ -148,6 +148,10 @@ Status EvalDft(EvalContext& ctx) {
   return WithReals(ctx, x.dtype(), [&](auto zero) -> Status {
     using T = decltype(zero);
     NN_ASSIGN(auto y, RealOutput<T>::Create(ctx));
+    if (y.size() == 0) {
+      y.Finish();
+      return {};
+    }
     const Reals<T> values(x);
     const std::vector<int64_t> y_dims = *ctx.out_type().const_dims();
     const int64_t x_parts = x.dims().back(), y_parts = y_dims.back();
