@@ -174,6 +174,17 @@ std::vector<int64_t> Differences(std::vector<int64_t> a, const std::vector<int64
   return a;
 }
 
+// Erases what a rewrite inserted before it gave up, so that it is not rewritten in turn: the nodes
+// before `node` until the graph has `count`.
+void EraseBegun(Graph& graph, std::list<Node>::iterator node, size_t count) {
+  while (graph.nodes().size() > count) {
+    Node& last = *std::prev(node);
+    if (std::ranges::any_of(last.outputs(), [&](const Value* v) { return graph.HasUses(v); }))
+      return;
+    graph.Erase(&last);
+  }
+}
+
 }  // namespace
 
 Result<bool> RewriteNodes(Graph& graph, std::string_view target,
@@ -189,8 +200,10 @@ Result<bool> RewriteNodes(Graph& graph, std::string_view target,
       const bool first = it == graph.nodes().begin();
       const auto previous = first ? it : std::prev(it);
       const std::string_view op = it->op_name();
+      const size_t nodes = graph.nodes().size();
       NN_ASSIGN(const std::string_view applied, rewrite(*it));
       if (applied.empty()) {
+        EraseBegun(graph, it, nodes);
         ++it;
         continue;
       }

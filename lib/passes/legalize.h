@@ -112,8 +112,9 @@ Error UnsupportedNodesError(std::string_view target, std::span<const Unsupported
 
 // Calls `rewrite` for each node, including those that it inserts before a node, until it changes
 // nothing. It returns the name of what it applied to the node, which it may erase; empty if it
-// applied nothing. Adds the names to `counts` unless it is null. Returns whether anything changed;
-// an internal error that names the target if there is no end.
+// applied nothing, and then the unused nodes that it inserted are erased. Adds the names to
+// `counts` unless it is null. Returns whether anything changed; an internal error that names the
+// target if there is no end.
 Result<bool> RewriteNodes(Graph& graph, std::string_view target,
                           const std::function<Result<std::string_view>(Node&)>& rewrite,
                           RewriteCounts* counts);

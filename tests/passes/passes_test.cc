@@ -83,6 +83,23 @@ TEST_CASE("rewrite nodes: visits what a rewrite inserts, and counts") {
   CHECK(RewriteNodes(g, "test", rewrite, &counts) == false);
 }
 
+TEST_CASE("rewrite nodes: what a rewrite inserts before it gives up is erased") {
+  Graph g = Parse(R"(graph { in %x: f32[2] %a = abs(%x) %b = abs(%a) out "y" = %b })");
+  int begun = 0;
+  const auto rewrite = [&](Node& node) -> Result<std::string_view> {
+    if (!node.Is("abs")) return Rename(g, node, "neg", "abs");  // would not end
+    Expansion e(g, node);
+    NN_ASSIGN(Value* const y, e.Add("neg", {node.input(0)}));
+    NN_RETURN_IF_ERROR(e.Add("neg", {y}));
+    ++begun;
+    return std::string_view();
+  };
+  CHECK(RewriteNodes(g, "test", rewrite, nullptr) == false);
+  CHECK(begun == 2);
+  CHECK(Count(g, "neg") == 0);
+  CHECK(g.nodes().size() == 2);
+}
+
 TEST_CASE("rewrite nodes: a cycle is an internal error") {
   Graph g = Parse(R"(graph { in %x: f32[2] %y = abs(%x) out "y" = %y })");
   const auto rewrite = [&](Node& node) { return Rename(g, node, "abs", "abs"); };
