@@ -58,6 +58,21 @@ int64_t SignExtend(uint64_t v, int bits) {
   return static_cast<int64_t>(v << shift) >> shift;
 }
 
+// The bytes of booleans, with 1 for every other number than 0.
+Result<Blob> Booleans(Blob blob) {
+  const auto bytes = blob.bytes();
+  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b <= std::byte{1}; }))
+    return blob;
+  try {
+    Buffer out(bytes.size());
+    std::transform(bytes.begin(), bytes.end(), out.data(),
+                   [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
+    return Blob(std::move(out));
+  } catch (const std::bad_alloc&) {
+    return LimitError("out of memory for a tensor of {} booleans", bytes.size());
+  }
+}
+
 }  // namespace
 
 size_t ByteSize(DType dtype, int64_t elements) {
@@ -77,6 +92,9 @@ Result<Tensor> Tensor::Make(DType dtype, std::vector<int64_t> dims, Blob blob) {
   if (need != blob.size())
     return ModelError("{} elements of {} take {} bytes, but the data has {}", *n, DTypeName(dtype),
                       need, blob.size());
+  if (dtype == DType::kBool) {
+    NN_ASSIGN(blob, Booleans(std::move(blob)));
+  }
   return Tensor(dtype, std::move(dims), std::move(blob));
 }
 
@@ -151,6 +169,7 @@ bool Tensor::Identical(const Tensor& other) const {
 }
 
 Result<TensorBuilder> TensorBuilder::Create(DType dtype, std::vector<int64_t> dims) {
+  if (dtype == DType::kUnknown) return UnsupportedError("the element type is not known");
   const auto n = CheckedElements(dims);
   if (!n) return LimitError("the element count of a tensor overflows");
   constexpr int64_t kMaxElements = int64_t{1} << 40;

@@ -86,8 +86,8 @@ size_t ByteSize(DType dtype, int64_t elements);
 // Allocates and fills a new tensor.
 class TensorBuilder {
  public:
-  // kLimit if the size overflows or memory is exhausted. Contents are uninitialized except for
-  // types under 8 bits and strings.
+  // kLimit if the size overflows or memory is exhausted; kUnsupported for kUnknown. Contents are
+  // uninitialized except for types under 8 bits and strings.
   static Result<TensorBuilder> Create(DType dtype, std::vector<int64_t> dims);
 
   DType dtype() const { return dtype_; }

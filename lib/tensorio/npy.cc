@@ -65,16 +65,6 @@ Result<Blob> ToCOrder(const Blob& data, size_t item, const std::vector<int64_t>&
   return Blob(std::move(out));
 }
 
-Result<Blob> NormalizeBools(const Blob& data) {
-  const auto bytes = data.bytes();
-  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b <= std::byte{1}; }))
-    return data;
-  NN_ASSIGN(Buffer out, Allocate(data.size()));
-  std::transform(bytes.begin(), bytes.end(), out.data(),
-                 [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
-  return Blob(std::move(out));
-}
-
 Result<std::vector<std::string>> DecodeStrings(const Blob& data, const NpyType& type,
                                                int64_t elements) {
   if (type.item_size == 0 && elements > kMaxEmptyStrings)
@@ -230,9 +220,6 @@ Result<Tensor> ReadNpy(const Blob& file) {
   if (type.dtype == DType::kString) {
     NN_ASSIGN(std::vector<std::string> strings, DecodeStrings(data, type, *elements));
     return Tensor(header.shape, std::move(strings));
-  }
-  if (type.dtype == DType::kBool) {
-    NN_ASSIGN(data, NormalizeBools(data));
   }
   return Tensor::Make(type.dtype, header.shape, std::move(data));
 }

@@ -85,17 +85,6 @@ struct HeaderEntry {
   NamedTensor named;
 };
 
-// Normalizes nonzero bytes to 1, as nn::Tensor requires.
-Blob Booleans(const Blob& blob) {
-  const auto bytes = blob.bytes();
-  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b <= std::byte{1}; }))
-    return blob;
-  Buffer out(blob.size());
-  std::transform(bytes.begin(), bytes.end(), out.data(),
-                 [](std::byte b) { return b == std::byte{0} ? b : std::byte{1}; });
-  return Blob(std::move(out));
-}
-
 Result<HeaderEntry> ReadEntry(const std::string& name, const nlohmann::json& info,
                               const Blob& data) {
   if (!info.is_object()) return ParseError("its header entry is not a JSON object");
@@ -117,7 +106,6 @@ Result<HeaderEntry> ReadEntry(const std::string& name, const nlohmann::json& inf
     return ParseError("\"data_offsets\" [{}, {}] are outside the {} bytes of data", begin, end,
                       data.size());
   Blob bytes = data.Slice(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-  if (type->type == DType::kBool) bytes = Booleans(bytes);
   auto tensor = Tensor::Make(type->type, *std::move(shape), std::move(bytes));
   if (!tensor) return ParseError("{}", tensor.error().message());
   return HeaderEntry{begin, end, {name, *std::move(tensor)}};
