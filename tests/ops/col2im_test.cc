@@ -56,6 +56,9 @@ TEST_CASE("col2im: operands that do not fit") {
   CHECK(Fails(R"(graph { in %x: f32[1, 4, 4]  in %i: i64[2]  in %b: i64[1]
                  %y = col2im(%x, %i, %b)  out "y" = %y })",
               "image has 2 entries, but block 1"));
+  CHECK(Fails(R"(graph { in %x: f32[1, 4, 4]  in %i: i64[2]  in %b: f32[2]
+                 %y = col2im(%x, %i, %b)  out "y" = %y })",
+              "input 2 holds sizes and must be an integer tensor"));
   const Graph g = Parse(R"(graph { in %x: f32[1, 4, 4]  in %i: i64[2]  in %b: i64[2]
                            %y = col2im(%x, %i, %b)  out "y" = %y })");
   for (const std::vector<double>& block :

@@ -124,6 +124,17 @@ TEST_CASE("conv: errors name what does not fit") {
         std::string::npos);
 }
 
+TEST_CASE("conv: the bias of integers is an integer") {
+  for (const char* op : {"conv", "conv_transpose"})
+    CHECK(Fails(fmt::format(R"(graph {{ in %x: i8[1, 3, 4, 4]{{scale=0.05}}
+                                        const %w: i8[3, 3, 2, 2]{{scale=0.1}} = splat(1)
+                                        const %b: f32[3] = splat(1)
+                                        %y = {}(%x, %w, %b) @tflite : i8[*]{{scale=0.2}}
+                                        out "y" = %y }})",
+                            op),
+                "input 2 holds a bias of integer sums and must be an integer tensor"));
+}
+
 TEST_CASE("conv: a filter has one scale, or one for each output channel") {
   CHECK(Fails(R"(graph { in %x: i8[1, 3, 4, 4]{scale=0.05}
                          const %w: i8[3, 3, 2, 2]{axis=1, scale=[0.1, 0.2, 0.3]} = splat(1)

@@ -75,6 +75,10 @@ TEST_CASE("matmul: few rows, every number of panels") {
 TEST_CASE("matmul: errors name what does not fit") {
   CHECK(Fails(Product("f32[2, 3]", "f32[2, 3]"), "f32[2, 3]"));
   CHECK(Fails(Product("f32[2, 2, 3]", "f32[3, 3, 2]"), "matmul"));
+  CHECK(Fails(R"(graph { in %a: i8[2, 3]{scale=0.5}  const %b: i8[3, 2]{scale=0.5} = splat(1)
+                         const %c: f32[2] = [10, 20]
+                         %y = matmul(%a, %b, %c) @tflite : i8[*]{scale=1}  out "y" = %y })",
+              "input 2 holds a bias of integer sums and must be an integer tensor, but is f32[2]"));
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ TEST_CASE("roi_align: operands that do not fit") {
   CHECK(fails("f32[3, 5]", "i64[3]", "has 5 columns; must have 4"));
   CHECK(fails("f32[3, 4]", "i64[2]", "there are 3 rois and 2 entries of batch"));
   CHECK(fails("f64[3, 4]", "i64[3]", "different element types"));
-  CHECK(fails("f32[3, 4]", "f32[3]", "must be integers"));
+  CHECK(fails("f32[3, 4]", "f32[3]", "holds image numbers"));
   CHECK(Fails(Align("sampling_ratio = -1"), "must not be negative"));
   CHECK(Fails(Align("height = 0"), "height is 0; must be positive"));
 }

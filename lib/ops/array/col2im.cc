@@ -62,6 +62,8 @@ Status InferCol2Im(InferContext& ctx) {
     return UnsupportedError("col2im of {} is not supported", ctx.in(kColumns).ToString());
   NN_RETURN_IF_ERROR(RequireRank(ctx, kColumns, 3, 3));
   const auto image = Contents(ctx, kImage), block = Contents(ctx, kBlock);
+  NN_RETURN_IF_ERROR(RequireIntegers(ctx, kImage, "sizes"));
+  NN_RETURN_IF_ERROR(RequireIntegers(ctx, kBlock, "sizes"));
   std::optional<int64_t> axes;
   for (const size_t i : {kImage, kBlock}) {
     const auto length = KnownLength(ctx.in(i));

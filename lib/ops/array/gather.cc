@@ -35,14 +35,6 @@ Result<int64_t> CheckIndex(int64_t index, int64_t size) {
 
 namespace {
 
-Status RequireIndices(const InferContext& ctx, size_t input) {
-  const DType dtype = ctx.in(input).dtype;
-  if (dtype != DType::kUnknown && !IsInteger(dtype))
-    return ModelError("input {} holds indices and must be an integer tensor, but is {}", input,
-                      ctx.in(input).ToString());
-  return {};
-}
-
 int64_t Count(std::span<const int64_t> dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
 }
@@ -80,7 +72,7 @@ Status InferGather(InferContext& ctx) {
   const Type& x = ctx.in(0);
   const Type& indices = ctx.in(1);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  NN_RETURN_IF_ERROR(RequireIndices(ctx, 1));
+  NN_RETURN_IF_ERROR(RequireIntegers(ctx, 1, "indices"));
   if (!x.ranked() || !indices.ranked()) {
     ctx.set_out(0, Unranked(x));
     return {};
@@ -217,7 +209,7 @@ Status InferGatherElements(InferContext& ctx) {
   const Type& x = ctx.in(0);
   const Type& indices = ctx.in(1);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  NN_RETURN_IF_ERROR(RequireIndices(ctx, 1));
+  NN_RETURN_IF_ERROR(RequireIntegers(ctx, 1, "indices"));
   Type y = Unranked(x);
   y.dims = indices.dims;
   ctx.set_out(0, y);
@@ -304,7 +296,7 @@ Status InferGatherNd(InferContext& ctx) {
   const Type& x = ctx.in(0);
   const Type& indices = ctx.in(1);
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  NN_RETURN_IF_ERROR(RequireIndices(ctx, 1));
+  NN_RETURN_IF_ERROR(RequireIntegers(ctx, 1, "indices"));
   if (!x.ranked() || !indices.ranked()) {
     ctx.set_out(0, Unranked(x));
     return {};

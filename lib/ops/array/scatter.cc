@@ -139,10 +139,7 @@ Status InferScatter(InferContext& ctx) {
   const Type& x = ctx.in(0);
   NN_RETURN_IF_ERROR(SameDType(ctx, {0, 2}));
   NN_RETURN_IF_ERROR(RequirePerTensor(ctx, 0));
-  const DType dtype = ctx.in(1).dtype;
-  if (dtype != DType::kUnknown && !IsInteger(dtype))
-    return ModelError("input 1 holds indices and must be an integer tensor, but is {}",
-                      ctx.in(1).ToString());
+  NN_RETURN_IF_ERROR(RequireIntegers(ctx, 1, "indices"));
   const Type& updates = ctx.in(2);
   if (x.quant != nullptr && (updates.quant == nullptr || !x.quant->SameMapping(*updates.quant)))
     return UnsupportedError("updates {} have a different quantization than x {}",

@@ -76,7 +76,7 @@ Status CheckTypes(const InferContext& ctx) {
   const Type& b = ctx.in(1);
   if (a.quantized()) {
     if (!b.quantized()) return ModelError("a is quantized, but b is not");
-    return {};
+    return RequireIntegers(ctx, 2, "a bias of integer sums");
   }
   if (b.quantized())
     return UnsupportedError("hybrid matmul of {} by {} is not supported", a.ToString(),

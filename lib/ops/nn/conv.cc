@@ -146,6 +146,8 @@ Status InferConv(InferContext& ctx) {
     NN_RETURN_IF_ERROR(SameDType(ctx, {0, 1, 2}));
   } else if (!ctx.in(1).quantized()) {
     return ModelError("the input is quantized, but the filter is not");
+  } else {
+    NN_RETURN_IF_ERROR(RequireIntegers(ctx, 2, "a bias of integer sums"));
   }
   ctx.set_out(0, Type(ctx.in(0).dtype, std::move(out)));
   return {};

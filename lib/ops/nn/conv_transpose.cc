@@ -143,6 +143,8 @@ Status InferConvTranspose(InferContext& ctx) {
     NN_RETURN_IF_ERROR(SameDType(ctx, {0, 1, 2}));
   } else if (!w.quantized()) {
     return ModelError("the input is quantized, but the filter is not");
+  } else {
+    NN_RETURN_IF_ERROR(RequireIntegers(ctx, 2, "a bias of integer sums"));
   }
   if (a.groups < 1) return ModelError("groups is {}; must be at least 1", a.groups);
   const FilterAxes axes = AxesOf(a.filter_layout, rank);

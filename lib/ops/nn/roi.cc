@@ -79,8 +79,7 @@ Status InferRoiAlign(InferContext& ctx) {
   if (rois.is_const() && batch.is_const() && rois != batch)
     return ModelError("there are {} rois and {} entries of batch", rois.ToString(),
                       batch.ToString());
-  if (ctx.in(2).dtype != DType::kUnknown && !IsInteger(ctx.in(2).dtype))
-    return ModelError("batch is {}; must be integers", ctx.in(2).ToString());
+  NN_RETURN_IF_ERROR(RequireIntegers(ctx, 2, "image numbers"));
   return InferRegions<RoiAlignAttrs>(ctx, rois.is_const() ? rois : batch);
 }
 

@@ -29,6 +29,14 @@ Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_m
   return {};
 }
 
+Status RequireIntegers(const InferContext& ctx, size_t input, std::string_view what) {
+  if (!ctx.has(input)) return {};
+  const Type& type = ctx.in(input);
+  if (type.dtype == DType::kUnknown || IsInteger(type.dtype)) return {};
+  return ModelError("input {} holds {} and must be an integer tensor, but is {}", input, what,
+                    type.ToString());
+}
+
 Status RequireOneNumber(const InferContext& ctx, size_t input) {
   if (!ctx.has(input) || !ctx.in(input).ranked()) return {};
   const Dims& dims = *ctx.in(input).dims;

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <string_view>
 
 #include "base/status.h"
 #include "ir/op_def.h"
@@ -15,6 +16,10 @@ Result<DType> SameDType(const InferContext& ctx, std::initializer_list<size_t> i
 
 // kUnsupported unless the input's rank is known; kModel unless it is in the given range.
 Status RequireRank(const InferContext& ctx, size_t input, int at_least, int at_most = kMaxRank);
+
+// kModel if the input, which holds `what`, is present and its elements are no integers (an unknown
+// type is accepted).
+Status RequireIntegers(const InferContext& ctx, size_t input, std::string_view what);
 
 // kModel if the input is present and cannot be a scalar or a vector of one element.
 Status RequireOneNumber(const InferContext& ctx, size_t input);
