@@ -265,7 +265,8 @@ Result<bool> PoolAll(Graph& graph, Node& node, std::string_view op) {
   const auto layout = SpatialLayout(a.axes, x.rank());
   if (!layout) return false;
   const auto kernel = ConstDims(SpatialDims(*x.dims, *layout));
-  if (!kernel || std::ranges::find(*kernel, 0) != kernel->end()) return false;
+  const auto fits = [](int64_t k) { return k > 0 && k <= std::numeric_limits<int32_t>::max(); };
+  if (!kernel || !std::ranges::all_of(*kernel, fits)) return false;
   A pool;
   pool.layout = *layout;
   pool.kernel = *kernel;

@@ -29,6 +29,9 @@ constexpr int64_t kMostLookupsInAll = int64_t{1} << 26;
 constexpr size_t kMostMoves = 64;
 // Positions are computed as float32.
 constexpr int64_t kMostMovedElements = (int64_t{1} << 24) - 2;
+// Positions that are computed for all moves of one value. Values of few elements are not counted.
+constexpr int64_t kMostPositions = int64_t{1} << 26;
+constexpr int64_t kFewElements = int64_t{1} << 14;
 
 int64_t ElementsOf(const std::vector<int64_t>& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -127,12 +130,33 @@ bool Includes(const Node* node) {
          (IsReshape(*node) || node->Is("gather") || NnapiTarget().why_illegal(*node).has_value());
 }
 
-Result<Places> PlacesOf(const Node& last, size_t output) {
+// Whether the moves of a value, and of their results, are few for its size.
+bool FewMoves(const Value* root) {
+  const int64_t elements = ElementsOf(*root->type().const_dims());
+  if (elements <= kFewElements) return true;
+  int64_t positions = 0;
+  std::vector<const Value*> values = {root};
+  while (!values.empty()) {
+    const Value* const v = values.back();
+    values.pop_back();
+    for (const Use& use : v->uses()) {
+      if (use.index != 0 || !IsMove(*use.node)) continue;
+      positions += elements;
+      if (positions > kMostPositions) return false;
+      for (const Value* y : use.node->outputs()) values.push_back(y);
+    }
+  }
+  return true;
+}
+
+// nullopt if there are too many.
+Result<std::optional<Places>> PlacesOf(const Node& last, size_t output) {
   std::vector<std::pair<const Node*, size_t>> moves = {{&last, output}};
   Places p;
   for (p.root = last.input(0); Includes(p.root->def()) && moves.size() < kMostMoves;
        p.root = p.root->def()->input(0))
     moves.emplace_back(p.root->def(), static_cast<size_t>(p.root->def_index()));
+  if (!FewMoves(p.root)) return std::nullopt;
   NN_ASSIGN(p.places, Iota(*p.root->type().const_dims()));
   for (auto it = moves.rbegin(); it != moves.rend(); ++it)
     NN_RETURN_IF_ERROR(Apply(*it->first, it->second, p));
@@ -238,15 +262,14 @@ Result<bool> MoveByLookups(Graph& graph, Node& node) {
   std::vector<Value*> results;
   for (size_t i = 0; i < node.outputs().size(); ++i) {
     // The model may be invalid: an index may be out of range, or the declared shape another one.
-    const auto p = PlacesOf(node, i);
-    if (!p)
-      return p.error().code() == ErrorCode::kModel ? Result<bool>(false)
-                                                   : tl::unexpected(p.error());
+    const auto found = PlacesOf(node, i);
+    if (!found && found.error().code() != ErrorCode::kModel) return tl::unexpected(found.error());
     const auto dims = *node.output(i)->type().const_dims();
-    if (p->places.dims() != dims) return false;
+    if (!found || !*found || (*found)->places.dims() != dims) return false;
+    const Places& p = **found;
     std::vector<int64_t> places;
-    for (const float f : p->places.As<float>()) places.push_back(static_cast<int64_t>(f));
-    NN_ASSIGN(Value* const y, Lookups(graph, node, p->root, places, p->constants, dims));
+    for (const float f : p.places.As<float>()) places.push_back(static_cast<int64_t>(f));
+    NN_ASSIGN(Value* const y, Lookups(graph, node, p.root, places, p.constants, dims));
     if (y == nullptr) return false;
     results.push_back(y);
   }
