@@ -1,6 +1,7 @@
 // Preparation of convolutions and pooling.
 #include <algorithm>
 
+#include "formats/tflite/signature.h"
 #include "validators/tflite/operation.h"
 
 namespace nn::tflite {
@@ -135,9 +136,8 @@ void DepthwiseConv2D(Operation& o) {
   if (options == nullptr || !o.AllPresent(2)) return;
   if (o.inputs() == 3 && o.in(2) == nullptr)
     return o.Fail(Check::kInputAbsent, "the bias is -1; an absent bias is not listed at all");
-  constexpr int64_t kMost = 32767;
   const Window w = WindowOf(*options);
-  CheckWindow(o, w, kMost);
+  CheckWindow(o, w, kMaxWindowStep);
   const Value& x = *o.in(0);
   const Value& filter = *o.in(1);
   CheckSpatial(o, x, filter, 1);
@@ -170,8 +170,7 @@ void CheckTransposedFilter(Operation& o, const Value& x, const Value& filter) {
 void TransposeConv(Operation& o) {
   const auto* options = o.at().op->builtin_options_as_TransposeConvOptions();
   if (options == nullptr || !o.AllPresent(3)) return;
-  constexpr int64_t kMost = 32767;
-  CheckWindow(o, WindowOf(*options), kMost);
+  CheckWindow(o, WindowOf(*options), kMaxWindowStep);
   const Value& filter = *o.in(1);
   const Value& x = *o.in(2);
   CheckSpatial(o, x, filter, 0);

@@ -24,6 +24,7 @@
 // Source: tflite/core/kernels/register.cc, tflite/kernels/*.cc (Prepare), August 2026.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,9 @@
 #include "tflite/tflite_generated.h"
 
 namespace nn::tflite {
+
+// The largest stride and dilation of DEPTHWISE_CONV_2D and TRANSPOSE_CONV.
+inline constexpr int64_t kMaxWindowStep = 32767;
 
 // A set of element types, one bit each.
 class TypeSet {

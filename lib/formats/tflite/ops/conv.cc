@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "formats/tflite/family.h"
+#include "formats/tflite/signature.h"
 #include "ops/array/permute.h"
 #include "ops/array/shape.h"
 #include "ops/nn/conv.h"
@@ -187,9 +188,13 @@ int32_t At(const std::vector<int64_t>& list, size_t i) {
   return list.empty() ? 1 : static_cast<int32_t>(list[i]);
 }
 
-// The limits of the 32-bit option fields.
-bool TooLarge(const std::vector<int64_t>& list) {
-  return std::any_of(list.begin(), list.end(), [](int64_t v) { return v > 0x7FFFFFFF; });
+// The limit of the 32-bit option fields.
+constexpr int64_t kMaxStep = 0x7FFFFFFF;
+
+std::optional<std::string> WhyNotSteps(const std::vector<int64_t>& steps, int64_t most) {
+  const auto larger = [&](int64_t v) { return v > most; };
+  if (std::ranges::none_of(steps, larger)) return std::nullopt;
+  return fmt::format("strides and dilations must be at most {}", most);
 }
 
 Status WriteConv2d(ExportContext& ctx, const Node& node, const ConvAttrs& a) {
@@ -257,8 +262,9 @@ std::optional<std::string> WhyNotConv(const Node& node) {
   }
   if (a.padding != Padding::kSameUpper && a.padding != Padding::kValid)
     return "the padding must be SAME or VALID";
-  if (TooLarge(a.strides) || TooLarge(a.dilations))
-    return "strides and dilations must fit in 32 bits";
+  const int64_t most = a.filter_layout == FilterLayout::kIxo ? kMaxWindowStep : kMaxStep;
+  for (const auto* steps : {&a.strides, &a.dilations})
+    if (auto reason = WhyNotSteps(*steps, most)) return reason;
   // Last, because illegal nodes may get back the layout of their neighbors.
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
@@ -328,6 +334,7 @@ std::optional<std::string> WhyNotConvTranspose(const Node& node) {
   if (a.groups != 1) return "TRANSPOSE_CONV does not support groups";
   for (const int64_t d : a.dilations)
     if (d != 1) return "TRANSPOSE_CONV does not support dilation";
+  if (auto reason = WhyNotSteps(a.strides, rank == 4 ? kMaxWindowStep : kMaxStep)) return reason;
   if (!TransposePadding(node)) return "the padding must be SAME or VALID, or the sizes constant";
   if (a.layout != Layout::kNxc) return "the channels must be the last axis";
   return std::nullopt;
