@@ -71,7 +71,12 @@ void Store(volatile Slot& slot, const WorkResult& result) {
     const itimerval timer{{0, 0}, {static_cast<time_t>(options.seconds), 0}};
     setitimer(ITIMER_PROF, &timer, nullptr);
     slots[i].state = 1;
-    Store(slots[i], work(i));
+    try {
+      Store(slots[i], work(i));
+    } catch (const std::exception& e) {
+      // Must not reach the test runner, which would go on in this process.
+      Store(slots[i], {false, 0, fmt::format("exception: {}", e.what())});
+    }
   }
   if (__llvm_profile_write_file != nullptr) __llvm_profile_write_file();
   _exit(0);

@@ -96,6 +96,9 @@ Status ImportResizeBilinear(ImportContext& ctx) {
 
 // ---- Crops --------------------------------------------------------------------------------------
 
+// Positions are computed as float32.
+constexpr int64_t kMaxCropSize = int64_t{1} << 24;
+
 // Samples the boxes [N, 1, 4 or 5, 1, 1] of images [1, B, C, H, W]: each box in each image, or,
 // with the number of an image as the first of five, in that image. Positions outside the image
 // count as the nearest ones inside.
@@ -108,6 +111,9 @@ class CropResize {
     NN_ASSIGN(const std::vector<int64_t> target, p_.Sizes("targetSize", 2, 1));
     if (target[0] < 1 || target[1] < 1)
       return ModelError("targetSize is {} x {}; both must be 1 or more", target[0], target[1]);
+    if (std::max(target[0], target[1]) > kMaxCropSize)
+      return LimitError("targetSize is {} x {}; the limit is {}", target[0], target[1],
+                        kMaxCropSize);
     NN_ASSIGN(Value * x, ctx_.Spatial(0, 5));
     const Dims image = *x->type().dims;
     if (!image[2].is_const() || !image[3].is_const())
