@@ -248,7 +248,7 @@ class Scatter {
     const DType dtype = x_->dtype();
     if (reduction == Reduction::kMul) return e_.Number(dtype, 1);
     const bool min = reduction == Reduction::kMin;
-    TensorBuilder number = *TensorBuilder::Create(dtype, {});
+    NN_ASSIGN(TensorBuilder number, TensorBuilder::Create(dtype, {}));
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     if (IsFloat(dtype))
       number.SetDouble(0, min ? kInfinity : -kInfinity);

@@ -173,9 +173,13 @@ class Speller {
       : ctx_(ctx), node_(node), dtype_(node.input(0)->dtype()) {}
 
   std::string In(size_t i = 0) { return ctx_.NameOf(node_.input(i)); }
-  // A scalar of the operands' type.
+  // A scalar of the operands' type. If that is not known, Finish() fails.
   std::string Number(double v) {
-    auto b = TensorBuilder::Create(dtype_, {});  // one element cannot fail
+    auto b = TensorBuilder::Create(dtype_, {});
+    if (!b) {
+      status_ = tl::unexpected(b.error());
+      return {};
+    }
     b->SetDouble(0, v);
     return ctx_.AddTensor(b->Finish(), "number");
   }
@@ -183,6 +187,7 @@ class Speller {
     return ctx_.AddValue(op, std::move(inputs), node_.output()->name());
   }
   Status Finish(std::string_view op, std::vector<std::string> inputs) {
+    NN_RETURN_IF_ERROR(status_);
     ctx_.AddNode(node_, op, std::move(inputs), {ctx_.NameOf(node_.output())});
     return {};
   }
@@ -191,6 +196,7 @@ class Speller {
   ExportContext& ctx_;
   const Node& node_;
   DType dtype_;
+  Status status_;
 };
 
 Status WriteClip(ExportContext& ctx, const Node& node) {
