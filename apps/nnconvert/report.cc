@@ -66,11 +66,14 @@ std::string RefutedOutputs(const Verification& v) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// "; --rtol 1.5e-05 would accept it", if the only differences are those of real numbers.
+// "; --rtol 1.5e-05 would accept it", if the only differences are those of real numbers, or what
+// avoids those of quantized integers.
 std::string WhatWouldPass(const Verification& v) {
   double largest = 0;
   for (const OutputDrift& d : v.outputs) {
     if (d.worst.agrees) continue;
+    if (d.type == "i8" || d.type == "u8" || d.type == "i16")
+      return "; --dequantize converts the real numbers that quantized integers represent";
     const bool real = d.type.starts_with("f") || d.type.starts_with("bf");
     if (!real || !d.worst.mismatch.empty() || !std::isfinite(d.relative)) return "";
     largest = std::max(largest, d.relative);

@@ -53,6 +53,23 @@ TEST_CASE("conversion report: after a failed verification, it says that nothing 
   CHECK(json["verification"]["outputs"][0]["agrees"] == false);
 }
 
+TEST_CASE("conversion report: integers that differ have a remedy") {
+  app::ConvertReport report;
+  report.input = "a";
+  report.output = "b";
+  const auto shift = [](const std::string& step) {
+    return Parse("graph { in %x: i8[4]{scale=0.5}  const %k: i8[4]{scale=0.5} = splat(" + step +
+                 ")  %y = add(%x, %k) @tflite : i8[*]{scale=0.5}  out \"y\" = %y }");
+  };
+  const Graph source = shift("0");
+  auto verification = VerifyConversion(source.Clone(), [&] { return Result<Graph>(shift("5")); },
+                                       IdentityInterface(source), {});
+  REQUIRE_MESSAGE(verification.has_value(), verification.error().message());
+  report.conversion.verification = *std::move(verification);
+  CHECK(Contains(app::ReportText(report),
+                 "no file was written; --dequantize converts the real numbers"));
+}
+
 TEST_CASE("support: SUPPORT.md is what the tables say") {
   const std::string text = app::SupportMarkdown();
   CHECK(text.find("| conv | convolution over 1 to 3 spatial axes") != std::string::npos);

@@ -11,6 +11,7 @@
 #include "formats/onnx/requantize.h"
 #include "formats/onnx/schema.h"
 #include "formats/onnx/schema_fit.h"
+#include "formats/onnx/tabulate.h"
 #include "formats/onnx/tensor.h"
 #include "ir/op_def.h"
 #include "ops/array/gather.h"
@@ -361,6 +362,8 @@ Status Prepare(Graph& graph) {
       NN_RETURN_IF_ERROR(ScaleByBeta(graph, node));
     NN_ASSIGN(const bool requantized, ExpandRequantize(graph, node));
     if (requantized) continue;
+    NN_ASSIGN(const bool tabulated, TabulateUnary(graph, node));
+    if (tabulated) continue;
     if (!node.Is("reduce_prod") || !HasIntegerProduct(node)) continue;
     NN_ASSIGN(const bool expanded, ExpandQuantizedProd(graph, node));
     if (!expanded)
